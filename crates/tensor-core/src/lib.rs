@@ -1,1 +1,60 @@
-//! Layout.
+//! PyTorch's strided tensors: what a view is.
+//!
+//! A tensor is a header over a shared one-dimensional storage. The header, a [`Layout`], holds shape, strides and offset; transposing, slicing,
+//! expanding and viewing change the header only. This crate never moves an element: what copies or computes lives in `tensor-kernels`.
+//!
+//! * [`Layout`]: every view operation and every question about contiguity, exactly as PyTorch answers it, with signed strides.
+//! * [`Tensor`]: a layout over a [`Storage`] that any number of tensors share, borrowed at run time without locks that wait.
+//! * [`TensorView`] and [`TensorViewMut`]: borrowed views over any slice, for kernels and for buffers of your own.
+//! * [`AnyTensor`]: a tensor whose [`DType`] is known at run time only.
+//!
+//! ```
+//! use tensor_core::Tensor;
+//!
+//! let t = Tensor::arange(0i64, 12, 1)?.view(&[3, 4])?;
+//! let t2 = t.transpose(0, 1)?;
+//! assert_eq!(t2.strides(), [1, 4]);
+//! assert!(t2.same_storage(&t) && !t2.is_contiguous());
+//! assert!(t2.view(&[-1]).unwrap_err().to_string().contains("Use .reshape(...) instead."));
+//! # Ok::<(), tensor_core::Error>(())
+//! ```
+//!
+//! # Where it differs from PyTorch
+//! * Strides are signed: `flip` and negative steps give views; PyTorch copies or refuses.
+//! * Overlap is answered exactly, with a witness; PyTorch lets through what is hard to tell.
+//! * A mutable view in which two indices meet is refused, so an expanded tensor is read-only in bulk.
+//! * No autograd, no version counter, no resizing of results.
+//!
+//! # Features
+//! `half` (f16 and bf16) and `complex` (complex 32 and 64), both on by default.
+
+mod any;
+mod construct;
+mod display;
+mod dtype;
+mod element;
+mod error;
+mod guard;
+mod index;
+mod layout;
+mod methods;
+mod shape;
+mod storage;
+mod strides;
+mod tensor;
+mod view;
+
+pub use any::AnyTensor;
+pub use construct::Progression;
+pub use display::Show;
+pub use dtype::DType;
+pub use element::{Element, Scalar};
+pub use error::{Error, Result};
+pub use guard::{TensorRef, TensorRefMut};
+pub use index::{Index, NewAxis, Slice};
+pub use layout::{ContiguityTrace, Layout, Offsets, Overlap, Runs};
+pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape};
+pub use storage::{ALIGNMENT, Storage, Uninit};
+pub use strides::{MemoryFormat, contiguous_strides, format_strides, fortran_strides};
+pub use tensor::Tensor;
+pub use view::{Iter, IterMut, TensorView, TensorViewMut};

@@ -1,0 +1,135 @@
+//! Tensors as text, character for character what PyTorch's `str(tensor)` gives under its default print options.
+//!
+//! In come a shape and a way to read one element, out goes text, in three steps:
+//!
+//! 1. [`walk`] says which elements are printed: all of them, or the edge items of every dimension of a large tensor. Nothing else is read.
+//! 2. [`Column::fit`] looks at those elements together and settles the notation and the width that they share.
+//! 3. [`page`] sets the cells between brackets, breaks lines and appends the shape and dtype where the elements do not show them.
+//!
+//! Only the dimensions longer than six are cut: a large tensor of many short dimensions is printed in full, here as in PyTorch.
+
+#[cfg(feature = "complex")]
+mod complex;
+mod number;
+mod page;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt::{self, Write as _};
+
+use crate::{DType, Scalar};
+use page::{Frame, Page};
+use walk::Walk;
+
+/// Digits after the decimal point (PyTorch: `precision`).
+const PRECISION: usize = 4;
+/// A tensor of more elements is summarised (PyTorch: `threshold`).
+const THRESHOLD: usize = 1000;
+/// How many items a summary keeps at either end of a dimension (PyTorch: `edgeitems`).
+const EDGE_ITEMS: usize = 3;
+/// The length that lines are broken at (PyTorch: `linewidth`).
+const LINE_WIDTH: usize = 80;
+
+/// An element type that can be printed.
+pub trait Show: Copy {
+    /// How the elements of one tensor are printed.
+    type Column: Column<Self>;
+}
+
+/// The notation and width that all printed elements of one tensor share (PyTorch: `_Formatter`).
+pub trait Column<T>: Sized {
+    /// Chooses both for the elements that will be printed.
+    fn fit(shown: impl Iterator<Item = T> + Clone) -> Self;
+
+    /// The width in characters by which lines are broken; a cell can be wider.
+    fn width(&self) -> usize;
+
+    /// One element, padded on the left to the width.
+    fn cell(&self, value: T) -> String;
+}
+
+macro_rules! show {
+    ($($(#[$gate:meta])* $type:ty => $column:ty),* $(,)?) => {
+        $($(#[$gate])* impl Show for $type {
+            type Column = $column;
+        })*
+    };
+}
+
+show! {
+    bool => number::Words,
+    u8 => number::Words, u16 => number::Words, u32 => number::Words, u64 => number::Words,
+    i8 => number::Words, i16 => number::Words, i32 => number::Words, i64 => number::Words,
+    f32 => number::Decimals, f64 => number::Decimals,
+    #[cfg(feature = "half")] half::f16 => number::Decimals,
+    #[cfg(feature = "half")] half::bf16 => number::Decimals,
+    #[cfg(feature = "complex")] num_complex::Complex<f32> => complex::Pairs,
+    #[cfg(feature = "complex")] num_complex::Complex<f64> => complex::Pairs,
+}
+
+/// Writes a tensor as PyTorch's `str(tensor)`.
+///
+/// `at` gives the element at a logical index. It is asked once for each element that is printed and for no other, so a view of any size can be
+/// summarised.
+pub(crate) fn write_tensor<T: Scalar>(
+    out: &mut dyn fmt::Write,
+    shape: &[usize],
+    at: impl Fn(&[usize]) -> T,
+) -> fmt::Result {
+    let mut page = Page::new(out);
+    page.write_str(page::PREFIX)?;
+    if shape.contains(&0) {
+        page.write_str("[]")?;
+    } else {
+        write_elements(&mut page, shape, at)?;
+    }
+    page.finish(size_suffix(shape).into_iter().chain(dtype_suffix(shape, T::DTYPE)))
+}
+
+fn write_elements<T: Show>(
+    page: &mut Page<'_>,
+    shape: &[usize],
+    at: impl Fn(&[usize]) -> T,
+) -> fmt::Result {
+    let shown = read_shown(shape, at);
+    let column = T::Column::fit(shown.iter().copied());
+    let mut frame = Frame::open(page, shape.len(), column.width())?;
+    let mut walk = Walk::new(shape);
+    for value in shown {
+        frame.write_cell(&column.cell(value))?;
+        if let Some(step) = walk.advance() {
+            frame.write_between(step)?;
+        }
+    }
+    frame.close()
+}
+
+fn read_shown<T>(shape: &[usize], at: impl Fn(&[usize]) -> T) -> Vec<T> {
+    let mut walk = Walk::new(shape);
+    let mut shown = vec![at(walk.index())];
+    while walk.advance().is_some() {
+        shown.push(at(walk.index()));
+    }
+    shown
+}
+
+/// The shape, where the brackets do not show it.
+fn size_suffix(shape: &[usize]) -> Option<String> {
+    let hidden = shape.contains(&0) && shape.len() != 1;
+    hidden.then(|| {
+        let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
+        format!("size=({})", sizes.join(", "))
+    })
+}
+
+/// The dtype, where reading the text back would not give it.
+fn dtype_suffix(shape: &[usize], dtype: DType) -> Option<String> {
+    let inferred = match dtype {
+        DType::F32 => true,
+        DType::I64 | DType::Bool | DType::C64 => !shape.contains(&0),
+        _ => false,
+    };
+    (!inferred).then(|| format!("dtype={}", dtype.torch_name()))
+}

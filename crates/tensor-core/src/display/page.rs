@@ -1,0 +1,109 @@
+//! What stands around the elements: brackets, line breaks, dots and the suffixes.
+
+use std::fmt::{self, Write};
+
+use super::{LINE_WIDTH, walk::Step};
+
+/// How the text begins; everything after the first line is set in by as much.
+pub(super) const PREFIX: &str = "tensor(";
+
+/// A writer of ASCII text that knows how long the line is that it writes.
+pub(super) struct Page<'a> {
+    out: &'a mut dyn Write,
+    line: usize,
+}
+
+impl Write for Page<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.line = match text.rfind('\n') {
+            Some(at) => text.len() - at - 1,
+            None => self.line + text.len(),
+        };
+        self.out.write_str(text)
+    }
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(out: &'a mut dyn Write) -> Self {
+        Self { out, line: 0 }
+    }
+
+    fn repeat(&mut self, text: &str, times: usize) -> fmt::Result {
+        (0..times).try_for_each(|_| self.write_str(text))
+    }
+
+    fn break_line(&mut self, newlines: usize, indent: usize) -> fmt::Result {
+        self.write_str(",")?;
+        self.repeat("\n", newlines)?;
+        self.repeat(" ", indent)
+    }
+
+    /// Appends the suffixes, each on a new line if it would not fit on the last one, and the closing parenthesis.
+    pub(super) fn finish(&mut self, suffixes: impl Iterator<Item = String>) -> fmt::Result {
+        for suffix in suffixes {
+            // Of the four, two are for the comma and the space; PyTorch counts two more than it writes.
+            if self.line + 4 + suffix.len() > LINE_WIDTH {
+                self.break_line(1, PREFIX.len())?;
+            } else {
+                self.write_str(", ")?;
+            }
+            self.write_str(&suffix)?;
+        }
+        self.write_str(")")
+    }
+}
+
+/// The nested brackets of a tensor, and what stands in between its elements.
+pub(super) struct Frame<'p, 'a> {
+    page: &'p mut Page<'a>,
+    ndim: usize,
+    cells_per_line: usize,
+}
+
+impl<'p, 'a> Frame<'p, 'a> {
+    /// Opens the brackets of a tensor whose cells have the given width.
+    pub(super) fn open(
+        page: &'p mut Page<'a>,
+        ndim: usize,
+        width: usize,
+    ) -> Result<Self, fmt::Error> {
+        page.repeat("[", ndim)?;
+        let row_indent = PREFIX.len() + ndim.saturating_sub(1);
+        let cells_per_line = (LINE_WIDTH.saturating_sub(row_indent) / (width + 2)).max(1);
+        Ok(Self { page, ndim, cells_per_line })
+    }
+
+    pub(super) fn write_cell(&mut self, cell: &str) -> fmt::Result {
+        self.page.write_str(cell)
+    }
+
+    /// Writes what stands between two elements that are one step apart.
+    pub(super) fn write_between(&mut self, step: Step) -> fmt::Result {
+        let inner = self.inner_dims(step.dim);
+        self.page.repeat("]", inner)?;
+        if step.skipped {
+            self.write_separator(step.dim, step.item - 1)?;
+            self.page.write_str(if inner == 0 { " ..." } else { "..." })?;
+        }
+        self.write_separator(step.dim, step.item)?;
+        self.page.repeat("[", inner)
+    }
+
+    /// Writes what stands before an item of a dimension: the elements of a row fill lines, blocks are parted by one newline a dimension.
+    fn write_separator(&mut self, dim: usize, item: usize) -> fmt::Result {
+        let inner = self.inner_dims(dim);
+        if inner == 0 && !item.is_multiple_of(self.cells_per_line) {
+            return self.page.write_str(", ");
+        }
+        self.page.break_line(inner.max(1), PREFIX.len() + dim + 1)
+    }
+
+    fn inner_dims(&self, dim: usize) -> usize {
+        self.ndim - 1 - dim
+    }
+
+    /// Closes the brackets.
+    pub(super) fn close(self) -> fmt::Result {
+        self.page.repeat("]", self.ndim)
+    }
+}

@@ -1,0 +1,593 @@
+//! Every way an operation can be refused.
+//!
+//! One enum, with the operation and the offending values in each variant, so that a caller can match and a reader can mend. Where PyTorch has a
+//! sentence for the same mistake the text begins with it; what would help comes after.
+
+use crate::{DType, Overlap};
+
+/// What the crates of this workspace return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an operation was refused. Inputs are left as they were.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The strides cannot express the requested shape; only a copy can.
+    #[error(
+        "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). \
+         Use .reshape(...) instead. [size {shape:?} stride {strides:?} as {target:?}: {}]",
+        seam_text(.strides, *.seam, *.expected)
+    )]
+    NotViewable {
+        /// The shape of the input.
+        shape: Vec<usize>,
+        /// The strides of the input, in elements.
+        strides: Vec<isize>,
+        /// The shape asked for.
+        target: Vec<usize>,
+        /// A requested dimension would span this input dimension and the one before it, which are not adjacent in memory.
+        seam: usize,
+        /// The stride that the dimension before would need.
+        expected: isize,
+    },
+
+    /// The number of elements of the new shape differs from the input's.
+    #[error("shape '{shape:?}' is invalid for input of size {numel}")]
+    ShapeMismatch {
+        /// The shape asked for.
+        shape: Vec<isize>,
+        /// The number of elements there are.
+        numel: usize,
+    },
+
+    /// More than one −1 in a requested shape.
+    #[error("only one dimension can be inferred, but shape {shape:?} has several -1")]
+    InferTwice {
+        /// The shape asked for.
+        shape: Vec<isize>,
+    },
+
+    /// A −1 that could stand for any size.
+    #[error(
+        "cannot reshape tensor of 0 elements into shape {shape:?} because the unspecified dimension size -1 can be any value and is ambiguous"
+    )]
+    InferAmbiguous {
+        /// The shape asked for.
+        shape: Vec<isize>,
+    },
+
+    /// A size below −1 in a requested shape.
+    #[error("invalid shape dimension {size} at index {index} of shape {shape:?}")]
+    InvalidSize {
+        /// The size refused.
+        size: isize,
+        /// Its position.
+        index: usize,
+        /// The shape asked for.
+        shape: Vec<isize>,
+    },
+
+    /// The sizes given to unflatten do not make up the dimension.
+    #[error(
+        "unflatten: Provided sizes {sizes:?} don't multiply up to the size of dim {dim} ({size}) in the input tensor"
+    )]
+    Unflatten {
+        /// The sizes given.
+        sizes: Vec<isize>,
+        /// The dimension.
+        dim: usize,
+        /// Its size.
+        size: usize,
+    },
+
+    /// A dimension that the tensor does not have.
+    #[error("Dimension out of range (expected to be in range of [{}, {}], but got {dim}) [{op}]", -(*.range as isize), *.range as isize - 1)]
+    DimOutOfRange {
+        /// The operation.
+        op: &'static str,
+        /// The dimension given.
+        dim: isize,
+        /// The number of dimensions there are to choose from.
+        range: usize,
+    },
+
+    /// The operation needs at least one dimension.
+    #[error("{op}() cannot be applied to a 0-dim tensor.")]
+    ZeroDim {
+        /// The operation.
+        op: &'static str,
+    },
+
+    /// A reordering that names too few or too many dimensions.
+    #[error(
+        "{op}: number of dimensions in the tensor input does not match the length of the desired ordering of dimensions \
+         i.e. input.dim() = {ndim} is not equal to len(dims) = {given}"
+    )]
+    OrderLength {
+        /// The operation.
+        op: &'static str,
+        /// The number of dimensions of the input.
+        ndim: usize,
+        /// The number of dimensions given.
+        given: usize,
+    },
+
+    /// A dimension named twice.
+    #[error("{op}(): duplicate dims are not allowed. [dimension {dim} repeats]")]
+    DuplicateDim {
+        /// The operation.
+        op: &'static str,
+        /// The dimension, counted from the front.
+        dim: usize,
+    },
+
+    /// More than two dimensions where a matrix is needed.
+    #[error(
+        "t() expects a tensor with <= 2 dimensions, but self is {ndim}D. Use .transpose(d0, d1) or .permute(dims)."
+    )]
+    NotAMatrix {
+        /// The number of dimensions of the input.
+        ndim: usize,
+    },
+
+    /// A size that cannot be stretched to the target.
+    #[error(
+        "The expanded size of the tensor ({wanted}) must match the existing size ({size}) at non-singleton dimension {dim}.  \
+         Target sizes: {target:?}.  Tensor sizes: {shape:?}"
+    )]
+    Expand {
+        /// The size asked for.
+        wanted: isize,
+        /// The size there is.
+        size: usize,
+        /// The dimension of the target.
+        dim: usize,
+        /// The shape asked for.
+        target: Vec<isize>,
+        /// The shape of the input.
+        shape: Vec<usize>,
+    },
+
+    /// A −1 where the input has no dimension whose size could be kept.
+    #[error(
+        "The expanded size of the tensor ({wanted}) isn't allowed in a leading, non-existing dimension {dim}"
+    )]
+    ExpandLeading {
+        /// The size asked for.
+        wanted: isize,
+        /// The dimension of the target.
+        dim: usize,
+    },
+
+    /// A target of lower rank than the input.
+    #[error(
+        "expand(tensor of size {shape:?}, size={target:?}): the number of sizes provided ({}) must be greater or equal to the number of \
+         dimensions in the tensor ({})", .target.len(), .shape.len()
+    )]
+    ExpandRank {
+        /// The shape of the input.
+        shape: Vec<usize>,
+        /// The shape asked for.
+        target: Vec<isize>,
+    },
+
+    /// Shapes that do not broadcast to one.
+    #[error(
+        "Attempting to broadcast a dimension of length {size} at {dim}! Mismatching argument at index {argument} had {shape:?}; \
+         but expected shape should be broadcastable to {expected:?}"
+    )]
+    BroadcastShapes {
+        /// The size that does not fit.
+        size: usize,
+        /// Its dimension, counted from the end (−1 is the last).
+        dim: isize,
+        /// Which of the shapes.
+        argument: usize,
+        /// That shape.
+        shape: Vec<usize>,
+        /// What the shapes before it broadcast to.
+        expected: Vec<usize>,
+    },
+
+    /// Two operands whose shapes do not broadcast.
+    #[error(
+        "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim} \
+         [{op}: shapes {a_shape:?} and {b_shape:?}]"
+    )]
+    Broadcast {
+        /// The operation.
+        op: &'static str,
+        /// The size in the first operand.
+        a: usize,
+        /// The size in the second operand.
+        b: usize,
+        /// The dimension of the result.
+        dim: usize,
+        /// The first operand's shape.
+        a_shape: Vec<usize>,
+        /// The second operand's shape.
+        b_shape: Vec<usize>,
+    },
+
+    /// A given result of another shape than the operation's.
+    #[error("output with shape {got:?} doesn't match the broadcast shape {expected:?} [{op}]")]
+    OutputShape {
+        /// The operation.
+        op: &'static str,
+        /// The result's shape.
+        got: Vec<usize>,
+        /// The shape it must have.
+        expected: Vec<usize>,
+    },
+
+    /// A start beyond the dimension.
+    #[error(
+        "start out of range (expected to be in range of [-{size}, {size}], but got {start}) [narrow of dimension {dim}]"
+    )]
+    NarrowStart {
+        /// The start given.
+        start: isize,
+        /// The dimension.
+        dim: usize,
+        /// Its size.
+        size: usize,
+    },
+
+    /// A stretch that ends beyond the dimension.
+    #[error(
+        "start ({start}) + length ({len}) exceeds dimension size ({size}). [narrow of dimension {dim}]"
+    )]
+    NarrowLength {
+        /// The start given, counted from the front.
+        start: usize,
+        /// The length given.
+        len: usize,
+        /// The dimension.
+        dim: usize,
+        /// Its size.
+        size: usize,
+    },
+
+    /// An index beyond the dimension, in select.
+    #[error("select(): index {index} out of range for tensor of size {shape:?} at dimension {dim}")]
+    SelectIndex {
+        /// The index given.
+        index: isize,
+        /// The dimension.
+        dim: usize,
+        /// The shape of the input.
+        shape: Vec<usize>,
+    },
+
+    /// An index beyond the dimension, in an index tuple or element access.
+    #[error("index {index} is out of bounds for dimension {dim} with size {size}")]
+    IndexOutOfBounds {
+        /// The index given.
+        index: isize,
+        /// The dimension.
+        dim: usize,
+        /// Its size.
+        size: usize,
+    },
+
+    /// More indices than dimensions.
+    #[error("too many indices for tensor of dimension {ndim} [{given} given]")]
+    TooManyIndices {
+        /// The number of dimensions.
+        ndim: usize,
+        /// The number of indices.
+        given: usize,
+    },
+
+    /// Fewer indices than dimensions where one element is meant.
+    #[error("an element of a tensor of dimension {ndim} needs {ndim} indices, but got {given}")]
+    TooFewIndices {
+        /// The number of dimensions.
+        ndim: usize,
+        /// The number of indices.
+        given: usize,
+    },
+
+    /// Two ellipses in one index tuple.
+    #[error("an index can only have a single ellipsis ('...')")]
+    TwoEllipses,
+
+    /// A step of zero.
+    #[error("slice step cannot be zero")]
+    ZeroStep,
+
+    /// A window longer than the dimension.
+    #[error("maximum size for tensor at dimension {dim} is {size} but size is {window} [unfold]")]
+    UnfoldSize {
+        /// The dimension.
+        dim: usize,
+        /// Its size.
+        size: usize,
+        /// The window asked for.
+        window: usize,
+    },
+
+    /// A window step of zero.
+    #[error("step is 0 but must be > 0 [unfold]")]
+    UnfoldStep,
+
+    /// A diagonal of a dimension with itself.
+    #[error("diagonal dimensions cannot be identical {d0}, {d1}")]
+    DiagonalDims {
+        /// The first dimension given.
+        d0: isize,
+        /// The second dimension given.
+        d1: isize,
+    },
+
+    /// Fewer repeats than dimensions.
+    #[error(
+        "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor [{given} repeats, {ndim} dimensions]"
+    )]
+    RepeatRank {
+        /// The number of repeats given.
+        given: usize,
+        /// The number of dimensions.
+        ndim: usize,
+    },
+
+    /// A range of dimensions that ends before it starts.
+    #[error("flatten() has invalid args: start_dim cannot come after end_dim [{start} > {end}]")]
+    FlattenRange {
+        /// The first dimension.
+        start: usize,
+        /// The last dimension.
+        end: usize,
+    },
+
+    /// Pieces of size zero of a dimension that is not empty.
+    #[error(
+        "split expects split_size be non-negative and non-zero unless the dimension is empty, but got split_size=0 for size {size}"
+    )]
+    SplitSize {
+        /// The size of the dimension.
+        size: usize,
+    },
+
+    /// No chunks.
+    #[error("chunk expects `chunks` to be greater than 0, got: 0")]
+    ZeroChunks,
+
+    /// Shape and strides of different lengths.
+    #[error("mismatch in length of strides and shape [shape {shape:?}, strides {strides:?}]")]
+    StridesLength {
+        /// The shape given.
+        shape: Vec<usize>,
+        /// The strides given.
+        strides: Vec<isize>,
+    },
+
+    /// A negative stride where PyTorch's rules hold.
+    #[error(
+        "as_strided: Negative strides are not supported at the moment, got strides: {strides:?}. \
+         Build the layout with Layout::new and use .with_layout(...)."
+    )]
+    NegativeStrides {
+        /// The strides given.
+        strides: Vec<isize>,
+    },
+
+    /// A layout that reaches outside the storage.
+    #[error(
+        "setStorage: sizes {shape:?}, strides {strides:?}, storage offset {offset}, and itemsize {itemsize} requiring a storage size of {needed} \
+         are out of bounds for storage of size {available}"
+    )]
+    OutOfBounds {
+        /// The shape.
+        shape: Vec<usize>,
+        /// The strides, in elements.
+        strides: Vec<isize>,
+        /// The offset, in elements.
+        offset: usize,
+        /// The width of an element, in bytes.
+        itemsize: usize,
+        /// The storage that would be needed, in bytes.
+        needed: u128,
+        /// The storage there is, in bytes.
+        available: usize,
+    },
+
+    /// A layout that reaches below the start of the storage.
+    #[error(
+        "strides {strides:?} reach below the start of the storage from storage offset {offset} [shape {shape:?}]"
+    )]
+    BelowStorage {
+        /// The shape.
+        shape: Vec<usize>,
+        /// The strides, in elements.
+        strides: Vec<isize>,
+        /// The offset, in elements.
+        offset: usize,
+    },
+
+    /// Pieces of a tensor that has no dimension to cut.
+    #[error("{op} expects at least a 1-dimensional tensor")]
+    NothingToSplit {
+        /// The operation.
+        op: &'static str,
+    },
+
+    /// More elements, or farther offsets, than can be addressed.
+    #[error("shape {shape:?} with strides {strides:?} is too large: {what} exceeds isize::MAX")]
+    TooLarge {
+        /// What does not fit.
+        what: &'static str,
+        /// The shape.
+        shape: Vec<usize>,
+        /// The strides, in elements; empty if they were still to be computed.
+        strides: Vec<isize>,
+    },
+
+    /// A stride of `isize::MIN`, which has no magnitude.
+    #[error("stride isize::MIN of dimension {dim} cannot be reversed")]
+    StrideMin {
+        /// The dimension.
+        dim: usize,
+    },
+
+    /// Gaps, repeats or an offset where every byte of a fresh buffer must belong to an element.
+    #[error(
+        "a fresh tensor needs a dense layout from offset 0, but got shape {shape:?}, strides {strides:?}, offset {offset}"
+    )]
+    NotDense {
+        /// The shape.
+        shape: Vec<usize>,
+        /// The strides, in elements.
+        strides: Vec<isize>,
+        /// The offset, in elements.
+        offset: usize,
+    },
+
+    /// The number of values is not what the shape needs.
+    #[error("shape {shape:?} needs {needed} elements, but {given} were given")]
+    ElementCount {
+        /// The shape.
+        shape: Vec<usize>,
+        /// How many it needs.
+        needed: usize,
+        /// How many there are.
+        given: usize,
+    },
+
+    /// No memory for a result.
+    #[error("cannot allocate {bytes} bytes for a tensor")]
+    OutOfMemory {
+        /// The size asked for.
+        bytes: usize,
+    },
+
+    /// A mutable view in which two indices would reach one element.
+    #[error(
+        "unsupported operation: more than one element of the written-to tensor refers to a single memory location. \
+         Please clone() the tensor before performing the operation. [size {shape:?} stride {strides:?}: {}]", overlap_text(.overlap)
+    )]
+    WriteOverlap {
+        /// The shape.
+        shape: Vec<usize>,
+        /// The strides, in elements.
+        strides: Vec<isize>,
+        /// Two indices that collide, or that it was too hard to say.
+        overlap: Box<Overlap>,
+    },
+
+    /// An input that shares elements with what is written.
+    #[error(
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. \
+         Please clone() the tensor before performing the operation. [{op}: {}]", overlap_text(.overlap)
+    )]
+    ReadWriteOverlap {
+        /// The operation.
+        op: &'static str,
+        /// An index of the input and one of the output that collide, or that it was too hard to say.
+        overlap: Box<Overlap>,
+    },
+
+    /// The storage is being written, or (for a write) read, elsewhere.
+    #[error(
+        "storage is already borrowed {held}: cannot borrow it {wanted} [another guard of this storage is alive]"
+    )]
+    Borrowed {
+        /// How it is borrowed.
+        held: &'static str,
+        /// How it was asked for.
+        wanted: &'static str,
+    },
+
+    /// A memory format that does not fit the rank.
+    #[error("required rank {needed} tensor to use {format} format [got rank {ndim}]")]
+    FormatRank {
+        /// The memory format.
+        format: &'static str,
+        /// The rank it needs.
+        needed: usize,
+        /// The rank there is.
+        ndim: usize,
+    },
+
+    /// `Preserve` where one definite layout is needed.
+    #[error("preserve memory format is unsupported by the contiguous operator")]
+    PreserveFormat,
+
+    /// A reinterpretation as another element type that the layout does not allow.
+    #[error("{what} to view {from}-byte as {to}-byte elements (different element sizes){}", value_text(*.value))]
+    ViewDType {
+        /// What must hold, in PyTorch's words.
+        what: String,
+        /// The width of the present element, in bytes.
+        from: usize,
+        /// The width asked for, in bytes.
+        to: usize,
+        /// The value that breaks the rule, if it is one.
+        value: Option<isize>,
+    },
+
+    /// A buffer whose address does not suit the element type.
+    #[error(
+        "a buffer at address {address:#x} is not aligned to {align} bytes, as the element type needs"
+    )]
+    Misaligned {
+        /// The address.
+        address: usize,
+        /// The alignment needed.
+        align: usize,
+    },
+
+    /// An element type with no such name.
+    #[error(
+        "unknown dtype '{name}': expected one of bool, u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64, c64, c128"
+    )]
+    UnknownDType {
+        /// The name given.
+        name: String,
+    },
+
+    /// A tensor of another element type than the one asked for.
+    #[error("expected a tensor of dtype {expected} but found {found}")]
+    DTypeMismatch {
+        /// The type asked for.
+        expected: DType,
+        /// The type there is.
+        found: DType,
+    },
+
+    /// A SIMD level that does not exist or that this CPU lacks.
+    #[error("SIMD level '{level}' {why}")]
+    Simd {
+        /// The level asked for.
+        level: String,
+        /// Why it cannot be used.
+        why: String,
+    },
+
+    /// A range that never ends or has no steps.
+    #[error("arange: {why}")]
+    Arange {
+        /// What is wrong with it.
+        why: &'static str,
+    },
+}
+
+fn seam_text(strides: &[isize], seam: usize, expected: isize) -> String {
+    let before = seam.saturating_sub(1);
+    format!(
+        "dimensions {before} and {seam} are not adjacent in memory: stride of dimension {before} is {}, but {expected} would be needed",
+        strides[before]
+    )
+}
+
+fn overlap_text(overlap: &Overlap) -> String {
+    match overlap {
+        Overlap::Yes { first, second } => format!("indices {first:?} and {second:?} meet"),
+        Overlap::No => "no indices meet".to_owned(),
+        Overlap::TooHard => "too hard to tell whether two indices meet".to_owned(),
+    }
+}
+
+fn value_text(value: Option<isize>) -> String {
+    value.map_or_else(String::new, |v| format!(", but got {v}"))
+}

@@ -1,0 +1,96 @@
+//! Run-time borrows: who may touch a storage's elements, while a guard lives.
+
+use atomic_refcell::{AtomicRef, AtomicRefMut};
+
+use crate::{
+    Element, Error, Overlap, Result, Tensor, TensorView, TensorViewMut, view::check_injective,
+};
+
+impl<T: Element> Tensor<T> {
+    /// Borrows the storage for reading: as many readers as want to, unless it is being written.
+    ///
+    /// # Errors
+    /// [`Error::Borrowed`] while a write guard of the same storage is alive.
+    pub fn read(&self) -> Result<TensorRef<'_, T>> {
+        Ok(TensorRef { tensor: self, _borrow: self.storage().borrow()? })
+    }
+
+    /// Borrows the storage for writing: one writer, no readers.
+    ///
+    /// # Errors
+    /// [`Error::Borrowed`] while another guard of the same storage is alive.
+    pub fn write(&self) -> Result<TensorRefMut<'_, T>> {
+        Ok(TensorRefMut { tensor: self, _borrow: self.storage().borrow_mut()? })
+    }
+}
+
+/// Read access to a tensor's elements while it lives.
+pub struct TensorRef<'a, T> {
+    tensor: &'a Tensor<T>,
+    _borrow: AtomicRef<'a, ()>,
+}
+
+impl<T: Element> TensorRef<'_, T> {
+    /// The elements.
+    pub fn as_view(&self) -> TensorView<'_, T> {
+        let base = self.tensor.storage().start().cast();
+        // SAFETY: the tensor's elements lie in its storage, aligned and initialised; the borrow keeps writers out while `self` lives.
+        unsafe { TensorView::from_raw(base, self.tensor.layout().clone()) }
+    }
+}
+
+/// Write access to a tensor's elements while it lives.
+pub struct TensorRefMut<'a, T> {
+    tensor: &'a Tensor<T>,
+    _borrow: AtomicRefMut<'a, ()>,
+}
+
+impl<T: Element> TensorRefMut<'_, T> {
+    /// The elements, to write.
+    ///
+    /// # Errors
+    /// [`Error::WriteOverlap`] if two indices share an element, as in an expanded tensor.
+    pub fn as_view_mut(&mut self) -> Result<TensorViewMut<'_, T>> {
+        check_injective(self.tensor.layout())?;
+        let base = self.tensor.storage().start().cast();
+        // SAFETY: the tensor's elements lie in its storage; the borrow keeps everybody else out while `self` lives; injective as just checked.
+        Ok(unsafe { TensorViewMut::from_raw(base, self.tensor.layout().clone()) })
+    }
+
+    /// The elements, to write, beside another tensor of the same storage, to read; they must not share an element.
+    ///
+    /// ```
+    /// use tensor_core::Tensor;
+    ///
+    /// let t = Tensor::arange(0i32, 6, 1)?;
+    /// let (head, tail) = (t.narrow(0, 0, 3)?, t.narrow(0, 3, 3)?);
+    /// let mut guard = tail.write()?;
+    /// assert!(guard.as_view_pair("copy", &head).is_ok());
+    /// assert!(guard.as_view_pair("copy", &t.narrow(0, 1, 3)?).is_err());
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::WriteOverlap`]; [`Error::ReadWriteOverlap`] with an index of each that meet; [`Error::Borrowed`] if the other tensor
+    /// has a storage of its own, which this guard does not guard.
+    pub fn as_view_pair(
+        &mut self,
+        op: &'static str,
+        input: &Tensor<T>,
+    ) -> Result<(TensorView<'_, T>, TensorViewMut<'_, T>)> {
+        if !self.tensor.same_storage(input) {
+            return Err(Error::Borrowed {
+                held: "by nobody",
+                wanted: "through the guard of another storage",
+            });
+        }
+        match input.layout().overlap(self.tensor.layout()) {
+            Overlap::No => {}
+            overlap => return Err(Error::ReadWriteOverlap { op, overlap: Box::new(overlap) }),
+        }
+        let base = self.tensor.storage().start().cast();
+        // SAFETY: the input's elements lie in the storage that `self` borrows; they are disjoint from those that can be written.
+        let read = unsafe { TensorView::from_raw(base, input.layout().clone()) };
+        Ok((read, self.as_view_mut()?))
+    }
+}

@@ -1,0 +1,217 @@
+//! Index tuples: `t[2, 1:3, ::2, ..., None]`, as values and as the [`s!`](crate::s) macro.
+
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+use crate::{Error, Result};
+
+/// A range with a step along one dimension, as in Python: `start:end:step`.
+///
+/// Negative bounds count from the end; bounds beyond the dimension are clamped. A negative step walks backwards, from the end by default.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Slice {
+    /// The first index, or `None` for the end from which the step leads away.
+    pub start: Option<isize>,
+    /// The index to stop before, or `None` for "all".
+    pub end: Option<isize>,
+    /// The distance from one index to the next; not 0.
+    pub step: isize,
+}
+
+impl Slice {
+    /// Everything.
+    pub const ALL: Slice = Slice { start: None, end: None, step: 1 };
+
+    /// `start:end:step`.
+    pub const fn new(start: Option<isize>, end: Option<isize>, step: isize) -> Self {
+        Self { start, end, step }
+    }
+
+    /// The same bounds with another step.
+    pub const fn step_by(self, step: isize) -> Self {
+        Self { step, ..self }
+    }
+
+    /// The first index and the number of indices that remain of a dimension of `size`.
+    pub(crate) fn resolve(self, size: usize) -> Result<(usize, usize)> {
+        let size = size as isize;
+        match self.step {
+            0 => Err(Error::ZeroStep),
+            step if step > 0 => {
+                let start = from_end(self.start.unwrap_or(0), size).clamp(0, size);
+                let end = from_end(self.end.unwrap_or(size), size).clamp(start, size);
+                Ok((start as usize, (end - start).unsigned_abs().div_ceil(step.unsigned_abs())))
+            }
+            step => {
+                let start = self.start.map_or(size - 1, |s| from_end(s, size).clamp(-1, size - 1));
+                let end = self.end.map_or(-1, |e| from_end(e, size).clamp(-1, size - 1));
+                let len = (start - end).max(0).unsigned_abs().div_ceil(step.unsigned_abs());
+                Ok((start.max(0) as usize, len))
+            }
+        }
+    }
+}
+
+fn from_end(index: isize, size: isize) -> isize {
+    if index < 0 { index.saturating_add(size) } else { index }
+}
+
+/// One entry of an index tuple.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Index {
+    /// One index: the dimension goes away. Negative counts from the end.
+    At(isize),
+    /// Some of the indices: the dimension stays.
+    Slice(Slice),
+    /// A new dimension of size 1 (Python: `None`).
+    NewAxis,
+    /// As many whole dimensions as are not named (Python: `...`).
+    Ellipsis,
+}
+
+/// A new dimension of size 1, in [`s!`](crate::s).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NewAxis;
+
+impl From<NewAxis> for Index {
+    fn from(_: NewAxis) -> Self {
+        Index::NewAxis
+    }
+}
+
+impl From<Slice> for Index {
+    fn from(slice: Slice) -> Self {
+        Index::Slice(slice)
+    }
+}
+
+impl From<RangeFull> for Slice {
+    fn from(_: RangeFull) -> Self {
+        Slice::ALL
+    }
+}
+
+/// A bound as Python would take it; a `usize` beyond every dimension stays beyond every dimension.
+trait Bound: Copy {
+    fn bound(self) -> isize;
+}
+
+impl Bound for isize {
+    fn bound(self) -> isize {
+        self
+    }
+}
+
+impl Bound for i32 {
+    fn bound(self) -> isize {
+        self as isize
+    }
+}
+
+impl Bound for usize {
+    fn bound(self) -> isize {
+        isize::try_from(self).unwrap_or(isize::MAX)
+    }
+}
+
+/// The bound just after an inclusive one: after −1, the last index, comes the end itself.
+fn after(last: isize) -> Option<isize> {
+    if last == -1 { None } else { Some(last.saturating_add(1)) }
+}
+
+macro_rules! from_bounds {
+    ($($int:ty),*) => {$(
+        impl From<$int> for Index {
+            fn from(index: $int) -> Self {
+                Index::At(index.bound())
+            }
+        }
+        impl From<Range<$int>> for Slice {
+            fn from(range: Range<$int>) -> Self {
+                Slice::new(Some(range.start.bound()), Some(range.end.bound()), 1)
+            }
+        }
+        impl From<RangeFrom<$int>> for Slice {
+            fn from(range: RangeFrom<$int>) -> Self {
+                Slice::new(Some(range.start.bound()), None, 1)
+            }
+        }
+        impl From<RangeTo<$int>> for Slice {
+            fn from(range: RangeTo<$int>) -> Self {
+                Slice::new(None, Some(range.end.bound()), 1)
+            }
+        }
+        impl From<RangeInclusive<$int>> for Slice {
+            fn from(range: RangeInclusive<$int>) -> Self {
+                Slice::new(Some(range.start().bound()), after(range.end().bound()), 1)
+            }
+        }
+        impl From<RangeToInclusive<$int>> for Slice {
+            fn from(range: RangeToInclusive<$int>) -> Self {
+                Slice::new(None, after(range.end.bound()), 1)
+            }
+        }
+    )*};
+}
+
+from_bounds!(isize, i32, usize);
+
+macro_rules! index_from_range {
+    ($($range:ty),*) => {$(
+        impl From<$range> for Index {
+            fn from(range: $range) -> Self {
+                Index::Slice(range.into())
+            }
+        }
+    )*};
+}
+
+index_from_range!(RangeFull);
+index_from_range!(
+    Range<isize>,
+    RangeFrom<isize>,
+    RangeTo<isize>,
+    RangeInclusive<isize>,
+    RangeToInclusive<isize>
+);
+index_from_range!(
+    Range<i32>,
+    RangeFrom<i32>,
+    RangeTo<i32>,
+    RangeInclusive<i32>,
+    RangeToInclusive<i32>
+);
+index_from_range!(
+    Range<usize>,
+    RangeFrom<usize>,
+    RangeTo<usize>,
+    RangeInclusive<usize>,
+    RangeToInclusive<usize>
+);
+
+/// An index tuple for [`index`](crate::Layout::index): integers, ranges, `range; step`, [`NewAxis`](crate::NewAxis) and `...`.
+///
+/// ```
+/// use tensor_core::{NewAxis, Tensor, s};
+///
+/// let t = Tensor::arange(0i64, 96, 1)?.view(&[3, 4, 8])?;
+/// let part = t.index(s![2, 1..3, 1..6;3])?; // PyTorch: t[2, 1:3, 1:6:3]
+/// assert_eq!((part.shape(), part.strides(), part.storage_offset()), (&[2, 2][..], &[8, 3][..], 73));
+///
+/// assert_eq!(t.index(s![..., -1])?.shape(), [3, 4]);
+/// assert_eq!(t.index(s![.., NewAxis, ..;-1])?.shape(), [3, 1, 4, 8]);
+/// # Ok::<(), tensor_core::Error>(())
+/// ```
+#[macro_export]
+macro_rules! s {
+    (@items [$($done:expr,)*]) => { &[$($done),*] as &[$crate::Index] };
+    (@items [$($done:expr,)*] ... $(, $($rest:tt)*)?) => {
+        $crate::s!(@items [$($done,)* $crate::Index::Ellipsis,] $($($rest)*)?)
+    };
+    (@items [$($done:expr,)*] $range:expr; $step:expr $(, $($rest:tt)*)?) => {
+        $crate::s!(@items [$($done,)* $crate::Index::Slice($crate::Slice::from($range).step_by($step)),] $($($rest)*)?)
+    };
+    (@items [$($done:expr,)*] $item:expr $(, $($rest:tt)*)?) => {
+        $crate::s!(@items [$($done,)* $crate::Index::from($item),] $($($rest)*)?)
+    };
+    ($($items:tt)*) => { $crate::s!(@items [] $($items)*) };
+}

@@ -1,0 +1,276 @@
+//! What a view is: sizes, strides and an offset, and nothing else.
+//!
+//! A [`Layout`] says where each element of a tensor lies in a one-dimensional storage. Every zero-copy operation is a function from a layout to
+//! a layout; the files of this module group them by what they do:
+//!
+//! | file | operations |
+//! |---|---|
+//! | `query` | contiguous? channels-last? dense? and why not |
+//! | `move_axes` | transpose, permute, movedim, flip: the same elements in another order |
+//! | `reform` | view, flatten, unflatten, squeeze, unsqueeze, expand: the same elements under other dimensions |
+//! | `restrict` | narrow, select, slice, index, diagonal, unfold, split: some of the elements |
+//! | `result` | the layouts of fresh results |
+//! | `runs` | walking the offsets in logical order |
+//! | `overlap` | do two indices meet in one element? |
+
+mod move_axes;
+mod overlap;
+mod query;
+mod reform;
+mod restrict;
+mod result;
+mod runs;
+
+use std::fmt;
+
+pub use overlap::Overlap;
+pub use query::ContiguityTrace;
+pub use runs::{Offsets, Runs};
+
+use crate::{
+    DimVec, Error, MemoryFormat, Result,
+    shape::{checked_numel, too_large},
+    strides::{contiguous_strides, format_strides, fortran_strides},
+};
+use query::Flags;
+
+/// Sizes, strides and offset of a view, in elements (PyTorch: a tensor's `size()`, `stride()` and `storage_offset()`).
+///
+/// The element with index `(i0, i1, …)` lies at `offset + i0·stride0 + i1·stride1 + …`. Strides are signed: a flipped dimension has a
+/// negative one. A layout is never changed, only derived from; each derivation is checked.
+///
+/// # Invariants
+/// 1. `shape` and `strides` have one entry a dimension.
+/// 2. The product of the sizes that are not 0 is at most `isize::MAX`; so is the offset.
+/// 3. If there are elements, every one lies between 0 and `isize::MAX`, and no sum on the way there overflows.
+/// 4. No stride is `isize::MIN`, so every stride can be negated.
+/// 5. `numel` and `flags` are those of the shape and strides.
+///
+/// Strides of dimensions of size 1, and all strides of a layout without elements, may be anything else.
+///
+/// ```
+/// use tensor_core::Layout;
+///
+/// let matrix = Layout::contiguous(&[3, 4])?;
+/// let turned = matrix.transpose(0, 1)?;
+/// assert_eq!(turned.shape(), [4, 3]);
+/// assert_eq!(turned.strides(), [1, 4]);
+/// assert!(!turned.is_contiguous());
+/// # Ok::<(), tensor_core::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Layout {
+    shape: DimVec<usize>,
+    strides: DimVec<isize>,
+    offset: usize,
+    numel: usize,
+    flags: Flags,
+}
+
+impl Layout {
+    /// A layout of any sizes, strides and offset.
+    ///
+    /// # Errors
+    /// Shape and strides of different lengths, sizes or offsets too large to address, elements below the start of the storage.
+    pub fn new(shape: &[usize], strides: &[isize], offset: usize) -> Result<Self> {
+        Self::checked(DimVec::from_slice(shape), DimVec::from_slice(strides), offset)
+    }
+
+    /// A row-major layout (PyTorch: what `torch.empty(shape)` has).
+    ///
+    /// # Errors
+    /// More elements than `isize::MAX`.
+    pub fn contiguous(shape: &[usize]) -> Result<Self> {
+        checked_numel(shape)?;
+        Self::checked(DimVec::from_slice(shape), contiguous_strides(shape), 0)
+    }
+
+    /// A column-major layout (NumPy: `order='F'`).
+    ///
+    /// # Errors
+    /// More elements than `isize::MAX`.
+    pub fn fortran(shape: &[usize]) -> Result<Self> {
+        checked_numel(shape)?;
+        Self::checked(DimVec::from_slice(shape), fortran_strides(shape), 0)
+    }
+
+    /// A dense layout in a memory format.
+    ///
+    /// # Errors
+    /// More elements than `isize::MAX`, a shape whose rank is not the format's, and [`MemoryFormat::Preserve`], which needs a layout to preserve.
+    pub fn with_format(shape: &[usize], format: MemoryFormat) -> Result<Self> {
+        checked_numel(shape)?;
+        Self::checked(DimVec::from_slice(shape), format_strides(shape, format)?, 0)
+    }
+
+    /// The one place where a layout comes into being.
+    fn checked(shape: DimVec<usize>, strides: DimVec<isize>, offset: usize) -> Result<Self> {
+        if shape.len() != strides.len() {
+            return Err(Error::StridesLength { shape: shape.to_vec(), strides: strides.to_vec() });
+        }
+        if let Some(dim) = strides.iter().position(|&stride| stride == isize::MIN) {
+            return Err(Error::StrideMin { dim });
+        }
+        let numel = checked_numel(&shape)?;
+        check_reach(&shape, &strides, offset, numel)?;
+        let flags = Flags::of(&shape, &strides, numel);
+        Ok(Self { shape, strides, offset, numel, flags })
+    }
+
+    /// The sizes (PyTorch: `size()`).
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The strides, in elements (PyTorch: `stride()`).
+    pub fn strides(&self) -> &[isize] {
+        &self.strides
+    }
+
+    /// The place of the first element, in elements from the start of the storage (PyTorch: `storage_offset()`).
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The number of dimensions (PyTorch: `dim()`).
+    pub fn ndim(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// The number of elements (PyTorch: `numel()`).
+    pub fn numel(&self) -> usize {
+        self.numel
+    }
+
+    /// The lowest and the highest place that an element has, or `None` if there are no elements.
+    ///
+    /// ```
+    /// # use tensor_core::Layout;
+    /// assert_eq!(Layout::new(&[3, 2], &[-4, 1], 8)?.bounds(), Some((0, 9)));
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    pub fn bounds(&self) -> Option<(usize, usize)> {
+        if self.numel == 0 {
+            return None;
+        }
+        let mut bounds = (self.offset as isize, self.offset as isize);
+        for (&size, &stride) in self.shape.iter().zip(&self.strides) {
+            if size > 1 {
+                let reach = (size - 1) as isize * stride;
+                bounds = (bounds.0 + reach.min(0), bounds.1 + reach.max(0));
+            }
+        }
+        Some((bounds.0 as usize, bounds.1 as usize))
+    }
+
+    /// The place of the element at `index`.
+    ///
+    /// # Errors
+    /// An index of another length than the rank, or beyond a size.
+    pub fn offset_of(&self, index: &[usize]) -> Result<usize> {
+        if index.len() > self.ndim() {
+            return Err(Error::TooManyIndices { ndim: self.ndim(), given: index.len() });
+        }
+        if index.len() < self.ndim() {
+            return Err(Error::TooFewIndices { ndim: self.ndim(), given: index.len() });
+        }
+        for (dim, (&i, &size)) in index.iter().zip(&self.shape).enumerate() {
+            if i >= size {
+                let index = isize::try_from(i).unwrap_or(isize::MAX);
+                return Err(Error::IndexOutOfBounds { index, dim, size });
+            }
+        }
+        let steps = index.iter().zip(&self.strides).map(|(&i, &stride)| i as isize * stride);
+        Ok(steps.fold(self.offset as isize, |place, step| place + step) as usize)
+    }
+
+    /// Checks that every element lies in a storage of `len` elements of `itemsize` bytes.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`] with PyTorch's text.
+    pub fn check_within(&self, len: usize, itemsize: usize) -> Result<()> {
+        let Some((_, highest)) = self.bounds() else { return Ok(()) };
+        if highest < len {
+            return Ok(());
+        }
+        Err(Error::OutOfBounds {
+            shape: self.shape.to_vec(),
+            strides: self.strides.to_vec(),
+            offset: self.offset,
+            itemsize,
+            needed: (highest as u128 + 1) * itemsize as u128,
+            available: len.saturating_mul(itemsize),
+        })
+    }
+
+    /// The bytes that a dense tensor of this shape takes.
+    ///
+    /// # Errors
+    /// More bytes than `isize::MAX`.
+    pub fn dense_bytes(&self, itemsize: usize) -> Result<usize> {
+        self.numel
+            .checked_mul(itemsize)
+            .filter(|&bytes| bytes <= isize::MAX as usize)
+            .ok_or_else(|| too_large("the number of bytes", &self.shape))
+    }
+
+    /// Applies the rules of `as_strided`: sizes and non-negative strides over the same storage (PyTorch: `as_strided`).
+    ///
+    /// The offset defaults to the layout's own. Whether the elements lie in the storage is checked where there is one, by `Tensor::as_strided`.
+    ///
+    /// # Errors
+    /// Lengths that differ, negative strides ([`Layout::new`] takes those), sizes too large.
+    pub fn as_strided(
+        &self,
+        shape: &[usize],
+        strides: &[isize],
+        offset: Option<usize>,
+    ) -> Result<Self> {
+        if shape.len() == strides.len() && strides.iter().any(|&stride| stride < 0) {
+            return Err(Error::NegativeStrides { strides: strides.to_vec() });
+        }
+        Self::new(shape, strides, offset.unwrap_or(self.offset))
+    }
+}
+
+/// Invariants 2 and 3.
+fn check_reach(shape: &[usize], strides: &[isize], offset: usize, numel: usize) -> Result<()> {
+    let too_far =
+        || Error::TooLarge { what: "an offset", shape: shape.to_vec(), strides: strides.to_vec() };
+    let start = isize::try_from(offset).map_err(|_| too_far())?;
+    if numel == 0 {
+        return Ok(());
+    }
+    let (mut below, mut above) = (0isize, start);
+    for (&size, &stride) in shape.iter().zip(strides) {
+        if size > 1 {
+            let reach = stride.checked_mul((size - 1) as isize).ok_or_else(too_far)?;
+            below = below.checked_add(reach.min(0)).ok_or_else(too_far)?;
+            above = above.checked_add(reach.max(0)).ok_or_else(too_far)?;
+        }
+    }
+    if start.checked_add(below).is_none_or(|lowest| lowest < 0) {
+        return Err(Error::BelowStorage {
+            shape: shape.to_vec(),
+            strides: strides.to_vec(),
+            offset,
+        });
+    }
+    Ok(())
+}
+
+/// `size · stride` for a dimension that will have one element at most, where the value has no meaning but must not overflow.
+pub(crate) fn idle_stride(size: usize, stride: isize) -> isize {
+    let size = isize::try_from(size).unwrap_or(isize::MAX);
+    stride.saturating_mul(size).max(-isize::MAX)
+}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Layout(shape {:?}, strides {:?}, offset {})",
+            self.shape, self.strides, self.offset
+        )
+    }
+}

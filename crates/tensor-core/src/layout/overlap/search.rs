@@ -1,0 +1,167 @@
+//! Depth-first search for a sum of terms in `target − slack ..= target`, largest coefficient first.
+//!
+//! In: terms in ascending order, a target, a slack and a budget. Out: one value per term.
+//!
+//! Two facts keep the tree thin. With `rest` the terms below the current one:
+//!
+//! - **Range.** What is left of the target must be in reach of the rest, so only values from
+//!   `(left − slack − reach of rest) / c` to `left / c` come into question.
+//! - **Divisor.** The rest makes only multiples of its greatest common divisor `g`, so
+//!   `(left − c·x) mod g` must not exceed the slack. [`first_multiple_within`] jumps from one
+//!   such `x` to the next, however far.
+//!
+//! At the second to last term `g` is the last coefficient, larger than the slack, and the two
+//! conditions together are exact: the first value that meets them leads to a solution. Two terms
+//! and a slack are therefore decided in logarithmic time, whatever their bounds; only from the
+//! third term on are values tried.
+
+use smallvec::smallvec;
+
+use super::equation::{Term, TermVec, gcd};
+
+/// How many more values may be tried.
+pub(super) struct Budget {
+    nodes: u64,
+}
+
+/// The budget ran out.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct OutOfBudget;
+
+impl Budget {
+    pub(super) fn new(nodes: u64) -> Self {
+        Budget { nodes }
+    }
+
+    fn spend(&mut self) -> Result<(), OutOfBudget> {
+        self.nodes = self.nodes.checked_sub(1).ok_or(OutOfBudget)?;
+        Ok(())
+    }
+}
+
+/// A term and what the smaller ones can do.
+#[derive(Clone, Copy)]
+struct Level {
+    term: Term,
+    rest_reach: u64,
+    /// 0 if no term is left.
+    rest_divisor: u64,
+}
+
+/// A search tree, one level per term.
+pub(super) struct Search {
+    /// Smallest coefficient first; the search goes from the last to the first.
+    levels: TermVec<Level>,
+    slack: u64,
+}
+
+impl Search {
+    /// `terms` ascend in coefficient, the smallest being larger than `slack`.
+    pub(super) fn new(terms: &[Term], slack: u64) -> Self {
+        let mut level_below =
+            Level { term: Term { coefficient: 0, bound: 0 }, rest_reach: 0, rest_divisor: 0 };
+        let levels = terms.iter().map(|&term| {
+            let Level { term: below, rest_reach, rest_divisor } = level_below;
+            level_below = Level {
+                term,
+                rest_reach: rest_reach + below.reach(),
+                rest_divisor: gcd(below.coefficient, rest_divisor),
+            };
+            level_below
+        });
+        Search { levels: levels.collect(), slack }
+    }
+
+    /// One value per term such that the sum misses `target` by no more than the slack.
+    pub(super) fn run(
+        &self,
+        target: u64,
+        budget: &mut Budget,
+    ) -> Result<Option<TermVec<u64>>, OutOfBudget> {
+        let mut values = smallvec![0; self.levels.len()];
+        let found = self.descend(&mut values, target, budget)?;
+        Ok(found.then_some(values))
+    }
+
+    /// Finds values for the first `values.len()` terms that make `left`. The depth is bounded by
+    /// the number of dims.
+    fn descend(
+        &self,
+        values: &mut [u64],
+        left: u64,
+        budget: &mut Budget,
+    ) -> Result<bool, OutOfBudget> {
+        let Some((value, rest)) = values.split_last_mut() else {
+            return Ok(left <= self.slack);
+        };
+        let level = self.levels[rest.len()];
+        let mut from = level.lowest(left, self.slack);
+        while let Some(x) = level.candidate(from, left, self.slack) {
+            budget.spend()?;
+            *value = x;
+            if self.descend(rest, left - level.term.coefficient * x, budget)? {
+                return Ok(true);
+            }
+            from = x + 1;
+        }
+        Ok(false)
+    }
+}
+
+impl Level {
+    /// The smallest value that leaves no more than the rest can make.
+    fn lowest(&self, left: u64, slack: u64) -> u64 {
+        let excess = left.saturating_sub(slack).saturating_sub(self.rest_reach);
+        excess.div_ceil(self.term.coefficient)
+    }
+
+    /// The smallest value not below `from` that leaves no less than 0 and, within the slack, a
+    /// multiple of what divides the rest.
+    fn candidate(&self, from: u64, left: u64, slack: u64) -> Option<u64> {
+        let Term { coefficient, bound } = self.term;
+        let steps = bound.min(left / coefficient).checked_sub(from)?;
+        if self.rest_divisor <= slack + 1 {
+            return Some(from);
+        }
+        let residue = (left - coefficient * from) % self.rest_divisor;
+        let window = (residue, residue);
+        let skip = first_multiple_within(coefficient, self.rest_divisor, window, steps)?;
+        Some(from + skip)
+    }
+}
+
+/// The smallest `k` in `0..=limit` with `low <= step·k mod modulus <= high`, where
+/// `low <= high < modulus` and `step·limit < 2^64`. The number of rounds is logarithmic in the
+/// smaller of modulus and limit.
+///
+/// If no multiple of `step` lies in the window in the first lap, the window is narrower than a
+/// step, and what counts is how the laps shift the multiples against it: the same question, asked
+/// modulo `step` about the number of laps.
+pub(super) fn first_multiple_within(
+    step: u64,
+    modulus: u64,
+    (low, high): (u64, u64),
+    limit: u64,
+) -> Option<u64> {
+    let step = step % modulus;
+    if low == 0 {
+        return Some(0);
+    }
+    if step == 0 || limit == 0 {
+        return None;
+    }
+    // Counting downwards from the modulus makes the step at most half of it: the rounds halve.
+    if step > modulus / 2 {
+        let mirrored = (modulus - high, modulus - low);
+        return first_multiple_within(modulus - step, modulus, mirrored, limit);
+    }
+    let k = low.div_ceil(step);
+    if k <= high / step {
+        return (k <= limit).then_some(k);
+    }
+    let most_laps = (step * limit).checked_sub(low)? / modulus;
+    let window = (low % step, high % step);
+    let laps = first_multiple_within(step - modulus % step, step, window, most_laps)?;
+    let k = (modulus * laps + low).div_ceil(step);
+    (k <= limit).then_some(k)
+}

@@ -1,0 +1,279 @@
+//! Questions about a layout, answered as PyTorch answers them.
+//!
+//! All start from one walk: go through the dimensions in memory order, fastest first, skip those of size 1, and ask whether each stride is the
+//! number of elements that lie behind it. PyTorch caches the answers at every change of sizes or strides; a layout never changes, so they are
+//! computed once when it is made and kept in one byte.
+
+use std::fmt;
+
+use super::{Layout, Overlap, overlap};
+use crate::{
+    DimVec, MemoryFormat, Result,
+    strides::{CHANNELS_LAST_3D_ORDER, CHANNELS_LAST_ORDER, strides_in_bytes},
+};
+
+/// How many steps the exact overlap search may take before it says that it is too hard.
+const OVERLAP_BUDGET: u64 = 1 << 20;
+
+/// The cached answers, a bit each.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(super) struct Flags(u8);
+
+impl Flags {
+    const CONTIGUOUS: u8 = 1;
+    const CHANNELS_LAST: u8 = 2;
+    const CHANNELS_LAST_3D: u8 = 4;
+    const DENSE: u8 = 8;
+
+    pub(super) fn of(shape: &[usize], strides: &[isize], numel: usize) -> Self {
+        let ordered = |order: &[usize]| {
+            shape.len() == order.len()
+                && first_break(shape, strides, order.iter().copied()).is_none()
+        };
+        let contiguous =
+            numel == 0 || first_break(shape, strides, (0..shape.len()).rev()).is_none();
+        let channels_last = ordered(&CHANNELS_LAST_ORDER);
+        let channels_last_3d = ordered(&CHANNELS_LAST_3D_ORDER);
+        let dense = contiguous
+            || channels_last
+            || channels_last_3d
+            || is_dense(shape, strides, |stride| stride);
+        let bit = |holds: bool, bit: u8| if holds { bit } else { 0 };
+        Self(
+            bit(contiguous, Self::CONTIGUOUS)
+                | bit(channels_last, Self::CHANNELS_LAST)
+                | bit(channels_last_3d, Self::CHANNELS_LAST_3D)
+                | bit(dense, Self::DENSE),
+        )
+    }
+
+    fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
+}
+
+/// The first dimension of `order` whose stride is not the number of elements behind it.
+fn first_break(
+    shape: &[usize],
+    strides: &[isize],
+    order: impl Iterator<Item = usize>,
+) -> Option<usize> {
+    let mut behind = 1isize;
+    for d in order {
+        if shape[d] == 1 {
+            continue;
+        }
+        if strides[d] != behind {
+            return Some(d);
+        }
+        behind *= shape[d] as isize;
+    }
+    None
+}
+
+/// Do the dimensions, sorted by stride, fill the memory without gap or overlap?
+fn is_dense(shape: &[usize], strides: &[isize], magnitude: impl Fn(isize) -> isize) -> bool {
+    let mut dims: DimVec<(isize, isize)> = (0..shape.len())
+        .filter(|&d| shape[d] > 1)
+        .map(|d| (magnitude(strides[d]), shape[d] as isize))
+        .collect();
+    dims.sort_unstable();
+    let mut behind = 1isize;
+    for (stride, size) in dims {
+        if stride != behind {
+            return false;
+        }
+        behind = behind.saturating_mul(size);
+    }
+    true
+}
+
+impl Layout {
+    /// Does memory order equal logical order, without gaps? (PyTorch: `is_contiguous()`)
+    ///
+    /// Strides of dimensions of size 1 do not matter, and a tensor without elements is contiguous.
+    ///
+    /// ```
+    /// # use tensor_core::Layout;
+    /// assert!(Layout::new(&[1, 10], &[512, 1], 7)?.is_contiguous());
+    /// assert!(!Layout::new(&[2, 10], &[512, 1], 7)?.is_contiguous());
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    pub fn is_contiguous(&self) -> bool {
+        self.flags.has(Flags::CONTIGUOUS)
+    }
+
+    /// Do the elements of a rank-4 tensor lie in the order N, H, W, C? (PyTorch: `is_contiguous(memory_format=torch.channels_last)`)
+    pub fn is_channels_last(&self) -> bool {
+        self.flags.has(Flags::CHANNELS_LAST)
+    }
+
+    /// Do the elements of a rank-5 tensor lie in the order N, D, H, W, C? (PyTorch: `torch.channels_last_3d`)
+    pub fn is_channels_last_3d(&self) -> bool {
+        self.flags.has(Flags::CHANNELS_LAST_3D)
+    }
+
+    /// Do the elements fill a stretch of memory, each place once, in whatever order of dimensions? (PyTorch: `is_non_overlapping_and_dense`)
+    ///
+    /// As in PyTorch a negative stride answers no; [`is_dense_signed`](Self::is_dense_signed) looks through it.
+    pub fn is_dense(&self) -> bool {
+        self.flags.has(Flags::DENSE)
+    }
+
+    /// As [`is_dense`](Self::is_dense), with dimensions that run backwards allowed.
+    pub fn is_dense_signed(&self) -> bool {
+        self.is_dense() || is_dense(&self.shape, &self.strides, isize::abs)
+    }
+
+    /// Column-major and without gaps? (NumPy: `flags.f_contiguous`)
+    pub fn is_fortran(&self) -> bool {
+        self.numel == 0 || first_break(&self.shape, &self.strides, 0..self.ndim()).is_none()
+    }
+
+    /// Contiguous in the sense of a memory format (PyTorch: `is_contiguous(memory_format)`); never for `Preserve`.
+    pub fn is_contiguous_as(&self, format: MemoryFormat) -> bool {
+        match format {
+            MemoryFormat::Contiguous => self.is_contiguous(),
+            MemoryFormat::ChannelsLast => self.is_channels_last(),
+            MemoryFormat::ChannelsLast3d => self.is_channels_last_3d(),
+            MemoryFormat::Preserve => false,
+        }
+    }
+
+    /// The memory format that the strides look like (PyTorch: `suggest_memory_format`).
+    pub fn suggest_memory_format(&self) -> MemoryFormat {
+        if self.ndim() == 4 && self.resembles(&CHANNELS_LAST_ORDER) {
+            MemoryFormat::ChannelsLast
+        } else if self.ndim() == 5 && self.resembles(&CHANNELS_LAST_3D_ORDER) {
+            MemoryFormat::ChannelsLast3d
+        } else {
+            MemoryFormat::Contiguous
+        }
+    }
+
+    /// Do the strides rise in this order, with room for each dimension?
+    fn resembles(&self, order: &[usize]) -> bool {
+        let mut least = 0isize;
+        self.strides[1] != 0
+            && order.iter().all(|&d| {
+                let (size, stride) = (self.shape[d], self.strides[d]);
+                let fits = size != 0 && stride >= least && !(d == 0 && least == self.strides[1]);
+                least = super::idle_stride(size.max(1), stride);
+                fits
+            })
+    }
+
+    /// The dimension that breaks contiguity: the last one whose stride is not the number of elements behind it.
+    pub fn contiguity_break(&self) -> Option<usize> {
+        if self.numel == 0 {
+            return None;
+        }
+        first_break(&self.shape, &self.strides, (0..self.ndim()).rev())
+    }
+
+    /// The contiguity check, step by step, as text.
+    ///
+    /// ```
+    /// # use tensor_core::Layout;
+    /// let turned = Layout::contiguous(&[3, 4])?.t()?;
+    /// assert_eq!(
+    ///     turned.contiguity_trace().to_string(),
+    ///     "stride=(1, 4) size=torch.Size([4, 3])\ndim 1 is not contiguous. stride is 4, but expected 1\nFalse"
+    /// );
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    pub fn contiguity_trace(&self) -> ContiguityTrace<'_> {
+        ContiguityTrace(self)
+    }
+
+    /// The strides in bytes (NumPy: `strides`).
+    ///
+    /// # Errors
+    /// A stride that does not fit in bytes.
+    pub fn strides_in_bytes(&self, itemsize: usize) -> Result<DimVec<isize>> {
+        strides_in_bytes(&self.strides, itemsize)
+    }
+
+    /// Do two indices reach the same element? Exact, with two such indices as witness.
+    ///
+    /// ```
+    /// # use tensor_core::{Layout, Overlap};
+    /// assert_eq!(Layout::new(&[4, 4], &[3, 4], 0)?.self_overlap(), Overlap::No);
+    /// assert!(matches!(Layout::new(&[5, 4], &[3, 4], 0)?.self_overlap(), Overlap::Yes { .. }));
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    pub fn self_overlap(&self) -> Overlap {
+        self.self_overlap_within(OVERLAP_BUDGET)
+    }
+
+    /// As [`self_overlap`](Self::self_overlap), with a number of search steps after which it answers [`Overlap::TooHard`].
+    pub fn self_overlap_within(&self, budget: u64) -> Overlap {
+        if self.is_dense() {
+            return Overlap::No;
+        }
+        overlap::self_overlap(self.lattice(), budget)
+    }
+
+    /// Do two layouts over one storage reach a common element? Exact, with an index of each as witness.
+    pub fn overlap(&self, other: &Layout) -> Overlap {
+        self.overlap_within(other, OVERLAP_BUDGET)
+    }
+
+    /// As [`overlap`](Self::overlap), with a number of search steps after which it answers [`Overlap::TooHard`].
+    pub fn overlap_within(&self, other: &Layout, budget: u64) -> Overlap {
+        overlap::pair_overlap(self.lattice(), other.lattice(), budget)
+    }
+
+    fn lattice(&self) -> overlap::Lattice<'_> {
+        overlap::Lattice { shape: &self.shape, strides: &self.strides, offset: self.offset }
+    }
+}
+
+/// The contiguity check of one layout, printed step by step; made by [`Layout::contiguity_trace`].
+#[derive(Clone, Copy, Debug)]
+pub struct ContiguityTrace<'a>(&'a Layout);
+
+impl fmt::Display for ContiguityTrace<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Layout { shape, strides, .. } = self.0;
+        writeln!(f, "stride={} size=torch.Size({:?})", Tuple(strides), shape.as_slice())?;
+        if self.0.numel == 0 {
+            return write!(f, "no elements\nTrue");
+        }
+        let mut behind = 1isize;
+        for d in (0..shape.len()).rev().filter(|&d| shape[d] != 1) {
+            if strides[d] != behind {
+                return write!(
+                    f,
+                    "dim {d} is not contiguous. stride is {}, but expected {behind}\nFalse",
+                    strides[d]
+                );
+            }
+            writeln!(
+                f,
+                "dim {d} stride is {behind}, next stride should be {behind} x {}",
+                shape[d]
+            )?;
+            behind *= shape[d] as isize;
+        }
+        f.write_str("True")
+    }
+}
+
+/// Prints as a Python tuple: `()`, `(1,)`, `(4, 1)`.
+struct Tuple<'a>(&'a [isize]);
+
+impl fmt::Display for Tuple<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [one] => write!(f, "({one},)"),
+            many => {
+                f.write_str("(")?;
+                for (i, stride) in many.iter().enumerate() {
+                    write!(f, "{}{stride}", if i > 0 { ", " } else { "" })?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! The same elements, in the same order, under other dimensions.
+
+use super::{Layout, idle_stride};
+use crate::{
+    DimVec, Error, Result,
+    shape::{infer_shape, wrap_dim, wrap_dim_or_scalar},
+    strides::contiguous_strides,
+};
+
+impl Layout {
+    /// The same elements in the same order under another shape, if strides can express it (PyTorch: `view`).
+    ///
+    /// One size may be −1: it is inferred. A refusal says which two dimensions are not adjacent in memory.
+    ///
+    /// ```
+    /// # use tensor_core::{Error, Layout};
+    /// let cube = Layout::contiguous(&[2, 3, 4])?;
+    /// assert_eq!(cube.view(&[6, -1])?.strides(), [4, 1]);
+    ///
+    /// let turned = Layout::contiguous(&[3, 4])?.t()?;
+    /// assert!(matches!(turned.view(&[12]), Err(Error::NotViewable { .. })));
+    /// assert_eq!(turned.view(&[2, 2, 3])?.strides(), [2, 1, 4]);
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotViewable`] where only a copy would do; a shape with another number of elements; more than one −1.
+    pub fn view(&self, sizes: &[isize]) -> Result<Self> {
+        let shape = infer_shape(sizes, self.numel)?;
+        let strides = self.view_strides(&shape)?;
+        Self::checked(shape, strides, self.offset)
+    }
+
+    fn view_strides(&self, target: &[usize]) -> Result<DimVec<isize>> {
+        if self.numel == 0 {
+            let same = target == self.shape();
+            return Ok(if same { self.strides.clone() } else { contiguous_strides(target) });
+        }
+        let mut strides = DimVec::from_elem(1, target.len());
+        let mut unassigned = target.len();
+        let mut end = self.ndim();
+        while end > 0 {
+            let chunk = self.chunk_before(end);
+            let mut filled = 1;
+            while unassigned > 0 && (filled < chunk.count || target[unassigned - 1] == 1) {
+                unassigned -= 1;
+                strides[unassigned] = idle_stride(filled, chunk.stride);
+                filled *= target[unassigned];
+            }
+            if filled != chunk.count {
+                return Err(self.not_viewable(target, chunk));
+            }
+            end = chunk.start;
+        }
+        Ok(strides)
+    }
+
+    /// The longest stretch of dimensions before `end` that one stride can walk through.
+    fn chunk_before(&self, end: usize) -> Chunk {
+        let (mut start, stride, mut count) = (end - 1, self.strides[end - 1], self.shape[end - 1]);
+        while start > 0 && self.adjoins(start - 1, count, stride) {
+            start -= 1;
+            count *= self.shape[start];
+        }
+        Chunk { start, stride, count }
+    }
+
+    fn adjoins(&self, d: usize, count: usize, stride: isize) -> bool {
+        self.shape[d] == 1 || stride.checked_mul(count as isize) == Some(self.strides[d])
+    }
+
+    fn not_viewable(&self, target: &[usize], chunk: Chunk) -> Error {
+        Error::NotViewable {
+            shape: self.shape.to_vec(),
+            strides: self.strides.to_vec(),
+            target: target.to_vec(),
+            seam: chunk.start,
+            expected: idle_stride(chunk.count, chunk.stride),
+        }
+    }
+
+    /// Makes one dimension of the dimensions `start` to `end`, both included, as a view (PyTorch: `flatten`, which copies where this refuses).
+    ///
+    /// # Errors
+    /// Dimensions out of range or in the wrong order; [`Error::NotViewable`].
+    pub fn flatten(&self, start: isize, end: isize) -> Result<Self> {
+        let shape = self.flat_shape(start, end)?;
+        let strides = self.view_strides(&shape)?;
+        Self::checked(shape, strides, self.offset)
+    }
+
+    /// The shape that [`flatten`](Self::flatten) gives.
+    ///
+    /// # Errors
+    /// Dimensions out of range or in the wrong order.
+    pub fn flat_shape(&self, start: isize, end: isize) -> Result<DimVec<usize>> {
+        let start = wrap_dim_or_scalar("flatten", start, self.ndim())?;
+        let end = wrap_dim_or_scalar("flatten", end, self.ndim())?;
+        if start > end {
+            return Err(Error::FlattenRange { start, end });
+        }
+        if self.ndim() == 0 {
+            return Ok(DimVec::from_slice(&[1]));
+        }
+        let merged = self.shape[start..=end].iter().product();
+        let (before, after) = (&self.shape[..start], &self.shape[end + 1..]);
+        Ok(before.iter().copied().chain([merged]).chain(after.iter().copied()).collect())
+    }
+
+    /// Makes several dimensions of one; one size may be −1 (PyTorch: `unflatten`).
+    ///
+    /// # Errors
+    /// A dimension out of range; sizes that do not make up the dimension's.
+    pub fn unflatten(&self, dim: isize, sizes: &[isize]) -> Result<Self> {
+        let dim = wrap_dim("unflatten", dim, self.ndim())?;
+        let size = self.shape[dim];
+        let mismatch = || Error::Unflatten { sizes: sizes.to_vec(), dim, size };
+        if sizes.is_empty() {
+            return Err(mismatch());
+        }
+        let parts = infer_shape(sizes, size).map_err(|e| match e {
+            Error::ShapeMismatch { .. } => mismatch(),
+            other => other,
+        })?;
+        let (before, after) = (&self.shape[..dim], &self.shape[dim + 1..]);
+        let shape: DimVec<usize> =
+            before.iter().copied().chain(parts).chain(after.iter().copied()).collect();
+        let strides = self.view_strides(&shape)?;
+        Self::checked(shape, strides, self.offset)
+    }
+
+    /// Inserts a dimension of size 1 before dimension `dim` (PyTorch: `unsqueeze`).
+    ///
+    /// # Errors
+    /// A position outside −(R+1) to R, for rank R.
+    pub fn unsqueeze(&self, dim: isize) -> Result<Self> {
+        let dim = wrap_dim("unsqueeze", dim, self.ndim() + 1)?;
+        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
+        let stride = if dim < self.ndim() { idle_stride(shape[dim], strides[dim]) } else { 1 };
+        shape.insert(dim, 1);
+        strides.insert(dim, stride);
+        Self::checked(shape, strides, self.offset)
+    }
+
+    /// Drops every dimension of size 1 (PyTorch: `squeeze()`).
+    ///
+    /// # Errors
+    /// None; the result has the form that all transforms share.
+    pub fn squeeze(&self) -> Result<Self> {
+        let kept = (0..self.ndim()).filter(|&d| self.shape[d] != 1);
+        self.reordered(&kept.collect::<DimVec<usize>>())
+    }
+
+    /// Drops dimension `dim` if its size is 1 (PyTorch: `squeeze(dim)`).
+    ///
+    /// # Errors
+    /// A dimension out of range.
+    pub fn squeeze_dim(&self, dim: isize) -> Result<Self> {
+        let dim = wrap_dim_or_scalar("squeeze", dim, self.ndim())?;
+        let kept = (0..self.ndim()).filter(|&d| d != dim || self.shape[d] != 1);
+        self.reordered(&kept.collect::<DimVec<usize>>())
+    }
+
+    /// Stretches dimensions of size 1 by stride 0, and adds leading ones; −1 keeps a size (PyTorch: `expand`).
+    ///
+    /// ```
+    /// # use tensor_core::Layout;
+    /// let bias = Layout::contiguous(&[3, 1])?.expand(&[2, -1, 4])?;
+    /// assert_eq!((bias.shape(), bias.strides()), (&[2, 3, 4][..], &[0, 1, 0][..]));
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fewer sizes than dimensions, a size that differs where it is not 1, −1 for a dimension that is not there.
+    pub fn expand(&self, sizes: &[isize]) -> Result<Self> {
+        let Some(lead) = sizes.len().checked_sub(self.ndim()) else {
+            return Err(Error::ExpandRank { shape: self.shape.to_vec(), target: sizes.to_vec() });
+        };
+        let mut shape = DimVec::from_elem(1, sizes.len());
+        let mut strides = DimVec::from_elem(0, sizes.len());
+        for d in (0..sizes.len()).rev() {
+            let (size, stride) = match d.checked_sub(lead) {
+                Some(own) => (self.shape[own], self.strides[own]),
+                None if self.ndim() == 0 => (1, 0),
+                None => (1, idle_stride(shape[d + 1], strides[d + 1])),
+            };
+            (shape[d], strides[d]) = self.stretched(sizes, d, d >= lead, (size, stride))?;
+        }
+        Self::checked(shape, strides, self.offset)
+    }
+
+    /// Size and stride of dimension `d` after it is stretched to `sizes[d]`.
+    fn stretched(
+        &self,
+        sizes: &[isize],
+        d: usize,
+        exists: bool,
+        now: (usize, isize),
+    ) -> Result<(usize, isize)> {
+        let wanted = sizes[d];
+        match usize::try_from(wanted) {
+            Err(_) if wanted == -1 && exists => Ok(now),
+            Err(_) if !exists => Err(Error::ExpandLeading { wanted, dim: d }),
+            Ok(same) if same == now.0 => Ok(now),
+            Ok(larger) if now.0 == 1 => Ok((larger, 0)),
+            _ => {
+                let (target, shape) = (sizes.to_vec(), self.shape.to_vec());
+                Err(Error::Expand { wanted, size: now.0, dim: d, target, shape })
+            }
+        }
+    }
+
+    /// Stretches to a shape (PyTorch and NumPy: `broadcast_to`).
+    ///
+    /// # Errors
+    /// As [`expand`](Self::expand).
+    pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
+        let sizes: DimVec<isize> =
+            shape.iter().map(|&size| isize::try_from(size).unwrap_or(isize::MAX)).collect();
+        self.expand(&sizes)
+    }
+
+    /// The layout of the same bytes read as elements of another width (PyTorch: `view(dtype)`).
+    ///
+    /// Narrower elements multiply the last dimension, wider ones divide it. Widths are in bytes.
+    ///
+    /// ```
+    /// # use tensor_core::Layout;
+    /// let floats = Layout::contiguous(&[2, 3])?;
+    /// assert_eq!(floats.view_as_width(4, 1)?.shape(), [2, 12]);
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ViewDType`]: no dimension to change, a last stride other than 1, a size, stride or offset that does not divide.
+    pub fn view_as_width(&self, from: usize, to: usize) -> Result<Self> {
+        if from == to {
+            return Ok(self.clone());
+        }
+        let refuse = |what: String, value| Err(Error::ViewDType { what, from, to, value });
+        if from == 0 || to == 0 || (!from.is_multiple_of(to) && !to.is_multiple_of(from)) {
+            return refuse("one element width must divide the other".to_owned(), None);
+        }
+        let Some(last) = self.ndim().checked_sub(1) else {
+            return refuse("self.dim() cannot be 0".to_owned(), None);
+        };
+        if self.strides[last] != 1 {
+            return refuse("self.stride(-1) must be 1".to_owned(), Some(self.strides[last]));
+        }
+        if from > to { self.narrower(last, from / to) } else { self.wider(last, to / from, refuse) }
+    }
+
+    fn narrower(&self, last: usize, ratio: usize) -> Result<Self> {
+        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
+        let too_large = || crate::shape::too_large("the number of elements", self.shape());
+        shape[last] = shape[last].checked_mul(ratio).ok_or_else(too_large)?;
+        for stride in &mut strides[..last] {
+            *stride = idle_stride(ratio, *stride);
+        }
+        Self::checked(shape, strides, self.offset.checked_mul(ratio).ok_or_else(too_large)?)
+    }
+
+    fn wider(
+        &self,
+        last: usize,
+        ratio: usize,
+        refuse: impl Fn(String, Option<isize>) -> Result<Self>,
+    ) -> Result<Self> {
+        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
+        if !shape[last].is_multiple_of(ratio) {
+            return refuse(
+                format!("self.size(-1) must be divisible by {ratio}"),
+                Some(shape[last] as isize),
+            );
+        }
+        if !self.offset.is_multiple_of(ratio) {
+            return refuse(
+                format!("self.storage_offset() must be divisible by {ratio}"),
+                Some(self.offset as isize),
+            );
+        }
+        for (d, stride) in strides[..last].iter_mut().enumerate() {
+            if *stride % ratio as isize != 0 {
+                return refuse(
+                    format!("self.stride({d}) must be divisible by {ratio}"),
+                    Some(*stride),
+                );
+            }
+            *stride /= ratio as isize;
+        }
+        shape[last] /= ratio;
+        Self::checked(shape, strides, self.offset / ratio)
+    }
+}
+
+/// Dimensions from `start` on that are walked with one stride through `count` elements.
+#[derive(Clone, Copy)]
+struct Chunk {
+    start: usize,
+    stride: isize,
+    count: usize,
+}

@@ -1,0 +1,261 @@
+//! Some of the elements: ranges, single indices, diagonals, windows, pieces.
+
+use super::{Layout, idle_stride};
+use crate::{
+    Error, Index, Result, Slice,
+    shape::{wrap_dim, wrap_dim_or_scalar},
+};
+
+impl Layout {
+    /// `len` indices of dimension `dim`, from `start` on (PyTorch: `narrow`).
+    ///
+    /// # Errors
+    /// No dimension to narrow, one out of range, a stretch that does not fit into the dimension.
+    pub fn narrow(&self, dim: isize, start: isize, len: usize) -> Result<Self> {
+        let dim = self.dim_to_cut("narrow", dim)?;
+        let size = self.shape[dim];
+        let begin = wrap_start(start, size).ok_or(Error::NarrowStart { start, dim, size })?;
+        if len > size - begin {
+            return Err(Error::NarrowLength { start: begin, len, dim, size });
+        }
+        self.restricted(dim, begin, len, 1)
+    }
+
+    /// One index of dimension `dim`, which goes away (PyTorch: `select`).
+    ///
+    /// # Errors
+    /// No dimension to select from, one out of range, an index beyond its size.
+    pub fn select(&self, dim: isize, index: isize) -> Result<Self> {
+        let dim = self.dim_to_cut("select", dim)?;
+        let at = wrap_index(index, self.shape[dim]).ok_or_else(|| Error::SelectIndex {
+            index,
+            dim,
+            shape: self.shape.to_vec(),
+        })?;
+        self.picked(dim, at)
+    }
+
+    /// The indices `slice` of dimension `dim`, with Python's rules (PyTorch: `t[start:end:step]` along a dimension).
+    ///
+    /// A negative step walks backwards, as in NumPy; PyTorch refuses it.
+    ///
+    /// ```
+    /// # use tensor_core::{Layout, Slice};
+    /// let row = Layout::contiguous(&[10])?;
+    /// assert_eq!(row.slice(0, 1..-1)?.shape(), [8]);
+    /// let odd_backwards = row.slice(0, Slice::new(None, None, -2))?;
+    /// assert_eq!((odd_backwards.shape(), odd_backwards.strides(), odd_backwards.offset()), (&[5][..], &[-2][..], 9));
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// No dimension to slice, one out of range, a step of 0.
+    pub fn slice(&self, dim: isize, slice: impl Into<Slice>) -> Result<Self> {
+        let dim = self.dim_to_cut("slice", dim)?;
+        self.sliced(dim, slice.into())
+    }
+
+    /// An index tuple: integers, ranges with steps, new axes and one ellipsis (PyTorch: `t[2, 1:3, None, ...]`).
+    ///
+    /// The macro [`s!`](crate::s) writes the tuple.
+    ///
+    /// # Errors
+    /// More indices than dimensions, an index beyond its size, a step of 0, two ellipses.
+    pub fn index(&self, items: &[Index]) -> Result<Self> {
+        let consumed =
+            items.iter().filter(|item| matches!(item, Index::At(_) | Index::Slice(_))).count();
+        let Some(unnamed) = self.ndim().checked_sub(consumed) else {
+            return Err(Error::TooManyIndices { ndim: self.ndim(), given: consumed });
+        };
+        if items.iter().filter(|&&item| item == Index::Ellipsis).count() > 1 {
+            return Err(Error::TwoEllipses);
+        }
+        // `at` counts the dimensions of the result so far, `own` those of the input.
+        let (mut layout, mut at, mut own) = (self.clone(), 0, 0);
+        for &item in items {
+            match item {
+                Index::At(index) => {
+                    let size = self.shape[own];
+                    let i = wrap_index(index, size).ok_or(Error::IndexOutOfBounds {
+                        index,
+                        dim: own,
+                        size,
+                    })?;
+                    layout = layout.picked(at, i)?;
+                    own += 1;
+                }
+                Index::Slice(slice) => {
+                    layout = layout.sliced(at, slice)?;
+                    (at, own) = (at + 1, own + 1);
+                }
+                Index::NewAxis => {
+                    layout = layout.unsqueeze(at as isize)?;
+                    at += 1;
+                }
+                Index::Ellipsis => (at, own) = (at + unnamed, own + unnamed),
+            }
+        }
+        Ok(layout)
+    }
+
+    /// The elements where dimensions `d0` and `d1` have indices `i` and `i + offset`; they become the last dimension (PyTorch: `diagonal`).
+    ///
+    /// # Errors
+    /// A dimension out of range, one dimension given twice.
+    pub fn diagonal(&self, offset: isize, d0: isize, d1: isize) -> Result<Self> {
+        let first = wrap_dim("diagonal", d0, self.ndim())?;
+        let second = wrap_dim("diagonal", d1, self.ndim())?;
+        if first == second {
+            return Err(Error::DiagonalDims { d0, d1 });
+        }
+        let skip = offset.unsigned_abs();
+        let (rows, columns) = (self.shape[first], self.shape[second]);
+        let (len, shifted) = if offset >= 0 {
+            (rows.min(columns.saturating_sub(skip)), second)
+        } else {
+            (columns.min(rows.saturating_sub(skip)), first)
+        };
+        let start = if len > 0 { self.shifted(skip, self.strides[shifted]) } else { self.offset };
+        let others = || (0..self.ndim()).filter(|&d| d != first && d != second);
+        let shape = others().map(|d| self.shape[d]).chain([len]).collect();
+        let step = self.strides[first].saturating_add(self.strides[second]).max(-isize::MAX);
+        let strides = others().map(|d| self.strides[d]).chain([step]).collect();
+        Self::checked(shape, strides, start)
+    }
+
+    /// All windows of `size` elements along `dim`, `step` apart; the place within the window becomes the last dimension (PyTorch: `unfold`).
+    ///
+    /// # Errors
+    /// A dimension out of range, a window longer than it, a step of 0.
+    pub fn unfold(&self, dim: isize, size: usize, step: usize) -> Result<Self> {
+        let dim = wrap_dim_or_scalar("unfold", dim, self.ndim())?;
+        let full = self.shape.get(dim).copied().unwrap_or(1);
+        if size > full {
+            return Err(Error::UnfoldSize { dim, size: full, window: size });
+        }
+        if step == 0 {
+            return Err(Error::UnfoldStep);
+        }
+        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
+        let stride = strides.get(dim).copied().unwrap_or(1);
+        if let Some(windows) = shape.get_mut(dim) {
+            *windows = (full - size) / step + 1;
+            strides[dim] = idle_stride(step, stride);
+        }
+        shape.push(size);
+        strides.push(stride);
+        Self::checked(shape, strides, self.offset)
+    }
+
+    /// Consecutive pieces of `size` indices along `dim`, the last one possibly shorter (PyTorch: `split`).
+    ///
+    /// # Errors
+    /// No dimension to split, one out of range, size 0 for a dimension that is not empty.
+    pub fn split(&self, size: usize, dim: isize) -> Result<Vec<Self>> {
+        let dim = self.dim_to_split("split", dim)?;
+        let full = self.shape[dim];
+        match size {
+            0 if full == 0 => Ok(vec![self.clone()]),
+            0 => Err(Error::SplitSize { size: full }),
+            _ => self.pieces(dim, size, full.div_ceil(size).max(1)),
+        }
+    }
+
+    /// At most `chunks` consecutive pieces of equal size along `dim`, the last one possibly shorter (PyTorch: `chunk`).
+    ///
+    /// # Errors
+    /// No dimension to cut, one out of range, no chunks.
+    pub fn chunk(&self, chunks: usize, dim: isize) -> Result<Vec<Self>> {
+        if self.ndim() == 0 {
+            return Err(Error::NothingToSplit { op: "chunk" });
+        }
+        if chunks == 0 {
+            return Err(Error::ZeroChunks);
+        }
+        let dim = self.dim_to_split("chunk", dim)?;
+        match self.shape[dim].div_ceil(chunks) {
+            0 => self.pieces(dim, 0, chunks),
+            size => self.split(size, dim as isize),
+        }
+    }
+
+    /// Every index of dimension `dim` as a layout of its own (PyTorch: `unbind`).
+    ///
+    /// # Errors
+    /// No dimension to unbind, one out of range.
+    pub fn unbind(&self, dim: isize) -> Result<Vec<Self>> {
+        let dim = self.dim_to_split("unbind", dim)?;
+        let mut parts = reserved(self.shape[dim])?;
+        for at in 0..self.shape[dim] {
+            parts.push(self.picked(dim, at)?);
+        }
+        Ok(parts)
+    }
+
+    fn pieces(&self, dim: usize, size: usize, count: usize) -> Result<Vec<Self>> {
+        let mut pieces = reserved(count)?;
+        for piece in 0..count {
+            let start = piece * size;
+            pieces.push(self.restricted(dim, start, size.min(self.shape[dim] - start), 1)?);
+        }
+        Ok(pieces)
+    }
+
+    fn dim_to_cut(&self, op: &'static str, dim: isize) -> Result<usize> {
+        if self.ndim() == 0 { Err(Error::ZeroDim { op }) } else { wrap_dim(op, dim, self.ndim()) }
+    }
+
+    fn dim_to_split(&self, op: &'static str, dim: isize) -> Result<usize> {
+        if self.ndim() == 0 {
+            Err(Error::NothingToSplit { op })
+        } else {
+            wrap_dim(op, dim, self.ndim())
+        }
+    }
+
+    fn sliced(&self, dim: usize, slice: Slice) -> Result<Self> {
+        let (start, len) = slice.resolve(self.shape[dim])?;
+        self.restricted(dim, start, len, slice.step)
+    }
+
+    /// `len` indices from `start`, `step` apart.
+    fn restricted(&self, dim: usize, start: usize, len: usize, step: isize) -> Result<Self> {
+        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
+        let offset = self.shifted(start, strides[dim]);
+        shape[dim] = len;
+        strides[dim] = strides[dim].saturating_mul(step).max(-isize::MAX);
+        Self::checked(shape, strides, offset)
+    }
+
+    /// One index; the dimension goes away.
+    fn picked(&self, dim: usize, at: usize) -> Result<Self> {
+        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
+        shape.remove(dim);
+        let offset = self.shifted(at, strides.remove(dim));
+        Self::checked(shape, strides, offset)
+    }
+
+    /// The offset `steps` strides further on. Where elements remain it is exact (invariant 3); else it has no meaning, but stays an offset.
+    fn shifted(&self, steps: usize, stride: isize) -> usize {
+        let way = stride.saturating_mul(steps as isize);
+        (self.offset as isize).saturating_add(way).max(0) as usize
+    }
+}
+
+fn wrap_index(index: isize, size: usize) -> Option<usize> {
+    let at = if index < 0 { index.checked_add_unsigned(size)? } else { index };
+    usize::try_from(at).ok().filter(|&at| at < size)
+}
+
+/// As an index, but the end itself is a start too.
+fn wrap_start(start: isize, size: usize) -> Option<usize> {
+    let at = if start < 0 { start.checked_add_unsigned(size)? } else { start };
+    usize::try_from(at).ok().filter(|&at| at <= size)
+}
+
+fn reserved(count: usize) -> Result<Vec<Layout>> {
+    let mut list = Vec::new();
+    let bytes = count.saturating_mul(size_of::<Layout>());
+    list.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    Ok(list)
+}

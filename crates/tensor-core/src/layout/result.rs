@@ -1,0 +1,136 @@
+//! The layouts of fresh results: what PyTorch gives a clone and the result of an elementwise operation.
+
+use super::Layout;
+use crate::{
+    DimVec, MemoryFormat, Result,
+    shape::broadcast_shapes,
+    strides::{contiguous_strides, dense_strides},
+};
+
+impl Layout {
+    /// The layout of a fresh copy that keeps the order of the dimensions in memory (PyTorch: `empty_like` with `preserve_format`).
+    ///
+    /// A dense layout keeps its strides; any other is packed in the same order.
+    ///
+    /// ```
+    /// # use tensor_core::Layout;
+    /// let gaps = Layout::new(&[6, 5, 4, 3, 2], &[6, 0, 120, 0, 1], 0)?;
+    /// assert_eq!(gaps.preserved()?.strides(), [6, 36, 180, 2, 1]);
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// None for a layout that holds elements; the result has the form that all transforms share.
+    pub fn preserved(&self) -> Result<Self> {
+        let strides = if self.is_dense() {
+            self.strides.clone()
+        } else {
+            dense_strides(&self.shape, memory_order(&self.shape, &[self]))
+        };
+        Self::checked(self.shape.clone(), strides, 0)
+    }
+
+    /// The layout of the fresh result of an elementwise operation on these operands, broadcast to one shape (PyTorch: TensorIterator's rule).
+    ///
+    /// Operands of one shape and one well-known order pass it on; else the dimensions are packed in the order in which the first operands that
+    /// tell them apart walk through memory.
+    ///
+    /// ```
+    /// # use tensor_core::Layout;
+    /// let turned = Layout::contiguous(&[3, 4])?.t()?;
+    /// let result = Layout::elementwise(&[&turned, &turned])?;
+    /// assert_eq!(result.strides(), [1, 4]);
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Shapes that do not broadcast.
+    pub fn elementwise(operands: &[&Layout]) -> Result<Self> {
+        let shapes: DimVec<&[usize]> = operands.iter().map(|operand| operand.shape()).collect();
+        let shape = broadcast_shapes(&shapes)?;
+        let strides = match common_strides(&shape, operands) {
+            Some(strides) => strides,
+            None => dense_strides(&shape, memory_order(&shape, operands)),
+        };
+        Self::checked(shape, strides, 0)
+    }
+}
+
+/// The strides that operands of one shape and one order have in common.
+fn common_strides(shape: &[usize], operands: &[&Layout]) -> Option<DimVec<isize>> {
+    let first = operands.first()?;
+    let all = |holds: fn(&Layout) -> bool| operands.iter().all(|operand| holds(operand));
+    if operands.iter().any(|operand| operand.shape() != shape) {
+        None
+    } else if all(Layout::is_contiguous) {
+        Some(contiguous_strides(shape))
+    } else if all(Layout::is_channels_last) {
+        crate::format_strides(shape, MemoryFormat::ChannelsLast).ok()
+    } else if all(Layout::is_dense)
+        && operands.iter().all(|operand| operand.strides() == first.strides())
+    {
+        Some(first.strides.clone())
+    } else {
+        None
+    }
+}
+
+/// The dimensions, fastest in memory first.
+///
+/// An insertion sort that starts from row-major order, because the comparison is partial: where no operand tells two dimensions apart the
+/// search for a place goes on to the left, and only a dimension that is definitely faster ends it.
+fn memory_order(shape: &[usize], operands: &[&Layout]) -> DimVec<usize> {
+    let strides: DimVec<DimVec<isize>> =
+        operands.iter().map(|operand| aligned_strides(shape, operand)).collect();
+    let mut order: DimVec<usize> = (0..shape.len()).rev().collect();
+    for sorted in 1..order.len() {
+        let mut place = sorted;
+        for before in (0..sorted).rev() {
+            match compare(shape, &strides, order[before], order[place]) {
+                Some(Placement::Swap) => {
+                    order.swap(before, place);
+                    place = before;
+                }
+                Some(Placement::Keep) => break,
+                None => {}
+            }
+        }
+    }
+    order
+}
+
+enum Placement {
+    Keep,
+    Swap,
+}
+
+fn compare(
+    shape: &[usize],
+    strides: &[DimVec<isize>],
+    before: usize,
+    behind: usize,
+) -> Option<Placement> {
+    for operand in strides {
+        let (b, h) = (operand[before].abs(), operand[behind].abs());
+        if b == 0 || h == 0 {
+            continue;
+        }
+        if b < h {
+            return Some(Placement::Keep);
+        }
+        if b > h || shape[before] > shape[behind] {
+            return Some(Placement::Swap);
+        }
+    }
+    None
+}
+
+/// An operand's strides, one for each dimension of the result; 0 where it is broadcast.
+fn aligned_strides(shape: &[usize], operand: &Layout) -> DimVec<isize> {
+    let lead = shape.len() - operand.ndim();
+    let own = |d: usize| match d.checked_sub(lead) {
+        Some(d) if operand.shape[d] == shape[d + lead] => operand.strides[d],
+        _ => 0,
+    };
+    (0..shape.len()).map(own).collect()
+}

@@ -1,0 +1,106 @@
+//! The view operations, written once for the three types that carry a layout.
+//!
+//! Each method derives a layout by the method of the same name of [`Layout`](crate::Layout), which documents rules and errors, and pairs it with
+//! the same elements. `Tensor` and `TensorView` give a new view; `TensorViewMut` turns into it.
+
+/// `view_methods!(self, &self)` or `view_methods!(self, self)`, in an `impl` that has `layout` and `derive`.
+macro_rules! view_methods {
+    ($self:ident, $($receiver:tt)+) => {
+        /// Sizes, strides and offset.
+        pub fn layout(&self) -> &$crate::Layout {
+            &self.layout
+        }
+
+        /// The sizes (PyTorch: `size()`).
+        pub fn shape(&self) -> &[usize] {
+            self.layout.shape()
+        }
+
+        /// The strides, in elements (PyTorch: `stride()`).
+        pub fn strides(&self) -> &[isize] {
+            self.layout.strides()
+        }
+
+        /// The place of the first element, in elements (PyTorch: `storage_offset()`).
+        pub fn storage_offset(&self) -> usize {
+            self.layout.offset()
+        }
+
+        /// The number of dimensions (PyTorch: `dim()`).
+        pub fn ndim(&self) -> usize {
+            self.layout.ndim()
+        }
+
+        /// The number of elements (PyTorch: `numel()`).
+        pub fn numel(&self) -> usize {
+            self.layout.numel()
+        }
+
+        /// Does memory order equal logical order? (PyTorch: `is_contiguous()`)
+        pub fn is_contiguous(&self) -> bool {
+            self.layout.is_contiguous()
+        }
+
+        $crate::methods::view_methods! { @derived $self, ($($receiver)+)
+            transpose(d0: isize, d1: isize) "Two dimensions swapped (PyTorch: `transpose`).";
+            t() "The transpose of a matrix (PyTorch: `t`).";
+            permute(dims: &[isize]) "All dimensions reordered (PyTorch: `permute`).";
+            movedim(from: &[isize], to: &[isize]) "Dimensions moved to new places (PyTorch: `movedim`).";
+            flip(dims: &[isize]) "Dimensions reversed, as a view (NumPy: `flip`).";
+            narrow(dim: isize, start: isize, len: usize) "`len` indices of a dimension (PyTorch: `narrow`).";
+            select(dim: isize, index: isize) "One index of a dimension, which goes away (PyTorch: `select`).";
+            slice(dim: isize, slice: impl Into<$crate::Slice>) "A range of a dimension, with a step (PyTorch: `t[a:b:k]`).";
+            index(items: &[$crate::Index]) "An index tuple, written with [`s!`](crate::s) (PyTorch: `t[2, 1:3, None]`).";
+            unsqueeze(dim: isize) "A new dimension of size 1 (PyTorch: `unsqueeze`).";
+            squeeze() "Without the dimensions of size 1 (PyTorch: `squeeze()`).";
+            squeeze_dim(dim: isize) "Without a dimension, if its size is 1 (PyTorch: `squeeze(dim)`).";
+            expand(sizes: &[isize]) "Dimensions of size 1 stretched by stride 0 (PyTorch: `expand`). Refused by a mutable view.";
+            broadcast_to(shape: &[usize]) "Stretched to a shape (PyTorch: `broadcast_to`). Refused by a mutable view.";
+            view(sizes: &[isize]) "Another shape over the same memory, if strides can express it (PyTorch: `view`).";
+            flatten(start: isize, end: isize) "Several dimensions as one, if strides can express it (PyTorch: `flatten`).";
+            unflatten(dim: isize, sizes: &[isize]) "One dimension as several (PyTorch: `unflatten`).";
+            diagonal(offset: isize, d0: isize, d1: isize) "The diagonal of two dimensions (PyTorch: `diagonal`).";
+            unfold(dim: isize, size: usize, step: usize)
+                "All windows along a dimension (PyTorch: `unfold`). A mutable view refuses windows that overlap.";
+        }
+    };
+
+    (@derived $self:ident, $receiver:tt $($name:ident($($arg:ident: $type:ty),*) $doc:literal;)*) => {
+        $($crate::methods::view_methods! { @method $self, $receiver, $name($($arg: $type),*) $doc })*
+    };
+
+    (@method $self:ident, ($($receiver:tt)+), $name:ident($($arg:ident: $type:ty),*) $doc:literal) => {
+        #[doc = $doc]
+        ///
+        /// # Errors
+        #[doc = concat!("Those of [`Layout::", stringify!($name), "`](crate::Layout::", stringify!($name), ").")]
+        pub fn $name($($receiver)+, $($arg: $type),*) -> $crate::Result<Self> {
+            let layout = $self.layout.$name($($arg),*)?;
+            $self.derive(layout)
+        }
+    };
+}
+
+/// The operations that give several views, for the types that can share their elements.
+macro_rules! piece_methods {
+    ($($name:ident($($arg:ident: $type:ty),*) $doc:literal;)*) => {
+        $(
+            #[doc = $doc]
+            ///
+            /// # Errors
+            #[doc = concat!("Those of [`Layout::", stringify!($name), "`](crate::Layout::", stringify!($name), ").")]
+            pub fn $name(&self, $($arg: $type),*) -> $crate::Result<Vec<Self>> {
+                self.layout.$name($($arg),*)?.into_iter().map(|layout| self.derive(layout)).collect()
+            }
+        )*
+    };
+    () => {
+        $crate::methods::piece_methods! {
+            split(size: usize, dim: isize) "Consecutive pieces of `size` indices (PyTorch: `split`).";
+            chunk(chunks: usize, dim: isize) "At most `chunks` pieces of equal size (PyTorch: `chunk`).";
+            unbind(dim: isize) "Every index of a dimension by itself (PyTorch: `unbind`).";
+        }
+    };
+}
+
+pub(crate) use {piece_methods, view_methods};

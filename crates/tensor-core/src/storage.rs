@@ -1,0 +1,185 @@
+//! The one-dimensional memory that tensors share, and who may touch it when.
+//!
+//! A [`Storage`] is a reference-counted buffer. Any number of tensors hold it; whoever wants its elements borrows it at run time, many readers or
+//! one writer, across threads. A conflict is an error, so nothing waits and nothing races.
+//!
+//! Memory comes from the global allocator, aligned to a cache line. A vector's allocation is adopted as it is.
+
+use std::{
+    alloc::{self, Layout as AllocLayout},
+    mem::{ManuallyDrop, MaybeUninit},
+    ptr::NonNull,
+    sync::Arc,
+};
+
+use atomic_refcell::{AtomicRef, AtomicRefCell, AtomicRefMut};
+
+use crate::{Element, Error, Layout, Result, Tensor, TensorViewMut};
+
+/// Fresh buffers start at a multiple of this many bytes: a cache line, and the widest vector register.
+pub const ALIGNMENT: usize = 64;
+
+/// A shared buffer (PyTorch: `untyped_storage()`).
+///
+/// Cloning shares it. Two tensors are views of the same data exactly if their storages are [the same](Storage::same).
+#[derive(Clone)]
+pub struct Storage {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    borrow: AtomicRefCell<()>,
+    buffer: Buffer,
+}
+
+/// An allocation.
+///
+/// # Invariants
+/// 1. `start` is valid for reads and writes of `bytes` bytes until the buffer is dropped, and nobody else frees or moves it.
+/// 2. If `alloc.size() > 0`, `start` came from the global allocator with layout `alloc`.
+struct Buffer {
+    start: NonNull<u8>,
+    bytes: usize,
+    alloc: AllocLayout,
+}
+
+// SAFETY: a buffer owns plain bytes (elements are `Send + Sync`); access to them is ruled by the borrow flag beside it.
+unsafe impl Send for Buffer {}
+// SAFETY: as for `Send`; a shared buffer gives out nothing but its address and size.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    fn allocate(
+        bytes: usize,
+        align: usize,
+        source: unsafe fn(AllocLayout) -> *mut u8,
+    ) -> Result<Self> {
+        let out_of_memory = || Error::OutOfMemory { bytes };
+        let alloc = AllocLayout::from_size_align(bytes, align).map_err(|_| out_of_memory())?;
+        if bytes == 0 {
+            let start = NonNull::without_provenance(align.try_into().map_err(|_| out_of_memory())?);
+            return Ok(Self { start, bytes, alloc });
+        }
+        // SAFETY: `alloc` has a size above 0, as both allocation functions require.
+        let start = NonNull::new(unsafe { source(alloc) }).ok_or_else(out_of_memory)?;
+        Ok(Self { start, bytes, alloc })
+    }
+
+    fn adopt<T: Element>(values: Vec<T>) -> Self {
+        let mut values = ManuallyDrop::new(values);
+        let start = NonNull::from(values.as_mut_slice()).cast();
+        let alloc =
+            AllocLayout::array::<T>(values.capacity()).expect("a vector's allocation has a layout");
+        Self { start, bytes: size_of::<T>() * values.len(), alloc }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if self.alloc.size() > 0 {
+            // SAFETY: invariant 2; the buffer is dropped once.
+            unsafe { alloc::dealloc(self.start.as_ptr(), self.alloc) }
+        }
+    }
+}
+
+impl Storage {
+    fn new(buffer: Buffer) -> Self {
+        Self { shared: Arc::new(Shared { borrow: AtomicRefCell::new(()), buffer }) }
+    }
+
+    pub(crate) fn from_vec<T: Element>(values: Vec<T>) -> Self {
+        const { assert!(size_of::<T>() > 0, "an element occupies at least one byte") };
+        Self::new(Buffer::adopt(values))
+    }
+
+    pub(crate) fn zeroed(bytes: usize, align: usize) -> Result<Self> {
+        Buffer::allocate(bytes, align.max(ALIGNMENT), alloc::alloc_zeroed).map(Self::new)
+    }
+
+    /// The address of the first byte (PyTorch: `untyped_storage().data_ptr()`).
+    pub fn as_ptr(&self) -> *const u8 {
+        self.shared.buffer.start.as_ptr()
+    }
+
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        self.shared.buffer.start
+    }
+
+    /// The size in bytes (PyTorch: `untyped_storage().nbytes()`).
+    pub fn bytes(&self) -> usize {
+        self.shared.buffer.bytes
+    }
+
+    /// Is this the same buffer? (PyTorch: equal `untyped_storage().data_ptr()`)
+    pub fn same(&self, other: &Storage) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// How many tensors and guards hold this buffer.
+    pub fn ref_count(&self) -> usize {
+        Arc::strong_count(&self.shared)
+    }
+
+    pub(crate) fn borrow(&self) -> Result<AtomicRef<'_, ()>> {
+        let refused = Error::Borrowed { held: "for writing", wanted: "for reading" };
+        self.shared.borrow.try_borrow().map_err(|_| refused)
+    }
+
+    pub(crate) fn borrow_mut(&self) -> Result<AtomicRefMut<'_, ()>> {
+        let refused = Error::Borrowed { held: "for reading or writing", wanted: "for writing" };
+        self.shared.borrow.try_borrow_mut().map_err(|_| refused)
+    }
+}
+
+/// A fresh dense tensor whose elements are still to be written: memory is touched once, by whoever fills it.
+///
+/// ```
+/// use tensor_core::{Layout, Uninit};
+///
+/// let mut fresh = Uninit::<f32>::new(Layout::contiguous(&[2, 3])?)?;
+/// for (i, place) in fresh.as_view_mut().iter_mut().enumerate() {
+///     place.write(i as f32);
+/// }
+/// // SAFETY: the loop wrote every element.
+/// let tensor = unsafe { fresh.assume_init() };
+/// assert_eq!(tensor.get(&[1, 2])?, 5.0);
+/// # Ok::<(), tensor_core::Error>(())
+/// ```
+pub struct Uninit<T> {
+    buffer: Buffer,
+    layout: Layout,
+    element: std::marker::PhantomData<T>,
+}
+
+impl<T: Element> Uninit<T> {
+    /// Memory for a dense layout.
+    ///
+    /// # Errors
+    /// More bytes than `isize::MAX`, no memory, or a layout that is not dense from offset 0 (gaps would stay unwritten).
+    pub fn new(layout: Layout) -> Result<Self> {
+        const { assert!(size_of::<T>() > 0, "an element occupies at least one byte") };
+        if !layout.is_dense() || layout.offset() != 0 {
+            let (shape, strides) = (layout.shape().to_vec(), layout.strides().to_vec());
+            return Err(Error::NotDense { shape, strides, offset: layout.offset() });
+        }
+        let bytes = layout.dense_bytes(size_of::<T>())?;
+        let buffer = Buffer::allocate(bytes, align_of::<T>().max(ALIGNMENT), alloc::alloc)?;
+        Ok(Self { buffer, layout, element: std::marker::PhantomData })
+    }
+
+    /// Where to write.
+    pub fn as_view_mut(&mut self) -> TensorViewMut<'_, MaybeUninit<T>> {
+        let start = self.buffer.start.cast();
+        // SAFETY: buffer invariant 1; the layout is dense within its bytes, so injective; `&mut self` makes the access exclusive.
+        unsafe { TensorViewMut::from_raw(start, self.layout.clone()) }
+    }
+
+    /// The finished tensor.
+    ///
+    /// # Safety
+    /// Every element has been written.
+    pub unsafe fn assume_init(self) -> Tensor<T> {
+        Tensor::from_storage(Storage::new(self.buffer), self.layout)
+    }
+}

@@ -1,0 +1,186 @@
+//! Tensors: a layout over a shared storage.
+
+use std::{fmt, marker::PhantomData};
+
+use crate::{
+    Element, Error, Layout, Result, Scalar, Storage, TensorView, display,
+    methods::{piece_methods, view_methods},
+    view::describe,
+};
+
+/// A tensor: sizes, strides and an offset over a storage that other tensors may share.
+///
+/// Cloning shares the storage and so does every view operation; a write through one handle is seen through all. To touch elements in bulk,
+/// borrow the storage with [`read`](Self::read) or [`write`](Self::write).
+///
+/// ```
+/// use tensor_core::Tensor;
+///
+/// let x = Tensor::arange(0i64, 6, 1)?.view(&[2, 3])?;
+/// let y = x.transpose(0, 1)?;
+/// x.set(&[0, 2], 100)?;
+/// assert_eq!(y.get(&[2, 0])?, 100);
+/// assert!(y.same_storage(&x));
+/// println!("{y}");
+/// # Ok::<(), tensor_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Tensor<T> {
+    /// Every element of the layout lies in the storage, is aligned and initialised.
+    storage: Storage,
+    layout: Layout,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Tensor<T> {
+    pub(crate) fn from_storage(storage: Storage, layout: Layout) -> Self {
+        debug_assert!(
+            layout.check_within(storage.bytes() / size_of::<T>(), size_of::<T>()).is_ok()
+        );
+        Self { storage, layout, element: PhantomData }
+    }
+
+    fn derive(&self, layout: Layout) -> Result<Self> {
+        Ok(Self::from_storage(self.storage.clone(), layout))
+    }
+
+    view_methods!(self, &self);
+    piece_methods!();
+
+    /// The storage (PyTorch: `untyped_storage()`).
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// Do both view the same storage? (PyTorch: equal `untyped_storage().data_ptr()`)
+    pub fn same_storage<U>(&self, other: &Tensor<U>) -> bool {
+        self.storage.same(&other.storage)
+    }
+
+    /// The address of the first element (PyTorch: `data_ptr()`).
+    pub fn data_ptr(&self) -> *const T {
+        self.storage.as_ptr().cast::<T>().wrapping_add(self.layout.offset())
+    }
+
+    /// The number of elements that the storage has room for.
+    fn storage_len(&self) -> usize {
+        self.storage.bytes() / size_of::<T>()
+    }
+
+    /// The same storage under any layout; strides may be negative.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`] if the layout reaches beyond the storage.
+    pub fn with_layout(&self, layout: Layout) -> Result<Self> {
+        layout.check_within(self.storage_len(), size_of::<T>())?;
+        self.derive(layout)
+    }
+
+    /// The same storage under sizes and non-negative strides (PyTorch: `as_strided`). The offset defaults to this tensor's.
+    ///
+    /// # Errors
+    /// Negative strides, lengths that differ, a reach beyond the storage.
+    pub fn as_strided(
+        &self,
+        shape: &[usize],
+        strides: &[isize],
+        offset: Option<usize>,
+    ) -> Result<Self> {
+        self.with_layout(self.layout.as_strided(shape, strides, offset)?)
+    }
+
+    /// The same bytes as elements of another type (PyTorch: `view(dtype)`).
+    ///
+    /// ```
+    /// # use tensor_core::Tensor;
+    /// let ones = Tensor::full(&[2], 1.0f32)?;
+    /// assert_eq!(ones.view_dtype::<u32>()?.get(&[0])?, 0x3f80_0000);
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ViewDType`] where the layout does not allow another width, [`Error::Misaligned`] for adopted memory that does not suit the new type.
+    pub fn view_dtype<U: Element + bytemuck::Pod>(&self) -> Result<Tensor<U>>
+    where
+        T: bytemuck::Pod,
+    {
+        let layout = self.layout.view_as_width(size_of::<T>(), size_of::<U>())?;
+        let address = self.storage.as_ptr().addr();
+        if !address.is_multiple_of(align_of::<U>()) {
+            return Err(Error::Misaligned { address, align: align_of::<U>() });
+        }
+        Ok(Tensor::from_storage(self.storage.clone(), layout))
+    }
+
+    /// The element at `index` (PyTorch: `t[i, j].item()`).
+    ///
+    /// # Errors
+    /// An index of another length than the rank or beyond a size; a storage that is being written.
+    pub fn get(&self, index: &[usize]) -> Result<T> {
+        self.read()?.as_view().get(index)
+    }
+
+    /// Writes the element at `index` (PyTorch: `t[i, j] = value`).
+    ///
+    /// # Errors
+    /// An index of another length than the rank or beyond a size; a storage that is borrowed.
+    pub fn set(&self, index: &[usize], value: T) -> Result<()> {
+        let offset = self.layout.offset_of(index)?;
+        // One element cannot overlap itself, so any tensor may be written this way, an expanded one too.
+        let single = self.derive(Layout::new(&[], &[], offset)?)?;
+        *single.write()?.as_view_mut()?.get_mut(&[])? = value;
+        Ok(())
+    }
+
+    /// The elements in logical order (PyTorch: `flatten().tolist()`).
+    ///
+    /// # Errors
+    /// A storage that is being written.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        Ok(self.read()?.as_view().to_vec())
+    }
+
+    /// Same shape and equal elements? (PyTorch: `torch.equal`)
+    ///
+    /// # Errors
+    /// A storage that is being written.
+    pub fn equal(&self, other: &Tensor<T>) -> Result<bool>
+    where
+        T: PartialEq,
+    {
+        Ok(self.read()?.as_view() == other.read()?.as_view())
+    }
+}
+
+impl<T: Element + PartialEq> PartialEq for Tensor<T> {
+    /// # Panics
+    /// As `RefCell` does, when a storage is being written; [`Tensor::equal`] returns an error.
+    #[track_caller]
+    fn eq(&self, other: &Self) -> bool {
+        self.equal(other).expect("both tensors can be read")
+    }
+}
+
+impl<T> fmt::Debug for Tensor<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        describe(f, "Tensor", &self.layout)
+    }
+}
+
+impl<T: Scalar> fmt::Display for Tensor<T> {
+    /// As PyTorch prints; a tensor that is being written shows its size only.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.read() {
+            Ok(guard) => guard.as_view().fmt(f),
+            Err(_) => write!(f, "tensor(<being written>, size={:?})", self.shape()),
+        }
+    }
+}
+
+impl<T: Scalar> fmt::Display for TensorView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        display::write_tensor(f, self.shape(), |index: &[usize]| {
+            self.get(index).expect("an index within the shape")
+        })
+    }
+}

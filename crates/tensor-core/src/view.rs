@@ -1,0 +1,371 @@
+//! Borrowed views: a pointer paired with a layout, and the proof that the pair is sound.
+//!
+//! This is the only place where a pointer meets a layout. Constructors check that every element lies in the buffer, and for mutable views that no
+//! two indices share one; everything derived keeps that. Kernels take these types, and so does a user who brings buffers of their own.
+
+use std::{fmt, marker::PhantomData, ops, ptr::NonNull};
+
+use crate::{Error, Layout, Offsets, Overlap, Result, methods::view_methods, shape::wrap_dim};
+
+/// A read-only view of elements that lie at the offsets of a layout.
+///
+/// # Invariants
+/// 1. For every offset of the layout, `base + offset` is valid for reads of an initialised `T` during `'a`.
+/// 2. Nobody writes those elements during `'a`.
+///
+/// ```
+/// use tensor_core::{Layout, TensorView};
+///
+/// let pixels = [1u8, 2, 3, 4, 5, 6];
+/// let columns = TensorView::new(&pixels, Layout::contiguous(&[2, 3])?)?.t()?;
+/// assert_eq!(columns.iter().collect::<Vec<_>>(), [1, 4, 2, 5, 3, 6]);
+/// # Ok::<(), tensor_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct TensorView<'a, T> {
+    base: NonNull<T>,
+    layout: Layout,
+    life: PhantomData<&'a T>,
+}
+
+/// A view through which elements can be written; no two of its indices share one.
+///
+/// # Invariants
+/// 1. For every offset of the layout, `base + offset` is valid for reads and writes of an initialised `T` during `'a`.
+/// 2. Nobody else reads or writes those elements during `'a`.
+/// 3. Different indices have different offsets.
+///
+/// Transforms consume the view; [`reborrow`](Self::reborrow) first to keep it.
+pub struct TensorViewMut<'a, T> {
+    base: NonNull<T>,
+    layout: Layout,
+    life: PhantomData<&'a mut T>,
+}
+
+// SAFETY: a read-only view is a shared reference to its elements.
+unsafe impl<T: Sync> Send for TensorView<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for TensorView<'_, T> {}
+// SAFETY: a mutable view is a unique reference to its elements (invariant 2).
+unsafe impl<T: Send> Send for TensorViewMut<'_, T> {}
+// SAFETY: through `&TensorViewMut` elements can only be read.
+unsafe impl<T: Sync> Sync for TensorViewMut<'_, T> {}
+
+impl<'a, T: Copy> TensorView<'a, T> {
+    /// A view of a slice, without copying.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`] if the layout reaches beyond the slice.
+    pub fn new(elements: &'a [T], layout: Layout) -> Result<Self> {
+        layout.check_within(elements.len(), size_of::<T>())?;
+        let base = NonNull::from(elements).cast();
+        Ok(Self { base, layout, life: PhantomData })
+    }
+
+    /// # Safety
+    /// Both invariants.
+    pub(crate) unsafe fn from_raw(base: NonNull<T>, layout: Layout) -> Self {
+        Self { base, layout, life: PhantomData }
+    }
+
+    fn derive(&self, layout: Layout) -> Result<Self> {
+        debug_assert!(within(&self.layout, &layout));
+        Ok(Self { base: self.base, layout, life: PhantomData })
+    }
+
+    view_methods!(self, &self);
+
+    /// A pointer to the place of offset 0. Only the offsets of the layout may be read through it.
+    pub fn base_ptr(&self) -> *const T {
+        self.base.as_ptr()
+    }
+
+    /// The elements as a slice, if memory order is logical order (invariant: [`Layout::is_contiguous`]).
+    pub fn as_slice(&self) -> Option<&'a [T]> {
+        if self.numel() == 0 {
+            return Some(&[]);
+        }
+        if !self.layout.is_contiguous() {
+            return None;
+        }
+        // SAFETY: the offset is one of the layout's (invariant 1).
+        let start = unsafe { self.base.add(self.layout.offset()) };
+        // SAFETY: a contiguous layout's offsets are the `numel` from its offset on (invariants 1 and 2).
+        Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), self.numel()) })
+    }
+
+    /// The element at `index`.
+    ///
+    /// # Errors
+    /// An index of another length than the rank, or beyond a size.
+    pub fn get(&self, index: &[usize]) -> Result<T> {
+        let offset = self.layout.offset_of(index)?;
+        // SAFETY: the offset is one of the layout's (invariant 1).
+        let place = unsafe { self.base.add(offset) };
+        // SAFETY: invariants 1 and 2.
+        Ok(unsafe { place.read() })
+    }
+
+    /// The elements in logical order.
+    pub fn iter(&self) -> Iter<'a, T> {
+        Iter { base: self.base, offsets: self.layout.offsets(), life: PhantomData }
+    }
+
+    /// The elements in logical order, as a vector.
+    pub fn to_vec(&self) -> Vec<T> {
+        match self.as_slice() {
+            Some(slice) => slice.to_vec(),
+            None => self.iter().collect(),
+        }
+    }
+
+    /// The contiguous stretches of the view, in logical order (see [`Layout::runs`]).
+    pub fn runs(&self) -> impl ExactSizeIterator<Item = &'a [T]> + use<'a, T> {
+        let base = self.base;
+        self.layout.runs().map(move |(offset, len)| {
+            // SAFETY: the offset is one of the layout's (invariant 1).
+            let start = unsafe { base.add(offset) };
+            // SAFETY: the `len` offsets of a run are the layout's (invariants 1 and 2).
+            unsafe { std::slice::from_raw_parts(start.as_ptr(), len) }
+        })
+    }
+}
+
+impl<'a, T: Copy> TensorViewMut<'a, T> {
+    /// A mutable view of a slice, without copying.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`] if the layout reaches beyond the slice, [`Error::WriteOverlap`] if two of its indices share an element.
+    pub fn new(elements: &'a mut [T], layout: Layout) -> Result<Self> {
+        layout.check_within(elements.len(), size_of::<T>())?;
+        check_injective(&layout)?;
+        let base = NonNull::from(elements).cast();
+        Ok(Self { base, layout, life: PhantomData })
+    }
+
+    /// # Safety
+    /// All three invariants.
+    pub(crate) unsafe fn from_raw(base: NonNull<T>, layout: Layout) -> Self {
+        Self { base, layout, life: PhantomData }
+    }
+
+    fn derive(self, layout: Layout) -> Result<Self> {
+        debug_assert!(within(&self.layout, &layout));
+        check_injective(&layout)?;
+        Ok(Self { base: self.base, layout, life: PhantomData })
+    }
+
+    view_methods!(self, self);
+
+    /// A pointer to the place of offset 0. Only the offsets of the layout may be accessed through it.
+    pub fn base_mut_ptr(&mut self) -> *mut T {
+        self.base.as_ptr()
+    }
+
+    /// The same view for a shorter time.
+    pub fn reborrow(&mut self) -> TensorViewMut<'_, T> {
+        TensorViewMut { base: self.base, layout: self.layout.clone(), life: PhantomData }
+    }
+
+    /// The same elements, read-only, for a shorter time.
+    pub fn as_view(&self) -> TensorView<'_, T> {
+        TensorView { base: self.base, layout: self.layout.clone(), life: PhantomData }
+    }
+
+    /// The elements as a slice, if memory order is logical order.
+    pub fn as_slice_mut(&mut self) -> Option<&mut [T]> {
+        if self.numel() == 0 {
+            return Some(&mut []);
+        }
+        if !self.layout.is_contiguous() {
+            return None;
+        }
+        // SAFETY: the offset is one of the layout's (invariant 1).
+        let start = unsafe { self.base.add(self.layout.offset()) };
+        // SAFETY: a contiguous layout's offsets are the `numel` from its offset on (invariants 1 and 2).
+        Some(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.numel()) })
+    }
+
+    /// The element at `index`.
+    ///
+    /// # Errors
+    /// An index of another length than the rank, or beyond a size.
+    pub fn get(&self, index: &[usize]) -> Result<T> {
+        self.as_view().get(index)
+    }
+
+    /// The place of the element at `index`.
+    ///
+    /// # Errors
+    /// An index of another length than the rank, or beyond a size.
+    pub fn get_mut(&mut self, index: &[usize]) -> Result<&mut T> {
+        let offset = self.layout.offset_of(index)?;
+        // SAFETY: the offset is one of the layout's (invariant 1).
+        let mut place = unsafe { self.base.add(offset) };
+        // SAFETY: invariants 1 and 2; `&mut self` keeps the reference the only one.
+        Ok(unsafe { place.as_mut() })
+    }
+
+    /// The places of the elements, in logical order.
+    pub fn iter_mut(&mut self) -> IterMut<'_, T> {
+        IterMut { base: self.base, offsets: self.layout.offsets(), life: PhantomData }
+    }
+
+    /// Cuts the view in two along a dimension: the first `at` indices, and the rest. Both can be written at the same time.
+    ///
+    /// ```
+    /// use tensor_core::{Layout, TensorViewMut};
+    ///
+    /// let mut grid = [0; 6];
+    /// let view = TensorViewMut::new(&mut grid, Layout::contiguous(&[2, 3])?)?;
+    /// let (mut left, mut right) = view.split_at_mut(1, 1)?;
+    /// *left.get_mut(&[1, 0])? = 1;
+    /// *right.get_mut(&[1, 0])? = 2;
+    /// assert_eq!(grid, [0, 0, 0, 1, 2, 0]);
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A dimension out of range, a cut beyond its size.
+    pub fn split_at_mut(self, dim: isize, at: usize) -> Result<(Self, Self)> {
+        let axis = wrap_dim("split_at_mut", dim, self.ndim())?;
+        let rest = self.shape()[axis].saturating_sub(at);
+        let first = self.layout.narrow(dim, 0, at)?;
+        let second = self.layout.narrow(dim, at as isize, rest)?;
+        // Invariant 3: the indices of the two parts are different, so their elements are.
+        let part = |layout| Self { base: self.base, layout, life: PhantomData };
+        Ok((part(first), part(second)))
+    }
+}
+
+/// Invariant 3 of mutable views.
+pub(crate) fn check_injective(layout: &Layout) -> Result<()> {
+    match layout.self_overlap() {
+        Overlap::No => Ok(()),
+        overlap => {
+            let (shape, strides) = (layout.shape().to_vec(), layout.strides().to_vec());
+            Err(Error::WriteOverlap { shape, strides, overlap: Box::new(overlap) })
+        }
+    }
+}
+
+/// Every transform reaches only elements that its input reaches.
+fn within(whole: &Layout, part: &Layout) -> bool {
+    match (whole.bounds(), part.bounds()) {
+        (_, None) => true,
+        (None, Some(_)) => false,
+        (Some(outer), Some(inner)) => outer.0 <= inner.0 && inner.1 <= outer.1,
+    }
+}
+
+/// The elements of a view in logical order.
+pub struct Iter<'a, T> {
+    base: NonNull<T>,
+    offsets: Offsets,
+    life: PhantomData<&'a T>,
+}
+
+impl<T: Copy> Iterator for Iter<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        let offset = self.offsets.next()?;
+        // SAFETY: the offset is one of the view's layout (view invariant 1).
+        let place = unsafe { self.base.add(offset) };
+        // SAFETY: view invariants 1 and 2.
+        Some(unsafe { place.read() })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.offsets.size_hint()
+    }
+}
+
+impl<T: Copy> ExactSizeIterator for Iter<'_, T> {}
+
+/// The places of a mutable view's elements in logical order.
+pub struct IterMut<'a, T> {
+    base: NonNull<T>,
+    offsets: Offsets,
+    life: PhantomData<&'a mut T>,
+}
+
+impl<'a, T> Iterator for IterMut<'a, T> {
+    type Item = &'a mut T;
+
+    fn next(&mut self) -> Option<&'a mut T> {
+        let offset = self.offsets.next()?;
+        // SAFETY: the offset is one of the view's layout (mutable view invariant 1).
+        let mut place = unsafe { self.base.add(offset) };
+        // SAFETY: mutable view invariants 1 and 2; by invariant 3 no two items are the same place.
+        Some(unsafe { place.as_mut() })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.offsets.size_hint()
+    }
+}
+
+impl<T> ExactSizeIterator for IterMut<'_, T> {}
+
+impl<'a, T: Copy> IntoIterator for &TensorView<'a, T> {
+    type Item = T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<'a, T: Copy> IntoIterator for &'a mut TensorViewMut<'_, T> {
+    type Item = &'a mut T;
+    type IntoIter = IterMut<'a, T>;
+
+    fn into_iter(self) -> IterMut<'a, T> {
+        self.iter_mut()
+    }
+}
+
+impl<T: Copy, const R: usize> ops::Index<[usize; R]> for TensorView<'_, T> {
+    type Output = T;
+
+    /// # Panics
+    /// As a slice does, when the index is not in the view; [`get`](TensorView::get) returns an error.
+    #[track_caller]
+    fn index(&self, index: [usize; R]) -> &T {
+        let offset = self.layout.offset_of(&index).unwrap_or_else(|refused| panic!("{refused}"));
+        // SAFETY: the offset is one of the layout's (invariant 1).
+        let place = unsafe { self.base.add(offset) };
+        // SAFETY: invariants 1 and 2.
+        unsafe { place.as_ref() }
+    }
+}
+
+impl<T: Copy + PartialEq, U: Copy> PartialEq<TensorView<'_, U>> for TensorView<'_, T>
+where
+    T: PartialEq<U>,
+{
+    fn eq(&self, other: &TensorView<'_, U>) -> bool {
+        self.shape() == other.shape() && self.iter().zip(other.iter()).all(|(a, b)| a == b)
+    }
+}
+
+impl<T> fmt::Debug for TensorView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        describe(f, "TensorView", &self.layout)
+    }
+}
+
+impl<T> fmt::Debug for TensorViewMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        describe(f, "TensorViewMut", &self.layout)
+    }
+}
+
+pub(crate) fn describe(f: &mut fmt::Formatter<'_>, name: &str, layout: &Layout) -> fmt::Result {
+    f.debug_struct(name)
+        .field("shape", &layout.shape())
+        .field("strides", &layout.strides())
+        .field("offset", &layout.offset())
+        .finish_non_exhaustive()
+}
