@@ -1,6 +1,9 @@
 //! Tensors whose element type is known at run time only: what comes out of files.
 
-use crate::{DType, Error, Layout, Result, Scalar, Tensor};
+use crate::{Bare, DType, Error, Layout, Result, Scalar, TensorBase};
+
+/// A tensor of a run-time element type, without operators.
+pub type AnyTensor = AnyTensorBase<Bare>;
 
 macro_rules! any_tensor {
     ($($(#[$gate:meta])* $variant:ident($type:ty),)*) => {
@@ -11,47 +14,58 @@ macro_rules! any_tensor {
         /// ```
         /// use tensor_core::{AnyTensor, DType, Tensor, with_tensor};
         ///
-        /// let any = AnyTensor::from(Tensor::full(&[2, 3], 1.5f32)?);
+        /// let any: AnyTensor = Tensor::full(&[2, 3], 1.5f32)?.into();
         /// assert_eq!(any.dtype(), DType::F32);
         /// let turned = with_tensor!(&any, t => AnyTensor::from(t.transpose(0, 1)?));
         /// assert_eq!(turned.layout().shape(), [3, 2]);
         /// # Ok::<(), tensor_core::Error>(())
         /// ```
-        #[derive(Clone, Debug)]
         #[non_exhaustive]
         #[allow(missing_docs, reason = "a variant is named after its element type")]
-        pub enum AnyTensor {
-            $($(#[$gate])* $variant(Tensor<$type>),)*
+        pub enum AnyTensorBase<K> {
+            $($(#[$gate])* $variant(TensorBase<$type, K>),)*
         }
 
         $($(#[$gate])*
-        impl From<Tensor<$type>> for AnyTensor {
-            fn from(tensor: Tensor<$type>) -> Self {
-                AnyTensor::$variant(tensor)
+        impl<K> From<TensorBase<$type, K>> for AnyTensorBase<K> {
+            fn from(tensor: TensorBase<$type, K>) -> Self {
+                AnyTensorBase::$variant(tensor)
             }
         }
 
         $(#[$gate])*
-        impl TryFrom<AnyTensor> for Tensor<$type> {
+        impl<K> TryFrom<AnyTensorBase<K>> for TensorBase<$type, K> {
             type Error = Error;
 
-            fn try_from(any: AnyTensor) -> Result<Self> {
+            fn try_from(any: AnyTensorBase<K>) -> Result<Self> {
                 match any {
-                    AnyTensor::$variant(tensor) => Ok(tensor),
+                    AnyTensorBase::$variant(tensor) => Ok(tensor),
                     other => Err(Error::DTypeMismatch { expected: <$type>::DTYPE, found: other.dtype() }),
                 }
             }
         })*
 
-        impl AnyTensor {
+        impl<K> Clone for AnyTensorBase<K> {
+            fn clone(&self) -> Self {
+                match self { $($(#[$gate])* AnyTensorBase::$variant(tensor) => AnyTensorBase::$variant(tensor.clone()),)* }
+            }
+        }
+
+        impl<K> std::fmt::Debug for AnyTensorBase<K> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self { $($(#[$gate])* AnyTensorBase::$variant(tensor) => f.debug_tuple(stringify!($variant)).field(tensor).finish(),)* }
+            }
+        }
+
+        impl<K> AnyTensorBase<K> {
             /// The element type (PyTorch: `dtype`).
             pub fn dtype(&self) -> DType {
-                match self { $($(#[$gate])* AnyTensor::$variant(_) => <$type>::DTYPE,)* }
+                match self { $($(#[$gate])* AnyTensorBase::$variant(_) => <$type>::DTYPE,)* }
             }
 
             /// Sizes, strides and offset.
             pub fn layout(&self) -> &Layout {
-                match self { $($(#[$gate])* AnyTensor::$variant(tensor) => tensor.layout(),)* }
+                match self { $($(#[$gate])* AnyTensorBase::$variant(tensor) => tensor.layout(),)* }
             }
 
             /// The same storage under another layout.
@@ -59,13 +73,13 @@ macro_rules! any_tensor {
             /// # Errors
             /// [`Error::OutOfBounds`] if the layout reaches beyond the storage.
             pub fn with_layout(&self, layout: Layout) -> Result<Self> {
-                match self { $($(#[$gate])* AnyTensor::$variant(tensor) => tensor.with_layout(layout).map(Self::from),)* }
+                match self { $($(#[$gate])* AnyTensorBase::$variant(tensor) => tensor.with_layout(layout).map(Self::from),)* }
             }
         }
 
-        impl std::fmt::Display for AnyTensor {
+        impl<K> std::fmt::Display for AnyTensorBase<K> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                match self { $($(#[$gate])* AnyTensor::$variant(tensor) => tensor.fmt(f),)* }
+                match self { $($(#[$gate])* AnyTensorBase::$variant(tensor) => tensor.fmt(f),)* }
             }
         }
     };
@@ -98,7 +112,7 @@ macro_rules! arms {
         macro_rules! with_tensor_arms {
             ($d any:expr, $d tensor:ident => $d body:expr) => {
                 match $d any {
-                    $($d crate::AnyTensor::$variant($d tensor) => $d body,)*
+                    $($d crate::AnyTensorBase::$variant($d tensor) => $d body,)*
                     _ => unreachable!("every variant of this build is matched"),
                 }
             };

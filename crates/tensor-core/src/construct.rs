@@ -1,8 +1,8 @@
 //! Making tensors.
 
-use crate::{Element, Error, Layout, Result, Storage, Tensor, Uninit};
+use crate::{Element, Error, Layout, Result, Storage, TensorBase, Uninit};
 
-impl<T: Element> Tensor<T> {
+impl<T: Element, K> TensorBase<T, K> {
     /// A tensor that takes over a vector's memory, in row-major order (PyTorch: `torch.tensor`).
     ///
     /// # Errors

@@ -1,18 +1,26 @@
 //! Run-time borrows: who may touch a storage's elements, while a guard lives.
 
+use std::marker::PhantomData;
+
 use atomic_refcell::{AtomicRef, AtomicRefMut};
 
 use crate::{
-    Element, Error, Overlap, Result, Tensor, TensorView, TensorViewMut, view::check_injective,
+    Element, Error, Layout, Overlap, Result, Storage, TensorBase, TensorView, TensorViewMut,
+    view::check_injective,
 };
 
-impl<T: Element> Tensor<T> {
+impl<T: Element, K> TensorBase<T, K> {
     /// Borrows the storage for reading: as many readers as want to, unless it is being written.
     ///
     /// # Errors
     /// [`Error::Borrowed`] while a write guard of the same storage is alive.
     pub fn read(&self) -> Result<TensorRef<'_, T>> {
-        Ok(TensorRef { tensor: self, _borrow: self.storage().borrow()? })
+        Ok(TensorRef {
+            storage: self.storage(),
+            layout: self.layout(),
+            _borrow: self.storage().borrow()?,
+            element: PhantomData,
+        })
     }
 
     /// Borrows the storage for writing: one writer, no readers.
@@ -20,29 +28,38 @@ impl<T: Element> Tensor<T> {
     /// # Errors
     /// [`Error::Borrowed`] while another guard of the same storage is alive.
     pub fn write(&self) -> Result<TensorRefMut<'_, T>> {
-        Ok(TensorRefMut { tensor: self, _borrow: self.storage().borrow_mut()? })
+        Ok(TensorRefMut {
+            storage: self.storage(),
+            layout: self.layout(),
+            _borrow: self.storage().borrow_mut()?,
+            element: PhantomData,
+        })
     }
 }
 
 /// Read access to a tensor's elements while it lives.
 pub struct TensorRef<'a, T> {
-    tensor: &'a Tensor<T>,
+    storage: &'a Storage,
+    layout: &'a Layout,
     _borrow: AtomicRef<'a, ()>,
+    element: PhantomData<T>,
 }
 
 impl<T: Element> TensorRef<'_, T> {
     /// The elements.
     pub fn as_view(&self) -> TensorView<'_, T> {
-        let base = self.tensor.storage().start().cast();
+        let base = self.storage.start().cast();
         // SAFETY: the tensor's elements lie in its storage, aligned and initialised; the borrow keeps writers out while `self` lives.
-        unsafe { TensorView::from_raw(base, self.tensor.layout().clone()) }
+        unsafe { TensorView::from_raw(base, self.layout.clone()) }
     }
 }
 
 /// Write access to a tensor's elements while it lives.
 pub struct TensorRefMut<'a, T> {
-    tensor: &'a Tensor<T>,
+    storage: &'a Storage,
+    layout: &'a Layout,
     _borrow: AtomicRefMut<'a, ()>,
+    element: PhantomData<T>,
 }
 
 impl<T: Element> TensorRefMut<'_, T> {
@@ -51,10 +68,10 @@ impl<T: Element> TensorRefMut<'_, T> {
     /// # Errors
     /// [`Error::WriteOverlap`] if two indices share an element, as in an expanded tensor.
     pub fn as_view_mut(&mut self) -> Result<TensorViewMut<'_, T>> {
-        check_injective(self.tensor.layout())?;
-        let base = self.tensor.storage().start().cast();
+        check_injective(self.layout)?;
+        let base = self.storage.start().cast();
         // SAFETY: the tensor's elements lie in its storage; the borrow keeps everybody else out while `self` lives; injective as just checked.
-        Ok(unsafe { TensorViewMut::from_raw(base, self.tensor.layout().clone()) })
+        Ok(unsafe { TensorViewMut::from_raw(base, self.layout.clone()) })
     }
 
     /// The elements, to write, beside another tensor of the same storage, to read; they must not share an element.
@@ -73,22 +90,22 @@ impl<T: Element> TensorRefMut<'_, T> {
     /// # Errors
     /// [`Error::WriteOverlap`]; [`Error::ReadWriteOverlap`] with an index of each that meet; [`Error::Borrowed`] if the other tensor
     /// has a storage of its own, which this guard does not guard.
-    pub fn as_view_pair(
+    pub fn as_view_pair<K>(
         &mut self,
         op: &'static str,
-        input: &Tensor<T>,
+        input: &TensorBase<T, K>,
     ) -> Result<(TensorView<'_, T>, TensorViewMut<'_, T>)> {
-        if !self.tensor.same_storage(input) {
+        if !self.storage.same(input.storage()) {
             return Err(Error::Borrowed {
                 held: "by nobody",
                 wanted: "through the guard of another storage",
             });
         }
-        match input.layout().overlap(self.tensor.layout()) {
+        match input.layout().overlap(self.layout) {
             Overlap::No => {}
             overlap => return Err(Error::ReadWriteOverlap { op, overlap: Box::new(overlap) }),
         }
-        let base = self.tensor.storage().start().cast();
+        let base = self.storage.start().cast();
         // SAFETY: the input's elements lie in the storage that `self` borrows; they are disjoint from those that can be written.
         let read = unsafe { TensorView::from_raw(base, input.layout().clone()) };
         Ok((read, self.as_view_mut()?))

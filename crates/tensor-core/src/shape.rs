@@ -67,7 +67,7 @@ pub fn infer_shape(sizes: &[isize], numel: usize) -> Result<DimVec<usize>> {
             return Err(Error::InferAmbiguous { shape: sizes.to_vec() });
         }
         Some(position) if known > 0 && numel.is_multiple_of(known) => {
-            shape[position] = numel / known
+            shape[position] = numel / known;
         }
         _ => return Err(mismatch()),
     }

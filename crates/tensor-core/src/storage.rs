@@ -14,7 +14,7 @@ use std::{
 
 use atomic_refcell::{AtomicRef, AtomicRefCell, AtomicRefMut};
 
-use crate::{Element, Error, Layout, Result, Tensor, TensorViewMut};
+use crate::{Element, Error, Layout, Result, TensorBase, TensorViewMut};
 
 /// Fresh buffers start at a multiple of this many bytes: a cache line, and the widest vector register.
 pub const ALIGNMENT: usize = 64;
@@ -135,14 +135,14 @@ impl Storage {
 /// A fresh dense tensor whose elements are still to be written: memory is touched once, by whoever fills it.
 ///
 /// ```
-/// use tensor_core::{Layout, Uninit};
+/// use tensor_core::{Layout, Tensor, Uninit};
 ///
 /// let mut fresh = Uninit::<f32>::new(Layout::contiguous(&[2, 3])?)?;
 /// for (i, place) in fresh.as_view_mut().iter_mut().enumerate() {
 ///     place.write(i as f32);
 /// }
 /// // SAFETY: the loop wrote every element.
-/// let tensor = unsafe { fresh.assume_init() };
+/// let tensor: Tensor<f32> = unsafe { fresh.assume_init() };
 /// assert_eq!(tensor.get(&[1, 2])?, 5.0);
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
@@ -179,7 +179,7 @@ impl<T: Element> Uninit<T> {
     ///
     /// # Safety
     /// Every element has been written.
-    pub unsafe fn assume_init(self) -> Tensor<T> {
-        Tensor::from_storage(Storage::new(self.buffer), self.layout)
+    pub unsafe fn assume_init<K>(self) -> TensorBase<T, K> {
+        TensorBase::from_storage(Storage::new(self.buffer), self.layout)
     }
 }

@@ -3,10 +3,13 @@
 use std::{fmt, marker::PhantomData};
 
 use crate::{
-    Element, Error, Layout, Result, Scalar, Storage, TensorView, display,
+    Bare, Element, Error, Layout, Result, Scalar, Storage, TensorView, display,
     methods::{piece_methods, view_methods},
     view::describe,
 };
+
+/// A [`TensorBase`] of this crate alone: every view, no operators. `tensor-kernels` exports a `Tensor<T>` that computes.
+pub type Tensor<T> = TensorBase<T, Bare>;
 
 /// A tensor: sizes, strides and an offset over a storage that other tensors may share.
 ///
@@ -24,20 +27,28 @@ use crate::{
 /// println!("{y}");
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct Tensor<T> {
+///
+/// The second parameter names what computes the tensor's operators, as a vector's second names its allocator; the aliases
+/// named `Tensor` fill it in.
+pub struct TensorBase<T, K> {
     /// Every element of the layout lies in the storage, is aligned and initialised.
     storage: Storage,
     layout: Layout,
-    element: PhantomData<T>,
+    marker: PhantomData<fn() -> (T, K)>,
 }
 
-impl<T: Element> Tensor<T> {
+impl<T, K> Clone for TensorBase<T, K> {
+    fn clone(&self) -> Self {
+        Self { storage: self.storage.clone(), layout: self.layout.clone(), marker: PhantomData }
+    }
+}
+
+impl<T: Element, K> TensorBase<T, K> {
     pub(crate) fn from_storage(storage: Storage, layout: Layout) -> Self {
         debug_assert!(
             layout.check_within(storage.bytes() / size_of::<T>(), size_of::<T>()).is_ok()
         );
-        Self { storage, layout, element: PhantomData }
+        Self { storage, layout, marker: PhantomData }
     }
 
     fn derive(&self, layout: Layout) -> Result<Self> {
@@ -53,7 +64,7 @@ impl<T: Element> Tensor<T> {
     }
 
     /// Do both view the same storage? (PyTorch: equal `untyped_storage().data_ptr()`)
-    pub fn same_storage<U>(&self, other: &Tensor<U>) -> bool {
+    pub fn same_storage<U, L>(&self, other: &TensorBase<U, L>) -> bool {
         self.storage.same(&other.storage)
     }
 
@@ -100,7 +111,7 @@ impl<T: Element> Tensor<T> {
     ///
     /// # Errors
     /// [`Error::ViewDType`] where the layout does not allow another width, [`Error::Misaligned`] for adopted memory that does not suit the new type.
-    pub fn view_dtype<U: Element + bytemuck::Pod>(&self) -> Result<Tensor<U>>
+    pub fn view_dtype<U: Element + bytemuck::Pod>(&self) -> Result<TensorBase<U, K>>
     where
         T: bytemuck::Pod,
     {
@@ -109,7 +120,7 @@ impl<T: Element> Tensor<T> {
         if !address.is_multiple_of(align_of::<U>()) {
             return Err(Error::Misaligned { address, align: align_of::<U>() });
         }
-        Ok(Tensor::from_storage(self.storage.clone(), layout))
+        Ok(TensorBase::from_storage(self.storage.clone(), layout))
     }
 
     /// The element at `index` (PyTorch: `t[i, j].item()`).
@@ -144,7 +155,7 @@ impl<T: Element> Tensor<T> {
     ///
     /// # Errors
     /// A storage that is being written.
-    pub fn equal(&self, other: &Tensor<T>) -> Result<bool>
+    pub fn equal<L>(&self, other: &TensorBase<T, L>) -> Result<bool>
     where
         T: PartialEq,
     {
@@ -152,7 +163,7 @@ impl<T: Element> Tensor<T> {
     }
 }
 
-impl<T: Element + PartialEq> PartialEq for Tensor<T> {
+impl<T: Element + PartialEq, K> PartialEq for TensorBase<T, K> {
     /// # Panics
     /// As `RefCell` does, when a storage is being written; [`Tensor::equal`] returns an error.
     #[track_caller]
@@ -161,13 +172,13 @@ impl<T: Element + PartialEq> PartialEq for Tensor<T> {
     }
 }
 
-impl<T> fmt::Debug for Tensor<T> {
+impl<T, K> fmt::Debug for TensorBase<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         describe(f, "Tensor", &self.layout)
     }
 }
 
-impl<T: Scalar> fmt::Display for Tensor<T> {
+impl<T: Scalar, K> fmt::Display for TensorBase<T, K> {
     /// As PyTorch prints; a tensor that is being written shows its size only.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.read() {
