@@ -124,7 +124,7 @@ impl Level {
             return Some(from);
         }
         let residue = (left - coefficient * from) % self.rest_divisor;
-        let window = (residue, residue);
+        let window = (residue.saturating_sub(slack), residue);
         let skip = first_multiple_within(coefficient, self.rest_divisor, window, steps)?;
         Some(from + skip)
     }

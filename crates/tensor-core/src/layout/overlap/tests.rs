@@ -203,12 +203,13 @@ fn large_ordinary_views_need_few_nodes() {
         (case([half], [6], 0), case([half], [15], 1), false),
         (channels_first(0), channels_last(1), true),
         (channels_first(0), channels_last(n * c * h * w), false),
-        // One channel of each; left columns of the one, right columns of the other.
+        // One channel of each.
         (
             case([n, h, w], [ci * hi * wi, wi, 1], h * w),
             case([n, h, w], [hi * wi * ci, wi * ci, ci], 1),
             true,
         ),
+        // Modulo the width, the one stays below 100 and the other at 100.
         (
             case([n, c, h, 100], [ci * hi * wi, hi * wi, wi, 1], 0),
             case([n, h, 50], [hi * wi * ci, wi * ci, 2 * wi], 100),
@@ -250,6 +251,8 @@ fn running_out_of_budget_is_said() {
         assert_eq!(pair_verdict(&a, &apart, budget), None);
         assert_eq!(pair_verdict(&a, &meeting, budget), None);
     }
+    // Layouts that start at one address meet there.
+    assert_pair(&a, &a, 0, true);
     assert_self(&a, u64::MAX, a.collides_by_enumeration());
     assert_pair(&a, &apart, u64::MAX, a.meets_by_enumeration(&apart));
     assert_pair(&a, &meeting, u64::MAX, true);
@@ -338,6 +341,18 @@ proptest! {
     fn a_small_budget_never_makes_a_wrong_answer(a in small_case(), b in small_case(), budget in 0..8_u64) {
         prop_assert!(self_verdict(&a, budget).is_none_or(|yes| yes == a.collides_by_enumeration()));
         prop_assert!(pair_verdict(&a, &b, budget).is_none_or(|yes| yes == a.meets_by_enumeration(&b)));
+    }
+
+    #[test]
+    fn exactly_the_sums_of_the_terms_are_solved(sizes in prop::collection::vec((1..=12_u64, 0..=3_u64), 0..=4)) {
+        let terms: Vec<Term> = sizes.iter().map(|&(coefficient, bound)| Term { coefficient, bound }).collect();
+        let sums = terms.iter().fold(BTreeSet::from([0]), |sums, term| {
+            sums.iter().flat_map(|sum| (0..=term.bound).map(move |x| sum + term.coefficient * x)).collect()
+        });
+        for target in 0..=sums.last().unwrap() + 2 {
+            let solved = solve(&terms, target, &mut Budget::new(u64::MAX)).unwrap().is_some();
+            prop_assert_eq!(solved, sums.contains(&target), "{} from {:?}", target, terms);
+        }
     }
 
     #[test]
