@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// How many steps the exact overlap search may take before it says that it is too hard.
-const OVERLAP_BUDGET: u64 = 1 << 20;
+const OVERLAP_BUDGET: u64 = 1 << 16;
 
 /// The cached answers, a bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
