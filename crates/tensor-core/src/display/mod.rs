@@ -71,8 +71,8 @@ show! {
 
 /// Writes a tensor as PyTorch's `str(tensor)`.
 ///
-/// `at` gives the element at a logical index. It is asked once for each element that is printed and for no other, so a view of any size can be
-/// summarised.
+/// The shape is a layout's: its number of elements fits a `usize`. `at` gives the element at a logical index; it is asked once for each
+/// element that is printed and for no other, so a view of any size can be summarised.
 pub(crate) fn write_tensor<T: Scalar>(
     out: &mut dyn fmt::Write,
     shape: &[usize],

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::{EDGE_ITEMS, THRESHOLD};
 use crate::DimVec;
 
-/// A position among the printed elements of a tensor without a size of 0; begins at the first.
+/// A position among the printed elements of a tensor that has any; begins at the first.
 ///
 /// An odometer rather than a recursion: a tensor may have more dimensions than the call stack has room for.
 pub(super) struct Walk<'a> {
@@ -27,8 +27,8 @@ pub(super) struct Step {
 
 impl<'a> Walk<'a> {
     pub(super) fn new(shape: &'a [usize]) -> Self {
-        let numel = shape.iter().fold(1usize, |product, &size| product.saturating_mul(size));
-        Self { shape, summarise: numel > THRESHOLD, index: SmallVec::from_elem(0, shape.len()) }
+        let summarise = shape.iter().product::<usize>() > THRESHOLD;
+        Self { shape, summarise, index: SmallVec::from_elem(0, shape.len()) }
     }
 
     /// The logical index of the element.
