@@ -220,6 +220,17 @@ pub enum Error {
         expected: Vec<usize>,
     },
 
+    /// Views of other layouts, or another element width, than a plan was made for.
+    #[error(
+        "the plan was made for other layouts or another element width [run on shapes {from:?} and {to:?}]"
+    )]
+    NotPlanned {
+        /// The source's shape.
+        from: Vec<usize>,
+        /// The destination's shape.
+        to: Vec<usize>,
+    },
+
     /// A start beyond the dimension.
     #[error(
         "start out of range (expected to be in range of [-{size}, {size}], but got {start}) [narrow of dimension {dim}]"

@@ -50,7 +50,7 @@ impl<T: Element> TensorRef<'_, T> {
     pub fn as_view(&self) -> TensorView<'_, T> {
         let base = self.storage.start().cast();
         // SAFETY: the tensor's elements lie in its storage, aligned and initialised; the borrow keeps writers out while `self` lives.
-        unsafe { TensorView::from_raw(base, self.layout.clone()) }
+        unsafe { TensorView::from_raw(base, self.layout.clone(), true) }
     }
 }
 
@@ -107,7 +107,7 @@ impl<T: Element> TensorRefMut<'_, T> {
         }
         let base = self.storage.start().cast();
         // SAFETY: the input's elements lie in the storage that `self` borrows; they are disjoint from those that can be written.
-        let read = unsafe { TensorView::from_raw(base, input.layout().clone()) };
+        let read = unsafe { TensorView::from_raw(base, input.layout().clone(), false) };
         Ok((read, self.as_view_mut()?))
     }
 }

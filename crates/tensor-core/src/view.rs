@@ -12,6 +12,7 @@ use crate::{Error, Layout, Offsets, Overlap, Result, methods::view_methods, shap
 /// # Invariants
 /// 1. For every offset of the layout, `base + offset` is valid for reads of an initialised `T` during `'a`.
 /// 2. Nobody writes those elements during `'a`.
+/// 3. If `solid`, the same holds for every byte between the lowest and the highest element.
 ///
 /// ```
 /// use tensor_core::{Layout, TensorView};
@@ -25,6 +26,7 @@ use crate::{Error, Layout, Offsets, Overlap, Result, methods::view_methods, shap
 pub struct TensorView<'a, T> {
     base: NonNull<T>,
     layout: Layout,
+    solid: bool,
     life: PhantomData<&'a T>,
 }
 
@@ -59,18 +61,18 @@ impl<'a, T: Copy> TensorView<'a, T> {
     pub fn new(elements: &'a [T], layout: Layout) -> Result<Self> {
         layout.check_within(elements.len(), size_of::<T>())?;
         let base = NonNull::from(elements).cast();
-        Ok(Self { base, layout, life: PhantomData })
+        Ok(Self { base, layout, solid: true, life: PhantomData })
     }
 
     /// # Safety
-    /// Both invariants.
-    pub(crate) unsafe fn from_raw(base: NonNull<T>, layout: Layout) -> Self {
-        Self { base, layout, life: PhantomData }
+    /// All three invariants.
+    pub(crate) unsafe fn from_raw(base: NonNull<T>, layout: Layout, solid: bool) -> Self {
+        Self { base, layout, solid, life: PhantomData }
     }
 
     fn derive(&self, layout: Layout) -> Result<Self> {
         debug_assert!(within(&self.layout, &layout));
-        Ok(Self { base: self.base, layout, life: PhantomData })
+        Ok(Self { base: self.base, layout, solid: self.solid, life: PhantomData })
     }
 
     view_methods!(self, &self);
@@ -80,7 +82,13 @@ impl<'a, T: Copy> TensorView<'a, T> {
         self.base.as_ptr()
     }
 
-    /// The elements as a slice, if memory order is logical order (invariant: [`Layout::is_contiguous`]).
+    /// May the gaps between the elements be read too? Yes for views of a slice or of a whole storage; no for a view of a part of which the
+    /// rest may be written at the same time.
+    pub fn is_solid(&self) -> bool {
+        self.solid
+    }
+
+    /// The elements as a slice, if memory order is logical order.
     pub fn as_slice(&self) -> Option<&'a [T]> {
         if self.numel() == 0 {
             return Some(&[]);
@@ -169,7 +177,7 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
 
     /// The same elements, read-only, for a shorter time.
     pub fn as_view(&self) -> TensorView<'_, T> {
-        TensorView { base: self.base, layout: self.layout.clone(), life: PhantomData }
+        TensorView { base: self.base, layout: self.layout.clone(), solid: false, life: PhantomData }
     }
 
     /// The elements as a slice, if memory order is logical order.

@@ -1,1 +1,60 @@
-//! Kernels.
+//! Strided tensors at the speed of memory: copies from any strides to any strides, and elementwise operations.
+//!
+//! This crate re-exports `tensor-core`: depend on this one alone.
+//!
+//! ```
+//! use tensor_kernels::{Tensor, TensorExt};
+//!
+//! let x = Tensor::arange(0.0f32, 12.0, 1.0)?.view(&[3, 4])?;
+//! let turned = x.t()?;
+//! let packed = turned.contiguous()?; // a copy
+//! assert!(packed.is_contiguous() && !packed.same_storage(&x));
+//! assert!(x.contiguous()?.same_storage(&x)); // no copy
+//! let sum = &x + &packed.t()?;
+//! assert_eq!(sum.get(&[2, 3])?, 22.0);
+//! # Ok::<(), tensor_kernels::Error>(())
+//! ```
+//!
+//! # How bytes move
+//! `api -> nest -> plan -> schedule -> drive -> micro`. Layouts become loops in normal form ([`Loop`]); the first strategy of a table that fits
+//! makes a [`CopyPlan`] of them, plain data that prints itself; the plan is cut for threads; each piece chooses its instructions once and walks its
+//! loops; kernels move registers. Nothing below the api can fail, and nothing above `drive` is unsafe.
+//!
+//! # Features
+//! `rayon` (threads), `half` (f16 and bf16), `complex` (complex 32 and 64): all on by default. Without `rayon` everything runs on the calling thread.
+
+mod cast;
+mod copy;
+mod drive;
+mod elementwise;
+mod exec;
+mod ext;
+mod machine;
+mod micro;
+mod nest;
+mod number;
+pub mod ops;
+mod plan;
+mod repeat;
+mod schedule;
+mod simd;
+
+pub use cast::Cast;
+pub use copy::{
+    copy_between, copy_into, copy_to_fresh, fill, to_fresh_contiguous, to_fresh_format,
+};
+pub use elementwise::{
+    elementwise_path, map_fresh, map_inplace, map_into, zip_fresh, zip_inplace, zip_into,
+    zip3_fresh, zip3_into,
+};
+pub use exec::{Exec, Par};
+pub use ext::{AnyTensor, Reshaped, Simd, Tensor, TensorExt};
+pub use machine::Machine;
+pub use micro::stream_copy;
+pub use nest::{Loop, Nest};
+pub use number::{Fraction, Number, Ordered};
+pub use plan::CopyPlan;
+pub use repeat::repeat;
+pub use simd::{SimdError, SimdLevel};
+// What is defined above under the same name takes the place of the re-export.
+pub use tensor_core::*;

@@ -1,0 +1,114 @@
+//! How an operation runs: on which machine, with which instructions, on how many threads.
+
+use std::sync::OnceLock;
+
+use tensor_core::{Error, Result};
+
+use crate::{Machine, SimdLevel};
+
+/// Whether an operation may use other threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Par {
+    /// The rayon pool of the caller (`pool.install(..)`), else the global one, for work that is large enough. Without the `rayon` feature: serial.
+    #[default]
+    Auto,
+    /// The calling thread only. The pool is not touched.
+    Serial,
+}
+
+/// How an operation runs. The methods of [`TensorExt`](crate::TensorExt) use [`Exec::current`]; free functions take one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exec {
+    /// Whether other threads may help.
+    pub par: Par,
+    /// The machine that plans are made for.
+    pub machine: Machine,
+    /// The instruction set that kernels use.
+    pub simd: SimdLevel,
+}
+
+impl Exec {
+    /// This machine, its best instruction set or the one that `TENSOR_SIMD` names, and the caller's threads.
+    ///
+    /// # Errors
+    /// [`Error::Simd`] if `TENSOR_SIMD` names no level or one that this CPU lacks.
+    pub fn from_env() -> Result<Self> {
+        let refused = |e: crate::SimdError| Error::Simd {
+            level: std::env::var("TENSOR_SIMD").unwrap_or_default(),
+            why: e.to_string(),
+        };
+        Ok(Self {
+            par: Par::Auto,
+            machine: Machine::detect(),
+            simd: SimdLevel::from_env().map_err(refused)?,
+        })
+    }
+
+    /// As [`from_env`](Self::from_env), found once and kept.
+    ///
+    /// # Errors
+    /// Those of [`from_env`](Self::from_env), each time.
+    pub fn current() -> Result<&'static Self> {
+        static CURRENT: OnceLock<Result<Exec>> = OnceLock::new();
+        CURRENT.get_or_init(Self::from_env).as_ref().map_err(Clone::clone)
+    }
+
+    /// The same, on the calling thread only.
+    #[must_use]
+    pub fn serial(self) -> Self {
+        Self { par: Par::Serial, ..self }
+    }
+
+    /// How many pieces `bytes` of work should be cut into.
+    pub(crate) fn pieces(&self, bytes: usize) -> usize {
+        match self.par {
+            Par::Serial => 1,
+            Par::Auto => match bytes / self.machine.grain {
+                0 | 1 => 1,
+                worthwhile => worthwhile.min(pool::threads() * PIECES_PER_THREAD),
+            },
+        }
+    }
+}
+
+/// More pieces than threads let a thread that is late give work away; the pieces stay large.
+const PIECES_PER_THREAD: usize = 4;
+
+#[cfg(feature = "rayon")]
+pub(crate) mod pool {
+    use std::{error::Error, sync::OnceLock};
+
+    /// The threads of the current pool.
+    pub(crate) fn threads() -> usize {
+        if rayon::current_thread_index().is_some() || global_pool_works() {
+            rayon::current_num_threads()
+        } else {
+            1
+        }
+    }
+
+    /// Starts the global pool if nobody has. Asking for it where threads cannot start would panic, so then it is never asked for.
+    fn global_pool_works() -> bool {
+        static WORKS: OnceLock<bool> = OnceLock::new();
+        *WORKS.get_or_init(|| match rayon::ThreadPoolBuilder::new().build_global() {
+            Ok(()) => true,
+            Err(refused) => refused.source().is_none(),
+        })
+    }
+
+    pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+        rayon::join(a, b);
+    }
+}
+
+#[cfg(not(feature = "rayon"))]
+pub(crate) mod pool {
+    pub(crate) fn threads() -> usize {
+        1
+    }
+
+    pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+        a();
+        b();
+    }
+}

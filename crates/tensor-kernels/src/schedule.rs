@@ -1,0 +1,87 @@
+//! Cutting work for threads.
+//!
+//! Work is halved, and the halves again, along the outermost loop of the destination that can be cut; where only the innermost step is left it is
+//! cut too, at a multiple of what its kernel takes in one go. Halves write different elements (the destination's indices do), so they may run at
+//! the same time.
+
+use crate::{
+    Loop,
+    drive::Divide,
+    plan::{Inner, Side, Work},
+};
+
+/// Inner steps are cut at multiples of this many units: a cache line of the smallest, and whole register tiles.
+const ALIGN: usize = 64;
+
+impl Divide for Work {
+    fn halves(&self) -> Option<(Work, Work)> {
+        match self.outer.iter().position(|l| l.len > 1) {
+            Some(at) => Some(self.halved_outside(at)),
+            None => self.halved_inside(),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.outer.iter().map(|l| l.len).product::<usize>() * self.inner.len() * self.unit
+    }
+}
+
+impl Work {
+    fn halved_outside(&self, at: usize) -> (Work, Work) {
+        let (mut first, mut second) = (self.clone(), self.clone());
+        let Loop { len, strides } = self.outer[at];
+        first.outer[at].len = len / 2;
+        second.outer[at].len = len - len / 2;
+        second.advance(strides, len / 2);
+        (first, second)
+    }
+
+    fn halved_inside(&self) -> Option<(Work, Work)> {
+        let (head, tail, strides, at) = self.inner.halves()?;
+        let (mut first, mut second) = (self.clone(), self.clone());
+        (first.inner, second.inner) = (head, tail);
+        second.advance(strides, at);
+        Some((first, second))
+    }
+
+    /// Moves the start by `steps` turns of a loop.
+    fn advance(&mut self, strides: [isize; 2], steps: usize) {
+        for (start, stride) in self.starts.iter_mut().zip(strides) {
+            *start += stride * steps as isize * self.unit as isize;
+        }
+    }
+}
+
+impl Inner {
+    /// The step cut in two, the strides of the loop that was cut, and where.
+    fn halves(self) -> Option<(Inner, Inner, [isize; 2], usize)> {
+        match self {
+            Inner::Nothing => None,
+            Inner::Run { len } => cut(len, [1, 1], |len| Inner::Run { len }),
+            Inner::Fill { len } => cut(len, [1, 0], |len| Inner::Fill { len }),
+            Inner::Pick { len, step } => cut(len, [1, step], |len| Inner::Pick { len, step }),
+            Inner::Spread { len, step } => cut(len, [step, 1], |len| Inner::Spread { len, step }),
+            Inner::Tile { u, v } => {
+                let rows = |len| Inner::Tile { u, v: Side { len, ..v } };
+                let columns = |len| Inner::Tile { u: Side { len, ..u }, v };
+                cut(v.len, [v.stride, 1], rows).or_else(|| cut(u.len, [1, u.stride], columns))
+            }
+            Inner::Grid { outer, inner } => {
+                let rows = |len| Inner::Grid { outer: Loop { len, ..outer }, inner };
+                let columns = |len| Inner::Grid { outer, inner: Loop { len, ..inner } };
+                cut(outer.len, outer.strides, rows)
+                    .or_else(|| cut(inner.len, inner.strides, columns))
+            }
+        }
+    }
+}
+
+/// A loop of `len` turns cut near its middle, at a multiple of [`ALIGN`].
+fn cut(
+    len: usize,
+    strides: [isize; 2],
+    part: impl Fn(usize) -> Inner,
+) -> Option<(Inner, Inner, [isize; 2], usize)> {
+    let at = (len / 2).next_multiple_of(ALIGN);
+    (at < len).then(|| (part(at), part(len - at), strides, at))
+}
