@@ -28,38 +28,51 @@ pub(crate) type Loops<const N: usize> = SmallVec<[Loop<N>; 6]>;
 /// Loops in normal form, outermost first, and where each operand starts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nest<const N: usize> {
-    loops: Loops<N>,
-    starts: [isize; N],
+    pub(crate) loops: Loops<N>,
+    pub(crate) starts: [isize; N],
 }
 
 impl<const N: usize> Nest<N> {
     /// The nest of operands of one shape, the destination first.
     pub(crate) fn of(layouts: [&Layout; N]) -> Self {
-        let starts = layouts.map(|layout| layout.offset() as isize);
         let shape = layouts[0].shape();
+        let strides = layouts.map(Layout::strides);
         debug_assert!(layouts.iter().all(|layout| layout.shape() == shape));
-        let loops = (0..shape.len())
-            .map(|d| Loop { len: shape[d], strides: layouts.map(|layout| layout.strides()[d]) });
-        Self::normalise(loops.collect(), starts)
+        let starts = layouts.map(|layout| layout.offset() as isize);
+        let mut nest = Self { loops: Loops::new(), starts };
+        for (d, &len) in shape.iter().enumerate() {
+            nest.enclose(Loop { len, strides: strides.map(|strides| strides[d]) });
+        }
+        fuse(&mut nest.loops);
+        nest
     }
 
-    /// Brings any loops into normal form.
-    pub(crate) fn normalise(mut loops: Loops<N>, mut starts: [isize; N]) -> Self {
-        if loops.iter().any(|l| l.len == 0) {
-            return Self {
-                loops: SmallVec::from_elem(Loop { len: 0, strides: [0; N] }, 1),
-                starts,
-            };
+    /// Adds a loop where its stride belongs: points 1 to 3, if they held before.
+    fn enclose(&mut self, mut l: Loop<N>) {
+        match (l.len, self.loops.first()) {
+            (_, Some(Loop { len: 0, .. })) | (1, _) => return,
+            (0, _) => {
+                self.loops.clear();
+                l.strides = [0; N];
+            }
+            _ => self.walk_forwards(&mut l),
         }
-        loops.retain(|l| l.len != 1);
-        for l in &mut loops {
-            walk_forwards(l, &mut starts);
+        self.loops.push(l);
+        let mut at = self.loops.len() - 1;
+        while at > 0 && self.loops[at - 1].strides[0] < l.strides[0] {
+            self.loops.swap(at - 1, at);
+            at -= 1;
         }
-        if !loops.is_sorted_by_key(|l| -l.strides[0]) {
-            loops.sort_by_key(|l| -l.strides[0]);
+    }
+
+    /// Point 2: a loop that walks the destination backwards starts at its other end.
+    fn walk_forwards(&mut self, l: &mut Loop<N>) {
+        if l.strides[0] < 0 {
+            for (start, stride) in self.starts.iter_mut().zip(&mut l.strides) {
+                *start += (l.len - 1) as isize * *stride;
+                *stride = -*stride;
+            }
         }
-        fuse(&mut loops);
-        Self { loops, starts }
     }
 
     /// The loops, outermost first.
@@ -76,30 +89,16 @@ impl<const N: usize> Nest<N> {
     pub fn numel(&self) -> usize {
         self.loops.iter().map(|l| l.len).product()
     }
-
-    pub(crate) fn into_parts(self) -> (Loops<N>, [isize; N]) {
-        (self.loops, self.starts)
-    }
-}
-
-/// Point 2: a loop that walks the destination backwards starts at its other end.
-fn walk_forwards<const N: usize>(l: &mut Loop<N>, starts: &mut [isize; N]) {
-    if l.strides[0] < 0 {
-        for (start, stride) in starts.iter_mut().zip(&mut l.strides) {
-            *start += (l.len - 1) as isize * *stride;
-            *stride = -*stride;
-        }
-    }
 }
 
 /// Point 4: a loop becomes part of the one inside if every operand goes on where that one ends.
-fn fuse<const N: usize>(loops: &mut Loops<N>) {
+pub(crate) fn fuse<const N: usize>(loops: &mut Loops<N>) {
     let mut kept = 0;
     for at in 1..loops.len() {
         let (outer, inner) = (loops[kept], loops[at]);
         let continues =
-            (0..N).all(|i| outer.strides[i] == inner.strides[i].wrapping_mul(inner.len as isize));
-        if continues {
+            |i: usize| outer.strides[i] == inner.strides[i].wrapping_mul(inner.len as isize);
+        if (0..N).all(continues) {
             loops[kept] = Loop { len: outer.len * inner.len, strides: inner.strides };
         } else {
             kept += 1;

@@ -14,11 +14,12 @@ impl Layout {
     pub fn transpose(&self, d0: isize, d1: isize) -> Result<Self> {
         let d0 = wrap_dim_or_scalar("transpose", d0, self.ndim())?;
         let d1 = wrap_dim_or_scalar("transpose", d1, self.ndim())?;
-        let mut order: DimVec<usize> = (0..self.ndim()).collect();
+        let mut swapped = self.clone();
         if self.ndim() > 0 {
-            order.swap(d0, d1);
+            swapped.shape.swap(d0, d1);
+            swapped.strides.swap(d0, d1);
         }
-        self.reordered(&order)
+        Self::checked(swapped.shape, swapped.strides, self.offset)
     }
 
     /// The transpose of a matrix; tensors with fewer dimensions are left as they are (PyTorch: `t`).
@@ -28,7 +29,7 @@ impl Layout {
     pub fn t(&self) -> Result<Self> {
         match self.ndim() {
             0 | 1 => Ok(self.clone()),
-            2 => self.reordered(&[1, 0]),
+            2 => self.transpose(0, 1),
             ndim => Err(Error::NotAMatrix { ndim }),
         }
     }

@@ -71,19 +71,15 @@ fn first_break(
     None
 }
 
-/// Do the dimensions, sorted by stride, fill the memory without gap or overlap?
+/// Do the dimensions, in order of their strides, fill the memory without gap or overlap?
+///
+/// Each step looks for the dimension that goes on where the ones before it end; ranks are small, so searching beats sorting.
 fn is_dense(shape: &[usize], strides: &[isize], magnitude: impl Fn(isize) -> isize) -> bool {
-    let mut dims: DimVec<(isize, isize)> = (0..shape.len())
-        .filter(|&d| shape[d] > 1)
-        .map(|d| (magnitude(strides[d]), shape[d] as isize))
-        .collect();
-    dims.sort_unstable();
     let mut behind = 1isize;
-    for (stride, size) in dims {
-        if stride != behind {
-            return false;
-        }
-        behind = behind.saturating_mul(size);
+    for _ in shape.iter().filter(|&&size| size > 1) {
+        let goes_on = |d: &usize| shape[*d] > 1 && magnitude(strides[*d]) == behind;
+        let Some(d) = (0..shape.len()).find(goes_on) else { return false };
+        behind = behind.saturating_mul(shape[d] as isize);
     }
     true
 }

@@ -135,7 +135,7 @@ impl Layout {
     /// A position outside −(R+1) to R, for rank R.
     pub fn unsqueeze(&self, dim: isize) -> Result<Self> {
         let dim = wrap_dim("unsqueeze", dim, self.ndim() + 1)?;
-        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
+        let Layout { mut shape, mut strides, .. } = self.clone();
         let stride = if dim < self.ndim() { idle_stride(shape[dim], strides[dim]) } else { 1 };
         shape.insert(dim, 1);
         strides.insert(dim, stride);
@@ -251,7 +251,7 @@ impl Layout {
     }
 
     fn narrower(&self, last: usize, ratio: usize) -> Result<Self> {
-        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
+        let Layout { mut shape, mut strides, .. } = self.clone();
         let too_large = || crate::shape::too_large("the number of elements", self.shape());
         shape[last] = shape[last].checked_mul(ratio).ok_or_else(too_large)?;
         for stride in &mut strides[..last] {
@@ -266,7 +266,7 @@ impl Layout {
         ratio: usize,
         refuse: impl Fn(String, Option<isize>) -> Result<Self>,
     ) -> Result<Self> {
-        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
+        let Layout { mut shape, mut strides, .. } = self.clone();
         if !shape[last].is_multiple_of(ratio) {
             return refuse(
                 format!("self.size(-1) must be divisible by {ratio}"),

@@ -136,7 +136,7 @@ impl Layout {
         if step == 0 {
             return Err(Error::UnfoldStep);
         }
-        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
+        let Layout { mut shape, mut strides, .. } = self.clone();
         let stride = strides.get(dim).copied().unwrap_or(1);
         if let Some(windows) = shape.get_mut(dim) {
             *windows = (full - size) / step + 1;
@@ -220,7 +220,7 @@ impl Layout {
 
     /// `len` indices from `start`, `step` apart.
     fn restricted(&self, dim: usize, start: usize, len: usize, step: isize) -> Result<Self> {
-        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
+        let Layout { mut shape, mut strides, .. } = self.clone();
         let offset = self.shifted(start, strides[dim]);
         shape[dim] = len;
         strides[dim] = strides[dim].saturating_mul(step).max(-isize::MAX);
@@ -229,7 +229,7 @@ impl Layout {
 
     /// One index; the dimension goes away.
     fn picked(&self, dim: usize, at: usize) -> Result<Self> {
-        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
+        let Layout { mut shape, mut strides, .. } = self.clone();
         shape.remove(dim);
         let offset = self.shifted(at, strides.remove(dim));
         Self::checked(shape, strides, offset)

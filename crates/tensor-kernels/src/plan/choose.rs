@@ -40,31 +40,28 @@ pub(super) const STRATEGIES: &[Strategy] = &[
     Strategy { name: "gather", applies: |_| true, build: lone },
 ];
 
-pub(super) fn choose(
-    mut loops: Loops<2>,
-    unit: usize,
-    mut starts: [isize; 2],
-    stream: bool,
-) -> Work {
-    source_forwards(&mut loops, unit, &mut starts);
+/// Lets the first strategy that applies take the innermost loops of the work.
+pub(super) fn choose(work: &mut Work) {
+    source_forwards(work);
+    let loops = &mut work.outer;
     let strategy = STRATEGIES
         .iter()
-        .find(|s| (s.applies)(&loops))
+        .find(|s| (s.applies)(loops))
         .expect("the last strategy applies to everything");
-    let inner = (strategy.build)(&mut loops);
-    let streamable = matches!(
-        inner,
+    work.inner = (strategy.build)(loops);
+    work.path = strategy.name;
+    work.stream &= matches!(
+        work.inner,
         Inner::Run { .. } | Inner::Fill { .. } | Inner::Pick { .. } | Inner::Tile { .. }
     );
-    Work { unit, starts, outer: loops, inner, stream: stream && streamable, path: strategy.name }
 }
 
 /// A source that runs backwards along a loop other than the innermost is walked from its other end, so that a tile can take it.
-fn source_forwards(loops: &mut Loops<2>, unit: usize, starts: &mut [isize; 2]) {
-    let Some((_, outer)) = loops.split_last_mut() else { return };
+fn source_forwards(work: &mut Work) {
+    let Some((_, outer)) = work.outer.split_last_mut() else { return };
     for l in outer.iter_mut().filter(|l| l.strides[1] == -1) {
-        for (start, stride) in starts.iter_mut().zip(&mut l.strides) {
-            *start += (l.len - 1) as isize * *stride * unit as isize;
+        for (start, stride) in work.starts.iter_mut().zip(&mut l.strides) {
+            *start += (l.len - 1) as isize * *stride * work.unit as isize;
             *stride = -*stride;
         }
     }

@@ -50,7 +50,7 @@ pub(crate) enum Access {
 
 impl<const N: usize> ElementwiseWork<N> {
     pub(crate) fn plan(nest: Nest<N>, widths: [usize; N]) -> Self {
-        let (mut loops, starts) = nest.into_parts();
+        let Nest { mut loops, starts } = nest;
         let lanes = loops.pop().unwrap_or(Loop { len: 1, strides: [1; N] });
         let rows = match rows_loop(&loops, &lanes) {
             Some(at) => loops.remove(at),

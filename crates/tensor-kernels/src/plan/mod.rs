@@ -48,7 +48,7 @@ pub(crate) struct Work {
     pub(crate) unit: usize,
     /// Where destination and source start, in bytes from where their pointers point.
     pub(crate) starts: [isize; 2],
-    /// Outermost first.
+    /// The loops around the inner step, outermost first.
     pub(crate) outer: Loops<2>,
     /// What happens inside.
     pub(crate) inner: Inner,
@@ -133,11 +133,28 @@ impl Work {
             let (got, expected) = (to.shape().to_vec(), from.shape().to_vec());
             return Err(Error::OutputShape { op: "copy", got, expected });
         }
-        let (loops, starts) = Nest::of([to, from]).into_parts();
-        let starts = starts.map(|start| start * width as isize);
-        let (unit, loops) = unit::in_units(loops, width);
-        let stream = from.numel().saturating_mul(width) >= machine.stream;
-        Ok(choose::choose(loops, unit, starts, stream))
+        let mut work = Self::of(Nest::of([to, from]), width);
+        work.stream = from.numel().saturating_mul(width) >= machine.stream;
+        unit::count_in_units(&mut work);
+        choose::choose(&mut work);
+        Ok(work)
+    }
+
+    /// Work that is all loops, with an element as the unit.
+    fn of(nest: Nest<2>, width: usize) -> Self {
+        let starts = nest.starts.map(|start| start * width as isize);
+        Self {
+            unit: width,
+            starts,
+            outer: nest.loops,
+            inner: Inner::Nothing,
+            stream: false,
+            path: "",
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.outer.first().is_some_and(|l| l.len == 0)
     }
 }
 

@@ -3,43 +3,45 @@
 //! An element of any other width is a short run of units: twelve bytes are three times four. The other way round, a short run of elements that
 //! keeps together everywhere is one larger unit: a pair of floats moves as eight bytes.
 
-use crate::{
-    Loop,
-    nest::{Loops, Nest},
-};
+use super::Work;
+use crate::{Loop, nest::fuse};
 
 /// The widest unit, in bytes.
 const WIDEST: usize = 16;
 
-/// The same loops, in units, and the unit's bytes.
-pub(super) fn in_units(mut loops: Loops<2>, width: usize) -> (usize, Loops<2>) {
-    let unit = lowest_bit(width).min(WIDEST);
-    let per_element = width / unit;
-    if per_element > 1 {
-        for l in &mut loops {
-            l.strides = l.strides.map(|stride| stride.wrapping_mul(per_element as isize));
-        }
-        loops.push(Loop { len: per_element, strides: [1, 1] });
-        loops = Nest::normalise(loops, [0, 0]).into_parts().0;
+/// Counts work whose unit is an element of any width in units that kernels move.
+pub(super) fn count_in_units(work: &mut Work) {
+    let width = work.unit;
+    work.unit = lowest_bit(width).min(WIDEST);
+    if work.unit < width && !work.is_empty() {
+        split_elements(work, width / work.unit);
     }
-    widened(loops, unit)
+    join_runs(work);
 }
 
-/// Makes the innermost run one unit, if it is as long as one and all else is a multiple of it.
-fn widened(mut loops: Loops<2>, unit: usize) -> (usize, Loops<2>) {
-    let Some((&Loop { len, strides: [1, 1] }, rest)) = loops.split_last() else {
-        return (unit, loops);
-    };
-    let fits = len > 1 && len.is_power_of_two() && unit * len <= WIDEST && !rest.is_empty();
+/// Makes a run of `parts` units of each element.
+fn split_elements(work: &mut Work, parts: usize) {
+    for l in &mut work.outer {
+        l.strides = l.strides.map(|stride| stride.wrapping_mul(parts as isize));
+    }
+    work.outer.push(Loop { len: parts, strides: [1, 1] });
+    fuse(&mut work.outer);
+}
+
+/// Makes one unit of the innermost run, if it is as long as one and all else is a multiple of it.
+fn join_runs(work: &mut Work) {
+    let loops = &mut work.outer;
+    let Some((&Loop { len, strides: [1, 1] }, rest)) = loops.split_last() else { return };
+    let fits = len > 1 && len.is_power_of_two() && work.unit * len <= WIDEST && !rest.is_empty();
     let divides = |stride: isize| stride % len as isize == 0;
     if !fits || !rest.iter().all(|l| l.strides.into_iter().all(divides)) {
-        return (unit, loops);
+        return;
     }
     loops.pop();
-    for l in &mut loops {
+    for l in loops {
         l.strides = l.strides.map(|stride| stride / len as isize);
     }
-    (unit * len, loops)
+    work.unit *= len;
 }
 
 fn lowest_bit(width: usize) -> usize {
@@ -49,11 +51,13 @@ fn lowest_bit(width: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nest::Nest;
 
     fn units(loops: &[(usize, [isize; 2])], width: usize) -> (usize, Vec<(usize, [isize; 2])>) {
         let loops = loops.iter().map(|&(len, strides)| Loop { len, strides }).collect();
-        let (unit, loops) = in_units(loops, width);
-        (unit, loops.iter().map(|l| (l.len, l.strides)).collect())
+        let mut work = Work::of(Nest { loops, starts: [0, 0] }, width);
+        count_in_units(&mut work);
+        (work.unit, work.outer.iter().map(|l| (l.len, l.strides)).collect())
     }
 
     #[test]
