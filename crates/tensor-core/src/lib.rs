@@ -29,6 +29,7 @@
 //! `half` (f16 and bf16) and `complex` (complex 32 and 64), both on by default.
 
 mod any;
+mod buffer;
 mod construct;
 mod display;
 mod dtype;

@@ -5,16 +5,11 @@
 //!
 //! Memory comes from the global allocator, aligned to a cache line. A vector's allocation is adopted as it is.
 
-use std::{
-    alloc::{self, Layout as AllocLayout},
-    mem::{ManuallyDrop, MaybeUninit},
-    ptr::NonNull,
-    sync::Arc,
-};
+use std::{mem::MaybeUninit, ptr::NonNull, sync::Arc};
 
 use atomic_refcell::{AtomicRef, AtomicRefCell, AtomicRefMut};
 
-use crate::{Element, Error, Layout, Result, TensorBase, TensorViewMut};
+use crate::{Element, Error, Layout, Result, TensorBase, TensorViewMut, buffer::Buffer};
 
 /// Fresh buffers start at a multiple of this many bytes: a cache line, and the widest vector register.
 pub const ALIGNMENT: usize = 64;
@@ -32,57 +27,6 @@ struct Shared {
     buffer: Buffer,
 }
 
-/// An allocation.
-///
-/// # Invariants
-/// 1. `start` is valid for reads and writes of `bytes` bytes until the buffer is dropped, and nobody else frees or moves it.
-/// 2. If `alloc.size() > 0`, `start` came from the global allocator with layout `alloc`.
-struct Buffer {
-    start: NonNull<u8>,
-    bytes: usize,
-    alloc: AllocLayout,
-}
-
-// SAFETY: a buffer owns plain bytes (elements are `Send + Sync`); access to them is ruled by the borrow flag beside it.
-unsafe impl Send for Buffer {}
-// SAFETY: as for `Send`; a shared buffer gives out nothing but its address and size.
-unsafe impl Sync for Buffer {}
-
-impl Buffer {
-    fn allocate(
-        bytes: usize,
-        align: usize,
-        source: unsafe fn(AllocLayout) -> *mut u8,
-    ) -> Result<Self> {
-        let out_of_memory = || Error::OutOfMemory { bytes };
-        let alloc = AllocLayout::from_size_align(bytes, align).map_err(|_| out_of_memory())?;
-        if bytes == 0 {
-            let start = NonNull::without_provenance(align.try_into().map_err(|_| out_of_memory())?);
-            return Ok(Self { start, bytes, alloc });
-        }
-        // SAFETY: `alloc` has a size above 0, as both allocation functions require.
-        let start = NonNull::new(unsafe { source(alloc) }).ok_or_else(out_of_memory)?;
-        Ok(Self { start, bytes, alloc })
-    }
-
-    fn adopt<T: Element>(values: Vec<T>) -> Self {
-        let mut values = ManuallyDrop::new(values);
-        let start = NonNull::from(values.as_mut_slice()).cast();
-        let alloc =
-            AllocLayout::array::<T>(values.capacity()).expect("a vector's allocation has a layout");
-        Self { start, bytes: size_of::<T>() * values.len(), alloc }
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        if self.alloc.size() > 0 {
-            // SAFETY: invariant 2; the buffer is dropped once.
-            unsafe { alloc::dealloc(self.start.as_ptr(), self.alloc) }
-        }
-    }
-}
-
 impl Storage {
     fn new(buffer: Buffer) -> Self {
         Self { shared: Arc::new(Shared { borrow: AtomicRefCell::new(()), buffer }) }
@@ -94,21 +38,21 @@ impl Storage {
     }
 
     pub(crate) fn zeroed(bytes: usize, align: usize) -> Result<Self> {
-        Buffer::allocate(bytes, align.max(ALIGNMENT), alloc::alloc_zeroed).map(Self::new)
+        Buffer::zeroed(bytes, align.max(ALIGNMENT)).map(Self::new)
     }
 
     /// The address of the first byte (PyTorch: `untyped_storage().data_ptr()`).
     pub fn as_ptr(&self) -> *const u8 {
-        self.shared.buffer.start.as_ptr()
+        self.shared.buffer.start().as_ptr()
     }
 
     pub(crate) fn start(&self) -> NonNull<u8> {
-        self.shared.buffer.start
+        self.shared.buffer.start()
     }
 
     /// The size in bytes (PyTorch: `untyped_storage().nbytes()`).
     pub fn bytes(&self) -> usize {
-        self.shared.buffer.bytes
+        self.shared.buffer.bytes()
     }
 
     /// Is this the same buffer? (PyTorch: equal `untyped_storage().data_ptr()`)
@@ -164,13 +108,13 @@ impl<T: Element> Uninit<T> {
             return Err(Error::NotDense { shape, strides, offset: layout.offset() });
         }
         let bytes = layout.dense_bytes(size_of::<T>())?;
-        let buffer = Buffer::allocate(bytes, align_of::<T>().max(ALIGNMENT), alloc::alloc)?;
+        let buffer = Buffer::uninit(bytes, align_of::<T>().max(ALIGNMENT))?;
         Ok(Self { buffer, layout, element: std::marker::PhantomData })
     }
 
     /// Where to write.
     pub fn as_view_mut(&mut self) -> TensorViewMut<'_, MaybeUninit<T>> {
-        let start = self.buffer.start.cast();
+        let start = self.buffer.start().cast();
         // SAFETY: buffer invariant 1; the layout is dense within its bytes, so injective; `&mut self` makes the access exclusive.
         unsafe { TensorViewMut::from_raw(start, self.layout.clone()) }
     }
