@@ -22,6 +22,11 @@ pub struct Loop<const N: usize> {
     pub strides: [isize; N],
 }
 
+impl<const N: usize> Loop<N> {
+    /// A loop that is none.
+    pub(crate) const ONCE: Self = Self { len: 1, strides: [0; N] };
+}
+
 /// Up to this many loops a nest allocates nothing.
 pub(crate) type Loops<const N: usize> = SmallVec<[Loop<N>; 6]>;
 

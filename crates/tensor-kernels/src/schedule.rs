@@ -7,7 +7,7 @@
 use crate::{
     Loop,
     drive::Divide,
-    plan::{Inner, Side, Work},
+    plan::{Inner, Panel, Side, Work},
 };
 
 /// Inner steps are cut at multiples of this many units: a cache line of the smallest, and whole register tiles.
@@ -66,6 +66,7 @@ impl Inner {
                 let columns = |len| Inner::Tile { u: Side { len, ..u }, v };
                 cut(v.len, [v.stride, 1], rows).or_else(|| cut(u.len, [1, u.stride], columns))
             }
+            Inner::Panel(panel) => panel.halves(),
             Inner::Grid { outer, inner } => {
                 let rows = |len| Inner::Grid { outer: Loop { len, ..outer }, inner };
                 let columns = |len| Inner::Grid { outer, inner: Loop { len, ..inner } };
@@ -76,12 +77,46 @@ impl Inner {
     }
 }
 
+impl Panel {
+    /// Cut along the loop that is slowest in the destination, at a multiple of a block.
+    fn halves(self) -> Option<(Inner, Inner, [isize; 2], usize)> {
+        let Panel { u, v, u2, v2, block } = self;
+        let part = |panel: Panel| Inner::Panel(panel);
+        cut_at(v2.len, block.v2, v2.strides, |len| part(Panel { v2: Loop { len, ..v2 }, ..self }))
+            .or_else(|| {
+                cut_at(v.len, block.v, [v.stride, 1], |len| {
+                    part(Panel { v: Side { len, ..v }, ..self })
+                })
+            })
+            .or_else(|| {
+                cut_at(u2.len, block.u2, u2.strides, |len| {
+                    part(Panel { u2: Loop { len, ..u2 }, ..self })
+                })
+            })
+            .or_else(|| {
+                cut_at(u.len, block.u, [1, u.stride], |len| {
+                    part(Panel { u: Side { len, ..u }, ..self })
+                })
+            })
+    }
+}
+
 /// A loop of `len` turns cut near its middle, at a multiple of [`ALIGN`].
 fn cut(
     len: usize,
     strides: [isize; 2],
     part: impl Fn(usize) -> Inner,
 ) -> Option<(Inner, Inner, [isize; 2], usize)> {
-    let at = (len / 2).next_multiple_of(ALIGN);
+    cut_at(len, ALIGN, strides, part)
+}
+
+/// A loop of `len` turns cut near its middle, at a multiple of `step`.
+fn cut_at(
+    len: usize,
+    step: usize,
+    strides: [isize; 2],
+    part: impl Fn(usize) -> Inner,
+) -> Option<(Inner, Inner, [isize; 2], usize)> {
+    let at = (len / 2).next_multiple_of(step);
     (at < len).then(|| (part(at), part(len - at), strides, at))
 }

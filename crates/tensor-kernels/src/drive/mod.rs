@@ -5,6 +5,7 @@ mod compute;
 mod cursor;
 mod fresh;
 mod move_elements;
+mod panel;
 
 pub(crate) use compute::compute;
 pub(crate) use cursor::{Ends, Place};

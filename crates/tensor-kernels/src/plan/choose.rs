@@ -3,8 +3,8 @@
 //! A row has a name, a test and a builder. The name is the path that users see and tests hold on to; a layout that falls to another row has
 //! become slower, and is noticed.
 
-use super::{Inner, Side, Work};
-use crate::{Loop, nest::Loops};
+use super::{Inner, Panel, Side, Work};
+use crate::{Loop, Machine, nest::Loops};
 
 pub(super) struct Strategy {
     pub(super) name: &'static str,
@@ -41,7 +41,7 @@ pub(super) const STRATEGIES: &[Strategy] = &[
 ];
 
 /// Lets the first strategy that applies take the innermost loops of the work.
-pub(super) fn choose(work: &mut Work) {
+pub(super) fn choose(work: &mut Work, machine: &Machine) {
     source_forwards(work);
     let loops = &mut work.outer;
     let strategy = STRATEGIES
@@ -50,9 +50,12 @@ pub(super) fn choose(work: &mut Work) {
         .expect("the last strategy applies to everything");
     work.inner = (strategy.build)(loops);
     work.path = strategy.name;
+    if let (Inner::Tile { u, v }, true) = (work.inner, work.stream) {
+        work.inner = Inner::Panel(Panel::new(u, v, loops, work.unit, machine));
+    }
     work.stream &= matches!(
         work.inner,
-        Inner::Run { .. } | Inner::Fill { .. } | Inner::Pick { .. } | Inner::Tile { .. }
+        Inner::Run { .. } | Inner::Fill { .. } | Inner::Pick { .. } | Inner::Panel(_)
     );
 }
 

@@ -54,7 +54,7 @@ impl<const N: usize> ElementwiseWork<N> {
         let lanes = loops.pop().unwrap_or(Loop { len: 1, strides: [1; N] });
         let rows = match rows_loop(&loops, &lanes) {
             Some(at) => loops.remove(at),
-            None => Loop { len: 1, strides: [0; N] },
+            None => Loop::ONCE,
         };
         let access = std::array::from_fn(|k| access(lanes.strides[k], rows.strides[k]));
         let path = path(&access, loops.is_empty() && rows.len == 1);

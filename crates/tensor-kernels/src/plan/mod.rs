@@ -8,9 +8,11 @@
 
 mod choose;
 mod elementwise;
+mod panel;
 mod unit;
 
 pub(crate) use elementwise::{Access, ElementwiseWork, SCRATCH};
+pub(crate) use panel::{Block, Panel};
 
 use std::fmt;
 
@@ -73,6 +75,8 @@ pub(crate) enum Inner {
     Spread { len: usize, step: isize },
     /// A transpose: along `u` the destination is adjacent, along `v` the source is.
     Tile { u: Side, v: Side },
+    /// A transpose through a scratch panel.
+    Panel(Panel),
     /// Two loops, none of them adjacent on either side as needed above; done in blocks, so that lines are used while they are cached.
     Grid { outer: Loop<2>, inner: Loop<2> },
 }
@@ -136,7 +140,7 @@ impl Work {
         let mut work = Self::of(Nest::of([to, from]), width);
         work.stream = from.numel().saturating_mul(width) >= machine.stream;
         unit::count_in_units(&mut work);
-        choose::choose(&mut work);
+        choose::choose(&mut work, machine);
         Ok(work)
     }
 
@@ -168,6 +172,7 @@ impl Inner {
             | Inner::Pick { len, .. }
             | Inner::Spread { len, .. } => len,
             Inner::Tile { u, v } => u.len * v.len,
+            Inner::Panel(panel) => panel.len(),
             Inner::Grid { outer, inner } => outer.len * inner.len,
         }
     }
@@ -204,6 +209,7 @@ impl fmt::Display for Inner {
             Inner::Tile { u, v } => {
                 write!(f, "tile {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)
             }
+            Inner::Panel(panel) => panel.fmt(f),
             Inner::Grid { outer, inner } => write!(
                 f,
                 "grid {} (dst {}, src {}) x {} (dst {}, src {})",
