@@ -1,0 +1,184 @@
+//! Leaf kernels: how elements move from one piece of memory to another.
+//!
+//! In: raw pointers, strides and extents of a block that somebody else has cut and checked. Out:
+//! the same elements, in the destination's order. Nothing here knows layouts, plans or threads.
+//!
+//! A kernel exists per element *width*, the [`Lane`]: an `f32` and a `u32` move alike. It is written
+//! once, over registers made of 16-byte pieces, and compiled per instruction set:
+//!
+//! - [`portable`] is plain Rust, the fallback of every CPU and the specification of the others;
+//! - [`vector`] says what a register can do, [`tile`], [`channels`], [`step`] and [`run`] are the
+//!   kernels over any such register, and [`v3`] and [`v4`] are the registers of x86-64.
+//!
+//! [`dispatch`] turns a [`SimdLevel`] into an [`Isa`], the proof that the CPU has the instructions,
+//! and compiles a whole [`Kernel`] for it. Everything under it must be `#[inline(always)]`, or it is
+//! compiled for the target's baseline and every intrinsic becomes a call.
+//!
+//! # Contract
+//!
+//! Every unsafe function of this module asks its caller for the same things, with "element" meaning
+//! `L::WIDTH` bytes of any alignment:
+//!
+//! - **M1, source.** All bytes from the first of the lowest source element to the last of the highest
+//!   are readable, initialised, and written by nobody during the call. Kernels may read the gaps
+//!   between elements, never beyond the two ends.
+//! - **M2, destination.** Every destination element is writable and no two indices share a byte.
+//!   Kernels write nothing else, gaps included; they may write an element more than once.
+//! - **M3, apart.** No destination element overlaps the block of M1.
+//! - **M4, whole lines.** Only where a function says so: the destination is 64-byte aligned, its row
+//!   stride is a multiple of 64 bytes and its rows are whole lines.
+//! - **M5, the CPU.** An [`Isa`] value exists only where its instructions do.
+
+mod portable;
+mod run;
+mod stream;
+#[cfg(target_arch = "x86_64")]
+mod v3;
+#[cfg(target_arch = "x86_64")]
+mod v4;
+mod vector;
+
+use pulp::NullaryFnOnce;
+
+use crate::SimdLevel;
+pub use stream::stream_copy;
+
+/// Bytes of a cache line, and of the largest register.
+pub(crate) const LINE: usize = 64;
+
+/// An unsigned integer that stands for every element type of its width.
+pub(crate) trait Lane: bytemuck::Pod + Send + Sync {
+    /// Bytes of one element.
+    const WIDTH: usize = size_of::<Self>();
+}
+
+impl Lane for u8 {}
+impl Lane for u16 {}
+impl Lane for u32 {}
+impl Lane for u64 {}
+impl Lane for u128 {}
+
+/// How results reach memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stores {
+    /// Through the cache.
+    Plain,
+    /// Past the cache, in whole lines; visible to other threads after [`Isa::fence`].
+    Stream,
+}
+
+/// The kernels of one instruction set, and the proof (M5) that the CPU has it.
+///
+/// Strides and steps are signed and count elements. The defaults are the portable kernels.
+pub(crate) trait Isa: Copy + Send + Sync {
+    /// The level these kernels are compiled for.
+    const LEVEL: SimdLevel;
+
+    /// Compiles `f`, and whatever is inlined into it, for this instruction set. A closure works; a
+    /// type whose `call` is `#[inline(always)]` is sure to be inlined.
+    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output;
+
+    /// Copies `len` adjacent elements.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 for `src[i]` and `dst[i]`, `i < len`.
+    #[inline(always)]
+    unsafe fn run<L: Lane>(self, src: *const L, dst: *mut L, len: usize, stores: Stores) {
+        let _ = stores;
+        // SAFETY: M1, M2, M3 are the caller's.
+        unsafe { portable::run(src, dst, len) }
+    }
+
+    /// Writes `value` to `len` adjacent elements.
+    ///
+    /// # Safety
+    ///
+    /// M2 for `dst[i]`, `i < len`.
+    #[inline(always)]
+    unsafe fn fill<L: Lane>(self, value: L, dst: *mut L, len: usize, stores: Stores) {
+        let _ = stores;
+        // SAFETY: M2 is the caller's.
+        unsafe { portable::fill(value, dst, len) }
+    }
+
+    /// Makes streamed stores visible before any store that follows.
+    #[inline(always)]
+    fn fence(self) {}
+}
+
+/// The portable instruction set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scalar;
+
+impl Isa for Scalar {
+    const LEVEL: SimdLevel = SimdLevel::Scalar;
+
+    #[inline(always)]
+    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
+        f.call()
+    }
+}
+
+/// Work to be compiled for an instruction set that is chosen at run time.
+pub(crate) trait Kernel {
+    /// What the work gives back.
+    type Output;
+
+    /// The work. Implementations are `#[inline(always)]`, and so is all they call.
+    fn run<I: Isa>(self, isa: I) -> Self::Output;
+}
+
+/// Runs `kernel` compiled for `level`.
+///
+/// # Panics
+///
+/// When this CPU lacks `level`; [`SimdLevel::is_available`] tells.
+pub(crate) fn dispatch<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
+    match level {
+        SimdLevel::Scalar => kernel.run(Scalar),
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::V3 => compiled_for(v3::Avx2::new().unwrap_or_else(|| missing(level)), kernel),
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::V4 => compiled_for(v4::Avx512::new().unwrap_or_else(|| missing(level)), kernel),
+        _ => missing(level),
+    }
+}
+
+/// Whether this CPU has `level` and this build has kernels for it.
+pub(crate) fn has(level: SimdLevel) -> bool {
+    match level {
+        SimdLevel::Scalar => true,
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::V3 => v3::Avx2::new().is_some(),
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::V4 => v4::Avx512::new().is_some(),
+        _ => false,
+    }
+}
+
+#[cold]
+fn missing(level: SimdLevel) -> ! {
+    panic!("SIMD level {level} is not available on this CPU")
+}
+
+/// Runs `kernel` inside `isa`.
+fn compiled_for<I: Isa, K: Kernel>(isa: I, kernel: K) -> K::Output {
+    isa.vectorize(OnIsa { isa, kernel })
+}
+
+/// A kernel and its instruction set, so that the call is sure to be inlined: a closure cannot carry
+/// `#[inline(always)]`.
+struct OnIsa<I, K> {
+    isa: I,
+    kernel: K,
+}
+
+impl<I: Isa, K: Kernel> NullaryFnOnce for OnIsa<I, K> {
+    type Output = K::Output;
+
+    #[inline(always)]
+    fn call(self) -> K::Output {
+        self.kernel.run(self.isa)
+    }
+}
