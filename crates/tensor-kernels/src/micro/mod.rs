@@ -30,19 +30,29 @@
 //! - **M5, the CPU.** An [`Isa`] value exists only where its instructions do.
 
 mod ops;
+mod pick;
+mod plane;
 mod portable;
+mod registers;
 mod run;
+mod shuffles;
 mod stream;
+#[cfg(test)]
+mod tests;
+mod transpose;
+mod unroll;
 #[cfg(target_arch = "x86_64")]
 mod v3;
 #[cfg(target_arch = "x86_64")]
 mod v4;
 mod vector;
+mod weave;
 
 use pulp::NullaryFnOnce;
 
 use crate::SimdLevel;
 pub(crate) use ops::{Compute, Map, Zip, Zip3};
+use plane::Plane;
 pub use stream::stream_copy;
 
 /// Bytes of a cache line, and of the largest register.
@@ -52,6 +62,9 @@ pub(crate) const LINE: usize = 64;
 pub(crate) trait Lane: bytemuck::Pod + Send + Sync {
     /// Bytes of one element.
     const WIDTH: usize = size_of::<Self>();
+
+    /// Elements in a piece of a register.
+    const PER_PIECE: usize = vector::PIECE / Self::WIDTH;
 }
 
 impl Lane for u8 {}
@@ -104,36 +117,11 @@ pub(crate) trait Isa: Copy + Send + Sync {
         unsafe { portable::fill(value, dst, len) }
     }
 
-    /// Transposes: `dst[v * dst_stride + u] = src[u * src_stride + v]`.
+    /// Collects `len` elements `step` apart: `dst[i] = src[i * step]`. A step of -1 reverses.
     ///
     /// # Safety
     ///
-    /// M1, M2, M3 for `u < nu`, `v < nv`.
-    #[inline(always)]
-    unsafe fn transpose<L: Lane>(
-        self,
-        src: *const L,
-        src_stride: isize,
-        dst: *mut L,
-        dst_stride: isize,
-        nu: usize,
-        nv: usize,
-    ) {
-        for v in 0..nv as isize {
-            for u in 0..nu as isize {
-                // SAFETY: M1.
-                let value = unsafe { src.wrapping_offset(u * src_stride + v).read_unaligned() };
-                // SAFETY: M2.
-                unsafe { dst.wrapping_offset(v * dst_stride + u).write_unaligned(value) };
-            }
-        }
-    }
-
-    /// Copies elements `step` apart to adjacent ones.
-    ///
-    /// # Safety
-    ///
-    /// M1, M2, M3.
+    /// M1, M2, M3 for these elements, `i < len`.
     #[inline(always)]
     unsafe fn gather_run<L: Lane>(
         self,
@@ -144,27 +132,63 @@ pub(crate) trait Isa: Copy + Send + Sync {
         stores: Stores,
     ) {
         let _ = stores;
-        for i in 0..len as isize {
-            // SAFETY: M1.
-            let value = unsafe { src.wrapping_offset(i * step).read_unaligned() };
-            // SAFETY: M2.
-            unsafe { dst.wrapping_offset(i).write_unaligned(value) };
-        }
+        let width = L::WIDTH as isize;
+        // SAFETY: M1, M2, M3 are the caller's.
+        unsafe { portable::strided::<L>((src.cast(), step * width), (dst.cast(), width), len) }
     }
 
-    /// Copies adjacent elements to ones `step` apart.
+    /// Spreads `len` elements `step` apart: `dst[i * step] = src[i]`.
     ///
     /// # Safety
     ///
-    /// M1, M2, M3.
+    /// M1, M2, M3 for these elements, `i < len`.
     #[inline(always)]
     unsafe fn scatter_run<L: Lane>(self, src: *const L, dst: *mut L, step: isize, len: usize) {
-        for i in 0..len as isize {
-            // SAFETY: M1.
-            let value = unsafe { src.wrapping_offset(i).read_unaligned() };
-            // SAFETY: M2.
-            unsafe { dst.wrapping_offset(i * step).write_unaligned(value) };
-        }
+        let width = L::WIDTH as isize;
+        // SAFETY: M1, M2, M3 are the caller's.
+        unsafe { portable::strided::<L>((src.cast(), width), (dst.cast(), step * width), len) }
+    }
+
+    /// Transposes: `dst[v * dst_stride + u] = src[u * src_stride + v]` for `u < nu` and `v < nv`.
+    ///
+    /// Small extents are the interleaving of a few planes into pixels (`nu`), or the reverse (`nv`).
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 for these elements.
+    #[inline(always)]
+    unsafe fn transpose<L: Lane>(
+        self,
+        src: *const L,
+        src_stride: isize,
+        dst: *mut L,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    ) {
+        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: M1, M2, M3 are the caller's.
+        unsafe { portable::transpose::<L>(plane) }
+    }
+
+    /// [`Isa::transpose`] with streamed stores of whole lines, where the level has them.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 for these elements, and M4: `dst` is a multiple of 64, and so are `dst_stride` and
+    /// `nu`, in bytes.
+    #[inline(always)]
+    unsafe fn transpose_stream<L: Lane>(
+        self,
+        src: *const L,
+        src_stride: isize,
+        dst: *mut L,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    ) {
+        // SAFETY: M1, M2, M3 are the caller's.
+        unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
     }
 
     /// Makes streamed stores visible before any store that follows.

@@ -4,7 +4,8 @@
 //! overlaps its neighbour, so no length ends in a crawl. Past [`LIBRARY_BYTES`] a plain copy is the C
 //! library's. A streamed run writes whole lines past the cache and its two ends through it.
 
-use super::vector::{PIECE, Registers, Vector};
+use super::registers::Registers;
+use super::vector::{PIECE, Vector};
 use super::{LINE, Lane, Stores, portable};
 
 /// From here on the library's `memcpy` is at least as fast, its call included.

@@ -5,7 +5,9 @@ use std::arch::x86_64::{__m128i, __m256i};
 use pulp::x86::V3;
 use pulp::{NullaryFnOnce, cast};
 
-use super::vector::{PIECE, Registers, Vector};
+use super::Lane;
+use super::registers::Registers;
+use super::vector::{PIECE, Pair, Vector};
 use crate::SimdLevel;
 
 /// The proof (M5) that the CPU has AVX2.
@@ -28,8 +30,8 @@ impl Avx2 {
 impl Registers for Avx2 {
     const LEVEL: SimdLevel = SimdLevel::V3;
 
-    type Full = X256;
-    type Half = X128;
+    type Full = Pair<X256>;
+    type Half = X256;
     type Piece = X128;
 
     #[inline(always)]
@@ -120,9 +122,9 @@ impl Vector for X128 {
     }
 
     #[inline(always)]
-    fn zip<const WIDTH: usize>(self, other: Self) -> [Self; 2] {
+    fn zip<L: Lane>(self, other: Self) -> [Self; 2] {
         let (isa, sse2, a, b) = (self.isa, self.isa.0.sse2, self.bits, other.bits);
-        let halves = match WIDTH {
+        let halves = match L::WIDTH {
             1 => [sse2._mm_unpacklo_epi8(a, b), sse2._mm_unpackhi_epi8(a, b)],
             2 => [sse2._mm_unpacklo_epi16(a, b), sse2._mm_unpackhi_epi16(a, b)],
             4 => [sse2._mm_unpacklo_epi32(a, b), sse2._mm_unpackhi_epi32(a, b)],
@@ -194,9 +196,9 @@ impl Vector for X256 {
     }
 
     #[inline(always)]
-    fn zip<const WIDTH: usize>(self, other: Self) -> [Self; 2] {
+    fn zip<L: Lane>(self, other: Self) -> [Self; 2] {
         let (isa, avx2, a, b) = (self.isa, self.isa.0.avx2, self.bits, other.bits);
-        let halves = match WIDTH {
+        let halves = match L::WIDTH {
             1 => [avx2._mm256_unpacklo_epi8(a, b), avx2._mm256_unpackhi_epi8(a, b)],
             2 => [avx2._mm256_unpacklo_epi16(a, b), avx2._mm256_unpackhi_epi16(a, b)],
             4 => [avx2._mm256_unpacklo_epi32(a, b), avx2._mm256_unpackhi_epi32(a, b)],

@@ -5,8 +5,10 @@ use std::arch::x86_64::{__m512i, _mm512_stream_si512};
 use pulp::x86::V4;
 use pulp::{NullaryFnOnce, cast};
 
+use super::Lane;
+use super::registers::Registers;
 use super::v3::{Avx2, X128, X256, piece, put_piece};
-use super::vector::{PIECE, Registers, Vector};
+use super::vector::{PIECE, Vector};
 use crate::SimdLevel;
 
 /// The proof (M5) that the CPU has AVX-512 F, BW, CD, DQ and VL.
@@ -112,10 +114,10 @@ impl Vector for X512 {
     }
 
     #[inline(always)]
-    fn zip<const WIDTH: usize>(self, other: Self) -> [Self; 2] {
+    fn zip<L: Lane>(self, other: Self) -> [Self; 2] {
         let (isa, f, bw) = (self.isa, self.isa.0.avx512f, self.isa.0.avx512bw);
         let (a, b) = (self.bits, other.bits);
-        let halves = match WIDTH {
+        let halves = match L::WIDTH {
             1 => [bw._mm512_unpacklo_epi8(a, b), bw._mm512_unpackhi_epi8(a, b)],
             2 => [bw._mm512_unpacklo_epi16(a, b), bw._mm512_unpackhi_epi16(a, b)],
             4 => [f._mm512_unpacklo_epi32(a, b), f._mm512_unpackhi_epi32(a, b)],

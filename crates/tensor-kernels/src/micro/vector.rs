@@ -1,21 +1,19 @@
-//! What the kernels ask of a register, and which registers an instruction set has.
+//! What the kernels ask of a register.
 //!
 //! A register is one or more *pieces* of 16 bytes. x86 shuffles are cheap inside a piece and dear
 //! across pieces, so no kernel moves bytes across: pieces are put in place while they are loaded
 //! ([`Vector::load_pieces`]), which costs a load and a blend, not a shuffle. The same kernels then fit
 //! registers of 128, 256 and 512 bits.
 
-use pulp::NullaryFnOnce;
-
-use super::{Isa, Lane, Stores, run};
-use crate::SimdLevel;
+use super::unroll::unrolled;
+use super::{Lane, Stores};
 
 /// Bytes of a piece.
 pub(super) const PIECE: usize = 16;
 
 /// A SIMD register of [`Vector::PIECES`] pieces, and with it the proof (M5) that the CPU has it.
 ///
-/// Every method is `#[inline(always)]` and must run under [`Isa::vectorize`].
+/// Every method is `#[inline(always)]` and must run under [`Isa::vectorize`](super::Isa::vectorize).
 pub(super) trait Vector: Copy {
     /// The proof that the instructions exist.
     type Token: Copy;
@@ -61,9 +59,9 @@ pub(super) trait Vector: Copy {
     /// M2 for the 16 bytes at each of these places.
     unsafe fn store_pieces(self, dst: *mut u8, step: isize);
 
-    /// Per piece: the elements of `WIDTH` bytes of both registers in turn, `a0 b0 a1 b1 …`; the first
+    /// Per piece: the elements of both registers in turn, `a0 b0 a1 b1 …`; the first
     /// half of them, then the second.
-    fn zip<const WIDTH: usize>(self, other: Self) -> [Self; 2];
+    fn zip<L: Lane>(self, other: Self) -> [Self; 2];
 
     /// Per piece: byte `i` becomes byte `index[i]`, or 0 where `index[i]` is 128 or more.
     fn shuffle(self, index: [u8; PIECE]) -> Self;
@@ -73,6 +71,28 @@ pub(super) trait Vector: Copy {
 
     /// Bytes of a register.
     const BYTES: usize = Self::PIECES * PIECE;
+
+    /// Reads a piece of each of `PIECES * N` rows, `step` bytes apart, and transposes: element `j` of
+    /// row `i` becomes element `i` of register `j`, of the first `N` registers. `N` is
+    /// [`Lane::PER_PIECE`].
+    ///
+    /// # Safety
+    ///
+    /// M1 for the 16 bytes at the start of each row.
+    #[inline(always)]
+    unsafe fn load_columns<L: Lane>(
+        token: Self::Token,
+        src: *const u8,
+        step: isize,
+    ) -> [Self; PIECE] {
+        let mut rows = [Self::splat(token, [0; PIECE]); PIECE];
+        unrolled!(r in 0..L::PER_PIECE, 16 => {
+            let row = src.wrapping_offset(r as isize * step);
+            // SAFETY: piece `p` is the start of row `p * N + r`, M1 is the caller's.
+            rows[r] = unsafe { Self::load_pieces(token, row, L::PER_PIECE as isize * step) };
+        });
+        transpose_pieces::<Self, L>(rows)
+    }
 
     /// [`Vector::store`] or [`Vector::stream`].
     ///
@@ -90,48 +110,112 @@ pub(super) trait Vector: Copy {
     }
 }
 
-/// An instruction set with registers, which is all it needs to get every kernel: [`Isa`] is
-/// implemented for it.
-pub(super) trait Registers: Copy + Send + Sync {
-    /// The level of these instructions.
-    const LEVEL: SimdLevel;
-
-    /// The widest register.
-    type Full: Vector<Token: From<Self>>;
-    /// The next narrower one, for blocks too small for the widest.
-    type Half: Vector<Token: From<Self>>;
-    /// A single piece, for blocks too small for either.
-    type Piece: Vector<Token: From<Self>>;
-
-    /// Compiles `f` for these instructions.
-    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output;
-
-    /// Makes streamed stores visible before any store that follows.
-    fn fence(self);
+/// Transposes the `N` by `N` elements in every piece of the first `N` registers, by as many perfect
+/// shuffles as `N` has bits.
+///
+/// Write the place of an element as the bits of its register's number followed by the bits of its
+/// place in the piece. Zipping register `i` with register `i + N / 2` into registers `2 * i` and
+/// `2 * i + 1` rotates these bits by one, so `log2 N` rounds swap the two halves: row and column.
+#[inline(always)]
+pub(super) fn transpose_pieces<V: Vector, L: Lane>(mut rows: [V; PIECE]) -> [V; PIECE] {
+    unrolled!(_round in 0..L::PER_PIECE.trailing_zeros(), 4 => {
+        let mut zipped = rows;
+        unrolled!(i in 0..L::PER_PIECE / 2, 8 => {
+            let pair = rows[i].zip::<L>(rows[i + L::PER_PIECE / 2]);
+            [zipped[2 * i], zipped[2 * i + 1]] = pair;
+        });
+        rows = zipped;
+    });
+    rows
 }
 
-impl<R: Registers> Isa for R {
-    const LEVEL: SimdLevel = R::LEVEL;
+/// Two registers that act as one of twice the width, so that every instruction set can write whole
+/// cache lines: a line written in halves that are far apart costs twice, and forty times when it is
+/// streamed.
+#[derive(Clone, Copy)]
+pub(super) struct Pair<V>(V, V);
+
+impl<V: Vector> Vector for Pair<V> {
+    type Token = V::Token;
+
+    const PIECES: usize = 2 * V::PIECES;
 
     #[inline(always)]
-    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
-        Registers::vectorize(self, f)
+    fn splat(token: V::Token, piece: [u8; PIECE]) -> Self {
+        Self(V::splat(token, piece), V::splat(token, piece))
     }
 
     #[inline(always)]
-    fn fence(self) {
-        Registers::fence(self);
+    unsafe fn load(token: V::Token, src: *const u8) -> Self {
+        // SAFETY: M1 is the caller's.
+        let low = unsafe { V::load(token, src) };
+        // SAFETY: M1 is the caller's.
+        let high = unsafe { V::load(token, src.wrapping_add(V::BYTES)) };
+        Self(low, high)
     }
 
     #[inline(always)]
-    unsafe fn run<L: Lane>(self, src: *const L, dst: *mut L, len: usize, stores: Stores) {
-        // SAFETY: M1, M2, M3 are the caller's.
-        unsafe { run::copy(self, src.cast(), dst.cast(), len * L::WIDTH, stores) }
+    unsafe fn load_pieces(token: V::Token, src: *const u8, step: isize) -> Self {
+        let half = V::PIECES as isize * step;
+        // SAFETY: M1 is the caller's.
+        let low = unsafe { V::load_pieces(token, src, step) };
+        // SAFETY: M1 is the caller's.
+        let high = unsafe { V::load_pieces(token, src.wrapping_offset(half), step) };
+        Self(low, high)
+    }
+
+    /// One half after the other: both at once would not fit the registers.
+    #[inline(always)]
+    unsafe fn load_columns<L: Lane>(token: V::Token, src: *const u8, step: isize) -> [Self; PIECE] {
+        let half = (V::PIECES * L::PER_PIECE) as isize * step;
+        // SAFETY: the first half of the rows, M1 is the caller's.
+        let low = unsafe { V::load_columns::<L>(token, src, step) };
+        // SAFETY: the second half of the rows, M1 is the caller's.
+        let high = unsafe { V::load_columns::<L>(token, src.wrapping_offset(half), step) };
+        let mut both = [Self(low[0], high[0]); PIECE];
+        unrolled!(i in 0..L::PER_PIECE, 16 => both[i] = Self(low[i], high[i]));
+        both
     }
 
     #[inline(always)]
-    unsafe fn fill<L: Lane>(self, value: L, dst: *mut L, len: usize, stores: Stores) {
+    unsafe fn store(self, dst: *mut u8) {
         // SAFETY: M2 is the caller's.
-        unsafe { run::fill(self, value, dst.cast(), len, stores) }
+        unsafe { self.0.store(dst) }
+        // SAFETY: M2 is the caller's.
+        unsafe { self.1.store(dst.wrapping_add(V::BYTES)) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, dst: *mut u8) {
+        // SAFETY: M2 and the alignment are the caller's.
+        unsafe { self.0.stream(dst) }
+        // SAFETY: M2 and the alignment are the caller's.
+        unsafe { self.1.stream(dst.wrapping_add(V::BYTES)) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_pieces(self, dst: *mut u8, step: isize) {
+        let half = V::PIECES as isize * step;
+        // SAFETY: M2 is the caller's.
+        unsafe { self.0.store_pieces(dst, step) }
+        // SAFETY: M2 is the caller's.
+        unsafe { self.1.store_pieces(dst.wrapping_offset(half), step) }
+    }
+
+    #[inline(always)]
+    fn zip<L: Lane>(self, other: Self) -> [Self; 2] {
+        let [low, low_rest] = self.0.zip::<L>(other.0);
+        let [high, high_rest] = self.1.zip::<L>(other.1);
+        [Self(low, high), Self(low_rest, high_rest)]
+    }
+
+    #[inline(always)]
+    fn shuffle(self, index: [u8; PIECE]) -> Self {
+        Self(self.0.shuffle(index), self.1.shuffle(index))
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        Self(self.0.or(other.0), self.1.or(other.1))
     }
 }

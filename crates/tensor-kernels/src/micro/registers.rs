@@ -1,0 +1,98 @@
+//! Which registers an instruction set has, and the kernels it gets for them.
+
+use pulp::NullaryFnOnce;
+
+use super::plane::Plane;
+use super::vector::Vector;
+use super::{Isa, Lane, Stores, run, transpose};
+use crate::SimdLevel;
+
+/// An instruction set with registers, which is all it needs to get every kernel: [`Isa`] is
+/// implemented for it.
+pub(super) trait Registers: Copy + Send + Sync {
+    /// The level of these instructions.
+    const LEVEL: SimdLevel;
+
+    /// The widest register.
+    type Full: Vector<Token: From<Self>>;
+    /// The next narrower one, for blocks too small for the widest.
+    type Half: Vector<Token: From<Self>>;
+    /// A single piece, for blocks too small for either.
+    type Piece: Vector<Token: From<Self>>;
+
+    /// Compiles `f` for these instructions.
+    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output;
+
+    /// Makes streamed stores visible before any store that follows.
+    fn fence(self);
+}
+
+impl<R: Registers> Isa for R {
+    const LEVEL: SimdLevel = R::LEVEL;
+
+    #[inline(always)]
+    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
+        Registers::vectorize(self, f)
+    }
+
+    #[inline(always)]
+    fn fence(self) {
+        Registers::fence(self);
+    }
+
+    #[inline(always)]
+    unsafe fn run<L: Lane>(self, src: *const L, dst: *mut L, len: usize, stores: Stores) {
+        // SAFETY: the caller's contract.
+        unsafe { run::copy(self, src.cast(), dst.cast(), len * L::WIDTH, stores) }
+    }
+
+    #[inline(always)]
+    unsafe fn fill<L: Lane>(self, value: L, dst: *mut L, len: usize, stores: Stores) {
+        // SAFETY: the caller's contract.
+        unsafe { run::fill(self, value, dst.cast(), len, stores) }
+    }
+
+    #[inline(always)]
+    unsafe fn gather_run<L: Lane>(
+        self,
+        src: *const L,
+        step: isize,
+        dst: *mut L,
+        len: usize,
+        stores: Stores,
+    ) {
+        let plane = Plane::new((src, step), (dst, 0), (len, 1));
+        // SAFETY: source rows of one element are a gather; the caller's contract.
+        unsafe { transpose::gather::<R, L>(self, plane, stores) }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose<L: Lane>(
+        self,
+        src: *const L,
+        src_stride: isize,
+        dst: *mut L,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    ) {
+        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: the caller's contract.
+        unsafe { transpose::transpose::<R, L>(self, plane, Stores::Plain) }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose_stream<L: Lane>(
+        self,
+        src: *const L,
+        src_stride: isize,
+        dst: *mut L,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    ) {
+        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: the caller's contract, M4 included.
+        unsafe { transpose::transpose::<R, L>(self, plane, Stores::Stream) }
+    }
+}

@@ -1,0 +1,226 @@
+//! Transposition of a block: source rows become destination columns.
+//!
+//! # Method
+//!
+//! A tile reads one piece, 16 bytes or `N` elements, of as many source rows as a destination line has
+//! elements. While they are read, the pieces of rows `r`, `r + N`, `r + 2 N` … are put side by side in
+//! register `r`; what is left is an `N` by `N` transposition inside each piece, `log2 N` perfect
+//! shuffles, after which every register is a whole destination line. So a 512-bit tile of `f32` costs
+//! 2 shuffles per line where the textbook 16×16 costs 4, reads of 16 bytes rarely straddle two lines
+//! however the rows are aligned, and bytes to 16-byte elements are one algorithm.
+//!
+//! 1. *Tiles* where both extents hold one. The last tile of a row or column overlaps its neighbour
+//!    instead of leaving a remainder. [`STRIP_BYTES`] bounds how far a sweep along the source goes.
+//! 2. *Short source rows*, less than a piece: [`pick`](super::pick) if the rows lie close together,
+//!    otherwise tiles whose pieces reach over the row's end, the surplus columns being dropped.
+//! 3. *Short destination rows*: [`weave`](super::weave).
+//! 4. Both short: a handful of elements, one by one.
+//!
+//! # Tried and dropped
+//!
+//! - Loading whole registers and shuffling across pieces: 64 shuffles instead of 32 for 16×16 `f32`,
+//!   and every misaligned row costs two line reads.
+//! - The `u` loop inside, along the destination: 10–40 % slower from 64 KiB on for 1- and 2-byte
+//!   elements, whose source lines are then fetched once per piece, at strides that are powers of two
+//!   from one set of the cache.
+//! - Prefetching the source 256 or 512 bytes ahead, in or out of cache: nothing or a loss, the rows are
+//!   few and sequential enough for the hardware.
+//! - Destination lines in two halves, one per tile of 256 bits: half the speed as soon as a block
+//!   leaves L1.
+
+use std::marker::PhantomData;
+
+use pulp::NullaryFnOnce;
+
+use super::plane::Plane;
+use super::registers::Registers;
+use super::unroll::unrolled;
+use super::vector::Vector;
+use super::{LINE, Lane, Stores, pick, portable, run, weave};
+
+/// Bytes of a source row that a sweep covers before it turns to the next rows: long enough for the
+/// hardware to prefetch, and the destination lines it opens, one per element, lie on at most 1024
+/// pages, which the second-level TLB holds, for elements of 4 bytes and more.
+const STRIP_BYTES: usize = 4096;
+
+/// Pieces that a tile reads of each row for elements of `width` bytes. Wide elements need few registers
+/// for a piece, and reading a whole line of a row at once spares a second fetch of it.
+const fn pieces_together(width: usize) -> usize {
+    match width {
+        1 | 2 => 1,
+        4 | 8 => 2,
+        _ => 4,
+    }
+}
+
+/// The transposition of a block. It is compiled as a function of its own: too large to be inlined at
+/// every call.
+///
+/// Invariant: made by [`transpose`] only, whose caller vouches for M1 to M4.
+struct Transpose<R, L> {
+    isa: R,
+    plane: Plane,
+    stores: Stores,
+    lane: PhantomData<L>,
+}
+
+/// Transposes a block of elements.
+///
+/// # Safety
+///
+/// M1, M2, M3 for the plane, and M4 if the stores are streamed.
+#[inline(always)]
+pub(super) unsafe fn transpose<R: Registers, L: Lane>(isa: R, plane: Plane, stores: Stores) {
+    if plane.nu > 0 && plane.nv > 0 {
+        isa.vectorize(Transpose { isa, plane, stores, lane: PhantomData::<L> });
+    }
+}
+
+/// Gathers a column: transposes source rows of one element each.
+///
+/// # Safety
+///
+/// M1, M2, M3 for the plane, and `nv` is 1.
+#[inline(always)]
+pub(super) unsafe fn gather<R: Registers, L: Lane>(isa: R, plane: Plane, stores: Stores) {
+    let head = run::to_line(plane.dst);
+    if stores == Stores::Plain || !head.is_multiple_of(L::WIDTH) {
+        // SAFETY: the caller's contract.
+        return unsafe { transpose::<R, L>(isa, plane, Stores::Plain) };
+    }
+    let head = plane.nu.min(head / L::WIDTH);
+    let lines = (plane.nu - head) / (LINE / L::WIDTH) * (LINE / L::WIDTH);
+    let [before, whole, after] =
+        [(0, head), (head, lines), (head + lines, plane.nu - head - lines)]
+            .map(|rows| plane.part::<L>(rows, (0, 1)));
+    // SAFETY: the first rows.
+    unsafe { transpose::<R, L>(isa, before, Stores::Plain) }
+    // SAFETY: whole lines from the start of one, M4.
+    unsafe { transpose::<R, L>(isa, whole, Stores::Stream) }
+    // SAFETY: the last rows.
+    unsafe { transpose::<R, L>(isa, after, Stores::Plain) }
+}
+
+impl<R: Registers, L: Lane> NullaryFnOnce for Transpose<R, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        match self.stores {
+            // SAFETY: the invariant.
+            Stores::Plain => unsafe { block::<R, L>(self.isa, self.plane, Stores::Plain) },
+            // SAFETY: the invariant.
+            Stores::Stream => unsafe { block::<R, L>(self.isa, self.plane, Stores::Stream) },
+        }
+    }
+}
+
+/// # Safety
+///
+/// That of [`transpose`].
+#[inline(always)]
+unsafe fn block<R: Registers, L: Lane>(isa: R, plane: Plane, stores: Stores) {
+    match (plane.nu >= L::PER_PIECE, plane.nv >= L::PER_PIECE) {
+        // SAFETY: a piece of each row at least, in both directions.
+        (true, true) => unsafe { tiles::<R, L>(isa, plane, stores) },
+        // SAFETY: the caller's contract.
+        (true, false) => unsafe { pick::short_source_rows::<R, L>(isa, plane, stores) },
+        // SAFETY: the caller's contract.
+        (false, true) => unsafe { weave::short_destination_rows::<R, L>(isa, plane) },
+        // SAFETY: the caller's contract.
+        (false, false) => unsafe { portable::transpose::<L>(plane) },
+    }
+}
+
+/// Covers the plane with tiles of the widest register that fits.
+///
+/// # Safety
+///
+/// That of [`transpose`], and both extents are at least `N`.
+#[inline(always)]
+unsafe fn tiles<R: Registers, L: Lane>(isa: R, plane: Plane, stores: Stores) {
+    let together = pieces_together(L::WIDTH);
+    if plane.nu >= R::Full::PIECES * L::PER_PIECE {
+        if plane.nv >= together * L::PER_PIECE {
+            // SAFETY: the extents hold a tile.
+            unsafe { cover::<R::Full, L>(isa.into(), plane, together, stores) }
+        } else {
+            // SAFETY: the extents hold a tile.
+            unsafe { cover::<R::Full, L>(isa.into(), plane, 1, stores) }
+        }
+    } else if plane.nu >= R::Half::PIECES * L::PER_PIECE {
+        // SAFETY: the extents hold a tile. Less than a line, so the stores are plain.
+        unsafe { cover::<R::Half, L>(isa.into(), plane, 1, Stores::Plain) }
+    } else {
+        // SAFETY: the extents hold a tile. Less than a line, so the stores are plain.
+        unsafe { cover::<R::Piece, L>(isa.into(), plane, 1, Stores::Plain) }
+    }
+}
+
+/// Covers the plane with tiles, strip after strip, in each from row to row and along the row.
+///
+/// # Safety
+///
+/// That of [`transpose`], and the extents hold a tile: `V::PIECES` by `pieces`, in pieces.
+#[inline(always)]
+unsafe fn cover<V: Vector, L: Lane>(token: V::Token, plane: Plane, pieces: usize, stores: Stores) {
+    let tall = V::PIECES * L::PER_PIECE;
+    let mut left = 0;
+    while left < plane.nv {
+        let right = plane.nv.min(left + STRIP_BYTES / L::WIDTH);
+        let mut u = 0;
+        loop {
+            // SAFETY: `u + tall <= nu` and `right <= nv`.
+            unsafe { sweep::<V, L>(token, plane.from_row::<L>(u), (left, right), pieces, stores) }
+            if u + tall >= plane.nu {
+                break;
+            }
+            u = (u + tall).min(plane.nu - tall);
+        }
+        left = right;
+    }
+}
+
+/// Tiles from column `left` to column `right`; the last one overlaps.
+///
+/// # Safety
+///
+/// That of [`cover`], and `right <= nv`.
+#[inline(always)]
+unsafe fn sweep<V: Vector, L: Lane>(
+    token: V::Token,
+    plane: Plane,
+    (left, right): (usize, usize),
+    pieces: usize,
+    stores: Stores,
+) {
+    let wide = pieces * L::PER_PIECE;
+    let last = right - wide;
+    let mut v = left.min(last);
+    loop {
+        // SAFETY: `v + wide <= nv`.
+        unsafe { tile::<V, L>(token, plane.from_column::<L>(v), pieces, stores) }
+        if v >= last {
+            break;
+        }
+        v = (v + wide).min(last);
+    }
+}
+
+/// One tile: `V::PIECES` times a piece's worth of source rows, by `pieces`.
+///
+/// # Safety
+///
+/// That of [`cover`].
+#[inline(always)]
+unsafe fn tile<V: Vector, L: Lane>(token: V::Token, plane: Plane, pieces: usize, stores: Stores) {
+    unrolled!(p in 0..pieces, 4 => {
+        let part = plane.from_column::<L>(p * L::PER_PIECE);
+        // SAFETY: the rows hold so many pieces, M1.
+        let columns = unsafe { V::load_columns::<L>(token, part.src, part.src_step) };
+        unrolled!(i in 0..L::PER_PIECE, 16 => {
+            // SAFETY: the destination rows hold a register, M2, M4.
+            unsafe { columns[i].put(part.dst_row(i), stores) }
+        })
+    });
+}
