@@ -85,6 +85,10 @@ impl Layout {
     /// Dimensions out of range or in the wrong order; [`Error::NotViewable`].
     pub fn flatten(&self, start: isize, end: isize) -> Result<Self> {
         let shape = self.flat_shape(start, end)?;
+        if shape.len() == self.ndim() {
+            // One dimension, made one: PyTorch keeps the strides, also of dimensions of size 1.
+            return Ok(self.clone());
+        }
         let strides = self.view_strides(&shape)?;
         Self::checked(shape, strides, self.offset)
     }
