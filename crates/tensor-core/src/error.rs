@@ -80,8 +80,12 @@ pub enum Error {
         size: usize,
     },
 
+    /// Nothing to make up a dimension of.
+    #[error("unflatten: sizes must be non-empty")]
+    UnflattenEmpty,
+
     /// A dimension that the tensor does not have.
-    #[error("Dimension out of range (expected to be in range of [{}, {}], but got {dim}) [{op}]", -(*.range as isize), *.range as isize - 1)]
+    #[error("{} [{op}]", range_text(*.dim, *.range as isize))]
     DimOutOfRange {
         /// The operation.
         op: &'static str,
@@ -100,12 +104,10 @@ pub enum Error {
 
     /// A reordering that names too few or too many dimensions.
     #[error(
-        "{op}: number of dimensions in the tensor input does not match the length of the desired ordering of dimensions \
+        "permute: number of dimensions in the tensor input does not match the length of the desired ordering of dimensions \
          i.e. input.dim() = {ndim} is not equal to len(dims) = {given}"
     )]
-    OrderLength {
-        /// The operation.
-        op: &'static str,
+    PermuteLength {
         /// The number of dimensions of the input.
         ndim: usize,
         /// The number of dimensions given.
@@ -113,12 +115,37 @@ pub enum Error {
     },
 
     /// A dimension named twice.
-    #[error("{op}(): duplicate dims are not allowed. [dimension {dim} repeats]")]
-    DuplicateDim {
-        /// The operation.
-        op: &'static str,
+    #[error("permute(): duplicate dims are not allowed. [dimension {dim} repeats]")]
+    PermuteTwice {
         /// The dimension, counted from the front.
         dim: usize,
+    },
+
+    /// A dimension to reverse twice.
+    #[error("dim {dim} appears multiple times in the list of dims [flip]")]
+    FlipTwice {
+        /// The dimension, counted from the front.
+        dim: usize,
+    },
+
+    /// A dimension that is to go to two places, or a place that two dimensions are to go to.
+    #[error("movedim: repeated dim in `{list}` ({dims:?})")]
+    MoveTwice {
+        /// `source` or `destination`.
+        list: &'static str,
+        /// The dimensions given.
+        dims: Vec<isize>,
+    },
+
+    /// Fewer or more places than dimensions that are to go there.
+    #[error(
+        "movedim: Invalid source or destination dims: source ({from:?} dims) should contain the same number of dims as destination ({to:?} dims)"
+    )]
+    MoveLength {
+        /// The dimensions to move.
+        from: Vec<isize>,
+        /// The places to move them to.
+        to: Vec<isize>,
     },
 
     /// More than two dimensions where a matrix is needed.
@@ -353,7 +380,7 @@ pub enum Error {
 
     /// Pieces of size zero of a dimension that is not empty.
     #[error(
-        "split expects split_size be non-negative and non-zero unless the dimension is empty, but got split_size=0 for size {size}"
+        "split_size can only be 0 if dimension size is 0, but got dimension size of {size} [split]"
     )]
     SplitSize {
         /// The size of the dimension.
@@ -424,7 +451,7 @@ pub enum Error {
     },
 
     /// More elements, or farther offsets, than can be addressed.
-    #[error("shape {shape:?} with strides {strides:?} is too large: {what} exceeds isize::MAX")]
+    #[error("Storage size calculation overflowed with sizes={shape:?}{} [{what} exceeds isize::MAX]", strides_text(.strides))]
     TooLarge {
         /// What does not fit.
         what: &'static str,
@@ -576,11 +603,26 @@ pub enum Error {
     },
 
     /// A range that never ends or has no steps.
-    #[error("arange: {why}")]
+    #[error("{why} [arange]")]
     Arange {
         /// What is wrong with it.
         why: &'static str,
     },
+}
+
+fn range_text(dim: isize, range: isize) -> String {
+    match range {
+        0 => format!("Dimension specified as {dim} but tensor has no dimensions"),
+        _ => format!(
+            "Dimension out of range (expected to be in range of [{}, {}], but got {dim})",
+            -range,
+            range - 1
+        ),
+    }
+}
+
+fn strides_text(strides: &[isize]) -> String {
+    if strides.is_empty() { String::new() } else { format!(" and strides={strides:?}") }
 }
 
 fn seam_text(strides: &[isize], seam: usize, expected: isize) -> String {

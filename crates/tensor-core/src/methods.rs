@@ -83,7 +83,14 @@ macro_rules! view_methods {
 
 /// The operations that give several views, for the types that can share their elements.
 macro_rules! piece_methods {
-    ($($name:ident($($arg:ident: $type:ty),*) $doc:literal;)*) => {
+    () => {
+        $crate::methods::piece_methods! {
+            split(size: usize, dim: isize) "Consecutive pieces of `size` indices (PyTorch: `split`).";
+            chunk(chunks: usize, dim: isize) "At most `chunks` pieces of equal size (PyTorch: `chunk`).";
+            unbind(dim: isize) "Every index of a dimension by itself (PyTorch: `unbind`).";
+        }
+    };
+    ($($name:ident($($arg:ident: $type:ty),*) $doc:literal;)+) => {
         $(
             #[doc = $doc]
             ///
@@ -92,14 +99,7 @@ macro_rules! piece_methods {
             pub fn $name(&self, $($arg: $type),*) -> $crate::Result<Vec<Self>> {
                 self.layout.$name($($arg),*)?.into_iter().map(|layout| self.derive(layout)).collect()
             }
-        )*
-    };
-    () => {
-        $crate::methods::piece_methods! {
-            split(size: usize, dim: isize) "Consecutive pieces of `size` indices (PyTorch: `split`).";
-            chunk(chunks: usize, dim: isize) "At most `chunks` pieces of equal size (PyTorch: `chunk`).";
-            unbind(dim: isize) "Every index of a dimension by itself (PyTorch: `unbind`).";
-        }
+        )+
     };
 }
 

@@ -22,23 +22,32 @@ pub enum MemoryFormat {
 pub(crate) const CHANNELS_LAST_ORDER: [usize; 4] = [1, 3, 2, 0];
 pub(crate) const CHANNELS_LAST_3D_ORDER: [usize; 5] = [1, 4, 3, 2, 0];
 
-/// Dense strides for a shape whose dimensions lie in `order`, fastest first; a size of 0 counts as 1.
+/// Dense strides for a shape whose dimensions lie in `order`, fastest first.
 ///
-/// Saturates: a caller that has checked the number of elements never sees it.
+/// Behind a size of 0 the strides are 0: so PyTorch has it in every order but the row-major one.
 pub(crate) fn dense_strides(
     shape: &[usize],
     order: impl IntoIterator<Item = usize>,
+) -> DimVec<isize> {
+    packed_strides(shape, order, |size| size)
+}
+
+/// Saturates: a caller that has checked the number of elements never sees it.
+fn packed_strides(
+    shape: &[usize],
+    order: impl IntoIterator<Item = usize>,
+    room: impl Fn(usize) -> usize,
 ) -> DimVec<isize> {
     let mut strides: DimVec<isize> = SmallVec::from_elem(0, shape.len());
     let mut next = 1isize;
     for d in order {
         strides[d] = next;
-        next = next.saturating_mul(shape[d].max(1) as isize);
+        next = next.saturating_mul(room(shape[d]) as isize);
     }
     strides
 }
 
-/// Row-major strides: 1 for the last dimension, then the product of the sizes behind.
+/// Row-major strides: 1 for the last dimension, then the product of the sizes behind, where a size of 0 counts as 1.
 ///
 /// ```
 /// # use tensor_core::contiguous_strides;
@@ -46,12 +55,12 @@ pub(crate) fn dense_strides(
 /// assert_eq!(contiguous_strides(&[2, 0, 3]).as_slice(), [3, 3, 1]);
 /// ```
 pub fn contiguous_strides(shape: &[usize]) -> DimVec<isize> {
-    dense_strides(shape, (0..shape.len()).rev())
+    packed_strides(shape, (0..shape.len()).rev(), |size| size.max(1))
 }
 
 /// Column-major strides: 1 for the first dimension, then the product of the sizes before (NumPy: `order='F'`).
 pub fn fortran_strides(shape: &[usize]) -> DimVec<isize> {
-    dense_strides(shape, 0..shape.len())
+    packed_strides(shape, 0..shape.len(), |size| size.max(1))
 }
 
 /// The strides of `shape` in a memory format.

@@ -5,7 +5,11 @@
 
 use std::{fmt, marker::PhantomData, ops, ptr::NonNull};
 
-use crate::{Error, Layout, Offsets, Overlap, Result, methods::view_methods, shape::wrap_dim};
+use crate::{
+    Error, Layout, Offsets, Overlap, Result,
+    methods::{piece_methods, view_methods},
+    shape::wrap_dim,
+};
 
 /// A read-only view of elements that lie at the offsets of a layout.
 ///
@@ -76,6 +80,7 @@ impl<'a, T: Copy> TensorView<'a, T> {
     }
 
     view_methods!(self, &self);
+    piece_methods!();
 
     /// A pointer to the place of offset 0. Only the offsets of the layout may be read through it.
     pub fn base_ptr(&self) -> *const T {

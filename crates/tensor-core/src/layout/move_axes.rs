@@ -40,9 +40,11 @@ impl Layout {
     /// Too few or too many dimensions, one out of range, one named twice.
     pub fn permute(&self, dims: &[isize]) -> Result<Self> {
         if dims.len() != self.ndim() {
-            return Err(Error::OrderLength { op: "permute", ndim: self.ndim(), given: dims.len() });
+            return Err(Error::PermuteLength { ndim: self.ndim(), given: dims.len() });
         }
-        self.reordered(&distinct_dims("permute", dims, self.ndim())?)
+        self.reordered(&distinct_dims("permute", dims, self.ndim(), |dim| Error::PermuteTwice {
+            dim,
+        })?)
     }
 
     /// Moves dimensions to new places; the others keep their order (PyTorch: `movedim`, NumPy: `moveaxis`).
@@ -51,11 +53,12 @@ impl Layout {
     /// Lists of different lengths, a dimension out of range, one named twice.
     pub fn movedim(&self, from: &[isize], to: &[isize]) -> Result<Self> {
         if from.len() != to.len() {
-            return Err(Error::OrderLength { op: "movedim", ndim: from.len(), given: to.len() });
+            return Err(Error::MoveLength { from: from.to_vec(), to: to.to_vec() });
         }
         let range = self.ndim().max(1);
-        let from = distinct_dims("movedim", from, range)?;
-        let to = distinct_dims("movedim", to, range)?;
+        let twice = |list, dims: &[isize]| Error::MoveTwice { list, dims: dims.to_vec() };
+        let from = distinct_dims("movedim", from, range, |_| twice("source", from))?;
+        let to = distinct_dims("movedim", to, range, |_| twice("destination", to))?;
         let mut rest = (0..self.ndim()).filter(|d| !from.contains(d));
         let order: DimVec<usize> = (0..self.ndim())
             .filter_map(|place| match to.iter().position(|&t| t == place) {
@@ -78,7 +81,7 @@ impl Layout {
     /// # Errors
     /// A dimension out of range or named twice.
     pub fn flip(&self, dims: &[isize]) -> Result<Self> {
-        let dims = distinct_dims("flip", dims, self.ndim().max(1))?;
+        let dims = distinct_dims("flip", dims, self.ndim().max(1), |dim| Error::FlipTwice { dim })?;
         let mut strides = self.strides.clone();
         let mut offset = self.offset as isize;
         for &d in dims.iter().filter(|&&d| d < self.ndim() && self.shape[d] > 1) {
@@ -98,12 +101,17 @@ impl Layout {
     }
 }
 
-fn distinct_dims(op: &'static str, dims: &[isize], range: usize) -> Result<DimVec<usize>> {
+fn distinct_dims(
+    op: &'static str,
+    dims: &[isize],
+    range: usize,
+    twice: impl Fn(usize) -> Error,
+) -> Result<DimVec<usize>> {
     let mut distinct = DimVec::new();
     for &dim in dims {
         let dim = wrap_dim(op, dim, range)?;
         if distinct.contains(&dim) {
-            return Err(Error::DuplicateDim { op, dim });
+            return Err(twice(dim));
         }
         distinct.push(dim);
     }

@@ -85,6 +85,10 @@ impl Layout {
     /// Dimensions out of range or in the wrong order; [`Error::NotViewable`].
     pub fn flatten(&self, start: isize, end: isize) -> Result<Self> {
         let shape = self.flat_shape(start, end)?;
+        if shape.len() == self.ndim() {
+            // One dimension, made one: PyTorch keeps the strides, also of dimensions of size 1.
+            return Ok(self.clone());
+        }
         let strides = self.view_strides(&shape)?;
         Self::checked(shape, strides, self.offset)
     }
@@ -112,12 +116,12 @@ impl Layout {
     /// # Errors
     /// A dimension out of range; sizes that do not make up the dimension's.
     pub fn unflatten(&self, dim: isize, sizes: &[isize]) -> Result<Self> {
+        if sizes.is_empty() {
+            return Err(Error::UnflattenEmpty);
+        }
         let dim = wrap_dim("unflatten", dim, self.ndim())?;
         let size = self.shape[dim];
         let mismatch = || Error::Unflatten { sizes: sizes.to_vec(), dim, size };
-        if sizes.is_empty() {
-            return Err(mismatch());
-        }
         let parts = infer_shape(sizes, size).map_err(|e| match e {
             Error::ShapeMismatch { .. } => mismatch(),
             other => other,

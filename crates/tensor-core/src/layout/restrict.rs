@@ -103,8 +103,8 @@ impl Layout {
     /// # Errors
     /// A dimension out of range, one dimension given twice.
     pub fn diagonal(&self, offset: isize, d0: isize, d1: isize) -> Result<Self> {
-        let first = wrap_dim("diagonal", d0, self.ndim())?;
-        let second = wrap_dim("diagonal", d1, self.ndim())?;
+        let first = wrap_dim_or_scalar("diagonal", d0, self.ndim())?;
+        let second = wrap_dim_or_scalar("diagonal", d1, self.ndim())?;
         if first == second {
             return Err(Error::DiagonalDims { d0, d1 });
         }
@@ -184,7 +184,7 @@ impl Layout {
     /// # Errors
     /// No dimension to unbind, one out of range.
     pub fn unbind(&self, dim: isize) -> Result<Vec<Self>> {
-        let dim = self.dim_to_split("unbind", dim)?;
+        let dim = wrap_dim("unbind", dim, self.ndim())?;
         let mut parts = reserved(self.shape[dim])?;
         for at in 0..self.shape[dim] {
             parts.push(self.picked(dim, at)?);

@@ -50,9 +50,18 @@ impl Layout {
         let shape = broadcast_shapes(&shapes)?;
         let strides = match common_strides(&shape, operands) {
             Some(strides) => strides,
-            None => dense_strides(&shape, memory_order(&shape, operands)),
+            None => fresh_strides(&shape, memory_order(&shape, operands)),
         };
         Self::checked(shape, strides, 0)
+    }
+}
+
+/// Strides for a fresh result in this order; the shape may have sizes of 0, which row-major strides count as 1 and others do not.
+fn fresh_strides(shape: &[usize], order: DimVec<usize>) -> DimVec<isize> {
+    if order.iter().rev().copied().eq(0..shape.len()) {
+        contiguous_strides(shape)
+    } else {
+        dense_strides(shape, order)
     }
 }
 
