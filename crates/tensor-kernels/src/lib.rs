@@ -58,3 +58,8 @@ pub use repeat::repeat;
 pub use simd::{SimdError, SimdLevel};
 // What is defined above under the same name takes the place of the re-export.
 pub use tensor_core::*;
+
+/// The README's examples, compiled and run with all others.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}
