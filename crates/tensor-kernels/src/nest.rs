@@ -45,6 +45,10 @@ impl<const N: usize> Nest<N> {
         debug_assert!(layouts.iter().all(|layout| layout.shape() == shape));
         let starts = layouts.map(|layout| layout.offset() as isize);
         let mut nest = Self { loops: Loops::new(), starts };
+        if layouts.iter().all(|layout| layout.is_contiguous()) {
+            nest.enclose(Loop { len: layouts[0].numel(), strides: [1; N] });
+            return nest;
+        }
         for (d, &len) in shape.iter().enumerate() {
             nest.enclose(Loop { len, strides: strides.map(|strides| strides[d]) });
         }

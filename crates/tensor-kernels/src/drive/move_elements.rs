@@ -58,7 +58,7 @@ impl<L: Lane> Kernel for Piece<'_, L> {
         let stores = if work.stream { Stores::Stream } else { Stores::Plain };
         walk(&work.outer, |[to, from]| {
             let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
-            match (work.inner, solid) {
+            match (&work.inner, solid) {
                 // Only the portable kernels never read the gaps between the elements that they are asked for.
                 // SAFETY: M1 to M3 are invariants 1 to 3 of the ends, for the offsets that the plan visits: they are the layouts'.
                 (inner @ (Inner::Pick { .. } | Inner::Tile { .. } | Inner::Panel(_)), false) => unsafe {
@@ -79,8 +79,8 @@ impl<L: Lane> Kernel for Piece<'_, L> {
 /// # Safety
 /// M1, M2 and M3 for the elements of the step.
 #[inline(always)]
-unsafe fn step<I: Isa, L: Lane>(isa: I, inner: Inner, src: *const L, dst: *mut L, stores: Stores) {
-    match inner {
+unsafe fn step<I: Isa, L: Lane>(isa: I, inner: &Inner, src: *const L, dst: *mut L, stores: Stores) {
+    match *inner {
         Inner::Nothing => {}
         // SAFETY: the caller's.
         Inner::Run { len } => unsafe { isa.run(src, dst, len, stores) },
@@ -97,7 +97,7 @@ unsafe fn step<I: Isa, L: Lane>(isa: I, inner: Inner, src: *const L, dst: *mut L
         // SAFETY: the caller's.
         Inner::Tile { u, v } => unsafe { block::tile(isa, src, dst, u, v) },
         // SAFETY: the caller's.
-        Inner::Panel(panel) => unsafe { panel::transpose(isa, src, dst, &panel, stores) },
+        Inner::Panel(ref panel) => unsafe { panel::transpose(isa, src, dst, panel, stores) },
         // SAFETY: the caller's.
         Inner::Grid { outer, inner } => unsafe { block::grid(src, dst, outer, inner) },
     }

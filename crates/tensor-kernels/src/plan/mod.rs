@@ -127,6 +127,7 @@ impl CopyPlan {
 }
 
 impl Work {
+    #[inline]
     pub(crate) fn between(
         from: &Layout,
         to: &Layout,
@@ -137,11 +138,15 @@ impl Work {
             let (got, expected) = (to.shape().to_vec(), from.shape().to_vec());
             return Err(Error::OutputShape { op: "copy", got, expected });
         }
+        Ok(Self::new(from, to, width, machine))
+    }
+
+    fn new(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Self {
         let mut work = Self::of(Nest::of([to, from]), width);
         work.stream = from.numel().saturating_mul(width) >= machine.stream;
         unit::count_in_units(&mut work);
         choose::choose(&mut work, machine);
-        Ok(work)
+        work
     }
 
     /// Work that is all loops, with an element as the unit.
