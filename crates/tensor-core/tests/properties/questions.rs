@@ -1,0 +1,188 @@
+//! What a layout says of itself, against an enumeration of its places.
+
+use proptest::prelude::*;
+use tensor_core::{Layout, MemoryFormat, broadcast_shapes};
+
+use crate::naive::{Naive, layouts, usual_layouts};
+
+fn any_layout() -> impl Strategy<Value = Layout> {
+    prop_oneof![layouts(), usual_layouts()]
+}
+
+/// Do the places, in this order, follow each other without gap?
+fn is_consecutive(places: &[i128]) -> bool {
+    places.windows(2).all(|pair| pair[1] == pair[0] + 1)
+}
+
+/// Does every place between the lowest and the highest belong to one element exactly?
+fn fills_a_stretch(naive: &Naive) -> bool {
+    let mut sorted = naive.places.clone();
+    sorted.sort_unstable();
+    is_consecutive(&sorted)
+}
+
+fn runs_backwards(layout: &Layout) -> bool {
+    layout.shape().iter().zip(layout.strides()).any(|(&size, &stride)| size > 1 && stride < 0)
+}
+
+/// The strides that a view of this shape needs, found from the places alone.
+fn strides_for(places: &[i128], shape: &[usize]) -> Option<Vec<i128>> {
+    let mut behind = 1;
+    let mut strides = vec![0; shape.len()];
+    for (d, &size) in shape.iter().enumerate().rev() {
+        strides[d] = if size > 1 { places[behind] - places[0] } else { 0 };
+        behind *= size;
+    }
+    let steps: Vec<isize> = strides.iter().map(|&stride| stride as isize).collect();
+    let from_zero: Vec<i128> = places.iter().map(|place| place - places[0]).collect();
+    (Naive::new(shape, &steps, 0).places == from_zero).then_some(strides)
+}
+
+/// A shape of the same number of elements: factors of the number in an order, with ones between.
+fn reshaped(numel: usize, cuts: &[usize]) -> Vec<usize> {
+    let mut left = numel;
+    let mut shape: Vec<usize> = cuts
+        .iter()
+        .map(|&cut| {
+            let size = (1..=cut).rev().find(|size| left.is_multiple_of(*size)).unwrap_or(1);
+            left /= size;
+            size
+        })
+        .collect();
+    shape.push(left);
+    shape
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn contiguous_means_that_logical_order_is_memory_order(layout in any_layout()) {
+        prop_assert_eq!(layout.is_contiguous(), is_consecutive(&Naive::of(&layout).places));
+        prop_assert_eq!(layout.contiguity_break().is_none(), layout.is_contiguous());
+        let last_line = if layout.is_contiguous() { "\nTrue" } else { "\nFalse" };
+        prop_assert!(layout.contiguity_trace().to_string().ends_with(last_line));
+    }
+
+    #[test]
+    fn fortran_means_that_the_reversed_order_is_memory_order(layout in any_layout()) {
+        let reversed: Vec<usize> = (0..layout.ndim()).rev().collect();
+        let naive = Naive::of(&layout).reordered(&reversed);
+        prop_assert_eq!(layout.is_fortran(), is_consecutive(&naive.places));
+    }
+
+    #[test]
+    fn channels_last_means_that_the_channels_are_the_fastest(layout in any_layout()) {
+        let naive = Naive::of(&layout);
+        let expected = layout.ndim() == 4 && is_consecutive(&match layout.ndim() {
+            4 => naive.reordered(&[0, 2, 3, 1]).places,
+            _ => vec![],
+        });
+        if layout.numel() == 0 {
+ return Ok(());
+ }
+        prop_assert_eq!(layout.is_channels_last(), expected);
+    }
+
+    #[test]
+    fn dense_means_that_the_places_fill_a_stretch(layout in any_layout()) {
+        let fills = fills_a_stretch(&Naive::of(&layout));
+        prop_assert_eq!(layout.is_dense_signed(), fills);
+        let has_elements = layout.numel() > 0;
+        prop_assert_eq!(layout.is_dense(), fills && !(has_elements && runs_backwards(&layout)));
+    }
+
+    #[test]
+    fn bounds_are_the_lowest_and_the_highest_place(layout in any_layout()) {
+        let places = Naive::of(&layout).places;
+        let ends = places.iter().min().zip(places.iter().max());
+        let bounds = layout.bounds().map(|(lowest, highest)| (lowest as i128, highest as i128));
+        prop_assert_eq!(bounds, ends.map(|(&lowest, &highest)| (lowest, highest)));
+        for len in 0..layout.bounds().map_or(3, |(_, highest)| highest + 3) {
+            let fits = places.iter().all(|&place| place < len as i128);
+            prop_assert_eq!(layout.check_within(len, 4).is_ok(), fits);
+        }
+    }
+
+    #[test]
+    fn runs_are_the_places_in_stretches_as_long_as_can_be(layout in any_layout()) {
+        let runs: Vec<(usize, usize)> = layout.runs().collect();
+        prop_assert_eq!(layout.runs().len(), runs.len());
+        let places: Vec<usize> = runs.iter().flat_map(|&(start, len)| start..start + len).collect();
+        prop_assert_eq!(places, layout.offsets().collect::<Vec<_>>());
+        prop_assert!(runs.windows(2).all(|pair| pair[0].1 == pair[1].1));
+        prop_assert!(!layout.is_contiguous() || runs.len() <= 1);
+    }
+
+    #[test]
+    fn a_view_exists_exactly_where_strides_can_express_it(
+        layout in any_layout(),
+        cuts in prop::collection::vec(1usize..7, 0..5),
+    ) {
+        if layout.numel() == 0 {
+ return Ok(());
+ }
+        let naive = Naive::of(&layout);
+        let shape = reshaped(layout.numel(), &cuts);
+        let sizes: Vec<isize> = shape.iter().map(|&size| size as isize).collect();
+        let view = layout.view(&sizes).ok();
+        prop_assert_eq!(view.is_some(), strides_for(&naive.places, &shape).is_some());
+        if let Some(view) = view {
+            prop_assert_eq!(Naive::of(&view), Naive { shape, ..naive });
+        }
+    }
+
+    #[test]
+    fn a_fresh_copy_is_dense_and_keeps_the_order_in_memory(layout in any_layout()) {
+        let fresh = layout.preserved().unwrap();
+        prop_assert_eq!((fresh.shape(), fresh.offset()), (layout.shape(), 0));
+        prop_assert!(fresh.is_dense());
+        if layout.is_dense() {
+            prop_assert_eq!(fresh.strides(), layout.strides());
+        }
+        for (a, b) in pairs_of_wide_dims(&layout) {
+            let (own, new) = (layout.strides(), fresh.strides());
+            if layout.numel() > 0 && own[a] != 0 && own[b] != 0 && own[a].abs() < own[b].abs() {
+                prop_assert!(new[a] < new[b], "{:?} of {:?}", fresh, layout);
+            }
+        }
+    }
+
+    #[test]
+    fn the_result_of_an_operation_is_dense_in_the_common_shape(
+        a in any_layout(),
+        keep in prop::collection::vec(any::<bool>(), 4),
+        lead in 0usize..5,
+    ) {
+        let b = operand_beside(&a, &keep, lead);
+        let shape = broadcast_shapes(&[a.shape(), b.shape()]).unwrap();
+        for result in [Layout::elementwise(&[&a, &b]), Layout::elementwise(&[&b, &a])] {
+            let result = result.unwrap();
+            prop_assert_eq!((result.shape(), result.offset()), (shape.as_slice(), 0));
+            prop_assert!(result.is_dense());
+        }
+    }
+
+    #[test]
+    fn a_format_is_dense_and_known_again(sizes in prop::collection::vec(1usize..5, 4..6)) {
+        let format = match sizes.len() {
+            4 => MemoryFormat::ChannelsLast,
+            _ => MemoryFormat::ChannelsLast3d,
+        };
+        let layout = Layout::with_format(&sizes, format).unwrap();
+        prop_assert!(layout.is_dense() && layout.is_contiguous_as(format));
+        prop_assert!(fills_a_stretch(&Naive::of(&layout)));
+    }
+}
+
+fn pairs_of_wide_dims(layout: &Layout) -> Vec<(usize, usize)> {
+    let wide: Vec<usize> = (0..layout.ndim()).filter(|&d| layout.shape()[d] > 1).collect();
+    wide.iter().flat_map(|&a| wide.iter().map(move |&b| (a, b))).collect()
+}
+
+/// A row-major operand that broadcasts with `a`: trailing dimensions of it, some of size 1.
+fn operand_beside(a: &Layout, keep: &[bool], lead: usize) -> Layout {
+    let trailing = a.shape().iter().zip(keep).skip(lead);
+    let shape: Vec<usize> = trailing.map(|(&size, &keep)| if keep { size } else { 1 }).collect();
+    Layout::contiguous(&shape).expect("a small shape")
+}
