@@ -594,7 +594,7 @@ pub enum Error {
     },
 
     /// A SIMD level that does not exist or that this CPU lacks.
-    #[error("SIMD level '{level}' {why}")]
+    #[error("{why}")]
     Simd {
         /// The level asked for.
         level: String,

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use tensor_core::{Error, Result};
 
-use crate::{Machine, SimdLevel};
+use crate::{Machine, SimdError, SimdLevel};
 
 /// Whether an operation may use other threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -23,8 +23,8 @@ pub struct Exec {
     pub par: Par,
     /// The machine that plans are made for.
     pub machine: Machine,
-    /// The instruction set that kernels use.
-    pub simd: SimdLevel,
+    /// One that this CPU has.
+    pub(crate) simd: SimdLevel,
 }
 
 impl Exec {
@@ -33,15 +33,9 @@ impl Exec {
     /// # Errors
     /// [`Error::Simd`] if `TENSOR_SIMD` names no level or one that this CPU lacks.
     pub fn from_env() -> Result<Self> {
-        let refused = |e: crate::SimdError| Error::Simd {
-            level: std::env::var("TENSOR_SIMD").unwrap_or_default(),
-            why: e.to_string(),
-        };
-        Ok(Self {
-            par: Par::Auto,
-            machine: Machine::detect(),
-            simd: SimdLevel::from_env().map_err(refused)?,
-        })
+        let asked = || std::env::var("TENSOR_SIMD").unwrap_or_default();
+        let simd = SimdLevel::from_env().map_err(|why| refused(asked(), &why))?;
+        Ok(Self { par: Par::Auto, machine: Machine::detect(), simd })
     }
 
     /// As [`from_env`](Self::from_env), found once and kept.
@@ -59,16 +53,36 @@ impl Exec {
         Self { par: Par::Serial, ..self }
     }
 
+    /// The same, with the kernels of another instruction set.
+    ///
+    /// # Errors
+    /// [`Error::Simd`] if this CPU lacks it.
+    pub fn with_simd(self, level: SimdLevel) -> Result<Self> {
+        if !level.is_available() {
+            return Err(refused(level.to_string(), &SimdError::Unavailable(level)));
+        }
+        Ok(Self { simd: level, ..self })
+    }
+
+    /// The instruction set that kernels use.
+    pub fn simd(&self) -> SimdLevel {
+        self.simd
+    }
+
     /// How many pieces `bytes` of work should be cut into.
     pub(crate) fn pieces(&self, bytes: usize) -> usize {
         match self.par {
             Par::Serial => 1,
-            Par::Auto => match bytes / self.machine.grain {
+            Par::Auto => match bytes / self.machine.grain.max(1) {
                 0 | 1 => 1,
                 worthwhile => worthwhile.min(pool::threads() * PIECES_PER_THREAD),
             },
         }
     }
+}
+
+fn refused(level: String, why: &SimdError) -> Error {
+    Error::Simd { level, why: why.to_string() }
 }
 
 /// More pieces than threads let a thread that is late give work away; the pieces stay large.

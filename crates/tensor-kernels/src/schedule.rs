@@ -118,5 +118,8 @@ fn cut_at(
     part: impl Fn(usize) -> Inner,
 ) -> Option<(Inner, Inner, [isize; 2], usize)> {
     let at = (len / 2).next_multiple_of(step);
-    (at < len).then(|| (part(at), part(len - at), strides, at))
+    (0 < at && at < len).then(|| (part(at), part(len - at), strides, at))
 }
+
+#[cfg(test)]
+mod tests;

@@ -113,11 +113,10 @@ impl<const N: usize> Divide for ElementwiseWork<N> {
             return self.cut(self.outer[at].len / 2, |work| &mut work.outer[at]);
         }
         let (rows, lanes) = self.block();
+        let rows = if self.uses_scratch() { rows.min(ALIGN) } else { 1 };
         let middle = |len: usize, block: usize| (len / 2).next_multiple_of(block.max(1));
-        if self.rows.len > 1 {
-            return self.cut(middle(self.rows.len, rows.min(ALIGN)), |work| &mut work.rows);
-        }
-        self.cut(middle(self.lanes.len, lanes.min(ALIGN)), |work| &mut work.lanes)
+        self.cut(middle(self.rows.len, rows), |work| &mut work.rows)
+            .or_else(|| self.cut(middle(self.lanes.len, lanes.min(ALIGN)), |work| &mut work.lanes))
     }
 
     fn bytes(&self) -> usize {

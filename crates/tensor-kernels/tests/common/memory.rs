@@ -1,0 +1,154 @@
+//! Memory whose every byte is known before and after: elements, the gaps between them, and a margin around.
+
+use std::{any::type_name, fmt::Debug, marker::PhantomData};
+
+use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
+use tensor_kernels::{Layout, TensorView, TensorViewMut};
+
+use super::{extent, places};
+
+/// Element types, each with as many different values as it has; the values of floats are all signalling NaNs, told apart by their payload.
+pub(crate) trait Sample: Pod + PartialEq + Debug + Send + Sync {
+    fn nth(n: usize) -> Self;
+}
+
+/// Bits that differ in every byte from one number to the next.
+fn scrambled(n: usize) -> u64 {
+    let n = (n as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (n ^ (n >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9)
+}
+
+macro_rules! plain_samples {
+    ($($type:ty),*) => {$(
+        impl Sample for $type {
+            fn nth(n: usize) -> Self {
+                let mut value = Self::zeroed();
+                for (i, byte) in bytemuck::bytes_of_mut(&mut value).iter_mut().enumerate() {
+                    *byte = (scrambled(n) >> (8 * (i % 7))) as u8 ^ i as u8;
+                }
+                value
+            }
+        }
+    )*};
+}
+
+plain_samples!(u8, i16, u16, u32, u64, u128, [u8; 3], [u8; 6], [u8; 12], [u8; 16], [u64; 3]);
+
+impl Sample for f32 {
+    fn nth(n: usize) -> Self {
+        f32::from_bits(0x7F80_0001 | (n as u32 & 0x1F_FFFF) << 1)
+    }
+}
+
+impl Sample for f64 {
+    fn nth(n: usize) -> Self {
+        f64::from_bits(0xFFF0_0000_0000_0001 | (n as u64) << 1)
+    }
+}
+
+impl Sample for [f32; 3] {
+    fn nth(n: usize) -> Self {
+        [0, 1, 2].map(|i| f32::nth(3 * n + i))
+    }
+}
+
+#[cfg(feature = "complex")]
+impl Sample for num_complex::Complex<f64> {
+    fn nth(n: usize) -> Self {
+        Self { re: f64::nth(2 * n), im: f64::nth(2 * n + 1) }
+    }
+}
+
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// Elements in the middle of a buffer, the first one `skew` elements past the start of a cache line.
+#[derive(Clone)]
+pub(crate) struct Memory<T> {
+    lines: Vec<Line>,
+    first: usize,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Sample> Memory<T> {
+    /// Room for `len` elements, every byte a canary.
+    pub(crate) fn canaries(len: usize, skew: usize) -> Self {
+        let (first, bytes) = (64 + skew * align_of::<T>(), len * size_of::<T>());
+        let mut lines = vec![Line::zeroed(); (first + bytes).div_ceil(64) + 1];
+        for (i, byte) in cast_slice_mut::<_, u8>(&mut lines).iter_mut().enumerate() {
+            *byte = (i * 29 + 101) as u8;
+        }
+        Self { lines, first, len, element: PhantomData }
+    }
+
+    /// Elements of different values.
+    pub(crate) fn samples(len: usize, skew: usize) -> Self {
+        let mut memory = Self::canaries(len, skew);
+        for (n, element) in memory.elements_mut().iter_mut().enumerate() {
+            *element = T::nth(n);
+        }
+        memory
+    }
+
+    /// Room for a layout, every byte a canary.
+    pub(crate) fn room_for(layout: &Layout, skew: usize) -> Self {
+        Self::canaries(extent(layout), skew)
+    }
+
+    pub(crate) fn elements(&self) -> &[T] {
+        cast_slice(&self.bytes()[self.first..][..self.len * size_of::<T>()])
+    }
+
+    pub(crate) fn elements_mut(&mut self) -> &mut [T] {
+        let (first, bytes) = (self.first, self.len * size_of::<T>());
+        cast_slice_mut(&mut cast_slice_mut::<_, u8>(&mut self.lines)[first..][..bytes])
+    }
+
+    pub(crate) fn view(&self, layout: &Layout) -> TensorView<'_, T> {
+        TensorView::new(self.elements(), layout.clone()).expect("room for the layout")
+    }
+
+    pub(crate) fn view_mut(&mut self, layout: &Layout) -> TensorViewMut<'_, T> {
+        TensorViewMut::new(self.elements_mut(), layout.clone()).expect("an injective layout")
+    }
+
+    /// The elements of a layout, in logical order.
+    pub(crate) fn values(&self, layout: &Layout) -> Vec<T> {
+        places(layout).into_iter().map(|place| self.elements()[place]).collect()
+    }
+
+    /// The same memory after `values` have been written to the elements of a layout, in logical order.
+    pub(crate) fn with(&self, layout: &Layout, values: &[T]) -> Self {
+        let mut written = self.clone();
+        let places = places(layout);
+        assert_eq!(places.len(), values.len());
+        for (place, &value) in places.into_iter().zip(values) {
+            written.elements_mut()[place] = value;
+        }
+        written
+    }
+
+    /// Everything there is, margins and gaps included.
+    fn bytes(&self) -> &[u8] {
+        cast_slice(&self.lines)
+    }
+
+    /// Fails, with the first byte that differs, unless this memory is `expected` bit for bit.
+    pub(crate) fn assert_is(&self, expected: &Self, what: impl Fn() -> String) {
+        if self.bytes() == expected.bytes() {
+            return;
+        }
+        let differs = |(a, b): (&u8, &u8)| a != b;
+        let at = self.bytes().iter().zip(expected.bytes()).position(differs).unwrap_or_default();
+        let byte = at as isize - self.first as isize;
+        let element = byte.div_euclid(size_of::<T>() as isize);
+        panic!(
+            "{}: {} number {element} (byte {byte}) of {} differs",
+            what(),
+            type_name::<T>(),
+            self.len
+        );
+    }
+}

@@ -1,0 +1,75 @@
+//! `TENSOR_SIMD` forces a level, or is refused. What is active is found once a process, so each question is put to a process of its own.
+
+mod common;
+
+use common::child::{again, printed};
+use tensor_kernels::{Error, Exec, SimdLevel, Tensor, TensorExt};
+
+/// What a process says of its level if `TENSOR_SIMD` is set to this, or is not set.
+fn answer(variable: Option<&str>) -> String {
+    let mut child = again("what_is_active");
+    match variable {
+        Some(value) => child.env("TENSOR_SIMD", value),
+        None => child.env_remove("TENSOR_SIMD"),
+    };
+    printed(child)
+}
+
+/// Asked of processes by the tests below; by itself a test that a method and `Exec` agree.
+#[test]
+fn what_is_active() {
+    let current = Exec::current();
+    let turned = Tensor::arange(0i32, 6, 1).and_then(|t| t.view(&[2, 3])?.t()).unwrap();
+    match (current, turned.contiguous()) {
+        (Ok(exec), Ok(copy)) => println!("{} copied {:?}.", exec.simd(), copy.to_vec().unwrap()),
+        (Err(refused), Err(Error::Simd { level, .. })) => println!("{level:?} refused: {refused}."),
+        (current, copy) => panic!("{current:?}, but {copy:?}"),
+    }
+}
+
+#[test]
+fn the_best_level_is_the_default() {
+    let best = SimdLevel::detect();
+    let said = answer(None);
+    assert!(said.contains(&format!("{best} copied [0, 3, 1, 4, 2, 5].")), "{said}");
+}
+
+#[test]
+fn every_level_of_this_cpu_can_be_forced() {
+    for level in SimdLevel::available() {
+        let said = answer(Some(&level.to_string()));
+        assert!(said.contains(&format!("{level} copied [0, 3, 1, 4, 2, 5].")), "{said}");
+    }
+}
+
+#[test]
+fn a_level_of_another_cpu_is_refused_and_those_of_this_cpu_are_named() {
+    let here: Vec<_> = SimdLevel::available().iter().map(ToString::to_string).collect();
+    for level in SimdLevel::ALL.into_iter().filter(|level| !level.is_available()) {
+        let said = answer(Some(&level.to_string()));
+        let text = format!("\"{level}\" refused: SIMD level {level} is not available on this CPU");
+        assert!(said.contains(&text), "{said}");
+        assert!(here.iter().all(|name| said.contains(name)), "{said}");
+    }
+}
+
+#[test]
+fn a_name_of_no_level_is_refused_and_the_valid_ones_are_listed() {
+    for name in ["bogus", "", "AVX2", "V3", "v3 "] {
+        let said = answer(Some(name));
+        let text = format!(
+            "{name:?} refused: unknown SIMD level {name:?}: expected scalar, v3, v4 or neon."
+        );
+        assert!(said.contains(&text), "{said}");
+    }
+}
+
+#[test]
+fn an_exec_cannot_be_given_a_level_that_is_not_there() {
+    let exec = *Exec::current().unwrap();
+    for level in SimdLevel::ALL {
+        let forced = exec.with_simd(level);
+        assert_eq!(forced.as_ref().map(Exec::simd).ok(), level.is_available().then_some(level));
+        assert_eq!(matches!(forced, Err(Error::Simd { .. })), !level.is_available());
+    }
+}
