@@ -1,5 +1,7 @@
 //! Making tensors.
 
+#[cfg(doc)]
+use crate::TensorView;
 use crate::{Element, Error, Layout, Result, Storage, TensorBase, Uninit};
 
 impl<T: Element, K> TensorBase<T, K> {

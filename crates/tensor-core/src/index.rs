@@ -188,7 +188,7 @@ index_from_range!(
     RangeToInclusive<usize>
 );
 
-/// An index tuple for [`index`](crate::Layout::index): integers, ranges, `range; step`, [`NewAxis`](crate::NewAxis) and `...`.
+/// An index tuple for [`index`](crate::Layout::index): integers, ranges, `range; step`, [`NewAxis`] and `...`.
 ///
 /// ```
 /// use tensor_core::{NewAxis, Tensor, s};

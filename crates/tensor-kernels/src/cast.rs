@@ -144,7 +144,7 @@ mod tests {
         let cases = [(2049.0, 2048.0), (2051.0, 2052.0), (1e9, f32::INFINITY), (-0.0, -0.0)];
         for (from, to) in cases {
             assert_eq!(
-                Cast::<half::f16>::cast(from as f64).to_f32().to_bits(),
+                Cast::<half::f16>::cast(from).to_f32().to_bits(),
                 f32::to_bits(to),
                 "{from}"
             );

@@ -1,5 +1,7 @@
 //! Copies: from any strides to any strides, and from any strides to fresh memory.
 
+#[cfg(doc)]
+use tensor_core::Error;
 use tensor_core::{Element, Layout, MemoryFormat, Result, TensorBase, TensorView, TensorViewMut};
 
 use crate::{

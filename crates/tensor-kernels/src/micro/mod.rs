@@ -7,7 +7,7 @@
 //! once, over registers made of 16-byte pieces, and compiled per instruction set:
 //!
 //! - [`portable`] is plain Rust, the fallback of every CPU and the specification of the others;
-//! - [`vector`] says what a register can do, [`tile`], [`channels`], [`step`] and [`run`] are the
+//! - [`vector`] says what a register can do, [`run`], [`transpose`], [`pick`] and [`weave`] are the
 //!   kernels over any such register, and [`v3`] and [`v4`] are the registers of x86-64.
 //!
 //! [`dispatch`] turns a [`SimdLevel`] into an [`Isa`], the proof that the CPU has the instructions,

@@ -11,9 +11,9 @@
 //!
 //! 1. *Tiles* where both extents hold one. The last tile of a row or column overlaps its neighbour
 //!    instead of leaving a remainder. [`STRIP_BYTES`] bounds how far a sweep along the source goes.
-//! 2. *Short source rows*, less than a piece: [`pick`](super::pick) if the rows lie close together,
+//! 2. *Short source rows*, less than a piece: [`pick`] if the rows lie close together,
 //!    otherwise tiles whose pieces reach over the row's end, the surplus columns being dropped.
-//! 3. *Short destination rows*: [`weave`](super::weave).
+//! 3. *Short destination rows*: [`weave`].
 //! 4. Both short: a handful of elements, one by one.
 //!
 //! # Tried and dropped
