@@ -132,9 +132,8 @@ pub(crate) trait Isa: Copy + Send + Sync {
         stores: Stores,
     ) {
         let _ = stores;
-        let width = L::WIDTH as isize;
         // SAFETY: M1, M2, M3 are the caller's.
-        unsafe { portable::strided::<L>((src.cast(), step * width), (dst.cast(), width), len) }
+        unsafe { portable::gather::<L>(src.cast(), step * L::WIDTH as isize, dst.cast(), len) }
     }
 
     /// Spreads `len` elements `step` apart: `dst[i * step] = src[i]`.
@@ -144,9 +143,8 @@ pub(crate) trait Isa: Copy + Send + Sync {
     /// M1, M2, M3 for these elements, `i < len`.
     #[inline(always)]
     unsafe fn scatter_run<L: Lane>(self, src: *const L, dst: *mut L, step: isize, len: usize) {
-        let width = L::WIDTH as isize;
         // SAFETY: M1, M2, M3 are the caller's.
-        unsafe { portable::strided::<L>((src.cast(), width), (dst.cast(), step * width), len) }
+        unsafe { portable::scatter::<L>(src.cast(), dst.cast(), step * L::WIDTH as isize, len) }
     }
 
     /// Transposes: `dst[v * dst_stride + u] = src[u * src_stride + v]` for `u < nu` and `v < nv`.

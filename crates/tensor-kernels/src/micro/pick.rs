@@ -1,14 +1,15 @@
 //! Source rows shorter than a piece: a strided gather, or pixels taken apart into planes.
 //!
-//! Rows that lie at most 4 elements apart are read whole, gaps included, as *windows*
-//! of as many pieces as the distance has elements, and every result piece is joined from one shuffle of
-//! each piece of its window. Rows further apart are read one piece each, over the row's end, and
-//! transposed like a tile whose surplus columns are dropped: half the instructions of moving single
-//! elements, and one store per line. Gather instructions are not used: they load no faster than single
-//! elements do, and on CPUs with mitigated gathers many times slower.
+//! Rows that lie at most 4 elements apart are read whole, gaps included, as *windows* of as many pieces
+//! as the distance has elements, and every result piece is joined from one shuffle of each piece of its
+//! window. Rows further apart are read one piece each, over the row's end, and transposed like a tile
+//! whose surplus columns are dropped.
 //!
 //! Both read past the end of a row, always in the direction in which rows advance, so only the last
-//! rows could leave the source block (M1), and these are moved element by element.
+//! rows could leave the source block (M1), and these are moved element by element. So are single
+//! elements further apart than 4: reading a piece for each was no faster than the element alone from
+//! the second-level cache, and gather instructions load no faster either, but many times slower on
+//! CPUs that guard them.
 
 use std::marker::PhantomData;
 
@@ -47,6 +48,8 @@ pub(super) unsafe fn short_source_rows<R: Registers, L: Lane>(
         (-3, 1) => unsafe { groups::<R, L, Window<L, 3, true>>(isa, plane, stores) },
         // SAFETY: as above.
         (-4, 1) => unsafe { groups::<R, L, Window<L, 4, true>>(isa, plane, stores) },
+        // SAFETY: one element a row, far apart, the rest is the caller's contract.
+        (_, 1) => unsafe { portable::gather::<L>(plane.src, plane.src_step, plane.dst, plane.nu) },
         // SAFETY: the caller's contract.
         _ => unsafe { groups::<R, L, Reaching<L>>(isa, plane, stores) },
     }

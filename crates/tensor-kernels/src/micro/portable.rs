@@ -4,9 +4,12 @@
 use super::Lane;
 use super::plane::Plane;
 
-/// Elements of a side of the blocks in which the portable transposition goes, so that a line of either
-/// side is used up while it is in the first-level cache.
+/// Elements of a side of the blocks in which the portable transposition goes: the lines of both sides
+/// are used up while they are in the first-level cache.
 const SIDE: usize = 16;
+
+/// The other side of a block whose one side is shorter than [`SIDE`].
+const LONG_SIDE: usize = 256;
 
 /// Copies `len` adjacent elements.
 ///
@@ -32,53 +35,76 @@ pub(super) unsafe fn fill<L: Lane>(value: L, dst: *mut L, len: usize) {
     }
 }
 
-/// Copies `len` elements, each `src_step` and `dst_step` bytes from the one before.
+/// Collects `len` elements, each `step` bytes from the one before.
+///
+/// Not inlined: where wide instructions are enabled the compiler would make it a crowd of gathers, at
+/// every place that ends in a scrap.
 ///
 /// # Safety
 ///
 /// M1, M2, M3 for these elements.
-#[inline(always)]
-pub(super) unsafe fn strided<L: Lane>(
-    (src, src_step): (*const u8, isize),
-    (dst, dst_step): (*mut u8, isize),
-    len: usize,
-) {
-    for i in 0..len as isize {
-        let from = src.wrapping_offset(i * src_step).cast::<L>();
-        let to = dst.wrapping_offset(i * dst_step).cast::<L>();
+#[inline(never)]
+pub(super) unsafe fn gather<L: Lane>(src: *const u8, step: isize, dst: *mut u8, len: usize) {
+    for i in 0..len {
+        let from = src.wrapping_offset(i as isize * step).cast::<L>();
         // SAFETY: readable by M1.
         let element = unsafe { from.read_unaligned() };
+        // SAFETY: writable by M2, apart by M3.
+        unsafe { dst.cast::<L>().wrapping_add(i).write_unaligned(element) }
+    }
+}
+
+/// Spreads `len` elements, each to `step` bytes from the one before. Not inlined, see [`gather`].
+///
+/// # Safety
+///
+/// M1, M2, M3 for these elements.
+#[inline(never)]
+pub(super) unsafe fn scatter<L: Lane>(src: *const u8, dst: *mut u8, step: isize, len: usize) {
+    for i in 0..len {
+        // SAFETY: readable by M1.
+        let element = unsafe { src.cast::<L>().wrapping_add(i).read_unaligned() };
+        let to = dst.wrapping_offset(i as isize * step).cast::<L>();
         // SAFETY: writable by M2, apart by M3.
         unsafe { to.write_unaligned(element) }
     }
 }
 
-/// Transposes a plane, block by block.
+/// Transposes a plane, block by block. Not inlined, see [`gather`].
 ///
 /// # Safety
 ///
 /// M1, M2, M3 for the plane.
-#[inline(always)]
+#[inline(never)]
 pub(super) unsafe fn transpose<L: Lane>(plane: Plane) {
-    for v in (0..plane.nv).step_by(SIDE) {
-        for u in (0..plane.nu).step_by(SIDE) {
-            let (nu, nv) = (SIDE.min(plane.nu - u), SIDE.min(plane.nv - v));
+    let side = if plane.nu.min(plane.nv) < SIDE { LONG_SIDE } else { SIDE };
+    for v in (0..plane.nv).step_by(side) {
+        for u in (0..plane.nu).step_by(side) {
+            let (nu, nv) = (side.min(plane.nu - u), side.min(plane.nv - v));
             // SAFETY: a part of the plane.
             unsafe { transpose_block::<L>(plane.part::<L>((u, nu), (v, nv))) }
         }
     }
 }
 
-/// Transposes a plane, destination row by destination row.
+/// Transposes a plane, along the longer side.
 ///
 /// # Safety
 ///
 /// M1, M2, M3 for the plane.
 #[inline(always)]
 unsafe fn transpose_block<L: Lane>(plane: Plane) {
-    for v in 0..plane.nv {
-        let row = plane.from_column::<L>(v);
-        // SAFETY: source column `v` and destination row `v`.
-        unsafe { strided::<L>((row.src, plane.src_step), (row.dst, L::WIDTH as isize), plane.nu) }
+    if plane.nu >= plane.nv {
+        for v in 0..plane.nv {
+            let column = plane.from_column::<L>(v);
+            // SAFETY: source column `v` becomes destination row `v`.
+            unsafe { gather::<L>(column.src, plane.src_step, column.dst, plane.nu) }
+        }
+    } else {
+        for u in 0..plane.nu {
+            let row = plane.from_row::<L>(u);
+            // SAFETY: source row `u` becomes destination column `u`.
+            unsafe { scatter::<L>(row.src, row.dst, plane.dst_step, plane.nv) }
+        }
     }
 }
