@@ -14,6 +14,9 @@
 //! and compiles a whole [`Kernel`] for it. Everything under it must be `#[inline(always)]`, or it is
 //! compiled for the target's baseline and every intrinsic becomes a call.
 //!
+//! Tiles alone are functions of their own in debug builds: without optimisation every value keeps a
+//! place of its own on the stack, and all tiles inlined into one body would need megabytes.
+//!
 //! # Contract
 //!
 //! Every unsafe function of this module asks its caller for the same things, with "element" meaning

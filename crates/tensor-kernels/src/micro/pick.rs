@@ -123,7 +123,7 @@ impl<L: Lane, const APART: usize, const BACK: bool> Group for Window<L, APART, B
         usize::from(plane.nv < APART)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn transpose<V: Vector>(token: V::Token, plane: Plane, stores: Stores) {
         let start = plane.src.wrapping_sub(Self::FIRST * L::WIDTH);
         let mut pieces = [V::splat(token, [0; PIECE]); APART];
@@ -156,7 +156,7 @@ impl<L: Lane> Group for Reaching<L> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn transpose<V: Vector>(token: V::Token, plane: Plane, stores: Stores) {
         let surplus = if plane.src_step < 0 { L::PER_PIECE - plane.nv } else { 0 };
         let start = plane.src.wrapping_sub(surplus * L::WIDTH);

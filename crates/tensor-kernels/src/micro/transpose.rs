@@ -212,7 +212,7 @@ unsafe fn sweep<V: Vector, L: Lane>(
 /// # Safety
 ///
 /// That of [`cover`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn tile<V: Vector, L: Lane>(token: V::Token, plane: Plane, pieces: usize, stores: Stores) {
     unrolled!(p in 0..pieces, 4 => {
         let part = plane.from_column::<L>(p * L::PER_PIECE);

@@ -79,7 +79,7 @@ pub(super) trait Vector: Copy {
     /// # Safety
     ///
     /// M1 for the 16 bytes at the start of each row.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn load_columns<L: Lane>(
         token: Self::Token,
         src: *const u8,
@@ -116,7 +116,7 @@ pub(super) trait Vector: Copy {
 /// Write the place of an element as the bits of its register's number followed by the bits of its
 /// place in the piece. Zipping register `i` with register `i + N / 2` into registers `2 * i` and
 /// `2 * i + 1` rotates these bits by one, so `log2 N` rounds swap the two halves: row and column.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn transpose_pieces<V: Vector, L: Lane>(mut rows: [V; PIECE]) -> [V; PIECE] {
     unrolled!(_round in 0..L::PER_PIECE.trailing_zeros(), 4 => {
         let mut zipped = rows;
@@ -165,7 +165,7 @@ impl<V: Vector> Vector for Pair<V> {
     }
 
     /// One half after the other: both at once would not fit the registers.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn load_columns<L: Lane>(token: V::Token, src: *const u8, step: isize) -> [Self; PIECE] {
         let half = (V::PIECES * L::PER_PIECE) as isize * step;
         // SAFETY: the first half of the rows, M1 is the caller's.

@@ -70,7 +70,7 @@ unsafe fn interleave<R: Registers, L: Lane, const PLANES: usize>(isa: R, plane: 
 /// # Safety
 ///
 /// That of [`interleave`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn pixels<V: Vector, L: Lane, const PLANES: usize>(token: V::Token, plane: Plane) {
     let mut planes = [V::splat(token, [0; PIECE]); PLANES];
     unrolled!(c in 0..PLANES, 4 => {
@@ -130,7 +130,7 @@ unsafe fn overwriting<R: Registers, L: Lane>(isa: R, plane: Plane) {
 /// # Safety
 ///
 /// That of [`overwriting`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn piece_rows<V: Vector, L: Lane>(token: V::Token, plane: Plane) {
     let mut rows = [V::splat(token, [0; PIECE]); PIECE];
     unrolled!(r in 0..L::PER_PIECE, 16 => {

@@ -8,7 +8,7 @@ use super::{ALIGN, Divide};
 use crate::{
     Loop, Machine,
     nest::Nest,
-    plan::{ElementwiseWork, Inner, Work},
+    plan::{ElementwiseWork, Inner, Panel, Work},
 };
 
 /// Each place that is written, and from where it is read: what a plan means, apart from the order.
@@ -34,6 +34,9 @@ fn loops(inner: Inner) -> Vec<Loop<2>> {
             Loop { len: v.len, strides: [v.stride, 1] },
             Loop { len: u.len, strides: [1, u.stride] },
         ],
+        Inner::Panel(Panel { u, v, u2, v2, .. }) => {
+            [vec![v2, u2], loops(Inner::Tile { u, v })].concat()
+        }
         Inner::Grid { outer, inner } => vec![outer, inner],
     }
 }
@@ -109,12 +112,29 @@ const PAIRS: &[(&[usize], &[isize], &[isize])] = &[
     (&[3, 5, 6, 7], &[210, 1, 35, 5], &[210, 42, 7, 1]),
     (&[65, 33], &[2, 130], &[66, 2]),
     (&[9, 10, 11], &[1, 9, 90], &[110, 11, 1]),
+    (&[9, 10, 11, 12], &[1, 9, 90, 990], &[1320, 132, 12, 1]),
+    (&[70, 90], &[1, 70], &[90, 1]),
+    (&[600, 3], &[1, 600], &[3, 1]),
+    (&[3, 600], &[1, 3], &[600, 1]),
 ];
 
 fn layout(shape: &[usize], strides: &[isize]) -> Layout {
     let reach = |(&n, &s): (&usize, &isize)| (n.max(1) - 1) as isize * s.min(0);
     let below: isize = shape.iter().zip(strides).map(reach).sum();
     Layout::new(shape, strides, below.unsigned_abs() + 2).unwrap()
+}
+
+/// Everything is large for this one: transposes go through panels, of few elements.
+const TINY: Machine = Machine { l1: 1 << 10, l2: 8 << 10, stream: 1, ..Machine::REFERENCE };
+
+#[test]
+fn pieces_of_a_streamed_copy_are_the_copy() {
+    for &(shape, from, to) in PAIRS {
+        let (from, to) = (layout(shape, from), layout(shape, to));
+        for width in [1, 4, 12] {
+            pieces(&Work::between(&from, &to, width, &TINY).unwrap());
+        }
+    }
 }
 
 #[test]
@@ -136,14 +156,16 @@ fn pieces_of_a_copy_are_the_copy() {
 fn a_plan_visits_the_elements_of_its_layouts() {
     for &(shape, from, to) in PAIRS {
         let (from, to) = (layout(shape, from), layout(shape, to));
-        let work = Work::between(&from, &to, 2, &Machine::REFERENCE).unwrap();
-        let bytes = |layout: &Layout| layout.offsets().flat_map(|at| [2 * at, 2 * at + 1]);
-        let expected: BTreeMap<_, _> = bytes(&to).zip(bytes(&from)).collect();
-        let each_byte = |[to, from]: [isize; 2]| {
-            (0..work.unit).map(move |i| (to as usize + i, from as usize + i))
-        };
-        let visited: BTreeMap<_, _> = work.visits().into_iter().flat_map(each_byte).collect();
-        assert_eq!(visited, expected, "{work}");
+        for machine in [Machine::REFERENCE, TINY] {
+            let work = Work::between(&from, &to, 2, &machine).unwrap();
+            let bytes = |layout: &Layout| layout.offsets().flat_map(|at| [2 * at, 2 * at + 1]);
+            let expected: BTreeMap<_, _> = bytes(&to).zip(bytes(&from)).collect();
+            let each_byte = |[to, from]: [isize; 2]| {
+                (0..work.unit).map(move |i| (to as usize + i, from as usize + i))
+            };
+            let visited: BTreeMap<_, _> = work.visits().into_iter().flat_map(each_byte).collect();
+            assert_eq!(visited, expected, "{work}");
+        }
     }
 }
 
