@@ -89,9 +89,6 @@ pub(crate) enum Stores {
 ///
 /// Strides and steps are signed and count elements. The defaults are the portable kernels.
 pub(crate) trait Isa: Copy + Send + Sync {
-    /// The level these kernels are compiled for.
-    const LEVEL: SimdLevel;
-
     /// Compiles `f`, and whatever is inlined into it, for this instruction set. A closure works; a
     /// type whose `call` is `#[inline(always)]` is sure to be inlined.
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output;
@@ -172,26 +169,6 @@ pub(crate) trait Isa: Copy + Send + Sync {
         unsafe { portable::transpose::<L>(plane) }
     }
 
-    /// [`Isa::transpose`] with streamed stores of whole lines, where the level has them.
-    ///
-    /// # Safety
-    ///
-    /// M1, M2, M3 for these elements, and M4: `dst` is a multiple of 64, and so are `dst_stride` and
-    /// `nu`, in bytes.
-    #[inline(always)]
-    unsafe fn transpose_stream<L: Lane>(
-        self,
-        src: *const L,
-        src_stride: isize,
-        dst: *mut L,
-        dst_stride: isize,
-        nu: usize,
-        nv: usize,
-    ) {
-        // SAFETY: M1, M2, M3 are the caller's.
-        unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
-    }
-
     /// Makes streamed stores visible before any store that follows.
     #[inline(always)]
     fn fence(self) {}
@@ -202,8 +179,6 @@ pub(crate) trait Isa: Copy + Send + Sync {
 pub(crate) struct Scalar;
 
 impl Isa for Scalar {
-    const LEVEL: SimdLevel = SimdLevel::Scalar;
-
     #[inline(always)]
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
         f.call()

@@ -96,13 +96,13 @@ pub(super) unsafe fn transpose<L: Lane>(plane: Plane) {
 unsafe fn transpose_block<L: Lane>(plane: Plane) {
     if plane.nu >= plane.nv {
         for v in 0..plane.nv {
-            let column = plane.from_column::<L>(v);
+            let column = plane.at_column::<L>(v);
             // SAFETY: source column `v` becomes destination row `v`.
             unsafe { gather::<L>(column.src, plane.src_step, column.dst, plane.nu) }
         }
     } else {
         for u in 0..plane.nu {
-            let row = plane.from_row::<L>(u);
+            let row = plane.at_row::<L>(u);
             // SAFETY: source row `u` becomes destination column `u`.
             unsafe { scatter::<L>(row.src, row.dst, plane.dst_step, plane.nv) }
         }

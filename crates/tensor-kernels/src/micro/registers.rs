@@ -5,14 +5,10 @@ use pulp::NullaryFnOnce;
 use super::plane::Plane;
 use super::vector::Vector;
 use super::{Isa, Lane, Stores, run, transpose};
-use crate::SimdLevel;
 
 /// An instruction set with registers, which is all it needs to get every kernel: [`Isa`] is
 /// implemented for it.
 pub(super) trait Registers: Copy + Send + Sync {
-    /// The level of these instructions.
-    const LEVEL: SimdLevel;
-
     /// The widest register.
     type Full: Vector<Token: From<Self>>;
     /// The next narrower one, for blocks too small for the widest.
@@ -28,8 +24,6 @@ pub(super) trait Registers: Copy + Send + Sync {
 }
 
 impl<R: Registers> Isa for R {
-    const LEVEL: SimdLevel = R::LEVEL;
-
     #[inline(always)]
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
         Registers::vectorize(self, f)
@@ -79,20 +73,5 @@ impl<R: Registers> Isa for R {
         let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
         // SAFETY: the caller's contract.
         unsafe { transpose::transpose::<R, L>(self, plane, Stores::Plain) }
-    }
-
-    #[inline(always)]
-    unsafe fn transpose_stream<L: Lane>(
-        self,
-        src: *const L,
-        src_stride: isize,
-        dst: *mut L,
-        dst_stride: isize,
-        nu: usize,
-        nv: usize,
-    ) {
-        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: the caller's contract, M4 included.
-        unsafe { transpose::transpose::<R, L>(self, plane, Stores::Stream) }
     }
 }

@@ -14,7 +14,7 @@ enum Job {
     Fill { len: usize, stores: Stores },
     Gather { step: isize, len: usize, stores: Stores },
     Scatter { step: isize, len: usize },
-    Transpose { src_stride: isize, dst_stride: isize, nu: usize, nv: usize, stores: Stores },
+    Transpose { src_stride: isize, dst_stride: isize, nu: usize, nv: usize },
 }
 
 impl Job {
@@ -28,7 +28,7 @@ impl Job {
             Self::Fill { len, .. } => line(len, 0, 1),
             Self::Gather { step, len, .. } => line(len, step, 1),
             Self::Scatter { step, len } => line(len, 1, step),
-            Self::Transpose { src_stride, dst_stride, nu, nv, .. } => (0..nu as isize)
+            Self::Transpose { src_stride, dst_stride, nu, nv } => (0..nu as isize)
                 .flat_map(|u| (0..nv as isize).map(move |v| (u, v)))
                 .map(|(u, v)| (u * src_stride + v, v * dst_stride + u))
                 .collect(),
@@ -64,13 +64,9 @@ impl<L: Lane> Kernel for Call<L> {
             },
             // SAFETY: as above.
             Job::Scatter { step, len } => unsafe { isa.scatter_run(src, dst, step, len) },
-            Job::Transpose { src_stride, dst_stride, nu, nv, stores: Stores::Plain } => {
+            Job::Transpose { src_stride, dst_stride, nu, nv } => {
                 // SAFETY: as above.
                 unsafe { isa.transpose(src, src_stride, dst, dst_stride, nu, nv) }
-            }
-            Job::Transpose { src_stride, dst_stride, nu, nv, stores: Stores::Stream } => {
-                // SAFETY: as above, and the test gives whole lines, M4.
-                unsafe { isa.transpose_stream(src, src_stride, dst, dst_stride, nu, nv) }
             }
         }
         isa.fence();
@@ -208,9 +204,8 @@ fn check_transposes<L: Lane>(strides: impl Fn(usize, usize) -> (isize, isize)) {
     for nu in extents::<L>() {
         for nv in extents::<L>() {
             let (src_stride, dst_stride) = strides(nu, nv);
-            let stores = Stores::Plain;
             let skew = (nu + nv) % 2;
-            check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv, stores }, skew);
+            check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv }, skew);
         }
     }
 }
@@ -268,35 +263,10 @@ fn transposes_longer_than_a_strip() {
         dst_stride: nu as isize,
         nu,
         nv,
-        stores: Stores::Plain,
     };
     check::<u8>(job(67, 4096 + 5), 0);
     check::<u32>(job(18, 2048 + 5), 0);
     check::<u128>(job(5, 257), 0);
-}
-
-/// Streamed transposes of `lines` lines by `nv`, with and without a line between rows.
-fn check_streamed<L: Lane>() {
-    let per_line = LINE / L::WIDTH;
-    for nv in extents::<L>() {
-        for (lines, gap) in [(1, 0), (2, 1), (3, 0)] {
-            let nu = lines * per_line;
-            let dst_stride = (nu + gap * per_line) as isize;
-            for src_stride in [nv as isize, nv as isize + 3, -(nv as isize) - 1, 3] {
-                let stores = Stores::Stream;
-                check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv, stores }, 0);
-            }
-        }
-    }
-}
-
-#[test]
-fn streamed_transposes_write_whole_lines() {
-    check_streamed::<u8>();
-    check_streamed::<u16>();
-    check_streamed::<u32>();
-    check_streamed::<u64>();
-    check_streamed::<u128>();
 }
 
 #[test]

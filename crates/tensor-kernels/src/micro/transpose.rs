@@ -171,7 +171,7 @@ unsafe fn cover<V: Vector, L: Lane>(token: V::Token, plane: Plane, pieces: usize
         let mut u = 0;
         loop {
             // SAFETY: `u + tall <= nu` and `right <= nv`.
-            unsafe { sweep::<V, L>(token, plane.from_row::<L>(u), (left, right), pieces, stores) }
+            unsafe { sweep::<V, L>(token, plane.at_row::<L>(u), (left, right), pieces, stores) }
             if u + tall >= plane.nu {
                 break;
             }
@@ -199,7 +199,7 @@ unsafe fn sweep<V: Vector, L: Lane>(
     let mut v = left.min(last);
     loop {
         // SAFETY: `v + wide <= nv`.
-        unsafe { tile::<V, L>(token, plane.from_column::<L>(v), pieces, stores) }
+        unsafe { tile::<V, L>(token, plane.at_column::<L>(v), pieces, stores) }
         if v >= last {
             break;
         }
@@ -215,12 +215,12 @@ unsafe fn sweep<V: Vector, L: Lane>(
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn tile<V: Vector, L: Lane>(token: V::Token, plane: Plane, pieces: usize, stores: Stores) {
     unrolled!(p in 0..pieces, 4 => {
-        let part = plane.from_column::<L>(p * L::PER_PIECE);
+        let part = plane.at_column::<L>(p * L::PER_PIECE);
         // SAFETY: the rows hold so many pieces, M1.
         let columns = unsafe { V::load_columns::<L>(token, part.src, part.src_step) };
         unrolled!(i in 0..L::PER_PIECE, 16 => {
             // SAFETY: the destination rows hold a register, M2, M4.
             unsafe { columns[i].put(part.dst_row(i), stores) }
-        })
+        });
     });
 }
