@@ -244,13 +244,8 @@ fn transposes_of_overlapping_or_repeated_source_rows() {
 fn transposes_take_some_channels_of_each_pixel() {
     for (channels, taken) in [(4, 3), (4, 1), (3, 2), (6, 5), (-4, 3), (-3, 3)] {
         for nu in extents::<u8>() {
-            let job = Job::Transpose {
-                src_stride: channels,
-                dst_stride: nu as isize,
-                nu,
-                nv: taken,
-                stores: Stores::Plain,
-            };
+            let job =
+                Job::Transpose { src_stride: channels, dst_stride: nu as isize, nu, nv: taken };
             check_widths(job);
         }
     }
