@@ -28,8 +28,8 @@
 //! - **M2, destination.** Every destination element is writable and no two indices share a byte.
 //!   Kernels write nothing else, gaps included; they may write an element more than once.
 //! - **M3, apart.** No destination element overlaps the block of M1.
-//! - **M4, whole lines.** Only where a function says so: the destination is 64-byte aligned, its row
-//!   stride is a multiple of 64 bytes and its rows are whole lines.
+//! - **M4, whole lines.** Only inside this module, for streamed stores: the destination is 64-byte
+//!   aligned, its row stride is a multiple of 64 bytes and its rows are whole lines.
 //! - **M5, the CPU.** An [`Isa`] value exists only where its instructions do.
 
 mod ops;
@@ -89,9 +89,6 @@ pub(crate) enum Stores {
 ///
 /// Strides and steps are signed and count elements. The defaults are the portable kernels.
 pub(crate) trait Isa: Copy + Send + Sync {
-    /// The level these kernels are compiled for.
-    const LEVEL: SimdLevel;
-
     /// Compiles `f`, and whatever is inlined into it, for this instruction set. A closure works; a
     /// type whose `call` is `#[inline(always)]` is sure to be inlined.
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output;
@@ -172,12 +169,12 @@ pub(crate) trait Isa: Copy + Send + Sync {
         unsafe { portable::transpose::<L>(plane) }
     }
 
-    /// [`Isa::transpose`] with streamed stores of whole lines, where the level has them.
+    /// [`Isa::transpose`] with streamed stores of whole lines, if the level has them and `dst_stride` is
+    /// a multiple of a line, so that all rows start alike; with plain stores of the rest.
     ///
     /// # Safety
     ///
-    /// M1, M2, M3 for these elements, and M4: `dst` is a multiple of 64, and so are `dst_stride` and
-    /// `nu`, in bytes.
+    /// M1, M2, M3 for these elements.
     #[inline(always)]
     unsafe fn transpose_stream<L: Lane>(
         self,
@@ -202,8 +199,6 @@ pub(crate) trait Isa: Copy + Send + Sync {
 pub(crate) struct Scalar;
 
 impl Isa for Scalar {
-    const LEVEL: SimdLevel = SimdLevel::Scalar;
-
     #[inline(always)]
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
         f.call()

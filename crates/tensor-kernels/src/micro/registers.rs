@@ -5,14 +5,10 @@ use pulp::NullaryFnOnce;
 use super::plane::Plane;
 use super::vector::Vector;
 use super::{Isa, Lane, Stores, run, transpose};
-use crate::SimdLevel;
 
 /// An instruction set with registers, which is all it needs to get every kernel: [`Isa`] is
 /// implemented for it.
 pub(super) trait Registers: Copy + Send + Sync {
-    /// The level of these instructions.
-    const LEVEL: SimdLevel;
-
     /// The widest register.
     type Full: Vector<Token: From<Self>>;
     /// The next narrower one, for blocks too small for the widest.
@@ -28,8 +24,6 @@ pub(super) trait Registers: Copy + Send + Sync {
 }
 
 impl<R: Registers> Isa for R {
-    const LEVEL: SimdLevel = R::LEVEL;
-
     #[inline(always)]
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
         Registers::vectorize(self, f)
@@ -61,9 +55,14 @@ impl<R: Registers> Isa for R {
         len: usize,
         stores: Stores,
     ) {
+        // A gather is the transposition of source rows of one element.
         let plane = Plane::new((src, step), (dst, 0), (len, 1));
-        // SAFETY: source rows of one element are a gather; the caller's contract.
-        unsafe { transpose::gather::<R, L>(self, plane, stores) }
+        match stores {
+            // SAFETY: the caller's contract.
+            Stores::Plain => unsafe { transpose::plain::<R, L>(self, plane) },
+            // SAFETY: the caller's contract.
+            Stores::Stream => unsafe { transpose::streamed::<R, L>(self, plane) },
+        }
     }
 
     #[inline(always)]
@@ -78,7 +77,7 @@ impl<R: Registers> Isa for R {
     ) {
         let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
         // SAFETY: the caller's contract.
-        unsafe { transpose::transpose::<R, L>(self, plane, Stores::Plain) }
+        unsafe { transpose::plain::<R, L>(self, plane) }
     }
 
     #[inline(always)]
@@ -92,7 +91,7 @@ impl<R: Registers> Isa for R {
         nv: usize,
     ) {
         let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: the caller's contract, M4 included.
-        unsafe { transpose::transpose::<R, L>(self, plane, Stores::Stream) }
+        // SAFETY: the caller's contract.
+        unsafe { transpose::streamed::<R, L>(self, plane) }
     }
 }

@@ -69,7 +69,7 @@ impl<L: Lane> Kernel for Call<L> {
                 unsafe { isa.transpose(src, src_stride, dst, dst_stride, nu, nv) }
             }
             Job::Transpose { src_stride, dst_stride, nu, nv, stores: Stores::Stream } => {
-                // SAFETY: as above, and the test gives whole lines, M4.
+                // SAFETY: as above.
                 unsafe { isa.transpose_stream(src, src_stride, dst, dst_stride, nu, nv) }
             }
         }
@@ -275,23 +275,31 @@ fn transposes_longer_than_a_strip() {
     check::<u128>(job(5, 257), 0);
 }
 
-/// Streamed transposes of `lines` lines by `nv`, with and without a line between rows.
+/// Streamed transposes of whole lines and more, with and without a line between rows, and of rows that
+/// do not start alike; aligned, off by an element, and off by a part of one.
 fn check_streamed<L: Lane>() {
     let per_line = LINE / L::WIDTH;
     for nv in extents::<L>() {
-        for (lines, gap) in [(1, 0), (2, 1), (3, 0)] {
-            let nu = lines * per_line;
-            let dst_stride = (nu + gap * per_line) as isize;
-            for src_stride in [nv as isize, nv as isize + 3, -(nv as isize) - 1, 3] {
-                let stores = Stores::Stream;
-                check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv, stores }, 0);
+        for (nu, gap) in [(1, 0), (per_line, 0), (2 * per_line, 1), (3 * per_line + 1, 0)] {
+            let lines = nu.next_multiple_of(per_line) + gap * per_line;
+            let unlike = nu + gap;
+            for (src_stride, dst_stride) in [
+                (nv as isize, lines),
+                (-(nv as isize) - 1, lines),
+                (3, lines),
+                (nv as isize, unlike),
+            ] {
+                let (dst_stride, stores) = (dst_stride as isize, Stores::Stream);
+                for skew in [0, L::WIDTH, L::WIDTH.div_ceil(2)] {
+                    check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv, stores }, skew);
+                }
             }
         }
     }
 }
 
 #[test]
-fn streamed_transposes_write_whole_lines() {
+fn streamed_transposes_write_whole_lines_and_what_is_left() {
     check_streamed::<u8>();
     check_streamed::<u16>();
     check_streamed::<u32>();

@@ -8,7 +8,6 @@ use pulp::{NullaryFnOnce, cast};
 use super::Lane;
 use super::registers::Registers;
 use super::vector::{PIECE, Pair, Vector};
-use crate::SimdLevel;
 
 /// The proof (M5) that the CPU has AVX2.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +27,6 @@ impl Avx2 {
 }
 
 impl Registers for Avx2 {
-    const LEVEL: SimdLevel = SimdLevel::V3;
-
     type Full = Pair<X256>;
     type Half = X256;
     type Piece = X128;

@@ -9,7 +9,6 @@ use super::Lane;
 use super::registers::Registers;
 use super::v3::{Avx2, X128, X256, piece, put_piece};
 use super::vector::{PIECE, Vector};
-use crate::SimdLevel;
 
 /// The proof (M5) that the CPU has AVX-512 F, BW, CD, DQ and VL.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +29,6 @@ impl From<Avx512> for Avx2 {
 }
 
 impl Registers for Avx512 {
-    const LEVEL: SimdLevel = SimdLevel::V4;
-
     type Full = X512;
     type Half = X256;
     type Piece = X128;
