@@ -28,8 +28,8 @@
 //! - **M2, destination.** Every destination element is writable and no two indices share a byte.
 //!   Kernels write nothing else, gaps included; they may write an element more than once.
 //! - **M3, apart.** No destination element overlaps the block of M1.
-//! - **M4, whole lines.** Only where a function says so: the destination is 64-byte aligned, its row
-//!   stride is a multiple of 64 bytes and its rows are whole lines.
+//! - **M4, whole lines.** Only inside this module, for streamed stores: the destination is 64-byte
+//!   aligned, its row stride is a multiple of 64 bytes and its rows are whole lines.
 //! - **M5, the CPU.** An [`Isa`] value exists only where its instructions do.
 
 mod ops;
@@ -167,6 +167,26 @@ pub(crate) trait Isa: Copy + Send + Sync {
         let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
         // SAFETY: M1, M2, M3 are the caller's.
         unsafe { portable::transpose::<L>(plane) }
+    }
+
+    /// [`Isa::transpose`] with streamed stores of whole lines, if the level has them and `dst_stride` is
+    /// a multiple of a line, so that all rows start alike; with plain stores of the rest.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 for these elements.
+    #[inline(always)]
+    unsafe fn transpose_stream<L: Lane>(
+        self,
+        src: *const L,
+        src_stride: isize,
+        dst: *mut L,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    ) {
+        // SAFETY: M1, M2, M3 are the caller's.
+        unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
     }
 
     /// Makes streamed stores visible before any store that follows.

@@ -80,17 +80,17 @@ unsafe fn groups<R: Registers, L: Lane, K: Group>(isa: R, plane: Plane, stores: 
     let mut u = 0;
     while u + tall <= rows {
         // SAFETY: rows `u..u + tall` are there and `reach` more follow.
-        unsafe { K::transpose::<R::Full>(isa.into(), plane.at_row::<L>(u), stores) }
+        unsafe { K::transpose::<R::Full>(isa.into(), plane.rows_from::<L>(u), stores) }
         u += tall;
     }
     while u < rows && L::PER_PIECE <= rows {
         u = u.min(rows - L::PER_PIECE);
         // SAFETY: a piece's worth of rows from `u` on is there and `reach` more follow.
-        unsafe { K::transpose::<R::Piece>(isa.into(), plane.at_row::<L>(u), Stores::Plain) }
+        unsafe { K::transpose::<R::Piece>(isa.into(), plane.rows_from::<L>(u), Stores::Plain) }
         u += L::PER_PIECE;
     }
     // SAFETY: the caller's contract.
-    unsafe { portable::transpose::<L>(plane.at_row::<L>(u)) }
+    unsafe { portable::transpose::<L>(plane.rows_from::<L>(u)) }
 }
 
 /// Rows `APART` elements apart, read as windows of `APART` pieces; `BACK` if the rows descend, which

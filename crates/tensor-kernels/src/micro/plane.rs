@@ -42,13 +42,13 @@ impl Plane {
 
     /// The part from source row `u` on.
     #[inline(always)]
-    pub(super) fn at_row<L: Lane>(self, u: usize) -> Self {
+    pub(super) fn rows_from<L: Lane>(self, u: usize) -> Self {
         self.part::<L>((u, self.nu - u), (0, self.nv))
     }
 
     /// The part from source column `v` on.
     #[inline(always)]
-    pub(super) fn at_column<L: Lane>(self, v: usize) -> Self {
+    pub(super) fn columns_from<L: Lane>(self, v: usize) -> Self {
         self.part::<L>((0, self.nu), (v, self.nv - v))
     }
 

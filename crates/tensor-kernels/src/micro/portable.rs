@@ -37,21 +37,16 @@ pub(super) unsafe fn fill<L: Lane>(value: L, dst: *mut L, len: usize) {
 
 /// Collects `len` elements, each `step` bytes from the one before.
 ///
-/// Not inlined: where wide instructions are enabled the compiler would make it a crowd of gathers, at
-/// every place that ends in a scrap.
+/// Not inlined: where wide instructions are enabled the compiler would make it a crowd of hardware
+/// gathers, at every place that ends in a scrap.
 ///
 /// # Safety
 ///
 /// M1, M2, M3 for these elements.
 #[inline(never)]
 pub(super) unsafe fn gather<L: Lane>(src: *const u8, step: isize, dst: *mut u8, len: usize) {
-    for i in 0..len {
-        let from = src.wrapping_offset(i as isize * step).cast::<L>();
-        // SAFETY: readable by M1.
-        let element = unsafe { from.read_unaligned() };
-        // SAFETY: writable by M2, apart by M3.
-        unsafe { dst.cast::<L>().wrapping_add(i).write_unaligned(element) }
-    }
+    // SAFETY: the caller's contract.
+    unsafe { strided::<L>((src, step), (dst, L::WIDTH as isize), len) }
 }
 
 /// Spreads `len` elements, each to `step` bytes from the one before. Not inlined, see [`gather`].
@@ -61,13 +56,8 @@ pub(super) unsafe fn gather<L: Lane>(src: *const u8, step: isize, dst: *mut u8, 
 /// M1, M2, M3 for these elements.
 #[inline(never)]
 pub(super) unsafe fn scatter<L: Lane>(src: *const u8, dst: *mut u8, step: isize, len: usize) {
-    for i in 0..len {
-        // SAFETY: readable by M1.
-        let element = unsafe { src.cast::<L>().wrapping_add(i).read_unaligned() };
-        let to = dst.wrapping_offset(i as isize * step).cast::<L>();
-        // SAFETY: writable by M2, apart by M3.
-        unsafe { to.write_unaligned(element) }
-    }
+    // SAFETY: the caller's contract.
+    unsafe { strided::<L>((src, L::WIDTH as isize), (dst, step), len) }
 }
 
 /// Transposes a plane, block by block. Not inlined, see [`gather`].
@@ -94,17 +84,39 @@ pub(super) unsafe fn transpose<L: Lane>(plane: Plane) {
 /// M1, M2, M3 for the plane.
 #[inline(always)]
 unsafe fn transpose_block<L: Lane>(plane: Plane) {
+    let width = L::WIDTH as isize;
     if plane.nu >= plane.nv {
         for v in 0..plane.nv {
-            let column = plane.at_column::<L>(v);
+            let column = plane.columns_from::<L>(v);
             // SAFETY: source column `v` becomes destination row `v`.
-            unsafe { gather::<L>(column.src, plane.src_step, column.dst, plane.nu) }
+            unsafe { strided::<L>((column.src, plane.src_step), (column.dst, width), plane.nu) }
         }
     } else {
         for u in 0..plane.nu {
-            let row = plane.at_row::<L>(u);
+            let row = plane.rows_from::<L>(u);
             // SAFETY: source row `u` becomes destination column `u`.
-            unsafe { scatter::<L>(row.src, row.dst, plane.dst_step, plane.nv) }
+            unsafe { strided::<L>((row.src, width), (row.dst, plane.dst_step), plane.nv) }
         }
+    }
+}
+
+/// Copies `len` elements, each so many bytes from the one before.
+///
+/// # Safety
+///
+/// M1, M2, M3 for these elements.
+#[inline(always)]
+unsafe fn strided<L: Lane>(
+    (src, src_step): (*const u8, isize),
+    (dst, dst_step): (*mut u8, isize),
+    len: usize,
+) {
+    for i in 0..len as isize {
+        let from = src.wrapping_offset(i * src_step).cast::<L>();
+        let to = dst.wrapping_offset(i * dst_step).cast::<L>();
+        // SAFETY: readable by M1.
+        let element = unsafe { from.read_unaligned() };
+        // SAFETY: writable by M2, apart by M3.
+        unsafe { to.write_unaligned(element) }
     }
 }

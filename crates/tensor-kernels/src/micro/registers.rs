@@ -55,9 +55,14 @@ impl<R: Registers> Isa for R {
         len: usize,
         stores: Stores,
     ) {
+        // A gather is the transposition of source rows of one element.
         let plane = Plane::new((src, step), (dst, 0), (len, 1));
-        // SAFETY: source rows of one element are a gather; the caller's contract.
-        unsafe { transpose::gather::<R, L>(self, plane, stores) }
+        match stores {
+            // SAFETY: the caller's contract.
+            Stores::Plain => unsafe { transpose::plain::<R, L>(self, plane) },
+            // SAFETY: the caller's contract.
+            Stores::Stream => unsafe { transpose::streamed::<R, L>(self, plane) },
+        }
     }
 
     #[inline(always)]
@@ -72,6 +77,21 @@ impl<R: Registers> Isa for R {
     ) {
         let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
         // SAFETY: the caller's contract.
-        unsafe { transpose::transpose::<R, L>(self, plane, Stores::Plain) }
+        unsafe { transpose::plain::<R, L>(self, plane) }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose_stream<L: Lane>(
+        self,
+        src: *const L,
+        src_stride: isize,
+        dst: *mut L,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    ) {
+        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: the caller's contract.
+        unsafe { transpose::streamed::<R, L>(self, plane) }
     }
 }

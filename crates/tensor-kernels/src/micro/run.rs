@@ -4,6 +4,8 @@
 //! overlaps its neighbour, so no length ends in a crawl. Past [`LIBRARY_BYTES`] a plain copy is the C
 //! library's. A streamed run writes whole lines past the cache and its two ends through it.
 
+use pulp::NullaryFnOnce;
+
 use super::registers::Registers;
 use super::vector::{PIECE, Vector};
 use super::{LINE, Lane, Stores, portable};
@@ -37,8 +39,7 @@ pub(super) unsafe fn copy<R: Registers>(
     stores: Stores,
 ) {
     if stores == Stores::Stream && bytes >= STREAM_BYTES {
-        // SAFETY: the caller's contract.
-        unsafe { copy_streamed(isa, src, dst, bytes) }
+        isa.vectorize(StreamedCopy { isa, src, dst, bytes });
     } else {
         // SAFETY: the caller's contract.
         unsafe { copy_plain(isa, src, dst, bytes) }
@@ -156,24 +157,38 @@ unsafe fn copy_both_words<T: Lane>(src: *const u8, dst: *mut u8, bytes: usize) {
     unsafe { dst.wrapping_add(last).cast::<T>().write_unaligned(high) }
 }
 
-/// # Safety
+/// A streamed copy, compiled as a function of its own: runs are inlined into the loops over them.
 ///
-/// That of [`copy`], and `bytes` is at least a line.
-#[inline(always)]
-unsafe fn copy_streamed<R: Registers>(isa: R, src: *const u8, dst: *mut u8, bytes: usize) {
-    let head = to_line(dst);
-    let pages = head + (bytes - head) / GROUP_BYTES * GROUP_BYTES;
-    let lines = head + (bytes - head) / LINE * LINE;
-    // SAFETY: `head <= bytes`.
-    unsafe { copy_plain(isa, src, dst, head) }
-    for at in (head..pages).step_by(GROUP_BYTES) {
-        // SAFETY: `at + GROUP_BYTES <= bytes`, and `dst + at` starts a line.
-        unsafe { stream_pages(isa, src.wrapping_add(at), dst.wrapping_add(at)) }
+/// Invariant: made by [`copy`] only, whose caller vouches for M1, M2 and M3; at least a line.
+struct StreamedCopy<R> {
+    isa: R,
+    src: *const u8,
+    dst: *mut u8,
+    bytes: usize,
+}
+
+impl<R: Registers> NullaryFnOnce for StreamedCopy<R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { isa, src, dst, bytes } = self;
+        let head = to_line(dst);
+        let pages = head + (bytes - head) / GROUP_BYTES * GROUP_BYTES;
+        let lines = head + (bytes - head) / LINE * LINE;
+        // SAFETY: the invariant, and `head < LINE <= bytes`.
+        unsafe { copy_plain(isa, src, dst, head) }
+        for at in (head..pages).step_by(GROUP_BYTES) {
+            // SAFETY: the invariant, `at + GROUP_BYTES <= bytes`, and `dst + at` starts a line.
+            unsafe { stream_pages(isa, src.wrapping_add(at), dst.wrapping_add(at)) }
+        }
+        let (from, to) = (src.wrapping_add(pages), dst.wrapping_add(pages));
+        // SAFETY: the invariant, `lines <= bytes`, and `dst + pages` starts a line.
+        unsafe { stream(isa, from, to, lines - pages) }
+        let (from, to) = (src.wrapping_add(lines), dst.wrapping_add(lines));
+        // SAFETY: the invariant, for the last bytes.
+        unsafe { copy_plain(isa, from, to, bytes - lines) }
     }
-    // SAFETY: `lines <= bytes`, and `dst + pages` starts a line.
-    unsafe { stream(isa, src.wrapping_add(pages), dst.wrapping_add(pages), lines - pages) }
-    // SAFETY: the last `bytes - lines` bytes.
-    unsafe { copy_plain(isa, src.wrapping_add(lines), dst.wrapping_add(lines), bytes - lines) }
 }
 
 /// Streams a group of pages side by side: the hardware prefetches each page by itself, so more of them

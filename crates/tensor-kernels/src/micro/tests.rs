@@ -14,7 +14,7 @@ enum Job {
     Fill { len: usize, stores: Stores },
     Gather { step: isize, len: usize, stores: Stores },
     Scatter { step: isize, len: usize },
-    Transpose { src_stride: isize, dst_stride: isize, nu: usize, nv: usize },
+    Transpose { src_stride: isize, dst_stride: isize, nu: usize, nv: usize, stores: Stores },
 }
 
 impl Job {
@@ -28,7 +28,7 @@ impl Job {
             Self::Fill { len, .. } => line(len, 0, 1),
             Self::Gather { step, len, .. } => line(len, step, 1),
             Self::Scatter { step, len } => line(len, 1, step),
-            Self::Transpose { src_stride, dst_stride, nu, nv } => (0..nu as isize)
+            Self::Transpose { src_stride, dst_stride, nu, nv, .. } => (0..nu as isize)
                 .flat_map(|u| (0..nv as isize).map(move |v| (u, v)))
                 .map(|(u, v)| (u * src_stride + v, v * dst_stride + u))
                 .collect(),
@@ -64,9 +64,13 @@ impl<L: Lane> Kernel for Call<L> {
             },
             // SAFETY: as above.
             Job::Scatter { step, len } => unsafe { isa.scatter_run(src, dst, step, len) },
-            Job::Transpose { src_stride, dst_stride, nu, nv } => {
+            Job::Transpose { src_stride, dst_stride, nu, nv, stores: Stores::Plain } => {
                 // SAFETY: as above.
                 unsafe { isa.transpose(src, src_stride, dst, dst_stride, nu, nv) }
+            }
+            Job::Transpose { src_stride, dst_stride, nu, nv, stores: Stores::Stream } => {
+                // SAFETY: as above.
+                unsafe { isa.transpose_stream(src, src_stride, dst, dst_stride, nu, nv) }
             }
         }
         isa.fence();
@@ -204,8 +208,9 @@ fn check_transposes<L: Lane>(strides: impl Fn(usize, usize) -> (isize, isize)) {
     for nu in extents::<L>() {
         for nv in extents::<L>() {
             let (src_stride, dst_stride) = strides(nu, nv);
+            let stores = Stores::Plain;
             let skew = (nu + nv) % 2;
-            check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv }, skew);
+            check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv, stores }, skew);
         }
     }
 }
@@ -244,8 +249,13 @@ fn transposes_of_overlapping_or_repeated_source_rows() {
 fn transposes_take_some_channels_of_each_pixel() {
     for (channels, taken) in [(4, 3), (4, 1), (3, 2), (6, 5), (-4, 3), (-3, 3)] {
         for nu in extents::<u8>() {
-            let job =
-                Job::Transpose { src_stride: channels, dst_stride: nu as isize, nu, nv: taken };
+            let job = Job::Transpose {
+                src_stride: channels,
+                dst_stride: nu as isize,
+                nu,
+                nv: taken,
+                stores: Stores::Plain,
+            };
             check_widths(job);
         }
     }
@@ -258,10 +268,43 @@ fn transposes_longer_than_a_strip() {
         dst_stride: nu as isize,
         nu,
         nv,
+        stores: Stores::Plain,
     };
     check::<u8>(job(67, 4096 + 5), 0);
     check::<u32>(job(18, 2048 + 5), 0);
     check::<u128>(job(5, 257), 0);
+}
+
+/// Streamed transposes of whole lines and more, with and without a line between rows, and of rows that
+/// do not start alike; aligned, off by an element, and off by a part of one.
+fn check_streamed<L: Lane>() {
+    let per_line = LINE / L::WIDTH;
+    for nv in extents::<L>() {
+        for (nu, gap) in [(1, 0), (per_line, 0), (2 * per_line, 1), (3 * per_line + 1, 0)] {
+            let lines = nu.next_multiple_of(per_line) + gap * per_line;
+            let unlike = nu + gap;
+            for (src_stride, dst_stride) in [
+                (nv as isize, lines),
+                (-(nv as isize) - 1, lines),
+                (3, lines),
+                (nv as isize, unlike),
+            ] {
+                let (dst_stride, stores) = (dst_stride as isize, Stores::Stream);
+                for skew in [0, L::WIDTH, L::WIDTH.div_ceil(2)] {
+                    check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv, stores }, skew);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn streamed_transposes_write_whole_lines_and_what_is_left() {
+    check_streamed::<u8>();
+    check_streamed::<u16>();
+    check_streamed::<u32>();
+    check_streamed::<u64>();
+    check_streamed::<u128>();
 }
 
 #[test]

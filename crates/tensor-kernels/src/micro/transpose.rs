@@ -68,37 +68,49 @@ struct Transpose<R, L> {
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for the plane, and M4 if the stores are streamed.
+/// M1, M2, M3 for the plane.
 #[inline(always)]
-pub(super) unsafe fn transpose<R: Registers, L: Lane>(isa: R, plane: Plane, stores: Stores) {
-    if plane.nu > 0 && plane.nv > 0 {
-        isa.vectorize(Transpose { isa, plane, stores, lane: PhantomData::<L> });
-    }
+pub(super) unsafe fn plain<R: Registers, L: Lane>(isa: R, plane: Plane) {
+    // SAFETY: the caller's contract, and no streamed stores.
+    unsafe { transpose::<R, L>(isa, plane, Stores::Plain) }
 }
 
-/// Gathers a column: transposes source rows of one element each.
+/// Transposes a block of elements, the whole lines of its destination with streamed stores, if all its
+/// rows start at the same place in a line.
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for the plane, and `nv` is 1.
+/// M1, M2, M3 for the plane.
 #[inline(always)]
-pub(super) unsafe fn gather<R: Registers, L: Lane>(isa: R, plane: Plane, stores: Stores) {
-    let head = run::to_line(plane.dst);
-    if stores == Stores::Plain || !head.is_multiple_of(L::WIDTH) {
-        // SAFETY: the caller's contract.
-        return unsafe { transpose::<R, L>(isa, plane, Stores::Plain) };
-    }
-    let head = plane.nu.min(head / L::WIDTH);
-    let lines = (plane.nu - head) / (LINE / L::WIDTH) * (LINE / L::WIDTH);
-    let [before, whole, after] =
-        [(0, head), (head, lines), (head + lines, plane.nu - head - lines)]
-            .map(|rows| plane.part::<L>(rows, (0, 1)));
-    // SAFETY: the first rows.
+pub(super) unsafe fn streamed<R: Registers, L: Lane>(isa: R, plane: Plane) {
+    let [before, whole, after] = by_lines::<L>(plane);
+    // SAFETY: the first columns of the destination.
     unsafe { transpose::<R, L>(isa, before, Stores::Plain) }
-    // SAFETY: whole lines from the start of one, M4.
+    // SAFETY: the columns that are whole lines, M4.
     unsafe { transpose::<R, L>(isa, whole, Stores::Stream) }
-    // SAFETY: the last rows.
+    // SAFETY: the last columns of the destination.
     unsafe { transpose::<R, L>(isa, after, Stores::Plain) }
+}
+
+/// The parts before, in and after the whole lines of the destination; nothing is in them unless all
+/// rows start at the same place in a line, and elements do not straddle lines.
+fn by_lines<L: Lane>(plane: Plane) -> [Plane; 3] {
+    let (head, per_line) = (run::to_line(plane.dst), LINE / L::WIDTH);
+    let alike = plane.dst_step % LINE as isize == 0 && head.is_multiple_of(L::WIDTH);
+    let head = if alike { plane.nu.min(head / L::WIDTH) } else { plane.nu };
+    let whole = (plane.nu - head) / per_line * per_line;
+    [(0, head), (head, whole), (head + whole, plane.nu - head - whole)]
+        .map(|rows| plane.part::<L>(rows, (0, plane.nv)))
+}
+
+/// # Safety
+///
+/// M1, M2, M3 for the plane, and M4 if the stores are streamed.
+#[inline(always)]
+unsafe fn transpose<R: Registers, L: Lane>(isa: R, plane: Plane, stores: Stores) {
+    if plane.nu > 0 && plane.nv > 0 {
+        isa.vectorize(Transpose { isa, plane, stores, lane: PhantomData::<L> });
+    }
 }
 
 impl<R: Registers, L: Lane> NullaryFnOnce for Transpose<R, L> {
@@ -171,7 +183,7 @@ unsafe fn cover<V: Vector, L: Lane>(token: V::Token, plane: Plane, pieces: usize
         let mut u = 0;
         loop {
             // SAFETY: `u + tall <= nu` and `right <= nv`.
-            unsafe { sweep::<V, L>(token, plane.at_row::<L>(u), (left, right), pieces, stores) }
+            unsafe { sweep::<V, L>(token, plane.rows_from::<L>(u), (left, right), pieces, stores) }
             if u + tall >= plane.nu {
                 break;
             }
@@ -199,7 +211,7 @@ unsafe fn sweep<V: Vector, L: Lane>(
     let mut v = left.min(last);
     loop {
         // SAFETY: `v + wide <= nv`.
-        unsafe { tile::<V, L>(token, plane.at_column::<L>(v), pieces, stores) }
+        unsafe { tile::<V, L>(token, plane.columns_from::<L>(v), pieces, stores) }
         if v >= last {
             break;
         }
@@ -215,7 +227,7 @@ unsafe fn sweep<V: Vector, L: Lane>(
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn tile<V: Vector, L: Lane>(token: V::Token, plane: Plane, pieces: usize, stores: Stores) {
     unrolled!(p in 0..pieces, 4 => {
-        let part = plane.at_column::<L>(p * L::PER_PIECE);
+        let part = plane.columns_from::<L>(p * L::PER_PIECE);
         // SAFETY: the rows hold so many pieces, M1.
         let columns = unsafe { V::load_columns::<L>(token, part.src, part.src_step) };
         unrolled!(i in 0..L::PER_PIECE, 16 => {

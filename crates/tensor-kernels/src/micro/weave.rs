@@ -52,17 +52,17 @@ unsafe fn interleave<R: Registers, L: Lane, const PLANES: usize>(isa: R, plane: 
     let mut v = 0;
     while v + wide <= plane.nv {
         // SAFETY: columns `v..v + wide` are there.
-        unsafe { pixels::<R::Full, L, PLANES>(isa.into(), plane.at_column::<L>(v)) }
+        unsafe { pixels::<R::Full, L, PLANES>(isa.into(), plane.columns_from::<L>(v)) }
         v += wide;
     }
     while v < plane.nv && L::PER_PIECE <= plane.nv {
         v = v.min(plane.nv - L::PER_PIECE);
         // SAFETY: a piece's worth of columns from `v` on is there.
-        unsafe { pixels::<R::Piece, L, PLANES>(isa.into(), plane.at_column::<L>(v)) }
+        unsafe { pixels::<R::Piece, L, PLANES>(isa.into(), plane.columns_from::<L>(v)) }
         v += L::PER_PIECE;
     }
     // SAFETY: the caller's contract.
-    unsafe { portable::transpose::<L>(plane.at_column::<L>(v)) }
+    unsafe { portable::transpose::<L>(plane.columns_from::<L>(v)) }
 }
 
 /// The first `V::PIECES * L::PER_PIECE` pixels of a plane.
@@ -75,7 +75,7 @@ unsafe fn pixels<V: Vector, L: Lane, const PLANES: usize>(token: V::Token, plane
     let mut planes = [V::splat(token, [0; PIECE]); PLANES];
     unrolled!(c in 0..PLANES, 4 => {
         // SAFETY: source row `c` holds a register, M1.
-        planes[c] = unsafe { V::load(token, plane.at_row::<L>(c).src) };
+        planes[c] = unsafe { V::load(token, plane.rows_from::<L>(c).src) };
     });
     unrolled!(k in 0..PLANES, 4 => {
         let mut piece = planes[0].shuffle(Weave::<L, PLANES>::TABLE[k][0]);
@@ -118,11 +118,11 @@ unsafe fn overwriting<R: Registers, L: Lane>(isa: R, plane: Plane) {
     while v < columns && L::PER_PIECE <= columns {
         v = v.min(columns - L::PER_PIECE);
         // SAFETY: columns from `v` on are there and a piece from each row's start is inside.
-        unsafe { piece_rows::<R::Piece, L>(isa.into(), plane.at_column::<L>(v)) }
+        unsafe { piece_rows::<R::Piece, L>(isa.into(), plane.columns_from::<L>(v)) }
         v += L::PER_PIECE;
     }
     // SAFETY: the caller's contract.
-    unsafe { portable::transpose::<L>(plane.at_column::<L>(v)) }
+    unsafe { portable::transpose::<L>(plane.columns_from::<L>(v)) }
 }
 
 /// A piece's worth of destination rows, in ascending order, a piece each.
@@ -134,7 +134,7 @@ unsafe fn overwriting<R: Registers, L: Lane>(isa: R, plane: Plane) {
 unsafe fn piece_rows<V: Vector, L: Lane>(token: V::Token, plane: Plane) {
     let mut rows = [V::splat(token, [0; PIECE]); PIECE];
     unrolled!(r in 0..L::PER_PIECE, 16 => {
-        let row = plane.at_row::<L>(r.min(plane.nu - 1));
+        let row = plane.rows_from::<L>(r.min(plane.nu - 1));
         // SAFETY: every source row holds a piece, M1; the surplus ones repeat the last.
         rows[r] = unsafe { V::load(token, row.src) };
     });
