@@ -146,9 +146,9 @@ impl<T: Element, K> TensorBase<T, K> {
     /// The elements in logical order (PyTorch: `flatten().tolist()`).
     ///
     /// # Errors
-    /// A storage that is being written.
+    /// A storage that is being written; no memory.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        Ok(self.read()?.as_view().to_vec())
+        self.read()?.as_view().try_to_vec()
     }
 
     /// Same shape and equal elements? (PyTorch: `torch.equal`)

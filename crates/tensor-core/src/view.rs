@@ -125,11 +125,27 @@ impl<'a, T: Copy> TensorView<'a, T> {
     }
 
     /// The elements in logical order, as a vector.
+    ///
+    /// # Panics
+    /// If there is no memory, as may be for an expanded view; [`try_to_vec`](Self::try_to_vec) returns an error.
+    #[track_caller]
     pub fn to_vec(&self) -> Vec<T> {
+        self.try_to_vec().unwrap_or_else(|refused| panic!("{refused}"))
+    }
+
+    /// The elements in logical order, as a vector.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]: an expanded view can have more elements than memory has room for.
+    pub fn try_to_vec(&self) -> Result<Vec<T>> {
+        let mut values = Vec::new();
+        let bytes = self.numel().saturating_mul(size_of::<T>());
+        values.try_reserve_exact(self.numel()).map_err(|_| Error::OutOfMemory { bytes })?;
         match self.as_slice() {
-            Some(slice) => slice.to_vec(),
-            None => self.iter().collect(),
+            Some(slice) => values.extend_from_slice(slice),
+            None => values.extend(self.iter()),
         }
+        Ok(values)
     }
 
     /// The contiguous stretches of the view, in logical order (see [`Layout::runs`]).
