@@ -109,6 +109,14 @@ impl<T: Element, K> TensorBase<T, K> {
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     ///
+    /// Not every byte is a `bool`, so bytes are not seen as one:
+    ///
+    /// ```compile_fail,E0277
+    /// # use tensor_core::Tensor;
+    /// Tensor::full(&[2], 3u8)?.view_dtype::<bool>()?;
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::ViewDType`] where the layout does not allow another width, [`Error::Misaligned`] for adopted memory that does not suit the new type.
     pub fn view_dtype<U: Element + bytemuck::Pod>(&self) -> Result<TensorBase<U, K>>

@@ -41,7 +41,17 @@ pub struct TensorView<'a, T> {
 /// 2. Nobody else reads or writes those elements during `'a`.
 /// 3. Different indices have different offsets.
 ///
-/// Transforms consume the view; [`reborrow`](Self::reborrow) first to keep it.
+/// Transforms consume the view; [`reborrow`](Self::reborrow) first to keep it. While it lives nobody else touches the buffer:
+///
+/// ```compile_fail,E0506
+/// use tensor_core::{Layout, TensorViewMut};
+///
+/// let mut grid = [0; 6];
+/// let mut view = TensorViewMut::new(&mut grid, Layout::contiguous(&[2, 3])?)?;
+/// grid[0] = 1;
+/// *view.get_mut(&[0, 0])? = 2;
+/// # Ok::<(), tensor_core::Error>(())
+/// ```
 pub struct TensorViewMut<'a, T> {
     base: NonNull<T>,
     layout: Layout,
