@@ -37,7 +37,14 @@ impl<T: Element, K> TensorBase<T, K> {
     }
 }
 
-/// Read access to a tensor's elements while it lives.
+/// Read access to a tensor's elements while it lives; its views cannot outlive it:
+///
+/// ```compile_fail,E0716
+/// let tensor = tensor_core::Tensor::arange(0, 6, 1)?;
+/// let view = tensor.read()?.as_view();
+/// view.get(&[0])?;
+/// # Ok::<(), tensor_core::Error>(())
+/// ```
 pub struct TensorRef<'a, T> {
     storage: &'a Storage,
     layout: &'a Layout,

@@ -109,6 +109,14 @@ impl<T: Element, K> TensorBase<T, K> {
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     ///
+    /// Not every byte is a `bool`, so bytes are not seen as one:
+    ///
+    /// ```compile_fail,E0277
+    /// # use tensor_core::Tensor;
+    /// Tensor::full(&[2], 3u8)?.view_dtype::<bool>()?;
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::ViewDType`] where the layout does not allow another width, [`Error::Misaligned`] for adopted memory that does not suit the new type.
     pub fn view_dtype<U: Element + bytemuck::Pod>(&self) -> Result<TensorBase<U, K>>
@@ -146,9 +154,9 @@ impl<T: Element, K> TensorBase<T, K> {
     /// The elements in logical order (PyTorch: `flatten().tolist()`).
     ///
     /// # Errors
-    /// A storage that is being written.
+    /// A storage that is being written; no memory.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        Ok(self.read()?.as_view().to_vec())
+        self.read()?.as_view().try_to_vec()
     }
 
     /// Same shape and equal elements? (PyTorch: `torch.equal`)

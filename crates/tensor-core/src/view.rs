@@ -41,7 +41,17 @@ pub struct TensorView<'a, T> {
 /// 2. Nobody else reads or writes those elements during `'a`.
 /// 3. Different indices have different offsets.
 ///
-/// Transforms consume the view; [`reborrow`](Self::reborrow) first to keep it.
+/// Transforms consume the view; [`reborrow`](Self::reborrow) first to keep it. While it lives nobody else touches the buffer:
+///
+/// ```compile_fail,E0506
+/// use tensor_core::{Layout, TensorViewMut};
+///
+/// let mut grid = [0; 6];
+/// let mut view = TensorViewMut::new(&mut grid, Layout::contiguous(&[2, 3])?)?;
+/// grid[0] = 1;
+/// *view.get_mut(&[0, 0])? = 2;
+/// # Ok::<(), tensor_core::Error>(())
+/// ```
 pub struct TensorViewMut<'a, T> {
     base: NonNull<T>,
     layout: Layout,
@@ -125,11 +135,27 @@ impl<'a, T: Copy> TensorView<'a, T> {
     }
 
     /// The elements in logical order, as a vector.
+    ///
+    /// # Panics
+    /// If there is no memory, as may be for an expanded view; [`try_to_vec`](Self::try_to_vec) returns an error.
+    #[track_caller]
     pub fn to_vec(&self) -> Vec<T> {
+        self.try_to_vec().unwrap_or_else(|refused| panic!("{refused}"))
+    }
+
+    /// The elements in logical order, as a vector.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]: an expanded view can have more elements than memory has room for.
+    pub fn try_to_vec(&self) -> Result<Vec<T>> {
+        let mut values = Vec::new();
+        let bytes = self.numel().saturating_mul(size_of::<T>());
+        values.try_reserve_exact(self.numel()).map_err(|_| Error::OutOfMemory { bytes })?;
         match self.as_slice() {
-            Some(slice) => slice.to_vec(),
-            None => self.iter().collect(),
+            Some(slice) => values.extend_from_slice(slice),
+            None => values.extend(self.iter()),
         }
+        Ok(values)
     }
 
     /// The contiguous stretches of the view, in logical order (see [`Layout::runs`]).
