@@ -17,6 +17,9 @@ pub trait Sample: Scalar + std::fmt::Debug {
     /// The elementwise pass of the report: `2x + 1`, integers wrapping, booleans negated.
     fn affine(self) -> Self;
 
+    /// The same value up to rounding; a NaN is like any other. Integers must be equal.
+    fn close(self, other: Self) -> bool;
+
     /// This value as a term of a sum.
     fn term(self) -> Self::Sum;
 
@@ -59,6 +62,10 @@ macro_rules! sample_integers {
                 self.wrapping_mul(2).wrapping_add(1)
             }
 
+            fn close(self, other: Self) -> bool {
+                self == other
+            }
+
             fn term(self) -> Wrapping<$sum> {
                 Wrapping(<$sum>::from(self))
             }
@@ -90,6 +97,12 @@ macro_rules! sample_floats {
 
             fn affine(self) -> Self {
                 self * $from(2.0) + $from(1.0)
+            }
+
+            fn close(self, other: Self) -> bool {
+                let (a, b) = (f64::from(self), f64::from(other));
+                let rounding = 4.0 * f64::from(Self::EPSILON);
+                a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= rounding * a.abs().max(b.abs())
             }
 
             fn term(self) -> $sum {
@@ -128,6 +141,12 @@ macro_rules! sample_complex {
                 self * 2.0 + 1.0
             }
 
+            fn close(self, other: Self) -> bool {
+                let rounding = 8.0 * f64::from(<$part>::EPSILON);
+                let apart = f64::from((self - other).norm());
+                self == other || self.is_nan() && other.is_nan() || apart <= rounding * f64::from(self.norm())
+            }
+
             fn term(self) -> Self {
                 self
             }
@@ -156,6 +175,10 @@ impl Sample for bool {
         !self
     }
 
+    fn close(self, other: Self) -> bool {
+        self == other
+    }
+
     fn term(self) -> u64 {
         u64::from(self)
     }
@@ -169,9 +192,25 @@ impl Sample for bool {
     }
 }
 
-/// Runs a piece of generic code for an element type known at run time: `with_dtype!(dtype, T => work::<T>(…))`.
+/// Runs a piece of generic code for an element type known at run time: `with_dtype!(dtype, T => work::<T>(…))`. In the forms
+/// `with_dtype!(number: dtype, …)`, `ordered:` and `fraction:` the code may use what only those types can do.
 #[macro_export]
 macro_rules! with_dtype {
+    (number: $dtype:expr, $T:ident => $body:expr) => {
+        $crate::with_dtype!(@ $dtype, $T, $body,
+            U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F32 f32, F64 f64,
+            F16 half::f16, Bf16 half::bf16, C64 num_complex::Complex<f32>, C128 num_complex::Complex<f64>)
+    };
+    (ordered: $dtype:expr, $T:ident => $body:expr) => {
+        $crate::with_dtype!(@ $dtype, $T, $body,
+            U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F32 f32, F64 f64,
+            F16 half::f16, Bf16 half::bf16)
+    };
+    (fraction: $dtype:expr, $T:ident => $body:expr) => {
+        $crate::with_dtype!(@ $dtype, $T, $body,
+            F32 f32, F64 f64, F16 half::f16, Bf16 half::bf16,
+            C64 num_complex::Complex<f32>, C128 num_complex::Complex<f64>)
+    };
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::with_dtype!(@ $dtype, $T, $body,
             Bool bool, U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F32 f32, F64 f64,
@@ -183,7 +222,7 @@ macro_rules! with_dtype {
                 type $T = $type;
                 $body
             })*
-            other => Err($crate::Failure::work(format!("dtype {other} is not known to this program"))),
+            other => Err($crate::Failure::input(format!("dtype {other} has no place here"))),
         }
     };
 }
@@ -209,6 +248,13 @@ mod tests {
     fn the_pass_is_twice_plus_one() {
         assert_eq!((3.5f32.affine(), 200u8.affine(), true.affine()), (8.0, 145, false));
         assert_eq!(Complex::new(1.0f32, 2.0).affine(), Complex::new(3.0, 4.0));
+    }
+
+    #[test]
+    fn close_is_up_to_rounding() {
+        assert!(1.0f32.close(1.0 + 2.0 * f32::EPSILON) && !1.0f32.close(1.00001));
+        assert!(f64::NAN.close(f64::NAN) && !f64::NAN.close(1.0) && f64::INFINITY.close(f64::INFINITY));
+        assert!(f16::from_f32(1.0).close(f16::from_f32(1.002)) && !3u8.close(4));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the commands ask of the kernels, in one place: how they run, and which way a copy would take.
 
-use tensor_kernels::{CopyPlan, Element, Exec, Layout, TensorView, TensorViewMut};
+use tensor_kernels::{CopyPlan, Exec, Layout};
 
 use crate::{Failure, Result, engine::Budget};
 
@@ -30,17 +30,4 @@ pub fn exec() -> Result<Exec> {
 pub fn copy_path(exec: &Exec, layout: &Layout, width: usize) -> Result<&'static str> {
     let dense = Layout::contiguous(layout.shape())?;
     Ok(CopyPlan::new(layout, &dense, width, &exec.machine)?.path())
-}
-
-/// Applies a function to every element, into memory that is there.
-///
-/// # Errors
-/// Shapes that differ.
-pub fn map_into<T: Element, U: Element>(
-    exec: &Exec,
-    from: &TensorView<'_, T>,
-    to: &mut TensorViewMut<'_, U>,
-    function: impl Fn(T) -> U + Sync,
-) -> Result<()> {
-    Ok(tensor_kernels::map_into(exec, from, to, function)?)
 }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use tensor_kernels::{Layout, Tensor, TensorView, TensorViewMut};
+use tensor_kernels::{Layout, Tensor, TensorView, TensorViewMut, map_into};
 
 use super::{Pass, Row, conversion::Conversion, why};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     reference::{check, elements, identical},
     roof::{self, Roof},
     sample::Sample,
-    work::{self, Setting},
+    work::Setting,
 };
 
 /// A view to be measured, and what it is called.
@@ -137,11 +137,11 @@ impl<C: Conversion> Passes<'_, C> {
 
     fn elementwise(&self) -> Result<()> {
         let pass = |x| C::convert(x).affine();
-        work::map_into(&self.setting.exec, &self.view, &mut self.target.borrow_mut(), pass)
+        Ok(map_into(&self.setting.exec, &self.view, &mut self.target.borrow_mut(), pass)?)
     }
 
     fn elementwise_dense(&self) -> Result<()> {
-        work::map_into(&self.setting.exec, &self.dense, &mut self.target.borrow_mut(), C::To::affine)
+        Ok(map_into(&self.setting.exec, &self.dense, &mut self.target.borrow_mut(), C::To::affine)?)
     }
 
     fn sum(&self) -> Result<<C::From as Sample>::Sum> {

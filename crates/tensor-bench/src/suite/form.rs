@@ -88,6 +88,9 @@ fn check(case: &Case) -> Checked<()> {
     if let Some(other) = operands.iter().find(|operand| *op != Op::Cast && operand.dtype != *out) {
         return Err(format!("an operand of dtype {} for a result of dtype {out}", other.dtype));
     }
+    if let Some(other) = operands.iter().find(|operand| !op.takes(operand.dtype)) {
+        return Err(format!("{} has no meaning for elements of dtype {}", op.name(), other.dtype));
+    }
     if case.numel() == 0 {
         return Err(format!("shape {shape:?} has no elements: there is nothing to measure"));
     }
@@ -228,6 +231,9 @@ mod tests {
         assert_eq!(shape, "case e: operands of different shapes [2, 3] and [3, 2]");
         let dtype = refusal(&pair(r#""dtype": "f64", "base": [2, 3]"#));
         assert_eq!(dtype, "case e: an operand of dtype f64 for a result of dtype f32");
+        let root = r#"[{"group": "g", "id": "e", "op": "sqrt", "out_dtype": "i32", "operands": [
+            {"dtype": "i32", "base": [2], "ops": []}]}]"#;
+        assert_eq!(refusal(root), "case e: sqrt has no meaning for elements of dtype i32");
     }
 
     #[test]

@@ -6,7 +6,9 @@
 //! elementwise case, the row-major result.
 
 mod form;
+mod kernel;
 mod measure;
+mod op;
 mod text;
 
 use std::fmt;
@@ -17,6 +19,7 @@ use tensor_kernels::DType;
 use crate::case::Operand;
 pub use form::read;
 pub use measure::measure;
+pub use op::Op;
 pub use text::render;
 
 /// One case of a suite.
@@ -40,45 +43,6 @@ impl fmt::Display for Case {
     }
 }
 
-macro_rules! ops {
-    ($($variant:ident $name:literal $arity:literal $doc:literal;)*) => {
-        /// The work of a case.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Op {
-            $(#[doc = $doc] $variant,)*
-        }
-
-        impl Op {
-            /// Every kind of work.
-            pub const ALL: &[Op] = &[$(Op::$variant),*];
-
-            /// The name in a suite file.
-            pub const fn name(self) -> &'static str {
-                match self { $(Op::$variant => $name),* }
-            }
-
-            /// The number of operands.
-            pub const fn arity(self) -> usize {
-                match self { $(Op::$variant => $arity),* }
-            }
-        }
-    };
-}
-
-ops! {
-    Copy "copy" 1 "A row-major copy";
-    Add "add" 2 "`a + b`";
-    Sub "sub" 2 "`a - b`";
-    Mul "mul" 2 "`a * b`";
-    Div "div" 2 "`a / b`";
-    Neg "neg" 1 "`-a`";
-    Relu "relu" 1 "`max(a, 0)`";
-    Sqrt "sqrt" 1 "The square root";
-    Exp "exp" 1 "The exponential function";
-    MulAdd "mul_add" 3 "`a * b + c`";
-    Cast "cast" 1 "Another element type";
-}
-
 impl Case {
     /// The bytes of the figures: the result's for a copy, the operands' and the result's for anything else.
     pub fn bytes(&self) -> u64 {
@@ -91,6 +55,11 @@ impl Case {
     /// The bytes of the result.
     pub fn result_bytes(&self) -> u64 {
         (self.numel() * self.out.size()) as u64
+    }
+
+    /// The shape of the result.
+    pub fn shape(&self) -> &[usize] {
+        self.operands.first().map_or(&[], |operand| operand.layout.shape())
     }
 
     /// The elements of the result.
@@ -127,7 +96,7 @@ pub struct Row {
     pub bytes: u64,
     /// Into a result that is there already, planning included.
     pub into_ns: f64,
-    /// Into a fresh result each time, which is dropped.
+    /// Into a fresh result each time, which is dropped; elementwise results are laid out as the library does.
     pub alloc_ns: f64,
     /// The fastest plain copy of the bytes of the result.
     pub roof_ns: f64,
