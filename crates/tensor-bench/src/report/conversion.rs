@@ -21,6 +21,11 @@ pub trait Conversion {
     /// One element.
     fn convert(x: Self::From) -> Self::To;
 
+    /// One element of the elementwise pass, over the view or (then of [`Same`]) over the copy.
+    fn pass(x: Self::From) -> Self::To {
+        Self::convert(x).affine()
+    }
+
     /// A copy into memory that is there.
     fn copy_into(
         exec: &Exec,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use tensor_kernels::{Layout, Tensor, TensorView, TensorViewMut, map_into};
 
-use super::{Pass, Row, conversion::Conversion, why};
+use super::{Pass, Row, Conversion, Same, why};
 use crate::{
     Failure, Result,
     engine::{Contender, race},
@@ -136,12 +136,11 @@ impl<C: Conversion> Passes<'_, C> {
     }
 
     fn elementwise(&self) -> Result<()> {
-        let pass = |x| C::convert(x).affine();
-        Ok(map_into(&self.setting.exec, &self.view, &mut self.target.borrow_mut(), pass)?)
+        Ok(map_into(&self.setting.exec, &self.view, &mut self.target.borrow_mut(), C::pass)?)
     }
 
     fn elementwise_dense(&self) -> Result<()> {
-        Ok(map_into(&self.setting.exec, &self.dense, &mut self.target.borrow_mut(), C::To::affine)?)
+        Ok(map_into(&self.setting.exec, &self.dense, &mut self.target.borrow_mut(), Same::<C::To>::pass)?)
     }
 
     fn sum(&self) -> Result<<C::From as Sample>::Sum> {

@@ -91,6 +91,9 @@ fn check(case: &Case) -> Checked<()> {
     if let Some(other) = operands.iter().find(|operand| !op.takes(operand.dtype)) {
         return Err(format!("{} has no meaning for elements of dtype {}", op.name(), other.dtype));
     }
+    if *op == Op::Cast && !Op::casts(operands[0].dtype, *out) {
+        return Err(format!("cast from {} to {out}: one of the two must be f32 or f64", operands[0].dtype));
+    }
     if case.numel() == 0 {
         return Err(format!("shape {shape:?} has no elements: there is nothing to measure"));
     }
@@ -233,6 +236,8 @@ mod tests {
         assert_eq!(dtype, "case e: an operand of dtype f64 for a result of dtype f32");
         let root = r#"[{"group": "g", "id": "e", "op": "sqrt", "out_dtype": "i32", "operands": [
             {"dtype": "i32", "base": [2], "ops": []}]}]"#;
+        let cast = root.replace("sqrt", "cast").replacen("i32", "u8", 1);
+        assert_eq!(refusal(&cast), "case e: cast from i32 to u8: one of the two must be f32 or f64");
         assert_eq!(refusal(root), "case e: sqrt has no meaning for elements of dtype i32");
     }
 

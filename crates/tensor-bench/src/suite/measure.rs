@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use tensor_kernels::{Layout, Tensor, TensorRef, TensorView, TensorViewMut, elementwise_path};
+use tensor_kernels::{DType, Layout, Tensor, TensorRef, TensorView, TensorViewMut, elementwise_path};
 
 use super::{
     Case, Op, Row,
@@ -27,13 +27,21 @@ use crate::{
 pub fn measure(setting: &Setting, case: &Case) -> Result<Row> {
     let dtype = case.operands[0].dtype;
     match (case.op, case.op.class()) {
-        (Op::Cast, _) => {
-            with_dtype!(dtype, T => with_dtype!(case.out, R => run(setting, case, Some(kernel::cast::<T, R>()))))
-        }
+        (Op::Cast, _) => cast(setting, case),
         (_, Class::Element) => with_dtype!(dtype, T => run(setting, case, Some(kernel::copy::<T>()))),
         (op, Class::Number) => with_dtype!(number: dtype, T => run(setting, case, kernel::number::<T>(op))),
         (op, Class::Ordered) => with_dtype!(ordered: dtype, T => run(setting, case, kernel::ordered::<T>(op))),
         (op, Class::Fraction) => with_dtype!(fraction: dtype, T => run(setting, case, kernel::fraction::<T>(op))),
+    }
+}
+
+/// Casts from or to f32 and f64; [`Op::casts`] has refused the others.
+fn cast(setting: &Setting, case: &Case) -> Result<Row> {
+    match (case.operands[0].dtype, case.out) {
+        (from, DType::F32) => with_dtype!(from, T => run(setting, case, Some(kernel::cast::<T, f32>()))),
+        (from, DType::F64) => with_dtype!(from, T => run(setting, case, Some(kernel::cast::<T, f64>()))),
+        (DType::F32, to) => with_dtype!(to, R => run(setting, case, Some(kernel::cast::<f32, R>()))),
+        (_, to) => with_dtype!(to, R => run(setting, case, Some(kernel::cast::<f64, R>()))),
     }
 }
 
@@ -43,15 +51,18 @@ fn run<T: Sample, R: Sample>(setting: &Setting, case: &Case, kernel: Option<Kern
     let dense = if case.op == Op::Copy { Vec::new() } else { contiguous(&given)? };
     let target = Tensor::<R>::full(case.shape(), R::sample(0))?;
     let (given, dense, mut target) = (read(&given)?, read(&dense)?, target.write()?);
-    let race = Race {
+    let work = Work {
         setting,
         kernel,
         given: given.iter().map(TensorRef::as_view).collect(),
         dense: dense.iter().map(TensorRef::as_view).collect(),
         target: RefCell::new(target.as_view_mut()?),
     };
-    race.verify()?;
-    row(setting, case, race.run(&Roof::new(case.result_bytes(), setting.threads)?)?)
+    work.verify()?;
+    let into = Contender::new(|| work.compute(&work.given));
+    let fresh = Contender::new(|| work.fresh().map(drop));
+    let dense = (case.op != Op::Copy).then(|| Contender::new(|| work.compute(&work.dense)));
+    row(setting, case, compete(setting, case, into, fresh, dense)?)
 }
 
 /// The operands, each with values of its own.
@@ -112,7 +123,27 @@ fn path(setting: &Setting, case: &Case) -> Result<&'static str> {
     })
 }
 
-struct Race<'a, T, R> {
+/// Races the work against the roof of its result.
+fn compete(
+    setting: &Setting,
+    case: &Case,
+    into: Contender<'_>,
+    fresh: Contender<'_>,
+    dense: Option<Contender<'_>>,
+) -> Result<Times> {
+    let roof = Roof::new(case.result_bytes(), setting.threads)?;
+    let [memcpy, stream] = roof.contenders();
+    let Some(dense) = dense else {
+        let [into, fresh, memcpy, stream] = race(&setting.budget, [into, fresh, memcpy, stream])?;
+        return Ok(Times::new(into, fresh, None, roof::faster(memcpy, stream)));
+    };
+    let contenders = [into, fresh, dense, memcpy, stream];
+    let [into, fresh, dense, memcpy, stream] = race(&setting.budget, contenders)?;
+    Ok(Times::new(into, fresh, Some(dense), roof::faster(memcpy, stream)))
+}
+
+/// The work of a case with everything it is done on.
+struct Work<'a, T, R> {
     setting: &'a Setting,
     kernel: Kernel<T, R>,
     given: Vec<TensorView<'a, T>>,
@@ -121,8 +152,8 @@ struct Race<'a, T, R> {
     target: RefCell<TensorViewMut<'a, R>>,
 }
 
-impl<T: Sample, R: Sample> Race<'_, T, R> {
-    fn into(&self, operands: &[TensorView<'_, T>]) -> Result<()> {
+impl<T: Sample, R: Sample> Work<'_, T, R> {
+    fn compute(&self, operands: &[TensorView<'_, T>]) -> Result<()> {
         Ok((self.kernel.into)(&self.setting.exec, operands, &mut self.target.borrow_mut())?)
     }
 
@@ -130,22 +161,8 @@ impl<T: Sample, R: Sample> Race<'_, T, R> {
         Ok((self.kernel.fresh)(&self.setting.exec, &self.given)?)
     }
 
-    fn run(&self, roof: &Roof) -> Result<Times> {
-        let into = Contender::new(|| self.into(&self.given));
-        let fresh = Contender::new(|| self.fresh().map(drop));
-        let [memcpy, stream] = roof.contenders();
-        let budget = &self.setting.budget;
-        if self.dense.is_empty() {
-            let [into, fresh, memcpy, stream] = race(budget, [into, fresh, memcpy, stream])?;
-            return Ok(Times::new(into, fresh, None, roof::faster(memcpy, stream)));
-        }
-        let dense = Contender::new(|| self.into(&self.dense));
-        let [into, fresh, dense, memcpy, stream] = race(budget, [into, fresh, dense, memcpy, stream])?;
-        Ok(Times::new(into, fresh, Some(dense), roof::faster(memcpy, stream)))
-    }
-
     fn verify(&self) -> Result<()> {
-        self.into(&self.given)?;
+        self.compute(&self.given)?;
         self.check(&mut self.target.borrow_mut())?;
         let fresh = self.fresh()?;
         let fresh = fresh.read()?.as_view().to_vec();
@@ -153,7 +170,7 @@ impl<T: Sample, R: Sample> Race<'_, T, R> {
         if self.dense.is_empty() {
             return Ok(());
         }
-        self.into(&self.dense)?;
+        self.compute(&self.dense)?;
         self.check(&mut self.target.borrow_mut())
     }
 

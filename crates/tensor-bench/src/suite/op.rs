@@ -75,6 +75,11 @@ impl Op {
             Class::Fraction => real || complex,
         }
     }
+
+    /// Is this conversion one that can be measured? One side must be f32 or f64: all pairs of types would take minutes to compile.
+    pub fn casts(from: DType, to: DType) -> bool {
+        [from, to].iter().any(|dtype| matches!(dtype, DType::F32 | DType::F64))
+    }
 }
 
 #[cfg(test)]
@@ -85,6 +90,8 @@ mod tests {
     fn types_have_the_operations_that_mean_something() {
         assert!(Op::Copy.takes(DType::Bool) && !Op::Add.takes(DType::Bool));
         assert!(Op::Neg.takes(DType::U8) && !Op::Sqrt.takes(DType::I32));
+        assert!(Op::casts(DType::Bf16, DType::F32) && Op::casts(DType::F64, DType::Bool));
+        assert!(!Op::casts(DType::U8, DType::I8));
         assert!(Op::Exp.takes(DType::C64) && !Op::Relu.takes(DType::C64));
     }
 }
