@@ -31,7 +31,7 @@ const fn floats(name: &'static str, chain: &'static str, quick: &'static str) ->
 /// Every layout, in the order of the report.
 pub const LAYOUTS: &[Case] = &[
     Case {
-        name: "photo, HWC bytes to CHW floats",
+        name: "photo, HWC u8 to CHW f32",
         dtype: DType::U8,
         out: DType::F32,
         chain: "zeros(512, 512, 3).permute(2, 0, 1)",
@@ -49,7 +49,7 @@ pub const LAYOUTS: &[Case] = &[
         "zeros(4, 56, 56, 64).permute(0, 3, 1, 2)",
     ),
     floats(
-        "attention, b,s,h,d to b,h,s,d",
+        "attention, bshd to bhsd",
         "zeros(8, 512, 16, 64).transpose(1, 2)",
         "zeros(2, 512, 16, 64).transpose(1, 2)",
     ),

@@ -16,6 +16,9 @@ const LANES: usize = 16;
 /// # Errors
 /// None for a layout that lies within `base`.
 pub fn sum<T: Sample>(base: &[T], layout: &Layout, threads: usize) -> Result<T::Sum> {
+    if layout.numel() == 0 {
+        return Ok(T::Sum::default());
+    }
     let parts = parts(layout, threads)?;
     match parts.as_slice() {
         [whole] => sum_serial(base, whole),
@@ -26,27 +29,23 @@ pub fn sum<T: Sample>(base: &[T], layout: &Layout, threads: usize) -> Result<T::
     }
 }
 
-/// Cuts a view into equal parts along its longest dimension.
+/// Cuts a view into equal parts along its first dimension that is long enough; what is contiguous is one dimension.
 fn parts(layout: &Layout, threads: usize) -> Result<Vec<Layout>> {
-    let longest = (0..layout.ndim()).max_by_key(|&dim| layout.shape()[dim]);
-    match longest {
+    let layout = if layout.is_contiguous() { layout.view(&[-1])? } else { layout.clone() };
+    let long = layout.shape().iter().position(|&size| size >= threads);
+    match long {
         Some(dim) if threads > 1 => {
             let size = layout.shape()[dim];
-            let starts = (0..size).step_by(size.div_ceil(threads).max(1));
-            let part = |start: usize| {
-                layout.narrow(dim as isize, start as isize, size.div_ceil(threads).min(size - start))
-            };
-            starts.map(part).collect()
+            let part = size.div_ceil(threads);
+            let starts = (0..size).step_by(part);
+            starts.map(|start| layout.narrow(dim as isize, start as isize, part.min(size - start))).collect()
         }
-        _ => Ok(vec![layout.clone()]),
+        _ => Ok(vec![layout]),
     }
 }
 
 /// Loops over rows, and in a row over the last dimension.
 fn sum_serial<T: Sample>(base: &[T], layout: &Layout) -> Result<T::Sum> {
-    if layout.numel() == 0 {
-        return Ok(T::Sum::default());
-    }
     if layout.is_contiguous() {
         return Ok(sum_slice(&base[layout.offset()..][..layout.numel()]));
     }

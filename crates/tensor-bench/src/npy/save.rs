@@ -111,6 +111,8 @@ fn open(path: &Path) -> io::Result<(PathBuf, Sink)> {
     // A link stays a link: its target is replaced.
     let path = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Asked first because the error of a temporary file names a file nobody has heard of.
+    fs::metadata(folder)?;
     let file = temporary(folder)?;
     if let Some(metadata) = existing {
         OpenOptions::new().write(true).open(&path)?;

@@ -52,10 +52,10 @@ fn layouts(rows: &[Row]) -> String {
         let answer = if row.contiguous { "yes" } else { "no" };
         vec![
             (at + 1).to_string(),
-            cut(&row.name, 30),
+            cut(&row.name, 26),
             cut(&join(&row.shape, "x"), 12),
             cut(&join(&row.strides, " "), 19),
-            cut(&format!("{answer}: {}", row.why), 29),
+            cut(&format!("{answer}: {}", row.why), 33),
         ]
     };
     table(&columns, rows.iter().enumerate().map(row).collect())
