@@ -1,2 +1,7 @@
-//! Bench.
-fn main() {}
+//! The program: arguments in, exit code out. Everything else is in the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tensor_bench::cli::main(std::env::args_os())
+}

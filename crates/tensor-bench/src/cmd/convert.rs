@@ -1,0 +1,50 @@
+//! `convert`: a view of an `.npy` array, written as an `.npy` file in C order.
+
+use std::{io::Write, path::PathBuf};
+
+use tensor_kernels::{AnyTensor, Scalar, Tensor, TensorExt, with_tensor};
+
+use crate::{
+    Failure, Result, memory,
+    npy::{self, Target},
+    render::tuple,
+    viewargs::ViewArgs,
+};
+
+/// What to read, how to view it, where to write it.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The array to read
+    input: PathBuf,
+    /// The file to write; it appears whole or not at all
+    output: PathBuf,
+    #[command(flatten)]
+    view: ViewArgs,
+}
+
+/// Converts one file.
+///
+/// # Errors
+/// An unreadable input, a refused view, an output that cannot be written; the output is then as it was.
+pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    let array = npy::read_file(&args.input)?;
+    let view = array.with_layout(args.view.apply(array.layout())?)?;
+    let layout = view.layout();
+    memory::preflight(layout.dense_bytes(view.dtype().size())? as u128)?;
+    let target = Target::open(&args.output)?;
+    target.fill(|file| write(file, &view))?;
+    writeln!(out, "{}: {} {} in C order", args.output.display(), view.dtype(), tuple(layout.shape()))?;
+    Ok(())
+}
+
+fn write(file: &mut dyn Write, view: &AnyTensor) -> Result<()> {
+    with_tensor!(view, tensor => write_typed(file, tensor))
+}
+
+fn write_typed<T: Scalar>(file: &mut dyn Write, tensor: &Tensor<T>) -> Result<()> {
+    let dense = tensor.contiguous()?;
+    let guard = dense.read()?;
+    let view = guard.as_view();
+    let elements = view.as_slice().ok_or_else(|| Failure::work("contiguous() left gaps"))?;
+    npy::write(file, T::DTYPE, view.shape(), bytemuck::cast_slice(elements))
+}

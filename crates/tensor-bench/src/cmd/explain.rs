@@ -1,0 +1,157 @@
+//! `explain`: a chain of calls, step by step — what each does to shape and strides, whether it copies, and which places of the storage are left.
+
+use std::io::Write;
+
+use tensor_kernels::{DType, Error, Layout};
+
+use crate::{
+    Failure, Result,
+    chain::{Chain, Link, Step},
+    picture,
+    render::{bytes, join, tuple, wrap},
+    work::{self, copy_path},
+};
+
+/// No line is longer.
+const WIDTH: usize = 80;
+
+/// How many places are listed in the order of the visit.
+const LISTED: usize = 12;
+
+/// What to explain.
+#[derive(clap::Args)]
+pub struct Args {
+    /// A chain as in "arange(24).reshape(1,2,3,4)[:,:,:,2].reshape(3,2)"
+    chain: String,
+}
+
+/// Explains one chain. No array is made: only layouts are worked out, so a chain may speak of more memory than there is.
+///
+/// # Errors
+/// A chain that cannot be read; the library's refusal of a view, after the steps before it have been printed.
+pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    let chain = Chain::parse(&args.chain).map_err(Failure::input)?;
+    let mut state = State::start(&chain)?;
+    state.print(&chain.text, out)?;
+    for link in &chain.links {
+        state = state.step(&link.step).map_err(|error| refused(link, &error))?;
+        writeln!(out)?;
+        state.print(&link.text, out)?;
+    }
+    Ok(())
+}
+
+fn refused(link: &Link, error: &Error) -> Failure {
+    Failure::work(format!("{} is refused\n  {error}", link.text))
+}
+
+/// A tensor as far as it can be seen without its elements.
+struct State {
+    layout: Layout,
+    /// The elements in the storage.
+    places: usize,
+    dtype: DType,
+    storage: Storage,
+}
+
+#[derive(Clone, Copy)]
+enum Storage {
+    Fresh,
+    Same,
+    Copied,
+    AlreadyContiguous,
+}
+
+impl State {
+    fn start(chain: &Chain) -> Result<State> {
+        let layout = Layout::contiguous(&chain.shape)?;
+        layout.dense_bytes(chain.dtype.size())?;
+        Ok(State { places: layout.numel(), layout, dtype: chain.dtype, storage: Storage::Fresh })
+    }
+
+    fn step(&self, step: &Step) -> Result<State, Error> {
+        match step {
+            Step::View(op) => self.view(op.apply(&self.layout)?),
+            Step::ViewOrCopy(op) => match op.apply(&self.layout) {
+                Err(Error::NotViewable { .. }) => self.copied(op.apply(&self.dense()?)?),
+                viewed => self.view(viewed?),
+            },
+            Step::Contiguous if self.layout.is_contiguous() => {
+                Ok(State { storage: Storage::AlreadyContiguous, ..self.view(self.layout.clone())? })
+            }
+            Step::Contiguous => self.copied(self.dense()?),
+        }
+    }
+
+    fn view(&self, layout: Layout) -> Result<State, Error> {
+        layout.check_within(self.places, self.dtype.size())?;
+        Ok(State { layout, places: self.places, dtype: self.dtype, storage: Storage::Same })
+    }
+
+    fn copied(&self, layout: Layout) -> Result<State, Error> {
+        layout.dense_bytes(self.dtype.size())?;
+        Ok(State { places: layout.numel(), layout, dtype: self.dtype, storage: Storage::Copied })
+    }
+
+    fn dense(&self) -> Result<Layout, Error> {
+        Layout::contiguous(self.layout.shape())
+    }
+
+    fn print(&self, call: &str, out: &mut dyn Write) -> Result<()> {
+        paragraph(out, "", call)?;
+        let (shape, strides) = (tuple(self.layout.shape()), tuple(self.layout.strides()));
+        paragraph(out, "  ", &format!("shape {shape} strides {strides} offset {}", self.layout.offset()))?;
+        paragraph(out, "  ", &contiguity(&self.layout))?;
+        paragraph(out, "  ", &self.storage_text())?;
+        paragraph(out, "  ", &order(&self.layout))?;
+        for line in picture::lines(&self.layout, self.places) {
+            writeln!(out, "  {line}")?;
+        }
+        paragraph(out, "  ", &self.copy_text()?)
+    }
+
+    fn storage_text(&self) -> String {
+        let size = format!("{} {}", self.places, self.dtype);
+        match self.storage {
+            Storage::Fresh => format!("storage: new, {size}"),
+            Storage::Same => format!("storage: the same, {size}"),
+            Storage::Copied => format!("storage: new, {size}, copied because no strides can express this view"),
+            Storage::AlreadyContiguous => format!("storage: the same, {size}; it was contiguous, nothing is copied"),
+        }
+    }
+
+    fn copy_text(&self) -> Result<String> {
+        if self.layout.is_contiguous() {
+            return Ok("contiguous() would return it as it is".to_owned());
+        }
+        let size = bytes(self.layout.dense_bytes(self.dtype.size())? as u128);
+        let path = copy_path(&work::exec()?, &self.layout, self.dtype.size())?;
+        Ok(format!("contiguous() would copy {size}, path: {path}"))
+    }
+}
+
+fn paragraph(out: &mut dyn Write, indent: &str, text: &str) -> Result<()> {
+    for line in wrap(text, WIDTH - indent.len()) {
+        writeln!(out, "{indent}{line}")?;
+    }
+    Ok(())
+}
+
+fn order(layout: &Layout) -> String {
+    if layout.numel() == 0 {
+        return "visits nothing: it has no elements".to_owned();
+    }
+    let more = if layout.numel() > LISTED { ", …" } else { "" };
+    format!("visits, in logical order: {}{more}", join(layout.offsets().take(LISTED), ", "))
+}
+
+/// Contiguous or not, and which dimension breaks it.
+fn contiguity(layout: &Layout) -> String {
+    match layout.contiguity_break() {
+        None => "contiguous".to_owned(),
+        Some(dim) => {
+            let behind: usize = layout.shape()[dim + 1..].iter().product();
+            format!("not contiguous: dimension {dim} has stride {}, not {behind}", layout.strides()[dim])
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The commands, one module each: arguments in, text or JSON out.
+
+pub mod convert;
+pub mod explain;
+pub mod report;
+pub mod suite;

@@ -1,0 +1,126 @@
+//! `report`: the contiguity report of this machine, over the layouts people meet or over one array of the user's.
+
+use std::{io::Write, path::PathBuf, time::Duration};
+
+use tensor_kernels::{Layout, Tensor, with_tensor};
+
+use crate::{
+    Failure, Result,
+    case::Operand,
+    cases::{Case, LAYOUTS, PHOTOGRAPH},
+    engine::Budget,
+    env::Card,
+    memory, npy, pool,
+    progress::Progress,
+    report::{BytesToFloats, Report, Row, SCHEMA, Same, Subject, measure, render},
+    sample::Sample,
+    viewargs::ViewArgs,
+    with_dtype,
+    work::{self, Setting},
+};
+
+/// What to measure and how to print it.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+    /// How many threads to use; as many as there are cores by default
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Small arrays and few samples: figures for a first look
+    #[arg(long)]
+    quick: bool,
+    /// Measure this array instead, under the view that the options below describe
+    #[arg(long, value_name = "FILE")]
+    npy: Option<PathBuf>,
+    #[command(flatten)]
+    view: ViewArgs,
+}
+
+/// The time for the race of one layout: eleven of them, filling and checking included, take some forty seconds.
+const RACE: Duration = Duration::from_millis(2000);
+
+impl Args {
+    fn budget(&self) -> Budget {
+        if self.quick { Budget::QUICK } else { Budget { time: RACE, ..Budget::FULL } }
+    }
+}
+
+/// Measures and prints.
+///
+/// # Errors
+/// Too many threads, an array that cannot be read or viewed, too little memory, a wrong result.
+pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    let threads = pool::check(args.threads.unwrap_or_else(pool::cores))?;
+    let setting = Setting { exec: work::exec()?, budget: args.budget(), threads };
+    let layouts = match &args.npy {
+        Some(path) => vec![pool::build(threads)?.install(|| own(args, &setting, path))?],
+        None if args.view.0.is_empty() => table(args, &setting)?,
+        None => return Err(Failure::input("a view needs an array: add --npy FILE")),
+    };
+    let machine = Card::read(setting.exec.simd);
+    print(&Report { schema: SCHEMA, machine, threads, quick: args.quick, layouts }, args.json, out)
+}
+
+fn print(report: &Report, json: bool, out: &mut dyn Write) -> Result<()> {
+    if json {
+        serde_json::to_writer_pretty(&mut *out, report).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        out.write_all(render(report).as_bytes())?;
+    }
+    Ok(())
+}
+
+fn table(args: &Args, setting: &Setting) -> Result<Vec<Row>> {
+    let pool = pool::build(setting.threads)?;
+    let progress = Progress::new(LAYOUTS.len());
+    let row = |case: &Case| {
+        progress.begin(case.name);
+        let row = pool.install(|| known(case, args.quick, setting)).map_err(|failure| failure.at(case.name));
+        progress.end();
+        row
+    };
+    LAYOUTS.iter().map(row).collect()
+}
+
+/// A layout of the table.
+fn known(case: &Case, quick: bool, setting: &Setting) -> Result<Row> {
+    let operand = case.operand(quick)?;
+    memory::preflight(u128::from(operand.base_bytes()))?;
+    let chain = if quick { case.quick } else { case.chain };
+    if case.photograph {
+        let photograph = Tensor::<u8>::try_from(npy::read(PHOTOGRAPH, PHOTOGRAPH.len() as u64)?)?;
+        return measure::<BytesToFloats>(setting, &subject(case.name, chain, &flat(&photograph)?, operand.layout));
+    }
+    with_dtype!(case.dtype, T => generated::<T>(case.name, chain, &operand, setting))
+}
+
+fn generated<T: Sample>(name: &str, chain: &str, operand: &Operand, setting: &Setting) -> Result<Row> {
+    let base = flat(&operand.tensor::<T>(0)?)?;
+    measure::<Same<T>>(setting, &subject(name, chain, &base, operand.layout.clone()))
+}
+
+/// The array of the user.
+fn own(args: &Args, setting: &Setting, path: &std::path::Path) -> Result<Row> {
+    let array = npy::read_file(path)?;
+    let layout = args.view.apply(array.layout())?;
+    let chain: String = args.view.0.iter().map(ToString::to_string).collect();
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    with_tensor!(&array, tensor => typed(setting, &subject(&name, &chain, &flat(tensor)?, layout)))
+}
+
+fn typed<T: Sample>(setting: &Setting, subject: &Subject<'_, T>) -> Result<Row> {
+    measure::<Same<T>>(setting, subject)
+}
+
+fn subject<'a, T>(name: &str, view: &str, base: &'a Tensor<T>, layout: Layout) -> Subject<'a, T> {
+    Subject { name: name.to_owned(), view: view.to_owned(), base, layout }
+}
+
+/// The whole storage of a tensor as one dimension.
+fn flat<T: Sample>(tensor: &Tensor<T>) -> Result<Tensor<T>> {
+    let len = tensor.storage().bytes() / size_of::<T>();
+    Ok(tensor.with_layout(Layout::contiguous(&[len])?)?)
+}

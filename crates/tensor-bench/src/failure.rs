@@ -1,0 +1,89 @@
+//! Why a command ended without doing its work. The kind decides the exit code, the text goes to standard error.
+
+use std::{fmt, io};
+
+/// What a function of this crate returns.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// An end without a result.
+#[derive(Debug)]
+pub enum Failure {
+    /// What was given cannot be worked with: a malformed file, an unknown name, a thread count of zero. Exit code 2.
+    Input(String),
+    /// The work itself failed: a refused view, a wrong result, memory that does not suffice. Exit code 1.
+    Work(String),
+    /// The output could not be written. Exit code 1, except that a reader who closed the pipe has what he wanted: 0, and silence.
+    Output(io::Error),
+}
+
+impl Failure {
+    /// Bad input, in words.
+    pub fn input(text: impl fmt::Display) -> Self {
+        Failure::Input(text.to_string())
+    }
+
+    /// Failed work, in words.
+    pub fn work(text: impl fmt::Display) -> Self {
+        Failure::Work(text.to_string())
+    }
+
+    /// The same failure with a word on where it happened.
+    #[must_use]
+    pub fn at(self, place: impl fmt::Display) -> Self {
+        match self {
+            Failure::Input(text) => Failure::Input(format!("{place}: {text}")),
+            Failure::Work(text) => Failure::Work(format!("{place}: {text}")),
+            Failure::Output(error) => Failure::Output(error),
+        }
+    }
+
+    /// The exit code of the program.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Input(_) => 2,
+            Failure::Output(_) if self.is_closed_pipe() => 0,
+            Failure::Work(_) | Failure::Output(_) => 1,
+        }
+    }
+
+    /// Whether the reader of our output went away, which is not worth a message.
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Input(text) | Failure::Work(text) => f.write_str(text),
+            Failure::Output(error) => write!(f, "cannot write the output: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<tensor_kernels::Error> for Failure {
+    fn from(error: tensor_kernels::Error) -> Self {
+        Failure::work(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Output(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_decides_the_exit_code() {
+        let closed = Failure::Output(io::ErrorKind::BrokenPipe.into());
+        let full = Failure::Output(io::ErrorKind::StorageFull.into());
+        let codes = [Failure::input("x"), Failure::work("x"), closed, full].map(|f| f.exit_code());
+        assert_eq!(codes, [2, 1, 0, 1]);
+    }
+}

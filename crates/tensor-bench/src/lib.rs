@@ -1,0 +1,39 @@
+//! What contiguity costs and what it buys, measured on the machine at hand.
+//!
+//! The crate is a library and a thin program around it, so that every way of measuring — the command line, criterion, callgrind — shares one
+//! table of cases and one way of taking time. Data flows in one direction:
+//!
+//! - [`case`] says what is measured: a dense base array and the view operations on it; [`cases`] is the table of layouts people meet, [`suite`]
+//!   reads such cases from a file, [`npy`] reads real arrays, [`chain`] reads `arange(24).reshape(2, 3, 4)[:, 1]`;
+//! - [`pool`] and [`memory`] refuse work the machine cannot carry before it starts;
+//! - [`reference`] says what the right answer is, element by element;
+//! - [`engine`] takes the times, contenders in turn, and [`roof`] is the contender everything is measured against;
+//! - [`cmd`] holds one module for each command, [`render`] the tables, [`env`] the card of the machine.
+
+pub mod case;
+pub mod cases;
+pub mod chain;
+pub mod cli;
+pub mod cmd;
+pub mod engine;
+pub mod env;
+pub mod failure;
+pub mod memory;
+pub mod npy;
+pub mod picture;
+pub mod pool;
+pub mod progress;
+pub mod reads;
+pub mod reference;
+pub mod render;
+pub mod report;
+pub mod roof;
+pub mod sample;
+pub mod stats;
+pub mod suite;
+pub mod text;
+pub mod viewargs;
+pub mod viewop;
+pub mod work;
+
+pub use failure::{Failure, Result};

@@ -1,0 +1,92 @@
+//! From the elements of a view to the elements of its copy: mostly the same, for a photograph bytes to floats.
+
+use std::marker::PhantomData;
+
+use tensor_kernels::{DType, Exec, Layout, Tensor, TensorExt, TensorView, TensorViewMut, copy_into, elementwise_path, map_into};
+
+use crate::{sample::Sample, work};
+
+/// How a copy changes the element type.
+pub trait Conversion {
+    /// The elements of the view.
+    type From: Sample;
+    /// The elements of the copy.
+    type To: Sample;
+
+    /// The element type of the view.
+    const FROM: DType = <Self::From as tensor_kernels::Scalar>::DTYPE;
+    /// The element type of the copy.
+    const TO: DType = <Self::To as tensor_kernels::Scalar>::DTYPE;
+
+    /// One element.
+    fn convert(x: Self::From) -> Self::To;
+
+    /// One element of the elementwise pass, over the view or (then of [`Same`]) over the copy.
+    fn pass(x: Self::From) -> Self::To {
+        Self::convert(x).affine()
+    }
+
+    /// A copy into memory that is there.
+    fn copy_into(
+        exec: &Exec,
+        from: &TensorView<'_, Self::From>,
+        to: &mut TensorViewMut<'_, Self::To>,
+    ) -> crate::Result<()>;
+
+    /// A contiguous copy in fresh memory.
+    fn fresh(view: &Tensor<Self::From>) -> crate::Result<Tensor<Self::To>>;
+
+    /// The path of the copy.
+    fn path(exec: &Exec, layout: &Layout) -> crate::Result<String>;
+}
+
+/// The elements stay what they are.
+pub struct Same<T>(PhantomData<T>);
+
+impl<T: Sample> Conversion for Same<T> {
+    type From = T;
+    type To = T;
+
+    fn convert(x: T) -> T {
+        x
+    }
+
+    fn copy_into(exec: &Exec, from: &TensorView<'_, T>, to: &mut TensorViewMut<'_, T>) -> crate::Result<()> {
+        Ok(copy_into(exec, from, to)?)
+    }
+
+    fn fresh(view: &Tensor<T>) -> crate::Result<Tensor<T>> {
+        Ok(view.contiguous()?)
+    }
+
+    fn path(exec: &Exec, layout: &Layout) -> crate::Result<String> {
+        Ok(work::copy_path(exec, layout, size_of::<T>())?.to_owned())
+    }
+}
+
+/// Bytes become floats, as image pipelines want them.
+pub struct BytesToFloats;
+
+impl Conversion for BytesToFloats {
+    type From = u8;
+    type To = f32;
+
+    fn convert(x: u8) -> f32 {
+        f32::from(x)
+    }
+
+    fn copy_into(exec: &Exec, from: &TensorView<'_, u8>, to: &mut TensorViewMut<'_, f32>) -> crate::Result<()> {
+        Ok(map_into(exec, from, to, Self::convert)?)
+    }
+
+    fn fresh(view: &Tensor<u8>) -> crate::Result<Tensor<f32>> {
+        let fresh = Tensor::zeros(view.shape())?;
+        Self::copy_into(Exec::current()?, &view.read()?.as_view(), &mut fresh.write()?.as_view_mut()?)?;
+        Ok(fresh)
+    }
+
+    fn path(exec: &Exec, layout: &Layout) -> crate::Result<String> {
+        let _ = exec;
+        Ok(elementwise_path([&Layout::contiguous(layout.shape())?, layout])?.to_owned())
+    }
+}

@@ -1,0 +1,67 @@
+//! Figures made of many samples of one time.
+
+use serde::Serialize;
+
+/// The time of one operation, in nanoseconds, from many samples.
+///
+/// The best is the figure to compare: noise only ever adds time. Median and spread say how far to trust it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Timing {
+    /// The smallest sample.
+    pub best_ns: f64,
+    /// The sample in the middle.
+    pub median_ns: f64,
+    /// The distance between the quartiles as a share of the median.
+    pub spread: f64,
+    /// How many samples were taken.
+    pub samples: usize,
+    /// How many operations one sample timed together.
+    pub batch: u64,
+}
+
+impl Timing {
+    /// Condenses samples of nanoseconds per operation; `None` if there are none.
+    pub fn of(mut samples: Vec<f64>, batch: u64) -> Option<Self> {
+        samples.sort_by(f64::total_cmp);
+        let best_ns = *samples.first()?;
+        let at = |share: f64| samples[((samples.len() - 1) as f64 * share).round() as usize];
+        let median_ns = at(0.5);
+        let spread = (at(0.75) - at(0.25)) / median_ns;
+        Some(Timing { best_ns, median_ns, spread, samples: samples.len(), batch })
+    }
+}
+
+/// The mean of ratios: the n-th root of their product. `None` when there is nothing to average.
+pub fn geometric_mean(ratios: &[f64]) -> Option<f64> {
+    let logs: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
+    (!ratios.is_empty()).then(|| (logs / ratios.len() as f64).exp())
+}
+
+/// The smallest ratio: the worst case of a group.
+pub fn worst(ratios: &[f64]) -> Option<f64> {
+    ratios.iter().copied().min_by(f64::total_cmp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timing_keeps_best_median_and_spread() {
+        let timing = Timing::of(vec![30.0, 10.0, 20.0, 50.0, 40.0], 7).unwrap();
+        assert_eq!((timing.best_ns, timing.median_ns, timing.samples, timing.batch), (10.0, 30.0, 5, 7));
+        assert_eq!(timing.spread, 20.0 / 30.0);
+    }
+
+    #[test]
+    fn nothing_measured_is_no_timing() {
+        assert_eq!(Timing::of(vec![], 1), None);
+        assert_eq!((geometric_mean(&[]), worst(&[])), (None, None));
+    }
+
+    #[test]
+    fn twice_as_fast_and_half_as_fast_average_to_equal() {
+        assert!((geometric_mean(&[2.0, 0.5]).unwrap() - 1.0).abs() < 1e-12);
+        assert_eq!(worst(&[2.0, 0.5]), Some(0.5));
+    }
+}

@@ -1,0 +1,86 @@
+//! The work of a case for one element type: into a result that is there, into a fresh one, and for a single element as the reference.
+
+use tensor_kernels::{
+    Cast, Exec, Fraction, Number, Ordered, Result, Tensor, TensorView, TensorViewMut, copy_into, map_fresh, ops,
+    to_fresh_contiguous, zip_fresh, zip3_fresh,
+};
+
+use super::Op;
+use crate::{reference::identical, sample::Sample};
+
+/// From operands of type `T` to a result of type `R`. All functions take as many operands as [`Op::arity`] says.
+pub(super) struct Kernel<T, R> {
+    pub(super) into: fn(&Exec, &[TensorView<'_, T>], &mut TensorViewMut<'_, R>) -> Result<()>,
+    pub(super) fresh: fn(&Exec, &[TensorView<'_, T>]) -> Result<Tensor<R>>,
+    pub(super) one: fn(&[T]) -> R,
+    /// What counts as the same result.
+    pub(super) same: fn(R, R) -> bool,
+}
+
+macro_rules! kernel {
+    (1: $into:path, $one:expr) => {
+        Kernel {
+            into: |exec, a, out| $into(exec, &a[0], out),
+            fresh: |exec, a| map_fresh(exec, &a[0], $one),
+            one: |a| $one(a[0]),
+            same: Sample::close,
+        }
+    };
+    (2: $into:path, $one:expr) => {
+        Kernel {
+            into: |exec, a, out| $into(exec, &a[0], &a[1], out),
+            fresh: |exec, a| zip_fresh(exec, &a[0], &a[1], $one),
+            one: |a| $one(a[0], a[1]),
+            same: Sample::close,
+        }
+    };
+    (3: $into:path, $one:expr) => {
+        Kernel {
+            into: |exec, a, out| $into(exec, &a[0], &a[1], &a[2], out),
+            fresh: |exec, a| zip3_fresh(exec, &a[0], &a[1], &a[2], $one),
+            one: |a| $one(a[0], a[1], a[2]),
+            same: Sample::close,
+        }
+    };
+}
+
+/// A row-major copy: to the bit.
+pub(super) fn copy<T: Sample>() -> Kernel<T, T> {
+    Kernel {
+        into: |exec, a, out| copy_into(exec, &a[0], out),
+        fresh: |exec, a| to_fresh_contiguous(exec, &a[0]),
+        one: |a| a[0],
+        same: identical,
+    }
+}
+
+pub(super) fn cast<T: Sample + Cast<R>, R: Sample>() -> Kernel<T, R> {
+    kernel!(1: ops::cast_into, T::cast)
+}
+
+/// The operations of all numbers; `None` for the others.
+pub(super) fn number<T: Sample + Number>(op: Op) -> Option<Kernel<T, T>> {
+    match op {
+        Op::Add => Some(kernel!(2: ops::add_into, T::plus)),
+        Op::Sub => Some(kernel!(2: ops::sub_into, T::minus)),
+        Op::Mul => Some(kernel!(2: ops::mul_into, T::times)),
+        Op::Neg => Some(kernel!(1: ops::neg_into, T::negated)),
+        Op::MulAdd => Some(kernel!(3: ops::mul_add_into, T::times_plus)),
+        _ => None,
+    }
+}
+
+/// The operations of real numbers; `None` for the others.
+pub(super) fn ordered<T: Sample + Ordered>(op: Op) -> Option<Kernel<T, T>> {
+    (op == Op::Relu).then_some(kernel!(1: ops::relu_into, T::or_zero))
+}
+
+/// The operations of real and complex floats; `None` for the others.
+pub(super) fn fraction<T: Sample + Fraction>(op: Op) -> Option<Kernel<T, T>> {
+    match op {
+        Op::Div => Some(kernel!(2: ops::div_into, T::over)),
+        Op::Sqrt => Some(kernel!(1: ops::sqrt_into, T::root)),
+        Op::Exp => Some(kernel!(1: ops::exp_into, T::power_of_e)),
+        _ => None,
+    }
+}

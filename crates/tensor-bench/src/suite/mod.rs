@@ -1,0 +1,116 @@
+//! Benchmark suites: cases in a file, so that anyone can bring the shapes they care about.
+//!
+//! A suite is a JSON list. A copy case has `group`, `id`, `dtype`, `base` (a dense row-major array) and `ops` (view operations on it); an
+//! elementwise case has `op`, `out_dtype` and `operands`, each of which has `dtype`, `base` and `ops`. Both may state the layout that
+//! results — `shape`, `strides`, `offset`, in elements — and are refused if it is another. The work of a copy case is a row-major copy; of an
+//! elementwise case, the row-major result.
+
+mod form;
+mod kernel;
+mod measure;
+mod op;
+mod text;
+
+use std::fmt;
+
+use serde::Serialize;
+use tensor_kernels::DType;
+
+use crate::case::Operand;
+pub use form::read;
+pub use measure::measure;
+pub use op::Op;
+pub use text::render;
+
+/// One case of a suite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// Cases of one group are averaged together.
+    pub group: String,
+    /// The name within the group.
+    pub id: String,
+    /// The work.
+    pub op: Op,
+    /// The element type of the result.
+    pub out: DType,
+    /// What the work is done on; all of one shape.
+    pub operands: Vec<Operand>,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.group, self.id)
+    }
+}
+
+impl Case {
+    /// The bytes of the figures: the result's for a copy, the operands' and the result's for anything else.
+    pub fn bytes(&self) -> u64 {
+        match self.op {
+            Op::Copy => self.result_bytes(),
+            _ => self.operands.iter().map(Operand::stored_bytes).sum::<u64>() + self.result_bytes(),
+        }
+    }
+
+    /// The bytes of the result.
+    pub fn result_bytes(&self) -> u64 {
+        (self.numel() * self.out.size()) as u64
+    }
+
+    /// The shape of the result.
+    pub fn shape(&self) -> &[usize] {
+        self.operands.first().map_or(&[], |operand| operand.layout.shape())
+    }
+
+    /// The elements of the result.
+    pub fn numel(&self) -> usize {
+        self.operands.first().map_or(0, |operand| operand.layout.numel())
+    }
+
+    /// What measuring this case allocates at most: the bases, the results into and fresh, source and target of the roof, and for elementwise
+    /// work every operand once more, contiguous.
+    pub fn memory(&self) -> u128 {
+        let bases = self.operands.iter().map(|operand| u128::from(operand.base_bytes()));
+        let contiguous = match self.op {
+            Op::Copy => 0,
+            _ => self.operands.iter().map(|operand| u128::from(operand.result_bytes())).sum(),
+        };
+        bases.sum::<u128>() + contiguous + 4 * u128::from(self.result_bytes())
+    }
+}
+
+/// The figures of one case with one number of threads; the fields of a line of JSON.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The case's group.
+    pub group: String,
+    /// Its name.
+    pub id: String,
+    /// The work.
+    pub op: &'static str,
+    /// The element type of the result.
+    pub dtype: &'static str,
+    /// The threads that were there to use.
+    pub threads: usize,
+    /// [`Case::bytes`].
+    pub bytes: u64,
+    /// Into a result that is there already, planning included.
+    pub into_ns: f64,
+    /// Into a fresh result each time, which is dropped; elementwise results are laid out as the library does.
+    pub alloc_ns: f64,
+    /// The fastest plain copy of the bytes of the result.
+    pub roof_ns: f64,
+    /// The same work, into, with every operand contiguous and of full size. Copies have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contiguous_ns: Option<f64>,
+    /// The strategy the plan chose.
+    pub path: String,
+}
+
+impl Row {
+    /// How well the case does, 1 being as well as can be: a copy's share of the roof, anything else's share of the speed it has on contiguous
+    /// operands.
+    pub fn score(&self) -> f64 {
+        self.contiguous_ns.unwrap_or(self.roof_ns) / self.into_ns
+    }
+}

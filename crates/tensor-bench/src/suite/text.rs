@@ -1,0 +1,81 @@
+//! The figures of a suite as tables: one for each kind of work, group and number of threads, with the mean and the worst of the group.
+
+use super::Row;
+use crate::{
+    render::{Column, bandwidth, bytes, cut, percent, table, time},
+    stats::{geometric_mean, worst},
+};
+
+/// All tables, in the order of the rows.
+pub fn render(rows: &[Row]) -> String {
+    let mut text = String::new();
+    for group in groups(rows) {
+        let copies = group[0].contiguous_ns.is_none();
+        let kind = if copies { "copy" } else { "elementwise" };
+        let s = if group[0].threads == 1 { "" } else { "s" };
+        text.push_str(&format!("{kind}, {}, {} thread{s}\n\n", group[0].group, group[0].threads));
+        text.push_str(&group_table(&group, copies));
+        text.push_str(&summary(&group, copies));
+        text.push('\n');
+    }
+    text.push_str(LEGEND);
+    text
+}
+
+const LEGEND: &str = "\
+into: result there already, planning included; fresh: a new result each time; GB/s of into
+roof: the fastest plain copy of the result's bytes; share: of the roof
+contig.: the same work on contiguous operands; price: share of that speed
+";
+
+/// Rows of one group, kind of work and number of threads, in the order of the first of each.
+fn groups(rows: &[Row]) -> Vec<Vec<&Row>> {
+    let key = |row: &Row| (row.threads, row.contiguous_ns.is_some(), row.group.clone());
+    let mut groups: Vec<Vec<&Row>> = Vec::new();
+    for row in rows {
+        match groups.iter_mut().find(|group| key(group[0]) == key(row)) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    groups
+}
+
+fn group_table(rows: &[&Row], copies: bool) -> String {
+    use Column::{Left, Right};
+    let (against, score) = if copies { ("roof", "share") } else { ("contig.", "price") };
+    let columns = [
+        Left("case"),
+        Left("dtype"),
+        Right("bytes"),
+        Right("into"),
+        Right("GB/s"),
+        Right("fresh"),
+        Right(against),
+        Right(score),
+        Left("path"),
+    ];
+    table(&columns, rows.iter().map(|row| cells(row)).collect())
+}
+
+fn cells(row: &Row) -> Vec<String> {
+    vec![
+        cut(&row.id, 25),
+        row.dtype.to_owned(),
+        bytes(u128::from(row.bytes)),
+        time(row.into_ns),
+        bandwidth(row.bytes, row.into_ns),
+        time(row.alloc_ns),
+        time(row.contiguous_ns.unwrap_or(row.roof_ns)),
+        percent(row.score()),
+        cut(&row.path, 14),
+    ]
+}
+
+fn summary(rows: &[&Row], copies: bool) -> String {
+    let scores: Vec<f64> = rows.iter().map(|row| row.score()).collect();
+    let (Some(mean), Some(worst)) = (geometric_mean(&scores), worst(&scores)) else { return String::new() };
+    let name = rows.iter().find(|row| row.score() == worst).map_or("", |row| row.id.as_str());
+    let of = if copies { "share of the roof" } else { "share of the contiguous speed" };
+    format!("{of}: geometric mean {}, worst {} ({})\n", percent(mean), percent(worst), cut(name, 25))
+}

@@ -1,0 +1,106 @@
+//! `explain`: the transcript, and how chains are refused.
+
+mod common;
+
+use common::run;
+
+#[test]
+fn a_chain_is_followed_step_by_step() {
+    let text = run(&["explain", "arange(24).reshape(1,2,3,4)[:,:,:,2].reshape(3,2)"]).succeeded();
+    assert_eq!(
+        text,
+        "\
+arange(24)
+  shape (24) strides (1) offset 0
+  contiguous
+  storage: new, 24 i64
+  visits, in logical order: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …
+    0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23
+  contiguous() would return it as it is
+
+.reshape(1,2,3,4)
+  shape (1, 2, 3, 4) strides (24, 12, 4, 1) offset 0
+  contiguous
+  storage: the same, 24 i64
+  visits, in logical order: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …
+    0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23
+  contiguous() would return it as it is
+
+[:,:,:,2]
+  shape (1, 2, 3) strides (24, 12, 4) offset 2
+  not contiguous: dimension 2 has stride 4, not 1
+  storage: the same, 24 i64
+  visits, in logical order: 2, 6, 10, 14, 18, 22
+    .  .  2  .  .  .  6  .  .  . 10  .  .  . 14  .  .  . 18  .  .  . 22  .
+  contiguous() would copy 48 B, path: strided
+
+.reshape(3,2)
+  shape (3, 2) strides (8, 4) offset 2
+  not contiguous: dimension 1 has stride 4, not 1
+  storage: the same, 24 i64
+  visits, in logical order: 2, 6, 10, 14, 18, 22
+    .  .  2  .  .  .  6  .  .  . 10  .  .  . 14  .  .  . 18  .  .  . 22  .
+  contiguous() would copy 48 B, path: strided
+"
+    );
+}
+
+#[test]
+fn a_reshape_that_no_strides_can_express_copies() {
+    let text = run(&["explain", "arange(6).reshape(2, 3).t().reshape(6)"]).succeeded();
+    let last = text.split("\n\n").last().unwrap();
+    assert!(last.contains("storage: new, 6 i64, copied"), "{last}");
+    let flat = run(&["explain", "arange(6).reshape(2, 3).T.flatten().contiguous()"]).succeeded();
+    assert!(flat.contains("copied") && flat.contains("nothing is copied"), "{flat}");
+}
+
+#[test]
+fn an_overlapping_view_shows_each_place_once() {
+    let text = run(&["explain", "arange(5).unfold(0, 3, 1).expand(2, 3, 3)"]);
+    text.failed("expanded size");
+    let text = run(&["explain", "arange(5).unfold(0, 3, 1)"]).succeeded();
+    assert!(text.contains("visits, in logical order: 0, 1, 2, 1, 2, 3, 2, 3, 4"), "{text}");
+    assert!(text.contains("   0 1 2 3 4\n"), "{text}");
+}
+
+#[test]
+fn no_array_is_made_however_large() {
+    let text = run(&["explain", "zeros(1000000, 1000000).t()[::2, ::-1]"]).succeeded();
+    assert!(text.contains("of 1000000000000 places, it visits some from"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let many = run(&["explain", "arange(3).expand(1000000000000, 3)"]).succeeded();
+    assert!(many.contains("   0 1 2\n"), "{many}");
+}
+
+#[test]
+fn a_refused_view_is_the_librarys_word_after_the_steps_before_it() {
+    let cases = [
+        ("arange(6).reshape(2, 3).t().view(6)", "view size is not compatible"),
+        ("arange(6).reshape(4, 2)", "shape '[4, 2]' is invalid for input of size 6"),
+        ("arange(6).as_strided((4,), (2,))", "are out of bounds for storage of size 48"),
+        ("arange(6)[7]", "index 7 is out of bounds"),
+        ("arange(6).permute(1)", "Dimension out of range"),
+        ("arange(6).expand(9223372036854775807, 6)", "too large"),
+    ];
+    for (chain, reason) in cases {
+        let steps = run(&["explain", chain]).failed(reason);
+        assert!(steps.starts_with("arange(6)\n"), "{chain}: {steps}");
+    }
+    assert_eq!(run(&["explain", "zeros(4294967296, 4294967296)"]).failed("Storage size calculation overflowed"), "");
+}
+
+#[test]
+fn what_cannot_be_read_is_pointed_at() {
+    let cases = [
+        ("arange(3", "expected `,` or `)`\n  arange(3\n          ^"),
+        ("arange(3).foo()", "unknown method `foo`\n  arange(3).foo()\n            ^^^"),
+        ("zeros(2, -3)", "zeros: -3 is not a size\n  zeros(2, -3)\n       ^^^^^^^"),
+        ("", "expected arange(…) or zeros(…)\n  \n  ^"),
+        ("arange(3)[0", "expected `,` or `]`"),
+        ("arange(3);", "expected `.` or `[`"),
+        ("arange(3).t(\u{1b}[31m)", "expected a whole number"),
+    ];
+    for (chain, complaint) in cases {
+        run(&["explain", chain]).refused(complaint);
+    }
+}

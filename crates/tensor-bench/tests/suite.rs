@@ -1,0 +1,135 @@
+//! `suite`: the lines of JSON, the tables, and what is refused before anything is measured.
+
+mod common;
+
+use common::{Folder, run};
+use serde_json::Value;
+
+const COPY: &str = r#"{"group": "small", "id": "turned", "dtype": "f32", "base": [8, 6], "ops": [["permute", [1, 0]]],
+    "shape": [6, 8], "strides": [1, 6], "offset": 0}"#;
+const ADD: &str = r#"{"group": "small", "id": "row", "op": "add", "out_dtype": "f32", "operands": [
+    {"dtype": "f32", "base": [6, 8], "ops": [["flip", 1]], "shape": [6, 8], "strides": [8, -1], "offset": 7},
+    {"dtype": "f32", "base": [1, 8], "ops": [["expand", [6, 8]]], "shape": [6, 8], "strides": [0, 1], "offset": 0}]}"#;
+
+fn lines(text: &str) -> Vec<serde_json::Map<String, Value>> {
+    text.lines().map(|line| serde_json::from_str(line).expect("each line is an object")).collect()
+}
+
+#[test]
+fn each_case_and_thread_count_is_one_line_of_known_keys() {
+    let folder = Folder::new();
+    let suite = folder.file("s.json", format!("[{COPY}, {ADD}]"));
+    let text = run(&["suite", &suite, "--json", "--quick", "--threads", "1,2"]).succeeded();
+    let rows = lines(&text);
+    assert_eq!(rows.len(), 4);
+    let common = "alloc_ns bytes dtype group id into_ns op path roof_ns threads";
+    for row in &rows {
+        let mut keys: Vec<&str> = row.keys().map(String::as_str).filter(|key| *key != "contiguous_ns").collect();
+        keys.sort_unstable();
+        assert_eq!(keys.join(" "), common);
+        assert_eq!(row.contains_key("contiguous_ns"), row["op"] == "add");
+        for time in row.keys().filter(|key| key.ends_with("_ns")) {
+            assert!(row[time].as_f64().unwrap() > 0.0, "{time} of {row:?}");
+        }
+    }
+    let facts = |row: &serde_json::Map<String, Value>| {
+        format!("{} {} {} {} {}", row["id"], row["op"], row["dtype"], row["threads"], row["bytes"])
+    };
+    let all: Vec<_> = rows.iter().map(facts).collect();
+    let expected = [
+        r#""turned" "copy" "f32" 1 192"#,
+        r#""row" "add" "f32" 1 416"#,
+        r#""turned" "copy" "f32" 2 192"#,
+        r#""row" "add" "f32" 2 416"#,
+    ];
+    assert_eq!(all, expected);
+}
+
+#[test]
+fn tables_fit_a_hundred_columns() {
+    let folder = Folder::new();
+    let long = COPY.replace("turned", "a_name_much_longer_than_any_column_of_a_table_could_be");
+    let suite = folder.file("s.json", format!("[{COPY}, {long}, {ADD}]"));
+    let text = run(&["suite", &suite, "--quick"]).succeeded();
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(text.starts_with("copy, small, 1 thread\n\ncase "), "{text}");
+    assert!(text.contains("\nelementwise, small, 1 thread\n"), "{text}");
+    assert_eq!(text.matches("geometric mean").count(), 2, "{text}");
+}
+
+/// Every operation with every element type that has it, results checked: a wrong one would be exit code 1.
+#[test]
+fn every_operation_is_right_for_every_dtype() {
+    let dtypes = "bool u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64 c64 c128";
+    let operand = |dtype: &str| format!(r#"{{"dtype": "{dtype}", "base": [9, 7], "ops": [["permute", [1, 0]]]}}"#);
+    let mut cases = Vec::new();
+    for dtype in dtypes.split(' ') {
+        cases.push(format!(r#"{{"group": "g", "id": "copy", "dtype": "{dtype}", "base": [9, 7], "ops": [["permute", [1, 0]]]}}"#));
+        let complex = dtype.starts_with('c');
+        let fraction = complex || dtype.contains('f');
+        let number = dtype != "bool";
+        let ops = [
+            ("add", 2, number), ("sub", 2, number), ("mul", 2, number), ("neg", 1, number), ("mul_add", 3, number),
+            ("relu", 1, number && !complex), ("div", 2, fraction), ("sqrt", 1, fraction), ("exp", 1, fraction),
+        ];
+        for (op, arity, _) in ops.into_iter().filter(|(_, _, has)| *has) {
+            let operands = vec![operand(dtype); arity].join(", ");
+            cases.push(format!(r#"{{"group": "g", "id": "{op}", "op": "{op}", "out_dtype": "{dtype}", "operands": [{operands}]}}"#));
+        }
+        for (from, to) in [(dtype, "f32"), (dtype, "f64"), ("f32", dtype), ("f64", dtype)] {
+            let from = operand(from);
+            cases.push(format!(r#"{{"group": "g", "id": "cast", "op": "cast", "out_dtype": "{to}", "operands": [{from}]}}"#));
+        }
+    }
+    let folder = Folder::new();
+    let suite = folder.file("s.json", format!("[{}]", cases.join(",")));
+    let text = run(&["suite", &suite, "--json", "--quick"]).succeeded();
+    assert_eq!(lines(&text).len(), cases.len());
+}
+
+#[test]
+fn a_filter_chooses_by_group_and_id() {
+    let folder = Folder::new();
+    let suite = folder.file("s.json", format!("[{COPY}, {ADD}]"));
+    let text = run(&["suite", &suite, "--json", "--quick", "--filter", "small/turn"]).succeeded();
+    assert_eq!(lines(&text).len(), 1);
+    run(&["suite", &suite, "--json", "--quick", "--filter", "nothing"]).refused("no case to measure");
+}
+
+#[test]
+fn malformed_suites_are_refused_with_the_case() {
+    let cases = [
+        ("".to_owned(), "not a suite"),
+        ("[]".to_owned(), "no case to measure"),
+        ("{}".to_owned(), "not a suite"),
+        (format!("[{COPY}"), "not a suite"),
+        (format!("[{COPY}, 7]"), "case number 1"),
+        (format!("[{COPY}, {{\"id\": \"x\"}}]"), "case x: missing field `group`"),
+        (COPY.replace("f32", "f33"), "case turned: unknown dtype 'f33'"),
+        (COPY.replace("permute", "rotate"), "case turned: unknown view operation"),
+        (COPY.replace("[[\"permute\", [1, 0]]]", "[[\"permute\", [0, 0]]]"), "case turned: permute(): duplicate"),
+        (COPY.replace("[6, 8]", "[8, 6]"), "case turned: shape [8, 6] is stated"),
+        (COPY.replace("[1, 6]", "[1, 7]"), "case turned: strides [1, 7] are stated"),
+        (COPY.replace("\"offset\": 0", "\"offset\": 1"), "case turned: offset 1 is stated"),
+        (COPY.replace("\"base\": [8, 6]", "\"base\": [8.5, 6]"), "case turned: invalid type"),
+        (ADD.replace("\"op\": \"add\"", "\"op\": \"frob\""), "case row: unknown op 'frob'"),
+        (ADD.replace("\"op\": \"add\"", "\"op\": \"neg\""), "case row: neg takes 1 operands, not 2"),
+        (ADD.replace("\"out_dtype\": \"f32\"", "\"out_dtype\": \"f64\""), "case row: an operand of dtype f32"),
+    ];
+    for (text, reason) in cases {
+        let text = if text.starts_with('{') && text.len() > 2 { format!("[{text}]") } else { text };
+        let folder = Folder::new();
+        let suite = folder.file("s.json", &text);
+        run(&["suite", &suite, "--json", "--quick"]).refused(reason);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_case_beyond_memory_is_refused_before_the_others_run() {
+    let folder = Folder::new();
+    let huge = r#"{"group": "g", "id": "huge", "dtype": "f64", "base": [1099511627776], "ops": []}"#;
+    let suite = folder.file("s.json", format!("[{COPY}, {huge}]"));
+    let out = run(&["suite", &suite, "--json", "--quick"]).failed("case g/huge: needs 44.0 TB of memory, but only");
+    assert_eq!(out, "");
+}
