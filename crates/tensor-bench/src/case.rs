@@ -66,7 +66,8 @@ impl Operand {
     /// No memory.
     pub fn tensor<T: Sample>(&self, seed: usize) -> Result<Tensor<T>> {
         let seed = seed.wrapping_mul(0x0123_4567_89AB);
-        let base = Tensor::from_fn(&[self.base.iter().product()], |i| T::sample(i[0].wrapping_add(seed)))?;
+        let base =
+            Tensor::from_fn(&[self.base.iter().product()], |i| T::sample(i[0].wrapping_add(seed)))?;
         base.with_layout(self.layout.clone())
     }
 }
@@ -77,8 +78,12 @@ mod tests {
 
     #[test]
     fn an_expanded_operand_is_stored_once() {
-        let operand = Operand::new(DType::F32, vec![64, 1], vec![ViewOp::Expand(vec![64, 8])]).unwrap();
-        assert_eq!((operand.base_bytes(), operand.stored_bytes(), operand.result_bytes()), (256, 256, 2048));
+        let operand =
+            Operand::new(DType::F32, vec![64, 1], vec![ViewOp::Expand(vec![64, 8])]).unwrap();
+        assert_eq!(
+            (operand.base_bytes(), operand.stored_bytes(), operand.result_bytes()),
+            (256, 256, 2048)
+        );
     }
 
     #[test]

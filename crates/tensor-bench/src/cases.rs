@@ -56,7 +56,11 @@ pub const LAYOUTS: &[Case] = &[
     floats("weight matrix, transposed", "zeros(4096, 4096).t()", "zeros(1024, 1024).t()"),
     floats("block of columns", "zeros(4096, 8192)[:, 1024:5120]", "zeros(1024, 2048)[:, 256:1280]"),
     floats("every second column", "zeros(4096, 8192)[:, ::2]", "zeros(1024, 2048)[:, ::2]"),
-    floats("image batch, mirrored", "zeros(32, 3, 224, 224).flip(3)", "zeros(8, 3, 224, 224).flip(3)"),
+    floats(
+        "image batch, mirrored",
+        "zeros(32, 3, 224, 224).flip(3)",
+        "zeros(8, 3, 224, 224).flip(3)",
+    ),
     floats(
         "bias, broadcast",
         "zeros(64, 1, 1).expand(32, 64, 56, 56)",
@@ -80,8 +84,11 @@ impl Case {
     /// # Errors
     /// A chain that cannot be read or that copies: a mistake in the table.
     pub fn operand(&self, quick: bool) -> Result<Operand> {
-        let chain = Chain::parse(if quick { self.quick } else { self.chain }).map_err(Failure::work)?;
-        let ops = chain.view_ops().ok_or_else(|| Failure::work(format!("{}: a view is expected", self.name)))?;
+        let chain =
+            Chain::parse(if quick { self.quick } else { self.chain }).map_err(Failure::work)?;
+        let ops = chain
+            .view_ops()
+            .ok_or_else(|| Failure::work(format!("{}: a view is expected", self.name)))?;
         Ok(Operand::new(self.dtype, chain.shape, ops)?)
     }
 }

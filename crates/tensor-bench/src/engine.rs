@@ -65,9 +65,7 @@ pub struct Contender<'a> {
 
 impl<'a> Contender<'a> {
     /// Wraps one operation. The loop over a batch is compiled around it, so a short operation does not pay for a call through a pointer.
-    pub fn new<E: Into<Failure>>(
-        mut operation: impl FnMut() -> Result<(), E> + 'a,
-    ) -> Self {
+    pub fn new<E: Into<Failure>>(mut operation: impl FnMut() -> Result<(), E> + 'a) -> Self {
         let repeat = move |times| (0..times).try_for_each(|_| operation()).map_err(Into::into);
         Contender { repeat: Box::new(repeat) }
     }
@@ -121,7 +119,8 @@ pub fn race<const N: usize>(
     let samples = rounds(budget, &mut contenders, &batches)?;
     let mut timings = samples.into_iter().zip(batches).map(|(s, batch)| Timing::of(s, batch));
     let missing = || Failure::work("no round was run");
-    let mut result = [Timing { best_ns: 0.0, median_ns: 0.0, spread: 0.0, samples: 0, batch: 0 }; N];
+    let mut result =
+        [Timing { best_ns: 0.0, median_ns: 0.0, spread: 0.0, samples: 0, batch: 0 }; N];
     for slot in &mut result {
         *slot = timings.next().flatten().ok_or_else(missing)?;
     }

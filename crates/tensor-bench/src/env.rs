@@ -48,7 +48,9 @@ impl Card {
             simd: simd.to_string(),
             memory: memory::meminfo("MemTotal"),
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-            kernel: fs::read_to_string("/proc/sys/kernel/osrelease").ok().map(|text| text.trim().to_owned()),
+            kernel: fs::read_to_string("/proc/sys/kernel/osrelease")
+                .ok()
+                .map(|text| text.trim().to_owned()),
             version: env!("CARGO_PKG_VERSION"),
         }
     }
@@ -60,8 +62,18 @@ impl Card {
         let caches: Vec<_> = caches.collect();
         let memory = self.memory.map_or_else(unknown, |bytes| render::bytes(bytes.into()));
         [
-            format!("{}, {} cores, {}", self.cpu.clone().unwrap_or_else(unknown), self.cores, self.simd),
-            format!("{}; memory {memory}; {} {}", caches.join(", "), self.system, self.kernel.clone().unwrap_or_default()),
+            format!(
+                "{}, {} cores, {}",
+                self.cpu.clone().unwrap_or_else(unknown),
+                self.cores,
+                self.simd
+            ),
+            format!(
+                "{}; memory {memory}; {} {}",
+                caches.join(", "),
+                self.system,
+                self.kernel.clone().unwrap_or_default()
+            ),
         ]
     }
 }
@@ -77,7 +89,8 @@ fn cpu_name(cpuinfo: &str) -> Option<String> {
 }
 
 fn caches(folder: &Path) -> Vec<Cache> {
-    let mut caches: Vec<Cache> = (0..8).filter_map(|i| cache(&folder.join(format!("index{i}")))).collect();
+    let mut caches: Vec<Cache> =
+        (0..8).filter_map(|i| cache(&folder.join(format!("index{i}")))).collect();
     caches.sort_by_key(|cache| cache.level);
     caches
 }
@@ -120,7 +133,8 @@ mod tests {
     #[test]
     fn a_machine_that_says_nothing_still_has_a_card() {
         assert_eq!(caches(Path::new("/nowhere")), []);
-        let card = Card { cpu: None, caches: vec![], memory: None, kernel: None, ..Card::read("Scalar") };
+        let card =
+            Card { cpu: None, caches: vec![], memory: None, kernel: None, ..Card::read("Scalar") };
         assert!(card.lines()[0].starts_with("unknown, "), "{card:?}");
     }
 }

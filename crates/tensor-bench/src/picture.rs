@@ -21,7 +21,10 @@ pub fn lines(layout: &Layout, len: usize) -> Vec<String> {
         _ if len == 0 => vec!["the storage is empty".to_owned()],
         None if len > DRAWN => vec![format!("of {len} places, it visits none")],
         Some((lowest, highest)) if len > DRAWN => {
-            vec![format!("of {len} places, it visits {} from {lowest} to {highest}", how_many(layout))]
+            vec![format!(
+                "of {len} places, it visits {} from {lowest} to {highest}",
+                how_many(layout)
+            )]
         }
         bounds => draw(&visited(layout, len, bounds.is_some())),
     }
@@ -61,12 +64,14 @@ fn draw(marks: &[bool]) -> Vec<String> {
     let cell = (marks.len() - 1).to_string().len() + 1;
     let fitting = (WIDTH - 2) / cell;
     let row = if marks.len() <= fitting { fitting } else { fitting / 8 * 8 };
-    let rows: Vec<String> = marks.chunks(row).enumerate().map(|(i, m)| draw_row(m, i * row, cell)).collect();
+    let rows: Vec<String> =
+        marks.chunks(row).enumerate().map(|(i, m)| draw_row(m, i * row, cell)).collect();
     elide(rows)
 }
 
 fn draw_row(marks: &[bool], first: usize, cell: usize) -> String {
-    let text = |(i, &mark): (usize, &bool)| if mark { (first + i).to_string() } else { ".".to_owned() };
+    let text =
+        |(i, &mark): (usize, &bool)| if mark { (first + i).to_string() } else { ".".to_owned() };
     marks.iter().enumerate().map(text).map(|text| format!("{text:>cell$}")).collect()
 }
 

@@ -38,7 +38,9 @@ fn parts(layout: &Layout, threads: usize) -> Result<Vec<Layout>> {
             let size = layout.shape()[dim];
             let part = size.div_ceil(threads);
             let starts = (0..size).step_by(part);
-            starts.map(|start| layout.narrow(dim as isize, start as isize, part.min(size - start))).collect()
+            starts
+                .map(|start| layout.narrow(dim as isize, start as isize, part.min(size - start)))
+                .collect()
         }
         _ => Ok(vec![layout]),
     }
@@ -72,7 +74,10 @@ fn sum_slice<T: Sample>(slice: &[T]) -> T::Sum {
     lanes.into_iter().chain(tail).fold(T::Sum::default(), |a, b| a + b)
 }
 
-fn sum_lanes<S: Copy + Default + std::ops::Add<Output = S>>(len: usize, term: impl Fn(usize) -> S) -> S {
+fn sum_lanes<S: Copy + Default + std::ops::Add<Output = S>>(
+    len: usize,
+    term: impl Fn(usize) -> S,
+) -> S {
     let whole = len / LANES * LANES;
     let mut lanes = [S::default(); LANES];
     for block in (0..whole).step_by(LANES) {
@@ -107,7 +112,11 @@ mod tests {
         for layout in layouts {
             let expected: Wrapping<i64> = elements(&base, &layout).map(Wrapping).sum();
             for threads in [1, 2, 3] {
-                assert_eq!(sum(&base, &layout, threads).unwrap(), expected, "{layout:?}, {threads} threads");
+                assert_eq!(
+                    sum(&base, &layout, threads).unwrap(),
+                    expected,
+                    "{layout:?}, {threads} threads"
+                );
             }
         }
     }

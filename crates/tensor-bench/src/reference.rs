@@ -27,11 +27,17 @@ pub fn check<T: Element + std::fmt::Debug>(
     let mut compared = 0;
     for (place, (&got, right)) in result.iter().zip(expected).enumerate() {
         if !same(got, right) {
-            return Err(Failure::work(format!("wrong result: element {place} is {got:?}, not {right:?}")));
+            return Err(Failure::work(format!(
+                "wrong result: element {place} is {got:?}, not {right:?}"
+            )));
         }
         compared += 1;
     }
-    if compared == result.len() { Ok(()) } else { Err(Failure::work("wrong result: too many elements")) }
+    if compared == result.len() {
+        Ok(())
+    } else {
+        Err(Failure::work("wrong result: too many elements"))
+    }
 }
 
 #[cfg(test)]

@@ -107,7 +107,10 @@ mod tests {
     fn numbers_keep_their_units() {
         let times = [0.4, 12.0, 999.9, 1500.0, 98_765.0, 12_345_678.0, 3.2e9].map(time);
         assert_eq!(times, ["0.40 ns", "12 ns", "1000 ns", "1.5 us", "98.8 us", "12.3 ms", "3.2 s"]);
-        assert_eq!([0, 999, 67_108_864, 1 << 60].map(bytes), ["0 B", "999 B", "67.1 MB", "1152922 TB"]);
+        assert_eq!(
+            [0, 999, 67_108_864, 1 << 60].map(bytes),
+            ["0 B", "999 B", "67.1 MB", "1152922 TB"]
+        );
         assert_eq!((percent(0.874), bandwidth(100, 8.0)), ("87 %".into(), "12.5".into()));
     }
 

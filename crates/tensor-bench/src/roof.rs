@@ -72,7 +72,9 @@ pub fn faster(memcpy: Timing, stream: Timing) -> f64 {
 fn lines(bytes: usize, value: u8) -> Result<Vec<Line>> {
     let count = bytes.div_ceil(size_of::<Line>());
     let mut lines = Vec::new();
-    lines.try_reserve_exact(count).map_err(|_| Failure::work(format!("no memory for {bytes} bytes")))?;
+    lines
+        .try_reserve_exact(count)
+        .map_err(|_| Failure::work(format!("no memory for {bytes} bytes")))?;
     lines.resize(count, Line([value; 64]));
     Ok(lines)
 }
@@ -88,9 +90,12 @@ mod tests {
             let roof = Roof::new(bytes, threads).unwrap();
             for contender in roof.contenders() {
                 roof.target.borrow_mut().fill(Line([2; 64]));
-                race(&Budget { most_rounds: 1, fewest_rounds: 1, ..Budget::QUICK }, [contender]).unwrap();
+                race(&Budget { most_rounds: 1, fewest_rounds: 1, ..Budget::QUICK }, [contender])
+                    .unwrap();
                 let target = roof.target.borrow();
-                let written = bytemuck::cast_slice::<Line, u8>(&target)[..bytes as usize].iter().all(|&b| b == 1);
+                let written = bytemuck::cast_slice::<Line, u8>(&target)[..bytes as usize]
+                    .iter()
+                    .all(|&b| b == 1);
                 assert!(written, "{bytes} bytes, {threads} threads");
             }
         }

@@ -253,7 +253,9 @@ mod tests {
     #[test]
     fn close_is_up_to_rounding() {
         assert!(1.0f32.close(1.0 + 2.0 * f32::EPSILON) && !1.0f32.close(1.00001));
-        assert!(f64::NAN.close(f64::NAN) && !f64::NAN.close(1.0) && f64::INFINITY.close(f64::INFINITY));
+        assert!(
+            f64::NAN.close(f64::NAN) && !f64::NAN.close(1.0) && f64::INFINITY.close(f64::INFINITY)
+        );
         assert!(f16::from_f32(1.0).close(f16::from_f32(1.002)) && !3u8.close(4));
     }
 

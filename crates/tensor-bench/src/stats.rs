@@ -49,7 +49,10 @@ mod tests {
     #[test]
     fn a_timing_keeps_best_median_and_spread() {
         let timing = Timing::of(vec![30.0, 10.0, 20.0, 50.0, 40.0], 7).unwrap();
-        assert_eq!((timing.best_ns, timing.median_ns, timing.samples, timing.batch), (10.0, 30.0, 5, 7));
+        assert_eq!(
+            (timing.best_ns, timing.median_ns, timing.samples, timing.batch),
+            (10.0, 30.0, 5, 7)
+        );
         assert_eq!(timing.spread, 20.0 / 30.0);
     }
 

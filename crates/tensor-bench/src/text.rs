@@ -117,7 +117,9 @@ impl<'a> Cursor<'a> {
         }
         let number = &rest[..rest.len() - digits.len() + length];
         let span = self.at..self.at + number.len();
-        let value = number.parse().map_err(|_| self.error(span, format!("{number} does not fit 64 bits")))?;
+        let value = number
+            .parse()
+            .map_err(|_| self.error(span, format!("{number} does not fit 64 bits")))?;
         self.advance(number.len());
         Ok(Some(value))
     }

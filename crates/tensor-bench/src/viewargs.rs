@@ -106,7 +106,10 @@ impl FromArgMatches for ViewArgs {
         Ok(ViewArgs(placed.into_iter().map(|(_, op)| op).collect()))
     }
 
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
@@ -137,7 +140,14 @@ mod tests {
 
     #[test]
     fn malformed_values_are_refused() {
-        for line in ["--permute 1,x", "--permute", "--transpose 1", "--slice 1:2:0", "--slice a", "--flip 99999999999999999999"] {
+        for line in [
+            "--permute 1,x",
+            "--permute",
+            "--transpose 1",
+            "--slice 1:2:0",
+            "--slice a",
+            "--flip 99999999999999999999",
+        ] {
             assert!(parse(line).is_err(), "{line}");
         }
     }

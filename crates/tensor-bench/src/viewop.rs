@@ -59,7 +59,9 @@ impl ViewOp {
             ViewOp::Permute(dims) => layout.permute(dims),
             ViewOp::Transpose(d0, d1) => layout.transpose(*d0, *d1),
             ViewOp::T => layout.t(),
-            ViewOp::Reverse => layout.permute(&(0..layout.ndim() as isize).rev().collect::<Vec<_>>()),
+            ViewOp::Reverse => {
+                layout.permute(&(0..layout.ndim() as isize).rev().collect::<Vec<_>>())
+            }
             ViewOp::MoveDim(from, to) => layout.movedim(from, to),
             ViewOp::Narrow(dim, start, len) => layout.narrow(*dim, *start, *len),
             ViewOp::Select(dim, index) => layout.select(*dim, *index),

@@ -39,7 +39,8 @@ fn views_are_applied_in_the_order_they_stand() {
     let mut expected = Vec::new();
     for channel in [2, 1, 0] {
         for row in (3..500).step_by(100) {
-            expected.extend((0..512).rev().map(|column| pixels[(512 * row + column) * 3 + channel]));
+            expected
+                .extend((0..512).rev().map(|column| pixels[(512 * row + column) * 3 + channel]));
         }
     }
     assert_eq!(header, "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 5, 512), }");
@@ -50,15 +51,30 @@ fn views_are_applied_in_the_order_they_stand() {
 fn every_dtype_arrives_in_this_machines_byte_order() {
     let folder = Folder::new();
     let widths = [
-        ("b1", 1), ("u1", 1), ("u2", 2), ("u4", 4), ("u8", 8), ("i1", 1), ("i2", 2), ("i4", 4), ("i8", 8),
-        ("f2", 2), ("f4", 4), ("f8", 8), ("c8", 8), ("c16", 16),
+        ("b1", 1),
+        ("u1", 1),
+        ("u2", 2),
+        ("u4", 4),
+        ("u8", 8),
+        ("i1", 1),
+        ("i2", 2),
+        ("i4", 4),
+        ("i8", 8),
+        ("f2", 2),
+        ("f4", 4),
+        ("f8", 8),
+        ("c8", 8),
+        ("c16", 16),
     ];
     for (name, width) in widths {
         let part = if name.starts_with('c') { width / 2 } else { width };
-        let little: Vec<u8> = (0..6 * width as u8).map(|byte| if name == "b1" { byte % 2 } else { byte }).collect();
-        let big: Vec<u8> = little.chunks(part).flat_map(|part| part.iter().rev().copied()).collect();
+        let little: Vec<u8> =
+            (0..6 * width as u8).map(|byte| if name == "b1" { byte % 2 } else { byte }).collect();
+        let big: Vec<u8> =
+            little.chunks(part).flat_map(|part| part.iter().rev().copied()).collect();
         for (order, data) in [('<', &little), ('>', &big)] {
-            let input = folder.file("in.npy", npy(&format!("{order}{name}"), false, "(2, 3)", data));
+            let input =
+                folder.file("in.npy", npy(&format!("{order}{name}"), false, "(2, 3)", data));
             run(&["convert", &input, &folder.name("out.npy")]).succeeded();
             let (header, bytes) = split_npy(folder.path("out.npy"));
             let expected = if cfg!(target_endian = "big") { &big } else { &little };
@@ -102,7 +118,10 @@ fn a_link_stays_a_link() {
 #[test]
 fn hostile_files_are_refused_and_leave_nothing() {
     let dictionary = |descr: &str, shape: &str| {
-        npy_with_header(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"), &[0; 8])
+        npy_with_header(
+            &format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"),
+            &[0; 8],
+        )
     };
     let good = npy("<f4", false, "(2,)", &[0; 8]);
     let cases: Vec<(Vec<u8>, &str)> = vec![
@@ -164,7 +183,11 @@ fn a_failed_conversion_leaves_what_was_there() {
         let folder = Folder::new();
         let old = folder.file("out.npy", "old");
         run(&[&["convert", FORTRAN, &old], *view].concat()).failed(reason);
-        assert_eq!((fs::read(&old).unwrap().as_slice(), folder.files().len()), (&b"old"[..], 1), "{view:?}");
+        assert_eq!(
+            (fs::read(&old).unwrap().as_slice(), folder.files().len()),
+            (&b"old"[..], 1),
+            "{view:?}"
+        );
     }
 }
 

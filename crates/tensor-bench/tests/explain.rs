@@ -86,7 +86,11 @@ fn a_refused_view_is_the_librarys_word_after_the_steps_before_it() {
         let steps = run(&["explain", chain]).failed(reason);
         assert!(steps.starts_with("arange(6)\n"), "{chain}: {steps}");
     }
-    assert_eq!(run(&["explain", "zeros(4294967296, 4294967296)"]).failed("Storage size calculation overflowed"), "");
+    assert_eq!(
+        run(&["explain", "zeros(4294967296, 4294967296)"])
+            .failed("Storage size calculation overflowed"),
+        ""
+    );
 }
 
 #[test]

@@ -7,15 +7,37 @@ use serde_json::Value;
 
 #[test]
 fn the_document_has_a_schema_a_machine_and_rows() {
-    let text = run(&["report", "--quick", "--json", "--threads", "1", "--npy", FORTRAN, "--slice", ":8, 1:"]).succeeded();
+    let text = run(&[
+        "report",
+        "--quick",
+        "--json",
+        "--threads",
+        "1",
+        "--npy",
+        FORTRAN,
+        "--slice",
+        ":8, 1:",
+    ])
+    .succeeded();
     let report: Value = serde_json::from_str(&text).expect("one document");
-    assert_eq!((&report["schema"], &report["threads"], &report["quick"]), (&1.into(), &1.into(), &true.into()));
-    assert!(report["machine"]["cores"].as_u64().unwrap() >= 1 && report["machine"]["simd"].is_string());
+    assert_eq!(
+        (&report["schema"], &report["threads"], &report["quick"]),
+        (&1.into(), &1.into(), &true.into())
+    );
+    assert!(
+        report["machine"]["cores"].as_u64().unwrap() >= 1 && report["machine"]["simd"].is_string()
+    );
     let row = &report["layouts"][0];
     assert_eq!(row["name"], "fortran_64x48_f32.npy");
     assert_eq!(row["view"], "[:8, 1:]");
-    assert_eq!((row["shape"].to_string(), row["strides"].to_string()), ("[8,47]".into(), "[1,64]".into()));
-    assert_eq!((&row["contiguous"], &row["breaks_at"], &row["bytes"]), (&false.into(), &1.into(), &1504.into()));
+    assert_eq!(
+        (row["shape"].to_string(), row["strides"].to_string()),
+        ("[8,47]".into(), "[1,64]".into())
+    );
+    assert_eq!(
+        (&row["contiguous"], &row["breaks_at"], &row["bytes"]),
+        (&false.into(), &1.into(), &1504.into())
+    );
     assert_eq!(row["why"], "dim 1 stride 64, not 1");
     for time in ["copy_ns", "roof_ns", "contiguous_ns"] {
         assert!(row[time].as_f64().unwrap() > 0.0, "{time}");
@@ -32,7 +54,10 @@ fn the_text_fits_a_hundred_columns_and_ends_with_advice() {
     let text = run(&["--quick", "--npy", FORTRAN]).succeeded();
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("no: dim 1 stride 64, not 1"), "{text}");
-    assert!(text.split("What to do\n\n").nth(1).is_some_and(|advice| advice.starts_with("- ")), "{text}");
+    assert!(
+        text.split("What to do\n\n").nth(1).is_some_and(|advice| advice.starts_with("- ")),
+        "{text}"
+    );
 }
 
 #[test]
@@ -45,7 +70,9 @@ fn a_contiguous_array_is_said_to_be_one() {
 #[test]
 fn every_dtype_of_a_file_can_be_measured() {
     let folder = Folder::new();
-    for (descr, width) in [("|b1", 1), ("<u2", 2), ("<i8", 8), ("<f2", 2), ("<f8", 8), ("<c8", 8), ("<c16", 16)] {
+    for (descr, width) in
+        [("|b1", 1), ("<u2", 2), ("<i8", 8), ("<f2", 2), ("<f8", 8), ("<c8", 8), ("<c16", 16)]
+    {
         let array = folder.file("a.npy", npy(descr, true, "(5, 7)", &vec![1; 35 * width]));
         run(&["report", "--quick", "--json", "--npy", &array]).succeeded();
     }

@@ -24,7 +24,8 @@ fn each_case_and_thread_count_is_one_line_of_known_keys() {
     assert_eq!(rows.len(), 4);
     let common = "alloc_ns bytes dtype group id into_ns op path roof_ns threads";
     for row in &rows {
-        let mut keys: Vec<&str> = row.keys().map(String::as_str).filter(|key| *key != "contiguous_ns").collect();
+        let mut keys: Vec<&str> =
+            row.keys().map(String::as_str).filter(|key| *key != "contiguous_ns").collect();
         keys.sort_unstable();
         assert_eq!(keys.join(" "), common);
         assert_eq!(row.contains_key("contiguous_ns"), row["op"] == "add");
@@ -61,7 +62,9 @@ fn tables_fit_a_hundred_columns() {
 #[test]
 fn every_operation_is_right_for_every_dtype() {
     let dtypes = "bool u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64 c64 c128";
-    let operand = |dtype: &str| format!(r#"{{"dtype": "{dtype}", "base": [9, 7], "ops": [["permute", [1, 0]]]}}"#);
+    let operand = |dtype: &str| {
+        format!(r#"{{"dtype": "{dtype}", "base": [9, 7], "ops": [["permute", [1, 0]]]}}"#)
+    };
     let mut cases = Vec::new();
     for dtype in dtypes.split(' ') {
         cases.push(format!(r#"{{"group": "g", "id": "copy", "dtype": "{dtype}", "base": [9, 7], "ops": [["permute", [1, 0]]]}}"#));
@@ -69,8 +72,15 @@ fn every_operation_is_right_for_every_dtype() {
         let fraction = complex || dtype.contains('f');
         let number = dtype != "bool";
         let ops = [
-            ("add", 2, number), ("sub", 2, number), ("mul", 2, number), ("neg", 1, number), ("mul_add", 3, number),
-            ("relu", 1, number && !complex), ("div", 2, fraction), ("sqrt", 1, fraction), ("exp", 1, fraction),
+            ("add", 2, number),
+            ("sub", 2, number),
+            ("mul", 2, number),
+            ("neg", 1, number),
+            ("mul_add", 3, number),
+            ("relu", 1, number && !complex),
+            ("div", 2, fraction),
+            ("sqrt", 1, fraction),
+            ("exp", 1, fraction),
         ];
         for (op, arity, _) in ops.into_iter().filter(|(_, _, has)| *has) {
             let operands = vec![operand(dtype); arity].join(", ");
@@ -93,7 +103,8 @@ fn a_filter_chooses_by_group_and_id() {
     let suite = folder.file("s.json", format!("[{COPY}, {ADD}]"));
     let text = run(&["suite", &suite, "--json", "--quick", "--filter", "small/turn"]).succeeded();
     assert_eq!(lines(&text).len(), 1);
-    run(&["suite", &suite, "--json", "--quick", "--filter", "nothing"]).refused("no case to measure");
+    run(&["suite", &suite, "--json", "--quick", "--filter", "nothing"])
+        .refused("no case to measure");
 }
 
 #[test]
@@ -107,14 +118,23 @@ fn malformed_suites_are_refused_with_the_case() {
         (format!("[{COPY}, {{\"id\": \"x\"}}]"), "case x: missing field `group`"),
         (COPY.replace("f32", "f33"), "case turned: unknown dtype 'f33'"),
         (COPY.replace("permute", "rotate"), "case turned: unknown view operation"),
-        (COPY.replace("[[\"permute\", [1, 0]]]", "[[\"permute\", [0, 0]]]"), "case turned: permute(): duplicate"),
+        (
+            COPY.replace("[[\"permute\", [1, 0]]]", "[[\"permute\", [0, 0]]]"),
+            "case turned: permute(): duplicate",
+        ),
         (COPY.replace("[6, 8]", "[8, 6]"), "case turned: shape [8, 6] is stated"),
         (COPY.replace("[1, 6]", "[1, 7]"), "case turned: strides [1, 7] are stated"),
         (COPY.replace("\"offset\": 0", "\"offset\": 1"), "case turned: offset 1 is stated"),
         (COPY.replace("\"base\": [8, 6]", "\"base\": [8.5, 6]"), "case turned: invalid type"),
         (ADD.replace("\"op\": \"add\"", "\"op\": \"frob\""), "case row: unknown op 'frob'"),
-        (ADD.replace("\"op\": \"add\"", "\"op\": \"neg\""), "case row: neg takes 1 operands, not 2"),
-        (ADD.replace("\"out_dtype\": \"f32\"", "\"out_dtype\": \"f64\""), "case row: an operand of dtype f32"),
+        (
+            ADD.replace("\"op\": \"add\"", "\"op\": \"neg\""),
+            "case row: neg takes 1 operands, not 2",
+        ),
+        (
+            ADD.replace("\"out_dtype\": \"f32\"", "\"out_dtype\": \"f64\""),
+            "case row: an operand of dtype f32",
+        ),
     ];
     for (text, reason) in cases {
         let text = if text.starts_with('{') && text.len() > 2 { format!("[{text}]") } else { text };
@@ -128,8 +148,10 @@ fn malformed_suites_are_refused_with_the_case() {
 #[test]
 fn a_case_beyond_memory_is_refused_before_the_others_run() {
     let folder = Folder::new();
-    let huge = r#"{"group": "g", "id": "huge", "dtype": "f64", "base": [1099511627776], "ops": []}"#;
+    let huge =
+        r#"{"group": "g", "id": "huge", "dtype": "f64", "base": [1099511627776], "ops": []}"#;
     let suite = folder.file("s.json", format!("[{COPY}, {huge}]"));
-    let out = run(&["suite", &suite, "--json", "--quick"]).failed("case g/huge: needs 44.0 TB of memory, but only");
+    let out = run(&["suite", &suite, "--json", "--quick"])
+        .failed("case g/huge: needs 44.0 TB of memory, but only");
     assert_eq!(out, "");
 }

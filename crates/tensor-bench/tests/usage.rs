@@ -36,8 +36,11 @@ fn bad_arguments_are_refused() {
 #[test]
 fn thread_counts_of_a_suite_are_checked_before_anything_runs() {
     let folder = Folder::new();
-    let suite = folder.file("s.json", r#"[{"group": "g", "id": "a", "dtype": "u8", "base": [4], "ops": []}]"#);
-    for (threads, reason) in [("0", "0 threads"), ("1,70000", "70000 threads"), ("1,", "invalid"), ("two", "invalid")] {
+    let suite = folder
+        .file("s.json", r#"[{"group": "g", "id": "a", "dtype": "u8", "base": [4], "ops": []}]"#);
+    for (threads, reason) in
+        [("0", "0 threads"), ("1,70000", "70000 threads"), ("1,", "invalid"), ("two", "invalid")]
+    {
         run(&["suite", &suite, "--json", "--quick", "--threads", threads]).refused(reason);
     }
 }

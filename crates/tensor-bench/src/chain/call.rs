@@ -59,7 +59,11 @@ pub(super) fn step(cursor: &mut Cursor<'_>) -> Result<Step, ParseError> {
 fn indices(cursor: &mut Cursor<'_>) -> Result<Vec<tensor_kernels::Index>, ParseError> {
     let from = cursor.position();
     let indices = cursor.list("]", index::index)?;
-    if indices.is_empty() { Err(cursor.error(from..from, "expected an index")) } else { Ok(indices) }
+    if indices.is_empty() {
+        Err(cursor.error(from..from, "expected an index"))
+    } else {
+        Ok(indices)
+    }
 }
 
 fn call<T>(
@@ -122,7 +126,8 @@ const METHODS: &[(&str, Meaning)] = &[
         args.ints_or([0, 0, 1]).and_then(|[offset, d0, d1]| view(ViewOp::Diagonal(offset, d0, d1)))
     }),
     ("as_strided", |args| {
-        let shape = args.list(0)?.into_iter().map(|size| args.size(size)).collect::<Checked<_>>()?;
+        let shape =
+            args.list(0)?.into_iter().map(|size| args.size(size)).collect::<Checked<_>>()?;
         let offset = args.values.get(2).map(|offset| args.size(args.int(offset)?)).transpose()?;
         view(ViewOp::AsStrided(shape, args.list(1)?, offset))
     }),
@@ -157,7 +162,11 @@ impl Args<'_> {
     /// The integers given, defaults for those left out at the end.
     fn ints_or<const N: usize>(&self, mut ints: [isize; N]) -> Checked<[isize; N]> {
         if self.values.len() > N {
-            return Err(format!("{} takes at most {N} arguments, not {}", self.name, self.values.len()));
+            return Err(format!(
+                "{} takes at most {N} arguments, not {}",
+                self.name,
+                self.values.len()
+            ));
         }
         for (slot, value) in ints.iter_mut().zip(&self.values) {
             *slot = self.int(value)?;
@@ -181,7 +190,9 @@ impl Args<'_> {
         match self.values.get(at) {
             Some(Arg::List(list)) => Ok(list.clone()),
             Some(Arg::Int(int)) => Ok(vec![*int]),
-            None => Err(format!("{} takes at least 2 arguments, not {}", self.name, self.values.len())),
+            None => {
+                Err(format!("{} takes at least 2 arguments, not {}", self.name, self.values.len()))
+            }
         }
     }
 

@@ -97,7 +97,10 @@ mod tests {
         let chain = Chain::parse("torch.arange(0, 24) .reshape(2, 12)[:, 1]").unwrap();
         assert_eq!((chain.shape.as_slice(), chain.dtype), (&[24][..], DType::I64));
         let texts: Vec<_> = chain.links.iter().map(|link| link.text.as_str()).collect();
-        assert_eq!((chain.text.as_str(), texts), ("torch.arange(0, 24)", vec![".reshape(2, 12)", "[:, 1]"]));
+        assert_eq!(
+            (chain.text.as_str(), texts),
+            ("torch.arange(0, 24)", vec![".reshape(2, 12)", "[:, 1]"])
+        );
     }
 
     #[test]
@@ -155,7 +158,10 @@ mod tests {
             Index::NewAxis,
             Index::Ellipsis,
         ];
-        assert_eq!(steps("zeros(6)[-2, :, 1:-3:2, ::-1, None, ...]"), [Step::View(ViewOp::Index(expected))]);
+        assert_eq!(
+            steps("zeros(6)[-2, :, 1:-3:2, ::-1, None, ...]"),
+            [Step::View(ViewOp::Index(expected))]
+        );
     }
 
     #[test]

@@ -33,7 +33,13 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     memory::preflight(layout.dense_bytes(view.dtype().size())? as u128)?;
     let target = Target::open(&args.output)?;
     target.fill(|file| write(file, &view))?;
-    writeln!(out, "{}: {} {} in C order", args.output.display(), view.dtype(), tuple(layout.shape()))?;
+    writeln!(
+        out,
+        "{}: {} {} in C order",
+        args.output.display(),
+        view.dtype(),
+        tuple(layout.shape())
+    )?;
     Ok(())
 }
 

@@ -100,7 +100,11 @@ impl State {
     fn print(&self, call: &str, out: &mut dyn Write) -> Result<()> {
         paragraph(out, "", call)?;
         let (shape, strides) = (tuple(self.layout.shape()), tuple(self.layout.strides()));
-        paragraph(out, "  ", &format!("shape {shape} strides {strides} offset {}", self.layout.offset()))?;
+        paragraph(
+            out,
+            "  ",
+            &format!("shape {shape} strides {strides} offset {}", self.layout.offset()),
+        )?;
         paragraph(out, "  ", &contiguity(&self.layout))?;
         paragraph(out, "  ", &self.storage_text())?;
         paragraph(out, "  ", &order(&self.layout))?;
@@ -115,8 +119,12 @@ impl State {
         match self.storage {
             Storage::Fresh => format!("storage: new, {size}"),
             Storage::Same => format!("storage: the same, {size}"),
-            Storage::Copied => format!("storage: new, {size}, copied because no strides can express this view"),
-            Storage::AlreadyContiguous => format!("storage: the same, {size}; it was contiguous, nothing is copied"),
+            Storage::Copied => {
+                format!("storage: new, {size}, copied because no strides can express this view")
+            }
+            Storage::AlreadyContiguous => {
+                format!("storage: the same, {size}; it was contiguous, nothing is copied")
+            }
         }
     }
 
@@ -151,7 +159,10 @@ fn contiguity(layout: &Layout) -> String {
         None => "contiguous".to_owned(),
         Some(dim) => {
             let behind: usize = layout.shape()[dim + 1..].iter().product();
-            format!("not contiguous: dimension {dim} has stride {}, not {behind}", layout.strides()[dim])
+            format!(
+                "not contiguous: dimension {dim} has stride {}, not {behind}",
+                layout.strides()[dim]
+            )
         }
     }
 }

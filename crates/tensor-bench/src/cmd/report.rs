@@ -59,7 +59,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         None if args.view.0.is_empty() => table(args, &setting)?,
         None => return Err(Failure::input("a view needs an array: add --npy FILE")),
     };
-    let machine = Card::read(setting.exec.simd);
+    let machine = Card::read(setting.exec.simd());
     print(&Report { schema: SCHEMA, machine, threads, quick: args.quick, layouts }, args.json, out)
 }
 
@@ -78,7 +78,9 @@ fn table(args: &Args, setting: &Setting) -> Result<Vec<Row>> {
     let progress = Progress::new(LAYOUTS.len());
     let row = |case: &Case| {
         progress.begin(case.name);
-        let row = pool.install(|| known(case, args.quick, setting)).map_err(|failure| failure.at(case.name));
+        let row = pool
+            .install(|| known(case, args.quick, setting))
+            .map_err(|failure| failure.at(case.name));
         progress.end();
         row
     };
@@ -92,12 +94,20 @@ fn known(case: &Case, quick: bool, setting: &Setting) -> Result<Row> {
     let chain = if quick { case.quick } else { case.chain };
     if case.photograph {
         let photograph = Tensor::<u8>::try_from(npy::read(PHOTOGRAPH, PHOTOGRAPH.len() as u64)?)?;
-        return measure::<BytesToFloats>(setting, &subject(case.name, chain, &flat(&photograph)?, operand.layout));
+        return measure::<BytesToFloats>(
+            setting,
+            &subject(case.name, chain, &flat(&photograph)?, operand.layout),
+        );
     }
     with_dtype!(case.dtype, T => generated::<T>(case.name, chain, &operand, setting))
 }
 
-fn generated<T: Sample>(name: &str, chain: &str, operand: &Operand, setting: &Setting) -> Result<Row> {
+fn generated<T: Sample>(
+    name: &str,
+    chain: &str,
+    operand: &Operand,
+    setting: &Setting,
+) -> Result<Row> {
     let base = flat(&operand.tensor::<T>(0)?)?;
     measure::<Same<T>>(setting, &subject(name, chain, &base, operand.layout.clone()))
 }

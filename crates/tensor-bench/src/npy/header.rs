@@ -39,7 +39,8 @@ impl Header {
         };
         let before = if major == 1 { 10 } else { 12 };
         let text = header_text(source, size, major)?;
-        let fields = dictionary(&text).map_err(|error| Failure::input(format!("header: {error}")))?;
+        let fields =
+            dictionary(&text).map_err(|error| Failure::input(format!("header: {error}")))?;
         let header = Header { len: before + size as u64, ..fields };
         header.check_length(len)?;
         Ok(header)
@@ -51,10 +52,17 @@ impl Header {
         let wrong = match self.data_bytes() {
             None => format!("shape {:?} is too large for any file", self.shape),
             Some(promised) if promised > there => {
-                format!("truncated: shape {:?} of {} needs {promised} bytes, {there} follow", self.shape, self.dtype)
+                format!(
+                    "truncated: shape {:?} of {} needs {promised} bytes, {there} follow",
+                    self.shape, self.dtype
+                )
             }
             Some(promised) if promised < there => {
-                format!("{} bytes too many after the {promised} of shape {:?}", there - promised, self.shape)
+                format!(
+                    "{} bytes too many after the {promised} of shape {:?}",
+                    there - promised,
+                    self.shape
+                )
             }
             Some(_) => return Ok(()),
         };
@@ -71,7 +79,9 @@ impl Header {
 
 fn bytes<const N: usize>(source: &mut impl Read) -> Result<[u8; N]> {
     let mut bytes = [0; N];
-    source.read_exact(&mut bytes).map_err(|_| Failure::input("truncated: the file ends in its header"))?;
+    source
+        .read_exact(&mut bytes)
+        .map_err(|_| Failure::input("truncated: the file ends in its header"))?;
     Ok(bytes)
 }
 
@@ -86,10 +96,14 @@ fn version(source: &mut impl Read) -> Result<[u8; 2]> {
 /// The dictionary as text: Latin-1 up to version 2, UTF-8 since.
 fn header_text(source: &mut impl Read, size: usize, major: u8) -> Result<String> {
     if size > LONGEST {
-        return Err(Failure::input(format!("a header of {size} bytes is longer than the {LONGEST} allowed")));
+        return Err(Failure::input(format!(
+            "a header of {size} bytes is longer than the {LONGEST} allowed"
+        )));
     }
     let mut text = vec![0; size];
-    source.read_exact(&mut text).map_err(|_| Failure::input("truncated: the file ends in its header"))?;
+    source
+        .read_exact(&mut text)
+        .map_err(|_| Failure::input("truncated: the file ends in its header"))?;
     match major {
         3 => String::from_utf8(text).map_err(|_| Failure::input("the header is not UTF-8")),
         _ => Ok(text.into_iter().map(char::from).collect()),
@@ -128,7 +142,11 @@ impl Fields {
             "descr" => self.descr.replace(descr(cursor)?).is_some(),
             "fortran_order" => self.fortran.replace(boolean(cursor)?).is_some(),
             "shape" => self.shape.replace(shape(cursor)?).is_some(),
-            _ => return Err(cursor.error(span, "expected one of the keys descr, fortran_order, shape")),
+            _ => {
+                return Err(
+                    cursor.error(span, "expected one of the keys descr, fortran_order, shape")
+                );
+            }
         };
         if repeated { Err(cursor.error(span, "this key stands there twice")) } else { Ok(()) }
     }
@@ -160,8 +178,13 @@ fn descr(cursor: &mut Cursor<'_>) -> Result<(DType, bool), ParseError> {
     let big = name.starts_with('>');
     let kind = name.trim_start_matches(['<', '>', '|', '=']);
     match NAMES.iter().find(|(known, _)| *known == kind && name.len() <= kind.len() + 1) {
-        Some(&(_, dtype)) => Ok((dtype, big != cfg!(target_endian = "big") && name.starts_with(['<', '>']))),
-        None => Err(cursor.error(from..from + name.len() + 2, format!("dtype '{name}' is not supported"))),
+        Some(&(_, dtype)) => {
+            Ok((dtype, big != cfg!(target_endian = "big") && name.starts_with(['<', '>'])))
+        }
+        None => {
+            Err(cursor
+                .error(from..from + name.len() + 2, format!("dtype '{name}' is not supported")))
+        }
     }
 }
 
@@ -227,7 +250,8 @@ mod tests {
     fn every_dtype_is_read_in_both_byte_orders() {
         for (name, dtype) in NAMES {
             for (order, swap) in [("<", false), (">", true), ("|", false)] {
-                let text = format!("{{'shape':(1,),'fortran_order':False,'descr':\"{order}{name}\"}}");
+                let text =
+                    format!("{{'shape':(1,),'fortran_order':False,'descr':\"{order}{name}\"}}");
                 let header = read(&file(1, &text, dtype.size())).unwrap();
                 assert_eq!((header.dtype, header.swap), (*dtype, swap), "{text}");
             }

@@ -44,7 +44,11 @@ pub fn read_file(path: &Path) -> Result<AnyTensor> {
 pub fn read(mut source: impl Read, len: u64) -> Result<AnyTensor> {
     let header = Header::read(&mut source, len)?;
     memory::preflight(2 * u128::from(len))?;
-    let layout = if header.fortran { Layout::fortran(&header.shape)? } else { Layout::contiguous(&header.shape)? };
+    let layout = if header.fortran {
+        Layout::fortran(&header.shape)?
+    } else {
+        Layout::contiguous(&header.shape)?
+    };
     let raw = Raw { bytes: data(&mut source, len - header.len)?, swap: header.swap };
     tensor(header.dtype, raw, layout)
 }
@@ -56,7 +60,11 @@ fn data(source: &mut impl Read, len: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(len).map_err(|_| too_large())?;
     let read = source.take(len as u64).read_to_end(&mut bytes).map_err(Failure::input)?;
-    if read == len { Ok(bytes) } else { Err(Failure::input("the file became shorter while it was read")) }
+    if read == len {
+        Ok(bytes)
+    } else {
+        Err(Failure::input("the file became shorter while it was read"))
+    }
 }
 
 fn tensor(dtype: DType, raw: Raw, layout: Layout) -> Result<AnyTensor> {
@@ -92,7 +100,9 @@ impl Raw {
 
     fn bools(self) -> Result<Vec<bool>> {
         match self.bytes.iter().position(|&byte| byte > 1) {
-            Some(at) => Err(Failure::input(format!("element {at} is {}, which is no bool", self.bytes[at]))),
+            Some(at) => {
+                Err(Failure::input(format!("element {at} is {}, which is no bool", self.bytes[at])))
+            }
             None => collect(self.bytes.iter().map(|&byte| byte == 1)),
         }
     }
@@ -101,7 +111,8 @@ impl Raw {
 fn collect<T>(elements: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
     let mut all = Vec::new();
     let count = elements.len();
-    all.try_reserve_exact(count).map_err(|_| Failure::work(format!("no memory for {count} elements")))?;
+    all.try_reserve_exact(count)
+        .map_err(|_| Failure::work(format!("no memory for {count} elements")))?;
     all.extend(elements);
     Ok(all)
 }
@@ -140,14 +151,20 @@ mod tests {
     fn the_other_byte_order_is_swapped_part_by_part() {
         assert_eq!(values::<u16>(&file(">u2", "False", "(2,)", &[1, 2, 3, 4])), [0x0102, 0x0304]);
         let parts = [1.5f32.to_be_bytes(), (-2.0f32).to_be_bytes()].concat();
-        assert_eq!(values::<Complex<f32>>(&file(">c8", "False", "(1,)", &parts)), [Complex::new(1.5, -2.0)]);
+        assert_eq!(
+            values::<Complex<f32>>(&file(">c8", "False", "(1,)", &parts)),
+            [Complex::new(1.5, -2.0)]
+        );
     }
 
     #[test]
     fn a_bool_is_zero_or_one() {
         assert_eq!(values::<bool>(&file("|b1", "False", "(2,)", &[1, 0])), [true, false]);
         let bytes = file("|b1", "False", "(2,)", &[1, 2]);
-        assert_eq!(read(&bytes[..], bytes.len() as u64).unwrap_err().to_string(), "element 1 is 2, which is no bool");
+        assert_eq!(
+            read(&bytes[..], bytes.len() as u64).unwrap_err().to_string(),
+            "element 1 is 2, which is no bool"
+        );
     }
 
     #[test]

@@ -20,7 +20,8 @@ const ALIGNMENT: usize = 64;
 /// # Errors
 /// [`Failure::Work`] for an element type that NumPy has no name for, [`Failure::Output`] from the writer.
 pub fn write(out: &mut dyn Write, dtype: DType, shape: &[usize], data: &[u8]) -> Result<()> {
-    let descr = descr_of(dtype).ok_or_else(|| Failure::work(format!(".npy has no name for {dtype}")))?;
+    let descr =
+        descr_of(dtype).ok_or_else(|| Failure::work(format!(".npy has no name for {dtype}")))?;
     out.write_all(&header(&descr, shape))?;
     out.write_all(data)?;
     Ok(())
@@ -30,7 +31,8 @@ pub fn write(out: &mut dyn Write, dtype: DType, shape: &[usize], data: &[u8]) ->
 fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     let sizes: String = shape.iter().map(|size| format!("{size}, ")).collect();
     let sizes = if shape.len() == 1 { sizes.trim_end() } else { sizes.trim_end_matches(", ") };
-    let dictionary = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
+    let dictionary =
+        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
     let before = if dictionary.len() + ALIGNMENT < usize::from(u16::MAX) { 10 } else { 12 };
     let total = (before + dictionary.len() + 1).next_multiple_of(ALIGNMENT);
     let length = total - before;
@@ -75,7 +77,9 @@ impl Target {
     /// # Errors
     /// What `write` returns, and errors of the file system. In both cases the place is as it was.
     pub fn fill(mut self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-        let failed = |path: &Path, error: io::Error| Failure::work(format!("cannot write {}: {error}", path.display()));
+        let failed = |path: &Path, error: io::Error| {
+            Failure::work(format!("cannot write {}: {error}", path.display()))
+        };
         let file = match &mut self.sink {
             Sink::File(file) => file.as_file_mut(),
             Sink::Device(file) => file,
@@ -110,7 +114,8 @@ fn open(path: &Path) -> io::Result<(PathBuf, Sink)> {
     }
     // A link stays a link: its target is replaced.
     let path = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Asked first because the error of a temporary file names a file nobody has heard of.
     fs::metadata(folder)?;
     let file = temporary(folder)?;

@@ -18,7 +18,8 @@ pub(super) fn advice(rows: &[Row]) -> Vec<String> {
 
 fn contiguous_already(rows: &[Row]) -> Option<String> {
     let named = names(rows.iter().filter(|row| row.contiguous));
-    (!named.is_empty()).then(|| format!("- Contiguous already, contiguous() returns it as it is: {named}."))
+    (!named.is_empty())
+        .then(|| format!("- Contiguous already, contiguous() returns it as it is: {named}."))
 }
 
 fn passes(work: &str, rows: &[&Row], pass: impl Fn(&Row) -> Pass) -> Vec<String> {
@@ -26,7 +27,10 @@ fn passes(work: &str, rows: &[&Row], pass: impl Fn(&Row) -> Pass) -> Vec<String>
         names(rows.iter().copied().filter(|row| choose(pass(row).pays_after)))
     };
     let sentences = [
-        ("copy first, it pays within three passes", chosen(&|after| after.is_some_and(|n| n <= FEW))),
+        (
+            "copy first, it pays within three passes",
+            chosen(&|after| after.is_some_and(|n| n <= FEW)),
+        ),
         ("do not copy, the view costs no more", chosen(&|after| after.is_none())),
     ];
     let mut lines: Vec<String> = sentences
@@ -40,14 +44,18 @@ fn passes(work: &str, rows: &[&Row], pass: impl Fn(&Row) -> Pass) -> Vec<String>
     });
     let many: Vec<_> = many.collect();
     if !many.is_empty() {
-        lines.push(format!("- {work}: copy only if more passes follow than stand in brackets: {}.", many.join("; ")));
+        lines.push(format!(
+            "- {work}: copy only if more passes follow than stand in brackets: {}.",
+            many.join("; ")
+        ));
     }
     lines
 }
 
 /// How much of a fresh copy is the memory and not the copying.
 fn price_of_memory(rows: &[&Row]) -> Option<String> {
-    let dearest = rows.iter().copied().max_by(|a, b| fresh_factor(a).total_cmp(&fresh_factor(b)))?;
+    let dearest =
+        rows.iter().copied().max_by(|a, b| fresh_factor(a).total_cmp(&fresh_factor(b)))?;
     let factor = fresh_factor(dearest);
     (factor > 1.5).then(|| {
         format!(

@@ -2,7 +2,10 @@
 
 use std::marker::PhantomData;
 
-use tensor_kernels::{DType, Exec, Layout, Tensor, TensorExt, TensorView, TensorViewMut, copy_into, elementwise_path, map_into};
+use tensor_kernels::{
+    DType, Exec, Layout, Tensor, TensorExt, TensorView, TensorViewMut, copy_into, elementwise_path,
+    map_into,
+};
 
 use crate::{sample::Sample, work};
 
@@ -51,7 +54,11 @@ impl<T: Sample> Conversion for Same<T> {
         x
     }
 
-    fn copy_into(exec: &Exec, from: &TensorView<'_, T>, to: &mut TensorViewMut<'_, T>) -> crate::Result<()> {
+    fn copy_into(
+        exec: &Exec,
+        from: &TensorView<'_, T>,
+        to: &mut TensorViewMut<'_, T>,
+    ) -> crate::Result<()> {
         Ok(copy_into(exec, from, to)?)
     }
 
@@ -75,13 +82,21 @@ impl Conversion for BytesToFloats {
         f32::from(x)
     }
 
-    fn copy_into(exec: &Exec, from: &TensorView<'_, u8>, to: &mut TensorViewMut<'_, f32>) -> crate::Result<()> {
+    fn copy_into(
+        exec: &Exec,
+        from: &TensorView<'_, u8>,
+        to: &mut TensorViewMut<'_, f32>,
+    ) -> crate::Result<()> {
         Ok(map_into(exec, from, to, Self::convert)?)
     }
 
     fn fresh(view: &Tensor<u8>) -> crate::Result<Tensor<f32>> {
         let fresh = Tensor::zeros(view.shape())?;
-        Self::copy_into(Exec::current()?, &view.read()?.as_view(), &mut fresh.write()?.as_view_mut()?)?;
+        Self::copy_into(
+            Exec::current()?,
+            &view.read()?.as_view(),
+            &mut fresh.write()?.as_view_mut()?,
+        )?;
         Ok(fresh)
     }
 

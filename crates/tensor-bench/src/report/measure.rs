@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use tensor_kernels::{Layout, Tensor, TensorView, TensorViewMut, map_into};
 
-use super::{Pass, Row, Conversion, Same, why};
+use super::{Conversion, Pass, Row, Same, why};
 use crate::{
     Failure, Result,
     engine::{Contender, race},
@@ -34,7 +34,10 @@ pub struct Subject<'a, T> {
 pub fn measure<C: Conversion>(setting: &Setting, subject: &Subject<'_, C::From>) -> Result<Row> {
     let layout = &subject.layout;
     if layout.numel() == 0 {
-        return Err(Failure::input(format!("{}: a view without elements cannot be measured", subject.name)));
+        return Err(Failure::input(format!(
+            "{}: a view without elements cannot be measured",
+            subject.name
+        )));
     }
     let bytes = layout.dense_bytes(size_of::<C::To>())? as u64;
     memory::preflight(6 * u128::from(bytes))?;
@@ -103,7 +106,10 @@ impl<'a, C: Conversion> Arrays<'a, C> {
     fn measure(&self, setting: &Setting, bytes: u64) -> Result<Times> {
         let (base, view) = (self.base.read()?, self.view.read()?);
         let (dense, mut target) = (self.dense.read()?, self.target.write()?);
-        let base = base.as_view().as_slice().ok_or_else(|| Failure::work("the storage is not one piece"))?;
+        let base = base
+            .as_view()
+            .as_slice()
+            .ok_or_else(|| Failure::work("the storage is not one piece"))?;
         let passes = Passes::<C> {
             setting,
             base,
@@ -140,7 +146,12 @@ impl<C: Conversion> Passes<'_, C> {
     }
 
     fn elementwise_dense(&self) -> Result<()> {
-        Ok(map_into(&self.setting.exec, &self.dense, &mut self.target.borrow_mut(), Same::<C::To>::pass)?)
+        Ok(map_into(
+            &self.setting.exec,
+            &self.dense,
+            &mut self.target.borrow_mut(),
+            Same::<C::To>::pass,
+        )?)
     }
 
     fn sum(&self) -> Result<<C::From as Sample>::Sum> {
@@ -153,7 +164,9 @@ impl<C: Conversion> Passes<'_, C> {
     }
 
     fn dense_slice(&self) -> Result<&[C::To]> {
-        self.dense.as_slice().ok_or_else(|| Failure::work("wrong result: the copy is not contiguous"))
+        self.dense
+            .as_slice()
+            .ok_or_else(|| Failure::work("wrong result: the copy is not contiguous"))
     }
 
     fn race(&self, view: &Tensor<C::From>, roof: &Roof) -> Result<Times> {
@@ -168,7 +181,8 @@ impl<C: Conversion> Passes<'_, C> {
             memcpy,
             stream,
         ];
-        let [copy, fresh, strided, dense, sum, sum_dense, memcpy, stream] = race(&self.setting.budget, contenders)?;
+        let [copy, fresh, strided, dense, sum, sum_dense, memcpy, stream] =
+            race(&self.setting.budget, contenders)?;
         Ok(Times {
             copy: copy.best_ns,
             fresh: fresh.best_ns,
@@ -192,7 +206,8 @@ impl<C: Conversion> Passes<'_, C> {
 
     fn check_target(&self, expected: impl Iterator<Item = C::To>) -> Result<()> {
         let mut target = self.target.borrow_mut();
-        let result = target.as_slice_mut().ok_or_else(|| Failure::work("the result is not contiguous"))?;
+        let result =
+            target.as_slice_mut().ok_or_else(|| Failure::work("the result is not contiguous"))?;
         check(result, expected, identical)
     }
 
@@ -201,7 +216,9 @@ impl<C: Conversion> Passes<'_, C> {
         let (expected, allowed) = C::To::expected_sum(terms);
         let sums = [C::From::number(self.sum()?), C::To::number(self.sum_dense()?)];
         match sums.into_iter().find(|sum| (sum - expected).abs() > allowed) {
-            Some(sum) => Err(Failure::work(format!("wrong result: the sum is {sum}, not {expected}"))),
+            Some(sum) => {
+                Err(Failure::work(format!("wrong result: the sum is {sum}, not {expected}")))
+            }
             None => Ok(()),
         }
     }

@@ -105,7 +105,11 @@ impl Pass {
 /// Why a layout is contiguous, or which dimension breaks it.
 pub fn why(layout: &Layout) -> String {
     let Some(dim) = layout.contiguity_break() else {
-        let odd = layout.shape().iter().zip(layout.strides()).any(|(&size, &stride)| size == 1 && stride != 1);
+        let odd = layout
+            .shape()
+            .iter()
+            .zip(layout.strides())
+            .any(|(&size, &stride)| size == 1 && stride != 1);
         return if odd { "size-1 dims do not count" } else { "in logical order" }.to_owned();
     };
     let stride = layout.strides()[dim];

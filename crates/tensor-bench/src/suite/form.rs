@@ -83,7 +83,10 @@ fn check(case: &Case) -> Checked<()> {
     }
     let shape = operands[0].layout.shape();
     if let Some(other) = operands.iter().find(|operand| operand.layout.shape() != shape) {
-        return Err(format!("operands of different shapes {shape:?} and {:?}", other.layout.shape()));
+        return Err(format!(
+            "operands of different shapes {shape:?} and {:?}",
+            other.layout.shape()
+        ));
     }
     if let Some(other) = operands.iter().find(|operand| *op != Op::Cast && operand.dtype != *out) {
         return Err(format!("an operand of dtype {} for a result of dtype {out}", other.dtype));
@@ -92,7 +95,10 @@ fn check(case: &Case) -> Checked<()> {
         return Err(format!("{} has no meaning for elements of dtype {}", op.name(), other.dtype));
     }
     if *op == Op::Cast && !Op::casts(operands[0].dtype, *out) {
-        return Err(format!("cast from {} to {out}: one of the two must be f32 or f64", operands[0].dtype));
+        return Err(format!(
+            "cast from {} to {out}: one of the two must be f32 or f64",
+            operands[0].dtype
+        ));
     }
     if case.numel() == 0 {
         return Err(format!("shape {shape:?} has no elements: there is nothing to measure"));
@@ -103,7 +109,8 @@ fn check(case: &Case) -> Checked<()> {
 fn operand(value: &Value) -> Checked<Operand> {
     let stated = Stated::deserialize(value).map_err(|error| error.to_string())?;
     let ops = stated.ops.iter().map(view_op).collect::<Checked<_>>()?;
-    let operand = Operand::new(dtype(&stated.dtype)?, stated.base.clone(), ops).map_err(|error| error.to_string())?;
+    let operand = Operand::new(dtype(&stated.dtype)?, stated.base.clone(), ops)
+        .map_err(|error| error.to_string())?;
     stated.check(&operand.layout)?;
     Ok(operand)
 }
@@ -111,14 +118,15 @@ fn operand(value: &Value) -> Checked<Operand> {
 impl Stated {
     /// The layout that the case states, where it states one, must be the one that its operations give.
     fn check(&self, layout: &Layout) -> Checked<()> {
-        let (right_shape, right_strides, right_offset) = (layout.shape(), layout.strides(), layout.offset());
+        let (right_shape, right_strides, right_offset) =
+            (layout.shape(), layout.strides(), layout.offset());
         match self {
             Stated { shape: Some(shape), .. } if shape != right_shape => {
                 Err(format!("shape {shape:?} is stated, but base and ops give {right_shape:?}"))
             }
-            Stated { strides: Some(strides), .. } if !same_strides(strides, layout) => {
-                Err(format!("strides {strides:?} are stated, but base and ops give {right_strides:?}"))
-            }
+            Stated { strides: Some(strides), .. } if !same_strides(strides, layout) => Err(
+                format!("strides {strides:?} are stated, but base and ops give {right_strides:?}"),
+            ),
             Stated { offset: Some(offset), .. } if *offset != right_offset => {
                 Err(format!("offset {offset} is stated, but base and ops give {right_offset}"))
             }
@@ -130,17 +138,21 @@ impl Stated {
 /// The strides of dimensions of size 1 lead nowhere, and libraries differ in them.
 fn same_strides(strides: &[isize], layout: &Layout) -> bool {
     let mut dims = layout.shape().iter().zip(layout.strides()).zip(strides);
-    strides.len() == layout.ndim() && dims.all(|((&size, right), stated)| size == 1 || right == stated)
+    strides.len() == layout.ndim()
+        && dims.all(|((&size, right), stated)| size == 1 || right == stated)
 }
 
 /// `["permute", [1, 0]]`, `["slice", dim, start, stop, step]`, `["flip", dim]`, `["expand", [sizes]]`.
 fn view_op(value: &Value) -> Checked<ViewOp> {
-    let unknown = || format!("unknown view operation {value}: expected permute, slice, flip or expand");
+    let unknown =
+        || format!("unknown view operation {value}: expected permute, slice, flip or expand");
     let (name, args) = value.as_array().and_then(|list| list.split_first()).ok_or_else(unknown)?;
     let op = match (name.as_str(), args) {
         (Some("permute"), [dims]) => integers(dims).map(ViewOp::Permute),
         (Some("expand"), [sizes]) => integers(sizes).map(ViewOp::Expand),
-        (Some("flip"), [dim]) => integer(dim).map(|dim| vec![dim]).or(integers(dim)).map(ViewOp::Flip),
+        (Some("flip"), [dim]) => {
+            integer(dim).map(|dim| vec![dim]).or(integers(dim)).map(ViewOp::Flip)
+        }
         (Some("slice"), [dim, start, stop, step]) => slice(dim, start, stop, step),
         (Some("permute" | "expand" | "flip" | "slice"), _) => None,
         _ => return Err(unknown()),
@@ -203,18 +215,51 @@ mod tests {
             (r#""dtype": "f32", "base": [2]"#, "case c1: missing field `ops`"),
             (r#""dtype": "f32", "base": [-2], "ops": []"#, "case c1: invalid value: integer `-2`"),
             (r#""dtype": "f32", "base": "2", "ops": []"#, "case c1: invalid type"),
-            (r#""dtype": "f32", "base": [2, 3], "ops": [["permute", [0, 0]]]"#, "case c1: permute(): duplicate"),
-            (r#""dtype": "f32", "base": [2, 3], "ops": [["permute"]]"#, "case c1: malformed view operation"),
-            (r#""dtype": "f32", "base": [2, 3], "ops": [["roll", 1]]"#, "case c1: unknown view operation"),
-            (r#""dtype": "f32", "base": [2, 3], "ops": [["slice", 0, 0, 2, 0]]"#, "case c1: slice step"),
-            (r#""dtype": "f32", "base": [2, 3], "ops": [], "shape": [3, 2]"#, "case c1: shape [3, 2] is stated"),
-            (r#""dtype": "f32", "base": [2, 3], "ops": [], "strides": [1, 2]"#, "case c1: strides [1, 2] are stated"),
-            (r#""dtype": "f32", "base": [2, 3], "ops": [], "offset": 1"#, "case c1: offset 1 is stated"),
-            (r#""dtype": "f32", "base": [2, 0], "ops": []"#, "case c1: shape [2, 0] has no elements"),
-            (r#""dtype": "f32", "base": [4294967296, 4294967296], "ops": []"#, "case c1: Storage size calculation overflowed"),
+            (
+                r#""dtype": "f32", "base": [2, 3], "ops": [["permute", [0, 0]]]"#,
+                "case c1: permute(): duplicate",
+            ),
+            (
+                r#""dtype": "f32", "base": [2, 3], "ops": [["permute"]]"#,
+                "case c1: malformed view operation",
+            ),
+            (
+                r#""dtype": "f32", "base": [2, 3], "ops": [["roll", 1]]"#,
+                "case c1: unknown view operation",
+            ),
+            (
+                r#""dtype": "f32", "base": [2, 3], "ops": [["slice", 0, 0, 2, 0]]"#,
+                "case c1: slice step",
+            ),
+            (
+                r#""dtype": "f32", "base": [2, 3], "ops": [], "shape": [3, 2]"#,
+                "case c1: shape [3, 2] is stated",
+            ),
+            (
+                r#""dtype": "f32", "base": [2, 3], "ops": [], "strides": [1, 2]"#,
+                "case c1: strides [1, 2] are stated",
+            ),
+            (
+                r#""dtype": "f32", "base": [2, 3], "ops": [], "offset": 1"#,
+                "case c1: offset 1 is stated",
+            ),
+            (
+                r#""dtype": "f32", "base": [2, 0], "ops": []"#,
+                "case c1: shape [2, 0] has no elements",
+            ),
+            (
+                r#""dtype": "f32", "base": [4294967296, 4294967296], "ops": []"#,
+                "case c1: Storage size calculation overflowed",
+            ),
             (r#""op": "frob", "out_dtype": "f32", "operands": []"#, "case c1: unknown op 'frob'"),
-            (r#""op": "add", "out_dtype": "f32", "operands": []"#, "case c1: add takes 2 operands, not 0"),
-            (r#""op": "add", "dtype": "f32", "base": [2], "ops": []"#, "case c1: add needs operands"),
+            (
+                r#""op": "add", "out_dtype": "f32", "operands": []"#,
+                "case c1: add takes 2 operands, not 0",
+            ),
+            (
+                r#""op": "add", "dtype": "f32", "base": [2], "ops": []"#,
+                "case c1: add needs operands",
+            ),
         ];
         for (fields, reason) in cases {
             let text = refusal(&copy(fields));
@@ -237,7 +282,10 @@ mod tests {
         let root = r#"[{"group": "g", "id": "e", "op": "sqrt", "out_dtype": "i32", "operands": [
             {"dtype": "i32", "base": [2], "ops": []}]}]"#;
         let cast = root.replace("sqrt", "cast").replacen("i32", "u8", 1);
-        assert_eq!(refusal(&cast), "case e: cast from i32 to u8: one of the two must be f32 or f64");
+        assert_eq!(
+            refusal(&cast),
+            "case e: cast from i32 to u8: one of the two must be f32 or f64"
+        );
         assert_eq!(refusal(root), "case e: sqrt has no meaning for elements of dtype i32");
     }
 

@@ -1,8 +1,8 @@
 //! The work of a case for one element type: into a result that is there, into a fresh one, and for a single element as the reference.
 
 use tensor_kernels::{
-    Cast, Exec, Fraction, Number, Ordered, Result, Tensor, TensorView, TensorViewMut, copy_into, map_fresh, ops,
-    to_fresh_contiguous, zip_fresh, zip3_fresh,
+    Cast, Exec, Fraction, Number, Ordered, Result, Tensor, TensorView, TensorViewMut, copy_into,
+    map_fresh, ops, to_fresh_contiguous, zip_fresh, zip3_fresh,
 };
 
 use super::Op;

@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 
-use tensor_kernels::{DType, Layout, Tensor, TensorRef, TensorView, TensorViewMut, elementwise_path};
+use tensor_kernels::{
+    DType, Layout, Tensor, TensorRef, TensorView, TensorViewMut, elementwise_path,
+};
 
 use super::{
     Case, Op, Row,
@@ -28,25 +30,44 @@ pub fn measure(setting: &Setting, case: &Case) -> Result<Row> {
     let dtype = case.operands[0].dtype;
     match (case.op, case.op.class()) {
         (Op::Cast, _) => cast(setting, case),
-        (_, Class::Element) => with_dtype!(dtype, T => run(setting, case, Some(kernel::copy::<T>()))),
-        (op, Class::Number) => with_dtype!(number: dtype, T => run(setting, case, kernel::number::<T>(op))),
-        (op, Class::Ordered) => with_dtype!(ordered: dtype, T => run(setting, case, kernel::ordered::<T>(op))),
-        (op, Class::Fraction) => with_dtype!(fraction: dtype, T => run(setting, case, kernel::fraction::<T>(op))),
+        (_, Class::Element) => {
+            with_dtype!(dtype, T => run(setting, case, Some(kernel::copy::<T>())))
+        }
+        (op, Class::Number) => {
+            with_dtype!(number: dtype, T => run(setting, case, kernel::number::<T>(op)))
+        }
+        (op, Class::Ordered) => {
+            with_dtype!(ordered: dtype, T => run(setting, case, kernel::ordered::<T>(op)))
+        }
+        (op, Class::Fraction) => {
+            with_dtype!(fraction: dtype, T => run(setting, case, kernel::fraction::<T>(op)))
+        }
     }
 }
 
 /// Casts from or to f32 and f64; [`Op::casts`] has refused the others.
 fn cast(setting: &Setting, case: &Case) -> Result<Row> {
     match (case.operands[0].dtype, case.out) {
-        (from, DType::F32) => with_dtype!(from, T => run(setting, case, Some(kernel::cast::<T, f32>()))),
-        (from, DType::F64) => with_dtype!(from, T => run(setting, case, Some(kernel::cast::<T, f64>()))),
-        (DType::F32, to) => with_dtype!(to, R => run(setting, case, Some(kernel::cast::<f32, R>()))),
+        (from, DType::F32) => {
+            with_dtype!(from, T => run(setting, case, Some(kernel::cast::<T, f32>())))
+        }
+        (from, DType::F64) => {
+            with_dtype!(from, T => run(setting, case, Some(kernel::cast::<T, f64>())))
+        }
+        (DType::F32, to) => {
+            with_dtype!(to, R => run(setting, case, Some(kernel::cast::<f32, R>())))
+        }
         (_, to) => with_dtype!(to, R => run(setting, case, Some(kernel::cast::<f64, R>()))),
     }
 }
 
-fn run<T: Sample, R: Sample>(setting: &Setting, case: &Case, kernel: Option<Kernel<T, R>>) -> Result<Row> {
-    let kernel = kernel.ok_or_else(|| Failure::input(format!("{} has no kernel", case.op.name())))?;
+fn run<T: Sample, R: Sample>(
+    setting: &Setting,
+    case: &Case,
+    kernel: Option<Kernel<T, R>>,
+) -> Result<Row> {
+    let kernel =
+        kernel.ok_or_else(|| Failure::input(format!("{} has no kernel", case.op.name())))?;
     let given = filled::<T>(case)?;
     let dense = if case.op == Op::Copy { Vec::new() } else { contiguous(&given)? };
     let target = Tensor::<R>::full(case.shape(), R::sample(0))?;
@@ -175,7 +196,8 @@ impl<T: Sample, R: Sample> Work<'_, T, R> {
     }
 
     fn check(&self, target: &mut TensorViewMut<'_, R>) -> Result<()> {
-        let result = target.as_slice_mut().ok_or_else(|| Failure::work("the result is not contiguous"))?;
+        let result =
+            target.as_slice_mut().ok_or_else(|| Failure::work("the result is not contiguous"))?;
         check(result, self.expected(), self.kernel.same)
     }
 

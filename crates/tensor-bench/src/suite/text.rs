@@ -74,8 +74,15 @@ fn cells(row: &Row) -> Vec<String> {
 
 fn summary(rows: &[&Row], copies: bool) -> String {
     let scores: Vec<f64> = rows.iter().map(|row| row.score()).collect();
-    let (Some(mean), Some(worst)) = (geometric_mean(&scores), worst(&scores)) else { return String::new() };
+    let (Some(mean), Some(worst)) = (geometric_mean(&scores), worst(&scores)) else {
+        return String::new();
+    };
     let name = rows.iter().find(|row| row.score() == worst).map_or("", |row| row.id.as_str());
     let of = if copies { "share of the roof" } else { "share of the contiguous speed" };
-    format!("{of}: geometric mean {}, worst {} ({})\n", percent(mean), percent(worst), cut(name, 25))
+    format!(
+        "{of}: geometric mean {}, worst {} ({})\n",
+        percent(mean),
+        percent(worst),
+        cut(name, 25)
+    )
 }

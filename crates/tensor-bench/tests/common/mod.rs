@@ -82,7 +82,9 @@ impl Folder {
     /// The names of all files, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).expect("the folder is readable");
-        let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+        let name = |entry: std::io::Result<fs::DirEntry>| {
+            entry.unwrap().file_name().into_string().unwrap()
+        };
         let mut names: Vec<_> = entries.map(name).collect();
         names.sort();
         names
@@ -92,7 +94,10 @@ impl Folder {
 /// An `.npy` file of version 1.
 pub(crate) fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
-    npy_with_header(&format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}"), data)
+    npy_with_header(
+        &format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}"),
+        data,
+    )
 }
 
 pub(crate) fn npy_with_header(header: &str, data: &[u8]) -> Vec<u8> {
@@ -115,4 +120,5 @@ pub(crate) fn split_npy(path: impl AsRef<Path>) -> (String, Vec<u8>) {
 /// The array in Fortran order that the repository carries: f32, 64 x 48.
 pub(crate) const FORTRAN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/fortran_64x48_f32.npy");
 /// The photograph: u8, 512 x 512 x 3.
-pub(crate) const PHOTOGRAPH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/astronaut_hwc_u8.npy");
+pub(crate) const PHOTOGRAPH: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/data/astronaut_hwc_u8.npy");

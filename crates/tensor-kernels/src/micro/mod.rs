@@ -169,26 +169,6 @@ pub(crate) trait Isa: Copy + Send + Sync {
         unsafe { portable::transpose::<L>(plane) }
     }
 
-    /// [`Isa::transpose`] with streamed stores of whole lines, if the level has them and `dst_stride` is
-    /// a multiple of a line, so that all rows start alike; with plain stores of the rest.
-    ///
-    /// # Safety
-    ///
-    /// M1, M2, M3 for these elements.
-    #[inline(always)]
-    unsafe fn transpose_stream<L: Lane>(
-        self,
-        src: *const L,
-        src_stride: isize,
-        dst: *mut L,
-        dst_stride: isize,
-        nu: usize,
-        nv: usize,
-    ) {
-        // SAFETY: M1, M2, M3 are the caller's.
-        unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
-    }
-
     /// Makes streamed stores visible before any store that follows.
     #[inline(always)]
     fn fence(self) {}
