@@ -1,0 +1,73 @@
+//! Copies and fills, of every width.
+
+use proptest::{prelude::*, test_runner::TestCaseResult};
+use tensor_kernels::{Layout, Tensor, copy_into, copy_to_fresh, fill, to_fresh_contiguous};
+
+use crate::{
+    common::{Memory, Sample, Way, extent},
+    layouts::{Setting, arrangements, config, settings, shapes},
+};
+
+proptest! {
+    #![proptest_config(config(400))]
+
+    #[test]
+    fn a_copy_and_a_fill_write_what_the_oracle_writes(
+        shape in shapes(), from in arrangements(), to in arrangements(), setting in settings(), width in 0..8usize,
+    ) {
+        let check = [
+            into_given::<u8>,
+            into_given::<u16>,
+            into_given::<[u8; 3]>,
+            into_given::<u32>,
+            into_given::<[u8; 6]>,
+            into_given::<u64>,
+            into_given::<[u8; 12]>,
+            into_given::<u128>,
+        ][width];
+        check(&from.source(&shape), &to.destination(&shape), &setting);
+    }
+
+    #[test]
+    fn a_fresh_copy_has_the_layout_and_the_elements(
+        shape in shapes(), from in arrangements(), setting in settings(), width in 0..4usize,
+    ) {
+        let check = [fresh::<u8>, fresh::<[u8; 3]>, fresh::<u64>, fresh::<u128>][width];
+        check(&from.source(&shape), &setting)?;
+    }
+}
+
+fn into_given<T: Sample>(from: &Layout, to: &Layout, setting: &Setting) {
+    let source = Memory::<T>::samples(extent(from), setting.skew[0]);
+    let blank = Memory::<T>::room_for(to, setting.skew[1]);
+    let value = T::nth(7);
+    let copied = blank.with(to, &source.values(from));
+    let filled = blank.with(to, &vec![value; to.numel()]);
+    for way in setting.ways() {
+        let mut result = blank.clone();
+        way.run(|exec| copy_into(exec, &source.view(from), &mut result.view_mut(to))).unwrap();
+        result.assert_is(&copied, || format!("copy, {way}"));
+        way.run(|exec| fill(exec, &mut result.view_mut(to), value)).unwrap();
+        result.assert_is(&filled, || format!("fill, {way}"));
+    }
+}
+
+fn fresh<T: Sample>(from: &Layout, setting: &Setting) -> TestCaseResult {
+    let source = Memory::<T>::samples(extent(from), setting.skew[0]);
+    let (values, preserved) = (source.values(from), from.preserved().unwrap());
+    for way in setting.ways() {
+        let copy = |way: Way| -> [Tensor<T>; 2] {
+            way.run(|exec| {
+                let view = source.view(from);
+                [to_fresh_contiguous(exec, &view), copy_to_fresh(exec, &view, preserved.clone())]
+            })
+            .map(Result::unwrap)
+        };
+        let [contiguous, in_order] = copy(way);
+        prop_assert_eq!(contiguous.layout(), &Layout::contiguous(from.shape()).unwrap());
+        prop_assert_eq!(in_order.layout(), &preserved);
+        prop_assert!(contiguous.to_vec().unwrap() == values, "contiguous, {}", way);
+        prop_assert!(in_order.to_vec().unwrap() == values, "in order, {}", way);
+    }
+    Ok(())
+}

@@ -1,0 +1,9 @@
+//! Random layouts, everything against the oracle: any order of dimensions, signed strides, steps, gaps, broadcasting, overlapping windows, offsets.
+//!
+//! Each case runs on one random instruction set: serial, and in pools of 1, 2 and 7 threads that cut work down to a few bytes.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod copies;
+mod elementwise;
+mod layouts;
