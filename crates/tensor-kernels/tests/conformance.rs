@@ -8,7 +8,10 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::{Memory, Sample, Way, levels, strided, ways};
-use tensor_kernels::{CopyPlan, Exec, Layout, Machine, copy_into, elementwise_path, map_into};
+use tensor_kernels::{
+    CopyPlan, Exec, Layout, Machine, Ordered, SimdLevel, TensorView, TensorViewMut, copy_into,
+    elementwise_path, map_into, zip_into,
+};
 
 /// `fn test<T>()` for an element type of every width: each power of two up to 16 twice, as a number and as bytes of any alignment, and others.
 macro_rules! for_every_width {
@@ -221,6 +224,43 @@ fn every_elementwise_path<T: Sample>() {
     assert_eq!(reached, BTreeSet::from(paths), "cases for every elementwise path");
 }
 
+/// Elements that are larger or more aligned than any scratch memory, brought to each other in every elementwise way.
+fn large_elements_meet<T: bytemuck::Pod + PartialEq + Send + Sync>(nth: fn(u8) -> T) {
+    let shape = [3, 5];
+    let source: Vec<T> = (0..60).map(nth).collect();
+    for strides in [[5, 1], [1, 3], [10, 2], [-5, -1], [0, 1], [1, 0], [2, 7]] {
+        for out in [[5, 1], [1, 3], [10, 2], [2, 7]] {
+            let (from, to) = (strided(&shape, &strides, 2), strided(&shape, &out, 1));
+            let mut result = vec![nth(99); 60];
+            let mut expected = result.clone();
+            for (to, from) in common::places(&to).into_iter().zip(common::places(&from)) {
+                expected[to] = source[from];
+            }
+            let a = TensorView::new(&source, from).unwrap();
+            for way in ways() {
+                let mut view = TensorViewMut::new(&mut result, to.clone()).unwrap();
+                way.run(|exec| zip_into(exec, &a, &a, &mut view, |x, _| x)).unwrap();
+                assert!(result == expected, "{strides:?} to {out:?}, {way}");
+                result.fill(nth(99));
+            }
+        }
+    }
+}
+
+#[test]
+fn elements_larger_than_scratch_memory() {
+    large_elements_meet::<[u8; 20_000]>(|n| [n; 20_000]);
+    large_elements_meet::<[u64; 9]>(|n| [n.into(); 9]);
+}
+
+#[test]
+fn elements_more_aligned_than_scratch_memory() {
+    #[derive(Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+    #[repr(C, align(256))]
+    struct Aligned([u8; 256]);
+    large_elements_meet(|n| Aligned([n; 256]));
+}
+
 /// The values on which instruction sets are known to differ: NaN on either side, zeros and infinities of either sign, subnormals.
 const DELICATE: [f32; 12] = [
     f32::NAN,
@@ -271,17 +311,16 @@ fn every_level_computes_the_same_bits() {
     let shape = [n, n, n, 3];
     let all = |strides: [isize; 4]| strided(&shape, &strides, 0);
     let inputs = [all([1, 0, 0, 0]), all([0, 1, 0, 0]), all([0, 0, 1, 0])];
-    let [a, b, c] =
-        inputs.map(|layout| tensor_kernels::TensorView::new(&DELICATE, layout).unwrap());
+    let [a, b, c] = inputs.map(|layout| TensorView::new(&DELICATE, layout).unwrap());
     for (name, operation) in named::ALL {
         let compute = |exec: &Exec| {
             let mut out = vec![0.5f32; a.numel()];
             let layout = Layout::contiguous(&shape).unwrap();
-            let mut view = tensor_kernels::TensorViewMut::new(&mut out, layout).unwrap();
+            let mut view = TensorViewMut::new(&mut out, layout).unwrap();
             operation(exec, [&a, &b, &c], &mut view).unwrap();
             out.into_iter().map(bits).collect::<Vec<_>>()
         };
-        let expected = Way::serial(tensor_kernels::SimdLevel::Scalar, false).run(compute);
+        let expected = Way::serial(SimdLevel::Scalar, false).run(compute);
         for way in ways() {
             assert!(way.run(compute) == expected, "{name}, {way}");
         }
@@ -290,7 +329,7 @@ fn every_level_computes_the_same_bits() {
 
 #[test]
 fn relu_keeps_nan_and_negative_zero() {
-    let relu = |x: f32| tensor_kernels::Ordered::or_zero(x).to_bits();
+    let relu = |x: f32| Ordered::or_zero(x).to_bits();
     for x in [f32::NAN, -f32::NAN, -0.0, 0.0, f32::INFINITY, f32::MIN_POSITIVE] {
         assert_eq!(relu(x), x.to_bits(), "{x}");
     }

@@ -51,7 +51,9 @@ pub(crate) enum Access {
 impl<const N: usize> ElementwiseWork<N> {
     pub(crate) fn plan(nest: Nest<N>, widths: [usize; N]) -> Self {
         let Nest { mut loops, starts } = nest;
-        let lanes = loops.pop().unwrap_or(Loop { len: 1, strides: [1; N] });
+        let one = Loop { len: 1, strides: [1; N] };
+        let fits = widths.iter().all(|&width| width <= WIDEST);
+        let lanes = if fits { loops.pop().unwrap_or(one) } else { one };
         let rows = match rows_loop(&loops, &lanes) {
             Some(at) => loops.remove(at),
             None => Loop::ONCE,
@@ -66,8 +68,8 @@ impl<const N: usize> ElementwiseWork<N> {
         if !self.uses_scratch() {
             return (self.rows.len, self.lanes.len);
         }
-        let widest = self.widths.iter().copied().max().unwrap_or(1);
-        let elements = (SCRATCH / widest).max(1);
+        let widest = self.widths.iter().copied().max().unwrap_or(1).max(1);
+        let elements = SCRATCH / widest;
         let lanes = self.lanes.len.min(LANES_PER_BLOCK.min(elements));
         (self.rows.len.min((elements / lanes).max(1)), lanes)
     }
@@ -76,6 +78,9 @@ impl<const N: usize> ElementwiseWork<N> {
         self.access.iter().any(|access| matches!(access, Access::Tile | Access::Pick))
     }
 }
+
+/// Wider elements, which may also be more aligned than scratch is, are computed one by one where they are.
+const WIDEST: usize = 64;
 
 /// A block's rows are this long: as many lines of the source are open at a time.
 const LANES_PER_BLOCK: usize = 64;

@@ -92,8 +92,10 @@ impl CopyPlan {
     /// Plans a copy of elements of `width` bytes.
     ///
     /// # Errors
-    /// [`Error::OutputShape`] if the shapes differ.
+    /// [`Error::OutputShape`] if the shapes differ, [`Error::TooLarge`] if a layout reaches farther than memory does.
     pub fn new(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Result<Self> {
+        check_reach(from, width)?;
+        check_reach(to, width)?;
         let work = Work::between(from, to, width, machine)?;
         Ok(Self { from: from.clone(), to: to.clone(), width, work })
     }
@@ -149,13 +151,14 @@ impl Work {
         work
     }
 
-    /// Work that is all loops, with an element as the unit.
+    /// Work that is all loops, with an element as the unit. Elements without bytes are none.
     fn of(nest: Nest<2>, width: usize) -> Self {
-        let starts = nest.starts.map(|start| start * width as isize);
+        let nothing = || Loops::from_elem(Loop { len: 0, strides: [0; 2] }, 1);
         Self {
-            unit: width,
-            starts,
-            outer: nest.loops,
+            unit: width.max(1),
+            // Where there are no elements a start may be anywhere, and means nothing.
+            starts: nest.starts.map(|start| start.wrapping_mul(width as isize)),
+            outer: if width == 0 { nothing() } else { nest.loops },
             inner: Inner::Nothing,
             stream: false,
             path: "",
@@ -164,6 +167,19 @@ impl Work {
 
     fn is_empty(&self) -> bool {
         self.outer.first().is_some_and(|l| l.len == 0)
+    }
+}
+
+/// Views have been checked against their memory; a layout alone may reach anywhere.
+fn check_reach(layout: &Layout, width: usize) -> Result<()> {
+    let end = layout.bounds().map_or(0, |(_, highest)| highest + 1);
+    match end.checked_mul(width) {
+        Some(bytes) if isize::try_from(bytes).is_ok() => Ok(()),
+        _ => Err(Error::TooLarge {
+            what: "an offset in bytes",
+            shape: layout.shape().to_vec(),
+            strides: layout.strides().to_vec(),
+        }),
     }
 }
 

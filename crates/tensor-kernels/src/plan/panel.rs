@@ -113,6 +113,7 @@ fn extents(len: usize, next: usize, target: usize) -> (usize, usize) {
 
 /// A block with all of the short side, and as much of the other as fits.
 fn channels(u: usize, v: usize, units: usize) -> Block {
-    let (u, v) = if u <= v { (u, v.min(units / u)) } else { (u.min(units / v), v) };
+    let most = |other: usize| (units / other).max(1);
+    let (u, v) = if u <= v { (u, v.min(most(u))) } else { (u.min(most(v)), v) };
     Block { u, u2: 1, v, v2: 1 }
 }
