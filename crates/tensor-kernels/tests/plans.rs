@@ -1,0 +1,374 @@
+//! Which path each layout takes, and by what plan: `data/paths.txt`, made for one fixed machine, so it is the same everywhere.
+//!
+//! A layout that falls to another path has become slower or faster, and somebody should have meant it. To accept a change:
+//!
+//! ```sh
+//! UPDATE_PATHS=1 cargo test -p tensor-kernels --test plans
+//! git diff crates/tensor-kernels/tests/data/paths.txt
+//! ```
+//!
+//! and say in the commit which layouts moved and what that does to their speed.
+
+mod common;
+
+use std::{collections::BTreeSet, fmt::Write, path::Path};
+
+use common::strided;
+use tensor_kernels::{
+    CopyPlan, Error, Exec, Layout, Machine, Result, Slice, TensorView, TensorViewMut,
+    elementwise_path,
+};
+
+/// A copy: what it is called, its source, its destination, and the bytes of an element.
+type Copy = (&'static str, Layout, Layout, usize);
+
+fn dense(shape: &[usize]) -> Layout {
+    Layout::contiguous(shape).expect("a shape of these tests")
+}
+
+/// A view of a dense tensor, copied to contiguous.
+fn packed(
+    name: &'static str,
+    base: &[usize],
+    width: usize,
+    view: impl Fn(&Layout) -> Result<Layout>,
+) -> Copy {
+    let from = view(&dense(base)).expect("a view of these tests");
+    let to = dense(from.shape());
+    (name, from, to, width)
+}
+
+fn permuted(name: &'static str, base: &[usize], width: usize, dims: &[isize]) -> Copy {
+    packed(name, base, width, |layout| layout.permute(dims))
+}
+
+const EVERY_SECOND: Slice = Slice::ALL.step_by(2);
+
+fn copies() -> Vec<Copy> {
+    [large(), cached(), small(), given_destinations(), odd_widths(), degenerate()].concat()
+}
+
+/// Larger than caches: written past them.
+fn large() -> Vec<Copy> {
+    vec![
+        packed("contiguous", &[4096, 4096], 4, |x| Ok(x.clone())),
+        permuted("matrix transposed", &[4096, 4096], 4, &[1, 0]),
+        permuted("matrix of bytes transposed", &[4096, 4096], 1, &[1, 0]),
+        permuted("matrix of 2 bytes transposed", &[4096, 4096], 2, &[1, 0]),
+        permuted("matrix of 8 bytes transposed", &[4096, 4096], 8, &[1, 0]),
+        permuted("matrix of 16 bytes transposed", &[2048, 2048], 16, &[1, 0]),
+        permuted("matrix of odd sizes transposed", &[4093, 4099], 4, &[1, 0]),
+        permuted("3 channels deinterleaved", &[4_194_304, 3], 4, &[1, 0]),
+        permuted("3 channels interleaved", &[3, 4_194_304], 4, &[1, 0]),
+        permuted("4 channels of bytes deinterleaved", &[8_388_608, 4], 1, &[1, 0]),
+        permuted("images to channels last", &[32, 3, 224, 224], 4, &[0, 2, 3, 1]),
+        permuted("images of bytes to channels first", &[64, 224, 224, 3], 1, &[0, 3, 1, 2]),
+        permuted("features to channels last", &[32, 64, 56, 56], 4, &[0, 2, 3, 1]),
+        permuted("features to channels first", &[32, 56, 56, 64], 4, &[0, 3, 1, 2]),
+        permuted("attention heads to the front", &[8, 512, 16, 64], 4, &[0, 2, 1, 3]),
+        permuted("attention keys transposed", &[8, 16, 512, 64], 4, &[0, 1, 3, 2]),
+        permuted("heads to the front, transposed", &[4, 1500, 8, 64], 4, &[0, 2, 3, 1]),
+        permuted("batch of matrices transposed", &[8, 2048, 256], 4, &[0, 2, 1]),
+        permuted("3 axes reversed", &[256, 256, 256], 4, &[2, 1, 0]),
+        permuted("4 axes reversed", &[64, 64, 64, 64], 4, &[3, 2, 1, 0]),
+        permuted("6 axes reversed", &[16; 6], 4, &[5, 4, 3, 2, 1, 0]),
+        packed("columns narrowed", &[4096, 8192], 4, |x| x.narrow(1, 1, 4096)),
+        packed("every second column", &[4096, 8192], 4, |x| x.slice(1, EVERY_SECOND)),
+        packed("every second row", &[8192, 4096], 4, |x| x.slice(0, EVERY_SECOND)),
+        packed("columns flipped", &[4096, 4096], 4, |x| x.flip(&[1])),
+        packed("rows flipped", &[4096, 4096], 4, |x| x.flip(&[0])),
+        packed("column expanded", &[4096, 1], 4, |x| x.expand(&[-1, 4096])),
+        packed("row expanded", &[1, 4096], 4, |x| x.expand(&[4096, -1])),
+        packed("matrix flipped and transposed", &[4096, 4096], 4, |x| x.flip(&[1])?.t()),
+    ]
+}
+
+/// Within the second-level cache.
+fn cached() -> Vec<Copy> {
+    vec![
+        permuted("matrix transposed", &[512, 512], 4, &[1, 0]),
+        permuted("matrix of odd sizes transposed", &[255, 257], 4, &[1, 0]),
+        permuted("matrix of bytes transposed", &[512, 512], 1, &[1, 0]),
+        permuted("an image to channels last", &[1, 3, 224, 224], 4, &[0, 2, 3, 1]),
+        permuted("attention heads to the front", &[1, 128, 12, 64], 4, &[0, 2, 1, 3]),
+        permuted("4 axes reversed", &[16, 16, 16, 16], 4, &[3, 2, 1, 0]),
+        packed("every second column", &[256, 1024], 4, |x| x.slice(1, EVERY_SECOND)),
+        packed("every third column, backwards", &[256, 1024], 4, |x| {
+            x.slice(1, Slice::ALL.step_by(-3))
+        }),
+        packed("every second column, transposed", &[256, 1024], 4, |x| {
+            x.slice(1, EVERY_SECOND)?.t()
+        }),
+        packed("columns flipped", &[256, 512], 4, |x| x.flip(&[1])),
+        packed("matrix flipped and transposed", &[256, 512], 4, |x| x.flip(&[1])?.t()),
+        packed("matrix flipped twice and transposed", &[256, 512], 4, |x| x.flip(&[0, 1])?.t()),
+        packed("windows of a signal", &[4096], 4, |x| x.unfold(0, 64, 16)),
+        packed("columns of windows", &[64, 66], 4, |x| x.unfold(1, 3, 1)?.permute(&[0, 2, 1])),
+        packed("diagonals of a batch", &[64, 128, 128], 4, |x| x.diagonal(0, 1, 2)),
+    ]
+}
+
+/// A few hundred elements.
+fn small() -> Vec<Copy> {
+    vec![
+        permuted("4 by 4 transposed", &[4, 4], 4, &[1, 0]),
+        permuted("16 by 16 transposed", &[16, 16], 4, &[1, 0]),
+        permuted("64 by 64 transposed", &[64, 64], 4, &[1, 0]),
+        permuted("4 axes in another order", &[2, 3, 4, 5], 4, &[3, 1, 0, 2]),
+        permuted("pairs in another order", &[16, 16, 2], 4, &[1, 0, 2]),
+        permuted("pairs of bytes in another order", &[16, 16, 2], 1, &[1, 0, 2]),
+        permuted("triples in another order", &[16, 16, 3], 4, &[1, 0, 2]),
+    ]
+}
+
+/// Into memory that is not contiguous.
+fn given_destinations() -> Vec<Copy> {
+    let shape = &[256, 512];
+    let to = |name, strides: [isize; 2]| (name, dense(shape), strided(shape, &strides, 0), 4);
+    vec![
+        to("into columns", [1, 256]),
+        to("into padded rows", [520, 1]),
+        to("into every second column", [1024, 2]),
+        to("into flipped columns", [512, -1]),
+        to("into flipped rows", [-512, 1]),
+        to("into every second element of columns", [2, 512]),
+        ("columns into columns", strided(shape, &[1, 256], 0), strided(shape, &[1, 256], 0), 4),
+        ("both flipped alike", strided(shape, &[-512, -1], 0), strided(shape, &[-512, -1], 0), 4),
+        ("every second to every third", strided(&[4096], &[2], 0), strided(&[4096], &[3], 0), 4),
+        ("one value to every second", strided(&[4096], &[0], 0), strided(&[4096], &[2], 0), 4),
+    ]
+}
+
+/// Elements that are runs of smaller units.
+fn odd_widths() -> Vec<Copy> {
+    vec![
+        permuted("matrix of 3 bytes transposed", &[256, 512], 3, &[1, 0]),
+        permuted("matrix of 6 bytes transposed", &[256, 512], 6, &[1, 0]),
+        permuted("matrix of 12 bytes transposed", &[256, 512], 12, &[1, 0]),
+        permuted("matrix of 24 bytes transposed", &[256, 512], 24, &[1, 0]),
+        permuted("matrix of 32 bytes transposed", &[256, 512], 32, &[1, 0]),
+        packed("3 bytes, contiguous", &[256, 512], 3, |x| Ok(x.clone())),
+        packed("3 bytes, every second", &[512], 3, |x| x.slice(0, EVERY_SECOND)),
+    ]
+}
+
+/// Where there is next to nothing to do.
+fn degenerate() -> Vec<Copy> {
+    vec![
+        packed("one element", &[], 4, |x| Ok(x.clone())),
+        packed("one element of 12 bytes", &[1, 1], 12, |x| Ok(x.clone())),
+        packed("no elements", &[3, 0, 2], 4, |x| x.permute(&[2, 0, 1])),
+        packed("elements of no bytes", &[3, 2], 0, |x| x.t()),
+        packed("all sizes 1", &[1, 1, 1], 4, |x| x.permute(&[2, 0, 1])),
+        permuted("a row turned into a column", &[1, 512], 4, &[1, 0]),
+    ]
+}
+
+/// An elementwise operation: what it is called, and its result and inputs.
+type Operation = (&'static str, [Layout; 3]);
+
+fn operations() -> Vec<Operation> {
+    let shape: &[usize] = &[512, 512];
+    let c = dense(shape);
+    let t = strided(shape, &[1, 512], 0);
+    let of = |strides: [isize; 2]| strided(shape, &strides, 0);
+    let [row, column, steps] = [of([0, 1]), of([1, 0]), of([1024, 2])];
+    let image = |strides: [isize; 4]| strided(&[16, 64, 56, 56], &strides, 0);
+    let planes = dense(&[16, 64, 56, 56]);
+    let pixels = image([200_704, 1, 3584, 64]);
+    let channels = image([0, 1, 0, 0]);
+    let cube = dense(&[64, 64, 64]);
+    let reversed = strided(&[64, 64, 64], &[1, 64, 4096], 0);
+    let one = strided(shape, &[0, 0], 0);
+    vec![
+        ("contiguous", [c.clone(), c.clone(), c.clone()]),
+        ("columns, all of them", [t.clone(), t.clone(), t.clone()]),
+        ("one transposed", [c.clone(), c.clone(), t.clone()]),
+        ("both transposed", [c.clone(), t.clone(), t.clone()]),
+        ("result transposed", [t.clone(), c.clone(), c.clone()]),
+        ("row for all", [c.clone(), c.clone(), row.clone()]),
+        ("column for all", [c.clone(), c.clone(), column.clone()]),
+        ("outer", [c.clone(), column, row]),
+        ("one element for all", [c.clone(), c.clone(), one]),
+        ("every second", [c.clone(), steps.clone(), c.clone()]),
+        ("every second and transposed", [c.clone(), steps.clone(), t.clone()]),
+        ("to every second", [steps.clone(), c.clone(), c.clone()]),
+        ("to every second, transposed", [steps, c.clone(), t]),
+        ("flipped", [c.clone(), of([512, -1]), c.clone()]),
+        ("rows flipped", [c.clone(), of([-512, 1]), c.clone()]),
+        ("all flipped", [of([512, -1]), of([512, -1]), of([512, -1])]),
+        ("narrowed", [c.clone(), of([520, 1]), c]),
+        ("planes and pixels", [planes.clone(), planes.clone(), pixels]),
+        ("one for a channel", [planes.clone(), planes, channels]),
+        ("axes reversed", [cube.clone(), cube, reversed]),
+        ("no elements", [dense(&[3, 0]), dense(&[3, 0]), strided(&[3, 0], &[0, 1], 0)]),
+    ]
+}
+
+/// `[4, 3] (1, 4) + 7`: sizes, strides and, if it is not 0, the offset.
+fn brief(layout: &Layout) -> String {
+    let offset = match layout.offset() {
+        0 => String::new(),
+        offset => format!(" + {offset}"),
+    };
+    let strides: Vec<_> = layout.strides().iter().map(ToString::to_string).collect();
+    format!("{:?} ({}){offset}", layout.shape(), strides.join(", "))
+}
+
+/// The table as it is now. Each entry is a line that names it and one, indented, that says how it goes.
+fn table() -> String {
+    let mut text = String::from(
+        "# The paths and plans of copies, then the paths of elementwise operations; sizes, strides and offsets in elements.\n\
+         # Written by `UPDATE_PATHS=1 cargo test -p tensor-kernels --test plans`.\n",
+    );
+    for (name, from, to, width) in copies() {
+        let plan = CopyPlan::new(&from, &to, width, &Machine::REFERENCE).expect("a plan");
+        let (from, to) = (brief(&from), brief(&to));
+        writeln!(text, "\n{name}, width {width}: {from} to {to}\n    {plan}").expect("memory");
+    }
+    for (name, [out, a, b]) in operations() {
+        let path = elementwise_path([&out, &a, &b]).expect("shapes that broadcast");
+        let (out, a, b) = (brief(&out), brief(&a), brief(&b));
+        writeln!(text, "\n{name}, elementwise: {out} of {a} and {b}\n    {path}").expect("memory");
+    }
+    text
+}
+
+#[test]
+fn every_layout_keeps_its_path_and_plan() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/paths.txt");
+    let now = table();
+    if std::env::var_os("UPDATE_PATHS").is_some() {
+        std::fs::write(&path, &now).expect("the table can be written");
+    }
+    let recorded = std::fs::read_to_string(&path).expect("the table can be read");
+    let changed = differences(&recorded, &now);
+    assert!(
+        changed.is_empty(),
+        "layouts on another path or plan (if that is meant: UPDATE_PATHS=1):\n{}",
+        changed.join("\n")
+    );
+}
+
+/// The entries that are not the same in both, before and after.
+fn differences(before: &str, after: &str) -> Vec<String> {
+    let entries =
+        |text: &str| text.split("\n\n").map(|s| s.trim_end().to_owned()).collect::<BTreeSet<_>>();
+    let (before, after) = (entries(before), entries(after));
+    let gone = before.difference(&after).map(|entry| format!("- {entry}"));
+    let new = after.difference(&before).map(|entry| format!("+ {entry}"));
+    gone.chain(new).collect()
+}
+
+#[test]
+fn every_path_is_in_the_table() {
+    let machine = &Machine::REFERENCE;
+    let taken: BTreeSet<_> = copies()
+        .iter()
+        .map(|(_, from, to, width)| CopyPlan::new(from, to, *width, machine).unwrap().path())
+        .collect();
+    let missing: Vec<_> = CopyPlan::paths().filter(|path| !taken.contains(path)).collect();
+    assert!(missing.is_empty(), "no layout of the table takes {missing:?}: add one");
+
+    let taken: BTreeSet<_> = operations()
+        .iter()
+        .map(|(_, [out, a, b])| elementwise_path([out, a, b]).unwrap())
+        .collect();
+    let all = ["lanes", "rows_of_lanes", "tiled_lanes", "picked_lanes", "tiled_and_picked_lanes"];
+    assert_eq!(taken, BTreeSet::from(all));
+}
+
+#[test]
+fn a_plan_begins_with_the_name_of_its_path() {
+    for (name, from, to, width) in copies() {
+        let plan = CopyPlan::new(&from, &to, width, &Machine::REFERENCE).unwrap();
+        assert!(plan.to_string().starts_with(&format!("{} of ", plan.path())), "{name}: {plan}");
+    }
+}
+
+#[test]
+fn a_plan_is_a_value() {
+    let (from, to) = (dense(&[30, 40]).t().unwrap(), dense(&[40, 30]));
+    let plan = || CopyPlan::new(&from, &to, 4, &Machine::REFERENCE).unwrap();
+    let others = [
+        CopyPlan::new(&from, &to, 8, &Machine::REFERENCE).unwrap(),
+        CopyPlan::new(&to, &to, 4, &Machine::REFERENCE).unwrap(),
+    ];
+    let all =
+        std::collections::HashSet::from([plan(), plan(), others[0].clone(), others[1].clone()]);
+    assert_eq!((plan(), all.len()), (plan().clone(), 3));
+}
+
+#[test]
+fn a_plan_runs_on_its_own_layouts_only_and_any_number_of_times() {
+    let (turned, rows) = (dense(&[3, 4]).t().unwrap(), dense(&[4, 3]));
+    let plan = CopyPlan::new(&turned, &rows, 2, &Machine::REFERENCE).unwrap();
+    let exec = Exec::current().unwrap();
+    let source: Vec<i16> = (0..12).collect();
+    let mut result = [0i16; 12];
+    for _ in 0..2 {
+        let from = TensorView::new(&source, turned.clone()).unwrap();
+        plan.run(exec, &from, &mut TensorViewMut::new(&mut result, rows.clone()).unwrap()).unwrap();
+        assert_eq!(result, [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]);
+        result.fill(-1);
+    }
+
+    let from = TensorView::new(&source, rows.clone()).unwrap();
+    let refused =
+        plan.run(exec, &from, &mut TensorViewMut::new(&mut result, rows.clone()).unwrap());
+    assert!(matches!(refused, Err(Error::NotPlanned { .. })), "another source layout");
+    let (wide, mut target) = ([0i64; 12], [0i64; 12]);
+    let from = TensorView::new(&wide, turned).unwrap();
+    let refused = plan.run(exec, &from, &mut TensorViewMut::new(&mut target, rows).unwrap());
+    assert!(matches!(refused, Err(Error::NotPlanned { .. })), "another width");
+    assert_eq!(result, [-1; 12]);
+}
+
+#[test]
+fn what_cannot_be_planned_is_refused() {
+    let refused = |from: &Layout, to: &Layout, width| {
+        CopyPlan::new(from, to, width, &Machine::REFERENCE).map(|plan| plan.to_string())
+    };
+    let shapes = refused(&dense(&[2, 3]), &dense(&[3, 2]), 4);
+    assert!(matches!(shapes, Err(Error::OutputShape { .. })), "{shapes:?}");
+    let far = Layout::new(&[3], &[1 << 61], 0).unwrap();
+    for width in [4, 6, 16, 24, usize::MAX] {
+        let (from, to) = (refused(&far, &dense(&[3]), width), refused(&dense(&[3]), &far, width));
+        assert!(matches!(from, Err(Error::TooLarge { .. })), "{from:?}");
+        assert!(matches!(to, Err(Error::TooLarge { .. })), "{to:?}");
+    }
+}
+
+/// Nothing to do, however far away.
+#[test]
+fn no_elements_are_planned_wherever_they_are() {
+    for (shape, strides) in
+        [(&[0][..], &[1][..]), (&[5, 0], &[-(1 << 62), 7]), (&[0, 9], &[0, isize::MAX])]
+    {
+        let far = Layout::new(shape, strides, isize::MAX as usize).unwrap();
+        for width in [1, 3, 8, 16, 48] {
+            let plan = CopyPlan::new(&far, &far, width, &Machine::REFERENCE).unwrap();
+            assert_eq!(plan.path(), "nothing");
+        }
+    }
+}
+
+/// Any machine can be asked for; a plan is made for it, and does the same.
+#[test]
+fn a_machine_of_any_numbers_has_plans() {
+    let source: Vec<u16> = (0..3600).collect();
+    let extremes = [0, 1, 100, usize::MAX];
+    for (shape, order) in
+        [([60, 60, 1], [1, 0, 2]), ([5, 12, 60], [0, 2, 1]), ([3, 120, 10], [1, 2, 0])]
+    {
+        let from = TensorView::new(&source, dense(&shape).permute(&order).unwrap()).unwrap();
+        for (l1, l2) in extremes.into_iter().flat_map(|l1| extremes.map(|l2| (l1, l2))) {
+            let mut exec = *Exec::current().unwrap();
+            exec.machine = Machine { l1, l2, line: 0, stream: 0, grain: 0 };
+            let mut result = vec![0u16; 3600];
+            let mut to = TensorViewMut::new(&mut result, dense(from.shape())).unwrap();
+            tensor_kernels::copy_into(&exec, &from, &mut to).unwrap();
+            assert_eq!(result, from.to_vec(), "l1 {l1}, l2 {l2}");
+        }
+    }
+}
