@@ -59,7 +59,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         None if args.view.0.is_empty() => table(args, &setting)?,
         None => return Err(Failure::input("a view needs an array: add --npy FILE")),
     };
-    let machine = Card::read(setting.exec.simd());
+    let machine = Card::read(&setting.exec.simd());
     print(&Report { schema: SCHEMA, machine, threads, quick: args.quick, layouts }, args.json, out)
 }
 
