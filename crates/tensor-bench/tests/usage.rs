@@ -11,6 +11,7 @@ fn bad_arguments_are_refused() {
         (&["--frobnicate"], "--frobnicate"),
         (&["suite"], "FILE"),
         (&["suite", "/nowhere/suite.json"], "cannot read /nowhere/suite.json"),
+        (&["suite", "/dev/zero"], "not a regular file"),
         (&["explain"], "CHAIN"),
         (&["convert", "in.npy"], "OUTPUT"),
         (&["report", "--threads", "0"], "0 threads"),

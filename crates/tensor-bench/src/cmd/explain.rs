@@ -9,7 +9,7 @@ use crate::{
     chain::{Chain, Link, Step},
     picture,
     render::{bytes, join, tuple, wrap},
-    work::{self, copy_path},
+    setting::{self, copy_path},
 };
 
 /// No line is longer.
@@ -31,7 +31,7 @@ pub struct Args {
 /// A chain that cannot be read; the library's refusal of a view, after the steps before it have been printed.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let chain = Chain::parse(&args.chain).map_err(Failure::input)?;
-    let exec = work::exec()?;
+    let exec = setting::exec()?;
     let mut state = State::start(&chain)?;
     state.print(&chain.text, &exec, out)?;
     for link in &chain.links {

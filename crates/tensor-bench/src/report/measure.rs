@@ -12,7 +12,7 @@ use crate::{
     reference::{check, elements, identical},
     roof::{self, Roof},
     sample::Sample,
-    work::Setting,
+    setting::Setting,
 };
 
 /// A view to be measured, and what it is called.
@@ -62,7 +62,10 @@ fn row<C: Conversion>(
     times: &Times,
 ) -> Result<Row> {
     let layout = &subject.layout;
-    let pass = |[strided, contiguous]: [f64; 2]| Pass::new(strided, contiguous, times.fresh);
+    let pass = |[strided, contiguous]: [f64; 2]| match layout.is_contiguous() {
+        true => Pass { strided_ns: strided, contiguous_ns: contiguous, pays_after: None },
+        false => Pass::new(strided, contiguous, times.fresh),
+    };
     Ok(Row {
         name: subject.name.clone(),
         view: subject.view.clone(),

@@ -17,9 +17,9 @@ use crate::{
     reference::check,
     roof::{self, Roof},
     sample::Sample,
+    setting::{Setting, copy_path},
     stats::Timing,
     with_dtype,
-    work::{Setting, copy_path},
 };
 
 /// Measures a case, in the pool it is called from.
