@@ -40,7 +40,7 @@ pub struct Cache {
 
 impl Card {
     /// The card of this machine, for kernels that run at a SIMD level.
-    pub fn read(simd: impl ToString) -> Card {
+    pub fn read(simd: &impl ToString) -> Card {
         Card {
             cpu: fs::read_to_string("/proc/cpuinfo").ok().as_deref().and_then(cpu_name),
             cores: pool::cores(),
@@ -134,7 +134,7 @@ mod tests {
     fn a_machine_that_says_nothing_still_has_a_card() {
         assert_eq!(caches(Path::new("/nowhere")), []);
         let card =
-            Card { cpu: None, caches: vec![], memory: None, kernel: None, ..Card::read("Scalar") };
+            Card { cpu: None, caches: vec![], memory: None, kernel: None, ..Card::read(&"Scalar") };
         assert!(card.lines()[0].starts_with("unknown, "), "{card:?}");
     }
 }

@@ -177,7 +177,10 @@ fn a_failed_conversion_leaves_what_was_there() {
         (&["--slice", "64"], "index 64 is out of bounds"),
         (&["--expand", "2,48"], "expanded size"),
         (&["--slice", "None", "--expand", "1000000000000,-1,-1"], "of memory, but only"),
-        (&["--slice", "None", "--expand", "9223372036854775807,-1,-1"], "too large"),
+        (
+            &["--slice", "None", "--expand", "9223372036854775807,-1,-1"],
+            "size calculation overflowed",
+        ),
     ];
     for (view, reason) in cases {
         let folder = Folder::new();

@@ -56,8 +56,6 @@ fn a_reshape_that_no_strides_can_express_copies() {
 
 #[test]
 fn an_overlapping_view_shows_each_place_once() {
-    let text = run(&["explain", "arange(5).unfold(0, 3, 1).expand(2, 3, 3)"]);
-    text.failed("expanded size");
     let text = run(&["explain", "arange(5).unfold(0, 3, 1)"]).succeeded();
     assert!(text.contains("visits, in logical order: 0, 1, 2, 1, 2, 3, 2, 3, 4"), "{text}");
     assert!(text.contains("   0 1 2 3 4\n"), "{text}");
@@ -80,7 +78,7 @@ fn a_refused_view_is_the_librarys_word_after_the_steps_before_it() {
         ("arange(6).as_strided((4,), (2,))", "are out of bounds for storage of size 48"),
         ("arange(6)[7]", "index 7 is out of bounds"),
         ("arange(6).permute(1)", "Dimension out of range"),
-        ("arange(6).expand(9223372036854775807, 6)", "too large"),
+        ("arange(6).expand(9223372036854775807, 6)", "size calculation overflowed"),
     ];
     for (chain, reason) in cases {
         let steps = run(&["explain", chain]).failed(reason);

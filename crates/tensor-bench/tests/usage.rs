@@ -11,6 +11,7 @@ fn bad_arguments_are_refused() {
         (&["--frobnicate"], "--frobnicate"),
         (&["suite"], "FILE"),
         (&["suite", "/nowhere/suite.json"], "cannot read /nowhere/suite.json"),
+        (&["suite", "/dev/zero"], "not a regular file"),
         (&["explain"], "CHAIN"),
         (&["convert", "in.npy"], "OUTPUT"),
         (&["report", "--threads", "0"], "0 threads"),
@@ -48,7 +49,8 @@ fn thread_counts_of_a_suite_are_checked_before_anything_runs() {
 #[test]
 fn an_unknown_simd_level_is_refused_with_the_known_ones() {
     for args in [&["report", "--quick"][..], &["explain", "arange(6).reshape(2,3).t()"]] {
-        finish(command(args).env("TENSOR_SIMD", "bogus")).refused("expected one of");
+        finish(command(args).env("TENSOR_SIMD", "bogus"))
+            .refused("unknown SIMD level \"bogus\": expected");
     }
 }
 

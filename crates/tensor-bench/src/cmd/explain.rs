@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use tensor_kernels::{DType, Error, Layout};
+use tensor_kernels::{DType, Error, Exec, Layout};
 
 use crate::{
     Failure, Result,
     chain::{Chain, Link, Step},
     picture,
     render::{bytes, join, tuple, wrap},
-    work::{self, copy_path},
+    setting::{self, copy_path},
 };
 
 /// No line is longer.
@@ -31,12 +31,13 @@ pub struct Args {
 /// A chain that cannot be read; the library's refusal of a view, after the steps before it have been printed.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let chain = Chain::parse(&args.chain).map_err(Failure::input)?;
+    let exec = setting::exec()?;
     let mut state = State::start(&chain)?;
-    state.print(&chain.text, out)?;
+    state.print(&chain.text, &exec, out)?;
     for link in &chain.links {
         state = state.step(&link.step).map_err(|error| refused(link, &error))?;
         writeln!(out)?;
-        state.print(&link.text, out)?;
+        state.print(&link.text, &exec, out)?;
     }
     Ok(())
 }
@@ -97,7 +98,7 @@ impl State {
         Layout::contiguous(self.layout.shape())
     }
 
-    fn print(&self, call: &str, out: &mut dyn Write) -> Result<()> {
+    fn print(&self, call: &str, exec: &Exec, out: &mut dyn Write) -> Result<()> {
         paragraph(out, "", call)?;
         let (shape, strides) = (tuple(self.layout.shape()), tuple(self.layout.strides()));
         paragraph(
@@ -111,7 +112,7 @@ impl State {
         for line in picture::lines(&self.layout, self.places) {
             writeln!(out, "  {line}")?;
         }
-        paragraph(out, "  ", &self.copy_text()?)
+        paragraph(out, "  ", &self.copy_text(exec)?)
     }
 
     fn storage_text(&self) -> String {
@@ -128,12 +129,12 @@ impl State {
         }
     }
 
-    fn copy_text(&self) -> Result<String> {
+    fn copy_text(&self, exec: &Exec) -> Result<String> {
         if self.layout.is_contiguous() {
             return Ok("contiguous() would return it as it is".to_owned());
         }
         let size = bytes(self.layout.dense_bytes(self.dtype.size())? as u128);
-        let path = copy_path(&work::exec()?, &self.layout, self.dtype.size())?;
+        let path = copy_path(exec, &self.layout, self.dtype.size())?;
         Ok(format!("contiguous() would copy {size}, path: {path}"))
     }
 }

@@ -14,9 +14,9 @@ use crate::{
     progress::Progress,
     report::{BytesToFloats, Report, Row, SCHEMA, Same, Subject, measure, render},
     sample::Sample,
+    setting::{self, Setting},
     viewargs::ViewArgs,
     with_dtype,
-    work::{self, Setting},
 };
 
 /// What to measure and how to print it.
@@ -53,13 +53,13 @@ impl Args {
 /// Too many threads, an array that cannot be read or viewed, too little memory, a wrong result.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let threads = pool::check(args.threads.unwrap_or_else(pool::cores))?;
-    let setting = Setting { exec: work::exec()?, budget: args.budget(), threads };
+    let setting = Setting { exec: setting::exec()?, budget: args.budget(), threads };
     let layouts = match &args.npy {
         Some(path) => vec![pool::build(threads)?.install(|| own(args, &setting, path))?],
         None if args.view.0.is_empty() => table(args, &setting)?,
         None => return Err(Failure::input("a view needs an array: add --npy FILE")),
     };
-    let machine = Card::read(setting.exec.simd());
+    let machine = Card::read(&setting.exec.simd());
     print(&Report { schema: SCHEMA, machine, threads, quick: args.quick, layouts }, args.json, out)
 }
 

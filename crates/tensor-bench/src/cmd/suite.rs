@@ -1,14 +1,17 @@
 //! `suite`: the cases of a file, measured one by one; lines of JSON as they are done, or tables at the end.
 
-use std::{fs, io::Write, path::PathBuf};
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
 
 use crate::{
     Failure, Result,
     engine::Budget,
-    memory, pool,
+    input, memory, pool,
     progress::Progress,
+    setting::{self, Setting},
     suite::{self, Case, Row, render},
-    work::{self, Setting},
 };
 
 /// What to measure and how to print it.
@@ -51,7 +54,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 
 fn selected(args: &Args) -> Result<Vec<Case>> {
     let place = args.file.display();
-    let text = fs::read_to_string(&args.file)
+    let (file, _) = input::open(&args.file)?;
+    let text = io::read_to_string(file)
         .map_err(|error| Failure::input(format!("cannot read {place}: {error}")))?;
     let mut cases = suite::read(&text).map_err(|failure| failure.at(&place))?;
     if let Some(filter) = &args.filter {
@@ -65,7 +69,7 @@ fn selected(args: &Args) -> Result<Vec<Case>> {
 
 fn measure(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<Vec<Row>> {
     let progress = Progress::new(cases.len() * args.threads.len());
-    let exec = work::exec()?;
+    let exec = setting::exec()?;
     let mut rows = Vec::new();
     for &threads in &args.threads {
         let pool = pool::build(threads)?;
@@ -86,7 +90,7 @@ fn measure(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<Vec<Row>>
 
 /// One line, out at once: whoever reads the pipe sees it, whatever happens later.
 fn line(row: &Row, out: &mut dyn Write) -> Result<()> {
-    serde_json::to_writer(&mut *out, row).map_err(std::io::Error::from)?;
+    serde_json::to_writer(&mut *out, row).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(out.flush()?)
 }

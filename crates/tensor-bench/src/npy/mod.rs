@@ -9,7 +9,6 @@ mod header;
 mod save;
 
 use std::{
-    fs::File,
     io::{BufReader, Read},
     path::Path,
 };
@@ -18,7 +17,7 @@ use half::f16;
 use num_complex::Complex;
 use tensor_kernels::{AnyTensor, DType, Layout, Scalar, Tensor};
 
-use crate::{Failure, Result, memory};
+use crate::{Failure, Result, input, memory};
 use header::Header;
 pub use save::{Target, write};
 
@@ -27,14 +26,8 @@ pub use save::{Target, write};
 /// # Errors
 /// [`Failure::Input`] with the name of the file for everything that is wrong with it.
 pub fn read_file(path: &Path) -> Result<AnyTensor> {
-    let place = path.display();
-    let unreadable = |error| Failure::input(format!("cannot read {place}: {error}"));
-    let file = File::open(path).map_err(unreadable)?;
-    let metadata = file.metadata().map_err(unreadable)?;
-    if !metadata.is_file() {
-        return Err(Failure::input(format!("{place} is not a regular file")));
-    }
-    read(BufReader::new(file), metadata.len()).map_err(|failure| failure.at(place))
+    let (file, len) = input::open(path)?;
+    read(BufReader::new(file), len).map_err(|failure| failure.at(path.display()))
 }
 
 /// Reads an array from a source that holds `len` bytes.

@@ -7,7 +7,7 @@ use tensor_kernels::{
     map_into,
 };
 
-use crate::{sample::Sample, work};
+use crate::{sample::Sample, setting};
 
 /// How a copy changes the element type.
 pub trait Conversion {
@@ -67,7 +67,7 @@ impl<T: Sample> Conversion for Same<T> {
     }
 
     fn path(exec: &Exec, layout: &Layout) -> crate::Result<String> {
-        Ok(work::copy_path(exec, layout, size_of::<T>())?.to_owned())
+        Ok(setting::copy_path(exec, layout, size_of::<T>())?.to_owned())
     }
 }
 
@@ -100,8 +100,7 @@ impl Conversion for BytesToFloats {
         Ok(fresh)
     }
 
-    fn path(exec: &Exec, layout: &Layout) -> crate::Result<String> {
-        let _ = exec;
+    fn path(_: &Exec, layout: &Layout) -> crate::Result<String> {
         Ok(elementwise_path([&Layout::contiguous(layout.shape())?, layout])?.to_owned())
     }
 }

@@ -85,7 +85,7 @@ pub struct Pass {
     pub strided_ns: f64,
     /// Over the copy.
     pub contiguous_ns: f64,
-    /// After this many passes the copy has paid for itself; `None`: never.
+    /// After this many passes the copy has paid for itself; `None`: never, or there is nothing to copy.
     pub pays_after: Option<u64>,
 }
 

@@ -100,6 +100,7 @@ fn check(case: &Case) -> Checked<()> {
             operands[0].dtype
         ));
     }
+    operands[0].layout.dense_bytes(out.size()).map_err(|error| error.to_string())?;
     if case.numel() == 0 {
         return Err(format!("shape {shape:?} has no elements: there is nothing to measure"));
     }

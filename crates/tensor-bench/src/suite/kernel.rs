@@ -8,10 +8,13 @@ use tensor_kernels::{
 use super::Op;
 use crate::{reference::identical, sample::Sample};
 
+type Into<T, R> = fn(&Exec, &[TensorView<'_, T>], &mut TensorViewMut<'_, R>) -> Result<()>;
+type Fresh<T, R> = fn(&Exec, &[TensorView<'_, T>]) -> Result<Tensor<R>>;
+
 /// From operands of type `T` to a result of type `R`. All functions take as many operands as [`Op::arity`] says.
 pub(super) struct Kernel<T, R> {
-    pub(super) into: fn(&Exec, &[TensorView<'_, T>], &mut TensorViewMut<'_, R>) -> Result<()>,
-    pub(super) fresh: fn(&Exec, &[TensorView<'_, T>]) -> Result<Tensor<R>>,
+    pub(super) into: Into<T, R>,
+    pub(super) fresh: Fresh<T, R>,
     pub(super) one: fn(&[T]) -> R,
     /// What counts as the same result.
     pub(super) same: fn(R, R) -> bool,

@@ -17,9 +17,9 @@ use crate::{
     reference::check,
     roof::{self, Roof},
     sample::Sample,
+    setting::{Setting, copy_path},
     stats::Timing,
     with_dtype,
-    work::{Setting, copy_path},
 };
 
 /// Measures a case, in the pool it is called from.
@@ -83,7 +83,7 @@ fn run<T: Sample, R: Sample>(
     let into = Contender::new(|| work.compute(&work.given));
     let fresh = Contender::new(|| work.fresh().map(drop));
     let dense = (case.op != Op::Copy).then(|| Contender::new(|| work.compute(&work.dense)));
-    row(setting, case, compete(setting, case, into, fresh, dense)?)
+    row(setting, case, &compete(setting, case, into, fresh, dense)?)
 }
 
 /// The operands, each with values of its own.
@@ -116,7 +116,7 @@ impl Times {
     }
 }
 
-fn row(setting: &Setting, case: &Case, times: Times) -> Result<Row> {
+fn row(setting: &Setting, case: &Case, times: &Times) -> Result<Row> {
     Ok(Row {
         group: case.group.clone(),
         id: case.id.clone(),

@@ -1,4 +1,4 @@
-//! What the commands ask of the kernels, in one place: how they run, and which way a copy would take.
+//! How a measurement runs: instruction set, machine, threads, time.
 
 use tensor_kernels::{CopyPlan, Exec, Layout};
 
