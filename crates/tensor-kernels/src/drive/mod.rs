@@ -5,6 +5,7 @@ mod compute;
 mod cursor;
 mod fresh;
 mod move_elements;
+mod pack;
 mod panel;
 
 pub(crate) use compute::compute;

@@ -54,7 +54,7 @@ mod weave;
 use pulp::NullaryFnOnce;
 
 use crate::SimdLevel;
-pub(crate) use ops::{Compute, Map, Zip, Zip3};
+pub(crate) use ops::{Compute, Lanes, Map, Operation, Zip, Zip3};
 use plane::Plane;
 pub use stream::stream_copy;
 
@@ -167,6 +167,26 @@ pub(crate) trait Isa: Copy + Send + Sync {
         let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
         // SAFETY: M1, M2, M3 are the caller's.
         unsafe { portable::transpose::<L>(plane) }
+    }
+
+    /// [`Isa::transpose`] with streamed stores of whole lines, if the level has them and `dst_stride` is
+    /// a multiple of a line, so that all rows start alike; with plain stores of the rest.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 for these elements.
+    #[inline(always)]
+    unsafe fn transpose_stream<L: Lane>(
+        self,
+        src: *const L,
+        src_stride: isize,
+        dst: *mut L,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    ) {
+        // SAFETY: M1, M2, M3 are the caller's.
+        unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
     }
 
     /// Makes streamed stores visible before any store that follows.

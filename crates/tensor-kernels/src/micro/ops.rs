@@ -7,6 +7,55 @@ use std::marker::PhantomData;
 
 use tensor_core::Element;
 
+use super::{Isa, Kernel, dispatch};
+use crate::SimdLevel;
+
+/// Rows of lanes: where each operand's first row starts, and how far its rows are apart, in bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes<const N: usize> {
+    pub(crate) places: [*mut u8; N],
+    pub(crate) row_steps: [isize; N],
+    /// Is the operand's row one element that stands for all?
+    pub(crate) same: [bool; N],
+    pub(crate) rows: usize,
+    pub(crate) len: usize,
+}
+
+/// An operation that can be called without knowing its types.
+pub(crate) trait Operation<const N: usize>: Sync {
+    /// Computes rows of adjacent results, which may be the very elements of an input.
+    ///
+    /// # Safety
+    /// [`Compute::row`]'s, for each row.
+    unsafe fn compute(&self, simd: SimdLevel, lanes: Lanes<N>);
+}
+
+impl<const N: usize, O: Compute<N>> Operation<N> for O {
+    unsafe fn compute(&self, simd: SimdLevel, lanes: Lanes<N>) {
+        dispatch(simd, Rows { operation: self, lanes });
+    }
+}
+
+/// An operation on its lanes, which the maker vouches for.
+struct Rows<'a, const N: usize, O> {
+    operation: &'a O,
+    lanes: Lanes<N>,
+}
+
+impl<const N: usize, O: Compute<N>> Kernel for Rows<'_, N, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, _isa: I) {
+        let Lanes { mut places, row_steps, same, rows, len } = self.lanes;
+        for _ in 0..rows {
+            // SAFETY: the maker's.
+            unsafe { self.operation.row(places, same, len) };
+            places = std::array::from_fn(|k| places[k].wrapping_offset(row_steps[k]));
+        }
+    }
+}
+
 /// An elementwise operation on lanes.
 pub(crate) trait Compute<const N: usize>: Sync {
     /// The elements of the result.

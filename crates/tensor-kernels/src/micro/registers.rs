@@ -79,4 +79,19 @@ impl<R: Registers> Isa for R {
         // SAFETY: the caller's contract.
         unsafe { transpose::plain::<R, L>(self, plane) }
     }
+
+    #[inline(always)]
+    unsafe fn transpose_stream<L: Lane>(
+        self,
+        src: *const L,
+        src_stride: isize,
+        dst: *mut L,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    ) {
+        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: the caller's contract.
+        unsafe { transpose::streamed::<R, L>(self, plane) }
+    }
 }
