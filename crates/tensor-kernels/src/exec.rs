@@ -75,7 +75,10 @@ impl Exec {
             Par::Serial => 1,
             Par::Auto => match bytes / self.machine.grain.max(1) {
                 0 | 1 => 1,
-                worthwhile => worthwhile.min(pool::threads() * PIECES_PER_THREAD),
+                worthwhile => match pool::threads() {
+                    1 => 1,
+                    threads => worthwhile.min(threads * PIECES_PER_THREAD),
+                },
             },
         }
     }
