@@ -9,7 +9,7 @@ use tensor_core::{
 
 use crate::{
     Cast, Exec, Fraction, Number, Ordered,
-    copy::{copy_between, fill, to_fresh_contiguous, to_fresh_format},
+    copy::{copy_between, fill, same_places, to_fresh_contiguous, to_fresh_format},
     elementwise::{map_fresh, map_inplace, zip_fresh, zip_inplace, zip3_fresh},
 };
 
@@ -384,7 +384,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
             return zip_inplace(exec, &mut self.write()?.as_view_mut()?, &b.read()?.as_view(), f);
         }
         let mut guard = self.write()?;
-        if b.layout() == self.layout() {
+        if same_places(b.layout(), self.layout()) {
             return map_inplace(exec, &mut guard.as_view_mut()?, |x| f(x, x));
         }
         let (b, mut x) = guard.as_view_pair("zip_inplace", b)?;
