@@ -2,7 +2,9 @@
 
 #[cfg(doc)]
 use tensor_core::Error;
-use tensor_core::{Element, Layout, MemoryFormat, Result, TensorBase, TensorView, TensorViewMut};
+use tensor_core::{
+    DimVec, Element, Layout, MemoryFormat, Result, TensorBase, TensorView, TensorViewMut,
+};
 
 use crate::{
     Exec,
@@ -82,7 +84,7 @@ pub fn to_fresh_format<T: Element, K>(
 /// None today; the result has the form of the other operations.
 pub fn fill<T: Element>(exec: &Exec, to: &mut TensorViewMut<'_, T>, value: T) -> Result<()> {
     let one = [value];
-    let shape = to.shape().to_vec();
+    let shape = DimVec::from_slice(to.shape());
     let from = TensorView::new(&one, Layout::contiguous(&[])?)?.broadcast_to(&shape)?;
     copy_into(exec, &from, to)
 }
