@@ -1,0 +1,135 @@
+//! A closure that panics: its payload reaches the caller, the tensors are whole and free again, and the pool works on.
+
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+};
+
+use tensor_kernels::{
+    Exec, Machine, Tensor, TensorExt, map_fresh, map_inplace, map_into, zip_into,
+};
+
+use crate::common::on_threads;
+
+/// What a closure panics with. Not `panic!`, whose message would be printed.
+#[derive(Debug, PartialEq)]
+struct OnPurpose(u32);
+
+fn panic_on_purpose(at: u32) -> ! {
+    resume_unwind(Box::new(OnPurpose(at)))
+}
+
+fn payload(caught: Box<dyn Any + Send>) -> OnPurpose {
+    *caught.downcast().expect("the closure's own payload")
+}
+
+const LEN: u32 = 3000;
+
+/// Every second element of a row of numbers, and work cut for every thread.
+fn setting() -> (Tensor<u32>, Exec) {
+    let x = Tensor::arange(0, 2 * LEN, 1).unwrap().view(&[LEN as isize, 2]).unwrap();
+    let mut exec = *Exec::current().unwrap();
+    exec.machine = Machine { grain: 64, ..Machine::REFERENCE };
+    (x.select(1, 0).unwrap(), exec)
+}
+
+/// Runs on one thread and on several, without and with a pool.
+fn on_few_and_many(run: impl Fn(&Exec) + Sync) {
+    let (_, exec) = setting();
+    run(&exec.serial());
+    for threads in [1, 2, 7] {
+        on_threads(threads, || run(&exec));
+        // The same pool, afterwards.
+        let sum = on_threads(threads, || setting().0.map(|x| x + 1).unwrap());
+        assert_eq!(sum.get(&[LEN as usize - 1]).unwrap(), 2 * LEN - 1);
+    }
+}
+
+/// The first element, one after the first block, one in the middle, the last.
+const PLACES: [u32; 4] = [0, 65, LEN / 2, LEN - 1];
+
+#[test]
+fn into_a_given_result() {
+    on_few_and_many(|exec| {
+        for place in PLACES {
+            let (x, _) = setting();
+            let out = Tensor::full(&[LEN as usize], u64::MAX).unwrap();
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                let (from, mut to) = (x.read().unwrap(), out.write().unwrap());
+                map_into(exec, &from.as_view(), &mut to.as_view_mut().unwrap(), |x| {
+                    if x == 2 * place { panic_on_purpose(place) } else { u64::from(x) }
+                })
+            }));
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
+            assert_whole(&out, place, |at| u64::from(2 * at));
+        }
+    });
+}
+
+/// Elements are old or new, the one that panicked is old, and nobody borrows them any more.
+fn assert_whole(out: &Tensor<u64>, place: u32, new: impl Fn(u32) -> u64) {
+    for (at, value) in (0..).zip(out.to_vec().unwrap()) {
+        assert!(value == u64::MAX || (at != place && value == new(at)), "{value} at {at}");
+    }
+    out.fill(1).unwrap();
+    assert_eq!(*out, Tensor::full(&[LEN as usize], 1).unwrap());
+}
+
+#[test]
+fn in_place() {
+    on_few_and_many(|exec| {
+        for place in PLACES {
+            let (x, _) = setting();
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                let mut guard = x.write().unwrap();
+                map_inplace(exec, &mut guard.as_view_mut().unwrap(), |x| {
+                    if x == 2 * place { panic_on_purpose(place) } else { x + 1 }
+                })
+            }));
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
+            for (at, value) in (0..).zip(x.to_vec().unwrap()) {
+                assert!(value == 2 * at || (at != place && value == 2 * at + 1), "{value} at {at}");
+            }
+            x.fill(0).unwrap();
+        }
+    });
+}
+
+#[test]
+fn into_a_fresh_result() {
+    on_few_and_many(|exec| {
+        for place in PLACES {
+            let (x, _) = setting();
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                map_fresh::<u32, u32, ()>(exec, &x.read().unwrap().as_view(), |x| {
+                    if x == 2 * place { panic_on_purpose(place) } else { x }
+                })
+            }));
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
+            x.fill(0).unwrap();
+        }
+    });
+}
+
+#[test]
+fn on_every_element_and_thread_at_once() {
+    on_few_and_many(|exec| {
+        let (x, _) = setting();
+        let out = Tensor::full(&[LEN as usize], u64::MAX).unwrap();
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            let (from, mut to) = (x.read().unwrap(), out.write().unwrap());
+            let from = from.as_view();
+            zip_into(exec, &from, &from, &mut to.as_view_mut().unwrap(), |x, _| panic_on_purpose(x))
+        }));
+        assert_eq!(payload(caught.unwrap_err()).0 % 2, 0);
+        assert_eq!(out, Tensor::full(&[LEN as usize], u64::MAX).unwrap());
+    });
+}
+
+#[test]
+fn an_operator_panics_where_its_method_is_refused() {
+    let (a, b) = (Tensor::full(&[3], 1).unwrap(), Tensor::full(&[4], 1).unwrap());
+    let caught = catch_unwind(AssertUnwindSafe(|| &a + &b)).unwrap_err();
+    let text = caught.downcast_ref::<String>().expect("a text");
+    assert_eq!(*text, a.add(&b).unwrap_err().to_string());
+}

@@ -1,0 +1,119 @@
+//! Input and result in one storage: allowed where they share no element or are the same view, else refused with two indices that meet.
+
+use tensor_kernels::{Error, Layout, Overlap, Result, Slice, Tensor, TensorExt};
+
+fn numbers() -> Tensor<i32> {
+    Tensor::arange(0, 12, 1).unwrap()
+}
+
+/// The refusal must name an index of the input and one of the result that are one element.
+#[track_caller]
+fn assert_meet(result: Result<()>, input: &Tensor<i32>, output: &Tensor<i32>) {
+    let Err(Error::ReadWriteOverlap { overlap, op }) = result else { panic!("{result:?}") };
+    let Overlap::Yes { first, second } = &*overlap else { panic!("{overlap:?}") };
+    let (read, written) = (input.layout().offset_of(first), output.layout().offset_of(second));
+    assert_eq!(read.unwrap(), written.unwrap(), "{first:?} of the input, {second:?} of the output");
+    let text = Error::ReadWriteOverlap { op, overlap: overlap.clone() }.to_string();
+    assert!(
+        text.starts_with(
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. \
+             Please clone() the tensor before performing the operation."
+        ),
+        "{text}"
+    );
+    assert!(text.ends_with(&format!("[{op}: indices {first:?} and {second:?} meet]")), "{text}");
+}
+
+/// An input and an output over the same storage.
+type Pair = (&'static str, Tensor<i32>, Tensor<i32>);
+
+fn meeting(x: &Tensor<i32>) -> Vec<Pair> {
+    let grid = x.view(&[3, 4]).unwrap();
+    let square = grid.narrow(1, 0, 3).unwrap();
+    let steps = |start| x.slice(0, Slice::new(Some(start), Some(start + 7), 2)).unwrap();
+    vec![
+        ("shifted by one", x.narrow(0, 0, 8).unwrap(), x.narrow(0, 1, 8).unwrap()),
+        ("shifted back", x.narrow(0, 1, 8).unwrap(), x.narrow(0, 0, 8).unwrap()),
+        ("only the ends", x.narrow(0, 0, 6).unwrap(), x.narrow(0, 5, 6).unwrap()),
+        ("transposed", square.t().unwrap(), square),
+        ("flipped", x.flip(&[0]).unwrap(), x.clone()),
+        ("a row for all rows", grid.narrow(0, 1, 1).unwrap(), grid),
+        ("steps over the same elements", steps(0), steps(2)),
+    ]
+}
+
+#[test]
+fn elements_that_meet_are_named_and_stay() {
+    let x = numbers();
+    for (what, input, output) in meeting(&x) {
+        println!("{what}");
+        let read = input.broadcast_to(output.shape()).unwrap();
+        assert_meet(output.copy_from(&input), &read, &output);
+        assert_meet(output.zip_inplace(&input, |a, b| a + b), &input, &output);
+        assert_eq!(x, numbers());
+    }
+}
+
+fn disjoint(x: &Tensor<i32>) -> Vec<Pair> {
+    let grid = x.view(&[3, 4]).unwrap();
+    let column = |at| grid.select(1, at).unwrap();
+    let every = |start, step| x.slice(0, Slice::new(Some(start), None, step)).unwrap();
+    vec![
+        ("halves", x.narrow(0, 0, 6).unwrap(), x.narrow(0, 6, 6).unwrap()),
+        ("even and odd", every(0, 2), every(1, 2)),
+        ("odd and even, backwards", every(11, -2), every(0, 2)),
+        ("columns", column(0), column(3)),
+        ("a row for the other rows", grid.narrow(0, 0, 1).unwrap(), grid.narrow(0, 1, 2).unwrap()),
+        ("nothing", x.narrow(0, 3, 0).unwrap(), x.narrow(0, 3, 0).unwrap()),
+    ]
+}
+
+/// The result must be what a copy of the input in other memory gives.
+#[test]
+fn elements_that_do_not_meet_are_copied_and_computed() {
+    let operations: [fn(&Tensor<i32>, &Tensor<i32>) -> Result<()>; 2] = [
+        |input, output| output.copy_from(input),
+        |input, output| output.zip_inplace(input, |a, b| a * 100 + b),
+    ];
+    for operation in operations {
+        for at in 0..disjoint(&numbers()).len() {
+            let (x, y) = (numbers(), numbers());
+            let (what, input, output) = disjoint(&x).swap_remove(at);
+            let (_, _, expected) = disjoint(&y).swap_remove(at);
+            operation(&input, &output).unwrap();
+            operation(&input.deep_clone().unwrap(), &expected).unwrap();
+            assert_eq!(x, y, "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_copy_of_a_view_to_itself_does_nothing() {
+    let x = numbers().view(&[3, 1, 4]).unwrap();
+    let same_but_for_an_idle_stride =
+        x.with_layout(Layout::new(&[3, 1, 4], &[4, 99, 1], 0).unwrap()).unwrap();
+    let turned = x.transpose(0, 2).unwrap();
+    for (from, to) in [
+        (&x, &x),
+        (&turned, &turned),
+        (&same_but_for_an_idle_stride, &x),
+        (&x, &same_but_for_an_idle_stride),
+    ] {
+        to.copy_from(from).unwrap();
+        assert_eq!(x.to_vec().unwrap(), numbers().to_vec().unwrap());
+    }
+    x.zip_inplace(&same_but_for_an_idle_stride, |a, b| a * 10 + b).unwrap();
+    assert_eq!(x.to_vec().unwrap(), (0..12).map(|n| 11 * n).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_tensor_combines_with_itself() {
+    let x = numbers().view(&[3, 4]).unwrap().t().unwrap();
+    x.zip_inplace(&x, |a, b| a * b).unwrap();
+    let squares: Vec<_> = (0..12).map(|n| n * n).collect();
+    assert_eq!(x.t().unwrap().to_vec().unwrap(), squares);
+    assert_eq!(
+        x.add(&x).unwrap().t().unwrap().to_vec().unwrap(),
+        squares.iter().map(|n| 2 * n).collect::<Vec<_>>()
+    );
+}

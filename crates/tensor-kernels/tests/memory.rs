@@ -1,0 +1,322 @@
+//! How much is allocated, what happens when it cannot be, and that nothing is leaked: run under an allocator that counts and can be told to fail.
+
+#[path = "common/ways.rs"]
+#[allow(dead_code, reason = "only pools are needed here")]
+mod ways;
+
+use std::{
+    alloc::{GlobalAlloc, Layout as AllocLayout, System},
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    ptr::null_mut,
+    sync::atomic::{AtomicIsize, Ordering},
+};
+
+use tensor_kernels::{
+    CopyPlan, Error, Exec, Layout, Machine, MemoryFormat, Result, Slice, Tensor, TensorExt,
+    TensorView, TensorViewMut, copy_into, fill, map_fresh, map_inplace, map_into, ops,
+    to_fresh_contiguous,
+};
+
+struct Counting;
+
+thread_local! {
+    /// Allocations of this thread.
+    static CALLS: Cell<usize> = const { Cell::new(0) };
+    /// How many more large allocations of this thread succeed before one fails; below 0, all do.
+    static BEFORE_FAILURE: Cell<isize> = const { Cell::new(-1) };
+}
+
+/// From this size on an allocation is large: a buffer of elements, not a handle, a name or a thread's bookkeeping.
+const LARGE: usize = 1024;
+
+/// Live allocations of the sizes that only the tests of leaks ask for, by whatever thread.
+static WATCHED: AtomicIsize = AtomicIsize::new(0);
+
+fn is_watched(layout: AllocLayout) -> bool {
+    (WATCHED_BYTES..WATCHED_BYTES + LARGE).contains(&layout.size())
+}
+
+const WATCHED_BYTES: usize = 777_000;
+
+/// Counts, and says whether to go on.
+fn may_allocate(layout: AllocLayout) -> bool {
+    CALLS.set(CALLS.get() + 1);
+    let left = BEFORE_FAILURE.get();
+    if layout.size() >= LARGE && left >= 0 {
+        BEFORE_FAILURE.set(left - 1);
+        if left == 0 {
+            return false;
+        }
+    }
+    WATCHED.fetch_add(is_watched(layout).into(), Ordering::Relaxed);
+    true
+}
+
+// SAFETY: memory is the system's, or null, which is allowed.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: AllocLayout) -> *mut u8 {
+        if !may_allocate(layout) {
+            return null_mut();
+        }
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: AllocLayout) -> *mut u8 {
+        if !may_allocate(layout) {
+            return null_mut();
+        }
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, start: *mut u8, layout: AllocLayout) {
+        WATCHED.fetch_sub(is_watched(layout).into(), Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(start, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How often `work` allocates on this thread, from the second time on: the first time looks at the machine.
+fn allocations<R>(work: impl Fn() -> R) -> usize {
+    work();
+    let before = CALLS.get();
+    let result = work();
+    let calls = CALLS.get() - before;
+    drop(result);
+    calls
+}
+
+fn cube() -> Tensor<f32> {
+    Tensor::arange(0.0, 512.0, 1.0).unwrap().view(&[8, 8, 8]).unwrap()
+}
+
+#[test]
+fn a_contiguous_tensor_is_not_copied() {
+    let x = cube();
+    let image = Tensor::<u8>::zeros(&[2, 3, 4, 5]).unwrap();
+    let pixels = image.to_contiguous(MemoryFormat::ChannelsLast).unwrap();
+    let same = [
+        allocations(|| x.contiguous().unwrap()),
+        allocations(|| x.contiguous_canonical().unwrap()),
+        allocations(|| x.narrow(0, 2, 3).unwrap().contiguous().unwrap()),
+        allocations(|| x.reshape(&[2, -1]).unwrap()),
+        allocations(|| x.flattened(0, -1).unwrap()),
+        allocations(|| pixels.to_contiguous(MemoryFormat::ChannelsLast).unwrap()),
+        allocations(|| x.copy_from(&x).unwrap()),
+    ];
+    assert_eq!(same, [0; 7]);
+}
+
+/// A layout for each path, of a few hundred elements.
+fn small_layouts() -> Vec<Layout> {
+    let square = Layout::contiguous(&[16, 16]).unwrap();
+    let wide = Layout::contiguous(&[16, 32]).unwrap();
+    let second = Slice::ALL.step_by(2);
+    let deep = Layout::contiguous(&[2, 3, 2, 3, 2, 3]).unwrap();
+    vec![
+        square.clone(),
+        square.t().unwrap(),
+        square.flip(&[0, 1]).unwrap(),
+        square.flip(&[1]).unwrap().t().unwrap(),
+        wide.slice(1, second).unwrap(),
+        wide.slice(1, second).unwrap().t().unwrap(),
+        wide.narrow(1, 3, 16).unwrap(),
+        Layout::new(&[16, 16], &[0, 1], 0).unwrap(),
+        Layout::new(&[16, 16], &[1, 0], 0).unwrap(),
+        deep.permute(&[5, 4, 3, 2, 1, 0]).unwrap(),
+        deep.permute(&[0, 2, 4, 1, 3, 5]).unwrap(),
+        Layout::contiguous(&[]).unwrap(),
+    ]
+}
+
+#[test]
+fn a_small_copy_or_operation_allocates_nothing() {
+    let exec = Exec::current().unwrap();
+    let numbers: Vec<f32> = (0..512u16).map(f32::from).collect();
+    for layout in small_layouts() {
+        let a = TensorView::new(&numbers, layout.clone()).unwrap();
+        let dense = Layout::contiguous(layout.shape()).unwrap();
+        let into = |operation: &dyn Fn(&mut TensorViewMut<'_, f32>) -> Result<()>| {
+            let mut room = [0.0f32; 512];
+            let mut out = TensorViewMut::new(&mut room, dense.clone()).unwrap();
+            let cell = std::cell::RefCell::new(&mut out);
+            allocations(|| operation(&mut cell.borrow_mut()).unwrap())
+        };
+        let counts = [
+            into(&|out| copy_into(exec, &a, out)),
+            into(&|out| fill(exec, out, 1.0)),
+            into(&|out| map_into(exec, &a, out, |x| x + 1.0)),
+            into(&|out| ops::add_into(exec, &a, &a, out)),
+            into(&|out| map_inplace(exec, out, |x| x + 1.0)),
+            allocations(|| CopyPlan::new(&layout, &dense, 4, &Machine::REFERENCE).unwrap()),
+        ];
+        assert_eq!(counts, [0; 6], "{layout:?}");
+    }
+}
+
+#[test]
+fn a_small_copy_of_any_width_allocates_nothing() {
+    fn copied<T: tensor_kernels::Element>(value: T) -> usize {
+        let layout = Layout::contiguous(&[16, 16]).unwrap();
+        let (from, room) = ([value; 256], Cell::new([value; 256]));
+        let turned = TensorView::new(&from, layout.t().unwrap()).unwrap();
+        allocations(|| {
+            let mut room_now = room.get();
+            let mut to = TensorViewMut::new(&mut room_now, layout.clone()).unwrap();
+            copy_into(Exec::current().unwrap(), &turned, &mut to).unwrap();
+        })
+    }
+    let counts = [
+        copied(1u8),
+        copied(1u16),
+        copied([1u8; 3]),
+        copied(1u64),
+        copied([1u32; 3]),
+        copied(1u128),
+    ];
+    assert_eq!(counts, [0; 6]);
+}
+
+#[test]
+fn a_fresh_result_allocates_its_elements_and_one_handle() {
+    let x = cube();
+    let turned = x.transpose(0, 2).unwrap();
+    let counts = [
+        allocations(|| turned.contiguous().unwrap()),
+        allocations(|| turned.deep_clone().unwrap()),
+        allocations(|| turned.map(|x| x + 1.0).unwrap()),
+        allocations(|| turned.add(&x).unwrap()),
+        allocations(|| turned.mul_add(&x, &turned).unwrap()),
+        allocations(|| turned.cast::<f64>().unwrap()),
+        allocations(|| turned.repeat(&[2, 1, 3]).unwrap()),
+    ];
+    assert_eq!(counts, [2; 7]);
+}
+
+/// Runs an operation again and again, each time with a later large allocation failing, until it needs no more; gives how many it needs.
+fn fails_cleanly<R>(what: &str, operation: impl Fn() -> Result<R>) -> usize {
+    for before in 0.. {
+        BEFORE_FAILURE.set(before);
+        let result = operation();
+        let has_failed = BEFORE_FAILURE.get() < 0;
+        BEFORE_FAILURE.set(-1);
+        match result {
+            Ok(_) if !has_failed => return before as usize,
+            Err(Error::OutOfMemory { bytes }) if has_failed => assert!(bytes >= LARGE, "{what}"),
+            Ok(_) => panic!("{what} hides that memory is missing"),
+            Err(other) => panic!("{what}: {other}"),
+        }
+    }
+    unreachable!("an operation allocates finitely often")
+}
+
+#[test]
+fn missing_memory_is_an_error_and_changes_nothing() {
+    let x = cube();
+    let turned = x.transpose(0, 2).unwrap();
+    let numbers = [1.0f32; 512];
+    let needed = [
+        fails_cleanly("zeros", || Tensor::<f32>::zeros(&[512])),
+        fails_cleanly("full", || Tensor::full(&[512], 1.0f32)),
+        fails_cleanly("arange", || Tensor::arange(0i32, 512, 1)),
+        fails_cleanly("from_slice", || Tensor::<f32>::from_slice(&numbers, &[512])),
+        fails_cleanly("from_fn", || Tensor::<usize>::from_fn(&[512], |index| index[0])),
+        fails_cleanly("contiguous", || turned.contiguous()),
+        fails_cleanly("deep_clone", || turned.deep_clone()),
+        fails_cleanly("reshape", || turned.reshape(&[-1])),
+        fails_cleanly("reshape_copy", || x.reshape_copy(&[-1])),
+        fails_cleanly("flattened", || turned.flattened(0, 1)),
+        fails_cleanly("repeat", || x.repeat(&[2, 1, 1])),
+        fails_cleanly("cast", || x.cast::<f64>()),
+        fails_cleanly("map", || turned.map(|x| x + 1.0)),
+        fails_cleanly("add", || turned.add(&x)),
+        fails_cleanly("mul_add", || turned.mul_add(&x, &turned)),
+        fails_cleanly("sqrt", || x.sqrt()),
+    ];
+    assert_eq!(needed, [1; 16], "each needs memory for its elements");
+    assert_eq!(x, cube());
+    let in_place = fails_cleanly("in place", || x.zip_inplace(&turned.contiguous()?, |x, _| x));
+    assert_eq!(in_place, 1, "for the copy");
+    assert_eq!(x, cube());
+}
+
+/// A transpose that is large for its machine goes through a panel; where there is no memory for one it goes without.
+#[test]
+fn missing_scratch_memory_is_no_error() {
+    let mut exec = Exec::current().unwrap().serial();
+    exec.machine = Machine { stream: 0, ..Machine::REFERENCE };
+    let turned = Tensor::arange(0u32, 90_000, 1).unwrap().view(&[300, 300]).unwrap().t().unwrap();
+    let copy = |allowed: isize| -> Tensor<u32> {
+        BEFORE_FAILURE.set(allowed);
+        let copy = to_fresh_contiguous(&exec, &turned.read().unwrap().as_view());
+        BEFORE_FAILURE.set(-1);
+        copy.unwrap()
+    };
+    assert_eq!(copy(1), turned, "without");
+    assert_eq!(copy(-1), turned, "with");
+}
+
+const LEN: usize = WATCHED_BYTES / 4;
+
+/// Runs `work` and checks that it leaves no watched allocation behind. One at a time: they count for the whole process.
+fn leaks_nothing(work: impl FnOnce()) {
+    static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _alone = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    assert_eq!(WATCHED.load(Ordering::Relaxed), 0);
+    work();
+    assert_eq!(WATCHED.load(Ordering::Relaxed), 0, "a buffer is left allocated");
+}
+
+#[test]
+fn the_watch_sees_buffers() {
+    leaks_nothing(|| {
+        let x = Tensor::<u32>::zeros(&[LEN]).unwrap();
+        let y = x.map(|x| x + 1).unwrap();
+        assert_eq!(WATCHED.load(Ordering::Relaxed), 2);
+        drop((x, y));
+    });
+}
+
+#[test]
+fn a_closure_that_panics_leaks_nothing() {
+    let panic_at = |at: u32| move |x: u32| if x == at { resume_unwind(Box::new(at)) } else { x };
+    let exec = *Exec::current().unwrap();
+    leaks_nothing(|| {
+        let x = Tensor::arange(0, LEN as u32, 1).unwrap();
+        let backwards = x.flip(&[0]).unwrap();
+        for at in [0, LEN as u32 / 2, LEN as u32 - 1] {
+            let fresh = || {
+                map_fresh::<_, u32, ()>(&exec, &backwards.read().unwrap().as_view(), panic_at(at))
+            };
+            for threads in [1, 2, 7] {
+                let caught = catch_unwind(AssertUnwindSafe(|| ways::on_threads(threads, fresh)));
+                assert_eq!(
+                    caught.err().and_then(|payload| payload.downcast().ok()),
+                    Some(Box::new(at))
+                );
+            }
+            let caught = catch_unwind(AssertUnwindSafe(|| x.map_inplace(panic_at(at))));
+            assert!(caught.is_err());
+        }
+    });
+}
+
+#[test]
+fn what_is_refused_leaks_nothing() {
+    leaks_nothing(|| {
+        let x = Tensor::<u32>::zeros(&[LEN]).unwrap();
+        let other = Tensor::<u32>::zeros(&[3]).unwrap();
+        assert!(x.add(&other).is_err());
+        assert!(x.flip(&[0]).unwrap().reshape(&[7, 7]).is_err());
+        assert!(x.copy_from(&x.flip(&[0]).unwrap()).is_err());
+        BEFORE_FAILURE.set(0);
+        let refused = x.map(|x| x);
+        BEFORE_FAILURE.set(-1);
+        assert!(matches!(refused, Err(Error::OutOfMemory { .. })));
+    });
+}
