@@ -10,23 +10,21 @@
 //! however the rows are aligned, and bytes to 16-byte elements are one algorithm.
 //!
 //! 1. *Tiles* where both extents hold one. The last tile of a row or column overlaps its neighbour
-//!    instead of leaving a remainder. [`STRIP_BYTES`] bounds how far a sweep along the source goes.
-//! 2. *Short source rows*, less than a piece: [`pick`] if the rows lie close together,
-//!    otherwise tiles whose pieces reach over the row's end, the surplus columns being dropped.
+//!    instead of leaving a remainder. [`STRIP_BYTES`] and [`STRIP_ROWS`] bound how far a sweep along
+//!    the source goes.
+//! 2. *Short source rows*, less than a piece: [`pick`].
 //! 3. *Short destination rows*: [`weave`].
 //! 4. Both short: a handful of elements, one by one.
 //!
 //! # Tried and dropped
 //!
-//! - Loading whole registers and shuffling across pieces: 64 shuffles instead of 32 for 16×16 `f32`,
-//!   and every misaligned row costs two line reads.
 //! - The `u` loop inside, along the destination: 10–40 % slower from 64 KiB on for 1- and 2-byte
 //!   elements, whose source lines are then fetched once per piece, at strides that are powers of two
 //!   from one set of the cache.
-//! - Prefetching the source 256 or 512 bytes ahead, in or out of cache: nothing or a loss, the rows are
-//!   few and sequential enough for the hardware.
+//! - Prefetching the source 256 or 512 bytes ahead, or a whole strip of it row by row, or the next
+//!   tiles' destination lines: nothing or a loss, in and out of cache.
 //! - Destination lines in two halves, one per tile of 256 bits: half the speed as soon as a block
-//!   leaves L1.
+//!   leaves L1, and a tenth with streamed stores.
 
 use std::marker::PhantomData;
 
@@ -38,10 +36,14 @@ use super::unroll::unrolled;
 use super::vector::Vector;
 use super::{LINE, Lane, Stores, pick, portable, run, weave};
 
-/// Bytes of a source row that a sweep covers before it turns to the next rows: long enough for the
-/// hardware to prefetch, and the destination lines it opens, one per element, lie on at most 1024
-/// pages, which the second-level TLB holds, for elements of 4 bytes and more.
+/// Bytes of a source row that a sweep covers before it turns to the next rows: a page, as far as the
+/// hardware prefetches.
 const STRIP_BYTES: usize = 4096;
+
+/// Elements of a source row that a sweep covers at most. Each is a destination row, often in a page of
+/// its own, and a second-level TLB holds some 1500 pages: measured a quarter faster than four times as
+/// many, out of cache.
+const STRIP_ROWS: usize = 1024;
 
 /// Pieces that a tile reads of each row for elements of `width` bytes. Wide elements need few registers
 /// for a piece, and reading a whole line of a row at once spares a second fetch of it.
@@ -179,7 +181,7 @@ unsafe fn cover<V: Vector, L: Lane>(token: V::Token, plane: Plane, pieces: usize
     let tall = V::PIECES * L::PER_PIECE;
     let mut left = 0;
     while left < plane.nv {
-        let right = plane.nv.min(left + STRIP_BYTES / L::WIDTH);
+        let right = plane.nv.min(left + STRIP_ROWS.min(STRIP_BYTES / L::WIDTH));
         let mut u = 0;
         loop {
             // SAFETY: `u + tall <= nu` and `right <= nv`.
