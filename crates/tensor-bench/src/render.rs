@@ -76,12 +76,13 @@ pub fn bandwidth(bytes: u64, ns: f64) -> String {
     format!("{:.1}", bytes as f64 / ns)
 }
 
-/// A text cut to `width` characters, an ellipsis where something is missing.
+/// A text cut to `width` characters, an ellipsis where something is missing. Names come from files: what could steer a terminal is shown as `?`.
 pub fn cut(text: &str, width: usize) -> String {
+    let visible = text.chars().map(|c| if c.is_control() { '?' } else { c });
     if text.chars().count() <= width {
-        return text.to_owned();
+        return visible.collect();
     }
-    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+    visible.take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// A text broken into lines of at most `width` characters, at blanks.
@@ -124,6 +125,7 @@ mod tests {
     #[test]
     fn long_texts_are_cut_and_wrapped() {
         assert_eq!((cut("short", 5), cut("longer", 5)), ("short".into(), "long…".into()));
+        assert_eq!(cut("a\u{1b}[31m\n", 9), "a?[31m?");
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
     }
 }
