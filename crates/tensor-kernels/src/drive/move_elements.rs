@@ -95,7 +95,7 @@ unsafe fn step<I: Isa, L: Lane>(isa: I, inner: &Inner, src: *const L, dst: *mut 
         // SAFETY: the caller's.
         Inner::Spread { len, step } => unsafe { isa.scatter_run(src, dst, step, len) },
         // SAFETY: the caller's.
-        Inner::Tile { u, v } => unsafe { block::tile(isa, src, dst, u, v) },
+        Inner::Tile { u, v } => unsafe { block::tile(isa, src, dst, u, v, stores) },
         // SAFETY: the caller's.
         Inner::Panel(ref panel) => unsafe { panel::transpose(isa, src, dst, panel, stores) },
         // SAFETY: the caller's.

@@ -40,6 +40,9 @@ pub(super) const STRATEGIES: &[Strategy] = &[
     Strategy { name: "gather", applies: |_| true, build: lone },
 ];
 
+/// A transpose with shorter runs than this on either side, in lines, goes through a panel, which makes them longer.
+const TILED_LINES: usize = 8;
+
 /// Lets the first strategy that applies take the innermost loops of the work.
 pub(super) fn choose(work: &mut Work, machine: &Machine) {
     source_forwards(work);
@@ -50,13 +53,27 @@ pub(super) fn choose(work: &mut Work, machine: &Machine) {
         .expect("the last strategy applies to everything");
     work.inner = (strategy.build)(loops);
     work.path = strategy.name;
-    if let (Inner::Tile { u, v }, true) = (work.inner, work.stream) {
+    if let (Inner::Tile { u, v }, true) = (work.inner, work.stream)
+        && !writes_lines(u, v, work.unit, machine)
+    {
         work.inner = Inner::Panel(Panel::new(u, v, loops, work.unit, machine));
     }
     work.stream &= matches!(
         work.inner,
-        Inner::Run { .. } | Inner::Fill { .. } | Inner::Pick { .. } | Inner::Panel(_)
+        Inner::Run { .. }
+            | Inner::Fill { .. }
+            | Inner::Pick { .. }
+            | Inner::Tile { .. }
+            | Inner::Panel(_)
     );
+}
+
+/// Can tiles write past the caches by themselves? Where the rows of the result start alike, tiles end where its lines do, and reading and writing
+/// overlap; that is worth it while the runs of both sides are long.
+fn writes_lines(u: Side, v: Side, unit: usize, machine: &Machine) -> bool {
+    let long = |side: Side| side.len >= TILED_LINES.saturating_mul(machine.line) / unit;
+    let row = v.stride.unsigned_abs().wrapping_mul(unit);
+    row.is_multiple_of(machine.line) && long(u) && long(v)
 }
 
 /// A source that runs backwards along a loop other than the innermost is walked from its other end, so that a tile can take it.
