@@ -158,7 +158,7 @@ fn degenerate() -> Vec<Copy> {
         packed("one element", &[], 4, |x| Ok(x.clone())),
         packed("one element of 12 bytes", &[1, 1], 12, |x| Ok(x.clone())),
         packed("no elements", &[3, 0, 2], 4, |x| x.permute(&[2, 0, 1])),
-        packed("elements of no bytes", &[3, 2], 0, |x| x.t()),
+        packed("elements of no bytes", &[3, 2], 0, Layout::t),
         packed("all sizes 1", &[1, 1, 1], 4, |x| x.permute(&[2, 0, 1])),
         permuted("a row turned into a column", &[1, 512], 4, &[1, 0]),
     ]

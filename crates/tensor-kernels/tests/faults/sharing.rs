@@ -71,7 +71,8 @@ fn disjoint(x: &Tensor<i32>) -> Vec<Pair> {
 /// The result must be what a copy of the input in other memory gives.
 #[test]
 fn elements_that_do_not_meet_are_copied_and_computed() {
-    let operations: [fn(&Tensor<i32>, &Tensor<i32>) -> Result<()>; 2] = [
+    type Operation = fn(&Tensor<i32>, &Tensor<i32>) -> Result<()>;
+    let operations: [Operation; 2] = [
         |input, output| output.copy_from(input),
         |input, output| output.zip_inplace(input, |a, b| a * 100 + b),
     ];
