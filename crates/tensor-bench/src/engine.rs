@@ -2,7 +2,7 @@
 //!
 //! Contenders come in, one [`Timing`] each goes out. What makes the figures comparable:
 //!
-//! 1. a sample times as many operations as it takes to be at least [`FLOOR`] timer ticks long, so the clock's grain is below one percent;
+//! 1. a sample times as many operations as it takes to be at least 100 timer ticks long, so the clock's grain is below one percent;
 //! 2. contenders run in rounds, A B C, B C A, …: what disturbs the machine for a second disturbs all of them, and none always runs on the
 //!    caches that the same predecessor left behind;
 //! 3. a batched sample is preceded by one operation that is not timed, so what fits a cache is in it;

@@ -6,9 +6,9 @@
 //! - [`case`] says what is measured: a dense base array and the view operations on it; [`cases`] is the table of layouts people meet, [`suite`]
 //!   reads such cases from a file, [`npy`] reads real arrays, [`chain`] reads `arange(24).reshape(2, 3, 4)[:, 1]`;
 //! - [`pool`] and [`memory`] refuse work the machine cannot carry before it starts;
-//! - [`reference`] says what the right answer is, element by element;
+//! - [`mod@reference`] says what the right answer is, element by element;
 //! - [`engine`] takes the times, contenders in turn, and [`roof`] is the contender everything is measured against;
-//! - [`cmd`] holds one module for each command, [`render`] the tables, [`env`] the card of the machine.
+//! - [`cmd`] holds one module for each command, [`mod@render`] the tables, [`mod@env`] the card of the machine.
 
 pub mod case;
 pub mod cases;

@@ -32,7 +32,7 @@ fn a_fortran_array_is_brought_into_c_order() {
 #[test]
 fn views_are_applied_in_the_order_they_stand() {
     let folder = Folder::new();
-    let view = ["--permute", "2,0,1", "--slice", "::-1, 3:500:100, ...", "--flip", "-1"];
+    let view = ["--flip", "1", "--permute", "2,0,1", "--slice", "::-1, 3:500:100, ..."];
     run(&[&["convert", PHOTOGRAPH, &folder.name("out.npy")][..], &view].concat()).succeeded();
     let (header, data) = split_npy(folder.path("out.npy"));
     let pixels = split_npy(PHOTOGRAPH).1;

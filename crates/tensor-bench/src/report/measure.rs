@@ -198,20 +198,27 @@ impl<C: Conversion> Passes<'_, C> {
     fn verify(&self) -> Result<()> {
         let converted = || elements(self.base, self.view.layout()).map(C::convert);
         check(self.dense_slice()?, converted(), identical)?;
-        self.copy()?;
-        self.check_target(converted())?;
-        self.elementwise()?;
-        self.check_target(converted().map(C::To::affine))?;
-        self.elementwise_dense()?;
-        self.check_target(converted().map(C::To::affine))?;
+        self.check_pass(Self::copy, converted())?;
+        self.check_pass(Self::elementwise, converted().map(C::To::affine))?;
+        self.check_pass(Self::elementwise_dense, converted().map(C::To::affine))?;
         self.check_sums()
     }
 
-    fn check_target(&self, expected: impl Iterator<Item = C::To>) -> Result<()> {
+    /// Runs a pass over a result that is wrong everywhere, so that nothing right can be left from before.
+    fn check_pass(
+        &self,
+        pass: impl FnOnce(&Self) -> Result<()>,
+        expected: impl Iterator<Item = C::To>,
+    ) -> Result<()> {
+        self.with_result(|result| result.fill(C::To::sample(usize::MAX)))?;
+        pass(self)?;
+        self.with_result(|result| check(result, expected, identical))?
+    }
+
+    fn with_result<A>(&self, act: impl FnOnce(&mut [C::To]) -> A) -> Result<A> {
         let mut target = self.target.borrow_mut();
-        let result =
-            target.as_slice_mut().ok_or_else(|| Failure::work("the result is not contiguous"))?;
-        check(result, expected, identical)
+        let result = target.as_slice_mut().map(act);
+        result.ok_or_else(|| Failure::work("the result is not contiguous"))
     }
 
     fn check_sums(&self) -> Result<()> {
@@ -224,5 +231,52 @@ impl<C: Conversion> Passes<'_, C> {
             }
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tensor_kernels::Exec;
+
+    use super::*;
+    use crate::{engine::Budget, setting};
+
+    /// Forgets to copy.
+    struct Broken;
+
+    impl Conversion for Broken {
+        type From = i32;
+        type To = i32;
+
+        fn convert(x: i32) -> i32 {
+            x
+        }
+
+        fn copy_into(
+            _: &Exec,
+            _: &TensorView<'_, i32>,
+            _: &mut TensorViewMut<'_, i32>,
+        ) -> Result<()> {
+            Ok(())
+        }
+
+        fn fresh(view: &Tensor<i32>) -> Result<Tensor<i32>> {
+            Same::fresh(view)
+        }
+
+        fn path(exec: &Exec, layout: &Layout) -> Result<String> {
+            Same::<i32>::path(exec, layout)
+        }
+    }
+
+    #[test]
+    fn a_wrong_copy_is_found_before_anything_is_timed() {
+        let base = Tensor::arange(0i32, 12, 1).unwrap();
+        let layout = Layout::new(&[4, 3], &[1, 4], 0).unwrap();
+        let subject = Subject { name: "turned".into(), view: String::new(), base: &base, layout };
+        let setting = Setting { exec: setting::exec().unwrap(), budget: Budget::QUICK, threads: 1 };
+        let error = measure::<Broken>(&setting, &subject).unwrap_err();
+        assert!(error.to_string().starts_with("wrong result: element 0 is "), "{error}");
+        assert_eq!(measure::<Same<i32>>(&setting, &subject).unwrap().breaks_at, Some(1));
     }
 }

@@ -183,22 +183,23 @@ impl<T: Sample, R: Sample> Work<'_, T, R> {
     }
 
     fn verify(&self) -> Result<()> {
-        self.compute(&self.given)?;
-        self.check(&mut self.target.borrow_mut())?;
-        let fresh = self.fresh()?;
-        let fresh = fresh.read()?.as_view().to_vec();
+        self.check(&self.given)?;
+        let fresh = self.fresh()?.to_vec()?;
         check(&fresh, self.expected(), self.kernel.same)?;
-        if self.dense.is_empty() {
-            return Ok(());
-        }
-        self.compute(&self.dense)?;
-        self.check(&mut self.target.borrow_mut())
+        if self.dense.is_empty() { Ok(()) } else { self.check(&self.dense) }
     }
 
-    fn check(&self, target: &mut TensorViewMut<'_, R>) -> Result<()> {
-        let result =
-            target.as_slice_mut().ok_or_else(|| Failure::work("the result is not contiguous"))?;
-        check(result, self.expected(), self.kernel.same)
+    /// Computes over a result that is wrong everywhere, so that nothing right can be left from before.
+    fn check(&self, operands: &[TensorView<'_, T>]) -> Result<()> {
+        self.with_result(|result| result.fill(R::sample(usize::MAX)))?;
+        self.compute(operands)?;
+        self.with_result(|result| check(result, self.expected(), self.kernel.same))?
+    }
+
+    fn with_result<A>(&self, act: impl FnOnce(&mut [R]) -> A) -> Result<A> {
+        let mut target = self.target.borrow_mut();
+        let result = target.as_slice_mut().map(act);
+        result.ok_or_else(|| Failure::work("the result is not contiguous"))
     }
 
     fn expected(&self) -> impl Iterator<Item = R> {
@@ -211,5 +212,38 @@ impl<T: Sample, R: Sample> Work<'_, T, R> {
             }
             Some((self.kernel.one)(&element))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{engine::Budget, setting, suite};
+
+    fn turned() -> (Setting, Case) {
+        let text = r#"[{"group": "g", "id": "t", "dtype": "f32", "base": [3, 4], "ops": [["permute", [1, 0]]]}]"#;
+        let setting = Setting { exec: setting::exec().unwrap(), budget: Budget::QUICK, threads: 1 };
+        (setting, suite::read(text).unwrap().remove(0))
+    }
+
+    #[test]
+    fn a_wrong_result_is_found_before_anything_is_timed() {
+        let (setting, case) = turned();
+        let idle = Kernel { into: |_, _, _| Ok(()), ..kernel::copy::<f32>() };
+        let flat =
+            Kernel { fresh: |_, a| Tensor::full(a[0].shape(), 0.5), ..kernel::copy::<f32>() };
+        for broken in [idle, flat] {
+            let error = run(&setting, &case, Some(broken)).unwrap_err();
+            assert!(error.to_string().starts_with("wrong result: element 0 is "), "{error}");
+            assert_eq!(error.exit_code(), 1);
+        }
+    }
+
+    #[test]
+    fn a_right_result_has_times_and_a_path() {
+        let (setting, case) = turned();
+        let row = measure(&setting, &case).unwrap();
+        assert!(row.into_ns > 0.0 && row.alloc_ns > 0.0 && row.roof_ns > 0.0, "{row:?}");
+        assert_eq!((row.bytes, row.contiguous_ns, row.path.as_str()), (48, None, "tile"));
     }
 }
