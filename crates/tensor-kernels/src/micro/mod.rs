@@ -6,13 +6,15 @@
 //! A kernel exists per element *width*, the [`Lane`]: an `f32` and a `u32` move alike. It is written
 //! once, over registers made of 16-byte pieces, and compiled per instruction set:
 //!
-//! - [`portable`] is plain Rust, the fallback of every CPU and the specification of the others;
-//! - [`vector`] says what a register can do, [`run`], [`transpose`], [`pick`] and [`weave`] are the
-//!   kernels over any such register, and [`v3`] and [`v4`] are the registers of x86-64.
+//! - `portable` is plain Rust, the fallback of every CPU and the last scraps of the others;
+//! - `vector` says what a register can do, `run`, `transpose`, `pick` and `weave` are the kernels over
+//!   any such register, and `v3` and `v4` are the registers of x86-64.
 //!
 //! [`dispatch`] turns a [`SimdLevel`] into an [`Isa`], the proof that the CPU has the instructions,
 //! and compiles a whole [`Kernel`] for it. Everything under it must be `#[inline(always)]`, or it is
-//! compiled for the target's baseline and every intrinsic becomes a call.
+//! compiled for the target's baseline and every intrinsic becomes a call. Kernels too large to be
+//! inlined at every call go through [`Isa::vectorize`] once more, which makes them functions of their
+//! own, compiled for the same instructions.
 //!
 //! Tiles alone are functions of their own in debug builds: without optimisation every value keeps a
 //! place of its own on the stack, and all tiles inlined into one body would need megabytes.
@@ -33,22 +35,32 @@
 //! - **M5, the CPU.** An [`Isa`] value exists only where its instructions do.
 
 mod ops;
-mod pick;
 mod plane;
 mod portable;
-mod registers;
-mod run;
-mod shuffles;
 mod stream;
 #[cfg(test)]
 mod tests;
+
+// Over registers, of which only x86-64's are written.
+#[cfg(target_arch = "x86_64")]
+mod pick;
+#[cfg(target_arch = "x86_64")]
+mod registers;
+#[cfg(target_arch = "x86_64")]
+mod run;
+#[cfg(target_arch = "x86_64")]
+mod shuffles;
+#[cfg(target_arch = "x86_64")]
 mod transpose;
+#[cfg(target_arch = "x86_64")]
 mod unroll;
 #[cfg(target_arch = "x86_64")]
 mod v3;
 #[cfg(target_arch = "x86_64")]
 mod v4;
+#[cfg(target_arch = "x86_64")]
 mod vector;
+#[cfg(target_arch = "x86_64")]
 mod weave;
 
 use pulp::NullaryFnOnce;
@@ -59,7 +71,8 @@ use plane::Plane;
 pub use stream::stream_copy;
 
 /// Bytes of a cache line, and of the largest register.
-pub(crate) const LINE: usize = 64;
+#[cfg(any(test, target_arch = "x86_64"))]
+const LINE: usize = 64;
 
 /// An unsigned integer that stands for every element type of its width.
 pub(crate) trait Lane: bytemuck::Pod + Send + Sync {
@@ -67,6 +80,7 @@ pub(crate) trait Lane: bytemuck::Pod + Send + Sync {
     const WIDTH: usize = size_of::<Self>();
 
     /// Elements in a piece of a register.
+    #[cfg(target_arch = "x86_64")]
     const PER_PIECE: usize = vector::PIECE / Self::WIDTH;
 }
 
@@ -221,7 +235,7 @@ pub(crate) trait Kernel {
 /// When this CPU lacks `level`; [`SimdLevel::is_available`] tells.
 pub(crate) fn dispatch<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
     match level {
-        SimdLevel::Scalar => kernel.run(Scalar),
+        SimdLevel::Scalar => compiled_for(Scalar, kernel),
         #[cfg(target_arch = "x86_64")]
         SimdLevel::V3 => compiled_for(v3::Avx2::new().unwrap_or_else(|| missing(level)), kernel),
         #[cfg(target_arch = "x86_64")]

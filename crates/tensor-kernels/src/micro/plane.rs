@@ -53,6 +53,7 @@ impl Plane {
     }
 
     /// Where destination row `v` starts.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) fn dst_row(self, v: usize) -> *mut u8 {
         self.dst.wrapping_offset(v as isize * self.dst_step)

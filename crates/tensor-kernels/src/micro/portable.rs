@@ -1,5 +1,4 @@
-//! Plain Rust kernels: the specification of the others, their last scraps, and what runs where there is
-//! no SIMD level.
+//! Plain Rust kernels: the last scraps of the others, and what runs where there is no SIMD level.
 
 use super::Lane;
 use super::plane::Plane;
