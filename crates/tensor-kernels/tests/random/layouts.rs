@@ -5,9 +5,11 @@ use tensor_kernels::{Layout, Overlap};
 
 use crate::common::{Way, levels, strided};
 
-/// No file is written for failures: the case is shrunk and printed whole.
+/// So many cases, unless `PROPTEST_CASES` says otherwise. No file is written for failures: the case is shrunk and printed whole.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    let asked = ProptestConfig::default();
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases };
+    ProptestConfig { cases, failure_persistence: None, ..asked }
 }
 
 /// Up to this many elements.
