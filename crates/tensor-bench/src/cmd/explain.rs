@@ -21,7 +21,7 @@ const LISTED: usize = 12;
 /// What to explain.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A chain as in "arange(24).reshape(1,2,3,4)[:,:,:,2].reshape(3,2)"
+    /// A chain as in `arange(24).reshape(1,2,3,4)[:,:,:,2].reshape(3,2)`
     chain: String,
 }
 
