@@ -43,7 +43,8 @@ impl<const N: usize> Nest<N> {
         let shape = layouts[0].shape();
         let strides = layouts.map(Layout::strides);
         debug_assert!(layouts.iter().all(|layout| layout.shape() == shape));
-        let starts = layouts.map(|layout| layout.offset() as isize);
+        // The offset of no elements means nothing, and may be too far to compute with.
+        let starts = layouts.map(|l| if l.numel() == 0 { 0 } else { l.offset() as isize });
         let mut nest = Self { loops: Loops::new(), starts };
         if layouts.iter().all(|layout| layout.is_contiguous()) {
             nest.enclose(Loop { len: layouts[0].numel(), strides: [1; N] });

@@ -156,8 +156,7 @@ impl Work {
         let nothing = || Loops::from_elem(Loop { len: 0, strides: [0; 2] }, 1);
         Self {
             unit: width.max(1),
-            // Where there are no elements a start may be anywhere, and means nothing.
-            starts: nest.starts.map(|start| start.wrapping_mul(width as isize)),
+            starts: nest.starts.map(|start| start * width as isize),
             outer: if width == 0 { nothing() } else { nest.loops },
             inner: Inner::Nothing,
             stream: false,
