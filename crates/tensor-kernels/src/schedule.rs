@@ -7,7 +7,7 @@
 use crate::{
     Loop,
     drive::Divide,
-    plan::{Inner, Panel, Side, Work},
+    plan::{Inner, Side, Streamed, Work},
 };
 
 /// Inner steps are cut at multiples of this many units: a cache line of the smallest, and whole register tiles.
@@ -66,7 +66,7 @@ impl Inner {
                 let columns = |len| Inner::Tile { u: Side { len, ..u }, v };
                 cut(v.len, [v.stride, 1], rows).or_else(|| cut(u.len, [1, u.stride], columns))
             }
-            Inner::Panel(panel) => panel.halves(),
+            Inner::Streamed(plan) => plan.halves(),
             Inner::Grid { outer, inner } => {
                 let rows = |len| Inner::Grid { outer: Loop { len, ..outer }, inner };
                 let columns = |len| Inner::Grid { outer, inner: Loop { len, ..inner } };
@@ -77,27 +77,29 @@ impl Inner {
     }
 }
 
-impl Panel {
+impl Streamed {
     /// Cut along the loop that is slowest in the destination, at a multiple of a block.
     fn halves(self) -> Option<(Inner, Inner, [isize; 2], usize)> {
-        let Panel { u, v, u2, v2, block } = self;
-        let part = |panel: Panel| Inner::Panel(panel);
-        cut_at(v2.len, block.v2, v2.strides, |len| part(Panel { v2: Loop { len, ..v2 }, ..self }))
-            .or_else(|| {
-                cut_at(v.len, block.v, [v.stride, 1], |len| {
-                    part(Panel { v: Side { len, ..v }, ..self })
-                })
+        let Streamed { u, v, u2, v2, block, .. } = self;
+        let part = |plan: Streamed| Inner::Streamed(plan);
+        cut_at(v2.len, block.v2, v2.strides, |len| {
+            part(Streamed { v2: Loop { len, ..v2 }, ..self })
+        })
+        .or_else(|| {
+            cut_at(v.len, block.v, [v.stride, 1], |len| {
+                part(Streamed { v: Side { len, ..v }, ..self })
             })
-            .or_else(|| {
-                cut_at(u2.len, block.u2, u2.strides, |len| {
-                    part(Panel { u2: Loop { len, ..u2 }, ..self })
-                })
+        })
+        .or_else(|| {
+            cut_at(u2.len, block.u2, u2.strides, |len| {
+                part(Streamed { u2: Loop { len, ..u2 }, ..self })
             })
-            .or_else(|| {
-                cut_at(u.len, block.u, [1, u.stride], |len| {
-                    part(Panel { u: Side { len, ..u }, ..self })
-                })
+        })
+        .or_else(|| {
+            cut_at(u.len, block.u, [1, u.stride], |len| {
+                part(Streamed { u: Side { len, ..u }, ..self })
             })
+        })
     }
 }
 

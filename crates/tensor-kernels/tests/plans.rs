@@ -364,7 +364,7 @@ fn a_machine_of_any_numbers_has_plans() {
         let from = TensorView::new(&source, dense(&shape).permute(&order).unwrap()).unwrap();
         for (l1, l2) in extremes.into_iter().flat_map(|l1| extremes.map(|l2| (l1, l2))) {
             let mut exec = *Exec::current().unwrap();
-            exec.machine = Machine { l1, l2, line: 0, stream: 0, grain: 0 };
+            exec.machine = Machine { l1, l2, stream: 0, grain: 0 };
             let mut result = vec![0u16; 3600];
             let mut to = TensorViewMut::new(&mut result, dense(from.shape())).unwrap();
             tensor_kernels::copy_into(&exec, &from, &mut to).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::{
     Loop,
-    micro::{Isa, Lane, Stores},
+    micro::{Isa, Lane},
     plan::Side,
 };
 
@@ -18,18 +18,7 @@ const CHANNELS: usize = 8;
 /// # Safety
 /// M1, M2 and M3 for those elements.
 #[inline(always)]
-pub(super) unsafe fn tile<I: Isa, L: Lane>(
-    isa: I,
-    src: *const L,
-    dst: *mut L,
-    u: Side,
-    v: Side,
-    stores: Stores,
-) {
-    if stores == Stores::Stream {
-        // SAFETY: the caller's.
-        return unsafe { isa.transpose_stream(src, u.stride, dst, v.stride, u.len, v.len) };
-    }
+pub(super) unsafe fn tile<I: Isa, L: Lane>(isa: I, src: *const L, dst: *mut L, u: Side, v: Side) {
     let (du, dv) = if u.len.min(v.len) <= CHANNELS { (u.len, v.len) } else { (SIDE, SIDE) };
     for j in (0..v.len).step_by(dv) {
         for i in (0..u.len).step_by(du) {

@@ -6,7 +6,7 @@ mod cursor;
 mod fresh;
 mod move_elements;
 mod pack;
-mod panel;
+mod streamed;
 
 pub(crate) use compute::compute;
 pub(crate) use cursor::{Ends, Place};

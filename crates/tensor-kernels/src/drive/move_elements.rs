@@ -1,6 +1,6 @@
 //! Running a copy.
 
-use super::{Ends, block, cursor::walk, panel, share};
+use super::{Ends, block, cursor::walk, share, streamed};
 use crate::{
     Exec, SimdLevel,
     micro::{self, Isa, Kernel, Lane, Scalar, Stores},
@@ -61,7 +61,7 @@ impl<L: Lane> Kernel for Piece<'_, L> {
             match (&work.inner, solid) {
                 // Only the portable kernels never read the gaps between the elements that they are asked for.
                 // SAFETY: M1 to M3 are invariants 1 to 3 of the ends, for the offsets that the plan visits: they are the layouts'.
-                (inner @ (Inner::Pick { .. } | Inner::Tile { .. } | Inner::Panel(_)), false) => unsafe {
+                (inner @ (Inner::Pick { .. } | Inner::Tile { .. } | Inner::Streamed(_)), false) => unsafe {
                     step(Scalar, inner, src, dst, stores);
                 },
                 // SAFETY: as above, and invariant 4.
@@ -95,9 +95,9 @@ unsafe fn step<I: Isa, L: Lane>(isa: I, inner: &Inner, src: *const L, dst: *mut 
         // SAFETY: the caller's.
         Inner::Spread { len, step } => unsafe { isa.scatter_run(src, dst, step, len) },
         // SAFETY: the caller's.
-        Inner::Tile { u, v } => unsafe { block::tile(isa, src, dst, u, v, stores) },
+        Inner::Tile { u, v } => unsafe { block::tile(isa, src, dst, u, v) },
         // SAFETY: the caller's.
-        Inner::Panel(ref panel) => unsafe { panel::transpose(isa, src, dst, panel, stores) },
+        Inner::Streamed(ref plan) => unsafe { streamed::transpose(isa, src, dst, plan) },
         // SAFETY: the caller's.
         Inner::Grid { outer, inner } => unsafe { block::grid(src, dst, outer, inner) },
     }

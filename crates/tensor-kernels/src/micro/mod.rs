@@ -43,6 +43,10 @@ mod tests;
 
 // Over registers, of which only x86-64's are written.
 #[cfg(target_arch = "x86_64")]
+mod carry;
+#[cfg(target_arch = "x86_64")]
+mod lines;
+#[cfg(target_arch = "x86_64")]
 mod pick;
 #[cfg(target_arch = "x86_64")]
 mod registers;
@@ -71,8 +75,7 @@ use plane::Plane;
 pub use stream::stream_copy;
 
 /// Bytes of a cache line, and of the largest register.
-#[cfg(any(test, target_arch = "x86_64"))]
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// An unsigned integer that stands for every element type of its width.
 pub(crate) trait Lane: bytemuck::Pod + Send + Sync {
@@ -80,8 +83,7 @@ pub(crate) trait Lane: bytemuck::Pod + Send + Sync {
     const WIDTH: usize = size_of::<Self>();
 
     /// Elements in a piece of a register.
-    #[cfg(target_arch = "x86_64")]
-    const PER_PIECE: usize = vector::PIECE / Self::WIDTH;
+    const PER_PIECE: usize = 16 / Self::WIDTH;
 }
 
 impl Lane for u8 {}
@@ -97,6 +99,29 @@ pub(crate) enum Stores {
     Plain,
     /// Past the cache, in whole lines; visible to other threads after [`Isa::fence`].
     Stream,
+}
+
+/// Rows of a scratch panel that are ready to leave it: see [`Isa::flush`]. Steps are in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows {
+    /// The first column of the first row, in scratch.
+    pub(crate) src: *mut u8,
+    /// From row to row.
+    pub(crate) src_step: isize,
+    /// Where it belongs.
+    pub(crate) dst: *mut u8,
+    /// From row to row.
+    pub(crate) dst_step: isize,
+    /// How many rows.
+    pub(crate) count: usize,
+    /// The columns of a row.
+    pub(crate) bytes: usize,
+    /// Do rows start with these columns?
+    pub(crate) first: bool,
+    /// Do they end with them?
+    pub(crate) last: bool,
+    /// How far to move what is left in front, a multiple of a line.
+    pub(crate) back: usize,
 }
 
 /// The kernels of one instruction set, and the proof (M5) that the CPU has it.
@@ -201,6 +226,59 @@ pub(crate) trait Isa: Copy + Send + Sync {
     ) {
         // SAFETY: M1, M2, M3 are the caller's.
         unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
+    }
+
+    /// Are there streamed transposes of rows that do not start where lines do?
+    const CARRIES: bool = false;
+
+    /// [`Isa::transpose`] with streamed stores of whole lines, for rows that start anywhere: what does not fill a line is kept in `carry`, a line for each
+    /// row, until the columns that follow. [`Isa::finish_carried`] writes the last of it.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 for these elements. The level [carries](Isa::CARRIES), `nu` is a multiple of a line, addresses and steps in bytes are multiples of 4;
+    /// `carry` is aligned and has `nv` lines, which hold what the columns before left in them unless these are the `first` ones.
+    #[inline(always)]
+    unsafe fn transpose_carried<L: Lane>(
+        self,
+        (src, src_stride): (*const L, isize),
+        (dst, dst_stride): (*mut L, isize),
+        (nu, nv): (usize, usize),
+        carry: *mut u8,
+        first: bool,
+    ) {
+        let _ = (carry, first);
+        // SAFETY: the caller's contract.
+        unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
+    }
+
+    /// Writes what [`Isa::transpose_carried`] has left in `carry`; `dst` is where the columns that would follow start.
+    ///
+    /// # Safety
+    ///
+    /// Rows and `carry` as there.
+    #[inline(always)]
+    unsafe fn finish_carried(self, dst: *mut u8, dst_step: isize, nv: usize, carry: *const u8) {
+        let _ = (dst, dst_step, nv, carry);
+    }
+
+    /// Moves rows of columns from scratch to memory. What does not fill a line may stay in scratch, `back` bytes towards the front, and leaves with the
+    /// columns that follow.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 for the rows; columns that are not the `first` follow those that the last call moved. In scratch the row's line before, and the line
+    /// after, can be read and written; `src` and `dst` are at the same place within a line, in every row.
+    #[inline(always)]
+    unsafe fn flush(self, rows: Rows) {
+        for r in 0..rows.count as isize {
+            let (src, dst) = (
+                rows.src.wrapping_offset(r * rows.src_step),
+                rows.dst.wrapping_offset(r * rows.dst_step),
+            );
+            // SAFETY: the caller's.
+            unsafe { portable::run(src.cast_const(), dst, rows.bytes) };
+        }
     }
 
     /// Makes streamed stores visible before any store that follows.

@@ -3,14 +3,14 @@
 use pulp::NullaryFnOnce;
 
 use super::plane::Plane;
-use super::vector::Vector;
-use super::{Isa, Lane, Stores, run, transpose};
+use super::vector::{Join, Vector};
+use super::{Isa, Lane, Rows, Stores, carry, lines, run, transpose};
 
 /// An instruction set with registers, which is all it needs to get every kernel: [`Isa`] is
 /// implemented for it.
 pub(super) trait Registers: Copy + Send + Sync {
     /// The widest register.
-    type Full: Vector<Token: From<Self>>;
+    type Full: Join<Token: From<Self>>;
     /// The next narrower one, for blocks too small for the widest.
     type Half: Vector<Token: From<Self>>;
     /// A single piece, for blocks too small for either.
@@ -32,6 +32,34 @@ impl<R: Registers> Isa for R {
     #[inline(always)]
     fn fence(self) {
         Registers::fence(self);
+    }
+
+    const CARRIES: bool = true;
+
+    #[inline(always)]
+    unsafe fn transpose_carried<L: Lane>(
+        self,
+        (src, src_stride): (*const L, isize),
+        (dst, dst_stride): (*mut L, isize),
+        (nu, nv): (usize, usize),
+        carry: *mut u8,
+        first: bool,
+    ) {
+        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: the caller's contract.
+        unsafe { carry::transpose::<R, L>(self, plane, carry, first) }
+    }
+
+    #[inline(always)]
+    unsafe fn finish_carried(self, dst: *mut u8, dst_step: isize, nv: usize, carry: *const u8) {
+        // SAFETY: the caller's contract.
+        unsafe { carry::finish(self, dst, dst_step, nv, carry) }
+    }
+
+    #[inline(always)]
+    unsafe fn flush(self, rows: Rows) {
+        // SAFETY: the caller's contract.
+        unsafe { lines::flush(self, rows) }
     }
 
     #[inline(always)]

@@ -50,7 +50,7 @@ pub(super) unsafe fn copy<R: Registers>(
 ///
 /// That of [`copy`].
 #[inline(always)]
-unsafe fn copy_plain<R: Registers>(isa: R, src: *const u8, dst: *mut u8, bytes: usize) {
+pub(super) unsafe fn copy_plain<R: Registers>(isa: R, src: *const u8, dst: *mut u8, bytes: usize) {
     if bytes >= LIBRARY_BYTES {
         // SAFETY: the caller's contract.
         unsafe { portable::run(src, dst, bytes) }

@@ -4,17 +4,50 @@
 //! destination lies in a field of canaries, gaps included, and the whole field is compared.
 //! `TENSOR_SIMD` restricts the tests to one level.
 
-use super::{Isa, Kernel, LINE, Lane, Stores, dispatch};
+use super::{Isa, Kernel, LINE, Lane, Rows, Stores, dispatch};
 use crate::SimdLevel;
 
 /// What is asked of a kernel, strides and steps in elements.
 #[derive(Clone, Copy, Debug)]
 enum Job {
-    Run { len: usize, stores: Stores },
-    Fill { len: usize, stores: Stores },
-    Gather { step: isize, len: usize, stores: Stores },
-    Scatter { step: isize, len: usize },
-    Transpose { src_stride: isize, dst_stride: isize, nu: usize, nv: usize, stores: Stores },
+    Run {
+        len: usize,
+        stores: Stores,
+    },
+    Fill {
+        len: usize,
+        stores: Stores,
+    },
+    Gather {
+        step: isize,
+        len: usize,
+        stores: Stores,
+    },
+    Scatter {
+        step: isize,
+        len: usize,
+    },
+    Transpose {
+        src_stride: isize,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+        stores: Stores,
+    },
+    /// A line of columns, and then the others, carried.
+    Carry {
+        src_stride: isize,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    },
+    /// Rows without gaps at the source, so many of their elements at a time.
+    Flush {
+        dst_stride: isize,
+        len: usize,
+        rows: usize,
+        at_once: usize,
+    },
 }
 
 impl Job {
@@ -28,7 +61,12 @@ impl Job {
             Self::Fill { len, .. } => line(len, 0, 1),
             Self::Gather { step, len, .. } => line(len, step, 1),
             Self::Scatter { step, len } => line(len, 1, step),
-            Self::Transpose { src_stride, dst_stride, nu, nv, .. } => (0..nu as isize)
+            Self::Flush { dst_stride, len, rows, .. } => (0..rows as isize)
+                .flat_map(|r| (0..len as isize).map(move |i| (r, i)))
+                .map(|(r, i)| (r * len as isize + i, r * dst_stride + i))
+                .collect(),
+            Self::Carry { src_stride, dst_stride, nu, nv }
+            | Self::Transpose { src_stride, dst_stride, nu, nv, .. } => (0..nu as isize)
                 .flat_map(|u| (0..nv as isize).map(move |v| (u, v)))
                 .map(|(u, v)| (u * src_stride + v, v * dst_stride + u))
                 .collect(),
@@ -72,8 +110,94 @@ impl<L: Lane> Kernel for Call<L> {
                 // SAFETY: as above.
                 unsafe { isa.transpose_stream(src, src_stride, dst, dst_stride, nu, nv) }
             }
+            Job::Carry { src_stride, dst_stride, nu, nv } if I::CARRIES => {
+                let mut carry = vec![Line([0xEE; LINE]); nv];
+                let carry: *mut u8 = carry.as_mut_ptr().cast();
+                let line = LINE / L::WIDTH;
+                let (from, to) =
+                    (src.wrapping_offset(line as isize * src_stride), dst.wrapping_add(line));
+                // SAFETY: as above; the carry has a line for each row.
+                unsafe {
+                    isa.transpose_carried(
+                        (src, src_stride),
+                        (dst, dst_stride),
+                        (line, nv),
+                        carry,
+                        true,
+                    );
+                }
+                // SAFETY: as above, and the columns before have been carried.
+                unsafe {
+                    isa.transpose_carried(
+                        (from, src_stride),
+                        (to, dst_stride),
+                        (nu - line, nv),
+                        carry,
+                        false,
+                    );
+                }
+                // SAFETY: as above.
+                unsafe {
+                    isa.finish_carried(
+                        dst.wrapping_add(nu).cast(),
+                        dst_stride * L::WIDTH as isize,
+                        nv,
+                        carry,
+                    );
+                }
+            }
+            // SAFETY: as above.
+            Job::Carry { src_stride, dst_stride, nu, nv } => unsafe {
+                isa.transpose(src, src_stride, dst, dst_stride, nu, nv);
+            },
+            Job::Flush { dst_stride, len, rows, at_once } => {
+                flush(
+                    isa,
+                    (src.cast(), dst.cast()),
+                    dst_stride * L::WIDTH as isize,
+                    [len * L::WIDTH, rows, at_once * L::WIDTH],
+                );
+            }
         }
         isa.fence();
+    }
+}
+
+#[repr(align(64))]
+#[derive(Clone)]
+struct Line(#[allow(dead_code, reason = "its bytes are used, through a pointer")] [u8; LINE]);
+
+/// Rows through scratch, `at_once` bytes at a time, each at its place in a line.
+fn flush<I: Isa>(
+    isa: I,
+    (src, dst): (*const u8, *mut u8),
+    dst_step: isize,
+    [len, rows, at_once]: [usize; 3],
+) {
+    let step =
+        at_once.next_multiple_of(LINE) + 4 * LINE + dst_step.rem_euclid(LINE as isize) as usize;
+    let mut scratch = vec![Line([0xEE; LINE]); rows * step / LINE + 8];
+    let front = scratch.as_mut_ptr().cast::<u8>().wrapping_add(LINE + dst.addr() % LINE);
+    for at in (0..len).step_by(at_once) {
+        let bytes = at_once.min(len - at);
+        let place = front.wrapping_add(at % LINE);
+        for r in 0..rows {
+            // SAFETY: a part of a row, and its place in scratch.
+            unsafe { src.wrapping_add(r * len + at).copy_to(place.wrapping_add(r * step), bytes) };
+        }
+        let rows = Rows {
+            src: place,
+            src_step: step as isize,
+            dst: dst.wrapping_add(at),
+            dst_step,
+            count: rows,
+            bytes,
+            first: at == 0,
+            last: at + bytes == len,
+            back: (at + bytes) / LINE * LINE - at / LINE * LINE,
+        };
+        // SAFETY: the rows' bytes are in scratch, at the same place in a line.
+        unsafe { isa.flush(rows) };
     }
 }
 
@@ -305,6 +429,48 @@ fn streamed_transposes_write_whole_lines_and_what_is_left() {
     check_streamed::<u32>();
     check_streamed::<u64>();
     check_streamed::<u128>();
+}
+
+/// Carried transposes, some rows of which start at each word of a line.
+fn check_carried<L: Lane>() {
+    let per_line = LINE / L::WIDTH;
+    let words = 4_usize.div_ceil(L::WIDTH);
+    for nv in extents::<L>().into_iter().filter(|&nv| nv >= 16 / L::WIDTH) {
+        for nu in [2 * per_line, 5 * per_line] {
+            for dst_stride in [nu, nu + words, nu + per_line, nu + 7 * words].map(|s| s as isize) {
+                for src_stride in [nv as isize, -(nv as isize) - 1, 3] {
+                    for skew in [0, 4, 32, 60] {
+                        check::<L>(Job::Carry { src_stride, dst_stride, nu, nv }, skew);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn carried_transposes_join_lines_at_any_word() {
+    check_carried::<u8>();
+    check_carried::<u16>();
+    check_carried::<u32>();
+    check_carried::<u64>();
+    check_carried::<u128>();
+}
+
+#[test]
+fn flushed_rows_leave_in_whole_lines_and_completely() {
+    for (len, at_once) in
+        [(1, 64), (63, 64), (64, 64), (65, 64), (300, 64), (300, 100), (300, 128), (517, 256)]
+    {
+        for gap in [0, 1, 7, 64] {
+            for skew in [0, 1, 33, 63] {
+                check::<u8>(
+                    Job::Flush { dst_stride: (len + gap) as isize, len, rows: 5, at_once },
+                    skew,
+                );
+            }
+        }
+    }
 }
 
 #[test]

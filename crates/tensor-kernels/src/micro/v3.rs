@@ -7,7 +7,7 @@ use pulp::{NullaryFnOnce, cast};
 
 use super::Lane;
 use super::registers::Registers;
-use super::vector::{PIECE, Pair, Vector};
+use super::vector::{Join, PIECE, Pair, Vector};
 
 /// The proof (M5) that the CPU has AVX2.
 #[derive(Clone, Copy, Debug)]
@@ -216,5 +216,20 @@ impl Vector for X256 {
     fn or(self, other: Self) -> Self {
         let isa = self.isa;
         Self { isa, bits: isa.0.avx2._mm256_or_si256(self.bits, other.bits) }
+    }
+}
+
+impl Join for X256 {
+    #[inline(always)]
+    fn join(self, next: Self, back: usize) -> Self {
+        let (isa, avx2) = (self.isa, self.isa.0.avx2);
+        let words: __m256i = cast([0_i32, 1, 2, 3, 4, 5, 6, 7]);
+        let back = isa.0.avx._mm256_set1_epi32((back / 4) as i32);
+        // Only the low three bits of an index count: the same rotation for both.
+        let turn = avx2._mm256_sub_epi32(words, back);
+        let before = avx2._mm256_permutevar8x32_epi32(self.bits, turn);
+        let after = avx2._mm256_permutevar8x32_epi32(next.bits, turn);
+        let is_before = avx2._mm256_cmpgt_epi32(back, words);
+        Self { isa, bits: avx2._mm256_blendv_epi8(after, before, is_before) }
     }
 }

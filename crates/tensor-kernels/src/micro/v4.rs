@@ -8,7 +8,7 @@ use pulp::{NullaryFnOnce, cast};
 use super::Lane;
 use super::registers::Registers;
 use super::v3::{Avx2, X128, X256, piece, put_piece};
-use super::vector::{PIECE, Vector};
+use super::vector::{Join, PIECE, Vector};
 
 /// The proof (M5) that the CPU has AVX-512 F, BW, CD, DQ and VL.
 #[derive(Clone, Copy, Debug)]
@@ -135,5 +135,16 @@ impl Vector for X512 {
     fn or(self, other: Self) -> Self {
         let isa = self.isa;
         Self { isa, bits: isa.0.avx512f._mm512_or_si512(self.bits, other.bits) }
+    }
+}
+
+impl Join for X512 {
+    #[inline(always)]
+    fn join(self, next: Self, back: usize) -> Self {
+        let (isa, f) = (self.isa, self.isa.0.avx512f);
+        let words: __m512i = cast([0_i32, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+        let first = f._mm512_set1_epi32(16 - (back / 4) as i32);
+        let index = f._mm512_add_epi32(words, first);
+        Self { isa, bits: f._mm512_permutex2var_epi32(self.bits, index, next.bits) }
     }
 }

@@ -110,6 +110,12 @@ pub(super) trait Vector: Copy {
     }
 }
 
+/// Registers as wide as a line, which can be joined at any word.
+pub(super) trait Join: Vector {
+    /// The last `back` bytes of `self`, and then the first ones of `next`; `back` is a multiple of 4, less than a register.
+    fn join(self, next: Self, back: usize) -> Self;
+}
+
 /// Transposes the `N` by `N` elements in every piece of the first `N` registers, by as many perfect
 /// shuffles as `N` has bits.
 ///
@@ -217,5 +223,17 @@ impl<V: Vector> Vector for Pair<V> {
     #[inline(always)]
     fn or(self, other: Self) -> Self {
         Self(self.0.or(other.0), self.1.or(other.1))
+    }
+}
+
+impl<V: Join> Join for Pair<V> {
+    #[inline(always)]
+    fn join(self, next: Self, back: usize) -> Self {
+        let (a, b, c, back) = if back < V::BYTES {
+            (self.1, next.0, next.1, back)
+        } else {
+            (self.0, self.1, next.0, back - V::BYTES)
+        };
+        Self(a.join(b, back), b.join(c, back))
     }
 }

@@ -8,11 +8,11 @@
 
 mod choose;
 mod elementwise;
-mod panel;
+mod streamed;
 mod unit;
 
 pub(crate) use elementwise::{Access, ElementwiseWork, SCRATCH};
-pub(crate) use panel::{Block, Panel};
+pub(crate) use streamed::{Block, Lines, Streamed};
 
 use std::fmt;
 
@@ -75,8 +75,8 @@ pub(crate) enum Inner {
     Spread { len: usize, step: isize },
     /// A transpose: along `u` the destination is adjacent, along `v` the source is.
     Tile { u: Side, v: Side },
-    /// A transpose through a scratch panel.
-    Panel(Panel),
+    /// A transpose that is written past the caches.
+    Streamed(Streamed),
     /// Two loops, none of them adjacent on either side as needed above; done in blocks, so that lines are used while they are cached.
     Grid { outer: Loop<2>, inner: Loop<2> },
 }
@@ -192,7 +192,7 @@ impl Inner {
             | Inner::Pick { len, .. }
             | Inner::Spread { len, .. } => len,
             Inner::Tile { u, v } => u.len * v.len,
-            Inner::Panel(panel) => panel.len(),
+            Inner::Streamed(plan) => plan.len(),
             Inner::Grid { outer, inner } => outer.len * inner.len,
         }
     }
@@ -229,7 +229,7 @@ impl fmt::Display for Inner {
             Inner::Tile { u, v } => {
                 write!(f, "tile {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)
             }
-            Inner::Panel(panel) => panel.fmt(f),
+            Inner::Streamed(plan) => plan.fmt(f),
             Inner::Grid { outer, inner } => write!(
                 f,
                 "grid {} (dst {}, src {}) x {} (dst {}, src {})",

@@ -8,7 +8,7 @@ use super::{ALIGN, Divide};
 use crate::{
     Loop, Machine,
     nest::Nest,
-    plan::{ElementwiseWork, Inner, Panel, Work},
+    plan::{ElementwiseWork, Inner, Streamed, Work},
 };
 
 /// Each place that is written, and from where it is read: what a plan means, apart from the order.
@@ -34,7 +34,7 @@ fn loops(inner: Inner) -> Vec<Loop<2>> {
             Loop { len: v.len, strides: [v.stride, 1] },
             Loop { len: u.len, strides: [1, u.stride] },
         ],
-        Inner::Panel(Panel { u, v, u2, v2, .. }) => {
+        Inner::Streamed(Streamed { u, v, u2, v2, .. }) => {
             [vec![v2, u2], loops(Inner::Tile { u, v })].concat()
         }
         Inner::Grid { outer, inner } => vec![outer, inner],
@@ -124,7 +124,7 @@ fn layout(shape: &[usize], strides: &[isize]) -> Layout {
     Layout::new(shape, strides, below.unsigned_abs() + 2).unwrap()
 }
 
-/// Everything is large for this one: transposes go through panels, of few elements.
+/// Everything is large for this one: transposes are streamed.
 const TINY: Machine = Machine { l1: 1 << 10, l2: 8 << 10, stream: 1, ..Machine::REFERENCE };
 
 #[test]
