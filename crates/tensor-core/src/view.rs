@@ -93,12 +93,14 @@ impl<'a, T: Copy> TensorView<'a, T> {
     piece_methods!();
 
     /// A pointer to the place of offset 0. Only the offsets of the layout may be read through it.
+    #[inline]
     pub fn base_ptr(&self) -> *const T {
         self.base.as_ptr()
     }
 
     /// May the gaps between the elements be read too? Yes for views of a slice or of a whole storage; no for a view of a part of which the
     /// rest may be written at the same time.
+    #[inline]
     pub fn is_solid(&self) -> bool {
         self.solid
     }
@@ -197,6 +199,7 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
     view_methods!(self, self);
 
     /// A pointer to the place of offset 0. Only the offsets of the layout may be accessed through it.
+    #[inline]
     pub fn base_mut_ptr(&mut self) -> *mut T {
         self.base.as_ptr()
     }

@@ -9,7 +9,7 @@ use tensor_core::{
 use crate::{
     Exec,
     drive::{self, Ends},
-    plan::Work,
+    plan::{Work, check_shapes},
 };
 
 /// Copies a view into another of the same shape, whatever the strides of either (PyTorch: `copy_`, without broadcasting).
@@ -33,7 +33,8 @@ pub fn copy_into<T: Element>(
     from: &TensorView<'_, T>,
     to: &mut TensorViewMut<'_, T>,
 ) -> Result<()> {
-    let work = Work::between(from.layout(), to.layout(), size_of::<T>(), &exec.machine)?;
+    check_shapes(from.layout(), to.layout())?;
+    let work = Work::new(from.layout(), to.layout(), size_of::<T>(), &exec.machine);
     drive::copy(exec, &work, Ends::new([to.into(), from.into()]));
     Ok(())
 }
@@ -47,7 +48,8 @@ pub fn copy_to_fresh<T: Element, K>(
     from: &TensorView<'_, T>,
     layout: Layout,
 ) -> Result<TensorBase<T, K>> {
-    let work = Work::between(from.layout(), &layout, size_of::<T>(), &exec.machine)?;
+    check_shapes(from.layout(), &layout)?;
+    let work = Work::new(from.layout(), &layout, size_of::<T>(), &exec.machine);
     drive::copied(exec, &work, from, layout)
 }
 

@@ -73,12 +73,10 @@ impl Exec {
     pub(crate) fn pieces(&self, bytes: usize) -> usize {
         match self.par {
             Par::Serial => 1,
-            Par::Auto => match bytes / self.machine.grain.max(1) {
-                0 | 1 => 1,
-                worthwhile => match pool::threads() {
-                    1 => 1,
-                    threads => worthwhile.min(threads * PIECES_PER_THREAD),
-                },
+            Par::Auto if bytes / 2 < self.machine.grain => 1,
+            Par::Auto => match pool::threads() {
+                1 => 1,
+                threads => (bytes / self.machine.grain.max(1)).min(threads * PIECES_PER_THREAD),
             },
         }
     }

@@ -25,6 +25,9 @@ pub struct Loop<const N: usize> {
 impl<const N: usize> Loop<N> {
     /// A loop that is none.
     pub(crate) const ONCE: Self = Self { len: 1, strides: [0; N] };
+
+    /// A loop over nothing.
+    pub(crate) const NONE: Self = Self { len: 0, strides: [0; N] };
 }
 
 /// Up to this many loops a nest allocates nothing.
@@ -40,49 +43,10 @@ pub struct Nest<const N: usize> {
 impl<const N: usize> Nest<N> {
     /// The nest of operands of one shape, the destination first.
     pub(crate) fn of(layouts: [&Layout; N]) -> Self {
-        let shape = layouts[0].shape();
-        let strides = layouts.map(Layout::strides);
-        debug_assert!(layouts.iter().all(|layout| layout.shape() == shape));
-        // The offset of no elements means nothing, and may be too far to compute with.
-        let starts = layouts.map(|l| if l.numel() == 0 { 0 } else { l.offset() as isize });
-        let mut nest = Self { loops: Loops::new(), starts };
-        if layouts.iter().all(|layout| layout.is_contiguous()) {
-            nest.enclose(Loop { len: layouts[0].numel(), strides: [1; N] });
-            return nest;
-        }
-        for (d, &len) in shape.iter().enumerate() {
-            nest.enclose(Loop { len, strides: strides.map(|strides| strides[d]) });
-        }
-        fuse(&mut nest.loops);
-        nest
-    }
-
-    /// Adds a loop where its stride belongs: points 1 to 3, if they held before.
-    fn enclose(&mut self, mut l: Loop<N>) {
-        match (l.len, self.loops.first()) {
-            (_, Some(Loop { len: 0, .. })) | (1, _) => return,
-            (0, _) => {
-                self.loops.clear();
-                l.strides = [0; N];
-            }
-            _ => self.walk_forwards(&mut l),
-        }
-        self.loops.push(l);
-        let mut at = self.loops.len() - 1;
-        while at > 0 && self.loops[at - 1].strides[0] < l.strides[0] {
-            self.loops.swap(at - 1, at);
-            at -= 1;
-        }
-    }
-
-    /// Point 2: a loop that walks the destination backwards starts at its other end.
-    fn walk_forwards(&mut self, l: &mut Loop<N>) {
-        if l.strides[0] < 0 {
-            for (start, stride) in self.starts.iter_mut().zip(&mut l.strides) {
-                *start += (l.len - 1) as isize * *stride;
-                *stride = -*stride;
-            }
-        }
+        with_draft(layouts, |draft| Self {
+            loops: Loops::from_slice(draft.loops()),
+            starts: draft.starts,
+        })
     }
 
     /// The loops, outermost first.
@@ -101,21 +65,153 @@ impl<const N: usize> Nest<N> {
     }
 }
 
-/// Point 4: a loop becomes part of the one inside if every operand goes on where that one ends.
-pub(crate) fn fuse<const N: usize>(loops: &mut Loops<N>) {
+/// A nest on the stack, while a plan is made of it: small copies are planned in less time than a move of a larger structure takes.
+pub(crate) struct Draft<'a, const N: usize> {
+    /// Room for all loops and one more.
+    room: &'a mut [Loop<N>],
+    len: usize,
+    pub(crate) starts: [isize; N],
+}
+
+/// Up to this many dimensions a draft is on the stack.
+const FEW: usize = 8;
+
+/// Calls `f` with the loops over operands of one shape in normal form.
+#[inline(always)]
+pub(crate) fn with_draft<const N: usize, R>(
+    layouts: [&Layout; N],
+    f: impl FnOnce(&mut Draft<'_, N>) -> R,
+) -> R {
+    let (mut few, mut many) = ([Loop::NONE; FEW + 1], Vec::new());
+    let room: &mut [Loop<N>] = if layouts[0].ndim() <= FEW {
+        &mut few
+    } else {
+        many.resize(layouts[0].ndim() + 1, Loop::NONE);
+        &mut many
+    };
+    let mut draft = Draft::new(room);
+    draft.take_up(layouts);
+    f(&mut draft)
+}
+
+impl<'a, const N: usize> Draft<'a, N> {
+    /// No loops yet.
+    #[inline(always)]
+    pub(crate) fn new(room: &'a mut [Loop<N>]) -> Self {
+        Self { room, len: 0, starts: [0; N] }
+    }
+
+    /// The loops, outermost first.
+    #[inline(always)]
+    pub(crate) fn loops(&self) -> &[Loop<N>] {
+        &self.room[..self.len]
+    }
+
+    #[inline(always)]
+    pub(crate) fn loops_mut(&mut self) -> &mut [Loop<N>] {
+        &mut self.room[..self.len]
+    }
+
+    /// Adds an innermost loop.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, l: Loop<N>) {
+        self.room[self.len] = l;
+        self.len += 1;
+    }
+
+    /// Drops the innermost loop.
+    pub(crate) fn pop(&mut self) {
+        self.len -= 1;
+    }
+
+    /// Point 4.
+    pub(crate) fn fuse(&mut self) {
+        self.len = fuse(self.loops_mut());
+    }
+
+    /// Loops are fused as they come, unless one is out of order.
+    #[inline(always)]
+    fn take_up(&mut self, layouts: [&Layout; N]) {
+        let shape = layouts[0].shape();
+        debug_assert!(layouts.iter().all(|layout| layout.shape() == shape));
+        if layouts[0].numel() == 0 {
+            // The offset of no elements means nothing, and may be too far to compute with.
+            return self.push(Loop::NONE);
+        }
+        self.starts = layouts.map(|layout| layout.offset() as isize);
+        if layouts.iter().all(|layout| layout.is_contiguous()) {
+            if layouts[0].numel() > 1 {
+                self.push(Loop { len: layouts[0].numel(), strides: [1; N] });
+            }
+            return;
+        }
+        let strides = layouts.map(|layout| &layout.strides()[..shape.len()]);
+        let mut in_order = true;
+        for (d, &len) in shape.iter().enumerate() {
+            let mut l = Loop { len, strides: strides.map(|strides| strides[d]) };
+            if len > 1 {
+                walk_forwards(&mut self.starts, &mut l);
+                in_order &= self.enclose(l);
+            }
+        }
+        if !in_order {
+            self.fuse();
+        }
+    }
+
+    /// Adds a loop where its stride belongs, point 3. Is that behind all others? Then it becomes one with the last if it can.
+    #[inline(always)]
+    fn enclose(&mut self, l: Loop<N>) -> bool {
+        let Some(last) = self.len.checked_sub(1) else {
+            self.push(l);
+            return true;
+        };
+        let outer = self.room[last];
+        if continues(&outer, &l) {
+            self.room[last] = Loop { len: outer.len * l.len, strides: l.strides };
+            return true;
+        }
+        let mut at = self.len;
+        while at > 0 && self.room[at - 1].strides[0] < l.strides[0] {
+            self.room[at] = self.room[at - 1];
+            at -= 1;
+        }
+        self.room[at] = l;
+        self.len += 1;
+        outer.strides[0] >= l.strides[0]
+    }
+}
+
+/// Point 2: a loop that walks the destination backwards starts at its other end.
+#[inline(always)]
+fn walk_forwards<const N: usize>(starts: &mut [isize; N], l: &mut Loop<N>) {
+    if l.strides[0] < 0 {
+        for (start, stride) in starts.iter_mut().zip(&mut l.strides) {
+            *start += (l.len - 1) as isize * *stride;
+            *stride = -*stride;
+        }
+    }
+}
+
+/// Does every operand go on where `inner` ends, when `outer` takes a step?
+#[inline]
+fn continues<const N: usize>(outer: &Loop<N>, inner: &Loop<N>) -> bool {
+    (0..N).all(|k| outer.strides[k] == inner.strides[k].wrapping_mul(inner.len as isize))
+}
+
+/// Point 4: a loop becomes part of the one inside if every operand goes on where that one ends. How many are left?
+fn fuse<const N: usize>(loops: &mut [Loop<N>]) -> usize {
     let mut kept = 0;
     for at in 1..loops.len() {
         let (outer, inner) = (loops[kept], loops[at]);
-        let continues =
-            |i: usize| outer.strides[i] == inner.strides[i].wrapping_mul(inner.len as isize);
-        if (0..N).all(continues) {
+        if continues(&outer, &inner) {
             loops[kept] = Loop { len: outer.len * inner.len, strides: inner.strides };
         } else {
             kept += 1;
             loops[kept] = inner;
         }
     }
-    loops.truncate(kept + 1);
+    loops.len().min(kept + 1)
 }
 
 #[cfg(test)]

@@ -78,28 +78,29 @@ impl Inner {
 }
 
 impl Streamed {
-    /// Cut along the loop that is slowest in the destination, at a multiple of a block.
+    /// Cut along the loop that is slowest in the destination, at a multiple of a block. `u` and `v` are whole while something goes on where they end.
     fn halves(self) -> Option<(Inner, Inner, [isize; 2], usize)> {
         let Streamed { u, v, u2, v2, block, .. } = self;
-        let part = |plan: Streamed| Inner::Streamed(plan);
-        cut_at(v2.len, block.v2, v2.strides, |len| {
-            part(Streamed { v2: Loop { len, ..v2 }, ..self })
-        })
-        .or_else(|| {
-            cut_at(v.len, block.v, [v.stride, 1], |len| {
-                part(Streamed { v: Side { len, ..v }, ..self })
+        let part = Inner::Streamed;
+        let steps = |len: usize, side: Side| Side { len, ..side };
+        if v2.len > block.v2 {
+            return cut_at(v2.len, block.v2, [v2.stride, v.len as isize], |len| {
+                part(Streamed { v2: steps(len, v2), ..self })
+            });
+        }
+        let rows = || {
+            cut_at(v.len, block.v, [v.stride, 1], |len| part(Streamed { v: steps(len, v), ..self }))
+        };
+        let turns = || {
+            cut_at(u2.len, block.u2, [u.len as isize, u2.stride], |len| {
+                part(Streamed { u2: steps(len, u2), ..self })
             })
-        })
-        .or_else(|| {
-            cut_at(u2.len, block.u2, u2.strides, |len| {
-                part(Streamed { u2: Loop { len, ..u2 }, ..self })
-            })
-        })
-        .or_else(|| {
-            cut_at(u.len, block.u, [1, u.stride], |len| {
-                part(Streamed { u: Side { len, ..u }, ..self })
-            })
-        })
+        };
+        let columns = || {
+            cut_at(u.len, block.u, [1, u.stride], |len| part(Streamed { u: steps(len, u), ..self }))
+        };
+        let rows = if v2.len == 1 { rows() } else { None };
+        rows.or_else(turns).or_else(|| if u2.len == 1 { columns() } else { None })
     }
 }
 

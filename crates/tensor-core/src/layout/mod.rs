@@ -118,26 +118,31 @@ impl Layout {
     }
 
     /// The sizes (PyTorch: `size()`).
+    #[inline]
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
     /// The strides, in elements (PyTorch: `stride()`).
+    #[inline]
     pub fn strides(&self) -> &[isize] {
         &self.strides
     }
 
     /// The place of the first element, in elements from the start of the storage (PyTorch: `storage_offset()`).
+    #[inline]
     pub fn offset(&self) -> usize {
         self.offset
     }
 
     /// The number of dimensions (PyTorch: `dim()`).
+    #[inline]
     pub fn ndim(&self) -> usize {
         self.shape.len()
     }
 
     /// The number of elements (PyTorch: `numel()`).
+    #[inline]
     pub fn numel(&self) -> usize {
         self.numel
     }

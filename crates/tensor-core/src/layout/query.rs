@@ -95,6 +95,7 @@ impl Layout {
     /// assert!(!Layout::new(&[2, 10], &[512, 1], 7)?.is_contiguous());
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
+    #[inline]
     pub fn is_contiguous(&self) -> bool {
         self.flags.has(Flags::CONTIGUOUS)
     }

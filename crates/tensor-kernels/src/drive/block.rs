@@ -19,16 +19,22 @@ const CHANNELS: usize = 8;
 /// M1, M2 and M3 for those elements.
 #[inline(always)]
 pub(super) unsafe fn tile<I: Isa, L: Lane>(isa: I, src: *const L, dst: *mut L, u: Side, v: Side) {
-    let (du, dv) = if u.len.min(v.len) <= CHANNELS { (u.len, v.len) } else { (SIDE, SIDE) };
-    for j in (0..v.len).step_by(dv) {
-        for i in (0..u.len).step_by(du) {
+    if u.len.min(v.len) <= CHANNELS || u.len.max(v.len) <= SIDE {
+        // SAFETY: the caller's.
+        return unsafe { isa.transpose(src, u.stride, dst, v.stride, u.len, v.len) };
+    }
+    let mut j = 0;
+    while j < v.len {
+        let mut i = 0;
+        while i < u.len {
             let src = src.wrapping_offset(i as isize * u.stride + j as isize);
             let dst = dst.wrapping_offset(j as isize * v.stride + i as isize);
+            let (nu, nv) = (SIDE.min(u.len - i), SIDE.min(v.len - j));
             // SAFETY: the block's elements are among the caller's.
-            unsafe {
-                isa.transpose(src, u.stride, dst, v.stride, du.min(u.len - i), dv.min(v.len - j));
-            };
+            unsafe { isa.transpose(src, u.stride, dst, v.stride, nu, nv) };
+            i += SIDE;
         }
+        j += SIDE;
     }
 }
 

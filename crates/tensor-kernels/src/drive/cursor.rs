@@ -4,7 +4,6 @@
 
 use std::marker::PhantomData;
 
-use smallvec::SmallVec;
 use tensor_core::{TensorView, TensorViewMut};
 
 use crate::Loop;
@@ -62,26 +61,40 @@ impl<'a, const N: usize> Ends<'a, N> {
 /// An odometer rather than a recursion: a recursive function cannot be inlined, and what is not inlined is compiled for the baseline CPU.
 #[inline(always)]
 pub(super) fn walk<const N: usize>(loops: &[Loop<N>], mut visit: impl FnMut([isize; N])) {
-    let mut turn: SmallVec<[usize; 8]> = SmallVec::from_elem(0, loops.len());
+    let (mut few, mut many) = ([0; FEW], Vec::new());
+    let turns: &mut [usize] = if loops.len() <= FEW {
+        &mut few[..loops.len()]
+    } else {
+        many.resize(loops.len(), 0);
+        &mut many
+    };
     let mut at = [0isize; N];
     loop {
         visit(at);
-        let mut d = loops.len();
-        loop {
-            let Some(next) = d.checked_sub(1) else { return };
-            d = next;
-            turn[d] += 1;
-            let Loop { len, strides } = loops[d];
-            let steps = if turn[d] < len { 1 } else { 1 - len as isize };
-            for (place, stride) in at.iter_mut().zip(strides) {
-                *place += steps * stride;
-            }
-            if turn[d] < len {
-                break;
-            }
-            turn[d] = 0;
+        if !advance(loops, turns, &mut at) {
+            return;
         }
     }
+}
+
+/// Up to this many loops a walk allocates nothing.
+const FEW: usize = 8;
+
+/// To the next turn; `false` after the last one.
+#[inline(always)]
+fn advance<const N: usize>(loops: &[Loop<N>], turns: &mut [usize], at: &mut [isize; N]) -> bool {
+    for (l, turn) in loops.iter().zip(turns).rev() {
+        *turn += 1;
+        let steps = if *turn < l.len { 1 } else { 1 - l.len as isize };
+        for (place, stride) in at.iter_mut().zip(l.strides) {
+            *place += steps * stride;
+        }
+        if *turn < l.len {
+            return true;
+        }
+        *turn = 0;
+    }
+    false
 }
 
 #[cfg(test)]

@@ -26,7 +26,10 @@ pub(crate) trait Divide: Sized + Sync {
 
 /// Halves the work until there are as many pieces as `exec` wants, and runs them on whatever threads are free.
 fn share<W: Divide>(exec: &Exec, work: &W, run: impl Fn(&W) + Copy + Sync + Send) {
-    share_out(work, exec.pieces(work.bytes()), run);
+    match exec.pieces(work.bytes()) {
+        1 => run(work),
+        pieces => share_out(work, pieces, run),
+    }
 }
 
 fn share_out<W: Divide>(work: &W, pieces: usize, run: impl Fn(&W) + Copy + Sync + Send) {

@@ -79,7 +79,7 @@ pub(super) unsafe fn transpose<I: Isa, L: Lane>(
 fn way<I: Isa, L: Lane>(plan: &Streamed, dst: *mut L) -> Lines {
     let words = |stride: isize| (stride * L::WIDTH as isize) % WORD as isize == 0;
     let rows_in_words =
-        dst.addr().is_multiple_of(WORD) && words(plan.v.stride) && words(plan.v2.strides[0]);
+        dst.addr().is_multiple_of(WORD) && words(plan.v.stride) && words(plan.v2.stride);
     match plan.lines {
         Lines::Whole if dst.addr().is_multiple_of(LINE) => Lines::Whole,
         Lines::Whole | Lines::Shifted
@@ -133,24 +133,18 @@ impl<I: Isa, L: Lane> Tiles<'_, I, L> {
     /// The source at column `(i2, i)` and row `(j2, j)`.
     #[inline(always)]
     fn source(self, (i2, i): Pair, (j2, j): Pair) -> *const L {
-        let Streamed { u, u2, v2, .. } = self.plan;
+        let Streamed { u, v, u2, .. } = self.plan;
         self.src.wrapping_offset(
-            i as isize * u.stride
-                + j as isize
-                + i2 as isize * u2.strides[1]
-                + j2 as isize * v2.strides[1],
+            i as isize * u.stride + j as isize + i2 as isize * u2.stride + (j2 * v.len) as isize,
         )
     }
 
     /// The destination there.
     #[inline(always)]
     fn target(self, (i2, i): Pair, (j2, j): Pair) -> *mut L {
-        let Streamed { v, u2, v2, .. } = self.plan;
+        let Streamed { u, v, v2, .. } = self.plan;
         self.dst.wrapping_offset(
-            i as isize
-                + j as isize * v.stride
-                + i2 as isize * u2.strides[0]
-                + j2 as isize * v2.strides[0],
+            i as isize + j as isize * v.stride + (i2 * u.len) as isize + j2 as isize * v2.stride,
         )
     }
 
@@ -349,7 +343,7 @@ impl Collected {
         // An odd number of lines, so that rows do not fall on the same cache sets.
         let lines = ((u * u2 * width).div_ceil(LINE) + 3) | 1;
         let row = lines * LINE + like(plan.v.stride);
-        let plane = (v * row).next_multiple_of(LINE) + like(plan.v2.strides[0]);
+        let plane = (v * row).next_multiple_of(LINE) + like(plan.v2.stride);
         Self { row, plane, bytes: v2 * plane + 4 * LINE }
     }
 }

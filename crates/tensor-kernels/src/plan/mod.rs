@@ -21,7 +21,7 @@ use tensor_core::{Error, Layout, Result, TensorView, TensorViewMut};
 use crate::{
     Exec, Loop, Machine,
     drive::{self, Ends},
-    nest::{Loops, Nest},
+    nest::{Loops, with_draft},
 };
 
 /// A copy between two layouts of one shape, decided; can be run any number of times.
@@ -96,7 +96,8 @@ impl CopyPlan {
     pub fn new(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Result<Self> {
         check_reach(from, width)?;
         check_reach(to, width)?;
-        let work = Work::between(from, to, width, machine)?;
+        check_shapes(from, to)?;
+        let work = Work::new(from, to, width, machine);
         Ok(Self { from: from.clone(), to: to.clone(), width, work })
     }
 
@@ -107,7 +108,7 @@ impl CopyPlan {
 
     /// Every path there is, in the order in which they are tried.
     pub fn paths() -> impl Iterator<Item = &'static str> {
-        choose::STRATEGIES.iter().map(|strategy| strategy.name)
+        std::iter::once(choose::NOTHING).chain(choose::STRATEGIES.iter().map(|s| s.name))
     }
 
     /// Copies.
@@ -129,44 +130,47 @@ impl CopyPlan {
 }
 
 impl Work {
-    #[inline]
-    pub(crate) fn between(
-        from: &Layout,
-        to: &Layout,
-        width: usize,
-        machine: &Machine,
-    ) -> Result<Self> {
-        if from.shape() != to.shape() {
-            let (got, expected) = (to.shape().to_vec(), from.shape().to_vec());
-            return Err(Error::OutputShape { op: "copy", got, expected });
-        }
-        Ok(Self::new(from, to, width, machine))
-    }
-
-    fn new(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Self {
-        let mut work = Self::of(Nest::of([to, from]), width);
-        work.stream = from.numel().saturating_mul(width) >= machine.stream;
-        unit::count_in_units(&mut work);
-        choose::choose(&mut work, machine);
+    /// The plan of a copy between layouts of one shape.
+    #[inline(always)]
+    pub(crate) fn new(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Self {
+        let mut work = Self::nothing();
+        work.plan(from, to, width, machine);
         work
     }
 
-    /// Work that is all loops, with an element as the unit. Elements without bytes are none.
-    fn of(nest: Nest<2>, width: usize) -> Self {
-        let nothing = || Loops::from_elem(Loop { len: 0, strides: [0; 2] }, 1);
-        Self {
-            unit: width.max(1),
-            starts: nest.starts.map(|start| start * width as isize),
-            outer: if width == 0 { nothing() } else { nest.loops },
-            inner: Inner::Nothing,
-            stream: false,
-            path: "",
-        }
+    /// Nothing is done.
+    #[inline(always)]
+    fn nothing() -> Self {
+        let (outer, inner) = (Loops::new(), Inner::Nothing);
+        Self { unit: 1, starts: [0; 2], outer, inner, stream: false, path: choose::NOTHING }
     }
 
-    fn is_empty(&self) -> bool {
-        self.outer.first().is_some_and(|l| l.len == 0)
+    /// In place: to move a plan takes as long as to copy sixteen elements.
+    fn plan(&mut self, from: &Layout, to: &Layout, width: usize, machine: &Machine) {
+        let bytes = from.numel().saturating_mul(width);
+        if bytes == 0 {
+            return;
+        }
+        with_draft([to, from], |draft| {
+            draft.starts = draft.starts.map(|start| start * width as isize);
+            self.unit = unit::count_in_units(draft, width);
+            choose::choose(self, draft);
+            if bytes >= machine.stream {
+                choose::stream(self, machine);
+            }
+        });
     }
+}
+
+/// # Errors
+/// [`Error::OutputShape`] if the shapes differ.
+#[inline]
+pub(crate) fn check_shapes(from: &Layout, to: &Layout) -> Result<()> {
+    if from.shape() == to.shape() {
+        return Ok(());
+    }
+    let (got, expected) = (to.shape().to_vec(), from.shape().to_vec());
+    Err(Error::OutputShape { op: "copy", got, expected })
 }
 
 /// Views have been checked against their memory; a layout alone may reach anywhere.

@@ -27,10 +27,10 @@ pub(crate) struct Streamed {
     pub(crate) u: Side,
     /// Adjacent in the source; its stride is the destination's.
     pub(crate) v: Side,
-    /// Goes on in the destination where `u` ends, or once.
-    pub(crate) u2: Loop<2>,
-    /// Goes on in the source where `v` ends, or once.
-    pub(crate) v2: Loop<2>,
+    /// Goes on in the destination where `u` ends, or once; its stride is the source's.
+    pub(crate) u2: Side,
+    /// Goes on in the source where `v` ends, or once; its stride is the destination's.
+    pub(crate) v2: Side,
     /// The extents of a block along `u`, `u2`, `v` and `v2`: what a scratch area holds, where one is used.
     pub(crate) block: Block,
     /// How lines are made whole.
@@ -93,9 +93,9 @@ impl Streamed {
         if packed && (v.stride != u.len as isize || u.len * v.len < LONG_ENOUGH * line) {
             return None;
         }
-        let u2 = at_u2.filter(|_| !packed).map_or(Loop::ONCE, |at| outer.remove(at));
+        let u2 = take(outer, at_u2.filter(|_| !packed), 1);
         let at_v2 = find(outer, short(v.len, ROWS) && !packed, |l| l.strides[1] == v.len as isize);
-        let v2 = at_v2.map_or(Loop::ONCE, |at| outer.remove(at));
+        let v2 = take(outer, at_v2, 0);
         let lines = if packed { Lines::Packed } else { lines(u, u2, v, v2, line) };
         let block = if packed {
             let v = v.len.min((machine.l1 / 2 / unit / u.len).max(1));
@@ -115,10 +115,10 @@ impl Streamed {
     }
 }
 
-fn lines(u: Side, u2: Loop<2>, v: Side, v2: Loop<2>, line: usize) -> Lines {
+fn lines(u: Side, u2: Side, v: Side, v2: Side, line: usize) -> Lines {
     let whole = |stride: isize| stride.unsigned_abs().is_multiple_of(line);
     let continued = u2.len > 1 && !u.len.is_multiple_of(line);
-    match whole(v.stride) && whole(v2.strides[0]) && u.len.is_multiple_of(line) {
+    match whole(v.stride) && whole(v2.stride) && u.len.is_multiple_of(line) {
         true => Lines::Whole,
         false if continued => Lines::Ragged,
         false => Lines::Shifted,
@@ -128,6 +128,14 @@ fn lines(u: Side, u2: Loop<2>, v: Side, v2: Loop<2>, line: usize) -> Lines {
 /// A loop that fits, if one is wanted.
 fn find(outer: &Loops<2>, wanted: bool, fits: impl Fn(&Loop<2>) -> bool) -> Option<usize> {
     if wanted { outer.iter().position(fits) } else { None }
+}
+
+/// Takes the loop there, or none, as a side with the stride of an operand.
+fn take(outer: &mut Loops<2>, at: Option<usize>, operand: usize) -> Side {
+    at.map_or(Side { len: 1, stride: 0 }, |at| {
+        let l = outer.remove(at);
+        Side { len: l.len, stride: l.strides[operand] }
+    })
 }
 
 /// Some lines of as many rows as a sweep covers.
@@ -148,8 +156,10 @@ impl fmt::Display for Streamed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Streamed { u, v, u2, v2, lines, .. } = self;
         write!(f, "tile {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)?;
-        for (name, l) in [("u2", u2), ("v2", v2)].into_iter().filter(|(_, l)| l.len > 1) {
-            write!(f, ", {name} {} x {:?}", l.len, l.strides)?;
+        for (name, operand, side) in [("u2", "src", u2), ("v2", "dst", v2)] {
+            if side.len > 1 {
+                write!(f, ", {name} {} ({operand} {})", side.len, side.stride)?;
+            }
         }
         write!(f, ", {} lines", format!("{lines:?}").to_lowercase())
     }

@@ -3,45 +3,51 @@
 //! An element of any other width is a short run of units: twelve bytes are three times four. The other way round, a short run of elements that
 //! keeps together everywhere is one larger unit: a pair of floats moves as eight bytes.
 
-use super::Work;
-use crate::{Loop, nest::fuse};
+use crate::{Loop, nest::Draft};
 
 /// The widest unit, in bytes.
 const WIDEST: usize = 16;
 
-/// Counts work whose unit is an element of any width in units that kernels move.
-pub(super) fn count_in_units(work: &mut Work) {
-    let width = work.unit;
-    work.unit = lowest_bit(width).min(WIDEST);
-    if work.unit < width && !work.is_empty() {
-        split_elements(work, width / work.unit);
+/// Counts loops over elements of any width in units that kernels move. How wide is a unit?
+#[inline(always)]
+pub(super) fn count_in_units(draft: &mut Draft<'_, 2>, width: usize) -> usize {
+    let unit = lowest_bit(width).min(WIDEST);
+    if unit < width {
+        split_elements(draft, width / unit);
     }
-    join_runs(work);
+    match draft.loops() {
+        [rest @ .., run] if run.strides == [1, 1] && !rest.is_empty() => join_runs(draft, unit),
+        _ => unit,
+    }
 }
 
 /// Makes a run of `parts` units of each element.
-fn split_elements(work: &mut Work, parts: usize) {
-    for l in &mut work.outer {
-        l.strides = l.strides.map(|stride| stride.wrapping_mul(parts as isize));
-    }
-    work.outer.push(Loop { len: parts, strides: [1, 1] });
-    fuse(&mut work.outer);
-}
-
-/// Makes one unit of the innermost run, if it is as long as one and all else is a multiple of it.
-fn join_runs(work: &mut Work) {
-    let loops = &mut work.outer;
-    let Some((&Loop { len, strides: [1, 1] }, rest)) = loops.split_last() else { return };
-    let fits = len > 1 && len.is_power_of_two() && work.unit * len <= WIDEST && !rest.is_empty();
-    let divides = |stride: isize| stride % len as isize == 0;
-    if !fits || !rest.iter().all(|l| l.strides.into_iter().all(divides)) {
+#[inline(never)]
+fn split_elements(draft: &mut Draft<'_, 2>, parts: usize) {
+    if draft.loops().first().is_some_and(|l| l.len == 0) {
         return;
     }
-    loops.pop();
-    for l in loops {
+    for l in draft.loops_mut() {
+        l.strides = l.strides.map(|stride| stride.wrapping_mul(parts as isize));
+    }
+    draft.push(Loop { len: parts, strides: [1, 1] });
+    draft.fuse();
+}
+
+/// Makes one unit of the innermost loop, which is a run, if it is as long as one and all else is a multiple of it.
+#[inline(never)]
+fn join_runs(draft: &mut Draft<'_, 2>, unit: usize) -> usize {
+    let Some((&Loop { len, .. }, rest)) = draft.loops().split_last() else { return unit };
+    let divides = |stride: isize| stride % len as isize == 0;
+    let fits = len.is_power_of_two() && unit * len <= WIDEST;
+    if !fits || !rest.iter().all(|l| l.strides.into_iter().all(divides)) {
+        return unit;
+    }
+    draft.pop();
+    for l in draft.loops_mut() {
         l.strides = l.strides.map(|stride| stride / len as isize);
     }
-    work.unit *= len;
+    unit * len
 }
 
 fn lowest_bit(width: usize) -> usize {
@@ -51,13 +57,13 @@ fn lowest_bit(width: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nest::Nest;
 
     fn units(loops: &[(usize, [isize; 2])], width: usize) -> (usize, Vec<(usize, [isize; 2])>) {
-        let loops = loops.iter().map(|&(len, strides)| Loop { len, strides }).collect();
-        let mut work = Work::of(Nest { loops, starts: [0, 0] }, width);
-        count_in_units(&mut work);
-        (work.unit, work.outer.iter().map(|l| (l.len, l.strides)).collect())
+        let mut room = [Loop::ONCE; 8];
+        let mut draft = Draft::new(&mut room);
+        loops.iter().for_each(|&(len, strides)| draft.push(Loop { len, strides }));
+        let unit = count_in_units(&mut draft, width);
+        (unit, draft.loops().iter().map(|l| (l.len, l.strides)).collect())
     }
 
     #[test]
