@@ -67,11 +67,12 @@ impl Inner {
                 cut(v.len, [v.stride, 1], rows).or_else(|| cut(u.len, [1, u.stride], columns))
             }
             Inner::Streamed(plan) => plan.halves(),
-            Inner::Grid { outer, inner } => {
-                let rows = |len| Inner::Grid { outer: Loop { len, ..outer }, inner };
-                let columns = |len| Inner::Grid { outer, inner: Loop { len, ..inner } };
-                cut(outer.len, outer.strides, rows)
-                    .or_else(|| cut(inner.len, inner.strides, columns))
+            Inner::Grid { outer, inner, run } => {
+                let rows = |len| Inner::Grid { outer: Loop { len, ..outer }, inner, run };
+                let columns = |len| Inner::Grid { outer, inner: Loop { len, ..inner }, run };
+                let step = (ALIGN / run).max(1);
+                cut_at(outer.len, step, outer.strides, rows)
+                    .or_else(|| cut_at(inner.len, step, inner.strides, columns))
             }
         }
     }

@@ -13,49 +13,87 @@ const SIDE: usize = 64;
 /// Below this extent a side is a handful of channels, and the other one is walked in one go.
 const CHANNELS: usize = 8;
 
-/// A transpose: `dst[j·v.stride + i] = src[i·u.stride + j]` for all `i` below `u.len` and `j` below `v.len`.
+/// Transposes: `dst[j·v.stride + i] = src[i·u.stride + j]` for all `i` below `u.len` and `j` below `v.len`, at every turn of a loop.
 ///
 /// # Safety
 /// M1, M2 and M3 for those elements.
 #[inline(always)]
-pub(super) unsafe fn tile<I: Isa, L: Lane>(isa: I, src: *const L, dst: *mut L, u: Side, v: Side) {
-    if u.len.min(v.len) <= CHANNELS || u.len.max(v.len) <= SIDE {
+pub(super) unsafe fn tiles<I: Isa, L: Lane>(
+    isa: I,
+    src: *const L,
+    dst: *mut L,
+    (u, v): (Side, Side),
+    turns: Loop<2>,
+) {
+    if is_one_block(u, v) {
         // SAFETY: the caller's.
-        return unsafe { isa.transpose(src, u.stride, dst, v.stride, u.len, v.len) };
+        return unsafe {
+            isa.transpose_turns((src, u.stride), (dst, v.stride), (u.len, v.len), turns);
+        };
     }
-    let mut j = 0;
-    while j < v.len {
-        let mut i = 0;
-        while i < u.len {
+    for turn in 0..turns.len as isize {
+        let (src, dst) = (
+            src.wrapping_offset(turn * turns.strides[1]),
+            dst.wrapping_offset(turn * turns.strides[0]),
+        );
+        // SAFETY: one turn's elements.
+        unsafe { blocks(isa, src, dst, u, v) };
+    }
+}
+
+/// Is a transpose so small that it is done in one go?
+#[inline(always)]
+pub(super) fn is_one_block(u: Side, v: Side) -> bool {
+    u.len.min(v.len) <= CHANNELS || u.len.max(v.len) <= SIDE
+}
+
+/// # Safety
+/// That of [`tiles`], for one turn.
+#[inline(always)]
+unsafe fn blocks<I: Isa, L: Lane>(isa: I, src: *const L, dst: *mut L, u: Side, v: Side) {
+    for j in (0..v.len).step_by(SIDE) {
+        for i in (0..u.len).step_by(SIDE) {
             let src = src.wrapping_offset(i as isize * u.stride + j as isize);
             let dst = dst.wrapping_offset(j as isize * v.stride + i as isize);
             let (nu, nv) = (SIDE.min(u.len - i), SIDE.min(v.len - j));
             // SAFETY: the block's elements are among the caller's.
             unsafe { isa.transpose(src, u.stride, dst, v.stride, nu, nv) };
-            i += SIDE;
         }
-        j += SIDE;
     }
 }
 
-/// Two loops of any strides, element by element.
+/// Two loops of any strides over runs of `run` elements.
 ///
 /// # Safety
 /// M1 (without the gaps), M2 and M3 for the elements of the loops.
 #[inline(always)]
-pub(super) unsafe fn grid<L: Lane>(src: *const L, dst: *mut L, outer: Loop<2>, inner: Loop<2>) {
-    for j in (0..outer.len).step_by(SIDE) {
-        for i in (0..inner.len).step_by(SIDE) {
-            for j in j..outer.len.min(j + SIDE) {
-                for i in i..inner.len.min(i + SIDE) {
-                    let at =
-                        |k: usize| j as isize * outer.strides[k] + i as isize * inner.strides[k];
-                    // SAFETY: the element is among the caller's.
-                    let value = unsafe { src.wrapping_offset(at(1)).read_unaligned() };
-                    // SAFETY: as above.
-                    unsafe { dst.wrapping_offset(at(0)).write_unaligned(value) };
-                }
+pub(super) unsafe fn grid<I: Isa, L: Lane>(
+    isa: I,
+    src: *const L,
+    dst: *mut L,
+    (outer, inner): (Loop<2>, Loop<2>),
+    run: usize,
+) {
+    let side = grid_side(run * L::WIDTH);
+    for j in (0..outer.len).step_by(side) {
+        for i in (0..inner.len).step_by(side) {
+            let count = side.min(inner.len - i);
+            for j in j..outer.len.min(j + side) {
+                let at = |k: usize| j as isize * outer.strides[k] + i as isize * inner.strides[k];
+                let (src, dst) = (src.wrapping_offset(at(1)), dst.wrapping_offset(at(0)));
+                // SAFETY: a part of one turn of the outer loop.
+                unsafe { isa.runs(src, dst, run, Loop { len: count, ..inner }) };
             }
         }
+    }
+}
+
+/// Blocks of runs take up to half of a first-level cache.
+#[inline(always)]
+fn grid_side(bytes: usize) -> usize {
+    match bytes {
+        0..=8 => 64,
+        9..=32 => 32,
+        _ => 16,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Ends, block, cursor::walk, share, streamed};
 use crate::{
-    Exec, SimdLevel,
+    Exec, Loop, SimdLevel,
     micro::{self, Isa, Kernel, Lane, Scalar, Stores},
     plan::{Inner, Work},
 };
@@ -56,16 +56,22 @@ impl<L: Lane> Kernel for Piece<'_, L> {
             return;
         }
         let stores = if work.stream { Stores::Stream } else { Stores::Plain };
-        walk(&work.outer, |[to, from]| {
+        let (outer, turns) = match (&work.inner, work.outer.split_last()) {
+            (Inner::Tile { u, v }, Some((&turns, outer))) if block::is_one_block(*u, *v) => {
+                (outer, turns)
+            }
+            _ => (&work.outer[..], Loop::ONCE),
+        };
+        walk(outer, |[to, from]| {
             let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
             match (&work.inner, solid) {
                 // Only the portable kernels never read the gaps between the elements that they are asked for.
                 // SAFETY: M1 to M3 are invariants 1 to 3 of the ends, for the offsets that the plan visits: they are the layouts'.
                 (inner @ (Inner::Pick { .. } | Inner::Tile { .. } | Inner::Streamed(_)), false) => unsafe {
-                    step(Scalar, inner, src, dst, stores);
+                    step(Scalar, inner, src, dst, turns, stores);
                 },
                 // SAFETY: as above, and invariant 4.
-                (inner, _) => unsafe { step(isa, inner, src, dst, stores) },
+                (inner, _) => unsafe { step(isa, inner, src, dst, turns, stores) },
             }
         });
         if work.stream {
@@ -74,12 +80,19 @@ impl<L: Lane> Kernel for Piece<'_, L> {
     }
 }
 
-/// One turn of the innermost step.
+/// One turn of the innermost step; a small tile does some at a time.
 ///
 /// # Safety
 /// M1, M2 and M3 for the elements of the step.
 #[inline(always)]
-unsafe fn step<I: Isa, L: Lane>(isa: I, inner: &Inner, src: *const L, dst: *mut L, stores: Stores) {
+unsafe fn step<I: Isa, L: Lane>(
+    isa: I,
+    inner: &Inner,
+    src: *const L,
+    dst: *mut L,
+    turns: Loop<2>,
+    stores: Stores,
+) {
     match *inner {
         Inner::Nothing => {}
         // SAFETY: the caller's.
@@ -95,10 +108,12 @@ unsafe fn step<I: Isa, L: Lane>(isa: I, inner: &Inner, src: *const L, dst: *mut 
         // SAFETY: the caller's.
         Inner::Spread { len, step } => unsafe { isa.scatter_run(src, dst, step, len) },
         // SAFETY: the caller's.
-        Inner::Tile { u, v } => unsafe { block::tile(isa, src, dst, u, v) },
+        Inner::Tile { u, v } => unsafe { block::tiles(isa, src, dst, (u, v), turns) },
         // SAFETY: the caller's.
         Inner::Streamed(ref plan) => unsafe { streamed::transpose(isa, src, dst, plan) },
         // SAFETY: the caller's.
-        Inner::Grid { outer, inner } => unsafe { block::grid(src, dst, outer, inner) },
+        Inner::Grid { outer, inner, run } => unsafe {
+            block::grid(isa, src, dst, (outer, inner), run);
+        },
     }
 }

@@ -37,6 +37,7 @@
 mod ops;
 mod plane;
 mod portable;
+mod short;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -69,7 +70,7 @@ mod weave;
 
 use pulp::NullaryFnOnce;
 
-use crate::SimdLevel;
+use crate::{Loop, SimdLevel};
 pub(crate) use ops::{Compute, Lanes, Map, Operation, Zip, Zip3};
 use plane::Plane;
 pub use stream::stream_copy;
@@ -206,6 +207,40 @@ pub(crate) trait Isa: Copy + Send + Sync {
         let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
         // SAFETY: M1, M2, M3 are the caller's.
         unsafe { portable::transpose::<L>(plane) }
+    }
+
+    /// [`Isa::transpose`] at every turn of a loop, whose strides are the destination's and the source's.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 for these elements.
+    #[inline(always)]
+    unsafe fn transpose_turns<L: Lane>(
+        self,
+        (src, src_stride): (*const L, isize),
+        (dst, dst_stride): (*mut L, isize),
+        (nu, nv): (usize, usize),
+        turns: Loop<2>,
+    ) {
+        for turn in 0..turns.len as isize {
+            let (src, dst) = (
+                src.wrapping_offset(turn * turns.strides[1]),
+                dst.wrapping_offset(turn * turns.strides[0]),
+            );
+            // SAFETY: M1, M2, M3 are the caller's.
+            unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
+        }
+    }
+
+    /// Copies `len` adjacent elements at every turn of a loop, whose strides are the destination's and the source's. The gaps are not read.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 for these elements.
+    #[inline(always)]
+    unsafe fn runs<L: Lane>(self, src: *const L, dst: *mut L, len: usize, turns: Loop<2>) {
+        // SAFETY: M1, M2, M3 are the caller's.
+        unsafe { short::runs(self, src, dst, len, turns) }
     }
 
     /// [`Isa::transpose`] with streamed stores of whole lines, if the level has them and `dst_stride` is

@@ -4,6 +4,8 @@ use pulp::NullaryFnOnce;
 
 use super::plane::Plane;
 use super::vector::{Join, Vector};
+use crate::Loop;
+
 use super::{Isa, Lane, Rows, Stores, carry, lines, run, transpose};
 
 /// An instruction set with registers, which is all it needs to get every kernel: [`Isa`] is
@@ -32,6 +34,19 @@ impl<R: Registers> Isa for R {
     #[inline(always)]
     fn fence(self) {
         Registers::fence(self);
+    }
+
+    #[inline(always)]
+    unsafe fn transpose_turns<L: Lane>(
+        self,
+        (src, src_stride): (*const L, isize),
+        (dst, dst_stride): (*mut L, isize),
+        (nu, nv): (usize, usize),
+        turns: Loop<2>,
+    ) {
+        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: the caller's contract.
+        unsafe { transpose::turns::<R, L>(self, plane, turns) }
     }
 
     const CARRIES: bool = true;

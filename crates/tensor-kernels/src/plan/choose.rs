@@ -11,9 +11,18 @@ use crate::{Loop, Machine, nest::Draft};
 pub(super) struct Strategy {
     pub(super) name: &'static str,
     applies: fn(&[Loop<2>]) -> bool,
-    /// Does the innermost loop, and maybe one more, which it names.
-    build: fn(&[Loop<2>], &mut Inner) -> Option<usize>,
+    /// Says which loops it does itself, counted in units of so many bytes.
+    build: fn(&[Loop<2>], usize, &mut Inner) -> Taken,
 }
+
+/// The loops that a strategy does itself: some innermost ones, and maybe one more.
+struct Taken {
+    innermost: usize,
+    side: Option<usize>,
+}
+
+/// The innermost loop alone.
+const ONE: Taken = Taken { innermost: 1, side: None };
 
 /// The path of a copy of no elements.
 pub(super) const NOTHING: &str = "nothing";
@@ -25,7 +34,7 @@ pub(super) const STRATEGIES: &[Strategy] = &[
         applies: |l| l.is_empty() || (l.len() == 1 && last(l) == [1, 1]),
         build: run,
     },
-    Strategy { name: "rows", applies: |l| last(l) == [1, 1], build: run },
+    Strategy { name: "rows", applies: |l| last(l) == [1, 1], build: rows },
     Strategy { name: "fill", applies: |l| last(l) == [1, 0], build: fill },
     Strategy { name: "tile", applies: |l| l.len() == 2 && is_tile(l), build: tile },
     Strategy { name: "batched_tile", applies: is_tile, build: tile },
@@ -54,9 +63,9 @@ pub(super) fn choose(work: &mut Work, draft: &mut Draft<'_, 2>) {
     let loops = draft.loops();
     let strategy = STRATEGIES.iter().find(|s| (s.applies)(loops)).unwrap_or(&LAST);
     work.path = strategy.name;
-    let side = (strategy.build)(loops, &mut work.inner);
-    let Some((_, around)) = loops.split_last() else { return };
-    for (at, &l) in around.iter().enumerate() {
+    let Taken { innermost, side } = (strategy.build)(loops, work.unit, &mut work.inner);
+    let around = loops.len().saturating_sub(innermost);
+    for (at, &l) in loops[..around].iter().enumerate() {
         if side != Some(at) {
             work.outer.push(l);
         }
@@ -123,49 +132,64 @@ fn nearest(loops: &[Loop<2>]) -> usize {
     (0..loops.len()).min_by_key(step).unwrap_or(0)
 }
 
-fn run(loops: &[Loop<2>], inner: &mut Inner) -> Option<usize> {
+fn run(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
     *inner = Inner::Run { len: innermost(loops).len };
-    None
+    ONE
 }
 
-fn fill(loops: &[Loop<2>], inner: &mut Inner) -> Option<usize> {
+/// Runs so short, in bytes, that what is done for each must be next to nothing.
+const SHORT_RUN: usize = 256;
+
+/// Long rows one by one; short ones along the destination's nearest loop and the source's.
+fn rows(loops: &[Loop<2>], unit: usize, inner: &mut Inner) -> Taken {
+    let (around, run) = (&loops[..loops.len() - 1], innermost(loops).len);
+    if run * unit >= SHORT_RUN {
+        *inner = Inner::Run { len: run };
+        return ONE;
+    }
+    let side = Some(nearest(around)).filter(|side| side + 1 < around.len());
+    let outer = side.map_or(Loop::ONCE, |side| around[side]);
+    *inner = Inner::Grid { outer, inner: innermost(around), run };
+    Taken { innermost: 2, side }
+}
+
+fn fill(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
     *inner = Inner::Fill { len: innermost(loops).len };
-    None
+    ONE
 }
 
-fn pick(loops: &[Loop<2>], inner: &mut Inner) -> Option<usize> {
+fn pick(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
     let Loop { len, strides: [_, step] } = innermost(loops);
     *inner = Inner::Pick { len, step };
-    None
+    ONE
 }
 
-fn spread(loops: &[Loop<2>], inner: &mut Inner) -> Option<usize> {
+fn spread(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
     let Loop { len, strides: [step, _] } = innermost(loops);
     *inner = Inner::Spread { len, step };
-    None
+    ONE
 }
 
-fn tile(loops: &[Loop<2>], inner: &mut Inner) -> Option<usize> {
-    let side = source_side(loops)?;
+fn tile(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+    let side = source_side(loops).unwrap_or(0);
     let (u, v) = (innermost(loops), loops[side]);
     let u = Side { len: u.len, stride: u.strides[1] };
     let v = Side { len: v.len, stride: v.strides[0] };
     *inner = Inner::Tile { u, v };
-    Some(side)
+    Taken { innermost: 1, side: Some(side) }
 }
 
 /// The destination's nearest loop and the source's, or the two that are left.
-fn grid(loops: &[Loop<2>], inner: &mut Inner) -> Option<usize> {
+fn grid(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
     let side = match nearest(loops) {
         side if side + 1 < loops.len() => side,
         _ => loops.len() - 2,
     };
-    *inner = Inner::Grid { outer: loops[side], inner: innermost(loops) };
-    Some(side)
+    *inner = Inner::Grid { outer: loops[side], inner: innermost(loops), run: 1 };
+    Taken { innermost: 1, side: Some(side) }
 }
 
-fn lone(loops: &[Loop<2>], inner: &mut Inner) -> Option<usize> {
-    let outer = Loop { len: 1, strides: [0, 0] };
-    *inner = Inner::Grid { outer, inner: innermost(loops) };
-    None
+fn lone(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+    *inner = Inner::Grid { outer: Loop::ONCE, inner: innermost(loops), run: 1 };
+    ONE
 }

@@ -77,8 +77,9 @@ pub(crate) enum Inner {
     Tile { u: Side, v: Side },
     /// A transpose that is written past the caches.
     Streamed(Streamed),
-    /// Two loops, none of them adjacent on either side as needed above; done in blocks, so that lines are used while they are cached.
-    Grid { outer: Loop<2>, inner: Loop<2> },
+    /// Two loops over short runs, or over single elements that are adjacent on neither side as needed above; done in blocks, so that lines are used
+    /// while they are cached.
+    Grid { outer: Loop<2>, inner: Loop<2>, run: usize },
 }
 
 /// One side of a transpose: its length, and the stride of the operand that is not adjacent along it.
@@ -197,7 +198,7 @@ impl Inner {
             | Inner::Spread { len, .. } => len,
             Inner::Tile { u, v } => u.len * v.len,
             Inner::Streamed(plan) => plan.len(),
-            Inner::Grid { outer, inner } => outer.len * inner.len,
+            Inner::Grid { outer, inner, run } => outer.len * inner.len * run,
         }
     }
 }
@@ -234,9 +235,9 @@ impl fmt::Display for Inner {
                 write!(f, "tile {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)
             }
             Inner::Streamed(plan) => plan.fmt(f),
-            Inner::Grid { outer, inner } => write!(
+            Inner::Grid { outer, inner, run } => write!(
                 f,
-                "grid {} (dst {}, src {}) x {} (dst {}, src {})",
+                "grid {} (dst {}, src {}) x {} (dst {}, src {}) of {run}",
                 outer.len,
                 outer.strides[0],
                 outer.strides[1],
