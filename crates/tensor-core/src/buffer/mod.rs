@@ -1,11 +1,15 @@
 //! Memory for elements: allocated fallibly, aligned to cache lines, on huge pages where it is large.
 //!
 //! A fresh buffer of many megabytes costs more in page faults than in writing it: the kernel maps and clears it 4 KiB at a time. Asking for huge
-//! pages (`madvise`, Linux) makes that 2 MiB at a time. Copies of 64 MiB into fresh memory then run more than twice as fast; it is advice, so where it
-//! is not heeded nothing else changes.
+//! pages (`madvise`, Linux) makes that 2 MiB at a time; it is advice, so where it is not heeded nothing else changes. And large buffers that are
+//! dropped are kept for the next result: see `spare`.
 //!
 //! Alignment is made by starting late in a slightly larger allocation, not by asking the allocator: for more than its natural alignment the standard
 //! allocator zeroes by hand, and would touch every page of memory that the kernel hands out zeroed.
+
+mod spare;
+
+pub use spare::{keep_spare_memory, release_spare_memory, spare_memory};
 
 use std::{
     alloc::{self, Layout as AllocLayout},
@@ -42,18 +46,25 @@ unsafe impl Sync for Buffer {}
 impl Buffer {
     /// Memory that holds nothing yet.
     pub(crate) fn uninit(bytes: usize, align: usize) -> Result<Self> {
-        Self::allocate(bytes, align, alloc::alloc)
+        Self::allocate(bytes, align, |layout| {
+            let kept = if layout.size() >= HUGE_FROM { spare::take(layout.size()) } else { None };
+            // SAFETY: the layout has a size above 0.
+            kept.or_else(|| NonNull::new(unsafe { alloc::alloc(layout) }).map(|new| (new, layout)))
+        })
     }
 
     /// Memory that holds zeros.
     pub(crate) fn zeroed(bytes: usize, align: usize) -> Result<Self> {
-        Self::allocate(bytes, align, alloc::alloc_zeroed)
+        Self::allocate(bytes, align, |layout| {
+            // SAFETY: the layout has a size above 0.
+            NonNull::new(unsafe { alloc::alloc_zeroed(layout) }).map(|new| (new, layout))
+        })
     }
 
     fn allocate(
         bytes: usize,
         align: usize,
-        source: unsafe fn(AllocLayout) -> *mut u8,
+        source: impl Fn(AllocLayout) -> Option<(NonNull<u8>, AllocLayout)>,
     ) -> Result<Self> {
         let out_of_memory = || Error::OutOfMemory { bytes };
         if bytes == 0 {
@@ -63,9 +74,12 @@ impl Buffer {
         let align = if bytes >= HUGE_FROM { HUGE_PAGE } else { align };
         let size = bytes.checked_add(align).ok_or_else(out_of_memory)?;
         let alloc = AllocLayout::from_size_align(size, NATURAL).map_err(|_| out_of_memory())?;
-        // SAFETY: `alloc` has a size above 0, as both allocation functions require.
-        let origin = NonNull::new(unsafe { source(alloc) }).ok_or_else(out_of_memory)?;
-        // SAFETY: the distance to the next multiple of `align` is below `align`, and the allocation is `align` larger than the buffer.
+        let again = || {
+            release_spare_memory();
+            source(alloc)
+        };
+        let (origin, alloc) = source(alloc).or_else(again).ok_or_else(out_of_memory)?;
+        // SAFETY: the distance to the next multiple of `align` is below `align`, and the allocation is `align` larger than the buffer, or more.
         let start = unsafe { origin.add(origin.align_offset(align)) };
         if bytes >= HUGE_FROM {
             advise_huge_pages(start, bytes);
@@ -73,7 +87,7 @@ impl Buffer {
         Ok(Self { start, bytes, origin, alloc })
     }
 
-    /// Takes over a vector's memory as it is.
+    /// Takes over a vector's memory as it is. Where it is large it will be kept, too.
     pub(crate) fn adopt<T: Element>(values: Vec<T>) -> Self {
         let mut values = ManuallyDrop::new(values);
         let start = NonNull::from(values.as_mut_slice()).cast();
@@ -93,9 +107,12 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if self.alloc.size() > 0 {
+        match self.alloc.size() {
+            0 => {}
             // SAFETY: invariant 2; the buffer is dropped once.
-            unsafe { alloc::dealloc(self.origin.as_ptr(), self.alloc) }
+            HUGE_FROM.. => unsafe { spare::put(self.origin, self.alloc) },
+            // SAFETY: as above.
+            _ => unsafe { alloc::dealloc(self.origin.as_ptr(), self.alloc) },
         }
     }
 }
