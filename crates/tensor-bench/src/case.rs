@@ -60,15 +60,13 @@ impl Operand {
         (different.product::<usize>() * self.dtype.size()) as u64
     }
 
-    /// The array itself, filled with values that differ from place to place, under the layout of the view. `seed` makes arrays differ.
+    /// The dense array as one dimension, filled with values that differ from place to place. `seed` makes arrays differ.
     ///
     /// # Errors
     /// No memory.
-    pub fn tensor<T: Sample>(&self, seed: usize) -> Result<Tensor<T>> {
+    pub fn filled<T: Sample>(&self, seed: usize) -> Result<Tensor<T>> {
         let seed = seed.wrapping_mul(0x0123_4567_89AB);
-        let base =
-            Tensor::from_fn(&[self.base.iter().product()], |i| T::sample(i[0].wrapping_add(seed)))?;
-        base.with_layout(self.layout.clone())
+        Tensor::from_fn(&[self.base.iter().product()], |i| T::sample(i[0].wrapping_add(seed)))
     }
 }
 
@@ -93,9 +91,9 @@ mod tests {
     }
 
     #[test]
-    fn the_tensor_is_the_view_of_a_filled_base() {
+    fn a_filled_base_takes_the_layout_of_the_view() {
         let operand = Operand::new(DType::I32, vec![2, 3], vec![ViewOp::T]).unwrap();
-        let tensor = operand.tensor::<i32>(0).unwrap();
+        let tensor = operand.filled::<i32>(0).unwrap().with_layout(operand.layout).unwrap();
         let expected = [0, 3, 1, 4, 2, 5].map(i32::sample);
         assert_eq!((tensor.shape(), tensor.to_vec().unwrap()), (&[3, 2][..], expected.to_vec()));
     }

@@ -31,6 +31,8 @@ enum Command {
     Report(cmd::report::Args),
     /// Measure the cases of a suite file
     Suite(cmd::suite::Args),
+    /// Print the tables of other libraries, from a record of `suite --peers`
+    Peers(cmd::peers::Args),
     /// Write a view of an .npy array as an .npy file in C order
     Convert(cmd::convert::Args),
     /// Follow a chain of calls step by step: strides, contiguity, storage
@@ -43,6 +45,7 @@ impl Cli {
             None => cmd::report::run(&self.report, out),
             Some(Command::Report(args)) => cmd::report::run(args, out),
             Some(Command::Suite(args)) => cmd::suite::run(args, out),
+            Some(Command::Peers(args)) => cmd::peers::run(args, out),
             Some(Command::Convert(args)) => cmd::convert::run(args, out),
             Some(Command::Explain(args)) => cmd::explain::run(args, out),
         }

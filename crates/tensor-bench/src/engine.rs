@@ -1,14 +1,20 @@
 //! Taking times that can be compared.
 //!
-//! Contenders come in, one [`Timing`] each goes out. What makes the figures comparable:
+//! Contenders enter a [`Race`], one [`Timing`] each comes out. What makes the figures comparable:
 //!
 //! 1. a sample times as many operations as it takes to be at least 100 timer ticks long, so the clock's grain is below one percent;
 //! 2. contenders run in rounds, A B C, B C A, …: what disturbs the machine for a second disturbs all of them, and none always runs on the
 //!    caches that the same predecessor left behind;
 //! 3. a batched sample is preceded by one operation that is not timed, so what fits a cache is in it;
 //! 4. the best of many samples is kept, beside the median.
+//!
+//! A contender that is there only to be compared with is a guest: where one run of it takes long, it sits out most rounds, and the time is left to
+//! the others.
 
-use std::time::{Duration, Instant};
+use std::{
+    ops::Index,
+    time::{Duration, Instant},
+};
 
 use crate::{Failure, Result, stats::Timing};
 
@@ -17,6 +23,12 @@ const FLOOR: u32 = 100;
 
 /// A batch that still shows no time on the clock at this size will never show any.
 const LARGEST_BATCH: u64 = 1 << 40;
+
+/// A guest that has taken this many samples …
+const GUEST_SAMPLES: usize = 2;
+
+/// … and this part of the time of the race has shown what it can do.
+const GUEST_PART: u32 = 8;
 
 /// How much time a race may take.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +65,17 @@ impl Budget {
         if quick { Budget::QUICK } else { Budget::FULL }
     }
 
+    /// The same with four times the time and twice the rounds: for what has to be known better.
+    #[must_use]
+    pub fn larger(self) -> Budget {
+        Budget {
+            time: self.time * 4,
+            fewest_rounds: self.fewest_rounds * 2,
+            most_rounds: self.most_rounds * 4,
+            ..self
+        }
+    }
+
     fn another_round(&self, done: usize, start: Instant) -> bool {
         done < self.fewest_rounds || (done < self.most_rounds && start.elapsed() < self.time)
     }
@@ -61,13 +84,28 @@ impl Budget {
 /// One of several ways to do the same work.
 pub struct Contender<'a> {
     repeat: Box<dyn FnMut(u64) -> Result<()> + 'a>,
+    guest: bool,
 }
 
 impl<'a> Contender<'a> {
     /// Wraps one operation. The loop over a batch is compiled around it, so a short operation does not pay for a call through a pointer.
     pub fn new<E: Into<Failure>>(mut operation: impl FnMut() -> Result<(), E> + 'a) -> Self {
         let repeat = move |times| (0..times).try_for_each(|_| operation()).map_err(Into::into);
-        Contender { repeat: Box::new(repeat) }
+        Contender { repeat: Box::new(repeat), guest: false }
+    }
+
+    /// The same as a guest: after two samples it takes no more than an eighth of the time. It has run before, so no run is spent on warming up.
+    #[must_use]
+    pub fn guest(self) -> Self {
+        Contender { guest: true, ..self }
+    }
+
+    /// Does the work once, for its result.
+    ///
+    /// # Errors
+    /// The operation's.
+    pub fn once(&mut self) -> Result<()> {
+        (self.repeat)(1)
     }
 
     fn time(&mut self, batch: u64) -> Result<Duration> {
@@ -78,7 +116,9 @@ impl<'a> Contender<'a> {
 
     /// The batch that fills a sample. The first operation, which pages memory in, is not counted.
     fn calibrate(&mut self, sample: Duration) -> Result<u64> {
-        (self.repeat)(1)?;
+        if !self.guest {
+            (self.repeat)(1)?;
+        }
         let mut batch = 1;
         loop {
             let elapsed = self.time(batch)?;
@@ -106,43 +146,110 @@ fn larger_batch(batch: u64, elapsed: Duration, sample: Duration) -> u64 {
     wanted.clamp(batch * 2, batch * 100)
 }
 
-/// Times the contenders against each other, in their order.
-pub fn race<const N: usize>(
-    budget: &Budget,
-    mut contenders: [Contender<'_>; N],
-) -> Result<[Timing; N]> {
-    let sample = budget.sample.max(resolution() * FLOOR);
-    let mut batches = [0; N];
-    for (batch, contender) in batches.iter_mut().zip(&mut contenders) {
-        *batch = contender.calibrate(sample)?;
-    }
-    let samples = rounds(budget, &mut contenders, &batches)?;
-    let mut timings = samples.into_iter().zip(batches).map(|(s, batch)| Timing::of(s, batch));
-    let missing = || Failure::work("no round was run");
-    let mut result =
-        [Timing { best_ns: 0.0, median_ns: 0.0, spread: 0.0, samples: 0, batch: 0 }; N];
-    for slot in &mut result {
-        *slot = timings.next().flatten().ok_or_else(missing)?;
-    }
-    Ok(result)
+/// Contenders that are timed against each other.
+pub struct Race<'a> {
+    budget: Budget,
+    entrants: Vec<Entrant<'a>>,
 }
 
-fn rounds<const N: usize>(
-    budget: &Budget,
-    contenders: &mut [Contender<'_>; N],
-    batches: &[u64; N],
-) -> Result<[Vec<f64>; N]> {
-    let mut samples = [const { Vec::new() }; N];
-    let start = Instant::now();
-    let mut round = 0;
-    while budget.another_round(round, start) {
-        for turn in 0..N {
-            let who = (round + turn) % N;
-            samples[who].push(contenders[who].sample(batches[who])?);
-        }
-        round += 1;
+struct Entrant<'a> {
+    contender: Contender<'a>,
+    batch: u64,
+    samples: Vec<f64>,
+    spent: Duration,
+}
+
+/// Under what the timing of a contender is found among the [`Timings`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket(usize);
+
+/// What a race has shown.
+#[derive(Clone, Debug)]
+pub struct Timings(Vec<Timing>);
+
+impl Index<Ticket> for Timings {
+    type Output = Timing;
+
+    fn index(&self, ticket: Ticket) -> &Timing {
+        &self.0[ticket.0]
     }
-    Ok(samples)
+}
+
+impl<'a> Race<'a> {
+    /// A race that nobody has entered yet.
+    pub fn new(budget: Budget) -> Self {
+        Race { budget, entrants: Vec::new() }
+    }
+
+    /// Takes a contender in. The ticket is good for the timings of this race only.
+    pub fn enter(&mut self, contender: Contender<'a>) -> Ticket {
+        self.entrants.push(Entrant {
+            contender,
+            batch: 1,
+            samples: Vec::new(),
+            spent: Duration::ZERO,
+        });
+        Ticket(self.entrants.len() - 1)
+    }
+
+    /// Times all of them.
+    ///
+    /// # Errors
+    /// The first failure of a contender ends the race.
+    pub fn run(mut self) -> Result<Timings> {
+        let sample = self.budget.sample.max(resolution() * FLOOR);
+        for entrant in &mut self.entrants {
+            entrant.batch = entrant.contender.calibrate(sample)?;
+        }
+        let (start, mut round) = (Instant::now(), 0);
+        while self.budget.another_round(round, start) {
+            self.round(round)?;
+            round += 1;
+        }
+        let missing = || Failure::work("no round was run");
+        let timings = self.entrants.into_iter().map(|e| Timing::of(e.samples, e.batch));
+        Ok(Timings(timings.collect::<Option<_>>().ok_or_else(missing)?))
+    }
+
+    fn round(&mut self, round: usize) -> Result<()> {
+        let count = self.entrants.len();
+        for turn in 0..count {
+            let entrant = &mut self.entrants[(round + turn) % count];
+            if !entrant.sits_out(&self.budget) {
+                entrant.sample()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Entrant<'_> {
+    fn sits_out(&self, budget: &Budget) -> bool {
+        self.contender.guest
+            && self.samples.len() >= GUEST_SAMPLES
+            && self.spent >= budget.time / GUEST_PART
+    }
+
+    fn sample(&mut self) -> Result<()> {
+        let start = Instant::now();
+        self.samples.push(self.contender.sample(self.batch)?);
+        self.spent += start.elapsed();
+        Ok(())
+    }
+}
+
+/// Times the contenders against each other, in their order.
+///
+/// # Errors
+/// The first failure of a contender ends the race.
+pub fn race<const N: usize>(
+    budget: &Budget,
+    contenders: [Contender<'_>; N],
+) -> Result<[Timing; N]> {
+    let mut race = Race::new(*budget);
+    let tickets = contenders.map(|contender| race.enter(contender));
+    let timings = race.run()?;
+    Ok(tickets.map(|ticket| timings[ticket]))
 }
 
 /// The smallest step the clock was seen to make.
@@ -206,6 +313,24 @@ mod tests {
         };
         race(&BRIEF, [contender('a'), contender('b')]).unwrap();
         assert_eq!(log.into_inner(), "aabb".to_owned() + "ab" + "ba" + "ab");
+    }
+
+    #[test]
+    fn a_slow_guest_runs_three_times_and_a_fast_one_as_often_as_the_others() {
+        let budget = Budget { fewest_rounds: 6, most_rounds: 6, ..BRIEF };
+        for (part_of_time, times) in [(Duration::ZERO, 3), (Duration::from_secs(8), 7)] {
+            let mut runs = 0;
+            let guest = Contender::new(|| {
+                runs += 1;
+                std::thread::sleep(Duration::from_millis(1));
+                Ok::<_, Failure>(())
+            });
+            let mut race = Race::new(Budget { time: part_of_time, ..budget });
+            let (own, other) = (race.enter(sleeper(1)), race.enter(guest.guest()));
+            let timings = race.run().unwrap();
+            assert_eq!((timings[own].samples, timings[other].samples), (6, times - 1));
+            assert_eq!(runs, times);
+        }
     }
 
     #[test]

@@ -4,12 +4,12 @@
 
 use std::{fs, path::Path};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{memory, pool, render};
 
 /// A machine, as far as it says what it is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Card {
     /// The processor's name.
     pub cpu: Option<String>,
@@ -26,11 +26,11 @@ pub struct Card {
     /// The kernel's release.
     pub kernel: Option<String>,
     /// The version of this crate.
-    pub version: &'static str,
+    pub version: String,
 }
 
 /// A data cache of one core.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cache {
     /// 1 is the nearest.
     pub level: u32,
@@ -51,7 +51,7 @@ impl Card {
             kernel: fs::read_to_string("/proc/sys/kernel/osrelease")
                 .ok()
                 .map(|text| text.trim().to_owned()),
-            version: env!("CARGO_PKG_VERSION"),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
 

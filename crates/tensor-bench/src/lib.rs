@@ -6,6 +6,8 @@
 //! - [`case`] says what is measured: a dense base array and the view operations on it; [`cases`] is the table of layouts people meet, [`suite`]
 //!   reads such cases from a file, [`npy`] reads real arrays, [`chain`] reads `arange(24).reshape(2, 3, 4)[:, 1]`;
 //! - [`pool`] and [`memory`] refuse work the machine cannot carry before it starts;
+//! - [`strided`] is a view as code outside of the library is given it: [`naive`], the loop that a programmer writes by hand, and [`peers`], other
+//!   libraries;
 //! - [`mod@reference`] says what the right answer is, element by element;
 //! - [`engine`] takes the times, contenders in turn, and [`roof`] is the contender everything is measured against;
 //! - [`cmd`] holds one module for each command, [`mod@render`] the tables, [`mod@env`] the card of the machine.
@@ -20,7 +22,9 @@ pub mod env;
 pub mod failure;
 pub mod input;
 pub mod memory;
+pub mod naive;
 pub mod npy;
+pub mod peers;
 pub mod picture;
 pub mod pool;
 pub mod progress;
@@ -32,6 +36,7 @@ pub mod roof;
 pub mod sample;
 pub mod setting;
 pub mod stats;
+pub mod strided;
 pub mod suite;
 pub mod text;
 pub mod viewargs;

@@ -9,15 +9,15 @@ pub const WIDTH: usize = 100;
 
 /// A column of a table.
 #[derive(Clone, Copy)]
-pub enum Column {
+pub enum Column<'a> {
     /// Names, flush left.
-    Left(&'static str),
+    Left(&'a str),
     /// Numbers, flush right.
-    Right(&'static str),
+    Right(&'a str),
 }
 
 /// An aligned table without lines, two blanks between columns.
-pub fn table(columns: &[Column], rows: Vec<Vec<String>>) -> String {
+pub fn table(columns: &[Column<'_>], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(columns.iter().map(|column| match column {

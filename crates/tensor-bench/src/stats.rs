@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+/// Two times closer than this are the same, however quiet the samples look: what lies between two runs is not seen in one.
+const NOISE: f64 = 0.03;
+
 /// The time of one operation, in nanoseconds, from many samples.
 ///
 /// The best is the figure to compare: noise only ever adds time. Median and spread say how far to trust it.
@@ -29,6 +32,12 @@ impl Timing {
         let spread = (at(0.75) - at(0.25)) / median_ns;
         Some(Timing { best_ns, median_ns, spread, samples: samples.len(), batch })
     }
+
+    /// Is this one longer, by more than the samples of either scatter?
+    pub fn surely_longer_than(&self, other: &Timing) -> bool {
+        let noise = self.spread.max(other.spread).max(NOISE);
+        self.best_ns > other.best_ns * (1.0 + noise)
+    }
 }
 
 /// The mean of ratios: the n-th root of their product. `None` when there is nothing to average.
@@ -54,6 +63,18 @@ mod tests {
             (10.0, 30.0, 5, 7)
         );
         assert_eq!(timing.spread, 20.0 / 30.0);
+    }
+
+    #[test]
+    fn longer_is_longer_than_the_noise_of_both() {
+        let timing =
+            |best_ns, spread| Timing { best_ns, median_ns: best_ns, spread, samples: 9, batch: 1 };
+        let longer = |a, b| Timing::surely_longer_than(&a, &b);
+        assert!(longer(timing(104.0, 0.0), timing(100.0, 0.0)));
+        assert!(!longer(timing(102.0, 0.0), timing(100.0, 0.0)));
+        assert!(!longer(timing(104.0, 0.05), timing(100.0, 0.0)));
+        assert!(!longer(timing(104.0, 0.0), timing(100.0, 0.05)));
+        assert!(!longer(timing(50.0, 0.0), timing(100.0, 0.0)));
     }
 
     #[test]

@@ -22,7 +22,8 @@ fn each_case_and_thread_count_is_one_line_of_known_keys() {
     let text = run(&["suite", &suite, "--json", "--quick", "--threads", "1,2"]).succeeded();
     let rows = lines(&text);
     assert_eq!(rows.len(), 4);
-    let common = "alloc_ns bytes dtype group id into_ns op path roof_ns threads";
+    let common =
+        "alloc_ns bytes dtype group id into_ns naive_ns op path roof_ns slower_than_naive threads";
     for row in &rows {
         let mut keys: Vec<&str> =
             row.keys().map(String::as_str).filter(|key| *key != "contiguous_ns").collect();
@@ -56,6 +57,61 @@ fn tables_fit_a_hundred_columns() {
     assert!(text.starts_with("copy, small, 1 thread\n\ncase "), "{text}");
     assert!(text.contains("\nelementwise, small, 1 thread\n"), "{text}");
     assert_eq!(text.matches("geometric mean").count(), 2, "{text}");
+    assert!(
+        text.lines().filter(|line| line.starts_with("case ")).all(|head| head.contains(" naive ")),
+        "{text}"
+    );
+}
+
+/// Which cases are slower depends on the machine; that rows, last line and exit code say the same does not.
+#[test]
+fn check_fails_if_and_only_if_a_case_is_slower_than_the_naive_loop() {
+    let folder = Folder::new();
+    let large = r#"{"group": "large", "id": "turned", "dtype": "u8", "base": [512, 512], "ops": [["permute", [1, 0]]]}"#;
+    let suite = folder.file("s.json", format!("[{COPY}, {large}, {ADD}]"));
+    let judged = run(&["suite", &suite, "--json", "--quick", "--check"]);
+    let rows = lines(&judged.out);
+    let slower: Vec<String> = rows
+        .iter()
+        .filter(|row| row["slower_than_naive"] == true)
+        .map(|row| format!("{}/{} (", row["group"].as_str().unwrap(), row["id"].as_str().unwrap()))
+        .collect();
+    assert_eq!(judged.code, Some(i32::from(!slower.is_empty())), "{judged:?}");
+    assert_eq!(judged.err.contains("slower than the naive loop"), !slower.is_empty(), "{judged:?}");
+    assert!(slower.iter().all(|case| judged.err.contains(case)), "{judged:?}");
+    for row in &rows {
+        let longer = row["into_ns"].as_f64() > row["naive_ns"].as_f64();
+        assert!(longer || row["slower_than_naive"] == false, "{row:?}");
+    }
+}
+
+#[test]
+fn without_check_the_last_line_says_what_was_slower_and_the_run_succeeds() {
+    let folder = Folder::new();
+    let suite = folder.file("s.json", format!("[{COPY}, {ADD}]"));
+    let text = run(&["suite", &suite, "--quick"]).succeeded();
+    let last = text.trim_end().rsplit("\n\n").next().unwrap();
+    let none = last == "No case was slower than the naive loop.";
+    assert!(
+        none || last.starts_with("Slower than the naive loop, measured twice: small/"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_record_is_one_document_with_machine_command_and_rows() {
+    let folder = Folder::new();
+    let suite = folder.file("s.json", format!("[{COPY}, {ADD}]"));
+    let record = folder.name("r.json");
+    let args = ["suite", &suite, "--json", "--quick", "--threads", "1,2", "--filter", "small/"];
+    let text = run(&[&args[..], &["--record", &record]].concat()).succeeded();
+    let document: Value = serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap();
+    assert_eq!(document["schema"], 1);
+    assert!(document["machine"]["cores"].as_u64().unwrap() >= 1);
+    assert_eq!(document["command"], format!("suite {suite} --threads 1,2 --filter small/ --quick"));
+    let rows: Vec<_> = lines(&text).into_iter().map(Value::Object).collect();
+    assert_eq!(document["rows"].as_array(), Some(&rows));
+    run(&["suite", &suite, "--quick", "--record", "/nowhere/r.json"]).failed("cannot write");
 }
 
 /// Every operation with every element type that has it, results checked: a wrong one would be exit code 1.
@@ -152,6 +208,6 @@ fn a_case_beyond_memory_is_refused_before_the_others_run() {
         r#"{"group": "g", "id": "huge", "dtype": "f64", "base": [1099511627776], "ops": []}"#;
     let suite = folder.file("s.json", format!("[{COPY}, {huge}]"));
     let out = run(&["suite", &suite, "--json", "--quick"])
-        .failed("case g/huge: needs 44.0 TB of memory, but only");
+        .failed("case g/huge: needs 61.6 TB of memory, but only");
     assert_eq!(out, "");
 }

@@ -2,5 +2,6 @@
 
 pub mod convert;
 pub mod explain;
+pub mod peers;
 pub mod report;
 pub mod suite;

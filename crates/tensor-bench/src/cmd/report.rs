@@ -108,7 +108,7 @@ fn generated<T: Sample>(
     operand: &Operand,
     setting: &Setting,
 ) -> Result<Row> {
-    let base = flat(&operand.tensor::<T>(0)?)?;
+    let base = operand.filled::<T>(0)?;
     measure::<Same<T>>(setting, &subject(name, chain, &base, operand.layout.clone()))
 }
 

@@ -8,10 +8,14 @@ use std::{
 use crate::{
     Failure, Result,
     engine::Budget,
-    input, memory, pool,
+    env::Card,
+    input, memory,
+    npy::Target,
+    peers, pool,
     progress::Progress,
+    render::join,
     setting::{self, Setting},
-    suite::{self, Case, Row, render},
+    suite::{self, Against, Case, Record, Row},
 };
 
 /// What to measure and how to print it.
@@ -31,32 +35,45 @@ pub struct Args {
     /// Measure only cases whose group/id contains this
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
+    /// Fail if a case is slower than the naive loop
+    #[arg(long)]
+    check: bool,
+    /// Race other libraries too, on one thread; needs a program built with the feature `peers`
+    #[arg(long)]
+    peers: bool,
+    /// Also write machine, command and rows to this file, as one JSON document
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
 }
 
 /// Measures and prints. Everything that can be refused is refused before the first case runs.
 ///
 /// # Errors
-/// A malformed suite, too many threads, too little memory, a wrong result.
+/// A malformed suite, too many threads, too little memory, a wrong result; with `--check`, a case that is slower than the naive loop.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let cases = selected(args)?;
     for &threads in &args.threads {
         pool::check(threads)?;
     }
+    check_peers(args)?;
     for case in &cases {
-        memory::preflight(case.memory()).map_err(|failure| failure.at(format!("case {case}")))?;
+        let needed = case.memory(against(args, 1));
+        memory::preflight(needed).map_err(|failure| failure.at(format!("case {case}")))?;
     }
+    let record = args.record.as_deref().map(Target::open).transpose()?;
     let rows = measure(args, &cases, out)?;
-    if !args.json {
-        out.write_all(render(&rows).as_bytes())?;
+    if let Some(target) = record {
+        write(args, &rows, target)?;
     }
-    Ok(())
+    if !args.json {
+        print(&rows, out)?;
+    }
+    if args.check { suite::check(&rows) } else { Ok(()) }
 }
 
 fn selected(args: &Args) -> Result<Vec<Case>> {
     let place = args.file.display();
-    let (file, _) = input::open(&args.file)?;
-    let text = io::read_to_string(file)
-        .map_err(|error| Failure::input(format!("cannot read {place}: {error}")))?;
+    let text = input::text(&args.file)?;
     let mut cases = suite::read(&text).map_err(|failure| failure.at(&place))?;
     if let Some(filter) = &args.filter {
         cases.retain(|case| case.to_string().contains(filter));
@@ -65,6 +82,24 @@ fn selected(args: &Args) -> Result<Vec<Case>> {
         [] => Err(Failure::input(format!("{place}: no case to measure"))),
         _ => Ok(cases),
     }
+}
+
+fn check_peers(args: &Args) -> Result<()> {
+    match args.peers {
+        true if !peers::BUILT => Err(Failure::input(
+            "this program was built without other libraries; with them: \
+             cargo run --release -p tensor-bench --features peers -- suite FILE --peers",
+        )),
+        true if !args.threads.contains(&1) => {
+            Err(Failure::input("other libraries run on one thread: --threads must have a 1"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Peers run on one thread, beside our figures for one thread.
+fn against(args: &Args, threads: usize) -> Against {
+    if args.peers && threads == 1 { Against::Peers } else { Against::Naive }
 }
 
 fn measure(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<Vec<Row>> {
@@ -76,7 +111,7 @@ fn measure(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<Vec<Row>>
         let setting = Setting { exec, budget: Budget::choose(args.quick), threads };
         for case in cases {
             progress.begin(case);
-            let row = pool.install(|| suite::measure(&setting, case));
+            let row = pool.install(|| judged(&setting, case, against(args, threads)));
             let row = row.map_err(|failure| failure.at(format!("case {case}")))?;
             if args.json {
                 progress.pause(|| line(&row, out))?;
@@ -88,9 +123,51 @@ fn measure(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<Vec<Row>>
     Ok(rows)
 }
 
+/// What seems to be slower than the naive loop is measured once more, with more samples, and those figures count.
+fn judged(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
+    let row = suite::measure(setting, case, against)?;
+    if !row.slower_than_naive {
+        return Ok(row);
+    }
+    suite::measure(&Setting { budget: setting.budget.larger(), ..*setting }, case, against)
+}
+
 /// One line, out at once: whoever reads the pipe sees it, whatever happens later.
 fn line(row: &Row, out: &mut dyn Write) -> Result<()> {
     serde_json::to_writer(&mut *out, row).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(out.flush()?)
+}
+
+fn print(rows: &[Row], out: &mut dyn Write) -> Result<()> {
+    let peers = suite::render_peers(rows);
+    for text in [suite::render(rows), peers, suite::verdict(rows)] {
+        if !text.is_empty() {
+            writeln!(out, "{text}")?;
+        }
+    }
+    Ok(())
+}
+
+fn write(args: &Args, rows: &[Row], target: Target) -> Result<()> {
+    let record = Record {
+        schema: suite::SCHEMA,
+        machine: Card::read(&setting::exec()?.simd()),
+        command: command(args),
+        rows: rows.to_vec(),
+    };
+    target.fill(|file| {
+        serde_json::to_writer_pretty(&mut *file, &record).map_err(io::Error::from)?;
+        Ok(writeln!(file)?)
+    })
+}
+
+/// The arguments that made the figures what they are.
+fn command(args: &Args) -> String {
+    let mut words =
+        vec![format!("suite {} --threads {}", args.file.display(), join(&args.threads, ","))];
+    words.extend(args.filter.iter().map(|filter| format!("--filter {filter}")));
+    let flags = [(args.quick, "--quick"), (args.peers, "--peers")];
+    words.extend(flags.iter().filter(|(given, _)| *given).map(|(_, flag)| (*flag).to_owned()));
+    words.join(" ")
 }

@@ -1,4 +1,5 @@
-//! The work of a case for one element type: into a result that is there, into a fresh one, and for a single element as the reference.
+//! The work of a case for one element type: into a result that is there, into a fresh one, by the naive loop, by other libraries, and for a single
+//! element as the reference.
 
 use tensor_kernels::{
     Cast, Exec, Fraction, Number, Ordered, Result, Tensor, TensorView, TensorViewMut, copy_into,
@@ -6,41 +7,56 @@ use tensor_kernels::{
 };
 
 use super::Op;
-use crate::{reference::identical, sample::Sample};
+use crate::{
+    naive,
+    peers::{self, Peer},
+    reference::identical,
+    sample::Sample,
+    strided::Strided,
+};
 
 type Into<T, R> = fn(&Exec, &[TensorView<'_, T>], &mut TensorViewMut<'_, R>) -> Result<()>;
 type Fresh<T, R> = fn(&Exec, &[TensorView<'_, T>]) -> Result<Tensor<R>>;
+type Naive<T, R> = fn(&[Strided<'_, T>], &mut [R]);
 
 /// From operands of type `T` to a result of type `R`. All functions take as many operands as [`Op::arity`] says.
-pub(super) struct Kernel<T, R> {
+pub(super) struct Kernel<T: 'static, R: 'static> {
     pub(super) into: Into<T, R>,
     pub(super) fresh: Fresh<T, R>,
+    pub(super) naive: Naive<T, R>,
+    pub(super) peers: Vec<Peer<T, R>>,
     pub(super) one: fn(&[T]) -> R,
     /// What counts as the same result.
     pub(super) same: fn(R, R) -> bool,
 }
 
 macro_rules! kernel {
-    (1: $into:path, $one:expr) => {
+    (1: $into:path, $one:expr, $peers:expr) => {
         Kernel {
             into: |exec, a, out| $into(exec, &a[0], out),
             fresh: |exec, a| map_fresh(exec, &a[0], $one),
+            naive: |a, out| naive::compute([a[0]], out, |[a]| $one(a)),
+            peers: $peers,
             one: |a| $one(a[0]),
             same: Sample::close,
         }
     };
-    (2: $into:path, $one:expr) => {
+    (2: $into:path, $one:expr, $peers:expr) => {
         Kernel {
             into: |exec, a, out| $into(exec, &a[0], &a[1], out),
             fresh: |exec, a| zip_fresh(exec, &a[0], &a[1], $one),
+            naive: |a, out| naive::compute([a[0], a[1]], out, |[a, b]| $one(a, b)),
+            peers: $peers,
             one: |a| $one(a[0], a[1]),
             same: Sample::close,
         }
     };
-    (3: $into:path, $one:expr) => {
+    (3: $into:path, $one:expr, $peers:expr) => {
         Kernel {
             into: |exec, a, out| $into(exec, &a[0], &a[1], &a[2], out),
             fresh: |exec, a| zip3_fresh(exec, &a[0], &a[1], &a[2], $one),
+            naive: |a, out| naive::compute([a[0], a[1], a[2]], out, |[a, b, c]| $one(a, b, c)),
+            peers: $peers,
             one: |a| $one(a[0], a[1], a[2]),
             same: Sample::close,
         }
@@ -52,38 +68,43 @@ pub(super) fn copy<T: Sample>() -> Kernel<T, T> {
     Kernel {
         into: |exec, a, out| copy_into(exec, &a[0], out),
         fresh: |exec, a| to_fresh_contiguous(exec, &a[0]),
+        naive: |a, out| naive::compute([a[0]], out, |[a]| a),
+        peers: peers::copies(),
         one: |a| a[0],
         same: identical,
     }
 }
 
 pub(super) fn cast<T: Sample + Cast<R>, R: Sample>() -> Kernel<T, R> {
-    kernel!(1: ops::cast_into, T::cast)
+    kernel!(1: ops::cast_into, T::cast, Vec::new())
 }
 
 /// The operations of all numbers; `None` for the others.
 pub(super) fn number<T: Sample + Number>(op: Op) -> Option<Kernel<T, T>> {
+    let peers = peers::elementwise(op);
     match op {
-        Op::Add => Some(kernel!(2: ops::add_into, T::plus)),
-        Op::Sub => Some(kernel!(2: ops::sub_into, T::minus)),
-        Op::Mul => Some(kernel!(2: ops::mul_into, T::times)),
-        Op::Neg => Some(kernel!(1: ops::neg_into, T::negated)),
-        Op::MulAdd => Some(kernel!(3: ops::mul_add_into, T::times_plus)),
+        Op::Add => Some(kernel!(2: ops::add_into, T::plus, peers)),
+        Op::Sub => Some(kernel!(2: ops::sub_into, T::minus, peers)),
+        Op::Mul => Some(kernel!(2: ops::mul_into, T::times, peers)),
+        Op::Neg => Some(kernel!(1: ops::neg_into, T::negated, peers)),
+        Op::MulAdd => Some(kernel!(3: ops::mul_add_into, T::times_plus, peers)),
         _ => None,
     }
 }
 
 /// The operations of real numbers; `None` for the others.
 pub(super) fn ordered<T: Sample + Ordered>(op: Op) -> Option<Kernel<T, T>> {
-    (op == Op::Relu).then_some(kernel!(1: ops::relu_into, T::or_zero))
+    let peers = peers::elementwise(op);
+    (op == Op::Relu).then_some(kernel!(1: ops::relu_into, T::or_zero, peers))
 }
 
 /// The operations of real and complex floats; `None` for the others.
 pub(super) fn fraction<T: Sample + Fraction>(op: Op) -> Option<Kernel<T, T>> {
+    let peers = peers::elementwise(op);
     match op {
-        Op::Div => Some(kernel!(2: ops::div_into, T::over)),
-        Op::Sqrt => Some(kernel!(1: ops::sqrt_into, T::root)),
-        Op::Exp => Some(kernel!(1: ops::exp_into, T::power_of_e)),
+        Op::Div => Some(kernel!(2: ops::div_into, T::over, peers)),
+        Op::Sqrt => Some(kernel!(1: ops::sqrt_into, T::root, peers)),
+        Op::Exp => Some(kernel!(1: ops::exp_into, T::power_of_e, peers)),
         _ => None,
     }
 }

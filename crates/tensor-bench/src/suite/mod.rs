@@ -5,22 +5,39 @@
 //! results — `shape`, `strides`, `offset`, in elements — and are refused if it is another. The work of a copy case is a row-major copy; of an
 //! elementwise case, the row-major result.
 
+mod contest;
 mod form;
 mod kernel;
 mod measure;
 mod op;
+mod peers;
+mod record;
 mod text;
+mod verdict;
+mod work;
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tensor_kernels::DType;
 
 use crate::case::Operand;
 pub use form::read;
 pub use measure::measure;
 pub use op::Op;
+pub use peers::render as render_peers;
+pub use record::{Record, SCHEMA};
 pub use text::render;
+pub use verdict::{check, verdict};
+
+/// Who is raced beside our own work and its roof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Against {
+    /// The naive loop.
+    Naive,
+    /// The naive loop and other libraries.
+    Peers,
+}
 
 /// One case of a suite.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,29 +84,34 @@ impl Case {
         self.operands.first().map_or(0, |operand| operand.layout.numel())
     }
 
-    /// What measuring this case allocates at most: the bases, the results into and fresh, source and target of the roof, and for elementwise
-    /// work every operand once more, contiguous.
-    pub fn memory(&self) -> u128 {
+    /// What measuring this case allocates at most: the bases; results of our own, into and fresh, of the naive loop and each peer, and as
+    /// they should be; source and
+    /// target of the roof; and for elementwise work every operand once more, contiguous.
+    pub fn memory(&self, against: Against) -> u128 {
+        let peers = match against {
+            Against::Naive => 0,
+            Against::Peers => crate::peers::COUNT as u128,
+        };
         let bases = self.operands.iter().map(|operand| u128::from(operand.base_bytes()));
         let contiguous = match self.op {
             Op::Copy => 0,
             _ => self.operands.iter().map(|operand| u128::from(operand.result_bytes())).sum(),
         };
-        bases.sum::<u128>() + contiguous + 4 * u128::from(self.result_bytes())
+        bases.sum::<u128>() + contiguous + (6 + peers) * u128::from(self.result_bytes())
     }
 }
 
 /// The figures of one case with one number of threads; the fields of a line of JSON.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The case's group.
     pub group: String,
     /// Its name.
     pub id: String,
     /// The work.
-    pub op: &'static str,
+    pub op: String,
     /// The element type of the result.
-    pub dtype: &'static str,
+    pub dtype: String,
     /// The threads that were there to use.
     pub threads: usize,
     /// [`Case::bytes`].
@@ -98,6 +120,10 @@ pub struct Row {
     pub into_ns: f64,
     /// Into a fresh result each time, which is dropped; elementwise results are laid out as the library does.
     pub alloc_ns: f64,
+    /// The naive loop, into a result that is there already, on one thread.
+    pub naive_ns: f64,
+    /// Was `into` slower than the naive loop, by more than the samples scatter?
+    pub slower_than_naive: bool,
     /// The fastest plain copy of the bytes of the result.
     pub roof_ns: f64,
     /// The same work, into, with every operand contiguous and of full size. Copies have none.
@@ -105,6 +131,20 @@ pub struct Row {
     pub contiguous_ns: Option<f64>,
     /// The strategy the plan chose.
     pub path: String,
+    /// Other libraries, on one thread; nobody unless they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<PeerTimes>,
+}
+
+/// What another library takes for a case; `None` for what it cannot do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PeerTimes {
+    /// Its name on crates.io.
+    pub name: String,
+    /// Into a result that is there already.
+    pub into_ns: Option<f64>,
+    /// Into a fresh result each time.
+    pub fresh_ns: Option<f64>,
 }
 
 impl Row {
@@ -112,5 +152,30 @@ impl Row {
     /// operands.
     pub fn score(&self) -> f64 {
         self.contiguous_ns.unwrap_or(self.roof_ns) / self.into_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A small copy in group `g`, on one thread, without peers.
+    pub(super) fn row(id: &str) -> Row {
+        Row {
+            group: "g".to_owned(),
+            id: id.to_owned(),
+            op: "copy".to_owned(),
+            dtype: "f32".to_owned(),
+            threads: 1,
+            bytes: 1024,
+            into_ns: 100.0,
+            alloc_ns: 200.0,
+            naive_ns: 400.0,
+            slower_than_naive: false,
+            roof_ns: 80.0,
+            contiguous_ns: None,
+            path: "tile".to_owned(),
+            peers: Vec::new(),
+        }
     }
 }

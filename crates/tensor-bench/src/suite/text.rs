@@ -11,9 +11,7 @@ pub fn render(rows: &[Row]) -> String {
     let mut text = String::new();
     for group in groups(rows) {
         let copies = group[0].contiguous_ns.is_none();
-        let kind = if copies { "copy" } else { "elementwise" };
-        let s = if group[0].threads == 1 { "" } else { "s" };
-        text.push_str(&format!("{kind}, {}, {} thread{s}\n\n", group[0].group, group[0].threads));
+        text.push_str(&format!("{}\n\n", heading(group[0])));
         text.push_str(&group_table(&group, copies));
         text.push_str(&summary(&group, copies));
         text.push('\n');
@@ -24,12 +22,20 @@ pub fn render(rows: &[Row]) -> String {
 
 const LEGEND: &str = "\
 into: result there already, planning included; fresh: a new result each time; GB/s of into
+naive: into, by the loop that one writes by hand
 roof: the fastest plain copy of the result's bytes; share: of the roof
 contig.: the same work on contiguous operands; price: share of that speed
 ";
 
+/// What the rows of a group have in common.
+pub(super) fn heading(row: &Row) -> String {
+    let kind = if row.contiguous_ns.is_none() { "copy" } else { "elementwise" };
+    let s = if row.threads == 1 { "" } else { "s" };
+    format!("{kind}, {}, {} thread{s}", cut(&row.group, 40), row.threads)
+}
+
 /// Rows of one group, kind of work and number of threads, in the order of the first of each.
-fn groups(rows: &[Row]) -> Vec<Vec<&Row>> {
+pub(super) fn groups(rows: &[Row]) -> Vec<Vec<&Row>> {
     let key = |row: &Row| (row.threads, row.contiguous_ns.is_some(), row.group.clone());
     let mut groups: Vec<Vec<&Row>> = Vec::new();
     for row in rows {
@@ -51,6 +57,7 @@ fn group_table(rows: &[&Row], copies: bool) -> String {
         Right("into"),
         Right("GB/s"),
         Right("fresh"),
+        Right("naive"),
         Right(against),
         Right(score),
         Left("path"),
@@ -60,15 +67,16 @@ fn group_table(rows: &[&Row], copies: bool) -> String {
 
 fn cells(row: &Row) -> Vec<String> {
     vec![
-        cut(&row.id, 25),
-        row.dtype.to_owned(),
+        cut(&row.id, 20),
+        row.dtype.clone(),
         bytes(u128::from(row.bytes)),
         time(row.into_ns),
         bandwidth(row.bytes, row.into_ns),
         time(row.alloc_ns),
+        time(row.naive_ns),
         time(row.contiguous_ns.unwrap_or(row.roof_ns)),
         percent(row.score()),
-        cut(&row.path, 14),
+        cut(&row.path, 12),
     ]
 }
 

@@ -1,0 +1,211 @@
+//! Ourselves beside other libraries: one table for each kind of work and group of cases.
+
+use super::{
+    Row,
+    text::{groups, heading},
+};
+use crate::{
+    render::{Column, bandwidth, cut, table},
+    stats::{geometric_mean, worst},
+};
+
+/// Results of at most this many bytes are a matter of nanoseconds a call; larger ones of bandwidth.
+const SMALL: u64 = 64 << 10;
+
+/// The tables of all rows that have peers; nothing where none has.
+pub fn render(rows: &[Row]) -> String {
+    let rows: Vec<Row> = rows.iter().filter(|row| !row.peers.is_empty()).cloned().collect();
+    let mut text = String::new();
+    for group in groups(&rows) {
+        let group = Group::new(group);
+        text.push_str(&format!("{}, {}\n\n", heading(group.rows[0]), group.unit()));
+        text.push_str(&group.table());
+        text.push_str(&group.summary());
+        text.push('\n');
+    }
+    if !text.is_empty() {
+        text.push_str(LEGEND);
+    }
+    text
+}
+
+const LEGEND: &str = "\
+into: result there already; fresh: a new result each time; –: not in the library
+ratio: how many times as fast as the fastest other library
+";
+
+/// Do we write to memory that is there, or make the result?
+#[derive(Clone, Copy)]
+enum Way {
+    Into,
+    Fresh,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Way::Into => "into",
+            Way::Fresh => "fresh",
+        }
+    }
+
+    fn own(self, row: &Row) -> f64 {
+        match self {
+            Way::Into => row.into_ns,
+            Way::Fresh => row.alloc_ns,
+        }
+    }
+
+    fn peer(self, row: &Row, name: &str) -> Option<f64> {
+        let peer = row.peers.iter().find(|peer| peer.name == name)?;
+        match self {
+            Way::Into => peer.into_ns,
+            Way::Fresh => peer.fresh_ns,
+        }
+    }
+
+    /// How many times as fast as the fastest peer.
+    fn ratio(self, row: &Row) -> Option<f64> {
+        let peers = row.peers.iter().filter_map(|peer| self.peer(row, &peer.name));
+        Some(peers.min_by(f64::total_cmp)? / self.own(row))
+    }
+}
+
+/// Rows that make one table.
+struct Group<'a> {
+    rows: Vec<&'a Row>,
+    /// The ways that have a peer at all, and their peers.
+    ways: Vec<(Way, Vec<&'a str>)>,
+    small: bool,
+}
+
+impl<'a> Group<'a> {
+    fn new(rows: Vec<&'a Row>) -> Self {
+        let ways = [Way::Into, Way::Fresh].map(|way| (way, peers(&rows, way)));
+        let ways = ways.into_iter().filter(|(_, peers)| !peers.is_empty()).collect();
+        let small = rows.iter().all(|row| row.bytes <= SMALL);
+        Group { rows, ways, small }
+    }
+
+    fn unit(&self) -> &'static str {
+        if self.small { "ns" } else { "GB/s" }
+    }
+
+    fn table(&self) -> String {
+        let mut heads = Vec::new();
+        for (way, peers) in &self.ways {
+            heads.push(format!("{}\nours", way.name()));
+            heads.extend(peers.iter().map(|name| two_lines(name)));
+            heads.push("\nratio".to_owned());
+        }
+        let figures = heads.iter().map(|head| Column::Right(head));
+        let columns: Vec<_> = [Column::Left("case")].into_iter().chain(figures).collect();
+        table(&columns, self.rows.iter().map(|row| self.cells(row)).collect())
+    }
+
+    fn cells(&self, row: &Row) -> Vec<String> {
+        let width = if self.ways.len() > 1 { 18 } else { 25 };
+        let mut cells = vec![cut(&row.id, width)];
+        for (way, peers) in &self.ways {
+            cells.push(self.figure(row, Some(way.own(row))));
+            cells.extend(peers.iter().map(|name| self.figure(row, way.peer(row, name))));
+            cells.push(way.ratio(row).map_or_else(missing, |ratio| format!("{ratio:.2}")));
+        }
+        cells
+    }
+
+    fn figure(&self, row: &Row, ns: Option<f64>) -> String {
+        match ns {
+            None => missing(),
+            Some(ns) if self.small => format!("{ns:.0}"),
+            Some(ns) => bandwidth(row.bytes, ns),
+        }
+    }
+
+    fn summary(&self) -> String {
+        self.ways.iter().map(|(way, _)| self.summary_of(*way)).collect()
+    }
+
+    fn summary_of(&self, way: Way) -> String {
+        let ratios: Vec<f64> = self.rows.iter().filter_map(|row| way.ratio(row)).collect();
+        let (Some(mean), Some(worst)) = (geometric_mean(&ratios), worst(&ratios)) else {
+            return String::new();
+        };
+        let of_worst = self.rows.iter().find(|row| way.ratio(row) == Some(worst));
+        let name = of_worst.map_or("", |row| row.id.as_str());
+        let (way, name) = (way.name(), cut(name, 25));
+        format!("ratio, {way}: geometric mean {mean:.2}, worst {worst:.2} ({name})\n")
+    }
+}
+
+fn missing() -> String {
+    "–".to_owned()
+}
+
+/// The names of all peers that have a figure, in the order of the rows.
+fn peers<'a>(rows: &[&'a Row], way: Way) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for row in rows {
+        let able = row.peers.iter().filter(|peer| way.peer(row, &peer.name).is_some());
+        for peer in able {
+            if !names.contains(&peer.name.as_str()) {
+                names.push(&peer.name);
+            }
+        }
+    }
+    names
+}
+
+/// A name as the head of a narrow column.
+fn two_lines(name: &str) -> String {
+    match name.split_once('-') {
+        Some((first, second)) => format!("{first}-\n{second}"),
+        None if name.len() > 8 => {
+            format!("{}-\n{}", &name[..name.len() / 2], &name[name.len() / 2..])
+        }
+        None => format!("\n{name}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{PeerTimes, tests::row},
+        *,
+    };
+
+    fn peer(name: &str, into_ns: f64, fresh_ns: Option<f64>) -> PeerTimes {
+        PeerTimes { name: name.to_owned(), into_ns: Some(into_ns), fresh_ns }
+    }
+
+    #[test]
+    fn the_ratio_is_to_the_fastest_peer() {
+        let peers = vec![peer("ndarray", 20.0, Some(30.0)), peer("strided-perm", 15.0, None)];
+        let rows = [Row { into_ns: 10.0, alloc_ns: 60.0, peers, ..row("turned") }, row("alone")];
+        let expected = "\
+copy, g, 1 thread, ns
+
+case    into           strided-         fresh
+        ours  ndarray      perm  ratio   ours  ndarray  ratio
+turned    10       20        15   1.50     60       30   0.50
+ratio, into: geometric mean 1.50, worst 1.50 (turned)
+ratio, fresh: geometric mean 0.50, worst 0.50 (turned)
+
+";
+        assert_eq!(render(&rows), expected.to_owned() + LEGEND);
+    }
+
+    #[test]
+    fn what_a_library_cannot_do_is_a_dash() {
+        let able = Row { peers: vec![peer("transpose", 20.0, None)], ..row("able") };
+        let cannot = PeerTimes { into_ns: None, ..peer("transpose", 0.0, None) };
+        let unable = Row { peers: vec![cannot], bytes: 1 << 30, into_ns: 1e9, ..row("unable") };
+        let text = render(&[able, unable]);
+        assert!(text.contains("\nunable   1.1      –      –\n"), "{text}");
+    }
+
+    #[test]
+    fn without_peers_there_is_no_table() {
+        assert_eq!(render(&[row("a")]), "");
+    }
+}

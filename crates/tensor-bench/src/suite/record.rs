@@ -1,0 +1,58 @@
+//! What a run has shown, as one document: the machine, the command, and a row for each case and number of threads. Tables are made of it later.
+
+use serde::{Deserialize, Serialize};
+
+use super::Row;
+use crate::{Failure, Result, env::Card};
+
+/// The number that changes when a field of the document changes its meaning or goes away.
+pub const SCHEMA: u32 = 1;
+
+/// One run of a suite.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Where it was measured.
+    pub machine: Card,
+    /// What was asked for: the arguments of the program.
+    pub command: String,
+    /// One for each case and number of threads.
+    pub rows: Vec<Row>,
+}
+
+impl Record {
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] for what is not a record, or one of another schema.
+    pub fn read(text: &str) -> Result<Record> {
+        let not_a_record = |error| Failure::input(format!("not a record of a suite: {error}"));
+        let record: Record = serde_json::from_str(text).map_err(not_a_record)?;
+        match record.schema {
+            SCHEMA => Ok(record),
+            other => Err(Failure::input(format!("a record of schema {other}, not {SCHEMA}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{PeerTimes, tests::row},
+        *,
+    };
+
+    #[test]
+    fn a_document_is_read_as_it_was_written() {
+        let peer = PeerTimes { name: "p".into(), into_ns: Some(1.5), fresh_ns: None };
+        let rows = vec![Row { peers: vec![peer], contiguous_ns: Some(2.5), ..row("a") }, row("b")];
+        let machine = Card::read(&"v3");
+        let record = Record { schema: SCHEMA, machine, command: "suite s.json".into(), rows };
+        let text = serde_json::to_string(&record).unwrap();
+        assert_eq!(Record::read(&text).unwrap(), record);
+        let later = text.replacen("\"schema\":1", "\"schema\":2", 1);
+        assert_eq!(Record::read(&later).unwrap_err().to_string(), "a record of schema 2, not 1");
+        assert_eq!(Record::read("[]").unwrap_err().exit_code(), 2);
+    }
+}

@@ -1,0 +1,65 @@
+//! No case may be slower than the naive loop: which ones were.
+
+use super::Row;
+use crate::{
+    Failure, Result,
+    render::{WIDTH, wrap},
+};
+
+/// In words, on lines that fit a terminal.
+pub fn verdict(rows: &[Row]) -> String {
+    let text = match slower(rows) {
+        None => "No case was slower than the naive loop.".to_owned(),
+        Some(cases) => format!("Slower than the naive loop, measured twice: {cases}."),
+    };
+    wrap(&text, WIDTH).join("\n") + "\n"
+}
+
+/// Makes a failure of it.
+///
+/// # Errors
+/// [`Failure::Work`] with the cases that were slower.
+pub fn check(rows: &[Row]) -> Result<()> {
+    match slower(rows) {
+        None => Ok(()),
+        Some(cases) => Err(Failure::work(format!("slower than the naive loop: {cases}"))),
+    }
+}
+
+fn slower(rows: &[Row]) -> Option<String> {
+    let slower = rows.iter().filter(|row| row.slower_than_naive);
+    let cases: Vec<String> = slower.map(describe).collect();
+    (!cases.is_empty()).then(|| cases.join(", "))
+}
+
+fn describe(row: &Row) -> String {
+    let threads =
+        if row.threads == 1 { String::new() } else { format!(" on {} threads", row.threads) };
+    format!("{}/{}{threads} ({:.2} times)", row.group, row.id, row.into_ns / row.naive_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::tests::row, *};
+
+    #[test]
+    fn every_case_that_was_slower_is_named() {
+        let slow = Row { slower_than_naive: true, into_ns: 30.0, naive_ns: 20.0, ..row("slow") };
+        let rows = [row("fast"), slow.clone(), Row { threads: 2, ..slow }];
+        let cases = "g/slow (1.50 times), g/slow on 2 threads (1.50 times)";
+        assert_eq!(
+            verdict(&rows),
+            format!("Slower than the naive loop, measured twice: {cases}.\n")
+        );
+        let failure = check(&rows).unwrap_err();
+        assert_eq!(failure.to_string(), format!("slower than the naive loop: {cases}"));
+        assert_eq!(failure.exit_code(), 1);
+    }
+
+    #[test]
+    fn slower_by_no_more_than_noise_is_not_slower() {
+        let rows = [Row { into_ns: 20.1, naive_ns: 20.0, ..row("even") }];
+        assert_eq!(verdict(&rows), "No case was slower than the naive loop.\n");
+        assert!(check(&rows).is_ok());
+    }
+}

@@ -1,0 +1,97 @@
+//! The work of a case with everything it is done on, and what its results should be.
+
+use std::cell::RefCell;
+
+use tensor_kernels::{DimVec, Tensor, TensorView, TensorViewMut};
+
+use super::kernel::Kernel;
+use crate::{Failure, Result, reference, sample::Sample, setting::Setting, strided::Strided};
+
+pub(super) struct Work<'a, T: 'static, R: 'static> {
+    pub(super) setting: &'a Setting,
+    pub(super) kernel: Kernel<T, R>,
+    /// The operands as others are given them.
+    pub(super) given: Vec<Strided<'a, T>>,
+    /// The operands as the library has them.
+    pub(super) operands: Vec<TensorView<'a, T>>,
+    /// The same values, contiguous; empty for a copy.
+    pub(super) dense: Vec<TensorView<'a, T>>,
+    target: RefCell<TensorViewMut<'a, R>>,
+    /// What every result should be, in row-major order.
+    expected: Vec<R>,
+}
+
+impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
+    pub(super) fn new(
+        setting: &'a Setting,
+        kernel: Kernel<T, R>,
+        given: Vec<Strided<'a, T>>,
+        dense: Vec<TensorView<'a, T>>,
+        target: TensorViewMut<'a, R>,
+    ) -> Result<Self> {
+        let operands = given.iter().map(Strided::view).collect::<Result<Vec<_>>>()?;
+        let expected = expected(&operands, kernel.one)?;
+        let target = RefCell::new(target);
+        Ok(Work { setting, kernel, given, operands, dense, target, expected })
+    }
+
+    pub(super) fn compute(&self, operands: &[TensorView<'_, T>]) -> Result<()> {
+        Ok((self.kernel.into)(&self.setting.exec, operands, &mut self.target.borrow_mut())?)
+    }
+
+    pub(super) fn fresh(&self) -> Result<Tensor<R>> {
+        Ok((self.kernel.fresh)(&self.setting.exec, &self.operands)?)
+    }
+
+    pub(super) fn naive(&self, out: &mut [R]) {
+        (self.kernel.naive)(&self.given, out);
+    }
+
+    /// Holds our own results against the reference.
+    pub(super) fn verify(&self) -> Result<()> {
+        self.verify_into(&self.operands)?;
+        self.check(&self.fresh()?.to_vec()?)?;
+        if self.dense.is_empty() { Ok(()) } else { self.verify_into(&self.dense) }
+    }
+
+    fn verify_into(&self, operands: &[TensorView<'_, T>]) -> Result<()> {
+        self.with_result(spoil)?;
+        self.compute(operands)?;
+        self.with_result(|result| self.check(result))?
+    }
+
+    fn with_result<A>(&self, act: impl FnOnce(&mut [R]) -> A) -> Result<A> {
+        let mut target = self.target.borrow_mut();
+        let result = target.as_slice_mut().map(act);
+        result.ok_or_else(|| Failure::work("the result is not contiguous"))
+    }
+
+    /// Holds any result, in row-major order, against the reference.
+    pub(super) fn check(&self, result: &[R]) -> Result<()> {
+        let (found, len) = (result.len(), self.expected.len());
+        if found != len {
+            return Err(Failure::work(format!("wrong result: {found} elements, not {len}")));
+        }
+        reference::check(result, self.expected.iter().copied(), self.kernel.same)
+    }
+}
+
+/// Element by element, in logical order.
+fn expected<T: Sample, R>(operands: &[TensorView<'_, T>], one: fn(&[T]) -> R) -> Result<Vec<R>> {
+    let len = operands.first().map_or(0, TensorView::numel);
+    let mut expected = Vec::new();
+    expected
+        .try_reserve_exact(len)
+        .map_err(|_| Failure::work(format!("no memory for {len} elements")))?;
+    let mut operands: Vec<_> = operands.iter().map(TensorView::iter).collect();
+    expected.extend((0..len).map_while(|_| {
+        let element: Option<DimVec<T>> = operands.iter_mut().map(Iterator::next).collect();
+        Some(one(&element?))
+    }));
+    Ok(expected)
+}
+
+/// Makes a result wrong everywhere, so that nothing right can be left from before.
+pub(super) fn spoil<R: Sample>(result: &mut [R]) {
+    result.fill(R::sample(usize::MAX));
+}
