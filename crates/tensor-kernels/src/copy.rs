@@ -34,8 +34,12 @@ pub fn copy_into<T: Element>(
     to: &mut TensorViewMut<'_, T>,
 ) -> Result<()> {
     check_shapes(from.layout(), to.layout())?;
-    let work = Work::new(from.layout(), to.layout(), size_of::<T>(), &exec.machine);
-    drive::copy(exec, &work, Ends::new([to.into(), from.into()]));
+    if drive::is_tiny(to.layout()) {
+        drive::copy_tiny(from, to);
+    } else {
+        let work = Work::new(from.layout(), to.layout(), size_of::<T>(), &exec.machine);
+        drive::copy(exec, &work, Ends::new([to.into(), from.into()]));
+    }
     Ok(())
 }
 

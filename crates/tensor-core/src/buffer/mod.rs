@@ -74,10 +74,7 @@ impl Buffer {
         let align = if bytes >= HUGE_FROM { HUGE_PAGE } else { align };
         let size = bytes.checked_add(align).ok_or_else(out_of_memory)?;
         let alloc = AllocLayout::from_size_align(size, NATURAL).map_err(|_| out_of_memory())?;
-        let again = || {
-            release_spare_memory();
-            source(alloc)
-        };
+        let again = || if spare::release() { source(alloc) } else { None };
         let (origin, alloc) = source(alloc).or_else(again).ok_or_else(out_of_memory)?;
         // SAFETY: the distance to the next multiple of `align` is below `align`, and the allocation is `align` larger than the buffer, or more.
         let start = unsafe { origin.add(origin.align_offset(align)) };

@@ -72,7 +72,15 @@ pub fn keep_spare_memory(limit: usize) {
 
 /// Gives all kept memory back.
 pub fn release_spare_memory() {
-    spare().shrink_to(0);
+    release();
+}
+
+/// Gives all kept memory back. Was there any?
+pub(super) fn release() -> bool {
+    let mut spare = spare();
+    let any = spare.bytes > 0;
+    spare.shrink_to(0);
+    any
 }
 
 impl Spare {

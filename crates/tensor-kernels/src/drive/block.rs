@@ -13,44 +13,16 @@ const SIDE: usize = 64;
 /// Below this extent a side is a handful of channels, and the other one is walked in one go.
 const CHANNELS: usize = 8;
 
-/// Transposes: `dst[j·v.stride + i] = src[i·u.stride + j]` for all `i` below `u.len` and `j` below `v.len`, at every turn of a loop.
+/// A transpose: `dst[j·v.stride + i] = src[i·u.stride + j]` for all `i` below `u.len` and `j` below `v.len`.
 ///
 /// # Safety
 /// M1, M2 and M3 for those elements.
 #[inline(always)]
-pub(super) unsafe fn tiles<I: Isa, L: Lane>(
-    isa: I,
-    src: *const L,
-    dst: *mut L,
-    (u, v): (Side, Side),
-    turns: Loop<2>,
-) {
-    if is_one_block(u, v) {
+pub(super) unsafe fn tile<I: Isa, L: Lane>(isa: I, src: *const L, dst: *mut L, u: Side, v: Side) {
+    if u.len.min(v.len) <= CHANNELS || u.len.max(v.len) <= SIDE {
         // SAFETY: the caller's.
-        return unsafe {
-            isa.transpose_turns((src, u.stride), (dst, v.stride), (u.len, v.len), turns);
-        };
+        return unsafe { isa.transpose(src, u.stride, dst, v.stride, u.len, v.len) };
     }
-    for turn in 0..turns.len as isize {
-        let (src, dst) = (
-            src.wrapping_offset(turn * turns.strides[1]),
-            dst.wrapping_offset(turn * turns.strides[0]),
-        );
-        // SAFETY: one turn's elements.
-        unsafe { blocks(isa, src, dst, u, v) };
-    }
-}
-
-/// Is a transpose so small that it is done in one go?
-#[inline(always)]
-pub(super) fn is_one_block(u: Side, v: Side) -> bool {
-    u.len.min(v.len) <= CHANNELS || u.len.max(v.len) <= SIDE
-}
-
-/// # Safety
-/// That of [`tiles`], for one turn.
-#[inline(always)]
-unsafe fn blocks<I: Isa, L: Lane>(isa: I, src: *const L, dst: *mut L, u: Side, v: Side) {
     for j in (0..v.len).step_by(SIDE) {
         for i in (0..u.len).step_by(SIDE) {
             let src = src.wrapping_offset(i as isize * u.stride + j as isize);

@@ -7,11 +7,13 @@ mod fresh;
 mod move_elements;
 mod pack;
 mod streamed;
+mod tiny;
 
 pub(crate) use compute::compute;
 pub(crate) use cursor::{Ends, Place};
 pub(crate) use fresh::{computed, copied};
 pub(crate) use move_elements::copy;
+pub(crate) use tiny::{copy_tiny, is_tiny};
 
 use crate::{Exec, exec::pool};
 

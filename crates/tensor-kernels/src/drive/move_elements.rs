@@ -2,7 +2,7 @@
 
 use super::{Ends, block, cursor::walk, share, streamed};
 use crate::{
-    Exec, Loop, SimdLevel,
+    Exec, SimdLevel,
     micro::{self, Isa, Kernel, Lane, Scalar, Stores},
     plan::{Inner, Work},
 };
@@ -52,47 +52,34 @@ impl<L: Lane> Kernel for Piece<'_, L> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         let Piece { work, dst, src, solid } = self;
+        let stores = work.stores;
         if work.inner == Inner::Nothing {
             return;
         }
-        let stores = if work.stream { Stores::Stream } else { Stores::Plain };
-        let (outer, turns) = match (&work.inner, work.outer.split_last()) {
-            (Inner::Tile { u, v }, Some((&turns, outer))) if block::is_one_block(*u, *v) => {
-                (outer, turns)
-            }
-            _ => (&work.outer[..], Loop::ONCE),
-        };
-        walk(outer, |[to, from]| {
+        walk(&work.outer, |[to, from]| {
             let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
             match (&work.inner, solid) {
                 // Only the portable kernels never read the gaps between the elements that they are asked for.
                 // SAFETY: M1 to M3 are invariants 1 to 3 of the ends, for the offsets that the plan visits: they are the layouts'.
                 (inner @ (Inner::Pick { .. } | Inner::Tile { .. } | Inner::Streamed(_)), false) => unsafe {
-                    step(Scalar, inner, src, dst, turns, stores);
+                    step(Scalar, inner, src, dst, stores);
                 },
                 // SAFETY: as above, and invariant 4.
-                (inner, _) => unsafe { step(isa, inner, src, dst, turns, stores) },
+                (inner, _) => unsafe { step(isa, inner, src, dst, stores) },
             }
         });
-        if work.stream {
+        if stores == Stores::Stream {
             isa.fence();
         }
     }
 }
 
-/// One turn of the innermost step; a small tile does some at a time.
+/// One turn of the innermost step.
 ///
 /// # Safety
 /// M1, M2 and M3 for the elements of the step.
 #[inline(always)]
-unsafe fn step<I: Isa, L: Lane>(
-    isa: I,
-    inner: &Inner,
-    src: *const L,
-    dst: *mut L,
-    turns: Loop<2>,
-    stores: Stores,
-) {
+unsafe fn step<I: Isa, L: Lane>(isa: I, inner: &Inner, src: *const L, dst: *mut L, stores: Stores) {
     match *inner {
         Inner::Nothing => {}
         // SAFETY: the caller's.
@@ -101,14 +88,14 @@ unsafe fn step<I: Isa, L: Lane>(
             // SAFETY: M1.
             let value = unsafe { src.read_unaligned() };
             // SAFETY: the caller's.
-            unsafe { isa.fill(value, dst, len, stores) }
+            unsafe { isa.fill(value, dst, len) }
         }
         // SAFETY: the caller's.
         Inner::Pick { len, step } => unsafe { isa.gather_run(src, step, dst, len, stores) },
         // SAFETY: the caller's.
         Inner::Spread { len, step } => unsafe { isa.scatter_run(src, dst, step, len) },
         // SAFETY: the caller's.
-        Inner::Tile { u, v } => unsafe { block::tiles(isa, src, dst, (u, v), turns) },
+        Inner::Tile { u, v } => unsafe { block::tile(isa, src, dst, u, v) },
         // SAFETY: the caller's.
         Inner::Streamed(ref plan) => unsafe { streamed::transpose(isa, src, dst, plan) },
         // SAFETY: the caller's.

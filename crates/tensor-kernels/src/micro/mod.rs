@@ -94,10 +94,12 @@ impl Lane for u64 {}
 impl Lane for u128 {}
 
 /// How results reach memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Stores {
     /// Through the cache.
     Plain,
+    /// Through the cache, and by registers at any length: the C library's copy of what is cached already is slower out of cache.
+    Registers,
     /// Past the cache, in whole lines; visible to other threads after [`Isa::fence`].
     Stream,
 }
@@ -151,8 +153,7 @@ pub(crate) trait Isa: Copy + Send + Sync {
     ///
     /// M2 for `dst[i]`, `i < len`.
     #[inline(always)]
-    unsafe fn fill<L: Lane>(self, value: L, dst: *mut L, len: usize, stores: Stores) {
-        let _ = stores;
+    unsafe fn fill<L: Lane>(self, value: L, dst: *mut L, len: usize) {
         // SAFETY: M2 is the caller's.
         unsafe { portable::fill(value, dst, len) }
     }
@@ -207,29 +208,6 @@ pub(crate) trait Isa: Copy + Send + Sync {
         let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
         // SAFETY: M1, M2, M3 are the caller's.
         unsafe { portable::transpose::<L>(plane) }
-    }
-
-    /// [`Isa::transpose`] at every turn of a loop, whose strides are the destination's and the source's.
-    ///
-    /// # Safety
-    ///
-    /// M1, M2, M3 for these elements.
-    #[inline(always)]
-    unsafe fn transpose_turns<L: Lane>(
-        self,
-        (src, src_stride): (*const L, isize),
-        (dst, dst_stride): (*mut L, isize),
-        (nu, nv): (usize, usize),
-        turns: Loop<2>,
-    ) {
-        for turn in 0..turns.len as isize {
-            let (src, dst) = (
-                src.wrapping_offset(turn * turns.strides[1]),
-                dst.wrapping_offset(turn * turns.strides[0]),
-            );
-            // SAFETY: M1, M2, M3 are the caller's.
-            unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
-        }
     }
 
     /// Copies `len` adjacent elements at every turn of a loop, whose strides are the destination's and the source's. The gaps are not read.

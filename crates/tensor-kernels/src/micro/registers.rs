@@ -4,8 +4,6 @@ use pulp::NullaryFnOnce;
 
 use super::plane::Plane;
 use super::vector::{Join, Vector};
-use crate::Loop;
-
 use super::{Isa, Lane, Rows, Stores, carry, lines, run, transpose};
 
 /// An instruction set with registers, which is all it needs to get every kernel: [`Isa`] is
@@ -34,19 +32,6 @@ impl<R: Registers> Isa for R {
     #[inline(always)]
     fn fence(self) {
         Registers::fence(self);
-    }
-
-    #[inline(always)]
-    unsafe fn transpose_turns<L: Lane>(
-        self,
-        (src, src_stride): (*const L, isize),
-        (dst, dst_stride): (*mut L, isize),
-        (nu, nv): (usize, usize),
-        turns: Loop<2>,
-    ) {
-        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: the caller's contract.
-        unsafe { transpose::turns::<R, L>(self, plane, turns) }
     }
 
     const CARRIES: bool = true;
@@ -84,9 +69,9 @@ impl<R: Registers> Isa for R {
     }
 
     #[inline(always)]
-    unsafe fn fill<L: Lane>(self, value: L, dst: *mut L, len: usize, stores: Stores) {
+    unsafe fn fill<L: Lane>(self, value: L, dst: *mut L, len: usize) {
         // SAFETY: the caller's contract.
-        unsafe { run::fill(self, value, dst.cast(), len, stores) }
+        unsafe { run::fill(self, value, dst.cast(), len) }
     }
 
     #[inline(always)]
@@ -102,7 +87,7 @@ impl<R: Registers> Isa for R {
         let plane = Plane::new((src, step), (dst, 0), (len, 1));
         match stores {
             // SAFETY: the caller's contract.
-            Stores::Plain => unsafe { transpose::plain::<R, L>(self, plane) },
+            Stores::Plain | Stores::Registers => unsafe { transpose::plain::<R, L>(self, plane) },
             // SAFETY: the caller's contract.
             Stores::Stream => unsafe { transpose::streamed::<R, L>(self, plane) },
         }

@@ -38,11 +38,16 @@ pub(super) unsafe fn copy<R: Registers>(
     bytes: usize,
     stores: Stores,
 ) {
-    if stores == Stores::Stream && bytes >= STREAM_BYTES {
-        isa.vectorize(StreamedCopy { isa, src, dst, bytes });
-    } else {
+    match stores {
+        Stores::Stream if bytes >= STREAM_BYTES => {
+            isa.vectorize(StreamedCopy { isa, src, dst, bytes });
+        }
+        // SAFETY: the caller's contract, and more than a register.
+        Stores::Registers if bytes > 2 * R::Full::BYTES => unsafe {
+            copy_registers::<R::Full>(isa.into(), src, dst, bytes);
+        },
         // SAFETY: the caller's contract.
-        unsafe { copy_plain(isa, src, dst, bytes) }
+        _ => unsafe { copy_plain(isa, src, dst, bytes) },
     }
 }
 
@@ -235,13 +240,7 @@ pub(super) fn to_line(dst: *mut u8) -> usize {
 ///
 /// M2 for `dst[..len * L::WIDTH]`.
 #[inline(always)]
-pub(super) unsafe fn fill<R: Registers, L: Lane>(
-    isa: R,
-    value: L,
-    dst: *mut u8,
-    len: usize,
-    stores: Stores,
-) {
+pub(super) unsafe fn fill<R: Registers, L: Lane>(isa: R, value: L, dst: *mut u8, len: usize) {
     let bytes = len * L::WIDTH;
     if bytes < PIECE {
         // SAFETY: M2 is the caller's.
@@ -253,7 +252,7 @@ pub(super) unsafe fn fill<R: Registers, L: Lane>(
     } else {
         let full = R::Full::splat(isa.into(), repeat(value));
         // SAFETY: M2 is the caller's, and one register at least.
-        unsafe { fill_long::<R::Full, L>(full, dst, bytes, stores) }
+        unsafe { fill_registers(full, dst, bytes) }
     }
 }
 
@@ -265,29 +264,6 @@ fn repeat<L: Lane>(value: L) -> [u8; PIECE] {
         element.copy_from_slice(bytemuck::bytes_of(&value));
     }
     piece
-}
-
-/// Streams the whole lines if that is asked for and elements do not straddle them.
-///
-/// # Safety
-///
-/// M2 for `dst[..bytes]`, and `bytes >= V::BYTES`.
-#[inline(always)]
-unsafe fn fill_long<V: Vector, L: Lane>(value: V, dst: *mut u8, bytes: usize, stores: Stores) {
-    let head = to_line(dst);
-    if stores == Stores::Plain || bytes < STREAM_BYTES || !head.is_multiple_of(L::WIDTH) {
-        // SAFETY: the caller's contract.
-        return unsafe { fill_registers(value, dst, bytes) };
-    }
-    let lines = (bytes - head) / LINE * LINE;
-    // SAFETY: the first line's bytes at most; what exceeds the head is written again.
-    unsafe { fill_registers(value, dst, LINE) }
-    for at in (head..head + lines).step_by(V::BYTES) {
-        // SAFETY: within `bytes`, and aligned as `dst + head` is.
-        unsafe { value.stream(dst.wrapping_add(at)) }
-    }
-    // SAFETY: the last bytes of `dst[..bytes]`.
-    unsafe { fill_registers(value, dst.wrapping_add(bytes - LINE), LINE) }
 }
 
 /// Fills at least one register; the last one overlaps its neighbour.

@@ -5,7 +5,7 @@
 //! `TENSOR_SIMD` restricts the tests to one level.
 
 use super::{Isa, Kernel, LINE, Lane, Rows, Stores, dispatch};
-use crate::SimdLevel;
+use crate::{Loop, SimdLevel};
 
 /// What is asked of a kernel, strides and steps in elements.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,6 @@ enum Job {
     },
     Fill {
         len: usize,
-        stores: Stores,
     },
     Gather {
         step: isize,
@@ -33,6 +32,13 @@ enum Job {
         nu: usize,
         nv: usize,
         stores: Stores,
+    },
+    /// So many short runs.
+    Runs {
+        src_stride: isize,
+        dst_stride: isize,
+        len: usize,
+        count: usize,
     },
     /// A line of columns, and then the others, carried.
     Carry {
@@ -58,9 +64,13 @@ impl Job {
         };
         match self {
             Self::Run { len, .. } => line(len, 1, 1),
-            Self::Fill { len, .. } => line(len, 0, 1),
+            Self::Fill { len } => line(len, 0, 1),
             Self::Gather { step, len, .. } => line(len, step, 1),
             Self::Scatter { step, len } => line(len, 1, step),
+            Self::Runs { src_stride, dst_stride, len, count } => (0..count as isize)
+                .flat_map(|r| (0..len as isize).map(move |i| (r, i)))
+                .map(|(r, i)| (r * src_stride + i, r * dst_stride + i))
+                .collect(),
             Self::Flush { dst_stride, len, rows, .. } => (0..rows as isize)
                 .flat_map(|r| (0..len as isize).map(move |i| (r, i)))
                 .map(|(r, i)| (r * len as isize + i, r * dst_stride + i))
@@ -90,11 +100,11 @@ impl<L: Lane> Kernel for Call<L> {
         match self.job {
             // SAFETY: `check` allocates what the job's moves reach, M1, M2, M3.
             Job::Run { len, stores } => unsafe { isa.run(src, dst, len, stores) },
-            Job::Fill { len, stores } => {
+            Job::Fill { len } => {
                 // SAFETY: as above; the job reads offset 0.
                 let value = unsafe { src.read_unaligned() };
                 // SAFETY: as above.
-                unsafe { isa.fill(value, dst, len, stores) }
+                unsafe { isa.fill(value, dst, len) }
             }
             // SAFETY: as above.
             Job::Gather { step, len, stores } => unsafe {
@@ -102,13 +112,13 @@ impl<L: Lane> Kernel for Call<L> {
             },
             // SAFETY: as above.
             Job::Scatter { step, len } => unsafe { isa.scatter_run(src, dst, step, len) },
-            Job::Transpose { src_stride, dst_stride, nu, nv, stores: Stores::Plain } => {
-                // SAFETY: as above.
-                unsafe { isa.transpose(src, src_stride, dst, dst_stride, nu, nv) }
-            }
             Job::Transpose { src_stride, dst_stride, nu, nv, stores: Stores::Stream } => {
                 // SAFETY: as above.
                 unsafe { isa.transpose_stream(src, src_stride, dst, dst_stride, nu, nv) }
+            }
+            Job::Transpose { src_stride, dst_stride, nu, nv, stores: _ } => {
+                // SAFETY: as above.
+                unsafe { isa.transpose(src, src_stride, dst, dst_stride, nu, nv) }
             }
             Job::Carry { src_stride, dst_stride, nu, nv } if I::CARRIES => {
                 let mut carry = vec![Line([0xEE; LINE]); nv];
@@ -150,6 +160,11 @@ impl<L: Lane> Kernel for Call<L> {
             Job::Carry { src_stride, dst_stride, nu, nv } => unsafe {
                 isa.transpose(src, src_stride, dst, dst_stride, nu, nv);
             },
+            Job::Runs { src_stride, dst_stride, len, count } => {
+                let turns = Loop { len: count, strides: [dst_stride, src_stride] };
+                // SAFETY: as above.
+                unsafe { isa.runs(src, dst, len, turns) }
+            }
             Job::Flush { dst_stride, len, rows, at_once } => {
                 flush(
                     isa,
@@ -266,7 +281,7 @@ const LENGTHS: [usize; 25] = [
     0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 79, 127, 128, 129, 200, 1100,
 ];
 
-const STORES: [Stores; 2] = [Stores::Plain, Stores::Stream];
+const STORES: [Stores; 3] = [Stores::Plain, Stores::Registers, Stores::Stream];
 
 #[test]
 fn runs_are_copied() {
@@ -289,9 +304,7 @@ fn long_streamed_runs_are_copied_page_by_page() {
 #[test]
 fn fills_repeat_the_value() {
     for len in LENGTHS.into_iter().filter(|&len| len > 0) {
-        for stores in STORES {
-            check_widths(Job::Fill { len, stores });
-        }
+        check_widths(Job::Fill { len });
     }
 }
 
@@ -429,6 +442,19 @@ fn streamed_transposes_write_whole_lines_and_what_is_left() {
     check_streamed::<u32>();
     check_streamed::<u64>();
     check_streamed::<u128>();
+}
+
+#[test]
+fn short_runs_leave_the_gaps_alone() {
+    for len in [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 40, 65] {
+        for count in [0, 1, 2, 7] {
+            for gap in [0, 1, 5] {
+                let (src_stride, dst_stride) = (len as isize + gap, len as isize + 2 * gap);
+                check_widths(Job::Runs { src_stride, dst_stride, len, count });
+                check_widths(Job::Runs { src_stride: -src_stride, dst_stride, len, count });
+            }
+        }
+    }
 }
 
 /// Carried transposes, some rows of which start at each word of a line.

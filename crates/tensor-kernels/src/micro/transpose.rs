@@ -23,6 +23,7 @@
 //!   from one set of the cache.
 //! - Prefetching the source 256 or 512 bytes ahead, or a whole strip of it row by row, or the next
 //!   tiles' destination lines: nothing or a loss, in and out of cache.
+//! - The loop over small blocks inside: the compiler keeps a pointer for every place of every path, and moves them all at every turn.
 //! - Destination lines in two halves, one per tile of 256 bits: half the speed as soon as a block
 //!   leaves L1, and a tenth with streamed stores.
 
@@ -35,7 +36,6 @@ use super::registers::Registers;
 use super::unroll::unrolled;
 use super::vector::Vector;
 use super::{LINE, Lane, Stores, pick, portable, run, weave};
-use crate::Loop;
 
 /// Bytes of a source row that a sweep covers before it turns to the next rows: a page, as far as the
 /// hardware prefetches.
@@ -64,38 +64,7 @@ struct Transpose<R, L> {
     isa: R,
     plane: Plane,
     stores: Stores,
-    turns: Turns,
     lane: PhantomData<L>,
-}
-
-/// How often a block is transposed, and how far source and destination move each time, in bytes.
-#[derive(Clone, Copy)]
-struct Turns {
-    count: usize,
-    src_step: isize,
-    dst_step: isize,
-}
-
-const ONCE: Turns = Turns { count: 1, src_step: 0, dst_step: 0 };
-
-/// Transposes a block at every turn of a loop.
-///
-/// # Safety
-///
-/// M1, M2, M3 for the planes.
-#[inline(always)]
-pub(super) unsafe fn turns<R: Registers, L: Lane>(isa: R, plane: Plane, turns: Loop<2>) {
-    let [dst_step, src_step] = turns.strides.map(|stride| stride * L::WIDTH as isize);
-    let turns = Turns { count: turns.len, src_step, dst_step };
-    if plane.nu > 0 && plane.nv > 0 {
-        isa.vectorize(Transpose {
-            isa,
-            plane,
-            stores: Stores::Plain,
-            turns,
-            lane: PhantomData::<L>,
-        });
-    }
 }
 
 /// Transposes a block of elements.
@@ -143,7 +112,7 @@ fn by_lines<L: Lane>(plane: Plane) -> [Plane; 3] {
 #[inline(always)]
 unsafe fn transpose<R: Registers, L: Lane>(isa: R, plane: Plane, stores: Stores) {
     if plane.nu > 0 && plane.nv > 0 {
-        isa.vectorize(Transpose { isa, plane, stores, turns: ONCE, lane: PhantomData::<L> });
+        isa.vectorize(Transpose { isa, plane, stores, lane: PhantomData::<L> });
     }
 }
 
@@ -153,15 +122,10 @@ impl<R: Registers, L: Lane> NullaryFnOnce for Transpose<R, L> {
     #[inline(always)]
     fn call(self) {
         match self.stores {
-            Stores::Plain => {
-                let mut plane = self.plane;
-                for _ in 0..self.turns.count {
-                    // SAFETY: the invariant.
-                    unsafe { block::<R, L>(self.isa, plane, Stores::Plain) };
-                    plane.src = plane.src.wrapping_offset(self.turns.src_step);
-                    plane.dst = plane.dst.wrapping_offset(self.turns.dst_step);
-                }
-            }
+            // SAFETY: the invariant.
+            Stores::Plain | Stores::Registers => unsafe {
+                block::<R, L>(self.isa, self.plane, Stores::Plain);
+            },
             // SAFETY: the invariant.
             Stores::Stream => unsafe { block::<R, L>(self.isa, self.plane, Stores::Stream) },
         }

@@ -21,6 +21,7 @@ use tensor_core::{Error, Layout, Result, TensorView, TensorViewMut};
 use crate::{
     Exec, Loop, Machine,
     drive::{self, Ends},
+    micro::Stores,
     nest::{Loops, with_draft},
 };
 
@@ -54,8 +55,8 @@ pub(crate) struct Work {
     pub(crate) outer: Loops<2>,
     /// What happens inside.
     pub(crate) inner: Inner,
-    /// Write past the caches?
-    pub(crate) stream: bool,
+    /// How the result reaches memory.
+    pub(crate) stores: Stores,
     /// The name of the strategy.
     pub(crate) path: &'static str,
 }
@@ -143,7 +144,7 @@ impl Work {
     #[inline(always)]
     fn nothing() -> Self {
         let (outer, inner) = (Loops::new(), Inner::Nothing);
-        Self { unit: 1, starts: [0; 2], outer, inner, stream: false, path: choose::NOTHING }
+        Self { unit: 1, starts: [0; 2], outer, inner, stores: Stores::Plain, path: choose::NOTHING }
     }
 
     /// In place: to move a plan takes as long as to copy sixteen elements.
@@ -214,7 +215,7 @@ impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}-byte units: ", self.path, self.unit)?;
         fmt_loops(f, &self.outer)?;
-        write!(f, "{}{}", self.inner, if self.stream { ", streamed" } else { "" })
+        write!(f, "{}{}", self.inner, if self.stores == Stores::Stream { ", streamed" } else { "" })
     }
 }
 
