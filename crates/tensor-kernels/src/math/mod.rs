@@ -1,0 +1,88 @@
+//! Elementary functions that vectorise: no branch, no table, no call.
+//!
+//! In: numbers. Out: numbers, correct to the bounds below. Each function is straight-line code over `f32` or `f64`, with selects where others
+//! branch, so that a loop over it is a loop the compiler turns into SIMD code at the level that it is inlined into. That is why all of it is
+//! `#[inline(always)]`, and why an [`Arith`] says whether the level can fuse a product and a sum: without that instruction `mul_add` would be a
+//! call for each element.
+//!
+//! # Accuracy
+//! The largest error found against a reference of higher precision, in units in the last place of the result, with and without fusing. For
+//! `f32` every value has been tried where there is one argument; for `f64` some ten million.
+//!
+//! | function | f32 | f64 | method |
+//! |---|---|---|---|
+//! | `exp` | 1.1 | 1.0 | `2^n · e^r`, polynomial |
+//! | `ln` | 0.9 | 0.9 | `n ln 2 + ln(1 + f)`, `f / (2 + f)` |
+//! | `log2`, `log10` | 0.9 | 0.9 | the same, products with a tail |
+//! | `tanh` | 1.4 | 1.4 | polynomial, from 0.55 on `1 − 2 / (e^2x + 1)` |
+//! | `sigmoid` | 1.7 | 1.7 | `1 / (1 + e^-x)`, below 0 `e^x / (1 + e^x)` |
+//! | `silu` | 2.0 | 2.0 | `x sigmoid x` |
+//! | `sin`, `cos` | 0.6 | 0.9 | f32 in double precision; four-part π/2; far from 0 by the standard library |
+//! | `atan2` | 1.6 | 1.6 | one division, polynomial |
+//! | `gelu` | 0.6 | 4 | `x/2 · erfc(−x/√2)`, f32 in double precision |
+//! | `pow` | 0.6 | 1 | f32 `e^(y ln x)` in double precision; f64 the standard library's, number by number |
+//!
+//! Special values follow C99 (annex F), as PyTorch does: signed zeros, infinities, subnormal arguments and results, NaN.
+
+mod erf;
+mod exp;
+mod float;
+#[cfg(feature = "half")]
+pub(crate) mod half;
+mod log;
+mod power;
+mod trig;
+
+pub(crate) use erf::{gelu32, gelu64};
+pub(crate) use exp::{exp, sigmoid, silu, tanh};
+pub(crate) use float::Float;
+pub(crate) use log::{ln, log2, log10};
+pub(crate) use power::{pow32, pow64};
+pub(crate) use trig::{Circular, atan2_32, atan2_64};
+
+/// How `a · b + c` is computed where either rounding will do.
+pub trait Arith: Copy + Send + Sync + 'static {
+    /// `a · b + c`.
+    fn mul_add32(a: f32, b: f32, c: f32) -> f32;
+    /// `a · b + c`.
+    fn mul_add64(a: f64, b: f64, c: f64) -> f64;
+}
+
+/// Rounded once, by an instruction.
+#[derive(Clone, Copy, Debug)]
+pub enum Fused {}
+
+/// Rounded twice.
+#[derive(Clone, Copy, Debug)]
+pub enum Separate {}
+
+impl Arith for Fused {
+    #[inline(always)]
+    fn mul_add32(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+
+    #[inline(always)]
+    fn mul_add64(a: f64, b: f64, c: f64) -> f64 {
+        a.mul_add(b, c)
+    }
+}
+
+impl Arith for Separate {
+    #[inline(always)]
+    fn mul_add32(a: f32, b: f32, c: f32) -> f32 {
+        a * b + c
+    }
+
+    #[inline(always)]
+    fn mul_add64(a: f64, b: f64, c: f64) -> f64 {
+        a * b + c
+    }
+}
+
+/// What the target of this build has without asking the CPU.
+#[cfg(any(target_feature = "fma", target_arch = "aarch64"))]
+pub type Baseline = Fused;
+/// What the target of this build has without asking the CPU.
+#[cfg(not(any(target_feature = "fma", target_arch = "aarch64")))]
+pub type Baseline = Separate;
