@@ -5,15 +5,14 @@ use super::{Arith, Float};
 /// e to a power.
 #[inline(always)]
 pub(crate) fn exp<M: Arith, T: Float>(x: T) -> T {
-    let (power, scale) = scaled_exp::<M, T>(x, |q, r, _| q.fma::<M>(r * r, r));
+    let (power, scale) = scaled_power::<M, T>(x);
     power * scale
 }
 
-/// e to the power of `x + tail`, the tail being so small that `x` alone is it, rounded.
+/// The same as a normal number, and what to multiply it by.
 #[inline(always)]
-pub(super) fn exp_of_sum<M: Arith, T: Float>(x: T, tail: T) -> T {
-    let (power, scale) = scaled_exp::<M, T>(x, |q, r, _| r + q.fma::<M>(r * r, tail));
-    power * scale
+pub(super) fn scaled_power<M: Arith, T: Float>(x: T) -> (T, T) {
+    scaled_exp::<M, T>(x, |q, r, _| q.fma::<M>(r * r, r))
 }
 
 /// e to a power as a normal number, and what to multiply it by.

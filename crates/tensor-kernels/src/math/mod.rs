@@ -6,21 +6,23 @@
 //! call for each element.
 //!
 //! # Accuracy
-//! The largest error found against a reference of higher precision, in units in the last place of the result, with and without fusing. For
-//! `f32` every value has been tried where there is one argument; for `f64` some ten million.
+//! A bound on the error, in units in the last place of the exact result, that no argument tried has come to. f32 has been tried at every 16411th bit
+//! pattern, against double precision, f64 at some 70,000 numbers of all magnitudes, against 106-bit arithmetic; the tests can try more.
 //!
 //! | function | f32 | f64 | method |
 //! |---|---|---|---|
-//! | `exp` | 1.1 | 1.0 | `2^n · e^r`, polynomial |
-//! | `ln` | 0.9 | 0.9 | `n ln 2 + ln(1 + f)`, `f / (2 + f)` |
-//! | `log2`, `log10` | 0.9 | 0.9 | the same, products with a tail |
-//! | `tanh` | 1.4 | 1.4 | polynomial, from 0.55 on `1 − 2 / (e^2x + 1)` |
-//! | `sigmoid` | 1.7 | 1.7 | `1 / (1 + e^-x)`, below 0 `e^x / (1 + e^x)` |
-//! | `silu` | 2.0 | 2.0 | `x sigmoid x` |
-//! | `sin`, `cos` | 0.6 | 0.9 | f32 in double precision; four-part π/2; far from 0 by the standard library |
-//! | `atan2` | 1.6 | 1.6 | one division, polynomial |
-//! | `gelu` | 0.6 | 4 | `x/2 · erfc(−x/√2)`, f32 in double precision |
-//! | `pow` | 0.6 | 1 | f32 `e^(y ln x)` in double precision; f64 the standard library's, number by number |
+//! | `exp` | 1.1 | 1.1 | `2^n · e^r`, polynomial |
+//! | `ln`, `log2`, `log10` | 1 | 1 | `ln(1 + f)` from `f / (2 + f)`, the parts that n and f have added with their tails |
+//! | `tanh` | 1.6 | 1.6 | polynomial; from 0.55 on `1 − 2 / (e^2x + 1)` |
+//! | `sigmoid` | 1.8 | 1.8 | `1 / (1 + e^-x)`, below 0 `e^x / (1 + e^x)` |
+//! | `silu` | 1.8; 2.2 without fusing | the same | `x · sigmoid x` |
+//! | `sin`, `cos` | 0.8 | 1 | π/2 in parts; beyond 1.6 million the standard library's, number by number |
+//! | `atan2` | 0.7 | 1.9 | one division, polynomial |
+//! | `gelu` | 0.7 | 5 | `x/2 · erfc(−x/√2)` |
+//! | `pow` | 0.7 | the standard library's | `e^(y ln x)`; f64 number by number |
+//! | `rsqrt` | 1.5 | 1.5 | two operations, each rounded right |
+//!
+//! Where f32 is at 0.8 or less it is computed in double precision, as powers of a million or angles of a sum need it.
 //!
 //! Special values follow C99 (annex F), as PyTorch does: signed zeros, infinities, subnormal arguments and results, NaN.
 
