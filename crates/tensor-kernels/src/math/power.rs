@@ -30,6 +30,6 @@ fn integer(y: f64) -> (bool, bool) {
 
 /// `x^y` of the standard library: below 1 unit in the last place, number by number.
 #[inline(always)]
-pub(crate) fn pow64<M: Arith>(x: f64, y: f64) -> f64 {
+pub(crate) fn pow64(x: f64, y: f64) -> f64 {
     x.powf(y)
 }

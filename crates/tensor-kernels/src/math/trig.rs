@@ -3,7 +3,7 @@
 use super::{Arith, Float};
 
 /// 2/π.
-const PER_QUADRANT: f64 = 0.636_619_772_367_581_4;
+const PER_QUADRANT: f64 = std::f64::consts::FRAC_2_PI;
 /// π/2 in four parts; 2^20 times each of the first three is exact.
 const QUADRANT: [f64; 4] = [
     1.570_796_326_734_125_6,
@@ -143,7 +143,7 @@ fn sum(a: f64, b: f64) -> (f64, f64) {
 }
 
 /// π/4 in two parts; up to four times the first is exact.
-const QUARTER_PI: [f64; 2] = [0.785_398_163_397_448_3, 3.061_616_997_868_383e-17];
+const QUARTER_PI: [f64; 2] = [std::f64::consts::FRAC_PI_4, 3.061_616_997_868_383e-17];
 /// tan π/8.
 const TAN_EIGHTH: f64 = 0.414_213_562_373_095_03;
 /// `(atan(x) / x − 1) / x²` of x², for x up to 0.4143.

@@ -4,7 +4,7 @@ use super::{Compare, Fraction, Logic, Number, Ordered, Real};
 use crate::math::{self, Arith, Circular};
 
 macro_rules! floats {
-    ($($type:ty: $power:ident, $atan2:ident, $gelu:ident;)*) => {$(
+    ($($type:ty: $power:expr, $atan2:ident, $gelu:ident;)*) => {$(
         impl Logic for $type {
             #[inline(always)]
             fn same(self, other: Self) -> bool { self == other }
@@ -42,7 +42,7 @@ macro_rules! floats {
             #[inline(always)]
             fn magnitude(self) -> Self { self.abs() }
             #[inline(always)]
-            fn power<M: Arith>(self, exponent: Self) -> Self { math::$power::<M>(self, exponent) }
+            fn power<M: Arith>(self, exponent: Self) -> Self { $power(self, exponent) }
             #[inline(always)]
             fn to_float(self) -> Self { self }
         }
@@ -126,6 +126,6 @@ macro_rules! floats {
 }
 
 floats! {
-    f32: pow32, atan2_32, gelu32;
-    f64: pow64, atan2_64, gelu64;
+    f32: math::pow32::<M>, atan2_32, gelu32;
+    f64: math::pow64, atan2_64, gelu64;
 }

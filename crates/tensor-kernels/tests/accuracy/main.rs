@@ -37,8 +37,9 @@ struct Worst<T> {
 
 impl<T: Copy + std::fmt::Debug> Worst<T> {
     fn add(&mut self, error: f64, at: T, got: T) {
-        // Not `>`, so that NaN counts.
-        if !(error <= self.error) {
+        // No number where there should be one, or the reverse, is as wrong as can be.
+        let error = if error.is_nan() { f64::INFINITY } else { error };
+        if error > self.error {
             *self = Self { error, at, got };
         }
     }

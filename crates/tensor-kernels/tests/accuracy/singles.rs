@@ -116,6 +116,7 @@ fn functions_of_one_number() {
     }
 }
 
+type Exact = fn(f64, f64) -> f64;
 type Binary = fn(&Exec, &Tensor<f32>, &Tensor<f32>) -> Result<Tensor<f32>>;
 
 /// Two numbers of all magnitudes, each pattern once as the first.
@@ -132,7 +133,7 @@ fn pairs() -> impl Iterator<Item = (f32, f32)> {
 
 #[test]
 fn functions_of_two_numbers() {
-    let functions: [(&str, Binary, fn(f64, f64) -> f64, f64); 2] = [
+    let functions: [(&str, Binary, Exact, f64); 2] = [
         ("pow", |e, a, b| ops::pow(e, a, b), f64::powf, 0.7),
         ("atan2", |e, a, b| ops::atan2(e, a, b), f64::atan2, 0.7),
     ];
