@@ -15,22 +15,44 @@ pub(super) fn scaled_power<M: Arith, T: Float>(x: T) -> (T, T) {
     scaled_exp::<M, T>(x, |q, r, _| q.fma::<M>(r * r, r))
 }
 
+/// Is [`near_exp`] not for this argument?
+#[inline(always)]
+pub(crate) fn is_exp_far<T: Float>(x: T) -> bool {
+    let near = x.abs() < T::EXP_NEAR;
+    !near
+}
+
+/// e to a power that is no special case; the same number that [`exp`] gives, without its checks.
+#[inline(always)]
+pub(crate) fn near_exp<M: Arith, T: Float>(x: T) -> T {
+    let (power, magic) = reduced::<M, T>(x, T::EXP_MAGIC + T::ONE, |q, r, _| q.fma::<M>(r * r, r));
+    power * T::power_of_two(magic, false)
+}
+
 /// e to a power as a normal number, and what to multiply it by.
 ///
-/// With n the integer nearest to `x / ln 2`, and r the rest, it is `2^n e^r`. Only `2^(n−1)` is sure to be finite, so the scale is 2; and where the
-/// result may be subnormal it is `2^(n + many)`, and the scale brings it back, rounding once. `less_one` adds up `e^r − 1`: `q r² + r`, where r has
-/// lost a little, which comes last.
+/// Only `2^(n−1)` is sure to be finite, so the scale is 2; and where the result may be subnormal it is `2^(n + many)`, and the scale brings it back,
+/// rounding once.
 #[inline(always)]
 fn scaled_exp<M: Arith, T: Float>(x: T, less_one: impl Fn(T, T, T) -> T) -> (T, T) {
     let x = x.at_least(T::EXP_LEAST).at_most(T::EXP_MOST);
-    let magic = x.fma::<M>(T::LOG2_E, T::EXP_MAGIC);
-    let n = magic - T::EXP_MAGIC;
+    let (power, magic) = reduced::<M, T>(x, T::EXP_MAGIC, less_one);
+    let low = x < T::EXP_LOW;
+    (power * T::power_of_two(magic, low), if low { T::EXP_LOW_SCALE } else { T::TWO })
+}
+
+/// With n the integer nearest to `x / ln 2`, and r the rest: `e^r`, and n − 1 as [`power_of_two`](Float::power_of_two) takes it, or
+/// another near it that `base` asks for.
+///
+/// `less_one` adds up `e^r − 1`: `q r² + r`, where r has lost a little, which comes last.
+#[inline(always)]
+fn reduced<M: Arith, T: Float>(x: T, base: T, less_one: impl Fn(T, T, T) -> T) -> (T, T) {
+    let magic = x.fma::<M>(T::LOG2_E, base);
+    let n = magic - base;
     let head = n.fma::<M>(-T::LN2[0], x);
     let r = n.fma::<M>(-T::LN2[1], head);
     let lost = n.fma::<M>(-T::LN2[1], head - r);
-    let power = T::ONE + less_one(r.polynomial::<M>(T::EXP), r, lost);
-    let low = x < T::EXP_LOW;
-    (power * T::power_of_two(magic, low), if low { T::EXP_LOW_SCALE } else { T::TWO })
+    (T::ONE + less_one(r.polynomial::<M>(T::EXP), r, lost), magic)
 }
 
 /// The hyperbolic tangent.

@@ -51,6 +51,8 @@ pub(crate) trait Float:
     const EXP_MOST: Self;
     /// Below this it may be subnormal.
     const EXP_LOW: Self;
+    /// Up to this magnitude it is a normal number, and so is the power of two next to it.
+    const EXP_NEAR: Self;
     /// What brings powers of two back that are raised below it.
     const EXP_LOW_SCALE: Self;
 
@@ -191,6 +193,7 @@ float! {
     EXP_LEAST: Self = -110.0;
     EXP_MOST: Self = 89.0;
     EXP_LOW: Self = -83.0;
+    EXP_NEAR: Self = 87.0;
     EXP: &'static [Self] = &[0.499_999_94, 0.166_665_1, 0.041_668_497, 0.008_369_823, 0.001_381_233_9];
     LOG: &'static [Self] = &[0.666_666_6, 0.400_003_37, 0.285_371_7, 0.235_849_81];
     TANH: &'static [Self] = &[-0.333_333_16, 0.133_325_82, -0.053_851_61, 0.021_067_793, -0.006_267_462];
@@ -208,6 +211,7 @@ float! {
     EXP_LEAST: Self = -755.0;
     EXP_MOST: Self = 710.0;
     EXP_LOW: Self = -700.0;
+    EXP_NEAR: Self = 708.0;
     EXP: &'static [Self] = &[
         0.500_000_000_000_001_2, 0.166_666_666_666_663_72, 0.041_666_666_666_512_524, 0.008_333_333_333_515_613, 0.001_388_888_894_887_219,
         0.000_198_412_694_740_493_67, 2.480_148_716_228_292_5e-5, 2.755_760_350_062_396e-6, 2.763_251_576_696_054_3e-7,

@@ -10,10 +10,10 @@ pub(crate) trait Function1<A>: Sync {
     /// What it gives.
     type Output;
 
-    /// Are there arguments that it takes a slow path for? Blocks of elements are searched for them then.
+    /// Are there arguments, far from 0, that take more than the others? Blocks of elements are searched for them then.
     const HAS_FAR: bool = false;
 
-    /// The result.
+    /// The result, for arguments that are not far.
     fn call<M: Arith>(&self, a: A) -> Self::Output;
 
     /// Is this such an argument?
@@ -23,8 +23,8 @@ pub(crate) trait Function1<A>: Sync {
     }
 
     /// The result for such an argument.
-    fn call_far(&self, a: A) -> Self::Output {
-        self.call::<crate::math::Baseline>(a)
+    fn call_far<M: Arith>(&self, a: A) -> Self::Output {
+        self.call::<M>(a)
     }
 }
 

@@ -172,7 +172,7 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
 }
 
 /// So many elements are searched for far ones at a time.
-const SEARCHED: usize = 256;
+const SEARCHED: usize = 1024;
 
 impl<A: Element, F: Function1<A>> Map<F, A> {
     /// # Safety
@@ -208,7 +208,7 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
 
     #[inline(always)]
     fn one<M: Arith>(&self, a: A) -> F::Output {
-        if self.0.is_far(a) { self.0.call_far(a) } else { self.0.call::<M>(a) }
+        if self.0.is_far(a) { self.0.call_far::<M>(a) } else { self.0.call::<M>(a) }
     }
 }
 

@@ -88,6 +88,13 @@ macro_rules! floats {
 
             #[inline(always)]
             fn is_far(self) -> bool { Circular::is_far(self) }
+
+            const EXP_HAS_FAR: bool = true;
+
+            #[inline(always)]
+            fn is_exp_far(self) -> bool { math::is_exp_far(self) }
+            #[inline(always)]
+            fn near_exp<M: Arith>(self) -> Self { math::near_exp::<M, Self>(self) }
             #[inline(always)]
             fn over(self, divisor: Self) -> Self { self / divisor }
             #[inline(always)]

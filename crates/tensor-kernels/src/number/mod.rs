@@ -164,6 +164,22 @@ pub trait Fraction: Number<Float = Self> {
         false
     }
 
+    /// Are there numbers too far from 0 for [`near_exp`](Self::near_exp)?
+    const EXP_HAS_FAR: bool = false;
+
+    /// Is this one, or NaN?
+    #[must_use]
+    fn is_exp_far(self) -> bool {
+        false
+    }
+
+    /// e to this power, in fewer steps than [`exp`](Self::exp), and to the same bit, where neither the power nor a part of it is out of range.
+    #[must_use]
+    #[inline(always)]
+    fn near_exp<M: Arith>(self) -> Self {
+        self.exp::<M>()
+    }
+
     /// `self / divisor`.
     #[must_use]
     fn over(self, divisor: Self) -> Self;

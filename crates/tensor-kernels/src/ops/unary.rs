@@ -12,7 +12,7 @@ macro_rules! unary {
     ($(
         $(#[$doc:meta])*
         $op:ident $name:ident $into:ident $(in place $inplace:ident<$place_bound:ident>)?: $bound:ident -> $output:ty,
-        |$t:ident, $m:ident, $a:ident| $value:expr $(, far $is_far:expr, $far:expr)?;
+        |$t:ident, $m:ident, $a:ident| $value:expr $(, far $has_far:ident if $is_far:expr, $far:expr)?;
     )*) => {$(
         pub(crate) struct $op;
 
@@ -25,14 +25,15 @@ macro_rules! unary {
             }
 
             $(
-                const HAS_FAR: bool = <$t::Float as Fraction>::HAS_FAR;
+                const HAS_FAR: bool = <$t::Float as Fraction>::$has_far;
 
                 #[inline(always)]
                 fn is_far(&self, $a: $t) -> bool {
                     $is_far
                 }
 
-                fn call_far(&self, $a: $t) -> $output {
+                #[inline(always)]
+                fn call_far<$m: Arith>(&self, $a: $t) -> $output {
                     $far
                 }
             )?
@@ -86,7 +87,8 @@ unary! {
     /// `a · a` (PyTorch: `torch.square`).
     Square square square_into in place square_inplace<Number>: Number -> T, |T, M, a| a.times(a);
     /// `e^a`, of integers as f32 (PyTorch: `torch.exp`).
-    Exp exp exp_into in place exp_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().exp::<M>();
+    Exp exp exp_into in place exp_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().near_exp::<M>(),
+        far EXP_HAS_FAR if a.to_float().is_exp_far(), a.to_float().exp::<M>();
     /// The natural logarithm, of integers as f32 (PyTorch: `torch.log`).
     Ln ln ln_into in place ln_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().ln::<M>();
     /// The logarithm to base 2, of integers as f32 (PyTorch: `torch.log2`).
@@ -94,9 +96,9 @@ unary! {
     /// The logarithm to base 10, of integers as f32 (PyTorch: `torch.log10`).
     Log10 log10 log10_into in place log10_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().log10::<M>();
     /// The sine, of integers as f32 (PyTorch: `torch.sin`).
-    Sin sin sin_into in place sin_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().sin::<M>(), far a.to_float().is_far(), a.to_float().far_sin();
+    Sin sin sin_into in place sin_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().sin::<M>(), far HAS_FAR if a.to_float().is_far(), a.to_float().far_sin();
     /// The cosine, of integers as f32 (PyTorch: `torch.cos`).
-    Cos cos cos_into in place cos_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().cos::<M>(), far a.to_float().is_far(), a.to_float().far_cos();
+    Cos cos cos_into in place cos_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().cos::<M>(), far HAS_FAR if a.to_float().is_far(), a.to_float().far_cos();
     /// The hyperbolic tangent, of integers as f32 (PyTorch: `torch.tanh`).
     Tanh tanh tanh_into in place tanh_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().tanh::<M>();
     /// `1 / (1 + e^−a)`, of integers as f32 (PyTorch: `torch.sigmoid`).
