@@ -236,6 +236,29 @@ pub enum Error {
         b_shape: Vec<usize>,
     },
 
+    /// Operands of different shapes where broadcasting has to be asked for.
+    #[error(
+        "{op}: operands have shapes {a_shape:?} and {b_shape:?}, which implicit broadcasting would make one. \
+         It is switched off: use .broadcast_to(...) or .expand(...)."
+    )]
+    ImplicitBroadcast {
+        /// The operation.
+        op: &'static str,
+        /// The first operand's shape.
+        a_shape: Vec<usize>,
+        /// The other operand's shape.
+        b_shape: Vec<usize>,
+    },
+
+    /// Division of an integer by zero.
+    #[error("ZeroDivisionError: {op} of integers, divisor 0 at index {index:?}")]
+    DivisionByZero {
+        /// The operation.
+        op: &'static str,
+        /// Where the divisor is 0.
+        index: Vec<usize>,
+    },
+
     /// A given result of another shape than the operation's.
     #[error("output with shape {got:?} doesn't match the broadcast shape {expected:?} [{op}]")]
     OutputShape {
@@ -516,12 +539,14 @@ pub enum Error {
     /// An input that shares elements with what is written.
     #[error(
         "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. \
-         Please clone() the tensor before performing the operation. [{op}: {}]", overlap_text(.overlap)
+         Please clone() the tensor before performing the operation. [{op}: operand {operand}, {}]", overlap_text(.overlap)
     )]
     ReadWriteOverlap {
         /// The operation.
         op: &'static str,
-        /// An index of the input and one of the output that collide, or that it was too hard to say.
+        /// Which of its operands.
+        operand: &'static str,
+        /// An index of the operand and one of the output that collide, or that it was too hard to say.
         overlap: Box<Overlap>,
     },
 

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use atomic_refcell::{AtomicRef, AtomicRefMut};
 
 use crate::{
-    Element, Error, Layout, Overlap, Result, Storage, TensorBase, TensorView, TensorViewMut,
-    view::check_injective,
+    Beside, Element, Error, Layout, Overlap, Result, Storage, TensorBase, TensorView,
+    TensorViewMut, view::check_injective,
 };
 
 impl<T: Element, K> TensorBase<T, K> {
@@ -15,12 +15,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// # Errors
     /// [`Error::Borrowed`] while a write guard of the same storage is alive.
     pub fn read(&self) -> Result<TensorRef<'_, T>> {
-        Ok(TensorRef {
-            storage: self.storage(),
-            layout: self.layout(),
-            _borrow: self.storage().borrow()?,
-            element: PhantomData,
-        })
+        TensorRef::of(self.storage(), self.layout())
     }
 
     /// Borrows the storage for writing: one writer, no readers.
@@ -28,12 +23,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// # Errors
     /// [`Error::Borrowed`] while another guard of the same storage is alive.
     pub fn write(&self) -> Result<TensorRefMut<'_, T>> {
-        Ok(TensorRefMut {
-            storage: self.storage(),
-            layout: self.layout(),
-            _borrow: self.storage().borrow_mut()?,
-            element: PhantomData,
-        })
+        TensorRefMut::of(self.storage(), self.layout())
     }
 }
 
@@ -52,7 +42,12 @@ pub struct TensorRef<'a, T> {
     element: PhantomData<T>,
 }
 
-impl<T: Element> TensorRef<'_, T> {
+impl<'a, T: Element> TensorRef<'a, T> {
+    /// Of a tensor's storage and layout.
+    pub(crate) fn of(storage: &'a Storage, layout: &'a Layout) -> Result<Self> {
+        Ok(Self { storage, layout, _borrow: storage.borrow()?, element: PhantomData })
+    }
+
     /// The elements.
     pub fn as_view(&self) -> TensorView<'_, T> {
         let base = self.storage.start().cast();
@@ -69,7 +64,18 @@ pub struct TensorRefMut<'a, T> {
     element: PhantomData<T>,
 }
 
-impl<T: Element> TensorRefMut<'_, T> {
+impl<'a, T: Element> TensorRefMut<'a, T> {
+    /// Of a tensor's storage and layout.
+    pub(crate) fn of(storage: &'a Storage, layout: &'a Layout) -> Result<Self> {
+        Ok(Self { storage, layout, _borrow: storage.borrow_mut()?, element: PhantomData })
+    }
+
+    /// The elements, and what tensors of the same storage are opened with beside them.
+    pub(crate) fn split(&mut self) -> Result<(TensorViewMut<'_, T>, Beside<'_>)> {
+        let beside = Beside::elements(self.storage, self.layout, size_of::<T>());
+        Ok((self.as_view_mut()?, beside))
+    }
+
     /// The elements, to write.
     ///
     /// # Errors
@@ -110,7 +116,13 @@ impl<T: Element> TensorRefMut<'_, T> {
         }
         match input.layout().overlap(self.layout) {
             Overlap::No => {}
-            overlap => return Err(Error::ReadWriteOverlap { op, overlap: Box::new(overlap) }),
+            overlap => {
+                return Err(Error::ReadWriteOverlap {
+                    op,
+                    operand: "input",
+                    overlap: Box::new(overlap),
+                });
+            }
         }
         let base = self.storage.start().cast();
         // SAFETY: the input's elements lie in the storage that `self` borrows; they are disjoint from those that can be written.

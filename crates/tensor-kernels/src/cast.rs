@@ -5,6 +5,9 @@
 
 use tensor_core::Scalar;
 
+#[cfg(feature = "half")]
+use crate::math::half::Half;
+
 /// Elements that convert to `U`: every built-in type to every other.
 pub trait Cast<U>: Scalar {
     /// The converted value.
@@ -18,11 +21,11 @@ macro_rules! convert {
     };
     (@from bool $v:ident) => { $v as u8 };
     (@from plain $v:ident) => { $v };
-    (@from half $v:ident) => { $v.to_f32() };
+    (@from half $v:ident) => { Half::widen($v) };
     (@from complex $v:ident) => { $v.re };
     (@to plain $to:ty, $v:expr) => { $v as $to };
     (@to half $to:ty, $v:expr) => {
-        <$to>::from_f32($v as f32)
+        <$to as Half>::narrow($v as f32)
     };
 }
 
@@ -33,16 +36,10 @@ macro_rules! casts {
     (@one $from_kind:ident $from:ty, [$($to_kind:ident $to:ty,)*]) => {
         $(casts!(@pair $from_kind $from, $to_kind $to);)*
     };
-    (@pair complex $from:ty, bool $to:ty) => {
-        impl Cast<bool> for $from {
-            #[inline(always)]
-            fn cast(self) -> bool { self != <$from>::default() }
-        }
-    };
     (@pair $from_kind:ident $from:ty, bool $to:ty) => {
         impl Cast<bool> for $from {
             #[inline(always)]
-            fn cast(self) -> bool { self != <$from>::default() }
+            fn cast(self) -> bool { crate::Logic::truth(self) }
         }
     };
     (@pair complex $from:ty, complex $to:ty) => {

@@ -16,6 +16,27 @@ pub enum Par {
     Serial,
 }
 
+/// Whether operands of different shapes are broadcast.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Broadcast {
+    /// As PyTorch does. Values go with any shape.
+    #[default]
+    Implicit,
+    /// Only where it is asked for, by `broadcast_to` or `expand`: operands of different shapes are [`Error::ImplicitBroadcast`]. Values still go with
+    /// any shape.
+    Strict,
+}
+
+/// What becomes of an operand that meets the result elsewhere than at the same indices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Overlapping {
+    /// It is refused, as PyTorch does: [`Error::ReadWriteOverlap`].
+    #[default]
+    Refuse,
+    /// It is copied first, as NumPy does.
+    CopyFirst,
+}
+
 /// How an operation runs. The methods of [`TensorExt`](crate::TensorExt) use [`Exec::current`]; free functions take one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exec {
@@ -23,6 +44,10 @@ pub struct Exec {
     pub par: Par,
     /// The machine that plans are made for.
     pub machine: Machine,
+    /// Whether operands of different shapes are broadcast.
+    pub broadcast: Broadcast,
+    /// What becomes of an operand that meets the result elsewhere than at the same indices.
+    pub overlapping: Overlapping,
     /// One that this CPU has.
     pub(crate) simd: SimdLevel,
 }
@@ -35,7 +60,13 @@ impl Exec {
     pub fn from_env() -> Result<Self> {
         let asked = || std::env::var("TENSOR_SIMD").unwrap_or_default();
         let simd = SimdLevel::from_env().map_err(|why| refused(asked(), &why))?;
-        Ok(Self { par: Par::Auto, machine: Machine::detect(), simd })
+        Ok(Self {
+            par: Par::Auto,
+            machine: Machine::detect(),
+            broadcast: Broadcast::Implicit,
+            overlapping: Overlapping::Refuse,
+            simd,
+        })
     }
 
     /// As [`from_env`](Self::from_env), found once and kept.
@@ -51,6 +82,41 @@ impl Exec {
     #[must_use]
     pub fn serial(self) -> Self {
         Self { par: Par::Serial, ..self }
+    }
+
+    /// The same, without implicit broadcasting.
+    ///
+    /// ```
+    /// use tensor_kernels::{Error, Exec, Tensor, ops};
+    ///
+    /// let exec = Exec::current()?.strict();
+    /// let (x, row) = (Tensor::full(&[2, 3], 1.0)?, Tensor::full(&[3], 2.0)?);
+    /// assert!(matches!(ops::add(&exec, &x, &row), Err(Error::ImplicitBroadcast { .. })));
+    /// assert!(ops::add(&exec, &x, &row.expand(&[2, 3])?).is_ok());
+    /// assert!(ops::add(&exec, &x, 2.0).is_ok());
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { broadcast: Broadcast::Strict, ..self }
+    }
+
+    /// The same, with operands copied that meet the result elsewhere than at the same indices.
+    ///
+    /// ```
+    /// use tensor_kernels::{Error, Exec, Tensor, ops};
+    ///
+    /// let exec = Exec::current()?;
+    /// let x = Tensor::from_vec(vec![1, 2, 3, 4], &[2, 2])?;
+    /// let refused = ops::add_inplace(exec, &x, &x.t()?);
+    /// assert!(matches!(refused, Err(Error::ReadWriteOverlap { operand: "b", .. })));
+    /// ops::add_inplace(&exec.copying_first(), &x, &x.t()?)?;
+    /// assert_eq!(x.to_vec()?, [2, 5, 5, 8]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn copying_first(self) -> Self {
+        Self { overlapping: Overlapping::CopyFirst, ..self }
     }
 
     /// The same, with the kernels of another instruction set.

@@ -30,6 +30,7 @@ mod elementwise;
 mod exec;
 mod ext;
 mod machine;
+pub mod math;
 mod micro;
 mod nest;
 mod number;
@@ -45,14 +46,14 @@ pub use copy::{
 };
 pub use elementwise::{
     elementwise_path, map_fresh, map_inplace, map_into, zip_fresh, zip_inplace, zip_into,
-    zip3_fresh, zip3_into,
+    zip3_fresh, zip3_inplace, zip3_into,
 };
-pub use exec::{Exec, Par};
+pub use exec::{Broadcast, Exec, Overlapping, Par};
 pub use ext::{AnyTensor, Reshaped, Simd, Tensor, TensorExt};
 pub use machine::Machine;
 pub use micro::stream_copy;
 pub use nest::{Loop, Nest};
-pub use number::{Fraction, Number, Ordered};
+pub use number::{Bits, Compare, Fraction, Integer, Logic, Number, Ordered, Real};
 pub use plan::CopyPlan;
 pub use repeat::repeat;
 pub use simd::{SimdError, SimdLevel};

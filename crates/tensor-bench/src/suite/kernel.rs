@@ -3,7 +3,7 @@
 
 use tensor_kernels::{
     Cast, Exec, Fraction, Number, Ordered, Result, Tensor, TensorView, TensorViewMut, copy_into,
-    map_fresh, ops, to_fresh_contiguous, zip_fresh, zip3_fresh,
+    math::Baseline, ops, to_fresh_contiguous,
 };
 
 use super::Op;
@@ -31,30 +31,30 @@ pub(super) struct Kernel<T: 'static, R: 'static> {
 }
 
 macro_rules! kernel {
-    (1: $into:path, $one:expr, $peers:expr) => {
+    (1: $fresh:path, $into:path, $one:expr, $peers:expr) => {
         Kernel {
             into: |exec, a, out| $into(exec, &a[0], out),
-            fresh: |exec, a| map_fresh(exec, &a[0], $one),
+            fresh: |exec, a| $fresh(exec, &a[0]),
             naive: |a, out| naive::compute([a[0]], out, |[a]| $one(a)),
             peers: $peers,
             one: |a| $one(a[0]),
             same: Sample::close,
         }
     };
-    (2: $into:path, $one:expr, $peers:expr) => {
+    (2: $fresh:path, $into:path, $one:expr, $peers:expr) => {
         Kernel {
             into: |exec, a, out| $into(exec, &a[0], &a[1], out),
-            fresh: |exec, a| zip_fresh(exec, &a[0], &a[1], $one),
+            fresh: |exec, a| $fresh(exec, &a[0], &a[1]),
             naive: |a, out| naive::compute([a[0], a[1]], out, |[a, b]| $one(a, b)),
             peers: $peers,
             one: |a| $one(a[0], a[1]),
             same: Sample::close,
         }
     };
-    (3: $into:path, $one:expr, $peers:expr) => {
+    (3: $fresh:path, $into:path, $one:expr, $peers:expr) => {
         Kernel {
             into: |exec, a, out| $into(exec, &a[0], &a[1], &a[2], out),
-            fresh: |exec, a| zip3_fresh(exec, &a[0], &a[1], &a[2], $one),
+            fresh: |exec, a| $fresh(exec, &a[0], &a[1], &a[2]),
             naive: |a, out| naive::compute([a[0], a[1], a[2]], out, |[a, b, c]| $one(a, b, c)),
             peers: $peers,
             one: |a| $one(a[0], a[1], a[2]),
@@ -76,18 +76,18 @@ pub(super) fn copy<T: Sample>() -> Kernel<T, T> {
 }
 
 pub(super) fn cast<T: Sample + Cast<R>, R: Sample>() -> Kernel<T, R> {
-    kernel!(1: ops::cast_into, T::cast, Vec::new())
+    kernel!(1: ops::cast, ops::cast_into, T::cast, Vec::new())
 }
 
 /// The operations of all numbers; `None` for the others.
 pub(super) fn number<T: Sample + Number>(op: Op) -> Option<Kernel<T, T>> {
     let peers = peers::elementwise(op);
     match op {
-        Op::Add => Some(kernel!(2: ops::add_into, T::plus, peers)),
-        Op::Sub => Some(kernel!(2: ops::sub_into, T::minus, peers)),
-        Op::Mul => Some(kernel!(2: ops::mul_into, T::times, peers)),
-        Op::Neg => Some(kernel!(1: ops::neg_into, T::negated, peers)),
-        Op::MulAdd => Some(kernel!(3: ops::mul_add_into, T::times_plus, peers)),
+        Op::Add => Some(kernel!(2: ops::add, ops::add_into, T::plus, peers)),
+        Op::Sub => Some(kernel!(2: ops::sub, ops::sub_into, T::minus, peers)),
+        Op::Mul => Some(kernel!(2: ops::mul, ops::mul_into, T::times, peers)),
+        Op::Neg => Some(kernel!(1: ops::neg, ops::neg_into, T::negated, peers)),
+        Op::MulAdd => Some(kernel!(3: ops::mul_add, ops::mul_add_into, T::times_plus, peers)),
         _ => None,
     }
 }
@@ -95,16 +95,16 @@ pub(super) fn number<T: Sample + Number>(op: Op) -> Option<Kernel<T, T>> {
 /// The operations of real numbers; `None` for the others.
 pub(super) fn ordered<T: Sample + Ordered>(op: Op) -> Option<Kernel<T, T>> {
     let peers = peers::elementwise(op);
-    (op == Op::Relu).then_some(kernel!(1: ops::relu_into, T::or_zero, peers))
+    (op == Op::Relu).then_some(kernel!(1: ops::relu, ops::relu_into, T::or_zero, peers))
 }
 
 /// The operations of real and complex floats; `None` for the others.
 pub(super) fn fraction<T: Sample + Fraction>(op: Op) -> Option<Kernel<T, T>> {
     let peers = peers::elementwise(op);
     match op {
-        Op::Div => Some(kernel!(2: ops::div_into, T::over, peers)),
-        Op::Sqrt => Some(kernel!(1: ops::sqrt_into, T::root, peers)),
-        Op::Exp => Some(kernel!(1: ops::exp_into, T::power_of_e, peers)),
+        Op::Div => Some(kernel!(2: ops::div, ops::div_into, T::over, peers)),
+        Op::Sqrt => Some(kernel!(1: ops::sqrt, ops::sqrt_into, T::root, peers)),
+        Op::Exp => Some(kernel!(1: ops::exp, ops::exp_into, T::exp::<Baseline>, peers)),
         _ => None,
     }
 }

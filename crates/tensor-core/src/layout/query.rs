@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::{Layout, Overlap, overlap};
 use crate::{
-    DimVec, MemoryFormat, Result,
+    DimVec, Error, MemoryFormat, Result,
     strides::{CHANNELS_LAST_3D_ORDER, CHANNELS_LAST_ORDER, strides_in_bytes},
 };
 
@@ -189,6 +189,24 @@ impl Layout {
     /// A stride that does not fit in bytes.
     pub fn strides_in_bytes(&self, itemsize: usize) -> Result<DimVec<isize>> {
         strides_in_bytes(&self.strides, itemsize)
+    }
+
+    /// The layout of the bytes of elements so wide: one more dimension, the bytes of an element.
+    ///
+    /// # Errors
+    /// Offsets in bytes beyond `isize::MAX`.
+    pub(crate) fn in_bytes(&self, itemsize: usize) -> Result<Self> {
+        let mut shape = self.shape.clone();
+        let mut strides = self.strides_in_bytes(itemsize)?;
+        let too_large = || Error::TooLarge {
+            what: "the offset in bytes",
+            shape: self.shape.to_vec(),
+            strides: self.strides.to_vec(),
+        };
+        let offset = self.offset.checked_mul(itemsize).ok_or_else(too_large)?;
+        shape.push(itemsize);
+        strides.push(1);
+        Self::checked(shape, strides, offset)
     }
 
     /// Do two indices reach the same element? Exact, with two such indices as witness.

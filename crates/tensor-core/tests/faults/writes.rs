@@ -186,7 +186,7 @@ fn a_pair_of_views_shares_no_element() {
     write.iter_mut().zip(&read).for_each(|(to, from)| *to = from);
 
     let refused = guard.as_view_pair("copy", &tensor.narrow(0, 4, 4).unwrap()).err();
-    let Some(Error::ReadWriteOverlap { op: "copy", overlap }) = refused else {
+    let Some(Error::ReadWriteOverlap { op: "copy", operand: "input", overlap }) = refused else {
         panic!("{refused:?}")
     };
     assert_eq!(

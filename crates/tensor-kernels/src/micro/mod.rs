@@ -34,6 +34,7 @@
 //!   aligned, its row stride is a multiple of 64 bytes and its rows are whole lines.
 //! - **M5, the CPU.** An [`Isa`] value exists only where its instructions do.
 
+mod function;
 mod ops;
 mod plane;
 mod portable;
@@ -70,7 +71,11 @@ mod weave;
 
 use pulp::NullaryFnOnce;
 
-use crate::{Loop, SimdLevel};
+use crate::{
+    Loop, SimdLevel,
+    math::{Arith, Baseline},
+};
+pub(crate) use function::{Closure, Function1, Function2, Function3};
 pub(crate) use ops::{Compute, Lanes, Map, Operation, Zip, Zip3};
 use plane::Plane;
 pub use stream::stream_copy;
@@ -131,6 +136,9 @@ pub(crate) struct Rows {
 ///
 /// Strides and steps are signed and count elements. The defaults are the portable kernels.
 pub(crate) trait Isa: Copy + Send + Sync {
+    /// Whether products and sums can be fused.
+    type Arith: Arith;
+
     /// Compiles `f`, and whatever is inlined into it, for this instruction set. A closure works; a
     /// type whose `call` is `#[inline(always)]` is sure to be inlined.
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output;
@@ -304,6 +312,8 @@ pub(crate) trait Isa: Copy + Send + Sync {
 pub(crate) struct Scalar;
 
 impl Isa for Scalar {
+    type Arith = Baseline;
+
     #[inline(always)]
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
         f.call()

@@ -2,13 +2,19 @@
 //!
 //! An operation is a function of one element of each input. Its loop runs over adjacent elements, or one that stands for all; a combination of
 //! these is a loop of its own, so that each is one the compiler vectorises, at the SIMD level it is inlined into.
+//!
+//! The compiler does so under a check that the result meets no input. A result that is an input, as of an operation in place, would fail it; its
+//! elements go through a room of their own, which stays in the first-level cache.
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, mem::MaybeUninit};
 
 use tensor_core::Element;
 
-use super::{Isa, Kernel, dispatch};
-use crate::SimdLevel;
+use super::{
+    Isa, Kernel, dispatch,
+    function::{Function1, Function2, Function3},
+};
+use crate::{SimdLevel, math::Arith};
 
 /// Rows of lanes: where each operand's first row starts, and how far its rows are apart, in bytes.
 #[derive(Clone, Copy)]
@@ -26,7 +32,7 @@ pub(crate) trait Operation<const N: usize>: Sync {
     /// Computes rows of adjacent results, which may be the very elements of an input.
     ///
     /// # Safety
-    /// [`Compute::row`]'s, for each row.
+    /// [`Compute::row`]'s, for each row; but operand 0 may be an input.
     unsafe fn compute(&self, simd: SimdLevel, lanes: Lanes<N>);
 }
 
@@ -50,9 +56,51 @@ impl<const N: usize, O: Compute<N>> Kernel for Rows<'_, N, O> {
         let Lanes { mut places, row_steps, same, rows, len } = self.lanes;
         for _ in 0..rows {
             // SAFETY: the maker's.
-            unsafe { self.operation.row(places, same, len) };
+            unsafe { row_or_in_place::<N, O, I::Arith>(self.operation, places, same, len) };
             places = std::array::from_fn(|k| places[k].wrapping_offset(row_steps[k]));
         }
+    }
+}
+
+/// Room for results that may not go to where they belong before all have been computed.
+#[repr(align(64))]
+struct Room([MaybeUninit<u8>; ROOM]);
+
+/// A quarter of a page.
+const ROOM: usize = 1024;
+
+/// A row, by way of a room if it is computed in place.
+///
+/// # Safety
+/// [`Operation::compute`]'s.
+#[inline(always)]
+unsafe fn row_or_in_place<const N: usize, O: Compute<N>, M: Arith>(
+    operation: &O,
+    places: [*mut u8; N],
+    same: [bool; N],
+    len: usize,
+) {
+    let mut room = Room([MaybeUninit::uninit(); ROOM]);
+    let width = O::WIDTHS[0];
+    let in_place = places[1..].contains(&places[0]) && width <= ROOM && O::SUITS_ROOM;
+    let step = if in_place { ROOM / width } else { len };
+    let mut at = 0;
+    while at < len {
+        let count = step.min(len - at);
+        let mut now: [*mut u8; N] = std::array::from_fn(|k| {
+            places[k].wrapping_add(if same[k] { 0 } else { at * O::WIDTHS[k] })
+        });
+        let out = now[0];
+        if in_place {
+            now[0] = room.0.as_mut_ptr().cast();
+        }
+        // SAFETY: the caller's, or the room is operand 0, large and aligned enough.
+        unsafe { operation.row::<M>(now, same, count) };
+        if in_place {
+            // SAFETY: the room holds `count` results; the caller's.
+            unsafe { out.copy_from_nonoverlapping(now[0], count * width) };
+        }
+        at += count;
     }
 }
 
@@ -64,35 +112,128 @@ pub(crate) trait Compute<const N: usize>: Sync {
     /// The bytes of an element of the result and of each input.
     const WIDTHS: [usize; N];
 
-    /// Computes `len` adjacent results, which may be the very elements of an input.
+    /// Is a [`Room`] aligned for the result?
+    const SUITS_ROOM: bool = align_of::<Self::Output>() <= align_of::<Room>();
+
+    /// Computes `len` adjacent results.
     ///
     /// # Safety
     /// Operand 0 can be written and the others read, at `len` adjacent elements, or at one for operands that are `same`. All are aligned. Operand 0 is
     /// never `same`.
-    unsafe fn row(&self, operands: [*mut u8; N], same: [bool; N], len: usize);
+    unsafe fn row<M: Arith>(&self, operands: [*mut u8; N], same: [bool; N], len: usize);
+}
+
+/// `out[at] = value` for each lane. A macro, as a closure might not be inlined, and would then be compiled for the baseline.
+macro_rules! each {
+    ($out:expr, $len:expr, $at:ident => $value:expr) => {
+        for $at in 0..$len {
+            let value = $value;
+            // SAFETY: the caller's.
+            unsafe { $out.wrapping_add($at).write(value) };
+        }
+    };
+}
+
+/// Element `at` of an input, or the only one.
+///
+/// # Safety
+/// It can be read and is aligned.
+#[inline(always)]
+unsafe fn read<const SAME: bool, T: Copy>(place: *mut T, at: usize) -> T {
+    // SAFETY: the caller's.
+    unsafe { place.wrapping_add(if SAME { 0 } else { at }).read() }
+}
+
+/// A function of one element.
+pub(crate) struct Map<F, A>(F, PhantomData<fn(A)>);
+
+impl<F, A> Map<F, A> {
+    pub(crate) fn new(function: F) -> Self {
+        Self(function, PhantomData)
+    }
+}
+
+impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, A> {
+    type Output = R;
+
+    const WIDTHS: [usize; 2] = [size_of::<R>(), size_of::<A>()];
+
+    #[inline(always)]
+    unsafe fn row<M: Arith>(&self, [out, a]: [*mut u8; 2], [_, same]: [bool; 2], len: usize) {
+        let (out, a) = (out.cast(), a.cast());
+        if same {
+            // SAFETY: the caller's.
+            unsafe { self.lanes::<M, true>(out, a, len) };
+        } else {
+            // SAFETY: the caller's.
+            unsafe { self.lanes::<M, false>(out, a, len) };
+        }
+    }
+}
+
+/// So many elements are searched for far ones at a time.
+const SEARCHED: usize = 1024;
+
+impl<A: Element, F: Function1<A>> Map<F, A> {
+    /// # Safety
+    /// [`Compute::row`]'s.
+    #[inline(always)]
+    unsafe fn lanes<M: Arith, const SAME: bool>(&self, out: *mut F::Output, a: *mut A, len: usize) {
+        let block = if F::HAS_FAR { SEARCHED } else { len.max(1) };
+        for start in (0..len).step_by(block) {
+            let (out, a) = (out.wrapping_add(start), a.wrapping_add(if SAME { 0 } else { start }));
+            let count = block.min(len - start);
+            // SAFETY: the caller's.
+            if F::HAS_FAR && unsafe { self.any_far::<SAME>(a, count) } {
+                // SAFETY: the caller's.
+                each!(out, count, at => self.one::<M>(unsafe { read::<SAME, A>(a, at) }));
+            } else {
+                // SAFETY: the caller's.
+                each!(out, count, at => self.0.call::<M>(unsafe { read::<SAME, A>(a, at) }));
+            }
+        }
+    }
+
+    /// # Safety
+    /// [`Compute::row`]'s, for the input.
+    #[inline(always)]
+    unsafe fn any_far<const SAME: bool>(&self, a: *mut A, len: usize) -> bool {
+        let mut any = false;
+        for at in 0..len {
+            // SAFETY: the caller's.
+            any |= self.0.is_far(unsafe { read::<SAME, A>(a, at) });
+        }
+        any
+    }
+
+    #[inline(always)]
+    fn one<M: Arith>(&self, a: A) -> F::Output {
+        if self.0.is_far(a) { self.0.call_far::<M>(a) } else { self.0.call::<M>(a) }
+    }
 }
 
 macro_rules! operation {
-    ($(#[$doc:meta])* $name:ident<$n:literal>($($input:ident / $same:ident: $type:ident),*)) => {
+    ($(#[$doc:meta])* $name:ident<$n:literal> of $function:ident($($input:ident / $same:ident: $type:ident),*)) => {
         $(#[$doc])*
-        pub(crate) struct $name<F, $($type,)* R>(F, PhantomData<fn($($type),*) -> R>);
+        pub(crate) struct $name<F, $($type),*>(F, PhantomData<fn($($type),*)>);
 
-        impl<F: Fn($($type),*) -> R, $($type,)* R> $name<F, $($type,)* R> {
+        impl<F, $($type),*> $name<F, $($type),*> {
             pub(crate) fn new(function: F) -> Self {
                 Self(function, PhantomData)
             }
         }
 
-        impl<F, $($type: Element,)* R: Element> Compute<$n> for $name<F, $($type,)* R>
+        impl<F, $($type: Element,)* R: Element> Compute<$n> for $name<F, $($type),*>
         where
-            F: Fn($($type),*) -> R + Sync,
+            F: $function<$($type,)* Output = R>,
         {
             type Output = R;
 
             const WIDTHS: [usize; $n] = [size_of::<R>(), $(size_of::<$type>()),*];
 
             #[inline(always)]
-            unsafe fn row(&self, [out, $($input),*]: [*mut u8; $n], [_, $($same),*]: [bool; $n], len: usize) {
+            unsafe fn row<M: Arith>(&self, [out, $($input),*]: [*mut u8; $n], [_, $($same),*]: [bool; $n], len: usize) {
+                let out = out.cast::<R>();
                 rows!(self, out, len, [$($input: $type = $same),*] []);
             }
         }
@@ -109,40 +250,12 @@ macro_rules! rows {
         }
     };
     ($self:ident, $out:ident, $len:ident, [] [$(($input:ident: $type:ident, $same:literal))*]) => {
-        for at in 0..$len {
-            // SAFETY: the caller's: `len` elements of each input, or one if it is the same for all.
-            let value = $self.0($(unsafe { read($input.cast::<$type>(), lane::<$same>(at)) }),*);
-            // SAFETY: the caller's.
-            unsafe { write($out.cast::<R>(), at, value) };
-        }
+        // SAFETY: the caller's: `len` elements of each input, or one if it is the same for all.
+        each!($out, $len, at => $self.0.call::<M>($(unsafe { read::<$same, $type>($input.cast(), at) }),*))
     };
 }
 
-/// # Safety
-/// `place` can be read at element `at` and is aligned.
-#[inline(always)]
-unsafe fn read<T: Copy>(place: *mut T, at: usize) -> T {
-    // SAFETY: the caller's.
-    unsafe { place.wrapping_add(at).read() }
-}
-
-/// # Safety
-/// `place` can be written at element `at` and is aligned.
-#[inline(always)]
-unsafe fn write<T: Copy>(place: *mut T, at: usize, value: T) {
-    // SAFETY: the caller's.
-    unsafe { place.wrapping_add(at).write(value) };
-}
-
-operation!(/// A function of one element.
-    Map<2>(a / a_same: A));
 operation!(/// A function of two elements.
-    Zip<3>(a / a_same: A, b / b_same: B));
+    Zip<3> of Function2(a / a_same: A, b / b_same: B));
 operation!(/// A function of three elements.
-    Zip3<4>(a / a_same: A, b / b_same: B, c / c_same: C));
-
-/// Which element of an input belongs to lane `at`: the only one, if it is the same for all.
-#[inline(always)]
-fn lane<const SAME: bool>(at: usize) -> usize {
-    if SAME { 0 } else { at }
-}
+    Zip3<4> of Function3(a / a_same: A, b / b_same: B, c / c_same: C));

@@ -4,6 +4,8 @@ use pulp::NullaryFnOnce;
 
 use super::plane::Plane;
 use super::vector::{Join, Vector};
+use crate::math::Fused;
+
 use super::{Isa, Lane, Rows, Stores, carry, lines, run, transpose};
 
 /// An instruction set with registers, which is all it needs to get every kernel: [`Isa`] is
@@ -24,6 +26,9 @@ pub(super) trait Registers: Copy + Send + Sync {
 }
 
 impl<R: Registers> Isa for R {
+    // Both levels of x86-64 that have registers here have FMA.
+    type Arith = Fused;
+
     #[inline(always)]
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
         Registers::vectorize(self, f)

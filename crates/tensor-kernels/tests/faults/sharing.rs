@@ -9,11 +9,13 @@ fn numbers() -> Tensor<i32> {
 /// The refusal must name an index of the input and one of the result that are one element.
 #[track_caller]
 fn assert_meet(result: Result<()>, input: &Tensor<i32>, output: &Tensor<i32>) {
-    let Err(Error::ReadWriteOverlap { overlap, op }) = result else { panic!("{result:?}") };
+    let Err(Error::ReadWriteOverlap { overlap, operand, op }) = result else {
+        panic!("{result:?}")
+    };
     let Overlap::Yes { first, second } = &*overlap else { panic!("{overlap:?}") };
     let (read, written) = (input.layout().offset_of(first), output.layout().offset_of(second));
     assert_eq!(read.unwrap(), written.unwrap(), "{first:?} of the input, {second:?} of the output");
-    let text = Error::ReadWriteOverlap { op, overlap: overlap.clone() }.to_string();
+    let text = Error::ReadWriteOverlap { op, operand, overlap: overlap.clone() }.to_string();
     assert!(
         text.starts_with(
             "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. \
@@ -21,7 +23,12 @@ fn assert_meet(result: Result<()>, input: &Tensor<i32>, output: &Tensor<i32>) {
         ),
         "{text}"
     );
-    assert!(text.ends_with(&format!("[{op}: indices {first:?} and {second:?} meet]")), "{text}");
+    assert!(
+        text.ends_with(&format!(
+            "[{op}: operand {operand}, indices {first:?} and {second:?} meet]"
+        )),
+        "{text}"
+    );
 }
 
 /// An input and an output over the same storage.

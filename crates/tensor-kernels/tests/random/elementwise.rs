@@ -122,7 +122,7 @@ fn sums<T: Operand + Number>(
     let sums: Vec<T> = a.values(&shape).zip(b.values(&shape)).map(|(a, b)| a.plus(b)).collect();
     let to = to(&shape);
     let blank = Memory::room_for(&to, setting.skew[0]);
-    let add: Named<T> = ops::add_into;
+    let add: Named<T> = |exec, a, b, out| ops::add_into(exec, a, b, out);
     writes(&blank, &to, setting, &sums, |exec, out| add(exec, &a.view(), &b.view(), out));
     gives(&[&a.layout, &b.layout], setting, &sums, |exec| {
         zip_fresh(exec, &a.view(), &b.view(), T::plus)

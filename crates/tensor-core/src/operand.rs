@@ -1,0 +1,337 @@
+//! What an operation reads and what it writes, whoever holds it.
+//!
+//! A computing crate takes an [`Operand`] where a tensor, a view or a single value may stand, and a [`Target`] where a tensor or a mutable view may.
+//! Here they are opened: borrowed at run time if they are tensors. Whether an operand meets the target is decided then, before anything is written.
+
+use std::{fmt, marker::PhantomData};
+
+use crate::{
+    Element, Error, Layout, Overlap, Result, Storage, TensorBase, TensorRef, TensorRefMut,
+    TensorView, TensorViewMut, view::describe,
+};
+
+/// Something to read elements from: a tensor, a view, or one value that stands for all.
+///
+/// ```
+/// use tensor_core::{Operand, Tensor};
+///
+/// let x = Tensor::full(&[2, 3], 1.5)?;
+/// assert_eq!(Operand::from(&x).shape(), [2, 3]);
+/// assert_eq!(Operand::from(&x.read()?.as_view()).shape(), [2, 3]);
+/// assert_eq!(Operand::from(2.5).shape(), []);
+/// # Ok::<(), tensor_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub enum Operand<'a, T> {
+    /// A tensor, still to be borrowed.
+    Tensor(Handle<'a, T>),
+    /// A view.
+    View(&'a TensorView<'a, T>),
+    /// One value.
+    Value([T; 1]),
+}
+
+/// Something to write elements to: a tensor or a mutable view.
+#[derive(Debug)]
+pub enum Target<'a, T> {
+    /// A tensor, still to be borrowed.
+    Tensor(Handle<'a, T>),
+    /// A view.
+    View(TensorViewMut<'a, T>),
+}
+
+/// A tensor of elements `T`, whatever computes its operators.
+pub struct Handle<'a, T> {
+    storage: &'a Storage,
+    layout: &'a Layout,
+    element: PhantomData<T>,
+}
+
+impl<T> Clone for Handle<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Handle<'_, T> {}
+
+impl<T> fmt::Debug for Handle<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        describe(f, "Tensor", self.layout)
+    }
+}
+
+impl<'a, T: Element> Handle<'a, T> {
+    fn of<K>(tensor: &'a TensorBase<T, K>) -> Self {
+        Self { storage: tensor.storage(), layout: tensor.layout(), element: PhantomData }
+    }
+
+    /// Sizes, strides and offset.
+    pub fn layout(&self) -> &'a Layout {
+        self.layout
+    }
+
+    /// Borrows the storage for reading.
+    ///
+    /// # Errors
+    /// [`Error::Borrowed`].
+    pub fn read(&self) -> Result<TensorRef<'a, T>> {
+        TensorRef::of(self.storage, self.layout)
+    }
+}
+
+impl<'a, T: Element, K> From<&'a TensorBase<T, K>> for Operand<'a, T> {
+    fn from(tensor: &'a TensorBase<T, K>) -> Self {
+        Self::Tensor(Handle::of(tensor))
+    }
+}
+
+impl<'a, T> From<&'a TensorView<'a, T>> for Operand<'a, T> {
+    fn from(view: &'a TensorView<'a, T>) -> Self {
+        Self::View(view)
+    }
+}
+
+impl<T: Element> From<T> for Operand<'_, T> {
+    fn from(value: T) -> Self {
+        Self::Value([value])
+    }
+}
+
+impl<'a, T: Element, K> From<&'a TensorBase<T, K>> for Target<'a, T> {
+    fn from(tensor: &'a TensorBase<T, K>) -> Self {
+        Self::Tensor(Handle::of(tensor))
+    }
+}
+
+impl<'a, T: Copy> From<&'a mut TensorViewMut<'_, T>> for Target<'a, T> {
+    fn from(view: &'a mut TensorViewMut<'_, T>) -> Self {
+        Self::View(view.reborrow())
+    }
+}
+
+impl<'a, T: Element> Operand<'a, T> {
+    /// The sizes; none for a value.
+    pub fn shape(&self) -> &[usize] {
+        match self {
+            Self::Tensor(tensor) => tensor.layout.shape(),
+            Self::View(view) => view.shape(),
+            Self::Value(_) => &[],
+        }
+    }
+
+    /// How the elements lie to those of a target.
+    pub fn relation<U: Element>(&self, target: &Target<'_, U>) -> Relation {
+        match (self, target) {
+            (Self::Tensor(input), Target::Tensor(output)) if input.storage.same(output.storage) => {
+                relation((input.layout, size_of::<T>()), (output.layout, size_of::<U>()))
+            }
+            // What is borrowed already cannot be borrowed to be written.
+            _ => Relation::Apart,
+        }
+    }
+
+    /// Borrows the elements.
+    ///
+    /// # Errors
+    /// [`Error::Borrowed`].
+    pub fn read(&self) -> Result<Reading<'_, T>> {
+        Ok(match self {
+            Self::View(view) => Reading::View((*view).clone()),
+            Self::Value(value) => Reading::View(TensorView::new(value, Layout::contiguous(&[])?)?),
+            Self::Tensor(tensor) => Reading::Guard(tensor.read()?),
+        })
+    }
+
+    /// Borrows the elements, beside those that are being written.
+    ///
+    /// # Errors
+    /// [`Error::Borrowed`]; [`Error::ReadWriteOverlap`], which will say `op` and `operand`, if some of the elements are being written, unless all of
+    /// them are, at the same indices.
+    pub fn open<'b>(
+        &'b self,
+        beside: &Beside<'b>,
+        op: &'static str,
+        operand: &'static str,
+    ) -> Result<Opened<'b, T>> {
+        match (self, beside.written) {
+            (Self::Tensor(tensor), Some(written)) if written.storage.same(tensor.storage) => {
+                written.opened(tensor, op, operand)
+            }
+            _ => self.read().map(Opened::Elements),
+        }
+    }
+}
+
+/// How an operand's elements lie to those that are to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// They share none.
+    Apart,
+    /// They are the same, at the same indices.
+    Same,
+    /// Some are the same, elsewhere; or it is too hard to say.
+    Overlap(Overlap),
+}
+
+/// How elements of some widths in one storage lie to others.
+fn relation((from, width): (&Layout, usize), (to, other_width): (&Layout, usize)) -> Relation {
+    if width == other_width {
+        return if same_places(from, to) { Relation::Same } else { found(from.overlap(to)) };
+    }
+    match (from.in_bytes(width), to.in_bytes(other_width)) {
+        (Ok(from), Ok(to)) => found(without_bytes(from.overlap(&to))),
+        _ => Relation::Overlap(Overlap::TooHard),
+    }
+}
+
+fn found(overlap: Overlap) -> Relation {
+    match overlap {
+        Overlap::No => Relation::Apart,
+        some => Relation::Overlap(some),
+    }
+}
+
+/// The indices of the elements, without the last, that of a byte.
+fn without_bytes(mut overlap: Overlap) -> Overlap {
+    if let Overlap::Yes { first, second } = &mut overlap {
+        first.pop();
+        second.pop();
+    }
+    overlap
+}
+
+/// Does each index reach the same place in two layouts of one storage? Strides of dimensions of size 1 do not matter.
+fn same_places(a: &Layout, b: &Layout) -> bool {
+    let mut strides = a.shape().iter().zip(a.strides().iter().zip(b.strides()));
+    a.shape() == b.shape()
+        && a.offset() == b.offset()
+        && strides.all(|(&n, (a, b))| n == 1 || a == b)
+}
+
+/// An operand whose elements can be read.
+pub enum Reading<'a, T> {
+    /// It was a tensor.
+    Guard(TensorRef<'a, T>),
+    /// It was a view or a value; or a tensor that shares a storage with the target, but no element.
+    View(TensorView<'a, T>),
+}
+
+impl<T: Element> Reading<'_, T> {
+    /// The elements.
+    pub fn as_view(&self) -> TensorView<'_, T> {
+        match self {
+            Self::Guard(guard) => guard.as_view(),
+            Self::View(view) => view.clone(),
+        }
+    }
+}
+
+/// An operand beside a target.
+pub enum Opened<'a, T> {
+    /// It has elements of its own.
+    Elements(Reading<'a, T>),
+    /// It is the target.
+    Target,
+}
+
+impl<T: Element> Opened<'_, T> {
+    /// The elements, unless they are the target's.
+    pub fn as_view(&self) -> Option<TensorView<'_, T>> {
+        match self {
+            Self::Elements(reading) => Some(reading.as_view()),
+            Self::Target => None,
+        }
+    }
+}
+
+impl<'a, T: Element> Target<'a, T> {
+    /// The sizes.
+    pub fn shape(&self) -> &[usize] {
+        match self {
+            Self::Tensor(tensor) => tensor.layout.shape(),
+            Self::View(view) => view.shape(),
+        }
+    }
+
+    /// Borrows the elements.
+    ///
+    /// # Errors
+    /// [`Error::Borrowed`].
+    pub fn open(self) -> Result<Writing<'a, T>> {
+        Ok(match self {
+            Self::Tensor(tensor) => {
+                Writing::Guard(TensorRefMut::of(tensor.storage, tensor.layout)?)
+            }
+            Self::View(view) => Writing::View(view),
+        })
+    }
+}
+
+/// A target whose elements can be written.
+pub enum Writing<'a, T> {
+    /// It was a tensor.
+    Guard(TensorRefMut<'a, T>),
+    /// It was a view.
+    View(TensorViewMut<'a, T>),
+}
+
+impl<T: Element> Writing<'_, T> {
+    /// The elements, and what operands of the same storage are opened with.
+    ///
+    /// # Errors
+    /// [`Error::WriteOverlap`].
+    pub fn split(&mut self) -> Result<(TensorViewMut<'_, T>, Beside<'_>)> {
+        match self {
+            Self::Guard(guard) => guard.split(),
+            Self::View(view) => Ok((view.reborrow(), Beside::nothing())),
+        }
+    }
+}
+
+/// What is being written while operands are read.
+pub struct Beside<'a> {
+    written: Option<Written<'a>>,
+}
+
+#[derive(Clone, Copy)]
+struct Written<'a> {
+    storage: &'a Storage,
+    layout: &'a Layout,
+    width: usize,
+}
+
+impl<'a> Beside<'a> {
+    /// Nothing that an operand could meet.
+    pub fn nothing() -> Self {
+        Self { written: None }
+    }
+
+    /// The elements of a tensor, of which the caller holds the only borrow while `'a` lasts.
+    pub(crate) fn elements(storage: &'a Storage, layout: &'a Layout, width: usize) -> Self {
+        Self { written: Some(Written { storage, layout, width }) }
+    }
+}
+
+impl<'a> Written<'a> {
+    /// An operand of the same storage.
+    fn opened<T: Element>(
+        &self,
+        tensor: &Handle<'_, T>,
+        op: &'static str,
+        operand: &'static str,
+    ) -> Result<Opened<'a, T>> {
+        match relation((tensor.layout, size_of::<T>()), (self.layout, self.width)) {
+            Relation::Same => Ok(Opened::Target),
+            Relation::Apart => {
+                let base = self.storage.start().cast();
+                // SAFETY: the tensor's elements lie in its storage, which is borrowed for `'a`; those that are written are others.
+                let view = unsafe { TensorView::from_raw(base, tensor.layout.clone(), false) };
+                Ok(Opened::Elements(Reading::View(view)))
+            }
+            Relation::Overlap(overlap) => {
+                Err(Error::ReadWriteOverlap { op, operand, overlap: Box::new(overlap) })
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! One call of an elementwise operation: what is decided before an element is written, and then the work.
+//!
+//! 1. Shapes broadcast to one, and it is the result's.
+//! 2. Operands that would have to be read after they were written are refused, or copied.
+//! 3. The result is borrowed, then the operands. One that is the result itself has no view of its own: it is read where it is written.
+//! 4. The work is planned and done.
+
+use std::iter::repeat_n;
+
+use tensor_core::{
+    Beside, DimVec, Element, Error, Layout, Opened, Operand, Relation, Result, Target, TensorBase,
+    TensorView, TensorViewMut, broadcast_two,
+};
+
+use crate::{
+    Broadcast, Exec, Ordered, Overlapping,
+    copy::copy_into,
+    drive::{self, Ends, Place},
+    micro::{Compute, Function1, Function2, Function3, Map, Zip, Zip3},
+    nest::Nest,
+    plan::ElementwiseWork,
+};
+
+/// Who calls, and how the work is to be done.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'e> {
+    exec: &'e Exec,
+    op: &'static str,
+}
+
+/// An operand, or the target itself.
+pub(crate) type Argument<'a, T> = Option<Operand<'a, T>>;
+
+/// Operands by name, as messages have them.
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+impl<'e> Call<'e> {
+    pub(crate) fn new(exec: &'e Exec, op: &'static str) -> Self {
+        Self { exec, op }
+    }
+
+    /// Opens an argument, beside the target's elements.
+    fn open<'b, T: Element>(
+        self,
+        argument: &'b Argument<'_, T>,
+        beside: &Beside<'b>,
+        which: usize,
+    ) -> Result<Opened<'b, T>> {
+        match argument {
+            Some(operand) => operand.open(beside, self.op, NAMES[which]),
+            None => Ok(Opened::Target),
+        }
+    }
+
+    /// A copy of an operand that meets the target elsewhere, if that is the policy; opening it will refuse it otherwise.
+    fn copied_first<A: Element, R: Element>(
+        self,
+        argument: &Argument<'_, A>,
+        out: &Target<'_, R>,
+    ) -> Result<Option<Copied<A>>> {
+        match (self.exec.overlapping, argument) {
+            (Overlapping::CopyFirst, Some(operand)) => match operand.relation(out) {
+                Relation::Overlap(_) => Copied::of(self.exec, operand).map(Some),
+                Relation::Same | Relation::Apart => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// The shape that operands broadcast to, if they may; a value has none and goes with any.
+    fn shape(self, shapes: &[Option<&[usize]>]) -> Result<DimVec<usize>> {
+        let mut shapes = shapes.iter().flatten();
+        let Some(first) = shapes.next() else { return Ok(DimVec::new()) };
+        shapes.try_fold(DimVec::from_slice(first), |all, shape| self.broadcast(&all, shape))
+    }
+
+    fn broadcast(self, a: &[usize], b: &[usize]) -> Result<DimVec<usize>> {
+        if a == b {
+            return Ok(DimVec::from_slice(a));
+        }
+        let shape = broadcast_two(self.op, a, b)?;
+        match self.exec.broadcast {
+            Broadcast::Implicit => Ok(shape),
+            Broadcast::Strict => Err(Error::ImplicitBroadcast {
+                op: self.op,
+                a_shape: a.to_vec(),
+                b_shape: b.to_vec(),
+            }),
+        }
+    }
+
+    fn check_shape(self, got: &[usize], shapes: &[Option<&[usize]>]) -> Result<()> {
+        let expected = self.shape(shapes)?;
+        // Values alone fill any result.
+        if got == &expected[..] || shapes.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        Err(Error::OutputShape { op: self.op, got: got.to_vec(), expected: expected.to_vec() })
+    }
+
+    /// Refuses divisors of 0, for numbers that have no result then; nothing is divided if there are no dividends.
+    pub(crate) fn check_divisors<T: Ordered>(
+        self,
+        dividends: &[usize],
+        divisors: &Operand<'_, T>,
+    ) -> Result<()> {
+        if T::DIVIDES_BY_ZERO || dividends.contains(&0) {
+            return Ok(());
+        }
+        let opened = divisors.read()?;
+        let view = opened.as_view();
+        let is_zero = |number: &T| !number.truth();
+        if !view.runs().any(|run| run.iter().any(is_zero)) {
+            return Ok(());
+        }
+        let place = view.iter().position(|number| is_zero(&number)).unwrap_or(0);
+        Err(Error::DivisionByZero { op: self.op, index: index_of(place, view.shape()) })
+    }
+}
+
+/// The elements of an operand, elsewhere.
+struct Copied<T> {
+    elements: Vec<T>,
+    layout: Layout,
+}
+
+impl<T: Element> Copied<T> {
+    fn of(exec: &Exec, operand: &Operand<'_, T>) -> Result<Self> {
+        let reading = operand.read()?;
+        let from = reading.as_view();
+        let (mut elements, bytes) = (Vec::new(), from.numel().saturating_mul(size_of::<T>()));
+        elements.try_reserve_exact(from.numel()).map_err(|_| Error::OutOfMemory { bytes })?;
+        // Any value will do until the elements are there; without elements there is none.
+        elements.extend(from.iter().next().into_iter().flat_map(|any| repeat_n(any, from.numel())));
+        let layout = Layout::contiguous(from.shape())?;
+        copy_into(exec, &from, &mut TensorViewMut::new(&mut elements, layout.clone())?)?;
+        Ok(Self { elements, layout })
+    }
+
+    fn as_view(&self) -> Result<TensorView<'_, T>> {
+        TensorView::new(&self.elements, self.layout.clone())
+    }
+}
+
+/// The sizes of an argument; none for a value.
+fn shape<'s, A: Element, R: Element>(
+    argument: &'s Argument<'_, A>,
+    out: &'s Target<'_, R>,
+) -> Option<&'s [usize]> {
+    argument.as_ref().map_or_else(|| Some(out.shape()), operand_shape)
+}
+
+fn operand_shape<'s, T: Element>(operand: &'s Operand<'_, T>) -> Option<&'s [usize]> {
+    match operand {
+        Operand::Value(_) => None,
+        operand => Some(operand.shape()),
+    }
+}
+
+/// The index of the element at a place in logical order.
+fn index_of(mut place: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (i, &size) in index.iter_mut().zip(shape).rev() {
+        (*i, place) = (place % size, place / size);
+    }
+    index
+}
+
+/// An operand as the loops see it: broadcast to the result's shape, or the result itself.
+struct Input<'v, T> {
+    view: Option<TensorView<'v, T>>,
+}
+
+impl<'v, T: Element> Input<'v, T> {
+    fn of(opened: &'v Opened<'_, T>, shape: &[usize]) -> Result<Self> {
+        let view = opened.as_view();
+        Ok(Self { view: view.map(|view| view.broadcast_to(shape)).transpose()? })
+    }
+
+    fn layout<'x>(&'x self, out: &'x Layout) -> &'x Layout {
+        self.view.as_ref().map_or(out, TensorView::layout)
+    }
+
+    fn place<'x>(&'x self, out: Place<'x>) -> Place<'x> {
+        self.view.as_ref().map_or(out, Place::from)
+    }
+}
+
+fn plan<const N: usize, O: Compute<N>>(_: &O, layouts: [&Layout; N]) -> ElementwiseWork<N> {
+    ElementwiseWork::plan(Nest::of(layouts), O::WIDTHS)
+}
+
+/// The two forms for a number of operands: into a given result, and into a fresh one.
+macro_rules! forms {
+    ($($into:ident $fresh:ident: $operation:ident of $function:ident($($arg:ident: $type:ident, $which:literal, $copy:ident);*))*) => {
+        impl Call<'_> {$(
+            pub(crate) fn $into<$($type: Element,)* R: Element>(
+                self,
+                function: impl $function<$($type,)* Output = R>,
+                $($arg: Argument<'_, $type>,)*
+                out: Target<'_, R>,
+            ) -> Result<()> {
+                self.check_shape(out.shape(), &[$(shape(&$arg, &out)),*])?;
+                $(let $copy = self.copied_first(&$arg, &out)?;)*
+                $(let $copy = $copy.as_ref().map(Copied::as_view).transpose()?;)*
+                $(let $arg = $copy.as_ref().map_or($arg, |copy| Some(copy.into()));)*
+                let mut writing = out.open()?;
+                let (mut out, beside) = writing.split()?;
+                $(let $arg = self.open(&$arg, &beside, $which)?;)*
+                $(let $arg = Input::of(&$arg, out.shape())?;)*
+                let operation = $operation::new(function);
+                let work = plan(&operation, [out.layout(), $($arg.layout(out.layout())),*]);
+                let place = Place::from(&mut out);
+                drive::compute(self.exec, &work, &operation, Ends::new([place, $($arg.place(place)),*]));
+                Ok(())
+            }
+
+            pub(crate) fn $fresh<$($type: Element,)* R: Element, K>(
+                self,
+                function: impl $function<$($type,)* Output = R>,
+                $($arg: Operand<'_, $type>,)*
+            ) -> Result<TensorBase<R, K>> {
+                let shape = self.shape(&[$(operand_shape(&$arg)),*])?;
+                $(let $arg = $arg.read()?;)*
+                $(let $arg = $arg.as_view();)*
+                let layout = Layout::elementwise(&[$($arg.layout()),*])?;
+                $(let $arg = $arg.broadcast_to(&shape)?;)*
+                let operation = $operation::new(function);
+                let work = plan(&operation, [&layout, $($arg.layout()),*]);
+                drive::computed(self.exec, &work, &operation, &[$((&$arg).into()),*], layout)
+            }
+        )*}
+    };
+}
+
+forms! {
+    into1 fresh1: Map of Function1(a: A, 0, a_copy)
+    into2 fresh2: Zip of Function2(a: A, 0, a_copy; b: B, 1, b_copy)
+    into3 fresh3: Zip3 of Function3(a: A, 0, a_copy; b: B, 1, b_copy; c: C, 2, c_copy)
+}

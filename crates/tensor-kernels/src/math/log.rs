@@ -1,0 +1,72 @@
+//! Logarithms.
+
+use super::{Arith, Float};
+
+/// `x = 2^n (1 + f)`, with f from √½ − 1 to √2 − 1, and ln(1 + f) as `f − half_square + rest`.
+struct Parts<T> {
+    n: T,
+    f: T,
+    half_square: T,
+    rest: T,
+}
+
+impl<T: Float> Parts<T> {
+    /// With `s = f / (2 + f)` it is `ln(1 + f) = ln((1 + s) / (1 − s))`, of which a polynomial in s² gives what f and f²/2 do not.
+    #[inline(always)]
+    fn of<M: Arith>(x: T) -> Self {
+        let subnormal = x < T::MIN_NORMAL;
+        let lifted = if subnormal { x * T::LIFT } else { x };
+        let down = if subnormal { T::LIFTED } else { T::ZERO };
+        let (exponent, m) = lifted.split();
+        let f = m - T::ONE;
+        let s = f / (T::TWO + f);
+        let square = s * s;
+        let half_square = T::HALF * f * f;
+        let rest = s * square.polynomial::<M>(T::LOG).fma::<M>(square, half_square);
+        Self { n: exponent - down, f, half_square, rest }
+    }
+
+    /// The result where x is positive and finite; what the logarithm is elsewhere.
+    #[inline(always)]
+    fn unless_special(x: T, log: T) -> T {
+        let positive = if x < T::INFINITY { log } else { x };
+        let otherwise = if x < T::ZERO { T::NAN } else { x };
+        let otherwise = if x == T::ZERO { -T::INFINITY } else { otherwise };
+        if x > T::ZERO { positive } else { otherwise }
+    }
+}
+
+/// The natural logarithm.
+#[inline(always)]
+pub(crate) fn ln<M: Arith, T: Float>(x: T) -> T {
+    let Parts { n, f, half_square, rest } = Parts::of::<M>(x);
+    let small = n.fma::<M>(T::LN2[1], rest) - half_square;
+    Parts::unless_special(x, n.fma::<M>(T::LN2[0], small + f))
+}
+
+/// The logarithm to base 2.
+#[inline(always)]
+pub(crate) fn log2<M: Arith, T: Float>(x: T) -> T {
+    to_base::<M, T>(x, [T::ONE, T::ZERO], T::PER_LN2)
+}
+
+/// The logarithm to base 10.
+#[inline(always)]
+pub(crate) fn log10<M: Arith, T: Float>(x: T) -> T {
+    to_base::<M, T>(x, T::LOG10_2, T::PER_LN10)
+}
+
+/// `n · of_two + ln(1 + f) · per_ln`, the factors in two parts of which the first gives exact products.
+#[inline(always)]
+fn to_base<M: Arith, T: Float>(x: T, of_two: [T; 2], per_ln: [T; 2]) -> T {
+    let Parts { n, f, half_square, rest } = Parts::of::<M>(x);
+    let head = (f - half_square).cut();
+    let tail = (f - head) - half_square + rest;
+    let large = n * of_two[0];
+    let middle = head * per_ln[0];
+    let small = n.fma::<M>(of_two[1], (tail + head) * per_ln[1] + tail * per_ln[0]);
+    // Whichever is larger, n is an integer and ln(1 + f) below 1/2: what the sum loses is its difference.
+    let sum = large + middle;
+    let lost = (large - sum) + middle;
+    Parts::unless_special(x, sum + (small + lost))
+}

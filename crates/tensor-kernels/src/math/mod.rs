@@ -1,0 +1,90 @@
+//! Elementary functions that vectorise: no branch, no table, no call.
+//!
+//! In: numbers. Out: numbers, correct to the bounds below. Each function is straight-line code over `f32` or `f64`, with selects where others
+//! branch, so that a loop over it is a loop the compiler turns into SIMD code at the level that it is inlined into. That is why all of it is
+//! `#[inline(always)]`, and why an [`Arith`] says whether the level can fuse a product and a sum: without that instruction `mul_add` would be a
+//! call for each element.
+//!
+//! # Accuracy
+//! A bound on the error, in units in the last place of the exact result, that no argument tried has come to. f32 has been tried at every 16411th bit
+//! pattern, against double precision, f64 at some 70,000 numbers of all magnitudes, against 106-bit arithmetic; the tests can try more.
+//!
+//! | function | f32 | f64 | method |
+//! |---|---|---|---|
+//! | `exp` | 1.1 | 1.1 | `2^n · e^r`, polynomial |
+//! | `ln`, `log2`, `log10` | 1 | 1 | `ln(1 + f)` from `f / (2 + f)`, the parts that n and f have added with their tails |
+//! | `tanh` | 1.6 | 1.6 | polynomial; from 0.55 on `1 − 2 / (e^2x + 1)` |
+//! | `sigmoid` | 1.8 | 1.8 | `1 / (1 + e^-x)`, below 0 `e^x / (1 + e^x)` |
+//! | `silu` | 1.8; 2.2 without fusing | the same | `x · sigmoid x` |
+//! | `sin`, `cos` | 0.8 | 1 | π/2 in parts; beyond 1.6 million the standard library's, number by number |
+//! | `atan2` | 0.7 | 1.9 | one division, polynomial |
+//! | `gelu` | 0.7 | 5 | `x/2 · erfc(−x/√2)` |
+//! | `pow` | 0.7 | the standard library's | `e^(y ln x)`; f64 number by number |
+//! | `rsqrt` | 1.5 | 1.5 | two operations, each rounded right |
+//!
+//! Where f32 is at 0.8 or less it is computed in double precision, as powers of a million or angles of a sum need it.
+//!
+//! Special values follow C99 (annex F), as PyTorch does: signed zeros, infinities, subnormal arguments and results, NaN.
+
+mod erf;
+mod exp;
+mod float;
+#[cfg(feature = "half")]
+pub(crate) mod half;
+mod log;
+mod power;
+mod trig;
+
+pub(crate) use erf::{gelu32, gelu64};
+pub(crate) use exp::{exp, is_exp_far, near_exp, sigmoid, silu, tanh};
+pub(crate) use float::Float;
+pub(crate) use log::{ln, log2, log10};
+pub(crate) use power::{pow32, pow64};
+pub(crate) use trig::{Circular, atan2_32, atan2_64};
+
+/// How `a · b + c` is computed where either rounding will do.
+pub trait Arith: Copy + Send + Sync + 'static {
+    /// `a · b + c`.
+    fn mul_add32(a: f32, b: f32, c: f32) -> f32;
+    /// `a · b + c`.
+    fn mul_add64(a: f64, b: f64, c: f64) -> f64;
+}
+
+/// Rounded once, by an instruction.
+#[derive(Clone, Copy, Debug)]
+pub enum Fused {}
+
+/// Rounded twice.
+#[derive(Clone, Copy, Debug)]
+pub enum Separate {}
+
+impl Arith for Fused {
+    #[inline(always)]
+    fn mul_add32(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+
+    #[inline(always)]
+    fn mul_add64(a: f64, b: f64, c: f64) -> f64 {
+        a.mul_add(b, c)
+    }
+}
+
+impl Arith for Separate {
+    #[inline(always)]
+    fn mul_add32(a: f32, b: f32, c: f32) -> f32 {
+        a * b + c
+    }
+
+    #[inline(always)]
+    fn mul_add64(a: f64, b: f64, c: f64) -> f64 {
+        a * b + c
+    }
+}
+
+/// What the target of this build has without asking the CPU.
+#[cfg(any(target_feature = "fma", target_arch = "aarch64"))]
+pub type Baseline = Fused;
+/// What the target of this build has without asking the CPU.
+#[cfg(not(any(target_feature = "fma", target_arch = "aarch64")))]
+pub type Baseline = Separate;

@@ -1,0 +1,35 @@
+//! Powers.
+
+use super::{Arith, exp, ln};
+
+/// `x^y`, as C99 has it, computed in double precision.
+#[inline(always)]
+pub(crate) fn pow32<M: Arith>(x: f32, y: f32) -> f32 {
+    let (size, exponent) = (f64::from(x.abs()), f64::from(y));
+    let power = exp::<M, f64>(exponent * ln::<M, f64>(size)) as f32;
+    let (whole, odd) = integer(exponent);
+    let signed = if odd { power.copysign(x) } else { power };
+    let refused = x < 0.0 && x > f32::NEG_INFINITY && !whole;
+    let result = if refused { f32::NAN } else { signed };
+    // 1 to any power, anything to the power 0, and -1 to an infinite power.
+    let one = (x == 1.0) | (y == 0.0) | ((x == -1.0) & (y.abs() == f32::INFINITY));
+    if one { 1.0 } else { result }
+}
+
+/// Is it an integer, and an odd one? Beyond 2^30, where f32 has no other, all numbers count as even; NaN as whole, so that it stays NaN.
+#[inline(always)]
+fn integer(y: f64) -> (bool, bool) {
+    const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
+    const ALL_EVEN: f64 = 1_073_741_824.0;
+    let size = y.abs();
+    let size = if size > ALL_EVEN { ALL_EVEN } else { size };
+    let magic = size + MAGIC;
+    let whole = magic - MAGIC == size;
+    (whole | y.is_nan(), whole & (magic.to_bits() & 1 == 1))
+}
+
+/// `x^y` of the standard library: below 1 unit in the last place, number by number.
+#[inline(always)]
+pub(crate) fn pow64(x: f64, y: f64) -> f64 {
+    x.powf(y)
+}

@@ -1,0 +1,203 @@
+//! Sine, cosine and the angle of a point.
+
+use super::{Arith, Float};
+
+/// 2/π.
+const PER_QUADRANT: f64 = std::f64::consts::FRAC_2_PI;
+/// π/2 in four parts; 2^20 times each of the first three is exact.
+const QUADRANT: [f64; 4] = [
+    1.570_796_326_734_125_6,
+    6.077_100_506_303_966e-11,
+    2.022_266_248_711_166_5e-21,
+    8.478_427_660_368_9e-32,
+];
+/// Up to here a multiple of π/2 is at most 2^20.
+const FAR: f64 = 1_647_099.0;
+/// `(sin x / x − 1) / x²` of x², for x up to π/4.
+const SIN: &[f64] = &[
+    -0.166_666_666_666_666_32,
+    0.008_333_333_333_322_205,
+    -0.000_198_412_698_296_329_45,
+    2.755_731_362_875_608e-6,
+    -2.505_074_786_382_847_5e-8,
+    1.589_618_184_470_566_5e-10,
+];
+/// `(cos x − 1 + x²/2) / x⁴` of x².
+const COS: &[f64] = &[
+    0.041_666_666_666_666_595,
+    -0.001_388_888_888_887_384,
+    2.480_158_728_929_735e-5,
+    -2.755_731_429_665_791e-7,
+    2.087_571_541_668_999_3e-9,
+    -1.135_922_699_706_061_8e-11,
+];
+/// The same for results in single precision.
+const SIN_SHORT: &[f64] = &[
+    -0.166_666_666_412_251_6,
+    0.008_333_329_338_510_432,
+    -0.000_198_393_193_941_319_5,
+    2.718_162_769_985_607e-6,
+];
+const COS_SHORT: &[f64] = &[
+    0.041_666_666_622_123_746,
+    -0.001_388_888_369_170_211_3,
+    2.479_950_349_899_283e-5,
+    -2.720_885_736_947_607e-7,
+];
+
+/// Sine and cosine.
+pub(crate) trait Circular: Float {
+    /// Is it too far from 0 for [`circular`](Self::circular)?
+    fn is_far(self) -> bool;
+    /// The sine of x plus `turn` quarter turns, not far from 0.
+    fn circular<M: Arith>(self, turn: u64) -> Self;
+    /// The same anywhere, by the standard library; `turn` is 0 or 1.
+    fn far_circular(self, turn: u64) -> Self;
+}
+
+/// Where x lies: the number of quarter turns, in the low bits, and what is left.
+#[inline(always)]
+fn quadrant<M: Arith>(x: f64) -> (u64, f64) {
+    let magic = x.fma::<M>(PER_QUADRANT, f64::MAGIC);
+    (magic.to_bits(), magic - f64::MAGIC)
+}
+
+/// One of the two by the lowest bit of the quadrant, its sign by the next.
+#[inline(always)]
+fn choose(quadrant: u64, sin: f64, cos: f64) -> f64 {
+    let value = if quadrant & 1 == 0 { sin } else { cos };
+    f64::from_bits(value.to_bits() ^ (quadrant & 2) << 62)
+}
+
+impl Circular for f32 {
+    #[inline(always)]
+    fn is_far(self) -> bool {
+        self.abs() >= FAR as f32
+    }
+
+    /// Two parts of π/2 and few coefficients do: all is rounded to half the digits.
+    #[inline(always)]
+    fn circular<M: Arith>(self, turn: u64) -> f32 {
+        let x = f64::from(self);
+        let (magic, n) = quadrant::<M>(x);
+        let r = n.fma::<M>(-QUADRANT[1], n.fma::<M>(-QUADRANT[0], x));
+        let square = r * r;
+        let sin = (square * r).fma::<M>(square.polynomial::<M>(SIN_SHORT), r);
+        let sin = if r == 0.0 { x } else { sin };
+        let cos = square.fma::<M>(square.polynomial::<M>(COS_SHORT), -0.5).fma::<M>(square, 1.0);
+        choose(magic.wrapping_add(turn), sin, cos) as f32
+    }
+
+    fn far_circular(self, turn: u64) -> f32 {
+        if turn == 0 { self.sin() } else { self.cos() }
+    }
+}
+
+impl Circular for f64 {
+    #[inline(always)]
+    fn is_far(self) -> bool {
+        self.abs() >= FAR
+    }
+
+    #[inline(always)]
+    fn circular<M: Arith>(self, turn: u64) -> f64 {
+        let (magic, n) = quadrant::<M>(self);
+        let (r, tail) = remainder(self, n);
+        let square = r * r;
+        // sin(r + tail) is sin r + tail cos r, and cos(r + tail) is cos r − tail sin r, to first order; 1 − r²/2 and r do for the factors.
+        let cube = square * r;
+        let bend =
+            cube.fma::<M>(square.polynomial::<M>(&SIN[1..]) * square, tail - 0.5 * square * tail);
+        let sin = r + cube.fma::<M>(SIN[0], bend);
+        let half = 0.5 * square;
+        let head = 1.0 - half;
+        let lost = (1.0 - head) - half;
+        let cos = head + (square * square).fma::<M>(square.polynomial::<M>(COS), lost - r * tail);
+        // So near 0 the sum above has no −0.
+        let sin = if r == 0.0 { self } else { sin };
+        choose(magic.wrapping_add(turn), sin, cos)
+    }
+
+    fn far_circular(self, turn: u64) -> f64 {
+        if turn == 0 { self.sin() } else { self.cos() }
+    }
+}
+
+/// `x − n π/2` in two parts. The products are exact, and each sum hands on what it loses.
+#[inline(always)]
+fn remainder(x: f64, n: f64) -> (f64, f64) {
+    let first = x - n * QUADRANT[0];
+    let (second, lost) = sum(first, -n * QUADRANT[1]);
+    let (third, also_lost) = sum(second, -n * QUADRANT[2]);
+    let tail = lost + (also_lost - n * QUADRANT[3]);
+    let r = third + tail;
+    (r, (third - r) + tail)
+}
+
+/// A sum and what it loses.
+#[inline(always)]
+fn sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let of_b = sum - a;
+    (sum, (a - (sum - of_b)) + (b - of_b))
+}
+
+/// π/4 in two parts; up to four times the first is exact.
+const QUARTER_PI: [f64; 2] = [std::f64::consts::FRAC_PI_4, 3.061_616_997_868_383e-17];
+/// tan π/8.
+const TAN_EIGHTH: f64 = 0.414_213_562_373_095_03;
+/// `(atan(x) / x − 1) / x²` of x², for x up to 0.4143.
+const ATAN: &[f64] = &[
+    -0.333_333_333_333_332,
+    0.199_999_999_999_539_07,
+    -0.142_857_142_802_299_16,
+    0.111_111_107_851_661_49,
+    -0.090_908_978_074_334_07,
+    0.076_920_611_037_039_44,
+    -0.066_631_141_406_892_26,
+    0.058_479_622_795_009_14,
+    -0.050_396_302_984_250_65,
+    0.038_072_732_209_818_41,
+    -0.017_916_034_348_703_227,
+];
+
+/// The angle of the point (x, y), from −π to π.
+///
+/// With the smaller of the two coordinates above, and π/4 taken off where that leaves less, one division gives a tangent up to √2 − 1. The angle
+/// is plus or minus its arc, and a multiple of π/4.
+#[inline(always)]
+pub(crate) fn atan2_64<M: Arith>(y: f64, x: f64) -> f64 {
+    let (above, below, steep) = ordered(y.abs(), x.abs());
+    let diagonal = above > below * TAN_EIGHTH;
+    let t = if diagonal { (above - below) / (above + below) } else { above / below };
+    let square = t * t;
+    let arc = (t * square).fma::<M>(square.polynomial::<M>(ATAN), t);
+    let backwards = x.is_sign_negative();
+    let quarters = if diagonal { 1.0 } else { 0.0 };
+    let quarters = if steep { 2.0 - quarters } else { quarters };
+    let quarters = if backwards { 4.0 - quarters } else { quarters };
+    let arc = if steep != backwards { -arc } else { arc };
+    let angle = quarters * QUARTER_PI[0] + (quarters * QUARTER_PI[1] + arc);
+    if x.is_nan() | y.is_nan() { x + y } else { angle.copysign(y) }
+}
+
+/// The same for single precision: its many roundings would cost two units there.
+#[inline(always)]
+pub(crate) fn atan2_32<M: Arith>(y: f32, x: f32) -> f32 {
+    atan2_64::<M>(y.into(), x.into()) as f32
+}
+
+/// The smaller and the larger, and whether the first is the larger; scaled so that their sum is finite, and a quotient of zeros or infinities is
+/// the limit that C99 asks for.
+#[inline(always)]
+fn ordered(y: f64, x: f64) -> (f64, f64, bool) {
+    let steep = y > x;
+    let (above, below) = if steep { (x, y) } else { (y, x) };
+    let scale = if below > f64::LIFT { 0.5 } else { 1.0 };
+    let (above, below) = (above * scale, below * scale);
+    let endless = below == f64::INFINITY;
+    let also = if above == f64::INFINITY { 1.0 } else { 0.0 };
+    let above = if endless { also } else { above };
+    let below = if endless | (below == 0.0) { 1.0 } else { below };
+    (above, below, steep)
+}

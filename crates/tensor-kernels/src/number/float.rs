@@ -1,0 +1,138 @@
+//! f32 and f64.
+
+use super::{Compare, Fraction, Logic, Number, Ordered, Real};
+use crate::math::{self, Arith, Circular};
+
+macro_rules! floats {
+    ($($type:ty: $power:expr, $atan2:ident, $gelu:ident;)*) => {$(
+        impl Logic for $type {
+            #[inline(always)]
+            fn same(self, other: Self) -> bool { self == other }
+            #[inline(always)]
+            fn truth(self) -> bool { self != 0.0 }
+            #[inline(always)]
+            fn is_not_a_number(self) -> bool { self.is_nan() }
+        }
+
+        impl Compare for $type {
+            #[inline(always)]
+            fn is_less(self, other: Self) -> bool { self < other }
+            #[inline(always)]
+            fn is_at_most(self, other: Self) -> bool { self <= other }
+            #[inline(always)]
+            fn least(self, other: Self) -> Self { if (self <= other) | self.is_nan() { self } else { other } }
+            #[inline(always)]
+            fn most(self, other: Self) -> Self { if (self >= other) | self.is_nan() { self } else { other } }
+        }
+
+        impl Number for $type {
+            type Float = Self;
+            type Magnitude = Self;
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self { self + other }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self { self - other }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self { self * other }
+            #[inline(always)]
+            fn negated(self) -> Self { -self }
+            #[inline(always)]
+            fn times_plus(self, factor: Self, summand: Self) -> Self { self.mul_add(factor, summand) }
+            #[inline(always)]
+            fn magnitude(self) -> Self { self.abs() }
+            #[inline(always)]
+            fn power<M: Arith>(self, exponent: Self) -> Self { $power(self, exponent) }
+            #[inline(always)]
+            fn to_float(self) -> Self { self }
+        }
+
+        impl Ordered for $type {
+            const DIVIDES_BY_ZERO: bool = true;
+
+            #[inline(always)]
+            fn or_zero(self) -> Self { if self < 0.0 { 0.0 } else { self } }
+            #[inline(always)]
+            fn sign(self) -> Self {
+                let positive: Self = if self > 0.0 { 1.0 } else { 0.0 };
+                if self < 0.0 { -1.0 } else { positive }
+            }
+            #[inline(always)]
+            fn rounded_down(self) -> Self { self.floor() }
+            #[inline(always)]
+            fn rounded_up(self) -> Self { self.ceil() }
+            #[inline(always)]
+            fn rounded(self) -> Self { self.round_ties_even() }
+            #[inline(always)]
+            fn rounded_to_zero(self) -> Self { self.trunc() }
+            #[inline(always)]
+            fn remainder(self, divisor: Self) -> Self {
+                let left = self % divisor;
+                if (left != 0.0) & ((left < 0.0) != (divisor < 0.0)) { left + divisor } else { left }
+            }
+            fn floor_quotient(self, divisor: Self) -> Self {
+                if divisor == 0.0 { return self / divisor; }
+                let left = self % divisor;
+                let opposed = left != 0.0 && (left < 0.0) != (divisor < 0.0);
+                let quotient = (self - left) / divisor - if opposed { 1.0 } else { 0.0 };
+                if quotient == 0.0 { return (0.0 as Self).copysign(self / divisor); }
+                let down = quotient.floor();
+                if quotient - down > 0.5 { down + 1.0 } else { down }
+            }
+            #[inline(always)]
+            fn trunc_quotient(self, divisor: Self) -> Self { (self / divisor).trunc() }
+        }
+
+        impl Fraction for $type {
+            const HAS_FAR: bool = true;
+
+            #[inline(always)]
+            fn is_far(self) -> bool { Circular::is_far(self) }
+
+            const EXP_HAS_FAR: bool = true;
+
+            #[inline(always)]
+            fn is_exp_far(self) -> bool { math::is_exp_far(self) }
+            #[inline(always)]
+            fn near_exp<M: Arith>(self) -> Self { math::near_exp::<M, Self>(self) }
+            #[inline(always)]
+            fn over(self, divisor: Self) -> Self { self / divisor }
+            #[inline(always)]
+            fn reciprocal(self) -> Self { 1.0 / self }
+            #[inline(always)]
+            fn root(self) -> Self { self.sqrt() }
+            #[inline(always)]
+            fn exp<M: Arith>(self) -> Self { math::exp::<M, Self>(self) }
+            #[inline(always)]
+            fn ln<M: Arith>(self) -> Self { math::ln::<M, Self>(self) }
+            #[inline(always)]
+            fn log2<M: Arith>(self) -> Self { math::log2::<M, Self>(self) }
+            #[inline(always)]
+            fn log10<M: Arith>(self) -> Self { math::log10::<M, Self>(self) }
+            #[inline(always)]
+            fn sin<M: Arith>(self) -> Self { self.circular::<M>(0) }
+            #[inline(always)]
+            fn cos<M: Arith>(self) -> Self { self.circular::<M>(1) }
+            fn far_sin(self) -> Self { self.far_circular(0) }
+            fn far_cos(self) -> Self { self.far_circular(1) }
+            #[inline(always)]
+            fn tanh<M: Arith>(self) -> Self { math::tanh::<M, Self>(self) }
+            #[inline(always)]
+            fn sigmoid<M: Arith>(self) -> Self { math::sigmoid::<M, Self>(self) }
+        }
+
+        impl Real for $type {
+            #[inline(always)]
+            fn atan2<M: Arith>(self, x: Self) -> Self { math::$atan2::<M>(self, x) }
+            #[inline(always)]
+            fn gelu<M: Arith>(self) -> Self { math::$gelu::<M>(self) }
+            #[inline(always)]
+            fn silu<M: Arith>(self) -> Self { math::silu::<M, Self>(self) }
+        }
+    )*};
+}
+
+floats! {
+    f32: math::pow32::<M>, atan2_32, gelu32;
+    f64: math::pow64, atan2_64, gelu64;
+}

@@ -1,0 +1,105 @@
+//! f16 and bf16: f32, rounded.
+
+use half::{bf16, f16};
+
+use super::{Compare, Fraction, Logic, Number, Ordered, Real};
+use crate::math::{Arith, half::Half};
+
+/// Functions of halves: each by f32's of the same name.
+macro_rules! by_f32 {
+    ($trait:ident: $($(<$m:ident>)? $name:ident($self:ident $(, $other:ident)*);)*) => {$(
+        #[inline(always)]
+        fn $name$(<$m: Arith>)?($self $(, $other: Self)*) -> Self {
+            Self::narrow(<f32 as $trait>::$name$(::<$m>)?($self.widen() $(, $other.widen())*))
+        }
+    )*};
+}
+
+macro_rules! halves {
+    ($($type:ty: $has_far:literal;)*) => {$(
+        impl Logic for $type {
+            #[inline(always)]
+            fn same(self, other: Self) -> bool { self.widen() == other.widen() }
+            #[inline(always)]
+            fn truth(self) -> bool { self.to_bits() & 0x7FFF != 0 }
+            #[inline(always)]
+            fn is_not_a_number(self) -> bool { self.widen().is_nan() }
+        }
+
+        impl Compare for $type {
+            #[inline(always)]
+            fn is_less(self, other: Self) -> bool { self.widen() < other.widen() }
+            #[inline(always)]
+            fn is_at_most(self, other: Self) -> bool { self.widen() <= other.widen() }
+            by_f32! { Compare: least(self, other); most(self, other); }
+        }
+
+        impl Number for $type {
+            type Float = Self;
+            type Magnitude = Self;
+
+            by_f32! { Number:
+                plus(self, other);
+                minus(self, other);
+                times(self, other);
+                times_plus(self, factor, summand);
+                <M> power(self, exponent);
+            }
+            #[inline(always)]
+            fn negated(self) -> Self { Self::from_bits(self.to_bits() ^ 0x8000) }
+            #[inline(always)]
+            fn magnitude(self) -> Self { Self::from_bits(self.to_bits() & 0x7FFF) }
+            #[inline(always)]
+            fn to_float(self) -> Self { self }
+        }
+
+        impl Ordered for $type {
+            const DIVIDES_BY_ZERO: bool = true;
+
+            by_f32! { Ordered:
+                or_zero(self);
+                sign(self);
+                rounded_down(self);
+                rounded_up(self);
+                rounded(self);
+                rounded_to_zero(self);
+                remainder(self, divisor);
+                floor_quotient(self, divisor);
+                trunc_quotient(self, divisor);
+            }
+        }
+
+        impl Fraction for $type {
+            const HAS_FAR: bool = $has_far;
+
+            #[inline(always)]
+            fn is_far(self) -> bool { Self::HAS_FAR && Fraction::is_far(self.widen()) }
+            by_f32! { Fraction:
+                over(self, divisor);
+                reciprocal(self);
+                root(self);
+                far_sin(self);
+                far_cos(self);
+            }
+            by_f32! { Fraction:
+                <M> exp(self);
+                <M> ln(self);
+                <M> log2(self);
+                <M> log10(self);
+                <M> sin(self);
+                <M> cos(self);
+                <M> tanh(self);
+                <M> sigmoid(self);
+            }
+        }
+
+        impl Real for $type {
+            by_f32! { Real: <M> atan2(self, x); <M> gelu(self); <M> silu(self); }
+        }
+    )*};
+}
+
+halves! {
+    f16: false; // its largest is not far
+    bf16: true;
+}

@@ -1,0 +1,155 @@
+//! bool and the integers.
+
+use super::{Bits, Compare, Integer, Logic, Number, Ordered};
+use crate::math::Arith;
+
+macro_rules! discrete {
+    ($($type:ty: $zero:expr),*) => {$(
+        impl Logic for $type {
+            #[inline(always)]
+            fn same(self, other: Self) -> bool { self == other }
+            #[inline(always)]
+            fn truth(self) -> bool { self != $zero }
+        }
+
+        impl Bits for $type {
+            #[inline(always)]
+            fn bits_and(self, other: Self) -> Self { self & other }
+            #[inline(always)]
+            fn bits_or(self, other: Self) -> Self { self | other }
+            #[inline(always)]
+            fn bits_xor(self, other: Self) -> Self { self ^ other }
+            #[inline(always)]
+            fn bits_not(self) -> Self { !self }
+        }
+
+        impl Compare for $type {
+            #[inline(always)]
+            fn is_less(self, other: Self) -> bool { self < other }
+            #[inline(always)]
+            fn is_at_most(self, other: Self) -> bool { self <= other }
+            #[inline(always)]
+            fn least(self, other: Self) -> Self { self.min(other) }
+            #[inline(always)]
+            fn most(self, other: Self) -> Self { self.max(other) }
+        }
+    )*};
+}
+
+discrete!(bool: false, u8: 0, u16: 0, u32: 0, u64: 0, i8: 0, i16: 0, i32: 0, i64: 0);
+
+/// Is a number of a signed type below 0? One of an unsigned type is not, and should not be asked.
+macro_rules! below_zero {
+    (signed $value:expr) => {
+        $value < 0
+    };
+    (unsigned $value:expr) => {{
+        let _ = $value;
+        false
+    }};
+}
+
+macro_rules! integers {
+    ($($sort:ident: $($type:ty),*;)*) => {$($(
+        impl Number for $type {
+            type Float = f32;
+            type Magnitude = Self;
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self { self.wrapping_add(other) }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self { self.wrapping_sub(other) }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self { self.wrapping_mul(other) }
+            #[inline(always)]
+            fn negated(self) -> Self { self.wrapping_neg() }
+            #[inline(always)]
+            fn times_plus(self, factor: Self, summand: Self) -> Self { self.wrapping_mul(factor).wrapping_add(summand) }
+            #[inline(always)]
+            fn magnitude(self) -> Self { if below_zero!($sort self) { self.wrapping_neg() } else { self } }
+            #[inline(always)]
+            fn power<M: Arith>(self, exponent: Self) -> Self {
+                let minus_one = self.wrapping_add(1) == 0;
+                match (below_zero!($sort exponent), self) {
+                    (false, _) => self.wrapping_pow_by_squares(exponent),
+                    (true, 1) => 1,
+                    (true, _) if minus_one => if exponent & 1 == 0 { 1 } else { self },
+                    (true, _) => 0,
+                }
+            }
+            #[inline(always)]
+            fn to_float(self) -> f32 { self as f32 }
+        }
+
+        impl Powers for $type {
+            #[inline(always)]
+            fn wrapping_pow_by_squares(self, mut exponent: Self) -> Self {
+                let (mut power, mut square): (Self, Self) = (1, self);
+                while exponent != 0 {
+                    power = if exponent & 1 == 0 { power } else { power.wrapping_mul(square) };
+                    square = square.wrapping_mul(square);
+                    exponent >>= 1;
+                }
+                power
+            }
+        }
+
+        impl Ordered for $type {
+            const DIVIDES_BY_ZERO: bool = false;
+
+            #[inline(always)]
+            fn or_zero(self) -> Self { self.max(0) }
+            #[inline(always)]
+            fn sign(self) -> Self {
+                if below_zero!($sort self) { (0 as Self).wrapping_sub(1) } else { Self::from(self != 0) }
+            }
+            #[inline(always)]
+            fn rounded_down(self) -> Self { self }
+            #[inline(always)]
+            fn rounded_up(self) -> Self { self }
+            #[inline(always)]
+            fn rounded(self) -> Self { self }
+            #[inline(always)]
+            fn rounded_to_zero(self) -> Self { self }
+            #[inline(always)]
+            fn remainder(self, divisor: Self) -> Self {
+                let left = self.wrapping_rem(divisor);
+                let opposed = left != 0 && below_zero!($sort left ^ divisor);
+                if opposed { left + divisor } else { left }
+            }
+            #[inline(always)]
+            fn floor_quotient(self, divisor: Self) -> Self {
+                let left = self.wrapping_rem(divisor);
+                let opposed = left != 0 && below_zero!($sort left ^ divisor);
+                self.wrapping_div(divisor).wrapping_sub(Self::from(opposed))
+            }
+            #[inline(always)]
+            fn trunc_quotient(self, divisor: Self) -> Self { self.wrapping_div(divisor) }
+        }
+
+        impl Integer for $type {
+            #[inline(always)]
+            fn shifted_left(self, by: Self) -> Self {
+                let within = !below_zero!($sort by) && (by as u64) < u64::from(Self::BITS);
+                if within { self.wrapping_shl(by as u32) } else { 0 }
+            }
+            #[inline(always)]
+            fn shifted_right(self, by: Self) -> Self {
+                let within = !below_zero!($sort by) && (by as u64) < u64::from(Self::BITS);
+                // What a shift by the whole width leaves.
+                let sign = (self >> (Self::BITS - 1)) >> 1;
+                if within { self.wrapping_shr(by as u32) } else { sign }
+            }
+        }
+    )*)*};
+}
+
+/// Powers with an exponent that is not negative.
+trait Powers {
+    fn wrapping_pow_by_squares(self, exponent: Self) -> Self;
+}
+
+integers! {
+    signed: i8, i16, i32, i64;
+    unsigned: u8, u16, u32, u64;
+}

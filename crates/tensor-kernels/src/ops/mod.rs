@@ -1,0 +1,39 @@
+//! The named operations, each for the element types that have it and in three forms:
+//!
+//! - `add(exec, a, b)` gives a fresh tensor, laid out as PyTorch does;
+//! - `add_into(exec, a, b, out)` writes to what is there, whatever its layout (PyTorch: `out=`, without resizing);
+//! - `add_inplace(exec, x, b)` replaces the first operand (PyTorch: `add_`), where the result has its type.
+//!
+//! Operands are tensors, views or single values, in any mixture: whatever [`Operand`] is made from. Results are tensors or mutable views:
+//! [`Target`]. The methods of [`TensorExt`](crate::TensorExt) and the operators are the same with [`Exec::current`].
+//!
+//! ```
+//! use tensor_kernels::{Exec, Tensor, ops};
+//!
+//! let exec = Exec::current()?;
+//! let x = Tensor::arange(0.0f32, 6.0, 1.0)?.view(&[2, 3])?;
+//! let y = ops::add(exec, &x, 0.5)?;
+//! ops::mul_into(exec, 2.0, &x.t()?, &y.t()?)?;
+//! ops::sub_inplace(exec, &y, &x.select(0, 0)?)?;
+//! assert_eq!(y.to_vec()?, [0.0, 1.0, 2.0, 6.0, 7.0, 8.0]);
+//! # Ok::<(), tensor_kernels::Error>(())
+//! ```
+//!
+//! # One storage
+//! A result may share its storage with operands. If it is exactly one of them, index by index, that one is computed in place. If it meets one
+//! elsewhere the result would depend on the order of the work: that is [`Error::ReadWriteOverlap`] with two indices that meet, or, under
+//! [`Overlapping::CopyFirst`], the operand is copied. If it meets itself it is [`Error::WriteOverlap`]. All of that is decided before an element is
+//! written.
+//!
+//! # Element types
+//! Operands have one element type; [`cast`] converts. Integers wrap around. Where a fraction is asked of integers (`div`, `exp`, `sqrt`, …) the
+//! result is f32, PyTorch's default. f16 and bf16 compute in f32 and round once. The accuracy of each function stands in [`math`](crate::math).
+
+mod binary;
+mod ternary;
+mod unary;
+
+pub use self::{binary::*, ternary::*, unary::*};
+
+#[cfg(doc)]
+use crate::{Error, Exec, Operand, Overlapping, Target};

@@ -1,0 +1,181 @@
+//! What C99 says of infinities, zeros and NaN, and PyTorch of the functions that C99 does not have.
+
+use tensor_kernels::{Exec, Result, Tensor, ops};
+
+use crate::execs;
+
+const INF: f64 = f64::INFINITY;
+const NAN: f64 = f64::NAN;
+
+/// The same number, sign of zero included, or both NaN.
+fn same(a: f64, b: f64) -> bool {
+    (a.is_nan() && b.is_nan()) || a.to_bits() == b.to_bits()
+}
+
+type Unary<T> = fn(&Exec, &Tensor<T>) -> Result<Tensor<T>>;
+type Binary<T> = fn(&Exec, &Tensor<T>, &Tensor<T>) -> Result<Tensor<T>>;
+
+/// Each case alone, and in the middle of a long row, where another loop takes it.
+fn rows<T: Copy>(value: T) -> [Vec<T>; 2] {
+    [vec![value], vec![value; 67]]
+}
+
+fn check_unary<T: tensor_kernels::Scalar>(
+    name: &str,
+    run: Unary<T>,
+    from: impl Fn(f64) -> T,
+    to: impl Fn(T) -> f64,
+    cases: &[(f64, f64)],
+) {
+    for &(x, expected) in cases {
+        for row in rows(from(x)) {
+            let x_tensor = Tensor::from_slice(&row, &[row.len()]).unwrap();
+            for (level, exec) in execs() {
+                for got in run(&exec, &x_tensor).unwrap().to_vec().unwrap() {
+                    let got = to(got);
+                    assert!(
+                        same(got, to(from(expected))),
+                        "{name}({x}) at {level}: {got}, not {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+macro_rules! unary_cases {
+    ($($name:ident: $($x:expr => $y:expr),*;)*) => {$(
+        #[test]
+        fn $name() {
+            let cases = [$(($x, $y)),*];
+            check_unary("f64", |e, x| ops::$name(e, x), |x| x, |x| x, &cases);
+            check_unary("f32", |e, x| ops::$name(e, x), |x| x as f32, f64::from, &cases);
+            #[cfg(feature = "half")]
+            check_unary("f16", |e, x| ops::$name(e, x), half::f16::from_f64, half::f16::to_f64, &cases);
+            #[cfg(feature = "half")]
+            check_unary("bf16", |e, x| ops::$name(e, x), half::bf16::from_f64, half::bf16::to_f64, &cases);
+        }
+    )*};
+}
+
+unary_cases! {
+    exp: 0.0 => 1.0, -0.0 => 1.0, INF => INF, -INF => 0.0, NAN => NAN, 1e5 => INF, -1e5 => 0.0;
+    ln: 1.0 => 0.0, 0.0 => -INF, -0.0 => -INF, -1.0 => NAN, -INF => NAN, INF => INF, NAN => NAN;
+    log2: 1.0 => 0.0, 8.0 => 3.0, 0.25 => -2.0, 0.0 => -INF, -0.0 => -INF, -1.0 => NAN, INF => INF, NAN => NAN;
+    log10: 1.0 => 0.0, 1000.0 => 3.0, 0.0 => -INF, -0.0 => -INF, -1.0 => NAN, INF => INF, NAN => NAN;
+    sin: 0.0 => 0.0, -0.0 => -0.0, INF => NAN, -INF => NAN, NAN => NAN;
+    cos: 0.0 => 1.0, -0.0 => 1.0, INF => NAN, -INF => NAN, NAN => NAN;
+    tanh: 0.0 => 0.0, -0.0 => -0.0, INF => 1.0, -INF => -1.0, NAN => NAN, 50.0 => 1.0, -50.0 => -1.0;
+    sigmoid: 0.0 => 0.5, -0.0 => 0.5, INF => 1.0, -INF => 0.0, NAN => NAN;
+    silu: 0.0 => 0.0, -0.0 => -0.0, INF => INF, -INF => NAN, NAN => NAN, -30000.0 => -0.0;
+    gelu: 0.0 => 0.0, -0.0 => -0.0, INF => INF, -INF => NAN, NAN => NAN, -30000.0 => -0.0, 30000.0 => 30000.0;
+    sqrt: 4.0 => 2.0, 0.0 => 0.0, -0.0 => -0.0, -1.0 => NAN, INF => INF, NAN => NAN;
+    rsqrt: 4.0 => 0.5, 0.0 => INF, -0.0 => -INF, -1.0 => NAN, INF => 0.0, NAN => NAN;
+    recip: 4.0 => 0.25, 0.0 => INF, -0.0 => -INF, INF => 0.0, -INF => -0.0, NAN => NAN;
+    abs: -2.0 => 2.0, -0.0 => 0.0, -INF => INF, NAN => NAN;
+    neg: 2.0 => -2.0, 0.0 => -0.0, INF => -INF, NAN => NAN;
+    sign: 3.0 => 1.0, -3.0 => -1.0, 0.0 => 0.0, -0.0 => 0.0, INF => 1.0, -INF => -1.0, NAN => 0.0;
+    square: -3.0 => 9.0, INF => INF, -INF => INF, NAN => NAN;
+    relu: 3.0 => 3.0, -3.0 => 0.0, 0.0 => 0.0, -0.0 => -0.0, -INF => 0.0, INF => INF, NAN => NAN;
+    floor: 1.5 => 1.0, -1.5 => -2.0, 2.0 => 2.0, -0.0 => -0.0, INF => INF, NAN => NAN;
+    ceil: 1.5 => 2.0, -1.5 => -1.0, -0.5 => -0.0, 2.0 => 2.0, -INF => -INF, NAN => NAN;
+    round: 0.5 => 0.0, 1.5 => 2.0, 2.5 => 2.0, -0.5 => -0.0, -1.5 => -2.0, INF => INF, NAN => NAN;
+    trunc: 1.9 => 1.0, -1.9 => -1.0, -0.5 => -0.0, INF => INF, NAN => NAN;
+}
+
+fn check_binary<T: tensor_kernels::Scalar>(
+    name: &str,
+    run: Binary<T>,
+    from: impl Fn(f64) -> T,
+    to: impl Fn(T) -> f64,
+    cases: &[(f64, f64, f64)],
+) {
+    for &(a, b, expected) in cases {
+        for (x, y) in rows(from(a)).into_iter().zip(rows(from(b))) {
+            let (x, y) = (
+                Tensor::from_slice(&x, &[x.len()]).unwrap(),
+                Tensor::from_slice(&y, &[y.len()]).unwrap(),
+            );
+            for (level, exec) in execs() {
+                for got in run(&exec, &x, &y).unwrap().to_vec().unwrap() {
+                    let got = to(got);
+                    assert!(
+                        same(got, to(from(expected))),
+                        "{name}({a}, {b}) at {level}: {got}, not {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+macro_rules! binary_cases {
+    ($($name:ident { $($a:expr, $b:expr => $y:expr;)* })*) => {$(
+        #[test]
+        fn $name() {
+            let cases = [$(($a, $b, $y)),*];
+            check_binary("f64", |e, a, b| ops::$name(e, a, b), |x| x, |x| x, &cases);
+            check_binary("f32", |e, a, b| ops::$name(e, a, b), |x| x as f32, f64::from, &cases);
+            #[cfg(feature = "half")]
+            check_binary("f16", |e, a, b| ops::$name(e, a, b), half::f16::from_f64, half::f16::to_f64, &cases);
+            #[cfg(feature = "half")]
+            check_binary("bf16", |e, a, b| ops::$name(e, a, b), half::bf16::from_f64, half::bf16::to_f64, &cases);
+        }
+    )*};
+}
+
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
+
+binary_cases! {
+    pow {
+        2.0, 10.0 => 1024.0; -2.0, 3.0 => -8.0; -2.0, 2.0 => 4.0; -8.0, 0.5 => NAN; 4.0, 0.5 => 2.0; 4.0, -0.5 => 0.5;
+        1.0, NAN => 1.0; NAN, 0.0 => 1.0; NAN, -0.0 => 1.0; NAN, 1.0 => NAN; 2.0, NAN => NAN; 0.0, 0.0 => 1.0;
+        0.0, 3.0 => 0.0; -0.0, 3.0 => -0.0; -0.0, 2.0 => 0.0; 0.0, -1.0 => INF; -0.0, -1.0 => -INF; -0.0, -2.0 => INF; -0.0, 0.5 => 0.0;
+        -1.0, INF => 1.0; -1.0, -INF => 1.0; 0.5, INF => 0.0; 0.5, -INF => INF; 2.0, INF => INF; 2.0, -INF => 0.0; -2.0, INF => INF;
+        INF, 2.0 => INF; INF, -2.0 => 0.0; -INF, 3.0 => -INF; -INF, 2.0 => INF; -INF, -3.0 => -0.0; -INF, 0.5 => INF; INF, 0.0 => 1.0;
+    }
+    atan2 {
+        0.0, 1.0 => 0.0; -0.0, 1.0 => -0.0; 0.0, -1.0 => PI; -0.0, -1.0 => -PI; 0.0, 0.0 => 0.0; -0.0, 0.0 => -0.0; 0.0, -0.0 => PI;
+        -0.0, -0.0 => -PI; 1.0, 0.0 => FRAC_PI_2; -1.0, -0.0 => -FRAC_PI_2; 1.0, INF => 0.0; -1.0, INF => -0.0; 1.0, -INF => PI;
+        INF, 1.0 => FRAC_PI_2; -INF, 1.0 => -FRAC_PI_2; INF, INF => FRAC_PI_4; INF, -INF => 3.0 * FRAC_PI_4; -INF, -INF => -3.0 * FRAC_PI_4;
+        NAN, 1.0 => NAN; 1.0, NAN => NAN; 1.0, 1.0 => FRAC_PI_4; 3.0, 0.0 => FRAC_PI_2;
+    }
+    minimum {
+        1.0, 2.0 => 1.0; 2.0, 1.0 => 1.0; NAN, 1.0 => NAN; 1.0, NAN => NAN; 0.0, -0.0 => 0.0; -0.0, 0.0 => -0.0; INF, -INF => -INF;
+    }
+    maximum {
+        1.0, 2.0 => 2.0; 2.0, 1.0 => 2.0; NAN, 1.0 => NAN; 1.0, NAN => NAN; 0.0, -0.0 => 0.0; -0.0, 0.0 => -0.0; INF, -INF => INF;
+    }
+    rem {
+        5.5, 2.0 => 1.5; -5.5, 2.0 => 0.5; 5.5, -2.0 => -0.5; -5.5, -2.0 => -1.5; INF, 2.0 => NAN; 1.0, INF => 1.0; 1.0, -INF => -INF;
+        -1.0, INF => INF; 0.0, 0.0 => NAN; -0.0, 2.0 => -0.0;
+    }
+    div_floor {
+        7.0, 2.0 => 3.0; -7.0, 2.0 => -4.0; 7.0, -2.0 => -4.0; 1.0, 0.0 => INF; -1.0, 0.0 => -INF; 0.0, 0.0 => NAN; -0.0, 2.0 => -0.0;
+    }
+    div_trunc {
+        7.0, 2.0 => 3.0; -7.0, 2.0 => -3.0; 1.0, 0.0 => INF; NAN, 1.0 => NAN;
+    }
+}
+
+/// Beyond the reach of the vectorised reduction the standard library takes over, number by number, without its neighbours changing.
+#[test]
+fn far_angles() {
+    let far = [1.7e6, -1.7e6, 1e15, 1e22, -1e30, 3e38];
+    let near = [0.5, -3.0, 100.0, 1.6e6, -0.0];
+    let mixed: Vec<f64> = far.iter().chain(&near).copied().cycle().take(700).collect();
+    let alone: Vec<f64> = near.iter().copied().cycle().take(700).collect();
+    for (level, exec) in execs() {
+        let of = |x: &[f64]| {
+            ops::sin(&exec, &Tensor::from_slice(x, &[x.len()]).unwrap()).unwrap().to_vec().unwrap()
+        };
+        let (mixed_sin, alone_sin) = (of(&mixed), of(&alone));
+        for (x, y) in mixed.iter().zip(&mixed_sin) {
+            let expected = match far.contains(x) {
+                true => x.sin(),
+                false => alone_sin[near.iter().position(|near| near == x).unwrap()],
+            };
+            assert_eq!(y.to_bits(), expected.to_bits(), "sin {x} at {level}");
+        }
+    }
+}

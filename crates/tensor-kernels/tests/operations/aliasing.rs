@@ -1,0 +1,157 @@
+//! Results that share a storage with operands: what is allowed is right, what is not is refused before an element is written.
+
+use tensor_kernels::{Error, Exec, Layout, Overlap, Result, Tensor, TensorExt, ops};
+
+fn exec() -> Exec {
+    *Exec::current().unwrap()
+}
+
+fn square() -> Tensor<i32> {
+    Tensor::arange(1, 10, 1).unwrap().view(&[3, 3]).unwrap()
+}
+
+/// The refusal names the operand, and an index of it and one of the result that are one element; nothing has changed.
+#[track_caller]
+fn assert_refused(
+    result: &Result<()>,
+    which: &str,
+    input: &Tensor<i32>,
+    output: &Tensor<i32>,
+    all: &Tensor<i32>,
+) {
+    let Err(Error::ReadWriteOverlap { operand, overlap, .. }) = &result else {
+        panic!("{result:?}")
+    };
+    let Overlap::Yes { first, second } = &**overlap else { panic!("{overlap:?}") };
+    assert_eq!(*operand, which);
+    assert_eq!(
+        input.layout().offset_of(first).unwrap(),
+        output.layout().offset_of(second).unwrap()
+    );
+    let text = result.as_ref().unwrap_err().to_string();
+    assert!(text.starts_with("unsupported operation: some elements of the input tensor"), "{text}");
+    assert!(
+        text.ends_with(&format!("operand {which}, indices {first:?} and {second:?} meet]")),
+        "{text}"
+    );
+    assert_eq!(*all, square());
+}
+
+#[test]
+fn a_matrix_plus_its_transpose_is_refused_in_every_form() {
+    let x = square();
+    let turned = x.t().unwrap();
+    assert_refused(&x.add_inplace(&turned), "b", &turned, &x, &x);
+    assert_refused(&ops::add_into(&exec(), &turned, &x, &x), "a", &turned, &x, &x);
+    assert_refused(&ops::mul_add_into(&exec(), &x, 2, &turned, &x), "c", &turned, &x, &x);
+    assert_refused(&ops::neg_into(&exec(), &turned, &x), "a", &turned, &x, &x);
+    assert_refused(&x.zip_inplace(&turned, |a, b| a + b), "b", &turned, &x, &x);
+    assert_refused(&x.zip3_inplace(&x, &turned, |a, _, c| a + c), "c", &turned, &x, &x);
+}
+
+#[test]
+#[should_panic(
+    expected = "Please clone() the tensor before performing the operation. [add: operand b, indices"
+)]
+fn the_assignment_operator_panics_with_the_refusal() {
+    let mut x = square();
+    let turned = x.t().unwrap();
+    x += &turned;
+}
+
+#[test]
+fn copied_first_it_is_right() {
+    let copying = exec().copying_first();
+    let sums = square().add(&square().t().unwrap()).unwrap();
+    let x = square();
+    ops::add_inplace(&copying, &x, &x.t().unwrap()).unwrap();
+    assert_eq!(x, sums);
+    let x = square();
+    ops::add_into(&copying, &x.t().unwrap(), &x.flip(&[0]).unwrap(), &x).unwrap();
+    assert_eq!(x, square().t().unwrap().add(&square().flip(&[0]).unwrap()).unwrap());
+    // A row for all rows, one of which is the row itself.
+    let x = square();
+    ops::mul_add_inplace(&copying, &x, &x.select(0, 1).unwrap(), &x.t().unwrap()).unwrap();
+    let y = square();
+    assert_eq!(x, y.mul_add(&y.select(0, 1).unwrap(), &y.t().unwrap()).unwrap());
+}
+
+#[test]
+fn an_operand_that_is_the_result_is_computed_in_place() {
+    for exec in crate::check::execs() {
+        let x = Tensor::arange(0, 5000, 1).unwrap();
+        ops::mul_add_into(&exec, &x, &x, &x, &x).unwrap();
+        let expected: Vec<i32> = (0..5000).map(|n| n * n + n).collect();
+        assert_eq!(x.to_vec().unwrap(), expected);
+        let grid = Tensor::arange(0, 5000, 1).unwrap().view(&[50, 100]).unwrap();
+        let turned = grid.t().unwrap();
+        ops::sub_into(&exec, 0, &turned, &turned).unwrap();
+        assert_eq!(
+            grid.view(&[-1]).unwrap().to_vec().unwrap(),
+            (0..5000).map(|n| -n).collect::<Vec<i32>>()
+        );
+    }
+}
+
+#[test]
+fn a_stride_that_does_not_matter_makes_no_difference() {
+    let x = Tensor::arange(0, 6, 1).unwrap().view(&[1, 6]).unwrap();
+    let same = x.with_layout(Layout::new(&[1, 6], &[99, 1], 0).unwrap()).unwrap();
+    x.add_inplace(&same).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [0, 2, 4, 6, 8, 10]);
+}
+
+#[test]
+fn parts_of_one_storage_that_do_not_meet_are_fine() {
+    let x = Tensor::arange(0, 12, 1).unwrap();
+    let part = |at: isize| x.narrow(0, 4 * at, 4).unwrap();
+    ops::mul_add_into(&exec(), &part(0), &part(1), &part(0), &part(2)).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [0, 1, 2, 3, 4, 5, 6, 7, 0, 6, 14, 24]);
+}
+
+#[test]
+fn a_result_that_meets_itself_is_refused() {
+    let x = Tensor::full(&[1, 4], 1).unwrap();
+    let rows = x.expand(&[3, 4]).unwrap();
+    for result in [
+        ops::add_into(&exec(), &rows, 1, &rows),
+        rows.add_inplace(1),
+        ops::neg_into(&exec().copying_first(), &rows, &rows),
+    ] {
+        assert!(matches!(result, Err(Error::WriteOverlap { .. })), "{result:?}");
+    }
+    assert_eq!(x.to_vec().unwrap(), [1; 4]);
+}
+
+#[test]
+fn another_type_of_the_same_bytes() {
+    let x = Tensor::from_vec(vec![1.0f32, -2.0, 0.5], &[3]).unwrap();
+    let bits = x.view_dtype::<u32>().unwrap();
+    ops::bitwise_and_into(&exec(), &bits, 0x7FFF_FFFF, &bits).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [1.0, 2.0, 0.5]);
+    // Of the same width, and index by index the same bytes: computed in place.
+    ops::cast_into(&exec(), &x, &x.view_dtype::<i32>().unwrap()).unwrap();
+    assert_eq!(x.view_dtype::<i32>().unwrap().to_vec().unwrap(), [1, 2, 0]);
+    // Of another width they meet elsewhere.
+    let bytes = x.view_dtype::<u8>().unwrap().narrow(0, 4, 3).unwrap();
+    let result = ops::cast_into(&exec(), &x, &bytes);
+    let Err(Error::ReadWriteOverlap { overlap, .. }) = result else { panic!("{result:?}") };
+    let Overlap::Yes { first, second } = *overlap else { panic!("{overlap:?}") };
+    let (element, byte) = (x.layout().offset_of(&first), bytes.layout().offset_of(&second));
+    assert_eq!(element.unwrap(), byte.unwrap() / 4);
+}
+
+#[test]
+fn who_holds_a_guard_is_in_the_way() {
+    let x = square();
+    let guard = x.read().unwrap();
+    let view = guard.as_view();
+    assert!(matches!(ops::add_into(&exec(), &view, 1, &x), Err(Error::Borrowed { .. })));
+    assert!(matches!(x.add_inplace(1), Err(Error::Borrowed { .. })));
+    drop(guard);
+    let mut guard = x.write().unwrap();
+    let result = ops::add_into(&exec(), &x, 1, &mut guard.as_view_mut().unwrap());
+    assert!(matches!(result, Err(Error::Borrowed { .. })));
+    drop(guard);
+    assert_eq!(x, square());
+}
