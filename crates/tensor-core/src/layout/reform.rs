@@ -219,6 +219,9 @@ impl Layout {
     /// # Errors
     /// As [`expand`](Self::expand).
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
+        if shape == self.shape() {
+            return Ok(self.clone());
+        }
         let sizes: DimVec<isize> =
             shape.iter().map(|&size| isize::try_from(size).unwrap_or(isize::MAX)).collect();
         self.expand(&sizes)

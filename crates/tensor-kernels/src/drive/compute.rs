@@ -8,12 +8,13 @@ use super::{
     Ends,
     cursor::walk,
     pack::{self, Extent, Plane},
+    scratch::Scratch,
     share,
 };
 use crate::{
     Exec, SimdLevel,
-    micro::{Lanes, Operation},
-    plan::{Access, ElementwiseWork, SCRATCH},
+    micro::{LINE, Lanes, Operation},
+    plan::{Access, ElementwiseWork, LanesBlock, SCRATCH},
 };
 
 /// Computes what `work` describes for the views that `ends` came from.
@@ -29,7 +30,7 @@ pub(crate) fn compute<const N: usize>(
     let simd = exec.simd();
     share(exec, work, move |work| {
         let piece = Piece { simd, work, operation, ends };
-        match (work.lanes.len, work.uses_scratch()) {
+        match (work.lanes.len, work.uses_scratch() || work.stream) {
             (0, _) => {}
             (_, false) => piece.directly(),
             (_, true) => piece.by_blocks(),
@@ -46,10 +47,13 @@ struct Piece<'a, const N: usize> {
     ends: Ends<'a, N>,
 }
 
-/// Room for a block of one operand.
+/// Room for a block of one operand, where blocks are small.
 #[repr(align(64))]
 #[derive(Clone, Copy)]
-struct Scratch([MaybeUninit<u8>; SCRATCH]);
+struct Small(
+    #[allow(dead_code, reason = "only its bytes are used, through pointers")]
+    [MaybeUninit<u8>; SCRATCH],
+);
 
 impl<const N: usize> Piece<'_, N> {
     /// Every operand lies in lanes as it is.
@@ -64,58 +68,101 @@ impl<const N: usize> Piece<'_, N> {
         });
     }
 
-    /// Some operand has to be brought into lanes, block by block.
+    /// Some operand goes through scratch, block by block.
     fn by_blocks(self) {
+        let room = Room::of(self.work);
+        if room.bytes <= N * SCRATCH {
+            let mut few = [const { Small([MaybeUninit::uninit(); SCRATCH]) }; N];
+            // SAFETY: so much room.
+            return unsafe { self.all_blocks(room, few.as_mut_ptr().cast()) };
+        }
+        match Scratch::take(room.bytes) {
+            // SAFETY: so much room.
+            Some(mut scratch) => unsafe { self.all_blocks(room, scratch.start()) },
+            None => Piece { work: &self.work.in_small_blocks(), ..self }.by_blocks(),
+        }
+    }
+
+    /// # Safety
+    /// `scratch` is aligned to a line and has the room.
+    unsafe fn all_blocks(self, room: Room<N>, scratch: *mut u8) {
         let work = self.work;
-        let mut scratch = [const { Scratch([MaybeUninit::uninit(); SCRATCH]) }; N];
-        let scratch: [*mut u8; N] = scratch.each_mut().map(|room| room.0.as_mut_ptr().cast());
-        let (rows, lanes) = work.block();
         let (row_steps, lane_steps) =
             (self.bytes(work.rows.strides), self.bytes(work.lanes.strides));
+        let LanesBlock { rows, lanes } = work.block;
         walk(&work.outer, |at| {
             let base = advance(self.start(), self.bytes(at));
+            let head = self.head(base[0]);
             for j in (0..work.rows.len).step_by(rows) {
-                for i in (0..work.lanes.len).step_by(lanes) {
+                let (mut i, mut next) = (0, head);
+                while i < work.lanes.len {
                     let corner = advance(advance(base, times(row_steps, j)), times(lane_steps, i));
-                    let extent = Extent {
-                        rows: rows.min(work.rows.len - j),
-                        lanes: lanes.min(work.lanes.len - i),
-                    };
+                    next = next.min(work.lanes.len);
+                    let extent = Extent { rows: rows.min(work.rows.len - j), lanes: next - i };
                     // SAFETY: the ends' invariants, for offsets that the plan visits; a block's elements fit into the scratch of each operand.
-                    unsafe { self.block(corner, scratch, extent) };
+                    unsafe { self.block(corner, room, scratch, extent) };
+                    (i, next) = (next, next + lanes);
                 }
             }
         });
+        if work.stream {
+            pack::fence(self.simd);
+        }
+    }
+
+    /// The lanes of the first block: those before the first whole line of a result that is streamed, else as many as usual.
+    fn head(self, result: *mut u8) -> usize {
+        match result.addr().wrapping_neg() % LINE / self.work.widths[0].max(1) {
+            before if self.work.stream && before > 0 => before,
+            _ => self.work.block.lanes,
+        }
     }
 
     /// One block: inputs in, rows computed, result out.
     ///
     /// # Safety
-    /// The elements of the block can be read, and operand 0's written; each `scratch` has room for them, in rows of `extent.lanes`.
-    unsafe fn block(self, corner: [*mut u8; N], scratch: [*mut u8; N], extent: Extent) {
-        let direct: [bool; N] =
-            self.work.access.map(|access| matches!(access, Access::Lanes | Access::Same));
+    /// The elements of the block can be read, and operand 0's written; `scratch` has the room.
+    unsafe fn block(self, corner: [*mut u8; N], room: Room<N>, scratch: *mut u8, extent: Extent) {
+        let direct = self.direct();
+        let place = |k: usize| scratch.wrapping_add(room.starts[k]);
         for k in (1..N).filter(|&k| !direct[k]) {
-            let solid = self.ends.0[k].solid;
+            let (plane, solid) = (self.plane(k, extent), self.ends.0[k].solid);
             // SAFETY: the caller's.
             unsafe {
-                pack::bring_in(self.simd, self.plane(k, extent), corner[k], scratch[k], solid);
+                pack::bring_in(self.simd, plane, corner[k], (place(k), room.pitches[k]), solid);
             };
         }
-        let widths = self.work.widths;
-        let row_steps = std::array::from_fn(|k| {
-            let stride = if direct[k] { self.work.rows.strides[k] } else { extent.lanes as isize };
-            stride * widths[k] as isize
+        let row_steps: [isize; N] = std::array::from_fn(|k| match direct[k] {
+            true => self.work.rows.strides[k] * self.work.widths[k] as isize,
+            false => (room.pitches[k] * self.work.widths[k]) as isize,
         });
-        let places = std::array::from_fn(|k| if direct[k] { corner[k] } else { scratch[k] });
-        let lanes =
-            Lanes { places, row_steps, same: self.same(), rows: extent.rows, len: extent.lanes };
-        // SAFETY: rows lie in the operands or in their scratch; both are aligned.
-        unsafe { self.operation.compute(self.simd, lanes) };
-        if !direct[0] {
-            // SAFETY: the caller's; every row of the scratch has just been computed.
-            unsafe { pack::bring_out(self.plane(0, extent), scratch[0], corner[0]) };
+        let places = std::array::from_fn(|k| if direct[k] { corner[k] } else { place(k) });
+        let (same, len, at_once) = (self.same(), extent.lanes, self.work.rows_at_once());
+        for j in (0..extent.rows).step_by(at_once) {
+            let rows = at_once.min(extent.rows - j);
+            let mut places = advance(places, times(row_steps, j));
+            if !direct[0] {
+                places[0] = place(0);
+            }
+            // SAFETY: rows lie in the operands or in their scratch; both are aligned.
+            unsafe {
+                self.operation.compute(self.simd, Lanes { places, row_steps, same, rows, len });
+            };
+            if !direct[0] {
+                let step = self.work.rows.strides[0] * self.work.widths[0] as isize;
+                let to = corner[0].wrapping_offset(step * j as isize);
+                let plane = self.plane(0, Extent { rows, lanes: len });
+                let from = (place(0).cast_const(), room.pitches[0]);
+                // SAFETY: the caller's; every row of the scratch has just been computed.
+                unsafe { pack::bring_out(self.simd, plane, from, to, self.work.stream) };
+            }
         }
+    }
+
+    /// Which operands are computed where they are?
+    fn direct(self) -> [bool; N] {
+        let lanes = |access| matches!(access, Access::Lanes | Access::Same);
+        std::array::from_fn(|k| lanes(self.work.access[k]) && !(k == 0 && self.work.stream))
     }
 
     /// Where operand `k`'s elements of a block lie.
@@ -135,6 +182,31 @@ impl<const N: usize> Piece<'_, N> {
 
     fn same(&self) -> [bool; N] {
         self.work.access.map(|access| access == Access::Same)
+    }
+}
+
+/// Where the blocks of operands lie in scratch, and how far their rows are apart, in elements.
+#[derive(Clone, Copy)]
+struct Room<const N: usize> {
+    starts: [usize; N],
+    pitches: [usize; N],
+    bytes: usize,
+}
+
+impl<const N: usize> Room<N> {
+    fn of(work: &ElementwiseWork<N>) -> Self {
+        let mut room = Self { starts: [0; N], pitches: [0; N], bytes: 0 };
+        let direct = |k: usize| matches!(work.access[k], Access::Lanes | Access::Same);
+        for k in (0..N).filter(|&k| !direct(k) || (k == 0 && work.stream)) {
+            let (LanesBlock { rows, lanes }, width) = (work.block, work.widths[k].max(1));
+            let rows = if k == 0 { rows.min(work.rows_at_once()) } else { rows };
+            // A line more than the row where that is half a page, so that rows do not fall on the same cache sets.
+            let spare = if (lanes * width).is_multiple_of(512) { LINE / width } else { 0 };
+            room.starts[k] = room.bytes;
+            room.pitches[k] = lanes + spare;
+            room.bytes += (rows * room.pitches[k] * width).next_multiple_of(LINE);
+        }
+        room
     }
 }
 

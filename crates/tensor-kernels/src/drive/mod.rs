@@ -6,6 +6,7 @@ mod cursor;
 mod fresh;
 mod move_elements;
 mod pack;
+mod scratch;
 mod streamed;
 mod tiny;
 

@@ -8,46 +8,11 @@
 //! The plan says which one fits if the destination is aligned as tensors are; an address that is not, or a level without the instructions, takes the
 //! next one.
 
-use std::cell::Cell;
-
+use super::scratch::Scratch;
 use crate::{
     micro::{Isa, LINE, Lane, Rows, Stores},
     plan::{Block, Lines, Streamed},
 };
-
-/// A cache line of scratch memory.
-#[repr(align(64))]
-#[derive(Clone, Copy)]
-struct Line(#[allow(dead_code, reason = "only its bytes are used, through pointers")] [u8; LINE]);
-
-thread_local! {
-    /// The scratch of this thread, kept from copy to copy: half a second-level cache at most.
-    static SCRATCH: Cell<Vec<Line>> = const { Cell::new(Vec::new()) };
-}
-
-/// This thread's scratch, while a copy uses it.
-struct Scratch(Vec<Line>);
-
-impl Scratch {
-    /// Scratch of at least `bytes`, or `None` if there is no memory for it.
-    fn take(bytes: usize) -> Option<Self> {
-        let mut lines = SCRATCH.take();
-        let missing = bytes.div_ceil(LINE).saturating_sub(lines.len());
-        lines.try_reserve_exact(missing).ok()?;
-        lines.resize(lines.len() + missing, Line([0; LINE]));
-        Some(Self(lines))
-    }
-
-    fn start(&mut self) -> *mut u8 {
-        self.0.as_mut_ptr().cast()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        SCRATCH.set(std::mem::take(&mut self.0));
-    }
-}
 
 /// The transpose that `plan` describes.
 ///

@@ -186,8 +186,12 @@ impl<'v, T: Element> Input<'v, T> {
     }
 }
 
-fn plan<const N: usize, O: Compute<N>>(_: &O, layouts: [&Layout; N]) -> ElementwiseWork<N> {
-    ElementwiseWork::plan(Nest::of(layouts), O::WIDTHS)
+fn plan<const N: usize, O: Compute<N>>(
+    exec: &Exec,
+    _: &O,
+    layouts: [&Layout; N],
+) -> ElementwiseWork<N> {
+    ElementwiseWork::plan(Nest::of(layouts), O::WIDTHS, &exec.machine)
 }
 
 /// The two forms for a number of operands: into a given result, and into a fresh one.
@@ -209,7 +213,7 @@ macro_rules! forms {
                 $(let $arg = self.open(&$arg, &beside, $which)?;)*
                 $(let $arg = Input::of(&$arg, out.shape())?;)*
                 let operation = $operation::new(function);
-                let work = plan(&operation, [out.layout(), $($arg.layout(out.layout())),*]);
+                let work = plan(self.exec, &operation, [out.layout(), $($arg.layout(out.layout())),*]);
                 let place = Place::from(&mut out);
                 drive::compute(self.exec, &work, &operation, Ends::new([place, $($arg.place(place)),*]));
                 Ok(())
@@ -226,7 +230,7 @@ macro_rules! forms {
                 let layout = Layout::elementwise(&[$($arg.layout()),*])?;
                 $(let $arg = $arg.broadcast_to(&shape)?;)*
                 let operation = $operation::new(function);
-                let work = plan(&operation, [&layout, $($arg.layout()),*]);
+                let work = plan(self.exec, &operation, [&layout, $($arg.layout()),*]);
                 drive::computed(self.exec, &work, &operation, &[$((&$arg).into()),*], layout)
             }
         )*}

@@ -75,7 +75,7 @@ pub(super) fn choose(work: &mut Work, draft: &mut Draft<'_, 2>) {
 /// What changes where the result is larger than caches. It is written past them, unless little is read: rows that are repeated and fills, at 64 MiB,
 /// took 10.5 ms streamed, and as much by the C library, but 7.3 ms by plain stores of registers.
 #[inline(never)]
-pub(super) fn stream(work: &mut Work, machine: &Machine) {
+pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
     let loops = &mut work.outer;
     if let Inner::Tile { u, v } = work.inner
         && let Some(streamed) = Streamed::new(u, v, loops, work.unit, machine)
@@ -91,6 +91,7 @@ pub(super) fn stream(work: &mut Work, machine: &Machine) {
         Inner::Run { len } if loops.iter().any(|l| l.strides[1] == 0) => {
             if len * work.unit <= machine.l2 { Stores::Registers } else { Stores::Plain }
         }
+        Inner::Run { .. } if bytes / 2 < machine.stream => Stores::Plain,
         Inner::Run { .. } | Inner::Pick { .. } | Inner::Streamed(_) => Stores::Stream,
         _ => Stores::Plain,
     };

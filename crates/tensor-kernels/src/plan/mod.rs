@@ -11,7 +11,7 @@ mod elementwise;
 mod streamed;
 mod unit;
 
-pub(crate) use elementwise::{Access, ElementwiseWork, SCRATCH};
+pub(crate) use elementwise::{Access, Block as LanesBlock, ElementwiseWork, SCRATCH};
 pub(crate) use streamed::{Block, Lines, Streamed};
 
 use std::fmt;
@@ -158,7 +158,7 @@ impl Work {
             self.unit = unit::count_in_units(draft, width);
             choose::choose(self, draft);
             if bytes >= machine.stream {
-                choose::stream(self, machine);
+                choose::stream(self, bytes, machine);
             }
         });
     }

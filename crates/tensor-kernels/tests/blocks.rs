@@ -1,0 +1,124 @@
+//! Elementwise operations whose operands go through scratch in blocks, larger than one block and with odd edges, in and out of cache.
+
+use tensor_kernels::{
+    Cast, Element, Exec, Layout, Machine, SimdLevel, Tensor, TensorView, TensorViewMut, map_into,
+    zip_into,
+};
+
+/// Rows and columns: more than a block of either kind, and no multiple of anything.
+const SHAPE: [usize; 2] = [37, 561];
+
+/// Every level, in blocks for results in cache and for those that are streamed.
+fn ways() -> Vec<Exec> {
+    let machines =
+        [usize::MAX, 0].map(|stream| Machine { stream, l2: 64 << 10, ..Machine::REFERENCE });
+    let exec = |machine, simd| {
+        let mut exec = Exec::from_env().unwrap().with_simd(simd).unwrap();
+        exec.machine = machine;
+        exec
+    };
+    machines
+        .into_iter()
+        .flat_map(|machine| SimdLevel::available().into_iter().map(move |simd| exec(machine, simd)))
+        .collect()
+}
+
+/// Numbers that fit every type.
+fn number<T: Element>(place: usize) -> T
+where
+    u8: Cast<T>,
+{
+    ((place * 7 + place / 251) as u8 % 100).cast()
+}
+
+/// Result rows that start at a line, and ones that start anywhere.
+fn results() -> [Layout; 2] {
+    [576, 563].map(|row| Layout::new(&SHAPE, &[row, 1], 64).unwrap())
+}
+
+/// A transposed, a reversed, a stepping and a contiguous operand of the shape, over so many numbers.
+fn operands() -> [Layout; 4] {
+    let [rows, columns] = SHAPE.map(|n| n as isize);
+    [
+        Layout::new(&SHAPE, &[1, rows], 3).unwrap(),
+        Layout::new(&SHAPE, &[columns, -1], SHAPE[1] - 1).unwrap(),
+        Layout::new(&SHAPE, &[2 * columns, 2], 1).unwrap(),
+        Layout::contiguous(&SHAPE).unwrap(),
+    ]
+}
+
+fn check<T: Element + Cast<i32>, R: Element + PartialEq + std::fmt::Debug>()
+where
+    u8: Cast<T> + Cast<R>,
+    i32: Cast<R>,
+{
+    let numbers: Vec<T> = (0..2 * SHAPE[0] * SHAPE[1] + 8).map(number).collect();
+    let canary: R = 77u8.cast();
+    let sum = |a: T, b: T| (a.cast() + b.cast()).cast();
+    for exec in ways() {
+        for result in results() {
+            let mut field = vec![canary; 600 * SHAPE[0]];
+            for [a, b] in [[0, 0], [0, 3], [1, 0], [2, 3], [2, 1]] {
+                let [a, b] = [a, b].map(|k: usize| operands()[k].clone());
+                let view = |layout: &Layout| TensorView::new(&numbers, layout.clone()).unwrap();
+                let mut out = TensorViewMut::new(&mut field, result.clone()).unwrap();
+                zip_into(&exec, &view(&a), &view(&b), &mut out, sum).unwrap();
+                let mut inside = 0;
+                let places = result.offsets().zip(a.offsets().zip(b.offsets()));
+                for (to, (a, b)) in places {
+                    assert_eq!(field[to], sum(numbers[a], numbers[b]), "{exec:?} {to}");
+                    inside += 1;
+                }
+                assert_eq!(inside, SHAPE[0] * SHAPE[1]);
+                let row = result.strides()[0] as usize;
+                let outside = |at: &usize| *at < 64 || (at - 64) % row >= SHAPE[1];
+                let last = 64 + SHAPE[0] * row;
+                assert!((0..last).filter(outside).all(|at| field[at] == canary), "{exec:?}");
+            }
+            let turned = &operands()[0];
+            let mut out = TensorViewMut::new(&mut field, result.clone()).unwrap();
+            let view = TensorView::new(&numbers, turned.clone()).unwrap();
+            map_into(&exec, &view, &mut out, |a| sum(a, a)).unwrap();
+            let mut places = result.offsets().zip(turned.offsets());
+            assert!(places.all(|(to, a)| field[to] == sum(numbers[a], numbers[a])), "{exec:?}");
+        }
+    }
+}
+
+#[test]
+fn equal_widths() {
+    check::<f32, f32>();
+}
+
+#[test]
+fn bytes() {
+    check::<u8, u8>();
+}
+
+#[test]
+fn a_wider_result() {
+    check::<u8, f64>();
+}
+
+#[test]
+fn a_narrower_result() {
+    check::<f64, i16>();
+}
+
+#[test]
+fn in_place_beside_a_transposed_operand() {
+    for n in [530usize] {
+        let x = Tensor::<i32>::from_fn(&[n, n], |index| (index[0] * n + index[1]) as i32).unwrap();
+        let y = x.t().unwrap();
+        let y = Tensor::<i32>::from_vec(y.to_vec().unwrap(), &[n, n]).unwrap().t().unwrap();
+        for exec in ways() {
+            let z = Tensor::<i32>::from_vec(x.to_vec().unwrap(), &[n, n]).unwrap();
+            let mut guard = z.write().unwrap();
+            let y = y.read().unwrap();
+            let view = &mut guard.as_view_mut().unwrap();
+            tensor_kernels::zip_inplace(&exec, view, &y.as_view(), |a, b| a - b).unwrap();
+            drop(guard);
+            assert!(z.to_vec().unwrap().iter().all(|&z| z == 0), "{exec:?}");
+        }
+    }
+}
