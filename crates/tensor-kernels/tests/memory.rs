@@ -245,7 +245,7 @@ fn missing_memory_is_an_error_and_changes_nothing() {
     assert_eq!(x, cube());
 }
 
-/// A transpose that is large for its machine goes through a panel; where there is no memory for one it goes without.
+/// A transpose that is large for its machine uses scratch; where there is no memory for any it goes without.
 #[test]
 fn missing_scratch_memory_is_no_error() {
     let mut exec = Exec::current().unwrap().serial();

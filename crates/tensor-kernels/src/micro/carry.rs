@@ -7,7 +7,7 @@
 //!
 //! - Joining through memory, a register stored at its place behind the one before and whole lines read back: reads wait for the stores before them,
 //!   among them streamed ones.
-//! - A scratch panel that collects some lines of each row before they leave: reading and writing memory no longer overlap, a third slower.
+//! - Scratch that collects some lines of each row before they leave: reading and writing memory no longer overlap, a third slower.
 
 use std::marker::PhantomData;
 

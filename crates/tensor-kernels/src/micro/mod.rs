@@ -109,7 +109,7 @@ pub(crate) enum Stores {
     Stream,
 }
 
-/// Rows of a scratch panel that are ready to leave it: see [`Isa::flush`]. Steps are in bytes.
+/// Rows in scratch that are ready to leave it: see [`Isa::flush`]. Steps are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows {
     /// The first column of the first row, in scratch.
