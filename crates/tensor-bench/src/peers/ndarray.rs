@@ -58,7 +58,24 @@ fn known<T: 'static, F: 'static>(f: Into<F, F>) -> Option<Into<T, T>> {
     (&f as &dyn Any).downcast_ref().copied()
 }
 
-fn floats<T: Sample + Number + Ordered + Fraction>(op: Op) -> Option<Into<T, T>> {
+/// Real floats, whose exponential is the standard library's, as one writes it with ndarray.
+trait Real: Sample + Number + Ordered + Fraction {
+    fn std_exp(self) -> Self;
+}
+
+impl Real for f32 {
+    fn std_exp(self) -> Self {
+        self.exp()
+    }
+}
+
+impl Real for f64 {
+    fn std_exp(self) -> Self {
+        self.exp()
+    }
+}
+
+fn floats<T: Real>(op: Op) -> Option<Into<T, T>> {
     Some(match op {
         Op::Add => |a, out| binary(a, out, T::plus),
         Op::Sub => |a, out| binary(a, out, T::minus),
@@ -67,7 +84,7 @@ fn floats<T: Sample + Number + Ordered + Fraction>(op: Op) -> Option<Into<T, T>>
         Op::Neg => |a, out| unary(a, out, T::negated),
         Op::Relu => |a, out| unary(a, out, T::or_zero),
         Op::Sqrt => |a, out| unary(a, out, T::root),
-        Op::Exp => |a, out| unary(a, out, T::power_of_e),
+        Op::Exp => |a, out| unary(a, out, T::std_exp),
         Op::Copy | Op::MulAdd | Op::Cast => return None,
     })
 }
