@@ -88,7 +88,7 @@ unsafe fn step<I: Isa, L: Lane>(isa: I, inner: &Inner, src: *const L, dst: *mut 
             // SAFETY: M1.
             let value = unsafe { src.read_unaligned() };
             // SAFETY: the caller's.
-            unsafe { isa.fill(value, dst, len) }
+            unsafe { isa.fill(value, dst, len, stores) }
         }
         // SAFETY: the caller's.
         Inner::Pick { len, step } => unsafe { isa.gather_run(src, step, dst, len, stores) },

@@ -74,9 +74,9 @@ impl<R: Registers> Isa for R {
     }
 
     #[inline(always)]
-    unsafe fn fill<L: Lane>(self, value: L, dst: *mut L, len: usize) {
+    unsafe fn fill<L: Lane>(self, value: L, dst: *mut L, len: usize, stores: Stores) {
         // SAFETY: the caller's contract.
-        unsafe { run::fill(self, value, dst.cast(), len) }
+        unsafe { run::fill(self, value, dst.cast(), len, stores) }
     }
 
     #[inline(always)]
@@ -92,7 +92,7 @@ impl<R: Registers> Isa for R {
         let plane = Plane::new((src, step), (dst, 0), (len, 1));
         match stores {
             // SAFETY: the caller's contract.
-            Stores::Plain | Stores::Registers => unsafe { transpose::plain::<R, L>(self, plane) },
+            Stores::Plain | Stores::Pieces => unsafe { transpose::plain::<R, L>(self, plane) },
             // SAFETY: the caller's contract.
             Stores::Stream => unsafe { transpose::streamed::<R, L>(self, plane) },
         }

@@ -43,8 +43,8 @@ pub(super) unsafe fn copy<R: Registers>(
             isa.vectorize(StreamedCopy { isa, src, dst, bytes });
         }
         // SAFETY: the caller's contract, and more than a register.
-        Stores::Registers if bytes > 2 * R::Full::BYTES => unsafe {
-            copy_registers::<R::Full>(isa.into(), src, dst, bytes);
+        Stores::Pieces if bytes > 2 * R::Full::BYTES => unsafe {
+            copy_registers::<R::Piece>(isa.into(), src, dst, bytes);
         },
         // SAFETY: the caller's contract.
         _ => unsafe { copy_plain(isa, src, dst, bytes) },
@@ -240,12 +240,18 @@ pub(super) fn to_line(dst: *mut u8) -> usize {
 ///
 /// M2 for `dst[..len * L::WIDTH]`.
 #[inline(always)]
-pub(super) unsafe fn fill<R: Registers, L: Lane>(isa: R, value: L, dst: *mut u8, len: usize) {
+pub(super) unsafe fn fill<R: Registers, L: Lane>(
+    isa: R,
+    value: L,
+    dst: *mut u8,
+    len: usize,
+    stores: Stores,
+) {
     let bytes = len * L::WIDTH;
     if bytes < PIECE {
         // SAFETY: M2 is the caller's.
         unsafe { portable::fill(value, dst.cast::<L>(), len) }
-    } else if bytes < R::Full::BYTES {
+    } else if bytes < R::Full::BYTES || stores == Stores::Pieces {
         let piece = R::Piece::splat(isa.into(), repeat(value));
         // SAFETY: M2 is the caller's, and one piece at least.
         unsafe { fill_registers(piece, dst, bytes) }

@@ -16,6 +16,7 @@ enum Job {
     },
     Fill {
         len: usize,
+        stores: Stores,
     },
     Gather {
         step: isize,
@@ -64,7 +65,7 @@ impl Job {
         };
         match self {
             Self::Run { len, .. } => line(len, 1, 1),
-            Self::Fill { len } => line(len, 0, 1),
+            Self::Fill { len, .. } => line(len, 0, 1),
             Self::Gather { step, len, .. } => line(len, step, 1),
             Self::Scatter { step, len } => line(len, 1, step),
             Self::Runs { src_stride, dst_stride, len, count } => (0..count as isize)
@@ -100,11 +101,11 @@ impl<L: Lane> Kernel for Call<L> {
         match self.job {
             // SAFETY: `check` allocates what the job's moves reach, M1, M2, M3.
             Job::Run { len, stores } => unsafe { isa.run(src, dst, len, stores) },
-            Job::Fill { len } => {
+            Job::Fill { len, stores } => {
                 // SAFETY: as above; the job reads offset 0.
                 let value = unsafe { src.read_unaligned() };
                 // SAFETY: as above.
-                unsafe { isa.fill(value, dst, len) }
+                unsafe { isa.fill(value, dst, len, stores) }
             }
             // SAFETY: as above.
             Job::Gather { step, len, stores } => unsafe {
@@ -281,7 +282,7 @@ const LENGTHS: [usize; 25] = [
     0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 79, 127, 128, 129, 200, 1100,
 ];
 
-const STORES: [Stores; 3] = [Stores::Plain, Stores::Registers, Stores::Stream];
+const STORES: [Stores; 3] = [Stores::Plain, Stores::Pieces, Stores::Stream];
 
 #[test]
 fn runs_are_copied() {
@@ -304,7 +305,9 @@ fn long_streamed_runs_are_copied_page_by_page() {
 #[test]
 fn fills_repeat_the_value() {
     for len in LENGTHS.into_iter().filter(|&len| len > 0) {
-        check_widths(Job::Fill { len });
+        for stores in STORES {
+            check_widths(Job::Fill { len, stores });
+        }
     }
 }
 

@@ -123,7 +123,7 @@ impl<R: Registers, L: Lane> NullaryFnOnce for Transpose<R, L> {
     fn call(self) {
         match self.stores {
             // SAFETY: the invariant.
-            Stores::Plain | Stores::Registers => unsafe {
+            Stores::Plain | Stores::Pieces => unsafe {
                 block::<R, L>(self.isa, self.plane, Stores::Plain);
             },
             // SAFETY: the invariant.

@@ -103,7 +103,7 @@ pub(super) trait Vector: Copy {
     unsafe fn put(self, dst: *mut u8, stores: Stores) {
         match stores {
             // SAFETY: M2 is the caller's.
-            Stores::Plain | Stores::Registers => unsafe { self.store(dst) },
+            Stores::Plain | Stores::Pieces => unsafe { self.store(dst) },
             // SAFETY: M2 and the alignment are the caller's.
             Stores::Stream => unsafe { self.stream(dst) },
         }
