@@ -5,7 +5,7 @@
 //! 1. a sample times as many operations as it takes to be at least 100 timer ticks long, so the clock's grain is below one percent;
 //! 2. contenders run in rounds, A B C, B C A, …: what disturbs the machine for a second disturbs all of them, and none always runs on the
 //!    caches that the same predecessor left behind;
-//! 3. a batched sample is preceded by one operation that is not timed, so what fits a cache is in it;
+//! 3. a sample of a short operation is preceded by one that is not timed, so what fits a cache is in it;
 //! 4. the best of many samples is kept, beside the median.
 //!
 //! A contender that is there only to be compared with is a guest: where one run of it takes long, it sits out most rounds, and the time is left to
@@ -23,6 +23,9 @@ const FLOOR: u32 = 100;
 
 /// A batch that still shows no time on the clock at this size will never show any.
 const LARGEST_BATCH: u64 = 1 << 40;
+
+/// What takes less time than this may work in a cache, and finds it warm.
+const SHORT: Duration = Duration::from_millis(1);
 
 /// A guest that has taken this many samples …
 const GUEST_SAMPLES: usize = 2;
@@ -115,7 +118,7 @@ impl<'a> Contender<'a> {
     }
 
     /// The batch that fills a sample. The first operation, which pages memory in, is not counted.
-    fn calibrate(&mut self, sample: Duration) -> Result<u64> {
+    fn calibrate(&mut self, sample: Duration) -> Result<Batch> {
         if !self.guest {
             (self.repeat)(1)?;
         }
@@ -123,7 +126,8 @@ impl<'a> Contender<'a> {
         loop {
             let elapsed = self.time(batch)?;
             if elapsed >= sample {
-                return Ok(batch);
+                let warm_up = elapsed.as_nanos() < SHORT.as_nanos() * u128::from(batch);
+                return Ok(Batch { times: batch, warm_up });
             }
             batch = larger_batch(batch, elapsed, sample);
             if batch > LARGEST_BATCH {
@@ -132,12 +136,21 @@ impl<'a> Contender<'a> {
         }
     }
 
-    fn sample(&mut self, batch: u64) -> Result<f64> {
-        if batch > 1 {
+    fn sample(&mut self, batch: Batch) -> Result<f64> {
+        if batch.warm_up {
             (self.repeat)(1)?;
         }
-        Ok(self.time(batch)?.as_nanos() as f64 / batch as f64)
+        Ok(self.time(batch.times)?.as_nanos() as f64 / batch.times as f64)
     }
+}
+
+/// How a sample is taken.
+#[derive(Clone, Copy)]
+struct Batch {
+    /// Operations that are timed together.
+    times: u64,
+    /// Is one done before that?
+    warm_up: bool,
 }
 
 /// At least double, and a fifth more than the last try suggests, so that calibration ends after a few steps.
@@ -154,7 +167,7 @@ pub struct Race<'a> {
 
 struct Entrant<'a> {
     contender: Contender<'a>,
-    batch: u64,
+    batch: Batch,
     samples: Vec<f64>,
     spent: Duration,
 }
@@ -185,7 +198,7 @@ impl<'a> Race<'a> {
     pub fn enter(&mut self, contender: Contender<'a>) -> Ticket {
         self.entrants.push(Entrant {
             contender,
-            batch: 1,
+            batch: Batch { times: 1, warm_up: false },
             samples: Vec::new(),
             spent: Duration::ZERO,
         });
@@ -207,7 +220,7 @@ impl<'a> Race<'a> {
             round += 1;
         }
         let missing = || Failure::work("no round was run");
-        let timings = self.entrants.into_iter().map(|e| Timing::of(e.samples, e.batch));
+        let timings = self.entrants.into_iter().map(|e| Timing::of(e.samples, e.batch.times));
         Ok(Timings(timings.collect::<Option<_>>().ok_or_else(missing)?))
     }
 

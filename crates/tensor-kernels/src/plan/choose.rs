@@ -82,6 +82,12 @@ pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
     {
         work.inner = Inner::Streamed(streamed);
     }
+    if let Inner::Grid { outer, inner, run } = work.inner
+        && run * work.unit >= STREAMED_RUN
+    {
+        loops.extend([outer, inner].into_iter().filter(|l| l.len > 1));
+        work.inner = Inner::Run { len: run };
+    }
     if let Inner::Run { len } = work.inner
         && SHORT_ROWS.contains(&(len * work.unit))
     {
@@ -143,8 +149,12 @@ fn run(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
     ONE
 }
 
-/// Runs so short, in bytes, that what is done for each must be next to nothing.
-const SHORT_RUN: usize = 256;
+/// Runs so short, in bytes, that what is done for each must be next to nothing. Measured on rows of 256 bytes in cache: 20.5 µs where a walk over all
+/// loops for each row takes 26.9.
+const SHORT_RUN: usize = 1024;
+
+/// Runs of at least so many bytes can be streamed.
+const STREAMED_RUN: usize = 256;
 
 /// Long rows one by one; short ones along the destination's nearest loop and the source's.
 fn rows(loops: &[Loop<2>], unit: usize, inner: &mut Inner) -> Taken {
@@ -153,7 +163,10 @@ fn rows(loops: &[Loop<2>], unit: usize, inner: &mut Inner) -> Taken {
         *inner = Inner::Run { len: run };
         return ONE;
     }
-    let side = Some(nearest(around)).filter(|side| side + 1 < around.len());
+    let side = match nearest(around) {
+        side if side + 1 < around.len() => Some(side),
+        _ => around.len().checked_sub(2),
+    };
     let outer = side.map_or(Loop::ONCE, |side| around[side]);
     *inner = Inner::Grid { outer, inner: innermost(around), run };
     Taken { innermost: 2, side }
