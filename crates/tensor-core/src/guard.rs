@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use atomic_refcell::{AtomicRef, AtomicRefMut};
 
 use crate::{
-    Beside, Element, Error, Layout, Overlap, Result, Storage, TensorBase, TensorView,
-    TensorViewMut, view::check_injective,
+    Beside, Element, Elements, ElementsMut, Error, Layout, Overlap, Result, Storage, TensorBase,
+    TensorView, TensorViewMut, view::check_injective,
 };
 
 impl<T: Element, K> TensorBase<T, K> {
@@ -50,9 +50,14 @@ impl<'a, T: Element> TensorRef<'a, T> {
 
     /// The elements.
     pub fn as_view(&self) -> TensorView<'_, T> {
+        self.as_elements().to_view()
+    }
+
+    /// The elements, without a layout of their own.
+    pub fn as_elements(&self) -> Elements<'_, T> {
         let base = self.storage.start().cast();
         // SAFETY: the tensor's elements lie in its storage, aligned and initialised; the borrow keeps writers out while `self` lives.
-        unsafe { TensorView::from_raw(base, self.layout.clone(), true) }
+        unsafe { Elements::from_raw(base, self.layout, true) }
     }
 }
 
@@ -71,9 +76,12 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
     }
 
     /// The elements, and what tensors of the same storage are opened with beside them.
-    pub(crate) fn split(&mut self) -> Result<(TensorViewMut<'_, T>, Beside<'_>)> {
+    pub(crate) fn split(&mut self) -> Result<(ElementsMut<'_, T>, Beside<'_>)> {
+        check_injective(self.layout)?;
         let beside = Beside::elements(self.storage, self.layout, size_of::<T>());
-        Ok((self.as_view_mut()?, beside))
+        let base = self.storage.start().cast();
+        // SAFETY: the tensor's elements lie in its storage; the borrow keeps everybody else out while `self` lives; injective as just checked.
+        Ok((unsafe { ElementsMut::from_raw(base, self.layout) }, beside))
     }
 
     /// The elements, to write.

@@ -6,8 +6,8 @@
 use std::{fmt, marker::PhantomData};
 
 use crate::{
-    Element, Error, Layout, Overlap, Result, Storage, TensorBase, TensorRef, TensorRefMut,
-    TensorView, TensorViewMut, view::describe,
+    Element, Elements, ElementsMut, Error, Layout, Overlap, Result, Storage, TensorBase, TensorRef,
+    TensorRefMut, TensorView, TensorViewMut, view::describe,
 };
 
 /// Something to read elements from: a tensor, a view, or one value that stands for all.
@@ -25,10 +25,10 @@ use crate::{
 pub enum Operand<'a, T> {
     /// A tensor, still to be borrowed.
     Tensor(Handle<'a, T>),
-    /// A view.
-    View(&'a TensorView<'a, T>),
+    /// Elements of a view.
+    Elements(Elements<'a, T>),
     /// One value.
-    Value([T; 1]),
+    Value(T),
 }
 
 /// Something to write elements to: a tensor or a mutable view.
@@ -36,8 +36,8 @@ pub enum Operand<'a, T> {
 pub enum Target<'a, T> {
     /// A tensor, still to be borrowed.
     Tensor(Handle<'a, T>),
-    /// A view.
-    View(TensorViewMut<'a, T>),
+    /// Elements of a view.
+    Elements(ElementsMut<'a, T>),
 }
 
 /// A tensor of elements `T`, whatever computes its operators.
@@ -86,15 +86,21 @@ impl<'a, T: Element, K> From<&'a TensorBase<T, K>> for Operand<'a, T> {
     }
 }
 
-impl<'a, T> From<&'a TensorView<'a, T>> for Operand<'a, T> {
-    fn from(view: &'a TensorView<'a, T>) -> Self {
-        Self::View(view)
+impl<'a, T: Copy> From<&'a TensorView<'_, T>> for Operand<'a, T> {
+    fn from(view: &'a TensorView<'_, T>) -> Self {
+        Self::Elements(view.into())
+    }
+}
+
+impl<'a, T> From<Elements<'a, T>> for Operand<'a, T> {
+    fn from(elements: Elements<'a, T>) -> Self {
+        Self::Elements(elements)
     }
 }
 
 impl<T: Element> From<T> for Operand<'_, T> {
     fn from(value: T) -> Self {
-        Self::Value([value])
+        Self::Value(value)
     }
 }
 
@@ -106,16 +112,17 @@ impl<'a, T: Element, K> From<&'a TensorBase<T, K>> for Target<'a, T> {
 
 impl<'a, T: Copy> From<&'a mut TensorViewMut<'_, T>> for Target<'a, T> {
     fn from(view: &'a mut TensorViewMut<'_, T>) -> Self {
-        Self::View(view.reborrow())
+        Self::Elements(view.into())
     }
 }
 
 impl<'a, T: Element> Operand<'a, T> {
     /// The sizes; none for a value.
+    #[inline]
     pub fn shape(&self) -> &[usize] {
         match self {
             Self::Tensor(tensor) => tensor.layout.shape(),
-            Self::View(view) => view.shape(),
+            Self::Elements(elements) => elements.layout().shape(),
             Self::Value(_) => &[],
         }
     }
@@ -135,10 +142,11 @@ impl<'a, T: Element> Operand<'a, T> {
     ///
     /// # Errors
     /// [`Error::Borrowed`].
+    #[inline]
     pub fn read(&self) -> Result<Reading<'_, T>> {
         Ok(match self {
-            Self::View(view) => Reading::View((*view).clone()),
-            Self::Value(value) => Reading::View(TensorView::new(value, Layout::contiguous(&[])?)?),
+            Self::Elements(elements) => Reading::Elements(*elements),
+            Self::Value(value) => Reading::Elements(Elements::of_value(value)),
             Self::Tensor(tensor) => Reading::Guard(tensor.read()?),
         })
     }
@@ -148,6 +156,7 @@ impl<'a, T: Element> Operand<'a, T> {
     /// # Errors
     /// [`Error::Borrowed`]; [`Error::ReadWriteOverlap`], which will say `op` and `operand`, if some of the elements are being written, unless all of
     /// them are, at the same indices.
+    #[inline]
     pub fn open<'b>(
         &'b self,
         beside: &Beside<'b>,
@@ -214,15 +223,16 @@ pub enum Reading<'a, T> {
     /// It was a tensor.
     Guard(TensorRef<'a, T>),
     /// It was a view or a value; or a tensor that shares a storage with the target, but no element.
-    View(TensorView<'a, T>),
+    Elements(Elements<'a, T>),
 }
 
 impl<T: Element> Reading<'_, T> {
     /// The elements.
-    pub fn as_view(&self) -> TensorView<'_, T> {
+    #[inline]
+    pub fn elements(&self) -> Elements<'_, T> {
         match self {
-            Self::Guard(guard) => guard.as_view(),
-            Self::View(view) => view.clone(),
+            Self::Guard(guard) => guard.as_elements(),
+            Self::Elements(elements) => *elements,
         }
     }
 }
@@ -237,9 +247,10 @@ pub enum Opened<'a, T> {
 
 impl<T: Element> Opened<'_, T> {
     /// The elements, unless they are the target's.
-    pub fn as_view(&self) -> Option<TensorView<'_, T>> {
+    #[inline]
+    pub fn elements(&self) -> Option<Elements<'_, T>> {
         match self {
-            Self::Elements(reading) => Some(reading.as_view()),
+            Self::Elements(reading) => Some(reading.elements()),
             Self::Target => None,
         }
     }
@@ -247,10 +258,11 @@ impl<T: Element> Opened<'_, T> {
 
 impl<'a, T: Element> Target<'a, T> {
     /// The sizes.
+    #[inline]
     pub fn shape(&self) -> &[usize] {
         match self {
             Self::Tensor(tensor) => tensor.layout.shape(),
-            Self::View(view) => view.shape(),
+            Self::Elements(elements) => elements.layout().shape(),
         }
     }
 
@@ -258,12 +270,13 @@ impl<'a, T: Element> Target<'a, T> {
     ///
     /// # Errors
     /// [`Error::Borrowed`].
+    #[inline]
     pub fn open(self) -> Result<Writing<'a, T>> {
         Ok(match self {
             Self::Tensor(tensor) => {
                 Writing::Guard(TensorRefMut::of(tensor.storage, tensor.layout)?)
             }
-            Self::View(view) => Writing::View(view),
+            Self::Elements(elements) => Writing::Elements(elements),
         })
     }
 }
@@ -273,7 +286,7 @@ pub enum Writing<'a, T> {
     /// It was a tensor.
     Guard(TensorRefMut<'a, T>),
     /// It was a view.
-    View(TensorViewMut<'a, T>),
+    Elements(ElementsMut<'a, T>),
 }
 
 impl<T: Element> Writing<'_, T> {
@@ -281,10 +294,11 @@ impl<T: Element> Writing<'_, T> {
     ///
     /// # Errors
     /// [`Error::WriteOverlap`].
-    pub fn split(&mut self) -> Result<(TensorViewMut<'_, T>, Beside<'_>)> {
+    #[inline]
+    pub fn split(&mut self) -> Result<(ElementsMut<'_, T>, Beside<'_>)> {
         match self {
             Self::Guard(guard) => guard.split(),
-            Self::View(view) => Ok((view.reborrow(), Beside::nothing())),
+            Self::Elements(elements) => Ok((elements.reborrow(), Beside::nothing())),
         }
     }
 }
@@ -317,7 +331,7 @@ impl<'a> Written<'a> {
     /// An operand of the same storage.
     fn opened<T: Element>(
         &self,
-        tensor: &Handle<'_, T>,
+        tensor: &Handle<'a, T>,
         op: &'static str,
         operand: &'static str,
     ) -> Result<Opened<'a, T>> {
@@ -326,8 +340,8 @@ impl<'a> Written<'a> {
             Relation::Apart => {
                 let base = self.storage.start().cast();
                 // SAFETY: the tensor's elements lie in its storage, which is borrowed for `'a`; those that are written are others.
-                let view = unsafe { TensorView::from_raw(base, tensor.layout.clone(), false) };
-                Ok(Opened::Elements(Reading::View(view)))
+                let elements = unsafe { Elements::from_raw(base, tensor.layout, false) };
+                Ok(Opened::Elements(Reading::Elements(elements)))
             }
             Relation::Overlap(overlap) => {
                 Err(Error::ReadWriteOverlap { op, operand, overlap: Box::new(overlap) })

@@ -9,7 +9,9 @@ use std::{mem::MaybeUninit, ptr::NonNull, sync::Arc};
 
 use atomic_refcell::{AtomicRef, AtomicRefCell, AtomicRefMut};
 
-use crate::{Element, Error, Layout, Result, TensorBase, TensorViewMut, buffer::Buffer};
+use crate::{
+    Element, ElementsMut, Error, Layout, Result, TensorBase, TensorViewMut, buffer::Buffer,
+};
 
 /// Fresh buffers start at a multiple of this many bytes: a cache line, and the widest vector register.
 pub const ALIGNMENT: usize = 64;
@@ -117,6 +119,13 @@ impl<T: Element> Uninit<T> {
         let start = self.buffer.start().cast();
         // SAFETY: buffer invariant 1; the layout is dense within its bytes, so injective; `&mut self` makes the access exclusive.
         unsafe { TensorViewMut::from_raw(start, self.layout.clone()) }
+    }
+
+    /// Where to write, without a layout of its own.
+    pub fn as_elements_mut(&mut self) -> ElementsMut<'_, MaybeUninit<T>> {
+        let start = self.buffer.start().cast();
+        // SAFETY: buffer invariant 1; the layout is dense within its bytes, so injective; `&mut self` makes the access exclusive.
+        unsafe { ElementsMut::from_raw(start, &self.layout) }
     }
 
     /// The finished tensor.

@@ -1,6 +1,6 @@
 //! Borrowed views: a pointer paired with a layout, and the proof that the pair is sound.
 //!
-//! This is the only place where a pointer meets a layout. Constructors check that every element lies in the buffer, and for mutable views that no
+//! This, and `elements` beside it, is where a pointer meets a layout. Constructors check that every element lies in the buffer, and for mutable views that no
 //! two indices share one; everything derived keeps that. Kernels take these types, and so does a user who brings buffers of their own.
 
 use std::{fmt, marker::PhantomData, ops, ptr::NonNull};
@@ -91,6 +91,10 @@ impl<'a, T: Copy> TensorView<'a, T> {
 
     view_methods!(self, &self);
     piece_methods!();
+
+    pub(crate) fn base(&self) -> NonNull<T> {
+        self.base
+    }
 
     /// A pointer to the place of offset 0. Only the offsets of the layout may be read through it.
     #[inline]
@@ -197,6 +201,10 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
     }
 
     view_methods!(self, self);
+
+    pub(crate) fn base(&mut self) -> NonNull<T> {
+        self.base
+    }
 
     /// A pointer to the place of offset 0. Only the offsets of the layout may be accessed through it.
     #[inline]

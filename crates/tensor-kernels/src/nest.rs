@@ -11,7 +11,9 @@
 //! A permuted tensor and its contiguous copy, a flipped pair, a batch of images that lie end to end: all become the one or two loops they are.
 
 use smallvec::SmallVec;
-use tensor_core::Layout;
+use tensor_core::{Layout, Result};
+
+use crate::plan::check_shapes;
 
 /// Walks `N` operands in step: `len` times, moving operand `i` by `strides[i]` elements each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,12 +43,28 @@ pub struct Nest<const N: usize> {
 }
 
 impl<const N: usize> Nest<N> {
-    /// The nest of operands of one shape, the destination first.
-    pub(crate) fn of(layouts: [&Layout; N]) -> Self {
-        with_draft(layouts, |draft| Self {
+    /// The nest of operands of one shape, the destination first: what a kernel of your own walks.
+    ///
+    /// ```
+    /// use tensor_kernels::{Layout, Nest};
+    ///
+    /// let rows = Layout::contiguous(&[2, 3, 4])?;
+    /// let nest = Nest::of([&Layout::contiguous(&[4, 2, 3])?, &rows.permute(&[2, 0, 1])?])?;
+    /// let loops: Vec<_> = nest.loops().iter().map(|l| (l.len, l.strides)).collect();
+    /// assert_eq!(loops, [(4, [6, 1]), (6, [1, 4])]);
+    /// # Ok::<(), tensor_kernels::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutputShape`](crate::Error::OutputShape) if an operand has another shape than the destination.
+    pub fn of(layouts: [&Layout; N]) -> Result<Self> {
+        for layout in &layouts {
+            check_shapes(layout, layouts[0])?;
+        }
+        Ok(with_draft(layouts, |draft| Self {
             loops: Loops::from_slice(draft.loops()),
             starts: draft.starts,
-        })
+        }))
     }
 
     /// The loops, outermost first.
@@ -224,7 +242,12 @@ mod tests {
                 shape.iter().zip(strides).map(|(&n, &s)| (n as isize - 1).max(0) * s.min(0)).sum();
             Layout::new(shape, strides, below.unsigned_abs()).unwrap()
         };
-        Nest::of([&low(dst), &low(src)]).loops().iter().map(|l| (l.len, l.strides)).collect()
+        Nest::of([&low(dst), &low(src)])
+            .unwrap()
+            .loops()
+            .iter()
+            .map(|l| (l.len, l.strides))
+            .collect()
     }
 
     #[test]
@@ -272,7 +295,7 @@ mod tests {
     fn a_reversed_loop_starts_at_its_other_end() {
         let dst = Layout::new(&[4], &[-1], 3).unwrap();
         let src = Layout::new(&[4], &[2], 10).unwrap();
-        let nest = Nest::of([&dst, &src]);
+        let nest = Nest::of([&dst, &src]).unwrap();
         assert_eq!((nest.starts(), nest.loops()[0].strides), ([0, 16], [1, -2]));
     }
 }

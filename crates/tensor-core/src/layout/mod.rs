@@ -68,6 +68,15 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// The layout of a single element: no dimensions (PyTorch: what `torch.tensor(1.5)` has).
+    pub const SCALAR: Layout = Layout {
+        shape: DimVec::new_const(),
+        strides: DimVec::new_const(),
+        offset: 0,
+        numel: 1,
+        flags: Flags::SCALAR,
+    };
+
     /// A layout of any sizes, strides and offset.
     ///
     /// # Errors

@@ -25,6 +25,9 @@ impl Flags {
     const CHANNELS_LAST_3D: u8 = 4;
     const DENSE: u8 = 8;
 
+    /// Those of no dimensions.
+    pub(super) const SCALAR: Self = Self(Self::CONTIGUOUS | Self::DENSE);
+
     pub(super) fn of(shape: &[usize], strides: &[isize], numel: usize) -> Self {
         let ordered = |order: &[usize]| {
             shape.len() == order.len()

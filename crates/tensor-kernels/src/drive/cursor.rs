@@ -4,7 +4,7 @@
 
 use std::marker::PhantomData;
 
-use tensor_core::{TensorView, TensorViewMut};
+use tensor_core::{Elements, ElementsMut, TensorView, TensorViewMut};
 
 use crate::Loop;
 
@@ -20,6 +20,21 @@ pub(crate) struct Place<'a> {
 impl<'a, T: Copy> From<&'a TensorView<'_, T>> for Place<'a> {
     fn from(view: &'a TensorView<'_, T>) -> Self {
         Self { base: view.base_ptr().cast_mut().cast(), solid: view.is_solid(), life: PhantomData }
+    }
+}
+
+impl<'a, T: Copy> From<Elements<'a, T>> for Place<'a> {
+    #[inline]
+    fn from(elements: Elements<'a, T>) -> Self {
+        let base = elements.base_ptr().cast_mut().cast();
+        Self { base, solid: elements.is_solid(), life: PhantomData }
+    }
+}
+
+impl<'a, T: Copy> From<&mut ElementsMut<'a, T>> for Place<'a> {
+    #[inline]
+    fn from(elements: &mut ElementsMut<'a, T>) -> Self {
+        Self { base: elements.base_mut_ptr().cast(), solid: false, life: PhantomData }
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn copied<T: Element, K>(
     layout: Layout,
 ) -> Result<TensorBase<T, K>> {
     let mut fresh = Uninit::new(layout)?;
-    copy(exec, work, Ends::new([(&mut fresh.as_view_mut()).into(), from.into()]));
+    copy(exec, work, Ends::new([(&mut fresh.as_elements_mut()).into(), from.into()]));
     // SAFETY: the plan visits every element of the fresh layout.
     Ok(unsafe { fresh.assume_init() })
 }
@@ -31,7 +31,12 @@ pub(crate) fn computed<const N: usize, O: Compute<N>, K>(
     layout: Layout,
 ) -> Result<TensorBase<O::Output, K>> {
     let mut fresh = Uninit::new(layout)?;
-    compute(exec, work, operation, Ends::with_inputs((&mut fresh.as_view_mut()).into(), inputs));
+    compute(
+        exec,
+        work,
+        operation,
+        Ends::with_inputs((&mut fresh.as_elements_mut()).into(), inputs),
+    );
     // SAFETY: the plan visits every element of the fresh layout; had the operation panicked, we would not be here.
     Ok(unsafe { fresh.assume_init() })
 }

@@ -8,8 +8,8 @@
 use std::iter::repeat_n;
 
 use tensor_core::{
-    Beside, DimVec, Element, Error, Layout, Opened, Operand, Relation, Result, Target, TensorBase,
-    TensorView, TensorViewMut, broadcast_two,
+    Beside, DimVec, Element, Elements, Error, Layout, Opened, Operand, Relation, Result, Target,
+    TensorBase, TensorViewMut, broadcast_two,
 };
 
 use crate::{
@@ -17,7 +17,6 @@ use crate::{
     copy::copy_into,
     drive::{self, Ends, Place},
     micro::{Compute, Function1, Function2, Function3, Map, Zip, Zip3},
-    nest::Nest,
     plan::ElementwiseWork,
 };
 
@@ -40,6 +39,7 @@ impl<'e> Call<'e> {
     }
 
     /// Opens an argument, beside the target's elements.
+    #[inline]
     fn open<'b, T: Element>(
         self,
         argument: &'b Argument<'_, T>,
@@ -53,6 +53,7 @@ impl<'e> Call<'e> {
     }
 
     /// A copy of an operand that meets the target elsewhere, if that is the policy; opening it will refuse it otherwise.
+    #[inline]
     fn copied_first<A: Element, R: Element>(
         self,
         argument: &Argument<'_, A>,
@@ -89,10 +90,14 @@ impl<'e> Call<'e> {
         }
     }
 
+    #[inline]
     fn check_shape(self, got: &[usize], shapes: &[Option<&[usize]>]) -> Result<()> {
-        let expected = self.shape(shapes)?;
         // Values alone fill any result.
-        if got == &expected[..] || shapes.iter().all(Option::is_none) {
+        if shapes.iter().flatten().all(|&shape| shape == got) {
+            return Ok(());
+        }
+        let expected = self.shape(shapes)?;
+        if got == &expected[..] {
             return Ok(());
         }
         Err(Error::OutputShape { op: self.op, got: got.to_vec(), expected: expected.to_vec() })
@@ -108,7 +113,7 @@ impl<'e> Call<'e> {
             return Ok(());
         }
         let opened = divisors.read()?;
-        let view = opened.as_view();
+        let view = opened.elements().to_view();
         let is_zero = |number: &T| !number.truth();
         if !view.runs().any(|run| run.iter().any(is_zero)) {
             return Ok(());
@@ -127,7 +132,7 @@ struct Copied<T> {
 impl<T: Element> Copied<T> {
     fn of(exec: &Exec, operand: &Operand<'_, T>) -> Result<Self> {
         let reading = operand.read()?;
-        let from = reading.as_view();
+        let from = reading.elements().to_view();
         let (mut elements, bytes) = (Vec::new(), from.numel().saturating_mul(size_of::<T>()));
         elements.try_reserve_exact(from.numel()).map_err(|_| Error::OutOfMemory { bytes })?;
         // Any value will do until the elements are there; without elements there is none.
@@ -137,8 +142,8 @@ impl<T: Element> Copied<T> {
         Ok(Self { elements, layout })
     }
 
-    fn as_view(&self) -> Result<TensorView<'_, T>> {
-        TensorView::new(&self.elements, self.layout.clone())
+    fn elements(&self) -> Result<Elements<'_, T>> {
+        Elements::new(&self.elements, &self.layout)
     }
 }
 
@@ -168,30 +173,38 @@ fn index_of(mut place: usize, shape: &[usize]) -> Vec<usize> {
 
 /// An operand as the loops see it: broadcast to the result's shape, or the result itself.
 struct Input<'v, T> {
-    view: Option<TensorView<'v, T>>,
+    elements: Option<Elements<'v, T>>,
 }
 
 impl<'v, T: Element> Input<'v, T> {
-    fn of(opened: &'v Opened<'_, T>, shape: &[usize]) -> Result<Self> {
-        let view = opened.as_view();
-        Ok(Self { view: view.map(|view| view.broadcast_to(shape)).transpose()? })
+    #[inline]
+    fn of(
+        opened: &'v Opened<'_, T>,
+        shape: &[usize],
+        room: &'v mut Option<Layout>,
+    ) -> Result<Self> {
+        let elements = opened.elements();
+        Ok(Self { elements: elements.map(|it| it.broadcast_to(shape, room)).transpose()? })
     }
 
+    #[inline]
     fn layout<'x>(&'x self, out: &'x Layout) -> &'x Layout {
-        self.view.as_ref().map_or(out, TensorView::layout)
+        self.elements.as_ref().map_or(out, Elements::layout)
     }
 
+    #[inline]
     fn place<'x>(&'x self, out: Place<'x>) -> Place<'x> {
-        self.view.as_ref().map_or(out, Place::from)
+        self.elements.map_or(out, Place::from)
     }
 }
 
+#[inline(always)]
 fn plan<const N: usize, O: Compute<N>>(
     exec: &Exec,
     _: &O,
     layouts: [&Layout; N],
 ) -> ElementwiseWork<N> {
-    ElementwiseWork::plan(Nest::of(layouts), O::WIDTHS, &exec.machine)
+    ElementwiseWork::plan(layouts, O::WIDTHS, &exec.machine)
 }
 
 /// The two forms for a number of operands: into a given result, and into a fresh one.
@@ -206,14 +219,16 @@ macro_rules! forms {
             ) -> Result<()> {
                 self.check_shape(out.shape(), &[$(shape(&$arg, &out)),*])?;
                 $(let $copy = self.copied_first(&$arg, &out)?;)*
-                $(let $copy = $copy.as_ref().map(Copied::as_view).transpose()?;)*
-                $(let $arg = $copy.as_ref().map_or($arg, |copy| Some(copy.into()));)*
+                $(let $copy = $copy.as_ref().map(Copied::elements).transpose()?;)*
+                $(let $arg = $copy.map_or($arg, |copy| Some(copy.into()));)*
                 let mut writing = out.open()?;
                 let (mut out, beside) = writing.split()?;
                 $(let $arg = self.open(&$arg, &beside, $which)?;)*
-                $(let $arg = Input::of(&$arg, out.shape())?;)*
+                let layout = out.layout();
+                $(let mut $copy = None;)*
+                $(let $arg = Input::of(&$arg, layout.shape(), &mut $copy)?;)*
                 let operation = $operation::new(function);
-                let work = plan(self.exec, &operation, [out.layout(), $($arg.layout(out.layout())),*]);
+                let work = plan(self.exec, &operation, [layout, $($arg.layout(layout)),*]);
                 let place = Place::from(&mut out);
                 drive::compute(self.exec, &work, &operation, Ends::new([place, $($arg.place(place)),*]));
                 Ok(())
@@ -226,12 +241,13 @@ macro_rules! forms {
             ) -> Result<TensorBase<R, K>> {
                 let shape = self.shape(&[$(operand_shape(&$arg)),*])?;
                 $(let $arg = $arg.read()?;)*
-                $(let $arg = $arg.as_view();)*
+                $(let $arg = $arg.elements();)*
                 let layout = Layout::elementwise(&[$($arg.layout()),*])?;
-                $(let $arg = $arg.broadcast_to(&shape)?;)*
+                $(let mut $copy = None;)*
+                $(let $arg = $arg.broadcast_to(&shape, &mut $copy)?;)*
                 let operation = $operation::new(function);
                 let work = plan(self.exec, &operation, [&layout, $($arg.layout()),*]);
-                drive::computed(self.exec, &work, &operation, &[$((&$arg).into()),*], layout)
+                drive::computed(self.exec, &work, &operation, &[$($arg.into()),*], layout)
             }
         )*}
     };

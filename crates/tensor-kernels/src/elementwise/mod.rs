@@ -12,7 +12,7 @@ use tensor_core::{
     DimVec, Element, Layout, Operand, Result, TensorBase, TensorView, TensorViewMut,
 };
 
-use crate::{Exec, Machine, micro::Closure, nest::Nest, plan::ElementwiseWork};
+use crate::{Exec, Machine, micro::Closure, plan::ElementwiseWork};
 use call::Call;
 
 /// `out = f(a)` (PyTorch: a unary operation with `out=`).
@@ -157,10 +157,6 @@ pub fn elementwise_path<const N: usize>(layouts: [&Layout; N]) -> Result<&'stati
     let shape = layouts[0].shape();
     let broadcast: DimVec<Layout> =
         layouts.iter().map(|layout| layout.broadcast_to(shape)).collect::<Result<_>>()?;
-    Ok(ElementwiseWork::plan(
-        Nest::of(std::array::from_fn(|k| &broadcast[k])),
-        [1; N],
-        &Machine::REFERENCE,
-    )
-    .path)
+    let layouts = std::array::from_fn(|k| &broadcast[k]);
+    Ok(ElementwiseWork::plan(layouts, [1; N], &Machine::REFERENCE).path)
 }

@@ -6,12 +6,14 @@
 
 use std::fmt;
 
+use tensor_core::Layout;
+
 use super::fmt_loops;
 use crate::{
     Loop, Machine,
     drive::Divide,
     micro::LINE,
-    nest::{Loops, Nest},
+    nest::{Loops, with_draft},
 };
 
 /// The bytes of scratch for one operand; four of them fill half of a usual first-level cache.
@@ -61,20 +63,40 @@ pub(crate) enum Access {
 }
 
 impl<const N: usize> ElementwiseWork<N> {
-    pub(crate) fn plan(nest: Nest<N>, widths: [usize; N], machine: &Machine) -> Self {
-        let Nest { mut loops, starts } = nest;
+    /// The plan for operands of one shape.
+    #[inline(always)]
+    pub(crate) fn plan(layouts: [&Layout; N], widths: [usize; N], machine: &Machine) -> Self {
+        with_draft(layouts, |draft| Self::of_loops(draft.starts, draft.loops(), widths, machine))
+    }
+
+    /// The plan for loops in normal form.
+    #[inline(always)]
+    fn of_loops(
+        starts: [isize; N],
+        loops: &[Loop<N>],
+        widths: [usize; N],
+        machine: &Machine,
+    ) -> Self {
         let one = Loop { len: 1, strides: [1; N] };
-        let fits = widths.iter().all(|&width| width <= WIDEST);
-        let lanes = if fits { loops.pop().unwrap_or(one) } else { one };
-        let rows = match rows_loop(&loops, &lanes) {
-            Some(at) => loops.remove(at),
-            None => Loop::ONCE,
+        let (lanes, around) = match loops.split_last() {
+            Some((&lanes, around)) if widths.iter().all(|&width| width <= WIDEST) => {
+                (lanes, around)
+            }
+            _ => (one, loops),
         };
+        let side = rows_loop(around, &lanes);
+        let rows = side.map_or(Loop::ONCE, |at| around[at]);
         let access = std::array::from_fn(|k| access(lanes.strides[k], rows.strides[k]));
-        let path = path(&access, loops.is_empty() && rows.len == 1);
+        let path = path(&access, around.is_empty());
         let block = Block { rows: rows.len, lanes: lanes.len };
+        let outer = Loops::new();
         let mut work =
-            Self { starts, outer: loops, rows, lanes, access, widths, block, stream: false, path };
+            Self { starts, outer, rows, lanes, access, widths, block, stream: false, path };
+        for (at, &l) in around.iter().enumerate() {
+            if side != Some(at) {
+                work.outer.push(l);
+            }
+        }
         let large = work.result_bytes() >= machine.stream;
         work.stream = large && work.uses_scratch() && work.writes_lines();
         work.block = work.blocks(large, machine);
@@ -150,7 +172,7 @@ const LONG_RUN: usize = 512;
 const STREAMED_LINES: usize = 4;
 
 /// The loop along which an operand is adjacent that is not along the lanes; else the innermost one left.
-fn rows_loop<const N: usize>(outer: &Loops<N>, lanes: &Loop<N>) -> Option<usize> {
+fn rows_loop<const N: usize>(outer: &[Loop<N>], lanes: &Loop<N>) -> Option<usize> {
     let turned = |k: &usize| !matches!(lanes.strides[*k], 0 | 1);
     let adjacent = |k: usize| outer.iter().position(|l| l.strides[k] == 1);
     (0..N).filter(turned).find_map(adjacent).or(outer.len().checked_sub(1))

@@ -7,7 +7,6 @@ use tensor_core::Layout;
 use super::{ALIGN, Divide};
 use crate::{
     Loop, Machine,
-    nest::Nest,
     plan::{ElementwiseWork, Inner, Streamed, Work},
 };
 
@@ -179,7 +178,7 @@ fn pieces_of_an_elementwise_operation_are_the_operation() {
     for &(shape, from, to) in PAIRS {
         let (a, out) = (layout(shape, from), layout(shape, to));
         let b = Layout::contiguous(shape).unwrap();
-        let whole = ElementwiseWork::plan(Nest::of([&out, &a, &b]), [4, 1, 8], &Machine::REFERENCE);
+        let whole = ElementwiseWork::plan([&out, &a, &b], [4, 1, 8], &Machine::REFERENCE);
         for piece in pieces(&whole) {
             assert!(piece.lanes.len <= ALIGN, "{whole} leaves a large piece: {piece}");
             assert!(piece.rows.len <= ALIGN, "{whole} leaves a large piece: {piece}");
@@ -194,8 +193,7 @@ fn a_few_rows_are_cut_too() {
     for shape in [[2, 100_000], [3, 70_000], [64, 4_000], [70_000, 3]] {
         let out = Layout::contiguous(&shape).unwrap();
         let row = layout(&shape, &[0, 1]);
-        let whole =
-            ElementwiseWork::plan(Nest::of([&out, &out, &row]), [4; 3], &Machine::REFERENCE);
+        let whole = ElementwiseWork::plan([&out, &out, &row], [4; 3], &Machine::REFERENCE);
         let mut pieces = vec![whole];
         for _ in 0..4 {
             pieces = pieces
