@@ -106,7 +106,8 @@ fn without_valgrind_the_record_says_so_and_always_fails() {
         found.err.starts_with("note: the record will have no counts: valgrind is not installed")
     );
     let record: Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
-    assert_eq!(record["counting"]["missing"]["because"], "valgrind is not installed");
+    let because = record["counting"]["missing"]["because"].as_str().unwrap();
+    assert!(because.starts_with("valgrind is not installed ("), "{because}");
     // What was there stays as it was.
     let old = folder.file("a.json", "old");
     bare(&[&args[..], &["--counts", "always"]].concat()).failed("valgrind is not installed");

@@ -80,9 +80,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let valgrind = valgrind(args.counts)?;
     let target = args.out.as_deref().map(Target::open).transpose()?;
     let times = times(args, &subjects)?;
-    let program = program()?;
-    let count = |found: Valgrind| found.count(&program, &subjects, args.cases.as_deref());
-    let counted = valgrind.map(count).transpose()?;
+    let counted = counted(args, &subjects, valgrind)?;
     let record = record(args, &subjects, times, counted)?;
     match target {
         Some(target) => {
@@ -101,15 +99,34 @@ fn selected(args: &Args) -> Result<Vec<Subject>> {
     if subjects.is_empty() { Err(Failure::input("no case to record")) } else { Ok(subjects) }
 }
 
-/// valgrind, if it is to be used. That it is missing is said at once, not only in the record.
-fn valgrind(counts: When) -> Result<Option<Valgrind>> {
-    match (counts, Valgrind::find()) {
-        (When::Never, _) => Ok(None),
-        (_, Ok(found)) => Ok(Some(found)),
+/// Something, or why it is not there.
+type Or<T> = Result<T, String>;
+
+/// valgrind, if it is to be used.
+fn valgrind(counts: When) -> Result<Or<Valgrind>> {
+    match counts {
+        When::Never => Ok(Err("counts were not asked for".to_owned())),
+        When::Auto | When::Always => unless_needed(counts, Valgrind::find()),
+    }
+}
+
+fn counted(args: &Args, subjects: &[Subject], valgrind: Or<Valgrind>) -> Result<Or<Counted>> {
+    match valgrind {
+        Err(because) => Ok(Err(because)),
+        Ok(found) => {
+            unless_needed(args.counts, found.count(&program()?, subjects, args.cases.as_deref()))
+        }
+    }
+}
+
+/// Where counts are not needed, their failure is a note. It is said at once, not only in the record.
+fn unless_needed<T>(counts: When, result: Result<T>) -> Result<Or<T>> {
+    match (counts, result) {
         (When::Always, Err(failure)) => Err(failure),
-        (When::Auto, Err(failure)) => {
+        (_, Ok(value)) => Ok(Ok(value)),
+        (_, Err(failure)) => {
             let _ = writeln!(io::stderr(), "note: the record will have no counts: {failure}");
-            Ok(None)
+            Ok(Err(failure.to_string()))
         }
     }
 }
@@ -156,12 +173,11 @@ fn record(
     args: &Args,
     subjects: &[Subject],
     times: Vec<Times>,
-    counted: Option<Counted>,
+    counted: Or<Counted>,
 ) -> Result<Record> {
-    let missing = || Counting::Missing { because: missing(args.counts).to_owned() };
     let (counts, counting) = match counted {
-        Some(Counted { counts, by }) => (counts.into_iter().map(Some).collect(), by),
-        None => (vec![None; subjects.len()], missing()),
+        Ok(Counted { counts, by }) => (counts.into_iter().map(Some).collect(), by),
+        Err(because) => (vec![None; subjects.len()], Counting::Missing { because }),
     };
     let cases = subjects.iter().zip(times).zip(counts);
     let cases = cases.map(|((subject, times), counts)| entry(subject, times, counts));
@@ -175,13 +191,6 @@ fn record(
         counting,
         cases: cases.collect::<Result<_>>()?,
     })
-}
-
-fn missing(counts: When) -> &'static str {
-    match counts {
-        When::Never => "counts were not asked for",
-        When::Auto | When::Always => "valgrind is not installed",
-    }
 }
 
 fn how(args: &Args) -> Run {
