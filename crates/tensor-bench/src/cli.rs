@@ -33,6 +33,18 @@ enum Command {
     Suite(cmd::suite::Args),
     /// Print the tables of other libraries, from a record of `suite --peers`
     Peers(cmd::peers::Args),
+    /// Keep what this build does on this machine: paths, times, instructions, cache lines
+    Record(cmd::record::Args),
+    /// Hold one record against another; exit code 1 if something has become worse
+    Compare(cmd::compare::Args),
+    /// Follow every case through a folder of records
+    History(cmd::history::Args),
+    /// Time every case once, for `record`
+    #[command(hide = true)]
+    Pass(cmd::pass::Args),
+    /// Do the work of some cases, for valgrind to count
+    #[command(hide = true)]
+    Count(cmd::count::Args),
     /// Write a view of an .npy array as an .npy file in C order
     Convert(cmd::convert::Args),
     /// Follow a chain of calls step by step: strides, contiguity, storage
@@ -46,6 +58,11 @@ impl Cli {
             Some(Command::Report(args)) => cmd::report::run(args, out),
             Some(Command::Suite(args)) => cmd::suite::run(args, out),
             Some(Command::Peers(args)) => cmd::peers::run(args, out),
+            Some(Command::Record(args)) => cmd::record::run(args, out),
+            Some(Command::Compare(args)) => cmd::compare::run(args, out),
+            Some(Command::History(args)) => cmd::history::run(args, out),
+            Some(Command::Pass(args)) => cmd::pass::run(args, out),
+            Some(Command::Count(args)) => cmd::count::run(args, out),
             Some(Command::Convert(args)) => cmd::convert::run(args, out),
             Some(Command::Explain(args)) => cmd::explain::run(args, out),
         }

@@ -10,6 +10,7 @@
 //!   libraries;
 //! - [`mod@reference`] says what the right answer is, element by element;
 //! - [`engine`] takes the times, contenders in turn, and [`roof`] is the contender everything is measured against;
+//! - [`track`] keeps what a build does, times and counts, and holds one build against another;
 //! - [`cmd`] holds one module for each command, [`mod@render`] the tables, [`mod@env`] the card of the machine.
 
 pub mod case;
@@ -39,6 +40,7 @@ pub mod stats;
 pub mod strided;
 pub mod suite;
 pub mod text;
+pub mod track;
 pub mod viewargs;
 pub mod viewop;
 

@@ -7,7 +7,7 @@ use num_complex::Complex;
 use tensor_kernels::Scalar;
 
 /// A built-in element type that arrays can be filled with and passes be timed on.
-pub trait Sample: Scalar + std::fmt::Debug {
+pub trait Sample: Scalar + bytemuck::Zeroable + std::fmt::Debug {
     /// What a sum of these is kept in: wide enough for the check, narrow enough to be summed at the speed of memory.
     type Sum: Copy + Default + Add<Output = Self::Sum> + Send;
 

@@ -1,6 +1,6 @@
 //! Figures made of many samples of one time.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Two times closer than this are the same, however quiet the samples look: what lies between two runs is not seen in one.
 const NOISE: f64 = 0.03;
@@ -8,7 +8,7 @@ const NOISE: f64 = 0.03;
 /// The time of one operation, in nanoseconds, from many samples.
 ///
 /// The best is the figure to compare: noise only ever adds time. Median and spread say how far to trust it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// The smallest sample.
     pub best_ns: f64,

@@ -1,12 +1,13 @@
 //! The view options of a command line. They are applied in the order in which they stand.
 
-use std::{error::Error, str::FromStr};
+use std::{error::Error, fmt, str::FromStr};
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use tensor_kernels::{Layout, Result};
 
 use crate::{
     chain::parse_index,
+    render::join,
     viewop::{ViewOp, apply_all},
 };
 
@@ -21,6 +22,21 @@ impl ViewArgs {
     /// The library's, for an operation it refuses.
     pub fn apply(&self, layout: &Layout) -> Result<Layout> {
         apply_all(&self.0, layout.clone())
+    }
+}
+
+impl fmt::Display for ViewArgs {
+    /// As they stand on a command line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let option = |op: &ViewOp| match op {
+            ViewOp::Permute(dims) => format!("--permute {}", join(dims, ",")),
+            ViewOp::Transpose(a, b) => format!("--transpose {a},{b}"),
+            ViewOp::Flip(dims) => format!("--flip {}", join(dims, ",")),
+            ViewOp::Expand(sizes) => format!("--expand {}", join(sizes, ",")),
+            // An index prints itself in brackets, as in a chain of calls.
+            other => format!("--slice '{}'", other.to_string().trim_matches(['[', ']'])),
+        };
+        f.write_str(&join(self.0.iter().map(option), " "))
     }
 }
 
@@ -136,6 +152,13 @@ mod tests {
         let all = parse("--slice -3:,::2,None --transpose 0,1 --expand -1,-1,7").unwrap();
         let layout = all.apply(&Layout::contiguous(&[4, 5]).unwrap()).unwrap();
         assert_eq!((layout.shape(), layout.strides()), (&[3, 3, 7][..], &[2, 5, 0][..]));
+    }
+
+    #[test]
+    fn they_print_as_they_are_read() {
+        let text = "--permute 1,0 --transpose 0,1 --slice '::-1, 2:' --flip -1 --expand -1,7";
+        let words = text.replace("'::-1, 2:'", "::-1,2:");
+        assert_eq!(parse(&words).unwrap().to_string(), text);
     }
 
     #[test]

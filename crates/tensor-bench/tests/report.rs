@@ -22,8 +22,13 @@ fn the_document_has_a_schema_a_machine_and_rows() {
     let report: Value = serde_json::from_str(&text).expect("one document");
     assert_eq!(
         (&report["schema"], &report["threads"], &report["quick"]),
-        (&1.into(), &1.into(), &true.into())
+        (&2.into(), &1.into(), &true.into())
     );
+    assert_eq!(
+        report["command"],
+        format!("tensor-bench report --quick --threads 1 --npy {FORTRAN} --slice ':8, 1:'")
+    );
+    assert!(report["build"]["rustc"].is_string() && report["curve"] == Value::Array(vec![]));
     assert!(
         report["machine"]["cores"].as_u64().unwrap() >= 1 && report["machine"]["simd"].is_string()
     );
@@ -39,12 +44,14 @@ fn the_document_has_a_schema_a_machine_and_rows() {
         (&false.into(), &1.into(), &1504.into())
     );
     assert_eq!(row["why"], "dim 1 stride 64, not 1");
-    for time in ["copy_ns", "roof_ns", "contiguous_ns"] {
+    for time in ["naive_copy_ns", "copy_ns", "roof_ns", "contiguous_ns"] {
         assert!(row[time].as_f64().unwrap() > 0.0, "{time}");
     }
     for pass in ["elementwise", "sum"] {
-        assert!(row[pass]["strided_ns"].as_f64().unwrap() > 0.0, "{pass}");
-        assert!(row[pass]["contiguous_ns"].as_f64().unwrap() > 0.0, "{pass}");
+        for time in ["naive_ns", "contiguous_ns", "copied_first_ns"] {
+            assert!(row[pass][time].as_f64().unwrap() > 0.0, "{pass} {time}");
+        }
+        assert_eq!(row[pass]["strided_ns"].is_null(), pass == "sum");
         assert!(row[pass].get("pays_after").is_some(), "{pass}");
     }
 }
@@ -58,6 +65,53 @@ fn the_text_fits_a_hundred_columns_and_ends_with_advice() {
         text.split("What to do\n\n").nth(1).is_some_and(|advice| advice.starts_with("- ")),
         "{text}"
     );
+}
+
+#[test]
+fn the_text_has_the_price_before_and_after() {
+    let text = run(&["--quick", "--npy", FORTRAN]).succeeded();
+    for title in ["Copy to contiguous memory", "Elementwise, 2x + 1", "Sum, in logical order"] {
+        let table = text.split_once(title).unwrap_or_else(|| panic!("{title} in {text}")).1;
+        let head: Vec<&str> = table.lines().skip(2).take(2).collect();
+        for column in ["by hand", "strided", "contig.", "price"] {
+            assert!(head[0].contains(column), "{column} in {head:?}");
+        }
+        assert!(head[1].contains("by hand  strided"), "{head:?}");
+    }
+}
+
+#[test]
+fn a_page_is_written_beside_the_document_with_its_numbers() {
+    let folder = Folder::new();
+    let (page, name) = (folder.path("page.html"), folder.name("page.html"));
+    let args = ["report", "--quick", "--json", "--npy", FORTRAN, "--html", &name];
+    let report: Value = serde_json::from_str(&run(&args).succeeded()).expect("one document");
+    let page = std::fs::read_to_string(page).unwrap();
+    let row = &report["layouts"][0];
+    for number in [&row["copy_ns"], &row["elementwise"]["naive_ns"], &row["sum"]["contiguous_ns"]] {
+        assert!(page.contains(&format!("<data value=\"{number}\">")), "{number}");
+    }
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"), "{page}");
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_an_error_before_anything_is_measured() {
+    let folder = Folder::new();
+    let nowhere = folder.name("no/page.html");
+    for place in [nowhere.as_str(), "/"] {
+        let out = run(&["report", "--npy", FORTRAN, "--html", place]).failed("cannot write");
+        assert_eq!(out, "");
+    }
+}
+
+#[test]
+fn a_failed_run_leaves_the_old_page() {
+    let folder = Folder::new();
+    let page = folder.file("page.html", "old");
+    run(&["report", "--quick", "--npy", FORTRAN, "--permute", "0", "--html", &page])
+        .failed("permute");
+    assert_eq!(std::fs::read_to_string(&page).unwrap(), "old");
+    assert_eq!(folder.files(), ["page.html"]);
 }
 
 #[test]

@@ -1,7 +1,12 @@
 //! The commands, one module each: arguments in, text or JSON out.
 
+pub mod compare;
 pub mod convert;
+pub mod count;
 pub mod explain;
+pub mod history;
+pub mod pass;
 pub mod peers;
+pub mod record;
 pub mod report;
 pub mod suite;

@@ -2,6 +2,7 @@
 
 use std::{io::Write, path::PathBuf, time::Duration};
 
+use rayon::ThreadPool;
 use tensor_kernels::{Layout, Tensor, with_tensor};
 
 use crate::{
@@ -10,11 +11,16 @@ use crate::{
     cases::{Case, LAYOUTS, PHOTOGRAPH},
     engine::Budget,
     env::Card,
-    memory, npy, pool,
+    memory,
+    npy::{self, Target},
+    pool,
     progress::Progress,
-    report::{BytesToFloats, Report, Row, SCHEMA, Same, Subject, measure, render},
+    report::{
+        BytesToFloats, Report, Row, SCHEMA, Same, Subject, html, measure, measure_curve, render,
+    },
     sample::Sample,
     setting::{self, Setting},
+    track::build::Build,
     viewargs::ViewArgs,
     with_dtype,
 };
@@ -25,6 +31,9 @@ pub struct Args {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+    /// Also write the report as a page of pictures, one file that needs no network
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// How many threads to use; as many as there are cores by default
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -38,29 +47,59 @@ pub struct Args {
     view: ViewArgs,
 }
 
-/// The time for the race of one layout: eleven of them, filling and checking included, take some forty seconds.
-const RACE: Duration = Duration::from_millis(2000);
+/// The time for the race of one layout: eleven of them and the curve, filling and checking included, take some fifty seconds.
+const RACE: Duration = Duration::from_millis(1300);
 
 impl Args {
     fn budget(&self) -> Budget {
         if self.quick { Budget::QUICK } else { Budget { time: RACE, ..Budget::FULL } }
     }
+
+    /// The arguments that make the figures what they are.
+    fn command(&self) -> String {
+        let mut words = vec!["tensor-bench report".to_owned()];
+        words.extend(self.quick.then(|| "--quick".to_owned()));
+        words.extend(self.threads.map(|threads| format!("--threads {threads}")));
+        words.extend(self.npy.as_ref().map(|path| format!("--npy {}", path.display())));
+        words.push(self.view.to_string());
+        words.join(" ").trim_end().to_owned()
+    }
 }
 
-/// Measures and prints.
+/// Measures and prints. Everything that can be refused is refused before anything is measured.
 ///
 /// # Errors
-/// Too many threads, an array that cannot be read or viewed, too little memory, a wrong result.
+/// Too many threads, an array that cannot be read or viewed, a page that cannot be written, too little memory, a wrong result.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let threads = pool::check(args.threads.unwrap_or_else(pool::cores))?;
     let setting = Setting { exec: setting::exec()?, budget: args.budget(), threads };
-    let layouts = match &args.npy {
-        Some(path) => vec![pool::build(threads)?.install(|| own(args, &setting, path))?],
-        None if args.view.0.is_empty() => table(args, &setting)?,
+    let page = args.html.as_deref().map(Target::open).transpose()?;
+    let report = measured(args, &setting)?;
+    if let Some(page) = page {
+        page.fill(|file| Ok(file.write_all(html::page(&report)?.as_bytes())?))?;
+    }
+    print(&report, args.json, out)
+}
+
+fn measured(args: &Args, setting: &Setting) -> Result<Report> {
+    let pool = pool::build(setting.threads)?;
+    let (layouts, curve) = match &args.npy {
+        Some(path) => (vec![pool.install(|| own(args, setting, path))?], Vec::new()),
+        None if args.view.0.is_empty() => {
+            (table(args, setting, &pool)?, pool.install(|| measure_curve(setting, args.quick))?)
+        }
         None => return Err(Failure::input("a view needs an array: add --npy FILE")),
     };
-    let machine = Card::read(&setting.exec.simd());
-    print(&Report { schema: SCHEMA, machine, threads, quick: args.quick, layouts }, args.json, out)
+    Ok(Report {
+        schema: SCHEMA,
+        command: args.command(),
+        build: Build::here(None),
+        machine: Card::read(&setting.exec.simd()),
+        threads: setting.threads,
+        quick: args.quick,
+        layouts,
+        curve,
+    })
 }
 
 fn print(report: &Report, json: bool, out: &mut dyn Write) -> Result<()> {
@@ -73,8 +112,7 @@ fn print(report: &Report, json: bool, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-fn table(args: &Args, setting: &Setting) -> Result<Vec<Row>> {
-    let pool = pool::build(setting.threads)?;
+fn table(args: &Args, setting: &Setting, pool: &ThreadPool) -> Result<Vec<Row>> {
     let progress = Progress::new(LAYOUTS.len());
     let row = |case: &Case| {
         progress.begin(case.name);

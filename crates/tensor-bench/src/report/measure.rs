@@ -1,18 +1,16 @@
-//! Measuring one layout: hold every pass against the reference, then race them.
+//! Measuring one layout: make its arrays, time the passes, weigh the times.
 
 use std::cell::RefCell;
 
-use tensor_kernels::{Layout, Tensor, TensorView, TensorViewMut, map_into};
+use tensor_kernels::{Layout, Tensor};
 
-use super::{Conversion, Pass, Row, Same, why};
+use super::{
+    Conversion, Pass, Row,
+    passes::{Passes, Times},
+    why,
+};
 use crate::{
-    Failure, Result,
-    engine::{Contender, race},
-    memory, reads,
-    reference::{check, elements, identical},
-    roof::{self, Roof},
-    sample::Sample,
-    setting::Setting,
+    Failure, Result, memory, roof::Roof, sample::Sample, setting::Setting, strided::Strided,
 };
 
 /// A view to be measured, and what it is called.
@@ -46,15 +44,6 @@ pub fn measure<C: Conversion>(setting: &Setting, subject: &Subject<'_, C::From>)
     row::<C>(setting, subject, bytes, &times)
 }
 
-/// The best times, in nanoseconds.
-struct Times {
-    copy: f64,
-    fresh: f64,
-    roof: f64,
-    elementwise: [f64; 2],
-    sum: [f64; 2],
-}
-
 fn row<C: Conversion>(
     setting: &Setting,
     subject: &Subject<'_, C::From>,
@@ -62,9 +51,9 @@ fn row<C: Conversion>(
     times: &Times,
 ) -> Result<Row> {
     let layout = &subject.layout;
-    let pass = |[strided, contiguous]: [f64; 2]| match layout.is_contiguous() {
-        true => Pass { strided_ns: strided, contiguous_ns: contiguous, pays_after: None },
-        false => Pass::new(strided, contiguous, times.fresh),
+    let pass = |naive, strided, contiguous| {
+        let pass = Pass::new(naive, strided, contiguous, times.fresh);
+        if layout.is_contiguous() { pass.of_contiguous() } else { pass }
     };
     Ok(Row {
         name: subject.name.clone(),
@@ -79,11 +68,12 @@ fn row<C: Conversion>(
         why: why(layout),
         path: C::path(&setting.exec, layout)?,
         bytes,
+        naive_copy_ns: times.naive_copy,
         copy_ns: times.copy,
         roof_ns: times.roof,
         contiguous_ns: times.fresh,
-        elementwise: pass(times.elementwise),
-        sum: pass(times.sum),
+        elementwise: pass(times.naive, Some(times.strided), times.dense),
+        sum: pass(times.sum, None, times.sum_dense),
     })
 }
 
@@ -115,7 +105,7 @@ impl<'a, C: Conversion> Arrays<'a, C> {
             .ok_or_else(|| Failure::work("the storage is not one piece"))?;
         let passes = Passes::<C> {
             setting,
-            base,
+            given: Strided::new(base, self.view.layout())?,
             view: view.as_view(),
             dense: dense.as_view(),
             target: RefCell::new(target.as_view_mut()?),
@@ -125,120 +115,11 @@ impl<'a, C: Conversion> Arrays<'a, C> {
     }
 }
 
-/// A result that the compiler must not find to be unused.
-fn keep<T>(result: Result<T>) -> Result<()> {
-    std::hint::black_box(result).map(drop)
-}
-
-/// Everything that is timed.
-struct Passes<'a, C: Conversion> {
-    setting: &'a Setting,
-    base: &'a [C::From],
-    view: TensorView<'a, C::From>,
-    dense: TensorView<'a, C::To>,
-    target: RefCell<TensorViewMut<'a, C::To>>,
-}
-
-impl<C: Conversion> Passes<'_, C> {
-    fn copy(&self) -> Result<()> {
-        C::copy_into(&self.setting.exec, &self.view, &mut self.target.borrow_mut())
-    }
-
-    fn elementwise(&self) -> Result<()> {
-        Ok(map_into(&self.setting.exec, &self.view, &mut self.target.borrow_mut(), C::pass)?)
-    }
-
-    fn elementwise_dense(&self) -> Result<()> {
-        Ok(map_into(
-            &self.setting.exec,
-            &self.dense,
-            &mut self.target.borrow_mut(),
-            Same::<C::To>::pass,
-        )?)
-    }
-
-    fn sum(&self) -> Result<<C::From as Sample>::Sum> {
-        Ok(reads::sum(self.base, self.view.layout(), self.setting.threads)?)
-    }
-
-    fn sum_dense(&self) -> Result<<C::To as Sample>::Sum> {
-        let dense = Layout::contiguous(self.dense.shape())?;
-        Ok(reads::sum(self.dense_slice()?, &dense, self.setting.threads)?)
-    }
-
-    fn dense_slice(&self) -> Result<&[C::To]> {
-        self.dense
-            .as_slice()
-            .ok_or_else(|| Failure::work("wrong result: the copy is not contiguous"))
-    }
-
-    fn race(&self, view: &Tensor<C::From>, roof: &Roof) -> Result<Times> {
-        let [memcpy, stream] = roof.contenders();
-        let contenders = [
-            Contender::new(|| self.copy()),
-            Contender::new(|| C::fresh(view).map(drop)),
-            Contender::new(|| self.elementwise()),
-            Contender::new(|| self.elementwise_dense()),
-            Contender::new(|| keep(self.sum())),
-            Contender::new(|| keep(self.sum_dense())),
-            memcpy,
-            stream,
-        ];
-        let [copy, fresh, strided, dense, sum, sum_dense, memcpy, stream] =
-            race(&self.setting.budget, contenders)?;
-        Ok(Times {
-            copy: copy.best_ns,
-            fresh: fresh.best_ns,
-            roof: roof::faster(memcpy, stream),
-            elementwise: [strided.best_ns, dense.best_ns],
-            sum: [sum.best_ns, sum_dense.best_ns],
-        })
-    }
-
-    fn verify(&self) -> Result<()> {
-        let converted = || elements(self.base, self.view.layout()).map(C::convert);
-        check(self.dense_slice()?, converted(), identical)?;
-        self.check_pass(Self::copy, converted())?;
-        self.check_pass(Self::elementwise, converted().map(C::To::affine))?;
-        self.check_pass(Self::elementwise_dense, converted().map(C::To::affine))?;
-        self.check_sums()
-    }
-
-    /// Runs a pass over a result that is wrong everywhere, so that nothing right can be left from before.
-    fn check_pass(
-        &self,
-        pass: impl FnOnce(&Self) -> Result<()>,
-        expected: impl Iterator<Item = C::To>,
-    ) -> Result<()> {
-        self.with_result(|result| result.fill(C::To::sample(usize::MAX)))?;
-        pass(self)?;
-        self.with_result(|result| check(result, expected, identical))?
-    }
-
-    fn with_result<A>(&self, act: impl FnOnce(&mut [C::To]) -> A) -> Result<A> {
-        let mut target = self.target.borrow_mut();
-        let result = target.as_slice_mut().map(act);
-        result.ok_or_else(|| Failure::work("the result is not contiguous"))
-    }
-
-    fn check_sums(&self) -> Result<()> {
-        let terms = elements(self.base, self.view.layout()).map(C::convert);
-        let (expected, allowed) = C::To::expected_sum(terms);
-        let sums = [C::From::number(self.sum()?), C::To::number(self.sum_dense()?)];
-        match sums.into_iter().find(|sum| (sum - expected).abs() > allowed) {
-            Some(sum) => {
-                Err(Failure::work(format!("wrong result: the sum is {sum}, not {expected}")))
-            }
-            None => Ok(()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use tensor_kernels::Exec;
+    use tensor_kernels::{Exec, TensorView, TensorViewMut};
 
-    use super::*;
+    use super::{super::Same, *};
     use crate::{engine::Budget, setting};
 
     /// Forgets to copy.

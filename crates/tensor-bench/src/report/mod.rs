@@ -1,27 +1,38 @@
-//! The contiguity report: for each layout, what a pass over the view costs, what it costs over a contiguous copy, what the copy costs, and after
-//! how many passes the copy has paid for itself.
+//! The contiguity report: for each layout, what a pass over the view costs, by a loop written by hand and by this library; what it costs over a
+//! contiguous copy, what the copy costs, and after how many passes the copy has paid for itself.
+//!
+//! [`measure()`] makes a [`Row`] of a layout, `passes` being what is timed in it; [`measure_curve`] makes [`Point`]s of one layout in many sizes. A
+//! [`Report`] has both, and is shown as [`text`](render), as JSON, or as a page of pictures ([`html`]).
 
 mod advice;
 mod conversion;
+mod curve;
+pub mod html;
 mod measure;
+mod passes;
 mod text;
 
 use serde::Serialize;
 use tensor_kernels::Layout;
 
-use crate::env::Card;
+use crate::{env::Card, track::build::Build};
 pub use conversion::{BytesToFloats, Conversion, Same};
+pub use curve::{Point, measure_curve};
 pub use measure::{Subject, measure};
 pub use text::render;
 
 /// The number that changes when a field of the JSON changes its meaning or goes away.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Everything a run has measured; `report --json` prints it as one document.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// [`SCHEMA`].
     pub schema: u32,
+    /// The arguments that made the figures what they are.
+    pub command: String,
+    /// What was built.
+    pub build: Build,
     /// Where it was measured.
     pub machine: Card,
     /// The threads that were there to use.
@@ -30,6 +41,8 @@ pub struct Report {
     pub quick: bool,
     /// One entry a layout.
     pub layouts: Vec<Row>,
+    /// One layout in many sizes, the smallest first. Empty if an array of the user's was measured.
+    pub curve: Vec<Point>,
 }
 
 /// One layout.
@@ -59,6 +72,8 @@ pub struct Row {
     pub path: String,
     /// The bytes of the copy.
     pub bytes: u64,
+    /// The same copy by a loop written by hand, on one thread.
+    pub naive_copy_ns: f64,
     /// A copy into memory that is there already.
     pub copy_ns: f64,
     /// The fastest plain copy of as many bytes.
@@ -67,7 +82,7 @@ pub struct Row {
     pub contiguous_ns: f64,
     /// An elementwise pass, `2x + 1` into memory that is there already, by the kernels.
     pub elementwise: Pass,
-    /// A pass that reads: the sum in logical order, by plain loops.
+    /// A pass that reads: the sum in logical order, by plain loops. They cut the view for threads, and are otherwise written by hand.
     pub sum: Pass,
 }
 
@@ -81,10 +96,14 @@ impl Row {
 /// The same pass over the view and over its contiguous copy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Pass {
-    /// Over the view.
-    pub strided_ns: f64,
-    /// Over the copy.
+    /// Over the view, by a loop written by hand.
+    pub naive_ns: f64,
+    /// Over the view, by this library; `None` where the loop by hand is all there is.
+    pub strided_ns: Option<f64>,
+    /// Over the copy, by this library if it has the pass.
     pub contiguous_ns: f64,
+    /// `contiguous()`, then the pass over the copy.
+    pub copied_first_ns: f64,
     /// After this many passes the copy has paid for itself; `None`: never, or there is nothing to copy.
     pub pays_after: Option<u64>,
 }
@@ -93,12 +112,34 @@ pub struct Pass {
 const NOISE: f64 = 0.03;
 
 impl Pass {
-    /// Weighs the times of a pass against the price of the copy.
-    pub fn new(strided_ns: f64, contiguous_ns: f64, copy_ns: f64) -> Self {
-        let saved = strided_ns - contiguous_ns;
+    /// Weighs the times of a pass against those of the copy.
+    pub fn new(naive_ns: f64, strided_ns: Option<f64>, contiguous_ns: f64, copy_ns: f64) -> Self {
+        let saved = strided_ns.unwrap_or(naive_ns) - contiguous_ns;
         let pays = saved > NOISE * contiguous_ns;
         let pays_after = pays.then(|| (copy_ns / saved).ceil().max(1.0) as u64);
-        Pass { strided_ns, contiguous_ns, pays_after }
+        let copied_first_ns = copy_ns + contiguous_ns;
+        Pass { naive_ns, strided_ns, contiguous_ns, copied_first_ns, pays_after }
+    }
+
+    /// The same of a view that is contiguous: there is nothing to copy.
+    #[must_use]
+    pub fn of_contiguous(self) -> Self {
+        Pass { pays_after: None, ..self }
+    }
+
+    /// Over the view, in the best way there is.
+    pub fn over_view_ns(&self) -> f64 {
+        self.strided_ns.unwrap_or(self.naive_ns)
+    }
+
+    /// The price of the view for this library: the speed that is left of that over contiguous memory. 1 means no price.
+    pub fn price(&self) -> Option<f64> {
+        self.strided_ns.map(|strided| self.contiguous_ns / strided)
+    }
+
+    /// The price of the view for a loop written by hand.
+    pub fn naive_price(&self) -> f64 {
+        self.contiguous_ns / self.naive_ns
     }
 }
 
@@ -125,18 +166,37 @@ pub fn why(layout: &Layout) -> String {
 mod tests {
     use super::*;
 
+    fn pass(strided_ns: f64, contiguous_ns: f64, copy_ns: f64) -> Pass {
+        Pass::new(50.0, Some(strided_ns), contiguous_ns, copy_ns)
+    }
+
     #[test]
     fn a_copy_pays_when_the_passes_saved_cover_it() {
-        assert_eq!(Pass::new(10.0, 4.0, 12.0).pays_after, Some(2));
-        assert_eq!(Pass::new(10.0, 4.0, 13.0).pays_after, Some(3));
-        assert_eq!(Pass::new(100.0, 4.0, 13.0).pays_after, Some(1));
+        assert_eq!(pass(10.0, 4.0, 12.0).pays_after, Some(2));
+        assert_eq!(pass(10.0, 4.0, 13.0).pays_after, Some(3));
+        assert_eq!(pass(100.0, 4.0, 13.0).pays_after, Some(1));
+        assert_eq!(pass(10.0, 4.0, 12.0).of_contiguous().pays_after, None);
     }
 
     #[test]
     fn a_copy_that_saves_nothing_never_pays() {
-        assert_eq!(Pass::new(4.0, 4.0, 1.0).pays_after, None);
-        assert_eq!(Pass::new(4.1, 4.0, 1.0).pays_after, None);
-        assert_eq!(Pass::new(3.0, 4.0, 1.0).pays_after, None);
+        assert_eq!(pass(4.0, 4.0, 1.0).pays_after, None);
+        assert_eq!(pass(4.1, 4.0, 1.0).pays_after, None);
+        assert_eq!(pass(3.0, 4.0, 1.0).pays_after, None);
+    }
+
+    #[test]
+    fn a_price_is_the_speed_that_is_left() {
+        let pass = Pass::new(40.0, Some(8.0), 4.0, 12.0);
+        assert_eq!(
+            (pass.naive_price(), pass.price(), pass.copied_first_ns),
+            (0.1, Some(0.5), 16.0)
+        );
+        let by_hand = Pass::new(40.0, None, 4.0, 12.0);
+        assert_eq!(
+            (by_hand.price(), by_hand.over_view_ns(), by_hand.pays_after),
+            (None, 40.0, Some(1))
+        );
     }
 
     #[test]

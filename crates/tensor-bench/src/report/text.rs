@@ -1,32 +1,44 @@
-//! The report as text: the machine, one table of layouts, one of times, and what to do.
+//! The report as text: the machine, one table of layouts, one for each kind of work with its price, cost over size, and what to do.
 
-use super::{Pass, Report, Row, advice::advice};
-use crate::render::{Column, WIDTH, cut, join, percent, table, time, wrap};
+use super::{Pass, Point, Report, Row, advice::advice, curve::by_cache};
+use crate::render::{Column, WIDTH, bytes, cut, join, table, time, wrap};
 
 /// The whole report.
 pub fn render(report: &Report) -> String {
+    let rows = &report.layouts;
     let mut text = head(report);
-    text.push_str("\nLayouts (strides in elements)\n\n");
-    text.push_str(&layouts(&report.layouts));
-    text.push_str("\nTimes, best of many\n\n");
-    text.push_str(&times(&report.layouts));
+    section(&mut text, "Layouts (strides in elements)", &layouts(rows));
+    section(&mut text, "Copy to contiguous memory: best times", &copies(rows));
+    section(&mut text, "Elementwise, 2x + 1", &passes(rows, |row| &row.elementwise));
+    section(&mut text, "Sum, in logical order", &passes(rows, |row| &row.sum));
+    if !report.curve.is_empty() {
+        let title =
+            "Elementwise, an element of a transposed matrix, by where matrix and result fit";
+        section(&mut text, title, &levels(report));
+    }
     text.push('\n');
     for line in LEGEND {
         paragraph(&mut text, line);
     }
-    text.push_str("\nWhat to do\n\n");
-    for line in advice(&report.layouts) {
+    section(&mut text, "What to do", "");
+    for line in advice(rows) {
         paragraph(&mut text, &line);
     }
     text
 }
 
 const LEGEND: &[&str] = &[
-    "copy: into memory that is there; roof: its share of the fastest plain copy of as many bytes in the same run; fresh: contiguous(), with \
-     new memory each time.",
-    "elementwise: 2x + 1 by the kernels; sum: plain loops in logical order. Each over the view, then over a contiguous copy; pays: after how \
-     many passes contiguous() has paid for itself.",
+    "by hand: a loop as one writes it, on one thread; strided: by this library, over the view; contig.: the same work over contiguous memory, for \
+     a copy the fastest plain copy of as many bytes in the same run (the roof).",
+    "price: the part of the contiguous speed that is left over the view, by hand and by this library; 1 means no price, for a copy it is the share \
+     of the roof.",
+    "fresh: contiguous(), with new memory each time; copy 1st: contiguous(), then the pass; pays: after how many passes contiguous() has paid for \
+     itself. Sums are plain loops, cut for threads; -: this library has no such pass, or nothing is copied.",
 ];
+
+fn section(text: &mut String, title: &str, body: &str) {
+    text.push_str(&format!("\n{title}\n\n{body}"));
+}
 
 fn head(report: &Report) -> String {
     let mut text = String::new();
@@ -34,7 +46,8 @@ fn head(report: &Report) -> String {
         paragraph(&mut text, &line);
     }
     let quick = if report.quick { "; quick: small arrays, few samples" } else { "" };
-    paragraph(&mut text, &format!("{} threads{quick}", report.threads));
+    let s = if report.threads == 1 { "" } else { "s" };
+    paragraph(&mut text, &format!("{} thread{s}{quick}", report.threads));
     text
 }
 
@@ -45,57 +58,126 @@ fn paragraph(text: &mut String, line: &str) {
     }
 }
 
+/// What every table begins with.
+fn named(at: usize, row: &Row) -> [String; 2] {
+    [(at + 1).to_string(), cut(&row.name, 26)]
+}
+
+fn rows_of<const N: usize>(rows: &[Row], cells: impl Fn(&Row) -> [String; N]) -> Vec<Vec<String>> {
+    let line = |(at, row)| named(at, row).into_iter().chain(cells(row)).collect();
+    rows.iter().enumerate().map(line).collect()
+}
+
 fn layouts(rows: &[Row]) -> String {
     use Column::{Left, Right};
     let columns = [Right("#"), Left("layout"), Left("shape"), Left("strides"), Left("contiguous?")];
-    let row = |(at, row): (usize, &Row)| {
+    let cells = |row: &Row| {
         let answer = if row.contiguous { "yes" } else { "no" };
-        vec![
-            (at + 1).to_string(),
-            cut(&row.name, 26),
+        [
             cut(&join(&row.shape, "x"), 12),
             cut(&join(&row.strides, " "), 19),
             cut(&format!("{answer}: {}", row.why), 33),
         ]
     };
-    table(&columns, rows.iter().enumerate().map(row).collect())
+    table(&columns, rows_of(rows, cells))
 }
 
-fn times(rows: &[Row]) -> String {
+fn copies(rows: &[Row]) -> String {
     use Column::{Left, Right};
     let columns = [
         Right("#"),
+        Left("layout"),
         Left("path"),
-        Right("copy"),
-        Right("roof"),
+        Right("by hand"),
+        Right("strided"),
+        Right("contig."),
+        Right("price\nby hand"),
+        Right("\nstrided"),
         Right("fresh"),
-        Right("elementwise\nstrided"),
-        Right("\ncontig."),
-        Right("\npays"),
-        Right("sum\nstrided"),
-        Right("\ncontig."),
-        Right("\npays"),
     ];
-    let row = |(at, row): (usize, &Row)| {
-        let mut cells = vec![
-            (at + 1).to_string(),
-            cut(&row.path, 14),
+    let cells = |row: &Row| {
+        [
+            cut(&row.path, 12),
+            time(row.naive_copy_ns),
             time(row.copy_ns),
-            percent(row.share_of_roof()),
+            time(row.roof_ns),
+            ratio(row.roof_ns / row.naive_copy_ns),
+            ratio(row.share_of_roof()),
             time(row.contiguous_ns),
-        ];
-        cells.extend(pass(&row.elementwise, row.contiguous));
-        cells.extend(pass(&row.sum, row.contiguous));
-        cells
+        ]
     };
-    table(&columns, rows.iter().enumerate().map(row).collect())
+    table(&columns, rows_of(rows, cells))
 }
 
-fn pass(pass: &Pass, contiguous: bool) -> [String; 3] {
-    let pays = match pass.pays_after {
-        _ if contiguous => "-".to_owned(),
+fn passes(rows: &[Row], pass: impl Fn(&Row) -> &Pass) -> String {
+    use Column::{Left, Right};
+    let columns = [
+        Right("#"),
+        Left("layout"),
+        Right("by hand"),
+        Right("strided"),
+        Right("contig."),
+        Right("price\nby hand"),
+        Right("\nstrided"),
+        Right("copy 1st"),
+        Right("pays"),
+    ];
+    let cells = |row: &Row| {
+        let pass = pass(row);
+        [
+            time(pass.naive_ns),
+            pass.strided_ns.map_or_else(none, time),
+            time(pass.contiguous_ns),
+            ratio(pass.naive_price()),
+            pass.price().map_or_else(none, ratio),
+            time(pass.copied_first_ns),
+            pays(pass, row.contiguous),
+        ]
+    };
+    table(&columns, rows_of(rows, cells))
+}
+
+fn none() -> String {
+    "-".to_owned()
+}
+
+fn ratio(ratio: f64) -> String {
+    format!("{ratio:.2}")
+}
+
+/// After how many passes a copy has paid for itself, in words.
+pub(super) fn pays(pass: &Pass, contiguous: bool) -> String {
+    match pass.pays_after {
+        _ if contiguous => none(),
         None => "never".to_owned(),
         Some(passes) => passes.to_string(),
+    }
+}
+
+fn levels(report: &Report) -> String {
+    use Column::{Left, Right};
+    let columns = [
+        Left("in"),
+        Right("side"),
+        Right("bytes"),
+        Right("by hand"),
+        Right("strided"),
+        Right("contig."),
+        Right("price\nby hand"),
+        Right("\nstrided"),
+    ];
+    let line = |(level, point): (String, &Point)| {
+        vec![
+            level,
+            point.side.to_string(),
+            bytes(point.bytes.into()),
+            time(point.naive_ns),
+            time(point.strided_ns),
+            time(point.contiguous_ns),
+            ratio(point.contiguous_ns / point.naive_ns),
+            ratio(point.contiguous_ns / point.strided_ns),
+        ]
     };
-    [time(pass.strided_ns), time(pass.contiguous_ns), pays]
+    let levels = by_cache(&report.curve, &report.machine.caches);
+    table(&columns, levels.into_iter().map(line).collect())
 }

@@ -1,90 +1,150 @@
 //! Measuring one case: find the kernel, make the arrays, hold the results against the reference, race, write it down.
 
-use tensor_kernels::{DType, Layout, Tensor, TensorRef, elementwise_path};
+use tensor_kernels::{DType, Tensor, TensorRef};
 
 use super::{
     Against, Case, Op, Row,
     contest::{self, Times},
     kernel::{self, Kernel},
     op::Class,
+    path::path,
     work::Work,
 };
 use crate::{
-    Failure, Result,
-    sample::Sample,
-    setting::{Setting, copy_path},
-    strided::Strided,
-    with_dtype,
+    Failure, Result, case::Operand, sample::Sample, setting::Setting, strided::Strided, with_dtype,
 };
+
+/// What is done before the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Care {
+    /// Every element has a value of its own, and the results are held against the reference.
+    Checked,
+    /// The same, but the results have been checked before.
+    Trusted,
+    /// Nothing that could be left out: all elements are zero, and there are no contiguous operands to compare with.
+    Plain,
+}
+
+/// What is done with the work of a case, whatever its element types.
+pub(super) trait Task {
+    type Output;
+
+    fn care(&self) -> Care {
+        Care::Checked
+    }
+
+    fn perform<T: Sample, R: Sample>(&mut self, work: &Work<'_, T, R>) -> Result<Self::Output>;
+}
+
+/// Everybody is checked, then raced.
+struct Contest<'a>(&'a Case);
+
+impl Task for Contest<'_> {
+    type Output = Times;
+
+    fn perform<T: Sample, R: Sample>(&mut self, work: &Work<'_, T, R>) -> Result<Times> {
+        contest::hold(work, self.0)
+    }
+}
 
 /// Measures a case, in the pool it is called from.
 ///
 /// # Errors
 /// A wrong result, too little memory.
 pub fn measure(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
-    let dtype = case.operands[0].dtype;
-    match (case.op, case.op.class()) {
-        (Op::Cast, _) => cast(setting, case, against),
-        (_, Class::Element) => {
-            with_dtype!(dtype, T => run(setting, case, against, Some(kernel::copy::<T>())))
-        }
-        (op, Class::Number) => {
-            with_dtype!(number: dtype, T => run(setting, case, against, kernel::number::<T>(op)))
-        }
-        (op, Class::Ordered) => {
-            with_dtype!(ordered: dtype, T => run(setting, case, against, kernel::ordered::<T>(op)))
-        }
-        (op, Class::Fraction) => {
-            with_dtype!(fraction: dtype, T => run(setting, case, against, kernel::fraction::<T>(op)))
-        }
-    }
+    row(setting, case, with_work(setting, case, against, &mut Contest(case))?)
 }
 
-/// Casts from or to f32 and f64; [`Op::casts`] has refused the others.
-fn cast(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
-    match (case.operands[0].dtype, case.out) {
-        (from, DType::F32) => {
-            with_dtype!(from, T => run(setting, case, against, Some(kernel::cast::<T, f32>())))
-        }
-        (from, DType::F64) => {
-            with_dtype!(from, T => run(setting, case, against, Some(kernel::cast::<T, f64>())))
-        }
-        (DType::F32, to) => {
-            with_dtype!(to, R => run(setting, case, against, Some(kernel::cast::<f32, R>())))
-        }
-        (_, to) => {
-            with_dtype!(to, R => run(setting, case, against, Some(kernel::cast::<f64, R>())))
-        }
-    }
-}
-
-fn run<T: Sample, R: Sample>(
+/// Finds the kernel of a case for its element types, makes its arrays, and performs the task on them.
+pub(super) fn with_work<K: Task>(
     setting: &Setting,
     case: &Case,
     against: Against,
-    kernel: Option<Kernel<T, R>>,
-) -> Result<Row> {
-    let mut kernel =
-        kernel.ok_or_else(|| Failure::input(format!("{} has no kernel", case.op.name())))?;
-    if against == Against::Naive {
-        kernel.peers.clear();
+    task: &mut K,
+) -> Result<K::Output> {
+    let run = Run { setting, case, against };
+    let dtype = case.operands[0].dtype;
+    match (case.op, case.op.class()) {
+        (Op::Cast, _) => run.cast(task),
+        (_, Class::Element) => {
+            with_dtype!(dtype, T => run.perform(Some(kernel::copy::<T>()), task))
+        }
+        (op, Class::Number) => {
+            with_dtype!(number: dtype, T => run.perform(kernel::number::<T>(op), task))
+        }
+        (op, Class::Ordered) => {
+            with_dtype!(ordered: dtype, T => run.perform(kernel::ordered::<T>(op), task))
+        }
+        (op, Class::Fraction) => {
+            with_dtype!(fraction: dtype, T => run.perform(kernel::fraction::<T>(op), task))
+        }
     }
-    let bases = filled::<T>(case)?;
-    let bases = read(&bases)?;
-    let given = views(case, &bases)?;
-    let dense = if case.op == Op::Copy { Vec::new() } else { contiguous(&given)? };
-    let dense = read(&dense)?;
-    let target = Tensor::<R>::full(case.shape(), R::sample(0))?;
-    let mut target = target.write()?;
-    let dense = dense.iter().map(TensorRef::as_view).collect();
-    let work = Work::new(setting, kernel, given, dense, target.as_view_mut()?)?;
-    row(setting, case, contest::hold(&work, case)?)
 }
 
-/// The arrays of the operands, each with values of its own.
-fn filled<T: Sample>(case: &Case) -> Result<Vec<Tensor<T>>> {
-    let operands = case.operands.iter().enumerate();
-    operands.map(|(seed, operand)| Ok(operand.filled(seed)?)).collect()
+struct Run<'a> {
+    setting: &'a Setting,
+    case: &'a Case,
+    against: Against,
+}
+
+impl Run<'_> {
+    /// Casts from or to f32 and f64; [`Op::casts`] has refused the others.
+    fn cast<K: Task>(&self, task: &mut K) -> Result<K::Output> {
+        match (self.case.operands[0].dtype, self.case.out) {
+            (from, DType::F32) => {
+                with_dtype!(from, T => self.perform(Some(kernel::cast::<T, f32>()), task))
+            }
+            (from, DType::F64) => {
+                with_dtype!(from, T => self.perform(Some(kernel::cast::<T, f64>()), task))
+            }
+            (DType::F32, to) => {
+                with_dtype!(to, R => self.perform(Some(kernel::cast::<f32, R>()), task))
+            }
+            (_, to) => {
+                with_dtype!(to, R => self.perform(Some(kernel::cast::<f64, R>()), task))
+            }
+        }
+    }
+
+    fn perform<T: Sample, R: Sample, K: Task>(
+        &self,
+        kernel: Option<Kernel<T, R>>,
+        task: &mut K,
+    ) -> Result<K::Output> {
+        let case = self.case;
+        let mut kernel =
+            kernel.ok_or_else(|| Failure::input(format!("{} has no kernel", case.op.name())))?;
+        if self.against == Against::Naive {
+            kernel.peers.clear();
+        }
+        let care = task.care();
+        let bases = filled::<T>(case, care)?;
+        let bases = read(&bases)?;
+        let given = views(case, &bases)?;
+        let compared = case.op != Op::Copy && care != Care::Plain;
+        let dense = if compared { contiguous(&given)? } else { Vec::new() };
+        let dense = read(&dense)?;
+        let target = target::<R>(case, care)?;
+        let mut target = target.write()?;
+        let dense = dense.iter().map(TensorRef::as_view).collect();
+        task.perform(&Work::new(self.setting, kernel, given, dense, target.as_view_mut()?)?)
+    }
+}
+
+/// The arrays of the operands, each with values of its own if values matter.
+fn filled<T: Sample>(case: &Case, care: Care) -> Result<Vec<Tensor<T>>> {
+    let fill = |(seed, operand): (usize, &Operand)| match care {
+        Care::Plain => Tensor::zeros(&[operand.base.iter().product()]),
+        Care::Checked | Care::Trusted => operand.filled(seed),
+    };
+    Ok(case.operands.iter().enumerate().map(fill).collect::<Result<_, _>>()?)
+}
+
+fn target<R: Sample>(case: &Case, care: Care) -> Result<Tensor<R>> {
+    Ok(match care {
+        Care::Plain => Tensor::zeros(case.shape())?,
+        Care::Checked | Care::Trusted => Tensor::full(case.shape(), R::sample(0))?,
+    })
 }
 
 fn views<'a, T: Sample>(
@@ -127,20 +187,8 @@ fn row(setting: &Setting, case: &Case, times: Times) -> Result<Row> {
         slower_than_naive: times.into.surely_longer_than(&times.naive),
         roof_ns: times.roof,
         contiguous_ns: times.contiguous.map(|timing| timing.best_ns),
-        path: path(setting, case)?.to_owned(),
+        path: path(&setting.exec, case)?.to_owned(),
         peers: times.peers,
-    })
-}
-
-fn path(setting: &Setting, case: &Case) -> Result<&'static str> {
-    let result = Layout::contiguous(case.shape())?;
-    let layouts: Vec<&Layout> = case.operands.iter().map(|operand| &operand.layout).collect();
-    Ok(match layouts.as_slice() {
-        [a] if case.op == Op::Copy => copy_path(&setting.exec, a, case.out.size())?,
-        [a] => elementwise_path([&result, a])?,
-        [a, b] => elementwise_path([&result, a, b])?,
-        [a, b, c] => elementwise_path([&result, a, b, c])?,
-        _ => return Err(Failure::input("more than three operands")),
     })
 }
 
@@ -161,7 +209,8 @@ mod tests {
 
     fn refusal(kernel: Kernel<f32, f32>) -> String {
         let (setting, case) = turned();
-        let error = run(&setting, &case, Against::Peers, Some(kernel)).unwrap_err();
+        let run = Run { setting: &setting, case: &case, against: Against::Peers };
+        let error = run.perform(Some(kernel), &mut Contest(&case)).map(drop).unwrap_err();
         assert_eq!(error.exit_code(), 1);
         error.to_string()
     }

@@ -1,6 +1,6 @@
 //! The work of a case with everything it is done on, and what its results should be.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use tensor_kernels::{DimVec, Tensor, TensorView, TensorViewMut};
 
@@ -17,8 +17,8 @@ pub(super) struct Work<'a, T: 'static, R: 'static> {
     /// The same values, contiguous; empty for a copy.
     pub(super) dense: Vec<TensorView<'a, T>>,
     target: RefCell<TensorViewMut<'a, R>>,
-    /// What every result should be, in row-major order.
-    expected: Vec<R>,
+    /// What every result should be, in row-major order; worked out when it is asked for.
+    expected: OnceCell<Vec<R>>,
 }
 
 impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
@@ -30,9 +30,8 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
         target: TensorViewMut<'a, R>,
     ) -> Result<Self> {
         let operands = given.iter().map(Strided::view).collect::<Result<Vec<_>>>()?;
-        let expected = expected(&operands, kernel.one)?;
         let target = RefCell::new(target);
-        Ok(Work { setting, kernel, given, operands, dense, target, expected })
+        Ok(Work { setting, kernel, given, operands, dense, target, expected: OnceCell::new() })
     }
 
     pub(super) fn compute(&self, operands: &[TensorView<'_, T>]) -> Result<()> {
@@ -68,11 +67,19 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
 
     /// Holds any result, in row-major order, against the reference.
     pub(super) fn check(&self, result: &[R]) -> Result<()> {
-        let (found, len) = (result.len(), self.expected.len());
+        let expected = self.expected()?;
+        let (found, len) = (result.len(), expected.len());
         if found != len {
             return Err(Failure::work(format!("wrong result: {found} elements, not {len}")));
         }
-        reference::check(result, self.expected.iter().copied(), self.kernel.same)
+        reference::check(result, expected.iter().copied(), self.kernel.same)
+    }
+
+    fn expected(&self) -> Result<&[R]> {
+        if self.expected.get().is_none() {
+            let _ = self.expected.set(expected(&self.operands, self.kernel.one)?);
+        }
+        Ok(self.expected.get().map_or(&[], Vec::as_slice))
     }
 }
 

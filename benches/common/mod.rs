@@ -1,0 +1,69 @@
+//! What the benchmarks under criterion share: the table of cases, one thread, and groups that put a layout beside what it could be.
+
+use std::time::Duration;
+
+use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
+use tensor_bench::{
+    Failure,
+    engine::{Budget, Contender},
+    setting::{self, Setting},
+    suite::Case,
+    track::{Subject, table},
+};
+
+/// Some 230 functions take 0.6 seconds each, and criterion another one to analyse and draw: five minutes or so for all benchmarks.
+pub(crate) fn criterion() -> Criterion {
+    Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(150))
+        .measurement_time(Duration::from_millis(450))
+        .configure_from_args()
+}
+
+/// On one thread.
+pub(crate) fn setting() -> Setting {
+    let exec = setting::exec().expect("TENSOR_SIMD names a level of this CPU").serial();
+    Setting { exec, budget: Budget::QUICK, threads: 1 }
+}
+
+/// The cases of the table that `chosen` takes.
+#[allow(dead_code, reason = "not every benchmark has cases")]
+pub(crate) fn cases(chosen: fn(&Case) -> bool) -> Vec<Case> {
+    let subjects = table::subjects().expect("the table of cases is right");
+    let cases = subjects.into_iter().filter_map(|subject| match subject {
+        Subject::Work(case) => Some(case),
+        Subject::Metadata(_) => None,
+    });
+    cases.filter(chosen).collect()
+}
+
+/// A group for one case: its name, and bytes for all that is in it.
+#[allow(dead_code, reason = "not every benchmark has cases")]
+pub(crate) fn group<'a>(
+    criterion: &'a mut Criterion,
+    kind: &str,
+    case: &Case,
+) -> BenchmarkGroup<'a, WallTime> {
+    let mut group = criterion.benchmark_group(format!("{kind} {case}"));
+    group.throughput(Throughput::Bytes(case.bytes()));
+    group
+}
+
+/// Times one way to do the work.
+pub(crate) fn bench(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    name: &str,
+    mut work: impl FnMut() -> Result<(), Failure>,
+) {
+    group.bench_function(name, |bencher| bencher.iter(|| work().expect("it did before")));
+}
+
+/// Times one of the roofs.
+#[allow(dead_code, reason = "not every benchmark has cases")]
+pub(crate) fn bench_roof(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    name: &str,
+    mut roof: Contender<'_>,
+) {
+    bench(group, name, || roof.once());
+}

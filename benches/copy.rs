@@ -1,0 +1,45 @@
+//! Copies to row-major order: from the strided layout into a result that is there, `contiguous()` into a fresh one, the same from a contiguous source,
+//! and plain `memcpy` of as many bytes. What lies between the first and the third is what the layout costs.
+
+mod common;
+
+use common::{bench, bench_roof, cases, criterion, group, setting};
+use criterion::{Criterion, criterion_group, criterion_main};
+use tensor_bench::{
+    Failure,
+    case::Operand,
+    roof::Roof,
+    setting::Setting,
+    suite::{Care, Case, Op, with_ready},
+};
+
+fn copies(criterion: &mut Criterion) {
+    let setting = setting();
+    for case in cases(|case| case.op == Op::Copy) {
+        copy(criterion, &setting, &case)
+            .unwrap_or_else(|failure| panic!("{}", failure.at(format!("case {case}"))));
+    }
+}
+
+fn copy(criterion: &mut Criterion, setting: &Setting, case: &Case) -> Result<(), Failure> {
+    let mut group = group(criterion, "copy", case);
+    with_ready(setting, case, Care::Checked, &mut |ready| {
+        bench(&mut group, "strided", || ready.strided());
+        bench(&mut group, "contiguous()", || ready.fresh());
+        Ok(())
+    })?;
+    let dense = case.operands.iter().map(Operand::to_contiguous).collect::<Result<_, _>>()?;
+    let dense = Case { operands: dense, ..case.clone() };
+    with_ready(setting, &dense, Care::Checked, &mut |ready| {
+        bench(&mut group, "contiguous", || ready.strided());
+        Ok(())
+    })?;
+    let roof = Roof::new(case.result_bytes(), 1)?;
+    let [memcpy, _] = roof.contenders();
+    bench_roof(&mut group, "memcpy", memcpy);
+    group.finish();
+    Ok(())
+}
+
+criterion_group! { name = benches; config = criterion(); targets = copies }
+criterion_main!(benches);

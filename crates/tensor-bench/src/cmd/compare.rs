@@ -1,0 +1,105 @@
+//! `compare`: one record held against another.
+
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use clap::ValueEnum;
+use serde_json::Value;
+
+use crate::{
+    Result, input,
+    track::{
+        Record,
+        compare::{
+            Accepted, Comparison, FailOn, Limits, Question, bencher, github_action_benchmark, json,
+            markdown, table,
+        },
+    },
+};
+
+/// Which records, by what measure, and how to print it.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The record that was
+    base: PathBuf,
+    /// The record that is
+    new: PathBuf,
+    /// How to print what was found; the last two have the figures of the new record
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// What makes the exit code 1, beside cases that are gone
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = FailOn::Counts)]
+    fail_on: FailOn,
+    /// How many percent more instructions are too many
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = share)]
+    instructions: f64,
+    /// How many percent more lines that miss a cache are too many
+    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = share)]
+    misses: f64,
+    /// How many percent of time, beyond what both records scatter, are too much
+    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = share)]
+    time: f64,
+    /// Changes that are accepted: lines of a case (with *), a kind of change, a reason
+    #[arg(long, value_name = "FILE")]
+    allow: Option<PathBuf>,
+}
+
+/// The forms that a comparison can be printed in.
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Table,
+    Markdown,
+    Json,
+    Bencher,
+    GithubActionBenchmark,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(percent) if percent.is_finite() && percent >= 0.0 => Ok(percent / 100.0),
+        _ => Err("expected a percentage, 0 or more".to_owned()),
+    }
+}
+
+/// Compares and prints.
+///
+/// # Errors
+/// A file that is not a record, records without a case in common; [`Work`](crate::Failure::Work), after everything has been printed, if something has become
+/// worse.
+pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    let (base, new) = (read(&args.base)?, read(&args.new)?);
+    let accepted = accepted(args.allow.as_deref())?;
+    let limits = Limits { instructions: args.instructions, misses: args.misses, time: args.time };
+    let (base, new) = (&base, &new);
+    let question = Question { base, new, limits, fail_on: args.fail_on, accepted: &accepted };
+    let comparison = question.answer()?;
+    print(args.format, &comparison, new, out)?;
+    comparison.check()
+}
+
+fn read(path: &Path) -> Result<Record> {
+    Record::read(&input::text(path)?).map_err(|failure| failure.at(path.display()))
+}
+
+fn accepted(file: Option<&Path>) -> Result<Accepted> {
+    let Some(path) = file else { return Ok(Accepted::default()) };
+    Accepted::read(&input::text(path)?).map_err(|failure| failure.at(path.display()))
+}
+
+fn print(format: Format, comparison: &Comparison, new: &Record, out: &mut dyn Write) -> Result<()> {
+    match format {
+        Format::Table => out.write_all(table(comparison).as_bytes())?,
+        Format::Markdown => out.write_all(markdown(comparison).as_bytes())?,
+        Format::Json => document(&json(comparison), out)?,
+        Format::Bencher => document(&bencher(new), out)?,
+        Format::GithubActionBenchmark => document(&github_action_benchmark(new), out)?,
+    }
+    Ok(())
+}
+
+fn document(value: &Value, out: &mut dyn Write) -> Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value).map_err(io::Error::from)?;
+    Ok(writeln!(out)?)
+}

@@ -1,0 +1,133 @@
+//! `history`: every case through a folder of records.
+
+use std::{
+    fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use serde_json::json;
+
+use crate::{
+    Failure, Result, input,
+    render::{WIDTH, cut, wrap},
+    track::{
+        Record,
+        history::{Figure, Kept, Line, follow, sparkline},
+    },
+};
+
+/// Columns for names, and for what is drawn.
+const NAME: usize = 32;
+const DRAWN: usize = 40;
+
+/// Which folder, and what to follow.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The folder: all files in it whose names end in .json
+    folder: PathBuf,
+    /// What to follow; by default instructions, if there are any, else time
+    #[arg(long, value_name = "FIGURE", value_enum)]
+    of: Option<Figure>,
+    /// Only cases whose group/id contains this
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reads the records, follows the cases, prints them.
+///
+/// # Errors
+/// A folder that cannot be read or has no record in it.
+pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    let (records, notes) = records(&args.folder)?;
+    let figure = args.of.unwrap_or_else(|| Figure::best_of(&records));
+    let mut lines = follow(&records, figure);
+    if let Some(filter) = &args.filter {
+        lines.retain(|line| line.case.contains(filter));
+    }
+    match args.json {
+        true => document(&records, &notes, figure, &lines, out),
+        false => text(&records, &notes, figure, &lines, out),
+    }
+}
+
+/// All records of a folder, the oldest first, and a word on every other file.
+fn records(folder: &Path) -> Result<(Vec<Kept>, Vec<String>)> {
+    let unreadable = |error| Failure::input(format!("cannot read {}: {error}", folder.display()));
+    let entries = fs::read_dir(folder).map_err(unreadable)?;
+    let paths =
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>();
+    let mut paths = paths.map_err(unreadable)?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    let (mut records, mut notes) = (Vec::new(), Vec::new());
+    for path in paths {
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match input::text(&path).and_then(|text| Record::read(&text)) {
+            Ok(record) => records.push(Kept { file, record }),
+            Err(failure) => notes.push(format!("{file} is left out: {failure}")),
+        }
+    }
+    if records.is_empty() {
+        let why = notes.first().map(|note| format!(": {note}")).unwrap_or_default();
+        return Err(Failure::input(format!("no record in {}{why}", folder.display())));
+    }
+    records.sort_by_key(|kept| kept.record.time);
+    Ok((records, notes))
+}
+
+fn document(
+    records: &[Kept],
+    notes: &[String],
+    figure: Figure,
+    lines: &[Line],
+    out: &mut dyn Write,
+) -> Result<()> {
+    let record = |kept: &Kept| {
+        let Record { time, build, .. } = &kept.record;
+        json!({ "file": kept.file, "time": time, "commit": build.commit, "changed": build.changed })
+    };
+    let records: Vec<_> = records.iter().map(record).collect();
+    let value = json!({ "figure": figure, "records": records, "cases": lines, "notes": notes });
+    serde_json::to_writer_pretty(&mut *out, &value).map_err(io::Error::from)?;
+    Ok(writeln!(out)?)
+}
+
+fn text(
+    records: &[Kept],
+    notes: &[String],
+    figure: Figure,
+    lines: &[Line],
+    out: &mut dyn Write,
+) -> Result<()> {
+    let s = if records.len() == 1 { "" } else { "s" };
+    writeln!(out, "{} over {} record{s}", figure.words(), records.len())?;
+    for note in notes {
+        writeln!(out, "{}", wrap(&format!("note: {note}"), WIDTH).join("\n  "))?;
+    }
+    writeln!(out)?;
+    for line in lines {
+        writeln!(out, "{}", drawn(line))?;
+        for step in &line.steps {
+            let said: Vec<String> = step.changes.iter().map(ToString::to_string).collect();
+            let said = format!("{} ({}): {}", step.commit, step.file, said.join("; "));
+            writeln!(out, "    {}", wrap(&said, WIDTH - 8).join("\n        "))?;
+        }
+    }
+    Ok(())
+}
+
+/// The name, the course, the first value and the last.
+fn drawn(line: &Line) -> String {
+    let known: Vec<f64> = line.values.iter().flatten().copied().collect();
+    let ends = match known.as_slice() {
+        [] => String::new(),
+        [one] => format!("{one:.0}"),
+        [first, .., last] => format!("{first:.0} -> {last:.0}"),
+    };
+    let course = sparkline(&line.values, DRAWN);
+    format!("{:<NAME$}  {course}  {ends}", cut(&line.case, NAME))
+}

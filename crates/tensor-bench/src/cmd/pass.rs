@@ -1,0 +1,55 @@
+//! `pass`: what `record` starts some times, to take times in processes of their own. It prints them as JSON.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use crate::{
+    Result, pool,
+    setting::{self, Setting},
+    suite::Care,
+    track::{
+        table,
+        timing::{self, Passes},
+    },
+};
+
+/// Which cases, and how.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Their names, group and all
+    #[arg(required = true)]
+    names: Vec<String>,
+    /// The file they are from, if they are not from the program's own table
+    #[arg(long, value_name = "FILE")]
+    cases: Option<PathBuf>,
+    /// As `record` has it
+    #[arg(long)]
+    quick: bool,
+    /// As `record` has it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: usize,
+    /// The results have been checked before
+    #[arg(long)]
+    trusted: bool,
+}
+
+/// Goes over the cases once.
+///
+/// # Errors
+/// A name that is not in the table, a wrong result, too little memory.
+pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    let care = if args.trusted { Care::Trusted } else { Care::Checked };
+    let budget = Passes::choose(args.quick).budget();
+    let setting = Setting { exec: setting::exec()?, budget, threads: args.threads };
+    let pool = pool::build(args.threads)?;
+    let subjects = table::named(args.cases.as_deref(), &args.names)?;
+    let times = subjects.iter().map(|subject| {
+        let pass = pool.install(|| timing::pass(&setting, subject, care));
+        pass.map_err(|failure| failure.at(format!("case {subject}")))
+    });
+    let times = times.collect::<Result<Vec<_>>>()?;
+    serde_json::to_writer(&mut *out, &times).map_err(io::Error::from)?;
+    Ok(writeln!(out)?)
+}

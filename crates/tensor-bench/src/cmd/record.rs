@@ -1,0 +1,236 @@
+//! `record`: what this build does on this machine, as one document to compare others with.
+
+use std::{
+    env,
+    io::{self, Write},
+    path::PathBuf,
+    process::{Command, Output, Stdio},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use clap::ValueEnum;
+
+use crate::{
+    Failure, Result,
+    env::Card,
+    memory,
+    npy::Target,
+    pool,
+    progress::Progress,
+    setting,
+    track::{
+        Entry, Record, Subject,
+        build::Build,
+        counted,
+        counting::{Counted, Counting, Valgrind},
+        profile::Counts,
+        record::{FORM, Run, SCHEMA},
+        table,
+        timing::{self, Pass, Passes, Times},
+    },
+};
+
+/// What to record, how, and where to.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The file to write, whole or not at all; standard output by default
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Record the cases of this suite file instead of the program's own table
+    #[arg(long, value_name = "FILE")]
+    cases: Option<PathBuf>,
+    /// Record only cases whose group/id contains this
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Few samples: times for a first look, counts like any others
+    #[arg(long)]
+    quick: bool,
+    /// How many threads times are taken with
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: usize,
+    /// Count instructions and cache lines under valgrind
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
+    counts: When,
+    /// Call the commit this; by default what git has checked out here
+    #[arg(long, value_name = "NAME")]
+    commit: Option<String>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum When {
+    /// Where valgrind is installed
+    Auto,
+    /// Or fail
+    Always,
+    /// Times and paths only
+    Never,
+}
+
+/// Measures, counts and writes. Everything that can be refused is refused before the first case runs.
+///
+/// # Errors
+/// A malformed file of cases, too many threads, too little memory, an output that cannot be written, a wrong result; no valgrind, if counts are
+/// asked for always.
+pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    let subjects = selected(args)?;
+    pool::check(args.threads)?;
+    for subject in &subjects {
+        memory::preflight(subject.memory()).map_err(|f| f.at(format!("case {subject}")))?;
+    }
+    let valgrind = valgrind(args.counts)?;
+    let target = args.out.as_deref().map(Target::open).transpose()?;
+    let times = times(args, &subjects)?;
+    let counted = counted(args, &subjects, valgrind)?;
+    let record = record(args, &subjects, times, counted)?;
+    match target {
+        Some(target) => {
+            target.fill(|file| write(&record, file))?;
+            Ok(writeln!(out, "{}", summary(args, &record))?)
+        }
+        None => write(&record, out),
+    }
+}
+
+fn selected(args: &Args) -> Result<Vec<Subject>> {
+    let mut subjects = table::of(args.cases.as_deref())?;
+    if let Some(filter) = &args.filter {
+        subjects.retain(|subject| subject.to_string().contains(filter));
+    }
+    if subjects.is_empty() { Err(Failure::input("no case to record")) } else { Ok(subjects) }
+}
+
+/// Something, or why it is not there.
+type Or<T> = Result<T, String>;
+
+/// valgrind, if it is to be used.
+fn valgrind(counts: When) -> Result<Or<Valgrind>> {
+    match counts {
+        When::Never => Ok(Err("counts were not asked for".to_owned())),
+        When::Auto | When::Always => unless_needed(counts, Valgrind::find()),
+    }
+}
+
+fn counted(args: &Args, subjects: &[Subject], valgrind: Or<Valgrind>) -> Result<Or<Counted>> {
+    match valgrind {
+        Err(because) => Ok(Err(because)),
+        Ok(found) => {
+            unless_needed(args.counts, found.count(&program()?, subjects, args.cases.as_deref()))
+        }
+    }
+}
+
+/// Where counts are not needed, their failure is a note. It is said at once, not only in the record.
+fn unless_needed<T>(counts: When, result: Result<T>) -> Result<Or<T>> {
+    match (counts, result) {
+        (When::Always, Err(failure)) => Err(failure),
+        (_, Ok(value)) => Ok(Ok(value)),
+        (_, Err(failure)) => {
+            let _ = writeln!(io::stderr(), "note: the record will have no counts: {failure}");
+            Ok(Err(failure.to_string()))
+        }
+    }
+}
+
+/// The times of each subject, from several passes over all of them.
+fn times(args: &Args, subjects: &[Subject]) -> Result<Vec<Times>> {
+    let count = Passes::choose(args.quick).count;
+    let progress = Progress::new(count);
+    let mut taken: Vec<Vec<Pass>> = vec![Vec::new(); subjects.len()];
+    for at in 0..count {
+        progress.begin(format!("pass {} of {count}", at + 1));
+        for (pass, taken) in pass(args, subjects, at)?.into_iter().zip(&mut taken) {
+            taken.push(pass);
+        }
+        progress.end();
+    }
+    let times = taken.iter().map(|passes| Times::of(passes));
+    times.collect::<Option<_>>().ok_or_else(|| Failure::work("a pass left cases out"))
+}
+
+/// Starts this program for one pass. A result that was right in the first one is not checked again.
+fn pass(args: &Args, subjects: &[Subject], at: usize) -> Result<Vec<Pass>> {
+    let mut command = Command::new(program()?);
+    command.args([timing::COMMAND, "--threads", &args.threads.to_string()]);
+    command.args(args.quick.then_some("--quick")).args((at > 0).then_some("--trusted"));
+    command.args(args.cases.as_deref().map(|_| "--cases")).args(args.cases.as_deref());
+    command.arg("--").args(subjects.iter().map(ToString::to_string)).stdin(Stdio::null());
+    let started = |error| Failure::work(format!("this program does not start: {error}"));
+    let Output { status, stdout, stderr } = command.output().map_err(started)?;
+    if !status.success() {
+        let said = String::from_utf8_lossy(&stderr);
+        let said = said.trim().trim_start_matches("error: ");
+        let said = if said.is_empty() { status.to_string() } else { said.to_owned() };
+        return Err(Failure::work(said));
+    }
+    serde_json::from_slice(&stdout).map_err(|error| Failure::work(format!("a pass: {error}")))
+}
+
+fn program() -> Result<PathBuf> {
+    env::current_exe().map_err(|error| Failure::work(format!("this program is not found: {error}")))
+}
+
+fn record(
+    args: &Args,
+    subjects: &[Subject],
+    times: Vec<Times>,
+    counted: Or<Counted>,
+) -> Result<Record> {
+    let (counts, counting) = match counted {
+        Ok(Counted { counts, by }) => (counts.into_iter().map(Some).collect(), by),
+        Err(because) => (vec![None; subjects.len()], Counting::Missing { because }),
+    };
+    let cases = subjects.iter().zip(times).zip(counts);
+    let cases = cases.map(|((subject, times), counts)| entry(subject, times, counts));
+    Ok(Record {
+        form: FORM.to_owned(),
+        schema: SCHEMA,
+        time: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        build: Build::here(args.commit.as_deref()),
+        machine: Card::read(&setting::exec()?.simd()),
+        run: how(args),
+        counting,
+        cases: cases.collect::<Result<_>>()?,
+    })
+}
+
+fn how(args: &Args) -> Run {
+    Run {
+        threads: args.threads,
+        quick: args.quick,
+        passes: Passes::choose(args.quick).count,
+        simd: env::var("TENSOR_SIMD").ok(),
+    }
+}
+
+fn entry(subject: &Subject, times: Times, counts: Option<Counts>) -> Result<Entry> {
+    let exec = counted::exec()?;
+    Ok(Entry {
+        name: subject.to_string(),
+        op: subject.op().to_owned(),
+        dtype: subject.dtype().map(str::to_owned),
+        bytes: subject.bytes(),
+        path: subject.path(&exec)?.to_owned(),
+        plan: subject.plan(&exec)?,
+        times,
+        counts,
+    })
+}
+
+fn write(record: &Record, out: &mut dyn Write) -> Result<()> {
+    serde_json::to_writer_pretty(&mut *out, record).map_err(io::Error::from)?;
+    Ok(writeln!(out)?)
+}
+
+fn summary(args: &Args, record: &Record) -> String {
+    let counts = match &record.counting {
+        Counting::By { valgrind, simd, .. } => format!("counts by {valgrind} at level {simd}"),
+        Counting::Missing { because } => format!("no counts: {because}"),
+    };
+    let file = args.out.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
+    let cases = record.cases.len();
+    format!(
+        "{file}: {cases} cases of {}, {} passes; {counts}",
+        record.build.short(),
+        record.run.passes
+    )
+}

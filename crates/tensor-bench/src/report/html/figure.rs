@@ -1,0 +1,153 @@
+//! A picture, what it is called, what it shows, and the numbers it is drawn from.
+
+use maud::{Markup, html};
+
+use super::super::Pass;
+use crate::render;
+
+/// The width of a picture, in its own units.
+pub(super) const WIDTH: f64 = 380.0;
+
+/// A picture with its title and its numbers.
+pub(super) struct Figure {
+    /// Unique on the page.
+    pub(super) id: &'static str,
+    pub(super) title: String,
+    /// How to read it.
+    pub(super) note: String,
+    pub(super) room: Room,
+    /// One drawing or more, from [`drawing`].
+    pub(super) picture: Markup,
+    pub(super) table: Table,
+}
+
+/// What a figure takes of a wide screen.
+#[derive(Clone, Copy)]
+pub(super) enum Room {
+    /// A column.
+    Column,
+    /// The whole width, for one drawing …
+    Row,
+    /// … or for many beside each other.
+    Many,
+}
+
+impl Room {
+    fn class(self) -> Option<&'static str> {
+        match self {
+            Room::Column => None,
+            Room::Row => Some("row"),
+            Room::Many => Some("row many"),
+        }
+    }
+}
+
+/// The numbers of a figure.
+pub(super) struct Table {
+    pub(super) columns: Vec<&'static str>,
+    pub(super) rows: Vec<Vec<Cell>>,
+}
+
+/// One number as people read it, with the number itself beside, or a word.
+pub(super) enum Cell {
+    Text(String),
+    Time(f64),
+    Share(f64),
+    Bytes(u64),
+    Count(u64),
+    Nothing,
+}
+
+impl Cell {
+    pub(super) fn text(text: &str) -> Cell {
+        Cell::Text(text.to_owned())
+    }
+
+    pub(super) fn time(ns: Option<f64>) -> Cell {
+        ns.map_or(Cell::Nothing, Cell::Time)
+    }
+
+    /// The times of a pass, one a column: by hand, strided, contiguous, copied first.
+    pub(super) fn times(pass: &Pass) -> [Cell; 4] {
+        [
+            Cell::Time(pass.naive_ns),
+            Cell::time(pass.strided_ns),
+            Cell::Time(pass.contiguous_ns),
+            Cell::Time(pass.copied_first_ns),
+        ]
+    }
+
+    /// Numbers are written as the document of `--json` has them.
+    fn markup(&self) -> Markup {
+        let number = |value: String, text: String| html! { data value=(value) { (text) } };
+        match *self {
+            Cell::Text(ref text) => html! { (text) },
+            Cell::Time(ns) => number(format!("{ns:?}"), render::time(ns)),
+            Cell::Share(share) => number(format!("{share:?}"), render::percent(share)),
+            Cell::Bytes(bytes) => number(bytes.to_string(), render::bytes(bytes.into())),
+            Cell::Count(count) => number(count.to_string(), count.to_string()),
+            Cell::Nothing => html! { "–" },
+        }
+    }
+}
+
+impl Figure {
+    pub(super) fn markup(&self) -> Markup {
+        html! {
+            figure id=(self.id) class=[self.room.class()] {
+                figcaption { h2 { (self.title) } p { (self.note) } }
+                div.picture { (self.picture) }
+                details { summary { "The numbers" } (self.table.markup(&self.title)) }
+            }
+        }
+    }
+}
+
+impl Table {
+    fn markup(&self, title: &str) -> Markup {
+        html! {
+            table {
+                caption { (title) }
+                thead { tr { @for column in &self.columns { th scope="col" { (column) } } } }
+                tbody { @for row in &self.rows { (line(row)) } }
+            }
+        }
+    }
+}
+
+/// What stands first is what the others are about.
+fn line(cells: &[Cell]) -> Markup {
+    html! {
+        tr {
+            @for (at, cell) in cells.iter().enumerate() {
+                @if at == 0 { th scope="row" { (cell.markup()) } } @else { td { (cell.markup()) } }
+            }
+        }
+    }
+}
+
+/// A drawing that says what it is to those who do not see it.
+pub(super) fn drawing(id: &str, title: &str, height: f64, body: &Markup) -> Markup {
+    let name = format!("{id}-title");
+    html! {
+        svg viewBox={ "0 0 " (WIDTH) " " (px(height)) } role="img" aria-labelledby=(name) {
+            title id=(name) { (title) }
+            (body)
+        }
+    }
+}
+
+/// A coordinate, to a tenth.
+pub(super) fn px(value: f64) -> String {
+    format!("{:.1}", value + 0.0)
+}
+
+/// A text in a drawing, `anchor` being start, middle or end.
+pub(super) fn words(x: f64, y: f64, anchor: &str, class: &str, text: &str) -> Markup {
+    html! { text x=(px(x)) y=(px(y)) text-anchor=(anchor) class=(class) { (text) } }
+}
+
+/// A straight line in a drawing.
+pub(super) fn rule(from: (f64, f64), to: (f64, f64), class: &str) -> Markup {
+    html! { line x1=(px(from.0)) y1=(px(from.1)) x2=(px(to.0)) y2=(px(to.1)) class=(class) {} }
+}

@@ -1,0 +1,77 @@
+//! A pass over each layout in every way there is, as multiples of the contiguous pass.
+
+use super::{
+    super::{Pass, Row},
+    bars::{Bar, END, Group, Mark, START, bars},
+    figure::{Cell, Figure, Room, Table, drawing},
+    scale::{Kind, Scale},
+};
+use crate::render;
+
+/// Longer bars are cut: what matters is below.
+const LONGEST: f64 = 8.0;
+
+/// The elementwise pass.
+pub(super) fn elementwise(rows: &[Row]) -> Figure {
+    let note = "How many times as long as over contiguous memory a pass takes: 2x + 1 by a loop written by hand on one thread, by this library over \
+                the view, by this library over a contiguous copy, and with the time of making that copy before it.";
+    figure("elementwise", "Elementwise: strided, contiguous, copied first", note, rows, |row| {
+        &row.elementwise
+    })
+}
+
+/// The sum.
+pub(super) fn sum(rows: &[Row]) -> Figure {
+    let note = "The same for a pass that only reads: the sum in logical order by plain loops, over the view, over a contiguous copy, and with the \
+                time of making that copy before it.";
+    figure("sum", "Sum by plain loops: strided, contiguous, copied first", note, rows, |row| {
+        &row.sum
+    })
+}
+
+fn figure(
+    id: &'static str,
+    title: &str,
+    note: &str,
+    rows: &[Row],
+    pass: impl Fn(&Row) -> &Pass,
+) -> Figure {
+    let groups: Vec<Group> =
+        rows.iter().map(|row| Group { name: row.name.clone(), bars: ways(pass(row)) }).collect();
+    let longest =
+        groups.iter().flat_map(|g| &g.bars).filter_map(|bar| bar.value).fold(2.0, f64::max);
+    let high = longest.ceil().min(LONGEST);
+    let scale = Scale { kind: Kind::Linear, low: 0.0, high, from: START, to: END };
+    let (body, height) = bars(&groups, &scale, Mark::Bar, "×", 1.0);
+    Figure {
+        id,
+        title: title.to_owned(),
+        note: note.to_owned(),
+        room: Room::Column,
+        picture: drawing(id, title, height, &body),
+        table: Table {
+            columns: vec!["layout", "by hand", "strided", "contiguous", "copied first"],
+            rows: rows.iter().map(|row| cells(row, pass(row))).collect(),
+        },
+    }
+}
+
+fn cells(row: &Row, pass: &Pass) -> Vec<Cell> {
+    std::iter::once(Cell::text(&row.name)).chain(Cell::times(pass)).collect()
+}
+
+fn ways(pass: &Pass) -> Vec<Bar> {
+    let bar = |class, label, ns: f64| {
+        let times = ns / pass.contiguous_ns;
+        Bar {
+            class, label, value: Some(times), text: format!("{times:.1}×, {}", render::time(ns))
+        }
+    };
+    let strided = pass.strided_ns.map(|ns| bar("strided", "strided", ns));
+    let naive = bar("naive", "by hand", pass.naive_ns);
+    let others = [
+        bar("contiguous", "contiguous", pass.contiguous_ns),
+        bar("copied", "copied first", pass.copied_first_ns),
+    ];
+    std::iter::once(naive).chain(strided).chain(others).collect()
+}

@@ -1,0 +1,160 @@
+//! What is done to one layout and timed: the copy, an elementwise pass, a sum; each result is held against the reference before.
+
+use std::{cell::RefCell, hint::black_box};
+
+use tensor_kernels::{Layout, Tensor, TensorView, TensorViewMut, map_into};
+
+use super::{Conversion, Same};
+use crate::{
+    Failure, Result,
+    engine::{Contender, Race, Ticket},
+    naive, reads,
+    reference::{check, elements, identical},
+    roof::{self, Roof},
+    sample::Sample,
+    setting::Setting,
+    strided::Strided,
+};
+
+/// A result that the compiler must not find to be unused.
+fn keep<T>(result: Result<T>) -> Result<()> {
+    black_box(result).map(drop)
+}
+
+/// The best times, in nanoseconds.
+pub(super) struct Times {
+    /// The copy by hand, by the library, and into fresh memory.
+    pub(super) naive_copy: f64,
+    pub(super) copy: f64,
+    pub(super) fresh: f64,
+    pub(super) roof: f64,
+    /// The elementwise pass by hand and by the library over the view, then over the copy.
+    pub(super) naive: f64,
+    pub(super) strided: f64,
+    pub(super) dense: f64,
+    pub(super) sum: f64,
+    pub(super) sum_dense: f64,
+}
+
+/// Everything that is timed, and on what.
+pub(super) struct Passes<'a, C: Conversion> {
+    pub(super) setting: &'a Setting,
+    /// The view as code outside of the library has it …
+    pub(super) given: Strided<'a, C::From>,
+    /// … as the library has it …
+    pub(super) view: TensorView<'a, C::From>,
+    /// … and its contiguous copy.
+    pub(super) dense: TensorView<'a, C::To>,
+    /// Where results go.
+    pub(super) target: RefCell<TensorViewMut<'a, C::To>>,
+}
+
+impl<C: Conversion> Passes<'_, C> {
+    fn copy(&self) -> Result<()> {
+        C::copy_into(&self.setting.exec, &self.view, &mut self.target.borrow_mut())
+    }
+
+    fn elementwise(&self) -> Result<()> {
+        Ok(map_into(&self.setting.exec, &self.view, &mut self.target.borrow_mut(), C::pass)?)
+    }
+
+    fn elementwise_dense(&self) -> Result<()> {
+        Ok(map_into(
+            &self.setting.exec,
+            &self.dense,
+            &mut self.target.borrow_mut(),
+            Same::<C::To>::pass,
+        )?)
+    }
+
+    /// The loop that one writes by hand, with `f` done to each element.
+    fn naive(&self, f: impl Fn(C::From) -> C::To) -> Result<()> {
+        self.with_result(|result| {
+            naive::compute([self.given], result, |[x]| f(x));
+            black_box(result);
+        })
+    }
+
+    fn sum(&self) -> Result<<C::From as Sample>::Sum> {
+        Ok(reads::sum(self.given.elements(), self.given.layout(), self.setting.threads)?)
+    }
+
+    fn sum_dense(&self) -> Result<<C::To as Sample>::Sum> {
+        let dense = Layout::contiguous(self.dense.shape())?;
+        Ok(reads::sum(self.dense_slice()?, &dense, self.setting.threads)?)
+    }
+
+    fn dense_slice(&self) -> Result<&[C::To]> {
+        self.dense
+            .as_slice()
+            .ok_or_else(|| Failure::work("wrong result: the copy is not contiguous"))
+    }
+
+    /// Times all of it. Loops by hand are there to be compared with: they leave most of the time to the others.
+    pub(super) fn race(&self, view: &Tensor<C::From>, roof: &Roof) -> Result<Times> {
+        let mut race = Race::new(self.setting.budget);
+        let copy = race.enter(Contender::new(|| self.copy()));
+        let fresh = race.enter(Contender::new(|| C::fresh(view).map(drop)));
+        let strided = race.enter(Contender::new(|| self.elementwise()));
+        let dense = race.enter(Contender::new(|| self.elementwise_dense()));
+        let sum = race.enter(Contender::new(|| keep(self.sum())));
+        let sum_dense = race.enter(Contender::new(|| keep(self.sum_dense())));
+        let [memcpy, stream] = roof.contenders().map(|copy| race.enter(copy));
+        let naive_copy = race.enter(Contender::new(|| self.naive(C::convert)).guest());
+        let naive = race.enter(Contender::new(|| self.naive(C::pass)).guest());
+        let timings = race.run()?;
+        let best = |ticket: Ticket| timings[ticket].best_ns;
+        Ok(Times {
+            naive_copy: best(naive_copy),
+            copy: best(copy),
+            fresh: best(fresh),
+            roof: roof::faster(timings[memcpy], timings[stream]),
+            naive: best(naive),
+            strided: best(strided),
+            dense: best(dense),
+            sum: best(sum),
+            sum_dense: best(sum_dense),
+        })
+    }
+
+    /// Holds every result against the reference.
+    pub(super) fn verify(&self) -> Result<()> {
+        let converted = || elements(self.given.elements(), self.given.layout()).map(C::convert);
+        check(self.dense_slice()?, converted(), identical)?;
+        self.check_pass(Self::copy, converted())?;
+        self.check_pass(|passes| passes.naive(C::convert), converted())?;
+        self.check_pass(Self::elementwise, converted().map(C::To::affine))?;
+        self.check_pass(Self::elementwise_dense, converted().map(C::To::affine))?;
+        self.check_pass(|passes| passes.naive(C::pass), converted().map(C::To::affine))?;
+        self.check_sums()
+    }
+
+    /// Runs a pass over a result that is wrong everywhere, so that nothing right can be left from before.
+    fn check_pass(
+        &self,
+        pass: impl FnOnce(&Self) -> Result<()>,
+        expected: impl Iterator<Item = C::To>,
+    ) -> Result<()> {
+        self.with_result(|result| result.fill(C::To::sample(usize::MAX)))?;
+        pass(self)?;
+        self.with_result(|result| check(result, expected, identical))?
+    }
+
+    fn with_result<A>(&self, act: impl FnOnce(&mut [C::To]) -> A) -> Result<A> {
+        let mut target = self.target.borrow_mut();
+        let result = target.as_slice_mut().map(act);
+        result.ok_or_else(|| Failure::work("the result is not contiguous"))
+    }
+
+    fn check_sums(&self) -> Result<()> {
+        let terms = elements(self.given.elements(), self.given.layout()).map(C::convert);
+        let (expected, allowed) = C::To::expected_sum(terms);
+        let sums = [C::From::number(self.sum()?), C::To::number(self.sum_dense()?)];
+        match sums.into_iter().find(|sum| (sum - expected).abs() > allowed) {
+            Some(sum) => {
+                Err(Failure::work(format!("wrong result: the sum is {sum}, not {expected}")))
+            }
+            None => Ok(()),
+        }
+    }
+}

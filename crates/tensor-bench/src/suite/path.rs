@@ -1,0 +1,37 @@
+//! What the plan of a case is called.
+
+use tensor_kernels::{CopyPlan, DimVec, Exec, Layout, elementwise_path};
+
+use super::{Case, Op};
+use crate::{Failure, Result, setting::copy_path};
+
+/// The name of the path that a case takes. Nothing but planning is done for it.
+///
+/// # Errors
+/// A layout too large to plan for, more operands than an operation has.
+pub fn path(exec: &Exec, case: &Case) -> Result<&'static str> {
+    let layouts: DimVec<&Layout> = case.operands.iter().map(|operand| &operand.layout).collect();
+    let result = || Layout::contiguous(case.shape());
+    Ok(match layouts.as_slice() {
+        [a] if case.op == Op::Copy => copy_path(exec, a, case.out.size())?,
+        [a] => elementwise_path([&result()?, a])?,
+        [a, b] => elementwise_path([&result()?, a, b])?,
+        [a, b, c] => elementwise_path([&result()?, a, b, c])?,
+        _ => return Err(Failure::input("more than three operands")),
+    })
+}
+
+/// The plan of a case in words: the whole one of a copy, the path of anything else.
+///
+/// # Errors
+/// Those of [`path`].
+pub fn plan(exec: &Exec, case: &Case) -> Result<String> {
+    match case.operands.as_slice() {
+        [operand] if case.op == Op::Copy => {
+            let dense = Layout::contiguous(case.shape())?;
+            let plan = CopyPlan::new(&operand.layout, &dense, case.out.size(), &exec.machine)?;
+            Ok(plan.to_string())
+        }
+        _ => Ok(path(exec, case)?.to_owned()),
+    }
+}

@@ -1,0 +1,102 @@
+//! A case with its arrays made and its result checked, for whoever times or counts it in a way of his own: criterion, callgrind, a record.
+
+use tensor_kernels::{Tensor, TensorView, to_fresh_contiguous};
+
+use super::{
+    Against, Care, Case,
+    measure::{Task, with_work},
+    work::Work,
+};
+use crate::{Result, sample::Sample, setting::Setting};
+
+/// The ways to do the work of a case. Each call does it once.
+pub trait Ready {
+    /// Into a result that is there already, planning included.
+    ///
+    /// # Errors
+    /// The library's.
+    fn strided(&self) -> Result<()>;
+
+    /// Into a fresh result, which is dropped.
+    ///
+    /// # Errors
+    /// The library's.
+    fn fresh(&self) -> Result<()>;
+
+    /// Into a result that is there already, every operand being contiguous and of full size. `None` for a copy, and with [`Care::Plain`].
+    fn contiguous(&self) -> Option<Result<()>>;
+
+    /// `contiguous()` of every operand that needs it, then the work, into a result that is there already.
+    ///
+    /// # Errors
+    /// The library's.
+    fn copied_first(&self) -> Result<()>;
+}
+
+/// Makes a case ready, in the pool it is called from.
+///
+/// # Errors
+/// A wrong result, too little memory, and what `act` returns.
+pub fn with_ready(
+    setting: &Setting,
+    case: &Case,
+    care: Care,
+    act: &mut dyn FnMut(&dyn Ready) -> Result<()>,
+) -> Result<()> {
+    with_work(setting, case, Against::Naive, &mut Act { care, act })
+}
+
+struct Act<'a> {
+    care: Care,
+    act: &'a mut dyn FnMut(&dyn Ready) -> Result<()>,
+}
+
+impl Task for Act<'_> {
+    type Output = ();
+
+    fn care(&self) -> Care {
+        self.care
+    }
+
+    fn perform<T: Sample, R: Sample>(&mut self, work: &Work<'_, T, R>) -> Result<()> {
+        if self.care == Care::Checked {
+            work.verify()?;
+        }
+        (self.act)(work)
+    }
+}
+
+impl<T: Sample, R: Sample> Ready for Work<'_, T, R> {
+    fn strided(&self) -> Result<()> {
+        self.compute(&self.operands)
+    }
+
+    fn fresh(&self) -> Result<()> {
+        Work::fresh(self).map(drop)
+    }
+
+    fn contiguous(&self) -> Option<Result<()>> {
+        (!self.dense.is_empty()).then(|| self.compute(&self.dense))
+    }
+
+    fn copied_first(&self) -> Result<()> {
+        let copied = self.operands.iter().map(|view| self.copied(view));
+        let copied = copied.collect::<Result<Vec<Option<Tensor<T>>>>>()?;
+        let guards = copied.iter().map(|copy| copy.as_ref().map(Tensor::read).transpose());
+        let guards = guards.collect::<Result<Vec<_>, _>>()?;
+        let pairs = guards.iter().zip(&self.operands);
+        let operands = pairs.map(|(copy, view)| match copy {
+            Some(copy) => copy.as_view(),
+            None => view.clone(),
+        });
+        let operands: Vec<TensorView<'_, T>> = operands.collect();
+        self.compute(&operands)
+    }
+}
+
+impl<T: Sample, R: Sample> Work<'_, T, R> {
+    fn copied(&self, view: &TensorView<'_, T>) -> Result<Option<Tensor<T>>> {
+        let copy = || to_fresh_contiguous(&self.setting.exec, view);
+        Ok((!view.layout().is_contiguous()).then(copy).transpose()?)
+    }
+}

@@ -1,0 +1,69 @@
+//! What was built: the commit and the compiler.
+
+use std::process::{Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+
+/// A build, as far as it says what it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// The commit that is checked out where the record was made, or the name that was given for it.
+    pub commit: Option<String>,
+    /// Were there changes that are not committed?
+    pub changed: bool,
+    /// The compiler.
+    pub rustc: String,
+}
+
+impl Build {
+    /// This build: under a name, or as git calls what is checked out here.
+    pub fn here(name: Option<&str>) -> Build {
+        let rustc = env!("TENSOR_BENCH_RUSTC").to_owned();
+        match name {
+            Some(name) => Build { commit: Some(name.to_owned()), changed: false, rustc },
+            None => Build {
+                commit: git(&["rev-parse", "HEAD"]),
+                changed: git(&["status", "--porcelain", "--untracked-files=no"])
+                    .is_some_and(|changes| !changes.is_empty()),
+                rustc,
+            },
+        }
+    }
+
+    /// The commit as people write it: twelve digits of a hash, other names whole.
+    pub fn short(&self) -> String {
+        let Some(commit) = &self.commit else { return "unknown commit".to_owned() };
+        let hash = commit.len() == 40 && commit.bytes().all(|b| b.is_ascii_hexdigit());
+        let commit = if hash { &commit[..12] } else { commit };
+        format!("{commit}{}", if self.changed { " with changes" } else { "" })
+    }
+}
+
+fn git(args: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(args).stdin(Stdio::null()).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_cut_and_names_are_not() {
+        let build = |commit: &str, changed| {
+            Build { commit: Some(commit.to_owned()), changed, rustc: String::new() }.short()
+        };
+        let hash = "0123456789abcdef0123456789abcdef01234567";
+        assert_eq!(build(hash, false), "0123456789ab");
+        assert_eq!(build(hash, true), "0123456789ab with changes");
+        assert_eq!(build("a name that is quite a bit longer", false).len(), 33);
+        let none = Build { commit: None, changed: false, rustc: String::new() };
+        assert_eq!(none.short(), "unknown commit");
+    }
+
+    #[test]
+    fn the_compiler_is_known() {
+        assert!(Build::here(Some("x")).rustc.starts_with("rustc 1."));
+    }
+}

@@ -1,0 +1,128 @@
+//! Changes that were looked at and accepted: a text file, one change a line.
+//!
+//! `PATTERN KIND REASON`: the name of a case, in which `*` stands for anything; what has changed; why that is all right. Lines that begin with `#`
+//! are not read. A line that nothing fits is pointed out, so that a list does not grow old.
+
+use super::{Judged, Kind, Verdict};
+use crate::{Failure, Result};
+
+/// A list of accepted changes.
+#[derive(Clone, Debug, Default)]
+pub struct Accepted(Vec<Line>);
+
+#[derive(Clone, Debug)]
+struct Line {
+    pattern: String,
+    /// `None` for all kinds.
+    kind: Option<Kind>,
+    reason: String,
+}
+
+impl Accepted {
+    /// Reads a list.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] that names the line.
+    pub fn read(text: &str) -> Result<Accepted> {
+        let lines = text.lines().map(str::trim).enumerate();
+        let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        let lines =
+            lines.map(|(at, line)| read(line).map_err(|f| f.at(format!("line {}", at + 1))));
+        Ok(Accepted(lines.collect::<Result<_>>()?))
+    }
+
+    pub(super) fn reason(&self, case: &str, kind: Kind) -> Option<&str> {
+        self.0.iter().find(|line| line.fits(case, kind)).map(|line| line.reason.as_str())
+    }
+
+    /// What was accepted and has not happened.
+    pub(super) fn unused(&self, changed: &[Judged]) -> Vec<String> {
+        let used = |line: &Line| {
+            let worse = |judged: &Judged| {
+                let mut changes = judged.changes.iter();
+                changes.any(|c| c.verdict != Verdict::Better && line.fits(&judged.case, c.kind))
+            };
+            changed.iter().any(worse)
+        };
+        let unused = self.0.iter().filter(|line| !used(line));
+        unused
+            .map(|line| format!("accepted, but not met: {} {}", line.pattern, line.kind()))
+            .collect()
+    }
+}
+
+impl Line {
+    fn fits(&self, case: &str, kind: Kind) -> bool {
+        self.kind.is_none_or(|accepted| accepted == kind) && fits(&self.pattern, case)
+    }
+
+    fn kind(&self) -> &'static str {
+        self.kind.map_or("any", Kind::name)
+    }
+}
+
+fn read(line: &str) -> Result<Line> {
+    let mut words = line.splitn(3, char::is_whitespace);
+    let (Some(pattern), Some(kind), Some(reason)) = (words.next(), words.next(), words.next())
+    else {
+        return Err(Failure::input("expected a case, a kind of change and a reason"));
+    };
+    let known = Kind::ALL.into_iter().find(|known| known.name() == kind);
+    if known.is_none() && kind != "any" {
+        let names: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        let names = names.join(", ");
+        return Err(Failure::input(format!("unknown kind '{kind}': expected {names} or any")));
+    }
+    let (pattern, reason) = (pattern.to_owned(), reason.trim().to_owned());
+    Ok(Line { pattern, kind: known, reason })
+}
+
+/// Does a name fit a pattern in which `*` stands for anything?
+fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
+            (0..=rest.len()).any(|at| rest.get(at..).is_some_and(|rest| fits(after, rest)))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        let table = [
+            ("a/b", "a/b", true),
+            ("a/b", "a/bc", false),
+            ("a/*", "a/bc", true),
+            ("*", "a/bc", true),
+            ("*/t*d", "a/t2d", true),
+            ("*/t*d", "a/t2", false),
+        ];
+        for (pattern, name, expected) in table {
+            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_a_case_a_kind_and_a_reason() {
+        let list = Accepted::read("# why\n\ncopy/* path tiles are slower there\nx any so be it\n");
+        let list = list.unwrap();
+        assert_eq!(list.reason("copy/t", Kind::Path), Some("tiles are slower there"));
+        assert_eq!(list.reason("copy/t", Kind::Time), None);
+        assert_eq!(list.reason("x", Kind::LlMisses), Some("so be it"));
+    }
+
+    #[test]
+    fn a_line_without_a_reason_is_refused_with_its_number() {
+        let refusal = |text| {
+            let error = Accepted::read(text).unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            error.to_string()
+        };
+        assert_eq!(refusal("\na path\n"), "line 2: expected a case, a kind of change and a reason");
+        assert!(refusal("a speed why").starts_with("line 1: unknown kind 'speed': expected"));
+    }
+}

@@ -1,0 +1,78 @@
+//! A comparison for programs, and the figures of a record in the formats of others who draw them over time.
+
+use serde_json::{Map, Value, json};
+
+use super::Comparison;
+use crate::track::{Entry, Record};
+
+/// Everything that was found.
+pub fn json(comparison: &Comparison) -> Value {
+    let mut value = json!(comparison);
+    value["regressions"] = json!(comparison.regressions().count());
+    value
+}
+
+/// One number of a case, and the range it may lie in.
+struct Measure {
+    part: &'static str,
+    /// As Bencher calls the measure.
+    slug: &'static str,
+    unit: &'static str,
+    value: f64,
+    range: Option<(f64, f64)>,
+}
+
+/// Times and counts of a case; of all of them less is better.
+fn measures(entry: &Entry) -> Vec<Measure> {
+    let run = &entry.times.run;
+    let range = Some((run.best_ns, run.worst_ns));
+    let mut measures =
+        vec![Measure { part: "run", slug: "latency", unit: "ns", value: run.median_ns, range }];
+    let Some(counts) = &entry.counts else { return measures };
+    for (part, cost) in counts.parts() {
+        for (slug, value) in [
+            ("instructions", cost.instructions),
+            ("l1-misses", cost.l1_misses),
+            ("ll-misses", cost.ll_misses),
+            ("estimated-cycles", cost.cycles),
+        ] {
+            measures.push(Measure { part, slug, unit: slug, value: value as f64, range: None });
+        }
+    }
+    measures
+}
+
+/// Bencher's metric format: benchmark, measure, value. The parts of a case are benchmarks of their own.
+pub fn bencher(record: &Record) -> Value {
+    let mut document = Map::new();
+    for entry in &record.cases {
+        for measure in measures(entry) {
+            let mut metric = json!({ "value": measure.value });
+            if let Some((lower, upper)) = measure.range {
+                metric["lower_value"] = json!(lower);
+                metric["upper_value"] = json!(upper.max(measure.value));
+            }
+            let benchmark = document.entry(format!("{}/{}", entry.name, measure.part));
+            benchmark.or_insert_with(|| json!({}))[measure.slug] = metric;
+        }
+    }
+    Value::Object(document)
+}
+
+/// What github-action-benchmark reads as `customSmallerIsBetter`.
+pub fn github_action_benchmark(record: &Record) -> Value {
+    let mut list = Vec::new();
+    for entry in &record.cases {
+        for measure in measures(entry) {
+            let Measure { part, slug, unit, value, range } = measure;
+            let name = format!("{}/{part} {slug}", entry.name);
+            let mut item = json!({ "name": name, "unit": unit, "value": value });
+            if let Some((lower, upper)) = range {
+                item["range"] = json!(format!("± {:.1}", (upper - lower) / 2.0));
+            }
+            item["extra"] = json!(format!("path: {}", entry.path));
+            list.push(item);
+        }
+    }
+    Value::Array(list)
+}

@@ -1,0 +1,127 @@
+//! A comparison for people: as a table, and as markdown for a comment on a pull request.
+
+use super::{Comparison, Judged, Verdict};
+use crate::render::{WIDTH, cut, wrap};
+
+/// Markdown shows so many improvements; the others are counted.
+const SHOWN: usize = 20;
+
+impl Comparison {
+    /// One line that says it all.
+    fn headline(&self) -> String {
+        let regressions = self.regressions().count();
+        let better = self.changed.iter().filter(|judged| judged.mark() == "better").count();
+        let others = self.changed.len() - regressions - better;
+        let mut parts = vec![match regressions {
+            0 => "no regression".to_owned(),
+            1 => "1 regression".to_owned(),
+            n => format!("{n} regressions"),
+        }];
+        for (count, what) in [
+            (better, "better"),
+            (others, "otherwise changed"),
+            (self.added.len(), "new"),
+            (self.unchanged, "unchanged"),
+        ] {
+            if count > 0 {
+                parts.push(format!("{count} {what}"));
+            }
+        }
+        parts.join(", ")
+    }
+
+    fn added(&self) -> Option<String> {
+        (!self.added.is_empty())
+            .then(|| format!("only in the new record: {}", self.added.join(", ")))
+    }
+}
+
+impl Judged {
+    /// The verdict on a case is that on its worst change.
+    fn mark(&self) -> &'static str {
+        match self.changes.first().map(|change| &change.verdict) {
+            Some(Verdict::Regression) => "REGRESSION",
+            Some(Verdict::Worse) => "worse",
+            Some(Verdict::Accepted(_)) => "accepted",
+            Some(Verdict::Better) | None => "better",
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let line = |change: &super::Change| match &change.verdict {
+            Verdict::Accepted(reason) => format!("{change} (accepted: {reason})"),
+            Verdict::Better if self.mark() != "better" => format!("{change} (better)"),
+            Verdict::Worse if self.mark() != "worse" => format!("{change} (does not count)"),
+            _ => change.to_string(),
+        };
+        self.changes.iter().map(line).collect()
+    }
+}
+
+/// Lines that fit a terminal.
+pub fn table(comparison: &Comparison) -> String {
+    let mut text = format!("{} -> {}\n", comparison.base, comparison.new);
+    let notes = comparison.notes.iter().map(|note| format!("note: {note}"));
+    for note in notes.chain(comparison.added()) {
+        text.push_str(&(wrap(&note, WIDTH).join("\n  ") + "\n"));
+    }
+    for judged in &comparison.changed {
+        text.push_str(&format!("\n{:<10}  {}\n", judged.mark(), cut(&judged.case, 80)));
+        for line in judged.lines() {
+            text.push_str(&format!(
+                "            {}\n",
+                wrap(&line, WIDTH - 14).join("\n              ")
+            ));
+        }
+    }
+    text.push_str(&format!("\n{}\n", comparison.headline()));
+    text
+}
+
+/// A comment: what is worse in full, what is better folded away.
+pub fn markdown(comparison: &Comparison) -> String {
+    let (better, worse): (Vec<&Judged>, Vec<&Judged>) =
+        comparison.changed.iter().partition(|judged| judged.mark() == "better");
+    let mut text = format!("### Performance: {}\n\n", comparison.headline());
+    text.push_str(&format!("`{}` → `{}`\n\n", comparison.base, comparison.new));
+    text.push_str(&rows(&worse));
+    if !better.is_empty() {
+        let shown = &better[..better.len().min(SHOWN)];
+        let more = better.len() - shown.len();
+        let more = if more == 0 { String::new() } else { format!("{more} more\n\n") };
+        text.push_str(&format!(
+            "<details><summary>{} better</summary>\n\n{}{more}</details>\n\n",
+            better.len(),
+            rows(shown)
+        ));
+    }
+    for note in comparison.notes.iter().cloned().chain(comparison.added()) {
+        text.push_str(&format!("- {}\n", escape(&note)));
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+fn rows(judged: &[&Judged]) -> String {
+    if judged.is_empty() {
+        return String::new();
+    }
+    let row = |judged: &&Judged| {
+        let lines: Vec<String> = judged.lines().iter().map(|line| escape(line)).collect();
+        format!("| {} | {} | {} |\n", judged.mark(), escape(&judged.case), lines.join("<br>"))
+    };
+    let rows: String = judged.iter().map(row).collect();
+    format!("| verdict | case | change |\n|---|---|---|\n{rows}\n")
+}
+
+/// Names come from files: they must not become markup.
+fn escape(text: &str) -> String {
+    let escaped = text.chars().map(|c| match c {
+        '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '#' | '@' => format!("\\{c}"),
+        '<' => "&lt;".to_owned(),
+        '>' => "&gt;".to_owned(),
+        '&' => "&amp;".to_owned(),
+        c if c.is_control() => "?".to_owned(),
+        c => c.to_string(),
+    });
+    escaped.collect()
+}

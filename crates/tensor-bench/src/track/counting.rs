@@ -1,0 +1,186 @@
+//! Counting under valgrind: this program starts itself, for some subjects at a time.
+//!
+//! What would make counts differ is pinned: the environment is empty but for what is named here, the caches are made up by us, and glibc copies with
+//! loops, which are counted as they run, instead of with single instructions that copy any number of bytes and count as one for each.
+
+use std::{
+    env, fs,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{Subject, counted::MARK, profile::Counts};
+use crate::{Failure, Result, pool, progress::Progress};
+
+/// The command of this program that runs under valgrind.
+pub const COMMAND: &str = "count";
+
+/// The caches, first-level ones for instructions and data and a last one, as callgrind takes them: size, ways, bytes of a line.
+pub const CACHES: [&str; 3] = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=1048576,16,64"];
+
+/// glibc, pinned: copies use neither `rep movsb` nor streaming stores; every thread has a heap of its own; and what is large enough for pages of
+/// its own does not depend on what was freed before.
+pub const TUNABLES: &str = "glibc.cpu.x86_rep_movsb_threshold=0x40000000:glibc.cpu.x86_rep_stosb_threshold=0x40000000:\
+     glibc.cpu.x86_non_temporal_threshold=0x40000000:glibc.malloc.arena_max=64:\
+     glibc.malloc.mmap_threshold=131072:glibc.malloc.trim_threshold=131072";
+
+/// Subjects for one start of valgrind.
+const TOGETHER: usize = 12;
+
+/// How the counts of a record were made, or why there are none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counting {
+    /// They are there.
+    By {
+        /// valgrind's version.
+        valgrind: String,
+        /// The SIMD level that was left.
+        simd: String,
+        /// The caches imitated.
+        caches: String,
+    },
+    /// They are not there.
+    Missing {
+        /// The reason.
+        because: String,
+    },
+}
+
+/// valgrind, found.
+#[derive(Clone, Debug)]
+pub struct Valgrind {
+    version: String,
+}
+
+/// What counting all subjects has given.
+pub struct Counted {
+    /// One for each subject.
+    pub counts: Vec<Counts>,
+    /// How.
+    pub by: Counting,
+}
+
+impl Valgrind {
+    /// Looks for valgrind.
+    ///
+    /// # Errors
+    /// [`Failure::Work`] that says how to get it.
+    pub fn find() -> Result<Valgrind> {
+        let none = "valgrind is not installed (Debian, Ubuntu: apt-get install valgrind; \
+                    Fedora: dnf install valgrind)";
+        let output = Command::new("valgrind").arg("--version").output();
+        match output {
+            Err(_) => Err(Failure::work(none)),
+            Ok(output) if !output.status.success() => Err(Failure::work(format!(
+                "valgrind does not start: {}",
+                String::from_utf8_lossy(&output.stderr).trim()
+            ))),
+            Ok(output) => {
+                Ok(Valgrind { version: String::from_utf8_lossy(&output.stdout).trim().to_owned() })
+            }
+        }
+    }
+
+    /// Counts all subjects of a table, or of a file of the user's own, by starting `program`, which is this one, on as many cores as there are:
+    /// counts do not mind company.
+    ///
+    /// # Errors
+    /// The first failure, with the subject's name.
+    pub fn count(
+        &self,
+        program: &Path,
+        subjects: &[Subject],
+        file: Option<&Path>,
+    ) -> Result<Counted> {
+        let folder = tempfile::tempdir()
+            .map_err(|error| Failure::work(format!("no folder for profiles: {error}")))?;
+        let progress = Progress::new(subjects.len());
+        let some = |(at, some): (usize, &[Subject])| {
+            progress.begin(format!("counting {}", some[0]));
+            let counts = counted(program, some, file, &folder.path().join(at.to_string()));
+            some.iter().for_each(|_| progress.end());
+            counts
+        };
+        let all = || subjects.par_chunks(TOGETHER).enumerate().map(some).collect();
+        let found: Result<Vec<_>> = pool::build(pool::cores())?.install(all);
+        Ok(self.all(found?))
+    }
+
+    fn all(&self, found: Vec<(Vec<Counts>, String)>) -> Counted {
+        let (counts, levels): (Vec<Vec<Counts>>, Vec<String>) = found.into_iter().unzip();
+        let counts = counts.into_iter().flatten().collect();
+        let by = Counting::By {
+            valgrind: self.version.clone(),
+            simd: levels.into_iter().next().unwrap_or_default(),
+            caches: CACHES.join(" "),
+        };
+        Counted { counts, by }
+    }
+}
+
+/// The counts of some subjects, and the SIMD level they were made at.
+fn counted(
+    program: &Path,
+    subjects: &[Subject],
+    file: Option<&Path>,
+    profile: &Path,
+) -> Result<(Vec<Counts>, String)> {
+    let output = command(program, subjects, file, profile)
+        .output()
+        .map_err(|error| Failure::work(format!("valgrind does not start: {error}")))?;
+    check(&output)?;
+    let counts = subjects.iter().enumerate().map(|(at, subject)| {
+        counts(profile, at).map_err(|failure| failure.at(format!("counting {subject}")))
+    });
+    let level = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    Ok((counts.collect::<Result<_>>()?, level))
+}
+
+/// Reads the profile of the thread of a subject: threads are numbered from 1, which is the main thread.
+fn counts(profile: &Path, at: usize) -> Result<Counts> {
+    let file = format!("{}-{:02}", profile.display(), at + 2);
+    let text = fs::read_to_string(file)
+        .map_err(|error| Failure::work(format!("callgrind wrote no profile: {error}")))?;
+    Counts::read(&text)
+}
+
+fn command(program: &Path, subjects: &[Subject], file: Option<&Path>, profile: &Path) -> Command {
+    let mut command = Command::new("valgrind");
+    command.args(["--quiet", "--tool=callgrind", "--cache-sim=yes"]).args(CACHES);
+    command.args(["--compress-strings=no", "--compress-pos=no", "--dump-line=no"]);
+    command.arg("--separate-threads=yes").arg(format!("--toggle-collect=*{MARK}*"));
+    command.arg(format!("--callgrind-out-file={}", profile.display()));
+    command.arg(program).arg(COMMAND).args(file.map(|_| "--cases")).args(file);
+    command.arg("--").args(subjects.iter().map(ToString::to_string));
+    pin(&mut command);
+    command.stdin(Stdio::null());
+    command
+}
+
+/// The level that was asked for stays, unless valgrind cannot have it.
+fn pin(command: &mut Command) {
+    let path = env::var_os("PATH");
+    let level = env::var_os("TENSOR_SIMD").filter(|level| level != "v4");
+    command.env_clear().env("GLIBC_TUNABLES", TUNABLES);
+    command.envs(path.map(|path| ("PATH", path)));
+    command.envs(level.map(|level| ("TENSOR_SIMD", level)));
+}
+
+fn check(output: &Output) -> Result<()> {
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("unrecognised instruction") || said.contains("SIGILL") {
+        return Err(Failure::work(
+            "valgrind does not know an instruction of this program: \
+             build it without -C target-cpu=native",
+        ));
+    }
+    let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
+    Err(Failure::work(format!("{}: {last}", output.status)))
+}

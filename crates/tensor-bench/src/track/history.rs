@@ -1,0 +1,252 @@
+//! Many records in the order they were made: how each case went, and where it took a step.
+//!
+//! A step is a record from which on a case is otherwise than it was since the last step: another path; counts beyond the limits of a comparison; a
+//! time beyond what both records scatter, in that record and in the one after it, for one slow run is not a step. Where the machine or the SIMD
+//! level of the counts changes, figures begin anew.
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::{
+    Entry, Record,
+    compare::{Change, Kind, Limits, rules},
+};
+
+/// What is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Figure {
+    /// Instructions of a run
+    Instructions,
+    /// Callgrind's estimate of cycles
+    Cycles,
+    /// Lines that missed the first-level caches
+    L1Misses,
+    /// Lines that missed all caches
+    LlMisses,
+    /// The median time, in nanoseconds
+    Time,
+}
+
+/// A record and where it was.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The name of the file.
+    pub file: String,
+    /// What is in it.
+    pub record: Record,
+}
+
+/// One case through all records.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line {
+    /// Its name.
+    pub case: String,
+    /// The figure in each record; `None` where a record does not have it.
+    pub values: Vec<Option<f64>>,
+    /// Where it changed for good.
+    pub steps: Vec<Step>,
+}
+
+/// A record from which on a case is otherwise.
+#[derive(Clone, Debug, Serialize)]
+pub struct Step {
+    /// The place of the record.
+    pub at: usize,
+    /// Its file.
+    pub file: String,
+    /// What was built.
+    pub commit: String,
+    /// What has changed.
+    pub changes: Vec<Change>,
+}
+
+impl Figure {
+    /// Instructions, if any of the records was counted; else times.
+    pub fn best_of(records: &[Kept]) -> Figure {
+        let counted = records.iter().any(|kept| kept.record.is_counted());
+        if counted { Figure::Instructions } else { Figure::Time }
+    }
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Figure::Instructions => "instructions",
+            Figure::Cycles => "estimated cycles",
+            Figure::L1Misses => "L1 misses",
+            Figure::LlMisses => "LL misses",
+            Figure::Time => "time in ns",
+        }
+    }
+
+    fn of(self, entry: &Entry) -> Option<f64> {
+        let run = entry.counts.as_ref().map(|counts| counts.run);
+        match self {
+            Figure::Instructions => run.map(|cost| cost.instructions as f64),
+            Figure::Cycles => run.map(|cost| cost.cycles as f64),
+            Figure::L1Misses => run.map(|cost| cost.l1_misses as f64),
+            Figure::LlMisses => run.map(|cost| cost.ll_misses as f64),
+            Figure::Time => Some(entry.times.run.median_ns),
+        }
+    }
+
+    /// Paths belong to every figure.
+    fn concerns(self, change: &Change) -> bool {
+        match change.kind {
+            Kind::Path => true,
+            Kind::Time => self == Figure::Time,
+            Kind::L1Misses => matches!(self, Figure::L1Misses | Figure::Cycles),
+            Kind::LlMisses => matches!(self, Figure::LlMisses | Figure::Cycles),
+            Kind::Instructions => matches!(self, Figure::Instructions | Figure::Cycles),
+            Kind::Allocator => self == Figure::Instructions,
+            Kind::Missing | Kind::Simd | Kind::Share => false,
+        }
+    }
+}
+
+/// Follows every case of the records, which are in the order they were made, the case with the most recent step first.
+pub fn follow(records: &[Kept], figure: Figure) -> Vec<Line> {
+    let mut names: Vec<&str> = Vec::new();
+    for entry in records.iter().flat_map(|kept| &kept.record.cases) {
+        if !names.contains(&entry.name.as_str()) {
+            names.push(&entry.name);
+        }
+    }
+    let mut lines: Vec<Line> = names.iter().map(|name| line(records, figure, name)).collect();
+    lines.sort_by_key(|line| std::cmp::Reverse(line.steps.last().map(|step| step.at)));
+    lines
+}
+
+fn line(records: &[Kept], figure: Figure, case: &str) -> Line {
+    let entries: Vec<Option<&Entry>> = records.iter().map(|kept| kept.record.entry(case)).collect();
+    let values = entries.iter().map(|entry| figure.of((*entry)?)).collect();
+    let (mut steps, mut since): (_, Option<usize>) = (Vec::new(), None);
+    for at in (0..records.len()).filter(|at| entries[*at].is_some()) {
+        let Some(from) = since else {
+            since = Some(at);
+            continue;
+        };
+        let changes = changes(records, figure, case, from, at);
+        if !changes.is_empty() {
+            let Kept { file, record } = &records[at];
+            steps.push(Step { at, file: file.clone(), commit: record.build.short(), changes });
+        }
+        if steps.last().is_some_and(|step| step.at == at)
+            || !rules::alike(&records[from].record, &records[at].record)
+        {
+            since = Some(at);
+        }
+    }
+    Line { case: case.to_owned(), values, steps }
+}
+
+/// What is otherwise at `at` than it was at `from`, and stays so in the next record that has the case.
+fn changes(records: &[Kept], figure: Figure, case: &str, from: usize, at: usize) -> Vec<Change> {
+    let between = |to: usize| {
+        let (a, b) = (&records[from].record, &records[to].record);
+        let entries = a.entry(case).zip(b.entry(case));
+        let all = entries.map(|(x, y)| rules::case((a, b), &Limits::default(), x, y));
+        let mut all = all.unwrap_or_default();
+        all.retain(|change| figure.concerns(change));
+        all
+    };
+    let mut changes = between(at);
+    let next = (at + 1..records.len()).find(|next| records[*next].record.entry(case).is_some());
+    if let Some(next) = next {
+        let stays = between(next);
+        let stays = |change: &Change| {
+            change.kind != Kind::Time
+                || stays.iter().any(|c| c.kind == Kind::Time && c.verdict == change.verdict)
+        };
+        changes.retain(stays);
+    }
+    changes
+}
+
+/// Eight heights of block, from the smallest value to the largest; a point where there is none. Never wider than `width`: the last values are kept.
+pub fn sparkline(values: &[Option<f64>], width: usize) -> String {
+    const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let shown = &values[values.len().saturating_sub(width)..];
+    let known = || shown.iter().flatten().copied();
+    let (low, high) = (known().fold(f64::MAX, f64::min), known().fold(f64::MIN, f64::max));
+    // What changes by less than a hundredth is drawn flat.
+    let range = (high - low).max(high * 0.01);
+    let block = |value: f64| BLOCKS[(((value - low) / range) * 7.0).round() as usize];
+    shown.iter().map(|value| value.map_or('·', block)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::track::record::tests::record;
+
+    fn kept(changes: &[fn(&mut Entry)]) -> Vec<Kept> {
+        let one = |(at, change): (usize, &fn(&mut Entry))| {
+            let mut record = record();
+            record.build.commit = Some(format!("c{at}"));
+            change(&mut record.cases[0]);
+            Kept { file: format!("{at}.json"), record }
+        };
+        changes.iter().enumerate().map(one).collect()
+    }
+
+    fn steps(records: &[Kept], figure: Figure) -> Vec<(String, String)> {
+        let lines = follow(records, figure);
+        let line = lines.iter().find(|line| line.case == "g/a").unwrap();
+        let said = |step: &Step| (step.commit.clone(), step.changes[0].to_string());
+        line.steps.iter().map(said).collect()
+    }
+
+    const SAME: fn(&mut Entry) = |_| ();
+    const MORE: fn(&mut Entry) = |entry| entry.counts.as_mut().unwrap().run.instructions = 12_000;
+    const SLOW: fn(&mut Entry) = |entry| {
+        let run = &mut entry.times.run;
+        (run.best_ns, run.median_ns, run.worst_ns) = (200.0, 206.0, 212.0);
+        let share = entry.times.share.as_mut().unwrap();
+        (share.best, share.worst) = (0.45, 0.42);
+    };
+
+    #[test]
+    fn a_step_is_found_at_its_record_and_only_there() {
+        let records = kept(&[SAME, SAME, MORE, MORE, SAME]);
+        let said = [("c2", "12000, +20.0 %"), ("c4", "10000, -16.7 %")];
+        for (found, (commit, text)) in steps(&records, Figure::Instructions).iter().zip(said) {
+            assert!(found.0 == commit && found.1.ends_with(text), "{found:?}");
+        }
+        assert_eq!(steps(&records, Figure::Instructions).len(), 2);
+        assert!(steps(&records, Figure::Time).is_empty());
+    }
+
+    #[test]
+    fn one_slow_run_is_not_a_step() {
+        assert!(steps(&kept(&[SAME, SLOW, SAME, SAME]), Figure::Time).is_empty());
+        let found = steps(&kept(&[SAME, SAME, SLOW, SLOW]), Figure::Time);
+        assert_eq!(found, [("c2".to_owned(), "time 103 ns -> 206 ns, 2.0 times".to_owned())]);
+    }
+
+    #[test]
+    fn a_path_is_a_step_whatever_is_followed() {
+        let records = kept(&[SAME, |entry| entry.path = "grid".to_owned()]);
+        let expected = [("c1".to_owned(), "path tile -> grid".to_owned())];
+        assert_eq!(steps(&records, Figure::Time), expected);
+        assert_eq!(steps(&records, Figure::Instructions), expected);
+    }
+
+    #[test]
+    fn times_of_another_machine_begin_anew() {
+        let mut records = kept(&[SAME, SLOW, SLOW]);
+        for kept in &mut records[1..] {
+            kept.record.machine.cores = 64;
+        }
+        assert!(steps(&records, Figure::Time).is_empty());
+    }
+
+    #[test]
+    fn values_are_drawn_between_the_smallest_and_the_largest() {
+        let values = [Some(1.0), None, Some(8.0), Some(4.5)];
+        assert_eq!(sparkline(&values, 10), "▁·█▅");
+        assert_eq!(sparkline(&values, 2), "█▁");
+        assert_eq!(sparkline(&[Some(1000.0), Some(1001.0)], 9), "▁▂");
+        assert_eq!(sparkline(&[None], 9), "·");
+    }
+}

@@ -1,0 +1,164 @@
+//! Reading what callgrind wrote.
+//!
+//! The file lists functions. Below `fn=NAME` come lines of costs, one number for each of the events that the line `events:` names, after a position;
+//! below `calls=TIMES …` comes the cost of what was called. All lines of a function together are what it cost with everything below it.
+
+use serde::{Deserialize, Serialize};
+
+use super::counted::MARK;
+use crate::{Failure, Result};
+
+/// What one subject costs, in numbers that every run of a build repeats.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Planning alone. Operations on layouts have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Cost>,
+    /// Into a result that is there already, planning included.
+    pub run: Cost,
+    /// Into a fresh result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fresh: Option<Cost>,
+    /// Instructions that went into giving memory out and taking it back, in all parts together.
+    pub allocator: u64,
+}
+
+/// What callgrind counts, with the caches it imitates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Lines that were not in the first-level caches.
+    pub l1_misses: u64,
+    /// Lines that were in no cache.
+    pub ll_misses: u64,
+    /// Callgrind's estimate: one for an instruction, ten for a line of the first kind, a hundred for one of the second.
+    pub cycles: u64,
+}
+
+/// The functions of C that give memory out and take it back.
+const ALLOCATOR: &[&str] =
+    &["malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign", "free"];
+
+impl Counts {
+    /// The parts, by name.
+    pub fn parts(&self) -> impl Iterator<Item = (&'static str, Cost)> {
+        let parts = [("plan", self.plan), ("run", Some(self.run)), ("fresh", self.fresh)];
+        parts.into_iter().filter_map(|(name, cost)| Some((name, cost?)))
+    }
+
+    /// Reads a file of callgrind's, written without compressed names and positions.
+    ///
+    /// # Errors
+    /// A file that is not of this kind, or one in which nothing was counted.
+    pub fn read(text: &str) -> Result<Counts> {
+        let events = text.lines().find_map(|line| line.strip_prefix("events:"));
+        let events = events.ok_or_else(|| Failure::work("callgrind wrote no profile"))?;
+        let events: Vec<&str> = events.split_whitespace().collect();
+        let part = |name: &str| {
+            let sums = inclusive(text, &format!("{MARK}{name}"), events.len())?;
+            Some(Cost::of(&events, &sums))
+        };
+        let run = part("run").filter(|cost| cost.instructions > 0).ok_or_else(|| {
+            Failure::work(
+                "callgrind counted no instruction: it finds functions by their names, \
+                 so the program must not be stripped of its symbols",
+            )
+        })?;
+        let allocator = allocator(text);
+        Ok(Counts { plan: part("plan"), run, fresh: part("fresh"), allocator })
+    }
+}
+
+impl Cost {
+    fn of(events: &[&str], sums: &[u64]) -> Cost {
+        let sum = |names: &[&str]| {
+            let chosen = events.iter().zip(sums).filter(|(event, _)| names.contains(event));
+            chosen.map(|(_, sum)| sum).sum::<u64>()
+        };
+        let instructions = sum(&["Ir"]);
+        let l1_misses = sum(&["I1mr", "D1mr", "D1mw"]);
+        let ll_misses = sum(&["ILmr", "DLmr", "DLmw"]);
+        let cycles = instructions + 10 * l1_misses + 100 * ll_misses;
+        Cost { instructions, l1_misses, ll_misses, cycles }
+    }
+}
+
+/// The costs of all lines of the functions whose name contains `name`; `None` if there is no such function.
+fn inclusive(text: &str, name: &str, events: usize) -> Option<Vec<u64>> {
+    let (mut sums, mut inside) = (None, false);
+    for line in text.lines() {
+        if let Some(function) = line.strip_prefix("fn=") {
+            inside = function.contains(name);
+        } else if inside && line.starts_with(|c: char| c.is_ascii_digit()) {
+            let sums = sums.get_or_insert_with(|| vec![0; events]);
+            // Zeros at the end of a line are left out.
+            let costs = line.split_whitespace().skip(1).filter_map(|cost| cost.parse().ok());
+            sums.iter_mut().zip(costs).for_each(|(sum, cost): (&mut u64, u64)| *sum += cost);
+        }
+    }
+    sums
+}
+
+/// The first number, instructions, of the line below each call of the allocator. How often it was called is no use: calls outside of the marks are
+/// counted, too.
+fn allocator(text: &str) -> u64 {
+    let (mut sum, mut called, mut below) = (0, false, false);
+    for line in text.lines() {
+        if below {
+            let cost = line.split_whitespace().nth(1).and_then(|cost| cost.parse().ok());
+            sum += cost.unwrap_or(0);
+        }
+        below = called && line.starts_with("calls=");
+        if let Some(function) = line.strip_prefix("cfn=") {
+            called = ALLOCATOR.contains(&function);
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROFILE: &str = "\
+# callgrind format
+version: 1
+positions: line
+events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw
+fn=bench::track::counted::counted_part_run
+0 4 1 1
+cfn=bench::track::counted::work::{closure}
+calls=1 0 
+0 1000 100 50 1 20 3 0 5 1
+
+fn=bench::track::counted::work::{closure}
+0 990 100 50 1 20 3 0 5 1
+cfn=malloc
+calls=2 0 
+0 10
+cfn=_int_malloc
+calls=9 0 
+0 10
+fn=bench::track::counted::counted_part_plan
+0 7
+totals: 1011
+";
+
+    #[test]
+    fn a_part_costs_what_is_below_its_mark() {
+        let counts = Counts::read(PROFILE).unwrap();
+        let run = Cost { instructions: 1004, l1_misses: 24, ll_misses: 6, cycles: 1844 };
+        assert_eq!(counts.run, run);
+        assert_eq!(counts.plan.map(|cost| cost.instructions), Some(7));
+        assert_eq!((counts.fresh, counts.allocator), (None, 10));
+    }
+
+    #[test]
+    fn nothing_counted_is_a_failure() {
+        let stripped = PROFILE.replace("counted_part_run", "0x00000000000012345");
+        let error = Counts::read(&stripped).unwrap_err().to_string();
+        assert!(error.contains("stripped of its symbols"), "{error}");
+        assert!(Counts::read("").is_err());
+    }
+}

@@ -1,0 +1,229 @@
+//! The document: what one build did on one machine.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{build::Build, counting::Counting, profile::Counts, timing::Times};
+use crate::{Failure, Result, env::Card};
+
+/// What tells a record from other documents.
+pub const FORM: &str = "tensor-bench record";
+
+/// The number that changes when a field changes its meaning or goes away.
+pub const SCHEMA: u32 = 1;
+
+/// What one build did on one machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`FORM`].
+    pub form: String,
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// When it was finished, in seconds since 1970.
+    pub time: u64,
+    /// What was built.
+    pub build: Build,
+    /// Where it ran.
+    pub machine: Card,
+    /// How times were taken.
+    pub run: Run,
+    /// How counts were made.
+    pub counting: Counting,
+    /// One for each subject.
+    pub cases: Vec<Entry>,
+}
+
+/// How times were taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// The threads of the pool.
+    pub threads: usize,
+    /// Few samples.
+    pub quick: bool,
+    /// How often the whole table was gone through.
+    pub passes: usize,
+    /// The SIMD level that was asked for; otherwise the best one is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simd: Option<String>,
+}
+
+/// One subject.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The group and the name in it.
+    pub name: String,
+    /// The kind of work.
+    pub op: String,
+    /// The element type of the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dtype: Option<String>,
+    /// The bytes moved: a copy's result, anything else's operands and result.
+    pub bytes: u64,
+    /// The name of the path.
+    pub path: String,
+    /// The plan in words, as made for a fixed machine.
+    pub plan: String,
+    /// The times.
+    pub times: Times,
+    /// The counts, where valgrind was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counts>,
+}
+
+impl Record {
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] for what is not a record, is not whole, or is of another schema.
+    pub fn read(text: &str) -> Result<Record> {
+        let value: Value = serde_json::from_str(text).map_err(|error| match error.is_eof() {
+            true => Failure::input(format!("not a whole record: {error}")),
+            false => Failure::input(format!("not a record: {error}")),
+        })?;
+        if value["form"] != FORM {
+            return Err(Failure::input(
+                "not a record: it was not written by `tensor-bench record`",
+            ));
+        }
+        if value["schema"] != SCHEMA {
+            let schema = &value["schema"];
+            return Err(Failure::input(format!(
+                "a record of schema {schema}; this program reads schema {SCHEMA}"
+            )));
+        }
+        let record: Record = serde_json::from_value(value)
+            .map_err(|error| Failure::input(format!("a record with a mistake: {error}")))?;
+        record.check()
+    }
+
+    /// What the types do not say: names are unique, there is something to compare, and times are times.
+    fn check(self) -> Result<Record> {
+        let mut names: Vec<&str> = self.cases.iter().map(|entry| entry.name.as_str()).collect();
+        names.sort_unstable();
+        if names.is_empty() {
+            return Err(Failure::input("a record without a case"));
+        }
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Failure::input(format!("a record with two cases called {}", pair[0])));
+        }
+        let times = |entry: &Entry| [entry.times.run.best_ns, entry.times.run.worst_ns];
+        match self.cases.iter().find(|entry| !times(entry).iter().all(|ns| *ns > 0.0)) {
+            Some(entry) => {
+                Err(Failure::input(format!("a record in which {} takes no time", entry.name)))
+            }
+            None => Ok(self),
+        }
+    }
+
+    /// The entry of that name.
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        self.cases.iter().find(|entry| entry.name == name)
+    }
+
+    /// Has it counts?
+    pub fn is_counted(&self) -> bool {
+        matches!(self.counting, Counting::By { .. })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::track::{
+        profile::Cost,
+        timing::{Share, Span},
+    };
+
+    /// A record of two cases, `g/a` and `g/b`, counted, of a machine and a build that do not matter.
+    pub(in crate::track) fn record() -> Record {
+        let machine = Card {
+            cpu: Some("some CPU".to_owned()),
+            cores: 2,
+            caches: Vec::new(),
+            simd: "v4".to_owned(),
+            memory: None,
+            system: "linux x86_64".to_owned(),
+            kernel: None,
+            version: "0.1.0".to_owned(),
+        };
+        let by = |text: &str| text.to_owned();
+        Record {
+            form: FORM.to_owned(),
+            schema: SCHEMA,
+            time: 1000,
+            build: Build {
+                commit: Some("base".to_owned()),
+                changed: false,
+                rustc: "rustc 1.95.0".to_owned(),
+            },
+            machine,
+            run: Run { threads: 1, quick: true, passes: 3, simd: None },
+            counting: Counting::By {
+                valgrind: by("valgrind-3.19.0"),
+                simd: by("v3"),
+                caches: by(""),
+            },
+            cases: vec![entry("g/a"), entry("g/b")],
+        }
+    }
+
+    pub(in crate::track) fn entry(name: &str) -> Entry {
+        let cost = Cost { instructions: 10_000, l1_misses: 1000, ll_misses: 100, cycles: 30_000 };
+        let plan = Cost { instructions: 500, ..Cost::default() };
+        let span =
+            Span { best_ns: 100.0, median_ns: 103.0, worst_ns: 106.0, spread: 0.03, samples: 30 };
+        Entry {
+            name: name.to_owned(),
+            op: "copy".to_owned(),
+            dtype: Some("f32".to_owned()),
+            bytes: 1024,
+            path: "tile".to_owned(),
+            plan: "tile of 4-byte units".to_owned(),
+            times: Times {
+                run: span.clone(),
+                fresh: Some(span),
+                contiguous: None,
+                share: Some(Share { best: 0.9, worst: 0.85 }),
+            },
+            counts: Some(Counts { plan: Some(plan), run: cost, fresh: Some(cost), allocator: 100 }),
+        }
+    }
+
+    fn refusal(text: &str) -> String {
+        let error = Record::read(text).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        error.to_string()
+    }
+
+    #[test]
+    fn a_document_is_read_as_it_was_written() {
+        let text = serde_json::to_string(&record()).unwrap();
+        assert_eq!(Record::read(&text).unwrap(), record());
+    }
+
+    #[test]
+    fn what_is_no_record_is_refused_with_the_reason() {
+        let text = serde_json::to_string(&record()).unwrap();
+        let cases = [
+            (String::new(), "not a whole record"),
+            (text[..text.len() / 2].to_owned(), "not a whole record"),
+            ("]".to_owned(), "not a record: expected value"),
+            ("[]".to_owned(), "not a record: it was not written by"),
+            (r#"{"schema": 1, "rows": []}"#.to_owned(), "not a record: it was not written by"),
+            (text.replace("\"schema\":1", "\"schema\":2"), "a record of schema 2; this program"),
+            (text.replace("\"schema\":1,", ""), "a record of schema null; this program"),
+            (
+                text.replace("\"path\":", "\"road\":"),
+                "a record with a mistake: missing field `path`",
+            ),
+            (text.replace("g/b", "g/a"), "a record with two cases called g/a"),
+            (text.replace("\"best_ns\":100.0", "\"best_ns\":0.0"), "in which g/a takes no time"),
+        ];
+        for (text, reason) in cases {
+            let refusal = refusal(&text);
+            assert!(refusal.contains(reason), "{refusal}");
+        }
+        let empty = Record { cases: Vec::new(), ..record() };
+        assert_eq!(refusal(&serde_json::to_string(&empty).unwrap()), "a record without a case");
+    }
+}

@@ -1,0 +1,100 @@
+//! The one table of cases: what a record has, what criterion draws, what callgrind counts.
+//!
+//! It is a suite file, so that a table of one's own has the same form, and behind it the operations on layouts alone. Every path and every road of
+//! the elementwise operations is in it, most of them in sizes that stay in a cache: they are counted under valgrind, too, some fifty times slower.
+
+use std::path::Path;
+
+use super::{Subject, metadata};
+use crate::{Failure, Result, input, suite};
+
+/// The suite file of the table.
+pub const CASES: &str = include_str!("../../../../benches/suite/tracked.json");
+
+/// The whole table.
+///
+/// # Errors
+/// None, as a test makes sure of.
+pub fn subjects() -> Result<Vec<Subject>> {
+    let operations = metadata::operations()?.into_iter().map(Subject::Metadata);
+    Ok(own(CASES)?.into_iter().chain(operations).collect())
+}
+
+/// A table of the user's own: a suite file, in which no two cases have the same name.
+///
+/// # Errors
+/// [`Failure::Input`] that names the case.
+pub fn own(text: &str) -> Result<Vec<Subject>> {
+    let subjects: Vec<Subject> = suite::read(text)?.into_iter().map(Subject::Work).collect();
+    let names: Vec<String> = subjects.iter().map(ToString::to_string).collect();
+    match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+        Some((_, twice)) => Err(Failure::input(format!("two cases are called {twice}"))),
+        None => Ok(subjects),
+    }
+}
+
+/// The table, or that of a file.
+///
+/// # Errors
+/// Those of [`own`], and a file that cannot be read.
+pub fn of(file: Option<&Path>) -> Result<Vec<Subject>> {
+    match file {
+        None => subjects(),
+        Some(path) => own(&input::text(path)?).map_err(|failure| failure.at(path.display())),
+    }
+}
+
+/// Subjects by their names.
+///
+/// # Errors
+/// Those of [`of`], and [`Failure::Input`] for a name that is not in the table.
+pub fn named(file: Option<&Path>, names: &[String]) -> Result<Vec<Subject>> {
+    let subjects = of(file)?;
+    let find = |name: &String| {
+        let subject = subjects.iter().find(|subject| subject.to_string() == *name);
+        subject.cloned().ok_or_else(|| Failure::input(format!("no case is called {name}")))
+    };
+    names.iter().map(find).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use tensor_kernels::CopyPlan;
+
+    use super::*;
+    use crate::setting;
+
+    #[test]
+    fn every_subject_has_a_name_of_its_own() {
+        let subjects = subjects().unwrap();
+        let names: BTreeSet<String> = subjects.iter().map(ToString::to_string).collect();
+        assert_eq!(names.len(), subjects.len());
+    }
+
+    /// Results are row-major, so what ends where the result is not adjacent cannot be met.
+    #[test]
+    fn every_path_to_a_row_major_result_is_in_the_table() {
+        let exec = setting::exec().unwrap();
+        let taken = subjects().unwrap();
+        let taken: BTreeSet<_> = taken.iter().map(|s| s.path(&exec).unwrap()).collect();
+        let unreachable = ["nothing", "scatter", "gather"];
+        for path in CopyPlan::paths().filter(|path| !unreachable.contains(path)) {
+            assert!(taken.contains(path), "no case takes {path}");
+        }
+        for road in ["lanes", "rows_of_lanes", "tiled_lanes", "picked_lanes"] {
+            assert!(taken.contains(road), "no case takes {road}");
+        }
+    }
+
+    #[test]
+    fn a_name_given_twice_is_refused() {
+        let case = r#"{"group": "g", "id": "a", "dtype": "u8", "base": [4], "ops": []}"#;
+        let error = own(&format!("[{case}, {case}]")).unwrap_err();
+        assert_eq!(
+            (error.exit_code(), error.to_string().as_str()),
+            (2, "two cases are called g/a")
+        );
+    }
+}

@@ -1,0 +1,345 @@
+//! `record`, `compare` and `history`: documents, verdicts, exit codes, and what is refused.
+
+mod common;
+
+use std::fs;
+
+use common::{Folder, Run, command, finish, run};
+use serde_json::Value;
+
+const CASES: &str = r#"[
+    {"group": "own", "id": "turned", "dtype": "f32", "base": [8, 6], "ops": [["permute", [1, 0]]]},
+    {"group": "own", "id": "row", "op": "add", "out_dtype": "f32", "operands": [
+        {"dtype": "f32", "base": [6, 8], "ops": [["flip", 1]]},
+        {"dtype": "f32", "base": [1, 8], "ops": [["expand", [6, 8]]]}]}]"#;
+
+/// A folder with `cases.json` and a quick record of them without counts, `a.json`.
+fn recorded() -> (Folder, Value) {
+    let folder = Folder::new();
+    let (cases, out) = (folder.file("cases.json", CASES), folder.name("a.json"));
+    let args = ["record", "--cases", &cases, "--quick", "--counts", "never", "--commit", "here"];
+    let said = run(&[&args[..], &["--out", &out]].concat()).succeeded();
+    assert!(
+        said.ends_with("a.json: 2 cases of here, 5 passes; no counts: counts were not asked for\n")
+    );
+    let record = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
+    (folder, record)
+}
+
+/// Gives every case counts, as if valgrind had been there.
+fn counted(mut record: Value) -> Value {
+    let by = r#"{"by": {"valgrind": "valgrind-3.19.0", "simd": "v3", "caches": ""}}"#;
+    let cost = r#"{"instructions": 10000, "l1_misses": 1000, "ll_misses": 100, "cycles": 30000}"#;
+    let cost: Value = serde_json::from_str(cost).unwrap();
+    record["counting"] = serde_json::from_str(by).unwrap();
+    for case in record["cases"].as_array_mut().unwrap() {
+        case["counts"] = serde_json::json!({ "plan": cost, "run": cost, "allocator": 0 });
+    }
+    record
+}
+
+fn compare(folder: &Folder, base: &Value, new: &Value, args: &[&str]) -> Run {
+    let (base, new) =
+        (folder.file("base.json", base.to_string()), folder.file("new.json", new.to_string()));
+    run(&[&["compare", &base, &new], args].concat())
+}
+
+/// Half as fast, in time and as a share of the roof.
+fn slower(mut record: Value) -> Value {
+    let times = &mut record["cases"][0]["times"];
+    let worst = times["run"]["worst_ns"].as_f64().unwrap() * 3.0;
+    for field in ["best_ns", "median_ns", "worst_ns"] {
+        times["run"][field] = worst.into();
+    }
+    times["share"] = serde_json::json!({ "best": 0.0001, "worst": 0.0001 });
+    record
+}
+
+#[test]
+fn a_record_has_machine_build_and_cases() {
+    let (_, record) = recorded();
+    assert_eq!((&record["form"], &record["schema"]), (&"tensor-bench record".into(), &1.into()));
+    assert_eq!(record["build"]["commit"], "here");
+    assert!(record["build"]["rustc"].as_str().unwrap().starts_with("rustc "));
+    assert!(record["machine"]["cores"].as_u64().unwrap() >= 1);
+    assert!(record["time"].as_u64().unwrap() > 1_700_000_000);
+    let cases = record["cases"].as_array().unwrap();
+    let facts = |case: &Value| {
+        format!("{} {} {} {}", case["name"], case["op"], case["bytes"], case["path"])
+    };
+    let facts: Vec<String> = cases.iter().map(facts).collect();
+    assert_eq!(facts[0], r#""own/turned" "copy" 192 "tile""#);
+    assert!(facts[1].starts_with(r#""own/row" "add" 416 "#), "{}", facts[1]);
+    for case in cases {
+        let run = &case["times"]["run"];
+        let [best, median, worst] =
+            ["best_ns", "median_ns", "worst_ns"].map(|field| run[field].as_f64().unwrap());
+        assert!(0.0 < best && best <= median && median <= worst, "{run}");
+        assert!(run["samples"].as_u64().unwrap() >= 10 && case.get("counts").is_none());
+        assert!(case["times"]["share"]["best"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn without_a_file_the_record_is_printed() {
+    let folder = Folder::new();
+    let cases = folder.file("cases.json", CASES);
+    let args = ["record", "--cases", &cases, "--quick", "--counts", "never", "--filter", "row"];
+    let record: Value = serde_json::from_str(&run(&args).succeeded()).unwrap();
+    assert_eq!(record["cases"].as_array().unwrap().len(), 1);
+}
+
+/// A run in an environment in which nothing is installed.
+fn bare(args: &[&str]) -> Run {
+    let nothing = Folder::new();
+    finish(command(args).env("PATH", nothing.path("")))
+}
+
+#[test]
+fn without_valgrind_the_record_says_so_and_always_fails() {
+    let folder = Folder::new();
+    let (cases, out) = (folder.file("cases.json", CASES), folder.name("a.json"));
+    let args = ["record", "--cases", &cases, "--quick", "--out", &out];
+    let found = bare(&args);
+    assert_eq!(found.code, Some(0), "{found:?}");
+    assert!(
+        found.err.starts_with("note: the record will have no counts: valgrind is not installed")
+    );
+    let record: Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
+    let because = record["counting"]["missing"]["because"].as_str().unwrap();
+    assert!(because.starts_with("valgrind is not installed ("), "{because}");
+    // What was there stays as it was.
+    let old = folder.file("a.json", "old");
+    bare(&[&args[..], &["--counts", "always"]].concat()).failed("valgrind is not installed");
+    assert_eq!(fs::read(old).unwrap(), b"old");
+    assert_eq!(folder.files(), ["a.json", "cases.json"]);
+}
+
+/// Where valgrind is installed.
+#[test]
+fn two_counts_of_one_build_are_equal() {
+    if std::process::Command::new("valgrind").arg("--version").output().is_err() {
+        return;
+    }
+    let folder = Folder::new();
+    let cases = folder.file("cases.json", CASES);
+    let args = ["record", "--cases", &cases, "--quick", "--counts", "always"];
+    let record = || serde_json::from_str::<Value>(&run(&args).succeeded()).unwrap();
+    let (one, other) = (record(), record());
+    for at in 0..2 {
+        let counts = &one["cases"][at]["counts"];
+        assert_eq!(counts, &other["cases"][at]["counts"]);
+        for part in ["plan", "run", "fresh"] {
+            assert!(counts[part]["instructions"].as_u64().unwrap() > 100, "{part} of {counts}");
+        }
+        assert!(counts["allocator"].as_u64().unwrap() > 10, "{counts}");
+    }
+    assert_ne!(one["counting"]["by"]["simd"], "v4");
+}
+
+#[test]
+fn a_record_is_no_worse_than_itself() {
+    let (folder, record) = recorded();
+    for record in [counted(record.clone()), record] {
+        for fail_on in ["counts", "time", "all"] {
+            let text = compare(&folder, &record, &record, &["--fail-on", fail_on]).succeeded();
+            assert!(text.ends_with("\nno regression, 2 unchanged\n"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_has_become_worse_is_named_and_is_exit_code_1() {
+    let (folder, record) = recorded();
+    let base = counted(record);
+    let changed = |change: fn(&mut Value)| {
+        let mut new = base.clone();
+        change(&mut new["cases"][0]);
+        new
+    };
+    let path = changed(|case| case["path"] = "grid".into());
+    let instructions = changed(|case| case["counts"]["plan"]["instructions"] = 10_200.into());
+    let misses = changed(|case| case["counts"]["run"]["ll_misses"] = 200.into());
+    let gone = changed(|case| case["name"] = "own/other".into());
+    let table: [(&Value, &[&str], &str); 7] = [
+        (&path, &[], "own/turned: path tile -> grid"),
+        (&instructions, &[], "own/turned: instructions (plan) 10000 -> 10200, +2.0 %"),
+        (&instructions, &["--instructions", "1.5"], "instructions (plan)"),
+        (&misses, &["--fail-on", "all"], "own/turned: LL misses (run) 100 -> 200, 2.0 times"),
+        (&gone, &["--fail-on", "time"], "own/turned: the case is gone"),
+        (&slower(base.clone()), &["--fail-on", "time"], "own/turned: time "),
+        (&slower(base.clone()), &["--fail-on", "all"], "own/turned: time "),
+    ];
+    for (new, args, said) in table {
+        let text = compare(&folder, &base, new, args).failed(said);
+        assert!(text.contains("\nREGRESSION  own/turned\n"), "{text}");
+        assert!(text.contains("1 regression, "), "{text}");
+    }
+    let unharmed: [(&Value, &[&str]); 5] = [
+        (&instructions, &["--instructions", "3"]),
+        (&instructions, &["--fail-on", "time"]),
+        (&misses, &["--misses", "150"]),
+        (&slower(base.clone()), &[]),
+        (&slower(base.clone()), &["--fail-on", "all", "--time", "1000000"]),
+    ];
+    for (new, args) in unharmed {
+        compare(&folder, &base, new, args).succeeded();
+    }
+}
+
+#[test]
+fn accepted_changes_do_not_fail() {
+    let (folder, base) = recorded();
+    let mut new = base.clone();
+    new["cases"][0]["path"] = "grid".into();
+    let list =
+        folder.file("accepted.txt", "# since the move to grids\nown/t* path grids do here\n");
+    let text = compare(&folder, &base, &new, &["--allow", &list]).succeeded();
+    assert!(text.contains("\naccepted    own/turned\n"), "{text}");
+    assert!(text.contains("path tile -> grid (accepted: grids do here)"), "{text}");
+    let list = folder.file("accepted.txt", "\nown/turned path\n");
+    compare(&folder, &base, &new, &["--allow", &list])
+        .refused("accepted.txt: line 2: expected a case, a kind of change and a reason");
+    compare(&folder, &base, &new, &["--allow", "/nowhere"]).refused("cannot read /nowhere");
+}
+
+#[test]
+fn every_format_is_what_its_reader_expects() {
+    let (folder, record) = recorded();
+    let base = counted(record);
+    let mut new = base.clone();
+    new["cases"][1]["counts"]["run"]["instructions"] = 20_000.into();
+    let printed = |format| {
+        compare(&folder, &base, &new, &["--format", format]).failed("1 case has become worse")
+    };
+    let json: Value = serde_json::from_str(&printed("json")).unwrap();
+    let change = &json["changed"][0]["changes"][0];
+    assert_eq!((&json["regressions"], &json["alike"]), (&1.into(), &true.into()));
+    assert_eq!(json["changed"][0]["case"], "own/row");
+    assert_eq!(
+        (&change["kind"], &change["verdict"]),
+        (&"instructions".into(), &"regression".into())
+    );
+    assert_eq!((&change["ratio"], &change["part"]), (&2.0.into(), &"run".into()));
+    let bencher: Value = serde_json::from_str(&printed("bencher")).unwrap();
+    assert_eq!(bencher["own/row/run"]["instructions"]["value"], 20_000.0);
+    assert!(bencher["own/row/run"]["latency"]["lower_value"].is_f64());
+    let list: Value = serde_json::from_str(&printed("github-action-benchmark")).unwrap();
+    for item in list.as_array().unwrap() {
+        assert!(item["name"].is_string() && item["unit"].is_string() && item["value"].is_f64());
+    }
+    let markdown = printed("markdown");
+    assert!(markdown.starts_with("### Performance: 1 regression, 1 unchanged\n"), "{markdown}");
+    assert!(markdown.contains("| REGRESSION | own/row | instructions (run) 10000 -&gt; 20000"));
+}
+
+#[test]
+fn unlike_machines_are_not_compared_by_time() {
+    let (folder, record) = recorded();
+    let mut new = slower(record.clone());
+    new["machine"]["cpu"] = "another".into();
+    new["cases"][0]["times"]["share"] = record["cases"][0]["times"]["share"].clone();
+    let text = compare(&folder, &record, &new, &["--fail-on", "all"]).succeeded();
+    assert!(text.contains("note: unlike machines ("), "{text}");
+}
+
+#[test]
+fn bad_input_is_exit_code_2() {
+    let (folder, record) = recorded();
+    let good = folder.name("a.json");
+    let text = record.to_string();
+    let suite = r#"{"schema": 1, "machine": {}, "command": "suite", "rows": []}"#;
+    let cases = [
+        (text[..text.len() - 9].to_owned(), "bad.json: not a whole record: EOF"),
+        ("a, b".to_owned(), "bad.json: not a record: "),
+        (suite.to_owned(), "bad.json: not a record: it was not written by `tensor-bench record`"),
+        (
+            text.replace("\"schema\":1", "\"schema\":9"),
+            "a record of schema 9; this program reads schema 1",
+        ),
+        (text.replace("own/", "their/"), "the two records have no case in common"),
+    ];
+    for (text, reason) in cases {
+        let bad = folder.file("bad.json", text);
+        run(&["compare", &good, &bad]).refused(reason);
+        run(&["compare", &bad, &good]).refused(reason);
+    }
+    run(&["compare", &good, "/nowhere.json"]).refused("cannot read /nowhere.json");
+    run(&["compare", &good, &folder.name("")]).refused("is not a regular file");
+    run(&["compare", &good, &good, "--time=-1"]).refused("expected a percentage, 0 or more");
+    run(&["compare", &good, &good, "--format", "xml"]).refused("invalid value 'xml'");
+    run(&["compare", &good]).refused("required arguments");
+    let twice = folder.file("twice.json", CASES.replace("row", "turned"));
+    run(&["record", "--cases", &twice]).refused("twice.json: two cases are called own/turned");
+    run(&["record", "--filter", "nothing at all"]).refused("no case to record");
+    run(&["record", "--threads", "0"]).refused("0 threads can do nothing");
+}
+
+#[test]
+fn an_output_that_cannot_be_written_fails_before_anything_is_measured() {
+    let folder = Folder::new();
+    let cases = folder.file("cases.json", CASES);
+    let args = ["record", "--cases", &cases, "--counts", "never", "--out", "/nowhere/r.json"];
+    run(&args).failed("cannot write /nowhere/r.json");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_may_not_be_written_is_left_as_it_was() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let (cases, old) = (folder.file("cases.json", CASES), folder.file("r.json", "old"));
+    let allow =
+        |mode| fs::set_permissions(folder.path(""), fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o555);
+    // The administrator may write anywhere.
+    let everywhere = fs::write(folder.path("probe"), "").is_ok();
+    let found = run(&["record", "--cases", &cases, "--quick", "--counts", "never", "--out", &old]);
+    allow(0o755);
+    if !everywhere {
+        found.failed("cannot write");
+        assert_eq!(fs::read(&old).unwrap(), b"old");
+    }
+}
+
+#[test]
+fn history_finds_the_record_where_a_step_happened() {
+    let (folder, record) = recorded();
+    fs::remove_file(folder.path("a.json")).unwrap();
+    let base = counted(record);
+    for (at, instructions) in [10_000, 10_000, 12_000, 12_000].into_iter().enumerate() {
+        let mut record = base.clone();
+        record["time"] = (1000 + at).into();
+        record["build"]["commit"] = format!("c{at}").into();
+        record["cases"][0]["counts"]["run"]["instructions"] = instructions.into();
+        // The order is that of the time, not of the names.
+        folder.file(&format!("{}.json", 9 - at), record.to_string());
+    }
+    folder.file("notes.txt", "no record, and no matter");
+    let text = run(&["history", &folder.name("")]).succeeded();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "instructions over 4 records");
+    assert!(lines[1].starts_with("note: cases.json is left out: not a record"), "{text}");
+    assert!(lines[3].starts_with("own/turned ") && lines[3].ends_with("▁▁██  10000 -> 12000"));
+    assert_eq!(lines[4], "    c2 (7.json): instructions (run) 10000 -> 12000, +20.0 %");
+    assert!(lines[5].starts_with("own/row ") && lines.len() == 6, "{text}");
+    assert!(lines.iter().all(|line| line.chars().count() <= 100), "{text}");
+
+    let json = run(&["history", &folder.name(""), "--json", "--filter", "turned"]).succeeded();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["records"].as_array().unwrap().len(), 4);
+    let case = &json["cases"][0];
+    assert_eq!((&case["steps"][0]["at"], &case["steps"][0]["commit"]), (&2.into(), &"c2".into()));
+    assert_eq!(case["values"][3], 12_000.0);
+    let time = run(&["history", &folder.name(""), "--of", "time"]).succeeded();
+    assert!(time.starts_with("time in ns over 4 records\n"), "{time}");
+}
+
+#[test]
+fn history_without_a_record_is_refused() {
+    let folder = Folder::new();
+    run(&["history", &folder.name("")]).refused("no record in");
+    folder.file("half.json", "{");
+    run(&["history", &folder.name("")]).refused("half.json is left out: not a whole record");
+    run(&["history", "/nowhere"]).refused("cannot read /nowhere");
+}
