@@ -47,7 +47,7 @@ pub(crate) trait Operation<const N: usize>: Sync {
     /// Computes rows of adjacent results, which may be the very elements of an input.
     ///
     /// # Safety
-    /// [`Compute::row`]'s, for each row; but operand 0 may be an input.
+    /// [`Compute::rows`]'s, for each row; but operand 0 may be an input.
     unsafe fn compute(&self, simd: SimdLevel, lanes: Lanes<N>);
 }
 
@@ -68,11 +68,14 @@ impl<const N: usize, O: Compute<N>> Kernel for Rows<'_, N, O> {
 
     #[inline(always)]
     fn run<I: Isa>(self, _isa: I) {
-        let Lanes { mut places, row_steps, same, rows, len } = self.lanes;
-        for _ in 0..rows {
+        let Lanes { places, .. } = self.lanes;
+        // An input that starts where the result does is the result.
+        if O::SUITS_ROOM && places[1..].contains(&places[0]) {
             // SAFETY: the maker's.
-            unsafe { row_or_in_place::<N, O, I::Arith>(self.operation, places, same, len) };
-            places = std::array::from_fn(|k| places[k].wrapping_offset(row_steps[k]));
+            unsafe { in_place::<N, O, I::Arith>(self.operation, self.lanes) };
+        } else {
+            // SAFETY: the maker's, and operand 0 is no input.
+            unsafe { self.operation.rows::<I::Arith>(self.lanes) };
         }
     }
 }
@@ -84,38 +87,28 @@ struct Room([MaybeUninit<u8>; ROOM]);
 /// A quarter of a page.
 const ROOM: usize = 1024;
 
-/// A row, by way of a room if it is computed in place.
+/// Rows whose result is an input, by way of a room.
 ///
 /// # Safety
 /// [`Operation::compute`]'s.
 #[inline(always)]
-unsafe fn row_or_in_place<const N: usize, O: Compute<N>, M: Arith>(
-    operation: &O,
-    places: [*mut u8; N],
-    same: [bool; N],
-    len: usize,
-) {
+unsafe fn in_place<const N: usize, O: Compute<N>, M: Arith>(operation: &O, lanes: Lanes<N>) {
     let mut room = Room([MaybeUninit::uninit(); ROOM]);
-    let width = O::WIDTHS[0];
-    let in_place = places[1..].contains(&places[0]) && width <= ROOM && O::SUITS_ROOM;
-    let step = if in_place { ROOM / width } else { len };
-    let mut at = 0;
-    while at < len {
-        let count = step.min(len - at);
-        let mut now: [*mut u8; N] = std::array::from_fn(|k| {
-            places[k].wrapping_add(if same[k] { 0 } else { at * O::WIDTHS[k] })
-        });
-        let out = now[0];
-        if in_place {
-            now[0] = room.0.as_mut_ptr().cast();
-        }
-        // SAFETY: the caller's, or the room is operand 0, large and aligned enough.
-        unsafe { operation.row::<M>(now, same, count) };
-        if in_place {
+    let (width, step) = (O::WIDTHS[0], ROOM / O::WIDTHS[0].max(1));
+    let mut row = lanes.places;
+    for _ in 0..lanes.rows {
+        for at in (0..lanes.len).step_by(step) {
+            let count = step.min(lanes.len - at);
+            let mut places: [*mut u8; N] = std::array::from_fn(|k| {
+                row[k].wrapping_add(if lanes.same[k] { 0 } else { at * O::WIDTHS[k] })
+            });
+            let out = std::mem::replace(&mut places[0], room.0.as_mut_ptr().cast());
+            // SAFETY: the caller's; the room is operand 0, large and aligned enough.
+            unsafe { operation.rows::<M>(Lanes { places, rows: 1, len: count, ..lanes }) };
             // SAFETY: the room holds `count` results; the caller's.
-            unsafe { out.copy_from_nonoverlapping(now[0], count * width) };
+            unsafe { out.copy_from_nonoverlapping(places[0], count * width) };
         }
-        at += count;
+        row = std::array::from_fn(|k| row[k].wrapping_offset(lanes.row_steps[k]));
     }
 }
 
@@ -127,15 +120,16 @@ pub(crate) trait Compute<const N: usize>: Sync {
     /// The bytes of an element of the result and of each input.
     const WIDTHS: [usize; N];
 
-    /// Is a [`Room`] aligned for the result?
-    const SUITS_ROOM: bool = align_of::<Self::Output>() <= align_of::<Room>();
+    /// Is a [`Room`] large enough and aligned for a result?
+    const SUITS_ROOM: bool =
+        align_of::<Self::Output>() <= align_of::<Room>() && size_of::<Self::Output>() <= ROOM;
 
-    /// Computes `len` adjacent results.
+    /// Computes rows of adjacent results.
     ///
     /// # Safety
-    /// Operand 0 can be written and the others read, at `len` adjacent elements, or at one for operands that are `same`. All are aligned. Operand 0 is
-    /// never `same`.
-    unsafe fn row<M: Arith>(&self, operands: [*mut u8; N], same: [bool; N], len: usize);
+    /// In every row operand 0 can be written and the others read, at `len` adjacent elements, or at one for operands that are `same`. All are aligned.
+    /// Operand 0 is never `same`.
+    unsafe fn rows<M: Arith>(&self, lanes: Lanes<N>);
 }
 
 /// `out[at] = value` for each lane. A macro, as a closure might not be inlined, and would then be compiled for the baseline.
@@ -174,14 +168,17 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
     const WIDTHS: [usize; 2] = [size_of::<R>(), size_of::<A>()];
 
     #[inline(always)]
-    unsafe fn row<M: Arith>(&self, [out, a]: [*mut u8; 2], [_, same]: [bool; 2], len: usize) {
-        let (out, a) = (out.cast(), a.cast());
-        if same {
-            // SAFETY: the caller's.
-            unsafe { self.lanes::<M, true>(out, a, len) };
-        } else {
-            // SAFETY: the caller's.
-            unsafe { self.lanes::<M, false>(out, a, len) };
+    unsafe fn rows<M: Arith>(&self, lanes: Lanes<2>) {
+        let Lanes { places: [mut out, mut a], row_steps, same: [_, same], rows, len } = lanes;
+        for _ in 0..rows {
+            if same {
+                // SAFETY: the caller's.
+                unsafe { self.lanes::<M, true>(out.cast(), a.cast(), len) };
+            } else {
+                // SAFETY: the caller's.
+                unsafe { self.lanes::<M, false>(out.cast(), a.cast(), len) };
+            }
+            (out, a) = (out.wrapping_offset(row_steps[0]), a.wrapping_offset(row_steps[1]));
         }
     }
 }
@@ -191,7 +188,7 @@ const SEARCHED: usize = 1024;
 
 impl<A: Element, F: Function1<A>> Map<F, A> {
     /// # Safety
-    /// [`Compute::row`]'s.
+    /// [`Compute::rows`]'s.
     #[inline(always)]
     unsafe fn lanes<M: Arith, const SAME: bool>(&self, out: *mut F::Output, a: *mut A, len: usize) {
         let block = if F::HAS_FAR { SEARCHED } else { len.max(1) };
@@ -210,7 +207,7 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
     }
 
     /// # Safety
-    /// [`Compute::row`]'s, for the input.
+    /// [`Compute::rows`]'s, for the input.
     #[inline(always)]
     unsafe fn any_far<const SAME: bool>(&self, a: *mut A, len: usize) -> bool {
         let mut any = false;
@@ -228,7 +225,7 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
 }
 
 macro_rules! operation {
-    ($(#[$doc:meta])* $name:ident<$n:literal> of $function:ident($($input:ident / $same:ident: $type:ident),*)) => {
+    ($(#[$doc:meta])* $name:ident<$n:literal> of $function:ident($($input:ident $same:ident $step:ident: $type:ident),*)) => {
         $(#[$doc])*
         pub(crate) struct $name<F, $($type),*>(F, PhantomData<fn($($type),*)>);
 
@@ -247,30 +244,36 @@ macro_rules! operation {
             const WIDTHS: [usize; $n] = [size_of::<R>(), $(size_of::<$type>()),*];
 
             #[inline(always)]
-            unsafe fn row<M: Arith>(&self, [out, $($input),*]: [*mut u8; $n], [_, $($same),*]: [bool; $n], len: usize) {
-                let out = out.cast::<R>();
-                rows!(self, out, len, [$($input: $type = $same),*] []);
+            unsafe fn rows<M: Arith>(&self, lanes: Lanes<$n>) {
+                let Lanes { places: [out, $($input),*], row_steps: [out_step, $($step),*], .. } = lanes;
+                let (out, [_, $($same),*]) = (out.cast::<R>(), lanes.same);
+                rows!(self, lanes, out out_step, [$($input $step: $type = $same),*] []);
             }
         }
     };
 }
 
-/// Chooses the loop for the inputs that are one element for all: `[undecided inputs] [decided inputs]`.
+/// Chooses the loops for the inputs that are one element for all: `[undecided inputs] [decided inputs]`.
 macro_rules! rows {
-    ($self:ident, $out:ident, $len:ident, [$input:ident: $type:ident = $same:ident $(, $($rest:tt)*)?] [$($done:tt)*]) => {
+    ($self:ident, $lanes:ident, $out:ident $out_step:ident, [$input:ident $step:ident: $type:ident = $same:ident $(, $($rest:tt)*)?] [$($done:tt)*]) => {
         if $same {
-            rows!($self, $out, $len, [$($($rest)*)?] [$($done)* ($input: $type, true)])
+            rows!($self, $lanes, $out $out_step, [$($($rest)*)?] [$($done)* ($input $step: $type, true)])
         } else {
-            rows!($self, $out, $len, [$($($rest)*)?] [$($done)* ($input: $type, false)])
+            rows!($self, $lanes, $out $out_step, [$($($rest)*)?] [$($done)* ($input $step: $type, false)])
         }
     };
-    ($self:ident, $out:ident, $len:ident, [] [$(($input:ident: $type:ident, $same:literal))*]) => {
-        // SAFETY: the caller's: `len` elements of each input, or one if it is the same for all.
-        each!($out, $len, at => $self.0.call::<M>($(unsafe { read::<$same, $type>($input.cast(), at) }),*))
-    };
+    ($self:ident, $lanes:ident, $out:ident $out_step:ident, [] [$(($input:ident $step:ident: $type:ident, $same:literal))*]) => {{
+        let (mut $out, $(mut $input),*) = ($out, $($input),*);
+        for _ in 0..$lanes.rows {
+            // SAFETY: the caller's: `len` elements of each input, or one if it is the same for all.
+            each!($out, $lanes.len, at => $self.0.call::<M>($(unsafe { read::<$same, $type>($input.cast(), at) }),*));
+            $out = $out.wrapping_byte_offset($out_step);
+            $($input = $input.wrapping_offset($step);)*
+        }
+    }};
 }
 
 operation!(/// A function of two elements.
-    Zip<3> of Function2(a / a_same: A, b / b_same: B));
+    Zip<3> of Function2(a a_same a_step: A, b b_same b_step: B));
 operation!(/// A function of three elements.
-    Zip3<4> of Function3(a / a_same: A, b / b_same: B, c / c_same: C));
+    Zip3<4> of Function3(a a_same a_step: A, b b_same b_step: B, c c_same c_step: C));
