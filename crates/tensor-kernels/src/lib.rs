@@ -1,4 +1,4 @@
-//! Strided tensors at the speed of memory: copies from any strides to any strides, and elementwise operations.
+//! Strided tensors at the speed of memory: copies from any strides to any strides, elementwise operations, and reductions.
 //!
 //! This crate re-exports `tensor-core`: depend on this one alone.
 //!

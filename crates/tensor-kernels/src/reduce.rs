@@ -38,7 +38,7 @@ impl Call<'_> {
     /// Into fresh, contiguous memory, as PyTorch does.
     pub(crate) fn reduce_fresh<T: Element, O: Reduce<T>, K>(
         self,
-        a: Operand<'_, T>,
+        a: &Operand<'_, T>,
         over: Over<'_>,
     ) -> Result<TensorBase<O::Output, K>> {
         let a = a.read()?;
@@ -121,5 +121,5 @@ fn plan<T: Element, O: Reduce<T>>(
 ) -> Result<ReduceWork> {
     let result = reduced.spread(result)?;
     let places = if O::IS_PLACE { reduced.places()? } else { reduced.nowhere()? };
-    Ok(ReduceWork::plan(Nest::of([input, &result, &places]), kernels.widths()))
+    Ok(ReduceWork::plan(&Nest::of([input, &result, &places]), kernels.widths()))
 }

@@ -131,7 +131,7 @@ macro_rules! reductions {
         where
             T: $bound,
         {
-            ops::$op::fresh(Exec::current()?, self.operand(), over.into())
+            ops::$op::fresh(Exec::current()?, &self.operand(), over.into())
         }
 
         #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") of all elements, as a value.")]

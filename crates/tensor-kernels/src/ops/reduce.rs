@@ -18,7 +18,7 @@ macro_rules! reductions {
         $op:ident $name:ident $into:ident $all:ident: $bound:ident -> $output:ty, |$t:ident|;
     )*) => {$(
         impl $op {
-            pub(crate) fn fresh<$t: $bound, K>(exec: &Exec, a: Operand<'_, $t>, over: Over<'_>) -> Result<TensorBase<$output, K>> {
+            pub(crate) fn fresh<$t: $bound, K>(exec: &Exec, a: &Operand<'_, $t>, over: Over<'_>) -> Result<TensorBase<$output, K>> {
                 Call::new(exec, stringify!($name)).reduce_fresh::<$t, Self, K>(a, over)
             }
 
@@ -36,7 +36,7 @@ macro_rules! reductions {
             a: impl Into<Operand<'a, $t>>,
             over: impl Into<Over<'d>>,
         ) -> Result<TensorBase<$output, Simd>> {
-            $op::fresh(exec, a.into(), over.into())
+            $op::fresh(exec, &a.into(), over.into())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
@@ -73,7 +73,7 @@ reductions! {
     /// use tensor_kernels::{Exec, Over, Tensor, ops};
     ///
     /// let exec = Exec::current()?;
-    /// let x = Tensor::arange(0, 6, 1)?.view(&[2, 3])?;
+    /// let x = Tensor::arange(0i64, 6, 1)?.view(&[2, 3])?;
     /// assert_eq!(ops::sum(exec, &x, 0)?.to_vec()?, [3, 5, 7]);
     /// assert_eq!(ops::sum(exec, &x, Over::from(-1).keepdim())?.shape(), [2, 1]);
     /// assert_eq!(ops::sum(exec, &x, &[0, 1])?.get(&[])?, 15);
@@ -152,6 +152,12 @@ macro_rules! folds {
     )*};
 }
 
+/// Two choices rather than one by both conditions: the inner one is what the CPU has as minimum or maximum.
+#[inline(always)]
+fn first_if<T>(condition: bool, a: T, b: T) -> T {
+    if condition { a } else { b }
+}
+
 folds! {
     Sum<T: Summable>(self): T::Partial => T::Sum, T::ZERO, |x| x.to_partial(), |a, b| a.plus(b), |sum| T::rounded_sum(sum), |_count| Self,
         Some(T::rounded_sum(T::ZERO));
@@ -159,8 +165,8 @@ folds! {
         Some(T::rounded_sum(T::ONE));
     Mean<T: Fraction>(self): T::Partial => T, T::ZERO, |x| x.to_partial(), |a, b| a.plus(b), |sum| T::mean(sum, self.count), |count| Self { count },
         Some(T::mean(T::ZERO, 0));
-    Min<T: Compare>(self): T::Key => T, T::GREATEST, |x| x.to_key(), |a, b| a.least(b), |least| T::of_key(least), |_count| Self, None;
-    Max<T: Compare>(self): T::Key => T, T::LEAST, |x| x.to_key(), |a, b| a.most(b), |most| T::of_key(most), |_count| Self, None;
+    Min<T: Compare>(self): T::Key => T, T::GREATEST, |x| x.to_key(), |a, b| first_if(a.is_not_a_number(), a, first_if(a.is_less(b), a, b)), |least| T::of_key(least), |_count| Self, None;
+    Max<T: Compare>(self): T::Key => T, T::LEAST, |x| x.to_key(), |a, b| first_if(a.is_not_a_number(), a, first_if(b.is_less(a), a, b)), |most| T::of_key(most), |_count| Self, None;
 }
 
 macro_rules! finds {

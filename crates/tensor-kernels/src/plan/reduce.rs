@@ -74,7 +74,7 @@ pub(crate) fn is_reduced(l: &Loop<3>) -> bool {
 }
 
 impl ReduceWork {
-    pub(crate) fn plan(nest: Nest<3>, widths: Widths) -> Self {
+    pub(crate) fn plan(nest: &Nest<3>, widths: Widths) -> Self {
         let (mut outer, lanes) = in_order(&nest.loops);
         let at = rows_at(&outer, &lanes);
         let mut rows = at.map_or(Loop::ONCE, |at| outer.remove(at));
@@ -230,5 +230,75 @@ impl fmt::Display for ReduceWork {
         fmt_loops(f, &self.outer)?;
         fmt_loops(f, &[self.rows, self.lanes])?;
         write!(f, "in blocks of {} x {}", self.block.rows, self.block.lanes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tensor_core::{Layout, Over, Slice};
+
+    use super::*;
+
+    /// The plan of a reduction of floats.
+    fn plan(input: &Layout, over: Over<'_>) -> String {
+        let reduced = input.reduced("sum", over).unwrap();
+        let result = Layout::contiguous(&reduced.shape()).unwrap();
+        let result = reduced.spread(&result).unwrap();
+        let nest = Nest::of([input, &result, &reduced.nowhere().unwrap()]);
+        ReduceWork::plan(&nest, Widths { input: 4, output: 4, slot: 4 }).to_string()
+    }
+
+    #[test]
+    fn loops_follow_memory_whatever_is_reduced() {
+        let x = Layout::contiguous(&[1000, 800]).unwrap();
+        let (rows, columns) = (
+            "kept rows, reduced lanes, Lanes: 1000 x [800, 1, 0], 800 x [1, 0, 0], in blocks of 1000 x 800",
+            "reduced rows, kept lanes, Lanes: 1000 x [800, 0, 0], 800 x [1, 1, 0], in blocks of 256 x 800",
+        );
+        assert_eq!(plan(&x, 1.into()), rows);
+        assert_eq!(plan(&x, 0.into()), columns);
+        assert_eq!(plan(&x.t().unwrap(), 0.into()), rows);
+        assert_eq!(plan(&x.t().unwrap(), 1.into()), columns);
+        let all = "reduced rows, reduced lanes, Lanes: 1 x [0, 0, 0], 800000 x [1, 0, 0], in blocks of 1 x 16384";
+        assert_eq!(plan(&x.t().unwrap(), Over::ALL), all);
+    }
+
+    #[test]
+    fn a_few_lanes_are_turned_and_lanes_that_are_apart_are_picked() {
+        let pixels = Layout::contiguous(&[100, 200, 3]).unwrap();
+        assert_eq!(
+            plan(&pixels, (&[0, 1]).into()),
+            "kept rows, reduced lanes, Tile: 3 x [1, 1, 0], 20000 x [3, 0, 0], in blocks of 3 x 1365"
+        );
+        assert_eq!(
+            plan(&pixels, 2.into()),
+            "reduced rows, kept lanes, Tile: 3 x [1, 0, 0], 20000 x [3, 1, 0], in blocks of 3 x 1365"
+        );
+        let every_other = Layout::contiguous(&[50, 400]).unwrap();
+        let every_other = every_other.slice(1, Slice::new(None, None, 2)).unwrap();
+        assert_eq!(
+            plan(&every_other, 1.into()),
+            "kept rows, reduced lanes, Pick: 50 x [400, 1, 0], 200 x [2, 0, 0], in blocks of 20 x 200"
+        );
+    }
+
+    #[test]
+    fn what_is_repeated_is_outermost() {
+        let row = Layout::contiguous(&[1, 500]).unwrap().expand(&[40, 500]).unwrap();
+        assert!(plan(&row, 1.into()).contains(": 40 x [0, 1, 0], 500 x [1, 0, 0], "));
+        let column = Layout::contiguous(&[500, 1]).unwrap().expand(&[500, 40]).unwrap();
+        assert!(plan(&column, 1.into()).contains(": 40 x [0, 0, 0], 500 x [1, 1, 0], "));
+    }
+
+    #[test]
+    fn sequences_are_bounded() {
+        // Gaps keep the loops apart.
+        let input = Layout::new(&[1000, 30, 2, 100], &[1 << 20, 1 << 10, 1 << 8, 1], 0).unwrap();
+        let reduced = input.reduced("sum", ..).unwrap();
+        let result = reduced.spread(&Layout::contiguous(&[]).unwrap()).unwrap();
+        let nest = Nest::of([&input, &result, &reduced.nowhere().unwrap()]);
+        let work = ReduceWork::plan(&nest, Widths { input: 4, output: 4, slot: 4 });
+        let leaves: Vec<usize> = work.leaves().iter().map(|l| l.len).collect();
+        assert_eq!(leaves, [2, 64, 2, 100]);
     }
 }

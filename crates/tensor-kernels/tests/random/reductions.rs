@@ -43,7 +43,7 @@ integers!(u8, u16, u32, u64, i8, i16, i32, i64);
 
 impl Value for bool {
     fn small(n: usize) -> Self {
-        mixed(n) % 5 > 0
+        !mixed(n).is_multiple_of(5)
     }
 }
 
@@ -251,12 +251,12 @@ fn every_operation(case: &Case, dtype: usize) {
     #[cfg(feature = "complex")]
     match dtype {
         13 => {
-            (summed::<num_complex::Complex<f32>>(case), averaged::<num_complex::Complex<f32>>(case))
-                .0
+            summed::<num_complex::Complex<f32>>(case);
+            averaged::<num_complex::Complex<f32>>(case);
         }
         14 => {
-            (summed::<num_complex::Complex<f64>>(case), averaged::<num_complex::Complex<f64>>(case))
-                .0
+            summed::<num_complex::Complex<f64>>(case);
+            averaged::<num_complex::Complex<f64>>(case);
         }
         _ => {}
     }
