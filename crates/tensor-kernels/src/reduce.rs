@@ -6,17 +6,15 @@
 //! 4. The work is planned along the input's memory, and done.
 
 use tensor_core::{
-    Element, Error, Layout, Operand, Over, Reduced, Result, Scalar, Target, TensorBase,
-    TensorViewMut,
+    Element, Elements, ElementsMut, Error, Layout, Operand, Over, Reduced, Result, Scalar, Target,
+    TensorBase, TensorViewMut,
 };
 
 use crate::{
-    copy::fill,
     drive::{self, Ends, Place},
     elementwise::call::{Call, Copied, Input},
     micro::Reduction,
-    nest::Nest,
-    plan::ReduceWork,
+    plan::{ReduceWork, Work},
 };
 
 /// A reduction of elements `T`, as calls see it.
@@ -41,16 +39,16 @@ impl Call<'_> {
         a: &Operand<'_, T>,
         over: Over<'_>,
     ) -> Result<TensorBase<O::Output, K>> {
-        let a = a.read()?;
-        let a = a.as_view();
+        let reading = a.read()?;
+        let a = reading.elements();
         let reduced = a.layout().reduced(self.op, over)?;
         let layout = Layout::contiguous(&reduced.shape())?;
-        if a.numel() == 0 {
+        if a.layout().numel() == 0 {
             return TensorBase::full(layout.shape(), self.of_nothing::<T, O>(&reduced)?);
         }
         let kernels = O::kernels(reduced.count());
         let work = plan::<T, O>(a.layout(), &layout, &reduced, &kernels)?;
-        drive::reduced(self.exec, &work, &kernels, Place::from(&a), layout)
+        drive::reduced(self.exec, &work, &kernels, a.into(), layout)
     }
 
     /// Into what is given.
@@ -61,37 +59,17 @@ impl Call<'_> {
         out: Target<'_, O::Output>,
     ) -> Result<()> {
         let reduced = Layout::contiguous(a.shape())?.reduced(self.op, over)?;
-        let (got, expected) = (out.shape(), reduced.shape());
-        if got != &expected[..] {
-            let (got, expected) = (got.to_vec(), expected.to_vec());
-            return Err(Error::OutputShape { op: self.op, got, expected });
-        }
+        self.check_result(out.shape(), &reduced.shape())?;
         let a = Some(a);
         let copy = self.copied_first(&a, &out)?;
-        let copy = copy.as_ref().map(Copied::as_view).transpose()?;
-        let a = copy.as_ref().map_or(a, |copy| Some(copy.into()));
+        let copy = copy.as_ref().map(Copied::elements).transpose()?;
+        let a = copy.map_or(a, |copy| Some(copy.into()));
         let mut writing = out.open()?;
-        let (mut out, beside) = writing.split()?;
+        let (out, beside) = writing.split()?;
         let a = self.open(&a, &beside, 0)?;
-        let a = Input::of(&a, &reduced.input_shape())?;
-        self.reduce_views::<T, O>(&a, &mut out, &reduced)
-    }
-
-    fn reduce_views<T: Element, O: Reduce<T>>(
-        self,
-        a: &Input<'_, T>,
-        out: &mut TensorViewMut<'_, O::Output>,
-        reduced: &Reduced,
-    ) -> Result<()> {
-        let layout = a.layout(out.layout());
-        if layout.numel() == 0 {
-            return fill(self.exec, out, self.of_nothing::<T, O>(reduced)?);
-        }
-        let kernels = O::kernels(reduced.count());
-        let work = plan::<T, O>(layout, out.layout(), reduced, &kernels)?;
-        let place = Place::from(out);
-        drive::reduce(self.exec, &work, &kernels, Ends::new([place, a.place(place)]));
-        Ok(())
+        let mut room = None;
+        let a = Input::of(&a, &reduced.input_shape(), &mut room)?;
+        self.reduce_elements::<T, O>(&a, out, &reduced)
     }
 
     /// All elements to one value.
@@ -105,11 +83,44 @@ impl Call<'_> {
         Ok(result[0])
     }
 
+    fn check_result(self, got: &[usize], expected: &[usize]) -> Result<()> {
+        if got == expected {
+            return Ok(());
+        }
+        let (got, expected) = (got.to_vec(), expected.to_vec());
+        Err(Error::OutputShape { op: self.op, got, expected })
+    }
+
+    fn reduce_elements<T: Element, O: Reduce<T>>(
+        self,
+        a: &Input<'_, T>,
+        mut out: ElementsMut<'_, O::Output>,
+        reduced: &Reduced,
+    ) -> Result<()> {
+        let layout = a.layout(out.layout());
+        if layout.numel() == 0 {
+            return self.fill(self.of_nothing::<T, O>(reduced)?, out);
+        }
+        let kernels = O::kernels(reduced.count());
+        let work = plan::<T, O>(layout, out.layout(), reduced, &kernels)?;
+        let place = Place::from(&mut out);
+        drive::reduce(self.exec, &work, &kernels, Ends::new([place, a.place(place)]));
+        Ok(())
+    }
+
     fn of_nothing<T: Element, O: Reduce<T>>(self, reduced: &Reduced) -> Result<O::Output> {
         match O::of_nothing() {
             Some(result) => Ok(result),
             None => reduced.check_not_empty(self.op).map(|()| O::Output::default()),
         }
+    }
+
+    fn fill<R: Element>(self, value: R, mut out: ElementsMut<'_, R>) -> Result<()> {
+        let mut room = None;
+        let from = Elements::of_value(&value).broadcast_to(out.layout().shape(), &mut room)?;
+        let work = Work::new(from.layout(), out.layout(), size_of::<R>(), &self.exec.machine);
+        drive::copy(self.exec, &work, Ends::new([(&mut out).into(), from.into()]));
+        Ok(())
     }
 }
 
@@ -121,5 +132,5 @@ fn plan<T: Element, O: Reduce<T>>(
 ) -> Result<ReduceWork> {
     let result = reduced.spread(result)?;
     let places = if O::IS_PLACE { reduced.places()? } else { reduced.nowhere()? };
-    Ok(ReduceWork::plan(&Nest::of([input, &result, &places]), kernels.widths()))
+    Ok(ReduceWork::plan([input, &result, &places], kernels.widths()))
 }

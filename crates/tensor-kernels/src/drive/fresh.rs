@@ -50,7 +50,7 @@ pub(crate) fn reduced<R: Element, K>(
     layout: Layout,
 ) -> Result<TensorBase<R, K>> {
     let mut fresh = Uninit::new(layout)?;
-    reduce(exec, work, operation, Ends::new([(&mut fresh.as_view_mut()).into(), input]));
+    reduce(exec, work, operation, Ends::new([(&mut fresh.as_elements_mut()).into(), input]));
     // SAFETY: the plan visits every element of the fresh layout, and a reduction finishes all that it visits.
     Ok(unsafe { fresh.assume_init() })
 }

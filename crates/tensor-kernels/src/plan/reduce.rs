@@ -12,11 +12,13 @@
 
 use std::fmt;
 
+use tensor_core::Layout;
+
 use super::{LanesBlock, fmt_loops};
 use crate::{
     Loop,
     micro::{LINE, LONG, TALL, WIDE, Widths},
-    nest::{Loops, Nest},
+    nest::{Loops, with_draft},
 };
 
 /// The operands of a reduction's loops: what is read, what is written, and the place among the elements that are reduced to one.
@@ -74,8 +76,13 @@ pub(crate) fn is_reduced(l: &Loop<3>) -> bool {
 }
 
 impl ReduceWork {
-    pub(crate) fn plan(nest: &Nest<3>, widths: Widths) -> Self {
-        let (mut outer, lanes) = in_order(&nest.loops);
+    /// Of layouts of one shape.
+    pub(crate) fn plan(layouts: [&Layout; 3], widths: Widths) -> Self {
+        with_draft(layouts, |draft| Self::of(draft.loops(), draft.starts, widths))
+    }
+
+    fn of(loops: &[Loop<3>], starts: [isize; 3], widths: Widths) -> Self {
+        let (mut outer, lanes) = in_order(loops);
         let at = rows_at(&outer, &lanes);
         let mut rows = at.map_or(Loop::ONCE, |at| outer.remove(at));
         let mut lanes = lanes;
@@ -88,7 +95,7 @@ impl ReduceWork {
             _ => Reach::Pick,
         };
         let block = block(reach, &rows, &lanes, widths.input);
-        Self { starts: nest.starts, outer, rows, lanes, reach, block, widths }
+        Self { starts, outer, rows, lanes, reach, block, widths }
     }
 
     /// All loops, outermost first.
@@ -179,7 +186,7 @@ impl ReduceWork {
 }
 
 /// The loops around lanes, and the lanes. A loop that stays where it is is outermost: all inside of it is read again.
-fn in_order(loops: &Loops<3>) -> (Loops<3>, Loop<3>) {
+fn in_order(loops: &[Loop<3>]) -> (Loops<3>, Loop<3>) {
     let stays = |l: &&Loop<3>| l.strides[INPUT] == 0;
     let mut outer: Loops<3> = loops.iter().filter(stays).copied().collect();
     outer.extend(loops.iter().filter(|l| !stays(l)).copied());
@@ -235,17 +242,20 @@ impl fmt::Display for ReduceWork {
 
 #[cfg(test)]
 mod tests {
-    use tensor_core::{Layout, Over, Slice};
+    use tensor_core::{Over, Slice};
 
     use super::*;
+
+    fn of_floats(layouts: [&Layout; 3]) -> ReduceWork {
+        ReduceWork::plan(layouts, Widths { input: 4, output: 4, slot: 4 })
+    }
 
     /// The plan of a reduction of floats.
     fn plan(input: &Layout, over: Over<'_>) -> String {
         let reduced = input.reduced("sum", over).unwrap();
         let result = Layout::contiguous(&reduced.shape()).unwrap();
         let result = reduced.spread(&result).unwrap();
-        let nest = Nest::of([input, &result, &reduced.nowhere().unwrap()]);
-        ReduceWork::plan(&nest, Widths { input: 4, output: 4, slot: 4 }).to_string()
+        of_floats([input, &result, &reduced.nowhere().unwrap()]).to_string()
     }
 
     #[test]
@@ -296,8 +306,7 @@ mod tests {
         let input = Layout::new(&[1000, 30, 2, 100], &[1 << 20, 1 << 10, 1 << 8, 1], 0).unwrap();
         let reduced = input.reduced("sum", ..).unwrap();
         let result = reduced.spread(&Layout::contiguous(&[]).unwrap()).unwrap();
-        let nest = Nest::of([&input, &result, &reduced.nowhere().unwrap()]);
-        let work = ReduceWork::plan(&nest, Widths { input: 4, output: 4, slot: 4 });
+        let work = of_floats([&input, &result, &reduced.nowhere().unwrap()]);
         let leaves: Vec<usize> = work.leaves().iter().map(|l| l.len).collect();
         assert_eq!(leaves, [2, 64, 2, 100]);
     }
