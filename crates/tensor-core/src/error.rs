@@ -128,6 +128,26 @@ pub enum Error {
         dim: usize,
     },
 
+    /// A dimension to reduce twice.
+    #[error("dim {dim} appears multiple times in the list of dims [{op}]")]
+    ReduceTwice {
+        /// The operation.
+        op: &'static str,
+        /// The dimension, counted from the front.
+        dim: usize,
+    },
+
+    /// A reduction of no elements that has no value then.
+    #[error("{} [shape {shape:?}: no elements have no {op}]", empty_text(op, *.dim))]
+    ReduceEmpty {
+        /// The operation.
+        op: &'static str,
+        /// The dimension of size 0, if dimensions were named.
+        dim: Option<usize>,
+        /// The shape of the input.
+        shape: Vec<usize>,
+    },
+
     /// A dimension that is to go to two places, or a place that two dimensions are to go to.
     #[error("movedim: repeated dim in `{list}` ({dims:?})")]
     MoveTwice {
@@ -643,6 +663,15 @@ fn range_text(dim: isize, range: isize) -> String {
             -range,
             range - 1
         ),
+    }
+}
+
+fn empty_text(op: &str, dim: Option<usize>) -> String {
+    match dim {
+        Some(dim) => format!("{op}(): Expected reduction dim {dim} to have non-zero size."),
+        None => {
+            format!("{op}(): Expected reduction dim to be specified for input.numel() == 0.")
+        }
     }
 }
 

@@ -58,7 +58,7 @@ pub use elements::{Elements, ElementsMut};
 pub use error::{Error, Result};
 pub use guard::{TensorRef, TensorRefMut};
 pub use index::{Index, NewAxis, Slice};
-pub use layout::{ContiguityTrace, Layout, Offsets, Overlap, Runs};
+pub use layout::{ContiguityTrace, Layout, Offsets, Over, Overlap, Reduced, Runs};
 pub use operand::{Beside, Handle, Opened, Operand, Reading, Relation, Target, Writing};
 pub use operators::{AssignKernel, Bare, BinaryKernel, UnaryKernel, op};
 pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape};

@@ -1,4 +1,4 @@
-//! Strided tensors at the speed of memory: copies from any strides to any strides, and elementwise operations.
+//! Strided tensors at the speed of memory: copies from any strides to any strides, elementwise operations, and reductions.
 //!
 //! This crate re-exports `tensor-core`: depend on this one alone.
 //!
@@ -36,6 +36,7 @@ mod nest;
 mod number;
 pub mod ops;
 mod plan;
+mod reduce;
 mod repeat;
 mod schedule;
 mod simd;
@@ -53,7 +54,7 @@ pub use ext::{AnyTensor, Reshaped, Simd, Tensor, TensorExt};
 pub use machine::Machine;
 pub use micro::stream_copy;
 pub use nest::{Loop, Nest};
-pub use number::{Bits, Compare, Fraction, Integer, Logic, Number, Ordered, Real};
+pub use number::{Bits, Compare, Count, Fraction, Integer, Logic, Number, Ordered, Real, Summable};
 pub use plan::CopyPlan;
 pub use repeat::repeat;
 pub use simd::{SimdError, SimdLevel};

@@ -112,6 +112,32 @@ fn a_contiguous_tensor_is_not_copied() {
     assert_eq!(same, [0; 7]);
 }
 
+#[test]
+fn a_reduction_allocates_nothing_but_its_result() {
+    let exec = Exec::current().unwrap().serial();
+    let numbers: Vec<f32> = (0..60_000u16).map(f32::from).collect();
+    let large = Layout::contiguous(&[200, 300]).unwrap();
+    for layout in small_layouts().into_iter().chain([large.clone(), large.t().unwrap()]) {
+        let a = TensorView::new(&numbers, layout.clone()).unwrap();
+        assert_eq!(allocations(|| ops::sum_all(&exec, &a).unwrap()), 0, "{layout:?}");
+        if layout.ndim() == 0 {
+            continue;
+        }
+        let reduced = layout.reduced("sum", 0).unwrap().shape();
+        let dense = Layout::contiguous(&reduced).unwrap();
+        let (mut sums, mut places) = (vec![0.0; dense.numel()], vec![0; dense.numel()]);
+        let into = std::cell::RefCell::new((
+            TensorViewMut::new(&mut sums, dense.clone()).unwrap(),
+            TensorViewMut::new(&mut places, dense.clone()).unwrap(),
+        ));
+        let counts = [
+            allocations(|| ops::sum_into(&exec, &a, 0, &mut into.borrow_mut().0).unwrap()),
+            allocations(|| ops::argmax_into(&exec, &a, 0, &mut into.borrow_mut().1).unwrap()),
+        ];
+        assert_eq!(counts, [0; 2], "{layout:?}");
+    }
+}
+
 /// A layout for each path, of a few hundred elements.
 fn small_layouts() -> Vec<Layout> {
     let square = Layout::contiguous(&[16, 16]).unwrap();

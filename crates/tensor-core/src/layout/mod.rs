@@ -9,6 +9,7 @@
 //! | `move_axes` | transpose, permute, movedim, flip: the same elements in another order |
 //! | `reform` | view, flatten, unflatten, squeeze, unsqueeze, expand: the same elements under other dimensions |
 //! | `restrict` | narrow, select, slice, index, diagonal, unfold, split: some of the elements |
+//! | `reduce` | the dimensions of a reduction |
 //! | `result` | the layouts of fresh results |
 //! | `runs` | walking the offsets in logical order |
 //! | `overlap` | do two indices meet in one element? |
@@ -16,6 +17,7 @@
 mod move_axes;
 mod overlap;
 mod query;
+mod reduce;
 mod reform;
 mod restrict;
 mod result;
@@ -25,6 +27,7 @@ use std::fmt;
 
 pub use overlap::Overlap;
 pub use query::ContiguityTrace;
+pub use reduce::{Over, Reduced};
 pub use runs::{Offsets, Runs};
 
 use crate::{

@@ -2,11 +2,11 @@
 
 use tensor_core::{Element, Layout, Result, TensorBase, TensorView, Uninit};
 
-use super::{Ends, Place, compute, copy};
+use super::{Ends, Place, compute, copy, reduce};
 use crate::{
     Exec,
-    micro::Compute,
-    plan::{ElementwiseWork, Work},
+    micro::{Compute, Reduction},
+    plan::{ElementwiseWork, ReduceWork, Work},
 };
 
 /// A tensor of `layout` that holds the elements of a view; `work` was planned for the two.
@@ -38,5 +38,19 @@ pub(crate) fn computed<const N: usize, O: Compute<N>, K>(
         Ends::with_inputs((&mut fresh.as_elements_mut()).into(), inputs),
     );
     // SAFETY: the plan visits every element of the fresh layout; had the operation panicked, we would not be here.
+    Ok(unsafe { fresh.assume_init() })
+}
+
+/// A tensor of `layout` that holds the results of a reduction; `work` was planned for that layout and the input's.
+pub(crate) fn reduced<R: Element, K>(
+    exec: &Exec,
+    work: &ReduceWork,
+    operation: &dyn Reduction,
+    input: Place<'_>,
+    layout: Layout,
+) -> Result<TensorBase<R, K>> {
+    let mut fresh = Uninit::new(layout)?;
+    reduce(exec, work, operation, Ends::new([(&mut fresh.as_elements_mut()).into(), input]));
+    // SAFETY: the plan visits every element of the fresh layout, and a reduction finishes all that it visits.
     Ok(unsafe { fresh.assume_init() })
 }

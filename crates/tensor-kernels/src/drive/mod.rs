@@ -6,14 +6,16 @@ mod cursor;
 mod fresh;
 mod move_elements;
 mod pack;
+mod reduce;
 mod scratch;
 mod streamed;
 mod tiny;
 
 pub(crate) use compute::compute;
 pub(crate) use cursor::{Ends, Place};
-pub(crate) use fresh::{computed, copied};
+pub(crate) use fresh::{computed, copied, reduced};
 pub(crate) use move_elements::copy;
+pub(crate) use reduce::reduce;
 pub(crate) use tiny::{copy_tiny, is_tiny};
 
 use crate::{Exec, exec::pool};

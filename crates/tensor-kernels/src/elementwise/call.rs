@@ -23,8 +23,8 @@ use crate::{
 /// Who calls, and how the work is to be done.
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'e> {
-    exec: &'e Exec,
-    op: &'static str,
+    pub(crate) exec: &'e Exec,
+    pub(crate) op: &'static str,
 }
 
 /// An operand, or the target itself.
@@ -40,7 +40,7 @@ impl<'e> Call<'e> {
 
     /// Opens an argument, beside the target's elements.
     #[inline]
-    fn open<'b, T: Element>(
+    pub(crate) fn open<'b, T: Element>(
         self,
         argument: &'b Argument<'_, T>,
         beside: &Beside<'b>,
@@ -54,7 +54,7 @@ impl<'e> Call<'e> {
 
     /// A copy of an operand that meets the target elsewhere, if that is the policy; opening it will refuse it otherwise.
     #[inline]
-    fn copied_first<A: Element, R: Element>(
+    pub(crate) fn copied_first<A: Element, R: Element>(
         self,
         argument: &Argument<'_, A>,
         out: &Target<'_, R>,
@@ -124,7 +124,7 @@ impl<'e> Call<'e> {
 }
 
 /// The elements of an operand, elsewhere.
-struct Copied<T> {
+pub(crate) struct Copied<T> {
     elements: Vec<T>,
     layout: Layout,
 }
@@ -142,7 +142,7 @@ impl<T: Element> Copied<T> {
         Ok(Self { elements, layout })
     }
 
-    fn elements(&self) -> Result<Elements<'_, T>> {
+    pub(crate) fn elements(&self) -> Result<Elements<'_, T>> {
         Elements::new(&self.elements, &self.layout)
     }
 }
@@ -172,13 +172,13 @@ fn index_of(mut place: usize, shape: &[usize]) -> Vec<usize> {
 }
 
 /// An operand as the loops see it: broadcast to the result's shape, or the result itself.
-struct Input<'v, T> {
+pub(crate) struct Input<'v, T> {
     elements: Option<Elements<'v, T>>,
 }
 
 impl<'v, T: Element> Input<'v, T> {
     #[inline]
-    fn of(
+    pub(crate) fn of(
         opened: &'v Opened<'_, T>,
         shape: &[usize],
         room: &'v mut Option<Layout>,
@@ -188,12 +188,12 @@ impl<'v, T: Element> Input<'v, T> {
     }
 
     #[inline]
-    fn layout<'x>(&'x self, out: &'x Layout) -> &'x Layout {
+    pub(crate) fn layout<'x>(&'x self, out: &'x Layout) -> &'x Layout {
         self.elements.as_ref().map_or(out, Elements::layout)
     }
 
     #[inline]
-    fn place<'x>(&'x self, out: Place<'x>) -> Place<'x> {
+    pub(crate) fn place<'x>(&'x self, out: Place<'x>) -> Place<'x> {
         self.elements.map_or(out, Place::from)
     }
 }

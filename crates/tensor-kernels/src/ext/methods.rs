@@ -120,6 +120,34 @@ macro_rules! ternary {
     )*};
 }
 
+/// One element for many: over dimensions, and over all of them.
+macro_rules! reductions {
+    ($($name:ident $all:ident $op:ident $bound:ident -> $output:ty, $doc:literal;)*) => {$(
+        #[doc = concat!($doc, " See [`ops::", stringify!($name), "`].")]
+        ///
+        /// # Errors
+        /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`]; [`Error::ReduceEmpty`] where no elements have no value.
+        fn $name<'d>(&self, over: impl Into<Over<'d>>) -> Result<TensorBase<$output, K>>
+        where
+            T: $bound,
+        {
+            ops::$op::fresh(Exec::current()?, &self.operand(), over.into())
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") of all elements, as a value.")]
+        ///
+        /// # Errors
+        /// [`Error::ReduceEmpty`] where no elements have no value.
+        fn $all(&self) -> Result<$output>
+        where
+            T: $bound,
+        {
+            ops::$op::all(Exec::current()?, self.operand())
+        }
+    )*};
+}
+
 pub(super) use {
-    binary, binary_fresh, binary_inplace, ternary, unary, unary_float, unary_fresh, unary_inplace,
+    binary, binary_fresh, binary_inplace, reductions, ternary, unary, unary_float, unary_fresh,
+    unary_inplace,
 };

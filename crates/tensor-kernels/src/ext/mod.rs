@@ -5,11 +5,11 @@ mod operators;
 mod reshaped;
 
 use tensor_core::{
-    Element, Error, Layout, MemoryFormat, Operand, Result, Target, TensorBase, infer_shape,
+    Element, Error, Layout, MemoryFormat, Operand, Over, Result, Target, TensorBase, infer_shape,
 };
 
 use crate::{
-    Bits, Cast, Compare, Exec, Fraction, Integer, Logic, Number, Ordered, Real,
+    Bits, Cast, Compare, Exec, Fraction, Integer, Logic, Number, Ordered, Real, Summable,
     copy::{copy_between, fill, to_fresh_contiguous, to_fresh_format},
     elementwise::call::Call,
     micro::Closure,
@@ -241,6 +241,16 @@ pub trait TensorExt<T: Element, K>: Sized {
     methods::ternary! {
         mul_add mul_add_inplace MulAdd Number factor summand, "`self · factor + summand`, broadcast, rounded once for real numbers (PyTorch: `torch.addcmul`).";
         clamp clamp_inplace Clamp Compare least most, "The elements, but at least `least` and at most `most` (PyTorch: `torch.clamp`).";
+    }
+
+    methods::reductions! {
+        sum sum_all Sum Summable -> T::Sum, "The sum over dimensions (PyTorch: `torch.sum`).";
+        prod prod_all Prod Summable -> T::Sum, "The product over dimensions (PyTorch: `torch.prod`).";
+        mean mean_all Mean Fraction -> T, "The mean over dimensions (PyTorch: `torch.mean`).";
+        min min_all Min Compare -> T, "The least element over dimensions; NaN if one is (PyTorch: `torch.amin`).";
+        max max_all Max Compare -> T, "The greatest element over dimensions; NaN if one is (PyTorch: `torch.amax`).";
+        argmin argmin_all ArgMin Compare -> i64, "Where the least element is, over dimensions (PyTorch: `torch.argmin`).";
+        argmax argmax_all ArgMax Compare -> i64, "Where the greatest element is, over dimensions (PyTorch: `torch.argmax`).";
     }
 
     /// The elements of `a` where this is true, else those of `b`, broadcast (PyTorch: `torch.where`).

@@ -34,6 +34,8 @@
 //!   aligned, its row stride is a multiple of 64 bytes and its rows are whole lines.
 //! - **M5, the CPU.** An [`Isa`] value exists only where its instructions do.
 
+mod find;
+mod fold;
 mod function;
 mod ops;
 mod plane;
@@ -75,6 +77,8 @@ use crate::{
     Loop, SimdLevel,
     math::{Arith, Baseline},
 };
+pub(crate) use find::{Find, Finding};
+pub(crate) use fold::{Fold, FoldBlock, Folding, LONG, Reduction, TALL, WIDE, Widths};
 pub(crate) use function::{Closure, Function1, Function2, Function3};
 pub(crate) use ops::{Compute, Lanes, Map, Operation, Zip, Zip3};
 use plane::Plane;

@@ -2,7 +2,7 @@
 
 use num_complex::Complex;
 
-use super::{Fraction, Logic, Number};
+use super::{Fraction, Logic, Number, Summable};
 use crate::math::Arith;
 
 macro_rules! complex {
@@ -14,6 +14,19 @@ macro_rules! complex {
             fn truth(self) -> bool { (self.re != 0.0) | (self.im != 0.0) }
             #[inline(always)]
             fn is_not_a_number(self) -> bool { self.re.is_nan() | self.im.is_nan() }
+        }
+
+        impl Summable for Complex<$part> {
+            type Sum = Self;
+            type Partial = Self;
+
+            const ZERO: Self = Self::new(0.0, 0.0);
+            const ONE: Self = Self::new(1.0, 0.0);
+
+            #[inline(always)]
+            fn to_partial(self) -> Self { self }
+            #[inline(always)]
+            fn rounded_sum(partial: Self) -> Self { partial }
         }
 
         impl Number for Complex<$part> {
@@ -37,6 +50,8 @@ macro_rules! complex {
         }
 
         impl Fraction for Complex<$part> {
+            #[inline(always)]
+            fn mean(sum: Self, count: usize) -> Self { sum / count as $part }
             #[inline(always)]
             fn over(self, divisor: Self) -> Self { self / divisor }
             #[inline(always)]

@@ -1,10 +1,10 @@
 //! f32 and f64.
 
-use super::{Compare, Fraction, Logic, Number, Ordered, Real};
+use super::{Compare, Fraction, Logic, Number, Ordered, Real, Summable};
 use crate::math::{self, Arith, Circular};
 
 macro_rules! floats {
-    ($($type:ty: $power:expr, $atan2:ident, $gelu:ident;)*) => {$(
+    ($($type:ty: $count:ty, $power:expr, $atan2:ident, $gelu:ident;)*) => {$(
         impl Logic for $type {
             #[inline(always)]
             fn same(self, other: Self) -> bool { self == other }
@@ -14,7 +14,30 @@ macro_rules! floats {
             fn is_not_a_number(self) -> bool { self.is_nan() }
         }
 
+        impl Summable for $type {
+            type Sum = Self;
+            type Partial = Self;
+
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+
+            #[inline(always)]
+            fn to_partial(self) -> Self { self }
+            #[inline(always)]
+            fn rounded_sum(partial: Self) -> Self { partial }
+        }
+
         impl Compare for $type {
+            type Key = Self;
+            type Count = $count;
+
+            const LEAST: Self = Self::NEG_INFINITY;
+            const GREATEST: Self = Self::INFINITY;
+
+            #[inline(always)]
+            fn to_key(self) -> Self { self }
+            #[inline(always)]
+            fn of_key(key: Self) -> Self { key }
             #[inline(always)]
             fn is_less(self, other: Self) -> bool { self < other }
             #[inline(always)]
@@ -84,6 +107,9 @@ macro_rules! floats {
         }
 
         impl Fraction for $type {
+            #[inline(always)]
+            fn mean(sum: Self, count: usize) -> Self { sum / count as Self }
+
             const HAS_FAR: bool = true;
 
             #[inline(always)]
@@ -133,6 +159,6 @@ macro_rules! floats {
 }
 
 floats! {
-    f32: math::pow32::<M>, atan2_32, gelu32;
-    f64: math::pow64, atan2_64, gelu64;
+    f32: u32, math::pow32::<M>, atan2_32, gelu32;
+    f64: u64, math::pow64, atan2_64, gelu64;
 }

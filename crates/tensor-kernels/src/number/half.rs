@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use super::{Compare, Fraction, Logic, Number, Ordered, Real};
+use super::{Compare, Fraction, Logic, Number, Ordered, Real, Summable};
 use crate::math::{Arith, half::Half};
 
 /// Functions of halves: each by f32's of the same name.
@@ -26,7 +26,30 @@ macro_rules! halves {
             fn is_not_a_number(self) -> bool { self.widen().is_nan() }
         }
 
+        impl Summable for $type {
+            type Sum = Self;
+            type Partial = f32;
+
+            const ZERO: f32 = 0.0;
+            const ONE: f32 = 1.0;
+
+            #[inline(always)]
+            fn to_partial(self) -> f32 { self.widen() }
+            #[inline(always)]
+            fn rounded_sum(partial: f32) -> Self { Self::narrow(partial) }
+        }
+
         impl Compare for $type {
+            type Key = f32;
+            type Count = u32;
+
+            const LEAST: f32 = f32::NEG_INFINITY;
+            const GREATEST: f32 = f32::INFINITY;
+
+            #[inline(always)]
+            fn to_key(self) -> f32 { self.widen() }
+            #[inline(always)]
+            fn of_key(key: f32) -> Self { Self::narrow(key) }
             #[inline(always)]
             fn is_less(self, other: Self) -> bool { self.widen() < other.widen() }
             #[inline(always)]
@@ -70,6 +93,9 @@ macro_rules! halves {
         }
 
         impl Fraction for $type {
+            #[inline(always)]
+            fn mean(sum: f32, count: usize) -> Self { Self::narrow(sum / count as f32) }
+
             const HAS_FAR: bool = $has_far;
 
             #[inline(always)]

@@ -1,10 +1,10 @@
 //! bool and the integers.
 
-use super::{Bits, Compare, Integer, Logic, Number, Ordered};
+use super::{Bits, Compare, Count, Integer, Logic, Number, Ordered, Summable};
 use crate::math::Arith;
 
 macro_rules! discrete {
-    ($($type:ty: $zero:expr),*) => {$(
+    ($($type:ty: $zero:expr, $least:expr, $greatest:expr, $count:ty, $sum:ty;)*) => {$(
         impl Logic for $type {
             #[inline(always)]
             fn same(self, other: Self) -> bool { self == other }
@@ -23,7 +23,30 @@ macro_rules! discrete {
             fn bits_not(self) -> Self { !self }
         }
 
+        impl Summable for $type {
+            type Sum = $sum;
+            type Partial = $sum;
+
+            const ZERO: $sum = 0;
+            const ONE: $sum = 1;
+
+            #[inline(always)]
+            fn to_partial(self) -> $sum { self as $sum }
+            #[inline(always)]
+            fn rounded_sum(partial: $sum) -> $sum { partial }
+        }
+
         impl Compare for $type {
+            type Key = Self;
+            type Count = $count;
+
+            const LEAST: Self = $least;
+            const GREATEST: Self = $greatest;
+
+            #[inline(always)]
+            fn to_key(self) -> Self { self }
+            #[inline(always)]
+            fn of_key(key: Self) -> Self { key }
             #[inline(always)]
             fn is_less(self, other: Self) -> bool { self < other }
             #[inline(always)]
@@ -36,7 +59,30 @@ macro_rules! discrete {
     )*};
 }
 
-discrete!(bool: false, u8: 0, u16: 0, u32: 0, u64: 0, i8: 0, i16: 0, i32: 0, i64: 0);
+discrete! {
+    bool: false, false, true, u8, i64;
+    u8: 0, u8::MIN, u8::MAX, u8, i64;
+    u16: 0, u16::MIN, u16::MAX, u16, i64;
+    u32: 0, u32::MIN, u32::MAX, u32, i64;
+    u64: 0, u64::MIN, u64::MAX, u64, u64;
+    i8: 0, i8::MIN, i8::MAX, u8, i64;
+    i16: 0, i16::MIN, i16::MAX, u16, i64;
+    i32: 0, i32::MIN, i32::MAX, u32, i64;
+    i64: 0, i64::MIN, i64::MAX, u64, i64;
+}
+
+macro_rules! counts {
+    ($($type:ty),*) => {$(
+        impl Count for $type {
+            #[inline(always)]
+            fn of(n: u8) -> Self { n.into() }
+            #[inline(always)]
+            fn number(self) -> u32 { self as u32 }
+        }
+    )*};
+}
+
+counts!(u8, u16, u32, u64);
 
 /// Is a number of a signed type below 0? One of an unsigned type is not, and should not be asked.
 macro_rules! below_zero {

@@ -5,6 +5,7 @@
 //! | trait | types | what it adds |
 //! |---|---|---|
 //! | [`Logic`] | all | equality, truth |
+//! | [`Summable`] | all | sums and products of any number of elements |
 //! | [`Bits`] | bool, integers | and, or, exclusive or, not |
 //! | [`Compare`] | all but complex | order, minimum, maximum |
 //! | [`Number`] | all but bool | addition, multiplication, magnitude |
@@ -58,8 +59,44 @@ pub trait Bits: Logic {
     fn bits_not(self) -> Self;
 }
 
+/// Elements of which any number can be summed or multiplied: all built-in ones.
+pub trait Summable: Logic {
+    /// What the sum and the product of these are: i64 of bool and integers, u64 of u64, else the type itself.
+    type Sum: Number;
+    /// What they are summed in: the sum's type, but f32 for f16 and bf16.
+    type Partial: Number;
+
+    /// The sum of no elements.
+    const ZERO: Self::Partial;
+    /// The product of no elements.
+    const ONE: Self::Partial;
+
+    /// The element as a sum.
+    #[must_use]
+    fn to_partial(self) -> Self::Partial;
+    /// The sum, rounded once.
+    #[must_use]
+    fn rounded_sum(partial: Self::Partial) -> Self::Sum;
+}
+
 /// Elements that have an order: bool, integers and real floats.
 pub trait Compare: Logic {
+    /// What is compared: the type itself, but f32 for f16 and bf16.
+    type Key: Compare;
+    /// An unsigned integer as wide as a key, to count small numbers of elements beside them.
+    type Count: Count;
+
+    /// No key is less than this one.
+    const LEAST: Self::Key;
+    /// No key is greater than this one.
+    const GREATEST: Self::Key;
+
+    /// The element as a key.
+    #[must_use]
+    fn to_key(self) -> Self::Key;
+    /// The element of a key.
+    #[must_use]
+    fn of_key(key: Self::Key) -> Self;
     /// `self < other`.
     #[must_use]
     fn is_less(self, other: Self) -> bool;
@@ -74,8 +111,16 @@ pub trait Compare: Logic {
     fn most(self, other: Self) -> Self;
 }
 
+/// Counters, of 8 bits or more.
+pub trait Count: Copy + Send + Sync + 'static {
+    /// A small number.
+    fn of(n: u8) -> Self;
+    /// The number.
+    fn number(self) -> u32;
+}
+
 /// Elements that can be added, subtracted, multiplied and negated.
-pub trait Number: Logic {
+pub trait Number: Summable {
     /// What fractions of these are: the type itself if it is a float, else f32.
     type Float: Fraction;
     /// What the magnitude of these is: the type itself, or the parts of a complex number.
@@ -154,7 +199,11 @@ pub trait Integer: Ordered + Bits {
 }
 
 /// Numbers that can be divided, and have roots and powers: real and complex floating point.
-pub trait Fraction: Number<Float = Self> {
+pub trait Fraction: Number<Float = Self> + Summable<Sum = Self> {
+    /// A sum through the number of its elements.
+    #[must_use]
+    fn mean(sum: Self::Partial, count: usize) -> Self;
+
     /// Are there numbers too far from 0 for [`sin`](Self::sin) and [`cos`](Self::cos)?
     const HAS_FAR: bool = false;
 

@@ -4,6 +4,9 @@
 //! - `add_into(exec, a, b, out)` writes to what is there, whatever its layout (PyTorch: `out=`, without resizing);
 //! - `add_inplace(exec, x, b)` replaces the first operand (PyTorch: `add_`), where the result has its type.
 //!
+//! Reductions give one element for many: `sum(exec, a, over)` and `sum_into(exec, a, over, out)` over the dimensions of an
+//! [`Over`](crate::Over), `sum_all(exec, a)` over all of them as a plain value.
+//!
 //! Operands are tensors, views or single values, in any mixture: whatever [`Operand`] is made from. Results are tensors or mutable views:
 //! [`Target`]. The methods of [`TensorExt`](crate::TensorExt) and the operators are the same with [`Exec::current`].
 //!
@@ -25,15 +28,21 @@
 //! [`Overlapping::CopyFirst`], the operand is copied. If it meets itself it is [`Error::WriteOverlap`]. All of that is decided before an element is
 //! written.
 //!
+//! # Reductions
+//! `sum`, `prod`, `mean`, `min`, `max`, `argmin`, `argmax`. The input may lie in any way and is read along its memory, whatever dimensions are reduced; a
+//! fresh result is contiguous, as PyTorch's. Elements are joined in blocks and as a tree, which depends on the sizes and strides of the input alone:
+//! results are the same to the bit on any number of threads, with any instruction set and on any machine.
+//!
 //! # Element types
 //! Operands have one element type; [`cast`] converts. Integers wrap around. Where a fraction is asked of integers (`div`, `exp`, `sqrt`, …) the
 //! result is f32, PyTorch's default. f16 and bf16 compute in f32 and round once. The accuracy of each function stands in [`math`](crate::math).
 
 mod binary;
+mod reduce;
 mod ternary;
 mod unary;
 
-pub use self::{binary::*, ternary::*, unary::*};
+pub use self::{binary::*, reduce::*, ternary::*, unary::*};
 
 #[cfg(doc)]
 use crate::{Error, Exec, Operand, Overlapping, Target};

@@ -8,10 +8,12 @@
 
 mod choose;
 mod elementwise;
+mod reduce;
 mod streamed;
 mod unit;
 
 pub(crate) use elementwise::{Access, Block as LanesBlock, ElementwiseWork, SCRATCH};
+pub(crate) use reduce::{INPUT, PLACE, RESULT, Reach, ReduceWork, is_reduced};
 pub(crate) use streamed::{Block, Lines, Streamed};
 
 use std::fmt;

@@ -9,6 +9,7 @@ mod common;
 mod doubles;
 mod singles;
 mod special;
+mod sums;
 mod wide;
 
 use tensor_kernels::{Exec, Result, SimdLevel, Tensor};

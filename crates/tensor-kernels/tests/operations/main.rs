@@ -13,4 +13,5 @@ mod complex;
 mod floats;
 mod forms;
 mod integers;
+mod reductions;
 mod refusals;

@@ -7,3 +7,4 @@ mod common;
 mod copies;
 mod elementwise;
 mod layouts;
+mod reductions;

@@ -1,0 +1,225 @@
+//! The dimensions that a reduction goes over, and the layouts that follow from them.
+
+use super::{Layout, contiguous_strides};
+use crate::{DimVec, Error, Result, shape::wrap_dim_or_scalar};
+
+/// The dimensions that a reduction goes over, and whether they stay, with size 1 (PyTorch: `dim` and `keepdim`).
+///
+/// Made from a dimension, from a list of them, or from `..`, which is all of them; negative ones count from the end. An empty list is all of them,
+/// too, as in PyTorch.
+///
+/// ```
+/// use tensor_core::{Layout, Over};
+///
+/// let x = Layout::contiguous(&[2, 3, 4])?;
+/// assert_eq!(x.reduced("sum", 1)?.shape(), [2, 4]);
+/// assert_eq!(x.reduced("sum", &[0, -1])?.shape(), [3]);
+/// assert_eq!(x.reduced("sum", Over::from(1).keepdim())?.shape(), [2, 1, 4]);
+/// assert_eq!(x.reduced("sum", ..)?.shape(), []);
+/// # Ok::<(), tensor_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Over<'d> {
+    dims: Dims<'d>,
+    keepdim: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Dims<'d> {
+    All,
+    One([isize; 1]),
+    These(&'d [isize]),
+}
+
+impl Over<'_> {
+    /// All dimensions.
+    pub const ALL: Self = Over { dims: Dims::All, keepdim: false };
+
+    /// The same, but the result keeps the dimensions, with size 1.
+    #[must_use]
+    pub fn keepdim(self) -> Self {
+        Self { keepdim: true, ..self }
+    }
+
+    fn dims(&self) -> &[isize] {
+        match &self.dims {
+            Dims::All => &[],
+            Dims::One(dim) => dim,
+            Dims::These(dims) => dims,
+        }
+    }
+}
+
+impl From<std::ops::RangeFull> for Over<'_> {
+    fn from(_: std::ops::RangeFull) -> Self {
+        Self::ALL
+    }
+}
+
+impl From<isize> for Over<'_> {
+    fn from(dim: isize) -> Self {
+        Self { dims: Dims::One([dim]), keepdim: false }
+    }
+}
+
+impl<'d> From<&'d [isize]> for Over<'d> {
+    fn from(dims: &'d [isize]) -> Self {
+        Self { dims: Dims::These(dims), keepdim: false }
+    }
+}
+
+impl<'d, const N: usize> From<&'d [isize; N]> for Over<'d> {
+    fn from(dims: &'d [isize; N]) -> Self {
+        Self::from(&dims[..])
+    }
+}
+
+/// A reduction of one layout, decided: which dimensions go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reduced {
+    /// The sizes of the input, and whether each is reduced.
+    sizes: DimVec<(usize, bool)>,
+    keepdim: bool,
+    /// Were dimensions named?
+    named: bool,
+}
+
+impl Layout {
+    /// The dimensions that a reduction of this layout goes over, and the shape of its result.
+    ///
+    /// # Errors
+    /// [`Error::DimOutOfRange`]; [`Error::ReduceTwice`] for a dimension named twice. A layout without dimensions counts as having one.
+    pub fn reduced<'d>(&self, op: &'static str, over: impl Into<Over<'d>>) -> Result<Reduced> {
+        let over = over.into();
+        let mut sizes: DimVec<_> = self.shape.iter().map(|&size| (size, false)).collect();
+        let mut named: DimVec<usize> = DimVec::new();
+        for &dim in over.dims() {
+            let dim = wrap_dim_or_scalar(op, dim, self.ndim())?;
+            if named.contains(&dim) {
+                return Err(Error::ReduceTwice { op, dim });
+            }
+            named.push(dim);
+        }
+        for (d, (_, reduced)) in sizes.iter_mut().enumerate() {
+            *reduced = named.is_empty() || named.contains(&d);
+        }
+        Ok(Reduced { sizes, keepdim: over.keepdim, named: !named.is_empty() })
+    }
+}
+
+impl Reduced {
+    /// The sizes of the result.
+    pub fn shape(&self) -> DimVec<usize> {
+        let size = |&(size, reduced): &(usize, bool)| match (reduced, self.keepdim) {
+            (false, _) => Some(size),
+            (true, true) => Some(1),
+            (true, false) => None,
+        };
+        self.sizes.iter().filter_map(size).collect()
+    }
+
+    /// How many elements each element of the result is made of.
+    pub fn count(&self) -> usize {
+        self.sizes.iter().filter(|(_, reduced)| *reduced).map(|(size, _)| size).product()
+    }
+
+    /// Refuses an operation that has no value for no elements.
+    ///
+    /// # Errors
+    /// [`Error::ReduceEmpty`] with the first reduced dimension of size 0.
+    pub fn check_not_empty(&self, op: &'static str) -> Result<()> {
+        let Some(dim) = self.sizes.iter().position(|&(size, reduced)| reduced && size == 0) else {
+            return Ok(());
+        };
+        let shape = self.input_shape().to_vec();
+        Err(Error::ReduceEmpty { op, dim: self.named.then_some(dim), shape })
+    }
+
+    /// The layout of a result, seen from the input: its strides along the dimensions that are kept, and 0 along the others.
+    ///
+    /// # Errors
+    /// None for a result of [this](Self::shape) shape.
+    pub fn spread(&self, result: &Layout) -> Result<Layout> {
+        let mut own = result.strides.iter();
+        let stride = |&(_, reduced): &(usize, bool)| match (reduced, self.keepdim) {
+            (false, _) => own.next().copied().unwrap_or(0),
+            (true, true) => own.next().map_or(0, |_| 0),
+            (true, false) => 0,
+        };
+        let strides = self.sizes.iter().map(stride).collect();
+        Layout::checked(self.input_shape(), strides, result.offset)
+    }
+
+    /// The place of each element of the input among those that are reduced to one, in row-major order, as a layout.
+    ///
+    /// # Errors
+    /// None for the shape of a layout.
+    pub fn places(&self) -> Result<Layout> {
+        let among: DimVec<usize> =
+            self.sizes.iter().map(|&(size, reduced)| if reduced { size } else { 1 }).collect();
+        let mut strides = contiguous_strides(&among);
+        for (stride, (_, reduced)) in strides.iter_mut().zip(&self.sizes) {
+            *stride = if *reduced { *stride } else { 0 };
+        }
+        Layout::checked(self.input_shape(), strides, 0)
+    }
+
+    /// The same layout with all strides 0, where the places do not matter.
+    ///
+    /// # Errors
+    /// None for the shape of a layout.
+    pub fn nowhere(&self) -> Result<Layout> {
+        let strides = self.sizes.iter().map(|_| 0).collect();
+        Layout::checked(self.input_shape(), strides, 0)
+    }
+
+    /// The sizes of the input.
+    pub fn input_shape(&self) -> DimVec<usize> {
+        self.sizes.iter().map(|(size, _)| *size).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cube() -> Layout {
+        Layout::contiguous(&[2, 3, 4]).unwrap()
+    }
+
+    #[test]
+    fn what_is_kept() {
+        for (over, shape, count) in [
+            (Over::ALL, &[][..], 24),
+            ((&[]).into(), &[], 24),
+            (Over::ALL.keepdim(), &[1, 1, 1], 24),
+            (1.into(), &[2, 4], 3),
+            ((-1).into(), &[2, 3], 4),
+            ((&[2, 0]).into(), &[3], 8),
+            (Over::from(&[0, -1]).keepdim(), &[1, 3, 1], 8),
+        ] {
+            let reduced = cube().reduced("sum", over).unwrap();
+            assert_eq!((&reduced.shape()[..], reduced.count()), (shape, count), "{over:?}");
+        }
+    }
+
+    #[test]
+    fn no_dimensions_count_as_one() {
+        let scalar = Layout::contiguous(&[]).unwrap();
+        for over in [Over::ALL, 0.into(), Over::from(-1).keepdim()] {
+            assert_eq!(scalar.reduced("sum", over).unwrap().shape().len(), 0);
+        }
+        assert!(scalar.reduced("sum", 1).is_err() && scalar.reduced("sum", &[0, -1]).is_err());
+    }
+
+    #[test]
+    fn a_result_and_places_seen_from_the_input() {
+        let kept = cube().reduced("sum", Over::from(&[2, 0]).keepdim()).unwrap();
+        let result = Layout::new(&[1, 3, 1], &[7, -5, 9], 10).unwrap();
+        assert_eq!(kept.spread(&result).unwrap().strides(), [0, -5, 0]);
+        assert_eq!(kept.places().unwrap().strides(), [4, 0, 1]);
+        let gone = cube().reduced("sum", 1).unwrap();
+        assert_eq!(gone.spread(&Layout::fortran(&[2, 4]).unwrap()).unwrap().strides(), [1, 0, 2]);
+        assert_eq!(gone.places().unwrap().strides(), [0, 1, 0]);
+    }
+}

@@ -1,0 +1,313 @@
+//! What a reduction will do: the order in which elements are visited, and the tree in which they are joined.
+//!
+//! Loops follow the *input's* memory, whatever dimensions are reduced, so that it is read once and front to back. The two innermost loops are a block
+//! of rows and lanes, each kept or reduced; the loops around them are kept, which leads to other results, or reduced, which leads to the same again.
+//! A block whose lanes are few is transposed into scratch first, so that its rows are lanes; one whose lanes are not adjacent is picked there.
+//!
+//! # The tree
+//! Elements are joined one after the other up to a fixed number, and halves of more are joined pairwise. All of it follows from the sizes and strides
+//! of the input: neither threads, nor the instruction set, nor the machine's caches decide which element is joined with which, so none of them
+//! changes a result. A sum of n elements is off by at most `(128 + log2 n) · u` times the sum of the magnitudes, u being half a unit in the last place
+//! of 1: 48 additions at most in a block, 64 around it, one more for each halving and each loop.
+
+use std::fmt;
+
+use tensor_core::Layout;
+
+use super::{LanesBlock, fmt_loops};
+use crate::{
+    Loop,
+    micro::{LINE, LONG, TALL, WIDE, Widths},
+    nest::{Loops, with_draft},
+};
+
+/// The operands of a reduction's loops: what is read, what is written, and the place among the elements that are reduced to one.
+pub(crate) const INPUT: usize = 0;
+pub(crate) const RESULT: usize = 1;
+pub(crate) const PLACE: usize = 2;
+
+/// The bytes of scratch for a block, without what sets its rows apart.
+const SCRATCH: usize = 16 << 10;
+
+/// The rows of a transposed block, at most.
+const TURNED: usize = 64;
+
+/// So many results are joined one after the other.
+const SEQUENCE: usize = 64;
+
+/// Rows of fewer lanes are transposed if there are more of them: lanes that are reduced cost a tree over [`WIDE`] partial results a row, lanes that are
+/// kept only the start of a loop.
+const SHORT_REDUCED: usize = 96;
+const SHORT_KEPT: usize = 16;
+
+/// A reduction, or a piece of one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ReduceWork {
+    /// Where operands start, in elements.
+    pub(crate) starts: [isize; 3],
+    /// Outermost first.
+    pub(crate) outer: Loops<3>,
+    /// The rows of a block.
+    pub(crate) rows: Loop<3>,
+    /// The elements of a row.
+    pub(crate) lanes: Loop<3>,
+    /// How they are reached.
+    pub(crate) reach: Reach,
+    /// What scratch holds at a time, and what of reduced loops is joined at a time.
+    pub(crate) block: LanesBlock,
+    /// The bytes of elements and slots.
+    pub(crate) widths: Widths,
+}
+
+/// How the elements of a row are reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Reach {
+    /// They are adjacent.
+    Lanes,
+    /// They are adjacent from row to row: a block is transposed.
+    Tile,
+    /// They are picked one by one.
+    Pick,
+}
+
+/// Does a loop lead to one result again and again?
+pub(crate) fn is_reduced(l: &Loop<3>) -> bool {
+    l.strides[RESULT] == 0
+}
+
+impl ReduceWork {
+    /// Of layouts of one shape.
+    pub(crate) fn plan(layouts: [&Layout; 3], widths: Widths) -> Self {
+        with_draft(layouts, |draft| Self::of(draft.loops(), draft.starts, widths))
+    }
+
+    fn of(loops: &[Loop<3>], starts: [isize; 3], widths: Widths) -> Self {
+        let (mut outer, lanes) = in_order(loops);
+        let at = rows_at(&outer, &lanes);
+        let mut rows = at.map_or(Loop::ONCE, |at| outer.remove(at));
+        let mut lanes = lanes;
+        if is_short(&lanes) && rows.len > lanes.len {
+            (rows, lanes) = (lanes, rows);
+        }
+        let reach = match (lanes.strides[INPUT], rows.strides[INPUT]) {
+            (1, _) => Reach::Lanes,
+            (_, 1) => Reach::Tile,
+            _ => Reach::Pick,
+        };
+        let block = block(reach, &rows, &lanes, widths.input);
+        Self { starts, outer, rows, lanes, reach, block, widths }
+    }
+
+    /// All loops, outermost first.
+    pub(crate) fn loops(&self) -> impl DoubleEndedIterator<Item = &Loop<3>> {
+        self.outer.iter().chain([&self.rows, &self.lanes])
+    }
+
+    /// The number of results.
+    pub(crate) fn results(&self) -> usize {
+        let kept = self.loops().filter(|l| !is_reduced(l));
+        kept.fold(1, |count, l| count.saturating_mul(l.len))
+    }
+
+    /// The bytes that are read; an expanded input may have more than there are addresses.
+    pub(crate) fn bytes(&self) -> usize {
+        self.loops().fold(self.widths.input, |bytes, l| bytes.saturating_mul(l.len))
+    }
+
+    /// The bytes of scratch, and from row to row in elements.
+    pub(crate) fn scratch(&self) -> (usize, usize) {
+        if self.reach == Reach::Lanes {
+            return (0, 0);
+        }
+        let (LanesBlock { rows, lanes }, width) = (self.block, self.widths.input);
+        // A line more than the row where that is half a page, so that rows do not fall on the same cache sets.
+        let spare = if (lanes * width).is_multiple_of(512) { LINE / width } else { 0 };
+        ((rows * (lanes + spare) * width).next_multiple_of(LINE), lanes + spare)
+    }
+
+    /// For each of [`loops`](Self::loops) the turns that are joined one after the other; more of them are halved. Loops that are kept are not.
+    pub(crate) fn leaves(&self) -> Loops<3> {
+        let mut leaves: Loops<3> = self.loops().copied().collect();
+        let block = self.block;
+        let (mut inside, mut leaf_of) =
+            (self.joined_in_block(), [block.lanes, block.rows].into_iter());
+        for l in leaves.iter_mut().rev() {
+            let leaf = match (is_reduced(l), leaf_of.next()) {
+                (false, _) => l.len,
+                (true, Some(leaf)) => leaf,
+                (true, None) => {
+                    let leaf = SEQUENCE.checked_div(inside).unwrap_or(1).max(1);
+                    inside = if l.len <= leaf { inside * l.len } else { usize::MAX };
+                    leaf
+                }
+            };
+            l.len = leaf;
+        }
+        leaves
+    }
+
+    /// How often a slot is joined by the block inside; no bound if that is halved.
+    fn joined_in_block(&self) -> usize {
+        let (rows, lanes) = (is_reduced(&self.rows), is_reduced(&self.lanes));
+        let halved = (rows && self.rows.len > self.block.rows)
+            || (lanes && self.lanes.len > self.block.lanes);
+        match (halved, rows, lanes) {
+            (true, _, _) => usize::MAX,
+            (false, true, false) => self.rows.len / 8 + self.rows.len % 8,
+            _ => 1,
+        }
+    }
+
+    /// The two parts before and after turn `at` of a loop of [`loops`](Self::loops).
+    pub(crate) fn cut(&self, which: usize, at: usize) -> (Self, Self) {
+        let (mut first, mut second) = (self.clone(), self.clone());
+        let Loop { len, strides } = *second.loop_mut(which);
+        first.loop_mut(which).len = at;
+        second.loop_mut(which).len = len - at;
+        for (start, stride) in second.starts.iter_mut().zip(strides) {
+            *start += stride * at as isize;
+        }
+        (first, second)
+    }
+
+    fn loop_mut(&mut self, which: usize) -> &mut Loop<3> {
+        match which.checked_sub(self.outer.len()) {
+            None => &mut self.outer[which],
+            Some(0) => &mut self.rows,
+            Some(_) => &mut self.lanes,
+        }
+    }
+
+    /// Where to cut a loop that is kept: at a multiple of a line of the smallest elements, if it is long.
+    pub(crate) fn middle(l: &Loop<3>) -> usize {
+        let half = l.len / 2;
+        if half >= LINE { half.next_multiple_of(LINE) } else { half }
+    }
+}
+
+/// The loops around lanes, and the lanes. A loop that stays where it is is outermost: all inside of it is read again.
+fn in_order(loops: &[Loop<3>]) -> (Loops<3>, Loop<3>) {
+    let stays = |l: &&Loop<3>| l.strides[INPUT] == 0;
+    let mut outer: Loops<3> = loops.iter().filter(stays).copied().collect();
+    outer.extend(loops.iter().filter(|l| !stays(l)).copied());
+    match outer.pop() {
+        Some(lanes) if lanes.strides[INPUT] != 0 => (outer, lanes),
+        last => {
+            outer.extend(last);
+            (outer, Loop { len: 1, strides: [1, 1, 0] })
+        }
+    }
+}
+
+/// Too few to be worth a row?
+fn is_short(lanes: &Loop<3>) -> bool {
+    lanes.len < if is_reduced(lanes) { SHORT_REDUCED } else { SHORT_KEPT }
+}
+
+/// The rows of a block: the innermost loop, unless lanes are few and another loop that moves has many turns.
+fn rows_at(outer: &Loops<3>, lanes: &Loop<3>) -> Option<usize> {
+    let innermost = outer.len().checked_sub(1)?;
+    let many = |l: &Loop<3>| l.strides[INPUT] != 0 && l.len >= SHORT_REDUCED;
+    let instead = if is_short(lanes) { outer.iter().rposition(many) } else { None };
+    Some(instead.unwrap_or(innermost))
+}
+
+/// What is done at a time.
+fn block(reach: Reach, rows: &Loop<3>, lanes: &Loop<3>, width: usize) -> LanesBlock {
+    let area = (SCRATCH / width).max(1);
+    let (mut tall, mut long) = match reach {
+        Reach::Lanes => (rows.len, lanes.len),
+        Reach::Tile => (rows.len.min(TURNED), lanes.len.min(area / rows.len.min(TURNED))),
+        Reach::Pick => (rows.len.min(area / lanes.len.min(area)), lanes.len.min(area)),
+    };
+    if is_reduced(lanes) {
+        long = long.min(LONG);
+    }
+    if is_reduced(rows) {
+        let in_a_row = long / (8 * WIDE) + long / WIDE % 8 + 1;
+        tall = tall.min(if is_reduced(lanes) { (SEQUENCE / 2 / in_a_row).max(1) } else { TALL });
+    }
+    LanesBlock { rows: tall, lanes: long }
+}
+
+impl fmt::Display for ReduceWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |l| if is_reduced(l) { "reduced" } else { "kept" };
+        write!(f, "{} rows, {} lanes, {:?}: ", of(&self.rows), of(&self.lanes), self.reach)?;
+        fmt_loops(f, &self.outer)?;
+        fmt_loops(f, &[self.rows, self.lanes])?;
+        write!(f, "in blocks of {} x {}", self.block.rows, self.block.lanes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tensor_core::{Over, Slice};
+
+    use super::*;
+
+    fn of_floats(layouts: [&Layout; 3]) -> ReduceWork {
+        ReduceWork::plan(layouts, Widths { input: 4, output: 4, slot: 4 })
+    }
+
+    /// The plan of a reduction of floats.
+    fn plan(input: &Layout, over: Over<'_>) -> String {
+        let reduced = input.reduced("sum", over).unwrap();
+        let result = Layout::contiguous(&reduced.shape()).unwrap();
+        let result = reduced.spread(&result).unwrap();
+        of_floats([input, &result, &reduced.nowhere().unwrap()]).to_string()
+    }
+
+    #[test]
+    fn loops_follow_memory_whatever_is_reduced() {
+        let x = Layout::contiguous(&[1000, 800]).unwrap();
+        let (rows, columns) = (
+            "kept rows, reduced lanes, Lanes: 1000 x [800, 1, 0], 800 x [1, 0, 0], in blocks of 1000 x 800",
+            "reduced rows, kept lanes, Lanes: 1000 x [800, 0, 0], 800 x [1, 1, 0], in blocks of 256 x 800",
+        );
+        assert_eq!(plan(&x, 1.into()), rows);
+        assert_eq!(plan(&x, 0.into()), columns);
+        assert_eq!(plan(&x.t().unwrap(), 0.into()), rows);
+        assert_eq!(plan(&x.t().unwrap(), 1.into()), columns);
+        let all = "reduced rows, reduced lanes, Lanes: 1 x [0, 0, 0], 800000 x [1, 0, 0], in blocks of 1 x 16384";
+        assert_eq!(plan(&x.t().unwrap(), Over::ALL), all);
+    }
+
+    #[test]
+    fn a_few_lanes_are_turned_and_lanes_that_are_apart_are_picked() {
+        let pixels = Layout::contiguous(&[100, 200, 3]).unwrap();
+        assert_eq!(
+            plan(&pixels, (&[0, 1]).into()),
+            "kept rows, reduced lanes, Tile: 3 x [1, 1, 0], 20000 x [3, 0, 0], in blocks of 3 x 1365"
+        );
+        assert_eq!(
+            plan(&pixels, 2.into()),
+            "reduced rows, kept lanes, Tile: 3 x [1, 0, 0], 20000 x [3, 1, 0], in blocks of 3 x 1365"
+        );
+        let every_other = Layout::contiguous(&[50, 400]).unwrap();
+        let every_other = every_other.slice(1, Slice::new(None, None, 2)).unwrap();
+        assert_eq!(
+            plan(&every_other, 1.into()),
+            "kept rows, reduced lanes, Pick: 50 x [400, 1, 0], 200 x [2, 0, 0], in blocks of 20 x 200"
+        );
+    }
+
+    #[test]
+    fn what_is_repeated_is_outermost() {
+        let row = Layout::contiguous(&[1, 500]).unwrap().expand(&[40, 500]).unwrap();
+        assert!(plan(&row, 1.into()).contains(": 40 x [0, 1, 0], 500 x [1, 0, 0], "));
+        let column = Layout::contiguous(&[500, 1]).unwrap().expand(&[500, 40]).unwrap();
+        assert!(plan(&column, 1.into()).contains(": 40 x [0, 0, 0], 500 x [1, 1, 0], "));
+    }
+
+    #[test]
+    fn sequences_are_bounded() {
+        // Gaps keep the loops apart.
+        let input = Layout::new(&[1000, 30, 2, 100], &[1 << 20, 1 << 10, 1 << 8, 1], 0).unwrap();
+        let reduced = input.reduced("sum", ..).unwrap();
+        let result = reduced.spread(&Layout::contiguous(&[]).unwrap()).unwrap();
+        let work = of_floats([&input, &result, &reduced.nowhere().unwrap()]);
+        let leaves: Vec<usize> = work.leaves().iter().map(|l| l.len).collect();
+        assert_eq!(leaves, [2, 64, 2, 100]);
+    }
+}
