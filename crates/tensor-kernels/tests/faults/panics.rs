@@ -6,7 +6,8 @@ use std::{
 };
 
 use tensor_kernels::{
-    Exec, Machine, Tensor, TensorExt, map_fresh, map_inplace, map_into, zip_into,
+    Exec, Layout, Machine, Tensor, TensorExt, TensorViewMut, map_fresh, map_inplace, map_into,
+    zip_into, zip3_inplace, zip3_into,
 };
 
 use crate::common::on_threads;
@@ -107,6 +108,67 @@ fn into_a_fresh_result() {
             }));
             assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
             x.fill(0).unwrap();
+        }
+    });
+}
+
+#[test]
+fn of_three_operands() {
+    on_few_and_many(|exec| {
+        for place in PLACES {
+            let (x, _) = setting();
+            let out = Tensor::full(&[LEN as usize], u64::MAX).unwrap();
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                let (from, mut to) = (x.read().unwrap(), out.write().unwrap());
+                let (a, mut to) = (from.as_view(), to.as_view_mut().unwrap());
+                zip3_into(exec, &a, &a, &a, &mut to, |x, y, z| {
+                    if x == 2 * place { panic_on_purpose(place) } else { u64::from(x + y + z) }
+                })
+            }));
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
+            assert_whole(&out, place, |at| u64::from(6 * at));
+        }
+    });
+}
+
+#[test]
+fn of_three_operands_in_place() {
+    on_few_and_many(|exec| {
+        for place in PLACES {
+            let (x, _) = setting();
+            let ones = Tensor::full(&[LEN as usize], 1).unwrap();
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                let (one, mut guard) = (ones.read().unwrap(), x.write().unwrap());
+                let (one, mut x) = (one.as_view(), guard.as_view_mut().unwrap());
+                zip3_inplace(exec, &mut x, &one, &one, |x, y, z| {
+                    if x == 2 * place { panic_on_purpose(place) } else { x + y * z }
+                })
+            }));
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
+            for (at, value) in (0..).zip(x.to_vec().unwrap()) {
+                assert!(value == 2 * at || (at != place && value == 2 * at + 1), "{value} at {at}");
+            }
+            (x.fill(0).unwrap(), ones.fill(0).unwrap());
+        }
+    });
+}
+
+#[test]
+fn while_an_operand_is_in_scratch() {
+    on_few_and_many(|exec| {
+        for place in PLACES {
+            let turned = Tensor::arange(0, LEN, 1).unwrap().view(&[60, 50]).unwrap().t().unwrap();
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                let mut out = vec![u32::MAX; LEN as usize];
+                let layout = Layout::contiguous(&[50, 60]).unwrap();
+                let mut to = TensorViewMut::new(&mut out, layout).unwrap();
+                map_into(exec, &turned.read().unwrap().as_view(), &mut to, |x| {
+                    if x == place { panic_on_purpose(place) } else { x }
+                })
+            }));
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
+            // The scratch serves again.
+            assert_eq!(turned.map(|x| x).unwrap(), turned);
         }
     });
 }
