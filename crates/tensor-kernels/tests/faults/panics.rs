@@ -148,7 +148,8 @@ fn of_three_operands_in_place() {
             for (at, value) in (0..).zip(x.to_vec().unwrap()) {
                 assert!(value == 2 * at || (at != place && value == 2 * at + 1), "{value} at {at}");
             }
-            (x.fill(0).unwrap(), ones.fill(0).unwrap());
+            x.fill(0).unwrap();
+            ones.fill(0).unwrap();
         }
     });
 }
