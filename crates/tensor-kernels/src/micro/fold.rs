@@ -27,14 +27,14 @@ use std::marker::PhantomData;
 
 use tensor_core::Element;
 
-use super::{Isa, Kernel, Lane, dispatch};
+use super::{
+    Isa, Kernel, dispatch,
+    trees::{TREE, Trees},
+};
 use crate::SimdLevel;
 
 /// Partial results of a row that is reduced: 4 registers of f32, 8 of f64.
 pub(crate) const WIDE: usize = 64;
-
-/// Partial results of a row that are left when registers are joined, and rows whose trees are done at a time.
-const TREE: usize = 16;
 
 /// Rows that are joined before they meet a slot.
 const GROUP: usize = 8;
@@ -287,9 +287,7 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
     #[inline(always)]
     fn many_trees(&self, trees: &Trees<F::Slot>, first: usize) {
         let mut turned = Trees([[F::EMPTY; TREE]; TREE]);
-        let (from, to) = (trees.0.as_ptr().cast(), turned.0.as_mut_ptr().cast());
-        // SAFETY: two such arrays.
-        unsafe { turn(self.simd, size_of::<F::Slot>(), from, to) };
+        trees.turn(self.simd, &mut turned);
         for i in 0..TREE {
             self.meet(first + i, tree!(k => turned.0[k][i]));
         }
@@ -302,42 +300,6 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
         let before = unsafe { slot.read() };
         // SAFETY: the maker's.
         unsafe { slot.write(F::join(before, joined)) };
-    }
-}
-
-/// Rows of partial results.
-#[repr(align(64))]
-struct Trees<S>([[S; TREE]; TREE]);
-
-/// Transposes [`TREE`] rows of as many elements of so many bytes. Not generic: there is one for all reductions.
-///
-/// # Safety
-/// `from` can be read and `to` written.
-unsafe fn turn(simd: SimdLevel, width: usize, from: *const u8, to: *mut u8) {
-    match width {
-        1 => dispatch(simd, Turn::<u8> { from: from.cast(), to: to.cast() }),
-        2 => dispatch(simd, Turn::<u16> { from: from.cast(), to: to.cast() }),
-        4 => dispatch(simd, Turn::<u32> { from: from.cast(), to: to.cast() }),
-        8 => dispatch(simd, Turn::<u64> { from: from.cast(), to: to.cast() }),
-        16 => dispatch(simd, Turn::<u128> { from: from.cast(), to: to.cast() }),
-        _ => unreachable!("slots are as wide as an element type"),
-    }
-}
-
-/// Invariant: made by [`turn`] only, whose caller vouches for the memory.
-struct Turn<L> {
-    from: *const L,
-    to: *mut L,
-}
-
-impl<L: Lane> Kernel for Turn<L> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        let step = TREE as isize;
-        // SAFETY: the invariant.
-        unsafe { isa.transpose(self.from, step, self.to, step, TREE, TREE) };
     }
 }
 

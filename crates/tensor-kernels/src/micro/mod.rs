@@ -44,6 +44,7 @@ mod short;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod trees;
 
 // Over registers, of which only x86-64's are written.
 #[cfg(target_arch = "x86_64")]
