@@ -6,6 +6,9 @@
 //!
 //! Of equal keys the one with the least place is the result; NaN is before everything. Rows are walked towards greater places, so that the first one
 //! found is the one. (With 512 lanes at a time, not [`LANES`], columns of 64 MiB of floats take 11.2 ms, not 8.0: pieces of rows are too short.)
+//!
+//! Where a slot gets few rows, or a row few lanes, what is done for each slot is most of the work: four rows of 16 MiB take 34 ms, and 512 rows of
+//! 512 floats 62 µs, where one row of as many takes 33.
 
 use std::marker::PhantomData;
 
