@@ -27,11 +27,11 @@ pub(crate) fn compute<const N: usize>(
     operation: &dyn Operation<N>,
     ends: Ends<'_, N>,
 ) {
-    let simd = exec.simd();
     // What does not stay in a cache leaves it in halves of lines: 512-bit stores took 14.5 ms where 256-bit ones take 12.1, at 64 MiB.
-    let arithmetic = if work.large && !work.stream { simd.at_most_256_bits() } else { simd };
+    let halves = work.large && !work.stream;
+    let simd = if halves { exec.simd().at_most_256_bits() } else { exec.simd() };
     share(exec, work, move |work| {
-        let piece = Piece { simd, arithmetic, work, operation, ends };
+        let piece = Piece { simd, work, operation, ends };
         match (work.lanes.len, work.uses_scratch()) {
             (0, _) => {}
             (_, false) => piece.directly(),
@@ -43,10 +43,7 @@ pub(crate) fn compute<const N: usize>(
 /// Work on one thread.
 #[derive(Clone, Copy)]
 struct Piece<'a, const N: usize> {
-    /// For what is moved.
     simd: SimdLevel,
-    /// For what is computed.
-    arithmetic: SimdLevel,
     work: &'a ElementwiseWork<N>,
     operation: &'a dyn Operation<N>,
     ends: Ends<'a, N>,
@@ -69,7 +66,7 @@ impl<const N: usize> Piece<'_, N> {
         walk(&work.outer, |at| {
             let lanes = Lanes { places: advance(base, self.bytes(at)), row_steps, same, rows, len };
             // SAFETY: the ends' invariants, for offsets that the plan visits: they are the layouts'. Elements of views are aligned.
-            unsafe { self.operation.compute(self.arithmetic, lanes) };
+            unsafe { self.operation.compute(self.simd, lanes) };
         });
     }
 
@@ -151,8 +148,7 @@ impl<const N: usize> Piece<'_, N> {
             }
             // SAFETY: rows lie in the operands or in their scratch; both are aligned.
             unsafe {
-                self.operation
-                    .compute(self.arithmetic, Lanes { places, row_steps, same, rows, len });
+                self.operation.compute(self.simd, Lanes { places, row_steps, same, rows, len });
             };
             if !direct[0] {
                 let step = self.work.rows.strides[0] * self.work.widths[0] as isize;
