@@ -137,7 +137,9 @@ impl<const N: usize> ElementwiseWork<N> {
             _ if self.uses_scratch() => (SCRATCH / 4, SCRATCH / 2),
             _ => return Block { rows: self.rows.len, lanes: self.lanes.len },
         };
-        let lanes = self.lanes.len.min(run / widest).max(1);
+        // Few rows have room for longer ones.
+        let run = (run / widest).max(2 * SCRATCH / widest / self.rows.len.max(1));
+        let lanes = self.lanes.len.min(run).max(1);
         let rows = self.rows.len.min(room / widest / lanes).max(1);
         Block { rows, lanes }
     }
