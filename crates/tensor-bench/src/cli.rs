@@ -29,6 +29,10 @@ struct Cli {
 enum Command {
     /// Measure layouts people meet: what a pass over each costs, and when contiguous() pays
     Report(cmd::report::Args),
+    /// Keep a view as it is, or copy it once? Measured now, or predicted from what this machine has shown
+    Advise(cmd::advise::Args),
+    /// Take the rates of this machine that `advise --predict` works from
+    Calibrate(cmd::calibrate::Args),
     /// Measure the cases of a suite file
     Suite(cmd::suite::Args),
     /// Print the tables of other libraries, from a record of `suite --peers`
@@ -56,6 +60,8 @@ impl Cli {
         match &self.command {
             None => cmd::report::run(&self.report, out),
             Some(Command::Report(args)) => cmd::report::run(args, out),
+            Some(Command::Advise(args)) => cmd::advise::run(args, out),
+            Some(Command::Calibrate(args)) => cmd::calibrate::run(args, out),
             Some(Command::Suite(args)) => cmd::suite::run(args, out),
             Some(Command::Peers(args)) => cmd::peers::run(args, out),
             Some(Command::Record(args)) => cmd::record::run(args, out),

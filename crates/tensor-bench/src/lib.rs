@@ -11,8 +11,10 @@
 //! - [`mod@reference`] says what the right answer is, element by element;
 //! - [`engine`] takes the times, contenders in turn, and [`roof`] is the contender everything is measured against;
 //! - [`track`] keeps what a build does, times and counts, and holds one build against another;
+//! - [`report`] shows what layouts cost, [`advise`] answers for one view whether to copy it;
 //! - [`cmd`] holds one module for each command, [`mod@render`] the tables, [`mod@env`] the card of the machine.
 
+pub mod advise;
 pub mod case;
 pub mod cases;
 pub mod chain;

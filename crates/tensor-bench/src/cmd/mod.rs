@@ -1,5 +1,7 @@
 //! The commands, one module each: arguments in, text or JSON out.
 
+pub mod advise;
+pub mod calibrate;
 pub mod compare;
 pub mod convert;
 pub mod count;

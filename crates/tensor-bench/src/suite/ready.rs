@@ -26,6 +26,12 @@ pub trait Ready {
     /// Into a result that is there already, every operand being contiguous and of full size. `None` for a copy, and with [`Care::Plain`].
     fn contiguous(&self) -> Option<Result<()>>;
 
+    /// `contiguous()` of every operand that needs it, each into fresh memory, which is dropped.
+    ///
+    /// # Errors
+    /// The library's.
+    fn copies(&self) -> Result<()>;
+
     /// `contiguous()` of every operand that needs it, then the work, into a result that is there already.
     ///
     /// # Errors
@@ -77,6 +83,10 @@ impl<T: Sample, R: Sample> Ready for Work<'_, T, R> {
 
     fn contiguous(&self) -> Option<Result<()>> {
         (!self.dense.is_empty()).then(|| self.compute(&self.dense))
+    }
+
+    fn copies(&self) -> Result<()> {
+        self.operands.iter().try_for_each(|view| self.copied(view).map(drop))
     }
 
     fn copied_first(&self) -> Result<()> {

@@ -1,0 +1,257 @@
+//! The rates of a machine, kept in a file: what [`predict`](Calibration::predict) works from.
+//!
+//! A calibration belongs to a machine, a version of this program and a number of threads; [`Calibration::check_for`] refuses any other with the
+//! difference in words. Without a place of the user's own it is kept where the system keeps what can be made again ([`place`]).
+
+use std::path::PathBuf;
+
+use etcetera::BaseStrategy;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::kind::Kind;
+use crate::{Failure, Result, env::Card};
+
+/// What tells a calibration from other documents.
+pub const FORM: &str = "tensor-bench calibration";
+
+/// The number that changes when a field or a probe changes its meaning.
+pub const SCHEMA: u32 = 1;
+
+/// The rates of a machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// [`FORM`].
+    pub form: String,
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Where the rates were taken, and by which version.
+    pub machine: Card,
+    /// The threads they were taken with.
+    pub threads: usize,
+    /// For each kind of view and width of an element, the smallest first.
+    pub rates: Vec<Rate>,
+    /// For each operation and element type.
+    pub speeds: Vec<Speed>,
+}
+
+/// What the probe of a kind of view costs at one size, with next to nothing done to each element.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// The kind.
+    pub kind: Kind,
+    /// The bytes of an element.
+    pub width: usize,
+    /// The bytes of the result.
+    pub bytes: u64,
+    /// As the only operand: negated.
+    pub alone: Use,
+    /// Beside a contiguous operand: added to it.
+    pub beside: Use,
+    /// The exponential of the view, where elements of that width can be floats: what a dear operation takes.
+    pub dear_ns: Option<f64>,
+    /// `contiguous()` of the view.
+    pub copy_ns: f64,
+}
+
+/// A use of a view, and of a contiguous array of the same shape in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Use {
+    /// Of the view.
+    pub strided_ns: f64,
+    /// Of the contiguous array.
+    pub contiguous_ns: f64,
+}
+
+/// What an operation takes for an element of contiguous arrays that are cached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Speed {
+    /// The operation.
+    pub op: String,
+    /// The element type.
+    pub dtype: String,
+    /// Nanoseconds.
+    pub each_ns: f64,
+}
+
+impl Calibration {
+    /// Rates, with what they depend on.
+    pub fn new(machine: Card, threads: usize, rates: Vec<Rate>, speeds: Vec<Speed>) -> Calibration {
+        Calibration { form: FORM.to_owned(), schema: SCHEMA, machine, threads, rates, speeds }
+    }
+
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] for what is not a calibration, is not whole, or is of another schema.
+    pub fn read(text: &str) -> Result<Calibration> {
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| Failure::input(format!("not a whole calibration: {error}")))?;
+        if value["form"] != FORM {
+            return Err(Failure::input(
+                "not a calibration: it was not written by `tensor-bench calibrate`",
+            ));
+        }
+        if value["schema"] != SCHEMA {
+            let schema = &value["schema"];
+            return Err(Failure::input(format!(
+                "a calibration of schema {schema}; this program reads schema {SCHEMA}"
+            )));
+        }
+        let calibration: Calibration = serde_json::from_value(value)
+            .map_err(|error| Failure::input(format!("a calibration with a mistake: {error}")))?;
+        calibration.check()
+    }
+
+    /// What the types do not say: times are times.
+    fn check(self) -> Result<Calibration> {
+        let uses = self.rates.iter().flat_map(|rate| [rate.alone, rate.beside]);
+        let uses = uses.flat_map(|used| [used.strided_ns, used.contiguous_ns]);
+        let others =
+            self.rates.iter().flat_map(|rate| [Some(rate.copy_ns), rate.dear_ns]).flatten();
+        let speeds = self.speeds.iter().map(|speed| speed.each_ns);
+        match uses.chain(others).chain(speeds).all(|ns| ns > 0.0) {
+            true => Ok(self),
+            false => Err(Failure::input("a calibration in which something takes no time")),
+        }
+    }
+
+    /// Is this a calibration of this machine, by this version, for so many threads?
+    ///
+    /// # Errors
+    /// [`Failure::Input`] with the first difference.
+    pub fn check_for(&self, machine: &Card, threads: usize) -> Result<()> {
+        let of = |card: &Card| {
+            let cpu = card.cpu.clone().unwrap_or_else(|| "an unknown CPU".to_owned());
+            format!("{cpu}, {} cores, {}, {}", card.cores, card.simd, card.system)
+        };
+        let differs = |what: &str, theirs: &str, ours: &str| {
+            Err(Failure::input(format!("{what} {theirs}, and this is {ours}")))
+        };
+        let theirs = &self.machine;
+        if of(theirs) != of(machine) {
+            return differs("it was made on another machine:", &of(theirs), &of(machine));
+        }
+        if theirs.caches != machine.caches {
+            let [_, theirs] = theirs.lines();
+            let [_, ours] = machine.lines();
+            return differs("it was made on a machine of other caches:", &theirs, &ours);
+        }
+        if theirs.version != machine.version {
+            return differs("it was made by version", &theirs.version, &machine.version);
+        }
+        if self.threads != threads {
+            let why = format!("it was made for {} threads, not for {threads}", self.threads);
+            return Err(Failure::input(why));
+        }
+        Ok(())
+    }
+}
+
+/// Where the calibration for so many threads is kept: in the user's folder for what can be made again, `$XDG_CACHE_HOME` or `~/.cache` on Linux.
+///
+/// # Errors
+/// [`Failure::Work`] where the system names no home.
+pub fn place(threads: usize) -> Result<PathBuf> {
+    let folders = etcetera::choose_base_strategy().map_err(|error| {
+        Failure::work(format!("no place for a calibration: {error}; give one with --calibration"))
+    })?;
+    Ok(folders.cache_dir().join("tensor-bench").join(format!("calibration-{threads}-threads.json")))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A machine of one kind of view: elements of 4 bytes, turned, in two sizes.
+    pub(in crate::advise) fn calibration() -> Calibration {
+        let machine = Card { cpu: Some("some CPU".to_owned()), ..Card::read(&"v4") };
+        let rate = |bytes, strided_ns, contiguous_ns, copy_ns| Rate {
+            kind: Kind::Turned,
+            width: 4,
+            bytes,
+            alone: Use { strided_ns, contiguous_ns },
+            dear_ns: Some(3.0 * strided_ns),
+            beside: Use { strided_ns: 2.0 * strided_ns, contiguous_ns: 1.5 * contiguous_ns },
+            copy_ns,
+        };
+        let speed =
+            |op: &str, each| Speed { op: op.to_owned(), dtype: "f32".to_owned(), each_ns: each };
+        Calibration::new(
+            machine,
+            1,
+            vec![rate(4096, 400.0, 100.0, 600.0), rate(409_600, 90_000.0, 30_000.0, 60_000.0)],
+            vec![
+                speed("neg", 0.01),
+                speed("add", 0.02),
+                speed("mul_add", 0.02),
+                speed("sqrt", 0.505),
+                speed("exp", 1.0),
+            ],
+        )
+    }
+
+    fn refusal(text: &str) -> String {
+        let error = Calibration::read(text).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        error.to_string()
+    }
+
+    #[test]
+    fn a_document_is_read_as_it_was_written() {
+        let text = serde_json::to_string(&calibration()).unwrap();
+        assert_eq!(Calibration::read(&text).unwrap(), calibration());
+    }
+
+    #[test]
+    fn what_is_no_calibration_is_refused_with_the_reason() {
+        let text = serde_json::to_string(&calibration()).unwrap();
+        let cases = [
+            (String::new(), "not a whole calibration"),
+            (text[..text.len() / 2].to_owned(), "not a whole calibration"),
+            ("{}".to_owned(), "it was not written by `tensor-bench calibrate`"),
+            (
+                text.replace("\"schema\":1", "\"schema\":9"),
+                "of schema 9; this program reads schema 1",
+            ),
+            (
+                text.replace("turned", "bent"),
+                "a calibration with a mistake: unknown variant `bent`",
+            ),
+            (text.replace("\"each_ns\":1.0", "\"each_ns\":0.0"), "something takes no time"),
+        ];
+        for (text, reason) in cases {
+            let refusal = refusal(&text);
+            assert!(refusal.contains(reason), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_calibration_of_something_else_is_refused_with_the_difference() {
+        let own = calibration();
+        let here = own.machine.clone();
+        assert!(own.check_for(&here, 1).is_ok());
+        let machine = |change: fn(&mut Card)| {
+            let mut card = here.clone();
+            change(&mut card);
+            card
+        };
+        let cases = [
+            (
+                machine(|card| card.cpu = Some("other CPU".to_owned())),
+                1,
+                "another machine: some CPU",
+            ),
+            (machine(|card| card.simd = "v3".to_owned()), 1, "another machine"),
+            (machine(|card| card.caches.clear()), 1, "other caches"),
+            (machine(|card| card.version = "9.9.9".to_owned()), 1, "and this is 9.9.9"),
+            (here.clone(), 2, "for 1 threads, not for 2"),
+        ];
+        for (machine, threads, reason) in cases {
+            let refused = own.check_for(&machine, threads).unwrap_err().to_string();
+            assert!(refused.contains(reason), "{refused}");
+        }
+        // What has no part in the rates may change.
+        assert!(own.check_for(&machine(|card| card.kernel = None), 1).is_ok());
+    }
+}

@@ -1,0 +1,220 @@
+//! Keep a view as it is, or copy it once? It depends on how often it is used.
+//!
+//! A [`Question`] names a view, what is done with it, and how often. [`Costs`] are three times — a use of the view, a use of a contiguous copy, the
+//! copy — and [`Costs::advise`] weighs them. They come from one of two places:
+//!
+//! - [`measure()`] takes them now, on arrays of that size;
+//! - [`Calibration::predict`] works them out from rates of this machine that were taken before, for each [`kind`] of view and several sizes, without
+//!   making an array. [`calibrate`] takes those rates, [`calibration`] keeps them in a file; [`regret`] says how far such advice can be trusted.
+//!
+//! ```
+//! use tensor_bench::advise::{Choice, Costs};
+//!
+//! // 10 ms a use as it is, 4 ms a use of the copy, 15 ms for the copy.
+//! let costs = Costs { strided_ns: 10e6, contiguous_ns: 4e6, copy_ns: 15e6 };
+//! assert_eq!(costs.break_even(), Some(3));
+//! assert_eq!(costs.advise(2), Choice::Keep);
+//! assert_eq!(costs.advise(3), Choice::CopyOnce);
+//! ```
+
+pub mod calibration;
+pub mod kind;
+mod measure;
+mod predict;
+pub mod probe;
+pub mod regret;
+
+use serde::Serialize;
+
+pub use calibration::Calibration;
+pub use measure::measure;
+pub use probe::calibrate;
+
+use crate::{
+    Failure, Result,
+    case::Operand,
+    suite::{Case, Op},
+};
+
+/// A view, and what is done with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// What each use does, into a result that is there already. Operands beside the view are contiguous.
+    pub op: Op,
+    /// The view.
+    pub operand: Operand,
+    /// How many uses there will be.
+    pub uses: u64,
+}
+
+impl Question {
+    /// A question that has an answer.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] for an operation that is not elementwise or has no meaning for the elements, a view without elements, no uses.
+    pub fn new(op: Op, operand: Operand, uses: u64) -> Result<Question> {
+        let dtype = operand.dtype;
+        let refused = |why: String| Err(Failure::input(why));
+        match op {
+            Op::Copy | Op::Cast => refused(format!(
+                "{} is not something to be done with a view again and again: expected one of {}",
+                op.name(),
+                Question::ops().map(Op::name).collect::<Vec<_>>().join(", ")
+            )),
+            _ if !op.takes(dtype) => {
+                refused(format!("{} has no meaning for elements of dtype {dtype}", op.name()))
+            }
+            _ if operand.layout.numel() == 0 => refused(format!(
+                "shape {:?} has no elements: there is nothing to advise on",
+                operand.layout.shape()
+            )),
+            _ if uses == 0 => refused("0 uses cost nothing either way: give at least 1".to_owned()),
+            _ => Ok(Question { op, operand, uses }),
+        }
+    }
+
+    /// What can be asked about.
+    pub fn ops() -> impl Iterator<Item = Op> {
+        Op::ALL.iter().copied().filter(|op| !matches!(op, Op::Copy | Op::Cast))
+    }
+
+    /// A use of the view, as a case.
+    ///
+    /// # Errors
+    /// None for a question that was made by [`Question::new`].
+    pub fn case(&self) -> Result<Case> {
+        let others = (1..self.op.arity()).map(|_| self.operand.to_contiguous());
+        let operands = std::iter::once(Ok(self.operand.clone())).chain(others);
+        Ok(Case {
+            group: "advise".to_owned(),
+            id: self.op.name().to_owned(),
+            op: self.op,
+            out: self.operand.dtype,
+            operands: operands.collect::<std::result::Result<_, _>>()?,
+        })
+    }
+}
+
+/// What a view costs, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Costs {
+    /// A use of the view as it is.
+    pub strided_ns: f64,
+    /// A use of a contiguous copy.
+    pub contiguous_ns: f64,
+    /// `contiguous()`: the copy, into fresh memory. Nothing if the view is contiguous.
+    pub copy_ns: f64,
+}
+
+/// What to do with a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    /// Use it as it is.
+    Keep,
+    /// Make a contiguous copy once and use that.
+    CopyOnce,
+}
+
+impl Costs {
+    /// All uses of the view as it is.
+    pub fn kept_ns(&self, uses: u64) -> f64 {
+        uses as f64 * self.strided_ns
+    }
+
+    /// The copy and all uses of it.
+    pub fn copied_ns(&self, uses: u64) -> f64 {
+        self.copy_ns + uses as f64 * self.contiguous_ns
+    }
+
+    /// From how many uses on the copy costs no more; `None` if never.
+    pub fn break_even(&self) -> Option<u64> {
+        let saved = self.strided_ns - self.contiguous_ns;
+        let uses = (self.copy_ns / saved).ceil().max(1.0);
+        // Beyond that the difference is below what any clock shows.
+        (saved > 0.0 && uses < 1e15).then_some(uses as u64)
+    }
+
+    /// What costs less. Of two equal costs, that without a copy.
+    pub fn advise(&self, uses: u64) -> Choice {
+        if self.copied_ns(uses) < self.kept_ns(uses) { Choice::CopyOnce } else { Choice::Keep }
+    }
+
+    /// What a choice costs.
+    pub fn of(&self, choice: Choice, uses: u64) -> f64 {
+        match choice {
+            Choice::Keep => self.kept_ns(uses),
+            Choice::CopyOnce => self.copied_ns(uses),
+        }
+    }
+
+    /// How much more a choice costs than the better one: 0.1 is ten percent.
+    pub fn regret(&self, choice: Choice, uses: u64) -> f64 {
+        self.of(choice, uses) / self.kept_ns(uses).min(self.copied_ns(uses)) - 1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tensor_kernels::DType;
+
+    use super::*;
+    use crate::viewop::ViewOp;
+
+    const COSTS: Costs = Costs { strided_ns: 10.0, contiguous_ns: 4.0, copy_ns: 15.0 };
+
+    #[test]
+    fn a_copy_is_advised_from_where_it_costs_less() {
+        assert_eq!(
+            [1, 2, 3, 100].map(|uses| COSTS.advise(uses)),
+            [Choice::Keep, Choice::Keep, Choice::CopyOnce, Choice::CopyOnce]
+        );
+        assert_eq!(COSTS.break_even(), Some(3));
+        assert_eq!((COSTS.kept_ns(2), COSTS.copied_ns(2)), (20.0, 23.0));
+    }
+
+    #[test]
+    fn a_copy_that_saves_nothing_is_never_advised() {
+        for strided_ns in [3.0, 4.0, 4.0 + 1e-18] {
+            let costs = Costs { strided_ns, ..COSTS };
+            assert_eq!((costs.break_even(), costs.advise(u64::MAX)), (None, Choice::Keep));
+        }
+    }
+
+    #[test]
+    fn regret_is_what_the_wrong_choice_adds() {
+        assert_eq!(COSTS.regret(Choice::Keep, 1), 0.0);
+        assert!((COSTS.regret(Choice::CopyOnce, 1) - 0.9).abs() < 1e-12);
+        assert!((COSTS.regret(Choice::Keep, 10) - (100.0 / 55.0 - 1.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn questions_without_an_answer_are_refused_with_the_rule() {
+        let view =
+            |dtype, base: &[usize]| Operand::new(dtype, base.to_vec(), vec![ViewOp::T]).unwrap();
+        let refusals = [
+            (Op::Copy, view(DType::F32, &[2, 3]), 1, "copy is not something to be done"),
+            (
+                Op::Sqrt,
+                view(DType::I32, &[2, 3]),
+                1,
+                "sqrt has no meaning for elements of dtype i32",
+            ),
+            (Op::Add, view(DType::F32, &[0, 3]), 1, "shape [3, 0] has no elements"),
+            (Op::Add, view(DType::F32, &[2, 3]), 0, "0 uses"),
+        ];
+        for (op, operand, uses, reason) in refusals {
+            let refused = Question::new(op, operand, uses).unwrap_err();
+            assert_eq!(refused.exit_code(), 2);
+            assert!(refused.to_string().contains(reason), "{refused}");
+        }
+    }
+
+    #[test]
+    fn operands_beside_the_view_are_contiguous() {
+        let view = Operand::new(DType::F32, vec![4, 3], vec![ViewOp::T]).unwrap();
+        let case = Question::new(Op::MulAdd, view, 1).unwrap().case().unwrap();
+        let strides: Vec<_> = case.operands.iter().map(|o| o.layout.strides().to_vec()).collect();
+        assert_eq!(strides, [[1, 3], [4, 1], [4, 1]]);
+    }
+}

@@ -1,0 +1,184 @@
+//! Working costs out from rates.
+//!
+//! 1. A contiguous use takes the longer of two times: that of the operation on cached elements, and that of moving the elements as a probe moves
+//!    them, alone or beside another operand; a third operand is one stream more.
+//! 2. A use of the view takes what the probe of its kind took. A dear operation takes more: a part of what the exponential of the view took more,
+//!    the part being that of the exponential's cost on cached elements. How much of it is hidden behind memory depends on the kind.
+//! 3. A copy takes what that of the probe took.
+//!
+//! Times of a probe are interpolated between its sizes, evenly by logarithms: they differ by powers, and so do sizes. Beyond the largest size they
+//! grow with it; below the smallest they stay.
+
+use tensor_kernels::DType;
+
+use super::{
+    Calibration, Costs, Question,
+    calibration::{Rate, Use},
+    kind::{Kind, Length},
+    probe::{WIDTHS, dear_type},
+};
+use crate::{Failure, Result, suite::Op};
+
+/// The kind that contiguous views are taken for: it is the nearest to them, and only its contiguous times are used.
+const PLAIN: Kind = Kind::Rows(Length::VeryLong);
+
+impl Calibration {
+    /// What a view costs, without making an array.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] if the calibration lacks the kind of view, or the operation on such elements.
+    pub fn predict(&self, question: &Question) -> Result<Costs> {
+        let (layout, width) = (&question.operand.layout, question.operand.dtype.size());
+        let kind = Kind::of(layout, width);
+        let rates = self.rates_of(kind.unwrap_or(PLAIN), width)?;
+        let bytes = question.operand.result_bytes() as f64;
+        let time = |of: &dyn Fn(&Rate) -> f64| interpolate(&rates, of, bytes);
+        let probe = Probed::of(question.op);
+        let moved = time(&|rate| probe.used(rate).contiguous_ns);
+        let more = moved * probe.more_streams;
+        let computed = self.speed(question.op, question.operand.dtype)? * layout.numel() as f64;
+        let contiguous_ns = (moved + more).max(computed);
+        if kind.is_none() {
+            return Ok(Costs { strided_ns: contiguous_ns, contiguous_ns, copy_ns: 0.0 });
+        }
+        let dearer = time(&|rate| rate.dear_ns.unwrap_or(0.0).max(rate.alone.strided_ns))
+            - time(&|rate| rate.alone.strided_ns);
+        let dearer = dearer * self.dearness(question, &probe)?;
+        let strided_ns = time(&|rate| probe.used(rate).strided_ns) + more + dearer;
+        Ok(Costs { strided_ns, contiguous_ns, copy_ns: time(&|rate| rate.copy_ns) })
+    }
+
+    /// How dear an operation is, from 0, a probe's, to 1, the exponential's, or more.
+    fn dearness(&self, question: &Question, probe: &Probed) -> Result<f64> {
+        let dtype = question.operand.dtype;
+        let width = dtype.size();
+        let cheap = WIDTHS.into_iter().find(|cheap| cheap.size() == width);
+        let (Some(cheap), Some(dear)) = (cheap, dear_type(width)) else { return Ok(0.0) };
+        let (own, least) = (self.speed(question.op, dtype)?, self.speed(probe.op, cheap)?);
+        let most = self.speed(Op::Exp, dear)?;
+        Ok(if most > least { ((own - least) / (most - least)).max(0.0) } else { 0.0 })
+    }
+
+    fn rates_of(&self, kind: Kind, width: usize) -> Result<Vec<&Rate>> {
+        let mut rates: Vec<&Rate> =
+            self.rates.iter().filter(|rate| (rate.kind, rate.width) == (kind, width)).collect();
+        rates.sort_by_key(|rate| rate.bytes);
+        match rates.as_slice() {
+            [] => Err(Failure::input(format!(
+                "the calibration has no rate for views of kind {kind:?} with elements of {width} bytes"
+            ))),
+            _ => Ok(rates),
+        }
+    }
+
+    /// Nanoseconds that an operation takes for a cached element.
+    fn speed(&self, op: Op, dtype: DType) -> Result<f64> {
+        let (op, dtype) = (op.name(), dtype.name());
+        let speed = self.speeds.iter().find(|speed| speed.op == op && speed.dtype == dtype);
+        let missing = || {
+            Failure::input(format!(
+                "the calibration has no speed for {op} on elements of dtype {dtype}"
+            ))
+        };
+        Ok(speed.ok_or_else(missing)?.each_ns)
+    }
+}
+
+/// The probe that is nearest to an operation.
+struct Probed {
+    op: Op,
+    /// Streams that the operation has beside the probe's, as a part of those.
+    more_streams: f64,
+}
+
+impl Probed {
+    fn of(op: Op) -> Probed {
+        match op.arity() {
+            1 => Probed { op: Op::Neg, more_streams: 0.0 },
+            arity => Probed { op: Op::Add, more_streams: (arity - 2) as f64 / 3.0 },
+        }
+    }
+
+    fn used(&self, rate: &Rate) -> Use {
+        if self.op == Op::Neg { rate.alone } else { rate.beside }
+    }
+}
+
+fn interpolate(rates: &[&Rate], of: &dyn Fn(&Rate) -> f64, bytes: f64) -> f64 {
+    let size = |rate: &Rate| rate.bytes as f64;
+    let above = rates.partition_point(|rate| size(rate) < bytes);
+    match (above.checked_sub(1).map(|at| rates[at]), rates.get(above)) {
+        (Some(low), Some(high)) => {
+            let part = (bytes / size(low)).ln() / (size(high) / size(low)).ln();
+            of(low) * (of(high) / of(low)).powf(part)
+        }
+        (None, Some(smallest)) => of(smallest),
+        (Some(largest), None) => of(largest) * bytes / size(largest),
+        (None, None) => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::calibration::tests::calibration, *};
+    use crate::{case::Operand, viewop::ViewOp};
+
+    fn predict(op: Op, base: [usize; 2], ops: &[ViewOp]) -> Result<Costs> {
+        let operand = Operand::new(DType::F32, base.to_vec(), ops.to_vec()).unwrap();
+        calibration().predict(&Question::new(op, operand, 1).unwrap())
+    }
+
+    fn rounded(costs: Costs) -> [f64; 3] {
+        [costs.strided_ns, costs.contiguous_ns, costs.copy_ns].map(f64::round)
+    }
+
+    #[test]
+    fn at_the_size_of_a_probe_its_times_are_the_prediction() {
+        assert_eq!(
+            rounded(predict(Op::Neg, [32, 32], &[ViewOp::T]).unwrap()),
+            [400.0, 100.0, 600.0]
+        );
+    }
+
+    #[test]
+    fn between_sizes_times_are_interpolated_by_powers() {
+        // 40960 bytes are halfway from 4096 to 409600.
+        let costs = predict(Op::Neg, [80, 128], &[ViewOp::T]).unwrap();
+        assert_eq!(rounded(costs), [6000.0, 1732.0, 6000.0]);
+    }
+
+    #[test]
+    fn beyond_the_sizes_times_grow_with_it_or_stay() {
+        let large = predict(Op::Neg, [640, 320], &[ViewOp::T]).unwrap();
+        assert_eq!(rounded(large), [180_000.0, 60_000.0, 120_000.0]);
+        let small = predict(Op::Neg, [16, 16], &[ViewOp::T]).unwrap();
+        assert_eq!(rounded(small), [400.0, 100.0, 600.0]);
+    }
+
+    #[test]
+    fn other_operands_and_dear_operations_cost_more() {
+        let costs = |op| rounded(predict(op, [32, 32], &[ViewOp::T]).unwrap());
+        assert_eq!(costs(Op::Add), [800.0, 150.0, 600.0]);
+        assert_eq!(costs(Op::MulAdd), [850.0, 200.0, 600.0]);
+        assert_eq!(costs(Op::Exp), [1200.0, 1024.0, 600.0]);
+        // As much dearer than a probe as the exponential's half: (0.505 - 0.01) / (1 - 0.01).
+        assert_eq!(costs(Op::Sqrt), [800.0, 517.0, 600.0]);
+    }
+
+    #[test]
+    fn what_was_not_calibrated_is_an_error() {
+        let kind = predict(Op::Neg, [32, 32], &[ViewOp::Flip(vec![1])]).unwrap_err();
+        assert!(kind.to_string().contains("no rate for views of kind Backwards"), "{kind}");
+        let op = predict(Op::Div, [32, 32], &[ViewOp::T]).unwrap_err();
+        assert_eq!(op.to_string(), "the calibration has no speed for div on elements of dtype f32");
+    }
+
+    #[test]
+    fn a_contiguous_view_costs_what_its_copy_costs() {
+        let mut own = calibration();
+        own.rates.iter_mut().for_each(|rate| rate.kind = PLAIN);
+        let dense = Operand::new(DType::F32, vec![32, 32], Vec::new()).unwrap();
+        let costs = own.predict(&Question::new(Op::Neg, dense, 1).unwrap()).unwrap();
+        assert_eq!(rounded(costs), [100.0, 100.0, 0.0]);
+    }
+}

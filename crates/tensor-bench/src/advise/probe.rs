@@ -1,0 +1,306 @@
+//! Taking the rates of this machine: for each kind of view a probe that stands for it, in several sizes.
+
+use std::{cell::RefCell, time::Duration};
+
+use tensor_kernels::{
+    DType, Fraction, Number, Slice, Tensor, TensorView, ops, to_fresh_contiguous,
+};
+
+use super::{
+    Calibration, Question,
+    calibration::{Rate, Speed, Use},
+    kind::{Kind, Length, Step},
+    measure,
+};
+use crate::{
+    Result,
+    case::Operand,
+    engine::{Budget, Contender, race},
+    env::Card,
+    memory,
+    progress::Progress,
+    sample::Sample,
+    setting::Setting,
+    suite::Care,
+    viewop::ViewOp,
+    with_dtype,
+};
+
+/// The bytes of the probes' results; between two of them costs are interpolated.
+pub(super) const SIZES: [usize; 8] =
+    [1 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 8 << 20, 16 << 20];
+
+/// One element type for each width: what a probe does to them takes no time beside bringing them in.
+pub(super) const WIDTHS: [DType; 5] = [DType::U8, DType::U16, DType::F32, DType::F64, DType::C128];
+
+/// What an operation takes for an element is seen where everything is cached.
+const CACHED: usize = 64 << 10;
+
+/// No probe is made of a larger array: with wide gaps, what is far smaller is in no cache either.
+const LARGEST: usize = 64 << 20;
+
+/// The most that a probe holds at a time: its array, two contiguous ones, a result, a copy.
+const MEMORY: u128 = LARGEST as u128 + 4 * (16 << 20);
+
+/// Takes all rates, in the pool it is called from: a minute or so.
+///
+/// # Errors
+/// Too little memory.
+pub fn calibrate(setting: &Setting) -> Result<Calibration> {
+    memory::preflight(MEMORY)?;
+    let (probes, speeds) = (probes()?, speeds()?);
+    let progress = Progress::new(probes.len() + speeds.len());
+    let rates = probes.iter().map(|probe| {
+        progress.begin(format!("{:?}", probe.kind));
+        let rate = probe.rate(setting)?;
+        progress.end();
+        Ok(rate)
+    });
+    let rates = rates.collect::<Result<Vec<_>>>()?;
+    let speeds = speeds.iter().map(|question| {
+        progress.begin(question.op.name());
+        let speed = speed(setting, question)?;
+        progress.end();
+        Ok(speed)
+    });
+    let speeds = speeds.collect::<Result<Vec<_>>>()?;
+    let machine = Card::read(&setting.exec.simd());
+    Ok(Calibration::new(machine, setting.threads, rates, speeds))
+}
+
+/// A view that stands for its kind.
+struct Probe {
+    kind: Kind,
+    operand: Operand,
+}
+
+fn probes() -> Result<Vec<Probe>> {
+    let mut probes = Vec::new();
+    for kind in Kind::ALL {
+        for dtype in WIDTHS {
+            let operands = SIZES.into_iter().filter_map(|bytes| operand(kind, dtype, bytes));
+            for operand in operands {
+                probes.push(Probe { kind, operand: operand? });
+            }
+        }
+    }
+    Ok(probes)
+}
+
+impl Probe {
+    fn rate(&self, setting: &Setting) -> Result<Rate> {
+        let operand = &self.operand;
+        let times = with_dtype!(number: operand.dtype, T => times::<T>(setting, operand))?;
+        let [strided_alone, alone, strided_beside, beside, copy_ns] = times;
+        Ok(Rate {
+            kind: self.kind,
+            width: operand.dtype.size(),
+            bytes: operand.result_bytes(),
+            alone: Use { strided_ns: strided_alone, contiguous_ns: alone },
+            beside: Use { strided_ns: strided_beside, contiguous_ns: beside },
+            dear_ns: dear(setting, operand)?,
+            copy_ns,
+        })
+    }
+}
+
+/// The view and a contiguous array alone, both beside another, and the copy. All elements are equal: nothing here depends on them, and a fill takes
+/// less time than a race.
+fn times<T: Sample + Number>(setting: &Setting, operand: &Operand) -> Result<[f64; 5]> {
+    let Setting { exec, budget, .. } = setting;
+    let full = |shape: &[usize]| Tensor::full(shape, T::sample(0));
+    let base: usize = operand.base.iter().product();
+    let view = full(&[base])?.with_layout(operand.layout.clone())?;
+    let [dense, other, target] = [full(view.shape())?, full(view.shape())?, full(view.shape())?];
+    let (view, dense, other) = (view.read()?, dense.read()?, other.read()?);
+    let (view, dense, other) = (view.as_view(), dense.as_view(), other.as_view());
+    let mut target = target.write()?;
+    let target = RefCell::new(target.as_view_mut()?);
+    let alone = |from: &TensorView<'_, T>| ops::neg_into(exec, from, &mut *target.borrow_mut());
+    let beside =
+        |from: &TensorView<'_, T>| ops::add_into(exec, from, &other, &mut *target.borrow_mut());
+    let copy = || -> Result<Tensor<T>> { Ok(to_fresh_contiguous(exec, &view)?) };
+    let contenders = [
+        Contender::new(|| alone(&view)).guest(),
+        Contender::new(|| alone(&dense)).guest(),
+        Contender::new(|| beside(&view)).guest(),
+        Contender::new(|| beside(&dense)).guest(),
+        Contender::new(|| copy().map(drop)).guest(),
+    ];
+    Ok(race(budget, contenders)?.map(|timing| timing.best_ns))
+}
+
+/// The exponential of the view, for floats of its width.
+fn dear(setting: &Setting, operand: &Operand) -> Result<Option<f64>> {
+    dear_type(operand.dtype.size())
+        .map(|dtype| with_dtype!(fraction: dtype, T => exponential::<T>(setting, operand)))
+        .transpose()
+}
+
+/// The floats of so many bytes, as far as they have an exponential.
+pub(super) fn dear_type(width: usize) -> Option<DType> {
+    [DType::F16, DType::F32, DType::F64, DType::C128]
+        .into_iter()
+        .find(|dtype| dtype.size() == width)
+}
+
+fn exponential<T: Sample + Fraction>(setting: &Setting, operand: &Operand) -> Result<f64> {
+    let full = |shape: &[usize]| Tensor::full(shape, T::sample(0));
+    let base: usize = operand.base.iter().product();
+    let view = full(&[base])?.with_layout(operand.layout.clone())?;
+    let target = full(view.shape())?;
+    let (view, mut target) = (view.read()?, target.write()?);
+    let (view, mut target) = (view.as_view(), target.as_view_mut()?);
+    let run = Contender::new(|| ops::exp_into(&setting.exec, &view, &mut target)).guest();
+    Ok(race(&setting.budget, [run])?.map(|timing| timing.best_ns)[0])
+}
+
+/// Every operation on every element type that has it, on contiguous arrays that are cached.
+fn speeds() -> Result<Vec<Question>> {
+    let mut all = Vec::new();
+    for op in Question::ops() {
+        for &dtype in DType::ALL.iter().filter(|dtype| op.takes(**dtype)) {
+            let dense = Operand::new(dtype, vec![CACHED / dtype.size()], Vec::new())?;
+            all.push(Question::new(op, dense, 1)?);
+        }
+    }
+    Ok(all)
+}
+
+fn speed(setting: &Setting, question: &Question) -> Result<Speed> {
+    let costs = measure::costs(setting, question, Care::Trusted)?;
+    Ok(Speed {
+        op: question.op.name().to_owned(),
+        dtype: question.operand.dtype.name().to_owned(),
+        each_ns: costs.contiguous_ns / question.operand.layout.numel() as f64,
+    })
+}
+
+/// The time that is given to each probe. Everybody is a guest, so what takes long is run three times in all.
+pub const BUDGET: Budget = Budget {
+    sample: Duration::from_micros(50),
+    time: Duration::from_millis(5),
+    fewest_rounds: 2,
+    most_rounds: 40,
+};
+
+/// The probe of a kind whose result has so many bytes; `None` where that is too small for the kind or too large to probe, or no element is.
+fn operand(kind: Kind, dtype: DType, bytes: usize) -> Option<Result<Operand>> {
+    let width = dtype.size();
+    let (base, ops) = view(kind, bytes / width, width)?;
+    if base.iter().product::<usize>() * width > LARGEST {
+        return None;
+    }
+    Some(Operand::new(dtype, base, ops).map_err(Into::into))
+}
+
+/// The dense array and what is done to it, for a view of some `count` elements of `width` bytes.
+fn view(kind: Kind, count: usize, width: usize) -> Option<(Vec<usize>, Vec<ViewOp>)> {
+    let side = count.isqrt();
+    let row = side.min(1024);
+    let every = |step| ViewOp::Slice(1, Slice::new(None, None, step as isize));
+    let thinned = |step: usize| (vec![count / row, row * step], vec![every(step)]);
+    Some(match kind {
+        Kind::Rows(length) => {
+            let row = row_of(length, width);
+            let rows = at_least(2, count / row)?;
+            (vec![rows, 2 * row], vec![ViewOp::Narrow(1, 0, row)])
+        }
+        Kind::RowsOutOfOrder(length) => {
+            let row = row_of(length, width);
+            let side = at_least(2, (count / row).isqrt())?;
+            (vec![count / row / side, side, row], vec![ViewOp::Transpose(0, 1)])
+        }
+        Kind::RowsRepeated => {
+            (vec![1, row], vec![ViewOp::Expand(vec![(count / row) as isize, row as isize])])
+        }
+        Kind::Same => {
+            (vec![count / row, 1], vec![ViewOp::Expand(vec![(count / row) as isize, row as isize])])
+        }
+        Kind::Backwards => (vec![count / row, row], vec![ViewOp::Flip(vec![1])]),
+        Kind::Thinned(step) => thinned(step_of(step, width)?),
+        Kind::Turned => {
+            let side = at_least(16, out_of_step(side / 16 * 16, width))?;
+            (vec![count / side, side], vec![ViewOp::T])
+        }
+        Kind::TurnedInStep => {
+            let side = at_least(4096 / width, 1 << side.max(4096 / width).ilog2())?;
+            (vec![at_least(16, count / side)?, side], vec![ViewOp::T])
+        }
+        Kind::TurnedBatches => {
+            let batch = at_least(1, count / (64 * 300))?;
+            (vec![batch.max(2), 300, 64], vec![ViewOp::Permute(vec![0, 2, 1])])
+        }
+        Kind::TurnedPieces => {
+            let side = at_least(16, (count as f64).cbrt() as usize)?;
+            (vec![count / side / side, side, side], vec![ViewOp::Reverse])
+        }
+        Kind::Woven => (vec![3, at_least(16, count / 3)?], vec![ViewOp::T]),
+        Kind::Unwoven => (vec![at_least(16, count / 3)?, 3], vec![ViewOp::T]),
+        Kind::TurnedAndThinned => {
+            let side = at_least(16, side)?;
+            (vec![side, 2 * side], vec![every(2), ViewOp::T])
+        }
+    })
+}
+
+fn at_least(least: usize, count: usize) -> Option<usize> {
+    (count >= least).then_some(count)
+}
+
+fn row_of(length: Length, width: usize) -> usize {
+    let bytes = match length {
+        Length::Short => 32,
+        Length::Middle => 96,
+        Length::Long => 384,
+        Length::VeryLong => 4096,
+    };
+    bytes / width
+}
+
+/// Wide elements are a line of a cache, or nearly so, at steps that are of another kind.
+fn step_of(step: Step, width: usize) -> Option<usize> {
+    let line = 64 / width;
+    match step {
+        Step::Two => Some(2),
+        Step::Four => Some(3),
+        Step::Line => at_least(5, line),
+        Step::Far => Some((2 * line).max(5)),
+    }
+}
+
+/// Rows of this many elements, or a few less, that do not meet in few sets of a cache.
+fn out_of_step(side: usize, width: usize) -> usize {
+    if (side * width).is_multiple_of(1024) { side.saturating_sub(16) } else { side }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_probe_is_of_its_kind() {
+        for Probe { kind, operand } in probes().unwrap() {
+            let found = Kind::of(&operand.layout, operand.dtype.size());
+            assert_eq!(found, Some(kind), "{} {:?}", operand.dtype, operand.layout);
+        }
+    }
+
+    /// Wide elements are a line of a cache already at steps that are of another kind.
+    #[test]
+    fn every_kind_is_probed_out_of_cache_at_every_width() {
+        for kind in Kind::ALL {
+            for dtype in WIDTHS {
+                let sizes = SIZES.into_iter().filter_map(|bytes| operand(kind, dtype, bytes));
+                let bases = sizes.map(|operand| operand.unwrap().base_bytes());
+                let largest = bases.max().unwrap_or(0) as usize;
+                let none = kind == Kind::Thinned(Step::Line) && dtype.size() > 8;
+                assert_eq!(none, largest == 0, "{kind:?} {dtype}");
+                assert!(
+                    none || kind == Kind::Same || kind == Kind::RowsRepeated || largest > 15 << 20
+                );
+                assert!(largest <= LARGEST);
+            }
+        }
+    }
+}

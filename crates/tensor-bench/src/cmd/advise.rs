@@ -1,0 +1,189 @@
+//! `advise`: keep a view as it is, or copy it once?
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use serde::Serialize;
+use tensor_kernels::DType;
+
+use super::calibrate;
+use crate::{
+    Failure, Result,
+    advise::{self, Choice, Costs, Question, kind::Kind},
+    case::Operand,
+    engine::Budget,
+    pool,
+    render::{Column, WIDTH, table, time, tuple, wrap},
+    setting::{self, Setting},
+    suite::{self, Op},
+    viewargs::ViewArgs,
+};
+
+/// A view, its use, and where the costs come from.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The sizes of the array that is viewed, as in 4096,4096
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', required = true)]
+    shape: Vec<usize>,
+    /// The element type
+    #[arg(long, value_name = "DTYPE", default_value = "f32")]
+    dtype: DType,
+    /// What each use does: add, sub, mul, div, neg, relu, sqrt, exp or mul_add; other operands are contiguous
+    #[arg(long, value_name = "OP", default_value = "add", value_parser = op)]
+    op: Op,
+    /// How often the view is used
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    uses: u64,
+    /// How many threads to use; as many as there are cores by default
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Measure now, on arrays of that size; the default
+    #[arg(long)]
+    measure: bool,
+    /// Predict from this machine's calibration, which is made first if there is none
+    #[arg(long, conflicts_with = "measure")]
+    predict: bool,
+    /// Predict from this calibration
+    #[arg(long, value_name = "FILE", conflicts_with = "measure")]
+    calibration: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    view: ViewArgs,
+}
+
+fn op(name: &str) -> Result<Op, String> {
+    let names = || Question::ops().map(Op::name).collect::<Vec<_>>().join(", ");
+    Question::ops()
+        .find(|op| op.name() == name)
+        .ok_or_else(|| format!("expected one of {}", names()))
+}
+
+/// The answer; `--json` prints it as it is.
+#[derive(Serialize)]
+struct Answer {
+    op: &'static str,
+    dtype: &'static str,
+    shape: Vec<usize>,
+    strides: Vec<isize>,
+    contiguous: bool,
+    /// What the cost depends on; nothing if it is contiguous.
+    kind: Option<Kind>,
+    /// The path of a use.
+    path: &'static str,
+    threads: usize,
+    uses: u64,
+    source: Source,
+    #[serde(flatten)]
+    costs: Costs,
+    /// All uses as it is, and the copy with all uses of it.
+    kept_ns: f64,
+    copied_ns: f64,
+    break_even_uses: Option<u64>,
+    choice: Choice,
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Source {
+    Measured,
+    Predicted,
+}
+
+/// Finds the costs and weighs them.
+///
+/// # Errors
+/// A view that the library refuses, an operation without meaning, too many threads, too little memory; a calibration that cannot be used or kept.
+pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    let threads = pool::check(args.threads.unwrap_or_else(pool::cores))?;
+    let operand = Operand::new(args.dtype, args.shape.clone(), args.view.0.clone());
+    let question = Question::new(args.op, operand.map_err(Failure::input)?, args.uses)?;
+    let exec = setting::exec()?;
+    let predict = args.predict || args.calibration.is_some();
+    let (source, costs) = if predict {
+        let calibration = calibrate::kept(args.calibration.as_deref(), &exec, threads)?;
+        (Source::Predicted, calibration.predict(&question)?)
+    } else {
+        let setting = Setting { exec, budget: Budget::FULL, threads };
+        let costs = pool::build(threads)?.install(|| advise::measure(&setting, &question))?;
+        (Source::Measured, costs)
+    };
+    let path = suite::path(&exec, &question.case()?)?;
+    let answer = Answer::new(&question, path, threads, source, costs);
+    if args.json { document(&answer, out) } else { text(&answer, out) }
+}
+
+impl Answer {
+    fn new(
+        question: &Question,
+        path: &'static str,
+        threads: usize,
+        source: Source,
+        costs: Costs,
+    ) -> Answer {
+        let Question { op, operand, uses } = question;
+        let layout = &operand.layout;
+        Answer {
+            op: op.name(),
+            dtype: operand.dtype.name(),
+            shape: layout.shape().to_vec(),
+            strides: layout.strides().to_vec(),
+            contiguous: layout.is_contiguous(),
+            kind: Kind::of(layout, operand.dtype.size()),
+            path,
+            threads,
+            uses: *uses,
+            source,
+            costs,
+            kept_ns: costs.kept_ns(*uses),
+            copied_ns: costs.copied_ns(*uses),
+            break_even_uses: costs.break_even(),
+            choice: costs.advise(*uses),
+        }
+    }
+
+    fn advice(&self) -> String {
+        let break_even = match self.break_even_uses {
+            None => "a copy never pays".to_owned(),
+            Some(1) => "a copy pays from the first use on".to_owned(),
+            Some(uses) => format!("a copy pays from {uses} uses on"),
+        };
+        match self.choice {
+            _ if self.contiguous => "it is contiguous: there is nothing to copy".to_owned(),
+            Choice::Keep => format!("keep it as it is: {break_even}"),
+            Choice::CopyOnce => format!("copy it once, with contiguous(): {break_even}"),
+        }
+    }
+}
+
+fn document(answer: &Answer, out: &mut dyn Write) -> Result<()> {
+    serde_json::to_writer_pretty(&mut *out, answer).map_err(io::Error::from)?;
+    Ok(writeln!(out)?)
+}
+
+fn text(answer: &Answer, out: &mut dyn Write) -> Result<()> {
+    let s = |count: u64| if count == 1 { "" } else { "s" };
+    let (shape, strides) = (tuple(&answer.shape), tuple(&answer.strides));
+    let source = if answer.source == Source::Measured { "measured" } else { "predicted" };
+    let head = format!(
+        "{} over a view of {}, shape {shape} strides {strides}, path {}; {} thread{}, {source}",
+        answer.op,
+        answer.dtype,
+        answer.path,
+        answer.threads,
+        s(answer.threads as u64)
+    );
+    writeln!(out, "{}\n", wrap(&head, WIDTH).join("\n"))?;
+    writeln!(out, "{}\n", answer.advice())?;
+    let uses = format!("{} use{}", answer.uses, s(answer.uses));
+    let columns =
+        [Column::Left(""), Column::Right("copy"), Column::Right("each use"), Column::Right(&uses)];
+    let Costs { strided_ns, contiguous_ns, copy_ns } = answer.costs;
+    let line = |name: &str, copy, each, all| vec![name.to_owned(), copy, time(each), time(all)];
+    let kept = line("as it is", "-".to_owned(), strided_ns, answer.kept_ns);
+    let copied = line("copied once", time(copy_ns), contiguous_ns, answer.copied_ns);
+    Ok(write!(out, "{}", table(&columns, vec![kept, copied]))?)
+}

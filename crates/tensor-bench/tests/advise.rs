@@ -1,0 +1,189 @@
+//! `advise` and `calibrate`: answers from a calibration of known rates, answers by the clock as far as they are the same each time, refusals.
+
+mod common;
+
+use common::{Folder, command, finish, run};
+use serde_json::Value;
+use tensor_bench::{
+    advise::{
+        Calibration,
+        calibration::{Rate, Speed, Use},
+        kind::Kind,
+    },
+    env::Card,
+    setting,
+};
+
+/// A calibration of this machine for one thread, in which a transposed 32 x 32 array of floats costs 400 ns a use, 100 as a copy, 600 to copy.
+fn calibration() -> Calibration {
+    let machine = Card::read(&setting::exec().unwrap().simd());
+    let (width, bytes) = (4, 4096);
+    let alone = Use { strided_ns: 400.0, contiguous_ns: 100.0 };
+    let rate = Rate {
+        kind: Kind::Turned,
+        width,
+        bytes,
+        alone,
+        beside: alone,
+        dear_ns: None,
+        copy_ns: 600.0,
+    };
+    let (op, dtype) = ("neg".to_owned(), "f32".to_owned());
+    let exp = Speed { op: "exp".to_owned(), dtype: "f32".to_owned(), each_ns: 1.0 };
+    let speed = Speed { op, dtype, each_ns: 0.01 };
+    Calibration::new(machine, 1, vec![rate], vec![speed, exp])
+}
+
+fn text(calibration: &Calibration) -> String {
+    serde_json::to_string(calibration).unwrap()
+}
+
+const TURNED: [&str; 9] =
+    ["advise", "--shape", "32,32", "--permute", "1,0", "--op", "neg", "--threads", "1"];
+
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    TURNED.iter().chain(more).copied().collect()
+}
+
+#[test]
+fn an_answer_is_worked_out_from_the_calibration() {
+    let folder = Folder::new();
+    let file = folder.file("c.json", text(&calibration()));
+    for (uses, choice, kept, copied) in
+        [("2", "keep", 800.0, 800.0), ("3", "copy_once", 1200.0, 900.0)]
+    {
+        let args = with(&["--calibration", &file, "--uses", uses, "--json"]);
+        let answer: Value = serde_json::from_str(&run(&args).succeeded()).unwrap();
+        assert_eq!((&answer["choice"], &answer["source"]), (&choice.into(), &"predicted".into()));
+        let costs = ["strided_ns", "contiguous_ns", "copy_ns", "kept_ns", "copied_ns"];
+        let costs = costs.map(|cost| answer[cost].as_f64().unwrap().round());
+        assert_eq!(costs, [400.0, 100.0, 600.0, kept, copied]);
+        assert_eq!((&answer["break_even_uses"], &answer["kind"]), (&2.into(), &"turned".into()));
+        assert_eq!(
+            (&answer["path"], &answer["contiguous"]),
+            (&"tiled_lanes".into(), &false.into())
+        );
+    }
+}
+
+#[test]
+fn the_text_says_what_to_do_and_why() {
+    let folder = Folder::new();
+    let file = folder.file("c.json", text(&calibration()));
+    let text = run(&with(&["--calibration", &file, "--uses", "3"])).succeeded();
+    let expected = "\
+neg over a view of f32, shape (32, 32) strides (1, 32), path tiled_lanes; 1 thread, predicted
+
+copy it once, with contiguous(): a copy pays from 2 uses on
+
+               copy  each use  3 uses
+as it is          -    400 ns  1.2 us
+copied once  600 ns    100 ns  900 ns
+";
+    assert_eq!(text, expected);
+}
+
+/// Windows has another folder for caches.
+#[cfg(unix)]
+#[test]
+fn the_usual_place_is_in_the_folder_for_caches() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("tensor-bench")).unwrap();
+    folder.file("tensor-bench/calibration-1-threads.json", text(&calibration()));
+    let args = with(&["--predict"]);
+    let answer = finish(command(&args).env("XDG_CACHE_HOME", folder.path(""))).succeeded();
+    assert!(answer.contains("predicted"), "{answer}");
+}
+
+#[test]
+fn a_calibration_that_cannot_be_used_is_refused_with_the_reason() {
+    let folder = Folder::new();
+    let (own, whole) = (calibration(), text(&calibration()));
+    let other = |change: fn(&mut Calibration)| {
+        let mut other = own.clone();
+        change(&mut other);
+        text(&other)
+    };
+    let cases = [
+        (whole[..whole.len() / 2].to_owned(), "not a whole calibration"),
+        ("[]".to_owned(), "not a calibration"),
+        (other(|c| c.machine.cpu = Some("an abacus".to_owned())), "another machine: an abacus"),
+        (other(|c| c.machine.version = "0.0.1".to_owned()), "made by version 0.0.1"),
+        (other(|c| c.threads = 7), "for 7 threads, not for 1"),
+        (other(|c| c.rates.clear()), "no rate for views of kind Turned"),
+        (other(|c| c.speeds.clear()), "no speed for neg on elements of dtype f32"),
+    ];
+    for (text, reason) in cases {
+        let file = folder.file("c.json", text);
+        run(&with(&["--calibration", &file])).refused(reason);
+    }
+    run(&with(&["--calibration", "/nowhere/c.json"])).refused("cannot read /nowhere/c.json");
+}
+
+/// What is in the usual place may be thrown away; a place that cannot be written is no reason to measure in vain.
+#[cfg(unix)]
+#[test]
+fn a_place_that_cannot_be_written_is_an_error_with_a_way_out() {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("tensor-bench/calibration-1-threads.json")).unwrap();
+    let args = with(&["--predict"]);
+    let ended = finish(command(&args).env("XDG_CACHE_HOME", folder.path("")));
+    assert!(ended.err.contains("calibrating, which takes a minute: "), "{ended:?}");
+    assert!(ended.err.contains("not a regular file"), "{ended:?}");
+    assert!(ended.err.contains("--measure needs no calibration"), "{ended:?}");
+    assert_eq!(ended.failed("cannot write"), "");
+    run(&["calibrate", "--out", "/nowhere/c.json"]).failed("cannot write /nowhere/c.json");
+    let check = ["calibrate", "--check", "--calibration", "/nowhere/c.json"];
+    run(&check).refused("cannot read /nowhere/c.json");
+}
+
+#[test]
+fn measuring_finds_costs_and_weighs_them() {
+    let answer = run(&with(&["--measure", "--uses", "5", "--json"])).succeeded();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let cost = |name: &str| answer[name].as_f64().unwrap();
+    assert!(["strided_ns", "contiguous_ns", "copy_ns"].into_iter().all(|name| cost(name) > 0.0));
+    assert_eq!(cost("kept_ns"), 5.0 * cost("strided_ns"));
+    assert_eq!(cost("copied_ns"), cost("copy_ns") + 5.0 * cost("contiguous_ns"));
+    let copy = cost("copied_ns") < cost("kept_ns");
+    assert_eq!(answer["choice"], if copy { "copy_once" } else { "keep" });
+    assert_eq!(answer["source"], "measured");
+}
+
+#[test]
+fn nothing_is_copied_of_what_is_contiguous() {
+    let args = ["advise", "--shape", "1,64", "--permute", "1,0", "--op", "neg", "--threads", "1"];
+    let text = run(&args).succeeded();
+    assert!(text.contains("it is contiguous: there is nothing to copy"), "{text}");
+}
+
+#[test]
+fn questions_without_an_answer_are_refused() {
+    let cases: &[(&[&str], &str)] = &[
+        (&[], "--shape"),
+        (&["--shape", "4,x"], "--shape"),
+        (&["--shape", "-4"], "--shape"),
+        (&["--shape", "0,3"], "shape [0, 3] has no elements"),
+        (&["--shape", "4294967296,4294967296"], "size"),
+        (&["--shape", "4,4", "--permute", "0,0"], "permute"),
+        (&["--shape", "4,4", "--slice", "::0"], "a slice step cannot be 0"),
+        (&["--shape", "4,4", "--op", "copy"], "expected one of add"),
+        (&["--shape", "4,4", "--op", "frobnicate"], "expected one of add"),
+        (&["--shape", "4,4", "--dtype", "f31"], "f31"),
+        (&["--shape", "4,4", "--op", "sqrt", "--dtype", "i32"], "sqrt has no meaning"),
+        (&["--shape", "4,4", "--uses", "0"], "0 uses"),
+        (&["--shape", "4,4", "--uses", "-1"], "-1"),
+        (&["--shape", "4,4", "--threads", "0"], "0 threads"),
+        (&["--shape", "4,4", "--measure", "--predict"], "cannot be used with"),
+    ];
+    for (args, reason) in cases {
+        println!("{args:?}");
+        run(&[&["advise"], *args].concat()).refused(reason);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn more_than_memory_holds_is_not_begun() {
+    run(&["advise", "--shape", "1048576,1048576", "--permute", "1,0"]).failed("of memory");
+}
