@@ -15,6 +15,8 @@ pub enum Kind {
     Rows(Length),
     /// … that lie in another order than they are read.
     RowsOutOfOrder(Length),
+    /// Rows that lie in reverse order.
+    RowsUpsideDown,
     /// Rows that are read again and again: an expanded dimension around adjacent elements.
     RowsRepeated,
     /// One element, read again and again.
@@ -81,7 +83,7 @@ const PIECE: usize = 256;
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 22] = {
+    pub const ALL: [Kind; 23] = {
         use Length::{Long, Middle, Short, VeryLong};
         [
             Kind::Rows(Short),
@@ -92,6 +94,7 @@ impl Kind {
             Kind::RowsOutOfOrder(Middle),
             Kind::RowsOutOfOrder(Long),
             Kind::RowsOutOfOrder(VeryLong),
+            Kind::RowsUpsideDown,
             Kind::RowsRepeated,
             Kind::Same,
             Kind::Backwards,
@@ -163,6 +166,7 @@ fn rows(bytes: usize, outer: &[Dim]) -> Kind {
     };
     match in_order(&outer.iter().collect::<Vec<_>>()) {
         _ if outer.iter().any(|dim| dim.stride == 0) => Kind::RowsRepeated,
+        _ if outer.iter().any(|dim| dim.stride < 0) => Kind::RowsUpsideDown,
         true => Kind::Rows(length),
         false => Kind::RowsOutOfOrder(length),
     }
@@ -257,5 +261,6 @@ mod tests {
         assert_eq!(kind(&[1000, 3], &[1, 1000]), Some(Kind::Woven));
         assert_eq!(kind(&[500, 100], &[2, 1000]), Some(Kind::TurnedAndThinned));
         assert_eq!(kind(&[5, 4, 3], &[0, 3, 1]), Some(Kind::RowsRepeated));
+        assert_eq!(kind(&[5, 4, 3], &[12, -3, 1]), Some(Kind::RowsUpsideDown));
     }
 }

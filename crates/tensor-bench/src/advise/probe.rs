@@ -3,7 +3,7 @@
 use std::{cell::RefCell, time::Duration};
 
 use tensor_kernels::{
-    DType, Fraction, Number, Slice, Tensor, TensorView, ops, to_fresh_contiguous,
+    DType, Fraction, Number, Slice, Tensor, TensorExt, TensorView, ops, to_fresh_contiguous,
 };
 
 use super::{
@@ -28,7 +28,7 @@ use crate::{
 
 /// The bytes of the probes' results; between two of them costs are interpolated.
 pub(super) const SIZES: [usize; 8] =
-    [1 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 8 << 20, 16 << 20];
+    [1 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 8 << 20, 32 << 20];
 
 /// One element type for each width: what a probe does to them takes no time beside bringing them in.
 pub(super) const WIDTHS: [DType; 5] = [DType::U8, DType::U16, DType::F32, DType::F64, DType::C128];
@@ -37,10 +37,10 @@ pub(super) const WIDTHS: [DType; 5] = [DType::U8, DType::U16, DType::F32, DType:
 const CACHED: usize = 64 << 10;
 
 /// No probe is made of a larger array: with wide gaps, what is far smaller is in no cache either.
-const LARGEST: usize = 64 << 20;
+const LARGEST: usize = 128 << 20;
 
 /// The most that a probe holds at a time: its array, two contiguous ones, a result, a copy.
-const MEMORY: u128 = LARGEST as u128 + 4 * (16 << 20);
+const MEMORY: u128 = LARGEST as u128 + 4 * (32 << 20);
 
 /// Takes all rates, in the pool it is called from: a minute or so.
 ///
@@ -108,10 +108,9 @@ impl Probe {
 /// less time than a race.
 fn times<T: Sample + Number>(setting: &Setting, operand: &Operand) -> Result<[f64; 5]> {
     let Setting { exec, budget, .. } = setting;
-    let full = |shape: &[usize]| Tensor::full(shape, T::sample(0));
-    let base: usize = operand.base.iter().product();
-    let view = full(&[base])?.with_layout(operand.layout.clone())?;
-    let [dense, other, target] = [full(view.shape())?, full(view.shape())?, full(view.shape())?];
+    let view = viewed::<T>(operand)?;
+    let [dense, other, target] =
+        [full::<T>(view.shape())?, full(view.shape())?, full(view.shape())?];
     let (view, dense, other) = (view.read()?, dense.read()?, other.read()?);
     let (view, dense, other) = (view.as_view(), dense.as_view(), other.as_view());
     let mut target = target.write()?;
@@ -130,6 +129,17 @@ fn times<T: Sample + Number>(setting: &Setting, operand: &Operand) -> Result<[f6
     Ok(race(budget, contenders)?.map(|timing| timing.best_ns))
 }
 
+/// An array without a page that is only promised.
+fn full<T: Sample>(shape: &[usize]) -> Result<Tensor<T>> {
+    let array = Tensor::zeros(shape)?;
+    array.fill(T::sample(0))?;
+    Ok(array)
+}
+
+fn viewed<T: Sample>(operand: &Operand) -> Result<Tensor<T>> {
+    Ok(full(&[operand.base.iter().product()])?.with_layout(operand.layout.clone())?)
+}
+
 /// The exponential of the view, for floats of its width.
 fn dear(setting: &Setting, operand: &Operand) -> Result<Option<f64>> {
     dear_type(operand.dtype.size())
@@ -145,10 +155,8 @@ pub(super) fn dear_type(width: usize) -> Option<DType> {
 }
 
 fn exponential<T: Sample + Fraction>(setting: &Setting, operand: &Operand) -> Result<f64> {
-    let full = |shape: &[usize]| Tensor::full(shape, T::sample(0));
-    let base: usize = operand.base.iter().product();
-    let view = full(&[base])?.with_layout(operand.layout.clone())?;
-    let target = full(view.shape())?;
+    let view = viewed::<T>(operand)?;
+    let target = full::<T>(view.shape())?;
     let (view, mut target) = (view.read()?, target.write()?);
     let (view, mut target) = (view.as_view(), target.as_view_mut()?);
     let run = Contender::new(|| ops::exp_into(&setting.exec, &view, &mut target)).guest();
@@ -217,6 +225,7 @@ fn view(kind: Kind, count: usize, width: usize) -> Option<(Vec<usize>, Vec<ViewO
         Kind::Same => {
             (vec![count / row, 1], vec![ViewOp::Expand(vec![(count / row) as isize, row as isize])])
         }
+        Kind::RowsUpsideDown => (vec![count / row, row], vec![ViewOp::Flip(vec![0])]),
         Kind::Backwards => (vec![count / row, row], vec![ViewOp::Flip(vec![1])]),
         Kind::Thinned(step) => thinned(step_of(step, width)?),
         Kind::Turned => {
@@ -297,7 +306,7 @@ mod tests {
                 let none = kind == Kind::Thinned(Step::Line) && dtype.size() > 8;
                 assert_eq!(none, largest == 0, "{kind:?} {dtype}");
                 assert!(
-                    none || kind == Kind::Same || kind == Kind::RowsRepeated || largest > 15 << 20
+                    none || kind == Kind::Same || kind == Kind::RowsRepeated || largest > 31 << 20
                 );
                 assert!(largest <= LARGEST);
             }
