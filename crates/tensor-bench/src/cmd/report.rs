@@ -16,7 +16,8 @@ use crate::{
     pool,
     progress::Progress,
     report::{
-        BytesToFloats, Report, Row, SCHEMA, Same, Subject, html, measure, measure_curve, render,
+        BytesToFloats, Report, Row, SCHEMA, Same, Subject, Summed, html, measure, measure_curve,
+        render,
     },
     sample::Sample,
     setting::{self, Setting},
@@ -140,7 +141,7 @@ fn known(case: &Case, quick: bool, setting: &Setting) -> Result<Row> {
     with_dtype!(case.dtype, T => generated::<T>(case.name, chain, &operand, setting))
 }
 
-fn generated<T: Sample>(
+fn generated<T: Summed>(
     name: &str,
     chain: &str,
     operand: &Operand,
@@ -159,7 +160,7 @@ fn own(args: &Args, setting: &Setting, path: &std::path::Path) -> Result<Row> {
     with_tensor!(&array, tensor => typed(setting, &subject(&name, &chain, &flat(tensor)?, layout)))
 }
 
-fn typed<T: Sample>(setting: &Setting, subject: &Subject<'_, T>) -> Result<Row> {
+fn typed<T: Summed>(setting: &Setting, subject: &Subject<'_, T>) -> Result<Row> {
     measure::<Same<T>>(setting, subject)
 }
 

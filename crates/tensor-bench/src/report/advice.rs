@@ -11,7 +11,7 @@ pub(super) fn advice(rows: &[Row]) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(contiguous_already(rows));
     lines.extend(passes("Elementwise work by the kernels", &strided, |row| row.elementwise));
-    lines.extend(passes("Plain loops in logical order", &strided, |row| row.sum));
+    lines.extend(passes("Sums by the kernels", &strided, |row| row.sum));
     lines.extend(price_of_memory(&strided));
     lines
 }

@@ -3,18 +3,23 @@
 use std::marker::PhantomData;
 
 use tensor_kernels::{
-    DType, Exec, Layout, Tensor, TensorExt, TensorView, TensorViewMut, copy_into, elementwise_path,
-    map_into,
+    DType, Exec, Layout, Summable, Tensor, TensorExt, TensorView, TensorViewMut, copy_into,
+    elementwise_path, map_into,
 };
 
 use crate::{sample::Sample, setting};
 
+/// An element type whose sums can be looked at. Every [`Sample`] is one.
+pub trait Summed: Sample + Summable<Sum: Sample> {}
+
+impl<T: Sample + Summable<Sum: Sample>> Summed for T {}
+
 /// How a copy changes the element type.
 pub trait Conversion {
     /// The elements of the view.
-    type From: Sample;
+    type From: Summed;
     /// The elements of the copy.
-    type To: Sample;
+    type To: Summed;
 
     /// The element type of the view.
     const FROM: DType = <Self::From as tensor_kernels::Scalar>::DTYPE;
@@ -46,7 +51,7 @@ pub trait Conversion {
 /// The elements stay what they are.
 pub struct Same<T>(PhantomData<T>);
 
-impl<T: Sample> Conversion for Same<T> {
+impl<T: Summed> Conversion for Same<T> {
     type From = T;
     type To = T;
 

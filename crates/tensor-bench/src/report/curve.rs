@@ -62,7 +62,7 @@ fn point(setting: &Setting, side: usize) -> Result<Point> {
         side,
         bytes: 2 * row.bytes,
         naive_ns: each(row.elementwise.naive_ns),
-        strided_ns: each(row.elementwise.over_view_ns()),
+        strided_ns: each(row.elementwise.strided_ns),
         contiguous_ns: each(row.elementwise.contiguous_ns),
     })
 }

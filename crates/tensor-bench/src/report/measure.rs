@@ -72,8 +72,8 @@ fn row<C: Conversion>(
         copy_ns: times.copy,
         roof_ns: times.roof,
         contiguous_ns: times.fresh,
-        elementwise: pass(times.naive, Some(times.strided), times.dense),
-        sum: pass(times.sum, None, times.sum_dense),
+        elementwise: pass(times.naive, times.strided, times.dense),
+        sum: pass(times.naive_sum, times.sum, times.sum_dense),
     })
 }
 

@@ -10,7 +10,7 @@ pub fn render(report: &Report) -> String {
     section(&mut text, "Layouts (strides in elements)", &layouts(rows));
     section(&mut text, "Copy to contiguous memory: best times", &copies(rows));
     section(&mut text, "Elementwise, 2x + 1", &passes(rows, |row| &row.elementwise));
-    section(&mut text, "Sum, in logical order", &passes(rows, |row| &row.sum));
+    section(&mut text, "Sum of all elements", &passes(rows, |row| &row.sum));
     if !report.curve.is_empty() {
         let title =
             "Elementwise, an element of a transposed matrix, by where matrix and result fit";
@@ -28,12 +28,12 @@ pub fn render(report: &Report) -> String {
 }
 
 const LEGEND: &[&str] = &[
-    "by hand: a loop as one writes it, on one thread; strided: by this library, over the view; contig.: the same work over contiguous memory, for \
+    "by hand: a loop as one writes it, on one thread, sums on all; strided: by this library, over the view; contig.: the same work over contiguous memory, for \
      a copy the fastest plain copy of as many bytes in the same run (the roof).",
     "price: the part of the contiguous speed that is left over the view, by hand and by this library; 1 means no price, for a copy it is the share \
      of the roof.",
     "fresh: contiguous(), with new memory each time; copy 1st: contiguous(), then the pass; pays: after how many passes contiguous() has paid for \
-     itself. Sums are plain loops, cut for threads; -: this library has no such pass, or nothing is copied.",
+     itself.",
 ];
 
 fn section(text: &mut String, title: &str, body: &str) {
@@ -126,19 +126,15 @@ fn passes(rows: &[Row], pass: impl Fn(&Row) -> &Pass) -> String {
         let pass = pass(row);
         [
             time(pass.naive_ns),
-            pass.strided_ns.map_or_else(none, time),
+            time(pass.strided_ns),
             time(pass.contiguous_ns),
             ratio(pass.naive_price()),
-            pass.price().map_or_else(none, ratio),
+            ratio(pass.price()),
             time(pass.copied_first_ns),
             pays(pass, row.contiguous),
         ]
     };
     table(&columns, rows_of(rows, cells))
-}
-
-fn none() -> String {
-    "-".to_owned()
 }
 
 fn ratio(ratio: f64) -> String {
@@ -148,7 +144,7 @@ fn ratio(ratio: f64) -> String {
 /// After how many passes a copy has paid for itself, in words.
 pub(super) fn pays(pass: &Pass, contiguous: bool) -> String {
     match pass.pays_after {
-        _ if contiguous => none(),
+        _ if contiguous => "-".to_owned(),
         None => "never".to_owned(),
         Some(passes) => passes.to_string(),
     }

@@ -63,15 +63,11 @@ impl Cell {
         Cell::Text(text.to_owned())
     }
 
-    pub(super) fn time(ns: Option<f64>) -> Cell {
-        ns.map_or(Cell::Nothing, Cell::Time)
-    }
-
     /// The times of a pass, one a column: by hand, strided, contiguous, copied first.
     pub(super) fn times(pass: &Pass) -> [Cell; 4] {
         [
             Cell::Time(pass.naive_ns),
-            Cell::time(pass.strided_ns),
+            Cell::Time(pass.strided_ns),
             Cell::Time(pass.contiguous_ns),
             Cell::Time(pass.copied_first_ns),
         ]

@@ -1,6 +1,6 @@
 //! The report as a page: one file with everything in it, no scripts, nothing loaded from anywhere.
 //!
-//! [`page`] puts it together. A `figure` is a picture with its title and, folded away, the numbers it is drawn from; each module besides makes
+//! [`page`] puts it together. A figure is a picture with its title and, folded away, the numbers it is drawn from; each module besides makes
 //! one kind of picture from the report. Pictures are 380 units wide, as a phone is, so that their words stay readable there; wider screens show
 //! several beside each other. Text goes through `maud`, which escapes it; the page is XML, too, so that tests can read it strictly.
 
@@ -91,7 +91,10 @@ fn summary(rows: &[Row]) -> Markup {
             mean(&|row| Some(row.elementwise.naive_price())),
             "of the contiguous speed is left to a loop written by hand",
         ),
-        (mean(&|row| row.elementwise.price()), "is left to this library, over the same views"),
+        (
+            mean(&|row| Some(row.elementwise.price())),
+            "is left to this library, over the same views",
+        ),
         (
             mean(&|row| Some(row.share_of_roof())),
             "of the fastest plain copy is the speed of a copy to contiguous memory",

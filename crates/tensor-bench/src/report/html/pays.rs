@@ -18,8 +18,7 @@ pub(super) fn figure(rows: &[Row]) -> Figure {
     Figure {
         id: "break-even",
         title: title.to_owned(),
-        note: "From so many passes over the view on, a copy made once and passes over that cost less. Elementwise by this library, sums by plain \
-               loops."
+        note: "From so many passes over the view on, a copy made once and passes over that cost less. Both passes by this library."
             .to_owned(),
         room: Room::Column,
         picture: drawing("break-even", title, height, &body),
@@ -40,7 +39,8 @@ fn group(row: &Row) -> Group {
         };
         Bar { class, label, value: pass.pays_after.map(|passes| passes as f64), text }
     };
-    let bars = vec![bar("strided", "elementw.", &row.elementwise), bar("naive", "sum", &row.sum)];
+    let bars =
+        vec![bar("strided", "elementw.", &row.elementwise), bar("contiguous", "sum", &row.sum)];
     Group { name: row.name.clone(), bars }
 }
 
