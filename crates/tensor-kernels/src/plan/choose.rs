@@ -83,7 +83,7 @@ pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
         work.inner = Inner::Streamed(streamed);
     }
     if let Inner::Grid { outer, inner, run } = work.inner
-        && run * work.unit >= STREAMED_RUN
+        && SHORT_ROWS.contains(&(run * work.unit))
     {
         loops.extend([outer, inner].into_iter().filter(|l| l.len > 1));
         work.inner = Inner::Run { len: run };
@@ -152,9 +152,6 @@ fn run(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
 /// Runs so short, in bytes, that what is done for each must be next to nothing. Measured on rows of 256 bytes in cache: 20.5 µs where a walk over all
 /// loops for each row takes 26.9.
 const SHORT_RUN: usize = 1024;
-
-/// Runs of at least so many bytes can be streamed.
-const STREAMED_RUN: usize = 256;
 
 /// Long rows one by one; short ones along the destination's nearest loop and the source's.
 fn rows(loops: &[Loop<2>], unit: usize, inner: &mut Inner) -> Taken {

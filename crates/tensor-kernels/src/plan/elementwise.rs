@@ -131,15 +131,15 @@ impl<const N: usize> ElementwiseWork<N> {
     /// Rows, and elements a row, that are done at a time.
     fn blocks(&self, machine: &Machine) -> Block {
         let widest = self.widths.iter().copied().max().unwrap_or(1).max(1);
+        // Few rows have room for longer ones.
+        let shared = 2 * SCRATCH / self.rows.len.max(1);
         let (run, room) = match (self.has_tile(), self.large) {
-            (true, true) => (LONG_RUN, (machine.l2 / 8).max(SCRATCH)),
-            (true, false) => (SHORT_RUN * widest, 2 * SCRATCH),
+            (true, true) => (LONG_RUN.max(shared), (machine.l2 / 8).max(SCRATCH)),
+            (true, false) => ((SHORT_RUN * widest).max(shared), 2 * SCRATCH),
             _ if self.uses_scratch() => (SCRATCH / 4, SCRATCH / 2),
             _ => return Block { rows: self.rows.len, lanes: self.lanes.len },
         };
-        // Few rows have room for longer ones.
-        let run = (run / widest).max(2 * SCRATCH / widest / self.rows.len.max(1));
-        let lanes = self.lanes.len.min(run).max(1);
+        let lanes = self.lanes.len.min(run / widest).max(1);
         let rows = self.rows.len.min(room / widest / lanes).max(1);
         Block { rows, lanes }
     }
