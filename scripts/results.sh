@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures what the repository says about speed, on a machine that does nothing else: writes results/*.json and refreshes the tables of the README.
+# Measures what the repository says about speed, on a machine that does nothing else: writes results/ and refreshes the tables of the README.
 #
 #   scripts/results.sh             everything, some twenty minutes
 #   scripts/results.sh --quick     options are handed to both suites; the report is then left as it is
@@ -32,8 +32,11 @@ for suite in copy elementwise; do
   "${bench[@]}" suite "benches/suite/$suite.json" --threads 1,2 --peers --record "results/$suite.json" "$@"
 done
 
-"${bench[@]}" peers results/copy.json > "$output"
-refresh peers "cargo run --release -- peers results/copy.json"
+for suite in copy elementwise; do
+  "${bench[@]}" results --cases "results/$suite.json" > "results/$suite.txt"
+done
+"${bench[@]}" results results/copy.json results/elementwise.json > "$output"
+refresh results "cargo run --release -- results results/copy.json results/elementwise.json"
 
 if (($# == 0)); then
   "${bench[@]}" report > "$output"

@@ -35,8 +35,8 @@ enum Command {
     Calibrate(cmd::calibrate::Args),
     /// Measure the cases of a suite file
     Suite(cmd::suite::Args),
-    /// Print the tables of other libraries, from a record of `suite --peers`
-    Peers(cmd::peers::Args),
+    /// Print what `suite --record` has kept: how near to the roof, how far from other libraries
+    Results(cmd::results::Args),
     /// Keep what this build does on this machine: paths, times, instructions, cache lines
     Record(cmd::record::Args),
     /// Hold one record against another; exit code 1 if something has become worse
@@ -63,7 +63,7 @@ impl Cli {
             Some(Command::Advise(args)) => cmd::advise::run(args, out),
             Some(Command::Calibrate(args)) => cmd::calibrate::run(args, out),
             Some(Command::Suite(args)) => cmd::suite::run(args, out),
-            Some(Command::Peers(args)) => cmd::peers::run(args, out),
+            Some(Command::Results(args)) => cmd::results::run(args, out),
             Some(Command::Record(args)) => cmd::record::run(args, out),
             Some(Command::Compare(args)) => cmd::compare::run(args, out),
             Some(Command::History(args)) => cmd::history::run(args, out),

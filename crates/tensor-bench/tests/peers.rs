@@ -1,4 +1,4 @@
-//! `suite --peers` and `peers`: other libraries beside ourselves, if the program was built with them.
+//! `suite --peers`: other libraries beside ourselves, if the program was built with them.
 
 mod common;
 
@@ -14,49 +14,6 @@ fn a_program_without_peers_says_how_to_build_one() {
     run(&["suite", &suite, "--quick", "--peers"])
         .refused("cargo run --release -p tensor-bench --features peers -- suite FILE --peers");
 }
-
-#[test]
-fn tables_are_made_of_a_record() {
-    let folder = Folder::new();
-    let record = folder.file("r.json", RECORD);
-    let expected = "\
-Some CPU, 2 cores, v3
-L1 48 KiB; memory unknown; linux x86_64 6.1
-measured by suite s.json --threads 1 --peers
-
-copy, dram, 1 thread, GB/s
-
-case    into
-        ours  ndarray  ratio
-turned   8.0      4.0   2.00
-ratio, into: geometric mean 2.00, worst 2.00 (turned)
-
-into: result there already; fresh: a new result each time; –: not in the library
-ratio: how many times as fast as the fastest other library
-";
-    assert_eq!(run(&["peers", &record]).succeeded(), expected);
-}
-
-#[test]
-fn what_is_no_record_of_peers_is_refused() {
-    let folder = Folder::new();
-    let cases = [
-        ("{}", "not a record of a suite"),
-        (&RECORD.replace("\"schema\": 1", "\"schema\": 9"), "schema 9, not 1"),
-        (&RECORD.replace("\"peers\"", "\"others\""), "no other library was measured"),
-    ];
-    for (text, reason) in cases {
-        run(&["peers", &folder.file("r.json", text)]).refused(reason);
-    }
-    run(&["peers", "/nowhere/r.json"]).refused("cannot read /nowhere/r.json");
-}
-
-const RECORD: &str = r#"{"schema": 1, "command": "suite s.json --threads 1 --peers",
-    "machine": {"cpu": "Some CPU", "cores": 2, "caches": [{"level": 1, "bytes": 49152}], "simd": "v3", "memory": null,
-        "system": "linux x86_64", "kernel": "6.1", "version": "0.1.0"},
-    "rows": [{"group": "dram", "id": "turned", "op": "copy", "dtype": "f32", "threads": 1, "bytes": 8000000,
-        "into_ns": 1e6, "alloc_ns": 2e6, "naive_ns": 9e6, "slower_than_naive": false, "roof_ns": 5e5, "path": "tile",
-        "peers": [{"name": "ndarray", "into_ns": 2e6, "fresh_ns": null}]}]}"#;
 
 #[cfg(feature = "peers")]
 mod built {

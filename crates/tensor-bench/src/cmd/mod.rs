@@ -8,7 +8,7 @@ pub mod count;
 pub mod explain;
 pub mod history;
 pub mod pass;
-pub mod peers;
 pub mod record;
 pub mod report;
+pub mod results;
 pub mod suite;

@@ -14,6 +14,8 @@ mod path;
 mod peers;
 mod ready;
 mod record;
+mod standing;
+mod summary;
 mod text;
 mod verdict;
 mod work;
@@ -31,6 +33,7 @@ pub use path::{path, plan};
 pub use peers::render as render_peers;
 pub use ready::{Ready, with_ready};
 pub use record::{Record, SCHEMA};
+pub use summary::render as summary;
 pub use text::render;
 pub use verdict::{check, verdict};
 
@@ -152,6 +155,11 @@ pub struct PeerTimes {
 }
 
 impl Row {
+    /// Copies have no contiguous case of their own beside them: that is the roof.
+    pub fn is_copy(&self) -> bool {
+        self.contiguous_ns.is_none()
+    }
+
     /// How well the case does, 1 being as well as can be: a copy's share of the roof, anything else's share of the speed it has on contiguous
     /// operands.
     pub fn score(&self) -> f64 {

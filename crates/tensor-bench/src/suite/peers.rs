@@ -2,12 +2,10 @@
 
 use super::{
     Row,
+    standing::Standing,
     text::{groups, heading},
 };
-use crate::{
-    render::{Column, bandwidth, cut, table},
-    stats::{geometric_mean, worst},
-};
+use crate::render::{Column, bandwidth, cut, table};
 
 /// Results of at most this many bytes are a matter of nanoseconds a call; larger ones of bandwidth.
 const SMALL: u64 = 64 << 10;
@@ -36,7 +34,7 @@ ratio: how many times as fast as the fastest other library
 
 /// Do we write to memory that is there, or make the result?
 #[derive(Clone, Copy)]
-enum Way {
+pub(super) enum Way {
     Into,
     Fresh,
 }
@@ -65,7 +63,7 @@ impl Way {
     }
 
     /// How many times as fast as the fastest peer.
-    fn ratio(self, row: &Row) -> Option<f64> {
+    pub(super) fn ratio(self, row: &Row) -> Option<f64> {
         let peers = row.peers.iter().filter_map(|peer| self.peer(row, &peer.name));
         Some(peers.min_by(f64::total_cmp)? / self.own(row))
     }
@@ -127,13 +125,11 @@ impl<'a> Group<'a> {
     }
 
     fn summary_of(&self, way: Way) -> String {
-        let ratios: Vec<f64> = self.rows.iter().filter_map(|row| way.ratio(row)).collect();
-        let (Some(mean), Some(worst)) = (geometric_mean(&ratios), worst(&ratios)) else {
+        let Some(standing) = Standing::of(&self.rows, |row| way.ratio(row)) else {
             return String::new();
         };
-        let of_worst = self.rows.iter().find(|row| way.ratio(row) == Some(worst));
-        let name = of_worst.map_or("", |row| row.id.as_str());
-        let (way, name) = (way.name(), cut(name, 25));
+        let (way, Standing { mean, worst, .. }) = (way.name(), standing);
+        let name = standing.case(25);
         format!("ratio, {way}: geometric mean {mean:.2}, worst {worst:.2} ({name})\n")
     }
 }

@@ -1,16 +1,13 @@
 //! The figures of a suite as tables: one for each kind of work, group and number of threads, with the mean and the worst of the group.
 
-use super::Row;
-use crate::{
-    render::{Column, bandwidth, bytes, cut, percent, table, time},
-    stats::{geometric_mean, worst},
-};
+use super::{Row, standing::Standing};
+use crate::render::{Column, bandwidth, bytes, cut, percent, table, time};
 
 /// All tables, in the order of the rows.
 pub fn render(rows: &[Row]) -> String {
     let mut text = String::new();
     for group in groups(rows) {
-        let copies = group[0].contiguous_ns.is_none();
+        let copies = group[0].is_copy();
         text.push_str(&format!("{}\n\n", heading(group[0])));
         text.push_str(&group_table(&group, copies));
         text.push_str(&summary(&group, copies));
@@ -29,14 +26,14 @@ contig.: the same work on contiguous operands; price: share of that speed
 
 /// What the rows of a group have in common.
 pub(super) fn heading(row: &Row) -> String {
-    let kind = if row.contiguous_ns.is_none() { "copy" } else { "elementwise" };
+    let kind = if row.is_copy() { "copy" } else { "elementwise" };
     let s = if row.threads == 1 { "" } else { "s" };
     format!("{kind}, {}, {} thread{s}", cut(&row.group, 40), row.threads)
 }
 
 /// Rows of one group, kind of work and number of threads, in the order of the first of each.
 pub(super) fn groups(rows: &[Row]) -> Vec<Vec<&Row>> {
-    let key = |row: &Row| (row.threads, row.contiguous_ns.is_some(), row.group.clone());
+    let key = |row: &Row| (row.threads, row.is_copy(), row.group.clone());
     let mut groups: Vec<Vec<&Row>> = Vec::new();
     for row in rows {
         match groups.iter_mut().find(|group| key(group[0]) == key(row)) {
@@ -81,16 +78,10 @@ fn cells(row: &Row) -> Vec<String> {
 }
 
 fn summary(rows: &[&Row], copies: bool) -> String {
-    let scores: Vec<f64> = rows.iter().map(|row| row.score()).collect();
-    let (Some(mean), Some(worst)) = (geometric_mean(&scores), worst(&scores)) else {
+    let Some(standing) = Standing::of(rows, |row| Some(row.score())) else {
         return String::new();
     };
-    let name = rows.iter().find(|row| row.score() == worst).map_or("", |row| row.id.as_str());
     let of = if copies { "share of the roof" } else { "share of the contiguous speed" };
-    format!(
-        "{of}: geometric mean {}, worst {} ({})\n",
-        percent(mean),
-        percent(worst),
-        cut(name, 25)
-    )
+    let (mean, worst) = (percent(standing.mean), percent(standing.worst));
+    format!("{of}: geometric mean {mean}, worst {worst} ({})\n", standing.case(25))
 }

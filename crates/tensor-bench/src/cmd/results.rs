@@ -1,0 +1,61 @@
+//! `results`: what `suite --record` wrote, as tables: a line for each group, or one for each case.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    Failure, Result, input,
+    render::{WIDTH, wrap},
+    suite::{self, Record},
+};
+
+/// What to print.
+#[derive(clap::Args)]
+pub struct Args {
+    /// What `suite --record` wrote, on one machine
+    #[arg(required = true)]
+    records: Vec<PathBuf>,
+    /// Print every case, and every other library
+    #[arg(long)]
+    cases: bool,
+}
+
+/// Prints the machine, the commands and the tables.
+///
+/// # Errors
+/// A file that is no record, records of several machines.
+pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    let records = args.records.iter().map(|path| read(path)).collect::<Result<Vec<Record>>>()?;
+    one_machine(args, &records)?;
+    let commands: Vec<_> = records.iter().map(|record| record.command.as_str()).collect();
+    let [cpu, memory] = records[0].machine.lines();
+    for line in [cpu, memory, format!("measured by {}", commands.join("; "))] {
+        writeln!(out, "{}", wrap(&line, WIDTH).join("\n"))?;
+    }
+    let rows: Vec<_> = records.into_iter().flat_map(|record| record.rows).collect();
+    let tables = match args.cases {
+        true => format!("{}\n{}", suite::render(&rows), suite::render_peers(&rows)),
+        false => suite::summary(&rows),
+    };
+    writeln!(out, "\n{}", tables.trim_end())?;
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Record> {
+    Record::read(&input::text(path)?).map_err(|failure| failure.at(path.display()))
+}
+
+/// Figures of two machines are not put into one table.
+fn one_machine(args: &Args, records: &[Record]) -> Result<()> {
+    let other = records.iter().position(|record| record.machine != records[0].machine);
+    match other {
+        None => Ok(()),
+        Some(at) => Err(Failure::input(format!(
+            "{}: measured on another machine than {}",
+            args.records[at].display(),
+            args.records[0].display()
+        ))),
+    }
+}

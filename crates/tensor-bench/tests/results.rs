@@ -1,0 +1,90 @@
+//! `results`: what `suite --record` wrote, as tables.
+
+mod common;
+
+use common::{Folder, run};
+
+#[test]
+fn a_group_is_a_line() {
+    let folder = Folder::new();
+    let record = folder.file("r.json", RECORD);
+    let expected = "\
+Some CPU, 2 cores, v3
+L1 48 KiB; memory unknown; linux x86_64 6.1
+measured by suite s.json --threads 1 --peers
+
+Copies: share of the roof
+
+group  cases  threads  mean  worst          into  worst          fresh
+dram       1        1  50 %   50 %  turned  2.00   2.00  turned
+";
+    assert!(run(&["results", &record]).succeeded().starts_with(expected));
+}
+
+#[test]
+fn records_are_put_together_unless_their_machines_differ() {
+    let folder = Folder::new();
+    let copies = folder.file("c.json", RECORD);
+    let sums = RECORD
+        .replace("\"copy\"", "\"add\"")
+        .replace("\"path\"", "\"contiguous_ns\": 9e5, \"path\"");
+    let sums = sums.replace("suite s.json", "suite e.json");
+    let text = run(&["results", &copies, &folder.file("e.json", &sums)]).succeeded();
+    for line in [
+        "measured by suite s.json",
+        "suite e.json",
+        "dram       1        1  50 %",
+        "dram       1        1  90 %",
+    ] {
+        assert!(text.contains(line), "{line} is not in {text}");
+    }
+    let other = folder.file("o.json", sums.replace("Some CPU", "Other CPU"));
+    run(&["results", &copies, &other]).refused("measured on another machine than");
+}
+
+#[test]
+fn every_case_of_a_record_has_a_line() {
+    let folder = Folder::new();
+    let text = run(&["results", "--cases", &folder.file("r.json", RECORD)]).succeeded();
+    let tables = "\
+copy, dram, 1 thread
+
+case    dtype   bytes    into  GB/s   fresh   naive    roof  share  path
+turned  f32    8.0 MB  1.0 ms   8.0  2.0 ms  9.0 ms  500 us   50 %  tile
+share of the roof: geometric mean 50 %, worst 50 % (turned)
+";
+    assert!(text.contains(tables), "{text}");
+    let beside = "\
+copy, dram, 1 thread, GB/s
+
+case    into
+        ours  ndarray  ratio
+turned   8.0      4.0   2.00
+ratio, into: geometric mean 2.00, worst 2.00 (turned)
+
+into: result there already; fresh: a new result each time; –: not in the library
+ratio: how many times as fast as the fastest other library
+";
+    assert!(text.ends_with(beside), "{text}");
+}
+
+#[test]
+fn what_is_no_record_of_a_suite_is_refused() {
+    let folder = Folder::new();
+    let cases = [
+        ("{}", "not a record of a suite"),
+        (&RECORD[..200], "not a record of a suite: EOF"),
+        (&RECORD.replace("\"schema\": 1", "\"schema\": 9"), "schema 9, not 1"),
+    ];
+    for (text, reason) in cases {
+        run(&["results", &folder.file("r.json", text)]).refused(reason);
+    }
+    run(&["results", "/nowhere/r.json"]).refused("cannot read /nowhere/r.json");
+}
+
+const RECORD: &str = r#"{"schema": 1, "command": "suite s.json --threads 1 --peers",
+    "machine": {"cpu": "Some CPU", "cores": 2, "caches": [{"level": 1, "bytes": 49152}], "simd": "v3", "memory": null,
+        "system": "linux x86_64", "kernel": "6.1", "version": "0.1.0"},
+    "rows": [{"group": "dram", "id": "turned", "op": "copy", "dtype": "f32", "threads": 1, "bytes": 8000000,
+        "into_ns": 1e6, "alloc_ns": 2e6, "naive_ns": 9e6, "slower_than_naive": false, "roof_ns": 5e5, "path": "tile",
+        "peers": [{"name": "ndarray", "into_ns": 2e6, "fresh_ns": null}]}]}"#;
