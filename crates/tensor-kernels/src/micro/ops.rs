@@ -5,8 +5,12 @@
 //!
 //! The compiler does so under a check that the result meets no input. A result that is an input, as of an operation in place, would fail it; its
 //! elements go through a room of their own, which stays in the first-level cache.
+//!
+//! It would also check once for all rows, and that fails where an input's rows go backwards or lie between the result's, though no row meets another. So
+//! the place of a result's row is worked out in a way that it cannot see through: the sum of 38 by 640 floats and their flipped rows took 12.4 µs, four
+//! times the naive loop, and takes 3.8.
 
-use std::{marker::PhantomData, mem::MaybeUninit};
+use std::{hint::black_box, marker::PhantomData, mem::MaybeUninit};
 
 use tensor_core::Element;
 
@@ -253,7 +257,7 @@ macro_rules! operation {
     };
 }
 
-/// Chooses the loops for the inputs that are one element for all: `[undecided inputs] [decided inputs]`.
+/// Chooses the loops for the inputs that are one element for all: `[undecided inputs] [decided inputs]`. `zero` keeps the check for aliases in the row.
 macro_rules! rows {
     ($self:ident, $lanes:ident, $out:ident $out_step:ident, [$input:ident $step:ident: $type:ident = $same:ident $(, $($rest:tt)*)?] [$($done:tt)*]) => {
         if $same {
@@ -263,11 +267,11 @@ macro_rules! rows {
         }
     };
     ($self:ident, $lanes:ident, $out:ident $out_step:ident, [] [$(($input:ident $step:ident: $type:ident, $same:literal))*]) => {{
-        let (mut $out, $(mut $input),*) = ($out, $($input),*);
-        for _ in 0..$lanes.rows {
+        let (zero, $(mut $input),*) = (black_box(0), $($input),*);
+        for row in 0..$lanes.rows {
+            let row = $out.wrapping_byte_offset((row ^ zero) as isize * $out_step);
             // SAFETY: the caller's: `len` elements of each input, or one if it is the same for all.
-            each!($out, $lanes.len, at => $self.0.call::<M>($(unsafe { read::<$same, $type>($input.cast(), at) }),*));
-            $out = $out.wrapping_byte_offset($out_step);
+            each!(row, $lanes.len, at => $self.0.call::<M>($(unsafe { read::<$same, $type>($input.cast(), at) }),*));
             $($input = $input.wrapping_offset($step);)*
         }
     }};
