@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::fs;
+use std::{fs, process::Stdio};
 
 use common::{Folder, Run, command, finish, run};
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn recorded() -> (Folder, Value) {
     let args = ["record", "--cases", &cases, "--quick", "--counts", "never", "--commit", "here"];
     let said = run(&[&args[..], &["--out", &out]].concat()).succeeded();
     assert!(
-        said.ends_with("a.json: 2 cases of here, 5 passes; no counts: counts were not asked for\n")
+        said.ends_with("a.json: 2 cases of here, 9 passes; no counts: counts were not asked for\n")
     );
     let record = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
     (folder, record)
@@ -44,21 +44,19 @@ fn compare(folder: &Folder, base: &Value, new: &Value, args: &[&str]) -> Run {
     run(&[&["compare", &base, &new], args].concat())
 }
 
-/// Half as fast, in time and as a share of the roof.
+/// Far slower in every pass, and so far from the roof.
 fn slower(mut record: Value) -> Value {
-    let times = &mut record["cases"][0]["times"];
-    let worst = times["run"]["worst_ns"].as_f64().unwrap() * 3.0;
-    for field in ["best_ns", "median_ns", "worst_ns"] {
-        times["run"][field] = worst.into();
+    let run = &mut record["cases"][0]["times"]["run"];
+    for pass in run["passes"].as_array_mut().unwrap() {
+        *pass = (pass.as_f64().unwrap() * 1000.0).into();
     }
-    times["share"] = serde_json::json!({ "best": 0.0001, "worst": 0.0001 });
     record
 }
 
 #[test]
 fn a_record_has_machine_build_and_cases() {
     let (_, record) = recorded();
-    assert_eq!((&record["form"], &record["schema"]), (&"tensor-bench record".into(), &1.into()));
+    assert_eq!((&record["form"], &record["schema"]), (&"tensor-bench record".into(), &2.into()));
     assert_eq!(record["build"]["commit"], "here");
     assert!(record["build"]["rustc"].as_str().unwrap().starts_with("rustc "));
     assert!(record["machine"]["cores"].as_u64().unwrap() >= 1);
@@ -72,11 +70,12 @@ fn a_record_has_machine_build_and_cases() {
     assert!(facts[1].starts_with(r#""own/row" "add" 416 "#), "{}", facts[1]);
     for case in cases {
         let run = &case["times"]["run"];
-        let [best, median, worst] =
-            ["best_ns", "median_ns", "worst_ns"].map(|field| run[field].as_f64().unwrap());
-        assert!(0.0 < best && best <= median && median <= worst, "{run}");
+        let [best, median] = ["best_ns", "median_ns"].map(|field| run[field].as_f64().unwrap());
+        assert!(0.0 < best && best <= median, "{run}");
+        let passes = |times: &Value| times.as_array().unwrap().len();
+        assert_eq!((passes(&run["passes"]), passes(&case["times"]["roof"])), (9, 9));
         assert!(run["samples"].as_u64().unwrap() >= 10 && case.get("counts").is_none());
-        assert!(case["times"]["share"]["best"].as_f64().unwrap() > 0.0);
+        assert!(case["times"]["share"].as_f64().unwrap() > 0.0);
     }
 }
 
@@ -140,11 +139,18 @@ fn two_counts_of_one_build_are_equal() {
 #[test]
 fn a_record_is_no_worse_than_itself() {
     let (folder, record) = recorded();
-    for record in [counted(record.clone()), record] {
-        for fail_on in ["counts", "time", "all"] {
-            let text = compare(&folder, &record, &record, &["--fail-on", fail_on]).succeeded();
-            assert!(text.ends_with("\nno regression, 2 unchanged\n"), "{text}");
-        }
+    let (never, asked): (&[&str], &[&str]) = (&[], &["--fail-on", "counts"]);
+    compare(&folder, &record, &record, asked).failed("there are no counts to compare");
+    for (record, fail_on) in [
+        (&counted(record.clone()), &["--fail-on", "all"][..]),
+        (&counted(record.clone()), asked),
+        (&record, &["--fail-on", "time"]),
+        (&record, never),
+    ] {
+        let text = compare(&folder, record, record, fail_on).succeeded();
+        let counted = record["cases"][0].get("counts").is_some();
+        let counts = if counted { "" } else { "; counts were not compared" };
+        assert!(text.ends_with(&format!("\nno regression, 2 unchanged{counts}\n")), "{text}");
     }
 }
 
@@ -167,8 +173,8 @@ fn what_has_become_worse_is_named_and_is_exit_code_1() {
         (&instructions, &["--instructions", "1.5"], "instructions (plan)"),
         (&misses, &["--fail-on", "all"], "own/turned: LL misses (run) 100 -> 200, 2.0 times"),
         (&gone, &["--fail-on", "time"], "own/turned: the case is gone"),
-        (&slower(base.clone()), &["--fail-on", "time"], "own/turned: time "),
-        (&slower(base.clone()), &["--fail-on", "all"], "own/turned: time "),
+        (&slower(base.clone()), &["--fail-on", "time"], "own/turned: time (run) "),
+        (&slower(base.clone()), &["--fail-on", "all"], "own/turned: time (run) "),
     ];
     for (new, args, said) in table {
         let text = compare(&folder, &base, new, args).failed(said);
@@ -184,6 +190,36 @@ fn what_has_become_worse_is_named_and_is_exit_code_1() {
     ];
     for (new, args) in unharmed {
         compare(&folder, &base, new, args).succeeded();
+    }
+}
+
+/// The verdict is the exit code, whoever reads the words.
+#[cfg(unix)]
+#[test]
+fn a_reader_who_goes_away_does_not_change_the_verdict() {
+    let (folder, record) = recorded();
+    let mut base = record.clone();
+    let case = base["cases"][0].clone();
+    let many = (0..400).map(|at| {
+        let mut case = case.clone();
+        case["name"] = format!("own/{at}").into();
+        case
+    });
+    base["cases"] = many.collect::<Vec<_>>().into();
+    let mut new = base.clone();
+    new["cases"].as_array_mut().unwrap().iter_mut().for_each(|case| case["path"] = "grid".into());
+    let (base, new) =
+        (folder.file("base.json", base.to_string()), folder.file("new.json", new.to_string()));
+    for format in ["table", "json", "markdown"] {
+        let mut command = command(&["compare", &base, &new, "--format", format]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{format}");
+    }
+    let full = fs::File::options().write(true).open("/dev/full");
+    if let Ok(full) = full {
+        let status = command(&["compare", &base, &base]).stdout(full).status().unwrap();
+        assert_eq!(status.code(), Some(2));
     }
 }
 
@@ -238,8 +274,10 @@ fn unlike_machines_are_not_compared_by_time() {
     let (folder, record) = recorded();
     let mut new = slower(record.clone());
     new["machine"]["cpu"] = "another".into();
-    new["cases"][0]["times"]["share"] = record["cases"][0]["times"]["share"].clone();
-    let text = compare(&folder, &record, &new, &["--fail-on", "all"]).succeeded();
+    for pass in new["cases"][0]["times"]["roof"].as_array_mut().unwrap() {
+        *pass = (pass.as_f64().unwrap() * 1000.0).into();
+    }
+    let text = compare(&folder, &record, &new, &["--fail-on", "time"]).succeeded();
     assert!(text.contains("note: unlike machines ("), "{text}");
 }
 
@@ -254,8 +292,8 @@ fn bad_input_is_exit_code_2() {
         ("a, b".to_owned(), "bad.json: not a record: "),
         (suite.to_owned(), "bad.json: not a record: it was not written by `tensor-bench record`"),
         (
-            text.replace("\"schema\":1", "\"schema\":9"),
-            "a record of schema 9; this program reads schema 1",
+            text.replace("\"schema\":2", "\"schema\":9"),
+            "a record of schema 9; this program reads schema 2",
         ),
         (text.replace("own/", "their/"), "the two records have no case in common"),
     ];

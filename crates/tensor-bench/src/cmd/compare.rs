@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use serde_json::Value;
 
 use crate::{
-    Result, input,
+    Failure, Result, input,
     track::{
         Record,
         compare::{
@@ -29,9 +29,9 @@ pub struct Args {
     /// How to print what was found; the last two have the figures of the new record
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// What makes the exit code 1, beside cases that are gone
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = FailOn::Counts)]
-    fail_on: FailOn,
+    /// What makes the exit code 1, beside cases that are gone; counts as far as there are any by default, and if asked for, a lack of them too
+    #[arg(long, value_name = "WHAT", value_enum)]
+    fail_on: Option<FailOn>,
     /// How many percent more instructions are too many
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = share)]
     instructions: f64,
@@ -39,7 +39,7 @@ pub struct Args {
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = share)]
     misses: f64,
     /// How many percent of time, beyond what both records scatter, are too much
-    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = share)]
+    #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = share)]
     time: f64,
     /// Changes that are accepted: lines of a case (with *), a kind of change, a reason
     #[arg(long, value_name = "FILE")]
@@ -66,17 +66,24 @@ fn share(text: &str) -> Result<f64, String> {
 /// Compares and prints.
 ///
 /// # Errors
-/// A file that is not a record, records without a case in common; [`Work`](crate::Failure::Work), after everything has been printed, if something has become
-/// worse.
+/// A file that is not a record, records without a case in common, output that cannot be written; [`Work`](crate::Failure::Work), after everything has been
+/// printed, if something has become worse, even if nobody reads on.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let (base, new) = (read(&args.base)?, read(&args.new)?);
     let accepted = accepted(args.allow.as_deref())?;
     let limits = Limits { instructions: args.instructions, misses: args.misses, time: args.time };
     let (base, new) = (&base, &new);
-    let question = Question { base, new, limits, fail_on: args.fail_on, accepted: &accepted };
+    let fail_on = args.fail_on.unwrap_or(FailOn::Counts);
+    let counts_needed = matches!(args.fail_on, Some(FailOn::Counts | FailOn::All));
+    let question = Question { base, new, limits, fail_on, counts_needed, accepted: &accepted };
     let comparison = question.answer()?;
-    print(args.format, &comparison, new, out)?;
-    comparison.check()
+    match print(args.format, &comparison, new, out).and_then(|()| Ok(out.flush()?)) {
+        Err(unwritten) if !unwritten.is_closed_pipe() => {
+            // Exit code 1 says that something has become worse, and nothing else.
+            Err(Failure::input(unwritten))
+        }
+        Err(_) | Ok(()) => comparison.check(),
+    }
 }
 
 fn read(path: &Path) -> Result<Record> {

@@ -48,6 +48,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     if let Some(filter) = &args.filter {
         lines.retain(|line| line.case.contains(filter));
     }
+    if lines.is_empty() {
+        return Err(Failure::input("no case to follow"));
+    }
     match args.json {
         true => document(&records, &notes, figure, &lines, out),
         false => text(&records, &notes, figure, &lines, out),
@@ -113,7 +116,8 @@ fn text(
         writeln!(out, "{}", drawn(line))?;
         for step in &line.steps {
             let said: Vec<String> = step.changes.iter().map(ToString::to_string).collect();
-            let said = format!("{} ({}): {}", step.commit, step.file, said.join("; "));
+            let yet = if step.confirmed { "" } else { " (not confirmed yet)" };
+            let said = format!("{} ({}): {}{yet}", step.commit, step.file, said.join("; "));
             writeln!(out, "    {}", wrap(&said, WIDTH - 8).join("\n        "))?;
         }
     }

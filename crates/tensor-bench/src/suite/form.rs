@@ -51,6 +51,9 @@ struct Stated {
 
 fn case(value: &Value) -> Checked<Case> {
     let head = Head::deserialize(value).map_err(|error| error.to_string())?;
+    if [&head.group, &head.id].iter().any(|name| name.contains(char::is_control)) {
+        return Err("a name with a control character".to_owned());
+    }
     let op = head.op.as_deref().map_or(Ok(Op::Copy), op)?;
     let operands: Vec<Operand> = match &head.operands {
         None if op == Op::Copy => vec![operand(value)?],
@@ -207,6 +210,12 @@ mod tests {
         let case = &read(text).unwrap()[0];
         assert_eq!((case.bytes(), case.result_bytes()), (128 + 16 + 128, 128));
         assert_eq!(case.memory(Against::Naive), 128 + 16 + 2 * 128 + 6 * 128);
+    }
+
+    #[test]
+    fn a_name_that_steers_a_terminal_is_refused() {
+        let text = copy(r#""dtype": "u8", "base": [4], "ops": []"#).replace("c1", "\\u001b[2J");
+        assert!(refusal(&text).ends_with("a name with a control character"), "{text}");
     }
 
     #[test]

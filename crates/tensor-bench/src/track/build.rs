@@ -30,11 +30,13 @@ impl Build {
         }
     }
 
-    /// The commit as people write it: twelve digits of a hash, other names whole.
+    /// The commit as people write it: twelve digits of a hash, other names whole, as far as they can be printed.
     pub fn short(&self) -> String {
         let Some(commit) = &self.commit else { return "unknown commit".to_owned() };
         let hash = commit.len() == 40 && commit.bytes().all(|b| b.is_ascii_hexdigit());
         let commit = if hash { &commit[..12] } else { commit };
+        let commit: String =
+            commit.chars().map(|c| if c.is_control() || c == '`' { '?' } else { c }).collect();
         format!("{commit}{}", if self.changed { " with changes" } else { "" })
     }
 }
@@ -58,6 +60,7 @@ mod tests {
         assert_eq!(build(hash, false), "0123456789ab");
         assert_eq!(build(hash, true), "0123456789ab with changes");
         assert_eq!(build("a name that is quite a bit longer", false).len(), 33);
+        assert_eq!(build("a`b\u{1b}[m\n", false), "a?b?[m?");
         let none = Build { commit: None, changed: false, rustc: String::new() };
         assert_eq!(none.short(), "unknown commit");
     }

@@ -1,8 +1,9 @@
 //! Many records in the order they were made: how each case went, and where it took a step.
 //!
 //! A step is a record from which on a case is otherwise than it was since the last step: another path; counts beyond the limits of a comparison; a
-//! time beyond what both records scatter, in that record and in the one after it, for one slow run is not a step. Where the machine or the SIMD
-//! level of the counts changes, figures begin anew.
+//! time beyond what both records scatter, in that record and in the one after it, for one slow run is not a step; in the last record it is one that is
+//! not confirmed yet. Where times are of another machine, or counts of another SIMD level, figures begin anew. Records without the figure are passed
+//! over.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -59,6 +60,8 @@ pub struct Step {
     pub commit: String,
     /// What has changed.
     pub changes: Vec<Change>,
+    /// Is it so in a record after this one, too, or not a matter of chance?
+    pub confirmed: bool,
 }
 
 impl Figure {
@@ -118,49 +121,70 @@ pub fn follow(records: &[Kept], figure: Figure) -> Vec<Line> {
 }
 
 fn line(records: &[Kept], figure: Figure, case: &str) -> Line {
-    let entries: Vec<Option<&Entry>> = records.iter().map(|kept| kept.record.entry(case)).collect();
-    let values = entries.iter().map(|entry| figure.of((*entry)?)).collect();
-    let (mut steps, mut since): (_, Option<usize>) = (Vec::new(), None);
-    for at in (0..records.len()).filter(|at| entries[*at].is_some()) {
-        let Some(from) = since else {
-            since = Some(at);
-            continue;
-        };
-        let changes = changes(records, figure, case, from, at);
-        if !changes.is_empty() {
-            let Kept { file, record } = &records[at];
-            steps.push(Step { at, file: file.clone(), commit: record.build.short(), changes });
+    let value = |kept: &Kept| figure.of(kept.record.entry(case)?);
+    let values: Vec<Option<f64>> = records.iter().map(value).collect();
+    let mut known = (0..records.len()).filter(|at| values[*at].is_some());
+    let (mut steps, mut since) = (Vec::new(), known.next().unwrap_or(0));
+    let known: Vec<usize> = known.collect();
+    for (place, &at) in known.iter().enumerate() {
+        let course = Course { records, figure, case, from: since };
+        let step = course.step(at, &known[place + 1..]);
+        if step.is_some() || !course.goes_on(at) {
+            since = at;
         }
-        if steps.last().is_some_and(|step| step.at == at)
-            || !rules::alike(&records[from].record, &records[at].record)
-        {
-            since = Some(at);
-        }
+        steps.extend(step);
     }
     Line { case: case.to_owned(), values, steps }
 }
 
-/// What is otherwise at `at` than it was at `from`, and stays so in the next record that has the case.
-fn changes(records: &[Kept], figure: Figure, case: &str, from: usize, at: usize) -> Vec<Change> {
-    let between = |to: usize| {
-        let (a, b) = (&records[from].record, &records[to].record);
-        let entries = a.entry(case).zip(b.entry(case));
+/// A case since its last step.
+struct Course<'a> {
+    records: &'a [Kept],
+    figure: Figure,
+    case: &'a str,
+    from: usize,
+}
+
+impl Course<'_> {
+    fn pair(&self, to: usize) -> (&Record, &Record) {
+        (&self.records[self.from].record, &self.records[to].record)
+    }
+
+    /// Can the figure of that record be held against the ones before?
+    fn goes_on(&self, to: usize) -> bool {
+        let (a, b) = self.pair(to);
+        if self.figure == Figure::Time {
+            rules::alike(a, b)
+        } else {
+            rules::counts_comparable(a, b)
+        }
+    }
+
+    /// What is otherwise there.
+    fn changes(&self, to: usize) -> Vec<Change> {
+        let (a, b) = self.pair(to);
+        let entries = a.entry(self.case).zip(b.entry(self.case));
         let all = entries.map(|(x, y)| rules::case((a, b), &Limits::default(), x, y));
         let mut all = all.unwrap_or_default();
-        all.retain(|change| figure.concerns(change));
+        all.retain(|change| self.figure.concerns(change));
         all
-    };
-    let mut changes = between(at);
-    let next = (at + 1..records.len()).find(|next| records[*next].record.entry(case).is_some());
-    if let Some(next) = next {
-        let stays = between(next);
-        let stays = |change: &Change| {
-            change.kind != Kind::Time
-                || stays.iter().any(|c| c.kind == Kind::Time && c.verdict == change.verdict)
-        };
-        changes.retain(stays);
     }
-    changes
+
+    /// The step at a record, if there is one; a time must be like that in the next record of the same machine, too.
+    fn step(&self, at: usize, later: &[usize]) -> Option<Step> {
+        let mut changes = self.changes(at);
+        let next = later.iter().find(|next| self.goes_on(**next)).map(|next| self.changes(*next));
+        if let Some(next) = &next {
+            let same = |a: &Change, b: &Change| {
+                (a.kind, a.part, &a.verdict) == (b.kind, b.part, &b.verdict)
+            };
+            changes.retain(|a| a.kind != Kind::Time || next.iter().any(|b| same(a, b)));
+        }
+        let confirmed = next.is_some() || changes.iter().any(|change| change.kind != Kind::Time);
+        let Kept { file, record } = &self.records[at];
+        let (file, commit) = (file.clone(), record.build.short());
+        (!changes.is_empty()).then_some(Step { at, file, commit, changes, confirmed })
+    }
 }
 
 /// Eight heights of block, from the smallest value to the largest; a point where there is none. Never wider than `width`: the last values are kept.
@@ -201,10 +225,10 @@ mod tests {
     const MORE: fn(&mut Entry) = |entry| entry.counts.as_mut().unwrap().run.instructions = 12_000;
     const SLOW: fn(&mut Entry) = |entry| {
         let run = &mut entry.times.run;
-        (run.best_ns, run.median_ns, run.worst_ns) = (200.0, 206.0, 212.0);
-        let share = entry.times.share.as_mut().unwrap();
-        (share.best, share.worst) = (0.45, 0.42);
+        (run.best_ns, run.median_ns) = (200.0, 206.0);
+        run.passes.iter_mut().for_each(|pass| *pass *= 2.0);
     };
+    const UNCOUNTED: fn(&mut Entry) = |entry| entry.counts = None;
 
     #[test]
     fn a_step_is_found_at_its_record_and_only_there() {
@@ -218,10 +242,33 @@ mod tests {
     }
 
     #[test]
+    fn records_without_the_figure_are_passed_over() {
+        for records in [[UNCOUNTED, SAME, SAME, MORE], [SAME, UNCOUNTED, UNCOUNTED, MORE]] {
+            let found = steps(&kept(&records), Figure::Instructions);
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert_eq!(found[0].0, "c3");
+        }
+    }
+
+    #[test]
     fn one_slow_run_is_not_a_step() {
         assert!(steps(&kept(&[SAME, SLOW, SAME, SAME]), Figure::Time).is_empty());
         let found = steps(&kept(&[SAME, SAME, SLOW, SLOW]), Figure::Time);
-        assert_eq!(found, [("c2".to_owned(), "time 103 ns -> 206 ns, 2.0 times".to_owned())]);
+        let said = "time (run) 103 ns -> 206 ns, 2.0 times".to_owned();
+        assert_eq!(found, [("c2".to_owned(), said)]);
+        let confirmed = |records: &[fn(&mut Entry)]| {
+            let lines = follow(&kept(records), Figure::Time);
+            lines[0].steps.iter().map(|step| step.confirmed).collect::<Vec<_>>()
+        };
+        assert_eq!(confirmed(&[SAME, SAME, SLOW, SLOW]), [true]);
+        assert_eq!(confirmed(&[SAME, SAME, SLOW]), [false]);
+    }
+
+    #[test]
+    fn a_step_is_confirmed_on_the_machine_it_was_found_on() {
+        let mut records = kept(&[SAME, SAME, SLOW, SLOW, SLOW]);
+        records[3].record.machine.cores = 64;
+        assert_eq!(steps(&records, Figure::Time).len(), 1);
     }
 
     #[test]

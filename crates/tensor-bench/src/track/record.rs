@@ -10,7 +10,7 @@ use crate::{Failure, Result, env::Card};
 pub const FORM: &str = "tensor-bench record";
 
 /// The number that changes when a field changes its meaning or goes away.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// What one build did on one machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,6 +70,21 @@ pub struct Entry {
     pub counts: Option<Counts>,
 }
 
+impl Entry {
+    /// Nothing in it steers a terminal.
+    fn is_printable(&self) -> bool {
+        let dtype = self.dtype.as_deref().unwrap_or_default();
+        let texts = [&self.name, &self.op, dtype, &self.path, &self.plan];
+        !texts.iter().any(|text| text.contains(char::is_control))
+    }
+
+    /// What is done, in words: two entries of one name are compared if it is the same.
+    pub fn work(&self) -> String {
+        let of = self.dtype.as_deref().map(|dtype| format!(" of {dtype}")).unwrap_or_default();
+        format!("{}{of}, {} bytes", self.op, self.bytes)
+    }
+}
+
 impl Record {
     /// Reads a document.
     ///
@@ -96,7 +111,7 @@ impl Record {
         record.check()
     }
 
-    /// What the types do not say: names are unique, there is something to compare, and times are times.
+    /// What the types do not say: names are unique and can be printed, there is something to compare, and times are times.
     fn check(self) -> Result<Record> {
         let mut names: Vec<&str> = self.cases.iter().map(|entry| entry.name.as_str()).collect();
         names.sort_unstable();
@@ -106,8 +121,10 @@ impl Record {
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Failure::input(format!("a record with two cases called {}", pair[0])));
         }
-        let times = |entry: &Entry| [entry.times.run.best_ns, entry.times.run.worst_ns];
-        match self.cases.iter().find(|entry| !times(entry).iter().all(|ns| *ns > 0.0)) {
+        if self.cases.iter().any(|entry| !entry.is_printable()) {
+            return Err(Failure::input("a record with a name that cannot be printed"));
+        }
+        match self.cases.iter().find(|entry| !entry.times.are_times()) {
             Some(entry) => {
                 Err(Failure::input(format!("a record in which {} takes no time", entry.name)))
             }
@@ -129,10 +146,7 @@ impl Record {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::track::{
-        profile::Cost,
-        timing::{Share, Span},
-    };
+    use crate::track::{profile::Cost, timing::Span};
 
     /// A record of two cases, `g/a` and `g/b`, counted, of a machine and a build that do not matter.
     pub(in crate::track) fn record() -> Record {
@@ -170,8 +184,8 @@ pub(super) mod tests {
     pub(in crate::track) fn entry(name: &str) -> Entry {
         let cost = Cost { instructions: 10_000, l1_misses: 1000, ll_misses: 100, cycles: 30_000 };
         let plan = Cost { instructions: 500, ..Cost::default() };
-        let span =
-            Span { best_ns: 100.0, median_ns: 103.0, worst_ns: 106.0, spread: 0.03, samples: 30 };
+        let passes = vec![100.0, 103.0, 101.0, 106.0];
+        let span = Span { best_ns: 100.0, median_ns: 104.0, spread: 0.03, samples: 30, passes };
         Entry {
             name: name.to_owned(),
             op: "copy".to_owned(),
@@ -183,7 +197,8 @@ pub(super) mod tests {
                 run: span.clone(),
                 fresh: Some(span),
                 contiguous: None,
-                share: Some(Share { best: 0.9, worst: 0.85 }),
+                roof: Some(vec![90.0, 91.0, 90.0, 94.0]),
+                share: Some(0.89),
             },
             counts: Some(Counts { plan: Some(plan), run: cost, fresh: Some(cost), allocator: 100 }),
         }
@@ -210,14 +225,17 @@ pub(super) mod tests {
             ("]".to_owned(), "not a record: expected value"),
             ("[]".to_owned(), "not a record: it was not written by"),
             (r#"{"schema": 1, "rows": []}"#.to_owned(), "not a record: it was not written by"),
-            (text.replace("\"schema\":1", "\"schema\":2"), "a record of schema 2; this program"),
-            (text.replace("\"schema\":1,", ""), "a record of schema null; this program"),
+            (text.replace("\"schema\":2", "\"schema\":1"), "a record of schema 1; this program"),
+            (text.replace("\"schema\":2,", ""), "a record of schema null; this program"),
             (
                 text.replace("\"path\":", "\"road\":"),
                 "a record with a mistake: missing field `path`",
             ),
             (text.replace("g/b", "g/a"), "a record with two cases called g/a"),
+            (text.replace("\"tile\"", "\"\\u001b[2J\""), "a name that cannot be printed"),
             (text.replace("\"best_ns\":100.0", "\"best_ns\":0.0"), "in which g/a takes no time"),
+            (text.replace("[100.0,", "[-100.0,"), "in which g/a takes no time"),
+            (text.replace("\"roof\":[90.0,", "\"roof\":["), "in which g/a takes no time"),
         ];
         for (text, reason) in cases {
             let refusal = refusal(&text);

@@ -27,7 +27,7 @@ pub struct Passes {
 impl Passes {
     /// For figures to keep, or for a first look.
     pub fn choose(quick: bool) -> Passes {
-        Passes { count: if quick { 5 } else { 7 }, quick }
+        Passes { count: if quick { 9 } else { 11 }, quick }
     }
 
     /// The time of one pass.
@@ -57,9 +57,12 @@ pub struct Times {
     /// The same work on contiguous operands of full size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contiguous: Option<Span>,
-    /// The part of the roof that `run` reaches: the fastest plain copy of the result's bytes, in the same race, over `run`.
+    /// The fastest plain copy of the result's bytes in each pass, raced against the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub share: Option<Share>,
+    pub roof: Option<Vec<f64>>,
+    /// The part of the roof that `run` reaches: the median of the passes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
 }
 
 /// A time and how far it scatters, in nanoseconds.
@@ -69,21 +72,12 @@ pub struct Span {
     pub best_ns: f64,
     /// The median of the passes' medians.
     pub median_ns: f64,
-    /// The median of the slowest pass.
-    pub worst_ns: f64,
     /// The largest distance between the quartiles of a pass, as a share of its median.
     pub spread: f64,
     /// Samples of all passes.
     pub samples: usize,
-}
-
-/// A part of the roof, in the best pass and in the worst.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Share {
-    /// 1 is as fast as the roof.
-    pub best: f64,
-    /// In the pass where it was smallest.
-    pub worst: f64,
+    /// The smallest sample of each pass, in the order they were made.
+    pub passes: Vec<f64>,
 }
 
 /// The command of this program that makes a pass.
@@ -135,36 +129,66 @@ impl Times {
     /// Condenses the passes over one subject; `None` if there are none.
     pub fn of(passes: &[Pass]) -> Option<Times> {
         let spans = |of: fn(&Pass) -> Option<Timing>| Span::of(passes.iter().filter_map(of));
+        let run = spans(|pass| Some(pass.run))?;
+        let roof = passes.iter().map(|pass| pass.roof).collect::<Option<Vec<f64>>>();
+        let share = roof.as_deref().map(|roof| median(shares(roof, &run.passes)));
         Some(Times {
-            run: spans(|pass| Some(pass.run))?,
+            run,
             fresh: spans(|pass| pass.fresh),
             contiguous: spans(|pass| pass.contiguous),
-            share: Share::of(passes.iter().filter_map(|p| Some(p.roof? / p.run.best_ns))),
+            roof,
+            share,
         })
+    }
+
+    /// Is every time one, and a roof there for each pass?
+    pub fn are_times(&self) -> bool {
+        let passes = self.run.passes.len();
+        let spans = self.parts().all(|(_, span)| {
+            span.best_ns > 0.0
+                && span.passes.len() == passes
+                && span.passes.iter().all(|t| *t > 0.0)
+        });
+        let roof =
+            self.roof.iter().all(|roof| roof.len() == passes && roof.iter().all(|t| *t > 0.0));
+        passes > 0 && spans && roof
+    }
+
+    /// The spans, by name.
+    pub fn parts(&self) -> impl Iterator<Item = (&'static str, &Span)> {
+        let parts = [
+            ("run", Some(&self.run)),
+            ("fresh", self.fresh.as_ref()),
+            ("contiguous", self.contiguous.as_ref()),
+        ];
+        parts.into_iter().filter_map(|(name, span)| Some((name, span?)))
     }
 }
 
 impl Span {
     fn of(timings: impl Iterator<Item = Timing>) -> Option<Span> {
         let timings: Vec<Timing> = timings.collect();
-        let mut medians: Vec<f64> = timings.iter().map(|timing| timing.median_ns).collect();
-        medians.sort_by(f64::total_cmp);
+        let passes: Vec<f64> = timings.iter().map(|timing| timing.best_ns).collect();
         Some(Span {
-            best_ns: timings.iter().map(|timing| timing.best_ns).min_by(f64::total_cmp)?,
-            median_ns: *medians.get(medians.len() / 2)?,
-            worst_ns: *medians.last()?,
+            best_ns: passes.iter().copied().min_by(f64::total_cmp)?,
+            median_ns: median(timings.iter().map(|timing| timing.median_ns)),
             spread: timings.iter().map(|timing| timing.spread).max_by(f64::total_cmp)?,
             samples: timings.iter().map(|timing| timing.samples).sum(),
+            passes,
         })
     }
 }
 
-impl Share {
-    fn of(shares: impl Iterator<Item = f64>) -> Option<Share> {
-        let mut shares: Vec<f64> = shares.collect();
-        shares.sort_by(f64::total_cmp);
-        Some(Share { best: *shares.last()?, worst: *shares.first()? })
-    }
+/// The part of the roof that each pass reached.
+pub fn shares<'a>(roof: &'a [f64], passes: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+    roof.iter().zip(passes).map(|(roof, time)| roof / time)
+}
+
+/// The number in the middle; of an even count the larger of two, of none 0.
+pub fn median(numbers: impl Iterator<Item = f64>) -> f64 {
+    let mut numbers: Vec<f64> = numbers.collect();
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -177,18 +201,18 @@ mod tests {
     }
 
     #[test]
-    fn a_span_reaches_from_the_best_sample_to_the_slowest_pass() {
+    fn every_pass_is_kept_by_its_best_sample() {
         let pass = |best, median, roof| Pass {
             run: timing(best, median),
             fresh: None,
             contiguous: None,
             roof: Some(roof),
         };
-        let times = Times::of(&[pass(9.0, 12.0, 9.0), pass(10.0, 11.0, 8.0), pass(9.5, 15.0, 9.5)]);
-        let Times { run, fresh, share, .. } = times.unwrap();
-        assert_eq!((run.best_ns, run.median_ns, run.worst_ns), (9.0, 12.0, 15.0));
+        let times = Times::of(&[pass(9.0, 12.0, 9.0), pass(10.0, 11.0, 8.0), pass(9.5, 15.0, 7.6)]);
+        let Times { run, fresh, roof, share, .. } = times.unwrap();
+        assert_eq!((run.best_ns, run.median_ns, run.passes), (9.0, 12.0, vec![9.0, 10.0, 9.5]));
         assert_eq!((run.samples, run.spread, fresh), (12, 0.1, None));
-        assert_eq!(share, Some(Share { best: 1.0, worst: 0.8 }));
+        assert_eq!((roof, share), (Some(vec![9.0, 8.0, 7.6]), Some(0.8)));
         assert_eq!(Times::of(&[]), None);
     }
 

@@ -1,7 +1,7 @@
 //! Changes that were looked at and accepted: a text file, one change a line.
 //!
-//! `PATTERN KIND REASON`: the name of a case, in which `*` stands for anything; what has changed; why that is all right. Lines that begin with `#`
-//! are not read. A line that nothing fits is pointed out, so that a list does not grow old.
+//! `PATTERN KIND REASON`: the name of a case, in which `*` stands for anything; what has changed; why that is all right. A name with blanks stands in
+//! quotation marks; `all` is the name of what concerns every case. Lines that begin with `#` are not read. A line that nothing fits is pointed out, so that a list does not grow old.
 
 use super::{Judged, Kind, Verdict};
 use crate::{Failure, Result};
@@ -62,11 +62,14 @@ impl Line {
 }
 
 fn read(line: &str) -> Result<Line> {
-    let mut words = line.splitn(3, char::is_whitespace);
-    let (Some(pattern), Some(kind), Some(reason)) = (words.next(), words.next(), words.next())
-    else {
-        return Err(Failure::input("expected a case, a kind of change and a reason"));
-    };
+    let incomplete = || Failure::input("expected a case, a kind of change and a reason");
+    let (pattern, rest) = match line.strip_prefix('"') {
+        Some(quoted) => quoted.split_once('"'),
+        None => line.split_once(char::is_whitespace),
+    }
+    .ok_or_else(incomplete)?;
+    let (kind, reason) =
+        rest.trim_start().split_once(char::is_whitespace).ok_or_else(incomplete)?;
     let known = Kind::ALL.into_iter().find(|known| known.name() == kind);
     if known.is_none() && kind != "any" {
         let names: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
@@ -77,14 +80,17 @@ fn read(line: &str) -> Result<Line> {
     Ok(Line { pattern, kind: known, reason })
 }
 
-/// Does a name fit a pattern in which `*` stands for anything?
+/// Does a name fit a pattern in which `*` stands for anything? What stands between two stars is looked for at the first place where it may be: if the
+/// rest does not fit then, it fits from no later place.
 fn fits(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
-            (0..=rest.len()).any(|at| rest.get(at..).is_some_and(|rest| fits(after, rest)))
-        }),
-    }
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let inner = name.strip_prefix(start).and_then(|name| name.strip_suffix(end));
+    let mut parts = middle.split('*').filter(|part| !part.is_empty());
+    let after = |name: &str, part: &str| name.find(part).map(|at| at + part.len());
+    inner.is_some_and(|inner| {
+        parts.try_fold(inner, |name, part| name.get(after(name, part)?..)).is_some()
+    })
 }
 
 #[cfg(test)]
@@ -100,6 +106,10 @@ mod tests {
             ("*", "a/bc", true),
             ("*/t*d", "a/t2d", true),
             ("*/t*d", "a/t2", false),
+            ("a*a", "a", false),
+            ("*b*a*", "abba", true),
+            ("*b*a*b", "abba", false),
+            ("*a*a*a*a*a*a*a*a*b", &"a".repeat(200), false),
         ];
         for (pattern, name, expected) in table {
             assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
@@ -113,6 +123,9 @@ mod tests {
         assert_eq!(list.reason("copy/t", Kind::Path), Some("tiles are slower there"));
         assert_eq!(list.reason("copy/t", Kind::Time), None);
         assert_eq!(list.reason("x", Kind::LlMisses), Some("so be it"));
+        let list = Accepted::read("\"own/row one\" path because\nall simd an old machine").unwrap();
+        assert_eq!(list.reason("own/row one", Kind::Path), Some("because"));
+        assert_eq!(list.reason("all", Kind::Simd), Some("an old machine"));
     }
 
     #[test]

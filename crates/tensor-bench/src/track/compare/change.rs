@@ -166,7 +166,8 @@ impl fmt::Display for Change {
             write!(f, " ({part})")?;
         }
         write!(f, " {} -> {}", self.base, self.new)?;
-        match self.ratio {
+        // A share is worse when it is less.
+        match self.ratio.map(|ratio| if self.kind == Kind::Share { 1.0 / ratio } else { ratio }) {
             Some(ratio) if ratio.is_finite() => write!(f, ", {}", Relative(ratio)),
             _ => Ok(()),
         }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Comparison;
-use crate::track::{Entry, Record};
+use crate::track::{Entry, Record, timing::Span};
 
 /// Everything that was found.
 pub fn json(comparison: &Comparison) -> Value {
@@ -24,10 +24,7 @@ struct Measure {
 
 /// Times and counts of a case; of all of them less is better.
 fn measures(entry: &Entry) -> Vec<Measure> {
-    let run = &entry.times.run;
-    let range = Some((run.best_ns, run.worst_ns));
-    let mut measures =
-        vec![Measure { part: "run", slug: "latency", unit: "ns", value: run.median_ns, range }];
+    let mut measures: Vec<Measure> = entry.times.parts().map(latency).collect();
     let Some(counts) = &entry.counts else { return measures };
     for (part, cost) in counts.parts() {
         for (slug, value) in [
@@ -42,6 +39,12 @@ fn measures(entry: &Entry) -> Vec<Measure> {
     measures
 }
 
+fn latency((part, span): (&'static str, &Span)) -> Measure {
+    let slowest = span.passes.iter().copied().fold(span.median_ns, f64::max);
+    let range = Some((span.best_ns, slowest));
+    Measure { part, slug: "latency", unit: "ns", value: span.median_ns, range }
+}
+
 /// Bencher's metric format: benchmark, measure, value. The parts of a case are benchmarks of their own.
 pub fn bencher(record: &Record) -> Value {
     let mut document = Map::new();
@@ -50,7 +53,7 @@ pub fn bencher(record: &Record) -> Value {
             let mut metric = json!({ "value": measure.value });
             if let Some((lower, upper)) = measure.range {
                 metric["lower_value"] = json!(lower);
-                metric["upper_value"] = json!(upper.max(measure.value));
+                metric["upper_value"] = json!(upper);
             }
             let benchmark = document.entry(format!("{}/{}", entry.name, measure.part));
             benchmark.or_insert_with(|| json!({}))[measure.slug] = metric;

@@ -7,7 +7,7 @@ use crate::{
         Entry, Record,
         counting::Counting,
         profile::{Cost, Counts},
-        timing::{Share, Span, Times},
+        timing::{Span, Times, median},
     },
 };
 
@@ -23,10 +23,15 @@ const FEW_LINES: u64 = 32;
 /// Less is the clock's grain.
 const LITTLE_TIME_NS: f64 = 2.0;
 
+/// From this many passes on one of them may be disturbed.
+const ENOUGH_PASSES: usize = 7;
+
 /// Were both taken in one way, on machines of one kind?
 pub(in crate::track) fn alike(base: &Record, new: &Record) -> bool {
     let (a, b) = (&base.machine, &new.machine);
-    (&a.cpu, a.cores, &a.caches, &a.system) == (&b.cpu, b.cores, &b.caches, &b.system)
+    // A CPU without a name may be any.
+    a.cpu.is_some()
+        && (&a.cpu, a.cores, &a.caches, &a.system) == (&b.cpu, b.cores, &b.caches, &b.system)
         && same_run(base, new)
 }
 
@@ -35,9 +40,17 @@ fn same_run(base: &Record, new: &Record) -> bool {
 }
 
 /// Are the counts of both of one SIMD level, or would they be if nothing had changed?
-fn counts_comparable(base: &Record, new: &Record) -> bool {
+pub(in crate::track) fn counts_comparable(base: &Record, new: &Record) -> bool {
     match (counted_at(base), counted_at(new)) {
         (Some(a), Some(b)) => a == b || alike(base, new),
+        _ => false,
+    }
+}
+
+/// Did callgrind imitate the same caches for both?
+fn same_caches(base: &Record, new: &Record) -> bool {
+    match (&base.counting, &new.counting) {
+        (Counting::By { caches: a, .. }, Counting::By { caches: b, .. }) => a == b,
         _ => false,
     }
 }
@@ -74,6 +87,9 @@ fn counting_note(base: &Record, new: &Record) -> Option<String> {
             let skipped = if counts_comparable(base, new) { "" } else { ": they are not compared" };
             Some(format!("counts of SIMD level {a} and of level {b}{skipped}"))
         }
+        (Counting::By { caches: a, .. }, Counting::By { caches: b, .. }) if a != b => Some(
+            format!("cache lines were counted with other caches ({a}; {b}): they are not compared"),
+        ),
         (Counting::By { valgrind: a, .. }, Counting::By { valgrind: b, .. }) if a != b => {
             Some(format!("counts by {a} and by {b}"))
         }
@@ -82,10 +98,16 @@ fn counting_note(base: &Record, new: &Record) -> Option<String> {
 }
 
 /// What has changed of everything at once.
-pub(super) fn whole(base: &Record, new: &Record) -> Vec<Change> {
+pub(super) fn whole(base: &Record, new: &Record, counts_needed: bool) -> Vec<Change> {
     let mut changes = Vec::new();
-    if let (Counting::By { .. }, Counting::Missing { because }) = (&base.counting, &new.counting) {
-        changes.push(Change::missing(&format!("the counts are gone: {because}")));
+    match (&base.counting, &new.counting) {
+        (Counting::By { .. }, Counting::Missing { because }) => {
+            changes.push(Change::missing(&format!("the counts are gone: {because}")));
+        }
+        _ if counts_needed && !counts_comparable(base, new) => {
+            changes.push(Change::missing("there are no counts to compare, which were asked for"));
+        }
+        _ => {}
     }
     if alike(base, new) {
         let counted = counted_at(base).zip(counted_at(new));
@@ -116,14 +138,19 @@ pub(in crate::track) fn case(
     }
     if counts_comparable(before, after) {
         match (&base.counts, &new.counts) {
-            (Some(base), Some(new)) => changes.extend(counts(limits, base, new)),
+            (Some(base), Some(new)) => {
+                let lines = same_caches(before, after);
+                let mut counts = counts(limits, base, new);
+                counts.retain(|c| lines || !matches!(c.kind, Kind::L1Misses | Kind::LlMisses));
+                changes.extend(counts);
+            }
             (Some(_), None) => changes.push(Change::missing("its counts are gone")),
             (None, _) => {}
         }
     }
     changes.extend(match alike(before, after) {
-        true => timing(limits, &base.times, &new.times),
-        false => share(limits, &base.times, &new.times),
+        true => times(limits, &base.times, &new.times),
+        false => shares(limits, &base.times, &new.times),
     });
     changes
 }
@@ -164,38 +191,83 @@ fn number(kind: Kind, base: u64, new: u64, limit: f64, least: u64) -> Option<Cha
     Some(if new > base { change } else { change.better() })
 }
 
-fn timing(limits: &Limits, base: &Times, new: &Times) -> Option<Change> {
-    let shares = base.share.as_ref().zip(new.share.as_ref());
-    let change = || {
-        let (a, b) = (base.run.median_ns, new.run.median_ns);
-        Change::new(Kind::Time, &time(a), &time(b)).by(b / a)
+/// Which of the times have changed, where both were taken on one machine.
+fn times(limits: &Limits, base: &Times, new: &Times) -> Vec<Change> {
+    parts(base, new, |part, a, b| {
+        let relative = base.roof.as_deref().zip(new.roof.as_deref());
+        let relative = relative.map(|(x, y)| (over(&a.passes, x), over(&b.passes, y)));
+        let beyond = |a: &[f64], b: &[f64]| beyond(a, b, limits.time);
+        let longer =
+            |a: &[f64], b: &[f64]| beyond(a, b) && typical(b) - typical(a) > LITTLE_TIME_NS;
+        let worse =
+            longer(&a.passes, &b.passes) && relative.as_ref().is_none_or(|(a, b)| beyond(a, b));
+        let better =
+            longer(&b.passes, &a.passes) && relative.as_ref().is_none_or(|(a, b)| beyond(b, a));
+        let (a, b) = (typical(&a.passes), typical(&b.passes));
+        let change = Change::new(Kind::Time, &time(a), &time(b)).by(b / a).in_part(part);
+        changed(change, worse, better)
+    })
+}
+
+/// Which shares of the roof have changed.
+fn shares(limits: &Limits, base: &Times, new: &Times) -> Vec<Change> {
+    let Some((x, y)) = base.roof.as_deref().zip(new.roof.as_deref()) else { return Vec::new() };
+    parts(base, new, |part, a, b| {
+        let (a, b) = (over(&a.passes, x), over(&b.passes, y));
+        let (was, is) = (typical(&a), typical(&b));
+        let change = Change::new(Kind::Share, &share(1.0 / was), &share(1.0 / is));
+        let (worse, better) = (beyond(&a, &b, limits.time), beyond(&b, &a, limits.time));
+        changed(change.by(is / was).in_part(part), worse, better)
+    })
+}
+
+/// Applies a rule to every part that the base has.
+fn parts(
+    base: &Times,
+    new: &Times,
+    rule: impl Fn(&'static str, &Span, &Span) -> Option<Change>,
+) -> Vec<Change> {
+    let part = |(part, span)| match new.parts().find(|(name, _)| *name == part) {
+        Some((_, other)) => rule(part, span, other),
+        None => Some(Change::missing(&format!("the times of {part} are gone"))),
     };
-    if longer(limits, &base.run, &new.run) && shares.is_none_or(|(a, b)| lower(limits, a, b)) {
-        return Some(change());
-    }
-    let better =
-        longer(limits, &new.run, &base.run) && shares.is_none_or(|(a, b)| lower(limits, b, a));
-    better.then(|| change().better())
+    base.parts().filter_map(part).collect()
 }
 
-/// Is even the best of `new` beyond the slowest pass of `base`?
-fn longer(limits: &Limits, base: &Span, new: &Span) -> bool {
-    new.best_ns > base.worst_ns * (1.0 + limits.time)
-        && new.best_ns - base.worst_ns > LITTLE_TIME_NS
-}
-
-fn share(limits: &Limits, base: &Times, new: &Times) -> Option<Change> {
-    let (base, new) = base.share.as_ref().zip(new.share.as_ref())?;
-    let change =
-        Change::new(Kind::Share, &percent(base.best), &percent(new.best)).by(base.best / new.best);
-    match (lower(limits, base, new), lower(limits, new, base)) {
+fn changed(change: Change, worse: bool, better: bool) -> Option<Change> {
+    match (worse, better) {
         (true, _) => Some(change),
         (_, true) => Some(change.better()),
         _ => None,
     }
 }
 
-/// Is even the best share of `new` below the worst of `base`?
-fn lower(limits: &Limits, base: &Share, new: &Share) -> bool {
-    new.best * (1.0 + limits.time) < base.worst
+/// Times as multiples of the roof of their pass.
+fn over(passes: &[f64], roof: &[f64]) -> Vec<f64> {
+    passes.iter().zip(roof).map(|(time, roof)| time / roof).collect()
+}
+
+fn typical(passes: &[f64]) -> f64 {
+    median(passes.iter().copied())
+}
+
+/// Are the passes of `new` beyond those of `base`, by more than a limit? One pass of each may be as it will, if there are so many that the others
+/// say enough: somebody may have disturbed it.
+///
+/// Of nine passes and nine that are alike, eight are beyond eight in one of six hundred comparisons.
+fn beyond(base: &[f64], new: &[f64], limit: f64) -> bool {
+    let sorted = |passes: &[f64]| {
+        let mut sorted = passes.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        sorted
+    };
+    let (base, new) = (sorted(base), sorted(new));
+    let spare = usize::from(base.len().min(new.len()) >= ENOUGH_PASSES);
+    let slowest = base.len().checked_sub(1 + spare).and_then(|at| base.get(at));
+    slowest.zip(new.get(spare)).is_some_and(|(slowest, fastest)| *fastest > slowest * (1.0 + limit))
+}
+
+/// A share of the roof, with a digit more where it is small.
+fn share(share: f64) -> String {
+    if share < 0.1 { format!("{:.1} %", share * 100.0) } else { percent(share) }
 }

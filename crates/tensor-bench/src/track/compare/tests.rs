@@ -1,12 +1,16 @@
 //! What counts as a change, as a table: a record, what is done to it, what must be said.
 
 use super::*;
-use crate::track::record::tests::{entry, record};
+use crate::track::{
+    record::tests::{entry, record},
+    timing::Span,
+};
 
 fn compare(base: &Record, new: &Record, fail_on: FailOn, accepted: &str) -> Comparison {
     let accepted = Accepted::read(accepted).unwrap();
     let limits = Limits::default();
-    Question { base, new, limits, fail_on, accepted: &accepted }.answer().unwrap()
+    let counts_needed = false;
+    Question { base, new, limits, fail_on, counts_needed, accepted: &accepted }.answer().unwrap()
 }
 
 /// The same record after something was done to its first case.
@@ -16,15 +20,15 @@ fn with(change: impl FnOnce(&mut Entry)) -> Record {
     record
 }
 
+/// Every pass slower, and so its share of the roof less.
 fn slower(by: f64) -> impl FnOnce(&mut Entry) {
-    move |entry| {
-        let run = &mut entry.times.run;
-        for ns in [&mut run.best_ns, &mut run.median_ns, &mut run.worst_ns] {
-            *ns *= by;
-        }
-        let share = entry.times.share.as_mut().unwrap();
-        (share.best, share.worst) = (share.best / by, share.worst / by);
-    }
+    move |entry| stretch(&mut entry.times.run, by)
+}
+
+fn stretch(span: &mut Span, by: f64) {
+    span.best_ns *= by;
+    span.median_ns *= by;
+    span.passes.iter_mut().for_each(|pass| *pass *= by);
 }
 
 fn found(comparison: &Comparison) -> Vec<String> {
@@ -93,28 +97,70 @@ fn what_is_better_is_said_and_does_not_fail() {
     comparison.check().unwrap();
 }
 
+fn times(change: Record, on: FailOn) -> (Vec<String>, bool) {
+    let comparison = compare(&record(), &change, on, "");
+    (found(&comparison), comparison.check().is_err())
+}
+
 #[test]
 fn a_time_must_leave_the_noise_of_both_and_so_must_its_share_of_the_roof() {
-    let times = |change: Record, on| {
-        let comparison = compare(&record(), &change, on, "");
-        (found(&comparison), comparison.check().is_err())
-    };
-    let (said, fails) = times(with(slower(1.3)), FailOn::All);
-    assert_eq!((said, fails), (vec!["g/a: time 103 ns -> 134 ns, +30.0 %".to_owned()], true));
-    assert!(times(with(slower(1.3)), FailOn::Time).1);
-    assert_eq!(
-        times(with(slower(1.3)), FailOn::Counts),
-        (times(with(slower(1.3)), FailOn::All).0, false)
-    );
+    let said = "g/a: time (run) 103 ns -> 134 ns, +30.0 %".to_owned();
+    assert_eq!(times(with(slower(1.3)), FailOn::All), (vec![said.clone()], true));
+    assert_eq!(times(with(slower(1.3)), FailOn::Time), (vec![said.clone()], true));
+    assert_eq!(times(with(slower(1.3)), FailOn::Counts), (vec![said], false));
     // 110 ns are beyond the slowest pass of the base, 106 ns, but by less than the limit.
     assert_eq!(times(with(slower(1.1)), FailOn::All), (vec![], false));
     // The whole machine was slower: the share is what it was.
-    let share = entry("g/a").times.share;
     let machine = |entry: &mut Entry| {
         slower(1.3)(entry);
-        entry.times.share = share;
+        entry.times.roof.iter_mut().flatten().for_each(|pass| *pass *= 1.3);
     };
     assert_eq!(times(with(machine), FailOn::All), (vec![], false));
+}
+
+#[test]
+fn fresh_results_and_contiguous_operands_have_times_of_their_own() {
+    let fresh = with(|entry| stretch(entry.times.fresh.as_mut().unwrap(), 10.0));
+    let said = "g/a: time (fresh) 103 ns -> 1.0 us, 10.0 times".to_owned();
+    assert_eq!(times(fresh, FailOn::All), (vec![said], true));
+    let gone = with(|entry| entry.times.fresh = None);
+    assert_eq!(times(gone, FailOn::All), (vec!["g/a: the times of fresh are gone".into()], true));
+}
+
+#[test]
+fn one_disturbed_pass_of_many_hides_nothing_and_finds_nothing() {
+    let many = |passes: [f64; 9]| {
+        with(|entry| {
+            let times = &mut entry.times;
+            (times.roof, times.fresh) = (Some(vec![90.0; 9]), None);
+            times.run.passes = passes.to_vec();
+        })
+    };
+    let calm = [100.0, 101.0, 102.0, 103.0, 104.0, 103.0, 102.0, 101.0, 100.0];
+    let disturbed = |mut passes: [f64; 9], pass| {
+        passes[4] = pass;
+        passes
+    };
+    let found = |base, new| {
+        let comparison = compare(&many(base), &many(new), FailOn::All, "");
+        comparison.check().is_err()
+    };
+    let slow = calm.map(|pass| pass * 1.2);
+    assert!(found(calm, slow));
+    assert!(found(disturbed(calm, 220.0), slow));
+    assert!(found(calm, disturbed(slow, 90.0)));
+    assert!(!found(calm, disturbed(calm, 220.0)));
+    assert!(!found(calm, slow.map(|pass| if pass > 121.0 { pass } else { 100.0 })));
+}
+
+#[test]
+fn another_case_under_the_same_name_is_not_compared() {
+    let other = with(|entry| {
+        (entry.op, entry.bytes) = ("add".to_owned(), 99);
+        entry.counts.as_mut().unwrap().run.instructions = 5;
+    });
+    let said = "g/a: it is another case now: copy of f32, 1024 bytes, then add of f32, 99 bytes";
+    assert_eq!(times(other, FailOn::Counts), (vec![said.to_owned()], true));
 }
 
 #[test]
@@ -128,8 +174,8 @@ fn a_case_that_is_gone_fails_and_a_new_one_is_listed() {
     other.cases.truncate(1);
     let accepted = Accepted::default();
     let (base, limits) = (record(), Limits::default());
-    let question =
-        Question { base: &base, new: &other, limits, fail_on: FailOn::All, accepted: &accepted };
+    let (base, new, fail_on, counts_needed) = (&base, &other, FailOn::All, false);
+    let question = Question { base, new, limits, fail_on, counts_needed, accepted: &accepted };
     let error = question.answer().unwrap_err();
     assert_eq!(error.exit_code(), 2, "{error}");
 }
@@ -146,7 +192,7 @@ fn unlike_machines_are_compared_by_counts_and_shares() {
         found(&comparison),
         [
             "g/b: instructions (run) 10000 -> 20000, 2.0 times",
-            "g/a: share of the roof 90 % -> 69 %, +30.0 %"
+            "g/a: share of the roof (run) 89 % -> 68 %, -23.1 %"
         ]
     );
 }
@@ -156,7 +202,7 @@ fn a_level_that_has_fallen_on_the_same_machine_is_a_regression() {
     let mut other = record();
     other.machine.simd = "scalar".to_owned();
     let comparison = compare(&record(), &other, FailOn::Counts, "");
-    assert_eq!(found(&comparison), ["(all cases): SIMD level v4 -> scalar"]);
+    assert_eq!(found(&comparison), ["all: SIMD level v4 -> scalar"]);
     assert_eq!(comparison.unchanged, 2);
     assert!(comparison.check().is_err());
     assert!(compare(&other, &record(), FailOn::All, "").check().is_ok());
@@ -173,13 +219,36 @@ fn counts_that_are_gone_fail_and_counts_that_never_were_are_said() {
     uncounted.counting = Counting::Missing { because: "no valgrind".to_owned() };
     uncounted.cases.iter_mut().for_each(|entry| entry.counts = None);
     let comparison = compare(&record(), &uncounted, FailOn::Counts, "");
-    assert_eq!(found(&comparison), ["(all cases): the counts are gone: no valgrind"]);
+    assert_eq!(found(&comparison), ["all: the counts are gone: no valgrind"]);
     assert!(comparison.check().is_err());
     for (base, new) in [(&uncounted, &uncounted), (&uncounted, &record())] {
         let comparison = compare(base, new, FailOn::Counts, "");
         assert!(comparison.notes[0].contains("no valgrind"), "{comparison:?}");
+        assert!(table(&comparison).ends_with("; counts were not compared\n"), "{comparison:?}");
         comparison.check().unwrap();
+        let (limits, fail_on, accepted) = (Limits::default(), FailOn::Counts, Accepted::default());
+        let question =
+            Question { base, new, limits, fail_on, counts_needed: true, accepted: &accepted };
+        let error = question.answer().unwrap().check().unwrap_err().to_string();
+        assert!(error.ends_with("all: there are no counts to compare, which were asked for"));
     }
+}
+
+#[test]
+fn lines_are_compared_if_the_same_caches_were_imitated() {
+    let mut other = with(|entry| entry.counts.as_mut().unwrap().run.l1_misses = 9000);
+    let Counting::By { caches, .. } = &mut other.counting else { panic!() };
+    *caches = "--D1=49152,12,64".to_owned();
+    let comparison = compare(&record(), &other, FailOn::All, "");
+    assert_eq!(found(&comparison), [""; 0]);
+    assert!(comparison.notes[0].starts_with("cache lines were counted with other caches"));
+}
+
+#[test]
+fn cpus_without_a_name_are_unlike() {
+    let mut nameless = record();
+    nameless.machine.cpu = None;
+    assert!(!compare(&nameless, &nameless.clone(), FailOn::All, "").alike);
 }
 
 #[test]
@@ -228,12 +297,12 @@ fn public_formats_have_a_number_for_every_measure() {
     let bmf = bencher(&record());
     assert_eq!(bmf["g/a/run"]["instructions"]["value"], 10_000.0);
     assert_eq!(bmf["g/a/plan"]["instructions"]["value"], 500.0);
-    assert_eq!(bmf["g/a/run"]["latency"]["lower_value"], 100.0);
+    assert_eq!(bmf["g/a/fresh"]["latency"]["lower_value"], 100.0);
     assert_eq!(bmf["g/a/run"]["latency"]["upper_value"], 106.0);
     let list = github_action_benchmark(&record());
     let list = list.as_array().unwrap();
     let first = &list[0];
     assert_eq!((&first["name"], &first["unit"]), (&"g/a/run latency".into(), &"ns".into()));
-    assert_eq!((&first["value"], &first["range"]), (&103.0.into(), &"± 3.0".into()));
-    assert_eq!(list.len(), 2 * (1 + 3 * 4));
+    assert_eq!((&first["value"], &first["range"]), (&104.0.into(), &"± 3.0".into()));
+    assert_eq!(list.len(), 2 * (2 + 3 * 4));
 }

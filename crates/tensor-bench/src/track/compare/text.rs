@@ -6,6 +6,9 @@ use crate::render::{WIDTH, cut, wrap};
 /// Markdown shows so many improvements; the others are counted.
 const SHOWN: usize = 20;
 
+/// And so many other changes: a comment has room for 65,536 characters.
+const MOST: usize = 60;
+
 impl Comparison {
     /// One line that says it all.
     fn headline(&self) -> String {
@@ -27,7 +30,8 @@ impl Comparison {
                 parts.push(format!("{count} {what}"));
             }
         }
-        parts.join(", ")
+        let counted = if self.counted { "" } else { "; counts were not compared" };
+        parts.join(", ") + counted
     }
 
     fn added(&self) -> Option<String> {
@@ -84,7 +88,10 @@ pub fn markdown(comparison: &Comparison) -> String {
         comparison.changed.iter().partition(|judged| judged.mark() == "better");
     let mut text = format!("### Performance: {}\n\n", comparison.headline());
     text.push_str(&format!("`{}` → `{}`\n\n", comparison.base, comparison.new));
-    text.push_str(&rows(&worse));
+    text.push_str(&rows(&worse[..worse.len().min(MOST)]));
+    if worse.len() > MOST {
+        text.push_str(&format!("{} more\n\n", worse.len() - MOST));
+    }
     if !better.is_empty() {
         let shown = &better[..better.len().min(SHOWN)];
         let more = better.len() - shown.len();
