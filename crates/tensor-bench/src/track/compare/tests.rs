@@ -97,34 +97,34 @@ fn what_is_better_is_said_and_does_not_fail() {
     comparison.check().unwrap();
 }
 
-fn times(change: Record, on: FailOn) -> (Vec<String>, bool) {
-    let comparison = compare(&record(), &change, on, "");
+fn times(change: &Record, on: FailOn) -> (Vec<String>, bool) {
+    let comparison = compare(&record(), change, on, "");
     (found(&comparison), comparison.check().is_err())
 }
 
 #[test]
 fn a_time_must_leave_the_noise_of_both_and_so_must_its_share_of_the_roof() {
     let said = "g/a: time (run) 103 ns -> 134 ns, +30.0 %".to_owned();
-    assert_eq!(times(with(slower(1.3)), FailOn::All), (vec![said.clone()], true));
-    assert_eq!(times(with(slower(1.3)), FailOn::Time), (vec![said.clone()], true));
-    assert_eq!(times(with(slower(1.3)), FailOn::Counts), (vec![said], false));
+    assert_eq!(times(&with(slower(1.3)), FailOn::All), (vec![said.clone()], true));
+    assert_eq!(times(&with(slower(1.3)), FailOn::Time), (vec![said.clone()], true));
+    assert_eq!(times(&with(slower(1.3)), FailOn::Counts), (vec![said], false));
     // 110 ns are beyond the slowest pass of the base, 106 ns, but by less than the limit.
-    assert_eq!(times(with(slower(1.1)), FailOn::All), (vec![], false));
+    assert_eq!(times(&with(slower(1.1)), FailOn::All), (vec![], false));
     // The whole machine was slower: the share is what it was.
     let machine = |entry: &mut Entry| {
         slower(1.3)(entry);
         entry.times.roof.iter_mut().flatten().for_each(|pass| *pass *= 1.3);
     };
-    assert_eq!(times(with(machine), FailOn::All), (vec![], false));
+    assert_eq!(times(&with(machine), FailOn::All), (vec![], false));
 }
 
 #[test]
 fn fresh_results_and_contiguous_operands_have_times_of_their_own() {
     let fresh = with(|entry| stretch(entry.times.fresh.as_mut().unwrap(), 10.0));
     let said = "g/a: time (fresh) 103 ns -> 1.0 us, 10.0 times".to_owned();
-    assert_eq!(times(fresh, FailOn::All), (vec![said], true));
+    assert_eq!(times(&fresh, FailOn::All), (vec![said], true));
     let gone = with(|entry| entry.times.fresh = None);
-    assert_eq!(times(gone, FailOn::All), (vec!["g/a: the times of fresh are gone".into()], true));
+    assert_eq!(times(&gone, FailOn::All), (vec!["g/a: the times of fresh are gone".into()], true));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn another_case_under_the_same_name_is_not_compared() {
         entry.counts.as_mut().unwrap().run.instructions = 5;
     });
     let said = "g/a: it is another case now: copy of f32, 1024 bytes, then add of f32, 99 bytes";
-    assert_eq!(times(other, FailOn::Counts), (vec![said.to_owned()], true));
+    assert_eq!(times(&other, FailOn::Counts), (vec![said.to_owned()], true));
 }
 
 #[test]
