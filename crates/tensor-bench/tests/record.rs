@@ -224,6 +224,21 @@ fn a_reader_who_goes_away_does_not_change_the_verdict() {
 }
 
 #[test]
+fn a_time_that_is_not_found_again_does_not_count() {
+    let (folder, base) = recorded();
+    let slow = slower(base.clone());
+    let [b, s] =
+        [("b.json", &base), ("s.json", &slow)].map(|(name, v)| folder.file(name, v.to_string()));
+    let compare = |again: &[&str]| {
+        run(&[&["compare", &b, &s, "--fail-on", "time", "--again"], again].concat())
+    };
+    compare(&[&b, &s]).failed("own/turned: time (run) ");
+    compare(&[&b, &b]).succeeded();
+    compare(&[&b, "/nowhere"]).refused("cannot read /nowhere");
+    compare(&[&b]).refused("2 values required");
+}
+
+#[test]
 fn accepted_changes_do_not_fail() {
     let (folder, base) = recorded();
     let mut new = base.clone();

@@ -26,6 +26,9 @@ pub struct Args {
     base: PathBuf,
     /// The record that is
     new: PathBuf,
+    /// Two more records, of the same builds: a time counts only if it has changed between these, too
+    #[arg(long, num_args = 2, value_names = ["BASE", "NEW"])]
+    again: Option<Vec<PathBuf>>,
     /// How to print what was found; the last two have the figures of the new record
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -75,7 +78,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let (base, new) = (&base, &new);
     let fail_on = args.fail_on.unwrap_or(FailOn::Counts);
     let counts_needed = matches!(args.fail_on, Some(FailOn::Counts | FailOn::All));
-    let question = Question { base, new, limits, fail_on, counts_needed, accepted: &accepted };
+    let again = args.again.iter().flatten().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+    let again = again.first().zip(again.get(1));
+    let accepted = &accepted;
+    let question = Question { base, new, again, limits, fail_on, counts_needed, accepted };
     let comparison = question.answer()?;
     match print(args.format, &comparison, new, out).and_then(|()| Ok(out.flush()?)) {
         Err(unwritten) if !unwritten.is_closed_pipe() => {

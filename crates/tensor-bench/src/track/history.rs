@@ -175,10 +175,7 @@ impl Course<'_> {
         let mut changes = self.changes(at);
         let next = later.iter().find(|next| self.goes_on(**next)).map(|next| self.changes(*next));
         if let Some(next) = &next {
-            let same = |a: &Change, b: &Change| {
-                (a.kind, a.part, &a.verdict) == (b.kind, b.part, &b.verdict)
-            };
-            changes.retain(|a| a.kind != Kind::Time || next.iter().any(|b| same(a, b)));
+            changes.retain(|a| a.kind != Kind::Time || next.iter().any(|b| a.is_like(b)));
         }
         let confirmed = next.is_some() || changes.iter().any(|change| change.kind != Kind::Time);
         let Kept { file, record } = &self.records[at];

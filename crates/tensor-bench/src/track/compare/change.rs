@@ -104,8 +104,13 @@ impl Kind {
         }
     }
 
+    /// Is it found by a clock?
+    pub(super) fn is_timed(self) -> bool {
+        matches!(self, Kind::Time | Kind::Share)
+    }
+
     pub(super) fn fails(self, on: FailOn) -> bool {
-        let timed = matches!(self, Kind::Time | Kind::Share);
+        let timed = self.is_timed();
         match (self, on) {
             (Kind::Missing, _) | (_, FailOn::All) => true,
             (_, FailOn::Counts) => !timed,
@@ -137,6 +142,12 @@ impl Change {
     #[must_use]
     pub(super) fn in_part(self, part: &'static str) -> Change {
         Change { part: Some(part), ..self }
+    }
+
+    /// Is it the same change, by another amount?
+    pub(in crate::track) fn is_like(&self, other: &Change) -> bool {
+        let better = |change: &Change| change.verdict == Verdict::Better;
+        (self.kind, self.part, better(self)) == (other.kind, other.part, better(other))
     }
 
     /// The worst first: what counts before what does not, then by kind, then by how much.

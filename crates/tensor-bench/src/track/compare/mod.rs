@@ -88,6 +88,8 @@ pub struct Question<'a> {
     pub base: &'a Record,
     /// What is.
     pub new: &'a Record,
+    /// Two more of them: what a clock finds must be found there, too.
+    pub again: Option<(&'a Record, &'a Record)>,
     /// How much is too much.
     pub limits: Limits,
     /// What makes it fail.
@@ -133,9 +135,22 @@ impl Question<'_> {
                 let (was, is) = (base.work(), new.work());
                 vec![Change::missing(&format!("it is another case now: {was}, then {is}"))]
             }
-            Some(new) => rules::case((self.base, self.new), &self.limits, base, new),
+            Some(new) => {
+                self.confirmed(base, rules::case((self.base, self.new), &self.limits, base, new))
+            }
         };
         self.judged(&base.name, changes)
+    }
+
+    /// Without the times that are not as much otherwise in the second two records.
+    fn confirmed(&self, base: &Entry, mut changes: Vec<Change>) -> Vec<Change> {
+        if let Some((x, y)) = self.again {
+            let entries = x.entry(&base.name).zip(y.entry(&base.name));
+            let again = entries.map(|(a, b)| rules::case((x, y), &self.limits, a, b));
+            let again = again.unwrap_or_default();
+            changes.retain(|a| !a.kind.is_timed() || again.iter().any(|b| a.is_like(b)));
+        }
+        changes
     }
 
     /// Decides which of the changes count.

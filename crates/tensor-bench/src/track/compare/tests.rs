@@ -10,7 +10,9 @@ fn compare(base: &Record, new: &Record, fail_on: FailOn, accepted: &str) -> Comp
     let accepted = Accepted::read(accepted).unwrap();
     let limits = Limits::default();
     let counts_needed = false;
-    Question { base, new, limits, fail_on, counts_needed, accepted: &accepted }.answer().unwrap()
+    Question { base, new, again: None, limits, fail_on, counts_needed, accepted: &accepted }
+        .answer()
+        .unwrap()
 }
 
 /// The same record after something was done to its first case.
@@ -154,6 +156,22 @@ fn one_disturbed_pass_of_many_hides_nothing_and_finds_nothing() {
 }
 
 #[test]
+fn a_time_counts_if_it_is_found_again() {
+    let (base, slow, accepted) = (record(), with(slower(1.3)), Accepted::default());
+    let (paths, slow_too) = (with(|entry| entry.path = "grid".to_owned()), with(slower(1.2)));
+    let fails = |new, again| {
+        let (limits, fail_on, counts_needed) = (Limits::default(), FailOn::All, false);
+        let (base, accepted) = (&base, &accepted);
+        let question = Question { base, new, again, limits, fail_on, counts_needed, accepted };
+        question.answer().unwrap().check().is_err()
+    };
+    assert!(fails(&slow, Some((&base, &slow_too))));
+    assert!(!fails(&slow, Some((&base, &base))));
+    assert!(!fails(&slow, Some((&slow, &base))));
+    assert!(fails(&paths, Some((&base, &base))));
+}
+
+#[test]
 fn another_case_under_the_same_name_is_not_compared() {
     let other = with(|entry| {
         (entry.op, entry.bytes) = ("add".to_owned(), 99);
@@ -175,7 +193,8 @@ fn a_case_that_is_gone_fails_and_a_new_one_is_listed() {
     let accepted = Accepted::default();
     let (base, limits) = (record(), Limits::default());
     let (base, new, fail_on, counts_needed) = (&base, &other, FailOn::All, false);
-    let question = Question { base, new, limits, fail_on, counts_needed, accepted: &accepted };
+    let accepted = &accepted;
+    let question = Question { base, new, again: None, limits, fail_on, counts_needed, accepted };
     let error = question.answer().unwrap_err();
     assert_eq!(error.exit_code(), 2, "{error}");
 }
@@ -227,8 +246,8 @@ fn counts_that_are_gone_fail_and_counts_that_never_were_are_said() {
         assert!(table(&comparison).ends_with("; counts were not compared\n"), "{comparison:?}");
         comparison.check().unwrap();
         let (limits, fail_on, accepted) = (Limits::default(), FailOn::Counts, Accepted::default());
-        let question =
-            Question { base, new, limits, fail_on, counts_needed: true, accepted: &accepted };
+        let (again, accepted, counts_needed) = (None, &accepted, true);
+        let question = Question { base, new, again, limits, fail_on, counts_needed, accepted };
         let error = question.answer().unwrap().check().unwrap_err().to_string();
         assert!(error.ends_with("all: there are no counts to compare, which were asked for"));
     }
