@@ -1,0 +1,93 @@
+//! `scripts/perf.sh` in a repository of its own, with a `cargo` that builds what a test wants: what it leaves for whoever reads the comparison.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::{fs, os::unix::fs::PermissionsExt, process::Command};
+
+use common::{Folder, Run, finish};
+
+const SCRIPT: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/perf.sh"));
+
+/// A `cargo` that "builds" the program it finds beside itself.
+const CARGO: &str = r#"#!/bin/sh
+while [ "$1" != --target-dir ]; do shift; done
+mkdir -p "$2/release" && cp "$(dirname "$0")/tensor-bench" "$2/release/"
+"#;
+
+/// A repository of two commits with a comparison from an earlier run, whose program is `program`.
+fn repository(program: &str) -> Folder {
+    let folder = Folder::new();
+    for name in ["scripts", "bin", "target", "target/perf"] {
+        fs::create_dir(folder.path(name)).unwrap();
+    }
+    let script = |name: &str, text: &str| {
+        folder.file(name, text);
+        fs::set_permissions(folder.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    script("scripts/perf.sh", SCRIPT);
+    script("bin/cargo", CARGO);
+    script("bin/tensor-bench", program);
+    folder.file("target/perf/comparison.md", "no regression");
+    git(&folder, &["init", "--quiet"]);
+    for commit in ["one", "two"] {
+        let author = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+        let commit = ["commit", "--quiet", "--allow-empty", "--message", commit];
+        git(&folder, &[&author[..], &commit].concat());
+    }
+    folder
+}
+
+fn git(folder: &Folder, args: &[&str]) {
+    assert!(Command::new("git").current_dir(folder.path("")).args(args).status().unwrap().success());
+}
+
+/// Runs the script; its exit code, and the comparison it leaves.
+fn perf(folder: &Folder, base: &str) -> (Run, String) {
+    let path = format!("{}:{}", folder.name("bin"), std::env::var("PATH").unwrap());
+    let run = finish(Command::new(folder.path("scripts/perf.sh")).arg(base).env("PATH", path));
+    (run, fs::read_to_string(folder.path("target/perf/comparison.md")).unwrap())
+}
+
+const MARKER: &str = "<!-- tensor-bench perf -->\n";
+
+#[test]
+fn a_comparison_is_left_under_the_marker_with_the_exit_code() {
+    for code in [0, 1] {
+        let program =
+            format!("#!/bin/sh\nif [ $1 = compare ]; then echo found; exit {code}; fi\n");
+        let (run, comparison) = perf(&repository(&program), "HEAD~1");
+        assert_eq!((run.code, run.out.as_str()), (Some(code), "found\n"), "{run:?}");
+        assert_eq!(comparison, format!("{MARKER}found\n"));
+    }
+}
+
+#[test]
+fn where_nothing_is_compared_the_reason_takes_the_place_of_an_old_comparison() {
+    let cases = [
+        ("#!/bin/sh\nexit 9\n", "HEAD~1", "has no command 'record'"),
+        ("#!/bin/sh\n[ $2 = --help ]\n", "HEAD~1", "The base build cannot be recorded."),
+        (
+            "#!/bin/sh\nif [ $1 = compare ]; then echo 'unlike' >&2; exit 2; fi\n",
+            "HEAD~1",
+            "The records cannot be compared: unlike",
+        ),
+        ("#!/bin/sh\n", "nowhere", "There is no commit that 'nowhere' and HEAD have in common."),
+    ];
+    for (program, base, reason) in cases {
+        let (run, comparison) = perf(&repository(program), base);
+        assert_eq!(run.code, Some(2), "{run:?}");
+        assert!(run.err.contains(reason), "{run:?}");
+        let head = format!("{MARKER}### Performance: nothing was compared\n\n");
+        assert!(comparison.starts_with(&head) && comparison.contains(reason), "{comparison}");
+    }
+}
+
+#[test]
+fn a_run_that_is_cut_off_leaves_no_old_comparison() {
+    let folder = repository("#!/bin/sh\n[ $2 = --help ] || kill -9 $PPID\n");
+    let (run, comparison) = perf(&folder, "HEAD~1");
+    assert_eq!(run.code, None, "{run:?}");
+    assert!(comparison.contains("nothing was compared") && !comparison.contains("no regression"));
+}
