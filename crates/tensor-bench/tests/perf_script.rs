@@ -1,4 +1,5 @@
-//! `scripts/perf.sh` in a repository of its own, with a `cargo` that builds what a test wants: what it leaves for whoever reads the comparison.
+//! `scripts/perf.sh` in a repository of its own, with a `cargo` that builds what a test wants: what it leaves for whoever reads the comparison. And
+//! `scripts/push-base.sh`, which says what a push is compared with.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -7,8 +8,10 @@ use std::{fs, os::unix::fs::PermissionsExt, process::Command};
 
 use common::{Folder, Run, finish};
 
-const SCRIPT: &str =
-    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/perf.sh"));
+const SCRIPT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/perf.sh"));
+
+const PUSH_BASE: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/push-base.sh"));
 
 /// A `cargo` that "builds" the program it finds beside itself.
 const CARGO: &str = r#"#!/bin/sh
@@ -27,20 +30,25 @@ fn repository(program: &str) -> Folder {
         fs::set_permissions(folder.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     };
     script("scripts/perf.sh", SCRIPT);
+    script("scripts/push-base.sh", PUSH_BASE);
     script("bin/cargo", CARGO);
     script("bin/tensor-bench", program);
     folder.file("target/perf/comparison.md", "no regression");
     git(&folder, &["init", "--quiet"]);
-    for commit in ["one", "two"] {
-        let author = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
-        let commit = ["commit", "--quiet", "--allow-empty", "--message", commit];
-        git(&folder, &[&author[..], &commit].concat());
-    }
+    record_commit(&folder, &["--message", "one"]);
+    record_commit(&folder, &["--message", "two"]);
     folder
 }
 
+fn record_commit(folder: &Folder, args: &[&str]) {
+    let author = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+    git(folder, &[&author[..], &["commit", "--quiet", "--allow-empty"], args].concat());
+}
+
 fn git(folder: &Folder, args: &[&str]) {
-    assert!(Command::new("git").current_dir(folder.path("")).args(args).status().unwrap().success());
+    assert!(
+        Command::new("git").current_dir(folder.path("")).args(args).status().unwrap().success()
+    );
 }
 
 /// Runs the script; its exit code, and the comparison it leaves.
@@ -55,8 +63,7 @@ const MARKER: &str = "<!-- tensor-bench perf -->\n";
 #[test]
 fn a_comparison_is_left_under_the_marker_with_the_exit_code() {
     for code in [0, 1] {
-        let program =
-            format!("#!/bin/sh\nif [ $1 = compare ]; then echo found; exit {code}; fi\n");
+        let program = format!("#!/bin/sh\nif [ $1 = compare ]; then echo found; exit {code}; fi\n");
         let (run, comparison) = perf(&repository(&program), "HEAD~1");
         assert_eq!((run.code, run.out.as_str()), (Some(code), "found\n"), "{run:?}");
         assert_eq!(comparison, format!("{MARKER}found\n"));
@@ -90,4 +97,44 @@ fn a_run_that_is_cut_off_leaves_no_old_comparison() {
     let (run, comparison) = perf(&folder, "HEAD~1");
     assert_eq!(run.code, None, "{run:?}");
     assert!(comparison.contains("nothing was compared") && !comparison.contains("no regression"));
+}
+
+/// The commit of that name; `HEAD~1` and the like.
+fn commit(folder: &Folder, name: &str) -> String {
+    let mut git = Command::new("git");
+    finish(git.current_dir(folder.path("")).args(["rev-parse", name])).succeeded()
+}
+
+fn push_base(folder: &Folder, before: &str) -> Run {
+    let mut script = Command::new(folder.path("scripts/push-base.sh"));
+    finish(script.current_dir(folder.path("")).arg(before.trim()))
+}
+
+#[test]
+fn a_push_is_compared_with_where_the_branch_stood() {
+    let folder = repository("");
+    record_commit(&folder, &["--message", "three"]);
+    let before = commit(&folder, "HEAD~2");
+    assert_eq!(push_base(&folder, &before).succeeded(), before);
+}
+
+#[test]
+fn where_that_is_no_answer_it_is_the_commit_before_and_the_reason_is_said() {
+    let folder = repository("");
+    let (base, rewritten) = (commit(&folder, "HEAD~1"), commit(&folder, "HEAD"));
+    record_commit(&folder, &["--amend", "--message", "other"]);
+    let zeros = "0".repeat(40);
+    let unknown = "1".repeat(40);
+    let cases = [
+        (&zeros, "the branch is new"),
+        (&rewritten, "HEAD was not reached"),
+        (&unknown, "HEAD was"),
+    ];
+    for (before, reason) in cases {
+        let run = push_base(&folder, before);
+        assert_eq!((run.code, &run.out), (Some(0), &base), "{run:?}");
+        assert!(run.err.contains(reason), "{run:?}");
+    }
+    git(&folder, &["checkout", "--quiet", "HEAD~1"]);
+    push_base(&folder, &zeros).refused("there is nothing to compare with");
 }
