@@ -5,7 +5,7 @@
 //!
 //! - [`case`] says what is measured: a dense base array and the view operations on it; [`cases`] is the table of layouts people meet, [`suite`]
 //!   reads such cases from a file, [`npy`] reads real arrays, [`chain`] reads `arange(24).reshape(2, 3, 4)[:, 1]`;
-//! - [`pool`] and [`memory`] refuse work the machine cannot carry before it starts;
+//! - [`pool`] and [`memory`] refuse work the machine cannot carry before it starts; [`input`] reads files, [`output`] writes them whole or not at all;
 //! - [`strided`] is a view as code outside of the library is given it: [`naive`], the loop that a programmer writes by hand, and [`peers`], other
 //!   libraries;
 //! - [`mod@reference`] says what the right answer is, element by element;
@@ -27,6 +27,7 @@ pub mod input;
 pub mod memory;
 pub mod naive;
 pub mod npy;
+pub mod output;
 pub mod peers;
 pub mod picture;
 pub mod pool;

@@ -16,7 +16,7 @@ use crate::{
     },
     env::Card,
     input,
-    npy::Target,
+    output::Target,
     pool,
     render::{Column, WIDTH, cut, percent, table, time},
     setting::{self, Setting},

@@ -14,7 +14,7 @@ use crate::{
     Failure, Result,
     env::Card,
     memory,
-    npy::Target,
+    output::Target,
     pool,
     progress::Progress,
     setting,

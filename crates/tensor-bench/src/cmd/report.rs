@@ -11,8 +11,8 @@ use crate::{
     cases::{Case, LAYOUTS, PHOTOGRAPH},
     engine::Budget,
     env::Card,
-    memory,
-    npy::{self, Target},
+    memory, npy,
+    output::Target,
     pool,
     progress::Progress,
     report::{

@@ -10,7 +10,7 @@ use crate::{
     engine::Budget,
     env::Card,
     input, memory,
-    npy::Target,
+    output::Target,
     peers, pool,
     progress::Progress,
     render::join,
