@@ -12,6 +12,7 @@ use tensor_bench::{
     },
     env::Card,
     setting,
+    track::build::COMMIT,
 };
 
 /// A calibration of this machine for one thread, in which a transposed 32 x 32 array of floats costs 400 ns a use, 100 as a copy, 600 to copy.
@@ -81,6 +82,19 @@ as it is          -    400 ns  1.2 us
 copied once  600 ns    100 ns  900 ns
 ";
     assert_eq!(text, expected);
+}
+
+#[test]
+fn a_calibration_of_another_commit_is_used_with_a_note() {
+    let folder = Folder::new();
+    let other = Calibration { commit: Some("abc".to_owned()), ..calibration() };
+    let file = folder.file("c.json", text(&other));
+    let answer = run(&with(&["--calibration", &file]));
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let note = COMMIT.map(|ours| format!(
+        "note: {file}: it was made by a program built from abc, and this one is built from {ours}; `calibrate` makes it anew\n"
+    ));
+    assert_eq!(answer.err, note.unwrap_or_default());
 }
 
 /// Windows has another folder for caches.
