@@ -184,7 +184,7 @@ mod tests {
         let costs = |strided_ns| Costs { strided_ns, contiguous_ns: 10.0, copy_ns: 100.0 };
         let trial = Trial::new(String::new(), costs(20.0), costs(10.5));
         let regrets: Vec<f64> = trial.outcomes.iter().map(|outcome| outcome.regret).collect();
-        // The copy is advised from eleven uses on; at sixteen it costs 260, and keeping the view would have cost 168.
+        // The copy is advised from ten uses on; at sixteen it costs 260, and keeping the view would have cost 168.
         assert_eq!(regrets[..4], [0.0; 4]);
         assert!((regrets[4] - (260.0 / 168.0 - 1.0)).abs() < 1e-12);
         assert_eq!(share_fine(&[trial]), 5.0 / 8.0);

@@ -18,7 +18,7 @@ pub(super) fn figure(rows: &[Row]) -> Figure {
     Figure {
         id: "break-even",
         title: title.to_owned(),
-        note: "From so many passes over the view on, a copy made once and passes over that cost less. Both passes by this library."
+        note: "From so many passes over the view on, a copy made once and passes over that cost no more. Both passes by this library."
             .to_owned(),
         room: Room::Column,
         picture: drawing("break-even", title, height, &body),
