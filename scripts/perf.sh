@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if (($# == 0)); then
-  sed -n '2,7s/^# \?//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,/^[^#]/s/^# \?//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 fi
 folder=$PWD/target/perf

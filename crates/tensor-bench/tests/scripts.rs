@@ -1,22 +1,20 @@
-//! `scripts/perf.sh` in a repository of its own, with a `cargo` that builds what a test wants: what it leaves for whoever reads the comparison. And
-//! `scripts/push-base.sh`, which says what a push is compared with.
+//! The scripts that build, record and compare, in a repository of their own, with a `cargo` that builds what a test wants.
 #![cfg(target_os = "linux")]
 
 mod common;
 
-use std::{fs, os::unix::fs::PermissionsExt, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use common::{Folder, Run, finish};
 
-const SCRIPT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/perf.sh"));
-
-const PUSH_BASE: &str =
-    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/push-base.sh"));
-
 /// A `cargo` that "builds" the program it finds beside itself.
 const CARGO: &str = r#"#!/bin/sh
-while [ "$1" != --target-dir ]; do shift; done
-mkdir -p "$2/release" && cp "$(dirname "$0")/tensor-bench" "$2/release/"
+target=$CARGO_TARGET_DIR program=$(dirname "$0")/tensor-bench
+while [ $# != 0 ]; do
+  if [ "$1" = --target-dir ]; then target=$2; fi
+  shift
+done
+mkdir -p "$target/release" && cp "$program" "$target/release/"
 "#;
 
 /// A repository of two commits with a comparison from an earlier run, whose program is `program`.
@@ -25,14 +23,16 @@ fn repository(program: &str) -> Folder {
     for name in ["scripts", "bin", "target", "target/perf"] {
         fs::create_dir(folder.path(name)).unwrap();
     }
-    let script = |name: &str, text: &str| {
+    let executable = |name: &str, text: &str| {
         folder.file(name, text);
         fs::set_permissions(folder.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     };
-    script("scripts/perf.sh", SCRIPT);
-    script("scripts/push-base.sh", PUSH_BASE);
-    script("bin/cargo", CARGO);
-    script("bin/tensor-bench", program);
+    for name in ["perf.sh", "proof.sh", "push-base.sh"] {
+        let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts").join(name);
+        executable(&format!("scripts/{name}"), &fs::read_to_string(ours).unwrap());
+    }
+    executable("bin/cargo", CARGO);
+    executable("bin/tensor-bench", program);
     folder.file("target/perf/comparison.md", "no regression");
     git(&folder, &["init", "--quiet"]);
     record_commit(&folder, &["--message", "one"]);
@@ -51,10 +51,17 @@ fn git(folder: &Folder, args: &[&str]) {
     );
 }
 
-/// Runs the script; its exit code, and the comparison it leaves.
-fn perf(folder: &Folder, base: &str) -> (Run, String) {
+/// A script of the repository, with its `cargo`.
+fn script(folder: &Folder, name: &str) -> Command {
     let path = format!("{}:{}", folder.name("bin"), std::env::var("PATH").unwrap());
-    let run = finish(Command::new(folder.path("scripts/perf.sh")).arg(base).env("PATH", path));
+    let mut script = Command::new(folder.path("scripts").join(name));
+    script.env("PATH", path).env_remove("CARGO_TARGET_DIR").current_dir(folder.path(""));
+    script
+}
+
+/// Runs `perf.sh`; its exit code, and the comparison it leaves.
+fn perf(folder: &Folder, base: &str) -> (Run, String) {
+    let run = finish(script(folder, "perf.sh").arg(base));
     (run, fs::read_to_string(folder.path("target/perf/comparison.md")).unwrap())
 }
 
@@ -106,8 +113,7 @@ fn commit(folder: &Folder, name: &str) -> String {
 }
 
 fn push_base(folder: &Folder, before: &str) -> Run {
-    let mut script = Command::new(folder.path("scripts/push-base.sh"));
-    finish(script.current_dir(folder.path("")).arg(before.trim()))
+    finish(script(folder, "push-base.sh").arg(before.trim()))
 }
 
 #[test]
@@ -137,4 +143,33 @@ fn where_that_is_no_answer_it_is_the_commit_before_and_the_reason_is_said() {
     }
     git(&folder, &["checkout", "--quiet", "HEAD~1"]);
     push_base(&folder, &zeros).refused("there is nothing to compare with");
+}
+
+#[test]
+fn how_a_script_is_used_is_said_to_the_end() {
+    let folder = repository("");
+    let perf = finish(&mut script(&folder, "perf.sh"));
+    let proof = finish(script(&folder, "proof.sh").arg("frobnicate"));
+    for (run, last) in
+        [(perf, "--quick --counts always by default."), (proof, "as they should be.")]
+    {
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{run:?}");
+        assert!(run.err.trim_end().ends_with(last), "{run:?}");
+    }
+}
+
+#[test]
+fn proofs_are_built_in_a_folder_that_is_named_from_where_they_are_called() {
+    // It records nothing at all, and finds nothing worse.
+    let folder = repository(
+        r#"#!/bin/sh
+if [ $1 = record ]; then while [ "$1" != --out ]; do shift; done; : > "$2"; fi
+"#,
+    );
+    fs::create_dir(folder.path("elsewhere")).unwrap();
+    let mut proof = script(&folder, "proof.sh");
+    proof.current_dir(folder.path("elsewhere")).env("CARGO_TARGET_DIR", "built");
+    let run = finish(proof.args(["same", "1"]));
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(folder.path("elsewhere/built/proof/release/tensor-bench").exists());
 }
