@@ -60,7 +60,7 @@ build() {
 
 # record BUILD NAME
 record() {
-  say "$("$folder/$1" record --quick --counts always --commit "$1" --out "$folder/$2.json")"
+  say "$("$folder/$1" record --quick --counts always --commit "$1" --out "$folder/$2.json" 2>&1)"
 }
 
 # compare BASE NEW ARGUMENTS: into $folder/found; succeeds or fails as the comparison does, and ends all if it could not be made.

@@ -18,10 +18,10 @@ fn recorded() -> (Folder, Value) {
     let folder = Folder::new();
     let (cases, out) = (folder.file("cases.json", CASES), folder.name("a.json"));
     let args = ["record", "--cases", &cases, "--quick", "--counts", "never", "--commit", "here"];
-    let said = run(&[&args[..], &["--out", &out]].concat()).succeeded();
-    assert!(
-        said.ends_with("a.json: 2 cases of here, 9 passes; no counts: counts were not asked for\n")
-    );
+    let ended = run(&[&args[..], &["--out", &out]].concat());
+    let said = "a.json: 2 cases of here, 9 passes; no counts: counts were not asked for\n";
+    assert_eq!((ended.code, ended.out.as_str()), (Some(0), ""), "{ended:?}");
+    assert!(ended.err.ends_with(said), "{ended:?}");
     let record = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
     (folder, record)
 }
@@ -86,6 +86,18 @@ fn without_a_file_the_record_is_printed() {
     let args = ["record", "--cases", &cases, "--quick", "--counts", "never", "--filter", "row"];
     let record: Value = serde_json::from_str(&run(&args).succeeded()).unwrap();
     assert_eq!(record["cases"].as_array().unwrap().len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn standard_output_may_be_named_as_the_file() {
+    let folder = Folder::new();
+    let cases = folder.file("cases.json", CASES);
+    let args = ["record", "--cases", &cases, "--quick", "--counts", "never", "--out"];
+    let ended = run(&[&args[..], &["/dev/stdout"]].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let record: Value = serde_json::from_str(&ended.out).expect("one document");
+    assert_eq!(record["cases"].as_array().unwrap().len(), 2);
 }
 
 /// A run in an environment in which nothing is installed.

@@ -85,7 +85,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     match target {
         Some(target) => {
             target.fill(|file| write(&record, file))?;
-            Ok(writeln!(out, "{}", summary(args, &record))?)
+            // Standard output may be the file. Where standard error is closed nobody asks.
+            let _ = writeln!(io::stderr(), "{}", summary(args, &record));
+            Ok(())
         }
         None => write(&record, out),
     }
