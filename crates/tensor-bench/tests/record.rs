@@ -88,6 +88,16 @@ fn without_a_file_the_record_is_printed() {
     assert_eq!(record["cases"].as_array().unwrap().len(), 1);
 }
 
+#[test]
+fn a_file_of_cases_may_be_called_like_an_option() {
+    let folder = Folder::new();
+    folder.file("-x.json", CASES);
+    let mut record = command(&["record", "--cases=-x.json", "--quick", "--filter", "turned"]);
+    let ended = finish(record.current_dir(folder.path("")));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(!ended.err.contains("-x.json"), "{ended:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn standard_output_may_be_named_as_the_file() {

@@ -154,7 +154,7 @@ fn pass(args: &Args, subjects: &[Subject], at: usize) -> Result<Vec<Pass>> {
     let mut command = Command::new(program()?);
     command.args([timing::COMMAND, "--threads", &args.threads.to_string()]);
     command.args(args.quick.then_some("--quick")).args((at > 0).then_some("--trusted"));
-    command.args(args.cases.as_deref().map(|_| "--cases")).args(args.cases.as_deref());
+    command.args(table::argument(args.cases.as_deref()));
     command.arg("--").args(subjects.iter().map(ToString::to_string)).stdin(Stdio::null());
     let started = |error| Failure::work(format!("this program does not start: {error}"));
     let Output { status, stdout, stderr } = command.output().map_err(started)?;
