@@ -136,10 +136,28 @@ fn without_valgrind_the_record_says_so_and_always_fails() {
     assert_eq!(folder.files(), ["a.json", "cases.json"]);
 }
 
+fn valgrind_is_installed() -> bool {
+    std::process::Command::new("valgrind").arg("--version").output().is_ok()
+}
+
+/// Where valgrind is installed.
+#[cfg(unix)]
+#[test]
+fn profiles_are_found_in_a_folder_of_any_name() {
+    if !valgrind_is_installed() {
+        return;
+    }
+    let folder = Folder::new();
+    let cases = folder.file("cases.json", CASES);
+    fs::create_dir(folder.path("100%p")).unwrap();
+    let args = ["record", "--cases", &cases, "--quick", "--filter", "turned", "--counts", "always"];
+    finish(command(&args).env("TMPDIR", folder.path("100%p"))).succeeded();
+}
+
 /// Where valgrind is installed.
 #[test]
 fn two_counts_of_one_build_are_equal() {
-    if std::process::Command::new("valgrind").arg("--version").output().is_err() {
+    if !valgrind_is_installed() {
         return;
     }
     let folder = Folder::new();
