@@ -39,8 +39,7 @@ fn group(row: &Row) -> Group {
         };
         Bar { class, label, value: pass.pays_after.map(|passes| passes as f64), text }
     };
-    let bars =
-        vec![bar("strided", "elementw.", &row.elementwise), bar("contiguous", "sum", &row.sum)];
+    let bars = vec![bar("elementwise", "elementw.", &row.elementwise), bar("sum", "sum", &row.sum)];
     Group { name: row.name.clone(), bars }
 }
 
