@@ -12,7 +12,7 @@
 //! - [`engine`] takes the times, contenders in turn, and [`roof`] is the contender everything is measured against;
 //! - [`track`] keeps what a build does, times and counts, and holds one build against another;
 //! - [`report`] shows what layouts cost, [`advise`] answers for one view whether to copy it;
-//! - [`cmd`] holds one module for each command, [`mod@render`] the tables, [`mod@env`] the card of the machine.
+//! - [`cmd`] holds one module for each command, [`mod@render`] the tables, [`document`] the JSON, [`mod@env`] the card of the machine.
 
 pub mod advise;
 pub mod case;
@@ -20,6 +20,7 @@ pub mod cases;
 pub mod chain;
 pub mod cli;
 pub mod cmd;
+pub mod document;
 pub mod engine;
 pub mod env;
 pub mod failure;

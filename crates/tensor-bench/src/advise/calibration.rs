@@ -7,16 +7,18 @@ use std::path::PathBuf;
 
 use etcetera::BaseStrategy;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::kind::Kind;
-use crate::{Failure, Result, env::Card, track::build::COMMIT};
+use crate::{Failure, Result, document, env::Card, track::build::COMMIT};
 
 /// What tells a calibration from other documents.
 pub const FORM: &str = "tensor-bench calibration";
 
 /// The number that changes when a field or a probe changes its meaning.
 pub const SCHEMA: u32 = 1;
+
+const KIND: document::Kind =
+    document::Kind { name: "calibration", form: Some(FORM), schema: SCHEMA, command: "calibrate" };
 
 /// The rates of a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,22 +92,7 @@ impl Calibration {
     /// # Errors
     /// [`Failure::Input`] for what is not a calibration, is not whole, or is of another schema.
     pub fn read(text: &str) -> Result<Calibration> {
-        let value: Value = serde_json::from_str(text)
-            .map_err(|error| Failure::input(format!("not a whole calibration: {error}")))?;
-        if value["form"] != FORM {
-            return Err(Failure::input(
-                "not a calibration: it was not written by `tensor-bench calibrate`",
-            ));
-        }
-        if value["schema"] != SCHEMA {
-            let schema = &value["schema"];
-            return Err(Failure::input(format!(
-                "a calibration of schema {schema}; this program reads schema {SCHEMA}"
-            )));
-        }
-        let calibration: Calibration = serde_json::from_value(value)
-            .map_err(|error| Failure::input(format!("a calibration with a mistake: {error}")))?;
-        calibration.check()
+        KIND.read::<Calibration>(text)?.check()
     }
 
     /// What the types do not say: times are times.

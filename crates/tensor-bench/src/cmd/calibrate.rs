@@ -14,6 +14,7 @@ use crate::{
         Calibration, calibrate, calibration, probe,
         regret::{self, FINE, Trial},
     },
+    document,
     env::Card,
     input,
     output::Target,
@@ -69,7 +70,7 @@ fn check(args: &Args, threads: usize, out: &mut dyn Write) -> Result<()> {
     let calibration = kept(args.calibration.as_deref(), &setting.exec, threads)?;
     let trials = pool::build(threads)?.install(|| regret::try_all(&setting, &calibration))?;
     if args.json {
-        document(&trials, out)?;
+        json(&trials, out)?;
     } else {
         text(&trials, out)?;
     }
@@ -93,7 +94,7 @@ fn make(place: Option<&Path>, threads: usize) -> Result<(PathBuf, Calibration)> 
     let target = Target::open(&path)?;
     let setting = setting(threads)?;
     let calibration = pool::build(threads)?.install(|| calibrate(&setting))?;
-    target.fill(|file| Ok(serde_json::to_writer(file, &calibration).map_err(io::Error::from)?))?;
+    target.fill(|file| document::line(&calibration, file))?;
     Ok((path, calibration))
 }
 
@@ -142,11 +143,10 @@ fn read(path: &Path, machine: &Card, threads: usize) -> Result<Calibration> {
     read().map_err(|failure: Failure| failure.at(path.display()))
 }
 
-fn document(trials: &[Trial], out: &mut dyn Write) -> Result<()> {
+fn json(trials: &[Trial], out: &mut dyn Write) -> Result<()> {
     let share = regret::share_fine(trials);
     let value = serde_json::json!({ "share_fine": share, "fine": FINE, "trials": trials });
-    serde_json::to_writer_pretty(&mut *out, &value).map_err(io::Error::from)?;
-    Ok(writeln!(out)?)
+    document::write(&value, out)
 }
 
 /// The share, and the views whose advice is regretted most.

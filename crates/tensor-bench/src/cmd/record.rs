@@ -11,7 +11,7 @@ use std::{
 use clap::ValueEnum;
 
 use crate::{
-    Failure, Result,
+    Failure, Result, document,
     env::Card,
     memory,
     output::Target,
@@ -84,12 +84,12 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let record = record(args, &subjects, times, counted)?;
     match target {
         Some(target) => {
-            target.fill(|file| write(&record, file))?;
+            target.fill(|file| document::write(&record, file))?;
             // Standard output may be the file. Where standard error is closed nobody asks.
             let _ = writeln!(io::stderr(), "{}", summary(args, &record));
             Ok(())
         }
-        None => write(&record, out),
+        None => document::write(&record, out),
     }
 }
 
@@ -216,11 +216,6 @@ fn entry(subject: &Subject, times: Times, counts: Option<Counts>) -> Result<Entr
         times,
         counts,
     })
-}
-
-fn write(record: &Record, out: &mut dyn Write) -> Result<()> {
-    serde_json::to_writer_pretty(&mut *out, record).map_err(io::Error::from)?;
-    Ok(writeln!(out)?)
 }
 
 fn summary(args: &Args, record: &Record) -> String {
