@@ -3,12 +3,11 @@
 
 mod common;
 
-use common::{bench, bench_roof, cases, criterion, group, setting};
+use common::{bench_bytes, bench_memcpy, cases, criterion, group, setting};
 use criterion::{Criterion, criterion_group, criterion_main};
 use tensor_bench::{
     Failure,
     case::Operand,
-    roof::Roof,
     setting::Setting,
     suite::{Care, Case, Op, with_ready},
 };
@@ -23,20 +22,19 @@ fn copies(criterion: &mut Criterion) {
 
 fn copy(criterion: &mut Criterion, setting: &Setting, case: &Case) -> Result<(), Failure> {
     let mut group = group(criterion, "copy", case);
+    let bytes = case.bytes();
     with_ready(setting, case, Care::Checked, &mut |ready| {
-        bench(&mut group, "strided", || ready.strided());
-        bench(&mut group, "contiguous()", || ready.fresh());
+        bench_bytes(&mut group, "strided", bytes, || ready.strided());
+        bench_bytes(&mut group, "contiguous()", bytes, || ready.fresh());
         Ok(())
     })?;
     let dense = case.operands.iter().map(Operand::to_contiguous).collect::<Result<_, _>>()?;
     let dense = Case { operands: dense, ..case.clone() };
     with_ready(setting, &dense, Care::Checked, &mut |ready| {
-        bench(&mut group, "contiguous", || ready.strided());
+        bench_bytes(&mut group, "contiguous", bytes, || ready.strided());
         Ok(())
     })?;
-    let roof = Roof::new(case.result_bytes(), 1)?;
-    let [memcpy, _] = roof.contenders();
-    bench_roof(&mut group, "memcpy", memcpy);
+    bench_memcpy(&mut group, case.result_bytes())?;
     group.finish();
     Ok(())
 }

@@ -3,11 +3,10 @@
 
 mod common;
 
-use common::{bench, bench_roof, cases, criterion, group, setting};
+use common::{bench_bytes, bench_memcpy, cases, criterion, group, setting};
 use criterion::{Criterion, criterion_group, criterion_main};
 use tensor_bench::{
     Failure,
-    roof::Roof,
     setting::Setting,
     suite::{Care, Case, Op, with_ready},
 };
@@ -22,15 +21,14 @@ fn operations(criterion: &mut Criterion) {
 
 fn operation(criterion: &mut Criterion, setting: &Setting, case: &Case) -> Result<(), Failure> {
     let mut group = group(criterion, case.op.name(), case);
+    let [bytes, dense, copied] = [case.bytes(), case.contiguous_bytes(), case.copied_first_bytes()];
     with_ready(setting, case, Care::Checked, &mut |ready| {
-        bench(&mut group, "strided", || ready.strided());
-        bench(&mut group, "contiguous", || ready.contiguous().unwrap_or(Ok(())));
-        bench(&mut group, "contiguous() then compute", || ready.copied_first());
+        bench_bytes(&mut group, "strided", bytes, || ready.strided());
+        bench_bytes(&mut group, "contiguous", dense, || ready.contiguous().unwrap_or(Ok(())));
+        bench_bytes(&mut group, "contiguous() then compute", copied, || ready.copied_first());
         Ok(())
     })?;
-    let roof = Roof::new(case.result_bytes(), 1)?;
-    let [memcpy, _] = roof.contenders();
-    bench_roof(&mut group, "memcpy", memcpy);
+    bench_memcpy(&mut group, case.result_bytes())?;
     group.finish();
     Ok(())
 }

@@ -4,25 +4,51 @@
 #   scripts/perf.sh origin/main                     with the commit where this branch left main
 #   scripts/perf.sh HEAD~1 --fail-on all            arguments are handed to `compare`
 #
-# The comparison goes to standard output and, as markdown, to target/perf/comparison.md; the records are beside it. Exit code 1: something has become
-# worse; what was accepted beforehand stands in benches/accepted.txt. PERF_RECORD has the options of `record`: --quick --counts always by default.
+# The comparison goes to standard output and, as markdown, to target/perf/comparison.md, which says why if there is none; the records are beside it.
+# Exit code 1: something has become worse; what was accepted beforehand stands in benches/accepted.txt. 2: nothing was compared. PERF_RECORD has the
+# options of `record`: --quick --counts always by default.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if (($# == 0)); then
-  sed -n '2,7s/^# \?//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,/^[^#]/s/^# \?//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 fi
-base=$(git merge-base "$1" HEAD)
-shift
-read -ra options <<< "${PERF_RECORD---quick --counts always}"
 folder=$PWD/target/perf
 mkdir -p "$folder"
 
+# The first line is how the comment of an earlier run is found.
+marker='<!-- tensor-bench perf -->'
+
+# not_compared REASON: the comparison, where there is none.
+not_compared() {
+  printf '%s\n### Performance: nothing was compared\n\n%s\n' "$marker" "$1" > "$folder/comparison.md"
+}
+
+# give_up REASON
+give_up() {
+  not_compared "$1"
+  printf 'perf: %s\n' "$1" >&2
+  exit 2
+}
+
+# What an earlier run found is no answer to this one, however this one ends.
+rm -f "$folder/base.json" "$folder/new.json"
+not_compared 'The run ended too early; its log says where.'
+
+base=$(git merge-base "$1" HEAD) || give_up "There is no commit that '$1' and HEAD have in common."
+shift
+read -ra options <<< "${PERF_RECORD---quick --counts always}"
+
 # build FOLDER NAME
 build() {
-  (cd "$1" && cargo build --quiet --release --package tensor-bench --target-dir "$folder/target")
+  (cd "$1" && cargo build --quiet --release --package tensor-bench --target-dir "$folder/target") || give_up "The $2 build fails."
   cp "$folder/target/release/tensor-bench" "$folder/$2"
+}
+
+# record NAME ARGUMENTS
+record() {
+  "$folder/$1" record "${options[@]}" "${@:2}" --out "$folder/$1.json" || give_up "The $1 build cannot be recorded."
 }
 
 tree=$folder/base-tree
@@ -36,17 +62,19 @@ build "$tree" base
 build . new
 
 if ! "$folder/base" record --help > /dev/null 2>&1; then
-  echo "perf: the base, $base, has no command 'record': there is nothing to compare with" >&2
-  exit 2
+  give_up "The base, $base, has no command 'record': there is nothing to compare with."
 fi
-"$folder/base" record "${options[@]}" --commit "$base" --out "$folder/base.json"
-"$folder/new" record "${options[@]}" --out "$folder/new.json"
+record base --commit "$base"
+record new
 
 compare=("$folder/new" compare "$folder/base.json" "$folder/new.json" --allow benches/accepted.txt "$@")
 code=0
-"${compare[@]}" --format markdown > "$folder/comparison.md" 2> "$folder/error" || code=$?
+"${compare[@]}" --format markdown > "$folder/found.md" 2> "$folder/error" || code=$?
 if ((code > 1)); then
-  cat "$folder/error" >&2
-  exit "$code"
+  give_up "The records cannot be compared: $(< "$folder/error")"
 fi
+{
+  printf '%s\n' "$marker"
+  cat "$folder/found.md"
+} > "$folder/comparison.md"
 "${compare[@]}"

@@ -9,6 +9,8 @@
 #
 # Records are quick ones, on one thread. The last lines are the verdicts; exit code 0 if all of them are as they should be.
 set -euo pipefail
+# As cargo takes it: from where this was called, though builds happen elsewhere.
+if [[ ${CARGO_TARGET_DIR:-/} != /* ]]; then CARGO_TARGET_DIR=$PWD/$CARGO_TARGET_DIR; fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # In crates/tensor-kernels/src: a function, the line that is put at its beginning, and what the comparison must say.
@@ -58,7 +60,7 @@ build() {
 
 # record BUILD NAME
 record() {
-  say "$("$folder/$1" record --quick --counts always --commit "$1" --out "$folder/$2.json")"
+  say "$("$folder/$1" record --quick --counts always --commit "$1" --out "$folder/$2.json" 2>&1)"
 }
 
 # compare BASE NEW ARGUMENTS: into $folder/found; succeeds or fails as the comparison does, and ends all if it could not be made.
@@ -141,7 +143,7 @@ case ${1-both} in
     same 10
     ;;
   *)
-    sed -n '2,10s/^# \?//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,/^[^#]/s/^# \?//p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac

@@ -5,7 +5,8 @@ use std::time::Duration;
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
 use tensor_bench::{
     Failure,
-    engine::{Budget, Contender},
+    engine::Budget,
+    roof::Roof,
     setting::{self, Setting},
     suite::Case,
     track::{Subject, table},
@@ -37,16 +38,26 @@ pub(crate) fn cases(chosen: fn(&Case) -> bool) -> Vec<Case> {
     cases.filter(chosen).collect()
 }
 
-/// A group for one case: its name, and bytes for all that is in it.
+/// A group for one case.
 #[allow(dead_code, reason = "not every benchmark has cases")]
 pub(crate) fn group<'a>(
     criterion: &'a mut Criterion,
     kind: &str,
     case: &Case,
 ) -> BenchmarkGroup<'a, WallTime> {
-    let mut group = criterion.benchmark_group(format!("{kind} {case}"));
-    group.throughput(Throughput::Bytes(case.bytes()));
-    group
+    criterion.benchmark_group(format!("{kind} {case}"))
+}
+
+/// Times one way to do the work, which moves so many bytes: ways of one group may differ in that.
+#[allow(dead_code, reason = "not every benchmark has cases")]
+pub(crate) fn bench_bytes(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    name: &str,
+    bytes: u64,
+    work: impl FnMut() -> Result<(), Failure>,
+) {
+    group.throughput(Throughput::Bytes(bytes));
+    bench(group, name, work);
 }
 
 /// Times one way to do the work.
@@ -58,12 +69,14 @@ pub(crate) fn bench(
     group.bench_function(name, |bencher| bencher.iter(|| work().expect("it did before")));
 }
 
-/// Times one of the roofs.
+/// Times plain `memcpy` of so many bytes.
 #[allow(dead_code, reason = "not every benchmark has cases")]
-pub(crate) fn bench_roof(
+pub(crate) fn bench_memcpy(
     group: &mut BenchmarkGroup<'_, WallTime>,
-    name: &str,
-    mut roof: Contender<'_>,
-) {
-    bench(group, name, || roof.once());
+    bytes: u64,
+) -> Result<(), Failure> {
+    let roof = Roof::new(bytes, 1)?;
+    let [mut memcpy, _] = roof.contenders();
+    bench_bytes(group, "memcpy", bytes, || memcpy.once());
+    Ok(())
 }

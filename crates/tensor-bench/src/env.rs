@@ -1,8 +1,13 @@
 //! The card of the machine: what a figure depends on beside the code.
 //!
-//! Everything is read from where Linux tells it; what a system does not tell is left out, never guessed.
+//! Linux tells it in files, macOS by `sysctl`, Windows names the processor in the environment. What a system does not tell is left out, never guessed.
 
-use std::{fs, path::Path};
+use std::{
+    collections::HashSet,
+    env, fs,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -42,12 +47,12 @@ impl Card {
     /// The card of this machine, for kernels that run at a SIMD level.
     pub fn read(simd: &impl ToString) -> Card {
         Card {
-            cpu: fs::read_to_string("/proc/cpuinfo").ok().as_deref().and_then(cpu_name),
+            cpu: cpu(),
             cores: pool::cores(),
-            caches: caches(Path::new("/sys/devices/system/cpu/cpu0/cache")),
+            caches: caches(),
             simd: simd.to_string(),
             memory: memory::meminfo("MemTotal"),
-            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            system: format!("{} {}", env::consts::OS, env::consts::ARCH),
             kernel: fs::read_to_string("/proc/sys/kernel/osrelease")
                 .ok()
                 .map(|text| text.trim().to_owned()),
@@ -83,12 +88,64 @@ fn binary(bytes: u64) -> String {
     if bytes >= 1 << 20 { format!("{} MiB", bytes >> 20) } else { format!("{} KiB", bytes >> 10) }
 }
 
-fn cpu_name(cpuinfo: &str) -> Option<String> {
-    let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
-    line.split_once(':').map(|(_, name)| name.trim().to_owned())
+fn cpu() -> Option<String> {
+    let name = match env::consts::OS {
+        "macos" => sysctl(&["-n", "machdep.cpu.brand_string"]),
+        "windows" => env::var("PROCESSOR_IDENTIFIER").ok(),
+        _ => fs::read_to_string("/proc/cpuinfo").ok().as_deref().and_then(cpu_name),
+    };
+    name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
-fn caches(folder: &Path) -> Vec<Cache> {
+fn caches() -> Vec<Cache> {
+    match env::consts::OS {
+        "macos" => {
+            let sizes = ["hw.l1dcachesize", "hw.l2cachesize", "hw.l3cachesize"];
+            sysctl(&sizes).as_deref().map_or_else(Vec::new, named_caches)
+        }
+        _ => described_caches(Path::new("/sys/devices/system/cpu/cpu0/cache")),
+    }
+}
+
+/// What `sysctl` prints. It fails if one of several values is not known, and prints the others.
+fn sysctl(args: &[&str]) -> Option<String> {
+    let output = Command::new("sysctl").args(args).stdin(Stdio::null()).output().ok()?;
+    String::from_utf8(output.stdout).ok()
+}
+
+/// Of the first processor: its name, or, as ARM has none there, the numbers of each kind of core.
+fn cpu_name(cpuinfo: &str) -> Option<String> {
+    let fields = |name| {
+        let field = move |line: &str| {
+            let (key, value) = line.split_once(':')?;
+            (key.trim() == name).then(|| value.trim().to_owned())
+        };
+        cpuinfo.lines().filter_map(field)
+    };
+    if let Some(name) = fields("model name").next() {
+        return Some(name);
+    }
+    let cores = fields("CPU implementer").zip(fields("CPU part"));
+    let mut kinds: Vec<String> =
+        cores.map(|(implementer, part)| format!("implementer {implementer} part {part}")).collect();
+    let mut seen = HashSet::new();
+    kinds.retain(|kind| seen.insert(kind.clone()));
+    (!kinds.is_empty()).then(|| kinds.join(", "))
+}
+
+/// Caches as `sysctl` prints them: `hw.l2cachesize: 4194304`. A size of 0 says that there is none.
+fn named_caches(text: &str) -> Vec<Cache> {
+    let cache = |line: &str| {
+        let (name, bytes) = line.split_once(':')?;
+        let level = name.trim().strip_prefix("hw.l")?.get(..1)?.parse().ok()?;
+        let bytes = bytes.trim().parse().ok().filter(|&bytes| bytes > 0)?;
+        Some(Cache { level, bytes })
+    };
+    text.lines().filter_map(cache).collect()
+}
+
+/// Caches as Linux describes them, in a folder for each.
+fn described_caches(folder: &Path) -> Vec<Cache> {
     let mut caches: Vec<Cache> =
         (0..8).filter_map(|i| cache(&folder.join(format!("index{i}")))).collect();
     caches.sort_by_key(|cache| cache.level);
@@ -125,6 +182,43 @@ mod tests {
     }
 
     #[test]
+    fn arm_processors_are_named_by_the_kinds_of_their_cores() {
+        let core = |at, part| {
+            format!(
+                "processor\t: {at}\nBogoMIPS\t: 50.00\nCPU implementer\t: 0x41\nCPU architecture: 8\n\
+                 CPU variant\t: 0x3\nCPU part\t: {part}\nCPU revision\t: 1\n\n"
+            )
+        };
+        let alike: String = (0..4).map(|at| core(at, "0xd0c")).collect();
+        assert_eq!(cpu_name(&alike).as_deref(), Some("implementer 0x41 part 0xd0c"));
+        let unlike = core(0, "0xd05") + &core(1, "0xd0b") + &core(2, "0xd05");
+        let name = "implementer 0x41 part 0xd05, implementer 0x41 part 0xd0b";
+        assert_eq!(cpu_name(&unlike).as_deref(), Some(name));
+    }
+
+    #[test]
+    fn caches_that_have_names_are_read_by_them() {
+        let text = "hw.l1dcachesize: 65536\nhw.l2cachesize: 4194304\n";
+        let two = [Cache { level: 1, bytes: 64 << 10 }, Cache { level: 2, bytes: 4 << 20 }];
+        assert_eq!(named_caches(text), two);
+        assert_eq!(named_caches(&format!("{text}hw.l3cachesize: 0\n")), two);
+        let third = named_caches("hw.l3cachesize: 8388608\n");
+        assert_eq!(third, [Cache { level: 3, bytes: 8 << 20 }]);
+        assert_eq!(named_caches("sysctl: unknown oid 'hw.l3cachesize'\nhw.l: 1\n"), []);
+    }
+
+    /// On the systems where it can be known.
+    #[test]
+    fn this_machine_says_what_its_processor_is() {
+        if cfg!(any(target_os = "linux", target_os = "macos", target_os = "windows"))
+            && cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
+        {
+            let card = Card::read(&"Scalar");
+            assert!(card.cpu.is_some(), "{card:?}");
+        }
+    }
+
+    #[test]
     fn cache_sizes_have_units() {
         let sizes = ["48K", "2M", "512", "1G", "K"].map(cache_bytes);
         assert_eq!(sizes, [Some(49152), Some(2 << 20), Some(512), None, None]);
@@ -132,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_machine_that_says_nothing_still_has_a_card() {
-        assert_eq!(caches(Path::new("/nowhere")), []);
+        assert_eq!(described_caches(Path::new("/nowhere")), []);
         let card =
             Card { cpu: None, caches: vec![], memory: None, kernel: None, ..Card::read(&"Scalar") };
         assert!(card.lines()[0].starts_with("unknown, "), "{card:?}");

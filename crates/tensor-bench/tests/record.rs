@@ -18,10 +18,10 @@ fn recorded() -> (Folder, Value) {
     let folder = Folder::new();
     let (cases, out) = (folder.file("cases.json", CASES), folder.name("a.json"));
     let args = ["record", "--cases", &cases, "--quick", "--counts", "never", "--commit", "here"];
-    let said = run(&[&args[..], &["--out", &out]].concat()).succeeded();
-    assert!(
-        said.ends_with("a.json: 2 cases of here, 9 passes; no counts: counts were not asked for\n")
-    );
+    let ended = run(&[&args[..], &["--out", &out]].concat());
+    let said = "a.json: 2 cases of here, 9 passes; no counts: counts were not asked for\n";
+    assert_eq!((ended.code, ended.out.as_str()), (Some(0), ""), "{ended:?}");
+    assert!(ended.err.ends_with(said), "{ended:?}");
     let record = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
     (folder, record)
 }
@@ -88,6 +88,28 @@ fn without_a_file_the_record_is_printed() {
     assert_eq!(record["cases"].as_array().unwrap().len(), 1);
 }
 
+#[test]
+fn a_file_of_cases_may_be_called_like_an_option() {
+    let folder = Folder::new();
+    folder.file("-x.json", CASES);
+    let mut record = command(&["record", "--cases=-x.json", "--quick", "--filter", "turned"]);
+    let ended = finish(record.current_dir(folder.path("")));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(!ended.err.contains("-x.json"), "{ended:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn standard_output_may_be_named_as_the_file() {
+    let folder = Folder::new();
+    let cases = folder.file("cases.json", CASES);
+    let args = ["record", "--cases", &cases, "--quick", "--counts", "never", "--out"];
+    let ended = run(&[&args[..], &["/dev/stdout"]].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let record: Value = serde_json::from_str(&ended.out).expect("one document");
+    assert_eq!(record["cases"].as_array().unwrap().len(), 2);
+}
+
 /// A run in an environment in which nothing is installed.
 fn bare(args: &[&str]) -> Run {
     let nothing = Folder::new();
@@ -114,10 +136,28 @@ fn without_valgrind_the_record_says_so_and_always_fails() {
     assert_eq!(folder.files(), ["a.json", "cases.json"]);
 }
 
+fn valgrind_is_installed() -> bool {
+    std::process::Command::new("valgrind").arg("--version").output().is_ok()
+}
+
+/// Where valgrind is installed.
+#[cfg(unix)]
+#[test]
+fn profiles_are_found_in_a_folder_of_any_name() {
+    if !valgrind_is_installed() {
+        return;
+    }
+    let folder = Folder::new();
+    let cases = folder.file("cases.json", CASES);
+    fs::create_dir(folder.path("100%p")).unwrap();
+    let args = ["record", "--cases", &cases, "--quick", "--filter", "turned", "--counts", "always"];
+    finish(command(&args).env("TMPDIR", folder.path("100%p"))).succeeded();
+}
+
 /// Where valgrind is installed.
 #[test]
 fn two_counts_of_one_build_are_equal() {
-    if std::process::Command::new("valgrind").arg("--version").output().is_err() {
+    if !valgrind_is_installed() {
         return;
     }
     let folder = Folder::new();

@@ -73,8 +73,11 @@ fn what_is_no_record_of_a_suite_is_refused() {
     let folder = Folder::new();
     let cases = [
         ("{}", "not a record of a suite"),
-        (&RECORD[..200], "not a record of a suite: EOF"),
-        (&RECORD.replace("\"schema\": 1", "\"schema\": 9"), "schema 9, not 1"),
+        (&RECORD[..200], "not a whole record of a suite: EOF"),
+        (
+            &RECORD.replace("\"schema\": 1", "\"schema\": 9"),
+            "schema 9; this program reads schema 1",
+        ),
     ];
     for (text, reason) in cases {
         run(&["results", &folder.file("r.json", text)]).refused(reason);

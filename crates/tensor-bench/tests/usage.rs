@@ -11,7 +11,6 @@ fn bad_arguments_are_refused() {
         (&["--frobnicate"], "--frobnicate"),
         (&["suite"], "FILE"),
         (&["suite", "/nowhere/suite.json"], "cannot read /nowhere/suite.json"),
-        (&["suite", "/dev/zero"], "not a regular file"),
         (&["explain"], "CHAIN"),
         (&["convert", "in.npy"], "OUTPUT"),
         (&["report", "--threads", "0"], "0 threads"),
@@ -26,12 +25,19 @@ fn bad_arguments_are_refused() {
         (&["report", "--npy", FORTRAN, "--transpose", "1"], "expected two dimensions"),
         (&["report", "--npy", FORTRAN, "--slice", "::0"], "a slice step cannot be 0"),
         (&["report", "--npy", "/"], "not a regular file"),
-        (&["report", "--npy", "/dev/zero"], "not a regular file"),
+        (&["suite", "/"], "not a regular file"),
     ];
     for (args, reason) in cases {
         println!("{args:?}");
         run(args).refused(reason);
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_are_not_read() {
+    run(&["suite", "/dev/zero"]).refused("not a regular file");
+    run(&["report", "--npy", "/dev/zero"]).refused("not a regular file");
 }
 
 #[test]

@@ -1,22 +1,24 @@
 //! The rates of a machine, kept in a file: what [`predict`](Calibration::predict) works from.
 //!
 //! A calibration belongs to a machine, a version of this program and a number of threads; [`Calibration::check_for`] refuses any other with the
-//! difference in words. Without a place of the user's own it is kept where the system keeps what can be made again ([`place`]).
+//! difference in words. Another commit of the same version is named by [`Calibration::other_commit`]. Without a place of the user's own it is kept where the system keeps what can be made again ([`place`]).
 
 use std::path::PathBuf;
 
 use etcetera::BaseStrategy;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::kind::Kind;
-use crate::{Failure, Result, env::Card};
+use crate::{Failure, Result, document, env::Card, track::build::COMMIT};
 
 /// What tells a calibration from other documents.
 pub const FORM: &str = "tensor-bench calibration";
 
 /// The number that changes when a field or a probe changes its meaning.
 pub const SCHEMA: u32 = 1;
+
+const KIND: document::Kind =
+    document::Kind { name: "calibration", form: Some(FORM), schema: SCHEMA, command: "calibrate" };
 
 /// The rates of a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +29,9 @@ pub struct Calibration {
     pub schema: u32,
     /// Where the rates were taken, and by which version.
     pub machine: Card,
+    /// The commit that the program was built from, where it was built from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// The threads they were taken with.
     pub threads: usize,
     /// For each kind of view and width of an element, the smallest first.
@@ -77,7 +82,9 @@ pub struct Speed {
 impl Calibration {
     /// Rates, with what they depend on.
     pub fn new(machine: Card, threads: usize, rates: Vec<Rate>, speeds: Vec<Speed>) -> Calibration {
-        Calibration { form: FORM.to_owned(), schema: SCHEMA, machine, threads, rates, speeds }
+        let commit = COMMIT.map(str::to_owned);
+        let form = FORM.to_owned();
+        Calibration { form, schema: SCHEMA, machine, commit, threads, rates, speeds }
     }
 
     /// Reads a document.
@@ -85,22 +92,7 @@ impl Calibration {
     /// # Errors
     /// [`Failure::Input`] for what is not a calibration, is not whole, or is of another schema.
     pub fn read(text: &str) -> Result<Calibration> {
-        let value: Value = serde_json::from_str(text)
-            .map_err(|error| Failure::input(format!("not a whole calibration: {error}")))?;
-        if value["form"] != FORM {
-            return Err(Failure::input(
-                "not a calibration: it was not written by `tensor-bench calibrate`",
-            ));
-        }
-        if value["schema"] != SCHEMA {
-            let schema = &value["schema"];
-            return Err(Failure::input(format!(
-                "a calibration of schema {schema}; this program reads schema {SCHEMA}"
-            )));
-        }
-        let calibration: Calibration = serde_json::from_value(value)
-            .map_err(|error| Failure::input(format!("a calibration with a mistake: {error}")))?;
-        calibration.check()
+        KIND.read::<Calibration>(text)?.check()
     }
 
     /// What the types do not say: times are times.
@@ -145,6 +137,15 @@ impl Calibration {
             return Err(Failure::input(why));
         }
         Ok(())
+    }
+
+    /// Was it made by a program built from another commit than `ours`? If so, in words; what is not known is not another one.
+    pub fn other_commit(&self, ours: Option<&str>) -> Option<String> {
+        let (theirs, ours) = (self.commit.as_deref()?, ours?);
+        let again = "`calibrate` makes it anew";
+        (theirs != ours).then(|| {
+            format!("it was made by a program built from {theirs}, and this one is built from {ours}; {again}")
+        })
     }
 }
 
@@ -251,6 +252,16 @@ pub(super) mod tests {
             let refused = own.check_for(&machine, threads).unwrap_err().to_string();
             assert!(refused.contains(reason), "{refused}");
         }
+        let other = Calibration { commit: Some("a".to_owned()), ..own.clone() };
+        assert!(other.check_for(&here, 1).is_ok());
+        let note = other.other_commit(Some("b")).unwrap();
+        assert!(
+            note.starts_with(
+                "it was made by a program built from a, and this one is built from b;"
+            )
+        );
+        assert_eq!((other.other_commit(Some("a")), other.other_commit(None)), (None, None));
+        assert_eq!(Calibration { commit: None, ..other }.other_commit(Some("b")), None);
         // What has no part in the rates may change.
         assert!(own.check_for(&machine(|card| card.kernel = None), 1).is_ok());
     }

@@ -144,7 +144,8 @@ fn fused(layout: &Layout) -> Vec<Dim> {
     for (&size, &stride) in layout.shape().iter().zip(layout.strides()) {
         match dims.last_mut() {
             _ if size == 1 => {}
-            Some(before) if before.stride == stride * size as isize => {
+            // A product beyond the largest stride is no stride.
+            Some(before) if Some(before.stride) == stride.checked_mul(size as isize) => {
                 *before = Dim { size: before.size * size, stride };
             }
             _ => dims.push(Dim { size, stride }),
@@ -238,6 +239,14 @@ mod tests {
         assert_eq!(kind(&[4, 8, 16], &[128, 16, 1]), None);
         assert_eq!(kind(&[9, 1, 2, 8], &[32, 7, 8, 1]), Some(Kind::Rows(Length::Short)));
         assert_eq!(kind(&[16, 3, 5], &[1, 80, 16]), kind(&[16, 15], &[1, 16]));
+    }
+
+    #[cfg(target_pointer_width = "64")]
+    #[test]
+    fn rows_as_far_apart_as_addresses_reach_are_still_two() {
+        let (rows, apart) = (3_037_000_499, 3_037_000_498 * 3_037_000_499);
+        let layout = Layout::new(&[rows, 2], &[1, apart], 0).unwrap();
+        assert_eq!(Kind::of(&layout, 1), Some(Kind::Woven));
     }
 
     #[test]

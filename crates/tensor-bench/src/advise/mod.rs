@@ -1,7 +1,7 @@
 //! Keep a view as it is, or copy it once? It depends on how often it is used.
 //!
 //! A [`Question`] names a view, what is done with it, and how often. [`Costs`] are three times — a use of the view, a use of a contiguous copy, the
-//! copy — and [`Costs::advise`] weighs them. They come from one of two places:
+//! copy — and [`Costs::break_even`] weighs them, here and in the [report](crate::report). They come from one of two places:
 //!
 //! - [`measure()`] takes them now, on arrays of that size;
 //! - [`Calibration::predict`] works them out from rates of this machine that were taken before, for each [`kind`] of view and several sizes, without
@@ -95,6 +95,9 @@ impl Question {
     }
 }
 
+/// Two times closer than this are the same: no copy is advised on the strength of noise.
+const NOISE: f64 = 0.03;
+
 /// What a view costs, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Costs {
@@ -127,17 +130,18 @@ impl Costs {
         self.copy_ns + uses as f64 * self.contiguous_ns
     }
 
-    /// From how many uses on the copy costs no more; `None` if never.
+    /// From how many uses on the copy has paid for itself, which is where it costs no more; `None` if never. What it saves in a use has to be more
+    /// than noise.
     pub fn break_even(&self) -> Option<u64> {
         let saved = self.strided_ns - self.contiguous_ns;
-        let uses = (self.copy_ns / saved).ceil().max(1.0);
-        // Beyond that the difference is below what any clock shows.
-        (saved > 0.0 && uses < 1e15).then_some(uses as u64)
+        let pays = saved > NOISE * self.contiguous_ns;
+        pays.then(|| (self.copy_ns / saved).ceil().max(1.0) as u64)
     }
 
-    /// What costs less. Of two equal costs, that without a copy.
+    /// What to do: a copy from the break-even on.
     pub fn advise(&self, uses: u64) -> Choice {
-        if self.copied_ns(uses) < self.kept_ns(uses) { Choice::CopyOnce } else { Choice::Keep }
+        let pays = self.break_even().is_some_and(|fewest| uses >= fewest);
+        if pays { Choice::CopyOnce } else { Choice::Keep }
     }
 
     /// What a choice costs.
@@ -174,8 +178,16 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_that_costs_the_same_is_advised_as_the_break_even_says() {
+        let costs = Costs { copy_ns: 12.0, ..COSTS };
+        assert_eq!((costs.kept_ns(2), costs.copied_ns(2)), (20.0, 20.0));
+        assert_eq!(costs.break_even(), Some(2));
+        assert_eq!([1, 2].map(|uses| costs.advise(uses)), [Choice::Keep, Choice::CopyOnce]);
+    }
+
+    #[test]
     fn a_copy_that_saves_nothing_is_never_advised() {
-        for strided_ns in [3.0, 4.0, 4.0 + 1e-18] {
+        for strided_ns in [3.0, 4.0, 4.1] {
             let costs = Costs { strided_ns, ..COSTS };
             assert_eq!((costs.break_even(), costs.advise(u64::MAX)), (None, Choice::Keep));
         }

@@ -10,7 +10,7 @@ use tensor_kernels::{DType, Slice};
 
 use super::{Calibration, Choice, Costs, Question, measure};
 use crate::{
-    Result,
+    Failure, Result,
     case::Operand,
     engine::Budget,
     progress::Progress,
@@ -21,6 +21,9 @@ use crate::{
 
 /// A regret of this much or less is fine.
 pub const FINE: f64 = 0.1;
+
+/// Advice can be trusted if this part of it is fine.
+pub const ENOUGH: f64 = 0.95;
 
 /// How often each view is used.
 const USES: [u64; 8] = [1, 2, 4, 8, 16, 32, 64, 256];
@@ -70,6 +73,21 @@ pub fn share_fine(trials: &[Trial]) -> f64 {
     let outcomes = || trials.iter().flat_map(|trial| &trial.outcomes);
     let fine = outcomes().filter(|outcome| outcome.regret <= FINE).count();
     fine as f64 / outcomes().count().max(1) as f64
+}
+
+/// Can the advice be trusted?
+///
+/// # Errors
+/// [`Failure::Work`] if less than [`ENOUGH`] of it is fine.
+pub fn check(trials: &[Trial]) -> Result<()> {
+    let share = share_fine(trials);
+    if share >= ENOUGH {
+        return Ok(());
+    }
+    let [share, enough] = [share, ENOUGH].map(|share| share * 100.0);
+    Err(Failure::work(format!(
+        "{share:.1} % of the advice is fine, and {enough:.0} % should be: `calibrate` again, on a machine that does nothing else"
+    )))
 }
 
 /// Asks about every view of the grid and measures it, in the pool it is called from.
@@ -166,9 +184,23 @@ mod tests {
         let costs = |strided_ns| Costs { strided_ns, contiguous_ns: 10.0, copy_ns: 100.0 };
         let trial = Trial::new(String::new(), costs(20.0), costs(10.5));
         let regrets: Vec<f64> = trial.outcomes.iter().map(|outcome| outcome.regret).collect();
-        // The copy is advised from eleven uses on; at sixteen it costs 260, and keeping the view would have cost 168.
+        // The copy is advised from ten uses on; at sixteen it costs 260, and keeping the view would have cost 168.
         assert_eq!(regrets[..4], [0.0; 4]);
         assert!((regrets[4] - (260.0 / 168.0 - 1.0)).abs() < 1e-12);
         assert_eq!(share_fine(&[trial]), 5.0 / 8.0);
+    }
+
+    #[test]
+    fn advice_can_be_trusted_if_nineteen_of_twenty_are_fine() {
+        let trial = |regrets: &[f64]| {
+            let costs = Costs { strided_ns: 1.0, contiguous_ns: 1.0, copy_ns: 1.0 };
+            let outcome = |&regret| Outcome { uses: 1, choice: Choice::Keep, regret };
+            let outcomes = regrets.iter().map(outcome).collect();
+            Trial { name: String::new(), predicted: costs, measured: costs, outcomes }
+        };
+        assert!(check(&[trial(&[FINE; 19]), trial(&[0.2])]).is_ok());
+        let refused = check(&[trial(&[0.0; 18]), trial(&[0.2; 2])]).unwrap_err();
+        assert_eq!(refused.exit_code(), 1);
+        assert!(refused.to_string().starts_with("90.0 % of the advice is fine, and 95 % should"));
     }
 }

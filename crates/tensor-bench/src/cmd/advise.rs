@@ -1,9 +1,6 @@
 //! `advise`: keep a view as it is, or copy it once?
 
-use std::{
-    io::{self, Write},
-    path::PathBuf,
-};
+use std::{io::Write, path::PathBuf};
 
 use serde::Serialize;
 use tensor_kernels::DType;
@@ -13,6 +10,7 @@ use crate::{
     Failure, Result,
     advise::{self, Choice, Costs, Question, kind::Kind},
     case::Operand,
+    document,
     engine::Budget,
     pool,
     render::{Column, WIDTH, table, time, tuple, wrap},
@@ -113,7 +111,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     };
     let path = suite::path(&exec, &question.case()?)?;
     let answer = Answer::new(&question, path, threads, source, costs);
-    if args.json { document(&answer, out) } else { text(&answer, out) }
+    if args.json { document::write(&answer, out) } else { text(&answer, out) }
 }
 
 impl Answer {
@@ -157,11 +155,6 @@ impl Answer {
             Choice::CopyOnce => format!("copy it once, with contiguous(): {break_even}"),
         }
     }
-}
-
-fn document(answer: &Answer, out: &mut dyn Write) -> Result<()> {
-    serde_json::to_writer_pretty(&mut *out, answer).map_err(io::Error::from)?;
-    Ok(writeln!(out)?)
 }
 
 fn text(answer: &Answer, out: &mut dyn Write) -> Result<()> {

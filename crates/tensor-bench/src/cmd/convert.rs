@@ -4,12 +4,7 @@ use std::{io::Write, path::PathBuf};
 
 use tensor_kernels::{AnyTensor, Scalar, Tensor, TensorExt, with_tensor};
 
-use crate::{
-    Failure, Result, memory,
-    npy::{self, Target},
-    render::tuple,
-    viewargs::ViewArgs,
-};
+use crate::{Failure, Result, memory, npy, output::Target, render::tuple, viewargs::ViewArgs};
 
 /// What to read, how to view it, where to write it.
 #[derive(clap::Args)]

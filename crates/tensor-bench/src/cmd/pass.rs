@@ -1,12 +1,9 @@
 //! `pass`: what `record` starts some times, to take times in processes of their own. It prints them as JSON.
 
-use std::{
-    io::{self, Write},
-    path::PathBuf,
-};
+use std::{io::Write, path::PathBuf};
 
 use crate::{
-    Result, pool,
+    Result, document, pool,
     setting::{self, Setting},
     suite::Care,
     track::{
@@ -50,6 +47,5 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         pass.map_err(|failure| failure.at(format!("case {subject}")))
     });
     let times = times.collect::<Result<Vec<_>>>()?;
-    serde_json::to_writer(&mut *out, &times).map_err(io::Error::from)?;
-    Ok(writeln!(out)?)
+    document::line(&times, out)
 }

@@ -11,10 +11,10 @@ use std::{
 use clap::ValueEnum;
 
 use crate::{
-    Failure, Result,
+    Failure, Result, document,
     env::Card,
     memory,
-    npy::Target,
+    output::Target,
     pool,
     progress::Progress,
     setting,
@@ -84,10 +84,12 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let record = record(args, &subjects, times, counted)?;
     match target {
         Some(target) => {
-            target.fill(|file| write(&record, file))?;
-            Ok(writeln!(out, "{}", summary(args, &record))?)
+            target.fill(|file| document::write(&record, file))?;
+            // Standard output may be the file. Where standard error is closed nobody asks.
+            let _ = writeln!(io::stderr(), "{}", summary(args, &record));
+            Ok(())
         }
-        None => write(&record, out),
+        None => document::write(&record, out),
     }
 }
 
@@ -152,7 +154,7 @@ fn pass(args: &Args, subjects: &[Subject], at: usize) -> Result<Vec<Pass>> {
     let mut command = Command::new(program()?);
     command.args([timing::COMMAND, "--threads", &args.threads.to_string()]);
     command.args(args.quick.then_some("--quick")).args((at > 0).then_some("--trusted"));
-    command.args(args.cases.as_deref().map(|_| "--cases")).args(args.cases.as_deref());
+    command.args(table::argument(args.cases.as_deref()));
     command.arg("--").args(subjects.iter().map(ToString::to_string)).stdin(Stdio::null());
     let started = |error| Failure::work(format!("this program does not start: {error}"));
     let Output { status, stdout, stderr } = command.output().map_err(started)?;
@@ -214,11 +216,6 @@ fn entry(subject: &Subject, times: Times, counts: Option<Counts>) -> Result<Entr
         times,
         counts,
     })
-}
-
-fn write(record: &Record, out: &mut dyn Write) -> Result<()> {
-    serde_json::to_writer_pretty(&mut *out, record).map_err(io::Error::from)?;
-    Ok(writeln!(out)?)
 }
 
 fn summary(args: &Args, record: &Record) -> String {

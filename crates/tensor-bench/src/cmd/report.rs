@@ -9,10 +9,11 @@ use crate::{
     Failure, Result,
     case::Operand,
     cases::{Case, LAYOUTS, PHOTOGRAPH},
+    document,
     engine::Budget,
     env::Card,
-    memory,
-    npy::{self, Target},
+    memory, npy,
+    output::Target,
     pool,
     progress::Progress,
     report::{
@@ -104,13 +105,7 @@ fn measured(args: &Args, setting: &Setting) -> Result<Report> {
 }
 
 fn print(report: &Report, json: bool, out: &mut dyn Write) -> Result<()> {
-    if json {
-        serde_json::to_writer_pretty(&mut *out, report).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        out.write_all(render(report).as_bytes())?;
-    }
-    Ok(())
+    if json { document::write(report, out) } else { Ok(out.write_all(render(report).as_bytes())?) }
 }
 
 fn table(args: &Args, setting: &Setting, pool: &ThreadPool) -> Result<Vec<Row>> {

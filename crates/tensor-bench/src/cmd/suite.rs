@@ -1,16 +1,13 @@
 //! `suite`: the cases of a file, measured one by one; lines of JSON as they are done, or tables at the end.
 
-use std::{
-    io::{self, Write},
-    path::PathBuf,
-};
+use std::{io::Write, path::PathBuf};
 
 use crate::{
-    Failure, Result,
+    Failure, Result, document,
     engine::Budget,
     env::Card,
     input, memory,
-    npy::Target,
+    output::Target,
     peers, pool,
     progress::Progress,
     render::join,
@@ -134,8 +131,7 @@ fn judged(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
 
 /// One line, out at once: whoever reads the pipe sees it, whatever happens later.
 fn line(row: &Row, out: &mut dyn Write) -> Result<()> {
-    serde_json::to_writer(&mut *out, row).map_err(io::Error::from)?;
-    writeln!(out)?;
+    document::line(row, out)?;
     Ok(out.flush()?)
 }
 
@@ -156,10 +152,7 @@ fn write(args: &Args, rows: &[Row], target: Target) -> Result<()> {
         command: command(args),
         rows: rows.to_vec(),
     };
-    target.fill(|file| {
-        serde_json::to_writer_pretty(&mut *file, &record).map_err(io::Error::from)?;
-        Ok(writeln!(file)?)
-    })
+    target.fill(|file| document::write(&record, file))
 }
 
 /// The arguments that made the figures what they are.

@@ -19,7 +19,7 @@ use tensor_kernels::{AnyTensor, DType, Layout, Scalar, Tensor};
 
 use crate::{Failure, Result, input, memory};
 use header::Header;
-pub use save::{Target, write};
+pub use save::write;
 
 /// Reads a file.
 ///

@@ -1,12 +1,7 @@
-//! Writing: a header, the elements in C order, and a file that is whole or not there.
+//! Writing: a header, and the elements in C order.
 
-use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, BufWriter, Write},
-    path::{Path, PathBuf},
-};
+use std::io::Write;
 
-use tempfile::NamedTempFile;
 use tensor_kernels::DType;
 
 use super::header::descr_of;
@@ -47,97 +42,6 @@ fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     bytes
 }
 
-/// Where a file is to be written.
-///
-/// A regular file is written beside its place and moved there when it is whole: a run that fails leaves what was there. A device or a pipe is
-/// written to as it is, for it must not be replaced.
-pub struct Target {
-    path: PathBuf,
-    sink: Sink,
-}
-
-enum Sink {
-    File(NamedTempFile),
-    Device(File),
-}
-
-impl Target {
-    /// Opens the place for writing, before any work is done for it.
-    ///
-    /// # Errors
-    /// A folder that does not exist or cannot be written, a path that is a folder.
-    pub fn open(path: &Path) -> Result<Target> {
-        let refused = |error| Failure::work(format!("cannot write {}: {error}", path.display()));
-        let (path, sink) = open(path).map_err(refused)?;
-        Ok(Target { path, sink })
-    }
-
-    /// Hands the file to `write` and puts it into its place if that succeeds.
-    ///
-    /// # Errors
-    /// What `write` returns, and errors of the file system. In both cases the place is as it was.
-    pub fn fill(mut self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-        let failed = |path: &Path, error: io::Error| {
-            Failure::work(format!("cannot write {}: {error}", path.display()))
-        };
-        let file = match &mut self.sink {
-            Sink::File(file) => file.as_file_mut(),
-            Sink::Device(file) => file,
-        };
-        let mut buffer = BufWriter::new(file);
-        match write(&mut buffer).and_then(|()| Ok(buffer.flush()?)) {
-            Err(Failure::Output(error)) => return Err(failed(&self.path, error)),
-            other => other?,
-        }
-        drop(buffer);
-        match self.sink {
-            Sink::Device(_) => Ok(()),
-            Sink::File(file) => {
-                file.as_file().sync_all().map_err(|error| failed(&self.path, error))?;
-                file.persist(&self.path).map_err(|error| failed(&self.path, error.error))?;
-                Ok(())
-            }
-        }
-    }
-}
-
-fn open(path: &Path) -> io::Result<(PathBuf, Sink)> {
-    let existing = match fs::metadata(path) {
-        Ok(metadata) => Some(metadata),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
-    };
-    if let Some(metadata) = &existing
-        && !metadata.is_file()
-    {
-        return Ok((path.to_owned(), Sink::Device(OpenOptions::new().write(true).open(path)?)));
-    }
-    // A link stays a link: its target is replaced.
-    let path = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
-    let folder =
-        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Asked first because the error of a temporary file names a file nobody has heard of.
-    fs::metadata(folder)?;
-    let file = temporary(folder)?;
-    if let Some(metadata) = existing {
-        OpenOptions::new().write(true).open(&path)?;
-        file.as_file().set_permissions(metadata.permissions())?;
-    }
-    Ok((path, Sink::File(file)))
-}
-
-#[cfg(unix)]
-fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
-    use std::os::unix::fs::PermissionsExt;
-    // What any new file gets: the umask takes its share of this.
-    tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder)
-}
-
-#[cfg(not(unix))]
-fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
-    NamedTempFile::new_in(folder)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,29 +61,5 @@ mod tests {
         assert!(text(&[]).contains("'shape': (), }"));
         assert!(text(&[7]).contains("'shape': (7,), }"));
         assert!(text(&[7, 8]).contains("'shape': (7, 8), }"));
-    }
-
-    #[test]
-    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.npy");
-        fs::write(&path, "old").unwrap();
-        let result = Target::open(&path).unwrap().fill(|out| {
-            out.write_all(b"half")?;
-            Err(Failure::work("broken"))
-        });
-        assert_eq!(result.unwrap_err().to_string(), "broken");
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn a_file_appears_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.npy");
-        Target::open(&path).unwrap().fill(|out| Ok(out.write_all(b"new")?)).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"new");
-        assert!(Target::open(&folder.path().join("no/out.npy")).is_err());
-        assert!(Target::open(folder.path()).is_err());
     }
 }

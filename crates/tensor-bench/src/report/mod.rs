@@ -15,7 +15,7 @@ mod text;
 use serde::Serialize;
 use tensor_kernels::Layout;
 
-use crate::{env::Card, track::build::Build};
+use crate::{advise::Costs, env::Card, track::build::Build};
 pub use conversion::{BytesToFloats, Conversion, Same, Summed};
 pub use curve::{Point, measure_curve};
 pub use measure::{Subject, measure};
@@ -108,16 +108,11 @@ pub struct Pass {
     pub pays_after: Option<u64>,
 }
 
-/// Two times closer than this are the same: no copy is advised on the strength of noise.
-const NOISE: f64 = 0.03;
-
 impl Pass {
     /// Weighs the times of a pass against those of the copy.
     pub fn new(naive_ns: f64, strided_ns: f64, contiguous_ns: f64, copy_ns: f64) -> Self {
-        let saved = strided_ns - contiguous_ns;
-        let pays = saved > NOISE * contiguous_ns;
-        let pays_after = pays.then(|| (copy_ns / saved).ceil().max(1.0) as u64);
-        let copied_first_ns = copy_ns + contiguous_ns;
+        let costs = Costs { strided_ns, contiguous_ns, copy_ns };
+        let (copied_first_ns, pays_after) = (costs.copied_ns(1), costs.break_even());
         Pass { naive_ns, strided_ns, contiguous_ns, copied_first_ns, pays_after }
     }
 

@@ -76,6 +76,20 @@ impl Case {
         }
     }
 
+    /// The same if every operand is contiguous and of full size.
+    pub fn contiguous_bytes(&self) -> u64 {
+        match self.op {
+            Op::Copy => self.result_bytes(),
+            _ => self.operands.iter().map(Operand::result_bytes).sum::<u64>() + self.result_bytes(),
+        }
+    }
+
+    /// The same if every operand is made contiguous first: the results of those copies, and what is then done on them.
+    pub fn copied_first_bytes(&self) -> u64 {
+        let copied = self.operands.iter().filter(|operand| !operand.layout.is_contiguous());
+        copied.map(Operand::result_bytes).sum::<u64>() + self.contiguous_bytes()
+    }
+
     /// The bytes of the result.
     pub fn result_bytes(&self) -> u64 {
         (self.numel() * self.out.size()) as u64
@@ -189,5 +203,19 @@ mod tests {
             path: "tile".to_owned(),
             peers: Vec::new(),
         }
+    }
+
+    #[test]
+    fn what_is_expanded_or_copied_first_moves_more_bytes_than_the_view() {
+        let suite = r#"[
+            {"group": "g", "id": "turned", "dtype": "f32", "base": [8, 4], "ops": [["permute", [1, 0]]]},
+            {"group": "g", "id": "bias", "op": "add", "out_dtype": "f32", "operands": [
+                {"dtype": "f32", "base": [8, 4], "ops": []},
+                {"dtype": "f32", "base": [4], "ops": [["expand", [8, 4]]]}]}]"#;
+        let cases = read(suite).unwrap();
+        let bytes =
+            |case: &Case| [case.bytes(), case.contiguous_bytes(), case.copied_first_bytes()];
+        assert_eq!(bytes(&cases[0]), [128, 128, 256]);
+        assert_eq!(bytes(&cases[1]), [128 + 16 + 128, 3 * 128, 4 * 128]);
     }
 }

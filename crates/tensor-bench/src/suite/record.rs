@@ -3,10 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use super::Row;
-use crate::{Failure, Result, env::Card};
+use crate::{Result, document, env::Card};
 
 /// The number that changes when a field of the document changes its meaning or goes away.
 pub const SCHEMA: u32 = 1;
+
+const KIND: document::Kind = document::Kind {
+    name: "record of a suite",
+    form: None,
+    schema: SCHEMA,
+    command: "suite --record",
+};
 
 /// One run of a suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,14 +32,9 @@ impl Record {
     /// Reads a document.
     ///
     /// # Errors
-    /// [`Failure::Input`] for what is not a record, or one of another schema.
+    /// [`Failure::Input`](crate::Failure::Input) for what is not a record, is not whole, or is of another schema.
     pub fn read(text: &str) -> Result<Record> {
-        let not_a_record = |error| Failure::input(format!("not a record of a suite: {error}"));
-        let record: Record = serde_json::from_str(text).map_err(not_a_record)?;
-        match record.schema {
-            SCHEMA => Ok(record),
-            other => Err(Failure::input(format!("a record of schema {other}, not {SCHEMA}"))),
-        }
+        KIND.read(text)
     }
 }
 
@@ -52,7 +54,8 @@ mod tests {
         let text = serde_json::to_string(&record).unwrap();
         assert_eq!(Record::read(&text).unwrap(), record);
         let later = text.replacen("\"schema\":1", "\"schema\":2", 1);
-        assert_eq!(Record::read(&later).unwrap_err().to_string(), "a record of schema 2, not 1");
+        let refused = Record::read(&later).unwrap_err().to_string();
+        assert_eq!(refused, "a record of a suite of schema 2; this program reads schema 1");
         assert_eq!(Record::read("[]").unwrap_err().exit_code(), 2);
     }
 }

@@ -4,6 +4,9 @@ use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
+/// The commit that this program was built from, where it was built from one.
+pub const COMMIT: Option<&str> = option_env!("TENSOR_BENCH_COMMIT");
+
 /// A build, as far as it says what it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
@@ -63,6 +66,13 @@ mod tests {
         assert_eq!(build("a`b\u{1b}[m\n", false), "a?b?[m?");
         let none = Build { commit: None, changed: false, rustc: String::new() };
         assert_eq!(none.short(), "unknown commit");
+    }
+
+    #[test]
+    fn a_commit_is_a_whole_hash() {
+        let hash =
+            |commit: &str| commit.len() >= 40 && commit.bytes().all(|b| b.is_ascii_hexdigit());
+        assert!(COMMIT.is_none_or(hash), "{COMMIT:?}");
     }
 
     #[test]

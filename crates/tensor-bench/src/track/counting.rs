@@ -12,7 +12,7 @@ use std::{
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{Subject, counted::MARK, profile::Counts};
+use super::{Subject, counted::MARK, profile::Counts, table};
 use crate::{Failure, Result, pool, progress::Progress};
 
 /// The command of this program that runs under valgrind.
@@ -153,12 +153,17 @@ fn command(program: &Path, subjects: &[Subject], file: Option<&Path>, profile: &
     command.args(["--quiet", "--tool=callgrind", "--cache-sim=yes"]).args(CACHES);
     command.args(["--compress-strings=no", "--compress-pos=no", "--dump-line=no"]);
     command.arg("--separate-threads=yes").arg(format!("--toggle-collect=*{MARK}*"));
-    command.arg(format!("--callgrind-out-file={}", profile.display()));
-    command.arg(program).arg(COMMAND).args(file.map(|_| "--cases")).args(file);
+    command.arg(format!("--callgrind-out-file={}", literal(profile)));
+    command.arg(program).arg(COMMAND).args(table::argument(file));
     command.arg("--").args(subjects.iter().map(ToString::to_string));
     pin(&mut command);
     command.stdin(Stdio::null());
     command
+}
+
+/// A path as valgrind takes it: a percent sign begins what it puts in itself, a process id or a variable.
+fn literal(path: &Path) -> String {
+    path.display().to_string().replace('%', "%%")
 }
 
 /// The level that was asked for stays, unless valgrind cannot have it.

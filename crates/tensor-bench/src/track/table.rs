@@ -3,7 +3,7 @@
 //! It is a suite file, so that a table of one's own has the same form, and behind it the operations on layouts alone. Every path and every road of
 //! the elementwise operations is in it, most of them in sizes that stay in a cache: they are counted under valgrind, too, some fifty times slower.
 
-use std::path::Path;
+use std::{ffi::OsString, path::Path};
 
 use super::{Subject, metadata};
 use crate::{Failure, Result, input, suite};
@@ -42,6 +42,15 @@ pub fn of(file: Option<&Path>) -> Result<Vec<Subject>> {
         None => subjects(),
         Some(path) => own(&input::text(path)?).map_err(|failure| failure.at(path.display())),
     }
+}
+
+/// How this program is told the file when it starts itself. In one piece: as an argument of its own, a file called `-x.json` would be an option.
+pub fn argument(file: Option<&Path>) -> Option<OsString> {
+    file.map(|path| {
+        let mut argument = OsString::from("--cases=");
+        argument.push(path);
+        argument
+    })
 }
 
 /// Subjects by their names.

@@ -18,7 +18,7 @@ pub(super) fn figure(rows: &[Row]) -> Figure {
     Figure {
         id: "break-even",
         title: title.to_owned(),
-        note: "From so many passes over the view on, a copy made once and passes over that cost less. Both passes by this library."
+        note: "From so many passes over the view on, a copy made once and passes over that cost no more. Both passes by this library."
             .to_owned(),
         room: Room::Column,
         picture: drawing("break-even", title, height, &body),
@@ -39,8 +39,7 @@ fn group(row: &Row) -> Group {
         };
         Bar { class, label, value: pass.pays_after.map(|passes| passes as f64), text }
     };
-    let bars =
-        vec![bar("strided", "elementw.", &row.elementwise), bar("contiguous", "sum", &row.sum)];
+    let bars = vec![bar("elementwise", "elementw.", &row.elementwise), bar("sum", "sum", &row.sum)];
     Group { name: row.name.clone(), bars }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::Value;
 
-use super::page;
+use super::{STYLE, page};
 use crate::{
     env::{Cache, Card},
     report::{Pass, Point, Report, Row, SCHEMA},
@@ -153,6 +153,23 @@ fn the_numbers_are_those_of_the_document() {
     let shares: Vec<Vec<f64>> =
         copies.into_iter().map(|c| vec![c[0], c[1], c[2], c[2] / c[1]]).collect();
     assert_eq!(numbers(&page, "share"), shares);
+}
+
+/// A colour that says strided or contiguous elsewhere would say so here.
+#[test]
+fn kinds_of_work_have_colours_of_their_own() {
+    let page = page(&report()).unwrap();
+    let page = text(&page);
+    let figure =
+        page.descendants().find(|node| node.attribute("id") == Some("break-even")).unwrap();
+    let dots: HashSet<_> =
+        elements(figure, "circle").iter().filter_map(|dot| dot.attribute("class")).collect();
+    assert_eq!(dots, HashSet::from(["elementwise", "sum"]));
+    for class in dots {
+        assert!(STYLE.contains(&format!("\n.{class} {{ fill: var(--{class})")), "{class}");
+        assert!(STYLE.contains(&format!("\n.stem.{class} {{ stroke: var(--{class})")), "{class}");
+        assert_eq!(STYLE.matches(&format!("--{class}: #")).count(), 2, "light and dark, {class}");
+    }
 }
 
 #[test]

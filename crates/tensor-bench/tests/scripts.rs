@@ -1,0 +1,175 @@
+//! The scripts that build, record and compare, in a repository of their own, with a `cargo` that builds what a test wants.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
+
+use common::{Folder, Run, finish};
+
+/// A `cargo` that "builds" the program it finds beside itself.
+const CARGO: &str = r#"#!/bin/sh
+target=$CARGO_TARGET_DIR program=$(dirname "$0")/tensor-bench
+while [ $# != 0 ]; do
+  if [ "$1" = --target-dir ]; then target=$2; fi
+  shift
+done
+mkdir -p "$target/release" && cp "$program" "$target/release/"
+"#;
+
+/// A repository of two commits with a comparison from an earlier run, whose program is `program`.
+fn repository(program: &str) -> Folder {
+    let folder = Folder::new();
+    for name in ["scripts", "bin", "target", "target/perf"] {
+        fs::create_dir(folder.path(name)).unwrap();
+    }
+    let executable = |name: &str, text: &str| {
+        folder.file(name, text);
+        fs::set_permissions(folder.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    for name in ["perf.sh", "proof.sh", "push-base.sh"] {
+        let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts").join(name);
+        executable(&format!("scripts/{name}"), &fs::read_to_string(ours).unwrap());
+    }
+    executable("bin/cargo", CARGO);
+    executable("bin/tensor-bench", program);
+    folder.file("target/perf/comparison.md", "no regression");
+    git(&folder, &["init", "--quiet"]);
+    record_commit(&folder, &["--message", "one"]);
+    record_commit(&folder, &["--message", "two"]);
+    folder
+}
+
+fn record_commit(folder: &Folder, args: &[&str]) {
+    let author = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+    git(folder, &[&author[..], &["commit", "--quiet", "--allow-empty"], args].concat());
+}
+
+fn git(folder: &Folder, args: &[&str]) {
+    assert!(
+        Command::new("git").current_dir(folder.path("")).args(args).status().unwrap().success()
+    );
+}
+
+/// A script of the repository, with its `cargo`.
+fn script(folder: &Folder, name: &str) -> Command {
+    let path = format!("{}:{}", folder.name("bin"), std::env::var("PATH").unwrap());
+    let mut script = Command::new(folder.path("scripts").join(name));
+    script.env("PATH", path).env_remove("CARGO_TARGET_DIR").current_dir(folder.path(""));
+    script
+}
+
+/// Runs `perf.sh`; its exit code, and the comparison it leaves.
+fn perf(folder: &Folder, base: &str) -> (Run, String) {
+    let run = finish(script(folder, "perf.sh").arg(base));
+    (run, fs::read_to_string(folder.path("target/perf/comparison.md")).unwrap())
+}
+
+const MARKER: &str = "<!-- tensor-bench perf -->\n";
+
+#[test]
+fn a_comparison_is_left_under_the_marker_with_the_exit_code() {
+    for code in [0, 1] {
+        let program = format!("#!/bin/sh\nif [ $1 = compare ]; then echo found; exit {code}; fi\n");
+        let (run, comparison) = perf(&repository(&program), "HEAD~1");
+        assert_eq!((run.code, run.out.as_str()), (Some(code), "found\n"), "{run:?}");
+        assert_eq!(comparison, format!("{MARKER}found\n"));
+    }
+}
+
+#[test]
+fn where_nothing_is_compared_the_reason_takes_the_place_of_an_old_comparison() {
+    let cases = [
+        ("#!/bin/sh\nexit 9\n", "HEAD~1", "has no command 'record'"),
+        ("#!/bin/sh\n[ $2 = --help ]\n", "HEAD~1", "The base build cannot be recorded."),
+        (
+            "#!/bin/sh\nif [ $1 = compare ]; then echo 'unlike' >&2; exit 2; fi\n",
+            "HEAD~1",
+            "The records cannot be compared: unlike",
+        ),
+        ("#!/bin/sh\n", "nowhere", "There is no commit that 'nowhere' and HEAD have in common."),
+    ];
+    for (program, base, reason) in cases {
+        let (run, comparison) = perf(&repository(program), base);
+        assert_eq!(run.code, Some(2), "{run:?}");
+        assert!(run.err.contains(reason), "{run:?}");
+        let head = format!("{MARKER}### Performance: nothing was compared\n\n");
+        assert!(comparison.starts_with(&head) && comparison.contains(reason), "{comparison}");
+    }
+}
+
+#[test]
+fn a_run_that_is_cut_off_leaves_no_old_comparison() {
+    let folder = repository("#!/bin/sh\n[ $2 = --help ] || kill -9 $PPID\n");
+    let (run, comparison) = perf(&folder, "HEAD~1");
+    assert_eq!(run.code, None, "{run:?}");
+    assert!(comparison.contains("nothing was compared") && !comparison.contains("no regression"));
+}
+
+/// The commit of that name; `HEAD~1` and the like.
+fn commit(folder: &Folder, name: &str) -> String {
+    let mut git = Command::new("git");
+    finish(git.current_dir(folder.path("")).args(["rev-parse", name])).succeeded()
+}
+
+fn push_base(folder: &Folder, before: &str) -> Run {
+    finish(script(folder, "push-base.sh").arg(before.trim()))
+}
+
+#[test]
+fn a_push_is_compared_with_where_the_branch_stood() {
+    let folder = repository("");
+    record_commit(&folder, &["--message", "three"]);
+    let before = commit(&folder, "HEAD~2");
+    assert_eq!(push_base(&folder, &before).succeeded(), before);
+}
+
+#[test]
+fn where_that_is_no_answer_it_is_the_commit_before_and_the_reason_is_said() {
+    let folder = repository("");
+    let (base, rewritten) = (commit(&folder, "HEAD~1"), commit(&folder, "HEAD"));
+    record_commit(&folder, &["--amend", "--message", "other"]);
+    let zeros = "0".repeat(40);
+    let unknown = "1".repeat(40);
+    let cases = [
+        (&zeros, "the branch is new"),
+        (&rewritten, "HEAD was not reached"),
+        (&unknown, "HEAD was"),
+    ];
+    for (before, reason) in cases {
+        let run = push_base(&folder, before);
+        assert_eq!((run.code, &run.out), (Some(0), &base), "{run:?}");
+        assert!(run.err.contains(reason), "{run:?}");
+    }
+    git(&folder, &["checkout", "--quiet", "HEAD~1"]);
+    push_base(&folder, &zeros).refused("there is nothing to compare with");
+}
+
+#[test]
+fn how_a_script_is_used_is_said_to_the_end() {
+    let folder = repository("");
+    let perf = finish(&mut script(&folder, "perf.sh"));
+    let proof = finish(script(&folder, "proof.sh").arg("frobnicate"));
+    for (run, last) in
+        [(perf, "--quick --counts always by default."), (proof, "as they should be.")]
+    {
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{run:?}");
+        assert!(run.err.trim_end().ends_with(last), "{run:?}");
+    }
+}
+
+#[test]
+fn proofs_are_built_in_a_folder_that_is_named_from_where_they_are_called() {
+    // It records nothing at all, and finds nothing worse.
+    let folder = repository(
+        r#"#!/bin/sh
+if [ $1 = record ]; then while [ "$1" != --out ]; do shift; done; : > "$2"; fi
+"#,
+    );
+    fs::create_dir(folder.path("elsewhere")).unwrap();
+    let mut proof = script(&folder, "proof.sh");
+    proof.current_dir(folder.path("elsewhere")).env("CARGO_TARGET_DIR", "built");
+    let run = finish(proof.args(["same", "1"]));
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(folder.path("elsewhere/built/proof/release/tensor-bench").exists());
+}
