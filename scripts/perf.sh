@@ -33,7 +33,7 @@ give_up() {
 }
 
 # What an earlier run found is no answer to this one, however this one ends.
-rm -f "$folder/base.json" "$folder/new.json"
+rm -f "$folder"/{base,new}{,2}.json
 not_compared 'The run ended too early; its log says where.'
 
 base=$(git merge-base "$1" HEAD) || give_up "There is no commit that '$1' and HEAD have in common."
@@ -46,9 +46,11 @@ build() {
   cp "$folder/target/release/tensor-bench" "$folder/$2"
 }
 
-# record NAME ARGUMENTS
+# record BUILD NAME
 record() {
-  "$folder/$1" record "${options[@]}" "${@:2}" --out "$folder/$1.json" || give_up "The $1 build cannot be recorded."
+  local commit=()
+  if [[ $1 == base ]]; then commit=(--commit "$base"); fi
+  "$folder/$1" record "${options[@]}" "${commit[@]}" --out "$folder/$2.json" || give_up "The $1 build cannot be recorded."
 }
 
 tree=$folder/base-tree
@@ -64,17 +66,30 @@ build . new
 if ! "$folder/base" record --help > /dev/null 2>&1; then
   give_up "The base, $base, has no command 'record': there is nothing to compare with."
 fi
-record base --commit "$base"
-record new
+record base base
+record new new
 
+# compare ARGUMENTS: into $folder/found.md; fails if something has become worse.
 compare=("$folder/new" compare "$folder/base.json" "$folder/new.json" --allow benches/accepted.txt "$@")
-code=0
-"${compare[@]}" --format markdown > "$folder/found.md" 2> "$folder/error" || code=$?
-if ((code > 1)); then
-  give_up "The records cannot be compared: $(< "$folder/error")"
+compare() {
+  local code=0
+  "${compare[@]}" "$@" --format markdown > "$folder/found.md" 2> "$folder/error" || code=$?
+  if ((code > 1)); then
+    give_up "The records cannot be compared: $(< "$folder/error")"
+  fi
+  return "$code"
+}
+
+# A second look, the other way round: what a clock has found by chance it does not find again.
+again=()
+if ! compare; then
+  record new new2
+  record base base2
+  again=(--again "$folder/base2.json" "$folder/new2.json")
+  compare "${again[@]}" || true
 fi
 {
   printf '%s\n' "$marker"
   cat "$folder/found.md"
 } > "$folder/comparison.md"
-"${compare[@]}"
+"${compare[@]}" "${again[@]}"

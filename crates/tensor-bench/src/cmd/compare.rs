@@ -1,15 +1,12 @@
 //! `compare`: one record held against another.
 
 use std::{
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
-use clap::ValueEnum;
-use serde_json::Value;
-
 use crate::{
-    Failure, Result, input,
+    Failure, Result, document, input,
     track::{
         Record,
         compare::{
@@ -18,6 +15,7 @@ use crate::{
         },
     },
 };
+use clap::ValueEnum;
 
 /// Which records, by what measure, and how to print it.
 #[derive(clap::Args)]
@@ -105,14 +103,9 @@ fn print(format: Format, comparison: &Comparison, new: &Record, out: &mut dyn Wr
     match format {
         Format::Table => out.write_all(table(comparison).as_bytes())?,
         Format::Markdown => out.write_all(markdown(comparison).as_bytes())?,
-        Format::Json => document(&json(comparison), out)?,
-        Format::Bencher => document(&bencher(new), out)?,
-        Format::GithubActionBenchmark => document(&github_action_benchmark(new), out)?,
+        Format::Json => document::write(&json(comparison), out)?,
+        Format::Bencher => document::write(&bencher(new), out)?,
+        Format::GithubActionBenchmark => document::write(&github_action_benchmark(new), out)?,
     }
     Ok(())
-}
-
-fn document(value: &Value, out: &mut dyn Write) -> Result<()> {
-    serde_json::to_writer_pretty(&mut *out, value).map_err(io::Error::from)?;
-    Ok(writeln!(out)?)
 }

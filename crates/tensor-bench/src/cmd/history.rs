@@ -9,7 +9,7 @@ use std::{
 use serde_json::json;
 
 use crate::{
-    Failure, Result, input,
+    Failure, Result, document, input,
     render::{WIDTH, cut, wrap},
     track::{
         Record,
@@ -52,7 +52,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         return Err(Failure::input("no case to follow"));
     }
     match args.json {
-        true => document(&records, &notes, figure, &lines, out),
+        true => json(&records, &notes, figure, &lines, out),
         false => text(&records, &notes, figure, &lines, out),
     }
 }
@@ -82,7 +82,7 @@ fn records(folder: &Path) -> Result<(Vec<Kept>, Vec<String>)> {
     Ok((records, notes))
 }
 
-fn document(
+fn json(
     records: &[Kept],
     notes: &[String],
     figure: Figure,
@@ -95,8 +95,7 @@ fn document(
     };
     let records: Vec<_> = records.iter().map(record).collect();
     let value = json!({ "figure": figure, "records": records, "cases": lines, "notes": notes });
-    serde_json::to_writer_pretty(&mut *out, &value).map_err(io::Error::from)?;
-    Ok(writeln!(out)?)
+    document::write(&value, out)
 }
 
 fn text(

@@ -1,16 +1,17 @@
 //! The document: what one build did on one machine.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{build::Build, counting::Counting, profile::Counts, timing::Times};
-use crate::{Failure, Result, env::Card};
+use crate::{Failure, Result, document::Kind, env::Card};
 
 /// What tells a record from other documents.
 pub const FORM: &str = "tensor-bench record";
 
 /// The number that changes when a field changes its meaning or goes away.
 pub const SCHEMA: u32 = 2;
+
+const KIND: Kind = Kind { name: "record", form: Some(FORM), schema: SCHEMA, command: "record" };
 
 /// What one build did on one machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,23 +92,7 @@ impl Record {
     /// # Errors
     /// [`Failure::Input`] for what is not a record, is not whole, or is of another schema.
     pub fn read(text: &str) -> Result<Record> {
-        let value: Value = serde_json::from_str(text).map_err(|error| match error.is_eof() {
-            true => Failure::input(format!("not a whole record: {error}")),
-            false => Failure::input(format!("not a record: {error}")),
-        })?;
-        if value["form"] != FORM {
-            return Err(Failure::input(
-                "not a record: it was not written by `tensor-bench record`",
-            ));
-        }
-        if value["schema"] != SCHEMA {
-            let schema = &value["schema"];
-            return Err(Failure::input(format!(
-                "a record of schema {schema}; this program reads schema {SCHEMA}"
-            )));
-        }
-        let record: Record = serde_json::from_value(value)
-            .map_err(|error| Failure::input(format!("a record with a mistake: {error}")))?;
+        let record: Record = KIND.read(text)?;
         record.check()
     }
 
