@@ -3,7 +3,8 @@
 #[cfg(doc)]
 use tensor_core::Error;
 use tensor_core::{
-    DimVec, Element, Layout, MemoryFormat, Result, TensorBase, TensorView, TensorViewMut,
+    DimVec, Element, Elements, ElementsMut, Layout, MemoryFormat, Operand, Result, Target,
+    TensorBase, TensorView, TensorViewMut,
 };
 
 use crate::{
@@ -33,12 +34,21 @@ pub fn copy_into<T: Element>(
     from: &TensorView<'_, T>,
     to: &mut TensorViewMut<'_, T>,
 ) -> Result<()> {
+    copy_elements(exec, from.into(), to.into())
+}
+
+#[inline]
+fn copy_elements<T: Element>(
+    exec: &Exec,
+    from: Elements<'_, T>,
+    mut to: ElementsMut<'_, T>,
+) -> Result<()> {
     check_shapes(from.layout(), to.layout())?;
     if drive::is_tiny(to.layout()) {
         drive::copy_tiny(from, to);
     } else {
         let work = Work::new(from.layout(), to.layout(), size_of::<T>(), &exec.machine);
-        drive::copy(exec, &work, Ends::new([to.into(), from.into()]));
+        drive::copy(exec, &work, Ends::new([(&mut to).into(), from.into()]));
     }
     Ok(())
 }
@@ -107,21 +117,12 @@ pub fn copy_between<T: Element, K>(
     to: &TensorBase<T, K>,
 ) -> Result<()> {
     let from = from.broadcast_to(to.shape())?;
-    if !from.same_storage(to) {
-        return copy_into(exec, &from.read()?.as_view(), &mut to.write()?.as_view_mut()?);
+    let from = Operand::from(&from);
+    let mut writing = Target::from(to).open()?;
+    let (to, beside) = writing.split()?;
+    match from.open(&beside, "copy", "input")?.elements() {
+        Some(from) => copy_elements(exec, from, to),
+        // It is the target itself.
+        None => Ok(()),
     }
-    let mut guard = to.write()?;
-    if same_places(from.layout(), to.layout()) {
-        return guard.as_view_mut().map(|_| ());
-    }
-    let (from, mut to) = guard.as_view_pair("copy", &from)?;
-    copy_into(exec, &from, &mut to)
-}
-
-/// Does each index reach the same place in two layouts of one storage? Strides of dimensions of size 1 do not matter.
-pub(crate) fn same_places(a: &Layout, b: &Layout) -> bool {
-    let mut strides = a.shape().iter().zip(a.strides().iter().zip(b.strides()));
-    a.shape() == b.shape()
-        && a.offset() == b.offset()
-        && strides.all(|(&n, (a, b))| n == 1 || a == b)
 }

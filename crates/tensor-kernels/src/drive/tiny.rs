@@ -1,6 +1,6 @@
 //! Copies of a few elements: done at once, while a plan for them would still be made.
 
-use tensor_core::{Layout, TensorView, TensorViewMut};
+use tensor_core::{Elements, ElementsMut, Layout};
 
 use crate::Loop;
 
@@ -17,14 +17,14 @@ pub(crate) fn is_tiny(layout: &Layout) -> bool {
     layout.numel() <= TINY && layout.ndim() <= NESTED
 }
 
-/// Copies between views of one shape, for which [`is_tiny`] holds.
+/// Copies between elements of one shape, for which [`is_tiny`] holds.
 #[inline]
-pub(crate) fn copy_tiny<T: Copy>(from: &TensorView<'_, T>, to: &mut TensorViewMut<'_, T>) {
-    if from.numel() == 0 {
+pub(crate) fn copy_tiny<T: Copy>(from: Elements<'_, T>, mut to: ElementsMut<'_, T>) {
+    if from.layout().numel() == 0 {
         return;
     }
     let (dst, layouts) = (to.base_mut_ptr(), [to.layout(), from.layout()]);
-    let (shape, strides) = (from.shape(), layouts.map(Layout::strides));
+    let (shape, strides) = (from.layout().shape(), layouts.map(Layout::strides));
     let mut loops = [Loop::ONCE; NESTED];
     for (d, l) in loops[NESTED - shape.len()..].iter_mut().enumerate() {
         *l = Loop { len: shape[d], strides: strides.map(|strides| strides[d]) };
@@ -34,7 +34,7 @@ pub(crate) fn copy_tiny<T: Copy>(from: &TensorView<'_, T>, to: &mut TensorViewMu
     }
     let (dst, src) =
         (dst.wrapping_add(layouts[0].offset()), from.base_ptr().wrapping_add(layouts[1].offset()));
-    // SAFETY: the views' invariants, for the offsets of their layouts; two views that exist side by side do not meet.
+    // SAFETY: the invariants of views, for the offsets of their layouts; two that exist side by side do not meet.
     unsafe { walk(src, dst, loops) };
 }
 
