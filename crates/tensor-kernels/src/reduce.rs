@@ -83,6 +83,21 @@ impl Call<'_> {
         Ok(result[0])
     }
 
+    /// All elements that lie somewhere, at least one, to one value.
+    pub(crate) fn reduce_place<T: Element, O: Reduce<T>>(
+        self,
+        elements: Place<'_>,
+        layout: &Layout,
+    ) -> Result<O::Output> {
+        let mut result = [O::Output::default()];
+        let mut out = TensorViewMut::new(&mut result, Layout::contiguous(&[])?)?;
+        let reduced = layout.reduced(self.op, Over::ALL)?;
+        let kernels = O::kernels(reduced.count());
+        let work = plan::<T, O>(layout, out.layout(), &reduced, &kernels)?;
+        drive::reduce(self.exec, &work, &kernels, Ends::new([(&mut out).into(), elements]));
+        Ok(result[0])
+    }
+
     fn check_result(self, got: &[usize], expected: &[usize]) -> Result<()> {
         if got == expected {
             return Ok(());

@@ -3,7 +3,8 @@
 //! 1. Shapes broadcast to one, and it is the result's.
 //! 2. Operands that would have to be read after they were written are refused, or copied.
 //! 3. The result is borrowed, then the operands. One that is the result itself has no view of its own: it is read where it is written.
-//! 4. The work is planned and done.
+//! 4. Divisors of 0 are refused, if there must be none: nobody can write one from here on.
+//! 5. The work is planned and done.
 
 use std::iter::repeat_n;
 
@@ -17,6 +18,7 @@ use crate::{
     copy::copy_into,
     drive::{self, Ends, Place},
     micro::{Compute, Function1, Function2, Function3, Map, Zip, Zip3},
+    ops::{FirstZero, HasZero},
     plan::ElementwiseWork,
 };
 
@@ -25,7 +27,24 @@ use crate::{
 pub(crate) struct Call<'e> {
     pub(crate) exec: &'e Exec,
     pub(crate) op: &'static str,
+    /// What divisors have to be.
+    divisors: Divisors,
 }
+
+/// What is asked of an operation's second operand before anything is written.
+#[derive(Clone, Copy)]
+enum Divisors {
+    /// Nothing: any number has a result.
+    Any,
+    /// Not 0.
+    NotZero(FirstZeroOf),
+}
+
+/// Where the first 0 is, in logical order, of elements that lie somewhere. They have the type that this was made for.
+type FirstZeroOf = fn(Call<'_>, Place<'_>, &Layout) -> Result<Option<usize>>;
+
+/// The operand that divides.
+const DIVISOR: usize = 1;
 
 /// An operand, or the target itself.
 pub(crate) type Argument<'a, T> = Option<Operand<'a, T>>;
@@ -35,7 +54,16 @@ const NAMES: [&str; 3] = ["a", "b", "c"];
 
 impl<'e> Call<'e> {
     pub(crate) fn new(exec: &'e Exec, op: &'static str) -> Self {
-        Self { exec, op }
+        Self { exec, op, divisors: Divisors::Any }
+    }
+
+    /// The same, refusing divisors of 0 of types that have no result then. A value that is none need not be asked again.
+    pub(crate) fn dividing_by<T: Ordered>(self, divisors: &Operand<'_, T>) -> Self {
+        match divisors {
+            _ if T::DIVIDES_BY_ZERO => self,
+            Operand::Value(divisor) if divisor.truth() => self,
+            _ => Self { divisors: Divisors::NotZero(first_zero::<T>), ..self },
+        }
     }
 
     /// Opens an argument, beside the target's elements.
@@ -103,24 +131,35 @@ impl<'e> Call<'e> {
         Err(Error::OutputShape { op: self.op, got: got.to_vec(), expected: expected.to_vec() })
     }
 
-    /// Refuses divisors of 0, for numbers that have no result then; nothing is divided if there are no dividends.
-    pub(crate) fn check_divisors<T: Ordered>(
+    /// Refuses divisors of 0, which operand `which` may hold; nothing is divided if the result is empty.
+    #[inline]
+    fn check_divisors(
         self,
-        dividends: &[usize],
-        divisors: &Operand<'_, T>,
+        which: usize,
+        (place, layout): (Place<'_>, &Layout),
+        result: &[usize],
     ) -> Result<()> {
-        if T::DIVIDES_BY_ZERO || dividends.contains(&0) {
-            return Ok(());
+        match self.divisors {
+            Divisors::NotZero(first_zero) if which == DIVISOR && !result.contains(&0) => {
+                let refused =
+                    |at| Error::DivisionByZero { op: self.op, index: index_of(at, layout.shape()) };
+                first_zero(self, place, layout)?.map_or(Ok(()), |at| Err(refused(at)))
+            }
+            Divisors::NotZero(_) | Divisors::Any => Ok(()),
         }
-        let opened = divisors.read()?;
-        let view = opened.elements().to_view();
-        let is_zero = |number: &T| !number.truth();
-        if !view.runs().any(|run| run.iter().any(is_zero)) {
-            return Ok(());
-        }
-        let place = view.iter().position(|number| is_zero(&number)).unwrap_or(0);
-        Err(Error::DivisionByZero { op: self.op, index: index_of(place, view.shape()) })
     }
+}
+
+/// Looks along memory whether there is a 0, and only then where the first one is.
+fn first_zero<T: Ordered>(
+    call: Call<'_>,
+    elements: Place<'_>,
+    layout: &Layout,
+) -> Result<Option<usize>> {
+    Ok(match call.reduce_place::<T, HasZero>(elements, layout)? {
+        false => None,
+        true => Some(call.reduce_place::<T, FirstZero>(elements, layout)? as usize),
+    })
 }
 
 /// The elements of an operand, elsewhere.
@@ -169,6 +208,15 @@ fn index_of(mut place: usize, shape: &[usize]) -> Vec<usize> {
         (*i, place) = (place % size, place / size);
     }
     index
+}
+
+/// Where an operand's elements lie.
+#[inline]
+fn located<'v, T: Element>(
+    opened: &'v Opened<'_, T>,
+    target: (Place<'v>, &'v Layout),
+) -> (Place<'v>, &'v Layout) {
+    opened.elements().map_or(target, |elements| (elements.into(), elements.layout()))
 }
 
 /// An operand as the loops see it: broadcast to the result's shape, or the result itself.
@@ -224,12 +272,12 @@ macro_rules! forms {
                 let mut writing = out.open()?;
                 let (mut out, beside) = writing.split()?;
                 $(let $arg = self.open(&$arg, &beside, $which)?;)*
-                let layout = out.layout();
+                let (layout, place) = (out.layout(), Place::from(&mut out));
+                $(self.check_divisors($which, located(&$arg, (place, layout)), layout.shape())?;)*
                 $(let mut $copy = None;)*
                 $(let $arg = Input::of(&$arg, layout.shape(), &mut $copy)?;)*
                 let operation = $operation::new(function);
                 let work = plan(self.exec, &operation, [layout, $($arg.layout(layout)),*]);
-                let place = Place::from(&mut out);
                 drive::compute(self.exec, &work, &operation, Ends::new([place, $($arg.place(place)),*]));
                 Ok(())
             }
@@ -242,6 +290,7 @@ macro_rules! forms {
                 let shape = self.shape(&[$(operand_shape(&$arg)),*])?;
                 $(let $arg = $arg.read()?;)*
                 $(let $arg = $arg.elements();)*
+                $(self.check_divisors($which, ($arg.into(), $arg.layout()), &shape)?;)*
                 let layout = Layout::elementwise(&[$($arg.layout()),*])?;
                 $(let mut $copy = None;)*
                 $(let $arg = $arg.broadcast_to(&shape, &mut $copy)?;)*

@@ -9,7 +9,7 @@ use crate::{
     micro::Function2,
 };
 
-/// What operations that look for zeros fail with beyond the others.
+/// What operations that refuse zeros fail with beyond the others.
 macro_rules! divisors {
     ($check:ident) => {
         "[`Error::DivisionByZero`](crate::Error::DivisionByZero) for integers."
@@ -18,7 +18,7 @@ macro_rules! divisors {
 
 /// For each operation: a type to be compiled for each instruction set, and its three forms.
 ///
-/// `in place` gives the third form, for results of the operands' type. `divides` looks for zeros first.
+/// `in place` gives the third form, for results of the operands' type. `divides` refuses zeros.
 macro_rules! binary {
     ($(
         $(#[$doc:meta])*
@@ -42,9 +42,7 @@ macro_rules! binary {
                 a: Operand<'_, $t>,
                 b: Operand<'_, $t>,
             ) -> Result<TensorBase<$output, K>> {
-                let call = Call::new(exec, stringify!($name));
-                $(call.$check(a.shape(), &b)?;)?
-                call.fresh2($op, a, b)
+                Call::new(exec, stringify!($name))$(.$check(&b))?.fresh2($op, a, b)
             }
 
             pub(crate) fn write<$t: $bound>(
@@ -53,9 +51,7 @@ macro_rules! binary {
                 b: Operand<'_, $t>,
                 out: Target<'_, $output>,
             ) -> Result<()> {
-                let call = Call::new(exec, stringify!($name));
-                $(call.$check(a.as_ref().map_or(out.shape(), Operand::shape), &b)?;)?
-                call.into2($op, a, Some(b), out)
+                Call::new(exec, stringify!($name))$(.$check(&b))?.into2($op, a, Some(b), out)
             }
         }
 
@@ -111,11 +107,11 @@ binary! {
     /// `a / b`, of integers as f32 (PyTorch: `torch.div`).
     Div div div_into: Number -> T::Float, |T, M, a, b| a.to_float().over(b.to_float());
     /// `a / b`, rounded down (PyTorch: `torch.div(rounding_mode='floor')`).
-    DivFloor div_floor div_floor_into in place div_floor_inplace divides check_divisors: Ordered -> T, |T, M, a, b| a.floor_quotient(b);
+    DivFloor div_floor div_floor_into in place div_floor_inplace divides dividing_by: Ordered -> T, |T, M, a, b| a.floor_quotient(b);
     /// `a / b`, rounded towards 0 (PyTorch: `torch.div(rounding_mode='trunc')`).
-    DivTrunc div_trunc div_trunc_into in place div_trunc_inplace divides check_divisors: Ordered -> T, |T, M, a, b| a.trunc_quotient(b);
+    DivTrunc div_trunc div_trunc_into in place div_trunc_inplace divides dividing_by: Ordered -> T, |T, M, a, b| a.trunc_quotient(b);
     /// What is left of a by [`div_floor`], with the sign of b (PyTorch: `torch.remainder`, Python's `%`).
-    Rem rem rem_into in place rem_inplace divides check_divisors: Ordered -> T, |T, M, a, b| a.remainder(b);
+    Rem rem rem_into in place rem_inplace divides dividing_by: Ordered -> T, |T, M, a, b| a.remainder(b);
     /// a to the power of b. An integer to a negative power is 0, unless it is 1 or −1 (PyTorch: `torch.pow`).
     Pow pow pow_into in place pow_inplace: Number -> T, |T, M, a, b| a.power::<M>(b);
     /// The angle of the point (b, a), from −π to π (PyTorch: `torch.atan2`).

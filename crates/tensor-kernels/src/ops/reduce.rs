@@ -112,6 +112,10 @@ pub(crate) struct Min;
 pub(crate) struct Max;
 pub(crate) struct ArgMin;
 pub(crate) struct ArgMax;
+/// Is one of them 0?
+pub(crate) struct HasZero;
+/// Where the first 0 is, if there is one.
+pub(crate) struct FirstZero;
 
 macro_rules! folds {
     ($($op:ident<$t:ident: $bound:ident>($self:ident): $slot:ty => $output:ty, $empty:expr, |$element:ident| $lift:expr,
@@ -167,6 +171,7 @@ folds! {
         Some(T::mean(T::ZERO, 0));
     Min<T: Compare>(self): T::Key => T, T::GREATEST, |x| x.to_key(), |a, b| first_if(a.is_not_a_number(), a, first_if(a.is_less(b), a, b)), |least| T::of_key(least), |_count| Self, None;
     Max<T: Compare>(self): T::Key => T, T::LEAST, |x| x.to_key(), |a, b| first_if(a.is_not_a_number(), a, first_if(b.is_less(a), a, b)), |most| T::of_key(most), |_count| Self, None;
+    HasZero<T: Compare>(self): T::Key => bool, T::GREATEST, |x| x.to_key(), |a, b| first_if(a.truth(), b, a), |last| !last.truth(), |_count| Self, Some(false);
 }
 
 macro_rules! finds {
@@ -199,4 +204,5 @@ macro_rules! finds {
 finds! {
     ArgMin: GREATEST, |a, b| a.is_less(b);
     ArgMax: LEAST, |a, b| b.is_less(a);
+    FirstZero: GREATEST, |a, b| !a.truth() & b.truth();
 }

@@ -1,6 +1,8 @@
 //! Shapes and divisors that are refused, in PyTorch's words; nothing is written.
 
-use tensor_kernels::{Error, Exec, Tensor, TensorExt, ops};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tensor_kernels::{Element, Error, Exec, Machine, Ordered, Par, Result, Tensor, TensorExt, ops};
 
 fn exec() -> Exec {
     *Exec::current().unwrap()
@@ -73,4 +75,102 @@ fn integers_divided_by_zero() {
     assert_eq!(a, before);
     assert!(matches!(a.rem(0), Err(Error::DivisionByZero { .. })));
     assert_eq!(a.rem(&b.maximum(1).unwrap()).unwrap().get(&[1, 1]).unwrap(), 0);
+}
+
+/// Where the divisor is that was refused.
+#[track_caller]
+fn refused_at<R>(result: Result<R>) -> Vec<usize> {
+    match result {
+        Err(Error::DivisionByZero { index, .. }) => index,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("not refused"),
+    }
+}
+
+/// Cut into as many pieces as there can be.
+fn cut() -> Exec {
+    let mut exec = exec();
+    exec.par = Par::Auto;
+    exec.machine = Machine { l1: 4 << 10, grain: 64, ..Machine::REFERENCE };
+    exec
+}
+
+/// Zeros are looked for along memory; what is named is the first one in logical order.
+fn first_zero<T: Element + Ordered>(one: T, zero: T) {
+    let grid = |shape: &[usize]| Tensor::full(shape, one).unwrap();
+    for execs in [exec(), cut()] {
+        for (rows, columns) in [(1, 1), (3, 50), (70, 90)] {
+            let dividends = grid(&[rows, columns]);
+            let lying = [
+                grid(&[rows, columns]),
+                grid(&[columns, rows]).t().unwrap(),
+                grid(&[columns, 2 * rows]).narrow(1, rows as isize, rows).unwrap().t().unwrap(),
+            ];
+            for divisors in lying {
+                ops::rem(&execs, &dividends, &divisors).unwrap();
+                let [last, first] = [[rows - 1, 0], [rows / 3, columns - 1]];
+                divisors.set(&last, zero).unwrap();
+                assert_eq!(refused_at(ops::div_floor(&execs, &dividends, &divisors)), last);
+                divisors.set(&first, zero).unwrap();
+                assert_eq!(refused_at(ops::div_trunc(&execs, &dividends, &divisors)), first);
+                assert_eq!(refused_at(ops::rem_inplace(&execs, &dividends, &divisors)), first);
+                // The divisors' own place; they stay as they are.
+                let own = ops::rem_into(&execs, &dividends, &divisors, &divisors);
+                assert_eq!(refused_at(own), first);
+                assert!(!divisors.get(&first).unwrap().truth());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_divisor_of_zero_is_named() {
+    first_zero(3u8, 0);
+    first_zero(-3i16, 0);
+    first_zero(u32::MAX, 0);
+    first_zero(i64::MIN, 0);
+}
+
+#[test]
+fn nothing_is_divided_where_there_are_no_dividends() {
+    let (none, zeros) = (Tensor::full(&[0, 3], 1).unwrap(), Tensor::full(&[3], 0).unwrap());
+    assert_eq!(none.rem(&zeros).unwrap().shape(), [0, 3]);
+    assert_eq!(none.div_floor(0).unwrap().shape(), [0, 3]);
+    none.div_trunc_inplace(&zeros).unwrap();
+}
+
+/// Divisors are looked at and divided by under one borrow, so another thread's 0 is seen or comes too late.
+#[test]
+fn a_zero_that_another_thread_writes_is_refused() {
+    const TIMES: usize = 100_000;
+    let (a, b) = (Tensor::full(&[2], 7).unwrap(), Tensor::full(&[2], 1).unwrap());
+    let (exec, done) = (exec().serial(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                // Refused while the other thread reads.
+                let _ = b.set(&[1], 0);
+                let _ = b.set(&[1], 1);
+            }
+        });
+        let dividing = || {
+            for _ in 0..TIMES {
+                let results = [
+                    ops::rem(&exec, &a, &b).map(drop),
+                    ops::div_trunc_inplace(&exec, &a, &b),
+                    ops::div_floor_into(&exec, &a, &b, &a),
+                ];
+                for result in results {
+                    let expected = matches!(
+                        result,
+                        Ok(()) | Err(Error::DivisionByZero { .. } | Error::Borrowed { .. })
+                    );
+                    assert!(expected, "{result:?}");
+                }
+            }
+        };
+        let divided = std::panic::catch_unwind(std::panic::AssertUnwindSafe(dividing));
+        done.store(true, Ordering::Relaxed);
+        divided.unwrap();
+    });
 }
