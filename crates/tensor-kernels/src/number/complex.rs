@@ -57,6 +57,7 @@ macro_rules! complex {
             #[inline(always)]
             fn reciprocal(self) -> Self { Self::new(1.0, 0.0) / self }
             fn root(self) -> Self { self.sqrt() }
+            fn reciprocal_root(self) -> Self { self.root().reciprocal() }
             fn exp<M: Arith>(self) -> Self { Self::exp(self) }
             fn ln<M: Arith>(self) -> Self { Self::ln(self) }
             fn log2<M: Arith>(self) -> Self { Self::log2(self) }

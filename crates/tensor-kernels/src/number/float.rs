@@ -128,6 +128,8 @@ macro_rules! floats {
             #[inline(always)]
             fn root(self) -> Self { self.sqrt() }
             #[inline(always)]
+            fn reciprocal_root(self) -> Self { 1.0 / self.sqrt() }
+            #[inline(always)]
             fn exp<M: Arith>(self) -> Self { math::exp::<M, Self>(self) }
             #[inline(always)]
             fn ln<M: Arith>(self) -> Self { math::ln::<M, Self>(self) }

@@ -104,6 +104,7 @@ macro_rules! halves {
                 over(self, divisor);
                 reciprocal(self);
                 root(self);
+                reciprocal_root(self);
                 far_sin(self);
                 far_cos(self);
             }

@@ -138,7 +138,7 @@ pub trait Number: Summable {
     /// `−self`.
     #[must_use]
     fn negated(self) -> Self;
-    /// `self · factor + summand`, rounded once for real floating-point numbers.
+    /// `self · factor + summand`; rounded once for f32 and f64, and what f32 has so is rounded to f16 and bf16.
     #[must_use]
     fn times_plus(self, factor: Self, summand: Self) -> Self;
     /// The distance from 0.
@@ -238,6 +238,9 @@ pub trait Fraction: Number<Float = Self> + Summable<Sum = Self> {
     /// The square root.
     #[must_use]
     fn root(self) -> Self;
+    /// `1 / √self`.
+    #[must_use]
+    fn reciprocal_root(self) -> Self;
     /// e to this power.
     #[must_use]
     fn exp<M: Arith>(self) -> Self;

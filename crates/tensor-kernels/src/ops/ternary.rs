@@ -66,7 +66,7 @@ macro_rules! ternary {
 }
 
 ternary! {
-    /// `a · b + c`, rounded once for real numbers (PyTorch: `torch.addcmul(c, a, b)`).
+    /// `a · b + c` (PyTorch: `torch.addcmul(c, a, b)`). Rounded once for f32 and f64, and what f32 has so is rounded to f16 and bf16.
     MulAdd mul_add mul_add_into in place mul_add_inplace: Number, |T, M, a, b, c| a.times_plus(b, c);
     /// a, but at least b and at most c, which wins; NaN if one is (PyTorch: `torch.clamp`).
     Clamp clamp clamp_into in place clamp_inplace: Compare, |T, M, a, b, c| a.most(b).least(c);

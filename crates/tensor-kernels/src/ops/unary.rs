@@ -83,7 +83,7 @@ unary! {
     /// `√a`, of integers as f32 (PyTorch: `torch.sqrt`).
     Sqrt sqrt sqrt_into in place sqrt_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().root();
     /// `1 / √a`, of integers as f32 (PyTorch: `torch.rsqrt`).
-    Rsqrt rsqrt rsqrt_into in place rsqrt_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().root().reciprocal();
+    Rsqrt rsqrt rsqrt_into in place rsqrt_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().reciprocal_root();
     /// `a · a` (PyTorch: `torch.square`).
     Square square square_into in place square_inplace<Number>: Number -> T, |T, M, a| a.times(a);
     /// `e^a`, of integers as f32 (PyTorch: `torch.exp`).

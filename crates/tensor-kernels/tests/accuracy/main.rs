@@ -7,6 +7,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod doubles;
+#[cfg(feature = "half")]
+mod halves;
 mod singles;
 mod special;
 mod sums;
