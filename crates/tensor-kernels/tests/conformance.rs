@@ -63,6 +63,14 @@ const CASES: &[Case] = &[
     Case("rows of a pair", &[19, 6, 2], &[2, 38, 1], &[12, 2, 1]),
     Case("rows of three", &[19, 6, 3], &[3, 57, 1], &[18, 3, 1]),
     Case("rows flipped", &[9, 70], &[-70, 1], &[70, 1]),
+    Case("many short rows out of wider ones", &[701, 3], &[5, 1], &[3, 1]),
+    Case("many short rows into wider ones", &[701, 3], &[3, 1], &[4, 1]),
+    Case("many short rows, backwards into wider ones", &[701, 4], &[-6, 1], &[-5, 1]),
+    Case("many short rows that overlap", &[701, 3], &[1, 1], &[3, 1]),
+    Case("a short row for many", &[701, 3], &[0, 1], &[3, 1]),
+    Case("a short row for many, twice", &[2, 331, 3], &[9, 0, 1], &[993, 3, 1]),
+    Case("one for each short row", &[701, 3], &[2, 0], &[3, 1]),
+    Case("one for each short row, backwards into wider ones", &[701, 4], &[-1, 0], &[7, 1]),
     Case("windows that overlap", &[40, 9], &[1, 1], &[9, 1]),
     Case("one for all", &[613], &[0], &[1]),
     Case("one for a row", &[13, 71], &[1, 0], &[71, 1]),
@@ -209,7 +217,7 @@ fn every_elementwise_path<T: Sample>() {
     let mut reached = BTreeSet::new();
     for case in CASES {
         let [from, to] = case.layouts([1, 0]);
-        reached.insert(elementwise_path([&to, &from]).unwrap());
+        reached.insert(elementwise_path([&to, &from], [size_of::<T>(); 2]).unwrap());
         let source = Memory::<T>::samples(common::extent(&from), 1);
         let blank = Memory::<T>::room_for(&to, 0);
         let expected = blank.with(&to, &source.values(&from));
@@ -221,7 +229,9 @@ fn every_elementwise_path<T: Sample>() {
         }
     }
     let paths = ["lanes", "rows_of_lanes", "tiled_lanes", "picked_lanes", "tiled_and_picked_lanes"];
-    assert_eq!(reached, BTreeSet::from(paths), "cases for every elementwise path");
+    let has_kernels = matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16);
+    let paths = paths.into_iter().chain(has_kernels.then_some("packed_lanes"));
+    assert_eq!(reached, paths.collect(), "cases for every elementwise path");
 }
 
 /// Elements that are larger or more aligned than any scratch memory, brought to each other in every elementwise way.

@@ -180,6 +180,10 @@ fn operations() -> Vec<Operation> {
     let cube = dense(&[64, 64, 64]);
     let reversed = strided(&[64, 64, 64], &[1, 64, 4096], 0);
     let one = strided(shape, &[0, 0], 0);
+    let many: &[usize] = &[64, 512, 3];
+    let short = |strides: [isize; 3]| strided(many, &strides, 0);
+    let rgb = dense(many);
+    let rgba = short([2048, 4, 1]);
     vec![
         ("contiguous", [c.clone(), c.clone(), c.clone()]),
         ("columns, all of them", [t.clone(), t.clone(), t.clone()]),
@@ -201,6 +205,12 @@ fn operations() -> Vec<Operation> {
         ("planes and pixels", [planes.clone(), planes.clone(), pixels]),
         ("one for a channel", [planes.clone(), planes, channels]),
         ("axes reversed", [cube.clone(), cube, reversed]),
+        ("three of four channels", [rgb.clone(), rgba.clone(), rgb.clone()]),
+        ("one for a channel, pixels", [rgb.clone(), rgb.clone(), short([0, 0, 1])]),
+        ("one for a pixel", [rgb.clone(), rgb.clone(), short([512, 1, 0])]),
+        ("into three of four channels", [rgba, rgb.clone(), rgb.clone()]),
+        ("one for a channel, from planes", [rgb, short([512, 1, 32_768]), short([0, 0, 1])]),
+        ("a few short rows", [dense(&[4, 3]), dense(&[4, 3]), strided(&[4, 3], &[0, 1], 0)]),
         ("no elements", [dense(&[3, 0]), dense(&[3, 0]), strided(&[3, 0], &[0, 1], 0)]),
     ]
 }
@@ -227,7 +237,7 @@ fn table() -> String {
         writeln!(text, "\n{name}, width {width}: {from} to {to}\n    {plan}").expect("memory");
     }
     for (name, [out, a, b]) in operations() {
-        let path = elementwise_path([&out, &a, &b]).expect("shapes that broadcast");
+        let path = elementwise_path([&out, &a, &b], [4; 3]).expect("shapes that broadcast");
         let (out, a, b) = (brief(&out), brief(&a), brief(&b));
         writeln!(text, "\n{name}, elementwise: {out} of {a} and {b}\n    {path}").expect("memory");
     }
@@ -272,9 +282,16 @@ fn every_path_is_in_the_table() {
 
     let taken: BTreeSet<_> = operations()
         .iter()
-        .map(|(_, [out, a, b])| elementwise_path([out, a, b]).unwrap())
+        .map(|(_, [out, a, b])| elementwise_path([out, a, b], [4; 3]).unwrap())
         .collect();
-    let all = ["lanes", "rows_of_lanes", "tiled_lanes", "picked_lanes", "tiled_and_picked_lanes"];
+    let all = [
+        "lanes",
+        "rows_of_lanes",
+        "packed_lanes",
+        "tiled_lanes",
+        "picked_lanes",
+        "tiled_and_picked_lanes",
+    ];
     assert_eq!(taken, BTreeSet::from(all));
 }
 

@@ -106,6 +106,7 @@ impl Conversion for BytesToFloats {
     }
 
     fn path(_: &Exec, layout: &Layout) -> crate::Result<String> {
-        Ok(elementwise_path([&Layout::contiguous(layout.shape())?, layout])?.to_owned())
+        let result = Layout::contiguous(layout.shape())?;
+        Ok(elementwise_path([&result, layout], [size_of::<f32>(), size_of::<u8>()])?.to_owned())
     }
 }

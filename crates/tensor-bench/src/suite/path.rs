@@ -11,12 +11,13 @@ use crate::{Failure, Result, setting::copy_path};
 /// A layout too large to plan for, more operands than an operation has.
 pub fn path(exec: &Exec, case: &Case) -> Result<&'static str> {
     let layouts: DimVec<&Layout> = case.operands.iter().map(|operand| &operand.layout).collect();
-    let result = || Layout::contiguous(case.shape());
+    let width = |k: usize| case.operands[k].dtype.size();
+    let (result, out) = (|| Layout::contiguous(case.shape()), case.out.size());
     Ok(match layouts.as_slice() {
-        [a] if case.op == Op::Copy => copy_path(exec, a, case.out.size())?,
-        [a] => elementwise_path([&result()?, a])?,
-        [a, b] => elementwise_path([&result()?, a, b])?,
-        [a, b, c] => elementwise_path([&result()?, a, b, c])?,
+        [a] if case.op == Op::Copy => copy_path(exec, a, out)?,
+        [a] => elementwise_path([&result()?, a], [out, width(0)])?,
+        [a, b] => elementwise_path([&result()?, a, b], [out, width(0), width(1)])?,
+        [a, b, c] => elementwise_path([&result()?, a, b, c], [out, width(0), width(1), width(2)])?,
         _ => return Err(Failure::input("more than three operands")),
     })
 }

@@ -92,7 +92,7 @@ mod tests {
         for path in CopyPlan::paths().filter(|path| !unreachable.contains(path)) {
             assert!(taken.contains(path), "no case takes {path}");
         }
-        for road in ["lanes", "rows_of_lanes", "tiled_lanes", "picked_lanes"] {
+        for road in ["lanes", "rows_of_lanes", "packed_lanes", "tiled_lanes", "picked_lanes"] {
             assert!(taken.contains(road), "no case takes {road}");
         }
     }

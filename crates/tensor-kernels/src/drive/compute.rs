@@ -49,13 +49,15 @@ struct Piece<'a, const N: usize> {
     ends: Ends<'a, N>,
 }
 
-/// Room for a block of one operand, where blocks are small.
+/// Room for so many bytes of blocks.
 #[repr(align(64))]
 #[derive(Clone, Copy)]
-struct Small(
-    #[allow(dead_code, reason = "only its bytes are used, through pointers")]
-    [MaybeUninit<u8>; SCRATCH],
+struct Bytes<const B: usize>(
+    #[allow(dead_code, reason = "only its bytes are used, through pointers")] [MaybeUninit<u8>; B],
 );
+
+/// Short rows are joined in so much room. To make sure of the stack for all that others need takes as long as two hundred additions.
+const SMALL: usize = SCRATCH / 2;
 
 impl<const N: usize> Piece<'_, N> {
     /// Every operand lies in lanes as it is.
@@ -73,16 +75,26 @@ impl<const N: usize> Piece<'_, N> {
     /// Some operand goes through scratch, block by block.
     fn by_blocks(self) {
         let room = Room::of(self.work);
+        if room.bytes <= SMALL {
+            return self.in_room::<SMALL, 1>(room);
+        }
         if room.bytes <= N * SCRATCH {
-            let mut few = [const { Small([MaybeUninit::uninit(); SCRATCH]) }; N];
-            // SAFETY: so much room.
-            return unsafe { self.all_blocks(room, few.as_mut_ptr().cast()) };
+            return self.in_room::<SCRATCH, N>(room);
         }
         match Scratch::take(room.bytes) {
             // SAFETY: so much room.
             Some(mut scratch) => unsafe { self.all_blocks(room, scratch.start()) },
             None => Piece { work: &self.work.in_small_blocks(), ..self }.by_blocks(),
         }
+    }
+
+    /// By blocks in a room on the stack, which is this function's alone.
+    #[inline(never)]
+    fn in_room<const B: usize, const TIMES: usize>(self, room: Room<N>) {
+        debug_assert!(room.bytes <= B * TIMES);
+        let mut few = [const { Bytes([MaybeUninit::uninit(); B]) }; TIMES];
+        // SAFETY: so much room.
+        unsafe { self.all_blocks(room, few.as_mut_ptr().cast()) };
     }
 
     /// # Safety
@@ -92,17 +104,18 @@ impl<const N: usize> Piece<'_, N> {
         let (row_steps, lane_steps) =
             (self.bytes(work.rows.strides), self.bytes(work.lanes.strides));
         let LanesBlock { rows, lanes } = work.block;
+        let mut held = [std::ptr::null_mut(); N];
         walk(&work.outer, |at| {
             let base = advance(self.start(), self.bytes(at));
             let head = self.head(base[0]);
-            for j in (0..work.rows.len).step_by(rows) {
+            for j in starts(work.rows.len, rows) {
                 let (mut i, mut next) = (0, head);
                 while i < work.lanes.len {
                     let corner = advance(advance(base, times(row_steps, j)), times(lane_steps, i));
                     next = next.min(work.lanes.len);
                     let extent = Extent { rows: rows.min(work.rows.len - j), lanes: next - i };
                     // SAFETY: the ends' invariants, for offsets that the plan visits; a block's elements fit into the scratch of each operand.
-                    unsafe { self.block(corner, room, scratch, extent) };
+                    unsafe { self.block(corner, room, scratch, extent, &mut held) };
                     (i, next) = (next, next + lanes);
                 }
             }
@@ -114,20 +127,36 @@ impl<const N: usize> Piece<'_, N> {
 
     /// The lanes of the first block: those before the first whole line of a result that is streamed, else as many as usual.
     fn head(self, result: *mut u8) -> usize {
+        let LanesBlock { lanes, .. } = self.work.block;
+        if !self.work.stream {
+            return lanes;
+        }
         match result.addr().wrapping_neg() % LINE / self.work.widths[0].max(1) {
-            before if self.work.stream && before > 0 => before,
-            _ => self.work.block.lanes,
+            0 => lanes,
+            before => before,
         }
     }
 
-    /// One block: inputs in, rows computed, result out.
+    /// One block: inputs in, rows computed, result out. Rows that repeat are not brought in while they are `held` in scratch: the first block has the
+    /// most of them.
     ///
     /// # Safety
     /// The elements of the block can be read, and operand 0's written; `scratch` has the room.
-    unsafe fn block(self, corner: [*mut u8; N], room: Room<N>, scratch: *mut u8, extent: Extent) {
+    unsafe fn block(
+        self,
+        corner: [*mut u8; N],
+        room: Room<N>,
+        scratch: *mut u8,
+        extent: Extent,
+        held: &mut [*mut u8; N],
+    ) {
         let direct = self.direct();
         let place = |k: usize| scratch.wrapping_add(room.starts[k]);
         for k in (1..N).filter(|&k| !direct[k]) {
+            let before = std::mem::replace(&mut held[k], corner[k]);
+            if self.work.access[k] == Access::Repeated && before == corner[k] {
+                continue;
+            }
             let (plane, solid) = (self.plane(k, extent), self.ends.0[k].solid);
             // SAFETY: the caller's.
             unsafe {
@@ -140,7 +169,7 @@ impl<const N: usize> Piece<'_, N> {
         });
         let places = std::array::from_fn(|k| if direct[k] { corner[k] } else { place(k) });
         let (same, len, at_once) = (self.same(), extent.lanes, self.work.rows_at_once());
-        for j in (0..extent.rows).step_by(at_once) {
+        for j in starts(extent.rows, at_once) {
             let rows = at_once.min(extent.rows - j);
             let mut places = advance(places, times(row_steps, j));
             if !direct[0] {
@@ -163,8 +192,7 @@ impl<const N: usize> Piece<'_, N> {
 
     /// Which operands are computed where they are?
     fn direct(self) -> [bool; N] {
-        let lanes = |access| matches!(access, Access::Lanes | Access::Same);
-        std::array::from_fn(|k| lanes(self.work.access[k]) && !(k == 0 && self.work.stream))
+        std::array::from_fn(|k| self.work.access[k].is_direct() && !(k == 0 && self.work.stream))
     }
 
     /// Where operand `k`'s elements of a block lie.
@@ -198,8 +226,8 @@ struct Room<const N: usize> {
 impl<const N: usize> Room<N> {
     fn of(work: &ElementwiseWork<N>) -> Self {
         let mut room = Self { starts: [0; N], pitches: [0; N], bytes: 0 };
-        let direct = |k: usize| matches!(work.access[k], Access::Lanes | Access::Same);
-        for k in (0..N).filter(|&k| !direct(k) || (k == 0 && work.stream)) {
+        let through = |k: usize| !work.access[k].is_direct() || (k == 0 && work.stream);
+        for k in (0..N).filter(|&k| through(k)) {
             let (LanesBlock { rows, lanes }, width) = (work.block, work.widths[k].max(1));
             let rows = if k == 0 { rows.min(work.rows_at_once()) } else { rows };
             // A line more than the row where that is half a page, so that rows do not fall on the same cache sets.
@@ -210,6 +238,16 @@ impl<const N: usize> Room<N> {
         }
         room
     }
+}
+
+/// Where parts of so many start. A range that steps divides first, for as long as a hundred additions take.
+fn starts(len: usize, step: usize) -> impl Iterator<Item = usize> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let start = next;
+        next += step;
+        (start < len).then_some(start)
+    })
 }
 
 fn advance<const N: usize>(places: [*mut u8; N], by: [isize; N]) -> [*mut u8; N] {

@@ -1,7 +1,7 @@
 //! Bringing a block of an operand into scratch, row by row adjacent, and out of it.
 
 use crate::{
-    SimdLevel,
+    Loop, SimdLevel,
     micro::{self, Isa, Kernel, Lane, Stores},
 };
 
@@ -21,6 +21,24 @@ pub(super) struct Plane {
     pub(super) extent: Extent,
 }
 
+/// A kernel for the elements of a plane, if they have a width that kernels know.
+macro_rules! of_width {
+    ($simd:expr, $width:expr, $lane:ident => $kernel:expr, else $other:expr) => {
+        match $width {
+            1 => of_width!(@ $simd, $lane = u8, $kernel),
+            2 => of_width!(@ $simd, $lane = u16, $kernel),
+            4 => of_width!(@ $simd, $lane = u32, $kernel),
+            8 => of_width!(@ $simd, $lane = u64, $kernel),
+            16 => of_width!(@ $simd, $lane = u128, $kernel),
+            _ => $other,
+        }
+    };
+    (@ $simd:expr, $lane:ident = $type:ty, $kernel:expr) => {{
+        type $lane = $type;
+        micro::dispatch($simd, $kernel)
+    }};
+}
+
 /// Copies a block of an input into its scratch, whose rows are a pitch of elements apart.
 ///
 /// # Safety
@@ -32,36 +50,28 @@ pub(super) unsafe fn bring_in(
     (to, pitch): (*mut u8, usize),
     solid: bool,
 ) {
+    let Plane { width, rows, lanes, extent } = plane;
     // Only the portable kernels never read the gaps between elements.
-    let simd = if solid { simd } else { SimdLevel::Scalar };
-    match plane.width {
-        1 => {
-            micro::dispatch(simd, BringIn::<u8> { plane, from: from.cast(), to: to.cast(), pitch });
+    let able = if solid { simd } else { SimdLevel::Scalar };
+    match (lanes, rows) {
+        (1, 0) if pitch == extent.lanes => {
+            micro::dispatch(simd, Repeat { bytes: extent.lanes * width, from, to, extent });
         }
-        2 => {
-            micro::dispatch(
-                simd,
-                BringIn::<u16> { plane, from: from.cast(), to: to.cast(), pitch },
-            );
+        (1, _) => {
+            micro::dispatch(simd, Runs { width, from, to, rows: [pitch as isize, rows], extent })
         }
-        4 => {
-            micro::dispatch(
-                simd,
-                BringIn::<u32> { plane, from: from.cast(), to: to.cast(), pitch },
-            );
-        }
-        8 => {
-            micro::dispatch(
-                simd,
-                BringIn::<u64> { plane, from: from.cast(), to: to.cast(), pitch },
-            );
-        }
-        16 => micro::dispatch(
-            simd,
-            BringIn::<u128> { plane, from: from.cast(), to: to.cast(), pitch },
+        (0, _) => of_width!(
+            simd, width,
+            L => Fills::<L> { rows: [pitch as isize, rows], from: from.cast(), to: to.cast(), extent },
+            // SAFETY: the caller's.
+            else unsafe { by_bytes(plane, from, packed(plane, pitch), to) }
         ),
-        // SAFETY: the caller's.
-        _ => unsafe { by_bytes(plane, from, packed(plane, pitch), to) },
+        _ => of_width!(
+            able, width,
+            L => BringIn::<L> { plane, from: from.cast(), to: to.cast(), pitch },
+            // SAFETY: the caller's.
+            else unsafe { by_bytes(plane, from, packed(plane, pitch), to) }
+        ),
     }
 }
 
@@ -76,11 +86,19 @@ pub(super) unsafe fn bring_out(
     to: *mut u8,
     stream: bool,
 ) {
-    if stream {
-        return micro::dispatch(simd, StreamOut { plane, from, pitch, to });
+    let Plane { width, rows, lanes, extent } = plane;
+    match (lanes, stream) {
+        (_, true) => micro::dispatch(simd, StreamOut { plane, from, pitch, to }),
+        (1, false) => {
+            micro::dispatch(simd, Runs { width, from, to, rows: [rows, pitch as isize], extent })
+        }
+        (_, false) => of_width!(
+            simd, width,
+            L => BringOut::<L> { plane, from: from.cast(), to: to.cast(), pitch },
+            // SAFETY: the caller's.
+            else unsafe { by_bytes(packed(plane, pitch), from, plane, to) }
+        ),
     }
-    // SAFETY: the caller's.
-    unsafe { by_bytes(packed(plane, pitch), from, plane, to) };
 }
 
 /// Makes what was streamed visible before any store that follows.
@@ -126,6 +144,102 @@ impl<L: Lane> Kernel for BringIn<L> {
                 (from.wrapping_offset(along_rows * j as isize), to.wrapping_add(pitch * j));
             // SAFETY: the invariant.
             unsafe { isa.gather_run(from, along_lanes, to, lanes, Stores::Plain) };
+        }
+    }
+}
+
+/// [`bring_in`] of one row that is all rows: those that are there are doubled, again and again.
+///
+/// Invariant: made by [`bring_in`] only, whose caller vouches for the memory.
+struct Repeat {
+    bytes: usize,
+    from: *const u8,
+    to: *mut u8,
+    extent: Extent,
+}
+
+impl Kernel for Repeat {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let Self { bytes, from, to, extent } = self;
+        let (all, mut done) = (bytes * extent.rows, bytes);
+        // SAFETY: the invariant.
+        unsafe { isa.run(from, to, bytes, Stores::Plain) };
+        while done < all {
+            let more = done.min(all - done);
+            // SAFETY: so many bytes have been written, and there is room for as many.
+            unsafe { isa.run(to.cast_const(), to.wrapping_add(done), more, Stores::Plain) };
+            done += more;
+        }
+    }
+}
+
+/// Rows of adjacent elements into scratch, or out of it: how far they are apart, where they go and where they come from.
+///
+/// Invariant: made by [`bring_in`] and [`bring_out`] only, whose callers vouch for the memory.
+struct Runs {
+    width: usize,
+    from: *const u8,
+    to: *mut u8,
+    rows: [isize; 2],
+    extent: Extent,
+}
+
+impl Kernel for Runs {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let Self { width, from, to, rows, extent } = self;
+        let strides = rows.map(|row| row * width as isize);
+        // SAFETY: the invariant.
+        unsafe { isa.runs(from, to, extent.lanes * width, Loop { len: extent.rows, strides }) };
+    }
+}
+
+/// [`bring_in`] of one element for each row: how far rows and elements are apart.
+///
+/// Invariant: made by [`bring_in`] only, whose caller vouches for the memory.
+struct Fills<L> {
+    rows: [isize; 2],
+    from: *const L,
+    to: *mut L,
+    extent: Extent,
+}
+
+impl<L: Lane> Kernel for Fills<L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let Self { rows, from, to, extent } = self;
+        // SAFETY: the invariant.
+        unsafe { isa.fills(from, to, extent.lanes, Loop { len: extent.rows, strides: rows }) };
+    }
+}
+
+/// [`bring_out`] of elements that kernels know, to places that are not adjacent.
+///
+/// Invariant: made by [`bring_out`] only, whose caller vouches for the memory.
+struct BringOut<L> {
+    plane: Plane,
+    from: *const L,
+    to: *mut L,
+    pitch: usize,
+}
+
+impl<L: Lane> Kernel for BringOut<L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let Self { plane: Plane { rows, lanes, extent, .. }, from, to, pitch } = self;
+        for j in 0..extent.rows {
+            let (from, to) = (from.wrapping_add(pitch * j), to.wrapping_offset(rows * j as isize));
+            // SAFETY: the invariant.
+            unsafe { isa.scatter_run(from, to, lanes, extent.lanes) };
         }
     }
 }

@@ -149,14 +149,28 @@ pub fn zip3_fresh<A: Element, B: Element, C: Element, R: Element, K>(
     Call::new(exec, "zip3").fresh3(Closure(f), a.into(), b.into(), c.into())
 }
 
-/// The name of the path that an elementwise operation takes, the result's layout first: `lanes`, `rows_of_lanes`, `tiled_lanes`, `picked_lanes`, …
+/// The name of the path that an elementwise operation takes: `lanes`, `rows_of_lanes`, `packed_lanes`, `tiled_lanes`, `picked_lanes`, …
+///
+/// The layout of the result comes first, and so do the bytes of its elements among the `widths`: how many elements a short row has depends on them.
+///
+/// ```
+/// use tensor_kernels::{Layout, elementwise_path};
+///
+/// let pixels = Layout::contiguous(&[64, 64, 3])?;
+/// let means = Layout::contiguous(&[3])?;
+/// assert_eq!(elementwise_path([&pixels, &pixels, &means], [4; 3])?, "packed_lanes");
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::Expand`](crate::Error::Expand) if an input does not broadcast to the result's shape.
-pub fn elementwise_path<const N: usize>(layouts: [&Layout; N]) -> Result<&'static str> {
+pub fn elementwise_path<const N: usize>(
+    layouts: [&Layout; N],
+    widths: [usize; N],
+) -> Result<&'static str> {
     let shape = layouts[0].shape();
     let broadcast: DimVec<Layout> =
         layouts.iter().map(|layout| layout.broadcast_to(shape)).collect::<Result<_>>()?;
     let layouts = std::array::from_fn(|k| &broadcast[k]);
-    Ok(ElementwiseWork::plan(layouts, [1; N], &Machine::REFERENCE).path)
+    Ok(ElementwiseWork::plan(layouts, widths, &Machine::REFERENCE).path)
 }

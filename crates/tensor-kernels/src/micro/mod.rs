@@ -236,6 +236,17 @@ pub(crate) trait Isa: Copy + Send + Sync {
         unsafe { short::runs(self, src, dst, len, turns) }
     }
 
+    /// Writes one element to `len` adjacent ones at every turn of a loop, whose strides are the destination's and the source's. The gaps are not read.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 for these elements.
+    #[inline(always)]
+    unsafe fn fills<L: Lane>(self, src: *const L, dst: *mut L, len: usize, turns: Loop<2>) {
+        // SAFETY: M1, M2, M3 are the caller's.
+        unsafe { short::fills(src, dst, len, turns) }
+    }
+
     /// [`Isa::transpose`] with streamed stores of whole lines, if the level has them and `dst_stride` is
     /// a multiple of a line, so that all rows start alike; with plain stores of the rest.
     ///

@@ -1,7 +1,7 @@
 //! Many short runs: pixels of three bytes, vectors of twelve, a handful of floats.
 //!
 //! What is done for each run must be next to nothing, so the way to move one is chosen once for all of them: as two words of one kind, the first
-//! and the last, which may overlap. No gap is read, and none is written.
+//! and the last, which may overlap; and likewise to fill one. No gap is read, and none is written.
 
 use super::{Isa, Lane, Stores};
 use crate::Loop;
@@ -73,5 +73,56 @@ unsafe fn ends<W: Lane>(src: Walk, dst: Walk, bytes: usize, count: usize) {
         unsafe { to.cast::<W>().write_unaligned(low) };
         // SAFETY: writable by M2.
         unsafe { to.wrapping_add(last).cast::<W>().write_unaligned(high) };
+    }
+}
+
+/// See [`Isa::fills`].
+///
+/// # Safety
+///
+/// That of [`Isa::fills`].
+#[inline(always)]
+pub(super) unsafe fn fills<L: Lane>(src: *const L, dst: *mut L, len: usize, turns: Loop<2>) {
+    match len {
+        0 => {}
+        // SAFETY: the caller's; so long are the runs.
+        1 => unsafe { equal::<L, 1>(src, dst, len, turns) },
+        // SAFETY: as above.
+        2..=4 => unsafe { equal::<L, 2>(src, dst, len, turns) },
+        // SAFETY: as above.
+        5..=8 => unsafe { equal::<L, 4>(src, dst, len, turns) },
+        // SAFETY: as above.
+        9..=16 => unsafe { equal::<L, 8>(src, dst, len, turns) },
+        // SAFETY: as above.
+        17..=32 => unsafe { equal::<L, 16>(src, dst, len, turns) },
+        _ => {
+            let last = len - LONG_FILL;
+            for at in (0..last).step_by(LONG_FILL).chain([last]) {
+                // SAFETY: a part of the runs.
+                unsafe { equal::<L, 16>(src, dst.wrapping_add(at), LONG_FILL, turns) };
+            }
+        }
+    }
+}
+
+/// Longer runs are filled so many elements at a time.
+const LONG_FILL: usize = 32;
+
+/// Fills runs of `N` to twice as many elements by their first `N` and their last: the compiler makes registers of them.
+///
+/// # Safety
+///
+/// That of [`Isa::fills`], for runs so long.
+#[inline(always)]
+unsafe fn equal<L: Lane, const N: usize>(src: *const L, dst: *mut L, len: usize, turns: Loop<2>) {
+    let (mut from, mut to, last) = (src, dst, len - N);
+    for _ in 0..turns.len {
+        // SAFETY: readable by M1.
+        let several = [unsafe { from.read_unaligned() }; N];
+        // SAFETY: writable by M2.
+        unsafe { to.cast::<[L; N]>().write_unaligned(several) };
+        // SAFETY: writable by M2.
+        unsafe { to.wrapping_add(last).cast::<[L; N]>().write_unaligned(several) };
+        (to, from) = (to.wrapping_offset(turns.strides[0]), from.wrapping_offset(turns.strides[1]));
     }
 }

@@ -41,6 +41,13 @@ enum Job {
         len: usize,
         count: usize,
     },
+    /// So many short runs of one element each.
+    Fills {
+        src_stride: isize,
+        dst_stride: isize,
+        len: usize,
+        count: usize,
+    },
     /// A line of columns, and then the others, carried.
     Carry {
         src_stride: isize,
@@ -71,6 +78,10 @@ impl Job {
             Self::Runs { src_stride, dst_stride, len, count } => (0..count as isize)
                 .flat_map(|r| (0..len as isize).map(move |i| (r, i)))
                 .map(|(r, i)| (r * src_stride + i, r * dst_stride + i))
+                .collect(),
+            Self::Fills { src_stride, dst_stride, len, count } => (0..count as isize)
+                .flat_map(|r| (0..len as isize).map(move |i| (r, i)))
+                .map(|(r, i)| (r * src_stride, r * dst_stride + i))
                 .collect(),
             Self::Flush { dst_stride, len, rows, .. } => (0..rows as isize)
                 .flat_map(|r| (0..len as isize).map(move |i| (r, i)))
@@ -165,6 +176,11 @@ impl<L: Lane> Kernel for Call<L> {
                 let turns = Loop { len: count, strides: [dst_stride, src_stride] };
                 // SAFETY: as above.
                 unsafe { isa.runs(src, dst, len, turns) }
+            }
+            Job::Fills { src_stride, dst_stride, len, count } => {
+                let turns = Loop { len: count, strides: [dst_stride, src_stride] };
+                // SAFETY: as above.
+                unsafe { isa.fills(src, dst, len, turns) }
             }
             Job::Flush { dst_stride, len, rows, at_once } => {
                 flush(
@@ -455,6 +471,20 @@ fn short_runs_leave_the_gaps_alone() {
                 let (src_stride, dst_stride) = (len as isize + gap, len as isize + 2 * gap);
                 check_widths(Job::Runs { src_stride, dst_stride, len, count });
                 check_widths(Job::Runs { src_stride: -src_stride, dst_stride, len, count });
+            }
+        }
+    }
+}
+
+#[test]
+fn short_fills_leave_the_gaps_alone() {
+    for len in [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 40, 64, 65] {
+        for count in [0, 1, 2, 7] {
+            for gap in [0, 1, 5] {
+                let dst_stride = len as isize + 2 * gap;
+                for src_stride in [gap, -1 - gap] {
+                    check_widths(Job::Fills { src_stride, dst_stride, len, count });
+                }
             }
         }
     }
