@@ -58,7 +58,7 @@ pub(super) unsafe fn bring_in(
             micro::dispatch(simd, Repeat { bytes: extent.lanes * width, from, to, extent });
         }
         (1, _) => {
-            micro::dispatch(simd, Runs { width, from, to, rows: [pitch as isize, rows], extent })
+            micro::dispatch(simd, Runs { width, from, to, rows: [pitch as isize, rows], extent });
         }
         (0, _) => of_width!(
             simd, width,
@@ -90,7 +90,7 @@ pub(super) unsafe fn bring_out(
     match (lanes, stream) {
         (_, true) => micro::dispatch(simd, StreamOut { plane, from, pitch, to }),
         (1, false) => {
-            micro::dispatch(simd, Runs { width, from, to, rows: [rows, pitch as isize], extent })
+            micro::dispatch(simd, Runs { width, from, to, rows: [rows, pitch as isize], extent });
         }
         (_, false) => of_width!(
             simd, width,
