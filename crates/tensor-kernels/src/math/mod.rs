@@ -25,7 +25,25 @@
 //! Where f32 is at 0.8 or less it is computed in double precision, as powers of a million or angles of a sum need it.
 //!
 //! Special values follow C99 (annex F), as PyTorch does: signed zeros, infinities, subnormal arguments and results, NaN.
+//!
+//! # Complex numbers
+//! Sums, differences and products are the textbook's, part by part, each operation rounded. Beyond them a result of complex f32 is computed in double
+//! precision and rounded once. The distance to the exact result is at most so many times the result's magnitude and 2⁻⁵³, or 2⁻²⁴ for f32:
+//!
+//! | function | f32 | f64 | method |
+//! |---|---|---|---|
+//! | `div`, `recip` | 1.01 | 3 | Smith's: no square that overflows; over the whole range |
+//! | `sqrt`, `rsqrt` | 1.01 | 3 | the root of half the sum of magnitude and real part |
+//! | `ln` | 1.01, each part | 4, each part | near the unit circle `ln(1 + x) / 2` of the exact `x = |z|² − 1` |
+//! | `tanh` | 1.01 | 4 | Kahan's, by sinh and tan; beyond 22 its limit and what is left of it |
+//! | `sigmoid` | 1.01 | 4 | by the power that is at most 1; within π/2 of the real axis, as there are poles at odd multiples of πi |
+//!
+//! `log2` and `log10` are quotients of `ln`. `exp`, `sin`, `cos` and `pow` are num-complex's formulas and the standard library's functions, without a
+//! bound of ours. Special values are PyTorch's; where that has NaN for want of range (the sigmoid of −800, quotients of the largest numbers), the
+//! exact result. All but sums, differences, products and quotients goes number by number, and is the same at every level.
 
+#[cfg(feature = "complex")]
+pub(crate) mod complex;
 mod erf;
 mod exp;
 mod float;

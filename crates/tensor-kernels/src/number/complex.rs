@@ -1,12 +1,15 @@
-//! Complex numbers: what num-complex has, number by number.
+//! Complex numbers: sums and products part by part, as they are written down; the rest as [`math`](crate::math) has it.
 
 use num_complex::Complex;
 
 use super::{Fraction, Logic, Number, Summable};
-use crate::math::Arith;
+use crate::math::{
+    Arith,
+    complex::{self, ByDouble},
+};
 
 macro_rules! complex {
-    ($($part:ty),*) => {$(
+    ($($part:ty: $quotient:ident;)*) => {$(
         impl Logic for Complex<$part> {
             #[inline(always)]
             fn same(self, other: Self) -> bool { self == other }
@@ -44,7 +47,9 @@ macro_rules! complex {
             #[inline(always)]
             fn times_plus(self, factor: Self, summand: Self) -> Self { self * factor + summand }
             fn magnitude(self) -> $part { self.norm() }
-            fn power<M: Arith>(self, exponent: Self) -> Self { self.powc(exponent) }
+            fn power<M: Arith>(self, exponent: Self) -> Self {
+                self.by_double(|z| complex::power(z, exponent.to_double()))
+            }
             #[inline(always)]
             fn to_float(self) -> Self { self }
         }
@@ -53,25 +58,26 @@ macro_rules! complex {
             #[inline(always)]
             fn mean(sum: Self, count: usize) -> Self { sum / count as $part }
             #[inline(always)]
-            fn over(self, divisor: Self) -> Self { self / divisor }
+            fn over(self, divisor: Self) -> Self { complex::$quotient(self, divisor) }
             #[inline(always)]
-            fn reciprocal(self) -> Self { Self::new(1.0, 0.0) / self }
-            fn root(self) -> Self { self.sqrt() }
-            fn reciprocal_root(self) -> Self { self.root().reciprocal() }
-            fn exp<M: Arith>(self) -> Self { Self::exp(self) }
-            fn ln<M: Arith>(self) -> Self { Self::ln(self) }
-            fn log2<M: Arith>(self) -> Self { Self::log2(self) }
-            fn log10<M: Arith>(self) -> Self { Self::log10(self) }
-            fn sin<M: Arith>(self) -> Self { Self::sin(self) }
-            fn cos<M: Arith>(self) -> Self { Self::cos(self) }
-            fn far_sin(self) -> Self { Self::sin(self) }
-            fn far_cos(self) -> Self { Self::cos(self) }
-            fn tanh<M: Arith>(self) -> Self { Self::tanh(self) }
-            fn sigmoid<M: Arith>(self) -> Self {
-                Fraction::reciprocal(Self::new(1.0, 0.0) + Self::exp(-self))
-            }
+            fn reciprocal(self) -> Self { Self::ONE.over(self) }
+            fn root(self) -> Self { self.by_double(complex::root) }
+            fn reciprocal_root(self) -> Self { self.by_double(complex::reciprocal_root) }
+            fn exp<M: Arith>(self) -> Self { self.by_double(complex::Double::exp) }
+            fn ln<M: Arith>(self) -> Self { self.by_double(complex::ln) }
+            fn log2<M: Arith>(self) -> Self { self.by_double(complex::log2) }
+            fn log10<M: Arith>(self) -> Self { self.by_double(complex::log10) }
+            fn sin<M: Arith>(self) -> Self { self.by_double(complex::Double::sin) }
+            fn cos<M: Arith>(self) -> Self { self.by_double(complex::Double::cos) }
+            fn far_sin(self) -> Self { self.by_double(complex::Double::sin) }
+            fn far_cos(self) -> Self { self.by_double(complex::Double::cos) }
+            fn tanh<M: Arith>(self) -> Self { self.by_double(complex::tanh) }
+            fn sigmoid<M: Arith>(self) -> Self { self.by_double(complex::sigmoid) }
         }
     )*};
 }
 
-complex!(f32, f64);
+complex! {
+    f32: quotient32;
+    f64: quotient64;
+}

@@ -6,6 +6,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(feature = "complex")]
+mod complex;
 mod doubles;
 #[cfg(feature = "half")]
 mod halves;
