@@ -22,6 +22,9 @@
 //! | `pow` | 0.7 | the standard library's | `e^(y ln x)`; f64 number by number |
 //! | `rsqrt` | 1.5 | 1.5 | two operations, each rounded right |
 //!
+//! The bounds hold whether products and sums are [fused](Fused) or [not](Separate), but the last place of a result may be another: between the scalar
+//! level of x86-64, which has no such instruction, and the levels above it, which all have it and agree to the bit.
+//!
 //! Where f32 is at 0.8 or less it is computed in double precision, as powers of a million or angles of a sum need it.
 //!
 //! Special values follow C99 (annex F), as PyTorch does: signed zeros, infinities, subnormal arguments and results, NaN.

@@ -33,9 +33,15 @@
 //! fresh result is contiguous, as PyTorch's. Elements are joined in blocks and as a tree, which depends on the sizes and strides of the input alone:
 //! results are the same to the bit on any number of threads, with any instruction set and on any machine.
 //!
+//! # Instruction sets and threads
+//! No result depends on the number of threads. What is rounded right, or exact, is the same to the bit at every [`SimdLevel`], but
+//! for the bits of a NaN: arithmetic with `div`, `sqrt`, `rsqrt`, `recip` and `mul_add`, rounding, comparisons, logic, casts, and reductions. Elementary
+//! functions — `exp`, `ln`, `log2`, `log10`, `sin`, `cos`, `atan2`, `tanh`, `sigmoid`, `silu`, `gelu`, and `pow` of f32 and halves — may differ in the
+//! last place between [`SimdLevel::Scalar`] and the others, as [`math`] says.
+//!
 //! # Element types
 //! Operands have one element type; [`cast`] converts. Integers wrap around. Where a fraction is asked of integers (`div`, `exp`, `sqrt`, …) the
-//! result is f32, PyTorch's default. f16 and bf16 compute in f32 and round once. The accuracy of each function stands in [`math`](crate::math).
+//! result is f32, PyTorch's default. f16 and bf16 compute in f32 and round once. The accuracy of each function stands in [`math`].
 
 mod binary;
 mod reduce;
@@ -45,4 +51,4 @@ mod unary;
 pub use self::{binary::*, reduce::*, ternary::*, unary::*};
 
 #[cfg(doc)]
-use crate::{Error, Exec, Operand, Overlapping, Target};
+use crate::{Error, Exec, Operand, Overlapping, SimdLevel, Target, math};

@@ -1,6 +1,6 @@
 //! What C99 says of infinities, zeros and NaN, and PyTorch of the functions that C99 does not have.
 
-use tensor_kernels::{Exec, Result, Tensor, ops};
+use tensor_kernels::{Exec, Result, SimdLevel, Tensor, ops};
 
 use crate::execs;
 
@@ -177,5 +177,53 @@ fn far_angles() {
             };
             assert_eq!(y.to_bits(), expected.to_bits(), "sin {x} at {level}");
         }
+    }
+}
+
+/// Numbers of many magnitudes.
+fn of_all_sizes() -> Tensor<f64> {
+    let number = |i: i32| f64::from(i % 97 - 40) * 1.37f64.powi(i % 61 - 30);
+    Tensor::from_vec((1..2000).map(number).collect(), &[1999]).unwrap()
+}
+
+/// The results at each level, with whether it fuses products and sums.
+fn bits(run: impl Fn(&Exec) -> Result<Tensor<f64>>) -> Vec<(bool, Vec<u64>)> {
+    // NaN is NaN, whatever its bits.
+    let bits = |x: f64| if x.is_nan() { NAN.to_bits() } else { x.to_bits() };
+    let of = |(level, exec)| {
+        let results = run(&exec).unwrap().to_vec().unwrap();
+        let fused = level != SimdLevel::Scalar || cfg!(target_arch = "aarch64");
+        (fused, results.into_iter().map(bits).collect())
+    };
+    execs().into_iter().map(of).collect()
+}
+
+/// The same bits at all levels that count as alike, by whether they fuse.
+macro_rules! same_bits {
+    ($alike:expr; $($op:ident($($arg:ident),*))*) => {
+        let alike: fn(bool, bool) -> bool = $alike;
+        $(
+            $(let $arg = of_all_sizes();)*
+            let results = bits(|e| ops::$op(e, $(&$arg),*));
+            for (fused, result) in &results {
+                let other = results.iter().find(|(other, _)| alike(*fused, *other)).unwrap();
+                assert!(*result == other.1, concat!(stringify!($op), " differs between levels"));
+            }
+        )*
+    };
+}
+
+#[test]
+fn what_is_rounded_right_is_the_same_at_every_level() {
+    same_bits! { |_, _| true;
+        add(a, b) sub(a, b) mul(a, b) div(a, b) rem(a, b) div_floor(a, b) div_trunc(a, b) minimum(a, b)
+        mul_add(a, b, c) sqrt(a) rsqrt(a) recip(a) square(a) round(a) floor(a)
+    }
+}
+
+#[test]
+fn functions_are_the_same_where_products_and_sums_are_fused() {
+    same_bits! { |fused, other| fused == other;
+        exp(a) ln(a) log2(a) log10(a) sin(a) cos(a) tanh(a) sigmoid(a) silu(a) gelu(a) atan2(a, b) pow(a, b)
     }
 }
