@@ -5,6 +5,8 @@
 
 use num_complex::Complex;
 
+use super::trig::sum;
+
 /// In double precision.
 pub(crate) type Double = Complex<f64>;
 
@@ -17,7 +19,7 @@ const fn power_of_two(exponent: i32) -> f64 {
 
 /// From here on a sum of two parts may overflow.
 const LARGE: f64 = power_of_two(1021);
-/// Below this a product of two ratios may lose digits that matter.
+/// Below this a product with a ratio may lose digits that matter.
 const SMALL: f64 = power_of_two(-900);
 /// What takes large numbers from the end of the range, and small ones; squares of powers of two.
 const DOWN: f64 = power_of_two(-4);
@@ -177,8 +179,8 @@ fn square_less_one(z: Double) -> f64 {
     let (re, im) = (z.re.abs(), z.im.abs());
     let (large, small) = if re < im { (im, re) } else { (re, im) };
     let (first, second) = (large * large, small * small);
-    let lost = large.mul_add(large, -first) + small.mul_add(small, -second);
-    (first - 1.0) + second + lost
+    let (lost, rest) = sum(large.mul_add(large, -first), small.mul_add(small, -second));
+    (first - 1.0) + second + lost + rest
 }
 
 /// The logarithm to base 2.

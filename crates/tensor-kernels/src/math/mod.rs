@@ -37,7 +37,7 @@
 //! |---|---|---|---|
 //! | `div`, `recip` | 1.01 | 3 | Smith's: no square that overflows; over the whole range |
 //! | `sqrt`, `rsqrt` | 1.01 | 3 | the root of half the sum of magnitude and real part |
-//! | `ln` | 1.01, each part | 2, each part | near the unit circle `ln(1 + x) / 2` of the exact `x = |z|² − 1` |
+//! | `ln` | 1.01, each part | 4, each part | near the unit circle `ln(1 + x) / 2` of the exact `x = |z|² − 1` |
 //! | `tanh` | 1.01 | 4 | Kahan's, by sinh and tan; beyond 22 its limit and what is left of it |
 //! | `sigmoid` | 1.01 | 4 | by the power that is at most 1; within π/2 of the real axis, as there are poles at odd multiples of πi |
 //!

@@ -136,7 +136,7 @@ fn remainder(x: f64, n: f64) -> (f64, f64) {
 
 /// A sum and what it loses.
 #[inline(always)]
-fn sum(a: f64, b: f64) -> (f64, f64) {
+pub(super) fn sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let of_b = sum - a;
     (sum, (a - (sum - of_b)) + (b - of_b))
