@@ -46,8 +46,8 @@ struct Found<K> {
 /// The first of two in the order of keys and places.
 #[inline(always)]
 fn first<F: Find<T>, T: Compare>(a: Found<T::Key>, b: Found<T::Key>) -> Found<T::Key> {
-    let behind = F::beats(a.key, b.key) || (!F::beats(b.key, a.key) && a.place <= b.place);
-    if behind { a } else { b }
+    let in_front = F::beats(a.key, b.key) || (!F::beats(b.key, a.key) && a.place <= b.place);
+    if in_front { a } else { b }
 }
 
 impl<T: Compare, F: Find<T>> Reduction for Finding<F, T> {
