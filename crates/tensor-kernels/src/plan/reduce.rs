@@ -158,16 +158,16 @@ impl ReduceWork {
         }
     }
 
-    /// The two parts before and after turn `at` of a loop of [`loops`](Self::loops).
-    pub(crate) fn cut(&self, which: usize, at: usize) -> (Self, Self) {
-        let (mut first, mut second) = (self.clone(), self.clone());
-        let Loop { len, strides } = *second.loop_mut(which);
-        first.loop_mut(which).len = at;
-        second.loop_mut(which).len = len - at;
-        for (start, stride) in second.starts.iter_mut().zip(strides) {
+    /// `len` turns from turn `at` on of a loop of [`loops`](Self::loops).
+    pub(crate) fn part(&self, which: usize, at: usize, len: usize) -> Self {
+        let mut part = self.clone();
+        let l = part.loop_mut(which);
+        l.len = len;
+        let strides = l.strides;
+        for (start, stride) in part.starts.iter_mut().zip(strides) {
             *start += stride * at as isize;
         }
-        (first, second)
+        part
     }
 
     fn loop_mut(&mut self, which: usize) -> &mut Loop<3> {
@@ -178,10 +178,9 @@ impl ReduceWork {
         }
     }
 
-    /// Where to cut a loop that is kept: at a multiple of a line of the smallest elements, if it is long.
-    pub(crate) fn middle(l: &Loop<3>) -> usize {
-        let half = l.len / 2;
-        if half >= LINE { half.next_multiple_of(LINE) } else { half }
+    /// So many turns of a loop that is kept, but whole lines of the smallest elements if they are many.
+    pub(crate) fn whole_lines(turns: usize) -> usize {
+        if turns < LINE { turns } else { turns / LINE * LINE }
     }
 }
 
