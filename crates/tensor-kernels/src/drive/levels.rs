@@ -85,15 +85,63 @@ impl Levels {
         self.0.iter().position(|level| !is_reduced(&level.l) && level.l.len > 1)
     }
 
-    /// The loop to cut for so many pieces: the outermost one that can be, if it is kept.
+    /// The loop to cut for so many pieces: the outermost one that is kept and long enough, unless the loops around it that are reduced can be shared out
+    /// to as many.
     pub(super) fn to_cut(&self, pieces: usize) -> Option<usize> {
         let lanes = self.0.len() - 1;
         let few = |at: usize| if at == lanes { LANES_WORTH_CUTTING } else { 2 };
-        let can_be = |(at, level): (usize, &Level)| match is_reduced(&level.l) {
-            true => level.is_halved(),
-            false => level.l.len >= few(at),
-        };
-        let at = (0..self.0.len()).find(|&at| can_be((at, &self.0[at])))?;
-        (pieces > 1 && !is_reduced(&self.0[at].l)).then_some(at)
+        let is_long = |&at: &usize| !is_reduced(&self.0[at].l) && self.0[at].l.len >= few(at);
+        let at = (0..self.0.len()).find(is_long)?;
+        (self.leaves(at) < pieces).then_some(at)
+    }
+
+    /// To how many threads the loops around loop `at` can give their leaves: those of one loop, and of the next one if a leaf is a single turn.
+    fn leaves(&self, at: usize) -> usize {
+        let mut leaves = 1usize;
+        for level in self.0[..at].iter().filter(|level| level.l.len > 1) {
+            if !is_reduced(&level.l) {
+                break;
+            }
+            leaves = leaves.saturating_mul(level.l.len.div_ceil(level.leaf));
+            if level.leaf > 1 {
+                break;
+            }
+        }
+        leaves
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tensor_core::{Layout, Over};
+
+    use super::*;
+    use crate::micro::Widths;
+
+    /// The loop that is cut of sums of floats.
+    fn cut(shape: &[usize], over: Over<'_>, pieces: usize) -> Option<usize> {
+        let input = Layout::contiguous(shape).unwrap();
+        let reduced = input.reduced("sum", over).unwrap();
+        let result = reduced.spread(&Layout::contiguous(&reduced.shape()).unwrap()).unwrap();
+        let layouts = [&input, &result, &reduced.nowhere().unwrap()];
+        Levels::of(&ReduceWork::plan(layouts, Widths { input: 4, output: 4, slot: 4 }))
+            .to_cut(pieces)
+    }
+
+    #[test]
+    fn lanes_are_cut_where_rows_have_fewer_leaves_than_there_are_pieces() {
+        assert_eq!(
+            [1, 2, 3, 8].map(|pieces| cut(&[300, 4000], 0.into(), pieces)),
+            [None, None, Some(1), Some(1)]
+        );
+        assert_eq!([8, 64].map(|pieces| cut(&[16_384, 4000], 0.into(), pieces)), [None; 2]);
+        assert_eq!([2, 8].map(|pieces| cut(&[200, 4000], 0.into(), pieces)), [Some(1); 2]);
+        assert_eq!([2, 8].map(|pieces| cut(&[300, 100], 0.into(), pieces)), [None; 2], "too short");
+    }
+
+    #[test]
+    fn rows_of_other_results_are_cut_before_lanes() {
+        assert_eq!([2, 8].map(|pieces| cut(&[300, 4000], 1.into(), pieces)), [Some(0); 2]);
+        assert_eq!([2, 8].map(|pieces| cut(&[300, 4000], Over::ALL, pieces)), [None; 2]);
     }
 }
