@@ -37,7 +37,7 @@ use crate::SimdLevel;
 pub(crate) const WIDE: usize = 64;
 
 /// Rows that are joined before they meet a slot.
-const GROUP: usize = 8;
+pub(crate) const GROUP: usize = 8;
 
 /// Parts of a row that are read side by side.
 const STREAMS: usize = 4;
