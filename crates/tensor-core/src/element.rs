@@ -1,7 +1,7 @@
 //! What may stand in a tensor.
 //!
 //! [`Element`] is open: any plain copyable value without padding bytes can be viewed, permuted and copied. The element types that PyTorch
-//! also has are [`Scalar`]s: they know their [`DType`], print themselves and can be computed with.
+//! also has are [`Scalar`]s: they know their [`DType`], print themselves and can be computed with. Those are no others.
 
 use crate::DType;
 
@@ -30,17 +30,53 @@ pub trait Element: Copy + bytemuck::NoUninit + Send + Sync + 'static {}
 
 impl<T: Copy + bytemuck::NoUninit + Send + Sync + 'static> Element for T {}
 
-/// An element type with a [`DType`]: the ones PyTorch has too.
-pub trait Scalar: Element + Default + PartialEq + crate::display::Show {
+/// An element type with a [`DType`]: the ones PyTorch has too, and no others.
+///
+/// The trait is sealed, and with it all traits of arithmetic: what computes relies on the size and the alignment of these types, and on one type for
+/// each dtype. Of other elements, `map` and its like compute any function.
+///
+/// ```compile_fail,E0277
+/// use tensor_core::{DType, Scalar, Show};
+///
+/// #[derive(Clone, Copy, Default, PartialEq, bytemuck::NoUninit)]
+/// #[repr(C)]
+/// struct Three([f32; 3]);
+///
+/// impl From<Three> for f64 {
+///     fn from(Three([first, ..]): Three) -> f64 {
+///         first.into()
+///     }
+/// }
+///
+/// impl Show for Three {
+///     type Column = <f32 as Show>::Column;
+/// }
+///
+/// impl Scalar for Three {
+///     const DTYPE: DType = DType::F32;
+/// }
+/// ```
+pub trait Scalar: Element + Default + PartialEq + crate::display::Show + sealed::Sealed {
     /// The name of this type at run time.
     const DTYPE: DType;
 }
 
+mod sealed {
+    /// Keeps [`Scalar`](super::Scalar) to the types that are listed below: the module has no name outside.
+    pub trait Sealed {}
+}
+
 macro_rules! scalars {
     ($($(#[$gate:meta])* $type:ty => $dtype:ident),* $(,)?) => {
-        $($(#[$gate])* impl Scalar for $type {
-            const DTYPE: DType = DType::$dtype;
-        })*
+        $(
+            $(#[$gate])*
+            impl sealed::Sealed for $type {}
+
+            $(#[$gate])*
+            impl Scalar for $type {
+                const DTYPE: DType = DType::$dtype;
+            }
+        )*
     };
 }
 

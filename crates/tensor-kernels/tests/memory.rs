@@ -287,6 +287,45 @@ fn missing_scratch_memory_is_no_error() {
     assert_eq!(copy(-1), turned, "with");
 }
 
+/// The bits of the sums over the first dimension, by so many threads that are new, of which each gets memory for so many rooms before it gets none.
+#[cfg(feature = "rayon")]
+fn sums_with_memory_for(rooms: isize, threads: usize, layout: &Layout) -> Vec<u32> {
+    let numbers: Vec<f32> = (0..400_000u32).map(|n| (n % 1009) as f32 / 7.0).collect();
+    let view = TensorView::new(&numbers, layout.clone()).unwrap();
+    let dense = Layout::contiguous(&layout.shape()[1..]).unwrap();
+    let mut sums = vec![0.0; dense.numel()];
+    let mut out = TensorViewMut::new(&mut sums, dense).unwrap();
+    let mut exec = *Exec::current().unwrap();
+    exec.machine = Machine { grain: 1 << 10, ..Machine::REFERENCE };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| {
+        rayon::broadcast(|_| BEFORE_FAILURE.set(rooms));
+        ops::sum_into(&exec, &view, 0, &mut out).unwrap();
+        rayon::broadcast(|_| BEFORE_FAILURE.set(-1));
+    });
+    sums.into_iter().map(f32::to_bits).collect()
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn missing_room_for_a_reduction_is_no_error_and_changes_no_bit() {
+    let wide = Layout::contiguous(&[1000, 400]).unwrap();
+    let layouts = [
+        wide.slice(1, Slice::ALL.step_by(2)).unwrap(),
+        Layout::contiguous(&[4000, 100]).unwrap(),
+        Layout::contiguous(&[100, 10, 400]).unwrap().narrow(2, 0, 390).unwrap(),
+        Layout::contiguous(&[133_000, 3]).unwrap(),
+        wide,
+    ];
+    for layout in layouts {
+        let expected = sums_with_memory_for(-1, 1, &layout);
+        for (rooms, threads) in [(0, 1), (-1, 3), (0, 3), (1, 3), (2, 3)] {
+            let sums = sums_with_memory_for(rooms, threads, &layout);
+            assert!(sums == expected, "{layout:?}: {rooms} rooms on {threads} threads");
+        }
+    }
+}
+
 const LEN: usize = WATCHED_BYTES / 4;
 
 /// Runs `work` and checks that it leaves no watched allocation behind. One at a time: they count for the whole process.

@@ -1,19 +1,19 @@
 //! Running a reduction: cut it for threads and for the first-level cache, visit blocks, join what was found as the plan's tree says.
 //!
-//! Slots of the results at hand lie side by side in a room on the stack, beside one set more for each halving that is under way. A piece with more
-//! results than that has room for is cut along a loop that is kept. So nothing is ever allocated.
+//! Slots of the results at hand lie side by side in a [`room`](super::room), beside one set more for each halving that is under way. A piece with more
+//! results than that has room for is cut along a loop that is kept.
 //!
 //! Threads get the halves: other results, or the two halves of a loop that is reduced, which are joined when both are done, as they would be by one
 //! thread.
-
-use std::mem::MaybeUninit;
 
 use smallvec::SmallVec;
 
 use super::{
     Ends,
     cursor::walk,
+    levels::{Level, Levels},
     pack::{self, Extent, Plane},
+    room::{self, Rooms},
 };
 use crate::{
     Exec, Loop, SimdLevel,
@@ -26,7 +26,8 @@ use crate::{
 ///
 /// `work` must have been planned for the layouts of those views and the operation's widths.
 pub(crate) fn reduce(exec: &Exec, work: &ReduceWork, operation: &dyn Reduction, ends: Ends<'_, 2>) {
-    let run = Run { simd: exec.simd(), operation, ends, slots: exec.machine.l1 / 2 };
+    let run =
+        Run { simd: exec.simd(), operation, ends, slots: exec.machine.l1 / 2, rooms: Rooms::Kept };
     run.pieces(work, exec.pieces(work.bytes()));
 }
 
@@ -38,114 +39,36 @@ struct Run<'a> {
     ends: Ends<'a, 2>,
     /// The bytes of slots that stay in the first-level cache.
     slots: usize,
+    rooms: Rooms,
 }
 
 impl Run<'_> {
     fn pieces(self, work: &ReduceWork, pieces: usize) {
         let levels = Levels::of(work);
-        let too_many = work.results() > levels.capacity(self.slots, work);
-        let cut = if too_many { levels.kept() } else { levels.outermost(pieces) };
-        let Some(which) = cut else {
-            return Piece { run: self, work, levels: &levels }.reduce(pieces);
-        };
-        let (first, second) = work.cut(which, ReduceWork::middle(&levels.0[which].l));
+        let room = self.rooms.slots(work.scratch().0);
+        let capacity = levels.capacity(room, self.slots, work.widths.slot);
+        let too_many = work.results() > capacity;
+        match if too_many { levels.kept() } else { levels.to_cut(pieces) } {
+            None => Piece { run: self, work, levels: &levels }.reduce(pieces),
+            Some(which) if pieces > 1 => self.halves(work, which, levels.0[which].l.len, pieces),
+            Some(which) => self.strips(work, which, &levels.0[which], capacity),
+        }
+    }
+
+    /// The halves of a loop that is kept, of so many turns, at the same time.
+    fn halves(self, work: &ReduceWork, which: usize, len: usize, pieces: usize) {
+        let middle = ReduceWork::whole_lines(len.div_ceil(2));
+        let (first, second) = (work.part(which, 0, middle), work.part(which, middle, len - middle));
         let (here, there) = (pieces / 2, pieces - pieces / 2);
-        if pieces > 1 {
-            pool::join(|| self.pieces(&first, here), || self.pieces(&second, there));
-        } else {
-            self.pieces(&first, 1);
-            self.pieces(&second, 1);
+        pool::join(|| self.pieces(&first, here), || self.pieces(&second, there));
+    }
+
+    /// As many turns of a loop that is kept at a time as have no more slots than that.
+    fn strips(self, work: &ReduceWork, which: usize, level: &Level, slots: usize) {
+        let turns = ReduceWork::whole_lines((slots / level.slots).max(1));
+        for at in (0..level.l.len).step_by(turns) {
+            self.pieces(&work.part(which, at, turns.min(level.l.len - at)), 1);
         }
-    }
-}
-
-/// A loop, and what is under it.
-#[derive(Clone, Copy, Debug)]
-struct Level {
-    l: Loop<3>,
-    /// The turns that are joined one after the other.
-    leaf: usize,
-    /// From turn to turn, in slots; 0 if it is reduced.
-    slot_step: usize,
-    /// The slots of one turn.
-    slots: usize,
-}
-
-impl Level {
-    fn is_halved(&self) -> bool {
-        is_reduced(&self.l) && self.l.len > self.leaf
-    }
-
-    /// How often, one half inside the other.
-    fn halvings(&self) -> usize {
-        if self.is_halved() {
-            self.l.len.div_ceil(self.leaf).next_power_of_two().ilog2() as usize
-        } else {
-            0
-        }
-    }
-}
-
-/// The loops of a piece, outermost first; the last two are a block's rows and lanes.
-struct Levels(SmallVec<[Level; 6]>);
-
-/// A loop is cut for threads if it has at least so many turns of lanes.
-const LANES_WORTH_CUTTING: usize = 2 * LINE;
-
-impl Levels {
-    fn of(work: &ReduceWork) -> Self {
-        let (leaves, mut slots) = (work.leaves(), 1);
-        let mut levels: SmallVec<[Level; 6]> = SmallVec::new();
-        for (l, leaf) in work.loops().zip(&leaves) {
-            levels.push(Level { l: *l, leaf: leaf.len, slot_step: 0, slots: 1 });
-        }
-        for level in levels.iter_mut().rev() {
-            level.slots = slots;
-            if !is_reduced(&level.l) {
-                level.slot_step = slots;
-                slots = slots.saturating_mul(level.l.len);
-            }
-        }
-        // The lanes of a block are halved for all its rows at once.
-        let [rows, lanes] = [levels.len() - 2, levels.len() - 1];
-        if is_reduced(&levels[lanes].l) && !is_reduced(&levels[rows].l) {
-            levels[lanes].slots = levels[rows].l.len;
-        }
-        Self(levels)
-    }
-
-    /// Rows and lanes of a block.
-    fn block(&self) -> [&Level; 2] {
-        let rows = self.0.len() - 2;
-        [&self.0[rows], &self.0[rows + 1]]
-    }
-
-    fn halvings(&self) -> usize {
-        self.0.iter().map(Level::halvings).sum()
-    }
-
-    /// How many slots there is room for, with those of each halving.
-    fn capacity(&self, bytes: usize, work: &ReduceWork) -> usize {
-        let sets = 1 + self.halvings();
-        let room = (ROOM - work.scratch().0) / sets / LINE * LINE;
-        (room.min(bytes) / work.widths.slot).max(LINE / work.widths.slot)
-    }
-
-    /// The outermost loop that leads to other results.
-    fn kept(&self) -> Option<usize> {
-        self.0.iter().position(|level| !is_reduced(&level.l) && level.l.len > 1)
-    }
-
-    /// The loop to cut for so many pieces: the outermost one that can be, if it is kept.
-    fn outermost(&self, pieces: usize) -> Option<usize> {
-        let lanes = self.0.len() - 1;
-        let few = |at: usize| if at == lanes { LANES_WORTH_CUTTING } else { 2 };
-        let can_be = |(at, level): (usize, &Level)| match is_reduced(&level.l) {
-            true => level.is_halved(),
-            false => level.l.len >= few(at),
-        };
-        let at = (0..self.0.len()).find(|&at| can_be((at, &self.0[at])))?;
-        (pieces > 1 && !is_reduced(&self.0[at].l)).then_some(at)
     }
 }
 
@@ -187,27 +110,40 @@ impl Piece<'_> {
         (slots * self.work.widths.slot).next_multiple_of(LINE)
     }
 
-    /// Calls `f` with spare memory and the slots of the results.
-    fn with_room(&self, f: impl FnOnce(Spare, *mut u8)) {
-        let (scratch, results) = (self.work.scratch().0, self.bytes(self.work.results()));
-        let halves = self.levels.halvings() * results;
-        with_room(scratch + halves + results, |scratch_room| {
-            let slots = scratch_room.wrapping_add(scratch);
-            f(Spare { scratch: scratch_room, slots }, slots.wrapping_add(halves));
-        });
+    /// The bytes of slots for halves.
+    fn halves(&self) -> usize {
+        self.levels.halvings() * self.bytes(self.work.results())
+    }
+
+    /// The bytes of a room: scratch, slots for halves, those of the results.
+    fn room_bytes(&self) -> usize {
+        self.work.scratch().0 + self.halves() + self.bytes(self.work.results())
+    }
+
+    fn spare(&self, room: *mut u8) -> Spare {
+        Spare { scratch: room, slots: room.wrapping_add(self.work.scratch().0) }
     }
 
     fn reduce(self, pieces: usize) {
+        let bytes = self.room_bytes();
+        if self.run.rooms == Rooms::Stack {
+            room::with_stack(bytes, |room| self.within(room, 1));
+        } else if !room::with_kept(bytes, pieces > 1, |room| self.within(room, pieces)) {
+            Run { rooms: Rooms::Stack, ..self.run }.pieces(self.work, 1);
+        }
+    }
+
+    fn within(self, room: *mut u8, pieces: usize) {
+        let spare = self.spare(room);
+        let slots = spare.slots.wrapping_add(self.halves());
         let input = self.run.ends.0[1].base.cast_const();
         let start = self.work.starts[INPUT] * self.work.widths.input as isize;
         let place = self.work.starts[PLACE];
-        self.with_room(|spare, slots| {
-            let at = At { input: input.wrapping_offset(start), place, slots };
-            // SAFETY: the room has as many slots.
-            unsafe { self.run.operation.clear(slots, self.work.results()) };
-            self.nested(0, at, spare, pieces);
-            self.finish(slots);
-        });
+        let at = At { input: input.wrapping_offset(start), place, slots };
+        // SAFETY: the room has as many slots.
+        unsafe { self.run.operation.clear(slots, self.work.results()) };
+        self.nested(0, at, spare, pieces);
+        self.finish(slots);
     }
 
     /// Turn `turn` of a loop.
@@ -246,7 +182,7 @@ impl Piece<'_> {
     }
 
     /// `turns` of a loop: at once if they may be joined one after the other; else its halves, the second into slots of its own, which are then joined
-    /// to those of the first.
+    /// to those of the first. The second half waits for the first if there is no memory to run both at the same time.
     fn halved(
         self,
         level: usize,
@@ -270,13 +206,18 @@ impl Piece<'_> {
         let second = move |spare, pieces| {
             self.halved(level, turns - middle, other, spare, pieces, run);
         };
+        let mut is_left = true;
         if pieces > 1 {
+            let (bytes, is_left) = (self.room_bytes(), &mut is_left);
+            let elsewhere = move |start| second(self.spare(start), there);
             pool::join(
                 move || first(here),
-                move || self.with_room(|spare, _| second(spare, there)),
+                move || *is_left = !room::with_kept(bytes, there > 1, elsewhere),
             );
         } else {
             first(1);
+        }
+        if is_left {
             second(rest, 1);
         }
         // SAFETY: both halves are done.
@@ -350,25 +291,4 @@ impl Piece<'_> {
             unsafe { operation.finish(slots, out, run.strides[0], run.len) };
         });
     }
-}
-
-/// The largest room: a frame of this size fits any thread's stack some dozen times.
-const ROOM: usize = 96 << 10;
-
-/// Most reductions do with this.
-const SMALL_ROOM: usize = 4 << 10;
-
-#[repr(align(64))]
-struct Bytes<const N: usize>([MaybeUninit<u8>; N]);
-
-/// Calls `f` with aligned memory, on the stack. A large frame costs its probing, a page at a time.
-fn with_room(bytes: usize, f: impl FnOnce(*mut u8)) {
-    assert!(bytes <= ROOM, "results were cut to fit");
-    if bytes <= SMALL_ROOM { in_room::<SMALL_ROOM>(f) } else { in_room::<ROOM>(f) }
-}
-
-#[inline(never)]
-fn in_room<const N: usize>(f: impl FnOnce(*mut u8)) {
-    let mut room = Bytes([const { MaybeUninit::uninit() }; N]);
-    f(room.0.as_mut_ptr().cast());
 }

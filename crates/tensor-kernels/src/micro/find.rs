@@ -5,15 +5,15 @@
 //! is reduced is cut into rows of [`WIDE`] elements first, as in [`fold`](super::fold).
 //!
 //! Of equal keys the one with the least place is the result; NaN is before everything. Rows are walked towards greater places, so that the first one
-//! found is the one. (With 512 lanes at a time, not [`LANES`], columns of 64 MiB of floats take 11.2 ms, not 8.0: pieces of rows are too short.)
+//! found is the one. (With 2 KiB of keys at a time, not [`AT_A_TIME`], columns of 64 MiB of floats take 11.2 ms, not 8.0: pieces of rows are too short.)
 //!
 //! Where a slot gets few rows, or a row few lanes, what is done for each slot is most of the work: four rows of 16 MiB take 34 ms, and 512 rows of
 //! 512 floats 62 µs, where one row of as many takes 33.
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, mem::MaybeUninit, slice};
 
 use super::{
-    Isa, Kernel, dispatch,
+    Isa, Kernel, LINE, dispatch,
     fold::{FoldBlock, Reduction, WIDE, Widths, read},
 };
 use crate::{Compare, Count, SimdLevel};
@@ -21,8 +21,8 @@ use crate::{Compare, Count, SimdLevel};
 /// Rows that a count of any width can tell apart.
 const PASS: usize = 128;
 
-/// Lanes that are compared at a time: keys and counts stay in the first-level cache.
-const LANES: usize = 2048;
+/// Bytes of keys, or of counts, that are compared at a time: they stay in the first-level cache, and in a small frame.
+const AT_A_TIME: usize = 8 << 10;
 
 /// What is looked for.
 pub(crate) trait Find<T: Compare>: Sync {
@@ -46,8 +46,8 @@ struct Found<K> {
 /// The first of two in the order of keys and places.
 #[inline(always)]
 fn first<F: Find<T>, T: Compare>(a: Found<T::Key>, b: Found<T::Key>) -> Found<T::Key> {
-    let behind = F::beats(a.key, b.key) || (!F::beats(b.key, a.key) && a.place <= b.place);
-    if behind { a } else { b }
+    let in_front = F::beats(a.key, b.key) || (!F::beats(b.key, a.key) && a.place <= b.place);
+    if in_front { a } else { b }
 }
 
 impl<T: Compare, F: Find<T>> Reduction for Finding<F, T> {
@@ -115,10 +115,47 @@ impl<T: Compare, F: Find<T>> Kernel for Block<F, T> {
     }
 }
 
-/// The best keys of some lanes, and the rows that they were found in.
-struct Best<K, C, const N: usize> {
-    keys: [K; N],
-    rows: [C; N],
+/// Memory for the keys of some lanes, or for counts.
+#[repr(align(64))]
+struct Memory(#[allow(dead_code, reason = "only its bytes are used")] [u8; AT_A_TIME]);
+
+/// It is written for as many lanes as there are, which may be a few.
+type Room = MaybeUninit<Memory>;
+
+/// The keys of a row, in a room.
+///
+/// # Safety
+/// `lanes` elements can be read and are aligned.
+#[inline(always)]
+unsafe fn keys<T: Compare>(room: &mut Room, src: *const T, lanes: usize) -> &mut [T::Key] {
+    let start = start::<T::Key>(room, lanes);
+    for i in 0..lanes {
+        // SAFETY: the caller's.
+        let element = unsafe { read(src, i) };
+        // SAFETY: the room is large enough and aligned.
+        unsafe { start.wrapping_add(i).write(element.to_key()) };
+    }
+    // SAFETY: so many have just been written.
+    unsafe { slice::from_raw_parts_mut(start, lanes) }
+}
+
+#[inline(always)]
+fn zeros<C: Count>(room: &mut Room, lanes: usize) -> &mut [C] {
+    let start = start::<C>(room, lanes);
+    for i in 0..lanes {
+        // SAFETY: the room is large enough and aligned.
+        unsafe { start.wrapping_add(i).write(C::of(0)) };
+    }
+    // SAFETY: so many have just been written.
+    unsafe { slice::from_raw_parts_mut(start, lanes) }
+}
+
+/// Where `len` values fit.
+#[inline(always)]
+fn start<V>(room: &mut Room, len: usize) -> *mut V {
+    const { assert!(align_of::<V>() <= LINE) };
+    assert!(len <= AT_A_TIME / size_of::<V>(), "lanes are cut to fit");
+    room.as_mut_ptr().cast()
 }
 
 impl<T: Compare, F: Find<T>> Block<F, T> {
@@ -145,12 +182,14 @@ impl<T: Compare, F: Find<T>> Block<F, T> {
     /// Rows into a slot for each lane.
     #[inline(always)]
     fn down(&self, turn: usize, rows: usize) {
-        let mut best =
-            Best::<_, _, LANES> { keys: [F::WORST; LANES], rows: [T::Count::of(0); LANES] };
+        // Each where it stays: unoptimised, a pair of them would be there twice.
+        let mut keys = Room::uninit();
+        let mut counts = Room::uninit();
         for from in (turn..turn + rows).step_by(PASS) {
             let count = PASS.min(turn + rows - from);
-            for lane in (0..self.block.lanes).step_by(LANES) {
-                self.some_lanes(&mut best, (from, count), lane, turn * self.block.slot_row);
+            for lane in (0..self.block.lanes).step_by(AT_A_TIME / size_of::<T::Key>()) {
+                let rooms = [&mut keys, &mut counts];
+                self.some_lanes(rooms, (from, count), lane, turn * self.block.slot_row);
             }
         }
     }
@@ -159,22 +198,27 @@ impl<T: Compare, F: Find<T>> Block<F, T> {
     #[inline(always)]
     fn some_lanes(
         &self,
-        best: &mut Best<T::Key, T::Count, LANES>,
+        [for_keys, for_counts]: [&mut Room; 2],
         (from, count): (usize, usize),
         lane: usize,
         slots: usize,
     ) {
-        let (lanes, backwards) = (LANES.min(self.block.lanes - lane), self.block.place_row < 0);
+        let lanes = (AT_A_TIME / size_of::<T::Key>()).min(self.block.lanes - lane);
+        let backwards = self.block.place_row < 0;
         let (start, step) = match backwards {
             false => (self.row(from), self.block.row_step),
             true => (self.row(from + count - 1), -self.block.row_step),
         };
+        let start = start.wrapping_add(lane);
         // SAFETY: the maker's.
-        unsafe { look::<F, T, LANES>(best, start.wrapping_add(lane), step, count, lanes) };
+        let keys = unsafe { keys(for_keys, start, lanes) };
+        let counts = zeros::<T::Count>(for_counts, lanes);
+        // SAFETY: the maker's.
+        unsafe { look::<F, T>(keys, counts, start, step, count) };
         for i in 0..lanes {
-            let rank = best.rows[i].number() as usize;
+            let rank = counts[i].number() as usize;
             let row = if backwards { from + count - 1 - rank } else { from + rank };
-            let found = Found { key: best.keys[i], place: self.place(row, lane + i) };
+            let found = Found { key: keys[i], place: self.place(row, lane + i) };
             self.meet(slots + lane + i, found);
         }
     }
@@ -196,7 +240,7 @@ impl<T: Compare, F: Find<T>> Block<F, T> {
     /// `count` times `wide` elements of a row, as rows themselves.
     #[inline(always)]
     fn some_row(&self, j: usize, at: usize, count: usize, wide: usize, turn: usize) {
-        let mut best = Best::<_, _, WIDE> { keys: [F::WORST; WIDE], rows: [T::Count::of(0); WIDE] };
+        let (mut keys, mut counts) = ([F::WORST; WIDE], [T::Count::of(0); WIDE]);
         let backwards = self.block.place_lane < 0;
         let start = self.row(j).wrapping_add(at);
         let step = (WIDE * size_of::<T>()) as isize;
@@ -206,35 +250,44 @@ impl<T: Compare, F: Find<T>> Block<F, T> {
         };
         if wide == WIDE {
             // SAFETY: the maker's.
-            unsafe { look::<F, T, WIDE>(&mut best, start, step, count, WIDE) };
-        } else {
+            unsafe { first_row(&mut keys, start) };
             // SAFETY: the maker's.
-            unsafe { look::<F, T, WIDE>(&mut best, start, step, count, wide) };
+            unsafe { look::<F, T>(&mut keys, &mut counts, start, step, count) };
+        } else {
+            // SAFETY: the maker's. Of what is left there is one row.
+            unsafe { first_row(&mut keys[..wide], start) };
         }
-        let (key, position) = best_of::<F, T>(&best, wide, backwards);
+        let (key, position) = best_of::<F, T>(&keys, &counts, wide, backwards);
         let lane = if backwards { count * wide - 1 - position } else { position };
         let found = Found { key, place: self.place(j, at + lane) };
         self.meet(turn * self.block.slot_row, found);
     }
 }
 
-/// Compares rows lane by lane.
+/// The keys of a row.
 ///
 /// # Safety
-/// `lanes` elements, at most `N`, of each row can be read and are aligned.
+/// As many elements can be read and are aligned.
 #[inline(always)]
-unsafe fn look<F: Find<T>, T: Compare, const N: usize>(
-    best: &mut Best<T::Key, T::Count, N>,
+unsafe fn first_row<T: Compare>(keys: &mut [T::Key], src: *const T) {
+    for (i, key) in keys.iter_mut().enumerate() {
+        // SAFETY: the caller's.
+        *key = unsafe { read(src, i) }.to_key();
+    }
+}
+
+/// Compares rows with the first of them, lane by lane: that one's keys become the best, its counts the number of the row that has it.
+///
+/// # Safety
+/// As many elements of each row as there are keys can be read and are aligned.
+#[inline(always)]
+unsafe fn look<F: Find<T>, T: Compare>(
+    keys: &mut [T::Key],
+    counts: &mut [T::Count],
     src: *const T,
     step: isize,
     rows: usize,
-    lanes: usize,
 ) {
-    for i in 0..lanes {
-        // SAFETY: the caller's.
-        best.keys[i] = unsafe { read(src, i) }.to_key();
-        best.rows[i] = T::Count::of(0);
-    }
     let mut j = 1;
     while j < rows {
         // Four rows at a time where there are as many; the last ones again and again, which changes nothing.
@@ -246,8 +299,8 @@ unsafe fn look<F: Find<T>, T: Compare, const N: usize>(
             src.wrapping_byte_offset(r[2] as isize * step),
             src.wrapping_byte_offset(r[3] as isize * step),
         ];
-        for i in 0..lanes {
-            let (mut key, mut row) = (best.keys[i], best.rows[i]);
+        for (i, (best, count)) in keys.iter_mut().zip(&mut *counts).enumerate() {
+            let (mut key, mut row) = (*best, *count);
             for k in 0..4 {
                 // SAFETY: the caller's.
                 let other = unsafe { read(from[k], i) }.to_key();
@@ -255,8 +308,8 @@ unsafe fn look<F: Find<T>, T: Compare, const N: usize>(
                 key = if better { other } else { key };
                 row = if better { T::Count::of(r[k] as u8) } else { row };
             }
-            best.keys[i] = key;
-            best.rows[i] = row;
+            *best = key;
+            *count = row;
         }
         j += 4;
     }
@@ -265,11 +318,12 @@ unsafe fn look<F: Find<T>, T: Compare, const N: usize>(
 /// The best key of `wide` lanes, and the first of the positions that have it: rows after each other, `backwards` from their last lanes.
 #[inline(always)]
 fn best_of<F: Find<T>, T: Compare>(
-    best: &Best<T::Key, T::Count, WIDE>,
+    best: &[T::Key; WIDE],
+    counts: &[T::Count; WIDE],
     wide: usize,
     backwards: bool,
 ) -> (T::Key, usize) {
-    let mut keys = best.keys;
+    let mut keys = *best;
     macro_rules! halves {
         ($($len:literal)*) => {
             $(for i in 0..$len {
@@ -283,8 +337,8 @@ fn best_of<F: Find<T>, T: Compare>(
     let mut position = u32::MAX;
     for i in 0..wide {
         let lane = if backwards { last - i as u32 } else { i as u32 };
-        let here = best.rows[i].number() * wide as u32 + lane;
-        let here = if F::beats(top, best.keys[i]) { u32::MAX } else { here };
+        let here = counts[i].number() * wide as u32 + lane;
+        let here = if F::beats(top, best[i]) { u32::MAX } else { here };
         position = position.min(here);
     }
     (top, position as usize)

@@ -28,7 +28,7 @@ use std::marker::PhantomData;
 use tensor_core::Element;
 
 use super::{
-    Isa, Kernel, dispatch,
+    Isa, Kernel, LINE, dispatch,
     trees::{TREE, Trees},
 };
 use crate::SimdLevel;
@@ -37,7 +37,7 @@ use crate::SimdLevel;
 pub(crate) const WIDE: usize = 64;
 
 /// Rows that are joined before they meet a slot.
-const GROUP: usize = 8;
+pub(crate) const GROUP: usize = 8;
 
 /// Parts of a row that are read side by side.
 const STREAMS: usize = 4;
@@ -140,6 +140,9 @@ pub(crate) struct Folding<F, T>(pub(crate) F, pub(crate) PhantomData<fn(T)>);
 
 impl<T: Element, F: Fold<T>> Reduction for Folding<F, T> {
     fn widths(&self) -> Widths {
+        // All scalars are such; a slot of another kind must not compile.
+        const { assert!(matches!(size_of::<F::Slot>(), 1 | 2 | 4 | 8 | 16)) };
+        const { assert!(align_of::<F::Slot>() <= LINE) };
         let (input, output) = (size_of::<T>(), size_of::<F::Output>());
         Widths { input, output, slot: size_of::<F::Slot>() }
     }

@@ -79,7 +79,7 @@ use crate::{
     math::{Arith, Baseline},
 };
 pub(crate) use find::{Find, Finding};
-pub(crate) use fold::{Fold, FoldBlock, Folding, LONG, Reduction, TALL, WIDE, Widths};
+pub(crate) use fold::{Fold, FoldBlock, Folding, GROUP, LONG, Reduction, TALL, WIDE, Widths};
 pub(crate) use function::{Closure, Function1, Function2, Function3};
 pub(crate) use ops::{Compute, Lanes, Map, Operation, Zip, Zip3};
 use plane::Plane;

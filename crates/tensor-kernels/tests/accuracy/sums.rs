@@ -92,6 +92,7 @@ fn sums_are_the_same_on_any_number_of_threads_and_at_every_level() {
     for (shape, strides) in [
         ([1, n], [0, 1]),
         ([300, 500], [500, 1]),
+        ([600, 250], [250, 1]),
         ([500, 300], [1, 500]),
         ([50_000, 3], [3, 1]),
         ([3, 50_000], [50_000, 1]),
@@ -109,7 +110,7 @@ fn sums_are_the_same_on_any_number_of_threads_and_at_every_level() {
                 let mut exec = exec;
                 exec.par = Par::Auto;
                 exec.machine = Machine { l1: 4 << 10, grain: 64, ..Machine::REFERENCE };
-                for threads in [2, 3, 7] {
+                for threads in [1, 2, 3, 8] {
                     assert_eq!(
                         on_threads(threads, || bits(&exec)),
                         expected,

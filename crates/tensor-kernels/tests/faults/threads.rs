@@ -4,7 +4,7 @@ use rayon::{
     ThreadPool, ThreadPoolBuilder,
     iter::{IntoParallelIterator, ParallelIterator},
 };
-use tensor_kernels::{Layout, Tensor, TensorExt};
+use tensor_kernels::{Exec, Layout, Machine, Slice, Tensor, TensorExt, ops};
 
 use crate::common::child::{again, again_limited, is_child, printed};
 
@@ -120,6 +120,51 @@ fn a_small_stack_is_enough() {
         }
     };
     let thread = std::thread::Builder::new().stack_size(1 << 20);
+    thread.spawn(every_path).unwrap().join().unwrap();
+}
+
+/// A thread that waits for half of a reduction takes up another one, and waits in that, too: what each of them holds must not lie on the stack.
+#[test]
+fn reductions_inside_each_other_need_little_of_the_stack() {
+    let test = "threads::reductions_inside_each_other_need_little_of_the_stack";
+    if !is_child() {
+        printed(again(test));
+        return;
+    }
+    let mut exec = *Exec::current().unwrap();
+    exec.machine = Machine { grain: 1 << 10, ..Machine::REFERENCE };
+    // Too few columns to be cut, too many sums of halves for a small room.
+    let x = Tensor::full(&[1024, 120], 1.0f64).unwrap();
+    let columns = |_| {
+        assert_eq!(ops::sum(&exec, &x, 0).unwrap().get(&[119]), Ok(1024.0));
+        assert_eq!(ops::argmax(&exec, &x, 0).unwrap().get(&[119]), Ok(0));
+    };
+    // Unoptimised, a thread that waits in rayon has kilobytes on its stack for each half.
+    let stack = if cfg!(debug_assertions) { 256 << 10 } else { 128 << 10 };
+    let pool = ThreadPoolBuilder::new().num_threads(16).stack_size(stack).build().unwrap();
+    pool.install(|| (0..500).into_par_iter().for_each(columns));
+}
+
+#[test]
+fn a_reduction_needs_little_of_the_stack() {
+    let test = "threads::a_reduction_needs_little_of_the_stack";
+    if !is_child() {
+        printed(again(test));
+        return;
+    }
+    let every_path = || {
+        let x = Tensor::full(&[1024, 512], 1.0f64).unwrap();
+        let every_other = x.slice(1, Slice::ALL.step_by(2)).unwrap();
+        for x in [x.clone(), x.t().unwrap(), every_other, x.view(&[-1, 4]).unwrap()] {
+            for d in [0, 1] {
+                let count = x.shape()[d as usize] as f64;
+                assert_eq!(x.sum(d).unwrap().get(&[0]), Ok(count));
+                assert_eq!(x.argmin(d).unwrap().get(&[0]), Ok(0));
+            }
+            assert_eq!((x.max_all(), x.argmax_all()), (Ok(1.0), Ok(0)));
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(96 << 10);
     thread.spawn(every_path).unwrap().join().unwrap();
 }
 
