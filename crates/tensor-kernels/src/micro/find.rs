@@ -288,6 +288,8 @@ unsafe fn look<F: Find<T>, T: Compare>(
     step: isize,
     rows: usize,
 ) {
+    let lanes = keys.len();
+    let counts = &mut counts[..lanes];
     let mut j = 1;
     while j < rows {
         // Four rows at a time where there are as many; the last ones again and again, which changes nothing.
@@ -299,8 +301,8 @@ unsafe fn look<F: Find<T>, T: Compare>(
             src.wrapping_byte_offset(r[2] as isize * step),
             src.wrapping_byte_offset(r[3] as isize * step),
         ];
-        for (i, (best, count)) in keys.iter_mut().zip(&mut *counts).enumerate() {
-            let (mut key, mut row) = (*best, *count);
+        for i in 0..lanes {
+            let (mut key, mut row) = (keys[i], counts[i]);
             for k in 0..4 {
                 // SAFETY: the caller's.
                 let other = unsafe { read(from[k], i) }.to_key();
@@ -308,8 +310,8 @@ unsafe fn look<F: Find<T>, T: Compare>(
                 key = if better { other } else { key };
                 row = if better { T::Count::of(r[k] as u8) } else { row };
             }
-            *best = key;
-            *count = row;
+            keys[i] = key;
+            counts[i] = row;
         }
         j += 4;
     }
