@@ -1,6 +1,6 @@
 //! Running a reduction: cut it for threads and for the first-level cache, visit blocks, join what was found as the plan's tree says.
 //!
-//! Slots of the results at hand lie side by side in a [`room`](super::room), beside one set more for each halving that is under way. A piece with more
+//! Slots of the results at hand lie side by side in a [`room`], beside one set more for each halving that is under way. A piece with more
 //! results than that has room for is cut along a loop that is kept.
 //!
 //! Threads get the halves: other results, or the two halves of a loop that is reduced, which are joined when both are done, as they would be by one
