@@ -6,9 +6,10 @@
 //!
 //! Each subject has a thread, and callgrind writes a profile for each thread: so a start of valgrind, half a second, serves many, and yet a subject's
 //! stack and heap are its own, whoever came before. The thread of a subject starts that of the next and waits for it: one that had ended would give
-//! its number to another, and two that run at once would take the caches from each other in no fixed order.
+//! its number to another, and two that run at once would take the caches from each other in no fixed order. What the waiting thread does until it waits
+//! is such a case, too: a few lines of code that may come before, between or after the parts. So a thread begins with a pause.
 
-use std::{hint::black_box, thread};
+use std::{hint::black_box, thread, time::Duration};
 
 use tensor_kernels::{Exec, Machine};
 
@@ -25,6 +26,9 @@ pub const MARK: &str = "counted_part_";
 
 /// As large as a main thread's.
 const STACK: usize = 8 << 20;
+
+/// After so long whoever has started a thread waits for its end, on a busy machine, too.
+const SETTLED: Duration = Duration::from_millis(30);
 
 /// Twice the largest cache that [`counting`](super::counting) has callgrind imitate.
 const SWEPT: usize = 2 << 20;
@@ -66,6 +70,7 @@ pub fn exec() -> Result<Exec> {
 pub fn perform(subjects: &[&Subject]) -> Result<()> {
     let Some((first, others)) = subjects.split_first() else { return Ok(()) };
     let here = || {
+        thread::sleep(SETTLED);
         parts(first).map_err(|failure| failure.at(format!("case {first}")))?;
         perform(others)
     };
