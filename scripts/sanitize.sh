@@ -17,10 +17,11 @@ fi
 what=("$@")
 if (($# == 0)); then what=(-p tensor-core -p tensor-kernels --lib --tests); fi
 
-# Three tests are not for a sanitizer: one limits the address space, of which it reserves terabytes, one the stack, of which it needs a multiple;
+# Some tests are not for a sanitizer: one limits the address space, of which it reserves terabytes, three the stack, of which it needs a multiple;
 # and what rayon hangs on a thread that becomes part of a pool is never freed.
 skip=()
-for test in where_no_thread_can_start_the_caller_does_the_work a_small_stack_is_enough in_a_pool_of_the_calling_thread; do
+for test in where_no_thread_can_start_the_caller_does_the_work a_small_stack_is_enough reductions_inside_each_other_need_little_of_the_stack \
+  a_reduction_needs_little_of_the_stack in_a_pool_of_the_calling_thread; do
   skip+=(--skip "$test")
 done
 
