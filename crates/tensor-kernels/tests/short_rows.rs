@@ -132,7 +132,7 @@ fn width_12_which_no_kernel_knows() {
 /// Lengths around those of registers and of what a kernel fills at a time, up to the longest short row and one more.
 #[test]
 fn every_length_of_a_short_row() {
-    for lanes in (1..=35).chain([63, 64, 65, 97, 127, 128, 129]) {
+    for lanes in 1..=65 {
         let shape = [rows(lanes, 1), lanes];
         for [a, b] in [[1, 4], [2, 6], [4, 7], [6, 0]] {
             let [a, b] = [a, b].map(|k: usize| Given::<u8>::new(&shape, &inputs(lanes)[k], 0));
@@ -247,9 +247,9 @@ fn short_rows_are_packed_and_others_are_not() {
         ("out of wider rows", [1000, 3], [4, 1], 4, "packed_lanes"),
         ("one row for all", [1000, 3], [0, 1], 4, "packed_lanes"),
         ("one element for each row", [1000, 3], [1, 0], 4, "packed_lanes"),
-        ("the longest short rows", [1000, 32], [0, 1], 4, "packed_lanes"),
-        ("as many narrower elements and one", [1000, 33], [0, 1], 2, "packed_lanes"),
-        ("longer rows", [1000, 33], [0, 1], 4, "rows_of_lanes"),
+        ("the longest short rows", [1000, 16], [0, 1], 4, "packed_lanes"),
+        ("the same elements, but narrow", [1000, 17], [0, 1], 2, "packed_lanes"),
+        ("longer rows", [1000, 17], [0, 1], 4, "rows_of_lanes"),
         ("few rows", [63, 3], [0, 1], 4, "rows_of_lanes"),
         ("elements that no kernel knows", [1000, 3], [0, 1], 12, "rows_of_lanes"),
         ("one element for all", [1000, 3], [0, 0], 4, "lanes"),
@@ -257,8 +257,8 @@ fn short_rows_are_packed_and_others_are_not() {
     ] {
         assert_eq!(path(shape, b, width), expected, "{what}");
     }
-    let (dense, wide) = (strided(&[1000, 16], &[16, 1], 0), strided(&[1000, 16], &[32, 1], 0));
+    let (dense, wide) = (strided(&[1000, 8], &[8, 1], 0), strided(&[1000, 8], &[16, 1], 0));
     let of = |layouts: [&Layout; 3]| elementwise_path(layouts, [4; 3]).unwrap();
-    assert_eq!(of([&dense, &wide, &wide]), "packed_lanes", "128 bytes a row through scratch");
-    assert_eq!(of([&wide, &wide, &wide]), "rows_of_lanes", "192 bytes");
+    assert_eq!(of([&dense, &wide, &wide]), "packed_lanes", "64 bytes a row through scratch");
+    assert_eq!(of([&wide, &wide, &wide]), "rows_of_lanes", "96 bytes");
 }

@@ -43,9 +43,7 @@ impl<const N: usize> Lanes<N> {
             false => self,
         }
     }
-}
 
-impl<const N: usize> Lanes<N> {
     /// Does an input fail a check for all rows at once, which the compiler makes where there are several inputs?
     #[inline(always)]
     fn tangle(&self, widths: [usize; N]) -> bool {

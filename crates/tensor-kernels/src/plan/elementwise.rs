@@ -7,7 +7,7 @@
 //! A row is a loop of its own, which takes a few nanoseconds to begin and to end. Where rows are short that is all there is to them, so many of them
 //! become one: an operand whose rows do not follow each other is packed in scratch, a row that repeats is there as often as a block has rows, and one
 //! element for a row is spread over it. Operands without gaps stay where they are. Nanoseconds for a row of so many floats of each operation, row by row and
-//! packed, the last line on a busier machine and since every row checks for aliases:
+//! packed:
 //!
 //! | floats | of wider rows | the same, and dense | one row for all | one element a row | into wider rows | in place, one row for all |
 //! | ---    | ---           | ---                 | ---             | ---               | ---             | ---                       |
@@ -16,7 +16,7 @@
 //! | 8      | 6.0, 2.0      | 2.7, 2.3            | 2.8, 1.2        | 3.1, 2.0          | 2.7, 2.0        | 8.3, 1.4                  |
 //! | 12     | 8.2, 3.0      | 6.6, 3.4            | 6.7, 1.9        | 6.1, 3.0          | 6.6, 3.2        | 14.2, 2.2                 |
 //! | 16     | 6.5, 3.2      | 3.5, 3.5            | 3.6, 2.4        | 3.9, 3.3          | 3.5, 3.0        | 9.2, 2.8                  |
-//! | 32     | 11.7, 6.3     | 10.8, 7.9      | 9.8, 6.0        | 10.3, 7.8       | 10.1, 7.0       | 17.4, 8.5                 |
+//! | 32     | 8.4, 5.5      | 5.4, 6.3            | 5.4, 4.7        | 5.6, 5.8          | 5.0, 5.5        | 11.7, 5.9                 |
 
 use std::fmt;
 
@@ -262,8 +262,8 @@ fn access(along_lanes: isize, along_rows: isize) -> Access {
 }
 
 /// Rows of at most so many bytes are short, and so are those of all operands together that are moved through scratch, which rows that repeat are not.
-/// Each operand that is moved costs a pass, of about a nanosecond for 32 bytes.
-const SHORT_ROW: usize = 128;
+/// Where three operands of 8 floats lie in wider rows, 2.7 ns a row became 4.9.
+const SHORT_ROW: usize = 64;
 
 /// So many short rows are worth the way through scratch. Measured on rows of 3 floats, minus one row for all: 32 rows take 0.6 µs on either way, 64 take
 /// 0.8 row by row and 0.6 packed.
