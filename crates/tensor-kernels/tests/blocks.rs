@@ -122,3 +122,30 @@ fn in_place_beside_a_transposed_operand() {
         }
     }
 }
+
+/// Booleans at every address within a cache line, of operands up to 16 times as wide, streamed: the first block of a row
+/// ends where the result's first whole line starts, up to 63 elements on.
+#[test]
+fn narrow_results_of_wide_transposed_operands_at_every_address() {
+    const NARROW: [usize; 2] = [300, 520];
+    let columns = Layout::new(&NARROW, &[1, NARROW[0] as isize], 0).unwrap();
+    let a: Vec<f64> = (0..NARROW[0] * NARROW[1]).map(number).collect();
+    let b: Vec<f64> = (0..NARROW[0] * NARROW[1]).map(|i| number(i / 3)).collect();
+    let mut exec = Exec::from_env().unwrap();
+    exec.machine = Machine { stream: 0, l1: 4 << 10, l2: 16 << 10, ..Machine::REFERENCE };
+    for offset in 0..64 {
+        let mut field = vec![false; NARROW[0] * 576 + 128];
+        let start = field.as_ptr().addr().wrapping_neg() % 64 + offset;
+        let layout = Layout::new(&NARROW, &[576, 1], start).unwrap();
+        let mut out = TensorViewMut::new(&mut field, layout.clone()).unwrap();
+        let a_view = TensorView::new(&a, columns.clone()).unwrap();
+        let b_view = TensorView::new(&b, Layout::contiguous(&NARROW).unwrap()).unwrap();
+        zip_into(&exec, &a_view, &b_view, &mut out, |a, b| a > b).unwrap();
+        for i in 0..NARROW[0] {
+            for j in 0..NARROW[1] {
+                let expected = a[j * NARROW[0] + i] > b[i * NARROW[1] + j];
+                assert_eq!(field[start + i * 576 + j], expected, "({i}, {j}) at {offset}");
+            }
+        }
+    }
+}

@@ -177,9 +177,18 @@ impl<const N: usize> ElementwiseWork<N> {
             _ if self.uses_scratch() => (SCRATCH / 4, SCRATCH / 2),
             _ => return Block { rows: self.rows.len, lanes: self.lanes.len },
         };
-        let lanes = self.lanes.len.min(run / widest).max(1);
+        let lanes = self.whole_lines(self.lanes.len.min(run / widest).max(1));
         let rows = self.rows.len.min(room / widest / lanes).max(1);
         Block { rows, lanes }
+    }
+
+    /// The columns of a block of a streamed result are a multiple of a cache line of the result: so no line is written in
+    /// two parts, and the columns in front of a row's first whole line, fewer than a line, fit into a block.
+    fn whole_lines(&self, columns: usize) -> usize {
+        if !self.stream {
+            return columns;
+        }
+        columns.next_multiple_of((LINE / self.widths[0].max(1)).max(1))
     }
 
     /// As many short rows as have room, or all there are.
@@ -211,7 +220,7 @@ impl<const N: usize> ElementwiseWork<N> {
     /// The same in blocks whose scratch needs no allocation.
     pub(crate) fn in_small_blocks(&self) -> Self {
         let widest = self.widths.iter().copied().max().unwrap_or(1).max(1);
-        let lanes = self.block.lanes.min(SCRATCH / 4 / widest).max(1);
+        let lanes = self.whole_lines(self.block.lanes.min(SCRATCH / 4 / widest).max(1));
         let rows = self.block.rows.min(SCRATCH / 2 / widest / lanes).max(1);
         let mut work = self.clone();
         work.block = Block { rows, lanes };
