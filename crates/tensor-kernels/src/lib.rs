@@ -16,9 +16,9 @@
 //! ```
 //!
 //! # How bytes move
-//! `api -> nest -> plan -> schedule -> drive -> micro`. Layouts become loops in normal form ([`Loop`]); the first strategy of a table that fits
+//! `api -> nest -> plan -> partition -> run -> kernel`. Layouts become loops in normal form ([`Loop`]); the first strategy of a table that fits
 //! makes a [`CopyPlan`] of them, plain data that prints itself; the plan is cut for threads; each piece chooses its instructions once and walks its
-//! loops; kernels move registers. Nothing below the api can fail, and nothing above `drive` is unsafe.
+//! loops; kernels move registers. Nothing below the api can fail, and nothing above `run` is unsafe.
 //!
 //! # The same results
 //! No result depends on the number of threads. Copies, conversions, arithmetic and reductions are the same to the bit at every [`SimdLevel`], but for
@@ -28,41 +28,36 @@
 //! # Features
 //! `rayon` (threads), `half` (f16 and bf16), `complex` (complex 32 and 64): all on by default. Without `rayon` everything runs on the calling thread.
 
-mod cast;
-mod copy;
-mod drive;
-mod elementwise;
+mod api;
+mod element;
 mod exec;
-mod ext;
-mod machine;
+mod kernel;
 pub mod math;
-mod micro;
+mod memory;
 mod nest;
-mod number;
-pub mod ops;
+mod partition;
 mod plan;
-mod reduce;
-mod repeat;
-mod schedule;
-mod simd;
+mod reduction_order;
+mod run;
 
-pub use cast::Cast;
-pub use copy::{
-    copy_between, copy_into, copy_to_fresh, fill, to_fresh_contiguous, to_fresh_format,
+pub use api::{
+    copy::{copy_between, copy_into, copy_to_fresh, fill, to_fresh_contiguous, to_fresh_format},
+    copy_plan::CopyPlan,
+    elementwise::{
+        elementwise_path, map_fresh, map_inplace, map_into, zip_fresh, zip_inplace, zip_into,
+        zip3_fresh, zip3_inplace, zip3_into,
+    },
+    ext::{Reshaped, TensorExt},
+    ops,
+    repeat::repeat,
+    tensor::{AnyTensor, Simd, Tensor},
 };
-pub use elementwise::{
-    elementwise_path, map_fresh, map_inplace, map_into, zip_fresh, zip_inplace, zip_into,
-    zip3_fresh, zip3_inplace, zip3_into,
+pub use element::{
+    Bits, Cast, Compare, Count, Fraction, Integer, Logic, Number, Ordered, Real, Summable,
 };
-pub use exec::{Broadcast, Exec, Overlapping, Par};
-pub use ext::{AnyTensor, Reshaped, Simd, Tensor, TensorExt};
-pub use machine::Machine;
-pub use micro::stream_copy;
+pub use exec::{Broadcast, Exec, Machine, Overlapping, Par, SimdError, SimdLevel};
+pub use kernel::stream_copy;
 pub use nest::{Loop, Nest};
-pub use number::{Bits, Compare, Count, Fraction, Integer, Logic, Number, Ordered, Real, Summable};
-pub use plan::CopyPlan;
-pub use repeat::repeat;
-pub use simd::{SimdError, SimdLevel};
 // What is defined above under the same name takes the place of the re-export.
 pub use tensor_core::*;
 

@@ -11,9 +11,7 @@
 //! A permuted tensor and its contiguous copy, a flipped pair, a batch of images that lie end to end: all become the one or two loops they are.
 
 use smallvec::SmallVec;
-use tensor_core::{Layout, Result};
-
-use crate::plan::check_shapes;
+use tensor_core::{Error, Layout, Result};
 
 /// Walks `N` operands in step: `len` times, moving operand `i` by `strides[i]` elements each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,6 +79,17 @@ impl<const N: usize> Nest<N> {
     pub fn numel(&self) -> usize {
         self.loops.iter().map(|l| l.len).product()
     }
+}
+
+/// # Errors
+/// [`Error::OutputShape`] if the shapes differ.
+#[inline]
+pub(crate) fn check_shapes(from: &Layout, to: &Layout) -> Result<()> {
+    if from.shape() == to.shape() {
+        return Ok(());
+    }
+    let (got, expected) = (to.shape().to_vec(), from.shape().to_vec());
+    Err(Error::OutputShape { op: "copy", got, expected })
 }
 
 /// A nest on the stack, while a plan is made of it: small copies are planned in less time than a move of a larger structure takes.

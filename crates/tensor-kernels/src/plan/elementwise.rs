@@ -24,10 +24,9 @@ use tensor_core::Layout;
 
 use super::fmt_loops;
 use crate::{
-    Loop, Machine,
-    drive::Divide,
-    micro::LINE,
-    nest::{Loops, with_draft},
+    exec::Machine,
+    memory::CACHE_LINE,
+    nest::{Loop, Loops, with_draft},
 };
 
 /// The bytes of scratch for one operand; four of them fill half of a usual first-level cache.
@@ -154,11 +153,11 @@ impl<const N: usize> ElementwiseWork<N> {
     fn writes_lines(&self) -> bool {
         let width = self.widths[0];
         let whole = |l: &Loop<N>| {
-            l.len == 1 || l.strides[0].unsigned_abs().wrapping_mul(width).is_multiple_of(LINE)
+            l.len == 1 || l.strides[0].unsigned_abs().wrapping_mul(width).is_multiple_of(CACHE_LINE)
         };
         self.access[0] == Access::Lanes
-            && LINE.is_multiple_of(width.max(1))
-            && self.lanes.len.saturating_mul(width) >= STREAMED_LINES * LINE
+            && CACHE_LINE.is_multiple_of(width.max(1))
+            && self.lanes.len.saturating_mul(width) >= STREAMED_LINES * CACHE_LINE
             && whole(&self.rows)
             && self.outer.iter().all(whole)
     }
@@ -188,7 +187,7 @@ impl<const N: usize> ElementwiseWork<N> {
         if !self.stream {
             return columns;
         }
-        columns.next_multiple_of((LINE / self.widths[0].max(1)).max(1))
+        columns.next_multiple_of((CACHE_LINE / self.widths[0].max(1)).max(1))
     }
 
     /// As many short rows as have room, or all there are.
@@ -235,7 +234,7 @@ impl<const N: usize> ElementwiseWork<N> {
         self.access.iter().any(|access| !access.is_direct())
     }
 
-    fn joins_rows(&self) -> bool {
+    pub(crate) fn joins_rows(&self) -> bool {
         self.access.iter().any(|access| access.is_joined())
     }
 }
@@ -324,46 +323,6 @@ fn path<const N: usize>(access: &[Access; N], one_row: bool) -> &'static str {
         (false, false, true, _) => "packed_lanes",
         (false, false, false, true) => "lanes",
         (false, false, false, false) => "rows_of_lanes",
-    }
-}
-
-impl<const N: usize> Divide for ElementwiseWork<N> {
-    fn halves(&self) -> Option<(Self, Self)> {
-        if let Some(at) = self.outer.iter().position(|l| l.len > 1) {
-            return self.cut(self.outer[at].len / 2, |work| &mut work.outer[at]);
-        }
-        let Block { rows, lanes } = self.block;
-        let rows = if self.uses_scratch() { rows.min(ALIGN) } else { 1 };
-        // Rows that are joined stay whole.
-        let at = if self.joins_rows() { lanes } else { lanes.min(ALIGN) };
-        let middle = |len: usize, block: usize| (len / 2).next_multiple_of(block.max(1));
-        self.cut(middle(self.rows.len, rows), |work| &mut work.rows)
-            .or_else(|| self.cut(middle(self.lanes.len, at), |work| &mut work.lanes))
-    }
-
-    fn bytes(&self) -> usize {
-        let turns: usize = self.outer.iter().map(|l| l.len).product();
-        turns * self.rows.len * self.lanes.len * self.widths.iter().sum::<usize>()
-    }
-}
-
-/// Lanes are cut at multiples of a line of the smallest elements.
-const ALIGN: usize = 64;
-
-impl<const N: usize> ElementwiseWork<N> {
-    /// The two parts before and after turn `at` of one loop.
-    fn cut(&self, at: usize, part: impl Fn(&mut Self) -> &mut Loop<N>) -> Option<(Self, Self)> {
-        let (mut first, mut second) = (self.clone(), self.clone());
-        let Loop { len, strides } = *part(&mut second);
-        if at == 0 || at >= len {
-            return None;
-        }
-        part(&mut first).len = at;
-        part(&mut second).len = len - at;
-        for (start, stride) in second.starts.iter_mut().zip(strides) {
-            *start += stride * at as isize;
-        }
-        Some((first, second))
     }
 }
 

@@ -16,9 +16,9 @@ use tensor_core::Layout;
 
 use super::{LanesBlock, fmt_loops};
 use crate::{
-    Loop,
-    micro::{GROUP, LINE, LONG, TALL, WIDE, Widths},
-    nest::{Loops, with_draft},
+    memory::CACHE_LINE,
+    nest::{Loop, Loops, with_draft},
+    reduction_order::{GROUP, LONG, TALL, WIDE, Widths},
 };
 
 /// The operands of a reduction's loops: what is read, what is written, and the place among the elements that are reduced to one.
@@ -125,8 +125,8 @@ impl ReduceWork {
         }
         let (LanesBlock { rows, lanes }, width) = (self.block, self.widths.input);
         // A line more than the row where that is half a page, so that rows do not fall on the same cache sets.
-        let spare = if (lanes * width).is_multiple_of(512) { LINE / width } else { 0 };
-        ((rows * (lanes + spare) * width).next_multiple_of(LINE), lanes + spare)
+        let spare = if (lanes * width).is_multiple_of(512) { CACHE_LINE / width } else { 0 };
+        ((rows * (lanes + spare) * width).next_multiple_of(CACHE_LINE), lanes + spare)
     }
 
     /// For each of [`loops`](Self::loops) the turns that are joined one after the other; more of them are halved. Loops that are kept are not.
@@ -184,7 +184,7 @@ impl ReduceWork {
 
     /// So many turns of a loop that is kept, but whole lines of the smallest elements if they are many.
     pub(crate) fn whole_lines(turns: usize) -> usize {
-        if turns < LINE { turns } else { turns / LINE * LINE }
+        if turns < CACHE_LINE { turns } else { turns / CACHE_LINE * CACHE_LINE }
     }
 }
 

@@ -1,0 +1,129 @@
+//! Copies: from any strides to any strides, and from any strides to fresh memory.
+
+#[cfg(doc)]
+use tensor_core::Error;
+use tensor_core::{
+    DimVec, Element, Elements, ElementsMut, Layout, MemoryFormat, Operand, Result, Target,
+    TensorBase, TensorView, TensorViewMut,
+};
+
+use crate::{
+    exec::Exec,
+    nest::check_shapes,
+    plan::Work,
+    run::{self, Ends},
+};
+
+/// Copies a view into another of the same shape, whatever the strides of either (PyTorch: `copy_`, without broadcasting).
+///
+/// ```
+/// use tensor_kernels::{Exec, Layout, TensorView, TensorViewMut, copy_into};
+///
+/// let pixels = [1u8, 2, 3, 4, 5, 6];
+/// let mut planes = [0u8; 6];
+/// let from = TensorView::new(&pixels, Layout::contiguous(&[2, 3])?)?.t()?;
+/// let mut to = TensorViewMut::new(&mut planes, Layout::contiguous(&[3, 2])?)?;
+/// copy_into(Exec::current()?, &from, &mut to)?;
+/// assert_eq!(planes, [1, 4, 2, 5, 3, 6]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::OutputShape`] if the shapes differ.
+pub fn copy_into<T: Element>(
+    exec: &Exec,
+    from: &TensorView<'_, T>,
+    to: &mut TensorViewMut<'_, T>,
+) -> Result<()> {
+    copy_elements(exec, from.into(), to.into())
+}
+
+#[inline]
+fn copy_elements<T: Element>(
+    exec: &Exec,
+    from: Elements<'_, T>,
+    mut to: ElementsMut<'_, T>,
+) -> Result<()> {
+    check_shapes(from.layout(), to.layout())?;
+    if run::is_tiny(to.layout()) {
+        run::copy_tiny(from, to);
+    } else {
+        let work = Work::new(from.layout(), to.layout(), size_of::<T>(), &exec.machine);
+        run::copy(exec, &work, Ends::new([(&mut to).into(), from.into()]));
+    }
+    Ok(())
+}
+
+/// A fresh tensor with the elements of a view, in a dense layout of the same shape.
+///
+/// # Errors
+/// [`Error::NotDense`] or [`Error::OutputShape`] for another kind of layout, [`Error::OutOfMemory`].
+pub fn copy_to_fresh<T: Element, K>(
+    exec: &Exec,
+    from: &TensorView<'_, T>,
+    layout: Layout,
+) -> Result<TensorBase<T, K>> {
+    check_shapes(from.layout(), &layout)?;
+    let work = Work::new(from.layout(), &layout, size_of::<T>(), &exec.machine);
+    run::copied(exec, &work, from, layout)
+}
+
+/// A contiguous tensor with the elements of a view (PyTorch: `contiguous()` of a tensor that is not).
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub fn to_fresh_contiguous<T: Element, K>(
+    exec: &Exec,
+    from: &TensorView<'_, T>,
+) -> Result<TensorBase<T, K>> {
+    copy_to_fresh(exec, from, Layout::contiguous(from.shape())?)
+}
+
+/// A dense tensor in a memory format with the elements of a view; `Preserve` keeps the order that they have.
+///
+/// # Errors
+/// [`Error::FormatRank`], [`Error::OutOfMemory`].
+pub fn to_fresh_format<T: Element, K>(
+    exec: &Exec,
+    from: &TensorView<'_, T>,
+    format: MemoryFormat,
+) -> Result<TensorBase<T, K>> {
+    let layout = match format {
+        MemoryFormat::Preserve => from.layout().preserved()?,
+        definite => Layout::with_format(from.shape(), definite)?,
+    };
+    copy_to_fresh(exec, from, layout)
+}
+
+/// Writes one value to every element of a view (PyTorch: `fill_`).
+///
+/// # Errors
+/// None today; the result has the form of the other operations.
+pub fn fill<T: Element>(exec: &Exec, to: &mut TensorViewMut<'_, T>, value: T) -> Result<()> {
+    let one = [value];
+    let shape = DimVec::from_slice(to.shape());
+    let from = TensorView::new(&one, Layout::contiguous(&[])?)?.broadcast_to(&shape)?;
+    copy_into(exec, &from, to)
+}
+
+/// Copies one tensor's elements into another, broadcasting them to its shape (PyTorch: `copy_`).
+///
+/// Two tensors of one storage may be given if they share no element, or are the same view (then nothing happens).
+///
+/// # Errors
+/// Shapes that do not broadcast, [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`] with two indices that meet, [`Error::Borrowed`].
+pub fn copy_between<T: Element, K>(
+    exec: &Exec,
+    from: &TensorBase<T, K>,
+    to: &TensorBase<T, K>,
+) -> Result<()> {
+    let from = from.broadcast_to(to.shape())?;
+    let from = Operand::from(&from);
+    let mut writing = Target::from(to).open()?;
+    let (to, beside) = writing.split()?;
+    match from.open(&beside, "copy", "input")?.elements() {
+        Some(from) => copy_elements(exec, from, to),
+        // It is the target itself.
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,91 @@
+//! A copy that is planned once and run any number of times.
+
+use std::fmt;
+
+use tensor_core::{Element, Error, Layout, Result, TensorView, TensorViewMut};
+
+use crate::{
+    exec::{Exec, Machine},
+    nest::check_shapes,
+    plan::Work,
+    run::{self, Ends},
+};
+
+/// A copy between two layouts of one shape, decided; can be run any number of times.
+///
+/// ```
+/// use tensor_kernels::{CopyPlan, Layout, Machine};
+///
+/// let rows = Layout::contiguous(&[128, 64])?;
+/// let plan = CopyPlan::new(&rows.t()?, &Layout::contiguous(&[64, 128])?, 4, &Machine::REFERENCE)?;
+/// assert_eq!(plan.path(), "tile");
+/// println!("{plan}");
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CopyPlan {
+    from: Layout,
+    to: Layout,
+    width: usize,
+    work: Work,
+}
+
+impl CopyPlan {
+    /// Plans a copy of elements of `width` bytes.
+    ///
+    /// # Errors
+    /// [`Error::OutputShape`] if the shapes differ, [`Error::TooLarge`] if a layout reaches farther than memory does.
+    pub fn new(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Result<Self> {
+        check_reach(from, width)?;
+        check_reach(to, width)?;
+        check_shapes(from, to)?;
+        let work = Work::new(from, to, width, machine);
+        Ok(Self { from: from.clone(), to: to.clone(), width, work })
+    }
+
+    /// The name of the path that the copy takes: `memcpy`, `rows`, `fill`, `tile`, `batched_tile`, `strided`, …
+    pub fn path(&self) -> &'static str {
+        self.work.path
+    }
+
+    /// Every path there is, in the order in which they are tried.
+    pub fn paths() -> impl Iterator<Item = &'static str> {
+        Work::paths()
+    }
+
+    /// Copies.
+    ///
+    /// # Errors
+    /// [`Error::NotPlanned`] if a view has another layout or element width than the plan was made for.
+    pub fn run<T: Element>(
+        &self,
+        exec: &Exec,
+        from: &TensorView<'_, T>,
+        to: &mut TensorViewMut<'_, T>,
+    ) -> Result<()> {
+        if size_of::<T>() != self.width || *from.layout() != self.from || *to.layout() != self.to {
+            return Err(Error::NotPlanned { from: from.shape().to_vec(), to: to.shape().to_vec() });
+        }
+        run::copy(exec, &self.work, Ends::new([to.into(), from.into()]));
+        Ok(())
+    }
+}
+
+/// Views have been checked against their memory; a layout alone may reach anywhere.
+fn check_reach(layout: &Layout, width: usize) -> Result<()> {
+    let end = layout.bounds().map_or(0, |(_, highest)| highest + 1);
+    match end.checked_mul(width) {
+        Some(bytes) if isize::try_from(bytes).is_ok() => Ok(()),
+        _ => Err(Error::TooLarge {
+            what: "an offset in bytes",
+            shape: layout.shape().to_vec(),
+            strides: layout.strides().to_vec(),
+        }),
+    }
+}
+
+impl fmt::Display for CopyPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.work.fmt(f)
+    }
+}

@@ -1,0 +1,178 @@
+//! Elementwise operations with any function: one, two or three inputs, into a given or a fresh result, or in place.
+//!
+//! Inputs are broadcast to the shape of the result. The function is compiled into the innermost loop, for each SIMD level: what the compiler can
+//! vectorise over a slice it vectorises here. If it panics the panic reaches the caller; a given result then holds old and new elements.
+//!
+//! The functions here take views, and closures. What the named operations take beyond that — tensors, values, a result that is an operand — is
+//! opened in [`call`](super::call), before anything is planned.
+
+use tensor_core::{
+    DimVec, Element, Layout, Operand, Result, TensorBase, TensorView, TensorViewMut,
+};
+
+use super::call::Call;
+use crate::{
+    exec::{Exec, Machine},
+    kernel::Closure,
+    plan::ElementwiseWork,
+};
+
+/// `out = f(a)` (PyTorch: a unary operation with `out=`).
+///
+/// # Errors
+/// [`Error::OutputShape`](crate::Error::OutputShape) if `out` has another shape than `a`.
+pub fn map_into<A: Element, R: Element>(
+    exec: &Exec,
+    a: &TensorView<'_, A>,
+    out: &mut TensorViewMut<'_, R>,
+    f: impl Fn(A) -> R + Sync,
+) -> Result<()> {
+    Call::new(exec, "map").into1(Closure(f), Some(a.into()), out.into())
+}
+
+/// `out = f(a, b)`, inputs broadcast (PyTorch: a binary operation with `out=`, which is not resized).
+///
+/// ```
+/// use tensor_kernels::{Exec, Tensor, zip_into};
+///
+/// let a = Tensor::arange(0.0f32, 12.0, 1.0)?.view(&[3, 4])?;
+/// let b = Tensor::arange(0.0f32, 4.0, 1.0)?;
+/// let sum = Tensor::zeros(&[4, 3])?.t()?;
+/// zip_into(Exec::current()?, &a.read()?.as_view(), &b.read()?.as_view(), &mut sum.write()?.as_view_mut()?, |a, b| a + b)?;
+/// assert_eq!(sum.get(&[2, 3])?, 14.0);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Broadcast`](crate::Error::Broadcast); [`Error::OutputShape`](crate::Error::OutputShape) if `out` does not have the broadcast shape.
+pub fn zip_into<A: Element, B: Element, R: Element>(
+    exec: &Exec,
+    a: &TensorView<'_, A>,
+    b: &TensorView<'_, B>,
+    out: &mut TensorViewMut<'_, R>,
+    f: impl Fn(A, B) -> R + Sync,
+) -> Result<()> {
+    Call::new(exec, "zip").into2(Closure(f), Some(a.into()), Some(b.into()), out.into())
+}
+
+/// `out = f(a, b, c)`, inputs broadcast.
+///
+/// # Errors
+/// As [`zip_into`].
+pub fn zip3_into<A: Element, B: Element, C: Element, R: Element>(
+    exec: &Exec,
+    a: &TensorView<'_, A>,
+    b: &TensorView<'_, B>,
+    c: &TensorView<'_, C>,
+    out: &mut TensorViewMut<'_, R>,
+    f: impl Fn(A, B, C) -> R + Sync,
+) -> Result<()> {
+    let call = Call::new(exec, "zip3");
+    call.into3(Closure(f), Some(a.into()), Some(b.into()), Some(c.into()), out.into())
+}
+
+/// `x = f(x)`, in place.
+///
+/// # Errors
+/// None today; the result has the form of the other operations.
+pub fn map_inplace<T: Element>(
+    exec: &Exec,
+    x: &mut TensorViewMut<'_, T>,
+    f: impl Fn(T) -> T + Sync,
+) -> Result<()> {
+    Call::new(exec, "map_inplace").into1(Closure(f), None::<Operand<'_, T>>, x.into())
+}
+
+/// `x = f(x, b)`, in place; `b` is broadcast to the shape of `x`.
+///
+/// # Errors
+/// [`Error::Broadcast`](crate::Error::Broadcast); [`Error::OutputShape`](crate::Error::OutputShape) if `b` does not broadcast to the shape of `x`.
+pub fn zip_inplace<T: Element, B: Element>(
+    exec: &Exec,
+    x: &mut TensorViewMut<'_, T>,
+    b: &TensorView<'_, B>,
+    f: impl Fn(T, B) -> T + Sync,
+) -> Result<()> {
+    let call = Call::new(exec, "zip_inplace");
+    call.into2(Closure(f), None::<Operand<'_, T>>, Some(b.into()), x.into())
+}
+
+/// `x = f(x, b, c)`, in place; `b` and `c` are broadcast to the shape of `x`.
+///
+/// # Errors
+/// As [`zip_inplace`].
+pub fn zip3_inplace<T: Element, B: Element, C: Element>(
+    exec: &Exec,
+    x: &mut TensorViewMut<'_, T>,
+    b: &TensorView<'_, B>,
+    c: &TensorView<'_, C>,
+    f: impl Fn(T, B, C) -> T + Sync,
+) -> Result<()> {
+    let call = Call::new(exec, "zip3_inplace");
+    call.into3(Closure(f), None::<Operand<'_, T>>, Some(b.into()), Some(c.into()), x.into())
+}
+
+/// `f(a)` in fresh memory, laid out as PyTorch does (see [`Layout::elementwise`]).
+///
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub fn map_fresh<A: Element, R: Element, K>(
+    exec: &Exec,
+    a: &TensorView<'_, A>,
+    f: impl Fn(A) -> R + Sync,
+) -> Result<TensorBase<R, K>> {
+    Call::new(exec, "map").fresh1(Closure(f), a.into())
+}
+
+/// `f(a, b)` in fresh memory, inputs broadcast, laid out as PyTorch does.
+///
+/// # Errors
+/// [`Error::Broadcast`](crate::Error::Broadcast), [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub fn zip_fresh<A: Element, B: Element, R: Element, K>(
+    exec: &Exec,
+    a: &TensorView<'_, A>,
+    b: &TensorView<'_, B>,
+    f: impl Fn(A, B) -> R + Sync,
+) -> Result<TensorBase<R, K>> {
+    Call::new(exec, "zip").fresh2(Closure(f), a.into(), b.into())
+}
+
+/// `f(a, b, c)` in fresh memory, inputs broadcast, laid out as PyTorch does.
+///
+/// # Errors
+/// [`Error::Broadcast`](crate::Error::Broadcast), [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub fn zip3_fresh<A: Element, B: Element, C: Element, R: Element, K>(
+    exec: &Exec,
+    a: &TensorView<'_, A>,
+    b: &TensorView<'_, B>,
+    c: &TensorView<'_, C>,
+    f: impl Fn(A, B, C) -> R + Sync,
+) -> Result<TensorBase<R, K>> {
+    Call::new(exec, "zip3").fresh3(Closure(f), a.into(), b.into(), c.into())
+}
+
+/// The name of the path that an elementwise operation takes: `lanes`, `rows_of_lanes`, `packed_lanes`, `tiled_lanes`, `picked_lanes`, …
+///
+/// The layout of the result comes first, and so do the bytes of its elements among the `widths`: how many elements a short row has depends on them.
+///
+/// ```
+/// use tensor_kernels::{Layout, elementwise_path};
+///
+/// let pixels = Layout::contiguous(&[64, 64, 3])?;
+/// let means = Layout::contiguous(&[3])?;
+/// assert_eq!(elementwise_path([&pixels, &pixels, &means], [4; 3])?, "packed_lanes");
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Expand`](crate::Error::Expand) if an input does not broadcast to the result's shape.
+pub fn elementwise_path<const N: usize>(
+    layouts: [&Layout; N],
+    widths: [usize; N],
+) -> Result<&'static str> {
+    let shape = layouts[0].shape();
+    let broadcast: DimVec<Layout> =
+        layouts.iter().map(|layout| layout.broadcast_to(shape)).collect::<Result<_>>()?;
+    let layouts = std::array::from_fn(|k| &broadcast[k]);
+    Ok(ElementwiseWork::plan(layouts, widths, &Machine::REFERENCE).path)
+}

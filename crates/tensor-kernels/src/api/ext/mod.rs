@@ -1,0 +1,410 @@
+//! Method syntax for tensors: what copies or computes, on this machine, with the caller's threads.
+
+mod methods;
+mod operators;
+mod reshaped;
+
+use tensor_core::{
+    Element, Error, Layout, MemoryFormat, Operand, Over, Result, Target, TensorBase, infer_shape,
+};
+
+use crate::{
+    api::{
+        call::Call,
+        copy::{copy_between, fill, to_fresh_contiguous, to_fresh_format},
+        ops, reductions,
+    },
+    element::{Bits, Cast, Compare, Fraction, Integer, Logic, Number, Ordered, Real, Summable},
+    exec::Exec,
+    kernel::Closure,
+};
+pub use reshaped::Reshaped;
+
+/// What copies or computes, as methods of tensors.
+///
+/// Every method fails with [`Error::Borrowed`] if the storage is borrowed in conflict, and with [`Error::OutOfMemory`] if there is no memory for a
+/// fresh result.
+///
+/// ```
+/// use tensor_kernels::{Tensor, TensorExt};
+///
+/// let t = Tensor::arange(0i64, 24, 1)?.view(&[1, 2, 3, 4])?;
+/// let column = t.select(3, 2)?;
+/// let flat = column.reshape(&[3, 2])?;
+/// assert!(!flat.copied() && flat.same_storage(&t)); // not contiguous, but viewable
+/// assert_eq!(flat.strides(), [8, 4]);
+/// assert_eq!(flat.contiguous()?.to_vec()?, [2, 6, 10, 14, 18, 22]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+pub trait TensorExt<T: Element, K>: Sized {
+    /// The tensor itself if it is contiguous, else a contiguous copy (PyTorch: `contiguous()`).
+    ///
+    /// # Errors
+    /// See the trait.
+    fn contiguous(&self) -> Result<TensorBase<T, K>>;
+
+    /// The tensor itself if it is contiguous in a memory format, else such a copy (PyTorch: `contiguous(memory_format=…)`).
+    ///
+    /// # Errors
+    /// [`Error::FormatRank`]; [`Error::PreserveFormat`].
+    fn to_contiguous(&self, format: MemoryFormat) -> Result<TensorBase<T, K>>;
+
+    /// As [`contiguous`](Self::contiguous), but with row-major strides also for dimensions of size 1, whose strides do not matter to PyTorch, but to
+    /// code that takes strides at their word. Never copies more than `contiguous` does.
+    ///
+    /// # Errors
+    /// See the trait.
+    fn contiguous_canonical(&self) -> Result<TensorBase<T, K>>;
+
+    /// A copy in fresh memory; a dense tensor keeps its strides (PyTorch: `clone()`).
+    ///
+    /// # Errors
+    /// See the trait.
+    fn deep_clone(&self) -> Result<TensorBase<T, K>>;
+
+    /// The elements under another shape: a view if strides can express it, else a copy (PyTorch: `reshape`).
+    ///
+    /// # Errors
+    /// A shape with another number of elements.
+    fn reshape(&self, sizes: &[isize]) -> Result<Reshaped<T, K>>;
+
+    /// The elements under another shape, always in fresh contiguous memory.
+    ///
+    /// # Errors
+    /// A shape with another number of elements.
+    fn reshape_copy(&self, sizes: &[isize]) -> Result<TensorBase<T, K>>;
+
+    /// Several dimensions as one: a view if strides can express it, else a copy (PyTorch: `flatten`).
+    ///
+    /// # Errors
+    /// Dimensions out of range or in the wrong order.
+    fn flattened(&self, start: isize, end: isize) -> Result<Reshaped<T, K>>;
+
+    /// The tensor side by side with itself, `times` along each dimension (PyTorch: `repeat`, NumPy: `tile`).
+    ///
+    /// # Errors
+    /// Fewer numbers than dimensions; a result too large.
+    fn repeat(&self, times: &[usize]) -> Result<TensorBase<T, K>>;
+
+    /// Writes the elements of another tensor, broadcast, into this one (PyTorch: `copy_`).
+    ///
+    /// # Errors
+    /// Shapes that do not broadcast; tensors that share elements.
+    fn copy_from(&self, from: &TensorBase<T, K>) -> Result<()>;
+
+    /// Writes one value to every element (PyTorch: `fill_`).
+    ///
+    /// # Errors
+    /// [`Error::WriteOverlap`].
+    fn fill(&self, value: T) -> Result<()>;
+
+    /// The elements converted to another type (PyTorch: `to(dtype)`).
+    ///
+    /// # Errors
+    /// See the trait.
+    fn cast<U: Element>(&self) -> Result<TensorBase<U, K>>
+    where
+        T: Cast<U>;
+
+    /// A function of each element.
+    ///
+    /// # Errors
+    /// See the trait.
+    fn map<R: Element>(&self, f: impl Fn(T) -> R + Sync) -> Result<TensorBase<R, K>>;
+
+    /// Replaces each element by a function of it.
+    ///
+    /// # Errors
+    /// [`Error::WriteOverlap`].
+    fn map_inplace(&self, f: impl Fn(T) -> T + Sync) -> Result<()>;
+
+    /// A function of the elements of two tensors, broadcast.
+    ///
+    /// # Errors
+    /// [`Error::Broadcast`].
+    fn zip_map<B: Element, R: Element>(
+        &self,
+        b: &TensorBase<B, K>,
+        f: impl Fn(T, B) -> R + Sync,
+    ) -> Result<TensorBase<R, K>>;
+
+    /// Replaces each element by a function of it and of the other tensor's, which is broadcast (PyTorch: `x.add_(b)` and its like).
+    ///
+    /// # Errors
+    /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`]; [`Error::ReadWriteOverlap`] if the other tensor shares elements with
+    /// this one without being the same view.
+    fn zip_inplace<B: Element>(
+        &self,
+        b: &TensorBase<B, K>,
+        f: impl Fn(T, B) -> T + Sync,
+    ) -> Result<()>;
+
+    /// A function of the elements of three tensors, broadcast.
+    ///
+    /// # Errors
+    /// [`Error::Broadcast`].
+    fn zip3_map<B: Element, C: Element, R: Element>(
+        &self,
+        b: &TensorBase<B, K>,
+        c: &TensorBase<C, K>,
+        f: impl Fn(T, B, C) -> R + Sync,
+    ) -> Result<TensorBase<R, K>>;
+
+    /// Replaces each element by a function of it and of two other tensors', which are broadcast.
+    ///
+    /// # Errors
+    /// As [`zip_inplace`](Self::zip_inplace).
+    fn zip3_inplace<B: Element, C: Element>(
+        &self,
+        b: &TensorBase<B, K>,
+        c: &TensorBase<C, K>,
+        f: impl Fn(T, B, C) -> T + Sync,
+    ) -> Result<()>;
+
+    /// This tensor as an operand of [`ops`].
+    fn operand(&self) -> Operand<'_, T>;
+
+    /// This tensor as a result of [`ops`].
+    fn target(&self) -> Target<'_, T>;
+
+    methods::binary! {
+        add add_inplace Add Number -> T, "The sum, broadcast (PyTorch: `torch.add`).";
+        sub sub_inplace Sub Number -> T, "The difference, broadcast (PyTorch: `torch.sub`).";
+        mul mul_inplace Mul Number -> T, "The product, broadcast (PyTorch: `torch.mul`).";
+        div_floor div_floor_inplace DivFloor Ordered -> T, "The quotient rounded down (PyTorch: `torch.div(rounding_mode='floor')`).";
+        div_trunc div_trunc_inplace DivTrunc Ordered -> T, "The quotient rounded towards 0 (PyTorch: `torch.div(rounding_mode='trunc')`).";
+        rem rem_inplace Rem Ordered -> T, "The remainder, with the divisor's sign (PyTorch: `torch.remainder`).";
+        pow pow_inplace Pow Number -> T, "The power (PyTorch: `torch.pow`).";
+        atan2 atan2_inplace Atan2 Real -> T, "The angle of the point (b, self) (PyTorch: `torch.atan2`).";
+        minimum minimum_inplace Minimum Compare -> T, "The lesser; NaN if one is (PyTorch: `torch.minimum`).";
+        maximum maximum_inplace Maximum Compare -> T, "The greater; NaN if one is (PyTorch: `torch.maximum`).";
+        bitwise_and bitwise_and_inplace BitwiseAnd Bits -> T, "The bits that both have (PyTorch: `torch.bitwise_and`).";
+        bitwise_or bitwise_or_inplace BitwiseOr Bits -> T, "The bits that one or both have (PyTorch: `torch.bitwise_or`).";
+        bitwise_xor bitwise_xor_inplace BitwiseXor Bits -> T, "The bits that only one has (PyTorch: `torch.bitwise_xor`).";
+        shl shl_inplace Shl Integer -> T, "Shifted towards the high bits (PyTorch: `torch.bitwise_left_shift`).";
+        shr shr_inplace Shr Integer -> T, "Shifted towards the low bits (PyTorch: `torch.bitwise_right_shift`).";
+    }
+
+    methods::binary_fresh! {
+        div Div Number -> T::Float, "The quotient, of integers as f32 (PyTorch: `torch.div`).";
+        elem_eq Eq Logic -> bool, "Which elements are equal? (PyTorch: `torch.eq`)";
+        elem_ne Ne Logic -> bool, "Which elements are not equal? (PyTorch: `torch.ne`)";
+        elem_lt Lt Compare -> bool, "Which elements are less? (PyTorch: `torch.lt`)";
+        elem_le Le Compare -> bool, "Which elements are less or equal? (PyTorch: `torch.le`)";
+        elem_gt Gt Compare -> bool, "Which elements are greater? (PyTorch: `torch.gt`)";
+        elem_ge Ge Compare -> bool, "Which elements are greater or equal? (PyTorch: `torch.ge`)";
+        logical_and LogicalAnd Logic -> bool, "Where are both other than 0? (PyTorch: `torch.logical_and`)";
+        logical_or LogicalOr Logic -> bool, "Where is one other than 0? (PyTorch: `torch.logical_or`)";
+        logical_xor LogicalXor Logic -> bool, "Where is only one other than 0? (PyTorch: `torch.logical_xor`)";
+    }
+
+    methods::binary_inplace! {
+        div_inplace Div Fraction, "Replaces the elements by their quotients (PyTorch: `div_`).";
+    }
+
+    methods::unary! {
+        neg neg_inplace Neg Number, "The negatives (PyTorch: `torch.neg`).";
+        sign sign_inplace Sign Ordered, "−1, 0 or 1; NaN gives 0 (PyTorch: `torch.sign`).";
+        square square_inplace Square Number, "The squares (PyTorch: `torch.square`).";
+        relu relu_inplace Relu Ordered, "The elements, 0 where they are below; NaN stays (PyTorch: `torch.relu`).";
+        gelu gelu_inplace Gelu Real, "The elements times the normal distribution's share below them (PyTorch: `gelu`).";
+        silu silu_inplace Silu Real, "The elements times their [`sigmoid`](Self::sigmoid) (PyTorch: `silu`).";
+        floor floor_inplace Floor Ordered, "The integers below (PyTorch: `torch.floor`).";
+        ceil ceil_inplace Ceil Ordered, "The integers above (PyTorch: `torch.ceil`).";
+        round round_inplace Round Ordered, "The nearest integers, the even one of two (PyTorch: `torch.round`).";
+        trunc trunc_inplace Trunc Ordered, "The integers towards 0 (PyTorch: `torch.trunc`).";
+        bitwise_not bitwise_not_inplace BitwiseNot Bits, "The other bits (PyTorch: `torch.bitwise_not`).";
+    }
+
+    methods::unary_float! {
+        recip recip_inplace Recip, "1 through the elements (PyTorch: `torch.reciprocal`).";
+        sqrt sqrt_inplace Sqrt, "The square roots (PyTorch: `torch.sqrt`).";
+        rsqrt rsqrt_inplace Rsqrt, "1 through the square roots (PyTorch: `torch.rsqrt`).";
+        exp exp_inplace Exp, "e to the power of the elements (PyTorch: `torch.exp`).";
+        ln ln_inplace Ln, "The natural logarithms (PyTorch: `torch.log`).";
+        log2 log2_inplace Log2, "The logarithms to base 2 (PyTorch: `torch.log2`).";
+        log10 log10_inplace Log10, "The logarithms to base 10 (PyTorch: `torch.log10`).";
+        sin sin_inplace Sin, "The sines (PyTorch: `torch.sin`).";
+        cos cos_inplace Cos, "The cosines (PyTorch: `torch.cos`).";
+        tanh tanh_inplace Tanh, "The hyperbolic tangents (PyTorch: `torch.tanh`).";
+        sigmoid sigmoid_inplace Sigmoid, "1 / (1 + e^−x) (PyTorch: `torch.sigmoid`).";
+    }
+
+    methods::unary_fresh! {
+        abs Abs Number -> T::Magnitude, "The distances from 0 (PyTorch: `torch.abs`).";
+        is_nan IsNan Logic -> bool, "Which elements are NaN? (PyTorch: `torch.isnan`)";
+        logical_not LogicalNot Logic -> bool, "Which elements are 0? (PyTorch: `torch.logical_not`)";
+    }
+
+    methods::unary_inplace! {
+        abs_inplace Abs Ordered, "Replaces the elements by their distances from 0 (PyTorch: `abs_`).";
+    }
+
+    methods::ternary! {
+        mul_add mul_add_inplace MulAdd Number factor summand, "`self · factor + summand`, broadcast, rounded once for real numbers (PyTorch: `torch.addcmul`).";
+        clamp clamp_inplace Clamp Compare least most, "The elements, but at least `least` and at most `most` (PyTorch: `torch.clamp`).";
+    }
+
+    methods::reductions! {
+        sum sum_all Sum Summable -> T::Sum, "The sum over dimensions (PyTorch: `torch.sum`).";
+        prod prod_all Prod Summable -> T::Sum, "The product over dimensions (PyTorch: `torch.prod`).";
+        mean mean_all Mean Fraction -> T, "The mean over dimensions (PyTorch: `torch.mean`).";
+        min min_all Min Compare -> T, "The least element over dimensions; NaN if one is (PyTorch: `torch.amin`).";
+        max max_all Max Compare -> T, "The greatest element over dimensions; NaN if one is (PyTorch: `torch.amax`).";
+        argmin argmin_all ArgMin Compare -> i64, "Where the least element is, over dimensions (PyTorch: `torch.argmin`).";
+        argmax argmax_all ArgMax Compare -> i64, "Where the greatest element is, over dimensions (PyTorch: `torch.argmax`).";
+    }
+
+    /// The elements of `a` where this is true, else those of `b`, broadcast (PyTorch: `torch.where`).
+    ///
+    /// # Errors
+    /// [`Error::Broadcast`].
+    fn where_cond<'a, 'b, U: Element>(
+        &self,
+        a: impl Into<Operand<'a, U>>,
+        b: impl Into<Operand<'b, U>>,
+    ) -> Result<TensorBase<U, K>>
+    where
+        Self: TensorExt<bool, K>,
+    {
+        let condition = TensorExt::<bool, K>::operand(self);
+        current("where_cond")?.fresh3(ops::Where, condition, a.into(), b.into())
+    }
+}
+
+/// A call with the defaults.
+fn current(op: &'static str) -> Result<Call<'static>> {
+    Ok(Call::new(Exec::current()?, op))
+}
+
+impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
+    fn contiguous(&self) -> Result<TensorBase<T, K>> {
+        if self.is_contiguous() {
+            return Ok(self.clone());
+        }
+        to_fresh_contiguous(Exec::current()?, &self.read()?.as_view())
+    }
+
+    fn to_contiguous(&self, format: MemoryFormat) -> Result<TensorBase<T, K>> {
+        if format == MemoryFormat::Preserve {
+            return Err(Error::PreserveFormat);
+        }
+        if self.layout().is_contiguous_as(format) {
+            return Ok(self.clone());
+        }
+        to_fresh_format(Exec::current()?, &self.read()?.as_view(), format)
+    }
+
+    fn contiguous_canonical(&self) -> Result<TensorBase<T, K>> {
+        if self.is_contiguous() {
+            let strides = Layout::contiguous(self.shape())?;
+            return self.with_layout(Layout::new(
+                self.shape(),
+                strides.strides(),
+                self.storage_offset(),
+            )?);
+        }
+        self.contiguous()
+    }
+
+    fn deep_clone(&self) -> Result<TensorBase<T, K>> {
+        to_fresh_format(Exec::current()?, &self.read()?.as_view(), MemoryFormat::Preserve)
+    }
+
+    fn reshape(&self, sizes: &[isize]) -> Result<Reshaped<T, K>> {
+        match self.view(sizes) {
+            Ok(tensor) => Ok(Reshaped { tensor, copied: false }),
+            Err(Error::NotViewable { .. }) => {
+                Ok(Reshaped { tensor: self.reshape_copy(sizes)?, copied: true })
+            }
+            Err(refused) => Err(refused),
+        }
+    }
+
+    fn reshape_copy(&self, sizes: &[isize]) -> Result<TensorBase<T, K>> {
+        infer_shape(sizes, self.numel())?;
+        to_fresh_contiguous(Exec::current()?, &self.read()?.as_view())?.view(sizes)
+    }
+
+    fn flattened(&self, start: isize, end: isize) -> Result<Reshaped<T, K>> {
+        match self.flatten(start, end) {
+            Ok(tensor) => Ok(Reshaped { tensor, copied: false }),
+            Err(Error::NotViewable { .. }) => {
+                let copy: TensorBase<T, K> =
+                    to_fresh_contiguous(Exec::current()?, &self.read()?.as_view())?;
+                Ok(Reshaped { tensor: copy.flatten(start, end)?, copied: true })
+            }
+            Err(refused) => Err(refused),
+        }
+    }
+
+    fn repeat(&self, times: &[usize]) -> Result<TensorBase<T, K>> {
+        crate::api::repeat::repeat(Exec::current()?, &self.read()?.as_view(), times)
+    }
+
+    fn copy_from(&self, from: &TensorBase<T, K>) -> Result<()> {
+        copy_between(Exec::current()?, from, self)
+    }
+
+    fn fill(&self, value: T) -> Result<()> {
+        fill(Exec::current()?, &mut self.write()?.as_view_mut()?, value)
+    }
+
+    fn cast<U: Element>(&self) -> Result<TensorBase<U, K>>
+    where
+        T: Cast<U>,
+    {
+        current("cast")?.fresh1(ops::Convert::TO, self.into())
+    }
+
+    fn map<R: Element>(&self, f: impl Fn(T) -> R + Sync) -> Result<TensorBase<R, K>> {
+        current("map")?.fresh1(Closure(f), self.into())
+    }
+
+    fn map_inplace(&self, f: impl Fn(T) -> T + Sync) -> Result<()> {
+        current("map_inplace")?.into1(Closure(f), Some(self.into()), self.into())
+    }
+
+    fn zip_map<B: Element, R: Element>(
+        &self,
+        b: &TensorBase<B, K>,
+        f: impl Fn(T, B) -> R + Sync,
+    ) -> Result<TensorBase<R, K>> {
+        current("zip")?.fresh2(Closure(f), self.into(), b.into())
+    }
+
+    fn zip_inplace<B: Element>(
+        &self,
+        b: &TensorBase<B, K>,
+        f: impl Fn(T, B) -> T + Sync,
+    ) -> Result<()> {
+        current("zip_inplace")?.into2(Closure(f), Some(self.into()), Some(b.into()), self.into())
+    }
+
+    fn zip3_map<B: Element, C: Element, R: Element>(
+        &self,
+        b: &TensorBase<B, K>,
+        c: &TensorBase<C, K>,
+        f: impl Fn(T, B, C) -> R + Sync,
+    ) -> Result<TensorBase<R, K>> {
+        current("zip3")?.fresh3(Closure(f), self.into(), b.into(), c.into())
+    }
+
+    fn zip3_inplace<B: Element, C: Element>(
+        &self,
+        b: &TensorBase<B, K>,
+        c: &TensorBase<C, K>,
+        f: impl Fn(T, B, C) -> T + Sync,
+    ) -> Result<()> {
+        let (x, b, c) = (Some(self.into()), Some(b.into()), Some(c.into()));
+        current("zip3_inplace")?.into3(Closure(f), x, b, c, self.into())
+    }
+
+    fn operand(&self) -> Operand<'_, T> {
+        self.into()
+    }
+
+    fn target(&self) -> Target<'_, T> {
+        self.into()
+    }
+}

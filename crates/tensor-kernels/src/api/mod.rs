@@ -1,0 +1,15 @@
+//! What users call: copies, elementwise operations, reductions, and the methods of tensors.
+//!
+//! Shapes, overlap and borrows are checked here. What is called below cannot fail, except for want of memory.
+
+pub(crate) mod call;
+pub(crate) mod copy;
+pub(crate) mod copy_plan;
+mod divisors;
+pub(crate) mod elementwise;
+pub(crate) mod ext;
+pub mod ops;
+pub(crate) mod reduce;
+mod reductions;
+pub(crate) mod repeat;
+pub(crate) mod tensor;

@@ -1,0 +1,119 @@
+//! Operations on three operands.
+
+use tensor_core::{Element, Operand, Result, Target, TensorBase};
+
+use crate::{
+    api::{call::Call, tensor::Simd},
+    element::{Compare, Number},
+    exec::Exec,
+    kernel::Function3,
+    math::Arith,
+};
+
+/// For each operation: a type to be compiled for each instruction set, and its three forms.
+macro_rules! ternary {
+    ($(
+        $(#[$doc:meta])*
+        $op:ident $name:ident $into:ident in place $inplace:ident: $bound:ident, |$t:ident, $m:ident, $a:ident, $b:ident, $c:ident| $value:expr;
+    )*) => {$(
+        pub(crate) struct $op;
+
+        impl<$t: $bound> Function3<$t, $t, $t> for $op {
+            type Output = $t;
+
+            #[inline(always)]
+            fn call<$m: Arith>(&self, $a: $t, $b: $t, $c: $t) -> $t {
+                $value
+            }
+        }
+
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// Shapes that do not broadcast, a storage that is being written, no memory.
+        pub fn $name<'a, 'b, 'c, $t: $bound>(
+            exec: &Exec,
+            a: impl Into<Operand<'a, $t>>,
+            b: impl Into<Operand<'b, $t>>,
+            c: impl Into<Operand<'c, $t>>,
+        ) -> Result<TensorBase<$t, Simd>> {
+            Call::new(exec, stringify!($name)).fresh3($op, a.into(), b.into(), c.into())
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
+        ///
+        /// # Errors
+        /// Also a result of another shape, or that shares elements with an operand without being it, or with itself; see [`ops`](crate::ops).
+        pub fn $into<'a, 'b, 'c, 'o, $t: $bound>(
+            exec: &Exec,
+            a: impl Into<Operand<'a, $t>>,
+            b: impl Into<Operand<'b, $t>>,
+            c: impl Into<Operand<'c, $t>>,
+            out: impl Into<Target<'o, $t>>,
+        ) -> Result<()> {
+            let (a, b, c) = (Some(a.into()), Some(b.into()), Some(c.into()));
+            Call::new(exec, stringify!($name)).into3($op, a, b, c, out.into())
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`] in the place of the first operand.")]
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($into), "`].")]
+        pub fn $inplace<'x, 'b, 'c, $t: $bound>(
+            exec: &Exec,
+            x: impl Into<Target<'x, $t>>,
+            b: impl Into<Operand<'b, $t>>,
+            c: impl Into<Operand<'c, $t>>,
+        ) -> Result<()> {
+            let (b, c) = (Some(b.into()), Some(c.into()));
+            Call::new(exec, stringify!($name)).into3($op, None::<Operand<'_, $t>>, b, c, x.into())
+        }
+    )*};
+}
+
+ternary! {
+    /// `a · b + c` (PyTorch: `torch.addcmul(c, a, b)`). Rounded once for f32 and f64, and what f32 has so is rounded to f16 and bf16.
+    MulAdd mul_add mul_add_into in place mul_add_inplace: Number, |T, M, a, b, c| a.times_plus(b, c);
+    /// a, but at least b and at most c, which wins; NaN if one is (PyTorch: `torch.clamp`).
+    Clamp clamp clamp_into in place clamp_inplace: Compare, |T, M, a, b, c| a.most(b).least(c);
+}
+
+/// b or c, as a condition says.
+pub(crate) struct Where;
+
+impl<T: Element> Function3<bool, T, T> for Where {
+    type Output = T;
+
+    #[inline(always)]
+    fn call<M: Arith>(&self, condition: bool, a: T, b: T) -> T {
+        if condition { a } else { b }
+    }
+}
+
+/// a where a condition holds, else b (PyTorch: `torch.where`).
+///
+/// # Errors
+/// Shapes that do not broadcast, a storage that is being written, no memory.
+pub fn where_cond<'c, 'a, 'b, T: Element>(
+    exec: &Exec,
+    condition: impl Into<Operand<'c, bool>>,
+    a: impl Into<Operand<'a, T>>,
+    b: impl Into<Operand<'b, T>>,
+) -> Result<TensorBase<T, Simd>> {
+    Call::new(exec, "where_cond").fresh3(Where, condition.into(), a.into(), b.into())
+}
+
+/// [`where_cond`] into a given result.
+///
+/// # Errors
+/// Also a result of another shape, or that shares elements with an operand without being it, or with itself; see [`ops`](crate::ops).
+pub fn where_cond_into<'c, 'a, 'b, 'o, T: Element>(
+    exec: &Exec,
+    condition: impl Into<Operand<'c, bool>>,
+    a: impl Into<Operand<'a, T>>,
+    b: impl Into<Operand<'b, T>>,
+    out: impl Into<Target<'o, T>>,
+) -> Result<()> {
+    let (condition, a, b) = (Some(condition.into()), Some(a.into()), Some(b.into()));
+    Call::new(exec, "where_cond").into3(Where, condition, a, b, out.into())
+}

@@ -1,0 +1,168 @@
+//! Operations on one operand.
+
+use tensor_core::{Element, Operand, Result, Target, TensorBase};
+
+use crate::{
+    api::{call::Call, tensor::Simd},
+    element::{Bits, Cast, Fraction, Logic, Number, Ordered, Real},
+    exec::Exec,
+    kernel::Function1,
+    math::Arith,
+};
+
+/// For each operation: a type to be compiled for each instruction set, and its three forms; the third for results of the operand's type.
+macro_rules! unary {
+    ($(
+        $(#[$doc:meta])*
+        $op:ident $name:ident $into:ident $(in place $inplace:ident<$place_bound:ident>)?: $bound:ident -> $output:ty,
+        |$t:ident, $m:ident, $a:ident| $value:expr $(, far $has_far:ident if $is_far:expr, $far:expr)?;
+    )*) => {$(
+        pub(crate) struct $op;
+
+        impl<$t: $bound> Function1<$t> for $op {
+            type Output = $output;
+
+            #[inline(always)]
+            fn call<$m: Arith>(&self, $a: $t) -> $output {
+                $value
+            }
+
+            $(
+                const HAS_FAR: bool = <$t::Float as Fraction>::$has_far;
+
+                #[inline(always)]
+                fn is_far(&self, $a: $t) -> bool {
+                    $is_far
+                }
+
+                #[inline(always)]
+                fn call_far<$m: Arith>(&self, $a: $t) -> $output {
+                    $far
+                }
+            )?
+        }
+
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// A storage that is being written, no memory.
+        pub fn $name<'a, $t: $bound>(exec: &Exec, a: impl Into<Operand<'a, $t>>) -> Result<TensorBase<$output, Simd>> {
+            Call::new(exec, stringify!($name)).fresh1($op, a.into())
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
+        ///
+        /// # Errors
+        /// Also a result of another shape, or that shares elements with the operand without being it, or with itself; see [`ops`](crate::ops).
+        pub fn $into<'a, 'o, $t: $bound>(
+            exec: &Exec,
+            a: impl Into<Operand<'a, $t>>,
+            out: impl Into<Target<'o, $output>>,
+        ) -> Result<()> {
+            Call::new(exec, stringify!($name)).into1($op, Some(a.into()), out.into())
+        }
+
+        $(
+            #[doc = concat!("[`", stringify!($name), "`] in place.")]
+            ///
+            /// # Errors
+            #[doc = concat!("As [`", stringify!($into), "`].")]
+            pub fn $inplace<'x, $t: $place_bound>(exec: &Exec, x: impl Into<Target<'x, $t>>) -> Result<()> {
+                Call::new(exec, stringify!($name)).into1($op, None::<Operand<'_, $t>>, x.into())
+            }
+        )?
+    )*};
+}
+
+unary! {
+    /// `−a` (PyTorch: `torch.neg`).
+    Neg neg neg_into in place neg_inplace<Number>: Number -> T, |T, M, a| a.negated();
+    /// The distance from 0; the least integer has none and stays (PyTorch: `torch.abs`).
+    Abs abs abs_into in place abs_inplace<Ordered>: Number -> T::Magnitude, |T, M, a| a.magnitude();
+    /// −1, 0 or 1; NaN gives 0 (PyTorch: `torch.sign`).
+    Sign sign sign_into in place sign_inplace<Ordered>: Ordered -> T, |T, M, a| a.sign();
+    /// `1 / a`, of integers as f32 (PyTorch: `torch.reciprocal`).
+    Recip recip recip_into in place recip_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().reciprocal();
+    /// `√a`, of integers as f32 (PyTorch: `torch.sqrt`).
+    Sqrt sqrt sqrt_into in place sqrt_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().root();
+    /// `1 / √a`, of integers as f32 (PyTorch: `torch.rsqrt`).
+    Rsqrt rsqrt rsqrt_into in place rsqrt_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().reciprocal_root();
+    /// `a · a` (PyTorch: `torch.square`).
+    Square square square_into in place square_inplace<Number>: Number -> T, |T, M, a| a.times(a);
+    /// `e^a`, of integers as f32 (PyTorch: `torch.exp`).
+    Exp exp exp_into in place exp_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().near_exp::<M>(),
+        far EXP_HAS_FAR if a.to_float().is_exp_far(), a.to_float().exp::<M>();
+    /// The natural logarithm, of integers as f32 (PyTorch: `torch.log`).
+    Ln ln ln_into in place ln_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().ln::<M>();
+    /// The logarithm to base 2, of integers as f32 (PyTorch: `torch.log2`).
+    Log2 log2 log2_into in place log2_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().log2::<M>();
+    /// The logarithm to base 10, of integers as f32 (PyTorch: `torch.log10`).
+    Log10 log10 log10_into in place log10_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().log10::<M>();
+    /// The sine, of integers as f32 (PyTorch: `torch.sin`).
+    Sin sin sin_into in place sin_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().sin::<M>(), far HAS_FAR if a.to_float().is_far(), a.to_float().far_sin();
+    /// The cosine, of integers as f32 (PyTorch: `torch.cos`).
+    Cos cos cos_into in place cos_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().cos::<M>(), far HAS_FAR if a.to_float().is_far(), a.to_float().far_cos();
+    /// The hyperbolic tangent, of integers as f32 (PyTorch: `torch.tanh`).
+    Tanh tanh tanh_into in place tanh_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().tanh::<M>();
+    /// `1 / (1 + e^−a)`, of integers as f32 (PyTorch: `torch.sigmoid`).
+    Sigmoid sigmoid sigmoid_into in place sigmoid_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().sigmoid::<M>();
+    /// a, or 0 if it is below; NaN stays (PyTorch: `torch.relu`).
+    Relu relu relu_into in place relu_inplace<Ordered>: Ordered -> T, |T, M, a| a.or_zero();
+    /// a times the normal distribution's share below it (PyTorch: `gelu`, exact).
+    Gelu gelu gelu_into in place gelu_inplace<Real>: Real -> T, |T, M, a| a.gelu::<M>();
+    /// `a / (1 + e^−a)` (PyTorch: `silu`).
+    Silu silu silu_into in place silu_inplace<Real>: Real -> T, |T, M, a| a.silu::<M>();
+    /// The integer below (PyTorch: `torch.floor`).
+    Floor floor floor_into in place floor_inplace<Ordered>: Ordered -> T, |T, M, a| a.rounded_down();
+    /// The integer above (PyTorch: `torch.ceil`).
+    Ceil ceil ceil_into in place ceil_inplace<Ordered>: Ordered -> T, |T, M, a| a.rounded_up();
+    /// The nearest integer, the even one of two (PyTorch: `torch.round`).
+    Round round round_into in place round_inplace<Ordered>: Ordered -> T, |T, M, a| a.rounded();
+    /// The integer towards 0 (PyTorch: `torch.trunc`).
+    Trunc trunc trunc_into in place trunc_inplace<Ordered>: Ordered -> T, |T, M, a| a.rounded_to_zero();
+    /// Is it NaN? (PyTorch: `torch.isnan`)
+    IsNan is_nan is_nan_into: Logic -> bool, |T, M, a| a.is_not_a_number();
+    /// Is it 0? (PyTorch: `torch.logical_not`)
+    LogicalNot logical_not logical_not_into: Logic -> bool, |T, M, a| !a.truth();
+    /// `!a`: the other bits (PyTorch: `torch.bitwise_not`).
+    BitwiseNot bitwise_not bitwise_not_into in place bitwise_not_inplace<Bits>: Bits -> T, |T, M, a| a.bits_not();
+}
+
+/// A conversion as a type, to be compiled for each instruction set.
+pub(crate) struct Convert<U>(std::marker::PhantomData<fn() -> U>);
+
+impl<U> Convert<U> {
+    pub(crate) const TO: Self = Self(std::marker::PhantomData);
+}
+
+impl<T: Cast<U>, U: Element> Function1<T> for Convert<U> {
+    type Output = U;
+
+    #[inline(always)]
+    fn call<M: Arith>(&self, a: T) -> U {
+        a.cast()
+    }
+}
+
+/// `a`, converted to another element type as [`Cast`] says (PyTorch: `a.to(dtype)`).
+///
+/// # Errors
+/// A storage that is being written, no memory.
+pub fn cast<'a, T: Cast<U>, U: Element>(
+    exec: &Exec,
+    a: impl Into<Operand<'a, T>>,
+) -> Result<TensorBase<U, Simd>> {
+    Call::new(exec, "cast").fresh1(Convert::TO, a.into())
+}
+
+/// [`cast`] into a given result (PyTorch: `out.copy_(a)`).
+///
+/// # Errors
+/// Also a result of another shape, or that shares elements with the operand without being it, or with itself.
+pub fn cast_into<'a, 'o, T: Cast<U>, U: Element>(
+    exec: &Exec,
+    a: impl Into<Operand<'a, T>>,
+    out: impl Into<Target<'o, U>>,
+) -> Result<()> {
+    Call::new(exec, "cast").into1(Convert::TO, Some(a.into()), out.into())
+}

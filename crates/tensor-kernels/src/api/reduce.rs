@@ -1,0 +1,151 @@
+//! One call of a reduction: what is decided before an element is read, and then the work.
+//!
+//! 1. Dimensions are checked; a result that is given has the shape that remains.
+//! 2. An input that would have to be read after it was written is refused, or copied.
+//! 3. No elements give what the operation says, or are refused.
+//! 4. The work is planned along the input's memory, and done.
+
+use tensor_core::{
+    Element, Elements, ElementsMut, Error, Layout, Operand, Over, Reduced, Result, Scalar, Target,
+    TensorBase, TensorViewMut,
+};
+
+use super::call::{Call, Copied, Input};
+use crate::{
+    kernel::Reduction,
+    plan::{ReduceWork, Work},
+    run::{self, Ends, Place},
+};
+
+/// A reduction of elements `T`, as calls see it.
+pub(crate) trait Reduce<T: Element> {
+    /// The elements of the result.
+    type Output: Scalar;
+
+    /// Is the result a place?
+    const IS_PLACE: bool = false;
+
+    /// The kernels, for results of `count` elements each.
+    fn kernels(count: usize) -> impl Reduction;
+
+    /// The result of no elements, if it has one.
+    fn of_nothing() -> Option<Self::Output>;
+}
+
+impl Call<'_> {
+    /// Into fresh, contiguous memory, as PyTorch does.
+    pub(crate) fn reduce_fresh<T: Element, O: Reduce<T>, K>(
+        self,
+        a: &Operand<'_, T>,
+        over: Over<'_>,
+    ) -> Result<TensorBase<O::Output, K>> {
+        let reading = a.read()?;
+        let a = reading.elements();
+        let reduced = a.layout().reduced(self.op, over)?;
+        let layout = Layout::contiguous(&reduced.shape())?;
+        if a.layout().numel() == 0 {
+            return TensorBase::full(layout.shape(), self.of_nothing::<T, O>(&reduced)?);
+        }
+        let kernels = O::kernels(reduced.count());
+        let work = plan::<T, O>(a.layout(), &layout, &reduced, &kernels)?;
+        run::reduced(self.exec, &work, &kernels, a.into(), layout)
+    }
+
+    /// Into what is given.
+    pub(crate) fn reduce_into<T: Element, O: Reduce<T>>(
+        self,
+        a: Operand<'_, T>,
+        over: Over<'_>,
+        out: Target<'_, O::Output>,
+    ) -> Result<()> {
+        let reduced = Layout::contiguous(a.shape())?.reduced(self.op, over)?;
+        self.check_result(out.shape(), &reduced.shape())?;
+        let a = Some(a);
+        let copy = self.copied_first(&a, &out)?;
+        let copy = copy.as_ref().map(Copied::elements).transpose()?;
+        let a = copy.map_or(a, |copy| Some(copy.into()));
+        let mut writing = out.open()?;
+        let (out, beside) = writing.split()?;
+        let a = self.open(&a, &beside, 0)?;
+        let mut room = None;
+        let a = Input::of(&a, &reduced.input_shape(), &mut room)?;
+        self.reduce_elements::<T, O>(&a, out, &reduced)
+    }
+
+    /// All elements to one value.
+    pub(crate) fn reduce_all<T: Element, O: Reduce<T>>(
+        self,
+        a: Operand<'_, T>,
+    ) -> Result<O::Output> {
+        let mut result = [O::Output::default()];
+        let mut out = TensorViewMut::new(&mut result, Layout::contiguous(&[])?)?;
+        self.reduce_into::<T, O>(a, Over::ALL, (&mut out).into())?;
+        Ok(result[0])
+    }
+
+    /// All elements that lie somewhere, at least one, to one value.
+    pub(crate) fn reduce_place<T: Element, O: Reduce<T>>(
+        self,
+        elements: Place<'_>,
+        layout: &Layout,
+    ) -> Result<O::Output> {
+        let mut result = [O::Output::default()];
+        let mut out = TensorViewMut::new(&mut result, Layout::contiguous(&[])?)?;
+        let reduced = layout.reduced(self.op, Over::ALL)?;
+        let kernels = O::kernels(reduced.count());
+        let work = plan::<T, O>(layout, out.layout(), &reduced, &kernels)?;
+        run::reduce(self.exec, &work, &kernels, Ends::new([(&mut out).into(), elements]));
+        Ok(result[0])
+    }
+
+    fn check_result(self, got: &[usize], expected: &[usize]) -> Result<()> {
+        if got == expected {
+            return Ok(());
+        }
+        let (got, expected) = (got.to_vec(), expected.to_vec());
+        Err(Error::OutputShape { op: self.op, got, expected })
+    }
+
+    fn reduce_elements<T: Element, O: Reduce<T>>(
+        self,
+        a: &Input<'_, T>,
+        mut out: ElementsMut<'_, O::Output>,
+        reduced: &Reduced,
+    ) -> Result<()> {
+        let layout = a.layout(out.layout());
+        if layout.numel() == 0 {
+            return self.fill(self.of_nothing::<T, O>(reduced)?, out);
+        }
+        let kernels = O::kernels(reduced.count());
+        let work = plan::<T, O>(layout, out.layout(), reduced, &kernels)?;
+        let place = Place::from(&mut out);
+        run::reduce(self.exec, &work, &kernels, Ends::new([place, a.place(place)]));
+        Ok(())
+    }
+
+    fn of_nothing<T: Element, O: Reduce<T>>(self, reduced: &Reduced) -> Result<O::Output> {
+        match O::of_nothing() {
+            Some(result) => Ok(result),
+            None => reduced.check_not_empty(self.op).map(|()| O::Output::default()),
+        }
+    }
+
+    fn fill<R: Element>(self, value: R, mut out: ElementsMut<'_, R>) -> Result<()> {
+        let mut room = None;
+        let from = Elements::of_value(&value).broadcast_to(out.layout().shape(), &mut room)?;
+        let work = Work::new(from.layout(), out.layout(), size_of::<R>(), &self.exec.machine);
+        run::copy(self.exec, &work, Ends::new([(&mut out).into(), from.into()]));
+        Ok(())
+    }
+}
+
+fn plan<T: Element, O: Reduce<T>>(
+    input: &Layout,
+    result: &Layout,
+    reduced: &Reduced,
+    kernels: &impl Reduction,
+) -> Result<ReduceWork> {
+    let result = reduced.spread(result)?;
+    let places = if O::IS_PLACE { reduced.places()? } else { reduced.nowhere()? };
+    Ok(ReduceWork::plan([input, &result, &places], kernels.widths()))
+}

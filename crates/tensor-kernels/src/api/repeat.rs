@@ -1,0 +1,42 @@
+//! Repetition along dimensions.
+
+use tensor_core::{DimVec, Element, Error, Layout, Result, TensorBase, TensorView};
+
+use super::copy::copy_to_fresh;
+use crate::exec::Exec;
+
+/// The view side by side with itself, `times` along each dimension, in fresh contiguous memory (PyTorch: `repeat`).
+///
+/// A dimension of size n repeated r times is two dimensions, r and n, of which the first has stride 0: so this is one copy of an expanded view.
+///
+/// # Errors
+/// [`Error::RepeatRank`]; a result too large.
+pub fn repeat<T: Element, K>(
+    exec: &Exec,
+    from: &TensorView<'_, T>,
+    times: &[usize],
+) -> Result<TensorBase<T, K>> {
+    let Some(lead) = times.len().checked_sub(from.ndim()) else {
+        return Err(Error::RepeatRank { given: times.len(), ndim: from.ndim() });
+    };
+    let size = |d: usize| d.checked_sub(lead).map_or(1, |own| from.shape()[own]);
+    let mut paired = from.clone();
+    let mut pairs = DimVec::new();
+    let mut shape = DimVec::new();
+    for (d, &count) in times.iter().enumerate() {
+        let repeated = size(d).checked_mul(count).and_then(|n| isize::try_from(n).ok());
+        let repeated = repeated.ok_or_else(|| too_large(times))?;
+        pairs.extend([count, size(d)]);
+        shape.push(repeated);
+        // Leading dimensions that the input lacks are inserted with their repeats; of the others only the repeats are new.
+        let at = 2 * d as isize;
+        paired =
+            if d < lead { paired.unsqueeze(at)?.unsqueeze(at)? } else { paired.unsqueeze(at)? };
+    }
+    let expanded = paired.broadcast_to(&pairs)?;
+    copy_to_fresh(exec, &expanded, Layout::contiguous(&pairs)?)?.view(&shape)
+}
+
+fn too_large(times: &[usize]) -> Error {
+    Error::TooLarge { what: "the number of elements", shape: times.to_vec(), strides: Vec::new() }
+}

@@ -1,0 +1,161 @@
+//! How an operation runs: on which machine, with which instructions, on how many threads.
+
+use std::sync::OnceLock;
+
+use tensor_core::{Error, Result};
+
+mod machine;
+pub(crate) mod pool;
+mod simd_level;
+
+pub use machine::Machine;
+pub use simd_level::{SimdError, SimdLevel};
+
+/// Whether an operation may use other threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Par {
+    /// The rayon pool of the caller (`pool.install(..)`), else the global one, for work that is large enough. Without the `rayon` feature: serial.
+    #[default]
+    Auto,
+    /// The calling thread only. The pool is not touched.
+    Serial,
+}
+
+/// Whether operands of different shapes are broadcast.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Broadcast {
+    /// As PyTorch does. Values go with any shape.
+    #[default]
+    Implicit,
+    /// Only where it is asked for, by `broadcast_to` or `expand`: operands of different shapes are [`Error::ImplicitBroadcast`]. Values still go with
+    /// any shape.
+    Strict,
+}
+
+/// What becomes of an operand that meets the result elsewhere than at the same indices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Overlapping {
+    /// It is refused, as PyTorch does: [`Error::ReadWriteOverlap`].
+    #[default]
+    Refuse,
+    /// It is copied first, as NumPy does.
+    CopyFirst,
+}
+
+/// How an operation runs. The methods of [`TensorExt`](crate::TensorExt) use [`Exec::current`]; free functions take one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exec {
+    /// Whether other threads may help.
+    pub par: Par,
+    /// The machine that plans are made for.
+    pub machine: Machine,
+    /// Whether operands of different shapes are broadcast.
+    pub broadcast: Broadcast,
+    /// What becomes of an operand that meets the result elsewhere than at the same indices.
+    pub overlapping: Overlapping,
+    /// One that this CPU has.
+    pub(crate) simd: SimdLevel,
+}
+
+impl Exec {
+    /// This machine, its best instruction set or the one that `TENSOR_SIMD` names, and the caller's threads.
+    ///
+    /// # Errors
+    /// [`Error::Simd`] if `TENSOR_SIMD` names no level or one that this CPU lacks.
+    pub fn from_env() -> Result<Self> {
+        let asked = || std::env::var("TENSOR_SIMD").unwrap_or_default();
+        let simd = SimdLevel::from_env().map_err(|why| refused(asked(), &why))?;
+        Ok(Self {
+            par: Par::Auto,
+            machine: Machine::detect(),
+            broadcast: Broadcast::Implicit,
+            overlapping: Overlapping::Refuse,
+            simd,
+        })
+    }
+
+    /// As [`from_env`](Self::from_env), found once and kept.
+    ///
+    /// # Errors
+    /// Those of [`from_env`](Self::from_env), each time.
+    pub fn current() -> Result<&'static Self> {
+        static CURRENT: OnceLock<Result<Exec>> = OnceLock::new();
+        CURRENT.get_or_init(Self::from_env).as_ref().map_err(Clone::clone)
+    }
+
+    /// The same, on the calling thread only.
+    #[must_use]
+    pub fn serial(self) -> Self {
+        Self { par: Par::Serial, ..self }
+    }
+
+    /// The same, without implicit broadcasting.
+    ///
+    /// ```
+    /// use tensor_kernels::{Error, Exec, Tensor, ops};
+    ///
+    /// let exec = Exec::current()?.strict();
+    /// let (x, row) = (Tensor::full(&[2, 3], 1.0)?, Tensor::full(&[3], 2.0)?);
+    /// assert!(matches!(ops::add(&exec, &x, &row), Err(Error::ImplicitBroadcast { .. })));
+    /// assert!(ops::add(&exec, &x, &row.expand(&[2, 3])?).is_ok());
+    /// assert!(ops::add(&exec, &x, 2.0).is_ok());
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { broadcast: Broadcast::Strict, ..self }
+    }
+
+    /// The same, with operands copied that meet the result elsewhere than at the same indices.
+    ///
+    /// ```
+    /// use tensor_kernels::{Error, Exec, Tensor, ops};
+    ///
+    /// let exec = Exec::current()?;
+    /// let x = Tensor::from_vec(vec![1, 2, 3, 4], &[2, 2])?;
+    /// let refused = ops::add_inplace(exec, &x, &x.t()?);
+    /// assert!(matches!(refused, Err(Error::ReadWriteOverlap { operand: "b", .. })));
+    /// ops::add_inplace(&exec.copying_first(), &x, &x.t()?)?;
+    /// assert_eq!(x.to_vec()?, [2, 5, 5, 8]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn copying_first(self) -> Self {
+        Self { overlapping: Overlapping::CopyFirst, ..self }
+    }
+
+    /// The same, with the kernels of another instruction set.
+    ///
+    /// # Errors
+    /// [`Error::Simd`] if this CPU lacks it.
+    pub fn with_simd(self, level: SimdLevel) -> Result<Self> {
+        if !level.is_available() {
+            return Err(refused(level.to_string(), &SimdError::Unavailable(level)));
+        }
+        Ok(Self { simd: level, ..self })
+    }
+
+    /// The instruction set that kernels use.
+    pub fn simd(&self) -> SimdLevel {
+        self.simd
+    }
+
+    /// How many pieces `bytes` of work should be cut into.
+    pub(crate) fn pieces(&self, bytes: usize) -> usize {
+        match self.par {
+            Par::Serial => 1,
+            Par::Auto if bytes / 2 < self.machine.grain => 1,
+            Par::Auto => match pool::threads() {
+                1 => 1,
+                threads => (bytes / self.machine.grain.max(1)).min(threads * PIECES_PER_THREAD),
+            },
+        }
+    }
+}
+
+fn refused(level: String, why: &SimdError) -> Error {
+    Error::Simd { level, why: why.to_string() }
+}
+
+/// More pieces than threads let a thread that is late give work away; the pieces stay large.
+const PIECES_PER_THREAD: usize = 4;

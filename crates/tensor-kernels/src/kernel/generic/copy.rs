@@ -1,0 +1,291 @@
+//! Adjacent elements: copy and fill.
+//!
+//! Short runs are one or two overlapping registers, longer ones a loop of registers whose last one
+//! overlaps its neighbour, so no length ends in a crawl. Past [`LIBRARY_BYTES`] a plain copy is the C
+//! library's. A streamed run writes whole lines past the cache and its two ends through it.
+
+use pulp::NullaryFnOnce;
+
+use super::register::{PIECE, Registers, Vector};
+use crate::{
+    kernel::{portable, unit::Unit},
+    memory::{CACHE_LINE, Stores},
+};
+
+/// From here on the library's `memcpy` is at least as fast, its call included.
+const LIBRARY_BYTES: usize = 2048;
+
+/// Below this a streamed run holds too few whole lines to be worth the alignment.
+const STREAM_BYTES: usize = 4 * CACHE_LINE;
+
+/// The smallest page: hardware prefetching stops at its end.
+const PAGE_BYTES: usize = 4096;
+
+/// Bytes that are streamed side by side: four pages.
+const GROUP_BYTES: usize = 4 * PAGE_BYTES;
+
+/// Bytes streamed of one page before it is the next one's turn.
+const TURN_BYTES: usize = 4 * CACHE_LINE;
+
+/// Copies `bytes` adjacent bytes.
+///
+/// # Safety
+///
+/// M1, M2, M3 for `src[..bytes]` and `dst[..bytes]`.
+#[inline(always)]
+pub(super) unsafe fn copy<R: Registers>(
+    isa: R,
+    src: *const u8,
+    dst: *mut u8,
+    bytes: usize,
+    stores: Stores,
+) {
+    match stores {
+        Stores::Stream if bytes >= STREAM_BYTES => {
+            isa.vectorize(StreamedCopy { isa, src, dst, bytes });
+        }
+        // SAFETY: the caller's contract, and more than a register.
+        Stores::Pieces if bytes > 2 * R::Full::BYTES => unsafe {
+            copy_registers::<R::Piece>(isa.into(), src, dst, bytes);
+        },
+        // SAFETY: the caller's contract.
+        _ => unsafe { copy_plain(isa, src, dst, bytes) },
+    }
+}
+
+/// # Safety
+///
+/// That of [`copy`].
+#[inline(always)]
+pub(super) unsafe fn copy_plain<R: Registers>(isa: R, src: *const u8, dst: *mut u8, bytes: usize) {
+    if bytes >= LIBRARY_BYTES {
+        // SAFETY: the caller's contract.
+        unsafe { portable::run(src, dst, bytes) }
+    } else if bytes > 2 * R::Full::BYTES {
+        // SAFETY: the caller's contract, and more than a register.
+        unsafe { copy_registers::<R::Full>(isa.into(), src, dst, bytes) }
+    } else if bytes >= R::Full::BYTES {
+        // SAFETY: the caller's contract, and one to two registers.
+        unsafe { copy_both_ends::<R::Full>(isa.into(), src, dst, bytes) }
+    } else if bytes >= R::Half::BYTES {
+        // SAFETY: as above.
+        unsafe { copy_both_ends::<R::Half>(isa.into(), src, dst, bytes) }
+    } else if bytes >= PIECE {
+        // SAFETY: as above.
+        unsafe { copy_both_ends::<R::Piece>(isa.into(), src, dst, bytes) }
+    } else {
+        // SAFETY: the caller's contract, and less than a piece.
+        unsafe { copy_scrap(src, dst, bytes) }
+    }
+}
+
+/// Copies more than a register; the last one overlaps its neighbour.
+///
+/// # Safety
+///
+/// That of [`copy`], and `bytes > V::BYTES`.
+#[inline(always)]
+unsafe fn copy_registers<V: Vector>(token: V::Token, src: *const u8, dst: *mut u8, bytes: usize) {
+    let last = bytes - V::BYTES;
+    for at in (0..last).step_by(V::BYTES) {
+        // SAFETY: `at + BYTES <= bytes`.
+        unsafe { copy_register::<V>(token, src.wrapping_add(at), dst.wrapping_add(at)) }
+    }
+    // SAFETY: `last + BYTES == bytes`.
+    unsafe { copy_register::<V>(token, src.wrapping_add(last), dst.wrapping_add(last)) }
+}
+
+/// Copies one to two registers, the first and the last one.
+///
+/// # Safety
+///
+/// That of [`copy`], and `bytes` is one to two times `V::BYTES`.
+#[inline(always)]
+unsafe fn copy_both_ends<V: Vector>(token: V::Token, src: *const u8, dst: *mut u8, bytes: usize) {
+    let last = bytes - V::BYTES;
+    // SAFETY: one register at least, M1.
+    let low = unsafe { V::load(token, src) };
+    // SAFETY: `last + BYTES == bytes`, M1.
+    let high = unsafe { V::load(token, src.wrapping_add(last)) };
+    // SAFETY: one register at least, M2.
+    unsafe { low.store(dst) }
+    // SAFETY: `last + BYTES == bytes`, M2.
+    unsafe { high.store(dst.wrapping_add(last)) }
+}
+
+/// # Safety
+///
+/// That of [`copy`] for `V::BYTES`.
+#[inline(always)]
+unsafe fn copy_register<V: Vector>(token: V::Token, src: *const u8, dst: *mut u8) {
+    // SAFETY: M1 is the caller's.
+    let bits = unsafe { V::load(token, src) };
+    // SAFETY: M2 is the caller's.
+    unsafe { bits.store(dst) }
+}
+
+/// Copies less than a piece, as the first and the last word of the widest kind that fits.
+///
+/// # Safety
+///
+/// That of [`copy`], and `bytes < 16`.
+#[inline(always)]
+unsafe fn copy_scrap(src: *const u8, dst: *mut u8, bytes: usize) {
+    if bytes >= 8 {
+        // SAFETY: the caller's contract, one to two words.
+        unsafe { copy_both_words::<u64>(src, dst, bytes) }
+    } else if bytes >= 4 {
+        // SAFETY: as above.
+        unsafe { copy_both_words::<u32>(src, dst, bytes) }
+    } else if bytes >= 2 {
+        // SAFETY: as above.
+        unsafe { copy_both_words::<u16>(src, dst, bytes) }
+    } else if bytes == 1 {
+        // SAFETY: as above.
+        unsafe { copy_both_words::<u8>(src, dst, bytes) }
+    }
+}
+
+/// Copies one to two words, the first and the last one.
+///
+/// # Safety
+///
+/// That of [`copy`], and `bytes` is one to two times `T::WIDTH`.
+#[inline(always)]
+unsafe fn copy_both_words<T: Unit>(src: *const u8, dst: *mut u8, bytes: usize) {
+    let last = bytes - T::WIDTH;
+    // SAFETY: readable by M1.
+    let low = unsafe { src.cast::<T>().read_unaligned() };
+    // SAFETY: readable by M1.
+    let high = unsafe { src.wrapping_add(last).cast::<T>().read_unaligned() };
+    // SAFETY: writable by M2.
+    unsafe { dst.cast::<T>().write_unaligned(low) }
+    // SAFETY: writable by M2.
+    unsafe { dst.wrapping_add(last).cast::<T>().write_unaligned(high) }
+}
+
+/// A streamed copy, compiled as a function of its own: runs are inlined into the loops over them.
+///
+/// Invariant: made by [`copy`] only, whose caller vouches for M1, M2 and M3; at least a line.
+struct StreamedCopy<R> {
+    isa: R,
+    src: *const u8,
+    dst: *mut u8,
+    bytes: usize,
+}
+
+impl<R: Registers> NullaryFnOnce for StreamedCopy<R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { isa, src, dst, bytes } = self;
+        let head = to_line(dst);
+        let pages = head + (bytes - head) / GROUP_BYTES * GROUP_BYTES;
+        let lines = head + (bytes - head) / CACHE_LINE * CACHE_LINE;
+        // SAFETY: the invariant, and `head < CACHE_LINE <= bytes`.
+        unsafe { copy_plain(isa, src, dst, head) }
+        for at in (head..pages).step_by(GROUP_BYTES) {
+            // SAFETY: the invariant, `at + GROUP_BYTES <= bytes`, and `dst + at` starts a line.
+            unsafe { stream_pages(isa, src.wrapping_add(at), dst.wrapping_add(at)) }
+        }
+        let (from, to) = (src.wrapping_add(pages), dst.wrapping_add(pages));
+        // SAFETY: the invariant, `lines <= bytes`, and `dst + pages` starts a line.
+        unsafe { stream(isa, from, to, lines - pages) }
+        let (from, to) = (src.wrapping_add(lines), dst.wrapping_add(lines));
+        // SAFETY: the invariant, for the last bytes.
+        unsafe { copy_plain(isa, from, to, bytes - lines) }
+    }
+}
+
+/// Streams a group of pages side by side: the hardware prefetches each page by itself, so more of them
+/// at a time keep more reads in flight. Measured 10 to 20 % faster than one after the other.
+///
+/// # Safety
+///
+/// That of [`copy`] for [`GROUP_BYTES`], and `dst` is 64-byte aligned.
+#[inline(always)]
+unsafe fn stream_pages<R: Registers>(isa: R, src: *const u8, dst: *mut u8) {
+    for line in (0..PAGE_BYTES).step_by(TURN_BYTES) {
+        for page in (0..GROUP_BYTES).step_by(PAGE_BYTES) {
+            let (src, dst) = (src.wrapping_add(page + line), dst.wrapping_add(page + line));
+            // SAFETY: within the group, and whole lines from the start of one.
+            unsafe { stream(isa, src, dst, TURN_BYTES) }
+        }
+    }
+}
+
+/// Streams whole lines.
+///
+/// # Safety
+///
+/// That of [`copy`], `bytes` is whole lines and `dst` is 64-byte aligned.
+#[inline(always)]
+unsafe fn stream<R: Registers>(isa: R, src: *const u8, dst: *mut u8, bytes: usize) {
+    for at in (0..bytes).step_by(R::Full::BYTES) {
+        // SAFETY: M1 is the caller's.
+        let bits = unsafe { R::Full::load(isa.into(), src.wrapping_add(at)) };
+        // SAFETY: M2 and the alignment are the caller's.
+        unsafe { bits.stream(dst.wrapping_add(at)) }
+    }
+}
+
+/// Bytes from `dst` to the start of a line.
+#[inline(always)]
+pub(super) fn to_line(dst: *mut u8) -> usize {
+    dst.addr().wrapping_neg() % CACHE_LINE
+}
+
+/// Writes `value` to `len` adjacent elements.
+///
+/// # Safety
+///
+/// M2 for `dst[..len * L::WIDTH]`.
+#[inline(always)]
+pub(super) unsafe fn fill<R: Registers, L: Unit>(
+    isa: R,
+    value: L,
+    dst: *mut u8,
+    len: usize,
+    stores: Stores,
+) {
+    let bytes = len * L::WIDTH;
+    if bytes < PIECE {
+        // SAFETY: M2 is the caller's.
+        unsafe { portable::fill(value, dst.cast::<L>(), len) }
+    } else if bytes < R::Full::BYTES || stores == Stores::Pieces {
+        let piece = R::Piece::splat(isa.into(), repeat(value));
+        // SAFETY: M2 is the caller's, and one piece at least.
+        unsafe { fill_registers(piece, dst, bytes) }
+    } else {
+        let full = R::Full::splat(isa.into(), repeat(value));
+        // SAFETY: M2 is the caller's, and one register at least.
+        unsafe { fill_registers(full, dst, bytes) }
+    }
+}
+
+/// The value as often as it fits a piece.
+#[inline(always)]
+fn repeat<L: Unit>(value: L) -> [u8; PIECE] {
+    let mut piece = [0; PIECE];
+    for element in piece.chunks_exact_mut(L::WIDTH) {
+        element.copy_from_slice(bytemuck::bytes_of(&value));
+    }
+    piece
+}
+
+/// Fills at least one register; the last one overlaps its neighbour.
+///
+/// # Safety
+///
+/// M2 for `dst[..bytes]`, `bytes >= V::BYTES`, and both are multiples of the element.
+#[inline(always)]
+unsafe fn fill_registers<V: Vector>(value: V, dst: *mut u8, bytes: usize) {
+    let last = bytes - V::BYTES;
+    for at in (0..last).step_by(V::BYTES) {
+        // SAFETY: `at + BYTES <= bytes`.
+        unsafe { value.store(dst.wrapping_add(at)) }
+    }
+    // SAFETY: `last + BYTES == bytes`.
+    unsafe { value.store(dst.wrapping_add(last)) }
+}

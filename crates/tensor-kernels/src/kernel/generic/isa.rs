@@ -1,0 +1,118 @@
+//! Every instruction set that has registers gets all kernels.
+
+use pulp::NullaryFnOnce;
+
+use super::{copy, register::Registers, row_writer, stitch, transpose};
+use crate::{
+    kernel::{
+        isa::{Isa, Rows},
+        transpose_block::Plane,
+        unit::Unit,
+    },
+    math::Fused,
+    memory::Stores,
+};
+
+impl<R: Registers> Isa for R {
+    // Both levels of x86-64 that have registers here have FMA.
+    type Arith = Fused;
+
+    #[inline(always)]
+    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
+        Registers::vectorize(self, f)
+    }
+
+    #[inline(always)]
+    fn fence(self) {
+        Registers::fence(self);
+    }
+
+    const CARRIES: bool = true;
+
+    #[inline(always)]
+    unsafe fn transpose_carried<L: Unit>(
+        self,
+        (src, src_stride): (*const L, isize),
+        (dst, dst_stride): (*mut L, isize),
+        (nu, nv): (usize, usize),
+        carry: *mut u8,
+        first: bool,
+    ) {
+        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: the caller's contract.
+        unsafe { stitch::transpose::<R, L>(self, plane, carry, first) }
+    }
+
+    #[inline(always)]
+    unsafe fn finish_carried(self, dst: *mut u8, dst_step: isize, nv: usize, carry: *const u8) {
+        // SAFETY: the caller's contract.
+        unsafe { stitch::finish(self, dst, dst_step, nv, carry) }
+    }
+
+    #[inline(always)]
+    unsafe fn flush(self, rows: Rows) {
+        // SAFETY: the caller's contract.
+        unsafe { row_writer::flush(self, rows) }
+    }
+
+    #[inline(always)]
+    unsafe fn run<L: Unit>(self, src: *const L, dst: *mut L, len: usize, stores: Stores) {
+        // SAFETY: the caller's contract.
+        unsafe { copy::copy(self, src.cast(), dst.cast(), len * L::WIDTH, stores) }
+    }
+
+    #[inline(always)]
+    unsafe fn fill<L: Unit>(self, value: L, dst: *mut L, len: usize, stores: Stores) {
+        // SAFETY: the caller's contract.
+        unsafe { copy::fill(self, value, dst.cast(), len, stores) }
+    }
+
+    #[inline(always)]
+    unsafe fn gather_run<L: Unit>(
+        self,
+        src: *const L,
+        step: isize,
+        dst: *mut L,
+        len: usize,
+        stores: Stores,
+    ) {
+        // A gather is the transposition of source rows of one element.
+        let plane = Plane::new((src, step), (dst, 0), (len, 1));
+        match stores {
+            // SAFETY: the caller's contract.
+            Stores::Plain | Stores::Pieces => unsafe { transpose::plain::<R, L>(self, plane) },
+            // SAFETY: the caller's contract.
+            Stores::Stream => unsafe { transpose::streamed::<R, L>(self, plane) },
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose<L: Unit>(
+        self,
+        src: *const L,
+        src_stride: isize,
+        dst: *mut L,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    ) {
+        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: the caller's contract.
+        unsafe { transpose::plain::<R, L>(self, plane) }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose_stream<L: Unit>(
+        self,
+        src: *const L,
+        src_stride: isize,
+        dst: *mut L,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    ) {
+        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: the caller's contract.
+        unsafe { transpose::streamed::<R, L>(self, plane) }
+    }
+}

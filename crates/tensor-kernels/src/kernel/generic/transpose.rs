@@ -1,0 +1,247 @@
+//! Transposition of a block: source rows become destination columns.
+//!
+//! # Method
+//!
+//! A tile reads one piece, 16 bytes or `N` elements, of as many source rows as a destination line has
+//! elements. While they are read, the pieces of rows `r`, `r + N`, `r + 2 N` … are put side by side in
+//! register `r`; what is left is an `N` by `N` transposition inside each piece, `log2 N` perfect
+//! shuffles, after which every register is a whole destination line. So a 512-bit tile of `f32` costs
+//! 2 shuffles per line where the textbook 16×16 costs 4, reads of 16 bytes rarely straddle two lines
+//! however the rows are aligned, and bytes to 16-byte elements are one algorithm.
+//!
+//! 1. *Tiles* where both extents hold one. The last tile of a row or column overlaps its neighbour
+//!    instead of leaving a remainder. [`STRIP_BYTES`] and [`STRIP_ROWS`] bound how far a sweep along
+//!    the source goes.
+//! 2. *Short source rows*, less than a piece: [`pick`].
+//! 3. *Short destination rows*: [`weave`].
+//! 4. Both short: a handful of elements, one by one.
+//!
+//! # Tried and dropped
+//!
+//! - The `u` loop inside, along the destination: 10–40 % slower from 64 KiB on for 1- and 2-byte
+//!   elements, whose source lines are then fetched once per piece, at strides that are powers of two
+//!   from one set of the cache.
+//! - Prefetching the source 256 or 512 bytes ahead, or a whole strip of it row by row, or the next
+//!   tiles' destination lines: nothing or a loss, in and out of cache.
+//! - The loop over small blocks inside: the compiler keeps a pointer for every place of every path, and moves them all at every turn.
+//! - Destination lines in two halves, one per tile of 256 bits: half the speed as soon as a block
+//!   leaves L1, and a tenth with streamed stores.
+
+use std::marker::PhantomData;
+
+use pulp::NullaryFnOnce;
+
+use super::{
+    copy, gather, interleave,
+    register::{Registers, Vector},
+    unroll::unrolled,
+};
+use crate::{
+    kernel::{portable, transpose_block::Plane, unit::Unit},
+    memory::{CACHE_LINE, Stores},
+};
+
+/// Bytes of a source row that a sweep covers before it turns to the next rows: a page, as far as the
+/// hardware prefetches.
+const STRIP_BYTES: usize = 4096;
+
+/// Elements of a source row that a sweep covers at most. Each is a destination row, often in a page of
+/// its own, and a second-level TLB holds some 1500 pages: measured a quarter faster than four times as
+/// many, out of cache.
+const STRIP_ROWS: usize = 1024;
+
+/// Pieces that a tile reads of each row for elements of `width` bytes. Wide elements need few registers
+/// for a piece, and reading a whole line of a row at once spares a second fetch of it.
+const fn pieces_together(width: usize) -> usize {
+    match width {
+        1 | 2 => 1,
+        4 | 8 => 2,
+        _ => 4,
+    }
+}
+
+/// The transposition of a block. It is compiled as a function of its own: too large to be inlined at
+/// every call.
+///
+/// Invariant: made by [`transpose`] only, whose caller vouches for M1 to M4.
+struct Transpose<R, L> {
+    isa: R,
+    plane: Plane,
+    stores: Stores,
+    lane: PhantomData<L>,
+}
+
+/// Transposes a block of elements.
+///
+/// # Safety
+///
+/// M1, M2, M3 for the plane.
+#[inline(always)]
+pub(super) unsafe fn plain<R: Registers, L: Unit>(isa: R, plane: Plane) {
+    // SAFETY: the caller's contract, and no streamed stores.
+    unsafe { transpose::<R, L>(isa, plane, Stores::Plain) }
+}
+
+/// Transposes a block of elements, the whole lines of its destination with streamed stores, if all its
+/// rows start at the same place in a line.
+///
+/// # Safety
+///
+/// M1, M2, M3 for the plane.
+#[inline(always)]
+pub(super) unsafe fn streamed<R: Registers, L: Unit>(isa: R, plane: Plane) {
+    let [before, whole, after] = by_lines::<L>(plane);
+    // SAFETY: the first columns of the destination.
+    unsafe { transpose::<R, L>(isa, before, Stores::Plain) }
+    // SAFETY: the columns that are whole lines, M4.
+    unsafe { transpose::<R, L>(isa, whole, Stores::Stream) }
+    // SAFETY: the last columns of the destination.
+    unsafe { transpose::<R, L>(isa, after, Stores::Plain) }
+}
+
+/// The parts before, in and after the whole lines of the destination; nothing is in them unless all
+/// rows start at the same place in a line, and elements do not straddle lines.
+fn by_lines<L: Unit>(plane: Plane) -> [Plane; 3] {
+    let (head, per_line) = (copy::to_line(plane.dst), CACHE_LINE / L::WIDTH);
+    let alike = plane.dst_step % CACHE_LINE as isize == 0 && head.is_multiple_of(L::WIDTH);
+    let head = if alike { plane.nu.min(head / L::WIDTH) } else { plane.nu };
+    let whole = (plane.nu - head) / per_line * per_line;
+    [(0, head), (head, whole), (head + whole, plane.nu - head - whole)]
+        .map(|rows| plane.part::<L>(rows, (0, plane.nv)))
+}
+
+/// # Safety
+///
+/// M1, M2, M3 for the plane, and M4 if the stores are streamed.
+#[inline(always)]
+unsafe fn transpose<R: Registers, L: Unit>(isa: R, plane: Plane, stores: Stores) {
+    if plane.nu > 0 && plane.nv > 0 {
+        isa.vectorize(Transpose { isa, plane, stores, lane: PhantomData::<L> });
+    }
+}
+
+impl<R: Registers, L: Unit> NullaryFnOnce for Transpose<R, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        match self.stores {
+            // SAFETY: the invariant.
+            Stores::Plain | Stores::Pieces => unsafe {
+                block::<R, L>(self.isa, self.plane, Stores::Plain);
+            },
+            // SAFETY: the invariant.
+            Stores::Stream => unsafe { block::<R, L>(self.isa, self.plane, Stores::Stream) },
+        }
+    }
+}
+
+/// # Safety
+///
+/// That of [`transpose`].
+#[inline(always)]
+unsafe fn block<R: Registers, L: Unit>(isa: R, plane: Plane, stores: Stores) {
+    match (plane.nu >= L::PER_PIECE, plane.nv >= L::PER_PIECE) {
+        // SAFETY: a piece of each row at least, in both directions.
+        (true, true) => unsafe { tiles::<R, L>(isa, plane, stores) },
+        // SAFETY: the caller's contract.
+        (true, false) => unsafe { gather::short_source_rows::<R, L>(isa, plane, stores) },
+        // SAFETY: the caller's contract.
+        (false, true) => unsafe { interleave::short_destination_rows::<R, L>(isa, plane) },
+        // SAFETY: the caller's contract.
+        (false, false) => unsafe { portable::transpose::<L>(plane) },
+    }
+}
+
+/// Covers the plane with tiles of the widest register that fits.
+///
+/// # Safety
+///
+/// That of [`transpose`], and both extents are at least `N`.
+#[inline(always)]
+unsafe fn tiles<R: Registers, L: Unit>(isa: R, plane: Plane, stores: Stores) {
+    let together = pieces_together(L::WIDTH);
+    if plane.nu >= R::Full::PIECES * L::PER_PIECE {
+        if plane.nv >= together * L::PER_PIECE {
+            // SAFETY: the extents hold a tile.
+            unsafe { cover::<R::Full, L>(isa.into(), plane, together, stores) }
+        } else {
+            // SAFETY: the extents hold a tile.
+            unsafe { cover::<R::Full, L>(isa.into(), plane, 1, stores) }
+        }
+    } else if plane.nu >= R::Half::PIECES * L::PER_PIECE {
+        // SAFETY: the extents hold a tile. Less than a line, so the stores are plain.
+        unsafe { cover::<R::Half, L>(isa.into(), plane, 1, Stores::Plain) }
+    } else {
+        // SAFETY: the extents hold a tile. Less than a line, so the stores are plain.
+        unsafe { cover::<R::Piece, L>(isa.into(), plane, 1, Stores::Plain) }
+    }
+}
+
+/// Covers the plane with tiles, strip after strip, in each from row to row and along the row.
+///
+/// # Safety
+///
+/// That of [`transpose`], and the extents hold a tile: `V::PIECES` by `pieces`, in pieces.
+#[inline(always)]
+unsafe fn cover<V: Vector, L: Unit>(token: V::Token, plane: Plane, pieces: usize, stores: Stores) {
+    let tall = V::PIECES * L::PER_PIECE;
+    let mut left = 0;
+    while left < plane.nv {
+        let right = plane.nv.min(left + STRIP_ROWS.min(STRIP_BYTES / L::WIDTH));
+        let mut u = 0;
+        loop {
+            // SAFETY: `u + tall <= nu` and `right <= nv`.
+            unsafe { sweep::<V, L>(token, plane.rows_from::<L>(u), (left, right), pieces, stores) }
+            if u + tall >= plane.nu {
+                break;
+            }
+            u = (u + tall).min(plane.nu - tall);
+        }
+        left = right;
+    }
+}
+
+/// Tiles from column `left` to column `right`; the last one overlaps.
+///
+/// # Safety
+///
+/// That of [`cover`], and `right <= nv`.
+#[inline(always)]
+unsafe fn sweep<V: Vector, L: Unit>(
+    token: V::Token,
+    plane: Plane,
+    (left, right): (usize, usize),
+    pieces: usize,
+    stores: Stores,
+) {
+    let wide = pieces * L::PER_PIECE;
+    let last = right - wide;
+    let mut v = left.min(last);
+    loop {
+        // SAFETY: `v + wide <= nv`.
+        unsafe { tile::<V, L>(token, plane.columns_from::<L>(v), pieces, stores) }
+        if v >= last {
+            break;
+        }
+        v = (v + wide).min(last);
+    }
+}
+
+/// One tile: `V::PIECES` times a piece's worth of source rows, by `pieces`.
+///
+/// # Safety
+///
+/// That of [`cover`].
+#[cfg_attr(not(debug_assertions), inline(always))]
+unsafe fn tile<V: Vector, L: Unit>(token: V::Token, plane: Plane, pieces: usize, stores: Stores) {
+    unrolled!(p in 0..pieces, 4 => {
+        let part = plane.columns_from::<L>(p * L::PER_PIECE);
+        // SAFETY: the rows hold so many pieces, M1.
+        let columns = unsafe { V::load_columns::<L>(token, part.src, part.src_step) };
+        unrolled!(i in 0..L::PER_PIECE, 16 => {
+            // SAFETY: the destination rows hold a register, M2, M4.
+            unsafe { columns[i].put(part.dst_row(i), stores) }
+        });
+    });
+}

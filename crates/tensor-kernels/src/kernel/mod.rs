@@ -1,0 +1,63 @@
+//! Leaf kernels: how elements move from one piece of memory to another.
+//!
+//! In: raw pointers, strides and extents of a block that somebody else has cut and checked. Out:
+//! the same elements, in the destination's order. Nothing here knows layouts, plans or threads.
+//!
+//! A kernel exists per element *width*, the [`Unit`]: an `f32` and a `u32` move alike. It is written
+//! once, over registers made of 16-byte pieces, and compiled per instruction set:
+//!
+//! - `portable` is plain Rust, the fallback of every CPU and the last scraps of the others;
+//! - `vector` says what a register can do, `run`, `transpose`, `pick` and `weave` are the kernels over
+//!   any such register, and `v3` and `v4` are the registers of x86-64.
+//!
+//! [`dispatch`] turns a [`SimdLevel`] into an [`Isa`], the proof that the CPU has the instructions,
+//! and compiles a whole [`Kernel`] for it. Everything under it must be `#[inline(always)]`, or it is
+//! compiled for the target's baseline and every intrinsic becomes a call. Kernels too large to be
+//! inlined at every call go through [`Isa::vectorize`] once more, which makes them functions of their
+//! own, compiled for the same instructions.
+//!
+//! Tiles alone are functions of their own in debug builds: without optimisation every value keeps a
+//! place of its own on the stack, and all tiles inlined into one body would need megabytes.
+//!
+//! # Contract
+//!
+//! Every unsafe function of this module asks its caller for the same things, with "element" meaning
+//! `L::WIDTH` bytes of any alignment:
+//!
+//! - **M1, source.** All bytes from the first of the lowest source element to the last of the highest
+//!   are readable, initialised, and written by nobody during the call. Kernels may read the gaps
+//!   between elements, never beyond the two ends.
+//! - **M2, destination.** Every destination element is writable and no two indices share a byte.
+//!   Kernels write nothing else, gaps included; they may write an element more than once.
+//! - **M3, apart.** No destination element overlaps the block of M1.
+//! - **M4, whole lines.** Only inside this module, for streamed stores: the destination is 64-byte
+//!   aligned, its row stride is a multiple of 64 bytes and its rows are whole lines.
+//! - **M5, the CPU.** An [`Isa`] value exists only where its instructions do.
+
+mod arg_reduce;
+mod dispatch;
+mod elementwise;
+mod fold;
+mod function;
+#[cfg(target_arch = "x86_64")]
+mod generic;
+mod isa;
+mod pairwise_tree;
+mod portable;
+pub(crate) mod short_runs;
+mod stream_copy;
+#[cfg(test)]
+mod tests;
+mod transpose_block;
+mod unit;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub(crate) use arg_reduce::{Find, Finding};
+pub(crate) use dispatch::dispatch;
+pub(crate) use elementwise::{Compute, Lanes, Map, Operation, Zip, Zip3};
+pub(crate) use fold::{Fold, FoldBlock, Folding, Reduction};
+pub(crate) use function::{Closure, Function1, Function2, Function3};
+pub(crate) use isa::{Isa, Kernel, Rows, Scalar};
+pub use stream_copy::stream_copy;
+pub(crate) use unit::Unit;

@@ -1,0 +1,130 @@
+//! Many short runs: pixels of three bytes, vectors of twelve, a handful of floats.
+//!
+//! What is done for each run must be next to nothing, so the way to move one is chosen once for all of them: as two words of one kind, the first
+//! and the last, which may overlap; and likewise to fill one. No gap is read, and none is written.
+
+use super::{isa::Isa, unit::Unit};
+use crate::{memory::Stores, nest::Loop};
+
+/// Copies `len` adjacent elements at every turn of a loop, whose strides are the destination's and the source's. The gaps
+/// are not read.
+///
+/// # Safety
+///
+/// M1, M2, M3 for these elements.
+#[inline(always)]
+pub(crate) unsafe fn runs<I: Isa, L: Unit>(
+    isa: I,
+    src: *const L,
+    dst: *mut L,
+    len: usize,
+    turns: Loop<2>,
+) {
+    let [to, from] = turns.strides.map(|stride| stride * L::WIDTH as isize);
+    let (src, dst) = (Walk(src.cast::<u8>().cast_mut(), from), Walk(dst.cast::<u8>(), to));
+    let bytes = len * L::WIDTH;
+    match bytes {
+        // SAFETY: the caller's; so long are the runs.
+        1 => unsafe { ends::<u8>(src, dst, bytes, turns.len) },
+        // SAFETY: as above.
+        2 => unsafe { ends::<u16>(src, dst, bytes, turns.len) },
+        // SAFETY: as above.
+        3 => unsafe { ends::<u16>(src, dst, bytes, turns.len) },
+        // SAFETY: as above.
+        4..8 => unsafe { ends::<u32>(src, dst, bytes, turns.len) },
+        // SAFETY: as above.
+        8..16 => unsafe { ends::<u64>(src, dst, bytes, turns.len) },
+        // SAFETY: as above.
+        16..=32 => unsafe { ends::<u128>(src, dst, bytes, turns.len) },
+        _ => {
+            for turn in 0..turns.len as isize {
+                // SAFETY: the caller's.
+                unsafe { isa.run(src.at(turn).cast_const(), dst.at(turn), bytes, Stores::Plain) };
+            }
+        }
+    }
+}
+
+/// A place, and how many bytes it moves at every turn.
+#[derive(Clone, Copy)]
+struct Walk(*mut u8, isize);
+
+impl Walk {
+    #[inline(always)]
+    fn at(self, turn: isize) -> *mut u8 {
+        self.0.wrapping_offset(turn * self.1)
+    }
+}
+
+/// Moves runs as their first and their last word.
+///
+/// # Safety
+///
+/// M1, M2 and M3 for the runs, of one to two words.
+#[inline(always)]
+unsafe fn ends<W: Unit>(src: Walk, dst: Walk, bytes: usize, count: usize) {
+    let last = bytes - W::WIDTH;
+    for turn in 0..count as isize {
+        let (from, to) = (src.at(turn), dst.at(turn));
+        // SAFETY: readable by M1.
+        let low = unsafe { from.cast::<W>().read_unaligned() };
+        // SAFETY: readable by M1.
+        let high = unsafe { from.wrapping_add(last).cast::<W>().read_unaligned() };
+        // SAFETY: writable by M2.
+        unsafe { to.cast::<W>().write_unaligned(low) };
+        // SAFETY: writable by M2.
+        unsafe { to.wrapping_add(last).cast::<W>().write_unaligned(high) };
+    }
+}
+
+/// Writes one element to `len` adjacent ones at every turn of a loop, whose strides are the destination's and the
+/// source's. The gaps are not read.
+///
+/// # Safety
+///
+/// M1, M2, M3 for these elements.
+#[inline(always)]
+pub(crate) unsafe fn fills<L: Unit>(src: *const L, dst: *mut L, len: usize, turns: Loop<2>) {
+    match len {
+        0 => {}
+        // SAFETY: the caller's; so long are the runs.
+        1 => unsafe { equal::<L, 1>(src, dst, len, turns) },
+        // SAFETY: as above.
+        2..=4 => unsafe { equal::<L, 2>(src, dst, len, turns) },
+        // SAFETY: as above.
+        5..=8 => unsafe { equal::<L, 4>(src, dst, len, turns) },
+        // SAFETY: as above.
+        9..=16 => unsafe { equal::<L, 8>(src, dst, len, turns) },
+        // SAFETY: as above.
+        17..=32 => unsafe { equal::<L, 16>(src, dst, len, turns) },
+        _ => {
+            let last = len - LONG_FILL;
+            for at in (0..last).step_by(LONG_FILL).chain([last]) {
+                // SAFETY: a part of the runs.
+                unsafe { equal::<L, 16>(src, dst.wrapping_add(at), LONG_FILL, turns) };
+            }
+        }
+    }
+}
+
+/// Longer runs are filled so many elements at a time.
+const LONG_FILL: usize = 32;
+
+/// Fills runs of `N` to twice as many elements by their first `N` and their last: the compiler makes registers of them.
+///
+/// # Safety
+///
+/// That of [`fills`], for runs so long.
+#[inline(always)]
+unsafe fn equal<L: Unit, const N: usize>(src: *const L, dst: *mut L, len: usize, turns: Loop<2>) {
+    let (mut from, mut to, last) = (src, dst, len - N);
+    for _ in 0..turns.len {
+        // SAFETY: readable by M1.
+        let several = [unsafe { from.read_unaligned() }; N];
+        // SAFETY: writable by M2.
+        unsafe { to.cast::<[L; N]>().write_unaligned(several) };
+        // SAFETY: writable by M2.
+        unsafe { to.wrapping_add(last).cast::<[L; N]>().write_unaligned(several) };
+        (to, from) = (to.wrapping_offset(turns.strides[0]), from.wrapping_offset(turns.strides[1]));
+    }
+}

@@ -1,0 +1,551 @@
+//! Every kernel of every level against a few lines of plain indexing.
+//!
+//! A source is allocated to the byte, so that an address sanitizer sees any read outside of it; a
+//! destination lies in a field of canaries, gaps included, and the whole field is compared.
+//! `TENSOR_SIMD` restricts the tests to one level.
+
+use super::{Isa, Kernel, Rows, Unit, dispatch, short_runs};
+use crate::{
+    exec::SimdLevel,
+    memory::{CACHE_LINE, Stores},
+    nest::Loop,
+};
+
+/// What is asked of a kernel, strides and steps in elements.
+#[derive(Clone, Copy, Debug)]
+enum Job {
+    Run {
+        len: usize,
+        stores: Stores,
+    },
+    Fill {
+        len: usize,
+        stores: Stores,
+    },
+    Gather {
+        step: isize,
+        len: usize,
+        stores: Stores,
+    },
+    Scatter {
+        step: isize,
+        len: usize,
+    },
+    Transpose {
+        src_stride: isize,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+        stores: Stores,
+    },
+    /// So many short runs.
+    Runs {
+        src_stride: isize,
+        dst_stride: isize,
+        len: usize,
+        count: usize,
+    },
+    /// So many short runs of one element each.
+    Fills {
+        src_stride: isize,
+        dst_stride: isize,
+        len: usize,
+        count: usize,
+    },
+    /// A line of columns, and then the others, carried.
+    Carry {
+        src_stride: isize,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    },
+    /// Rows without gaps at the source, so many of their elements at a time.
+    Flush {
+        dst_stride: isize,
+        len: usize,
+        rows: usize,
+        at_once: usize,
+    },
+}
+
+impl Job {
+    /// The specification: source and destination offset of every element.
+    fn moves(self) -> Vec<(isize, isize)> {
+        let line = |len: usize, src: isize, dst: isize| -> Vec<_> {
+            (0..len as isize).map(|i| (i * src, i * dst)).collect()
+        };
+        match self {
+            Self::Run { len, .. } => line(len, 1, 1),
+            Self::Fill { len, .. } => line(len, 0, 1),
+            Self::Gather { step, len, .. } => line(len, step, 1),
+            Self::Scatter { step, len } => line(len, 1, step),
+            Self::Runs { src_stride, dst_stride, len, count } => (0..count as isize)
+                .flat_map(|r| (0..len as isize).map(move |i| (r, i)))
+                .map(|(r, i)| (r * src_stride + i, r * dst_stride + i))
+                .collect(),
+            Self::Fills { src_stride, dst_stride, len, count } => (0..count as isize)
+                .flat_map(|r| (0..len as isize).map(move |i| (r, i)))
+                .map(|(r, i)| (r * src_stride, r * dst_stride + i))
+                .collect(),
+            Self::Flush { dst_stride, len, rows, .. } => (0..rows as isize)
+                .flat_map(|r| (0..len as isize).map(move |i| (r, i)))
+                .map(|(r, i)| (r * len as isize + i, r * dst_stride + i))
+                .collect(),
+            Self::Carry { src_stride, dst_stride, nu, nv }
+            | Self::Transpose { src_stride, dst_stride, nu, nv, .. } => (0..nu as isize)
+                .flat_map(|u| (0..nv as isize).map(move |v| (u, v)))
+                .map(|(u, v)| (u * src_stride + v, v * dst_stride + u))
+                .collect(),
+        }
+    }
+}
+
+/// A job with its memory.
+struct Call<L> {
+    job: Job,
+    src: *const L,
+    dst: *mut L,
+}
+
+impl<L: Unit> Kernel for Call<L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let (src, dst) = (self.src, self.dst);
+        match self.job {
+            // SAFETY: `check` allocates what the job's moves reach, M1, M2, M3.
+            Job::Run { len, stores } => unsafe { isa.run(src, dst, len, stores) },
+            Job::Fill { len, stores } => {
+                // SAFETY: as above; the job reads offset 0.
+                let value = unsafe { src.read_unaligned() };
+                // SAFETY: as above.
+                unsafe { isa.fill(value, dst, len, stores) }
+            }
+            // SAFETY: as above.
+            Job::Gather { step, len, stores } => unsafe {
+                isa.gather_run(src, step, dst, len, stores);
+            },
+            // SAFETY: as above.
+            Job::Scatter { step, len } => unsafe { isa.scatter_run(src, dst, step, len) },
+            Job::Transpose { src_stride, dst_stride, nu, nv, stores: Stores::Stream } => {
+                // SAFETY: as above.
+                unsafe { isa.transpose_stream(src, src_stride, dst, dst_stride, nu, nv) }
+            }
+            Job::Transpose { src_stride, dst_stride, nu, nv, stores: _ } => {
+                // SAFETY: as above.
+                unsafe { isa.transpose(src, src_stride, dst, dst_stride, nu, nv) }
+            }
+            Job::Carry { src_stride, dst_stride, nu, nv } if I::CARRIES => {
+                let mut carry = vec![Line([0xEE; CACHE_LINE]); nv];
+                let carry: *mut u8 = carry.as_mut_ptr().cast();
+                let line = CACHE_LINE / L::WIDTH;
+                let (from, to) =
+                    (src.wrapping_offset(line as isize * src_stride), dst.wrapping_add(line));
+                // SAFETY: as above; the carry has a line for each row.
+                unsafe {
+                    isa.transpose_carried(
+                        (src, src_stride),
+                        (dst, dst_stride),
+                        (line, nv),
+                        carry,
+                        true,
+                    );
+                }
+                // SAFETY: as above, and the columns before have been carried.
+                unsafe {
+                    isa.transpose_carried(
+                        (from, src_stride),
+                        (to, dst_stride),
+                        (nu - line, nv),
+                        carry,
+                        false,
+                    );
+                }
+                // SAFETY: as above.
+                unsafe {
+                    isa.finish_carried(
+                        dst.wrapping_add(nu).cast(),
+                        dst_stride * L::WIDTH as isize,
+                        nv,
+                        carry,
+                    );
+                }
+            }
+            // SAFETY: as above.
+            Job::Carry { src_stride, dst_stride, nu, nv } => unsafe {
+                isa.transpose(src, src_stride, dst, dst_stride, nu, nv);
+            },
+            Job::Runs { src_stride, dst_stride, len, count } => {
+                let turns = Loop { len: count, strides: [dst_stride, src_stride] };
+                // SAFETY: as above.
+                unsafe { short_runs::runs(isa, src, dst, len, turns) }
+            }
+            Job::Fills { src_stride, dst_stride, len, count } => {
+                let turns = Loop { len: count, strides: [dst_stride, src_stride] };
+                // SAFETY: as above.
+                unsafe { short_runs::fills(src, dst, len, turns) }
+            }
+            Job::Flush { dst_stride, len, rows, at_once } => {
+                flush(
+                    isa,
+                    (src.cast(), dst.cast()),
+                    dst_stride * L::WIDTH as isize,
+                    [len * L::WIDTH, rows, at_once * L::WIDTH],
+                );
+            }
+        }
+        isa.fence();
+    }
+}
+
+#[repr(align(64))]
+#[derive(Clone)]
+struct Line(#[allow(dead_code, reason = "its bytes are used, through a pointer")] [u8; CACHE_LINE]);
+
+/// Rows through scratch, `at_once` bytes at a time, each at its place in a line.
+fn flush<I: Isa>(
+    isa: I,
+    (src, dst): (*const u8, *mut u8),
+    dst_step: isize,
+    [len, rows, at_once]: [usize; 3],
+) {
+    let step = at_once.next_multiple_of(CACHE_LINE)
+        + 4 * CACHE_LINE
+        + dst_step.rem_euclid(CACHE_LINE as isize) as usize;
+    let mut scratch = vec![Line([0xEE; CACHE_LINE]); rows * step / CACHE_LINE + 8];
+    let front =
+        scratch.as_mut_ptr().cast::<u8>().wrapping_add(CACHE_LINE + dst.addr() % CACHE_LINE);
+    for at in (0..len).step_by(at_once) {
+        let bytes = at_once.min(len - at);
+        let place = front.wrapping_add(at % CACHE_LINE);
+        for r in 0..rows {
+            // SAFETY: a part of a row, and its place in scratch.
+            unsafe { src.wrapping_add(r * len + at).copy_to(place.wrapping_add(r * step), bytes) };
+        }
+        let rows = Rows {
+            src: place,
+            src_step: step as isize,
+            dst: dst.wrapping_add(at),
+            dst_step,
+            count: rows,
+            bytes,
+            first: at == 0,
+            last: at + bytes == len,
+            back: (at + bytes) / CACHE_LINE * CACHE_LINE - at / CACHE_LINE * CACHE_LINE,
+        };
+        // SAFETY: the rows' bytes are in scratch, at the same place in a line.
+        unsafe { isa.flush(rows) };
+    }
+}
+
+/// The levels under test.
+fn levels() -> Vec<SimdLevel> {
+    match std::env::var_os("TENSOR_SIMD") {
+        Some(_) => vec![SimdLevel::from_env().expect("TENSOR_SIMD names a level of this CPU")],
+        None => SimdLevel::available(),
+    }
+}
+
+/// Bytes that differ from their neighbours near and far.
+fn noise(len: usize) -> Vec<u8> {
+    let mut state = 0x9E37_79B9_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+/// Lowest and highest of some offsets, 0 of none.
+fn ends(offsets: impl Iterator<Item = isize> + Clone) -> (isize, isize) {
+    (offsets.clone().min().unwrap_or(0), offsets.max().unwrap_or(0))
+}
+
+/// Runs `job` on every level, its memory `skew` bytes off alignment, and compares the field.
+fn check<L: Unit>(job: Job, skew: usize) {
+    let moves = job.moves();
+    let (src_low, src_high) = ends(moves.iter().map(|m| m.0));
+    let (dst_low, dst_high) = ends(moves.iter().map(|m| m.1));
+    let src_bytes = if moves.is_empty() { 0 } else { (src_high - src_low + 1) as usize * L::WIDTH };
+    let src = noise(skew + src_bytes);
+    let margin = 2 * CACHE_LINE;
+    let mut field = vec![0xA5_u8; (dst_high - dst_low + 1) as usize * L::WIDTH + 3 * margin];
+    let low = margin + field[margin..].as_ptr().align_offset(CACHE_LINE) + skew;
+
+    let src_at = |offset: isize| skew + (offset - src_low) as usize * L::WIDTH;
+    let dst_at = |offset: isize| low + (offset - dst_low) as usize * L::WIDTH;
+    let mut expected = field.clone();
+    for &(from, to) in &moves {
+        expected[dst_at(to)..][..L::WIDTH].copy_from_slice(&src[src_at(from)..][..L::WIDTH]);
+    }
+    for level in levels() {
+        field.fill(0xA5);
+        let src = src.as_ptr().wrapping_add(src_at(0)).cast::<L>();
+        let dst = field.as_mut_ptr().wrapping_add(dst_at(0)).cast::<L>();
+        dispatch(level, Call { job, src, dst });
+        assert!(field == expected, "{level}, {} bytes, {job:?}, {skew} bytes off", L::WIDTH);
+    }
+}
+
+/// Runs `job` for every width, on and off alignment.
+fn check_widths(job: Job) {
+    for skew in [0, 1] {
+        check::<u8>(job, skew);
+        check::<u16>(job, skew);
+        check::<u32>(job, skew);
+        check::<u64>(job, skew);
+        check::<u128>(job, skew);
+    }
+}
+
+/// Lengths around the borders of pieces, registers, lines and loops of them.
+const LENGTHS: [usize; 25] = [
+    0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 79, 127, 128, 129, 200, 1100,
+];
+
+const STORES: [Stores; 3] = [Stores::Plain, Stores::Pieces, Stores::Stream];
+
+#[test]
+fn runs_are_copied() {
+    for len in LENGTHS {
+        for stores in STORES {
+            check_widths(Job::Run { len, stores });
+        }
+    }
+}
+
+#[test]
+fn long_streamed_runs_are_copied_page_by_page() {
+    for len in [16_384, 20_011, 50_000] {
+        for skew in [0, 1, 63] {
+            check::<u8>(Job::Run { len, stores: Stores::Stream }, skew);
+        }
+    }
+}
+
+#[test]
+fn fills_repeat_the_value() {
+    for len in LENGTHS.into_iter().filter(|&len| len > 0) {
+        for stores in STORES {
+            check_widths(Job::Fill { len, stores });
+        }
+    }
+}
+
+#[test]
+fn gathers_collect_any_step() {
+    for len in LENGTHS.into_iter().filter(|&len| len <= 200) {
+        for step in [-70, -9, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 8, 17, 64] {
+            for stores in STORES {
+                check_widths(Job::Gather { step, len, stores });
+            }
+        }
+    }
+}
+
+#[test]
+fn scatters_leave_the_gaps_alone() {
+    for len in LENGTHS.into_iter().filter(|&len| len <= 200) {
+        for step in [-70, -3, -2, -1, 1, 2, 3, 4, 5, 17] {
+            check_widths(Job::Scatter { step, len });
+        }
+    }
+}
+
+/// Extents of the transposition tests for a width: around pieces and registers, to two tiles and 3.
+fn extents<L: Unit>() -> Vec<usize> {
+    let piece = 16 / L::WIDTH;
+    let around = |n: usize| [n.saturating_sub(1), n, n + 1];
+    let mut extents: Vec<_> = (0..=5).chain([7, 12]).collect();
+    extents.extend([piece, 2 * piece, 4 * piece, 8 * piece].into_iter().flat_map(around));
+    extents.push(8 * piece + 3);
+    extents.sort_unstable();
+    extents.dedup();
+    extents
+}
+
+/// Every pair of extents with one choice of strides.
+fn check_transposes<L: Unit>(strides: impl Fn(usize, usize) -> (isize, isize)) {
+    for nu in extents::<L>() {
+        for nv in extents::<L>() {
+            let (src_stride, dst_stride) = strides(nu, nv);
+            let stores = Stores::Plain;
+            let skew = (nu + nv) % 2;
+            check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv, stores }, skew);
+        }
+    }
+}
+
+fn check_transposes_of_all_widths(strides: impl Fn(usize, usize) -> (isize, isize) + Copy) {
+    check_transposes::<u8>(strides);
+    check_transposes::<u16>(strides);
+    check_transposes::<u32>(strides);
+    check_transposes::<u64>(strides);
+    check_transposes::<u128>(strides);
+}
+
+#[test]
+fn transposes_without_gaps() {
+    check_transposes_of_all_widths(|nu, nv| (nv as isize, nu as isize));
+}
+
+#[test]
+fn transposes_with_gaps_that_stay_untouched() {
+    check_transposes_of_all_widths(|nu, nv| (nv as isize + 5, nu as isize + 3));
+}
+
+#[test]
+fn transposes_upside_down() {
+    check_transposes_of_all_widths(|nu, nv| (-(nv as isize), -(nu as isize) - 1));
+}
+
+#[test]
+fn transposes_of_overlapping_or_repeated_source_rows() {
+    for stride in [-1, 0, 1, 2, 3] {
+        check_transposes_of_all_widths(move |nu, _| (stride, nu as isize));
+    }
+}
+
+#[test]
+fn transposes_take_some_channels_of_each_pixel() {
+    for (channels, taken) in [(4, 3), (4, 1), (3, 2), (6, 5), (-4, 3), (-3, 3)] {
+        for nu in extents::<u8>() {
+            let job = Job::Transpose {
+                src_stride: channels,
+                dst_stride: nu as isize,
+                nu,
+                nv: taken,
+                stores: Stores::Plain,
+            };
+            check_widths(job);
+        }
+    }
+}
+
+#[test]
+fn transposes_longer_than_a_strip() {
+    let job = |nu: usize, nv: usize| Job::Transpose {
+        src_stride: nv as isize,
+        dst_stride: nu as isize,
+        nu,
+        nv,
+        stores: Stores::Plain,
+    };
+    check::<u8>(job(67, 4096 + 5), 0);
+    check::<u32>(job(18, 2048 + 5), 0);
+    check::<u128>(job(5, 257), 0);
+}
+
+/// Streamed transposes of whole lines and more, with and without a line between rows, and of rows that
+/// do not start alike; aligned, off by an element, and off by a part of one.
+fn check_streamed<L: Unit>() {
+    let per_line = CACHE_LINE / L::WIDTH;
+    for nv in extents::<L>() {
+        for (nu, gap) in [(1, 0), (per_line, 0), (2 * per_line, 1), (3 * per_line + 1, 0)] {
+            let lines = nu.next_multiple_of(per_line) + gap * per_line;
+            let unlike = nu + gap;
+            for (src_stride, dst_stride) in [
+                (nv as isize, lines),
+                (-(nv as isize) - 1, lines),
+                (3, lines),
+                (nv as isize, unlike),
+            ] {
+                let (dst_stride, stores) = (dst_stride as isize, Stores::Stream);
+                for skew in [0, L::WIDTH, L::WIDTH.div_ceil(2)] {
+                    check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv, stores }, skew);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn streamed_transposes_write_whole_lines_and_what_is_left() {
+    check_streamed::<u8>();
+    check_streamed::<u16>();
+    check_streamed::<u32>();
+    check_streamed::<u64>();
+    check_streamed::<u128>();
+}
+
+#[test]
+fn short_runs_leave_the_gaps_alone() {
+    for len in [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 40, 65] {
+        for count in [0, 1, 2, 7] {
+            for gap in [0, 1, 5] {
+                let (src_stride, dst_stride) = (len as isize + gap, len as isize + 2 * gap);
+                check_widths(Job::Runs { src_stride, dst_stride, len, count });
+                check_widths(Job::Runs { src_stride: -src_stride, dst_stride, len, count });
+            }
+        }
+    }
+}
+
+#[test]
+fn short_fills_leave_the_gaps_alone() {
+    for len in [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 40, 64, 65] {
+        for count in [0, 1, 2, 7] {
+            for gap in [0, 1, 5] {
+                let dst_stride = len as isize + 2 * gap;
+                for src_stride in [gap, -1 - gap] {
+                    check_widths(Job::Fills { src_stride, dst_stride, len, count });
+                }
+            }
+        }
+    }
+}
+
+/// Carried transposes, some rows of which start at each word of a line.
+fn check_carried<L: Unit>() {
+    let per_line = CACHE_LINE / L::WIDTH;
+    let words = 4_usize.div_ceil(L::WIDTH);
+    for nv in extents::<L>().into_iter().filter(|&nv| nv >= 16 / L::WIDTH) {
+        for nu in [2 * per_line, 5 * per_line] {
+            for dst_stride in [nu, nu + words, nu + per_line, nu + 7 * words].map(|s| s as isize) {
+                for src_stride in [nv as isize, -(nv as isize) - 1, 3] {
+                    for skew in [0, 4, 32, 60] {
+                        check::<L>(Job::Carry { src_stride, dst_stride, nu, nv }, skew);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn carried_transposes_join_lines_at_any_word() {
+    check_carried::<u8>();
+    check_carried::<u16>();
+    check_carried::<u32>();
+    check_carried::<u64>();
+    check_carried::<u128>();
+}
+
+#[test]
+fn flushed_rows_leave_in_whole_lines_and_completely() {
+    for (len, at_once) in
+        [(1, 64), (63, 64), (64, 64), (65, 64), (300, 64), (300, 100), (300, 128), (517, 256)]
+    {
+        for gap in [0, 1, 7, 64] {
+            for skew in [0, 1, 33, 63] {
+                check::<u8>(
+                    Job::Flush { dst_stride: (len + gap) as isize, len, rows: 5, at_once },
+                    skew,
+                );
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "is not available on this CPU")]
+fn a_level_of_another_cpu_is_never_entered() {
+    let missing = SimdLevel::ALL.into_iter().find(|level| !level.is_available());
+    let call = Call::<u8> {
+        job: Job::Run { len: 0, stores: Stores::Plain },
+        src: [].as_ptr(),
+        dst: [].as_mut_ptr(),
+    };
+    dispatch(missing.expect("no CPU has the levels of two architectures"), call);
+}

@@ -1,0 +1,16 @@
+//! The width of an element, as an integer type: kernels exist per width.
+
+/// An unsigned integer that stands for every element type of its width.
+pub(crate) trait Unit: bytemuck::Pod + Send + Sync {
+    /// Bytes of one element.
+    const WIDTH: usize = size_of::<Self>();
+
+    /// Elements in a piece of a register.
+    const PER_PIECE: usize = 16 / Self::WIDTH;
+}
+
+impl Unit for u8 {}
+impl Unit for u16 {}
+impl Unit for u32 {}
+impl Unit for u64 {}
+impl Unit for u128 {}

@@ -1,0 +1,236 @@
+//! AVX2: registers of one and two pieces.
+
+use std::arch::x86_64::{__m128i, __m256i};
+
+use pulp::x86::V3;
+use pulp::{NullaryFnOnce, cast};
+
+use crate::kernel::{
+    generic::register::{Join, PIECE, Pair, Registers, Vector},
+    unit::Unit,
+};
+
+/// The proof (M5) that the CPU has AVX2.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(V3);
+
+impl Avx2 {
+    /// The proof, on a CPU that has AVX2.
+    pub(in crate::kernel) fn new() -> Option<Self> {
+        V3::try_new().map(Self)
+    }
+
+    /// The proof that a wider instruction set carries.
+    #[inline(always)]
+    pub(super) fn of(token: V3) -> Self {
+        Self(token)
+    }
+}
+
+impl Registers for Avx2 {
+    type Full = Pair<X256>;
+    type Half = X256;
+    type Piece = X128;
+
+    #[inline(always)]
+    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
+        self.0.vectorize(f)
+    }
+
+    #[inline(always)]
+    fn fence(self) {
+        self.0.sse._mm_sfence();
+    }
+}
+
+/// One piece.
+#[derive(Clone, Copy)]
+pub(in crate::kernel) struct X128 {
+    isa: Avx2,
+    bits: __m128i,
+}
+
+/// Two pieces.
+#[derive(Clone, Copy)]
+pub(in crate::kernel) struct X256 {
+    isa: Avx2,
+    bits: __m256i,
+}
+
+/// Reads one piece.
+///
+/// # Safety
+///
+/// M1 for `src[..16]`.
+#[inline(always)]
+pub(super) unsafe fn piece(src: *const u8) -> __m128i {
+    // SAFETY: readable by M1; any bits are a register's, and the read asks for no alignment.
+    unsafe { src.cast::<__m128i>().read_unaligned() }
+}
+
+/// Writes one piece.
+///
+/// # Safety
+///
+/// M2 for `dst[..16]`.
+#[inline(always)]
+pub(super) unsafe fn put_piece(bits: __m128i, dst: *mut u8) {
+    // SAFETY: writable by M2, and the write asks for no alignment.
+    unsafe { dst.cast::<__m128i>().write_unaligned(bits) }
+}
+
+impl Vector for X128 {
+    type Token = Avx2;
+
+    const PIECES: usize = 1;
+
+    #[inline(always)]
+    fn splat(isa: Avx2, piece: [u8; PIECE]) -> Self {
+        Self { isa, bits: cast(piece) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(isa: Avx2, src: *const u8) -> Self {
+        // SAFETY: M1 is the caller's.
+        Self { isa, bits: unsafe { piece(src) } }
+    }
+
+    #[inline(always)]
+    unsafe fn load_pieces(isa: Avx2, src: *const u8, _step: isize) -> Self {
+        // SAFETY: M1 is the caller's.
+        unsafe { Self::load(isa, src) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, dst: *mut u8) {
+        // SAFETY: M2 is the caller's.
+        unsafe { put_piece(self.bits, dst) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, dst: *mut u8) {
+        // SAFETY: M2 and the alignment are the caller's.
+        unsafe { self.isa.0.sse2._mm_stream_si128(dst.cast(), self.bits) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_pieces(self, dst: *mut u8, _step: isize) {
+        // SAFETY: M2 is the caller's.
+        unsafe { self.store(dst) }
+    }
+
+    #[inline(always)]
+    fn zip<L: Unit>(self, other: Self) -> [Self; 2] {
+        let (isa, sse2, a, b) = (self.isa, self.isa.0.sse2, self.bits, other.bits);
+        let halves = match L::WIDTH {
+            1 => [sse2._mm_unpacklo_epi8(a, b), sse2._mm_unpackhi_epi8(a, b)],
+            2 => [sse2._mm_unpacklo_epi16(a, b), sse2._mm_unpackhi_epi16(a, b)],
+            4 => [sse2._mm_unpacklo_epi32(a, b), sse2._mm_unpackhi_epi32(a, b)],
+            8 => [sse2._mm_unpacklo_epi64(a, b), sse2._mm_unpackhi_epi64(a, b)],
+            _ => [a, b],
+        };
+        [Self { isa, bits: halves[0] }, Self { isa, bits: halves[1] }]
+    }
+
+    #[inline(always)]
+    fn shuffle(self, index: [u8; PIECE]) -> Self {
+        let isa = self.isa;
+        Self { isa, bits: isa.0.ssse3._mm_shuffle_epi8(self.bits, cast(index)) }
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        let isa = self.isa;
+        Self { isa, bits: isa.0.sse2._mm_or_si128(self.bits, other.bits) }
+    }
+}
+
+impl Vector for X256 {
+    type Token = Avx2;
+
+    const PIECES: usize = 2;
+
+    #[inline(always)]
+    fn splat(isa: Avx2, piece: [u8; PIECE]) -> Self {
+        Self { isa, bits: isa.0.avx2._mm256_broadcastsi128_si256(cast(piece)) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(isa: Avx2, src: *const u8) -> Self {
+        // SAFETY: readable by M1; any bits are a register's, and the read asks for no alignment.
+        let bits = unsafe { src.cast::<__m256i>().read_unaligned() };
+        Self { isa, bits }
+    }
+
+    #[inline(always)]
+    unsafe fn load_pieces(isa: Avx2, src: *const u8, step: isize) -> Self {
+        // SAFETY: M1 is the caller's.
+        let low = unsafe { piece(src) };
+        // SAFETY: M1 is the caller's.
+        let high = unsafe { piece(src.wrapping_offset(step)) };
+        let low = isa.0.avx._mm256_castsi128_si256(low);
+        Self { isa, bits: isa.0.avx2._mm256_inserti128_si256::<1>(low, high) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, dst: *mut u8) {
+        // SAFETY: writable by M2, and the write asks for no alignment.
+        unsafe { dst.cast::<__m256i>().write_unaligned(self.bits) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, dst: *mut u8) {
+        // SAFETY: M2 and the alignment are the caller's.
+        unsafe { self.isa.0.avx._mm256_stream_si256(dst.cast(), self.bits) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_pieces(self, dst: *mut u8, step: isize) {
+        let high = self.isa.0.avx2._mm256_extracti128_si256::<1>(self.bits);
+        // SAFETY: M2 is the caller's.
+        unsafe { put_piece(self.isa.0.avx._mm256_castsi256_si128(self.bits), dst) }
+        // SAFETY: M2 is the caller's.
+        unsafe { put_piece(high, dst.wrapping_offset(step)) }
+    }
+
+    #[inline(always)]
+    fn zip<L: Unit>(self, other: Self) -> [Self; 2] {
+        let (isa, avx2, a, b) = (self.isa, self.isa.0.avx2, self.bits, other.bits);
+        let halves = match L::WIDTH {
+            1 => [avx2._mm256_unpacklo_epi8(a, b), avx2._mm256_unpackhi_epi8(a, b)],
+            2 => [avx2._mm256_unpacklo_epi16(a, b), avx2._mm256_unpackhi_epi16(a, b)],
+            4 => [avx2._mm256_unpacklo_epi32(a, b), avx2._mm256_unpackhi_epi32(a, b)],
+            8 => [avx2._mm256_unpacklo_epi64(a, b), avx2._mm256_unpackhi_epi64(a, b)],
+            _ => [a, b],
+        };
+        [Self { isa, bits: halves[0] }, Self { isa, bits: halves[1] }]
+    }
+
+    #[inline(always)]
+    fn shuffle(self, index: [u8; PIECE]) -> Self {
+        let isa = self.isa;
+        let index = Self::splat(isa, index).bits;
+        Self { isa, bits: isa.0.avx2._mm256_shuffle_epi8(self.bits, index) }
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        let isa = self.isa;
+        Self { isa, bits: isa.0.avx2._mm256_or_si256(self.bits, other.bits) }
+    }
+}
+
+impl Join for X256 {
+    #[inline(always)]
+    fn join(self, next: Self, back: usize) -> Self {
+        let (isa, avx2) = (self.isa, self.isa.0.avx2);
+        let words: __m256i = cast([0_i32, 1, 2, 3, 4, 5, 6, 7]);
+        let back = isa.0.avx._mm256_set1_epi32((back / 4) as i32);
+        // Only the low three bits of an index count: the same rotation for both.
+        let turn = avx2._mm256_sub_epi32(words, back);
+        let before = avx2._mm256_permutevar8x32_epi32(self.bits, turn);
+        let after = avx2._mm256_permutevar8x32_epi32(next.bits, turn);
+        let is_before = avx2._mm256_cmpgt_epi32(back, words);
+        Self { isa, bits: avx2._mm256_blendv_epi8(after, before, is_before) }
+    }
+}

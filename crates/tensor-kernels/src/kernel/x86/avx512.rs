@@ -1,0 +1,151 @@
+//! AVX-512: a register of four pieces, beside those of AVX2.
+
+use std::arch::x86_64::{__m512i, _mm512_stream_si512};
+
+use pulp::x86::V4;
+use pulp::{NullaryFnOnce, cast};
+
+use super::avx2::{Avx2, X128, X256, piece, put_piece};
+use crate::kernel::{
+    generic::register::{Join, PIECE, Registers, Vector},
+    unit::Unit,
+};
+
+/// The proof (M5) that the CPU has AVX-512 F, BW, CD, DQ and VL.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512(V4);
+
+impl Avx512 {
+    /// The proof, on a CPU that has them.
+    pub(in crate::kernel) fn new() -> Option<Self> {
+        V4::try_new().map(Self)
+    }
+}
+
+impl From<Avx512> for Avx2 {
+    #[inline(always)]
+    fn from(wide: Avx512) -> Self {
+        Self::of(*wide.0)
+    }
+}
+
+impl Registers for Avx512 {
+    type Full = X512;
+    type Half = X256;
+    type Piece = X128;
+
+    #[inline(always)]
+    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
+        self.0.vectorize(f)
+    }
+
+    #[inline(always)]
+    fn fence(self) {
+        self.0.sse._mm_sfence();
+    }
+}
+
+/// Four pieces.
+#[derive(Clone, Copy)]
+pub(in crate::kernel) struct X512 {
+    isa: Avx512,
+    bits: __m512i,
+}
+
+impl Vector for X512 {
+    type Token = Avx512;
+
+    const PIECES: usize = 4;
+
+    #[inline(always)]
+    fn splat(isa: Avx512, piece: [u8; PIECE]) -> Self {
+        Self { isa, bits: isa.0.avx512f._mm512_broadcast_i32x4(cast(piece)) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(isa: Avx512, src: *const u8) -> Self {
+        // SAFETY: readable by M1; any bits are a register's, and the read asks for no alignment.
+        let bits = unsafe { src.cast::<__m512i>().read_unaligned() };
+        Self { isa, bits }
+    }
+
+    #[inline(always)]
+    unsafe fn load_pieces(isa: Avx512, src: *const u8, step: isize) -> Self {
+        let f = isa.0.avx512f;
+        // SAFETY: M1 is the caller's.
+        let bits = f._mm512_castsi128_si512(unsafe { piece(src) });
+        // SAFETY: M1 is the caller's.
+        let bits = f._mm512_inserti32x4::<1>(bits, unsafe { piece(src.wrapping_offset(step)) });
+        // SAFETY: M1 is the caller's.
+        let bits = f._mm512_inserti32x4::<2>(bits, unsafe { piece(src.wrapping_offset(2 * step)) });
+        // SAFETY: M1 is the caller's.
+        let bits = f._mm512_inserti32x4::<3>(bits, unsafe { piece(src.wrapping_offset(3 * step)) });
+        Self { isa, bits }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, dst: *mut u8) {
+        // SAFETY: writable by M2, and the write asks for no alignment.
+        unsafe { dst.cast::<__m512i>().write_unaligned(self.bits) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, dst: *mut u8) {
+        // SAFETY: the CPU has AVX-512 F by M5; M2 and the alignment are the caller's.
+        unsafe { _mm512_stream_si512(dst.cast(), self.bits) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_pieces(self, dst: *mut u8, step: isize) {
+        let f = self.isa.0.avx512f;
+        // SAFETY: M2 is the caller's.
+        unsafe { put_piece(f._mm512_castsi512_si128(self.bits), dst) }
+        let second = f._mm512_extracti32x4_epi32::<1>(self.bits);
+        // SAFETY: M2 is the caller's.
+        unsafe { put_piece(second, dst.wrapping_offset(step)) }
+        let third = f._mm512_extracti32x4_epi32::<2>(self.bits);
+        // SAFETY: M2 is the caller's.
+        unsafe { put_piece(third, dst.wrapping_offset(2 * step)) }
+        let fourth = f._mm512_extracti32x4_epi32::<3>(self.bits);
+        // SAFETY: M2 is the caller's.
+        unsafe { put_piece(fourth, dst.wrapping_offset(3 * step)) }
+    }
+
+    #[inline(always)]
+    fn zip<L: Unit>(self, other: Self) -> [Self; 2] {
+        let (isa, f, bw) = (self.isa, self.isa.0.avx512f, self.isa.0.avx512bw);
+        let (a, b) = (self.bits, other.bits);
+        let halves = match L::WIDTH {
+            1 => [bw._mm512_unpacklo_epi8(a, b), bw._mm512_unpackhi_epi8(a, b)],
+            2 => [bw._mm512_unpacklo_epi16(a, b), bw._mm512_unpackhi_epi16(a, b)],
+            4 => [f._mm512_unpacklo_epi32(a, b), f._mm512_unpackhi_epi32(a, b)],
+            8 => [f._mm512_unpacklo_epi64(a, b), f._mm512_unpackhi_epi64(a, b)],
+            _ => [a, b],
+        };
+        [Self { isa, bits: halves[0] }, Self { isa, bits: halves[1] }]
+    }
+
+    #[inline(always)]
+    fn shuffle(self, index: [u8; PIECE]) -> Self {
+        let isa = self.isa;
+        let index = Self::splat(isa, index).bits;
+        Self { isa, bits: isa.0.avx512bw._mm512_shuffle_epi8(self.bits, index) }
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        let isa = self.isa;
+        Self { isa, bits: isa.0.avx512f._mm512_or_si512(self.bits, other.bits) }
+    }
+}
+
+impl Join for X512 {
+    #[inline(always)]
+    fn join(self, next: Self, back: usize) -> Self {
+        let (isa, f) = (self.isa, self.isa.0.avx512f);
+        let words: __m512i = cast([0_i32, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+        let first = f._mm512_set1_epi32(16 - (back / 4) as i32);
+        let index = f._mm512_add_epi32(words, first);
+        Self { isa, bits: f._mm512_permutex2var_epi32(self.bits, index, next.bits) }
+    }
+}

@@ -1,0 +1,212 @@
+//! Whatever is cut, and however often: the pieces do what the whole does, each element once.
+
+use std::collections::BTreeMap;
+
+use tensor_core::Layout;
+
+use super::{ALIGN, Divide};
+use crate::{
+    exec::Machine,
+    nest::Loop,
+    plan::{ElementwiseWork, Inner, Streamed, Work},
+};
+
+/// Each place that is written, and from where it is read: what a plan means, apart from the order.
+type Moves<const N: usize> = BTreeMap<isize, [isize; N]>;
+
+/// Where a walk of loops takes each operand.
+fn walk<const N: usize>(start: [isize; N], loops: &[Loop<N>]) -> Vec<[isize; N]> {
+    let Some((first, rest)) = loops.split_first() else { return vec![start] };
+    let turn = |i: usize| std::array::from_fn(|k| start[k] + i as isize * first.strides[k]);
+    (0..first.len).flat_map(|i| walk(turn(i), rest)).collect()
+}
+
+/// The innermost step of a copy as the loops that it stands for.
+fn loops(inner: Inner) -> Vec<Loop<2>> {
+    let one = |len, strides| vec![Loop { len, strides }];
+    match inner {
+        Inner::Nothing => one(0, [0, 0]),
+        Inner::Run { len } => one(len, [1, 1]),
+        Inner::Fill { len } => one(len, [1, 0]),
+        Inner::Pick { len, step } => one(len, [1, step]),
+        Inner::Spread { len, step } => one(len, [step, 1]),
+        Inner::Tile { u, v } => vec![
+            Loop { len: v.len, strides: [v.stride, 1] },
+            Loop { len: u.len, strides: [1, u.stride] },
+        ],
+        Inner::Streamed(Streamed { u, v, u2, v2, .. }) => {
+            let v2 = Loop { len: v2.len, strides: [v2.stride, v.len as isize] };
+            let u2 = Loop { len: u2.len, strides: [u.len as isize, u2.stride] };
+            [vec![v2, u2], loops(Inner::Tile { u, v })].concat()
+        }
+        Inner::Grid { outer, inner, run } => vec![outer, inner, Loop { len: run, strides: [1, 1] }],
+    }
+}
+
+/// The places of a nest of any operands, in bytes of so many an element.
+trait Visits<const N: usize>: Divide {
+    fn visits(&self) -> Vec<[isize; N]>;
+
+    fn moves(&self) -> Moves<N> {
+        let visits = self.visits();
+        let count = visits.len();
+        let moves: Moves<N> = visits.into_iter().map(|places| (places[0], places)).collect();
+        assert_eq!(moves.len(), count, "each place is written once");
+        moves
+    }
+}
+
+impl Visits<2> for Work {
+    fn visits(&self) -> Vec<[isize; 2]> {
+        let unit = self.unit as isize;
+        let mut all = self.outer.to_vec();
+        all.extend(loops(self.inner));
+        for l in &mut all {
+            l.strides = l.strides.map(|stride| stride * unit);
+        }
+        walk(self.starts, &all)
+    }
+}
+
+impl<const N: usize> Visits<N> for ElementwiseWork<N> {
+    fn visits(&self) -> Vec<[isize; N]> {
+        let all = [&self.outer[..], &[self.rows, self.lanes]].concat();
+        walk(self.starts, &all)
+    }
+}
+
+/// Halves the work until it cannot be halved, and checks each cut; gives the pieces.
+fn pieces<const N: usize, W: Visits<N> + Clone>(whole: &W) -> Vec<W> {
+    let Some((first, second)) = whole.halves() else { return vec![whole.clone()] };
+    let (mut all, rest) = (first.moves(), second.moves());
+    assert!(!all.is_empty() && !rest.is_empty(), "a half without work");
+    assert_eq!(first.bytes() + second.bytes(), whole.bytes());
+    let sum = all.len() + rest.len();
+    all.extend(rest);
+    assert_eq!(all.len(), sum, "halves that write the same place");
+    assert_eq!(all, whole.moves(), "halves that are not the whole");
+    [pieces(&first), pieces(&second)].concat()
+}
+
+/// Shapes with strides of a source and of a destination: lengths around the alignment of a cut, and every kind of step.
+const PAIRS: &[(&[usize], &[isize], &[isize])] = &[
+    (&[], &[], &[]),
+    (&[0, 3], &[3, 1], &[3, 1]),
+    (&[1], &[1], &[1]),
+    (&[63], &[1], &[1]),
+    (&[64], &[1], &[1]),
+    (&[65], &[1], &[1]),
+    (&[129], &[1], &[1]),
+    (&[1000], &[1], &[1]),
+    (&[1000], &[0], &[1]),
+    (&[1000], &[-1], &[1]),
+    (&[333], &[3], &[1]),
+    (&[333], &[1], &[2]),
+    (&[333], &[2], &[3]),
+    (&[5, 70], &[99, 1], &[70, 1]),
+    (&[5, 7, 4], &[4, 20, 1], &[28, 4, 1]),
+    (&[13, 70], &[1, 0], &[70, 1]),
+    (&[65, 65], &[1, 65], &[65, 1]),
+    (&[65, 66], &[1, 65], &[66, 1]),
+    (&[66, 65], &[-1, 66], &[65, 1]),
+    (&[130, 3], &[1, 130], &[3, 1]),
+    (&[3, 130], &[1, 3], &[130, 1]),
+    (&[3, 5, 6, 7], &[210, 1, 35, 5], &[210, 42, 7, 1]),
+    (&[65, 33], &[2, 130], &[66, 2]),
+    (&[9, 10, 11], &[1, 9, 90], &[110, 11, 1]),
+    (&[9, 10, 11, 12], &[1, 9, 90, 990], &[1320, 132, 12, 1]),
+    (&[70, 90], &[1, 70], &[90, 1]),
+    (&[600, 3], &[1, 600], &[3, 1]),
+    (&[600, 3], &[-5, 1], &[3, 1]),
+    (&[600, 3], &[0, 1], &[4, 1]),
+    (&[600, 7], &[2, 0], &[9, 1]),
+    (&[3, 600], &[1, 3], &[600, 1]),
+];
+
+fn layout(shape: &[usize], strides: &[isize]) -> Layout {
+    let reach = |(&n, &s): (&usize, &isize)| (n.max(1) - 1) as isize * s.min(0);
+    let below: isize = shape.iter().zip(strides).map(reach).sum();
+    Layout::new(shape, strides, below.unsigned_abs() + 2).unwrap()
+}
+
+/// Everything is large for this one: transposes are streamed.
+const TINY: Machine = Machine { l1: 1 << 10, l2: 8 << 10, stream: 1, ..Machine::REFERENCE };
+
+#[test]
+fn pieces_of_a_streamed_copy_are_the_copy() {
+    for &(shape, from, to) in PAIRS {
+        let (from, to) = (layout(shape, from), layout(shape, to));
+        for width in [1, 4, 12] {
+            pieces(&Work::new(&from, &to, width, &TINY));
+        }
+    }
+}
+
+#[test]
+fn pieces_of_a_copy_are_the_copy() {
+    for &(shape, from, to) in PAIRS {
+        let (from, to) = (layout(shape, from), layout(shape, to));
+        for width in [1, 4, 12] {
+            let whole = Work::new(&from, &to, width, &Machine::REFERENCE);
+            for piece in pieces(&whole) {
+                let mut loops = loops(piece.inner);
+                // The short runs of a grid stay whole.
+                loops.truncate(if matches!(piece.inner, Inner::Grid { .. }) { 2 } else { 4 });
+                let lens = loops.into_iter().map(|l| l.len);
+                assert!(lens.max() <= Some(ALIGN), "{whole} leaves a large piece: {piece}");
+                assert!(piece.outer.iter().all(|l| l.len == 1), "{whole} leaves {piece}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_plan_visits_the_elements_of_its_layouts() {
+    for &(shape, from, to) in PAIRS {
+        let (from, to) = (layout(shape, from), layout(shape, to));
+        for machine in [Machine::REFERENCE, TINY] {
+            let work = Work::new(&from, &to, 2, &machine);
+            let bytes = |layout: &Layout| layout.offsets().flat_map(|at| [2 * at, 2 * at + 1]);
+            let expected: BTreeMap<_, _> = bytes(&to).zip(bytes(&from)).collect();
+            let each_byte = |[to, from]: [isize; 2]| {
+                (0..work.unit).map(move |i| (to as usize + i, from as usize + i))
+            };
+            let visited: BTreeMap<_, _> = work.visits().into_iter().flat_map(each_byte).collect();
+            assert_eq!(visited, expected, "{work}");
+        }
+    }
+}
+
+#[test]
+fn pieces_of_an_elementwise_operation_are_the_operation() {
+    for &(shape, from, to) in PAIRS {
+        let (a, out) = (layout(shape, from), layout(shape, to));
+        let b = Layout::contiguous(shape).unwrap();
+        let whole = ElementwiseWork::plan([&out, &a, &b], [4, 1, 8], &Machine::REFERENCE);
+        for piece in pieces(&whole) {
+            assert!(piece.lanes.len <= ALIGN, "{whole} leaves a large piece: {piece}");
+            assert!(piece.rows.len <= ALIGN, "{whole} leaves a large piece: {piece}");
+            assert!(piece.outer.iter().all(|l| l.len == 1), "{whole} leaves {piece}");
+        }
+    }
+}
+
+/// Few long rows are many pieces as well as many short ones.
+#[test]
+fn a_few_rows_are_cut_too() {
+    for shape in [[2, 100_000], [3, 70_000], [64, 4_000], [70_000, 3]] {
+        let out = Layout::contiguous(&shape).unwrap();
+        let row = layout(&shape, &[0, 1]);
+        let whole = ElementwiseWork::plan([&out, &out, &row], [4; 3], &Machine::REFERENCE);
+        let mut pieces = vec![whole];
+        for _ in 0..4 {
+            pieces = pieces
+                .iter()
+                .flat_map(|piece| <[_; 2]>::from(piece.halves().expect("large")))
+                .collect();
+        }
+        let (least, most) =
+            (pieces.iter().map(Divide::bytes).min(), pieces.iter().map(Divide::bytes).max());
+        assert!(most < least.map(|bytes| 4 * bytes), "{shape:?}: {least:?} to {most:?} bytes");
+    }
+}

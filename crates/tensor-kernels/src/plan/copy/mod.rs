@@ -1,0 +1,167 @@
+//! What a copy will do, decided before a byte moves.
+//!
+//! A plan is made from two layouts, the width of an element and a [`Machine`]; it is plain data that can be compared, hashed
+//! and printed. First the loops are brought into normal form (`nest`), then counted in units that the kernels know (`unit`),
+//! then the first strategy of a table that applies turns the innermost loops into one step that a kernel does in one go
+//! (`candidates`).
+//!
+//! A piece of a plan is of the same kind as the whole: `partition` cuts plans for threads, and nothing below knows which it
+//! was given.
+
+mod candidates;
+mod streamed;
+mod unit;
+
+use std::fmt;
+
+use tensor_core::Layout;
+
+use super::fmt_loops;
+use crate::{
+    exec::Machine,
+    memory::Stores,
+    nest::{Loop, Loops, with_draft},
+};
+pub(crate) use streamed::{Block, Lines, Streamed};
+
+/// A plan, or a piece of one: outer loops, and what to do at each of their turns.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Work {
+    /// Bytes of the units in which loops are counted: 1, 2, 4, 8 or 16.
+    pub(crate) unit: usize,
+    /// Where destination and source start, in bytes from where their pointers point.
+    pub(crate) starts: [isize; 2],
+    /// The loops around the inner step, outermost first.
+    pub(crate) outer: Loops<2>,
+    /// What happens inside.
+    pub(crate) inner: Inner,
+    /// How the result reaches memory.
+    pub(crate) stores: Stores,
+    /// The name of the strategy.
+    pub(crate) path: &'static str,
+}
+
+/// The innermost step of a copy, done by one kernel. Strides are in units; where none is given it is 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Inner {
+    /// No elements.
+    Nothing,
+    /// Adjacent to adjacent.
+    Run { len: usize },
+    /// One element to adjacent ones.
+    Fill { len: usize },
+    /// Elements `step` apart to adjacent ones.
+    Pick { len: usize, step: isize },
+    /// Adjacent elements to ones `step` apart.
+    Spread { len: usize, step: isize },
+    /// A transpose: along `u` the destination is adjacent, along `v` the source is.
+    Tile { u: Side, v: Side },
+    /// A transpose that is written past the caches.
+    Streamed(Streamed),
+    /// Two loops over short runs, or over single elements that are adjacent on neither side as needed above; done in blocks, so that lines are used
+    /// while they are cached.
+    Grid { outer: Loop<2>, inner: Loop<2>, run: usize },
+}
+
+/// One side of a transpose: its length, and the stride of the operand that is not adjacent along it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Side {
+    pub(crate) len: usize,
+    pub(crate) stride: isize,
+}
+
+impl Work {
+    /// Every path there is, in the order in which they are tried.
+    pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
+        std::iter::once(candidates::NOTHING).chain(candidates::STRATEGIES.iter().map(|s| s.name))
+    }
+
+    /// The plan of a copy between layouts of one shape.
+    #[inline(always)]
+    pub(crate) fn new(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Self {
+        let mut work = Self::nothing();
+        work.plan(from, to, width, machine);
+        work
+    }
+
+    /// Nothing is done.
+    #[inline(always)]
+    fn nothing() -> Self {
+        let (outer, inner) = (Loops::new(), Inner::Nothing);
+        Self {
+            unit: 1,
+            starts: [0; 2],
+            outer,
+            inner,
+            stores: Stores::Plain,
+            path: candidates::NOTHING,
+        }
+    }
+
+    /// In place: to move a plan takes as long as to copy sixteen elements.
+    fn plan(&mut self, from: &Layout, to: &Layout, width: usize, machine: &Machine) {
+        let bytes = from.numel().saturating_mul(width);
+        if bytes == 0 {
+            return;
+        }
+        with_draft([to, from], |draft| {
+            draft.starts = draft.starts.map(|start| start * width as isize);
+            self.unit = unit::count_in_units(draft, width);
+            candidates::choose(self, draft);
+            if bytes >= machine.stream {
+                candidates::stream(self, bytes, machine);
+            }
+        });
+    }
+}
+
+impl Inner {
+    /// The number of units written at each turn.
+    pub(crate) fn len(&self) -> usize {
+        match *self {
+            Inner::Nothing => 0,
+            Inner::Run { len }
+            | Inner::Fill { len }
+            | Inner::Pick { len, .. }
+            | Inner::Spread { len, .. } => len,
+            Inner::Tile { u, v } => u.len * v.len,
+            Inner::Streamed(plan) => plan.len(),
+            Inner::Grid { outer, inner, run } => outer.len * inner.len * run,
+        }
+    }
+}
+
+/// One line: `batched_tile of 4-byte units: 32 x [301056, 301056], tile 4096 (src 3) x 3 (dst 4096), streamed`.
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}-byte units: ", self.path, self.unit)?;
+        fmt_loops(f, &self.outer)?;
+        write!(f, "{}{}", self.inner, if self.stores == Stores::Stream { ", streamed" } else { "" })
+    }
+}
+
+impl fmt::Display for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Inner::Nothing => f.write_str("nothing"),
+            Inner::Run { len } => write!(f, "run {len}"),
+            Inner::Fill { len } => write!(f, "fill {len}"),
+            Inner::Pick { len, step } => write!(f, "pick {len} (src {step})"),
+            Inner::Spread { len, step } => write!(f, "spread {len} (dst {step})"),
+            Inner::Tile { u, v } => {
+                write!(f, "tile {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)
+            }
+            Inner::Streamed(plan) => plan.fmt(f),
+            Inner::Grid { outer, inner, run } => write!(
+                f,
+                "grid {} (dst {}, src {}) x {} (dst {}, src {}) of {run}",
+                outer.len,
+                outer.strides[0],
+                outer.strides[1],
+                inner.len,
+                inner.strides[0],
+                inner.strides[1]
+            ),
+        }
+    }
+}

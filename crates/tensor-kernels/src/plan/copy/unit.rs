@@ -1,0 +1,99 @@
+//! Counting loops in units that the kernels move: 1, 2, 4, 8 or 16 bytes.
+//!
+//! An element of any other width is a short run of units: twelve bytes are three times four. The other way round, a short run of elements that
+//! keeps together everywhere is one larger unit: a pair of floats moves as eight bytes.
+
+use crate::nest::{Draft, Loop};
+
+/// The widest unit, in bytes.
+const WIDEST: usize = 16;
+
+/// Counts loops over elements of any width in units that kernels move. How wide is a unit?
+#[inline(always)]
+pub(super) fn count_in_units(draft: &mut Draft<'_, 2>, width: usize) -> usize {
+    let unit = lowest_bit(width).min(WIDEST);
+    if unit < width {
+        split_elements(draft, width / unit);
+    }
+    match draft.loops() {
+        [rest @ .., run] if run.strides == [1, 1] && !rest.is_empty() => join_runs(draft, unit),
+        _ => unit,
+    }
+}
+
+/// Makes a run of `parts` units of each element.
+#[inline(never)]
+fn split_elements(draft: &mut Draft<'_, 2>, parts: usize) {
+    if draft.loops().first().is_some_and(|l| l.len == 0) {
+        return;
+    }
+    for l in draft.loops_mut() {
+        l.strides = l.strides.map(|stride| stride.wrapping_mul(parts as isize));
+    }
+    draft.push(Loop { len: parts, strides: [1, 1] });
+    draft.fuse();
+}
+
+/// Makes one unit of the innermost loop, which is a run, if it is as long as one and all else is a multiple of it.
+#[inline(never)]
+fn join_runs(draft: &mut Draft<'_, 2>, unit: usize) -> usize {
+    let Some((&Loop { len, .. }, rest)) = draft.loops().split_last() else { return unit };
+    let divides = |stride: isize| stride % len as isize == 0;
+    let fits = len.is_power_of_two() && unit * len <= WIDEST;
+    if !fits || !rest.iter().all(|l| l.strides.into_iter().all(divides)) {
+        return unit;
+    }
+    draft.pop();
+    for l in draft.loops_mut() {
+        l.strides = l.strides.map(|stride| stride / len as isize);
+    }
+    unit * len
+}
+
+fn lowest_bit(width: usize) -> usize {
+    1 << width.trailing_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(loops: &[(usize, [isize; 2])], width: usize) -> (usize, Vec<(usize, [isize; 2])>) {
+        let mut room = [Loop::ONCE; 8];
+        let mut draft = Draft::new(&mut room);
+        loops.iter().for_each(|&(len, strides)| draft.push(Loop { len, strides }));
+        let unit = count_in_units(&mut draft, width);
+        (unit, draft.loops().iter().map(|l| (l.len, l.strides)).collect())
+    }
+
+    #[test]
+    fn widths() {
+        for (what, loops, width, expected) in [
+            (
+                "a known width stays",
+                vec![(5, [3, 1]), (3, [1, 5])],
+                4,
+                (4, vec![(5, [3, 1]), (3, [1, 5])]),
+            ),
+            ("three bytes", vec![(5, [1, 2])], 3, (1, vec![(5, [3, 6]), (3, [1, 1])])),
+            ("twelve bytes", vec![(5, [1, 2])], 12, (4, vec![(5, [3, 6]), (3, [1, 1])])),
+            ("forty-eight bytes, adjacent", vec![(5, [1, 1])], 48, (16, vec![(15, [1, 1])])),
+            ("a pair is one unit", vec![(7, [2, 8]), (2, [1, 1])], 4, (8, vec![(7, [1, 4])])),
+            (
+                "unless something cuts through it",
+                vec![(7, [2, 3]), (2, [1, 1])],
+                4,
+                (4, vec![(7, [2, 3]), (2, [1, 1])]),
+            ),
+            (
+                "nor if it is too wide",
+                vec![(7, [8, 16]), (8, [1, 1])],
+                4,
+                (4, vec![(7, [8, 16]), (8, [1, 1])]),
+            ),
+            ("nor if it is all there is", vec![(4, [1, 1])], 4, (4, vec![(4, [1, 1])])),
+        ] {
+            assert_eq!(units(&loops, width), expected, "{what}");
+        }
+    }
+}

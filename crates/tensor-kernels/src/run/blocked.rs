@@ -1,0 +1,71 @@
+//! Two-dimensional steps, cut into blocks whose lines stay cached until all of them is used.
+
+use crate::{
+    kernel::{Isa, Unit, short_runs},
+    nest::Loop,
+    plan::Side,
+};
+
+/// A block's extent along each side, in bytes of a cache-line-wide row: 64 rows of 64 units of four bytes are 16 KiB on either side, half of a
+/// first-level cache.
+const SIDE: usize = 64;
+
+/// Below this extent a side is a handful of channels, and the other one is walked in one go.
+const CHANNELS: usize = 8;
+
+/// A transpose: `dst[j·v.stride + i] = src[i·u.stride + j]` for all `i` below `u.len` and `j` below `v.len`.
+///
+/// # Safety
+/// M1, M2 and M3 for those elements.
+#[inline(always)]
+pub(super) unsafe fn tile<I: Isa, L: Unit>(isa: I, src: *const L, dst: *mut L, u: Side, v: Side) {
+    if u.len.min(v.len) <= CHANNELS || u.len.max(v.len) <= SIDE {
+        // SAFETY: the caller's.
+        return unsafe { isa.transpose(src, u.stride, dst, v.stride, u.len, v.len) };
+    }
+    for j in (0..v.len).step_by(SIDE) {
+        for i in (0..u.len).step_by(SIDE) {
+            let src = src.wrapping_offset(i as isize * u.stride + j as isize);
+            let dst = dst.wrapping_offset(j as isize * v.stride + i as isize);
+            let (nu, nv) = (SIDE.min(u.len - i), SIDE.min(v.len - j));
+            // SAFETY: the block's elements are among the caller's.
+            unsafe { isa.transpose(src, u.stride, dst, v.stride, nu, nv) };
+        }
+    }
+}
+
+/// Two loops of any strides over runs of `run` elements.
+///
+/// # Safety
+/// M1 (without the gaps), M2 and M3 for the elements of the loops.
+#[inline(always)]
+pub(super) unsafe fn grid<I: Isa, L: Unit>(
+    isa: I,
+    src: *const L,
+    dst: *mut L,
+    (outer, inner): (Loop<2>, Loop<2>),
+    run: usize,
+) {
+    let side = grid_side(run * L::WIDTH);
+    for j in (0..outer.len).step_by(side) {
+        for i in (0..inner.len).step_by(side) {
+            let count = side.min(inner.len - i);
+            for j in j..outer.len.min(j + side) {
+                let at = |k: usize| j as isize * outer.strides[k] + i as isize * inner.strides[k];
+                let (src, dst) = (src.wrapping_offset(at(1)), dst.wrapping_offset(at(0)));
+                // SAFETY: a part of one turn of the outer loop.
+                unsafe { short_runs::runs(isa, src, dst, run, Loop { len: count, ..inner }) };
+            }
+        }
+    }
+}
+
+/// Blocks of runs take up to half of a first-level cache.
+#[inline(always)]
+fn grid_side(bytes: usize) -> usize {
+    match bytes {
+        0..=8 => 64,
+        9..=32 => 32,
+        _ => 16,
+    }
+}
