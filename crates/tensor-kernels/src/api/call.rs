@@ -6,19 +6,18 @@
 //! 4. Divisors of 0 are refused, if there must be none: nobody can write one from here on.
 //! 5. The work is planned and done.
 
-use std::iter::repeat_n;
+use std::{any::TypeId, iter::repeat_n};
 
 use tensor_core::{
-    Beside, DimVec, Element, Elements, Error, Layout, Opened, Operand, Relation, Result, Target,
-    TensorBase, TensorViewMut, broadcast_two,
+    Beside, DimVec, Element, Elements, ElementsMut, Error, Layout, Opened, Operand, Relation,
+    Result, Target, TensorBase, TensorViewMut, broadcast_two,
 };
 
 use crate::{
     api::copy::copy_into,
     exec::{Broadcast, Exec, Overlapping},
-    kernel::{Compute, Function1, Function2, Function3, Map, Zip, Zip3},
-    plan::ElementwiseWork,
-    run::{self, Ends, Place},
+    kernel::{Function1, Function2, Function3},
+    run::{self, Erased, Input},
 };
 
 /// Who calls, and how the work is to be done.
@@ -39,8 +38,8 @@ pub(super) enum Divisors {
     NotZero(FirstZeroOf),
 }
 
-/// Where the first 0 is, in logical order, of elements that lie somewhere. They have the type that this was made for.
-pub(super) type FirstZeroOf = fn(Call<'_>, Place<'_>, &Layout) -> Result<Option<usize>>;
+/// Where the first 0 is, in logical order, of elements of the type that this was made for.
+pub(super) type FirstZeroOf = fn(Call<'_>, Erased<'_>) -> Result<Option<usize>>;
 
 /// The operand that divides.
 const DIVISOR: usize = 1;
@@ -123,21 +122,38 @@ impl<'e> Call<'e> {
 
     /// Refuses divisors of 0, which operand `which` may hold; nothing is divided if the result is empty.
     #[inline]
-    fn check_divisors(
-        self,
-        which: usize,
-        (place, layout): (Place<'_>, &Layout),
-        result: &[usize],
-    ) -> Result<()> {
+    fn check_divisors(self, which: usize, operand: Erased<'_>, result: &[usize]) -> Result<()> {
         match self.divisors {
             Divisors::NotZero(first_zero) if which == DIVISOR && !result.contains(&0) => {
+                let shape = operand.layout().shape();
                 let refused =
-                    |at| Error::DivisionByZero { op: self.op, index: index_of(at, layout.shape()) };
-                first_zero(self, place, layout)?.map_or(Ok(()), |at| Err(refused(at)))
+                    |at| Error::DivisionByZero { op: self.op, index: index_of(at, shape) };
+                first_zero(self, operand)?.map_or(Ok(()), |at| Err(refused(at)))
             }
             Divisors::NotZero(_) | Divisors::Any => Ok(()),
         }
     }
+}
+
+/// An operand whatever its type, or the result that it is.
+#[inline]
+fn erased<'x, T: Element, R: Element>(
+    opened: &'x Opened<'_, T>,
+    out: &'x mut ElementsMut<'_, R>,
+) -> Erased<'x> {
+    match opened.elements() {
+        Some(elements) => Erased::of(elements),
+        None => Erased::of_output::<T, R>(out),
+    }
+}
+
+/// The index of the element at a place in logical order.
+fn index_of(mut place: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (i, &size) in index.iter_mut().zip(shape).rev() {
+        (*i, place) = (place % size, place / size);
+    }
+    index
 }
 
 /// The elements of an operand, elsewhere.
@@ -179,63 +195,30 @@ fn operand_shape<'s, T: Element>(operand: &'s Operand<'_, T>) -> Option<&'s [usi
     }
 }
 
-/// The index of the element at a place in logical order.
-fn index_of(mut place: usize, shape: &[usize]) -> Vec<usize> {
-    let mut index = vec![0; shape.len()];
-    for (i, &size) in index.iter_mut().zip(shape).rev() {
-        (*i, place) = (place % size, place / size);
-    }
-    index
-}
-
-/// Where an operand's elements lie.
-#[inline]
-fn located<'v, T: Element>(
-    opened: &'v Opened<'_, T>,
-    target: (Place<'v>, &'v Layout),
-) -> (Place<'v>, &'v Layout) {
-    opened.elements().map_or(target, |elements| (elements.into(), elements.layout()))
-}
-
 /// An operand as the loops see it: broadcast to the result's shape, or the result itself.
-pub(crate) struct Input<'v, T> {
-    elements: Option<Elements<'v, T>>,
-}
-
-impl<'v, T: Element> Input<'v, T> {
-    #[inline]
-    pub(crate) fn of(
-        opened: &'v Opened<'_, T>,
-        shape: &[usize],
-        room: &'v mut Option<Layout>,
-    ) -> Result<Self> {
-        let elements = opened.elements();
-        Ok(Self { elements: elements.map(|it| it.broadcast_to(shape, room)).transpose()? })
-    }
-
-    #[inline]
-    pub(crate) fn layout<'x>(&'x self, out: &'x Layout) -> &'x Layout {
-        self.elements.as_ref().map_or(out, Elements::layout)
-    }
-
-    #[inline]
-    pub(crate) fn place<'x>(&'x self, out: Place<'x>) -> Place<'x> {
-        self.elements.map_or(out, Place::from)
+#[inline]
+pub(crate) fn input<'v, T: Element>(
+    opened: &'v Opened<'_, T>,
+    shape: &[usize],
+    room: &'v mut Option<Layout>,
+) -> Result<Input<'v, T>> {
+    match opened.elements() {
+        Some(elements) => Ok(Input::Elements(elements.broadcast_to(shape, room)?)),
+        None => Ok(Input::Output),
     }
 }
 
-#[inline(always)]
-fn plan<const N: usize, O: Compute<N>>(
-    exec: &Exec,
-    _: &O,
-    layouts: [&Layout; N],
-) -> ElementwiseWork<N> {
-    ElementwiseWork::plan(layouts, O::WIDTHS, &exec.machine)
+/// No operand stands for the result, which then has its type: that is what the forms in place are.
+#[inline]
+fn check_type<A: Element, R: Element>(argument: &Argument<'_, A>) {
+    let same = TypeId::of::<A>() == TypeId::of::<R>();
+    assert!(argument.is_some() || same, "an operation in place gives what it takes");
 }
 
-/// The two forms for a number of operands: into a given result, and into a fresh one.
+/// The two forms for a number of operands: into a given result, and newly allocated.
 macro_rules! forms {
-    ($($into:ident $fresh:ident: $operation:ident of $function:ident($($arg:ident: $type:ident, $which:literal, $copy:ident);*))*) => {
+    ($($into:ident $fresh:ident: $compute:ident $computed:ident of $function:ident
+        ($($arg:ident: $type:ident, $which:literal, $copy:ident);*))*) => {
         impl Call<'_> {$(
             pub(crate) fn $into<$($type: Element,)* R: Element>(
                 self,
@@ -244,19 +227,18 @@ macro_rules! forms {
                 out: Target<'_, R>,
             ) -> Result<()> {
                 self.check_shape(out.shape(), &[$(shape(&$arg, &out)),*])?;
+                $(check_type::<$type, R>(&$arg);)*
                 $(let $copy = self.copied_first(&$arg, &out)?;)*
                 $(let $copy = $copy.as_ref().map(Copied::elements).transpose()?;)*
                 $(let $arg = $copy.map_or($arg, |copy| Some(copy.into()));)*
                 let mut writing = out.open()?;
                 let (mut out, beside) = writing.split()?;
                 $(let $arg = self.open(&$arg, &beside, $which)?;)*
-                let (layout, place) = (out.layout(), Place::from(&mut out));
-                $(self.check_divisors($which, located(&$arg, (place, layout)), layout.shape())?;)*
+                let shape = out.layout().shape();
+                $(self.check_divisors($which, erased(&$arg, &mut out), shape)?;)*
                 $(let mut $copy = None;)*
-                $(let $arg = Input::of(&$arg, layout.shape(), &mut $copy)?;)*
-                let operation = $operation::new(function);
-                let work = plan(self.exec, &operation, [layout, $($arg.layout(layout)),*]);
-                run::compute(self.exec, &work, &operation, Ends::new([place, $($arg.place(place)),*]));
+                $(let $arg = input(&$arg, shape, &mut $copy)?;)*
+                run::$compute(self.exec, function, &mut out, $($arg),*);
                 Ok(())
             }
 
@@ -268,20 +250,18 @@ macro_rules! forms {
                 let shape = self.shape(&[$(operand_shape(&$arg)),*])?;
                 $(let $arg = $arg.read()?;)*
                 $(let $arg = $arg.elements();)*
-                $(self.check_divisors($which, ($arg.into(), $arg.layout()), &shape)?;)*
+                $(self.check_divisors($which, Erased::of($arg), &shape)?;)*
                 let layout = Layout::elementwise(&[$($arg.layout()),*])?;
                 $(let mut $copy = None;)*
                 $(let $arg = $arg.broadcast_to(&shape, &mut $copy)?;)*
-                let operation = $operation::new(function);
-                let work = plan(self.exec, &operation, [&layout, $($arg.layout()),*]);
-                run::computed(self.exec, &work, &operation, &[$($arg.into()),*], layout)
+                run::$computed(self.exec, function, layout, $($arg),*)
             }
         )*}
     };
 }
 
 forms! {
-    into1 fresh1: Map of Function1(a: A, 0, a_copy)
-    into2 fresh2: Zip of Function2(a: A, 0, a_copy; b: B, 1, b_copy)
-    into3 fresh3: Zip3 of Function3(a: A, 0, a_copy; b: B, 1, b_copy; c: C, 2, c_copy)
+    into1 fresh1: compute1 computed1 of Function1(a: A, 0, a_copy)
+    into2 fresh2: compute2 computed2 of Function2(a: A, 0, a_copy; b: B, 1, b_copy)
+    into3 fresh3: compute3 computed3 of Function3(a: A, 0, a_copy; b: B, 1, b_copy; c: C, 2, c_copy)
 }

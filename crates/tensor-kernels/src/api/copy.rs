@@ -7,12 +7,7 @@ use tensor_core::{
     TensorBase, TensorView, TensorViewMut,
 };
 
-use crate::{
-    exec::Exec,
-    nest::check_shapes,
-    plan::Work,
-    run::{self, Ends},
-};
+use crate::{exec::Exec, nest::check_shapes, run};
 
 /// Copies a view into another of the same shape, whatever the strides of either (PyTorch: `copy_`, without broadcasting).
 ///
@@ -45,12 +40,7 @@ fn copy_elements<T: Element>(
     mut to: ElementsMut<'_, T>,
 ) -> Result<()> {
     check_shapes(from.layout(), to.layout())?;
-    if run::is_tiny(to.layout()) {
-        run::copy_tiny(from, to);
-    } else {
-        let work = Work::new(from.layout(), to.layout(), size_of::<T>(), &exec.machine);
-        run::copy(exec, &work, Ends::new([(&mut to).into(), from.into()]));
-    }
+    run::copy(exec, from, &mut to);
     Ok(())
 }
 
@@ -64,8 +54,7 @@ pub fn copy_to_fresh<T: Element, K>(
     layout: Layout,
 ) -> Result<TensorBase<T, K>> {
     check_shapes(from.layout(), &layout)?;
-    let work = Work::new(from.layout(), &layout, size_of::<T>(), &exec.machine);
-    run::copied(exec, &work, from, layout)
+    run::copied(exec, from.into(), layout)
 }
 
 /// A contiguous tensor with the elements of a view (PyTorch: `contiguous()` of a tensor that is not).

@@ -7,8 +7,8 @@ use tensor_core::{Element, Error, Layout, Result, TensorView, TensorViewMut};
 use crate::{
     exec::{Exec, Machine},
     nest::check_shapes,
-    plan::Work,
-    run::{self, Ends},
+    plan::{PlannedCopy, Work},
+    run,
 };
 
 /// A copy between two layouts of one shape, decided; can be run any number of times.
@@ -23,12 +23,7 @@ use crate::{
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct CopyPlan {
-    from: Layout,
-    to: Layout,
-    width: usize,
-    work: Work,
-}
+pub struct CopyPlan(PlannedCopy);
 
 impl CopyPlan {
     /// Plans a copy of elements of `width` bytes.
@@ -39,13 +34,12 @@ impl CopyPlan {
         check_reach(from, width)?;
         check_reach(to, width)?;
         check_shapes(from, to)?;
-        let work = Work::new(from, to, width, machine);
-        Ok(Self { from: from.clone(), to: to.clone(), width, work })
+        Ok(Self(PlannedCopy::new(from, to, width, machine)))
     }
 
     /// The name of the path that the copy takes: `memcpy`, `rows`, `fill`, `tile`, `batched_tile`, `strided`, …
     pub fn path(&self) -> &'static str {
-        self.work.path
+        self.0.work().path
     }
 
     /// Every path there is, in the order in which they are tried.
@@ -55,6 +49,15 @@ impl CopyPlan {
 
     /// Copies.
     ///
+    /// Elements have no padding: what is not an [`Element`] could not be copied as bytes.
+    ///
+    /// ```compile_fail
+    /// # use tensor_kernels::*;
+    /// # fn padded(plan: &CopyPlan, from: &TensorView<'_, (u8, u32)>, to: &mut TensorViewMut<'_, (u8, u32)>) -> Result<()> {
+    /// plan.run(Exec::current()?, from, to)
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`Error::NotPlanned`] if a view has another layout or element width than the plan was made for.
     pub fn run<T: Element>(
@@ -63,11 +66,10 @@ impl CopyPlan {
         from: &TensorView<'_, T>,
         to: &mut TensorViewMut<'_, T>,
     ) -> Result<()> {
-        if size_of::<T>() != self.width || *from.layout() != self.from || *to.layout() != self.to {
-            return Err(Error::NotPlanned { from: from.shape().to_vec(), to: to.shape().to_vec() });
+        if run::copy_planned(exec, &self.0, from.into(), &mut to.into()) {
+            return Ok(());
         }
-        run::copy(exec, &self.work, Ends::new([to.into(), from.into()]));
-        Ok(())
+        Err(Error::NotPlanned { from: from.shape().to_vec(), to: to.shape().to_vec() })
     }
 }
 
@@ -86,6 +88,6 @@ fn check_reach(layout: &Layout, width: usize) -> Result<()> {
 
 impl fmt::Display for CopyPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.work.fmt(f)
+        self.0.work().fmt(f)
     }
 }

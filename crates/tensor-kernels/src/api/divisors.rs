@@ -1,12 +1,12 @@
 //! Divisors of 0, which integers refuse: they are looked for before anything is written.
 
-use tensor_core::{Layout, Operand, Result};
+use tensor_core::{Operand, Result};
 
 use super::{
     call::{Call, Divisors},
     reductions::{FirstZero, HasZero},
 };
-use crate::{element::Ordered, run::Place};
+use crate::{element::Ordered, run::Erased};
 
 impl Call<'_> {
     /// The same, refusing divisors of 0 of types that have no result then. A value that is none need not be asked again.
@@ -20,13 +20,9 @@ impl Call<'_> {
 }
 
 /// Looks along memory whether there is a 0, and only then where the first one is.
-fn first_zero<T: Ordered>(
-    call: Call<'_>,
-    elements: Place<'_>,
-    layout: &Layout,
-) -> Result<Option<usize>> {
-    Ok(match call.reduce_place::<T, HasZero>(elements, layout)? {
+fn first_zero<T: Ordered>(call: Call<'_>, elements: Erased<'_>) -> Result<Option<usize>> {
+    Ok(match call.reduce_erased::<T, HasZero>(elements)? {
         false => None,
-        true => Some(call.reduce_place::<T, FirstZero>(elements, layout)? as usize),
+        true => Some(call.reduce_erased::<T, FirstZero>(elements)? as usize),
     })
 }

@@ -170,6 +170,7 @@ pub fn elementwise_path<const N: usize>(
     layouts: [&Layout; N],
     widths: [usize; N],
 ) -> Result<&'static str> {
+    const { assert!(N > 0, "an operation has a result") };
     let shape = layouts[0].shape();
     let broadcast: DimVec<Layout> =
         layouts.iter().map(|layout| layout.broadcast_to(shape)).collect::<Result<_>>()?;

@@ -10,11 +10,10 @@ use tensor_core::{
     TensorBase, TensorViewMut,
 };
 
-use super::call::{Call, Copied, Input};
+use super::call::{Call, Copied, input};
 use crate::{
-    kernel::Reduction,
-    plan::{ReduceWork, Work},
-    run::{self, Ends, Place},
+    kernel::ReductionOf,
+    run::{self, Erased, Input},
 };
 
 /// A reduction of elements `T`, as calls see it.
@@ -22,11 +21,8 @@ pub(crate) trait Reduce<T: Element> {
     /// The elements of the result.
     type Output: Scalar;
 
-    /// Is the result a place?
-    const IS_PLACE: bool = false;
-
     /// The kernels, for results of `count` elements each.
-    fn kernels(count: usize) -> impl Reduction;
+    fn kernels(count: usize) -> impl ReductionOf<T, Self::Output>;
 
     /// The result of no elements, if it has one.
     fn of_nothing() -> Option<Self::Output>;
@@ -46,9 +42,7 @@ impl Call<'_> {
         if a.layout().numel() == 0 {
             return TensorBase::full(layout.shape(), self.of_nothing::<T, O>(&reduced)?);
         }
-        let kernels = O::kernels(reduced.count());
-        let work = plan::<T, O>(a.layout(), &layout, &reduced, &kernels)?;
-        run::reduced(self.exec, &work, &kernels, a.into(), layout)
+        run::reduced(self.exec, &O::kernels(reduced.count()), a, &reduced, layout)
     }
 
     /// Into what is given.
@@ -68,8 +62,8 @@ impl Call<'_> {
         let (out, beside) = writing.split()?;
         let a = self.open(&a, &beside, 0)?;
         let mut room = None;
-        let a = Input::of(&a, &reduced.input_shape(), &mut room)?;
-        self.reduce_elements::<T, O>(&a, out, &reduced)
+        let a = input(&a, &reduced.input_shape(), &mut room)?;
+        self.reduce_elements::<T, O>(a, out, &reduced)
     }
 
     /// All elements to one value.
@@ -83,18 +77,16 @@ impl Call<'_> {
         Ok(result[0])
     }
 
-    /// All elements that lie somewhere, at least one, to one value.
-    pub(crate) fn reduce_place<T: Element, O: Reduce<T>>(
+    /// All elements, at least one, to one value.
+    pub(crate) fn reduce_erased<T: Element, O: Reduce<T>>(
         self,
-        elements: Place<'_>,
-        layout: &Layout,
+        elements: Erased<'_>,
     ) -> Result<O::Output> {
         let mut result = [O::Output::default()];
-        let mut out = TensorViewMut::new(&mut result, Layout::contiguous(&[])?)?;
-        let reduced = layout.reduced(self.op, Over::ALL)?;
+        let mut value = TensorViewMut::new(&mut result, Layout::contiguous(&[])?)?;
+        let reduced = elements.layout().reduced(self.op, Over::ALL)?;
         let kernels = O::kernels(reduced.count());
-        let work = plan::<T, O>(layout, out.layout(), &reduced, &kernels)?;
-        run::reduce(self.exec, &work, &kernels, Ends::new([(&mut out).into(), elements]));
+        run::reduce_erased(self.exec, &kernels, elements, &mut (&mut value).into(), &reduced)?;
         Ok(result[0])
     }
 
@@ -108,19 +100,14 @@ impl Call<'_> {
 
     fn reduce_elements<T: Element, O: Reduce<T>>(
         self,
-        a: &Input<'_, T>,
+        a: Input<'_, T>,
         mut out: ElementsMut<'_, O::Output>,
         reduced: &Reduced,
     ) -> Result<()> {
-        let layout = a.layout(out.layout());
-        if layout.numel() == 0 {
+        if a.layout(out.layout()).numel() == 0 {
             return self.fill(self.of_nothing::<T, O>(reduced)?, out);
         }
-        let kernels = O::kernels(reduced.count());
-        let work = plan::<T, O>(layout, out.layout(), reduced, &kernels)?;
-        let place = Place::from(&mut out);
-        run::reduce(self.exec, &work, &kernels, Ends::new([place, a.place(place)]));
-        Ok(())
+        run::reduce(self.exec, &O::kernels(reduced.count()), a, &mut out, reduced)
     }
 
     fn of_nothing<T: Element, O: Reduce<T>>(self, reduced: &Reduced) -> Result<O::Output> {
@@ -133,19 +120,7 @@ impl Call<'_> {
     fn fill<R: Element>(self, value: R, mut out: ElementsMut<'_, R>) -> Result<()> {
         let mut room = None;
         let from = Elements::of_value(&value).broadcast_to(out.layout().shape(), &mut room)?;
-        let work = Work::new(from.layout(), out.layout(), size_of::<R>(), &self.exec.machine);
-        run::copy(self.exec, &work, Ends::new([(&mut out).into(), from.into()]));
+        run::copy(self.exec, from, &mut out);
         Ok(())
     }
-}
-
-fn plan<T: Element, O: Reduce<T>>(
-    input: &Layout,
-    result: &Layout,
-    reduced: &Reduced,
-    kernels: &impl Reduction,
-) -> Result<ReduceWork> {
-    let result = reduced.spread(result)?;
-    let places = if O::IS_PLACE { reduced.places()? } else { reduced.nowhere()? };
-    Ok(ReduceWork::plan([input, &result, &places], kernels.widths()))
 }

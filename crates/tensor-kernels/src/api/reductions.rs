@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use super::reduce::Reduce;
 use crate::{
     element::{Compare, Fraction, Logic, Number, Summable},
-    kernel::{Find, Finding, Fold, Folding, Reduction},
+    kernel::{Find, Finding, Fold, Folding, ReductionOf},
 };
 
 pub(crate) struct Sum;
@@ -52,7 +52,7 @@ macro_rules! folds {
         impl<$t: $bound> Reduce<$t> for $op {
             type Output = $output;
 
-            fn kernels($count: usize) -> impl Reduction {
+            fn kernels($count: usize) -> impl ReductionOf<$t, $output> {
                 Folding($of, PhantomData::<fn($t)>)
             }
 
@@ -88,16 +88,14 @@ macro_rules! finds {
 
             #[inline(always)]
             fn beats($a: T::Key, $b: T::Key) -> bool {
-                $in_front | ($a.is_not_a_number() & !$b.is_not_a_number())
+                $in_front
             }
         }
 
         impl<T: Compare> Reduce<T> for $op {
             type Output = i64;
 
-            const IS_PLACE: bool = true;
-
-            fn kernels(_count: usize) -> impl Reduction {
+            fn kernels(_count: usize) -> impl ReductionOf<T, i64> {
                 Finding::<Self, T>(PhantomData)
             }
 
@@ -109,7 +107,7 @@ macro_rules! finds {
 }
 
 finds! {
-    ArgMin: GREATEST, |a, b| a.is_less(b);
-    ArgMax: LEAST, |a, b| b.is_less(a);
+    ArgMin: GREATEST, |a, b| a.is_less(b) | (a.is_not_a_number() & !b.is_not_a_number());
+    ArgMax: LEAST, |a, b| b.is_less(a) | (a.is_not_a_number() & !b.is_not_a_number());
     FirstZero: GREATEST, |a, b| !a.truth() & b.truth();
 }

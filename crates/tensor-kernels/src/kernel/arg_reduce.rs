@@ -14,7 +14,7 @@ use std::{marker::PhantomData, mem::MaybeUninit, slice};
 
 use super::{
     dispatch::dispatch,
-    fold::{FoldBlock, Reduction, read},
+    fold::{FoldBlock, Reduction, ReductionOf, read},
     isa::{Isa, Kernel},
 };
 use crate::{
@@ -56,9 +56,15 @@ fn first<F: Find<T>, T: Compare>(a: Found<T::Key>, b: Found<T::Key>) -> Found<T:
     if in_front { a } else { b }
 }
 
+impl<T: Compare, F: Find<T>> ReductionOf<T, i64> for Finding<F, T> {}
+
 impl<T: Compare, F: Find<T>> Reduction for Finding<F, T> {
     fn widths(&self) -> Widths {
         Widths { input: size_of::<T>(), output: size_of::<i64>(), slot: size_of::<Found<T::Key>>() }
+    }
+
+    fn finds_places(&self) -> bool {
+        true
     }
 
     unsafe fn clear(&self, slots: *mut u8, len: usize) {

@@ -75,6 +75,11 @@ pub(crate) trait Reduction: Sync {
     /// The bytes of an element of the input, of one of the result, and of a slot.
     fn widths(&self) -> Widths;
 
+    /// Is the result the number of an element among those that are reduced to one?
+    fn finds_places(&self) -> bool {
+        false
+    }
+
     /// Makes slots those of no elements.
     ///
     /// # Safety
@@ -99,6 +104,11 @@ pub(crate) trait Reduction: Sync {
     /// `len` slots have been cleared; as many results can be written and are aligned.
     unsafe fn finish(&self, slots: *const u8, out: *mut u8, step: isize, len: usize);
 }
+
+/// A reduction of elements `T` to results `R`: what its pointers point to.
+pub(crate) trait ReductionOf<T, R>: Reduction {}
+
+impl<T: Element, F: Fold<T>> ReductionOf<T, F::Output> for Folding<F, T> {}
 
 /// How elements are joined to one.
 pub(crate) trait Fold<T>: Sync {

@@ -37,6 +37,7 @@
 mod arg_reduce;
 mod dispatch;
 mod elementwise;
+mod fence;
 mod fold;
 mod function;
 #[cfg(target_arch = "x86_64")]
@@ -55,8 +56,9 @@ mod x86;
 
 pub(crate) use arg_reduce::{Find, Finding};
 pub(crate) use dispatch::dispatch;
-pub(crate) use elementwise::{Compute, Lanes, Map, Operation, Zip, Zip3};
-pub(crate) use fold::{Fold, FoldBlock, Folding, Reduction};
+pub(crate) use elementwise::{Lanes, Map, Operation, Zip, Zip3};
+pub(crate) use fence::FenceOnDrop;
+pub(crate) use fold::{Fold, FoldBlock, Folding, Reduction, ReductionOf};
 pub(crate) use function::{Closure, Function1, Function2, Function3};
 pub(crate) use isa::{Isa, Kernel, Rows, Scalar};
 pub use stream_copy::stream_copy;

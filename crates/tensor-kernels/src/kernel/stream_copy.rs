@@ -2,6 +2,7 @@
 
 use super::{
     dispatch::dispatch,
+    fence::FenceOnDrop,
     isa::{Isa, Kernel},
 };
 use crate::{exec::SimdLevel, memory::Stores};
@@ -26,7 +27,9 @@ use crate::{exec::SimdLevel, memory::Stores};
 #[track_caller]
 pub fn stream_copy(dst: &mut [u8], src: &[u8]) {
     assert_eq!(dst.len(), src.len(), "stream_copy: the lengths of dst and src differ");
-    dispatch(SimdLevel::detect(), StreamCopy { dst, src });
+    let simd = SimdLevel::detect();
+    let _fence = FenceOnDrop(simd);
+    dispatch(simd, StreamCopy { dst, src });
 }
 
 struct StreamCopy<'a> {
@@ -42,7 +45,6 @@ impl Kernel for StreamCopy<'_> {
         let (dst, len) = (self.dst.as_mut_ptr(), self.dst.len());
         // SAFETY: two slices of the same length, M1 and M2; one is borrowed mutably, M3.
         unsafe { isa.run(self.src.as_ptr(), dst, len, Stores::Stream) }
-        isa.fence();
     }
 }
 

@@ -1,47 +1,50 @@
 //! Cutting elementwise work.
 
-use super::Divide;
-use crate::{
-    nest::Loop,
-    plan::{ElementwiseWork, LanesBlock as Block},
-};
+use super::{ADJACENT, Axes, Axis, Divisible};
+use crate::{nest::Loop, plan::ElementwiseWork};
 
-impl<const N: usize> Divide for ElementwiseWork<N> {
-    fn halves(&self) -> Option<(Self, Self)> {
-        if let Some(at) = self.outer.iter().position(|l| l.len > 1) {
-            return self.cut(self.outer[at].len / 2, |work| &mut work.outer[at]);
+impl<const N: usize> Divisible for ElementwiseWork<N> {
+    /// The outer loops, the rows, the columns. Short rows that are joined stay whole.
+    fn axes(&self) -> Axes {
+        let mut axes: Axes = self.outer.iter().map(|l| Axis::anywhere(l.len)).collect();
+        let joined = self.block.access().iter().any(|access| access.joins_rows());
+        let rows = if self.block.uses_scratch() { self.block.rows().min(ADJACENT) } else { 1 };
+        axes.push(Axis::at_multiples(self.rows.len, rows));
+        let width = self.widths[0];
+        axes.push(match self.columns.len {
+            len if joined => Axis::at_multiples(len, len),
+            len if self.columns.strides[0] == 1 => {
+                Axis::adjacent(len, self.starts[0].wrapping_mul(width as isize), width)
+            }
+            len => Axis::at_multiples(len, ADJACENT),
+        });
+        axes
+    }
+
+    fn part(&self, axis: usize, start: usize, len: usize) -> Self {
+        let mut part = self.clone();
+        let l = part.loop_mut(axis);
+        l.len = len;
+        let strides = l.strides;
+        for (first, stride) in part.starts.iter_mut().zip(strides) {
+            *first += stride * start as isize;
         }
-        let Block { rows, lanes } = self.block;
-        let rows = if self.uses_scratch() { rows.min(ALIGN) } else { 1 };
-        // Rows that are joined stay whole.
-        let at = if self.joins_rows() { lanes } else { lanes.min(ALIGN) };
-        let middle = |len: usize, block: usize| (len / 2).next_multiple_of(block.max(1));
-        self.cut(middle(self.rows.len, rows), |work| &mut work.rows)
-            .or_else(|| self.cut(middle(self.lanes.len, at), |work| &mut work.lanes))
+        part
     }
 
     fn bytes(&self) -> usize {
-        let turns: usize = self.outer.iter().map(|l| l.len).product();
-        turns * self.rows.len * self.lanes.len * self.widths.iter().sum::<usize>()
+        let outer: usize = self.outer.iter().map(|l| l.len).product();
+        outer * self.rows.len * self.columns.len * self.widths.iter().sum::<usize>()
     }
 }
 
-/// Lanes are cut at multiples of a line of the smallest elements.
-const ALIGN: usize = 64;
-
 impl<const N: usize> ElementwiseWork<N> {
-    /// The two parts before and after turn `at` of one loop.
-    fn cut(&self, at: usize, part: impl Fn(&mut Self) -> &mut Loop<N>) -> Option<(Self, Self)> {
-        let (mut first, mut second) = (self.clone(), self.clone());
-        let Loop { len, strides } = *part(&mut second);
-        if at == 0 || at >= len {
-            return None;
+    /// A loop of [`axes`](Divisible::axes).
+    fn loop_mut(&mut self, axis: usize) -> &mut Loop<N> {
+        match axis.checked_sub(self.outer.len()) {
+            None => &mut self.outer[axis],
+            Some(0) => &mut self.rows,
+            Some(_) => &mut self.columns,
         }
-        part(&mut first).len = at;
-        part(&mut second).len = len - at;
-        for (start, stride) in second.starts.iter_mut().zip(strides) {
-            *start += stride * at as isize;
-        }
-        Some((first, second))
     }
 }

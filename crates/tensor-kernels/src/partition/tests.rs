@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tensor_core::Layout;
 
-use super::{ALIGN, Divide};
+use super::{ADJACENT, Axis, Divisible, Split};
 use crate::{
     exec::Machine,
     nest::Loop,
@@ -44,7 +44,7 @@ fn loops(inner: Inner) -> Vec<Loop<2>> {
 }
 
 /// The places of a nest of any operands, in bytes of so many an element.
-trait Visits<const N: usize>: Divide {
+trait Visits<const N: usize>: Divisible {
     fn visits(&self) -> Vec<[isize; N]>;
 
     fn moves(&self) -> Moves<N> {
@@ -70,14 +70,16 @@ impl Visits<2> for Work {
 
 impl<const N: usize> Visits<N> for ElementwiseWork<N> {
     fn visits(&self) -> Vec<[isize; N]> {
-        let all = [&self.outer[..], &[self.rows, self.lanes]].concat();
+        let all = [&self.outer[..], &[self.rows, self.columns]].concat();
         walk(self.starts, &all)
     }
 }
 
 /// Halves the work until it cannot be halved, and checks each cut; gives the pieces.
 fn pieces<const N: usize, W: Visits<N> + Clone>(whole: &W) -> Vec<W> {
-    let Some((first, second)) = whole.halves() else { return vec![whole.clone()] };
+    let Some([first, second]) = Split::of(whole).map(|split| split.apply(whole)) else {
+        return vec![whole.clone()];
+    };
     let (mut all, rest) = (first.moves(), second.moves());
     assert!(!all.is_empty() && !rest.is_empty(), "a half without work");
     assert_eq!(first.bytes() + second.bytes(), whole.bytes());
@@ -153,7 +155,7 @@ fn pieces_of_a_copy_are_the_copy() {
                 // The short runs of a grid stay whole.
                 loops.truncate(if matches!(piece.inner, Inner::Grid { .. }) { 2 } else { 4 });
                 let lens = loops.into_iter().map(|l| l.len);
-                assert!(lens.max() <= Some(ALIGN), "{whole} leaves a large piece: {piece}");
+                assert!(lens.max() <= Some(ADJACENT), "{whole} leaves a large piece: {piece}");
                 assert!(piece.outer.iter().all(|l| l.len == 1), "{whole} leaves {piece}");
             }
         }
@@ -184,8 +186,8 @@ fn pieces_of_an_elementwise_operation_are_the_operation() {
         let b = Layout::contiguous(shape).unwrap();
         let whole = ElementwiseWork::plan([&out, &a, &b], [4, 1, 8], &Machine::REFERENCE);
         for piece in pieces(&whole) {
-            assert!(piece.lanes.len <= ALIGN, "{whole} leaves a large piece: {piece}");
-            assert!(piece.rows.len <= ALIGN, "{whole} leaves a large piece: {piece}");
+            assert!(piece.columns.len <= ADJACENT, "{whole} leaves a large piece: {piece}");
+            assert!(piece.rows.len <= ADJACENT, "{whole} leaves a large piece: {piece}");
             assert!(piece.outer.iter().all(|l| l.len == 1), "{whole} leaves {piece}");
         }
     }
@@ -202,11 +204,29 @@ fn a_few_rows_are_cut_too() {
         for _ in 0..4 {
             pieces = pieces
                 .iter()
-                .flat_map(|piece| <[_; 2]>::from(piece.halves().expect("large")))
+                .flat_map(|piece| Split::of(piece).expect("large").apply(piece))
                 .collect();
         }
         let (least, most) =
-            (pieces.iter().map(Divide::bytes).min(), pieces.iter().map(Divide::bytes).max());
+            (pieces.iter().map(Divisible::bytes).min(), pieces.iter().map(Divisible::bytes).max());
         assert!(most < least.map(|bytes| 4 * bytes), "{shape:?}: {least:?} to {most:?} bytes");
+    }
+}
+
+#[test]
+fn cuts_fall_on_granules_and_cache_lines() {
+    for (what, axis, expected) in [
+        ("anywhere", Axis::anywhere(7), Some(3)),
+        ("one iteration", Axis::anywhere(1), None),
+        ("behind the middle", Axis::at_multiples(100, 64), Some(64)),
+        ("no multiple inside", Axis::at_multiples(64, 64), None),
+        ("floats from a line on", Axis::adjacent(1000, 0, 4), Some(512)),
+        ("floats from the middle of a line on", Axis::adjacent(1000, 40, 4), Some(518)),
+        ("in front of the middle if there is none behind", Axis::adjacent(90, 24, 1), Some(40)),
+        ("before the start of the storage", Axis::adjacent(1000, -8, 8), Some(513)),
+        ("bytes", Axis::adjacent(200, 1, 1), Some(127)),
+        ("nothing", Axis::adjacent(0, 5, 1), None),
+    ] {
+        assert_eq!(axis.middle(), expected, "{what}");
     }
 }

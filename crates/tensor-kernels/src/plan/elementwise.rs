@@ -1,13 +1,14 @@
-//! What an elementwise operation will do: how each operand reaches contiguous lanes.
+//! What an elementwise operation will do: how each operand becomes rows of adjacent elements.
 //!
-//! The arithmetic itself only ever sees adjacent elements, or one element that stands for all. An operand that lies otherwise is brought in block
-//! by block through a scratch area that stays in the first-level cache: by the same transposing kernels that copies use, if it is adjacent along
-//! some other loop, else by picking elements. Then a transposed operand costs a cached pass more, and not a cache line for every element.
+//! The arithmetic only ever sees adjacent elements, or one element that stands for all. An operand that lies otherwise is
+//! packed block by block into scratch memory that stays in the first-level cache: by the same transposing kernels that
+//! copies use if it is adjacent along some other loop, else by gathering elements. So a transposed operand costs one more
+//! pass in cache, and not a cache line for every element.
 //!
-//! A row is a loop of its own, which takes a few nanoseconds to begin and to end. Where rows are short that is all there is to them, so many of them
-//! become one: an operand whose rows do not follow each other is packed in scratch, a row that repeats is there as often as a block has rows, and one
-//! element for a row is spread over it. Operands without gaps stay where they are. Nanoseconds for a row of so many floats of each operation, row by row and
-//! packed:
+//! A row is a loop of its own, which takes a few nanoseconds to start and to end. Short rows cost little else, so many of
+//! them become one: an operand whose rows do not follow each other is packed in scratch, a row that repeats is stored as
+//! often as a block has rows, and one element a row is repeated along it. Operands without gaps stay where they are.
+//! Nanoseconds for a row of floats of each operation, row by row and packed:
 //!
 //! | floats | of wider rows | the same, and dense | one row for all | one element a row | into wider rows | in place, one row for all |
 //! | ---    | ---           | ---                 | ---             | ---               | ---             | ---                       |
@@ -22,7 +23,10 @@ use std::fmt;
 
 use tensor_core::Layout;
 
-use super::fmt_loops;
+use super::{
+    block::{Access, Block, Extent},
+    fmt_loops,
+};
 use crate::{
     exec::Machine,
     memory::CACHE_LINE,
@@ -30,79 +34,38 @@ use crate::{
 };
 
 /// The bytes of scratch for one operand; four of them fill half of a usual first-level cache.
-pub(crate) const SCRATCH: usize = 16 << 10;
+const SCRATCH: usize = 16 << 10;
 
 /// An elementwise operation, or a piece of one. Operand 0 is written, the others are read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ElementwiseWork<const N: usize> {
     /// Where operands start, in elements from where their pointers point.
     pub(crate) starts: [isize; N],
-    /// Outermost first.
+    /// The loops around a block's, outermost first.
     pub(crate) outer: Loops<N>,
-    /// The rows of a block.
+    /// The loop over the rows of a block.
     pub(crate) rows: Loop<N>,
-    /// The elements of a row.
-    pub(crate) lanes: Loop<N>,
-    /// How each operand's rows are reached.
-    pub(crate) access: [Access; N],
+    /// The loop over the elements of a row.
+    pub(crate) columns: Loop<N>,
     /// The bytes of an element of each operand.
     pub(crate) widths: [usize; N],
-    /// What is done at a time.
-    pub(crate) block: Block,
+    /// What is done at a time, and how each operand is reached.
+    pub(crate) block: Block<N>,
     /// Is the result larger than caches?
     pub(crate) large: bool,
-    /// Write it past them? Then it is computed into scratch first. Measured on 4096 by 4096 floats: where an operand is transposed 20 ms instead of 33,
-    /// but 25 instead of 19 where all are contiguous, and 32 instead of 29 where one is picked.
+    /// Write it past them? Then it is computed into scratch first. Measured on 4096 by 4096 floats: where an operand is
+    /// transposed 20 ms instead of 33, but 25 instead of 19 where all are contiguous, and 32 instead of 29 where one is
+    /// gathered.
     pub(crate) stream: bool,
-    /// The name of the road.
+    /// The name of the path.
     pub(crate) path: &'static str,
-}
-
-/// Rows, and elements a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Block {
-    pub(crate) rows: usize,
-    pub(crate) lanes: usize,
-}
-
-/// How the elements of a row are reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Access {
-    /// They are adjacent.
-    Lanes,
-    /// It is one element for all.
-    Same,
-    /// They are adjacent from row to row: a block is transposed.
-    Tile,
-    /// They are `stride` apart.
-    Pick,
-    /// They are adjacent, but few, and the next row's lie elsewhere: many rows become one.
-    Packed,
-    /// They are few, and every row has the same: they are repeated until they are many.
-    Repeated,
-    /// It is one element for a short row, and another for the next: each is spread over its row.
-    Spread,
-}
-
-impl Access {
-    /// Is an operand computed where it is?
-    pub(crate) fn is_direct(self) -> bool {
-        match self {
-            Self::Lanes | Self::Same => true,
-            Self::Tile | Self::Pick | Self::Packed | Self::Repeated | Self::Spread => false,
-        }
-    }
-
-    /// Are short rows made one?
-    fn is_joined(self) -> bool {
-        matches!(self, Self::Packed | Self::Repeated | Self::Spread)
-    }
 }
 
 impl<const N: usize> ElementwiseWork<N> {
     /// The plan for operands of one shape.
     #[inline(always)]
     pub(crate) fn plan(layouts: [&Layout; N], widths: [usize; N], machine: &Machine) -> Self {
+        const { assert!(N > 0, "an operation has a result") };
         with_draft(layouts, |draft| Self::of_loops(draft.starts, draft.loops(), widths, machine))
     }
 
@@ -115,127 +78,134 @@ impl<const N: usize> ElementwiseWork<N> {
         machine: &Machine,
     ) -> Self {
         let one = Loop { len: 1, strides: [1; N] };
-        let (lanes, around) = match loops.split_last() {
-            Some((&lanes, around)) if widths.iter().all(|&width| width <= WIDEST) => {
-                (lanes, around)
+        let (columns, around) = match loops.split_last() {
+            Some((&columns, around)) if widths.iter().all(|&width| width <= WIDEST) => {
+                (columns, around)
             }
             _ => (one, loops),
         };
-        let side = rows_loop(around, &lanes);
+        let side = rows_loop(around, &columns);
         let rows = side.map_or(Loop::ONCE, |at| around[at]);
-        let access = accesses(&rows, &lanes, widths);
+        let mut outer = Loops::new();
+        outer.extend((0..around.len()).filter(|&at| side != Some(at)).map(|at| around[at]));
+        let access = accesses(&rows, &columns, widths);
+        let shape = Shape { outer: &outer, rows, columns, widths, access };
+        let large = shape.result_bytes() >= machine.stream;
+        let stream = large && access.contains(&Access::Transposed) && shape.writes_lines();
         let path = path(&access, around.is_empty());
-        let block = Block { rows: rows.len, lanes: lanes.len };
-        let mut work = Self {
-            starts,
-            outer: Loops::new(),
-            rows,
-            lanes,
-            access,
-            widths,
-            block,
-            large: false,
-            stream: false,
-            path,
-        };
-        for (at, &l) in around.iter().enumerate() {
-            if side != Some(at) {
-                work.outer.push(l);
-            }
-        }
-        work.large = work.result_bytes() >= machine.stream;
-        work.stream = work.large && work.has_tile() && work.writes_lines();
-        work.block = work.blocks(machine);
-        work
+        let block = shape.block(large, stream, machine);
+        Self { starts, outer, rows, columns, widths, block, large, stream, path }
     }
 
-    /// Do all rows of the result start at the same place in a line, and have some lines?
+    /// The same in blocks whose scratch has at most so many bytes.
+    pub(crate) fn within_scratch(&self, bytes: usize) -> Self {
+        let shape = Shape {
+            outer: &self.outer,
+            rows: self.rows,
+            columns: self.columns,
+            widths: self.widths,
+            access: self.block.access(),
+        };
+        let (mut block, mut extent) = (self.block, self.block.extent());
+        while block.scratch_bytes() > bytes && (extent.rows > 1 || extent.columns > CACHE_LINE) {
+            match extent.rows {
+                1 => extent.columns = (extent.columns / 2).next_multiple_of(CACHE_LINE),
+                rows => extent.rows = rows.div_ceil(2),
+            }
+            block = shape.block_of(extent, self.stream);
+        }
+        Self { block, ..self.clone() }
+    }
+}
+
+/// What a block is made for.
+struct Shape<'a, const N: usize> {
+    outer: &'a Loops<N>,
+    rows: Loop<N>,
+    columns: Loop<N>,
+    widths: [usize; N],
+    access: [Access; N],
+}
+
+impl<const N: usize> Shape<'_, N> {
+    /// Do all rows of the result start at the same place in a cache line, and have some lines?
     fn writes_lines(&self) -> bool {
         let width = self.widths[0];
         let whole = |l: &Loop<N>| {
             l.len == 1 || l.strides[0].unsigned_abs().wrapping_mul(width).is_multiple_of(CACHE_LINE)
         };
-        self.access[0] == Access::Lanes
+        self.access[0] == Access::UnitStride
             && CACHE_LINE.is_multiple_of(width.max(1))
-            && self.lanes.len.saturating_mul(width) >= STREAMED_LINES * CACHE_LINE
+            && self.columns.len.saturating_mul(width) >= STREAMED_LINES * CACHE_LINE
             && whole(&self.rows)
             && self.outer.iter().all(whole)
     }
 
-    /// Rows, and elements a row, that are done at a time.
-    fn blocks(&self, machine: &Machine) -> Block {
+    /// Rows and columns that are done at a time.
+    fn block(&self, large: bool, stream: bool, machine: &Machine) -> Block<N> {
         let widest = self.widths.iter().copied().max().unwrap_or(1).max(1);
-        if self.joins_rows() {
-            return self.joined_rows(widest);
-        }
+        let joined = self.access.iter().any(|access| access.joins_rows());
+        let transposed = self.access.contains(&Access::Transposed);
         // Few rows have room for longer ones.
         let shared = 2 * SCRATCH / self.rows.len.max(1);
-        let (run, room) = match (self.has_tile(), self.large) {
+        let (run, room) = match (transposed, large) {
+            _ if joined => return self.block_of(self.joined_rows(widest), stream),
             (true, true) => (LONG_RUN.max(shared), (machine.l2 / 8).max(SCRATCH)),
             (true, false) => ((SHORT_RUN * widest).max(shared), 2 * SCRATCH),
-            _ if self.uses_scratch() => (SCRATCH / 4, SCRATCH / 2),
-            _ => return Block { rows: self.rows.len, lanes: self.lanes.len },
+            _ if self.access.iter().any(|access| !access.is_direct()) => (SCRATCH / 4, SCRATCH / 2),
+            _ => return self.block_of(self.everything(), stream),
         };
-        let lanes = self.whole_lines(self.lanes.len.min(run / widest).max(1));
-        let rows = self.rows.len.min(room / widest / lanes).max(1);
-        Block { rows, lanes }
+        let mut columns = self.columns.len.min(run / widest).max(1);
+        if stream {
+            columns = columns.next_multiple_of(self.line());
+        }
+        let rows = self.rows.len.min(room / widest / columns).max(1);
+        self.block_of(Extent { rows, columns }, stream)
     }
 
-    /// The columns of a block of a streamed result are a multiple of a cache line of the result: so no line is written in
-    /// two parts, and the columns in front of a row's first whole line, fewer than a line, fit into a block.
-    fn whole_lines(&self, columns: usize) -> usize {
-        if !self.stream {
-            return columns;
-        }
-        columns.next_multiple_of((CACHE_LINE / self.widths[0].max(1)).max(1))
+    /// All rows and columns at once: nothing goes through scratch.
+    fn everything(&self) -> Extent {
+        Extent { rows: self.rows.len.max(1), columns: self.columns.len.max(1) }
+    }
+
+    /// The elements of the result in a cache line. The columns of a block of a streamed result are a multiple of it: so no
+    /// line is written in two parts, and the columns in front of a row's first whole line fit into a block.
+    fn line(&self) -> usize {
+        (CACHE_LINE / self.widths[0].max(1)).max(1)
+    }
+
+    fn block_of(&self, extent: Extent, stream: bool) -> Block<N> {
+        let scratch_rows = std::array::from_fn(|k| match self.access[k].is_direct() {
+            _ if k == 0 && stream => Some(self.rows_at_once(extent)),
+            true => None,
+            false => Some(extent.rows),
+        });
+        Block::new(extent, self.access, self.widths, scratch_rows)
+    }
+
+    /// The rows of a streamed result that are computed before they leave scratch.
+    fn rows_at_once(&self, extent: Extent) -> usize {
+        (SCRATCH / 2 / (extent.columns * self.widths[0]).max(1)).max(1)
     }
 
     /// As many short rows as have room, or all there are.
-    fn joined_rows(&self, widest: usize) -> Block {
-        let (Loop { len, .. }, lanes) = (self.rows, self.lanes.len);
-        let row = widest * lanes;
+    fn joined_rows(&self, widest: usize) -> Extent {
+        let (Loop { len, .. }, columns) = (self.rows, self.columns.len.max(1));
+        let row = widest * columns;
         let room = match self.access.iter().filter(|access| !access.is_direct()).count() {
             1 => SCRATCH / 2,
             2 => SCRATCH / 4,
             _ => SCRATCH / 8,
         };
-        // To divide takes as long as a hundred additions.
+        // A division takes as long as a hundred additions.
         let rows = if len.saturating_mul(row) <= room { len } else { room / row };
-        Block { rows, lanes }
+        Extent { rows: rows.max(1), columns }
     }
 
-    /// There may be no memory for them.
+    /// Saturating: there may be no memory for them.
     fn result_bytes(&self) -> usize {
-        let loops = self.outer.iter().chain([&self.rows, &self.lanes]);
+        let loops = self.outer.iter().chain([&self.rows, &self.columns]);
         loops.fold(self.widths[0], |bytes, l| bytes.saturating_mul(l.len))
-    }
-
-    /// Rows of a block that are computed at once: all, or what scratch holds of a result that is streamed.
-    pub(crate) fn rows_at_once(&self) -> usize {
-        let row = (self.block.lanes * self.widths[0]).max(1);
-        if self.stream { (SCRATCH / 2 / row).max(1) } else { self.block.rows }
-    }
-
-    /// The same in blocks whose scratch needs no allocation.
-    pub(crate) fn in_small_blocks(&self) -> Self {
-        let widest = self.widths.iter().copied().max().unwrap_or(1).max(1);
-        let lanes = self.whole_lines(self.block.lanes.min(SCRATCH / 4 / widest).max(1));
-        let rows = self.block.rows.min(SCRATCH / 2 / widest / lanes).max(1);
-        let mut work = self.clone();
-        work.block = Block { rows, lanes };
-        work
-    }
-
-    fn has_tile(&self) -> bool {
-        self.access.contains(&Access::Tile)
-    }
-
-    pub(crate) fn uses_scratch(&self) -> bool {
-        self.access.iter().any(|access| !access.is_direct())
-    }
-
-    pub(crate) fn joins_rows(&self) -> bool {
-        self.access.iter().any(|access| access.is_joined())
     }
 }
 
@@ -253,19 +223,19 @@ const LONG_RUN: usize = 256;
 /// A row of the result is streamed from this many lines on.
 const STREAMED_LINES: usize = 4;
 
-/// The loop along which an operand is adjacent that is not along the lanes; else the innermost one left.
-fn rows_loop<const N: usize>(outer: &[Loop<N>], lanes: &Loop<N>) -> Option<usize> {
-    let turned = |k: &usize| !matches!(lanes.strides[*k], 0 | 1);
+/// The loop along which an operand is adjacent that is not along the columns; else the innermost one left.
+fn rows_loop<const N: usize>(outer: &[Loop<N>], columns: &Loop<N>) -> Option<usize> {
+    let other = |k: &usize| !matches!(columns.strides[*k], 0 | 1);
     let adjacent = |k: usize| outer.iter().position(|l| l.strides[k] == 1);
-    (0..N).filter(turned).find_map(adjacent).or(outer.len().checked_sub(1))
+    (0..N).filter(other).find_map(adjacent).or(outer.len().checked_sub(1))
 }
 
-fn access(along_lanes: isize, along_rows: isize) -> Access {
-    match (along_lanes, along_rows) {
-        (1, _) => Access::Lanes,
-        (0, _) => Access::Same,
-        (_, 1) => Access::Tile,
-        _ => Access::Pick,
+fn access(along_columns: isize, along_rows: isize) -> Access {
+    match (along_columns, along_rows) {
+        (1, _) => Access::UnitStride,
+        (0, _) => Access::Scalar,
+        (_, 1) => Access::Transposed,
+        _ => Access::Gather,
     }
 }
 
@@ -279,44 +249,44 @@ const MANY_ROWS: usize = 64;
 
 /// How each operand is reached.
 #[inline(always)]
-fn accesses<const N: usize>(rows: &Loop<N>, lanes: &Loop<N>, widths: [usize; N]) -> [Access; N] {
-    if rows.len >= MANY_ROWS && lanes.len <= SHORT_ROW {
-        let short = std::array::from_fn(|k| access_to_short(k, rows, lanes));
-        if are_worth_joining(&short, lanes.len, widths) {
+fn accesses<const N: usize>(rows: &Loop<N>, columns: &Loop<N>, widths: [usize; N]) -> [Access; N] {
+    if rows.len >= MANY_ROWS && columns.len <= SHORT_ROW {
+        let short = std::array::from_fn(|k| access_to_short(k, rows, columns));
+        if are_worth_joining(&short, columns.len, widths) {
             return short;
         }
     }
-    std::array::from_fn(|k| access(lanes.strides[k], rows.strides[k]))
+    std::array::from_fn(|k| access(columns.strides[k], rows.strides[k]))
 }
 
 /// Is no row worth a loop of its own, and little to be moved?
 fn are_worth_joining<const N: usize>(
     access: &[Access; N],
-    lanes: usize,
+    columns: usize,
     widths: [usize; N],
 ) -> bool {
     let has_kernels = |width| matches!(width, 1 | 2 | 4 | 8 | 16);
-    let moved = |k: &usize| matches!(access[*k], Access::Packed | Access::Spread);
-    widths.into_iter().all(|width| has_kernels(width) && lanes * width <= SHORT_ROW)
-        && (0..N).filter(moved).map(|k| lanes * widths[k]).sum::<usize>() <= SHORT_ROW
+    let moved = |k: &usize| matches!(access[*k], Access::ShortRows | Access::SplatPerRow);
+    widths.into_iter().all(|width| has_kernels(width) && columns * width <= SHORT_ROW)
+        && (0..N).filter(moved).map(|k| columns * widths[k]).sum::<usize>() <= SHORT_ROW
 }
 
 /// How an operand is reached where rows are short.
-fn access_to_short<const N: usize>(k: usize, rows: &Loop<N>, lanes: &Loop<N>) -> Access {
-    match (lanes.strides[k], rows.strides[k]) {
-        (1, row) if row == lanes.len as isize => Access::Lanes,
-        (1, 0) => Access::Repeated,
-        (1, _) => Access::Packed,
-        (0, 0) => Access::Same,
-        (0, _) => Access::Spread,
-        (along_lanes, along_rows) => access(along_lanes, along_rows),
+fn access_to_short<const N: usize>(k: usize, rows: &Loop<N>, columns: &Loop<N>) -> Access {
+    match (columns.strides[k], rows.strides[k]) {
+        (1, row) if row == columns.len as isize => Access::UnitStride,
+        (1, 0) => Access::BroadcastRow,
+        (1, _) => Access::ShortRows,
+        (0, 0) => Access::Scalar,
+        (0, _) => Access::SplatPerRow,
+        (along_columns, along_rows) => access(along_columns, along_rows),
     }
 }
 
 fn path<const N: usize>(access: &[Access; N], one_row: bool) -> &'static str {
     let any = |kind| access.contains(&kind);
-    let joined = access.iter().any(|access| access.is_joined());
-    match (any(Access::Tile), any(Access::Pick), joined, one_row) {
+    let joined = access.iter().any(|access| access.joins_rows());
+    match (any(Access::Transposed), any(Access::Gather), joined, one_row) {
         (true, false, ..) => "tiled_lanes",
         (true, true, ..) => "tiled_and_picked_lanes",
         (false, true, ..) => "picked_lanes",
@@ -330,7 +300,7 @@ impl<const N: usize> fmt::Display for ElementwiseWork<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.path)?;
         fmt_loops(f, &self.outer)?;
-        fmt_loops(f, &[self.rows, self.lanes])?;
-        write!(f, "operands {:?}", self.access)
+        fmt_loops(f, &[self.rows, self.columns])?;
+        write!(f, "operands {:?}", self.block.access())
     }
 }

@@ -3,13 +3,15 @@
 //! A plan is made from layouts, the widths of elements and a [`Machine`](crate::exec::Machine). It can be compared, hashed
 //! and printed.
 
+mod block;
 mod copy;
 mod elementwise;
 mod reduce;
 
-pub(crate) use copy::{Block, Inner, Lines, Side, Streamed, Work};
-pub(crate) use elementwise::{Access, Block as LanesBlock, ElementwiseWork, SCRATCH};
-pub(crate) use reduce::{INPUT, PLACE, RESULT, Reach, ReduceWork, is_reduced};
+pub(crate) use block::{Access, Area, Extent};
+pub(crate) use copy::{Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed, Work};
+pub(crate) use elementwise::ElementwiseWork;
+pub(crate) use reduce::{INPUT, PLACE, RESULT, ReduceWork, is_reduced};
 
 use std::fmt;
 

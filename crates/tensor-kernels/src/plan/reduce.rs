@@ -1,8 +1,8 @@
 //! What a reduction will do: the order in which elements are visited, and the tree in which they are joined.
 //!
 //! Loops follow the *input's* memory, whatever dimensions are reduced, so that it is read once and front to back. The two innermost loops are a block
-//! of rows and lanes, each kept or reduced; the loops around them are kept, which leads to other results, or reduced, which leads to the same again.
-//! A block whose lanes are few is transposed into scratch first, so that its rows are lanes; one whose lanes are not adjacent is picked there.
+//! of rows and columns, each kept or reduced; the loops around them are kept, which leads to other results, or reduced, which leads to the same again.
+//! A block whose columns are few is transposed into scratch first, so that its rows are columns; one whose columns are not adjacent is picked there.
 //!
 //! # The tree
 //! Elements are joined one after the other up to a fixed number, and halves of more are joined pairwise. All of it follows from the sizes and strides
@@ -14,7 +14,10 @@ use std::fmt;
 
 use tensor_core::Layout;
 
-use super::{LanesBlock, fmt_loops};
+use super::{
+    block::{Access, Block, Extent},
+    fmt_loops,
+};
 use crate::{
     memory::CACHE_LINE,
     nest::{Loop, Loops, with_draft},
@@ -30,12 +33,12 @@ pub(crate) const PLACE: usize = 2;
 const SCRATCH: usize = 16 << 10;
 
 /// The rows of a transposed block, at most.
-const TURNED: usize = 64;
+const TRANSPOSED_ROWS: usize = 64;
 
 /// So many results are joined one after the other.
 const SEQUENCE: usize = 64;
 
-/// Rows of fewer lanes are transposed if there are more of them: lanes that are reduced cost a tree over [`WIDE`] partial results a row, lanes that are
+/// Rows of fewer columns are transposed if there are more of them: columns that are reduced cost a tree over [`WIDE`] partial results a row, columns that are
 /// kept only the start of a loop.
 const SHORT_REDUCED: usize = 96;
 const SHORT_KEPT: usize = 16;
@@ -54,24 +57,11 @@ pub(crate) struct ReduceWork {
     /// The rows of a block.
     pub(crate) rows: Loop<3>,
     /// The elements of a row.
-    pub(crate) lanes: Loop<3>,
-    /// How they are reached.
-    pub(crate) reach: Reach,
-    /// What scratch holds at a time, and what of reduced loops is joined at a time.
-    pub(crate) block: LanesBlock,
+    pub(crate) columns: Loop<3>,
+    /// What scratch holds at a time, what of reduced loops is combined at a time, and how the input is reached.
+    pub(crate) block: Block<1>,
     /// The bytes of elements and slots.
     pub(crate) widths: Widths,
-}
-
-/// How the elements of a row are reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Reach {
-    /// They are adjacent.
-    Lanes,
-    /// They are adjacent from row to row: a block is transposed.
-    Tile,
-    /// They are picked one by one.
-    Pick,
 }
 
 /// Does a loop lead to one result again and again?
@@ -86,25 +76,24 @@ impl ReduceWork {
     }
 
     fn of(loops: &[Loop<3>], starts: [isize; 3], widths: Widths) -> Self {
-        let (mut outer, lanes) = in_order(loops);
-        let at = rows_at(&outer, &lanes, widths.input);
+        let (mut outer, mut columns) = in_order(loops);
+        let at = rows_at(&outer, &columns, widths.input);
         let mut rows = at.map_or(Loop::ONCE, |at| outer.remove(at));
-        let mut lanes = lanes;
-        if is_short(&lanes) && rows.len > lanes.len {
-            (rows, lanes) = (lanes, rows);
+        if is_short(&columns) && rows.len > columns.len {
+            (rows, columns) = (columns, rows);
         }
-        let reach = match (lanes.strides[INPUT], rows.strides[INPUT]) {
-            (1, _) => Reach::Lanes,
-            (_, 1) => Reach::Tile,
-            _ => Reach::Pick,
+        let access = match (columns.strides[INPUT], rows.strides[INPUT]) {
+            (1, _) => Access::UnitStride,
+            (_, 1) => Access::Transposed,
+            _ => Access::Gather,
         };
-        let block = block(reach, &rows, &lanes, widths.input);
-        Self { starts, outer, rows, lanes, reach, block, widths }
+        let block = block(access, &rows, &columns, widths.input);
+        Self { starts, outer, rows, columns, block, widths }
     }
 
     /// All loops, outermost first.
     pub(crate) fn loops(&self) -> impl DoubleEndedIterator<Item = &Loop<3>> {
-        self.outer.iter().chain([&self.rows, &self.lanes])
+        self.outer.iter().chain([&self.rows, &self.columns])
     }
 
     /// The number of results.
@@ -118,23 +107,12 @@ impl ReduceWork {
         self.loops().fold(self.widths.input, |bytes, l| bytes.saturating_mul(l.len))
     }
 
-    /// The bytes of scratch, and from row to row in elements.
-    pub(crate) fn scratch(&self) -> (usize, usize) {
-        if self.reach == Reach::Lanes {
-            return (0, 0);
-        }
-        let (LanesBlock { rows, lanes }, width) = (self.block, self.widths.input);
-        // A line more than the row where that is half a page, so that rows do not fall on the same cache sets.
-        let spare = if (lanes * width).is_multiple_of(512) { CACHE_LINE / width } else { 0 };
-        ((rows * (lanes + spare) * width).next_multiple_of(CACHE_LINE), lanes + spare)
-    }
-
     /// For each of [`loops`](Self::loops) the turns that are joined one after the other; more of them are halved. Loops that are kept are not.
     pub(crate) fn leaves(&self) -> Loops<3> {
         let mut leaves: Loops<3> = self.loops().copied().collect();
         let block = self.block;
         let (mut inside, mut leaf_of) =
-            (self.joined_in_block(), [block.lanes, block.rows].into_iter());
+            (self.joined_in_block(), [block.columns(), block.rows()].into_iter());
         for l in leaves.iter_mut().rev() {
             let leaf = match (is_reduced(l), leaf_of.next()) {
                 (false, _) => l.len,
@@ -152,10 +130,10 @@ impl ReduceWork {
 
     /// How often a slot is joined by the block inside; no bound if that is halved.
     fn joined_in_block(&self) -> usize {
-        let (rows, lanes) = (is_reduced(&self.rows), is_reduced(&self.lanes));
-        let halved = (rows && self.rows.len > self.block.rows)
-            || (lanes && self.lanes.len > self.block.lanes);
-        match (halved, rows, lanes) {
+        let (rows, columns) = (is_reduced(&self.rows), is_reduced(&self.columns));
+        let halved = (rows && self.rows.len > self.block.rows())
+            || (columns && self.columns.len > self.block.columns());
+        match (halved, rows, columns) {
             (true, _, _) => usize::MAX,
             (false, true, false) => self.rows.len / 8 + self.rows.len % 8,
             _ => 1,
@@ -178,7 +156,7 @@ impl ReduceWork {
         match which.checked_sub(self.outer.len()) {
             None => &mut self.outer[which],
             Some(0) => &mut self.rows,
-            Some(_) => &mut self.lanes,
+            Some(_) => &mut self.columns,
         }
     }
 
@@ -188,13 +166,13 @@ impl ReduceWork {
     }
 }
 
-/// The loops around lanes, and the lanes. A loop that stays where it is is outermost: all inside of it is read again.
+/// The loops around columns, and the columns. A loop that stays where it is is outermost: all inside of it is read again.
 fn in_order(loops: &[Loop<3>]) -> (Loops<3>, Loop<3>) {
     let stays = |l: &&Loop<3>| l.strides[INPUT] == 0;
     let mut outer: Loops<3> = loops.iter().filter(stays).copied().collect();
     outer.extend(loops.iter().filter(|l| !stays(l)).copied());
     match outer.pop() {
-        Some(lanes) if lanes.strides[INPUT] != 0 => (outer, lanes),
+        Some(columns) if columns.strides[INPUT] != 0 => (outer, columns),
         last => {
             outer.extend(last);
             (outer, Loop { len: 1, strides: [1, 1, 0] })
@@ -203,54 +181,63 @@ fn in_order(loops: &[Loop<3>]) -> (Loops<3>, Loop<3>) {
 }
 
 /// Too few to be worth a row?
-fn is_short(lanes: &Loop<3>) -> bool {
-    lanes.len < if is_reduced(lanes) { SHORT_REDUCED } else { SHORT_KEPT }
+fn is_short(columns: &Loop<3>) -> bool {
+    columns.len < if is_reduced(columns) { SHORT_REDUCED } else { SHORT_KEPT }
 }
 
-/// The rows of a block: the innermost loop, unless lanes are few and another loop that moves has many turns, or rows and lanes would both be kept.
-fn rows_at(outer: &Loops<3>, lanes: &Loop<3>, width: usize) -> Option<usize> {
+/// The rows of a block: the innermost loop, unless columns are few and another loop that moves has many turns, or rows and columns would both be kept.
+fn rows_at(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
     let innermost = outer.len().checked_sub(1)?;
     let many = |l: &Loop<3>| l.strides[INPUT] != 0 && l.len >= SHORT_REDUCED;
-    let instead = if is_short(lanes) { outer.iter().rposition(many) } else { None };
-    let both_kept = !is_reduced(lanes) && !is_reduced(&outer[innermost]);
-    let grouped = if both_kept { group_at(outer, lanes, width) } else { None };
+    let instead = if is_short(columns) { outer.iter().rposition(many) } else { None };
+    let both_kept = !is_reduced(columns) && !is_reduced(&outer[innermost]);
+    let grouped = if both_kept { group_at(outer, columns, width) } else { None };
     Some(instead.or(grouped).unwrap_or(innermost))
 }
 
 /// Rows that are joined before they meet a slot, where each element would meet one by itself: the next loop that is reduced. Such rows lie far from
 /// each other. A few bytes of each at a time are slower out of cache than a slot for every element, unless that is a slot with a place.
-fn group_at(outer: &Loops<3>, lanes: &Loop<3>, width: usize) -> Option<usize> {
+fn group_at(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
     let is_group = |l: &Loop<3>| is_reduced(l) && l.len >= GROUP;
     let has_places = outer.iter().any(|l| l.strides[PLACE] != 0);
-    let is_worth_it = has_places || lanes.len * width >= GROUPED;
+    let is_worth_it = has_places || columns.len * width >= GROUPED;
     outer.iter().rposition(is_group).filter(|_| is_worth_it)
 }
 
 /// What is done at a time.
-fn block(reach: Reach, rows: &Loop<3>, lanes: &Loop<3>, width: usize) -> LanesBlock {
+fn block(access: Access, rows: &Loop<3>, columns: &Loop<3>, width: usize) -> Block<1> {
     let area = (SCRATCH / width).max(1);
-    let (mut tall, mut long) = match reach {
-        Reach::Lanes => (rows.len, lanes.len),
-        Reach::Tile => (rows.len.min(TURNED), lanes.len.min(area / rows.len.min(TURNED))),
-        Reach::Pick => (rows.len.min(area / lanes.len.min(area)), lanes.len.min(area)),
+    let (mut tall, mut long) = match access {
+        Access::Transposed => {
+            let tall = rows.len.min(TRANSPOSED_ROWS);
+            (tall, columns.len.min(area / tall.max(1)))
+        }
+        Access::Gather => {
+            let long = columns.len.min(area);
+            (rows.len.min(area / long.max(1)), long)
+        }
+        _ => (rows.len, columns.len),
     };
-    if is_reduced(lanes) {
+    if is_reduced(columns) {
         long = long.min(LONG);
     }
     if is_reduced(rows) {
         let in_a_row = long / (8 * WIDE) + long / WIDE % 8 + 1;
-        tall = tall.min(if is_reduced(lanes) { (SEQUENCE / 2 / in_a_row).max(1) } else { TALL });
+        tall = tall.min(if is_reduced(columns) { (SEQUENCE / 2 / in_a_row).max(1) } else { TALL });
     }
-    LanesBlock { rows: tall, lanes: long }
+    let extent = Extent { rows: tall.max(1), columns: long.max(1) };
+    let scratch_rows = if access.is_direct() { None } else { Some(extent.rows) };
+    Block::new(extent, [access], [width], [scratch_rows])
 }
 
 impl fmt::Display for ReduceWork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = |l| if is_reduced(l) { "reduced" } else { "kept" };
-        write!(f, "{} rows, {} lanes, {:?}: ", of(&self.rows), of(&self.lanes), self.reach)?;
+        let access = self.block.access()[0];
+        write!(f, "{} rows, {} columns, {access:?}: ", of(&self.rows), of(&self.columns))?;
         fmt_loops(f, &self.outer)?;
-        fmt_loops(f, &[self.rows, self.lanes])?;
-        write!(f, "in blocks of {} x {}", self.block.rows, self.block.lanes)
+        fmt_loops(f, &[self.rows, self.columns])?;
+        write!(f, "in blocks of {} x {}", self.block.rows(), self.block.columns())
     }
 }
 
@@ -276,14 +263,14 @@ mod tests {
     fn loops_follow_memory_whatever_is_reduced() {
         let x = Layout::contiguous(&[1000, 800]).unwrap();
         let (rows, columns) = (
-            "kept rows, reduced lanes, Lanes: 1000 x [800, 1, 0], 800 x [1, 0, 0], in blocks of 1000 x 800",
-            "reduced rows, kept lanes, Lanes: 1000 x [800, 0, 0], 800 x [1, 1, 0], in blocks of 256 x 800",
+            "kept rows, reduced columns, UnitStride: 1000 x [800, 1, 0], 800 x [1, 0, 0], in blocks of 1000 x 800",
+            "reduced rows, kept columns, UnitStride: 1000 x [800, 0, 0], 800 x [1, 1, 0], in blocks of 256 x 800",
         );
         assert_eq!(plan(&x, 1.into()), rows);
         assert_eq!(plan(&x, 0.into()), columns);
         assert_eq!(plan(&x.t().unwrap(), 0.into()), rows);
         assert_eq!(plan(&x.t().unwrap(), 1.into()), columns);
-        let all = "reduced rows, reduced lanes, Lanes: 1 x [0, 0, 0], 800000 x [1, 0, 0], in blocks of 1 x 16384";
+        let all = "reduced rows, reduced columns, UnitStride: 1 x [0, 0, 0], 800000 x [1, 0, 0], in blocks of 1 x 16384";
         assert_eq!(plan(&x.t().unwrap(), Over::ALL), all);
     }
 
@@ -292,38 +279,40 @@ mod tests {
         let pixels = Layout::contiguous(&[100, 200, 3]).unwrap();
         assert_eq!(
             plan(&pixels, (&[0, 1]).into()),
-            "kept rows, reduced lanes, Tile: 3 x [1, 1, 0], 20000 x [3, 0, 0], in blocks of 3 x 1365"
+            "kept rows, reduced columns, Transposed: 3 x [1, 1, 0], 20000 x [3, 0, 0], in blocks of 3 x 1365"
         );
         assert_eq!(
             plan(&pixels, 2.into()),
-            "reduced rows, kept lanes, Tile: 3 x [1, 0, 0], 20000 x [3, 1, 0], in blocks of 3 x 1365"
+            "reduced rows, kept columns, Transposed: 3 x [1, 0, 0], 20000 x [3, 1, 0], in blocks of 3 x 1365"
         );
         let every_other = Layout::contiguous(&[50, 400]).unwrap();
         let every_other = every_other.slice(1, Slice::new(None, None, 2)).unwrap();
         assert_eq!(
             plan(&every_other, 1.into()),
-            "kept rows, reduced lanes, Pick: 50 x [400, 1, 0], 200 x [2, 0, 0], in blocks of 20 x 200"
+            "kept rows, reduced columns, Gather: 50 x [400, 1, 0], 200 x [2, 0, 0], in blocks of 20 x 200"
         );
     }
 
     #[test]
     fn rows_are_joined_before_they_meet_slots_where_that_pays() {
-        let rows = |lanes: usize| {
-            Layout::contiguous(&[100, 64, lanes + 8]).unwrap().narrow(2, 0, lanes).unwrap()
+        let rows = |columns: usize| {
+            Layout::contiguous(&[100, 64, columns + 8]).unwrap().narrow(2, 0, columns).unwrap()
         };
         assert_eq!(
             plan(&rows(256), 0.into()),
-            "reduced rows, kept lanes, Lanes: 64 x [264, 256, 0], 100 x [16896, 0, 0], 256 x [1, 1, 0], in blocks of 100 x 256"
+            "reduced rows, kept columns, UnitStride: 64 x [264, 256, 0], 100 x [16896, 0, 0], 256 x [1, 1, 0], in blocks of 100 x 256"
         );
-        let each_by_itself = "kept rows, kept lanes, Lanes: 100 x [2560, 0, 0], 64 x [40, 32, 0], ";
+        let each_by_itself =
+            "kept rows, kept columns, UnitStride: 100 x [2560, 0, 0], 64 x [40, 32, 0], ";
         assert!(plan(&rows(32), 0.into()).starts_with(each_by_itself));
         let few = rows(256).narrow(0, 0, 7).unwrap();
-        assert!(plan(&few, 0.into()).starts_with("kept rows, kept lanes, "));
+        assert!(plan(&few, 0.into()).starts_with("kept rows, kept columns, "));
 
         let reduced = rows(32).reduced("argmax", 0).unwrap();
         let result = reduced.spread(&Layout::contiguous(&[64, 32]).unwrap()).unwrap();
         let work = of_floats([&rows(32), &result, &reduced.places().unwrap()]).to_string();
-        let in_groups = "reduced rows, kept lanes, Lanes: 64 x [40, 32, 0], 100 x [2560, 0, 1], ";
+        let in_groups =
+            "reduced rows, kept columns, UnitStride: 64 x [40, 32, 0], 100 x [2560, 0, 1], ";
         assert!(work.starts_with(in_groups), "{work}");
     }
 

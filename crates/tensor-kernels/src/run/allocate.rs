@@ -1,56 +1,63 @@
-//! Fresh results: memory that is written once, by the plan that fills it.
+//! Newly allocated results: memory that is written once, by the plan that fills it.
 
-use tensor_core::{Element, Layout, Result, TensorBase, TensorView, Uninit};
+use tensor_core::{Element, Elements, Layout, Reduced, Result, TensorBase, Uninit};
 
-use super::{Ends, Place, compute, copy, reduce};
+use super::{
+    copy,
+    elementwise::{compute1, compute2, compute3},
+    operands::Input,
+    reduce,
+};
 use crate::{
     exec::Exec,
-    kernel::{Compute, Reduction},
-    plan::{ElementwiseWork, ReduceWork, Work},
+    kernel::{Function1, Function2, Function3, ReductionOf},
 };
 
-/// A tensor of `layout` that holds the elements of a view; `work` was planned for the two.
+/// A tensor of `layout` that holds the elements of a view of the same shape.
 pub(crate) fn copied<T: Element, K>(
     exec: &Exec,
-    work: &Work,
-    from: &TensorView<'_, T>,
+    from: Elements<'_, T>,
     layout: Layout,
 ) -> Result<TensorBase<T, K>> {
-    let mut fresh = Uninit::new(layout)?;
-    copy(exec, work, Ends::new([(&mut fresh.as_elements_mut()).into(), from.into()]));
-    // SAFETY: the plan visits every element of the fresh layout.
-    Ok(unsafe { fresh.assume_init() })
+    let mut result = Uninit::new(layout)?;
+    copy::copy(exec, from, &mut result.as_elements_mut());
+    // SAFETY: a copy writes every element of its destination's layout.
+    Ok(unsafe { result.assume_init() })
 }
 
-/// A tensor of `layout` that holds what an operation gives for its inputs; `work` was planned for the layouts of the result and the inputs.
-pub(crate) fn computed<const N: usize, O: Compute<N>, K>(
-    exec: &Exec,
-    work: &ElementwiseWork<N>,
-    operation: &O,
-    inputs: &[Place<'_>],
-    layout: Layout,
-) -> Result<TensorBase<O::Output, K>> {
-    let mut fresh = Uninit::new(layout)?;
-    compute(
-        exec,
-        work,
-        operation,
-        Ends::with_inputs((&mut fresh.as_elements_mut()).into(), inputs),
-    );
-    // SAFETY: the plan visits every element of the fresh layout; had the operation panicked, we would not be here.
-    Ok(unsafe { fresh.assume_init() })
+/// For each number of inputs: a tensor of `layout` that holds `f(inputs)`, index by index.
+macro_rules! computed {
+    ($($name:ident: $compute:ident of $function:ident($($arg:ident: $type:ident),*);)*) => {$(
+        pub(crate) fn $name<$($type: Element,)* R: Element, K>(
+            exec: &Exec,
+            function: impl $function<$($type,)* Output = R>,
+            layout: Layout,
+            $($arg: Elements<'_, $type>,)*
+        ) -> Result<TensorBase<R, K>> {
+            let mut result = Uninit::new(layout)?;
+            $compute(exec, function, &mut result.as_elements_mut(), $(Input::Elements($arg)),*);
+            // SAFETY: an operation writes every element of its result's layout; had it panicked, we would not be here.
+            Ok(unsafe { result.assume_init() })
+        }
+    )*};
 }
 
-/// A tensor of `layout` that holds the results of a reduction; `work` was planned for that layout and the input's.
-pub(crate) fn reduced<R: Element, K>(
+computed! {
+    computed1: compute1 of Function1(a: A);
+    computed2: compute2 of Function2(a: A, b: B);
+    computed3: compute3 of Function3(a: A, b: B, c: C);
+}
+
+/// A tensor of `layout` that holds the results of a reduction.
+pub(crate) fn reduced<T: Element, R: Element, K>(
     exec: &Exec,
-    work: &ReduceWork,
-    operation: &dyn Reduction,
-    input: Place<'_>,
+    kernels: &impl ReductionOf<T, R>,
+    input: Elements<'_, T>,
+    reduced: &Reduced,
     layout: Layout,
 ) -> Result<TensorBase<R, K>> {
-    let mut fresh = Uninit::new(layout)?;
-    reduce(exec, work, operation, Ends::new([(&mut fresh.as_elements_mut()).into(), input]));
-    // SAFETY: the plan visits every element of the fresh layout, and a reduction finishes all that it visits.
-    Ok(unsafe { fresh.assume_init() })
+    let mut result = Uninit::new(layout)?;
+    reduce::reduce(exec, kernels, Input::Elements(input), &mut result.as_elements_mut(), reduced)?;
+    // SAFETY: a reduction visits every element of the result's layout and writes all that it visits.
+    Ok(unsafe { result.assume_init() })
 }

@@ -6,9 +6,22 @@ use crate::{
     plan::Side,
 };
 
-/// A block's extent along each side, in bytes of a cache-line-wide row: 64 rows of 64 units of four bytes are 16 KiB on either side, half of a
-/// first-level cache.
-const SIDE: usize = 64;
+/// The bytes of a block of a transpose on either side: 64 rows of 64 units of four bytes, half of a first-level cache of
+/// 32 KiB.
+const BLOCK_BYTES: usize = 16 << 10;
+
+/// The most units along a side of a block.
+const MOST_UNITS: usize = 64;
+
+/// Units along each side of a block of units of so many bytes: as many as [`BLOCK_BYTES`] hold, a power of two.
+#[inline(always)]
+const fn side(width: usize) -> usize {
+    let mut side = MOST_UNITS;
+    while side * side * width > BLOCK_BYTES {
+        side /= 2;
+    }
+    side
+}
 
 /// Below this extent a side is a handful of channels, and the other one is walked in one go.
 const CHANNELS: usize = 8;
@@ -19,16 +32,17 @@ const CHANNELS: usize = 8;
 /// M1, M2 and M3 for those elements.
 #[inline(always)]
 pub(super) unsafe fn tile<I: Isa, L: Unit>(isa: I, src: *const L, dst: *mut L, u: Side, v: Side) {
-    if u.len.min(v.len) <= CHANNELS || u.len.max(v.len) <= SIDE {
-        // SAFETY: the caller's.
+    let side = const { side(L::WIDTH) };
+    if u.len.min(v.len) <= CHANNELS || u.len.max(v.len) <= side {
+        // SAFETY: all of the elements at once.
         return unsafe { isa.transpose(src, u.stride, dst, v.stride, u.len, v.len) };
     }
-    for j in (0..v.len).step_by(SIDE) {
-        for i in (0..u.len).step_by(SIDE) {
+    for j in (0..v.len).step_by(side) {
+        for i in (0..u.len).step_by(side) {
             let src = src.wrapping_offset(i as isize * u.stride + j as isize);
             let dst = dst.wrapping_offset(j as isize * v.stride + i as isize);
-            let (nu, nv) = (SIDE.min(u.len - i), SIDE.min(v.len - j));
-            // SAFETY: the block's elements are among the caller's.
+            let (nu, nv) = (side.min(u.len - i), side.min(v.len - j));
+            // SAFETY: the elements of a block, which ends where the two sides do.
             unsafe { isa.transpose(src, u.stride, dst, v.stride, nu, nv) };
         }
     }

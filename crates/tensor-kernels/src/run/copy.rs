@@ -1,49 +1,112 @@
 //! Running a copy.
 
-use super::{Ends, blocked, stream, walk::walk};
+use tensor_core::{Element, Elements, ElementsMut};
+
+use super::{
+    blocked,
+    operands::{Destination, OperandPtrs},
+    stream,
+    tiny::{copy_tiny, is_tiny},
+    walk::walk,
+    workspace::{Hold, Scratch, with_scratch},
+};
 use crate::{
     exec::{Exec, SimdLevel},
-    kernel::{self, Isa, Kernel, Scalar, Unit},
+    kernel::{self, FenceOnDrop, Isa, Kernel, Scalar, Unit},
     memory::Stores,
-    partition::share,
-    plan::{Inner, Work},
+    partition::par_run,
+    plan::{Inner, PlannedCopy, Work},
 };
 
-/// Does the copy that `work` describes between the views that `ends` came from, the destination first.
+/// Copies between elements of one shape.
 ///
-/// `work` must have been planned for the layouts of those views: that is what makes every offset it visits one of theirs.
-pub(crate) fn copy(exec: &Exec, work: &Work, ends: Ends<'_, 2>) {
-    let simd = exec.simd();
-    share(exec, work, move |work| run(simd, work, ends));
+/// # Panics
+/// If the shapes differ.
+#[inline]
+pub(crate) fn copy<T: Element, W: Destination<T>>(
+    exec: &Exec,
+    from: Elements<'_, T>,
+    to: &mut ElementsMut<'_, W>,
+) {
+    if is_tiny(to.layout()) {
+        return copy_tiny(from, to);
+    }
+    assert_eq!(from.layout().shape(), to.layout().shape(), "a copy has one shape");
+    let work = Work::new(from.layout(), to.layout(), size_of::<T>(), &exec.machine);
+    execute(exec, &work, OperandPtrs::new([to.into(), from.into()]));
 }
 
-fn run(simd: SimdLevel, work: &Work, ends: Ends<'_, 2>) {
+/// Copies as planned; `false`, and nothing is copied, if the plan was made for other layouts or another width.
+pub(crate) fn copy_planned<T: Element>(
+    exec: &Exec,
+    plan: &PlannedCopy,
+    from: Elements<'_, T>,
+    to: &mut ElementsMut<'_, T>,
+) -> bool {
+    let fits = plan.is_for(from.layout(), to.layout(), size_of::<T>());
+    if fits {
+        execute(exec, plan.work(), OperandPtrs::new([to.into(), from.into()]));
+    }
+    fits
+}
+
+/// `work` was planned for the layouts of the views that the operands were made of: the callers see to that.
+fn execute(exec: &Exec, work: &Work, operands: OperandPtrs<'_, 2>) {
+    let simd = exec.simd();
+    par_run(exec, work, move |work| run(simd, work, operands));
+}
+
+fn run(simd: SimdLevel, work: &Work, operands: OperandPtrs<'_, 2>) {
+    let _fence = (work.stores == Stores::Stream).then(|| FenceOnDrop(simd));
+    let Inner::Streamed(plan) = work.inner else { return run_with(simd, work, operands, None) };
+    let bytes = plan.scratch_bytes(work.unit);
+    let with = |scratch: Scratch<'_>| run_with(simd, work, operands, Some(scratch));
+    if with_scratch(bytes, Hold::Leaf, with).is_none() {
+        run_with(simd, work, operands, None);
+    }
+}
+
+fn run_with(
+    simd: SimdLevel,
+    work: &Work,
+    operands: OperandPtrs<'_, 2>,
+    scratch: Option<Scratch<'_>>,
+) {
     match work.unit {
-        1 => kernel::dispatch(simd, Piece::<u8>::new(work, ends)),
-        2 => kernel::dispatch(simd, Piece::<u16>::new(work, ends)),
-        4 => kernel::dispatch(simd, Piece::<u32>::new(work, ends)),
-        8 => kernel::dispatch(simd, Piece::<u64>::new(work, ends)),
-        _ => kernel::dispatch(simd, Piece::<u128>::new(work, ends)),
+        1 => kernel::dispatch(simd, Piece::<u8>::new(work, operands, scratch)),
+        2 => kernel::dispatch(simd, Piece::<u16>::new(work, operands, scratch)),
+        4 => kernel::dispatch(simd, Piece::<u32>::new(work, operands, scratch)),
+        8 => kernel::dispatch(simd, Piece::<u64>::new(work, operands, scratch)),
+        _ => kernel::dispatch(simd, Piece::<u128>::new(work, operands, scratch)),
     }
 }
 
 /// Work on one thread, in units of `L`.
+///
+/// Invariant C1: the work was planned for the layouts of the views that the operands were made of, so O1 to O4 hold for
+/// every offset that its loops visit; M1 to M3 follow from O1 to O3.
 struct Piece<'a, L> {
     work: &'a Work,
     dst: *mut L,
     src: *const L,
-    solid: bool,
+    gaps_readable: bool,
+    scratch: Option<Scratch<'a>>,
 }
 
 impl<'a, L: Unit> Piece<'a, L> {
-    fn new(work: &'a Work, Ends([dst, src]): Ends<'a, 2>) -> Self {
+    fn new(
+        work: &'a Work,
+        OperandPtrs([dst, src]): OperandPtrs<'a, 2>,
+        scratch: Option<Scratch<'a>>,
+    ) -> Self {
         debug_assert_eq!(work.unit, L::WIDTH);
-        // Where a plan starts is an element's place, or without meaning if there are none; `wrapping_offset` forms no address before its use.
+        // Without elements a start may lie anywhere; `wrapping_offset` forms no address before its use.
         Self {
             work,
             dst: dst.base.wrapping_offset(work.starts[0]).cast(),
             src: src.base.wrapping_offset(work.starts[1]).cast_const().cast(),
-            solid: src.solid,
+            gaps_readable: src.gaps_readable,
+            scratch,
         }
     }
 }
@@ -53,54 +116,56 @@ impl<L: Unit> Kernel for Piece<'_, L> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Piece { work, dst, src, solid } = self;
-        let stores = work.stores;
+        let Piece { work, dst, src, gaps_readable, mut scratch } = self;
         if work.inner == Inner::Nothing {
             return;
         }
         walk(&work.outer, |[to, from]| {
             let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
-            match (&work.inner, solid) {
-                // Only the portable kernels never read the gaps between the elements that they are asked for.
-                // SAFETY: M1 to M3 are invariants 1 to 3 of the ends, for the offsets that the plan visits: they are the layouts'.
-                (inner @ (Inner::Pick { .. } | Inner::Tile { .. } | Inner::Streamed(_)), false) => unsafe {
-                    step(Scalar, inner, src, dst, stores);
-                },
-                // SAFETY: as above, and invariant 4.
-                (inner, _) => unsafe { step(isa, inner, src, dst, stores) },
+            let inner = &work.inner;
+            // Only the portable kernels never read the gaps between the elements that they are asked for.
+            if !gaps_readable && inner.reads_gaps() {
+                // SAFETY: C1, for the elements of this step.
+                unsafe { step(Scalar, (inner, work.stores), src, dst, scratch.as_mut()) };
+            } else {
+                // SAFETY: C1, and the gaps can be read (O4) or are not.
+                unsafe { step(isa, (inner, work.stores), src, dst, scratch.as_mut()) };
             }
         });
-        if stores == Stores::Stream {
-            isa.fence();
-        }
     }
 }
 
-/// One turn of the innermost step.
+/// One iteration of the innermost step.
 ///
 /// # Safety
 /// M1, M2 and M3 for the elements of the step.
 #[inline(always)]
-unsafe fn step<I: Isa, L: Unit>(isa: I, inner: &Inner, src: *const L, dst: *mut L, stores: Stores) {
+unsafe fn step<I: Isa, L: Unit>(
+    isa: I,
+    (inner, stores): (&Inner, Stores),
+    src: *const L,
+    dst: *mut L,
+    scratch: Option<&mut Scratch<'_>>,
+) {
     match *inner {
         Inner::Nothing => {}
-        // SAFETY: the caller's.
+        // SAFETY: the elements of a run are those of the step.
         Inner::Run { len } => unsafe { isa.run(src, dst, len, stores) },
         Inner::Fill { len } => {
-            // SAFETY: M1.
+            // SAFETY: M1: the one element that is read.
             let value = unsafe { src.read_unaligned() };
-            // SAFETY: the caller's.
+            // SAFETY: M2 for all that is written.
             unsafe { isa.fill(value, dst, len, stores) }
         }
-        // SAFETY: the caller's.
+        // SAFETY: the elements of the step, `step` apart in the source.
         Inner::Pick { len, step } => unsafe { isa.gather_run(src, step, dst, len, stores) },
-        // SAFETY: the caller's.
+        // SAFETY: the elements of the step, `step` apart in the destination.
         Inner::Spread { len, step } => unsafe { isa.scatter_run(src, dst, step, len) },
-        // SAFETY: the caller's.
+        // SAFETY: the elements of the step, as the two sides say.
         Inner::Tile { u, v } => unsafe { blocked::tile(isa, src, dst, u, v) },
-        // SAFETY: the caller's.
-        Inner::Streamed(ref plan) => unsafe { stream::transpose(isa, src, dst, plan) },
-        // SAFETY: the caller's.
+        // SAFETY: the elements of the step, as the plan of the transpose says.
+        Inner::Streamed(ref plan) => unsafe { stream::transpose(isa, src, dst, plan, scratch) },
+        // SAFETY: the elements of the step, as its two loops say.
         Inner::Grid { outer, inner, run } => unsafe {
             blocked::grid(isa, src, dst, (outer, inner), run);
         },

@@ -1,39 +1,69 @@
-//! Running an elementwise operation: bring each operand into lanes, compute, store.
+//! Running an elementwise operation: pack each operand into rows of adjacent elements, compute, store.
 //!
-//! None of this depends on the operation, which is called through its [`Operation`]: a program with a thousand of them has this once.
+//! None of this depends on the operation, which is called through its [`Operation`]: a program with a thousand of them has
+//! this once.
 
-use std::mem::MaybeUninit;
+use tensor_core::{Element, ElementsMut, Layout};
 
 use super::{
-    Ends,
-    pack::{self, Extent, Plane},
+    operands::{Destination, Input, OperandPtr, OperandPtrs},
+    pack::{self, StridedBlock},
     walk::walk,
-    workspace::Scratch,
+    workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
 use crate::{
     exec::{Exec, SimdLevel},
-    kernel::{Lanes, Operation},
+    kernel::{FenceOnDrop, Function1, Function2, Function3, Lanes, Map, Operation, Zip, Zip3},
     memory::CACHE_LINE,
-    partition::share,
-    plan::{Access, ElementwiseWork, LanesBlock, SCRATCH},
+    partition::par_run,
+    plan::{Access, ElementwiseWork, Extent},
 };
 
-/// Computes what `work` describes for the views that `ends` came from.
-///
-/// `work` must have been planned for the layouts of those views and the widths of their elements: that is what makes every offset it visits one of
-/// theirs.
-pub(crate) fn compute<const N: usize>(
+/// For each number of inputs: `out = f(inputs)`, index by index.
+macro_rules! compute {
+    ($($name:ident: $operation:ident of $function:ident($($arg:ident: $type:ident),*), $n:literal;)*) => {$(
+        /// # Panics
+        /// If an input has another shape than the result.
+        pub(crate) fn $name<$($type: Element,)* R: Element, W: Destination<R>>(
+            exec: &Exec,
+            function: impl $function<$($type,)* Output = R>,
+            out: &mut ElementsMut<'_, W>,
+            $($arg: Input<'_, $type>,)*
+        ) {
+            let layout = out.layout();
+            let widths = [size_of::<R>(), $(size_of::<$type>()),*];
+            let result = OperandPtr::from(out);
+            let operands = OperandPtrs::new([result, $($arg.ptr(result, size_of::<R>())),*]);
+            let layouts: [&Layout; $n] = [layout, $($arg.layout(layout)),*];
+            compute(exec, &$operation::new(function), layouts, widths, operands);
+        }
+    )*};
+}
+
+compute! {
+    compute1: Map of Function1(a: A), 2;
+    compute2: Zip of Function2(a: A, b: B), 3;
+    compute3: Zip3 of Function3(a: A, b: B, c: C), 4;
+}
+
+/// Plans the operation for these layouts, which are those of the operands, and runs it.
+fn compute<const N: usize>(
     exec: &Exec,
-    work: &ElementwiseWork<N>,
     operation: &dyn Operation<N>,
-    ends: Ends<'_, N>,
+    layouts: [&Layout; N],
+    widths: [usize; N],
+    operands: OperandPtrs<'_, N>,
 ) {
-    // What does not stay in a cache leaves it in halves of lines: 512-bit stores took 14.5 ms where 256-bit ones take 12.1, at 64 MiB.
+    let shape = layouts[0].shape();
+    assert!(layouts.iter().all(|layout| layout.shape() == shape), "operands of one shape");
+    let work = ElementwiseWork::plan(layouts, widths, &exec.machine);
+    // What does not stay in a cache leaves it in halves of lines: 512-bit stores took 14.5 ms where 256-bit ones take
+    // 12.1, at 64 MiB.
     let halves = work.large && !work.stream;
     let simd = if halves { exec.simd().at_most_256_bits() } else { exec.simd() };
-    share(exec, work, move |work| {
-        let piece = Piece { simd, work, operation, ends };
-        match (work.lanes.len, work.uses_scratch()) {
+    par_run(exec, &work, move |work| {
+        let piece = Piece { simd, work, operation, operands };
+        match (work.columns.len, work.block.uses_scratch()) {
             (0, _) => {}
             (_, false) => piece.directly(),
             (_, true) => piece.by_blocks(),
@@ -42,168 +72,186 @@ pub(crate) fn compute<const N: usize>(
 }
 
 /// Work on one thread.
+///
+/// Invariant E1: the work was planned for the layouts of the views that the operands were made of, so O1 to O4 hold for
+/// every offset that its loops visit.
 #[derive(Clone, Copy)]
 struct Piece<'a, const N: usize> {
     simd: SimdLevel,
     work: &'a ElementwiseWork<N>,
     operation: &'a dyn Operation<N>,
-    ends: Ends<'a, N>,
+    operands: OperandPtrs<'a, N>,
 }
 
-/// Room for so many bytes of blocks.
-#[repr(align(64))]
-#[derive(Clone, Copy)]
-struct Bytes<const B: usize>(
-    #[allow(dead_code, reason = "only its bytes are used, through pointers")] [MaybeUninit<u8>; B],
-);
-
-/// Short rows are joined in so much room. To make sure of the stack for all that others need takes as long as two hundred additions.
-const SMALL: usize = SCRATCH / 2;
-
 impl<const N: usize> Piece<'_, N> {
-    /// Every operand lies in lanes as it is.
+    /// Every operand has rows of adjacent elements, or of one, where it is.
     fn directly(self) {
         let work = self.work;
         let (base, row_steps) = (self.start(), self.bytes(work.rows.strides));
-        let (same, rows, len) = (self.same(), work.rows.len, work.lanes.len);
+        let (same, rows, len) = (self.scalars(), work.rows.len, work.columns.len);
         walk(&work.outer, |at| {
             let lanes = Lanes { places: advance(base, self.bytes(at)), row_steps, same, rows, len };
-            // SAFETY: the ends' invariants, for offsets that the plan visits: they are the layouts'. Elements of views are aligned.
+            // SAFETY: E1: the rows are the operands' own, adjacent or scalar as the plan's access says, and aligned as the
+            // elements of views are.
             unsafe { self.operation.compute(self.simd, lanes) };
         });
     }
 
     /// Some operand goes through scratch, block by block.
     fn by_blocks(self) {
-        let room = Room::of(self.work);
-        if room.bytes <= SMALL {
-            return self.in_room::<SMALL, 1>(room);
-        }
-        if room.bytes <= N * SCRATCH {
-            return self.in_room::<SCRATCH, N>(room);
-        }
-        match Scratch::take(room.bytes) {
-            // SAFETY: so much room.
-            Some(mut scratch) => unsafe { self.all_blocks(room, scratch.start()) },
-            None => Piece { work: &self.work.in_small_blocks(), ..self }.by_blocks(),
+        let bytes = self.work.block.scratch_bytes();
+        if with_scratch(bytes, Hold::Leaf, |scratch| self.all_blocks(scratch)).is_none() {
+            let work = &self.work.within_scratch(RESERVE_BYTES);
+            let bytes = work.block.scratch_bytes();
+            with_reserve(bytes, |scratch| Piece { work, ..self }.all_blocks(scratch));
         }
     }
 
-    /// By blocks in a room on the stack, which is this function's alone.
-    #[inline(never)]
-    fn in_room<const B: usize, const TIMES: usize>(self, room: Room<N>) {
-        debug_assert!(room.bytes <= B * TIMES);
-        let mut few = [const { Bytes([MaybeUninit::uninit(); B]) }; TIMES];
-        // SAFETY: so much room.
-        unsafe { self.all_blocks(room, few.as_mut_ptr().cast()) };
-    }
-
-    /// # Safety
-    /// `scratch` is aligned to a line and has the room.
-    unsafe fn all_blocks(self, room: Room<N>, scratch: *mut u8) {
+    fn all_blocks(self, mut scratch: Scratch<'_>) {
         let work = self.work;
-        let (row_steps, lane_steps) =
-            (self.bytes(work.rows.strides), self.bytes(work.lanes.strides));
-        let LanesBlock { rows, lanes } = work.block;
-        let mut held = [std::ptr::null_mut(); N];
+        let _fence = work.stream.then(|| FenceOnDrop(self.simd));
+        let (row_steps, column_steps) =
+            (self.bytes(work.rows.strides), self.bytes(work.columns.strides));
+        let Extent { rows, columns } = work.block.extent();
+        let mut packed = [std::ptr::null_mut(); N];
         walk(&work.outer, |at| {
             let base = advance(self.start(), self.bytes(at));
-            let head = self.head(base[0]);
+            let first = self.first_columns(base[0]);
             for j in starts(work.rows.len, rows) {
-                let (mut i, mut next) = (0, head);
-                while i < work.lanes.len {
-                    let corner = advance(advance(base, times(row_steps, j)), times(lane_steps, i));
-                    next = next.min(work.lanes.len);
-                    let extent = Extent { rows: rows.min(work.rows.len - j), lanes: next - i };
-                    // SAFETY: the ends' invariants, for offsets that the plan visits; a block's elements fit into the scratch of each operand.
-                    unsafe { self.block(corner, room, scratch, extent, &mut held) };
-                    (i, next) = (next, next + lanes);
+                let (mut i, mut next) = (0, first);
+                while i < work.columns.len {
+                    next = next.min(work.columns.len);
+                    let extent = Extent { rows: rows.min(work.rows.len - j), columns: next - i };
+                    let corner =
+                        advance(advance(base, times(row_steps, j)), times(column_steps, i));
+                    // SAFETY: E1, for the elements of a block: `extent` ends where the loops do.
+                    unsafe { self.block(corner, &mut scratch, extent, &mut packed) };
+                    (i, next) = (next, next + columns);
                 }
             }
         });
-        if work.stream {
-            pack::fence(self.simd);
-        }
     }
 
-    /// The lanes of the first block: those before the first whole line of a result that is streamed, else as many as usual.
-    fn head(self, result: *mut u8) -> usize {
-        let LanesBlock { lanes, .. } = self.work.block;
+    /// The columns of the first block of a row: those before the first whole cache line of a result that is streamed, else
+    /// as many as usual.
+    fn first_columns(self, result: *mut u8) -> usize {
+        let columns = self.work.block.columns();
         if !self.work.stream {
-            return lanes;
+            return columns;
         }
         match result.addr().wrapping_neg() % CACHE_LINE / self.work.widths[0].max(1) {
-            0 => lanes,
+            0 => columns,
+            // Fewer than a line of the result has, and a block has as many (see the plan): no more than `columns`.
             before => before,
         }
     }
 
-    /// One block: inputs in, rows computed, result out. Rows that repeat are not brought in while they are `held` in scratch: the first block has the
-    /// most of them.
+    /// One block: inputs packed, rows computed, result unpacked.
     ///
     /// # Safety
-    /// The elements of the block can be read, and operand 0's written; `scratch` has the room.
+    /// `corner` has the first element of the block of each operand; the elements of `extent` from there on can be read, and
+    /// operand 0's written.
     unsafe fn block(
         self,
         corner: [*mut u8; N],
-        room: Room<N>,
-        scratch: *mut u8,
+        scratch: &mut Scratch<'_>,
         extent: Extent,
-        held: &mut [*mut u8; N],
+        packed: &mut [*mut u8; N],
     ) {
-        let direct = self.direct();
-        let place = |k: usize| scratch.wrapping_add(room.starts[k]);
-        for k in (1..N).filter(|&k| !direct[k]) {
-            let before = std::mem::replace(&mut held[k], corner[k]);
-            if self.work.access[k] == Access::Repeated && before == corner[k] {
-                continue;
-            }
-            let (plane, solid) = (self.plane(k, extent), self.ends.0[k].solid);
-            // SAFETY: the caller's.
-            unsafe {
-                pack::bring_in(self.simd, plane, corner[k], (place(k), room.pitches[k]), solid);
-            };
+        for k in 1..N {
+            // SAFETY: the block's elements of operand `k`.
+            unsafe { self.pack(k, corner[k], scratch, extent, &mut packed[k]) };
         }
-        let row_steps: [isize; N] = std::array::from_fn(|k| match direct[k] {
-            true => self.work.rows.strides[k] * self.work.widths[k] as isize,
-            false => (room.pitches[k] * self.work.widths[k]) as isize,
-        });
-        let places = std::array::from_fn(|k| if direct[k] { corner[k] } else { place(k) });
-        let (same, len, at_once) = (self.same(), extent.lanes, self.work.rows_at_once());
+        let at_once = self.work.block.area(0).map_or(extent.rows, |area| area.rows);
         for j in starts(extent.rows, at_once) {
-            let rows = at_once.min(extent.rows - j);
-            let mut places = advance(places, times(row_steps, j));
-            if !direct[0] {
-                places[0] = place(0);
-            }
-            // SAFETY: rows lie in the operands or in their scratch; both are aligned.
-            unsafe {
-                self.operation.compute(self.simd, Lanes { places, row_steps, same, rows, len });
-            };
-            if !direct[0] {
-                let step = self.work.rows.strides[0] * self.work.widths[0] as isize;
-                let to = corner[0].wrapping_offset(step * j as isize);
-                let plane = self.plane(0, Extent { rows, lanes: len });
-                let from = (place(0).cast_const(), room.pitches[0]);
-                // SAFETY: the caller's; every row of the scratch has just been computed.
-                unsafe { pack::bring_out(self.simd, plane, from, to, self.work.stream) };
-            }
+            let part = Extent { rows: at_once.min(extent.rows - j), ..extent };
+            // SAFETY: rows `j` on of the block, whose inputs have been packed.
+            unsafe { self.some_rows(corner, scratch, j, part) };
         }
     }
 
-    /// Which operands are computed where they are?
-    fn direct(self) -> [bool; N] {
-        std::array::from_fn(|k| self.work.access[k].is_direct() && !(k == 0 && self.work.stream))
+    /// Packs an operand's part of a block, if it goes through scratch. A row that repeats need not be packed again while it
+    /// is the one that was `packed` last: the first block has the most copies of it.
+    ///
+    /// # Safety
+    /// M1 for the block's elements.
+    unsafe fn pack(
+        self,
+        k: usize,
+        corner: *mut u8,
+        scratch: &mut Scratch<'_>,
+        extent: Extent,
+        packed: &mut *mut u8,
+    ) {
+        let Some(area) = self.work.block.area(k) else { return };
+        let before = std::mem::replace(packed, corner);
+        if self.work.block.access()[k] == Access::BroadcastRow && before == corner {
+            return;
+        }
+        let gaps_readable = self.operands.0[k].gaps_readable;
+        // SAFETY: M1 is the caller's; O4 says whether the gaps can be read.
+        unsafe {
+            pack::pack(
+                self.simd,
+                self.strided(k, extent),
+                corner,
+                gaps_readable,
+                scratch.area(area),
+            );
+        };
+    }
+
+    /// Computes `part.rows` rows of a block from row `j` on, and writes them to where they belong.
+    ///
+    /// # Safety
+    /// That of [`block`](Self::block), and the inputs that go through scratch have been packed.
+    unsafe fn some_rows(
+        self,
+        corner: [*mut u8; N],
+        scratch: &mut Scratch<'_>,
+        j: usize,
+        part: Extent,
+    ) {
+        let (mut places, mut row_steps) = (corner, self.bytes(self.work.rows.strides));
+        for k in 0..N {
+            match self.work.block.area(k) {
+                None => places[k] = places[k].wrapping_offset(row_steps[k] * j as isize),
+                Some(area) => {
+                    // The result's area holds the rows that are computed at once, the others' all rows of the block.
+                    let row = if k == 0 { 0 } else { j };
+                    let (rows, bytes) = (row + part.rows, part.columns * self.work.widths[k]);
+                    let start = scratch.area(area).start(rows, bytes);
+                    places[k] = start.wrapping_add(row * area.pitch);
+                    row_steps[k] = area.pitch as isize;
+                }
+            }
+        }
+        let (same, rows, len) = (self.scalars(), part.rows, part.columns);
+        // SAFETY: rows lie in the operands (the caller's), or in areas of scratch that have them (checked by `start`), packed
+        // before; both are aligned: areas start at cache lines, and their pitch is a multiple of the element's bytes.
+        unsafe { self.operation.compute(self.simd, Lanes { places, row_steps, same, rows, len }) };
+        if let Some(area) = self.work.block.area(0) {
+            let step = self.work.rows.strides[0] * self.work.widths[0] as isize;
+            let to = corner[0].wrapping_offset(step * j as isize);
+            let (block, stream) = (self.strided(0, part), self.work.stream);
+            // SAFETY: every element of these rows of scratch has just been computed; M2 is the caller's. A streamed result
+            // has adjacent columns.
+            unsafe { pack::unpack(self.simd, block, scratch.area(area), to, stream) };
+        }
     }
 
     /// Where operand `k`'s elements of a block lie.
-    fn plane(&self, k: usize, extent: Extent) -> Plane {
-        let (rows, lanes) = (self.work.rows.strides[k], self.work.lanes.strides[k]);
-        Plane { width: self.work.widths[k], rows, lanes, extent }
+    fn strided(&self, k: usize, extent: Extent) -> StridedBlock {
+        StridedBlock {
+            width: self.work.widths[k],
+            row_stride: self.work.rows.strides[k],
+            column_stride: self.work.columns.strides[k],
+            extent,
+        }
     }
 
     fn start(&self) -> [*mut u8; N] {
-        advance(self.ends.0.map(|place| place.base), self.bytes(self.work.starts))
+        advance(self.operands.0.map(|operand| operand.base), self.bytes(self.work.starts))
     }
 
     /// Distances in elements of each operand, as bytes.
@@ -211,37 +259,13 @@ impl<const N: usize> Piece<'_, N> {
         std::array::from_fn(|k| elements[k] * self.work.widths[k] as isize)
     }
 
-    fn same(&self) -> [bool; N] {
-        self.work.access.map(|access| access == Access::Same)
+    /// Which operands are one element for all.
+    fn scalars(&self) -> [bool; N] {
+        self.work.block.access().map(|access| access == Access::Scalar)
     }
 }
 
-/// Where the blocks of operands lie in scratch, and how far their rows are apart, in elements.
-#[derive(Clone, Copy)]
-struct Room<const N: usize> {
-    starts: [usize; N],
-    pitches: [usize; N],
-    bytes: usize,
-}
-
-impl<const N: usize> Room<N> {
-    fn of(work: &ElementwiseWork<N>) -> Self {
-        let mut room = Self { starts: [0; N], pitches: [0; N], bytes: 0 };
-        let through = |k: usize| !work.access[k].is_direct() || (k == 0 && work.stream);
-        for k in (0..N).filter(|&k| through(k)) {
-            let (LanesBlock { rows, lanes }, width) = (work.block, work.widths[k].max(1));
-            let rows = if k == 0 { rows.min(work.rows_at_once()) } else { rows };
-            // A line more than the row where that is half a page, so that rows do not fall on the same cache sets.
-            let spare = if (lanes * width).is_multiple_of(512) { CACHE_LINE / width } else { 0 };
-            room.starts[k] = room.bytes;
-            room.pitches[k] = lanes + spare;
-            room.bytes += (rows * room.pitches[k] * width).next_multiple_of(CACHE_LINE);
-        }
-        room
-    }
-}
-
-/// Where parts of so many start. A range that steps divides first, for as long as a hundred additions take.
+/// Where parts of `step` start. `step_by` divides first, which takes as long as a hundred additions.
 fn starts(len: usize, step: usize) -> impl Iterator<Item = usize> {
     let mut next = 0;
     std::iter::from_fn(move || {

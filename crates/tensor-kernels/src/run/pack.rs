@@ -1,29 +1,36 @@
-//! Bringing a block of an operand into scratch, row by row adjacent, and out of it.
+//! Packing a block of an operand into scratch, its rows of adjacent elements, and unpacking the result.
 
+use super::workspace::ScratchRows;
 use crate::{
     exec::SimdLevel,
     kernel::{self, Isa, Kernel, Unit, short_runs},
     memory::Stores,
     nest::Loop,
+    plan::Extent,
 };
-
-/// The rows and elements a row of a block.
-#[derive(Clone, Copy)]
-pub(super) struct Extent {
-    pub(super) rows: usize,
-    pub(super) lanes: usize,
-}
 
 /// Where the elements of a block lie: strides in elements of `width` bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Plane {
+pub(super) struct StridedBlock {
     pub(super) width: usize,
-    pub(super) rows: isize,
-    pub(super) lanes: isize,
+    pub(super) row_stride: isize,
+    pub(super) column_stride: isize,
     pub(super) extent: Extent,
 }
 
-/// A kernel for the elements of a plane, if they have a width that kernels know.
+impl StridedBlock {
+    /// The bytes of a row in scratch.
+    fn row_bytes(&self) -> usize {
+        self.extent.columns * self.width
+    }
+
+    /// The same block with adjacent columns, rows `pitch` elements apart: how it lies in scratch.
+    fn packed(self, pitch: usize) -> Self {
+        Self { row_stride: pitch as isize, column_stride: 1, ..self }
+    }
+}
+
+/// A kernel for elements of a width that kernels know.
 macro_rules! of_width {
     ($simd:expr, $width:expr, $lane:ident => $kernel:expr, else $other:expr) => {
         match $width {
@@ -41,38 +48,40 @@ macro_rules! of_width {
     }};
 }
 
-/// Copies a block of an input into its scratch, whose rows are a pitch of elements apart.
+/// Copies a block of an input into its scratch.
 ///
 /// # Safety
-/// M1 for the block's elements at `from`, apart from the gaps if it is not `solid`; room for them at `to`.
-pub(super) unsafe fn bring_in(
+/// M1 for the block's elements at `from`; without the gaps between them if they are not readable.
+pub(super) unsafe fn pack(
     simd: SimdLevel,
-    plane: Plane,
+    block: StridedBlock,
     from: *const u8,
-    (to, pitch): (*mut u8, usize),
-    solid: bool,
+    gaps_readable: bool,
+    mut scratch: ScratchRows<'_>,
 ) {
-    let Plane { width, rows, lanes, extent } = plane;
+    let StridedBlock { width, row_stride, column_stride, extent } = block;
+    let (to, pitch) = (scratch.start(extent.rows, block.row_bytes()), scratch.pitch() / width);
     // Only the portable kernels never read the gaps between elements.
-    let able = if solid { simd } else { SimdLevel::Scalar };
-    match (lanes, rows) {
-        (1, 0) if pitch == extent.lanes => {
-            kernel::dispatch(simd, Repeat { bytes: extent.lanes * width, from, to, extent });
+    let able = if gaps_readable { simd } else { SimdLevel::Scalar };
+    let rows = [pitch as isize, row_stride];
+    match (column_stride, row_stride) {
+        (1, 0) if pitch == extent.columns => {
+            kernel::dispatch(simd, Repeat { bytes: block.row_bytes(), from, to, extent });
         }
         (1, _) => {
-            kernel::dispatch(simd, Runs { width, from, to, rows: [pitch as isize, rows], extent });
+            kernel::dispatch(simd, Runs { width, from, to, rows, extent });
         }
         (0, _) => of_width!(
             simd, width,
-            L => Fills::<L> { rows: [pitch as isize, rows], from: from.cast(), to: to.cast(), extent },
-            // SAFETY: the caller's.
-            else unsafe { by_bytes(plane, from, packed(plane, pitch), to) }
+            L => Fills::<L> { rows, from: from.cast(), to: to.cast(), extent },
+            // SAFETY: M1 is the caller's; the scratch has the rows (`start` has checked it), and nobody else uses it.
+            else unsafe { by_bytes(block, from, block.packed(pitch), to) }
         ),
         _ => of_width!(
             able, width,
-            L => BringIn::<L> { plane, from: from.cast(), to: to.cast(), pitch },
-            // SAFETY: the caller's.
-            else unsafe { by_bytes(plane, from, packed(plane, pitch), to) }
+            L => Pack::<L> { block, from: from.cast(), to: to.cast(), pitch },
+            // SAFETY: as above.
+            else unsafe { by_bytes(block, from, block.packed(pitch), to) }
         ),
     }
 }
@@ -80,79 +89,69 @@ pub(super) unsafe fn bring_in(
 /// Copies rows of the result from its scratch to where they belong.
 ///
 /// # Safety
-/// The block's elements can be read at `from`, rows a pitch apart, and written at `to`. If they are to be streamed they are adjacent there.
-pub(super) unsafe fn bring_out(
+/// Every element of the rows in scratch has been written. M2 for the block's elements at `to`; to be streamed they are
+/// adjacent there.
+pub(super) unsafe fn unpack(
     simd: SimdLevel,
-    plane: Plane,
-    (from, pitch): (*const u8, usize),
+    block: StridedBlock,
+    mut scratch: ScratchRows<'_>,
     to: *mut u8,
     stream: bool,
 ) {
-    let Plane { width, rows, lanes, extent } = plane;
-    match (lanes, stream) {
-        (_, true) => kernel::dispatch(simd, StreamOut { plane, from, pitch, to }),
+    let StridedBlock { width, row_stride, column_stride, extent } = block;
+    let from = scratch.start(extent.rows, block.row_bytes()).cast_const();
+    let pitch = scratch.pitch() / width;
+    match (column_stride, stream) {
+        (_, true) => kernel::dispatch(simd, StreamOut { block, from, pitch, to }),
         (1, false) => {
-            kernel::dispatch(simd, Runs { width, from, to, rows: [rows, pitch as isize], extent });
+            let rows = [row_stride, pitch as isize];
+            kernel::dispatch(simd, Runs { width, from, to, rows, extent });
         }
         (_, false) => of_width!(
             simd, width,
-            L => BringOut::<L> { plane, from: from.cast(), to: to.cast(), pitch },
-            // SAFETY: the caller's.
-            else unsafe { by_bytes(packed(plane, pitch), from, plane, to) }
+            L => Unpack::<L> { block, from: from.cast(), to: to.cast(), pitch },
+            // SAFETY: the scratch has the rows (`start` has checked it); M2 is the caller's.
+            else unsafe { by_bytes(block.packed(pitch), from, block, to) }
         ),
     }
 }
 
-/// Makes what was streamed visible before any store that follows.
-pub(super) fn fence(simd: SimdLevel) {
-    kernel::dispatch(simd, Fence);
-}
-
-struct Fence;
-
-impl Kernel for Fence {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        isa.fence();
-    }
-}
-
-/// [`bring_in`] of elements that kernels know.
+/// [`pack`] of elements that kernels know.
 ///
-/// Invariant: made by [`bring_in`] only, whose caller vouches for the memory.
-struct BringIn<L> {
-    plane: Plane,
+/// Invariant: M1 for the block's elements at `from`; `to` has the block's rows, a pitch apart. [`pack`] makes it.
+struct Pack<L> {
+    block: StridedBlock,
     from: *const L,
     to: *mut L,
     pitch: usize,
 }
 
-impl<L: Unit> Kernel for BringIn<L> {
+impl<L: Unit> Kernel for Pack<L> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Self { plane, from, to, pitch } = self;
-        let Plane { rows: along_rows, lanes: along_lanes, extent: Extent { rows, lanes }, .. } =
-            plane;
-        if along_rows == 1 {
-            // SAFETY: the invariant.
-            return unsafe { isa.transpose(from, along_lanes, to, pitch as isize, lanes, rows) };
+        let Self { block, from, to, pitch } = self;
+        let StridedBlock { row_stride, column_stride, extent: Extent { rows, columns }, .. } =
+            block;
+        if row_stride == 1 {
+            // SAFETY: the invariant: the block's elements, into rows of scratch a pitch apart.
+            return unsafe {
+                isa.transpose(from, column_stride, to, pitch as isize, columns, rows);
+            };
         }
         for j in 0..rows {
             let (from, to) =
-                (from.wrapping_offset(along_rows * j as isize), to.wrapping_add(pitch * j));
-            // SAFETY: the invariant.
-            unsafe { isa.gather_run(from, along_lanes, to, lanes, Stores::Plain) };
+                (from.wrapping_offset(row_stride * j as isize), to.wrapping_add(pitch * j));
+            // SAFETY: the invariant: row `j` of the block, into row `j` of scratch.
+            unsafe { isa.gather_run(from, column_stride, to, columns, Stores::Plain) };
         }
     }
 }
 
-/// [`bring_in`] of one row that is all rows: those that are there are doubled, again and again.
+/// [`pack`] of one row that is all rows: those that are there are doubled, again and again.
 ///
-/// Invariant: made by [`bring_in`] only, whose caller vouches for the memory.
+/// Invariant: M1 for `bytes` at `from`; `to` has the block's rows, one behind the other. [`pack`] makes it.
 struct Repeat {
     bytes: usize,
     from: *const u8,
@@ -167,7 +166,7 @@ impl Kernel for Repeat {
     fn run<I: Isa>(self, isa: I) {
         let Self { bytes, from, to, extent } = self;
         let (all, mut done) = (bytes * extent.rows, bytes);
-        // SAFETY: the invariant.
+        // SAFETY: the invariant: the first row of scratch.
         unsafe { isa.run(from, to, bytes, Stores::Plain) };
         while done < all {
             let more = done.min(all - done);
@@ -180,7 +179,7 @@ impl Kernel for Repeat {
 
 /// Rows of adjacent elements into scratch, or out of it: how far they are apart, where they go and where they come from.
 ///
-/// Invariant: made by [`bring_in`] and [`bring_out`] only, whose callers vouch for the memory.
+/// Invariant: M1 and M2 for the rows; one side is scratch that has them. [`pack`] and [`unpack`] make it.
 struct Runs {
     width: usize,
     from: *const u8,
@@ -202,16 +201,16 @@ impl Kernel for Runs {
                 isa,
                 from,
                 to,
-                extent.lanes * width,
+                extent.columns * width,
                 Loop { len: extent.rows, strides },
             )
         };
     }
 }
 
-/// [`bring_in`] of one element for each row: how far rows and elements are apart.
+/// [`pack`] of one element for each row: how far rows and elements are apart.
 ///
-/// Invariant: made by [`bring_in`] only, whose caller vouches for the memory.
+/// Invariant: M1 for one element a row at `from`; `to` has the block's rows, a pitch apart. [`pack`] makes it.
 struct Fills<L> {
     rows: [isize; 2],
     from: *const L,
@@ -223,44 +222,46 @@ impl<L: Unit> Kernel for Fills<L> {
     type Output = ();
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
+    fn run<I: Isa>(self, _isa: I) {
         let Self { rows, from, to, extent } = self;
         // SAFETY: the invariant.
         unsafe {
-            short_runs::fills(from, to, extent.lanes, Loop { len: extent.rows, strides: rows })
+            short_runs::fills(from, to, extent.columns, Loop { len: extent.rows, strides: rows })
         };
     }
 }
 
-/// [`bring_out`] of elements that kernels know, to places that are not adjacent.
+/// [`unpack`] of elements that kernels know, to places that are not adjacent.
 ///
-/// Invariant: made by [`bring_out`] only, whose caller vouches for the memory.
-struct BringOut<L> {
-    plane: Plane,
+/// Invariant: `from` has the block's rows, a pitch apart and initialised; M2 for its elements at `to`. [`unpack`] makes it.
+struct Unpack<L> {
+    block: StridedBlock,
     from: *const L,
     to: *mut L,
     pitch: usize,
 }
 
-impl<L: Unit> Kernel for BringOut<L> {
+impl<L: Unit> Kernel for Unpack<L> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Self { plane: Plane { rows, lanes, extent, .. }, from, to, pitch } = self;
+        let Self { block, from, to, pitch } = self;
+        let StridedBlock { row_stride, column_stride, extent, .. } = block;
         for j in 0..extent.rows {
-            let (from, to) = (from.wrapping_add(pitch * j), to.wrapping_offset(rows * j as isize));
-            // SAFETY: the invariant.
-            unsafe { isa.scatter_run(from, to, lanes, extent.lanes) };
+            let (from, to) =
+                (from.wrapping_add(pitch * j), to.wrapping_offset(row_stride * j as isize));
+            // SAFETY: the invariant: row `j` of scratch, to row `j` of the block.
+            unsafe { isa.scatter_run(from, to, column_stride, extent.columns) };
         }
     }
 }
 
-/// [`bring_out`] past the caches.
+/// [`unpack`] past the caches.
 ///
-/// Invariant: made by [`bring_out`] only, whose caller vouches for the memory.
+/// Invariant: that of [`Unpack`], and the elements of a row are adjacent at `to`. [`unpack`] makes it.
 struct StreamOut {
-    plane: Plane,
+    block: StridedBlock,
     from: *const u8,
     pitch: usize,
     to: *mut u8,
@@ -271,34 +272,29 @@ impl Kernel for StreamOut {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Self { plane: Plane { width, rows: step, extent, .. }, from, pitch, to } = self;
+        let Self { block: StridedBlock { width, row_stride, extent, .. }, from, pitch, to } = self;
         for j in 0..extent.rows {
             let from = from.wrapping_add(j * pitch * width);
-            let to = to.wrapping_offset(j as isize * step * width as isize);
-            // SAFETY: the invariant.
-            unsafe { isa.run(from, to, extent.lanes * width, Stores::Stream) };
+            let to = to.wrapping_offset(j as isize * row_stride * width as isize);
+            // SAFETY: the invariant: row `j` of scratch, to the adjacent elements of row `j`.
+            unsafe { isa.run(from, to, extent.columns * width, Stores::Stream) };
         }
     }
-}
-
-/// The same block, row by row adjacent.
-fn packed(plane: Plane, pitch: usize) -> Plane {
-    Plane { rows: pitch as isize, lanes: 1, ..plane }
 }
 
 /// Element by element, whatever the width.
 ///
 /// # Safety
-/// The elements can be read at `from` and written at `to`, as the two planes say.
-unsafe fn by_bytes(read: Plane, from: *const u8, write: Plane, to: *mut u8) {
-    let place = |plane: Plane, j: usize, i: usize| {
-        (plane.rows * j as isize + plane.lanes * i as isize) * plane.width as isize
+/// The elements can be read at `from` and written at `to`, as the two blocks say.
+unsafe fn by_bytes(read: StridedBlock, from: *const u8, write: StridedBlock, to: *mut u8) {
+    let offset = |block: StridedBlock, j: usize, i: usize| {
+        (block.row_stride * j as isize + block.column_stride * i as isize) * block.width as isize
     };
     for j in 0..read.extent.rows {
-        for i in 0..read.extent.lanes {
+        for i in 0..read.extent.columns {
             let (from, to) =
-                (from.wrapping_offset(place(read, j, i)), to.wrapping_offset(place(write, j, i)));
-            // SAFETY: one of the caller's elements; the scratch is no part of an operand.
+                (from.wrapping_offset(offset(read, j, i)), to.wrapping_offset(offset(write, j, i)));
+            // SAFETY: element (j, i) of both blocks, of which one is scratch and no part of an operand.
             unsafe { std::ptr::copy_nonoverlapping(from, to, read.width) };
         }
     }

@@ -1,53 +1,128 @@
-//! Running a reduction: cut it for threads and for the first-level cache, visit blocks, join what was found as the plan's tree says.
+//! Running a reduction: cut it for threads and for the first-level cache, visit blocks, combine partial results as the
+//! plan's tree says.
 //!
-//! Slots of the results at hand lie side by side in a [`room`], beside one set more for each halving that is under way. A piece with more
-//! results than that has room for is cut along a loop that is kept.
+//! The accumulators of the results at hand lie side by side in scratch memory, beside one set more for each halving that is
+//! under way. A piece with more results than there is room for is cut along a loop that is kept.
 //!
-//! Threads get the halves: other results, or the two halves of a loop that is reduced, which are joined when both are done, as they would be by one
-//! thread.
+//! Threads get halves: other results, or the two halves of a loop that is reduced, which are combined when both are done,
+//! as they would be by one thread.
 
 use smallvec::SmallVec;
+use tensor_core::{Element, ElementsMut, Layout, Reduced, Result};
 
 use super::{
-    Ends,
     levels::{Level, Levels},
-    pack::{self, Extent, Plane},
-    reduce_workspace::{self as room, Rooms},
+    operands::{Destination, Erased, Input, OperandPtr, OperandPtrs},
+    pack::{self, StridedBlock},
     walk::walk,
+    workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
 use crate::{
     exec::{Exec, SimdLevel, pool},
-    kernel::{FoldBlock, Reduction},
+    kernel::{FoldBlock, Reduction, ReductionOf},
     memory::CACHE_LINE,
     nest::Loop,
-    plan::{INPUT, LanesBlock, PLACE, RESULT, Reach, ReduceWork, is_reduced},
+    partition::Axis,
+    plan::{Extent, INPUT, PLACE, RESULT, ReduceWork, is_reduced},
 };
 
-/// Reduces what `work` describes for the views that `ends` came from, the result first.
+/// All of a piece's scratch, if there is memory for it.
+const WORKSPACE_BYTES: usize = 96 << 10;
+
+/// Accumulators without memory: what the reserve has beside a block's scratch, at most 18 KiB, is enough for a cache line
+/// of them for the results and one for each halving. Iterations are halved 63 times at most for 2⁶³ elements, and three
+/// tenths more for loops of five leaves, which are halved three times.
+const RESERVE_ACCUMULATORS: usize = 82 * CACHE_LINE;
+
+/// `out = reduction(input)`, over the dimensions that are `reduced`.
 ///
-/// `work` must have been planned for the layouts of those views and the operation's widths.
-pub(crate) fn reduce(exec: &Exec, work: &ReduceWork, operation: &dyn Reduction, ends: Ends<'_, 2>) {
-    let run =
-        Run { simd: exec.simd(), operation, ends, slots: exec.machine.l1 / 2, rooms: Rooms::Kept };
-    run.pieces(work, exec.pieces(work.bytes()));
+/// # Errors
+/// None for an input and a result of the shapes that `reduced` says.
+///
+/// # Panics
+/// If the input has another shape.
+pub(crate) fn reduce<T: Element, R: Element, W: Destination<R>>(
+    exec: &Exec,
+    kernels: &impl ReductionOf<T, R>,
+    input: Input<'_, T>,
+    out: &mut ElementsMut<'_, W>,
+    reduced: &Reduced,
+) -> Result<()> {
+    let layout = out.layout();
+    let result = OperandPtr::from(out);
+    let operands = OperandPtrs::new([result, input.ptr(result, size_of::<R>())]);
+    let layouts = [input.layout(layout), layout];
+    plan_and_run(exec, kernels, layouts, reduced, operands)
+}
+
+/// As [`reduce`], of elements whose type is known at run time only, to one value.
+///
+/// # Errors
+/// None for an input of the shape that `reduced` says.
+///
+/// # Panics
+/// If the elements are not `T`.
+pub(crate) fn reduce_erased<T: Element, R: Element>(
+    exec: &Exec,
+    kernels: &impl ReductionOf<T, R>,
+    input: Erased<'_>,
+    value: &mut ElementsMut<'_, R>,
+    reduced: &Reduced,
+) -> Result<()> {
+    let layouts = [input.layout(), value.layout()];
+    let operands = OperandPtrs::new([OperandPtr::from(value), input.ptr::<T>()]);
+    plan_and_run(exec, kernels, layouts, reduced, operands)
+}
+
+/// Plans the reduction for the layouts of the operands, of the input first, and runs it.
+fn plan_and_run(
+    exec: &Exec,
+    operation: &dyn Reduction,
+    [input, result]: [&Layout; 2],
+    reduced: &Reduced,
+    operands: OperandPtrs<'_, 2>,
+) -> Result<()> {
+    assert_eq!(*input.shape(), *reduced.input_shape(), "the input has the shape that is reduced");
+    let result = reduced.spread(result)?;
+    let places = if operation.finds_places() { reduced.places()? } else { reduced.nowhere()? };
+    let work = ReduceWork::plan([input, &result, &places], operation.widths());
+    let simd = exec.simd();
+    let run = Run { simd, operation, operands, cached: exec.machine.l1 / 2, memory: Memory::Kept };
+    run.pieces(&work, exec.pieces(work.bytes()));
+    Ok(())
+}
+
+/// Where scratch comes origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Memory {
+    /// Origin what the thread keeps.
+    Kept,
+    /// Origin the reserve, as there is no memory.
+    Reserve,
 }
 
 /// What all pieces have in common.
+///
+/// Invariant R1: the work was planned for the layouts of the views that the operands were made of, so O1 to O4 hold for
+/// every offset that its loops visit.
 #[derive(Clone, Copy)]
 struct Run<'a> {
     simd: SimdLevel,
     operation: &'a dyn Reduction,
-    ends: Ends<'a, 2>,
-    /// The bytes of slots that stay in the first-level cache.
-    slots: usize,
-    rooms: Rooms,
+    operands: OperandPtrs<'a, 2>,
+    /// The bytes of accumulators that stay in the first-level cache.
+    cached: usize,
+    memory: Memory,
 }
 
 impl Run<'_> {
     fn pieces(self, work: &ReduceWork, pieces: usize) {
         let levels = Levels::of(work);
-        let room = self.rooms.slots(work.scratch().0);
-        let capacity = levels.capacity(room, self.slots, work.widths.slot);
+        let room = match self.memory {
+            Memory::Kept => WORKSPACE_BYTES - work.block.scratch_bytes(),
+            Memory::Reserve => RESERVE_ACCUMULATORS,
+        };
+        let capacity = levels.capacity(room, self.cached, work.widths.slot);
         let too_many = work.results() > capacity;
         match if too_many { levels.kept() } else { levels.to_cut(pieces) } {
             None => Piece { run: self, work, levels: &levels }.reduce(pieces),
@@ -56,24 +131,24 @@ impl Run<'_> {
         }
     }
 
-    /// The halves of a loop that is kept, of so many turns, at the same time.
+    /// The halves of a loop that is kept, of so many iterations, at the same time.
     fn halves(self, work: &ReduceWork, which: usize, len: usize, pieces: usize) {
-        let middle = ReduceWork::whole_lines(len.div_ceil(2));
+        let Some(middle) = Axis::of_results(len).middle() else { return self.pieces(work, 1) };
         let (first, second) = (work.part(which, 0, middle), work.part(which, middle, len - middle));
         let (here, there) = (pieces / 2, pieces - pieces / 2);
         pool::join(|| self.pieces(&first, here), || self.pieces(&second, there));
     }
 
-    /// As many turns of a loop that is kept at a time as have no more slots than that.
-    fn strips(self, work: &ReduceWork, which: usize, level: &Level, slots: usize) {
-        let turns = ReduceWork::whole_lines((slots / level.slots).max(1));
-        for at in (0..level.l.len).step_by(turns) {
-            self.pieces(&work.part(which, at, turns.min(level.l.len - at)), 1);
+    /// As many iterations of a loop that is kept at a time as have no more than so many accumulators.
+    fn strips(self, work: &ReduceWork, which: usize, level: &Level, accumulators: usize) {
+        let step = ReduceWork::whole_lines((accumulators / level.slots).max(1));
+        for at in (0..level.l.len).step_by(step) {
+            self.pieces(&work.part(which, at, step.min(level.l.len - at)), 1);
         }
     }
 }
 
-/// Results whose slots fit into a room.
+/// Results whose accumulators fit into a piece's scratch.
 #[derive(Clone, Copy)]
 struct Piece<'a> {
     run: Run<'a>,
@@ -81,202 +156,283 @@ struct Piece<'a> {
     levels: &'a Levels,
 }
 
-/// Where a part of the loops starts: its first element and that one's place, and the slot that it goes to.
+/// The elements of the input that a part of the loops starts with.
 #[derive(Clone, Copy)]
-struct At {
+struct Origin {
     input: *const u8,
+    /// The number of the first element among those that are reduced to one.
     place: isize,
-    slots: *mut u8,
 }
 
-// SAFETY: the elements are `Sync`, and slots are used by the one part of the loops that they were given to.
-unsafe impl Send for At {}
+// SAFETY: elements are `Sync`, and they are only read.
+unsafe impl Send for Origin {}
 
-/// Memory that nothing uses: a block's scratch, and slots for halves.
-#[derive(Clone, Copy)]
-struct Spare {
-    scratch: *mut u8,
-    slots: *mut u8,
+/// Scratch for a part of the loops: its accumulators, those of halves, and a block of the input.
+struct Memories<'a> {
+    accumulators: Scratch<'a>,
+    halves: Scratch<'a>,
+    block: Scratch<'a>,
 }
 
-// SAFETY: it is used by the one part of the loops that it was given to.
-unsafe impl Send for Spare {}
-
-/// What is done with some turns of a loop, from where on, with what spare memory and in how many pieces.
-type Turns<'f> = &'f (dyn Fn(usize, At, Spare, usize) + Sync);
-
-impl Piece<'_> {
-    /// Bytes of so many slots.
-    fn bytes(&self, slots: usize) -> usize {
-        (slots * self.work.widths.slot).next_multiple_of(CACHE_LINE)
+impl Memories<'_> {
+    fn reborrow(&mut self) -> Memories<'_> {
+        Memories {
+            accumulators: self.accumulators.reborrow(),
+            halves: self.halves.reborrow(),
+            block: self.block.reborrow(),
+        }
     }
 
-    /// The bytes of slots for halves.
-    fn halves(&self) -> usize {
+    /// The same, with accumulators from byte `start` on.
+    fn from_byte(&mut self, start: usize) -> Memories<'_> {
+        let (_, accumulators) = self.accumulators.reborrow().split_at(start);
+        let (halves, block) = (self.halves.reborrow(), self.block.reborrow());
+        Memories { accumulators, halves, block }
+    }
+}
+
+/// What is done with some iterations of a loop: from where on, with what memory and in how many pieces.
+type Iterations<'f> = &'f (dyn Fn(usize, Origin, Memories<'_>, usize) + Sync);
+
+impl Piece<'_> {
+    /// The bytes of so many accumulators, in whole cache lines.
+    fn bytes(&self, accumulators: usize) -> usize {
+        (accumulators * self.work.widths.slot).next_multiple_of(CACHE_LINE)
+    }
+
+    /// The bytes of the accumulators of halves.
+    fn halves_bytes(&self) -> usize {
         self.levels.halvings() * self.bytes(self.work.results())
     }
 
-    /// The bytes of a room: scratch, slots for halves, those of the results.
-    fn room_bytes(&self) -> usize {
-        self.work.scratch().0 + self.halves() + self.bytes(self.work.results())
+    /// The bytes of all scratch.
+    fn scratch_bytes(&self) -> usize {
+        let accumulators = self.halves_bytes() + self.bytes(self.work.results());
+        self.work.block.scratch_bytes() + accumulators
     }
 
-    fn spare(&self, room: *mut u8) -> Spare {
-        Spare { scratch: room, slots: room.wrapping_add(self.work.scratch().0) }
+    /// Scratch by what it is used for.
+    fn memories<'s>(&self, scratch: Scratch<'s>) -> Memories<'s> {
+        let (block, accumulators) = scratch.split_at(self.work.block.scratch_bytes());
+        let (halves, accumulators) = accumulators.split_at(self.halves_bytes());
+        Memories { accumulators, halves, block }
     }
 
     fn reduce(self, pieces: usize) {
-        let bytes = self.room_bytes();
-        if self.run.rooms == Rooms::Stack {
-            room::with_stack(bytes, |room| self.within(room, 1));
-        } else if !room::with_kept(bytes, pieces > 1, |room| self.within(room, pieces)) {
-            Run { rooms: Rooms::Stack, ..self.run }.pieces(self.work, 1);
+        let bytes = self.scratch_bytes();
+        let hold = if pieces > 1 { Hold::AcrossJoin } else { Hold::Leaf };
+        if self.run.memory == Memory::Reserve {
+            debug_assert!(bytes <= RESERVE_BYTES);
+            with_reserve(bytes, |scratch| self.within(scratch, 1));
+        } else if with_scratch(bytes, hold, |scratch| self.within(scratch, pieces)).is_none() {
+            Run { memory: Memory::Reserve, ..self.run }.pieces(self.work, 1);
         }
     }
 
-    fn within(self, room: *mut u8, pieces: usize) {
-        let spare = self.spare(room);
-        let slots = spare.slots.wrapping_add(self.halves());
-        let input = self.run.ends.0[1].base.cast_const();
+    fn within(self, scratch: Scratch<'_>, pieces: usize) {
+        let mut memories = self.memories(scratch);
+        let input = self.run.operands.0[1].base.cast_const();
         let start = self.work.starts[INPUT] * self.work.widths.input as isize;
-        let place = self.work.starts[PLACE];
-        let at = At { input: input.wrapping_offset(start), place, slots };
-        // SAFETY: the room has as many slots.
-        unsafe { self.run.operation.clear(slots, self.work.results()) };
-        self.nested(0, at, spare, pieces);
-        self.finish(slots);
+        let origin = Origin { input: input.wrapping_offset(start), place: self.work.starts[PLACE] };
+        self.clear(&mut memories.accumulators, self.work.results());
+        self.nested(0, origin, memories.reborrow(), pieces);
+        self.finish(&mut memories.accumulators);
     }
 
-    /// Turn `turn` of a loop.
-    fn step(&self, level: usize, turn: usize, at: At) -> At {
-        let Level { l, slot_step, .. } = self.levels.0[level];
-        let input = l.strides[INPUT] * turn as isize * self.work.widths.input as isize;
-        At {
-            input: at.input.wrapping_offset(input),
-            place: at.place + l.strides[PLACE] * turn as isize,
-            slots: at.slots.wrapping_add(slot_step * turn * self.work.widths.slot),
+    /// Makes accumulators those of no elements.
+    fn clear(&self, accumulators: &mut Scratch<'_>, len: usize) {
+        let start = accumulators.start(len * self.work.widths.slot);
+        // SAFETY: as many accumulators have room there (checked by `start`), at a cache line.
+        unsafe { self.run.operation.clear(start, len) };
+    }
+
+    /// The elements from iteration `at` of a loop on.
+    fn step(&self, level: usize, at: usize, origin: Origin) -> Origin {
+        let l = self.levels.0[level].l;
+        let input = l.strides[INPUT] * at as isize * self.work.widths.input as isize;
+        Origin {
+            input: origin.input.wrapping_offset(input),
+            place: origin.place + l.strides[PLACE] * at as isize,
         }
     }
 
-    /// All turns of the loops from `level` on.
-    fn nested(self, level: usize, at: At, spare: Spare, pieces: usize) {
+    /// Where the accumulators of iteration `at` of a loop start, in bytes.
+    fn accumulator_step(&self, level: usize, at: usize) -> usize {
+        self.levels.0[level].slot_step * at * self.work.widths.slot
+    }
+
+    /// All iterations of the loops from `level` on.
+    fn nested(self, level: usize, origin: Origin, memories: Memories<'_>, pieces: usize) {
         let len = self.levels.0[level].l.len;
         if level + 2 == self.levels.0.len() {
-            return self.halved(level, len, at, spare, pieces, &|rows, at, spare, pieces| {
-                self.some_rows(rows, at, spare, pieces);
-            });
+            let some_rows: Iterations<'_> = &|rows, origin, memories, pieces| {
+                self.some_rows(rows, origin, memories, pieces);
+            };
+            return self.halved(level, len, origin, memories, pieces, some_rows);
         }
-        self.halved(level, len, at, spare, pieces, &|turns, at, spare, pieces| {
-            let pieces = if turns == 1 { pieces } else { 1 };
-            for turn in 0..turns {
-                self.nested(level + 1, self.step(level, turn, at), spare, pieces);
+        self.halved(level, len, origin, memories, pieces, &|len, origin, mut memories, pieces| {
+            let pieces = if len == 1 { pieces } else { 1 };
+            for at in 0..len {
+                let memories = memories.from_byte(self.accumulator_step(level, at));
+                self.nested(level + 1, self.step(level, at, origin), memories, pieces);
             }
         });
     }
 
-    fn some_rows(self, rows: usize, at: At, spare: Spare, pieces: usize) {
+    fn some_rows(self, rows: usize, origin: Origin, memories: Memories<'_>, pieces: usize) {
         let level = self.levels.0.len() - 1;
         let len = self.levels.0[level].l.len;
-        self.halved(level, len, at, spare, pieces, &|lanes, at, spare, _| {
-            self.blocks(Extent { rows, lanes }, at, spare.scratch);
+        self.halved(level, len, origin, memories, pieces, &|columns, origin, mut memories, _| {
+            self.blocks(Extent { rows, columns }, origin, &mut memories);
         });
     }
 
-    /// `turns` of a loop: at once if they may be joined one after the other; else its halves, the second into slots of its own, which are then joined
-    /// to those of the first. The second half waits for the first if there is no memory to run both at the same time.
+    /// `len` iterations of a loop: at once if they may be combined one after the other; else its halves, the second into
+    /// accumulators of its own, which are then combined with those of the first. The second half waits for the first if
+    /// there is no memory to run both at the same time.
     fn halved(
         self,
         level: usize,
-        turns: usize,
-        at: At,
-        spare: Spare,
+        len: usize,
+        origin: Origin,
+        memories: Memories<'_>,
         pieces: usize,
-        run: Turns<'_>,
+        run: Iterations<'_>,
     ) {
         let Level { l, leaf, slots, .. } = self.levels.0[level];
-        if !is_reduced(&l) || turns <= leaf {
-            return run(turns, at, spare, pieces);
-        }
-        let middle = (turns / 2).next_multiple_of(leaf);
-        let other = At { slots: spare.slots, ..self.step(level, middle, at) };
-        let rest = Spare { slots: spare.slots.wrapping_add(self.bytes(slots)), ..spare };
-        // SAFETY: there are spare slots for every halving.
-        unsafe { self.run.operation.clear(other.slots, slots) };
+        let axis = Axis::at_multiples(len, leaf);
+        let middle = if is_reduced(&l) && len > leaf { axis.middle() } else { None };
+        let Some(middle) = middle else { return run(len, origin, memories, pieces) };
+        let Memories { mut accumulators, halves, mut block } = memories;
+        let (mut others, mut halves) = halves.split_at(self.bytes(slots));
+        self.clear(&mut others, slots);
         let (here, there) = (pieces / 2, pieces - pieces / 2);
-        let first = move |pieces| self.halved(level, middle, at, rest, pieces, run);
-        let second = move |spare, pieces| {
-            self.halved(level, turns - middle, other, spare, pieces, run);
-        };
+        let rest = self.step(level, middle, origin);
         let mut is_left = true;
         if pieces > 1 {
-            let (bytes, is_left) = (self.room_bytes(), &mut is_left);
-            let elsewhere = move |start| second(self.spare(start), there);
+            let (mine, theirs) = (accumulators.reborrow(), others.reborrow());
+            let first =
+                Memories { accumulators: mine, halves: halves.reborrow(), block: block.reborrow() };
+            let is_left = &mut is_left;
             pool::join(
-                move || first(here),
-                move || *is_left = !room::with_kept(bytes, there > 1, elsewhere),
+                move || self.halved(level, middle, origin, first, here, run),
+                move || *is_left = !self.elsewhere(level, len - middle, rest, theirs, there, run),
             );
         } else {
-            first(1);
+            let (accumulators, halves) = (accumulators.reborrow(), halves.reborrow());
+            let first = Memories { accumulators, halves, block: block.reborrow() };
+            self.halved(level, middle, origin, first, 1, run);
         }
         if is_left {
-            second(rest, 1);
+            let second = Memories { accumulators: others.reborrow(), halves, block };
+            self.halved(level, len - middle, rest, second, 1, run);
         }
-        // SAFETY: both halves are done.
-        unsafe { self.run.operation.join(at.slots, other.slots, slots) };
+        self.combine(&mut accumulators, &mut others, slots);
     }
 
-    /// Joins the elements of some rows and lanes to their slots, one block after the other if they go through scratch.
-    fn blocks(self, extent: Extent, at: At, scratch: *mut u8) {
-        if self.work.reach == Reach::Lanes {
+    /// A half on another thread, with scratch of its own but for the accumulators; `false` if there is no memory for it.
+    fn elsewhere(
+        self,
+        level: usize,
+        len: usize,
+        origin: Origin,
+        accumulators: Scratch<'_>,
+        pieces: usize,
+        run: Iterations<'_>,
+    ) -> bool {
+        let hold = if pieces > 1 { Hold::AcrossJoin } else { Hold::Leaf };
+        let half = |scratch: Scratch<'_>| {
+            let Memories { halves, block, .. } = self.memories(scratch);
+            let memories = Memories { accumulators, halves, block };
+            self.halved(level, len, origin, memories, pieces, run);
+        };
+        with_scratch(self.scratch_bytes(), hold, half).is_some()
+    }
+
+    /// Combines accumulators with others, which are used up.
+    fn combine(&self, accumulators: &mut Scratch<'_>, others: &mut Scratch<'_>, len: usize) {
+        let bytes = len * self.work.widths.slot;
+        let (ours, theirs) = (accumulators.start(bytes), others.start(bytes));
+        // SAFETY: both have as many accumulators (checked by `start`), cleared before they were used; they are two scratches.
+        unsafe { self.run.operation.join(ours, theirs, len) };
+    }
+
+    /// Combines the elements of some rows and columns with their accumulators, one block after the other if they go through
+    /// scratch.
+    fn blocks(self, extent: Extent, origin: Origin, memories: &mut Memories<'_>) {
+        if !self.work.block.uses_scratch() {
             let row_step = self.work.rows.strides[INPUT] * self.work.widths.input as isize;
-            return self.fold(extent, at, at.input, row_step);
+            return self.fold(extent, origin, &mut memories.accumulators, origin.input, row_step);
         }
         let rows = self.levels.0.len() - 2;
-        let LanesBlock { rows: tall, lanes: long } = self.work.block;
+        let Extent { rows: tall, columns: long } = self.work.block.extent();
         for j in (0..extent.rows).step_by(tall) {
-            for i in (0..extent.lanes).step_by(long) {
-                let at = self.step(rows + 1, i, self.step(rows, j, at));
-                let part =
-                    Extent { rows: tall.min(extent.rows - j), lanes: long.min(extent.lanes - i) };
-                self.through_scratch(part, at, scratch);
+            for i in (0..extent.columns).step_by(long) {
+                let part = Extent {
+                    rows: tall.min(extent.rows - j),
+                    columns: long.min(extent.columns - i),
+                };
+                let start = self.accumulator_step(rows, j) + self.accumulator_step(rows + 1, i);
+                let origin = self.step(rows + 1, i, self.step(rows, j, origin));
+                self.through_scratch(part, origin, &mut memories.from_byte(start));
             }
         }
     }
 
-    fn through_scratch(self, extent: Extent, at: At, scratch: *mut u8) {
+    fn through_scratch(self, extent: Extent, origin: Origin, memories: &mut Memories<'_>) {
         let Piece { work, run, .. } = self;
-        let (rows, lanes) = (work.rows.strides[INPUT], work.lanes.strides[INPUT]);
-        let plane = Plane { width: work.widths.input, rows, lanes, extent };
-        let pitch = work.scratch().1;
-        // SAFETY: the ends' invariants, for offsets that the plan visits; scratch has room for a block.
-        unsafe { pack::bring_in(run.simd, plane, at.input, (scratch, pitch), run.ends.0[1].solid) };
-        self.fold(extent, at, scratch, (pitch * work.widths.input) as isize);
+        let Some(area) = work.block.area(INPUT) else { return };
+        let block = StridedBlock {
+            width: work.widths.input,
+            row_stride: work.rows.strides[INPUT],
+            column_stride: work.columns.strides[INPUT],
+            extent,
+        };
+        let (gaps_readable, scratch) = (run.operands.0[1].gaps_readable, memories.block.area(area));
+        // SAFETY: R1: the elements of a part of the loops.
+        unsafe { pack::pack(run.simd, block, origin.input, gaps_readable, scratch) };
+        let packed = memories.block.area(area).start(extent.rows, extent.columns * block.width);
+        let pitch = area.pitch as isize;
+        self.fold(extent, origin, &mut memories.accumulators, packed.cast_const(), pitch);
     }
 
-    fn fold(self, Extent { rows, lanes }: Extent, at: At, src: *const u8, row_step: isize) {
-        let [rows_level, lanes_level] = self.levels.block();
+    /// Combines rows of adjacent elements at `src` with their accumulators. They are the input's, or have been packed.
+    fn fold(
+        self,
+        Extent { rows, columns }: Extent,
+        origin: Origin,
+        accumulators: &mut Scratch<'_>,
+        src: *const u8,
+        row_step: isize,
+    ) {
+        let [row_level, column_level] = self.levels.block();
+        let columns_kept = !is_reduced(&column_level.l);
+        let last_row = (rows - 1) * row_level.slot_step;
+        let count = last_row + if columns_kept { columns } else { 1 };
         let block = FoldBlock {
             src,
             row_step,
             rows,
-            lanes,
-            slots: at.slots,
-            slot_row: rows_level.slot_step,
-            lanes_kept: !is_reduced(&lanes_level.l),
-            place: at.place,
-            place_row: rows_level.l.strides[PLACE],
-            place_lane: lanes_level.l.strides[PLACE],
+            lanes: columns,
+            slots: accumulators.start(count * self.work.widths.slot),
+            slot_row: row_level.slot_step,
+            lanes_kept: columns_kept,
+            place: origin.place,
+            place_row: row_level.l.strides[PLACE],
+            place_lane: column_level.l.strides[PLACE],
         };
-        // SAFETY: the ends' invariants, for offsets that the plan visits, or scratch that has just been filled; elements of views are aligned, and so
-        // is scratch. Slots are cleared before they are given to a part of the loops.
+        // SAFETY: the elements are the input's (R1), or in scratch that has just been filled; elements of views are aligned,
+        // and so is scratch. There are as many accumulators as are touched (checked by `start`), and they have been cleared.
         unsafe { self.run.operation.fold(self.run.simd, block) };
     }
 
     /// Writes the results.
-    fn finish(self, slots: *const u8) {
-        let Piece { run: Run { operation, ends, .. }, work, levels } = self;
+    fn finish(self, accumulators: &mut Scratch<'_>) {
+        let Piece { run: Run { operation, operands, .. }, work, levels } = self;
         let widths = work.widths;
-        let results = ends.0[0].base.wrapping_offset(work.starts[RESULT] * widths.output as isize);
+        let start = work.starts[RESULT] * widths.output as isize;
+        let results = operands.0[0].base.wrapping_offset(start);
+        let slots = accumulators.start(work.results() * widths.slot).cast_const();
         let kept = levels.0.iter().filter(|level| !is_reduced(&level.l));
         let mut loops: SmallVec<[Loop<2>; 8]> = kept
             .map(|&Level { l, slot_step, .. }| {
@@ -284,11 +440,12 @@ impl Piece<'_> {
                 Loop { len: l.len, strides: [step, (slot_step * widths.slot) as isize] }
             })
             .collect();
-        // The slots of the innermost loop lie side by side.
+        // The accumulators of the innermost loop lie side by side.
         let run = loops.pop().unwrap_or(Loop::ONCE);
         walk(&loops, |[result, slot]| {
             let (slots, out) = (slots.wrapping_offset(slot), results.wrapping_offset(result));
-            // SAFETY: the ends' invariants, for offsets that the plan visits; the slots are those of the results.
+            // SAFETY: R1 for the results, O1; the loops that are kept have as many accumulators as results (checked by
+            // `start`), and all have been cleared.
             unsafe { operation.finish(slots, out, run.strides[0], run.len) };
         });
     }

@@ -12,10 +12,11 @@ use super::workspace::Scratch;
 use crate::{
     kernel::{Isa, Rows, Unit},
     memory::{CACHE_LINE, Stores},
-    plan::{Block, Lines, Streamed},
+    plan::{Lines, StreamScratch, Streamed},
 };
 
-/// The transpose that `plan` describes.
+/// The transpose that `plan` describes, with the scratch that [`Streamed::scratch_bytes`] asks for. Without it lines are
+/// written as they come.
 ///
 /// # Safety
 /// M1, M2 and M3 for its elements.
@@ -25,18 +26,18 @@ pub(super) unsafe fn transpose<I: Isa, L: Unit>(
     src: *const L,
     dst: *mut L,
     plan: &Streamed,
+    scratch: Option<&mut Scratch<'_>>,
 ) {
     let tiles = Tiles { isa, plan, src, dst };
-    let way = way::<I, L>(plan, dst);
-    match (way, Scratch::take(room(way, plan, L::WIDTH))) {
-        // SAFETY: the caller's, and no scratch is needed.
+    match (way::<I, L>(plan, dst), scratch) {
+        // SAFETY: M1 to M3 are the caller's.
         (Lines::Whole, _) | (_, None) => unsafe { tiles.write_lines() },
-        // SAFETY: the caller's; the way is open, and there is scratch for it.
-        (Lines::Shifted, Some(mut carry)) => unsafe { tiles.carry_lines(carry.start()) },
+        // SAFETY: as above; `way` has checked that the level stitches lines and that rows start at words.
+        (Lines::Shifted, Some(scratch)) => unsafe { tiles.stitch_lines(scratch) },
         // SAFETY: as above.
-        (Lines::Ragged, Some(mut scratch)) => unsafe { tiles.collect_lines(scratch.start()) },
+        (Lines::Ragged, Some(scratch)) => unsafe { tiles.collect_lines(scratch) },
         // SAFETY: as above.
-        (Lines::Packed, Some(mut scratch)) => unsafe { tiles.pack_lines(scratch.start().cast()) },
+        (Lines::Packed, Some(scratch)) => unsafe { tiles.pack_lines(scratch) },
     }
 }
 
@@ -70,18 +71,6 @@ const STREAMS: usize = 32;
 
 /// A tile has this many rows at most.
 const LEAST_ROWS: usize = 16;
-
-/// The bytes of scratch that a way needs.
-#[inline(always)]
-fn room(way: Lines, plan: &Streamed, width: usize) -> usize {
-    let Block { u, v, v2, .. } = plan.block;
-    match way {
-        Lines::Whole => 0,
-        Lines::Shifted => v * v2 * CACHE_LINE,
-        Lines::Ragged => Collected::of(plan, width).bytes,
-        Lines::Packed => u * v * width,
-    }
-}
 
 /// A transpose on its elements, which the maker vouches for.
 #[derive(Clone, Copy)]
@@ -150,7 +139,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
             self.for_columns(self.sweep(u.len), u.len, |column, (_, nu)| {
                 for j2 in j2..j2 + n2 {
                     let (src, dst) = (self.source(column, (j2, j)), self.target(column, (j2, j)));
-                    // SAFETY: some of the caller's elements.
+                    // SAFETY: some of the elements.
                     unsafe { self.isa.transpose_stream(src, u.stride, dst, v.stride, nu, nv) };
                 }
             });
@@ -158,9 +147,9 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     }
 
     /// # Safety
-    /// M1, M2 and M3 for the elements; `carry` has an aligned line for each row of a block; the level carries lines, and rows start at words.
+    /// M1, M2 and M3 for the elements; the level stitches lines, and rows start at words.
     #[inline(always)]
-    unsafe fn carry_lines(self, carry: *mut u8) {
+    unsafe fn stitch_lines(self, scratch: &mut Scratch<'_>) {
         let (u, v) = (self.plan.u, self.plan.v);
         let whole = u.len / (CACHE_LINE / L::WIDTH) * (CACHE_LINE / L::WIDTH);
         self.for_rows(|(j2, j), (n2, nv)| {
@@ -168,19 +157,24 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
                 // SAFETY: all columns of these rows, too few for a tile.
                 return unsafe { self.plain_rows((j2, j), (n2, nv)) };
             }
-            let carry = |j: usize| carry.wrapping_add((j - j2) * nv * CACHE_LINE);
+            // A line for each row, plane after plane.
+            let mut pending = |row: usize| {
+                let start = (row - j2) * nv * CACHE_LINE;
+                scratch.rows(start, (nv, CACHE_LINE), CACHE_LINE).start(nv, CACHE_LINE)
+            };
             self.for_columns(self.sweep(whole), whole, |column, (_, nu)| {
                 let first = column == (0, 0);
                 for j2 in j2..j2 + n2 {
                     let src = (self.source(column, (j2, j)), u.stride);
                     let dst = (self.target(column, (j2, j)), v.stride);
-                    // SAFETY: some of the caller's elements, a whole number of lines of each row.
-                    unsafe { self.isa.transpose_carried(src, dst, (nu, nv), carry(j2), first) };
+                    // SAFETY: some of the elements, a whole number of lines of each row. Each row has its line of scratch,
+                    // which holds what the columns before have left unless these are the first.
+                    unsafe { self.isa.transpose_carried(src, dst, (nu, nv), pending(j2), first) };
                 }
             });
             for j2 in j2..j2 + n2 {
-                // SAFETY: the rest of these rows.
-                unsafe { self.finish_rows(whole, (j2, j), nv, carry(j2)) };
+                // SAFETY: the last columns of these rows; those before have been stitched.
+                unsafe { self.finish_rows(whole, (j2, j), nv, pending(j2)) };
             }
         });
     }
@@ -195,35 +189,36 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         self.for_columns((1, u.len), u.len, |column, (_, nu)| {
             for j2 in j2..j2 + n2 {
                 let (src, dst) = (self.source(column, (j2, j)), self.target(column, (j2, j)));
-                // SAFETY: some of the caller's elements.
+                // SAFETY: some of the elements.
                 unsafe { self.isa.transpose(src, u.stride, dst, v.stride, nu, nv) };
             }
         });
     }
 
-    /// The columns from `whole` on, and what is left in `carry` of those before.
+    /// The columns from `whole` on, and what is `pending` of those before.
     ///
     /// # Safety
-    /// That of [`Self::carry_lines`], for these rows.
+    /// That of [`Self::stitch_lines`], for these rows; `pending` has a line for each.
     #[inline(always)]
-    unsafe fn finish_rows(self, whole: usize, row: Pair, nv: usize, carry: *const u8) {
+    unsafe fn finish_rows(self, whole: usize, row: Pair, nv: usize, pending: *const u8) {
         let (u, v) = (self.plan.u, self.plan.v);
         let column = (self.plan.u2.len - 1, whole);
         let (src, dst) = (self.source(column, row), self.target(column, row));
-        // SAFETY: the columns before have been carried.
+        // SAFETY: the columns before have been stitched; each row has its line.
         unsafe {
-            self.isa.finish_carried(dst.cast(), v.stride * L::WIDTH as isize, nv, carry);
+            self.isa.finish_carried(dst.cast(), v.stride * L::WIDTH as isize, nv, pending);
         };
         // SAFETY: the last columns of the rows.
         unsafe { self.isa.transpose(src, u.stride, dst, v.stride, u.len - whole, nv) };
     }
 
     /// # Safety
-    /// M1, M2 and M3 for the elements; `scratch` starts a line and has room for [`Collected`] rows.
+    /// M1, M2 and M3 for the elements.
     #[inline(always)]
-    unsafe fn collect_lines(self, scratch: *mut u8) {
+    unsafe fn collect_lines(self, scratch: &mut Scratch<'_>) {
         let Streamed { u, u2, v, block, .. } = *self.plan;
-        let (step, total) = (Collected::of(self.plan, L::WIDTH), u.len * u2.len * L::WIDTH);
+        let layout = self.plan.scratch(Lines::Ragged, L::WIDTH);
+        let total = u.len * u2.len * L::WIDTH;
         self.for_rows(|(j2, j), (n2, nv)| {
             let front = CACHE_LINE + self.target((0, 0), (j2, j)).addr() % CACHE_LINE;
             let mut done = 0;
@@ -231,12 +226,13 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
                 let (bytes, before) = (nu * nu2 * L::WIDTH, done);
                 done += bytes;
                 for k in 0..n2 {
-                    let row = scratch.wrapping_add(front + before % CACHE_LINE + k * step.plane);
-                    // SAFETY: some of the caller's elements; their place in scratch.
-                    unsafe { self.bring_in(column, (j2 + k, j), (nu2, nu, nv), row, step.row) };
+                    let start = front + before % CACHE_LINE + k * layout.plane_pitch;
+                    let row = collected(scratch, layout, start, (nv, bytes));
+                    // SAFETY: some of the elements, and rows of scratch for them.
+                    unsafe { self.collect(column, (j2 + k, j), (nu2, nu, nv), row, layout) };
                     let rows = Rows {
                         src: row,
-                        src_step: step.row as isize,
+                        src_step: layout.rows.pitch as isize,
                         dst: self.target(column, (j2 + k, j)).cast(),
                         dst_step: v.stride * L::WIDTH as isize,
                         count: nv,
@@ -245,72 +241,65 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
                         last: done == total,
                         back: done / CACHE_LINE * CACHE_LINE - before / CACHE_LINE * CACHE_LINE,
                     };
-                    // SAFETY: rows that have just been filled, at the same place in a line as in the destination.
+                    // SAFETY: rows that have just been filled, at the same place in a line as in the destination, with a
+                    // line before and after (`collected` has checked it).
                     unsafe { self.isa.flush(rows) };
                 }
             });
         });
     }
 
-    /// Columns of rows into scratch, `step` bytes from row to row.
+    /// Columns of rows into scratch.
     ///
     /// # Safety
-    /// M1 for the elements, and room for them.
+    /// M1 for the elements; `scratch` has rows for them as `layout` says.
     #[inline(always)]
-    unsafe fn bring_in(
+    unsafe fn collect(
         self,
         (i2, i): Pair,
         row: Pair,
         (nu2, nu, nv): (usize, usize, usize),
         scratch: *mut u8,
-        step: usize,
+        layout: StreamScratch,
     ) {
+        let step = (layout.rows.pitch / L::WIDTH) as isize;
         for k in 0..nu2 {
             for c in (0..nu).step_by(STREAMS) {
                 let src = self.source((i2 + k, i + c), row);
                 let place = scratch.wrapping_add((k * nu + c) * L::WIDTH).cast::<L>();
-                let (step, nu) = ((step / L::WIDTH) as isize, STREAMS.min(nu - c));
-                // SAFETY: the caller's.
+                let nu = STREAMS.min(nu - c);
+                // SAFETY: some of the columns, and their place in the rows of scratch.
                 unsafe { self.isa.transpose(src, self.plan.u.stride, place, step, nu, nv) };
             }
         }
     }
 
     /// # Safety
-    /// M1, M2 and M3 for the elements, whose rows lie one behind the other; `scratch` has room for a block of them.
+    /// M1, M2 and M3 for the elements, whose rows lie one behind the other.
     #[inline(always)]
-    unsafe fn pack_lines(self, scratch: *mut L) {
+    unsafe fn pack_lines(self, scratch: &mut Scratch<'_>) {
         let u = self.plan.u;
         self.for_rows(|row, (_, nv)| {
             let (src, dst) = (self.source((0, 0), row), self.target((0, 0), row));
-            // SAFETY: some of the caller's elements.
-            unsafe { self.isa.transpose(src, u.stride, scratch, u.len as isize, u.len, nv) };
+            let packed = scratch.start(u.len * nv * L::WIDTH).cast::<L>();
+            // SAFETY: some of the elements; scratch has room for them (checked by `start`).
+            unsafe { self.isa.transpose(src, u.stride, packed, u.len as isize, u.len, nv) };
             // SAFETY: what has just been written, to where it belongs.
-            unsafe { self.isa.run(scratch.cast_const(), dst, u.len * nv, Stores::Stream) };
+            unsafe { self.isa.run(packed.cast_const(), dst, u.len * nv, Stores::Stream) };
         });
     }
 }
 
-/// How rows lie in scratch, in bytes: at the same place in a line as in the destination, with a line to spare at both ends.
-#[derive(Clone, Copy)]
-struct Collected {
-    /// From row to row.
-    row: usize,
-    /// From turn to turn of `v2`.
-    plane: usize,
-    bytes: usize,
-}
-
-impl Collected {
-    #[inline(always)]
-    fn of(plan: &Streamed, width: usize) -> Self {
-        let Block { u, u2, v, v2 } = plan.block;
-        let like =
-            |stride: isize| (stride * width as isize).rem_euclid(CACHE_LINE as isize) as usize;
-        // An odd number of lines, so that rows do not fall on the same cache sets.
-        let lines = ((u * u2 * width).div_ceil(CACHE_LINE) + 3) | 1;
-        let row = lines * CACHE_LINE + like(plan.v.stride);
-        let plane = (v * row).next_multiple_of(CACHE_LINE) + like(plan.v2.stride);
-        Self { row, plane, bytes: v2 * plane + 4 * CACHE_LINE }
-    }
+/// The first of so many rows of so many bytes in scratch that collects them, from byte `start` on. The kernel that empties
+/// them also touches a line before each, and two behind.
+#[inline(always)]
+fn collected(
+    scratch: &mut Scratch<'_>,
+    layout: StreamScratch,
+    start: usize,
+    (rows, bytes): Pair,
+) -> *mut u8 {
+    let touched = bytes + 3 * CACHE_LINE;
+    let mut area = scratch.rows(start - CACHE_LINE, (rows, touched), layout.rows.pitch);
+    area.start(rows, touched).wrapping_add(CACHE_LINE)
 }

@@ -1,7 +1,8 @@
 //! Copies of a few elements: done at once, while a plan for them would still be made.
 
-use tensor_core::{Elements, ElementsMut, Layout};
+use tensor_core::{Element, Elements, ElementsMut, Layout};
 
+use super::operands::Destination;
 use crate::nest::Loop;
 
 /// Copies of at most so many elements are not worth a plan. Measured on transposes: 16 elements take 36 ns this way and 91 planned, 64 take 56 and
@@ -13,17 +14,24 @@ const NESTED: usize = 4;
 
 /// Is a copy not worth a plan?
 #[inline]
-pub(crate) fn is_tiny(layout: &Layout) -> bool {
+pub(super) fn is_tiny(layout: &Layout) -> bool {
     layout.numel() <= TINY && layout.ndim() <= NESTED
 }
 
 /// Copies between elements of one shape, for which [`is_tiny`] holds.
+///
+/// # Panics
+/// If the shapes differ, or there are more dimensions.
 #[inline]
-pub(crate) fn copy_tiny<T: Copy>(from: Elements<'_, T>, mut to: ElementsMut<'_, T>) {
+pub(super) fn copy_tiny<T: Element, W: Destination<T>>(
+    from: Elements<'_, T>,
+    to: &mut ElementsMut<'_, W>,
+) {
+    assert_eq!(from.layout().shape(), to.layout().shape(), "a copy has one shape");
     if from.layout().numel() == 0 {
         return;
     }
-    let (dst, layouts) = (to.base_mut_ptr(), [to.layout(), from.layout()]);
+    let (dst, layouts) = (to.base_mut_ptr().cast::<T>(), [to.layout(), from.layout()]);
     let (shape, strides) = (from.layout().shape(), layouts.map(Layout::strides));
     let mut loops = [Loop::ONCE; NESTED];
     for (d, l) in loops[NESTED - shape.len()..].iter_mut().enumerate() {

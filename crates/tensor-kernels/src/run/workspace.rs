@@ -1,70 +1,335 @@
-//! Memory for blocks on their way, in the second-level cache, and for what a reduction holds while its halves are under way.
+//! Scratch memory: of the thread, bounded, fallible, and safe to ask for while other work on this thread holds some.
+//!
+//! Work that needs little and does not wait for other work takes it from the stack. Everything else takes it from memory
+//! that the thread keeps between operations: a thread that waits for the other half of its work may be given other work,
+//! which needs scratch of its own, and a dozen nested frames of 100 KiB would overflow a stack of 1 MiB.
+//! Where there is no memory work is cut until [`RESERVE_BYTES`] on the stack are enough.
+//!
+//! Scratch is handed out with its length; [`Scratch::rows`] checks that what is asked for lies within. In debug builds it is
+//! filled with [`POISON`] first, lies between two guard lines, and the guards are checked when it is given back.
 
-use std::cell::Cell;
+use std::{cell::Cell, marker::PhantomData, mem::MaybeUninit};
 
 use smallvec::SmallVec;
 
-use crate::memory::CACHE_LINE;
+use crate::{memory::CACHE_LINE, plan::Area};
 
-/// A cache line of scratch memory.
+/// From here on scratch comes from the memory that the thread keeps. To touch the guard pages of a larger frame takes as
+/// long as two hundred additions.
+const SMALL_BYTES: usize = 8 << 10;
+
+/// Scratch that is there even without memory, on the stack: what the smallest pieces of all work need.
+pub(super) const RESERVE_BYTES: usize = 24 << 10;
+
+/// Scratch memory that a thread keeps: so many allocations, of at most so many bytes each.
+const KEPT: usize = 4;
+const KEPT_BYTES: usize = 8 << 20;
+
+/// What scratch holds in debug builds before it is written.
+const POISON: u8 = 0xA7;
+
+/// What lies before and behind scratch in debug builds.
+const GUARD: u8 = 0x5C;
+
+/// The bytes of both guards.
+const GUARDS: usize = 2 * CACHE_LINE;
+
+/// Whether a thread may be given other work while it holds scratch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// No: the work runs to its end.
+    Leaf,
+    /// Yes: the work waits for other work.
+    AcrossJoin,
+}
+
+/// Calls `f` with scratch of `bytes`, or says that there is no memory for it.
+pub(super) fn with_scratch<R>(
+    bytes: usize,
+    hold: Hold,
+    f: impl FnOnce(Scratch<'_>) -> R,
+) -> Option<R> {
+    if bytes <= SMALL_BYTES && hold == Hold::Leaf {
+        return Some(in_frame::<{ SMALL_BYTES + GUARDS }, R>(bytes, f));
+    }
+    let mut kept = Kept::take(bytes.checked_add(GUARDS)?)?;
+    Some(guarded(kept.bytes(), bytes, f))
+}
+
+/// Calls `f` with scratch on the stack, for work that does not wait for other work.
+///
+/// # Panics
+/// If that is more than [`RESERVE_BYTES`].
+#[inline(never)]
+pub(super) fn with_reserve<R>(bytes: usize, f: impl FnOnce(Scratch<'_>) -> R) -> R {
+    assert!(bytes <= RESERVE_BYTES, "work was cut to fit the reserve, but needs {bytes} bytes");
+    in_frame::<{ RESERVE_BYTES + GUARDS }, R>(bytes, f)
+}
+
+#[repr(align(64))]
+struct Frame<const B: usize>([MaybeUninit<u8>; B]);
+
+#[inline(never)]
+fn in_frame<const B: usize, R>(bytes: usize, f: impl FnOnce(Scratch<'_>) -> R) -> R {
+    let mut frame = Frame([const { MaybeUninit::uninit() }; B]);
+    guarded(&mut frame.0, bytes, f)
+}
+
+/// Calls `f` with `bytes` of memory that starts at a cache line, and checks its guards.
+fn guarded<R>(memory: &mut [MaybeUninit<u8>], bytes: usize, f: impl FnOnce(Scratch<'_>) -> R) -> R {
+    if !cfg!(debug_assertions) {
+        return f(Scratch::new(&mut memory[..bytes]));
+    }
+    let end = CACHE_LINE + bytes;
+    memory[..CACHE_LINE].fill(MaybeUninit::new(GUARD));
+    memory[CACHE_LINE..end].fill(MaybeUninit::new(POISON));
+    memory[end..end + CACHE_LINE].fill(MaybeUninit::new(GUARD));
+    let result = f(Scratch::new(&mut memory[CACHE_LINE..end]));
+    for guard in [&memory[..CACHE_LINE], &memory[end..end + CACHE_LINE]] {
+        // SAFETY: all of both guards was filled above; kernels may only write initialised bytes over it.
+        let intact = guard.iter().all(|byte| unsafe { byte.assume_init() } == GUARD);
+        assert!(intact, "a kernel wrote outside of {bytes} bytes of scratch");
+    }
+    result
+}
+
+/// Scratch memory that nobody else uses during `'a`; what work is given first starts at a cache line.
+///
+/// A pointer and a length rather than a slice: kernels hold pointers into several parts of it at a time, which a new slice
+/// of the whole would invalidate.
+pub(super) struct Scratch<'a> {
+    start: *mut u8,
+    len: usize,
+    life: PhantomData<&'a mut [MaybeUninit<u8>]>,
+}
+
+// SAFETY: it is bytes that one owner at a time uses, as a mutable slice of them would be.
+unsafe impl Send for Scratch<'_> {}
+
+impl<'a> Scratch<'a> {
+    fn new(bytes: &'a mut [MaybeUninit<u8>]) -> Self {
+        Self { start: bytes.as_mut_ptr().cast(), len: bytes.len(), life: PhantomData }
+    }
+
+    /// The first `bytes`, and what follows.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub(super) fn split_at(self, bytes: usize) -> (Scratch<'a>, Scratch<'a>) {
+        assert!(bytes <= self.len, "{bytes} bytes of {}", self.len);
+        let rest = self.start.wrapping_add(bytes);
+        (Self { len: bytes, ..self }, Self { start: rest, len: self.len - bytes, ..self })
+    }
+
+    /// The same memory for a shorter time.
+    pub(super) fn reborrow(&mut self) -> Scratch<'_> {
+        Scratch { life: PhantomData, ..*self }
+    }
+
+    /// A pointer to the first byte, for a kernel that touches so many bytes.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline]
+    pub(super) fn start(&mut self, bytes: usize) -> *mut u8 {
+        assert!(bytes <= self.len, "{bytes} bytes of {}", self.len);
+        self.start
+    }
+
+    /// Where an operand's part of a block lies.
+    ///
+    /// # Panics
+    /// If the area is not within the scratch.
+    #[inline]
+    pub(super) fn area(&mut self, area: Area) -> ScratchRows<'_> {
+        self.rows(area.start, (area.rows, area.row_bytes), area.pitch)
+    }
+
+    /// Rows of so many bytes, the first one from byte `start` on, `pitch` bytes apart.
+    ///
+    /// # Panics
+    /// If they are not within the scratch, or overlap.
+    #[inline]
+    pub(super) fn rows(
+        &mut self,
+        start: usize,
+        (rows, row_bytes): (usize, usize),
+        pitch: usize,
+    ) -> ScratchRows<'_> {
+        assert!(row_bytes <= pitch || rows <= 1, "rows of {row_bytes} bytes, {pitch} apart");
+        let end = start + rows.saturating_sub(1) * pitch + row_bytes;
+        assert!(end <= self.len, "rows end at byte {end} of {}", self.len);
+        let first = self.start.wrapping_add(start);
+        ScratchRows { first, rows, row_bytes, pitch, life: PhantomData }
+    }
+}
+
+/// Rows in scratch memory, `pitch` bytes apart.
+///
+/// Invariant W1: so many rows of so many bytes lie within the scratch that they were taken from; none overlaps another.
+pub(super) struct ScratchRows<'a> {
+    first: *mut u8,
+    rows: usize,
+    row_bytes: usize,
+    pitch: usize,
+    life: PhantomData<&'a mut [MaybeUninit<u8>]>,
+}
+
+impl ScratchRows<'_> {
+    /// The first row, for a kernel that touches so many rows of so many bytes.
+    ///
+    /// # Panics
+    /// If there are fewer, or shorter ones.
+    #[inline]
+    pub(super) fn start(&mut self, rows: usize, row_bytes: usize) -> *mut u8 {
+        let fits = rows <= self.rows && row_bytes <= self.row_bytes;
+        assert!(fits, "{rows} rows of {row_bytes} bytes, in {} of {}", self.rows, self.row_bytes);
+        self.first
+    }
+
+    /// From row to row, in bytes.
+    #[inline]
+    pub(super) fn pitch(&self) -> usize {
+        self.pitch
+    }
+}
+
+/// A cache line of memory that need not be initialised.
 #[repr(align(64))]
 #[derive(Clone, Copy)]
-struct Line(
-    #[allow(dead_code, reason = "only its bytes are used, through pointers")] [u8; CACHE_LINE],
-);
+struct Line(#[allow(dead_code, reason = "only its bytes are used")] [u8; CACHE_LINE]);
 
-/// A thread that waits for a half takes up other work meanwhile, which needs scratch of its own: of so many the memory is kept.
-const KEPT: usize = 4;
-
-type Kept = SmallVec<[Vec<Line>; KEPT]>;
+type Lines = Vec<MaybeUninit<Line>>;
 
 thread_local! {
-    /// The scratch of this thread that is not in use, kept from one operation to the next: half a second-level cache each at most.
-    static SCRATCH: Cell<Kept> = const { Cell::new(SmallVec::new_const()) };
+    /// The scratch of this thread that is not in use.
+    static UNUSED: Cell<SmallVec<[Lines; KEPT]>> = const { Cell::new(SmallVec::new_const()) };
 }
 
-/// This thread's scratch, while work uses it.
-pub(super) struct Scratch(Vec<Line>);
+/// Memory from what the thread keeps; it goes back there when it is dropped.
+struct Kept(Lines);
 
-impl Scratch {
-    /// Scratch of at least `bytes`, or `None` if there is no memory for it.
-    pub(super) fn take(bytes: usize) -> Option<Self> {
+impl Kept {
+    /// At least `bytes`, or `None` if there is no memory for them.
+    fn take(bytes: usize) -> Option<Self> {
         let len = bytes.div_ceil(CACHE_LINE);
-        let kept = with_kept(|kept| {
-            let enough = kept.iter().rposition(|lines| lines.len() >= len);
-            let at = enough.or(kept.len().checked_sub(1))?;
-            Some(kept.swap_remove(at))
-        })?;
-        let mut scratch = Self(kept.unwrap_or_default());
-        let missing = len.saturating_sub(scratch.0.len());
-        scratch.0.try_reserve_exact(missing).ok()?;
-        scratch.0.resize(scratch.0.len() + missing, Line([0; CACHE_LINE]));
-        Some(scratch)
+        let found = with_unused(|unused| {
+            let enough = unused.iter().rposition(|lines| lines.len() >= len);
+            let at = enough.or(unused.len().checked_sub(1))?;
+            Some(unused.swap_remove(at))
+        });
+        let mut lines = found.flatten().unwrap_or_default();
+        let missing = len.saturating_sub(lines.len());
+        lines.try_reserve_exact(missing).ok()?;
+        lines.resize_with(lines.len() + missing, MaybeUninit::uninit);
+        Some(Self(lines))
     }
 
-    pub(super) fn start(&mut self) -> *mut u8 {
-        self.0.as_mut_ptr().cast()
+    fn bytes(&mut self) -> &mut [MaybeUninit<u8>] {
+        let len = self.0.len() * CACHE_LINE;
+        // SAFETY: the bytes of the lines, which may be uninitialised, borrowed as long as the lines are.
+        unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
     }
 }
 
-impl Drop for Scratch {
+impl Drop for Kept {
     fn drop(&mut self) {
         let lines = std::mem::take(&mut self.0);
-        with_kept(|kept| {
-            if kept.len() < KEPT {
-                kept.push(lines);
+        with_unused(|unused| {
+            if unused.len() < KEPT && lines.len() <= KEPT_BYTES / CACHE_LINE {
+                unused.push(lines);
             }
         });
     }
 }
 
 /// What `f` gives, or `None` at the end of the thread, which keeps nothing any more.
-fn with_kept<R>(f: impl FnOnce(&mut Kept) -> R) -> Option<R> {
-    let on = |cell: &Cell<Kept>| {
-        let mut kept = cell.take();
-        let result = f(&mut kept);
-        cell.set(kept);
+fn with_unused<R>(f: impl FnOnce(&mut SmallVec<[Lines; KEPT]>) -> R) -> Option<R> {
+    let on = |cell: &Cell<_>| {
+        let mut unused = cell.take();
+        let result = f(&mut unused);
+        cell.set(unused);
         result
     };
-    SCRATCH.try_with(on).ok()
+    UNUSED.try_with(on).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_starts_at_a_cache_line_and_has_the_bytes() {
+        for bytes in [0, 1, 100, SMALL_BYTES, SMALL_BYTES + 1, 1 << 20] {
+            for hold in [Hold::Leaf, Hold::AcrossJoin] {
+                with_scratch(bytes, hold, |mut scratch| {
+                    assert_eq!(scratch.start(bytes).addr() % CACHE_LINE, 0);
+                })
+                .unwrap();
+            }
+        }
+        with_reserve(RESERVE_BYTES, |mut scratch| _ = scratch.start(RESERVE_BYTES));
+    }
+
+    #[test]
+    fn nested_work_gets_scratch_of_its_own() {
+        let both = with_scratch(1 << 16, Hold::AcrossJoin, |mut outer| {
+            with_scratch(1 << 16, Hold::AcrossJoin, |mut inner| {
+                inner.start(1 << 16).addr().abs_diff(outer.start(1 << 16).addr())
+            })
+        });
+        assert!(both.flatten().unwrap() >= 1 << 16);
+    }
+
+    #[test]
+    fn more_memory_than_there_is_is_refused() {
+        assert!(with_scratch(isize::MAX as usize, Hold::Leaf, |_| ()).is_none());
+        assert!(with_scratch(usize::MAX, Hold::Leaf, |_| ()).is_none());
+    }
+
+    #[test]
+    #[should_panic(expected = "reserve")]
+    fn more_than_the_reserve_is_no_request() {
+        with_reserve(RESERVE_BYTES + 1, |_| ());
+    }
+
+    #[test]
+    #[should_panic(expected = "rows end at byte 704 of 640")]
+    fn rows_beyond_the_scratch_cannot_be_had() {
+        with_scratch(640, Hold::Leaf, |mut scratch| {
+            scratch.rows(0, (10, 64), 64);
+            scratch.rows(64, (10, 64), 64);
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "rows of 65 bytes")]
+    fn rows_that_overlap_cannot_be_had() {
+        with_scratch(640, Hold::Leaf, |mut scratch| _ = scratch.rows(0, (2, 65), 64));
+    }
+
+    #[test]
+    #[should_panic(expected = "3 rows of 64 bytes")]
+    fn a_kernel_gets_no_more_rows_than_there_are() {
+        with_scratch(640, Hold::Leaf, |mut scratch| {
+            scratch.rows(0, (2, 64), 64).start(3, 64);
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "101 bytes of 100")]
+    fn a_kernel_gets_no_more_bytes_than_there_are() {
+        with_scratch(100, Hold::Leaf, |mut scratch| _ = scratch.start(101));
+    }
+
+    #[cfg(all(debug_assertions, not(miri)))]
+    #[test]
+    #[should_panic(expected = "outside of 100 bytes")]
+    fn writes_behind_scratch_are_noticed() {
+        with_scratch(100, Hold::Leaf, |mut scratch| {
+            let end = scratch.start(100).wrapping_add(100);
+            // SAFETY: the guard line, which is part of the frame; that is what is tested.
+            unsafe { end.write(0) };
+        });
+    }
 }

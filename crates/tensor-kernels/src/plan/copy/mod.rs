@@ -22,7 +22,35 @@ use crate::{
     memory::Stores,
     nest::{Loop, Loops, with_draft},
 };
-pub(crate) use streamed::{Block, Lines, Streamed};
+pub(crate) use streamed::{Lines, StreamScratch, Streamed};
+
+/// A copy between two layouts, together with the plan that was made for them.
+///
+/// Invariant: `work` was planned for `from`, `to` and `width`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PlannedCopy {
+    from: Layout,
+    to: Layout,
+    width: usize,
+    work: Work,
+}
+
+impl PlannedCopy {
+    /// Plans a copy between layouts of one shape.
+    pub(crate) fn new(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Self {
+        let work = Work::new(from, to, width, machine);
+        Self { from: from.clone(), to: to.clone(), width, work }
+    }
+
+    /// Was it planned for these?
+    pub(crate) fn is_for(&self, from: &Layout, to: &Layout, width: usize) -> bool {
+        self.width == width && self.from == *from && self.to == *to
+    }
+
+    pub(crate) fn work(&self) -> &Work {
+        &self.work
+    }
+}
 
 /// A plan, or a piece of one: outer loops, and what to do at each of their turns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -116,6 +144,18 @@ impl Work {
 }
 
 impl Inner {
+    /// Do kernels read the gaps between the elements of the source, if they may?
+    pub(crate) fn reads_gaps(&self) -> bool {
+        match self {
+            Inner::Pick { .. } | Inner::Tile { .. } | Inner::Streamed(_) => true,
+            Inner::Nothing
+            | Inner::Run { .. }
+            | Inner::Fill { .. }
+            | Inner::Spread { .. }
+            | Inner::Grid { .. } => false,
+        }
+    }
+
     /// The number of units written at each turn.
     pub(crate) fn len(&self) -> usize {
         match *self {

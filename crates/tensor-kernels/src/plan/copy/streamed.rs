@@ -18,6 +18,7 @@
 use std::fmt;
 
 use super::Side;
+use crate::plan::block::{Area, Extent};
 use crate::{
     exec::Machine,
     memory::CACHE_LINE,
@@ -36,7 +37,7 @@ pub(crate) struct Streamed {
     /// Goes on in the source where `v` ends, or once; its stride is the destination's.
     pub(crate) v2: Side,
     /// The extents of a block along `u`, `u2`, `v` and `v2`: what a scratch area holds, where one is used.
-    pub(crate) block: Block,
+    pub(crate) block: StreamExtent,
     /// How lines are made whole.
     pub(crate) lines: Lines,
 }
@@ -54,9 +55,9 @@ pub(crate) enum Lines {
     Packed,
 }
 
-/// Extents, in units.
+/// The extents of a block along the four loops, in units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Block {
+pub(crate) struct StreamExtent {
     pub(crate) u: usize,
     pub(crate) u2: usize,
     pub(crate) v: usize,
@@ -103,20 +104,71 @@ impl Streamed {
         let lines = if packed { Lines::Packed } else { lines(u, u2, v, v2, line) };
         let block = if packed {
             let v = v.len.min((machine.l1 / 2 / unit / u.len).max(1));
-            Block { u: u.len, u2: 1, v, v2: 1 }
+            StreamExtent { u: u.len, u2: 1, v, v2: 1 }
         } else if v.len <= CHANNELS && u2.len == 1 {
             let columns = (machine.l1 / 2 / unit / v.len / line * line).max(line);
-            Block { u: u.len.min(columns), u2: 1, v: v.len, v2: 1 }
+            StreamExtent { u: u.len.min(columns), u2: 1, v: v.len, v2: 1 }
         } else {
             collected(u.len, u2.len, v.len, v2.len, unit, machine)
         };
         Some(Self { u, v, u2, v2, block, lines })
     }
 
+    /// The scratch that a way to make lines whole needs, for units of so many bytes.
+    pub(crate) fn scratch(&self, lines: Lines, unit: usize) -> StreamScratch {
+        let StreamExtent { u, v, v2, .. } = self.block;
+        let (rows, planes) = match lines {
+            Lines::Whole => (Area { start: 0, rows: 0, row_bytes: 0, pitch: 0 }, 0),
+            Lines::Shifted => (one_line(v), v2),
+            Lines::Ragged => (self.collected_rows(unit), v2),
+            Lines::Packed => (Area::new(Extent { rows: 1, columns: u * v }, unit), 1),
+        };
+        let alike = if lines == Lines::Ragged { in_line(self.v2.stride, unit) } else { 0 };
+        let plane_pitch = rows.end() + alike;
+        let slack = if lines == Lines::Ragged { 4 * CACHE_LINE } else { 0 };
+        StreamScratch { rows, planes, plane_pitch, bytes: planes * plane_pitch + slack }
+    }
+
+    /// The most scratch that any way needs which the destination's address may ask for.
+    pub(crate) fn scratch_bytes(&self, unit: usize) -> usize {
+        let lines = if self.lines == Lines::Packed { Lines::Packed } else { Lines::Ragged };
+        self.scratch(lines, unit).bytes.max(self.scratch(Lines::Shifted, unit).bytes)
+    }
+
+    /// Rows in scratch that lie at the same place in a cache line as in the destination, with a line to spare at both ends.
+    /// An odd number of lines, so that rows do not fall on the same cache sets.
+    fn collected_rows(&self, unit: usize) -> Area {
+        let StreamExtent { u, u2, v, .. } = self.block;
+        let lines = ((u * u2 * unit).div_ceil(CACHE_LINE) + 3) | 1;
+        let row_bytes = lines * CACHE_LINE;
+        Area { start: 0, rows: v, row_bytes, pitch: row_bytes + in_line(self.v.stride, unit) }
+    }
+
     /// The number of units written.
     pub(crate) fn len(&self) -> usize {
         self.u.len * self.v.len * self.u2.len * self.v2.len
     }
+}
+
+/// Scratch of a streamed transpose: as many planes of rows as a block has iterations of `v2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StreamScratch {
+    /// The rows of the first plane.
+    pub(crate) rows: Area,
+    pub(crate) planes: usize,
+    /// From plane to plane, in bytes.
+    pub(crate) plane_pitch: usize,
+    pub(crate) bytes: usize,
+}
+
+/// A cache line for each of so many rows.
+fn one_line(rows: usize) -> Area {
+    Area { start: 0, rows, row_bytes: CACHE_LINE, pitch: CACHE_LINE }
+}
+
+/// How far a stride of units leads within a cache line, in bytes.
+fn in_line(stride: isize, unit: usize) -> usize {
+    (stride * unit as isize).rem_euclid(CACHE_LINE as isize) as usize
 }
 
 fn lines(u: Side, u2: Side, v: Side, v2: Side, line: usize) -> Lines {
@@ -143,11 +195,18 @@ fn take(outer: &mut Loops<2>, at: Option<usize>, operand: usize) -> Side {
 }
 
 /// Some lines of as many rows as a sweep covers.
-fn collected(u: usize, u2: usize, v: usize, v2: usize, unit: usize, machine: &Machine) -> Block {
+fn collected(
+    u: usize,
+    u2: usize,
+    v: usize,
+    v2: usize,
+    unit: usize,
+    machine: &Machine,
+) -> StreamExtent {
     let rows = ROWS.min(machine.l2 / 4 / COLLECTED).max(1);
     let (u, u2) = extents(u, u2, COLLECTED / unit);
     let (v, v2) = extents(v, v2, rows);
-    Block { u, u2, v, v2 }
+    StreamExtent { u, u2, v, v2 }
 }
 
 /// How much of a loop and of the one that goes on after it makes `target`.

@@ -1,0 +1,105 @@
+//! Cutting copies: the outer loops first, then the innermost step.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::{ADJACENT, Axes, Axis, Divisible};
+use crate::{
+    nest::Loop,
+    plan::{Inner, Side, Streamed, Work},
+};
+
+impl Divisible for Work {
+    fn axes(&self) -> Axes {
+        let outer = self.outer.iter().map(|l| Axis::anywhere(l.len));
+        outer.chain(self.inner.axes(self.starts[0], self.unit)).collect()
+    }
+
+    fn part(&self, axis: usize, start: usize, len: usize) -> Self {
+        let mut part = self.clone();
+        let strides = match axis.checked_sub(self.outer.len()) {
+            None => {
+                part.outer[axis].len = len;
+                self.outer[axis].strides
+            }
+            Some(inner) => part.inner.shorten(inner, len),
+        };
+        for (first, stride) in part.starts.iter_mut().zip(strides) {
+            *first += stride * start as isize * self.unit as isize;
+        }
+        part
+    }
+
+    fn bytes(&self) -> usize {
+        self.outer.iter().map(|l| l.len).product::<usize>() * self.inner.len() * self.unit
+    }
+}
+
+impl Inner {
+    /// The loops of a step whose result starts `start` bytes behind a cache line, in units of so many bytes.
+    fn axes(&self, start: isize, unit: usize) -> SmallVec<[Axis; 4]> {
+        let adjacent = |len| Axis::adjacent(len, start, unit);
+        match *self {
+            Inner::Nothing => smallvec![],
+            Inner::Run { len } | Inner::Fill { len } | Inner::Pick { len, .. } => {
+                smallvec![adjacent(len)]
+            }
+            Inner::Spread { len, .. } => smallvec![Axis::at_multiples(len, ADJACENT)],
+            Inner::Tile { u, v } => smallvec![Axis::at_multiples(v.len, ADJACENT), adjacent(u.len)],
+            Inner::Streamed(ref plan) => plan.axes(),
+            Inner::Grid { outer, inner, run } => {
+                let granule = (ADJACENT / run).max(1);
+                [outer, inner].iter().map(|l| Axis::at_multiples(l.len, granule)).collect()
+            }
+        }
+    }
+
+    /// Shortens a loop of [`axes`](Self::axes) and gives its strides, of the destination and of the source.
+    fn shorten(&mut self, axis: usize, to: usize) -> [isize; 2] {
+        match self {
+            Inner::Nothing => [0, 0],
+            Inner::Run { len } => shorten(len, to, [1, 1]),
+            Inner::Fill { len } => shorten(len, to, [1, 0]),
+            Inner::Pick { len, step } => shorten(len, to, [1, *step]),
+            Inner::Spread { len, step } => shorten(len, to, [*step, 1]),
+            Inner::Tile { v, .. } if axis == 0 => shorten(&mut v.len, to, [v.stride, 1]),
+            Inner::Tile { u, .. } => shorten(&mut u.len, to, [1, u.stride]),
+            Inner::Streamed(plan) => plan.shorten(axis, to),
+            Inner::Grid { outer, .. } if axis == 0 => shorten_loop(outer, to),
+            Inner::Grid { inner, .. } => shorten_loop(inner, to),
+        }
+    }
+}
+
+fn shorten(len: &mut usize, to: usize, strides: [isize; 2]) -> [isize; 2] {
+    *len = to;
+    strides
+}
+
+fn shorten_loop(l: &mut Loop<2>, to: usize) -> [isize; 2] {
+    shorten(&mut l.len, to, l.strides)
+}
+
+impl Streamed {
+    /// Cut along the loop that is slowest in the destination, at a multiple of a block: `v2`, `v`, `u2`, `u`. `u` and `v`
+    /// stay whole while something goes on where they end.
+    fn axes(&self) -> SmallVec<[Axis; 4]> {
+        let Streamed { u, v, u2, v2, block, .. } = self;
+        let whole_unless = |free: bool, side: &Side| if free { side.len } else { 1 };
+        smallvec![
+            Axis::at_multiples(v2.len, block.v2),
+            Axis::at_multiples(whole_unless(v2.len == 1, v), block.v),
+            Axis::at_multiples(u2.len, block.u2),
+            Axis::at_multiples(whole_unless(u2.len == 1, u), block.u),
+        ]
+    }
+
+    fn shorten(&mut self, axis: usize, to: usize) -> [isize; 2] {
+        let Streamed { u, v, u2, v2, .. } = self;
+        match axis {
+            0 => shorten(&mut v2.len, to, [v2.stride, v.len as isize]),
+            1 => shorten(&mut v.len, to, [v.stride, 1]),
+            2 => shorten(&mut u2.len, to, [u.len as isize, u2.stride]),
+            _ => shorten(&mut u.len, to, [1, u.stride]),
+        }
+    }
+}
