@@ -9,6 +9,7 @@ use std::{any::TypeId, marker::PhantomData, mem::MaybeUninit};
 use tensor_core::{Element, Elements, ElementsMut, Layout};
 
 /// What an operation reads: elements of a view, or the very elements that it writes.
+#[derive(Clone, Copy)]
 pub(crate) enum Input<'v, T> {
     /// Elements of a view, which none of the result's are (core's views see to that).
     Elements(Elements<'v, T>),

@@ -203,7 +203,7 @@ impl Kernel for Runs {
                 to,
                 extent.columns * width,
                 Loop { len: extent.rows, strides },
-            )
+            );
         };
     }
 }
@@ -226,7 +226,7 @@ impl<L: Unit> Kernel for Fills<L> {
         let Self { rows, from, to, extent } = self;
         // SAFETY: the invariant.
         unsafe {
-            short_runs::fills(from, to, extent.columns, Loop { len: extent.rows, strides: rows })
+            short_runs::fills(from, to, extent.columns, Loop { len: extent.rows, strides: rows });
         };
     }
 }

@@ -184,7 +184,7 @@ impl Memories<'_> {
     }
 
     /// The same, with accumulators from byte `start` on.
-    fn from_byte(&mut self, start: usize) -> Memories<'_> {
+    fn accumulators_from(&mut self, start: usize) -> Memories<'_> {
         let (_, accumulators) = self.accumulators.reborrow().split_at(start);
         let (halves, block) = (self.halves.reborrow(), self.block.reborrow());
         Memories { accumulators, halves, block }
@@ -273,7 +273,7 @@ impl Piece<'_> {
         self.halved(level, len, origin, memories, pieces, &|len, origin, mut memories, pieces| {
             let pieces = if len == 1 { pieces } else { 1 };
             for at in 0..len {
-                let memories = memories.from_byte(self.accumulator_step(level, at));
+                let memories = memories.accumulators_from(self.accumulator_step(level, at));
                 self.nested(level + 1, self.step(level, at, origin), memories, pieces);
             }
         });
@@ -374,7 +374,7 @@ impl Piece<'_> {
                 };
                 let start = self.accumulator_step(rows, j) + self.accumulator_step(rows + 1, i);
                 let origin = self.step(rows + 1, i, self.step(rows, j, origin));
-                self.through_scratch(part, origin, &mut memories.from_byte(start));
+                self.through_scratch(part, origin, &mut memories.accumulators_from(start));
             }
         }
     }

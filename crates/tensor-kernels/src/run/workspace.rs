@@ -166,7 +166,7 @@ impl<'a> Scratch<'a> {
 
 /// Rows in scratch memory, `pitch` bytes apart.
 ///
-/// Invariant W1: so many rows of so many bytes lie within the scratch that they were taken from; none overlaps another.
+/// Invariant S1: so many rows of so many bytes lie within the scratch that they were taken from; none overlaps another.
 pub(super) struct ScratchRows<'a> {
     first: *mut u8,
     rows: usize,
