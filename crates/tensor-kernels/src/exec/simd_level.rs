@@ -59,6 +59,8 @@ impl SimdLevel {
             Self::V3 => pulp::x86::V3::try_new().is_some(),
             #[cfg(target_arch = "x86_64")]
             Self::V4 => pulp::x86::V4::try_new().is_some(),
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => pulp::aarch64::Neon::try_new().is_some(),
             _ => false,
         }
     }

@@ -2,6 +2,8 @@
 
 use pulp::NullaryFnOnce;
 
+#[cfg(target_arch = "aarch64")]
+use super::aarch64::neon::Neon;
 use super::isa::{Isa, Kernel, Scalar};
 #[cfg(target_arch = "x86_64")]
 use super::x86::{avx2::Avx2, avx512::Avx512};
@@ -19,6 +21,8 @@ pub(crate) fn dispatch<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
         SimdLevel::V3 => compiled_for(Avx2::new().unwrap_or_else(|| missing(level)), kernel),
         #[cfg(target_arch = "x86_64")]
         SimdLevel::V4 => compiled_for(Avx512::new().unwrap_or_else(|| missing(level)), kernel),
+        #[cfg(target_arch = "aarch64")]
+        SimdLevel::Neon => compiled_for(Neon::new().unwrap_or_else(|| missing(level)), kernel),
         _ => missing(level),
     }
 }

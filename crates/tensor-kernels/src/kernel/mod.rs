@@ -7,8 +7,8 @@
 //! once, over registers made of 16-byte pieces, and compiled per instruction set:
 //!
 //! - `portable` is plain Rust, the fallback of every CPU and the last scraps of the others;
-//! - `vector` says what a register can do, `run`, `transpose`, `pick` and `weave` are the kernels over
-//!   any such register, and `v3` and `v4` are the registers of x86-64.
+//! - `generic` says what a register can do (`register`) and has the kernels over any such register;
+//! - `x86` and `aarch64` are the registers of an architecture: AVX2, AVX-512, NEON.
 //!
 //! [`dispatch`] turns a [`SimdLevel`] into an [`Isa`], the proof that the CPU has the instructions,
 //! and compiles a whole [`Kernel`] for it. Everything under it must be `#[inline(always)]`, or it is
@@ -34,13 +34,15 @@
 //!   aligned, its row stride is a multiple of 64 bytes and its rows are whole lines.
 //! - **M5, the CPU.** An [`Isa`] value exists only where its instructions do.
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 mod arg_reduce;
 mod dispatch;
 mod elementwise;
 mod fence;
 mod fold;
 mod function;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod generic;
 mod isa;
 mod pairwise_tree;

@@ -53,7 +53,7 @@ impl Plane {
     }
 
     /// Where destination row `v` starts.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[inline(always)]
     pub(super) fn dst_row(self, v: usize) -> *mut u8 {
         self.dst.wrapping_offset(v as isize * self.dst_step)

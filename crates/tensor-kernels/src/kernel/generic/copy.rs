@@ -2,7 +2,8 @@
 //!
 //! Short runs are one or two overlapping registers, longer ones a loop of registers whose last one
 //! overlaps its neighbour, so no length ends in a crawl. Past [`LIBRARY_BYTES`] a plain copy is the C
-//! library's. A streamed run writes whole lines past the cache and its two ends through it.
+//! library's. A streamed run writes whole lines past the cache and its two ends through it, where the
+//! instruction set has non-temporal stores.
 
 use pulp::NullaryFnOnce;
 
@@ -41,7 +42,7 @@ pub(super) unsafe fn copy<R: Registers>(
     stores: Stores,
 ) {
     match stores {
-        Stores::Stream if bytes >= STREAM_BYTES => {
+        Stores::Stream if R::NON_TEMPORAL && bytes >= STREAM_BYTES => {
             isa.vectorize(StreamedCopy { isa, src, dst, bytes });
         }
         // SAFETY: the caller's contract, and more than a register.

@@ -1,9 +1,10 @@
 //! What the kernels ask of a register.
 //!
 //! A register is one or more *pieces* of 16 bytes. x86 shuffles are cheap inside a piece and dear
-//! across pieces, so no kernel moves bytes across: pieces are put in place while they are loaded
-//! ([`Vector::load_pieces`]), which costs a load and a blend, not a shuffle. The same kernels then fit
-//! registers of 128, 256 and 512 bits.
+//! across pieces, and a register of NEON is a single piece, so no kernel moves bytes across: pieces
+//! are put in place while they are loaded ([`Vector::load_pieces`]), which costs x86 a load and a
+//! blend, not a shuffle, and NEON a load. The same kernels then fit registers of 128, 256 and 512
+//! bits.
 
 use pulp::NullaryFnOnce;
 
@@ -47,7 +48,7 @@ pub(in crate::kernel) trait Vector: Copy {
     /// M2 for `dst[..16 * PIECES]`.
     unsafe fn store(self, dst: *mut u8);
 
-    /// Writes the whole register past the cache.
+    /// Writes the whole register past the cache, if the instruction set [can](Registers::NON_TEMPORAL).
     ///
     /// # Safety
     ///
@@ -121,6 +122,10 @@ pub(in crate::kernel) trait Registers: Copy + Send + Sync {
     type Half: Vector<Token: From<Self>>;
     /// A single piece, for blocks too small for either.
     type Piece: Vector<Token: From<Self>>;
+
+    /// Whether [`Vector::stream`] goes past the cache. Where it is a plain store, no kernel is compiled
+    /// twice for it, and a streamed copy of adjacent bytes is a plain one.
+    const NON_TEMPORAL: bool;
 
     /// Compiles `f` for these instructions.
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output;

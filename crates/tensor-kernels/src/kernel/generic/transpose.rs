@@ -12,8 +12,8 @@
 //! 1. *Tiles* where both extents hold one. The last tile of a row or column overlaps its neighbour
 //!    instead of leaving a remainder. [`STRIP_BYTES`] and [`STRIP_ROWS`] bound how far a sweep along
 //!    the source goes.
-//! 2. *Short source rows*, less than a piece: [`pick`].
-//! 3. *Short destination rows*: [`weave`].
+//! 2. *Short source rows*, less than a piece: [`gather`].
+//! 3. *Short destination rows*: [`interleave`].
 //! 4. Both short: a handful of elements, one by one.
 //!
 //! # Tried and dropped
@@ -127,11 +127,11 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Transpose<R, L> {
     fn call(self) {
         match self.stores {
             // SAFETY: the invariant.
-            Stores::Plain | Stores::Pieces => unsafe {
-                block::<R, L>(self.isa, self.plane, Stores::Plain);
+            Stores::Stream if R::NON_TEMPORAL => unsafe {
+                block::<R, L>(self.isa, self.plane, Stores::Stream);
             },
             // SAFETY: the invariant.
-            Stores::Stream => unsafe { block::<R, L>(self.isa, self.plane, Stores::Stream) },
+            _ => unsafe { block::<R, L>(self.isa, self.plane, Stores::Plain) },
         }
     }
 }

@@ -34,6 +34,8 @@ impl Registers for Avx512 {
     type Half = X256;
     type Piece = X128;
 
+    const NON_TEMPORAL: bool = true;
+
     #[inline(always)]
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
         self.0.vectorize(f)

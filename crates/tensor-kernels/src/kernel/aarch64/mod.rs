@@ -1,0 +1,3 @@
+//! The registers of AArch64.
+
+pub(super) mod neon;

@@ -1,0 +1,141 @@
+//! NEON, also called Advanced SIMD: a register of one piece, and pairs of it up to a cache line.
+//!
+//! A kernel wants whole cache lines, so the widest register is a pair of pairs. Its tiles of 1- and
+//! 2-byte elements need more than the 32 registers of the CPU; the rest goes through the stack.
+//!
+//! Stable Rust has no intrinsic for a non-temporal store of AArch64 (`STNP`, which is only a hint).
+//! So [`Vector::stream`] is a plain store here and [`Registers::fence`] does nothing: plain stores
+//! are visible to whoever acquires what this thread releases afterwards. Streamed kernels still
+//! write whole lines, once each and in order, and CPUs that notice this do not fetch the line first.
+
+use std::arch::aarch64::{uint8x16_t, uint8x16x2_t};
+
+use pulp::{NullaryFnOnce, aarch64, cast};
+
+use crate::kernel::{
+    generic::register::{Join, PIECE, Pair, Registers, Vector},
+    unit::Unit,
+};
+
+/// The proof (M5) that the CPU has NEON.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Neon(aarch64::Neon);
+
+impl Neon {
+    /// The proof, on a CPU that has NEON.
+    pub(in crate::kernel) fn new() -> Option<Self> {
+        aarch64::Neon::try_new().map(Self)
+    }
+}
+
+impl Registers for Neon {
+    type Full = Pair<Pair<N128>>;
+    type Half = Pair<N128>;
+    type Piece = N128;
+
+    const NON_TEMPORAL: bool = false;
+
+    #[inline(always)]
+    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
+        self.0.vectorize(f)
+    }
+
+    #[inline(always)]
+    fn fence(self) {}
+}
+
+/// One piece.
+#[derive(Clone, Copy)]
+pub(in crate::kernel) struct N128 {
+    isa: Neon,
+    bits: uint8x16_t,
+}
+
+impl Vector for N128 {
+    type Token = Neon;
+
+    const PIECES: usize = 1;
+
+    #[inline(always)]
+    fn splat(isa: Neon, piece: [u8; PIECE]) -> Self {
+        Self { isa, bits: cast(piece) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(isa: Neon, src: *const u8) -> Self {
+        // SAFETY: readable by M1; any bits are a register's, and the read asks for no alignment.
+        let bits = unsafe { src.cast::<uint8x16_t>().read_unaligned() };
+        Self { isa, bits }
+    }
+
+    #[inline(always)]
+    unsafe fn load_pieces(isa: Neon, src: *const u8, _step: isize) -> Self {
+        // SAFETY: there is one piece, at `src`, readable by M1.
+        unsafe { Self::load(isa, src) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, dst: *mut u8) {
+        // SAFETY: writable by M2, and the write asks for no alignment.
+        unsafe { dst.cast::<uint8x16_t>().write_unaligned(self.bits) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, dst: *mut u8) {
+        // SAFETY: writable by M2, which is all that a plain store asks for.
+        unsafe { self.store(dst) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_pieces(self, dst: *mut u8, _step: isize) {
+        // SAFETY: there is one piece, at `dst`, writable by M2.
+        unsafe { self.store(dst) }
+    }
+
+    #[inline(always)]
+    fn zip<L: Unit>(self, other: Self) -> [Self; 2] {
+        let (isa, neon, a, b) = (self.isa, self.isa.0.neon, self.bits, other.bits);
+        let halves = match L::WIDTH {
+            1 => [neon.vzip1q_u8(a, b), neon.vzip2q_u8(a, b)],
+            2 => {
+                let (a, b) = (cast(a), cast(b));
+                [cast(neon.vzip1q_u16(a, b)), cast(neon.vzip2q_u16(a, b))]
+            }
+            4 => {
+                let (a, b) = (cast(a), cast(b));
+                [cast(neon.vzip1q_u32(a, b)), cast(neon.vzip2q_u32(a, b))]
+            }
+            8 => {
+                let (a, b) = (cast(a), cast(b));
+                [cast(neon.vzip1q_u64(a, b)), cast(neon.vzip2q_u64(a, b))]
+            }
+            _ => [a, b],
+        };
+        [Self { isa, bits: halves[0] }, Self { isa, bits: halves[1] }]
+    }
+
+    #[inline(always)]
+    fn shuffle(self, index: [u8; PIECE]) -> Self {
+        let isa = self.isa;
+        // An index of 16 or more makes a table look-up write 0, not only one of 128 or more.
+        Self { isa, bits: isa.0.neon.vqtbl1q_u8(self.bits, cast(index)) }
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        let isa = self.isa;
+        Self { isa, bits: isa.0.neon.vorrq_u8(self.bits, other.bits) }
+    }
+}
+
+impl Join for N128 {
+    /// A look-up in both registers: they are bytes 0 to 31 of one table.
+    #[inline(always)]
+    fn join(self, next: Self, back: usize) -> Self {
+        let (isa, neon) = (self.isa, self.isa.0.neon);
+        let bytes: uint8x16_t = cast([0_u8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+        let first = neon.vdupq_n_u8((PIECE - back) as u8);
+        let index = neon.vaddq_u8(bytes, first);
+        Self { isa, bits: neon.vqtbl2q_u8(uint8x16x2_t(self.bits, next.bits), index) }
+    }
+}
