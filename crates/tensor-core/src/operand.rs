@@ -188,10 +188,7 @@ fn relation((from, width): (&Layout, usize), (to, other_width): (&Layout, usize)
     if width == other_width {
         return if same_places(from, to) { Relation::Same } else { found(from.overlap(to)) };
     }
-    match (from.in_bytes(width), to.in_bytes(other_width)) {
-        (Ok(from), Ok(to)) => found(without_bytes(from.overlap(&to))),
-        _ => Relation::Overlap(Overlap::TooHard),
-    }
+    found(without_bytes(from.overlap_in_bytes(width, to, other_width)))
 }
 
 fn found(overlap: Overlap) -> Relation {

@@ -9,6 +9,7 @@
 //! | `texts` | printing tensors too large to print |
 
 mod numbers;
+mod operands;
 mod requests;
 mod texts;
 mod threads;

@@ -207,6 +207,14 @@ fn only_sizes_of_one_expand() {
     let one = Layout::contiguous(&[1]).unwrap();
     assert_eq!(one.expand(&[isize::MAX]).unwrap().numel(), isize::MAX as usize);
     assert_eq!(one.expand(&[0]).unwrap().shape(), [0]);
+    for size in [isize::MAX as usize + 1, usize::MAX - 1, usize::MAX] {
+        let refused = one.broadcast_to(&[size]);
+        let expected =
+            Error::TooLarge { what: "the number of elements", shape: vec![size], strides: vec![] };
+        assert_eq!(refused, Err(expected));
+        assert!(matches!(scalar().broadcast_to(&[size]), Err(Error::TooLarge { .. })));
+        assert!(matches!(one.broadcast_to(&[0, size]), Err(Error::TooLarge { .. })));
+    }
 }
 
 #[test]
