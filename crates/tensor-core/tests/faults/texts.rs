@@ -24,3 +24,16 @@ fn debug_shows_the_layout_and_no_element() {
     let guard = huge.read().unwrap();
     assert_eq!(format!("{:?}", guard.as_view()), format!("TensorView {expected}"));
 }
+
+/// Every dimension is too short to be cut, so a summary would print all 6^24 elements.
+#[test]
+fn fault_a_tensor_of_many_short_dimensions_is_cut_off_with_a_note() {
+    let one = Tensor::full(&[1; 24], 1.5f32).unwrap();
+    let started = Instant::now();
+    let text = one.expand(&[6; 24]).unwrap().to_string();
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert!(text.len() < 4 << 20, "{} characters", text.len());
+    let elements = 6u64.pow(24);
+    let note = format!("first 43690 of {elements} elements)");
+    assert!(text.ends_with(&note), "{}", &text[text.len() - 200..]);
+}
