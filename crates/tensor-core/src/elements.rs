@@ -114,6 +114,12 @@ impl<'a, T: Copy> ElementsMut<'a, T> {
     pub fn reborrow(&mut self) -> ElementsMut<'_, T> {
         ElementsMut { base: self.base, layout: self.layout, life: PhantomData }
     }
+
+    /// The same, with a layout of its own.
+    pub fn into_view(self) -> TensorViewMut<'a, T> {
+        // SAFETY: the same invariants; `self` is gone.
+        unsafe { TensorViewMut::from_raw(self.base, self.layout.clone()) }
+    }
 }
 
 impl<'a, T: Copy> From<&'a TensorView<'_, T>> for Elements<'a, T> {

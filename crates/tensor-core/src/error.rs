@@ -581,6 +581,17 @@ pub enum Error {
         wanted: &'static str,
     },
 
+    /// A tensor to be read through a guard of another storage.
+    #[error(
+        "{op}: operand {operand} has a storage of its own, which this guard does not borrow: use .read() of that tensor"
+    )]
+    OtherStorage {
+        /// The operation.
+        op: &'static str,
+        /// Which of its operands.
+        operand: &'static str,
+    },
+
     /// A memory format that does not fit the rank.
     #[error("required rank {needed} tensor to use {format} format [got rank {ndim}]")]
     FormatRank {

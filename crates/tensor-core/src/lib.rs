@@ -30,6 +30,8 @@
 
 mod any;
 mod buffer;
+#[cfg(doctest)]
+mod compile_faults;
 mod construct;
 mod display;
 mod dtype;

@@ -84,7 +84,9 @@ impl<'a, T: Copy> TensorView<'a, T> {
         Self { base, layout, solid, life: PhantomData }
     }
 
-    fn derive(&self, layout: Layout) -> Result<Self> {
+    /// # Safety
+    /// The layout reaches only elements that this view's layout reaches.
+    unsafe fn derive(&self, layout: Layout) -> Result<Self> {
         debug_assert!(within(&self.layout, &layout));
         Ok(Self { base: self.base, layout, solid: self.solid, life: PhantomData })
     }
@@ -194,7 +196,9 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
         Self { base, layout, life: PhantomData }
     }
 
-    fn derive(self, layout: Layout) -> Result<Self> {
+    /// # Safety
+    /// The layout reaches only elements that this view's layout reaches.
+    unsafe fn derive(self, layout: Layout) -> Result<Self> {
         debug_assert!(within(&self.layout, &layout));
         check_injective(&layout)?;
         Ok(Self { base: self.base, layout, life: PhantomData })
@@ -282,7 +286,8 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
         let rest = self.shape()[axis].saturating_sub(at);
         let first = self.layout.narrow(dim, 0, at)?;
         let second = self.layout.narrow(dim, at as isize, rest)?;
-        // Invariant 3: the indices of the two parts are different, so their elements are.
+        // Both parts reach only elements of the view. The indices of the one are not those of the other, so neither are their elements
+        // (invariant 3), and nobody else reaches them (invariant 2).
         let part = |layout| Self { base: self.base, layout, life: PhantomData };
         Ok((part(first), part(second)))
     }
