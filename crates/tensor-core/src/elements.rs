@@ -23,6 +23,15 @@ pub struct ElementsMut<'a, T> {
     life: PhantomData<&'a mut T>,
 }
 
+// SAFETY: as of a view: a shared reference to the elements.
+unsafe impl<T: Sync> Send for Elements<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Elements<'_, T> {}
+// SAFETY: as of a mutable view: a unique reference to the elements.
+unsafe impl<T: Send> Send for ElementsMut<'_, T> {}
+// SAFETY: through `&ElementsMut` no element can be reached.
+unsafe impl<T: Sync> Sync for ElementsMut<'_, T> {}
+
 impl<'a, T: Copy> Elements<'a, T> {
     /// Elements of a slice.
     ///

@@ -79,6 +79,9 @@ fn transforms(layout: &Layout, [a, b, c]: [isize; 3]) -> Vec<tensor_core::Result
         layout.diagonal(a, 0, 1),
         layout.unfold(a, size, step),
         layout.unfold(a, 1, step),
+        layout.expand(&[a, b, c]),
+        layout.expand(&[a, -1, -1]),
+        layout.broadcast_to(&[size, step]),
     ];
     for pieces in pieces(layout, a, size, step) {
         results.extend(pieces.unwrap_or_default().into_iter().take(9).map(Ok));
@@ -109,9 +112,6 @@ fn pieces(
 fn enlargements(layout: &Layout, [a, b, c]: [isize; 3]) -> Vec<tensor_core::Result<Layout>> {
     let (size, offset) = (b.unsigned_abs(), c.unsigned_abs());
     vec![
-        layout.expand(&[a, b, c]),
-        layout.expand(&[a, -1, -1]),
-        layout.broadcast_to(&[size, offset]),
         layout.as_strided(&[size], &[a], Some(offset)),
         layout.preserved(),
         Layout::elementwise(&[layout, layout]),
