@@ -19,10 +19,13 @@ const MIB: usize = 1 << 20;
 static ANSWERED: AtomicUsize = AtomicUsize::new(0);
 static HELD_UP: AtomicUsize = AtomicUsize::new(0);
 
-/// Asks from another thread, and waits for the answer.
+/// Asks from another thread, and waits for the answer; long, for threads can be slow to start.
 fn ask_meanwhile() {
+    if HELD_UP.load(SeqCst) > 0 {
+        return;
+    }
     let asking = thread::spawn(spare_memory);
-    let deadline = Instant::now() + Duration::from_millis(200);
+    let deadline = Instant::now() + Duration::from_secs(5);
     while !asking.is_finished() && Instant::now() < deadline {
         thread::yield_now();
     }
