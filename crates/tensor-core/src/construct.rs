@@ -10,15 +10,9 @@ impl<T: Element, K> TensorBase<T, K> {
     /// # Errors
     /// [`Error::ElementCount`] if the vector's length is not the shape's number of elements.
     pub fn from_vec(values: Vec<T>, shape: &[usize]) -> Result<Self> {
-        let layout = Layout::contiguous(shape)?;
-        if layout.numel() != values.len() {
-            return Err(Error::ElementCount {
-                shape: shape.to_vec(),
-                needed: layout.numel(),
-                given: values.len(),
-            });
-        }
-        Ok(Self::from_storage(Storage::from_vec(values), layout))
+        let layout = row_major(shape, values.len())?;
+        // SAFETY: a vector's elements are aligned and initialised, and there are as many as the layout has.
+        Ok(unsafe { Self::from_storage(Storage::from_vec(values), layout) })
     }
 
     /// A tensor of any layout over a vector's memory: NumPy's Fortran-order arrays, rows with padding.
@@ -27,7 +21,8 @@ impl<T: Element, K> TensorBase<T, K> {
     /// [`Error::OutOfBounds`] if the layout reaches beyond the vector.
     pub fn from_vec_with_layout(values: Vec<T>, layout: Layout) -> Result<Self> {
         layout.check_within(values.len(), size_of::<T>())?;
-        Ok(Self::from_storage(Storage::from_vec(values), layout))
+        // SAFETY: a vector's elements are aligned and initialised, and the layout's lie among them as just checked.
+        Ok(unsafe { Self::from_storage(Storage::from_vec(values), layout) })
     }
 
     /// A copy of a slice in row-major order. [`TensorView::new`] views it without copying.
@@ -35,16 +30,8 @@ impl<T: Element, K> TensorBase<T, K> {
     /// # Errors
     /// [`Error::ElementCount`], or no memory.
     pub fn from_slice(values: &[T], shape: &[usize]) -> Result<Self> {
-        let given = values.len();
+        let layout = row_major(shape, values.len())?;
         let mut left = values.iter();
-        let layout = Layout::contiguous(shape)?;
-        if layout.numel() != given {
-            return Err(Error::ElementCount {
-                shape: shape.to_vec(),
-                needed: layout.numel(),
-                given,
-            });
-        }
         Self::filled(layout, || *left.next().expect("as many values as elements"))
     }
 
@@ -66,7 +53,8 @@ impl<T: Element, K> TensorBase<T, K> {
     {
         let layout = Layout::contiguous(shape)?;
         let storage = Storage::zeroed(layout.dense_bytes(size_of::<T>())?, align_of::<T>())?;
-        Ok(Self::from_storage(storage, layout))
+        // SAFETY: the storage is aligned for `T` and as large as the layout needs; all zeros are a `T`.
+        Ok(unsafe { Self::from_storage(storage, layout) })
     }
 
     /// A row-major tensor whose elements are computed from their indices (NumPy: `fromfunction`).
@@ -121,6 +109,15 @@ impl<T: Element, K> TensorBase<T, K> {
         let len = T::count(start, end, step)?;
         let mut at = 0..len;
         Self::filled(Layout::contiguous(&[len])?, || T::term(start, step, at.next().unwrap_or(0)))
+    }
+}
+
+/// The row-major layout of so many elements.
+fn row_major(shape: &[usize], given: usize) -> Result<Layout> {
+    let layout = Layout::contiguous(shape)?;
+    match layout.numel() {
+        needed if needed == given => Ok(layout),
+        needed => Err(Error::ElementCount { shape: shape.to_vec(), needed, given }),
     }
 }
 

@@ -30,6 +30,12 @@ pub trait Element: Copy + bytemuck::NoUninit + Send + Sync + 'static {}
 
 impl<T: Copy + bytemuck::NoUninit + Send + Sync + 'static> Element for T {}
 
+/// Refuses types of size zero when a program is compiled: `const { assert_occupies_memory::<T>() }`
+/// stands wherever a storage is divided into elements.
+pub(crate) const fn assert_occupies_memory<T>() {
+    assert!(size_of::<T>() > 0, "an element occupies at least one byte");
+}
+
 /// An element type with a [`DType`]: the ones PyTorch has too, and no others.
 ///
 /// The trait is sealed, and with it all traits of arithmetic: what computes relies on the size and the alignment of these types, and on one type for

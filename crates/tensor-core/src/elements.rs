@@ -23,6 +23,15 @@ pub struct ElementsMut<'a, T> {
     life: PhantomData<&'a mut T>,
 }
 
+// SAFETY: as of a view: a shared reference to the elements.
+unsafe impl<T: Sync> Send for Elements<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Elements<'_, T> {}
+// SAFETY: as of a mutable view: a unique reference to the elements.
+unsafe impl<T: Send> Send for ElementsMut<'_, T> {}
+// SAFETY: through `&ElementsMut` no element can be reached.
+unsafe impl<T: Sync> Sync for ElementsMut<'_, T> {}
+
 impl<'a, T: Copy> Elements<'a, T> {
     /// Elements of a slice.
     ///
@@ -113,6 +122,12 @@ impl<'a, T: Copy> ElementsMut<'a, T> {
     #[inline]
     pub fn reborrow(&mut self) -> ElementsMut<'_, T> {
         ElementsMut { base: self.base, layout: self.layout, life: PhantomData }
+    }
+
+    /// The same, with a layout of its own.
+    pub fn into_view(self) -> TensorViewMut<'a, T> {
+        // SAFETY: the same invariants; `self` is gone.
+        unsafe { TensorViewMut::from_raw(self.base, self.layout.clone()) }
     }
 }
 

@@ -85,7 +85,7 @@ pub enum Error {
     UnflattenEmpty,
 
     /// A dimension that the tensor does not have.
-    #[error("{} [{op}]", range_text(*.dim, *.range as isize))]
+    #[error("{} [{op}]", range_text(*.dim, *.range))]
     DimOutOfRange {
         /// The operation.
         op: &'static str,
@@ -581,6 +581,17 @@ pub enum Error {
         wanted: &'static str,
     },
 
+    /// A tensor to be read through a guard of another storage.
+    #[error(
+        "{op}: operand {operand} has a storage of its own, which this guard does not borrow: use .read() of that tensor"
+    )]
+    OtherStorage {
+        /// The operation.
+        op: &'static str,
+        /// Which of its operands.
+        operand: &'static str,
+    },
+
     /// A memory format that does not fit the rank.
     #[error("required rank {needed} tensor to use {format} format [got rank {ndim}]")]
     FormatRank {
@@ -655,13 +666,11 @@ pub enum Error {
     },
 }
 
-fn range_text(dim: isize, range: isize) -> String {
-    match range {
-        0 => format!("Dimension specified as {dim} but tensor has no dimensions"),
-        _ => format!(
-            "Dimension out of range (expected to be in range of [{}, {}], but got {dim})",
-            -range,
-            range - 1
+fn range_text(dim: isize, range: usize) -> String {
+    match range.checked_sub(1) {
+        None => format!("Dimension specified as {dim} but tensor has no dimensions"),
+        Some(last) => format!(
+            "Dimension out of range (expected to be in range of [-{range}, {last}], but got {dim})"
         ),
     }
 }
@@ -681,9 +690,9 @@ fn strides_text(strides: &[isize]) -> String {
 
 fn seam_text(strides: &[isize], seam: usize, expected: isize) -> String {
     let before = seam.saturating_sub(1);
+    let stride = strides.get(before).map_or_else(|| "unknown".to_owned(), isize::to_string);
     format!(
-        "dimensions {before} and {seam} are not adjacent in memory: stride of dimension {before} is {}, but {expected} would be needed",
-        strides[before]
+        "dimensions {before} and {seam} are not adjacent in memory: stride of dimension {before} is {stride}, but {expected} would be needed"
     )
 }
 

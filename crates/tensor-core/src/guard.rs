@@ -1,12 +1,10 @@
 //! Run-time borrows: who may touch a storage's elements, while a guard lives.
 
-use std::marker::PhantomData;
-
 use atomic_refcell::{AtomicRef, AtomicRefMut};
 
 use crate::{
-    Beside, Element, Elements, ElementsMut, Error, Layout, Overlap, Result, Storage, TensorBase,
-    TensorView, TensorViewMut, view::check_injective,
+    Beside, Element, Elements, ElementsMut, Error, Handle, Overlap, Result, TensorBase, TensorView,
+    TensorViewMut, view::check_injective,
 };
 
 impl<T: Element, K> TensorBase<T, K> {
@@ -15,7 +13,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// # Errors
     /// [`Error::Borrowed`] while a write guard of the same storage is alive.
     pub fn read(&self) -> Result<TensorRef<'_, T>> {
-        TensorRef::of(self.storage(), self.layout())
+        TensorRef::of(Handle::of(self))
     }
 
     /// Borrows the storage for writing: one writer, no readers.
@@ -23,7 +21,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// # Errors
     /// [`Error::Borrowed`] while another guard of the same storage is alive.
     pub fn write(&self) -> Result<TensorRefMut<'_, T>> {
-        TensorRefMut::of(self.storage(), self.layout())
+        TensorRefMut::of(Handle::of(self))
     }
 }
 
@@ -36,16 +34,14 @@ impl<T: Element, K> TensorBase<T, K> {
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
 pub struct TensorRef<'a, T> {
-    storage: &'a Storage,
-    layout: &'a Layout,
+    tensor: Handle<'a, T>,
+    /// Of the tensor's storage.
     _borrow: AtomicRef<'a, ()>,
-    element: PhantomData<T>,
 }
 
 impl<'a, T: Element> TensorRef<'a, T> {
-    /// Of a tensor's storage and layout.
-    pub(crate) fn of(storage: &'a Storage, layout: &'a Layout) -> Result<Self> {
-        Ok(Self { storage, layout, _borrow: storage.borrow()?, element: PhantomData })
+    pub(crate) fn of(tensor: Handle<'a, T>) -> Result<Self> {
+        Ok(Self { tensor, _borrow: tensor.storage().borrow()? })
     }
 
     /// The elements.
@@ -55,33 +51,31 @@ impl<'a, T: Element> TensorRef<'a, T> {
 
     /// The elements, without a layout of their own.
     pub fn as_elements(&self) -> Elements<'_, T> {
-        let base = self.storage.start().cast();
-        // SAFETY: the tensor's elements lie in its storage, aligned and initialised; the borrow keeps writers out while `self` lives.
-        unsafe { Elements::from_raw(base, self.layout, true) }
+        // SAFETY: the tensor's elements lie in its storage, all of which is initialised; the borrow keeps writers out while `self` lives.
+        unsafe { Elements::from_raw(self.tensor.base(), self.tensor.layout(), true) }
     }
 }
 
 /// Write access to a tensor's elements while it lives.
 pub struct TensorRefMut<'a, T> {
-    storage: &'a Storage,
-    layout: &'a Layout,
+    tensor: Handle<'a, T>,
+    /// Of the tensor's storage.
     _borrow: AtomicRefMut<'a, ()>,
-    element: PhantomData<T>,
 }
 
 impl<'a, T: Element> TensorRefMut<'a, T> {
-    /// Of a tensor's storage and layout.
-    pub(crate) fn of(storage: &'a Storage, layout: &'a Layout) -> Result<Self> {
-        Ok(Self { storage, layout, _borrow: storage.borrow_mut()?, element: PhantomData })
+    pub(crate) fn of(tensor: Handle<'a, T>) -> Result<Self> {
+        Ok(Self { tensor, _borrow: tensor.storage().borrow_mut()? })
     }
 
     /// The elements, and what tensors of the same storage are opened with beside them.
     pub(crate) fn split(&mut self) -> Result<(ElementsMut<'_, T>, Beside<'_>)> {
-        check_injective(self.layout)?;
-        let beside = Beside::elements(self.storage, self.layout, size_of::<T>());
-        let base = self.storage.start().cast();
+        let tensor = self.tensor;
+        check_injective(tensor.layout())?;
         // SAFETY: the tensor's elements lie in its storage; the borrow keeps everybody else out while `self` lives; injective as just checked.
-        Ok((unsafe { ElementsMut::from_raw(base, self.layout) }, beside))
+        let written = unsafe { ElementsMut::from_raw(tensor.base(), tensor.layout()) };
+        // SAFETY: the borrow is the only one, and `&mut self` gives out no other way to write while the result lives.
+        Ok((written, unsafe { Beside::elements(tensor) }))
     }
 
     /// The elements, to write.
@@ -89,10 +83,8 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
     /// # Errors
     /// [`Error::WriteOverlap`] if two indices share an element, as in an expanded tensor.
     pub fn as_view_mut(&mut self) -> Result<TensorViewMut<'_, T>> {
-        check_injective(self.layout)?;
-        let base = self.storage.start().cast();
-        // SAFETY: the tensor's elements lie in its storage; the borrow keeps everybody else out while `self` lives; injective as just checked.
-        Ok(unsafe { TensorViewMut::from_raw(base, self.layout.clone()) })
+        let (written, _) = self.split()?;
+        Ok(written.into_view())
     }
 
     /// The elements, to write, beside another tensor of the same storage, to read; they must not share an element.
@@ -109,20 +101,17 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::WriteOverlap`]; [`Error::ReadWriteOverlap`] with an index of each that meet; [`Error::Borrowed`] if the other tensor
+    /// [`Error::WriteOverlap`]; [`Error::ReadWriteOverlap`] with an index of each that meet; [`Error::OtherStorage`] if the other tensor
     /// has a storage of its own, which this guard does not guard.
     pub fn as_view_pair<K>(
         &mut self,
         op: &'static str,
         input: &TensorBase<T, K>,
     ) -> Result<(TensorView<'_, T>, TensorViewMut<'_, T>)> {
-        if !self.storage.same(input.storage()) {
-            return Err(Error::Borrowed {
-                held: "by nobody",
-                wanted: "through the guard of another storage",
-            });
+        if !self.tensor.storage().same(input.storage()) {
+            return Err(Error::OtherStorage { op, operand: "input" });
         }
-        match input.layout().overlap(self.layout) {
+        match input.layout().overlap(self.tensor.layout()) {
             Overlap::No => {}
             overlap => {
                 return Err(Error::ReadWriteOverlap {
@@ -132,9 +121,9 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
                 });
             }
         }
-        let base = self.storage.start().cast();
+        let (base, layout) = (Handle::of(input).base(), input.layout().clone());
         // SAFETY: the input's elements lie in the storage that `self` borrows; they are disjoint from those that can be written.
-        let read = unsafe { TensorView::from_raw(base, input.layout().clone(), false) };
+        let read = unsafe { TensorView::from_raw(base, layout, false) };
         Ok((read, self.as_view_mut()?))
     }
 }

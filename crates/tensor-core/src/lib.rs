@@ -30,6 +30,8 @@
 
 mod any;
 mod buffer;
+#[cfg(doctest)]
+mod compile_faults;
 mod construct;
 mod display;
 mod dtype;
@@ -38,6 +40,7 @@ mod elements;
 mod error;
 mod guard;
 mod index;
+mod iter;
 mod layout;
 mod methods;
 mod operand;
@@ -58,6 +61,7 @@ pub use elements::{Elements, ElementsMut};
 pub use error::{Error, Result};
 pub use guard::{TensorRef, TensorRefMut};
 pub use index::{Index, NewAxis, Slice};
+pub use iter::{Iter, IterMut};
 pub use layout::{ContiguityTrace, Layout, Offsets, Over, Overlap, Reduced, Runs};
 pub use operand::{Beside, Handle, Opened, Operand, Reading, Relation, Target, Writing};
 pub use operators::{AssignKernel, Bare, BinaryKernel, UnaryKernel, op};
@@ -65,4 +69,4 @@ pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape};
 pub use storage::{ALIGNMENT, Storage, Uninit};
 pub use strides::{MemoryFormat, contiguous_strides, format_strides, fortran_strides};
 pub use tensor::{Tensor, TensorBase};
-pub use view::{Iter, IterMut, TensorView, TensorViewMut};
+pub use view::{TensorView, TensorViewMut};

@@ -3,7 +3,7 @@
 //! A computing crate takes an [`Operand`] where a tensor, a view or a single value may stand, and a [`Target`] where a tensor or a mutable view may.
 //! Here they are opened: borrowed at run time if they are tensors. Whether an operand meets the target is decided then, before anything is written.
 
-use std::{fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData, ptr::NonNull};
 
 use crate::{
     Element, Elements, ElementsMut, Error, Layout, Overlap, Result, Storage, TensorBase, TensorRef,
@@ -40,11 +40,14 @@ pub enum Target<'a, T> {
     Elements(ElementsMut<'a, T>),
 }
 
-/// A tensor of elements `T`, whatever computes its operators.
+/// A tensor of elements `T`, whatever computes its operators. Who has one has the proof of a tensor's invariants.
+///
+/// # Invariants
+/// Those of [`TensorBase`].
 pub struct Handle<'a, T> {
     storage: &'a Storage,
     layout: &'a Layout,
-    element: PhantomData<T>,
+    element: PhantomData<fn(T) -> T>,
 }
 
 impl<T> Clone for Handle<'_, T> {
@@ -62,7 +65,7 @@ impl<T> fmt::Debug for Handle<'_, T> {
 }
 
 impl<'a, T: Element> Handle<'a, T> {
-    fn of<K>(tensor: &'a TensorBase<T, K>) -> Self {
+    pub(crate) fn of<K>(tensor: &'a TensorBase<T, K>) -> Self {
         Self { storage: tensor.storage(), layout: tensor.layout(), element: PhantomData }
     }
 
@@ -76,7 +79,16 @@ impl<'a, T: Element> Handle<'a, T> {
     /// # Errors
     /// [`Error::Borrowed`].
     pub fn read(&self) -> Result<TensorRef<'a, T>> {
-        TensorRef::of(self.storage, self.layout)
+        TensorRef::of(*self)
+    }
+
+    pub(crate) fn storage(&self) -> &'a Storage {
+        self.storage
+    }
+
+    /// Where the storage starts: valid for reads of `T` at every offset of the layout, while the storage is borrowed.
+    pub(crate) fn base(&self) -> NonNull<T> {
+        self.storage.start().cast()
     }
 }
 
@@ -188,10 +200,7 @@ fn relation((from, width): (&Layout, usize), (to, other_width): (&Layout, usize)
     if width == other_width {
         return if same_places(from, to) { Relation::Same } else { found(from.overlap(to)) };
     }
-    match (from.in_bytes(width), to.in_bytes(other_width)) {
-        (Ok(from), Ok(to)) => found(without_bytes(from.overlap(&to))),
-        _ => Relation::Overlap(Overlap::TooHard),
-    }
+    found(without_bytes(from.overlap_in_bytes(width, to, other_width)))
 }
 
 fn found(overlap: Overlap) -> Relation {
@@ -273,9 +282,7 @@ impl<'a, T: Element> Target<'a, T> {
     #[inline]
     pub fn open(self) -> Result<Writing<'a, T>> {
         Ok(match self {
-            Self::Tensor(tensor) => {
-                Writing::Guard(TensorRefMut::of(tensor.storage, tensor.layout)?)
-            }
+            Self::Tensor(tensor) => Writing::Guard(TensorRefMut::of(tensor)?),
             Self::Elements(elements) => Writing::Elements(elements),
         })
     }
@@ -308,6 +315,8 @@ pub struct Beside<'a> {
     written: Option<Written<'a>>,
 }
 
+/// # Invariant
+/// While `'a` lasts nobody writes any element of the storage but those of the layout.
 #[derive(Clone, Copy)]
 struct Written<'a> {
     storage: &'a Storage,
@@ -321,9 +330,13 @@ impl<'a> Beside<'a> {
         Self { written: None }
     }
 
-    /// The elements of a tensor, of which the caller holds the only borrow while `'a` lasts.
-    pub(crate) fn elements(storage: &'a Storage, layout: &'a Layout, width: usize) -> Self {
-        Self { written: Some(Written { storage, layout, width }) }
+    /// The elements of a tensor.
+    ///
+    /// # Safety
+    /// While `'a` lasts nobody writes any element of the tensor's storage but those of the tensor.
+    pub(crate) unsafe fn elements<T: Element>(tensor: Handle<'a, T>) -> Self {
+        let Handle { storage, layout, .. } = tensor;
+        Self { written: Some(Written { storage, layout, width: size_of::<T>() }) }
     }
 }
 
@@ -338,9 +351,9 @@ impl<'a> Written<'a> {
         match relation((tensor.layout, size_of::<T>()), (self.layout, self.width)) {
             Relation::Same => Ok(Opened::Target),
             Relation::Apart => {
-                let base = self.storage.start().cast();
-                // SAFETY: the tensor's elements lie in its storage, which is borrowed for `'a`; those that are written are others.
-                let elements = unsafe { Elements::from_raw(base, tensor.layout, false) };
+                // SAFETY: a tensor's elements lie in its storage, aligned and initialised. It is the storage that is being written; but the elements
+                // that are, the invariant's, are none of the tensor's, as just found.
+                let elements = unsafe { Elements::from_raw(tensor.base(), tensor.layout, false) };
                 Ok(Opened::Elements(Reading::Elements(elements)))
             }
             Relation::Overlap(overlap) => {

@@ -27,6 +27,14 @@ pub(crate) fn too_large(what: &'static str, shape: &[usize]) -> Error {
     Error::TooLarge { what, shape: shape.to_vec(), strides: Vec::new() }
 }
 
+/// An empty list with room for so many views.
+pub(crate) fn reserved<T>(count: usize) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    let bytes = count.saturating_mul(size_of::<T>());
+    list.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    Ok(list)
+}
+
 /// Turns a dimension counted from either end into one counted from the front.
 pub(crate) fn wrap_dim(op: &'static str, dim: isize, range: usize) -> Result<usize> {
     let wrapped = if dim < 0 { dim.checked_add_unsigned(range) } else { Some(dim) };

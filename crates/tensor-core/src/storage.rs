@@ -11,6 +11,7 @@ use atomic_refcell::{AtomicRef, AtomicRefCell, AtomicRefMut};
 
 use crate::{
     Element, ElementsMut, Error, Layout, Result, TensorBase, TensorViewMut, buffer::Buffer,
+    element::assert_occupies_memory,
 };
 
 /// Fresh buffers start at a multiple of this many bytes: a cache line, and the widest vector register.
@@ -35,7 +36,6 @@ impl Storage {
     }
 
     pub(crate) fn from_vec<T: Element>(values: Vec<T>) -> Self {
-        const { assert!(size_of::<T>() > 0, "an element occupies at least one byte") };
         Self::new(Buffer::adopt(values))
     }
 
@@ -55,6 +55,11 @@ impl Storage {
     /// The size in bytes (PyTorch: `untyped_storage().nbytes()`).
     pub fn bytes(&self) -> usize {
         self.shared.buffer.bytes()
+    }
+
+    /// The number of elements `T` that it has room for.
+    pub(crate) fn len<T>(&self) -> usize {
+        self.bytes() / size_of::<T>()
     }
 
     /// Is this the same buffer? (PyTorch: equal `untyped_storage().data_ptr()`)
@@ -92,6 +97,9 @@ impl Storage {
 /// assert_eq!(tensor.get(&[1, 2])?, 5.0);
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
+///
+/// # Invariant
+/// The layout is dense from offset 0, and the buffer is aligned for `T` and as large as the layout's elements.
 pub struct Uninit<T> {
     buffer: Buffer,
     layout: Layout,
@@ -104,7 +112,7 @@ impl<T: Element> Uninit<T> {
     /// # Errors
     /// More bytes than `isize::MAX`, no memory, or a layout that is not dense from offset 0 (gaps would stay unwritten).
     pub fn new(layout: Layout) -> Result<Self> {
-        const { assert!(size_of::<T>() > 0, "an element occupies at least one byte") };
+        const { assert_occupies_memory::<T>() };
         if !layout.is_dense() || layout.offset() != 0 {
             let (shape, strides) = (layout.shape().to_vec(), layout.strides().to_vec());
             return Err(Error::NotDense { shape, strides, offset: layout.offset() });
@@ -116,15 +124,14 @@ impl<T: Element> Uninit<T> {
 
     /// Where to write.
     pub fn as_view_mut(&mut self) -> TensorViewMut<'_, MaybeUninit<T>> {
-        let start = self.buffer.start().cast();
-        // SAFETY: buffer invariant 1; the layout is dense within its bytes, so injective; `&mut self` makes the access exclusive.
-        unsafe { TensorViewMut::from_raw(start, self.layout.clone()) }
+        self.as_elements_mut().into_view()
     }
 
     /// Where to write, without a layout of its own.
     pub fn as_elements_mut(&mut self) -> ElementsMut<'_, MaybeUninit<T>> {
         let start = self.buffer.start().cast();
-        // SAFETY: buffer invariant 1; the layout is dense within its bytes, so injective; `&mut self` makes the access exclusive.
+        // SAFETY: buffer invariant 1: the layout's elements fill the buffer, each place once; to be uninitialised is a value of theirs; `&mut self`
+        // makes the access exclusive.
         unsafe { ElementsMut::from_raw(start, &self.layout) }
     }
 
@@ -133,6 +140,7 @@ impl<T: Element> Uninit<T> {
     /// # Safety
     /// Every element has been written.
     pub unsafe fn assume_init<K>(self) -> TensorBase<T, K> {
-        TensorBase::from_storage(Storage::new(self.buffer), self.layout)
+        // SAFETY: the invariant; the caller has written every element.
+        unsafe { TensorBase::from_storage(Storage::new(self.buffer), self.layout) }
     }
 }

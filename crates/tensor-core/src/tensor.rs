@@ -4,6 +4,7 @@ use std::{fmt, marker::PhantomData};
 
 use crate::{
     Bare, Element, Error, Layout, Result, Scalar, Storage, TensorView, display,
+    element::assert_occupies_memory,
     methods::{piece_methods, view_methods},
     view::describe,
 };
@@ -30,29 +31,39 @@ pub type Tensor<T> = TensorBase<T, Bare>;
 ///
 /// The second parameter names what computes the tensor's operators, as a vector's second names its allocator; the aliases
 /// named `Tensor` fill it in.
+///
+/// # Invariants
+/// 1. The storage is aligned for `T`, and all of it holds initialised elements `T`, from its start on; so it does for every tensor that shares it.
+/// 2. Every element of the layout lies in the storage.
+/// 3. It is invariant in `T`: one tensor writes what another one reads, so neither may see the elements as a supertype or subtype.
 pub struct TensorBase<T, K> {
-    /// Every element of the layout lies in the storage, is aligned and initialised.
     storage: Storage,
     layout: Layout,
-    marker: PhantomData<fn() -> (T, K)>,
+    element: PhantomData<fn(T) -> T>,
+    kernels: PhantomData<fn() -> K>,
 }
 
 impl<T, K> Clone for TensorBase<T, K> {
     fn clone(&self) -> Self {
-        Self { storage: self.storage.clone(), layout: self.layout.clone(), marker: PhantomData }
+        let (storage, layout) = (self.storage.clone(), self.layout.clone());
+        Self { storage, layout, element: PhantomData, kernels: PhantomData }
     }
 }
 
 impl<T: Element, K> TensorBase<T, K> {
-    pub(crate) fn from_storage(storage: Storage, layout: Layout) -> Self {
-        debug_assert!(
-            layout.check_within(storage.bytes() / size_of::<T>(), size_of::<T>()).is_ok()
-        );
-        Self { storage, layout, marker: PhantomData }
+    /// # Safety
+    /// Invariants 1 and 2.
+    pub(crate) unsafe fn from_storage(storage: Storage, layout: Layout) -> Self {
+        const { assert_occupies_memory::<T>() };
+        debug_assert!(layout.check_within(storage.len::<T>(), size_of::<T>()).is_ok());
+        Self { storage, layout, element: PhantomData, kernels: PhantomData }
     }
 
-    fn derive(&self, layout: Layout) -> Result<Self> {
-        Ok(Self::from_storage(self.storage.clone(), layout))
+    /// # Safety
+    /// Every element of the layout lies in the storage.
+    unsafe fn derive(&self, layout: Layout) -> Result<Self> {
+        // SAFETY: invariant 1, of this tensor; invariant 2 is the caller's promise.
+        Ok(unsafe { Self::from_storage(self.storage.clone(), layout) })
     }
 
     view_methods!(self, &self);
@@ -73,18 +84,14 @@ impl<T: Element, K> TensorBase<T, K> {
         self.storage.as_ptr().cast::<T>().wrapping_add(self.layout.offset())
     }
 
-    /// The number of elements that the storage has room for.
-    fn storage_len(&self) -> usize {
-        self.storage.bytes() / size_of::<T>()
-    }
-
     /// The same storage under any layout; strides may be negative.
     ///
     /// # Errors
     /// [`Error::OutOfBounds`] if the layout reaches beyond the storage.
     pub fn with_layout(&self, layout: Layout) -> Result<Self> {
-        layout.check_within(self.storage_len(), size_of::<T>())?;
-        self.derive(layout)
+        layout.check_within(self.storage.len::<T>(), size_of::<T>())?;
+        // SAFETY: as just checked.
+        unsafe { self.derive(layout) }
     }
 
     /// The same storage under sizes and non-negative strides (PyTorch: `as_strided`). The offset defaults to this tensor's.
@@ -128,7 +135,9 @@ impl<T: Element, K> TensorBase<T, K> {
         if !address.is_multiple_of(align_of::<U>()) {
             return Err(Error::Misaligned { address, align: align_of::<U>() });
         }
-        Ok(TensorBase::from_storage(self.storage.clone(), layout))
+        // SAFETY: all of the storage holds initialised elements `T`, so bytes, of which any make a `U`, as both are `Pod`; it is aligned for `U` as
+        // just checked. The layout covers the bytes that this one does.
+        Ok(unsafe { TensorBase::from_storage(self.storage.clone(), layout) })
     }
 
     /// The element at `index` (PyTorch: `t[i, j].item()`).
@@ -146,7 +155,9 @@ impl<T: Element, K> TensorBase<T, K> {
     pub fn set(&self, index: &[usize], value: T) -> Result<()> {
         let offset = self.layout.offset_of(index)?;
         // One element cannot overlap itself, so any tensor may be written this way, an expanded one too.
-        let single = self.derive(Layout::new(&[], &[], offset)?)?;
+        let layout = Layout::new(&[], &[], offset)?;
+        // SAFETY: the offset is one of this tensor's (invariant 2).
+        let single = unsafe { self.derive(layout) }?;
         *single.write()?.as_view_mut()?.get_mut(&[])? = value;
         Ok(())
     }

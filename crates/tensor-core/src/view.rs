@@ -6,7 +6,7 @@
 use std::{fmt, marker::PhantomData, ops, ptr::NonNull};
 
 use crate::{
-    Error, Layout, Offsets, Overlap, Result,
+    Error, Iter, IterMut, Layout, Overlap, Result,
     methods::{piece_methods, view_methods},
     shape::wrap_dim,
 };
@@ -84,7 +84,9 @@ impl<'a, T: Copy> TensorView<'a, T> {
         Self { base, layout, solid, life: PhantomData }
     }
 
-    fn derive(&self, layout: Layout) -> Result<Self> {
+    /// # Safety
+    /// The layout reaches only elements that this view's layout reaches.
+    unsafe fn derive(&self, layout: Layout) -> Result<Self> {
         debug_assert!(within(&self.layout, &layout));
         Ok(Self { base: self.base, layout, solid: self.solid, life: PhantomData })
     }
@@ -137,7 +139,7 @@ impl<'a, T: Copy> TensorView<'a, T> {
 
     /// The elements in logical order.
     pub fn iter(&self) -> Iter<'a, T> {
-        Iter { base: self.base, offsets: self.layout.offsets(), life: PhantomData }
+        Iter::of(self)
     }
 
     /// The elements in logical order, as a vector.
@@ -194,7 +196,9 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
         Self { base, layout, life: PhantomData }
     }
 
-    fn derive(self, layout: Layout) -> Result<Self> {
+    /// # Safety
+    /// The layout reaches only elements that this view's layout reaches.
+    unsafe fn derive(self, layout: Layout) -> Result<Self> {
         debug_assert!(within(&self.layout, &layout));
         check_injective(&layout)?;
         Ok(Self { base: self.base, layout, life: PhantomData })
@@ -258,7 +262,7 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
 
     /// The places of the elements, in logical order.
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
-        IterMut { base: self.base, offsets: self.layout.offsets(), life: PhantomData }
+        IterMut::of(self)
     }
 
     /// Cuts the view in two along a dimension: the first `at` indices, and the rest. Both can be written at the same time.
@@ -282,7 +286,8 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
         let rest = self.shape()[axis].saturating_sub(at);
         let first = self.layout.narrow(dim, 0, at)?;
         let second = self.layout.narrow(dim, at as isize, rest)?;
-        // Invariant 3: the indices of the two parts are different, so their elements are.
+        // Both parts reach only elements of the view. The indices of the one are not those of the other, so neither are their elements
+        // (invariant 3), and nobody else reaches them (invariant 2).
         let part = |layout| Self { base: self.base, layout, life: PhantomData };
         Ok((part(first), part(second)))
     }
@@ -305,74 +310,6 @@ fn within(whole: &Layout, part: &Layout) -> bool {
         (_, None) => true,
         (None, Some(_)) => false,
         (Some(outer), Some(inner)) => outer.0 <= inner.0 && inner.1 <= outer.1,
-    }
-}
-
-/// The elements of a view in logical order.
-pub struct Iter<'a, T> {
-    base: NonNull<T>,
-    offsets: Offsets,
-    life: PhantomData<&'a T>,
-}
-
-impl<T: Copy> Iterator for Iter<'_, T> {
-    type Item = T;
-
-    fn next(&mut self) -> Option<T> {
-        let offset = self.offsets.next()?;
-        // SAFETY: the offset is one of the view's layout (view invariant 1).
-        let place = unsafe { self.base.add(offset) };
-        // SAFETY: view invariants 1 and 2.
-        Some(unsafe { place.read() })
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.offsets.size_hint()
-    }
-}
-
-impl<T: Copy> ExactSizeIterator for Iter<'_, T> {}
-
-/// The places of a mutable view's elements in logical order.
-pub struct IterMut<'a, T> {
-    base: NonNull<T>,
-    offsets: Offsets,
-    life: PhantomData<&'a mut T>,
-}
-
-impl<'a, T> Iterator for IterMut<'a, T> {
-    type Item = &'a mut T;
-
-    fn next(&mut self) -> Option<&'a mut T> {
-        let offset = self.offsets.next()?;
-        // SAFETY: the offset is one of the view's layout (mutable view invariant 1).
-        let mut place = unsafe { self.base.add(offset) };
-        // SAFETY: mutable view invariants 1 and 2; by invariant 3 no two items are the same place.
-        Some(unsafe { place.as_mut() })
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.offsets.size_hint()
-    }
-}
-
-impl<T> ExactSizeIterator for IterMut<'_, T> {}
-
-impl<'a, T: Copy> IntoIterator for &TensorView<'a, T> {
-    type Item = T;
-    type IntoIter = Iter<'a, T>;
-
-    fn into_iter(self) -> Iter<'a, T> {
-        self.iter()
-    }
-}
-
-impl<'a, T: Copy> IntoIterator for &'a mut TensorViewMut<'_, T> {
-    type Item = &'a mut T;
-    type IntoIter = IterMut<'a, T>;
-
-    fn into_iter(self) -> IterMut<'a, T> {
-        self.iter_mut()
     }
 }
 

@@ -71,7 +71,7 @@ fn calls<R>(work: impl FnOnce() -> R) -> usize {
 }
 
 #[test]
-fn a_vector_is_taken_over_and_freed_once() {
+fn fault_a_vector_is_taken_over_and_freed_once() {
     for (len, capacity) in [(0, 0), (0, 7), (6, 6), (6, 100)] {
         leaks_nothing(|| {
             let mut values: Vec<u32> = Vec::with_capacity(capacity);
@@ -101,7 +101,7 @@ fn the_last_tensor_frees_the_storage() {
 }
 
 #[test]
-fn what_is_refused_leaks_nothing() {
+fn fault_what_is_refused_leaks_nothing() {
     leaks_nothing(|| {
         assert!(Tensor::from_vec(vec![1u8; 7], &[2, 3]).is_err());
         assert!(
@@ -115,7 +115,7 @@ fn what_is_refused_leaks_nothing() {
 }
 
 #[test]
-fn a_closure_that_panics_leaks_nothing() {
+fn fault_a_closure_that_panics_leaks_nothing() {
     leaks_nothing(|| {
         // Not `panic!`, whose message the test harness keeps.
         let panicking = |index: &[usize]| match index {
@@ -157,11 +157,13 @@ fn fresh_memory_is_aligned_to_a_cache_line() {
 }
 
 #[test]
-fn adopted_bytes_at_an_odd_address_are_no_wider_elements() {
+fn fault_adopted_bytes_at_an_odd_address_are_no_wider_elements() {
     let bytes = Tensor::from_vec(vec![0u8; 8], &[8]).unwrap();
     let address = bytes.data_ptr().addr();
     assert_eq!(address % 2, 1, "the allocator of this test sees to it");
     assert_eq!(bytes.view_dtype::<f32>().err(), Some(Error::Misaligned { address, align: 4 }));
+    let none = bytes.narrow(0, 0, 0).unwrap();
+    assert!(matches!(none.view_dtype::<f32>(), Err(Error::Misaligned { .. })), "not even none");
     assert!(bytes.view_dtype::<i8>().is_ok());
     assert!(bytes.view_dtype::<[u8; 4]>().is_ok());
 }

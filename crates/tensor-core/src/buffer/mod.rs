@@ -71,7 +71,7 @@ impl Buffer {
             let start = NonNull::without_provenance(align.try_into().map_err(|_| out_of_memory())?);
             return Ok(Self { start, bytes, origin: start, alloc: AllocLayout::new::<()>() });
         }
-        let align = if bytes >= HUGE_FROM { HUGE_PAGE } else { align };
+        let align = if bytes >= HUGE_FROM { align.max(HUGE_PAGE) } else { align };
         let size = bytes.checked_add(align).ok_or_else(out_of_memory)?;
         let alloc = AllocLayout::from_size_align(size, NATURAL).map_err(|_| out_of_memory())?;
         let again = || if spare::release() { source(alloc) } else { None };
@@ -79,15 +79,20 @@ impl Buffer {
         // SAFETY: the distance to the next multiple of `align` is below `align`, and the allocation is `align` larger than the buffer, or more.
         let start = unsafe { origin.add(origin.align_offset(align)) };
         if bytes >= HUGE_FROM {
-            advise_huge_pages(start, bytes);
+            // SAFETY: the range lies in the allocation.
+            unsafe { advise_huge_pages(start, bytes) };
         }
         Ok(Self { start, bytes, origin, alloc })
     }
 
     /// Takes over a vector's memory as it is. Where it is large it will be kept, too.
+    ///
+    /// The pointer is the vector's own: it reaches all of the allocation, as freeing it needs. One
+    /// made from the vector's elements would reach no further than they do.
     pub(crate) fn adopt<T: Element>(values: Vec<T>) -> Self {
         let mut values = ManuallyDrop::new(values);
-        let start = NonNull::from(values.as_mut_slice()).cast();
+        let start = NonNull::new(values.as_mut_ptr()).expect("a vector's pointer is not null");
+        let start = start.cast();
         let alloc =
             AllocLayout::array::<T>(values.capacity()).expect("a vector's allocation has a layout");
         Self { start, bytes: size_of::<T>() * values.len(), origin: start, alloc }
@@ -106,22 +111,27 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         match self.alloc.size() {
             0 => {}
-            // SAFETY: invariant 2; the buffer is dropped once.
+            // SAFETY: invariant 2; the buffer is dropped once, and nobody uses it after that.
             HUGE_FROM.. => unsafe { spare::put(self.origin, self.alloc) },
-            // SAFETY: as above.
+            // SAFETY: invariant 2; the buffer is dropped once.
             _ => unsafe { alloc::dealloc(self.origin.as_ptr(), self.alloc) },
         }
     }
 }
 
+/// # Safety
+/// `start` is valid for writes of `bytes` bytes.
 #[cfg(target_os = "linux")]
-fn advise_huge_pages(start: NonNull<u8>, bytes: usize) {
-    // SAFETY: the range lies in one allocation of ours; the advice changes how it is backed, never what it holds.
+unsafe fn advise_huge_pages(start: NonNull<u8>, bytes: usize) {
+    // SAFETY: the range is the caller's to use, all of it is mapped, and the advice changes how it
+    // is backed, never what it holds.
     let _refused = unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
 }
 
+/// # Safety
+/// None: nothing is done.
 #[cfg(not(target_os = "linux"))]
-fn advise_huge_pages(_: NonNull<u8>, _: usize) {}
+unsafe fn advise_huge_pages(_: NonNull<u8>, _: usize) {}
 
 #[cfg(test)]
 mod tests {
@@ -140,6 +150,21 @@ mod tests {
                 assert_eq!(before, 0);
                 // SAFETY: invariant 1.
                 unsafe { place.write(1) };
+            }
+        }
+    }
+
+    /// Many at a time: a single one may be aligned by chance.
+    #[test]
+    fn an_alignment_above_a_huge_page_is_kept() {
+        for align in [64, 4096, HUGE_PAGE, 2 * HUGE_PAGE, 16 * HUGE_PAGE] {
+            let sizes = [1, 4096, HUGE_FROM - 1, HUGE_FROM, HUGE_FROM + 5 * 4096];
+            let buffers = sizes.repeat(3).into_iter().flat_map(|bytes| {
+                [Buffer::uninit(bytes, align), Buffer::zeroed(bytes, align)].map(Result::unwrap)
+            });
+            for buffer in buffers.collect::<Vec<_>>() {
+                let address = buffer.start().addr().get();
+                assert!(address.is_multiple_of(align), "{address:#x}: {align} {}", buffer.bytes());
             }
         }
     }

@@ -9,9 +9,12 @@
 
 use std::{
     alloc::{self, Layout as AllocLayout},
+    mem::ManuallyDrop,
     ptr::NonNull,
     sync::{Mutex, MutexGuard, PoisonError},
 };
+
+use smallvec::{SmallVec, smallvec};
 
 /// Bytes that are kept unless [`keep_spare_memory`] says otherwise.
 const LIMIT: usize = if CAN_MARK { 1 << 30 } else { 0 };
@@ -22,7 +25,7 @@ const BLOCKS: usize = 8;
 /// Only where memory can be marked as free is it honest to keep it.
 const CAN_MARK: bool = cfg!(all(target_os = "linux", not(miri)));
 
-/// An allocation that nobody uses.
+/// An allocation that nobody uses; dropping it gives it back.
 ///
 /// Invariant: `origin` came from the global allocator with layout `alloc`.
 struct Block {
@@ -33,14 +36,27 @@ struct Block {
 // SAFETY: it is unused memory, owned by the block.
 unsafe impl Send for Block {}
 
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: the invariant; a block is dropped once.
+        unsafe { alloc::dealloc(self.origin.as_ptr(), self.alloc) }
+    }
+}
+
+/// Blocks on their way in or out; to list them allocates nothing.
+type Blocks = SmallVec<[Block; BLOCKS]>;
+
+/// The system takes milliseconds to give memory back or to mark it as free. So nothing here calls
+/// it: what goes is returned, and dropped by the caller once the lock is released.
 struct Spare {
     /// The one that was kept last is the last.
-    blocks: Vec<Block>,
+    blocks: Blocks,
     bytes: usize,
     limit: usize,
 }
 
-static SPARE: Mutex<Spare> = Mutex::new(Spare { blocks: Vec::new(), bytes: 0, limit: LIMIT });
+static SPARE: Mutex<Spare> =
+    Mutex::new(Spare { blocks: SmallVec::new_const(), bytes: 0, limit: LIMIT });
 
 fn spare() -> MutexGuard<'static, Spare> {
     SPARE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -65,9 +81,8 @@ pub fn spare_memory() -> usize {
 /// Keeps at most so many bytes of large buffers for results to come; 0 keeps none. Unless told otherwise it is 1 GiB on Linux, where the system takes
 /// kept memory back when it runs short of it, and nothing elsewhere.
 pub fn keep_spare_memory(limit: usize) {
-    let mut spare = spare();
-    spare.limit = limit;
-    spare.shrink_to(limit);
+    let evicted = spare().set_limit(limit);
+    drop(evicted);
 }
 
 /// Gives all kept memory back.
@@ -77,32 +92,57 @@ pub fn release_spare_memory() {
 
 /// Gives all kept memory back. Was there any?
 pub(super) fn release() -> bool {
-    let mut spare = spare();
-    let any = spare.bytes > 0;
-    spare.shrink_to(0);
-    any
+    let evicted = spare().shrink_to(0);
+    !evicted.is_empty()
 }
 
 impl Spare {
-    /// Gives back what was kept first.
-    fn shrink_to(&mut self, bytes: usize) {
-        while self.bytes > bytes && !self.blocks.is_empty() {
-            let Block { origin, alloc } = self.blocks.remove(0);
-            self.bytes -= alloc.size();
-            // SAFETY: the invariant; the block is gone.
-            unsafe { alloc::dealloc(origin.as_ptr(), alloc) }
+    fn set_limit(&mut self, limit: usize) -> Blocks {
+        self.limit = limit;
+        self.shrink_to(limit)
+    }
+
+    /// Without what was kept first, until no more than so many bytes are kept.
+    fn shrink_to(&mut self, bytes: usize) -> Blocks {
+        let mut evicted = Blocks::new();
+        while self.bytes > bytes {
+            evicted.push(self.remove(0));
         }
+        evicted
+    }
+
+    /// Keeps a block, unless it is too large. What goes is that block or those in its place.
+    fn keep(&mut self, block: Block) -> Blocks {
+        let Some(others) = self.limit.checked_sub(block.alloc.size()) else {
+            return smallvec![block];
+        };
+        let mut evicted = self.shrink_to(others);
+        if self.blocks.len() == BLOCKS {
+            evicted.push(self.remove(0));
+        }
+        self.bytes += block.alloc.size();
+        self.blocks.push(block);
+        evicted
+    }
+
+    /// A kept block of at least `size` bytes, and not many more.
+    fn take(&mut self, size: usize) -> Option<Block> {
+        let fits = |block: &Block| (size..=size + size / 4).contains(&block.alloc.size());
+        let at = self.blocks.iter().rposition(fits)?;
+        Some(self.remove(at))
+    }
+
+    fn remove(&mut self, at: usize) -> Block {
+        let block = self.blocks.remove(at);
+        self.bytes -= block.alloc.size();
+        block
     }
 }
 
 /// A kept allocation of at least `size` bytes, and not many more.
 pub(super) fn take(size: usize) -> Option<(NonNull<u8>, AllocLayout)> {
-    let mut spare = spare();
-    let fits = |block: &Block| (size..=size + size / 4).contains(&block.alloc.size());
-    let at = spare.blocks.iter().rposition(fits)?;
-    let Block { origin, alloc } = spare.blocks.remove(at);
-    spare.bytes -= alloc.size();
-    Some((origin, alloc))
+    let block = ManuallyDrop::new(spare().take(size)?);
+    Some((block.origin, block.alloc))
 }
 
 /// Keeps an allocation, or gives it back.
@@ -110,36 +150,28 @@ pub(super) fn take(size: usize) -> Option<(NonNull<u8>, AllocLayout)> {
 /// # Safety
 /// `origin` came from the global allocator with layout `alloc`, and nobody uses it any more.
 pub(super) unsafe fn put(origin: NonNull<u8>, alloc: AllocLayout) {
-    let mut spare = spare();
-    let kept = alloc.size() <= spare.limit
-        && spare.blocks.try_reserve(1).is_ok()
-        && mark_as_free(origin, alloc.size());
-    if !kept {
-        drop(spare);
-        // SAFETY: the caller's.
-        return unsafe { alloc::dealloc(origin.as_ptr(), alloc) };
+    let block = Block { origin, alloc };
+    let is_small_enough = alloc.size() <= spare().limit;
+    if is_small_enough && block.mark_as_free() {
+        let evicted = spare().keep(block);
+        drop(evicted);
     }
-    let (room, others) = (spare.limit - alloc.size(), spare.blocks.len());
-    spare.shrink_to(room);
-    if others == BLOCKS && spare.blocks.len() == BLOCKS {
-        let rest = spare.bytes - spare.blocks[0].alloc.size();
-        spare.shrink_to(rest);
-    }
-    spare.bytes += alloc.size();
-    spare.blocks.push(Block { origin, alloc });
 }
 
-/// Lets the system take the pages of unused memory, huge pages whole. `false` if it cannot.
-#[cfg(all(target_os = "linux", not(miri)))]
-fn mark_as_free(origin: NonNull<u8>, bytes: usize) -> bool {
-    let before = origin.align_offset(super::HUGE_PAGE);
-    let whole = bytes.saturating_sub(before) / super::HUGE_PAGE * super::HUGE_PAGE;
-    let start = origin.as_ptr().wrapping_add(before);
-    // SAFETY: the range lies in an allocation that nobody uses; what it holds is not needed any more.
-    unsafe { libc::madvise(start.cast(), whole, libc::MADV_FREE) == 0 }
-}
+impl Block {
+    /// Lets the system take the pages, huge pages whole. `false` if it cannot.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn mark_as_free(&self) -> bool {
+        let before = self.origin.align_offset(super::HUGE_PAGE);
+        let bytes = self.alloc.size().saturating_sub(before);
+        let whole = bytes / super::HUGE_PAGE * super::HUGE_PAGE;
+        let start = self.origin.as_ptr().wrapping_add(before);
+        // SAFETY: the range lies in the block, which nobody uses: what it holds is not needed.
+        unsafe { libc::madvise(start.cast(), whole, libc::MADV_FREE) == 0 }
+    }
 
-#[cfg(not(all(target_os = "linux", not(miri))))]
-fn mark_as_free(_: NonNull<u8>, _: usize) -> bool {
-    true
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    fn mark_as_free(&self) -> bool {
+        true
+    }
 }

@@ -6,7 +6,8 @@
 //! 2. [`Column::fit`] looks at those elements together and settles the notation and the width that they share.
 //! 3. [`page`] sets the cells between brackets, breaks lines and appends the shape and dtype where the elements do not show them.
 //!
-//! Only the dimensions longer than six are cut: a large tensor of many short dimensions is printed in full, here as in PyTorch.
+//! Only the dimensions longer than six are cut. PyTorch prints a large tensor of many short dimensions in full, however long that takes and however
+//! long the text grows; here the text ends after [`cell_limit`] elements, with dots and a note of how many there are.
 
 #[cfg(feature = "complex")]
 mod complex;
@@ -31,6 +32,12 @@ const THRESHOLD: usize = 1000;
 const EDGE_ITEMS: usize = 3;
 /// The length that lines are broken at (PyTorch: `linewidth`).
 const LINE_WIDTH: usize = 80;
+
+/// The number of elements after which the text ends: 65,536 up to rank 16. The product of elements and rank stays the same above, because an
+/// element can stand between as many brackets, and behind as many spaces, as there are dimensions.
+fn cell_limit(ndim: usize) -> usize {
+    ((1 << 20) / ndim.max(16)).max(1)
+}
 
 /// An element type that can be printed.
 pub trait Show: Copy {
@@ -72,7 +79,7 @@ show! {
 /// Writes a tensor as PyTorch's `str(tensor)`.
 ///
 /// The shape is a layout's: its number of elements fits a `usize`. `at` gives the element at a logical index; it is asked once for each
-/// element that is printed and for no other, so a view of any size can be summarised.
+/// element that is printed and for no other, so a view of any size can be printed.
 pub(crate) fn write_tensor<T: Scalar>(
     out: &mut dyn fmt::Write,
     shape: &[usize],
@@ -80,48 +87,77 @@ pub(crate) fn write_tensor<T: Scalar>(
 ) -> fmt::Result {
     let mut page = Page::new(out);
     page.write_str(page::PREFIX)?;
-    if shape.contains(&0) {
+    let end = if shape.contains(&0) {
         page.write_str("[]")?;
+        End::All
     } else {
-        write_elements(&mut page, shape, at)?;
-    }
-    page.finish(size_suffix(shape).into_iter().chain(dtype_suffix(shape, T::DTYPE)))
+        write_elements(&mut page, shape, cell_limit(shape.len()), at)?
+    };
+    let suffixes = [size_suffix(shape, end), dtype_suffix(shape, T::DTYPE), end_suffix(shape, end)];
+    page.finish(suffixes.into_iter().flatten())
+}
+
+/// Where the printed elements end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    /// Behind the last one.
+    All,
+    /// After so many, at the limit.
+    Cut(usize),
 }
 
 fn write_elements<T: Show>(
     page: &mut Page<'_>,
     shape: &[usize],
+    limit: usize,
     at: impl Fn(&[usize]) -> T,
-) -> fmt::Result {
-    let shown = read_shown(shape, at);
+) -> Result<End, fmt::Error> {
+    let shown = read_shown(shape, limit, at);
     let column = T::Column::fit(shown.iter().copied());
     let mut frame = Frame::open(page, shape.len(), column.width())?;
     let mut walk = Walk::new(shape);
-    for value in shown {
+    for (count, &value) in (1..).zip(&shown) {
         frame.write_cell(&column.cell(value))?;
-        if let Some(step) = walk.advance() {
-            frame.write_between(step)?;
+        match walk.advance() {
+            Some(step) if count == shown.len() => {
+                frame.cut(step)?;
+                return Ok(End::Cut(count));
+            }
+            Some(step) => frame.write_between(step)?,
+            None => {}
         }
     }
-    frame.close()
+    frame.close()?;
+    Ok(End::All)
 }
 
-fn read_shown<T>(shape: &[usize], at: impl Fn(&[usize]) -> T) -> Vec<T> {
+fn read_shown<T>(shape: &[usize], limit: usize, at: impl Fn(&[usize]) -> T) -> Vec<T> {
     let mut walk = Walk::new(shape);
     let mut shown = vec![at(walk.index())];
-    while walk.advance().is_some() {
+    while shown.len() < limit && walk.advance().is_some() {
         shown.push(at(walk.index()));
     }
     shown
 }
 
 /// The shape, where the brackets do not show it.
-fn size_suffix(shape: &[usize]) -> Option<String> {
-    let hidden = shape.contains(&0) && shape.len() != 1;
+fn size_suffix(shape: &[usize], end: End) -> Option<String> {
+    let hidden = end != End::All || (shape.contains(&0) && shape.len() != 1);
     hidden.then(|| {
         let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
         format!("size=({})", sizes.join(", "))
     })
+}
+
+/// How many elements the text has, where it ends before the last one.
+fn end_suffix(shape: &[usize], end: End) -> Option<String> {
+    match end {
+        End::All => None,
+        End::Cut(count) => {
+            let numel: usize = shape.iter().product();
+            Some(format!("first {count} of {numel} elements"))
+        }
+    }
 }
 
 /// The dtype, where reading the text back would not give it.

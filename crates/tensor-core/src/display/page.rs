@@ -82,11 +82,24 @@ impl<'p, 'a> Frame<'p, 'a> {
         let inner = self.inner_dims(step.dim);
         self.page.repeat("]", inner)?;
         if step.skipped {
-            self.write_separator(step.dim, step.item - 1)?;
-            self.page.write_str(if inner == 0 { " ..." } else { "..." })?;
+            self.write_dots(step.dim, step.item - 1)?;
         }
         self.write_separator(step.dim, step.item)?;
         self.page.repeat("[", inner)
+    }
+
+    /// Writes dots for all elements from a step on, and closes the brackets.
+    pub(super) fn cut(mut self, step: Step) -> fmt::Result {
+        let inner = self.inner_dims(step.dim);
+        self.page.repeat("]", inner)?;
+        self.write_dots(step.dim, if step.skipped { step.item - 1 } else { step.item })?;
+        self.page.repeat("]", self.ndim - inner)
+    }
+
+    /// Writes dots as an item of a dimension.
+    fn write_dots(&mut self, dim: usize, item: usize) -> fmt::Result {
+        self.write_separator(dim, item)?;
+        self.page.write_str(if self.inner_dims(dim) == 0 { " ..." } else { "..." })
     }
 
     /// Writes what stands before an item of a dimension: the elements of a row fill lines, blocks are parted by one newline a dimension.

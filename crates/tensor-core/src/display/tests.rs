@@ -2,9 +2,14 @@
 
 mod recorded;
 
-use std::cell::Cell;
+use std::{cell::Cell, fmt::Write as _};
 
-use super::{walk::Walk, write_tensor};
+use super::{
+    End,
+    page::{PREFIX, Page},
+    walk::Walk,
+    write_elements, write_tensor,
+};
 use crate::Scalar;
 
 fn text_of<T: Scalar>(shape: &[usize], at: impl Fn(&[usize]) -> T) -> String {
@@ -308,6 +313,55 @@ fn only_what_is_printed_is_read_and_once() {
     });
     assert_eq!(reads.get(), 6 * 6);
     assert_eq!(text.matches("False").count(), 6 * 6);
+}
+
+#[test]
+fn the_text_ends_at_the_limit() {
+    let cut = |shape: &[usize], limit| {
+        let mut text = String::new();
+        let mut page = Page::new(&mut text);
+        page.write_str(PREFIX).unwrap();
+        let at = |index: &[usize]| position(shape, index) as i64 % 10;
+        let end = write_elements(&mut page, shape, limit, at).unwrap();
+        (end, text)
+    };
+    for (shape, limit, end, expected) in [
+        (
+            &[2, 2, 3][..],
+            12,
+            End::All,
+            "tensor([[[0, 1, 2],\n         [3, 4, 5]],\n\n        [[6, 7, 8],\n         [9, 0, 1]]]",
+        ),
+        (&[2, 2, 3], 6, End::Cut(6), "tensor([[[0, 1, 2],\n         [3, 4, 5]],\n\n        ...]"),
+        (&[2, 2, 3], 4, End::Cut(4), "tensor([[[0, 1, 2],\n         [3,  ...]]]"),
+        (&[2, 2, 3], 3, End::Cut(3), "tensor([[[0, 1, 2],\n         ...]]"),
+        (&[2, 2, 3], 1, End::Cut(1), "tensor([[[0,  ...]]]"),
+        (&[1001], 3, End::Cut(3), "tensor([0, 1, 2,  ...]"),
+        (&[1001], 4, End::Cut(4), "tensor([0, 1, 2,  ..., 8,  ...]"),
+        (&[1, 1], 1, End::All, "tensor([[0]]"),
+    ] {
+        assert_eq!(cut(shape, limit), (end, expected.to_owned()), "{shape:?} to {limit}");
+    }
+}
+
+#[test]
+fn a_text_that_ends_at_the_limit_says_so() {
+    let text = text_of(&[6; 7], |_| true);
+    let first = "tensor([[[[[[[True, True, True, True, True, True],\n";
+    assert!(text.starts_with(first), "{}", &text[..100]);
+    let last = "size=(6, 6, 6, 6, 6, 6, 6),\n       first 65536 of 279936 elements)";
+    assert!(text.ends_with(last), "{}", &text[text.len() - 200..]);
+    assert_eq!(text.matches("True").count(), 65536);
+    assert!(text_of(&[6; 6], |_| true).ends_with("True]]]]]])"), "PyTorch prints all of these");
+}
+
+#[test]
+fn a_text_is_no_longer_for_more_dimensions() {
+    for ndim in [24, 64, 1000, 100_000] {
+        let mut shape = vec![1; ndim];
+        shape[..23].fill(6);
+        assert!(text_of(&shape, |_| 0i64).len() < 1 << 23, "{ndim}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::{Layout, Overlap, overlap};
 use crate::{
-    DimVec, Error, MemoryFormat, Result,
+    DimVec, MemoryFormat, Result,
     strides::{CHANNELS_LAST_3D_ORDER, CHANNELS_LAST_ORDER, strides_in_bytes},
 };
 
@@ -194,24 +194,6 @@ impl Layout {
         strides_in_bytes(&self.strides, itemsize)
     }
 
-    /// The layout of the bytes of elements so wide: one more dimension, the bytes of an element.
-    ///
-    /// # Errors
-    /// Offsets in bytes beyond `isize::MAX`.
-    pub(crate) fn in_bytes(&self, itemsize: usize) -> Result<Self> {
-        let mut shape = self.shape.clone();
-        let mut strides = self.strides_in_bytes(itemsize)?;
-        let too_large = || Error::TooLarge {
-            what: "the offset in bytes",
-            shape: self.shape.to_vec(),
-            strides: self.strides.to_vec(),
-        };
-        let offset = self.offset.checked_mul(itemsize).ok_or_else(too_large)?;
-        shape.push(itemsize);
-        strides.push(1);
-        Self::checked(shape, strides, offset)
-    }
-
     /// Do two indices reach the same element? Exact, with two such indices as witness.
     ///
     /// ```
@@ -242,6 +224,51 @@ impl Layout {
         overlap::pair_overlap(self.lattice(), other.lattice(), budget)
     }
 
+    /// As [`overlap`](Self::overlap), of layouts over one storage whose elements have these widths
+    /// in bytes. A witness has one index more, that of the byte within the element.
+    pub(crate) fn overlap_in_bytes(
+        &self,
+        width: usize,
+        other: &Layout,
+        other_width: usize,
+    ) -> Overlap {
+        match (self.bytes(width), other.bytes(other_width)) {
+            (Some(own), Some(other)) => {
+                overlap::pair_overlap(own.lattice(), other.lattice(), OVERLAP_BUDGET)
+            }
+            _ => Overlap::TooHard,
+        }
+    }
+
+    /// The bytes of elements of this width, `None` if one lies beyond `isize::MAX`. So no element
+    /// of a storage does, and neither then does any stride that an index is multiplied with; the
+    /// others, which may be anything, become 0.
+    fn bytes(&self, width: usize) -> Option<Bytes> {
+        let end = self.bounds().map_or(0, |(_, highest)| highest + 1);
+        end.checked_mul(width).filter(|&bytes| bytes <= isize::MAX as usize)?;
+        let is_empty = self.numel == 0;
+        let scaled = |(&size, &stride): (&usize, &isize)| {
+            if is_empty || size == 1 { 0 } else { stride * width as isize }
+        };
+        let shape = self.shape.iter().copied().chain([width]).collect();
+        let strides = self.shape.iter().zip(&self.strides).map(scaled).chain([1]).collect();
+        Some(Bytes { shape, strides, offset: if is_empty { 0 } else { self.offset * width } })
+    }
+
+    fn lattice(&self) -> overlap::Lattice<'_> {
+        overlap::Lattice { shape: &self.shape, strides: &self.strides, offset: self.offset }
+    }
+}
+
+/// The places of bytes: what [`overlap::Lattice`] borrows. Unlike a layout it may have more indices
+/// than can be counted, along strides of 0.
+struct Bytes {
+    shape: DimVec<usize>,
+    strides: DimVec<isize>,
+    offset: usize,
+}
+
+impl Bytes {
     fn lattice(&self) -> overlap::Lattice<'_> {
         overlap::Lattice { shape: &self.shape, strides: &self.strides, offset: self.offset }
     }

@@ -3,7 +3,7 @@
 use super::{Layout, idle_stride};
 use crate::{
     DimVec, Error, Result,
-    shape::{infer_shape, wrap_dim, wrap_dim_or_scalar},
+    shape::{infer_shape, too_large, wrap_dim, wrap_dim_or_scalar},
     strides::contiguous_strides,
 };
 
@@ -217,14 +217,14 @@ impl Layout {
     /// Stretches to a shape (PyTorch and NumPy: `broadcast_to`).
     ///
     /// # Errors
-    /// As [`expand`](Self::expand).
+    /// As [`expand`](Self::expand); a size above `isize::MAX`.
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
         if shape == self.shape() {
             return Ok(self.clone());
         }
-        let sizes: DimVec<isize> =
-            shape.iter().map(|&size| isize::try_from(size).unwrap_or(isize::MAX)).collect();
-        self.expand(&sizes)
+        let signed = |&size: &usize| isize::try_from(size).ok();
+        let sizes: Option<DimVec<isize>> = shape.iter().map(signed).collect();
+        self.expand(&sizes.ok_or_else(|| too_large("the number of elements", shape))?)
     }
 
     /// The layout of the same bytes read as elements of another width (PyTorch: `view(dtype)`).
@@ -259,12 +259,12 @@ impl Layout {
 
     fn narrower(&self, last: usize, ratio: usize) -> Result<Self> {
         let Layout { mut shape, mut strides, .. } = self.clone();
-        let too_large = || crate::shape::too_large("the number of elements", self.shape());
-        shape[last] = shape[last].checked_mul(ratio).ok_or_else(too_large)?;
+        let too_many = || too_large("the number of elements", self.shape());
+        shape[last] = shape[last].checked_mul(ratio).ok_or_else(too_many)?;
         for stride in &mut strides[..last] {
             *stride = idle_stride(ratio, *stride);
         }
-        Self::checked(shape, strides, self.offset.checked_mul(ratio).ok_or_else(too_large)?)
+        Self::checked(shape, strides, self.offset.checked_mul(ratio).ok_or_else(too_many)?)
     }
 
     fn wider(

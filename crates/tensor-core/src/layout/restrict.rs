@@ -3,7 +3,7 @@
 use super::{Layout, idle_stride};
 use crate::{
     Error, Index, Result, Slice,
-    shape::{wrap_dim, wrap_dim_or_scalar},
+    shape::{reserved, wrap_dim, wrap_dim_or_scalar},
 };
 
 impl Layout {
@@ -251,11 +251,4 @@ fn wrap_index(index: isize, size: usize) -> Option<usize> {
 fn wrap_start(start: isize, size: usize) -> Option<usize> {
     let at = if start < 0 { start.checked_add_unsigned(size)? } else { start };
     usize::try_from(at).ok().filter(|&at| at <= size)
-}
-
-fn reserved(count: usize) -> Result<Vec<Layout>> {
-    let mut list = Vec::new();
-    let bytes = count.saturating_mul(size_of::<Layout>());
-    list.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
-    Ok(list)
 }

@@ -1,6 +1,6 @@
 //! Sizes, strides and offsets: what overflows or reaches out of the buffer is refused, what just fits is not.
 
-use tensor_core::{Error, Layout, MemoryFormat, Slice, Tensor, TensorView, TensorViewMut};
+use tensor_core::{Error, Layout, MemoryFormat, Slice, Tensor, TensorView, TensorViewMut, Uninit};
 
 const MAX: usize = isize::MAX as usize;
 const HUGE: isize = 1 << 62;
@@ -10,7 +10,7 @@ fn is_too_large<T>(result: &Result<T, Error>) -> bool {
 }
 
 #[test]
-fn a_product_of_sizes_beyond_isize_is_refused_however_it_wraps() {
+fn fault_a_product_of_sizes_beyond_isize_is_refused_however_it_wraps() {
     for shape in [
         &[1 << 33, 1 << 33][..],
         &[MAX + 1],
@@ -31,14 +31,14 @@ fn a_product_of_sizes_beyond_isize_is_refused_however_it_wraps() {
 }
 
 #[test]
-fn the_largest_number_of_elements_is_a_layout() {
+fn fault_the_largest_number_of_elements_is_a_layout() {
     for shape in [&[MAX, 1][..], &[1, MAX], &[MAX / 2, 2]] {
         assert!(Layout::contiguous(shape).is_ok(), "{shape:?}");
     }
 }
 
 #[test]
-fn bytes_are_counted_too() {
+fn fault_bytes_are_counted_too() {
     let shape = [MAX / 4 + 1];
     assert!(Layout::contiguous(&shape).is_ok());
     assert!(is_too_large(&Tensor::<f32>::zeros(&shape)));
@@ -47,7 +47,7 @@ fn bytes_are_counted_too() {
 }
 
 #[test]
-fn sizes_of_zero_do_not_hide_sizes_that_overflow() {
+fn fault_sizes_of_zero_do_not_hide_sizes_that_overflow() {
     for shape in [&[0, usize::MAX][..], &[1 << 62, 4, 0], &[1 << 40, 0, 1 << 40]] {
         assert!(is_too_large(&Layout::contiguous(shape)), "{shape:?}");
     }
@@ -56,7 +56,7 @@ fn sizes_of_zero_do_not_hide_sizes_that_overflow() {
 }
 
 #[test]
-fn memory_that_is_not_there_is_an_error() {
+fn fault_memory_that_is_not_there_is_an_error() {
     let shape = [1 << 50];
     let refused = |error| assert_eq!(error, Some(Error::OutOfMemory { bytes: 8 << 50 }));
     refused(Tensor::<f64>::zeros(&shape).err());
@@ -69,14 +69,14 @@ fn memory_that_is_not_there_is_an_error() {
 }
 
 #[test]
-fn a_scalar_has_one_element() {
+fn fault_a_scalar_has_one_element() {
     let scalar = Tensor::from_vec(vec![7], &[]).unwrap();
     assert_eq!((scalar.numel(), scalar.get(&[]), scalar.to_vec()), (1, Ok(7), Ok(vec![7])));
     assert_eq!(scalar.get(&[0]), Err(Error::TooManyIndices { ndim: 0, given: 1 }));
 }
 
 #[test]
-fn there_is_no_largest_rank() {
+fn fault_there_is_no_largest_rank() {
     let mut shape = vec![1; 1000];
     shape[500] = 3;
     let tensor = Tensor::from_vec(vec![1, 2, 3], &shape).unwrap();
@@ -86,7 +86,7 @@ fn there_is_no_largest_rank() {
 }
 
 #[test]
-fn an_empty_tensor_has_every_view_and_no_place() {
+fn fault_an_empty_tensor_has_every_view_and_no_place() {
     for shape in [&[0][..], &[3, 0, 2], &[0, 0]] {
         let huge = vec![HUGE; shape.len()];
         for layout in [Layout::contiguous(shape), Layout::new(shape, &huge, MAX)] {
@@ -114,7 +114,7 @@ fn an_empty_tensor_has_every_view_and_no_place() {
 
 /// PyTorch counts a size of 0 as 1 in row-major strides, and as 0 in any other order.
 #[test]
-fn empty_tensors_have_pytorch_s_strides() {
+fn fault_empty_tensors_have_pytorch_s_strides() {
     let row_major = |shape: &[usize]| Layout::contiguous(shape).unwrap();
     let channels_last = Layout::with_format(&[5, 0, 4, 1], MemoryFormat::ChannelsLast).unwrap();
     let permuted = row_major(&[4, 0, 6, 1]).permute(&[0, 2, 1, 3]).unwrap();
@@ -134,7 +134,7 @@ fn empty_tensors_have_pytorch_s_strides() {
 }
 
 #[test]
-fn a_buffer_must_hold_every_element() {
+fn fault_a_buffer_must_hold_every_element() {
     for (len, shape, strides, offset, fits) in [
         (12, &[3, 4][..], &[4, 1][..], 0, true),
         (11, &[3, 4], &[4, 1], 0, false),
@@ -170,7 +170,7 @@ fn a_buffer_must_hold_every_element() {
 }
 
 #[test]
-fn an_offset_beyond_isize_is_refused() {
+fn fault_an_offset_beyond_isize_is_refused() {
     for shape in [&[][..], &[0], &[1]] {
         let strides = vec![1; shape.len()];
         assert!(is_too_large(&Layout::new(shape, &strides, usize::MAX)));
@@ -183,7 +183,7 @@ fn an_offset_beyond_isize_is_refused() {
 }
 
 #[test]
-fn negative_strides_may_reach_the_first_element_and_not_below() {
+fn fault_negative_strides_may_reach_the_first_element_and_not_below() {
     let reversed = Layout::new(&[3, 4], &[-4, -1], 11).unwrap();
     assert_eq!(reversed.bounds(), Some((0, 11)));
     for offset in [10, 0] {
@@ -198,7 +198,7 @@ fn negative_strides_may_reach_the_first_element_and_not_below() {
 }
 
 #[test]
-fn what_is_derived_from_a_huge_stride_does_not_overflow() {
+fn fault_what_is_derived_from_a_huge_stride_does_not_overflow() {
     assert!(is_too_large(&Layout::new(&[5], &[HUGE], 0)));
     let wide = Layout::new(&[2], &[HUGE], 0).unwrap();
     assert_eq!(wide.flip(&[0]).unwrap().offset(), HUGE as usize);
@@ -230,7 +230,7 @@ fn what_is_derived_from_a_huge_stride_does_not_overflow() {
 }
 
 #[test]
-fn strides_of_dimensions_of_size_one_do_not_matter() {
+fn fault_strides_of_dimensions_of_size_one_do_not_matter() {
     for (shape, strides) in [
         (&[1, 3][..], &[-9, 1][..]),
         (&[3, 1], &[1, HUGE]),
@@ -243,7 +243,7 @@ fn strides_of_dimensions_of_size_one_do_not_matter() {
 }
 
 #[test]
-fn shape_and_strides_go_together() {
+fn fault_shape_and_strides_go_together() {
     for (shape, strides) in [(&[2, 3][..], &[1][..]), (&[], &[1]), (&[2], &[])] {
         let (shape_given, strides_given) = (shape.to_vec(), strides.to_vec());
         let expected = Error::StridesLength { shape: shape_given, strides: strides_given };
@@ -252,7 +252,7 @@ fn shape_and_strides_go_together() {
 }
 
 #[test]
-fn values_must_be_as_many_as_the_shape_needs() {
+fn fault_values_must_be_as_many_as_the_shape_needs() {
     for given in [0, 5, 7] {
         let expected = Error::ElementCount { shape: vec![2, 3], needed: 6, given };
         assert_eq!(Tensor::from_vec(vec![0u8; given], &[2, 3]).err(), Some(expected.clone()));
@@ -261,7 +261,7 @@ fn values_must_be_as_many_as_the_shape_needs() {
 }
 
 #[test]
-fn bytes_are_elements_of_another_type_only_where_they_divide() {
+fn fault_bytes_are_elements_of_another_type_only_where_they_divide() {
     let bytes = |len: usize| Tensor::<u8>::zeros(&[len]).unwrap();
     assert_eq!(bytes(8).view_dtype::<f32>().unwrap().to_vec(), Ok(vec![0.0, 0.0]));
     assert_eq!(bytes(0).view_dtype::<f32>().unwrap().numel(), 0);
@@ -277,4 +277,20 @@ fn bytes_are_elements_of_another_type_only_where_they_divide() {
     }
     let rows = bytes(10).view(&[2, 5]).unwrap().narrow(1, 0, 4).unwrap();
     assert!(refused(&rows).starts_with("self.stride(0) must be divisible by 4"));
+}
+
+/// Aligned to more than the pages that large buffers lie on.
+#[derive(Clone, Copy, bytemuck::NoUninit, bytemuck::Zeroable)]
+#[repr(C, align(4194304))]
+struct Aligned([u8; 4 << 20]);
+
+#[test]
+fn fault_elements_are_aligned_as_their_type_asks() {
+    let align = align_of::<Aligned>();
+    let zeros = [1, 2, 2, 3].map(|len| Tensor::<Aligned>::zeros(&[len]).unwrap());
+    assert!(zeros.iter().all(|tensor| tensor.data_ptr().addr().is_multiple_of(align)));
+    let layout = |len| Layout::contiguous(&[len]).unwrap();
+    let mut fresh = [1, 2, 2, 3].map(|len| Uninit::<Aligned>::new(layout(len)).unwrap());
+    let mut addresses = fresh.iter_mut().map(|fresh| fresh.as_view_mut().base_mut_ptr().addr());
+    assert!(addresses.all(|address| address.is_multiple_of(align)));
 }

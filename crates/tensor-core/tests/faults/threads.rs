@@ -1,13 +1,23 @@
-//! What may cross threads and what may not: a table of types, checked in both directions.
+//! What may cross threads and what may not: a table of types, checked in both directions. And what
+//! thousands of readers and writers of one storage see of each other: whole writes or an error.
 
-use std::{marker::PhantomData, rc::Rc};
-
-use tensor_core::{
-    AnyTensor, Error, Layout, Overlap, Storage, Tensor, TensorRef, TensorRefMut, TensorView,
-    TensorViewMut, Uninit,
+use std::{
+    marker::PhantomData,
+    rc::Rc,
+    sync::{
+        Barrier,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    thread::{self, Scope},
 };
 
-/// Says of a type whether it has an auto trait: the inherent constants, where their bounds hold, hide those of [`Neither`].
+use tensor_core::{
+    AnyTensor, Elements, ElementsMut, Error, Handle, Iter, IterMut, Layout, Operand, Overlap,
+    Storage, Target, Tensor, TensorRef, TensorRefMut, TensorView, TensorViewMut, Uninit,
+};
+
+/// Says of a type whether it has an auto trait: the inherent constants, where their bounds hold,
+/// hide those of [`Neither`].
 struct Probe<T>(PhantomData<T>);
 
 trait Neither {
@@ -27,7 +37,8 @@ impl<T: Sync> Probe<T> {
 
 macro_rules! check {
     ($($type:ty => $send:literal, $sync:literal;)*) => {$(
-        assert_eq!((Probe::<$type>::IS_SEND, Probe::<$type>::IS_SYNC), ($send, $sync), stringify!($type));
+        let found = (Probe::<$type>::IS_SEND, Probe::<$type>::IS_SYNC);
+        assert_eq!(found, ($send, $sync), stringify!($type));
     )*};
 }
 
@@ -35,7 +46,7 @@ macro_rules! check {
 type Local = *const u8;
 
 #[test]
-fn types_cross_threads_exactly_if_their_elements_do() {
+fn fault_types_cross_threads_exactly_if_their_elements_do() {
     check! {
         Rc<u8> => false, false;
         Layout => true, true;
@@ -49,7 +60,92 @@ fn types_cross_threads_exactly_if_their_elements_do() {
         TensorRefMut<'static, f32> => true, true;
         TensorView<'static, f32> => true, true;
         TensorViewMut<'static, f32> => true, true;
+        Elements<'static, f32> => true, true;
+        ElementsMut<'static, f32> => true, true;
+        Iter<'static, f32> => true, true;
+        IterMut<'static, f32> => true, true;
+        Handle<'static, f32> => true, true;
+        Operand<'static, f32> => true, true;
+        Target<'static, f32> => true, true;
         TensorView<'static, Local> => false, false;
         TensorViewMut<'static, Local> => false, false;
+        Elements<'static, Local> => false, false;
+        ElementsMut<'static, Local> => false, false;
+        Iter<'static, Local> => false, false;
+        IterMut<'static, Local> => false, false;
+        Operand<'static, Local> => false, false;
+        Target<'static, Local> => false, false;
     }
+}
+
+/// A thread with a stack small enough for a thousand of them.
+fn spawn<'scope>(scope: &'scope Scope<'scope, '_>, work: impl FnOnce() + Send + 'scope) {
+    let builder = thread::Builder::new().stack_size(256 << 10);
+    builder.spawn_scoped(scope, work).expect("a thousand small threads");
+}
+
+fn is_borrowed<T>(result: &Result<T, Error>) -> bool {
+    matches!(result, Err(Error::Borrowed { .. }))
+}
+
+#[test]
+fn fault_thousands_of_readers_at_a_time_keep_every_writer_out() {
+    const THREADS: usize = 4;
+    const EACH: usize = 2500;
+    let tensor = Tensor::full(&[64], 7u32).unwrap();
+    let barrier = Barrier::new(THREADS + 1);
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            spawn(scope, || {
+                let guards: Result<Vec<_>, Error> = (0..EACH).map(|_| tensor.read()).collect();
+                barrier.wait();
+                barrier.wait();
+                assert!(guards.unwrap().iter().all(|guard| guard.as_view()[[63]] == 7));
+            });
+        }
+        barrier.wait();
+        // Whoever waits is let go before anything is asserted: a failure must not become a hang.
+        let is_shut = (0..EACH).all(|_| is_borrowed(&tensor.write()) && tensor.read().is_ok());
+        barrier.wait();
+        assert!(is_shut, "a writer came in, or a reader did not");
+    });
+    assert!(tensor.write().is_ok(), "all of them are gone");
+}
+
+/// Each write changes every element, so one that is seen half, or that is lost, shows.
+#[test]
+fn fault_readers_and_writers_in_a_thousand_threads_see_whole_writes_or_an_error() {
+    const THREADS: usize = 1000;
+    let tensor = Tensor::full(&[256], 0u32).unwrap();
+    let backwards = tensor.flip(&[0]).unwrap();
+    let (written, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let read = || match backwards.read() {
+        Ok(guard) => {
+            let view = guard.as_view();
+            let first = view[[0]];
+            assert!(view.iter().all(|element| element == first), "half of a write");
+        }
+        conflict => {
+            assert!(is_borrowed(&conflict));
+            refused.fetch_add(1, Relaxed);
+        }
+    };
+    let write = || match tensor.write() {
+        Ok(mut guard) => {
+            guard.as_view_mut().unwrap().iter_mut().for_each(|element| *element += 1);
+            written.fetch_add(1, Relaxed);
+        }
+        conflict => {
+            assert!(is_borrowed(&conflict));
+            refused.fetch_add(1, Relaxed);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            spawn(scope, || (0..8).for_each(|turn| if turn % 2 == 0 { read() } else { write() }));
+        }
+    });
+    let written = written.into_inner();
+    assert!(written > 0 && written + refused.into_inner() <= THREADS * 8);
+    assert_eq!(tensor.to_vec(), Ok(vec![written as u32; 256]));
 }

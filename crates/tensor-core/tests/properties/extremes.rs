@@ -79,6 +79,9 @@ fn transforms(layout: &Layout, [a, b, c]: [isize; 3]) -> Vec<tensor_core::Result
         layout.diagonal(a, 0, 1),
         layout.unfold(a, size, step),
         layout.unfold(a, 1, step),
+        layout.expand(&[a, b, c]),
+        layout.expand(&[a, -1, -1]),
+        layout.broadcast_to(&[size, step]),
     ];
     for pieces in pieces(layout, a, size, step) {
         results.extend(pieces.unwrap_or_default().into_iter().take(9).map(Ok));
@@ -109,9 +112,6 @@ fn pieces(
 fn enlargements(layout: &Layout, [a, b, c]: [isize; 3]) -> Vec<tensor_core::Result<Layout>> {
     let (size, offset) = (b.unsigned_abs(), c.unsigned_abs());
     vec![
-        layout.expand(&[a, b, c]),
-        layout.expand(&[a, -1, -1]),
-        layout.broadcast_to(&[size, offset]),
         layout.as_strided(&[size], &[a], Some(offset)),
         layout.preserved(),
         Layout::elementwise(&[layout, layout]),
@@ -121,6 +121,34 @@ fn enlargements(layout: &Layout, [a, b, c]: [isize; 3]) -> Vec<tensor_core::Resu
         Layout::fortran(layout.shape()),
         Layout::with_format(layout.shape(), MemoryFormat::ChannelsLast),
     ]
+}
+
+/// The shape with its sizes of 1 replaced, and more before it.
+fn stretched(shape: &[usize], sizes: &[usize]) -> Vec<usize> {
+    let (own, lead) = sizes.split_at(sizes.len().min(shape.len()));
+    let own = own.iter().chain(std::iter::repeat(&1)).zip(shape);
+    let own = own.map(|(&asked, &size)| if size == 1 { asked } else { size });
+    lead.iter().copied().chain(own).collect()
+}
+
+/// Everything that makes a layout of a shape.
+fn of_shape(layout: &Layout, shape: &[usize]) -> Vec<tensor_core::Result<Layout>> {
+    let signed = |&size: &usize| isize::try_from(size).ok();
+    let sizes: Option<Vec<isize>> = shape.iter().map(signed).collect();
+    let zeros = vec![0; shape.len()];
+    let mut results = vec![
+        layout.broadcast_to(shape),
+        layout.as_strided(shape, &zeros, None),
+        Layout::new(shape, &zeros, 0),
+        Layout::contiguous(shape),
+        Layout::fortran(shape),
+        Layout::with_format(shape, MemoryFormat::ChannelsLast),
+        Layout::with_format(shape, MemoryFormat::ChannelsLast3d),
+    ];
+    if let Some(sizes) = sizes {
+        results.extend([layout.expand(&sizes), layout.view(&sizes)]);
+    }
+    results
 }
 
 /// Every question; the answers are checked elsewhere.
@@ -160,6 +188,19 @@ proptest! {
         prop_assert!(Layout::new(&shape, &strides, offset).is_err());
         strides.truncate(shape.len().saturating_sub(1));
         prop_assert!(shape.is_empty() || Layout::new(&shape, &strides, offset).is_err());
+    }
+
+    #[test]
+    fn the_shape_asked_for_is_the_shape_given_or_refused(
+        (shape, strides, offset) in raw(),
+        asked in prop::collection::vec(sizes(), 0..5),
+        is_stretch in any::<bool>(),
+    ) {
+        let Ok(layout) = Layout::new(&shape, &strides, offset) else { return Ok(()) };
+        let asked = if is_stretch { stretched(&shape, &asked) } else { asked };
+        for given in of_shape(&layout, &asked).into_iter().flatten() {
+            prop_assert_eq!(given.shape(), &asked, "of {:?}", layout);
+        }
     }
 
     #[test]

@@ -1,0 +1,329 @@
+//! Programs that must not compile, each beside one that differs in the mistake only and does.
+//!
+//! The items are names for their programs, which are run as documentation tests; nothing else is
+//! compiled of this module.
+
+/// Elements without size, in a vector.
+///
+/// ```
+/// tensor_core::Tensor::from_vec(vec![7u8; 6], &[2, 3]).unwrap();
+/// ```
+/// ```compile_fail,E0080
+/// tensor_core::Tensor::from_vec(vec![(); 6], &[2, 3]).unwrap();
+/// ```
+const ZERO_SIZED_FROM_VEC: () = ();
+
+/// Elements without size, in a vector under a layout.
+///
+/// ```
+/// # use tensor_core::{Layout, Tensor};
+/// Tensor::from_vec_with_layout(vec![7u8; 6], Layout::contiguous(&[2]).unwrap()).unwrap();
+/// ```
+/// ```compile_fail,E0080
+/// # use tensor_core::{Layout, Tensor};
+/// Tensor::from_vec_with_layout(vec![(); 6], Layout::contiguous(&[2]).unwrap()).unwrap();
+/// ```
+const ZERO_SIZED_FROM_VEC_WITH_LAYOUT: () = ();
+
+/// Elements without size, in a slice.
+///
+/// ```
+/// tensor_core::Tensor::from_slice(&[7u8; 6], &[2, 3]).unwrap();
+/// ```
+/// ```compile_fail,E0080
+/// tensor_core::Tensor::from_slice(&[(); 6], &[2, 3]).unwrap();
+/// ```
+const ZERO_SIZED_FROM_SLICE: () = ();
+
+/// Zeros without size.
+///
+/// ```
+/// tensor_core::Tensor::<u8>::zeros(&[3]).unwrap();
+/// ```
+/// ```compile_fail,E0080
+/// tensor_core::Tensor::<()>::zeros(&[3]).unwrap();
+/// ```
+const ZERO_SIZED_ZEROS: () = ();
+
+/// One value without size.
+///
+/// ```
+/// tensor_core::Tensor::full(&[3], [7u8; 1]).unwrap();
+/// ```
+/// ```compile_fail,E0080
+/// tensor_core::Tensor::full(&[3], [7u8; 0]).unwrap();
+/// ```
+const ZERO_SIZED_FULL: () = ();
+
+/// Values without size, from indices.
+///
+/// ```
+/// tensor_core::Tensor::from_fn(&[3], |_| 7u8).unwrap();
+/// ```
+/// ```compile_fail,E0080
+/// tensor_core::Tensor::from_fn(&[3], |_| ()).unwrap();
+/// ```
+const ZERO_SIZED_FROM_FN: () = ();
+
+/// Memory for elements without size.
+///
+/// ```
+/// # use tensor_core::{Layout, Uninit};
+/// Uninit::<u8>::new(Layout::contiguous(&[3]).unwrap()).unwrap();
+/// ```
+/// ```compile_fail,E0080
+/// # use tensor_core::{Layout, Uninit};
+/// Uninit::<()>::new(Layout::contiguous(&[3]).unwrap()).unwrap();
+/// ```
+const ZERO_SIZED_UNINIT: () = ();
+
+/// Bytes seen as elements without size.
+///
+/// ```
+/// tensor_core::Tensor::full(&[3], 7u8).unwrap().view_dtype::<i8>().unwrap();
+/// ```
+/// ```compile_fail,E0080
+/// tensor_core::Tensor::full(&[3], 7u8).unwrap().view_dtype::<()>().unwrap();
+/// ```
+const ZERO_SIZED_VIEW_DTYPE: () = ();
+
+/// Bytes seen as truth values: not every byte is one.
+///
+/// ```
+/// tensor_core::Tensor::full(&[3], 7u8).unwrap().view_dtype::<i8>().unwrap();
+/// ```
+/// ```compile_fail,E0277
+/// tensor_core::Tensor::full(&[3], 7u8).unwrap().view_dtype::<bool>().unwrap();
+/// ```
+const BYTES_AS_BOOL: () = ();
+
+/// Elements with padding, whose bytes are not all initialised.
+///
+/// ```
+/// # #[derive(Clone, Copy)] struct Pair(u8, u16);
+/// let pairs = [Pair(1, 2); 6];
+/// tensor_core::TensorView::new(&pairs, tensor_core::Layout::contiguous(&[6]).unwrap()).unwrap();
+/// ```
+/// ```compile_fail,E0277
+/// # #[derive(Clone, Copy)] struct Pair(u8, u16);
+/// tensor_core::Tensor::from_vec(vec![Pair(1, 2); 6], &[6]).unwrap();
+/// ```
+const PADDED_ELEMENTS: () = ();
+
+/// Elements that may be uninitialised.
+///
+/// ```compile_fail,E0277
+/// # use std::mem::MaybeUninit;
+/// tensor_core::Tensor::from_vec(vec![MaybeUninit::new(7u8); 6], &[6]).unwrap();
+/// ```
+const UNINITIALISED_ELEMENTS: () = ();
+
+/// A fresh result called finished by safe code.
+///
+/// ```
+/// # use tensor_core::{Layout, Tensor, Uninit};
+/// let empty = Uninit::<u8>::new(Layout::contiguous(&[0]).unwrap()).unwrap();
+/// // SAFETY: there is no element to be written.
+/// let tensor: Tensor<u8> = unsafe { empty.assume_init() };
+/// ```
+/// ```compile_fail,E0133
+/// # use tensor_core::{Layout, Tensor, Uninit};
+/// let empty = Uninit::<u8>::new(Layout::contiguous(&[0]).unwrap()).unwrap();
+/// let tensor: Tensor<u8> = empty.assume_init();
+/// ```
+const UNINITIALISED_RESULT: () = ();
+
+/// A layout that no constructor has checked.
+///
+/// ```
+/// let layout = tensor_core::Layout::SCALAR;
+/// assert_eq!(layout.offset(), 0);
+/// ```
+/// ```compile_fail,E0451
+/// let layout = tensor_core::Layout { offset: 7, ..tensor_core::Layout::SCALAR };
+/// ```
+const UNCHECKED_LAYOUT: () = ();
+
+/// A tensor seen as one of a subtype's elements: what a function of one lifetime is written
+/// through the one would be called with any lifetime through the other. A vector, which nobody
+/// shares, can be seen so.
+///
+/// ```
+/// type Any = for<'a> fn(&'a u8);
+/// type Some = fn(&'static u8);
+/// fn narrow(elements: Vec<Any>) -> Vec<Some> { elements }
+/// ```
+/// ```compile_fail,E0308
+/// type Any = for<'a> fn(&'a u8);
+/// type Some = fn(&'static u8);
+/// fn narrow(elements: tensor_core::Tensor<Any>) -> tensor_core::Tensor<Some> { elements }
+/// ```
+const COVARIANT_TENSOR: () = ();
+
+/// As [`COVARIANT_TENSOR`], in the other direction.
+///
+/// ```compile_fail,E0308
+/// type Any = for<'a> fn(&'a u8);
+/// type Some = fn(&'static u8);
+/// fn widen(elements: tensor_core::Tensor<Some>) -> tensor_core::Tensor<Any> { elements }
+/// ```
+const CONTRAVARIANT_TENSOR: () = ();
+
+/// As [`COVARIANT_TENSOR`], of what an operand or a target holds of a tensor.
+///
+/// ```
+/// type Some = fn(&'static u8);
+/// fn same(handle: tensor_core::Handle<'_, Some>) -> tensor_core::Handle<'_, Some> { handle }
+/// ```
+/// ```compile_fail,E0308
+/// type Any = for<'a> fn(&'a u8);
+/// type Some = fn(&'static u8);
+/// fn narrow(handle: tensor_core::Handle<'_, Any>) -> tensor_core::Handle<'_, Some> { handle }
+/// ```
+const COVARIANT_HANDLE: () = ();
+
+/// As [`COVARIANT_TENSOR`], of an operand, from which the tensor's handle can be had.
+///
+/// ```compile_fail,E0308
+/// type Any = for<'a> fn(&'a u8);
+/// type Some = fn(&'static u8);
+/// fn narrow(operand: tensor_core::Operand<'_, Any>) -> tensor_core::Operand<'_, Some> { operand }
+/// ```
+const COVARIANT_OPERAND: () = ();
+
+/// As [`COVARIANT_TENSOR`], of what is to be written.
+///
+/// ```compile_fail,E0308
+/// type Any = for<'a> fn(&'a u8);
+/// type Some = fn(&'static u8);
+/// fn narrow(target: tensor_core::Target<'_, Any>) -> tensor_core::Target<'_, Some> { target }
+/// ```
+const COVARIANT_TARGET: () = ();
+
+/// As [`COVARIANT_TENSOR`], of a write guard.
+///
+/// ```compile_fail,E0308
+/// # use tensor_core::TensorRefMut;
+/// type Any = for<'a> fn(&'a u8);
+/// type Some = fn(&'static u8);
+/// fn narrow(guard: TensorRefMut<'_, Any>) -> TensorRefMut<'_, Some> { guard }
+/// ```
+const COVARIANT_WRITE_GUARD: () = ();
+
+/// As [`COVARIANT_TENSOR`], of a mutable view; a read-only one may be seen so, as a slice may.
+///
+/// ```
+/// # use tensor_core::TensorView;
+/// type Any = for<'a> fn(&'a u8);
+/// type Some = fn(&'static u8);
+/// fn narrow(view: TensorView<'_, Any>) -> TensorView<'_, Some> { view }
+/// ```
+/// ```compile_fail,E0308
+/// # use tensor_core::TensorViewMut;
+/// type Any = for<'a> fn(&'a u8);
+/// type Some = fn(&'static u8);
+/// fn narrow(view: TensorViewMut<'_, Any>) -> TensorViewMut<'_, Some> { view }
+/// ```
+const COVARIANT_MUTABLE_VIEW: () = ();
+
+/// Elements that belong to one thread.
+///
+/// ```
+/// # use tensor_core::{Layout, TensorView};
+/// let numbers = [1, 2, 3];
+/// let view = TensorView::new(&numbers, Layout::contiguous(&[3]).unwrap()).unwrap();
+/// std::thread::scope(|scope| { scope.spawn(move || view.to_vec()); });
+/// ```
+/// ```compile_fail,E0277
+/// # use tensor_core::{Layout, TensorView};
+/// let numbers = [&raw const *&1];
+/// let view = TensorView::new(&numbers, Layout::contiguous(&[1]).unwrap()).unwrap();
+/// std::thread::scope(|scope| { scope.spawn(move || view.to_vec()); });
+/// ```
+const VIEW_OF_ONE_THREAD_S_ELEMENTS: () = ();
+
+/// A view that a thread may still have when the buffer is gone.
+///
+/// ```compile_fail,E0597
+/// # use tensor_core::{Layout, TensorView};
+/// let numbers = [1, 2, 3];
+/// let view = TensorView::new(&numbers, Layout::contiguous(&[3]).unwrap()).unwrap();
+/// std::thread::spawn(move || view.to_vec());
+/// ```
+const VIEW_IN_A_THREAD_THAT_OUTLIVES_THE_BUFFER: () = ();
+
+/// A buffer written while a view reads it.
+///
+/// ```
+/// # use tensor_core::{Layout, TensorView};
+/// let mut numbers = [1, 2, 3];
+/// let view = TensorView::new(&numbers, Layout::contiguous(&[3]).unwrap()).unwrap();
+/// view.to_vec();
+/// numbers[0] = 7;
+/// ```
+/// ```compile_fail,E0506
+/// # use tensor_core::{Layout, TensorView};
+/// let mut numbers = [1, 2, 3];
+/// let view = TensorView::new(&numbers, Layout::contiguous(&[3]).unwrap()).unwrap();
+/// numbers[0] = 7;
+/// view.to_vec();
+/// ```
+const BUFFER_WRITTEN_BESIDE_A_VIEW: () = ();
+
+/// Two mutable views of the same elements.
+///
+/// ```
+/// # use tensor_core::{Layout, TensorViewMut};
+/// let mut numbers = [1, 2, 3];
+/// let mut view = TensorViewMut::new(&mut numbers, Layout::contiguous(&[3]).unwrap()).unwrap();
+/// *view.reborrow().get_mut(&[0]).unwrap() = 7;
+/// *view.get_mut(&[0]).unwrap() = 8;
+/// ```
+/// ```compile_fail,E0499
+/// # use tensor_core::{Layout, TensorViewMut};
+/// let mut numbers = [1, 2, 3];
+/// let mut view = TensorViewMut::new(&mut numbers, Layout::contiguous(&[3]).unwrap()).unwrap();
+/// let mut other = view.reborrow();
+/// *view.get_mut(&[0]).unwrap() = 7;
+/// *other.get_mut(&[0]).unwrap() = 8;
+/// ```
+const TWO_MUTABLE_VIEWS: () = ();
+
+/// Two mutable views through one write guard.
+///
+/// ```compile_fail,E0499
+/// let tensor = tensor_core::Tensor::full(&[3], 7).unwrap();
+/// let mut guard = tensor.write().unwrap();
+/// let mut first = guard.as_view_mut().unwrap();
+/// let mut second = guard.as_view_mut().unwrap();
+/// first.iter_mut().zip(second.iter_mut()).for_each(|(a, b)| *a = *b);
+/// ```
+const TWO_MUTABLE_VIEWS_OF_A_GUARD: () = ();
+
+/// A view that is read after its guard is gone, when somebody else may write.
+///
+/// ```
+/// let tensor = tensor_core::Tensor::full(&[3], 7).unwrap();
+/// let guard = tensor.read().unwrap();
+/// let view = guard.as_view();
+/// view.to_vec();
+/// drop(guard);
+/// ```
+/// ```compile_fail,E0505
+/// let tensor = tensor_core::Tensor::full(&[3], 7).unwrap();
+/// let guard = tensor.read().unwrap();
+/// let view = guard.as_view();
+/// drop(guard);
+/// view.to_vec();
+/// ```
+const VIEW_WITHOUT_ITS_GUARD: () = ();
+
+/// A guard of a tensor that is gone.
+///
+/// ```compile_fail,E0505
+/// let tensor = tensor_core::Tensor::full(&[3], 7).unwrap();
+/// let guard = tensor.read().unwrap();
+/// drop(tensor);
+/// guard.as_view().to_vec();
+/// ```
+const GUARD_WITHOUT_ITS_TENSOR: () = ();
