@@ -62,7 +62,7 @@ pub(crate) trait Isa: Copy + Send + Sync {
     #[inline(always)]
     unsafe fn fill<L: Unit>(self, value: L, dst: *mut L, len: usize, stores: Stores) {
         let _ = stores;
-        // SAFETY: M2 is the caller's.
+        // SAFETY: M2 for `len` elements: the same contract.
         unsafe { portable::fill(value, dst, len) }
     }
 
@@ -158,7 +158,7 @@ pub(crate) trait Isa: Copy + Send + Sync {
         first: bool,
     ) {
         let _ = (carry, first);
-        // SAFETY: the caller's contract.
+        // SAFETY: M1 to M3 for these elements: the same contract.
         unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
     }
 
@@ -186,7 +186,7 @@ pub(crate) trait Isa: Copy + Send + Sync {
                 rows.src.wrapping_offset(r * rows.src_step),
                 rows.dst.wrapping_offset(r * rows.dst_step),
             );
-            // SAFETY: the caller's.
+            // SAFETY: M1 to M3 for row `r`, of so many bytes.
             unsafe { portable::run(src.cast_const(), dst, rows.bytes) };
         }
     }

@@ -50,7 +50,7 @@ impl<L: Unit> Kernel for Turn<L> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         let step = TREE as isize;
-        // SAFETY: the invariant.
+        // SAFETY: the invariant: both are arrays of TREE rows of TREE elements, and not the same.
         unsafe { isa.transpose(self.from, step, self.to, step, TREE, TREE) };
     }
 }

@@ -43,7 +43,7 @@ pub(super) unsafe fn fill<L: Unit>(value: L, dst: *mut L, len: usize) {
 /// M1, M2, M3 for these elements.
 #[inline(never)]
 pub(super) unsafe fn gather<L: Unit>(src: *const u8, step: isize, dst: *mut u8, len: usize) {
-    // SAFETY: the caller's contract.
+    // SAFETY: M1 to M3 for `len` elements, `step` bytes apart in the source.
     unsafe { strided::<L>((src, step), (dst, L::WIDTH as isize), len) }
 }
 
@@ -54,7 +54,7 @@ pub(super) unsafe fn gather<L: Unit>(src: *const u8, step: isize, dst: *mut u8, 
 /// M1, M2, M3 for these elements.
 #[inline(never)]
 pub(super) unsafe fn scatter<L: Unit>(src: *const u8, dst: *mut u8, step: isize, len: usize) {
-    // SAFETY: the caller's contract.
+    // SAFETY: M1 to M3 for `len` elements, `step` bytes apart in the destination.
     unsafe { strided::<L>((src, L::WIDTH as isize), (dst, step), len) }
 }
 

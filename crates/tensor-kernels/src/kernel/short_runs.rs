@@ -24,21 +24,21 @@ pub(crate) unsafe fn runs<I: Isa, L: Unit>(
     let (src, dst) = (Walk(src.cast::<u8>().cast_mut(), from), Walk(dst.cast::<u8>(), to));
     let bytes = len * L::WIDTH;
     match bytes {
-        // SAFETY: the caller's; so long are the runs.
+        // SAFETY: M1 to M3 for runs of one byte.
         1 => unsafe { ends::<u8>(src, dst, bytes, turns.len) },
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for runs of one word of two bytes.
         2 => unsafe { ends::<u16>(src, dst, bytes, turns.len) },
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for runs of one to two words of two bytes.
         3 => unsafe { ends::<u16>(src, dst, bytes, turns.len) },
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for runs of one to two words of four bytes.
         4..8 => unsafe { ends::<u32>(src, dst, bytes, turns.len) },
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for runs of one to two words of eight bytes.
         8..16 => unsafe { ends::<u64>(src, dst, bytes, turns.len) },
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for runs of one to two words of sixteen bytes.
         16..=32 => unsafe { ends::<u128>(src, dst, bytes, turns.len) },
         _ => {
             for turn in 0..turns.len as isize {
-                // SAFETY: the caller's.
+                // SAFETY: M1 to M3 for one run.
                 unsafe { isa.run(src.at(turn).cast_const(), dst.at(turn), bytes, Stores::Plain) };
             }
         }
@@ -87,15 +87,15 @@ unsafe fn ends<W: Unit>(src: Walk, dst: Walk, bytes: usize, count: usize) {
 pub(crate) unsafe fn fills<L: Unit>(src: *const L, dst: *mut L, len: usize, turns: Loop<2>) {
     match len {
         0 => {}
-        // SAFETY: the caller's; so long are the runs.
+        // SAFETY: M2 for runs of one element, M1 for one a run.
         1 => unsafe { equal::<L, 1>(src, dst, len, turns) },
-        // SAFETY: as above.
+        // SAFETY: M2 for runs of two to four elements, M1 for one a run.
         2..=4 => unsafe { equal::<L, 2>(src, dst, len, turns) },
-        // SAFETY: as above.
+        // SAFETY: M2 for runs of four to eight elements, M1 for one a run.
         5..=8 => unsafe { equal::<L, 4>(src, dst, len, turns) },
-        // SAFETY: as above.
+        // SAFETY: M2 for runs of eight to sixteen elements, M1 for one a run.
         9..=16 => unsafe { equal::<L, 8>(src, dst, len, turns) },
-        // SAFETY: as above.
+        // SAFETY: M2 for runs of sixteen to thirty-two elements, M1 for one a run.
         17..=32 => unsafe { equal::<L, 16>(src, dst, len, turns) },
         _ => {
             let last = len - LONG_FILL;

@@ -45,11 +45,11 @@ pub(super) unsafe fn copy<R: Registers>(
         Stores::Stream if R::NON_TEMPORAL && bytes >= STREAM_BYTES => {
             isa.vectorize(StreamedCopy { isa, src, dst, bytes });
         }
-        // SAFETY: the caller's contract, and more than a register.
+        // SAFETY: M1 to M3 for `bytes`, which are more than a register.
         Stores::Pieces if bytes > 2 * R::Full::BYTES => unsafe {
             copy_registers::<R::Piece>(isa.into(), src, dst, bytes);
         },
-        // SAFETY: the caller's contract.
+        // SAFETY: M1 to M3 for `bytes`: the same contract.
         _ => unsafe { copy_plain(isa, src, dst, bytes) },
     }
 }
@@ -60,22 +60,22 @@ pub(super) unsafe fn copy<R: Registers>(
 #[inline(always)]
 pub(super) unsafe fn copy_plain<R: Registers>(isa: R, src: *const u8, dst: *mut u8, bytes: usize) {
     if bytes >= LIBRARY_BYTES {
-        // SAFETY: the caller's contract.
+        // SAFETY: M1 to M3 for `bytes`: the same contract.
         unsafe { portable::run(src, dst, bytes) }
     } else if bytes > 2 * R::Full::BYTES {
-        // SAFETY: the caller's contract, and more than a register.
+        // SAFETY: M1 to M3 for `bytes`; they are more than a register.
         unsafe { copy_registers::<R::Full>(isa.into(), src, dst, bytes) }
     } else if bytes >= R::Full::BYTES {
-        // SAFETY: the caller's contract, and one to two registers.
+        // SAFETY: M1 to M3 for `bytes`; they are one to two full registers.
         unsafe { copy_both_ends::<R::Full>(isa.into(), src, dst, bytes) }
     } else if bytes >= R::Half::BYTES {
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for `bytes`; they are one to two half registers.
         unsafe { copy_both_ends::<R::Half>(isa.into(), src, dst, bytes) }
     } else if bytes >= PIECE {
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for `bytes`; they are one to two pieces.
         unsafe { copy_both_ends::<R::Piece>(isa.into(), src, dst, bytes) }
     } else {
-        // SAFETY: the caller's contract, and less than a piece.
+        // SAFETY: M1 to M3 for `bytes`; they are less than a piece.
         unsafe { copy_scrap(src, dst, bytes) }
     }
 }
@@ -119,9 +119,9 @@ unsafe fn copy_both_ends<V: Vector>(token: V::Token, src: *const u8, dst: *mut u
 /// That of [`copy`] for `V::BYTES`.
 #[inline(always)]
 unsafe fn copy_register<V: Vector>(token: V::Token, src: *const u8, dst: *mut u8) {
-    // SAFETY: M1 is the caller's.
+    // SAFETY: M1 covers `V::BYTES` at `src`.
     let bits = unsafe { V::load(token, src) };
-    // SAFETY: M2 is the caller's.
+    // SAFETY: M2 covers `V::BYTES` at `dst`.
     unsafe { bits.store(dst) }
 }
 
@@ -133,16 +133,16 @@ unsafe fn copy_register<V: Vector>(token: V::Token, src: *const u8, dst: *mut u8
 #[inline(always)]
 unsafe fn copy_scrap(src: *const u8, dst: *mut u8, bytes: usize) {
     if bytes >= 8 {
-        // SAFETY: the caller's contract, one to two words.
+        // SAFETY: M1 to M3 for `bytes`; they are one to two words of eight.
         unsafe { copy_both_words::<u64>(src, dst, bytes) }
     } else if bytes >= 4 {
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for `bytes`; they are one to two words of four.
         unsafe { copy_both_words::<u32>(src, dst, bytes) }
     } else if bytes >= 2 {
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for `bytes`; they are one to two words of two.
         unsafe { copy_both_words::<u16>(src, dst, bytes) }
     } else if bytes == 1 {
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for the one byte.
         unsafe { copy_both_words::<u8>(src, dst, bytes) }
     }
 }
@@ -184,17 +184,17 @@ impl<R: Registers> NullaryFnOnce for StreamedCopy<R> {
         let head = to_line(dst);
         let pages = head + (bytes - head) / GROUP_BYTES * GROUP_BYTES;
         let lines = head + (bytes - head) / CACHE_LINE * CACHE_LINE;
-        // SAFETY: the invariant, and `head < CACHE_LINE <= bytes`.
+        // SAFETY: M1 to M3 for the first bytes: `head < CACHE_LINE <= bytes`.
         unsafe { copy_plain(isa, src, dst, head) }
         for at in (head..pages).step_by(GROUP_BYTES) {
-            // SAFETY: the invariant, `at + GROUP_BYTES <= bytes`, and `dst + at` starts a line.
+            // SAFETY: M1 to M3: `at + GROUP_BYTES <= bytes`; `dst + at` starts a line.
             unsafe { stream_pages(isa, src.wrapping_add(at), dst.wrapping_add(at)) }
         }
         let (from, to) = (src.wrapping_add(pages), dst.wrapping_add(pages));
-        // SAFETY: the invariant, `lines <= bytes`, and `dst + pages` starts a line.
+        // SAFETY: M1 to M3: `lines <= bytes`; `dst + pages` starts a line.
         unsafe { stream(isa, from, to, lines - pages) }
         let (from, to) = (src.wrapping_add(lines), dst.wrapping_add(lines));
-        // SAFETY: the invariant, for the last bytes.
+        // SAFETY: M1 to M3 for the last bytes.
         unsafe { copy_plain(isa, from, to, bytes - lines) }
     }
 }
@@ -224,7 +224,7 @@ unsafe fn stream_pages<R: Registers>(isa: R, src: *const u8, dst: *mut u8) {
 #[inline(always)]
 unsafe fn stream<R: Registers>(isa: R, src: *const u8, dst: *mut u8, bytes: usize) {
     for at in (0..bytes).step_by(R::Full::BYTES) {
-        // SAFETY: M1 is the caller's.
+        // SAFETY: M1: `at + BYTES` is at most the bytes to stream.
         let bits = unsafe { R::Full::load(isa.into(), src.wrapping_add(at)) };
         // SAFETY: M2 and the alignment are the caller's.
         unsafe { bits.stream(dst.wrapping_add(at)) }
@@ -252,15 +252,15 @@ pub(super) unsafe fn fill<R: Registers, L: Unit>(
 ) {
     let bytes = len * L::WIDTH;
     if bytes < PIECE {
-        // SAFETY: M2 is the caller's.
+        // SAFETY: M2 for `len` elements: the same contract.
         unsafe { portable::fill(value, dst.cast::<L>(), len) }
     } else if bytes < R::Full::BYTES || stores == Stores::Pieces {
         let piece = R::Piece::splat(isa.into(), repeat(value));
-        // SAFETY: M2 is the caller's, and one piece at least.
+        // SAFETY: M2 for `bytes`; they are one piece at least.
         unsafe { fill_registers(piece, dst, bytes) }
     } else {
         let full = R::Full::splat(isa.into(), repeat(value));
-        // SAFETY: M2 is the caller's, and one register at least.
+        // SAFETY: M2 for `bytes`; they are one register at least.
         unsafe { fill_registers(full, dst, bytes) }
     }
 }

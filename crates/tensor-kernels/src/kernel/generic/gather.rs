@@ -40,21 +40,21 @@ pub(super) unsafe fn short_source_rows<R: Registers, L: Unit>(
         (1, 1) => unsafe { copy::copy(isa, plane.src, plane.dst, plane.nu * L::WIDTH, stores) },
         // SAFETY: the rows are that far apart, the rest is the caller's contract.
         (2, ..=2) => unsafe { groups::<R, L, Window<L, 2, false>>(isa, plane, stores) },
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for the plane; its rows are 3 elements apart.
         (3, ..=3) => unsafe { groups::<R, L, Window<L, 3, false>>(isa, plane, stores) },
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for the plane; its rows are 4 elements apart.
         (4, ..=4) => unsafe { groups::<R, L, Window<L, 4, false>>(isa, plane, stores) },
-        // SAFETY: as above, backwards, one element a row.
+        // SAFETY: M1 to M3 for the plane; its rows descend by 1, one element each.
         (-1, 1) => unsafe { groups::<R, L, Window<L, 1, true>>(isa, plane, stores) },
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for the plane; its rows descend by 2, one element each.
         (-2, 1) => unsafe { groups::<R, L, Window<L, 2, true>>(isa, plane, stores) },
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for the plane; its rows descend by 3, one element each.
         (-3, 1) => unsafe { groups::<R, L, Window<L, 3, true>>(isa, plane, stores) },
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for the plane; its rows descend by 4, one element each.
         (-4, 1) => unsafe { groups::<R, L, Window<L, 4, true>>(isa, plane, stores) },
         // SAFETY: one element a row, far apart, the rest is the caller's contract.
         (_, 1) => unsafe { portable::gather::<L>(plane.src, plane.src_step, plane.dst, plane.nu) },
-        // SAFETY: the caller's contract.
+        // SAFETY: M1 to M3 for the plane; its rows may lie anywhere.
         _ => unsafe { groups::<R, L, Reaching<L>>(isa, plane, stores) },
     }
 }
@@ -93,7 +93,7 @@ unsafe fn groups<R: Registers, L: Unit, K: Group>(isa: R, plane: Plane, stores: 
         unsafe { K::transpose::<R::Piece>(isa.into(), plane.rows_from::<L>(u), Stores::Plain) }
         u += L::PER_PIECE;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: M1 to M3 for the rows that are left.
     unsafe { portable::transpose::<L>(plane.rows_from::<L>(u)) }
 }
 

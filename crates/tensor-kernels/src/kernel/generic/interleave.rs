@@ -34,13 +34,13 @@ pub(super) unsafe fn short_destination_rows<R: Registers, L: Unit>(isa: R, plane
         },
         // SAFETY: so many planes and no gaps, the rest is the caller's contract.
         (true, 2) => unsafe { interleave::<R, L, 2>(isa, plane) },
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for the plane; it has 3 source rows and no gaps.
         (true, 3) => unsafe { interleave::<R, L, 3>(isa, plane) },
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 for the plane; it has 4 source rows and no gaps.
         (true, 4) => unsafe { interleave::<R, L, 4>(isa, plane) },
         // SAFETY: no gaps, the rest is the caller's contract.
         (true, _) => unsafe { overwriting::<R, L>(isa, plane) },
-        // SAFETY: the caller's contract.
+        // SAFETY: M1 to M3 for the plane: the same contract.
         (false, _) => unsafe { portable::transpose::<L>(plane) },
     }
 }
@@ -65,7 +65,7 @@ unsafe fn interleave<R: Registers, L: Unit, const PLANES: usize>(isa: R, plane: 
         unsafe { pixels::<R::Piece, L, PLANES>(isa.into(), plane.columns_from::<L>(v)) }
         v += L::PER_PIECE;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: M1 to M3 for the columns that are left.
     unsafe { portable::transpose::<L>(plane.columns_from::<L>(v)) }
 }
 
@@ -125,7 +125,7 @@ unsafe fn overwriting<R: Registers, L: Unit>(isa: R, plane: Plane) {
         unsafe { piece_rows::<R::Piece, L>(isa.into(), plane.columns_from::<L>(v)) }
         v += L::PER_PIECE;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: M1 to M3 for the columns that are left.
     unsafe { portable::transpose::<L>(plane.columns_from::<L>(v)) }
 }
 

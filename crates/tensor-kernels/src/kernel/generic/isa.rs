@@ -41,31 +41,31 @@ impl<R: Registers> Isa for R {
         first: bool,
     ) {
         let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: the caller's contract.
+        // SAFETY: the trait method's contract, for the same elements and the same lines.
         unsafe { stitch::transpose::<R, L>(self, plane, carry, first) }
     }
 
     #[inline(always)]
     unsafe fn finish_carried(self, dst: *mut u8, dst_step: isize, nv: usize, carry: *const u8) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the trait method's contract, for the same rows and lines.
         unsafe { stitch::finish(self, dst, dst_step, nv, carry) }
     }
 
     #[inline(always)]
     unsafe fn flush(self, rows: Rows) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the trait method's contract, for the same rows.
         unsafe { row_writer::flush(self, rows) }
     }
 
     #[inline(always)]
     unsafe fn run<L: Unit>(self, src: *const L, dst: *mut L, len: usize, stores: Stores) {
-        // SAFETY: the caller's contract.
+        // SAFETY: M1 to M3 for `len` elements, which are so many bytes.
         unsafe { copy::copy(self, src.cast(), dst.cast(), len * L::WIDTH, stores) }
     }
 
     #[inline(always)]
     unsafe fn fill<L: Unit>(self, value: L, dst: *mut L, len: usize, stores: Stores) {
-        // SAFETY: the caller's contract.
+        // SAFETY: M2 for `len` elements.
         unsafe { copy::fill(self, value, dst.cast(), len, stores) }
     }
 
@@ -81,9 +81,9 @@ impl<R: Registers> Isa for R {
         // A gather is the transposition of source rows of one element.
         let plane = Plane::new((src, step), (dst, 0), (len, 1));
         match stores {
-            // SAFETY: the caller's contract.
+            // SAFETY: M1 to M3 for `len` rows of one element, `step` apart.
             Stores::Plain | Stores::Pieces => unsafe { transpose::plain::<R, L>(self, plane) },
-            // SAFETY: the caller's contract.
+            // SAFETY: as for plain stores; the kernel itself finds the whole lines (M4).
             Stores::Stream => unsafe { transpose::streamed::<R, L>(self, plane) },
         }
     }
@@ -99,7 +99,7 @@ impl<R: Registers> Isa for R {
         nv: usize,
     ) {
         let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: the caller's contract.
+        // SAFETY: M1 to M3 for the plane.
         unsafe { transpose::plain::<R, L>(self, plane) }
     }
 
@@ -114,7 +114,7 @@ impl<R: Registers> Isa for R {
         nv: usize,
     ) {
         let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: the caller's contract.
+        // SAFETY: M1 to M3 for the plane; the kernel itself finds the whole lines (M4).
         unsafe { transpose::streamed::<R, L>(self, plane) }
     }
 }

@@ -39,7 +39,7 @@ impl<R: Registers> NullaryFnOnce for Flush<R> {
         for r in 0..rows.count as isize {
             let src = rows.src.wrapping_offset(r * rows.src_step);
             let dst = rows.dst.wrapping_offset(r * rows.dst_step);
-            // SAFETY: the invariant.
+            // SAFETY: the invariant, for row `r`.
             unsafe { flush_row(isa, rows, src, dst) }
         }
     }

@@ -64,7 +64,7 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Carried<R, L> {
                 let columns = part.columns_from::<L>(at);
                 // Rows that the last tile has in common with the one before have been carried on already.
                 let done = v - at;
-                // SAFETY: the invariant.
+                // SAFETY: the invariant, for a line of columns and a piece of rows; rows `at` on have their lines.
                 unsafe {
                     tile::<R::Full, L>(
                         isa.into(),
@@ -112,16 +112,16 @@ unsafe fn tile<V: Join, L: Unit>(
 #[inline(always)]
 unsafe fn put<V: Join>(token: V::Token, register: V, dst: *mut u8, carry: *mut u8, first: bool) {
     if first {
-        // SAFETY: M2 is the caller's.
+        // SAFETY: M2 covers the register at `dst`.
         unsafe { register.store(dst) }
     } else {
-        // SAFETY: the caller's.
+        // SAFETY: `carry` holds the line that the columns before have left.
         let before = unsafe { V::load(token, carry) };
         let back = dst.addr() % CACHE_LINE;
         // SAFETY: a whole line, whose first part belongs to the columns before.
         unsafe { before.join(register, back).stream(dst.wrapping_sub(back)) }
     }
-    // SAFETY: the caller's.
+    // SAFETY: `carry` is a line of scratch for this row alone.
     unsafe { register.store(carry) }
 }
 

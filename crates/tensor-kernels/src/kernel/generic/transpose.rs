@@ -78,7 +78,7 @@ struct Transpose<R, L> {
 /// M1, M2, M3 for the plane.
 #[inline(always)]
 pub(super) unsafe fn plain<R: Registers, L: Unit>(isa: R, plane: Plane) {
-    // SAFETY: the caller's contract, and no streamed stores.
+    // SAFETY: M1 to M3 for the plane; M4 is for streamed stores only.
     unsafe { transpose::<R, L>(isa, plane, Stores::Plain) }
 }
 
@@ -126,11 +126,11 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Transpose<R, L> {
     #[inline(always)]
     fn call(self) {
         match self.stores {
-            // SAFETY: the invariant.
+            // SAFETY: the invariant: M1 to M4 for the plane.
             Stores::Stream if R::NON_TEMPORAL => unsafe {
                 block::<R, L>(self.isa, self.plane, Stores::Stream);
             },
-            // SAFETY: the invariant.
+            // SAFETY: the invariant: M1 to M3 for the plane; M4 is for streamed stores only.
             _ => unsafe { block::<R, L>(self.isa, self.plane, Stores::Plain) },
         }
     }
@@ -144,11 +144,11 @@ unsafe fn block<R: Registers, L: Unit>(isa: R, plane: Plane, stores: Stores) {
     match (plane.nu >= L::PER_PIECE, plane.nv >= L::PER_PIECE) {
         // SAFETY: a piece of each row at least, in both directions.
         (true, true) => unsafe { tiles::<R, L>(isa, plane, stores) },
-        // SAFETY: the caller's contract.
+        // SAFETY: M1 to M4 for the plane, whose source rows are shorter than a piece.
         (true, false) => unsafe { gather::short_source_rows::<R, L>(isa, plane, stores) },
-        // SAFETY: the caller's contract.
+        // SAFETY: M1 to M3 for the plane, whose destination rows are shorter than a piece.
         (false, true) => unsafe { interleave::short_destination_rows::<R, L>(isa, plane) },
-        // SAFETY: the caller's contract.
+        // SAFETY: M1 to M3 for the plane: the same contract.
         (false, false) => unsafe { portable::transpose::<L>(plane) },
     }
 }
