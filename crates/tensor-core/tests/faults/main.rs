@@ -1,6 +1,7 @@
 //! What can be asked wrongly, and the answer: an error that names the values, never a panic, never
 //! memory that is not ours. All of it holds in debug and release builds alike, and is tested in
-//! both. `cargo test -p tensor-core fault` runs these tests and those in other programs.
+//! both. `cargo test -p tensor-core fault` runs these tests and those in other programs, and with
+//! `-- fault` the programs that must not compile, too.
 //!
 //! | file | mistakes |
 //! |---|---|
