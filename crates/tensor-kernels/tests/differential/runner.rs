@@ -158,7 +158,7 @@ fn run_children(kind: &str) {
 
 fn child(kind: &str) -> Command {
     let mut command = Command::new(env::current_exe().expect("the path of this binary"));
-    command.args(["--exact", kind, "--nocapture", "--test-threads=1"]);
+    command.args(["--exact", kind, "--nocapture", "--test-threads=1"]).env("RUST_BACKTRACE", "0");
     command
 }
 

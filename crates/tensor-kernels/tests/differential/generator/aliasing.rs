@@ -20,6 +20,8 @@ struct Shared<A, R> {
     is_inplace: bool,
     /// There is no second one.
     is_unary: bool,
+    /// Is the first operand broadcast to the result's shape?
+    broadcasts_first: bool,
     /// Does it copy operands that overlap the result, where that is asked for?
     copies_first: bool,
 }
@@ -92,6 +94,7 @@ fn binary<A, R>() -> Shared<A, R> {
         oracle: |_, _| unreachable!("every operation has its own"),
         is_inplace: false,
         is_unary: false,
+        broadcasts_first: false,
         copies_first: true,
     }
 }
@@ -112,6 +115,7 @@ fn copy<T: Value>() -> Shared<T, T> {
         run: |exec, a, _, out| copy_between(exec, a, out),
         oracle: |a, _| a,
         is_unary: true,
+        broadcasts_first: true,
         copies_first: false,
         ..binary()
     }
@@ -142,7 +146,13 @@ fn relation((a, a_width): (&Strided, usize), (out, width): (&Strided, usize)) ->
 }
 
 /// An operand: the result itself, the same elsewhere, or any.
-fn operand(case: &mut Case<'_>, out: &Strided, same_width: bool, width: usize) -> Strided {
+fn operand(
+    case: &mut Case<'_>,
+    (out, out_width): (&Strided, usize),
+    width: usize,
+    broadcasts: bool,
+) -> Strided {
+    let same_width = width == out_width;
     let moved = |case: &mut Case<'_>, by: usize| {
         let offset = out.offset + case.choices.draw(by + 1);
         Strided { offset, ..out.clone() }
@@ -152,7 +162,10 @@ fn operand(case: &mut Case<'_>, out: &Strided, same_width: bool, width: usize) -
         1 if same_width => moved(case, 3),
         2 if same_width => Strided { offset: out.offset + out.extent(), ..out.clone() },
         drawn => {
-            let shape = broadcast_shape(&mut case.choices, &out.shape);
+            let shape = match broadcasts {
+                true => broadcast_shape(&mut case.choices, &out.shape),
+                false => out.shape.clone(),
+            };
             let mut at = Strided::draw(&mut case.choices, &shape, width, Use::Read);
             // Behind the result, or within it.
             let offset = case.choices.draw(65);
@@ -169,10 +182,10 @@ fn shared<A: Number + Pod, R: Number + Pod>(case: &mut Case<'_>, op: &Shared<A, 
     let sizes = shape(&mut case.choices, &[size_of::<R>(), size_of::<A>()]);
     let mut out = Strided::draw(&mut case.choices, &sizes, size_of::<R>(), Use::Written);
     out.offset += case.choices.draw(65);
-    let same_width = size_of::<A>() == size_of::<R>();
-    let a =
-        if op.is_inplace { out.clone() } else { operand(case, &out, same_width, size_of::<A>()) };
-    let b = if op.is_unary { a.clone() } else { operand(case, &out, same_width, size_of::<A>()) };
+    let (target, width) = ((&out, size_of::<R>()), size_of::<A>());
+    let mut next = |broadcasts| operand(case, target, width, broadcasts);
+    let a = if op.is_inplace { out.clone() } else { next(op.broadcasts_first) };
+    let b = if op.is_unary { a.clone() } else { next(true) };
     case.note("result", format_args!("{} {out}", R::NAME));
     case.note("a", format_args!("{} {a}", A::NAME));
     case.note("b", format_args!("{} {b}", A::NAME));

@@ -13,12 +13,40 @@ const CACHE_LINE: usize = 64;
 const LARGE_EXTENT: usize = 2048;
 const SPARSE: usize = 8;
 
-/// Sizes; up to 4096 elements, more now and then. `widths` are the operands' bytes per element.
+/// Sizes; `widths` are the operands' bytes per element, the result's first.
 pub(crate) fn shape(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
+    match choices.draw(8) {
+        0..5 => any_shape(choices, widths),
+        _ => matrices(choices, widths),
+    }
+}
+
+/// One or a few matrices, of which a dimension is long enough for blocks and streams of lines.
+fn matrices(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
+    let width = if choices.draw(2) == 0 { widths[0] } else { choices.pick(widths) };
+    let columns = (CACHE_LINE / width).max(1) * (1 + choices.draw(8));
+    let columns = columns + if choices.draw(3) == 2 { 1 + choices.draw(63) } else { 0 };
+    let rows = (2 + choices.draw(140)).min((LARGEST_MATRIX / columns).max(2));
+    let count = choices.pick(&[1, 1, 2, 1, 3]).min((LARGEST_MATRIX / columns / rows).max(1));
+    let mut shape = vec![columns, rows, count];
+    if count == 1 {
+        shape.pop();
+    }
+    if choices.draw(2) == 0 {
+        shape.reverse();
+    }
+    shape
+}
+
+/// In elements.
+const LARGEST_MATRIX: usize = 40_000;
+
+/// Up to 4096 elements, more now and then.
+fn any_shape(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
     let rank = choices.pick(&[1, 2, 2, 3, 2, 3, 4, 2, 3, 1, 4, 5, 6, 0]);
     let mut budget = match choices.draw(64) {
         63 => 100_000,
-        56..63 => 16_384,
+        58..63 => 16_384,
         drawn => 4096 >> (drawn % 7),
     };
     let first = choices.draw(rank.max(1));
