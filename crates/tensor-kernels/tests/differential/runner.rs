@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{
-    generator::{Case, Choices, Outcome, check},
+    generator::{Case, Choices, Outcome, check, line},
     shrink::shrunk,
 };
 
@@ -51,11 +51,6 @@ fn listed(kind: &str, line: &str) -> Option<Vec<u32>> {
     let numbers = line.strip_prefix(kind)?.strip_prefix(':')?;
     let read = |number| u32::from_str_radix(number, 16).expect("numbers to base 16");
     Some(numbers.split('.').filter(|number| !number.is_empty()).map(read).collect())
-}
-
-fn line(kind: &str, choices: &[u32]) -> String {
-    let numbers: Vec<String> = choices.iter().map(|number| format!("{number:x}")).collect();
-    format!("{kind}:{}", numbers.join("."))
 }
 
 /// The seed of a case.

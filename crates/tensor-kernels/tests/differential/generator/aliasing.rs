@@ -4,16 +4,17 @@ use bytemuck::{Pod, bytes_of, cast_slice};
 use tensor_kernels::{Error, Exec, Overlap, Result, Tensor, TensorExt, copy_between, ops};
 
 use super::{
-    Case, Outcome,
+    Case, Check, Outcome,
     layouts::{Strided, Use, broadcast_shape, index_of, shape},
-    operations::Check,
     values::{Number, Taste, Value},
 };
+
+type Run<A, R> = fn(&Exec, &Tensor<A>, &Tensor<A>, &Tensor<R>) -> Result<()>;
 
 /// An operation on tensors of one storage.
 struct Shared<A, R> {
     name: &'static str,
-    run: fn(&Exec, &Tensor<A>, &Tensor<A>, &Tensor<R>) -> Result<()>,
+    run: Run<A, R>,
     /// The result of the elements that both operands have at an index.
     oracle: fn(A, A) -> R,
     /// The first operand is the result's first one, too.

@@ -3,9 +3,9 @@
 use tensor_kernels::{Cast, ops};
 
 use super::{
-    Case, Outcome,
+    Case, Check, Outcome,
     elementwise::{Binary, Oracle::Native, Unary, binary, unary},
-    operations::{Check, binaries, optional},
+    operations::{binaries, optional},
     values::Number,
 };
 

@@ -51,7 +51,10 @@ impl<T: Value> Given<T> {
         let skew = skew::<T>(case);
         let bits = case.bits();
         case.note(name, format_args!("{} {at}, slice at {skew} of a cache line", T::NAME));
-        let value = |i: usize| T::of(bits(bits(i) as usize % distinct), taste);
+        let value = |i: usize| {
+            let number = if distinct == usize::MAX { i } else { bits(i) as usize % distinct };
+            T::of(bits(number), taste)
+        };
         Self { memory: Memory::new(at.extent(), skew, value), at }
     }
 

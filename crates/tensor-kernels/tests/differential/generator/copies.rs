@@ -3,15 +3,13 @@
 use tensor_kernels::{CopyPlan, Simd, copy_into, copy_to_fresh, fill, repeat, to_fresh_contiguous};
 
 use super::{
-    Case, Outcome,
+    Case, Check, Outcome,
     check::{Given, Unchanged, exactly, gives, writes},
     layouts::{Strided, Use, for_each_index, shape},
     values::{Taste, Value},
 };
 
 const ANY: (Taste, usize) = (Taste::Any, usize::MAX);
-
-type Check = fn(&mut Case<'_>) -> Outcome;
 
 const TYPES: [Check; 15] = [
     of::<u8>,

@@ -39,7 +39,7 @@ fn matrices(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
 }
 
 /// In elements.
-const LARGEST_MATRIX: usize = 40_000;
+const LARGEST_MATRIX: usize = 24_000;
 
 /// Up to 4096 elements, more now and then.
 fn any_shape(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {

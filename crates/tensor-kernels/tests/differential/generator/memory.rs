@@ -54,11 +54,6 @@ impl<T: Value> Memory<T> {
         TensorViewMut::new(self.elements_mut(), layout.layout()).expect("an injective layout")
     }
 
-    /// The address of the first element within its line.
-    pub(crate) fn skew(&self) -> usize {
-        self.first % 64
-    }
-
     /// Everything there is, guards included.
     pub(crate) fn bytes(&self) -> &[u8] {
         cast_slice(&self.lines)

@@ -26,8 +26,11 @@ use setting::Setting;
 /// Why a case failed.
 pub(crate) type Outcome = Result<(), String>;
 
+/// Draws a case and runs it.
+pub(crate) type Check = fn(&mut Case<'_>) -> Outcome;
+
 /// The kinds of work, by name.
-pub(crate) const KINDS: [(&str, fn(&mut Case<'_>) -> Outcome); 5] = [
+pub(crate) const KINDS: [(&str, Check); 5] = [
     ("copies", copies::check),
     ("elementwise", elementwise::check),
     ("casts_and_comparisons", casts::check),
@@ -98,4 +101,10 @@ pub(crate) fn check(kind: &str, case: &mut Case<'_>) -> Outcome {
     let found = KINDS.iter().find(|(name, _)| *name == kind);
     let (_, check) = found.ok_or_else(|| format!("no kind of work is called {kind:?}"))?;
     check(case)
+}
+
+/// Choices in a line that names them, as the environment takes it.
+pub(crate) fn line(kind: &str, choices: &[u32]) -> String {
+    let numbers: Vec<String> = choices.iter().map(|number| format!("{number:x}")).collect();
+    format!("{kind}:{}", numbers.join("."))
 }

@@ -9,15 +9,13 @@ use tensor_kernels::{
 };
 
 use super::{
-    Case, Outcome,
+    Case, Check, Outcome,
     elementwise::{
         Binary,
         Oracle::{Itself, Native},
         Ternary, Unary, binary, ternary, unary,
     },
 };
-
-pub(crate) type Check = fn(&mut Case<'_>) -> Outcome;
 
 /// `None`, or the form in place.
 macro_rules! optional {
@@ -72,7 +70,9 @@ macro_rules! maps {
 macro_rules! zips {
     ($($a:ty, $b:ty => $r:ty, $f:expr;)*) => {
         &[$(|case| binary::<$a, $b, $r>(case, &Binary {
-            name: concat!("zip from ", stringify!($a), " and ", stringify!($b), " to ", stringify!($r)),
+            name: concat!(
+                "zip from ", stringify!($a), " and ", stringify!($b), " to ", stringify!($r)
+            ),
             into: |exec, a, b, out| zip_into(exec, a, b, out, $f),
             fresh: |exec, a, b| zip_fresh(exec, a, b, $f),
             inplace: None,
@@ -86,7 +86,8 @@ macro_rules! zip3s {
     ($($a:ty, $b:ty, $c:ty => $r:ty, $f:expr;)*) => {
         &[$(|case| ternary::<$a, $b, $c, $r>(case, &Ternary {
             name: concat!(
-                "zip3 from ", stringify!($a), ", ", stringify!($b), " and ", stringify!($c), " to ", stringify!($r)
+                "zip3 from ", stringify!($a), ", ", stringify!($b), " and ", stringify!($c),
+                " to ", stringify!($r)
             ),
             into: |exec, a, b, c, out| zip3_into(exec, a, b, c, out, $f),
             fresh: |exec, a, b, c| zip3_fresh(exec, a, b, c, $f),
@@ -112,9 +113,11 @@ fn three_inputs(case: &mut Case<'_>) -> Outcome {
 }
 
 fn closures(case: &mut Case<'_>) -> Outcome {
-    match case.choices.draw(3) {
+    match case.choices.draw(4) {
         0 => case.choices.pick(MAPS)(case),
         1 => case.choices.pick(ZIPS)(case),
+        #[cfg(feature = "complex")]
+        2 => case.choices.pick(COMPLEX_MAPS)(case),
         _ => case.choices.pick(ZIP3S)(case),
     }
 }
@@ -244,6 +247,13 @@ const MAPS: &[Check] = maps! {
     [u64; 3] => u8, |a| (a[0] ^ a[2]) as u8;
     [u64; 9] => u64, |a| a[0] ^ a[8];
     u128 => bool, |a| a & 4 == 0;
+};
+
+#[cfg(feature = "complex")]
+const COMPLEX_MAPS: &[Check] = maps! {
+    Complex32 => bool, |a| a.re < a.im;
+    Complex64 => u8, |a| (a.re.to_bits() ^ a.im.to_bits() >> 9) as u8;
+    u16 => Complex64, |a| Complex64::new(a.into(), 0.5);
 };
 
 const ZIPS: &[Check] = zips! {

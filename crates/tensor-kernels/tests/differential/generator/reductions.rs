@@ -3,10 +3,9 @@
 use tensor_kernels::{Error, Exec, Over, Result, Tensor, TensorView, TensorViewMut, ops};
 
 use super::{
-    Case, Outcome,
+    Case, Check, Outcome,
     check::{Given, Unchanged, gives, near, refuses, writes},
     layouts::{Use, for_each_index, shape},
-    operations::Check,
     setting::Setting,
     values::{Number, Taste, Value, Wide},
 };
@@ -33,7 +32,9 @@ enum Expected<R> {
 }
 
 macro_rules! reductions {
-    ($($name:ident $into:ident $all:ident: $a:ty => $r:ty, $empty:expr, $taste:ident, $oracle:expr;)*) => {
+    ($(
+        $name:ident $into:ident $all:ident: $a:ty => $r:ty, $empty:expr, $taste:ident, $oracle:expr;
+    )*) => {
         &[$(|case| reduce::<$a, $r>(case, &Reduction {
             name: concat!(stringify!($name), " of ", stringify!($a)),
             into: |exec, a, over, out| ops::$into(exec, a, over, out),
@@ -146,7 +147,7 @@ fn sums<A: Number>(elements: &[A], part: fn(Wide) -> f64) -> (f64, f64) {
 /// The bound that is stated for sums, with `unit` for the sum and `last` for its rounding to the
 /// result's type.
 fn near_sum<A: Number, R>(elements: &[A], unit: f64, last: f64) -> Expected<R> {
-    let (re, im) = (sums(elements, |x| x.real()), sums(elements, |x| x.imaginary()));
+    let (re, im) = (sums(elements, Wide::real), sums(elements, Wide::imaginary));
     let magnitude = re.1.max(im.1);
     let bound = (128.0 + (elements.len().max(1) as f64).log2()) * unit * magnitude;
     let rounding = if last > unit { last * (re.0.abs().max(im.0.abs()) + bound) } else { 0.0 };

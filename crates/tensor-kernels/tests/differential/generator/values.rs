@@ -146,7 +146,7 @@ fn real(bits: u64, taste: Taste, any: impl Fn(u64) -> f64) -> f64 {
     let moderate =
         (bits as u32 as f64 / f64::from(1 << 30) - 2.0) * [1.0, 40.0][(bits >> 32) as usize % 2];
     match (taste, bits >> 60) {
-        (Taste::NearOne, _) => [0.5, 1.0, -2.0, 1.25, -0.8, 0.9][bits as usize % 6],
+        (Taste::NearOne, _) => [1.0, -1.0, 1.125, 8.0 / 9.0][bits as usize % 4],
         (Taste::Any, 0) => {
             [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY][bits as usize % 5]
         }
