@@ -1,0 +1,274 @@
+//! Operands in the storage of the result: they are it, lie beside it, or overlap it.
+
+use bytemuck::{Pod, bytes_of, cast_slice};
+use tensor_kernels::{Error, Exec, Overlap, Result, Tensor, TensorExt, copy_between, ops};
+
+use super::{
+    Case, Check, Outcome,
+    layouts::{Strided, Use, broadcast_shape, index_of, shape},
+    values::{Number, Taste, Value},
+};
+
+type Run<A, R> = fn(&Exec, &Tensor<A>, &Tensor<A>, &Tensor<R>) -> Result<()>;
+
+/// An operation on tensors of one storage.
+struct Shared<A, R> {
+    name: &'static str,
+    run: Run<A, R>,
+    /// The result of the elements that both operands have at an index.
+    oracle: fn(A, A) -> R,
+    /// The first operand is the result's first one, too.
+    is_inplace: bool,
+    /// There is no second one.
+    is_unary: bool,
+    /// Is the first operand broadcast to the result's shape?
+    broadcasts_first: bool,
+    /// Does it copy operands that overlap the result, where that is asked for?
+    copies_first: bool,
+}
+
+const ALL: &[Check] = &[
+    |case| {
+        shared::<f32, f32>(
+            case,
+            &Shared {
+                name: "add_into of f32",
+                run: |exec, a, b, out| ops::add_into(exec, a, b, out),
+                oracle: |a, b| a + b,
+                ..binary()
+            },
+        )
+    },
+    |case| {
+        shared::<u8, u8>(
+            case,
+            &Shared {
+                name: "sub_into of u8",
+                run: |exec, a, b, out| ops::sub_into(exec, a, b, out),
+                oracle: u8::wrapping_sub,
+                ..binary()
+            },
+        )
+    },
+    |case| {
+        shared::<u64, u64>(
+            case,
+            &Shared {
+                name: "bitwise_xor_inplace of u64",
+                run: |exec, _, b, out| ops::bitwise_xor_inplace(exec, out, b),
+                oracle: |a, b| a ^ b,
+                is_inplace: true,
+                ..binary()
+            },
+        )
+    },
+    |case| {
+        shared::<u16, u16>(
+            case,
+            &Shared {
+                name: "zip_inplace of u16",
+                run: |_, _, b, out| out.zip_inplace(b, |a, b| a.rotate_left(3) ^ b),
+                oracle: |a, b| a.rotate_left(3) ^ b,
+                is_inplace: true,
+                copies_first: false,
+                ..binary()
+            },
+        )
+    },
+    |case| shared::<u32, u8>(case, &cast()),
+    |case| shared::<u8, u32>(case, &cast()),
+    |case| shared::<u16, i16>(case, &cast()),
+    |case| shared::<f64, u16>(case, &cast()),
+    |case| shared::<f32, f64>(case, &cast()),
+    |case| shared::<u32, u32>(case, &copy()),
+    |case| shared::<u8, u8>(case, &copy()),
+];
+
+pub(crate) fn check(case: &mut Case<'_>) -> Outcome {
+    case.choices.pick(ALL)(case)
+}
+
+fn binary<A, R>() -> Shared<A, R> {
+    Shared {
+        name: "",
+        run: |_, _, _, _| Ok(()),
+        oracle: |_, _| unreachable!("every operation has its own"),
+        is_inplace: false,
+        is_unary: false,
+        broadcasts_first: false,
+        copies_first: true,
+    }
+}
+
+fn cast<A: Number + tensor_kernels::Cast<R>, R: Number>() -> Shared<A, R> {
+    Shared {
+        name: "cast_into",
+        run: |exec, a, _, out| ops::cast_into(exec, a, out),
+        oracle: |a, _| R::narrow(a.wide()),
+        is_unary: true,
+        ..binary()
+    }
+}
+
+fn copy<T: Value>() -> Shared<T, T> {
+    Shared {
+        name: "copy_between",
+        run: |exec, a, _, out| copy_between(exec, a, out),
+        oracle: |a, _| a,
+        is_unary: true,
+        broadcasts_first: true,
+        copies_first: false,
+        ..binary()
+    }
+}
+
+/// How an operand's elements lie to those of the result.
+#[derive(Clone, Copy, PartialEq)]
+enum Relation {
+    Apart,
+    Same,
+    /// The same element at each index, but of another shape: that may be refused.
+    SameOfAnotherShape,
+    Overlap,
+}
+
+fn relation((a, a_width): (&Strided, usize), (out, width): (&Strided, usize)) -> Relation {
+    let (own, written) = (a.offsets_as(&out.shape), out.offsets());
+    let size = (out.extent() * width).max(a.extent() * a_width);
+    let mut is_written = vec![false; size];
+    written.iter().for_each(|offset| is_written[offset * width..][..width].fill(true));
+    let meets = |offset: &usize| is_written[offset * a_width..][..a_width].contains(&true);
+    match (own.iter().any(meets), a_width == width && own == written) {
+        (false, _) => Relation::Apart,
+        (true, true) if a.shape == out.shape => Relation::Same,
+        (true, true) => Relation::SameOfAnotherShape,
+        (true, false) => Relation::Overlap,
+    }
+}
+
+/// An operand: the result itself, the same elsewhere, or any.
+fn operand(
+    case: &mut Case<'_>,
+    (out, out_width): (&Strided, usize),
+    width: usize,
+    broadcasts: bool,
+) -> Strided {
+    let same_width = width == out_width;
+    let moved = |case: &mut Case<'_>, by: usize| {
+        let offset = out.offset + case.choices.draw(by + 1);
+        Strided { offset, ..out.clone() }
+    };
+    match case.choices.draw(6) {
+        0 if same_width => out.clone(),
+        1 if same_width => moved(case, 3),
+        2 if same_width => Strided { offset: out.offset + out.extent(), ..out.clone() },
+        drawn => {
+            let shape = match broadcasts {
+                true => broadcast_shape(&mut case.choices, &out.shape),
+                false => out.shape.clone(),
+            };
+            let mut at = Strided::draw(&mut case.choices, &shape, width, Use::Read);
+            // Behind the result, or within it.
+            let offset = case.choices.draw(65);
+            at.offset += if drawn == 5 { offset } else { out.extent() + offset };
+            at
+        }
+    }
+}
+
+fn shared<A: Number + Pod, R: Number + Pod>(case: &mut Case<'_>, op: &Shared<A, R>) -> Outcome {
+    case.note("operation", op.name);
+    let setting = case.setting();
+    let copies_first = case.choices.draw(2) == 1;
+    let sizes = shape(&mut case.choices, &[size_of::<R>(), size_of::<A>()]);
+    let mut out = Strided::draw(&mut case.choices, &sizes, size_of::<R>(), Use::Written);
+    out.offset += case.choices.draw(65);
+    let (target, width) = ((&out, size_of::<R>()), size_of::<A>());
+    let mut next = |broadcasts| operand(case, target, width, broadcasts);
+    let a = if op.is_inplace { out.clone() } else { next(op.broadcasts_first) };
+    let b = if op.is_unary { a.clone() } else { next(true) };
+    case.note("result", format_args!("{} {out}", R::NAME));
+    case.note("a", format_args!("{} {a}", A::NAME));
+    case.note("b", format_args!("{} {b}", A::NAME));
+    case.note("operands that overlap", if copies_first { "copied first" } else { "refused" });
+
+    let bytes = (out.extent() * size_of::<R>()).max(a.extent().max(b.extent()) * size_of::<A>());
+    let len = bytes.next_multiple_of(16) / size_of::<A>();
+    let bits = case.bits();
+    let elements: Vec<A> = (0..len).map(|i| A::of(bits(i), Taste::Any)).collect();
+    let expected = expected(op, &elements, [&a, &b], &out);
+
+    let refused = |why: Error| why.to_string();
+    let storage = Tensor::from_vec(elements.clone(), &[len]).map_err(refused)?;
+    let [a_tensor, b_tensor] = [storage.with_layout(a.layout()), storage.with_layout(b.layout())];
+    let (a_tensor, b_tensor) = (a_tensor.map_err(refused)?, b_tensor.map_err(refused)?);
+    let out_tensor = storage.view_dtype::<R>().and_then(|all| all.with_layout(out.layout()));
+    let out_tensor = out_tensor.map_err(refused)?;
+    let done = setting.run(|exec| {
+        let exec = if copies_first { exec.copying_first() } else { *exec };
+        (op.run)(&exec, &a_tensor, &b_tensor, &out_tensor)
+    });
+
+    let relations = [&a, &b].map(|at| relation((at, size_of::<A>()), (&out, size_of::<R>())));
+    let after = storage.to_vec().map_err(refused)?;
+    match done {
+        Ok(()) if relations.contains(&Relation::Overlap) && !(copies_first && op.copies_first) => {
+            Err("an operand that overlaps the result was not refused".to_owned())
+        }
+        Ok(()) => compare::<A, R>(&after, &expected, &out),
+        Err(why) => match may_refuse(&why, &relations) {
+            false => Err(format!("refused: {why}")),
+            true if cast_slice::<A, u8>(&after) != cast_slice::<A, u8>(&elements) => {
+                Err("refused, but written".to_owned())
+            }
+            true if copies_first && op.copies_first => Err(format!("not copied: {why}")),
+            true => Ok(()),
+        },
+    }
+}
+
+/// All bytes of the storage after the operation.
+fn expected<A: Number + Pod, R: Number + Pod>(
+    op: &Shared<A, R>,
+    elements: &[A],
+    operands: [&Strided; 2],
+    out: &Strided,
+) -> Vec<u8> {
+    let mut bytes = cast_slice::<A, u8>(elements).to_vec();
+    let [a, b] = operands.map(|at| at.offsets_as(&out.shape));
+    for ((a, b), to) in a.into_iter().zip(b).zip(out.offsets()) {
+        let result = (op.oracle)(elements[a], elements[b]);
+        bytes[to * size_of::<R>()..][..size_of::<R>()].copy_from_slice(bytes_of(&result));
+    }
+    bytes
+}
+
+/// Results by value, as NaN has many bits, and everything else by its bytes.
+fn compare<A: Pod, R: Number + Pod>(after: &[A], expected: &[u8], out: &Strided) -> Outcome {
+    let mut found = cast_slice::<A, u8>(after).to_vec();
+    for (number, to) in out.offsets().into_iter().enumerate() {
+        let range = to * size_of::<R>()..(to + 1) * size_of::<R>();
+        let [got, wanted] = [&found[range.clone()], &expected[range.clone()]]
+            .map(bytemuck::pod_read_unaligned::<R>);
+        if !got.agrees(wanted, 0) {
+            let index = index_of(&out.shape, number);
+            return Err(format!("at index {index:?}: expected {wanted:?}, found {got:?}"));
+        }
+        found[range.clone()].copy_from_slice(&expected[range]);
+    }
+    match found.iter().zip(expected).position(|(found, expected)| found != expected) {
+        None => Ok(()),
+        Some(at) => Err(format!("byte {at} of the storage, outside of the result, was changed")),
+    }
+}
+
+/// Is it a refusal of an operand that overlaps, or may?
+fn may_refuse(why: &Error, relations: &[Relation]) -> bool {
+    let overlapping = [Relation::Overlap, Relation::SameOfAnotherShape];
+    match why {
+        Error::ReadWriteOverlap { overlap, .. } => {
+            **overlap == Overlap::TooHard || relations.iter().any(|r| overlapping.contains(r))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,189 @@
+//! Operands in guarded memory, and the comparison of what was written with what should have been.
+
+use bytemuck::bytes_of;
+use tensor_kernels::{Error, Tensor, TensorView, TensorViewMut};
+
+use super::{
+    Case, Outcome,
+    layouts::{Strided, Use, broadcast_shape, index_of},
+    memory::Memory,
+    setting::Setting,
+    values::{Taste, Value},
+};
+
+/// An operand: its memory, and how its elements lie there.
+#[derive(Clone)]
+pub(crate) struct Given<T> {
+    pub(crate) memory: Memory<T>,
+    pub(crate) at: Strided,
+}
+
+/// A drawn address within a cache line, in bytes, that suits the type.
+fn skew<T>(case: &mut Case<'_>) -> usize {
+    case.choices.draw(64_usize.div_ceil(align_of::<T>())) * align_of::<T>()
+}
+
+impl<T: Value> Given<T> {
+    /// To be read, broadcast to `shape`; `distinct` values at most.
+    pub(crate) fn input(
+        case: &mut Case<'_>,
+        name: &str,
+        shape: &[usize],
+        (taste, distinct): (Taste, usize),
+    ) -> Self {
+        let shape = broadcast_shape(&mut case.choices, shape);
+        Self::of_shape(case, name, &shape, Use::Read, (taste, distinct))
+    }
+
+    /// To be written, every element of these sizes.
+    pub(crate) fn output(case: &mut Case<'_>, name: &str, shape: &[usize]) -> Self {
+        Self::of_shape(case, name, shape, Use::Written, (Taste::Any, usize::MAX))
+    }
+
+    pub(crate) fn of_shape(
+        case: &mut Case<'_>,
+        name: &str,
+        shape: &[usize],
+        usage: Use,
+        (taste, distinct): (Taste, usize),
+    ) -> Self {
+        let at = Strided::draw(&mut case.choices, shape, size_of::<T>(), usage);
+        let skew = skew::<T>(case);
+        let bits = case.bits();
+        case.note(name, format_args!("{} {at}, slice at {skew} of a cache line", T::NAME));
+        let value = |i: usize| {
+            let number = if distinct == usize::MAX { i } else { bits(i) as usize % distinct };
+            T::of(bits(number), taste)
+        };
+        Self { memory: Memory::new(at.extent(), skew, value), at }
+    }
+
+    pub(crate) fn view(&self) -> TensorView<'_, T> {
+        self.memory.view(&self.at)
+    }
+
+    /// The elements, broadcast to a shape, in logical order.
+    pub(crate) fn values(&self, shape: &[usize]) -> Vec<T> {
+        let elements = self.memory.elements();
+        self.at.offsets_as(shape).into_iter().map(|offset| elements[offset]).collect()
+    }
+}
+
+/// Inputs that an operation must not change.
+pub(crate) struct Unchanged<'m, T> {
+    name: &'static str,
+    memory: &'m Memory<T>,
+    before: Memory<T>,
+}
+
+impl<'m, T: Value> Unchanged<'m, T> {
+    pub(crate) fn new(name: &'static str, given: &'m Given<T>) -> Self {
+        Self { name, memory: &given.memory, before: given.memory.clone() }
+    }
+
+    pub(crate) fn check(self) -> Outcome {
+        match self.memory.difference(&self.before) {
+            None => Ok(()),
+            Some(difference) => Err(format!("the input {} was changed: {difference}", self.name)),
+        }
+    }
+}
+
+/// Runs an operation on a given result, and compares all of its memory.
+pub(crate) fn writes<R: Value>(
+    out: &Given<R>,
+    setting: &Setting,
+    agrees: impl Fn(usize, R) -> Option<String>,
+    operation: impl FnOnce(
+        &tensor_kernels::Exec,
+        &mut TensorViewMut<'_, R>,
+    ) -> tensor_kernels::Result<()>
+    + Send,
+) -> Outcome {
+    let mut written = out.memory.clone();
+    let done = setting.run(|exec| operation(exec, &mut written.view_mut(&out.at)));
+    done.map_err(|refused| format!("refused: {refused}"))?;
+    let mut expected = out.memory.clone();
+    let (found, places) = (written.elements(), expected.elements_mut());
+    for (number, offset) in out.at.offsets().into_iter().enumerate() {
+        compare(&out.at.shape, number, found[offset], &agrees)?;
+        places[offset] = found[offset];
+    }
+    match written.difference(&expected) {
+        None => Ok(()),
+        Some(difference) => Err(format!("outside of the result: {difference}")),
+    }
+}
+
+/// Compares a newly allocated result.
+pub(crate) fn gives<R: Value>(
+    shape: &[usize],
+    result: tensor_kernels::Result<Tensor<R>>,
+    agrees: impl Fn(usize, R) -> Option<String>,
+) -> Outcome {
+    let result = result.map_err(|refused| format!("refused: {refused}"))?;
+    if result.shape() != shape {
+        return Err(format!("the result's shape is {:?}, not {shape:?}", result.shape()));
+    }
+    let values = result.to_vec().map_err(|refused| refused.to_string())?;
+    let mut numbered = values.into_iter().enumerate();
+    numbered.try_for_each(|(number, found)| compare(shape, number, found, &agrees))
+}
+
+fn compare<R: Value>(
+    shape: &[usize],
+    number: usize,
+    found: R,
+    agrees: &impl Fn(usize, R) -> Option<String>,
+) -> Outcome {
+    let Some(expected) = agrees(number, found) else { return Ok(()) };
+    let index = index_of(shape, number);
+    Err(format!("at index {index:?}: expected {expected}, found {found:?}"))
+}
+
+/// These elements, up to so many units in the last place.
+pub(crate) fn near<R: Value>(
+    expected: &[R],
+    ulps: u32,
+) -> impl Fn(usize, R) -> Option<String> + Send + Sync {
+    move |number, found| {
+        let expected = expected[number];
+        (!found.agrees(expected, ulps)).then(|| format!("{expected:?}"))
+    }
+}
+
+/// These elements, bit for bit.
+pub(crate) fn exactly<R: Value>(
+    expected: &[R],
+) -> impl Fn(usize, R) -> Option<String> + Send + Sync {
+    move |number, found| {
+        let expected = expected[number];
+        (bytes_of(&found) != bytes_of(&expected))
+            .then(|| format!("{expected:?} (bytes {:02x?})", bytes_of(&expected)))
+    }
+}
+
+/// Fails unless an operation was refused with the right error and wrote nothing.
+pub(crate) fn refuses<R: Value>(
+    out: &Given<R>,
+    setting: &Setting,
+    is_right: impl Fn(&Error) -> bool,
+    operation: impl FnOnce(
+        &tensor_kernels::Exec,
+        &mut TensorViewMut<'_, R>,
+    ) -> tensor_kernels::Result<()>
+    + Send,
+) -> Outcome {
+    let mut written = out.memory.clone();
+    match setting.run(|exec| operation(exec, &mut written.view_mut(&out.at))) {
+        Ok(()) => return Err("not refused".to_owned()),
+        Err(error) if !is_right(&error) => {
+            return Err(format!("refused for another reason: {error}"));
+        }
+        Err(_) => {}
+    }
+    match written.difference(&out.memory) {
+        None => Ok(()),
+        Some(difference) => Err(format!("refused, but written: {difference}")),
+    }
+}

@@ -1,0 +1,297 @@
+//! Shapes and layouts, and where the elements of a layout lie.
+
+use std::fmt;
+
+use tensor_kernels::Layout;
+
+use super::choices::Choices;
+
+const CACHE_LINE: usize = 64;
+
+/// Layouts that reach over more elements than this, and over this many times as many as they have,
+/// are replaced by dense ones.
+const LARGE_EXTENT: usize = 2048;
+const SPARSE: usize = 8;
+
+/// Sizes; `widths` are the operands' bytes per element, the result's first.
+pub(crate) fn shape(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
+    match choices.draw(8) {
+        0..5 => any_shape(choices, widths),
+        _ => matrices(choices, widths),
+    }
+}
+
+/// One or a few matrices, of which a dimension is long enough for blocks and streams of lines.
+fn matrices(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
+    let width = if choices.draw(2) == 0 { widths[0] } else { choices.pick(widths) };
+    let columns = (CACHE_LINE / width).max(1) * (1 + choices.draw(8));
+    let columns = columns + if choices.draw(3) == 2 { 1 + choices.draw(63) } else { 0 };
+    let rows = (2 + choices.draw(140)).min((LARGEST_MATRIX / columns).max(2));
+    let count = choices.pick(&[1, 1, 2, 1, 3]).min((LARGEST_MATRIX / columns / rows).max(1));
+    let mut shape = vec![columns, rows, count];
+    if count == 1 {
+        shape.pop();
+    }
+    if choices.draw(2) == 0 {
+        shape.reverse();
+    }
+    shape
+}
+
+/// In elements.
+const LARGEST_MATRIX: usize = 24_000;
+
+/// Up to 4096 elements, more now and then.
+fn any_shape(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
+    let rank = choices.pick(&[1, 2, 2, 3, 2, 3, 4, 2, 3, 1, 4, 5, 6, 0]);
+    let mut budget = match choices.draw(64) {
+        63 => 100_000,
+        58..63 => 16_384,
+        drawn => 4096 >> (drawn % 7),
+    };
+    let first = choices.draw(rank.max(1));
+    let mut shape = vec![1; rank];
+    for d in 0..rank {
+        let width = choices.pick(widths);
+        let size = size(choices, (CACHE_LINE / width).max(1)).min(budget);
+        budget /= size.max(1);
+        shape[(first + d) % rank] = size;
+    }
+    shape
+}
+
+/// A size; `line` elements are a cache line.
+fn size(choices: &mut Choices<'_>, line: usize) -> usize {
+    match choices.draw(16) {
+        0..5 => 2 + choices.draw(8),
+        5..9 => line * (1 + choices.draw(8)),
+        9..11 => line * (1 + choices.draw(8)) + 1 + choices.draw(7),
+        11..14 => (2 << choices.draw(9)) + choices.draw(8),
+        14 => 1,
+        _ => usize::from(choices.draw(3) != 2),
+    }
+}
+
+/// Sizes that broadcast to `shape`: some of them 1, some of the first ones left out.
+pub(crate) fn broadcast_shape(choices: &mut Choices<'_>, shape: &[usize]) -> Vec<usize> {
+    if choices.draw(3) != 2 {
+        return shape.to_vec();
+    }
+    let mut smaller = shape.to_vec();
+    for size in &mut smaller {
+        *size = if choices.draw(5) < 3 { *size } else { 1 };
+    }
+    let without = choices.draw(shape.len() + 1);
+    let without = if choices.draw(2) == 0 { 0 } else { without };
+    smaller.split_off(without)
+}
+
+/// The shape that shapes broadcast to.
+pub(crate) fn common_shape(shapes: &[&[usize]]) -> Vec<usize> {
+    let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
+    let size = |d: usize| {
+        let of = |shape: &&[usize]| (d + shape.len()).checked_sub(rank).map(|own| shape[own]);
+        shapes.iter().filter_map(of).find(|&size| size != 1).unwrap_or(1)
+    };
+    (0..rank).map(size).collect()
+}
+
+/// Sizes, strides and the offset of index 0, in elements.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Strided {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) strides: Vec<isize>,
+    pub(crate) offset: usize,
+}
+
+/// What a layout is for.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Use {
+    /// No two indices share an element.
+    Written,
+    /// They may.
+    Read,
+}
+
+impl Strided {
+    pub(crate) fn draw(
+        choices: &mut Choices<'_>,
+        shape: &[usize],
+        width: usize,
+        usage: Use,
+    ) -> Self {
+        let order = order(choices, shape.len());
+        let style = choices.draw(4);
+        let mut strides = vec![0; shape.len()];
+        let mut inside = 1;
+        for (place, &d) in order.iter().rev().enumerate() {
+            let lie = if style < 2 { Lie::Dense } else { Lie::draw(choices) };
+            let lie = if style == 1 && place == 1 { Lie::WholeLines } else { lie };
+            let stride = lie.stride(choices, inside, width);
+            inside = stride * shape[d].max(1);
+            strides[d] = stride as isize;
+            match lie {
+                Lie::Flipped => strides[d] = -strides[d],
+                Lie::Repeated if usage == Use::Read => strides[d] = 0,
+                Lie::Anywhere if usage == Use::Read || shape[d] == 1 => {
+                    strides[d] = 1 + choices.draw(20) as isize;
+                }
+                _ => {}
+            }
+        }
+        let lead = choices.pick(&[0, 0, 1, 3]);
+        let numel: usize = shape.iter().product();
+        if inside > LARGE_EXTENT && inside / SPARSE > numel {
+            return Self::dense(shape);
+        }
+        Self::starting_at(shape, strides, lead)
+    }
+
+    /// Row-major, without gaps.
+    pub(crate) fn dense(shape: &[usize]) -> Self {
+        Self::dense_in(&(0..shape.len()).collect::<Vec<_>>(), shape)
+    }
+
+    /// Without gaps, the dimensions in any order.
+    pub(crate) fn dense_in_any_order(choices: &mut Choices<'_>, shape: &[usize]) -> Self {
+        Self::dense_in(&order(choices, shape.len()), shape)
+    }
+
+    fn dense_in(order: &[usize], shape: &[usize]) -> Self {
+        let mut inside = 1;
+        let mut strides = vec![0; shape.len()];
+        for &d in order.iter().rev() {
+            strides[d] = inside;
+            inside *= shape[d].max(1) as isize;
+        }
+        Self::starting_at(shape, strides, 0)
+    }
+
+    /// The lowest element lies at `lead`.
+    pub(crate) fn starting_at(shape: &[usize], strides: Vec<isize>, lead: usize) -> Self {
+        let below = |(&size, &stride): (&usize, &isize)| (size.max(1) - 1) as isize * stride.min(0);
+        let below: isize = shape.iter().zip(&strides).map(below).sum();
+        Self { shape: shape.to_vec(), strides, offset: lead + below.unsigned_abs() }
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        Layout::new(&self.shape, &self.strides, self.offset).expect("a small layout")
+    }
+
+    /// One more than the highest offset.
+    pub(crate) fn extent(&self) -> usize {
+        if self.shape.contains(&0) {
+            return self.offset;
+        }
+        let above = |(&size, &stride): (&usize, &isize)| (size - 1) * stride.max(0) as usize;
+        self.offset + self.shape.iter().zip(&self.strides).map(above).sum::<usize>() + 1
+    }
+
+    /// Where the elements lie, in logical order.
+    pub(crate) fn offsets(&self) -> Vec<usize> {
+        self.offsets_as(&self.shape)
+    }
+
+    /// The same, broadcast to a shape: `offset + Σ index · stride`, where dimensions are aligned at
+    /// the end and those of size 1 have one index.
+    pub(crate) fn offsets_as(&self, shape: &[usize]) -> Vec<usize> {
+        let lead = shape.len() - self.shape.len();
+        let own_stride = |d: usize| match d.checked_sub(lead) {
+            Some(own) if self.shape[own] != 1 => self.strides[own],
+            _ => 0,
+        };
+        let strides: Vec<isize> = (0..shape.len()).map(own_stride).collect();
+        let mut offsets = Vec::with_capacity(shape.iter().product());
+        for_each_index(shape, |index| {
+            let mut offset = self.offset as isize;
+            for (&i, &stride) in index.iter().zip(&strides) {
+                offset += i as isize * stride;
+            }
+            offsets.push(offset as usize);
+        });
+        offsets
+    }
+}
+
+impl fmt::Display for Strided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} strides {:?} offset {}", self.shape, self.strides, self.offset)
+    }
+}
+
+/// Calls with each index of a shape, in logical order.
+pub(crate) fn for_each_index(shape: &[usize], mut body: impl FnMut(&[usize])) {
+    if shape.contains(&0) {
+        return;
+    }
+    let mut index = vec![0; shape.len()];
+    loop {
+        body(&index);
+        let mut d = shape.len();
+        while d > 0 && index[d - 1] + 1 == shape[d - 1] {
+            d -= 1;
+            index[d] = 0;
+        }
+        if d == 0 {
+            return;
+        }
+        index[d - 1] += 1;
+    }
+}
+
+/// The index of an element that is number `at` in logical order.
+pub(crate) fn index_of(shape: &[usize], mut at: usize) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (i, &size) in index.iter_mut().zip(shape).rev() {
+        (*i, at) = (at % size, at / size);
+    }
+    index
+}
+
+/// Dimensions from the slowest in memory to the fastest.
+fn order(choices: &mut Choices<'_>, rank: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rank).collect();
+    match choices.draw(4) {
+        0 => {}
+        1 => order.reverse(),
+        2 if rank > 1 => order.swap(rank - 1, rank - 2),
+        _ => (1..rank).for_each(|d| order.swap(d, choices.draw(d + 1))),
+    }
+    order
+}
+
+/// How one dimension lies in memory.
+#[derive(Clone, Copy, PartialEq)]
+enum Lie {
+    Dense,
+    Stepped,
+    Gap,
+    WholeLines,
+    Flipped,
+    Repeated,
+    Anywhere,
+}
+
+impl Lie {
+    fn draw(choices: &mut Choices<'_>) -> Self {
+        match choices.draw(12) {
+            0..5 => Self::Dense,
+            5 => Self::Stepped,
+            6 => Self::Gap,
+            7..9 => Self::WholeLines,
+            9 => Self::Flipped,
+            10 => Self::Repeated,
+            _ => Self::Anywhere,
+        }
+    }
+
+    /// The stride around `inside` elements.
+    fn stride(self, choices: &mut Choices<'_>, inside: usize, width: usize) -> usize {
+        match self {
+            Self::Stepped => inside * (2 + choices.draw(3)),
+            Self::Gap => inside + 1 + choices.draw(4),
+            Self::WholeLines => inside.next_multiple_of((CACHE_LINE / width).max(1)),
+            _ => inside,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! How a case runs: instruction set, machine and threads.
+
+use std::fmt;
+
+use tensor_kernels::{Exec, Machine, SimdLevel};
+
+use super::choices::Choices;
+
+/// How a case runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting {
+    pub(crate) exec: Exec,
+    /// The size of the pool; none runs on the calling thread alone.
+    threads: Option<usize>,
+}
+
+impl Setting {
+    pub(crate) fn draw(choices: &mut Choices<'_>) -> Self {
+        let threads = choices.pick(&[None, Some(2), Some(4), Some(3), Some(1)]);
+        let mut exec = at_level(choices.pick(&levels()));
+        exec.machine = machine(choices);
+        let exec = if threads.is_none() { exec.serial() } else { exec };
+        Self { exec, threads }
+    }
+
+    /// The plainest there is: what results may not depend on is compared with this.
+    pub(crate) fn plain() -> Self {
+        let mut exec = at_level(levels()[0]).serial();
+        exec.machine = Machine::REFERENCE;
+        Self { exec, threads: None }
+    }
+
+    pub(crate) fn run<R: Send>(&self, work: impl FnOnce(&Exec) -> R + Send) -> R {
+        match self.threads {
+            None => work(&self.exec),
+            Some(threads) => on_threads(threads, || work(&self.exec)),
+        }
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Machine { l1, l2, stream, grain } = self.exec.machine;
+        write!(f, "{}, ", self.exec.simd())?;
+        match self.threads {
+            None => write!(f, "serial")?,
+            Some(threads) => write!(f, "pool of {threads}")?,
+        }
+        write!(f, ", Machine {{ l1: {l1}, l2: {l2}, stream: {stream}, grain: {grain} }}")
+    }
+}
+
+fn at_level(level: SimdLevel) -> Exec {
+    let current = Exec::current().expect("TENSOR_SIMD names a level of this CPU");
+    current.with_simd(level).expect("an available level")
+}
+
+/// All levels of this CPU, or the one that `TENSOR_SIMD` asks for.
+fn levels() -> Vec<SimdLevel> {
+    match std::env::var_os("TENSOR_SIMD") {
+        None => SimdLevel::available(),
+        Some(_) => vec![Exec::current().expect("TENSOR_SIMD names a level of this CPU").simd()],
+    }
+}
+
+/// A real machine now and then; else one on which a few thousand elements are many blocks.
+fn machine(choices: &mut Choices<'_>) -> Machine {
+    let drawn = choices.draw(16);
+    let mut machine = match drawn {
+        0 => return Machine::REFERENCE,
+        1 => return Machine::detect(),
+        _ => Machine { l1: 256 << choices.draw(8), ..Machine::REFERENCE },
+    };
+    machine.l2 = (1024 << choices.draw(10)).max(machine.l1);
+    machine.stream = if choices.draw(3) == 0 { usize::MAX } else { 1024 << choices.draw(6) };
+    machine.grain = 64 << choices.draw(12);
+    machine
+}
+
+/// Runs in a pool of so many threads, 1 to 4, which lives as long as the process.
+#[cfg(feature = "rayon")]
+fn on_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    use std::sync::OnceLock;
+
+    static POOLS: [OnceLock<rayon::ThreadPool>; 4] = [const { OnceLock::new() }; 4];
+    let started = || rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    POOLS[threads - 1].get_or_init(started).install(work)
+}
+
+#[cfg(not(feature = "rayon"))]
+fn on_threads<R: Send>(_threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    work()
+}

@@ -1,0 +1,62 @@
+//! Differential testing: random operations on random layouts against loops over single elements.
+//!
+//! Tests that name their cases find the mistakes that somebody thought of. Here a case is drawn:
+//! an operation, element types of different widths, layouts, addresses within a cache line,
+//! threads, a machine and an instruction set. Machines are tiny, so that every path runs on arrays
+//! that are checked in a fraction of a millisecond. Around the operands, and in the gaps of
+//! results, lie guard bytes.
+//!
+//! `generator` draws and checks one case; `runner` runs many, and shrinks and prints one that
+//! fails. Environment variables:
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `TENSOR_DIFFERENTIAL_CASES=n` | the number of cases of each test |
+//! | `TENSOR_DIFFERENTIAL_SEED=n` | other cases |
+//! | `TENSOR_DIFFERENTIAL_CASE=line` | this case alone, as a failure printed it |
+//! | `TENSOR_DIFFERENTIAL_IN_PROCESS=1` | no child processes, for emulators and valgrind |
+//! | `TENSOR_SIMD=level` | this instruction set alone |
+
+mod generator;
+mod runner;
+mod shrink;
+
+use generator::{Case, Choices, KINDS};
+
+#[test]
+fn copies() {
+    runner::run("copies", 12_000);
+}
+
+#[test]
+fn elementwise() {
+    runner::run("elementwise", 10_000);
+}
+
+#[test]
+fn casts_and_comparisons() {
+    runner::run("casts_and_comparisons", 10_000);
+}
+
+#[test]
+fn reductions() {
+    runner::run("reductions", 9_000);
+}
+
+#[test]
+fn aliasing() {
+    runner::run("aliasing", 4_000);
+}
+
+/// What a fuzzer's bytes decide is repeated by the numbers that were drawn from them.
+#[test]
+fn a_case_repeats_from_its_choices() {
+    for (kind, check) in KINDS {
+        let bytes: Vec<u8> = (0..160u32).map(|i| (i * i * 7 + kind.len() as u32) as u8).collect();
+        let mut case = Case::described(Choices::bytes(&bytes));
+        assert_eq!(check(&mut case), Ok(()), "{}", case.description());
+        let mut again = Case::described(Choices::listed(case.choices.made()));
+        assert_eq!(check(&mut again), Ok(()));
+        assert_eq!(again.description(), case.description());
+    }
+}
