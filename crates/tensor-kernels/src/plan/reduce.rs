@@ -5,9 +5,10 @@
 //! A block whose columns are few is transposed into scratch first, so that its rows are columns; one whose columns are not adjacent is picked there.
 //!
 //! # The tree
-//! Elements are joined one after the other up to a fixed number, and halves of more are joined pairwise. All of it follows from the sizes and strides
-//! of the input: neither threads, nor the instruction set, nor the machine's caches decide which element is joined with which, so none of them
-//! changes a result. A sum of n elements is off by at most `(128 + log2 n) · u` times the sum of the magnitudes, u being half a unit in the last place
+//! Elements are joined one after the other up to a fixed number, and halves of more are joined pairwise. All of it follows
+//! from the sizes and strides of the input and of the result, whose loops are fused together: neither threads, nor the
+//! instruction set, nor the machine's caches decide which element is joined with which, so none of them changes a result.
+//! A sum of n elements is off by at most `(128 + log2 n) · u` times the sum of the magnitudes, u being half a unit in the last place
 //! of 1: 48 additions at most in a block, 64 around it, one more for each halving and each loop.
 
 use std::fmt;

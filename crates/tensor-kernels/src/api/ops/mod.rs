@@ -30,8 +30,9 @@
 //!
 //! # Reductions
 //! `sum`, `prod`, `mean`, `min`, `max`, `argmin`, `argmax`. The input may lie in any way and is read along its memory, whatever dimensions are reduced; a
-//! fresh result is contiguous, as PyTorch's. Elements are joined in blocks and as a tree, which depends on the sizes and strides of the input alone:
-//! results are the same to the bit on any number of threads, with any instruction set and on any machine.
+//! fresh result is contiguous, as PyTorch's. Elements are joined in blocks and as a tree, which depends on the sizes and
+//! strides of the input and the result alone: results are the same to the bit on any number of threads, with any
+//! instruction set and on any machine. A sum into a result with other strides may differ in the last bits.
 //!
 //! # Instruction sets and threads
 //! No result depends on the number of threads. What is rounded right, or exact, is the same to the bit at every [`SimdLevel`], but
