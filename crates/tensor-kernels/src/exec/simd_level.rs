@@ -199,6 +199,12 @@ mod tests {
         }
     }
 
+    #[cfg(target_arch = "aarch64")]
+    #[test]
+    fn the_best_level_of_aarch64_is_neon() {
+        assert_eq!(SimdLevel::detect(), SimdLevel::Neon);
+    }
+
     #[test]
     fn no_level_belongs_to_two_architectures() {
         let x86 = SimdLevel::V3.is_available() || SimdLevel::V4.is_available();

@@ -10,6 +10,10 @@ use crate::{
 
 /// Rows in scratch that are ready to leave it: see [`Isa::flush`]. Steps are in bytes.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "the portable kernel moves all bytes at once")
+)]
 pub(crate) struct Rows {
     /// The first column of the first row, in scratch.
     pub(crate) src: *mut u8,
