@@ -4,8 +4,8 @@
 #   scripts/fuzz.sh                         each target for 60 seconds of CPU time
 #   scripts/fuzz.sh 900                     each for 900 seconds
 #   scripts/fuzz.sh 900 layout index        these two only
-#   scripts/fuzz.sh --corpus [TARGET...]    replace the seeds in fuzz/corpus by a minimised selection
-#                                           of them and of what earlier runs found
+#   scripts/fuzz.sh --corpus [TARGET...]    replace the seeds in fuzz/corpus by a selection of them
+#                                           and of what earlier runs found
 #   scripts/fuzz.sh --help
 #
 # Starts from the seeds in fuzz/corpus and fuzz/dictionaries; what a run finds worth keeping goes to
@@ -13,7 +13,8 @@
 # fuzz/artifacts then; `cargo +nightly fuzz run TARGET FILE` repeats it. The last lines are a table:
 # target, seconds of CPU time, executions.
 #
-# Needs a nightly toolchain and cargo-fuzz. Exit code 0: no finding. 1: one. 2: something is missing.
+# Needs a nightly toolchain and cargo-fuzz.
+# Exit code 0: no finding. 1: one. 2: something is missing.
 set -euo pipefail
 if [[ ${CARGO_TARGET_DIR:-/} != /* ]]; then CARGO_TARGET_DIR=$PWD/$CARGO_TARGET_DIR; fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -91,8 +92,8 @@ run() {
   return "$status"
 }
 
-# Sets $cpu: the CPU time of all programs that have ended, in seconds. Not for $(...): a subshell has
-# no children yet.
+# Sets $cpu: the CPU time of all programs that have ended, in seconds. Not for $(...): a subshell
+# has no children yet.
 measure_cpu() {
   local user system
   times > "$CARGO_TARGET_DIR/times"

@@ -13,8 +13,7 @@
 # missed, timeout (caught, too), unviable (does not compile); its head has the command and the sums.
 # Logs are in target/mutants/mutants.out. Exit code 0: all were tested, whatever the outcome.
 #
-#   TENSOR_DIFFERENTIAL_CASES   cases of the differential test (200)
-#   PROPTEST_CASES              cases of a random test (64)
+# TENSOR_DIFFERENTIAL_CASES is the number of cases of the differential test (200).
 #
 # Needs cargo-mutants (cargo install --locked cargo-mutants) and python3.
 set -euo pipefail
@@ -65,13 +64,13 @@ select_files=()
 for file in "${files[@]}"; do select_files+=(--file "$file"); done
 select_files+=(--exclude '**/tests.rs' --exclude '**/tests/**')
 
-# Each mutant stands at a random place of its own, so that one more mutant moves no other.
+# Each mutant has a random number of its own, so that one more mutant changes no other's.
 sample() {
-  cargo mutants --workspace --list --colors never "${select_files[@]}" | python3 -c '
+  python3 -c '
 import hashlib, sys
 seed, count = sys.argv[1], int(sys.argv[2])
-place = lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest()
-for name in sorted(sorted(sys.stdin.read().splitlines(), key=place)[:count]):
+number = lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest()
+for name in sorted(sorted(sys.stdin.read().splitlines(), key=number)[:count]):
     print(name)' "$seed" "$count"
 }
 
@@ -80,7 +79,8 @@ write_table() {
   python3 -c '
 import collections, json, sys
 asked, seconds, path = sys.argv[1:]
-words = {"CaughtMutant": "caught", "MissedMutant": "missed", "Timeout": "timeout", "Unviable": "unviable"}
+words = {"CaughtMutant": "caught", "MissedMutant": "missed",
+         "Timeout": "timeout", "Unviable": "unviable"}
 rows = []
 for outcome in json.load(open(path))["outcomes"]:
     mutant = outcome["scenario"]
@@ -91,31 +91,34 @@ tested = len(rows) - sums["unviable"]
 killed = sums["caught"] + sums["timeout"]
 share = f"{100 * killed / tested:.1f} %" if tested else "none"
 print(f"# {asked}")
-print("# " + ", ".join(f"{sums[word]} {word}" for word in words.values()) + f"; {killed} of {tested} killed: {share}")
+outcomes = ", ".join(f"{sums[word]} {word}" for word in words.values())
+print(f"# {outcomes}; {killed} of {tested} killed: {share}")
 print(f"# {seconds} s, {int(seconds) / max(len(rows), 1):.0f} s each")
 for word, name in sorted(rows, key=lambda row: (row[0] != "missed", row[1])):
     print(f"{word:9} {name}")' "$ASKED" "$SECONDS" "$folder/mutants.out/outcomes.json"
 }
 
-sample > "$folder/sample.txt"
-[[ -s $folder/sample.txt ]] || refuse "nothing to change in ${files[*]}"
+cargo mutants --workspace --list --colors never "${select_files[@]}" > "$folder/all.txt"
+[[ -s $folder/all.txt ]] || refuse "nothing to change in ${files[*]}"
+sample < "$folder/all.txt" > "$folder/sample.txt"
 if ((list)); then
   cat "$folder/sample.txt"
   exit
 fi
 
-# Names as regular expressions: each fits the mutant of that name alone.
-only=()
-while IFS= read -r name; do
-  only+=(--re "^$(sed 's/[][\.*+?(){}|^$&-]/\\&/g' <<< "$name")\$")
-done < "$folder/sample.txt"
+# Those that are not in the sample count as caught before: --re would let through every mutant that
+# deletes a field (cargo-mutants 27.1).
+rm -rf "$folder"/mutants.out*
+mkdir "$folder/mutants.out"
+grep -vxFf "$folder/sample.txt" "$folder/all.txt" \
+  > "$folder/mutants.out/previously_caught.txt" || true
 
 export TENSOR_DIFFERENTIAL_CASES=${TENSOR_DIFFERENTIAL_CASES:-200}
-export PROPTEST_CASES=${PROPTEST_CASES:-64}
 export CARGO_TARGET_DIR=$folder/target
 SECONDS=0 status=0
-cargo mutants --workspace --colors never --no-shuffle --output "$folder" "${select_files[@]}" "${only[@]}" \
-  --cargo-test-arg=--locked --cargo-test-arg=--lib --cargo-test-arg=--tests || status=$?
+cargo mutants --workspace --colors never --no-shuffle --iterate --output "$folder" \
+  "${select_files[@]}" --cargo-test-arg=--locked --cargo-test-arg=--lib \
+  --cargo-test-arg=--tests || status=$?
 # 2: some were missed. 3: some ran into the time limit.
 ((status == 0 || status == 2 || status == 3)) || refuse "cargo-mutants ended with code $status"
 write_table > "$table"

@@ -3,7 +3,7 @@
 # data races, reads of uninitialised memory, leaks; and the code on other processors.
 #
 #   scripts/sanitize.sh setup                  fetch what tsan, msan, neon and check need
-#   scripts/sanitize.sh asan     [ARGUMENTS]   AddressSanitizer and LeakSanitizer, at every SIMD level
+#   scripts/sanitize.sh asan     [ARGUMENTS]   AddressSanitizer, LeakSanitizer; each SIMD level
 #   scripts/sanitize.sh tsan     [ARGUMENTS]   ThreadSanitizer
 #   scripts/sanitize.sh msan     [ARGUMENTS]   MemorySanitizer
 #   scripts/sanitize.sh valgrind [ARGUMENTS]   memcheck, optimised, at AVX2: valgrind hides AVX-512
@@ -55,8 +55,8 @@ take_arguments() {
   if ((${#what[@]} == 0)); then what=(-p tensor-core -p tensor-kernels --lib --tests); fi
 }
 
-# skip NAME...: tests that are not for the tool at hand. A name that no test has any more is an error,
-# since it would skip nothing, or the wrong test, without a word.
+# skip NAME...: tests that are not for the tool at hand. A name that no test has any more is an
+# error, since it would skip nothing, or the wrong test, without a word.
 skip() {
   local name
   for name in "$@"; do
@@ -78,7 +78,7 @@ skip_leak_of_rayon() {
   skip in_a_pool_of_the_calling_thread
 }
 
-# What all sanitizers have in common. Memory that cannot be had is an error value, for which tests ask.
+# For all sanitizers. Tests ask for more memory than there is; that is an error value.
 sanitizer_settings() {
   export RUST_MIN_STACK=${RUST_MIN_STACK:-16777216}
   export PROPTEST_CASES=${PROPTEST_CASES:-64}
@@ -154,7 +154,7 @@ llvm_package() {
   dependency "$(dependency libstd-rust-web-dev libstd-rust-web-)" libllvm
 }
 
-# fetch ROOT PACKAGE...: unpacks packages under ROOT; those that lie there already are not fetched again.
+# fetch ROOT PACKAGE...: unpacks packages under ROOT. apt-get fetches none twice.
 fetch() {
   local root=$1 package
   mkdir -p "$root"
@@ -196,9 +196,11 @@ PROGRAM
 add_runtimes() {
   local libraries=lib/rustlib/$HOST/lib sysroot name
   sysroot=$(rustc +nightly --print sysroot) || missing "tsan and msan need a nightly toolchain"
-  [[ $(llvm_of rustc +nightly) == $(llvm_of "$LANES_DIR/rustc") ]] ||
-    missing "LLVM $(llvm_of rustc +nightly) of the nightly is not LLVM $(llvm_of "$LANES_DIR/rustc") \
-of $LANES_DIR/rustc: install a nightly of that LLVM for the sanitizers' runtimes"
+  local theirs ours
+  theirs=$(llvm_of rustc +nightly) ours=$(llvm_of "$LANES_DIR/rustc")
+  [[ $theirs == "$ours" ]] ||
+    missing "the nightly is built on LLVM $theirs, $LANES_DIR/rustc on $ours: the sanitizers'
+  runtimes of the one do not fit the other; install a nightly of LLVM $ours"
   for name in asan lsan msan tsan; do
     cp "$sysroot/$libraries/librustc-nightly_rt.$name.a" \
       "$RUST/usr/$libraries/librustc-stable_rt.$name.a"
@@ -286,12 +288,13 @@ check() {
   for target in "${targets[@]}"; do
     printf '\nsanitize: check for %s\n' "$target"
     "${cargo[@]}" check --locked --keep-going -Zbuild-std --target "$target" \
-      --target-dir "$TARGET_DIR/sanitize/check" -p tensor-core -p tensor-kernels $(checked "$target")
+      --target-dir "$TARGET_DIR/sanitize/check" -p tensor-core -p tensor-kernels \
+      $(checked "$target")
   done
 }
 
-# checked TARGET: the tests speak of sizes that a word of 32 bits does not hold, so the libraries alone
-# are checked where that is the word.
+# checked TARGET: the tests speak of sizes that a word of 32 bits does not hold, so the libraries
+# alone are checked where that is the word.
 checked() {
   case $1 in
     i686-* | wasm32-*) echo --lib ;;
