@@ -1,17 +1,158 @@
 #!/usr/bin/env bash
-# Fuzzes every target of fuzz/ for a while, under AddressSanitizer.
+# Fuzzes the targets of fuzz/, under AddressSanitizer and with overflow checks.
 #
-#   scripts/fuzz.sh           one minute each
-#   scripts/fuzz.sh 600       ten minutes each
+#   scripts/fuzz.sh                         each target for 60 seconds of CPU time
+#   scripts/fuzz.sh 900                     each for 900 seconds
+#   scripts/fuzz.sh 900 layout index        these two only
+#   scripts/fuzz.sh --corpus [TARGET...]    replace the seeds in fuzz/corpus by a selection of them
+#                                           and of what earlier runs found
+#   scripts/fuzz.sh --help
 #
-# Needs a nightly toolchain and cargo-fuzz (cargo install cargo-fuzz). What was found lies in fuzz/artifacts. Exit code 0: nothing.
+# Starts from the seeds in fuzz/corpus and fuzz/dictionaries; what a run finds worth keeping goes to
+# target/fuzz/corpus, where the next run goes on. Stops at the first finding, which lies in
+# fuzz/artifacts then; `cargo +nightly fuzz run TARGET FILE` repeats it. The last lines are a table:
+# target, seconds of CPU time, executions.
+#
+# Needs a nightly toolchain and cargo-fuzz.
+# Exit code 0: no finding. 1: one. 2: something is missing.
 set -euo pipefail
+if [[ ${CARGO_TARGET_DIR:-/} != /* ]]; then CARGO_TARGET_DIR=$PWD/$CARGO_TARGET_DIR; fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-if ! cargo +nightly fuzz --version > /dev/null 2>&1; then
-  echo "fuzz: a nightly toolchain and cargo-fuzz are needed (rustup toolchain install nightly; cargo install cargo-fuzz)" >&2
+readonly HOST=x86_64-unknown-linux-gnu
+# The seeds of one target take no more bytes in the repository.
+readonly SEED_BYTES=4096
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
+# An allocation that fails is an error value of the library.
+export ASAN_OPTIONS=allocator_may_return_null=1:detect_odr_violation=0:${ASAN_OPTIONS-}
+
+usage() {
+  sed -n '2,/^[^#]/s/^# \?//p' "${BASH_SOURCE[0]}"
+}
+
+missing() {
+  printf 'fuzz: %s\n' "$1" >&2
   exit 2
-fi
-for target in views files; do
-  cargo +nightly fuzz run "$target" -- -max_total_time="${1-60}" -rss_limit_mb=4096
-done
+}
+
+all_targets() {
+  sed -n '/^\[\[bin\]\]/{n;s/^name = "\(.*\)"$/\1/p}' fuzz/Cargo.toml
+}
+
+# take_targets NAME...: into $targets; all of them if none is named.
+take_targets() {
+  local name
+  mapfile -t targets < <(all_targets)
+  for name in "$@"; do
+    [[ " ${targets[*]} " == *" $name "* ]] || missing "no target is called $name"
+  done
+  if (($#)); then targets=("$@"); fi
+}
+
+build() {
+  cargo +nightly --version > /dev/null 2>&1 ||
+    missing "no nightly toolchain (rustup toolchain install nightly --profile minimal)"
+  cargo fuzz --version > /dev/null 2>&1 || missing "no cargo-fuzz (cargo install cargo-fuzz)"
+  local target
+  for target in "${targets[@]}"; do
+    cargo +nightly fuzz build "$target"
+  done
+}
+
+# prepare TARGET: its program, the corpus that runs write, and the seeds.
+prepare() {
+  program=$CARGO_TARGET_DIR/$HOST/release/$1
+  found=$CARGO_TARGET_DIR/corpus/$1 seeds=fuzz/corpus/$1
+  mkdir -p "$found" "$seeds" "fuzz/artifacts/$1"
+}
+
+# run TARGET SECONDS: the clock of libFuzzer is on the wall, so a run is repeated until the CPU time
+# is used up. Sets $used and $executions.
+run() {
+  local options=(-rss_limit_mb=4096 -timeout=20 -print_final_stats=1
+    "-artifact_prefix=fuzz/artifacts/$1/") log status=0 start
+  prepare "$1"
+  log=$CARGO_TARGET_DIR/$1.log
+  if [[ -e fuzz/dictionaries/$1.dict ]]; then options+=("-dict=fuzz/dictionaries/$1.dict"); fi
+  executions=0 used=0
+  measure_cpu
+  start=$cpu
+  while ((used < $2 && status == 0)); do
+    printf 'fuzz: %s, %d of %d s\n' "$1" "$used" "$2"
+    "$program" "${options[@]}" "-max_total_time=$(($2 - used))" "$found" "$seeds" > "$log" 2>&1 ||
+      status=$?
+    measure_cpu
+    used=$((cpu - start))
+    executions=$((executions + $(executed "$log")))
+  done
+  if ((status)); then
+    grep -vE '^#|^stat::' "$log" | tail -n 60
+    printf 'fuzz: %s has found something: see fuzz/artifacts/%s and %s\n' "$1" "$1" "$log"
+  fi
+  return "$status"
+}
+
+# Sets $cpu: the CPU time of all programs that have ended, in seconds. Not for $(...): a subshell
+# has no children yet.
+measure_cpu() {
+  local user system
+  times > "$CARGO_TARGET_DIR/times"
+  { read -r _; read -r user system; } < "$CARGO_TARGET_DIR/times"
+  cpu=$(($(whole_seconds "$user") + $(whole_seconds "$system")))
+}
+
+# whole_seconds 1m2.345s
+whole_seconds() {
+  local rest=${1#*m}
+  echo $((${1%m*} * 60 + ${rest%%.*}))
+}
+
+executed() {
+  awk '/^stat::number_of_executed_units:/ { sum = $2 } END { print sum + 0 }' "$1"
+}
+
+fuzz() {
+  local target status=0 table=()
+  for target in "${targets[@]}"; do
+    run "$target" "$1" || status=1
+    table+=("$(printf '%-14s %8d s %14d' "$target" "$used" "$executions")")
+    if ((status)); then break; fi
+  done
+  printf '\n%-14s %10s %14s\n' target 'CPU time' executions
+  printf '%s\n' "${table[@]}"
+  return "$status"
+}
+
+# Seeds that reach everything that is known to be reachable, the smallest ones first.
+select_seeds() {
+  local selected size total=0 file
+  prepare "$1"
+  selected=$(mktemp -d)
+  "$program" -set_cover_merge=1 -max_len=512 "$selected" "$seeds" "$found" > /dev/null 2>&1
+  rm -rf "$seeds"
+  mkdir "$seeds"
+  while read -r size file; do
+    total=$((total + size))
+    if ((total <= SEED_BYTES)); then cp "$file" "$seeds/"; fi
+  done < <(find "$selected" -type f -printf '%s %p\n' | sort -n)
+  rm -rf "$selected"
+  printf 'fuzz: %s: %d seeds\n' "$1" "$(find "$seeds" -type f | wc -l)"
+}
+
+case ${1-60} in
+  -h | --help) usage ;;
+  --corpus)
+    take_targets "${@:2}"
+    build
+    for target in "${targets[@]}"; do select_seeds "$target"; done
+    ;;
+  *[!0-9]*)
+    usage >&2
+    exit 2
+    ;;
+  *)
+    take_targets "${@:2}"
+    build
+    fuzz "${1-60}"
+    ;;
+esac

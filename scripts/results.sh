@@ -12,10 +12,22 @@ bench=(cargo run --quiet --release -p tensor-bench --features peers --)
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 
+# need NAME...: each has its two markers in the README, once and in order; asked before anything is measured.
+need() {
+  local name markers
+  for name in "$@"; do
+    markers=$(grep -xE "<!-- /?$name -->" README.md || true)
+    if [[ $markers != "<!-- $name -->"$'\n'"<!-- /$name -->" ]]; then
+      printf 'results: README.md needs one line "<!-- %s -->" and behind it one line "<!-- /%s -->"\n' "$name" "$name" >&2
+      exit 2
+    fi
+  done
+}
+
 # refresh NAME COMMAND: what is in $output, as what COMMAND prints.
 refresh() {
   local readme
-  grep -q "^<!-- $1 -->\$" README.md && grep -q "^<!-- /$1 -->\$" README.md
+  need "$1"
   readme=$(awk -v name="$1" -v command="$2" -v output="$output" '
     $0 == "<!-- /" name " -->" { skip = 0 }
     !skip { print }
@@ -27,6 +39,9 @@ refresh() {
     }' README.md)
   printf '%s\n' "$readme" > README.md
 }
+
+need results
+if (($# == 0)); then need report; fi
 
 for suite in copy elementwise; do
   "${bench[@]}" suite "benches/suite/$suite.json" --threads 1,2 --peers --record "results/$suite.json" "$@"

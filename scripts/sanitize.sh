@@ -1,37 +1,313 @@
 #!/usr/bin/env bash
-# The tests of core and kernels under AddressSanitizer and LeakSanitizer: accesses outside of buffers and to freed memory, leaks, at every SIMD
-# level of this CPU.
+# The tests under tools that find what a passing test does not show: accesses outside of buffers,
+# data races, reads of uninitialised memory, leaks; and the code on other processors.
 #
-#   scripts/sanitize.sh                                         tensor-core and tensor-kernels
-#   scripts/sanitize.sh -p tensor-kernels --test conformance    whatever `cargo test` can be asked for
+#   scripts/sanitize.sh setup                  fetch what tsan, msan, neon and check need
+#   scripts/sanitize.sh asan     [ARGUMENTS]   AddressSanitizer, LeakSanitizer; each SIMD level
+#   scripts/sanitize.sh tsan     [ARGUMENTS]   ThreadSanitizer
+#   scripts/sanitize.sh msan     [ARGUMENTS]   MemorySanitizer
+#   scripts/sanitize.sh valgrind [ARGUMENTS]   memcheck, optimised, at AVX2: valgrind hides AVX-512
+#   scripts/sanitize.sh neon     [ARGUMENTS]   the tests as an aarch64 program, under qemu
+#   scripts/sanitize.sh check    [TARGET...]   type-check for i686, s390x, wasm32 and aarch64
+#   scripts/sanitize.sh --help
 #
-# Needs a nightly toolchain, for -Zsanitizer. Exit code 0: nothing found.
+# ARGUMENTS are those of `cargo test`; without any: -p tensor-core -p tensor-kernels --lib --tests.
+# What follows `--` goes to the test programs: `-- --skip slow`.
+# Exit code 0: nothing found. 2: something that is needed is missing.
+#
+# asan needs a nightly toolchain; valgrind needs valgrind. tsan, msan, neon and check build the
+# standard library too: an uninstrumented one makes tsan and msan report what is no fault. They take
+# it from the nightly toolchain where `rustup component add rust-src` is possible; elsewhere `setup`
+# unpacks Debian packages (230 MB, 1.4 GB unpacked) into LANES_DIR, ~/.cache/lanes by default.
+# Nothing is installed system-wide.
+#
+#   TENSOR_SIMD      the SIMD levels that asan tests: "v3 v4" (all that this CPU has)
+#   PROPTEST_CASES   cases of a random test (64; 16 under valgrind)
+#   LANES_DIR        where `setup` puts what it fetches
 set -euo pipefail
+if [[ ${CARGO_TARGET_DIR:-/} != /* ]]; then CARGO_TARGET_DIR=$PWD/$CARGO_TARGET_DIR; fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-if ! cargo +nightly --version > /dev/null 2>&1; then
-  echo "sanitize: there is no nightly toolchain, which -Zsanitizer needs (rustup toolchain install nightly --profile minimal)" >&2
+readonly LANES_DIR=${LANES_DIR:-$HOME/.cache/lanes}
+readonly RUST=$LANES_DIR/rust ARM=$LANES_DIR/aarch64
+readonly TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
+readonly HOST=x86_64-unknown-linux-gnu
+
+usage() {
+  sed -n '2,/^[^#]/s/^# \?//p' "${BASH_SOURCE[0]}"
+}
+
+missing() {
+  printf 'sanitize: %s\n' "$1" >&2
   exit 2
-fi
+}
 
-what=("$@")
-if (($# == 0)); then what=(-p tensor-core -p tensor-kernels --lib --tests); fi
+# --- what is tested -------------------------------------------------------------------------------
 
-# Some tests are not for a sanitizer: one limits the address space, of which it reserves terabytes, three the stack, of which it needs a multiple;
-# and what rayon hangs on a thread that becomes part of a pool is never freed.
-skip=()
-for test in where_no_thread_can_start_the_caller_does_the_work a_small_stack_is_enough reductions_inside_each_other_need_little_of_the_stack \
-  a_reduction_needs_little_of_the_stack in_a_pool_of_the_calling_thread; do
-  skip+=(--skip "$test")
-done
+# Splits the arguments at `--`: $what is for cargo, $rest for the test programs.
+take_arguments() {
+  what=() rest=()
+  while (($#)) && [[ $1 != -- ]]; do
+    what+=("$1")
+    shift
+  done
+  if (($#)); then rest=("${@:2}"); fi
+  if ((${#what[@]} == 0)); then what=(-p tensor-core -p tensor-kernels --lib --tests); fi
+}
 
-export RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=address"
-# Memory that is not there is an error value, which tests ask for.
-export ASAN_OPTIONS=allocator_may_return_null=1:${ASAN_OPTIONS:-}
-# Unoptimised and instrumented frames.
-export RUST_MIN_STACK=${RUST_MIN_STACK:-16777216}
-export PROPTEST_CASES=${PROPTEST_CASES:-64}
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/sanitize
-# With a target named, flags are for the program only, not for build scripts.
-host=$(rustc +nightly -vV | sed -n 's/^host: //p')
-exec cargo +nightly test --target "$host" --no-fail-fast "${what[@]}" -- "${skip[@]}"
+# skip NAME...: tests that are not for the tool at hand. A name that no test has any more is an
+# error, since it would skip nothing, or the wrong test, without a word.
+skip() {
+  local name
+  for name in "$@"; do
+    grep -rqE "fn $name\b" crates/*/tests crates/*/src || missing "no test is called $name any more"
+    rest+=(--skip "$name")
+  done
+}
+
+# Limits of the address space, of which sanitizers reserve terabytes, and of the stack, of which
+# unoptimised instrumented frames need a multiple.
+skip_tests_of_limits() {
+  skip where_no_thread_can_start_the_caller_does_the_work a_small_stack_is_enough \
+    reductions_inside_each_other_need_little_of_the_stack \
+    a_reduction_needs_little_of_the_stack
+}
+
+# rayon never frees what it attaches to a thread that becomes part of a pool.
+skip_leak_of_rayon() {
+  skip in_a_pool_of_the_calling_thread
+}
+
+# For all sanitizers. Tests ask for more memory than there is; that is an error value.
+sanitizer_settings() {
+  export RUST_MIN_STACK=${RUST_MIN_STACK:-16777216}
+  export PROPTEST_CASES=${PROPTEST_CASES:-64}
+  export ASAN_OPTIONS=allocator_may_return_null=1:${ASAN_OPTIONS-}
+  export MSAN_OPTIONS=allocator_may_return_null=1:${MSAN_OPTIONS-}
+  export TSAN_OPTIONS=allocator_may_return_null=1:halt_on_error=1:${TSAN_OPTIONS-}
+}
+
+simd_levels() {
+  local flags
+  flags=$(grep -m 1 '^flags' /proc/cpuinfo || true)
+  echo scalar
+  if [[ $flags == *' avx2 '* && $flags == *' fma '* ]]; then echo v3; fi
+  if [[ $flags == *' avx512vl '* ]]; then echo v4; fi
+}
+
+# --- compilers ------------------------------------------------------------------------------------
+
+nightly() {
+  cargo +nightly --version > /dev/null 2>&1 ||
+    missing "no nightly toolchain (rustup toolchain install nightly --profile minimal)"
+  cargo +nightly "$@"
+}
+
+# cargo with a standard library that is built along: $cargo and the environment for it.
+with_std_source() {
+  local sysroot
+  sysroot=$(rustc +nightly --print sysroot 2> /dev/null || true)
+  if [[ -n $sysroot && -d $sysroot/lib/rustlib/src/rust/library ]]; then
+    cargo=(cargo +nightly)
+  elif [[ -x $LANES_DIR/rustc ]]; then
+    # A stable compiler that takes unstable options, and where its standard library's source is.
+    cargo=(env RUSTC_BOOTSTRAP=1 "RUSTC=$LANES_DIR/rustc"
+      "__CARGO_TESTS_ONLY_SRC_ROOT=$(std_source)" cargo)
+  else
+    missing "no source of the standard library: rustup component add rust-src --toolchain nightly,
+  or scripts/sanitize.sh setup (Debian, Ubuntu)"
+  fi
+}
+
+std_source() {
+  echo "$RUST"/usr/src/rustc-*/library
+}
+
+# --- setup ----------------------------------------------------------------------------------------
+
+setup() {
+  local program
+  for program in apt-get apt-cache dpkg rustc; do
+    command -v "$program" > /dev/null || missing "setup needs $program"
+  done
+  apt-cache show rust-web-src > /dev/null 2>&1 ||
+    missing "apt knows no package rust-web-src: apt-get update, or a Debian of 2023 or later"
+  mkdir -p "$LANES_DIR/debian"
+  # A Rust that is packaged for browsers: newer than the distribution's own.
+  fetch "$RUST" rust-web-src rustc-web libstd-rust-web-dev \
+    "$(dependency libstd-rust-web-dev libstd-rust-web-)" "$(llvm_package)"
+  fetch "$ARM" qemu-user-static gcc-12-aarch64-linux-gnu gcc-12-aarch64-linux-gnu-base \
+    cpp-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libc6-arm64-cross libc6-dev-arm64-cross \
+    libgcc-s1-arm64-cross libgcc-12-dev-arm64-cross linux-libc-dev-arm64-cross
+  write_rustc
+  write_linker
+  add_runtimes
+  printf 'setup: ready in %s (%s)\n' "$LANES_DIR" "$("$LANES_DIR/rustc" --version)"
+}
+
+# dependency PACKAGE PREFIX: what the package depends on whose name begins so.
+dependency() {
+  apt-cache depends "$1" | sed -n "s/^ *Depends: \($2[^ ]*\)\$/\1/p" | head -n 1
+}
+
+llvm_package() {
+  dependency "$(dependency libstd-rust-web-dev libstd-rust-web-)" libllvm
+}
+
+# fetch ROOT PACKAGE...: unpacks packages under ROOT. apt-get fetches none twice.
+fetch() {
+  local root=$1 package
+  mkdir -p "$root"
+  (cd "$LANES_DIR/debian" && apt-get download --quiet "${@:2}")
+  for package in "${@:2}"; do
+    dpkg -x "$(newest "$package")" "$root"
+  done
+}
+
+newest() {
+  find "$LANES_DIR/debian" -name "$1_*.deb" | sort --version-sort | tail -n 1
+}
+
+# write_program NAME: a program of that name, from standard input.
+write_program() {
+  cat > "$LANES_DIR/$1"
+  chmod +x "$LANES_DIR/$1"
+}
+
+write_rustc() {
+  write_program rustc << PROGRAM
+#!/bin/sh
+LD_LIBRARY_PATH=$RUST/usr/lib/x86_64-linux-gnu exec $RUST/usr/bin/rustc "\$@"
+PROGRAM
+}
+
+write_linker() {
+  local libraries=$ARM/usr/aarch64-linux-gnu/lib
+  write_program aarch64-linker << PROGRAM
+#!/bin/sh
+export LD_LIBRARY_PATH=$ARM/usr/lib/x86_64-linux-gnu PATH=$ARM/usr/bin:\$PATH
+exec $ARM/usr/bin/aarch64-linux-gnu-gcc-12 --sysroot=$ARM -B$libraries -L$libraries \\
+  -L$ARM/usr/lib/gcc-cross/aarch64-linux-gnu/12 "\$@"
+PROGRAM
+}
+
+# The packaged compiler comes without the sanitizers' runtimes; those of a nightly fit if both are
+# built on the same LLVM.
+add_runtimes() {
+  local libraries=lib/rustlib/$HOST/lib sysroot name
+  sysroot=$(rustc +nightly --print sysroot) || missing "tsan and msan need a nightly toolchain"
+  local theirs ours
+  theirs=$(llvm_of rustc +nightly) ours=$(llvm_of "$LANES_DIR/rustc")
+  [[ $theirs == "$ours" ]] ||
+    missing "the nightly is built on LLVM $theirs, $LANES_DIR/rustc on $ours: the sanitizers'
+  runtimes of the one do not fit the other; install a nightly of LLVM $ours"
+  for name in asan lsan msan tsan; do
+    cp "$sysroot/$libraries/librustc-nightly_rt.$name.a" \
+      "$RUST/usr/$libraries/librustc-stable_rt.$name.a"
+  done
+}
+
+llvm_of() {
+  "$@" -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p'
+}
+
+# --- sanitizers -----------------------------------------------------------------------------------
+
+asan() {
+  local level
+  take_arguments "$@"
+  skip_tests_of_limits
+  skip_leak_of_rayon
+  sanitizer_settings
+  for level in ${TENSOR_SIMD:-$(simd_levels)}; do
+    printf '\nsanitize: AddressSanitizer at SIMD level %s\n' "$level"
+    # With a target named, flags are for the program only, not for build scripts.
+    TENSOR_SIMD=$level RUSTFLAGS="${RUSTFLAGS-} -Zsanitizer=address" nightly test --locked \
+      --target "$HOST" --target-dir "$TARGET_DIR/sanitize/asan" --no-fail-fast "${what[@]}" \
+      -- "${rest[@]}"
+  done
+}
+
+# instrumented NAME FLAGS: the tests with an instrumented standard library.
+instrumented() {
+  skip_tests_of_limits
+  sanitizer_settings
+  with_std_source
+  RUSTFLAGS="${RUSTFLAGS-} $2" "${cargo[@]}" test --locked -Zbuild-std --target "$HOST" \
+    --target-dir "$TARGET_DIR/sanitize/$1" --no-fail-fast "${what[@]}" -- "${rest[@]}"
+}
+
+tsan() {
+  take_arguments "$@"
+  instrumented tsan -Zsanitizer=thread
+}
+
+msan() {
+  take_arguments "$@"
+  instrumented msan "-Zsanitizer=memory -Zsanitizer-memory-track-origins"
+}
+
+memcheck() {
+  take_arguments "$@"
+  command -v valgrind > /dev/null ||
+    missing "no valgrind (Debian, Ubuntu: apt-get install valgrind libc6-dbg)"
+  skip_leak_of_rayon
+  # Threads take turns under valgrind; fair ones, or a thread that waits for another waits long.
+  local leaks="--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite"
+  export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --fair-sched=yes \
+--error-exitcode=99 $leaks"
+  export PROPTEST_CASES=${PROPTEST_CASES:-16}
+  # Names and lines in what valgrind reports. Unoptimised, the tests would take an hour.
+  export CARGO_PROFILE_RELEASE_DEBUG=line-tables-only
+  unset TENSOR_SIMD
+  cargo test --release --locked --target-dir "$TARGET_DIR/sanitize/valgrind" --no-fail-fast \
+    "${what[@]}" -- --test-threads=1 "${rest[@]}"
+}
+
+# --- other processors -----------------------------------------------------------------------------
+
+neon() {
+  take_arguments "$@"
+  [[ -x $LANES_DIR/aarch64-linker ]] || missing "no aarch64 linker: scripts/sanitize.sh setup"
+  with_std_source
+  export PROPTEST_CASES=${PROPTEST_CASES:-64}
+  export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$LANES_DIR/aarch64-linker
+  export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$ARM/usr/bin/qemu-aarch64-static \
+-L $ARM/usr/aarch64-linux-gnu"
+  "${cargo[@]}" test --locked -Zbuild-std --target aarch64-unknown-linux-gnu \
+    --target-dir "$TARGET_DIR/sanitize/neon" --no-fail-fast "${what[@]}" -- "${rest[@]}"
+}
+
+check() {
+  local target targets=("$@")
+  if ((${#targets[@]} == 0)); then
+    targets=(i686-unknown-linux-gnu s390x-unknown-linux-gnu wasm32-unknown-unknown
+      aarch64-unknown-linux-gnu)
+  fi
+  with_std_source
+  for target in "${targets[@]}"; do
+    printf '\nsanitize: check for %s\n' "$target"
+    "${cargo[@]}" check --locked --keep-going -Zbuild-std --target "$target" \
+      --target-dir "$TARGET_DIR/sanitize/check" -p tensor-core -p tensor-kernels \
+      $(checked "$target")
+  done
+}
+
+# checked TARGET: the tests speak of sizes that a word of 32 bits does not hold, so the libraries
+# alone are checked where that is the word.
+checked() {
+  case $1 in
+    i686-* | wasm32-*) echo --lib ;;
+    *) echo --lib --tests ;;
+  esac
+}
+
+case ${1-} in
+  setup | asan | tsan | msan | neon | check) "$@" ;;
+  valgrind) memcheck "${@:2}" ;;
+  -h | --help) usage ;;
+  *)
+    usage >&2
+    exit 2
+    ;;
+esac

@@ -5,6 +5,8 @@ use std::{env, path::Path, process::Command};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    // Set by cargo-fuzz.
+    println!("cargo::rustc-check-cfg=cfg(fuzzing)");
     let compiler = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     let version =
         said(&compiler, &["--version"]).unwrap_or_else(|| "rustc of unknown version".to_owned());

@@ -27,7 +27,7 @@ fn repository(program: &str) -> Folder {
         folder.file(name, text);
         fs::set_permissions(folder.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     };
-    for name in ["perf.sh", "proof.sh", "push-base.sh"] {
+    for name in ["perf.sh", "proof.sh", "push-base.sh", "results.sh"] {
         let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts").join(name);
         executable(&format!("scripts/{name}"), &fs::read_to_string(ours).unwrap());
     }
@@ -172,4 +172,28 @@ if [ $1 = record ]; then while [ "$1" != --out ]; do shift; done; : > "$2"; fi
     let run = finish(proof.args(["same", "1"]));
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(folder.path("elsewhere/built/proof/release/tensor-bench").exists());
+}
+
+#[test]
+fn a_readme_without_a_marker_is_refused_before_anything_is_measured() {
+    let folder = repository("");
+    folder.file("bin/cargo", "#!/bin/sh\n: > measured\n");
+    let complete = "<!-- results -->\n<!-- /results -->\n<!-- report -->\n<!-- /report -->\n";
+    let results = |readme: &str, args: &[&str]| {
+        folder.file("README.md", readme);
+        finish(script(&folder, "results.sh").args(args))
+    };
+    for missing in ["<!-- results -->", "<!-- /results -->", "<!-- report -->", "<!-- /report -->"]
+    {
+        let run = results(&complete.replace(missing, ""), &[]);
+        assert_eq!(run.code, Some(2), "{missing}: {run:?}");
+        assert!(run.err.contains(missing), "{run:?}");
+    }
+    let wrong_way_round = complete
+        .replace("<!-- results -->\n<!-- /results -->", "<!-- /results -->\n<!-- results -->");
+    assert_eq!(results(&wrong_way_round, &[]).code, Some(2));
+    assert!(!folder.path("measured").exists());
+    // The report is not refreshed by a quick run.
+    results(&complete.replace("<!-- report -->", ""), &["--quick"]);
+    assert!(folder.path("measured").exists());
 }

@@ -22,7 +22,7 @@ const LISTED: usize = 12;
 #[derive(clap::Args)]
 pub struct Args {
     /// A chain as in `arange(24).reshape(1,2,3,4)[:,:,:,2].reshape(3,2)`
-    chain: String,
+    pub chain: String,
 }
 
 /// Explains one chain. No array is made: only layouts are worked out, so a chain may speak of more memory than there is.

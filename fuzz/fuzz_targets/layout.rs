@@ -1,0 +1,58 @@
+//! A layout of a small array and a chain of calls on it, rightly made or not: what is accepted, and
+//! the offset of every element, are what the naive model says; so are the questions about order and
+//! overlap.
+
+#![no_main]
+
+use libfuzzer_sys::{
+    arbitrary::{Result, Unstructured},
+    fuzz_target,
+};
+use tensor_fuzz::{Call, Naive, Stop, draw};
+use tensor_kernels::Layout;
+
+/// The calls of one chain.
+const LONGEST: usize = 12;
+
+fuzz_target!(|bytes: &[u8]| {
+    // Bytes that end too early are a shorter chain.
+    let _ = chain(&mut Unstructured::new(bytes));
+});
+
+fn chain(u: &mut Unstructured<'_>) -> Result<()> {
+    let (shape, strides, offset) = draw::small(u)?;
+    let made = Layout::new(&shape, &strides, offset);
+    let Some(mut now) = agreed(made, Naive::strided(&shape, &strides, offset), "new") else {
+        return Ok(());
+    };
+    for _ in 0..LONGEST {
+        if u.is_empty() {
+            break;
+        }
+        let (layout, naive) = &now;
+        let call = Call::draw(u, layout)?;
+        let rule = call.rule(naive, layout.offset());
+        let of = format!("{call:?} of {layout:?}");
+        if let Some(next) = agreed(call.apply(layout), rule, &of) {
+            next.1.check_pair(&next.0, naive, layout);
+            now = next;
+        }
+    }
+    Ok(())
+}
+
+/// Both, where both accept and the model is listed.
+fn agreed(
+    made: tensor_kernels::Result<Layout>,
+    rule: std::result::Result<Naive, Stop>,
+    what: &str,
+) -> Option<(Layout, Naive)> {
+    match (made, rule) {
+        (Ok(layout), Ok(naive)) => {
+            naive.check(&layout);
+            Some((layout, naive))
+        }
+        (Err(_), Err(Stop::Refused)) | (Ok(_), Err(Stop::TooMany)) => None,
+        (made, rule) => panic!("{what}: {made:?}, but the rule says {rule:?}"),
+    }
+}

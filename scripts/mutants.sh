@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# How good are the tests? Changes a random sample of places in the code, one at a time, and sees
+# whether the quick tests of that crate notice: those of its library and its tests folder, in debug.
+#
+#   scripts/mutants.sh                          60 mutants of the default files
+#   scripts/mutants.sh -n 20 -s 7               20, chosen with seed 7
+#   scripts/mutants.sh 'crates/tensor-core/src/layout/*.rs'     of the files that these globs match
+#   scripts/mutants.sh -l                       list the sample, test nothing
+#   scripts/mutants.sh -o FILE                  where the table goes (target/mutants/table.txt)
+#   scripts/mutants.sh --help
+#
+# The same seed chooses the same mutants of the same code. The table has a line for each: caught,
+# missed, timeout (caught, too), unviable (does not compile); its head has the command and the sums.
+# Logs are in target/mutants/mutants.out. Exit code 0: all were tested, whatever the outcome.
+#
+# TENSOR_DIFFERENTIAL_CASES is the number of cases of the differential test (200).
+#
+# Needs cargo-mutants (cargo install --locked cargo-mutants) and python3.
+set -euo pipefail
+if [[ ${CARGO_TARGET_DIR:-/} != /* ]]; then CARGO_TARGET_DIR=$PWD/$CARGO_TARGET_DIR; fi
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly ASKED="scripts/mutants.sh $*"
+count=60 seed=1 list=0 files=()
+folder=${CARGO_TARGET_DIR:-$PWD/target}/mutants
+table=$folder/table.txt
+
+usage() {
+  sed -n '2,/^[^#]/s/^# \?//p' "${BASH_SOURCE[0]}"
+}
+
+refuse() {
+  printf 'mutants: %s\n' "$1" >&2
+  exit 2
+}
+
+default_files() {
+  local kernels=crates/tensor-kernels/src
+  files=("$kernels"/nest.rs "$kernels/nest/**" "$kernels/plan/**" "$kernels/partition/**"
+    "$kernels/run/**" "$kernels/kernel/**" 'crates/tensor-core/src/layout/**')
+}
+
+while (($#)); do
+  case $1 in
+    -n) count=${2:?"-n takes a number"} && shift ;;
+    -s) seed=${2:?"-s takes a number"} && shift ;;
+    -o) table=$(realpath -m "${2:?"-o takes a file"}") && shift ;;
+    -l) list=1 ;;
+    -h | --help) usage && exit ;;
+    -*) usage >&2 && exit 2 ;;
+    *) files+=("$1") ;;
+  esac
+  shift
+done
+[[ $count =~ ^[1-9][0-9]*$ ]] || refuse "$count is no number of mutants"
+if ((${#files[@]} == 0)); then default_files; fi
+cargo mutants --version > /dev/null 2>&1 ||
+  refuse "no cargo-mutants (cargo install --locked cargo-mutants)"
+command -v python3 > /dev/null || refuse "no python3"
+mkdir -p "$folder"
+
+# What lists and changes: tests are not changed themselves.
+select_files=()
+for file in "${files[@]}"; do select_files+=(--file "$file"); done
+select_files+=(--exclude '**/tests.rs' --exclude '**/tests/**')
+
+# Each mutant has a random number of its own, so that one more mutant changes no other's.
+sample() {
+  python3 -c '
+import hashlib, sys
+seed, count = sys.argv[1], int(sys.argv[2])
+number = lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest()
+for name in sorted(sorted(sys.stdin.read().splitlines(), key=number)[:count]):
+    print(name)' "$seed" "$count"
+}
+
+# A line for each mutant, and a head: from the outcomes of cargo-mutants.
+write_table() {
+  python3 -c '
+import collections, json, sys
+asked, seconds, path = sys.argv[1:]
+words = {"CaughtMutant": "caught", "MissedMutant": "missed",
+         "Timeout": "timeout", "Unviable": "unviable"}
+rows = []
+for outcome in json.load(open(path))["outcomes"]:
+    mutant = outcome["scenario"]
+    if isinstance(mutant, dict):
+        rows.append((words.get(outcome["summary"], outcome["summary"]), mutant["Mutant"]["name"]))
+sums = collections.Counter(word for word, _ in rows)
+tested = len(rows) - sums["unviable"]
+killed = sums["caught"] + sums["timeout"]
+share = f"{100 * killed / tested:.1f} %" if tested else "none"
+print(f"# {asked}")
+outcomes = ", ".join(f"{sums[word]} {word}" for word in words.values())
+print(f"# {outcomes}; {killed} of {tested} killed: {share}")
+print(f"# {seconds} s, {int(seconds) / max(len(rows), 1):.0f} s each")
+for word, name in sorted(rows, key=lambda row: (row[0] != "missed", row[1])):
+    print(f"{word:9} {name}")' "$ASKED" "$SECONDS" "$folder/mutants.out/outcomes.json"
+}
+
+cargo mutants --workspace --list --colors never "${select_files[@]}" > "$folder/all.txt"
+[[ -s $folder/all.txt ]] || refuse "nothing to change in ${files[*]}"
+sample < "$folder/all.txt" > "$folder/sample.txt"
+if ((list)); then
+  cat "$folder/sample.txt"
+  exit
+fi
+
+# Those that are not in the sample count as caught before: --re would let through every mutant that
+# deletes a field (cargo-mutants 27.1).
+rm -rf "$folder"/mutants.out*
+mkdir "$folder/mutants.out"
+grep -vxFf "$folder/sample.txt" "$folder/all.txt" \
+  > "$folder/mutants.out/previously_caught.txt" || true
+
+export TENSOR_DIFFERENTIAL_CASES=${TENSOR_DIFFERENTIAL_CASES:-200}
+export CARGO_TARGET_DIR=$folder/target
+SECONDS=0 status=0
+cargo mutants --workspace --colors never --no-shuffle --iterate --output "$folder" \
+  "${select_files[@]}" --cargo-test-arg=--locked --cargo-test-arg=--lib \
+  --cargo-test-arg=--tests || status=$?
+# 2: some were missed. 3: some ran into the time limit.
+((status == 0 || status == 2 || status == 3)) || refuse "cargo-mutants ended with code $status"
+write_table > "$table"
+printf '\n'
+cat "$table"
