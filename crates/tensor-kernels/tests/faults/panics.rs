@@ -50,7 +50,7 @@ fn on_few_and_many(run: impl Fn(&Exec) + Sync) {
 const PLACES: [u32; 4] = [0, 65, LEN / 2, LEN - 1];
 
 #[test]
-fn into_a_given_result() {
+fn fault_into_a_given_result() {
     on_few_and_many(|exec| {
         for place in PLACES {
             let (x, _) = setting();
@@ -77,7 +77,7 @@ fn assert_whole(out: &Tensor<u64>, place: u32, new: impl Fn(u32) -> u64) {
 }
 
 #[test]
-fn in_place() {
+fn fault_in_place() {
     on_few_and_many(|exec| {
         for place in PLACES {
             let (x, _) = setting();
@@ -97,7 +97,7 @@ fn in_place() {
 }
 
 #[test]
-fn into_a_fresh_result() {
+fn fault_into_a_fresh_result() {
     on_few_and_many(|exec| {
         for place in PLACES {
             let (x, _) = setting();
@@ -113,7 +113,7 @@ fn into_a_fresh_result() {
 }
 
 #[test]
-fn of_three_operands() {
+fn fault_of_three_operands() {
     on_few_and_many(|exec| {
         for place in PLACES {
             let (x, _) = setting();
@@ -132,7 +132,7 @@ fn of_three_operands() {
 }
 
 #[test]
-fn of_three_operands_in_place() {
+fn fault_of_three_operands_in_place() {
     on_few_and_many(|exec| {
         for place in PLACES {
             let (x, _) = setting();
@@ -155,7 +155,7 @@ fn of_three_operands_in_place() {
 }
 
 #[test]
-fn while_an_operand_is_in_scratch() {
+fn fault_while_an_operand_is_in_scratch() {
     on_few_and_many(|exec| {
         for place in PLACES {
             let turned = Tensor::arange(0, LEN, 1).unwrap().view(&[60, 50]).unwrap().t().unwrap();
@@ -175,7 +175,7 @@ fn while_an_operand_is_in_scratch() {
 }
 
 #[test]
-fn on_every_element_and_thread_at_once() {
+fn fault_on_every_element_and_thread_at_once() {
     on_few_and_many(|exec| {
         let (x, _) = setting();
         let out = Tensor::full(&[LEN as usize], u64::MAX).unwrap();
@@ -190,7 +190,7 @@ fn on_every_element_and_thread_at_once() {
 }
 
 #[test]
-fn an_operator_panics_where_its_method_is_refused() {
+fn fault_an_operator_panics_where_its_method_is_refused() {
     let (a, b) = (Tensor::full(&[3], 1).unwrap(), Tensor::full(&[4], 1).unwrap());
     let caught = catch_unwind(AssertUnwindSafe(|| &a + &b)).unwrap_err();
     let text = caught.downcast_ref::<String>().expect("a text");

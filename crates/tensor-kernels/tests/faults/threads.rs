@@ -28,7 +28,7 @@ fn pool(threads: usize) -> ThreadPool {
 }
 
 #[test]
-fn in_the_global_pool_and_in_ones_of_any_size() {
+fn fault_in_the_global_pool_and_in_ones_of_any_size() {
     work();
     for threads in [1, 2, 7] {
         pool(threads).install(work);
@@ -36,7 +36,7 @@ fn in_the_global_pool_and_in_ones_of_any_size() {
 }
 
 #[test]
-fn inside_join_scope_and_parallel_iterators() {
+fn fault_inside_join_scope_and_parallel_iterators() {
     for threads in [1, 3] {
         pool(threads).install(|| {
             rayon::join(work, || rayon::join(work, work));
@@ -52,7 +52,7 @@ fn inside_join_scope_and_parallel_iterators() {
 }
 
 #[test]
-fn inside_a_closure_of_another_operation() {
+fn fault_inside_a_closure_of_another_operation() {
     let rows = Tensor::arange(0u32, 4, 1).unwrap();
     let counted = pool(2).install(|| {
         rows.map(|row| {
@@ -71,13 +71,13 @@ fn inside_a_closure_of_another_operation() {
 }
 
 #[test]
-fn inside_one_pool_from_another() {
+fn fault_inside_one_pool_from_another() {
     let (outer, inner) = (pool(2), pool(1));
     outer.install(|| rayon::join(|| inner.install(work), || inner.install(work)));
 }
 
 #[test]
-fn in_a_pool_of_the_calling_thread() {
+fn fault_in_a_pool_of_the_calling_thread() {
     for threads in [1, 2] {
         // A thread can become part of one pool only.
         std::thread::spawn(move || {
@@ -92,7 +92,7 @@ fn in_a_pool_of_the_calling_thread() {
 }
 
 #[test]
-fn many_threads_read_one_tensor() {
+fn fault_many_threads_read_one_tensor() {
     let x = turned();
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -103,8 +103,8 @@ fn many_threads_read_one_tensor() {
 
 /// Threads have small stacks, those of rayon too, and unoptimised code is generous with them.
 #[test]
-fn a_small_stack_is_enough() {
-    let test = "threads::a_small_stack_is_enough";
+fn fault_a_small_stack_is_enough() {
+    let test = "threads::fault_a_small_stack_is_enough";
     if !is_child() {
         // An overflow is the end of the process.
         printed(again(test));
@@ -125,8 +125,8 @@ fn a_small_stack_is_enough() {
 
 /// A thread that waits for half of a reduction takes up another one, and waits in that, too: what each of them holds must not lie on the stack.
 #[test]
-fn reductions_inside_each_other_need_little_of_the_stack() {
-    let test = "threads::reductions_inside_each_other_need_little_of_the_stack";
+fn fault_reductions_inside_each_other_need_little_of_the_stack() {
+    let test = "threads::fault_reductions_inside_each_other_need_little_of_the_stack";
     if !is_child() {
         printed(again(test));
         return;
@@ -146,8 +146,8 @@ fn reductions_inside_each_other_need_little_of_the_stack() {
 }
 
 #[test]
-fn a_reduction_needs_little_of_the_stack() {
-    let test = "threads::a_reduction_needs_little_of_the_stack";
+fn fault_a_reduction_needs_little_of_the_stack() {
+    let test = "threads::fault_a_reduction_needs_little_of_the_stack";
     if !is_child() {
         printed(again(test));
         return;
@@ -185,8 +185,8 @@ fn every_width(layout: &Layout) {
 /// The address space is too small for the stack of any thread; then work is done where it is asked for.
 #[cfg(target_os = "linux")]
 #[test]
-fn where_no_thread_can_start_the_caller_does_the_work() {
-    let test = "threads::where_no_thread_can_start_the_caller_does_the_work";
+fn fault_where_no_thread_can_start_the_caller_does_the_work() {
+    let test = "threads::fault_where_no_thread_can_start_the_caller_does_the_work";
     if !is_child() {
         let mut child = again_limited("ulimit -v 1000000", test);
         child.env("RUST_MIN_STACK", (1usize << 30).to_string()).env("RAYON_NUM_THREADS", "4");
