@@ -1,6 +1,8 @@
 //! Arithmetic at its edges: integers wrap, conversions saturate, in whatever layout.
 
-use tensor_kernels::{Cast, Element, Number, Ordered, Tensor, TensorExt};
+use tensor_kernels::{Cast, Element, Exec, Number, Ordered, Tensor, TensorExt, ops};
+
+use crate::common::levels;
 
 /// The elements as every second column of a transposed matrix, so that no path sees them adjacent.
 fn scattered<T: Element>(values: &[T]) -> Tensor<T> {
@@ -77,6 +79,73 @@ fn fault_integers_wrap_around() {
     assert_eq!(row(&(&x + &y)), [1, 0, 32]);
     assert_eq!(row(&(&x * &y)), [0, 255, 0]);
     assert_eq!(row(&-&x), [0, 1, 240]);
+}
+
+/// For each level: what becomes of the ends of a type, written out.
+fn at_every_level(check: impl Fn(&Exec)) {
+    for level in levels() {
+        check(&Exec::current().unwrap().with_simd(level).unwrap());
+    }
+}
+
+#[test]
+fn fault_the_least_integer_has_no_negative_and_stays() {
+    at_every_level(|exec| {
+        let x = scattered(&[i32::MIN, i32::MIN + 1, -1, 0, i32::MAX]);
+        assert_eq!(row(&ops::abs(exec, &x).unwrap()), [i32::MIN, i32::MAX, 1, 0, i32::MAX]);
+        assert_eq!(row(&ops::neg(exec, &x).unwrap()), [i32::MIN, i32::MAX, 1, 0, -i32::MAX]);
+        let x = scattered(&[i8::MIN, -1]);
+        assert_eq!(row(&ops::abs(exec, &x).unwrap()), [i8::MIN, 1]);
+        let x = scattered(&[i64::MIN, i64::MAX]);
+        assert_eq!(row(&ops::neg(exec, &x).unwrap()), [i64::MIN, -i64::MAX]);
+        assert_eq!(row(&ops::square(exec, &x).unwrap()), [0, 1]);
+    });
+}
+
+#[test]
+fn fault_the_least_integer_divided_by_minus_one_wraps() {
+    at_every_level(|exec| {
+        let (x, y) = (scattered(&[i64::MIN, i64::MIN, -7]), scattered(&[-1, i64::MIN, 2]));
+        assert_eq!(row(&ops::div_trunc(exec, &x, &y).unwrap()), [i64::MIN, 1, -3]);
+        assert_eq!(row(&ops::div_floor(exec, &x, &y).unwrap()), [i64::MIN, 1, -4]);
+        assert_eq!(row(&ops::rem(exec, &x, &y).unwrap()), [0, 0, 1]);
+        let (x, y) = (scattered(&[i8::MIN, i8::MIN]), scattered(&[-1, 1]));
+        assert_eq!(row(&ops::div_trunc(exec, &x, &y).unwrap()), [i8::MIN, i8::MIN]);
+        assert_eq!(row(&ops::div_floor(exec, &x, &y).unwrap()), [i8::MIN, i8::MIN]);
+    });
+}
+
+#[test]
+fn fault_a_shift_beyond_the_width_leaves_zero_or_the_sign() {
+    at_every_level(|exec| {
+        let (x, by) = (scattered(&[-5i32, 5, -5, 5, 1]), scattered(&[32, 33, -1, i32::MIN, 31]));
+        assert_eq!(row(&ops::shl(exec, &x, &by).unwrap()), [0, 0, 0, 0, i32::MIN]);
+        assert_eq!(row(&ops::shr(exec, &x, &by).unwrap()), [-1, 0, -1, 0, 0]);
+        let (x, by) = (scattered(&[255u8, 255, 255]), scattered(&[8, 255, 7]));
+        assert_eq!(row(&ops::shl(exec, &x, &by).unwrap()), [0, 0, 128]);
+        assert_eq!(row(&ops::shr(exec, &x, &by).unwrap()), [0, 0, 1]);
+    });
+}
+
+#[test]
+fn fault_powers_of_integers_wrap_and_negative_ones_are_zero() {
+    at_every_level(|exec| {
+        let (x, y) = (scattered(&[3i32, 2, -2, -1, 1, 0, 7]), scattered(&[21, 32, 31, -3, -4, 0, -1]));
+        let cubes = 3i32.wrapping_pow(21);
+        assert_eq!(row(&ops::pow(exec, &x, &y).unwrap()), [cubes, 0, i32::MIN, -1, 1, 1, 0]);
+    });
+}
+
+#[test]
+fn fault_sums_and_products_of_integers_wrap() {
+    at_every_level(|exec| {
+        let x = scattered(&[i64::MAX, 1, i64::MAX, 1]);
+        assert_eq!(ops::sum(exec, &x, 1).unwrap().get(&[2]), Ok(0));
+        let x = scattered(&[u64::MAX, 2]);
+        assert_eq!(ops::prod(exec, &x, 1).unwrap().get(&[0]), Ok(u64::MAX - 1));
+        // Narrow integers are summed as wide ones.
+        assert_eq!(ops::sum_all::<u8>(exec, &Tensor::full(&[70_000], 255).unwrap()), Ok(17_850_000));
+    });
 }
 
 #[test]

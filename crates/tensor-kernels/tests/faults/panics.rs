@@ -1,4 +1,5 @@
-//! A closure that panics: its payload reaches the caller, the tensors are whole and free again, and the pool works on.
+//! A closure that panics: its payload reaches the caller, the tensors are whole and free again, and
+//! the pool works on.
 
 use std::{
     any::Any,
@@ -34,15 +35,26 @@ fn setting() -> (Tensor<u32>, Exec) {
     (x.select(1, 0).unwrap(), exec)
 }
 
-/// Runs on one thread and on several, without and with a pool.
+/// A machine that large results do not fit, so that they are stored past its caches.
+const STREAMING: Machine = Machine { l1: 1 << 10, l2: 8 << 10, stream: 0, grain: 64 };
+
+fn streaming() -> Exec {
+    let mut exec = *Exec::current().unwrap();
+    exec.machine = STREAMING;
+    exec
+}
+
+/// Runs on one thread and on several, without and with a pool, through the caches and past them.
 fn on_few_and_many(run: impl Fn(&Exec) + Sync) {
     let (_, exec) = setting();
-    run(&exec.serial());
-    for threads in [1, 2, 7] {
-        on_threads(threads, || run(&exec));
-        // The same pool, afterwards.
-        let sum = on_threads(threads, || setting().0.map(|x| x + 1).unwrap());
-        assert_eq!(sum.get(&[LEN as usize - 1]).unwrap(), 2 * LEN - 1);
+    for exec in [exec, streaming()] {
+        run(&exec.serial());
+        for threads in [1, 2, 7] {
+            on_threads(threads, || run(&exec));
+            // The same pool, afterwards.
+            let sum = on_threads(threads, || setting().0.map(|x| x + 1).unwrap());
+            assert_eq!(sum.get(&[LEN as usize - 1]).unwrap(), 2 * LEN - 1);
+        }
     }
 }
 
@@ -172,6 +184,34 @@ fn fault_while_an_operand_is_in_scratch() {
             assert_eq!(turned.map(|x| x).unwrap(), turned);
         }
     });
+}
+
+/// Blocks of a transposed operand are computed into scratch and streamed from there, row by row; those
+/// of other threads go on while one unwinds. All of it has arrived when the panic reaches the caller.
+#[test]
+fn fault_while_results_are_streamed() {
+    let (rows, columns) = (64, 96);
+    let turned = Tensor::arange(0, rows * columns, 1).unwrap().view(&[96, 64]).unwrap().t().unwrap();
+    let exec = streaming();
+    for threads in [1, 2, 7] {
+        for place in [0, 1, rows * columns / 2, rows * columns - 1] {
+            let mut out = vec![u64::MAX; (rows * columns) as usize];
+            let layout = Layout::contiguous(&[64, 96]).unwrap();
+            let mut to = TensorViewMut::new(&mut out, layout).unwrap();
+            let guard = turned.read().unwrap();
+            let run = || {
+                map_into(&exec, &guard.as_view(), &mut to, |x| {
+                    if x == place { panic_on_purpose(place) } else { u64::from(x) }
+                })
+            };
+            let caught = catch_unwind(AssertUnwindSafe(|| on_threads(threads, run)));
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
+            for (value, new) in out.into_iter().zip(guard.as_view().iter()) {
+                let whole = value == u64::MAX || (new != place && value == u64::from(new));
+                assert!(whole, "{value} where {new} belongs, {threads} threads");
+            }
+        }
+    }
 }
 
 #[test]
