@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use crate::{Failure, Result};
+use crate::{Failure, Result, memory};
 
 /// A file to read and the number of bytes in it.
 ///
@@ -30,9 +30,10 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
 /// The whole of a text file.
 ///
 /// # Errors
-/// [`Failure::Input`] for what cannot be opened, is not a regular file or not text.
+/// [`Failure::Input`] for what cannot be opened, is not a regular file or not text; [`Failure::Work`] for more than memory holds.
 pub fn text(path: &Path) -> Result<String> {
-    let (file, _) = open(path)?;
+    let (file, len) = open(path)?;
+    memory::preflight(len.into()).map_err(|failure| failure.at(path.display()))?;
     io::read_to_string(file)
         .map_err(|error| Failure::input(format!("cannot read {}: {error}", path.display())))
 }
