@@ -1,7 +1,13 @@
 //! Results that no memory holds, and tensors without elements.
 
 use tensor_kernels::{
-    Error, Exec, Layout, Result, Tensor, TensorExt, TensorView, TensorViewMut, copy_into, map_into,
+    CopyPlan, Error, Exec, Layout, Result, Tensor, TensorExt, TensorView, TensorViewMut, copy_into,
+    map_into,
+};
+
+use crate::common::{
+    child::{again, is_child, printed},
+    levels,
 };
 
 /// More bytes than any machine has, and fewer than an address can name.
@@ -79,4 +85,27 @@ fn no_elements_at<T: tensor_kernels::Element>(far: &Layout) {
     let exec = Exec::current().unwrap();
     copy_into(exec, &from, &mut to).unwrap();
     map_into(exec, &from, &mut to, |x| x).unwrap();
+}
+
+/// What a level that an emulator hides could change: a fallback computes the same with other
+/// registers, in the same blocks.
+#[test]
+fn fault_plans_and_blocks_do_not_depend_on_the_level() {
+    let test = "sizes::fault_plans_and_blocks_do_not_depend_on_the_level";
+    let rows = Layout::contiguous(&[700, 300]).unwrap();
+    let columns = rows.t().unwrap();
+    let dense = Layout::contiguous(&[300, 700]).unwrap();
+    let exec = Exec::current().unwrap();
+    let plan = CopyPlan::new(&columns, &dense, 4, &exec.machine).unwrap();
+    let said = format!("{:?}, {plan:?}.", exec.machine);
+    if is_child() {
+        println!("{said}");
+        return;
+    }
+    for level in levels() {
+        let mut child = again(test);
+        child.env("TENSOR_SIMD", level.to_string());
+        assert!(printed(child).contains(&said), "{level}");
+        assert_eq!(exec.with_simd(level).unwrap().machine, exec.machine);
+    }
 }
