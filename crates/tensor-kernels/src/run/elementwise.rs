@@ -5,7 +5,7 @@
 use std::mem::MaybeUninit;
 
 use super::{
-    Ends,
+    Ends, bounce,
     pack::{self, Extent, Plane},
     walk::walk,
     workspace::Scratch,
@@ -69,7 +69,7 @@ impl<const N: usize> Piece<'_, N> {
         walk(&work.outer, |at| {
             let lanes = Lanes { places: advance(base, self.bytes(at)), row_steps, same, rows, len };
             // SAFETY: the ends' invariants, for offsets that the plan visits: they are the layouts'. Elements of views are aligned.
-            unsafe { self.operation.compute(self.simd, lanes) };
+            unsafe { bounce::compute(self.operation, self.simd, work.widths, lanes) };
         });
     }
 
@@ -176,10 +176,9 @@ impl<const N: usize> Piece<'_, N> {
             if !direct[0] {
                 places[0] = place(0);
             }
+            let lanes = Lanes { places, row_steps, same, rows, len };
             // SAFETY: rows lie in the operands or in their scratch; both are aligned.
-            unsafe {
-                self.operation.compute(self.simd, Lanes { places, row_steps, same, rows, len });
-            };
+            unsafe { bounce::compute(self.operation, self.simd, self.work.widths, lanes) };
             if !direct[0] {
                 let step = self.work.rows.strides[0] * self.work.widths[0] as isize;
                 let to = corner[0].wrapping_offset(step * j as isize);
