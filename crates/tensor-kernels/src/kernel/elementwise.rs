@@ -77,9 +77,6 @@ pub(crate) trait Compute<const N: usize>: Sync {
     /// The elements of the result.
     type Output: Element;
 
-    /// The bytes of an element of the result and of each input.
-    const WIDTHS: [usize; N];
-
     /// Computes rows of adjacent results.
     ///
     /// # Safety
@@ -123,8 +120,6 @@ impl<F, A> Map<F, A> {
 
 impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, A> {
     type Output = R;
-
-    const WIDTHS: [usize; 2] = [size_of::<R>(), size_of::<A>()];
 
     #[inline(always)]
     unsafe fn rows<M: Arith>(&self, lanes: &Lanes<2>) {
@@ -213,8 +208,6 @@ macro_rules! operation {
             F: $function<$($type,)* Output = R>,
         {
             type Output = R;
-
-            const WIDTHS: [usize; $n] = [size_of::<R>(), $(size_of::<$type>()),*];
 
             #[inline(always)]
             unsafe fn rows<M: Arith>(&self, lanes: &Lanes<$n>) {
