@@ -68,14 +68,14 @@ skip() {
 # Limits of the address space, of which sanitizers reserve terabytes, and of the stack, of which
 # unoptimised instrumented frames need a multiple.
 skip_tests_of_limits() {
-  skip where_no_thread_can_start_the_caller_does_the_work a_small_stack_is_enough \
-    reductions_inside_each_other_need_little_of_the_stack \
-    a_reduction_needs_little_of_the_stack
+  skip fault_where_no_thread_can_start_the_caller_does_the_work fault_a_small_stack_is_enough \
+    fault_reductions_inside_each_other_need_little_of_the_stack \
+    fault_a_reduction_needs_little_of_the_stack
 }
 
 # rayon never frees what it attaches to a thread that becomes part of a pool.
 skip_leak_of_rayon() {
-  skip in_a_pool_of_the_calling_thread
+  skip fault_in_a_pool_of_the_calling_thread
 }
 
 # For all sanitizers. Tests ask for more memory than there is; that is an error value.

@@ -110,7 +110,7 @@ fn the_usual_place_is_in_the_folder_for_caches() {
 }
 
 #[test]
-fn a_calibration_that_cannot_be_used_is_refused_with_the_reason() {
+fn fault_a_calibration_that_cannot_be_used_is_refused_with_the_reason() {
     let folder = Folder::new();
     let (own, whole) = (calibration(), text(&calibration()));
     let other = |change: fn(&mut Calibration)| {
@@ -137,7 +137,7 @@ fn a_calibration_that_cannot_be_used_is_refused_with_the_reason() {
 /// What is in the usual place may be thrown away; a place that cannot be written is no reason to measure in vain.
 #[cfg(unix)]
 #[test]
-fn a_place_that_cannot_be_written_is_an_error_with_a_way_out() {
+fn fault_a_place_that_cannot_be_written_is_an_error_with_a_way_out() {
     let folder = Folder::new();
     std::fs::create_dir_all(folder.path("tensor-bench/calibration-1-threads.json")).unwrap();
     let args = with(&["--predict"]);
@@ -172,7 +172,7 @@ fn nothing_is_copied_of_what_is_contiguous() {
 }
 
 #[test]
-fn questions_without_an_answer_are_refused() {
+fn fault_questions_without_an_answer_are_refused() {
     let cases: &[(&[&str], &str)] = &[
         (&[], "--shape"),
         (&["--shape", "4,x"], "--shape"),
@@ -198,6 +198,6 @@ fn questions_without_an_answer_are_refused() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn more_than_memory_holds_is_not_begun() {
+fn fault_more_than_memory_holds_is_not_begun() {
     run(&["advise", "--shape", "1048576,1048576", "--permute", "1,0"]).failed("of memory");
 }

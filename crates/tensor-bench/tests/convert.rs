@@ -85,7 +85,7 @@ fn every_dtype_arrives_in_this_machines_byte_order() {
 }
 
 #[test]
-fn scalars_and_empty_arrays_are_arrays_too() {
+fn fault_scalars_and_empty_arrays_are_arrays_too() {
     let folder = Folder::new();
     for (shape, data) in [("()", &[7u8][..]), ("(0, 5)", &[])] {
         let input = folder.file("in.npy", npy("|u1", true, shape, data));
@@ -116,7 +116,7 @@ fn a_link_stays_a_link() {
 }
 
 #[test]
-fn hostile_files_are_refused_and_leave_nothing() {
+fn fault_hostile_files_are_refused_and_leave_nothing() {
     let dictionary = |descr: &str, shape: &str| {
         npy_with_header(
             &format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"),
@@ -156,7 +156,7 @@ fn hostile_files_are_refused_and_leave_nothing() {
 }
 
 #[test]
-fn a_sparse_file_larger_than_memory_is_refused_with_numbers() {
+fn fault_a_sparse_file_larger_than_memory_is_refused_with_numbers() {
     let folder = Folder::new();
     let header = npy("|u1", false, "(1125899906842624,)", &[]);
     let input = folder.file("in.npy", &header);
@@ -169,7 +169,7 @@ fn a_sparse_file_larger_than_memory_is_refused_with_numbers() {
 }
 
 #[test]
-fn a_failed_conversion_leaves_what_was_there() {
+fn fault_a_failed_conversion_leaves_what_was_there() {
     let cases: &[(&[&str], &str)] = &[
         (&["--permute", "0,0"], "duplicate dims"),
         (&["--permute", "0,1,2"], "permute"),
@@ -195,7 +195,7 @@ fn a_failed_conversion_leaves_what_was_there() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_an_error() {
+fn fault_an_output_that_cannot_be_written_is_an_error() {
     let folder = Folder::new();
     run(&["convert", FORTRAN, &folder.name("no/such/out.npy")]).failed("cannot write");
     run(&["convert", FORTRAN, &folder.name("")]).failed("cannot write");
@@ -203,7 +203,7 @@ fn an_output_that_cannot_be_written_is_an_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_device_is_written_to_and_not_replaced() {
+fn fault_a_device_is_written_to_and_not_replaced() {
     use std::os::unix::fs::FileTypeExt;
     run(&["convert", FORTRAN, "/dev/full"]).failed("cannot write /dev/full");
     run(&["convert", FORTRAN, "/dev/null"]).succeeded();

@@ -62,7 +62,7 @@ fn an_overlapping_view_shows_each_place_once() {
 }
 
 #[test]
-fn no_array_is_made_however_large() {
+fn fault_no_array_is_made_however_large() {
     let text = run(&["explain", "zeros(1000000, 1000000).t()[::2, ::-1]"]).succeeded();
     assert!(text.contains("of 1000000000000 places, it visits some from"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
@@ -71,7 +71,7 @@ fn no_array_is_made_however_large() {
 }
 
 #[test]
-fn a_refused_view_is_the_librarys_word_after_the_steps_before_it() {
+fn fault_a_refused_view_is_the_librarys_word_after_the_steps_before_it() {
     let cases = [
         ("arange(6).reshape(2, 3).t().view(6)", "view size is not compatible"),
         ("arange(6).reshape(4, 2)", "shape '[4, 2]' is invalid for input of size 6"),
@@ -92,7 +92,7 @@ fn a_refused_view_is_the_librarys_word_after_the_steps_before_it() {
 }
 
 #[test]
-fn what_cannot_be_read_is_pointed_at() {
+fn fault_what_cannot_be_read_is_pointed_at() {
     let cases = [
         ("arange(3", "expected `,` or `)`\n  arange(3\n          ^"),
         ("arange(3).foo()", "unknown method `foo`\n  arange(3).foo()\n            ^^^"),

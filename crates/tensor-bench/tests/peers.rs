@@ -8,7 +8,7 @@ const TURNED: &str = r#"[{"group": "small", "id": "turned", "dtype": "f32", "bas
 
 #[cfg(not(feature = "peers"))]
 #[test]
-fn a_program_without_peers_says_how_to_build_one() {
+fn fault_a_program_without_peers_says_how_to_build_one() {
     let folder = Folder::new();
     let suite = folder.file("s.json", TURNED);
     run(&["suite", &suite, "--quick", "--peers"])

@@ -89,7 +89,7 @@ fn without_a_file_the_record_is_printed() {
 }
 
 #[test]
-fn a_file_of_cases_may_be_called_like_an_option() {
+fn fault_a_file_of_cases_may_be_called_like_an_option() {
     let folder = Folder::new();
     folder.file("-x.json", CASES);
     let mut record = command(&["record", "--cases=-x.json", "--quick", "--filter", "turned"]);
@@ -117,7 +117,7 @@ fn bare(args: &[&str]) -> Run {
 }
 
 #[test]
-fn without_valgrind_the_record_says_so_and_always_fails() {
+fn fault_without_valgrind_the_record_says_so_and_always_fails() {
     let folder = Folder::new();
     let (cases, out) = (folder.file("cases.json", CASES), folder.name("a.json"));
     let args = ["record", "--cases", &cases, "--quick", "--out", &out];
@@ -143,7 +143,7 @@ fn valgrind_is_installed() -> bool {
 /// Where valgrind is installed.
 #[cfg(unix)]
 #[test]
-fn profiles_are_found_in_a_folder_of_any_name() {
+fn fault_profiles_are_found_in_a_folder_of_any_name() {
     if !valgrind_is_installed() {
         return;
     }
@@ -195,7 +195,7 @@ fn a_record_is_no_worse_than_itself() {
 }
 
 #[test]
-fn what_has_become_worse_is_named_and_is_exit_code_1() {
+fn fault_what_has_become_worse_is_named_and_is_exit_code_1() {
     let (folder, record) = recorded();
     let base = counted(record);
     let changed = |change: fn(&mut Value)| {
@@ -236,7 +236,7 @@ fn what_has_become_worse_is_named_and_is_exit_code_1() {
 /// The verdict is the exit code, whoever reads the words.
 #[cfg(unix)]
 #[test]
-fn a_reader_who_goes_away_does_not_change_the_verdict() {
+fn fault_a_reader_who_goes_away_does_not_change_the_verdict() {
     let (folder, record) = recorded();
     let mut base = record.clone();
     let case = base["cases"][0].clone();
@@ -325,7 +325,7 @@ fn every_format_is_what_its_reader_expects() {
 }
 
 #[test]
-fn unlike_machines_are_not_compared_by_time() {
+fn fault_unlike_machines_are_not_compared_by_time() {
     let (folder, record) = recorded();
     let mut new = slower(record.clone());
     new["machine"]["cpu"] = "another".into();
@@ -337,7 +337,7 @@ fn unlike_machines_are_not_compared_by_time() {
 }
 
 #[test]
-fn bad_input_is_exit_code_2() {
+fn fault_bad_input_is_exit_code_2() {
     let (folder, record) = recorded();
     let good = folder.name("a.json");
     let text = record.to_string();
@@ -369,7 +369,7 @@ fn bad_input_is_exit_code_2() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_fails_before_anything_is_measured() {
+fn fault_an_output_that_cannot_be_written_fails_before_anything_is_measured() {
     let folder = Folder::new();
     let cases = folder.file("cases.json", CASES);
     let args = ["record", "--cases", &cases, "--counts", "never", "--out", "/nowhere/r.json"];
@@ -378,7 +378,7 @@ fn an_output_that_cannot_be_written_fails_before_anything_is_measured() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_may_not_be_written_is_left_as_it_was() {
+fn fault_a_folder_that_may_not_be_written_is_left_as_it_was() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let (cases, old) = (folder.file("cases.json", CASES), folder.file("r.json", "old"));
@@ -429,7 +429,7 @@ fn history_finds_the_record_where_a_step_happened() {
 }
 
 #[test]
-fn history_without_a_record_is_refused() {
+fn fault_history_without_a_record_is_refused() {
     let folder = Folder::new();
     run(&["history", &folder.name("")]).refused("no record in");
     folder.file("half.json", "{");

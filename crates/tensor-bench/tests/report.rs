@@ -94,7 +94,7 @@ fn a_page_is_written_beside_the_document_with_its_numbers() {
 }
 
 #[test]
-fn a_page_that_cannot_be_written_is_an_error_before_anything_is_measured() {
+fn fault_a_page_that_cannot_be_written_is_an_error_before_anything_is_measured() {
     let folder = Folder::new();
     let nowhere = folder.name("no/page.html");
     for place in [nowhere.as_str(), "/"] {
@@ -104,7 +104,7 @@ fn a_page_that_cannot_be_written_is_an_error_before_anything_is_measured() {
 }
 
 #[test]
-fn a_failed_run_leaves_the_old_page() {
+fn fault_a_failed_run_leaves_the_old_page() {
     let folder = Folder::new();
     let page = folder.file("page.html", "old");
     run(&["report", "--quick", "--npy", FORTRAN, "--permute", "0", "--html", &page])
@@ -132,7 +132,7 @@ fn every_dtype_of_a_file_can_be_measured() {
 }
 
 #[test]
-fn a_view_that_is_refused_or_empty_is_an_error() {
+fn fault_a_view_that_is_refused_or_empty_is_an_error() {
     run(&["report", "--quick", "--npy", FORTRAN, "--permute", "0"]).failed("permute");
     run(&["report", "--quick", "--npy", FORTRAN, "--slice", "5:5"]).refused("without elements");
 }

@@ -22,7 +22,7 @@ dram       1        1  50 %   50 %  turned  2.00   2.00  turned
 }
 
 #[test]
-fn records_are_put_together_unless_their_machines_differ() {
+fn fault_records_are_put_together_unless_their_machines_differ() {
     let folder = Folder::new();
     let copies = folder.file("c.json", RECORD);
     let sums = RECORD
@@ -69,7 +69,7 @@ ratio: how many times as fast as the fastest other library
 }
 
 #[test]
-fn what_is_no_record_of_a_suite_is_refused() {
+fn fault_what_is_no_record_of_a_suite_is_refused() {
     let folder = Folder::new();
     let cases = [
         ("{}", "not a record of a suite"),

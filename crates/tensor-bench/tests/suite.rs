@@ -164,7 +164,7 @@ fn a_filter_chooses_by_group_and_id() {
 }
 
 #[test]
-fn malformed_suites_are_refused_with_the_case() {
+fn fault_malformed_suites_are_refused_with_the_case() {
     let cases = [
         ("".to_owned(), "not a suite"),
         ("[]".to_owned(), "no case to measure"),
@@ -202,7 +202,7 @@ fn malformed_suites_are_refused_with_the_case() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_case_beyond_memory_is_refused_before_the_others_run() {
+fn fault_a_case_beyond_memory_is_refused_before_the_others_run() {
     let folder = Folder::new();
     let huge =
         r#"{"group": "g", "id": "huge", "dtype": "f64", "base": [1099511627776], "ops": []}"#;

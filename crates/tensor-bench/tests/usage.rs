@@ -5,7 +5,7 @@ mod common;
 use common::{FORTRAN, Folder, command, finish, run};
 
 #[test]
-fn bad_arguments_are_refused() {
+fn fault_bad_arguments_are_refused() {
     let cases: &[(&[&str], &str)] = &[
         (&["frobnicate"], "frobnicate"),
         (&["--frobnicate"], "--frobnicate"),
@@ -35,13 +35,13 @@ fn bad_arguments_are_refused() {
 
 #[cfg(unix)]
 #[test]
-fn devices_are_not_read() {
+fn fault_devices_are_not_read() {
     run(&["suite", "/dev/zero"]).refused("not a regular file");
     run(&["report", "--npy", "/dev/zero"]).refused("not a regular file");
 }
 
 #[test]
-fn thread_counts_of_a_suite_are_checked_before_anything_runs() {
+fn fault_thread_counts_of_a_suite_are_checked_before_anything_runs() {
     let folder = Folder::new();
     let suite = folder
         .file("s.json", r#"[{"group": "g", "id": "a", "dtype": "u8", "base": [4], "ops": []}]"#);
@@ -53,7 +53,7 @@ fn thread_counts_of_a_suite_are_checked_before_anything_runs() {
 }
 
 #[test]
-fn an_unknown_simd_level_is_refused_with_the_known_ones() {
+fn fault_an_unknown_simd_level_is_refused_with_the_known_ones() {
     for args in [&["report", "--quick"][..], &["explain", "arange(6).reshape(2,3).t()"]] {
         finish(command(args).env("TENSOR_SIMD", "bogus"))
             .refused("unknown SIMD level \"bogus\": expected");
@@ -67,7 +67,7 @@ fn help_and_version_go_to_standard_output() {
 }
 
 #[test]
-fn a_reader_who_stops_reading_is_no_error() {
+fn fault_a_reader_who_stops_reading_is_no_error() {
     for args in [&["explain", "arange(6)"][..], &["--help"]] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
@@ -78,7 +78,7 @@ fn a_reader_who_stops_reading_is_no_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_an_error() {
+fn fault_a_full_disk_is_an_error() {
     for args in [&["explain", "arange(6)"][..], &["--help"]] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         finish(command(args).stdout(full)).failed("cannot write the output");

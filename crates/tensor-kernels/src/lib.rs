@@ -29,6 +29,8 @@
 //! `rayon` (threads), `half` (f16 and bf16), `complex` (complex 32 and 64): all on by default. Without `rayon` everything runs on the calling thread.
 
 mod api;
+#[cfg(doctest)]
+mod compile_faults;
 mod element;
 mod exec;
 mod kernel;

@@ -258,13 +258,13 @@ fn large_elements_meet<T: bytemuck::Pod + PartialEq + Send + Sync>(nth: fn(u8) -
 }
 
 #[test]
-fn elements_larger_than_scratch_memory() {
+fn fault_elements_larger_than_scratch_memory() {
     large_elements_meet::<[u8; 20_000]>(|n| [n; 20_000]);
     large_elements_meet::<[u64; 9]>(|n| [n.into(); 9]);
 }
 
 #[test]
-fn elements_more_aligned_than_scratch_memory() {
+fn fault_elements_more_aligned_than_scratch_memory() {
     #[derive(Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
     #[repr(C, align(256))]
     struct Aligned([u8; 256]);
@@ -316,7 +316,7 @@ fn bits(value: f32) -> Option<u32> {
 }
 
 #[test]
-fn every_level_computes_the_same_bits() {
+fn fault_every_level_computes_the_same_bits() {
     let n = DELICATE.len();
     let shape = [n, n, n, 3];
     let all = |strides: [isize; 4]| strided(&shape, &strides, 0);
@@ -338,7 +338,7 @@ fn every_level_computes_the_same_bits() {
 }
 
 #[test]
-fn relu_keeps_nan_and_negative_zero() {
+fn fault_relu_keeps_nan_and_negative_zero() {
     let relu = |x: f32| Ordered::or_zero(x).to_bits();
     for x in [f32::NAN, -f32::NAN, -0.0, 0.0, f32::INFINITY, f32::MIN_POSITIVE] {
         assert_eq!(relu(x), x.to_bits(), "{x}");

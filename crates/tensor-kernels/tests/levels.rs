@@ -35,7 +35,7 @@ fn the_best_level_is_the_default() {
 }
 
 #[test]
-fn every_level_of_this_cpu_can_be_forced() {
+fn fault_every_level_of_this_cpu_can_be_forced() {
     for level in SimdLevel::available() {
         let said = answer(Some(&level.to_string()));
         assert!(said.contains(&format!("{level} copied [0, 3, 1, 4, 2, 5].")), "{said}");
@@ -43,7 +43,7 @@ fn every_level_of_this_cpu_can_be_forced() {
 }
 
 #[test]
-fn a_level_of_another_cpu_is_refused_and_those_of_this_cpu_are_named() {
+fn fault_a_level_of_another_cpu_is_refused_and_those_of_this_cpu_are_named() {
     let here: Vec<_> = SimdLevel::available().iter().map(ToString::to_string).collect();
     for level in SimdLevel::ALL.into_iter().filter(|level| !level.is_available()) {
         let said = answer(Some(&level.to_string()));
@@ -54,7 +54,7 @@ fn a_level_of_another_cpu_is_refused_and_those_of_this_cpu_are_named() {
 }
 
 #[test]
-fn a_name_of_no_level_is_refused_and_the_valid_ones_are_listed() {
+fn fault_a_name_of_no_level_is_refused_and_the_valid_ones_are_listed() {
     for name in ["bogus", "", "AVX2", "V3", "v3 "] {
         let said = answer(Some(name));
         let text = format!(
@@ -65,7 +65,7 @@ fn a_name_of_no_level_is_refused_and_the_valid_ones_are_listed() {
 }
 
 #[test]
-fn an_exec_cannot_be_given_a_level_that_is_not_there() {
+fn fault_an_exec_cannot_be_given_a_level_that_is_not_there() {
     let exec = *Exec::current().unwrap();
     for level in SimdLevel::ALL {
         let forced = exec.with_simd(level);

@@ -242,7 +242,7 @@ fn fails_cleanly<R>(what: &str, operation: impl Fn() -> Result<R>) -> usize {
 }
 
 #[test]
-fn missing_memory_is_an_error_and_changes_nothing() {
+fn fault_missing_memory_is_an_error_and_changes_nothing() {
     let x = cube();
     let turned = x.transpose(0, 2).unwrap();
     let numbers = [1.0f32; 512];
@@ -273,7 +273,7 @@ fn missing_memory_is_an_error_and_changes_nothing() {
 
 /// A transpose that is large for its machine uses scratch; where there is no memory for any it goes without.
 #[test]
-fn missing_scratch_memory_is_no_error() {
+fn fault_missing_scratch_memory_is_no_error() {
     let mut exec = Exec::current().unwrap().serial();
     exec.machine = Machine { stream: 0, ..Machine::REFERENCE };
     let turned = Tensor::arange(0u32, 90_000, 1).unwrap().view(&[300, 300]).unwrap().t().unwrap();
@@ -308,7 +308,7 @@ fn sums_with_memory_for(rooms: isize, threads: usize, layout: &Layout) -> Vec<u3
 
 #[cfg(feature = "rayon")]
 #[test]
-fn missing_room_for_a_reduction_is_no_error_and_changes_no_bit() {
+fn fault_missing_room_for_a_reduction_is_no_error_and_changes_no_bit() {
     let wide = Layout::contiguous(&[1000, 400]).unwrap();
     let layouts = [
         wide.slice(1, Slice::ALL.step_by(2)).unwrap(),
@@ -348,7 +348,7 @@ fn the_watch_sees_buffers() {
 }
 
 #[test]
-fn a_closure_that_panics_leaks_nothing() {
+fn fault_a_closure_that_panics_leaks_nothing() {
     let panic_at = |at: u32| move |x: u32| if x == at { resume_unwind(Box::new(at)) } else { x };
     let exec = *Exec::current().unwrap();
     leaks_nothing(|| {
@@ -372,7 +372,7 @@ fn a_closure_that_panics_leaks_nothing() {
 }
 
 #[test]
-fn what_is_refused_leaks_nothing() {
+fn fault_what_is_refused_leaks_nothing() {
     leaks_nothing(|| {
         let x = Tensor::<u32>::zeros(&[LEN]).unwrap();
         let other = Tensor::<u32>::zeros(&[3]).unwrap();

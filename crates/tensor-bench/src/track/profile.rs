@@ -47,6 +47,11 @@ impl Counts {
         parts.into_iter().filter_map(|(name, cost)| Some((name, cost?)))
     }
 
+    /// Is there a part in which no instruction was counted?
+    pub fn lack_some(&self) -> bool {
+        self.parts().any(|(_, cost)| cost.instructions == 0)
+    }
+
     /// Reads a file of callgrind's, written without compressed names and positions.
     ///
     /// # Errors

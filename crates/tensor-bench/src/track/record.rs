@@ -96,7 +96,7 @@ impl Record {
         record.check()
     }
 
-    /// What the types do not say: names are unique and can be printed, there is something to compare, and times are times.
+    /// What the types do not say: names are unique and can be printed, there is something to compare, and nothing takes no time or no instruction.
     fn check(self) -> Result<Record> {
         let mut names: Vec<&str> = self.cases.iter().map(|entry| entry.name.as_str()).collect();
         names.sort_unstable();
@@ -109,10 +109,16 @@ impl Record {
         if self.cases.iter().any(|entry| !entry.is_printable()) {
             return Err(Failure::input("a record with a name that cannot be printed"));
         }
-        match self.cases.iter().find(|entry| !entry.times.are_times()) {
-            Some(entry) => {
-                Err(Failure::input(format!("a record in which {} takes no time", entry.name)))
-            }
+        let takes_no = |entry: &Entry, what: &str| {
+            Failure::input(format!("a record in which {} takes no {what}", entry.name))
+        };
+        if let Some(entry) = self.cases.iter().find(|entry| !entry.times.are_times()) {
+            return Err(takes_no(entry, "time"));
+        }
+        // What was not counted would pass for the best of all builds.
+        let is_uncounted = |entry: &&Entry| entry.counts.as_ref().is_some_and(Counts::lack_some);
+        match self.cases.iter().find(is_uncounted) {
+            Some(entry) => Err(takes_no(entry, "instructions")),
             None => Ok(self),
         }
     }
@@ -220,6 +226,10 @@ pub(super) mod tests {
             (text.replace("\"tile\"", "\"\\u001b[2J\""), "a name that cannot be printed"),
             (text.replace("\"best_ns\":100.0", "\"best_ns\":0.0"), "in which g/a takes no time"),
             (text.replace("[100.0,", "[-100.0,"), "in which g/a takes no time"),
+            (
+                text.replacen("\"instructions\":10000", "\"instructions\":0", 1),
+                "in which g/a takes no instructions",
+            ),
             (text.replace("\"roof\":[90.0,", "\"roof\":["), "in which g/a takes no time"),
         ];
         for (text, reason) in cases {

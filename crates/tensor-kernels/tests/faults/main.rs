@@ -2,10 +2,13 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod extremes;
 mod numbers;
 mod panics;
 mod refusals;
+mod shapes;
 mod sharing;
 mod sizes;
+mod tails;
 #[cfg(feature = "rayon")]
 mod threads;

@@ -1,6 +1,8 @@
 //! Arithmetic at its edges: integers wrap, conversions saturate, in whatever layout.
 
-use tensor_kernels::{Cast, Element, Number, Ordered, Tensor, TensorExt};
+use tensor_kernels::{Cast, Element, Exec, Number, Ordered, Tensor, TensorExt, ops};
+
+use crate::common::levels;
 
 /// The elements as every second column of a transposed matrix, so that no path sees them adjacent.
 fn scattered<T: Element>(values: &[T]) -> Tensor<T> {
@@ -20,7 +22,7 @@ fn casts<T: Cast<U>, U: Element + PartialEq + std::fmt::Debug>(cases: &[(T, U)])
 }
 
 #[test]
-fn a_float_becomes_the_nearest_integer_towards_zero_that_there_is() {
+fn fault_a_float_becomes_the_nearest_integer_towards_zero_that_there_is() {
     casts::<f32, u8>(&[(-1.0, 0), (-0.0, 0), (0.9, 0), (255.9, 255), (256.0, 255), (f32::NAN, 0)]);
     casts::<f32, i8>(&[(-129.0, -128), (127.9, 127), (128.0, 127), (f32::NEG_INFINITY, -128)]);
     casts::<f64, i32>(&[
@@ -34,7 +36,7 @@ fn a_float_becomes_the_nearest_integer_towards_zero_that_there_is() {
 }
 
 #[test]
-fn an_integer_keeps_its_low_bits_and_a_float_its_nearest_value() {
+fn fault_an_integer_keeps_its_low_bits_and_a_float_its_nearest_value() {
     casts::<i32, u8>(&[(-1, 255), (256, 0), (257, 1), (i32::MIN, 0)]);
     casts::<u64, i32>(&[(u64::MAX, -1), (1 << 31, i32::MIN), (1 << 32, 0)]);
     casts::<u8, i8>(&[(127, 127), (128, -128), (255, -1)]);
@@ -43,7 +45,7 @@ fn an_integer_keeps_its_low_bits_and_a_float_its_nearest_value() {
 }
 
 #[test]
-fn to_bool_is_not_zero_and_from_bool_is_zero_or_one() {
+fn fault_to_bool_is_not_zero_and_from_bool_is_zero_or_one() {
     casts::<f32, bool>(&[(0.0, false), (-0.0, false), (0.1, true), (f32::NAN, true)]);
     casts::<i64, bool>(&[(0, false), (1 << 40, true), (-1, true)]);
     casts::<bool, f64>(&[(true, 1.0), (false, 0.0)]);
@@ -51,7 +53,7 @@ fn to_bool_is_not_zero_and_from_bool_is_zero_or_one() {
 
 #[cfg(feature = "half")]
 #[test]
-fn to_half_out_of_range_is_infinite() {
+fn fault_to_half_out_of_range_is_infinite() {
     use half::{bf16, f16};
     casts::<f32, f16>(&[
         (65_520.0, f16::INFINITY),
@@ -63,7 +65,7 @@ fn to_half_out_of_range_is_infinite() {
 }
 
 #[test]
-fn integers_wrap_around() {
+fn fault_integers_wrap_around() {
     let (a, b) = ([i32::MIN, i32::MAX, -1, 46_341], [-1, 1, i32::MIN, 46_341]);
     let (x, y) = (scattered(&a), scattered(&b));
     assert_eq!(row(&(&x + &y)), [i32::MAX, i32::MIN, i32::MAX, 92_682]);
@@ -79,14 +81,81 @@ fn integers_wrap_around() {
     assert_eq!(row(&-&x), [0, 1, 240]);
 }
 
+/// For each level: what becomes of the ends of a type, written out.
+fn at_every_level(check: impl Fn(&Exec)) {
+    for level in levels() {
+        check(&Exec::current().unwrap().with_simd(level).unwrap());
+    }
+}
+
 #[test]
-fn relu_of_integers_is_zero_below_zero() {
+fn fault_the_least_integer_has_no_negative_and_stays() {
+    at_every_level(|exec| {
+        let x = scattered(&[i32::MIN, i32::MIN + 1, -1, 0, i32::MAX]);
+        assert_eq!(row(&ops::abs(exec, &x).unwrap()), [i32::MIN, i32::MAX, 1, 0, i32::MAX]);
+        assert_eq!(row(&ops::neg(exec, &x).unwrap()), [i32::MIN, i32::MAX, 1, 0, -i32::MAX]);
+        let x = scattered(&[i8::MIN, -1]);
+        assert_eq!(row(&ops::abs(exec, &x).unwrap()), [i8::MIN, 1]);
+        let x = scattered(&[i64::MIN, i64::MAX]);
+        assert_eq!(row(&ops::neg(exec, &x).unwrap()), [i64::MIN, -i64::MAX]);
+        assert_eq!(row(&ops::square(exec, &x).unwrap()), [0, 1]);
+    });
+}
+
+#[test]
+fn fault_the_least_integer_divided_by_minus_one_wraps() {
+    at_every_level(|exec| {
+        let (x, y) = (scattered(&[i64::MIN, i64::MIN, -7]), scattered(&[-1, i64::MIN, 2]));
+        assert_eq!(row(&ops::div_trunc(exec, &x, &y).unwrap()), [i64::MIN, 1, -3]);
+        assert_eq!(row(&ops::div_floor(exec, &x, &y).unwrap()), [i64::MIN, 1, -4]);
+        assert_eq!(row(&ops::rem(exec, &x, &y).unwrap()), [0, 0, 1]);
+        let (x, y) = (scattered(&[i8::MIN, i8::MIN]), scattered(&[-1, 1]));
+        assert_eq!(row(&ops::div_trunc(exec, &x, &y).unwrap()), [i8::MIN, i8::MIN]);
+        assert_eq!(row(&ops::div_floor(exec, &x, &y).unwrap()), [i8::MIN, i8::MIN]);
+    });
+}
+
+#[test]
+fn fault_a_shift_beyond_the_width_leaves_zero_or_the_sign() {
+    at_every_level(|exec| {
+        let (x, by) = (scattered(&[-5i32, 5, -5, 5, 1]), scattered(&[32, 33, -1, i32::MIN, 31]));
+        assert_eq!(row(&ops::shl(exec, &x, &by).unwrap()), [0, 0, 0, 0, i32::MIN]);
+        assert_eq!(row(&ops::shr(exec, &x, &by).unwrap()), [-1, 0, -1, 0, 0]);
+        let (x, by) = (scattered(&[255u8, 255, 255]), scattered(&[8, 255, 7]));
+        assert_eq!(row(&ops::shl(exec, &x, &by).unwrap()), [0, 0, 128]);
+        assert_eq!(row(&ops::shr(exec, &x, &by).unwrap()), [0, 0, 1]);
+    });
+}
+
+#[test]
+fn fault_powers_of_integers_wrap_and_negative_ones_are_zero() {
+    at_every_level(|exec| {
+        let (x, y) = (scattered(&[3i32, 2, -2, -1, 1, 0, 7]), scattered(&[21, 32, 31, -3, -4, 0, -1]));
+        let cubes = 3i32.wrapping_pow(21);
+        assert_eq!(row(&ops::pow(exec, &x, &y).unwrap()), [cubes, 0, i32::MIN, -1, 1, 1, 0]);
+    });
+}
+
+#[test]
+fn fault_sums_and_products_of_integers_wrap() {
+    at_every_level(|exec| {
+        let x = scattered(&[i64::MAX, 1, i64::MAX, 1]);
+        assert_eq!(ops::sum(exec, &x, 1).unwrap().get(&[2]), Ok(0));
+        let x = scattered(&[u64::MAX, 2]);
+        assert_eq!(ops::prod(exec, &x, 1).unwrap().get(&[0]), Ok(u64::MAX - 1));
+        // Narrow integers are summed as wide ones.
+        assert_eq!(ops::sum_all::<u8>(exec, &Tensor::full(&[70_000], 255).unwrap()), Ok(17_850_000));
+    });
+}
+
+#[test]
+fn fault_relu_of_integers_is_zero_below_zero() {
     assert_eq!(row(&scattered(&[i8::MIN, -1, 0, 127]).relu().unwrap()), [0, 0, 0, 127]);
     assert_eq!((Ordered::or_zero(200u8), Number::negated(i64::MIN)), (200, i64::MIN));
 }
 
 #[test]
-fn a_product_and_sum_of_floats_is_rounded_once() {
+fn fault_a_product_and_sum_of_floats_is_rounded_once() {
     let x = scattered(&[1.0f32 + f32::EPSILON, f32::MAX]);
     let minus_square = scattered(&[-(1.0 + 2.0 * f32::EPSILON), f32::NEG_INFINITY]);
     let fused = row(&x.mul_add(&x, &minus_square).unwrap());

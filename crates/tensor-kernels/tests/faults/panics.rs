@@ -1,4 +1,5 @@
-//! A closure that panics: its payload reaches the caller, the tensors are whole and free again, and the pool works on.
+//! A closure that panics: its payload reaches the caller, the tensors are whole and free again, and
+//! the pool works on.
 
 use std::{
     any::Any,
@@ -34,15 +35,26 @@ fn setting() -> (Tensor<u32>, Exec) {
     (x.select(1, 0).unwrap(), exec)
 }
 
-/// Runs on one thread and on several, without and with a pool.
+/// A machine that large results do not fit, so that they are stored past its caches.
+const STREAMING: Machine = Machine { l1: 1 << 10, l2: 8 << 10, stream: 0, grain: 64 };
+
+fn streaming() -> Exec {
+    let mut exec = *Exec::current().unwrap();
+    exec.machine = STREAMING;
+    exec
+}
+
+/// Runs on one thread and on several, without and with a pool, through the caches and past them.
 fn on_few_and_many(run: impl Fn(&Exec) + Sync) {
     let (_, exec) = setting();
-    run(&exec.serial());
-    for threads in [1, 2, 7] {
-        on_threads(threads, || run(&exec));
-        // The same pool, afterwards.
-        let sum = on_threads(threads, || setting().0.map(|x| x + 1).unwrap());
-        assert_eq!(sum.get(&[LEN as usize - 1]).unwrap(), 2 * LEN - 1);
+    for exec in [exec, streaming()] {
+        run(&exec.serial());
+        for threads in [1, 2, 7] {
+            on_threads(threads, || run(&exec));
+            // The same pool, afterwards.
+            let sum = on_threads(threads, || setting().0.map(|x| x + 1).unwrap());
+            assert_eq!(sum.get(&[LEN as usize - 1]).unwrap(), 2 * LEN - 1);
+        }
     }
 }
 
@@ -50,7 +62,7 @@ fn on_few_and_many(run: impl Fn(&Exec) + Sync) {
 const PLACES: [u32; 4] = [0, 65, LEN / 2, LEN - 1];
 
 #[test]
-fn into_a_given_result() {
+fn fault_into_a_given_result() {
     on_few_and_many(|exec| {
         for place in PLACES {
             let (x, _) = setting();
@@ -77,7 +89,7 @@ fn assert_whole(out: &Tensor<u64>, place: u32, new: impl Fn(u32) -> u64) {
 }
 
 #[test]
-fn in_place() {
+fn fault_in_place() {
     on_few_and_many(|exec| {
         for place in PLACES {
             let (x, _) = setting();
@@ -97,7 +109,7 @@ fn in_place() {
 }
 
 #[test]
-fn into_a_fresh_result() {
+fn fault_into_a_fresh_result() {
     on_few_and_many(|exec| {
         for place in PLACES {
             let (x, _) = setting();
@@ -113,7 +125,7 @@ fn into_a_fresh_result() {
 }
 
 #[test]
-fn of_three_operands() {
+fn fault_of_three_operands() {
     on_few_and_many(|exec| {
         for place in PLACES {
             let (x, _) = setting();
@@ -132,7 +144,7 @@ fn of_three_operands() {
 }
 
 #[test]
-fn of_three_operands_in_place() {
+fn fault_of_three_operands_in_place() {
     on_few_and_many(|exec| {
         for place in PLACES {
             let (x, _) = setting();
@@ -155,7 +167,7 @@ fn of_three_operands_in_place() {
 }
 
 #[test]
-fn while_an_operand_is_in_scratch() {
+fn fault_while_an_operand_is_in_scratch() {
     on_few_and_many(|exec| {
         for place in PLACES {
             let turned = Tensor::arange(0, LEN, 1).unwrap().view(&[60, 50]).unwrap().t().unwrap();
@@ -174,8 +186,36 @@ fn while_an_operand_is_in_scratch() {
     });
 }
 
+/// Blocks of a transposed operand are computed into scratch and streamed from there, row by row; those
+/// of other threads go on while one unwinds. All of it has arrived when the panic reaches the caller.
 #[test]
-fn on_every_element_and_thread_at_once() {
+fn fault_while_results_are_streamed() {
+    let (rows, columns) = (64, 96);
+    let turned = Tensor::arange(0, rows * columns, 1).unwrap().view(&[96, 64]).unwrap().t().unwrap();
+    let exec = streaming();
+    for threads in [1, 2, 7] {
+        for place in [0, 1, rows * columns / 2, rows * columns - 1] {
+            let mut out = vec![u64::MAX; (rows * columns) as usize];
+            let layout = Layout::contiguous(&[64, 96]).unwrap();
+            let mut to = TensorViewMut::new(&mut out, layout).unwrap();
+            let guard = turned.read().unwrap();
+            let run = || {
+                map_into(&exec, &guard.as_view(), &mut to, |x| {
+                    if x == place { panic_on_purpose(place) } else { u64::from(x) }
+                })
+            };
+            let caught = catch_unwind(AssertUnwindSafe(|| on_threads(threads, run)));
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
+            for (value, new) in out.into_iter().zip(guard.as_view().iter()) {
+                let whole = value == u64::MAX || (new != place && value == u64::from(new));
+                assert!(whole, "{value} where {new} belongs, {threads} threads");
+            }
+        }
+    }
+}
+
+#[test]
+fn fault_on_every_element_and_thread_at_once() {
     on_few_and_many(|exec| {
         let (x, _) = setting();
         let out = Tensor::full(&[LEN as usize], u64::MAX).unwrap();
@@ -190,7 +230,7 @@ fn on_every_element_and_thread_at_once() {
 }
 
 #[test]
-fn an_operator_panics_where_its_method_is_refused() {
+fn fault_an_operator_panics_where_its_method_is_refused() {
     let (a, b) = (Tensor::full(&[3], 1).unwrap(), Tensor::full(&[4], 1).unwrap());
     let caught = catch_unwind(AssertUnwindSafe(|| &a + &b)).unwrap_err();
     let text = caught.downcast_ref::<String>().expect("a text");

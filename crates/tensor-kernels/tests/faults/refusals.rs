@@ -22,7 +22,7 @@ fn refused_into(
 }
 
 #[test]
-fn a_result_of_another_shape_is_refused() {
+fn fault_a_result_of_another_shape_is_refused() {
     let elements: Vec<i32> = (0..12).collect();
     let a = TensorView::new(&elements, Layout::contiguous(&[3, 4]).unwrap()).unwrap();
     let row = TensorView::new(&elements[..4], Layout::contiguous(&[4]).unwrap()).unwrap();
@@ -46,7 +46,7 @@ fn a_result_of_another_shape_is_refused() {
 }
 
 #[test]
-fn inputs_that_do_not_broadcast_are_refused_with_both_shapes() {
+fn fault_inputs_that_do_not_broadcast_are_refused_with_both_shapes() {
     let elements = [1; 12];
     let of =
         |shape: &[usize]| TensorView::new(&elements, Layout::contiguous(shape).unwrap()).unwrap();
@@ -70,7 +70,7 @@ fn inputs_that_do_not_broadcast_are_refused_with_both_shapes() {
 }
 
 #[test]
-fn an_expanded_tensor_is_refused_as_a_result() {
+fn fault_an_expanded_tensor_is_refused_as_a_result() {
     let column = Tensor::from_vec(vec![1, 2, 3], &[3, 1]).unwrap();
     let expanded = column.expand(&[3, 4]).unwrap();
     let refusals = [
@@ -93,7 +93,7 @@ fn an_expanded_tensor_is_refused_as_a_result() {
 }
 
 #[test]
-fn windows_that_overlap_are_refused_as_a_result() {
+fn fault_windows_that_overlap_are_refused_as_a_result() {
     let signal = Tensor::arange(0, 10, 1).unwrap();
     assert!(matches!(signal.unfold(0, 4, 2).unwrap().fill(0), Err(Error::WriteOverlap { .. })));
     assert_eq!(signal, Tensor::arange(0, 10, 1).unwrap());
@@ -109,7 +109,7 @@ fn assert_borrowed(x: &Tensor<i32>, what: &str, results: &[Result<()>]) {
 }
 
 #[test]
-fn who_reads_keeps_writers_out_and_lets_readers_in() {
+fn fault_who_reads_keeps_writers_out_and_lets_readers_in() {
     let x = table();
     let turned = x.t().unwrap();
     let guard = turned.read().unwrap();
@@ -130,7 +130,7 @@ fn who_reads_keeps_writers_out_and_lets_readers_in() {
 }
 
 #[test]
-fn who_writes_keeps_everybody_out() {
+fn fault_who_writes_keeps_everybody_out() {
     let (x, other) = (table(), Tensor::full(&[4, 3], 1).unwrap());
     let turned = x.t().unwrap();
     let mut guard = x.write().unwrap();
@@ -158,7 +158,7 @@ fn who_writes_keeps_everybody_out() {
 }
 
 #[test]
-fn a_closure_that_touches_what_is_written_gets_an_error() {
+fn fault_a_closure_that_touches_what_is_written_gets_an_error() {
     let x = Tensor::full(&[1000], 1).unwrap();
     let first = x.narrow(0, 0, 1).unwrap();
     x.map_inplace(|value| {
@@ -172,7 +172,7 @@ fn a_closure_that_touches_what_is_written_gets_an_error() {
 }
 
 #[test]
-fn steps_and_flips_are_results_like_any_other() {
+fn fault_steps_and_flips_are_results_like_any_other() {
     let x = Tensor::full(&[3, 6], 0).unwrap();
     let odd = x.slice(1, Slice::new(None, None, -2)).unwrap();
     odd.copy_from(&Tensor::arange(0, 9, 1).unwrap().view(&[3, 3]).unwrap()).unwrap();

@@ -50,7 +50,7 @@ fn meeting(x: &Tensor<i32>) -> Vec<Pair> {
 }
 
 #[test]
-fn elements_that_meet_are_named_and_stay() {
+fn fault_elements_that_meet_are_named_and_stay() {
     let x = numbers();
     for (what, input, output) in meeting(&x) {
         println!("{what}");
@@ -77,7 +77,7 @@ fn disjoint(x: &Tensor<i32>) -> Vec<Pair> {
 
 /// The result must be what a copy of the input in other memory gives.
 #[test]
-fn elements_that_do_not_meet_are_copied_and_computed() {
+fn fault_elements_that_do_not_meet_are_copied_and_computed() {
     type Operation = fn(&Tensor<i32>, &Tensor<i32>) -> Result<()>;
     let operations: [Operation; 2] = [
         |input, output| output.copy_from(input),
@@ -96,7 +96,7 @@ fn elements_that_do_not_meet_are_copied_and_computed() {
 }
 
 #[test]
-fn a_copy_of_a_view_to_itself_does_nothing() {
+fn fault_a_copy_of_a_view_to_itself_does_nothing() {
     let x = numbers().view(&[3, 1, 4]).unwrap();
     let same_but_for_an_idle_stride =
         x.with_layout(Layout::new(&[3, 1, 4], &[4, 99, 1], 0).unwrap()).unwrap();
@@ -115,7 +115,7 @@ fn a_copy_of_a_view_to_itself_does_nothing() {
 }
 
 #[test]
-fn a_tensor_combines_with_itself() {
+fn fault_a_tensor_combines_with_itself() {
     let x = numbers().view(&[3, 4]).unwrap().t().unwrap();
     x.zip_inplace(&x, |a, b| a * b).unwrap();
     let squares: Vec<_> = (0..12).map(|n| n * n).collect();

@@ -1,10 +1,18 @@
 //! Inside rayon in every way, and where no thread can start: the same results, and nothing stuck.
 
+use std::{
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    thread::{self, Scope},
+};
+
 use rayon::{
     ThreadPool, ThreadPoolBuilder,
     iter::{IntoParallelIterator, ParallelIterator},
 };
-use tensor_kernels::{Exec, Layout, Machine, Slice, Tensor, TensorExt, ops};
+use tensor_kernels::{
+    AnyTensor, CopyPlan, Error, Exec, Layout, Machine, Nest, Reshaped, Result, Simd, SimdLevel,
+    Slice, Tensor, TensorExt, copy_between, ops,
+};
 
 use crate::common::child::{again, again_limited, is_child, printed};
 
@@ -23,12 +31,24 @@ fn work() {
     assert_eq!(sum.get(&[1, 0]).unwrap(), 2);
 }
 
+/// As [`work`], of few elements that are cut all the same: for what is done many times.
+fn small_work() {
+    let mut exec = *Exec::current().unwrap();
+    exec.machine = Machine { grain: 256, ..Machine::REFERENCE };
+    let x = Tensor::arange(0u32, 2000, 1).unwrap().view(&[40, 50]).unwrap().t().unwrap();
+    let copy = Tensor::full(&[50, 40], 0).unwrap();
+    copy_between(&exec, &x, &copy).unwrap();
+    assert_eq!(copy, x);
+    let sum = ops::add(&exec, &x, &copy).unwrap();
+    assert_eq!((sum.get(&[49, 39]), sum.get(&[1, 0])), (Ok(2 * 1999), Ok(2)));
+}
+
 fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
 #[test]
-fn in_the_global_pool_and_in_ones_of_any_size() {
+fn fault_in_the_global_pool_and_in_ones_of_any_size() {
     work();
     for threads in [1, 2, 7] {
         pool(threads).install(work);
@@ -36,23 +56,23 @@ fn in_the_global_pool_and_in_ones_of_any_size() {
 }
 
 #[test]
-fn inside_join_scope_and_parallel_iterators() {
+fn fault_inside_join_scope_and_parallel_iterators() {
     for threads in [1, 3] {
         pool(threads).install(|| {
-            rayon::join(work, || rayon::join(work, work));
+            rayon::join(work, || rayon::join(small_work, small_work));
             rayon::scope(|scope| {
                 for _ in 0..3 {
-                    scope.spawn(|_| work());
+                    scope.spawn(|_| small_work());
                 }
-                work();
+                small_work();
             });
-            (0..4).into_par_iter().for_each(|_| work());
+            (0..4).into_par_iter().for_each(|_| small_work());
         });
     }
 }
 
 #[test]
-fn inside_a_closure_of_another_operation() {
+fn fault_inside_a_closure_of_another_operation() {
     let rows = Tensor::arange(0u32, 4, 1).unwrap();
     let counted = pool(2).install(|| {
         rows.map(|row| {
@@ -71,16 +91,59 @@ fn inside_a_closure_of_another_operation() {
 }
 
 #[test]
-fn inside_one_pool_from_another() {
+fn fault_inside_one_pool_from_another() {
     let (outer, inner) = (pool(2), pool(1));
     outer.install(|| rayon::join(|| inner.install(work), || inner.install(work)));
 }
 
+/// Each closure works in the other pool, whose closures work in the first one again.
 #[test]
-fn in_a_pool_of_the_calling_thread() {
+fn fault_pools_that_wait_for_each_other_do_not_wait_for_ever() {
+    let (a, b) = (pool(2), pool(2));
+    let rows = Tensor::arange(0u32, 3, 1).unwrap();
+    let innermost = |row: u32| {
+        small_work();
+        row + 1
+    };
+    let inner = || rows.map(innermost).unwrap().sum_all().unwrap();
+    let sums = || rows.map(|row| row + b.install(|| a.install(inner)) as u32);
+    let sums = a.install(|| rayon::join(sums, sums));
+    for sums in [sums.0, sums.1] {
+        assert_eq!(sums.unwrap().to_vec().unwrap(), [6, 7, 8]);
+    }
+}
+
+/// Sums, means and elementary functions, in which every order of the work would show in the last bits.
+#[test]
+fn fault_results_are_the_same_bits_in_pools_of_any_size() {
+    let mut exec = *Exec::current().unwrap();
+    exec.machine = Machine { grain: 256, ..Machine::REFERENCE };
+    let x = Tensor::from_fn(&[60, 110], |index| 0.1 + (index[0] * 7 + index[1] * 13 % 97) as f32);
+    let x = x.unwrap();
+    let bits = |results: [Tensor<f32>; 4]| {
+        let bits = |x: Tensor<f32>| x.to_vec().unwrap().into_iter().map(f32::to_bits);
+        results.into_iter().flat_map(bits).collect::<Vec<_>>()
+    };
+    for x in [x.t().unwrap(), x.slice(1, Slice::ALL.step_by(3)).unwrap(), x] {
+        let compute = |exec: &Exec| {
+            let sums = [ops::sum(exec, &x, 0), ops::mean(exec, &x, 1)];
+            let [sums, means] = sums.map(Result::unwrap);
+            bits([sums, means, ops::exp(exec, &x).unwrap(), ops::rsqrt(exec, &x).unwrap()])
+        };
+        let expected = compute(&exec.serial());
+        for threads in [1, 2, 7] {
+            assert!(pool(threads).install(|| compute(&exec)) == expected, "{threads} threads");
+        }
+        let nested = pool(2).install(|| pool(3).install(|| compute(&exec)));
+        assert!(nested == expected, "a pool within a pool");
+    }
+}
+
+#[test]
+fn fault_in_a_pool_of_the_calling_thread() {
     for threads in [1, 2] {
         // A thread can become part of one pool only.
-        std::thread::spawn(move || {
+        thread::spawn(move || {
             let pool = ThreadPoolBuilder::new().num_threads(threads).use_current_thread();
             let pool = pool.build().unwrap();
             work();
@@ -92,19 +155,76 @@ fn in_a_pool_of_the_calling_thread() {
 }
 
 #[test]
-fn many_threads_read_one_tensor() {
+fn fault_many_threads_read_one_tensor() {
     let x = turned();
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| assert_eq!(x.contiguous().unwrap(), x));
         }
     });
 }
 
+/// A thread with a stack small enough for a thousand of them.
+fn spawn<'scope>(scope: &'scope Scope<'scope, '_>, work: impl FnOnce() + Send + 'scope) {
+    let builder = thread::Builder::new().stack_size(512 << 10);
+    builder.spawn_scoped(scope, work).expect("a thousand small threads");
+}
+
+/// Each write changes every element, so one that a copy or a sum sees half, or that is lost, shows.
+#[test]
+fn fault_a_thousand_threads_read_and_write_whole_results_or_get_an_error() {
+    const THREADS: usize = 1000;
+    let tensor = Tensor::full(&[24, 16], 0u32).unwrap();
+    let turned = tensor.t().unwrap();
+    let written = AtomicUsize::new(0);
+    let is_refused = |error: &Error| matches!(error, Error::Borrowed { .. });
+    let read = || match (turned.contiguous(), turned.sum_all()) {
+        (Ok(copy), Ok(sum)) => {
+            let first = copy.get(&[0, 0]).unwrap();
+            assert_eq!(copy, Tensor::full(&[16, 24], first).unwrap(), "half of a write");
+            assert_eq!(sum % 384, 0, "half of a write");
+        }
+        (copy, sum) => {
+            assert!(copy.err().is_none_or(|error| is_refused(&error)));
+            assert!(sum.err().is_none_or(|error| is_refused(&error)));
+        }
+    };
+    let write = |turn| {
+        let result = if turn == 1 { turned.add_inplace(1) } else { tensor.map_inplace(|x| x + 1) };
+        match result {
+            Ok(()) => _ = written.fetch_add(1, Relaxed),
+            Err(error) => assert!(is_refused(&error), "{error}"),
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            spawn(scope, || (0..4).for_each(|turn| if turn % 2 == 0 { read() } else { write(turn) }));
+        }
+    });
+    let written = written.into_inner();
+    assert!(written > 0);
+    assert_eq!(tensor, Tensor::full(&[24, 16], written as u32).unwrap());
+}
+
+/// Values, plans and machines may be used by any thread; so may what methods return.
+#[test]
+fn fault_types_cross_threads() {
+    fn both<T: Send + Sync>() {}
+    both::<Exec>();
+    both::<Machine>();
+    both::<CopyPlan>();
+    both::<SimdLevel>();
+    both::<Nest<3>>();
+    both::<Tensor<f32>>();
+    both::<AnyTensor>();
+    both::<Reshaped<f32, Simd>>();
+    both::<Error>();
+}
+
 /// Threads have small stacks, those of rayon too, and unoptimised code is generous with them.
 #[test]
-fn a_small_stack_is_enough() {
-    let test = "threads::a_small_stack_is_enough";
+fn fault_a_small_stack_is_enough() {
+    let test = "threads::fault_a_small_stack_is_enough";
     if !is_child() {
         // An overflow is the end of the process.
         printed(again(test));
@@ -119,14 +239,14 @@ fn a_small_stack_is_enough() {
             every_width(&layout.flip(&[2]).unwrap());
         }
     };
-    let thread = std::thread::Builder::new().stack_size(1 << 20);
+    let thread = thread::Builder::new().stack_size(1 << 20);
     thread.spawn(every_path).unwrap().join().unwrap();
 }
 
 /// A thread that waits for half of a reduction takes up another one, and waits in that, too: what each of them holds must not lie on the stack.
 #[test]
-fn reductions_inside_each_other_need_little_of_the_stack() {
-    let test = "threads::reductions_inside_each_other_need_little_of_the_stack";
+fn fault_reductions_inside_each_other_need_little_of_the_stack() {
+    let test = "threads::fault_reductions_inside_each_other_need_little_of_the_stack";
     if !is_child() {
         printed(again(test));
         return;
@@ -146,8 +266,8 @@ fn reductions_inside_each_other_need_little_of_the_stack() {
 }
 
 #[test]
-fn a_reduction_needs_little_of_the_stack() {
-    let test = "threads::a_reduction_needs_little_of_the_stack";
+fn fault_a_reduction_needs_little_of_the_stack() {
+    let test = "threads::fault_a_reduction_needs_little_of_the_stack";
     if !is_child() {
         printed(again(test));
         return;
@@ -164,7 +284,7 @@ fn a_reduction_needs_little_of_the_stack() {
             assert_eq!((x.max_all(), x.argmax_all()), (Ok(1.0), Ok(0)));
         }
     };
-    let thread = std::thread::Builder::new().stack_size(96 << 10);
+    let thread = thread::Builder::new().stack_size(96 << 10);
     thread.spawn(every_path).unwrap().join().unwrap();
 }
 
@@ -185,16 +305,49 @@ fn every_width(layout: &Layout) {
 /// The address space is too small for the stack of any thread; then work is done where it is asked for.
 #[cfg(target_os = "linux")]
 #[test]
-fn where_no_thread_can_start_the_caller_does_the_work() {
-    let test = "threads::where_no_thread_can_start_the_caller_does_the_work";
+fn fault_where_no_thread_can_start_the_caller_does_the_work() {
+    let test = "threads::fault_where_no_thread_can_start_the_caller_does_the_work";
     if !is_child() {
         let mut child = again_limited("ulimit -v 1000000", test);
         child.env("RUST_MIN_STACK", (1usize << 30).to_string()).env("RAYON_NUM_THREADS", "4");
         printed(child);
         return;
     }
-    let started = std::thread::Builder::new().spawn(|| ());
+    let started = thread::Builder::new().spawn(|| ());
     assert!(started.is_err(), "the limit keeps threads from starting");
     work();
     work();
+}
+
+/// The address space is large enough for some of the threads that are asked for, and not for all.
+#[cfg(target_os = "linux")]
+#[test]
+fn fault_where_some_threads_cannot_start_the_caller_does_the_work() {
+    let test = "threads::fault_where_some_threads_cannot_start_the_caller_does_the_work";
+    if !is_child() {
+        let mut child = again_limited("ulimit -v 3000000", test);
+        child.env("RUST_MIN_STACK", (1usize << 28).to_string()).env("RAYON_NUM_THREADS", "64");
+        printed(child);
+        return;
+    }
+    assert!(thread::Builder::new().spawn(|| ()).is_ok(), "one thread starts");
+    work();
+    work();
+}
+
+/// Rayon takes a number of threads that is none for no wish at all; so do we.
+#[test]
+fn fault_a_number_of_threads_that_is_none_is_no_wish() {
+    let test = "threads::fault_a_number_of_threads_that_is_none_is_no_wish";
+    if !is_child() {
+        for wish in ["abc", "0", "-1", "", "1e3", "99999999999999999999999"] {
+            let mut child = again(test);
+            child.env("RAYON_NUM_THREADS", wish);
+            printed(child);
+        }
+        return;
+    }
+    work();
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    assert_eq!(rayon::current_num_threads(), cores);
 }

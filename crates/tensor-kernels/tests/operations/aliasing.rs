@@ -38,7 +38,7 @@ fn assert_refused(
 }
 
 #[test]
-fn a_matrix_plus_its_transpose_is_refused_in_every_form() {
+fn fault_a_matrix_plus_its_transpose_is_refused_in_every_form() {
     let x = square();
     let turned = x.t().unwrap();
     assert_refused(&x.add_inplace(&turned), "b", &turned, &x, &x);
@@ -60,7 +60,7 @@ fn the_assignment_operator_panics_with_the_refusal() {
 }
 
 #[test]
-fn copied_first_it_is_right() {
+fn fault_copied_first_it_is_right() {
     let copying = exec().copying_first();
     let sums = square().add(&square().t().unwrap()).unwrap();
     let x = square();
@@ -77,7 +77,7 @@ fn copied_first_it_is_right() {
 }
 
 #[test]
-fn an_operand_that_is_the_result_is_computed_in_place() {
+fn fault_an_operand_that_is_the_result_is_computed_in_place() {
     for exec in crate::check::execs() {
         let x = Tensor::arange(0, 5000, 1).unwrap();
         ops::mul_add_into(&exec, &x, &x, &x, &x).unwrap();
@@ -94,7 +94,7 @@ fn an_operand_that_is_the_result_is_computed_in_place() {
 }
 
 #[test]
-fn a_stride_that_does_not_matter_makes_no_difference() {
+fn fault_a_stride_that_does_not_matter_makes_no_difference() {
     let x = Tensor::arange(0, 6, 1).unwrap().view(&[1, 6]).unwrap();
     let same = x.with_layout(Layout::new(&[1, 6], &[99, 1], 0).unwrap()).unwrap();
     x.add_inplace(&same).unwrap();
@@ -102,7 +102,7 @@ fn a_stride_that_does_not_matter_makes_no_difference() {
 }
 
 #[test]
-fn parts_of_one_storage_that_do_not_meet_are_fine() {
+fn fault_parts_of_one_storage_that_do_not_meet_are_fine() {
     let x = Tensor::arange(0, 12, 1).unwrap();
     let part = |at: isize| x.narrow(0, 4 * at, 4).unwrap();
     ops::mul_add_into(&exec(), &part(0), &part(1), &part(0), &part(2)).unwrap();
@@ -110,7 +110,7 @@ fn parts_of_one_storage_that_do_not_meet_are_fine() {
 }
 
 #[test]
-fn a_result_that_meets_itself_is_refused() {
+fn fault_a_result_that_meets_itself_is_refused() {
     let x = Tensor::full(&[1, 4], 1).unwrap();
     let rows = x.expand(&[3, 4]).unwrap();
     for result in [
@@ -124,7 +124,7 @@ fn a_result_that_meets_itself_is_refused() {
 }
 
 #[test]
-fn another_type_of_the_same_bytes() {
+fn fault_another_type_of_the_same_bytes() {
     let x = Tensor::from_vec(vec![1.0f32, -2.0, 0.5], &[3]).unwrap();
     let bits = x.view_dtype::<u32>().unwrap();
     ops::bitwise_and_into(&exec(), &bits, 0x7FFF_FFFF, &bits).unwrap();
@@ -142,7 +142,7 @@ fn another_type_of_the_same_bytes() {
 }
 
 #[test]
-fn who_holds_a_guard_is_in_the_way() {
+fn fault_who_holds_a_guard_is_in_the_way() {
     let x = square();
     let guard = x.read().unwrap();
     let view = guard.as_view();

@@ -95,7 +95,7 @@ fn complex_numbers_are_summed_multiplied_and_averaged() {
 }
 
 #[test]
-fn nan_is_the_least_and_the_greatest_and_the_first_one_is_found() {
+fn fault_nan_is_the_least_and_the_greatest_and_the_first_one_is_found() {
     for at in [0, 1, 63, 64, 500, 998] {
         let mut row = vec![1.0f32; 1000];
         (row[at], row[999]) = (f32::NAN, f32::NAN);
@@ -109,7 +109,7 @@ fn nan_is_the_least_and_the_greatest_and_the_first_one_is_found() {
 }
 
 #[test]
-fn infinities_and_zeros() {
+fn fault_infinities_and_zeros() {
     let x = Tensor::from_vec(vec![f64::NEG_INFINITY; 100], &[100]).unwrap();
     assert_eq!((x.max_all(), x.min_all()), (Ok(f64::NEG_INFINITY), Ok(f64::NEG_INFINITY)));
     assert_eq!((x.argmax_all(), x.argmin_all()), (Ok(0), Ok(0)));
@@ -143,7 +143,7 @@ fn several_dimensions_are_numbered_row_by_row() {
 }
 
 #[test]
-fn an_expanded_input_counts_each_time() {
+fn fault_an_expanded_input_counts_each_time() {
     let row = Tensor::arange(0i32, 50, 1).unwrap();
     let x = row.expand(&[1000, 50]).unwrap();
     assert_eq!(x.sum_all(), Ok(1_225_000));
@@ -156,7 +156,7 @@ fn an_expanded_input_counts_each_time() {
 }
 
 #[test]
-fn no_elements() {
+fn fault_no_elements() {
     let none = Tensor::<f32>::zeros(&[2, 0, 3]).unwrap();
     assert_eq!(elements(&none.sum(1).unwrap()), [0.0; 6]);
     assert_eq!((none.sum_all(), none.prod_all()), (Ok(0.0), Ok(1.0)));
@@ -173,7 +173,7 @@ fn refused<T: std::fmt::Debug>(result: Result<T>, words: &str) {
 }
 
 #[test]
-fn refusals() {
+fn fault_refusals() {
     let (x, none) = (grid(), Tensor::<f32>::zeros(&[2, 0, 3]).unwrap());
     refused(x.sum(2), "Dimension out of range (expected to be in range of [-2, 1], but got 2)");
     refused(
@@ -208,7 +208,7 @@ fn into_what_is_given() {
 }
 
 #[test]
-fn a_result_within_the_input() {
+fn fault_a_result_within_the_input() {
     let x = grid();
     let row = x.select(0, 0).unwrap();
     let met = ops::sum_into(&exec(), &x, 0, &row);

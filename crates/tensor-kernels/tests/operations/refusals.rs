@@ -9,7 +9,7 @@ fn exec() -> Exec {
 }
 
 #[test]
-fn shapes_that_do_not_broadcast() {
+fn fault_shapes_that_do_not_broadcast() {
     let (a, b) = (Tensor::full(&[2, 3], 1).unwrap(), Tensor::full(&[4], 1).unwrap());
     let words =
         "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1";
@@ -26,7 +26,7 @@ fn shapes_that_do_not_broadcast() {
 }
 
 #[test]
-fn a_result_of_another_shape() {
+fn fault_a_result_of_another_shape() {
     let (x, grid) = (Tensor::full(&[2], 1).unwrap(), Tensor::full(&[2, 2], 1).unwrap());
     let refused = x.add_inplace(&grid).unwrap_err();
     assert!(
@@ -39,7 +39,7 @@ fn a_result_of_another_shape() {
 }
 
 #[test]
-fn strictly_shapes_are_equal() {
+fn fault_strictly_shapes_are_equal() {
     let strict = exec().strict();
     let (a, b) = (Tensor::full(&[2, 3], 1).unwrap(), Tensor::full(&[3], 1).unwrap());
     let results = [
@@ -57,7 +57,7 @@ fn strictly_shapes_are_equal() {
 }
 
 #[test]
-fn integers_divided_by_zero() {
+fn fault_integers_divided_by_zero() {
     let a = Tensor::arange(0, 6, 1).unwrap().view(&[2, 3]).unwrap();
     let b = Tensor::from_vec(vec![1, 2, 0], &[3]).unwrap();
     let before = a.deep_clone().unwrap();
@@ -124,7 +124,7 @@ fn first_zero<T: Element + Ordered>(one: T, zero: T) {
 }
 
 #[test]
-fn the_first_divisor_of_zero_is_named() {
+fn fault_the_first_divisor_of_zero_is_named() {
     first_zero(3u8, 0);
     first_zero(-3i16, 0);
     first_zero(u32::MAX, 0);
@@ -132,7 +132,7 @@ fn the_first_divisor_of_zero_is_named() {
 }
 
 #[test]
-fn nothing_is_divided_where_there_are_no_dividends() {
+fn fault_nothing_is_divided_where_there_are_no_dividends() {
     let (none, zeros) = (Tensor::full(&[0, 3], 1).unwrap(), Tensor::full(&[3], 0).unwrap());
     assert_eq!(none.rem(&zeros).unwrap().shape(), [0, 3]);
     assert_eq!(none.div_floor(0).unwrap().shape(), [0, 3]);
@@ -141,7 +141,7 @@ fn nothing_is_divided_where_there_are_no_dividends() {
 
 /// Divisors are looked at and divided by under one borrow, so another thread's 0 is seen or comes too late.
 #[test]
-fn a_zero_that_another_thread_writes_is_refused() {
+fn fault_a_zero_that_another_thread_writes_is_refused() {
     const TIMES: usize = 100_000;
     let (a, b) = (Tensor::full(&[2], 7).unwrap(), Tensor::full(&[2], 1).unwrap());
     let (exec, done) = (exec().serial(), AtomicBool::new(false));

@@ -1,0 +1,381 @@
+//! Memory that runs out is an error that names the size, or makes no difference, at whichever
+//! allocation it happens: inputs stay as they were, results are right, nothing leaks. A program of
+//! its own: its allocator fails on demand.
+//!
+//! What only one allocation of each operation needs is counted in `memory`. Here each one fails,
+//! alone and with all that follow, on one thread and in a pool, in copies, elementwise operations
+//! and reductions of which some need scratch memory beside their results.
+//!
+//! Only allocations from 4 KiB on fail, those that grow with the number of elements. Smaller ones
+//! are handles and the bookkeeping of threads, whose libraries give up without them.
+
+use std::{
+    alloc::{GlobalAlloc, Layout as AllocLayout, System},
+    cell::Cell,
+    ptr,
+    sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed},
+    thread,
+};
+
+use tensor_kernels::{
+    Element, Error, Exec, Layout, Machine, Result, Simd, SimdLevel, Slice, Tensor, TensorExt,
+    copy_between, copy_to_fresh, ops, zip_into,
+};
+
+const LARGE: usize = 4 << 10;
+
+/// What the threads of one test have allocated, and what they may.
+struct Account {
+    /// Large allocations that succeed before one fails.
+    before_failure: AtomicIsize,
+    /// Do all that follow fail, too?
+    is_lasting: AtomicBool,
+    /// Bytes of large allocations.
+    live: AtomicIsize,
+}
+
+impl Account {
+    const fn new() -> Self {
+        let before_failure = AtomicIsize::new(isize::MAX);
+        Self { before_failure, is_lasting: AtomicBool::new(false), live: AtomicIsize::new(0) }
+    }
+
+    fn fails(&self) -> bool {
+        let before = self.before_failure.fetch_sub(1, Relaxed);
+        before == 0 || (before < 0 && self.is_lasting.load(Relaxed))
+    }
+
+    fn has_failed(&self) -> bool {
+        self.before_failure.load(Relaxed) < 0
+    }
+}
+
+thread_local! {
+    /// The account of the test that this thread works for, while it does.
+    static ACCOUNT: Cell<Option<&'static Account>> = const { Cell::new(None) };
+}
+
+fn account(layout: AllocLayout) -> Option<&'static Account> {
+    ACCOUNT.get().filter(|_| layout.size() >= LARGE)
+}
+
+fn fails(layout: AllocLayout) -> bool {
+    account(layout).is_some_and(Account::fails)
+}
+
+fn counted(start: *mut u8, layout: AllocLayout) -> *mut u8 {
+    if let Some(account) = account(layout).filter(|_| !start.is_null()) {
+        account.live.fetch_add(layout.size() as isize, Relaxed);
+    }
+    start
+}
+
+struct Failing;
+
+// SAFETY: memory is the system's, or there is none.
+unsafe impl GlobalAlloc for Failing {
+    unsafe fn alloc(&self, layout: AllocLayout) -> *mut u8 {
+        if fails(layout) {
+            return ptr::null_mut();
+        }
+        // SAFETY: the caller's promise is the same.
+        counted(unsafe { System.alloc(layout) }, layout)
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: AllocLayout) -> *mut u8 {
+        if fails(layout) {
+            return ptr::null_mut();
+        }
+        // SAFETY: the caller's promise is the same.
+        counted(unsafe { System.alloc_zeroed(layout) }, layout)
+    }
+
+    unsafe fn dealloc(&self, start: *mut u8, layout: AllocLayout) {
+        if let Some(account) = account(layout) {
+            account.live.fetch_sub(layout.size() as isize, Relaxed);
+        }
+        // SAFETY: the caller's promise is the same.
+        unsafe { System.dealloc(start, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Failing = Failing;
+
+/// How an operation is run: on which machine, and in a pool or on one thread.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    exec: Exec,
+    threads: usize,
+}
+
+/// Machines so small that a few thousand elements are many blocks, some of which use scratch.
+fn ways() -> Vec<Way> {
+    let way = |simd: SimdLevel, stream, threads| {
+        let mut exec = Exec::current().and_then(|exec| exec.with_simd(simd)).unwrap();
+        exec.machine = Machine { l1: 16 << 10, l2: 64 << 10, stream, grain: 1 << 10 };
+        Way { exec: if threads == 1 { exec.serial() } else { exec }, threads }
+    };
+    let best = Exec::current().unwrap().simd();
+    vec![
+        way(SimdLevel::Scalar, usize::MAX, 1),
+        way(best, usize::MAX, 1),
+        way(best, 0, 1),
+        way(best, usize::MAX, 3),
+        way(best, 0, 3),
+    ]
+}
+
+/// Runs on a new thread, which has no scratch memory yet and gives back what it gets.
+fn on_new_thread<R: Send>(account: &'static Account, work: impl FnOnce() -> R + Send) -> R {
+    thread::scope(|scope| {
+        let spent = || {
+            ACCOUNT.set(Some(account));
+            work()
+        };
+        scope.spawn(spent).join().unwrap()
+    })
+}
+
+/// The same in a pool of new threads, which have ended when this returns.
+#[cfg(feature = "rayon")]
+fn in_new_pool<R: Send>(
+    account: &'static Account,
+    threads: usize,
+    work: impl FnOnce() -> R + Send,
+) -> R {
+    let mut started = Vec::new();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).spawn_handler(|thread| {
+        started.push(thread::Builder::new().spawn(move || {
+            ACCOUNT.set(Some(account));
+            thread.run();
+        })?);
+        Ok(())
+    });
+    let pool = pool.build().unwrap();
+    let result = pool.install(work);
+    drop(pool);
+    started.into_iter().for_each(|thread| thread.join().unwrap());
+    result
+}
+
+/// Without threads every way is serial.
+#[cfg(not(feature = "rayon"))]
+fn in_new_pool<R: Send>(
+    account: &'static Account,
+    _threads: usize,
+    work: impl FnOnce() -> R + Send,
+) -> R {
+    on_new_thread(account, work)
+}
+
+/// Does something and says whether the result is right.
+type Operation<'a> = &'a (dyn Fn(&Exec) -> Result<bool> + Sync);
+
+/// One attempt: the result, and whether an allocation has failed.
+fn attempt(
+    account: &'static Account,
+    way: Way,
+    at: isize,
+    is_lasting: bool,
+    operation: Operation<'_>,
+) -> (Result<bool>, bool) {
+    account.before_failure.store(at, Relaxed);
+    account.is_lasting.store(is_lasting, Relaxed);
+    let work = || operation(&way.exec);
+    let result = match way.threads {
+        1 => on_new_thread(account, work),
+        threads => in_new_pool(account, threads, work),
+    };
+    (result, account.has_failed())
+}
+
+/// Lets each large allocation fail in turn. How many attempts ended with an error?
+fn fails_cleanly(
+    account: &'static Account,
+    what: &str,
+    way: Way,
+    is_lasting: bool,
+    operation: Operation<'_>,
+) -> usize {
+    let mut errors = 0;
+    for at in 0.. {
+        let (result, has_failed) = attempt(account, way, at, is_lasting, operation);
+        match result {
+            Ok(true) => {}
+            Err(Error::OutOfMemory { bytes }) if has_failed && bytes >= LARGE => errors += 1,
+            other => panic!("{what}, allocation {at}, {way:?}: {other:?}"),
+        }
+        assert_eq!(account.live.load(Relaxed), 0, "{what}, {at}, {way:?}: bytes are left");
+        if !has_failed {
+            break;
+        }
+    }
+    errors
+}
+
+/// The same in every way; `errors` is how many allocations the operation cannot do without.
+#[track_caller]
+fn needs(account: &'static Account, errors: usize, what: &str, operation: Operation<'_>) {
+    for way in ways() {
+        for is_lasting in [false, true] {
+            let found = fails_cleanly(account, what, way, is_lasting, operation);
+            assert_eq!(found, errors, "{what}, {way:?}");
+        }
+    }
+}
+
+/// Are these the elements? Compared without an allocation.
+fn holds<T: Element + PartialEq>(tensor: &Tensor<T>, elements: &[T]) -> Result<bool> {
+    let guard = tensor.read()?;
+    Ok(guard.as_view().iter().eq(elements.iter().copied()))
+}
+
+const ROWS: usize = 96;
+const COLUMNS: usize = 80;
+
+/// Inputs of one shape that lie in all the ways that use scratch, and in one that does not.
+fn inputs() -> Vec<Tensor<u32>> {
+    let numbers = |shape: &[isize]| {
+        let count = shape.iter().product::<isize>() as u32;
+        Tensor::arange(1, count + 1, 1).unwrap().view(shape).unwrap()
+    };
+    let (rows, columns) = (ROWS as isize, COLUMNS as isize);
+    let wide = numbers(&[rows, 2 * columns]);
+    vec![
+        numbers(&[rows, columns]),
+        numbers(&[columns, rows]).t().unwrap(),
+        wide.slice(1, Slice::new(None, None, -2)).unwrap(),
+        numbers(&[columns, 2 * rows]).narrow(1, 5, ROWS).unwrap().t().unwrap(),
+        numbers(&[1, columns]).expand(&[ROWS as isize, columns]).unwrap(),
+    ]
+}
+
+/// Runs for every input; all of them must be what they were.
+fn for_every_input(check: impl Fn(&Tensor<u32>, &[u32])) {
+    for input in inputs() {
+        let elements = input.to_vec().unwrap();
+        check(&input, &elements);
+        assert_eq!(input.to_vec().unwrap(), elements, "the input");
+    }
+}
+
+#[test]
+fn fault_each_allocation_of_a_copy_that_fails_is_an_error_or_makes_no_difference() {
+    static SPENT: Account = Account::new();
+    for_every_input(|x, elements| {
+        let out = Tensor::full(x.shape(), 0u32).unwrap();
+        let columns = Tensor::full(&[COLUMNS, ROWS], 0u32).unwrap().t().unwrap();
+        needs(&SPENT, 1, "a new copy", &|exec| {
+            let layout = Layout::contiguous(x.shape())?;
+            holds(&copy_to_fresh(exec, &x.read()?.as_view(), layout)?, elements)
+        });
+        for out in [&out, &columns] {
+            needs(&SPENT, 0, "a copy", &|exec| {
+                out.fill(0)?;
+                copy_between(exec, x, out)?;
+                holds(out, elements)
+            });
+        }
+    });
+}
+
+#[test]
+fn fault_each_allocation_of_an_operation_that_fails_is_an_error_or_makes_no_difference() {
+    static SPENT: Account = Account::new();
+    for_every_input(|x, elements| {
+        let row = Tensor::arange(1, COLUMNS as u32 + 1, 1).unwrap();
+        let sums: Vec<u32> =
+            elements.iter().zip((1..=COLUMNS as u32).cycle()).map(|(a, b)| a + b).collect();
+        let wide: Vec<u64> = elements.iter().map(|&a| a.into()).collect();
+        let columns = Tensor::full(&[COLUMNS, ROWS], 0u32).unwrap().t().unwrap();
+        needs(&SPENT, 1, "add", &|exec| holds(&ops::add(exec, x, &row)?, &sums));
+        needs(&SPENT, 1, "cast", &|exec| holds(&ops::cast::<u32, u64>(exec, x)?, &wide));
+        needs(&SPENT, 0, "add_into", &|exec| {
+            ops::add_into(exec, x, &row, &columns)?;
+            holds(&columns, &sums)
+        });
+        needs(&SPENT, 0, "zip_into", &|exec| {
+            let (a, b, mut to) = (x.read()?, row.read()?, columns.write()?);
+            zip_into(exec, &a.as_view(), &b.as_view(), &mut to.as_view_mut()?, |a, b| a + b)?;
+            drop(to);
+            holds(&columns, &sums)
+        });
+    });
+}
+
+#[test]
+fn fault_each_allocation_of_a_reduction_that_fails_is_an_error_or_makes_no_difference() {
+    static SPENT: Account = Account::new();
+    for_every_input(|x, elements| {
+        let over_rows: Vec<i64> = (0..COLUMNS)
+            .map(|j| elements.iter().skip(j).step_by(COLUMNS).map(|&a| i64::from(a)).sum())
+            .collect();
+        let over_columns: Vec<i64> = elements
+            .chunks(COLUMNS)
+            .map(|row| row.iter().map(|&a| i64::from(a)).sum())
+            .collect();
+        let (all, largest) = (over_rows.iter().sum(), elements.iter().max().copied());
+        needs(&SPENT, 0, "sum of columns", &|exec| holds(&ops::sum(exec, x, 0)?, &over_rows));
+        needs(&SPENT, 0, "sum of rows", &|exec| holds(&ops::sum(exec, x, 1)?, &over_columns));
+        needs(&SPENT, 0, "sum", &|exec| Ok(ops::sum_all::<u32>(exec, x)? == all));
+        needs(&SPENT, 0, "max", &|exec| Ok(Some(ops::max_all(exec, x)?) == largest));
+        needs(&SPENT, 0, "argmax", &|exec| {
+            let at = ops::argmax_all(exec, x)? as usize;
+            Ok(Some(elements[at]) == largest)
+        });
+    });
+}
+
+#[test]
+fn fault_a_large_result_of_a_reduction_without_memory_is_an_error() {
+    static SPENT: Account = Account::new();
+    let x = Tensor::arange(0, 4096u32, 1).unwrap().view(&[2048, 2]).unwrap();
+    let sums: Vec<i64> = (0..2048).map(|n| 4 * n + 1).collect();
+    let zeros = vec![0i64; 2048];
+    needs(&SPENT, 1, "sum", &|exec| holds(&ops::sum(exec, &x, 1)?, &sums));
+    needs(&SPENT, 1, "argmin", &|exec| holds(&ops::argmin(exec, &x, 1)?, &zeros));
+}
+
+/// The copy of an operand is made before an element of the result is written.
+#[test]
+fn fault_an_operand_that_cannot_be_copied_first_leaves_the_result_as_it_was() {
+    static SPENT: Account = Account::new();
+    let side = 72;
+    let numbers: Vec<u32> = (0..(side * side) as u32).collect();
+    let sums: Vec<u32> = (0..side * side)
+        .map(|at| (at + at % side * side + at / side) as u32)
+        .collect();
+    for way in ways() {
+        let x = Tensor::from_slice(&numbers, &[side, side]).unwrap();
+        let turned = x.t().unwrap();
+        let add = |exec: &Exec| {
+            ops::add_inplace(&exec.copying_first(), &x, &turned)?;
+            holds(&x, &sums)
+        };
+        let (refused, _) = attempt(&SPENT, way, 0, true, &add);
+        assert!(matches!(refused, Err(Error::OutOfMemory { .. })), "{way:?}: {refused:?}");
+        assert_eq!(x.to_vec().unwrap(), numbers, "{way:?}");
+        assert_eq!(attempt(&SPENT, way, isize::MAX, false, &add), (Ok(true), false), "{way:?}");
+        assert_eq!(SPENT.live.load(Relaxed), 0, "{way:?}");
+    }
+}
+
+/// That the tests above see anything: scratch memory is asked for, and leaks show.
+#[test]
+fn fault_the_account_sees_scratch_and_what_is_left() {
+    static SPENT: Account = Account::new();
+    let (way, x) = (ways()[2], &inputs()[1]);
+    let copy = |exec: &Exec| {
+        let layout = Layout::contiguous(x.shape())?;
+        Ok(copy_to_fresh::<u32, Simd>(exec, &x.read()?.as_view(), layout)?.is_contiguous())
+    };
+    assert_eq!(attempt(&SPENT, way, isize::MAX, false, &copy), (Ok(true), false));
+    assert_eq!(isize::MAX - SPENT.before_failure.load(Relaxed), 2, "the result and scratch");
+    let leak = |_: &Exec| {
+        std::mem::forget(vec![0u8; 2 * LARGE]);
+        Ok(true)
+    };
+    attempt(&SPENT, way, isize::MAX, false, &leak).0.unwrap();
+    assert_eq!(SPENT.live.load(Relaxed), 2 * LARGE as isize);
+}
