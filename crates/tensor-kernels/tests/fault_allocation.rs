@@ -311,10 +311,8 @@ fn fault_each_allocation_of_a_reduction_that_fails_is_an_error_or_makes_no_diffe
         let over_rows: Vec<i64> = (0..COLUMNS)
             .map(|j| elements.iter().skip(j).step_by(COLUMNS).map(|&a| i64::from(a)).sum())
             .collect();
-        let over_columns: Vec<i64> = elements
-            .chunks(COLUMNS)
-            .map(|row| row.iter().map(|&a| i64::from(a)).sum())
-            .collect();
+        let over_columns: Vec<i64> =
+            elements.chunks(COLUMNS).map(|row| row.iter().map(|&a| i64::from(a)).sum()).collect();
         let (all, largest) = (over_rows.iter().sum(), elements.iter().max().copied());
         needs(&SPENT, 0, "sum of columns", &|exec| holds(&ops::sum(exec, x, 0)?, &over_rows));
         needs(&SPENT, 0, "sum of rows", &|exec| holds(&ops::sum(exec, x, 1)?, &over_columns));
@@ -343,9 +341,8 @@ fn fault_an_operand_that_cannot_be_copied_first_leaves_the_result_as_it_was() {
     static SPENT: Account = Account::new();
     let side = 72;
     let numbers: Vec<u32> = (0..(side * side) as u32).collect();
-    let sums: Vec<u32> = (0..side * side)
-        .map(|at| (at + at % side * side + at / side) as u32)
-        .collect();
+    let sums: Vec<u32> =
+        (0..side * side).map(|at| (at + at % side * side + at / side) as u32).collect();
     for way in ways() {
         let x = Tensor::from_slice(&numbers, &[side, side]).unwrap();
         let turned = x.t().unwrap();

@@ -60,7 +60,8 @@ pub(super) unsafe fn pack(
     mut scratch: ScratchRows<'_>,
 ) {
     let StridedBlock { width, row_stride, column_stride, extent } = block;
-    let (to, pitch) = (scratch.start(extent.rows, block.row_bytes()), scratch.pitch() / width);
+    let (to, pitch) =
+        (scratch.start(extent.rows, block.row_bytes()), scratch.pitch() / width.max(1));
     // Only the portable kernels never read the gaps between elements.
     let able = if gaps_readable { simd } else { SimdLevel::Scalar };
     let rows = [pitch as isize, row_stride];
@@ -100,7 +101,7 @@ pub(super) unsafe fn unpack(
 ) {
     let StridedBlock { width, row_stride, column_stride, extent } = block;
     let from = scratch.start(extent.rows, block.row_bytes()).cast_const();
-    let pitch = scratch.pitch() / width;
+    let pitch = scratch.pitch() / width.max(1);
     match (column_stride, stream) {
         (_, true) => kernel::dispatch(simd, StreamOut { block, from, pitch, to }),
         (1, false) => {

@@ -36,8 +36,7 @@ bits! {
 const VALUES: [f64; 9] =
     [f64::NAN, -f64::NAN, 0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, 1.5, -1.5, 1e-40];
 
-type Operation<T> =
-    fn(&Exec, [&TensorView<'_, T>; 3], &mut TensorViewMut<'_, T>) -> Result<()>;
+type Operation<T> = fn(&Exec, [&TensorView<'_, T>; 3], &mut TensorViewMut<'_, T>) -> Result<()>;
 
 fn operations<T: Bits>() -> [(&'static str, Operation<T>); 4] {
     [

@@ -130,7 +130,8 @@ fn fault_a_shift_beyond_the_width_leaves_zero_or_the_sign() {
 #[test]
 fn fault_powers_of_integers_wrap_and_negative_ones_are_zero() {
     at_every_level(|exec| {
-        let (x, y) = (scattered(&[3i32, 2, -2, -1, 1, 0, 7]), scattered(&[21, 32, 31, -3, -4, 0, -1]));
+        let (x, y) =
+            (scattered(&[3i32, 2, -2, -1, 1, 0, 7]), scattered(&[21, 32, 31, -3, -4, 0, -1]));
         let cubes = 3i32.wrapping_pow(21);
         assert_eq!(row(&ops::pow(exec, &x, &y).unwrap()), [cubes, 0, i32::MIN, -1, 1, 1, 0]);
     });
@@ -144,7 +145,10 @@ fn fault_sums_and_products_of_integers_wrap() {
         let x = scattered(&[u64::MAX, 2]);
         assert_eq!(ops::prod(exec, &x, 1).unwrap().get(&[0]), Ok(u64::MAX - 1));
         // Narrow integers are summed as wide ones.
-        assert_eq!(ops::sum_all::<u8>(exec, &Tensor::full(&[70_000], 255).unwrap()), Ok(17_850_000));
+        assert_eq!(
+            ops::sum_all::<u8>(exec, &Tensor::full(&[70_000], 255).unwrap()),
+            Ok(17_850_000)
+        );
     });
 }
 

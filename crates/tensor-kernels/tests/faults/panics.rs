@@ -191,7 +191,8 @@ fn fault_while_an_operand_is_in_scratch() {
 #[test]
 fn fault_while_results_are_streamed() {
     let (rows, columns) = (64, 96);
-    let turned = Tensor::arange(0, rows * columns, 1).unwrap().view(&[96, 64]).unwrap().t().unwrap();
+    let turned =
+        Tensor::arange(0, rows * columns, 1).unwrap().view(&[96, 64]).unwrap().t().unwrap();
     let exec = streaming();
     for threads in [1, 2, 7] {
         for place in [0, 1, rows * columns / 2, rows * columns - 1] {

@@ -198,7 +198,9 @@ fn fault_a_thousand_threads_read_and_write_whole_results_or_get_an_error() {
     };
     thread::scope(|scope| {
         for _ in 0..THREADS {
-            spawn(scope, || (0..4).for_each(|turn| if turn % 2 == 0 { read() } else { write(turn) }));
+            spawn(scope, || {
+                (0..4).for_each(|turn| if turn % 2 == 0 { read() } else { write(turn) })
+            });
         }
     });
     let written = written.into_inner();
