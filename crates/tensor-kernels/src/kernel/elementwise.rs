@@ -105,7 +105,7 @@ macro_rules! each {
 /// It can be read and is aligned.
 #[inline(always)]
 unsafe fn read<const SAME: bool, T: Copy>(place: *mut T, at: usize) -> T {
-    // SAFETY: the caller's, in full.
+    // SAFETY: the element can be read and is aligned: that is what is asked for.
     unsafe { place.wrapping_add(if SAME { 0 } else { at }).read() }
 }
 
@@ -150,7 +150,7 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
         if len == 0 {
             return;
         }
-        // SAFETY: the caller's.
+        // SAFETY: a scalar input has one element, which can be read.
         let element = unsafe { a.read() };
         each!(out, len, at => self.one::<M>(element));
     }

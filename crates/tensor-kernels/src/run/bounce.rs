@@ -73,9 +73,9 @@ pub(super) unsafe fn compute<const N: usize>(
     let call = Call { operation, simd, widths };
     let lanes = joined(lanes, widths);
     match lanes.input_to_repeat() {
-        // SAFETY: the caller's; `input_to_repeat` names no input.
+        // SAFETY: the contract of `compute`; `input_to_repeat` names no input.
         None => unsafe { call.unaliased(&lanes) },
-        // SAFETY: the caller's.
+        // SAFETY: the contract of `compute`, and the input that is named.
         Some(k) => unsafe { call.repeated(k, &lanes) },
     }
 }
@@ -113,7 +113,7 @@ impl<const N: usize> Call<'_, N> {
         // An input that starts where the result does is the result.
         let is_input = lanes.places[1..].contains(&lanes.places[0]);
         if is_input && Buffer::takes(self.widths[0]) {
-            // SAFETY: the caller's.
+            // SAFETY: the contract of `compute`; the result fits into the buffer.
             unsafe { self.bounced(lanes) };
         } else {
             // SAFETY: the caller's. A result that is an input and does not fit into the buffer is
@@ -152,12 +152,12 @@ impl<const N: usize> Call<'_, N> {
     #[inline]
     unsafe fn checked(self, lanes: &Lanes<N>) {
         if !fail_together(lanes, self.widths) {
-            // SAFETY: the caller's.
+            // SAFETY: the contract of `compute`, for all rows.
             return unsafe { self.operation.compute(self.simd, lanes) };
         }
         for j in 0..lanes.rows {
             let row = self.part(lanes, (j, 1), (0, lanes.len));
-            // SAFETY: the caller's, for one of the rows.
+            // SAFETY: the contract of `compute`, for one of the rows.
             unsafe { self.operation.compute(self.simd, &row) };
         }
     }
@@ -254,7 +254,7 @@ unsafe fn copy_row(from: *const u8, to: *mut u8, bytes: usize) {
     let mut at = 0;
     while at < bytes {
         let count = COPIED_BYTES.min(bytes - at);
-        // SAFETY: the caller's, for some of the bytes.
+        // SAFETY: `at + count <= bytes`: both rows have so many, and do not overlap.
         unsafe { to.wrapping_add(at).copy_from_nonoverlapping(from.wrapping_add(at), count) };
         at += count;
     }
@@ -269,7 +269,7 @@ unsafe fn repeat_rows<const N: usize>(part: &Lanes<N>, k: usize, width: usize, t
     for j in 0..part.rows {
         let from = part.places[k].wrapping_offset(j as isize * part.row_steps[k]);
         let row = to.wrapping_add(j * part.len * width);
-        // SAFETY: the caller's, for one of the rows.
+        // SAFETY: one row of the buffer, and the element that it repeats.
         unsafe { repeat(from, width, row, part.len) };
     }
 }
@@ -281,7 +281,7 @@ unsafe fn repeat_rows<const N: usize>(part: &Lanes<N>, k: usize, width: usize, t
 unsafe fn repeat(element: *const u8, width: usize, to: *mut u8, len: usize) {
     let bytes = width * len;
     let mut done = width.min(bytes);
-    // SAFETY: the caller's.
+    // SAFETY: `to` has room for the element, and is no part of an operand.
     unsafe { to.copy_from_nonoverlapping(element, done) };
     // What has been written is copied behind itself, twice as much each time.
     while done < bytes {

@@ -81,7 +81,7 @@ pub(super) unsafe fn pack(
         _ => of_width!(
             able, width,
             L => Pack::<L> { block, from: from.cast(), to: to.cast(), pitch },
-            // SAFETY: as above.
+            // SAFETY: M1 is the caller's; the scratch has the rows (`start` has checked it), and nobody else uses it.
             else unsafe { by_bytes(block, from, block.packed(pitch), to) }
         ),
     }
@@ -196,7 +196,7 @@ impl Kernel for Runs {
     fn run<I: Isa>(self, isa: I) {
         let Self { width, from, to, rows, extent } = self;
         let strides = rows.map(|row| row * width as isize);
-        // SAFETY: the invariant.
+        // SAFETY: the invariant: rows of so many bytes on both sides; scratch is no part of an operand.
         unsafe {
             short_runs::runs(
                 isa,
@@ -225,7 +225,7 @@ impl<L: Unit> Kernel for Fills<L> {
     #[inline(always)]
     fn run<I: Isa>(self, _isa: I) {
         let Self { rows, from, to, extent } = self;
-        // SAFETY: the invariant.
+        // SAFETY: the invariant: one element for each row of scratch.
         unsafe {
             short_runs::fills(from, to, extent.columns, Loop { len: extent.rows, strides: rows });
         };
