@@ -86,7 +86,8 @@ run() {
     executions=$((executions + $(executed "$log")))
   done
   if ((status)); then
-    grep -vE '^#|^stat::' "$log" | tail -n 60
+    # What was said of it, without the frames of the fuzzer.
+    grep -aE -A 3 'panicked at|^==[0-9]+==ERROR|^SUMMARY|^artifact_prefix' "$log" || tail -n 40 "$log"
     printf 'fuzz: %s has found something: see fuzz/artifacts/%s and %s\n' "$1" "$1" "$log"
   fi
   return "$status"
@@ -95,9 +96,10 @@ run() {
 # Sets $cpu: the CPU time of all programs that have ended, in seconds. Not for $(...): a subshell
 # has no children yet.
 measure_cpu() {
-  local user system
-  times > "$CARGO_TARGET_DIR/times"
-  { read -r _; read -r user system; } < "$CARGO_TARGET_DIR/times"
+  local user system file=$CARGO_TARGET_DIR/times.$$
+  times > "$file"
+  { read -r _; read -r user system; } < "$file"
+  rm "$file"
   cpu=$(($(whole_seconds "$user") + $(whole_seconds "$system")))
 }
 

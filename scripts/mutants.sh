@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # How good are the tests? Changes a random sample of places in the code, one at a time, and sees
-# whether the quick tests of that crate notice: those of its library and its tests folder, in debug.
+# whether the quick tests of that crate notice, in debug: all of the core's; of the kernels' those of
+# the library and the test programs differential, plans, memory and split.
 #
 #   scripts/mutants.sh                          60 mutants of the default files
 #   scripts/mutants.sh -n 20 -s 7               20, chosen with seed 7
@@ -78,11 +79,12 @@ for name in sorted(sorted(sys.stdin.read().splitlines(), key=number)[:count]):
 write_table() {
   python3 -c '
 import collections, json, sys
-asked, seconds, path = sys.argv[1:]
+asked, seconds, *paths = sys.argv[1:]
 words = {"CaughtMutant": "caught", "MissedMutant": "missed",
          "Timeout": "timeout", "Unviable": "unviable"}
 rows = []
-for outcome in json.load(open(path))["outcomes"]:
+outcomes = [outcome for path in paths for outcome in json.load(open(path))["outcomes"]]
+for outcome in outcomes:
     mutant = outcome["scenario"]
     if isinstance(mutant, dict):
         rows.append((words.get(outcome["summary"], outcome["summary"]), mutant["Mutant"]["name"]))
@@ -91,11 +93,11 @@ tested = len(rows) - sums["unviable"]
 killed = sums["caught"] + sums["timeout"]
 share = f"{100 * killed / tested:.1f} %" if tested else "none"
 print(f"# {asked}")
-outcomes = ", ".join(f"{sums[word]} {word}" for word in words.values())
-print(f"# {outcomes}; {killed} of {tested} killed: {share}")
+found = ", ".join(f"{sums[word]} {word}" for word in words.values())
+print(f"# {found}; {killed} of {tested} killed: {share}")
 print(f"# {seconds} s, {int(seconds) / max(len(rows), 1):.0f} s each")
 for word, name in sorted(rows, key=lambda row: (row[0] != "missed", row[1])):
-    print(f"{word:9} {name}")' "$ASKED" "$SECONDS" "$folder/mutants.out/outcomes.json"
+    print(f"{word:9} {name}")' "$ASKED" "$SECONDS" "$folder"/outcomes-*.json
 }
 
 cargo mutants --workspace --list --colors never "${select_files[@]}" > "$folder/all.txt"
@@ -108,19 +110,34 @@ fi
 
 # Those that are not in the sample count as caught before: --re would let through every mutant that
 # deletes a field (cargo-mutants 27.1).
-rm -rf "$folder"/mutants.out*
+rm -rf "$folder"/mutants.out* "$folder"/outcomes-*.json
 mkdir "$folder/mutants.out"
 grep -vxFf "$folder/sample.txt" "$folder/all.txt" \
   > "$folder/mutants.out/previously_caught.txt" || true
 
 export TENSOR_DIFFERENTIAL_CASES=${TENSOR_DIFFERENTIAL_CASES:-200}
 export CARGO_TARGET_DIR=$folder/target
-SECONDS=0 status=0
-cargo mutants --workspace --colors never --no-shuffle --iterate --output "$folder" \
-  "${select_files[@]}" --cargo-test-arg=--locked --cargo-test-arg=--lib \
-  --cargo-test-arg=--tests || status=$?
-# 2: some were missed. 3: some ran into the time limit.
-((status == 0 || status == 2 || status == 3)) || refuse "cargo-mutants ended with code $status"
+
+# The tests that are quick to build and to run; the kernels' other test programs take minutes to build.
+quick_tests() {
+  case $1 in
+    tensor-kernels)
+      printf -- '--cargo-test-arg=%s\n' --lib --test=differential --test=plans --test=memory --test=split ;;
+    *) printf -- '--cargo-test-arg=%s\n' --lib --tests ;;
+  esac
+}
+
+SECONDS=0
+for crate in tensor-core tensor-kernels; do
+  grep -q "^crates/$crate/" "$folder/sample.txt" || continue
+  mapfile -t tests < <(quick_tests "$crate")
+  status=0
+  cargo mutants --package "$crate" --colors never --no-shuffle --iterate --output "$folder" \
+    "${select_files[@]}" --cargo-test-arg=--locked "${tests[@]}" || status=$?
+  # 2: some were missed. 3: some ran into the time limit.
+  ((status == 0 || status == 2 || status == 3)) || refuse "cargo-mutants ended with code $status"
+  cp "$folder/mutants.out/outcomes.json" "$folder/outcomes-$crate.json"
+done
 write_table > "$table"
 printf '\n'
 cat "$table"

@@ -3,48 +3,6 @@
 //! The items are names for their programs, which are run as documentation tests; nothing else is
 //! compiled of this module.
 
-/// A copy of elements without size.
-///
-/// ```
-/// # use tensor_kernels::*;
-/// # let layout = Layout::contiguous(&[3])?;
-/// # let exec = Exec::current()?;
-/// let (from, mut room) = ([7u8; 3], [0u8; 3]);
-/// let mut to = TensorViewMut::new(&mut room, layout.clone())?;
-/// copy_into(exec, &TensorView::new(&from, layout)?, &mut to)?;
-/// # Ok::<(), Error>(())
-/// ```
-/// ```compile_fail,E0080
-/// # use tensor_kernels::*;
-/// # let layout = Layout::contiguous(&[3])?;
-/// # let exec = Exec::current()?;
-/// let (from, mut room) = ([(); 3], [(); 3]);
-/// let mut to = TensorViewMut::new(&mut room, layout.clone())?;
-/// copy_into(exec, &TensorView::new(&from, layout)?, &mut to)?;
-/// # Ok::<(), Error>(())
-/// ```
-const ZERO_SIZED_COPY: () = ();
-
-/// An operation on elements without size.
-///
-/// ```
-/// # use tensor_kernels::*;
-/// # let layout = Layout::contiguous(&[3])?;
-/// # let exec = Exec::current()?;
-/// let mut room = [7u8; 3];
-/// map_inplace(exec, &mut TensorViewMut::new(&mut room, layout)?, |x| x)?;
-/// # Ok::<(), Error>(())
-/// ```
-/// ```compile_fail,E0080
-/// # use tensor_kernels::*;
-/// # let layout = Layout::contiguous(&[3])?;
-/// # let exec = Exec::current()?;
-/// let mut room = [(); 3];
-/// map_inplace(exec, &mut TensorViewMut::new(&mut room, layout)?, |x| x)?;
-/// # Ok::<(), Error>(())
-/// ```
-const ZERO_SIZED_OPERATION: () = ();
-
 /// A planned copy of elements with padding between their fields.
 ///
 /// ```

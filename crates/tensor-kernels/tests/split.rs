@@ -1,6 +1,6 @@
 //! Work on threads, seen from outside: every element once, and large work really on more than one thread.
 //!
-//! That the pieces of a plan make up the plan, down to the last cut, is tested beside `schedule`.
+//! That the pieces of a plan make up the plan, down to the last cut, is tested beside `partition`.
 #![cfg(feature = "rayon")]
 
 mod common;

@@ -72,7 +72,7 @@ impl<T: Compare, F: Find<T>> Reduction for Finding<F, T> {
         for i in 0..len {
             // Whatever has a place is in front of this.
             let nothing = Found { key: F::WORST, place: isize::MAX };
-            // SAFETY: the caller's.
+            // SAFETY: `i < len`: so many accumulators can be written.
             unsafe { slots.wrapping_add(i).write(nothing) };
         }
     }
@@ -84,11 +84,11 @@ impl<T: Compare, F: Find<T>> Reduction for Finding<F, T> {
     unsafe fn join(&self, slots: *mut u8, others: *const u8, len: usize) {
         let (slots, others) = (slots.cast::<Found<T::Key>>(), others.cast::<Found<T::Key>>());
         for i in 0..len {
-            // SAFETY: the caller's.
+            // SAFETY: `i < len`: so many accumulators have been cleared in both places.
             let a = unsafe { read(slots, i) };
-            // SAFETY: the caller's.
+            // SAFETY: `i < len`: as above.
             let b = unsafe { read(others, i) };
-            // SAFETY: the caller's.
+            // SAFETY: `i < len`: the accumulator that was read.
             unsafe { slots.wrapping_add(i).write(first::<F, T>(a, b)) };
         }
     }
@@ -96,10 +96,10 @@ impl<T: Compare, F: Find<T>> Reduction for Finding<F, T> {
     unsafe fn finish(&self, slots: *const u8, out: *mut u8, step: isize, len: usize) {
         let slots = slots.cast::<Found<T::Key>>();
         for i in 0..len {
-            // SAFETY: the caller's.
+            // SAFETY: `i < len`: so many accumulators have been cleared.
             let found = unsafe { read(slots, i) };
             let out = out.wrapping_offset(step * i as isize).cast::<i64>();
-            // SAFETY: the caller's.
+            // SAFETY: `i < len`: so many results can be written, and are aligned.
             unsafe { out.write(found.place as i64) };
         }
     }
@@ -142,7 +142,7 @@ type Room = MaybeUninit<Memory>;
 unsafe fn keys<T: Compare>(room: &mut Room, src: *const T, lanes: usize) -> &mut [T::Key] {
     let start = start::<T::Key>(room, lanes);
     for i in 0..lanes {
-        // SAFETY: the caller's.
+        // SAFETY: `i < lanes`: so many elements can be read.
         let element = unsafe { read(src, i) };
         // SAFETY: the room is large enough and aligned.
         unsafe { start.wrapping_add(i).write(element.to_key()) };
@@ -185,9 +185,9 @@ impl<T: Compare, F: Find<T>> Block<F, T> {
     #[inline(always)]
     fn meet(&self, slot: usize, found: Found<T::Key>) {
         let slot = self.block.slots.cast::<Found<T::Key>>().wrapping_add(slot);
-        // SAFETY: the maker's.
+        // SAFETY: the block's accumulators have been cleared, and nobody else uses them.
         let before = unsafe { slot.read() };
-        // SAFETY: the maker's.
+        // SAFETY: the accumulator that was read.
         unsafe { slot.write(first::<F, T>(before, found)) };
     }
 
@@ -222,10 +222,10 @@ impl<T: Compare, F: Find<T>> Block<F, T> {
             true => (self.row(from + count - 1), -self.block.row_step),
         };
         let start = start.wrapping_add(lane);
-        // SAFETY: the maker's.
+        // SAFETY: `lanes` elements of one of the block's rows, from `lane` on.
         let keys = unsafe { keys(for_keys, start, lanes) };
         let counts = zeros::<T::Count>(for_counts, lanes);
-        // SAFETY: the maker's.
+        // SAFETY: the same elements of `count` of the block's rows.
         unsafe { look::<F, T>(keys, counts, start, step, count) };
         for i in 0..lanes {
             let rank = counts[i].number() as usize;
@@ -261,12 +261,12 @@ impl<T: Compare, F: Find<T>> Block<F, T> {
             true => (start.wrapping_byte_offset((count - 1) as isize * step), -step),
         };
         if wide == WIDE {
-            // SAFETY: the maker's.
+            // SAFETY: `WIDE` elements of one of the block's rows.
             unsafe { first_row(&mut keys, start) };
-            // SAFETY: the maker's.
+            // SAFETY: `count` times as many elements of the same row.
             unsafe { look::<F, T>(&mut keys, &mut counts, start, step, count) };
         } else {
-            // SAFETY: the maker's. Of what is left there is one row.
+            // SAFETY: the elements of the row that are left, fewer than `WIDE`.
             unsafe { first_row(&mut keys[..wide], start) };
         }
         let (key, position) = best_of::<F, T>(&keys, &counts, wide, backwards);
@@ -283,7 +283,7 @@ impl<T: Compare, F: Find<T>> Block<F, T> {
 #[inline(always)]
 unsafe fn first_row<T: Compare>(keys: &mut [T::Key], src: *const T) {
     for (i, key) in keys.iter_mut().enumerate() {
-        // SAFETY: the caller's.
+        // SAFETY: `i` is less than the number of keys, and as many elements can be read.
         *key = unsafe { read(src, i) }.to_key();
     }
 }
@@ -316,7 +316,7 @@ unsafe fn look<F: Find<T>, T: Compare>(
         for i in 0..lanes {
             let (mut key, mut row) = (keys[i], counts[i]);
             for k in 0..4 {
-                // SAFETY: the caller's.
+                // SAFETY: row `r[k] < rows`, element `i < lanes`: as many can be read.
                 let other = unsafe { read(from[k], i) }.to_key();
                 let better = F::beats(other, key);
                 key = if better { other } else { key };

@@ -145,7 +145,7 @@ impl<T: Element, F: Fold<T>> Reduction for Folding<F, T> {
     unsafe fn clear(&self, slots: *mut u8, len: usize) {
         let slots = slots.cast::<F::Slot>();
         for i in 0..len {
-            // SAFETY: the caller's.
+            // SAFETY: `i < len`: so many accumulators can be written.
             unsafe { slots.wrapping_add(i).write(F::EMPTY) };
         }
     }
@@ -157,11 +157,11 @@ impl<T: Element, F: Fold<T>> Reduction for Folding<F, T> {
     unsafe fn join(&self, slots: *mut u8, others: *const u8, len: usize) {
         let (slots, others) = (slots.cast::<F::Slot>(), others.cast::<F::Slot>());
         for i in 0..len {
-            // SAFETY: the caller's.
+            // SAFETY: `i < len`: so many accumulators have been cleared in both places.
             let a = unsafe { read(slots, i) };
-            // SAFETY: the caller's.
+            // SAFETY: `i < len`: as above.
             let b = unsafe { read(others, i) };
-            // SAFETY: the caller's.
+            // SAFETY: `i < len`: the accumulator that was read.
             unsafe { slots.wrapping_add(i).write(F::join(a, b)) };
         }
     }
@@ -169,10 +169,10 @@ impl<T: Element, F: Fold<T>> Reduction for Folding<F, T> {
     unsafe fn finish(&self, slots: *const u8, out: *mut u8, step: isize, len: usize) {
         let slots = slots.cast::<F::Slot>();
         for i in 0..len {
-            // SAFETY: the caller's.
+            // SAFETY: `i < len`: so many accumulators have been cleared.
             let result = self.0.finish(unsafe { read(slots, i) });
             let out = out.wrapping_offset(step * i as isize).cast::<F::Output>();
-            // SAFETY: the caller's.
+            // SAFETY: `i < len`: so many results can be written, and are aligned.
             unsafe { out.write(result) };
         }
     }
@@ -184,7 +184,7 @@ impl<T: Element, F: Fold<T>> Reduction for Folding<F, T> {
 /// It can be read and is aligned.
 #[inline(always)]
 pub(super) unsafe fn read<T: Copy>(start: *const T, at: usize) -> T {
-    // SAFETY: the caller's.
+    // SAFETY: element `at` can be read and is aligned: that is what is asked for.
     unsafe { start.wrapping_add(at).read() }
 }
 
@@ -239,7 +239,7 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
         let (turns, rows) = self.block.stretches();
         for turn in 0..turns {
             let (first, slots) = (self.row(turn), self.slot(turn * self.block.slot_row));
-            // SAFETY: the maker's.
+            // SAFETY: some of the block's rows, and an accumulator for each column.
             unsafe { rows_down::<F, T>(first, self.block.row_step, rows, self.block.lanes, slots) };
         }
     }
@@ -270,7 +270,7 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
     fn leaves(&self, first: usize, rows: usize) -> [F::Slot; TREE] {
         let mut parts = [F::EMPTY; WIDE];
         for j in first..first + rows {
-            // SAFETY: the maker's.
+            // SAFETY: one of the block's rows.
             unsafe { row_across::<F, T>(self.row(j), self.block.lanes, &mut parts) };
         }
         let mut leaves = [F::EMPTY; TREE];
@@ -294,9 +294,9 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
     #[inline(always)]
     fn meet(&self, turn: usize, joined: F::Slot) {
         let slot = self.slot(turn * self.block.slot_row);
-        // SAFETY: the maker's.
+        // SAFETY: the block's accumulators have been cleared, and nobody else uses them.
         let before = unsafe { slot.read() };
-        // SAFETY: the maker's.
+        // SAFETY: the accumulator that was read.
         unsafe { slot.write(F::join(before, joined)) };
     }
 }
@@ -335,11 +335,11 @@ unsafe fn rows_down<F: Fold<T>, T: Copy>(
             *start = row(j + k);
         }
         for i in 0..lanes {
-            // SAFETY: the caller's: an element of each of these rows.
+            // SAFETY: element `i < lanes` of each of these rows can be read.
             let joined = group!(k => unsafe { read(r[k], i) });
-            // SAFETY: the caller's.
+            // SAFETY: there is an accumulator for each of the columns.
             let before = unsafe { read(slots, i) };
-            // SAFETY: the caller's.
+            // SAFETY: the accumulator that was read.
             unsafe { slots.wrapping_add(i).write(F::join(before, joined)) };
         }
         j += GROUP;
@@ -347,11 +347,11 @@ unsafe fn rows_down<F: Fold<T>, T: Copy>(
     while j < rows {
         let from = row(j);
         for i in 0..lanes {
-            // SAFETY: the caller's.
+            // SAFETY: there is an accumulator for each of the columns.
             let before = unsafe { read(slots, i) };
-            // SAFETY: the caller's.
+            // SAFETY: element `i < lanes` of row `j` can be read.
             let element = unsafe { read(from, i) };
-            // SAFETY: the caller's.
+            // SAFETY: the accumulator that was read.
             unsafe { slots.wrapping_add(i).write(F::join(before, F::lift(element))) };
         }
         j += 1;
@@ -372,7 +372,7 @@ unsafe fn row_across<F: Fold<T>, T: Copy>(src: *const T, len: usize, parts: &mut
     }
     for _ in (0..stream).step_by(GROUP / STREAMS * WIDE) {
         for (i, part) in parts.iter_mut().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: element `i < WIDE` of parts of the row that lie in front of its end.
             *part = F::join(*part, group!(k => unsafe { read(r[k], i) }));
         }
         for part in &mut r {
@@ -382,13 +382,13 @@ unsafe fn row_across<F: Fold<T>, T: Copy>(src: *const T, len: usize, parts: &mut
     let mut at = STREAMS * stream;
     while at + WIDE <= len {
         for (i, part) in parts.iter_mut().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: `at + i < len`: `WIDE` more elements are left.
             *part = F::join(*part, F::lift(unsafe { read(src, at + i) }));
         }
         at += WIDE;
     }
     for (i, part) in parts.iter_mut().enumerate().take(len - at) {
-        // SAFETY: the caller's.
+        // SAFETY: `at + i < len`: `i` is less than what is left.
         *part = F::join(*part, F::lift(unsafe { read(src, at + i) }));
     }
 }

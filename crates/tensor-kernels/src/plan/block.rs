@@ -162,11 +162,11 @@ mod tests {
             let access = [Access::UnitStride, Access::Transposed, Access::Gather, Access::Scalar];
             let block = Block::new(extent, access, widths, [Some(5), Some(rows), Some(rows), None]);
             let mut end = 0;
-            for k in 0..3 {
+            for (k, width) in widths.into_iter().enumerate().take(3) {
                 let area = block.area(k).unwrap();
                 assert!(area.start >= end && area.start.is_multiple_of(CACHE_LINE), "{area:?}");
-                assert!(area.row_bytes == columns * widths[k] && area.pitch >= area.row_bytes);
-                assert_eq!(area.pitch % widths[k], 0, "rows start at elements: {area:?}");
+                assert!(area.row_bytes == columns * width && area.pitch >= area.row_bytes);
+                assert_eq!(area.pitch % width, 0, "rows start at elements: {area:?}");
                 assert_eq!(area.rows, if k == 0 { rows.min(5) } else { rows });
                 end = area.start + area.rows * area.pitch;
             }

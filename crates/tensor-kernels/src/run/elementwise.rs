@@ -6,6 +6,7 @@
 use tensor_core::{Element, ElementsMut, Layout};
 
 use super::{
+    bounce,
     operands::{Destination, Input, OperandPtr, OperandPtrs},
     pack::{self, StridedBlock},
     walk::walk,
@@ -93,7 +94,7 @@ impl<const N: usize> Piece<'_, N> {
             let lanes = Lanes { places: advance(base, self.bytes(at)), row_steps, same, rows, len };
             // SAFETY: E1: the rows are the operands' own, adjacent or scalar as the plan's access says, and aligned as the
             // elements of views are.
-            unsafe { self.operation.compute(self.simd, lanes) };
+            unsafe { bounce::compute(self.operation, self.simd, work.widths, lanes) };
         });
     }
 
@@ -227,9 +228,10 @@ impl<const N: usize> Piece<'_, N> {
             }
         }
         let (same, rows, len) = (self.scalars(), part.rows, part.columns);
+        let lanes = Lanes { places, row_steps, same, rows, len };
         // SAFETY: rows lie in the operands (the caller's), or in areas of scratch that have them (checked by `start`), packed
         // before; both are aligned: areas start at cache lines, and their pitch is a multiple of the element's bytes.
-        unsafe { self.operation.compute(self.simd, Lanes { places, row_steps, same, rows, len }) };
+        unsafe { bounce::compute(self.operation, self.simd, self.work.widths, lanes) };
         if let Some(area) = self.work.block.area(0) {
             let step = self.work.rows.strides[0] * self.work.widths[0] as isize;
             let to = corner[0].wrapping_offset(step * j as isize);

@@ -2,6 +2,7 @@
 
 mod allocate;
 mod blocked;
+mod bounce;
 mod copy;
 mod elementwise;
 mod levels;

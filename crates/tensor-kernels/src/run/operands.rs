@@ -103,7 +103,6 @@ pub(super) struct OperandPtr<'a> {
 impl<'a, T: Copy> From<Elements<'a, T>> for OperandPtr<'a> {
     #[inline]
     fn from(elements: Elements<'a, T>) -> Self {
-        const { assert!(size_of::<T>() > 0, "an element occupies at least one byte") };
         let base = elements.base_ptr().cast_mut().cast();
         Self { base, gaps_readable: elements.is_solid(), life: PhantomData }
     }
@@ -112,7 +111,6 @@ impl<'a, T: Copy> From<Elements<'a, T>> for OperandPtr<'a> {
 impl<'a, T: Copy> From<&'a mut ElementsMut<'_, T>> for OperandPtr<'a> {
     #[inline]
     fn from(elements: &'a mut ElementsMut<'_, T>) -> Self {
-        const { assert!(size_of::<T>() > 0, "an element occupies at least one byte") };
         Self { base: elements.base_mut_ptr().cast(), gaps_readable: false, life: PhantomData }
     }
 }

@@ -60,7 +60,8 @@ pub(super) unsafe fn pack(
     mut scratch: ScratchRows<'_>,
 ) {
     let StridedBlock { width, row_stride, column_stride, extent } = block;
-    let (to, pitch) = (scratch.start(extent.rows, block.row_bytes()), scratch.pitch() / width);
+    let (to, pitch) =
+        (scratch.start(extent.rows, block.row_bytes()), scratch.pitch() / width.max(1));
     // Only the portable kernels never read the gaps between elements.
     let able = if gaps_readable { simd } else { SimdLevel::Scalar };
     let rows = [pitch as isize, row_stride];
@@ -80,7 +81,7 @@ pub(super) unsafe fn pack(
         _ => of_width!(
             able, width,
             L => Pack::<L> { block, from: from.cast(), to: to.cast(), pitch },
-            // SAFETY: as above.
+            // SAFETY: M1 is the caller's; the scratch has the rows (`start` has checked it), and nobody else uses it.
             else unsafe { by_bytes(block, from, block.packed(pitch), to) }
         ),
     }
@@ -100,7 +101,7 @@ pub(super) unsafe fn unpack(
 ) {
     let StridedBlock { width, row_stride, column_stride, extent } = block;
     let from = scratch.start(extent.rows, block.row_bytes()).cast_const();
-    let pitch = scratch.pitch() / width;
+    let pitch = scratch.pitch() / width.max(1);
     match (column_stride, stream) {
         (_, true) => kernel::dispatch(simd, StreamOut { block, from, pitch, to }),
         (1, false) => {
@@ -195,7 +196,7 @@ impl Kernel for Runs {
     fn run<I: Isa>(self, isa: I) {
         let Self { width, from, to, rows, extent } = self;
         let strides = rows.map(|row| row * width as isize);
-        // SAFETY: the invariant.
+        // SAFETY: the invariant: rows of so many bytes on both sides; scratch is no part of an operand.
         unsafe {
             short_runs::runs(
                 isa,
@@ -224,7 +225,7 @@ impl<L: Unit> Kernel for Fills<L> {
     #[inline(always)]
     fn run<I: Isa>(self, _isa: I) {
         let Self { rows, from, to, extent } = self;
-        // SAFETY: the invariant.
+        // SAFETY: the invariant: one element for each row of scratch.
         unsafe {
             short_runs::fills(from, to, extent.columns, Loop { len: extent.rows, strides: rows });
         };

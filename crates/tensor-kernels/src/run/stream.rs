@@ -34,9 +34,9 @@ pub(super) unsafe fn transpose<I: Isa, L: Unit>(
         (Lines::Whole, _) | (_, None) => unsafe { tiles.write_lines() },
         // SAFETY: as above; `way` has checked that the level stitches lines and that rows start at words.
         (Lines::Shifted, Some(scratch)) => unsafe { tiles.stitch_lines(scratch) },
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 are the caller's.
         (Lines::Ragged, Some(scratch)) => unsafe { tiles.collect_lines(scratch) },
-        // SAFETY: as above.
+        // SAFETY: M1 to M3 are the caller's; the plan says that rows follow each other.
         (Lines::Packed, Some(scratch)) => unsafe { tiles.pack_lines(scratch) },
     }
 }

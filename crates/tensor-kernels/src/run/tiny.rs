@@ -68,7 +68,7 @@ unsafe fn walk<T: Copy>(src: *const T, dst: *mut T, [a, b, c, d]: [Loop<2>; NEST
             let at = |k: usize| i * a.strides[k] + j * b.strides[k];
             let (mut src, mut dst) = (src.wrapping_offset(at(1)), dst.wrapping_offset(at(0)));
             for _ in 0..c.len {
-                // SAFETY: the caller's.
+                // SAFETY: a row of the loops' elements.
                 unsafe { walk_row(src, dst, d) };
                 (src, dst) = (src.wrapping_offset(c.strides[1]), dst.wrapping_offset(c.strides[0]));
             }
@@ -81,9 +81,9 @@ unsafe fn walk<T: Copy>(src: *const T, dst: *mut T, [a, b, c, d]: [Loop<2>; NEST
 #[inline]
 unsafe fn walk_row<T: Copy>(mut src: *const T, mut dst: *mut T, l: Loop<2>) {
     for _ in 0..l.len {
-        // SAFETY: the caller's.
+        // SAFETY: one of the row's elements.
         let value = unsafe { src.read() };
-        // SAFETY: the caller's.
+        // SAFETY: one of the row's elements; the source has no part in it.
         unsafe { dst.write(value) };
         (src, dst) = (src.wrapping_offset(l.strides[1]), dst.wrapping_offset(l.strides[0]));
     }

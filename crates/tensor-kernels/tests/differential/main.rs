@@ -25,27 +25,27 @@ use generator::{Case, Choices, KINDS};
 
 #[test]
 fn copies() {
-    runner::run("copies", 12_000);
+    runner::run("copies", 4_000);
 }
 
 #[test]
 fn elementwise() {
-    runner::run("elementwise", 10_000);
+    runner::run("elementwise", 4_000);
 }
 
 #[test]
 fn casts_and_comparisons() {
-    runner::run("casts_and_comparisons", 10_000);
+    runner::run("casts_and_comparisons", 4_000);
 }
 
 #[test]
 fn reductions() {
-    runner::run("reductions", 9_000);
+    runner::run("reductions", 3_000);
 }
 
 #[test]
 fn aliasing() {
-    runner::run("aliasing", 4_000);
+    runner::run("aliasing", 1_500);
 }
 
 /// What a fuzzer's bytes decide is repeated by the numbers that were drawn from them.

@@ -47,7 +47,7 @@
 //! | | | `shapes::dimensions_without_elements_…`, |
 //! | | | `shapes::strides_of_zero_…`, `plans`: `no_elements_are_planned_…`, |
 //! | | | `operations`: `reductions::no_elements` |
-//! | | elements without size, or padded | `compile_faults::ZERO_SIZED_…`, |
+//! | | elements without size, or padded | `sizes::elements_of_no_size_…`, |
 //! | | | `compile_faults::PADDED_ELEMENTS_…` |
 //! | | elements larger than any scratch | `conformance`: `elements_larger_…`, |
 //! | | | `conformance`: `elements_more_aligned_…` |

@@ -1,13 +1,13 @@
-//! Results that no memory holds, and tensors without elements.
+//! Results that no memory holds, tensors without elements, and elements of no size.
 
 use tensor_kernels::{
     CopyPlan, Error, Exec, Layout, Result, Tensor, TensorExt, TensorView, TensorViewMut, copy_into,
-    map_into,
+    fill, map_into, zip_into,
 };
 
 use crate::common::{
     child::{again, is_child, printed},
-    levels,
+    levels, ways,
 };
 
 /// More bytes than any machine has, and fewer than an address can name.
@@ -85,6 +85,31 @@ fn no_elements_at<T: tensor_kernels::Element>(far: &Layout) {
     let exec = Exec::current().unwrap();
     copy_into(exec, &from, &mut to).unwrap();
     map_into(exec, &from, &mut to, |x| x).unwrap();
+}
+
+/// Alone and beside others, of which some are packed in blocks.
+#[test]
+fn fault_elements_of_no_size_are_no_work() {
+    let shape = [70, 90];
+    let layout = Layout::contiguous(&shape).unwrap();
+    let columns = Layout::fortran(&shape).unwrap();
+    let (nothing, mut room) = ([(); 6300], [(); 6300]);
+    let numbers: Vec<u32> = (0..6300).collect();
+    let number = TensorView::new(&numbers, columns.clone()).unwrap();
+    for (from, to) in [(&layout, &columns), (&columns, &layout), (&layout, &layout)] {
+        let a = TensorView::new(&nothing, from.clone()).unwrap();
+        for way in ways() {
+            let mut to = TensorViewMut::new(&mut room, to.clone()).unwrap();
+            way.run(|exec| copy_into(exec, &a, &mut to)).unwrap();
+            way.run(|exec| fill(exec, &mut to, ())).unwrap();
+            way.run(|exec| map_into(exec, &a, &mut to, |()| ())).unwrap();
+            way.run(|exec| zip_into(exec, &a, &number, &mut to, |(), _| ())).unwrap();
+            let mut counted = vec![0; 6300];
+            let mut out = TensorViewMut::new(&mut counted, layout.clone()).unwrap();
+            way.run(|exec| zip_into(exec, &a, &number, &mut out, |(), n| n + 1)).unwrap();
+            assert!(counted.iter().copied().eq(number.iter().map(|n| n + 1)), "{way}");
+        }
+    }
 }
 
 /// What a level that an emulator hides could change: a fallback computes the same with other

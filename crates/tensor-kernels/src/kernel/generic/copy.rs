@@ -42,7 +42,7 @@ pub(super) unsafe fn copy<R: Registers>(
     stores: Stores,
 ) {
     match stores {
-        Stores::Stream if R::NON_TEMPORAL && bytes >= STREAM_BYTES => {
+        Stores::Stream if bytes >= STREAM_BYTES && R::NON_TEMPORAL => {
             isa.vectorize(StreamedCopy { isa, src, dst, bytes });
         }
         // SAFETY: M1 to M3 for `bytes`, which are more than a register.
