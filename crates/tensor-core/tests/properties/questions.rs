@@ -186,3 +186,36 @@ fn operand_beside(a: &Layout, keep: &[bool], lead: usize) -> Layout {
     let shape: Vec<usize> = trailing.map(|(&size, &keep)| if keep { size } else { 1 }).collect();
     Layout::contiguous(&shape).expect("a small shape")
 }
+
+/// A dimension of size 1 has nothing to turn around: its stride stays, as PyTorch's does.
+#[test]
+fn flips_leave_dimensions_of_size_one() {
+    let layout = Layout::new(&[1, 3], &[7, 1], 4).unwrap();
+    assert_eq!(layout.flip(&[0]).unwrap(), layout);
+    assert_eq!(layout.flip(&[0, 1]).unwrap(), Layout::new(&[1, 3], &[7, -1], 6).unwrap());
+}
+
+#[test]
+fn formats_that_strides_look_like() {
+    use MemoryFormat::{ChannelsLast, ChannelsLast3d, Contiguous};
+    for (shape, strides, expected) in [
+        (vec![2, 3, 4, 5], vec![60, 20, 5, 1], Contiguous),
+        (vec![2, 3, 4, 5], vec![60, 1, 15, 3], ChannelsLast),
+        (vec![1, 3, 4, 5], vec![60, 1, 15, 3], ChannelsLast),
+        (vec![2, 3, 4, 5, 6], vec![360, 1, 90, 18, 3], ChannelsLast3d),
+        (vec![2, 3, 4, 5], vec![99, 1, 20, 4], ChannelsLast),
+        (vec![4, 1, 1, 1], vec![1, 1, 1, 1], Contiguous),
+        (vec![2, 3, 4, 5], vec![0, 0, 0, 0], Contiguous),
+    ] {
+        let layout = Layout::new(&shape, &strides, 0).unwrap();
+        assert_eq!(layout.suggest_memory_format(), expected, "{shape:?} {strides:?}");
+    }
+}
+
+#[test]
+fn strides_in_bytes_are_counted_or_refused() {
+    let rows = Layout::new(&[2, 3], &[-4, 1], 4).unwrap();
+    assert_eq!(rows.strides_in_bytes(8).unwrap().as_slice(), [-32, 8]);
+    let idle = Layout::new(&[1], &[isize::MAX / 2], 0).unwrap();
+    assert!(idle.strides_in_bytes(1).is_ok() && idle.strides_in_bytes(4).is_err());
+}
