@@ -96,7 +96,8 @@ any_tensor! {
     #[cfg(feature = "complex")] C128(num_complex::Complex<f64>),
 }
 
-/// Runs an expression on the typed tensor inside an [`AnyTensor`], whatever its element type: `with_tensor!(&any, t => t.numel())`.
+/// Runs an expression on the typed tensor inside an [`AnyTensor`], whatever its element type:
+/// `with_tensor!(&any, t => t.numel())`.
 #[macro_export]
 macro_rules! with_tensor {
     ($any:expr, $tensor:ident => $body:expr) => {

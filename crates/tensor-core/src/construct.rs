@@ -11,17 +11,20 @@ impl<T: Element, K> TensorBase<T, K> {
     /// [`Error::ElementCount`] if the vector's length is not the shape's number of elements.
     pub fn from_vec(values: Vec<T>, shape: &[usize]) -> Result<Self> {
         let layout = row_major(shape, values.len())?;
-        // SAFETY: a vector's elements are aligned and initialised, and there are as many as the layout has.
+        // SAFETY: a vector's elements are aligned and initialised, and there are as many as the
+        // layout has.
         Ok(unsafe { Self::from_storage(Storage::from_vec(values), layout) })
     }
 
-    /// A tensor of any layout over a vector's memory: NumPy's Fortran-order arrays, rows with padding.
+    /// A tensor of any layout over a vector's memory: NumPy's Fortran-order arrays, rows with
+    /// padding.
     ///
     /// # Errors
     /// [`Error::OutOfBounds`] if the layout reaches beyond the vector.
     pub fn from_vec_with_layout(values: Vec<T>, layout: Layout) -> Result<Self> {
         layout.check_within(values.len(), size_of::<T>())?;
-        // SAFETY: a vector's elements are aligned and initialised, and the layout's lie among them as just checked.
+        // SAFETY: a vector's elements are aligned and initialised, and the layout's lie among them
+        // as just checked.
         Ok(unsafe { Self::from_storage(Storage::from_vec(values), layout) })
     }
 
@@ -43,7 +46,8 @@ impl<T: Element, K> TensorBase<T, K> {
         Self::filled(Layout::contiguous(shape)?, || value)
     }
 
-    /// A row-major tensor of zeros (PyTorch: `zeros`). The pages are not touched before they are used.
+    /// A row-major tensor of zeros (PyTorch: `zeros`). The pages are not touched before they are
+    /// used.
     ///
     /// # Errors
     /// A shape too large, or no memory.
@@ -53,7 +57,8 @@ impl<T: Element, K> TensorBase<T, K> {
     {
         let layout = Layout::contiguous(shape)?;
         let storage = Storage::zeroed(layout.dense_bytes(size_of::<T>())?, align_of::<T>())?;
-        // SAFETY: the storage is aligned for `T` and as large as the layout needs; all zeros are a `T`.
+        // SAFETY: the storage is aligned for `T` and as large as the layout needs; all zeros are a
+        // `T`.
         Ok(unsafe { Self::from_storage(storage, layout) })
     }
 

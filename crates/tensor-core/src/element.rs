@@ -1,13 +1,15 @@
 //! What may stand in a tensor.
 //!
-//! [`Element`] is open: any plain copyable value without padding bytes can be viewed, permuted and copied. The element types that PyTorch
-//! also has are [`Scalar`]s: they know their [`DType`], print themselves and can be computed with. Those are no others.
+//! [`Element`] is open: any plain copyable value without padding bytes can be viewed, permuted and
+//! copied. The element types that PyTorch also has are [`Scalar`]s: they know their [`DType`],
+//! print themselves and can be computed with. Those are no others.
 
 use crate::DType;
 
 /// A value that a tensor can hold: plain data, no padding, no destructor, free to cross threads.
 ///
-/// Implemented for every type that meets the bounds; there is nothing to write. A pixel is an element:
+/// Implemented for every type that meets the bounds; there is nothing to write. A pixel is an
+/// element:
 ///
 /// ```
 /// use tensor_core::Tensor;
@@ -21,7 +23,8 @@ use crate::DType;
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
 ///
-/// A type of size zero meets the bounds but occupies no memory to stride over; storing one does not compile:
+/// A type of size zero meets the bounds but occupies no memory to stride over; storing one does not
+/// compile:
 ///
 /// ```compile_fail
 /// let nothing = tensor_core::Tensor::from_vec(vec![(); 6], &[2, 3]);
@@ -38,8 +41,9 @@ pub(crate) const fn assert_occupies_memory<T>() {
 
 /// An element type with a [`DType`]: the ones PyTorch has too, and no others.
 ///
-/// The trait is sealed, and with it all traits of arithmetic: what computes relies on the size and the alignment of these types, and on one type for
-/// each dtype. Of other elements, `map` and its like compute any function.
+/// The trait is sealed, and with it all traits of arithmetic: what computes relies on the size and
+/// the alignment of these types, and on one type for each dtype. Of other elements, `map` and its
+/// like compute any function.
 ///
 /// ```compile_fail,E0277
 /// use tensor_core::{DType, Scalar, Show};
@@ -68,7 +72,8 @@ pub trait Scalar: Element + Default + PartialEq + crate::display::Show + sealed:
 }
 
 mod sealed {
-    /// Keeps [`Scalar`](super::Scalar) to the types that are listed below: the module has no name outside.
+    /// Keeps [`Scalar`](super::Scalar) to the types that are listed below: the module has no name
+    /// outside.
     pub trait Sealed {}
 }
 

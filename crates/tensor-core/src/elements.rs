@@ -1,7 +1,8 @@
 //! Views that borrow their layout, too: what an operation is handed.
 //!
-//! A view carries its layout, some 180 bytes, so that it can be kept and derived from. An operation only looks, and to move layouts between the
-//! steps of a call takes longer than to add a thousand numbers.
+//! A view carries its layout, some 180 bytes, so that it can be kept and derived from. An operation
+//! only looks, and to move layouts between the steps of a call takes longer than to add a thousand
+//! numbers.
 
 use std::{fmt, marker::PhantomData, ptr::NonNull};
 
@@ -112,7 +113,8 @@ impl<'a, T: Copy> ElementsMut<'a, T> {
         self.layout
     }
 
-    /// A pointer to the place of offset 0. Only the offsets of the layout may be accessed through it.
+    /// A pointer to the place of offset 0. Only the offsets of the layout may be accessed through
+    /// it.
     #[inline]
     pub fn base_mut_ptr(&mut self) -> *mut T {
         self.base.as_ptr()

@@ -1,7 +1,8 @@
 //! Every way an operation can be refused.
 //!
-//! One enum, with the operation and the offending values in each variant, so that a caller can match and a reader can mend. Where PyTorch has a
-//! sentence for the same mistake the text begins with it; what would help comes after.
+//! One enum, with the operation and the offending values in each variant, so that a caller can
+//! match and a reader can mend. Where PyTorch has a sentence for the same mistake the text begins
+//! with it; what would help comes after.
 
 use crate::{DType, Overlap};
 
@@ -25,7 +26,8 @@ pub enum Error {
         strides: Vec<isize>,
         /// The shape asked for.
         target: Vec<usize>,
-        /// A requested dimension would span this input dimension and the one before it, which are not adjacent in memory.
+        /// A requested dimension would span this input dimension and the one before it, which are
+        /// not adjacent in memory.
         seam: usize,
         /// The stride that the dimension before would need.
         expected: isize,
@@ -566,7 +568,8 @@ pub enum Error {
         op: &'static str,
         /// Which of its operands.
         operand: &'static str,
-        /// An index of the operand and one of the output that collide, or that it was too hard to say.
+        /// An index of the operand and one of the output that collide, or that it was too hard to
+        /// say.
         overlap: Box<Overlap>,
     },
 

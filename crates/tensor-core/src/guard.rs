@@ -51,7 +51,8 @@ impl<'a, T: Element> TensorRef<'a, T> {
 
     /// The elements, without a layout of their own.
     pub fn as_elements(&self) -> Elements<'_, T> {
-        // SAFETY: the tensor's elements lie in its storage, all of which is initialised; the borrow keeps writers out while `self` lives.
+        // SAFETY: the tensor's elements lie in its storage, all of which is initialised; the borrow
+        // keeps writers out while `self` lives.
         unsafe { Elements::from_raw(self.tensor.base(), self.tensor.layout(), true) }
     }
 }
@@ -72,9 +73,11 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
     pub(crate) fn split(&mut self) -> Result<(ElementsMut<'_, T>, Beside<'_>)> {
         let tensor = self.tensor;
         check_injective(tensor.layout())?;
-        // SAFETY: the tensor's elements lie in its storage; the borrow keeps everybody else out while `self` lives; injective as just checked.
+        // SAFETY: the tensor's elements lie in its storage; the borrow keeps everybody else out
+        // while `self` lives; injective as just checked.
         let written = unsafe { ElementsMut::from_raw(tensor.base(), tensor.layout()) };
-        // SAFETY: the borrow is the only one, and `&mut self` gives out no other way to write while the result lives.
+        // SAFETY: the borrow is the only one, and `&mut self` gives out no other way to write while
+        // the result lives.
         Ok((written, unsafe { Beside::elements(tensor) }))
     }
 
@@ -87,7 +90,8 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
         Ok(written.into_view())
     }
 
-    /// The elements, to write, beside another tensor of the same storage, to read; they must not share an element.
+    /// The elements, to write, beside another tensor of the same storage, to read; they must not
+    /// share an element.
     ///
     /// ```
     /// use tensor_core::Tensor;
@@ -101,8 +105,9 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::WriteOverlap`]; [`Error::ReadWriteOverlap`] with an index of each that meet; [`Error::OtherStorage`] if the other tensor
-    /// has a storage of its own, which this guard does not guard.
+    /// [`Error::WriteOverlap`]; [`Error::ReadWriteOverlap`] with an index of each that meet;
+    /// [`Error::OtherStorage`] if the other tensor has a storage of its own, which this guard does
+    /// not guard.
     pub fn as_view_pair<K>(
         &mut self,
         op: &'static str,
@@ -122,7 +127,8 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
             }
         }
         let (base, layout) = (Handle::of(input).base(), input.layout().clone());
-        // SAFETY: the input's elements lie in the storage that `self` borrows; they are disjoint from those that can be written.
+        // SAFETY: the input's elements lie in the storage that `self` borrows; they are disjoint
+        // from those that can be written.
         let read = unsafe { TensorView::from_raw(base, layout, false) };
         Ok((read, self.as_view_mut()?))
     }

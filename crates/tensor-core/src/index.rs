@@ -6,7 +6,8 @@ use crate::{Error, Result};
 
 /// A range with a step along one dimension, as in Python: `start:end:step`.
 ///
-/// Negative bounds count from the end; bounds beyond the dimension are clamped. A negative step walks backwards, from the end by default.
+/// Negative bounds count from the end; bounds beyond the dimension are clamped. A negative step
+/// walks backwards, from the end by default.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Slice {
     /// The first index, or `None` for the end from which the step leads away.
@@ -188,7 +189,8 @@ index_from_range!(
     RangeToInclusive<usize>
 );
 
-/// An index tuple for [`index`](crate::Layout::index): integers, ranges, `range; step`, [`NewAxis`] and `...`.
+/// An index tuple for [`index`](crate::Layout::index): integers, ranges, `range; step`, [`NewAxis`]
+/// and `...`.
 ///
 /// ```
 /// use tensor_core::{NewAxis, Tensor, s};

@@ -46,7 +46,8 @@ impl<T: Copy> ExactSizeIterator for Iter<'_, T> {}
 /// The places of a mutable view's elements in logical order.
 ///
 /// # Invariant
-/// The offsets are some of those of the layout of a mutable view of `base` that is valid during `'a` and not used otherwise; none comes twice.
+/// The offsets are some of those of the layout of a mutable view of `base` that is valid during
+/// `'a` and not used otherwise; none comes twice.
 pub struct IterMut<'a, T> {
     base: NonNull<T>,
     offsets: Offsets,
@@ -72,7 +73,8 @@ impl<'a, T> Iterator for IterMut<'a, T> {
         let offset = self.offsets.next()?;
         // SAFETY: the offset is one of the view's (mutable view invariant 1).
         let mut place = unsafe { self.base.add(offset) };
-        // SAFETY: mutable view invariants 1 and 2; by its invariant 3, and as no offset comes twice, no two items are the same place.
+        // SAFETY: mutable view invariants 1 and 2; by its invariant 3, and as no offset comes
+        // twice, no two items are the same place.
         Some(unsafe { place.as_mut() })
     }
 

@@ -1,11 +1,15 @@
 //! PyTorch's strided tensors: what a view is.
 //!
-//! A tensor is a header over a shared one-dimensional storage. The header, a [`Layout`], holds shape, strides and offset; transposing, slicing,
-//! expanding and viewing change the header only. This crate never moves an element: what copies or computes lives in `tensor-kernels`.
+//! A tensor is a header over a shared one-dimensional storage. The header, a [`Layout`], holds
+//! shape, strides and offset; transposing, slicing, expanding and viewing change the header only.
+//! This crate never moves an element: what copies or computes lives in `tensor-kernels`.
 //!
-//! * [`Layout`]: every view operation and every question about contiguity, exactly as PyTorch answers it, with signed strides.
-//! * [`Tensor`]: a layout over a [`Storage`] that any number of tensors share, borrowed at run time without locks that wait.
-//! * [`TensorView`] and [`TensorViewMut`]: borrowed views over any slice, for kernels and for buffers of your own.
+//! * [`Layout`]: every view operation and every question about contiguity, exactly as PyTorch
+//!   answers it, with signed strides.
+//! * [`Tensor`]: a layout over a [`Storage`] that any number of tensors share, borrowed at run time
+//!   without locks that wait.
+//! * [`TensorView`] and [`TensorViewMut`]: borrowed views over any slice, for kernels and for
+//!   buffers of your own.
 //! * [`AnyTensor`]: a tensor whose [`DType`] is known at run time only.
 //!
 //! ```
@@ -22,7 +26,8 @@
 //! # Where it differs from PyTorch
 //! * Strides are signed: `flip` and negative steps give views; PyTorch copies or refuses.
 //! * Overlap is answered exactly, with a witness; PyTorch lets through what is hard to tell.
-//! * A mutable view in which two indices meet is refused, so an expanded tensor is read-only in bulk.
+//! * A mutable view in which two indices meet is refused, so an expanded tensor is read-only in
+//!   bulk.
 //! * No autograd, no version counter, no resizing of results.
 //!
 //! # Features

@@ -1,10 +1,13 @@
 //! The view operations, written once for the three types that carry a layout.
 //!
-//! Each method derives a layout by the method of the same name of [`Layout`](crate::Layout), which documents rules and errors, and pairs it with
-//! the same elements. None of these layouts reaches an element that the first one does not: that is what `derive` asks for, and what the property
-//! tests of chains and of extremes compare with arithmetic. `Tensor` and `TensorView` give a new view; `TensorViewMut` turns into it.
+//! Each method derives a layout by the method of the same name of [`Layout`](crate::Layout), which
+//! documents rules and errors, and pairs it with the same elements. None of these layouts reaches
+//! an element that the first one does not: that is what `derive` asks for, and what the property
+//! tests of chains and of extremes compare with arithmetic. `Tensor` and `TensorView` give a new
+//! view; `TensorViewMut` turns into it.
 
-/// `view_methods!(self, &self)` or `view_methods!(self, self)`, in an `impl` that has `layout` and `derive`.
+/// `view_methods!(self, &self)` or `view_methods!(self, self)`, in an `impl` that has `layout` and
+/// `derive`.
 macro_rules! view_methods {
     ($self:ident, $($receiver:tt)+) => {
         /// Sizes, strides and offset.

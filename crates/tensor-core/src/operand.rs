@@ -1,7 +1,9 @@
 //! What an operation reads and what it writes, whoever holds it.
 //!
-//! A computing crate takes an [`Operand`] where a tensor, a view or a single value may stand, and a [`Target`] where a tensor or a mutable view may.
-//! Here they are opened: borrowed at run time if they are tensors. Whether an operand meets the target is decided then, before anything is written.
+//! A computing crate takes an [`Operand`] where a tensor, a view or a single value may stand, and a
+//! [`Target`] where a tensor or a mutable view may. Here they are opened: borrowed at run time if
+//! they are tensors. Whether an operand meets the target is decided then, before anything is
+//! written.
 
 use std::{fmt, marker::PhantomData, ptr::NonNull};
 
@@ -40,7 +42,8 @@ pub enum Target<'a, T> {
     Elements(ElementsMut<'a, T>),
 }
 
-/// A tensor of elements `T`, whatever computes its operators. Who has one has the proof of a tensor's invariants.
+/// A tensor of elements `T`, whatever computes its operators. Who has one has the proof of a
+/// tensor's invariants.
 ///
 /// # Invariants
 /// Those of [`TensorBase`].
@@ -86,7 +89,8 @@ impl<'a, T: Element> Handle<'a, T> {
         self.storage
     }
 
-    /// Where the storage starts: valid for reads of `T` at every offset of the layout, while the storage is borrowed.
+    /// Where the storage starts: valid for reads of `T` at every offset of the layout, while the
+    /// storage is borrowed.
     pub(crate) fn base(&self) -> NonNull<T> {
         self.storage.start().cast()
     }
@@ -166,8 +170,8 @@ impl<'a, T: Element> Operand<'a, T> {
     /// Borrows the elements, beside those that are being written.
     ///
     /// # Errors
-    /// [`Error::Borrowed`]; [`Error::ReadWriteOverlap`], which will say `op` and `operand`, if some of the elements are being written, unless all of
-    /// them are, at the same indices.
+    /// [`Error::Borrowed`]; [`Error::ReadWriteOverlap`], which will say `op` and `operand`, if some
+    /// of the elements are being written, unless all of them are, at the same indices.
     #[inline]
     pub fn open<'b>(
         &'b self,
@@ -219,7 +223,8 @@ fn without_bytes(mut overlap: Overlap) -> Overlap {
     overlap
 }
 
-/// Does each index reach the same place in two layouts of one storage? Strides of dimensions of size 1 do not matter.
+/// Does each index reach the same place in two layouts of one storage? Strides of dimensions of
+/// size 1 do not matter.
 fn same_places(a: &Layout, b: &Layout) -> bool {
     let mut strides = a.shape().iter().zip(a.strides().iter().zip(b.strides()));
     a.shape() == b.shape()
@@ -351,8 +356,9 @@ impl<'a> Written<'a> {
         match relation((tensor.layout, size_of::<T>()), (self.layout, self.width)) {
             Relation::Same => Ok(Opened::Target),
             Relation::Apart => {
-                // SAFETY: a tensor's elements lie in its storage, aligned and initialised. It is the storage that is being written; but the elements
-                // that are, the invariant's, are none of the tensor's, as just found.
+                // SAFETY: a tensor's elements lie in its storage, aligned and initialised. It is
+                // the storage that is being written; but the elements that are, the invariant's,
+                // are none of the tensor's, as just found.
                 let elements = unsafe { Elements::from_raw(tensor.base(), tensor.layout, false) };
                 Ok(Opened::Elements(Reading::Elements(elements)))
             }

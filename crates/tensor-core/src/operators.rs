@@ -1,7 +1,9 @@
-//! `+ - * / % & | ^ << >>`, unary `-` and `!`, and assignments like `+=`, on tensors, views and values; computed elsewhere.
+//! `+ - * / % & | ^ << >>`, unary `-` and `!`, and assignments like `+=`, on tensors, views and
+//! values; computed elsewhere.
 //!
-//! Rust lets operators of a type be defined in the type's own crate only, and this crate does not compute. So a tensor names, in its second type
-//! parameter, what computes for it; the operators here only call it. A view names nothing, so one operand has to be a tensor.
+//! Rust lets operators of a type be defined in the type's own crate only, and this crate does not
+//! compute. So a tensor names, in its second type parameter, what computes for it; the operators
+//! here only call it. A view names nothing, so one operand has to be a tensor.
 //!
 //! ```compile_fail,E0277
 //! use tensor_core::Tensor; // of this crate alone: it has no kernels
@@ -58,7 +60,8 @@ pub trait AssignKernel<Op, T>: Sized {
     /// The result takes the place of the first operand; the other is broadcast.
     ///
     /// # Errors
-    /// Shapes that do not broadcast to the first, a storage that is borrowed, operands that overlap without being the same.
+    /// Shapes that do not broadcast to the first, a storage that is borrowed, operands that overlap
+    /// without being the same.
     fn assign(x: Target<'_, T>, b: Operand<'_, T>) -> Result<()>;
 }
 

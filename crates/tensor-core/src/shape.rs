@@ -1,6 +1,7 @@
 //! Sizes and dimension numbers: the arithmetic that every layout operation starts with.
 //!
-//! Sizes come in as a user writes them (−1 to infer, negative dimensions from the end) and leave checked.
+//! Sizes come in as a user writes them (−1 to infer, negative dimensions from the end) and leave
+//! checked.
 
 use smallvec::SmallVec;
 
@@ -11,8 +12,8 @@ pub type DimVec<T> = SmallVec<[T; 8]>;
 
 /// The number of elements of a shape, 0 if a size is 0.
 ///
-/// The product of the sizes that are *not* zero must fit too, as in NumPy: a shape like `[0, 1 << 62, 4]` is refused rather than valid until
-/// someone slices it.
+/// The product of the sizes that are *not* zero must fit too, as in NumPy: a shape like `[0, 1 <<
+/// 62, 4]` is refused rather than valid until someone slices it.
 pub(crate) fn checked_numel(shape: &[usize]) -> Result<usize> {
     let product = shape
         .iter()
@@ -108,7 +109,8 @@ fn inferred_position(sizes: &[isize]) -> Result<Option<usize>> {
 /// ```
 ///
 /// # Errors
-/// [`Error::BroadcastShapes`] names the shape and dimension that do not fit; the number of elements of the result must be addressable.
+/// [`Error::BroadcastShapes`] names the shape and dimension that do not fit; the number of elements
+/// of the result must be addressable.
 pub fn broadcast_shapes(shapes: &[&[usize]]) -> Result<DimVec<usize>> {
     let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     let mut common: DimVec<usize> = SmallVec::from_elem(1, rank);

@@ -1,9 +1,11 @@
 //! The one-dimensional memory that tensors share, and who may touch it when.
 //!
-//! A [`Storage`] is a reference-counted buffer. Any number of tensors hold it; whoever wants its elements borrows it at run time, many readers or
-//! one writer, across threads. A conflict is an error, so nothing waits and nothing races.
+//! A [`Storage`] is a reference-counted buffer. Any number of tensors hold it; whoever wants its
+//! elements borrows it at run time, many readers or one writer, across threads. A conflict is an
+//! error, so nothing waits and nothing races.
 //!
-//! Memory comes from the global allocator, aligned to a cache line. A vector's allocation is adopted as it is.
+//! Memory comes from the global allocator, aligned to a cache line. A vector's allocation is
+//! adopted as it is.
 
 use std::{mem::MaybeUninit, ptr::NonNull, sync::Arc};
 
@@ -14,12 +16,14 @@ use crate::{
     element::assert_occupies_memory,
 };
 
-/// Fresh buffers start at a multiple of this many bytes: a cache line, and the widest vector register.
+/// Fresh buffers start at a multiple of this many bytes: a cache line, and the widest vector
+/// register.
 pub const ALIGNMENT: usize = 64;
 
 /// A shared buffer (PyTorch: `untyped_storage()`).
 ///
-/// Cloning shares it. Two tensors are views of the same data exactly if their storages are [the same](Storage::same).
+/// Cloning shares it. Two tensors are views of the same data exactly if their storages are [the
+/// same](Storage::same).
 #[derive(Clone)]
 pub struct Storage {
     shared: Arc<Shared>,
@@ -83,7 +87,8 @@ impl Storage {
     }
 }
 
-/// A fresh dense tensor whose elements are still to be written: memory is touched once, by whoever fills it.
+/// A fresh dense tensor whose elements are still to be written: memory is touched once, by whoever
+/// fills it.
 ///
 /// ```
 /// use tensor_core::{Layout, Tensor, Uninit};
@@ -99,7 +104,8 @@ impl Storage {
 /// ```
 ///
 /// # Invariant
-/// The layout is dense from offset 0, and the buffer is aligned for `T` and as large as the layout's elements.
+/// The layout is dense from offset 0, and the buffer is aligned for `T` and as large as the
+/// layout's elements.
 pub struct Uninit<T> {
     buffer: Buffer,
     layout: Layout,
@@ -110,7 +116,8 @@ impl<T: Element> Uninit<T> {
     /// Memory for a dense layout.
     ///
     /// # Errors
-    /// More bytes than `isize::MAX`, no memory, or a layout that is not dense from offset 0 (gaps would stay unwritten).
+    /// More bytes than `isize::MAX`, no memory, or a layout that is not dense from offset 0 (gaps
+    /// would stay unwritten).
     pub fn new(layout: Layout) -> Result<Self> {
         const { assert_occupies_memory::<T>() };
         if !layout.is_dense() || layout.offset() != 0 {
@@ -130,8 +137,8 @@ impl<T: Element> Uninit<T> {
     /// Where to write, without a layout of its own.
     pub fn as_elements_mut(&mut self) -> ElementsMut<'_, MaybeUninit<T>> {
         let start = self.buffer.start().cast();
-        // SAFETY: buffer invariant 1: the layout's elements fill the buffer, each place once; to be uninitialised is a value of theirs; `&mut self`
-        // makes the access exclusive.
+        // SAFETY: buffer invariant 1: the layout's elements fill the buffer, each place once; to be
+        // uninitialised is a value of theirs; `&mut self` makes the access exclusive.
         unsafe { ElementsMut::from_raw(start, &self.layout) }
     }
 

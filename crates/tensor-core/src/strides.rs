@@ -47,7 +47,8 @@ fn packed_strides(
     strides
 }
 
-/// Row-major strides: 1 for the last dimension, then the product of the sizes behind, where a size of 0 counts as 1.
+/// Row-major strides: 1 for the last dimension, then the product of the sizes behind, where a size
+/// of 0 counts as 1.
 ///
 /// ```
 /// # use tensor_core::contiguous_strides;
@@ -58,7 +59,8 @@ pub fn contiguous_strides(shape: &[usize]) -> DimVec<isize> {
     packed_strides(shape, (0..shape.len()).rev(), |size| size.max(1))
 }
 
-/// Column-major strides: 1 for the first dimension, then the product of the sizes before (NumPy: `order='F'`).
+/// Column-major strides: 1 for the first dimension, then the product of the sizes before (NumPy:
+/// `order='F'`).
 pub fn fortran_strides(shape: &[usize]) -> DimVec<isize> {
     packed_strides(shape, 0..shape.len(), |size| size.max(1))
 }

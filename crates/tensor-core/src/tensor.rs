@@ -9,13 +9,15 @@ use crate::{
     view::describe,
 };
 
-/// A [`TensorBase`] of this crate alone: every view, no operators. `tensor-kernels` exports a `Tensor<T>` that computes.
+/// A [`TensorBase`] of this crate alone: every view, no operators. `tensor-kernels` exports a
+/// `Tensor<T>` that computes.
 pub type Tensor<T> = TensorBase<T, Bare>;
 
 /// A tensor: sizes, strides and an offset over a storage that other tensors may share.
 ///
-/// Cloning shares the storage and so does every view operation; a write through one handle is seen through all. To touch elements in bulk,
-/// borrow the storage with [`read`](Self::read) or [`write`](Self::write).
+/// Cloning shares the storage and so does every view operation; a write through one handle is seen
+/// through all. To touch elements in bulk, borrow the storage with [`read`](Self::read) or
+/// [`write`](Self::write).
 ///
 /// ```
 /// use tensor_core::Tensor;
@@ -29,13 +31,15 @@ pub type Tensor<T> = TensorBase<T, Bare>;
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
 ///
-/// The second parameter names what computes the tensor's operators, as a vector's second names its allocator; the aliases
-/// named `Tensor` fill it in.
+/// The second parameter names what computes the tensor's operators, as a vector's second names its
+/// allocator; the aliases named `Tensor` fill it in.
 ///
 /// # Invariants
-/// 1. The storage is aligned for `T`, and all of it holds initialised elements `T`, from its start on; so it does for every tensor that shares it.
+/// 1. The storage is aligned for `T`, and all of it holds initialised elements `T`, from its start
+///    on; so it does for every tensor that shares it.
 /// 2. Every element of the layout lies in the storage.
-/// 3. It is invariant in `T`: one tensor writes what another one reads, so neither may see the elements as a supertype or subtype.
+/// 3. It is invariant in `T`: one tensor writes what another one reads, so neither may see the
+///    elements as a supertype or subtype.
 pub struct TensorBase<T, K> {
     storage: Storage,
     layout: Layout,
@@ -94,7 +98,8 @@ impl<T: Element, K> TensorBase<T, K> {
         unsafe { self.derive(layout) }
     }
 
-    /// The same storage under sizes and non-negative strides (PyTorch: `as_strided`). The offset defaults to this tensor's.
+    /// The same storage under sizes and non-negative strides (PyTorch: `as_strided`). The offset
+    /// defaults to this tensor's.
     ///
     /// # Errors
     /// Negative strides, lengths that differ, a reach beyond the storage.
@@ -125,7 +130,8 @@ impl<T: Element, K> TensorBase<T, K> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ViewDType`] where the layout does not allow another width, [`Error::Misaligned`] for adopted memory that does not suit the new type.
+    /// [`Error::ViewDType`] where the layout does not allow another width, [`Error::Misaligned`]
+    /// for adopted memory that does not suit the new type.
     pub fn view_dtype<U: Element + bytemuck::Pod>(&self) -> Result<TensorBase<U, K>>
     where
         T: bytemuck::Pod,
@@ -135,8 +141,9 @@ impl<T: Element, K> TensorBase<T, K> {
         if !address.is_multiple_of(align_of::<U>()) {
             return Err(Error::Misaligned { address, align: align_of::<U>() });
         }
-        // SAFETY: all of the storage holds initialised elements `T`, so bytes, of which any make a `U`, as both are `Pod`; it is aligned for `U` as
-        // just checked. The layout covers the bytes that this one does.
+        // SAFETY: all of the storage holds initialised elements `T`, so bytes, of which any make a
+        // `U`, as both are `Pod`; it is aligned for `U` as just checked. The layout covers the
+        // bytes that this one does.
         Ok(unsafe { TensorBase::from_storage(self.storage.clone(), layout) })
     }
 
@@ -154,7 +161,8 @@ impl<T: Element, K> TensorBase<T, K> {
     /// An index of another length than the rank or beyond a size; a storage that is borrowed.
     pub fn set(&self, index: &[usize], value: T) -> Result<()> {
         let offset = self.layout.offset_of(index)?;
-        // One element cannot overlap itself, so any tensor may be written this way, an expanded one too.
+        // One element cannot overlap itself, so any tensor may be written this way, an expanded one
+        // too.
         let layout = Layout::new(&[], &[], offset)?;
         // SAFETY: the offset is one of this tensor's (invariant 2).
         let single = unsafe { self.derive(layout) }?;

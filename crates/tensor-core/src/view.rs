@@ -1,7 +1,9 @@
 //! Borrowed views: a pointer paired with a layout, and the proof that the pair is sound.
 //!
-//! This, and `elements` beside it, is where a pointer meets a layout. Constructors check that every element lies in the buffer, and for mutable views that no
-//! two indices share one; everything derived keeps that. Kernels take these types, and so does a user who brings buffers of their own.
+//! This, and `elements` beside it, is where a pointer meets a layout. Constructors check that every
+//! element lies in the buffer, and for mutable views that no two indices share one; everything
+//! derived keeps that. Kernels take these types, and so does a user who brings buffers of their
+//! own.
 
 use std::{fmt, marker::PhantomData, ops, ptr::NonNull};
 
@@ -14,7 +16,8 @@ use crate::{
 /// A read-only view of elements that lie at the offsets of a layout.
 ///
 /// # Invariants
-/// 1. For every offset of the layout, `base + offset` is valid for reads of an initialised `T` during `'a`.
+/// 1. For every offset of the layout, `base + offset` is valid for reads of an initialised `T`
+///    during `'a`.
 /// 2. Nobody writes those elements during `'a`.
 /// 3. If `solid`, the same holds for every byte between the lowest and the highest element.
 ///
@@ -37,11 +40,13 @@ pub struct TensorView<'a, T> {
 /// A view through which elements can be written; no two of its indices share one.
 ///
 /// # Invariants
-/// 1. For every offset of the layout, `base + offset` is valid for reads and writes of an initialised `T` during `'a`.
+/// 1. For every offset of the layout, `base + offset` is valid for reads and writes of an
+///    initialised `T` during `'a`.
 /// 2. Nobody else reads or writes those elements during `'a`.
 /// 3. Different indices have different offsets.
 ///
-/// Transforms consume the view; [`reborrow`](Self::reborrow) first to keep it. While it lives nobody else touches the buffer:
+/// Transforms consume the view; [`reborrow`](Self::reborrow) first to keep it. While it lives
+/// nobody else touches the buffer:
 ///
 /// ```compile_fail,E0506
 /// use tensor_core::{Layout, TensorViewMut};
@@ -104,8 +109,8 @@ impl<'a, T: Copy> TensorView<'a, T> {
         self.base.as_ptr()
     }
 
-    /// May the gaps between the elements be read too? Yes for views of a slice or of a whole storage; no for a view of a part of which the
-    /// rest may be written at the same time.
+    /// May the gaps between the elements be read too? Yes for views of a slice or of a whole
+    /// storage; no for a view of a part of which the rest may be written at the same time.
     #[inline]
     pub fn is_solid(&self) -> bool {
         self.solid
@@ -121,7 +126,8 @@ impl<'a, T: Copy> TensorView<'a, T> {
         }
         // SAFETY: the offset is one of the layout's (invariant 1).
         let start = unsafe { self.base.add(self.layout.offset()) };
-        // SAFETY: a contiguous layout's offsets are the `numel` from its offset on (invariants 1 and 2).
+        // SAFETY: a contiguous layout's offsets are the `numel` from its offset on (invariants 1
+        // and 2).
         Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), self.numel()) })
     }
 
@@ -145,7 +151,8 @@ impl<'a, T: Copy> TensorView<'a, T> {
     /// The elements in logical order, as a vector.
     ///
     /// # Panics
-    /// If there is no memory, as may be for an expanded view; [`try_to_vec`](Self::try_to_vec) returns an error.
+    /// If there is no memory, as may be for an expanded view; [`try_to_vec`](Self::try_to_vec)
+    /// returns an error.
     #[track_caller]
     pub fn to_vec(&self) -> Vec<T> {
         self.try_to_vec().unwrap_or_else(|refused| panic!("{refused}"))
@@ -182,7 +189,8 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
     /// A mutable view of a slice, without copying.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`] if the layout reaches beyond the slice, [`Error::WriteOverlap`] if two of its indices share an element.
+    /// [`Error::OutOfBounds`] if the layout reaches beyond the slice, [`Error::WriteOverlap`] if
+    /// two of its indices share an element.
     pub fn new(elements: &'a mut [T], layout: Layout) -> Result<Self> {
         layout.check_within(elements.len(), size_of::<T>())?;
         check_injective(&layout)?;
@@ -210,7 +218,8 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
         self.base
     }
 
-    /// A pointer to the place of offset 0. Only the offsets of the layout may be accessed through it.
+    /// A pointer to the place of offset 0. Only the offsets of the layout may be accessed through
+    /// it.
     #[inline]
     pub fn base_mut_ptr(&mut self) -> *mut T {
         self.base.as_ptr()
@@ -236,7 +245,8 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
         }
         // SAFETY: the offset is one of the layout's (invariant 1).
         let start = unsafe { self.base.add(self.layout.offset()) };
-        // SAFETY: a contiguous layout's offsets are the `numel` from its offset on (invariants 1 and 2).
+        // SAFETY: a contiguous layout's offsets are the `numel` from its offset on (invariants 1
+        // and 2).
         Some(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.numel()) })
     }
 
@@ -265,7 +275,8 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
         IterMut::of(self)
     }
 
-    /// Cuts the view in two along a dimension: the first `at` indices, and the rest. Both can be written at the same time.
+    /// Cuts the view in two along a dimension: the first `at` indices, and the rest. Both can be
+    /// written at the same time.
     ///
     /// ```
     /// use tensor_core::{Layout, TensorViewMut};
@@ -286,8 +297,9 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
         let rest = self.shape()[axis].saturating_sub(at);
         let first = self.layout.narrow(dim, 0, at)?;
         let second = self.layout.narrow(dim, at as isize, rest)?;
-        // Both parts reach only elements of the view. The indices of the one are not those of the other, so neither are their elements
-        // (invariant 3), and nobody else reaches them (invariant 2).
+        // Both parts reach only elements of the view. The indices of the one are not those of the
+        // other, so neither are their elements (invariant 3), and nobody else reaches them
+        // (invariant 2).
         let part = |layout| Self { base: self.base, layout, life: PhantomData };
         Ok((part(first), part(second)))
     }
@@ -317,7 +329,8 @@ impl<T: Copy, const R: usize> ops::Index<[usize; R]> for TensorView<'_, T> {
     type Output = T;
 
     /// # Panics
-    /// As a slice does, when the index is not in the view; [`get`](TensorView::get) returns an error.
+    /// As a slice does, when the index is not in the view; [`get`](TensorView::get) returns an
+    /// error.
     #[track_caller]
     fn index(&self, index: [usize; R]) -> &T {
         let offset = self.layout.offset_of(&index).unwrap_or_else(|refused| panic!("{refused}"));

@@ -1,4 +1,5 @@
-//! Strided tensors at the speed of memory: copies from any strides to any strides, elementwise operations, and reductions.
+//! Strided tensors at the speed of memory: copies from any strides to any strides, elementwise
+//! operations, and reductions.
 //!
 //! This crate re-exports `tensor-core`: depend on this one alone.
 //!
@@ -16,17 +17,21 @@
 //! ```
 //!
 //! # How bytes move
-//! `api -> nest -> plan -> partition -> run -> kernel`. Layouts become loops in normal form ([`Loop`]); the first strategy of a table that fits
-//! makes a [`CopyPlan`] of them, plain data that prints itself; the plan is cut for threads; each piece chooses its instructions once and walks its
-//! loops; kernels move registers. Nothing below the api can fail, and nothing above `run` is unsafe.
+//! `api -> nest -> plan -> partition -> run -> kernel`. Layouts become loops in normal form
+//! ([`Loop`]); the first strategy of a table that fits makes a [`CopyPlan`] of them, plain data
+//! that prints itself; the plan is cut for threads; each piece chooses its instructions once and
+//! walks its loops; kernels move registers. Nothing below the api can fail, and nothing above `run`
+//! is unsafe.
 //!
 //! # The same results
-//! No result depends on the number of threads. Copies, conversions, arithmetic and reductions are the same to the bit at every [`SimdLevel`], but for
-//! the bits of a NaN. Elementary functions may differ in the last place between [`SimdLevel::Scalar`] and the others, and stay within the bounds that
-//! [`math`] states.
+//! No result depends on the number of threads. Copies, conversions, arithmetic and reductions are
+//! the same to the bit at every [`SimdLevel`], but for the bits of a NaN. Elementary functions may
+//! differ in the last place between [`SimdLevel::Scalar`] and the others, and stay within the
+//! bounds that [`math`] states.
 //!
 //! # Features
-//! `rayon` (threads), `half` (f16 and bf16), `complex` (complex 32 and 64): all on by default. Without `rayon` everything runs on the calling thread.
+//! `rayon` (threads), `half` (f16 and bf16), `complex` (complex 32 and 64): all on by default.
+//! Without `rayon` everything runs on the calling thread.
 
 mod api;
 #[cfg(doctest)]

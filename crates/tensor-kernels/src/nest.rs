@@ -1,14 +1,16 @@
 //! Loops in normal form: what remains of layouts once it no longer matters how a user wrote them.
 //!
-//! Every operation walks its operands in step. A [`Loop`] is one such walk: a length, and a stride for each operand. A [`Nest`] is a list of
-//! loops that visits every element once, brought into a form in which equal work looks equal:
+//! Every operation walks its operands in step. A [`Loop`] is one such walk: a length, and a stride
+//! for each operand. A [`Nest`] is a list of loops that visits every element once, brought into a
+//! form in which equal work looks equal:
 //!
 //! 1. no loop has length 1 (or, if there is nothing to do, the only loop has length 0),
 //! 2. the destination, operand 0, is walked forwards,
 //! 3. loops are ordered by the destination's stride, the largest outermost,
 //! 4. no two neighbours could be one loop.
 //!
-//! A permuted tensor and its contiguous copy, a flipped pair, a batch of images that lie end to end: all become the one or two loops they are.
+//! A permuted tensor and its contiguous copy, a flipped pair, a batch of images that lie end to
+//! end: all become the one or two loops they are.
 
 use smallvec::SmallVec;
 use tensor_core::{Error, Layout, Result};
@@ -54,7 +56,8 @@ impl<const N: usize> Nest<N> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::OutputShape`](crate::Error::OutputShape) if an operand has another shape than the destination.
+    /// [`Error::OutputShape`](crate::Error::OutputShape) if an operand has another shape than the
+    /// destination.
     pub fn of(layouts: [&Layout; N]) -> Result<Self> {
         const { assert!(N > 0, "a nest has a destination") };
         for layout in &layouts {
@@ -93,7 +96,8 @@ pub(crate) fn check_shapes(from: &Layout, to: &Layout) -> Result<()> {
     Err(Error::OutputShape { op: "copy", got, expected })
 }
 
-/// A nest on the stack, while a plan is made of it: small copies are planned in less time than a move of a larger structure takes.
+/// A nest on the stack, while a plan is made of it: small copies are planned in less time than a
+/// move of a larger structure takes.
 pub(crate) struct Draft<'a, const N: usize> {
     /// Room for all loops and one more.
     room: &'a mut [Loop<N>],
@@ -187,7 +191,8 @@ impl<'a, const N: usize> Draft<'a, N> {
         }
     }
 
-    /// Adds a loop where its stride belongs, point 3. Is that behind all others? Then it becomes one with the last if it can.
+    /// Adds a loop where its stride belongs, point 3. Is that behind all others? Then it becomes
+    /// one with the last if it can.
     #[inline(always)]
     fn enclose(&mut self, l: Loop<N>) -> bool {
         let Some(last) = self.len.checked_sub(1) else {
@@ -227,7 +232,8 @@ fn continues<const N: usize>(outer: &Loop<N>, inner: &Loop<N>) -> bool {
     (0..N).all(|k| outer.strides[k] == inner.strides[k].wrapping_mul(inner.len as isize))
 }
 
-/// Point 4: a loop becomes part of the one inside if every operand goes on where that one ends. How many are left?
+/// Point 4: a loop becomes part of the one inside if every operand goes on where that one ends. How
+/// many are left?
 fn fuse<const N: usize>(loops: &mut [Loop<N>]) -> usize {
     let mut kept = 0;
     for at in 1..loops.len() {

@@ -1,7 +1,7 @@
 //! The fixed sizes of the order in which a reduction combines elements.
 //!
-//! Plans cut loops by them and kernels combine by them, so they belong to neither. They change results in the last bits:
-//! no machine, SIMD level or number of threads does.
+//! Plans cut loops by them and kernels combine by them, so they belong to neither. They change
+//! results in the last bits: no machine, SIMD level or number of threads does.
 
 /// Partial results of a row that is reduced: 4 registers of f32, 8 of f64.
 pub(crate) const WIDE: usize = 64;

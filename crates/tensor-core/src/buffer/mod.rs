@@ -1,11 +1,14 @@
-//! Memory for elements: allocated fallibly, aligned to cache lines, on huge pages where it is large.
+//! Memory for elements: allocated fallibly, aligned to cache lines, on huge pages where it is
+//! large.
 //!
-//! A fresh buffer of many megabytes costs more in page faults than in writing it: the kernel maps and clears it 4 KiB at a time. Asking for huge
-//! pages (`madvise`, Linux) makes that 2 MiB at a time; it is advice, so where it is not heeded nothing else changes. And large buffers that are
+//! A fresh buffer of many megabytes costs more in page faults than in writing it: the kernel maps
+//! and clears it 4 KiB at a time. Asking for huge pages (`madvise`, Linux) makes that 2 MiB at a
+//! time; it is advice, so where it is not heeded nothing else changes. And large buffers that are
 //! dropped are kept for the next result: see `spare`.
 //!
-//! Alignment is made by starting late in a slightly larger allocation, not by asking the allocator: for more than its natural alignment the standard
-//! allocator zeroes by hand, and would touch every page of memory that the kernel hands out zeroed.
+//! Alignment is made by starting late in a slightly larger allocation, not by asking the allocator:
+//! for more than its natural alignment the standard allocator zeroes by hand, and would touch every
+//! page of memory that the kernel hands out zeroed.
 
 mod spare;
 
@@ -22,14 +25,16 @@ use crate::{Element, Error, Result};
 /// What the allocator gives without detours.
 const NATURAL: usize = 16;
 
-/// The size of a huge page, and from where on a buffer is put on huge pages: below four of them the ends that do not fill one weigh too much.
+/// The size of a huge page, and from where on a buffer is put on huge pages: below four of them the
+/// ends that do not fill one weigh too much.
 const HUGE_PAGE: usize = 2 << 20;
 const HUGE_FROM: usize = 4 * HUGE_PAGE;
 
 /// An allocation.
 ///
 /// # Invariants
-/// 1. `start` is valid for reads and writes of `bytes` bytes until the buffer is dropped, and nobody else frees or moves it.
+/// 1. `start` is valid for reads and writes of `bytes` bytes until the buffer is dropped, and
+///    nobody else frees or moves it.
 /// 2. If `alloc.size() > 0`, `origin` came from the global allocator with layout `alloc`.
 pub(crate) struct Buffer {
     start: NonNull<u8>,
@@ -38,7 +43,8 @@ pub(crate) struct Buffer {
     alloc: AllocLayout,
 }
 
-// SAFETY: a buffer owns plain bytes (elements are `Send + Sync`); access to them is ruled by the borrow flag beside it.
+// SAFETY: a buffer owns plain bytes (elements are `Send + Sync`); access to them is ruled by the
+// borrow flag beside it.
 unsafe impl Send for Buffer {}
 // SAFETY: as for `Send`; a shared buffer gives out nothing but its address and size.
 unsafe impl Sync for Buffer {}
@@ -76,7 +82,8 @@ impl Buffer {
         let alloc = AllocLayout::from_size_align(size, NATURAL).map_err(|_| out_of_memory())?;
         let again = || if spare::release() { source(alloc) } else { None };
         let (origin, alloc) = source(alloc).or_else(again).ok_or_else(out_of_memory)?;
-        // SAFETY: the distance to the next multiple of `align` is below `align`, and the allocation is `align` larger than the buffer, or more.
+        // SAFETY: the distance to the next multiple of `align` is below `align`, and the allocation
+        // is `align` larger than the buffer, or more.
         let start = unsafe { origin.add(origin.align_offset(align)) };
         if bytes >= HUGE_FROM {
             // SAFETY: the range lies in the allocation.

@@ -1,11 +1,13 @@
 //! Memory of large results that is kept for the next one.
 //!
-//! A large allocation comes from the operating system as pages that are mapped and cleared one by one as they are written first, and goes back to it.
-//! For a result of 64 MiB that takes as long as to copy it. So large buffers are kept when they are dropped, up to a limit, and given to the next
-//! result that fits. What is kept is marked as free: the system takes it when it runs short of memory, without asking.
+//! A large allocation comes from the operating system as pages that are mapped and cleared one by
+//! one as they are written first, and goes back to it. For a result of 64 MiB that takes as long as
+//! to copy it. So large buffers are kept when they are dropped, up to a limit, and given to the
+//! next result that fits. What is kept is marked as free: the system takes it when it runs short of
+//! memory, without asking.
 //!
-//! Measured on a contiguous copy of 64 MiB into fresh memory: 2.2 GB/s on huge pages that the system has to clear, 4.4 GB/s in a kept buffer, where
-//! `Vec::clone` reaches 1.3 to 2.
+//! Measured on a contiguous copy of 64 MiB into fresh memory: 2.2 GB/s on huge pages that the
+//! system has to clear, 4.4 GB/s in a kept buffer, where `Vec::clone` reaches 1.3 to 2.
 
 use std::{
     alloc::{self, Layout as AllocLayout},
@@ -19,7 +21,8 @@ use smallvec::{SmallVec, smallvec};
 /// Bytes that are kept unless [`keep_spare_memory`] says otherwise.
 const LIMIT: usize = if CAN_MARK { 1 << 30 } else { 0 };
 
-/// Blocks that are kept at most; more would make the search for one slower, and one that fits is found among the last few or not at all.
+/// Blocks that are kept at most; more would make the search for one slower, and one that fits is
+/// found among the last few or not at all.
 const BLOCKS: usize = 8;
 
 /// Only where memory can be marked as free is it honest to keep it.
@@ -78,8 +81,9 @@ pub fn spare_memory() -> usize {
     spare().bytes
 }
 
-/// Keeps at most so many bytes of large buffers for results to come; 0 keeps none. Unless told otherwise it is 1 GiB on Linux, where the system takes
-/// kept memory back when it runs short of it, and nothing elsewhere.
+/// Keeps at most so many bytes of large buffers for results to come; 0 keeps none. Unless told
+/// otherwise it is 1 GiB on Linux, where the system takes kept memory back when it runs short of
+/// it, and nothing elsewhere.
 pub fn keep_spare_memory(limit: usize) {
     let evicted = spare().set_limit(limit);
     drop(evicted);

@@ -1,4 +1,5 @@
-//! How complex numbers are printed: real and imaginary parts are two columns, each with its own notation and width.
+//! How complex numbers are printed: real and imaginary parts are two columns, each with its own
+//! notation and width.
 
 use num_complex::Complex;
 

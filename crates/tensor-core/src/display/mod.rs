@@ -1,13 +1,18 @@
-//! Tensors as text, character for character what PyTorch's `str(tensor)` gives under its default print options.
+//! Tensors as text, character for character what PyTorch's `str(tensor)` gives under its default
+//! print options.
 //!
 //! In come a shape and a way to read one element, out goes text, in three steps:
 //!
-//! 1. [`walk`] says which elements are printed: all of them, or the edge items of every dimension of a large tensor. Nothing else is read.
-//! 2. [`Column::fit`] looks at those elements together and settles the notation and the width that they share.
-//! 3. [`page`] sets the cells between brackets, breaks lines and appends the shape and dtype where the elements do not show them.
+//! 1. [`walk`] says which elements are printed: all of them, or the edge items of every dimension
+//!    of a large tensor. Nothing else is read.
+//! 2. [`Column::fit`] looks at those elements together and settles the notation and the width that
+//!    they share.
+//! 3. [`page`] sets the cells between brackets, breaks lines and appends the shape and dtype where
+//!    the elements do not show them.
 //!
-//! Only the dimensions longer than six are cut. PyTorch prints a large tensor of many short dimensions in full, however long that takes and however
-//! long the text grows; here the text ends after [`cell_limit`] elements, with dots and a note of how many there are.
+//! Only the dimensions longer than six are cut. PyTorch prints a large tensor of many short
+//! dimensions in full, however long that takes and however long the text grows; here the text ends
+//! after [`cell_limit`] elements, with dots and a note of how many there are.
 
 #[cfg(feature = "complex")]
 mod complex;
@@ -33,8 +38,9 @@ const EDGE_ITEMS: usize = 3;
 /// The length that lines are broken at (PyTorch: `linewidth`).
 const LINE_WIDTH: usize = 80;
 
-/// The number of elements after which the text ends: 65,536 up to rank 16. The product of elements and rank stays the same above, because an
-/// element can stand between as many brackets, and behind as many spaces, as there are dimensions.
+/// The number of elements after which the text ends: 65,536 up to rank 16. The product of elements
+/// and rank stays the same above, because an element can stand between as many brackets, and behind
+/// as many spaces, as there are dimensions.
 fn cell_limit(ndim: usize) -> usize {
     ((1 << 20) / ndim.max(16)).max(1)
 }
@@ -78,8 +84,9 @@ show! {
 
 /// Writes a tensor as PyTorch's `str(tensor)`.
 ///
-/// The shape is a layout's: its number of elements fits a `usize`. `at` gives the element at a logical index; it is asked once for each
-/// element that is printed and for no other, so a view of any size can be printed.
+/// The shape is a layout's: its number of elements fits a `usize`. `at` gives the element at a
+/// logical index; it is asked once for each element that is printed and for no other, so a view of
+/// any size can be printed.
 pub(crate) fn write_tensor<T: Scalar>(
     out: &mut dyn fmt::Write,
     shape: &[usize],

@@ -2,7 +2,8 @@
 
 use super::{Column, PRECISION};
 
-/// Integers and truth values: the text of a value does not depend on the others, only its width does.
+/// Integers and truth values: the text of a value does not depend on the others, only its width
+/// does.
 pub struct Words {
     width: usize,
 }
@@ -62,7 +63,8 @@ enum Notation {
 }
 
 impl<T: Into<f64>> Column<T> for Decimals {
-    /// Zeros and non-finite values have no say, not even in the width: next to `1.` an infinity sticks out.
+    /// Zeros and non-finite values have no say, not even in the width: next to `1.` an infinity
+    /// sticks out.
     fn fit(shown: impl Iterator<Item = T> + Clone) -> Self {
         let counted = shown.map(T::into).filter(|value| value.is_finite() && *value != 0.0);
         let notation = Notation::choose(counted.clone());

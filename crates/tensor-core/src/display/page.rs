@@ -38,10 +38,12 @@ impl<'a> Page<'a> {
         self.repeat(" ", indent)
     }
 
-    /// Appends the suffixes, each on a new line if it would not fit on the last one, and the closing parenthesis.
+    /// Appends the suffixes, each on a new line if it would not fit on the last one, and the
+    /// closing parenthesis.
     pub(super) fn finish(&mut self, suffixes: impl Iterator<Item = String>) -> fmt::Result {
         for suffix in suffixes {
-            // Of the four, two are for the comma and the space; PyTorch counts two more than it writes.
+            // Of the four, two are for the comma and the space; PyTorch counts two more than it
+            // writes.
             if self.line + 4 + suffix.len() > LINE_WIDTH {
                 self.break_line(1, PREFIX.len())?;
             } else {
@@ -102,7 +104,8 @@ impl<'p, 'a> Frame<'p, 'a> {
         self.page.write_str(if self.inner_dims(dim) == 0 { " ..." } else { "..." })
     }
 
-    /// Writes what stands before an item of a dimension: the elements of a row fill lines, blocks are parted by one newline a dimension.
+    /// Writes what stands before an item of a dimension: the elements of a row fill lines, blocks
+    /// are parted by one newline a dimension.
     fn write_separator(&mut self, dim: usize, item: usize) -> fmt::Result {
         let inner = self.inner_dims(dim);
         if inner == 0 && !item.is_multiple_of(self.cells_per_line) {

@@ -7,7 +7,8 @@ use crate::DimVec;
 
 /// A position among the printed elements of a tensor that has any; begins at the first.
 ///
-/// An odometer rather than a recursion: a tensor may have more dimensions than the call stack has room for.
+/// An odometer rather than a recursion: a tensor may have more dimensions than the call stack has
+/// room for.
 pub(super) struct Walk<'a> {
     shape: &'a [usize],
     summarise: bool,

@@ -1,7 +1,8 @@
 //! What a view is: sizes, strides and an offset, and nothing else.
 //!
-//! A [`Layout`] says where each element of a tensor lies in a one-dimensional storage. Every zero-copy operation is a function from a layout to
-//! a layout; the files of this module group them by what they do:
+//! A [`Layout`] says where each element of a tensor lies in a one-dimensional storage. Every
+//! zero-copy operation is a function from a layout to a layout; the files of this module group them
+//! by what they do:
 //!
 //! | file | operations |
 //! |---|---|
@@ -37,19 +38,23 @@ use crate::{
 };
 use query::Flags;
 
-/// Sizes, strides and offset of a view, in elements (PyTorch: a tensor's `size()`, `stride()` and `storage_offset()`).
+/// Sizes, strides and offset of a view, in elements (PyTorch: a tensor's `size()`, `stride()` and
+/// `storage_offset()`).
 ///
-/// The element with index `(i0, i1, …)` lies at `offset + i0·stride0 + i1·stride1 + …`. Strides are signed: a flipped dimension has a
-/// negative one. A layout is never changed, only derived from; each derivation is checked.
+/// The element with index `(i0, i1, …)` lies at `offset + i0·stride0 + i1·stride1 + …`. Strides are
+/// signed: a flipped dimension has a negative one. A layout is never changed, only derived from;
+/// each derivation is checked.
 ///
 /// # Invariants
 /// 1. `shape` and `strides` have one entry a dimension.
 /// 2. The product of the sizes that are not 0 is at most `isize::MAX`; so is the offset.
-/// 3. If there are elements, every one lies between 0 and `isize::MAX`, and no sum on the way there overflows.
+/// 3. If there are elements, every one lies between 0 and `isize::MAX`, and no sum on the way there
+///    overflows.
 /// 4. No stride is `isize::MIN`, so every stride can be negated.
 /// 5. `numel` and `flags` are those of the shape and strides.
 ///
-/// Strides of dimensions of size 1, and all strides of a layout without elements, may be anything else.
+/// Strides of dimensions of size 1, and all strides of a layout without elements, may be anything
+/// else.
 ///
 /// ```
 /// use tensor_core::Layout;
@@ -83,7 +88,8 @@ impl Layout {
     /// A layout of any sizes, strides and offset.
     ///
     /// # Errors
-    /// Shape and strides of different lengths, sizes or offsets too large to address, elements below the start of the storage.
+    /// Shape and strides of different lengths, sizes or offsets too large to address, elements
+    /// below the start of the storage.
     pub fn new(shape: &[usize], strides: &[isize], offset: usize) -> Result<Self> {
         Self::checked(DimVec::from_slice(shape), DimVec::from_slice(strides), offset)
     }
@@ -109,7 +115,8 @@ impl Layout {
     /// A dense layout in a memory format.
     ///
     /// # Errors
-    /// More elements than `isize::MAX`, a shape whose rank is not the format's, and [`MemoryFormat::Preserve`], which needs a layout to preserve.
+    /// More elements than `isize::MAX`, a shape whose rank is not the format's, and
+    /// [`MemoryFormat::Preserve`], which needs a layout to preserve.
     pub fn with_format(shape: &[usize], format: MemoryFormat) -> Result<Self> {
         checked_numel(shape)?;
         Self::checked(DimVec::from_slice(shape), format_strides(shape, format)?, 0)
@@ -141,7 +148,8 @@ impl Layout {
         &self.strides
     }
 
-    /// The place of the first element, in elements from the start of the storage (PyTorch: `storage_offset()`).
+    /// The place of the first element, in elements from the start of the storage (PyTorch:
+    /// `storage_offset()`).
     #[inline]
     pub fn offset(&self) -> usize {
         self.offset
@@ -231,9 +239,11 @@ impl Layout {
             .ok_or_else(|| too_large("the number of bytes", &self.shape))
     }
 
-    /// Applies the rules of `as_strided`: sizes and non-negative strides over the same storage (PyTorch: `as_strided`).
+    /// Applies the rules of `as_strided`: sizes and non-negative strides over the same storage
+    /// (PyTorch: `as_strided`).
     ///
-    /// The offset defaults to the layout's own. Whether the elements lie in the storage is checked where there is one, by `Tensor::as_strided`.
+    /// The offset defaults to the layout's own. Whether the elements lie in the storage is checked
+    /// where there is one, by `Tensor::as_strided`.
     ///
     /// # Errors
     /// Lengths that differ, negative strides ([`Layout::new`] takes those), sizes too large.
@@ -276,13 +286,15 @@ fn check_reach(shape: &[usize], strides: &[isize], offset: usize, numel: usize) 
     Ok(())
 }
 
-/// `size · stride` for a dimension that will have one element at most, where the value has no meaning but must not overflow.
+/// `size · stride` for a dimension that will have one element at most, where the value has no
+/// meaning but must not overflow.
 pub(crate) fn idle_stride(size: usize, stride: isize) -> isize {
     let size = isize::try_from(size).unwrap_or(isize::MAX);
     stride.saturating_mul(size).max(-isize::MAX)
 }
 
-/// By hand: copying the lists as slices takes a fifth of the time of cloning them element by element, and every view clones a layout.
+/// By hand: copying the lists as slices takes a fifth of the time of cloning them element by
+/// element, and every view clones a layout.
 impl Clone for Layout {
     fn clone(&self) -> Self {
         let (shape, strides) = (DimVec::from_slice(&self.shape), DimVec::from_slice(&self.strides));

@@ -22,7 +22,8 @@ impl Layout {
         Self::checked(swapped.shape, swapped.strides, self.offset)
     }
 
-    /// The transpose of a matrix; tensors with fewer dimensions are left as they are (PyTorch: `t`).
+    /// The transpose of a matrix; tensors with fewer dimensions are left as they are (PyTorch:
+    /// `t`).
     ///
     /// # Errors
     /// More than two dimensions.
@@ -34,7 +35,8 @@ impl Layout {
         }
     }
 
-    /// Reorders all dimensions: dimension `i` of the result is dimension `dims[i]` of the input (PyTorch: `permute`).
+    /// Reorders all dimensions: dimension `i` of the result is dimension `dims[i]` of the input
+    /// (PyTorch: `permute`).
     ///
     /// # Errors
     /// Too few or too many dimensions, one out of range, one named twice.
@@ -47,7 +49,8 @@ impl Layout {
         })?)
     }
 
-    /// Moves dimensions to new places; the others keep their order (PyTorch: `movedim`, NumPy: `moveaxis`).
+    /// Moves dimensions to new places; the others keep their order (PyTorch: `movedim`, NumPy:
+    /// `moveaxis`).
     ///
     /// # Errors
     /// Lists of different lengths, a dimension out of range, one named twice.
@@ -69,7 +72,8 @@ impl Layout {
         self.reordered(&order)
     }
 
-    /// Reverses dimensions (NumPy: `flip`). PyTorch copies here; this is a view with negative strides.
+    /// Reverses dimensions (NumPy: `flip`). PyTorch copies here; this is a view with negative
+    /// strides.
     ///
     /// ```
     /// # use tensor_core::Layout;

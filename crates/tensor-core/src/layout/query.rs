@@ -1,8 +1,9 @@
 //! Questions about a layout, answered as PyTorch answers them.
 //!
-//! All start from one walk: go through the dimensions in memory order, fastest first, skip those of size 1, and ask whether each stride is the
-//! number of elements that lie behind it. PyTorch caches the answers at every change of sizes or strides; a layout never changes, so they are
-//! computed once when it is made and kept in one byte.
+//! All start from one walk: go through the dimensions in memory order, fastest first, skip those of
+//! size 1, and ask whether each stride is the number of elements that lie behind it. PyTorch caches
+//! the answers at every change of sizes or strides; a layout never changes, so they are computed
+//! once when it is made and kept in one byte.
 
 use std::fmt;
 
@@ -76,7 +77,8 @@ fn first_break(
 
 /// Do the dimensions, in order of their strides, fill the memory without gap or overlap?
 ///
-/// Each step looks for the dimension that goes on where the ones before it end; ranks are small, so searching beats sorting.
+/// Each step looks for the dimension that goes on where the ones before it end; ranks are small, so
+/// searching beats sorting.
 fn is_dense(shape: &[usize], strides: &[isize], magnitude: impl Fn(isize) -> isize) -> bool {
     let mut behind = 1isize;
     for _ in shape.iter().filter(|&&size| size > 1) {
@@ -103,19 +105,23 @@ impl Layout {
         self.flags.has(Flags::CONTIGUOUS)
     }
 
-    /// Do the elements of a rank-4 tensor lie in the order N, H, W, C? (PyTorch: `is_contiguous(memory_format=torch.channels_last)`)
+    /// Do the elements of a rank-4 tensor lie in the order N, H, W, C? (PyTorch:
+    /// `is_contiguous(memory_format=torch.channels_last)`)
     pub fn is_channels_last(&self) -> bool {
         self.flags.has(Flags::CHANNELS_LAST)
     }
 
-    /// Do the elements of a rank-5 tensor lie in the order N, D, H, W, C? (PyTorch: `torch.channels_last_3d`)
+    /// Do the elements of a rank-5 tensor lie in the order N, D, H, W, C? (PyTorch:
+    /// `torch.channels_last_3d`)
     pub fn is_channels_last_3d(&self) -> bool {
         self.flags.has(Flags::CHANNELS_LAST_3D)
     }
 
-    /// Do the elements fill a stretch of memory, each place once, in whatever order of dimensions? (PyTorch: `is_non_overlapping_and_dense`)
+    /// Do the elements fill a stretch of memory, each place once, in whatever order of dimensions?
+    /// (PyTorch: `is_non_overlapping_and_dense`)
     ///
-    /// As in PyTorch a negative stride answers no; [`is_dense_signed`](Self::is_dense_signed) looks through it.
+    /// As in PyTorch a negative stride answers no; [`is_dense_signed`](Self::is_dense_signed) looks
+    /// through it.
     pub fn is_dense(&self) -> bool {
         self.flags.has(Flags::DENSE)
     }
@@ -130,7 +136,8 @@ impl Layout {
         self.numel == 0 || first_break(&self.shape, &self.strides, 0..self.ndim()).is_none()
     }
 
-    /// Contiguous in the sense of a memory format (PyTorch: `is_contiguous(memory_format)`); never for `Preserve`.
+    /// Contiguous in the sense of a memory format (PyTorch: `is_contiguous(memory_format)`); never
+    /// for `Preserve`.
     pub fn is_contiguous_as(&self, format: MemoryFormat) -> bool {
         match format {
             MemoryFormat::Contiguous => self.is_contiguous(),
@@ -163,7 +170,8 @@ impl Layout {
             })
     }
 
-    /// The dimension that breaks contiguity: the last one whose stride is not the number of elements behind it.
+    /// The dimension that breaks contiguity: the last one whose stride is not the number of
+    /// elements behind it.
     pub fn contiguity_break(&self) -> Option<usize> {
         if self.numel == 0 {
             return None;
@@ -206,7 +214,8 @@ impl Layout {
         self.self_overlap_within(OVERLAP_BUDGET)
     }
 
-    /// As [`self_overlap`](Self::self_overlap), with a number of search steps after which it answers [`Overlap::TooHard`].
+    /// As [`self_overlap`](Self::self_overlap), with a number of search steps after which it
+    /// answers [`Overlap::TooHard`].
     pub fn self_overlap_within(&self, budget: u64) -> Overlap {
         if self.is_dense() {
             return Overlap::No;
@@ -214,12 +223,14 @@ impl Layout {
         overlap::self_overlap(self.lattice(), budget)
     }
 
-    /// Do two layouts over one storage reach a common element? Exact, with an index of each as witness.
+    /// Do two layouts over one storage reach a common element? Exact, with an index of each as
+    /// witness.
     pub fn overlap(&self, other: &Layout) -> Overlap {
         self.overlap_within(other, OVERLAP_BUDGET)
     }
 
-    /// As [`overlap`](Self::overlap), with a number of search steps after which it answers [`Overlap::TooHard`].
+    /// As [`overlap`](Self::overlap), with a number of search steps after which it answers
+    /// [`Overlap::TooHard`].
     pub fn overlap_within(&self, other: &Layout, budget: u64) -> Overlap {
         overlap::pair_overlap(self.lattice(), other.lattice(), budget)
     }

@@ -3,10 +3,11 @@
 use super::{Layout, contiguous_strides};
 use crate::{DimVec, Error, Result, shape::wrap_dim_or_scalar};
 
-/// The dimensions that a reduction goes over, and whether they stay, with size 1 (PyTorch: `dim` and `keepdim`).
+/// The dimensions that a reduction goes over, and whether they stay, with size 1 (PyTorch: `dim`
+/// and `keepdim`).
 ///
-/// Made from a dimension, from a list of them, or from `..`, which is all of them; negative ones count from the end. An empty list is all of them,
-/// too, as in PyTorch.
+/// Made from a dimension, from a list of them, or from `..`, which is all of them; negative ones
+/// count from the end. An empty list is all of them, too, as in PyTorch.
 ///
 /// ```
 /// use tensor_core::{Layout, Over};
@@ -88,7 +89,8 @@ impl Layout {
     /// The dimensions that a reduction of this layout goes over, and the shape of its result.
     ///
     /// # Errors
-    /// [`Error::DimOutOfRange`]; [`Error::ReduceTwice`] for a dimension named twice. A layout without dimensions counts as having one.
+    /// [`Error::DimOutOfRange`]; [`Error::ReduceTwice`] for a dimension named twice. A layout
+    /// without dimensions counts as having one.
     pub fn reduced<'d>(&self, op: &'static str, over: impl Into<Over<'d>>) -> Result<Reduced> {
         let over = over.into();
         let mut sizes: DimVec<_> = self.shape.iter().map(|&size| (size, false)).collect();
@@ -135,7 +137,8 @@ impl Reduced {
         Err(Error::ReduceEmpty { op, dim: self.named.then_some(dim), shape })
     }
 
-    /// The layout of a result, seen from the input: its strides along the dimensions that are kept, and 0 along the others.
+    /// The layout of a result, seen from the input: its strides along the dimensions that are kept,
+    /// and 0 along the others.
     ///
     /// # Errors
     /// None for a result of [this](Self::shape) shape.
@@ -150,7 +153,8 @@ impl Reduced {
         Layout::checked(self.input_shape(), strides, result.offset)
     }
 
-    /// The place of each element of the input among those that are reduced to one, in row-major order, as a layout.
+    /// The place of each element of the input among those that are reduced to one, in row-major
+    /// order, as a layout.
     ///
     /// # Errors
     /// None for the shape of a layout.

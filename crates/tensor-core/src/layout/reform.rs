@@ -8,9 +8,11 @@ use crate::{
 };
 
 impl Layout {
-    /// The same elements in the same order under another shape, if strides can express it (PyTorch: `view`).
+    /// The same elements in the same order under another shape, if strides can express it (PyTorch:
+    /// `view`).
     ///
-    /// One size may be −1: it is inferred. A refusal says which two dimensions are not adjacent in memory.
+    /// One size may be −1: it is inferred. A refusal says which two dimensions are not adjacent in
+    /// memory.
     ///
     /// ```
     /// # use tensor_core::{Error, Layout};
@@ -24,7 +26,8 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotViewable`] where only a copy would do; a shape with another number of elements; more than one −1.
+    /// [`Error::NotViewable`] where only a copy would do; a shape with another number of elements;
+    /// more than one −1.
     pub fn view(&self, sizes: &[isize]) -> Result<Self> {
         let shape = infer_shape(sizes, self.numel)?;
         let strides = self.view_strides(&shape)?;
@@ -79,7 +82,8 @@ impl Layout {
         }
     }
 
-    /// Makes one dimension of the dimensions `start` to `end`, both included, as a view (PyTorch: `flatten`, which copies where this refuses).
+    /// Makes one dimension of the dimensions `start` to `end`, both included, as a view (PyTorch:
+    /// `flatten`, which copies where this refuses).
     ///
     /// # Errors
     /// Dimensions out of range or in the wrong order; [`Error::NotViewable`].
@@ -165,7 +169,8 @@ impl Layout {
         self.reordered(&kept.collect::<DimVec<usize>>())
     }
 
-    /// Stretches dimensions of size 1 by stride 0, and adds leading ones; −1 keeps a size (PyTorch: `expand`).
+    /// Stretches dimensions of size 1 by stride 0, and adds leading ones; −1 keeps a size (PyTorch:
+    /// `expand`).
     ///
     /// ```
     /// # use tensor_core::Layout;
@@ -175,7 +180,8 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// Fewer sizes than dimensions, a size that differs where it is not 1, −1 for a dimension that is not there.
+    /// Fewer sizes than dimensions, a size that differs where it is not 1, −1 for a dimension that
+    /// is not there.
     pub fn expand(&self, sizes: &[isize]) -> Result<Self> {
         let Some(lead) = sizes.len().checked_sub(self.ndim()) else {
             return Err(Error::ExpandRank { shape: self.shape.to_vec(), target: sizes.to_vec() });
@@ -239,7 +245,8 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ViewDType`]: no dimension to change, a last stride other than 1, a size, stride or offset that does not divide.
+    /// [`Error::ViewDType`]: no dimension to change, a last stride other than 1, a size, stride or
+    /// offset that does not divide.
     pub fn view_as_width(&self, from: usize, to: usize) -> Result<Self> {
         if from == to {
             return Ok(self.clone());

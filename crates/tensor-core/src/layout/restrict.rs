@@ -35,7 +35,8 @@ impl Layout {
         self.picked(dim, at)
     }
 
-    /// The indices `slice` of dimension `dim`, with Python's rules (PyTorch: `t[start:end:step]` along a dimension).
+    /// The indices `slice` of dimension `dim`, with Python's rules (PyTorch: `t[start:end:step]`
+    /// along a dimension).
     ///
     /// A negative step walks backwards, as in NumPy; PyTorch refuses it.
     ///
@@ -55,7 +56,8 @@ impl Layout {
         self.sliced(dim, slice.into())
     }
 
-    /// An index tuple: integers, ranges with steps, new axes and one ellipsis (PyTorch: `t[2, 1:3, None, ...]`).
+    /// An index tuple: integers, ranges with steps, new axes and one ellipsis (PyTorch: `t[2, 1:3,
+    /// None, ...]`).
     ///
     /// The macro [`s!`](crate::s) writes the tuple.
     ///
@@ -98,7 +100,8 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The elements where dimensions `d0` and `d1` have indices `i` and `i + offset`; they become the last dimension (PyTorch: `diagonal`).
+    /// The elements where dimensions `d0` and `d1` have indices `i` and `i + offset`; they become
+    /// the last dimension (PyTorch: `diagonal`).
     ///
     /// # Errors
     /// A dimension out of range, one dimension given twice.
@@ -123,7 +126,8 @@ impl Layout {
         Self::checked(shape, strides, start)
     }
 
-    /// All windows of `size` elements along `dim`, `step` apart; the place within the window becomes the last dimension (PyTorch: `unfold`).
+    /// All windows of `size` elements along `dim`, `step` apart; the place within the window
+    /// becomes the last dimension (PyTorch: `unfold`).
     ///
     /// # Errors
     /// A dimension out of range, a window longer than it, a step of 0.
@@ -147,7 +151,8 @@ impl Layout {
         Self::checked(shape, strides, self.offset)
     }
 
-    /// Consecutive pieces of `size` indices along `dim`, the last one possibly shorter (PyTorch: `split`).
+    /// Consecutive pieces of `size` indices along `dim`, the last one possibly shorter (PyTorch:
+    /// `split`).
     ///
     /// # Errors
     /// No dimension to split, one out of range, size 0 for a dimension that is not empty.
@@ -161,7 +166,8 @@ impl Layout {
         }
     }
 
-    /// At most `chunks` consecutive pieces of equal size along `dim`, the last one possibly shorter (PyTorch: `chunk`).
+    /// At most `chunks` consecutive pieces of equal size along `dim`, the last one possibly shorter
+    /// (PyTorch: `chunk`).
     ///
     /// # Errors
     /// No dimension to cut, one out of range, no chunks.
@@ -235,7 +241,8 @@ impl Layout {
         Self::checked(shape, strides, offset)
     }
 
-    /// The offset `steps` strides further on. Where elements remain it is exact (invariant 3); else it has no meaning, but stays an offset.
+    /// The offset `steps` strides further on. Where elements remain it is exact (invariant 3); else
+    /// it has no meaning, but stays an offset.
     fn shifted(&self, steps: usize, stride: isize) -> usize {
         let way = stride.saturating_mul(steps as isize);
         (self.offset as isize).saturating_add(way).max(0) as usize

@@ -1,4 +1,5 @@
-//! The layouts of fresh results: what PyTorch gives a clone and the result of an elementwise operation.
+//! The layouts of fresh results: what PyTorch gives a clone and the result of an elementwise
+//! operation.
 
 use super::Layout;
 use crate::{
@@ -8,7 +9,8 @@ use crate::{
 };
 
 impl Layout {
-    /// The layout of a fresh copy that keeps the order of the dimensions in memory (PyTorch: `empty_like` with `preserve_format`).
+    /// The layout of a fresh copy that keeps the order of the dimensions in memory (PyTorch:
+    /// `empty_like` with `preserve_format`).
     ///
     /// A dense layout keeps its strides; any other is packed in the same order.
     ///
@@ -30,10 +32,11 @@ impl Layout {
         Self::checked(self.shape.clone(), strides, 0)
     }
 
-    /// The layout of the fresh result of an elementwise operation on these operands, broadcast to one shape (PyTorch: TensorIterator's rule).
+    /// The layout of the fresh result of an elementwise operation on these operands, broadcast to
+    /// one shape (PyTorch: TensorIterator's rule).
     ///
-    /// Operands of one shape and one well-known order pass it on; else the dimensions are packed in the order in which the first operands that
-    /// tell them apart walk through memory.
+    /// Operands of one shape and one well-known order pass it on; else the dimensions are packed in
+    /// the order in which the first operands that tell them apart walk through memory.
     ///
     /// ```
     /// # use tensor_core::Layout;
@@ -56,7 +59,8 @@ impl Layout {
     }
 }
 
-/// Strides for a fresh result in this order; the shape may have sizes of 0, which row-major strides count as 1 and others do not.
+/// Strides for a fresh result in this order; the shape may have sizes of 0, which row-major strides
+/// count as 1 and others do not.
 fn fresh_strides(shape: &[usize], order: DimVec<usize>) -> DimVec<isize> {
     if order.iter().rev().copied().eq(0..shape.len()) {
         contiguous_strides(shape)
@@ -86,8 +90,9 @@ fn common_strides(shape: &[usize], operands: &[&Layout]) -> Option<DimVec<isize>
 
 /// The dimensions, fastest in memory first.
 ///
-/// An insertion sort that starts from row-major order, because the comparison is partial: where no operand tells two dimensions apart the
-/// search for a place goes on to the left, and only a dimension that is definitely faster ends it.
+/// An insertion sort that starts from row-major order, because the comparison is partial: where no
+/// operand tells two dimensions apart the search for a place goes on to the left, and only a
+/// dimension that is definitely faster ends it.
 fn memory_order(shape: &[usize], operands: &[&Layout]) -> DimVec<usize> {
     let strides: DimVec<DimVec<isize>> =
         operands.iter().map(|operand| aligned_strides(shape, operand)).collect();

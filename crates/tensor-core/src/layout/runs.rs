@@ -59,7 +59,8 @@ impl Iterator for Offsets {
 
 impl ExactSizeIterator for Offsets {}
 
-/// The stretches of adjacent elements in logical order, as (offset, length); made by [`Layout::runs`].
+/// The stretches of adjacent elements in logical order, as (offset, length); made by
+/// [`Layout::runs`].
 #[derive(Clone, Debug)]
 pub struct Runs {
     starts: Offsets,
@@ -93,7 +94,8 @@ impl Layout {
         Offsets::over(&self.shape, &self.strides, self.offset, self.numel)
     }
 
-    /// The longest stretches in which logical neighbours are neighbours in memory, all of one length, in logical order.
+    /// The longest stretches in which logical neighbours are neighbours in memory, all of one
+    /// length, in logical order.
     ///
     /// ```
     /// # use tensor_core::Layout;

@@ -1,8 +1,10 @@
-//! One call of an elementwise operation: what is decided before an element is written, and then the work.
+//! One call of an elementwise operation: what is decided before an element is written, and then the
+//! work.
 //!
 //! 1. Shapes broadcast to one, and it is the result's.
 //! 2. Operands that would have to be read after they were written are refused, or copied.
-//! 3. The result is borrowed, then the operands. One that is the result itself has no view of its own: it is read where it is written.
+//! 3. The result is borrowed, then the operands. One that is the result itself has no view of its
+//!    own: it is read where it is written.
 //! 4. Divisors of 0 are refused, if there must be none: nobody can write one from here on.
 //! 5. The work is planned and done.
 
@@ -69,7 +71,8 @@ impl<'e> Call<'e> {
         }
     }
 
-    /// A copy of an operand that meets the target elsewhere, if that is the policy; opening it will refuse it otherwise.
+    /// A copy of an operand that meets the target elsewhere, if that is the policy; opening it will
+    /// refuse it otherwise.
     #[inline]
     pub(crate) fn copied_first<A: Element, R: Element>(
         self,
@@ -120,7 +123,8 @@ impl<'e> Call<'e> {
         Err(Error::OutputShape { op: self.op, got: got.to_vec(), expected: expected.to_vec() })
     }
 
-    /// Refuses divisors of 0, which operand `which` may hold; nothing is divided if the result is empty.
+    /// Refuses divisors of 0, which operand `which` may hold; nothing is divided if the result is
+    /// empty.
     #[inline]
     fn check_divisors(self, which: usize, operand: Erased<'_>, result: &[usize]) -> Result<()> {
         match self.divisors {

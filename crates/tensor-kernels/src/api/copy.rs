@@ -9,7 +9,8 @@ use tensor_core::{
 
 use crate::{exec::Exec, nest::check_shapes, run};
 
-/// Copies a view into another of the same shape, whatever the strides of either (PyTorch: `copy_`, without broadcasting).
+/// Copies a view into another of the same shape, whatever the strides of either (PyTorch: `copy_`,
+/// without broadcasting).
 ///
 /// ```
 /// use tensor_kernels::{Exec, Layout, TensorView, TensorViewMut, copy_into};
@@ -47,7 +48,8 @@ fn copy_elements<T: Element>(
 /// A fresh tensor with the elements of a view, in a dense layout of the same shape.
 ///
 /// # Errors
-/// [`Error::NotDense`] or [`Error::OutputShape`] for another kind of layout, [`Error::OutOfMemory`].
+/// [`Error::NotDense`] or [`Error::OutputShape`] for another kind of layout,
+/// [`Error::OutOfMemory`].
 pub fn copy_to_fresh<T: Element, K>(
     exec: &Exec,
     from: &TensorView<'_, T>,
@@ -57,7 +59,8 @@ pub fn copy_to_fresh<T: Element, K>(
     run::copied(exec, from.into(), layout)
 }
 
-/// A contiguous tensor with the elements of a view (PyTorch: `contiguous()` of a tensor that is not).
+/// A contiguous tensor with the elements of a view (PyTorch: `contiguous()` of a tensor that is
+/// not).
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -68,7 +71,8 @@ pub fn to_fresh_contiguous<T: Element, K>(
     copy_to_fresh(exec, from, Layout::contiguous(from.shape())?)
 }
 
-/// A dense tensor in a memory format with the elements of a view; `Preserve` keeps the order that they have.
+/// A dense tensor in a memory format with the elements of a view; `Preserve` keeps the order that
+/// they have.
 ///
 /// # Errors
 /// [`Error::FormatRank`], [`Error::OutOfMemory`].
@@ -97,10 +101,12 @@ pub fn fill<T: Element>(exec: &Exec, to: &mut TensorViewMut<'_, T>, value: T) ->
 
 /// Copies one tensor's elements into another, broadcasting them to its shape (PyTorch: `copy_`).
 ///
-/// Two tensors of one storage may be given if they share no element, or are the same view (then nothing happens).
+/// Two tensors of one storage may be given if they share no element, or are the same view (then
+/// nothing happens).
 ///
 /// # Errors
-/// Shapes that do not broadcast, [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`] with two indices that meet, [`Error::Borrowed`].
+/// Shapes that do not broadcast, [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`] with two
+/// indices that meet, [`Error::Borrowed`].
 pub fn copy_between<T: Element, K>(
     exec: &Exec,
     from: &TensorBase<T, K>,

@@ -29,7 +29,8 @@ impl CopyPlan {
     /// Plans a copy of elements of `width` bytes.
     ///
     /// # Errors
-    /// [`Error::OutputShape`] if the shapes differ, [`Error::TooLarge`] if a layout reaches farther than memory does.
+    /// [`Error::OutputShape`] if the shapes differ, [`Error::TooLarge`] if a layout reaches farther
+    /// than memory does.
     pub fn new(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Result<Self> {
         check_reach(from, width)?;
         check_reach(to, width)?;
@@ -37,7 +38,8 @@ impl CopyPlan {
         Ok(Self(PlannedCopy::new(from, to, width, machine)))
     }
 
-    /// The name of the path that the copy takes: `memcpy`, `rows`, `fill`, `tile`, `batched_tile`, `strided`, …
+    /// The name of the path that the copy takes: `memcpy`, `rows`, `fill`, `tile`, `batched_tile`,
+    /// `strided`, …
     pub fn path(&self) -> &'static str {
         self.0.work().path
     }
@@ -59,7 +61,8 @@ impl CopyPlan {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotPlanned`] if a view has another layout or element width than the plan was made for.
+    /// [`Error::NotPlanned`] if a view has another layout or element width than the plan was made
+    /// for.
     pub fn run<T: Element>(
         &self,
         exec: &Exec,

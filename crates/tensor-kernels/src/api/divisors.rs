@@ -9,7 +9,8 @@ use super::{
 use crate::{element::Ordered, run::Erased};
 
 impl Call<'_> {
-    /// The same, refusing divisors of 0 of types that have no result then. A value that is none need not be asked again.
+    /// The same, refusing divisors of 0 of types that have no result then. A value that is none
+    /// need not be asked again.
     pub(crate) fn dividing_by<T: Ordered>(self, divisors: &Operand<'_, T>) -> Self {
         match divisors {
             _ if T::DIVIDES_BY_ZERO => self,

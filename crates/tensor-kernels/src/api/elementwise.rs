@@ -1,10 +1,13 @@
-//! Elementwise operations with any function: one, two or three inputs, into a given or a fresh result, or in place.
+//! Elementwise operations with any function: one, two or three inputs, into a given or a fresh
+//! result, or in place.
 //!
-//! Inputs are broadcast to the shape of the result. The function is compiled into the innermost loop, for each SIMD level: what the compiler can
-//! vectorise over a slice it vectorises here. If it panics the panic reaches the caller; a given result then holds old and new elements.
+//! Inputs are broadcast to the shape of the result. The function is compiled into the innermost
+//! loop, for each SIMD level: what the compiler can vectorise over a slice it vectorises here. If
+//! it panics the panic reaches the caller; a given result then holds old and new elements.
 //!
-//! The functions here take views, and closures. What the named operations take beyond that — tensors, values, a result that is an operand — is
-//! opened in [`call`](super::call), before anything is planned.
+//! The functions here take views, and closures. What the named operations take beyond that —
+//! tensors, values, a result that is an operand — is opened in [`call`](super::call), before
+//! anything is planned.
 
 use tensor_core::{
     DimVec, Element, Layout, Operand, Result, TensorBase, TensorView, TensorViewMut,
@@ -30,7 +33,8 @@ pub fn map_into<A: Element, R: Element>(
     Call::new(exec, "map").into1(Closure(f), Some(a.into()), out.into())
 }
 
-/// `out = f(a, b)`, inputs broadcast (PyTorch: a binary operation with `out=`, which is not resized).
+/// `out = f(a, b)`, inputs broadcast (PyTorch: a binary operation with `out=`, which is not
+/// resized).
 ///
 /// ```
 /// use tensor_kernels::{Exec, Tensor, zip_into};
@@ -44,7 +48,8 @@ pub fn map_into<A: Element, R: Element>(
 /// ```
 ///
 /// # Errors
-/// [`Error::Broadcast`](crate::Error::Broadcast); [`Error::OutputShape`](crate::Error::OutputShape) if `out` does not have the broadcast shape.
+/// [`Error::Broadcast`](crate::Error::Broadcast); [`Error::OutputShape`](crate::Error::OutputShape)
+/// if `out` does not have the broadcast shape.
 pub fn zip_into<A: Element, B: Element, R: Element>(
     exec: &Exec,
     a: &TensorView<'_, A>,
@@ -86,7 +91,8 @@ pub fn map_inplace<T: Element>(
 /// `x = f(x, b)`, in place; `b` is broadcast to the shape of `x`.
 ///
 /// # Errors
-/// [`Error::Broadcast`](crate::Error::Broadcast); [`Error::OutputShape`](crate::Error::OutputShape) if `b` does not broadcast to the shape of `x`.
+/// [`Error::Broadcast`](crate::Error::Broadcast); [`Error::OutputShape`](crate::Error::OutputShape)
+/// if `b` does not broadcast to the shape of `x`.
 pub fn zip_inplace<T: Element, B: Element>(
     exec: &Exec,
     x: &mut TensorViewMut<'_, T>,
@@ -127,7 +133,8 @@ pub fn map_fresh<A: Element, R: Element, K>(
 /// `f(a, b)` in fresh memory, inputs broadcast, laid out as PyTorch does.
 ///
 /// # Errors
-/// [`Error::Broadcast`](crate::Error::Broadcast), [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Broadcast`](crate::Error::Broadcast),
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn zip_fresh<A: Element, B: Element, R: Element, K>(
     exec: &Exec,
     a: &TensorView<'_, A>,
@@ -140,7 +147,8 @@ pub fn zip_fresh<A: Element, B: Element, R: Element, K>(
 /// `f(a, b, c)` in fresh memory, inputs broadcast, laid out as PyTorch does.
 ///
 /// # Errors
-/// [`Error::Broadcast`](crate::Error::Broadcast), [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Broadcast`](crate::Error::Broadcast),
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn zip3_fresh<A: Element, B: Element, C: Element, R: Element, K>(
     exec: &Exec,
     a: &TensorView<'_, A>,
@@ -151,9 +159,11 @@ pub fn zip3_fresh<A: Element, B: Element, C: Element, R: Element, K>(
     Call::new(exec, "zip3").fresh3(Closure(f), a.into(), b.into(), c.into())
 }
 
-/// The name of the path that an elementwise operation takes: `lanes`, `rows_of_lanes`, `packed_lanes`, `tiled_lanes`, `picked_lanes`, …
+/// The name of the path that an elementwise operation takes: `lanes`, `rows_of_lanes`,
+/// `packed_lanes`, `tiled_lanes`, `picked_lanes`, …
 ///
-/// The layout of the result comes first, and so do the bytes of its elements among the `widths`: how many elements a short row has depends on them.
+/// The layout of the result comes first, and so do the bytes of its elements among the `widths`:
+/// how many elements a short row has depends on them.
 ///
 /// ```
 /// use tensor_kernels::{Layout, elementwise_path};

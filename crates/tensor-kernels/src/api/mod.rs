@@ -1,6 +1,7 @@
 //! What users call: copies, elementwise operations, reductions, and the methods of tensors.
 //!
-//! Shapes, overlap and borrows are checked here. What is called below cannot fail, except for want of memory.
+//! Shapes, overlap and borrows are checked here. What is called below cannot fail, except for want
+//! of memory.
 
 pub(crate) mod call;
 pub(crate) mod copy;

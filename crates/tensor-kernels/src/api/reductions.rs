@@ -1,5 +1,5 @@
-//! What each reduction does to two partial results: the operations that [`ops`](crate::ops) names, and those that look for
-//! divisors of 0.
+//! What each reduction does to two partial results: the operations that [`ops`](crate::ops) names,
+//! and those that look for divisors of 0.
 
 use std::marker::PhantomData;
 
@@ -63,7 +63,8 @@ macro_rules! folds {
     )*};
 }
 
-/// Two choices rather than one by both conditions: the inner one is what the CPU has as minimum or maximum.
+/// Two choices rather than one by both conditions: the inner one is what the CPU has as minimum or
+/// maximum.
 #[inline(always)]
 fn first_if<T>(condition: bool, a: T, b: T) -> T {
     if condition { a } else { b }

@@ -1,7 +1,9 @@
 //! Conversions between all element types.
 //!
-//! To a float: to the nearest value, ties to even, out of range is infinite; to f16 and bf16 by way of f32, as PyTorch does. To an integer: towards zero, out of range to the nearest bound, NaN to
-//! 0 (PyTorch leaves those to the C compiler). To bool: is it not zero? From complex: the real part. From bool: 0 or 1.
+//! To a float: to the nearest value, ties to even, out of range is infinite; to f16 and bf16 by way
+//! of f32, as PyTorch does. To an integer: towards zero, out of range to the nearest bound, NaN to
+//! 0 (PyTorch leaves those to the C compiler). To bool: is it not zero? From complex: the real
+//! part. From bool: 0 or 1.
 
 use tensor_core::Scalar;
 

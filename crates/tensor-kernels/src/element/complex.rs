@@ -1,4 +1,5 @@
-//! Complex numbers: sums and products part by part, as they are written down; the rest as [`math`](crate::math) has it.
+//! Complex numbers: sums and products part by part, as they are written down; the rest as
+//! [`math`](crate::math) has it.
 
 use num_complex::Complex;
 

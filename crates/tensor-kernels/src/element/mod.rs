@@ -1,6 +1,7 @@
 //! What can be computed with which elements.
 //!
-//! The traits say which of the named operations an element type has, and compute one element. They nest as the types do:
+//! The traits say which of the named operations an element type has, and compute one element. They
+//! nest as the types do:
 //!
 //! | trait | types | what it adds |
 //! |---|---|---|
@@ -14,8 +15,9 @@
 //! | [`Fraction`] | real and complex floats | division, roots, powers, logarithms, circular functions |
 //! | [`Real`] | real floats | angles, gelu, silu |
 //!
-//! Integers wrap around, as PyTorch's do, and where a fraction is asked of them they become f32, as there. f16 and bf16 compute in f32 and round
-//! once, at the end. What has an [`Arith`] as parameter is rounded as that says; [`Baseline`](crate::math::Baseline) does anywhere.
+//! Integers wrap around, as PyTorch's do, and where a fraction is asked of them they become f32, as
+//! there. f16 and bf16 compute in f32 and round once, at the end. What has an [`Arith`] as
+//! parameter is rounded as that says; [`Baseline`](crate::math::Baseline) does anywhere.
 
 mod cast;
 #[cfg(feature = "complex")]
@@ -63,7 +65,8 @@ pub trait Bits: Logic {
 
 /// Elements of which any number can be summed or multiplied: all built-in ones.
 pub trait Summable: Logic {
-    /// What the sum and the product of these are: i64 of bool and integers, u64 of u64, else the type itself.
+    /// What the sum and the product of these are: i64 of bool and integers, u64 of u64, else the
+    /// type itself.
     type Sum: Number;
     /// What they are summed in: the sum's type, but f32 for f16 and bf16.
     type Partial: Number;
@@ -140,7 +143,8 @@ pub trait Number: Summable {
     /// `−self`.
     #[must_use]
     fn negated(self) -> Self;
-    /// `self · factor + summand`; rounded once for f32 and f64, and what f32 has so is rounded to f16 and bf16.
+    /// `self · factor + summand`; rounded once for f32 and f64, and what f32 has so is rounded to
+    /// f16 and bf16.
     #[must_use]
     fn times_plus(self, factor: Self, summand: Self) -> Self;
     /// The distance from 0.
@@ -148,7 +152,8 @@ pub trait Number: Summable {
     fn magnitude(self) -> Self::Magnitude;
     /// `self` to the power of `exponent`.
     ///
-    /// An integer to a negative power is rounded to zero: 0, unless it is 1 or −1; and so is 0 itself.
+    /// An integer to a negative power is rounded to zero: 0, unless it is 1 or −1; and so is 0
+    /// itself.
     #[must_use]
     fn power<M: Arith>(self, exponent: Self) -> Self;
     /// The number as a fraction.
@@ -195,7 +200,8 @@ pub trait Integer: Ordered + Bits {
     /// Shifted towards the high bits; a distance that is negative or beyond the width gives 0.
     #[must_use]
     fn shifted_left(self, by: Self) -> Self;
-    /// Shifted towards the low bits; a distance that is negative or beyond the width leaves the sign: 0 or −1.
+    /// Shifted towards the low bits; a distance that is negative or beyond the width leaves the
+    /// sign: 0 or −1.
     #[must_use]
     fn shifted_right(self, by: Self) -> Self;
 }
@@ -209,7 +215,8 @@ pub trait Fraction: Number<Float = Self> + Summable<Sum = Self> {
     /// Are there numbers too far from 0 for [`sin`](Self::sin) and [`cos`](Self::cos)?
     const HAS_FAR: bool = false;
 
-    /// Is this one? [`far_sin`](Self::far_sin) and [`far_cos`](Self::far_cos) then are as exact, but do not vectorise.
+    /// Is this one? [`far_sin`](Self::far_sin) and [`far_cos`](Self::far_cos) then are as exact,
+    /// but do not vectorise.
     #[must_use]
     fn is_far(self) -> bool {
         false
@@ -224,7 +231,8 @@ pub trait Fraction: Number<Float = Self> + Summable<Sum = Self> {
         false
     }
 
-    /// e to this power, in fewer steps than [`exp`](Self::exp), and to the same bit, where neither the power nor a part of it is out of range.
+    /// e to this power, in fewer steps than [`exp`](Self::exp), and to the same bit, where neither
+    /// the power nor a part of it is out of range.
     #[must_use]
     #[inline(always)]
     fn near_exp<M: Arith>(self) -> Self {

@@ -1,8 +1,10 @@
 //! The numbers of a machine that plans depend on, and how each was found.
 //!
-//! A plan is a function of layouts and of this; so plans can be compared across machines by passing a fixed one, as the tests do.
+//! A plan is a function of layouts and of this; so plans can be compared across machines by passing
+//! a fixed one, as the tests do.
 //!
-//! Measured on two cores of a Cascade Lake server (AVX-512; 32 KiB, 1 MiB and, shared with others, 36 MiB of cache), best of many:
+//! Measured on two cores of a Cascade Lake server (AVX-512; 32 KiB, 1 MiB and, shared with others,
+//! 36 MiB of cache), best of many:
 //!
 //! | result of a transpose of floats | through the cache | streamed |
 //! |---|---|---|
@@ -11,14 +13,16 @@
 //! | 8 MiB | 3417 µs | 1593 µs |
 //! | 32 MiB | 14.2 ms | 6.5 ms |
 //!
-//! So [`stream`](Machine::stream) lies at 6 MiB there: six times a second-level cache, and 8 MiB at most, as nothing is known of the cache behind it,
-//! which is often shared. Rows that lie as they are copied, which the hardware reads ahead, gain by streaming from twice that on: 942 µs through the
-//! cache and 1390 µs streamed at 8 MiB, 3270 µs and 3169 µs at 16 MiB.
+//! So [`stream`](Machine::stream) lies at 6 MiB there: six times a second-level cache, and 8 MiB at
+//! most, as nothing is known of the cache behind it, which is often shared. Rows that lie as they
+//! are copied, which the hardware reads ahead, gain by streaming from twice that on: 942 µs through
+//! the cache and 1390 µs streamed at 8 MiB, 3270 µs and 3169 µs at 16 MiB.
 //!
-//! [`grain`](Machine::grain) is where a second thread begins to pay: a transpose of 64 KiB takes 2.4 µs on one thread and 3.1 on two, one of 128 KiB
-//! 5.3 and 5.1.
+//! [`grain`](Machine::grain) is where a second thread begins to pay: a transpose of 64 KiB takes
+//! 2.4 µs on one thread and 3.1 on two, one of 128 KiB 5.3 and 5.1.
 //!
-//! What kernels hold in cache is stated where it is used: scratch of elementwise blocks, rows of a streamed transpose, strips of a plain one.
+//! What kernels hold in cache is stated where it is used: scratch of elementwise blocks, rows of a
+//! streamed transpose, strips of a plain one.
 
 use std::sync::OnceLock;
 
@@ -40,7 +44,8 @@ impl Machine {
     pub const REFERENCE: Machine =
         Machine { l1: 32 << 10, l2: 1 << 20, stream: 6 << 20, grain: 128 << 10 };
 
-    /// This machine, as the operating system describes it; where it does not, as [`REFERENCE`](Self::REFERENCE).
+    /// This machine, as the operating system describes it; where it does not, as
+    /// [`REFERENCE`](Self::REFERENCE).
     pub fn detect() -> Self {
         static MACHINE: OnceLock<Machine> = OnceLock::new();
         *MACHINE.get_or_init(|| {

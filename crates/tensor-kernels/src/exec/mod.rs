@@ -14,7 +14,8 @@ pub use simd_level::{SimdError, SimdLevel};
 /// Whether an operation may use other threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Par {
-    /// The rayon pool of the caller (`pool.install(..)`), else the global one, for work that is large enough. Without the `rayon` feature: serial.
+    /// The rayon pool of the caller (`pool.install(..)`), else the global one, for work that is
+    /// large enough. Without the `rayon` feature: serial.
     #[default]
     Auto,
     /// The calling thread only. The pool is not touched.
@@ -27,8 +28,8 @@ pub enum Broadcast {
     /// As PyTorch does. Values go with any shape.
     #[default]
     Implicit,
-    /// Only where it is asked for, by `broadcast_to` or `expand`: operands of different shapes are [`Error::ImplicitBroadcast`]. Values still go with
-    /// any shape.
+    /// Only where it is asked for, by `broadcast_to` or `expand`: operands of different shapes are
+    /// [`Error::ImplicitBroadcast`]. Values still go with any shape.
     Strict,
 }
 
@@ -42,7 +43,8 @@ pub enum Overlapping {
     CopyFirst,
 }
 
-/// How an operation runs. The methods of [`TensorExt`](crate::TensorExt) use [`Exec::current`]; free functions take one.
+/// How an operation runs. The methods of [`TensorExt`](crate::TensorExt) use [`Exec::current`];
+/// free functions take one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exec {
     /// Whether other threads may help.
@@ -58,7 +60,8 @@ pub struct Exec {
 }
 
 impl Exec {
-    /// This machine, its best instruction set or the one that `TENSOR_SIMD` names, and the caller's threads.
+    /// This machine, its best instruction set or the one that `TENSOR_SIMD` names, and the caller's
+    /// threads.
     ///
     /// # Errors
     /// [`Error::Simd`] if `TENSOR_SIMD` names no level or one that this CPU lacks.

@@ -18,7 +18,8 @@ mod threaded {
         }
     }
 
-    /// Starts the global pool if nobody has. Asking for it where threads cannot start would panic, so then it is never asked for.
+    /// Starts the global pool if nobody has. Asking for it where threads cannot start would panic,
+    /// so then it is never asked for.
     fn global_pool_works() -> bool {
         static WORKS: OnceLock<bool> = OnceLock::new();
         *WORKS.get_or_init(|| match rayon::ThreadPoolBuilder::new().build_global() {

@@ -84,7 +84,8 @@ impl SimdLevel {
         if level.is_available() { Ok(level) } else { Err(SimdError::Unavailable(level)) }
     }
 
-    /// The level below this one whose registers are half a cache line, if this one's are a whole; both compute the same.
+    /// The level below this one whose registers are half a cache line, if this one's are a whole;
+    /// both compute the same.
     pub(crate) fn at_most_256_bits(self) -> Self {
         match self {
             Self::V4 if Self::V3.is_available() => Self::V3,

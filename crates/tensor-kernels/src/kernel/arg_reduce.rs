@@ -1,14 +1,18 @@
 //! Reductions that give a place: the innermost loops of argmin and argmax.
 //!
-//! Keys are compared lane by lane over up to [`PASS`] rows; beside each best key the number of its row is kept, in an integer as wide as the key, so
-//! that both are chosen by one comparison in registers of one width. Only then are row numbers turned into places and joined to the slots. A row that
-//! is reduced is cut into rows of [`WIDE`] elements first, as in [`fold`](super::fold).
+//! Keys are compared lane by lane over up to [`PASS`] rows; beside each best key the number of its
+//! row is kept, in an integer as wide as the key, so that both are chosen by one comparison in
+//! registers of one width. Only then are row numbers turned into places and joined to the slots. A
+//! row that is reduced is cut into rows of [`WIDE`] elements first, as in [`fold`](super::fold).
 //!
-//! Of equal keys the one with the least place is the result; NaN is before everything. Rows are walked towards greater places, so that the first one
-//! found is the one. (With 2 KiB of keys at a time, not [`AT_A_TIME`], columns of 64 MiB of floats take 11.2 ms, not 8.0: pieces of rows are too short.)
+//! Of equal keys the one with the least place is the result; NaN is before everything. Rows are
+//! walked towards greater places, so that the first one found is the one. (With 2 KiB of keys at a
+//! time, not [`AT_A_TIME`], columns of 64 MiB of floats take 11.2 ms, not 8.0: pieces of rows are
+//! too short.)
 //!
-//! Where a slot gets few rows, or a row few lanes, what is done for each slot is most of the work: four rows of 16 MiB take 34 ms, and 512 rows of
-//! 512 floats 62 µs, where one row of as many takes 33.
+//! Where a slot gets few rows, or a row few lanes, what is done for each slot is most of the work:
+//! four rows of 16 MiB take 34 ms, and 512 rows of 512 floats 62 µs, where one row of as many takes
+//! 33.
 
 use std::{marker::PhantomData, mem::MaybeUninit, slice};
 
@@ -27,7 +31,8 @@ use crate::{
 /// Rows that a count of any width can tell apart.
 const PASS: usize = 128;
 
-/// Bytes of keys, or of counts, that are compared at a time: they stay in the first-level cache, and in a small frame.
+/// Bytes of keys, or of counts, that are compared at a time: they stay in the first-level cache,
+/// and in a small frame.
 const AT_A_TIME: usize = 8 << 10;
 
 /// What is looked for.
@@ -288,7 +293,8 @@ unsafe fn first_row<T: Compare>(keys: &mut [T::Key], src: *const T) {
     }
 }
 
-/// Compares rows with the first of them, lane by lane: that one's keys become the best, its counts the number of the row that has it.
+/// Compares rows with the first of them, lane by lane: that one's keys become the best, its counts
+/// the number of the row that has it.
 ///
 /// # Safety
 /// As many elements of each row as there are keys can be read and are aligned.
@@ -304,7 +310,8 @@ unsafe fn look<F: Find<T>, T: Compare>(
     let counts = &mut counts[..lanes];
     let mut j = 1;
     while j < rows {
-        // Four rows at a time where there are as many; the last ones again and again, which changes nothing.
+        // Four rows at a time where there are as many; the last ones again and again, which changes
+        // nothing.
         let at = |k: usize| (j + k).min(rows - 1);
         let r = [at(0), at(1), at(2), at(3)];
         let from: [*const T; 4] = [
@@ -329,7 +336,8 @@ unsafe fn look<F: Find<T>, T: Compare>(
     }
 }
 
-/// The best key of `wide` lanes, and the first of the positions that have it: rows after each other, `backwards` from their last lanes.
+/// The best key of `wide` lanes, and the first of the positions that have it: rows after each
+/// other, `backwards` from their last lanes.
 #[inline(always)]
 fn best_of<F: Find<T>, T: Compare>(
     best: &[T::Key; WIDE],

@@ -1,4 +1,5 @@
-//! From a [`SimdLevel`] to the instruction set: a kernel is compiled for each level, and chosen here.
+//! From a [`SimdLevel`] to the instruction set: a kernel is compiled for each level, and chosen
+//! here.
 
 use pulp::NullaryFnOnce;
 

@@ -1,8 +1,8 @@
 //! Streamed stores and who may see them.
 //!
-//! Non-temporal stores are not ordered with the stores that follow. Another thread that is told, by an ordinary store, that
-//! a result is there might read it before it has arrived. So whoever stores past the caches holds a [`FenceOnDrop`]: it
-//! fences on the way out, also where a panic unwinds.
+//! Non-temporal stores are not ordered with the stores that follow. Another thread that is told, by
+//! an ordinary store, that a result is there might read it before it has arrived. So whoever stores
+//! past the caches holds a [`FenceOnDrop`]: it fences on the way out, also where a panic unwinds.
 
 use super::{
     dispatch::dispatch,

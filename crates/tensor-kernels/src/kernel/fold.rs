@@ -1,27 +1,37 @@
 //! Reductions of blocks: the innermost loops of sums, products, minima and maxima.
 //!
-//! A block is rows of adjacent elements. Its lanes, its rows or both are reduced into accumulators, the *slots*, which hold what a result is made of
-//! until it is finished: f32 for the sum of f16, a value and its place for [`arg_reduce`](super::arg_reduce).
+//! A block is rows of adjacent elements. Its lanes, its rows or both are reduced into accumulators,
+//! the *slots*, which hold what a result is made of until it is finished: f32 for the sum of f16, a
+//! value and its place for [`arg_reduce`](super::arg_reduce).
 //!
-//! There is one order in which elements meet, whatever the instruction set, so that results do not depend on it:
+//! There is one order in which elements meet, whatever the instruction set, so that results do not
+//! depend on it:
 //!
-//! - **Lanes kept**: eight rows at a time are joined as a tree and then with the slots, lane by lane. That is a loop which the compiler vectorises as
-//!   it stands, and slots are read and written once for eight rows.
-//! - **Lanes reduced**: a row is cut into four parts, which are read side by side and joined as above into [`WIDE`] partial results; these are joined
-//!   as a tree at the end. So no loop asks the compiler to reorder floating-point sums. The trees of sixteen rows are one, lane by lane, after a
-//!   transpose.
+//! - **Lanes kept**: eight rows at a time are joined as a tree and then with the slots, lane by
+//!   lane. That is a loop which the compiler vectorises as it stands, and slots are read and
+//!   written once for eight rows.
+//! - **Lanes reduced**: a row is cut into four parts, which are read side by side and joined as
+//!   above into [`WIDE`] partial results; these are joined as a tree at the end. So no loop asks
+//!   the compiler to reorder floating-point sums. The trees of sixteen rows are one, lane by lane,
+//!   after a transpose.
 //!
-//! Memory gives more to several streams than to one: the sum of 64 MiB of floats takes 5.5 ms down the columns, eight rows at a time, and 6.0 along rows
-//! of 16 KiB in four parts, where a plain loop over eight registers takes 6.7. In cache the tree shows: rows of 512 floats take 40 µs a MiB, columns 28.
+//! Memory gives more to several streams than to one: the sum of 64 MiB of floats takes 5.5 ms down
+//! the columns, eight rows at a time, and 6.0 along rows of 16 KiB in four parts, where a plain
+//! loop over eight registers takes 6.7. In cache the tree shows: rows of 512 floats take 40 µs a
+//! MiB, columns 28.
 //!
 //! # Tried and dropped
 //!
 //! - Rows in one stream: 8.1 ms for the same; in eight parts: 6.4 to 7.6.
-//! - Distances of the parts computed in the loop: it starts with a hundred instructions that look for overflow, 55 µs for 512 rows of 512 floats, not 42.
-//! - NaN and order tested at once for a minimum or maximum, as [`Compare`](crate::Compare) does: 9.3 ms, not 7.0.
+//! - Distances of the parts computed in the loop: it starts with a hundred instructions that look
+//!   for overflow, 55 µs for 512 rows of 512 floats, not 42.
+//! - NaN and order tested at once for a minimum or maximum, as [`Compare`](crate::Compare) does:
+//!   9.3 ms, not 7.0.
 //!
-//! An element of a block of at most [`TALL`](crate::reduction_order::TALL) rows, or of [`LONG`](crate::reduction_order::LONG) elements a row, is in at most 48 sums one after the other: 3 for eight rows, 32 with
-//! the slot, 7 for rows that do not make eight, 6 for the partial results of a row.
+//! An element of a block of at most [`TALL`](crate::reduction_order::TALL) rows, or of
+//! [`LONG`](crate::reduction_order::LONG) elements a row, is in at most 48 sums one after the
+//! other: 3 for eight rows, 32 with the slot, 7 for rows that do not make eight, 6 for the partial
+//! results of a row.
 
 use std::marker::PhantomData;
 
@@ -57,7 +67,8 @@ pub(crate) struct FoldBlock {
     pub(crate) slot_row: usize,
     /// Has every lane a slot of its own, next to each other? Else lanes are reduced.
     pub(crate) lanes_kept: bool,
-    /// The place of the first element, from row to row, and from lane to lane, for what looks for places.
+    /// The place of the first element, from row to row, and from lane to lane, for what looks for
+    /// places.
     pub(crate) place: isize,
     pub(crate) place_row: isize,
     pub(crate) place_lane: isize,
@@ -70,7 +81,8 @@ impl FoldBlock {
     }
 }
 
-/// A reduction that can be called without knowing its types. Slots are aligned to a cache line, or follow such.
+/// A reduction that can be called without knowing its types. Slots are aligned to a cache line, or
+/// follow such.
 pub(crate) trait Reduction: Sync {
     /// The bytes of an element of the input, of one of the result, and of a slot.
     fn widths(&self) -> Widths;
@@ -89,7 +101,8 @@ pub(crate) trait Reduction: Sync {
     /// Joins the elements of a block to its slots.
     ///
     /// # Safety
-    /// The block's elements can be read and are aligned; its slots have been cleared, and nobody else uses them.
+    /// The block's elements can be read and are aligned; its slots have been cleared, and nobody
+    /// else uses them.
     unsafe fn fold(&self, simd: SimdLevel, block: FoldBlock);
 
     /// Joins slots to others.
@@ -301,7 +314,8 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
     }
 }
 
-/// Joins [`GROUP`] elements `step` bytes apart as a tree. A macro, as a closure might not be inlined, and would then be compiled for the baseline.
+/// Joins [`GROUP`] elements `step` bytes apart as a tree. A macro, as a closure might not be
+/// inlined, and would then be compiled for the baseline.
 macro_rules! group {
     ($at:ident => $value:expr) => {{
         macro_rules! at {
@@ -365,7 +379,8 @@ unsafe fn rows_down<F: Fold<T>, T: Copy>(
 #[inline(always)]
 unsafe fn row_across<F: Fold<T>, T: Copy>(src: *const T, len: usize, parts: &mut [F::Slot; WIDE]) {
     let stream = len / (GROUP * WIDE) * (GROUP / STREAMS * WIDE);
-    // Pointers before the loop: were their distances computed in it, it would start with a hundred instructions that look for overflow.
+    // Pointers before the loop: were their distances computed in it, it would start with a hundred
+    // instructions that look for overflow.
     let mut r = [src; GROUP];
     for (k, part) in r.iter_mut().enumerate() {
         *part = src.wrapping_add(k % STREAMS * stream + k / STREAMS * WIDE);

@@ -1,7 +1,8 @@
 //! Functions of elements, as the innermost loops call them.
 //!
-//! A named operation is a type without a value, so that it is compiled anew for each SIMD level and told there what arithmetic the level has. A
-//! user's closure is compiled anew, too, but asks for nothing.
+//! A named operation is a type without a value, so that it is compiled anew for each SIMD level and
+//! told there what arithmetic the level has. A user's closure is compiled anew, too, but asks for
+//! nothing.
 
 use crate::math::Arith;
 
@@ -10,7 +11,8 @@ pub(crate) trait Function1<A>: Sync {
     /// What it gives.
     type Output;
 
-    /// Are there arguments, far from 0, that take more than the others? Blocks of elements are searched for them then.
+    /// Are there arguments, far from 0, that take more than the others? Blocks of elements are
+    /// searched for them then.
     const HAS_FAR: bool = false;
 
     /// The result, for arguments that are not far.

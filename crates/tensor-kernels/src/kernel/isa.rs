@@ -1,4 +1,5 @@
-//! What one instruction set offers: the kernels, each with a portable default, and the proof that the CPU has it.
+//! What one instruction set offers: the kernels, each with a portable default, and the proof that
+//! the CPU has it.
 
 use pulp::NullaryFnOnce;
 
@@ -102,7 +103,8 @@ pub(crate) trait Isa: Copy + Send + Sync {
 
     /// Transposes: `dst[v * dst_stride + u] = src[u * src_stride + v]` for `u < nu` and `v < nv`.
     ///
-    /// Small extents are the interleaving of a few planes into pixels (`nu`), or the reverse (`nv`).
+    /// Small extents are the interleaving of a few planes into pixels (`nu`), or the reverse
+    /// (`nv`).
     ///
     /// # Safety
     ///
@@ -122,8 +124,9 @@ pub(crate) trait Isa: Copy + Send + Sync {
         unsafe { portable::transpose::<L>(plane) }
     }
 
-    /// [`Isa::transpose`] with streamed stores of whole lines, if the level has them and `dst_stride` is
-    /// a multiple of a line, so that all rows start alike; with plain stores of the rest.
+    /// [`Isa::transpose`] with streamed stores of whole lines, if the level has them and
+    /// `dst_stride` is a multiple of a line, so that all rows start alike; with plain stores of the
+    /// rest.
     ///
     /// # Safety
     ///
@@ -145,13 +148,15 @@ pub(crate) trait Isa: Copy + Send + Sync {
     /// Are there streamed transposes of rows that do not start where lines do?
     const CARRIES: bool = false;
 
-    /// [`Isa::transpose`] with streamed stores of whole lines, for rows that start anywhere: what does not fill a line is kept in `carry`, a line for each
-    /// row, until the columns that follow. [`Isa::finish_carried`] writes the last of it.
+    /// [`Isa::transpose`] with streamed stores of whole lines, for rows that start anywhere: what
+    /// does not fill a line is kept in `carry`, a line for each row, until the columns that follow.
+    /// [`Isa::finish_carried`] writes the last of it.
     ///
     /// # Safety
     ///
-    /// M1, M2, M3 for these elements. The level [carries](Isa::CARRIES), `nu` is a multiple of a line, addresses and steps in bytes are multiples of 4;
-    /// `carry` is aligned and has `nv` lines, which hold what the columns before left in them unless these are the `first` ones.
+    /// M1, M2, M3 for these elements. The level [carries](Isa::CARRIES), `nu` is a multiple of a
+    /// line, addresses and steps in bytes are multiples of 4; `carry` is aligned and has `nv`
+    /// lines, which hold what the columns before left in them unless these are the `first` ones.
     #[inline(always)]
     unsafe fn transpose_carried<L: Unit>(
         self,
@@ -166,7 +171,8 @@ pub(crate) trait Isa: Copy + Send + Sync {
         unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
     }
 
-    /// Writes what [`Isa::transpose_carried`] has left in `carry`; `dst` is where the columns that would follow start.
+    /// Writes what [`Isa::transpose_carried`] has left in `carry`; `dst` is where the columns that
+    /// would follow start.
     ///
     /// # Safety
     ///
@@ -176,13 +182,14 @@ pub(crate) trait Isa: Copy + Send + Sync {
         let _ = (dst, dst_step, nv, carry);
     }
 
-    /// Moves rows of columns from scratch to memory. What does not fill a line may stay in scratch, `back` bytes towards the front, and leaves with the
-    /// columns that follow.
+    /// Moves rows of columns from scratch to memory. What does not fill a line may stay in scratch,
+    /// `back` bytes towards the front, and leaves with the columns that follow.
     ///
     /// # Safety
     ///
-    /// M1, M2, M3 for the rows; columns that are not the `first` follow those that the last call moved. In scratch the row's line before, and the line
-    /// after, can be read and written; `src` and `dst` are at the same place within a line, in every row.
+    /// M1, M2, M3 for the rows; columns that are not the `first` follow those that the last call
+    /// moved. In scratch the row's line before, and the line after, can be read and written; `src`
+    /// and `dst` are at the same place within a line, in every row.
     #[inline(always)]
     unsafe fn flush(self, rows: Rows) {
         for r in 0..rows.count as isize {

@@ -3,18 +3,18 @@
 //! In: raw pointers, strides and extents of a block that somebody else has cut and checked. Out:
 //! the same elements, in the destination's order. Nothing here knows layouts, plans or threads.
 //!
-//! A kernel exists per element *width*, the [`Unit`]: an `f32` and a `u32` move alike. It is written
-//! once, over registers made of 16-byte pieces, and compiled per instruction set:
+//! A kernel exists per element *width*, the [`Unit`]: an `f32` and a `u32` move alike. It is
+//! written once, over registers made of 16-byte pieces, and compiled per instruction set:
 //!
 //! - `portable` is plain Rust, the fallback of every CPU and the last scraps of the others;
 //! - `generic` says what a register can do (`register`) and has the kernels over any such register;
 //! - `x86` and `aarch64` are the registers of an architecture: AVX2, AVX-512, NEON.
 //!
 //! [`dispatch`] turns a [`SimdLevel`] into an [`Isa`], the proof that the CPU has the instructions,
-//! and compiles a whole [`Kernel`] for it. Everything under it must be `#[inline(always)]`, or it is
-//! compiled for the target's baseline and every intrinsic becomes a call. Kernels too large to be
-//! inlined at every call go through [`Isa::vectorize`] once more, which makes them functions of their
-//! own, compiled for the same instructions.
+//! and compiles a whole [`Kernel`] for it. Everything under it must be `#[inline(always)]`, or it
+//! is compiled for the target's baseline and every intrinsic becomes a call. Kernels too large to
+//! be inlined at every call go through [`Isa::vectorize`] once more, which makes them functions of
+//! their own, compiled for the same instructions.
 //!
 //! Tiles alone are functions of their own in debug builds: without optimisation every value keeps a
 //! place of its own on the stack, and all tiles inlined into one body would need megabytes.
@@ -24,9 +24,9 @@
 //! Every unsafe function of this module asks its caller for the same things, with "element" meaning
 //! `L::WIDTH` bytes of any alignment:
 //!
-//! - **M1, source.** All bytes from the first of the lowest source element to the last of the highest
-//!   are readable, initialised, and written by nobody during the call. Kernels may read the gaps
-//!   between elements, never beyond the two ends.
+//! - **M1, source.** All bytes from the first of the lowest source element to the last of the
+//!   highest are readable, initialised, and written by nobody during the call. Kernels may read the
+//!   gaps between elements, never beyond the two ends.
 //! - **M2, destination.** Every destination element is writable and no two indices share a byte.
 //!   Kernels write nothing else, gaps included; they may write an element more than once.
 //! - **M3, apart.** No destination element overlaps the block of M1.

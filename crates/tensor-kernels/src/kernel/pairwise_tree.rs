@@ -1,4 +1,5 @@
-//! Partial results of several rows, transposed so that the trees of all of them are joined lane by lane.
+//! Partial results of several rows, transposed so that the trees of all of them are joined lane by
+//! lane.
 
 use super::{
     dispatch::dispatch,
@@ -7,7 +8,8 @@ use super::{
 };
 use crate::exec::SimdLevel;
 
-/// Partial results of a row that are left when registers are joined, and rows whose trees are done at a time.
+/// Partial results of a row that are left when registers are joined, and rows whose trees are done
+/// at a time.
 pub(super) const TREE: usize = 16;
 
 /// Rows of partial results.
@@ -23,7 +25,8 @@ impl<S: Copy> Trees<S> {
     }
 }
 
-/// Transposes [`TREE`] rows of as many elements of so many bytes. Not generic: there is one for all reductions.
+/// Transposes [`TREE`] rows of as many elements of so many bytes. Not generic: there is one for all
+/// reductions.
 ///
 /// # Safety
 /// `from` can be read and `to` written.

@@ -2,8 +2,8 @@
 
 use super::{transpose_block::Plane, unit::Unit};
 
-/// Elements of a side of the blocks in which the portable transposition goes: the lines of both sides
-/// are used up while they are in the first-level cache.
+/// Elements of a side of the blocks in which the portable transposition goes: the lines of both
+/// sides are used up while they are in the first-level cache.
 const SIDE: usize = 16;
 
 /// The other side of a block whose one side is shorter than [`SIDE`].

@@ -1,13 +1,14 @@
 //! Many short runs: pixels of three bytes, vectors of twelve, a handful of floats.
 //!
-//! What is done for each run must be next to nothing, so the way to move one is chosen once for all of them: as two words of one kind, the first
-//! and the last, which may overlap; and likewise to fill one. No gap is read, and none is written.
+//! What is done for each run must be next to nothing, so the way to move one is chosen once for all
+//! of them: as two words of one kind, the first and the last, which may overlap; and likewise to
+//! fill one. No gap is read, and none is written.
 
 use super::{isa::Isa, unit::Unit};
 use crate::{memory::Stores, nest::Loop};
 
-/// Copies `len` adjacent elements at every turn of a loop, whose strides are the destination's and the source's. The gaps
-/// are not read.
+/// Copies `len` adjacent elements at every turn of a loop, whose strides are the destination's and
+/// the source's. The gaps are not read.
 ///
 /// # Safety
 ///
@@ -77,8 +78,8 @@ unsafe fn ends<W: Unit>(src: Walk, dst: Walk, bytes: usize, count: usize) {
     }
 }
 
-/// Writes one element to `len` adjacent ones at every turn of a loop, whose strides are the destination's and the
-/// source's. The gaps are not read.
+/// Writes one element to `len` adjacent ones at every turn of a loop, whose strides are the
+/// destination's and the source's. The gaps are not read.
 ///
 /// # Safety
 ///
@@ -110,7 +111,8 @@ pub(crate) unsafe fn fills<L: Unit>(src: *const L, dst: *mut L, len: usize, turn
 /// Longer runs are filled so many elements at a time.
 const LONG_FILL: usize = 32;
 
-/// Fills runs of `N` to twice as many elements by their first `N` and their last: the compiler makes registers of them.
+/// Fills runs of `N` to twice as many elements by their first `N` and their last: the compiler
+/// makes registers of them.
 ///
 /// # Safety
 ///

@@ -437,8 +437,8 @@ fn transposes_longer_than_a_strip() {
     check::<u128>(job(5, 257), 0);
 }
 
-/// Streamed transposes of whole lines and more, with and without a line between rows, and of rows that
-/// do not start alike; aligned, off by an element, and off by a part of one.
+/// Streamed transposes of whole lines and more, with and without a line between rows, and of rows
+/// that do not start alike; aligned, off by an element, and off by a part of one.
 fn check_streamed<L: Unit>() {
     let per_line = CACHE_LINE / L::WIDTH;
     for nv in extents::<L>() {

@@ -1,7 +1,9 @@
-//! Quotients, roots and elementary functions of complex numbers, where the formulas of the textbook overflow or cancel.
+//! Quotients, roots and elementary functions of complex numbers, where the formulas of the textbook
+//! overflow or cancel.
 //!
-//! In: numbers of two parts. Out: the same, to the bounds in [`math`](super). All is computed in double precision; single precision is rounded from
-//! that at the end. Quotients are straight-line code and vectorise; the rest calls the standard library, number by number.
+//! In: numbers of two parts. Out: the same, to the bounds in [`math`](super). All is computed in
+//! double precision; single precision is rounded from that at the end. Quotients are straight-line
+//! code and vectorise; the rest calls the standard library, number by number.
 
 use num_complex::Complex;
 
@@ -25,7 +27,8 @@ const SMALL: f64 = power_of_two(-900);
 const DOWN: f64 = power_of_two(-4);
 const UP: f64 = power_of_two(200);
 
-/// What to multiply a number by so that it is in the middle of the range, and the same the other way.
+/// What to multiply a number by so that it is in the middle of the range, and the same the other
+/// way.
 #[inline(always)]
 fn scale(z: Double) -> (f64, f64) {
     let size = larger(z.re.abs(), z.im.abs());
@@ -45,10 +48,12 @@ struct Quotient {
 }
 
 impl Quotient {
-    /// Smith's method: the ratio of the divisor's parts, at most 1, takes the place of their squares. Where the divisor lies nearer to the imaginary
-    /// axis, both numbers are turned by a quarter first.
+    /// Smith's method: the ratio of the divisor's parts, at most 1, takes the place of their
+    /// squares. Where the divisor lies nearer to the imaginary axis, both numbers are turned by a
+    /// quarter first.
     ///
-    /// Through zero, parts are divided one by one, which gives infinities their direction, as NumPy and PyTorch have it.
+    /// Through zero, parts are divided one by one, which gives infinities their direction, as NumPy
+    /// and PyTorch have it.
     #[inline(always)]
     fn of(a: Double, b: Double) -> Self {
         let steep = b.re.abs() < b.im.abs();
@@ -75,7 +80,8 @@ pub(crate) fn quotient64(a: Double, b: Double) -> Double {
     Complex::new(parts[0] / by, parts[1] / by) * (b_by * a_back)
 }
 
-/// The same in single precision, of which no square and no reciprocal leaves the range of double precision.
+/// The same in single precision, of which no square and no reciprocal leaves the range of double
+/// precision.
 #[inline(always)]
 pub(crate) fn quotient32(a: Complex<f32>, b: Complex<f32>) -> Complex<f32> {
     let Quotient { parts, by } = Quotient::of(a.to_double(), b.to_double());
@@ -118,7 +124,8 @@ impl ByDouble for Double {
     }
 }
 
-/// `√z`, its real part not negative: one part is the root of half the sum of `|z|` and the real part's size, the other follows from it.
+/// `√z`, its real part not negative: one part is the root of half the sum of `|z|` and the real
+/// part's size, the other follows from it.
 pub(crate) fn root(z: Double) -> Double {
     if z.re.is_infinite() | z.im.is_infinite() {
         return endless_root(z);
@@ -152,7 +159,8 @@ pub(crate) fn ln(z: Double) -> Double {
     Complex::new(ln_magnitude(z), z.arg())
 }
 
-/// By the square of the magnitude, in three ways: near 1, where its distance from 1 must be exact; where it is in range; and where it is not.
+/// By the square of the magnitude, in three ways: near 1, where its distance from 1 must be exact;
+/// where it is in range; and where it is not.
 fn ln_magnitude(z: Double) -> f64 {
     if z.re.is_infinite() | z.im.is_infinite() {
         return f64::INFINITY;
@@ -174,7 +182,8 @@ const FAR_UP: f64 = power_of_two(600);
 const FAR_DOWN: f64 = power_of_two(-600);
 const FAR_LN: f64 = 600.0 * std::f64::consts::LN_2;
 
-/// `|z|² − 1` of a number near the unit circle: the large terms cancel without a rounding, then what the squares lost is added.
+/// `|z|² − 1` of a number near the unit circle: the large terms cancel without a rounding, then
+/// what the squares lost is added.
 fn square_less_one(z: Double) -> f64 {
     let (re, im) = (z.re.abs(), z.im.abs());
     let (large, small) = if re < im { (im, re) } else { (re, im) };
@@ -201,7 +210,8 @@ pub(crate) fn power(z: Double, exponent: Double) -> Double {
 /// From here on the real part of a hyperbolic tangent is 1.
 const TANH_FAR: f64 = 22.0;
 
-/// The hyperbolic tangent, after Kahan: by sinh of the one part and tan of the other, of which no sum cancels.
+/// The hyperbolic tangent, after Kahan: by sinh of the one part and tan of the other, of which no
+/// sum cancels.
 pub(crate) fn tanh(z: Double) -> Double {
     match z {
         _ if z.im == 0.0 => Complex::new(z.re.tanh(), z.im),

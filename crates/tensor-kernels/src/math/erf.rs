@@ -14,7 +14,8 @@ pub(crate) fn gelu32<M: Arith>(x: f32) -> f32 {
     gelu::<M>(f64::from(x), 3.0, TAIL_SHORT) as f32
 }
 
-/// `x/2 · erfc(−x/√2)`: below 0 no digits cancel, as they do in `1 + erf`. The last product alone can meet a subnormal number.
+/// `x/2 · erfc(−x/√2)`: below 0 no digits cancel, as they do in `1 + erf`. The last product alone
+/// can meet a subnormal number.
 #[inline(always)]
 fn gelu<M: Arith>(x: f64, middle: f64, tail: &[f64]) -> f64 {
     let (erfc, scale) = erfc_of_size::<M>(x, middle, tail);
@@ -25,8 +26,8 @@ fn gelu<M: Arith>(x: f64, middle: f64, tail: &[f64]) -> f64 {
     if x < 0.0 { below } else { x * (1.0 - upper * scale) }
 }
 
-/// erfc(|x|/√2), as a normal number and what to multiply it by: `e^(−x²/2)` times a function that a polynomial in `(z − middle) / (z + middle)`
-/// gives on the whole half-line.
+/// erfc(|x|/√2), as a normal number and what to multiply it by: `e^(−x²/2)` times a function that a
+/// polynomial in `(z − middle) / (z + middle)` gives on the whole half-line.
 #[inline(always)]
 fn erfc_of_size<M: Arith>(x: f64, middle: f64, tail: &[f64]) -> (f64, f64) {
     let size = x.abs().at_most(ALL);

@@ -31,8 +31,8 @@ pub(crate) fn near_exp<M: Arith, T: Float>(x: T) -> T {
 
 /// e to a power as a normal number, and what to multiply it by.
 ///
-/// Only `2^(n−1)` is sure to be finite, so the scale is 2; and where the result may be subnormal it is `2^(n + many)`, and the scale brings it back,
-/// rounding once.
+/// Only `2^(n−1)` is sure to be finite, so the scale is 2; and where the result may be subnormal it
+/// is `2^(n + many)`, and the scale brings it back, rounding once.
 #[inline(always)]
 fn scaled_exp<M: Arith, T: Float>(x: T, less_one: impl Fn(T, T, T) -> T) -> (T, T) {
     let x = x.at_least(T::EXP_LEAST).at_most(T::EXP_MOST);
@@ -41,8 +41,8 @@ fn scaled_exp<M: Arith, T: Float>(x: T, less_one: impl Fn(T, T, T) -> T) -> (T, 
     (power * T::power_of_two(magic, low), if low { T::EXP_LOW_SCALE } else { T::TWO })
 }
 
-/// With n the integer nearest to `x / ln 2`, and r the rest: `e^r`, and n − 1 as [`power_of_two`](Float::power_of_two) takes it, or
-/// another near it that `base` asks for.
+/// With n the integer nearest to `x / ln 2`, and r the rest: `e^r`, and n − 1 as
+/// [`power_of_two`](Float::power_of_two) takes it, or another near it that `base` asks for.
 ///
 /// `less_one` adds up `e^r − 1`: `q r² + r`, where r has lost a little, which comes last.
 #[inline(always)]
@@ -57,7 +57,8 @@ fn reduced<M: Arith, T: Float>(x: T, base: T, less_one: impl Fn(T, T, T) -> T) -
 
 /// The hyperbolic tangent.
 ///
-/// The quotient of the second form loses its leading digits where the result is below one half, so the polynomial goes on to there.
+/// The quotient of the second form loses its leading digits where the result is below one half, so
+/// the polynomial goes on to there.
 #[inline(always)]
 pub(crate) fn tanh<M: Arith, T: Float>(x: T) -> T {
     let size = x.abs();
@@ -93,7 +94,8 @@ struct Odds<T> {
 }
 
 impl<T: Float> Odds<T> {
-    /// The power is never larger than 1, so that small results keep their digits. Neither r nor the sum may lose any, as the quotient will, too.
+    /// The power is never larger than 1, so that small results keep their digits. Neither r nor the
+    /// sum may lose any, as the quotient will, too.
     #[inline(always)]
     fn of<M: Arith>(x: T) -> Self {
         let (power, scale) = scaled_exp::<M, T>(-x.abs(), |q, r, lost| r + q.fma::<M>(r * r, lost));
@@ -108,8 +110,9 @@ impl<T: Float> Odds<T> {
         }
     }
 
-    /// So many times the function: with `q = times · part / whole`, where the product has slipped by a rounding, it is
-    /// `q + (slip − q · lost) / whole`. For 1 / whole, from 1/2 to 1, a line will do. The only rounding that can meet a subnormal number is the last.
+    /// So many times the function: with `q = times · part / whole`, where the product has slipped
+    /// by a rounding, it is `q + (slip − q · lost) / whole`. For 1 / whole, from 1/2 to 1, a line
+    /// will do. The only rounding that can meet a subnormal number is the last.
     #[inline(always)]
     fn share<M: Arith>(self, times: T) -> T {
         let product = times * self.part;

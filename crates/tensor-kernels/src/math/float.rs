@@ -24,7 +24,8 @@ pub(crate) trait Float:
     const NAN: Self;
     /// The least normal number.
     const MIN_NORMAL: Self;
-    /// `1.5 · 2^mantissa`: a small number added to it is rounded to an integer, which stands in the low bits.
+    /// `1.5 · 2^mantissa`: a small number added to it is rounded to an integer, which stands in the
+    /// low bits.
     const MAGIC: Self;
     /// Twice the digits of the mantissa: times it, a subnormal number is normal.
     const LIFT: Self;
@@ -35,7 +36,8 @@ pub(crate) trait Float:
     /// ln 2 in two parts; the first times an exponent is exact.
     const LN2: [Self; 2];
     const SQRT_HALF: Self;
-    /// Factors from ln to log2, in two parts; the first times a number [cut short](Float::cut) is exact.
+    /// Factors from ln to log2, in two parts; the first times a number [cut short](Float::cut) is
+    /// exact.
     const PER_LN2: [Self; 2];
     /// The same for log10.
     const PER_LN10: [Self; 2];
@@ -76,7 +78,8 @@ pub(crate) trait Float:
     /// Without the lower half of the mantissa.
     fn cut(self) -> Self;
 
-    /// The power of two whose exponent stands in the low bits of `magic`, biased; so much higher, if `low`, that the least is normal.
+    /// The power of two whose exponent stands in the low bits of `magic`, biased; so much higher,
+    /// if `low`, that the least is normal.
     fn power_of_two(magic: Self, low: bool) -> Self;
 
     /// The exponent n and the rest m of a normal positive number `m · 2^n`, m from √½ to √2.
@@ -84,8 +87,8 @@ pub(crate) trait Float:
 
     /// The polynomial of up to 24 coefficients, lowest power first.
     ///
-    /// Neighbours are joined, then pairs of them, and so on: the chain of dependent operations is a third of Horner's, and what a CPU can
-    /// look ahead is less than it would take to hide that.
+    /// Neighbours are joined, then pairs of them, and so on: the chain of dependent operations is a
+    /// third of Horner's, and what a CPU can look ahead is less than it would take to hide that.
     #[inline(always)]
     fn polynomial<M: Arith>(self, coefficients: &[Self]) -> Self {
         let mut sums = [Self::ZERO; 24];

@@ -1,6 +1,8 @@
-//! f16 and bf16 to f32 and back, by bit tricks: the `half` crate asks the CPU for every number, which does not vectorise.
+//! f16 and bf16 to f32 and back, by bit tricks: the `half` crate asks the CPU for every number,
+//! which does not vectorise.
 //!
-//! To f32 is exact. Back is to the nearest, ties to even; NaN stays NaN, quiet, with the high bits of its payload.
+//! To f32 is exact. Back is to the nearest, ties to even; NaN stays NaN, quiet, with the high bits
+//! of its payload.
 
 use half::{bf16, f16};
 

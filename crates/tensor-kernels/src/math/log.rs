@@ -11,7 +11,8 @@ struct Parts<T> {
 }
 
 impl<T: Float> Parts<T> {
-    /// With `s = f / (2 + f)` it is `ln(1 + f) = ln((1 + s) / (1 − s))`, of which a polynomial in s² gives what f and f²/2 do not.
+    /// With `s = f / (2 + f)` it is `ln(1 + f) = ln((1 + s) / (1 − s))`, of which a polynomial in
+    /// s² gives what f and f²/2 do not.
     #[inline(always)]
     fn of<M: Arith>(x: T) -> Self {
         let subnormal = x < T::MIN_NORMAL;
@@ -56,7 +57,8 @@ pub(crate) fn log10<M: Arith, T: Float>(x: T) -> T {
     to_base::<M, T>(x, T::LOG10_2, T::PER_LN10)
 }
 
-/// `n · of_two + ln(1 + f) · per_ln`, the factors in two parts of which the first gives exact products.
+/// `n · of_two + ln(1 + f) · per_ln`, the factors in two parts of which the first gives exact
+/// products.
 #[inline(always)]
 fn to_base<M: Arith, T: Float>(x: T, of_two: [T; 2], per_ln: [T; 2]) -> T {
     let Parts { n, f, half_square, rest } = Parts::of::<M>(x);
@@ -65,7 +67,8 @@ fn to_base<M: Arith, T: Float>(x: T, of_two: [T; 2], per_ln: [T; 2]) -> T {
     let large = n * of_two[0];
     let middle = head * per_ln[0];
     let small = n.fma::<M>(of_two[1], (tail + head) * per_ln[1] + tail * per_ln[0]);
-    // Whichever is larger, n is an integer and ln(1 + f) below 1/2: what the sum loses is its difference.
+    // Whichever is larger, n is an integer and ln(1 + f) below 1/2: what the sum loses is its
+    // difference.
     let sum = large + middle;
     let lost = (large - sum) + middle;
     Parts::unless_special(x, sum + (small + lost))

@@ -1,13 +1,15 @@
 //! Elementary functions that vectorise: no branch, no table, no call.
 //!
-//! In: numbers. Out: numbers, correct to the bounds below. Each function is straight-line code over `f32` or `f64`, with selects where others
-//! branch, so that a loop over it is a loop the compiler turns into SIMD code at the level that it is inlined into. That is why all of it is
-//! `#[inline(always)]`, and why an [`Arith`] says whether the level can fuse a product and a sum: without that instruction `mul_add` would be a
-//! call for each element.
+//! In: numbers. Out: numbers, correct to the bounds below. Each function is straight-line code over
+//! `f32` or `f64`, with selects where others branch, so that a loop over it is a loop the compiler
+//! turns into SIMD code at the level that it is inlined into. That is why all of it is
+//! `#[inline(always)]`, and why an [`Arith`] says whether the level can fuse a product and a sum:
+//! without that instruction `mul_add` would be a call for each element.
 //!
 //! # Accuracy
-//! A bound on the error, in units in the last place of the exact result, that no argument tried has come to. f32 has been tried at every 16411th bit
-//! pattern, against double precision, f64 at some 70,000 numbers of all magnitudes, against 106-bit arithmetic; the tests can try more.
+//! A bound on the error, in units in the last place of the exact result, that no argument tried has
+//! come to. f32 has been tried at every 16411th bit pattern, against double precision, f64 at some
+//! 70,000 numbers of all magnitudes, against 106-bit arithmetic; the tests can try more.
 //!
 //! | function | f32 | f64 | method |
 //! |---|---|---|---|
@@ -22,16 +24,20 @@
 //! | `pow` | 0.7 | the standard library's | `e^(y ln x)`; f64 number by number |
 //! | `rsqrt` | 1.5 | 1.5 | two operations, each rounded right |
 //!
-//! The bounds hold whether products and sums are [fused](Fused) or [not](Separate), but the last place of a result may be another: between the scalar
-//! level of x86-64, which has no such instruction, and the levels above it, which all have it and agree to the bit.
+//! The bounds hold whether products and sums are [fused](Fused) or [not](Separate), but the last
+//! place of a result may be another: between the scalar level of x86-64, which has no such
+//! instruction, and the levels above it, which all have it and agree to the bit.
 //!
-//! Where f32 is at 0.8 or less it is computed in double precision, as powers of a million or angles of a sum need it.
+//! Where f32 is at 0.8 or less it is computed in double precision, as powers of a million or angles
+//! of a sum need it.
 //!
-//! Special values follow C99 (annex F), as PyTorch does: signed zeros, infinities, subnormal arguments and results, NaN.
+//! Special values follow C99 (annex F), as PyTorch does: signed zeros, infinities, subnormal
+//! arguments and results, NaN.
 //!
 //! # Complex numbers
-//! Sums, differences and products are the textbook's, part by part, each operation rounded. Beyond them a result of complex f32 is computed in double
-//! precision and rounded once. The distance to the exact result is at most so many times the result's magnitude and 2⁻⁵³, or 2⁻²⁴ for f32:
+//! Sums, differences and products are the textbook's, part by part, each operation rounded. Beyond
+//! them a result of complex f32 is computed in double precision and rounded once. The distance to
+//! the exact result is at most so many times the result's magnitude and 2⁻⁵³, or 2⁻²⁴ for f32:
 //!
 //! | function | f32 | f64 | method |
 //! |---|---|---|---|
@@ -41,9 +47,11 @@
 //! | `tanh` | 1.01 | 4 | Kahan's, by sinh and tan; beyond 22 its limit and what is left of it |
 //! | `sigmoid` | 1.01 | 4 | by the power that is at most 1; within π/2 of the real axis, as there are poles at odd multiples of πi |
 //!
-//! `log2` and `log10` are quotients of `ln`. `exp`, `sin`, `cos` and `pow` are num-complex's formulas and the standard library's functions, without a
-//! bound of ours. Special values are PyTorch's; where that has NaN for want of range (the sigmoid of −800, quotients of the largest numbers), the
-//! exact result. All but sums, differences, products and quotients goes number by number, and is the same at every level.
+//! `log2` and `log10` are quotients of `ln`. `exp`, `sin`, `cos` and `pow` are num-complex's
+//! formulas and the standard library's functions, without a bound of ours. Special values are
+//! PyTorch's; where that has NaN for want of range (the sigmoid of −800, quotients of the largest
+//! numbers), the exact result. All but sums, differences, products and quotients goes number by
+//! number, and is the same at every level.
 
 #[cfg(feature = "complex")]
 pub(crate) mod complex;

@@ -16,7 +16,8 @@ pub(crate) fn pow32<M: Arith>(x: f32, y: f32) -> f32 {
     if one { 1.0 } else { result }
 }
 
-/// Is it an integer, and an odd one? Beyond 2^30, where f32 has no other, all numbers count as even; NaN as whole, so that it stays NaN.
+/// Is it an integer, and an odd one? Beyond 2^30, where f32 has no other, all numbers count as
+/// even; NaN as whole, so that it stays NaN.
 #[inline(always)]
 fn integer(y: f64) -> (bool, bool) {
     const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52

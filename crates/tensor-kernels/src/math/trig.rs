@@ -104,7 +104,8 @@ impl Circular for f64 {
         let (magic, n) = quadrant::<M>(self);
         let (r, tail) = remainder(self, n);
         let square = r * r;
-        // sin(r + tail) is sin r + tail cos r, and cos(r + tail) is cos r − tail sin r, to first order; 1 − r²/2 and r do for the factors.
+        // sin(r + tail) is sin r + tail cos r, and cos(r + tail) is cos r − tail sin r, to first
+        // order; 1 − r²/2 and r do for the factors.
         let cube = square * r;
         let bend =
             cube.fma::<M>(square.polynomial::<M>(&SIN[1..]) * square, tail - 0.5 * square * tail);
@@ -163,8 +164,9 @@ const ATAN: &[f64] = &[
 
 /// The angle of the point (x, y), from −π to π.
 ///
-/// With the smaller of the two coordinates above, and π/4 taken off where that leaves less, one division gives a tangent up to √2 − 1. The angle
-/// is plus or minus its arc, and a multiple of π/4.
+/// With the smaller of the two coordinates above, and π/4 taken off where that leaves less, one
+/// division gives a tangent up to √2 − 1. The angle is plus or minus its arc, and a multiple of
+/// π/4.
 #[inline(always)]
 pub(crate) fn atan2_64<M: Arith>(y: f64, x: f64) -> f64 {
     let (above, below, steep) = ordered(y.abs(), x.abs());
@@ -187,8 +189,8 @@ pub(crate) fn atan2_32<M: Arith>(y: f32, x: f32) -> f32 {
     atan2_64::<M>(y.into(), x.into()) as f32
 }
 
-/// The smaller and the larger, and whether the first is the larger; scaled so that their sum is finite, and a quotient of zeros or infinities is
-/// the limit that C99 asks for.
+/// The smaller and the larger, and whether the first is the larger; scaled so that their sum is
+/// finite, and a quotient of zeros or infinities is the limit that C99 asks for.
 #[inline(always)]
 fn ordered(y: f64, x: f64) -> (f64, f64, bool) {
     let steep = y > x;

@@ -1,9 +1,9 @@
 //! Cutting work for threads: one rule for copies, elementwise operations and reductions.
 //!
-//! Work is halved, and the halves again, along the first of its loops that can be cut near its middle. Cuts fall where
-//! blocks end, and where cache lines of the result do, as far as that is known: a plan knows where its result starts from
-//! the start of the storage, which is aligned. Halves write different elements (the result's indices do), so they may run
-//! at the same time.
+//! Work is halved, and the halves again, along the first of its loops that can be cut near its
+//! middle. Cuts fall where blocks end, and where cache lines of the result do, as far as that is
+//! known: a plan knows where its result starts from the start of the storage, which is aligned.
+//! Halves write different elements (the result's indices do), so they may run at the same time.
 
 mod copy;
 mod elementwise;
@@ -19,11 +19,13 @@ pub(crate) struct Axis {
     pub(crate) len: usize,
     /// Cuts are so many iterations apart: a block, or a cache line.
     pub(crate) granule: usize,
-    /// The first cut is behind so many iterations, less than a granule: those before the first whole cache line.
+    /// The first cut is behind so many iterations, less than a granule: those before the first
+    /// whole cache line.
     pub(crate) lead: usize,
 }
 
-/// Loops over adjacent elements are cut at multiples of this many: a cache line of the smallest, and whole register tiles.
+/// Loops over adjacent elements are cut at multiples of this many: a cache line of the smallest,
+/// and whole register tiles.
 const ADJACENT: usize = 64;
 
 impl Axis {
@@ -37,7 +39,8 @@ impl Axis {
         Self { len, granule: granule.max(1), lead: 0 }
     }
 
-    /// A loop over adjacent elements of a result of which the first one lies `start` bytes behind the start of a cache line.
+    /// A loop over adjacent elements of a result of which the first one lies `start` bytes behind
+    /// the start of a cache line.
     pub(crate) fn adjacent(len: usize, start: isize, width: usize) -> Self {
         let before = start.wrapping_neg().rem_euclid(ADJACENT as isize) as usize;
         Self { len, granule: ADJACENT, lead: before / width.max(1) % ADJACENT }
@@ -48,7 +51,8 @@ impl Axis {
         Self::at_multiples(len, if len / 2 < ADJACENT { 1 } else { ADJACENT })
     }
 
-    /// Where to cut it: nearest behind the middle, else nearest in front of it, if there are iterations on both sides.
+    /// Where to cut it: nearest behind the middle, else nearest in front of it, if there are
+    /// iterations on both sides.
     pub(crate) fn middle(self) -> Option<usize> {
         let Self { len, granule, lead } = self;
         let beyond = (len / 2).saturating_sub(lead);
@@ -63,7 +67,8 @@ pub(crate) type Axes = SmallVec<[Axis; 8]>;
 
 /// Something that can be cut in parts that may run at the same time.
 pub(crate) trait Divisible: Sized + Sync {
-    /// The loops that it can be cut along, the first one to be cut in front. A loop that must stay whole has one iteration.
+    /// The loops that it can be cut along, the first one to be cut in front. A loop that must stay
+    /// whole has one iteration.
     fn axes(&self) -> Axes;
 
     /// `len` iterations of a loop of [`axes`](Self::axes), from iteration `start` on.
@@ -97,7 +102,8 @@ impl Split {
     }
 }
 
-/// Halves the work until there are as many pieces as `exec` wants, and runs them on whatever threads are free.
+/// Halves the work until there are as many pieces as `exec` wants, and runs them on whatever
+/// threads are free.
 #[inline]
 pub(crate) fn par_run<W: Divisible>(exec: &Exec, work: &W, run: impl Fn(&W) + Copy + Sync + Send) {
     match exec.pieces(work.bytes()) {

@@ -90,7 +90,8 @@ fn pieces<const N: usize, W: Visits<N> + Clone>(whole: &W) -> Vec<W> {
     [pieces(&first), pieces(&second)].concat()
 }
 
-/// Shapes with strides of a source and of a destination: lengths around the alignment of a cut, and every kind of step.
+/// Shapes with strides of a source and of a destination: lengths around the alignment of a cut, and
+/// every kind of step.
 const PAIRS: &[(&[usize], &[isize], &[isize])] = &[
     (&[], &[], &[]),
     (&[0, 3], &[3, 1], &[3, 1]),

@@ -1,15 +1,16 @@
-//! How a piece of work is cut for the caches: the rows and columns of a block, how each operand reaches them, and where its
-//! part of a block lies in scratch memory.
+//! How a piece of work is cut for the caches: the rows and columns of a block, how each operand
+//! reaches them, and where its part of a block lies in scratch memory.
 //!
-//! Copies, elementwise operations and reductions share this. A [`Block`] is made once, by the plan, and its constructor
-//! places the scratch; what executes it asks for areas and computes none. So a block whose scratch is too small for it
-//! cannot be expressed.
+//! Copies, elementwise operations and reductions share this. A [`Block`] is made once, by the plan,
+//! and its constructor places the scratch; what executes it asks for areas and computes none. So a
+//! block whose scratch is too small for it cannot be expressed.
 //!
 //! # Invariants
 //! - **B1.** A block has at least one row and one column.
-//! - **B2.** The [`Area`] of an operand holds every row of a block (of the result: those that are computed at once), each
-//!   with all columns; rows do not overlap.
-//! - **B3.** Areas start at cache lines, follow each other without overlap, and end within [`Block::scratch_bytes`].
+//! - **B2.** The [`Area`] of an operand holds every row of a block (of the result: those that are
+//!   computed at once), each with all columns; rows do not overlap.
+//! - **B3.** Areas start at cache lines, follow each other without overlap, and end within
+//!   [`Block::scratch_bytes`].
 
 use crate::memory::CACHE_LINE;
 
@@ -35,7 +36,8 @@ pub(crate) enum Access {
     ShortRows,
     /// They are few, and every row has the same: they are repeated in scratch.
     BroadcastRow,
-    /// It is one element for a short row, and another for the next: each is repeated along its row in scratch.
+    /// It is one element for a short row, and another for the next: each is repeated along its row
+    /// in scratch.
     SplatPerRow,
 }
 
@@ -72,8 +74,9 @@ pub(crate) struct Area {
 }
 
 impl Area {
-    /// Rows of adjacent elements at the start of scratch. Rows of a multiple of half a kilobyte are a cache line further
-    /// apart than they are long, so that they do not fall on the same cache sets.
+    /// Rows of adjacent elements at the start of scratch. Rows of a multiple of half a kilobyte are
+    /// a cache line further apart than they are long, so that they do not fall on the same cache
+    /// sets.
     pub(crate) fn new(extent: Extent, width: usize) -> Self {
         let row_bytes = extent.columns * width;
         let spare =
@@ -97,8 +100,8 @@ pub(crate) struct Block<const N: usize> {
 }
 
 impl<const N: usize> Block<N> {
-    /// A block whose operand `k`, of elements of `widths[k]` bytes, goes through scratch if `scratch_rows[k]` says of how
-    /// many rows at a time.
+    /// A block whose operand `k`, of elements of `widths[k]` bytes, goes through scratch if
+    /// `scratch_rows[k]` says of how many rows at a time.
     pub(crate) fn new(
         extent: Extent,
         access: [Access; N],

@@ -1,14 +1,16 @@
 //! What an elementwise operation will do: how each operand becomes rows of adjacent elements.
 //!
-//! The arithmetic only ever sees adjacent elements, or one element that stands for all. An operand that lies otherwise is
-//! packed block by block into scratch memory that stays in the first-level cache: by the same transposing kernels that
-//! copies use if it is adjacent along some other loop, else by gathering elements. So a transposed operand costs one more
-//! pass in cache, and not a cache line for every element.
+//! The arithmetic only ever sees adjacent elements, or one element that stands for all. An operand
+//! that lies otherwise is packed block by block into scratch memory that stays in the first-level
+//! cache: by the same transposing kernels that copies use if it is adjacent along some other loop,
+//! else by gathering elements. So a transposed operand costs one more pass in cache, and not a
+//! cache line for every element.
 //!
-//! A row is a loop of its own, which takes a few nanoseconds to start and to end. Short rows cost little else, so many of
-//! them become one: an operand whose rows do not follow each other is packed in scratch, a row that repeats is stored as
-//! often as a block has rows, and one element a row is repeated along it. Operands without gaps stay where they are.
-//! Nanoseconds for a row of floats of each operation, row by row and packed:
+//! A row is a loop of its own, which takes a few nanoseconds to start and to end. Short rows cost
+//! little else, so many of them become one: an operand whose rows do not follow each other is
+//! packed in scratch, a row that repeats is stored as often as a block has rows, and one element a
+//! row is repeated along it. Operands without gaps stay where they are. Nanoseconds for a row of
+//! floats of each operation, row by row and packed:
 //!
 //! | floats | of wider rows | the same, and dense | one row for all | one element a row | into wider rows | in place, one row for all |
 //! | ---    | ---           | ---                 | ---             | ---               | ---             | ---                       |
@@ -53,9 +55,9 @@ pub(crate) struct ElementwiseWork<const N: usize> {
     pub(crate) block: Block<N>,
     /// Is the result larger than caches?
     pub(crate) large: bool,
-    /// Write it past them? Then it is computed into scratch first. Measured on 4096 by 4096 floats: where an operand is
-    /// transposed 20 ms instead of 33, but 25 instead of 19 where all are contiguous, and 32 instead of 29 where one is
-    /// gathered.
+    /// Write it past them? Then it is computed into scratch first. Measured on 4096 by 4096 floats:
+    /// where an operand is transposed 20 ms instead of 33, but 25 instead of 19 where all are
+    /// contiguous, and 32 instead of 29 where one is gathered.
     pub(crate) stream: bool,
     /// The name of the path.
     pub(crate) path: &'static str,
@@ -168,8 +170,9 @@ impl<const N: usize> Shape<'_, N> {
         Extent { rows: self.rows.len.max(1), columns: self.columns.len.max(1) }
     }
 
-    /// The elements of the result in a cache line. The columns of a block of a streamed result are a multiple of it: so no
-    /// line is written in two parts, and the columns in front of a row's first whole line fit into a block.
+    /// The elements of the result in a cache line. The columns of a block of a streamed result are
+    /// a multiple of it: so no line is written in two parts, and the columns in front of a row's
+    /// first whole line fit into a block.
     fn line(&self) -> usize {
         (CACHE_LINE / self.widths[0].max(1)).max(1)
     }
@@ -209,21 +212,25 @@ impl<const N: usize> Shape<'_, N> {
     }
 }
 
-/// Wider elements, which may also be more aligned than scratch is, are computed one by one where they are.
+/// Wider elements, which may also be more aligned than scratch is, are computed one by one where
+/// they are.
 const WIDEST: usize = 64;
 
-/// A transposed block has so many elements a row in cache, and as many rows as a line of the source has elements. Measured on 512 by 512 floats: 139 µs
-/// for a unary operation where blocks of 64 by 64 take 209, and contiguous operands 85.
+/// A transposed block has so many elements a row in cache, and as many rows as a line of the source
+/// has elements. Measured on 512 by 512 floats: 139 µs for a unary operation where blocks of 64 by
+/// 64 take 209, and contiguous operands 85.
 const SHORT_RUN: usize = 512;
 
-/// Out of cache it has so many bytes a row, and takes an eighth of the second-level cache, so that what is read comes in long runs on both sides.
-/// Measured on 4096 by 4096 floats, one operand of two transposed: 33 ms; rows twice as long, in twice the room, 42; half as long 57.
+/// Out of cache it has so many bytes a row, and takes an eighth of the second-level cache, so that
+/// what is read comes in long runs on both sides. Measured on 4096 by 4096 floats, one operand of
+/// two transposed: 33 ms; rows twice as long, in twice the room, 42; half as long 57.
 const LONG_RUN: usize = 256;
 
 /// A row of the result is streamed from this many lines on.
 const STREAMED_LINES: usize = 4;
 
-/// The loop along which an operand is adjacent that is not along the columns; else the innermost one left.
+/// The loop along which an operand is adjacent that is not along the columns; else the innermost
+/// one left.
 fn rows_loop<const N: usize>(outer: &[Loop<N>], columns: &Loop<N>) -> Option<usize> {
     let other = |k: &usize| !matches!(columns.strides[*k], 0 | 1);
     let adjacent = |k: usize| outer.iter().position(|l| l.strides[k] == 1);
@@ -239,12 +246,13 @@ fn access(along_columns: isize, along_rows: isize) -> Access {
     }
 }
 
-/// Rows of at most so many bytes are short, and so are those of all operands together that are moved through scratch, which rows that repeat are not.
-/// Where three operands of 8 floats lie in wider rows, 2.7 ns a row became 4.9.
+/// Rows of at most so many bytes are short, and so are those of all operands together that are
+/// moved through scratch, which rows that repeat are not. Where three operands of 8 floats lie in
+/// wider rows, 2.7 ns a row became 4.9.
 const SHORT_ROW: usize = 64;
 
-/// So many short rows are worth the way through scratch. Measured on rows of 3 floats, minus one row for all: 32 rows take 0.6 µs on either way, 64 take
-/// 0.8 row by row and 0.6 packed.
+/// So many short rows are worth the way through scratch. Measured on rows of 3 floats, minus one
+/// row for all: 32 rows take 0.6 µs on either way, 64 take 0.8 row by row and 0.6 packed.
 const MANY_ROWS: usize = 64;
 
 /// How each operand is reached.

@@ -1,15 +1,20 @@
-//! What a reduction will do: the order in which elements are visited, and the tree in which they are joined.
+//! What a reduction will do: the order in which elements are visited, and the tree in which they
+//! are joined.
 //!
-//! Loops follow the *input's* memory, whatever dimensions are reduced, so that it is read once and front to back. The two innermost loops are a block
-//! of rows and columns, each kept or reduced; the loops around them are kept, which leads to other results, or reduced, which leads to the same again.
-//! A block whose columns are few is transposed into scratch first, so that its rows are columns; one whose columns are not adjacent is picked there.
+//! Loops follow the *input's* memory, whatever dimensions are reduced, so that it is read once and
+//! front to back. The two innermost loops are a block of rows and columns, each kept or reduced;
+//! the loops around them are kept, which leads to other results, or reduced, which leads to the
+//! same again. A block whose columns are few is transposed into scratch first, so that its rows are
+//! columns; one whose columns are not adjacent is picked there.
 //!
 //! # The tree
-//! Elements are joined one after the other up to a fixed number, and halves of more are joined pairwise. All of it follows
-//! from the sizes and strides of the input and of the result, whose loops are fused together: neither threads, nor the
-//! instruction set, nor the machine's caches decide which element is joined with which, so none of them changes a result.
-//! A sum of n elements is off by at most `(128 + log2 n) · u` times the sum of the magnitudes, u being half a unit in the last place
-//! of 1: 48 additions at most in a block, 64 around it, one more for each halving and each loop.
+//! Elements are joined one after the other up to a fixed number, and halves of more are joined
+//! pairwise. All of it follows from the sizes and strides of the input and of the result, whose
+//! loops are fused together: neither threads, nor the instruction set, nor the machine's caches
+//! decide which element is joined with which, so none of them changes a result. A sum of n elements
+//! is off by at most `(128 + log2 n) · u` times the sum of the magnitudes, u being half a unit in
+//! the last place of 1: 48 additions at most in a block, 64 around it, one more for each halving
+//! and each loop.
 
 use std::fmt;
 
@@ -25,7 +30,8 @@ use crate::{
     reduction_order::{GROUP, LONG, TALL, WIDE, Widths},
 };
 
-/// The operands of a reduction's loops: what is read, what is written, and the place among the elements that are reduced to one.
+/// The operands of a reduction's loops: what is read, what is written, and the place among the
+/// elements that are reduced to one.
 pub(crate) const INPUT: usize = 0;
 pub(crate) const RESULT: usize = 1;
 pub(crate) const PLACE: usize = 2;
@@ -39,13 +45,14 @@ const TRANSPOSED_ROWS: usize = 64;
 /// So many results are joined one after the other.
 const SEQUENCE: usize = 64;
 
-/// Rows of fewer columns are transposed if there are more of them: columns that are reduced cost a tree over [`WIDE`] partial results a row, columns that are
-/// kept only the start of a loop.
+/// Rows of fewer columns are transposed if there are more of them: columns that are reduced cost a
+/// tree over [`WIDE`] partial results a row, columns that are kept only the start of a loop.
 const SHORT_REDUCED: usize = 96;
 const SHORT_KEPT: usize = 16;
 
-/// The bytes of rows that are worth a walk from one to the next. Sums of 80 MB over the first of three dimensions, whose rows are apart, take by this walk
-/// 1.0 to 1.4 times less at 1 KiB a row, up to 1.8 at 4 KiB, but at half a kilobyte up to 1.4 times more, and at 96 bytes 1.6.
+/// The bytes of rows that are worth a walk from one to the next. Sums of 80 MB over the first of
+/// three dimensions, whose rows are apart, take by this walk 1.0 to 1.4 times less at 1 KiB a row,
+/// up to 1.8 at 4 KiB, but at half a kilobyte up to 1.4 times more, and at 96 bytes 1.6.
 const GROUPED: usize = 1 << 10;
 
 /// A reduction, or a piece of one.
@@ -59,7 +66,8 @@ pub(crate) struct ReduceWork {
     pub(crate) rows: Loop<3>,
     /// The elements of a row.
     pub(crate) columns: Loop<3>,
-    /// What scratch holds at a time, what of reduced loops is combined at a time, and how the input is reached.
+    /// What scratch holds at a time, what of reduced loops is combined at a time, and how the input
+    /// is reached.
     pub(crate) block: Block<1>,
     /// The bytes of elements and slots.
     pub(crate) widths: Widths,
@@ -108,7 +116,8 @@ impl ReduceWork {
         self.loops().fold(self.widths.input, |bytes, l| bytes.saturating_mul(l.len))
     }
 
-    /// For each of [`loops`](Self::loops) the turns that are joined one after the other; more of them are halved. Loops that are kept are not.
+    /// For each of [`loops`](Self::loops) the turns that are joined one after the other; more of
+    /// them are halved. Loops that are kept are not.
     pub(crate) fn leaves(&self) -> Loops<3> {
         let mut leaves: Loops<3> = self.loops().copied().collect();
         let block = self.block;
@@ -161,13 +170,15 @@ impl ReduceWork {
         }
     }
 
-    /// So many turns of a loop that is kept, but whole lines of the smallest elements if they are many.
+    /// So many turns of a loop that is kept, but whole lines of the smallest elements if they are
+    /// many.
     pub(crate) fn whole_lines(turns: usize) -> usize {
         if turns < CACHE_LINE { turns } else { turns / CACHE_LINE * CACHE_LINE }
     }
 }
 
-/// The loops around columns, and the columns. A loop that stays where it is is outermost: all inside of it is read again.
+/// The loops around columns, and the columns. A loop that stays where it is is outermost: all
+/// inside of it is read again.
 fn in_order(loops: &[Loop<3>]) -> (Loops<3>, Loop<3>) {
     let stays = |l: &&Loop<3>| l.strides[INPUT] == 0;
     let mut outer: Loops<3> = loops.iter().filter(stays).copied().collect();
@@ -186,7 +197,8 @@ fn is_short(columns: &Loop<3>) -> bool {
     columns.len < if is_reduced(columns) { SHORT_REDUCED } else { SHORT_KEPT }
 }
 
-/// The rows of a block: the innermost loop, unless columns are few and another loop that moves has many turns, or rows and columns would both be kept.
+/// The rows of a block: the innermost loop, unless columns are few and another loop that moves has
+/// many turns, or rows and columns would both be kept.
 fn rows_at(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
     let innermost = outer.len().checked_sub(1)?;
     let many = |l: &Loop<3>| l.strides[INPUT] != 0 && l.len >= SHORT_REDUCED;
@@ -196,8 +208,9 @@ fn rows_at(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
     Some(instead.or(grouped).unwrap_or(innermost))
 }
 
-/// Rows that are joined before they meet a slot, where each element would meet one by itself: the next loop that is reduced. Such rows lie far from
-/// each other. A few bytes of each at a time are slower out of cache than a slot for every element, unless that is a slot with a place.
+/// Rows that are joined before they meet a slot, where each element would meet one by itself: the
+/// next loop that is reduced. Such rows lie far from each other. A few bytes of each at a time are
+/// slower out of cache than a slot for every element, unless that is a slot with a place.
 fn group_at(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
     let is_group = |l: &Loop<3>| is_reduced(l) && l.len >= GROUP;
     let has_places = outer.iter().any(|l| l.strides[PLACE] != 0);

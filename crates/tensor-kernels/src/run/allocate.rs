@@ -36,7 +36,8 @@ macro_rules! computed {
         ) -> Result<TensorBase<R, K>> {
             let mut result = Uninit::new(layout)?;
             $compute(exec, function, &mut result.as_elements_mut(), $(Input::Elements($arg)),*);
-            // SAFETY: an operation writes every element of its result's layout; had it panicked, we would not be here.
+            // SAFETY: an operation writes every element of its result's layout; had it panicked, we
+            // would not be here.
             Ok(unsafe { result.assume_init() })
         }
     )*};
@@ -58,6 +59,7 @@ pub(crate) fn reduced<T: Element, R: Element, K>(
 ) -> Result<TensorBase<R, K>> {
     let mut result = Uninit::new(layout)?;
     reduce::reduce(exec, kernels, Input::Elements(input), &mut result.as_elements_mut(), reduced)?;
-    // SAFETY: a reduction visits every element of the result's layout and writes all that it visits.
+    // SAFETY: a reduction visits every element of the result's layout and writes all that it
+    // visits.
     Ok(unsafe { result.assume_init() })
 }

@@ -6,14 +6,15 @@ use crate::{
     plan::Side,
 };
 
-/// The bytes of a block of a transpose on either side: 64 rows of 64 units of four bytes, half of a first-level cache of
-/// 32 KiB.
+/// The bytes of a block of a transpose on either side: 64 rows of 64 units of four bytes, half of a
+/// first-level cache of 32 KiB.
 const BLOCK_BYTES: usize = 16 << 10;
 
 /// The most units along a side of a block.
 const MOST_UNITS: usize = 64;
 
-/// Units along each side of a block of units of so many bytes: as many as [`BLOCK_BYTES`] hold, a power of two.
+/// Units along each side of a block of units of so many bytes: as many as [`BLOCK_BYTES`] hold, a
+/// power of two.
 #[inline(always)]
 const fn side(width: usize) -> usize {
     let mut side = MOST_UNITS;
@@ -26,7 +27,8 @@ const fn side(width: usize) -> usize {
 /// Below this extent a side is a handful of channels, and the other one is walked in one go.
 const CHANNELS: usize = 8;
 
-/// A transpose: `dst[j·v.stride + i] = src[i·u.stride + j]` for all `i` below `u.len` and `j` below `v.len`.
+/// A transpose: `dst[j·v.stride + i] = src[i·u.stride + j]` for all `i` below `u.len` and `j` below
+/// `v.len`.
 ///
 /// # Safety
 /// M1, M2 and M3 for those elements.

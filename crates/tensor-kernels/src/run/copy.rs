@@ -36,7 +36,8 @@ pub(crate) fn copy<T: Element, W: Destination<T>>(
     execute(exec, &work, OperandPtrs::new([to.into(), from.into()]));
 }
 
-/// Copies as planned; `false`, and nothing is copied, if the plan was made for other layouts or another width.
+/// Copies as planned; `false`, and nothing is copied, if the plan was made for other layouts or
+/// another width.
 pub(crate) fn copy_planned<T: Element>(
     exec: &Exec,
     plan: &PlannedCopy,
@@ -50,7 +51,8 @@ pub(crate) fn copy_planned<T: Element>(
     fits
 }
 
-/// `work` was planned for the layouts of the views that the operands were made of: the callers see to that.
+/// `work` was planned for the layouts of the views that the operands were made of: the callers see
+/// to that.
 fn execute(exec: &Exec, work: &Work, operands: OperandPtrs<'_, 2>) {
     let simd = exec.simd();
     par_run(exec, work, move |work| run(simd, work, operands));
@@ -83,8 +85,8 @@ fn run_with(
 
 /// Work on one thread, in units of `L`.
 ///
-/// Invariant C1: the work was planned for the layouts of the views that the operands were made of, so O1 to O4 hold for
-/// every offset that its loops visit; M1 to M3 follow from O1 to O3.
+/// Invariant C1: the work was planned for the layouts of the views that the operands were made of,
+/// so O1 to O4 hold for every offset that its loops visit; M1 to M3 follow from O1 to O3.
 struct Piece<'a, L> {
     work: &'a Work,
     dst: *mut L,
@@ -100,7 +102,8 @@ impl<'a, L: Unit> Piece<'a, L> {
         scratch: Option<Scratch<'a>>,
     ) -> Self {
         debug_assert_eq!(work.unit, L::WIDTH);
-        // Without elements a start may lie anywhere; `wrapping_offset` forms no address before its use.
+        // Without elements a start may lie anywhere; `wrapping_offset` forms no address before its
+        // use.
         Self {
             work,
             dst: dst.base.wrapping_offset(work.starts[0]).cast(),
@@ -123,7 +126,8 @@ impl<L: Unit> Kernel for Piece<'_, L> {
         walk(&work.outer, |[to, from]| {
             let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
             let inner = &work.inner;
-            // Only the portable kernels never read the gaps between the elements that they are asked for.
+            // Only the portable kernels never read the gaps between the elements that they are
+            // asked for.
             if !gaps_readable && inner.reads_gaps() {
                 // SAFETY: C1, for the elements of this step.
                 unsafe { step(Scalar, (inner, work.stores), src, dst, scratch.as_mut()) };

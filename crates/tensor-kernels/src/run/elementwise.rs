@@ -1,7 +1,8 @@
-//! Running an elementwise operation: pack each operand into rows of adjacent elements, compute, store.
+//! Running an elementwise operation: pack each operand into rows of adjacent elements, compute,
+//! store.
 //!
-//! None of this depends on the operation, which is called through its [`Operation`]: a program with a thousand of them has
-//! this once.
+//! None of this depends on the operation, which is called through its [`Operation`]: a program with
+//! a thousand of them has this once.
 
 use tensor_core::{Element, ElementsMut, Layout};
 
@@ -58,8 +59,8 @@ fn compute<const N: usize>(
     let shape = layouts[0].shape();
     assert!(layouts.iter().all(|layout| layout.shape() == shape), "operands of one shape");
     let work = ElementwiseWork::plan(layouts, widths, &exec.machine);
-    // What does not stay in a cache leaves it in halves of lines: 512-bit stores took 14.5 ms where 256-bit ones take
-    // 12.1, at 64 MiB.
+    // What does not stay in a cache leaves it in halves of lines: 512-bit stores took 14.5 ms where
+    // 256-bit ones take 12.1, at 64 MiB.
     let halves = work.large && !work.stream;
     let simd = if halves { exec.simd().at_most_256_bits() } else { exec.simd() };
     par_run(exec, &work, move |work| {
@@ -74,8 +75,8 @@ fn compute<const N: usize>(
 
 /// Work on one thread.
 ///
-/// Invariant E1: the work was planned for the layouts of the views that the operands were made of, so O1 to O4 hold for
-/// every offset that its loops visit.
+/// Invariant E1: the work was planned for the layouts of the views that the operands were made of,
+/// so O1 to O4 hold for every offset that its loops visit.
 #[derive(Clone, Copy)]
 struct Piece<'a, const N: usize> {
     simd: SimdLevel,
@@ -92,8 +93,8 @@ impl<const N: usize> Piece<'_, N> {
         let (same, rows, len) = (self.scalars(), work.rows.len, work.columns.len);
         walk(&work.outer, |at| {
             let lanes = Lanes { places: advance(base, self.bytes(at)), row_steps, same, rows, len };
-            // SAFETY: E1: the rows are the operands' own, adjacent or scalar as the plan's access says, and aligned as the
-            // elements of views are.
+            // SAFETY: E1: the rows are the operands' own, adjacent or scalar as the plan's access
+            // says, and aligned as the elements of views are.
             unsafe { bounce::compute(self.operation, self.simd, work.widths, lanes) };
         });
     }
@@ -133,8 +134,8 @@ impl<const N: usize> Piece<'_, N> {
         });
     }
 
-    /// The columns of the first block of a row: those before the first whole cache line of a result that is streamed, else
-    /// as many as usual.
+    /// The columns of the first block of a row: those before the first whole cache line of a result
+    /// that is streamed, else as many as usual.
     fn first_columns(self, result: *mut u8) -> usize {
         let columns = self.work.block.columns();
         if !self.work.stream {
@@ -142,7 +143,8 @@ impl<const N: usize> Piece<'_, N> {
         }
         match result.addr().wrapping_neg() % CACHE_LINE / self.work.widths[0].max(1) {
             0 => columns,
-            // Fewer than a line of the result has, and a block has as many (see the plan): no more than `columns`.
+            // Fewer than a line of the result has, and a block has as many (see the plan): no more
+            // than `columns`.
             before => before,
         }
     }
@@ -150,8 +152,8 @@ impl<const N: usize> Piece<'_, N> {
     /// One block: inputs packed, rows computed, result unpacked.
     ///
     /// # Safety
-    /// `corner` has the first element of the block of each operand; the elements of `extent` from there on can be read, and
-    /// operand 0's written.
+    /// `corner` has the first element of the block of each operand; the elements of `extent` from
+    /// there on can be read, and operand 0's written.
     unsafe fn block(
         self,
         corner: [*mut u8; N],
@@ -171,8 +173,9 @@ impl<const N: usize> Piece<'_, N> {
         }
     }
 
-    /// Packs an operand's part of a block, if it goes through scratch. A row that repeats need not be packed again while it
-    /// is the one that was `packed` last: the first block has the most copies of it.
+    /// Packs an operand's part of a block, if it goes through scratch. A row that repeats need not
+    /// be packed again while it is the one that was `packed` last: the first block has the most
+    /// copies of it.
     ///
     /// # Safety
     /// M1 for the block's elements.
@@ -218,7 +221,8 @@ impl<const N: usize> Piece<'_, N> {
             match self.work.block.area(k) {
                 None => places[k] = places[k].wrapping_offset(row_steps[k] * j as isize),
                 Some(area) => {
-                    // The result's area holds the rows that are computed at once, the others' all rows of the block.
+                    // The result's area holds the rows that are computed at once, the others' all
+                    // rows of the block.
                     let row = if k == 0 { 0 } else { j };
                     let (rows, bytes) = (row + part.rows, part.columns * self.work.widths[k]);
                     let start = scratch.area(area).start(rows, bytes);
@@ -229,15 +233,16 @@ impl<const N: usize> Piece<'_, N> {
         }
         let (same, rows, len) = (self.scalars(), part.rows, part.columns);
         let lanes = Lanes { places, row_steps, same, rows, len };
-        // SAFETY: rows lie in the operands (the caller's), or in areas of scratch that have them (checked by `start`), packed
-        // before; both are aligned: areas start at cache lines, and their pitch is a multiple of the element's bytes.
+        // SAFETY: rows lie in the operands (the caller's), or in areas of scratch that have them
+        // (checked by `start`), packed before; both are aligned: areas start at cache lines, and
+        // their pitch is a multiple of the element's bytes.
         unsafe { bounce::compute(self.operation, self.simd, self.work.widths, lanes) };
         if let Some(area) = self.work.block.area(0) {
             let step = self.work.rows.strides[0] * self.work.widths[0] as isize;
             let to = corner[0].wrapping_offset(step * j as isize);
             let (block, stream) = (self.strided(0, part), self.work.stream);
-            // SAFETY: every element of these rows of scratch has just been computed; M2 is the caller's. A streamed result
-            // has adjacent columns.
+            // SAFETY: every element of these rows of scratch has just been computed; M2 is the
+            // caller's. A streamed result has adjacent columns.
             unsafe { pack::unpack(self.simd, block, scratch.area(area), to, stream) };
         }
     }
@@ -267,7 +272,8 @@ impl<const N: usize> Piece<'_, N> {
     }
 }
 
-/// Where parts of `step` start. `step_by` divides first, which takes as long as a hundred additions.
+/// Where parts of `step` start. `step_by` divides first, which takes as long as a hundred
+/// additions.
 fn starts(len: usize, step: usize) -> impl Iterator<Item = usize> {
     let mut next = 0;
     std::iter::from_fn(move || {

@@ -1,4 +1,5 @@
-//! The loops of a reduction as they are run: how they are halved, how many slots lie under a turn, which one is cut.
+//! The loops of a reduction as they are run: how they are halved, how many slots lie under a turn,
+//! which one is cut.
 
 use smallvec::SmallVec;
 
@@ -73,7 +74,8 @@ impl Levels {
         self.0.iter().map(Level::halvings).sum()
     }
 
-    /// How many slots of so many bytes there is room for, with those of each halving, and at most `most` bytes of them at a time.
+    /// How many slots of so many bytes there is room for, with those of each halving, and at most
+    /// `most` bytes of them at a time.
     pub(super) fn capacity(&self, room: usize, most: usize, slot: usize) -> usize {
         let sets = 1 + self.halvings();
         let room = room / sets / CACHE_LINE * CACHE_LINE;
@@ -85,8 +87,8 @@ impl Levels {
         self.0.iter().position(|level| !is_reduced(&level.l) && level.l.len > 1)
     }
 
-    /// The loop to cut for so many pieces: the outermost one that is kept and long enough, unless the loops around it that are reduced can be shared out
-    /// to as many.
+    /// The loop to cut for so many pieces: the outermost one that is kept and long enough, unless
+    /// the loops around it that are reduced can be shared out to as many.
     pub(super) fn to_cut(&self, pieces: usize) -> Option<usize> {
         let lanes = self.0.len() - 1;
         let few = |at: usize| if at == lanes { LANES_WORTH_CUTTING } else { 2 };
@@ -95,7 +97,8 @@ impl Levels {
         (self.leaves(at) < pieces).then_some(at)
     }
 
-    /// To how many threads the loops around loop `at` can give their leaves: those of one loop, and of the next one if a leaf is a single turn.
+    /// To how many threads the loops around loop `at` can give their leaves: those of one loop, and
+    /// of the next one if a leaf is a single turn.
     fn leaves(&self, at: usize) -> usize {
         let mut leaves = 1usize;
         for level in self.0[..at].iter().filter(|level| level.l.len > 1) {

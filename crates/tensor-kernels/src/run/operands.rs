@@ -1,8 +1,9 @@
 //! Operands on their way through a plan: pointers made of views, and of nothing else.
 //!
-//! This is where a plan's offsets become addresses. Everything above is arithmetic on plain data; everything below is
-//! kernels on raw memory. The functions of `run` that others call take views and make the plan of the layouts of those very
-//! views, so a plan never meets memory that it was not made for.
+//! This is where a plan's offsets become addresses. Everything above is arithmetic on plain data;
+//! everything below is kernels on raw memory. The functions of `run` that others call take views
+//! and make the plan of the layouts of those very views, so a plan never meets memory that it was
+//! not made for.
 
 use std::{any::TypeId, marker::PhantomData, mem::MaybeUninit};
 
@@ -118,22 +119,25 @@ impl<'a, T: Copy> From<&'a mut ElementsMut<'_, T>> for OperandPtr<'a> {
 /// The operands of an operation, the one that is written first.
 ///
 /// # Invariants
-/// - **O1.** Every offset of an operand's layout can be read during `'a`; every offset of operand 0's can be written, too,
-///   and no two indices share one.
+/// - **O1.** Every offset of an operand's layout can be read during `'a`; every offset of operand
+///   0's can be written, too, and no two indices share one.
 /// - **O2.** Nobody else touches operand 0's elements, and nobody writes the others'.
 /// - **O3.** An operand shares no element with operand 0, or it is operand 0.
-/// - **O4.** Of an operand whose gaps are readable every byte between its lowest and its highest element can be read.
+/// - **O4.** Of an operand whose gaps are readable every byte between its lowest and its highest
+///   element can be read.
 #[derive(Clone, Copy)]
 pub(super) struct OperandPtrs<'a, const N: usize>(pub(super) [OperandPtr<'a>; N]);
 
-// SAFETY: elements are `Send + Sync`; pieces of one plan write different elements, as operand 0 is injective (O1).
+// SAFETY: elements are `Send + Sync`; pieces of one plan write different elements, as operand 0 is
+// injective (O1).
 unsafe impl<const N: usize> Send for OperandPtrs<'_, N> {}
 // SAFETY: as above.
 unsafe impl<const N: usize> Sync for OperandPtrs<'_, N> {}
 
 impl<'a, const N: usize> OperandPtrs<'a, N> {
-    /// O1, O2 and O4 are the invariants of the views that the pointers are made of: the first one of an [`ElementsMut`],
-    /// which is borrowed as long. O3: beside a mutable view there are only views that it shares nothing with.
+    /// O1, O2 and O4 are the invariants of the views that the pointers are made of: the first one
+    /// of an [`ElementsMut`], which is borrowed as long. O3: beside a mutable view there are only
+    /// views that it shares nothing with.
     #[inline]
     pub(super) fn new(operands: [OperandPtr<'a>; N]) -> Self {
         Self(operands)

@@ -1,4 +1,5 @@
-//! Packing a block of an operand into scratch, its rows of adjacent elements, and unpacking the result.
+//! Packing a block of an operand into scratch, its rows of adjacent elements, and unpacking the
+//! result.
 
 use super::workspace::ScratchRows;
 use crate::{
@@ -75,13 +76,15 @@ pub(super) unsafe fn pack(
         (0, _) => of_width!(
             simd, width,
             L => Fills::<L> { rows, from: from.cast(), to: to.cast(), extent },
-            // SAFETY: M1 is the caller's; the scratch has the rows (`start` has checked it), and nobody else uses it.
+            // SAFETY: M1 is the caller's; the scratch has the rows (`start` has checked it), and
+            // nobody else uses it.
             else unsafe { by_bytes(block, from, block.packed(pitch), to) }
         ),
         _ => of_width!(
             able, width,
             L => Pack::<L> { block, from: from.cast(), to: to.cast(), pitch },
-            // SAFETY: M1 is the caller's; the scratch has the rows (`start` has checked it), and nobody else uses it.
+            // SAFETY: M1 is the caller's; the scratch has the rows (`start` has checked it), and
+            // nobody else uses it.
             else unsafe { by_bytes(block, from, block.packed(pitch), to) }
         ),
     }
@@ -90,8 +93,8 @@ pub(super) unsafe fn pack(
 /// Copies rows of the result from its scratch to where they belong.
 ///
 /// # Safety
-/// Every element of the rows in scratch has been written. M2 for the block's elements at `to`; to be streamed they are
-/// adjacent there.
+/// Every element of the rows in scratch has been written. M2 for the block's elements at `to`; to
+/// be streamed they are adjacent there.
 pub(super) unsafe fn unpack(
     simd: SimdLevel,
     block: StridedBlock,
@@ -119,7 +122,8 @@ pub(super) unsafe fn unpack(
 
 /// [`pack`] of elements that kernels know.
 ///
-/// Invariant: M1 for the block's elements at `from`; `to` has the block's rows, a pitch apart. [`pack`] makes it.
+/// Invariant: M1 for the block's elements at `from`; `to` has the block's rows, a pitch apart.
+/// [`pack`] makes it.
 struct Pack<L> {
     block: StridedBlock,
     from: *const L,
@@ -152,7 +156,8 @@ impl<L: Unit> Kernel for Pack<L> {
 
 /// [`pack`] of one row that is all rows: those that are there are doubled, again and again.
 ///
-/// Invariant: M1 for `bytes` at `from`; `to` has the block's rows, one behind the other. [`pack`] makes it.
+/// Invariant: M1 for `bytes` at `from`; `to` has the block's rows, one behind the other. [`pack`]
+/// makes it.
 struct Repeat {
     bytes: usize,
     from: *const u8,
@@ -178,9 +183,11 @@ impl Kernel for Repeat {
     }
 }
 
-/// Rows of adjacent elements into scratch, or out of it: how far they are apart, where they go and where they come from.
+/// Rows of adjacent elements into scratch, or out of it: how far they are apart, where they go and
+/// where they come from.
 ///
-/// Invariant: M1 and M2 for the rows; one side is scratch that has them. [`pack`] and [`unpack`] make it.
+/// Invariant: M1 and M2 for the rows; one side is scratch that has them. [`pack`] and [`unpack`]
+/// make it.
 struct Runs {
     width: usize,
     from: *const u8,
@@ -196,7 +203,8 @@ impl Kernel for Runs {
     fn run<I: Isa>(self, isa: I) {
         let Self { width, from, to, rows, extent } = self;
         let strides = rows.map(|row| row * width as isize);
-        // SAFETY: the invariant: rows of so many bytes on both sides; scratch is no part of an operand.
+        // SAFETY: the invariant: rows of so many bytes on both sides; scratch is no part of an
+        // operand.
         unsafe {
             short_runs::runs(
                 isa,
@@ -211,7 +219,8 @@ impl Kernel for Runs {
 
 /// [`pack`] of one element for each row: how far rows and elements are apart.
 ///
-/// Invariant: M1 for one element a row at `from`; `to` has the block's rows, a pitch apart. [`pack`] makes it.
+/// Invariant: M1 for one element a row at `from`; `to` has the block's rows, a pitch apart.
+/// [`pack`] makes it.
 struct Fills<L> {
     rows: [isize; 2],
     from: *const L,
@@ -234,7 +243,8 @@ impl<L: Unit> Kernel for Fills<L> {
 
 /// [`unpack`] of elements that kernels know, to places that are not adjacent.
 ///
-/// Invariant: `from` has the block's rows, a pitch apart and initialised; M2 for its elements at `to`. [`unpack`] makes it.
+/// Invariant: `from` has the block's rows, a pitch apart and initialised; M2 for its elements at
+/// `to`. [`unpack`] makes it.
 struct Unpack<L> {
     block: StridedBlock,
     from: *const L,
@@ -260,7 +270,8 @@ impl<L: Unit> Kernel for Unpack<L> {
 
 /// [`unpack`] past the caches.
 ///
-/// Invariant: that of [`Unpack`], and the elements of a row are adjacent at `to`. [`unpack`] makes it.
+/// Invariant: that of [`Unpack`], and the elements of a row are adjacent at `to`. [`unpack`] makes
+/// it.
 struct StreamOut {
     block: StridedBlock,
     from: *const u8,
@@ -295,7 +306,8 @@ unsafe fn by_bytes(read: StridedBlock, from: *const u8, write: StridedBlock, to:
         for i in 0..read.extent.columns {
             let (from, to) =
                 (from.wrapping_offset(offset(read, j, i)), to.wrapping_offset(offset(write, j, i)));
-            // SAFETY: element (j, i) of both blocks, of which one is scratch and no part of an operand.
+            // SAFETY: element (j, i) of both blocks, of which one is scratch and no part of an
+            // operand.
             unsafe { std::ptr::copy_nonoverlapping(from, to, read.width) };
         }
     }

@@ -1,11 +1,12 @@
-//! Running a reduction: cut it for threads and for the first-level cache, visit blocks, combine partial results as the
-//! plan's tree says.
+//! Running a reduction: cut it for threads and for the first-level cache, visit blocks, combine
+//! partial results as the plan's tree says.
 //!
-//! The accumulators of the results at hand lie side by side in scratch memory, beside one set more for each halving that is
-//! under way. A piece with more results than there is room for is cut along a loop that is kept.
+//! The accumulators of the results at hand lie side by side in scratch memory, beside one set more
+//! for each halving that is under way. A piece with more results than there is room for is cut
+//! along a loop that is kept.
 //!
-//! Threads get halves: other results, or the two halves of a loop that is reduced, which are combined when both are done,
-//! as they would be by one thread.
+//! Threads get halves: other results, or the two halves of a loop that is reduced, which are
+//! combined when both are done, as they would be by one thread.
 
 use smallvec::SmallVec;
 use tensor_core::{Element, ElementsMut, Layout, Reduced, Result};
@@ -29,9 +30,10 @@ use crate::{
 /// All of a piece's scratch, if there is memory for it.
 const WORKSPACE_BYTES: usize = 96 << 10;
 
-/// Accumulators without memory: what the reserve has beside a block's scratch, at most 18 KiB, is enough for a cache line
-/// of them for the results and one for each halving. Iterations are halved 63 times at most for 2⁶³ elements, and three
-/// tenths more for loops of five leaves, which are halved three times.
+/// Accumulators without memory: what the reserve has beside a block's scratch, at most 18 KiB, is
+/// enough for a cache line of them for the results and one for each halving. Iterations are halved
+/// 63 times at most for 2⁶³ elements, and three tenths more for loops of five leaves, which are
+/// halved three times.
 const RESERVE_ACCUMULATORS: usize = 82 * CACHE_LINE;
 
 /// `out = reduction(input)`, over the dimensions that are `reduced`.
@@ -103,8 +105,8 @@ enum Memory {
 
 /// What all pieces have in common.
 ///
-/// Invariant R1: the work was planned for the layouts of the views that the operands were made of, so O1 to O4 hold for
-/// every offset that its loops visit.
+/// Invariant R1: the work was planned for the layouts of the views that the operands were made of,
+/// so O1 to O4 hold for every offset that its loops visit.
 #[derive(Clone, Copy)]
 struct Run<'a> {
     simd: SimdLevel,
@@ -139,7 +141,8 @@ impl Run<'_> {
         pool::join(|| self.pieces(&first, here), || self.pieces(&second, there));
     }
 
-    /// As many iterations of a loop that is kept at a time as have no more than so many accumulators.
+    /// As many iterations of a loop that is kept at a time as have no more than so many
+    /// accumulators.
     fn strips(self, work: &ReduceWork, which: usize, level: &Level, accumulators: usize) {
         let step = ReduceWork::whole_lines((accumulators / level.slots).max(1));
         for at in (0..level.l.len).step_by(step) {
@@ -191,7 +194,8 @@ impl Memories<'_> {
     }
 }
 
-/// What is done with some iterations of a loop: from where on, with what memory and in how many pieces.
+/// What is done with some iterations of a loop: from where on, with what memory and in how many
+/// pieces.
 type Iterations<'f> = &'f (dyn Fn(usize, Origin, Memories<'_>, usize) + Sync);
 
 impl Piece<'_> {
@@ -287,9 +291,10 @@ impl Piece<'_> {
         });
     }
 
-    /// `len` iterations of a loop: at once if they may be combined one after the other; else its halves, the second into
-    /// accumulators of its own, which are then combined with those of the first. The second half waits for the first if
-    /// there is no memory to run both at the same time.
+    /// `len` iterations of a loop: at once if they may be combined one after the other; else its
+    /// halves, the second into accumulators of its own, which are then combined with those of the
+    /// first. The second half waits for the first if there is no memory to run both at the same
+    /// time.
     fn halved(
         self,
         level: usize,
@@ -330,7 +335,8 @@ impl Piece<'_> {
         self.combine(&mut accumulators, &mut others, slots);
     }
 
-    /// A half on another thread, with scratch of its own but for the accumulators; `false` if there is no memory for it.
+    /// A half on another thread, with scratch of its own but for the accumulators; `false` if there
+    /// is no memory for it.
     fn elsewhere(
         self,
         level: usize,
@@ -353,12 +359,13 @@ impl Piece<'_> {
     fn combine(&self, accumulators: &mut Scratch<'_>, others: &mut Scratch<'_>, len: usize) {
         let bytes = len * self.work.widths.slot;
         let (ours, theirs) = (accumulators.start(bytes), others.start(bytes));
-        // SAFETY: both have as many accumulators (checked by `start`), cleared before they were used; they are two scratches.
+        // SAFETY: both have as many accumulators (checked by `start`), cleared before they were
+        // used; they are two scratches.
         unsafe { self.run.operation.join(ours, theirs, len) };
     }
 
-    /// Combines the elements of some rows and columns with their accumulators, one block after the other if they go through
-    /// scratch.
+    /// Combines the elements of some rows and columns with their accumulators, one block after the
+    /// other if they go through scratch.
     fn blocks(self, extent: Extent, origin: Origin, memories: &mut Memories<'_>) {
         if !self.work.block.uses_scratch() {
             let row_step = self.work.rows.strides[INPUT] * self.work.widths.input as isize;
@@ -396,7 +403,8 @@ impl Piece<'_> {
         self.fold(extent, origin, &mut memories.accumulators, packed.cast_const(), pitch);
     }
 
-    /// Combines rows of adjacent elements at `src` with their accumulators. They are the input's, or have been packed.
+    /// Combines rows of adjacent elements at `src` with their accumulators. They are the input's,
+    /// or have been packed.
     fn fold(
         self,
         Extent { rows, columns }: Extent,
@@ -421,8 +429,9 @@ impl Piece<'_> {
             place_row: row_level.l.strides[PLACE],
             place_lane: column_level.l.strides[PLACE],
         };
-        // SAFETY: the elements are the input's (R1), or in scratch that has just been filled; elements of views are aligned,
-        // and so is scratch. There are as many accumulators as are touched (checked by `start`), and they have been cleared.
+        // SAFETY: the elements are the input's (R1), or in scratch that has just been filled;
+        // elements of views are aligned, and so is scratch. There are as many accumulators as are
+        // touched (checked by `start`), and they have been cleared.
         unsafe { self.run.operation.fold(self.run.simd, block) };
     }
 
@@ -444,8 +453,8 @@ impl Piece<'_> {
         let run = loops.pop().unwrap_or(Loop::ONCE);
         walk(&loops, |[result, slot]| {
             let (slots, out) = (slots.wrapping_offset(slot), results.wrapping_offset(result));
-            // SAFETY: R1 for the results, O1; the loops that are kept have as many accumulators as results (checked by
-            // `start`), and all have been cleared.
+            // SAFETY: R1 for the results, O1; the loops that are kept have as many accumulators as
+            // results (checked by `start`), and all have been cleared.
             unsafe { operation.finish(slots, out, run.strides[0], run.len) };
         });
     }

@@ -1,12 +1,14 @@
-//! Transposes past the caches: four ways to make the lines of the destination whole. See [`crate::plan`]'s `streamed` for why.
+//! Transposes past the caches: four ways to make the lines of the destination whole. See
+//! [`crate::plan`]'s `streamed` for why.
 //!
 //! 1. *Whole lines*: tiles end where lines do, and write them.
 //! 2. *Shifted lines*: what a tile leaves over is carried to the next one along the row.
 //! 3. *Ragged lines*: scratch collects some columns of every row, and whole lines leave.
-//! 4. *Packed lines*: short rows that lie one behind the other are put together in scratch, and leave as one run.
+//! 4. *Packed lines*: short rows that lie one behind the other are put together in scratch, and
+//!    leave as one run.
 //!
-//! The plan says which one fits if the destination is aligned as tensors are; an address that is not, or a level without the instructions, takes the
-//! next one.
+//! The plan says which one fits if the destination is aligned as tensors are; an address that is
+//! not, or a level without the instructions, takes the next one.
 
 use super::workspace::Scratch;
 use crate::{
@@ -15,8 +17,8 @@ use crate::{
     plan::{Lines, StreamScratch, Streamed},
 };
 
-/// The transpose that `plan` describes, with the scratch that [`Streamed::scratch_bytes`] asks for. Without it lines are
-/// written as they come.
+/// The transpose that `plan` describes, with the scratch that [`Streamed::scratch_bytes`] asks for.
+/// Without it lines are written as they come.
 ///
 /// # Safety
 /// M1, M2 and M3 for its elements.
@@ -32,7 +34,8 @@ pub(super) unsafe fn transpose<I: Isa, L: Unit>(
     match (way::<I, L>(plan, dst), scratch) {
         // SAFETY: M1 to M3 are the caller's.
         (Lines::Whole, _) | (_, None) => unsafe { tiles.write_lines() },
-        // SAFETY: as above; `way` has checked that the level stitches lines and that rows start at words.
+        // SAFETY: as above; `way` has checked that the level stitches lines and that rows start at
+        // words.
         (Lines::Shifted, Some(scratch)) => unsafe { tiles.stitch_lines(scratch) },
         // SAFETY: M1 to M3 are the caller's.
         (Lines::Ragged, Some(scratch)) => unsafe { tiles.collect_lines(scratch) },
@@ -65,8 +68,8 @@ fn way<I: Isa, L: Unit>(plan: &Streamed, dst: *mut L) -> Lines {
 /// Tiles are joined at multiples of so many bytes.
 const WORD: usize = 4;
 
-/// Rows of the source that are read side by side where scratch collects them: as many as hardware prefetches. A tile of bytes would take twice as many,
-/// a third slower.
+/// Rows of the source that are read side by side where scratch collects them: as many as hardware
+/// prefetches. A tile of bytes would take twice as many, a third slower.
 const STREAMS: usize = 32;
 
 /// A tile has this many rows at most.
@@ -114,7 +117,8 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         }
     }
 
-    /// Visits blocks of at most `most` columns, in the order of the destination: where each starts, and its extents.
+    /// Visits blocks of at most `most` columns, in the order of the destination: where each starts,
+    /// and its extents.
     #[inline(always)]
     fn for_columns(self, most: Pair, len: usize, mut visit: impl FnMut(Pair, Pair)) {
         for i2 in (0..self.plan.u2.len).step_by(most.0) {
@@ -124,7 +128,8 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         }
     }
 
-    /// A line of columns where rows go on in `v2`, so that the source is read along both; else all of them.
+    /// A line of columns where rows go on in `v2`, so that the source is read along both; else all
+    /// of them.
     #[inline(always)]
     fn sweep(self, len: usize) -> Pair {
         (1, if self.plan.v2.len > 1 { (CACHE_LINE / L::WIDTH).min(len) } else { len }.max(1))
@@ -167,8 +172,9 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
                 for j2 in j2..j2 + n2 {
                     let src = (self.source(column, (j2, j)), u.stride);
                     let dst = (self.target(column, (j2, j)), v.stride);
-                    // SAFETY: some of the elements, a whole number of lines of each row. Each row has its line of scratch,
-                    // which holds what the columns before have left unless these are the first.
+                    // SAFETY: some of the elements, a whole number of lines of each row. Each row
+                    // has its line of scratch, which holds what the columns before have left unless
+                    // these are the first.
                     unsafe { self.isa.transpose_carried(src, dst, (nu, nv), pending(j2), first) };
                 }
             });
@@ -241,8 +247,8 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
                         last: done == total,
                         back: done / CACHE_LINE * CACHE_LINE - before / CACHE_LINE * CACHE_LINE,
                     };
-                    // SAFETY: rows that have just been filled, at the same place in a line as in the destination, with a
-                    // line before and after (`collected` has checked it).
+                    // SAFETY: rows that have just been filled, at the same place in a line as in
+                    // the destination, with a line before and after (`collected` has checked it).
                     unsafe { self.isa.flush(rows) };
                 }
             });
@@ -290,8 +296,8 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     }
 }
 
-/// The first of so many rows of so many bytes in scratch that collects them, from byte `start` on. The kernel that empties
-/// them also touches a line before each, and two behind.
+/// The first of so many rows of so many bytes in scratch that collects them, from byte `start` on.
+/// The kernel that empties them also touches a line before each, and two behind.
 #[inline(always)]
 fn collected(
     scratch: &mut Scratch<'_>,

@@ -5,8 +5,8 @@ use tensor_core::{Element, Elements, ElementsMut, Layout};
 use super::operands::Destination;
 use crate::nest::Loop;
 
-/// Copies of at most so many elements are not worth a plan. Measured on transposes: 16 elements take 36 ns this way and 91 planned, 64 take 56 and
-/// 111.
+/// Copies of at most so many elements are not worth a plan. Measured on transposes: 16 elements
+/// take 36 ns this way and 91 planned, 64 take 56 and 111.
 const TINY: usize = 128;
 
 /// Loops that are walked without a counter for each.
@@ -42,12 +42,13 @@ pub(super) fn copy_tiny<T: Element, W: Destination<T>>(
     }
     let (dst, src) =
         (dst.wrapping_add(layouts[0].offset()), from.base_ptr().wrapping_add(layouts[1].offset()));
-    // SAFETY: the invariants of views, for the offsets of their layouts; two that exist side by side do not meet.
+    // SAFETY: the invariants of views, for the offsets of their layouts; two that exist side by
+    // side do not meet.
     unsafe { walk(src, dst, loops) };
 }
 
-/// What is done around a loop is done least often if it is the longest. Measured on 2 by 3 by 4 by 5 elements in another order: 186 ns, and 247 in the order of the
-/// result.
+/// What is done around a loop is done least often if it is the longest. Measured on 2 by 3 by 4 by
+/// 5 elements in another order: 186 ns, and 247 in the order of the result.
 #[inline]
 fn longest_inside(loops: &mut [Loop<2>; NESTED]) {
     for last in (1..NESTED).rev() {
@@ -60,7 +61,8 @@ fn longest_inside(loops: &mut [Loop<2>; NESTED]) {
 }
 
 /// # Safety
-/// Every place that the loops visit can be read at `src`, and written at `dst`; no two are the same.
+/// Every place that the loops visit can be read at `src`, and written at `dst`; no two are the
+/// same.
 #[inline]
 unsafe fn walk<T: Copy>(src: *const T, dst: *mut T, [a, b, c, d]: [Loop<2>; NESTED]) {
     for i in 0..a.len as isize {

@@ -4,7 +4,8 @@ use crate::nest::Loop;
 
 /// Calls `visit` with the offsets of every turn of the loops, the last loop fastest.
 ///
-/// An odometer rather than a recursion: a recursive function cannot be inlined, and what is not inlined is compiled for the baseline CPU.
+/// An odometer rather than a recursion: a recursive function cannot be inlined, and what is not
+/// inlined is compiled for the baseline CPU.
 #[inline(always)]
 pub(super) fn walk<const N: usize>(loops: &[Loop<N>], mut visit: impl FnMut([isize; N])) {
     let (mut few, mut many) = ([0; FEW], Vec::new());

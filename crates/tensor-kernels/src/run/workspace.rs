@@ -1,12 +1,15 @@
-//! Scratch memory: of the thread, bounded, fallible, and safe to ask for while other work on this thread holds some.
+//! Scratch memory: of the thread, bounded, fallible, and safe to ask for while other work on this
+//! thread holds some.
 //!
-//! Work that needs little and does not wait for other work takes it from the stack. Everything else takes it from memory
-//! that the thread keeps between operations: a thread that waits for the other half of its work may be given other work,
-//! which needs scratch of its own, and a dozen nested frames of 100 KiB would overflow a stack of 1 MiB.
-//! Where there is no memory work is cut until [`RESERVE_BYTES`] on the stack are enough.
+//! Work that needs little and does not wait for other work takes it from the stack. Everything else
+//! takes it from memory that the thread keeps between operations: a thread that waits for the other
+//! half of its work may be given other work, which needs scratch of its own, and a dozen nested
+//! frames of 100 KiB would overflow a stack of 1 MiB. Where there is no memory work is cut until
+//! [`RESERVE_BYTES`] on the stack are enough.
 //!
-//! Scratch is handed out with its length; [`Scratch::rows`] checks that what is asked for lies within. In debug builds it is
-//! filled with [`POISON`] first, lies between two guard lines, and the guards are checked when it is given back.
+//! Scratch is handed out with its length; [`Scratch::rows`] checks that what is asked for lies
+//! within. In debug builds it is filled with [`POISON`] first, lies between two guard lines, and
+//! the guards are checked when it is given back.
 
 use std::{cell::Cell, marker::PhantomData, mem::MaybeUninit};
 
@@ -14,11 +17,12 @@ use smallvec::SmallVec;
 
 use crate::{memory::CACHE_LINE, plan::Area};
 
-/// From here on scratch comes from the memory that the thread keeps. To touch the guard pages of a larger frame takes as
-/// long as two hundred additions.
+/// From here on scratch comes from the memory that the thread keeps. To touch the guard pages of a
+/// larger frame takes as long as two hundred additions.
 const SMALL_BYTES: usize = 8 << 10;
 
-/// Scratch that is there even without memory, on the stack: what the smallest pieces of all work need.
+/// Scratch that is there even without memory, on the stack: what the smallest pieces of all work
+/// need.
 pub(super) const RESERVE_BYTES: usize = 24 << 10;
 
 /// Scratch memory that a thread keeps: so many allocations, of at most so many bytes each.
@@ -86,17 +90,19 @@ fn guarded<R>(memory: &mut [MaybeUninit<u8>], bytes: usize, f: impl FnOnce(Scrat
     memory[end..end + CACHE_LINE].fill(MaybeUninit::new(GUARD));
     let result = f(Scratch::new(&mut memory[CACHE_LINE..end]));
     for guard in [&memory[..CACHE_LINE], &memory[end..end + CACHE_LINE]] {
-        // SAFETY: all of both guards was filled above; kernels may only write initialised bytes over it.
+        // SAFETY: all of both guards was filled above; kernels may only write initialised bytes
+        // over it.
         let intact = guard.iter().all(|byte| unsafe { byte.assume_init() } == GUARD);
         assert!(intact, "a kernel wrote outside of {bytes} bytes of scratch");
     }
     result
 }
 
-/// Scratch memory that nobody else uses during `'a`; what work is given first starts at a cache line.
+/// Scratch memory that nobody else uses during `'a`; what work is given first starts at a cache
+/// line.
 ///
-/// A pointer and a length rather than a slice: kernels hold pointers into several parts of it at a time, which a new slice
-/// of the whole would invalidate.
+/// A pointer and a length rather than a slice: kernels hold pointers into several parts of it at a
+/// time, which a new slice of the whole would invalidate.
 pub(super) struct Scratch<'a> {
     start: *mut u8,
     len: usize,
@@ -166,7 +172,8 @@ impl<'a> Scratch<'a> {
 
 /// Rows in scratch memory, `pitch` bytes apart.
 ///
-/// Invariant S1: so many rows of so many bytes lie within the scratch that they were taken from; none overlaps another.
+/// Invariant S1: so many rows of so many bytes lie within the scratch that they were taken from;
+/// none overlaps another.
 pub(super) struct ScratchRows<'a> {
     first: *mut u8,
     rows: usize,
@@ -227,7 +234,8 @@ impl Kept {
 
     fn bytes(&mut self) -> &mut [MaybeUninit<u8>] {
         let len = self.0.len() * CACHE_LINE;
-        // SAFETY: the bytes of the lines, which may be uninitialised, borrowed as long as the lines are.
+        // SAFETY: the bytes of the lines, which may be uninitialised, borrowed as long as the lines
+        // are.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
     }
 }

@@ -28,7 +28,8 @@ macro_rules! binary_inplace {
         #[doc = $doc]
         ///
         /// # Errors
-        /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`].
+        /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
+        /// [`Error::ReadWriteOverlap`].
         fn $name<'b>(&self, b: impl Into<Operand<'b, T>>) -> Result<()>
         where
             T: $bound,
@@ -105,7 +106,8 @@ macro_rules! ternary {
         #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.")]
         ///
         /// # Errors
-        /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`].
+        /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
+        /// [`Error::ReadWriteOverlap`].
         fn $inplace<'b, 'c>(
             &self,
             $b: impl Into<Operand<'b, T>>,
@@ -126,7 +128,8 @@ macro_rules! reductions {
         #[doc = concat!($doc, " See [`ops::", stringify!($name), "`].")]
         ///
         /// # Errors
-        /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`]; [`Error::ReduceEmpty`] where no elements have no value.
+        /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`]; [`Error::ReduceEmpty`] where no
+        /// elements have no value.
         fn $name<'d>(&self, over: impl Into<Over<'d>>) -> Result<TensorBase<$output, K>>
         where
             T: $bound,

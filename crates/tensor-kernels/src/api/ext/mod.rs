@@ -22,8 +22,8 @@ pub use reshaped::Reshaped;
 
 /// What copies or computes, as methods of tensors.
 ///
-/// Every method fails with [`Error::Borrowed`] if the storage is borrowed in conflict, and with [`Error::OutOfMemory`] if there is no memory for a
-/// fresh result.
+/// Every method fails with [`Error::Borrowed`] if the storage is borrowed in conflict, and with
+/// [`Error::OutOfMemory`] if there is no memory for a fresh result.
 ///
 /// ```
 /// use tensor_kernels::{Tensor, TensorExt};
@@ -43,14 +43,16 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// See the trait.
     fn contiguous(&self) -> Result<TensorBase<T, K>>;
 
-    /// The tensor itself if it is contiguous in a memory format, else such a copy (PyTorch: `contiguous(memory_format=…)`).
+    /// The tensor itself if it is contiguous in a memory format, else such a copy (PyTorch:
+    /// `contiguous(memory_format=…)`).
     ///
     /// # Errors
     /// [`Error::FormatRank`]; [`Error::PreserveFormat`].
     fn to_contiguous(&self, format: MemoryFormat) -> Result<TensorBase<T, K>>;
 
-    /// As [`contiguous`](Self::contiguous), but with row-major strides also for dimensions of size 1, whose strides do not matter to PyTorch, but to
-    /// code that takes strides at their word. Never copies more than `contiguous` does.
+    /// As [`contiguous`](Self::contiguous), but with row-major strides also for dimensions of size
+    /// 1, whose strides do not matter to PyTorch, but to code that takes strides at their word.
+    /// Never copies more than `contiguous` does.
     ///
     /// # Errors
     /// See the trait.
@@ -62,7 +64,8 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// See the trait.
     fn deep_clone(&self) -> Result<TensorBase<T, K>>;
 
-    /// The elements under another shape: a view if strides can express it, else a copy (PyTorch: `reshape`).
+    /// The elements under another shape: a view if strides can express it, else a copy (PyTorch:
+    /// `reshape`).
     ///
     /// # Errors
     /// A shape with another number of elements.
@@ -74,13 +77,15 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// A shape with another number of elements.
     fn reshape_copy(&self, sizes: &[isize]) -> Result<TensorBase<T, K>>;
 
-    /// Several dimensions as one: a view if strides can express it, else a copy (PyTorch: `flatten`).
+    /// Several dimensions as one: a view if strides can express it, else a copy (PyTorch:
+    /// `flatten`).
     ///
     /// # Errors
     /// Dimensions out of range or in the wrong order.
     fn flattened(&self, start: isize, end: isize) -> Result<Reshaped<T, K>>;
 
-    /// The tensor side by side with itself, `times` along each dimension (PyTorch: `repeat`, NumPy: `tile`).
+    /// The tensor side by side with itself, `times` along each dimension (PyTorch: `repeat`, NumPy:
+    /// `tile`).
     ///
     /// # Errors
     /// Fewer numbers than dimensions; a result too large.
@@ -128,11 +133,13 @@ pub trait TensorExt<T: Element, K>: Sized {
         f: impl Fn(T, B) -> R + Sync,
     ) -> Result<TensorBase<R, K>>;
 
-    /// Replaces each element by a function of it and of the other tensor's, which is broadcast (PyTorch: `x.add_(b)` and its like).
+    /// Replaces each element by a function of it and of the other tensor's, which is broadcast
+    /// (PyTorch: `x.add_(b)` and its like).
     ///
     /// # Errors
-    /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`]; [`Error::ReadWriteOverlap`] if the other tensor shares elements with
-    /// this one without being the same view.
+    /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`];
+    /// [`Error::ReadWriteOverlap`] if the other tensor shares elements with this one without being
+    /// the same view.
     fn zip_inplace<B: Element>(
         &self,
         b: &TensorBase<B, K>,
@@ -255,7 +262,8 @@ pub trait TensorExt<T: Element, K>: Sized {
         argmax argmax_all ArgMax Compare -> i64, "Where the greatest element is, over dimensions (PyTorch: `torch.argmax`).";
     }
 
-    /// The elements of `a` where this is true, else those of `b`, broadcast (PyTorch: `torch.where`).
+    /// The elements of `a` where this is true, else those of `b`, broadcast (PyTorch:
+    /// `torch.where`).
     ///
     /// # Errors
     /// [`Error::Broadcast`].

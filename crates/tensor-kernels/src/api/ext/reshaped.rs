@@ -8,7 +8,8 @@ use tensor_core::TensorBase;
 use crate::TensorExt;
 use crate::api::tensor::Simd;
 
-/// A reshaped tensor that knows whether its elements had to be copied; made by [`TensorExt::reshape`].
+/// A reshaped tensor that knows whether its elements had to be copied; made by
+/// [`TensorExt::reshape`].
 ///
 /// It can be used as the tensor that it holds.
 #[derive(Clone, Debug)]

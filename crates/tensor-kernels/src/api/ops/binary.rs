@@ -75,7 +75,8 @@ macro_rules! binary {
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
         ///
         /// # Errors
-        /// Also a result of another shape, or that shares elements with an operand without being it, or with itself; see [`ops`](crate::ops).
+        /// Also a result of another shape, or that shares elements with an operand without being
+        /// it, or with itself; see [`ops`](crate::ops).
         pub fn $into<'a, 'b, 'o, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
@@ -114,9 +115,11 @@ binary! {
     DivFloor div_floor div_floor_into in place div_floor_inplace divides dividing_by: Ordered -> T, |T, M, a, b| a.floor_quotient(b);
     /// `a / b`, rounded towards 0 (PyTorch: `torch.div(rounding_mode='trunc')`).
     DivTrunc div_trunc div_trunc_into in place div_trunc_inplace divides dividing_by: Ordered -> T, |T, M, a, b| a.trunc_quotient(b);
-    /// What is left of a by [`div_floor`], with the sign of b (PyTorch: `torch.remainder`, Python's `%`).
+    /// What is left of a by [`div_floor`], with the sign of b (PyTorch: `torch.remainder`, Python's
+    /// `%`).
     Rem rem rem_into in place rem_inplace divides dividing_by: Ordered -> T, |T, M, a, b| a.remainder(b);
-    /// a to the power of b. An integer to a negative power is 0, unless it is 1 or −1 (PyTorch: `torch.pow`).
+    /// a to the power of b. An integer to a negative power is 0, unless it is 1 or −1 (PyTorch:
+    /// `torch.pow`).
     Pow pow pow_into in place pow_inplace: Number -> T, |T, M, a, b| a.power::<M>(b);
     /// The angle of the point (b, a), from −π to π (PyTorch: `torch.atan2`).
     Atan2 atan2 atan2_into in place atan2_inplace: Real -> T, |T, M, a, b| a.atan2::<M>(b);
@@ -148,13 +151,16 @@ binary! {
     BitwiseOr bitwise_or bitwise_or_into in place bitwise_or_inplace: Bits -> T, |T, M, a, b| a.bits_or(b);
     /// `a ^ b` (PyTorch: `torch.bitwise_xor`).
     BitwiseXor bitwise_xor bitwise_xor_into in place bitwise_xor_inplace: Bits -> T, |T, M, a, b| a.bits_xor(b);
-    /// `a << b`; 0 for a distance that is negative or beyond the width (PyTorch: `torch.bitwise_left_shift`).
+    /// `a << b`; 0 for a distance that is negative or beyond the width (PyTorch:
+    /// `torch.bitwise_left_shift`).
     Shl shl shl_into in place shl_inplace: Integer -> T, |T, M, a, b| a.shifted_left(b);
-    /// `a >> b`; the sign, 0 or −1, for a distance that is negative or beyond the width (PyTorch: `torch.bitwise_right_shift`).
+    /// `a >> b`; the sign, 0 or −1, for a distance that is negative or beyond the width (PyTorch:
+    /// `torch.bitwise_right_shift`).
     Shr shr shr_into in place shr_inplace: Integer -> T, |T, M, a, b| a.shifted_right(b);
 }
 
-/// [`div`] in the place of the first operand. An integer has no room for the quotient, as in PyTorch.
+/// [`div`] in the place of the first operand. An integer has no room for the quotient, as in
+/// PyTorch.
 ///
 /// # Errors
 /// As [`div_into`].

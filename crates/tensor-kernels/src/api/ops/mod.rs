@@ -1,14 +1,18 @@
 //! The named operations, each for the element types that have it and in three forms:
 //!
 //! - `add(exec, a, b)` gives a fresh tensor, laid out as PyTorch does;
-//! - `add_into(exec, a, b, out)` writes to what is there, whatever its layout (PyTorch: `out=`, without resizing);
-//! - `add_inplace(exec, x, b)` replaces the first operand (PyTorch: `add_`), where the result has its type.
+//! - `add_into(exec, a, b, out)` writes to what is there, whatever its layout (PyTorch: `out=`,
+//!   without resizing);
+//! - `add_inplace(exec, x, b)` replaces the first operand (PyTorch: `add_`), where the result has
+//!   its type.
 //!
-//! Reductions give one element for many: `sum(exec, a, over)` and `sum_into(exec, a, over, out)` over the dimensions of an
-//! [`Over`](crate::Over), `sum_all(exec, a)` over all of them as a plain value.
+//! Reductions give one element for many: `sum(exec, a, over)` and `sum_into(exec, a, over, out)`
+//! over the dimensions of an [`Over`](crate::Over), `sum_all(exec, a)` over all of them as a plain
+//! value.
 //!
-//! Operands are tensors, views or single values, in any mixture: whatever [`Operand`] is made from. Results are tensors or mutable views:
-//! [`Target`]. The methods of [`TensorExt`](crate::TensorExt) and the operators are the same with [`Exec::current`].
+//! Operands are tensors, views or single values, in any mixture: whatever [`Operand`] is made from.
+//! Results are tensors or mutable views: [`Target`]. The methods of [`TensorExt`](crate::TensorExt)
+//! and the operators are the same with [`Exec::current`].
 //!
 //! ```
 //! use tensor_kernels::{Exec, Tensor, ops};
@@ -23,26 +27,32 @@
 //! ```
 //!
 //! # One storage
-//! A result may share its storage with operands. If it is exactly one of them, index by index, that one is computed in place. If it meets one
-//! elsewhere the result would depend on the order of the work: that is [`Error::ReadWriteOverlap`] with two indices that meet, or, under
-//! [`Overlapping::CopyFirst`], the operand is copied. If it meets itself it is [`Error::WriteOverlap`]. All of that is decided before an element is
-//! written.
+//! A result may share its storage with operands. If it is exactly one of them, index by index, that
+//! one is computed in place. If it meets one elsewhere the result would depend on the order of the
+//! work: that is [`Error::ReadWriteOverlap`] with two indices that meet, or, under
+//! [`Overlapping::CopyFirst`], the operand is copied. If it meets itself it is
+//! [`Error::WriteOverlap`]. All of that is decided before an element is written.
 //!
 //! # Reductions
-//! `sum`, `prod`, `mean`, `min`, `max`, `argmin`, `argmax`. The input may lie in any way and is read along its memory, whatever dimensions are reduced; a
-//! fresh result is contiguous, as PyTorch's. Elements are joined in blocks and as a tree, which depends on the sizes and
-//! strides of the input and the result alone: results are the same to the bit on any number of threads, with any
-//! instruction set and on any machine. A sum into a result with other strides may differ in the last bits.
+//! `sum`, `prod`, `mean`, `min`, `max`, `argmin`, `argmax`. The input may lie in any way and is
+//! read along its memory, whatever dimensions are reduced; a fresh result is contiguous, as
+//! PyTorch's. Elements are joined in blocks and as a tree, which depends on the sizes and strides
+//! of the input and the result alone: results are the same to the bit on any number of threads,
+//! with any instruction set and on any machine. A sum into a result with other strides may differ
+//! in the last bits.
 //!
 //! # Instruction sets and threads
-//! No result depends on the number of threads. What is rounded right, or exact, is the same to the bit at every [`SimdLevel`], but
-//! for the bits of a NaN: arithmetic with `div`, `sqrt`, `rsqrt`, `recip` and `mul_add`, rounding, comparisons, logic, casts, and reductions. Elementary
-//! functions — `exp`, `ln`, `log2`, `log10`, `sin`, `cos`, `atan2`, `tanh`, `sigmoid`, `silu`, `gelu`, and `pow` of f32 and halves — may differ in the
-//! last place between [`SimdLevel::Scalar`] and the others, as [`math`] says.
+//! No result depends on the number of threads. What is rounded right, or exact, is the same to the
+//! bit at every [`SimdLevel`], but for the bits of a NaN: arithmetic with `div`, `sqrt`, `rsqrt`,
+//! `recip` and `mul_add`, rounding, comparisons, logic, casts, and reductions. Elementary functions
+//! — `exp`, `ln`, `log2`, `log10`, `sin`, `cos`, `atan2`, `tanh`, `sigmoid`, `silu`, `gelu`, and
+//! `pow` of f32 and halves — may differ in the last place between [`SimdLevel::Scalar`] and the
+//! others, as [`math`] says.
 //!
 //! # Element types
-//! Operands have one element type; [`cast`] converts. Integers wrap around. Where a fraction is asked of integers (`div`, `exp`, `sqrt`, …) the
-//! result is f32, PyTorch's default. f16 and bf16 compute in f32 and round once. The accuracy of each function stands in [`math`].
+//! Operands have one element type; [`cast`] converts. Integers wrap around. Where a fraction is
+//! asked of integers (`div`, `exp`, `sqrt`, …) the result is f32, PyTorch's default. f16 and bf16
+//! compute in f32 and round once. The accuracy of each function stands in [`math`].
 
 mod binary;
 mod reduce;

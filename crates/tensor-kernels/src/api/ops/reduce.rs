@@ -40,7 +40,8 @@ macro_rules! reductions {
         ///
         /// # Errors
         #[doc = concat!("Those of [`", stringify!($name), "`];")]
-        /// a result of another shape, or that shares elements with the operand without being it, or with itself; see [`ops`](crate::ops).
+        /// a result of another shape, or that shares elements with the operand without being it, or
+        /// with itself; see [`ops`](crate::ops).
         pub fn $into<'a, 'd, 'o, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
@@ -63,8 +64,9 @@ macro_rules! reductions {
 reductions! {
     /// The sum over dimensions (PyTorch: `torch.sum`); 0 of no elements.
     ///
-    /// Of bool and integers as i64, of u64 as u64, wrapping around; f16 and bf16 are summed in f32 and rounded once. The sum of n floats is off by
-    /// at most `(128 + log2 n) · u` times the sum of their magnitudes, `u` being 2⁻²⁴ for f32 and 2⁻⁵³ for f64.
+    /// Of bool and integers as i64, of u64 as u64, wrapping around; f16 and bf16 are summed in f32
+    /// and rounded once. The sum of n floats is off by at most `(128 + log2 n) · u` times the sum
+    /// of their magnitudes, `u` being 2⁻²⁴ for f32 and 2⁻⁵³ for f64.
     ///
     /// ```
     /// use tensor_kernels::{Exec, Over, Tensor, ops};
@@ -78,23 +80,31 @@ reductions! {
     /// # Ok::<(), tensor_kernels::Error>(())
     /// ```
     Sum sum sum_into sum_all: Summable -> T::Sum, |T|;
-    /// The product over dimensions (PyTorch: `torch.prod`); 1 of no elements. Types are those of [`sum`].
+    /// The product over dimensions (PyTorch: `torch.prod`); 1 of no elements. Types are those of
+    /// [`sum`].
     Prod prod prod_into prod_all: Summable -> T::Sum, |T|;
-    /// The mean over dimensions, of real and complex floats (PyTorch: `torch.mean`): the [`sum`] through the number of elements; NaN of none.
+    /// The mean over dimensions, of real and complex floats (PyTorch: `torch.mean`): the [`sum`]
+    /// through the number of elements; NaN of none.
     Mean mean mean_into mean_all: Fraction -> T, |T|;
-    /// The least element over dimensions; NaN if one is (PyTorch: `torch.amin`). No elements have none:
-    /// [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). Which of two zeros it is is not said.
+    /// The least element over dimensions; NaN if one is (PyTorch: `torch.amin`). No elements have
+    /// none: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). Which of two zeros it is is not
+    /// said.
     Min min min_into min_all: Compare -> T, |T|;
-    /// The greatest element over dimensions; NaN if one is (PyTorch: `torch.amax`). No elements have none:
-    /// [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). Which of two zeros it is is not said.
+    /// The greatest element over dimensions; NaN if one is (PyTorch: `torch.amax`). No elements
+    /// have none: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). Which of two zeros it is is
+    /// not said.
     Max max max_into max_all: Compare -> T, |T|;
-    /// Where the least element is, over dimensions; the first NaN if there is one, else the first of equals (PyTorch: `torch.argmin`).
+    /// Where the least element is, over dimensions; the first NaN if there is one, else the first
+    /// of equals (PyTorch: `torch.argmin`).
     ///
-    /// That is the index along the dimension; over several dimensions, the number of the element among them in row-major order. No elements have
-    /// none: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty).
+    /// That is the index along the dimension; over several dimensions, the number of the element
+    /// among them in row-major order. No elements have none:
+    /// [`Error::ReduceEmpty`](crate::Error::ReduceEmpty).
     ArgMin argmin argmin_into argmin_all: Compare -> i64, |T|;
-    /// Where the greatest element is, over dimensions; the first NaN if there is one, else the first of equals (PyTorch: `torch.argmax`).
+    /// Where the greatest element is, over dimensions; the first NaN if there is one, else the
+    /// first of equals (PyTorch: `torch.argmax`).
     ///
-    /// Indices are those of [`argmin`]. No elements have none: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty).
+    /// Indices are those of [`argmin`]. No elements have none:
+    /// [`Error::ReduceEmpty`](crate::Error::ReduceEmpty).
     ArgMax argmax argmax_into argmax_all: Compare -> i64, |T|;
 }

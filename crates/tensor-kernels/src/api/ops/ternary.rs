@@ -43,7 +43,8 @@ macro_rules! ternary {
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
         ///
         /// # Errors
-        /// Also a result of another shape, or that shares elements with an operand without being it, or with itself; see [`ops`](crate::ops).
+        /// Also a result of another shape, or that shares elements with an operand without being
+        /// it, or with itself; see [`ops`](crate::ops).
         pub fn $into<'a, 'b, 'c, 'o, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
@@ -72,7 +73,8 @@ macro_rules! ternary {
 }
 
 ternary! {
-    /// `a · b + c` (PyTorch: `torch.addcmul(c, a, b)`). Rounded once for f32 and f64, and what f32 has so is rounded to f16 and bf16.
+    /// `a · b + c` (PyTorch: `torch.addcmul(c, a, b)`). Rounded once for f32 and f64, and what f32
+    /// has so is rounded to f16 and bf16.
     MulAdd mul_add mul_add_into in place mul_add_inplace: Number, |T, M, a, b, c| a.times_plus(b, c);
     /// a, but at least b and at most c, which wins; NaN if one is (PyTorch: `torch.clamp`).
     Clamp clamp clamp_into in place clamp_inplace: Compare, |T, M, a, b, c| a.most(b).least(c);
@@ -106,7 +108,8 @@ pub fn where_cond<'c, 'a, 'b, T: Element>(
 /// [`where_cond`] into a given result.
 ///
 /// # Errors
-/// Also a result of another shape, or that shares elements with an operand without being it, or with itself; see [`ops`](crate::ops).
+/// Also a result of another shape, or that shares elements with an operand without being it, or
+/// with itself; see [`ops`](crate::ops).
 pub fn where_cond_into<'c, 'a, 'b, 'o, T: Element>(
     exec: &Exec,
     condition: impl Into<Operand<'c, bool>>,

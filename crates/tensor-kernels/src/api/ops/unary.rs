@@ -10,7 +10,8 @@ use crate::{
     math::Arith,
 };
 
-/// For each operation: a type to be compiled for each instruction set, and its three forms; the third for results of the operand's type.
+/// For each operation: a type to be compiled for each instruction set, and its three forms; the
+/// third for results of the operand's type.
 macro_rules! unary {
     ($(
         $(#[$doc:meta])*
@@ -53,7 +54,8 @@ macro_rules! unary {
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
         ///
         /// # Errors
-        /// Also a result of another shape, or that shares elements with the operand without being it, or with itself; see [`ops`](crate::ops).
+        /// Also a result of another shape, or that shares elements with the operand without being
+        /// it, or with itself; see [`ops`](crate::ops).
         pub fn $into<'a, 'o, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
@@ -158,7 +160,8 @@ pub fn cast<'a, T: Cast<U>, U: Element>(
 /// [`cast`] into a given result (PyTorch: `out.copy_(a)`).
 ///
 /// # Errors
-/// Also a result of another shape, or that shares elements with the operand without being it, or with itself.
+/// Also a result of another shape, or that shares elements with the operand without being it, or
+/// with itself.
 pub fn cast_into<'a, 'o, T: Cast<U>, U: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,

@@ -6,7 +6,8 @@
 //! Stable Rust has no intrinsic for a non-temporal store of AArch64 (`STNP`, which is only a hint).
 //! So [`Vector::stream`] is a plain store here and [`Registers::fence`] does nothing: plain stores
 //! are visible to whoever acquires what this thread releases afterwards. Streamed kernels still
-//! write whole lines, once each and in order, and CPUs that notice this do not fetch the line first.
+//! write whole lines, once each and in order, and CPUs that notice this do not fetch the line
+//! first.
 
 use std::arch::aarch64::{uint8x16_t, uint8x16x2_t};
 

@@ -1,9 +1,9 @@
 //! Adjacent elements: copy and fill.
 //!
 //! Short runs are one or two overlapping registers, longer ones a loop of registers whose last one
-//! overlaps its neighbour, so no length ends in a crawl. Past [`LIBRARY_BYTES`] a plain copy is the C
-//! library's. A streamed run writes whole lines past the cache and its two ends through it, where the
-//! instruction set has non-temporal stores.
+//! overlaps its neighbour, so no length ends in a crawl. Past [`LIBRARY_BYTES`] a plain copy is the
+//! C library's. A streamed run writes whole lines past the cache and its two ends through it, where
+//! the instruction set has non-temporal stores.
 
 use pulp::NullaryFnOnce;
 
@@ -199,8 +199,8 @@ impl<R: Registers> NullaryFnOnce for StreamedCopy<R> {
     }
 }
 
-/// Streams a group of pages side by side: the hardware prefetches each page by itself, so more of them
-/// at a time keep more reads in flight. Measured 10 to 20 % faster than one after the other.
+/// Streams a group of pages side by side: the hardware prefetches each page by itself, so more of
+/// them at a time keep more reads in flight. Measured 10 to 20 % faster than one after the other.
 ///
 /// # Safety
 ///

@@ -1,15 +1,15 @@
 //! Source rows shorter than a piece: a strided gather, or pixels taken apart into planes.
 //!
-//! Rows that lie at most 4 elements apart are read whole, gaps included, as *windows* of as many pieces
-//! as the distance has elements, and every result piece is joined from one shuffle of each piece of its
-//! window. Rows further apart are read one piece each, over the row's end, and transposed like a tile
-//! whose surplus columns are dropped.
+//! Rows that lie at most 4 elements apart are read whole, gaps included, as *windows* of as many
+//! pieces as the distance has elements, and every result piece is joined from one shuffle of each
+//! piece of its window. Rows further apart are read one piece each, over the row's end, and
+//! transposed like a tile whose surplus columns are dropped.
 //!
 //! Both read past the end of a row, always in the direction in which rows advance, so only the last
 //! rows could leave the source block (M1), and these are moved element by element. So are single
-//! elements further apart than 4: reading a piece for each was no faster than the element alone from
-//! the second-level cache, and gather instructions load no faster either, but many times slower on
-//! CPUs that guard them.
+//! elements further apart than 4: reading a piece for each was no faster than the element alone
+//! from the second-level cache, and gather instructions load no faster either, but many times
+//! slower on CPUs that guard them.
 
 use std::marker::PhantomData;
 
@@ -97,8 +97,8 @@ unsafe fn groups<R: Registers, L: Unit, K: Group>(isa: R, plane: Plane, stores: 
     unsafe { portable::transpose::<L>(plane.rows_from::<L>(u)) }
 }
 
-/// Rows `APART` elements apart, read as windows of `APART` pieces; `BACK` if the rows descend, which
-/// is for rows of one element.
+/// Rows `APART` elements apart, read as windows of `APART` pieces; `BACK` if the rows descend,
+/// which is for rows of one element.
 struct Window<L, const APART: usize, const BACK: bool>(PhantomData<L>);
 
 impl<L: Unit, const APART: usize, const BACK: bool> Window<L, APART, BACK> {
@@ -146,8 +146,8 @@ impl<L: Unit, const APART: usize, const BACK: bool> Group for Window<L, APART, B
     }
 }
 
-/// Rows anywhere, read one piece each: forward from the row's start if rows ascend, backward from its
-/// end if they descend.
+/// Rows anywhere, read one piece each: forward from the row's start if rows ascend, backward from
+/// its end if they descend.
 struct Reaching<L>(PhantomData<L>);
 
 impl<L: Unit> Group for Reaching<L> {

@@ -1,10 +1,10 @@
 //! Destination rows shorter than a piece: planes put together into pixels, or a strided scatter.
 //!
-//! Where the rows leave no gaps, a few planes are interleaved by shuffles, every result piece joined
-//! from one shuffle of each plane. More than 4 planes are transposed like a tile whose rows are stored
-//! whole, one after the other: what is written past a row's end is overwritten by the next rows, and
-//! the last ones are moved element by element. Where there are gaps, which nobody may write, it is
-//! always element by element.
+//! Where the rows leave no gaps, a few planes are interleaved by shuffles, every result piece
+//! joined from one shuffle of each plane. More than 4 planes are transposed like a tile whose rows
+//! are stored whole, one after the other: what is written past a row's end is overwritten by the
+//! next rows, and the last ones are moved element by element. Where there are gaps, which nobody
+//! may write, it is always element by element.
 
 use std::marker::PhantomData;
 
@@ -45,7 +45,8 @@ pub(super) unsafe fn short_destination_rows<R: Registers, L: Unit>(isa: R, plane
     }
 }
 
-/// Whole registers of pixels as far as they go, then pieces, the last one overlapping, then elements.
+/// Whole registers of pixels as far as they go, then pieces, the last one overlapping, then
+/// elements.
 ///
 /// # Safety
 ///

@@ -14,7 +14,8 @@ use crate::{
 };
 
 impl<R: Registers> Isa for R {
-    // Every level that has registers here has FMA: x86-64-v3 and -v4 by definition, NEON on AArch64.
+    // Every level that has registers here has FMA: x86-64-v3 and -v4 by definition, NEON on
+    // AArch64.
     type Arith = Fused;
 
     #[inline(always)]
@@ -27,8 +28,8 @@ impl<R: Registers> Isa for R {
         Registers::fence(self);
     }
 
-    // Also where no store is non-temporal: a level that does not carry moves everything through scratch
-    // (`Lines::Ragged`), with as many loads and stores for a line.
+    // Also where no store is non-temporal: a level that does not carry moves everything through
+    // scratch (`Lines::Ragged`), with as many loads and stores for a line.
     const CARRIES: bool = true;
 
     #[inline(always)]

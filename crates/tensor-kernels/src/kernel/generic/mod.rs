@@ -1,4 +1,5 @@
-//! The kernels over any registers: written once, compiled for each instruction set that says what its registers can do.
+//! The kernels over any registers: written once, compiled for each instruction set that says what
+//! its registers can do.
 
 mod copy;
 mod gather;

@@ -16,7 +16,8 @@ pub(in crate::kernel) const PIECE: usize = 16;
 
 /// A SIMD register of [`Vector::PIECES`] pieces, and with it the proof (M5) that the CPU has it.
 ///
-/// Every method is `#[inline(always)]` and must run under [`Isa::vectorize`](crate::kernel::Isa::vectorize).
+/// Every method is `#[inline(always)]` and must run under
+/// [`Isa::vectorize`](crate::kernel::Isa::vectorize).
 pub(in crate::kernel) trait Vector: Copy {
     /// The proof that the instructions exist.
     type Token: Copy;
@@ -48,7 +49,8 @@ pub(in crate::kernel) trait Vector: Copy {
     /// M2 for `dst[..16 * PIECES]`.
     unsafe fn store(self, dst: *mut u8);
 
-    /// Writes the whole register past the cache, if the instruction set [can](Registers::NON_TEMPORAL).
+    /// Writes the whole register past the cache, if the instruction set
+    /// [can](Registers::NON_TEMPORAL).
     ///
     /// # Safety
     ///
@@ -75,8 +77,8 @@ pub(in crate::kernel) trait Vector: Copy {
     /// Bytes of a register.
     const BYTES: usize = Self::PIECES * PIECE;
 
-    /// Reads a piece of each of `PIECES * N` rows, `step` bytes apart, and transposes: element `j` of
-    /// row `i` becomes element `i` of register `j`, of the first `N` registers. `N` is
+    /// Reads a piece of each of `PIECES * N` rows, `step` bytes apart, and transposes: element `j`
+    /// of row `i` becomes element `i` of register `j`, of the first `N` registers. `N` is
     /// [`Unit::PER_PIECE`].
     ///
     /// # Safety
@@ -113,8 +115,8 @@ pub(in crate::kernel) trait Vector: Copy {
     }
 }
 
-/// An instruction set with registers, which is all it needs to get every kernel: [`Isa`](crate::kernel::Isa) is
-/// implemented for it.
+/// An instruction set with registers, which is all it needs to get every kernel:
+/// [`Isa`](crate::kernel::Isa) is implemented for it.
 pub(in crate::kernel) trait Registers: Copy + Send + Sync {
     /// The widest register.
     type Full: Join<Token: From<Self>>;
@@ -123,8 +125,8 @@ pub(in crate::kernel) trait Registers: Copy + Send + Sync {
     /// A single piece, for blocks too small for either.
     type Piece: Vector<Token: From<Self>>;
 
-    /// Whether [`Vector::stream`] goes past the cache. Where it is a plain store, no kernel is compiled
-    /// twice for it, and a streamed copy of adjacent bytes is a plain one.
+    /// Whether [`Vector::stream`] goes past the cache. Where it is a plain store, no kernel is
+    /// compiled twice for it, and a streamed copy of adjacent bytes is a plain one.
     const NON_TEMPORAL: bool;
 
     /// Compiles `f` for these instructions.
@@ -136,7 +138,8 @@ pub(in crate::kernel) trait Registers: Copy + Send + Sync {
 
 /// Registers as wide as a line, which can be joined at any word.
 pub(in crate::kernel) trait Join: Vector {
-    /// The last `back` bytes of `self`, and then the first ones of `next`; `back` is a multiple of 4, less than a register.
+    /// The last `back` bytes of `self`, and then the first ones of `next`; `back` is a multiple of
+    /// 4, less than a register.
     fn join(self, next: Self, back: usize) -> Self;
 }
 

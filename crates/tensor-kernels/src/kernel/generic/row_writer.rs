@@ -1,8 +1,9 @@
 //! Rows on their way from scratch to memory, past the cache, in whole lines.
 //!
-//! A line that is written in two parts by streamed stores costs many times its share, and rows of any length rarely end where lines do. So a row is
-//! gathered in scratch at the same place within a line as it has in the destination, whole lines leave, and what is left of the last one stays, moved
-//! to the front, until the columns that follow have joined it.
+//! A line that is written in two parts by streamed stores costs many times its share, and rows of
+//! any length rarely end where lines do. So a row is gathered in scratch at the same place within a
+//! line as it has in the destination, whole lines leave, and what is left of the last one stays,
+//! moved to the front, until the columns that follow have joined it.
 
 use pulp::NullaryFnOnce;
 

@@ -1,13 +1,16 @@
 //! Streamed transposes whose destination rows do not start where cache lines do.
 //!
-//! A tile gives every row a register, a line's worth of columns that lies across two lines of memory. The line that it completes is joined from it and
-//! from the register before, which is kept aside, a line for each row; so only whole lines are streamed, whatever the alignment of each row.
+//! A tile gives every row a register, a line's worth of columns that lies across two lines of
+//! memory. The line that it completes is joined from it and from the register before, which is kept
+//! aside, a line for each row; so only whole lines are streamed, whatever the alignment of each
+//! row.
 //!
 //! # Tried and dropped
 //!
-//! - Joining through memory, a register stored at its place behind the one before and whole lines read back: reads wait for the stores before them,
-//!   among them streamed ones.
-//! - Scratch that collects some lines of each row before they leave: reading and writing memory no longer overlap, a third slower.
+//! - Joining through memory, a register stored at its place behind the one before and whole lines
+//!   read back: reads wait for the stores before them, among them streamed ones.
+//! - Scratch that collects some lines of each row before they leave: reading and writing memory no
+//!   longer overlap, a third slower.
 
 use std::marker::PhantomData;
 
@@ -62,9 +65,11 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Carried<R, L> {
             loop {
                 let at = v.min(plane.nv.saturating_sub(L::PER_PIECE));
                 let columns = part.columns_from::<L>(at);
-                // Rows that the last tile has in common with the one before have been carried on already.
+                // Rows that the last tile has in common with the one before have been carried on
+                // already.
                 let done = v - at;
-                // SAFETY: the invariant, for a line of columns and a piece of rows; rows `at` on have their lines.
+                // SAFETY: the invariant, for a line of columns and a piece of rows; rows `at` on
+                // have their lines.
                 unsafe {
                     tile::<R::Full, L>(
                         isa.into(),
@@ -83,7 +88,8 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Carried<R, L> {
     }
 }
 
-/// A line's worth of source rows by a piece's worth of columns, of which the first `done` are not written.
+/// A line's worth of source rows by a piece's worth of columns, of which the first `done` are not
+/// written.
 ///
 /// # Safety
 ///
@@ -108,7 +114,8 @@ unsafe fn tile<V: Join, L: Unit>(
 ///
 /// # Safety
 ///
-/// M2 for the register's bytes at `dst`; `carry` is an aligned line that holds the bytes before, unless these are the `first` ones.
+/// M2 for the register's bytes at `dst`; `carry` is an aligned line that holds the bytes before,
+/// unless these are the `first` ones.
 #[inline(always)]
 unsafe fn put<V: Join>(token: V::Token, register: V, dst: *mut u8, carry: *mut u8, first: bool) {
     if first {

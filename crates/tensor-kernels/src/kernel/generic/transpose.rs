@@ -2,16 +2,17 @@
 //!
 //! # Method
 //!
-//! A tile reads one piece, 16 bytes or `N` elements, of as many source rows as a destination line has
-//! elements. While they are read, the pieces of rows `r`, `r + N`, `r + 2 N` … are put side by side in
-//! register `r`; what is left is an `N` by `N` transposition inside each piece, `log2 N` perfect
-//! shuffles, after which every register is a whole destination line. So a 512-bit tile of `f32` costs
-//! 2 shuffles per line where the textbook 16×16 costs 4, reads of 16 bytes rarely straddle two lines
-//! however the rows are aligned, and bytes to 16-byte elements are one algorithm.
+//! A tile reads one piece, 16 bytes or `N` elements, of as many source rows as a destination line
+//! has elements. While they are read, the pieces of rows `r`, `r + N`, `r + 2 N` … are put side by
+//! side in register `r`; what is left is an `N` by `N` transposition inside each piece, `log2 N`
+//! perfect shuffles, after which every register is a whole destination line. So a 512-bit tile of
+//! `f32` costs 2 shuffles per line where the textbook 16×16 costs 4, reads of 16 bytes rarely
+//! straddle two lines however the rows are aligned, and bytes to 16-byte elements are one
+//! algorithm.
 //!
 //! 1. *Tiles* where both extents hold one. The last tile of a row or column overlaps its neighbour
-//!    instead of leaving a remainder. [`STRIP_BYTES`] and [`STRIP_ROWS`] bound how far a sweep along
-//!    the source goes.
+//!    instead of leaving a remainder. [`STRIP_BYTES`] and [`STRIP_ROWS`] bound how far a sweep
+//!    along the source goes.
 //! 2. *Short source rows*, less than a piece: [`gather`].
 //! 3. *Short destination rows*: [`interleave`].
 //! 4. Both short: a handful of elements, one by one.
@@ -19,11 +20,12 @@
 //! # Tried and dropped
 //!
 //! - The `u` loop inside, along the destination: 10–40 % slower from 64 KiB on for 1- and 2-byte
-//!   elements, whose source lines are then fetched once per piece, at strides that are powers of two
-//!   from one set of the cache.
+//!   elements, whose source lines are then fetched once per piece, at strides that are powers of
+//!   two from one set of the cache.
 //! - Prefetching the source 256 or 512 bytes ahead, or a whole strip of it row by row, or the next
 //!   tiles' destination lines: nothing or a loss, in and out of cache.
-//! - The loop over small blocks inside: the compiler keeps a pointer for every place of every path, and moves them all at every turn.
+//! - The loop over small blocks inside: the compiler keeps a pointer for every place of every path,
+//!   and moves them all at every turn.
 //! - Destination lines in two halves, one per tile of 256 bits: half the speed as soon as a block
 //!   leaves L1, and a tenth with streamed stores.
 
@@ -41,17 +43,17 @@ use crate::{
     memory::{CACHE_LINE, Stores},
 };
 
-/// Bytes of a source row that a sweep covers before it turns to the next rows: a page, as far as the
-/// hardware prefetches.
+/// Bytes of a source row that a sweep covers before it turns to the next rows: a page, as far as
+/// the hardware prefetches.
 const STRIP_BYTES: usize = 4096;
 
-/// Elements of a source row that a sweep covers at most. Each is a destination row, often in a page of
-/// its own, and a second-level TLB holds some 1500 pages: measured a quarter faster than four times as
-/// many, out of cache.
+/// Elements of a source row that a sweep covers at most. Each is a destination row, often in a page
+/// of its own, and a second-level TLB holds some 1500 pages: measured a quarter faster than four
+/// times as many, out of cache.
 const STRIP_ROWS: usize = 1024;
 
-/// Pieces that a tile reads of each row for elements of `width` bytes. Wide elements need few registers
-/// for a piece, and reading a whole line of a row at once spares a second fetch of it.
+/// Pieces that a tile reads of each row for elements of `width` bytes. Wide elements need few
+/// registers for a piece, and reading a whole line of a row at once spares a second fetch of it.
 const fn pieces_together(width: usize) -> usize {
     match width {
         1 | 2 => 1,
@@ -60,8 +62,8 @@ const fn pieces_together(width: usize) -> usize {
     }
 }
 
-/// The transposition of a block. It is compiled as a function of its own: too large to be inlined at
-/// every call.
+/// The transposition of a block. It is compiled as a function of its own: too large to be inlined
+/// at every call.
 ///
 /// Invariant: made by [`transpose`] only, whose caller vouches for M1 to M4.
 struct Transpose<R, L> {
@@ -82,8 +84,8 @@ pub(super) unsafe fn plain<R: Registers, L: Unit>(isa: R, plane: Plane) {
     unsafe { transpose::<R, L>(isa, plane, Stores::Plain) }
 }
 
-/// Transposes a block of elements, the whole lines of its destination with streamed stores, if all its
-/// rows start at the same place in a line.
+/// Transposes a block of elements, the whole lines of its destination with streamed stores, if all
+/// its rows start at the same place in a line.
 ///
 /// # Safety
 ///

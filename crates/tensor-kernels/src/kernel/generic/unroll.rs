@@ -1,8 +1,8 @@
 //! Loops over registers that are sure to be unrolled.
 //!
-//! An array of registers lives in registers only if every index is a constant. The compiler unrolls a
-//! loop of 16 only while its body is small, and a 16×16 tile is not: left rolled, its registers go
-//! through memory at a quarter of the speed.
+//! An array of registers lives in registers only if every index is a constant. The compiler unrolls
+//! a loop of 16 only while its body is small, and a 16×16 tile is not: left rolled, its registers
+//! go through memory at a quarter of the speed.
 
 /// `unrolled!(i in 0..n, 16 => statement)`: the loop for a constant `n` of at most 16, or 8, or 4.
 macro_rules! unrolled {

@@ -1,7 +1,7 @@
 //! Which strategy copies a nest: a table, tried from the top.
 //!
-//! A row has a name, a test and a builder. The name is the path that users see and tests hold on to; a layout that falls to another row has
-//! become slower, and is noticed.
+//! A row has a name, a test and a builder. The name is the path that users see and tests hold on
+//! to; a layout that falls to another row has become slower, and is noticed.
 
 use std::ops::Range;
 
@@ -55,8 +55,9 @@ pub(super) const STRATEGIES: &[Strategy] = &[
 
 const LAST: Strategy = Strategy { name: "gather", applies: |_| true, build: lone };
 
-/// Rows of so many bytes are visited in the order of the source: streamed stores care less where they go than reads where they come from. Measured on
-/// the heads of an attention layer, rows of 256 bytes 4 KiB apart: 0.6 of the roof in the order of the result, 1.0 in that of the source.
+/// Rows of so many bytes are visited in the order of the source: streamed stores care less where
+/// they go than reads where they come from. Measured on the heads of an attention layer, rows of
+/// 256 bytes 4 KiB apart: 0.6 of the roof in the order of the result, 1.0 in that of the source.
 const SHORT_ROWS: Range<usize> = 256..4096;
 
 /// Lets the first strategy that applies take the innermost loops; the others stay around it.
@@ -76,8 +77,9 @@ pub(super) fn choose(work: &mut Work, draft: &mut Draft<'_, 2>) {
     }
 }
 
-/// What changes where the result is larger than caches. It is written past them, unless little is read: fills, and rows that are repeated, which took
-/// 10.7 ms streamed and 7.3 ms by plain stores of single pieces, at 64 MiB.
+/// What changes where the result is larger than caches. It is written past them, unless little is
+/// read: fills, and rows that are repeated, which took 10.7 ms streamed and 7.3 ms by plain stores
+/// of single pieces, at 64 MiB.
 #[inline(never)]
 pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
     let loops = &mut work.outer;
@@ -108,7 +110,8 @@ pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
     };
 }
 
-/// A source that runs backwards along a loop other than the innermost is walked from its other end, so that a tile can take it.
+/// A source that runs backwards along a loop other than the innermost is walked from its other end,
+/// so that a tile can take it.
 #[inline(always)]
 fn source_forwards(draft: &mut Draft<'_, 2>, unit: usize) {
     for at in 0..draft.loops().len().saturating_sub(1) {
@@ -129,7 +132,8 @@ fn innermost(loops: &[Loop<2>]) -> Loop<2> {
     loops.last().copied().unwrap_or(Loop { len: 1, strides: [1, 1] })
 }
 
-/// The loop along which the source is adjacent, while the destination is adjacent along the last one.
+/// The loop along which the source is adjacent, while the destination is adjacent along the last
+/// one.
 fn source_side(loops: &[Loop<2>]) -> Option<usize> {
     let (last, outer) = loops.split_last()?;
     if last.strides[0] != 1 {
@@ -153,8 +157,8 @@ fn run(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
     ONE
 }
 
-/// Runs so short, in bytes, that what is done for each must be next to nothing. Measured on rows of 256 bytes in cache: 20.5 µs where a walk over all
-/// loops for each row takes 26.9.
+/// Runs so short, in bytes, that what is done for each must be next to nothing. Measured on rows of
+/// 256 bytes in cache: 20.5 µs where a walk over all loops for each row takes 26.9.
 const SHORT_RUN: usize = 1024;
 
 /// Long rows one by one; short ones along the destination's nearest loop and the source's.

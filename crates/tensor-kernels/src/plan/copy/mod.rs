@@ -1,12 +1,12 @@
 //! What a copy will do, decided before a byte moves.
 //!
-//! A plan is made from two layouts, the width of an element and a [`Machine`]; it is plain data that can be compared, hashed
-//! and printed. First the loops are brought into normal form (`nest`), then counted in units that the kernels know (`unit`),
-//! then the first strategy of a table that applies turns the innermost loops into one step that a kernel does in one go
-//! (`candidates`).
+//! A plan is made from two layouts, the width of an element and a [`Machine`]; it is plain data
+//! that can be compared, hashed and printed. First the loops are brought into normal form (`nest`),
+//! then counted in units that the kernels know (`unit`), then the first strategy of a table that
+//! applies turns the innermost loops into one step that a kernel does in one go (`candidates`).
 //!
-//! A piece of a plan is of the same kind as the whole: `partition` cuts plans for threads, and nothing below knows which it
-//! was given.
+//! A piece of a plan is of the same kind as the whole: `partition` cuts plans for threads, and
+//! nothing below knows which it was given.
 
 mod candidates;
 mod streamed;
@@ -69,7 +69,8 @@ pub(crate) struct Work {
     pub(crate) path: &'static str,
 }
 
-/// The innermost step of a copy, done by one kernel. Strides are in units; where none is given it is 1.
+/// The innermost step of a copy, done by one kernel. Strides are in units; where none is given it
+/// is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Inner {
     /// No elements.
@@ -86,12 +87,13 @@ pub(crate) enum Inner {
     Tile { u: Side, v: Side },
     /// A transpose that is written past the caches.
     Streamed(Streamed),
-    /// Two loops over short runs, or over single elements that are adjacent on neither side as needed above; done in blocks, so that lines are used
-    /// while they are cached.
+    /// Two loops over short runs, or over single elements that are adjacent on neither side as
+    /// needed above; done in blocks, so that lines are used while they are cached.
     Grid { outer: Loop<2>, inner: Loop<2>, run: usize },
 }
 
-/// One side of a transpose: its length, and the stride of the operand that is not adjacent along it.
+/// One side of a transpose: its length, and the stride of the operand that is not adjacent along
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Side {
     pub(crate) len: usize,
@@ -171,7 +173,8 @@ impl Inner {
     }
 }
 
-/// One line: `batched_tile of 4-byte units: 32 x [301056, 301056], tile 4096 (src 3) x 3 (dst 4096), streamed`.
+/// One line: `batched_tile of 4-byte units: 32 x [301056, 301056], tile 4096 (src 3) x 3 (dst
+/// 4096), streamed`.
 impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}-byte units: ", self.path, self.unit)?;

@@ -1,19 +1,25 @@
 //! Transposes whose result goes past the caches.
 //!
-//! A transpose of memory to memory has three enemies. *Short runs*: a register tile reads and writes a cache line here and a cache line there, each in
-//! another page. *Partial lines*: a line that is streamed in two parts costs many times its share. *Waiting*: reading and writing should overlap, so
-//! what has been read must leave soon. So tiles sweep along the source, [`ROWS`] columns of it at a time, and stream whole lines as they go; see
-//! `run::stream` for the ways in which lines are made whole.
+//! A transpose of memory to memory has three enemies. *Short runs*: a register tile reads and
+//! writes a cache line here and a cache line there, each in another page. *Partial lines*: a line
+//! that is streamed in two parts costs many times its share. *Waiting*: reading and writing should
+//! overlap, so what has been read must leave soon. So tiles sweep along the source, [`ROWS`]
+//! columns of it at a time, and stream whole lines as they go; see `run::stream` for the ways in
+//! which lines are made whole.
 //!
-//! Where planes are small, a loop that goes on where `u` ends in the destination (`u2`), and one that goes on where `v` ends in the source (`v2`), make
-//! the runs longer: a reversed array of six short dimensions has runs as long as a matrix.
+//! Where planes are small, a loop that goes on where `u` ends in the destination (`u2`), and one
+//! that goes on where `v` ends in the source (`v2`), make the runs longer: a reversed array of six
+//! short dimensions has runs as long as a matrix.
 //!
 //! # Tried and dropped
 //!
-//! - Blocks collected in half a second-level cache and written in runs of 512 bytes, for all such transposes: 0.3 to 0.6 of the roof where sweeping
-//!   tiles reach 0.7 to 1, as the machine reads for a while and then writes for a while.
-//! - Source runs of 256 bytes to 1 KiB copied to a first-level scratch before they are transposed: a fifth slower, apart from bytes, a tenth faster.
-//! - 512, 2048 and 4096 rows in place of 1024: within the noise for pages of 2 MiB, up to a third slower for pages of 4 KiB.
+//! - Blocks collected in half a second-level cache and written in runs of 512 bytes, for all such
+//!   transposes: 0.3 to 0.6 of the roof where sweeping tiles reach 0.7 to 1, as the machine reads
+//!   for a while and then writes for a while.
+//! - Source runs of 256 bytes to 1 KiB copied to a first-level scratch before they are transposed:
+//!   a fifth slower, apart from bytes, a tenth faster.
+//! - 512, 2048 and 4096 rows in place of 1024: within the noise for pages of 2 MiB, up to a third
+//!   slower for pages of 4 KiB.
 
 use std::fmt;
 
@@ -25,7 +31,8 @@ use crate::{
     nest::{Loop, Loops},
 };
 
-/// A transpose by tiles that stream. It has a row for each index along `v` and `v2`, and a column for each along `u` and `u2`.
+/// A transpose by tiles that stream. It has a row for each index along `v` and `v2`, and a column
+/// for each along `u` and `u2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Streamed {
     /// Adjacent in the destination; its stride is the source's.
@@ -36,7 +43,8 @@ pub(crate) struct Streamed {
     pub(crate) u2: Side,
     /// Goes on in the source where `v` ends, or once; its stride is the destination's.
     pub(crate) v2: Side,
-    /// The extents of a block along `u`, `u2`, `v` and `v2`: what a scratch area holds, where one is used.
+    /// The extents of a block along `u`, `u2`, `v` and `v2`: what a scratch area holds, where one
+    /// is used.
     pub(crate) block: StreamExtent,
     /// How lines are made whole.
     pub(crate) lines: Lines,
@@ -64,11 +72,12 @@ pub(crate) struct StreamExtent {
     pub(crate) v2: usize,
 }
 
-/// Rows of the destination, which are columns of the source, that a sweep covers. Each may lie in a page of its own, and a second-level TLB holds
-/// some 1500.
+/// Rows of the destination, which are columns of the source, that a sweep covers. Each may lie in a
+/// page of its own, and a second-level TLB holds some 1500.
 const ROWS: usize = 1024;
 
-/// Bytes of a row that scratch collects before they leave: with [`ROWS`], under half of a second-level cache.
+/// Bytes of a row that scratch collects before they leave: with [`ROWS`], under half of a
+/// second-level cache.
 const COLLECTED: usize = 256;
 
 /// Lines of a row from which on streaming pays.
@@ -81,7 +90,8 @@ const LONG_ENOUGH: usize = 16;
 const CHANNELS: usize = 8;
 
 impl Streamed {
-    /// Takes from `outer` the loops that make runs longer. `None` if rows are too short to be streamed; then `outer` stays as it is.
+    /// Takes from `outer` the loops that make runs longer. `None` if rows are too short to be
+    /// streamed; then `outer` stays as it is.
     pub(super) fn new(
         u: Side,
         v: Side,
@@ -135,8 +145,9 @@ impl Streamed {
         self.scratch(lines, unit).bytes.max(self.scratch(Lines::Shifted, unit).bytes)
     }
 
-    /// Rows in scratch that lie at the same place in a cache line as in the destination, with a line to spare at both ends.
-    /// An odd number of lines, so that rows do not fall on the same cache sets.
+    /// Rows in scratch that lie at the same place in a cache line as in the destination, with a
+    /// line to spare at both ends. An odd number of lines, so that rows do not fall on the same
+    /// cache sets.
     fn collected_rows(&self, unit: usize) -> Area {
         let StreamExtent { u, u2, v, .. } = self.block;
         let lines = ((u * u2 * unit).div_ceil(CACHE_LINE) + 3) | 1;

@@ -1,7 +1,8 @@
 //! Counting loops in units that the kernels move: 1, 2, 4, 8 or 16 bytes.
 //!
-//! An element of any other width is a short run of units: twelve bytes are three times four. The other way round, a short run of elements that
-//! keeps together everywhere is one larger unit: a pair of floats moves as eight bytes.
+//! An element of any other width is a short run of units: twelve bytes are three times four. The
+//! other way round, a short run of elements that keeps together everywhere is one larger unit: a
+//! pair of floats moves as eight bytes.
 
 use crate::nest::{Draft, Loop};
 
@@ -34,7 +35,8 @@ fn split_elements(draft: &mut Draft<'_, 2>, parts: usize) {
     draft.fuse();
 }
 
-/// Makes one unit of the innermost loop, which is a run, if it is as long as one and all else is a multiple of it.
+/// Makes one unit of the innermost loop, which is a run, if it is as long as one and all else is a
+/// multiple of it.
 #[inline(never)]
 fn join_runs(draft: &mut Draft<'_, 2>, unit: usize) -> usize {
     let Some((&Loop { len, .. }, rest)) = draft.loops().split_last() else { return unit };
