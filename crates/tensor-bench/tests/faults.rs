@@ -1,5 +1,5 @@
-//! What can go wrong around a run, and the answer: a reason on standard error and an exit code, files
-//! as they were, never a panic. `cargo test -p tensor-bench fault` runs all tests of it.
+//! What can go wrong around a run, and the answer: a reason on standard error and an exit code,
+//! files as they were, never a panic. `cargo test -p tensor-bench fault` runs all tests of it.
 //!
 //! # Which fault is tested where
 //!

@@ -186,8 +186,9 @@ fn fault_while_an_operand_is_in_scratch() {
     });
 }
 
-/// Blocks of a transposed operand are computed into scratch and streamed from there, row by row; those
-/// of other threads go on while one unwinds. All of it has arrived when the panic reaches the caller.
+/// Blocks of a transposed operand are computed into scratch and streamed from there, row by row;
+/// those of other threads go on while one unwinds. All of it has arrived when the panic reaches the
+/// caller.
 #[test]
 fn fault_while_results_are_streamed() {
     let (rows, columns) = (64, 96);

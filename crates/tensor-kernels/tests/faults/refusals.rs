@@ -1,4 +1,5 @@
-//! Shapes that do not fit, results in which elements meet, storages that are borrowed: refused before a byte is written.
+//! Shapes that do not fit, results in which elements meet, storages that are borrowed: refused
+//! before a byte is written.
 
 use tensor_kernels::{
     Error, Exec, Layout, Result, Slice, Tensor, TensorExt, TensorView, TensorViewMut, copy_into,

@@ -1,6 +1,6 @@
-//! Shapes and strides at their ends: many dimensions, one that is very long, rows that fall into the
-//! same cache sets, backwards and interleaved. Everything is held against the sum of index times
-//! stride, in every way to run it.
+//! Shapes and strides at their ends: many dimensions, one that is very long, rows that fall into
+//! the same cache sets, backwards and interleaved. Everything is held against the sum of index
+//! times stride, in every way to run it.
 
 use tensor_kernels::{
     Exec, Layout, Slice, Tensor, TensorExt, TensorView, TensorViewMut, copy_into, ops, zip_into,
@@ -131,7 +131,8 @@ fn fault_rows_a_power_of_two_apart_are_like_any_others() {
     }
 }
 
-/// Fields of structures that lie one behind the other, read forwards and backwards, written in place.
+/// Fields of structures that lie one behind the other, read forwards and backwards, written in
+/// place.
 #[test]
 fn fault_fields_of_interleaved_structures_are_picked_and_spread() {
     for fields in [3, 5, 7] {

@@ -1,4 +1,5 @@
-//! Input and result in one storage: allowed where they share no element or are the same view, else refused with two indices that meet.
+//! Input and result in one storage: allowed where they share no element or are the same view, else
+//! refused with two indices that meet.
 
 use tensor_kernels::{Error, Layout, Overlap, Result, Slice, Tensor, TensorExt};
 

@@ -1,5 +1,5 @@
-//! Rows of every length up to two of the widest registers and one, wherever they start: what is left
-//! of a row behind its last whole register is computed, and nothing beyond it is touched.
+//! Rows of every length up to two of the widest registers and one, wherever they start: what is
+//! left of a row behind its last whole register is computed, and nothing beyond it is touched.
 //!
 //! Copies of such rows are tested in `conformance`, for every width of element.
 
@@ -98,7 +98,8 @@ fn fault_every_length_of_a_row_is_computed_and_nothing_beyond() {
     every_length::<f64>(sums::<f64>);
 }
 
-/// One element that is wider or narrower than the other's: a register of one is a part of the other's.
+/// One element that is wider or narrower than the other's: a register of one is a part of the
+/// other's.
 #[test]
 fn fault_every_length_of_a_row_is_converted() {
     every_length::<u8>(|exec, len, [start, other, _]| {

@@ -113,7 +113,8 @@ fn fault_pools_that_wait_for_each_other_do_not_wait_for_ever() {
     }
 }
 
-/// Sums, means and elementary functions, in which every order of the work would show in the last bits.
+/// Sums, means and elementary functions, in which every order of the work would show in the last
+/// bits.
 #[test]
 fn fault_results_are_the_same_bits_in_pools_of_any_size() {
     let mut exec = *Exec::current().unwrap();
@@ -248,7 +249,8 @@ fn fault_a_small_stack_is_enough() {
     thread.spawn(every_path).unwrap().join().unwrap();
 }
 
-/// A thread that waits for half of a reduction takes up another one, and waits in that, too: what each of them holds must not lie on the stack.
+/// A thread that waits for half of a reduction takes up another one, and waits in that, too: what
+/// each of them holds must not lie on the stack.
 #[test]
 fn fault_reductions_inside_each_other_need_little_of_the_stack() {
     let test = "threads::fault_reductions_inside_each_other_need_little_of_the_stack";
@@ -307,7 +309,8 @@ fn every_width(layout: &Layout) {
     copied(wide.map(|x| x as f32).map(|x| x.numel()));
 }
 
-/// The address space is too small for the stack of any thread; then work is done where it is asked for.
+/// The address space is too small for the stack of any thread; then work is done where it is asked
+/// for.
 #[cfg(target_os = "linux")]
 #[test]
 fn fault_where_no_thread_can_start_the_caller_does_the_work() {
