@@ -9,6 +9,7 @@ mod levels;
 mod operands;
 mod pack;
 mod reduce;
+mod reduce_part;
 mod stream;
 mod tiny;
 mod walk;

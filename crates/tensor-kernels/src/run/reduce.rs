@@ -15,6 +15,7 @@ use super::{
     levels::{Level, Levels},
     operands::{Destination, Erased, Input, OperandPtr, OperandPtrs},
     pack::{self, StridedBlock},
+    reduce_part::{Memories, Origin},
     walk::walk,
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
@@ -157,41 +158,6 @@ struct Piece<'a> {
     run: Run<'a>,
     work: &'a ReduceWork,
     levels: &'a Levels,
-}
-
-/// The elements of the input that a part of the loops starts with.
-#[derive(Clone, Copy)]
-struct Origin {
-    input: *const u8,
-    /// The number of the first element among those that are reduced to one.
-    place: isize,
-}
-
-// SAFETY: elements are `Sync`, and they are only read.
-unsafe impl Send for Origin {}
-
-/// Scratch for a part of the loops: its accumulators, those of halves, and a block of the input.
-struct Memories<'a> {
-    accumulators: Scratch<'a>,
-    halves: Scratch<'a>,
-    block: Scratch<'a>,
-}
-
-impl Memories<'_> {
-    fn reborrow(&mut self) -> Memories<'_> {
-        Memories {
-            accumulators: self.accumulators.reborrow(),
-            halves: self.halves.reborrow(),
-            block: self.block.reborrow(),
-        }
-    }
-
-    /// The same, with accumulators from byte `start` on.
-    fn accumulators_from(&mut self, start: usize) -> Memories<'_> {
-        let (_, accumulators) = self.accumulators.reborrow().split_at(start);
-        let (halves, block) = (self.halves.reborrow(), self.block.reborrow());
-        Memories { accumulators, halves, block }
-    }
 }
 
 /// What is done with some iterations of a loop: from where on, with what memory and in how many

@@ -1,0 +1,40 @@
+//! What a part of a reduction's loops is given: where its elements start, and its scratch memory.
+//!
+//! Both are taken apart as the loops are: for an iteration, for a half, for another thread.
+
+use super::workspace::Scratch;
+
+/// The elements of the input that a part of the loops starts with.
+#[derive(Clone, Copy)]
+pub(super) struct Origin {
+    pub(super) input: *const u8,
+    /// The number of the first element among those that are reduced to one.
+    pub(super) place: isize,
+}
+
+// SAFETY: elements are `Sync`, and they are only read.
+unsafe impl Send for Origin {}
+
+/// Scratch for a part of the loops: its accumulators, those of halves, and a block of the input.
+pub(super) struct Memories<'a> {
+    pub(super) accumulators: Scratch<'a>,
+    pub(super) halves: Scratch<'a>,
+    pub(super) block: Scratch<'a>,
+}
+
+impl Memories<'_> {
+    pub(super) fn reborrow(&mut self) -> Memories<'_> {
+        Memories {
+            accumulators: self.accumulators.reborrow(),
+            halves: self.halves.reborrow(),
+            block: self.block.reborrow(),
+        }
+    }
+
+    /// The same, with accumulators from byte `start` on.
+    pub(super) fn accumulators_from(&mut self, start: usize) -> Memories<'_> {
+        let (_, accumulators) = self.accumulators.reborrow().split_at(start);
+        let (halves, block) = (self.halves.reborrow(), self.block.reborrow());
+        Memories { accumulators, halves, block }
+    }
+}
