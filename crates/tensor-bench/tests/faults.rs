@@ -185,15 +185,16 @@ fn fault_a_full_disk_is_an_error_of_every_document() {
 #[test]
 fn fault_an_interrupted_run_leaves_the_old_document() {
     use std::os::unix::process::ExitStatusExt;
-    const INTERRUPT: i32 = 2;
+    // Not SIGINT, which a job in the background of a script inherits as ignored.
+    const TERMINATE: i32 = 15;
     let folder = Folder::new();
     let (cases, old) = (folder.file("cases.json", CASES), folder.file("old.json", "old"));
     let args = ["record", "--cases", &cases, "--counts", "never", "--out", &old];
     let mut child = command(&args).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(200));
-    let kill = ["-c", &format!("kill -s INT {}", child.id())];
+    let kill = ["-c", &format!("kill -s TERM {}", child.id())];
     assert!(Command::new("sh").args(kill).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().signal(), Some(INTERRUPT), "it was still measuring");
+    assert_eq!(child.wait().unwrap().signal(), Some(TERMINATE), "it was still measuring");
     assert_eq!(fs::read(&old).unwrap(), b"old");
     assert_eq!(folder.files(), ["cases.json", "old.json"]);
 }

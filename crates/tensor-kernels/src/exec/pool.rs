@@ -7,7 +7,20 @@ pub(crate) use threaded::{join, threads};
 
 #[cfg(feature = "rayon")]
 mod threaded {
-    use std::{error::Error, sync::OnceLock};
+    use std::{env, error::Error, sync::OnceLock};
+
+    use rayon::ThreadPoolBuilder;
+
+    /// No more threads are started, whatever `RAYON_NUM_THREADS` asks for: from some ten thousands
+    /// on the process is aborted instead of refused.
+    const MOST_THREADS: usize = 1024;
+
+    /// The threads that `RAYON_NUM_THREADS` asks for, as far as they may be had; 0, which leaves
+    /// the number to rayon, if it asks for none.
+    fn threads_asked() -> usize {
+        let asked = env::var("RAYON_NUM_THREADS").ok().and_then(|asked| asked.parse().ok());
+        asked.map_or(0, |asked: usize| asked.min(MOST_THREADS))
+    }
 
     /// The threads of the current pool.
     pub(crate) fn threads() -> usize {
@@ -22,9 +35,12 @@ mod threaded {
     /// so then it is never asked for.
     fn global_pool_works() -> bool {
         static WORKS: OnceLock<bool> = OnceLock::new();
-        *WORKS.get_or_init(|| match rayon::ThreadPoolBuilder::new().build_global() {
-            Ok(()) => true,
-            Err(refused) => refused.source().is_none(),
+        *WORKS.get_or_init(|| {
+            let pool = ThreadPoolBuilder::new().num_threads(threads_asked());
+            match pool.build_global() {
+                Ok(()) => true,
+                Err(refused) => refused.source().is_none(),
+            }
         })
     }
 

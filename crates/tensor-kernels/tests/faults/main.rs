@@ -35,7 +35,8 @@
 //! | | | `threads::a_small_stack_…`, `threads::reductions_inside_each_other_…` |
 //! | 29 | threads that cannot start | `threads::where_no_thread_can_start_…`, |
 //! | | | `threads::where_some_threads_cannot_start_…`, |
-//! | | | `threads::a_number_of_threads_that_is_none_…` |
+//! | | | `threads::a_number_of_threads_that_is_none_…`, |
+//! | | | `threads::more_threads_than_a_process_can_have_…` |
 //! | 30 | memory that runs out | `fault_allocation`, all; `memory`: `missing_…`; |
 //! | | | `sizes::a_result_too_large_…` |
 //! | 31 | an instruction set that is not there | `levels`, all |

@@ -343,6 +343,20 @@ fn fault_where_some_threads_cannot_start_the_caller_does_the_work() {
     work();
 }
 
+/// Seventy thousand threads would end the process.
+#[test]
+fn fault_more_threads_than_a_process_can_have_are_not_started() {
+    let test = "threads::fault_more_threads_than_a_process_can_have_are_not_started";
+    if !is_child() {
+        let mut child = again(test);
+        child.env("RAYON_NUM_THREADS", "70000");
+        printed(child);
+        return;
+    }
+    work();
+    assert_eq!(rayon::current_num_threads(), 1024);
+}
+
 /// Rayon takes a number of threads that is none for no wish at all; so do we.
 #[test]
 fn fault_a_number_of_threads_that_is_none_is_no_wish() {
