@@ -122,8 +122,8 @@ export CARGO_TARGET_DIR=$folder/target
 quick_tests() {
   case $1 in
     tensor-kernels)
-      printf -- '--cargo-test-arg=%s\n' --lib --test=differential --test=plans --test=memory --test=split ;;
-    *) printf -- '--cargo-test-arg=%s\n' --lib --tests ;;
+      printf -- '--cargo-arg=%s\n' --lib --test=differential --test=plans --test=memory --test=split ;;
+    *) printf -- '--cargo-arg=%s\n' --lib --tests ;;
   esac
 }
 
