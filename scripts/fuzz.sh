@@ -4,8 +4,8 @@
 #   scripts/fuzz.sh                         each target for 60 seconds of CPU time
 #   scripts/fuzz.sh 900                     each for 900 seconds
 #   scripts/fuzz.sh 900 layout index        these two only
-#   scripts/fuzz.sh --corpus [TARGET...]    replace the seeds in fuzz/corpus by a selection of them
-#                                           and of what earlier runs found
+#   scripts/fuzz.sh --corpus [TARGET...]    add to the seeds in fuzz/corpus, up to 40 and 4 KiB
+#                                           a target, what earlier runs found
 #   scripts/fuzz.sh --help
 #
 # Starts from the seeds in fuzz/corpus and fuzz/dictionaries; what a run finds worth keeping goes to
@@ -20,8 +20,8 @@ if [[ ${CARGO_TARGET_DIR:-/} != /* ]]; then CARGO_TARGET_DIR=$PWD/$CARGO_TARGET_
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly HOST=x86_64-unknown-linux-gnu
-# The seeds of one target take no more bytes in the repository.
-readonly SEED_BYTES=4096
+# What the seeds of one target take in the repository, at most.
+readonly SEED_BYTES=4096 SEEDS=40
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
 # An allocation that fails is an error value of the library.
 export ASAN_OPTIONS=allocator_may_return_null=1:detect_odr_violation=0:${ASAN_OPTIONS-}
@@ -69,7 +69,7 @@ prepare() {
 # run TARGET SECONDS: the clock of libFuzzer is on the wall, so a run is repeated until the CPU time
 # is used up. Sets $used and $executions.
 run() {
-  local options=(-rss_limit_mb=4096 -timeout=20 -print_final_stats=1
+  local left options=(-rss_limit_mb=4096 -timeout=20 -print_final_stats=1
     "-artifact_prefix=fuzz/artifacts/$1/") log status=0 start
   prepare "$1"
   log=$CARGO_TARGET_DIR/$1.log
@@ -79,7 +79,9 @@ run() {
   start=$cpu
   while ((used < $2 && status == 0)); do
     printf 'fuzz: %s, %d of %d s\n' "$1" "$used" "$2"
-    "$program" "${options[@]}" "-max_total_time=$(($2 - used))" "$found" "$seeds" > "$log" 2>&1 ||
+    # Not a second at a time: each start reads the corpus.
+    left=$(($2 - used > 5 ? $2 - used : 5))
+    "$program" "${options[@]}" "-max_total_time=$left" "$found" "$seeds" > "$log" 2>&1 ||
       status=$?
     measure_cpu
     used=$((cpu - start))
@@ -87,7 +89,8 @@ run() {
   done
   if ((status)); then
     # What was said of it, without the frames of the fuzzer.
-    grep -aE -A 3 'panicked at|^==[0-9]+==ERROR|^SUMMARY|^artifact_prefix' "$log" || tail -n 40 "$log"
+    grep -aE -A 3 'panicked at|^==[0-9]+==ERROR|^SUMMARY|^artifact_prefix' "$log" ||
+      tail -n 40 "$log"
     printf 'fuzz: %s has found something: see fuzz/artifacts/%s and %s\n' "$1" "$1" "$log"
   fi
   return "$status"
@@ -125,20 +128,26 @@ fuzz() {
   return "$status"
 }
 
-# Seeds that reach everything that is known to be reachable, the smallest ones first.
-select_seeds() {
-  local selected size total=0 file
+# add_seeds TARGET: of few small files that reach everything that is known to be reachable, as many
+# as there is room for. Their names are SHA-1 of what is in them, so by name is at random.
+add_seeds() {
+  local few size total=0 count=0 file known
   prepare "$1"
-  selected=$(mktemp -d)
-  "$program" -set_cover_merge=1 -max_len=512 "$selected" "$seeds" "$found" > /dev/null 2>&1
-  rm -rf "$seeds"
-  mkdir "$seeds"
-  while read -r size file; do
-    total=$((total + size))
-    if ((total <= SEED_BYTES)); then cp "$file" "$seeds/"; fi
-  done < <(find "$selected" -type f -printf '%s %p\n' | sort -n)
-  rm -rf "$selected"
-  printf 'fuzz: %s: %d seeds\n' "$1" "$(find "$seeds" -type f | wc -l)"
+  few=$(mktemp -d)
+  "$program" -merge=1 "$few" "$seeds" "$found" > /dev/null 2>&1
+  read -r count total < <(find "$seeds" -type f -printf '%s\n' |
+    awk '{ sum += $1 } END { print NR, sum + 0 }')
+  known=$(find "$seeds" -type f -exec sha1sum {} +)
+  for file in "$few"/*; do
+    size=$(wc -c < "$file")
+    if [[ $known == *"${file##*/} "* ]]; then continue; fi
+    if ((count < SEEDS && size <= SEED_BYTES / 8 && total + size <= SEED_BYTES)); then
+      total=$((total + size)) count=$((count + 1))
+      cp "$file" "$seeds/"
+    fi
+  done
+  rm -rf "$few"
+  printf 'fuzz: %s: %d seeds, %d bytes\n' "$1" "$count" "$total"
 }
 
 case ${1-60} in
@@ -146,7 +155,7 @@ case ${1-60} in
   --corpus)
     take_targets "${@:2}"
     build
-    for target in "${targets[@]}"; do select_seeds "$target"; done
+    for target in "${targets[@]}"; do add_seeds "$target"; done
     ;;
   *[!0-9]*)
     usage >&2
