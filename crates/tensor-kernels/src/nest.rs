@@ -56,7 +56,7 @@ impl<const N: usize> Nest<N> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::OutputShape`](crate::Error::OutputShape) if an operand has another shape than the
+    /// [`Error::OutputShape`] if an operand has another shape than the
     /// destination.
     pub fn of(layouts: [&Layout; N]) -> Result<Self> {
         const { assert!(N > 0, "a nest has a destination") };

@@ -10,11 +10,11 @@
 //! - `generic` says what a register can do (`register`) and has the kernels over any such register;
 //! - `x86` and `aarch64` are the registers of an architecture: AVX2, AVX-512, NEON.
 //!
-//! [`dispatch`] turns a [`SimdLevel`] into an [`Isa`], the proof that the CPU has the instructions,
-//! and compiles a whole [`Kernel`] for it. Everything under it must be `#[inline(always)]`, or it
-//! is compiled for the target's baseline and every intrinsic becomes a call. Kernels too large to
-//! be inlined at every call go through [`Isa::vectorize`] once more, which makes them functions of
-//! their own, compiled for the same instructions.
+//! [`dispatch()`] turns a [`SimdLevel`](crate::SimdLevel) into an [`Isa`], the proof that the CPU
+//! has the instructions, and compiles a whole [`Kernel`] for it. Everything under it must be
+//! `#[inline(always)]`, or it is compiled for the target's baseline and every intrinsic becomes a
+//! call. Kernels too large to be inlined at every call go through [`Isa::vectorize`] once more,
+//! which makes them functions of their own, compiled for the same instructions.
 //!
 //! Tiles alone are functions of their own in debug builds: without optimisation every value keeps a
 //! place of its own on the stack, and all tiles inlined into one body would need megabytes.
