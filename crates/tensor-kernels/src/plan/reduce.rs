@@ -338,6 +338,18 @@ mod tests {
         assert!(plan(&column, 1.into()).contains(": 40 x [0, 0, 0], 500 x [1, 1, 0], "));
     }
 
+    /// Rows and columns that are both reduced: the longer a row, the fewer rows a block has.
+    #[test]
+    fn a_block_has_fewer_rows_the_longer_they_are() {
+        let block = |columns: usize| {
+            let whole = Layout::contiguous(&[1000, columns + 8]).unwrap();
+            let text = plan(&whole.narrow(1, 0, columns).unwrap(), Over::ALL);
+            text.split("in blocks of ").nth(1).unwrap().to_owned()
+        };
+        let blocks = [100, 200, 448, 512, 1000, 16_384].map(block);
+        assert_eq!(blocks, ["16 x 100", "8 x 200", "4 x 448", "16 x 512", "3 x 1000", "1 x 16384"]);
+    }
+
     #[test]
     fn sequences_are_bounded() {
         // Gaps keep the loops apart.

@@ -1,9 +1,9 @@
 //! Copies of a few elements: done at once, while a plan for them would still be made.
 
-use tensor_core::{Element, Elements, ElementsMut, Layout};
+use tensor_core::{Element, Elements, ElementsMut, Layout, Result};
 
 use super::operands::Destination;
-use crate::nest::Loop;
+use crate::nest::{Loop, check_shapes};
 
 /// Copies of at most so many elements are not worth a plan. Measured on transposes: 16 elements
 /// take 36 ns this way and 91 planned, 64 take 56 and 111.
@@ -20,16 +20,19 @@ pub(super) fn is_tiny(layout: &Layout) -> bool {
 
 /// Copies between elements of one shape, for which [`is_tiny`] holds.
 ///
+/// # Errors
+/// [`Error::OutputShape`](crate::Error::OutputShape) if the shapes differ.
+///
 /// # Panics
-/// If the shapes differ, or there are more dimensions.
+/// If there are more dimensions.
 #[inline]
 pub(super) fn copy_tiny<T: Element, W: Destination<T>>(
     from: Elements<'_, T>,
     to: &mut ElementsMut<'_, W>,
-) {
-    assert_eq!(from.layout().shape(), to.layout().shape(), "a copy has one shape");
+) -> Result<()> {
+    check_shapes(from.layout(), to.layout())?;
     if from.layout().numel() == 0 {
-        return;
+        return Ok(());
     }
     let (dst, layouts) = (to.base_mut_ptr().cast::<T>(), [to.layout(), from.layout()]);
     let (shape, strides) = (from.layout().shape(), layouts.map(Layout::strides));
@@ -45,6 +48,7 @@ pub(super) fn copy_tiny<T: Element, W: Destination<T>>(
     // SAFETY: the invariants of views, for the offsets of their layouts; two that exist side by
     // side do not meet.
     unsafe { walk(src, dst, loops) };
+    Ok(())
 }
 
 /// What is done around a loop is done least often if it is the longest. Measured on 2 by 3 by 4 by

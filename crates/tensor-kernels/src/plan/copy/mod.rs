@@ -208,3 +208,26 @@ impl fmt::Display for Inner {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where gaps may not be read these steps take the portable kernels.
+    #[test]
+    fn steps_that_read_whole_registers_read_gaps() {
+        let side = Side { len: 64, stride: 64 };
+        let twice = Loop { len: 2, strides: [3, 5] };
+        for (inner, expected) in [
+            (Inner::Nothing, false),
+            (Inner::Run { len: 9 }, false),
+            (Inner::Fill { len: 9 }, false),
+            (Inner::Pick { len: 9, step: 2 }, true),
+            (Inner::Spread { len: 9, step: 2 }, false),
+            (Inner::Tile { u: side, v: side }, true),
+            (Inner::Grid { outer: twice, inner: twice, run: 1 }, false),
+        ] {
+            assert_eq!(inner.reads_gaps(), expected, "{inner}");
+        }
+    }
+}
