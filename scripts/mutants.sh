@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How good are the tests? Changes a random sample of places in the code, one at a time, and sees
 # whether the quick tests of that crate notice, in debug: all of the core's; of the kernels' those of
-# the library and the test programs differential, plans, memory and split.
+# the library and the test programs differential, plans, memory, split and fault_allocation.
 #
 #   scripts/mutants.sh                          60 mutants of the default files
 #   scripts/mutants.sh -n 20 -s 7               20, chosen with seed 7
@@ -122,7 +122,8 @@ export CARGO_TARGET_DIR=$folder/target
 quick_tests() {
   case $1 in
     tensor-kernels)
-      printf -- '--cargo-arg=%s\n' --lib --test=differential --test=plans --test=memory --test=split ;;
+      printf -- '--cargo-arg=%s\n' --lib --test=differential --test=plans --test=memory \
+        --test=split --test=fault_allocation ;;
     *) printf -- '--cargo-arg=%s\n' --lib --tests ;;
   esac
 }
