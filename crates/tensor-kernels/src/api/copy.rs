@@ -40,7 +40,9 @@ fn copy_elements<T: Element>(
     from: Elements<'_, T>,
     mut to: ElementsMut<'_, T>,
 ) -> Result<()> {
-    run::copy(exec, from, &mut to)
+    check_shapes(from.layout(), to.layout())?;
+    run::copy(exec, from, &mut to);
+    Ok(())
 }
 
 /// A fresh tensor with the elements of a view, in a dense layout of the same shape.
