@@ -72,7 +72,7 @@ fn item(u: &mut Unstructured<'_>) -> Result<Item> {
         2 => return at(u),
         3 => (s![..], Meaning::Range(None, None, 1)),
         4 => {
-            let Slice { start, end, step } = draw::slice(u)?;
+            let Slice { start, end, step, .. } = draw::slice(u)?;
             let wide = |bound: Option<isize>| bound.map(|bound| bound as i128);
             let meaning = Meaning::Range(wide(start), wide(end), step as i128);
             return Ok(Item { given: s![Slice::new(start, end, step)][0], meaning });
@@ -115,8 +115,8 @@ macro_rules! ranges {
                 0 => item!(a..b, start, end),
                 1 => item!(a.., start, None),
                 2 => item!(..b, None, end),
-                3 => item!(RangeInclusive::new(a, b), start, behind(b as i128)),
-                _ => item!(..=b, None, behind(b as i128)),
+                3 => item!(RangeInclusive::new(a, b), start, beyond(b as i128, step)),
+                _ => item!(..=b, None, beyond(b as i128, step)),
             }
         }
     };
@@ -126,9 +126,13 @@ ranges!(signed_range, isize);
 ranges!(short_range, i32);
 ranges!(unsigned_range, usize);
 
-/// The bound behind an inclusive one. Behind −1, the last index, is the end, not index 0.
-fn behind(last: i128) -> Option<i128> {
-    (last != -1).then_some(last + 1)
+/// The bound beyond an inclusive one, in the direction of the step. Behind −1, the last index, and
+/// before 0, the first one, is the end of the dimension, and no index.
+fn beyond(last: i128, step: Option<isize>) -> Option<i128> {
+    match step {
+        Some(step) if step < 0 => (last != 0).then_some(last - 1),
+        _ => (last != -1).then_some(last + 1),
+    }
 }
 
 /// A dimension of the result: some indices of one of the tensor's, or a new one.

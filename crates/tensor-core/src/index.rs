@@ -14,17 +14,24 @@ pub struct Slice {
     pub start: Option<isize>,
     /// The index to stop before, or `None` for "all".
     pub end: Option<isize>,
+    /// Whether the slice takes the element at `end` too, as `a..=b` does in either direction.
+    pub inclusive: bool,
     /// The distance from one index to the next; not 0.
     pub step: isize,
 }
 
 impl Slice {
     /// Everything.
-    pub const ALL: Slice = Slice { start: None, end: None, step: 1 };
+    pub const ALL: Slice = Slice::new(None, None, 1);
 
     /// `start:end:step`.
     pub const fn new(start: Option<isize>, end: Option<isize>, step: isize) -> Self {
-        Self { start, end, step }
+        Self { start, end, inclusive: false, step }
+    }
+
+    /// `start:end:step` with the element at `end`, which is `a..=b` with a step.
+    const fn inclusive(start: Option<isize>, end: isize) -> Self {
+        Self { start, end: Some(end), inclusive: true, step: 1 }
     }
 
     /// The same bounds with another step.
@@ -35,19 +42,31 @@ impl Slice {
     /// The first index and the number of indices that remain of a dimension of `size`.
     pub(crate) fn resolve(self, size: usize) -> Result<(usize, usize)> {
         let size = size as isize;
+        let end = self.end_excluded();
         match self.step {
             0 => Err(Error::ZeroStep),
             step if step > 0 => {
                 let start = from_end(self.start.unwrap_or(0), size).clamp(0, size);
-                let end = from_end(self.end.unwrap_or(size), size).clamp(start, size);
+                let end = from_end(end.unwrap_or(size), size).clamp(start, size);
                 Ok((start as usize, (end - start).unsigned_abs().div_ceil(step.unsigned_abs())))
             }
             step => {
                 let start = self.start.map_or(size - 1, |s| from_end(s, size).clamp(-1, size - 1));
-                let end = self.end.map_or(-1, |e| from_end(e, size).clamp(-1, size - 1));
+                let end = end.map_or(-1, |e| from_end(e, size).clamp(-1, size - 1));
                 let len = (start - end).max(0).unsigned_abs().div_ceil(step.unsigned_abs());
                 Ok((start.max(0) as usize, len))
             }
+        }
+    }
+
+    /// The index to stop before. Behind the last index (−1) and before the first comes the end of
+    /// the dimension, which is `None`: −1 and 0 are indices again.
+    fn end_excluded(self) -> Option<isize> {
+        match (self.end?, self.step > 0) {
+            (end, _) if !self.inclusive => Some(end),
+            (-1, true) | (0, false) => None,
+            (end, true) => Some(end.saturating_add(1)),
+            (end, false) => Some(end.saturating_sub(1)),
         }
     }
 }
@@ -114,11 +133,6 @@ impl Bound for usize {
     }
 }
 
-/// The bound just after an inclusive one: after −1, the last index, comes the end itself.
-fn after(last: isize) -> Option<isize> {
-    if last == -1 { None } else { Some(last.saturating_add(1)) }
-}
-
 macro_rules! from_bounds {
     ($($int:ty),*) => {$(
         impl From<$int> for Index {
@@ -143,12 +157,12 @@ macro_rules! from_bounds {
         }
         impl From<RangeInclusive<$int>> for Slice {
             fn from(range: RangeInclusive<$int>) -> Self {
-                Slice::new(Some(range.start().bound()), after(range.end().bound()), 1)
+                Slice::inclusive(Some(range.start().bound()), range.end().bound())
             }
         }
         impl From<RangeToInclusive<$int>> for Slice {
             fn from(range: RangeToInclusive<$int>) -> Self {
-                Slice::new(None, after(range.end.bound()), 1)
+                Slice::inclusive(None, range.end.bound())
             }
         }
     )*};
@@ -201,6 +215,7 @@ index_from_range!(
 ///
 /// assert_eq!(t.index(s![..., -1])?.shape(), [3, 4]);
 /// assert_eq!(t.index(s![.., NewAxis, ..;-1])?.shape(), [3, 1, 4, 8]);
+/// assert_eq!(t.index(s![2, 0, 5..=2;-1])?.to_vec()?, [69, 68, 67, 66]); // the last one included
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
 #[macro_export]

@@ -1,6 +1,8 @@
 //! Sizes, strides and offsets: what overflows or reaches out of the buffer is refused, what just fits is not.
 
-use tensor_core::{Error, Layout, MemoryFormat, Slice, Tensor, TensorView, TensorViewMut, Uninit};
+use tensor_core::{
+    Error, Index, Layout, MemoryFormat, Slice, Tensor, TensorView, TensorViewMut, Uninit, s,
+};
 
 const MAX: usize = isize::MAX as usize;
 const HUGE: isize = 1 << 62;
@@ -293,4 +295,23 @@ fn fault_elements_are_aligned_as_their_type_asks() {
     let mut fresh = [1, 2, 2, 3].map(|len| Uninit::<Aligned>::new(layout(len)).unwrap());
     let mut addresses = fresh.iter_mut().map(|fresh| fresh.as_view_mut().base_mut_ptr().addr());
     assert!(addresses.all(|address| address.is_multiple_of(align)));
+}
+
+/// `a..=b` takes index b whatever the direction of the step: what `a..b` takes, and b if the steps
+/// lead there.
+#[test]
+fn fault_an_inclusive_range_takes_its_last_index_in_either_direction() {
+    let row = Tensor::arange(0i64, 6, 1).unwrap();
+    let taken = |index: &[Index]| row.index(index).unwrap().to_vec().unwrap();
+    assert_eq!(taken(s![2..=4]), [2, 3, 4]);
+    assert_eq!(taken(s![4..=2; -1]), [4, 3, 2]);
+    assert_eq!(taken(s![5..=1; -2]), [5, 3, 1]);
+    assert_eq!(taken(s![4..=0; -1]), [4, 3, 2, 1, 0]);
+    assert_eq!(taken(s![-1..=-3; -1]), [5, 4, 3]);
+    assert_eq!(taken(s![..=-1]), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(taken(s![..=-1; -1]), [5]);
+    assert_eq!(taken(s![..=isize::MIN; -1]), [5, 4, 3, 2, 1, 0]);
+    assert_eq!(taken(s![..=isize::MAX]), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(taken(s![..=isize::MAX; -1]), []);
+    assert_eq!(taken(s![1..=2; -1]), []);
 }
