@@ -114,7 +114,7 @@ fn a_record_is_one_document_with_machine_command_and_rows() {
     run(&["suite", &suite, "--quick", "--record", "/nowhere/r.json"]).failed("cannot write");
 }
 
-/// Every operation with every element type that has it, results checked: a wrong one would be exit code 1.
+/// Every operation with every element type that has it: a wrong result would be exit code 1.
 #[test]
 fn every_operation_is_right_for_every_dtype() {
     let dtypes = "bool u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64 c64 c128";
@@ -149,8 +149,18 @@ fn every_operation_is_right_for_every_dtype() {
     }
     let folder = Folder::new();
     let suite = folder.file("s.json", format!("[{}]", cases.join(",")));
-    let text = run(&["suite", &suite, "--json", "--quick"]).succeeded();
-    assert_eq!(lines(&text).len(), cases.len());
+    let text = run(&["suite", &suite, "--verify", "--threads", "1,2"]).succeeded();
+    let expected = format!("All results are right: {} cases, threads: 1, 2.\n", cases.len());
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn verification_measures_nothing_and_goes_with_nothing_that_does() {
+    let folder = Folder::new();
+    let suite = folder.file("s.json", format!("[{COPY}, {ADD}]"));
+    for other in ["--json", "--quick", "--check", "--record=r.json"] {
+        run(&["suite", &suite, "--verify", other]).refused("cannot be used with");
+    }
 }
 
 #[test]

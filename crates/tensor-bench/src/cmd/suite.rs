@@ -2,6 +2,8 @@
 
 use std::{io::Write, path::PathBuf};
 
+use rayon::ThreadPool;
+
 use crate::{
     Failure, Result, document,
     engine::Budget,
@@ -35,6 +37,9 @@ pub struct Args {
     /// Fail if a case is slower than the naive loop
     #[arg(long)]
     check: bool,
+    /// Compare all results with a reference, and measure nothing
+    #[arg(long, conflicts_with_all = ["json", "quick", "check", "record"])]
+    verify: bool,
     /// Race other libraries too, on one thread; needs a program built with the feature `peers`
     #[arg(long)]
     peers: bool,
@@ -56,6 +61,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     for case in &cases {
         let needed = case.memory(against(args, 1));
         memory::preflight(needed).map_err(|failure| failure.at(format!("case {case}")))?;
+    }
+    if args.verify {
+        return verify(args, &cases, out);
     }
     let record = args.record.as_deref().map(Target::open).transpose()?;
     let rows = measure(args, &cases, out)?;
@@ -99,25 +107,47 @@ fn against(args: &Args, threads: usize) -> Against {
     if args.peers && threads == 1 { Against::Peers } else { Against::Naive }
 }
 
+/// Fails at the first case with a wrong result.
+fn verify(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<()> {
+    for_each(args, cases, &mut |pool, setting, case, _| {
+        pool.install(|| suite::verify(setting, case, against(args, setting.threads)))
+    })?;
+    let threads = join(&args.threads, ", ");
+    Ok(writeln!(out, "All results are right: {} cases, threads: {threads}.", cases.len())?)
+}
+
 fn measure(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for_each(args, cases, &mut |pool, setting, case, progress| {
+        let row = pool.install(|| judged(setting, case, against(args, setting.threads)))?;
+        if args.json {
+            progress.pause(|| line(&row, out))?;
+        }
+        rows.push(row);
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
+/// Every case with every number of threads.
+fn for_each(
+    args: &Args,
+    cases: &[Case],
+    act: &mut dyn FnMut(&ThreadPool, &Setting, &Case, &Progress) -> Result<()>,
+) -> Result<()> {
     let progress = Progress::new(cases.len() * args.threads.len());
     let exec = setting::exec()?;
-    let mut rows = Vec::new();
     for &threads in &args.threads {
-        let pool = pool::build(threads)?;
         let setting = Setting { exec, budget: Budget::choose(args.quick), threads };
+        let pool = pool::build(threads)?;
         for case in cases {
             progress.begin(case);
-            let row = pool.install(|| judged(&setting, case, against(args, threads)));
-            let row = row.map_err(|failure| failure.at(format!("case {case}")))?;
-            if args.json {
-                progress.pause(|| line(&row, out))?;
-            }
-            rows.push(row);
+            act(&pool, &setting, case, &progress)
+                .map_err(|failure| failure.at(format!("case {case}")))?;
             progress.end();
         }
     }
-    Ok(rows)
+    Ok(())
 }
 
 /// What seems to be slower than the naive loop is measured once more, with more samples, and those figures count.

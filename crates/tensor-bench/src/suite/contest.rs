@@ -6,7 +6,7 @@ use tensor_kernels::{Tensor, TensorRefMut};
 
 use super::{
     Case, PeerTimes,
-    work::{Work, spoil},
+    work::{AnyWork, Work, spoil},
 };
 use crate::{
     Failure, Result,
@@ -14,6 +14,7 @@ use crate::{
     peers::{Look, Peer},
     roof::{self, Roof},
     sample::Sample,
+    setting::Setting,
     stats::Timing,
 };
 
@@ -28,25 +29,49 @@ pub(super) struct Times {
     pub(super) peers: Vec<PeerTimes>,
 }
 
-/// Checks and races. Everybody who writes to memory that is there has memory of their own, all of one kind.
+/// Checks and races. Everybody who writes to memory that is there has memory of their own, all of
+/// one kind.
 pub(super) fn hold<T: Sample, R: Sample>(work: &Work<'_, T, R>, case: &Case) -> Result<Times> {
+    let mut times = None;
+    with_everybody_checked(work, case, &mut |naive, others| {
+        let roof = Roof::new(case.result_bytes(), work.setting.threads)?;
+        times = Some(race(work.setting, &roof, racers(work, naive, others))?);
+        Ok(())
+    })?;
+    times.ok_or_else(scattered)
+}
+
+/// Holds the results of everybody against the reference. `act` is given the memory of the naive
+/// loop and of the other libraries.
+pub(super) fn with_everybody_checked<T: Sample, R: Sample>(
+    work: &Work<'_, T, R>,
+    case: &Case,
+    act: &mut dyn FnMut(&mut [R], &mut [&mut [R]]) -> Result<()>,
+) -> Result<()> {
     work.verify()?;
-    let outs = outs::<R>(case, 1 + work.kernel.peers.len())?;
+    with_results(case, 1 + work.kernel.peers.len(), &mut |results| {
+        let [naive, others @ ..] = results else { return Err(scattered()) };
+        verify_naive(work, naive)?;
+        for (peer, out) in work.kernel.peers.iter().zip(&mut *others) {
+            verify_peer(work, peer, out).map_err(|failure| failure.at(peer.name))?;
+        }
+        act(naive, others)
+    })
+}
+
+/// So many results of a case, of elements `R` in row-major order.
+fn with_results<R: Sample>(
+    case: &Case,
+    count: usize,
+    act: &mut dyn FnMut(&mut [&mut [R]]) -> Result<()>,
+) -> Result<()> {
+    let outs = (0..count).map(|_| Ok(Tensor::full(case.shape(), R::sample(0))?));
+    let outs = outs.collect::<Result<Vec<_>>>()?;
     let mut guards = outs.iter().map(Tensor::write).collect::<Result<Vec<_>, _>>()?;
     let mut views =
         guards.iter_mut().map(TensorRefMut::as_view_mut).collect::<Result<Vec<_>, _>>()?;
     let slices = views.iter_mut().map(|view| view.as_slice_mut());
-    let mut slices = slices.collect::<Option<Vec<_>>>().ok_or_else(scattered)?;
-    let [naive, others @ ..] = slices.as_mut_slice() else { return Err(scattered()) };
-    verify_naive(work, naive)?;
-    for (peer, out) in work.kernel.peers.iter().zip(&mut *others) {
-        verify_peer(work, peer, out).map_err(|failure| failure.at(peer.name))?;
-    }
-    race(work, &Roof::new(case.result_bytes(), work.setting.threads)?, naive, others)
-}
-
-fn outs<R: Sample>(case: &Case, count: usize) -> Result<Vec<Tensor<R>>> {
-    (0..count).map(|_| Ok(Tensor::full(case.shape(), R::sample(0))?)).collect()
+    act(&mut slices.collect::<Option<Vec<_>>>().ok_or_else(scattered)?)
 }
 
 fn scattered() -> Failure {
@@ -76,26 +101,62 @@ fn verify_peer<T: Sample, R: Sample>(
     verdict.into_inner()
 }
 
-fn race<T: Sample, R: Sample>(
-    work: &Work<'_, T, R>,
-    roof: &Roof,
-    naive: &mut [R],
-    others: &mut [&mut [R]],
-) -> Result<Times> {
-    let mut race = Race::new(work.setting.budget);
-    let into = race.enter(Contender::new(|| work.compute(&work.operands)));
-    let fresh = race.enter(Contender::new(|| work.fresh().map(drop)));
-    let dense = (!work.dense.is_empty()).then(|| Contender::new(|| work.compute(&work.dense)));
-    let dense = dense.map(|dense| race.enter(dense));
+/// All who race for a case, in the order in which they take turns.
+struct Racers<'a> {
+    into: Contender<'a>,
+    fresh: Contender<'a>,
+    contiguous: Option<Contender<'a>>,
+    naive: Contender<'a>,
+    peers: Vec<PeerRacers<'a>>,
+}
+
+/// What another library does, as far as it can.
+struct PeerRacers<'a> {
+    name: &'static str,
+    into: Option<Contender<'a>>,
+    fresh: Option<Contender<'a>>,
+}
+
+fn racers<'a, T: Sample, R: Sample>(
+    work: &'a Work<'_, T, R>,
+    naive: &'a mut [R],
+    others: &'a mut [&mut [R]],
+) -> Racers<'a> {
+    let peers = work.kernel.peers.iter().zip(others);
+    Racers {
+        into: Contender::new(|| work.compute(&work.operands)),
+        fresh: Contender::new(|| work.fresh().map(drop)),
+        contiguous: (!work.dense.is_empty()).then(|| Contender::new(|| work.compute(&work.dense))),
+        naive: naive_loop(work, naive),
+        peers: peers.map(|(peer, out)| peer_racers(work, peer, out)).collect(),
+    }
+}
+
+fn peer_racers<'a, T: Sample, R: Sample>(
+    work: &'a Work<'_, T, R>,
+    peer: &Peer<T, R>,
+    out: &'a mut [R],
+) -> PeerRacers<'a> {
+    let look: Look<'_, R> = Box::new(|result| _ = black_box(result));
+    PeerRacers {
+        name: peer.name,
+        into: (peer.into)(&work.given, out).map(Contender::guest),
+        fresh: (peer.fresh)(&work.given, look).map(Contender::guest),
+    }
+}
+
+fn race(setting: &Setting, roof: &Roof, racers: Racers<'_>) -> Result<Times> {
+    let mut race = Race::new(setting.budget);
+    let (into, fresh) = (race.enter(racers.into), race.enter(racers.fresh));
+    let contiguous = racers.contiguous.map(|contiguous| race.enter(contiguous));
     let [memcpy, stream] = roof.contenders().map(|copy| race.enter(copy));
-    let naive = race.enter(naive_loop(work, naive));
-    let pairs = work.kernel.peers.iter().zip(others);
-    let peers: Vec<_> = pairs.map(|(peer, out)| enter(&mut race, work, peer, out)).collect();
+    let naive = race.enter(racers.naive);
+    let peers: Vec<_> = racers.peers.into_iter().map(|peer| enter(&mut race, peer)).collect();
     let timings = race.run()?;
     Ok(Times {
         into: timings[into],
         fresh: timings[fresh],
-        contiguous: dense.map(|dense| timings[dense]),
+        contiguous: contiguous.map(|contiguous| timings[contiguous]),
         naive: timings[naive],
         roof: roof::faster(timings[memcpy], timings[stream]),
         peers: peers.iter().map(|peer| peer.times(&timings)).collect(),
@@ -121,17 +182,9 @@ struct Entered {
     fresh: Option<Ticket>,
 }
 
-fn enter<'a, T: Sample, R: Sample>(
-    race: &mut Race<'a>,
-    work: &'a Work<'_, T, R>,
-    peer: &Peer<T, R>,
-    out: &'a mut [R],
-) -> Entered {
-    let look: Look<'_, R> = Box::new(|result| _ = black_box(result));
-    let (into, fresh) = ((peer.into)(&work.given, out), (peer.fresh)(&work.given, look));
-    let mut enter =
-        |contender: Option<Contender<'a>>| contender.map(|contender| race.enter(contender.guest()));
-    Entered { name: peer.name, into: enter(into), fresh: enter(fresh) }
+fn enter<'a>(race: &mut Race<'a>, peer: PeerRacers<'a>) -> Entered {
+    let mut enter = |contender: Option<_>| contender.map(|contender| race.enter(contender));
+    Entered { name: peer.name, into: enter(peer.into), fresh: enter(peer.fresh) }
 }
 
 impl Entered {

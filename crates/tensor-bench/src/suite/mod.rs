@@ -27,7 +27,7 @@ use tensor_kernels::DType;
 
 use crate::case::Operand;
 pub use form::read;
-pub use measure::{Care, measure};
+pub use measure::{Care, measure, verify};
 pub use op::Op;
 pub use path::{path, plan};
 pub use peers::render as render_peers;

@@ -2,11 +2,7 @@
 
 use tensor_kernels::{Tensor, TensorView, to_fresh_contiguous};
 
-use super::{
-    Against, Care, Case,
-    measure::{Task, with_work},
-    work::Work,
-};
+use super::{Against, Care, Case, measure::with_work, work::Work};
 use crate::{Result, sample::Sample, setting::Setting};
 
 /// The ways to do the work of a case. Each call does it once.
@@ -49,27 +45,12 @@ pub fn with_ready(
     care: Care,
     act: &mut dyn FnMut(&dyn Ready) -> Result<()>,
 ) -> Result<()> {
-    with_work(setting, case, Against::Naive, &mut Act { care, act })
-}
-
-struct Act<'a> {
-    care: Care,
-    act: &'a mut dyn FnMut(&dyn Ready) -> Result<()>,
-}
-
-impl Task for Act<'_> {
-    type Output = ();
-
-    fn care(&self) -> Care {
-        self.care
-    }
-
-    fn perform<T: Sample, R: Sample>(&mut self, work: &Work<'_, T, R>) -> Result<()> {
-        if self.care == Care::Checked {
+    with_work(setting, case, Against::Naive, care, &mut |work| {
+        if care == Care::Checked {
             work.verify()?;
         }
-        (self.act)(work)
-    }
+        act(work)
+    })
 }
 
 impl<T: Sample, R: Sample> Ready for Work<'_, T, R> {
@@ -86,27 +67,33 @@ impl<T: Sample, R: Sample> Ready for Work<'_, T, R> {
     }
 
     fn copies(&self) -> Result<()> {
-        self.operands.iter().try_for_each(|view| self.copied(view).map(drop))
+        self.operands.iter().try_for_each(|view| copied(self.setting, view).map(drop))
     }
 
     fn copied_first(&self) -> Result<()> {
-        let copied = self.operands.iter().map(|view| self.copied(view));
-        let copied = copied.collect::<Result<Vec<Option<Tensor<T>>>>>()?;
-        let guards = copied.iter().map(|copy| copy.as_ref().map(Tensor::read).transpose());
-        let guards = guards.collect::<Result<Vec<_>, _>>()?;
-        let pairs = guards.iter().zip(&self.operands);
-        let operands = pairs.map(|(copy, view)| match copy {
-            Some(copy) => copy.as_view(),
-            None => view.clone(),
-        });
-        let operands: Vec<TensorView<'_, T>> = operands.collect();
-        self.compute(&operands)
+        with_copies(self.setting, &self.operands, &mut |operands| self.compute(operands))
     }
 }
 
-impl<T: Sample, R: Sample> Work<'_, T, R> {
-    fn copied(&self, view: &TensorView<'_, T>) -> Result<Option<Tensor<T>>> {
-        let copy = || to_fresh_contiguous(&self.setting.exec, view);
-        Ok((!view.layout().is_contiguous()).then(copy).transpose()?)
-    }
+/// Runs `act` on the operands, of which those that are not contiguous have been copied.
+fn with_copies<T: Sample>(
+    setting: &Setting,
+    operands: &[TensorView<'_, T>],
+    act: &mut dyn FnMut(&[TensorView<'_, T>]) -> Result<()>,
+) -> Result<()> {
+    let copied = operands.iter().map(|view| copied(setting, view));
+    let copied = copied.collect::<Result<Vec<Option<Tensor<T>>>>>()?;
+    let guards = copied.iter().map(|copy| copy.as_ref().map(Tensor::read).transpose());
+    let guards = guards.collect::<Result<Vec<_>, _>>()?;
+    let pairs = guards.iter().zip(operands);
+    let operands = pairs.map(|(copy, view)| match copy {
+        Some(copy) => copy.as_view(),
+        None => view.clone(),
+    });
+    act(&operands.collect::<Vec<TensorView<'_, T>>>())
+}
+
+fn copied<T: Sample>(setting: &Setting, view: &TensorView<'_, T>) -> Result<Option<Tensor<T>>> {
+    let copy = || to_fresh_contiguous(&setting.exec, view);
+    Ok((!view.layout().is_contiguous()).then(copy).transpose()?)
 }

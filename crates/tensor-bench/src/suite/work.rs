@@ -4,8 +4,40 @@ use std::cell::{OnceCell, RefCell};
 
 use tensor_kernels::{DimVec, Tensor, TensorView, TensorViewMut};
 
-use super::kernel::Kernel;
+use super::{
+    Case, Ready,
+    contest::{self, Times},
+    kernel::Kernel,
+};
 use crate::{Failure, Result, reference, sample::Sample, setting::Setting, strided::Strided};
+
+/// [`Work`] of any element types.
+pub(super) trait AnyWork: Ready {
+    /// Holds our own results against the reference.
+    fn verify(&self) -> Result<()>;
+
+    /// Holds everybody's results against the reference: ours, the naive loop's, other libraries'.
+    fn verify_everybody(&self, case: &Case) -> Result<()>;
+
+    /// The same, and then a race.
+    fn contest(&self, case: &Case) -> Result<Times>;
+}
+
+impl<T: Sample, R: Sample> AnyWork for Work<'_, T, R> {
+    fn verify(&self) -> Result<()> {
+        self.verify_into(&self.operands)?;
+        self.check(&Work::fresh(self)?.to_vec()?)?;
+        if self.dense.is_empty() { Ok(()) } else { self.verify_into(&self.dense) }
+    }
+
+    fn verify_everybody(&self, case: &Case) -> Result<()> {
+        contest::with_everybody_checked(self, case, &mut |_, _| Ok(()))
+    }
+
+    fn contest(&self, case: &Case) -> Result<Times> {
+        contest::hold(self, case)
+    }
+}
 
 pub(super) struct Work<'a, T: 'static, R: 'static> {
     pub(super) setting: &'a Setting,
@@ -44,13 +76,6 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
 
     pub(super) fn naive(&self, out: &mut [R]) {
         (self.kernel.naive)(&self.given, out);
-    }
-
-    /// Holds our own results against the reference.
-    pub(super) fn verify(&self) -> Result<()> {
-        self.verify_into(&self.operands)?;
-        self.check(&self.fresh()?.to_vec()?)?;
-        if self.dense.is_empty() { Ok(()) } else { self.verify_into(&self.dense) }
     }
 
     fn verify_into(&self, operands: &[TensorView<'_, T>]) -> Result<()> {

@@ -18,7 +18,7 @@ use tensor_core::{
 use crate::{
     api::copy::copy_into,
     exec::{Broadcast, Exec, Overlapping},
-    kernel::{Function1, Function2, Function3},
+    kernel::{Function1, Function2, Function3, Map, OperationOf, Zip, Zip3},
     run::{self, Erased, Input},
 };
 
@@ -219,14 +219,25 @@ fn check_type<A: Element, R: Element>(argument: &Argument<'_, A>) {
     assert!(argument.is_some() || same, "an operation in place gives what it takes");
 }
 
-/// The two forms for a number of operands: into a given result, and newly allocated.
+/// The two forms for a number of operands: into a given result, and newly allocated. Each is a few
+/// lines for every function, and the rest for every combination of element types.
 macro_rules! forms {
-    ($($into:ident $fresh:ident: $compute:ident $computed:ident of $function:ident
+    ($($into:ident $write:ident, $fresh:ident $allocate:ident: $compute:ident $computed:ident
+        $operation:ident of $function:ident, $n:literal
         ($($arg:ident: $type:ident, $which:literal, $copy:ident);*))*) => {
         impl Call<'_> {$(
             pub(crate) fn $into<$($type: Element,)* R: Element>(
                 self,
                 function: impl $function<$($type,)* Output = R>,
+                $($arg: Argument<'_, $type>,)*
+                out: Target<'_, R>,
+            ) -> Result<()> {
+                self.$write($operation::new(function).of_types(), $($arg,)* out)
+            }
+
+            fn $write<$($type: Element,)* R: Element>(
+                self,
+                operation: OperationOf<'_, $n, ($($type,)* R)>,
                 $($arg: Argument<'_, $type>,)*
                 out: Target<'_, R>,
             ) -> Result<()> {
@@ -242,13 +253,21 @@ macro_rules! forms {
                 $(self.check_divisors($which, erased(&$arg, &mut out), shape)?;)*
                 $(let mut $copy = None;)*
                 $(let $arg = input(&$arg, shape, &mut $copy)?;)*
-                run::$compute(self.exec, function, &mut out, $($arg),*);
+                run::$compute(self.exec, operation, &mut out, $($arg),*);
                 Ok(())
             }
 
             pub(crate) fn $fresh<$($type: Element,)* R: Element, K>(
                 self,
                 function: impl $function<$($type,)* Output = R>,
+                $($arg: Operand<'_, $type>,)*
+            ) -> Result<TensorBase<R, K>> {
+                self.$allocate($operation::new(function).of_types(), $($arg),*)
+            }
+
+            fn $allocate<$($type: Element,)* R: Element, K>(
+                self,
+                operation: OperationOf<'_, $n, ($($type,)* R)>,
                 $($arg: Operand<'_, $type>,)*
             ) -> Result<TensorBase<R, K>> {
                 let shape = self.shape(&[$(operand_shape(&$arg)),*])?;
@@ -258,14 +277,17 @@ macro_rules! forms {
                 let layout = Layout::elementwise(&[$($arg.layout()),*])?;
                 $(let mut $copy = None;)*
                 $(let $arg = $arg.broadcast_to(&shape, &mut $copy)?;)*
-                run::$computed(self.exec, function, layout, $($arg),*)
+                run::$computed(self.exec, operation, layout, $($arg),*)
             }
         )*}
     };
 }
 
 forms! {
-    into1 fresh1: compute1 computed1 of Function1(a: A, 0, a_copy)
-    into2 fresh2: compute2 computed2 of Function2(a: A, 0, a_copy; b: B, 1, b_copy)
-    into3 fresh3: compute3 computed3 of Function3(a: A, 0, a_copy; b: B, 1, b_copy; c: C, 2, c_copy)
+    into1 write1, fresh1 allocate1: compute1 computed1 Map of Function1, 2
+        (a: A, 0, a_copy)
+    into2 write2, fresh2 allocate2: compute2 computed2 Zip of Function2, 3
+        (a: A, 0, a_copy; b: B, 1, b_copy)
+    into3 write3, fresh3 allocate3: compute3 computed3 Zip3 of Function3, 4
+        (a: A, 0, a_copy; b: B, 1, b_copy; c: C, 2, c_copy)
 }

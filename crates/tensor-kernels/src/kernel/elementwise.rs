@@ -56,6 +56,27 @@ impl<const N: usize, O: Compute<N>> Operation<N> for O {
     }
 }
 
+/// An operation from and to elements of the types `S`, inputs first: `(A, B, R)`. What is compiled
+/// around an operation takes this, so that it is compiled for each such types once, and not for
+/// each function of them.
+pub(crate) struct OperationOf<'f, const N: usize, S> {
+    operation: &'f dyn Operation<N>,
+    types: PhantomData<fn(S)>,
+}
+
+impl<'f, const N: usize, S> OperationOf<'f, N, S> {
+    #[inline]
+    fn new(operation: &'f dyn Operation<N>) -> Self {
+        Self { operation, types: PhantomData }
+    }
+
+    /// Whatever its types.
+    #[inline]
+    pub(crate) fn any(self) -> &'f dyn Operation<N> {
+        self.operation
+    }
+}
+
 /// An operation on its lanes, which fulfil [`Compute::rows`]'s contract.
 struct Rows<'a, const N: usize, O> {
     operation: &'a O,
@@ -115,6 +136,16 @@ pub(crate) struct Map<F, A>(F, PhantomData<fn(A)>);
 impl<F, A> Map<F, A> {
     pub(crate) fn new(function: F) -> Self {
         Self(function, PhantomData)
+    }
+}
+
+impl<A: Element, F> Map<F, A> {
+    #[inline]
+    pub(crate) fn of_types<R: Element>(&self) -> OperationOf<'_, 2, (A, R)>
+    where
+        F: Function1<A, Output = R>,
+    {
+        OperationOf::new(self)
     }
 }
 
@@ -200,6 +231,16 @@ macro_rules! operation {
         impl<F, $($type),*> $name<F, $($type),*> {
             pub(crate) fn new(function: F) -> Self {
                 Self(function, PhantomData)
+            }
+        }
+
+        impl<F, $($type: Element),*> $name<F, $($type),*> {
+            #[inline]
+            pub(crate) fn of_types<R: Element>(&self) -> OperationOf<'_, $n, ($($type,)* R)>
+            where
+                F: $function<$($type,)* Output = R>,
+            {
+                OperationOf::new(self)
             }
         }
 

@@ -58,7 +58,7 @@ mod x86;
 
 pub(crate) use arg_reduce::{Find, Finding};
 pub(crate) use dispatch::dispatch;
-pub(crate) use elementwise::{Lanes, Map, Operation, Zip, Zip3};
+pub(crate) use elementwise::{Lanes, Map, Operation, OperationOf, Zip, Zip3};
 pub(crate) use fence::FenceOnDrop;
 pub(crate) use fold::{Fold, FoldBlock, Folding, Reduction, ReductionOf};
 pub(crate) use function::{Closure, Function1, Function2, Function3};

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     exec::Exec,
-    kernel::{Function1, Function2, Function3, ReductionOf},
+    kernel::{OperationOf, ReductionOf},
 };
 
 /// A tensor of `layout` that holds the elements of a view of the same shape.
@@ -27,15 +27,15 @@ pub(crate) fn copied<T: Element, K>(
 
 /// For each number of inputs: a tensor of `layout` that holds `f(inputs)`, index by index.
 macro_rules! computed {
-    ($($name:ident: $compute:ident of $function:ident($($arg:ident: $type:ident),*);)*) => {$(
+    ($($name:ident: $compute:ident($($arg:ident: $type:ident),*), $n:literal;)*) => {$(
         pub(crate) fn $name<$($type: Element,)* R: Element, K>(
             exec: &Exec,
-            function: impl $function<$($type,)* Output = R>,
+            operation: OperationOf<'_, $n, ($($type,)* R)>,
             layout: Layout,
             $($arg: Elements<'_, $type>,)*
         ) -> Result<TensorBase<R, K>> {
             let mut result = Uninit::new(layout)?;
-            $compute(exec, function, &mut result.as_elements_mut(), $(Input::Elements($arg)),*);
+            $compute(exec, operation, &mut result.as_elements_mut(), $(Input::Elements($arg)),*);
             // SAFETY: an operation writes every element of its result's layout; had it panicked, we
             // would not be here.
             Ok(unsafe { result.assume_init() })
@@ -44,9 +44,9 @@ macro_rules! computed {
 }
 
 computed! {
-    computed1: compute1 of Function1(a: A);
-    computed2: compute2 of Function2(a: A, b: B);
-    computed3: compute3 of Function3(a: A, b: B, c: C);
+    computed1: compute1(a: A), 2;
+    computed2: compute2(a: A, b: B), 3;
+    computed3: compute3(a: A, b: B, c: C), 4;
 }
 
 /// A tensor of `layout` that holds the results of a reduction.

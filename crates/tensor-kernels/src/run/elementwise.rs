@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     exec::{Exec, SimdLevel},
-    kernel::{FenceOnDrop, Function1, Function2, Function3, Lanes, Map, Operation, Zip, Zip3},
+    kernel::{FenceOnDrop, Lanes, Operation, OperationOf},
     memory::CACHE_LINE,
     partition::par_run,
     plan::{Access, ElementwiseWork, Extent},
@@ -23,12 +23,12 @@ use crate::{
 
 /// For each number of inputs: `out = f(inputs)`, index by index.
 macro_rules! compute {
-    ($($name:ident: $operation:ident of $function:ident($($arg:ident: $type:ident),*), $n:literal;)*) => {$(
+    ($($name:ident($($arg:ident: $type:ident),*), $n:literal;)*) => {$(
         /// # Panics
         /// If an input has another shape than the result.
         pub(crate) fn $name<$($type: Element,)* R: Element, W: Destination<R>>(
             exec: &Exec,
-            function: impl $function<$($type,)* Output = R>,
+            operation: OperationOf<'_, $n, ($($type,)* R)>,
             out: &mut ElementsMut<'_, W>,
             $($arg: Input<'_, $type>,)*
         ) {
@@ -37,15 +37,15 @@ macro_rules! compute {
             let result = OperandPtr::from(out);
             let operands = OperandPtrs::new([result, $($arg.ptr(result, size_of::<R>())),*]);
             let layouts: [&Layout; $n] = [layout, $($arg.layout(layout)),*];
-            compute(exec, &$operation::new(function), layouts, widths, operands);
+            compute(exec, operation.any(), layouts, widths, operands);
         }
     )*};
 }
 
 compute! {
-    compute1: Map of Function1(a: A), 2;
-    compute2: Zip of Function2(a: A, b: B), 3;
-    compute3: Zip3 of Function3(a: A, b: B, c: C), 4;
+    compute1(a: A), 2;
+    compute2(a: A, b: B), 3;
+    compute3(a: A, b: B, c: C), 4;
 }
 
 /// Plans the operation for these layouts, which are those of the operands, and runs it.

@@ -1,7 +1,7 @@
 //! Operands in guarded memory, and the comparison of what was written with what should have been.
 
 use bytemuck::bytes_of;
-use tensor_kernels::{Error, Tensor, TensorView, TensorViewMut};
+use tensor_kernels::{Error, Exec, Tensor, TensorView, TensorViewMut};
 
 use super::{
     Case, Outcome,
@@ -94,19 +94,47 @@ pub(crate) fn writes<R: Value>(
     out: &Given<R>,
     setting: &Setting,
     agrees: impl Fn(usize, R) -> Option<String>,
-    operation: impl FnOnce(
-        &tensor_kernels::Exec,
-        &mut TensorViewMut<'_, R>,
-    ) -> tensor_kernels::Result<()>
-    + Send,
+    operation: impl FnOnce(&Exec, &mut TensorViewMut<'_, R>) -> tensor_kernels::Result<()> + Send,
 ) -> Outcome {
+    let (done, written) = written_by(out, setting, &mut only_once(operation));
+    done.map_err(|refused| format!("refused: {refused}"))?;
+    all_agree(out, &written, &agrees)
+}
+
+// What follows is compiled for each type of element, but not for each operation.
+
+/// What writes to a given result.
+type Writes<'f, R> =
+    dyn FnMut(&Exec, &mut TensorViewMut<'_, R>) -> tensor_kernels::Result<()> + Send + 'f;
+
+fn only_once<R: Value>(
+    operation: impl FnOnce(&Exec, &mut TensorViewMut<'_, R>) -> tensor_kernels::Result<()> + Send,
+) -> impl FnMut(&Exec, &mut TensorViewMut<'_, R>) -> tensor_kernels::Result<()> + Send {
+    let mut operation = Some(operation);
+    move |exec, view| operation.take().expect("an operation is called once")(exec, view)
+}
+
+/// What an operation returned, and what it made of a copy of the result's memory.
+fn written_by<R: Value>(
+    out: &Given<R>,
+    setting: &Setting,
+    operation: &mut Writes<'_, R>,
+) -> (tensor_kernels::Result<()>, Memory<R>) {
     let mut written = out.memory.clone();
     let done = setting.run(|exec| operation(exec, &mut written.view_mut(&out.at)));
-    done.map_err(|refused| format!("refused: {refused}"))?;
+    (done, written)
+}
+
+/// Every element agrees, and nothing else was written.
+fn all_agree<R: Value>(
+    out: &Given<R>,
+    written: &Memory<R>,
+    agrees: &dyn Fn(usize, R) -> Option<String>,
+) -> Outcome {
     let mut expected = out.memory.clone();
     let (found, places) = (written.elements(), expected.elements_mut());
     for (number, offset) in out.at.offsets().into_iter().enumerate() {
-        compare(&out.at.shape, number, found[offset], &agrees)?;
+        compare(&out.at.shape, number, found[offset], agrees)?;
         places[offset] = found[offset];
     }
     match written.difference(&expected) {
@@ -121,20 +149,28 @@ pub(crate) fn gives<R: Value>(
     result: tensor_kernels::Result<Tensor<R>>,
     agrees: impl Fn(usize, R) -> Option<String>,
 ) -> Outcome {
+    all_given(shape, result, &agrees)
+}
+
+fn all_given<R: Value>(
+    shape: &[usize],
+    result: tensor_kernels::Result<Tensor<R>>,
+    agrees: &dyn Fn(usize, R) -> Option<String>,
+) -> Outcome {
     let result = result.map_err(|refused| format!("refused: {refused}"))?;
     if result.shape() != shape {
         return Err(format!("the result's shape is {:?}, not {shape:?}", result.shape()));
     }
     let values = result.to_vec().map_err(|refused| refused.to_string())?;
     let mut numbered = values.into_iter().enumerate();
-    numbered.try_for_each(|(number, found)| compare(shape, number, found, &agrees))
+    numbered.try_for_each(|(number, found)| compare(shape, number, found, agrees))
 }
 
 fn compare<R: Value>(
     shape: &[usize],
     number: usize,
     found: R,
-    agrees: &impl Fn(usize, R) -> Option<String>,
+    agrees: &dyn Fn(usize, R) -> Option<String>,
 ) -> Outcome {
     let Some(expected) = agrees(number, found) else { return Ok(()) };
     let index = index_of(shape, number);
@@ -168,14 +204,10 @@ pub(crate) fn refuses<R: Value>(
     out: &Given<R>,
     setting: &Setting,
     is_right: impl Fn(&Error) -> bool,
-    operation: impl FnOnce(
-        &tensor_kernels::Exec,
-        &mut TensorViewMut<'_, R>,
-    ) -> tensor_kernels::Result<()>
-    + Send,
+    operation: impl FnOnce(&Exec, &mut TensorViewMut<'_, R>) -> tensor_kernels::Result<()> + Send,
 ) -> Outcome {
-    let mut written = out.memory.clone();
-    match setting.run(|exec| operation(exec, &mut written.view_mut(&out.at))) {
+    let (done, written) = written_by(out, setting, &mut only_once(operation));
+    match done {
         Ok(()) => return Err("not refused".to_owned()),
         Err(error) if !is_right(&error) => {
             return Err(format!("refused for another reason: {error}"));

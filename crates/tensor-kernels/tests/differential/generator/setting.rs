@@ -31,10 +31,13 @@ impl Setting {
     }
 
     pub(crate) fn run<R: Send>(&self, work: impl FnOnce(&Exec) -> R + Send) -> R {
+        let (mut work, mut result) = (Some(work), None);
+        let mut once = || result = work.take().map(|work| work(&self.exec));
         match self.threads {
-            None => work(&self.exec),
-            Some(threads) => on_threads(threads, || work(&self.exec)),
+            None => once(),
+            Some(threads) => on_threads(threads, &mut once),
         }
+        result.expect("the work was done")
     }
 }
 
@@ -77,17 +80,18 @@ fn machine(choices: &mut Choices<'_>) -> Machine {
     machine
 }
 
-/// Runs in a pool of so many threads, 1 to 4, which lives as long as the process.
+/// Runs in a pool of so many threads, 1 to 4, which lives as long as the process. Not compiled for
+/// each kind of work: what a pool does around it would be a quarter of this program.
 #[cfg(feature = "rayon")]
-fn on_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+fn on_threads(threads: usize, work: &mut (dyn FnMut() + Send)) {
     use std::sync::OnceLock;
 
     static POOLS: [OnceLock<rayon::ThreadPool>; 4] = [const { OnceLock::new() }; 4];
     let started = || rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    POOLS[threads - 1].get_or_init(started).install(work)
+    POOLS[threads - 1].get_or_init(started).install(work);
 }
 
 #[cfg(not(feature = "rayon"))]
-fn on_threads<R: Send>(_threads: usize, work: impl FnOnce() -> R + Send) -> R {
-    work()
+fn on_threads(_threads: usize, work: &mut (dyn FnMut() + Send)) {
+    work();
 }
