@@ -41,12 +41,14 @@ pub(super) fn hold<T: Sample, R: Sample>(work: &Work<'_, T, R>, case: &Case) -> 
     times.ok_or_else(scattered)
 }
 
-/// Holds the results of everybody against the reference. `act` is given the memory of the naive
-/// loop and of the other libraries.
+/// What is done with the memory of the naive loop and of the other libraries.
+type WithResults<'f, R> = &'f mut dyn FnMut(&mut [R], &mut [&mut [R]]) -> Result<()>;
+
+/// Holds the results of everybody against the reference, then goes on with their memory.
 pub(super) fn with_everybody_checked<T: Sample, R: Sample>(
     work: &Work<'_, T, R>,
     case: &Case,
-    act: &mut dyn FnMut(&mut [R], &mut [&mut [R]]) -> Result<()>,
+    act: WithResults<'_, R>,
 ) -> Result<()> {
     work.verify()?;
     with_results(case, 1 + work.kernel.peers.len(), &mut |results| {

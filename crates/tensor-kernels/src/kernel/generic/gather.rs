@@ -39,23 +39,45 @@ pub(super) unsafe fn short_source_rows<R: Registers, L: Unit>(
         // SAFETY: one run of adjacent elements, the caller's contract.
         (1, 1) => unsafe { copy::copy(isa, plane.src, plane.dst, plane.nu * L::WIDTH, stores) },
         // SAFETY: the rows are that far apart, the rest is the caller's contract.
-        (2, ..=2) => unsafe { groups::<R, L, Window<L, 2, false>>(isa, plane, stores) },
+        (2, ..=2) => unsafe { windows::<R, L, 2, false>(isa, plane, stores) },
         // SAFETY: M1 to M3 for the plane; its rows are 3 elements apart.
-        (3, ..=3) => unsafe { groups::<R, L, Window<L, 3, false>>(isa, plane, stores) },
+        (3, ..=3) => unsafe { windows::<R, L, 3, false>(isa, plane, stores) },
         // SAFETY: M1 to M3 for the plane; its rows are 4 elements apart.
-        (4, ..=4) => unsafe { groups::<R, L, Window<L, 4, false>>(isa, plane, stores) },
+        (4, ..=4) => unsafe { windows::<R, L, 4, false>(isa, plane, stores) },
         // SAFETY: M1 to M3 for the plane; its rows descend by 1, one element each.
-        (-1, 1) => unsafe { groups::<R, L, Window<L, 1, true>>(isa, plane, stores) },
+        (-1, 1) => unsafe { windows::<R, L, 1, true>(isa, plane, stores) },
         // SAFETY: M1 to M3 for the plane; its rows descend by 2, one element each.
-        (-2, 1) => unsafe { groups::<R, L, Window<L, 2, true>>(isa, plane, stores) },
+        (-2, 1) => unsafe { windows::<R, L, 2, true>(isa, plane, stores) },
         // SAFETY: M1 to M3 for the plane; its rows descend by 3, one element each.
-        (-3, 1) => unsafe { groups::<R, L, Window<L, 3, true>>(isa, plane, stores) },
+        (-3, 1) => unsafe { windows::<R, L, 3, true>(isa, plane, stores) },
         // SAFETY: M1 to M3 for the plane; its rows descend by 4, one element each.
-        (-4, 1) => unsafe { groups::<R, L, Window<L, 4, true>>(isa, plane, stores) },
+        (-4, 1) => unsafe { windows::<R, L, 4, true>(isa, plane, stores) },
         // SAFETY: one element a row, far apart, the rest is the caller's contract.
         (_, 1) => unsafe { portable::gather::<L>(plane.src, plane.src_step, plane.dst, plane.nu) },
         // SAFETY: M1 to M3 for the plane; its rows may lie anywhere.
-        _ => unsafe { groups::<R, L, Reaching<L>>(isa, plane, stores) },
+        _ if Reaching::<L>::IS_SHORT => unsafe { groups::<R, L, Reaching<L>>(isa, plane, stores) },
+        // SAFETY: M1 to M3 for the plane: the same contract.
+        _ => unsafe { portable::transpose::<L>(plane) },
+    }
+}
+
+/// By windows, or element by element where windows are not [`Window::FASTER`].
+///
+/// # Safety
+///
+/// That of [`short_source_rows`], and the plane's rows are as far apart as the window's.
+#[inline(always)]
+unsafe fn windows<R: Registers, L: Unit, const APART: usize, const BACK: bool>(
+    isa: R,
+    plane: Plane,
+    stores: Stores,
+) {
+    if Window::<L, APART, BACK>::FASTER {
+        // SAFETY: the caller's contract, word for word.
+        unsafe { groups::<R, L, Window<L, APART, BACK>>(isa, plane, stores) };
+    } else {
+        // SAFETY: M1 to M3 for the plane, whose rows have one element: two of these are a piece.
+        unsafe { portable::gather::<L>(plane.src, plane.src_step, plane.dst, plane.nu) };
     }
 }
 
@@ -102,6 +124,19 @@ unsafe fn groups<R: Registers, L: Unit, K: Group>(isa: R, plane: Plane, stores: 
 struct Window<L, const APART: usize, const BACK: bool>(PhantomData<L>);
 
 impl<L: Unit, const APART: usize, const BACK: bool> Window<L, APART, BACK> {
+    /// Is a window faster than a load and a store for each of its elements? 16-byte elements took
+    /// the same time either way, and 8-byte ones but for two cases, where windows take two thirds
+    /// and nine tenths of the time (Zen 5, AVX-512, 16 KiB to 4 MiB). What is not faster is not
+    /// compiled: windows were a fifth of this crate's code.
+    const FASTER: bool = match L::WIDTH {
+        16 => false,
+        8 => matches!((APART, BACK), (1, true) | (2, false)),
+        _ => true,
+    };
+
+    /// The most elements a row may have.
+    const COLUMNS: usize = if BACK { 1 } else { APART };
+
     /// Elements from the start of a window to the first row in it.
     const FIRST: usize = if BACK { L::PER_PIECE * APART - 1 } else { 0 };
 
@@ -137,7 +172,7 @@ impl<L: Unit, const APART: usize, const BACK: bool> Group for Window<L, APART, B
                 V::load_pieces(token, start.wrapping_add(k * PIECE), L::PER_PIECE as isize * plane.src_step)
             };
         });
-        unrolled!(c in 0..APART, 4 => if c < plane.nv {
+        unrolled!(c in 0..Self::COLUMNS, 4 => if c < plane.nv {
             let mut column = pieces[0].shuffle(Self::TABLE[c][0]);
             unrolled!(k in 1..APART, 4 => column = column.or(pieces[k].shuffle(Self::TABLE[c][k])));
             // SAFETY: destination row `c` holds a register, M2, M4.
@@ -149,6 +184,11 @@ impl<L: Unit, const APART: usize, const BACK: bool> Group for Window<L, APART, B
 /// Rows anywhere, read one piece each: forward from the row's start if rows ascend, backward from
 /// its end if they descend.
 struct Reaching<L>(PhantomData<L>);
+
+impl<L: Unit> Reaching<L> {
+    /// Can rows of several elements be shorter than a piece?
+    const IS_SHORT: bool = L::PER_PIECE > 2;
+}
 
 impl<L: Unit> Group for Reaching<L> {
     /// Rows within a piece of the last row's end.

@@ -39,9 +39,9 @@ pub(super) unsafe fn short_destination_rows<R: Registers, L: Unit>(isa: R, plane
         // SAFETY: M1 to M3 for the plane; it has 4 source rows and no gaps.
         (true, 4) => unsafe { interleave::<R, L, 4>(isa, plane) },
         // SAFETY: no gaps, the rest is the caller's contract.
-        (true, _) => unsafe { overwriting::<R, L>(isa, plane) },
+        (true, _) if Weave::<L, 5>::IS_SHORT => unsafe { overwriting::<R, L>(isa, plane) },
         // SAFETY: M1 to M3 for the plane: the same contract.
-        (false, _) => unsafe { portable::transpose::<L>(plane) },
+        _ => unsafe { portable::transpose::<L>(plane) },
     }
 }
 
@@ -53,6 +53,10 @@ pub(super) unsafe fn short_destination_rows<R: Registers, L: Unit>(isa: R, plane
 /// That of [`short_destination_rows`], `nu` is `PLANES` and the destination has no gaps.
 #[inline(always)]
 unsafe fn interleave<R: Registers, L: Unit, const PLANES: usize>(isa: R, plane: Plane) {
+    if !Weave::<L, PLANES>::IS_SHORT {
+        // SAFETY: M1 to M3 for the plane: the same contract.
+        return unsafe { portable::transpose::<L>(plane) };
+    }
     let wide = R::Full::PIECES * L::PER_PIECE;
     let mut v = 0;
     while v + wide <= plane.nv {
@@ -97,6 +101,9 @@ unsafe fn pixels<V: Vector, L: Unit, const PLANES: usize>(token: V::Token, plane
 struct Weave<L, const PLANES: usize>(PhantomData<L>);
 
 impl<L: Unit, const PLANES: usize> Weave<L, PLANES> {
+    /// Is a destination row of so many planes shorter than a piece?
+    const IS_SHORT: bool = PLANES * L::WIDTH < PIECE;
+
     /// The shuffle of plane `c` for piece `k`, at `[k][c]`.
     const TABLE: [[[u8; PIECE]; PLANES]; PLANES] = {
         let mut table = [[[0; PIECE]; PLANES]; PLANES];

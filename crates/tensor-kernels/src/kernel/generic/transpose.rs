@@ -129,25 +129,42 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Transpose<R, L> {
     fn call(self) {
         match self.stores {
             // SAFETY: the invariant: M1 to M4 for the plane.
-            Stores::Stream if R::NON_TEMPORAL => unsafe {
-                block::<R, L>(self.isa, self.plane, Stores::Stream);
-            },
+            Stores::Stream if R::NON_TEMPORAL => unsafe { lines::<R, L>(self.isa, self.plane) },
             // SAFETY: the invariant: M1 to M3 for the plane; M4 is for streamed stores only.
-            _ => unsafe { block::<R, L>(self.isa, self.plane, Stores::Plain) },
+            _ => unsafe { block::<R, L>(self.isa, self.plane) },
         }
     }
 }
 
+/// A block whose destination is whole cache lines, which hold any register: fewer cases to compile.
+///
 /// # Safety
 ///
-/// That of [`transpose`].
+/// M1 to M4 for the plane.
 #[inline(always)]
-unsafe fn block<R: Registers, L: Unit>(isa: R, plane: Plane, stores: Stores) {
+unsafe fn lines<R: Registers, L: Unit>(isa: R, plane: Plane) {
+    debug_assert!(plane.nu * L::WIDTH >= CACHE_LINE, "whole lines");
+    if plane.nv >= L::PER_PIECE {
+        // SAFETY: M1 to M4 for the plane, whose extents hold a register and a piece.
+        unsafe { wide_tiles::<R, L>(isa, plane, Stores::Stream) }
+    } else {
+        // SAFETY: M1 to M4 for the plane, whose source rows are shorter than a piece.
+        unsafe { gather::short_source_rows::<R, L>(isa, plane, Stores::Stream) }
+    }
+}
+
+/// A block of any extents, which are not 0.
+///
+/// # Safety
+///
+/// M1 to M3 for the plane.
+#[inline(always)]
+unsafe fn block<R: Registers, L: Unit>(isa: R, plane: Plane) {
     match (plane.nu >= L::PER_PIECE, plane.nv >= L::PER_PIECE) {
         // SAFETY: a piece of each row at least, in both directions.
-        (true, true) => unsafe { tiles::<R, L>(isa, plane, stores) },
-        // SAFETY: M1 to M4 for the plane, whose source rows are shorter than a piece.
-        (true, false) => unsafe { gather::short_source_rows::<R, L>(isa, plane, stores) },
+        (true, true) => unsafe { tiles::<R, L>(isa, plane) },
+        // SAFETY: M1 to M3 for the plane, whose source rows are shorter than a piece.
+        (true, false) => unsafe { gather::short_source_rows::<R, L>(isa, plane, Stores::Plain) },
         // SAFETY: M1 to M3 for the plane, whose destination rows are shorter than a piece.
         (false, true) => unsafe { interleave::short_destination_rows::<R, L>(isa, plane) },
         // SAFETY: M1 to M3 for the plane: the same contract.
@@ -159,24 +176,35 @@ unsafe fn block<R: Registers, L: Unit>(isa: R, plane: Plane, stores: Stores) {
 ///
 /// # Safety
 ///
-/// That of [`transpose`], and both extents are at least `N`.
+/// M1 to M3 for the plane, and both extents are at least a piece.
 #[inline(always)]
-unsafe fn tiles<R: Registers, L: Unit>(isa: R, plane: Plane, stores: Stores) {
-    let together = pieces_together(L::WIDTH);
+unsafe fn tiles<R: Registers, L: Unit>(isa: R, plane: Plane) {
     if plane.nu >= R::Full::PIECES * L::PER_PIECE {
-        if plane.nv >= together * L::PER_PIECE {
-            // SAFETY: the extents hold a tile.
-            unsafe { cover::<R::Full, L>(isa.into(), plane, together, stores) }
-        } else {
-            // SAFETY: the extents hold a tile.
-            unsafe { cover::<R::Full, L>(isa.into(), plane, 1, stores) }
-        }
+        // SAFETY: the extents hold a register and a piece.
+        unsafe { wide_tiles::<R, L>(isa, plane, Stores::Plain) }
     } else if plane.nu >= R::Half::PIECES * L::PER_PIECE {
-        // SAFETY: the extents hold a tile. Less than a line, so the stores are plain.
+        // SAFETY: the extents hold a tile.
         unsafe { cover::<R::Half, L>(isa.into(), plane, 1, Stores::Plain) }
     } else {
-        // SAFETY: the extents hold a tile. Less than a line, so the stores are plain.
+        // SAFETY: the extents hold a tile.
         unsafe { cover::<R::Piece, L>(isa.into(), plane, 1, Stores::Plain) }
+    }
+}
+
+/// Covers the plane with tiles of whole registers.
+///
+/// # Safety
+///
+/// That of [`transpose`], and the extents are at least a register and a piece.
+#[inline(always)]
+unsafe fn wide_tiles<R: Registers, L: Unit>(isa: R, plane: Plane, stores: Stores) {
+    let together = pieces_together(L::WIDTH);
+    if plane.nv >= together * L::PER_PIECE {
+        // SAFETY: the extents hold a tile.
+        unsafe { cover::<R::Full, L>(isa.into(), plane, together, stores) }
+    } else {
+        // SAFETY: the extents hold a tile.
+        unsafe { cover::<R::Full, L>(isa.into(), plane, 1, stores) }
     }
 }
 
