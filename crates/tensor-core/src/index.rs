@@ -225,7 +225,12 @@ macro_rules! s {
         $crate::s!(@items [$($done,)* $crate::Index::Ellipsis,] $($($rest)*)?)
     };
     (@items [$($done:expr,)*] $range:expr; $step:expr $(, $($rest:tt)*)?) => {
-        $crate::s!(@items [$($done,)* $crate::Index::Slice($crate::Slice::from($range).step_by($step)),] $($($rest)*)?)
+        $crate::s!(@items [$($done,)* {
+            // `5..=2; -1` has 4 elements.
+            #[allow(clippy::reversed_empty_ranges)]
+            let range = $range;
+            $crate::Index::Slice($crate::Slice::from(range).step_by($step))
+        },] $($($rest)*)?)
     };
     (@items [$($done:expr,)*] $item:expr $(, $($rest:tt)*)?) => {
         $crate::s!(@items [$($done,)* $crate::Index::from($item),] $($($rest)*)?)

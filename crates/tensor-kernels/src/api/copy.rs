@@ -7,7 +7,10 @@ use tensor_core::{
     TensorBase, TensorView, TensorViewMut,
 };
 
-use crate::{exec::Exec, nest::check_shapes, run};
+use crate::{
+    exec::Exec,
+    run::{self, CopyOperands},
+};
 
 /// Copies a view into another of the same shape, whatever the strides of either (PyTorch: `copy_`,
 /// without broadcasting).
@@ -40,8 +43,7 @@ fn copy_elements<T: Element>(
     from: Elements<'_, T>,
     mut to: ElementsMut<'_, T>,
 ) -> Result<()> {
-    check_shapes(from.layout(), to.layout())?;
-    run::copy(exec, from, &mut to);
+    run::copy(exec, CopyOperands::new(from, &mut to)?);
     Ok(())
 }
 
@@ -55,7 +57,6 @@ pub fn copy_to_fresh<T: Element, K>(
     from: &TensorView<'_, T>,
     layout: Layout,
 ) -> Result<TensorBase<T, K>> {
-    check_shapes(from.layout(), &layout)?;
     run::copied(exec, from.into(), layout)
 }
 

@@ -120,7 +120,7 @@ impl Call<'_> {
     fn fill<R: Element>(self, value: R, mut out: ElementsMut<'_, R>) -> Result<()> {
         let mut room = None;
         let from = Elements::of_value(&value).broadcast_to(out.layout().shape(), &mut room)?;
-        run::copy(self.exec, from, &mut out);
+        run::copy(self.exec, run::CopyOperands::new(from, &mut out)?);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use tensor_core::{Element, Elements, Layout, Reduced, Result, TensorBase, Uninit};
 
 use super::{
-    copy,
+    copy::{CopyOperands, copy},
     elementwise::{compute1, compute2, compute3},
     operands::Input,
     reduce,
@@ -11,16 +11,22 @@ use super::{
 use crate::{
     exec::Exec,
     kernel::{OperationOf, ReductionOf},
+    nest::check_shapes,
 };
 
-/// A tensor of `layout` that holds the elements of a view of the same shape.
+/// A tensor of `layout` that holds the elements of a view.
+///
+/// # Errors
+/// [`Error::OutputShape`](tensor_core::Error) if the shapes differ, before anything is allocated;
+/// those of an allocation.
 pub(crate) fn copied<T: Element, K>(
     exec: &Exec,
     from: Elements<'_, T>,
     layout: Layout,
 ) -> Result<TensorBase<T, K>> {
+    check_shapes(from.layout(), &layout)?;
     let mut result = Uninit::new(layout)?;
-    copy::copy(exec, from, &mut result.as_elements_mut());
+    copy(exec, CopyOperands::new(from, &mut result.as_elements_mut())?);
     // SAFETY: a copy writes every element of its destination's layout.
     Ok(unsafe { result.assume_init() })
 }

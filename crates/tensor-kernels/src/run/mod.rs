@@ -16,7 +16,7 @@ mod walk;
 mod workspace;
 
 pub(crate) use allocate::{computed1, computed2, computed3, copied, reduced};
-pub(crate) use copy::{copy, copy_planned};
+pub(crate) use copy::{CopyOperands, copy, copy_planned};
 pub(crate) use elementwise::{compute1, compute2, compute3};
 pub(crate) use operands::{Erased, Input};
 pub(crate) use reduce::{reduce, reduce_erased};

@@ -1,8 +1,8 @@
 //! Copies of a few elements: done at once, while a plan for them would still be made.
 
-use tensor_core::{Element, Elements, ElementsMut, Layout};
+use tensor_core::{Element, Layout};
 
-use super::operands::Destination;
+use super::{copy::CopyOperands, operands::Destination};
 use crate::nest::Loop;
 
 /// Copies of at most so many elements are not worth a plan. Measured on transposes: 16 elements
@@ -18,16 +18,13 @@ pub(super) fn is_tiny(layout: &Layout) -> bool {
     layout.numel() <= TINY && layout.ndim() <= NESTED
 }
 
-/// Copies between elements of one shape, for which [`is_tiny`] holds.
+/// Copies every element; [`is_tiny`] holds for the layouts.
 ///
 /// # Panics
-/// If the shapes differ, or there are more dimensions.
+/// If there are more dimensions.
 #[inline]
-pub(super) fn copy_tiny<T: Element, W: Destination<T>>(
-    from: Elements<'_, T>,
-    to: &mut ElementsMut<'_, W>,
-) {
-    assert_eq!(from.layout().shape(), to.layout().shape(), "a copy has one shape");
+pub(super) fn copy_tiny<T: Element, W: Destination<T>>(operands: CopyOperands<'_, '_, '_, T, W>) {
+    let CopyOperands { from, to } = operands;
     if from.layout().numel() == 0 {
         return;
     }
