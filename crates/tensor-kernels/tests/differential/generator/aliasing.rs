@@ -1,11 +1,12 @@
 //! Operands in the storage of the result: they are it, lie beside it, or overlap it.
 
 use bytemuck::{Pod, bytes_of, cast_slice};
-use tensor_kernels::{Error, Exec, Overlap, Result, Tensor, TensorExt, copy_between, ops};
+use tensor_kernels::{Error, Exec, Over, Overlap, Result, Tensor, TensorExt, copy_between, ops};
 
 use super::{
     Case, Check, Outcome,
     layouts::{Strided, Use, broadcast_shape, index_of, shape},
+    reductions::{dims, groups},
     values::{Number, Taste, Value},
 };
 
@@ -82,7 +83,60 @@ const ALL: &[Check] = &[
     |case| shared::<f32, f64>(case, &cast()),
     |case| shared::<u32, u32>(case, &copy()),
     |case| shared::<u8, u8>(case, &copy()),
+    |case| {
+        reduced::<i32, i64>(
+            case,
+            &SharedReduction {
+                name: "sum_into of i32",
+                run: |exec, a, over, out| ops::sum_into(exec, a, over, out),
+                oracle: |x| x.iter().fold(0, |sum, &x| sum.wrapping_add(i64::from(x))),
+                has_empty: true,
+            },
+        )
+    },
+    |case| {
+        reduced::<u64, u64>(
+            case,
+            &SharedReduction {
+                name: "sum_into of u64",
+                run: |exec, a, over, out| ops::sum_into(exec, a, over, out),
+                oracle: |x| x.iter().fold(0, |sum, &x| sum.wrapping_add(x)),
+                has_empty: true,
+            },
+        )
+    },
+    |case| {
+        reduced::<u8, u8>(
+            case,
+            &SharedReduction {
+                name: "max_into of u8",
+                run: |exec, a, over, out| ops::max_into(exec, a, over, out),
+                oracle: |x| x.iter().copied().max().unwrap_or(0),
+                has_empty: false,
+            },
+        )
+    },
+    |case| {
+        reduced::<u16, i64>(
+            case,
+            &SharedReduction {
+                name: "argmin_into of u16",
+                run: |exec, a, over, out| ops::argmin_into(exec, a, over, out),
+                oracle: |x| (0..x.len()).min_by_key(|&i| (x[i], i)).map_or(0, |i| i as i64),
+                has_empty: false,
+            },
+        )
+    },
 ];
+
+/// A reduction of a tensor into another of its storage.
+struct SharedReduction<A, R> {
+    name: &'static str,
+    run: fn(&Exec, &Tensor<A>, Over<'_>, &Tensor<R>) -> Result<()>,
+    oracle: fn(&[A]) -> R,
+    /// Is there a result of no elements?
+    has_empty: bool,
+}
 
 pub(crate) fn check(case: &mut Case<'_>) -> Outcome {
     case.choices.pick(ALL)(case)
@@ -224,6 +278,107 @@ fn shared<A: Number + Pod, R: Number + Pod>(case: &mut Case<'_>, op: &Shared<A, 
             true if copies_first && op.copies_first => Err(format!("not copied: {why}")),
             true => Ok(()),
         },
+    }
+}
+
+fn reduced<A: Number + Pod, R: Number + Pod>(
+    case: &mut Case<'_>,
+    op: &SharedReduction<A, R>,
+) -> Outcome {
+    let setting = case.setting();
+    let copies_first = case.choices.draw(2) == 1;
+    let sizes = shape(&mut case.choices, &[size_of::<A>(), size_of::<R>()]);
+    let a = Strided::draw(&mut case.choices, &sizes, size_of::<A>(), Use::Read);
+    let (dims, is_reduced) = dims(case, sizes.len());
+    let keepdim = case.choices.draw(2) == 1;
+    let over = if keepdim { Over::from(&dims[..]).keepdim() } else { Over::from(&dims[..]) };
+    let places = a.offsets_as(&sizes);
+    let (groups, out_shape) = groups(&sizes, places, &is_reduced, keepdim);
+    let out = reduced_target::<A, R>(case, &a, &out_shape);
+    case.note("operation", format_args!("{} over {dims:?}, keepdim {keepdim}", op.name));
+    case.note("a", format_args!("{} {a}", A::NAME));
+    case.note("result", format_args!("{} {out}", R::NAME));
+    case.note("an operand that overlaps", if copies_first { "copied first" } else { "refused" });
+    if !op.has_empty && groups.iter().any(Vec::is_empty) {
+        return Ok(());
+    }
+
+    let bytes = (out.extent() * size_of::<R>()).max(a.extent() * size_of::<A>());
+    let len = bytes.next_multiple_of(16) / size_of::<A>();
+    let bits = case.bits();
+    let elements: Vec<A> = (0..len).map(|i| A::of(bits(i), Taste::Any)).collect();
+    let mut expected = cast_slice::<A, u8>(&elements).to_vec();
+    for (group, to) in groups.iter().zip(out.offsets()) {
+        let group: Vec<A> = group.iter().map(|&at| elements[at]).collect();
+        let result = (op.oracle)(&group);
+        expected[to * size_of::<R>()..][..size_of::<R>()].copy_from_slice(bytes_of(&result));
+    }
+
+    let refused = |why: Error| why.to_string();
+    let storage = Tensor::from_vec(elements.clone(), &[len]).map_err(refused)?;
+    let input = storage.with_layout(a.layout()).map_err(refused)?;
+    let target = storage.view_dtype::<R>().and_then(|all| all.with_layout(out.layout()));
+    let target = target.map_err(refused)?;
+    let done = setting.run(|exec| {
+        let exec = if copies_first { exec.copying_first() } else { *exec };
+        (op.run)(&exec, &input, over, &target)
+    });
+
+    let relation = relation_of_shapes((&a, size_of::<A>()), (&out, size_of::<R>()));
+    let after = storage.to_vec().map_err(refused)?;
+    match done {
+        Ok(()) if relation == Relation::Overlap && !copies_first => {
+            Err("an operand that overlaps the result was not refused".to_owned())
+        }
+        Ok(()) => compare::<A, R>(&after, &expected, &out),
+        Err(why) if copies_first || !may_refuse(&why, &[relation]) => {
+            Err(format!("refused: {why}"))
+        }
+        Err(_) if cast_slice::<A, u8>(&after) != cast_slice::<A, u8>(&elements) => {
+            Err("refused, but written".to_owned())
+        }
+        Err(_) => Ok(()),
+    }
+}
+
+/// Where a reduction is written: over its input where one has the other's shape, among its
+/// elements, or behind them.
+fn reduced_target<A, R>(case: &mut Case<'_>, a: &Strided, shape: &[usize]) -> Strided {
+    let (width, into) = (size_of::<A>(), size_of::<R>());
+    let mut out = Strided::draw(&mut case.choices, shape, into, Use::Written);
+    let offset = case.choices.draw(65);
+    match case.choices.draw(4) {
+        0 if width == into && a.shape == shape && is_injective(a) => a.clone(),
+        1 => Strided { offset: out.offset + offset, ..out },
+        _ => {
+            out.offset += (a.extent() * width).div_ceil(into) + offset;
+            out
+        }
+    }
+}
+
+/// Has every index an element of its own?
+fn is_injective(at: &Strided) -> bool {
+    let mut offsets = at.offsets();
+    offsets.sort_unstable();
+    offsets.windows(2).all(|pair| pair[0] != pair[1])
+}
+
+/// Like [`relation`], but an input of another shape than the result's is not broadcast to it.
+fn relation_of_shapes(
+    (a, a_width): (&Strided, usize),
+    (out, width): (&Strided, usize),
+) -> Relation {
+    if a.shape == out.shape {
+        return relation((a, a_width), (out, width));
+    }
+    let size = (out.extent() * width).max(a.extent() * a_width);
+    let mut is_written = vec![false; size];
+    out.offsets().iter().for_each(|offset| is_written[offset * width..][..width].fill(true));
+    let meets = |offset: usize| is_written[offset * a_width..][..a_width].contains(&true);
+    match a.offsets().into_iter().any(meets) {
+        true => Relation::Overlap,
+        false => Relation::Apart,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Operands in guarded memory, and the comparison of what was written with what should have been.
 
 use bytemuck::bytes_of;
-use tensor_kernels::{Error, Exec, Tensor, TensorView, TensorViewMut};
+use tensor_kernels::{Elements, Error, Exec, Layout, Operand, Tensor, TensorView, TensorViewMut};
 
 use super::{
     Case, Outcome,
@@ -16,6 +16,9 @@ use super::{
 pub(crate) struct Given<T> {
     pub(crate) memory: Memory<T>,
     pub(crate) at: Strided,
+    layout: Layout,
+    /// Named operations get the one element and no view.
+    is_value: bool,
 }
 
 /// A drawn address within a cache line, in bytes, that suits the type.
@@ -31,8 +34,13 @@ impl<T: Value> Given<T> {
         shape: &[usize],
         (taste, distinct): (Taste, usize),
     ) -> Self {
-        let shape = broadcast_shape(&mut case.choices, shape);
-        Self::of_shape(case, name, &shape, Use::Read, (taste, distinct))
+        let is_value = case.choices.once_in(8);
+        let shape = if is_value { Vec::new() } else { broadcast_shape(&mut case.choices, shape) };
+        let given = Self::of_shape(case, name, &shape, Use::Read, (taste, distinct));
+        if is_value {
+            case.note(name, "given as a value");
+        }
+        Self { is_value, ..given }
     }
 
     /// To be written, every element of these sizes.
@@ -55,17 +63,40 @@ impl<T: Value> Given<T> {
             let number = if distinct == usize::MAX { i } else { bits(i) as usize % distinct };
             T::of(bits(number), taste)
         };
-        Self { memory: Memory::new(at.extent(), skew, value), at }
+        Self {
+            memory: Memory::new(at.extent(), skew, value),
+            layout: at.layout(),
+            at,
+            is_value: false,
+        }
     }
 
     pub(crate) fn view(&self) -> TensorView<'_, T> {
         self.memory.view(&self.at)
     }
 
+    /// One value, which is nowhere.
+    pub(crate) fn value(value: T) -> Self {
+        let at = Strided { shape: Vec::new(), strides: Vec::new(), offset: 0 };
+        Self { memory: Memory::new(1, 0, |_| value), layout: at.layout(), at, is_value: true }
+    }
+
     /// The elements, broadcast to a shape, in logical order.
     pub(crate) fn values(&self, shape: &[usize]) -> Vec<T> {
         let elements = self.memory.elements();
         self.at.offsets_as(shape).into_iter().map(|offset| elements[offset]).collect()
+    }
+}
+
+impl<'g, T: Value> From<&'g Given<T>> for Operand<'g, T> {
+    fn from(given: &'g Given<T>) -> Self {
+        match given.is_value {
+            true => Operand::Value(given.values(&[])[0]),
+            false => {
+                let elements = Elements::new(given.memory.elements(), &given.layout);
+                elements.expect("elements for the layout").into()
+            }
+        }
     }
 }
 

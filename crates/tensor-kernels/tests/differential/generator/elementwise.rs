@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bytemuck::bytes_of;
-use tensor_kernels::{Error, Exec, Layout, Result, Tensor, TensorView, TensorViewMut};
+use tensor_kernels::{Error, Exec, Layout, Result, Tensor, TensorViewMut};
 
 use super::{
     Case, Outcome,
@@ -22,24 +22,16 @@ pub(crate) enum Oracle<F> {
     Itself(u32),
 }
 
-type Into1<A, R> = fn(&Exec, &TensorView<'_, A>, &mut TensorViewMut<'_, R>) -> Result<()>;
-type Fresh1<A, R> = fn(&Exec, &TensorView<'_, A>) -> Result<Tensor<R>>;
+type Into1<A, R> = fn(&Exec, &Given<A>, &mut TensorViewMut<'_, R>) -> Result<()>;
+type Fresh1<A, R> = fn(&Exec, &Given<A>) -> Result<Tensor<R>>;
 type Inplace1<A> = fn(&Exec, &mut TensorViewMut<'_, A>) -> Result<()>;
-type Into2<A, B, R> =
-    fn(&Exec, &TensorView<'_, A>, &TensorView<'_, B>, &mut TensorViewMut<'_, R>) -> Result<()>;
-type Fresh2<A, B, R> = fn(&Exec, &TensorView<'_, A>, &TensorView<'_, B>) -> Result<Tensor<R>>;
-type Inplace2<A, B> = fn(&Exec, &mut TensorViewMut<'_, A>, &TensorView<'_, B>) -> Result<()>;
-type Into3<A, B, C, R> = fn(
-    &Exec,
-    &TensorView<'_, A>,
-    &TensorView<'_, B>,
-    &TensorView<'_, C>,
-    &mut TensorViewMut<'_, R>,
-) -> Result<()>;
-type Fresh3<A, B, C, R> =
-    fn(&Exec, &TensorView<'_, A>, &TensorView<'_, B>, &TensorView<'_, C>) -> Result<Tensor<R>>;
-type Inplace3<A, B, C> =
-    fn(&Exec, &mut TensorViewMut<'_, A>, &TensorView<'_, B>, &TensorView<'_, C>) -> Result<()>;
+type Into2<A, B, R> = fn(&Exec, &Given<A>, &Given<B>, &mut TensorViewMut<'_, R>) -> Result<()>;
+type Fresh2<A, B, R> = fn(&Exec, &Given<A>, &Given<B>) -> Result<Tensor<R>>;
+type Inplace2<A, B> = fn(&Exec, &mut TensorViewMut<'_, A>, &Given<B>) -> Result<()>;
+type Into3<A, B, C, R> =
+    fn(&Exec, &Given<A>, &Given<B>, &Given<C>, &mut TensorViewMut<'_, R>) -> Result<()>;
+type Fresh3<A, B, C, R> = fn(&Exec, &Given<A>, &Given<B>, &Given<C>) -> Result<Tensor<R>>;
+type Inplace3<A, B, C> = fn(&Exec, &mut TensorViewMut<'_, A>, &Given<B>, &Given<C>) -> Result<()>;
 
 pub(crate) struct Unary<A, R> {
     pub(crate) name: &'static str,
@@ -131,11 +123,6 @@ impl<R: Value> Asked<R> {
     }
 }
 
-fn one<T: Value>(value: &T) -> TensorView<'_, T> {
-    let layout = Layout::contiguous(&[1]).expect("a small layout");
-    TensorView::new(std::slice::from_ref(value), layout).expect("one element")
-}
-
 fn one_mut<T: Value>(value: &mut [T; 1]) -> TensorViewMut<'_, T> {
     let layout = Layout::contiguous(&[1]).expect("a small layout");
     TensorViewMut::new(value, layout).expect("one element")
@@ -156,7 +143,9 @@ pub(crate) fn unary<A: Value, R: Value>(case: &mut Case<'_>, op: &Unary<A, R>) -
     let mut asked = Asked::new();
     let result = |a: A| match &op.oracle {
         Oracle::Native(function) => function(a),
-        Oracle::Itself(_) => asked.get(&[bytes_of(&a)], |exec, out| (op.into)(exec, &one(&a), out)),
+        Oracle::Itself(_) => {
+            asked.get(&[bytes_of(&a)], |exec, out| (op.into)(exec, &Given::value(a), out))
+        }
     };
     let expected: Vec<R> = a.values(&sizes).into_iter().map(result).collect();
     let unchanged = Unchanged::new("a", &a);
@@ -165,14 +154,12 @@ pub(crate) fn unary<A: Value, R: Value>(case: &mut Case<'_>, op: &Unary<A, R>) -
             return writes(&a, &setting, near(&same_type(&expected), ulps), inplace);
         }
         (Form::Fresh, _) => {
-            let result = setting.run(|exec| (op.fresh)(exec, &a.view()));
+            let result = setting.run(|exec| (op.fresh)(exec, &a));
             gives(&sizes, result, near(&expected, ulps))?;
         }
         _ => {
             let out = Given::output(case, "result", &sizes);
-            writes(&out, &setting, near(&expected, ulps), |exec, out| {
-                (op.into)(exec, &a.view(), out)
-            })?;
+            writes(&out, &setting, near(&expected, ulps), |exec, out| (op.into)(exec, &a, out))?;
         }
     }
     unchanged.check()
@@ -194,7 +181,7 @@ pub(crate) fn binary<A: Value, B: Value, R: Value>(
     let mut result = |(a, b): (A, B)| match &op.oracle {
         Oracle::Native(function) => function(a, b),
         Oracle::Itself(_) => asked.get(&[bytes_of(&a), bytes_of(&b)], |exec, out| {
-            (op.into)(exec, &one(&a), &one(&b), out)
+            (op.into)(exec, &Given::value(a), &Given::value(b), out)
         }),
     };
     let mut expected: Vec<R> = Vec::new();
@@ -204,7 +191,7 @@ pub(crate) fn binary<A: Value, B: Value, R: Value>(
     let unchanged = (Unchanged::new("a", &a), Unchanged::new("b", &b));
     match (form, op.inplace) {
         (Form::Inplace, Some(inplace)) => {
-            let work = |exec: &Exec, x: &mut TensorViewMut<'_, A>| inplace(exec, x, &b.view());
+            let work = |exec: &Exec, x: &mut TensorViewMut<'_, A>| inplace(exec, x, &b);
             if refused {
                 return refuses(&a, &setting, is_division_by_zero, work);
             }
@@ -212,7 +199,7 @@ pub(crate) fn binary<A: Value, B: Value, R: Value>(
             return unchanged.1.check();
         }
         (Form::Fresh, _) => {
-            let result = setting.run(|exec| (op.fresh)(exec, &a.view(), &b.view()));
+            let result = setting.run(|exec| (op.fresh)(exec, &a, &b));
             match result {
                 Err(error) if refused && is_division_by_zero(&error) => {}
                 Ok(_) if refused => return Err("not refused".to_owned()),
@@ -221,9 +208,7 @@ pub(crate) fn binary<A: Value, B: Value, R: Value>(
         }
         _ => {
             let out = Given::output(case, "result", &sizes);
-            let work = |exec: &Exec, out: &mut TensorViewMut<'_, R>| {
-                (op.into)(exec, &a.view(), &b.view(), out)
-            };
+            let work = |exec: &Exec, out: &mut TensorViewMut<'_, R>| (op.into)(exec, &a, &b, out);
             if refused {
                 refuses(&out, &setting, is_division_by_zero, work)?;
             } else {
@@ -284,7 +269,7 @@ pub(crate) fn ternary<A: Value, B: Value, C: Value, R: Value>(
     let result = |((a, b), c): ((A, B), C)| match &op.oracle {
         Oracle::Native(function) => function(a, b, c),
         Oracle::Itself(_) => asked.get(&[bytes_of(&a), bytes_of(&b), bytes_of(&c)], |exec, out| {
-            (op.into)(exec, &one(&a), &one(&b), &one(&c), out)
+            (op.into)(exec, &Given::value(a), &Given::value(b), &Given::value(c), out)
         }),
     };
     let pairs = a.values(&sizes).into_iter().zip(b.values(&sizes));
@@ -293,17 +278,17 @@ pub(crate) fn ternary<A: Value, B: Value, C: Value, R: Value>(
     match (form, op.inplace) {
         (Form::Inplace, Some(inplace)) => {
             writes(&a, &setting, near(&same_type(&expected), ulps), |exec, x| {
-                inplace(exec, x, &b.view(), &c.view())
+                inplace(exec, x, &b, &c)
             })?;
         }
         (Form::Fresh, _) => {
-            let result = setting.run(|exec| (op.fresh)(exec, &a.view(), &b.view(), &c.view()));
+            let result = setting.run(|exec| (op.fresh)(exec, &a, &b, &c));
             gives(&sizes, result, near(&expected, ulps))?;
         }
         _ => {
             let out = Given::output(case, "result", &sizes);
             writes(&out, &setting, near(&expected, ulps), |exec, out| {
-                (op.into)(exec, &a.view(), &b.view(), &c.view(), out)
+                (op.into)(exec, &a, &b, &c, out)
             })?;
         }
     }

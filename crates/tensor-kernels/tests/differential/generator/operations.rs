@@ -59,8 +59,8 @@ macro_rules! maps {
     ($($a:ty => $r:ty, $f:expr;)*) => {
         &[$(|case| unary::<$a, $r>(case, &Unary {
             name: concat!("map from ", stringify!($a), " to ", stringify!($r)),
-            into: |exec, a, out| map_into(exec, a, out, $f),
-            fresh: |exec, a| map_fresh(exec, a, $f),
+            into: |exec, a, out| map_into(exec, &a.view(), out, $f),
+            fresh: |exec, a| map_fresh(exec, &a.view(), $f),
             inplace: None,
             oracle: Native($f),
         })),*]
@@ -73,8 +73,8 @@ macro_rules! zips {
             name: concat!(
                 "zip from ", stringify!($a), " and ", stringify!($b), " to ", stringify!($r)
             ),
-            into: |exec, a, b, out| zip_into(exec, a, b, out, $f),
-            fresh: |exec, a, b| zip_fresh(exec, a, b, $f),
+            into: |exec, a, b, out| zip_into(exec, &a.view(), &b.view(), out, $f),
+            fresh: |exec, a, b| zip_fresh(exec, &a.view(), &b.view(), $f),
             inplace: None,
             oracle: Native($f),
             refused_divisor: None,
@@ -89,8 +89,8 @@ macro_rules! zip3s {
                 "zip3 from ", stringify!($a), ", ", stringify!($b), " and ", stringify!($c),
                 " to ", stringify!($r)
             ),
-            into: |exec, a, b, c, out| zip3_into(exec, a, b, c, out, $f),
-            fresh: |exec, a, b, c| zip3_fresh(exec, a, b, c, $f),
+            into: |exec, a, b, c, out| zip3_into(exec, &a.view(), &b.view(), &c.view(), out, $f),
+            fresh: |exec, a, b, c| zip3_fresh(exec, &a.view(), &b.view(), &c.view(), $f),
             inplace: None,
             oracle: Native($f),
         })),*]
@@ -276,8 +276,8 @@ const IN_PLACE: &[Check] = &[
             case,
             &Unary {
                 name: "map_inplace of u8",
-                into: |exec, a, out| map_into(exec, a, out, |a| a.rotate_left(3)),
-                fresh: |exec, a| map_fresh(exec, a, |a: u8| a.rotate_left(3)),
+                into: |exec, a, out| map_into(exec, &a.view(), out, |a| a.rotate_left(3)),
+                fresh: |exec, a| map_fresh(exec, &a.view(), |a: u8| a.rotate_left(3)),
                 inplace: Some(|exec, x| map_inplace(exec, x, |a| a.rotate_left(3))),
                 oracle: Native(|a| a.rotate_left(3)),
             },
@@ -288,9 +288,9 @@ const IN_PLACE: &[Check] = &[
             case,
             &Binary {
                 name: "zip_inplace of u8 with f64",
-                into: |exec, a, b, out| zip_into(exec, a, b, out, byte_and_double),
-                fresh: |exec, a, b| zip_fresh(exec, a, b, byte_and_double),
-                inplace: Some(|exec, x, b| zip_inplace(exec, x, b, byte_and_double)),
+                into: |exec, a, b, out| zip_into(exec, &a.view(), &b.view(), out, byte_and_double),
+                fresh: |exec, a, b| zip_fresh(exec, &a.view(), &b.view(), byte_and_double),
+                inplace: Some(|exec, x, b| zip_inplace(exec, x, &b.view(), byte_and_double)),
                 oracle: Native(byte_and_double),
                 refused_divisor: None,
             },
@@ -301,9 +301,15 @@ const IN_PLACE: &[Check] = &[
             case,
             &Ternary {
                 name: "zip3_inplace of u16 with u64 and u8",
-                into: |exec, a, b, c, out| zip3_into(exec, a, b, c, out, three_widths),
-                fresh: |exec, a, b, c| zip3_fresh(exec, a, b, c, three_widths),
-                inplace: Some(|exec, x, b, c| zip3_inplace(exec, x, b, c, three_widths)),
+                into: |exec, a, b, c, out| {
+                    zip3_into(exec, &a.view(), &b.view(), &c.view(), out, three_widths)
+                },
+                fresh: |exec, a, b, c| {
+                    zip3_fresh(exec, &a.view(), &b.view(), &c.view(), three_widths)
+                },
+                inplace: Some(|exec, x, b, c| {
+                    zip3_inplace(exec, x, &b.view(), &c.view(), three_widths)
+                }),
                 oracle: Native(three_widths),
             },
         )

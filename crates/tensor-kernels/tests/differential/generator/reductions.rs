@@ -229,16 +229,16 @@ fn overflows_to<R: Number>(expected: f64, distance: f64) -> f64 {
 }
 
 /// The elements of each result in row-major order, and the shape of the result.
-fn groups<A: Value>(
-    given: &Given<A>,
+pub(super) fn groups<A>(
+    sizes: &[usize],
+    values: Vec<A>,
     reduced: &[bool],
     keepdim: bool,
 ) -> (Vec<Vec<A>>, Vec<usize>) {
-    let sizes = &given.at.shape;
     let kept = |d: usize| if reduced[d] { 1 } else { sizes[d] };
     let all: Vec<usize> = (0..sizes.len()).map(kept).collect();
-    let mut groups = vec![Vec::new(); all.iter().product()];
-    let mut values = given.values(sizes).into_iter();
+    let mut groups: Vec<Vec<A>> = (0..all.iter().product()).map(|_| Vec::new()).collect();
+    let mut values = values.into_iter();
     for_each_index(sizes, |index| {
         let along = index
             .iter()
@@ -259,7 +259,7 @@ fn reduce<A: Value, R: Number>(case: &mut Case<'_>, op: &Reduction<A, R>) -> Out
     let keepdim = case.choices.draw(2) == 1;
     let over = if keepdim { Over::from(&dims[..]).keepdim() } else { Over::from(&dims[..]) };
     case.note("operation", format_args!("{} over {dims:?}, keepdim {keepdim}", op.name));
-    let (groups, shape) = groups(&a, &reduced, keepdim);
+    let (groups, shape) = groups(&sizes, a.values(&sizes), &reduced, keepdim);
     let empty = (0..sizes.len()).any(|d| reduced[d] && sizes[d] == 0);
     if empty && !op.has_empty {
         let out = Given::output(case, "result", &shape);
@@ -304,7 +304,7 @@ fn is_empty(error: &Error) -> bool {
 }
 
 /// The dimensions that are named, and for each dimension whether it is reduced.
-fn dims(case: &mut Case<'_>, rank: usize) -> (Vec<isize>, Vec<bool>) {
+pub(super) fn dims(case: &mut Case<'_>, rank: usize) -> (Vec<isize>, Vec<bool>) {
     let mut dims = Vec::new();
     let one = case.choices.draw(rank.max(1));
     let several = case.choices.draw(3) == 2;
