@@ -196,7 +196,7 @@ const COVARIANT_OPERAND: () = ();
 /// ```compile_fail,E0308
 /// type Any = for<'a> fn(&'a u8);
 /// type Some = fn(&'static u8);
-/// fn narrow(target: tensor_core::Target<'_, Any>) -> tensor_core::Target<'_, Some> { target }
+/// fn narrow(target: tensor_core::Output<'_, Any>) -> tensor_core::Output<'_, Some> { target }
 /// ```
 const COVARIANT_TARGET: () = ();
 

@@ -10,7 +10,7 @@ use crate::{Layout, Result, TensorView, TensorViewMut, view::describe};
 
 /// The elements that a [`TensorView`] views. The same invariants hold.
 #[derive(Clone, Copy)]
-pub struct Elements<'a, T> {
+pub struct ViewRef<'a, T> {
     base: NonNull<T>,
     layout: &'a Layout,
     solid: bool,
@@ -18,22 +18,22 @@ pub struct Elements<'a, T> {
 }
 
 /// The elements that a [`TensorViewMut`] views. The same invariants hold.
-pub struct ElementsMut<'a, T> {
+pub struct ViewRefMut<'a, T> {
     base: NonNull<T>,
     layout: &'a Layout,
     life: PhantomData<&'a mut T>,
 }
 
 // SAFETY: as of a view: a shared reference to the elements.
-unsafe impl<T: Sync> Send for Elements<'_, T> {}
+unsafe impl<T: Sync> Send for ViewRef<'_, T> {}
 // SAFETY: as above.
-unsafe impl<T: Sync> Sync for Elements<'_, T> {}
+unsafe impl<T: Sync> Sync for ViewRef<'_, T> {}
 // SAFETY: as of a mutable view: a unique reference to the elements.
-unsafe impl<T: Send> Send for ElementsMut<'_, T> {}
-// SAFETY: through `&ElementsMut` no element can be reached.
-unsafe impl<T: Sync> Sync for ElementsMut<'_, T> {}
+unsafe impl<T: Send> Send for ViewRefMut<'_, T> {}
+// SAFETY: through `&ViewRefMut` no element can be reached.
+unsafe impl<T: Sync> Sync for ViewRefMut<'_, T> {}
 
-impl<'a, T: Copy> Elements<'a, T> {
+impl<'a, T: Copy> ViewRef<'a, T> {
     /// Elements of a slice.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl<'a, T: Copy> Elements<'a, T> {
         self,
         shape: &[usize],
         room: &'r mut Option<Layout>,
-    ) -> Result<Elements<'r, T>>
+    ) -> Result<ViewRef<'r, T>>
     where
         'a: 'r,
     {
@@ -90,7 +90,7 @@ impl<'a, T: Copy> Elements<'a, T> {
             return Ok(self);
         }
         // A broadcast layout reaches the elements that it is made from, and no others.
-        Ok(Elements { layout: room.insert(self.layout.broadcast_to(shape)?), ..self })
+        Ok(ViewRef { layout: room.insert(self.layout.broadcast_to(shape)?), ..self })
     }
 
     /// The same, with a layout of its own.
@@ -100,7 +100,7 @@ impl<'a, T: Copy> Elements<'a, T> {
     }
 }
 
-impl<'a, T: Copy> ElementsMut<'a, T> {
+impl<'a, T: Copy> ViewRefMut<'a, T> {
     /// # Safety
     /// All three invariants of a mutable view.
     pub(crate) unsafe fn from_raw(base: NonNull<T>, layout: &'a Layout) -> Self {
@@ -122,8 +122,8 @@ impl<'a, T: Copy> ElementsMut<'a, T> {
 
     /// The same elements for a shorter time.
     #[inline]
-    pub fn reborrow(&mut self) -> ElementsMut<'_, T> {
-        ElementsMut { base: self.base, layout: self.layout, life: PhantomData }
+    pub fn reborrow(&mut self) -> ViewRefMut<'_, T> {
+        ViewRefMut { base: self.base, layout: self.layout, life: PhantomData }
     }
 
     /// The same, with a layout of its own.
@@ -133,29 +133,29 @@ impl<'a, T: Copy> ElementsMut<'a, T> {
     }
 }
 
-impl<'a, T: Copy> From<&'a TensorView<'_, T>> for Elements<'a, T> {
+impl<'a, T: Copy> From<&'a TensorView<'_, T>> for ViewRef<'a, T> {
     #[inline]
     fn from(view: &'a TensorView<'_, T>) -> Self {
         Self { base: view.base(), layout: view.layout(), solid: view.is_solid(), life: PhantomData }
     }
 }
 
-impl<'a, T: Copy> From<&'a mut TensorViewMut<'_, T>> for ElementsMut<'a, T> {
+impl<'a, T: Copy> From<&'a mut TensorViewMut<'_, T>> for ViewRefMut<'a, T> {
     #[inline]
     fn from(view: &'a mut TensorViewMut<'_, T>) -> Self {
         Self { base: view.base(), layout: view.layout(), life: PhantomData }
     }
 }
 
-impl<T> fmt::Debug for Elements<'_, T> {
+impl<T> fmt::Debug for ViewRef<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        describe(f, "Elements", self.layout)
+        describe(f, "ViewRef", self.layout)
     }
 }
 
-impl<T> fmt::Debug for ElementsMut<'_, T> {
+impl<T> fmt::Debug for ViewRefMut<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        describe(f, "ElementsMut", self.layout)
+        describe(f, "ViewRefMut", self.layout)
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
     fn a_layout_is_made_only_where_a_shape_is_another() {
         let numbers = [1, 2, 3];
         let row = Layout::contiguous(&[3]).unwrap();
-        let elements = Elements::new(&numbers, &row).unwrap();
+        let elements = ViewRef::new(&numbers, &row).unwrap();
         let mut room = None;
         elements.broadcast_to(&[3], &mut room).unwrap();
         assert!(room.is_none());
@@ -179,12 +179,12 @@ mod tests {
 
     #[test]
     fn a_layout_beyond_its_slice_is_refused() {
-        assert!(Elements::new(&[1, 2], &Layout::contiguous(&[3]).unwrap()).is_err());
+        assert!(ViewRef::new(&[1, 2], &Layout::contiguous(&[3]).unwrap()).is_err());
     }
 
     #[test]
     fn a_value_has_no_dimensions() {
-        assert_eq!(Elements::of_value(&2.5).to_view().to_vec(), [2.5]);
+        assert_eq!(ViewRef::of_value(&2.5).to_view().to_vec(), [2.5]);
         assert_eq!(Layout::SCALAR, Layout::contiguous(&[]).unwrap());
     }
 }

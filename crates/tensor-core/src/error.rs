@@ -182,7 +182,7 @@ pub enum Error {
     /// A size that cannot be stretched to the target.
     #[error(
         "The expanded size of the tensor ({wanted}) must match the existing size ({size}) at non-singleton dimension {dim}.  \
-         Target sizes: {target:?}.  Tensor sizes: {shape:?}"
+         Output sizes: {target:?}.  Tensor sizes: {shape:?}"
     )]
     Expand {
         /// The size asked for.

@@ -3,8 +3,8 @@
 use atomic_refcell::{AtomicRef, AtomicRefMut};
 
 use crate::{
-    Beside, Element, Elements, ElementsMut, Error, Handle, Overlap, Result, TensorBase, TensorView,
-    TensorViewMut, view::check_injective,
+    Element, Error, Handle, Overlap, Result, TensorBase, TensorView, TensorViewMut, ViewRef,
+    ViewRefMut, WriteScope, view::check_injective,
 };
 
 impl<T: Element, K> TensorBase<T, K> {
@@ -50,10 +50,10 @@ impl<'a, T: Element> TensorRef<'a, T> {
     }
 
     /// The elements, without a layout of their own.
-    pub fn as_elements(&self) -> Elements<'_, T> {
+    pub fn as_elements(&self) -> ViewRef<'_, T> {
         // SAFETY: the tensor's elements lie in its storage, all of which is initialised; the borrow
         // keeps writers out while `self` lives.
-        unsafe { Elements::from_raw(self.tensor.base(), self.tensor.layout(), true) }
+        unsafe { ViewRef::from_raw(self.tensor.base(), self.tensor.layout(), true) }
     }
 }
 
@@ -70,15 +70,15 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
     }
 
     /// The elements, and what tensors of the same storage are opened with beside them.
-    pub(crate) fn split(&mut self) -> Result<(ElementsMut<'_, T>, Beside<'_>)> {
+    pub(crate) fn split(&mut self) -> Result<(ViewRefMut<'_, T>, WriteScope<'_>)> {
         let tensor = self.tensor;
         check_injective(tensor.layout())?;
         // SAFETY: the tensor's elements lie in its storage; the borrow keeps everybody else out
         // while `self` lives; injective as just checked.
-        let written = unsafe { ElementsMut::from_raw(tensor.base(), tensor.layout()) };
+        let written = unsafe { ViewRefMut::from_raw(tensor.base(), tensor.layout()) };
         // SAFETY: the borrow is the only one, and `&mut self` gives out no other way to write while
         // the result lives.
-        Ok((written, unsafe { Beside::elements(tensor) }))
+        Ok((written, unsafe { WriteScope::elements(tensor) }))
     }
 
     /// The elements, to write.

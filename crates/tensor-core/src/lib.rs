@@ -62,13 +62,15 @@ pub use construct::Progression;
 pub use display::Show;
 pub use dtype::DType;
 pub use element::{Element, Scalar};
-pub use elements::{Elements, ElementsMut};
+pub use elements::{ViewRef, ViewRefMut};
 pub use error::{Error, Result};
 pub use guard::{TensorRef, TensorRefMut};
 pub use index::{Index, NewAxis, Slice};
 pub use iter::{Iter, IterMut};
-pub use layout::{ContiguityTrace, Layout, Offsets, Over, Overlap, Reduced, Runs};
-pub use operand::{Beside, Handle, Opened, Operand, Reading, Relation, Target, Writing};
+pub use layout::{ContiguityTrace, Layout, Offsets, Overlap, ReduceDims, ReductionShape, Runs};
+pub use operand::{
+    Aliasing, Handle, Operand, Output, Reading, ResolvedOperand, WriteScope, Writing,
+};
 pub use operators::{AssignKernel, Bare, BinaryKernel, UnaryKernel, op};
 pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape};
 pub use storage::{ALIGNMENT, Storage, Uninit};

@@ -1,15 +1,15 @@
 //! What an operation reads and what it writes, whoever holds it.
 //!
 //! A computing crate takes an [`Operand`] where a tensor, a view or a single value may stand, and a
-//! [`Target`] where a tensor or a mutable view may. Here they are opened: borrowed at run time if
+//! [`Output`] where a tensor or a mutable view may. Here they are opened: borrowed at run time if
 //! they are tensors. Whether an operand meets the target is decided then, before anything is
 //! written.
 
 use std::{fmt, marker::PhantomData, ptr::NonNull};
 
 use crate::{
-    Element, Elements, ElementsMut, Error, Layout, Overlap, Result, Storage, TensorBase, TensorRef,
-    TensorRefMut, TensorView, TensorViewMut, view::describe,
+    Element, Error, Layout, Overlap, Result, Storage, TensorBase, TensorRef, TensorRefMut,
+    TensorView, TensorViewMut, ViewRef, ViewRefMut, view::describe,
 };
 
 /// Something to read elements from: a tensor, a view, or one value that stands for all.
@@ -28,18 +28,18 @@ pub enum Operand<'a, T> {
     /// A tensor, still to be borrowed.
     Tensor(Handle<'a, T>),
     /// Elements of a view.
-    Elements(Elements<'a, T>),
+    View(ViewRef<'a, T>),
     /// One value.
     Value(T),
 }
 
 /// Something to write elements to: a tensor or a mutable view.
 #[derive(Debug)]
-pub enum Target<'a, T> {
+pub enum Output<'a, T> {
     /// A tensor, still to be borrowed.
     Tensor(Handle<'a, T>),
     /// Elements of a view.
-    Elements(ElementsMut<'a, T>),
+    View(ViewRefMut<'a, T>),
 }
 
 /// A tensor of elements `T`, whatever computes its operators. Who has one has the proof of a
@@ -104,13 +104,13 @@ impl<'a, T: Element, K> From<&'a TensorBase<T, K>> for Operand<'a, T> {
 
 impl<'a, T: Copy> From<&'a TensorView<'_, T>> for Operand<'a, T> {
     fn from(view: &'a TensorView<'_, T>) -> Self {
-        Self::Elements(view.into())
+        Self::View(view.into())
     }
 }
 
-impl<'a, T> From<Elements<'a, T>> for Operand<'a, T> {
-    fn from(elements: Elements<'a, T>) -> Self {
-        Self::Elements(elements)
+impl<'a, T> From<ViewRef<'a, T>> for Operand<'a, T> {
+    fn from(elements: ViewRef<'a, T>) -> Self {
+        Self::View(elements)
     }
 }
 
@@ -120,15 +120,15 @@ impl<T: Element> From<T> for Operand<'_, T> {
     }
 }
 
-impl<'a, T: Element, K> From<&'a TensorBase<T, K>> for Target<'a, T> {
+impl<'a, T: Element, K> From<&'a TensorBase<T, K>> for Output<'a, T> {
     fn from(tensor: &'a TensorBase<T, K>) -> Self {
         Self::Tensor(Handle::of(tensor))
     }
 }
 
-impl<'a, T: Copy> From<&'a mut TensorViewMut<'_, T>> for Target<'a, T> {
+impl<'a, T: Copy> From<&'a mut TensorViewMut<'_, T>> for Output<'a, T> {
     fn from(view: &'a mut TensorViewMut<'_, T>) -> Self {
-        Self::Elements(view.into())
+        Self::View(view.into())
     }
 }
 
@@ -138,19 +138,19 @@ impl<'a, T: Element> Operand<'a, T> {
     pub fn shape(&self) -> &[usize] {
         match self {
             Self::Tensor(tensor) => tensor.layout.shape(),
-            Self::Elements(elements) => elements.layout().shape(),
+            Self::View(elements) => elements.layout().shape(),
             Self::Value(_) => &[],
         }
     }
 
     /// How the elements lie to those of a target.
-    pub fn relation<U: Element>(&self, target: &Target<'_, U>) -> Relation {
+    pub fn relation<U: Element>(&self, target: &Output<'_, U>) -> Aliasing {
         match (self, target) {
-            (Self::Tensor(input), Target::Tensor(output)) if input.storage.same(output.storage) => {
+            (Self::Tensor(input), Output::Tensor(output)) if input.storage.same(output.storage) => {
                 relation((input.layout, size_of::<T>()), (output.layout, size_of::<U>()))
             }
             // What is borrowed already cannot be borrowed to be written.
-            _ => Relation::Apart,
+            _ => Aliasing::Apart,
         }
     }
 
@@ -161,8 +161,8 @@ impl<'a, T: Element> Operand<'a, T> {
     #[inline]
     pub fn read(&self) -> Result<Reading<'_, T>> {
         Ok(match self {
-            Self::Elements(elements) => Reading::Elements(*elements),
-            Self::Value(value) => Reading::Elements(Elements::of_value(value)),
+            Self::View(elements) => Reading::View(*elements),
+            Self::Value(value) => Reading::View(ViewRef::of_value(value)),
             Self::Tensor(tensor) => Reading::Guard(tensor.read()?),
         })
     }
@@ -175,22 +175,22 @@ impl<'a, T: Element> Operand<'a, T> {
     #[inline]
     pub fn open<'b>(
         &'b self,
-        beside: &Beside<'b>,
+        beside: &WriteScope<'b>,
         op: &'static str,
         operand: &'static str,
-    ) -> Result<Opened<'b, T>> {
+    ) -> Result<ResolvedOperand<'b, T>> {
         match (self, beside.written) {
             (Self::Tensor(tensor), Some(written)) if written.storage.same(tensor.storage) => {
                 written.opened(tensor, op, operand)
             }
-            _ => self.read().map(Opened::Elements),
+            _ => self.read().map(ResolvedOperand::View),
         }
     }
 }
 
 /// How an operand's elements lie to those that are to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Relation {
+pub enum Aliasing {
     /// They share none.
     Apart,
     /// They are the same, at the same indices.
@@ -200,17 +200,17 @@ pub enum Relation {
 }
 
 /// How elements of some widths in one storage lie to others.
-fn relation((from, width): (&Layout, usize), (to, other_width): (&Layout, usize)) -> Relation {
+fn relation((from, width): (&Layout, usize), (to, other_width): (&Layout, usize)) -> Aliasing {
     if width == other_width {
-        return if same_places(from, to) { Relation::Same } else { found(from.overlap(to)) };
+        return if same_places(from, to) { Aliasing::Same } else { found(from.overlap(to)) };
     }
     found(without_bytes(from.overlap_in_bytes(width, to, other_width)))
 }
 
-fn found(overlap: Overlap) -> Relation {
+fn found(overlap: Overlap) -> Aliasing {
     match overlap {
-        Overlap::No => Relation::Apart,
-        some => Relation::Overlap(some),
+        Overlap::No => Aliasing::Apart,
+        some => Aliasing::Overlap(some),
     }
 }
 
@@ -237,46 +237,46 @@ pub enum Reading<'a, T> {
     /// It was a tensor.
     Guard(TensorRef<'a, T>),
     /// It was a view or a value; or a tensor that shares a storage with the target, but no element.
-    Elements(Elements<'a, T>),
+    View(ViewRef<'a, T>),
 }
 
 impl<T: Element> Reading<'_, T> {
     /// The elements.
     #[inline]
-    pub fn elements(&self) -> Elements<'_, T> {
+    pub fn elements(&self) -> ViewRef<'_, T> {
         match self {
             Self::Guard(guard) => guard.as_elements(),
-            Self::Elements(elements) => *elements,
+            Self::View(elements) => *elements,
         }
     }
 }
 
 /// An operand beside a target.
-pub enum Opened<'a, T> {
+pub enum ResolvedOperand<'a, T> {
     /// It has elements of its own.
-    Elements(Reading<'a, T>),
+    View(Reading<'a, T>),
     /// It is the target.
-    Target,
+    Output,
 }
 
-impl<T: Element> Opened<'_, T> {
+impl<T: Element> ResolvedOperand<'_, T> {
     /// The elements, unless they are the target's.
     #[inline]
-    pub fn elements(&self) -> Option<Elements<'_, T>> {
+    pub fn elements(&self) -> Option<ViewRef<'_, T>> {
         match self {
-            Self::Elements(reading) => Some(reading.elements()),
-            Self::Target => None,
+            Self::View(reading) => Some(reading.elements()),
+            Self::Output => None,
         }
     }
 }
 
-impl<'a, T: Element> Target<'a, T> {
+impl<'a, T: Element> Output<'a, T> {
     /// The sizes.
     #[inline]
     pub fn shape(&self) -> &[usize] {
         match self {
             Self::Tensor(tensor) => tensor.layout.shape(),
-            Self::Elements(elements) => elements.layout().shape(),
+            Self::View(elements) => elements.layout().shape(),
         }
     }
 
@@ -288,7 +288,7 @@ impl<'a, T: Element> Target<'a, T> {
     pub fn open(self) -> Result<Writing<'a, T>> {
         Ok(match self {
             Self::Tensor(tensor) => Writing::Guard(TensorRefMut::of(tensor)?),
-            Self::Elements(elements) => Writing::Elements(elements),
+            Self::View(elements) => Writing::View(elements),
         })
     }
 }
@@ -298,7 +298,7 @@ pub enum Writing<'a, T> {
     /// It was a tensor.
     Guard(TensorRefMut<'a, T>),
     /// It was a view.
-    Elements(ElementsMut<'a, T>),
+    View(ViewRefMut<'a, T>),
 }
 
 impl<T: Element> Writing<'_, T> {
@@ -307,16 +307,16 @@ impl<T: Element> Writing<'_, T> {
     /// # Errors
     /// [`Error::WriteOverlap`].
     #[inline]
-    pub fn split(&mut self) -> Result<(ElementsMut<'_, T>, Beside<'_>)> {
+    pub fn split(&mut self) -> Result<(ViewRefMut<'_, T>, WriteScope<'_>)> {
         match self {
             Self::Guard(guard) => guard.split(),
-            Self::Elements(elements) => Ok((elements.reborrow(), Beside::nothing())),
+            Self::View(elements) => Ok((elements.reborrow(), WriteScope::nothing())),
         }
     }
 }
 
 /// What is being written while operands are read.
-pub struct Beside<'a> {
+pub struct WriteScope<'a> {
     written: Option<Written<'a>>,
 }
 
@@ -329,7 +329,7 @@ struct Written<'a> {
     width: usize,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> WriteScope<'a> {
     /// Nothing that an operand could meet.
     pub fn nothing() -> Self {
         Self { written: None }
@@ -352,17 +352,17 @@ impl<'a> Written<'a> {
         tensor: &Handle<'a, T>,
         op: &'static str,
         operand: &'static str,
-    ) -> Result<Opened<'a, T>> {
+    ) -> Result<ResolvedOperand<'a, T>> {
         match relation((tensor.layout, size_of::<T>()), (self.layout, self.width)) {
-            Relation::Same => Ok(Opened::Target),
-            Relation::Apart => {
+            Aliasing::Same => Ok(ResolvedOperand::Output),
+            Aliasing::Apart => {
                 // SAFETY: a tensor's elements lie in its storage, aligned and initialised. It is
                 // the storage that is being written; but the elements that are, the invariant's,
                 // are none of the tensor's, as just found.
-                let elements = unsafe { Elements::from_raw(tensor.base(), tensor.layout, false) };
-                Ok(Opened::Elements(Reading::Elements(elements)))
+                let elements = unsafe { ViewRef::from_raw(tensor.base(), tensor.layout, false) };
+                Ok(ResolvedOperand::View(Reading::View(elements)))
             }
-            Relation::Overlap(overlap) => {
+            Aliasing::Overlap(overlap) => {
                 Err(Error::ReadWriteOverlap { op, operand, overlap: Box::new(overlap) })
             }
         }

@@ -22,7 +22,7 @@ use half::{bf16, f16};
 #[cfg(feature = "complex")]
 use num_complex::{Complex32, Complex64};
 
-use crate::{Element, Operand, Result, Target, TensorBase, TensorView, TensorViewMut};
+use crate::{Element, Operand, Output, Result, TensorBase, TensorView, TensorViewMut};
 
 /// The kernels of a tensor that has none: it has every view, and no operators.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ pub trait AssignKernel<Op, T>: Sized {
     /// # Errors
     /// Shapes that do not broadcast to the first, a storage that is borrowed, operands that overlap
     /// without being the same.
-    fn assign(x: Target<'_, T>, b: Operand<'_, T>) -> Result<()>;
+    fn assign(x: Output<'_, T>, b: Operand<'_, T>) -> Result<()>;
 }
 
 /// Kernels that compute the unary operator `Op` on elements `T`.
@@ -102,7 +102,7 @@ macro_rules! assignment_operator {
             /// Where the method of the same name returns an error.
             #[track_caller]
             fn $method(&mut $self, $other: $right) {
-                or_panic(K::assign(Target::from($x), Operand::from($b)))
+                or_panic(K::assign(Output::from($x), Operand::from($b)))
             }
         }
     };

@@ -12,7 +12,7 @@ use std::{mem::MaybeUninit, ptr::NonNull, sync::Arc};
 use atomic_refcell::{AtomicRef, AtomicRefCell, AtomicRefMut};
 
 use crate::{
-    Element, ElementsMut, Error, Layout, Result, TensorBase, TensorViewMut, buffer::Buffer,
+    Element, Error, Layout, Result, TensorBase, TensorViewMut, ViewRefMut, buffer::Buffer,
     element::assert_occupies_memory,
 };
 
@@ -135,11 +135,11 @@ impl<T: Element> Uninit<T> {
     }
 
     /// Where to write, without a layout of its own.
-    pub fn as_elements_mut(&mut self) -> ElementsMut<'_, MaybeUninit<T>> {
+    pub fn as_elements_mut(&mut self) -> ViewRefMut<'_, MaybeUninit<T>> {
         let start = self.buffer.start().cast();
         // SAFETY: buffer invariant 1: the layout's elements fill the buffer, each place once; to be
         // uninitialised is a value of theirs; `&mut self` makes the access exclusive.
-        unsafe { ElementsMut::from_raw(start, &self.layout) }
+        unsafe { ViewRefMut::from_raw(start, &self.layout) }
     }
 
     /// The finished tensor.

@@ -48,11 +48,11 @@ mod reduction_order;
 mod run;
 
 pub use api::{
-    copy::{copy_between, copy_into, copy_to_fresh, fill, to_fresh_contiguous, to_fresh_format},
+    copy::{copy_between, copy_into, copy_to_layout, fill, to_contiguous, to_format},
     copy_plan::CopyPlan,
     elementwise::{
-        elementwise_path, map_fresh, map_inplace, map_into, zip_fresh, zip_inplace, zip_into,
-        zip3_fresh, zip3_inplace, zip3_into,
+        elementwise_path, map, map_inplace, map_into, zip, zip_inplace, zip_into, zip3,
+        zip3_inplace, zip3_into,
     },
     ext::{Reshaped, TensorExt},
     ops,
@@ -60,7 +60,7 @@ pub use api::{
     tensor::{AnyTensor, Simd, Tensor},
 };
 pub use element::{
-    Bits, Cast, Compare, Count, Fraction, Integer, Logic, Number, Ordered, Real, Summable,
+    Accumulate, Bits, Cast, Compare, Count, Equality, Inexact, Integer, Number, Ordered, Real,
 };
 pub use exec::{Broadcast, Exec, Machine, Overlapping, Par, SimdError, SimdLevel};
 pub use kernel::stream_copy;

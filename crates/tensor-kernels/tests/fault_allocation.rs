@@ -22,7 +22,7 @@ use std::{
 
 use tensor_kernels::{
     Element, Error, Exec, Layout, Machine, Result, Simd, SimdLevel, Slice, Tensor, TensorExt,
-    copy_between, copy_to_fresh, ops, zip_into,
+    copy_between, copy_to_layout, ops, zip_into,
 };
 
 const LARGE: usize = 4 << 10;
@@ -271,7 +271,7 @@ fn fault_each_allocation_of_a_copy_that_fails_is_an_error_or_makes_no_difference
         let columns = Tensor::full(&[COLUMNS, ROWS], 0u32).unwrap().t().unwrap();
         needs(&SPENT, 1, "a new copy", &|exec| {
             let layout = Layout::contiguous(x.shape())?;
-            holds(&copy_to_fresh(exec, &x.read()?.as_view(), layout)?, elements)
+            holds(&copy_to_layout(exec, &x.read()?.as_view(), layout)?, elements)
         });
         for out in [&out, &columns] {
             needs(&SPENT, 0, "a copy", &|exec| {
@@ -368,7 +368,7 @@ fn fault_the_account_sees_scratch_and_what_is_left() {
     let (way, x) = (ways()[2], &inputs()[1]);
     let copy = |exec: &Exec| {
         let layout = Layout::contiguous(x.shape())?;
-        Ok(copy_to_fresh::<u32, Simd>(exec, &x.read()?.as_view(), layout)?.is_contiguous())
+        Ok(copy_to_layout::<u32, Simd>(exec, &x.read()?.as_view(), layout)?.is_contiguous())
     };
     assert_eq!(attempt(&SPENT, way, isize::MAX, false, &copy), (Ok(true), false));
     assert_eq!(isize::MAX - SPENT.before_failure.load(Relaxed), 2, "the result and scratch");

@@ -14,8 +14,7 @@ use std::{
 
 use tensor_kernels::{
     CopyPlan, Error, Exec, Layout, Machine, MemoryFormat, Result, Slice, Tensor, TensorExt,
-    TensorView, TensorViewMut, copy_into, fill, map_fresh, map_inplace, map_into, ops,
-    to_fresh_contiguous,
+    TensorView, TensorViewMut, copy_into, fill, map, map_inplace, map_into, ops, to_contiguous,
 };
 
 struct Counting;
@@ -279,7 +278,7 @@ fn fault_missing_scratch_memory_is_no_error() {
     let turned = Tensor::arange(0u32, 90_000, 1).unwrap().view(&[300, 300]).unwrap().t().unwrap();
     let copy = |allowed: isize| -> Tensor<u32> {
         BEFORE_FAILURE.set(allowed);
-        let copy = to_fresh_contiguous(&exec, &turned.read().unwrap().as_view());
+        let copy = to_contiguous(&exec, &turned.read().unwrap().as_view());
         BEFORE_FAILURE.set(-1);
         copy.unwrap()
     };
@@ -355,9 +354,8 @@ fn fault_a_closure_that_panics_leaks_nothing() {
         let x = Tensor::arange(0, LEN as u32, 1).unwrap();
         let backwards = x.flip(&[0]).unwrap();
         for at in [0, LEN as u32 / 2, LEN as u32 - 1] {
-            let fresh = || {
-                map_fresh::<_, u32, ()>(&exec, &backwards.read().unwrap().as_view(), panic_at(at))
-            };
+            let fresh =
+                || map::<_, u32, ()>(&exec, &backwards.read().unwrap().as_view(), panic_at(at));
             for threads in [1, 2, 7] {
                 let caught = catch_unwind(AssertUnwindSafe(|| ways::on_threads(threads, fresh)));
                 assert_eq!(

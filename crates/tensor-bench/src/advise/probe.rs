@@ -3,7 +3,7 @@
 use std::{cell::RefCell, time::Duration};
 
 use tensor_kernels::{
-    DType, Fraction, Number, Slice, Tensor, TensorExt, TensorView, ops, to_fresh_contiguous,
+    DType, Inexact, Number, Slice, Tensor, TensorExt, TensorView, ops, to_contiguous,
 };
 
 use super::{
@@ -118,7 +118,7 @@ fn times<T: Sample + Number>(setting: &Setting, operand: &Operand) -> Result<[f6
     let alone = |from: &TensorView<'_, T>| ops::neg_into(exec, from, &mut *target.borrow_mut());
     let beside =
         |from: &TensorView<'_, T>| ops::add_into(exec, from, &other, &mut *target.borrow_mut());
-    let copy = || -> Result<Tensor<T>> { Ok(to_fresh_contiguous(exec, &view)?) };
+    let copy = || -> Result<Tensor<T>> { Ok(to_contiguous(exec, &view)?) };
     let contenders = [
         Contender::new(|| alone(&view)).guest(),
         Contender::new(|| alone(&dense)).guest(),
@@ -154,7 +154,7 @@ pub(super) fn dear_type(width: usize) -> Option<DType> {
         .find(|dtype| dtype.size() == width)
 }
 
-fn exponential<T: Sample + Fraction>(setting: &Setting, operand: &Operand) -> Result<f64> {
+fn exponential<T: Sample + Inexact>(setting: &Setting, operand: &Operand) -> Result<f64> {
     let view = viewed::<T>(operand)?;
     let target = full::<T>(view.shape())?;
     let (view, mut target) = (view.read()?, target.write()?);

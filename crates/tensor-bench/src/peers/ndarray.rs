@@ -3,7 +3,7 @@
 use std::{any::Any, hint::black_box};
 
 use ndarray::{ArrayViewD, ArrayViewMutD, Axis, IxDyn, ShapeBuilder, Zip};
-use tensor_kernels::{Fraction, Number, Ordered};
+use tensor_kernels::{Inexact, Number, Ordered};
 
 use super::{Copies, Into, Look};
 use crate::{Failure, engine::Contender, sample::Sample, strided::Strided, suite::Op};
@@ -59,7 +59,7 @@ fn known<T: 'static, F: 'static>(f: Into<F, F>) -> Option<Into<T, T>> {
 }
 
 /// Real floats, whose exponential is the standard library's, as one writes it with ndarray.
-trait Real: Sample + Number + Ordered + Fraction {
+trait Real: Sample + Number + Ordered + Inexact {
     fn std_exp(self) -> Self;
 }
 

@@ -3,16 +3,16 @@
 use std::marker::PhantomData;
 
 use tensor_kernels::{
-    DType, Exec, Layout, Summable, Tensor, TensorExt, TensorView, TensorViewMut, copy_into,
+    Accumulate, DType, Exec, Layout, Tensor, TensorExt, TensorView, TensorViewMut, copy_into,
     elementwise_path, map_into,
 };
 
 use crate::{sample::Sample, setting};
 
 /// An element type whose sums can be looked at. Every [`Sample`] is one.
-pub trait Summed: Sample + Summable<Sum: Sample> {}
+pub trait Summed: Sample + Accumulate<Sum: Sample> {}
 
-impl<T: Sample + Summable<Sum: Sample>> Summed for T {}
+impl<T: Sample + Accumulate<Sum: Sample>> Summed for T {}
 
 /// How a copy changes the element type.
 pub trait Conversion {

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, hint::black_box};
 
-use tensor_kernels::{Summable, Tensor, TensorView, TensorViewMut, map_into, ops::sum_all};
+use tensor_kernels::{Accumulate, Tensor, TensorView, TensorViewMut, map_into, ops::sum_all};
 
 use super::{Conversion, Same};
 use crate::{
@@ -82,11 +82,11 @@ impl<C: Conversion> Passes<'_, C> {
         Ok(reads::sum(self.given.elements(), self.given.layout(), self.setting.threads)?)
     }
 
-    fn sum(&self) -> Result<<C::From as Summable>::Sum> {
+    fn sum(&self) -> Result<<C::From as Accumulate>::Sum> {
         Ok(sum_all(&self.setting.exec, &self.view)?)
     }
 
-    fn sum_dense(&self) -> Result<<C::To as Summable>::Sum> {
+    fn sum_dense(&self) -> Result<<C::To as Accumulate>::Sum> {
         Ok(sum_all(&self.setting.exec, &self.dense)?)
     }
 

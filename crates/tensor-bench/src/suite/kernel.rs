@@ -2,8 +2,8 @@
 //! element as the reference.
 
 use tensor_kernels::{
-    Cast, Exec, Fraction, Number, Ordered, Result, Tensor, TensorView, TensorViewMut, copy_into,
-    math::Baseline, ops, to_fresh_contiguous,
+    Cast, Exec, Inexact, Number, Ordered, Result, Tensor, TensorView, TensorViewMut, copy_into,
+    math::Baseline, ops, to_contiguous,
 };
 
 use super::Op;
@@ -67,7 +67,7 @@ macro_rules! kernel {
 pub(super) fn copy<T: Sample>() -> Kernel<T, T> {
     Kernel {
         into: |exec, a, out| copy_into(exec, &a[0], out),
-        fresh: |exec, a| to_fresh_contiguous(exec, &a[0]),
+        fresh: |exec, a| to_contiguous(exec, &a[0]),
         naive: |a, out| naive::compute([a[0]], out, |[a]| a),
         peers: peers::copies(),
         one: |a| a[0],
@@ -99,7 +99,7 @@ pub(super) fn ordered<T: Sample + Ordered>(op: Op) -> Option<Kernel<T, T>> {
 }
 
 /// The operations of real and complex floats; `None` for the others.
-pub(super) fn fraction<T: Sample + Fraction>(op: Op) -> Option<Kernel<T, T>> {
+pub(super) fn fraction<T: Sample + Inexact>(op: Op) -> Option<Kernel<T, T>> {
     let peers = peers::elementwise(op);
     match op {
         Op::Div => Some(kernel!(2: ops::div, ops::div_into, T::over, peers)),

@@ -87,7 +87,7 @@ pub(super) fn with_work(
         (op, Class::Ordered) => {
             with_dtype!(ordered: dtype, T => run.perform(kernel::ordered::<T>(op), task))
         }
-        (op, Class::Fraction) => {
+        (op, Class::Inexact) => {
             with_dtype!(fraction: dtype, T => run.perform(kernel::fraction::<T>(op), task))
         }
     }

@@ -51,7 +51,7 @@ pub(super) enum Class {
     /// Real numbers.
     Ordered,
     /// Real and complex floating point.
-    Fraction,
+    Inexact,
 }
 
 impl Op {
@@ -60,7 +60,7 @@ impl Op {
             Op::Copy | Op::Cast => Class::Element,
             Op::Add | Op::Sub | Op::Mul | Op::Neg | Op::MulAdd => Class::Number,
             Op::Relu => Class::Ordered,
-            Op::Div | Op::Sqrt | Op::Exp => Class::Fraction,
+            Op::Div | Op::Sqrt | Op::Exp => Class::Inexact,
         }
     }
 
@@ -72,7 +72,7 @@ impl Op {
             Class::Element => true,
             Class::Number => dtype != DType::Bool,
             Class::Ordered => dtype != DType::Bool && !complex,
-            Class::Fraction => real || complex,
+            Class::Inexact => real || complex,
         }
     }
 

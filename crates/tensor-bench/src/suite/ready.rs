@@ -1,6 +1,6 @@
 //! A case with its arrays made and its result checked, for whoever times or counts it in a way of his own: criterion, callgrind, a record.
 
-use tensor_kernels::{Tensor, TensorView, to_fresh_contiguous};
+use tensor_kernels::{Tensor, TensorView, to_contiguous};
 
 use super::{Against, Care, Case, measure::with_work, work::Work};
 use crate::{Result, sample::Sample, setting::Setting};
@@ -94,6 +94,6 @@ fn with_copies<T: Sample>(
 }
 
 fn copied<T: Sample>(setting: &Setting, view: &TensorView<'_, T>) -> Result<Option<Tensor<T>>> {
-    let copy = || to_fresh_contiguous(&setting.exec, view);
+    let copy = || to_contiguous(&setting.exec, view);
     Ok((!view.layout().is_contiguous()).then(copy).transpose()?)
 }

@@ -28,7 +28,7 @@ use std::fmt;
 
 pub use overlap::Overlap;
 pub use query::ContiguityTrace;
-pub use reduce::{Over, Reduced};
+pub use reduce::{ReduceDims, ReductionShape};
 pub use runs::{Offsets, Runs};
 
 use crate::{
@@ -288,7 +288,7 @@ fn check_reach(shape: &[usize], strides: &[isize], offset: usize, numel: usize) 
 
 /// `size · stride` for a dimension that will have one element at most, where the value has no
 /// meaning but must not overflow.
-pub(crate) fn idle_stride(size: usize, stride: isize) -> isize {
+pub(crate) fn saturating_stride(size: usize, stride: isize) -> isize {
     let size = isize::try_from(size).unwrap_or(isize::MAX);
     stride.saturating_mul(size).max(-isize::MAX)
 }

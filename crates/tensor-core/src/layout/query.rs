@@ -165,7 +165,7 @@ impl Layout {
             && order.iter().all(|&d| {
                 let (size, stride) = (self.shape[d], self.strides[d]);
                 let fits = size != 0 && stride >= least && !(d == 0 && least == self.strides[1]);
-                least = super::idle_stride(size.max(1), stride);
+                least = super::saturating_stride(size.max(1), stride);
                 fits
             })
     }

@@ -10,17 +10,17 @@ use crate::{DimVec, Error, Result, shape::wrap_dim_or_scalar};
 /// count from the end. An empty list is all of them, too, as in PyTorch.
 ///
 /// ```
-/// use tensor_core::{Layout, Over};
+/// use tensor_core::{Layout, ReduceDims};
 ///
 /// let x = Layout::contiguous(&[2, 3, 4])?;
 /// assert_eq!(x.reduced("sum", 1)?.shape()[..], [2, 4]);
 /// assert_eq!(x.reduced("sum", &[0, -1])?.shape()[..], [3]);
-/// assert_eq!(x.reduced("sum", Over::from(1).keepdim())?.shape()[..], [2, 1, 4]);
+/// assert_eq!(x.reduced("sum", ReduceDims::from(1).keepdim())?.shape()[..], [2, 1, 4]);
 /// assert!(x.reduced("sum", ..)?.shape().is_empty());
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Over<'d> {
+pub struct ReduceDims<'d> {
     dims: Dims<'d>,
     keepdim: bool,
 }
@@ -32,9 +32,9 @@ enum Dims<'d> {
     These(&'d [isize]),
 }
 
-impl Over<'_> {
+impl ReduceDims<'_> {
     /// All dimensions.
-    pub const ALL: Self = Over { dims: Dims::All, keepdim: false };
+    pub const ALL: Self = ReduceDims { dims: Dims::All, keepdim: false };
 
     /// The same, but the result keeps the dimensions, with size 1.
     #[must_use]
@@ -51,25 +51,25 @@ impl Over<'_> {
     }
 }
 
-impl From<std::ops::RangeFull> for Over<'_> {
+impl From<std::ops::RangeFull> for ReduceDims<'_> {
     fn from(_: std::ops::RangeFull) -> Self {
         Self::ALL
     }
 }
 
-impl From<isize> for Over<'_> {
+impl From<isize> for ReduceDims<'_> {
     fn from(dim: isize) -> Self {
         Self { dims: Dims::One([dim]), keepdim: false }
     }
 }
 
-impl<'d> From<&'d [isize]> for Over<'d> {
+impl<'d> From<&'d [isize]> for ReduceDims<'d> {
     fn from(dims: &'d [isize]) -> Self {
         Self { dims: Dims::These(dims), keepdim: false }
     }
 }
 
-impl<'d, const N: usize> From<&'d [isize; N]> for Over<'d> {
+impl<'d, const N: usize> From<&'d [isize; N]> for ReduceDims<'d> {
     fn from(dims: &'d [isize; N]) -> Self {
         Self::from(&dims[..])
     }
@@ -77,7 +77,7 @@ impl<'d, const N: usize> From<&'d [isize; N]> for Over<'d> {
 
 /// A reduction of one layout, decided: which dimensions go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reduced {
+pub struct ReductionShape {
     /// The sizes of the input, and whether each is reduced.
     sizes: DimVec<(usize, bool)>,
     keepdim: bool,
@@ -91,7 +91,11 @@ impl Layout {
     /// # Errors
     /// [`Error::DimOutOfRange`]; [`Error::ReduceTwice`] for a dimension named twice. A layout
     /// without dimensions counts as having one.
-    pub fn reduced<'d>(&self, op: &'static str, over: impl Into<Over<'d>>) -> Result<Reduced> {
+    pub fn reduced<'d>(
+        &self,
+        op: &'static str,
+        over: impl Into<ReduceDims<'d>>,
+    ) -> Result<ReductionShape> {
         let over = over.into();
         let mut sizes: DimVec<_> = self.shape.iter().map(|&size| (size, false)).collect();
         let mut named: DimVec<usize> = DimVec::new();
@@ -105,11 +109,11 @@ impl Layout {
         for (d, (_, reduced)) in sizes.iter_mut().enumerate() {
             *reduced = named.is_empty() || named.contains(&d);
         }
-        Ok(Reduced { sizes, keepdim: over.keepdim, named: !named.is_empty() })
+        Ok(ReductionShape { sizes, keepdim: over.keepdim, named: !named.is_empty() })
     }
 }
 
-impl Reduced {
+impl ReductionShape {
     /// The sizes of the result.
     pub fn shape(&self) -> DimVec<usize> {
         let size = |&(size, reduced): &(usize, bool)| match (reduced, self.keepdim) {
@@ -194,13 +198,13 @@ mod tests {
     #[test]
     fn what_is_kept() {
         for (over, shape, count) in [
-            (Over::ALL, &[][..], 24),
+            (ReduceDims::ALL, &[][..], 24),
             ((&[]).into(), &[], 24),
-            (Over::ALL.keepdim(), &[1, 1, 1], 24),
+            (ReduceDims::ALL.keepdim(), &[1, 1, 1], 24),
             (1.into(), &[2, 4], 3),
             ((-1).into(), &[2, 3], 4),
             ((&[2, 0]).into(), &[3], 8),
-            (Over::from(&[0, -1]).keepdim(), &[1, 3, 1], 8),
+            (ReduceDims::from(&[0, -1]).keepdim(), &[1, 3, 1], 8),
         ] {
             let reduced = cube().reduced("sum", over).unwrap();
             assert_eq!((&reduced.shape()[..], reduced.count()), (shape, count), "{over:?}");
@@ -210,7 +214,7 @@ mod tests {
     #[test]
     fn no_dimensions_count_as_one() {
         let scalar = Layout::contiguous(&[]).unwrap();
-        for over in [Over::ALL, 0.into(), Over::from(-1).keepdim()] {
+        for over in [ReduceDims::ALL, 0.into(), ReduceDims::from(-1).keepdim()] {
             assert_eq!(scalar.reduced("sum", over).unwrap().shape().len(), 0);
         }
         assert!(scalar.reduced("sum", 1).is_err() && scalar.reduced("sum", &[0, -1]).is_err());
@@ -218,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_result_and_places_seen_from_the_input() {
-        let kept = cube().reduced("sum", Over::from(&[2, 0]).keepdim()).unwrap();
+        let kept = cube().reduced("sum", ReduceDims::from(&[2, 0]).keepdim()).unwrap();
         let result = Layout::new(&[1, 3, 1], &[7, -5, 9], 10).unwrap();
         assert_eq!(kept.spread(&result).unwrap().strides(), [0, -5, 0]);
         assert_eq!(kept.places().unwrap().strides(), [4, 0, 1]);

@@ -1,6 +1,6 @@
 //! The same elements, in the same order, under other dimensions.
 
-use super::{Layout, idle_stride};
+use super::{Layout, saturating_stride};
 use crate::{
     DimVec, Error, Result,
     shape::{infer_shape, too_large, wrap_dim, wrap_dim_or_scalar},
@@ -47,7 +47,7 @@ impl Layout {
             let mut filled = 1;
             while unassigned > 0 && (filled < chunk.count || target[unassigned - 1] == 1) {
                 unassigned -= 1;
-                strides[unassigned] = idle_stride(filled, chunk.stride);
+                strides[unassigned] = saturating_stride(filled, chunk.stride);
                 filled *= target[unassigned];
             }
             if filled != chunk.count {
@@ -78,7 +78,7 @@ impl Layout {
             strides: self.strides.to_vec(),
             target: target.to_vec(),
             seam: chunk.start,
-            expected: idle_stride(chunk.count, chunk.stride),
+            expected: saturating_stride(chunk.count, chunk.stride),
         }
     }
 
@@ -144,7 +144,8 @@ impl Layout {
     pub fn unsqueeze(&self, dim: isize) -> Result<Self> {
         let dim = wrap_dim("unsqueeze", dim, self.ndim() + 1)?;
         let Layout { mut shape, mut strides, .. } = self.clone();
-        let stride = if dim < self.ndim() { idle_stride(shape[dim], strides[dim]) } else { 1 };
+        let stride =
+            if dim < self.ndim() { saturating_stride(shape[dim], strides[dim]) } else { 1 };
         shape.insert(dim, 1);
         strides.insert(dim, stride);
         Self::checked(shape, strides, self.offset)
@@ -192,7 +193,7 @@ impl Layout {
             let (size, stride) = match d.checked_sub(lead) {
                 Some(own) => (self.shape[own], self.strides[own]),
                 None if self.ndim() == 0 => (1, 0),
-                None => (1, idle_stride(shape[d + 1], strides[d + 1])),
+                None => (1, saturating_stride(shape[d + 1], strides[d + 1])),
             };
             (shape[d], strides[d]) = self.stretched(sizes, d, d >= lead, (size, stride))?;
         }
@@ -269,7 +270,7 @@ impl Layout {
         let too_many = || too_large("the number of elements", self.shape());
         shape[last] = shape[last].checked_mul(ratio).ok_or_else(too_many)?;
         for stride in &mut strides[..last] {
-            *stride = idle_stride(ratio, *stride);
+            *stride = saturating_stride(ratio, *stride);
         }
         Self::checked(shape, strides, self.offset.checked_mul(ratio).ok_or_else(too_many)?)
     }

@@ -1,6 +1,6 @@
 //! Some of the elements: ranges, single indices, diagonals, windows, pieces.
 
-use super::{Layout, idle_stride};
+use super::{Layout, saturating_stride};
 use crate::{
     Error, Index, Result, Slice,
     shape::{reserved, wrap_dim, wrap_dim_or_scalar},
@@ -144,7 +144,7 @@ impl Layout {
         let stride = strides.get(dim).copied().unwrap_or(1);
         if let Some(windows) = shape.get_mut(dim) {
             *windows = (full - size) / step + 1;
-            strides[dim] = idle_stride(step, stride);
+            strides[dim] = saturating_stride(step, stride);
         }
         shape.push(size);
         strides.push(stride);

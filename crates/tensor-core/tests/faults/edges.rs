@@ -2,8 +2,8 @@
 //! stride that has no magnitude.
 
 use tensor_core::{
-    Elements, Error, Index, Layout, MemoryFormat, Operand, Overlap, Relation, Result, Slice,
-    Target, Tensor, TensorView, broadcast_shapes, s,
+    Aliasing, Error, Index, Layout, MemoryFormat, Operand, Output, Overlap, Result, Slice, Tensor,
+    TensorView, ViewRef, broadcast_shapes, s,
 };
 
 const MAX: usize = isize::MAX as usize;
@@ -146,11 +146,11 @@ fn holds_nothing(tensor: &Tensor<u32>) {
         (Some(0), 0)
     );
     drop(guard);
-    assert!(Elements::new(&[0u32; 0], tensor.layout()).is_ok());
+    assert!(ViewRef::new(&[0u32; 0], tensor.layout()).is_ok());
     assert!(TensorView::new(&[0u32; 0], tensor.layout().clone()).is_ok());
     assert!(tensor.with_layout(nothing).is_ok());
-    let relation = Operand::from(tensor).relation(&Target::from(tensor));
-    assert!(matches!(relation, Relation::Same), "{tensor:?}: {relation:?}");
+    let relation = Operand::from(tensor).relation(&Output::from(tensor));
+    assert!(matches!(relation, Aliasing::Same), "{tensor:?}: {relation:?}");
 }
 
 #[test]

@@ -1,17 +1,17 @@
 //! Operands beside a target of the same storage: told apart exactly, whatever their widths and
 //! whatever stands in strides that nothing moves along.
 
-use tensor_core::{Layout, Operand, Overlap, Relation, Target, Tensor};
+use tensor_core::{Aliasing, Layout, Operand, Output, Overlap, Tensor};
 
 const HUGE: isize = isize::MAX / 4;
 
 /// How a layout of `u64` in a storage of 64 bytes lies to the bytes from 32 on, and they to it.
-fn relations(layout: &Layout) -> [Relation; 2] {
+fn relations(layout: &Layout) -> [Aliasing; 2] {
     let all = Tensor::<u64>::zeros(&[8]).unwrap();
     let words = all.with_layout(layout.clone()).unwrap();
     let tail = all.view_dtype::<u8>().unwrap().narrow(0, 32, 32).unwrap();
-    let forwards = Operand::from(&words).relation(&Target::from(&tail));
-    let backwards = Operand::from(&tail).relation(&Target::from(&words));
+    let forwards = Operand::from(&words).relation(&Output::from(&tail));
+    let backwards = Operand::from(&tail).relation(&Output::from(&words));
     [forwards, backwards]
 }
 
@@ -31,7 +31,7 @@ fn fault_strides_that_nothing_moves_along_do_not_make_disjoint_operands_overlap(
     ] {
         let layout = Layout::new(shape, strides, offset).unwrap();
         let [forwards, backwards] = relations(&layout);
-        assert_eq!((forwards, backwards), (Relation::Apart, Relation::Apart), "{layout:?}");
+        assert_eq!((forwards, backwards), (Aliasing::Apart, Aliasing::Apart), "{layout:?}");
     }
 }
 
@@ -45,7 +45,7 @@ fn fault_operands_of_another_width_that_overlap_are_named_by_their_indices() {
     ] {
         let layout = Layout::new(shape, strides, offset).unwrap();
         for (relation, is_forwards) in relations(&layout).into_iter().zip([true, false]) {
-            let Relation::Overlap(Overlap::Yes { first, second }) = relation else {
+            let Aliasing::Overlap(Overlap::Yes { first, second }) = relation else {
                 panic!("{layout:?}: {relation:?}")
             };
             let (word, byte) = if is_forwards { (first, second) } else { (second, first) };

@@ -180,7 +180,7 @@ fn fault_only_sizes_of_one_expand() {
         (
             column().expand(&[4, 2]),
             "The expanded size of the tensor (4) must match the existing size (3) at non-singleton dimension 0.  \
-             Target sizes: [4, 2].  Tensor sizes: [3, 1]",
+             Output sizes: [4, 2].  Tensor sizes: [3, 1]",
         ),
         (
             column().expand(&[0, 2]),

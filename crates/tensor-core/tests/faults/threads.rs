@@ -12,8 +12,8 @@ use std::{
 };
 
 use tensor_core::{
-    AnyTensor, Elements, ElementsMut, Error, Handle, Iter, IterMut, Layout, Operand, Overlap,
-    Storage, Target, Tensor, TensorRef, TensorRefMut, TensorView, TensorViewMut, Uninit,
+    AnyTensor, Error, Handle, Iter, IterMut, Layout, Operand, Output, Overlap, Storage, Tensor,
+    TensorRef, TensorRefMut, TensorView, TensorViewMut, Uninit, ViewRef, ViewRefMut,
 };
 
 /// Says of a type whether it has an auto trait: the inherent constants, where their bounds hold,
@@ -60,21 +60,21 @@ fn fault_types_cross_threads_exactly_if_their_elements_do() {
         TensorRefMut<'static, f32> => true, true;
         TensorView<'static, f32> => true, true;
         TensorViewMut<'static, f32> => true, true;
-        Elements<'static, f32> => true, true;
-        ElementsMut<'static, f32> => true, true;
+        ViewRef<'static, f32> => true, true;
+        ViewRefMut<'static, f32> => true, true;
         Iter<'static, f32> => true, true;
         IterMut<'static, f32> => true, true;
         Handle<'static, f32> => true, true;
         Operand<'static, f32> => true, true;
-        Target<'static, f32> => true, true;
+        Output<'static, f32> => true, true;
         TensorView<'static, Local> => false, false;
         TensorViewMut<'static, Local> => false, false;
-        Elements<'static, Local> => false, false;
-        ElementsMut<'static, Local> => false, false;
+        ViewRef<'static, Local> => false, false;
+        ViewRefMut<'static, Local> => false, false;
         Iter<'static, Local> => false, false;
         IterMut<'static, Local> => false, false;
         Operand<'static, Local> => false, false;
-        Target<'static, Local> => false, false;
+        Output<'static, Local> => false, false;
     }
 }
 

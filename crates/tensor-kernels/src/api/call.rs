@@ -11,8 +11,8 @@
 use std::{any::TypeId, iter::repeat_n};
 
 use tensor_core::{
-    Beside, DimVec, Element, Elements, ElementsMut, Error, Layout, Opened, Operand, Relation,
-    Result, Target, TensorBase, TensorViewMut, broadcast_two,
+    Aliasing, DimVec, Element, Error, Layout, Operand, Output, ResolvedOperand, Result, TensorBase,
+    TensorViewMut, ViewRef, ViewRefMut, WriteScope, broadcast_two,
 };
 
 use crate::{
@@ -62,12 +62,12 @@ impl<'e> Call<'e> {
     pub(crate) fn open<'b, T: Element>(
         self,
         argument: &'b Argument<'_, T>,
-        beside: &Beside<'b>,
+        beside: &WriteScope<'b>,
         which: usize,
-    ) -> Result<Opened<'b, T>> {
+    ) -> Result<ResolvedOperand<'b, T>> {
         match argument {
             Some(operand) => operand.open(beside, self.op, NAMES[which]),
-            None => Ok(Opened::Target),
+            None => Ok(ResolvedOperand::Output),
         }
     }
 
@@ -77,12 +77,12 @@ impl<'e> Call<'e> {
     pub(crate) fn copied_first<A: Element, R: Element>(
         self,
         argument: &Argument<'_, A>,
-        out: &Target<'_, R>,
+        out: &Output<'_, R>,
     ) -> Result<Option<Copied<A>>> {
         match (self.exec.overlapping, argument) {
             (Overlapping::CopyFirst, Some(operand)) => match operand.relation(out) {
-                Relation::Overlap(_) => Copied::of(self.exec, operand).map(Some),
-                Relation::Same | Relation::Apart => Ok(None),
+                Aliasing::Overlap(_) => Copied::of(self.exec, operand).map(Some),
+                Aliasing::Same | Aliasing::Apart => Ok(None),
             },
             _ => Ok(None),
         }
@@ -142,8 +142,8 @@ impl<'e> Call<'e> {
 /// An operand whatever its type, or the result that it is.
 #[inline]
 fn erased<'x, T: Element, R: Element>(
-    opened: &'x Opened<'_, T>,
-    out: &'x mut ElementsMut<'_, R>,
+    opened: &'x ResolvedOperand<'_, T>,
+    out: &'x mut ViewRefMut<'_, R>,
 ) -> Erased<'x> {
     match opened.elements() {
         Some(elements) => Erased::of(elements),
@@ -179,15 +179,15 @@ impl<T: Element> Copied<T> {
         Ok(Self { elements, layout })
     }
 
-    pub(crate) fn elements(&self) -> Result<Elements<'_, T>> {
-        Elements::new(&self.elements, &self.layout)
+    pub(crate) fn elements(&self) -> Result<ViewRef<'_, T>> {
+        ViewRef::new(&self.elements, &self.layout)
     }
 }
 
 /// The sizes of an argument; none for a value.
 fn shape<'s, A: Element, R: Element>(
     argument: &'s Argument<'_, A>,
-    out: &'s Target<'_, R>,
+    out: &'s Output<'_, R>,
 ) -> Option<&'s [usize]> {
     argument.as_ref().map_or_else(|| Some(out.shape()), operand_shape)
 }
@@ -202,12 +202,12 @@ fn operand_shape<'s, T: Element>(operand: &'s Operand<'_, T>) -> Option<&'s [usi
 /// An operand as the loops see it: broadcast to the result's shape, or the result itself.
 #[inline]
 pub(crate) fn input<'v, T: Element>(
-    opened: &'v Opened<'_, T>,
+    opened: &'v ResolvedOperand<'_, T>,
     shape: &[usize],
     room: &'v mut Option<Layout>,
 ) -> Result<Input<'v, T>> {
     match opened.elements() {
-        Some(elements) => Ok(Input::Elements(elements.broadcast_to(shape, room)?)),
+        Some(elements) => Ok(Input::View(elements.broadcast_to(shape, room)?)),
         None => Ok(Input::Output),
     }
 }
@@ -230,7 +230,7 @@ macro_rules! forms {
                 self,
                 function: impl $function<$($type,)* Output = R>,
                 $($arg: Argument<'_, $type>,)*
-                out: Target<'_, R>,
+                out: Output<'_, R>,
             ) -> Result<()> {
                 self.$write($operation::new(function).of_types(), $($arg,)* out)
             }
@@ -239,7 +239,7 @@ macro_rules! forms {
                 self,
                 operation: OperationOf<'_, $n, ($($type,)* R)>,
                 $($arg: Argument<'_, $type>,)*
-                out: Target<'_, R>,
+                out: Output<'_, R>,
             ) -> Result<()> {
                 self.check_shape(out.shape(), &[$(shape(&$arg, &out)),*])?;
                 $(check_type::<$type, R>(&$arg);)*

@@ -3,8 +3,8 @@
 #[cfg(doc)]
 use tensor_core::Error;
 use tensor_core::{
-    DimVec, Element, Elements, ElementsMut, Layout, MemoryFormat, Operand, Result, Target,
-    TensorBase, TensorView, TensorViewMut,
+    DimVec, Element, Layout, MemoryFormat, Operand, Output, Result, TensorBase, TensorView,
+    TensorViewMut, ViewRef, ViewRefMut,
 };
 
 use crate::{
@@ -40,8 +40,8 @@ pub fn copy_into<T: Element>(
 #[inline]
 fn copy_elements<T: Element>(
     exec: &Exec,
-    from: Elements<'_, T>,
-    mut to: ElementsMut<'_, T>,
+    from: ViewRef<'_, T>,
+    mut to: ViewRefMut<'_, T>,
 ) -> Result<()> {
     run::copy(exec, CopyOperands::new(from, &mut to)?);
     Ok(())
@@ -52,7 +52,7 @@ fn copy_elements<T: Element>(
 /// # Errors
 /// [`Error::NotDense`] or [`Error::OutputShape`] for another kind of layout,
 /// [`Error::OutOfMemory`].
-pub fn copy_to_fresh<T: Element, K>(
+pub fn copy_to_layout<T: Element, K>(
     exec: &Exec,
     from: &TensorView<'_, T>,
     layout: Layout,
@@ -65,11 +65,11 @@ pub fn copy_to_fresh<T: Element, K>(
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
-pub fn to_fresh_contiguous<T: Element, K>(
+pub fn to_contiguous<T: Element, K>(
     exec: &Exec,
     from: &TensorView<'_, T>,
 ) -> Result<TensorBase<T, K>> {
-    copy_to_fresh(exec, from, Layout::contiguous(from.shape())?)
+    copy_to_layout(exec, from, Layout::contiguous(from.shape())?)
 }
 
 /// A dense tensor in a memory format with the elements of a view; `Preserve` keeps the order that
@@ -77,7 +77,7 @@ pub fn to_fresh_contiguous<T: Element, K>(
 ///
 /// # Errors
 /// [`Error::FormatRank`], [`Error::OutOfMemory`].
-pub fn to_fresh_format<T: Element, K>(
+pub fn to_format<T: Element, K>(
     exec: &Exec,
     from: &TensorView<'_, T>,
     format: MemoryFormat,
@@ -86,7 +86,7 @@ pub fn to_fresh_format<T: Element, K>(
         MemoryFormat::Preserve => from.layout().preserved()?,
         definite => Layout::with_format(from.shape(), definite)?,
     };
-    copy_to_fresh(exec, from, layout)
+    copy_to_layout(exec, from, layout)
 }
 
 /// Writes one value to every element of a view (PyTorch: `fill_`).
@@ -115,7 +115,7 @@ pub fn copy_between<T: Element, K>(
 ) -> Result<()> {
     let from = from.broadcast_to(to.shape())?;
     let from = Operand::from(&from);
-    let mut writing = Target::from(to).open()?;
+    let mut writing = Output::from(to).open()?;
     let (to, beside) = writing.split()?;
     match from.open(&beside, "copy", "input")?.elements() {
         Some(from) => copy_elements(exec, from, to),

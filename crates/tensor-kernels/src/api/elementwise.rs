@@ -122,7 +122,7 @@ pub fn zip3_inplace<T: Element, B: Element, C: Element>(
 ///
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-pub fn map_fresh<A: Element, R: Element, K>(
+pub fn map<A: Element, R: Element, K>(
     exec: &Exec,
     a: &TensorView<'_, A>,
     f: impl Fn(A) -> R + Sync,
@@ -135,7 +135,7 @@ pub fn map_fresh<A: Element, R: Element, K>(
 /// # Errors
 /// [`Error::Broadcast`](crate::Error::Broadcast),
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-pub fn zip_fresh<A: Element, B: Element, R: Element, K>(
+pub fn zip<A: Element, B: Element, R: Element, K>(
     exec: &Exec,
     a: &TensorView<'_, A>,
     b: &TensorView<'_, B>,
@@ -149,7 +149,7 @@ pub fn zip_fresh<A: Element, B: Element, R: Element, K>(
 /// # Errors
 /// [`Error::Broadcast`](crate::Error::Broadcast),
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-pub fn zip3_fresh<A: Element, B: Element, C: Element, R: Element, K>(
+pub fn zip3<A: Element, B: Element, C: Element, R: Element, K>(
     exec: &Exec,
     a: &TensorView<'_, A>,
     b: &TensorView<'_, B>,

@@ -6,8 +6,8 @@
 //! 4. The work is planned along the input's memory, and done.
 
 use tensor_core::{
-    Element, Elements, ElementsMut, Error, Layout, Operand, Over, Reduced, Result, Scalar, Target,
-    TensorBase, TensorViewMut,
+    Element, Error, Layout, Operand, Output, ReduceDims, ReductionShape, Result, Scalar,
+    TensorBase, TensorViewMut, ViewRef, ViewRefMut,
 };
 
 use super::call::{Call, Copied, input};
@@ -33,7 +33,7 @@ impl Call<'_> {
     pub(crate) fn reduce_fresh<T: Element, O: Reduce<T>, K>(
         self,
         a: &Operand<'_, T>,
-        over: Over<'_>,
+        over: ReduceDims<'_>,
     ) -> Result<TensorBase<O::Output, K>> {
         let reading = a.read()?;
         let a = reading.elements();
@@ -49,8 +49,8 @@ impl Call<'_> {
     pub(crate) fn reduce_into<T: Element, O: Reduce<T>>(
         self,
         a: Operand<'_, T>,
-        over: Over<'_>,
-        out: Target<'_, O::Output>,
+        over: ReduceDims<'_>,
+        out: Output<'_, O::Output>,
     ) -> Result<()> {
         let reduced = Layout::contiguous(a.shape())?.reduced(self.op, over)?;
         self.check_result(out.shape(), &reduced.shape())?;
@@ -73,7 +73,7 @@ impl Call<'_> {
     ) -> Result<O::Output> {
         let mut result = [O::Output::default()];
         let mut out = TensorViewMut::new(&mut result, Layout::contiguous(&[])?)?;
-        self.reduce_into::<T, O>(a, Over::ALL, (&mut out).into())?;
+        self.reduce_into::<T, O>(a, ReduceDims::ALL, (&mut out).into())?;
         Ok(result[0])
     }
 
@@ -84,7 +84,7 @@ impl Call<'_> {
     ) -> Result<O::Output> {
         let mut result = [O::Output::default()];
         let mut value = TensorViewMut::new(&mut result, Layout::contiguous(&[])?)?;
-        let reduced = elements.layout().reduced(self.op, Over::ALL)?;
+        let reduced = elements.layout().reduced(self.op, ReduceDims::ALL)?;
         let kernels = O::kernels(reduced.count());
         run::reduce_erased(self.exec, &kernels, elements, &mut (&mut value).into(), &reduced)?;
         Ok(result[0])
@@ -101,8 +101,8 @@ impl Call<'_> {
     fn reduce_elements<T: Element, O: Reduce<T>>(
         self,
         a: Input<'_, T>,
-        mut out: ElementsMut<'_, O::Output>,
-        reduced: &Reduced,
+        mut out: ViewRefMut<'_, O::Output>,
+        reduced: &ReductionShape,
     ) -> Result<()> {
         if a.layout(out.layout()).numel() == 0 {
             return self.fill(self.of_nothing::<T, O>(reduced)?, out);
@@ -110,16 +110,16 @@ impl Call<'_> {
         run::reduce(self.exec, &O::kernels(reduced.count()), a, &mut out, reduced)
     }
 
-    fn of_nothing<T: Element, O: Reduce<T>>(self, reduced: &Reduced) -> Result<O::Output> {
+    fn of_nothing<T: Element, O: Reduce<T>>(self, reduced: &ReductionShape) -> Result<O::Output> {
         match O::of_nothing() {
             Some(result) => Ok(result),
             None => reduced.check_not_empty(self.op).map(|()| O::Output::default()),
         }
     }
 
-    fn fill<R: Element>(self, value: R, mut out: ElementsMut<'_, R>) -> Result<()> {
+    fn fill<R: Element>(self, value: R, mut out: ViewRefMut<'_, R>) -> Result<()> {
         let mut room = None;
-        let from = Elements::of_value(&value).broadcast_to(out.layout().shape(), &mut room)?;
+        let from = ViewRef::of_value(&value).broadcast_to(out.layout().shape(), &mut room)?;
         run::copy(self.exec, run::CopyOperands::new(from, &mut out)?);
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::reduce::Reduce;
 use crate::{
-    element::{Compare, Fraction, Logic, Number, Summable},
+    element::{Accumulate, Compare, Equality, Inexact, Number},
     kernel::{Find, Finding, Fold, Folding, ReductionOf},
 };
 
@@ -71,11 +71,11 @@ fn first_if<T>(condition: bool, a: T, b: T) -> T {
 }
 
 folds! {
-    Sum<T: Summable>(self): T::Partial => T::Sum, T::ZERO, |x| x.to_partial(), |a, b| a.plus(b), |sum| T::rounded_sum(sum), |_count| Self,
+    Sum<T: Accumulate>(self): T::Partial => T::Sum, T::ZERO, |x| x.to_partial(), |a, b| a.plus(b), |sum| T::rounded_sum(sum), |_count| Self,
         Some(T::rounded_sum(T::ZERO));
-    Prod<T: Summable>(self): T::Partial => T::Sum, T::ONE, |x| x.to_partial(), |a, b| a.times(b), |product| T::rounded_sum(product), |_count| Self,
+    Prod<T: Accumulate>(self): T::Partial => T::Sum, T::ONE, |x| x.to_partial(), |a, b| a.times(b), |product| T::rounded_sum(product), |_count| Self,
         Some(T::rounded_sum(T::ONE));
-    Mean<T: Fraction>(self): T::Partial => T, T::ZERO, |x| x.to_partial(), |a, b| a.plus(b), |sum| T::mean(sum, self.count), |count| Self { count },
+    Mean<T: Inexact>(self): T::Partial => T, T::ZERO, |x| x.to_partial(), |a, b| a.plus(b), |sum| T::mean(sum, self.count), |count| Self { count },
         Some(T::mean(T::ZERO, 0));
     Min<T: Compare>(self): T::Key => T, T::GREATEST, |x| x.to_key(), |a, b| first_if(a.is_not_a_number(), a, first_if(a.is_less(b), a, b)), |least| T::of_key(least), |_count| Self, None;
     Max<T: Compare>(self): T::Key => T, T::LEAST, |x| x.to_key(), |a, b| first_if(a.is_not_a_number(), a, first_if(b.is_less(a), a, b)), |most| T::of_key(most), |_count| Self, None;

@@ -2,7 +2,7 @@
 
 use tensor_core::{DimVec, Element, Error, Layout, Result, TensorBase, TensorView};
 
-use super::copy::copy_to_fresh;
+use super::copy::copy_to_layout;
 use crate::exec::Exec;
 
 /// The view side by side with itself, `times` along each dimension, in fresh contiguous memory
@@ -37,7 +37,7 @@ pub fn repeat<T: Element, K>(
             if d < lead { paired.unsqueeze(at)?.unsqueeze(at)? } else { paired.unsqueeze(at)? };
     }
     let expanded = paired.broadcast_to(&pairs)?;
-    copy_to_fresh(exec, &expanded, Layout::contiguous(&pairs)?)?.view(&shape)
+    copy_to_layout(exec, &expanded, Layout::contiguous(&pairs)?)?.view(&shape)
 }
 
 fn too_large(times: &[usize]) -> Error {

@@ -41,7 +41,7 @@ macro_rules! casts {
     (@pair $from_kind:ident $from:ty, bool $to:ty) => {
         impl Cast<bool> for $from {
             #[inline(always)]
-            fn cast(self) -> bool { crate::Logic::truth(self) }
+            fn cast(self) -> bool { crate::Equality::truth(self) }
         }
     };
     (@pair complex $from:ty, complex $to:ty) => {

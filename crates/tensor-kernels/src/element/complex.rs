@@ -3,15 +3,15 @@
 
 use num_complex::Complex;
 
-use super::{Fraction, Logic, Number, Summable};
+use super::{Accumulate, Equality, Inexact, Number};
 use crate::math::{
-    Arith,
+    FmaMode,
     complex::{self, ByDouble},
 };
 
 macro_rules! complex {
     ($($part:ty: $quotient:ident;)*) => {$(
-        impl Logic for Complex<$part> {
+        impl Equality for Complex<$part> {
             #[inline(always)]
             fn same(self, other: Self) -> bool { self == other }
             #[inline(always)]
@@ -20,7 +20,7 @@ macro_rules! complex {
             fn is_not_a_number(self) -> bool { self.re.is_nan() | self.im.is_nan() }
         }
 
-        impl Summable for Complex<$part> {
+        impl Accumulate for Complex<$part> {
             type Sum = Self;
             type Partial = Self;
 
@@ -48,14 +48,14 @@ macro_rules! complex {
             #[inline(always)]
             fn times_plus(self, factor: Self, summand: Self) -> Self { self * factor + summand }
             fn magnitude(self) -> $part { self.norm() }
-            fn power<M: Arith>(self, exponent: Self) -> Self {
+            fn power<M: FmaMode>(self, exponent: Self) -> Self {
                 self.by_double(|z| complex::power(z, exponent.to_double()))
             }
             #[inline(always)]
             fn to_float(self) -> Self { self }
         }
 
-        impl Fraction for Complex<$part> {
+        impl Inexact for Complex<$part> {
             #[inline(always)]
             fn mean(sum: Self, count: usize) -> Self { sum / count as $part }
             #[inline(always)]
@@ -64,16 +64,16 @@ macro_rules! complex {
             fn reciprocal(self) -> Self { Self::ONE.over(self) }
             fn root(self) -> Self { self.by_double(complex::root) }
             fn reciprocal_root(self) -> Self { self.by_double(complex::reciprocal_root) }
-            fn exp<M: Arith>(self) -> Self { self.by_double(complex::Double::exp) }
-            fn ln<M: Arith>(self) -> Self { self.by_double(complex::ln) }
-            fn log2<M: Arith>(self) -> Self { self.by_double(complex::log2) }
-            fn log10<M: Arith>(self) -> Self { self.by_double(complex::log10) }
-            fn sin<M: Arith>(self) -> Self { self.by_double(complex::Double::sin) }
-            fn cos<M: Arith>(self) -> Self { self.by_double(complex::Double::cos) }
+            fn exp<M: FmaMode>(self) -> Self { self.by_double(complex::Double::exp) }
+            fn ln<M: FmaMode>(self) -> Self { self.by_double(complex::ln) }
+            fn log2<M: FmaMode>(self) -> Self { self.by_double(complex::log2) }
+            fn log10<M: FmaMode>(self) -> Self { self.by_double(complex::log10) }
+            fn sin<M: FmaMode>(self) -> Self { self.by_double(complex::Double::sin) }
+            fn cos<M: FmaMode>(self) -> Self { self.by_double(complex::Double::cos) }
             fn far_sin(self) -> Self { self.by_double(complex::Double::sin) }
             fn far_cos(self) -> Self { self.by_double(complex::Double::cos) }
-            fn tanh<M: Arith>(self) -> Self { self.by_double(complex::tanh) }
-            fn sigmoid<M: Arith>(self) -> Self { self.by_double(complex::sigmoid) }
+            fn tanh<M: FmaMode>(self) -> Self { self.by_double(complex::tanh) }
+            fn sigmoid<M: FmaMode>(self) -> Self { self.by_double(complex::sigmoid) }
         }
     )*};
 }

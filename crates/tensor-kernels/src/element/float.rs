@@ -1,11 +1,11 @@
 //! f32 and f64.
 
-use super::{Compare, Fraction, Logic, Number, Ordered, Real, Summable};
-use crate::math::{self, Arith, Circular};
+use super::{Accumulate, Compare, Equality, Inexact, Number, Ordered, Real};
+use crate::math::{self, Circular, FmaMode};
 
 macro_rules! floats {
     ($($type:ty: $count:ty, $power:expr, $atan2:ident, $gelu:ident;)*) => {$(
-        impl Logic for $type {
+        impl Equality for $type {
             #[inline(always)]
             fn same(self, other: Self) -> bool { self == other }
             #[inline(always)]
@@ -14,7 +14,7 @@ macro_rules! floats {
             fn is_not_a_number(self) -> bool { self.is_nan() }
         }
 
-        impl Summable for $type {
+        impl Accumulate for $type {
             type Sum = Self;
             type Partial = Self;
 
@@ -65,7 +65,7 @@ macro_rules! floats {
             #[inline(always)]
             fn magnitude(self) -> Self { self.abs() }
             #[inline(always)]
-            fn power<M: Arith>(self, exponent: Self) -> Self { $power(self, exponent) }
+            fn power<M: FmaMode>(self, exponent: Self) -> Self { $power(self, exponent) }
             #[inline(always)]
             fn to_float(self) -> Self { self }
         }
@@ -106,7 +106,7 @@ macro_rules! floats {
             fn trunc_quotient(self, divisor: Self) -> Self { (self / divisor).trunc() }
         }
 
-        impl Fraction for $type {
+        impl Inexact for $type {
             #[inline(always)]
             fn mean(sum: Self, count: usize) -> Self { sum / count as Self }
 
@@ -120,7 +120,7 @@ macro_rules! floats {
             #[inline(always)]
             fn is_exp_far(self) -> bool { math::is_exp_far(self) }
             #[inline(always)]
-            fn near_exp<M: Arith>(self) -> Self { math::near_exp::<M, Self>(self) }
+            fn near_exp<M: FmaMode>(self) -> Self { math::near_exp::<M, Self>(self) }
             #[inline(always)]
             fn over(self, divisor: Self) -> Self { self / divisor }
             #[inline(always)]
@@ -130,32 +130,32 @@ macro_rules! floats {
             #[inline(always)]
             fn reciprocal_root(self) -> Self { 1.0 / self.sqrt() }
             #[inline(always)]
-            fn exp<M: Arith>(self) -> Self { math::exp::<M, Self>(self) }
+            fn exp<M: FmaMode>(self) -> Self { math::exp::<M, Self>(self) }
             #[inline(always)]
-            fn ln<M: Arith>(self) -> Self { math::ln::<M, Self>(self) }
+            fn ln<M: FmaMode>(self) -> Self { math::ln::<M, Self>(self) }
             #[inline(always)]
-            fn log2<M: Arith>(self) -> Self { math::log2::<M, Self>(self) }
+            fn log2<M: FmaMode>(self) -> Self { math::log2::<M, Self>(self) }
             #[inline(always)]
-            fn log10<M: Arith>(self) -> Self { math::log10::<M, Self>(self) }
+            fn log10<M: FmaMode>(self) -> Self { math::log10::<M, Self>(self) }
             #[inline(always)]
-            fn sin<M: Arith>(self) -> Self { self.circular::<M>(0) }
+            fn sin<M: FmaMode>(self) -> Self { self.circular::<M>(0) }
             #[inline(always)]
-            fn cos<M: Arith>(self) -> Self { self.circular::<M>(1) }
+            fn cos<M: FmaMode>(self) -> Self { self.circular::<M>(1) }
             fn far_sin(self) -> Self { self.far_circular(0) }
             fn far_cos(self) -> Self { self.far_circular(1) }
             #[inline(always)]
-            fn tanh<M: Arith>(self) -> Self { math::tanh::<M, Self>(self) }
+            fn tanh<M: FmaMode>(self) -> Self { math::tanh::<M, Self>(self) }
             #[inline(always)]
-            fn sigmoid<M: Arith>(self) -> Self { math::sigmoid::<M, Self>(self) }
+            fn sigmoid<M: FmaMode>(self) -> Self { math::sigmoid::<M, Self>(self) }
         }
 
         impl Real for $type {
             #[inline(always)]
-            fn atan2<M: Arith>(self, x: Self) -> Self { math::$atan2::<M>(self, x) }
+            fn atan2<M: FmaMode>(self, x: Self) -> Self { math::$atan2::<M>(self, x) }
             #[inline(always)]
-            fn gelu<M: Arith>(self) -> Self { math::$gelu::<M>(self) }
+            fn gelu<M: FmaMode>(self) -> Self { math::$gelu::<M>(self) }
             #[inline(always)]
-            fn silu<M: Arith>(self) -> Self { math::silu::<M, Self>(self) }
+            fn silu<M: FmaMode>(self) -> Self { math::silu::<M, Self>(self) }
         }
     )*};
 }

@@ -2,14 +2,14 @@
 
 use half::{bf16, f16};
 
-use super::{Compare, Fraction, Logic, Number, Ordered, Real, Summable};
-use crate::math::{Arith, half::Half};
+use super::{Accumulate, Compare, Equality, Inexact, Number, Ordered, Real};
+use crate::math::{FmaMode, half::Half};
 
 /// Functions of halves: each by f32's of the same name.
 macro_rules! by_f32 {
     ($trait:ident: $($(<$m:ident>)? $name:ident($self:ident $(, $other:ident)*);)*) => {$(
         #[inline(always)]
-        fn $name$(<$m: Arith>)?($self $(, $other: Self)*) -> Self {
+        fn $name$(<$m: FmaMode>)?($self $(, $other: Self)*) -> Self {
             Self::narrow(<f32 as $trait>::$name$(::<$m>)?($self.widen() $(, $other.widen())*))
         }
     )*};
@@ -17,7 +17,7 @@ macro_rules! by_f32 {
 
 macro_rules! halves {
     ($($type:ty: $has_far:literal;)*) => {$(
-        impl Logic for $type {
+        impl Equality for $type {
             #[inline(always)]
             fn same(self, other: Self) -> bool { self.widen() == other.widen() }
             #[inline(always)]
@@ -26,7 +26,7 @@ macro_rules! halves {
             fn is_not_a_number(self) -> bool { self.widen().is_nan() }
         }
 
-        impl Summable for $type {
+        impl Accumulate for $type {
             type Sum = Self;
             type Partial = f32;
 
@@ -92,15 +92,15 @@ macro_rules! halves {
             }
         }
 
-        impl Fraction for $type {
+        impl Inexact for $type {
             #[inline(always)]
             fn mean(sum: f32, count: usize) -> Self { Self::narrow(sum / count as f32) }
 
             const HAS_FAR: bool = $has_far;
 
             #[inline(always)]
-            fn is_far(self) -> bool { Self::HAS_FAR && Fraction::is_far(self.widen()) }
-            by_f32! { Fraction:
+            fn is_far(self) -> bool { Self::HAS_FAR && Inexact::is_far(self.widen()) }
+            by_f32! { Inexact:
                 over(self, divisor);
                 reciprocal(self);
                 root(self);
@@ -108,7 +108,7 @@ macro_rules! halves {
                 far_sin(self);
                 far_cos(self);
             }
-            by_f32! { Fraction:
+            by_f32! { Inexact:
                 <M> exp(self);
                 <M> ln(self);
                 <M> log2(self);

@@ -1,11 +1,11 @@
 //! bool and the integers.
 
-use super::{Bits, Compare, Count, Integer, Logic, Number, Ordered, Summable};
-use crate::math::Arith;
+use super::{Accumulate, Bits, Compare, Count, Equality, Integer, Number, Ordered};
+use crate::math::FmaMode;
 
 macro_rules! discrete {
     ($($type:ty: $zero:expr, $least:expr, $greatest:expr, $count:ty, $sum:ty;)*) => {$(
-        impl Logic for $type {
+        impl Equality for $type {
             #[inline(always)]
             fn same(self, other: Self) -> bool { self == other }
             #[inline(always)]
@@ -23,7 +23,7 @@ macro_rules! discrete {
             fn bits_not(self) -> Self { !self }
         }
 
-        impl Summable for $type {
+        impl Accumulate for $type {
             type Sum = $sum;
             type Partial = $sum;
 
@@ -114,7 +114,7 @@ macro_rules! integers {
             #[inline(always)]
             fn magnitude(self) -> Self { if below_zero!($sort self) { self.wrapping_neg() } else { self } }
             #[inline(always)]
-            fn power<M: Arith>(self, exponent: Self) -> Self {
+            fn power<M: FmaMode>(self, exponent: Self) -> Self {
                 let minus_one = self.wrapping_add(1) == 0;
                 match (below_zero!($sort exponent), self) {
                     (false, _) => self.wrapping_pow_by_squares(exponent),

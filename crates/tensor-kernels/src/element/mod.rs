@@ -5,18 +5,18 @@
 //!
 //! | trait | types | what it adds |
 //! |---|---|---|
-//! | [`Logic`] | all | equality, truth |
-//! | [`Summable`] | all | sums and products of any number of elements |
+//! | [`Equality`] | all | equality, truth |
+//! | [`Accumulate`] | all | sums and products of any number of elements |
 //! | [`Bits`] | bool, integers | and, or, exclusive or, not |
 //! | [`Compare`] | all but complex | order, minimum, maximum |
 //! | [`Number`] | all but bool | addition, multiplication, magnitude |
 //! | [`Ordered`] | integers, real floats | sign, rounding, division with a remainder |
 //! | [`Integer`] | integers | shifts |
-//! | [`Fraction`] | real and complex floats | division, roots, powers, logarithms, circular functions |
+//! | [`Inexact`] | real and complex floats | division, roots, powers, logarithms, circular functions |
 //! | [`Real`] | real floats | angles, gelu, silu |
 //!
 //! Integers wrap around, as PyTorch's do, and where a fraction is asked of them they become f32, as
-//! there. f16 and bf16 compute in f32 and round once, at the end. What has an [`Arith`] as
+//! there. f16 and bf16 compute in f32 and round once, at the end. What has an [`FmaMode`] as
 //! parameter is rounded as that says; [`Baseline`](crate::math::Baseline) does anywhere.
 
 mod cast;
@@ -29,11 +29,11 @@ mod integer;
 
 use tensor_core::Scalar;
 
-use crate::math::Arith;
+use crate::math::FmaMode;
 pub use cast::Cast;
 
 /// Elements that can be told apart, and taken as true or false: all built-in ones.
-pub trait Logic: Scalar {
+pub trait Equality: Scalar {
     /// Are they equal? NaN equals nothing.
     #[must_use]
     fn same(self, other: Self) -> bool;
@@ -48,7 +48,7 @@ pub trait Logic: Scalar {
 }
 
 /// Elements made of bits: bool and the integers.
-pub trait Bits: Logic {
+pub trait Bits: Equality {
     /// The bits that both have.
     #[must_use]
     fn bits_and(self, other: Self) -> Self;
@@ -64,7 +64,7 @@ pub trait Bits: Logic {
 }
 
 /// Elements of which any number can be summed or multiplied: all built-in ones.
-pub trait Summable: Logic {
+pub trait Accumulate: Equality {
     /// What the sum and the product of these are: i64 of bool and integers, u64 of u64, else the
     /// type itself.
     type Sum: Number;
@@ -85,7 +85,7 @@ pub trait Summable: Logic {
 }
 
 /// Elements that have an order: bool, integers and real floats.
-pub trait Compare: Logic {
+pub trait Compare: Equality {
     /// What is compared: the type itself, but f32 for f16 and bf16.
     type Key: Compare;
     /// An unsigned integer as wide as a key, to count small numbers of elements beside them.
@@ -125,9 +125,9 @@ pub trait Count: Copy + Send + Sync + 'static {
 }
 
 /// Elements that can be added, subtracted, multiplied and negated.
-pub trait Number: Summable {
+pub trait Number: Accumulate {
     /// What fractions of these are: the type itself if it is a float, else f32.
-    type Float: Fraction;
+    type Float: Inexact;
     /// What the magnitude of these is: the type itself, or the parts of a complex number.
     type Magnitude: Scalar;
 
@@ -155,7 +155,7 @@ pub trait Number: Summable {
     /// An integer to a negative power is rounded to zero: 0, unless it is 1 or −1; and so is 0
     /// itself.
     #[must_use]
-    fn power<M: Arith>(self, exponent: Self) -> Self;
+    fn power<M: FmaMode>(self, exponent: Self) -> Self;
     /// The number as a fraction.
     #[must_use]
     fn to_float(self) -> Self::Float;
@@ -207,7 +207,7 @@ pub trait Integer: Ordered + Bits {
 }
 
 /// Numbers that can be divided, and have roots and powers: real and complex floating point.
-pub trait Fraction: Number<Float = Self> + Summable<Sum = Self> {
+pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
     /// A sum through the number of its elements.
     #[must_use]
     fn mean(sum: Self::Partial, count: usize) -> Self;
@@ -235,7 +235,7 @@ pub trait Fraction: Number<Float = Self> + Summable<Sum = Self> {
     /// the power nor a part of it is out of range.
     #[must_use]
     #[inline(always)]
-    fn near_exp<M: Arith>(self) -> Self {
+    fn near_exp<M: FmaMode>(self) -> Self {
         self.exp::<M>()
     }
 
@@ -253,22 +253,22 @@ pub trait Fraction: Number<Float = Self> + Summable<Sum = Self> {
     fn reciprocal_root(self) -> Self;
     /// e to this power.
     #[must_use]
-    fn exp<M: Arith>(self) -> Self;
+    fn exp<M: FmaMode>(self) -> Self;
     /// The natural logarithm.
     #[must_use]
-    fn ln<M: Arith>(self) -> Self;
+    fn ln<M: FmaMode>(self) -> Self;
     /// The logarithm to base 2.
     #[must_use]
-    fn log2<M: Arith>(self) -> Self;
+    fn log2<M: FmaMode>(self) -> Self;
     /// The logarithm to base 10.
     #[must_use]
-    fn log10<M: Arith>(self) -> Self;
+    fn log10<M: FmaMode>(self) -> Self;
     /// The sine.
     #[must_use]
-    fn sin<M: Arith>(self) -> Self;
+    fn sin<M: FmaMode>(self) -> Self;
     /// The cosine.
     #[must_use]
-    fn cos<M: Arith>(self) -> Self;
+    fn cos<M: FmaMode>(self) -> Self;
     /// The sine, anywhere.
     #[must_use]
     fn far_sin(self) -> Self;
@@ -277,21 +277,21 @@ pub trait Fraction: Number<Float = Self> + Summable<Sum = Self> {
     fn far_cos(self) -> Self;
     /// The hyperbolic tangent.
     #[must_use]
-    fn tanh<M: Arith>(self) -> Self;
+    fn tanh<M: FmaMode>(self) -> Self;
     /// `1 / (1 + e^−self)`.
     #[must_use]
-    fn sigmoid<M: Arith>(self) -> Self;
+    fn sigmoid<M: FmaMode>(self) -> Self;
 }
 
 /// Real floating-point numbers.
-pub trait Real: Fraction + Ordered {
+pub trait Real: Inexact + Ordered {
     /// The angle of the point (x, self).
     #[must_use]
-    fn atan2<M: Arith>(self, x: Self) -> Self;
+    fn atan2<M: FmaMode>(self, x: Self) -> Self;
     /// The number times the normal distribution's share below it.
     #[must_use]
-    fn gelu<M: Arith>(self) -> Self;
+    fn gelu<M: FmaMode>(self) -> Self;
     /// `self / (1 + e^−self)`.
     #[must_use]
-    fn silu<M: Arith>(self) -> Self;
+    fn silu<M: FmaMode>(self) -> Self;
 }

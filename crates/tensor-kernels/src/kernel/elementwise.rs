@@ -18,7 +18,7 @@ use super::{
     function::{Function1, Function2, Function3},
     isa::{Isa, Kernel},
 };
-use crate::{exec::SimdLevel, math::Arith};
+use crate::{exec::SimdLevel, math::FmaMode};
 
 /// Rows of lanes: where each operand's first row starts, and how far its rows are apart, in bytes.
 #[derive(Clone, Copy)]
@@ -89,7 +89,7 @@ impl<const N: usize, O: Compute<N>> Kernel for Rows<'_, N, O> {
     #[inline(always)]
     fn run<I: Isa>(self, _isa: I) {
         // SAFETY: whoever made `self` called `Operation::compute`, whose contract is this one.
-        unsafe { self.operation.rows::<I::Arith>(self.lanes) };
+        unsafe { self.operation.rows::<I::FmaMode>(self.lanes) };
     }
 }
 
@@ -105,7 +105,7 @@ pub(crate) trait Compute<const N: usize>: Sync {
     ///   at one for operands that are `same`. All are aligned.
     /// - An input shares no element with operand 0, or is operand 0, index by index.
     /// - Operand 0 is never `same`, and [`Lanes::input_to_repeat`] names no input.
-    unsafe fn rows<M: Arith>(&self, lanes: &Lanes<N>);
+    unsafe fn rows<M: FmaMode>(&self, lanes: &Lanes<N>);
 }
 
 /// `out[at] = value` for each lane. A macro, as a closure might not be inlined, and would then be
@@ -153,7 +153,7 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
     type Output = R;
 
     #[inline(always)]
-    unsafe fn rows<M: Arith>(&self, lanes: &Lanes<2>) {
+    unsafe fn rows<M: FmaMode>(&self, lanes: &Lanes<2>) {
         let Lanes { places: [mut out, mut a], row_steps, same: [_, same], rows, len } = *lanes;
         for _ in 0..rows {
             if same {
@@ -177,7 +177,7 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
     /// # Safety
     /// An element can be read at `a`, and `len` be written at `out`; all are aligned.
     #[inline(always)]
-    unsafe fn row_of_one<M: Arith>(&self, out: *mut F::Output, a: *mut A, len: usize) {
+    unsafe fn row_of_one<M: FmaMode>(&self, out: *mut F::Output, a: *mut A, len: usize) {
         if len == 0 {
             return;
         }
@@ -189,7 +189,7 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
     /// # Safety
     /// `len` elements can be read at `a`, and written at `out`; all are aligned.
     #[inline(always)]
-    unsafe fn row<M: Arith>(&self, out: *mut F::Output, a: *mut A, len: usize) {
+    unsafe fn row<M: FmaMode>(&self, out: *mut F::Output, a: *mut A, len: usize) {
         let block = if F::HAS_FAR { SEARCHED } else { len.max(1) };
         for start in (0..len).step_by(block) {
             let (out, a) = (out.wrapping_add(start), a.wrapping_add(start));
@@ -218,7 +218,7 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
     }
 
     #[inline(always)]
-    fn one<M: Arith>(&self, a: A) -> F::Output {
+    fn one<M: FmaMode>(&self, a: A) -> F::Output {
         if self.0.is_far(a) { self.0.call_far::<M>(a) } else { self.0.call::<M>(a) }
     }
 }
@@ -251,7 +251,7 @@ macro_rules! operation {
             type Output = R;
 
             #[inline(always)]
-            unsafe fn rows<M: Arith>(&self, lanes: &Lanes<$n>) {
+            unsafe fn rows<M: FmaMode>(&self, lanes: &Lanes<$n>) {
                 let Lanes { places: [out, $($input),*], row_steps: [out_step, $($step),*], .. } = *lanes;
                 let (out, [_, $($same),*]) = (out.cast::<R>(), lanes.same);
                 rows!(self, lanes, out out_step, [$($input $step: $type = $same),*] []);

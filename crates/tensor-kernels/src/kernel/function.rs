@@ -4,7 +4,7 @@
 //! told there what arithmetic the level has. A user's closure is compiled anew, too, but asks for
 //! nothing.
 
-use crate::math::Arith;
+use crate::math::FmaMode;
 
 /// A function of one element.
 pub(crate) trait Function1<A>: Sync {
@@ -16,7 +16,7 @@ pub(crate) trait Function1<A>: Sync {
     const HAS_FAR: bool = false;
 
     /// The result, for arguments that are not far.
-    fn call<M: Arith>(&self, a: A) -> Self::Output;
+    fn call<M: FmaMode>(&self, a: A) -> Self::Output;
 
     /// Is this such an argument?
     #[inline(always)]
@@ -25,7 +25,7 @@ pub(crate) trait Function1<A>: Sync {
     }
 
     /// The result for such an argument.
-    fn call_far<M: Arith>(&self, a: A) -> Self::Output {
+    fn call_far<M: FmaMode>(&self, a: A) -> Self::Output {
         self.call::<M>(a)
     }
 }
@@ -36,7 +36,7 @@ pub(crate) trait Function2<A, B>: Sync {
     type Output;
 
     /// The result.
-    fn call<M: Arith>(&self, a: A, b: B) -> Self::Output;
+    fn call<M: FmaMode>(&self, a: A, b: B) -> Self::Output;
 }
 
 /// A function of three elements.
@@ -45,7 +45,7 @@ pub(crate) trait Function3<A, B, C>: Sync {
     type Output;
 
     /// The result.
-    fn call<M: Arith>(&self, a: A, b: B, c: C) -> Self::Output;
+    fn call<M: FmaMode>(&self, a: A, b: B, c: C) -> Self::Output;
 }
 
 /// A user's function.
@@ -55,7 +55,7 @@ impl<A, R, F: Fn(A) -> R + Sync> Function1<A> for Closure<F> {
     type Output = R;
 
     #[inline(always)]
-    fn call<M: Arith>(&self, a: A) -> R {
+    fn call<M: FmaMode>(&self, a: A) -> R {
         self.0(a)
     }
 }
@@ -64,7 +64,7 @@ impl<A, B, R, F: Fn(A, B) -> R + Sync> Function2<A, B> for Closure<F> {
     type Output = R;
 
     #[inline(always)]
-    fn call<M: Arith>(&self, a: A, b: B) -> R {
+    fn call<M: FmaMode>(&self, a: A, b: B) -> R {
         self.0(a, b)
     }
 }
@@ -73,7 +73,7 @@ impl<A, B, C, R, F: Fn(A, B, C) -> R + Sync> Function3<A, B, C> for Closure<F> {
     type Output = R;
 
     #[inline(always)]
-    fn call<M: Arith>(&self, a: A, b: B, c: C) -> R {
+    fn call<M: FmaMode>(&self, a: A, b: B, c: C) -> R {
         self.0(a, b, c)
     }
 }

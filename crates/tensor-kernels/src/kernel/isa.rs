@@ -5,7 +5,7 @@ use pulp::NullaryFnOnce;
 
 use super::{portable, transpose_block::Plane, unit::Unit};
 use crate::{
-    math::{Arith, Baseline},
+    math::{Baseline, FmaMode},
     memory::Stores,
 };
 
@@ -41,7 +41,7 @@ pub(crate) struct Rows {
 /// Strides and steps are signed and count elements. The defaults are the portable kernels.
 pub(crate) trait Isa: Copy + Send + Sync {
     /// Whether products and sums can be fused.
-    type Arith: Arith;
+    type FmaMode: FmaMode;
 
     /// Compiles `f`, and whatever is inlined into it, for this instruction set. A closure works; a
     /// type whose `call` is `#[inline(always)]` is sure to be inlined.
@@ -212,7 +212,7 @@ pub(crate) trait Isa: Copy + Send + Sync {
 pub(crate) struct Scalar;
 
 impl Isa for Scalar {
-    type Arith = Baseline;
+    type FmaMode = Baseline;
 
     #[inline(always)]
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {

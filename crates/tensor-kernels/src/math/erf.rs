@@ -1,23 +1,23 @@
 //! The normal distribution, for gelu.
 
-use super::{Arith, Float, exp::scaled_power};
+use super::{Float, FmaMode, exp::scaled_power};
 
 /// x times the share of the normal distribution below x (PyTorch: `gelu`, its exact form).
 #[inline(always)]
-pub(crate) fn gelu64<M: Arith>(x: f64) -> f64 {
+pub(crate) fn gelu64<M: FmaMode>(x: f64) -> f64 {
     gelu::<M>(x, 4.0, TAIL)
 }
 
 /// The same in single precision.
 #[inline(always)]
-pub(crate) fn gelu32<M: Arith>(x: f32) -> f32 {
+pub(crate) fn gelu32<M: FmaMode>(x: f32) -> f32 {
     gelu::<M>(f64::from(x), 3.0, TAIL_SHORT) as f32
 }
 
 /// `x/2 · erfc(−x/√2)`: below 0 no digits cancel, as they do in `1 + erf`. The last product alone
 /// can meet a subnormal number.
 #[inline(always)]
-fn gelu<M: Arith>(x: f64, middle: f64, tail: &[f64]) -> f64 {
+fn gelu<M: FmaMode>(x: f64, middle: f64, tail: &[f64]) -> f64 {
     let (erfc, scale) = erfc_of_size::<M>(x, middle, tail);
     let upper = 0.5 * erfc;
     // Far below, where the power no longer falls, nothing is left; −∞ times nothing is NaN.
@@ -29,7 +29,7 @@ fn gelu<M: Arith>(x: f64, middle: f64, tail: &[f64]) -> f64 {
 /// erfc(|x|/√2), as a normal number and what to multiply it by: `e^(−x²/2)` times a function that a
 /// polynomial in `(z − middle) / (z + middle)` gives on the whole half-line.
 #[inline(always)]
-fn erfc_of_size<M: Arith>(x: f64, middle: f64, tail: &[f64]) -> (f64, f64) {
+fn erfc_of_size<M: FmaMode>(x: f64, middle: f64, tail: &[f64]) -> (f64, f64) {
     let size = x.abs().at_most(ALL);
     // x² in two parts, of which the first is exact: the power would multiply its rounding error.
     let head = size.cut();

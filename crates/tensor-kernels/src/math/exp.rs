@@ -1,17 +1,17 @@
 //! The exponential function, and what is made of it.
 
-use super::{Arith, Float};
+use super::{Float, FmaMode};
 
 /// e to a power.
 #[inline(always)]
-pub(crate) fn exp<M: Arith, T: Float>(x: T) -> T {
+pub(crate) fn exp<M: FmaMode, T: Float>(x: T) -> T {
     let (power, scale) = scaled_power::<M, T>(x);
     power * scale
 }
 
 /// The same as a normal number, and what to multiply it by.
 #[inline(always)]
-pub(super) fn scaled_power<M: Arith, T: Float>(x: T) -> (T, T) {
+pub(super) fn scaled_power<M: FmaMode, T: Float>(x: T) -> (T, T) {
     scaled_exp::<M, T>(x, |q, r, _| q.fma::<M>(r * r, r))
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn is_exp_far<T: Float>(x: T) -> bool {
 
 /// e to a power that is no special case; the same number that [`exp`] gives, without its checks.
 #[inline(always)]
-pub(crate) fn near_exp<M: Arith, T: Float>(x: T) -> T {
+pub(crate) fn near_exp<M: FmaMode, T: Float>(x: T) -> T {
     let (power, magic) = reduced::<M, T>(x, T::EXP_MAGIC + T::ONE, |q, r, _| q.fma::<M>(r * r, r));
     power * T::power_of_two(magic, false)
 }
@@ -34,7 +34,7 @@ pub(crate) fn near_exp<M: Arith, T: Float>(x: T) -> T {
 /// Only `2^(n−1)` is sure to be finite, so the scale is 2; and where the result may be subnormal it
 /// is `2^(n + many)`, and the scale brings it back, rounding once.
 #[inline(always)]
-fn scaled_exp<M: Arith, T: Float>(x: T, less_one: impl Fn(T, T, T) -> T) -> (T, T) {
+fn scaled_exp<M: FmaMode, T: Float>(x: T, less_one: impl Fn(T, T, T) -> T) -> (T, T) {
     let x = x.at_least(T::EXP_LEAST).at_most(T::EXP_MOST);
     let (power, magic) = reduced::<M, T>(x, T::EXP_MAGIC, less_one);
     let low = x < T::EXP_LOW;
@@ -46,7 +46,7 @@ fn scaled_exp<M: Arith, T: Float>(x: T, less_one: impl Fn(T, T, T) -> T) -> (T, 
 ///
 /// `less_one` adds up `e^r − 1`: `q r² + r`, where r has lost a little, which comes last.
 #[inline(always)]
-fn reduced<M: Arith, T: Float>(x: T, base: T, less_one: impl Fn(T, T, T) -> T) -> (T, T) {
+fn reduced<M: FmaMode, T: Float>(x: T, base: T, less_one: impl Fn(T, T, T) -> T) -> (T, T) {
     let magic = x.fma::<M>(T::LOG2_E, base);
     let n = magic - base;
     let head = n.fma::<M>(-T::LN2[0], x);
@@ -60,7 +60,7 @@ fn reduced<M: Arith, T: Float>(x: T, base: T, less_one: impl Fn(T, T, T) -> T) -
 /// The quotient of the second form loses its leading digits where the result is below one half, so
 /// the polynomial goes on to there.
 #[inline(always)]
-pub(crate) fn tanh<M: Arith, T: Float>(x: T) -> T {
+pub(crate) fn tanh<M: FmaMode, T: Float>(x: T) -> T {
     let size = x.abs();
     let square = size * size;
     let near = (square * square.polynomial::<M>(T::TANH)).fma::<M>(size, size);
@@ -72,13 +72,13 @@ pub(crate) fn tanh<M: Arith, T: Float>(x: T) -> T {
 
 /// The logistic function, 1 / (1 + e^−x).
 #[inline(always)]
-pub(crate) fn sigmoid<M: Arith, T: Float>(x: T) -> T {
+pub(crate) fn sigmoid<M: FmaMode, T: Float>(x: T) -> T {
     Odds::of::<M>(x).share::<M>(T::ONE)
 }
 
 /// x times the logistic function of it; NaN for −∞ (PyTorch: `silu`).
 #[inline(always)]
-pub(crate) fn silu<M: Arith, T: Float>(x: T) -> T {
+pub(crate) fn silu<M: FmaMode, T: Float>(x: T) -> T {
     // Where the power no longer falls, the product is 0 already.
     let product = Odds::of::<M>(x).share::<M>(x.at_least(T::EXP_LEAST));
     let endless = if x < T::ZERO { T::NAN } else { x };
@@ -97,7 +97,7 @@ impl<T: Float> Odds<T> {
     /// The power is never larger than 1, so that small results keep their digits. Neither r nor the
     /// sum may lose any, as the quotient will, too.
     #[inline(always)]
-    fn of<M: Arith>(x: T) -> Self {
+    fn of<M: FmaMode>(x: T) -> Self {
         let (power, scale) = scaled_exp::<M, T>(-x.abs(), |q, r, lost| r + q.fma::<M>(r * r, lost));
         let small = power * scale;
         let whole = T::ONE + small;
@@ -114,7 +114,7 @@ impl<T: Float> Odds<T> {
     /// by a rounding, it is `q + (slip − q · lost) / whole`. For 1 / whole, from 1/2 to 1, a line
     /// will do. The only rounding that can meet a subnormal number is the last.
     #[inline(always)]
-    fn share<M: Arith>(self, times: T) -> T {
+    fn share<M: FmaMode>(self, times: T) -> T {
         let product = times * self.part;
         let slip = times.fma::<M>(self.part, -product);
         let quotient = product / self.whole;

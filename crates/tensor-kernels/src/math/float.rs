@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use super::Arith;
+use super::FmaMode;
 
 /// A binary floating-point format.
 pub(crate) trait Float:
@@ -67,7 +67,7 @@ pub(crate) trait Float:
     /// `(tanh(x) / x − 1) / x²` of x², for x up to 0.552.
     const TANH: &'static [Self];
 
-    fn fma<M: Arith>(self, factor: Self, summand: Self) -> Self;
+    fn fma<M: FmaMode>(self, factor: Self, summand: Self) -> Self;
 
     /// The magnitude.
     fn abs(self) -> Self;
@@ -90,7 +90,7 @@ pub(crate) trait Float:
     /// Neighbours are joined, then pairs of them, and so on: the chain of dependent operations is a
     /// third of Horner's, and what a CPU can look ahead is less than it would take to hide that.
     #[inline(always)]
-    fn polynomial<M: Arith>(self, coefficients: &[Self]) -> Self {
+    fn polynomial<M: FmaMode>(self, coefficients: &[Self]) -> Self {
         let mut sums = [Self::ZERO; 24];
         let mut count = coefficients.len();
         sums[..count].copy_from_slice(coefficients);
@@ -144,7 +144,7 @@ macro_rules! float {
             $(const $name: $kind = $value;)*
 
             #[inline(always)]
-            fn fma<M: Arith>(self, factor: Self, summand: Self) -> Self {
+            fn fma<M: FmaMode>(self, factor: Self, summand: Self) -> Self {
                 M::$mul_add(self, factor, summand)
             }
 

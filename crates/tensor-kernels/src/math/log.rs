@@ -1,6 +1,6 @@
 //! Logarithms.
 
-use super::{Arith, Float};
+use super::{Float, FmaMode};
 
 /// `x = 2^n (1 + f)`, with f from √½ − 1 to √2 − 1, and ln(1 + f) as `f − half_square + rest`.
 struct Parts<T> {
@@ -14,7 +14,7 @@ impl<T: Float> Parts<T> {
     /// With `s = f / (2 + f)` it is `ln(1 + f) = ln((1 + s) / (1 − s))`, of which a polynomial in
     /// s² gives what f and f²/2 do not.
     #[inline(always)]
-    fn of<M: Arith>(x: T) -> Self {
+    fn of<M: FmaMode>(x: T) -> Self {
         let subnormal = x < T::MIN_NORMAL;
         let lifted = if subnormal { x * T::LIFT } else { x };
         let down = if subnormal { T::LIFTED } else { T::ZERO };
@@ -39,7 +39,7 @@ impl<T: Float> Parts<T> {
 
 /// The natural logarithm.
 #[inline(always)]
-pub(crate) fn ln<M: Arith, T: Float>(x: T) -> T {
+pub(crate) fn ln<M: FmaMode, T: Float>(x: T) -> T {
     let Parts { n, f, half_square, rest } = Parts::of::<M>(x);
     let small = n.fma::<M>(T::LN2[1], rest) - half_square;
     Parts::unless_special(x, n.fma::<M>(T::LN2[0], small + f))
@@ -47,20 +47,20 @@ pub(crate) fn ln<M: Arith, T: Float>(x: T) -> T {
 
 /// The logarithm to base 2.
 #[inline(always)]
-pub(crate) fn log2<M: Arith, T: Float>(x: T) -> T {
+pub(crate) fn log2<M: FmaMode, T: Float>(x: T) -> T {
     to_base::<M, T>(x, [T::ONE, T::ZERO], T::PER_LN2)
 }
 
 /// The logarithm to base 10.
 #[inline(always)]
-pub(crate) fn log10<M: Arith, T: Float>(x: T) -> T {
+pub(crate) fn log10<M: FmaMode, T: Float>(x: T) -> T {
     to_base::<M, T>(x, T::LOG10_2, T::PER_LN10)
 }
 
 /// `n · of_two + ln(1 + f) · per_ln`, the factors in two parts of which the first gives exact
 /// products.
 #[inline(always)]
-fn to_base<M: Arith, T: Float>(x: T, of_two: [T; 2], per_ln: [T; 2]) -> T {
+fn to_base<M: FmaMode, T: Float>(x: T, of_two: [T; 2], per_ln: [T; 2]) -> T {
     let Parts { n, f, half_square, rest } = Parts::of::<M>(x);
     let head = (f - half_square).cut();
     let tail = (f - head) - half_square + rest;

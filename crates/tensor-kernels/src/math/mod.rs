@@ -3,7 +3,7 @@
 //! In: numbers. Out: numbers, correct to the bounds below. Each function is straight-line code over
 //! `f32` or `f64`, with selects where others branch, so that a loop over it is a loop the compiler
 //! turns into SIMD code at the level that it is inlined into. That is why all of it is
-//! `#[inline(always)]`, and why an [`Arith`] says whether the level can fuse a product and a sum:
+//! `#[inline(always)]`, and why an [`FmaMode`] says whether the level can fuse a product and a sum:
 //! without that instruction `mul_add` would be a call for each element.
 //!
 //! # Accuracy
@@ -72,7 +72,7 @@ pub(crate) use power::{pow32, pow64};
 pub(crate) use trig::{Circular, atan2_32, atan2_64};
 
 /// How `a · b + c` is computed where either rounding will do.
-pub trait Arith: Copy + Send + Sync + 'static {
+pub trait FmaMode: Copy + Send + Sync + 'static {
     /// `a · b + c`.
     fn mul_add32(a: f32, b: f32, c: f32) -> f32;
     /// `a · b + c`.
@@ -85,9 +85,9 @@ pub enum Fused {}
 
 /// Rounded twice.
 #[derive(Clone, Copy, Debug)]
-pub enum Separate {}
+pub enum Unfused {}
 
-impl Arith for Fused {
+impl FmaMode for Fused {
     #[inline(always)]
     fn mul_add32(a: f32, b: f32, c: f32) -> f32 {
         a.mul_add(b, c)
@@ -99,7 +99,7 @@ impl Arith for Fused {
     }
 }
 
-impl Arith for Separate {
+impl FmaMode for Unfused {
     #[inline(always)]
     fn mul_add32(a: f32, b: f32, c: f32) -> f32 {
         a * b + c
@@ -116,4 +116,4 @@ impl Arith for Separate {
 pub type Baseline = Fused;
 /// What the target of this build has without asking the CPU.
 #[cfg(not(any(target_feature = "fma", target_arch = "aarch64")))]
-pub type Baseline = Separate;
+pub type Baseline = Unfused;

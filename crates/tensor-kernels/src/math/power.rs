@@ -1,10 +1,10 @@
 //! Powers.
 
-use super::{Arith, exp, ln};
+use super::{FmaMode, exp, ln};
 
 /// `x^y`, as C99 has it, computed in double precision.
 #[inline(always)]
-pub(crate) fn pow32<M: Arith>(x: f32, y: f32) -> f32 {
+pub(crate) fn pow32<M: FmaMode>(x: f32, y: f32) -> f32 {
     let (size, exponent) = (f64::from(x.abs()), f64::from(y));
     let power = exp::<M, f64>(exponent * ln::<M, f64>(size)) as f32;
     let (whole, odd) = integer(exponent);

@@ -1,6 +1,6 @@
 //! Sine, cosine and the angle of a point.
 
-use super::{Arith, Float};
+use super::{Float, FmaMode};
 
 /// 2/π.
 const PER_QUADRANT: f64 = std::f64::consts::FRAC_2_PI;
@@ -50,14 +50,14 @@ pub(crate) trait Circular: Float {
     /// Is it too far from 0 for [`circular`](Self::circular)?
     fn is_far(self) -> bool;
     /// The sine of x plus `turn` quarter turns, not far from 0.
-    fn circular<M: Arith>(self, turn: u64) -> Self;
+    fn circular<M: FmaMode>(self, turn: u64) -> Self;
     /// The same anywhere, by the standard library; `turn` is 0 or 1.
     fn far_circular(self, turn: u64) -> Self;
 }
 
 /// Where x lies: the number of quarter turns, in the low bits, and what is left.
 #[inline(always)]
-fn quadrant<M: Arith>(x: f64) -> (u64, f64) {
+fn quadrant<M: FmaMode>(x: f64) -> (u64, f64) {
     let magic = x.fma::<M>(PER_QUADRANT, f64::MAGIC);
     (magic.to_bits(), magic - f64::MAGIC)
 }
@@ -77,7 +77,7 @@ impl Circular for f32 {
 
     /// Two parts of π/2 and few coefficients do: all is rounded to half the digits.
     #[inline(always)]
-    fn circular<M: Arith>(self, turn: u64) -> f32 {
+    fn circular<M: FmaMode>(self, turn: u64) -> f32 {
         let x = f64::from(self);
         let (magic, n) = quadrant::<M>(x);
         let r = n.fma::<M>(-QUADRANT[1], n.fma::<M>(-QUADRANT[0], x));
@@ -100,7 +100,7 @@ impl Circular for f64 {
     }
 
     #[inline(always)]
-    fn circular<M: Arith>(self, turn: u64) -> f64 {
+    fn circular<M: FmaMode>(self, turn: u64) -> f64 {
         let (magic, n) = quadrant::<M>(self);
         let (r, tail) = remainder(self, n);
         let square = r * r;
@@ -168,7 +168,7 @@ const ATAN: &[f64] = &[
 /// division gives a tangent up to √2 − 1. The angle is plus or minus its arc, and a multiple of
 /// π/4.
 #[inline(always)]
-pub(crate) fn atan2_64<M: Arith>(y: f64, x: f64) -> f64 {
+pub(crate) fn atan2_64<M: FmaMode>(y: f64, x: f64) -> f64 {
     let (above, below, steep) = ordered(y.abs(), x.abs());
     let diagonal = above > below * TAN_EIGHTH;
     let t = if diagonal { (above - below) / (above + below) } else { above / below };
@@ -185,7 +185,7 @@ pub(crate) fn atan2_64<M: Arith>(y: f64, x: f64) -> f64 {
 
 /// The same for single precision: its many roundings would cost two units there.
 #[inline(always)]
-pub(crate) fn atan2_32<M: Arith>(y: f32, x: f32) -> f32 {
+pub(crate) fn atan2_32<M: FmaMode>(y: f32, x: f32) -> f32 {
     atan2_64::<M>(y.into(), x.into()) as f32
 }
 

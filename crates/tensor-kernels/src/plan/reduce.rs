@@ -257,7 +257,7 @@ impl fmt::Display for ReduceWork {
 
 #[cfg(test)]
 mod tests {
-    use tensor_core::{Over, Slice};
+    use tensor_core::{ReduceDims, Slice};
 
     use super::*;
 
@@ -266,7 +266,7 @@ mod tests {
     }
 
     /// The plan of a reduction of floats.
-    fn plan(input: &Layout, over: Over<'_>) -> String {
+    fn plan(input: &Layout, over: ReduceDims<'_>) -> String {
         let reduced = input.reduced("sum", over).unwrap();
         let result = Layout::contiguous(&reduced.shape()).unwrap();
         let result = reduced.spread(&result).unwrap();
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(plan(&x.t().unwrap(), 0.into()), rows);
         assert_eq!(plan(&x.t().unwrap(), 1.into()), columns);
         let all = "reduced rows, reduced columns, UnitStride: 1 x [0, 0, 0], 800000 x [1, 0, 0], in blocks of 1 x 16384";
-        assert_eq!(plan(&x.t().unwrap(), Over::ALL), all);
+        assert_eq!(plan(&x.t().unwrap(), ReduceDims::ALL), all);
     }
 
     #[test]
@@ -343,7 +343,7 @@ mod tests {
     fn a_block_has_fewer_rows_the_longer_they_are() {
         let block = |columns: usize| {
             let whole = Layout::contiguous(&[1000, columns + 8]).unwrap();
-            let text = plan(&whole.narrow(1, 0, columns).unwrap(), Over::ALL);
+            let text = plan(&whole.narrow(1, 0, columns).unwrap(), ReduceDims::ALL);
             text.split("in blocks of ").nth(1).unwrap().to_owned()
         };
         let blocks = [100, 200, 448, 512, 1000, 16_384].map(block);

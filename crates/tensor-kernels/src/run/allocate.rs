@@ -1,6 +1,6 @@
 //! Newly allocated results: memory that is written once, by the plan that fills it.
 
-use tensor_core::{Element, Elements, Layout, Reduced, Result, TensorBase, Uninit};
+use tensor_core::{Element, Layout, ReductionShape, Result, TensorBase, Uninit, ViewRef};
 
 use super::{
     copy::{CopyOperands, copy},
@@ -21,7 +21,7 @@ use crate::{
 /// those of an allocation.
 pub(crate) fn copied<T: Element, K>(
     exec: &Exec,
-    from: Elements<'_, T>,
+    from: ViewRef<'_, T>,
     layout: Layout,
 ) -> Result<TensorBase<T, K>> {
     check_shapes(from.layout(), &layout)?;
@@ -38,10 +38,10 @@ macro_rules! computed {
             exec: &Exec,
             operation: OperationOf<'_, $n, ($($type,)* R)>,
             layout: Layout,
-            $($arg: Elements<'_, $type>,)*
+            $($arg: ViewRef<'_, $type>,)*
         ) -> Result<TensorBase<R, K>> {
             let mut result = Uninit::new(layout)?;
-            $compute(exec, operation, &mut result.as_elements_mut(), $(Input::Elements($arg)),*);
+            $compute(exec, operation, &mut result.as_elements_mut(), $(Input::View($arg)),*);
             // SAFETY: an operation writes every element of its result's layout; had it panicked, we
             // would not be here.
             Ok(unsafe { result.assume_init() })
@@ -59,12 +59,12 @@ computed! {
 pub(crate) fn reduced<T: Element, R: Element, K>(
     exec: &Exec,
     kernels: &impl ReductionOf<T, R>,
-    input: Elements<'_, T>,
-    reduced: &Reduced,
+    input: ViewRef<'_, T>,
+    reduced: &ReductionShape,
     layout: Layout,
 ) -> Result<TensorBase<R, K>> {
     let mut result = Uninit::new(layout)?;
-    reduce::reduce(exec, kernels, Input::Elements(input), &mut result.as_elements_mut(), reduced)?;
+    reduce::reduce(exec, kernels, Input::View(input), &mut result.as_elements_mut(), reduced)?;
     // SAFETY: a reduction visits every element of the result's layout and writes all that it
     // visits.
     Ok(unsafe { result.assume_init() })

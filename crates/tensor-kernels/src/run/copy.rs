@@ -1,6 +1,6 @@
 //! Running a copy.
 
-use tensor_core::{Element, Elements, ElementsMut, Result};
+use tensor_core::{Element, Result, ViewRef, ViewRefMut};
 
 use super::{
     blocked,
@@ -22,15 +22,15 @@ use crate::{
 /// What is copied and where to, of one shape: compared once, here, as two comparisons are a fifth
 /// of what a copy of 16 elements takes.
 pub(crate) struct CopyOperands<'f, 'o, 't, T, W> {
-    pub(super) from: Elements<'f, T>,
-    pub(super) to: &'o mut ElementsMut<'t, W>,
+    pub(super) from: ViewRef<'f, T>,
+    pub(super) to: &'o mut ViewRefMut<'t, W>,
 }
 
 impl<'f, 'o, 't, T: Element, W: Destination<T>> CopyOperands<'f, 'o, 't, T, W> {
     /// # Errors
     /// [`Error::OutputShape`](tensor_core::Error) if the shapes differ.
     #[inline]
-    pub(crate) fn new(from: Elements<'f, T>, to: &'o mut ElementsMut<'t, W>) -> Result<Self> {
+    pub(crate) fn new(from: ViewRef<'f, T>, to: &'o mut ViewRefMut<'t, W>) -> Result<Self> {
         check_shapes(from.layout(), to.layout())?;
         Ok(Self { from, to })
     }
@@ -55,8 +55,8 @@ pub(crate) fn copy<T: Element, W: Destination<T>>(
 pub(crate) fn copy_planned<T: Element>(
     exec: &Exec,
     plan: &PlannedCopy,
-    from: Elements<'_, T>,
-    to: &mut ElementsMut<'_, T>,
+    from: ViewRef<'_, T>,
+    to: &mut ViewRefMut<'_, T>,
 ) -> bool {
     let fits = plan.is_for(from.layout(), to.layout(), size_of::<T>());
     if fits {

@@ -4,7 +4,7 @@
 //! None of this depends on the operation, which is called through its [`Operation`]: a program with
 //! a thousand of them has this once.
 
-use tensor_core::{Element, ElementsMut, Layout};
+use tensor_core::{Element, Layout, ViewRefMut};
 
 use super::{
     bounce,
@@ -29,7 +29,7 @@ macro_rules! compute {
         pub(crate) fn $name<$($type: Element,)* R: Element, W: Destination<R>>(
             exec: &Exec,
             operation: OperationOf<'_, $n, ($($type,)* R)>,
-            out: &mut ElementsMut<'_, W>,
+            out: &mut ViewRefMut<'_, W>,
             $($arg: Input<'_, $type>,)*
         ) {
             let layout = out.layout();

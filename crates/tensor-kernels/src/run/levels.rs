@@ -116,13 +116,13 @@ impl Levels {
 
 #[cfg(test)]
 mod tests {
-    use tensor_core::{Layout, Over};
+    use tensor_core::{Layout, ReduceDims};
 
     use super::*;
     use crate::reduction_order::Widths;
 
     /// The loop that is cut of sums of floats.
-    fn cut(shape: &[usize], over: Over<'_>, pieces: usize) -> Option<usize> {
+    fn cut(shape: &[usize], over: ReduceDims<'_>, pieces: usize) -> Option<usize> {
         let input = Layout::contiguous(shape).unwrap();
         let reduced = input.reduced("sum", over).unwrap();
         let result = reduced.spread(&Layout::contiguous(&reduced.shape()).unwrap()).unwrap();
@@ -145,6 +145,6 @@ mod tests {
     #[test]
     fn rows_of_other_results_are_cut_before_lanes() {
         assert_eq!([2, 8].map(|pieces| cut(&[300, 4000], 1.into(), pieces)), [Some(0); 2]);
-        assert_eq!([2, 8].map(|pieces| cut(&[300, 4000], Over::ALL, pieces)), [None; 2]);
+        assert_eq!([2, 8].map(|pieces| cut(&[300, 4000], ReduceDims::ALL, pieces)), [None; 2]);
     }
 }

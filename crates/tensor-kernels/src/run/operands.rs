@@ -7,13 +7,13 @@
 
 use std::{any::TypeId, marker::PhantomData, mem::MaybeUninit};
 
-use tensor_core::{Element, Elements, ElementsMut, Layout};
+use tensor_core::{Element, Layout, ViewRef, ViewRefMut};
 
 /// What an operation reads: elements of a view, or the very elements that it writes.
 #[derive(Clone, Copy)]
 pub(crate) enum Input<'v, T> {
     /// Elements of a view, which none of the result's are (core's views see to that).
-    Elements(Elements<'v, T>),
+    View(ViewRef<'v, T>),
     /// The result itself, index by index: elements that were `T` until they are written.
     Output,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Erased<'a> {
 impl<'a> Erased<'a> {
     /// Elements of a view.
     #[inline]
-    pub(crate) fn of<T: Element>(elements: Elements<'a, T>) -> Self {
+    pub(crate) fn of<T: Element>(elements: ViewRef<'a, T>) -> Self {
         let (ptr, layout) = (OperandPtr::from(elements), elements.layout());
         Self { ptr, layout, element: TypeId::of::<T>() }
     }
@@ -39,7 +39,7 @@ impl<'a> Erased<'a> {
     /// # Panics
     /// If the result has another width.
     #[inline]
-    pub(crate) fn of_output<T: Element, R: Element>(output: &'a mut ElementsMut<'_, R>) -> Self {
+    pub(crate) fn of_output<T: Element, R: Element>(output: &'a mut ViewRefMut<'_, R>) -> Self {
         assert_eq!(size_of::<T>(), size_of::<R>(), "the result is its own operand");
         let layout = output.layout();
         Self { ptr: OperandPtr::from(output), layout, element: TypeId::of::<T>() }
@@ -71,7 +71,7 @@ impl<T: Element> Input<'_, T> {
     #[inline]
     pub(crate) fn layout<'x>(&'x self, output: &'x Layout) -> &'x Layout {
         match self {
-            Self::Elements(elements) => elements.layout(),
+            Self::View(elements) => elements.layout(),
             Self::Output => output,
         }
     }
@@ -83,7 +83,7 @@ impl<T: Element> Input<'_, T> {
     #[inline]
     pub(super) fn ptr<'x>(&'x self, output: OperandPtr<'x>, width: usize) -> OperandPtr<'x> {
         match self {
-            Self::Elements(elements) => OperandPtr::from(*elements),
+            Self::View(elements) => OperandPtr::from(*elements),
             Self::Output => {
                 assert_eq!(size_of::<T>(), width, "the result is its own operand");
                 output
@@ -101,17 +101,17 @@ pub(super) struct OperandPtr<'a> {
     life: PhantomData<&'a mut u8>,
 }
 
-impl<'a, T: Copy> From<Elements<'a, T>> for OperandPtr<'a> {
+impl<'a, T: Copy> From<ViewRef<'a, T>> for OperandPtr<'a> {
     #[inline]
-    fn from(elements: Elements<'a, T>) -> Self {
+    fn from(elements: ViewRef<'a, T>) -> Self {
         let base = elements.base_ptr().cast_mut().cast();
         Self { base, gaps_readable: elements.is_solid(), life: PhantomData }
     }
 }
 
-impl<'a, T: Copy> From<&'a mut ElementsMut<'_, T>> for OperandPtr<'a> {
+impl<'a, T: Copy> From<&'a mut ViewRefMut<'_, T>> for OperandPtr<'a> {
     #[inline]
-    fn from(elements: &'a mut ElementsMut<'_, T>) -> Self {
+    fn from(elements: &'a mut ViewRefMut<'_, T>) -> Self {
         Self { base: elements.base_mut_ptr().cast(), gaps_readable: false, life: PhantomData }
     }
 }
@@ -136,7 +136,7 @@ unsafe impl<const N: usize> Sync for OperandPtrs<'_, N> {}
 
 impl<'a, const N: usize> OperandPtrs<'a, N> {
     /// O1, O2 and O4 are the invariants of the views that the pointers are made of: the first one
-    /// of an [`ElementsMut`], which is borrowed as long. O3: beside a mutable view there are only
+    /// of an [`ViewRefMut`], which is borrowed as long. O3: beside a mutable view there are only
     /// views that it shares nothing with.
     #[inline]
     pub(super) fn new(operands: [OperandPtr<'a>; N]) -> Self {

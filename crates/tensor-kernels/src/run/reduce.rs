@@ -9,7 +9,7 @@
 //! combined when both are done, as they would be by one thread.
 
 use smallvec::SmallVec;
-use tensor_core::{Element, ElementsMut, Layout, Reduced, Result};
+use tensor_core::{Element, Layout, ReductionShape, Result, ViewRefMut};
 
 use super::{
     levels::{Level, Levels},
@@ -48,8 +48,8 @@ pub(crate) fn reduce<T: Element, R: Element, W: Destination<R>>(
     exec: &Exec,
     kernels: &impl ReductionOf<T, R>,
     input: Input<'_, T>,
-    out: &mut ElementsMut<'_, W>,
-    reduced: &Reduced,
+    out: &mut ViewRefMut<'_, W>,
+    reduced: &ReductionShape,
 ) -> Result<()> {
     let layout = out.layout();
     let result = OperandPtr::from(out);
@@ -69,8 +69,8 @@ pub(crate) fn reduce_erased<T: Element, R: Element>(
     exec: &Exec,
     kernels: &impl ReductionOf<T, R>,
     input: Erased<'_>,
-    value: &mut ElementsMut<'_, R>,
-    reduced: &Reduced,
+    value: &mut ViewRefMut<'_, R>,
+    reduced: &ReductionShape,
 ) -> Result<()> {
     let layouts = [input.layout(), value.layout()];
     let operands = OperandPtrs::new([OperandPtr::from(value), input.ptr::<T>()]);
@@ -82,7 +82,7 @@ fn plan_and_run(
     exec: &Exec,
     operation: &dyn Reduction,
     [input, result]: [&Layout; 2],
-    reduced: &Reduced,
+    reduced: &ReductionShape,
     operands: OperandPtrs<'_, 2>,
 ) -> Result<()> {
     assert_eq!(*input.shape(), *reduced.input_shape(), "the input has the shape that is reduced");

@@ -2,7 +2,7 @@
 //!
 //! Long rows and long columns are told apart by nothing but strides: the bound is one for all. A sum in plain order would break it in each case here.
 
-use tensor_kernels::{Exec, Layout, Machine, Over, Par, Tensor, TensorView, ops};
+use tensor_kernels::{Exec, Layout, Machine, Par, ReduceDims, Tensor, TensorView, ops};
 
 use super::{common::on_threads, execs};
 
@@ -35,7 +35,7 @@ fn check(shape: [usize; 2], strides: [isize; 2], over: Option<usize>, what: &str
     let bound = bound(elements.len() / count);
     for (level, exec) in execs() {
         let sums: Tensor<f32> =
-            ops::sum(&exec, &view, over.map_or(Over::ALL, |d| (d as isize).into())).unwrap();
+            ops::sum(&exec, &view, over.map_or(ReduceDims::ALL, |d| (d as isize).into())).unwrap();
         for (i, (sum, (exact, magnitude))) in sums.to_vec().unwrap().iter().zip(&exact).enumerate()
         {
             let off = (f64::from(*sum) - exact).abs() / magnitude;
@@ -99,7 +99,7 @@ fn sums_are_the_same_on_any_number_of_threads_and_at_every_level() {
         ([250, 300], [600, 2]),
     ] {
         let view = TensorView::new(&elements, Layout::new(&shape, &strides, 0).unwrap()).unwrap();
-        for over in [Over::ALL, 0.into(), 1.into()] {
+        for over in [ReduceDims::ALL, 0.into(), 1.into()] {
             let bits = |exec: &Exec| -> Vec<u32> {
                 let sums: Tensor<f32> = ops::sum(exec, &view, over).unwrap();
                 sums.to_vec().unwrap().into_iter().map(f32::to_bits).collect()

@@ -7,8 +7,8 @@ use std::{
 };
 
 use tensor_kernels::{
-    Exec, Layout, Machine, Tensor, TensorExt, TensorViewMut, map_fresh, map_inplace, map_into,
-    zip_into, zip3_inplace, zip3_into,
+    Exec, Layout, Machine, Tensor, TensorExt, TensorViewMut, map, map_inplace, map_into, zip_into,
+    zip3_inplace, zip3_into,
 };
 
 use crate::common::on_threads;
@@ -114,7 +114,7 @@ fn fault_into_a_fresh_result() {
         for place in PLACES {
             let (x, _) = setting();
             let caught = catch_unwind(AssertUnwindSafe(|| {
-                map_fresh::<u32, u32, ()>(exec, &x.read().unwrap().as_view(), |x| {
+                map::<u32, u32, ()>(exec, &x.read().unwrap().as_view(), |x| {
                     if x == 2 * place { panic_on_purpose(place) } else { x }
                 })
             }));

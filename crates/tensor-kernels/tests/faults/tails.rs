@@ -4,14 +4,14 @@
 //! Copies of such rows are tested in `conformance`, for every width of element.
 
 use tensor_kernels::{
-    Compare, Element, Exec, Layout, Logic, Number, Summable, TensorView, TensorViewMut, ops,
+    Accumulate, Compare, Element, Equality, Exec, Layout, Number, TensorView, TensorViewMut, ops,
     zip_into,
 };
 
 use crate::common::{levels, strided};
 
 /// Numbers of which every order of sums is exact.
-trait Small: Number + Compare + Logic + Summable + std::fmt::Debug {
+trait Small: Number + Compare + Equality + Accumulate + std::fmt::Debug {
     fn nth(n: usize) -> Self;
     fn plus_wrapped(self, other: Self) -> Self;
     fn wide(self) -> f64;

@@ -2,7 +2,7 @@
 //!
 //! That they are right for any layout is asked with random ones, elsewhere.
 
-use tensor_kernels::{Error, Exec, Over, Result, Slice, Tensor, TensorExt, TensorView, ops};
+use tensor_kernels::{Error, Exec, ReduceDims, Result, Slice, Tensor, TensorExt, TensorView, ops};
 
 fn exec() -> Exec {
     *Exec::current().unwrap()
@@ -37,8 +37,8 @@ fn shapes() {
     let x = Tensor::<i32>::zeros(&[2, 3, 4]).unwrap();
     assert_eq!(x.sum(1).unwrap().shape(), [2, 4]);
     assert_eq!(x.sum(&[2, 0]).unwrap().shape(), [3]);
-    assert_eq!(x.sum(Over::from(&[2, 0]).keepdim()).unwrap().shape(), [1, 3, 1]);
-    assert_eq!(x.sum(Over::ALL.keepdim()).unwrap().shape(), [1, 1, 1]);
+    assert_eq!(x.sum(ReduceDims::from(&[2, 0]).keepdim()).unwrap().shape(), [1, 3, 1]);
+    assert_eq!(x.sum(ReduceDims::ALL.keepdim()).unwrap().shape(), [1, 1, 1]);
     assert_eq!(x.sum(..).unwrap().shape(), [0usize; 0]);
     assert_eq!(x.sum(&[]).unwrap().shape(), [0usize; 0]);
     assert!(x.permute(&[2, 0, 1]).unwrap().sum(1).unwrap().is_contiguous());
@@ -47,7 +47,7 @@ fn shapes() {
 #[test]
 fn a_tensor_without_dimensions_has_one_to_reduce() {
     let x = Tensor::full(&[], 3.5).unwrap();
-    for over in [Over::ALL, 0.into(), (-1).into(), Over::from(0).keepdim()] {
+    for over in [ReduceDims::ALL, 0.into(), (-1).into(), ReduceDims::from(0).keepdim()] {
         assert_eq!(x.sum(over).unwrap().get(&[]), Ok(3.5));
         assert_eq!(x.argmax(over).unwrap().get(&[]), Ok(0));
     }
@@ -229,7 +229,7 @@ fn fault_a_result_within_the_input() {
     assert_eq!(x.get(&[0, 2]), Ok(9.0));
     // Nothing is reduced: the input itself.
     let all = x.view(&[1, 6]).unwrap();
-    ops::prod_into(&exec(), &all, Over::from(0).keepdim(), &all).unwrap();
+    ops::prod_into(&exec(), &all, ReduceDims::from(0).keepdim(), &all).unwrap();
     assert_eq!(elements(&all), [4.0, -6.0, 9.0, 1.0, -5.0, 9.0]);
     let many = row.expand(&[2, 3]).unwrap();
     let itself = ops::sum_into(&exec(), &Tensor::<f32>::zeros(&[4, 2, 3]).unwrap(), 0, &many);

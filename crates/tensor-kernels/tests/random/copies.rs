@@ -1,7 +1,7 @@
 //! Copies and fills, of every width.
 
 use proptest::{prelude::*, test_runner::TestCaseResult};
-use tensor_kernels::{Layout, Tensor, copy_into, copy_to_fresh, fill, to_fresh_contiguous};
+use tensor_kernels::{Layout, Tensor, copy_into, copy_to_layout, fill, to_contiguous};
 
 use crate::{
     common::{Memory, Sample, Way, extent},
@@ -59,7 +59,7 @@ fn fresh<T: Sample>(from: &Layout, setting: &Setting) -> TestCaseResult {
         let copy = |way: Way| -> [Tensor<T>; 2] {
             way.run(|exec| {
                 let view = source.view(from);
-                [to_fresh_contiguous(exec, &view), copy_to_fresh(exec, &view, preserved.clone())]
+                [to_contiguous(exec, &view), copy_to_layout(exec, &view, preserved.clone())]
             })
             .map(Result::unwrap)
         };

@@ -2,8 +2,8 @@
 
 use proptest::{prelude::*, test_runner::TestCaseResult};
 use tensor_kernels::{
-    Exec, Layout, Number, Result, Tensor, TensorView, TensorViewMut, broadcast_shapes, map_fresh,
-    map_inplace, map_into, ops, zip_fresh, zip_inplace, zip_into, zip3_fresh, zip3_into,
+    Exec, Layout, Number, Result, Tensor, TensorView, TensorViewMut, broadcast_shapes, map,
+    map_inplace, map_into, ops, zip, zip_inplace, zip_into, zip3, zip3_into,
 };
 
 use crate::{
@@ -124,9 +124,7 @@ fn sums<T: Operand + Number>(
     let blank = Memory::room_for(&to, setting.skew[0]);
     let add: Named<T> = |exec, a, b, out| ops::add_into(exec, a, b, out);
     writes(&blank, &to, setting, &sums, |exec, out| add(exec, &a.view(), &b.view(), out));
-    gives(&[&a.layout, &b.layout], setting, &sums, |exec| {
-        zip_fresh(exec, &a.view(), &b.view(), T::plus)
-    })
+    gives(&[&a.layout, &b.layout], setting, &sums, |exec| zip(exec, &a.view(), &b.view(), T::plus))
 }
 
 proptest! {
@@ -140,7 +138,7 @@ proptest! {
         let to = to.destination(&shape);
         let blank = Memory::room_for(&to, setting.skew[1]);
         writes(&blank, &to, &setting, &expected, |exec, out| map_into(exec, &a.view(), out, f));
-        gives(&[&a.layout], &setting, &expected, |exec| map_fresh(exec, &a.view(), f))?;
+        gives(&[&a.layout], &setting, &expected, |exec| map(exec, &a.view(), f))?;
     }
 
     #[test]
@@ -164,7 +162,7 @@ proptest! {
         let to = to.destination(&shape);
         let blank = Memory::room_for(&to, setting.skew[1]);
         writes(&blank, &to, &setting, &expected, |exec, out| zip_into(exec, &a.view(), &b.view(), out, f));
-        gives(&[&a.layout, &b.layout], &setting, &expected, |exec| zip_fresh(exec, &a.view(), &b.view(), f))?;
+        gives(&[&a.layout, &b.layout], &setting, &expected, |exec| zip(exec, &a.view(), &b.view(), f))?;
     }
 
     #[test]
@@ -179,7 +177,7 @@ proptest! {
         let to = to.destination(&shape);
         let blank = Memory::room_for(&to, setting.skew[1]);
         writes(&blank, &to, &setting, &expected, |exec, out| zip3_into(exec, &a.view(), &b.view(), &c.view(), out, f));
-        gives(&layouts, &setting, &expected, |exec| zip3_fresh(exec, &a.view(), &b.view(), &c.view(), f))?;
+        gives(&layouts, &setting, &expected, |exec| zip3(exec, &a.view(), &b.view(), &c.view(), f))?;
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::fmt::Debug;
 
 use proptest::{prelude::*, sample::subsequence};
 use tensor_kernels::{
-    Compare, Element, Error, Exec, Fraction, Layout, Logic, Number, Over, Result, Summable, Tensor,
-    TensorView, TensorViewMut, ops,
+    Accumulate, Compare, Element, Equality, Error, Exec, Inexact, Layout, Number, ReduceDims,
+    Result, Tensor, TensorView, TensorViewMut, ops,
 };
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Small numbers, some of them special where that is asked for.
-trait Value: Logic + Debug {
+trait Value: Equality + Debug {
     fn small(n: usize) -> Self;
     fn factor(n: usize) -> Self {
         Self::small(n)
@@ -93,12 +93,13 @@ fn cases() -> impl Strategy<Value = Case> {
     })
 }
 
-type Into<T, R> = fn(&Exec, &TensorView<'_, T>, Over<'_>, &mut TensorViewMut<'_, R>) -> Result<()>;
-type Fresh<T, R> = fn(&Exec, &TensorView<'_, T>, Over<'_>) -> Result<Tensor<R>>;
+type Into<T, R> =
+    fn(&Exec, &TensorView<'_, T>, ReduceDims<'_>, &mut TensorViewMut<'_, R>) -> Result<()>;
+type Fresh<T, R> = fn(&Exec, &TensorView<'_, T>, ReduceDims<'_>) -> Result<Tensor<R>>;
 
 impl Case {
-    fn over(&self) -> Over<'_> {
-        let over = Over::from(&self.dims[..]);
+    fn over(&self) -> ReduceDims<'_> {
+        let over = ReduceDims::from(&self.dims[..]);
         if self.keepdim { over.keepdim() } else { over }
     }
 
@@ -140,7 +141,7 @@ impl Case {
     }
 
     /// In every way: into a given result, nothing beside which is touched, and into a fresh one.
-    fn check<T: Element, R: Logic + Debug>(
+    fn check<T: Element, R: Equality + Debug>(
         &self,
         what: &str,
         element: fn(usize) -> T,
@@ -182,7 +183,7 @@ impl Case {
 }
 
 #[track_caller]
-fn same<R: Logic + Debug>(got: &[R], expected: &[R], what: impl Fn() -> String) {
+fn same<R: Equality + Debug>(got: &[R], expected: &[R], what: impl Fn() -> String) {
     for (i, (&got, &expected)) in got.iter().zip(expected).enumerate() {
         let equal = got.same(expected) || got.is_not_a_number() && expected.is_not_a_number();
         assert!(equal, "{}: element {i} is {got:?}, not {expected:?}", what());
@@ -199,7 +200,7 @@ macro_rules! forms {
     };
 }
 
-fn summed<T: Summable<Sum: Debug> + Value>(case: &Case) {
+fn summed<T: Accumulate<Sum: Debug> + Value>(case: &Case) {
     let join = |start: T::Partial, join: fn(T::Partial, T::Partial) -> T::Partial| {
         move |group: &[T]| {
             let partial = group.iter().fold(start, |sum, x| join(sum, x.to_partial()));
@@ -210,7 +211,7 @@ fn summed<T: Summable<Sum: Debug> + Value>(case: &Case) {
     case.check("prod", T::factor, forms!(prod, prod_into), join(T::ONE, T::Partial::times));
 }
 
-fn averaged<T: Fraction + Value>(case: &Case) {
+fn averaged<T: Inexact + Value>(case: &Case) {
     case.check("mean", T::small, forms!(mean, mean_into), |group| {
         let sum = group.iter().fold(T::ZERO, |sum, x| sum.plus(x.to_partial()));
         Some(T::mean(sum, group.len()))

@@ -51,7 +51,7 @@ macro_rules! unary {
 macro_rules! unary_float {
     ($($name:ident $inplace:ident $op:ident, $doc:literal;)*) => {$(
         $crate::api::ext::methods::unary_fresh! { $name $op Number -> T::Float, concat!($doc, " Of integers as f32."); }
-        $crate::api::ext::methods::unary_inplace! { $inplace $op Fraction, concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place."); }
+        $crate::api::ext::methods::unary_inplace! { $inplace $op Inexact, concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place."); }
     )*};
 }
 
@@ -130,7 +130,7 @@ macro_rules! reductions {
         /// # Errors
         /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`]; [`Error::ReduceEmpty`] where no
         /// elements have no value.
-        fn $name<'d>(&self, over: impl Into<Over<'d>>) -> Result<TensorBase<$output, K>>
+        fn $name<'d>(&self, over: impl Into<ReduceDims<'d>>) -> Result<TensorBase<$output, K>>
         where
             T: $bound,
         {

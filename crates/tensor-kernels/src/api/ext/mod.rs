@@ -5,16 +5,17 @@ mod operators;
 mod reshaped;
 
 use tensor_core::{
-    Element, Error, Layout, MemoryFormat, Operand, Over, Result, Target, TensorBase, infer_shape,
+    Element, Error, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, TensorBase,
+    infer_shape,
 };
 
 use crate::{
     api::{
         call::Call,
-        copy::{copy_between, fill, to_fresh_contiguous, to_fresh_format},
+        copy::{copy_between, fill, to_contiguous, to_format},
         ops, reductions,
     },
-    element::{Bits, Cast, Compare, Fraction, Integer, Logic, Number, Ordered, Real, Summable},
+    element::{Accumulate, Bits, Cast, Compare, Equality, Inexact, Integer, Number, Ordered, Real},
     exec::Exec,
     kernel::Closure,
 };
@@ -172,7 +173,7 @@ pub trait TensorExt<T: Element, K>: Sized {
     fn operand(&self) -> Operand<'_, T>;
 
     /// This tensor as a result of [`ops`].
-    fn target(&self) -> Target<'_, T>;
+    fn target(&self) -> Output<'_, T>;
 
     methods::binary! {
         add add_inplace Add Number -> T, "The sum, broadcast (PyTorch: `torch.add`).";
@@ -194,19 +195,19 @@ pub trait TensorExt<T: Element, K>: Sized {
 
     methods::binary_fresh! {
         div Div Number -> T::Float, "The quotient, of integers as f32 (PyTorch: `torch.div`).";
-        elem_eq Eq Logic -> bool, "Which elements are equal? (PyTorch: `torch.eq`)";
-        elem_ne Ne Logic -> bool, "Which elements are not equal? (PyTorch: `torch.ne`)";
+        elem_eq Eq Equality -> bool, "Which elements are equal? (PyTorch: `torch.eq`)";
+        elem_ne Ne Equality -> bool, "Which elements are not equal? (PyTorch: `torch.ne`)";
         elem_lt Lt Compare -> bool, "Which elements are less? (PyTorch: `torch.lt`)";
         elem_le Le Compare -> bool, "Which elements are less or equal? (PyTorch: `torch.le`)";
         elem_gt Gt Compare -> bool, "Which elements are greater? (PyTorch: `torch.gt`)";
         elem_ge Ge Compare -> bool, "Which elements are greater or equal? (PyTorch: `torch.ge`)";
-        logical_and LogicalAnd Logic -> bool, "Where are both other than 0? (PyTorch: `torch.logical_and`)";
-        logical_or LogicalOr Logic -> bool, "Where is one other than 0? (PyTorch: `torch.logical_or`)";
-        logical_xor LogicalXor Logic -> bool, "Where is only one other than 0? (PyTorch: `torch.logical_xor`)";
+        logical_and LogicalAnd Equality -> bool, "Where are both other than 0? (PyTorch: `torch.logical_and`)";
+        logical_or LogicalOr Equality -> bool, "Where is one other than 0? (PyTorch: `torch.logical_or`)";
+        logical_xor LogicalXor Equality -> bool, "Where is only one other than 0? (PyTorch: `torch.logical_xor`)";
     }
 
     methods::binary_inplace! {
-        div_inplace Div Fraction, "Replaces the elements by their quotients (PyTorch: `div_`).";
+        div_inplace Div Inexact, "Replaces the elements by their quotients (PyTorch: `div_`).";
     }
 
     methods::unary! {
@@ -239,8 +240,8 @@ pub trait TensorExt<T: Element, K>: Sized {
 
     methods::unary_fresh! {
         abs Abs Number -> T::Magnitude, "The distances from 0 (PyTorch: `torch.abs`).";
-        is_nan IsNan Logic -> bool, "Which elements are NaN? (PyTorch: `torch.isnan`)";
-        logical_not LogicalNot Logic -> bool, "Which elements are 0? (PyTorch: `torch.logical_not`)";
+        is_nan IsNan Equality -> bool, "Which elements are NaN? (PyTorch: `torch.isnan`)";
+        logical_not LogicalNot Equality -> bool, "Which elements are 0? (PyTorch: `torch.logical_not`)";
     }
 
     methods::unary_inplace! {
@@ -253,9 +254,9 @@ pub trait TensorExt<T: Element, K>: Sized {
     }
 
     methods::reductions! {
-        sum sum_all Sum Summable -> T::Sum, "The sum over dimensions (PyTorch: `torch.sum`).";
-        prod prod_all Prod Summable -> T::Sum, "The product over dimensions (PyTorch: `torch.prod`).";
-        mean mean_all Mean Fraction -> T, "The mean over dimensions (PyTorch: `torch.mean`).";
+        sum sum_all Sum Accumulate -> T::Sum, "The sum over dimensions (PyTorch: `torch.sum`).";
+        prod prod_all Prod Accumulate -> T::Sum, "The product over dimensions (PyTorch: `torch.prod`).";
+        mean mean_all Mean Inexact -> T, "The mean over dimensions (PyTorch: `torch.mean`).";
         min min_all Min Compare -> T, "The least element over dimensions; NaN if one is (PyTorch: `torch.amin`).";
         max max_all Max Compare -> T, "The greatest element over dimensions; NaN if one is (PyTorch: `torch.amax`).";
         argmin argmin_all ArgMin Compare -> i64, "Where the least element is, over dimensions (PyTorch: `torch.argmin`).";
@@ -290,7 +291,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
         if self.is_contiguous() {
             return Ok(self.clone());
         }
-        to_fresh_contiguous(Exec::current()?, &self.read()?.as_view())
+        to_contiguous(Exec::current()?, &self.read()?.as_view())
     }
 
     fn to_contiguous(&self, format: MemoryFormat) -> Result<TensorBase<T, K>> {
@@ -300,7 +301,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
         if self.layout().is_contiguous_as(format) {
             return Ok(self.clone());
         }
-        to_fresh_format(Exec::current()?, &self.read()?.as_view(), format)
+        to_format(Exec::current()?, &self.read()?.as_view(), format)
     }
 
     fn contiguous_canonical(&self) -> Result<TensorBase<T, K>> {
@@ -316,7 +317,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
     }
 
     fn deep_clone(&self) -> Result<TensorBase<T, K>> {
-        to_fresh_format(Exec::current()?, &self.read()?.as_view(), MemoryFormat::Preserve)
+        to_format(Exec::current()?, &self.read()?.as_view(), MemoryFormat::Preserve)
     }
 
     fn reshape(&self, sizes: &[isize]) -> Result<Reshaped<T, K>> {
@@ -331,7 +332,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
 
     fn reshape_copy(&self, sizes: &[isize]) -> Result<TensorBase<T, K>> {
         infer_shape(sizes, self.numel())?;
-        to_fresh_contiguous(Exec::current()?, &self.read()?.as_view())?.view(sizes)
+        to_contiguous(Exec::current()?, &self.read()?.as_view())?.view(sizes)
     }
 
     fn flattened(&self, start: isize, end: isize) -> Result<Reshaped<T, K>> {
@@ -339,7 +340,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
             Ok(tensor) => Ok(Reshaped { tensor, copied: false }),
             Err(Error::NotViewable { .. }) => {
                 let copy: TensorBase<T, K> =
-                    to_fresh_contiguous(Exec::current()?, &self.read()?.as_view())?;
+                    to_contiguous(Exec::current()?, &self.read()?.as_view())?;
                 Ok(Reshaped { tensor: copy.flatten(start, end)?, copied: true })
             }
             Err(refused) => Err(refused),
@@ -412,7 +413,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
         self.into()
     }
 
-    fn target(&self) -> Target<'_, T> {
+    fn target(&self) -> Output<'_, T> {
         self.into()
     }
 }

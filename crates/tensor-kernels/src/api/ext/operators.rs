@@ -10,7 +10,7 @@
 //! | unary `-` | numbers | the same | |
 
 use tensor_core::{
-    AssignKernel, BinaryKernel, Operand, Result, Target, TensorBase, UnaryKernel, op,
+    AssignKernel, BinaryKernel, Operand, Output, Result, TensorBase, UnaryKernel, op,
 };
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
         ops,
         tensor::{Simd, Tensor},
     },
-    element::{Bits, Fraction, Integer, Number, Ordered},
+    element::{Bits, Inexact, Integer, Number, Ordered},
     exec::Exec,
 };
 
@@ -51,7 +51,7 @@ binary_kernels! {
 macro_rules! assign_kernels {
     ($($op:ident: $kernel:ident<$bound:ident>;)*) => {$(
         impl<T: $bound> AssignKernel<op::$op, T> for Simd {
-            fn assign(x: Target<'_, T>, b: Operand<'_, T>) -> Result<()> {
+            fn assign(x: Output<'_, T>, b: Operand<'_, T>) -> Result<()> {
                 ops::$kernel::write(Exec::current()?, None, b, x)
             }
         }
@@ -62,7 +62,7 @@ assign_kernels! {
     Add: Add<Number>;
     Sub: Sub<Number>;
     Mul: Mul<Number>;
-    Div: Div<Fraction>;
+    Div: Div<Inexact>;
     Rem: Rem<Ordered>;
     BitAnd: BitwiseAnd<Bits>;
     BitOr: BitwiseOr<Bits>;

@@ -1,16 +1,16 @@
 //! Operations on two operands.
 
-use tensor_core::{Operand, Result, Target, TensorBase};
+use tensor_core::{Operand, Output, Result, TensorBase};
 
 use crate::{
     api::{
         call::{Argument, Call},
         tensor::Simd,
     },
-    element::{Bits, Compare, Fraction, Integer, Logic, Number, Ordered, Real},
+    element::{Bits, Compare, Equality, Inexact, Integer, Number, Ordered, Real},
     exec::Exec,
     kernel::Function2,
-    math::Arith,
+    math::FmaMode,
 };
 
 /// What operations that refuse zeros fail with beyond the others.
@@ -35,7 +35,7 @@ macro_rules! binary {
             type Output = $output;
 
             #[inline(always)]
-            fn call<$m: Arith>(&self, $a: $t, $b: $t) -> $output {
+            fn call<$m: FmaMode>(&self, $a: $t, $b: $t) -> $output {
                 $value
             }
         }
@@ -53,7 +53,7 @@ macro_rules! binary {
                 exec: &Exec,
                 a: Argument<'_, $t>,
                 b: Operand<'_, $t>,
-                out: Target<'_, $output>,
+                out: Output<'_, $output>,
             ) -> Result<()> {
                 Call::new(exec, stringify!($name))$(.$check(&b))?.into2($op, a, Some(b), out)
             }
@@ -81,7 +81,7 @@ macro_rules! binary {
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
             b: impl Into<Operand<'b, $t>>,
-            out: impl Into<Target<'o, $output>>,
+            out: impl Into<Output<'o, $output>>,
         ) -> Result<()> {
             $op::write(exec, Some(a.into()), b.into(), out.into())
         }
@@ -93,7 +93,7 @@ macro_rules! binary {
             #[doc = concat!("As [`", stringify!($into), "`].")]
             pub fn $inplace<'x, 'b, $t: $bound>(
                 exec: &Exec,
-                x: impl Into<Target<'x, $t>>,
+                x: impl Into<Output<'x, $t>>,
                 b: impl Into<Operand<'b, $t>>,
             ) -> Result<()> {
                 $op::write(exec, None, b.into(), x.into())
@@ -128,9 +128,9 @@ binary! {
     /// The greater; NaN if one is (PyTorch: `torch.maximum`).
     Maximum maximum maximum_into in place maximum_inplace: Compare -> T, |T, M, a, b| a.most(b);
     /// `a == b` (PyTorch: `torch.eq`).
-    Eq eq eq_into: Logic -> bool, |T, M, a, b| a.same(b);
+    Eq eq eq_into: Equality -> bool, |T, M, a, b| a.same(b);
     /// `a != b` (PyTorch: `torch.ne`).
-    Ne ne ne_into: Logic -> bool, |T, M, a, b| !a.same(b);
+    Ne ne ne_into: Equality -> bool, |T, M, a, b| !a.same(b);
     /// `a < b` (PyTorch: `torch.lt`).
     Lt lt lt_into: Compare -> bool, |T, M, a, b| a.is_less(b);
     /// `a <= b` (PyTorch: `torch.le`).
@@ -140,11 +140,11 @@ binary! {
     /// `a >= b` (PyTorch: `torch.ge`).
     Ge ge ge_into: Compare -> bool, |T, M, a, b| b.is_at_most(a);
     /// Are both other than 0? (PyTorch: `torch.logical_and`)
-    LogicalAnd logical_and logical_and_into: Logic -> bool, |T, M, a, b| a.truth() & b.truth();
+    LogicalAnd logical_and logical_and_into: Equality -> bool, |T, M, a, b| a.truth() & b.truth();
     /// Is one or are both other than 0? (PyTorch: `torch.logical_or`)
-    LogicalOr logical_or logical_or_into: Logic -> bool, |T, M, a, b| a.truth() | b.truth();
+    LogicalOr logical_or logical_or_into: Equality -> bool, |T, M, a, b| a.truth() | b.truth();
     /// Is only one other than 0? (PyTorch: `torch.logical_xor`)
-    LogicalXor logical_xor logical_xor_into: Logic -> bool, |T, M, a, b| a.truth() ^ b.truth();
+    LogicalXor logical_xor logical_xor_into: Equality -> bool, |T, M, a, b| a.truth() ^ b.truth();
     /// `a & b` (PyTorch: `torch.bitwise_and`).
     BitwiseAnd bitwise_and bitwise_and_into in place bitwise_and_inplace: Bits -> T, |T, M, a, b| a.bits_and(b);
     /// `a | b` (PyTorch: `torch.bitwise_or`).
@@ -164,9 +164,9 @@ binary! {
 ///
 /// # Errors
 /// As [`div_into`].
-pub fn div_inplace<'x, 'b, T: Fraction>(
+pub fn div_inplace<'x, 'b, T: Inexact>(
     exec: &Exec,
-    x: impl Into<Target<'x, T>>,
+    x: impl Into<Output<'x, T>>,
     b: impl Into<Operand<'b, T>>,
 ) -> Result<()> {
     Div::write(exec, None, b.into(), x.into())

@@ -7,11 +7,11 @@
 //!   its type.
 //!
 //! Reductions give one element for many: `sum(exec, a, over)` and `sum_into(exec, a, over, out)`
-//! over the dimensions of an [`Over`](crate::Over), `sum_all(exec, a)` over all of them as a plain
+//! over the dimensions of an [`ReduceDims`](crate::Over), `sum_all(exec, a)` over all of them as a plain
 //! value.
 //!
 //! Operands are tensors, views or single values, in any mixture: whatever [`Operand`] is made from.
-//! Results are tensors or mutable views: [`Target`]. The methods of [`TensorExt`](crate::TensorExt)
+//! Results are tensors or mutable views: [`Output`]. The methods of [`TensorExt`](crate::TensorExt)
 //! and the operators are the same with [`Exec::current`].
 //!
 //! ```
@@ -62,4 +62,4 @@ mod unary;
 pub use self::{binary::*, reduce::*, ternary::*, unary::*};
 
 #[cfg(doc)]
-use crate::{Error, Exec, Operand, Overlapping, SimdLevel, Target, math};
+use crate::{Error, Exec, Operand, Output, Overlapping, SimdLevel, math};

@@ -1,10 +1,10 @@
 //! Operations on all elements, or those along some dimensions.
 
-use tensor_core::{Operand, Over, Result, Target, TensorBase};
+use tensor_core::{Operand, Output, ReduceDims, Result, TensorBase};
 
 use crate::{
     api::{call::Call, reductions::*, tensor::Simd},
-    element::{Compare, Fraction, Summable},
+    element::{Accumulate, Compare, Inexact},
     exec::Exec,
 };
 
@@ -15,7 +15,7 @@ macro_rules! reductions {
         $op:ident $name:ident $into:ident $all:ident: $bound:ident -> $output:ty, |$t:ident|;
     )*) => {$(
         impl $op {
-            pub(crate) fn fresh<$t: $bound, K>(exec: &Exec, a: &Operand<'_, $t>, over: Over<'_>) -> Result<TensorBase<$output, K>> {
+            pub(crate) fn fresh<$t: $bound, K>(exec: &Exec, a: &Operand<'_, $t>, over: ReduceDims<'_>) -> Result<TensorBase<$output, K>> {
                 Call::new(exec, stringify!($name)).reduce_fresh::<$t, Self, K>(a, over)
             }
 
@@ -31,7 +31,7 @@ macro_rules! reductions {
         pub fn $name<'a, 'd, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
-            over: impl Into<Over<'d>>,
+            over: impl Into<ReduceDims<'d>>,
         ) -> Result<TensorBase<$output, Simd>> {
             $op::fresh(exec, &a.into(), over.into())
         }
@@ -45,8 +45,8 @@ macro_rules! reductions {
         pub fn $into<'a, 'd, 'o, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
-            over: impl Into<Over<'d>>,
-            out: impl Into<Target<'o, $output>>,
+            over: impl Into<ReduceDims<'d>>,
+            out: impl Into<Output<'o, $output>>,
         ) -> Result<()> {
             Call::new(exec, stringify!($name)).reduce_into::<$t, $op>(a.into(), over.into(), out.into())
         }
@@ -69,23 +69,23 @@ reductions! {
     /// of their magnitudes, `u` being 2⁻²⁴ for f32 and 2⁻⁵³ for f64.
     ///
     /// ```
-    /// use tensor_kernels::{Exec, Over, Tensor, ops};
+    /// use tensor_kernels::{Exec, ReduceDims, Tensor, ops};
     ///
     /// let exec = Exec::current()?;
     /// let x = Tensor::arange(0i64, 6, 1)?.view(&[2, 3])?;
     /// assert_eq!(ops::sum(exec, &x, 0)?.to_vec()?, [3, 5, 7]);
-    /// assert_eq!(ops::sum(exec, &x, Over::from(-1).keepdim())?.shape(), [2, 1]);
+    /// assert_eq!(ops::sum(exec, &x, ReduceDims::from(-1).keepdim())?.shape(), [2, 1]);
     /// assert_eq!(ops::sum(exec, &x, &[0, 1])?.get(&[])?, 15);
     /// assert_eq!(ops::sum_all(exec, &x.t()?)?, 15);
     /// # Ok::<(), tensor_kernels::Error>(())
     /// ```
-    Sum sum sum_into sum_all: Summable -> T::Sum, |T|;
+    Sum sum sum_into sum_all: Accumulate -> T::Sum, |T|;
     /// The product over dimensions (PyTorch: `torch.prod`); 1 of no elements. Types are those of
     /// [`sum`].
-    Prod prod prod_into prod_all: Summable -> T::Sum, |T|;
+    Prod prod prod_into prod_all: Accumulate -> T::Sum, |T|;
     /// The mean over dimensions, of real and complex floats (PyTorch: `torch.mean`): the [`sum`]
     /// through the number of elements; NaN of none.
-    Mean mean mean_into mean_all: Fraction -> T, |T|;
+    Mean mean mean_into mean_all: Inexact -> T, |T|;
     /// The least element over dimensions; NaN if one is (PyTorch: `torch.amin`). No elements have
     /// none: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). Which of two zeros it is is not
     /// said.

@@ -1,13 +1,13 @@
 //! Operations on three operands.
 
-use tensor_core::{Element, Operand, Result, Target, TensorBase};
+use tensor_core::{Element, Operand, Output, Result, TensorBase};
 
 use crate::{
     api::{call::Call, tensor::Simd},
     element::{Compare, Number},
     exec::Exec,
     kernel::Function3,
-    math::Arith,
+    math::FmaMode,
 };
 
 /// For each operation: a type to be compiled for each instruction set, and its three forms.
@@ -22,7 +22,7 @@ macro_rules! ternary {
             type Output = $t;
 
             #[inline(always)]
-            fn call<$m: Arith>(&self, $a: $t, $b: $t, $c: $t) -> $t {
+            fn call<$m: FmaMode>(&self, $a: $t, $b: $t, $c: $t) -> $t {
                 $value
             }
         }
@@ -50,7 +50,7 @@ macro_rules! ternary {
             a: impl Into<Operand<'a, $t>>,
             b: impl Into<Operand<'b, $t>>,
             c: impl Into<Operand<'c, $t>>,
-            out: impl Into<Target<'o, $t>>,
+            out: impl Into<Output<'o, $t>>,
         ) -> Result<()> {
             let (a, b, c) = (Some(a.into()), Some(b.into()), Some(c.into()));
             Call::new(exec, stringify!($name)).into3($op, a, b, c, out.into())
@@ -62,7 +62,7 @@ macro_rules! ternary {
         #[doc = concat!("As [`", stringify!($into), "`].")]
         pub fn $inplace<'x, 'b, 'c, $t: $bound>(
             exec: &Exec,
-            x: impl Into<Target<'x, $t>>,
+            x: impl Into<Output<'x, $t>>,
             b: impl Into<Operand<'b, $t>>,
             c: impl Into<Operand<'c, $t>>,
         ) -> Result<()> {
@@ -87,7 +87,7 @@ impl<T: Element> Function3<bool, T, T> for Where {
     type Output = T;
 
     #[inline(always)]
-    fn call<M: Arith>(&self, condition: bool, a: T, b: T) -> T {
+    fn call<M: FmaMode>(&self, condition: bool, a: T, b: T) -> T {
         if condition { a } else { b }
     }
 }
@@ -115,7 +115,7 @@ pub fn where_cond_into<'c, 'a, 'b, 'o, T: Element>(
     condition: impl Into<Operand<'c, bool>>,
     a: impl Into<Operand<'a, T>>,
     b: impl Into<Operand<'b, T>>,
-    out: impl Into<Target<'o, T>>,
+    out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
     let (condition, a, b) = (Some(condition.into()), Some(a.into()), Some(b.into()));
     Call::new(exec, "where_cond").into3(Where, condition, a, b, out.into())

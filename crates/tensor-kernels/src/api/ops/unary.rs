@@ -1,13 +1,13 @@
 //! Operations on one operand.
 
-use tensor_core::{Element, Operand, Result, Target, TensorBase};
+use tensor_core::{Element, Operand, Output, Result, TensorBase};
 
 use crate::{
     api::{call::Call, tensor::Simd},
-    element::{Bits, Cast, Fraction, Logic, Number, Ordered, Real},
+    element::{Bits, Cast, Equality, Inexact, Number, Ordered, Real},
     exec::Exec,
     kernel::Function1,
-    math::Arith,
+    math::FmaMode,
 };
 
 /// For each operation: a type to be compiled for each instruction set, and its three forms; the
@@ -24,12 +24,12 @@ macro_rules! unary {
             type Output = $output;
 
             #[inline(always)]
-            fn call<$m: Arith>(&self, $a: $t) -> $output {
+            fn call<$m: FmaMode>(&self, $a: $t) -> $output {
                 $value
             }
 
             $(
-                const HAS_FAR: bool = <$t::Float as Fraction>::$has_far;
+                const HAS_FAR: bool = <$t::Float as Inexact>::$has_far;
 
                 #[inline(always)]
                 fn is_far(&self, $a: $t) -> bool {
@@ -37,7 +37,7 @@ macro_rules! unary {
                 }
 
                 #[inline(always)]
-                fn call_far<$m: Arith>(&self, $a: $t) -> $output {
+                fn call_far<$m: FmaMode>(&self, $a: $t) -> $output {
                     $far
                 }
             )?
@@ -59,7 +59,7 @@ macro_rules! unary {
         pub fn $into<'a, 'o, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
-            out: impl Into<Target<'o, $output>>,
+            out: impl Into<Output<'o, $output>>,
         ) -> Result<()> {
             Call::new(exec, stringify!($name)).into1($op, Some(a.into()), out.into())
         }
@@ -69,7 +69,7 @@ macro_rules! unary {
             ///
             /// # Errors
             #[doc = concat!("As [`", stringify!($into), "`].")]
-            pub fn $inplace<'x, $t: $place_bound>(exec: &Exec, x: impl Into<Target<'x, $t>>) -> Result<()> {
+            pub fn $inplace<'x, $t: $place_bound>(exec: &Exec, x: impl Into<Output<'x, $t>>) -> Result<()> {
                 Call::new(exec, stringify!($name)).into1($op, None::<Operand<'_, $t>>, x.into())
             }
         )?
@@ -84,30 +84,30 @@ unary! {
     /// −1, 0 or 1; NaN gives 0 (PyTorch: `torch.sign`).
     Sign sign sign_into in place sign_inplace<Ordered>: Ordered -> T, |T, M, a| a.sign();
     /// `1 / a`, of integers as f32 (PyTorch: `torch.reciprocal`).
-    Recip recip recip_into in place recip_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().reciprocal();
+    Recip recip recip_into in place recip_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().reciprocal();
     /// `√a`, of integers as f32 (PyTorch: `torch.sqrt`).
-    Sqrt sqrt sqrt_into in place sqrt_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().root();
+    Sqrt sqrt sqrt_into in place sqrt_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().root();
     /// `1 / √a`, of integers as f32 (PyTorch: `torch.rsqrt`).
-    Rsqrt rsqrt rsqrt_into in place rsqrt_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().reciprocal_root();
+    Rsqrt rsqrt rsqrt_into in place rsqrt_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().reciprocal_root();
     /// `a · a` (PyTorch: `torch.square`).
     Square square square_into in place square_inplace<Number>: Number -> T, |T, M, a| a.times(a);
     /// `e^a`, of integers as f32 (PyTorch: `torch.exp`).
-    Exp exp exp_into in place exp_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().near_exp::<M>(),
+    Exp exp exp_into in place exp_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().near_exp::<M>(),
         far EXP_HAS_FAR if a.to_float().is_exp_far(), a.to_float().exp::<M>();
     /// The natural logarithm, of integers as f32 (PyTorch: `torch.log`).
-    Ln ln ln_into in place ln_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().ln::<M>();
+    Ln ln ln_into in place ln_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().ln::<M>();
     /// The logarithm to base 2, of integers as f32 (PyTorch: `torch.log2`).
-    Log2 log2 log2_into in place log2_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().log2::<M>();
+    Log2 log2 log2_into in place log2_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().log2::<M>();
     /// The logarithm to base 10, of integers as f32 (PyTorch: `torch.log10`).
-    Log10 log10 log10_into in place log10_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().log10::<M>();
+    Log10 log10 log10_into in place log10_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().log10::<M>();
     /// The sine, of integers as f32 (PyTorch: `torch.sin`).
-    Sin sin sin_into in place sin_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().sin::<M>(), far HAS_FAR if a.to_float().is_far(), a.to_float().far_sin();
+    Sin sin sin_into in place sin_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().sin::<M>(), far HAS_FAR if a.to_float().is_far(), a.to_float().far_sin();
     /// The cosine, of integers as f32 (PyTorch: `torch.cos`).
-    Cos cos cos_into in place cos_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().cos::<M>(), far HAS_FAR if a.to_float().is_far(), a.to_float().far_cos();
+    Cos cos cos_into in place cos_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().cos::<M>(), far HAS_FAR if a.to_float().is_far(), a.to_float().far_cos();
     /// The hyperbolic tangent, of integers as f32 (PyTorch: `torch.tanh`).
-    Tanh tanh tanh_into in place tanh_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().tanh::<M>();
+    Tanh tanh tanh_into in place tanh_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().tanh::<M>();
     /// `1 / (1 + e^−a)`, of integers as f32 (PyTorch: `torch.sigmoid`).
-    Sigmoid sigmoid sigmoid_into in place sigmoid_inplace<Fraction>: Number -> T::Float, |T, M, a| a.to_float().sigmoid::<M>();
+    Sigmoid sigmoid sigmoid_into in place sigmoid_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().sigmoid::<M>();
     /// a, or 0 if it is below; NaN stays (PyTorch: `torch.relu`).
     Relu relu relu_into in place relu_inplace<Ordered>: Ordered -> T, |T, M, a| a.or_zero();
     /// a times the normal distribution's share below it (PyTorch: `gelu`, exact).
@@ -123,9 +123,9 @@ unary! {
     /// The integer towards 0 (PyTorch: `torch.trunc`).
     Trunc trunc trunc_into in place trunc_inplace<Ordered>: Ordered -> T, |T, M, a| a.rounded_to_zero();
     /// Is it NaN? (PyTorch: `torch.isnan`)
-    IsNan is_nan is_nan_into: Logic -> bool, |T, M, a| a.is_not_a_number();
+    IsNan is_nan is_nan_into: Equality -> bool, |T, M, a| a.is_not_a_number();
     /// Is it 0? (PyTorch: `torch.logical_not`)
-    LogicalNot logical_not logical_not_into: Logic -> bool, |T, M, a| !a.truth();
+    LogicalNot logical_not logical_not_into: Equality -> bool, |T, M, a| !a.truth();
     /// `!a`: the other bits (PyTorch: `torch.bitwise_not`).
     BitwiseNot bitwise_not bitwise_not_into in place bitwise_not_inplace<Bits>: Bits -> T, |T, M, a| a.bits_not();
 }
@@ -141,7 +141,7 @@ impl<T: Cast<U>, U: Element> Function1<T> for Convert<U> {
     type Output = U;
 
     #[inline(always)]
-    fn call<M: Arith>(&self, a: T) -> U {
+    fn call<M: FmaMode>(&self, a: T) -> U {
         a.cast()
     }
 }
@@ -165,7 +165,7 @@ pub fn cast<'a, T: Cast<U>, U: Element>(
 pub fn cast_into<'a, 'o, T: Cast<U>, U: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    out: impl Into<Target<'o, U>>,
+    out: impl Into<Output<'o, U>>,
 ) -> Result<()> {
     Call::new(exec, "cast").into1(Convert::TO, Some(a.into()), out.into())
 }

@@ -16,7 +16,7 @@ use crate::{
 impl<R: Registers> Isa for R {
     // Every level that has registers here has FMA: x86-64-v3 and -v4 by definition, NEON on
     // AArch64.
-    type Arith = Fused;
+    type FmaMode = Fused;
 
     #[inline(always)]
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {

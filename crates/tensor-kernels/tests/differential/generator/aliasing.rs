@@ -1,7 +1,9 @@
 //! Operands in the storage of the result: they are it, lie beside it, or overlap it.
 
 use bytemuck::{Pod, bytes_of, cast_slice};
-use tensor_kernels::{Error, Exec, Over, Overlap, Result, Tensor, TensorExt, copy_between, ops};
+use tensor_kernels::{
+    Error, Exec, Overlap, ReduceDims, Result, Tensor, TensorExt, copy_between, ops,
+};
 
 use super::{
     Case, Check, Outcome,
@@ -132,7 +134,7 @@ const ALL: &[Check] = &[
 /// A reduction of a tensor into another of its storage.
 struct SharedReduction<A, R> {
     name: &'static str,
-    run: fn(&Exec, &Tensor<A>, Over<'_>, &Tensor<R>) -> Result<()>,
+    run: fn(&Exec, &Tensor<A>, ReduceDims<'_>, &Tensor<R>) -> Result<()>,
     oracle: fn(&[A]) -> R,
     /// Is there a result of no elements?
     has_empty: bool,
@@ -291,7 +293,8 @@ fn reduced<A: Number + Pod, R: Number + Pod>(
     let a = Strided::draw(&mut case.choices, &sizes, size_of::<A>(), Use::Read);
     let (dims, is_reduced) = dims(case, sizes.len());
     let keepdim = case.choices.draw(2) == 1;
-    let over = if keepdim { Over::from(&dims[..]).keepdim() } else { Over::from(&dims[..]) };
+    let over =
+        if keepdim { ReduceDims::from(&dims[..]).keepdim() } else { ReduceDims::from(&dims[..]) };
     let places = a.offsets_as(&sizes);
     let (groups, out_shape) = groups(&sizes, places, &is_reduced, keepdim);
     let out = reduced_target::<A, R>(case, &a, &out_shape);

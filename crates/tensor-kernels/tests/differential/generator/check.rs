@@ -1,7 +1,7 @@
 //! Operands in guarded memory, and the comparison of what was written with what should have been.
 
 use bytemuck::bytes_of;
-use tensor_kernels::{Elements, Error, Exec, Layout, Operand, Tensor, TensorView, TensorViewMut};
+use tensor_kernels::{Error, Exec, Layout, Operand, Tensor, TensorView, TensorViewMut, ViewRef};
 
 use super::{
     Case, Outcome,
@@ -93,7 +93,7 @@ impl<'g, T: Value> From<&'g Given<T>> for Operand<'g, T> {
         match given.is_value {
             true => Operand::Value(given.values(&[])[0]),
             false => {
-                let elements = Elements::new(given.memory.elements(), &given.layout);
+                let elements = ViewRef::new(given.memory.elements(), &given.layout);
                 elements.expect("elements for the layout").into()
             }
         }

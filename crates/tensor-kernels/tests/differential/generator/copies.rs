@@ -1,6 +1,6 @@
 //! Copies and fills, of every width.
 
-use tensor_kernels::{CopyPlan, Simd, copy_into, copy_to_fresh, fill, repeat, to_fresh_contiguous};
+use tensor_kernels::{CopyPlan, Simd, copy_into, copy_to_layout, fill, repeat, to_contiguous};
 
 use super::{
     Case, Check, Outcome,
@@ -94,13 +94,13 @@ fn fresh<T: Value>(case: &mut Case<'_>) -> Outcome {
     let values = from.values(&shape);
     let expected = exactly(&values);
     if case.choices.draw(2) == 0 {
-        case.note("operation", "to_fresh_contiguous");
-        let copy = setting.run(|exec| to_fresh_contiguous::<T, Simd>(exec, &from.view()));
+        case.note("operation", "to_contiguous");
+        let copy = setting.run(|exec| to_contiguous::<T, Simd>(exec, &from.view()));
         gives(&shape, copy, &expected)?;
     } else {
         let to = Strided::dense_in_any_order(&mut case.choices, &shape);
-        case.note("operation", format_args!("copy_to_fresh, into {to}"));
-        let copy = setting.run(|exec| copy_to_fresh::<T, Simd>(exec, &from.view(), to.layout()));
+        case.note("operation", format_args!("copy_to_layout, into {to}"));
+        let copy = setting.run(|exec| copy_to_layout::<T, Simd>(exec, &from.view(), to.layout()));
         gives(&shape, copy, &expected)?;
     }
     unchanged.check()

@@ -4,8 +4,7 @@
 //! compiled for every instruction set.
 
 use tensor_kernels::{
-    map_fresh, map_inplace, map_into, ops, zip_fresh, zip_inplace, zip_into, zip3_fresh,
-    zip3_inplace, zip3_into,
+    map, map_inplace, map_into, ops, zip, zip_inplace, zip_into, zip3, zip3_inplace, zip3_into,
 };
 
 use super::{
@@ -60,7 +59,7 @@ macro_rules! maps {
         &[$(|case| unary::<$a, $r>(case, &Unary {
             name: concat!("map from ", stringify!($a), " to ", stringify!($r)),
             into: |exec, a, out| map_into(exec, &a.view(), out, $f),
-            fresh: |exec, a| map_fresh(exec, &a.view(), $f),
+            fresh: |exec, a| map(exec, &a.view(), $f),
             inplace: None,
             oracle: Native($f),
         })),*]
@@ -74,7 +73,7 @@ macro_rules! zips {
                 "zip from ", stringify!($a), " and ", stringify!($b), " to ", stringify!($r)
             ),
             into: |exec, a, b, out| zip_into(exec, &a.view(), &b.view(), out, $f),
-            fresh: |exec, a, b| zip_fresh(exec, &a.view(), &b.view(), $f),
+            fresh: |exec, a, b| zip(exec, &a.view(), &b.view(), $f),
             inplace: None,
             oracle: Native($f),
             refused_divisor: None,
@@ -90,7 +89,7 @@ macro_rules! zip3s {
                 " to ", stringify!($r)
             ),
             into: |exec, a, b, c, out| zip3_into(exec, &a.view(), &b.view(), &c.view(), out, $f),
-            fresh: |exec, a, b, c| zip3_fresh(exec, &a.view(), &b.view(), &c.view(), $f),
+            fresh: |exec, a, b, c| zip3(exec, &a.view(), &b.view(), &c.view(), $f),
             inplace: None,
             oracle: Native($f),
         })),*]
@@ -277,7 +276,7 @@ const IN_PLACE: &[Check] = &[
             &Unary {
                 name: "map_inplace of u8",
                 into: |exec, a, out| map_into(exec, &a.view(), out, |a| a.rotate_left(3)),
-                fresh: |exec, a| map_fresh(exec, &a.view(), |a: u8| a.rotate_left(3)),
+                fresh: |exec, a| map(exec, &a.view(), |a: u8| a.rotate_left(3)),
                 inplace: Some(|exec, x| map_inplace(exec, x, |a| a.rotate_left(3))),
                 oracle: Native(|a| a.rotate_left(3)),
             },
@@ -289,7 +288,7 @@ const IN_PLACE: &[Check] = &[
             &Binary {
                 name: "zip_inplace of u8 with f64",
                 into: |exec, a, b, out| zip_into(exec, &a.view(), &b.view(), out, byte_and_double),
-                fresh: |exec, a, b| zip_fresh(exec, &a.view(), &b.view(), byte_and_double),
+                fresh: |exec, a, b| zip(exec, &a.view(), &b.view(), byte_and_double),
                 inplace: Some(|exec, x, b| zip_inplace(exec, x, &b.view(), byte_and_double)),
                 oracle: Native(byte_and_double),
                 refused_divisor: None,
@@ -304,9 +303,7 @@ const IN_PLACE: &[Check] = &[
                 into: |exec, a, b, c, out| {
                     zip3_into(exec, &a.view(), &b.view(), &c.view(), out, three_widths)
                 },
-                fresh: |exec, a, b, c| {
-                    zip3_fresh(exec, &a.view(), &b.view(), &c.view(), three_widths)
-                },
+                fresh: |exec, a, b, c| zip3(exec, &a.view(), &b.view(), &c.view(), three_widths),
                 inplace: Some(|exec, x, b, c| {
                     zip3_inplace(exec, x, &b.view(), &c.view(), three_widths)
                 }),

@@ -1,6 +1,6 @@
 //! Reductions over any dimensions.
 
-use tensor_kernels::{Error, Exec, Over, Result, Tensor, TensorView, TensorViewMut, ops};
+use tensor_kernels::{Error, Exec, ReduceDims, Result, Tensor, TensorView, TensorViewMut, ops};
 
 use super::{
     Case, Check, Outcome,
@@ -12,8 +12,8 @@ use super::{
 
 struct Reduction<A, R> {
     name: &'static str,
-    into: fn(&Exec, &TensorView<'_, A>, Over<'_>, &mut TensorViewMut<'_, R>) -> Result<()>,
-    fresh: fn(&Exec, &TensorView<'_, A>, Over<'_>) -> Result<Tensor<R>>,
+    into: fn(&Exec, &TensorView<'_, A>, ReduceDims<'_>, &mut TensorViewMut<'_, R>) -> Result<()>,
+    fresh: fn(&Exec, &TensorView<'_, A>, ReduceDims<'_>) -> Result<Tensor<R>>,
     all: fn(&Exec, &TensorView<'_, A>) -> Result<R>,
     oracle: fn(&[A]) -> Expected<R>,
     /// Is there a result of no elements?
@@ -257,7 +257,8 @@ fn reduce<A: Value, R: Number>(case: &mut Case<'_>, op: &Reduction<A, R>) -> Out
     let a = Given::<A>::of_shape(case, "a", &sizes, Use::Read, (op.taste, usize::MAX));
     let (dims, reduced) = dims(case, sizes.len());
     let keepdim = case.choices.draw(2) == 1;
-    let over = if keepdim { Over::from(&dims[..]).keepdim() } else { Over::from(&dims[..]) };
+    let over =
+        if keepdim { ReduceDims::from(&dims[..]).keepdim() } else { ReduceDims::from(&dims[..]) };
     case.note("operation", format_args!("{} over {dims:?}, keepdim {keepdim}", op.name));
     let (groups, shape) = groups(&sizes, a.values(&sizes), &reduced, keepdim);
     let empty = (0..sizes.len()).any(|d| reduced[d] && sizes[d] == 0);
