@@ -68,7 +68,8 @@ skip() {
 # Limits of the address space, of which sanitizers reserve terabytes, and of the stack, of which
 # unoptimised instrumented frames need a multiple.
 skip_tests_of_limits() {
-  skip fault_where_no_thread_can_start_the_caller_does_the_work fault_a_small_stack_is_enough \
+  skip fault_where_no_thread_can_start_the_caller_does_the_work \
+    fault_where_some_threads_cannot_start_the_caller_does_the_work fault_a_small_stack_is_enough \
     fault_reductions_inside_each_other_need_little_of_the_stack \
     fault_a_reduction_needs_little_of_the_stack
 }
