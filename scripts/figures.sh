@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws the picture and writes the table of the README from recorded results. Measures nothing.
+# Draws the picture and writes the tables of the README from recorded results. Measures nothing.
 #
 #   scripts/figures.sh picture    an SVG: results/copy.json as bars
 #   scripts/figures.sh table      Markdown: the same beside PyTorch, NumPy and candle,
@@ -26,7 +26,7 @@ if [[ $1 == slowdown ]]; then suite=elementwise; fi
 
 # Both files are read line by line: the JSON is the one that tensor-bench prints, one field a line.
 awk -v what="$1" '
-  function shown(id, text) { order[++count] = id; label[id] = text }
+  function shown(id, words) { order[++count] = id; label[id] = words }
 
   # The value of a line `"key": value,`.
   function value(line) {
@@ -89,8 +89,7 @@ awk -v what="$1" '
 
   # | `dram/ID` | MB | PyTorch | NumPy | ndarray | candle, allocating |, in GB/s
   FILENAME ~ /md$/ && /^\*\*Copy bandwidth of that machine: / {
-    bandwidth = $0
-    gsub(/[^0-9.]|\.$/, "", bandwidth)
+    bandwidth = value($0) + 0
   }
   FILENAME ~ /md$/ && /^\| `dram\// {
     split($0, field, /[ |`]+/)
@@ -129,8 +128,8 @@ awk -v what="$1" '
 
   function factor(x) { return sprintf("%.1f ×", x) }
 
-  function write_slowdown(text, id, base) {
-    printf "| %s | **%s** | %s | %s | %s | %s |\n", text, factor(into[id] / dense[id]), \
+  function write_slowdown(work, id, base) {
+    printf "| %s | **%s** | %s | %s | %s | %s |\n", work, factor(into[id] / dense[id]), \
       factor(loop[id] / loop[base]), factor(ndarray[id] / ndarray[base]), \
       factor(torch[base] / torch[id]), factor(numpy[base] / numpy[id])
   }
