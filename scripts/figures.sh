@@ -70,11 +70,13 @@ awk -v what="$1" '
   }
 
   FILENAME ~ /json$/ && /^    "cpu":/ { cpu = value($0) }
+  FILENAME ~ /json$/ && /^    "cores":/ { cores = value($0) }
   FILENAME ~ /json$/ && /^    "simd":/ { simd = value($0) }
   FILENAME ~ /json$/ && /^  "command":/ { command = value($0) }
   FILENAME ~ /json$/ && /^      "group":/ { group = value($0); peer = "" }
   FILENAME ~ /json$/ && /^      "id":/ { id = value($0) }
   FILENAME ~ /json$/ && /^      "threads":/ { wanted = group == measured && value($0) == 1 }
+  FILENAME ~ /json$/ && wanted && id == order[1] && /^      "bytes":/ { bytes = value($0) }
   FILENAME ~ /json$/ && wanted && /^      "into_ns":/ { into[id] = value($0) }
   FILENAME ~ /json$/ && wanted && /^      "alloc_ns":/ { alloc[id] = value($0) }
   FILENAME ~ /json$/ && wanted && /^      "naive_ns":/ { loop[id] = value($0) }
@@ -123,7 +125,9 @@ awk -v what="$1" '
     for (n = 2; n <= 8; n++) line = line " | " percent(mean(n))
     print line " |"
     print ""
-    print "Ours, allocating: geometric mean " percent(mean(9)) " %. Machine: " cpu "."
+    print "Ours, allocating: geometric mean " percent(mean(9)) " %. Recorded on " cpu ", " cores " cores,"
+    printf "SIMD level %s, copy bandwidth %.1f GB/s, by\n`%s`.\n", \
+      simd, bytes / copy[order[1]], command
   }
 
   function factor(x) { return sprintf("%.1f ×", x) }

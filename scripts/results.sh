@@ -48,6 +48,7 @@ refresh() {
 need docs/performance.md results
 if (($# == 0)); then need docs/performance.md report; fi
 need README.md copies slowdown
+if (($# == 0)); then need README.md excerpt; fi
 
 for suite in copy elementwise; do
   "${bench[@]}" suite "benches/suite/$suite.json" --threads 1,2 --peers --record "results/$suite.json" "$@"
@@ -63,6 +64,10 @@ refresh docs/performance.md results \
 if (($# == 0)); then
   "${bench[@]}" report > "$output"
   refresh docs/performance.md report "cargo run --release"
+  # The title of one table, and the table.
+  excerpt=$(awk -v RS= '/^Elementwise, 2x/ { left = 2 } left-- > 0 { print (left ? $0 "\n" : $0) }' "$output")
+  printf '%s\n' "$excerpt" > "$output"
+  refresh README.md excerpt "cargo run --release"
 fi
 
 # Of the recorded results, beside what docs/performance.md has of PyTorch, NumPy and candle.

@@ -179,10 +179,11 @@ fn a_document_without_a_marker_is_refused_before_anything_is_measured() {
     let folder = repository("");
     folder.file("bin/cargo", "#!/bin/sh\n: > measured\n");
     fs::create_dir(folder.path("docs")).unwrap();
-    let markers = |names: [&str; 2]| -> String {
-        names.map(|name| format!("<!-- {name} -->\n<!-- /{name} -->\n")).concat()
+    let markers = |names: &[&str]| -> String {
+        names.iter().map(|name| format!("<!-- {name} -->\n<!-- /{name} -->\n")).collect()
     };
-    let (performance, readme) = (markers(["results", "report"]), markers(["copies", "slowdown"]));
+    let performance = markers(&["results", "report"]);
+    let readme = markers(&["copies", "slowdown", "excerpt"]);
     let results = |performance: &str, readme: &str, args: &[&str]| {
         folder.file("docs/performance.md", performance);
         folder.file("README.md", readme);
