@@ -175,25 +175,49 @@ if [ $1 = record ]; then while [ "$1" != --out ]; do shift; done; : > "$2"; fi
 }
 
 #[test]
-fn a_readme_without_a_marker_is_refused_before_anything_is_measured() {
+fn a_document_without_a_marker_is_refused_before_anything_is_measured() {
     let folder = repository("");
     folder.file("bin/cargo", "#!/bin/sh\n: > measured\n");
-    let complete = "<!-- results -->\n<!-- /results -->\n<!-- report -->\n<!-- /report -->\n";
-    let results = |readme: &str, args: &[&str]| {
+    fs::create_dir(folder.path("docs")).unwrap();
+    let markers = |names: &[&str]| -> String {
+        names.iter().map(|name| format!("<!-- {name} -->\n<!-- /{name} -->\n")).collect()
+    };
+    let performance = markers(&["results", "report"]);
+    let readme = markers(&["copies", "slowdown", "excerpt"]);
+    let results = |performance: &str, readme: &str, args: &[&str]| {
+        folder.file("docs/performance.md", performance);
         folder.file("README.md", readme);
         finish(script(&folder, "results.sh").args(args))
     };
-    for missing in ["<!-- results -->", "<!-- /results -->", "<!-- report -->", "<!-- /report -->"]
-    {
-        let run = results(&complete.replace(missing, ""), &[]);
+    for missing in [performance.lines(), readme.lines()].into_iter().flatten() {
+        let without = |document: &str| document.replace(missing, "");
+        let run = results(&without(&performance), &without(&readme), &[]);
         assert_eq!(run.code, Some(2), "{missing}: {run:?}");
         assert!(run.err.contains(missing), "{run:?}");
     }
-    let wrong_way_round = complete
+    let wrong_way_round = performance
         .replace("<!-- results -->\n<!-- /results -->", "<!-- /results -->\n<!-- results -->");
-    assert_eq!(results(&wrong_way_round, &[]).code, Some(2));
+    assert_eq!(results(&wrong_way_round, &readme, &[]).code, Some(2));
     assert!(!folder.path("measured").exists());
     // The report is not refreshed by a quick run.
-    results(&complete.replace("<!-- report -->", ""), &["--quick"]);
+    results(&performance.replace("<!-- report -->", ""), &readme, &["--quick"]);
     assert!(folder.path("measured").exists());
+}
+
+#[test]
+fn tables_and_pictures_are_made_of_recorded_results() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let figures = |what: &str| {
+        let run = finish(Command::new(repository.join("scripts/figures.sh")).arg(what));
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{what}: {run:?}");
+        run.out
+    };
+    let readme = fs::read_to_string(repository.join("README.md")).unwrap();
+    for (name, table) in [("copies", figures("table")), ("slowdown", figures("slowdown"))] {
+        let expected = format!("<!-- {name} -->\n{table}<!-- /{name} -->\n");
+        assert!(readme.contains(&expected), "scripts/figures.sh gives another table:\n{table}");
+    }
+    let picture = fs::read_to_string(repository.join("docs/images/copies.svg")).unwrap();
+    assert!(figures("picture") == picture, "scripts/figures.sh draws another picture");
+    roxmltree::Document::parse(&picture).unwrap();
 }
