@@ -40,7 +40,7 @@ impl Storage {
     }
 
     pub(crate) fn from_vec<T: Element>(values: Vec<T>) -> Self {
-        Self::new(Buffer::adopt(values))
+        Self::new(Buffer::adopt(values, ALIGNMENT))
     }
 
     pub(crate) fn zeroed(bytes: usize, align: usize) -> Result<Self> {

@@ -75,7 +75,7 @@ impl Buffer {
         let out_of_memory = || Error::OutOfMemory { bytes };
         if bytes == 0 {
             let start = NonNull::without_provenance(align.try_into().map_err(|_| out_of_memory())?);
-            return Ok(Self { start, bytes, origin: start, alloc: AllocLayout::new::<()>() });
+            return Ok(Self::without_elements(start));
         }
         let align = if bytes >= HUGE_FROM { align.max(HUGE_PAGE) } else { align };
         let size = bytes.checked_add(align).ok_or_else(out_of_memory)?;
@@ -96,13 +96,24 @@ impl Buffer {
     ///
     /// The pointer is the vector's own: it reaches all of the allocation, as freeing it needs. One
     /// made from the vector's elements would reach no further than they do.
-    pub(crate) fn adopt<T: Element>(values: Vec<T>) -> Self {
+    ///
+    /// A vector without elements has nothing to take over: its own pointer may be aligned for its
+    /// type alone, and a view of no elements as a wider type would be refused.
+    pub(crate) fn adopt<T: Element>(values: Vec<T>, align: usize) -> Self {
+        if values.is_empty() {
+            let start = std::ptr::without_provenance_mut(align.max(align_of::<T>()));
+            return Self::without_elements(NonNull::new(start).expect("an alignment is not 0"));
+        }
         let mut values = ManuallyDrop::new(values);
         let start = NonNull::new(values.as_mut_ptr()).expect("a vector's pointer is not null");
         let start = start.cast();
         let alloc =
             AllocLayout::array::<T>(values.capacity()).expect("a vector's allocation has a layout");
         Self { start, bytes: size_of::<T>() * values.len(), origin: start, alloc }
+    }
+
+    fn without_elements(start: NonNull<u8>) -> Self {
+        Self { start, bytes: 0, origin: start, alloc: AllocLayout::new::<()>() }
     }
 
     pub(crate) fn start(&self) -> NonNull<u8> {

@@ -295,3 +295,20 @@ fn with_any_step(layout: &Layout) -> Vec<Result<Layout>> {
     ];
     sliced.into_iter().chain(windows).chain(others).collect()
 }
+
+/// A vector without elements may lie at any address, which must not matter.
+#[test]
+fn fault_an_empty_tensor_can_be_viewed_as_any_dtype() {
+    let spare = {
+        let mut bytes = vec![0u8; 9];
+        bytes.clear();
+        bytes
+    };
+    for bytes in [Vec::new(), spare] {
+        let empty = Tensor::from_vec(bytes, &[0, 32]).unwrap();
+        assert_eq!(empty.view_dtype::<u16>().unwrap().shape(), [0, 16]);
+        let wide = empty.view_dtype::<u128>().unwrap();
+        assert_eq!((wide.shape(), wide.to_vec()), (&[0, 2][..], Ok(vec![])));
+        assert_eq!(wide.write().unwrap().as_view_mut().unwrap().iter_mut().count(), 0);
+    }
+}
