@@ -11,7 +11,7 @@ pub(crate) enum Stores {
     /// Through the cache, by 128-bit stores at any length, for results out of cache of which little
     /// is read: 64 MiB of one row again and again take 7.3 ms so, 9.0 by stores of 64 bytes, and
     /// 10.5 by the C library.
-    Pieces,
+    Narrow,
     /// Past the cache, in whole lines; visible to other threads after a fence (`Isa::fence`).
-    Stream,
+    NonTemporal,
 }

@@ -63,9 +63,9 @@ impl<const N: usize> Nest<N> {
         for layout in &layouts {
             check_shapes(layout, layouts[0])?;
         }
-        Ok(with_draft(layouts, |draft| Self {
-            loops: Loops::from_slice(draft.loops()),
-            starts: draft.starts,
+        Ok(with_nest(layouts, |builder| Self {
+            loops: Loops::from_slice(builder.loops()),
+            starts: builder.starts,
         }))
     }
 
@@ -98,56 +98,56 @@ pub(crate) fn check_shapes(from: &Layout, to: &Layout) -> Result<()> {
 
 /// A nest on the stack, while a plan is made of it: small copies are planned in less time than a
 /// move of a larger structure takes.
-pub(crate) struct Draft<'a, const N: usize> {
+pub(crate) struct NestBuilder<'a, const N: usize> {
     /// Room for all loops and one more.
-    room: &'a mut [Loop<N>],
+    buffer: &'a mut [Loop<N>],
     len: usize,
     pub(crate) starts: [isize; N],
 }
 
 /// Up to this many dimensions a draft is on the stack.
-const FEW: usize = 8;
+const INLINE_DIMS: usize = 8;
 
 /// Calls `f` with the loops over operands of one shape in normal form.
 #[inline(always)]
-pub(crate) fn with_draft<const N: usize, R>(
+pub(crate) fn with_nest<const N: usize, R>(
     layouts: [&Layout; N],
-    f: impl FnOnce(&mut Draft<'_, N>) -> R,
+    f: impl FnOnce(&mut NestBuilder<'_, N>) -> R,
 ) -> R {
-    let (mut few, mut many) = ([Loop::NONE; FEW + 1], Vec::new());
-    let room: &mut [Loop<N>] = if layouts[0].ndim() <= FEW {
-        &mut few
+    let (mut inline, mut heap) = ([Loop::NONE; INLINE_DIMS + 1], Vec::new());
+    let buffer: &mut [Loop<N>] = if layouts[0].ndim() <= INLINE_DIMS {
+        &mut inline
     } else {
-        many.resize(layouts[0].ndim() + 1, Loop::NONE);
-        &mut many
+        heap.resize(layouts[0].ndim() + 1, Loop::NONE);
+        &mut heap
     };
-    let mut draft = Draft::new(room);
-    draft.take_up(layouts);
-    f(&mut draft)
+    let mut builder = NestBuilder::new(buffer);
+    builder.add_layouts(layouts);
+    f(&mut builder)
 }
 
-impl<'a, const N: usize> Draft<'a, N> {
+impl<'a, const N: usize> NestBuilder<'a, N> {
     /// No loops yet.
     #[inline(always)]
-    pub(crate) fn new(room: &'a mut [Loop<N>]) -> Self {
-        Self { room, len: 0, starts: [0; N] }
+    pub(crate) fn new(buffer: &'a mut [Loop<N>]) -> Self {
+        Self { buffer, len: 0, starts: [0; N] }
     }
 
     /// The loops, outermost first.
     #[inline(always)]
     pub(crate) fn loops(&self) -> &[Loop<N>] {
-        &self.room[..self.len]
+        &self.buffer[..self.len]
     }
 
     #[inline(always)]
     pub(crate) fn loops_mut(&mut self) -> &mut [Loop<N>] {
-        &mut self.room[..self.len]
+        &mut self.buffer[..self.len]
     }
 
     /// Adds an innermost loop.
     #[inline(always)]
     pub(crate) fn push(&mut self, l: Loop<N>) {
-        self.room[self.len] = l;
+        self.buffer[self.len] = l;
         self.len += 1;
     }
 
@@ -163,7 +163,7 @@ impl<'a, const N: usize> Draft<'a, N> {
 
     /// Loops are fused as they come, unless one is out of order.
     #[inline(always)]
-    fn take_up(&mut self, layouts: [&Layout; N]) {
+    fn add_layouts(&mut self, layouts: [&Layout; N]) {
         let shape = layouts[0].shape();
         debug_assert!(layouts.iter().all(|layout| layout.shape() == shape));
         if layouts[0].numel() == 0 {
@@ -183,7 +183,7 @@ impl<'a, const N: usize> Draft<'a, N> {
             let mut l = Loop { len, strides: strides.map(|strides| strides[d]) };
             if len > 1 {
                 walk_forwards(&mut self.starts, &mut l);
-                in_order &= self.enclose(l);
+                in_order &= self.insert_sorted(l);
             }
         }
         if !in_order {
@@ -194,22 +194,22 @@ impl<'a, const N: usize> Draft<'a, N> {
     /// Adds a loop where its stride belongs, point 3. Is that behind all others? Then it becomes
     /// one with the last if it can.
     #[inline(always)]
-    fn enclose(&mut self, l: Loop<N>) -> bool {
+    fn insert_sorted(&mut self, l: Loop<N>) -> bool {
         let Some(last) = self.len.checked_sub(1) else {
             self.push(l);
             return true;
         };
-        let outer = self.room[last];
-        if continues(&outer, &l) {
-            self.room[last] = Loop { len: outer.len * l.len, strides: l.strides };
+        let outer = self.buffer[last];
+        if is_fusible(&outer, &l) {
+            self.buffer[last] = Loop { len: outer.len * l.len, strides: l.strides };
             return true;
         }
         let mut at = self.len;
-        while at > 0 && self.room[at - 1].strides[0] < l.strides[0] {
-            self.room[at] = self.room[at - 1];
+        while at > 0 && self.buffer[at - 1].strides[0] < l.strides[0] {
+            self.buffer[at] = self.buffer[at - 1];
             at -= 1;
         }
-        self.room[at] = l;
+        self.buffer[at] = l;
         self.len += 1;
         outer.strides[0] >= l.strides[0]
     }
@@ -228,7 +228,7 @@ fn walk_forwards<const N: usize>(starts: &mut [isize; N], l: &mut Loop<N>) {
 
 /// Does every operand go on where `inner` ends, when `outer` takes a step?
 #[inline]
-fn continues<const N: usize>(outer: &Loop<N>, inner: &Loop<N>) -> bool {
+fn is_fusible<const N: usize>(outer: &Loop<N>, inner: &Loop<N>) -> bool {
     (0..N).all(|k| outer.strides[k] == inner.strides[k].wrapping_mul(inner.len as isize))
 }
 
@@ -238,7 +238,7 @@ fn fuse<const N: usize>(loops: &mut [Loop<N>]) -> usize {
     let mut kept = 0;
     for at in 1..loops.len() {
         let (outer, inner) = (loops[kept], loops[at]);
-        if continues(&outer, &inner) {
+        if is_fusible(&outer, &inner) {
             loops[kept] = Loop { len: outer.len * inner.len, strides: inner.strides };
         } else {
             kept += 1;

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use super::reduce::Reduce;
 use crate::{
     element::{Accumulate, Compare, Equality, Inexact, Number},
-    kernel::{Find, Finding, Fold, Folding, ReductionOf},
+    kernel::{ArgOrder, ArgReduction, Fold, FoldReduction, ReductionOf},
 };
 
 pub(crate) struct Sum;
@@ -25,27 +25,27 @@ pub(crate) struct HasZero;
 pub(crate) struct FirstZero;
 
 macro_rules! folds {
-    ($($op:ident<$t:ident: $bound:ident>($self:ident): $slot:ty => $output:ty, $empty:expr, |$element:ident| $lift:expr,
-        |$a:ident, $b:ident| $join:expr, |$last:ident| $finish:expr, |$count:ident| $of:expr, $nothing:expr;)*) => {$(
+    ($($op:ident<$t:ident: $bound:ident>($self:ident): $accumulator:ty => $output:ty, $empty:expr, |$element:ident| $from_element:expr,
+        |$a:ident, $b:ident| $combine:expr, |$last:ident| $finalize:expr, |$count:ident| $of:expr, $nothing:expr;)*) => {$(
         impl<$t: $bound> Fold<$t> for $op {
-            type Slot = $slot;
+            type Accumulator = $accumulator;
             type Output = $output;
 
-            const EMPTY: $slot = $empty;
+            const IDENTITY: $accumulator = $empty;
 
             #[inline(always)]
-            fn lift($element: $t) -> $slot {
-                $lift
+            fn from_element($element: $t) -> $accumulator {
+                $from_element
             }
 
             #[inline(always)]
-            fn join($a: $slot, $b: $slot) -> $slot {
-                $join
+            fn combine($a: $accumulator, $b: $accumulator) -> $accumulator {
+                $combine
             }
 
             #[inline(always)]
-            fn finish(&$self, $last: $slot) -> $output {
-                $finish
+            fn finalize(&$self, $last: $accumulator) -> $output {
+                $finalize
             }
         }
 
@@ -53,7 +53,7 @@ macro_rules! folds {
             type Output = $output;
 
             fn kernels($count: usize) -> impl ReductionOf<$t, $output> {
-                Folding($of, PhantomData::<fn($t)>)
+                FoldReduction($of, PhantomData::<fn($t)>)
             }
 
             fn of_nothing() -> Option<$output> {
@@ -84,11 +84,11 @@ folds! {
 
 macro_rules! finds {
     ($($op:ident: $worst:ident, |$a:ident, $b:ident| $in_front:expr;)*) => {$(
-        impl<T: Compare> Find<T> for $op {
-            const WORST: T::Key = T::$worst;
+        impl<T: Compare> ArgOrder<T> for $op {
+            const LAST_KEY: T::Key = T::$worst;
 
             #[inline(always)]
-            fn beats($a: T::Key, $b: T::Key) -> bool {
+            fn precedes($a: T::Key, $b: T::Key) -> bool {
                 $in_front
             }
         }
@@ -97,7 +97,7 @@ macro_rules! finds {
             type Output = i64;
 
             fn kernels(_count: usize) -> impl ReductionOf<T, i64> {
-                Finding::<Self, T>(PhantomData)
+                ArgReduction::<Self, T>(PhantomData)
             }
 
             fn of_nothing() -> Option<i64> {

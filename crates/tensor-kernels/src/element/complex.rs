@@ -62,8 +62,8 @@ macro_rules! complex {
             fn over(self, divisor: Self) -> Self { complex::$quotient(self, divisor) }
             #[inline(always)]
             fn reciprocal(self) -> Self { Self::ONE.over(self) }
-            fn root(self) -> Self { self.by_double(complex::root) }
-            fn reciprocal_root(self) -> Self { self.by_double(complex::reciprocal_root) }
+            fn root(self) -> Self { self.by_double(complex::sqrt) }
+            fn reciprocal_root(self) -> Self { self.by_double(complex::rsqrt) }
             fn exp<M: FmaMode>(self) -> Self { self.by_double(complex::Double::exp) }
             fn ln<M: FmaMode>(self) -> Self { self.by_double(complex::ln) }
             fn log2<M: FmaMode>(self) -> Self { self.by_double(complex::log2) }

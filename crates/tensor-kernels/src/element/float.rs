@@ -113,14 +113,14 @@ macro_rules! floats {
             const HAS_FAR: bool = true;
 
             #[inline(always)]
-            fn is_far(self) -> bool { Circular::is_far(self) }
+            fn is_far(self) -> bool { Circular::is_large(self) }
 
             const EXP_HAS_FAR: bool = true;
 
             #[inline(always)]
-            fn is_exp_far(self) -> bool { math::is_exp_far(self) }
+            fn is_exp_far(self) -> bool { math::is_large_exp(self) }
             #[inline(always)]
-            fn near_exp<M: FmaMode>(self) -> Self { math::near_exp::<M, Self>(self) }
+            fn near_exp<M: FmaMode>(self) -> Self { math::exp_fast::<M, Self>(self) }
             #[inline(always)]
             fn over(self, divisor: Self) -> Self { self / divisor }
             #[inline(always)]
@@ -138,11 +138,11 @@ macro_rules! floats {
             #[inline(always)]
             fn log10<M: FmaMode>(self) -> Self { math::log10::<M, Self>(self) }
             #[inline(always)]
-            fn sin<M: FmaMode>(self) -> Self { self.circular::<M>(0) }
+            fn sin<M: FmaMode>(self) -> Self { self.sin_quarter::<M>(0) }
             #[inline(always)]
-            fn cos<M: FmaMode>(self) -> Self { self.circular::<M>(1) }
-            fn far_sin(self) -> Self { self.far_circular(0) }
-            fn far_cos(self) -> Self { self.far_circular(1) }
+            fn cos<M: FmaMode>(self) -> Self { self.sin_quarter::<M>(1) }
+            fn far_sin(self) -> Self { self.sin_quarter_large(0) }
+            fn far_cos(self) -> Self { self.sin_quarter_large(1) }
             #[inline(always)]
             fn tanh<M: FmaMode>(self) -> Self { math::tanh::<M, Self>(self) }
             #[inline(always)]

@@ -144,13 +144,13 @@ impl Exec {
     }
 
     /// How many pieces `bytes` of work should be cut into.
-    pub(crate) fn pieces(&self, bytes: usize) -> usize {
+    pub(crate) fn tasks(&self, bytes: usize) -> usize {
         match self.par {
             Par::Serial => 1,
             Par::Auto if bytes / 2 < self.machine.grain => 1,
             Par::Auto => match pool::threads() {
                 1 => 1,
-                threads => (bytes / self.machine.grain.max(1)).min(threads * PIECES_PER_THREAD),
+                threads => (bytes / self.machine.grain.max(1)).min(threads * TASKS_PER_THREAD),
             },
         }
     }
@@ -161,4 +161,4 @@ fn refused(level: String, why: &SimdError) -> Error {
 }
 
 /// More pieces than threads let a thread that is late give work away; the pieces stay large.
-const PIECES_PER_THREAD: usize = 4;
+const TASKS_PER_THREAD: usize = 4;

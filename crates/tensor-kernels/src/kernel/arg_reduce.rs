@@ -1,13 +1,13 @@
 //! Reductions that give a place: the innermost loops of argmin and argmax.
 //!
-//! Keys are compared lane by lane over up to [`PASS`] rows; beside each best key the number of its
+//! Keys are compared lane by lane over up to [`ROWS_PER_PASS`] rows; beside each best key the number of its
 //! row is kept, in an integer as wide as the key, so that both are chosen by one comparison in
 //! registers of one width. Only then are row numbers turned into places and joined to the slots. A
-//! row that is reduced is cut into rows of [`WIDE`] elements first, as in [`fold`](super::fold).
+//! row that is reduced is cut into rows of [`PARTIALS_PER_ROW`] elements first, as in [`fold`](super::fold).
 //!
 //! Of equal keys the one with the least place is the result; NaN is before everything. Rows are
 //! walked towards greater places, so that the first one found is the one. (With 2 KiB of keys at a
-//! time, not [`AT_A_TIME`], columns of 64 MiB of floats take 11.2 ms, not 8.0: pieces of rows are
+//! time, not [`PASS_BYTES`], columns of 64 MiB of floats take 11.2 ms, not 8.0: pieces of rows are
 //! too short.)
 //!
 //! Where a slot gets few rows, or a row few lanes, what is done for each slot is most of the work:
@@ -25,60 +25,64 @@ use crate::{
     element::{Compare, Count},
     exec::SimdLevel,
     memory::CACHE_LINE,
-    reduction_order::{WIDE, Widths},
+    reduction_order::{PARTIALS_PER_ROW, Widths},
 };
 
 /// Rows that a count of any width can tell apart.
-const PASS: usize = 128;
+const ROWS_PER_PASS: usize = 128;
 
 /// Bytes of keys, or of counts, that are compared at a time: they stay in the first-level cache,
 /// and in a small frame.
-const AT_A_TIME: usize = 8 << 10;
+const PASS_BYTES: usize = 8 << 10;
 
 /// What is looked for.
-pub(crate) trait Find<T: Compare>: Sync {
+pub(crate) trait ArgOrder<T: Compare>: Sync {
     /// A key that is beaten by, or ties with, every other.
-    const WORST: T::Key;
+    const LAST_KEY: T::Key;
 
     /// Is a key in front of another?
-    fn beats(a: T::Key, b: T::Key) -> bool;
+    fn precedes(a: T::Key, b: T::Key) -> bool;
 }
 
-/// A [`Find`] as a [`Reduction`].
-pub(crate) struct Finding<F, T>(pub(crate) PhantomData<fn(F, T)>);
+/// A [`ArgOrder`] as a [`Reduction`].
+pub(crate) struct ArgReduction<F, T>(pub(crate) PhantomData<fn(F, T)>);
 
 /// The best key so far and the least place that it has.
 #[derive(Clone, Copy)]
-struct Found<K> {
+struct KeyIndex<K> {
     key: K,
-    place: isize,
+    index: isize,
 }
 
 /// The first of two in the order of keys and places.
 #[inline(always)]
-fn first<F: Find<T>, T: Compare>(a: Found<T::Key>, b: Found<T::Key>) -> Found<T::Key> {
-    let in_front = F::beats(a.key, b.key) || (!F::beats(b.key, a.key) && a.place <= b.place);
+fn first<F: ArgOrder<T>, T: Compare>(a: KeyIndex<T::Key>, b: KeyIndex<T::Key>) -> KeyIndex<T::Key> {
+    let in_front = F::precedes(a.key, b.key) || (!F::precedes(b.key, a.key) && a.index <= b.index);
     if in_front { a } else { b }
 }
 
-impl<T: Compare, F: Find<T>> ReductionOf<T, i64> for Finding<F, T> {}
+impl<T: Compare, F: ArgOrder<T>> ReductionOf<T, i64> for ArgReduction<F, T> {}
 
-impl<T: Compare, F: Find<T>> Reduction for Finding<F, T> {
+impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
     fn widths(&self) -> Widths {
-        Widths { input: size_of::<T>(), output: size_of::<i64>(), slot: size_of::<Found<T::Key>>() }
+        Widths {
+            input: size_of::<T>(),
+            output: size_of::<i64>(),
+            accumulator: size_of::<KeyIndex<T::Key>>(),
+        }
     }
 
-    fn finds_places(&self) -> bool {
+    fn returns_indices(&self) -> bool {
         true
     }
 
-    unsafe fn clear(&self, slots: *mut u8, len: usize) {
-        let slots = slots.cast::<Found<T::Key>>();
+    unsafe fn init(&self, accumulators: *mut u8, len: usize) {
+        let accumulators = accumulators.cast::<KeyIndex<T::Key>>();
         for i in 0..len {
             // Whatever has a place is in front of this.
-            let nothing = Found { key: F::WORST, place: isize::MAX };
+            let nothing = KeyIndex { key: F::LAST_KEY, index: isize::MAX };
             // SAFETY: `i < len`: so many accumulators can be written.
-            unsafe { slots.wrapping_add(i).write(nothing) };
+            unsafe { accumulators.wrapping_add(i).write(nothing) };
         }
     }
 
@@ -86,26 +90,27 @@ impl<T: Compare, F: Find<T>> Reduction for Finding<F, T> {
         dispatch(simd, Block::<F, T> { block, find: PhantomData });
     }
 
-    unsafe fn join(&self, slots: *mut u8, others: *const u8, len: usize) {
-        let (slots, others) = (slots.cast::<Found<T::Key>>(), others.cast::<Found<T::Key>>());
+    unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, len: usize) {
+        let (accumulators, others) =
+            (accumulators.cast::<KeyIndex<T::Key>>(), others.cast::<KeyIndex<T::Key>>());
         for i in 0..len {
             // SAFETY: `i < len`: so many accumulators have been cleared in both places.
-            let a = unsafe { read(slots, i) };
+            let a = unsafe { read(accumulators, i) };
             // SAFETY: `i < len`: as above.
             let b = unsafe { read(others, i) };
             // SAFETY: `i < len`: the accumulator that was read.
-            unsafe { slots.wrapping_add(i).write(first::<F, T>(a, b)) };
+            unsafe { accumulators.wrapping_add(i).write(first::<F, T>(a, b)) };
         }
     }
 
-    unsafe fn finish(&self, slots: *const u8, out: *mut u8, step: isize, len: usize) {
-        let slots = slots.cast::<Found<T::Key>>();
+    unsafe fn finalize(&self, accumulators: *const u8, out: *mut u8, step: isize, len: usize) {
+        let accumulators = accumulators.cast::<KeyIndex<T::Key>>();
         for i in 0..len {
             // SAFETY: `i < len`: so many accumulators have been cleared.
-            let found = unsafe { read(slots, i) };
+            let found = unsafe { read(accumulators, i) };
             let out = out.wrapping_offset(step * i as isize).cast::<i64>();
             // SAFETY: `i < len`: so many results can be written, and are aligned.
-            unsafe { out.write(found.place as i64) };
+            unsafe { out.write(found.index as i64) };
         }
     }
 }
@@ -116,17 +121,17 @@ struct Block<F, T> {
     find: PhantomData<fn(F, T)>,
 }
 
-impl<T: Compare, F: Find<T>> Kernel for Block<F, T> {
+impl<T: Compare, F: ArgOrder<T>> Kernel for Block<F, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, _isa: I) {
-        let (turns, rows) = self.block.stretches();
-        for turn in 0..turns {
-            if self.block.lanes_kept {
-                self.down(turn, rows);
+        let (groups, rows) = self.block.accumulator_groups();
+        for group in 0..groups {
+            if self.block.columns_kept {
+                self.down(group, rows);
             } else {
-                self.across(turn, rows);
+                self.across(group, rows);
             }
         }
     }
@@ -134,150 +139,168 @@ impl<T: Compare, F: Find<T>> Kernel for Block<F, T> {
 
 /// Memory for the keys of some lanes, or for counts.
 #[repr(align(64))]
-struct Memory(#[allow(dead_code, reason = "only its bytes are used")] [u8; AT_A_TIME]);
+struct WorkspaceBytes(#[allow(dead_code, reason = "only its bytes are used")] [u8; PASS_BYTES]);
 
 /// It is written for as many lanes as there are, which may be a few.
-type Room = MaybeUninit<Memory>;
+type Workspace = MaybeUninit<WorkspaceBytes>;
 
 /// The keys of a row, in a room.
 ///
 /// # Safety
 /// `lanes` elements can be read and are aligned.
 #[inline(always)]
-unsafe fn keys<T: Compare>(room: &mut Room, src: *const T, lanes: usize) -> &mut [T::Key] {
-    let start = start::<T::Key>(room, lanes);
-    for i in 0..lanes {
+unsafe fn keys<T: Compare>(
+    workspace: &mut Workspace,
+    src: *const T,
+    columns: usize,
+) -> &mut [T::Key] {
+    let start = start::<T::Key>(workspace, columns);
+    for i in 0..columns {
         // SAFETY: `i < lanes`: so many elements can be read.
         let element = unsafe { read(src, i) };
         // SAFETY: the room is large enough and aligned.
         unsafe { start.wrapping_add(i).write(element.to_key()) };
     }
     // SAFETY: so many have just been written.
-    unsafe { slice::from_raw_parts_mut(start, lanes) }
+    unsafe { slice::from_raw_parts_mut(start, columns) }
 }
 
 #[inline(always)]
-fn zeros<C: Count>(room: &mut Room, lanes: usize) -> &mut [C] {
-    let start = start::<C>(room, lanes);
-    for i in 0..lanes {
+fn zeros<C: Count>(workspace: &mut Workspace, columns: usize) -> &mut [C] {
+    let start = start::<C>(workspace, columns);
+    for i in 0..columns {
         // SAFETY: the room is large enough and aligned.
         unsafe { start.wrapping_add(i).write(C::of(0)) };
     }
     // SAFETY: so many have just been written.
-    unsafe { slice::from_raw_parts_mut(start, lanes) }
+    unsafe { slice::from_raw_parts_mut(start, columns) }
 }
 
 /// Where `len` values fit.
 #[inline(always)]
-fn start<V>(room: &mut Room, len: usize) -> *mut V {
+fn start<V>(workspace: &mut Workspace, len: usize) -> *mut V {
     const { assert!(align_of::<V>() <= CACHE_LINE) };
-    assert!(len <= AT_A_TIME / size_of::<V>(), "lanes are cut to fit");
-    room.as_mut_ptr().cast()
+    assert!(len <= PASS_BYTES / size_of::<V>(), "columns are cut to fit");
+    workspace.as_mut_ptr().cast()
 }
 
-impl<T: Compare, F: Find<T>> Block<F, T> {
+impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
     #[inline(always)]
     fn row(&self, at: usize) -> *const T {
         self.block.src.wrapping_offset(at as isize * self.block.row_step).cast()
     }
 
     #[inline(always)]
-    fn place(&self, row: usize, lane: usize) -> isize {
-        let FoldBlock { place, place_row, place_lane, .. } = self.block;
-        place + row as isize * place_row + lane as isize * place_lane
+    fn index(&self, row: usize, column: usize) -> isize {
+        let FoldBlock { index, index_row_stride, index_column_stride, .. } = self.block;
+        index + row as isize * index_row_stride + column as isize * index_column_stride
     }
 
     #[inline(always)]
-    fn meet(&self, slot: usize, found: Found<T::Key>) {
-        let slot = self.block.slots.cast::<Found<T::Key>>().wrapping_add(slot);
+    fn accumulate(&self, accumulator: usize, found: KeyIndex<T::Key>) {
+        let accumulator =
+            self.block.accumulators.cast::<KeyIndex<T::Key>>().wrapping_add(accumulator);
         // SAFETY: the block's accumulators have been cleared, and nobody else uses them.
-        let before = unsafe { slot.read() };
+        let before = unsafe { accumulator.read() };
         // SAFETY: the accumulator that was read.
-        unsafe { slot.write(first::<F, T>(before, found)) };
+        unsafe { accumulator.write(first::<F, T>(before, found)) };
     }
 
     /// Rows into a slot for each lane.
     #[inline(always)]
-    fn down(&self, turn: usize, rows: usize) {
+    fn down(&self, group: usize, rows: usize) {
         // Each where it stays: unoptimised, a pair of them would be there twice.
-        let mut keys = Room::uninit();
-        let mut counts = Room::uninit();
-        for from in (turn..turn + rows).step_by(PASS) {
-            let count = PASS.min(turn + rows - from);
-            for lane in (0..self.block.lanes).step_by(AT_A_TIME / size_of::<T::Key>()) {
-                let rooms = [&mut keys, &mut counts];
-                self.some_lanes(rooms, (from, count), lane, turn * self.block.slot_row);
+        let mut keys = Workspace::uninit();
+        let mut counts = Workspace::uninit();
+        for from in (group..group + rows).step_by(ROWS_PER_PASS) {
+            let count = ROWS_PER_PASS.min(group + rows - from);
+            for column in (0..self.block.columns).step_by(PASS_BYTES / size_of::<T::Key>()) {
+                let workspaces = [&mut keys, &mut counts];
+                self.columns_pass(
+                    workspaces,
+                    (from, count),
+                    column,
+                    group * self.block.accumulator_row_stride,
+                );
             }
         }
     }
 
     /// A pass of rows for some lanes.
     #[inline(always)]
-    fn some_lanes(
+    fn columns_pass(
         &self,
-        [for_keys, for_counts]: [&mut Room; 2],
+        [for_keys, for_counts]: [&mut Workspace; 2],
         (from, count): (usize, usize),
-        lane: usize,
-        slots: usize,
+        column: usize,
+        accumulators: usize,
     ) {
-        let lanes = (AT_A_TIME / size_of::<T::Key>()).min(self.block.lanes - lane);
-        let backwards = self.block.place_row < 0;
+        let columns = (PASS_BYTES / size_of::<T::Key>()).min(self.block.columns - column);
+        let backwards = self.block.index_row_stride < 0;
         let (start, step) = match backwards {
             false => (self.row(from), self.block.row_step),
             true => (self.row(from + count - 1), -self.block.row_step),
         };
-        let start = start.wrapping_add(lane);
+        let start = start.wrapping_add(column);
         // SAFETY: `lanes` elements of one of the block's rows, from `lane` on.
-        let keys = unsafe { keys(for_keys, start, lanes) };
-        let counts = zeros::<T::Count>(for_counts, lanes);
+        let keys = unsafe { keys(for_keys, start, columns) };
+        let counts = zeros::<T::Count>(for_counts, columns);
         // SAFETY: the same elements of `count` of the block's rows.
-        unsafe { look::<F, T>(keys, counts, start, step, count) };
-        for i in 0..lanes {
+        unsafe { compare_rows::<F, T>(keys, counts, start, step, count) };
+        for i in 0..columns {
             let rank = counts[i].number() as usize;
             let row = if backwards { from + count - 1 - rank } else { from + rank };
-            let found = Found { key: keys[i], place: self.place(row, lane + i) };
-            self.meet(slots + lane + i, found);
+            let found = KeyIndex { key: keys[i], index: self.index(row, column + i) };
+            self.accumulate(accumulators + column + i, found);
         }
     }
 
     /// Each row into one slot.
     #[inline(always)]
-    fn across(&self, turn: usize, rows: usize) {
-        for j in turn..turn + rows {
-            let (lanes, whole) = (self.block.lanes, self.block.lanes / WIDE * WIDE);
-            for at in (0..whole).step_by(PASS * WIDE) {
-                self.some_row(j, at, PASS.min((whole - at) / WIDE), WIDE, turn);
+    fn across(&self, group: usize, rows: usize) {
+        for j in group..group + rows {
+            let (columns, whole) =
+                (self.block.columns, self.block.columns / PARTIALS_PER_ROW * PARTIALS_PER_ROW);
+            for at in (0..whole).step_by(ROWS_PER_PASS * PARTIALS_PER_ROW) {
+                self.row_part(
+                    j,
+                    at,
+                    ROWS_PER_PASS.min((whole - at) / PARTIALS_PER_ROW),
+                    PARTIALS_PER_ROW,
+                    group,
+                );
             }
-            if whole < lanes {
-                self.some_row(j, whole, 1, lanes - whole, turn);
+            if whole < columns {
+                self.row_part(j, whole, 1, columns - whole, group);
             }
         }
     }
 
     /// `count` times `wide` elements of a row, as rows themselves.
     #[inline(always)]
-    fn some_row(&self, j: usize, at: usize, count: usize, wide: usize, turn: usize) {
-        let (mut keys, mut counts) = ([F::WORST; WIDE], [T::Count::of(0); WIDE]);
-        let backwards = self.block.place_lane < 0;
+    fn row_part(&self, j: usize, at: usize, count: usize, wide: usize, group: usize) {
+        let (mut keys, mut counts) =
+            ([F::LAST_KEY; PARTIALS_PER_ROW], [T::Count::of(0); PARTIALS_PER_ROW]);
+        let backwards = self.block.index_column_stride < 0;
         let start = self.row(j).wrapping_add(at);
-        let step = (WIDE * size_of::<T>()) as isize;
+        let step = (PARTIALS_PER_ROW * size_of::<T>()) as isize;
         let (start, step) = match backwards {
             false => (start, step),
             true => (start.wrapping_byte_offset((count - 1) as isize * step), -step),
         };
-        if wide == WIDE {
-            // SAFETY: `WIDE` elements of one of the block's rows.
+        if wide == PARTIALS_PER_ROW {
+            // SAFETY: `PARTIALS_PER_ROW` elements of one of the block's rows.
             unsafe { first_row(&mut keys, start) };
             // SAFETY: `count` times as many elements of the same row.
-            unsafe { look::<F, T>(&mut keys, &mut counts, start, step, count) };
+            unsafe { compare_rows::<F, T>(&mut keys, &mut counts, start, step, count) };
         } else {
-            // SAFETY: the elements of the row that are left, fewer than `WIDE`.
+            // SAFETY: the elements of the row that are left, fewer than `PARTIALS_PER_ROW`.
             unsafe { first_row(&mut keys[..wide], start) };
         }
         let (key, position) = best_of::<F, T>(&keys, &counts, wide, backwards);
-        let lane = if backwards { count * wide - 1 - position } else { position };
-        let found = Found { key, place: self.place(j, at + lane) };
-        self.meet(turn * self.block.slot_row, found);
+        let column = if backwards { count * wide - 1 - position } else { position };
+        let found = KeyIndex { key, index: self.index(j, at + column) };
+        self.accumulate(group * self.block.accumulator_row_stride, found);
     }
 }
 
@@ -299,15 +322,15 @@ unsafe fn first_row<T: Compare>(keys: &mut [T::Key], src: *const T) {
 /// # Safety
 /// As many elements of each row as there are keys can be read and are aligned.
 #[inline(always)]
-unsafe fn look<F: Find<T>, T: Compare>(
+unsafe fn compare_rows<F: ArgOrder<T>, T: Compare>(
     keys: &mut [T::Key],
     counts: &mut [T::Count],
     src: *const T,
     step: isize,
     rows: usize,
 ) {
-    let lanes = keys.len();
-    let counts = &mut counts[..lanes];
+    let columns = keys.len();
+    let counts = &mut counts[..columns];
     let mut j = 1;
     while j < rows {
         // Four rows at a time where there are as many; the last ones again and again, which changes
@@ -320,12 +343,12 @@ unsafe fn look<F: Find<T>, T: Compare>(
             src.wrapping_byte_offset(r[2] as isize * step),
             src.wrapping_byte_offset(r[3] as isize * step),
         ];
-        for i in 0..lanes {
+        for i in 0..columns {
             let (mut key, mut row) = (keys[i], counts[i]);
             for k in 0..4 {
                 // SAFETY: row `r[k] < rows`, element `i < lanes`: as many can be read.
                 let other = unsafe { read(from[k], i) }.to_key();
-                let better = F::beats(other, key);
+                let better = F::precedes(other, key);
                 key = if better { other } else { key };
                 row = if better { T::Count::of(r[k] as u8) } else { row };
             }
@@ -339,9 +362,9 @@ unsafe fn look<F: Find<T>, T: Compare>(
 /// The best key of `wide` lanes, and the first of the positions that have it: rows after each
 /// other, `backwards` from their last lanes.
 #[inline(always)]
-fn best_of<F: Find<T>, T: Compare>(
-    best: &[T::Key; WIDE],
-    counts: &[T::Count; WIDE],
+fn best_of<F: ArgOrder<T>, T: Compare>(
+    best: &[T::Key; PARTIALS_PER_ROW],
+    counts: &[T::Count; PARTIALS_PER_ROW],
     wide: usize,
     backwards: bool,
 ) -> (T::Key, usize) {
@@ -350,18 +373,18 @@ fn best_of<F: Find<T>, T: Compare>(
         ($($len:literal)*) => {
             $(for i in 0..$len {
                 let (a, b) = (keys[i], keys[i + $len]);
-                keys[i] = if F::beats(b, a) { b } else { a };
+                keys[i] = if F::precedes(b, a) { b } else { a };
             })*
         };
     }
     halves!(32 16 8 4 2 1);
-    let (top, last) = (keys[0], wide as u32 - 1);
+    let (best_key, last) = (keys[0], wide as u32 - 1);
     let mut position = u32::MAX;
     for i in 0..wide {
-        let lane = if backwards { last - i as u32 } else { i as u32 };
-        let here = counts[i].number() * wide as u32 + lane;
-        let here = if F::beats(top, best[i]) { u32::MAX } else { here };
+        let column = if backwards { last - i as u32 } else { i as u32 };
+        let here = counts[i].number() * wide as u32 + column;
+        let here = if F::precedes(best_key, best[i]) { u32::MAX } else { here };
         position = position.min(here);
     }
-    (top, position as usize)
+    (best_key, position as usize)
 }

@@ -6,7 +6,7 @@
 //!
 //! These loops are compiled for every operation, element type and SIMD level of a program, and are
 //! most of what it compiles. So only what is fast because it is compiled is here: what a loop does
-//! not take ([`Lanes::input_to_repeat`]), and rows for which it would not be vectorised, are
+//! not take ([`RowBlock::input_to_repeat`]), and rows for which it would not be vectorised, are
 //! brought into another form first, outside of what depends on the operation (`run::bounce`).
 
 use std::marker::PhantomData;
@@ -22,21 +22,21 @@ use crate::{exec::SimdLevel, math::FmaMode};
 
 /// Rows of lanes: where each operand's first row starts, and how far its rows are apart, in bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Lanes<const N: usize> {
-    pub(crate) places: [*mut u8; N],
-    pub(crate) row_steps: [isize; N],
+pub(crate) struct RowBlock<const N: usize> {
+    pub(crate) ptrs: [*mut u8; N],
+    pub(crate) row_strides: [isize; N],
     /// Is the operand's row one element that stands for all?
-    pub(crate) same: [bool; N],
+    pub(crate) is_scalar: [bool; N],
     pub(crate) rows: usize,
     pub(crate) len: usize,
 }
 
-impl<const N: usize> Lanes<N> {
+impl<const N: usize> RowBlock<N> {
     /// An input that has to be repeated in memory first: the last one, where each of several
     /// inputs is one element for all. No loop is compiled for that.
     #[inline]
     pub(crate) fn input_to_repeat(&self) -> Option<usize> {
-        let all = N > 2 && self.len > 1 && self.same[1..].iter().all(|&same| same);
+        let all = N > 2 && self.len > 1 && self.is_scalar[1..].iter().all(|&is_scalar| is_scalar);
         all.then_some(N - 1)
     }
 }
@@ -47,12 +47,12 @@ pub(crate) trait Operation<const N: usize>: Sync {
     ///
     /// # Safety
     /// [`Compute::rows`]'s.
-    unsafe fn compute(&self, simd: SimdLevel, lanes: &Lanes<N>);
+    unsafe fn compute(&self, simd: SimdLevel, block: &RowBlock<N>);
 }
 
 impl<const N: usize, O: Compute<N>> Operation<N> for O {
-    unsafe fn compute(&self, simd: SimdLevel, lanes: &Lanes<N>) {
-        dispatch(simd, Rows { operation: self, lanes });
+    unsafe fn compute(&self, simd: SimdLevel, block: &RowBlock<N>) {
+        dispatch(simd, RowsKernel { operation: self, block });
     }
 }
 
@@ -78,18 +78,18 @@ impl<'f, const N: usize, S> OperationOf<'f, N, S> {
 }
 
 /// An operation on its lanes, which fulfil [`Compute::rows`]'s contract.
-struct Rows<'a, const N: usize, O> {
+struct RowsKernel<'a, const N: usize, O> {
     operation: &'a O,
-    lanes: &'a Lanes<N>,
+    block: &'a RowBlock<N>,
 }
 
-impl<const N: usize, O: Compute<N>> Kernel for Rows<'_, N, O> {
+impl<const N: usize, O: Compute<N>> Kernel for RowsKernel<'_, N, O> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, _isa: I) {
         // SAFETY: whoever made `self` called `Operation::compute`, whose contract is this one.
-        unsafe { self.operation.rows::<I::FmaMode>(self.lanes) };
+        unsafe { self.operation.rows::<I::FmaMode>(self.block) };
     }
 }
 
@@ -102,10 +102,10 @@ pub(crate) trait Compute<const N: usize>: Sync {
     ///
     /// # Safety
     /// - In every row operand 0 can be written and the others read, at `len` adjacent elements, or
-    ///   at one for operands that are `same`. All are aligned.
+    ///   at one for operands that are `is_scalar`. All are aligned.
     /// - An input shares no element with operand 0, or is operand 0, index by index.
-    /// - Operand 0 is never `same`, and [`Lanes::input_to_repeat`] names no input.
-    unsafe fn rows<M: FmaMode>(&self, lanes: &Lanes<N>);
+    /// - Operand 0 is never `is_scalar`, and [`RowBlock::input_to_repeat`] names no input.
+    unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<N>);
 }
 
 /// `out[at] = value` for each lane. A macro, as a closure might not be inlined, and would then be
@@ -125,9 +125,9 @@ macro_rules! each {
 /// # Safety
 /// It can be read and is aligned.
 #[inline(always)]
-unsafe fn read<const SAME: bool, T: Copy>(place: *mut T, at: usize) -> T {
+unsafe fn read<const SCALAR: bool, T: Copy>(ptr: *mut T, at: usize) -> T {
     // SAFETY: the element can be read and is aligned: that is what is asked for.
-    unsafe { place.wrapping_add(if SAME { 0 } else { at }).read() }
+    unsafe { ptr.wrapping_add(if SCALAR { 0 } else { at }).read() }
 }
 
 /// A function of one element.
@@ -153,23 +153,24 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
     type Output = R;
 
     #[inline(always)]
-    unsafe fn rows<M: FmaMode>(&self, lanes: &Lanes<2>) {
-        let Lanes { places: [mut out, mut a], row_steps, same: [_, same], rows, len } = *lanes;
+    unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<2>) {
+        let RowBlock { ptrs: [mut out, mut a], row_strides, is_scalar: [_, is_scalar], rows, len } =
+            *block;
         for _ in 0..rows {
-            if same {
+            if is_scalar {
                 // SAFETY: the caller's: one of the rows, and one element.
-                unsafe { self.row_of_one::<M>(out.cast(), a.cast(), len) };
+                unsafe { self.row_of_scalar::<M>(out.cast(), a.cast(), len) };
             } else {
                 // SAFETY: the caller's: one of the rows.
                 unsafe { self.row::<M>(out.cast(), a.cast(), len) };
             }
-            (out, a) = (out.wrapping_offset(row_steps[0]), a.wrapping_offset(row_steps[1]));
+            (out, a) = (out.wrapping_offset(row_strides[0]), a.wrapping_offset(row_strides[1]));
         }
     }
 }
 
 /// So many elements are searched for far ones at a time.
-const SEARCHED: usize = 1024;
+const LARGE_ARGUMENT_BLOCK_ELEMENTS: usize = 1024;
 
 impl<A: Element, F: Function1<A>> Map<F, A> {
     /// The function of one element, called for each result: a closure may count its calls.
@@ -177,27 +178,28 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
     /// # Safety
     /// An element can be read at `a`, and `len` be written at `out`; all are aligned.
     #[inline(always)]
-    unsafe fn row_of_one<M: FmaMode>(&self, out: *mut F::Output, a: *mut A, len: usize) {
+    unsafe fn row_of_scalar<M: FmaMode>(&self, out: *mut F::Output, a: *mut A, len: usize) {
         if len == 0 {
             return;
         }
         // SAFETY: a scalar input has one element, which can be read.
         let element = unsafe { a.read() };
-        each!(out, len, at => self.one::<M>(element));
+        each!(out, len, at => self.call_checked::<M>(element));
     }
 
     /// # Safety
     /// `len` elements can be read at `a`, and written at `out`; all are aligned.
     #[inline(always)]
     unsafe fn row<M: FmaMode>(&self, out: *mut F::Output, a: *mut A, len: usize) {
-        let block = if F::HAS_FAR { SEARCHED } else { len.max(1) };
+        let block =
+            if F::HAS_LARGE_ARGUMENT_PATH { LARGE_ARGUMENT_BLOCK_ELEMENTS } else { len.max(1) };
         for start in (0..len).step_by(block) {
             let (out, a) = (out.wrapping_add(start), a.wrapping_add(start));
             let count = block.min(len - start);
             // SAFETY: the caller's, for `count` of the elements.
-            if F::HAS_FAR && unsafe { self.any_far(a, count) } {
+            if F::HAS_LARGE_ARGUMENT_PATH && unsafe { self.any_large_argument(a, count) } {
                 // SAFETY: the caller's, for element `at` of these.
-                each!(out, count, at => self.one::<M>(unsafe { read::<false, A>(a, at) }));
+                each!(out, count, at => self.call_checked::<M>(unsafe { read::<false, A>(a, at) }));
             } else {
                 // SAFETY: as above.
                 each!(out, count, at => self.0.call::<M>(unsafe { read::<false, A>(a, at) }));
@@ -208,23 +210,27 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
     /// # Safety
     /// `len` elements can be read at `a` and are aligned.
     #[inline(always)]
-    unsafe fn any_far(&self, a: *mut A, len: usize) -> bool {
+    unsafe fn any_large_argument(&self, a: *mut A, len: usize) -> bool {
         let mut any = false;
         for at in 0..len {
             // SAFETY: the caller's, for element `at`.
-            any |= self.0.is_far(unsafe { read::<false, A>(a, at) });
+            any |= self.0.is_large_argument(unsafe { read::<false, A>(a, at) });
         }
         any
     }
 
     #[inline(always)]
-    fn one<M: FmaMode>(&self, a: A) -> F::Output {
-        if self.0.is_far(a) { self.0.call_far::<M>(a) } else { self.0.call::<M>(a) }
+    fn call_checked<M: FmaMode>(&self, a: A) -> F::Output {
+        if self.0.is_large_argument(a) {
+            self.0.call_large_argument::<M>(a)
+        } else {
+            self.0.call::<M>(a)
+        }
     }
 }
 
 macro_rules! operation {
-    ($(#[$doc:meta])* $name:ident<$n:literal> of $function:ident($($input:ident $same:ident $step:ident: $type:ident),*)) => {
+    ($(#[$doc:meta])* $name:ident<$n:literal> of $function:ident($($input:ident $is_scalar:ident $step:ident: $type:ident),*)) => {
         $(#[$doc])*
         pub(crate) struct $name<F, $($type),*>(F, PhantomData<fn($($type),*)>);
 
@@ -251,10 +257,10 @@ macro_rules! operation {
             type Output = R;
 
             #[inline(always)]
-            unsafe fn rows<M: FmaMode>(&self, lanes: &Lanes<$n>) {
-                let Lanes { places: [out, $($input),*], row_steps: [out_step, $($step),*], .. } = *lanes;
-                let (out, [_, $($same),*]) = (out.cast::<R>(), lanes.same);
-                rows!(self, lanes, out out_step, [$($input $step: $type = $same),*] []);
+            unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<$n>) {
+                let RowBlock { ptrs: [out, $($input),*], row_strides: [out_step, $($step),*], .. } = *block;
+                let (out, [_, $($is_scalar),*]) = (out.cast::<R>(), block.is_scalar);
+                rows!(self, block, out out_step, [$($input $step: $type = $is_scalar),*] []);
             }
         }
     };
@@ -264,24 +270,24 @@ macro_rules! operation {
 /// inputs]`.
 macro_rules! rows {
     // Where all others are one for all the last one is not.
-    ($self:ident, $lanes:ident, $out:ident $out_step:ident, [$input:ident $step:ident: $type:ident = $same:ident] [$(($other:ident $other_step:ident: $other_type:ident, true))+]) => {
-        rows!($self, $lanes, $out $out_step, [] [$(($other $other_step: $other_type, true))+ ($input $step: $type, false)])
+    ($self:ident, $block:ident, $out:ident $out_step:ident, [$input:ident $step:ident: $type:ident = $is_scalar:ident] [$(($other:ident $other_step:ident: $other_type:ident, true))+]) => {
+        rows!($self, $block, $out $out_step, [] [$(($other $other_step: $other_type, true))+ ($input $step: $type, false)])
     };
-    ($self:ident, $lanes:ident, $out:ident $out_step:ident, [$input:ident $step:ident: $type:ident = $same:ident $(, $($rest:tt)*)?] [$($done:tt)*]) => {
-        if $same {
-            rows!($self, $lanes, $out $out_step, [$($($rest)*)?] [$($done)* ($input $step: $type, true)])
+    ($self:ident, $block:ident, $out:ident $out_step:ident, [$input:ident $step:ident: $type:ident = $is_scalar:ident $(, $($rest:tt)*)?] [$($done:tt)*]) => {
+        if $is_scalar {
+            rows!($self, $block, $out $out_step, [$($($rest)*)?] [$($done)* ($input $step: $type, true)])
         } else {
-            rows!($self, $lanes, $out $out_step, [$($($rest)*)?] [$($done)* ($input $step: $type, false)])
+            rows!($self, $block, $out $out_step, [$($($rest)*)?] [$($done)* ($input $step: $type, false)])
         }
     };
-    ($self:ident, $lanes:ident, $out:ident $out_step:ident, [] [$(($input:ident $step:ident: $type:ident, $same:literal))*]) => {{
+    ($self:ident, $block:ident, $out:ident $out_step:ident, [] [$(($input:ident $step:ident: $type:ident, $is_scalar:literal))*]) => {{
         let (mut $out, $(mut $input),*) = ($out, $($input),*);
-        let Lanes { rows, len, .. } = *$lanes;
+        let RowBlock { rows, len, .. } = *$block;
         for _ in 0..rows {
             // SAFETY: `Compute::rows`: `len` elements of each input, or one if it is one for all.
             // An input that is, but is not read so, is one that `input_to_repeat` would name:
             // there is one element.
-            each!($out, len, at => $self.0.call::<M>($(unsafe { read::<$same, $type>($input.cast(), at) }),*));
+            each!($out, len, at => $self.0.call::<M>($(unsafe { read::<$is_scalar, $type>($input.cast(), at) }),*));
             $out = $out.wrapping_byte_offset($out_step);
             $($input = $input.wrapping_offset($step);)*
         }
@@ -289,6 +295,6 @@ macro_rules! rows {
 }
 
 operation!(/// A function of two elements.
-    Zip<3> of Function2(a a_same a_step: A, b b_same b_step: B));
+    Zip<3> of Function2(a a_scalar a_step: A, b b_scalar b_step: B));
 operation!(/// A function of three elements.
-    Zip3<4> of Function3(a a_same a_step: A, b b_same b_step: B, c c_same c_step: C));
+    Zip3<4> of Function3(a a_scalar a_step: A, b b_scalar b_step: B, c c_scalar c_step: C));

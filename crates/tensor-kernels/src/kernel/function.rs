@@ -13,19 +13,19 @@ pub(crate) trait Function1<A>: Sync {
 
     /// Are there arguments, far from 0, that take more than the others? Blocks of elements are
     /// searched for them then.
-    const HAS_FAR: bool = false;
+    const HAS_LARGE_ARGUMENT_PATH: bool = false;
 
     /// The result, for arguments that are not far.
     fn call<M: FmaMode>(&self, a: A) -> Self::Output;
 
     /// Is this such an argument?
     #[inline(always)]
-    fn is_far(&self, _a: A) -> bool {
+    fn is_large_argument(&self, _a: A) -> bool {
         false
     }
 
     /// The result for such an argument.
-    fn call_far<M: FmaMode>(&self, a: A) -> Self::Output {
+    fn call_large_argument<M: FmaMode>(&self, a: A) -> Self::Output {
         self.call::<M>(a)
     }
 }

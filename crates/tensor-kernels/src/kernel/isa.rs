@@ -3,7 +3,7 @@
 
 use pulp::NullaryFnOnce;
 
-use super::{portable, transpose_block::Plane, unit::Unit};
+use super::{portable, transpose_block::TransposeBlock, unit::Unit};
 use crate::{
     math::{Baseline, FmaMode},
     memory::Stores,
@@ -15,7 +15,7 @@ use crate::{
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(dead_code, reason = "the portable kernel moves all bytes at once")
 )]
-pub(crate) struct Rows {
+pub(crate) struct StagedRows {
     /// The first column of the first row, in scratch.
     pub(crate) src: *mut u8,
     /// From row to row.
@@ -29,11 +29,11 @@ pub(crate) struct Rows {
     /// The columns of a row.
     pub(crate) bytes: usize,
     /// Do rows start with these columns?
-    pub(crate) first: bool,
+    pub(crate) is_first: bool,
     /// Do they end with them?
-    pub(crate) last: bool,
+    pub(crate) is_last: bool,
     /// How far to move what is left in front, a multiple of a line.
-    pub(crate) back: usize,
+    pub(crate) tail_shift: usize,
 }
 
 /// The kernels of one instruction set, and the proof (M5) that the CPU has it.
@@ -119,9 +119,9 @@ pub(crate) trait Isa: Copy + Send + Sync {
         nu: usize,
         nv: usize,
     ) {
-        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
         // SAFETY: M1, M2, M3 are the caller's.
-        unsafe { portable::transpose::<L>(plane) }
+        unsafe { portable::transpose::<L>(block) }
     }
 
     /// [`Isa::transpose`] with streamed stores of whole lines, if the level has them and
@@ -146,40 +146,40 @@ pub(crate) trait Isa: Copy + Send + Sync {
     }
 
     /// Are there streamed transposes of rows that do not start where lines do?
-    const CARRIES: bool = false;
+    const STITCHES_LINES: bool = false;
 
     /// [`Isa::transpose`] with streamed stores of whole lines, for rows that start anywhere: what
     /// does not fill a line is kept in `carry`, a line for each row, until the columns that follow.
-    /// [`Isa::finish_carried`] writes the last of it.
+    /// [`Isa::finish_stitched`] writes the last of it.
     ///
     /// # Safety
     ///
-    /// M1, M2, M3 for these elements. The level [carries](Isa::CARRIES), `nu` is a multiple of a
+    /// M1, M2, M3 for these elements. The level [carries](Isa::STITCHES_LINES), `nu` is a multiple of a
     /// line, addresses and steps in bytes are multiples of 4; `carry` is aligned and has `nv`
     /// lines, which hold what the columns before left in them unless these are the `first` ones.
     #[inline(always)]
-    unsafe fn transpose_carried<L: Unit>(
+    unsafe fn transpose_stitched<L: Unit>(
         self,
         (src, src_stride): (*const L, isize),
         (dst, dst_stride): (*mut L, isize),
         (nu, nv): (usize, usize),
-        carry: *mut u8,
+        pending: *mut u8,
         first: bool,
     ) {
-        let _ = (carry, first);
+        let _ = (pending, first);
         // SAFETY: M1 to M3 for these elements: the same contract.
         unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
     }
 
-    /// Writes what [`Isa::transpose_carried`] has left in `carry`; `dst` is where the columns that
+    /// Writes what [`Isa::transpose_stitched`] has left in `carry`; `dst` is where the columns that
     /// would follow start.
     ///
     /// # Safety
     ///
     /// Rows and `carry` as there.
     #[inline(always)]
-    unsafe fn finish_carried(self, dst: *mut u8, dst_step: isize, nv: usize, carry: *const u8) {
-        let _ = (dst, dst_step, nv, carry);
+    unsafe fn finish_stitched(self, dst: *mut u8, dst_step: isize, nv: usize, pending: *const u8) {
+        let _ = (dst, dst_step, nv, pending);
     }
 
     /// Moves rows of columns from scratch to memory. What does not fill a line may stay in scratch,
@@ -191,7 +191,7 @@ pub(crate) trait Isa: Copy + Send + Sync {
     /// moved. In scratch the row's line before, and the line after, can be read and written; `src`
     /// and `dst` are at the same place within a line, in every row.
     #[inline(always)]
-    unsafe fn flush(self, rows: Rows) {
+    unsafe fn flush(self, rows: StagedRows) {
         for r in 0..rows.count as isize {
             let (src, dst) = (
                 rows.src.wrapping_offset(r * rows.src_step),

@@ -56,12 +56,12 @@ mod unit;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub(crate) use arg_reduce::{Find, Finding};
+pub(crate) use arg_reduce::{ArgOrder, ArgReduction};
 pub(crate) use dispatch::dispatch;
-pub(crate) use elementwise::{Lanes, Map, Operation, OperationOf, Zip, Zip3};
+pub(crate) use elementwise::{Map, Operation, OperationOf, RowBlock, Zip, Zip3};
 pub(crate) use fence::FenceOnDrop;
-pub(crate) use fold::{Fold, FoldBlock, Folding, Reduction, ReductionOf};
+pub(crate) use fold::{Fold, FoldBlock, FoldReduction, Reduction, ReductionOf};
 pub(crate) use function::{Closure, Function1, Function2, Function3};
-pub(crate) use isa::{Isa, Kernel, Rows, Scalar};
+pub(crate) use isa::{Isa, Kernel, Scalar, StagedRows};
 pub use stream_copy::stream_copy;
 pub(crate) use unit::Unit;

@@ -1,13 +1,13 @@
 //! Plain Rust kernels: the last scraps of the others, and what runs where there is no SIMD level.
 
-use super::{transpose_block::Plane, unit::Unit};
+use super::{transpose_block::TransposeBlock, unit::Unit};
 
 /// Elements of a side of the blocks in which the portable transposition goes: the lines of both
 /// sides are used up while they are in the first-level cache.
-const SIDE: usize = 16;
+const BLOCK_SIDE_ELEMENTS: usize = 16;
 
-/// The other side of a block whose one side is shorter than [`SIDE`].
-const LONG_SIDE: usize = 256;
+/// The other side of a block whose one side is shorter than [`BLOCK_SIDE_ELEMENTS`].
+const LONG_BLOCK_SIDE_ELEMENTS: usize = 256;
 
 /// Copies `len` adjacent elements.
 ///
@@ -58,42 +58,46 @@ pub(super) unsafe fn scatter<L: Unit>(src: *const u8, dst: *mut u8, step: isize,
     unsafe { strided::<L>((src, L::WIDTH as isize), (dst, step), len) }
 }
 
-/// Transposes a plane, block by block. Not inlined, see [`gather`].
+/// Transposes a block, block by block. Not inlined, see [`gather`].
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for the plane.
+/// M1, M2, M3 for the block.
 #[inline(never)]
-pub(super) unsafe fn transpose<L: Unit>(plane: Plane) {
-    let side = if plane.nu.min(plane.nv) < SIDE { LONG_SIDE } else { SIDE };
-    for v in (0..plane.nv).step_by(side) {
-        for u in (0..plane.nu).step_by(side) {
-            let (nu, nv) = (side.min(plane.nu - u), side.min(plane.nv - v));
-            // SAFETY: a part of the plane.
-            unsafe { transpose_block::<L>(plane.part::<L>((u, nu), (v, nv))) }
+pub(super) unsafe fn transpose<L: Unit>(block: TransposeBlock) {
+    let side = if block.nu.min(block.nv) < BLOCK_SIDE_ELEMENTS {
+        LONG_BLOCK_SIDE_ELEMENTS
+    } else {
+        BLOCK_SIDE_ELEMENTS
+    };
+    for v in (0..block.nv).step_by(side) {
+        for u in (0..block.nu).step_by(side) {
+            let (nu, nv) = (side.min(block.nu - u), side.min(block.nv - v));
+            // SAFETY: a part of the block.
+            unsafe { transpose_block::<L>(block.part::<L>((u, nu), (v, nv))) }
         }
     }
 }
 
-/// Transposes a plane, along the longer side.
+/// Transposes a block, along the longer side.
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for the plane.
+/// M1, M2, M3 for the block.
 #[inline(always)]
-unsafe fn transpose_block<L: Unit>(plane: Plane) {
+unsafe fn transpose_block<L: Unit>(block: TransposeBlock) {
     let width = L::WIDTH as isize;
-    if plane.nu >= plane.nv {
-        for v in 0..plane.nv {
-            let column = plane.columns_from::<L>(v);
+    if block.nu >= block.nv {
+        for v in 0..block.nv {
+            let column = block.columns_from::<L>(v);
             // SAFETY: source column `v` becomes destination row `v`.
-            unsafe { strided::<L>((column.src, plane.src_step), (column.dst, width), plane.nu) }
+            unsafe { strided::<L>((column.src, block.src_step), (column.dst, width), block.nu) }
         }
     } else {
-        for u in 0..plane.nu {
-            let row = plane.rows_from::<L>(u);
+        for u in 0..block.nu {
+            let row = block.rows_from::<L>(u);
             // SAFETY: source row `u` becomes destination column `u`.
-            unsafe { strided::<L>((row.src, width), (row.dst, plane.dst_step), plane.nv) }
+            unsafe { strided::<L>((row.src, width), (row.dst, block.dst_step), block.nv) }
         }
     }
 }

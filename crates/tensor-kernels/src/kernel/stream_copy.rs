@@ -44,7 +44,7 @@ impl Kernel for StreamCopy<'_> {
     fn run<I: Isa>(self, isa: I) {
         let (dst, len) = (self.dst.as_mut_ptr(), self.dst.len());
         // SAFETY: two slices of the same length, M1 and M2; one is borrowed mutably, M3.
-        unsafe { isa.run(self.src.as_ptr(), dst, len, Stores::Stream) }
+        unsafe { isa.run(self.src.as_ptr(), dst, len, Stores::NonTemporal) }
     }
 }
 

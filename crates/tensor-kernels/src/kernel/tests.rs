@@ -4,7 +4,7 @@
 //! destination lies in a field of canaries, gaps included, and the whole field is compared.
 //! `TENSOR_SIMD` restricts the tests to one level.
 
-use super::{Isa, Kernel, Rows, Unit, dispatch, short_runs};
+use super::{Isa, Kernel, StagedRows, Unit, dispatch, short_runs};
 use crate::{
     exec::SimdLevel,
     memory::{CACHE_LINE, Stores},
@@ -53,7 +53,7 @@ enum Job {
         count: usize,
     },
     /// A line of columns, and then the others, carried.
-    Carry {
+    Stitch {
         src_stride: isize,
         dst_stride: isize,
         nu: usize,
@@ -91,7 +91,7 @@ impl Job {
                 .flat_map(|r| (0..len as isize).map(move |i| (r, i)))
                 .map(|(r, i)| (r * len as isize + i, r * dst_stride + i))
                 .collect(),
-            Self::Carry { src_stride, dst_stride, nu, nv }
+            Self::Stitch { src_stride, dst_stride, nu, nv }
             | Self::Transpose { src_stride, dst_stride, nu, nv, .. } => (0..nu as isize)
                 .flat_map(|u| (0..nv as isize).map(move |v| (u, v)))
                 .map(|(u, v)| (u * src_stride + v, v * dst_stride + u))
@@ -128,7 +128,7 @@ impl<L: Unit> Kernel for Call<L> {
             },
             // SAFETY: as above.
             Job::Scatter { step, len } => unsafe { isa.scatter_run(src, dst, step, len) },
-            Job::Transpose { src_stride, dst_stride, nu, nv, stores: Stores::Stream } => {
+            Job::Transpose { src_stride, dst_stride, nu, nv, stores: Stores::NonTemporal } => {
                 // SAFETY: as above.
                 unsafe { isa.transpose_stream(src, src_stride, dst, dst_stride, nu, nv) }
             }
@@ -136,55 +136,55 @@ impl<L: Unit> Kernel for Call<L> {
                 // SAFETY: as above.
                 unsafe { isa.transpose(src, src_stride, dst, dst_stride, nu, nv) }
             }
-            Job::Carry { src_stride, dst_stride, nu, nv } if I::CARRIES => {
-                let mut carry = vec![Line([0xEE; CACHE_LINE]); nv];
-                let carry: *mut u8 = carry.as_mut_ptr().cast();
+            Job::Stitch { src_stride, dst_stride, nu, nv } if I::STITCHES_LINES => {
+                let mut pending = vec![Line([0xEE; CACHE_LINE]); nv];
+                let pending: *mut u8 = pending.as_mut_ptr().cast();
                 let line = CACHE_LINE / L::WIDTH;
                 let (from, to) =
                     (src.wrapping_offset(line as isize * src_stride), dst.wrapping_add(line));
                 // SAFETY: as above; the carry has a line for each row.
                 unsafe {
-                    isa.transpose_carried(
+                    isa.transpose_stitched(
                         (src, src_stride),
                         (dst, dst_stride),
                         (line, nv),
-                        carry,
+                        pending,
                         true,
                     );
                 }
                 // SAFETY: as above, and the columns before have been carried.
                 unsafe {
-                    isa.transpose_carried(
+                    isa.transpose_stitched(
                         (from, src_stride),
                         (to, dst_stride),
                         (nu - line, nv),
-                        carry,
+                        pending,
                         false,
                     );
                 }
                 // SAFETY: as above.
                 unsafe {
-                    isa.finish_carried(
+                    isa.finish_stitched(
                         dst.wrapping_add(nu).cast(),
                         dst_stride * L::WIDTH as isize,
                         nv,
-                        carry,
+                        pending,
                     );
                 }
             }
             // SAFETY: as above.
-            Job::Carry { src_stride, dst_stride, nu, nv } => unsafe {
+            Job::Stitch { src_stride, dst_stride, nu, nv } => unsafe {
                 isa.transpose(src, src_stride, dst, dst_stride, nu, nv);
             },
             Job::Runs { src_stride, dst_stride, len, count } => {
                 let turns = Loop { len: count, strides: [dst_stride, src_stride] };
                 // SAFETY: as above.
-                unsafe { short_runs::runs(isa, src, dst, len, turns) }
+                unsafe { short_runs::copy_runs(isa, src, dst, len, turns) }
             }
             Job::Fills { src_stride, dst_stride, len, count } => {
                 let turns = Loop { len: count, strides: [dst_stride, src_stride] };
                 // SAFETY: as above.
-                unsafe { short_runs::fills(src, dst, len, turns) }
+                unsafe { short_runs::fill_runs(src, dst, len, turns) }
             }
             Job::Flush { dst_stride, len, rows, at_once } => {
                 flush(
@@ -223,16 +223,16 @@ fn flush<I: Isa>(
             // SAFETY: a part of a row, and its place in scratch.
             unsafe { src.wrapping_add(r * len + at).copy_to(place.wrapping_add(r * step), bytes) };
         }
-        let rows = Rows {
+        let rows = StagedRows {
             src: place,
             src_step: step as isize,
             dst: dst.wrapping_add(at),
             dst_step,
             count: rows,
             bytes,
-            first: at == 0,
-            last: at + bytes == len,
-            back: (at + bytes) / CACHE_LINE * CACHE_LINE - at / CACHE_LINE * CACHE_LINE,
+            is_first: at == 0,
+            is_last: at + bytes == len,
+            tail_shift: (at + bytes) / CACHE_LINE * CACHE_LINE - at / CACHE_LINE * CACHE_LINE,
         };
         // SAFETY: the rows' bytes are in scratch, at the same place in a line.
         unsafe { isa.flush(rows) };
@@ -299,12 +299,12 @@ fn check_widths(job: Job) {
     }
 }
 
-/// Lengths around the borders of pieces, registers, lines and loops of them.
+/// Lengths around the borders of lanes, registers, lines and loops of them.
 const LENGTHS: [usize; 25] = [
     0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 79, 127, 128, 129, 200, 1100,
 ];
 
-const STORES: [Stores; 3] = [Stores::Plain, Stores::Pieces, Stores::Stream];
+const STORES: [Stores; 3] = [Stores::Plain, Stores::Narrow, Stores::NonTemporal];
 
 #[test]
 fn runs_are_copied() {
@@ -319,7 +319,7 @@ fn runs_are_copied() {
 fn long_streamed_runs_are_copied_page_by_page() {
     for len in [16_384, 20_011, 50_000] {
         for skew in [0, 1, 63] {
-            check::<u8>(Job::Run { len, stores: Stores::Stream }, skew);
+            check::<u8>(Job::Run { len, stores: Stores::NonTemporal }, skew);
         }
     }
 }
@@ -353,13 +353,13 @@ fn scatters_leave_the_gaps_alone() {
     }
 }
 
-/// Extents of the transposition tests for a width: around pieces and registers, to two tiles and 3.
+/// Extents of the transposition tests for a width: around lanes and registers, to two tiles and 3.
 fn extents<L: Unit>() -> Vec<usize> {
-    let piece = 16 / L::WIDTH;
+    let lane = 16 / L::WIDTH;
     let around = |n: usize| [n.saturating_sub(1), n, n + 1];
     let mut extents: Vec<_> = (0..=5).chain([7, 12]).collect();
-    extents.extend([piece, 2 * piece, 4 * piece, 8 * piece].into_iter().flat_map(around));
-    extents.push(8 * piece + 3);
+    extents.extend([lane, 2 * lane, 4 * lane, 8 * lane].into_iter().flat_map(around));
+    extents.push(8 * lane + 3);
     extents.sort_unstable();
     extents.dedup();
     extents
@@ -451,7 +451,7 @@ fn check_streamed<L: Unit>() {
                 (3, lines),
                 (nv as isize, unlike),
             ] {
-                let (dst_stride, stores) = (dst_stride as isize, Stores::Stream);
+                let (dst_stride, stores) = (dst_stride as isize, Stores::NonTemporal);
                 for skew in [0, L::WIDTH, L::WIDTH.div_ceil(2)] {
                     check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv, stores }, skew);
                 }
@@ -505,7 +505,7 @@ fn check_carried<L: Unit>() {
             for dst_stride in [nu, nu + words, nu + per_line, nu + 7 * words].map(|s| s as isize) {
                 for src_stride in [nv as isize, -(nv as isize) - 1, 3] {
                     for skew in [0, 4, 32, 60] {
-                        check::<L>(Job::Carry { src_stride, dst_stride, nu, nv }, skew);
+                        check::<L>(Job::Stitch { src_stride, dst_stride, nu, nv }, skew);
                     }
                 }
             }

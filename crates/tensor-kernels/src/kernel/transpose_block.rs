@@ -4,7 +4,7 @@ use super::unit::Unit;
 
 /// `nu` source rows of `nv` adjacent elements, which become `nv` destination rows of `nu`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plane {
+pub(super) struct TransposeBlock {
     /// Element (0, 0) of the source.
     pub(super) src: *const u8,
     /// Bytes from one source row to the next.
@@ -19,7 +19,7 @@ pub(super) struct Plane {
     pub(super) nv: usize,
 }
 
-impl Plane {
+impl TransposeBlock {
     /// A block of elements.
     #[inline(always)]
     pub(super) fn new<L: Unit>(

@@ -6,7 +6,7 @@ pub(crate) trait Unit: bytemuck::Pod + Send + Sync {
     const WIDTH: usize = size_of::<Self>();
 
     /// Elements in a piece of a register.
-    const PER_PIECE: usize = 16 / Self::WIDTH;
+    const PER_LANE: usize = 16 / Self::WIDTH;
 }
 
 impl Unit for u8 {}

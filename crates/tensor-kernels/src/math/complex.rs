@@ -20,20 +20,21 @@ const fn power_of_two(exponent: i32) -> f64 {
 }
 
 /// From here on a sum of two parts may overflow.
-const LARGE: f64 = power_of_two(1021);
+const MAX_UNSCALED: f64 = power_of_two(1021);
 /// Below this a product with a ratio may lose digits that matter.
-const SMALL: f64 = power_of_two(-900);
+const MIN_UNSCALED: f64 = power_of_two(-900);
 /// What takes large numbers from the end of the range, and small ones; squares of powers of two.
-const DOWN: f64 = power_of_two(-4);
-const UP: f64 = power_of_two(200);
+const DIVISION_SCALE_DOWN: f64 = power_of_two(-4);
+const DIVISION_SCALE_UP: f64 = power_of_two(200);
 
 /// What to multiply a number by so that it is in the middle of the range, and the same the other
 /// way.
 #[inline(always)]
 fn scale(z: Double) -> (f64, f64) {
     let size = larger(z.re.abs(), z.im.abs());
-    let (by, back) = if size < SMALL { (UP, 1.0 / UP) } else { (1.0, 1.0) };
-    if size >= LARGE { (DOWN, 1.0 / DOWN) } else { (by, back) }
+    let (by, back) =
+        if size < MIN_UNSCALED { (DIVISION_SCALE_UP, 1.0 / DIVISION_SCALE_UP) } else { (1.0, 1.0) };
+    if size >= MAX_UNSCALED { (DIVISION_SCALE_DOWN, 1.0 / DIVISION_SCALE_DOWN) } else { (by, back) }
 }
 
 #[inline(always)]
@@ -126,9 +127,9 @@ impl ByDouble for Double {
 
 /// `√z`, its real part not negative: one part is the root of half the sum of `|z|` and the real
 /// part's size, the other follows from it.
-pub(crate) fn root(z: Double) -> Double {
+pub(crate) fn sqrt(z: Double) -> Double {
     if z.re.is_infinite() | z.im.is_infinite() {
-        return endless_root(z);
+        return sqrt_of_infinite(z);
     }
     let (by, back) = scale(z);
     let (re, im) = (z.re.abs() * by, z.im.abs() * by);
@@ -140,7 +141,7 @@ pub(crate) fn root(z: Double) -> Double {
 }
 
 /// The same of an infinite number (C99, G.6.4.2).
-fn endless_root(z: Double) -> Double {
+fn sqrt_of_infinite(z: Double) -> Double {
     let nothing = if z.im.is_nan() { f64::NAN } else { 0.0 };
     match z {
         _ if z.im.is_infinite() => Complex::new(f64::INFINITY, z.im),
@@ -150,8 +151,8 @@ fn endless_root(z: Double) -> Double {
 }
 
 /// `1 / √z`.
-pub(crate) fn reciprocal_root(z: Double) -> Double {
-    quotient64(ONE, root(z))
+pub(crate) fn rsqrt(z: Double) -> Double {
+    quotient64(ONE, sqrt(z))
 }
 
 /// The natural logarithm: that of the magnitude, and the angle.
@@ -168,19 +169,19 @@ fn ln_magnitude(z: Double) -> f64 {
     let square = z.norm_sqr();
     match square {
         0.5..2.0 => 0.5 * square_less_one(z).ln_1p(),
-        SQUARE_SMALL..SQUARE_LARGE => 0.5 * square.ln(),
-        _ if square > 1.0 => 0.5 * (z * FAR_DOWN).norm_sqr().ln() + FAR_LN,
-        _ => 0.5 * (z * FAR_UP).norm_sqr().ln() - FAR_LN,
+        MIN_SAFE_SQUARE..MAX_SAFE_SQUARE => 0.5 * square.ln(),
+        _ if square > 1.0 => 0.5 * (z * SCALE_DOWN).norm_sqr().ln() + SCALE_LN,
+        _ => 0.5 * (z * SCALE_UP).norm_sqr().ln() - SCALE_LN,
     }
 }
 
 /// Between these a sum of squares is exact up to rounding.
-const SQUARE_SMALL: f64 = power_of_two(-900);
-const SQUARE_LARGE: f64 = power_of_two(1000);
+const MIN_SAFE_SQUARE: f64 = power_of_two(-900);
+const MAX_SAFE_SQUARE: f64 = power_of_two(1000);
 /// To there and back, and the logarithm of that.
-const FAR_UP: f64 = power_of_two(600);
-const FAR_DOWN: f64 = power_of_two(-600);
-const FAR_LN: f64 = 600.0 * std::f64::consts::LN_2;
+const SCALE_UP: f64 = power_of_two(600);
+const SCALE_DOWN: f64 = power_of_two(-600);
+const SCALE_LN: f64 = 600.0 * std::f64::consts::LN_2;
 
 /// `|z|² − 1` of a number near the unit circle: the large terms cancel without a rounding, then
 /// what the squares lost is added.
@@ -208,7 +209,7 @@ pub(crate) fn power(z: Double, exponent: Double) -> Double {
 }
 
 /// From here on the real part of a hyperbolic tangent is 1.
-const TANH_FAR: f64 = 22.0;
+const MIN_TANH_LIMIT: f64 = 22.0;
 
 /// The hyperbolic tangent, after Kahan: by sinh of the one part and tan of the other, of which no
 /// sum cancels.
@@ -217,7 +218,7 @@ pub(crate) fn tanh(z: Double) -> Double {
         _ if z.im == 0.0 => Complex::new(z.re.tanh(), z.im),
         _ if z.re == 0.0 => Complex::new(z.re, z.im.tan()),
         _ if z.re.is_infinite() && !z.im.is_finite() => Complex::new(z.re.signum(), 0.0),
-        _ if z.im.is_finite() && z.re.abs() >= TANH_FAR => far_tanh(z),
+        _ if z.im.is_finite() && z.re.abs() >= MIN_TANH_LIMIT => tanh_at_limit(z),
         _ => {
             let (sinh, tan) = (z.re.sinh(), z.im.tan());
             let (square, per_cos) = (sinh * sinh, 1.0 + tan * tan);
@@ -228,7 +229,7 @@ pub(crate) fn tanh(z: Double) -> Double {
 }
 
 /// `±1 + 2i sin(2y) e^(−2|x|)`.
-fn far_tanh(z: Double) -> Double {
+fn tanh_at_limit(z: Double) -> Double {
     let tail = 4.0 * z.im.sin() * z.im.cos() * (-2.0 * z.re.abs()).exp();
     Complex::new(z.re.signum(), tail)
 }

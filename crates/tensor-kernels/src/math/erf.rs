@@ -21,7 +21,7 @@ fn gelu<M: FmaMode>(x: f64, middle: f64, tail: &[f64]) -> f64 {
     let (erfc, scale) = erfc_of_size::<M>(x, middle, tail);
     let upper = 0.5 * erfc;
     // Far below, where the power no longer falls, nothing is left; −∞ times nothing is NaN.
-    let below = x.at_least(-ALL) * upper * scale;
+    let below = x.at_least(-MAX_DEVIATIONS) * upper * scale;
     let below = if x == f64::NEG_INFINITY { f64::NAN } else { below };
     if x < 0.0 { below } else { x * (1.0 - upper * scale) }
 }
@@ -30,9 +30,9 @@ fn gelu<M: FmaMode>(x: f64, middle: f64, tail: &[f64]) -> f64 {
 /// polynomial in `(z − middle) / (z + middle)` gives on the whole half-line.
 #[inline(always)]
 fn erfc_of_size<M: FmaMode>(x: f64, middle: f64, tail: &[f64]) -> (f64, f64) {
-    let size = x.abs().at_most(ALL);
+    let size = x.abs().at_most(MAX_DEVIATIONS);
     // x² in two parts, of which the first is exact: the power would multiply its rounding error.
-    let head = size.cut();
+    let head = size.truncated();
     let lost = -0.5 * (size - head) * (size + head);
     let (power, scale) = scaled_power::<M, f64>(-0.5 * head * head);
     // The second part is at most 2^-16: three terms of its power are all.
@@ -44,7 +44,7 @@ fn erfc_of_size<M: FmaMode>(x: f64, middle: f64, tail: &[f64]) -> (f64, f64) {
 }
 
 /// So many standard deviations leave nothing: the power of half their square is 0.
-const ALL: f64 = 39.0;
+const MAX_DEVIATIONS: f64 = 39.0;
 
 /// `(1 + 2z) e^(z²) erfc z`, a polynomial in `(z − 4) / (z + 4)`, lowest power first.
 const TAIL: &[f64] = &[

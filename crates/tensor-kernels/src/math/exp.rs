@@ -15,16 +15,16 @@ pub(super) fn scaled_power<M: FmaMode, T: Float>(x: T) -> (T, T) {
     scaled_exp::<M, T>(x, |q, r, _| q.fma::<M>(r * r, r))
 }
 
-/// Is [`near_exp`] not for this argument?
+/// Is [`exp_fast`] not for this argument?
 #[inline(always)]
-pub(crate) fn is_exp_far<T: Float>(x: T) -> bool {
-    let near = x.abs() < T::EXP_NEAR;
-    !near
+pub(crate) fn is_large_exp<T: Float>(x: T) -> bool {
+    let is_fast = x.abs() < T::MAX_EXP_FAST;
+    !is_fast
 }
 
 /// e to a power that is no special case; the same number that [`exp`] gives, without its checks.
 #[inline(always)]
-pub(crate) fn near_exp<M: FmaMode, T: Float>(x: T) -> T {
+pub(crate) fn exp_fast<M: FmaMode, T: Float>(x: T) -> T {
     let (power, magic) = reduced::<M, T>(x, T::EXP_MAGIC + T::ONE, |q, r, _| q.fma::<M>(r * r, r));
     power * T::power_of_two(magic, false)
 }
@@ -35,10 +35,10 @@ pub(crate) fn near_exp<M: FmaMode, T: Float>(x: T) -> T {
 /// is `2^(n + many)`, and the scale brings it back, rounding once.
 #[inline(always)]
 fn scaled_exp<M: FmaMode, T: Float>(x: T, less_one: impl Fn(T, T, T) -> T) -> (T, T) {
-    let x = x.at_least(T::EXP_LEAST).at_most(T::EXP_MOST);
+    let x = x.at_least(T::EXP_UNDERFLOW).at_most(T::EXP_OVERFLOW);
     let (power, magic) = reduced::<M, T>(x, T::EXP_MAGIC, less_one);
-    let low = x < T::EXP_LOW;
-    (power * T::power_of_two(magic, low), if low { T::EXP_LOW_SCALE } else { T::TWO })
+    let low = x < T::EXP_SUBNORMAL;
+    (power * T::power_of_two(magic, low), if low { T::EXP_SUBNORMAL_SCALE } else { T::TWO })
 }
 
 /// With n the integer nearest to `x / ln 2`, and r the rest: `e^r`, and n − 1 as
@@ -63,11 +63,11 @@ fn reduced<M: FmaMode, T: Float>(x: T, base: T, less_one: impl Fn(T, T, T) -> T)
 pub(crate) fn tanh<M: FmaMode, T: Float>(x: T) -> T {
     let size = x.abs();
     let square = size * size;
-    let near = (square * square.polynomial::<M>(T::TANH)).fma::<M>(size, size);
+    let polynomial = (square * square.polynomial::<M>(T::TANH)).fma::<M>(size, size);
     let power = exp::<M, T>(size + size);
-    let far = T::ONE - T::TWO / (power + T::ONE);
-    let is_near = size < T::TANH_NEAR;
-    (if is_near { near } else { far }).signed_as(x)
+    let quotient = T::ONE - T::TWO / (power + T::ONE);
+    let use_polynomial = size < T::MAX_TANH_POLYNOMIAL;
+    (if use_polynomial { polynomial } else { quotient }).signed_as(x)
 }
 
 /// The logistic function, 1 / (1 + e^−x).
@@ -80,9 +80,9 @@ pub(crate) fn sigmoid<M: FmaMode, T: Float>(x: T) -> T {
 #[inline(always)]
 pub(crate) fn silu<M: FmaMode, T: Float>(x: T) -> T {
     // Where the power no longer falls, the product is 0 already.
-    let product = Odds::of::<M>(x).share::<M>(x.at_least(T::EXP_LEAST));
-    let endless = if x < T::ZERO { T::NAN } else { x };
-    if x.abs() == T::INFINITY { endless } else { product }
+    let product = Odds::of::<M>(x).share::<M>(x.at_least(T::EXP_UNDERFLOW));
+    let infinite = if x < T::ZERO { T::NAN } else { x };
+    if x.abs() == T::INFINITY { infinite } else { product }
 }
 
 /// The logistic function as `part / (whole + lost) · scale`.

@@ -16,8 +16,8 @@ impl<T: Float> Parts<T> {
     #[inline(always)]
     fn of<M: FmaMode>(x: T) -> Self {
         let subnormal = x < T::MIN_NORMAL;
-        let lifted = if subnormal { x * T::LIFT } else { x };
-        let down = if subnormal { T::LIFTED } else { T::ZERO };
+        let lifted = if subnormal { x * T::SUBNORMAL_SCALE } else { x };
+        let down = if subnormal { T::SUBNORMAL_SCALE_LOG2 } else { T::ZERO };
         let (exponent, m) = lifted.split();
         let f = m - T::ONE;
         let s = f / (T::TWO + f);
@@ -62,7 +62,7 @@ pub(crate) fn log10<M: FmaMode, T: Float>(x: T) -> T {
 #[inline(always)]
 fn to_base<M: FmaMode, T: Float>(x: T, of_two: [T; 2], per_ln: [T; 2]) -> T {
     let Parts { n, f, half_square, rest } = Parts::of::<M>(x);
-    let head = (f - half_square).cut();
+    let head = (f - half_square).truncated();
     let tail = (f - head) - half_square + rest;
     let large = n * of_two[0];
     let middle = head * per_ln[0];

@@ -65,7 +65,7 @@ mod power;
 mod trig;
 
 pub(crate) use erf::{gelu32, gelu64};
-pub(crate) use exp::{exp, is_exp_far, near_exp, sigmoid, silu, tanh};
+pub(crate) use exp::{exp, exp_fast, is_large_exp, sigmoid, silu, tanh};
 pub(crate) use float::Float;
 pub(crate) use log::{ln, log2, log10};
 pub(crate) use power::{pow32, pow64};

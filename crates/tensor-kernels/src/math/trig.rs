@@ -12,7 +12,7 @@ const QUADRANT: [f64; 4] = [
     8.478_427_660_368_9e-32,
 ];
 /// Up to here a multiple of π/2 is at most 2^20.
-const FAR: f64 = 1_647_099.0;
+const MAX_FAST: f64 = 1_647_099.0;
 /// `(sin x / x − 1) / x²` of x², for x up to π/4.
 const SIN: &[f64] = &[
     -0.166_666_666_666_666_32,
@@ -47,12 +47,12 @@ const COS_SHORT: &[f64] = &[
 
 /// Sine and cosine.
 pub(crate) trait Circular: Float {
-    /// Is it too far from 0 for [`circular`](Self::circular)?
-    fn is_far(self) -> bool;
+    /// Is it too far from 0 for [`sin_quarter`](Self::sin_quarter)?
+    fn is_large(self) -> bool;
     /// The sine of x plus `turn` quarter turns, not far from 0.
-    fn circular<M: FmaMode>(self, turn: u64) -> Self;
+    fn sin_quarter<M: FmaMode>(self, quarters: u64) -> Self;
     /// The same anywhere, by the standard library; `turn` is 0 or 1.
-    fn far_circular(self, turn: u64) -> Self;
+    fn sin_quarter_large(self, quarters: u64) -> Self;
 }
 
 /// Where x lies: the number of quarter turns, in the low bits, and what is left.
@@ -71,13 +71,13 @@ fn choose(quadrant: u64, sin: f64, cos: f64) -> f64 {
 
 impl Circular for f32 {
     #[inline(always)]
-    fn is_far(self) -> bool {
-        self.abs() >= FAR as f32
+    fn is_large(self) -> bool {
+        self.abs() >= MAX_FAST as f32
     }
 
     /// Two parts of π/2 and few coefficients do: all is rounded to half the digits.
     #[inline(always)]
-    fn circular<M: FmaMode>(self, turn: u64) -> f32 {
+    fn sin_quarter<M: FmaMode>(self, quarters: u64) -> f32 {
         let x = f64::from(self);
         let (magic, n) = quadrant::<M>(x);
         let r = n.fma::<M>(-QUADRANT[1], n.fma::<M>(-QUADRANT[0], x));
@@ -85,22 +85,22 @@ impl Circular for f32 {
         let sin = (square * r).fma::<M>(square.polynomial::<M>(SIN_SHORT), r);
         let sin = if r == 0.0 { x } else { sin };
         let cos = square.fma::<M>(square.polynomial::<M>(COS_SHORT), -0.5).fma::<M>(square, 1.0);
-        choose(magic.wrapping_add(turn), sin, cos) as f32
+        choose(magic.wrapping_add(quarters), sin, cos) as f32
     }
 
-    fn far_circular(self, turn: u64) -> f32 {
-        if turn == 0 { self.sin() } else { self.cos() }
+    fn sin_quarter_large(self, quarters: u64) -> f32 {
+        if quarters == 0 { self.sin() } else { self.cos() }
     }
 }
 
 impl Circular for f64 {
     #[inline(always)]
-    fn is_far(self) -> bool {
-        self.abs() >= FAR
+    fn is_large(self) -> bool {
+        self.abs() >= MAX_FAST
     }
 
     #[inline(always)]
-    fn circular<M: FmaMode>(self, turn: u64) -> f64 {
+    fn sin_quarter<M: FmaMode>(self, quarters: u64) -> f64 {
         let (magic, n) = quadrant::<M>(self);
         let (r, tail) = remainder(self, n);
         let square = r * r;
@@ -116,11 +116,11 @@ impl Circular for f64 {
         let cos = head + (square * square).fma::<M>(square.polynomial::<M>(COS), lost - r * tail);
         // So near 0 the sum above has no −0.
         let sin = if r == 0.0 { self } else { sin };
-        choose(magic.wrapping_add(turn), sin, cos)
+        choose(magic.wrapping_add(quarters), sin, cos)
     }
 
-    fn far_circular(self, turn: u64) -> f64 {
-        if turn == 0 { self.sin() } else { self.cos() }
+    fn sin_quarter_large(self, quarters: u64) -> f64 {
+        if quarters == 0 { self.sin() } else { self.cos() }
     }
 }
 
@@ -195,11 +195,11 @@ pub(crate) fn atan2_32<M: FmaMode>(y: f32, x: f32) -> f32 {
 fn ordered(y: f64, x: f64) -> (f64, f64, bool) {
     let steep = y > x;
     let (above, below) = if steep { (x, y) } else { (y, x) };
-    let scale = if below > f64::LIFT { 0.5 } else { 1.0 };
+    let scale = if below > f64::SUBNORMAL_SCALE { 0.5 } else { 1.0 };
     let (above, below) = (above * scale, below * scale);
-    let endless = below == f64::INFINITY;
+    let infinite = below == f64::INFINITY;
     let also = if above == f64::INFINITY { 1.0 } else { 0.0 };
-    let above = if endless { also } else { above };
-    let below = if endless | (below == 0.0) { 1.0 } else { below };
+    let above = if infinite { also } else { above };
+    let below = if infinite | (below == 0.0) { 1.0 } else { below };
     (above, below, steep)
 }

@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{ADJACENT, Axes, Axis, Divisible};
+use super::{Axes, Axis, CUT_ALIGNMENT_ELEMENTS, Divisible};
 use crate::{
     nest::Loop,
     plan::{Inner, Side, Streamed, Work},
@@ -41,15 +41,19 @@ impl Inner {
         let adjacent = |len| Axis::adjacent(len, start, unit);
         match *self {
             Inner::Nothing => smallvec![],
-            Inner::Run { len } | Inner::Fill { len } | Inner::Pick { len, .. } => {
+            Inner::Run { len } | Inner::Fill { len } | Inner::Gather { len, .. } => {
                 smallvec![adjacent(len)]
             }
-            Inner::Spread { len, .. } => smallvec![Axis::at_multiples(len, ADJACENT)],
-            Inner::Tile { u, v } => smallvec![Axis::at_multiples(v.len, ADJACENT), adjacent(u.len)],
+            Inner::Scatter { len, .. } => {
+                smallvec![Axis::at_multiples(len, CUT_ALIGNMENT_ELEMENTS)]
+            }
+            Inner::Tile { u, v } => {
+                smallvec![Axis::at_multiples(v.len, CUT_ALIGNMENT_ELEMENTS), adjacent(u.len)]
+            }
             Inner::Streamed(ref plan) => plan.axes(),
-            Inner::Grid { outer, inner, run } => {
-                let granule = (ADJACENT / run).max(1);
-                [outer, inner].iter().map(|l| Axis::at_multiples(l.len, granule)).collect()
+            Inner::Blocked2d { outer, inner, run } => {
+                let multiple = (CUT_ALIGNMENT_ELEMENTS / run).max(1);
+                [outer, inner].iter().map(|l| Axis::at_multiples(l.len, multiple)).collect()
             }
         }
     }
@@ -61,13 +65,13 @@ impl Inner {
             Inner::Nothing => [0, 0],
             Inner::Run { len } => shorten(len, to, [1, 1]),
             Inner::Fill { len } => shorten(len, to, [1, 0]),
-            Inner::Pick { len, step } => shorten(len, to, [1, *step]),
-            Inner::Spread { len, step } => shorten(len, to, [*step, 1]),
+            Inner::Gather { len, step } => shorten(len, to, [1, *step]),
+            Inner::Scatter { len, step } => shorten(len, to, [*step, 1]),
             Inner::Tile { v, .. } if axis == 0 => shorten(&mut v.len, to, [v.stride, 1]),
             Inner::Tile { u, .. } => shorten(&mut u.len, to, [1, u.stride]),
             Inner::Streamed(plan) => plan.shorten(axis, to),
-            Inner::Grid { outer, .. } if axis == 0 => shorten_loop(outer, to),
-            Inner::Grid { inner, .. } => shorten_loop(inner, to),
+            Inner::Blocked2d { outer, .. } if axis == 0 => shorten_loop(outer, to),
+            Inner::Blocked2d { inner, .. } => shorten_loop(inner, to),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Cutting elementwise work.
 
-use super::{ADJACENT, Axes, Axis, Divisible};
+use super::{Axes, Axis, CUT_ALIGNMENT_ELEMENTS, Divisible};
 use crate::{nest::Loop, plan::ElementwiseWork};
 
 impl<const N: usize> Divisible for ElementwiseWork<N> {
@@ -8,7 +8,11 @@ impl<const N: usize> Divisible for ElementwiseWork<N> {
     fn axes(&self) -> Axes {
         let mut axes: Axes = self.outer.iter().map(|l| Axis::anywhere(l.len)).collect();
         let joined = self.block.access().iter().any(|access| access.joins_rows());
-        let rows = if self.block.uses_scratch() { self.block.rows().min(ADJACENT) } else { 1 };
+        let rows = if self.block.uses_scratch() {
+            self.block.rows().min(CUT_ALIGNMENT_ELEMENTS)
+        } else {
+            1
+        };
         axes.push(Axis::at_multiples(self.rows.len, rows));
         let width = self.widths[0];
         axes.push(match self.columns.len {
@@ -16,7 +20,7 @@ impl<const N: usize> Divisible for ElementwiseWork<N> {
             len if self.columns.strides[0] == 1 => {
                 Axis::adjacent(len, self.starts[0].wrapping_mul(width as isize), width)
             }
-            len => Axis::at_multiples(len, ADJACENT),
+            len => Axis::at_multiples(len, CUT_ALIGNMENT_ELEMENTS),
         });
         axes
     }

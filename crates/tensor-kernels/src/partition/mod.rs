@@ -18,46 +18,53 @@ pub(crate) struct Axis {
     /// Its iterations.
     pub(crate) len: usize,
     /// Cuts are so many iterations apart: a block, or a cache line.
-    pub(crate) granule: usize,
+    pub(crate) multiple: usize,
     /// The first cut is behind so many iterations, less than a granule: those before the first
     /// whole cache line.
-    pub(crate) lead: usize,
+    pub(crate) first: usize,
 }
 
 /// Loops over adjacent elements are cut at multiples of this many: a cache line of the smallest,
 /// and whole register tiles.
-const ADJACENT: usize = 64;
+const CUT_ALIGNMENT_ELEMENTS: usize = 64;
 
 impl Axis {
     /// A loop that can be cut anywhere.
     pub(crate) fn anywhere(len: usize) -> Self {
-        Self { len, granule: 1, lead: 0 }
+        Self { len, multiple: 1, first: 0 }
     }
 
     /// A loop that can be cut at multiples of `granule`.
-    pub(crate) fn at_multiples(len: usize, granule: usize) -> Self {
-        Self { len, granule: granule.max(1), lead: 0 }
+    pub(crate) fn at_multiples(len: usize, multiple: usize) -> Self {
+        Self { len, multiple: multiple.max(1), first: 0 }
     }
 
     /// A loop over adjacent elements of a result of which the first one lies `start` bytes behind
     /// the start of a cache line.
     pub(crate) fn adjacent(len: usize, start: isize, width: usize) -> Self {
-        let before = start.wrapping_neg().rem_euclid(ADJACENT as isize) as usize;
-        Self { len, granule: ADJACENT, lead: before / width.max(1) % ADJACENT }
+        let before = start.wrapping_neg().rem_euclid(CUT_ALIGNMENT_ELEMENTS as isize) as usize;
+        Self {
+            len,
+            multiple: CUT_ALIGNMENT_ELEMENTS,
+            first: before / width.max(1) % CUT_ALIGNMENT_ELEMENTS,
+        }
     }
 
     /// A loop over results: whole cache lines of the smallest, if there are many.
     pub(crate) fn of_results(len: usize) -> Self {
-        Self::at_multiples(len, if len / 2 < ADJACENT { 1 } else { ADJACENT })
+        Self::at_multiples(
+            len,
+            if len / 2 < CUT_ALIGNMENT_ELEMENTS { 1 } else { CUT_ALIGNMENT_ELEMENTS },
+        )
     }
 
     /// Where to cut it: nearest behind the middle, else nearest in front of it, if there are
     /// iterations on both sides.
     pub(crate) fn middle(self) -> Option<usize> {
-        let Self { len, granule, lead } = self;
-        let beyond = (len / 2).saturating_sub(lead);
-        let behind = lead + beyond.next_multiple_of(granule);
-        let before = lead + beyond / granule * granule;
+        let Self { len, multiple, first } = self;
+        let beyond = (len / 2).saturating_sub(first);
+        let behind = first + beyond.next_multiple_of(multiple);
+        let before = first + beyond / multiple * multiple;
         [behind, before].into_iter().find(|at| (1..len).contains(at))
     }
 }
@@ -106,20 +113,20 @@ impl Split {
 /// threads are free.
 #[inline]
 pub(crate) fn par_run<W: Divisible>(exec: &Exec, work: &W, run: impl Fn(&W) + Copy + Sync + Send) {
-    match exec.pieces(work.bytes()) {
+    match exec.tasks(work.bytes()) {
         1 => run(work),
-        pieces => run_pieces(work, pieces, run),
+        tasks => run_tasks(work, tasks, run),
     }
 }
 
-fn run_pieces<W: Divisible>(work: &W, pieces: usize, run: impl Fn(&W) + Copy + Sync + Send) {
-    match if pieces > 1 { Split::of(work) } else { None } {
+fn run_tasks<W: Divisible>(work: &W, tasks: usize, run: impl Fn(&W) + Copy + Sync + Send) {
+    match if tasks > 1 { Split::of(work) } else { None } {
         None => run(work),
         Some(split) => {
             let [first, second] = split.apply(work);
             pool::join(
-                || run_pieces(&first, pieces / 2, run),
-                || run_pieces(&second, pieces - pieces / 2, run),
+                || run_tasks(&first, tasks / 2, run),
+                || run_tasks(&second, tasks - tasks / 2, run),
             );
         }
     }

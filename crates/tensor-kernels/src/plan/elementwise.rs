@@ -32,11 +32,11 @@ use super::{
 use crate::{
     exec::Machine,
     memory::CACHE_LINE,
-    nest::{Loop, Loops, with_draft},
+    nest::{Loop, Loops, with_nest},
 };
 
 /// The bytes of scratch for one operand; four of them fill half of a usual first-level cache.
-const SCRATCH: usize = 16 << 10;
+const SCRATCH_BYTES: usize = 16 << 10;
 
 /// An elementwise operation, or a piece of one. Operand 0 is written, the others are read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -68,7 +68,9 @@ impl<const N: usize> ElementwiseWork<N> {
     #[inline(always)]
     pub(crate) fn plan(layouts: [&Layout; N], widths: [usize; N], machine: &Machine) -> Self {
         const { assert!(N > 0, "an operation has a result") };
-        with_draft(layouts, |draft| Self::of_loops(draft.starts, draft.loops(), widths, machine))
+        with_nest(layouts, |builder| {
+            Self::of_loops(builder.starts, builder.loops(), widths, machine)
+        })
     }
 
     /// The plan for loops in normal form.
@@ -81,7 +83,9 @@ impl<const N: usize> ElementwiseWork<N> {
     ) -> Self {
         let one = Loop { len: 1, strides: [1; N] };
         let (columns, around) = match loops.split_last() {
-            Some((&columns, around)) if widths.iter().all(|&width| width <= WIDEST) => {
+            Some((&columns, around))
+                if widths.iter().all(|&width| width <= MAX_PACKED_ELEMENT_BYTES) =>
+            {
                 (columns, around)
             }
             _ => (one, loops),
@@ -138,7 +142,7 @@ impl<const N: usize> Shape<'_, N> {
         };
         self.access[0] == Access::UnitStride
             && CACHE_LINE.is_multiple_of(width.max(1))
-            && self.columns.len.saturating_mul(width) >= STREAMED_LINES * CACHE_LINE
+            && self.columns.len.saturating_mul(width) >= MIN_STREAMED_ROW_LINES * CACHE_LINE
             && whole(&self.rows)
             && self.outer.iter().all(whole)
     }
@@ -149,19 +153,23 @@ impl<const N: usize> Shape<'_, N> {
         let joined = self.access.iter().any(|access| access.joins_rows());
         let transposed = self.access.contains(&Access::Transposed);
         // Few rows have room for longer ones.
-        let shared = 2 * SCRATCH / self.rows.len.max(1);
-        let (run, room) = match (transposed, large) {
+        let shared = 2 * SCRATCH_BYTES / self.rows.len.max(1);
+        let (row_bytes, block_bytes) = match (transposed, large) {
             _ if joined => return self.block_of(self.joined_rows(widest), stream),
-            (true, true) => (LONG_RUN.max(shared), (machine.l2 / 8).max(SCRATCH)),
-            (true, false) => ((SHORT_RUN * widest).max(shared), 2 * SCRATCH),
-            _ if self.access.iter().any(|access| !access.is_direct()) => (SCRATCH / 4, SCRATCH / 2),
+            (true, true) => {
+                (LARGE_TRANSPOSED_ROW_BYTES.max(shared), (machine.l2 / 8).max(SCRATCH_BYTES))
+            }
+            (true, false) => ((TRANSPOSED_ROW_ELEMENTS * widest).max(shared), 2 * SCRATCH_BYTES),
+            _ if self.access.iter().any(|access| !access.is_direct()) => {
+                (SCRATCH_BYTES / 4, SCRATCH_BYTES / 2)
+            }
             _ => return self.block_of(self.everything(), stream),
         };
-        let mut columns = self.columns.len.min(run / widest).max(1);
+        let mut columns = self.columns.len.min(row_bytes / widest).max(1);
         if stream {
             columns = columns.next_multiple_of(self.line());
         }
-        let rows = self.rows.len.min(room / widest / columns).max(1);
+        let rows = self.rows.len.min(block_bytes / widest / columns).max(1);
         self.block_of(Extent { rows, columns }, stream)
     }
 
@@ -188,20 +196,20 @@ impl<const N: usize> Shape<'_, N> {
 
     /// The rows of a streamed result that are computed before they leave scratch.
     fn rows_at_once(&self, extent: Extent) -> usize {
-        (SCRATCH / 2 / (extent.columns * self.widths[0]).max(1)).max(1)
+        (SCRATCH_BYTES / 2 / (extent.columns * self.widths[0]).max(1)).max(1)
     }
 
     /// As many short rows as have room, or all there are.
     fn joined_rows(&self, widest: usize) -> Extent {
         let (Loop { len, .. }, columns) = (self.rows, self.columns.len.max(1));
         let row = widest * columns;
-        let room = match self.access.iter().filter(|access| !access.is_direct()).count() {
-            1 => SCRATCH / 2,
-            2 => SCRATCH / 4,
-            _ => SCRATCH / 8,
+        let block_bytes = match self.access.iter().filter(|access| !access.is_direct()).count() {
+            1 => SCRATCH_BYTES / 2,
+            2 => SCRATCH_BYTES / 4,
+            _ => SCRATCH_BYTES / 8,
         };
         // A division takes as long as a hundred additions.
-        let rows = if len.saturating_mul(row) <= room { len } else { room / row };
+        let rows = if len.saturating_mul(row) <= block_bytes { len } else { block_bytes / row };
         Extent { rows: rows.max(1), columns }
     }
 
@@ -214,20 +222,20 @@ impl<const N: usize> Shape<'_, N> {
 
 /// Wider elements, which may also be more aligned than scratch is, are computed one by one where
 /// they are.
-const WIDEST: usize = 64;
+const MAX_PACKED_ELEMENT_BYTES: usize = 64;
 
 /// A transposed block has so many elements a row in cache, and as many rows as a line of the source
 /// has elements. Measured on 512 by 512 floats: 139 µs for a unary operation where blocks of 64 by
 /// 64 take 209, and contiguous operands 85.
-const SHORT_RUN: usize = 512;
+const TRANSPOSED_ROW_ELEMENTS: usize = 512;
 
 /// Out of cache it has so many bytes a row, and takes an eighth of the second-level cache, so that
 /// what is read comes in long runs on both sides. Measured on 4096 by 4096 floats, one operand of
 /// two transposed: 33 ms; rows twice as long, in twice the room, 42; half as long 57.
-const LONG_RUN: usize = 256;
+const LARGE_TRANSPOSED_ROW_BYTES: usize = 256;
 
 /// A row of the result is streamed from this many lines on.
-const STREAMED_LINES: usize = 4;
+const MIN_STREAMED_ROW_LINES: usize = 4;
 
 /// The loop along which an operand is adjacent that is not along the columns; else the innermost
 /// one left.
@@ -249,16 +257,16 @@ fn access(along_columns: isize, along_rows: isize) -> Access {
 /// Rows of at most so many bytes are short, and so are those of all operands together that are
 /// moved through scratch, which rows that repeat are not. Where three operands of 8 floats lie in
 /// wider rows, 2.7 ns a row became 4.9.
-const SHORT_ROW: usize = 64;
+const SHORT_ROW_BYTES: usize = 64;
 
 /// So many short rows are worth the way through scratch. Measured on rows of 3 floats, minus one
 /// row for all: 32 rows take 0.6 µs on either way, 64 take 0.8 row by row and 0.6 packed.
-const MANY_ROWS: usize = 64;
+const MIN_JOINED_ROWS: usize = 64;
 
 /// How each operand is reached.
 #[inline(always)]
 fn accesses<const N: usize>(rows: &Loop<N>, columns: &Loop<N>, widths: [usize; N]) -> [Access; N] {
-    if rows.len >= MANY_ROWS && columns.len <= SHORT_ROW {
+    if rows.len >= MIN_JOINED_ROWS && columns.len <= SHORT_ROW_BYTES {
         let short = std::array::from_fn(|k| access_to_short(k, rows, columns));
         if are_worth_joining(&short, columns.len, widths) {
             return short;
@@ -275,8 +283,8 @@ fn are_worth_joining<const N: usize>(
 ) -> bool {
     let has_kernels = |width| matches!(width, 1 | 2 | 4 | 8 | 16);
     let moved = |k: &usize| matches!(access[*k], Access::ShortRows | Access::SplatPerRow);
-    widths.into_iter().all(|width| has_kernels(width) && columns * width <= SHORT_ROW)
-        && (0..N).filter(moved).map(|k| columns * widths[k]).sum::<usize>() <= SHORT_ROW
+    widths.into_iter().all(|width| has_kernels(width) && columns * width <= SHORT_ROW_BYTES)
+        && (0..N).filter(moved).map(|k| columns * widths[k]).sum::<usize>() <= SHORT_ROW_BYTES
 }
 
 /// How an operand is reached where rows are short.

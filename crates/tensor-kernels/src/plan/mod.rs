@@ -12,7 +12,7 @@ mod reduce;
 pub(crate) use block::{Access, Area, Extent};
 pub(crate) use copy::{Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed, Work};
 pub(crate) use elementwise::ElementwiseWork;
-pub(crate) use reduce::{INPUT, PLACE, RESULT, ReduceWork, is_reduced};
+pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
 
 use std::fmt;
 

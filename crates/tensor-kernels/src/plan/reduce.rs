@@ -26,34 +26,36 @@ use super::{
 };
 use crate::{
     memory::CACHE_LINE,
-    nest::{Loop, Loops, with_draft},
-    reduction_order::{GROUP, LONG, TALL, WIDE, Widths},
+    nest::{Loop, Loops, with_nest},
+    reduction_order::{
+        ELEMENTS_PER_BLOCK_ROW, PARTIALS_PER_ROW, ROWS_PER_BLOCK, ROWS_PER_TREE, Widths,
+    },
 };
 
 /// The operands of a reduction's loops: what is read, what is written, and the place among the
 /// elements that are reduced to one.
 pub(crate) const INPUT: usize = 0;
 pub(crate) const RESULT: usize = 1;
-pub(crate) const PLACE: usize = 2;
+pub(crate) const INDEX: usize = 2;
 
 /// The bytes of scratch for a block, without what sets its rows apart.
-const SCRATCH: usize = 16 << 10;
+const SCRATCH_BYTES: usize = 16 << 10;
 
 /// The rows of a transposed block, at most.
-const TRANSPOSED_ROWS: usize = 64;
+const MAX_TRANSPOSED_ROWS: usize = 64;
 
 /// So many results are joined one after the other.
-const SEQUENCE: usize = 64;
+const MAX_SEQUENTIAL_COMBINES: usize = 64;
 
 /// Rows of fewer columns are transposed if there are more of them: columns that are reduced cost a
-/// tree over [`WIDE`] partial results a row, columns that are kept only the start of a loop.
-const SHORT_REDUCED: usize = 96;
-const SHORT_KEPT: usize = 16;
+/// tree over [`PARTIALS_PER_ROW`] partial results a row, columns that are kept only the start of a loop.
+const SHORT_REDUCED_COLUMNS: usize = 96;
+const SHORT_KEPT_COLUMNS: usize = 16;
 
 /// The bytes of rows that are worth a walk from one to the next. Sums of 80 MB over the first of
 /// three dimensions, whose rows are apart, take by this walk 1.0 to 1.4 times less at 1 KiB a row,
 /// up to 1.8 at 4 KiB, but at half a kilobyte up to 1.4 times more, and at 96 bytes 1.6.
-const GROUPED: usize = 1 << 10;
+const MIN_GROUPED_ROW_BYTES: usize = 1 << 10;
 
 /// A reduction, or a piece of one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -81,12 +83,12 @@ pub(crate) fn is_reduced(l: &Loop<3>) -> bool {
 impl ReduceWork {
     /// Of layouts of one shape.
     pub(crate) fn plan(layouts: [&Layout; 3], widths: Widths) -> Self {
-        with_draft(layouts, |draft| Self::of(draft.loops(), draft.starts, widths))
+        with_nest(layouts, |builder| Self::of(builder.loops(), builder.starts, widths))
     }
 
     fn of(loops: &[Loop<3>], starts: [isize; 3], widths: Widths) -> Self {
-        let (mut outer, mut columns) = in_order(loops);
-        let at = rows_at(&outer, &columns, widths.input);
+        let (mut outer, mut columns) = split_columns(loops);
+        let at = rows_loop(&outer, &columns, widths.input);
         let mut rows = at.map_or(Loop::ONCE, |at| outer.remove(at));
         if is_short(&columns) && rows.len > columns.len {
             (rows, columns) = (columns, rows);
@@ -122,13 +124,13 @@ impl ReduceWork {
         let mut leaves: Loops<3> = self.loops().copied().collect();
         let block = self.block;
         let (mut inside, mut leaf_of) =
-            (self.joined_in_block(), [block.columns(), block.rows()].into_iter());
+            (self.combines_in_block(), [block.columns(), block.rows()].into_iter());
         for l in leaves.iter_mut().rev() {
             let leaf = match (is_reduced(l), leaf_of.next()) {
                 (false, _) => l.len,
                 (true, Some(leaf)) => leaf,
                 (true, None) => {
-                    let leaf = SEQUENCE.checked_div(inside).unwrap_or(1).max(1);
+                    let leaf = MAX_SEQUENTIAL_COMBINES.checked_div(inside).unwrap_or(1).max(1);
                     inside = if l.len <= leaf { inside * l.len } else { usize::MAX };
                     leaf
                 }
@@ -139,7 +141,7 @@ impl ReduceWork {
     }
 
     /// How often a slot is joined by the block inside; no bound if that is halved.
-    fn joined_in_block(&self) -> usize {
+    fn combines_in_block(&self) -> usize {
         let (rows, columns) = (is_reduced(&self.rows), is_reduced(&self.columns));
         let halved = (rows && self.rows.len > self.block.rows())
             || (columns && self.columns.len > self.block.columns());
@@ -179,7 +181,7 @@ impl ReduceWork {
 
 /// The loops around columns, and the columns. A loop that stays where it is is outermost: all
 /// inside of it is read again.
-fn in_order(loops: &[Loop<3>]) -> (Loops<3>, Loop<3>) {
+fn split_columns(loops: &[Loop<3>]) -> (Loops<3>, Loop<3>) {
     let stays = |l: &&Loop<3>| l.strides[INPUT] == 0;
     let mut outer: Loops<3> = loops.iter().filter(stays).copied().collect();
     outer.extend(loops.iter().filter(|l| !stays(l)).copied());
@@ -194,36 +196,36 @@ fn in_order(loops: &[Loop<3>]) -> (Loops<3>, Loop<3>) {
 
 /// Too few to be worth a row?
 fn is_short(columns: &Loop<3>) -> bool {
-    columns.len < if is_reduced(columns) { SHORT_REDUCED } else { SHORT_KEPT }
+    columns.len < if is_reduced(columns) { SHORT_REDUCED_COLUMNS } else { SHORT_KEPT_COLUMNS }
 }
 
 /// The rows of a block: the innermost loop, unless columns are few and another loop that moves has
 /// many turns, or rows and columns would both be kept.
-fn rows_at(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
+fn rows_loop(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
     let innermost = outer.len().checked_sub(1)?;
-    let many = |l: &Loop<3>| l.strides[INPUT] != 0 && l.len >= SHORT_REDUCED;
+    let many = |l: &Loop<3>| l.strides[INPUT] != 0 && l.len >= SHORT_REDUCED_COLUMNS;
     let instead = if is_short(columns) { outer.iter().rposition(many) } else { None };
     let both_kept = !is_reduced(columns) && !is_reduced(&outer[innermost]);
-    let grouped = if both_kept { group_at(outer, columns, width) } else { None };
+    let grouped = if both_kept { grouped_rows_loop(outer, columns, width) } else { None };
     Some(instead.or(grouped).unwrap_or(innermost))
 }
 
 /// Rows that are joined before they meet a slot, where each element would meet one by itself: the
 /// next loop that is reduced. Such rows lie far from each other. A few bytes of each at a time are
 /// slower out of cache than a slot for every element, unless that is a slot with a place.
-fn group_at(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
-    let is_group = |l: &Loop<3>| is_reduced(l) && l.len >= GROUP;
-    let has_places = outer.iter().any(|l| l.strides[PLACE] != 0);
-    let is_worth_it = has_places || columns.len * width >= GROUPED;
+fn grouped_rows_loop(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
+    let is_group = |l: &Loop<3>| is_reduced(l) && l.len >= ROWS_PER_TREE;
+    let has_places = outer.iter().any(|l| l.strides[INDEX] != 0);
+    let is_worth_it = has_places || columns.len * width >= MIN_GROUPED_ROW_BYTES;
     outer.iter().rposition(is_group).filter(|_| is_worth_it)
 }
 
 /// What is done at a time.
 fn block(access: Access, rows: &Loop<3>, columns: &Loop<3>, width: usize) -> Block<1> {
-    let area = (SCRATCH / width).max(1);
+    let area = (SCRATCH_BYTES / width).max(1);
     let (mut tall, mut long) = match access {
         Access::Transposed => {
-            let tall = rows.len.min(TRANSPOSED_ROWS);
+            let tall = rows.len.min(MAX_TRANSPOSED_ROWS);
             (tall, columns.len.min(area / tall.max(1)))
         }
         Access::Gather => {
@@ -233,11 +235,15 @@ fn block(access: Access, rows: &Loop<3>, columns: &Loop<3>, width: usize) -> Blo
         _ => (rows.len, columns.len),
     };
     if is_reduced(columns) {
-        long = long.min(LONG);
+        long = long.min(ELEMENTS_PER_BLOCK_ROW);
     }
     if is_reduced(rows) {
-        let in_a_row = long / (8 * WIDE) + long / WIDE % 8 + 1;
-        tall = tall.min(if is_reduced(columns) { (SEQUENCE / 2 / in_a_row).max(1) } else { TALL });
+        let in_a_row = long / (8 * PARTIALS_PER_ROW) + long / PARTIALS_PER_ROW % 8 + 1;
+        tall = tall.min(if is_reduced(columns) {
+            (MAX_SEQUENTIAL_COMBINES / 2 / in_a_row).max(1)
+        } else {
+            ROWS_PER_BLOCK
+        });
     }
     let extent = Extent { rows: tall.max(1), columns: long.max(1) };
     let scratch_rows = if access.is_direct() { None } else { Some(extent.rows) };
@@ -262,7 +268,7 @@ mod tests {
     use super::*;
 
     fn of_floats(layouts: [&Layout; 3]) -> ReduceWork {
-        ReduceWork::plan(layouts, Widths { input: 4, output: 4, slot: 4 })
+        ReduceWork::plan(layouts, Widths { input: 4, output: 4, accumulator: 4 })
     }
 
     /// The plan of a reduction of floats.

@@ -11,13 +11,13 @@ use crate::{
 const BLOCK_BYTES: usize = 16 << 10;
 
 /// The most units along a side of a block.
-const MOST_UNITS: usize = 64;
+const MAX_BLOCK_SIDE_UNITS: usize = 64;
 
 /// Units along each side of a block of units of so many bytes: as many as [`BLOCK_BYTES`] hold, a
 /// power of two.
 #[inline(always)]
 const fn side(width: usize) -> usize {
-    let mut side = MOST_UNITS;
+    let mut side = MAX_BLOCK_SIDE_UNITS;
     while side * side * width > BLOCK_BYTES {
         side /= 2;
     }
@@ -25,7 +25,7 @@ const fn side(width: usize) -> usize {
 }
 
 /// Below this extent a side is a handful of channels, and the other one is walked in one go.
-const CHANNELS: usize = 8;
+const MAX_CHANNELS: usize = 8;
 
 /// A transpose: `dst[j·v.stride + i] = src[i·u.stride + j]` for all `i` below `u.len` and `j` below
 /// `v.len`.
@@ -35,7 +35,7 @@ const CHANNELS: usize = 8;
 #[inline(always)]
 pub(super) unsafe fn tile<I: Isa, L: Unit>(isa: I, src: *const L, dst: *mut L, u: Side, v: Side) {
     let side = const { side(L::WIDTH) };
-    if u.len.min(v.len) <= CHANNELS || u.len.max(v.len) <= side {
+    if u.len.min(v.len) <= MAX_CHANNELS || u.len.max(v.len) <= side {
         // SAFETY: all of the elements at once.
         return unsafe { isa.transpose(src, u.stride, dst, v.stride, u.len, v.len) };
     }
@@ -55,14 +55,14 @@ pub(super) unsafe fn tile<I: Isa, L: Unit>(isa: I, src: *const L, dst: *mut L, u
 /// # Safety
 /// M1 (without the gaps), M2 and M3 for the elements of the loops.
 #[inline(always)]
-pub(super) unsafe fn grid<I: Isa, L: Unit>(
+pub(super) unsafe fn blocked2d<I: Isa, L: Unit>(
     isa: I,
     src: *const L,
     dst: *mut L,
     (outer, inner): (Loop<2>, Loop<2>),
     run: usize,
 ) {
-    let side = grid_side(run * L::WIDTH);
+    let side = blocked2d_side(run * L::WIDTH);
     for j in (0..outer.len).step_by(side) {
         for i in (0..inner.len).step_by(side) {
             let count = side.min(inner.len - i);
@@ -70,7 +70,7 @@ pub(super) unsafe fn grid<I: Isa, L: Unit>(
                 let at = |k: usize| j as isize * outer.strides[k] + i as isize * inner.strides[k];
                 let (src, dst) = (src.wrapping_offset(at(1)), dst.wrapping_offset(at(0)));
                 // SAFETY: a part of one turn of the outer loop.
-                unsafe { short_runs::runs(isa, src, dst, run, Loop { len: count, ..inner }) };
+                unsafe { short_runs::copy_runs(isa, src, dst, run, Loop { len: count, ..inner }) };
             }
         }
     }
@@ -78,7 +78,7 @@ pub(super) unsafe fn grid<I: Isa, L: Unit>(
 
 /// Blocks of runs take up to half of a first-level cache.
 #[inline(always)]
-fn grid_side(bytes: usize) -> usize {
+fn blocked2d_side(bytes: usize) -> usize {
     match bytes {
         0..=8 => 64,
         9..=32 => 32,

@@ -14,7 +14,7 @@
 //!   result's, though no two rows overlap. Each row by itself passes. (All at once, the sum of 38
 //!   by 640 floats and their flipped rows took 12.4 µs, four times the naive loop.)
 //! - **Each of several inputs is one element for all**, for which no loop is compiled
-//!   ([`Lanes::input_to_repeat`]). One of them is repeated in the buffer, and read there like any
+//!   ([`RowBlock::input_to_repeat`]). One of them is repeated in the buffer, and read there like any
 //!   other.
 //!
 //! # Why results are the same
@@ -27,7 +27,7 @@ use std::mem::MaybeUninit;
 
 use crate::{
     exec::SimdLevel,
-    kernel::{Lanes, Operation},
+    kernel::{Operation, RowBlock},
 };
 
 /// Bytes of results, or of a repeated element, at a time. Of 10,000 floats on Zen 5, products in
@@ -60,23 +60,23 @@ impl Buffer {
 /// # Safety
 /// - `widths` are those of the operation.
 /// - In every row operand 0 can be written and the others read, at `len` adjacent elements, or at
-///   one for operands that are `same`. All are aligned.
+///   one for operands that are `is_scalar`. All are aligned.
 /// - An input shares no element with operand 0, or is operand 0, index by index. Operand 0 is
-///   never `same`.
+///   never `is_scalar`.
 #[inline]
 pub(super) unsafe fn compute<const N: usize>(
     operation: &dyn Operation<N>,
     simd: SimdLevel,
     widths: [usize; N],
-    lanes: Lanes<N>,
+    block: RowBlock<N>,
 ) {
     let call = Call { operation, simd, widths };
-    let lanes = joined(lanes, widths);
-    match lanes.input_to_repeat() {
+    let block = joined(block, widths);
+    match block.input_to_repeat() {
         // SAFETY: the contract of `compute`; `input_to_repeat` names no input.
-        None => unsafe { call.unaliased(&lanes) },
+        None => unsafe { call.unaliased(&block) },
         // SAFETY: the contract of `compute`, and the input that is named.
-        Some(k) => unsafe { call.repeated(k, &lanes) },
+        Some(k) => unsafe { call.repeated(k, &block) },
     }
 }
 
@@ -84,14 +84,14 @@ pub(super) unsafe fn compute<const N: usize>(
 /// 32 additions. One row has no steps: the compiler's check fails where one is below 0, however
 /// many rows there are.
 #[inline]
-fn joined<const N: usize>(lanes: Lanes<N>, widths: [usize; N]) -> Lanes<N> {
+fn joined<const N: usize>(block: RowBlock<N>, widths: [usize; N]) -> RowBlock<N> {
     let follows = |k: usize| {
-        let row = if lanes.same[k] { 0 } else { lanes.len * widths[k] };
-        lanes.row_steps[k] == row as isize
+        let row = if block.is_scalar[k] { 0 } else { block.len * widths[k] };
+        block.row_strides[k] == row as isize
     };
-    match lanes.rows == 1 || (0..N).all(follows) {
-        true => Lanes { rows: 1, len: lanes.rows * lanes.len, row_steps: [0; N], ..lanes },
-        false => lanes,
+    match block.rows == 1 || (0..N).all(follows) {
+        true => RowBlock { rows: 1, len: block.rows * block.len, row_strides: [0; N], ..block },
+        false => block,
     }
 }
 
@@ -104,21 +104,21 @@ struct Call<'a, const N: usize> {
 }
 
 impl<const N: usize> Call<'_, N> {
-    /// Rows of which [`Lanes::input_to_repeat`] names no input.
+    /// Rows of which [`RowBlock::input_to_repeat`] names no input.
     ///
     /// # Safety
     /// [`compute`]'s.
     #[inline]
-    unsafe fn unaliased(self, lanes: &Lanes<N>) {
+    unsafe fn unaliased(self, block: &RowBlock<N>) {
         // An input that starts where the result does is the result.
-        let is_input = lanes.places[1..].contains(&lanes.places[0]);
+        let is_input = block.ptrs[1..].contains(&block.ptrs[0]);
         if is_input && Buffer::takes(self.widths[0]) {
             // SAFETY: the contract of `compute`; the result fits into the buffer.
-            unsafe { self.bounced(lanes) };
+            unsafe { self.bounced(block) };
         } else {
             // SAFETY: the caller's. A result that is an input and does not fit into the buffer is
             // computed correctly, if not by vectors.
-            unsafe { self.checked(lanes) };
+            unsafe { self.checked(block) };
         }
     }
 
@@ -127,17 +127,17 @@ impl<const N: usize> Call<'_, N> {
     /// # Safety
     /// [`compute`]'s, and an element of the result fits into the buffer.
     #[inline(never)]
-    unsafe fn bounced(self, lanes: &Lanes<N>) {
+    unsafe fn bounced(self, block: &RowBlock<N>) {
         let mut buffer = Buffer([MaybeUninit::uninit(); BUFFER_BYTES]);
         let (start, width) = (buffer.0.as_mut_ptr().cast::<u8>(), self.widths[0]);
-        self.parts(lanes, BUFFER_BYTES / width, |part| {
+        self.parts(block, BUFFER_BYTES / width, |part| {
             let (row, mut inside) = (part.len * width, part);
-            (inside.places[0], inside.row_steps[0]) = (start, row as isize);
+            (inside.ptrs[0], inside.row_strides[0]) = (start, row as isize);
             // SAFETY: the caller's, for some of the elements. The results fit into the buffer,
             // which is aligned as `takes` has found, and overlaps no input.
             unsafe { self.checked(&inside) };
             for j in 0..part.rows {
-                let out = part.places[0].wrapping_offset(j as isize * part.row_steps[0]);
+                let out = part.ptrs[0].wrapping_offset(j as isize * part.row_strides[0]);
                 // SAFETY: row `j` of the buffer has just been computed; the caller's: the same
                 // elements of operand 0 can be written.
                 unsafe { copy_row(start.wrapping_add(j * row), out, row) };
@@ -150,13 +150,13 @@ impl<const N: usize> Call<'_, N> {
     /// # Safety
     /// [`compute`]'s.
     #[inline]
-    unsafe fn checked(self, lanes: &Lanes<N>) {
-        if !fail_together(lanes, self.widths) {
+    unsafe fn checked(self, block: &RowBlock<N>) {
+        if !fail_together(block, self.widths) {
             // SAFETY: the contract of `compute`, for all rows.
-            return unsafe { self.operation.compute(self.simd, lanes) };
+            return unsafe { self.operation.compute(self.simd, block) };
         }
-        for j in 0..lanes.rows {
-            let row = self.part(lanes, (j, 1), (0, lanes.len));
+        for j in 0..block.rows {
+            let row = self.part(block, (j, 1), (0, block.len));
             // SAFETY: the contract of `compute`, for one of the rows.
             unsafe { self.operation.compute(self.simd, &row) };
         }
@@ -165,22 +165,22 @@ impl<const N: usize> Call<'_, N> {
     /// Rows with input `k`, which is one element for all, repeated in the buffer.
     ///
     /// # Safety
-    /// [`compute`]'s; `k` is what [`Lanes::input_to_repeat`] says.
+    /// [`compute`]'s; `k` is what [`RowBlock::input_to_repeat`] says.
     #[inline(never)]
-    unsafe fn repeated(self, k: usize, lanes: &Lanes<N>) {
+    unsafe fn repeated(self, k: usize, block: &RowBlock<N>) {
         let (mut buffer, width) = (Buffer([MaybeUninit::uninit(); BUFFER_BYTES]), self.widths[k]);
         let start = buffer.0.as_mut_ptr().cast::<u8>();
         // An element that the buffer does not take is used for one result at a time, for which
         // nothing is repeated.
         let capacity = if Buffer::takes(width) { BUFFER_BYTES / width } else { 1 };
-        self.parts(lanes, capacity, |part| {
+        self.parts(block, capacity, |part| {
             let (row, mut inside) = (part.len * width, part);
             if capacity > 1 {
                 // SAFETY: the caller's: an element of each row can be read. The rows fit into the
                 // buffer, which overlaps no operand.
                 unsafe { repeat_rows(&part, k, width, start) };
-                inside.same[k] = false;
-                (inside.places[k], inside.row_steps[k]) = (start, row as isize);
+                inside.is_scalar[k] = false;
+                (inside.ptrs[k], inside.row_strides[k]) = (start, row as isize);
             }
             // SAFETY: the caller's, for some of the elements, of which the buffer has `len` a row,
             // aligned as `takes` has found; so `input_to_repeat` names no input.
@@ -191,18 +191,18 @@ impl<const N: usize> Call<'_, N> {
     /// Calls `each` with parts of at most `capacity` elements: some whole rows, or a stretch of
     /// one.
     #[inline(always)]
-    fn parts(self, lanes: &Lanes<N>, capacity: usize, mut each: impl FnMut(Lanes<N>)) {
-        if lanes.rows * lanes.len <= capacity {
-            return each(*lanes);
+    fn parts(self, block: &RowBlock<N>, capacity: usize, mut each: impl FnMut(RowBlock<N>)) {
+        if block.rows * block.len <= capacity {
+            return each(*block);
         }
-        let len = capacity.min(lanes.len).max(1);
-        let rows = if lanes.rows == 1 { 1 } else { capacity / len };
+        let len = capacity.min(block.len).max(1);
+        let rows = if block.rows == 1 { 1 } else { capacity / len };
         let mut j = 0;
-        while j < lanes.rows {
-            let some_rows = (j, rows.min(lanes.rows - j));
+        while j < block.rows {
+            let some_rows = (j, rows.min(block.rows - j));
             let mut i = 0;
-            while i < lanes.len {
-                each(self.part(lanes, some_rows, (i, len.min(lanes.len - i))));
+            while i < block.len {
+                each(self.part(block, some_rows, (i, len.min(block.len - i))));
                 i += len;
             }
             j += rows;
@@ -213,35 +213,35 @@ impl<const N: usize> Call<'_, N> {
     #[inline]
     fn part(
         self,
-        lanes: &Lanes<N>,
+        block: &RowBlock<N>,
         (j, rows): (usize, usize),
         (i, len): (usize, usize),
-    ) -> Lanes<N> {
+    ) -> RowBlock<N> {
         let start = |k: usize| {
-            let element = if lanes.same[k] { 0 } else { i * self.widths[k] };
-            lanes.places[k].wrapping_offset(j as isize * lanes.row_steps[k]).wrapping_add(element)
+            let element = if block.is_scalar[k] { 0 } else { i * self.widths[k] };
+            block.ptrs[k].wrapping_offset(j as isize * block.row_strides[k]).wrapping_add(element)
         };
-        let row_steps = if rows == 1 { [0; N] } else { lanes.row_steps };
-        Lanes { places: std::array::from_fn(start), row_steps, rows, len, ..*lanes }
+        let row_strides = if rows == 1 { [0; N] } else { block.row_strides };
+        RowBlock { ptrs: std::array::from_fn(start), row_strides, rows, len, ..*block }
     }
 }
 
 /// Does an input fail the check for all rows at once that the compiler makes where there are
 /// several inputs?
 #[inline]
-fn fail_together<const N: usize>(lanes: &Lanes<N>, widths: [usize; N]) -> bool {
-    if N == 2 || lanes.rows < 2 {
+fn fail_together<const N: usize>(block: &RowBlock<N>, widths: [usize; N]) -> bool {
+    if N == 2 || block.rows < 2 {
         return false;
     }
     let range = |k: usize| {
-        let start = lanes.places[k].addr();
-        let row = if lanes.same[k] { widths[k] } else { lanes.len * widths[k] };
-        (start, start.wrapping_add_signed(lanes.row_steps[k] * (lanes.rows as isize - 1)) + row)
+        let start = block.ptrs[k].addr();
+        let row = if block.is_scalar[k] { widths[k] } else { block.len * widths[k] };
+        (start, start.wrapping_add_signed(block.row_strides[k] * (block.rows as isize - 1)) + row)
     };
     let (start, end) = range(0);
     (1..N).any(|k| {
         let (its_start, its_end) = range(k);
-        lanes.row_steps[k] < 0 || (its_start < end && start < its_end)
+        block.row_strides[k] < 0 || (its_start < end && start < its_end)
     })
 }
 
@@ -265,9 +265,9 @@ unsafe fn copy_row(from: *const u8, to: *mut u8, bytes: usize) {
 /// # Safety
 /// The elements can be read, and `rows` times `len` elements be written from `to` on, which is
 /// aligned to a cache line and overlaps none of them.
-unsafe fn repeat_rows<const N: usize>(part: &Lanes<N>, k: usize, width: usize, to: *mut u8) {
+unsafe fn repeat_rows<const N: usize>(part: &RowBlock<N>, k: usize, width: usize, to: *mut u8) {
     for j in 0..part.rows {
-        let from = part.places[k].wrapping_offset(j as isize * part.row_steps[k]);
+        let from = part.ptrs[k].wrapping_offset(j as isize * part.row_strides[k]);
         let row = to.wrapping_add(j * part.len * width);
         // SAFETY: one row of the buffer, and the element that it repeats.
         unsafe { repeat(from, width, row, part.len) };

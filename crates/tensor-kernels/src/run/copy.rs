@@ -73,7 +73,7 @@ fn execute(exec: &Exec, work: &Work, operands: OperandPtrs<'_, 2>) {
 }
 
 fn run(simd: SimdLevel, work: &Work, operands: OperandPtrs<'_, 2>) {
-    let _fence = (work.stores == Stores::Stream).then(|| FenceOnDrop(simd));
+    let _fence = (work.stores == Stores::NonTemporal).then(|| FenceOnDrop(simd));
     let Inner::Streamed(plan) = work.inner else { return run_with(simd, work, operands, None) };
     let bytes = plan.scratch_bytes(work.unit);
     let with = |scratch: Scratch<'_>| run_with(simd, work, operands, Some(scratch));
@@ -89,11 +89,11 @@ fn run_with(
     scratch: Option<Scratch<'_>>,
 ) {
     match work.unit {
-        1 => kernel::dispatch(simd, Piece::<u8>::new(work, operands, scratch)),
-        2 => kernel::dispatch(simd, Piece::<u16>::new(work, operands, scratch)),
-        4 => kernel::dispatch(simd, Piece::<u32>::new(work, operands, scratch)),
-        8 => kernel::dispatch(simd, Piece::<u64>::new(work, operands, scratch)),
-        _ => kernel::dispatch(simd, Piece::<u128>::new(work, operands, scratch)),
+        1 => kernel::dispatch(simd, Task::<u8>::new(work, operands, scratch)),
+        2 => kernel::dispatch(simd, Task::<u16>::new(work, operands, scratch)),
+        4 => kernel::dispatch(simd, Task::<u32>::new(work, operands, scratch)),
+        8 => kernel::dispatch(simd, Task::<u64>::new(work, operands, scratch)),
+        _ => kernel::dispatch(simd, Task::<u128>::new(work, operands, scratch)),
     }
 }
 
@@ -101,7 +101,7 @@ fn run_with(
 ///
 /// Invariant C1: the work was planned for the layouts of the views that the operands were made of,
 /// so O1 to O4 hold for every offset that its loops visit; M1 to M3 follow from O1 to O3.
-struct Piece<'a, L> {
+struct Task<'a, L> {
     work: &'a Work,
     dst: *mut L,
     src: *const L,
@@ -109,7 +109,7 @@ struct Piece<'a, L> {
     scratch: Option<Scratch<'a>>,
 }
 
-impl<'a, L: Unit> Piece<'a, L> {
+impl<'a, L: Unit> Task<'a, L> {
     fn new(
         work: &'a Work,
         OperandPtrs([dst, src]): OperandPtrs<'a, 2>,
@@ -128,12 +128,12 @@ impl<'a, L: Unit> Piece<'a, L> {
     }
 }
 
-impl<L: Unit> Kernel for Piece<'_, L> {
+impl<L: Unit> Kernel for Task<'_, L> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Piece { work, dst, src, gaps_readable, mut scratch } = self;
+        let Task { work, dst, src, gaps_readable, mut scratch } = self;
         if work.inner == Inner::Nothing {
             return;
         }
@@ -176,16 +176,16 @@ unsafe fn step<I: Isa, L: Unit>(
             unsafe { isa.fill(value, dst, len, stores) }
         }
         // SAFETY: the elements of the step, `step` apart in the source.
-        Inner::Pick { len, step } => unsafe { isa.gather_run(src, step, dst, len, stores) },
+        Inner::Gather { len, step } => unsafe { isa.gather_run(src, step, dst, len, stores) },
         // SAFETY: the elements of the step, `step` apart in the destination.
-        Inner::Spread { len, step } => unsafe { isa.scatter_run(src, dst, step, len) },
+        Inner::Scatter { len, step } => unsafe { isa.scatter_run(src, dst, step, len) },
         // SAFETY: the elements of the step, as the two sides say.
         Inner::Tile { u, v } => unsafe { blocked::tile(isa, src, dst, u, v) },
         // SAFETY: the elements of the step, as the plan of the transpose says.
         Inner::Streamed(ref plan) => unsafe { stream::transpose(isa, src, dst, plan, scratch) },
         // SAFETY: the elements of the step, as its two loops say.
-        Inner::Grid { outer, inner, run } => unsafe {
-            blocked::grid(isa, src, dst, (outer, inner), run);
+        Inner::Blocked2d { outer, inner, run } => unsafe {
+            blocked::blocked2d(isa, src, dst, (outer, inner), run);
         },
     }
 }

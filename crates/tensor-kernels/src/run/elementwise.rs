@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     exec::{Exec, SimdLevel},
-    kernel::{FenceOnDrop, Lanes, Operation, OperationOf},
+    kernel::{FenceOnDrop, Operation, OperationOf, RowBlock},
     memory::CACHE_LINE,
     partition::par_run,
     plan::{Access, ElementwiseWork, Extent},
@@ -64,11 +64,11 @@ fn compute<const N: usize>(
     let halves = work.large && !work.stream;
     let simd = if halves { exec.simd().at_most_256_bits() } else { exec.simd() };
     par_run(exec, &work, move |work| {
-        let piece = Piece { simd, work, operation, operands };
+        let task = Task { simd, work, operation, operands };
         match (work.columns.len, work.block.uses_scratch()) {
             (0, _) => {}
-            (_, false) => piece.directly(),
-            (_, true) => piece.by_blocks(),
+            (_, false) => task.directly(),
+            (_, true) => task.by_blocks(),
         }
     });
 }
@@ -78,24 +78,25 @@ fn compute<const N: usize>(
 /// Invariant E1: the work was planned for the layouts of the views that the operands were made of,
 /// so O1 to O4 hold for every offset that its loops visit.
 #[derive(Clone, Copy)]
-struct Piece<'a, const N: usize> {
+struct Task<'a, const N: usize> {
     simd: SimdLevel,
     work: &'a ElementwiseWork<N>,
     operation: &'a dyn Operation<N>,
     operands: OperandPtrs<'a, N>,
 }
 
-impl<const N: usize> Piece<'_, N> {
+impl<const N: usize> Task<'_, N> {
     /// Every operand has rows of adjacent elements, or of one, where it is.
     fn directly(self) {
         let work = self.work;
-        let (base, row_steps) = (self.start(), self.bytes(work.rows.strides));
-        let (same, rows, len) = (self.scalars(), work.rows.len, work.columns.len);
+        let (base, row_strides) = (self.start(), self.bytes(work.rows.strides));
+        let (is_scalar, rows, len) = (self.scalars(), work.rows.len, work.columns.len);
         walk(&work.outer, |at| {
-            let lanes = Lanes { places: advance(base, self.bytes(at)), row_steps, same, rows, len };
+            let row_block =
+                RowBlock { ptrs: advance(base, self.bytes(at)), row_strides, is_scalar, rows, len };
             // SAFETY: E1: the rows are the operands' own, adjacent or scalar as the plan's access
             // says, and aligned as the elements of views are.
-            unsafe { bounce::compute(self.operation, self.simd, work.widths, lanes) };
+            unsafe { bounce::compute(self.operation, self.simd, work.widths, row_block) };
         });
     }
 
@@ -105,14 +106,14 @@ impl<const N: usize> Piece<'_, N> {
         if with_scratch(bytes, Hold::Leaf, |scratch| self.all_blocks(scratch)).is_none() {
             let work = &self.work.within_scratch(RESERVE_BYTES);
             let bytes = work.block.scratch_bytes();
-            with_reserve(bytes, |scratch| Piece { work, ..self }.all_blocks(scratch));
+            with_reserve(bytes, |scratch| Task { work, ..self }.all_blocks(scratch));
         }
     }
 
     fn all_blocks(self, mut scratch: Scratch<'_>) {
         let work = self.work;
         let _fence = work.stream.then(|| FenceOnDrop(self.simd));
-        let (row_steps, column_steps) =
+        let (row_strides, column_strides) =
             (self.bytes(work.rows.strides), self.bytes(work.columns.strides));
         let Extent { rows, columns } = work.block.extent();
         let mut packed = [std::ptr::null_mut(); N];
@@ -125,7 +126,7 @@ impl<const N: usize> Piece<'_, N> {
                     next = next.min(work.columns.len);
                     let extent = Extent { rows: rows.min(work.rows.len - j), columns: next - i };
                     let corner =
-                        advance(advance(base, times(row_steps, j)), times(column_steps, i));
+                        advance(advance(base, times(row_strides, j)), times(column_strides, i));
                     // SAFETY: E1, for the elements of a block: `extent` ends where the loops do.
                     unsafe { self.block(corner, &mut scratch, extent, &mut packed) };
                     (i, next) = (next, next + columns);
@@ -165,9 +166,9 @@ impl<const N: usize> Piece<'_, N> {
             // SAFETY: the block's elements of operand `k`.
             unsafe { self.pack(k, corner[k], scratch, extent, &mut packed[k]) };
         }
-        let at_once = self.work.block.area(0).map_or(extent.rows, |area| area.rows);
-        for j in starts(extent.rows, at_once) {
-            let part = Extent { rows: at_once.min(extent.rows - j), ..extent };
+        let rows_at_once = self.work.block.area(0).map_or(extent.rows, |area| area.rows);
+        for j in starts(extent.rows, rows_at_once) {
+            let part = Extent { rows: rows_at_once.min(extent.rows - j), ..extent };
             // SAFETY: rows `j` on of the block, whose inputs have been packed.
             unsafe { self.some_rows(corner, scratch, j, part) };
         }
@@ -216,27 +217,27 @@ impl<const N: usize> Piece<'_, N> {
         j: usize,
         part: Extent,
     ) {
-        let (mut places, mut row_steps) = (corner, self.bytes(self.work.rows.strides));
+        let (mut ptrs, mut row_strides) = (corner, self.bytes(self.work.rows.strides));
         for k in 0..N {
             match self.work.block.area(k) {
-                None => places[k] = places[k].wrapping_offset(row_steps[k] * j as isize),
+                None => ptrs[k] = ptrs[k].wrapping_offset(row_strides[k] * j as isize),
                 Some(area) => {
                     // The result's area holds the rows that are computed at once, the others' all
                     // rows of the block.
                     let row = if k == 0 { 0 } else { j };
                     let (rows, bytes) = (row + part.rows, part.columns * self.work.widths[k]);
                     let start = scratch.area(area).start(rows, bytes);
-                    places[k] = start.wrapping_add(row * area.pitch);
-                    row_steps[k] = area.pitch as isize;
+                    ptrs[k] = start.wrapping_add(row * area.pitch);
+                    row_strides[k] = area.pitch as isize;
                 }
             }
         }
-        let (same, rows, len) = (self.scalars(), part.rows, part.columns);
-        let lanes = Lanes { places, row_steps, same, rows, len };
+        let (is_scalar, rows, len) = (self.scalars(), part.rows, part.columns);
+        let row_block = RowBlock { ptrs, row_strides, is_scalar, rows, len };
         // SAFETY: rows lie in the operands (the caller's), or in areas of scratch that have them
         // (checked by `start`), packed before; both are aligned: areas start at cache lines, and
         // their pitch is a multiple of the element's bytes.
-        unsafe { bounce::compute(self.operation, self.simd, self.work.widths, lanes) };
+        unsafe { bounce::compute(self.operation, self.simd, self.work.widths, row_block) };
         if let Some(area) = self.work.block.area(0) {
             let step = self.work.rows.strides[0] * self.work.widths[0] as isize;
             let to = corner[0].wrapping_offset(step * j as isize);
@@ -283,8 +284,8 @@ fn starts(len: usize, step: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-fn advance<const N: usize>(places: [*mut u8; N], by: [isize; N]) -> [*mut u8; N] {
-    std::array::from_fn(|k| places[k].wrapping_offset(by[k]))
+fn advance<const N: usize>(ptrs: [*mut u8; N], by: [isize; N]) -> [*mut u8; N] {
+    std::array::from_fn(|k| ptrs[k].wrapping_offset(by[k]))
 }
 
 fn times<const N: usize>(steps: [isize; N], count: usize) -> [isize; N] {

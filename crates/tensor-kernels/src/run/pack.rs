@@ -206,7 +206,7 @@ impl Kernel for Runs {
         // SAFETY: the invariant: rows of so many bytes on both sides; scratch is no part of an
         // operand.
         unsafe {
-            short_runs::runs(
+            short_runs::copy_runs(
                 isa,
                 from,
                 to,
@@ -236,7 +236,12 @@ impl<L: Unit> Kernel for Fills<L> {
         let Self { rows, from, to, extent } = self;
         // SAFETY: the invariant: one element for each row of scratch.
         unsafe {
-            short_runs::fills(from, to, extent.columns, Loop { len: extent.rows, strides: rows });
+            short_runs::fill_runs(
+                from,
+                to,
+                extent.columns,
+                Loop { len: extent.rows, strides: rows },
+            );
         };
     }
 }
@@ -289,7 +294,7 @@ impl Kernel for StreamOut {
             let from = from.wrapping_add(j * pitch * width);
             let to = to.wrapping_offset(j as isize * row_stride * width as isize);
             // SAFETY: the invariant: row `j` of scratch, to the adjacent elements of row `j`.
-            unsafe { isa.run(from, to, extent.columns * width, Stores::Stream) };
+            unsafe { isa.run(from, to, extent.columns * width, Stores::NonTemporal) };
         }
     }
 }

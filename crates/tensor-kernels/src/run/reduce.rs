@@ -15,7 +15,7 @@ use super::{
     levels::{Level, Levels},
     operands::{Destination, Erased, Input, OperandPtr, OperandPtrs},
     pack::{self, StridedBlock},
-    reduce_part::{Memories, Origin},
+    reduce_part::{Origin, Workspaces},
     walk::walk,
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
@@ -25,7 +25,7 @@ use crate::{
     memory::CACHE_LINE,
     nest::Loop,
     partition::Axis,
-    plan::{Extent, INPUT, PLACE, RESULT, ReduceWork, is_reduced},
+    plan::{Extent, INDEX, INPUT, RESULT, ReduceWork, is_reduced},
 };
 
 /// All of a piece's scratch, if there is memory for it.
@@ -87,20 +87,27 @@ fn plan_and_run(
 ) -> Result<()> {
     assert_eq!(*input.shape(), *reduced.input_shape(), "the input has the shape that is reduced");
     let result = reduced.spread(result)?;
-    let places = if operation.finds_places() { reduced.places()? } else { reduced.nowhere()? };
-    let work = ReduceWork::plan([input, &result, &places], operation.widths());
+    let indices =
+        if operation.returns_indices() { reduced.places()? } else { reduced.nowhere()? };
+    let work = ReduceWork::plan([input, &result, &indices], operation.widths());
     let simd = exec.simd();
-    let run = Run { simd, operation, operands, cached: exec.machine.l1 / 2, memory: Memory::Kept };
-    run.pieces(&work, exec.pieces(work.bytes()));
+    let run = Run {
+        simd,
+        operation,
+        operands,
+        cached: exec.machine.l1 / 2,
+        memory: ScratchSource::Thread,
+    };
+    run.tasks(&work, exec.tasks(work.bytes()));
     Ok(())
 }
 
-/// Where scratch comes origin.
+/// Where scratch comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Memory {
-    /// Origin what the thread keeps.
-    Kept,
-    /// Origin the reserve, as there is no memory.
+enum ScratchSource {
+    /// The memory that the thread keeps.
+    Thread,
+    /// The reserve on the stack, as there is no memory.
     Reserve,
 }
 
@@ -115,46 +122,46 @@ struct Run<'a> {
     operands: OperandPtrs<'a, 2>,
     /// The bytes of accumulators that stay in the first-level cache.
     cached: usize,
-    memory: Memory,
+    memory: ScratchSource,
 }
 
 impl Run<'_> {
-    fn pieces(self, work: &ReduceWork, pieces: usize) {
+    fn tasks(self, work: &ReduceWork, tasks: usize) {
         let levels = Levels::of(work);
-        let room = match self.memory {
-            Memory::Kept => WORKSPACE_BYTES - work.block.scratch_bytes(),
-            Memory::Reserve => RESERVE_ACCUMULATORS,
+        let workspace_bytes = match self.memory {
+            ScratchSource::Thread => WORKSPACE_BYTES - work.block.scratch_bytes(),
+            ScratchSource::Reserve => RESERVE_ACCUMULATORS,
         };
-        let capacity = levels.capacity(room, self.cached, work.widths.slot);
+        let capacity = levels.capacity(workspace_bytes, self.cached, work.widths.accumulator);
         let too_many = work.results() > capacity;
-        match if too_many { levels.kept() } else { levels.to_cut(pieces) } {
-            None => Piece { run: self, work, levels: &levels }.reduce(pieces),
-            Some(which) if pieces > 1 => self.halves(work, which, levels.0[which].l.len, pieces),
+        match if too_many { levels.kept() } else { levels.to_cut(tasks) } {
+            None => Task { run: self, work, levels: &levels }.reduce(tasks),
+            Some(which) if tasks > 1 => self.halves(work, which, levels.0[which].l.len, tasks),
             Some(which) => self.strips(work, which, &levels.0[which], capacity),
         }
     }
 
     /// The halves of a loop that is kept, of so many iterations, at the same time.
-    fn halves(self, work: &ReduceWork, which: usize, len: usize, pieces: usize) {
-        let Some(middle) = Axis::of_results(len).middle() else { return self.pieces(work, 1) };
+    fn halves(self, work: &ReduceWork, which: usize, len: usize, tasks: usize) {
+        let Some(middle) = Axis::of_results(len).middle() else { return self.tasks(work, 1) };
         let (first, second) = (work.part(which, 0, middle), work.part(which, middle, len - middle));
-        let (here, there) = (pieces / 2, pieces - pieces / 2);
-        pool::join(|| self.pieces(&first, here), || self.pieces(&second, there));
+        let (here, there) = (tasks / 2, tasks - tasks / 2);
+        pool::join(|| self.tasks(&first, here), || self.tasks(&second, there));
     }
 
     /// As many iterations of a loop that is kept at a time as have no more than so many
     /// accumulators.
     fn strips(self, work: &ReduceWork, which: usize, level: &Level, accumulators: usize) {
-        let step = ReduceWork::whole_lines((accumulators / level.slots).max(1));
+        let step = ReduceWork::whole_lines((accumulators / level.accumulators).max(1));
         for at in (0..level.l.len).step_by(step) {
-            self.pieces(&work.part(which, at, step.min(level.l.len - at)), 1);
+            self.tasks(&work.part(which, at, step.min(level.l.len - at)), 1);
         }
     }
 }
 
 /// Results whose accumulators fit into a piece's scratch.
 #[derive(Clone, Copy)]
-struct Piece<'a> {
+struct Task<'a> {
     run: Run<'a>,
     work: &'a ReduceWork,
     levels: &'a Levels,
@@ -162,12 +169,12 @@ struct Piece<'a> {
 
 /// What is done with some iterations of a loop: from where on, with what memory and in how many
 /// pieces.
-type Iterations<'f> = &'f (dyn Fn(usize, Origin, Memories<'_>, usize) + Sync);
+type Iterations<'f> = &'f (dyn Fn(usize, Origin, Workspaces<'_>, usize) + Sync);
 
-impl Piece<'_> {
+impl Task<'_> {
     /// The bytes of so many accumulators, in whole cache lines.
     fn bytes(&self, accumulators: usize) -> usize {
-        (accumulators * self.work.widths.slot).next_multiple_of(CACHE_LINE)
+        (accumulators * self.work.widths.accumulator).next_multiple_of(CACHE_LINE)
     }
 
     /// The bytes of the accumulators of halves.
@@ -182,38 +189,38 @@ impl Piece<'_> {
     }
 
     /// Scratch by what it is used for.
-    fn memories<'s>(&self, scratch: Scratch<'s>) -> Memories<'s> {
+    fn workspaces<'s>(&self, scratch: Scratch<'s>) -> Workspaces<'s> {
         let (block, accumulators) = scratch.split_at(self.work.block.scratch_bytes());
         let (halves, accumulators) = accumulators.split_at(self.halves_bytes());
-        Memories { accumulators, halves, block }
+        Workspaces { accumulators, halves, block }
     }
 
-    fn reduce(self, pieces: usize) {
+    fn reduce(self, tasks: usize) {
         let bytes = self.scratch_bytes();
-        let hold = if pieces > 1 { Hold::AcrossJoin } else { Hold::Leaf };
-        if self.run.memory == Memory::Reserve {
+        let hold = if tasks > 1 { Hold::AcrossJoin } else { Hold::Leaf };
+        if self.run.memory == ScratchSource::Reserve {
             debug_assert!(bytes <= RESERVE_BYTES);
             with_reserve(bytes, |scratch| self.within(scratch, 1));
-        } else if with_scratch(bytes, hold, |scratch| self.within(scratch, pieces)).is_none() {
-            Run { memory: Memory::Reserve, ..self.run }.pieces(self.work, 1);
+        } else if with_scratch(bytes, hold, |scratch| self.within(scratch, tasks)).is_none() {
+            Run { memory: ScratchSource::Reserve, ..self.run }.tasks(self.work, 1);
         }
     }
 
-    fn within(self, scratch: Scratch<'_>, pieces: usize) {
-        let mut memories = self.memories(scratch);
+    fn within(self, scratch: Scratch<'_>, tasks: usize) {
+        let mut workspaces = self.workspaces(scratch);
         let input = self.run.operands.0[1].base.cast_const();
         let start = self.work.starts[INPUT] * self.work.widths.input as isize;
-        let origin = Origin { input: input.wrapping_offset(start), place: self.work.starts[PLACE] };
-        self.clear(&mut memories.accumulators, self.work.results());
-        self.nested(0, origin, memories.reborrow(), pieces);
-        self.finish(&mut memories.accumulators);
+        let origin = Origin { input: input.wrapping_offset(start), index: self.work.starts[INDEX] };
+        self.init(&mut workspaces.accumulators, self.work.results());
+        self.nested_loops(0, origin, workspaces.reborrow(), tasks);
+        self.finalize(&mut workspaces.accumulators);
     }
 
     /// Makes accumulators those of no elements.
-    fn clear(&self, accumulators: &mut Scratch<'_>, len: usize) {
-        let start = accumulators.start(len * self.work.widths.slot);
+    fn init(&self, accumulators: &mut Scratch<'_>, len: usize) {
+        let start = accumulators.start(len * self.work.widths.accumulator);
         // SAFETY: as many accumulators have room there (checked by `start`), at a cache line.
-        unsafe { self.run.operation.clear(start, len) };
+        unsafe { self.run.operation.init(start, len) };
     }
 
     /// The elements from iteration `at` of a loop on.
@@ -222,120 +229,140 @@ impl Piece<'_> {
         let input = l.strides[INPUT] * at as isize * self.work.widths.input as isize;
         Origin {
             input: origin.input.wrapping_offset(input),
-            place: origin.place + l.strides[PLACE] * at as isize,
+            index: origin.index + l.strides[INDEX] * at as isize,
         }
     }
 
     /// Where the accumulators of iteration `at` of a loop start, in bytes.
     fn accumulator_step(&self, level: usize, at: usize) -> usize {
-        self.levels.0[level].slot_step * at * self.work.widths.slot
+        self.levels.0[level].accumulator_stride * at * self.work.widths.accumulator
     }
 
     /// All iterations of the loops from `level` on.
-    fn nested(self, level: usize, origin: Origin, memories: Memories<'_>, pieces: usize) {
+    fn nested_loops(self, level: usize, origin: Origin, workspaces: Workspaces<'_>, tasks: usize) {
         let len = self.levels.0[level].l.len;
         if level + 2 == self.levels.0.len() {
-            let some_rows: Iterations<'_> = &|rows, origin, memories, pieces| {
-                self.some_rows(rows, origin, memories, pieces);
+            let some_rows: Iterations<'_> = &|rows, origin, workspaces, tasks| {
+                self.some_rows(rows, origin, workspaces, tasks);
             };
-            return self.halved(level, len, origin, memories, pieces, some_rows);
+            return self.halved_loop(level, len, origin, workspaces, tasks, some_rows);
         }
-        self.halved(level, len, origin, memories, pieces, &|len, origin, mut memories, pieces| {
-            let pieces = if len == 1 { pieces } else { 1 };
-            for at in 0..len {
-                let memories = memories.accumulators_from(self.accumulator_step(level, at));
-                self.nested(level + 1, self.step(level, at, origin), memories, pieces);
-            }
-        });
+        self.halved_loop(
+            level,
+            len,
+            origin,
+            workspaces,
+            tasks,
+            &|len, origin, mut workspaces, tasks| {
+                let tasks = if len == 1 { tasks } else { 1 };
+                for at in 0..len {
+                    let workspaces = workspaces.accumulators_from(self.accumulator_step(level, at));
+                    self.nested_loops(level + 1, self.step(level, at, origin), workspaces, tasks);
+                }
+            },
+        );
     }
 
-    fn some_rows(self, rows: usize, origin: Origin, memories: Memories<'_>, pieces: usize) {
+    fn some_rows(self, rows: usize, origin: Origin, workspaces: Workspaces<'_>, tasks: usize) {
         let level = self.levels.0.len() - 1;
         let len = self.levels.0[level].l.len;
-        self.halved(level, len, origin, memories, pieces, &|columns, origin, mut memories, _| {
-            self.blocks(Extent { rows, columns }, origin, &mut memories);
-        });
+        self.halved_loop(
+            level,
+            len,
+            origin,
+            workspaces,
+            tasks,
+            &|columns, origin, mut workspaces, _| {
+                self.blocks(Extent { rows, columns }, origin, &mut workspaces);
+            },
+        );
     }
 
     /// `len` iterations of a loop: at once if they may be combined one after the other; else its
     /// halves, the second into accumulators of its own, which are then combined with those of the
     /// first. The second half waits for the first if there is no memory to run both at the same
     /// time.
-    fn halved(
+    fn halved_loop(
         self,
         level: usize,
         len: usize,
         origin: Origin,
-        memories: Memories<'_>,
-        pieces: usize,
+        workspaces: Workspaces<'_>,
+        tasks: usize,
         run: Iterations<'_>,
     ) {
-        let Level { l, leaf, slots, .. } = self.levels.0[level];
+        let Level { l, leaf, accumulators: count, .. } = self.levels.0[level];
         let axis = Axis::at_multiples(len, leaf);
         let middle = if is_reduced(&l) && len > leaf { axis.middle() } else { None };
-        let Some(middle) = middle else { return run(len, origin, memories, pieces) };
-        let Memories { mut accumulators, halves, mut block } = memories;
-        let (mut others, mut halves) = halves.split_at(self.bytes(slots));
-        self.clear(&mut others, slots);
-        let (here, there) = (pieces / 2, pieces - pieces / 2);
+        let Some(middle) = middle else { return run(len, origin, workspaces, tasks) };
+        let Workspaces { mut accumulators, halves, mut block } = workspaces;
+        let (mut others, mut halves) = halves.split_at(self.bytes(count));
+        self.init(&mut others, count);
+        let (here, there) = (tasks / 2, tasks - tasks / 2);
         let rest = self.step(level, middle, origin);
         let mut is_left = true;
-        if pieces > 1 {
+        if tasks > 1 {
             let (mine, theirs) = (accumulators.reborrow(), others.reborrow());
-            let first =
-                Memories { accumulators: mine, halves: halves.reborrow(), block: block.reborrow() };
+            let first = Workspaces {
+                accumulators: mine,
+                halves: halves.reborrow(),
+                block: block.reborrow(),
+            };
             let is_left = &mut is_left;
             pool::join(
-                move || self.halved(level, middle, origin, first, here, run),
-                move || *is_left = !self.elsewhere(level, len - middle, rest, theirs, there, run),
+                move || self.halved_loop(level, middle, origin, first, here, run),
+                move || {
+                    *is_left =
+                        !self.half_on_other_thread(level, len - middle, rest, theirs, there, run)
+                },
             );
         } else {
             let (accumulators, halves) = (accumulators.reborrow(), halves.reborrow());
-            let first = Memories { accumulators, halves, block: block.reborrow() };
-            self.halved(level, middle, origin, first, 1, run);
+            let first = Workspaces { accumulators, halves, block: block.reborrow() };
+            self.halved_loop(level, middle, origin, first, 1, run);
         }
         if is_left {
-            let second = Memories { accumulators: others.reborrow(), halves, block };
-            self.halved(level, len - middle, rest, second, 1, run);
+            let second = Workspaces { accumulators: others.reborrow(), halves, block };
+            self.halved_loop(level, len - middle, rest, second, 1, run);
         }
-        self.combine(&mut accumulators, &mut others, slots);
+        self.combine(&mut accumulators, &mut others, count);
     }
 
     /// A half on another thread, with scratch of its own but for the accumulators; `false` if there
     /// is no memory for it.
-    fn elsewhere(
+    fn half_on_other_thread(
         self,
         level: usize,
         len: usize,
         origin: Origin,
         accumulators: Scratch<'_>,
-        pieces: usize,
+        tasks: usize,
         run: Iterations<'_>,
     ) -> bool {
-        let hold = if pieces > 1 { Hold::AcrossJoin } else { Hold::Leaf };
+        let hold = if tasks > 1 { Hold::AcrossJoin } else { Hold::Leaf };
         let half = |scratch: Scratch<'_>| {
-            let Memories { halves, block, .. } = self.memories(scratch);
-            let memories = Memories { accumulators, halves, block };
-            self.halved(level, len, origin, memories, pieces, run);
+            let Workspaces { halves, block, .. } = self.workspaces(scratch);
+            let workspaces = Workspaces { accumulators, halves, block };
+            self.halved_loop(level, len, origin, workspaces, tasks, run);
         };
         with_scratch(self.scratch_bytes(), hold, half).is_some()
     }
 
     /// Combines accumulators with others, which are used up.
     fn combine(&self, accumulators: &mut Scratch<'_>, others: &mut Scratch<'_>, len: usize) {
-        let bytes = len * self.work.widths.slot;
+        let bytes = len * self.work.widths.accumulator;
         let (ours, theirs) = (accumulators.start(bytes), others.start(bytes));
         // SAFETY: both have as many accumulators (checked by `start`), cleared before they were
         // used; they are two scratches.
-        unsafe { self.run.operation.join(ours, theirs, len) };
+        unsafe { self.run.operation.combine(ours, theirs, len) };
     }
 
     /// Combines the elements of some rows and columns with their accumulators, one block after the
     /// other if they go through scratch.
-    fn blocks(self, extent: Extent, origin: Origin, memories: &mut Memories<'_>) {
+    fn blocks(self, extent: Extent, origin: Origin, workspaces: &mut Workspaces<'_>) {
         if !self.work.block.uses_scratch() {
             let row_step = self.work.rows.strides[INPUT] * self.work.widths.input as isize;
-            return self.fold(extent, origin, &mut memories.accumulators, origin.input, row_step);
+            return self.fold(extent, origin, &mut workspaces.accumulators, origin.input, row_step);
         }
         let rows = self.levels.0.len() - 2;
         let Extent { rows: tall, columns: long } = self.work.block.extent();
@@ -347,13 +374,13 @@ impl Piece<'_> {
                 };
                 let start = self.accumulator_step(rows, j) + self.accumulator_step(rows + 1, i);
                 let origin = self.step(rows + 1, i, self.step(rows, j, origin));
-                self.through_scratch(part, origin, &mut memories.accumulators_from(start));
+                self.through_scratch(part, origin, &mut workspaces.accumulators_from(start));
             }
         }
     }
 
-    fn through_scratch(self, extent: Extent, origin: Origin, memories: &mut Memories<'_>) {
-        let Piece { work, run, .. } = self;
+    fn through_scratch(self, extent: Extent, origin: Origin, workspaces: &mut Workspaces<'_>) {
+        let Task { work, run, .. } = self;
         let Some(area) = work.block.area(INPUT) else { return };
         let block = StridedBlock {
             width: work.widths.input,
@@ -361,12 +388,13 @@ impl Piece<'_> {
             column_stride: work.columns.strides[INPUT],
             extent,
         };
-        let (gaps_readable, scratch) = (run.operands.0[1].gaps_readable, memories.block.area(area));
+        let (gaps_readable, scratch) =
+            (run.operands.0[1].gaps_readable, workspaces.block.area(area));
         // SAFETY: R1: the elements of a part of the loops.
         unsafe { pack::pack(run.simd, block, origin.input, gaps_readable, scratch) };
-        let packed = memories.block.area(area).start(extent.rows, extent.columns * block.width);
+        let packed = workspaces.block.area(area).start(extent.rows, extent.columns * block.width);
         let pitch = area.pitch as isize;
-        self.fold(extent, origin, &mut memories.accumulators, packed.cast_const(), pitch);
+        self.fold(extent, origin, &mut workspaces.accumulators, packed.cast_const(), pitch);
     }
 
     /// Combines rows of adjacent elements at `src` with their accumulators. They are the input's,
@@ -381,19 +409,19 @@ impl Piece<'_> {
     ) {
         let [row_level, column_level] = self.levels.block();
         let columns_kept = !is_reduced(&column_level.l);
-        let last_row = (rows - 1) * row_level.slot_step;
+        let last_row = (rows - 1) * row_level.accumulator_stride;
         let count = last_row + if columns_kept { columns } else { 1 };
         let block = FoldBlock {
             src,
             row_step,
             rows,
-            lanes: columns,
-            slots: accumulators.start(count * self.work.widths.slot),
-            slot_row: row_level.slot_step,
-            lanes_kept: columns_kept,
-            place: origin.place,
-            place_row: row_level.l.strides[PLACE],
-            place_lane: column_level.l.strides[PLACE],
+            columns: columns,
+            accumulators: accumulators.start(count * self.work.widths.accumulator),
+            accumulator_row_stride: row_level.accumulator_stride,
+            columns_kept: columns_kept,
+            index: origin.index,
+            index_row_stride: row_level.l.strides[INDEX],
+            index_column_stride: column_level.l.strides[INDEX],
         };
         // SAFETY: the elements are the input's (R1), or in scratch that has just been filled;
         // elements of views are aligned, and so is scratch. There are as many accumulators as are
@@ -402,26 +430,30 @@ impl Piece<'_> {
     }
 
     /// Writes the results.
-    fn finish(self, accumulators: &mut Scratch<'_>) {
-        let Piece { run: Run { operation, operands, .. }, work, levels } = self;
+    fn finalize(self, accumulators: &mut Scratch<'_>) {
+        let Task { run: Run { operation, operands, .. }, work, levels } = self;
         let widths = work.widths;
         let start = work.starts[RESULT] * widths.output as isize;
         let results = operands.0[0].base.wrapping_offset(start);
-        let slots = accumulators.start(work.results() * widths.slot).cast_const();
+        let accumulators = accumulators.start(work.results() * widths.accumulator).cast_const();
         let kept = levels.0.iter().filter(|level| !is_reduced(&level.l));
         let mut loops: SmallVec<[Loop<2>; 8]> = kept
-            .map(|&Level { l, slot_step, .. }| {
+            .map(|&Level { l, accumulator_stride, .. }| {
                 let step = l.strides[RESULT] * widths.output as isize;
-                Loop { len: l.len, strides: [step, (slot_step * widths.slot) as isize] }
+                Loop {
+                    len: l.len,
+                    strides: [step, (accumulator_stride * widths.accumulator) as isize],
+                }
             })
             .collect();
         // The accumulators of the innermost loop lie side by side.
         let run = loops.pop().unwrap_or(Loop::ONCE);
-        walk(&loops, |[result, slot]| {
-            let (slots, out) = (slots.wrapping_offset(slot), results.wrapping_offset(result));
+        walk(&loops, |[result, accumulator]| {
+            let (accumulators, out) =
+                (accumulators.wrapping_offset(accumulator), results.wrapping_offset(result));
             // SAFETY: R1 for the results, O1; the loops that are kept have as many accumulators as
             // results (checked by `start`), and all have been cleared.
-            unsafe { operation.finish(slots, out, run.strides[0], run.len) };
+            unsafe { operation.finalize(accumulators, out, run.strides[0], run.len) };
         });
     }
 }

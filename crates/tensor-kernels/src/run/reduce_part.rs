@@ -9,22 +9,22 @@ use super::workspace::Scratch;
 pub(super) struct Origin {
     pub(super) input: *const u8,
     /// The number of the first element among those that are reduced to one.
-    pub(super) place: isize,
+    pub(super) index: isize,
 }
 
 // SAFETY: elements are `Sync`, and they are only read.
 unsafe impl Send for Origin {}
 
 /// Scratch for a part of the loops: its accumulators, those of halves, and a block of the input.
-pub(super) struct Memories<'a> {
+pub(super) struct Workspaces<'a> {
     pub(super) accumulators: Scratch<'a>,
     pub(super) halves: Scratch<'a>,
     pub(super) block: Scratch<'a>,
 }
 
-impl Memories<'_> {
-    pub(super) fn reborrow(&mut self) -> Memories<'_> {
-        Memories {
+impl Workspaces<'_> {
+    pub(super) fn reborrow(&mut self) -> Workspaces<'_> {
+        Workspaces {
             accumulators: self.accumulators.reborrow(),
             halves: self.halves.reborrow(),
             block: self.block.reborrow(),
@@ -32,9 +32,9 @@ impl Memories<'_> {
     }
 
     /// The same, with accumulators from byte `start` on.
-    pub(super) fn accumulators_from(&mut self, start: usize) -> Memories<'_> {
+    pub(super) fn accumulators_from(&mut self, start: usize) -> Workspaces<'_> {
         let (_, accumulators) = self.accumulators.reborrow().split_at(start);
         let (halves, block) = (self.halves.reborrow(), self.block.reborrow());
-        Memories { accumulators, halves, block }
+        Workspaces { accumulators, halves, block }
     }
 }

@@ -12,7 +12,7 @@
 
 use super::workspace::Scratch;
 use crate::{
-    kernel::{Isa, Rows, Unit},
+    kernel::{Isa, StagedRows, Unit},
     memory::{CACHE_LINE, Stores},
     plan::{Lines, StreamScratch, Streamed},
 };
@@ -31,14 +31,14 @@ pub(super) unsafe fn transpose<I: Isa, L: Unit>(
     scratch: Option<&mut Scratch<'_>>,
 ) {
     let tiles = Tiles { isa, plan, src, dst };
-    match (way::<I, L>(plan, dst), scratch) {
+    match (choose_lines::<I, L>(plan, dst), scratch) {
         // SAFETY: M1 to M3 are the caller's.
-        (Lines::Whole, _) | (_, None) => unsafe { tiles.write_lines() },
+        (Lines::Aligned, _) | (_, None) => unsafe { tiles.write_lines() },
         // SAFETY: as above; `way` has checked that the level stitches lines and that rows start at
         // words.
-        (Lines::Shifted, Some(scratch)) => unsafe { tiles.stitch_lines(scratch) },
+        (Lines::Stitched, Some(scratch)) => unsafe { tiles.stitch_lines(scratch) },
         // SAFETY: M1 to M3 are the caller's.
-        (Lines::Ragged, Some(scratch)) => unsafe { tiles.collect_lines(scratch) },
+        (Lines::Staged, Some(scratch)) => unsafe { tiles.stage_lines(scratch) },
         // SAFETY: M1 to M3 are the caller's; the plan says that rows follow each other.
         (Lines::Packed, Some(scratch)) => unsafe { tiles.pack_lines(scratch) },
     }
@@ -46,34 +46,34 @@ pub(super) unsafe fn transpose<I: Isa, L: Unit>(
 
 /// The way for rows that start at `dst`.
 #[inline(always)]
-fn way<I: Isa, L: Unit>(plan: &Streamed, dst: *mut L) -> Lines {
-    let words = |stride: isize| (stride * L::WIDTH as isize) % WORD as isize == 0;
+fn choose_lines<I: Isa, L: Unit>(plan: &Streamed, dst: *mut L) -> Lines {
+    let words = |stride: isize| (stride * L::WIDTH as isize) % WORD_BYTES as isize == 0;
     let rows_in_words =
-        dst.addr().is_multiple_of(WORD) && words(plan.v.stride) && words(plan.v2.stride);
+        dst.addr().is_multiple_of(WORD_BYTES) && words(plan.v.stride) && words(plan.v2.stride);
     match plan.lines {
-        Lines::Whole if dst.addr().is_multiple_of(CACHE_LINE) => Lines::Whole,
-        Lines::Whole | Lines::Shifted
-            if I::CARRIES
+        Lines::Aligned if dst.addr().is_multiple_of(CACHE_LINE) => Lines::Aligned,
+        Lines::Aligned | Lines::Stitched
+            if I::STITCHES_LINES
                 && rows_in_words
                 && plan.u.len * L::WIDTH >= CACHE_LINE
-                && plan.v.len >= LEAST_ROWS =>
+                && plan.v.len >= MAX_TILE_ROWS =>
         {
-            Lines::Shifted
+            Lines::Stitched
         }
         Lines::Packed => Lines::Packed,
-        _ => Lines::Ragged,
+        _ => Lines::Staged,
     }
 }
 
 /// Tiles are joined at multiples of so many bytes.
-const WORD: usize = 4;
+const WORD_BYTES: usize = 4;
 
 /// Rows of the source that are read side by side where scratch collects them: as many as hardware
 /// prefetches. A tile of bytes would take twice as many, a third slower.
-const STREAMS: usize = 32;
+const SOURCE_STREAMS: usize = 32;
 
 /// A tile has this many rows at most.
-const LEAST_ROWS: usize = 16;
+const MAX_TILE_ROWS: usize = 16;
 
 /// A transpose on its elements, which the maker vouches for.
 #[derive(Clone, Copy)]
@@ -99,7 +99,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
 
     /// The destination there.
     #[inline(always)]
-    fn target(self, (i2, i): Pair, (j2, j): Pair) -> *mut L {
+    fn destination(self, (i2, i): Pair, (j2, j): Pair) -> *mut L {
         let Streamed { u, v, v2, .. } = self.plan;
         self.dst.wrapping_offset(
             i as isize + j as isize * v.stride + (i2 * u.len) as isize + j2 as isize * v2.stride,
@@ -143,7 +143,8 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         self.for_rows(|(j2, j), (n2, nv)| {
             self.for_columns(self.sweep(u.len), u.len, |column, (_, nu)| {
                 for j2 in j2..j2 + n2 {
-                    let (src, dst) = (self.source(column, (j2, j)), self.target(column, (j2, j)));
+                    let (src, dst) =
+                        (self.source(column, (j2, j)), self.destination(column, (j2, j)));
                     // SAFETY: some of the elements.
                     unsafe { self.isa.transpose_stream(src, u.stride, dst, v.stride, nu, nv) };
                 }
@@ -158,7 +159,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         let (u, v) = (self.plan.u, self.plan.v);
         let whole = u.len / (CACHE_LINE / L::WIDTH) * (CACHE_LINE / L::WIDTH);
         self.for_rows(|(j2, j), (n2, nv)| {
-            if nv < L::PER_PIECE {
+            if nv < L::PER_LANE {
                 // SAFETY: all columns of these rows, too few for a tile.
                 return unsafe { self.plain_rows((j2, j), (n2, nv)) };
             }
@@ -171,11 +172,11 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
                 let first = column == (0, 0);
                 for j2 in j2..j2 + n2 {
                     let src = (self.source(column, (j2, j)), u.stride);
-                    let dst = (self.target(column, (j2, j)), v.stride);
+                    let dst = (self.destination(column, (j2, j)), v.stride);
                     // SAFETY: some of the elements, a whole number of lines of each row. Each row
                     // has its line of scratch, which holds what the columns before have left unless
                     // these are the first.
-                    unsafe { self.isa.transpose_carried(src, dst, (nu, nv), pending(j2), first) };
+                    unsafe { self.isa.transpose_stitched(src, dst, (nu, nv), pending(j2), first) };
                 }
             });
             for j2 in j2..j2 + n2 {
@@ -194,7 +195,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         let (u, v) = (self.plan.u, self.plan.v);
         self.for_columns((1, u.len), u.len, |column, (_, nu)| {
             for j2 in j2..j2 + n2 {
-                let (src, dst) = (self.source(column, (j2, j)), self.target(column, (j2, j)));
+                let (src, dst) = (self.source(column, (j2, j)), self.destination(column, (j2, j)));
                 // SAFETY: some of the elements.
                 unsafe { self.isa.transpose(src, u.stride, dst, v.stride, nu, nv) };
             }
@@ -209,10 +210,10 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     unsafe fn finish_rows(self, whole: usize, row: Pair, nv: usize, pending: *const u8) {
         let (u, v) = (self.plan.u, self.plan.v);
         let column = (self.plan.u2.len - 1, whole);
-        let (src, dst) = (self.source(column, row), self.target(column, row));
+        let (src, dst) = (self.source(column, row), self.destination(column, row));
         // SAFETY: the columns before have been stitched; each row has its line.
         unsafe {
-            self.isa.finish_carried(dst.cast(), v.stride * L::WIDTH as isize, nv, pending);
+            self.isa.finish_stitched(dst.cast(), v.stride * L::WIDTH as isize, nv, pending);
         };
         // SAFETY: the last columns of the rows.
         unsafe { self.isa.transpose(src, u.stride, dst, v.stride, u.len - whole, nv) };
@@ -221,31 +222,32 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     /// # Safety
     /// M1, M2 and M3 for the elements.
     #[inline(always)]
-    unsafe fn collect_lines(self, scratch: &mut Scratch<'_>) {
+    unsafe fn stage_lines(self, scratch: &mut Scratch<'_>) {
         let Streamed { u, u2, v, block, .. } = *self.plan;
-        let layout = self.plan.scratch(Lines::Ragged, L::WIDTH);
+        let layout = self.plan.scratch(Lines::Staged, L::WIDTH);
         let total = u.len * u2.len * L::WIDTH;
         self.for_rows(|(j2, j), (n2, nv)| {
-            let front = CACHE_LINE + self.target((0, 0), (j2, j)).addr() % CACHE_LINE;
+            let front = CACHE_LINE + self.destination((0, 0), (j2, j)).addr() % CACHE_LINE;
             let mut done = 0;
             self.for_columns((block.u2, block.u), u.len, |column, (nu2, nu)| {
                 let (bytes, before) = (nu * nu2 * L::WIDTH, done);
                 done += bytes;
                 for k in 0..n2 {
                     let start = front + before % CACHE_LINE + k * layout.plane_pitch;
-                    let row = collected(scratch, layout, start, (nv, bytes));
+                    let row = staged_rows(scratch, layout, start, (nv, bytes));
                     // SAFETY: some of the elements, and rows of scratch for them.
-                    unsafe { self.collect(column, (j2 + k, j), (nu2, nu, nv), row, layout) };
-                    let rows = Rows {
+                    unsafe { self.stage(column, (j2 + k, j), (nu2, nu, nv), row, layout) };
+                    let rows = StagedRows {
                         src: row,
                         src_step: layout.rows.pitch as isize,
-                        dst: self.target(column, (j2 + k, j)).cast(),
+                        dst: self.destination(column, (j2 + k, j)).cast(),
                         dst_step: v.stride * L::WIDTH as isize,
                         count: nv,
                         bytes,
-                        first: before == 0,
-                        last: done == total,
-                        back: done / CACHE_LINE * CACHE_LINE - before / CACHE_LINE * CACHE_LINE,
+                        is_first: before == 0,
+                        is_last: done == total,
+                        tail_shift: done / CACHE_LINE * CACHE_LINE
+                            - before / CACHE_LINE * CACHE_LINE,
                     };
                     // SAFETY: rows that have just been filled, at the same place in a line as in
                     // the destination, with a line before and after (`collected` has checked it).
@@ -260,7 +262,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     /// # Safety
     /// M1 for the elements; `scratch` has rows for them as `layout` says.
     #[inline(always)]
-    unsafe fn collect(
+    unsafe fn stage(
         self,
         (i2, i): Pair,
         row: Pair,
@@ -270,12 +272,12 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     ) {
         let step = (layout.rows.pitch / L::WIDTH) as isize;
         for k in 0..nu2 {
-            for c in (0..nu).step_by(STREAMS) {
+            for c in (0..nu).step_by(SOURCE_STREAMS) {
                 let src = self.source((i2 + k, i + c), row);
-                let place = scratch.wrapping_add((k * nu + c) * L::WIDTH).cast::<L>();
-                let nu = STREAMS.min(nu - c);
+                let staged = scratch.wrapping_add((k * nu + c) * L::WIDTH).cast::<L>();
+                let nu = SOURCE_STREAMS.min(nu - c);
                 // SAFETY: some of the columns, and their place in the rows of scratch.
-                unsafe { self.isa.transpose(src, self.plan.u.stride, place, step, nu, nv) };
+                unsafe { self.isa.transpose(src, self.plan.u.stride, staged, step, nu, nv) };
             }
         }
     }
@@ -286,12 +288,12 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     unsafe fn pack_lines(self, scratch: &mut Scratch<'_>) {
         let u = self.plan.u;
         self.for_rows(|row, (_, nv)| {
-            let (src, dst) = (self.source((0, 0), row), self.target((0, 0), row));
+            let (src, dst) = (self.source((0, 0), row), self.destination((0, 0), row));
             let packed = scratch.start(u.len * nv * L::WIDTH).cast::<L>();
             // SAFETY: some of the elements; scratch has room for them (checked by `start`).
             unsafe { self.isa.transpose(src, u.stride, packed, u.len as isize, u.len, nv) };
             // SAFETY: what has just been written, to where it belongs.
-            unsafe { self.isa.run(packed.cast_const(), dst, u.len * nv, Stores::Stream) };
+            unsafe { self.isa.run(packed.cast_const(), dst, u.len * nv, Stores::NonTemporal) };
         });
     }
 }
@@ -299,7 +301,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
 /// The first of so many rows of so many bytes in scratch that collects them, from byte `start` on.
 /// The kernel that empties them also touches a line before each, and two behind.
 #[inline(always)]
-fn collected(
+fn staged_rows(
     scratch: &mut Scratch<'_>,
     layout: StreamScratch,
     start: usize,

@@ -8,38 +8,38 @@ use crate::nest::Loop;
 /// inlined is compiled for the baseline CPU.
 #[inline(always)]
 pub(super) fn walk<const N: usize>(loops: &[Loop<N>], mut visit: impl FnMut([isize; N])) {
-    let (mut few, mut many) = ([0; FEW], Vec::new());
-    let turns: &mut [usize] = if loops.len() <= FEW {
-        &mut few[..loops.len()]
+    let (mut inline, mut heap) = ([0; INLINE_LOOPS], Vec::new());
+    let counters: &mut [usize] = if loops.len() <= INLINE_LOOPS {
+        &mut inline[..loops.len()]
     } else {
-        many.resize(loops.len(), 0);
-        &mut many
+        heap.resize(loops.len(), 0);
+        &mut heap
     };
     let mut at = [0isize; N];
     loop {
         visit(at);
-        if !advance(loops, turns, &mut at) {
+        if !advance(loops, counters, &mut at) {
             return;
         }
     }
 }
 
 /// Up to this many loops a walk allocates nothing.
-const FEW: usize = 8;
+const INLINE_LOOPS: usize = 8;
 
 /// To the next turn; `false` after the last one.
 #[inline(always)]
-fn advance<const N: usize>(loops: &[Loop<N>], turns: &mut [usize], at: &mut [isize; N]) -> bool {
-    for (l, turn) in loops.iter().zip(turns).rev() {
-        *turn += 1;
-        let steps = if *turn < l.len { 1 } else { 1 - l.len as isize };
-        for (place, stride) in at.iter_mut().zip(l.strides) {
-            *place += steps * stride;
+fn advance<const N: usize>(loops: &[Loop<N>], counters: &mut [usize], at: &mut [isize; N]) -> bool {
+    for (l, counter) in loops.iter().zip(counters).rev() {
+        *counter += 1;
+        let steps = if *counter < l.len { 1 } else { 1 - l.len as isize };
+        for (offset, stride) in at.iter_mut().zip(l.strides) {
+            *offset += steps * stride;
         }
-        if *turn < l.len {
+        if *counter < l.len {
             return true;
         }
-        *turn = 0;
+        *counter = 0;
     }
     false
 }
@@ -58,11 +58,11 @@ mod tests {
 
     #[test]
     fn no_loops_are_one_turn() {
-        let mut turns = 0;
+        let mut counters = 0;
         walk::<1>(&[], |at| {
             assert_eq!(at, [0]);
-            turns += 1;
+            counters += 1;
         });
-        assert_eq!(turns, 1);
+        assert_eq!(counters, 1);
     }
 }

@@ -8,7 +8,7 @@
 //! [`RESERVE_BYTES`] on the stack are enough.
 //!
 //! Scratch is handed out with its length; [`Scratch::rows`] checks that what is asked for lies
-//! within. In debug builds it is filled with [`POISON`] first, lies between two guard lines, and
+//! within. In debug builds it is filled with [`POISON_PATTERN`] first, lies between two guard lines, and
 //! the guards are checked when it is given back.
 
 use std::{cell::Cell, marker::PhantomData, mem::MaybeUninit};
@@ -19,24 +19,24 @@ use crate::{memory::CACHE_LINE, plan::Area};
 
 /// From here on scratch comes from the memory that the thread keeps. To touch the guard pages of a
 /// larger frame takes as long as two hundred additions.
-const SMALL_BYTES: usize = 8 << 10;
+const MAX_FRAME_BYTES: usize = 8 << 10;
 
 /// Scratch that is there even without memory, on the stack: what the smallest pieces of all work
 /// need.
 pub(super) const RESERVE_BYTES: usize = 24 << 10;
 
 /// Scratch memory that a thread keeps: so many allocations, of at most so many bytes each.
-const KEPT: usize = 4;
-const KEPT_BYTES: usize = 8 << 20;
+const MAX_KEPT_BUFFERS: usize = 4;
+const MAX_KEPT_BUFFER_BYTES: usize = 8 << 20;
 
 /// What scratch holds in debug builds before it is written.
-const POISON: u8 = 0xA7;
+const POISON_PATTERN: u8 = 0xA7;
 
 /// What lies before and behind scratch in debug builds.
-const GUARD: u8 = 0x5C;
+const GUARD_PATTERN: u8 = 0x5C;
 
 /// The bytes of both guards.
-const GUARDS: usize = 2 * CACHE_LINE;
+const GUARD_BYTES: usize = 2 * CACHE_LINE;
 
 /// Whether a thread may be given other work while it holds scratch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,10 +53,10 @@ pub(super) fn with_scratch<R>(
     hold: Hold,
     f: impl FnOnce(Scratch<'_>) -> R,
 ) -> Option<R> {
-    if bytes <= SMALL_BYTES && hold == Hold::Leaf {
-        return Some(in_frame::<{ SMALL_BYTES + GUARDS }, R>(bytes, f));
+    if bytes <= MAX_FRAME_BYTES && hold == Hold::Leaf {
+        return Some(in_frame::<{ MAX_FRAME_BYTES + GUARD_BYTES }, R>(bytes, f));
     }
-    let mut kept = Kept::take(bytes.checked_add(GUARDS)?)?;
+    let mut kept = KeptBuffer::take(bytes.checked_add(GUARD_BYTES)?)?;
     Some(guarded(kept.bytes(), bytes, f))
 }
 
@@ -67,7 +67,7 @@ pub(super) fn with_scratch<R>(
 #[inline(never)]
 pub(super) fn with_reserve<R>(bytes: usize, f: impl FnOnce(Scratch<'_>) -> R) -> R {
     assert!(bytes <= RESERVE_BYTES, "work was cut to fit the reserve, but needs {bytes} bytes");
-    in_frame::<{ RESERVE_BYTES + GUARDS }, R>(bytes, f)
+    in_frame::<{ RESERVE_BYTES + GUARD_BYTES }, R>(bytes, f)
 }
 
 #[repr(align(64))]
@@ -85,14 +85,14 @@ fn guarded<R>(memory: &mut [MaybeUninit<u8>], bytes: usize, f: impl FnOnce(Scrat
         return f(Scratch::new(&mut memory[..bytes]));
     }
     let end = CACHE_LINE + bytes;
-    memory[..CACHE_LINE].fill(MaybeUninit::new(GUARD));
-    memory[CACHE_LINE..end].fill(MaybeUninit::new(POISON));
-    memory[end..end + CACHE_LINE].fill(MaybeUninit::new(GUARD));
+    memory[..CACHE_LINE].fill(MaybeUninit::new(GUARD_PATTERN));
+    memory[CACHE_LINE..end].fill(MaybeUninit::new(POISON_PATTERN));
+    memory[end..end + CACHE_LINE].fill(MaybeUninit::new(GUARD_PATTERN));
     let result = f(Scratch::new(&mut memory[CACHE_LINE..end]));
     for guard in [&memory[..CACHE_LINE], &memory[end..end + CACHE_LINE]] {
         // SAFETY: all of both guards was filled above; kernels may only write initialised bytes
         // over it.
-        let intact = guard.iter().all(|byte| unsafe { byte.assume_init() } == GUARD);
+        let intact = guard.iter().all(|byte| unsafe { byte.assume_init() } == GUARD_PATTERN);
         assert!(intact, "a kernel wrote outside of {bytes} bytes of scratch");
     }
     result
@@ -204,19 +204,19 @@ impl ScratchRows<'_> {
 /// A cache line of memory that need not be initialised.
 #[repr(align(64))]
 #[derive(Clone, Copy)]
-struct Line(#[allow(dead_code, reason = "only its bytes are used")] [u8; CACHE_LINE]);
+struct CacheLine(#[allow(dead_code, reason = "only its bytes are used")] [u8; CACHE_LINE]);
 
-type Lines = Vec<MaybeUninit<Line>>;
+type CacheLines = Vec<MaybeUninit<CacheLine>>;
 
 thread_local! {
     /// The scratch of this thread that is not in use.
-    static UNUSED: Cell<SmallVec<[Lines; KEPT]>> = const { Cell::new(SmallVec::new_const()) };
+    static UNUSED: Cell<SmallVec<[CacheLines; MAX_KEPT_BUFFERS]>> = const { Cell::new(SmallVec::new_const()) };
 }
 
 /// Memory from what the thread keeps; it goes back there when it is dropped.
-struct Kept(Lines);
+struct KeptBuffer(CacheLines);
 
-impl Kept {
+impl KeptBuffer {
     /// At least `bytes`, or `None` if there is no memory for them.
     fn take(bytes: usize) -> Option<Self> {
         let len = bytes.div_ceil(CACHE_LINE);
@@ -240,11 +240,12 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for KeptBuffer {
     fn drop(&mut self) {
         let lines = std::mem::take(&mut self.0);
         with_unused(|unused| {
-            if unused.len() < KEPT && lines.len() <= KEPT_BYTES / CACHE_LINE {
+            if unused.len() < MAX_KEPT_BUFFERS && lines.len() <= MAX_KEPT_BUFFER_BYTES / CACHE_LINE
+            {
                 unused.push(lines);
             }
         });
@@ -252,7 +253,7 @@ impl Drop for Kept {
 }
 
 /// What `f` gives, or `None` at the end of the thread, which keeps nothing any more.
-fn with_unused<R>(f: impl FnOnce(&mut SmallVec<[Lines; KEPT]>) -> R) -> Option<R> {
+fn with_unused<R>(f: impl FnOnce(&mut SmallVec<[CacheLines; MAX_KEPT_BUFFERS]>) -> R) -> Option<R> {
     let on = |cell: &Cell<_>| {
         let mut unused = cell.take();
         let result = f(&mut unused);
@@ -268,7 +269,7 @@ mod tests {
 
     #[test]
     fn scratch_starts_at_a_cache_line_and_has_the_bytes() {
-        for bytes in [0, 1, 100, SMALL_BYTES, SMALL_BYTES + 1, 1 << 20] {
+        for bytes in [0, 1, 100, MAX_FRAME_BYTES, MAX_FRAME_BYTES + 1, 1 << 20] {
             for hold in [Hold::Leaf, Hold::AcrossJoin] {
                 with_scratch(bytes, hold, |mut scratch| {
                     assert_eq!(scratch.start(bytes).addr() % CACHE_LINE, 0);

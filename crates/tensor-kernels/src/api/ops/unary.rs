@@ -16,7 +16,7 @@ macro_rules! unary {
     ($(
         $(#[$doc:meta])*
         $op:ident $name:ident $into:ident $(in place $inplace:ident<$place_bound:ident>)?: $bound:ident -> $output:ty,
-        |$t:ident, $m:ident, $a:ident| $value:expr $(, far $has_far:ident if $is_far:expr, $far:expr)?;
+        |$t:ident, $m:ident, $a:ident| $value:expr $(, large_argument $has_large:ident if $is_large:expr, $large:expr)?;
     )*) => {$(
         pub(crate) struct $op;
 
@@ -29,16 +29,16 @@ macro_rules! unary {
             }
 
             $(
-                const HAS_FAR: bool = <$t::Float as Inexact>::$has_far;
+                const HAS_LARGE_ARGUMENT_PATH: bool = <$t::Float as Inexact>::$has_large;
 
                 #[inline(always)]
-                fn is_far(&self, $a: $t) -> bool {
-                    $is_far
+                fn is_large_argument(&self, $a: $t) -> bool {
+                    $is_large
                 }
 
                 #[inline(always)]
-                fn call_far<$m: FmaMode>(&self, $a: $t) -> $output {
-                    $far
+                fn call_large_argument<$m: FmaMode>(&self, $a: $t) -> $output {
+                    $large
                 }
             )?
         }
@@ -93,7 +93,7 @@ unary! {
     Square square square_into in place square_inplace<Number>: Number -> T, |T, M, a| a.times(a);
     /// `e^a`, of integers as f32 (PyTorch: `torch.exp`).
     Exp exp exp_into in place exp_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().near_exp::<M>(),
-        far EXP_HAS_FAR if a.to_float().is_exp_far(), a.to_float().exp::<M>();
+        large_argument EXP_HAS_FAR if a.to_float().is_exp_far(), a.to_float().exp::<M>();
     /// The natural logarithm, of integers as f32 (PyTorch: `torch.log`).
     Ln ln ln_into in place ln_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().ln::<M>();
     /// The logarithm to base 2, of integers as f32 (PyTorch: `torch.log2`).
@@ -101,9 +101,9 @@ unary! {
     /// The logarithm to base 10, of integers as f32 (PyTorch: `torch.log10`).
     Log10 log10 log10_into in place log10_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().log10::<M>();
     /// The sine, of integers as f32 (PyTorch: `torch.sin`).
-    Sin sin sin_into in place sin_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().sin::<M>(), far HAS_FAR if a.to_float().is_far(), a.to_float().far_sin();
+    Sin sin sin_into in place sin_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().sin::<M>(), large_argument HAS_FAR if a.to_float().is_far(), a.to_float().far_sin();
     /// The cosine, of integers as f32 (PyTorch: `torch.cos`).
-    Cos cos cos_into in place cos_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().cos::<M>(), far HAS_FAR if a.to_float().is_far(), a.to_float().far_cos();
+    Cos cos cos_into in place cos_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().cos::<M>(), large_argument HAS_FAR if a.to_float().is_far(), a.to_float().far_cos();
     /// The hyperbolic tangent, of integers as f32 (PyTorch: `torch.tanh`).
     Tanh tanh tanh_into in place tanh_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().tanh::<M>();
     /// `1 / (1 + e^−a)`, of integers as f32 (PyTorch: `torch.sigmoid`).

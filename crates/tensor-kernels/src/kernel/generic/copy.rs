@@ -1,32 +1,32 @@
 //! Adjacent elements: copy and fill.
 //!
 //! Short runs are one or two overlapping registers, longer ones a loop of registers whose last one
-//! overlaps its neighbour, so no length ends in a crawl. Past [`LIBRARY_BYTES`] a plain copy is the
+//! overlaps its neighbour, so no length ends in a crawl. Past [`MEMCPY_BYTES`] a plain copy is the
 //! C library's. A streamed run writes whole lines past the cache and its two ends through it, where
 //! the instruction set has non-temporal stores.
 
 use pulp::NullaryFnOnce;
 
-use super::register::{PIECE, Registers, Vector};
+use super::register::{LANE_BYTES, Registers, Vector};
 use crate::{
     kernel::{portable, unit::Unit},
     memory::{CACHE_LINE, Stores},
 };
 
 /// From here on the library's `memcpy` is at least as fast, its call included.
-const LIBRARY_BYTES: usize = 2048;
+const MEMCPY_BYTES: usize = 2048;
 
 /// Below this a streamed run holds too few whole lines to be worth the alignment.
-const STREAM_BYTES: usize = 4 * CACHE_LINE;
+const MIN_STREAMED_BYTES: usize = 4 * CACHE_LINE;
 
 /// The smallest page: hardware prefetching stops at its end.
 const PAGE_BYTES: usize = 4096;
 
 /// Bytes that are streamed side by side: four pages.
-const GROUP_BYTES: usize = 4 * PAGE_BYTES;
+const PAGE_GROUP_BYTES: usize = 4 * PAGE_BYTES;
 
 /// Bytes streamed of one page before it is the next one's turn.
-const TURN_BYTES: usize = 4 * CACHE_LINE;
+const BYTES_PER_PAGE_VISIT: usize = 4 * CACHE_LINE;
 
 /// Copies `bytes` adjacent bytes.
 ///
@@ -42,12 +42,12 @@ pub(super) unsafe fn copy<R: Registers>(
     stores: Stores,
 ) {
     match stores {
-        Stores::Stream if bytes >= STREAM_BYTES && R::NON_TEMPORAL => {
+        Stores::NonTemporal if bytes >= MIN_STREAMED_BYTES && R::NON_TEMPORAL => {
             isa.vectorize(StreamedCopy { isa, src, dst, bytes });
         }
         // SAFETY: M1 to M3 for `bytes`, which are more than a register.
-        Stores::Pieces if bytes > 2 * R::Full::BYTES => unsafe {
-            copy_registers::<R::Piece>(isa.into(), src, dst, bytes);
+        Stores::Narrow if bytes > 2 * R::Full::BYTES => unsafe {
+            copy_registers::<R::Lane>(isa.into(), src, dst, bytes);
         },
         // SAFETY: M1 to M3 for `bytes`: the same contract.
         _ => unsafe { copy_plain(isa, src, dst, bytes) },
@@ -59,7 +59,7 @@ pub(super) unsafe fn copy<R: Registers>(
 /// That of [`copy`].
 #[inline(always)]
 pub(super) unsafe fn copy_plain<R: Registers>(isa: R, src: *const u8, dst: *mut u8, bytes: usize) {
-    if bytes >= LIBRARY_BYTES {
+    if bytes >= MEMCPY_BYTES {
         // SAFETY: M1 to M3 for `bytes`: the same contract.
         unsafe { portable::run(src, dst, bytes) }
     } else if bytes > 2 * R::Full::BYTES {
@@ -71,12 +71,12 @@ pub(super) unsafe fn copy_plain<R: Registers>(isa: R, src: *const u8, dst: *mut 
     } else if bytes >= R::Half::BYTES {
         // SAFETY: M1 to M3 for `bytes`; they are one to two half registers.
         unsafe { copy_both_ends::<R::Half>(isa.into(), src, dst, bytes) }
-    } else if bytes >= PIECE {
-        // SAFETY: M1 to M3 for `bytes`; they are one to two pieces.
-        unsafe { copy_both_ends::<R::Piece>(isa.into(), src, dst, bytes) }
+    } else if bytes >= LANE_BYTES {
+        // SAFETY: M1 to M3 for `bytes`; they are one to two lanes.
+        unsafe { copy_both_ends::<R::Lane>(isa.into(), src, dst, bytes) }
     } else {
-        // SAFETY: M1 to M3 for `bytes`; they are less than a piece.
-        unsafe { copy_scrap(src, dst, bytes) }
+        // SAFETY: M1 to M3 for `bytes`; they are less than a lane.
+        unsafe { copy_below_lane(src, dst, bytes) }
     }
 }
 
@@ -125,13 +125,13 @@ unsafe fn copy_register<V: Vector>(token: V::Token, src: *const u8, dst: *mut u8
     unsafe { bits.store(dst) }
 }
 
-/// Copies less than a piece, as the first and the last word of the widest kind that fits.
+/// Copies less than a lane, as the first and the last word of the widest kind that fits.
 ///
 /// # Safety
 ///
 /// That of [`copy`], and `bytes < 16`.
 #[inline(always)]
-unsafe fn copy_scrap(src: *const u8, dst: *mut u8, bytes: usize) {
+unsafe fn copy_below_lane(src: *const u8, dst: *mut u8, bytes: usize) {
     if bytes >= 8 {
         // SAFETY: M1 to M3 for `bytes`; they are one to two words of eight.
         unsafe { copy_both_words::<u64>(src, dst, bytes) }
@@ -182,12 +182,12 @@ impl<R: Registers> NullaryFnOnce for StreamedCopy<R> {
     fn call(self) {
         let Self { isa, src, dst, bytes } = self;
         let head = to_line(dst);
-        let pages = head + (bytes - head) / GROUP_BYTES * GROUP_BYTES;
+        let pages = head + (bytes - head) / PAGE_GROUP_BYTES * PAGE_GROUP_BYTES;
         let lines = head + (bytes - head) / CACHE_LINE * CACHE_LINE;
         // SAFETY: M1 to M3 for the first bytes: `head < CACHE_LINE <= bytes`.
         unsafe { copy_plain(isa, src, dst, head) }
-        for at in (head..pages).step_by(GROUP_BYTES) {
-            // SAFETY: M1 to M3: `at + GROUP_BYTES <= bytes`; `dst + at` starts a line.
+        for at in (head..pages).step_by(PAGE_GROUP_BYTES) {
+            // SAFETY: M1 to M3: `at + PAGE_GROUP_BYTES <= bytes`; `dst + at` starts a line.
             unsafe { stream_pages(isa, src.wrapping_add(at), dst.wrapping_add(at)) }
         }
         let (from, to) = (src.wrapping_add(pages), dst.wrapping_add(pages));
@@ -204,14 +204,14 @@ impl<R: Registers> NullaryFnOnce for StreamedCopy<R> {
 ///
 /// # Safety
 ///
-/// That of [`copy`] for [`GROUP_BYTES`], and `dst` is 64-byte aligned.
+/// That of [`copy`] for [`PAGE_GROUP_BYTES`], and `dst` is 64-byte aligned.
 #[inline(always)]
 unsafe fn stream_pages<R: Registers>(isa: R, src: *const u8, dst: *mut u8) {
-    for line in (0..PAGE_BYTES).step_by(TURN_BYTES) {
-        for page in (0..GROUP_BYTES).step_by(PAGE_BYTES) {
+    for line in (0..PAGE_BYTES).step_by(BYTES_PER_PAGE_VISIT) {
+        for page in (0..PAGE_GROUP_BYTES).step_by(PAGE_BYTES) {
             let (src, dst) = (src.wrapping_add(page + line), dst.wrapping_add(page + line));
             // SAFETY: within the group, and whole lines from the start of one.
-            unsafe { stream(isa, src, dst, TURN_BYTES) }
+            unsafe { stream(isa, src, dst, BYTES_PER_PAGE_VISIT) }
         }
     }
 }
@@ -251,13 +251,13 @@ pub(super) unsafe fn fill<R: Registers, L: Unit>(
     stores: Stores,
 ) {
     let bytes = len * L::WIDTH;
-    if bytes < PIECE {
+    if bytes < LANE_BYTES {
         // SAFETY: M2 for `len` elements: the same contract.
         unsafe { portable::fill(value, dst.cast::<L>(), len) }
-    } else if bytes < R::Full::BYTES || stores == Stores::Pieces {
-        let piece = R::Piece::splat(isa.into(), repeat(value));
-        // SAFETY: M2 for `bytes`; they are one piece at least.
-        unsafe { fill_registers(piece, dst, bytes) }
+    } else if bytes < R::Full::BYTES || stores == Stores::Narrow {
+        let lane = R::Lane::splat(isa.into(), repeat(value));
+        // SAFETY: M2 for `bytes`; they are one lane at least.
+        unsafe { fill_registers(lane, dst, bytes) }
     } else {
         let full = R::Full::splat(isa.into(), repeat(value));
         // SAFETY: M2 for `bytes`; they are one register at least.
@@ -265,14 +265,14 @@ pub(super) unsafe fn fill<R: Registers, L: Unit>(
     }
 }
 
-/// The value as often as it fits a piece.
+/// The value as often as it fits a lane.
 #[inline(always)]
-fn repeat<L: Unit>(value: L) -> [u8; PIECE] {
-    let mut piece = [0; PIECE];
-    for element in piece.chunks_exact_mut(L::WIDTH) {
+fn repeat<L: Unit>(value: L) -> [u8; LANE_BYTES] {
+    let mut lane = [0; LANE_BYTES];
+    for element in lane.chunks_exact_mut(L::WIDTH) {
         element.copy_from_slice(bytemuck::bytes_of(&value));
     }
-    piece
+    lane
 }
 
 /// Fills at least one register; the last one overlaps its neighbour.

@@ -5,8 +5,8 @@ use pulp::NullaryFnOnce;
 use super::{copy, register::Registers, row_writer, stitch, transpose};
 use crate::{
     kernel::{
-        isa::{Isa, Rows},
-        transpose_block::Plane,
+        isa::{Isa, StagedRows},
+        transpose_block::TransposeBlock,
         unit::Unit,
     },
     math::Fused,
@@ -29,31 +29,31 @@ impl<R: Registers> Isa for R {
     }
 
     // Also where no store is non-temporal: a level that does not carry moves everything through
-    // scratch (`Lines::Ragged`), with as many loads and stores for a line.
-    const CARRIES: bool = true;
+    // scratch (`Lines::Staged`), with as many loads and stores for a line.
+    const STITCHES_LINES: bool = true;
 
     #[inline(always)]
-    unsafe fn transpose_carried<L: Unit>(
+    unsafe fn transpose_stitched<L: Unit>(
         self,
         (src, src_stride): (*const L, isize),
         (dst, dst_stride): (*mut L, isize),
         (nu, nv): (usize, usize),
-        carry: *mut u8,
+        pending: *mut u8,
         first: bool,
     ) {
-        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
         // SAFETY: the trait method's contract, for the same elements and the same lines.
-        unsafe { stitch::transpose::<R, L>(self, plane, carry, first) }
+        unsafe { stitch::transpose::<R, L>(self, block, pending, first) }
     }
 
     #[inline(always)]
-    unsafe fn finish_carried(self, dst: *mut u8, dst_step: isize, nv: usize, carry: *const u8) {
+    unsafe fn finish_stitched(self, dst: *mut u8, dst_step: isize, nv: usize, pending: *const u8) {
         // SAFETY: the trait method's contract, for the same rows and lines.
-        unsafe { stitch::finish(self, dst, dst_step, nv, carry) }
+        unsafe { stitch::finish(self, dst, dst_step, nv, pending) }
     }
 
     #[inline(always)]
-    unsafe fn flush(self, rows: Rows) {
+    unsafe fn flush(self, rows: StagedRows) {
         // SAFETY: the trait method's contract, for the same rows.
         unsafe { row_writer::flush(self, rows) }
     }
@@ -80,12 +80,12 @@ impl<R: Registers> Isa for R {
         stores: Stores,
     ) {
         // A gather is the transposition of source rows of one element.
-        let plane = Plane::new((src, step), (dst, 0), (len, 1));
+        let block = TransposeBlock::new((src, step), (dst, 0), (len, 1));
         match stores {
             // SAFETY: M1 to M3 for `len` rows of one element, `step` apart.
-            Stores::Plain | Stores::Pieces => unsafe { transpose::plain::<R, L>(self, plane) },
+            Stores::Plain | Stores::Narrow => unsafe { transpose::plain::<R, L>(self, block) },
             // SAFETY: as for plain stores; the kernel itself finds the whole lines (M4).
-            Stores::Stream => unsafe { transpose::streamed::<R, L>(self, plane) },
+            Stores::NonTemporal => unsafe { transpose::streamed::<R, L>(self, block) },
         }
     }
 
@@ -99,9 +99,9 @@ impl<R: Registers> Isa for R {
         nu: usize,
         nv: usize,
     ) {
-        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: M1 to M3 for the plane.
-        unsafe { transpose::plain::<R, L>(self, plane) }
+        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: M1 to M3 for the block.
+        unsafe { transpose::plain::<R, L>(self, block) }
     }
 
     #[inline(always)]
@@ -114,8 +114,8 @@ impl<R: Registers> Isa for R {
         nu: usize,
         nv: usize,
     ) {
-        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: M1 to M3 for the plane; the kernel itself finds the whole lines (M4).
-        unsafe { transpose::streamed::<R, L>(self, plane) }
+        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: M1 to M3 for the block; the kernel itself finds the whole lines (M4).
+        unsafe { transpose::streamed::<R, L>(self, block) }
     }
 }

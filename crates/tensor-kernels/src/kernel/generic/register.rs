@@ -1,8 +1,8 @@
 //! What the kernels ask of a register.
 //!
-//! A register is one or more *pieces* of 16 bytes. x86 shuffles are cheap inside a piece and dear
-//! across pieces, and a register of NEON is a single piece, so no kernel moves bytes across: pieces
-//! are put in place while they are loaded ([`Vector::load_pieces`]), which costs x86 a load and a
+//! A register is one or more *lanes* of 16 bytes. x86 shuffles are cheap inside a lane and dear
+//! across lanes, and a register of NEON is a single lane, so no kernel moves bytes across: lanes
+//! are put in place while they are loaded ([`Vector::load_lanes`]), which costs x86 a load and a
 //! blend, not a shuffle, and NEON a load. The same kernels then fit registers of 128, 256 and 512
 //! bits.
 
@@ -11,10 +11,10 @@ use pulp::NullaryFnOnce;
 use super::unroll::unrolled;
 use crate::{kernel::unit::Unit, memory::Stores};
 
-/// Bytes of a piece.
-pub(in crate::kernel) const PIECE: usize = 16;
+/// Bytes of a lane.
+pub(in crate::kernel) const LANE_BYTES: usize = 16;
 
-/// A SIMD register of [`Vector::PIECES`] pieces, and with it the proof (M5) that the CPU has it.
+/// A SIMD register of [`Vector::LANES`] lanes, and with it the proof (M5) that the CPU has it.
 ///
 /// Every method is `#[inline(always)]` and must run under
 /// [`Isa::vectorize`](crate::kernel::Isa::vectorize).
@@ -23,30 +23,30 @@ pub(in crate::kernel) trait Vector: Copy {
     type Token: Copy;
 
     /// Pieces in a register.
-    const PIECES: usize;
+    const LANES: usize;
 
-    /// The same piece everywhere.
-    fn splat(token: Self::Token, piece: [u8; PIECE]) -> Self;
+    /// The same lane everywhere.
+    fn splat(token: Self::Token, lane: [u8; LANE_BYTES]) -> Self;
 
     /// Reads a whole register.
     ///
     /// # Safety
     ///
-    /// M1 for `src[..16 * PIECES]`.
+    /// M1 for `src[..16 * LANES]`.
     unsafe fn load(token: Self::Token, src: *const u8) -> Self;
 
-    /// Reads piece `p` from `src + p * step`, a step in bytes.
+    /// Reads lane `p` from `src + p * step`, a step in bytes.
     ///
     /// # Safety
     ///
     /// M1 for the 16 bytes at each of these places.
-    unsafe fn load_pieces(token: Self::Token, src: *const u8, step: isize) -> Self;
+    unsafe fn load_lanes(token: Self::Token, src: *const u8, step: isize) -> Self;
 
     /// Writes the whole register.
     ///
     /// # Safety
     ///
-    /// M2 for `dst[..16 * PIECES]`.
+    /// M2 for `dst[..16 * LANES]`.
     unsafe fn store(self, dst: *mut u8);
 
     /// Writes the whole register past the cache, if the instruction set
@@ -54,32 +54,32 @@ pub(in crate::kernel) trait Vector: Copy {
     ///
     /// # Safety
     ///
-    /// M2 for `dst[..16 * PIECES]`, and `dst` is a multiple of the register's bytes.
+    /// M2 for `dst[..16 * LANES]`, and `dst` is a multiple of the register's bytes.
     unsafe fn stream(self, dst: *mut u8);
 
-    /// Writes piece `p` to `dst + p * step`, a step in bytes, in ascending `p`.
+    /// Writes lane `p` to `dst + p * step`, a step in bytes, in ascending `p`.
     ///
     /// # Safety
     ///
     /// M2 for the 16 bytes at each of these places.
-    unsafe fn store_pieces(self, dst: *mut u8, step: isize);
+    unsafe fn store_lanes(self, dst: *mut u8, step: isize);
 
-    /// Per piece: the elements of both registers in turn, `a0 b0 a1 b1 …`; the first
+    /// Per lane: the elements of both registers in turn, `a0 b0 a1 b1 …`; the first
     /// half of them, then the second.
     fn zip<L: Unit>(self, other: Self) -> [Self; 2];
 
-    /// Per piece: byte `i` becomes byte `index[i]`, or 0 where `index[i]` is 128 or more.
-    fn shuffle(self, index: [u8; PIECE]) -> Self;
+    /// Per lane: byte `i` becomes byte `index[i]`, or 0 where `index[i]` is 128 or more.
+    fn shuffle(self, index: [u8; LANE_BYTES]) -> Self;
 
     /// The bits of either.
     fn or(self, other: Self) -> Self;
 
     /// Bytes of a register.
-    const BYTES: usize = Self::PIECES * PIECE;
+    const BYTES: usize = Self::LANES * LANE_BYTES;
 
-    /// Reads a piece of each of `PIECES * N` rows, `step` bytes apart, and transposes: element `j`
+    /// Reads a lane of each of `LANES * N` rows, `step` bytes apart, and transposes: element `j`
     /// of row `i` becomes element `i` of register `j`, of the first `N` registers. `N` is
-    /// [`Unit::PER_PIECE`].
+    /// [`Unit::PER_LANE`].
     ///
     /// # Safety
     ///
@@ -89,14 +89,14 @@ pub(in crate::kernel) trait Vector: Copy {
         token: Self::Token,
         src: *const u8,
         step: isize,
-    ) -> [Self; PIECE] {
-        let mut rows = [Self::splat(token, [0; PIECE]); PIECE];
-        unrolled!(r in 0..L::PER_PIECE, 16 => {
+    ) -> [Self; LANE_BYTES] {
+        let mut rows = [Self::splat(token, [0; LANE_BYTES]); LANE_BYTES];
+        unrolled!(r in 0..L::PER_LANE, 16 => {
             let row = src.wrapping_offset(r as isize * step);
-            // SAFETY: piece `p` is the start of row `p * N + r`, M1 is the caller's.
-            rows[r] = unsafe { Self::load_pieces(token, row, L::PER_PIECE as isize * step) };
+            // SAFETY: lane `p` is the start of row `p * N + r`, M1 is the caller's.
+            rows[r] = unsafe { Self::load_lanes(token, row, L::PER_LANE as isize * step) };
         });
-        transpose_pieces::<Self, L>(rows)
+        transpose_lanes::<Self, L>(rows)
     }
 
     /// [`Vector::store`] or [`Vector::stream`].
@@ -108,9 +108,9 @@ pub(in crate::kernel) trait Vector: Copy {
     unsafe fn put(self, dst: *mut u8, stores: Stores) {
         match stores {
             // SAFETY: M2 is the caller's.
-            Stores::Plain | Stores::Pieces => unsafe { self.store(dst) },
+            Stores::Plain | Stores::Narrow => unsafe { self.store(dst) },
             // SAFETY: M2 and the alignment are the caller's.
-            Stores::Stream => unsafe { self.stream(dst) },
+            Stores::NonTemporal => unsafe { self.stream(dst) },
         }
     }
 }
@@ -119,11 +119,11 @@ pub(in crate::kernel) trait Vector: Copy {
 /// [`Isa`](crate::kernel::Isa) is implemented for it.
 pub(in crate::kernel) trait Registers: Copy + Send + Sync {
     /// The widest register.
-    type Full: Join<Token: From<Self>>;
+    type Full: FunnelShift<Token: From<Self>>;
     /// The next narrower one, for blocks too small for the widest.
     type Half: Vector<Token: From<Self>>;
-    /// A single piece, for blocks too small for either.
-    type Piece: Vector<Token: From<Self>>;
+    /// A single lane, for blocks too small for either.
+    type Lane: Vector<Token: From<Self>>;
 
     /// Whether [`Vector::stream`] goes past the cache. Where it is a plain store, no kernel is
     /// compiled twice for it, and a streamed copy of adjacent bytes is a plain one.
@@ -137,24 +137,24 @@ pub(in crate::kernel) trait Registers: Copy + Send + Sync {
 }
 
 /// Registers as wide as a line, which can be joined at any word.
-pub(in crate::kernel) trait Join: Vector {
+pub(in crate::kernel) trait FunnelShift: Vector {
     /// The last `back` bytes of `self`, and then the first ones of `next`; `back` is a multiple of
     /// 4, less than a register.
-    fn join(self, next: Self, back: usize) -> Self;
+    fn funnel_shift(self, next: Self, back: usize) -> Self;
 }
 
-/// Transposes the `N` by `N` elements in every piece of the first `N` registers, by as many perfect
+/// Transposes the `N` by `N` elements in every lane of the first `N` registers, by as many perfect
 /// shuffles as `N` has bits.
 ///
 /// Write the place of an element as the bits of its register's number followed by the bits of its
-/// place in the piece. Zipping register `i` with register `i + N / 2` into registers `2 * i` and
+/// place in the lane. Zipping register `i` with register `i + N / 2` into registers `2 * i` and
 /// `2 * i + 1` rotates these bits by one, so `log2 N` rounds swap the two halves: row and column.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn transpose_pieces<V: Vector, L: Unit>(mut rows: [V; PIECE]) -> [V; PIECE] {
-    unrolled!(_round in 0..L::PER_PIECE.trailing_zeros(), 4 => {
+pub(super) fn transpose_lanes<V: Vector, L: Unit>(mut rows: [V; LANE_BYTES]) -> [V; LANE_BYTES] {
+    unrolled!(_round in 0..L::PER_LANE.trailing_zeros(), 4 => {
         let mut zipped = rows;
-        unrolled!(i in 0..L::PER_PIECE / 2, 8 => {
-            let pair = rows[i].zip::<L>(rows[i + L::PER_PIECE / 2]);
+        unrolled!(i in 0..L::PER_LANE / 2, 8 => {
+            let pair = rows[i].zip::<L>(rows[i + L::PER_LANE / 2]);
             [zipped[2 * i], zipped[2 * i + 1]] = pair;
         });
         rows = zipped;
@@ -171,11 +171,11 @@ pub(in crate::kernel) struct Pair<V>(V, V);
 impl<V: Vector> Vector for Pair<V> {
     type Token = V::Token;
 
-    const PIECES: usize = 2 * V::PIECES;
+    const LANES: usize = 2 * V::LANES;
 
     #[inline(always)]
-    fn splat(token: V::Token, piece: [u8; PIECE]) -> Self {
-        Self(V::splat(token, piece), V::splat(token, piece))
+    fn splat(token: V::Token, lane: [u8; LANE_BYTES]) -> Self {
+        Self(V::splat(token, lane), V::splat(token, lane))
     }
 
     #[inline(always)]
@@ -188,25 +188,29 @@ impl<V: Vector> Vector for Pair<V> {
     }
 
     #[inline(always)]
-    unsafe fn load_pieces(token: V::Token, src: *const u8, step: isize) -> Self {
-        let half = V::PIECES as isize * step;
+    unsafe fn load_lanes(token: V::Token, src: *const u8, step: isize) -> Self {
+        let half = V::LANES as isize * step;
         // SAFETY: M1 is the caller's.
-        let low = unsafe { V::load_pieces(token, src, step) };
+        let low = unsafe { V::load_lanes(token, src, step) };
         // SAFETY: M1 is the caller's.
-        let high = unsafe { V::load_pieces(token, src.wrapping_offset(half), step) };
+        let high = unsafe { V::load_lanes(token, src.wrapping_offset(half), step) };
         Self(low, high)
     }
 
     /// One half after the other: both at once would not fit the registers.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn load_columns<L: Unit>(token: V::Token, src: *const u8, step: isize) -> [Self; PIECE] {
-        let half = (V::PIECES * L::PER_PIECE) as isize * step;
+    unsafe fn load_columns<L: Unit>(
+        token: V::Token,
+        src: *const u8,
+        step: isize,
+    ) -> [Self; LANE_BYTES] {
+        let half = (V::LANES * L::PER_LANE) as isize * step;
         // SAFETY: the first half of the rows, M1 is the caller's.
         let low = unsafe { V::load_columns::<L>(token, src, step) };
         // SAFETY: the second half of the rows, M1 is the caller's.
         let high = unsafe { V::load_columns::<L>(token, src.wrapping_offset(half), step) };
-        let mut both = [Self(low[0], high[0]); PIECE];
-        unrolled!(i in 0..L::PER_PIECE, 16 => both[i] = Self(low[i], high[i]));
+        let mut both = [Self(low[0], high[0]); LANE_BYTES];
+        unrolled!(i in 0..L::PER_LANE, 16 => both[i] = Self(low[i], high[i]));
         both
     }
 
@@ -227,12 +231,12 @@ impl<V: Vector> Vector for Pair<V> {
     }
 
     #[inline(always)]
-    unsafe fn store_pieces(self, dst: *mut u8, step: isize) {
-        let half = V::PIECES as isize * step;
+    unsafe fn store_lanes(self, dst: *mut u8, step: isize) {
+        let half = V::LANES as isize * step;
         // SAFETY: M2 is the caller's.
-        unsafe { self.0.store_pieces(dst, step) }
+        unsafe { self.0.store_lanes(dst, step) }
         // SAFETY: M2 is the caller's.
-        unsafe { self.1.store_pieces(dst.wrapping_offset(half), step) }
+        unsafe { self.1.store_lanes(dst.wrapping_offset(half), step) }
     }
 
     #[inline(always)]
@@ -243,7 +247,7 @@ impl<V: Vector> Vector for Pair<V> {
     }
 
     #[inline(always)]
-    fn shuffle(self, index: [u8; PIECE]) -> Self {
+    fn shuffle(self, index: [u8; LANE_BYTES]) -> Self {
         Self(self.0.shuffle(index), self.1.shuffle(index))
     }
 
@@ -253,14 +257,14 @@ impl<V: Vector> Vector for Pair<V> {
     }
 }
 
-impl<V: Join> Join for Pair<V> {
+impl<V: FunnelShift> FunnelShift for Pair<V> {
     #[inline(always)]
-    fn join(self, next: Self, back: usize) -> Self {
+    fn funnel_shift(self, next: Self, back: usize) -> Self {
         let (a, b, c, back) = if back < V::BYTES {
             (self.1, next.0, next.1, back)
         } else {
             (self.0, self.1, next.0, back - V::BYTES)
         };
-        Self(a.join(b, back), b.join(c, back))
+        Self(a.funnel_shift(b, back), b.funnel_shift(c, back))
     }
 }

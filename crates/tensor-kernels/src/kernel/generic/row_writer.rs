@@ -11,14 +11,14 @@ use super::{
     copy::copy_plain,
     register::{Registers, Vector},
 };
-use crate::{kernel::isa::Rows, memory::CACHE_LINE};
+use crate::{kernel::isa::StagedRows, memory::CACHE_LINE};
 
 /// Compiled as a function of its own.
 ///
 /// Invariant: made by [`flush`] only, whose caller vouches for the memory.
 struct Flush<R> {
     isa: R,
-    rows: Rows,
+    rows: StagedRows,
 }
 
 /// See [`Isa::flush`](crate::kernel::Isa::flush).
@@ -27,7 +27,7 @@ struct Flush<R> {
 ///
 /// That of [`Isa::flush`](crate::kernel::Isa::flush).
 #[inline(always)]
-pub(super) unsafe fn flush<R: Registers>(isa: R, rows: Rows) {
+pub(super) unsafe fn flush<R: Registers>(isa: R, rows: StagedRows) {
     isa.vectorize(Flush { isa, rows });
 }
 
@@ -50,12 +50,12 @@ impl<R: Registers> NullaryFnOnce for Flush<R> {
 ///
 /// That of [`flush`], for one row.
 #[inline(always)]
-unsafe fn flush_row<R: Registers>(isa: R, rows: Rows, src: *mut u8, dst: *mut u8) {
+unsafe fn flush_row<R: Registers>(isa: R, rows: StagedRows, src: *mut u8, dst: *mut u8) {
     let before = src.addr() % CACHE_LINE;
     let end = before + rows.bytes;
     let (src, dst) = (src.wrapping_sub(before), dst.wrapping_sub(before));
     let mut at = 0;
-    if rows.first && before > 0 {
+    if rows.is_first && before > 0 {
         at = CACHE_LINE.min(end);
         // SAFETY: the row's bytes before the first border of a line.
         unsafe { copy_plain(isa, src.wrapping_add(before), dst.wrapping_add(before), at - before) }
@@ -68,13 +68,13 @@ unsafe fn flush_row<R: Registers>(isa: R, rows: Rows, src: *mut u8, dst: *mut u8
         unsafe { line.stream(dst.wrapping_add(at)) }
         at += CACHE_LINE;
     }
-    if rows.last {
+    if rows.is_last {
         // SAFETY: the row's last bytes.
         unsafe { copy_plain(isa, src.wrapping_add(at), dst.wrapping_add(at), end - at) }
     } else {
         // SAFETY: scratch reaches a line farther than its rows.
         let line = unsafe { R::Full::load(isa.into(), src.wrapping_add(at)) };
         // SAFETY: the same row's scratch.
-        unsafe { line.store(src.wrapping_add(at).wrapping_sub(rows.back)) }
+        unsafe { line.store(src.wrapping_add(at).wrapping_sub(rows.tail_shift)) }
     }
 }

@@ -2,25 +2,25 @@
 //!
 //! # Method
 //!
-//! A tile reads one piece, 16 bytes or `N` elements, of as many source rows as a destination line
-//! has elements. While they are read, the pieces of rows `r`, `r + N`, `r + 2 N` … are put side by
-//! side in register `r`; what is left is an `N` by `N` transposition inside each piece, `log2 N`
+//! A tile reads one lane, 16 bytes or `N` elements, of as many source rows as a destination line
+//! has elements. While they are read, the lanes of rows `r`, `r + N`, `r + 2 N` … are put side by
+//! side in register `r`; what is left is an `N` by `N` transposition inside each lane, `log2 N`
 //! perfect shuffles, after which every register is a whole destination line. So a 512-bit tile of
 //! `f32` costs 2 shuffles per line where the textbook 16×16 costs 4, reads of 16 bytes rarely
 //! straddle two lines however the rows are aligned, and bytes to 16-byte elements are one
 //! algorithm.
 //!
 //! 1. *Tiles* where both extents hold one. The last tile of a row or column overlaps its neighbour
-//!    instead of leaving a remainder. [`STRIP_BYTES`] and [`STRIP_ROWS`] bound how far a sweep
+//!    instead of leaving a remainder. [`STRIP_BYTES`] and [`STRIP_COLUMNS`] bound how far a sweep
 //!    along the source goes.
-//! 2. *Short source rows*, less than a piece: [`gather`].
+//! 2. *Short source rows*, less than a lane: [`gather`].
 //! 3. *Short destination rows*: [`interleave`].
 //! 4. Both short: a handful of elements, one by one.
 //!
 //! # Tried and dropped
 //!
 //! - The `u` loop inside, along the destination: 10–40 % slower from 64 KiB on for 1- and 2-byte
-//!   elements, whose source lines are then fetched once per piece, at strides that are powers of
+//!   elements, whose source lines are then fetched once per lane, at strides that are powers of
 //!   two from one set of the cache.
 //! - Prefetching the source 256 or 512 bytes ahead, or a whole strip of it row by row, or the next
 //!   tiles' destination lines: nothing or a loss, in and out of cache.
@@ -39,7 +39,7 @@ use super::{
     unroll::unrolled,
 };
 use crate::{
-    kernel::{portable, transpose_block::Plane, unit::Unit},
+    kernel::{portable, transpose_block::TransposeBlock, unit::Unit},
     memory::{CACHE_LINE, Stores},
 };
 
@@ -50,11 +50,11 @@ const STRIP_BYTES: usize = 4096;
 /// Elements of a source row that a sweep covers at most. Each is a destination row, often in a page
 /// of its own, and a second-level TLB holds some 1500 pages: measured a quarter faster than four
 /// times as many, out of cache.
-const STRIP_ROWS: usize = 1024;
+const STRIP_COLUMNS: usize = 1024;
 
 /// Pieces that a tile reads of each row for elements of `width` bytes. Wide elements need few
-/// registers for a piece, and reading a whole line of a row at once spares a second fetch of it.
-const fn pieces_together(width: usize) -> usize {
+/// registers for a lane, and reading a whole line of a row at once spares a second fetch of it.
+const fn lanes_per_tile(width: usize) -> usize {
     match width {
         1 | 2 => 1,
         4 | 8 => 2,
@@ -68,20 +68,20 @@ const fn pieces_together(width: usize) -> usize {
 /// Invariant: made by [`transpose`] only, whose caller vouches for M1 to M4.
 struct Transpose<R, L> {
     isa: R,
-    plane: Plane,
+    block: TransposeBlock,
     stores: Stores,
-    lane: PhantomData<L>,
+    unit: PhantomData<L>,
 }
 
 /// Transposes a block of elements.
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for the plane.
+/// M1, M2, M3 for the block.
 #[inline(always)]
-pub(super) unsafe fn plain<R: Registers, L: Unit>(isa: R, plane: Plane) {
-    // SAFETY: M1 to M3 for the plane; M4 is for streamed stores only.
-    unsafe { transpose::<R, L>(isa, plane, Stores::Plain) }
+pub(super) unsafe fn plain<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+    // SAFETY: M1 to M3 for the block; M4 is for streamed stores only.
+    unsafe { transpose::<R, L>(isa, block, Stores::Plain) }
 }
 
 /// Transposes a block of elements, the whole lines of its destination with streamed stores, if all
@@ -89,36 +89,36 @@ pub(super) unsafe fn plain<R: Registers, L: Unit>(isa: R, plane: Plane) {
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for the plane.
+/// M1, M2, M3 for the block.
 #[inline(always)]
-pub(super) unsafe fn streamed<R: Registers, L: Unit>(isa: R, plane: Plane) {
-    let [before, whole, after] = by_lines::<L>(plane);
+pub(super) unsafe fn streamed<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+    let [before, whole, after] = by_lines::<L>(block);
     // SAFETY: the first columns of the destination.
     unsafe { transpose::<R, L>(isa, before, Stores::Plain) }
     // SAFETY: the columns that are whole lines, M4.
-    unsafe { transpose::<R, L>(isa, whole, Stores::Stream) }
+    unsafe { transpose::<R, L>(isa, whole, Stores::NonTemporal) }
     // SAFETY: the last columns of the destination.
     unsafe { transpose::<R, L>(isa, after, Stores::Plain) }
 }
 
 /// The parts before, in and after the whole lines of the destination; nothing is in them unless all
 /// rows start at the same place in a line, and elements do not straddle lines.
-fn by_lines<L: Unit>(plane: Plane) -> [Plane; 3] {
-    let (head, per_line) = (copy::to_line(plane.dst), CACHE_LINE / L::WIDTH);
-    let alike = plane.dst_step % CACHE_LINE as isize == 0 && head.is_multiple_of(L::WIDTH);
-    let head = if alike { plane.nu.min(head / L::WIDTH) } else { plane.nu };
-    let whole = (plane.nu - head) / per_line * per_line;
-    [(0, head), (head, whole), (head + whole, plane.nu - head - whole)]
-        .map(|rows| plane.part::<L>(rows, (0, plane.nv)))
+fn by_lines<L: Unit>(block: TransposeBlock) -> [TransposeBlock; 3] {
+    let (head, per_line) = (copy::to_line(block.dst), CACHE_LINE / L::WIDTH);
+    let alike = block.dst_step % CACHE_LINE as isize == 0 && head.is_multiple_of(L::WIDTH);
+    let head = if alike { block.nu.min(head / L::WIDTH) } else { block.nu };
+    let whole = (block.nu - head) / per_line * per_line;
+    [(0, head), (head, whole), (head + whole, block.nu - head - whole)]
+        .map(|rows| block.part::<L>(rows, (0, block.nv)))
 }
 
 /// # Safety
 ///
-/// M1, M2, M3 for the plane, and M4 if the stores are streamed.
+/// M1, M2, M3 for the block, and M4 if the stores are streamed.
 #[inline(always)]
-unsafe fn transpose<R: Registers, L: Unit>(isa: R, plane: Plane, stores: Stores) {
-    if plane.nu > 0 && plane.nv > 0 {
-        isa.vectorize(Transpose { isa, plane, stores, lane: PhantomData::<L> });
+unsafe fn transpose<R: Registers, L: Unit>(isa: R, block: TransposeBlock, stores: Stores) {
+    if block.nu > 0 && block.nv > 0 {
+        isa.vectorize(Transpose { isa, block, stores, unit: PhantomData::<L> });
     }
 }
 
@@ -128,10 +128,12 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Transpose<R, L> {
     #[inline(always)]
     fn call(self) {
         match self.stores {
-            // SAFETY: the invariant: M1 to M4 for the plane.
-            Stores::Stream if R::NON_TEMPORAL => unsafe { lines::<R, L>(self.isa, self.plane) },
-            // SAFETY: the invariant: M1 to M3 for the plane; M4 is for streamed stores only.
-            _ => unsafe { block::<R, L>(self.isa, self.plane) },
+            // SAFETY: the invariant: M1 to M4 for the block.
+            Stores::NonTemporal if R::NON_TEMPORAL => unsafe {
+                whole_lines::<R, L>(self.isa, self.block)
+            },
+            // SAFETY: the invariant: M1 to M3 for the block; M4 is for streamed stores only.
+            _ => unsafe { any_block::<R, L>(self.isa, self.block) },
         }
     }
 }
@@ -140,16 +142,16 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Transpose<R, L> {
 ///
 /// # Safety
 ///
-/// M1 to M4 for the plane.
+/// M1 to M4 for the block.
 #[inline(always)]
-unsafe fn lines<R: Registers, L: Unit>(isa: R, plane: Plane) {
-    debug_assert!(plane.nu * L::WIDTH >= CACHE_LINE, "whole lines");
-    if plane.nv >= L::PER_PIECE {
-        // SAFETY: M1 to M4 for the plane, whose extents hold a register and a piece.
-        unsafe { wide_tiles::<R, L>(isa, plane, Stores::Stream) }
+unsafe fn whole_lines<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+    debug_assert!(block.nu * L::WIDTH >= CACHE_LINE, "whole lines");
+    if block.nv >= L::PER_LANE {
+        // SAFETY: M1 to M4 for the block, whose extents hold a register and a lane.
+        unsafe { wide_tiles::<R, L>(isa, block, Stores::NonTemporal) }
     } else {
-        // SAFETY: M1 to M4 for the plane, whose source rows are shorter than a piece.
-        unsafe { gather::short_source_rows::<R, L>(isa, plane, Stores::Stream) }
+        // SAFETY: M1 to M4 for the block, whose source rows are shorter than a lane.
+        unsafe { gather::short_source_rows::<R, L>(isa, block, Stores::NonTemporal) }
     }
 }
 
@@ -157,76 +159,81 @@ unsafe fn lines<R: Registers, L: Unit>(isa: R, plane: Plane) {
 ///
 /// # Safety
 ///
-/// M1 to M3 for the plane.
+/// M1 to M3 for the block.
 #[inline(always)]
-unsafe fn block<R: Registers, L: Unit>(isa: R, plane: Plane) {
-    match (plane.nu >= L::PER_PIECE, plane.nv >= L::PER_PIECE) {
-        // SAFETY: a piece of each row at least, in both directions.
-        (true, true) => unsafe { tiles::<R, L>(isa, plane) },
-        // SAFETY: M1 to M3 for the plane, whose source rows are shorter than a piece.
-        (true, false) => unsafe { gather::short_source_rows::<R, L>(isa, plane, Stores::Plain) },
-        // SAFETY: M1 to M3 for the plane, whose destination rows are shorter than a piece.
-        (false, true) => unsafe { interleave::short_destination_rows::<R, L>(isa, plane) },
-        // SAFETY: M1 to M3 for the plane: the same contract.
-        (false, false) => unsafe { portable::transpose::<L>(plane) },
+unsafe fn any_block<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+    match (block.nu >= L::PER_LANE, block.nv >= L::PER_LANE) {
+        // SAFETY: a lane of each row at least, in both directions.
+        (true, true) => unsafe { tiles::<R, L>(isa, block) },
+        // SAFETY: M1 to M3 for the block, whose source rows are shorter than a lane.
+        (true, false) => unsafe { gather::short_source_rows::<R, L>(isa, block, Stores::Plain) },
+        // SAFETY: M1 to M3 for the block, whose destination rows are shorter than a lane.
+        (false, true) => unsafe { interleave::short_destination_rows::<R, L>(isa, block) },
+        // SAFETY: M1 to M3 for the block: the same contract.
+        (false, false) => unsafe { portable::transpose::<L>(block) },
     }
 }
 
-/// Covers the plane with tiles of the widest register that fits.
+/// Covers the block with tiles of the widest register that fits.
 ///
 /// # Safety
 ///
-/// M1 to M3 for the plane, and both extents are at least a piece.
+/// M1 to M3 for the block, and both extents are at least a lane.
 #[inline(always)]
-unsafe fn tiles<R: Registers, L: Unit>(isa: R, plane: Plane) {
-    if plane.nu >= R::Full::PIECES * L::PER_PIECE {
-        // SAFETY: the extents hold a register and a piece.
-        unsafe { wide_tiles::<R, L>(isa, plane, Stores::Plain) }
-    } else if plane.nu >= R::Half::PIECES * L::PER_PIECE {
+unsafe fn tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+    if block.nu >= R::Full::LANES * L::PER_LANE {
+        // SAFETY: the extents hold a register and a lane.
+        unsafe { wide_tiles::<R, L>(isa, block, Stores::Plain) }
+    } else if block.nu >= R::Half::LANES * L::PER_LANE {
         // SAFETY: the extents hold a tile.
-        unsafe { cover::<R::Half, L>(isa.into(), plane, 1, Stores::Plain) }
+        unsafe { cover::<R::Half, L>(isa.into(), block, 1, Stores::Plain) }
     } else {
         // SAFETY: the extents hold a tile.
-        unsafe { cover::<R::Piece, L>(isa.into(), plane, 1, Stores::Plain) }
+        unsafe { cover::<R::Lane, L>(isa.into(), block, 1, Stores::Plain) }
     }
 }
 
-/// Covers the plane with tiles of whole registers.
+/// Covers the block with tiles of whole registers.
 ///
 /// # Safety
 ///
-/// That of [`transpose`], and the extents are at least a register and a piece.
+/// That of [`transpose`], and the extents are at least a register and a lane.
 #[inline(always)]
-unsafe fn wide_tiles<R: Registers, L: Unit>(isa: R, plane: Plane, stores: Stores) {
-    let together = pieces_together(L::WIDTH);
-    if plane.nv >= together * L::PER_PIECE {
+unsafe fn wide_tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock, stores: Stores) {
+    let together = lanes_per_tile(L::WIDTH);
+    if block.nv >= together * L::PER_LANE {
         // SAFETY: the extents hold a tile.
-        unsafe { cover::<R::Full, L>(isa.into(), plane, together, stores) }
+        unsafe { cover::<R::Full, L>(isa.into(), block, together, stores) }
     } else {
         // SAFETY: the extents hold a tile.
-        unsafe { cover::<R::Full, L>(isa.into(), plane, 1, stores) }
+        unsafe { cover::<R::Full, L>(isa.into(), block, 1, stores) }
     }
 }
 
-/// Covers the plane with tiles, strip after strip, in each from row to row and along the row.
+/// Covers the block with tiles, strip after strip, in each from row to row and along the row.
 ///
 /// # Safety
 ///
-/// That of [`transpose`], and the extents hold a tile: `V::PIECES` by `pieces`, in pieces.
+/// That of [`transpose`], and the extents hold a tile: `V::LANES` by `lanes`, in lanes.
 #[inline(always)]
-unsafe fn cover<V: Vector, L: Unit>(token: V::Token, plane: Plane, pieces: usize, stores: Stores) {
-    let tall = V::PIECES * L::PER_PIECE;
+unsafe fn cover<V: Vector, L: Unit>(
+    token: V::Token,
+    block: TransposeBlock,
+    lanes: usize,
+    stores: Stores,
+) {
+    let tall = V::LANES * L::PER_LANE;
     let mut left = 0;
-    while left < plane.nv {
-        let right = plane.nv.min(left + STRIP_ROWS.min(STRIP_BYTES / L::WIDTH));
+    while left < block.nv {
+        let right = block.nv.min(left + STRIP_COLUMNS.min(STRIP_BYTES / L::WIDTH));
         let mut u = 0;
         loop {
             // SAFETY: `u + tall <= nu` and `right <= nv`.
-            unsafe { sweep::<V, L>(token, plane.rows_from::<L>(u), (left, right), pieces, stores) }
-            if u + tall >= plane.nu {
+            unsafe { sweep::<V, L>(token, block.rows_from::<L>(u), (left, right), lanes, stores) }
+            if u + tall >= block.nu {
                 break;
             }
-            u = (u + tall).min(plane.nu - tall);
+            u = (u + tall).min(block.nu - tall);
         }
         left = right;
     }
@@ -240,17 +247,17 @@ unsafe fn cover<V: Vector, L: Unit>(token: V::Token, plane: Plane, pieces: usize
 #[inline(always)]
 unsafe fn sweep<V: Vector, L: Unit>(
     token: V::Token,
-    plane: Plane,
+    block: TransposeBlock,
     (left, right): (usize, usize),
-    pieces: usize,
+    lanes: usize,
     stores: Stores,
 ) {
-    let wide = pieces * L::PER_PIECE;
+    let wide = lanes * L::PER_LANE;
     let last = right - wide;
     let mut v = left.min(last);
     loop {
         // SAFETY: `v + wide <= nv`.
-        unsafe { tile::<V, L>(token, plane.columns_from::<L>(v), pieces, stores) }
+        unsafe { tile::<V, L>(token, block.columns_from::<L>(v), lanes, stores) }
         if v >= last {
             break;
         }
@@ -258,18 +265,23 @@ unsafe fn sweep<V: Vector, L: Unit>(
     }
 }
 
-/// One tile: `V::PIECES` times a piece's worth of source rows, by `pieces`.
+/// One tile: `V::LANES` times a lane's worth of source rows, by `lanes`.
 ///
 /// # Safety
 ///
 /// That of [`cover`].
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn tile<V: Vector, L: Unit>(token: V::Token, plane: Plane, pieces: usize, stores: Stores) {
-    unrolled!(p in 0..pieces, 4 => {
-        let part = plane.columns_from::<L>(p * L::PER_PIECE);
-        // SAFETY: the rows hold so many pieces, M1.
+unsafe fn tile<V: Vector, L: Unit>(
+    token: V::Token,
+    block: TransposeBlock,
+    lanes: usize,
+    stores: Stores,
+) {
+    unrolled!(p in 0..lanes, 4 => {
+        let part = block.columns_from::<L>(p * L::PER_LANE);
+        // SAFETY: the rows hold so many lanes, M1.
         let columns = unsafe { V::load_columns::<L>(token, part.src, part.src_step) };
-        unrolled!(i in 0..L::PER_PIECE, 16 => {
+        unrolled!(i in 0..L::PER_LANE, 16 => {
             // SAFETY: the destination rows hold a register, M2, M4.
             unsafe { columns[i].put(part.dst_row(i), stores) }
         });

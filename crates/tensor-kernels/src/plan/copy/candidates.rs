@@ -9,7 +9,7 @@ use super::{Inner, Side, Streamed, Work};
 use crate::{
     exec::Machine,
     memory::Stores,
-    nest::{Draft, Loop},
+    nest::{Loop, NestBuilder},
 };
 
 pub(super) struct Strategy {
@@ -42,30 +42,30 @@ pub(super) const STRATEGIES: &[Strategy] = &[
     Strategy { name: "fill", applies: |l| last(l) == [1, 0], build: fill },
     Strategy { name: "tile", applies: |l| l.len() == 2 && is_tile(l), build: tile },
     Strategy { name: "batched_tile", applies: is_tile, build: tile },
-    Strategy { name: "reverse", applies: |l| last(l) == [1, -1], build: pick },
+    Strategy { name: "reverse", applies: |l| last(l) == [1, -1], build: gather },
     Strategy {
         name: "strided",
         applies: |l| last(l)[0] == 1 && nearest(l) == l.len() - 1,
-        build: pick,
+        build: gather,
     },
-    Strategy { name: "scatter", applies: |l| last(l)[1] == 1, build: spread },
-    Strategy { name: "grid", applies: |l| l.len() > 1, build: grid },
+    Strategy { name: "scatter", applies: |l| last(l)[1] == 1, build: scatter },
+    Strategy { name: "grid", applies: |l| l.len() > 1, build: blocked2d },
     LAST,
 ];
 
-const LAST: Strategy = Strategy { name: "gather", applies: |_| true, build: lone };
+const LAST: Strategy = Strategy { name: "gather", applies: |_| true, build: fallback };
 
 /// Rows of so many bytes are visited in the order of the source: streamed stores care less where
 /// they go than reads where they come from. Measured on the heads of an attention layer, rows of
 /// 256 bytes 4 KiB apart: 0.6 of the roof in the order of the result, 1.0 in that of the source.
-const SHORT_ROWS: Range<usize> = 256..4096;
+const SOURCE_ORDER_ROW_BYTES: Range<usize> = 256..4096;
 
 /// Lets the first strategy that applies take the innermost loops; the others stay around it.
 #[inline(always)]
-pub(super) fn choose(work: &mut Work, draft: &mut Draft<'_, 2>) {
-    source_forwards(draft, work.unit);
-    work.starts = draft.starts;
-    let loops = draft.loops();
+pub(super) fn choose(work: &mut Work, builder: &mut NestBuilder<'_, 2>) {
+    source_forwards(builder, work.unit);
+    work.starts = builder.starts;
+    let loops = builder.loops();
     let strategy = STRATEGIES.iter().find(|s| (s.applies)(loops)).unwrap_or(&LAST);
     work.path = strategy.name;
     let Taken { innermost, side } = (strategy.build)(loops, work.unit, &mut work.inner);
@@ -88,24 +88,24 @@ pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
     {
         work.inner = Inner::Streamed(streamed);
     }
-    if let Inner::Grid { outer, inner, run } = work.inner
-        && SHORT_ROWS.contains(&(run * work.unit))
+    if let Inner::Blocked2d { outer, inner, run } = work.inner
+        && SOURCE_ORDER_ROW_BYTES.contains(&(run * work.unit))
     {
         loops.extend([outer, inner].into_iter().filter(|l| l.len > 1));
         work.inner = Inner::Run { len: run };
     }
     if let Inner::Run { len } = work.inner
-        && SHORT_ROWS.contains(&(len * work.unit))
+        && SOURCE_ORDER_ROW_BYTES.contains(&(len * work.unit))
     {
         loops.sort_by_key(|l| std::cmp::Reverse(l.strides[1].unsigned_abs()));
     }
     work.stores = match work.inner {
         Inner::Run { len } if loops.iter().any(|l| l.strides[1] == 0) => {
-            if len * work.unit <= machine.l2 { Stores::Pieces } else { Stores::Plain }
+            if len * work.unit <= machine.l2 { Stores::Narrow } else { Stores::Plain }
         }
         Inner::Run { .. } if bytes / 2 < machine.stream => Stores::Plain,
-        Inner::Run { .. } | Inner::Pick { .. } | Inner::Streamed(_) => Stores::Stream,
-        Inner::Fill { .. } => Stores::Pieces,
+        Inner::Run { .. } | Inner::Gather { .. } | Inner::Streamed(_) => Stores::NonTemporal,
+        Inner::Fill { .. } => Stores::Narrow,
         _ => Stores::Plain,
     };
 }
@@ -113,13 +113,13 @@ pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
 /// A source that runs backwards along a loop other than the innermost is walked from its other end,
 /// so that a tile can take it.
 #[inline(always)]
-fn source_forwards(draft: &mut Draft<'_, 2>, unit: usize) {
-    for at in 0..draft.loops().len().saturating_sub(1) {
-        let Loop { len, strides } = draft.loops()[at];
+fn source_forwards(builder: &mut NestBuilder<'_, 2>, unit: usize) {
+    for at in 0..builder.loops().len().saturating_sub(1) {
+        let Loop { len, strides } = builder.loops()[at];
         if strides[1] == -1 {
             let end = (len - 1) as isize * unit as isize;
-            draft.starts = std::array::from_fn(|k| draft.starts[k] + end * strides[k]);
-            draft.loops_mut()[at].strides = strides.map(|stride| -stride);
+            builder.starts = std::array::from_fn(|k| builder.starts[k] + end * strides[k]);
+            builder.loops_mut()[at].strides = strides.map(|stride| -stride);
         }
     }
 }
@@ -159,12 +159,12 @@ fn run(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
 
 /// Runs so short, in bytes, that what is done for each must be next to nothing. Measured on rows of
 /// 256 bytes in cache: 20.5 µs where a walk over all loops for each row takes 26.9.
-const SHORT_RUN: usize = 1024;
+const SHORT_RUN_BYTES: usize = 1024;
 
 /// Long rows one by one; short ones along the destination's nearest loop and the source's.
 fn rows(loops: &[Loop<2>], unit: usize, inner: &mut Inner) -> Taken {
     let (around, run) = (&loops[..loops.len() - 1], innermost(loops).len);
-    if run * unit >= SHORT_RUN {
+    if run * unit >= SHORT_RUN_BYTES {
         *inner = Inner::Run { len: run };
         return ONE;
     }
@@ -173,7 +173,7 @@ fn rows(loops: &[Loop<2>], unit: usize, inner: &mut Inner) -> Taken {
         _ => around.len().checked_sub(2),
     };
     let outer = side.map_or(Loop::ONCE, |side| around[side]);
-    *inner = Inner::Grid { outer, inner: innermost(around), run };
+    *inner = Inner::Blocked2d { outer, inner: innermost(around), run };
     Taken { innermost: 2, side }
 }
 
@@ -182,15 +182,15 @@ fn fill(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
     ONE
 }
 
-fn pick(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn gather(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
     let Loop { len, strides: [_, step] } = innermost(loops);
-    *inner = Inner::Pick { len, step };
+    *inner = Inner::Gather { len, step };
     ONE
 }
 
-fn spread(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn scatter(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
     let Loop { len, strides: [step, _] } = innermost(loops);
-    *inner = Inner::Spread { len, step };
+    *inner = Inner::Scatter { len, step };
     ONE
 }
 
@@ -204,16 +204,16 @@ fn tile(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
 }
 
 /// The destination's nearest loop and the source's, or the two that are left.
-fn grid(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn blocked2d(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
     let side = match nearest(loops) {
         side if side + 1 < loops.len() => side,
         _ => loops.len() - 2,
     };
-    *inner = Inner::Grid { outer: loops[side], inner: innermost(loops), run: 1 };
+    *inner = Inner::Blocked2d { outer: loops[side], inner: innermost(loops), run: 1 };
     Taken { innermost: 1, side: Some(side) }
 }
 
-fn lone(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
-    *inner = Inner::Grid { outer: Loop::ONCE, inner: innermost(loops), run: 1 };
+fn fallback(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+    *inner = Inner::Blocked2d { outer: Loop::ONCE, inner: innermost(loops), run: 1 };
     ONE
 }

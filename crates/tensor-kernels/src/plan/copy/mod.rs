@@ -20,7 +20,7 @@ use super::fmt_loops;
 use crate::{
     exec::Machine,
     memory::Stores,
-    nest::{Loop, Loops, with_draft},
+    nest::{Loop, Loops, with_nest},
 };
 pub(crate) use streamed::{Lines, StreamScratch, Streamed};
 
@@ -80,16 +80,16 @@ pub(crate) enum Inner {
     /// One element to adjacent ones.
     Fill { len: usize },
     /// Elements `step` apart to adjacent ones.
-    Pick { len: usize, step: isize },
+    Gather { len: usize, step: isize },
     /// Adjacent elements to ones `step` apart.
-    Spread { len: usize, step: isize },
+    Scatter { len: usize, step: isize },
     /// A transpose: along `u` the destination is adjacent, along `v` the source is.
     Tile { u: Side, v: Side },
     /// A transpose that is written past the caches.
     Streamed(Streamed),
     /// Two loops over short runs, or over single elements that are adjacent on neither side as
     /// needed above; done in blocks, so that lines are used while they are cached.
-    Grid { outer: Loop<2>, inner: Loop<2>, run: usize },
+    Blocked2d { outer: Loop<2>, inner: Loop<2>, run: usize },
 }
 
 /// One side of a transpose: its length, and the stride of the operand that is not adjacent along
@@ -134,10 +134,10 @@ impl Work {
         if bytes == 0 {
             return;
         }
-        with_draft([to, from], |draft| {
-            draft.starts = draft.starts.map(|start| start * width as isize);
-            self.unit = unit::count_in_units(draft, width);
-            candidates::choose(self, draft);
+        with_nest([to, from], |builder| {
+            builder.starts = builder.starts.map(|start| start * width as isize);
+            self.unit = unit::count_in_units(builder, width);
+            candidates::choose(self, builder);
             if bytes >= machine.stream {
                 candidates::stream(self, bytes, machine);
             }
@@ -149,12 +149,12 @@ impl Inner {
     /// Do kernels read the gaps between the elements of the source, if they may?
     pub(crate) fn reads_gaps(&self) -> bool {
         match self {
-            Inner::Pick { .. } | Inner::Tile { .. } | Inner::Streamed(_) => true,
+            Inner::Gather { .. } | Inner::Tile { .. } | Inner::Streamed(_) => true,
             Inner::Nothing
             | Inner::Run { .. }
             | Inner::Fill { .. }
-            | Inner::Spread { .. }
-            | Inner::Grid { .. } => false,
+            | Inner::Scatter { .. }
+            | Inner::Blocked2d { .. } => false,
         }
     }
 
@@ -164,11 +164,11 @@ impl Inner {
             Inner::Nothing => 0,
             Inner::Run { len }
             | Inner::Fill { len }
-            | Inner::Pick { len, .. }
-            | Inner::Spread { len, .. } => len,
+            | Inner::Gather { len, .. }
+            | Inner::Scatter { len, .. } => len,
             Inner::Tile { u, v } => u.len * v.len,
             Inner::Streamed(plan) => plan.len(),
-            Inner::Grid { outer, inner, run } => outer.len * inner.len * run,
+            Inner::Blocked2d { outer, inner, run } => outer.len * inner.len * run,
         }
     }
 }
@@ -179,7 +179,12 @@ impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}-byte units: ", self.path, self.unit)?;
         fmt_loops(f, &self.outer)?;
-        write!(f, "{}{}", self.inner, if self.stores == Stores::Stream { ", streamed" } else { "" })
+        write!(
+            f,
+            "{}{}",
+            self.inner,
+            if self.stores == Stores::NonTemporal { ", streamed" } else { "" }
+        )
     }
 }
 
@@ -189,13 +194,13 @@ impl fmt::Display for Inner {
             Inner::Nothing => f.write_str("nothing"),
             Inner::Run { len } => write!(f, "run {len}"),
             Inner::Fill { len } => write!(f, "fill {len}"),
-            Inner::Pick { len, step } => write!(f, "pick {len} (src {step})"),
-            Inner::Spread { len, step } => write!(f, "spread {len} (dst {step})"),
+            Inner::Gather { len, step } => write!(f, "pick {len} (src {step})"),
+            Inner::Scatter { len, step } => write!(f, "spread {len} (dst {step})"),
             Inner::Tile { u, v } => {
                 write!(f, "tile {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)
             }
             Inner::Streamed(plan) => plan.fmt(f),
-            Inner::Grid { outer, inner, run } => write!(
+            Inner::Blocked2d { outer, inner, run } => write!(
                 f,
                 "grid {} (dst {}, src {}) x {} (dst {}, src {}) of {run}",
                 outer.len,
@@ -222,10 +227,10 @@ mod tests {
             (Inner::Nothing, false),
             (Inner::Run { len: 9 }, false),
             (Inner::Fill { len: 9 }, false),
-            (Inner::Pick { len: 9, step: 2 }, true),
-            (Inner::Spread { len: 9, step: 2 }, false),
+            (Inner::Gather { len: 9, step: 2 }, true),
+            (Inner::Scatter { len: 9, step: 2 }, false),
             (Inner::Tile { u: side, v: side }, true),
-            (Inner::Grid { outer: twice, inner: twice, run: 1 }, false),
+            (Inner::Blocked2d { outer: twice, inner: twice, run: 1 }, false),
         ] {
             assert_eq!(inner.reads_gaps(), expected, "{inner}");
         }

@@ -3,7 +3,7 @@
 //! A transpose of memory to memory has three enemies. *Short runs*: a register tile reads and
 //! writes a cache line here and a cache line there, each in another page. *Partial lines*: a line
 //! that is streamed in two parts costs many times its share. *Waiting*: reading and writing should
-//! overlap, so what has been read must leave soon. So tiles sweep along the source, [`ROWS`]
+//! overlap, so what has been read must leave soon. So tiles sweep along the source, [`SWEEP_ROWS`]
 //! columns of it at a time, and stream whole lines as they go; see `run::stream` for the ways in
 //! which lines are made whole.
 //!
@@ -13,7 +13,7 @@
 //!
 //! # Tried and dropped
 //!
-//! - Blocks collected in half a second-level cache and written in runs of 512 bytes, for all such
+//! - Blocks staged_extent in half a second-level cache and written in runs of 512 bytes, for all such
 //!   transposes: 0.3 to 0.6 of the roof where sweeping tiles reach 0.7 to 1, as the machine reads
 //!   for a while and then writes for a while.
 //! - Source runs of 256 bytes to 1 KiB copied to a first-level scratch before they are transposed:
@@ -54,11 +54,11 @@ pub(crate) struct Streamed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Lines {
     /// Every row starts and ends where lines do, if the first one does.
-    Whole,
+    Aligned,
     /// Rows have the length of lines, or are not continued; they start anywhere.
-    Shifted,
+    Stitched,
     /// Rows start and end anywhere.
-    Ragged,
+    Staged,
     /// Rows are shorter than some lines, and lie one behind the other.
     Packed,
 }
@@ -74,20 +74,20 @@ pub(crate) struct StreamExtent {
 
 /// Rows of the destination, which are columns of the source, that a sweep covers. Each may lie in a
 /// page of its own, and a second-level TLB holds some 1500.
-const ROWS: usize = 1024;
+const SWEEP_ROWS: usize = 1024;
 
-/// Bytes of a row that scratch collects before they leave: with [`ROWS`], under half of a
+/// Bytes of a row that scratch collects before they leave: with [`SWEEP_ROWS`], under half of a
 /// second-level cache.
-const COLLECTED: usize = 256;
+const STAGED_ROW_BYTES: usize = 256;
 
 /// Lines of a row from which on streaming pays.
-const LONG: usize = 4;
+const MIN_STREAMED_ROW_LINES: usize = 4;
 
 /// A run of the destination is made longer if it has fewer lines than this.
-const LONG_ENOUGH: usize = 16;
+const LONG_RUN_LINES: usize = 16;
 
 /// A side this short is a handful of channels: the other one alone gives long runs.
-const CHANNELS: usize = 8;
+const MAX_CHANNELS: usize = 8;
 
 impl Streamed {
     /// Takes from `outer` the loops that make runs longer. `None` if rows are too short to be
@@ -102,24 +102,25 @@ impl Streamed {
         let line = CACHE_LINE / unit;
         let short = |len: usize, enough: usize| len < enough;
         let at_u2 =
-            find(outer, short(u.len, LONG_ENOUGH * line), |l| l.strides[0] == u.len as isize);
+            find(outer, short(u.len, LONG_RUN_LINES * line), |l| l.strides[0] == u.len as isize);
         let columns = u.len * at_u2.map_or(1, |at| outer[at].len);
-        let packed = columns < LONG * line;
-        if packed && (v.stride != u.len as isize || u.len * v.len < LONG_ENOUGH * line) {
+        let packed = columns < MIN_STREAMED_ROW_LINES * line;
+        if packed && (v.stride != u.len as isize || u.len * v.len < LONG_RUN_LINES * line) {
             return None;
         }
         let u2 = take(outer, at_u2.filter(|_| !packed), 1);
-        let at_v2 = find(outer, short(v.len, ROWS) && !packed, |l| l.strides[1] == v.len as isize);
+        let at_v2 =
+            find(outer, short(v.len, SWEEP_ROWS) && !packed, |l| l.strides[1] == v.len as isize);
         let v2 = take(outer, at_v2, 0);
         let lines = if packed { Lines::Packed } else { lines(u, u2, v, v2, line) };
         let block = if packed {
             let v = v.len.min((machine.l1 / 2 / unit / u.len).max(1));
             StreamExtent { u: u.len, u2: 1, v, v2: 1 }
-        } else if v.len <= CHANNELS && u2.len == 1 {
+        } else if v.len <= MAX_CHANNELS && u2.len == 1 {
             let columns = (machine.l1 / 2 / unit / v.len / line * line).max(line);
             StreamExtent { u: u.len.min(columns), u2: 1, v: v.len, v2: 1 }
         } else {
-            collected(u.len, u2.len, v.len, v2.len, unit, machine)
+            staged_extent(u.len, u2.len, v.len, v2.len, unit, machine)
         };
         Some(Self { u, v, u2, v2, block, lines })
     }
@@ -128,27 +129,27 @@ impl Streamed {
     pub(crate) fn scratch(&self, lines: Lines, unit: usize) -> StreamScratch {
         let StreamExtent { u, v, v2, .. } = self.block;
         let (rows, planes) = match lines {
-            Lines::Whole => (Area { start: 0, rows: 0, row_bytes: 0, pitch: 0 }, 0),
-            Lines::Shifted => (one_line(v), v2),
-            Lines::Ragged => (self.collected_rows(unit), v2),
+            Lines::Aligned => (Area { start: 0, rows: 0, row_bytes: 0, pitch: 0 }, 0),
+            Lines::Stitched => (one_line(v), v2),
+            Lines::Staged => (self.staged_rows(unit), v2),
             Lines::Packed => (Area::new(Extent { rows: 1, columns: u * v }, unit), 1),
         };
-        let alike = if lines == Lines::Ragged { in_line(self.v2.stride, unit) } else { 0 };
+        let alike = if lines == Lines::Staged { in_line(self.v2.stride, unit) } else { 0 };
         let plane_pitch = rows.end() + alike;
-        let slack = if lines == Lines::Ragged { 4 * CACHE_LINE } else { 0 };
+        let slack = if lines == Lines::Staged { 4 * CACHE_LINE } else { 0 };
         StreamScratch { rows, planes, plane_pitch, bytes: planes * plane_pitch + slack }
     }
 
     /// The most scratch that any way needs which the destination's address may ask for.
     pub(crate) fn scratch_bytes(&self, unit: usize) -> usize {
-        let lines = if self.lines == Lines::Packed { Lines::Packed } else { Lines::Ragged };
-        self.scratch(lines, unit).bytes.max(self.scratch(Lines::Shifted, unit).bytes)
+        let lines = if self.lines == Lines::Packed { Lines::Packed } else { Lines::Staged };
+        self.scratch(lines, unit).bytes.max(self.scratch(Lines::Stitched, unit).bytes)
     }
 
     /// Rows in scratch that lie at the same place in a cache line as in the destination, with a
     /// line to spare at both ends. An odd number of lines, so that rows do not fall on the same
     /// cache sets.
-    fn collected_rows(&self, unit: usize) -> Area {
+    fn staged_rows(&self, unit: usize) -> Area {
         let StreamExtent { u, u2, v, .. } = self.block;
         let lines = ((u * u2 * unit).div_ceil(CACHE_LINE) + 3) | 1;
         let row_bytes = lines * CACHE_LINE;
@@ -186,9 +187,9 @@ fn lines(u: Side, u2: Side, v: Side, v2: Side, line: usize) -> Lines {
     let whole = |stride: isize| stride.unsigned_abs().is_multiple_of(line);
     let continued = u2.len > 1 && !u.len.is_multiple_of(line);
     match whole(v.stride) && whole(v2.stride) && u.len.is_multiple_of(line) {
-        true => Lines::Whole,
-        false if continued => Lines::Ragged,
-        false => Lines::Shifted,
+        true => Lines::Aligned,
+        false if continued => Lines::Staged,
+        false => Lines::Stitched,
     }
 }
 
@@ -206,7 +207,7 @@ fn take(outer: &mut Loops<2>, at: Option<usize>, operand: usize) -> Side {
 }
 
 /// Some lines of as many rows as a sweep covers.
-fn collected(
+fn staged_extent(
     u: usize,
     u2: usize,
     v: usize,
@@ -214,8 +215,8 @@ fn collected(
     unit: usize,
     machine: &Machine,
 ) -> StreamExtent {
-    let rows = ROWS.min(machine.l2 / 4 / COLLECTED).max(1);
-    let (u, u2) = extents(u, u2, COLLECTED / unit);
+    let rows = SWEEP_ROWS.min(machine.l2 / 4 / STAGED_ROW_BYTES).max(1);
+    let (u, u2) = extents(u, u2, STAGED_ROW_BYTES / unit);
     let (v, v2) = extents(v, v2, rows);
     StreamExtent { u, u2, v, v2 }
 }
