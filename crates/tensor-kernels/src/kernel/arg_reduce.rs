@@ -1,18 +1,20 @@
-//! Reductions that give a place: the innermost loops of argmin and argmax.
+//! Reductions that return an index: the innermost loops of argmin and argmax.
 //!
-//! Keys are compared lane by lane over up to [`ROWS_PER_PASS`] rows; beside each best key the number of its
-//! row is kept, in an integer as wide as the key, so that both are chosen by one comparison in
-//! registers of one width. Only then are row numbers turned into places and joined to the slots. A
-//! row that is reduced is cut into rows of [`PARTIALS_PER_ROW`] elements first, as in [`fold`](super::fold).
+//! Keys are compared column by column, over up to [`ROWS_PER_PASS`] rows. Next to each best key the
+//! loop keeps the number of its row, in an integer as wide as the key, so that one comparison
+//! selects both in registers of the same width. After each pass row numbers become indices and are
+//! combined with the accumulators. If columns are reduced, a row is first cut into rows of
+//! [`PARTIALS_PER_ROW`] elements, as in [`fold`](super::fold).
 //!
-//! Of equal keys the one with the least place is the result; NaN is before everything. Rows are
-//! walked towards greater places, so that the first one found is the one. (With 2 KiB of keys at a
-//! time, not [`PASS_BYTES`], columns of 64 MiB of floats take 11.2 ms, not 8.0: pieces of rows are
-//! too short.)
+//! Among equal keys the smallest index wins; NaN precedes every other key. Rows are visited in the
+//! order of rising index, so the first of equal keys is kept without a comparison of indices.
 //!
-//! Where a slot gets few rows, or a row few lanes, what is done for each slot is most of the work:
-//! four rows of 16 MiB take 34 ms, and 512 rows of 512 floats 62 µs, where one row of as many takes
-//! 33.
+//! With 2 KiB of keys at a time in place of [`PASS_BYTES`], columns of 64 MiB of floats take 11.2
+//! ms instead of 8.0 ms: the parts of rows are too short.
+//!
+//! The work per accumulator dominates where an accumulator receives few rows or a row has few
+//! columns. Four rows of 16 MiB take 34 ms. 512 rows of 512 floats take 62 µs, one row of as many
+//! floats 33 µs.
 
 use std::{marker::PhantomData, mem::MaybeUninit, slice};
 
@@ -28,33 +30,33 @@ use crate::{
     reduction_order::{PARTIALS_PER_ROW, Widths},
 };
 
-/// Rows that a count of any width can tell apart.
+/// Rows in a pass: row numbers must fit the narrowest counter, of 8 bits.
 const ROWS_PER_PASS: usize = 128;
 
-/// Bytes of keys, or of counts, that are compared at a time: they stay in the first-level cache,
-/// and in a small frame.
+/// Bytes of keys, or of row numbers, in a pass. They stay in the first-level cache and in a small
+/// stack frame.
 const PASS_BYTES: usize = 8 << 10;
 
-/// What is looked for.
+/// The order in which keys win.
 pub(crate) trait ArgOrder<T: Compare>: Sync {
-    /// A key that is beaten by, or ties with, every other.
+    /// A key that every other key precedes or equals.
     const LAST_KEY: T::Key;
 
-    /// Is a key in front of another?
+    /// Does key `a` win over key `b`?
     fn precedes(a: T::Key, b: T::Key) -> bool;
 }
 
-/// A [`ArgOrder`] as a [`Reduction`].
+/// An [`ArgOrder`] as a [`Reduction`].
 pub(crate) struct ArgReduction<F, T>(pub(crate) PhantomData<fn(F, T)>);
 
-/// The best key so far and the least place that it has.
+/// The best key so far and the smallest index at which it occurs.
 #[derive(Clone, Copy)]
 struct KeyIndex<K> {
     key: K,
     index: isize,
 }
 
-/// The first of two in the order of keys and places.
+/// The winner of two, by key and then by index.
 #[inline(always)]
 fn first<F: ArgOrder<T>, T: Compare>(a: KeyIndex<T::Key>, b: KeyIndex<T::Key>) -> KeyIndex<T::Key> {
     let in_front = F::precedes(a.key, b.key) || (!F::precedes(b.key, a.key) && a.index <= b.index);
@@ -79,9 +81,9 @@ impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
     unsafe fn init(&self, accumulators: *mut u8, len: usize) {
         let accumulators = accumulators.cast::<KeyIndex<T::Key>>();
         for i in 0..len {
-            // Whatever has a place is in front of this.
+            // Every element precedes this.
             let nothing = KeyIndex { key: F::LAST_KEY, index: isize::MAX };
-            // SAFETY: `i < len`: so many accumulators can be written.
+            // SAFETY: `i < len`: the accumulator can be written.
             unsafe { accumulators.wrapping_add(i).write(nothing) };
         }
     }
@@ -94,9 +96,9 @@ impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
         let (accumulators, others) =
             (accumulators.cast::<KeyIndex<T::Key>>(), others.cast::<KeyIndex<T::Key>>());
         for i in 0..len {
-            // SAFETY: `i < len`: so many accumulators have been cleared in both places.
+            // SAFETY: `i < len`: the accumulator is initialised.
             let a = unsafe { read(accumulators, i) };
-            // SAFETY: `i < len`: as above.
+            // SAFETY: `i < len`: the accumulator is initialised.
             let b = unsafe { read(others, i) };
             // SAFETY: `i < len`: the accumulator that was read.
             unsafe { accumulators.wrapping_add(i).write(first::<F, T>(a, b)) };
@@ -106,16 +108,16 @@ impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
     unsafe fn finalize(&self, accumulators: *const u8, out: *mut u8, step: isize, len: usize) {
         let accumulators = accumulators.cast::<KeyIndex<T::Key>>();
         for i in 0..len {
-            // SAFETY: `i < len`: so many accumulators have been cleared.
+            // SAFETY: `i < len`: the accumulator is initialised.
             let found = unsafe { read(accumulators, i) };
             let out = out.wrapping_offset(step * i as isize).cast::<i64>();
-            // SAFETY: `i < len`: so many results can be written, and are aligned.
+            // SAFETY: `i < len`: the result can be written, and is aligned.
             unsafe { out.write(found.index as i64) };
         }
     }
 }
 
-/// A block, of which the maker vouches for [`Reduction::fold`]'s contract.
+/// A block. Invariant: it meets the contract of [`Reduction::fold`].
 struct Block<F, T> {
     block: FoldBlock,
     find: PhantomData<fn(F, T)>,
@@ -137,17 +139,17 @@ impl<T: Compare, F: ArgOrder<T>> Kernel for Block<F, T> {
     }
 }
 
-/// Memory for the keys of some lanes, or for counts.
+/// Memory for the keys, or for the row numbers, of the columns of a pass.
 #[repr(align(64))]
 struct WorkspaceBytes(#[allow(dead_code, reason = "only its bytes are used")] [u8; PASS_BYTES]);
 
-/// It is written for as many lanes as there are, which may be a few.
+/// Uninitialised, as only as many elements are written as there are columns.
 type Workspace = MaybeUninit<WorkspaceBytes>;
 
-/// The keys of a row, in a room.
+/// The keys of a row, written to a workspace.
 ///
 /// # Safety
-/// `lanes` elements can be read and are aligned.
+/// `columns` elements can be read and are aligned.
 #[inline(always)]
 unsafe fn keys<T: Compare>(
     workspace: &mut Workspace,
@@ -156,12 +158,12 @@ unsafe fn keys<T: Compare>(
 ) -> &mut [T::Key] {
     let start = start::<T::Key>(workspace, columns);
     for i in 0..columns {
-        // SAFETY: `i < lanes`: so many elements can be read.
+        // SAFETY: `i < columns`: the element can be read.
         let element = unsafe { read(src, i) };
-        // SAFETY: the room is large enough and aligned.
+        // SAFETY: `start` has checked that the workspace holds `columns` keys, and it is aligned.
         unsafe { start.wrapping_add(i).write(element.to_key()) };
     }
-    // SAFETY: so many have just been written.
+    // SAFETY: all `columns` keys have just been written.
     unsafe { slice::from_raw_parts_mut(start, columns) }
 }
 
@@ -169,14 +171,14 @@ unsafe fn keys<T: Compare>(
 fn zeros<C: Count>(workspace: &mut Workspace, columns: usize) -> &mut [C] {
     let start = start::<C>(workspace, columns);
     for i in 0..columns {
-        // SAFETY: the room is large enough and aligned.
+        // SAFETY: `start` has checked that the workspace holds `columns` counts, and it is aligned.
         unsafe { start.wrapping_add(i).write(C::of(0)) };
     }
-    // SAFETY: so many have just been written.
+    // SAFETY: all `columns` counts have just been written.
     unsafe { slice::from_raw_parts_mut(start, columns) }
 }
 
-/// Where `len` values fit.
+/// The start of the workspace, for `len` values; checks that they fit.
 #[inline(always)]
 fn start<V>(workspace: &mut Workspace, len: usize) -> *mut V {
     const { assert!(align_of::<V>() <= CACHE_LINE) };
@@ -200,16 +202,16 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
     fn accumulate(&self, accumulator: usize, found: KeyIndex<T::Key>) {
         let accumulator =
             self.block.accumulators.cast::<KeyIndex<T::Key>>().wrapping_add(accumulator);
-        // SAFETY: the block's accumulators have been cleared, and nobody else uses them.
+        // SAFETY: the invariant: the accumulator is initialised, and nobody else uses it.
         let before = unsafe { accumulator.read() };
         // SAFETY: the accumulator that was read.
         unsafe { accumulator.write(first::<F, T>(before, found)) };
     }
 
-    /// Rows into a slot for each lane.
+    /// Columns kept: an accumulator per column.
     #[inline(always)]
     fn down(&self, group: usize, rows: usize) {
-        // Each where it stays: unoptimised, a pair of them would be there twice.
+        // Two variables, not an array: in debug builds an array of both is on the stack twice.
         let mut keys = Workspace::uninit();
         let mut counts = Workspace::uninit();
         for from in (group..group + rows).step_by(ROWS_PER_PASS) {
@@ -226,7 +228,7 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
         }
     }
 
-    /// A pass of rows for some lanes.
+    /// One pass: `count` rows of the columns that fit a workspace.
     #[inline(always)]
     fn columns_pass(
         &self,
@@ -242,10 +244,10 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
             true => (self.row(from + count - 1), -self.block.row_step),
         };
         let start = start.wrapping_add(column);
-        // SAFETY: `lanes` elements of one of the block's rows, from `lane` on.
+        // SAFETY: the invariant: `columns` elements of a row of the block, from `column` on.
         let keys = unsafe { keys(for_keys, start, columns) };
         let counts = zeros::<T::Count>(for_counts, columns);
-        // SAFETY: the same elements of `count` of the block's rows.
+        // SAFETY: the invariant: the same columns of `count` rows of the block.
         unsafe { compare_rows::<F, T>(keys, counts, start, step, count) };
         for i in 0..columns {
             let rank = counts[i].number() as usize;
@@ -255,7 +257,7 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
         }
     }
 
-    /// Each row into one slot.
+    /// Columns reduced: an accumulator per row.
     #[inline(always)]
     fn across(&self, group: usize, rows: usize) {
         for j in group..group + rows {
@@ -276,7 +278,7 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
         }
     }
 
-    /// `count` times `wide` elements of a row, as rows themselves.
+    /// Treats `count * wide` adjacent elements of a row as `count` rows of `wide` elements.
     #[inline(always)]
     fn row_part(&self, j: usize, at: usize, count: usize, wide: usize, group: usize) {
         let (mut keys, mut counts) =
@@ -289,12 +291,13 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
             true => (start.wrapping_byte_offset((count - 1) as isize * step), -step),
         };
         if wide == PARTIALS_PER_ROW {
-            // SAFETY: `PARTIALS_PER_ROW` elements of one of the block's rows.
+            // SAFETY: the invariant: `PARTIALS_PER_ROW` elements of a row of the block.
             unsafe { first_row(&mut keys, start) };
-            // SAFETY: `count` times as many elements of the same row.
+            // SAFETY: the invariant: `count * PARTIALS_PER_ROW` elements of the same row.
             unsafe { compare_rows::<F, T>(&mut keys, &mut counts, start, step, count) };
         } else {
-            // SAFETY: the elements of the row that are left, fewer than `PARTIALS_PER_ROW`.
+            // SAFETY: the invariant: the last `wide < PARTIALS_PER_ROW` elements of a row of the
+            // block.
             unsafe { first_row(&mut keys[..wide], start) };
         }
         let (key, position) = best_of::<F, T>(&keys, &counts, wide, backwards);
@@ -307,20 +310,20 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
 /// The keys of a row.
 ///
 /// # Safety
-/// As many elements can be read and are aligned.
+/// `keys.len()` elements can be read and are aligned.
 #[inline(always)]
 unsafe fn first_row<T: Compare>(keys: &mut [T::Key], src: *const T) {
     for (i, key) in keys.iter_mut().enumerate() {
-        // SAFETY: `i` is less than the number of keys, and as many elements can be read.
+        // SAFETY: `i < keys.len()`: the element can be read.
         *key = unsafe { read(src, i) }.to_key();
     }
 }
 
-/// Compares rows with the first of them, lane by lane: that one's keys become the best, its counts
-/// the number of the row that has it.
+/// Compares the first row with all others, column by column. `keys` holds the keys of the first row
+/// on entry and the best keys on return; `counts` receives the number of the row of each best key.
 ///
 /// # Safety
-/// As many elements of each row as there are keys can be read and are aligned.
+/// `keys.len()` elements of each row can be read and are aligned.
 #[inline(always)]
 unsafe fn compare_rows<F: ArgOrder<T>, T: Compare>(
     keys: &mut [T::Key],
@@ -333,7 +336,7 @@ unsafe fn compare_rows<F: ArgOrder<T>, T: Compare>(
     let counts = &mut counts[..columns];
     let mut j = 1;
     while j < rows {
-        // Four rows at a time where there are as many; the last ones again and again, which changes
+        // Four rows at a time. If fewer are left the last row is compared repeatedly, which changes
         // nothing.
         let at = |k: usize| (j + k).min(rows - 1);
         let r = [at(0), at(1), at(2), at(3)];
@@ -346,7 +349,7 @@ unsafe fn compare_rows<F: ArgOrder<T>, T: Compare>(
         for i in 0..columns {
             let (mut key, mut row) = (keys[i], counts[i]);
             for k in 0..4 {
-                // SAFETY: row `r[k] < rows`, element `i < lanes`: as many can be read.
+                // SAFETY: row `r[k] < rows` and element `i < columns` can be read.
                 let other = unsafe { read(from[k], i) }.to_key();
                 let better = F::precedes(other, key);
                 key = if better { other } else { key };
@@ -359,8 +362,8 @@ unsafe fn compare_rows<F: ArgOrder<T>, T: Compare>(
     }
 }
 
-/// The best key of `wide` lanes, and the first of the positions that have it: rows after each
-/// other, `backwards` from their last lanes.
+/// The best key of `wide` columns, and the first position that has it. Positions count through the
+/// rows one after the other, from the last column of each if `backwards`.
 #[inline(always)]
 fn best_of<F: ArgOrder<T>, T: Compare>(
     best: &[T::Key; PARTIALS_PER_ROW],

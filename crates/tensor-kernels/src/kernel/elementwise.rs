@@ -1,13 +1,13 @@
-//! Arithmetic on rows of adjacent elements: the innermost loops of elementwise operations.
+//! The innermost loops of elementwise operations, on rows of adjacent elements.
 //!
-//! An operation is a function of one element of each input. Its loop reads adjacent elements, or
-//! one element that stands for all; each combination of these is a loop of its own, so that the
-//! compiler vectorises it, at the SIMD level that it is inlined into.
+//! An operation is a function of one element of each input. Each input of a loop is either a row of
+//! adjacent elements or a scalar, one element for the whole row. Every combination of the two is a
+//! loop of its own, so that the compiler vectorises it at the SIMD level into which it is inlined.
 //!
-//! These loops are compiled for every operation, element type and SIMD level of a program, and are
-//! most of what it compiles. So only what is fast because it is compiled is here: what a loop does
-//! not take ([`RowBlock::input_to_repeat`]), and rows for which it would not be vectorised, are
-//! brought into another form first, outside of what depends on the operation (`run::bounce`).
+//! These loops are compiled for every operation, element type and SIMD level of a program, and make
+//! up most of its code. So only code that gains from this is here. Cases without a loop
+//! ([`RowBlock::input_to_repeat`]), and rows for which a loop would not vectorise, are first
+//! rewritten by code that does not depend on the operation (`run::bounce`).
 
 use std::marker::PhantomData;
 
@@ -20,20 +20,20 @@ use super::{
 };
 use crate::{exec::SimdLevel, math::FmaMode};
 
-/// Rows of lanes: where each operand's first row starts, and how far its rows are apart, in bytes.
+/// Rows of elements of `N` operands: the first row of each, and the distance of its rows in bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct RowBlock<const N: usize> {
     pub(crate) ptrs: [*mut u8; N],
     pub(crate) row_strides: [isize; N],
-    /// Is the operand's row one element that stands for all?
+    /// Is the operand's row one element, used for the whole row?
     pub(crate) is_scalar: [bool; N],
     pub(crate) rows: usize,
     pub(crate) len: usize,
 }
 
 impl<const N: usize> RowBlock<N> {
-    /// An input that has to be repeated in memory first: the last one, where each of several
-    /// inputs is one element for all. No loop is compiled for that.
+    /// The input that must be repeated in a buffer first: the last one, if there are several inputs
+    /// and all are scalars. No loop is compiled for that combination.
     #[inline]
     pub(crate) fn input_to_repeat(&self) -> Option<usize> {
         let all = N > 2 && self.len > 1 && self.is_scalar[1..].iter().all(|&is_scalar| is_scalar);
@@ -41,12 +41,12 @@ impl<const N: usize> RowBlock<N> {
     }
 }
 
-/// An operation that can be called without knowing its types.
+/// An operation with its types erased.
 pub(crate) trait Operation<const N: usize>: Sync {
     /// Computes rows of adjacent results.
     ///
     /// # Safety
-    /// [`Compute::rows`]'s.
+    /// That of [`Compute::rows`].
     unsafe fn compute(&self, simd: SimdLevel, block: &RowBlock<N>);
 }
 
@@ -56,9 +56,9 @@ impl<const N: usize, O: Compute<N>> Operation<N> for O {
     }
 }
 
-/// An operation from and to elements of the types `S`, inputs first: `(A, B, R)`. What is compiled
-/// around an operation takes this, so that it is compiled for each such types once, and not for
-/// each function of them.
+/// An operation from and to elements of the types `S`, inputs first: `(A, B, R)`. The code around
+/// an operation takes this type, so that it is compiled once per combination of element types, and
+/// not once per function.
 pub(crate) struct OperationOf<'f, const N: usize, S> {
     operation: &'f dyn Operation<N>,
     types: PhantomData<fn(S)>,
@@ -70,14 +70,14 @@ impl<'f, const N: usize, S> OperationOf<'f, N, S> {
         Self { operation, types: PhantomData }
     }
 
-    /// Whatever its types.
+    /// Without its types.
     #[inline]
     pub(crate) fn any(self) -> &'f dyn Operation<N> {
         self.operation
     }
 }
 
-/// An operation on its lanes, which fulfil [`Compute::rows`]'s contract.
+/// An operation and its rows. Invariant: they meet the contract of [`Compute::rows`].
 struct RowsKernel<'a, const N: usize, O> {
     operation: &'a O,
     block: &'a RowBlock<N>,
@@ -88,45 +88,46 @@ impl<const N: usize, O: Compute<N>> Kernel for RowsKernel<'_, N, O> {
 
     #[inline(always)]
     fn run<I: Isa>(self, _isa: I) {
-        // SAFETY: whoever made `self` called `Operation::compute`, whose contract is this one.
+        // SAFETY: only `Operation::compute` makes a `RowsKernel`, and its contract is that of
+        // `rows`.
         unsafe { self.operation.rows::<I::FmaMode>(self.block) };
     }
 }
 
-/// An elementwise operation on lanes.
+/// An elementwise operation on rows.
 pub(crate) trait Compute<const N: usize>: Sync {
-    /// The elements of the result.
+    /// The element type of the result.
     type Output: Element;
 
     /// Computes rows of adjacent results.
     ///
     /// # Safety
-    /// - In every row operand 0 can be written and the others read, at `len` adjacent elements, or
-    ///   at one for operands that are `is_scalar`. All are aligned.
+    /// - In every row operand 0 can be written at `len` adjacent elements. The inputs can be read
+    ///   there, or at one element if `is_scalar` is set. All are aligned.
     /// - An input shares no element with operand 0, or is operand 0, index by index.
-    /// - Operand 0 is never `is_scalar`, and [`RowBlock::input_to_repeat`] names no input.
+    /// - Operand 0 is never `is_scalar`, and [`RowBlock::input_to_repeat`] is `None`.
     unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<N>);
 }
 
-/// `out[at] = value` for each lane. A macro, as a closure might not be inlined, and would then be
-/// compiled for the baseline.
+/// `out[at] = value` for each element of a row. A macro, because a closure might not be inlined,
+/// and would then be compiled for the target's baseline.
 macro_rules! each {
     ($out:expr, $len:expr, $at:ident => $value:expr) => {
         for $at in 0..$len {
             let value = $value;
-            // SAFETY: `Compute::rows`: `len` elements from `out` on can be written.
+            // SAFETY: `Compute::rows`: `len` elements from `out` on can be written, and `at < len`.
             unsafe { $out.wrapping_add($at).write(value) };
         }
     };
 }
 
-/// Element `at` of an input, or the only one.
+/// Element `at` of an input; element 0 if the input is a scalar.
 ///
 /// # Safety
 /// It can be read and is aligned.
 #[inline(always)]
 unsafe fn read<const SCALAR: bool, T: Copy>(ptr: *mut T, at: usize) -> T {
-    // SAFETY: the element can be read and is aligned: that is what is asked for.
+    // SAFETY: the element can be read and is aligned, by this function's contract.
     unsafe { ptr.wrapping_add(if SCALAR { 0 } else { at }).read() }
 }
 
@@ -158,10 +159,11 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
             *block;
         for _ in 0..rows {
             if is_scalar {
-                // SAFETY: the caller's: one of the rows, and one element.
+                // SAFETY: `Compute::rows`: `len` results can be written, and the scalar can be
+                // read.
                 unsafe { self.row_of_scalar::<M>(out.cast(), a.cast(), len) };
             } else {
-                // SAFETY: the caller's: one of the rows.
+                // SAFETY: `Compute::rows`: `len` results can be written, and `len` elements read.
                 unsafe { self.row::<M>(out.cast(), a.cast(), len) };
             }
             (out, a) = (out.wrapping_offset(row_strides[0]), a.wrapping_offset(row_strides[1]));
@@ -169,20 +171,21 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
     }
 }
 
-/// So many elements are searched for far ones at a time.
+/// Elements that are checked for large arguments at a time.
 const LARGE_ARGUMENT_BLOCK_ELEMENTS: usize = 1024;
 
 impl<A: Element, F: Function1<A>> Map<F, A> {
-    /// The function of one element, called for each result: a closure may count its calls.
+    /// Calls the function once per result, although the argument is the same: a closure may count
+    /// its calls.
     ///
     /// # Safety
-    /// An element can be read at `a`, and `len` be written at `out`; all are aligned.
+    /// An element can be read at `a`, and `len` elements be written at `out`; all are aligned.
     #[inline(always)]
     unsafe fn row_of_scalar<M: FmaMode>(&self, out: *mut F::Output, a: *mut A, len: usize) {
         if len == 0 {
             return;
         }
-        // SAFETY: a scalar input has one element, which can be read.
+        // SAFETY: one element can be read at `a`, by this function's contract.
         let element = unsafe { a.read() };
         each!(out, len, at => self.call_checked::<M>(element));
     }
@@ -196,12 +199,12 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
         for start in (0..len).step_by(block) {
             let (out, a) = (out.wrapping_add(start), a.wrapping_add(start));
             let count = block.min(len - start);
-            // SAFETY: the caller's, for `count` of the elements.
+            // SAFETY: `start + count <= len`, so these elements can be read.
             if F::HAS_LARGE_ARGUMENT_PATH && unsafe { self.any_large_argument(a, count) } {
-                // SAFETY: the caller's, for element `at` of these.
+                // SAFETY: `at < count`: the element can be read.
                 each!(out, count, at => self.call_checked::<M>(unsafe { read::<false, A>(a, at) }));
             } else {
-                // SAFETY: as above.
+                // SAFETY: `at < count`: the element can be read.
                 each!(out, count, at => self.0.call::<M>(unsafe { read::<false, A>(a, at) }));
             }
         }
@@ -213,7 +216,7 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
     unsafe fn any_large_argument(&self, a: *mut A, len: usize) -> bool {
         let mut any = false;
         for at in 0..len {
-            // SAFETY: the caller's, for element `at`.
+            // SAFETY: `at < len`: the element can be read.
             any |= self.0.is_large_argument(unsafe { read::<false, A>(a, at) });
         }
         any
@@ -266,10 +269,10 @@ macro_rules! operation {
     };
 }
 
-/// Chooses the loop for the inputs that are one element for all: `[undecided inputs] [decided
+/// Chooses the loop by which inputs are scalars. Arguments: `[inputs not decided yet] [decided
 /// inputs]`.
 macro_rules! rows {
-    // Where all others are one for all the last one is not.
+    // If all other inputs are scalars the last one is not: see `input_to_repeat`.
     ($self:ident, $block:ident, $out:ident $out_step:ident, [$input:ident $step:ident: $type:ident = $is_scalar:ident] [$(($other:ident $other_step:ident: $other_type:ident, true))+]) => {
         rows!($self, $block, $out $out_step, [] [$(($other $other_step: $other_type, true))+ ($input $step: $type, false)])
     };
@@ -284,9 +287,9 @@ macro_rules! rows {
         let (mut $out, $(mut $input),*) = ($out, $($input),*);
         let RowBlock { rows, len, .. } = *$block;
         for _ in 0..rows {
-            // SAFETY: `Compute::rows`: `len` elements of each input, or one if it is one for all.
-            // An input that is, but is not read so, is one that `input_to_repeat` would name:
-            // there is one element.
+            // SAFETY: `Compute::rows`: each input has `len` elements, or one if it is a scalar. A
+            // scalar that is read as a row is the input that `input_to_repeat` would name, so `len`
+            // is 1.
             each!($out, len, at => $self.0.call::<M>($(unsafe { read::<$is_scalar, $type>($input.cast(), at) }),*));
             $out = $out.wrapping_byte_offset($out_step);
             $($input = $input.wrapping_offset($step);)*

@@ -1,37 +1,41 @@
 //! Reductions of blocks: the innermost loops of sums, products, minima and maxima.
 //!
-//! A block is rows of adjacent elements. Its lanes, its rows or both are reduced into accumulators,
-//! the *slots*, which hold what a result is made of until it is finished: f32 for the sum of f16, a
-//! value and its place for [`arg_reduce`](super::arg_reduce).
+//! A block is rows of adjacent elements. Its columns, its rows or both are reduced into
+//! *accumulators*. An accumulator holds the partial result until it is finalized: f32 for the sum
+//! of f16, a key and its index for [`arg_reduce`](super::arg_reduce).
 //!
-//! There is one order in which elements meet, whatever the instruction set, so that results do not
-//! depend on it:
+//! Elements are combined in one fixed order, which does not depend on the instruction set, so
+//! results do not depend on it either:
 //!
-//! - **Lanes kept**: eight rows at a time are joined as a tree and then with the slots, lane by
-//!   lane. That is a loop which the compiler vectorises as it stands, and slots are read and
-//!   written once for eight rows.
-//! - **Lanes reduced**: a row is cut into four parts, which are read side by side and joined as
-//!   above into [`PARTIALS_PER_ROW`] partial results; these are joined as a tree at the end. So no loop asks
-//!   the compiler to reorder floating-point sums. The trees of sixteen rows are one, lane by lane,
-//!   after a transpose.
+//! - **Columns kept**: eight rows at a time are combined as a tree, and then with the accumulators,
+//!   column by column. The compiler vectorises that loop as it stands, and accumulators are read
+//!   and written once per eight rows.
+//! - **Columns reduced**: a row is cut into four streams, which are read side by side and combined
+//!   as above into [`PARTIALS_PER_ROW`] partial results. These are combined as a tree at the end.
+//!   So no loop requires the compiler to reorder floating-point sums. The last levels of the trees
+//!   of sixteen rows are computed together, one row per SIMD element, after a transpose.
 //!
-//! Memory gives more to several streams than to one: the sum of 64 MiB of floats takes 5.5 ms down
-//! the columns, eight rows at a time, and 6.0 along rows of 16 KiB in four parts, where a plain
-//! loop over eight registers takes 6.7. In cache the tree shows: rows of 512 floats take 40 µs a
-//! MiB, columns 28.
+//! Several read streams reach a higher memory bandwidth than one. The sum of 64 MiB of floats takes
+//! 5.5 ms down the columns, eight rows at a time, and 6.0 ms along rows of 16 KiB in four streams;
+//! a plain loop over eight registers takes 6.7 ms. In cache the tree costs time: rows of 512 floats
+//! take 40 µs per MiB, columns 28 µs.
 //!
 //! # Tried and dropped
 //!
-//! - Rows in one stream: 8.1 ms for the same; in eight parts: 6.4 to 7.6.
-//! - Distances of the parts computed in the loop: it starts with a hundred instructions that look
-//!   for overflow, 55 µs for 512 rows of 512 floats, not 42.
-//! - NaN and order tested at once for a minimum or maximum, as [`Compare`](crate::Compare) does:
-//!   9.3 ms, not 7.0.
+//! - Rows in one stream: 8.1 ms for the same sum. In eight streams: 6.4 to 7.6 ms.
+//! - Addresses of the streams computed inside the loop: the compiler adds about a hundred
+//!   instructions that check for overflow in front of it. 512 rows of 512 floats took 55 µs instead
+//!   of 42 µs.
+//! - NaN and order tested in one condition for a minimum or maximum, as [`Compare`](crate::Compare)
+//!   does: 9.3 ms instead of 7.0 ms.
 //!
-//! An element of a block of at most [`ROWS_PER_BLOCK`](crate::reduction_order::ROWS_PER_BLOCK) rows, or of
-//! [`ELEMENTS_PER_BLOCK_ROW`](crate::reduction_order::ELEMENTS_PER_BLOCK_ROW) elements a row, is in at most 48 sums one after the
-//! other: 3 for eight rows, 32 with the slot, 7 for rows that do not make eight, 6 for the partial
-//! results of a row.
+//! # Error bound
+//!
+//! A block has at most [`ROWS_PER_BLOCK`](crate::reduction_order::ROWS_PER_BLOCK) rows, or
+//! [`ELEMENTS_PER_BLOCK_ROW`](crate::reduction_order::ELEMENTS_PER_BLOCK_ROW) elements a row. Each
+//! element takes part in at most 48 additions in sequence: 3 in the tree of eight rows, 32 with the
+//! accumulator, 7 for the rows after the last multiple of eight, 6 in the tree of a row's partial
+//! results.
 
 use std::marker::PhantomData;
 
@@ -51,95 +55,97 @@ use crate::{
 /// Parts of a row that are read side by side.
 const STREAMS: usize = 4;
 
-/// Elements and their slots.
+/// The elements of a block and their accumulators.
 #[derive(Clone, Copy)]
 pub(crate) struct FoldBlock {
     /// The first element.
     pub(crate) src: *const u8,
-    /// From row to row, in bytes.
+    /// Bytes from one row to the next.
     pub(crate) row_step: isize,
     pub(crate) rows: usize,
-    /// Elements of a row, which are adjacent.
+    /// Elements of a row; they are adjacent.
     pub(crate) columns: usize,
-    /// The slot of the first element.
+    /// The accumulator of the first element.
     pub(crate) accumulators: *mut u8,
-    /// From row to row, in slots; 0 if rows are reduced.
+    /// Accumulators from one row to the next; 0 if rows are reduced.
     pub(crate) accumulator_row_stride: usize,
-    /// Has every lane a slot of its own, next to each other? Else lanes are reduced.
+    /// True if every column has an accumulator of its own, adjacent to the next column's. False if
+    /// columns are reduced.
     pub(crate) columns_kept: bool,
-    /// The place of the first element, from row to row, and from lane to lane, for what looks for
-    /// places.
+    /// The index of the first element, and its steps from row to row and from column to column.
+    /// Used by [`Reduction::returns_indices`] only.
     pub(crate) index: isize,
     pub(crate) index_row_stride: isize,
     pub(crate) index_column_stride: isize,
 }
 
 impl FoldBlock {
-    /// Stretches of rows that share slots: one of all rows, or each row alone.
+    /// `(groups, rows)`: groups of rows that share accumulators. One group of all rows, or a group
+    /// per row.
     pub(super) fn accumulator_groups(&self) -> (usize, usize) {
         if self.accumulator_row_stride > 0 { (self.rows, 1) } else { (1, self.rows) }
     }
 }
 
-/// A reduction that can be called without knowing its types. Slots are aligned to a cache line, or
-/// follow such.
+/// A reduction with its types erased. Accumulators start at a cache line, or follow such
+/// accumulators.
 pub(crate) trait Reduction: Sync {
-    /// The bytes of an element of the input, of one of the result, and of a slot.
+    /// The bytes of an element of the input, of an element of the result, and of an accumulator.
     fn widths(&self) -> Widths;
 
-    /// Is the result the number of an element among those that are reduced to one?
+    /// Is the result an index among the elements that are reduced to one?
     fn returns_indices(&self) -> bool {
         false
     }
 
-    /// Makes slots those of no elements.
+    /// Sets accumulators to those of no elements.
     ///
     /// # Safety
-    /// `len` slots can be written.
+    /// `len` accumulators can be written.
     unsafe fn init(&self, accumulators: *mut u8, len: usize);
 
-    /// Joins the elements of a block to its slots.
+    /// Combines the elements of a block with its accumulators.
     ///
     /// # Safety
-    /// The block's elements can be read and are aligned; its slots have been cleared, and nobody
-    /// else uses them.
+    /// The block's elements can be read and are aligned. Its accumulators are initialised, and
+    /// nobody else uses them.
     unsafe fn fold(&self, simd: SimdLevel, block: FoldBlock);
 
-    /// Joins slots to others.
+    /// Combines `others` into `accumulators`, one by one.
     ///
     /// # Safety
-    /// `len` slots in both places have been cleared; nobody else uses them.
+    /// `len` accumulators are initialised in both arrays; nobody else uses them.
     unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, len: usize);
 
-    /// Writes the results of slots, `step` bytes apart.
+    /// Writes the results of accumulators, `step` bytes apart.
     ///
     /// # Safety
-    /// `len` slots have been cleared; as many results can be written and are aligned.
+    /// `len` accumulators are initialised; `len` results can be written and are aligned.
     unsafe fn finalize(&self, accumulators: *const u8, out: *mut u8, step: isize, len: usize);
 }
 
-/// A reduction of elements `T` to results `R`: what its pointers point to.
+/// A reduction from elements `T` to results `R`: the types its pointers point to.
 pub(crate) trait ReductionOf<T, R>: Reduction {}
 
 impl<T: Element, F: Fold<T>> ReductionOf<T, F::Output> for FoldReduction<F, T> {}
 
-/// How elements are joined to one.
+/// How elements are combined into one result.
 pub(crate) trait Fold<T>: Sync {
-    /// What results are made of.
+    /// The type of a partial result.
     type Accumulator: Copy;
     /// The result.
     type Output: Element;
 
-    /// The slot of no elements.
+    /// The accumulator of no elements: the identity of [`combine`](Self::combine).
     const IDENTITY: Self::Accumulator;
 
-    /// The slot of one element.
+    /// The accumulator of one element.
     fn from_element(element: T) -> Self::Accumulator;
 
-    /// The slot of the elements of both.
+    /// The accumulator of the elements of both.
     fn combine(a: Self::Accumulator, b: Self::Accumulator) -> Self::Accumulator;
 
-    /// The result of a slot.
+    /// The result of an accumulator.
     fn finalize(&self, accumulator: Self::Accumulator) -> Self::Output;
 }
 
@@ -148,7 +154,7 @@ pub(crate) struct FoldReduction<F, T>(pub(crate) F, pub(crate) PhantomData<fn(T)
 
 impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
     fn widths(&self) -> Widths {
-        // All scalars are such; a slot of another kind must not compile.
+        // The transpose in `pairwise_tree` has a kernel for these widths only.
         const { assert!(matches!(size_of::<F::Accumulator>(), 1 | 2 | 4 | 8 | 16)) };
         const { assert!(align_of::<F::Accumulator>() <= CACHE_LINE) };
         let (input, output) = (size_of::<T>(), size_of::<F::Output>());
@@ -158,7 +164,7 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
     unsafe fn init(&self, accumulators: *mut u8, len: usize) {
         let accumulators = accumulators.cast::<F::Accumulator>();
         for i in 0..len {
-            // SAFETY: `i < len`: so many accumulators can be written.
+            // SAFETY: `i < len`: the accumulator can be written.
             unsafe { accumulators.wrapping_add(i).write(F::IDENTITY) };
         }
     }
@@ -171,9 +177,9 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
         let (accumulators, others) =
             (accumulators.cast::<F::Accumulator>(), others.cast::<F::Accumulator>());
         for i in 0..len {
-            // SAFETY: `i < len`: so many accumulators have been cleared in both places.
+            // SAFETY: `i < len`: the accumulator is initialised.
             let a = unsafe { read(accumulators, i) };
-            // SAFETY: `i < len`: as above.
+            // SAFETY: `i < len`: the accumulator is initialised.
             let b = unsafe { read(others, i) };
             // SAFETY: `i < len`: the accumulator that was read.
             unsafe { accumulators.wrapping_add(i).write(F::combine(a, b)) };
@@ -183,10 +189,10 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
     unsafe fn finalize(&self, accumulators: *const u8, out: *mut u8, step: isize, len: usize) {
         let accumulators = accumulators.cast::<F::Accumulator>();
         for i in 0..len {
-            // SAFETY: `i < len`: so many accumulators have been cleared.
+            // SAFETY: `i < len`: the accumulator is initialised.
             let result = self.0.finalize(unsafe { read(accumulators, i) });
             let out = out.wrapping_offset(step * i as isize).cast::<F::Output>();
-            // SAFETY: `i < len`: so many results can be written, and are aligned.
+            // SAFETY: `i < len`: the result can be written, and is aligned.
             unsafe { out.write(result) };
         }
     }
@@ -195,14 +201,14 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
 /// Element `at`.
 ///
 /// # Safety
-/// It can be read and is aligned.
+/// The element can be read and is aligned.
 #[inline(always)]
 pub(super) unsafe fn read<T: Copy>(start: *const T, at: usize) -> T {
-    // SAFETY: element `at` can be read and is aligned: that is what is asked for.
+    // SAFETY: the element can be read and is aligned, by this function's contract.
     unsafe { start.wrapping_add(at).read() }
 }
 
-/// Joins [`TREE_LEAVES`] partial results as a tree, those farthest apart first.
+/// Combines [`TREE_LEAVES`] partial results as a tree; each level combines those farthest apart.
 macro_rules! tree {
     ($at:ident => $value:expr) => {{
         macro_rules! at {
@@ -220,7 +226,7 @@ macro_rules! tree {
     }};
 }
 
-/// A block, of which the maker vouches for [`Reduction::fold`]'s contract.
+/// A block. Invariant: it meets the contract of [`Reduction::fold`].
 struct Block<F, T> {
     simd: SimdLevel,
     block: FoldBlock,
@@ -247,14 +253,14 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
         self.block.accumulators.cast::<F::Accumulator>().wrapping_add(at)
     }
 
-    /// Every lane into a slot of its own.
+    /// Columns kept: an accumulator per column.
     #[inline(always)]
     fn down(&self) {
         let (groups, rows) = self.block.accumulator_groups();
         for group in 0..groups {
             let (first, accumulators) =
                 (self.row(group), self.accumulator(group * self.block.accumulator_row_stride));
-            // SAFETY: some of the block's rows, and an accumulator for each column.
+            // SAFETY: the invariant: the rows of one group, and an accumulator for each column.
             unsafe {
                 rows_down::<F, T>(
                     first,
@@ -267,7 +273,7 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
         }
     }
 
-    /// All lanes into one slot, or one for each row.
+    /// Columns reduced: one accumulator, or one per row.
     #[inline(always)]
     fn across(&self) {
         let (groups, rows) = self.block.accumulator_groups();
@@ -288,12 +294,12 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
         }
     }
 
-    /// What [`TREE_LEAVES`] lanes of some rows come to.
+    /// The [`TREE_LEAVES`] partial results of some rows, from which the tree starts.
     #[inline(always)]
     fn leaves(&self, first: usize, rows: usize) -> [F::Accumulator; TREE_LEAVES] {
         let mut parts = [F::IDENTITY; PARTIALS_PER_ROW];
         for j in first..first + rows {
-            // SAFETY: one of the block's rows.
+            // SAFETY: the invariant: row `j` of the block.
             unsafe { row_across::<F, T>(self.row(j), self.block.columns, &mut parts) };
         }
         let mut leaves = [F::IDENTITY; TREE_LEAVES];
@@ -305,7 +311,7 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
         leaves
     }
 
-    /// The trees of as many rows, lane by lane.
+    /// The trees of [`TREE_LEAVES`] rows at once: one row per SIMD element.
     #[inline(always)]
     fn many_trees(&self, trees: &TreeLeaves<F::Accumulator>, first: usize) {
         let mut transposed = TreeLeaves([[F::IDENTITY; TREE_LEAVES]; TREE_LEAVES]);
@@ -318,15 +324,15 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
     #[inline(always)]
     fn accumulate(&self, group: usize, combined: F::Accumulator) {
         let accumulator = self.accumulator(group * self.block.accumulator_row_stride);
-        // SAFETY: the block's accumulators have been cleared, and nobody else uses them.
+        // SAFETY: the invariant: the accumulator is initialised, and nobody else uses it.
         let before = unsafe { accumulator.read() };
         // SAFETY: the accumulator that was read.
         unsafe { accumulator.write(F::combine(before, combined)) };
     }
 }
 
-/// Joins [`ROWS_PER_TREE`] elements `step` bytes apart as a tree. A macro, as a closure might not be
-/// inlined, and would then be compiled for the baseline.
+/// Combines [`ROWS_PER_TREE`] elements as a tree. A macro, because a closure might not be inlined,
+/// and would then be compiled for the target's baseline.
 macro_rules! group {
     ($at:ident => $value:expr) => {{
         macro_rules! at {
@@ -340,10 +346,10 @@ macro_rules! group {
     }};
 }
 
-/// Joins rows to slots, lane by lane.
+/// Combines rows with accumulators, column by column.
 ///
 /// # Safety
-/// [`Reduction::fold`]'s, for these rows and slots.
+/// That of [`Reduction::fold`], for these rows and accumulators.
 #[inline(always)]
 unsafe fn rows_down<F: Fold<T>, T: Copy>(
     src: *const T,
@@ -360,9 +366,9 @@ unsafe fn rows_down<F: Fold<T>, T: Copy>(
             *start = row(j + k);
         }
         for i in 0..columns {
-            // SAFETY: element `i < lanes` of each of these rows can be read.
+            // SAFETY: element `i < columns` of each of these rows can be read.
             let combined = group!(k => unsafe { read(r[k], i) });
-            // SAFETY: there is an accumulator for each of the columns.
+            // SAFETY: `i < columns`, and there is an accumulator per column.
             let before = unsafe { read(accumulators, i) };
             // SAFETY: the accumulator that was read.
             unsafe { accumulators.wrapping_add(i).write(F::combine(before, combined)) };
@@ -372,9 +378,9 @@ unsafe fn rows_down<F: Fold<T>, T: Copy>(
     while j < rows {
         let from = row(j);
         for i in 0..columns {
-            // SAFETY: there is an accumulator for each of the columns.
+            // SAFETY: `i < columns`, and there is an accumulator per column.
             let before = unsafe { read(accumulators, i) };
-            // SAFETY: element `i < lanes` of row `j` can be read.
+            // SAFETY: element `i < columns` of row `j` can be read.
             let element = unsafe { read(from, i) };
             // SAFETY: the accumulator that was read.
             unsafe {
@@ -385,7 +391,7 @@ unsafe fn rows_down<F: Fold<T>, T: Copy>(
     }
 }
 
-/// Joins a row to partial results.
+/// Combines the elements of a row with its partial results.
 ///
 /// # Safety
 /// `len` elements can be read and are aligned.
@@ -397,15 +403,15 @@ unsafe fn row_across<F: Fold<T>, T: Copy>(
 ) {
     let stream =
         len / (ROWS_PER_TREE * PARTIALS_PER_ROW) * (ROWS_PER_TREE / STREAMS * PARTIALS_PER_ROW);
-    // Pointers before the loop: were their distances computed in it, it would start with a hundred
-    // instructions that look for overflow.
+    // The pointers are computed before the loop. If they were computed inside it, the compiler
+    // would put about a hundred instructions that check for overflow in front of it.
     let mut r = [src; ROWS_PER_TREE];
     for (k, part) in r.iter_mut().enumerate() {
         *part = src.wrapping_add(k % STREAMS * stream + k / STREAMS * PARTIALS_PER_ROW);
     }
     for _ in (0..stream).step_by(ROWS_PER_TREE / STREAMS * PARTIALS_PER_ROW) {
         for (i, part) in parts.iter_mut().enumerate() {
-            // SAFETY: element `i < PARTIALS_PER_ROW` of parts of the row that lie in front of its end.
+            // SAFETY: `i < PARTIALS_PER_ROW`, and all streams end before the row does.
             *part = F::combine(*part, group!(k => unsafe { read(r[k], i) }));
         }
         for part in &mut r {
@@ -415,13 +421,13 @@ unsafe fn row_across<F: Fold<T>, T: Copy>(
     let mut at = STREAMS * stream;
     while at + PARTIALS_PER_ROW <= len {
         for (i, part) in parts.iter_mut().enumerate() {
-            // SAFETY: `at + i < len`: `PARTIALS_PER_ROW` more elements are left.
+            // SAFETY: `at + i < at + PARTIALS_PER_ROW <= len`.
             *part = F::combine(*part, F::from_element(unsafe { read(src, at + i) }));
         }
         at += PARTIALS_PER_ROW;
     }
     for (i, part) in parts.iter_mut().enumerate().take(len - at) {
-        // SAFETY: `at + i < len`: `i` is less than what is left.
+        // SAFETY: `i < len - at`, so `at + i < len`.
         *part = F::combine(*part, F::from_element(unsafe { read(src, at + i) }));
     }
 }

@@ -1,5 +1,5 @@
-//! Partial results of several rows, transposed so that the trees of all of them are joined lane by
-//! lane.
+//! The partial results of several rows, transposed so that their trees are computed together, one
+//! row per SIMD element.
 
 use super::{
     dispatch::dispatch,
@@ -8,28 +8,29 @@ use super::{
 };
 use crate::exec::SimdLevel;
 
-/// Partial results of a row that are left when registers are joined, and rows whose trees are done
-/// at a time.
+/// Partial results of a row at the start of its tree, and the number of rows whose trees are
+/// computed together.
 pub(super) const TREE_LEAVES: usize = 16;
 
-/// Rows of partial results.
+/// [`TREE_LEAVES`] rows of as many partial results.
 #[repr(align(64))]
 pub(super) struct TreeLeaves<S>(pub(super) [[S; TREE_LEAVES]; TREE_LEAVES]);
 
 impl<S: Copy> TreeLeaves<S> {
-    /// Writes the transpose to `turned`.
+    /// Writes the transpose to `transposed`.
     pub(super) fn transpose(&self, simd: SimdLevel, transposed: &mut Self) {
         let (from, to) = (self.0.as_ptr().cast(), transposed.0.as_mut_ptr().cast());
-        // SAFETY: two such arrays.
+        // SAFETY: both are arrays of `TREE_LEAVES` by `TREE_LEAVES` elements; one is borrowed
+        // mutably.
         unsafe { transpose(simd, size_of::<S>(), from, to) };
     }
 }
 
-/// Transposes [`TREE_LEAVES`] rows of as many elements of so many bytes. Not generic: there is one for all
-/// reductions.
+/// Transposes [`TREE_LEAVES`] rows of [`TREE_LEAVES`] elements of `width` bytes. Not generic, so
+/// that it is compiled once for all reductions.
 ///
 /// # Safety
-/// `from` can be read and `to` written.
+/// The array at `from` can be read, the array at `to` can be written, and they do not overlap.
 unsafe fn transpose(simd: SimdLevel, width: usize, from: *const u8, to: *mut u8) {
     match width {
         1 => dispatch(simd, Transpose::<u8> { from: from.cast(), to: to.cast() }),
@@ -41,7 +42,7 @@ unsafe fn transpose(simd: SimdLevel, width: usize, from: *const u8, to: *mut u8)
     }
 }
 
-/// Invariant: made by [`transpose`] only, whose caller vouches for the memory.
+/// Invariant: only [`transpose`] makes it, and its contract covers both arrays.
 struct Transpose<L> {
     from: *const L,
     to: *mut L,
@@ -53,7 +54,8 @@ impl<L: Unit> Kernel for Transpose<L> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         let step = TREE_LEAVES as isize;
-        // SAFETY: the invariant: both are arrays of TREE_LEAVES rows of TREE_LEAVES elements, and not the same.
+        // SAFETY: the invariant: two arrays of `TREE_LEAVES` rows of `TREE_LEAVES` elements that do
+        // not overlap.
         unsafe { isa.transpose(self.from, step, self.to, step, TREE_LEAVES, TREE_LEAVES) };
     }
 }

@@ -1,12 +1,14 @@
-//! Plain Rust kernels: the last scraps of the others, and what runs where there is no SIMD level.
+//! Plain Rust kernels: the fallback without a SIMD level, and the elements that do not fill a
+//! register.
 
 use super::{transpose_block::TransposeBlock, unit::Unit};
 
-/// Elements of a side of the blocks in which the portable transposition goes: the lines of both
-/// sides are used up while they are in the first-level cache.
+/// Elements along each side of the blocks of a portable transpose. The cache lines of both sides
+/// stay in the first-level cache until all of their elements are used.
 const BLOCK_SIDE_ELEMENTS: usize = 16;
 
-/// The other side of a block whose one side is shorter than [`BLOCK_SIDE_ELEMENTS`].
+/// Elements along the longer side, for blocks whose other side is shorter than
+/// [`BLOCK_SIDE_ELEMENTS`].
 const LONG_BLOCK_SIDE_ELEMENTS: usize = 256;
 
 /// Copies `len` adjacent elements.
@@ -16,7 +18,7 @@ const LONG_BLOCK_SIDE_ELEMENTS: usize = 256;
 /// M1, M2, M3 for `src[i]` and `dst[i]`, `i < len`.
 #[inline(always)]
 pub(super) unsafe fn run<L: Unit>(src: *const L, dst: *mut L, len: usize) {
-    // SAFETY: readable by M1, writable by M2, apart by M3; bytes have no alignment.
+    // SAFETY: readable by M1, writable by M2, no overlap by M3; bytes need no alignment.
     unsafe { src.cast::<u8>().copy_to_nonoverlapping(dst.cast(), len * L::WIDTH) }
 }
 
@@ -33,10 +35,10 @@ pub(super) unsafe fn fill<L: Unit>(value: L, dst: *mut L, len: usize) {
     }
 }
 
-/// Collects `len` elements, each `step` bytes from the one before.
+/// Gathers `len` elements, each `step` bytes after the one before.
 ///
-/// Not inlined: where wide instructions are enabled the compiler would make it a crowd of hardware
-/// gathers, at every place that ends in a scrap.
+/// Not inlined: with wide instructions enabled the compiler would turn every inlined copy of this
+/// loop into hardware gathers.
 ///
 /// # Safety
 ///
@@ -47,7 +49,7 @@ pub(super) unsafe fn gather<L: Unit>(src: *const u8, step: isize, dst: *mut u8, 
     unsafe { strided::<L>((src, step), (dst, L::WIDTH as isize), len) }
 }
 
-/// Spreads `len` elements, each to `step` bytes from the one before. Not inlined, see [`gather`].
+/// Scatters `len` elements, each to `step` bytes after the one before. Not inlined, see [`gather`].
 ///
 /// # Safety
 ///
@@ -58,7 +60,7 @@ pub(super) unsafe fn scatter<L: Unit>(src: *const u8, dst: *mut u8, step: isize,
     unsafe { strided::<L>((src, L::WIDTH as isize), (dst, step), len) }
 }
 
-/// Transposes a block, block by block. Not inlined, see [`gather`].
+/// Transposes block by block. Not inlined, see [`gather`].
 ///
 /// # Safety
 ///
@@ -73,13 +75,13 @@ pub(super) unsafe fn transpose<L: Unit>(block: TransposeBlock) {
     for v in (0..block.nv).step_by(side) {
         for u in (0..block.nu).step_by(side) {
             let (nu, nv) = (side.min(block.nu - u), side.min(block.nv - v));
-            // SAFETY: a part of the block.
+            // SAFETY: M1 to M3 hold for every part of the block.
             unsafe { transpose_block::<L>(block.part::<L>((u, nu), (v, nv))) }
         }
     }
 }
 
-/// Transposes a block, along the longer side.
+/// Transposes along the longer side.
 ///
 /// # Safety
 ///
@@ -90,19 +92,19 @@ unsafe fn transpose_block<L: Unit>(block: TransposeBlock) {
     if block.nu >= block.nv {
         for v in 0..block.nv {
             let column = block.columns_from::<L>(v);
-            // SAFETY: source column `v` becomes destination row `v`.
+            // SAFETY: M1 to M3 hold: source column `v` becomes destination row `v` of the block.
             unsafe { strided::<L>((column.src, block.src_step), (column.dst, width), block.nu) }
         }
     } else {
         for u in 0..block.nu {
             let row = block.rows_from::<L>(u);
-            // SAFETY: source row `u` becomes destination column `u`.
+            // SAFETY: M1 to M3 hold: source row `u` becomes destination column `u` of the block.
             unsafe { strided::<L>((row.src, width), (row.dst, block.dst_step), block.nv) }
         }
     }
 }
 
-/// Copies `len` elements, each so many bytes from the one before.
+/// Copies `len` elements; on each side they are a fixed number of bytes apart.
 ///
 /// # Safety
 ///
@@ -118,7 +120,7 @@ unsafe fn strided<L: Unit>(
         let to = dst.wrapping_offset(i * dst_step).cast::<L>();
         // SAFETY: readable by M1.
         let element = unsafe { from.read_unaligned() };
-        // SAFETY: writable by M2, apart by M3.
+        // SAFETY: writable by M2, no overlap by M3.
         unsafe { to.write_unaligned(element) }
     }
 }

@@ -1,14 +1,14 @@
-//! Many short runs: pixels of three bytes, vectors of twelve, a handful of floats.
+//! Copies and fills of many short runs: pixels of three bytes, vectors of twelve, a few floats.
 //!
-//! What is done for each run must be next to nothing, so the way to move one is chosen once for all
-//! of them: as two words of one kind, the first and the last, which may overlap; and likewise to
-//! fill one. No gap is read, and none is written.
+//! The cost per run must be close to zero, so the method is chosen once for all runs of a loop. A
+//! run is copied, or filled, as two words of one width, its first and its last, which may overlap.
+//! No gap is read, and none is written.
 
 use super::{isa::Isa, unit::Unit};
 use crate::{memory::Stores, nest::Loop};
 
-/// Copies `len` adjacent elements at every turn of a loop, whose strides are the destination's and
-/// the source's. The gaps are not read.
+/// Copies `len` adjacent elements in each iteration of a loop, whose strides are the destination's
+/// and the source's. Does not read the gaps.
 ///
 /// # Safety
 ///
@@ -40,7 +40,7 @@ pub(crate) unsafe fn copy_runs<I: Isa, L: Unit>(
         16..=32 => unsafe { copy_both_ends::<u128>(src, dst, bytes, iterations.len) },
         _ => {
             for iteration in 0..iterations.len as isize {
-                // SAFETY: M1 to M3 for one run.
+                // SAFETY: M1 to M3 hold for one run.
                 unsafe {
                     isa.run(src.at(iteration).cast_const(), dst.at(iteration), bytes, Stores::Plain)
                 };
@@ -49,7 +49,7 @@ pub(crate) unsafe fn copy_runs<I: Isa, L: Unit>(
     }
 }
 
-/// A place, and how many bytes it moves at every turn.
+/// A pointer, and the bytes it advances in each iteration.
 #[derive(Clone, Copy)]
 struct StridedPtr(*mut u8, isize);
 
@@ -60,11 +60,11 @@ impl StridedPtr {
     }
 }
 
-/// Moves runs as their first and their last word.
+/// Copies each run as its first and its last word.
 ///
 /// # Safety
 ///
-/// M1, M2 and M3 for the runs, of one to two words.
+/// M1, M2 and M3 for the runs; a run is one to two words long.
 #[inline(always)]
 unsafe fn copy_both_ends<W: Unit>(src: StridedPtr, dst: StridedPtr, bytes: usize, count: usize) {
     let last = bytes - W::WIDTH;
@@ -81,8 +81,8 @@ unsafe fn copy_both_ends<W: Unit>(src: StridedPtr, dst: StridedPtr, bytes: usize
     }
 }
 
-/// Writes one element to `len` adjacent ones at every turn of a loop, whose strides are the
-/// destination's and the source's. The gaps are not read.
+/// Writes one element to `len` adjacent ones in each iteration of a loop, whose strides are the
+/// destination's and the source's. Does not read the gaps.
 ///
 /// # Safety
 ///
@@ -96,20 +96,20 @@ pub(crate) unsafe fn fill_runs<L: Unit>(
 ) {
     match len {
         0 => {}
-        // SAFETY: M2 for runs of one element, M1 for one a run.
+        // SAFETY: M2 for runs of one element, M1 for one element per run.
         1 => unsafe { fill_both_ends::<L, 1>(src, dst, len, iterations) },
-        // SAFETY: M2 for runs of two to four elements, M1 for one a run.
+        // SAFETY: M2 for runs of two to four elements, M1 for one element per run.
         2..=4 => unsafe { fill_both_ends::<L, 2>(src, dst, len, iterations) },
-        // SAFETY: M2 for runs of four to eight elements, M1 for one a run.
+        // SAFETY: M2 for runs of four to eight elements, M1 for one element per run.
         5..=8 => unsafe { fill_both_ends::<L, 4>(src, dst, len, iterations) },
-        // SAFETY: M2 for runs of eight to sixteen elements, M1 for one a run.
+        // SAFETY: M2 for runs of eight to sixteen elements, M1 for one element per run.
         9..=16 => unsafe { fill_both_ends::<L, 8>(src, dst, len, iterations) },
-        // SAFETY: M2 for runs of sixteen to thirty-two elements, M1 for one a run.
+        // SAFETY: M2 for runs of sixteen to thirty-two elements, M1 for one element per run.
         17..=32 => unsafe { fill_both_ends::<L, 16>(src, dst, len, iterations) },
         _ => {
             let last = len - FILL_BLOCK_ELEMENTS;
             for at in (0..last).step_by(FILL_BLOCK_ELEMENTS).chain([last]) {
-                // SAFETY: a part of the runs.
+                // SAFETY: `at + FILL_BLOCK_ELEMENTS <= len`: M2 holds for a part of each run.
                 unsafe {
                     fill_both_ends::<L, 16>(
                         src,
@@ -123,15 +123,15 @@ pub(crate) unsafe fn fill_runs<L: Unit>(
     }
 }
 
-/// Longer runs are filled so many elements at a time.
+/// Elements that are filled at a time, in runs longer than this.
 const FILL_BLOCK_ELEMENTS: usize = 32;
 
-/// Fills runs of `N` to twice as many elements by their first `N` and their last: the compiler
-/// makes registers of them.
+/// Fills runs of `N` to `2 * N` elements, by writing the first `N` and the last `N`. The compiler
+/// keeps the `N` copies in registers.
 ///
 /// # Safety
 ///
-/// That of [`fill_runs`], for runs so long.
+/// That of [`fill_runs`], for runs of this length.
 #[inline(always)]
 unsafe fn fill_both_ends<L: Unit, const N: usize>(
     src: *const L,

@@ -1,7 +1,7 @@
-//! Every kernel of every level against a few lines of plain indexing.
+//! Every kernel at every level, compared with a few lines of plain indexing.
 //!
-//! A source is allocated to the byte, so that an address sanitizer sees any read outside of it; a
-//! destination lies in a field of canaries, gaps included, and the whole field is compared.
+//! A source is allocated to the byte, so that an address sanitizer detects any read beyond it. A
+//! destination lies between canary bytes, gaps included, and all of that memory is compared.
 //! `TENSOR_SIMD` restricts the tests to one level.
 
 use super::{Isa, Kernel, StagedRows, Unit, dispatch, short_runs};
@@ -11,7 +11,7 @@ use crate::{
     nest::Loop,
 };
 
-/// What is asked of a kernel, strides and steps in elements.
+/// A call of a kernel; strides and steps in elements.
 #[derive(Clone, Copy, Debug)]
 enum Job {
     Run {
@@ -38,28 +38,28 @@ enum Job {
         nv: usize,
         stores: Stores,
     },
-    /// So many short runs.
+    /// `count` short runs.
     Runs {
         src_stride: isize,
         dst_stride: isize,
         len: usize,
         count: usize,
     },
-    /// So many short runs of one element each.
+    /// `count` short runs, each filled with one element.
     Fills {
         src_stride: isize,
         dst_stride: isize,
         len: usize,
         count: usize,
     },
-    /// A line of columns, and then the others, carried.
+    /// A stitched transpose in two calls: one line of columns, then the others.
     Stitch {
         src_stride: isize,
         dst_stride: isize,
         nu: usize,
         nv: usize,
     },
-    /// Rows without gaps at the source, so many of their elements at a time.
+    /// Rows without gaps at the source, `at_once` elements of each at a time.
     Flush {
         dst_stride: isize,
         len: usize,
@@ -142,7 +142,7 @@ impl<L: Unit> Kernel for Call<L> {
                 let line = CACHE_LINE / L::WIDTH;
                 let (from, to) =
                     (src.wrapping_offset(line as isize * src_stride), dst.wrapping_add(line));
-                // SAFETY: as above; the carry has a line for each row.
+                // SAFETY: as above; `pending` has a line for each row.
                 unsafe {
                     isa.transpose_stitched(
                         (src, src_stride),
@@ -152,7 +152,7 @@ impl<L: Unit> Kernel for Call<L> {
                         true,
                     );
                 }
-                // SAFETY: as above, and the columns before have been carried.
+                // SAFETY: as above, and the call before has written `pending`.
                 unsafe {
                     isa.transpose_stitched(
                         (from, src_stride),
@@ -203,7 +203,7 @@ impl<L: Unit> Kernel for Call<L> {
 #[derive(Clone)]
 struct Line(#[allow(dead_code, reason = "its bytes are used, through a pointer")] [u8; CACHE_LINE]);
 
-/// Rows through scratch, `at_once` bytes at a time, each at its place in a line.
+/// Stages rows in scratch, `at_once` bytes at a time, each at its offset within a line.
 fn flush<I: Isa>(
     isa: I,
     (src, dst): (*const u8, *mut u8),
@@ -220,7 +220,7 @@ fn flush<I: Isa>(
         let bytes = at_once.min(len - at);
         let place = front.wrapping_add(at % CACHE_LINE);
         for r in 0..rows {
-            // SAFETY: a part of a row, and its place in scratch.
+            // SAFETY: a part of a source row, and its area in scratch.
             unsafe { src.wrapping_add(r * len + at).copy_to(place.wrapping_add(r * step), bytes) };
         }
         let rows = StagedRows {
@@ -234,7 +234,8 @@ fn flush<I: Isa>(
             is_last: at + bytes == len,
             tail_shift: (at + bytes) / CACHE_LINE * CACHE_LINE - at / CACHE_LINE * CACHE_LINE,
         };
-        // SAFETY: the rows' bytes are in scratch, at the same place in a line.
+        // SAFETY: the rows' bytes are in scratch, at the same offset within a line as in the
+        // destination.
         unsafe { isa.flush(rows) };
     }
 }
@@ -247,7 +248,7 @@ fn levels() -> Vec<SimdLevel> {
     }
 }
 
-/// Bytes that differ from their neighbours near and far.
+/// Bytes that differ from those near them.
 fn noise(len: usize) -> Vec<u8> {
     let mut state = 0x9E37_79B9_u32;
     let mut next = || {
@@ -257,12 +258,12 @@ fn noise(len: usize) -> Vec<u8> {
     (0..len).map(|_| next()).collect()
 }
 
-/// Lowest and highest of some offsets, 0 of none.
+/// The lowest and the highest of some offsets; 0 if there are none.
 fn ends(offsets: impl Iterator<Item = isize> + Clone) -> (isize, isize) {
     (offsets.clone().min().unwrap_or(0), offsets.max().unwrap_or(0))
 }
 
-/// Runs `job` on every level, its memory `skew` bytes off alignment, and compares the field.
+/// Runs `job` on every level, its memory `skew` bytes off alignment, and compares all bytes.
 fn check<L: Unit>(job: Job, skew: usize) {
     let moves = job.moves();
     let (src_low, src_high) = ends(moves.iter().map(|m| m.0));
@@ -288,7 +289,7 @@ fn check<L: Unit>(job: Job, skew: usize) {
     }
 }
 
-/// Runs `job` for every width, on and off alignment.
+/// Runs `job` for every width, aligned and not aligned.
 fn check_widths(job: Job) {
     for skew in [0, 1] {
         check::<u8>(job, skew);
@@ -299,7 +300,7 @@ fn check_widths(job: Job) {
     }
 }
 
-/// Lengths around the borders of lanes, registers, lines and loops of them.
+/// Lengths around multiples of lanes, registers, lines and unrolled loops.
 const LENGTHS: [usize; 25] = [
     0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 79, 127, 128, 129, 200, 1100,
 ];
@@ -353,7 +354,8 @@ fn scatters_leave_the_gaps_alone() {
     }
 }
 
-/// Extents of the transposition tests for a width: around lanes and registers, to two tiles and 3.
+/// Extents of the transpose tests for a width: around multiples of lanes and registers, up to two
+/// tiles and 3 elements.
 fn extents<L: Unit>() -> Vec<usize> {
     let lane = 16 / L::WIDTH;
     let around = |n: usize| [n.saturating_sub(1), n, n + 1];
@@ -438,7 +440,7 @@ fn transposes_longer_than_a_strip() {
 }
 
 /// Streamed transposes of whole lines and more, with and without a line between rows, and of rows
-/// that do not start alike; aligned, off by an element, and off by a part of one.
+/// that start at different offsets in a line; aligned, off by an element, and off by part of one.
 fn check_streamed<L: Unit>() {
     let per_line = CACHE_LINE / L::WIDTH;
     for nv in extents::<L>() {
@@ -461,7 +463,7 @@ fn check_streamed<L: Unit>() {
 }
 
 #[test]
-fn streamed_transposes_write_whole_lines_and_what_is_left() {
+fn streamed_transposes_write_whole_lines_and_the_rest() {
     check_streamed::<u8>();
     check_streamed::<u16>();
     check_streamed::<u32>();
@@ -496,8 +498,8 @@ fn short_fills_leave_the_gaps_alone() {
     }
 }
 
-/// Carried transposes, some rows of which start at each word of a line.
-fn check_carried<L: Unit>() {
+/// Stitched transposes, with rows that start at every word of a line.
+fn check_stitched<L: Unit>() {
     let per_line = CACHE_LINE / L::WIDTH;
     let words = 4_usize.div_ceil(L::WIDTH);
     for nv in extents::<L>().into_iter().filter(|&nv| nv >= 16 / L::WIDTH) {
@@ -514,12 +516,12 @@ fn check_carried<L: Unit>() {
 }
 
 #[test]
-fn carried_transposes_join_lines_at_any_word() {
-    check_carried::<u8>();
-    check_carried::<u16>();
-    check_carried::<u32>();
-    check_carried::<u64>();
-    check_carried::<u128>();
+fn stitched_transposes_write_lines_from_any_word() {
+    check_stitched::<u8>();
+    check_stitched::<u16>();
+    check_stitched::<u32>();
+    check_stitched::<u64>();
+    check_stitched::<u128>();
 }
 
 #[test]

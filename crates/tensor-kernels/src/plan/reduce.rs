@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_lanes_are_turned_and_lanes_that_are_apart_are_picked() {
+    fn short_rows_are_transposed_and_strided_columns_are_gathered() {
         let pixels = Layout::contiguous(&[100, 200, 3]).unwrap();
         assert_eq!(
             plan(&pixels, (&[0, 1]).into()),
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_joined_before_they_meet_slots_where_that_pays() {
+    fn long_rows_are_combined_before_they_reach_accumulators() {
         let rows = |columns: usize| {
             Layout::contiguous(&[100, 64, columns + 8]).unwrap().narrow(2, 0, columns).unwrap()
         };

@@ -1,27 +1,26 @@
-//! Rows that the loops of an operation do not take, or would take slowly, brought into a form that
-//! suits them.
+//! A bounce buffer, for rows that the loops of an operation do not handle, or would handle slowly.
 //!
 //! The loops of [`Operation`] are compiled for each operation, element type and SIMD level of a
-//! program. What is here knows none of these and is compiled once. It hands the loops a few rows
-//! at a time, and keeps what it puts in their place in a small buffer, which stays in the
-//! first-level cache:
+//! program. The code here depends on none of these and is compiled once. It passes a few rows at a
+//! time to the loops, and replaces operands by a small buffer that stays in the first-level cache.
+//! Three cases need this:
 //!
-//! - **The result is an input**, as of an operation in place. The compiler vectorises a loop under
-//!   a check that the result overlaps no input, which fails then. Results are computed into the
-//!   buffer and copied from there.
-//! - **Rows fail that check together.** With several inputs it is made once for all rows, from the
-//!   bounds of their addresses. It fails where an input's rows descend, or lie between the
-//!   result's, though no two rows overlap. Each row by itself passes. (All at once, the sum of 38
-//!   by 640 floats and their flipped rows took 12.4 µs, four times the naive loop.)
-//! - **Each of several inputs is one element for all**, for which no loop is compiled
-//!   ([`RowBlock::input_to_repeat`]). One of them is repeated in the buffer, and read there like any
-//!   other.
+//! - **The result is an input**, as in an operation in place. The compiler guards a vectorised loop
+//!   by the check that the result overlaps no input. In place that check fails and a scalar loop
+//!   runs. So results are computed into the buffer and copied from there.
+//! - **Several rows together fail that check.** With several inputs the compiler checks once for
+//!   all rows, from the bounds of their addresses. The check fails if an input's rows descend or
+//!   lie between those of the result, although no two rows overlap. Each row alone passes. (All
+//!   rows at once, the sum of 38 by 640 floats and their flipped rows took 12.4 µs, four times the
+//!   naive loop.)
+//! - **All of several inputs are scalars.** No loop is compiled for that combination
+//!   ([`RowBlock::input_to_repeat`]). One of them is repeated in the buffer, and read there as a
+//!   row.
 //!
 //! # Why results are the same
-//! An operation is a function of the elements at one index, and an input shares no element with
-//! the result, or is the result, index by index. So no element is read after another index's
-//! result has been written over it, in whichever order and however many at a time results are
-//! computed.
+//! An operation is a function of the elements at one index. An input shares no element with the
+//! result, or is the result, index by index. So no element is read after the result of another
+//! index has overwritten it, whatever the order and the number of results computed at a time.
 
 use std::mem::MaybeUninit;
 
@@ -30,13 +29,13 @@ use crate::{
     kernel::{Operation, RowBlock},
 };
 
-/// Bytes of results, or of a repeated element, at a time. Of 10,000 floats on Zen 5, products in
-/// place took 790 ns with this, 970 with a quarter of it.
+/// Bytes of results, or of a repeated element, at a time. The product of 10,000 floats in place
+/// took 790 ns with 4096 bytes, 970 ns with 1024 (Zen 5).
 const BUFFER_BYTES: usize = 4096;
 
-/// Bytes of results that are copied at a time: all 4096 at once took 1030 ns for the same floats,
-/// 1024 at a time 800.
-const COPIED_BYTES: usize = 2048;
+/// Bytes of results per `memcpy` out of the buffer. For the same floats all 4096 bytes at once took
+/// 1030 ns, 1024 bytes at a time 800 ns (Zen 5).
+const BYTES_PER_MEMCPY: usize = 2048;
 
 /// The largest alignment that elements in the buffer can have.
 const BUFFER_ALIGN: usize = 64;
@@ -47,8 +46,8 @@ struct Buffer([MaybeUninit<u8>; BUFFER_BYTES]);
 const _: () = assert!(align_of::<Buffer>() == BUFFER_ALIGN);
 
 impl Buffer {
-    /// Do elements of this width fit, and is the buffer aligned for them? The alignment of a type
-    /// divides its width.
+    /// Do elements of this width fit, and is the buffer aligned for them? A type's alignment
+    /// divides its width, so the largest power of two in the width bounds it.
     #[inline]
     fn takes(width: usize) -> bool {
         width.trailing_zeros() <= BUFFER_ALIGN.trailing_zeros() && width <= BUFFER_BYTES
@@ -59,10 +58,10 @@ impl Buffer {
 ///
 /// # Safety
 /// - `widths` are those of the operation.
-/// - In every row operand 0 can be written and the others read, at `len` adjacent elements, or at
-///   one for operands that are `is_scalar`. All are aligned.
-/// - An input shares no element with operand 0, or is operand 0, index by index. Operand 0 is
-///   never `is_scalar`.
+/// - In every row operand 0 can be written at `len` adjacent elements. The inputs can be read
+///   there, or at one element if `is_scalar` is set. All are aligned.
+/// - An input shares no element with operand 0, or is operand 0, index by index. Operand 0 is never
+///   `is_scalar`.
 #[inline]
 pub(super) unsafe fn compute<const N: usize>(
     operation: &dyn Operation<N>,
@@ -71,20 +70,20 @@ pub(super) unsafe fn compute<const N: usize>(
     block: RowBlock<N>,
 ) {
     let call = Call { operation, simd, widths };
-    let block = joined(block, widths);
+    let block = fuse_rows(block, widths);
     match block.input_to_repeat() {
-        // SAFETY: the contract of `compute`; `input_to_repeat` names no input.
-        None => unsafe { call.unaliased(&block) },
-        // SAFETY: the contract of `compute`, and the input that is named.
-        Some(k) => unsafe { call.repeated(k, &block) },
+        // SAFETY: this function's contract; `input_to_repeat` is `None`.
+        None => unsafe { call.compute_rows(&block) },
+        // SAFETY: this function's contract, and `k` is what `input_to_repeat` returned.
+        Some(k) => unsafe { call.compute_repeated(k, &block) },
     }
 }
 
-/// As one row, if every operand's rows follow each other: what is done for a row takes as long as
-/// 32 additions. One row has no steps: the compiler's check fails where one is below 0, however
-/// many rows there are.
+/// Fuses all rows into one, if every operand's rows follow each other without gaps: starting a row
+/// takes as long as 32 additions. A single row gets strides of 0, because the compiler's overlap
+/// check fails for a negative stride even if there is one row.
 #[inline]
-fn joined<const N: usize>(block: RowBlock<N>, widths: [usize; N]) -> RowBlock<N> {
+fn fuse_rows<const N: usize>(block: RowBlock<N>, widths: [usize; N]) -> RowBlock<N> {
     let follows = |k: usize| {
         let row = if block.is_scalar[k] { 0 } else { block.len * widths[k] };
         block.row_strides[k] == row as isize
@@ -95,7 +94,7 @@ fn joined<const N: usize>(block: RowBlock<N>, widths: [usize; N]) -> RowBlock<N>
     }
 }
 
-/// An operation as it is called for some rows.
+/// An operation, and what every call of it needs.
 #[derive(Clone, Copy)]
 struct Call<'a, const N: usize> {
     operation: &'a dyn Operation<N>,
@@ -104,54 +103,54 @@ struct Call<'a, const N: usize> {
 }
 
 impl<const N: usize> Call<'_, N> {
-    /// Rows of which [`RowBlock::input_to_repeat`] names no input.
+    /// Computes rows for which [`RowBlock::input_to_repeat`] is `None`.
     ///
     /// # Safety
-    /// [`compute`]'s.
+    /// That of [`compute`].
     #[inline]
-    unsafe fn unaliased(self, block: &RowBlock<N>) {
-        // An input that starts where the result does is the result.
+    unsafe fn compute_rows(self, block: &RowBlock<N>) {
+        // An input that starts at the same address as the result is the result.
         let is_input = block.ptrs[1..].contains(&block.ptrs[0]);
         if is_input && Buffer::takes(self.widths[0]) {
-            // SAFETY: the contract of `compute`; the result fits into the buffer.
-            unsafe { self.bounced(block) };
+            // SAFETY: the contract of `compute`; an element of the result fits into the buffer.
+            unsafe { self.compute_via_buffer(block) };
         } else {
-            // SAFETY: the caller's. A result that is an input and does not fit into the buffer is
-            // computed correctly, if not by vectors.
-            unsafe { self.checked(block) };
+            // SAFETY: the contract of `compute`. If the result is an input that does not fit into
+            // the buffer, the loop is correct but not vectorised.
+            unsafe { self.compute_checked(block) };
         }
     }
 
-    /// Rows whose result is an input, by way of the buffer.
+    /// Computes rows whose result is an input, through the buffer.
     ///
     /// # Safety
-    /// [`compute`]'s, and an element of the result fits into the buffer.
+    /// That of [`compute`], and an element of the result fits into the buffer.
     #[inline(never)]
-    unsafe fn bounced(self, block: &RowBlock<N>) {
+    unsafe fn compute_via_buffer(self, block: &RowBlock<N>) {
         let mut buffer = Buffer([MaybeUninit::uninit(); BUFFER_BYTES]);
         let (start, width) = (buffer.0.as_mut_ptr().cast::<u8>(), self.widths[0]);
         self.parts(block, BUFFER_BYTES / width, |part| {
             let (row, mut inside) = (part.len * width, part);
             (inside.ptrs[0], inside.row_strides[0]) = (start, row as isize);
-            // SAFETY: the caller's, for some of the elements. The results fit into the buffer,
-            // which is aligned as `takes` has found, and overlaps no input.
-            unsafe { self.checked(&inside) };
+            // SAFETY: the contract of `compute` holds for some of the elements. The results fit
+            // into the buffer, which `takes` has found aligned, and which overlaps no input.
+            unsafe { self.compute_checked(&inside) };
             for j in 0..part.rows {
                 let out = part.ptrs[0].wrapping_offset(j as isize * part.row_strides[0]);
-                // SAFETY: row `j` of the buffer has just been computed; the caller's: the same
-                // elements of operand 0 can be written.
+                // SAFETY: row `j` of the buffer has just been written; by the contract of `compute`
+                // the same elements of operand 0 can be written.
                 unsafe { copy_row(start.wrapping_add(j * row), out, row) };
             }
         });
     }
 
-    /// Rows, each by itself where together they would fail the compiler's check.
+    /// Computes rows; one by one if they would fail the compiler's overlap check together.
     ///
     /// # Safety
-    /// [`compute`]'s.
+    /// That of [`compute`].
     #[inline]
-    unsafe fn checked(self, block: &RowBlock<N>) {
-        if !fail_together(block, self.widths) {
+    unsafe fn compute_checked(self, block: &RowBlock<N>) {
+        if !fails_overlap_check(block, self.widths) {
             // SAFETY: the contract of `compute`, for all rows.
             return unsafe { self.operation.compute(self.simd, block) };
         }
@@ -162,34 +161,35 @@ impl<const N: usize> Call<'_, N> {
         }
     }
 
-    /// Rows with input `k`, which is one element for all, repeated in the buffer.
+    /// Computes rows with input `k`, a scalar, repeated in the buffer.
     ///
     /// # Safety
-    /// [`compute`]'s; `k` is what [`RowBlock::input_to_repeat`] says.
+    /// That of [`compute`]; `k` is what [`RowBlock::input_to_repeat`] returns.
     #[inline(never)]
-    unsafe fn repeated(self, k: usize, block: &RowBlock<N>) {
+    unsafe fn compute_repeated(self, k: usize, block: &RowBlock<N>) {
         let (mut buffer, width) = (Buffer([MaybeUninit::uninit(); BUFFER_BYTES]), self.widths[k]);
         let start = buffer.0.as_mut_ptr().cast::<u8>();
-        // An element that the buffer does not take is used for one result at a time, for which
-        // nothing is repeated.
+        // If the element does not fit the buffer, one result is computed at a time, and nothing is
+        // repeated.
         let capacity = if Buffer::takes(width) { BUFFER_BYTES / width } else { 1 };
         self.parts(block, capacity, |part| {
             let (row, mut inside) = (part.len * width, part);
             if capacity > 1 {
-                // SAFETY: the caller's: an element of each row can be read. The rows fit into the
-                // buffer, which overlaps no operand.
+                // SAFETY: the contract of `compute`: the scalar of each row can be read. The rows
+                // fit into the buffer, which overlaps no operand.
                 unsafe { repeat_rows(&part, k, width, start) };
                 inside.is_scalar[k] = false;
                 (inside.ptrs[k], inside.row_strides[k]) = (start, row as isize);
             }
-            // SAFETY: the caller's, for some of the elements, of which the buffer has `len` a row,
-            // aligned as `takes` has found; so `input_to_repeat` names no input.
-            unsafe { self.unaliased(&inside) };
+            // SAFETY: the contract of `compute` holds for some of the elements. Input `k` has `len`
+            // elements a row in the buffer, which `takes` has found aligned, so `input_to_repeat`
+            // is `None`.
+            unsafe { self.compute_rows(&inside) };
         });
     }
 
-    /// Calls `each` with parts of at most `capacity` elements: some whole rows, or a stretch of
-    /// one.
+    /// Calls `each` with parts of at most `capacity` elements: several whole rows, or a part of one
+    /// row.
     #[inline(always)]
     fn parts(self, block: &RowBlock<N>, capacity: usize, mut each: impl FnMut(RowBlock<N>)) {
         if block.rows * block.len <= capacity {
@@ -209,7 +209,7 @@ impl<const N: usize> Call<'_, N> {
         }
     }
 
-    /// Some rows, and of these some elements: each from where on, and how many.
+    /// The part with `rows` rows from row `j` on, and of these `len` elements from element `i` on.
     #[inline]
     fn part(
         self,
@@ -226,10 +226,10 @@ impl<const N: usize> Call<'_, N> {
     }
 }
 
-/// Does an input fail the check for all rows at once that the compiler makes where there are
-/// several inputs?
+/// With several inputs the compiler checks the overlap of all rows at once. Does an input fail that
+/// check?
 #[inline]
-fn fail_together<const N: usize>(block: &RowBlock<N>, widths: [usize; N]) -> bool {
+fn fails_overlap_check<const N: usize>(block: &RowBlock<N>, widths: [usize; N]) -> bool {
     if N == 2 || block.rows < 2 {
         return false;
     }
@@ -248,46 +248,48 @@ fn fail_together<const N: usize>(block: &RowBlock<N>, widths: [usize; N]) -> boo
 /// Copies a row from the buffer.
 ///
 /// # Safety
-/// `bytes` can be read, and be written, which do not overlap.
+/// `bytes` can be read at `from` and written at `to`; the two do not overlap.
 #[inline]
 unsafe fn copy_row(from: *const u8, to: *mut u8, bytes: usize) {
     let mut at = 0;
     while at < bytes {
-        let count = COPIED_BYTES.min(bytes - at);
-        // SAFETY: `at + count <= bytes`: both rows have so many, and do not overlap.
+        let count = BYTES_PER_MEMCPY.min(bytes - at);
+        // SAFETY: `at + count <= bytes`; the two rows do not overlap, by this function's contract.
         unsafe { to.wrapping_add(at).copy_from_nonoverlapping(from.wrapping_add(at), count) };
         at += count;
     }
 }
 
-/// Repeats the one element of input `k` in each row of a part, row after row, from `to` on.
+/// Writes rows from `to` on, one after the other. Each repeats the scalar that input `k` has for
+/// it.
 ///
 /// # Safety
-/// The elements can be read, and `rows` times `len` elements be written from `to` on, which is
-/// aligned to a cache line and overlaps none of them.
+/// The scalar of each row can be read. `rows * len` elements can be written from `to` on, which
+/// overlaps none of them.
 unsafe fn repeat_rows<const N: usize>(part: &RowBlock<N>, k: usize, width: usize, to: *mut u8) {
     for j in 0..part.rows {
         let from = part.ptrs[k].wrapping_offset(j as isize * part.row_strides[k]);
         let row = to.wrapping_add(j * part.len * width);
-        // SAFETY: one row of the buffer, and the element that it repeats.
+        // SAFETY: the scalar of row `j` can be read, and row `j` of the buffer be written.
         unsafe { repeat(from, width, row, part.len) };
     }
 }
 
-/// Repeats an element.
+/// Writes an element `len` times.
 ///
 /// # Safety
-/// `width` bytes can be read, and `len` times as many be written, which overlap none of them.
+/// `width` bytes can be read at `element`, and `width * len` be written at `to`; they do not
+/// overlap.
 unsafe fn repeat(element: *const u8, width: usize, to: *mut u8, len: usize) {
     let bytes = width * len;
     let mut done = width.min(bytes);
-    // SAFETY: `to` has room for the element, and is no part of an operand.
+    // SAFETY: `done <= width` bytes can be read, and `done <= bytes` be written; no overlap.
     unsafe { to.copy_from_nonoverlapping(element, done) };
-    // What has been written is copied behind itself, twice as much each time.
+    // The bytes written so far are copied behind themselves, doubling their number each time.
     while done < bytes {
         let count = done.min(bytes - done);
-        // SAFETY: `done` bytes have been written; the next `count`, at most as many, lie behind
-        // them and can be written.
+        // SAFETY: `done` bytes have been written; the next `count <= done` lie behind them, and
+        // `done + count <= bytes`.
         unsafe { to.wrapping_add(done).copy_from_nonoverlapping(to, count) };
         done += count;
     }
@@ -297,7 +299,7 @@ unsafe fn repeat(element: *const u8, width: usize, to: *mut u8, len: usize) {
 mod tests {
     use crate::{Exec, Tensor, map_inplace, ops};
 
-    /// Several buffers of f32 and some elements more.
+    /// The elements of several buffers of f32, and a few more.
     const LONG: usize = 3 * super::BUFFER_BYTES / size_of::<f32>() + 5;
 
     #[test]

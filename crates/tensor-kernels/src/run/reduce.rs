@@ -1,12 +1,12 @@
-//! Running a reduction: cut it for threads and for the first-level cache, visit blocks, combine
-//! partial results as the plan's tree says.
+//! Runs a reduction: cuts it for threads and for the first-level cache, visits blocks, and combines
+//! partial results in the order of the plan's tree.
 //!
-//! The accumulators of the results at hand lie side by side in scratch memory, beside one set more
-//! for each halving that is under way. A piece with more results than there is room for is cut
-//! along a loop that is kept.
+//! The accumulators of the current results are adjacent in scratch memory, with one more set of
+//! them for each halving in progress. If a task has more results than fit, it is cut along a loop
+//! that is kept.
 //!
-//! Threads get halves: other results, or the two halves of a loop that is reduced, which are
-//! combined when both are done, as they would be by one thread.
+//! Threads receive halves: different results, or the two halves of a loop that is reduced. The
+//! latter are combined when both are done, exactly as one thread would combine them.
 
 use smallvec::SmallVec;
 use tensor_core::{Element, Layout, ReductionShape, Result, ViewRefMut};
@@ -28,19 +28,19 @@ use crate::{
     plan::{Extent, INDEX, INPUT, RESULT, ReduceWork, is_reduced},
 };
 
-/// All of a piece's scratch, if there is memory for it.
+/// All scratch of a task, if that much memory is available.
 const WORKSPACE_BYTES: usize = 96 << 10;
 
-/// Accumulators without memory: what the reserve has beside a block's scratch, at most 18 KiB, is
-/// enough for a cache line of them for the results and one for each halving. Iterations are halved
-/// 63 times at most for 2⁶³ elements, and three tenths more for loops of five leaves, which are
-/// halved three times.
+/// Bytes of accumulators in the reserve, which is used if no memory is available. A block's scratch
+/// takes at most 18 KiB of the reserve. The rest suffices for a cache line of accumulators for the
+/// results and one for each halving: at most 63 halvings for 2⁶³ elements, and three tenths more
+/// for loops of five leaves, which are halved three times.
 const RESERVE_ACCUMULATORS: usize = 82 * CACHE_LINE;
 
 /// `out = reduction(input)`, over the dimensions that are `reduced`.
 ///
 /// # Errors
-/// None for an input and a result of the shapes that `reduced` says.
+/// None, if input and result have the shapes that `reduced` says.
 ///
 /// # Panics
 /// If the input has another shape.
@@ -58,10 +58,10 @@ pub(crate) fn reduce<T: Element, R: Element, W: Destination<R>>(
     plan_and_run(exec, kernels, layouts, reduced, operands)
 }
 
-/// As [`reduce`], of elements whose type is known at run time only, to one value.
+/// As [`reduce`], for elements whose type is known only at run time, to a single value.
 ///
 /// # Errors
-/// None for an input of the shape that `reduced` says.
+/// None, if the input has the shape that `reduced` says.
 ///
 /// # Panics
 /// If the elements are not `T`.
@@ -77,7 +77,7 @@ pub(crate) fn reduce_erased<T: Element, R: Element>(
     plan_and_run(exec, kernels, layouts, reduced, operands)
 }
 
-/// Plans the reduction for the layouts of the operands, of the input first, and runs it.
+/// Plans the reduction for the layouts of input and result, and runs it.
 fn plan_and_run(
     exec: &Exec,
     operation: &dyn Reduction,
@@ -107,11 +107,11 @@ fn plan_and_run(
 enum ScratchSource {
     /// The memory that the thread keeps.
     Thread,
-    /// The reserve on the stack, as there is no memory.
+    /// The reserve on the stack, if no memory is available.
     Reserve,
 }
 
-/// What all pieces have in common.
+/// What all tasks of a reduction share.
 ///
 /// Invariant R1: the work was planned for the layouts of the views that the operands were made of,
 /// so O1 to O4 hold for every offset that its loops visit.
@@ -120,7 +120,7 @@ struct Run<'a> {
     simd: SimdLevel,
     operation: &'a dyn Reduction,
     operands: OperandPtrs<'a, 2>,
-    /// The bytes of accumulators that stay in the first-level cache.
+    /// The bytes of accumulators that fit half of the first-level cache.
     cached: usize,
     memory: ScratchSource,
 }
@@ -141,7 +141,7 @@ impl Run<'_> {
         }
     }
 
-    /// The halves of a loop that is kept, of so many iterations, at the same time.
+    /// Runs the halves of a loop that is kept, of `len` iterations, at the same time.
     fn halves(self, work: &ReduceWork, which: usize, len: usize, tasks: usize) {
         let Some(middle) = Axis::of_results(len).middle() else { return self.tasks(work, 1) };
         let (first, second) = (work.part(which, 0, middle), work.part(which, middle, len - middle));
@@ -149,8 +149,7 @@ impl Run<'_> {
         pool::join(|| self.tasks(&first, here), || self.tasks(&second, there));
     }
 
-    /// As many iterations of a loop that is kept at a time as have no more than so many
-    /// accumulators.
+    /// Runs a loop that is kept in strips, each of at most `accumulators` accumulators.
     fn strips(self, work: &ReduceWork, which: usize, level: &Level, accumulators: usize) {
         let step = ReduceWork::whole_lines((accumulators / level.accumulators).max(1));
         for at in (0..level.l.len).step_by(step) {
@@ -159,7 +158,7 @@ impl Run<'_> {
     }
 }
 
-/// Results whose accumulators fit into a piece's scratch.
+/// Results whose accumulators fit the scratch of a task.
 #[derive(Clone, Copy)]
 struct Task<'a> {
     run: Run<'a>,
@@ -167,17 +166,17 @@ struct Task<'a> {
     levels: &'a Levels,
 }
 
-/// What is done with some iterations of a loop: from where on, with what memory and in how many
-/// pieces.
+/// Runs some iterations of a loop: their number, their first element, scratch, and the number of
+/// tasks to use.
 type Iterations<'f> = &'f (dyn Fn(usize, Origin, Workspaces<'_>, usize) + Sync);
 
 impl Task<'_> {
-    /// The bytes of so many accumulators, in whole cache lines.
+    /// The bytes of `accumulators` accumulators, rounded up to whole cache lines.
     fn bytes(&self, accumulators: usize) -> usize {
         (accumulators * self.work.widths.accumulator).next_multiple_of(CACHE_LINE)
     }
 
-    /// The bytes of the accumulators of halves.
+    /// The bytes of the accumulators of all halves in progress.
     fn halves_bytes(&self) -> usize {
         self.levels.halvings() * self.bytes(self.work.results())
     }
@@ -188,7 +187,7 @@ impl Task<'_> {
         self.work.block.scratch_bytes() + accumulators
     }
 
-    /// Scratch by what it is used for.
+    /// The scratch, divided by use.
     fn workspaces<'s>(&self, scratch: Scratch<'s>) -> Workspaces<'s> {
         let (block, accumulators) = scratch.split_at(self.work.block.scratch_bytes());
         let (halves, accumulators) = accumulators.split_at(self.halves_bytes());
@@ -216,14 +215,14 @@ impl Task<'_> {
         self.finalize(&mut workspaces.accumulators);
     }
 
-    /// Makes accumulators those of no elements.
+    /// Sets accumulators to those of no elements.
     fn init(&self, accumulators: &mut Scratch<'_>, len: usize) {
         let start = accumulators.start(len * self.work.widths.accumulator);
-        // SAFETY: as many accumulators have room there (checked by `start`), at a cache line.
+        // SAFETY: `start` has checked that `len` accumulators fit; scratch starts at a cache line.
         unsafe { self.run.operation.init(start, len) };
     }
 
-    /// The elements from iteration `at` of a loop on.
+    /// The first element of iteration `at` of a loop.
     fn step(&self, level: usize, at: usize, origin: Origin) -> Origin {
         let l = self.levels.0[level].l;
         let input = l.strides[INPUT] * at as isize * self.work.widths.input as isize;
@@ -233,7 +232,7 @@ impl Task<'_> {
         }
     }
 
-    /// Where the accumulators of iteration `at` of a loop start, in bytes.
+    /// The offset of the accumulators of iteration `at` of a loop, in bytes.
     fn accumulator_step(&self, level: usize, at: usize) -> usize {
         self.levels.0[level].accumulator_stride * at * self.work.widths.accumulator
     }
@@ -278,10 +277,10 @@ impl Task<'_> {
         );
     }
 
-    /// `len` iterations of a loop: at once if they may be combined one after the other; else its
-    /// halves, the second into accumulators of its own, which are then combined with those of the
-    /// first. The second half waits for the first if there is no memory to run both at the same
-    /// time.
+    /// Runs `len` iterations of a loop. If they are to be combined in sequence, all at once. Else
+    /// its halves, the second into accumulators of its own, which are then combined with those of
+    /// the first. The second half runs after the first if no memory is available to run both at the
+    /// same time.
     fn halved_loop(
         self,
         level: usize,
@@ -328,8 +327,8 @@ impl Task<'_> {
         self.combine(&mut accumulators, &mut others, count);
     }
 
-    /// A half on another thread, with scratch of its own but for the accumulators; `false` if there
-    /// is no memory for it.
+    /// Runs a half on another thread, with scratch of its own but for the accumulators. Returns
+    /// `false` if no memory is available for that.
     fn half_on_other_thread(
         self,
         level: usize,
@@ -348,17 +347,17 @@ impl Task<'_> {
         with_scratch(self.scratch_bytes(), hold, half).is_some()
     }
 
-    /// Combines accumulators with others, which are used up.
+    /// Combines `others` into `accumulators`.
     fn combine(&self, accumulators: &mut Scratch<'_>, others: &mut Scratch<'_>, len: usize) {
         let bytes = len * self.work.widths.accumulator;
         let (ours, theirs) = (accumulators.start(bytes), others.start(bytes));
-        // SAFETY: both have as many accumulators (checked by `start`), cleared before they were
-        // used; they are two scratches.
+        // SAFETY: `start` has checked that both hold `len` accumulators. Both were initialised, and
+        // they are two separate parts of scratch.
         unsafe { self.run.operation.combine(ours, theirs, len) };
     }
 
-    /// Combines the elements of some rows and columns with their accumulators, one block after the
-    /// other if they go through scratch.
+    /// Combines the elements of some rows and columns with their accumulators; block by block if
+    /// they go through scratch.
     fn blocks(self, extent: Extent, origin: Origin, workspaces: &mut Workspaces<'_>) {
         if !self.work.block.uses_scratch() {
             let row_step = self.work.rows.strides[INPUT] * self.work.widths.input as isize;
@@ -390,15 +389,15 @@ impl Task<'_> {
         };
         let (gaps_readable, scratch) =
             (run.operands.0[1].gaps_readable, workspaces.block.area(area));
-        // SAFETY: R1: the elements of a part of the loops.
+        // SAFETY: R1: the elements are a part of the loops.
         unsafe { pack::pack(run.simd, block, origin.input, gaps_readable, scratch) };
         let packed = workspaces.block.area(area).start(extent.rows, extent.columns * block.width);
         let pitch = area.pitch as isize;
         self.fold(extent, origin, &mut workspaces.accumulators, packed.cast_const(), pitch);
     }
 
-    /// Combines rows of adjacent elements at `src` with their accumulators. They are the input's,
-    /// or have been packed.
+    /// Combines rows of adjacent elements at `src` with their accumulators. The rows are those of
+    /// the input, or have been packed.
     fn fold(
         self,
         Extent { rows, columns }: Extent,
@@ -423,9 +422,9 @@ impl Task<'_> {
             index_row_stride: row_level.l.strides[INDEX],
             index_column_stride: column_level.l.strides[INDEX],
         };
-        // SAFETY: the elements are the input's (R1), or in scratch that has just been filled;
-        // elements of views are aligned, and so is scratch. There are as many accumulators as are
-        // touched (checked by `start`), and they have been cleared.
+        // SAFETY: the elements are the input's (R1), or in scratch that has just been packed. Both
+        // are aligned. `start` has checked that the accumulators fit, and they have been
+        // initialised.
         unsafe { self.run.operation.fold(self.run.simd, block) };
     }
 
@@ -446,13 +445,13 @@ impl Task<'_> {
                 }
             })
             .collect();
-        // The accumulators of the innermost loop lie side by side.
+        // The accumulators of the innermost loop are adjacent.
         let run = loops.pop().unwrap_or(Loop::ONCE);
         walk(&loops, |[result, accumulator]| {
             let (accumulators, out) =
                 (accumulators.wrapping_offset(accumulator), results.wrapping_offset(result));
-            // SAFETY: R1 for the results, O1; the loops that are kept have as many accumulators as
-            // results (checked by `start`), and all have been cleared.
+            // SAFETY: R1 and O1 for the results. The loops that are kept have as many accumulators
+            // as results (`start` has checked it), and all are initialised.
             unsafe { operation.finalize(accumulators, out, run.strides[0], run.len) };
         });
     }

@@ -1,11 +1,11 @@
-//! Walking loops: the offsets of every iteration, the last loop fastest.
+//! Walks nested loops: the offsets of every iteration, the last loop fastest.
 
 use crate::nest::Loop;
 
-/// Calls `visit` with the offsets of every turn of the loops, the last loop fastest.
+/// Calls `visit` with the offsets of every iteration of the loops, the last loop fastest.
 ///
-/// An odometer rather than a recursion: a recursive function cannot be inlined, and what is not
-/// inlined is compiled for the baseline CPU.
+/// It counts like an odometer and does not recurse: a recursive function cannot be inlined, and a
+/// function that is not inlined is compiled for the baseline CPU.
 #[inline(always)]
 pub(super) fn walk<const N: usize>(loops: &[Loop<N>], mut visit: impl FnMut([isize; N])) {
     let (mut inline, mut heap) = ([0; INLINE_LOOPS], Vec::new());
@@ -24,10 +24,10 @@ pub(super) fn walk<const N: usize>(loops: &[Loop<N>], mut visit: impl FnMut([isi
     }
 }
 
-/// Up to this many loops a walk allocates nothing.
+/// Up to this many loops a walk does not allocate.
 const INLINE_LOOPS: usize = 8;
 
-/// To the next turn; `false` after the last one.
+/// Advances to the next iteration; returns `false` after the last one.
 #[inline(always)]
 fn advance<const N: usize>(loops: &[Loop<N>], counters: &mut [usize], at: &mut [isize; N]) -> bool {
     for (l, counter) in loops.iter().zip(counters).rev() {
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_turn_once_the_last_loop_fastest() {
+    fn every_iteration_once_the_last_loop_fastest() {
         let loops = [Loop { len: 2, strides: [10, -1] }, Loop { len: 3, strides: [1, 100] }];
         let mut seen = Vec::new();
         walk(&loops, |at| seen.push(at));
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn no_loops_are_one_turn() {
+    fn no_loops_are_one_iteration() {
         let mut counters = 0;
         walk::<1>(&[], |at| {
             assert_eq!(at, [0]);

@@ -1,13 +1,15 @@
-//! NEON, also called Advanced SIMD: a register of one lane, and pairs of it up to a cache line.
+//! NEON, also called Advanced SIMD: a register of one 128-bit lane, and pairs of them up to a cache
+//! line.
 //!
-//! A kernel wants whole cache lines, so the widest register is a pair of pairs. Its tiles of 1- and
-//! 2-byte elements need more than the 32 registers of the CPU; the rest goes through the stack.
+//! Kernels write whole cache lines, so the widest register is a pair of pairs. Its tiles of 1- and
+//! 2-byte elements need more than the 32 registers of the CPU; the compiler spills the rest to the
+//! stack.
 //!
-//! Stable Rust has no intrinsic for a non-temporal store of AArch64 (`STNP`, which is only a hint).
-//! So [`Vector::stream`] is a plain store here and [`Registers::fence`] does nothing: plain stores
-//! are visible to whoever acquires what this thread releases afterwards. Streamed kernels still
-//! write whole lines, once each and in order, and CPUs that notice this do not fetch the line
-//! first.
+//! Stable Rust has no intrinsic for the non-temporal store of AArch64 (`STNP`, which is only a
+//! hint). So [`Vector::stream`] is a plain store here and [`Registers::fence`] does nothing: plain
+//! stores are visible to every thread that acquires what this thread releases afterwards. Streamed
+//! kernels still write each line whole, once and in ascending order; CPUs that detect this do not
+//! fetch the line first.
 
 use std::arch::aarch64::{uint8x16_t, uint8x16x2_t};
 
@@ -23,7 +25,7 @@ use crate::kernel::{
 pub(crate) struct Neon(aarch64::Neon);
 
 impl Neon {
-    /// The proof, on a CPU that has NEON.
+    /// The proof, if the CPU has NEON.
     pub(in crate::kernel) fn new() -> Option<Self> {
         aarch64::Neon::try_new().map(Self)
     }
@@ -130,7 +132,7 @@ impl Vector for N128 {
 }
 
 impl FunnelShift for N128 {
-    /// A look-up in both registers: they are bytes 0 to 31 of one table.
+    /// A table look-up: both registers together are one table of 32 bytes.
     #[inline(always)]
     fn funnel_shift(self, next: Self, back: usize) -> Self {
         let (isa, neon) = (self.isa, self.isa.0.neon);

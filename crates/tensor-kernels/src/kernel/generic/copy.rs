@@ -1,9 +1,10 @@
-//! Adjacent elements: copy and fill.
+//! Copies and fills of adjacent elements.
 //!
-//! Short runs are one or two overlapping registers, longer ones a loop of registers whose last one
-//! overlaps its neighbour, so no length ends in a crawl. Past [`MEMCPY_BYTES`] a plain copy is the
-//! C library's. A streamed run writes whole lines past the cache and its two ends through it, where
-//! the instruction set has non-temporal stores.
+//! A short run is copied by one or two registers, which may overlap. A longer run is a loop of
+//! registers, the last of which overlaps the one before, so no length needs a scalar tail. From
+//! [`MEMCPY_BYTES`] on a plain copy is the C library's. Where the instruction set has non-temporal
+//! stores, a streamed run writes whole cache lines past the cache and its two ends through the
+//! cache.
 
 use pulp::NullaryFnOnce;
 
@@ -13,10 +14,10 @@ use crate::{
     memory::{CACHE_LINE, Stores},
 };
 
-/// From here on the library's `memcpy` is at least as fast, its call included.
+/// From here on the C library's `memcpy` is at least as fast, including the call.
 const MEMCPY_BYTES: usize = 2048;
 
-/// Below this a streamed run holds too few whole lines to be worth the alignment.
+/// Shorter runs hold too few whole lines for non-temporal stores to pay for the alignment.
 const MIN_STREAMED_BYTES: usize = 4 * CACHE_LINE;
 
 /// The smallest page: hardware prefetching stops at its end.
@@ -25,7 +26,7 @@ const PAGE_BYTES: usize = 4096;
 /// Bytes that are streamed side by side: four pages.
 const PAGE_GROUP_BYTES: usize = 4 * PAGE_BYTES;
 
-/// Bytes streamed of one page before it is the next one's turn.
+/// Bytes streamed of one page before the next page of the group.
 const BYTES_PER_PAGE_VISIT: usize = 4 * CACHE_LINE;
 
 /// Copies `bytes` adjacent bytes.
@@ -45,11 +46,11 @@ pub(super) unsafe fn copy<R: Registers>(
         Stores::NonTemporal if bytes >= MIN_STREAMED_BYTES && R::NON_TEMPORAL => {
             isa.vectorize(StreamedCopy { isa, src, dst, bytes });
         }
-        // SAFETY: M1 to M3 for `bytes`, which are more than a register.
+        // SAFETY: M1 to M3 hold for `bytes`, by this function's contract; more than one register.
         Stores::Narrow if bytes > 2 * R::Full::BYTES => unsafe {
             copy_registers::<R::Lane>(isa.into(), src, dst, bytes);
         },
-        // SAFETY: M1 to M3 for `bytes`: the same contract.
+        // SAFETY: M1 to M3 hold for `bytes`, by this function's contract.
         _ => unsafe { copy_plain(isa, src, dst, bytes) },
     }
 }
@@ -60,7 +61,7 @@ pub(super) unsafe fn copy<R: Registers>(
 #[inline(always)]
 pub(super) unsafe fn copy_plain<R: Registers>(isa: R, src: *const u8, dst: *mut u8, bytes: usize) {
     if bytes >= MEMCPY_BYTES {
-        // SAFETY: M1 to M3 for `bytes`: the same contract.
+        // SAFETY: M1 to M3 hold for `bytes`, by this function's contract.
         unsafe { portable::run(src, dst, bytes) }
     } else if bytes > 2 * R::Full::BYTES {
         // SAFETY: M1 to M3 for `bytes`; they are more than a register.
@@ -96,7 +97,7 @@ unsafe fn copy_registers<V: Vector>(token: V::Token, src: *const u8, dst: *mut u
     unsafe { copy_register::<V>(token, src.wrapping_add(last), dst.wrapping_add(last)) }
 }
 
-/// Copies one to two registers, the first and the last one.
+/// Copies one to two registers: the first and the last, which may overlap.
 ///
 /// # Safety
 ///
@@ -104,13 +105,13 @@ unsafe fn copy_registers<V: Vector>(token: V::Token, src: *const u8, dst: *mut u
 #[inline(always)]
 unsafe fn copy_both_ends<V: Vector>(token: V::Token, src: *const u8, dst: *mut u8, bytes: usize) {
     let last = bytes - V::BYTES;
-    // SAFETY: one register at least, M1.
+    // SAFETY: M1 holds for the first register: `BYTES <= bytes`.
     let low = unsafe { V::load(token, src) };
-    // SAFETY: `last + BYTES == bytes`, M1.
+    // SAFETY: M1 holds for the last register: `last + BYTES == bytes`.
     let high = unsafe { V::load(token, src.wrapping_add(last)) };
-    // SAFETY: one register at least, M2.
+    // SAFETY: M2 holds for the first register: `BYTES <= bytes`.
     unsafe { low.store(dst) }
-    // SAFETY: `last + BYTES == bytes`, M2.
+    // SAFETY: M2 holds for the last register: `last + BYTES == bytes`.
     unsafe { high.store(dst.wrapping_add(last)) }
 }
 
@@ -125,7 +126,7 @@ unsafe fn copy_register<V: Vector>(token: V::Token, src: *const u8, dst: *mut u8
     unsafe { bits.store(dst) }
 }
 
-/// Copies less than a lane, as the first and the last word of the widest kind that fits.
+/// Copies less than a lane: the first and the last word of the widest type that fits.
 ///
 /// # Safety
 ///
@@ -147,7 +148,7 @@ unsafe fn copy_below_lane(src: *const u8, dst: *mut u8, bytes: usize) {
     }
 }
 
-/// Copies one to two words, the first and the last one.
+/// Copies one to two words: the first and the last, which may overlap.
 ///
 /// # Safety
 ///
@@ -155,19 +156,20 @@ unsafe fn copy_below_lane(src: *const u8, dst: *mut u8, bytes: usize) {
 #[inline(always)]
 unsafe fn copy_both_words<T: Unit>(src: *const u8, dst: *mut u8, bytes: usize) {
     let last = bytes - T::WIDTH;
-    // SAFETY: readable by M1.
+    // SAFETY: M1 holds: `WIDTH <= bytes`.
     let low = unsafe { src.cast::<T>().read_unaligned() };
-    // SAFETY: readable by M1.
+    // SAFETY: M1 holds: `last + WIDTH == bytes`.
     let high = unsafe { src.wrapping_add(last).cast::<T>().read_unaligned() };
-    // SAFETY: writable by M2.
+    // SAFETY: M2 holds: `WIDTH <= bytes`.
     unsafe { dst.cast::<T>().write_unaligned(low) }
-    // SAFETY: writable by M2.
+    // SAFETY: M2 holds: `last + WIDTH == bytes`.
     unsafe { dst.wrapping_add(last).cast::<T>().write_unaligned(high) }
 }
 
-/// A streamed copy, compiled as a function of its own: runs are inlined into the loops over them.
+/// A streamed copy. It is a function of its own, as plain runs are inlined into the loops over
+/// them.
 ///
-/// Invariant: made by [`copy`] only, whose caller vouches for M1, M2 and M3; at least a line.
+/// Invariant: only [`copy`] makes it; M1, M2 and M3 hold for `bytes`, which are at least a line.
 struct StreamedCopy<R> {
     isa: R,
     src: *const u8,
@@ -199,8 +201,8 @@ impl<R: Registers> NullaryFnOnce for StreamedCopy<R> {
     }
 }
 
-/// Streams a group of pages side by side: the hardware prefetches each page by itself, so more of
-/// them at a time keep more reads in flight. Measured 10 to 20 % faster than one after the other.
+/// Streams a group of pages side by side. The hardware prefetches each page separately, so several
+/// pages at a time keep more reads in flight: 10 to 20 % faster than one page after the other.
 ///
 /// # Safety
 ///
@@ -210,28 +212,28 @@ unsafe fn stream_pages<R: Registers>(isa: R, src: *const u8, dst: *mut u8) {
     for line in (0..PAGE_BYTES).step_by(BYTES_PER_PAGE_VISIT) {
         for page in (0..PAGE_GROUP_BYTES).step_by(PAGE_BYTES) {
             let (src, dst) = (src.wrapping_add(page + line), dst.wrapping_add(page + line));
-            // SAFETY: within the group, and whole lines from the start of one.
+            // SAFETY: the lines lie within the group, and `dst` is a multiple of a line.
             unsafe { stream(isa, src, dst, BYTES_PER_PAGE_VISIT) }
         }
     }
 }
 
-/// Streams whole lines.
+/// Streams whole cache lines.
 ///
 /// # Safety
 ///
-/// That of [`copy`], `bytes` is whole lines and `dst` is 64-byte aligned.
+/// That of [`copy`]; `bytes` is a multiple of a line and `dst` is 64-byte aligned.
 #[inline(always)]
 unsafe fn stream<R: Registers>(isa: R, src: *const u8, dst: *mut u8, bytes: usize) {
     for at in (0..bytes).step_by(R::Full::BYTES) {
-        // SAFETY: M1: `at + BYTES` is at most the bytes to stream.
+        // SAFETY: M1 holds: `at + BYTES <= bytes`.
         let bits = unsafe { R::Full::load(isa.into(), src.wrapping_add(at)) };
-        // SAFETY: M2 and the alignment are the caller's.
+        // SAFETY: M2 holds: `at + BYTES <= bytes`; `dst` and `at` are multiples of `BYTES`.
         unsafe { bits.stream(dst.wrapping_add(at)) }
     }
 }
 
-/// Bytes from `dst` to the start of a line.
+/// Bytes from `dst` to the next start of a cache line.
 #[inline(always)]
 pub(super) fn to_line(dst: *mut u8) -> usize {
     dst.addr().wrapping_neg() % CACHE_LINE
@@ -252,20 +254,20 @@ pub(super) unsafe fn fill<R: Registers, L: Unit>(
 ) {
     let bytes = len * L::WIDTH;
     if bytes < LANE_BYTES {
-        // SAFETY: M2 for `len` elements: the same contract.
+        // SAFETY: M2 holds for `len` elements, by this function's contract.
         unsafe { portable::fill(value, dst.cast::<L>(), len) }
     } else if bytes < R::Full::BYTES || stores == Stores::Narrow {
         let lane = R::Lane::splat(isa.into(), repeat(value));
-        // SAFETY: M2 for `bytes`; they are one lane at least.
+        // SAFETY: M2 holds for `bytes`, which are at least one lane.
         unsafe { fill_registers(lane, dst, bytes) }
     } else {
         let full = R::Full::splat(isa.into(), repeat(value));
-        // SAFETY: M2 for `bytes`; they are one register at least.
+        // SAFETY: M2 holds for `bytes`, which are at least one register.
         unsafe { fill_registers(full, dst, bytes) }
     }
 }
 
-/// The value as often as it fits a lane.
+/// A lane filled with the value.
 #[inline(always)]
 fn repeat<L: Unit>(value: L) -> [u8; LANE_BYTES] {
     let mut lane = [0; LANE_BYTES];
@@ -275,11 +277,11 @@ fn repeat<L: Unit>(value: L) -> [u8; LANE_BYTES] {
     lane
 }
 
-/// Fills at least one register; the last one overlaps its neighbour.
+/// Fills at least one register; the last one overlaps the one before.
 ///
 /// # Safety
 ///
-/// M2 for `dst[..bytes]`, `bytes >= V::BYTES`, and both are multiples of the element.
+/// M2 for `dst[..bytes]`. `bytes >= V::BYTES`, and both are multiples of the element's width.
 #[inline(always)]
 unsafe fn fill_registers<V: Vector>(value: V, dst: *mut u8, bytes: usize) {
     let last = bytes - V::BYTES;

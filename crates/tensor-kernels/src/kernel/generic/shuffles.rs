@@ -1,13 +1,13 @@
-//! Shuffle tables for elements a few apart, made at compile time.
+//! Shuffle tables for elements a small stride apart, computed at compile time.
 
 use super::register::LANE_BYTES;
 
-/// The index that makes a shuffle write 0.
+/// An index that makes a shuffle write 0.
 const ZERO: u8 = 0x80;
 
-/// The shuffle that takes from lane `k` of a window the elements at `first`, `first + step`, … and
-/// puts them side by side, each where it belongs in the result; the shuffles of all lanes of the
-/// window, joined, are the result.
+/// The shuffle of lane `k` of a window that picks the elements at `first`, `first + step`, … that
+/// lie in this lane, and puts each at its index in the result. The bitwise or of the shuffles of
+/// all lanes is the result.
 pub(super) const fn gather_shuffle(
     width: usize,
     first: usize,
@@ -27,8 +27,8 @@ pub(super) const fn gather_shuffle(
     index
 }
 
-/// The shuffle that puts the elements of plane `c` of `n` where they belong in lane `k` of the
-/// interleaved result; the shuffles of all planes, joined, are the lane.
+/// The shuffle of plane `c` of `n` that puts its elements at their positions in lane `k` of the
+/// interleaved result. The bitwise or of the shuffles of all planes is the lane.
 pub(super) const fn interleave_shuffle(
     width: usize,
     n: usize,

@@ -1,16 +1,16 @@
-//! Streamed transposes whose destination rows do not start where cache lines do.
+//! Non-temporal transposes whose destination rows do not start at a cache line.
 //!
-//! A tile gives every row a register, a line's worth of columns that lies across two lines of
-//! memory. The line that it completes is joined from it and from the register before, which is kept
-//! aside, a line for each row; so only whole lines are streamed, whatever the alignment of each
-//! row.
+//! A tile produces one register per row: as many columns as a line has elements, which lie across
+//! two lines of memory. The kernel keeps the previous register of every row in `pending`, a line
+//! per row. It stitches the next whole line from the end of the previous register and the start of
+//! the new one. So only whole lines are written, whatever the alignment of each row.
 //!
 //! # Tried and dropped
 //!
-//! - Joining through memory, a register stored at its place behind the one before and whole lines
-//!   read back: reads wait for the stores before them, among them streamed ones.
-//! - Scratch that collects some lines of each row before they leave: reading and writing memory no
-//!   longer overlap, a third slower.
+//! - Stitching through memory: each register is stored after the one before it, and whole lines are
+//!   read back. The reads wait for the stores before them, including the non-temporal ones.
+//! - Scratch that collects some lines of each row before they are written: reads and writes of
+//!   memory no longer overlap. A third slower.
 
 use std::marker::PhantomData;
 
@@ -26,9 +26,9 @@ use crate::{
     memory::CACHE_LINE,
 };
 
-/// Compiled as a function of its own.
+/// A stitched transpose, compiled as a function of its own.
 ///
-/// Invariant: made by [`transpose`] only, whose caller vouches for the memory.
+/// Invariant: only [`transpose`] makes it; the block and `pending` meet its contract.
 struct StitchedTranspose<R, L> {
     isa: R,
     block: TransposeBlock,
@@ -65,11 +65,10 @@ impl<R: Registers, L: Unit> NullaryFnOnce for StitchedTranspose<R, L> {
             loop {
                 let at = v.min(block.nv.saturating_sub(L::PER_LANE));
                 let columns = part.columns_from::<L>(at);
-                // Rows that the last tile has in common with the one before have been carried on
-                // already.
+                // Rows that the last tile shares with the one before have been written already.
                 let done = v - at;
-                // SAFETY: the invariant, for a line of columns and a lane of rows; rows `at` on
-                // have their lines.
+                // SAFETY: the invariant, for the columns of one line and `PER_LANE` rows; the lines
+                // of rows from `at` on are their own.
                 unsafe {
                     tile::<R::Full, L>(
                         isa.into(),
@@ -88,8 +87,7 @@ impl<R: Registers, L: Unit> NullaryFnOnce for StitchedTranspose<R, L> {
     }
 }
 
-/// A line's worth of source rows by a lane's worth of columns, of which the first `done` are not
-/// written.
+/// The source rows of one line by `PER_LANE` columns, of which the first `done` are not written.
 ///
 /// # Safety
 ///
@@ -102,20 +100,20 @@ unsafe fn tile<V: FunnelShift, L: Unit>(
     first: bool,
     done: usize,
 ) {
-    // SAFETY: the rows hold so many lanes, M1.
+    // SAFETY: M1 holds: the source rows have `PER_LANE` elements from here on.
     let columns = unsafe { V::load_columns::<L>(token, block.src, block.src_step) };
     unrolled!(i in 0..L::PER_LANE, 16 => if i >= done {
-        // SAFETY: a row.
+        // SAFETY: M2 holds for destination row `i`, whose pending line is line `i` of `pending`.
         unsafe { put(token, columns[i], block.dst_row(i), pending.wrapping_add(i * CACHE_LINE), first) }
     });
 }
 
-/// Completes a line and keeps the register.
+/// Writes the line that this register completes, and keeps the register in `pending`.
 ///
 /// # Safety
 ///
-/// M2 for the register's bytes at `dst`; `carry` is an aligned line that holds the bytes before,
-/// unless these are the `first` ones.
+/// M2 for the register's bytes at `dst`. `pending` is an aligned line; unless these columns are the
+/// `first` it holds the bytes before them.
 #[inline(always)]
 unsafe fn put<V: FunnelShift>(
     token: V::Token,
@@ -125,16 +123,16 @@ unsafe fn put<V: FunnelShift>(
     first: bool,
 ) {
     if first {
-        // SAFETY: M2 covers the register at `dst`.
+        // SAFETY: M2 holds for a register at `dst`.
         unsafe { register.store(dst) }
     } else {
-        // SAFETY: `carry` holds the line that the columns before have left.
+        // SAFETY: `pending` is an aligned line that the previous call has written.
         let before = unsafe { V::load(token, pending) };
         let back = dst.addr() % CACHE_LINE;
-        // SAFETY: a whole line, whose first part belongs to the columns before.
+        // SAFETY: M2 holds for this whole line; its first bytes belong to the columns before.
         unsafe { before.funnel_shift(register, back).stream(dst.wrapping_sub(back)) }
     }
-    // SAFETY: `carry` is a line of scratch for this row alone.
+    // SAFETY: `pending` is an aligned line that belongs to this row alone.
     unsafe { register.store(pending) }
 }
 
@@ -155,7 +153,7 @@ pub(super) unsafe fn finish<R: Registers>(
         let dst = dst.wrapping_offset(v as isize * dst_step);
         let left = dst.addr() % CACHE_LINE;
         let from = pending.wrapping_add((v + 1) * CACHE_LINE - left);
-        // SAFETY: the row's last bytes, which its line of the carry ends with.
+        // SAFETY: M2 holds for the row's last bytes; its pending line ends with them.
         unsafe { copy_plain(isa, from, dst.wrapping_sub(left), left) }
     }
 }

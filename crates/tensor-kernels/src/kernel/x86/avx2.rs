@@ -1,4 +1,4 @@
-//! AVX2: registers of one and two lanes.
+//! AVX2: registers of one and of two 128-bit lanes.
 
 use std::arch::x86_64::{__m128i, __m256i};
 
@@ -15,12 +15,12 @@ use crate::kernel::{
 pub(crate) struct Avx2(V3);
 
 impl Avx2 {
-    /// The proof, on a CPU that has AVX2.
+    /// The proof, if the CPU has AVX2.
     pub(in crate::kernel) fn new() -> Option<Self> {
         V3::try_new().map(Self)
     }
 
-    /// The proof that a wider instruction set carries.
+    /// The proof contained in that of a wider instruction set.
     #[inline(always)]
     pub(super) fn of(token: V3) -> Self {
         Self(token)
@@ -93,31 +93,31 @@ impl Vector for X128 {
 
     #[inline(always)]
     unsafe fn load(isa: Avx2, src: *const u8) -> Self {
-        // SAFETY: M1 is the caller's.
+        // SAFETY: M1 holds for the 16 bytes at `src`: the register is one lane.
         Self { isa, bits: unsafe { load_lane(src) } }
     }
 
     #[inline(always)]
     unsafe fn load_lanes(isa: Avx2, src: *const u8, _step: isize) -> Self {
-        // SAFETY: M1 is the caller's.
+        // SAFETY: M1 holds for the 16 bytes at `src`: the register is one lane.
         unsafe { Self::load(isa, src) }
     }
 
     #[inline(always)]
     unsafe fn store(self, dst: *mut u8) {
-        // SAFETY: M2 is the caller's.
+        // SAFETY: M2 holds for the 16 bytes at `dst`: the register is one lane.
         unsafe { store_lane(self.bits, dst) }
     }
 
     #[inline(always)]
     unsafe fn stream(self, dst: *mut u8) {
-        // SAFETY: M2 and the alignment are the caller's.
+        // SAFETY: M2 holds for the register at `dst`, which is a multiple of 16.
         unsafe { self.isa.0.sse2._mm_stream_si128(dst.cast(), self.bits) }
     }
 
     #[inline(always)]
     unsafe fn store_lanes(self, dst: *mut u8, _step: isize) {
-        // SAFETY: M2 is the caller's.
+        // SAFETY: M2 holds for the 16 bytes at `dst`: the register is one lane.
         unsafe { self.store(dst) }
     }
 
@@ -166,9 +166,9 @@ impl Vector for X256 {
 
     #[inline(always)]
     unsafe fn load_lanes(isa: Avx2, src: *const u8, step: isize) -> Self {
-        // SAFETY: M1 is the caller's.
+        // SAFETY: M1 holds for the 16 bytes of lane 0.
         let low = unsafe { load_lane(src) };
-        // SAFETY: M1 is the caller's.
+        // SAFETY: M1 holds for the 16 bytes of lane 1.
         let high = unsafe { load_lane(src.wrapping_offset(step)) };
         let low = isa.0.avx._mm256_castsi128_si256(low);
         Self { isa, bits: isa.0.avx2._mm256_inserti128_si256::<1>(low, high) }
@@ -182,16 +182,16 @@ impl Vector for X256 {
 
     #[inline(always)]
     unsafe fn stream(self, dst: *mut u8) {
-        // SAFETY: M2 and the alignment are the caller's.
+        // SAFETY: M2 holds for the register at `dst`, which is a multiple of 32.
         unsafe { self.isa.0.avx._mm256_stream_si256(dst.cast(), self.bits) }
     }
 
     #[inline(always)]
     unsafe fn store_lanes(self, dst: *mut u8, step: isize) {
         let high = self.isa.0.avx2._mm256_extracti128_si256::<1>(self.bits);
-        // SAFETY: M2 is the caller's.
+        // SAFETY: M2 holds for the 16 bytes of lane 0.
         unsafe { store_lane(self.isa.0.avx._mm256_castsi256_si128(self.bits), dst) }
-        // SAFETY: M2 is the caller's.
+        // SAFETY: M2 holds for the 16 bytes of lane 1.
         unsafe { store_lane(high, dst.wrapping_offset(step)) }
     }
 
@@ -228,7 +228,8 @@ impl FunnelShift for X256 {
         let (isa, avx2) = (self.isa, self.isa.0.avx2);
         let words: __m256i = cast([0_i32, 1, 2, 3, 4, 5, 6, 7]);
         let back = isa.0.avx._mm256_set1_epi32((back / 4) as i32);
-        // Only the low three bits of an index count: the same rotation for both.
+        // Only the low three bits of an index count, so negative ones wrap: both registers are
+        // rotated alike.
         let turn = avx2._mm256_sub_epi32(words, back);
         let before = avx2._mm256_permutevar8x32_epi32(self.bits, turn);
         let after = avx2._mm256_permutevar8x32_epi32(next.bits, turn);

@@ -1,4 +1,4 @@
-//! AVX-512: a register of four lanes, beside those of AVX2.
+//! AVX-512: a register of four 128-bit lanes. The narrower ones are those of AVX2.
 
 use std::arch::x86_64::{__m512i, _mm512_stream_si512};
 
@@ -16,7 +16,7 @@ use crate::kernel::{
 pub(crate) struct Avx512(V4);
 
 impl Avx512 {
-    /// The proof, on a CPU that has them.
+    /// The proof, if the CPU has them.
     pub(in crate::kernel) fn new() -> Option<Self> {
         V4::try_new().map(Self)
     }
@@ -74,14 +74,14 @@ impl Vector for X512 {
     #[inline(always)]
     unsafe fn load_lanes(isa: Avx512, src: *const u8, step: isize) -> Self {
         let f = isa.0.avx512f;
-        // SAFETY: M1 is the caller's.
+        // SAFETY: M1 holds for the 16 bytes of lane 0.
         let bits = f._mm512_castsi128_si512(unsafe { load_lane(src) });
-        // SAFETY: M1 is the caller's.
+        // SAFETY: M1 holds for the 16 bytes of lane 1.
         let bits = f._mm512_inserti32x4::<1>(bits, unsafe { load_lane(src.wrapping_offset(step)) });
-        // SAFETY: M1 is the caller's.
+        // SAFETY: M1 holds for the 16 bytes of lane 2.
         let bits =
             f._mm512_inserti32x4::<2>(bits, unsafe { load_lane(src.wrapping_offset(2 * step)) });
-        // SAFETY: M1 is the caller's.
+        // SAFETY: M1 holds for the 16 bytes of lane 3.
         let bits =
             f._mm512_inserti32x4::<3>(bits, unsafe { load_lane(src.wrapping_offset(3 * step)) });
         Self { isa, bits }
@@ -95,23 +95,24 @@ impl Vector for X512 {
 
     #[inline(always)]
     unsafe fn stream(self, dst: *mut u8) {
-        // SAFETY: the CPU has AVX-512 F by M5; M2 and the alignment are the caller's.
+        // SAFETY: the CPU has AVX-512 F by M5; M2 holds for the register at `dst`, a multiple of
+        // 64.
         unsafe { _mm512_stream_si512(dst.cast(), self.bits) }
     }
 
     #[inline(always)]
     unsafe fn store_lanes(self, dst: *mut u8, step: isize) {
         let f = self.isa.0.avx512f;
-        // SAFETY: M2 is the caller's.
+        // SAFETY: M2 holds for the 16 bytes of lane 0.
         unsafe { store_lane(f._mm512_castsi512_si128(self.bits), dst) }
         let second = f._mm512_extracti32x4_epi32::<1>(self.bits);
-        // SAFETY: M2 is the caller's.
+        // SAFETY: M2 holds for the 16 bytes of lane 1.
         unsafe { store_lane(second, dst.wrapping_offset(step)) }
         let third = f._mm512_extracti32x4_epi32::<2>(self.bits);
-        // SAFETY: M2 is the caller's.
+        // SAFETY: M2 holds for the 16 bytes of lane 2.
         unsafe { store_lane(third, dst.wrapping_offset(2 * step)) }
         let fourth = f._mm512_extracti32x4_epi32::<3>(self.bits);
-        // SAFETY: M2 is the caller's.
+        // SAFETY: M2 holds for the 16 bytes of lane 3.
         unsafe { store_lane(fourth, dst.wrapping_offset(3 * step)) }
     }
 
