@@ -1,4 +1,4 @@
-//! Cutting copies: the outer loops first, then the innermost step.
+//! Cuts copies: along the outer loops first, then within the innermost step.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -35,8 +35,8 @@ impl Divisible for Work {
 }
 
 impl Inner {
-    /// The loops of a step whose result starts `start` bytes behind a cache line, in units of so
-    /// many bytes.
+    /// The loops of a step, in units of `unit` bytes. The result starts `start` bytes after a cache
+    /// line.
     fn axes(&self, start: isize, unit: usize) -> SmallVec<[Axis; 4]> {
         let adjacent = |len| Axis::adjacent(len, start, unit);
         match *self {
@@ -58,8 +58,7 @@ impl Inner {
         }
     }
 
-    /// Shortens a loop of [`axes`](Self::axes) and gives its strides, of the destination and of the
-    /// source.
+    /// Shortens a loop of [`axes`](Self::axes), and returns its strides of destination and source.
     fn shorten(&mut self, axis: usize, to: usize) -> [isize; 2] {
         match self {
             Inner::Nothing => [0, 0],
@@ -86,8 +85,8 @@ fn shorten_loop(l: &mut Loop<2>, to: usize) -> [isize; 2] {
 }
 
 impl Streamed {
-    /// Cut along the loop that is slowest in the destination, at a multiple of a block: `v2`, `v`,
-    /// `u2`, `u`. `u` and `v` stay whole while something goes on where they end.
+    /// `v2`, `v`, `u2`, `u`: the slowest in the destination first, cut at multiples of a block. `v`
+    /// and `u` stay whole if `v2` or `u2` continues them.
     fn axes(&self) -> SmallVec<[Axis; 4]> {
         let Streamed { u, v, u2, v2, block, .. } = self;
         let whole_unless = |free: bool, side: &Side| if free { side.len } else { 1 };

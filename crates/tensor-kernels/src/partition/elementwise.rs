@@ -1,10 +1,10 @@
-//! Cutting elementwise work.
+//! Cuts elementwise operations.
 
 use super::{Axes, Axis, CUT_ALIGNMENT_ELEMENTS, Divisible};
 use crate::{nest::Loop, plan::ElementwiseWork};
 
 impl<const N: usize> Divisible for ElementwiseWork<N> {
-    /// The outer loops, the rows, the columns. Short rows that are joined stay whole.
+    /// The outer loops, the rows, the columns. Short rows that are packed into one stay whole.
     fn axes(&self) -> Axes {
         let mut axes: Axes = self.outer.iter().map(|l| Axis::anywhere(l.len)).collect();
         let joined = self.block.access().iter().any(|access| access.joins_rows());

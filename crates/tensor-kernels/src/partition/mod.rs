@@ -1,9 +1,9 @@
-//! Cutting work for threads: one rule for copies, elementwise operations and reductions.
+//! Cuts work for threads, by one rule for copies, elementwise operations and reductions.
 //!
-//! Work is halved, and the halves again, along the first of its loops that can be cut near its
-//! middle. Cuts fall where blocks end, and where cache lines of the result do, as far as that is
-//! known: a plan knows where its result starts from the start of the storage, which is aligned.
-//! Halves write different elements (the result's indices do), so they may run at the same time.
+//! Work is halved recursively, each time along the first loop that can be cut near its middle. Cuts
+//! fall at the ends of blocks and of cache lines of the result. A plan knows the offset of its
+//! result from the start of the storage, and the storage is aligned. The two halves write different
+//! elements, because no two indices of the result share one, so they may run at the same time.
 
 mod copy;
 mod elementwise;
@@ -15,16 +15,16 @@ use crate::exec::{Exec, pool};
 /// A loop that work can be cut along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Axis {
-    /// Its iterations.
+    /// The number of iterations.
     pub(crate) len: usize,
-    /// Cuts are so many iterations apart: a block, or a cache line.
+    /// Cuts are multiples of this many iterations apart: a block, or a cache line.
     pub(crate) multiple: usize,
-    /// The first cut is behind so many iterations, less than a granule: those before the first
-    /// whole cache line.
+    /// The position of the first cut, less than `multiple`: the iterations before the first whole
+    /// cache line.
     pub(crate) first: usize,
 }
 
-/// Loops over adjacent elements are cut at multiples of this many: a cache line of the smallest,
+/// Loops over adjacent elements are cut at multiples of this many elements: a cache line of bytes,
 /// and whole register tiles.
 const CUT_ALIGNMENT_ELEMENTS: usize = 64;
 
@@ -34,13 +34,13 @@ impl Axis {
         Self { len, multiple: 1, first: 0 }
     }
 
-    /// A loop that can be cut at multiples of `granule`.
+    /// A loop that can be cut at multiples of `multiple`.
     pub(crate) fn at_multiples(len: usize, multiple: usize) -> Self {
         Self { len, multiple: multiple.max(1), first: 0 }
     }
 
-    /// A loop over adjacent elements of a result of which the first one lies `start` bytes behind
-    /// the start of a cache line.
+    /// A loop over adjacent elements of a result. The first one lies `start` bytes after the start
+    /// of a cache line.
     pub(crate) fn adjacent(len: usize, start: isize, width: usize) -> Self {
         let before = start.wrapping_neg().rem_euclid(CUT_ALIGNMENT_ELEMENTS as isize) as usize;
         Self {
@@ -50,7 +50,7 @@ impl Axis {
         }
     }
 
-    /// A loop over results: whole cache lines of the smallest, if there are many.
+    /// A loop over results. Many are cut at whole cache lines of the smallest elements.
     pub(crate) fn of_results(len: usize) -> Self {
         Self::at_multiples(
             len,
@@ -58,8 +58,8 @@ impl Axis {
         )
     }
 
-    /// Where to cut it: nearest behind the middle, else nearest in front of it, if there are
-    /// iterations on both sides.
+    /// Where to cut: the first possible cut from the middle on, else the last one before it. `None`
+    /// if a part would have no iterations.
     pub(crate) fn middle(self) -> Option<usize> {
         let Self { len, multiple, first } = self;
         let beyond = (len / 2).saturating_sub(first);
@@ -69,23 +69,23 @@ impl Axis {
     }
 }
 
-/// The loops of some work in the order in which they are cut.
+/// The loops of some work, in the order in which they are cut.
 pub(crate) type Axes = SmallVec<[Axis; 8]>;
 
-/// Something that can be cut in parts that may run at the same time.
+/// Work that can be cut into parts that may run at the same time.
 pub(crate) trait Divisible: Sized + Sync {
-    /// The loops that it can be cut along, the first one to be cut in front. A loop that must stay
-    /// whole has one iteration.
+    /// The loops that it can be cut along, the preferred one first. A loop that must stay whole is
+    /// given length 1.
     fn axes(&self) -> Axes;
 
     /// `len` iterations of a loop of [`axes`](Self::axes), from iteration `start` on.
     fn part(&self, axis: usize, start: usize, len: usize) -> Self;
 
-    /// The bytes that it moves.
+    /// The bytes that it reads or writes.
     fn bytes(&self) -> usize;
 }
 
-/// How work is cut in two.
+/// A cut of some work in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Split {
     axis: usize,
@@ -94,7 +94,7 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Along the first loop that can be cut; `None` if there is none.
+    /// Cuts along the first loop that can be cut; `None` if there is none.
     pub(crate) fn of(work: &impl Divisible) -> Option<Self> {
         let cut = |(axis, loop_): (usize, &Axis)| {
             loop_.middle().map(|at| Self { axis, at, len: loop_.len })
@@ -109,8 +109,8 @@ impl Split {
     }
 }
 
-/// Halves the work until there are as many pieces as `exec` wants, and runs them on whatever
-/// threads are free.
+/// Halves the work recursively until there are as many tasks as `exec` asks for, and runs them on
+/// the pool.
 #[inline]
 pub(crate) fn par_run<W: Divisible>(exec: &Exec, work: &W, run: impl Fn(&W) + Copy + Sync + Send) {
     match exec.tasks(work.bytes()) {

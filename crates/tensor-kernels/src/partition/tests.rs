@@ -1,4 +1,4 @@
-//! Whatever is cut, and however often: the pieces do what the whole does, each element once.
+//! However often work is cut, its parts do what the whole does, each element once.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,18 @@ use crate::{
     plan::{ElementwiseWork, Inner, Streamed, Work},
 };
 
-/// Each place that is written, and from where it is read: what a plan means, apart from the order.
+/// Each offset that is written, and the offsets that are read for it: what a plan does, apart from
+/// the order.
 type Moves<const N: usize> = BTreeMap<isize, [isize; N]>;
 
-/// Where a walk of loops takes each operand.
+/// The offsets of each operand in every iteration.
 fn walk<const N: usize>(start: [isize; N], loops: &[Loop<N>]) -> Vec<[isize; N]> {
     let Some((first, rest)) = loops.split_first() else { return vec![start] };
     let iteration = |i: usize| std::array::from_fn(|k| start[k] + i as isize * first.strides[k]);
     (0..first.len).flat_map(|i| walk(iteration(i), rest)).collect()
 }
 
-/// The innermost step of a copy as the loops that it stands for.
+/// The innermost step of a copy as plain loops.
 fn loops(inner: Inner) -> Vec<Loop<2>> {
     let one = |len, strides| vec![Loop { len, strides }];
     match inner {
@@ -45,7 +46,7 @@ fn loops(inner: Inner) -> Vec<Loop<2>> {
     }
 }
 
-/// The places of a nest of any operands, in bytes of so many an element.
+/// The offsets that some work visits, in bytes for copies, else in elements.
 trait Visits<const N: usize>: Divisible {
     fn visits(&self) -> Vec<[isize; N]>;
 
@@ -77,7 +78,7 @@ impl<const N: usize> Visits<N> for ElementwiseWork<N> {
     }
 }
 
-/// Halves the work until it cannot be halved, and checks each cut; gives the pieces.
+/// Halves the work until it cannot be cut, checks each cut, and returns the parts.
 fn leaf_parts<const N: usize, W: Visits<N> + Clone>(whole: &W) -> Vec<W> {
     let Some([first, second]) = Split::of(whole).map(|split| split.apply(whole)) else {
         return vec![whole.clone()];
@@ -92,8 +93,8 @@ fn leaf_parts<const N: usize, W: Visits<N> + Clone>(whole: &W) -> Vec<W> {
     [leaf_parts(&first), leaf_parts(&second)].concat()
 }
 
-/// Shapes with strides of a source and of a destination: lengths around the alignment of a cut, and
-/// every kind of step.
+/// Shapes, with the strides of a source and of a destination: lengths around the alignment of cuts,
+/// and every kind of stride.
 const PAIRS: &[(&[usize], &[isize], &[isize])] = &[
     (&[], &[], &[]),
     (&[0, 3], &[3, 1], &[3, 1]),
@@ -134,11 +135,11 @@ fn layout(shape: &[usize], strides: &[isize]) -> Layout {
     Layout::new(shape, strides, below.unsigned_abs() + 2).unwrap()
 }
 
-/// Everything is large for this one: transposes are streamed.
+/// A machine with small caches: on it transposes are streamed.
 const SMALL_CACHES: Machine = Machine { l1: 1 << 10, l2: 8 << 10, stream: 1, ..Machine::REFERENCE };
 
 #[test]
-fn pieces_of_a_streamed_copy_are_the_copy() {
+fn parts_of_a_streamed_copy_are_the_copy() {
     for &(shape, from, to) in PAIRS {
         let (from, to) = (layout(shape, from), layout(shape, to));
         for width in [1, 4, 12] {
@@ -148,14 +149,14 @@ fn pieces_of_a_streamed_copy_are_the_copy() {
 }
 
 #[test]
-fn pieces_of_a_copy_are_the_copy() {
+fn parts_of_a_copy_are_the_copy() {
     for &(shape, from, to) in PAIRS {
         let (from, to) = (layout(shape, from), layout(shape, to));
         for width in [1, 4, 12] {
             let whole = Work::new(&from, &to, width, &Machine::REFERENCE);
             for part in leaf_parts(&whole) {
                 let mut loops = loops(part.inner);
-                // The short runs of a grid stay whole.
+                // The short runs of a blocked copy stay whole.
                 loops.truncate(if matches!(part.inner, Inner::Blocked2d { .. }) { 2 } else { 4 });
                 let lens = loops.into_iter().map(|l| l.len);
                 assert!(
@@ -186,7 +187,7 @@ fn a_plan_visits_the_elements_of_its_layouts() {
 }
 
 #[test]
-fn pieces_of_an_elementwise_operation_are_the_operation() {
+fn parts_of_an_elementwise_operation_are_the_operation() {
     for &(shape, from, to) in PAIRS {
         let (a, out) = (layout(shape, from), layout(shape, to));
         let b = Layout::contiguous(shape).unwrap();
@@ -202,7 +203,7 @@ fn pieces_of_an_elementwise_operation_are_the_operation() {
     }
 }
 
-/// Few long rows are many pieces as well as many short ones.
+/// A few long rows are cut into as many parts as many short ones.
 #[test]
 fn a_few_rows_are_cut_too() {
     for shape in [[2, 100_000], [3, 70_000], [64, 4_000], [70_000, 3]] {
@@ -225,7 +226,7 @@ fn a_few_rows_are_cut_too() {
 }
 
 #[test]
-fn cuts_fall_on_granules_and_cache_lines() {
+fn cuts_fall_on_multiples_and_cache_lines() {
     for (what, axis, expected) in [
         ("anywhere", Axis::anywhere(7), Some(3)),
         ("one iteration", Axis::anywhere(1), None),

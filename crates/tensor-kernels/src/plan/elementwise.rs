@@ -1,18 +1,17 @@
-//! What an elementwise operation will do: how each operand becomes rows of adjacent elements.
+//! Plans elementwise operations: how each operand becomes rows of adjacent elements.
 //!
-//! The arithmetic only ever sees adjacent elements, or one element that stands for all. An operand
-//! that lies otherwise is packed block by block into scratch memory that stays in the first-level
-//! cache: by the same transposing kernels that copies use if it is adjacent along some other loop,
-//! else by gathering elements. So a transposed operand costs one more pass in cache, and not a
-//! cache line for every element.
+//! The arithmetic works on rows of adjacent elements, or of one scalar. Any other operand is
+//! packed, block by block, into scratch memory that stays in the first-level cache. An operand that
+//! is adjacent along another loop is packed by the transpose kernels that copies use; any other by
+//! gathering elements. So a transposed operand costs one more pass in cache, and not a cache line
+//! per element.
 //!
-//! A row is a loop of its own, which takes a few nanoseconds to start and to end. Short rows cost
-//! little else, so many of them become one: an operand whose rows do not follow each other is
-//! packed in scratch, a row that repeats is stored as often as a block has rows, and one element a
-//! row is repeated along it. Operands without gaps stay where they are. Nanoseconds for a row of
-//! floats of each operation, row by row and packed:
-//!
-//! | floats | of wider rows | the same, and dense | one row for all | one element a row | into wider rows | in place, one row for all |
+//! A row is a loop of its own, which takes a few nanoseconds to start and to end. With short rows
+//! little else counts, so many of them are packed into one long row. An operand with gaps between
+//! its rows is packed in scratch, a row that repeats is stored once per row of the block, and a
+//! scalar per row is repeated along its row. Operands without gaps are used in place. The table
+//! shows nanoseconds per row of floats: first row by row, then packed.
+//! | floats | inputs in wider rows | the same, and a dense input | one row for all | a scalar per row | result in wider rows | in place, one row for all |
 //! | ---    | ---           | ---                 | ---             | ---               | ---             | ---                       |
 //! | 3      | 7.1, 1.3      | 5.5, 1.4            | 5.6, 0.5        | 3.9, 1.4          | 5.5, 1.4        | 11.4, 0.6                 |
 //! | 6      | 8.2, 1.9      | 7.8, 2.1            | 7.9, 1.0        | 7.9, 1.9          | 7.8, 2.0        | 13.7, 1.2                 |
@@ -35,15 +34,16 @@ use crate::{
     nest::{Loop, Loops, with_nest},
 };
 
-/// The bytes of scratch for one operand; four of them fill half of a usual first-level cache.
+/// Bytes of scratch per operand; two of them are a first-level cache of 32 KiB.
 const SCRATCH_BYTES: usize = 16 << 10;
 
-/// An elementwise operation, or a piece of one. Operand 0 is written, the others are read.
+/// An elementwise operation, or the part of one that a task runs. Operand 0 is written, the others
+/// are read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ElementwiseWork<const N: usize> {
-    /// Where operands start, in elements from where their pointers point.
+    /// The offset of the first element of each operand, in elements.
     pub(crate) starts: [isize; N],
-    /// The loops around a block's, outermost first.
+    /// The loops around a block, outermost first.
     pub(crate) outer: Loops<N>,
     /// The loop over the rows of a block.
     pub(crate) rows: Loop<N>,
@@ -51,15 +51,16 @@ pub(crate) struct ElementwiseWork<const N: usize> {
     pub(crate) columns: Loop<N>,
     /// The bytes of an element of each operand.
     pub(crate) widths: [usize; N],
-    /// What is done at a time, and how each operand is reached.
+    /// The rows and columns processed at a time, and how each operand is accessed.
     pub(crate) block: Block<N>,
-    /// Is the result larger than caches?
+    /// Is the result larger than the caches?
     pub(crate) large: bool,
-    /// Write it past them? Then it is computed into scratch first. Measured on 4096 by 4096 floats:
-    /// where an operand is transposed 20 ms instead of 33, but 25 instead of 19 where all are
-    /// contiguous, and 32 instead of 29 where one is gathered.
+    /// Is the result written by non-temporal stores? If so it is computed into scratch first. 4096
+    /// by 4096 floats take 20 ms instead of 33 ms where an operand is transposed. They would take
+    /// 25 ms instead of 19 ms where all are contiguous, and 32 ms instead of 29 ms where one is
+    /// gathered.
     pub(crate) stream: bool,
-    /// The name of the path.
+    /// The name of the path, which users see.
     pub(crate) path: &'static str,
 }
 
@@ -103,7 +104,7 @@ impl<const N: usize> ElementwiseWork<N> {
         Self { starts, outer, rows, columns, widths, block, large, stream, path }
     }
 
-    /// The same in blocks whose scratch has at most so many bytes.
+    /// The same work, in blocks whose scratch has at most `bytes` bytes.
     pub(crate) fn within_scratch(&self, bytes: usize) -> Self {
         let shape = Shape {
             outer: &self.outer,
@@ -124,7 +125,7 @@ impl<const N: usize> ElementwiseWork<N> {
     }
 }
 
-/// What a block is made for.
+/// The loops and accesses for which a block is chosen.
 struct Shape<'a, const N: usize> {
     outer: &'a Loops<N>,
     rows: Loop<N>,
@@ -134,7 +135,8 @@ struct Shape<'a, const N: usize> {
 }
 
 impl<const N: usize> Shape<'_, N> {
-    /// Do all rows of the result start at the same place in a cache line, and have some lines?
+    /// Do all rows of the result start at the same offset in a cache line, and are they long enough
+    /// to be streamed?
     fn writes_lines(&self) -> bool {
         let width = self.widths[0];
         let whole = |l: &Loop<N>| {
@@ -147,12 +149,12 @@ impl<const N: usize> Shape<'_, N> {
             && self.outer.iter().all(whole)
     }
 
-    /// Rows and columns that are done at a time.
+    /// The block for these loops.
     fn block(&self, large: bool, stream: bool, machine: &Machine) -> Block<N> {
         let widest = self.widths.iter().copied().max().unwrap_or(1).max(1);
         let joined = self.access.iter().any(|access| access.joins_rows());
         let transposed = self.access.contains(&Access::Transposed);
-        // Few rows have room for longer ones.
+        // If there are few rows, they may be longer.
         let shared = 2 * SCRATCH_BYTES / self.rows.len.max(1);
         let (row_bytes, block_bytes) = match (transposed, large) {
             _ if joined => return self.block_of(self.joined_rows(widest), stream),
@@ -178,9 +180,9 @@ impl<const N: usize> Shape<'_, N> {
         Extent { rows: self.rows.len.max(1), columns: self.columns.len.max(1) }
     }
 
-    /// The elements of the result in a cache line. The columns of a block of a streamed result are
-    /// a multiple of it: so no line is written in two parts, and the columns in front of a row's
-    /// first whole line fit into a block.
+    /// The elements of the result in a cache line. A block of a streamed result has a multiple of
+    /// it as columns. So no line is written in two parts, and the columns before a row's first
+    /// whole line fit into a block.
     fn line(&self) -> usize {
         (CACHE_LINE / self.widths[0].max(1)).max(1)
     }
@@ -194,12 +196,13 @@ impl<const N: usize> Shape<'_, N> {
         Block::new(extent, self.access, self.widths, scratch_rows)
     }
 
-    /// The rows of a streamed result that are computed before they leave scratch.
+    /// The rows of a streamed result that are computed before they are written from scratch to
+    /// memory.
     fn rows_at_once(&self, extent: Extent) -> usize {
         (SCRATCH_BYTES / 2 / (extent.columns * self.widths[0]).max(1)).max(1)
     }
 
-    /// As many short rows as have room, or all there are.
+    /// As many short rows as fit the scratch, or all of them.
     fn joined_rows(&self, widest: usize) -> Extent {
         let (Loop { len, .. }, columns) = (self.rows, self.columns.len.max(1));
         let row = widest * columns;
@@ -208,37 +211,38 @@ impl<const N: usize> Shape<'_, N> {
             2 => SCRATCH_BYTES / 4,
             _ => SCRATCH_BYTES / 8,
         };
-        // A division takes as long as a hundred additions.
+        // Avoids a division, which takes as long as a hundred additions.
         let rows = if len.saturating_mul(row) <= block_bytes { len } else { block_bytes / row };
         Extent { rows: rows.max(1), columns }
     }
 
-    /// Saturating: there may be no memory for them.
+    /// The bytes of the result. Saturates, as a broadcast shape may exceed the address space.
     fn result_bytes(&self) -> usize {
         let loops = self.outer.iter().chain([&self.rows, &self.columns]);
         loops.fold(self.widths[0], |bytes, l| bytes.saturating_mul(l.len))
     }
 }
 
-/// Wider elements, which may also be more aligned than scratch is, are computed one by one where
-/// they are.
+/// Wider elements are computed one by one, in place: they may need a larger alignment than scratch
+/// has.
 const MAX_PACKED_ELEMENT_BYTES: usize = 64;
 
-/// A transposed block has so many elements a row in cache, and as many rows as a line of the source
-/// has elements. Measured on 512 by 512 floats: 139 µs for a unary operation where blocks of 64 by
-/// 64 take 209, and contiguous operands 85.
+/// The elements of a row of a transposed block, in cache. A block has as many rows as a line of the
+/// source has elements. 512 by 512 floats of a unary operation take 139 µs; blocks of 64 by 64 take
+/// 209 µs, contiguous operands 85 µs.
 const TRANSPOSED_ROW_ELEMENTS: usize = 512;
 
-/// Out of cache it has so many bytes a row, and takes an eighth of the second-level cache, so that
-/// what is read comes in long runs on both sides. Measured on 4096 by 4096 floats, one operand of
-/// two transposed: 33 ms; rows twice as long, in twice the room, 42; half as long 57.
+/// The bytes of a row of a transposed block, out of cache. A block takes an eighth of the
+/// second-level cache, so that reads come in long runs on both sides. 4096 by 4096 floats with one
+/// of two operands transposed take 33 ms. Rows twice as long, in twice the scratch, take 42 ms;
+/// half as long, 57 ms.
 const LARGE_TRANSPOSED_ROW_BYTES: usize = 256;
 
-/// A row of the result is streamed from this many lines on.
+/// The fewest cache lines in a row of a streamed result.
 const MIN_STREAMED_ROW_LINES: usize = 4;
 
-/// The loop along which an operand is adjacent that is not along the columns; else the innermost
-/// one left.
+/// The loop for the rows of a block: one along which an operand is adjacent that is not adjacent
+/// along the columns. Without one, the innermost loop.
 fn rows_loop<const N: usize>(outer: &[Loop<N>], columns: &Loop<N>) -> Option<usize> {
     let other = |k: &usize| !matches!(columns.strides[*k], 0 | 1);
     let adjacent = |k: usize| outer.iter().position(|l| l.strides[k] == 1);
@@ -254,16 +258,16 @@ fn access(along_columns: isize, along_rows: isize) -> Access {
     }
 }
 
-/// Rows of at most so many bytes are short, and so are those of all operands together that are
-/// moved through scratch, which rows that repeat are not. Where three operands of 8 floats lie in
-/// wider rows, 2.7 ns a row became 4.9.
+/// The most bytes of a short row. It also limits the sum over all operands whose rows are copied
+/// through scratch (a row that repeats is not counted): with three operands of 8 floats in wider
+/// rows, packing would take 4.9 ns a row instead of 2.7 ns.
 const SHORT_ROW_BYTES: usize = 64;
 
-/// So many short rows are worth the way through scratch. Measured on rows of 3 floats, minus one
-/// row for all: 32 rows take 0.6 µs on either way, 64 take 0.8 row by row and 0.6 packed.
+/// The fewest short rows that are packed. With rows of 3 floats, minus one row for all, 32 rows
+/// take 0.6 µs either way; 64 rows take 0.8 µs row by row and 0.6 µs packed.
 const MIN_JOINED_ROWS: usize = 64;
 
-/// How each operand is reached.
+/// How each operand is accessed.
 #[inline(always)]
 fn accesses<const N: usize>(rows: &Loop<N>, columns: &Loop<N>, widths: [usize; N]) -> [Access; N] {
     if rows.len >= MIN_JOINED_ROWS && columns.len <= SHORT_ROW_BYTES {
@@ -275,7 +279,7 @@ fn accesses<const N: usize>(rows: &Loop<N>, columns: &Loop<N>, widths: [usize; N
     std::array::from_fn(|k| access(columns.strides[k], rows.strides[k]))
 }
 
-/// Is no row worth a loop of its own, and little to be moved?
+/// Are all rows too short for a loop of their own, and are few bytes copied through scratch?
 fn are_worth_joining<const N: usize>(
     access: &[Access; N],
     columns: usize,
@@ -287,7 +291,7 @@ fn are_worth_joining<const N: usize>(
         && (0..N).filter(moved).map(|k| columns * widths[k]).sum::<usize>() <= SHORT_ROW_BYTES
 }
 
-/// How an operand is reached where rows are short.
+/// How operand `k` is accessed if rows are short.
 fn access_to_short<const N: usize>(k: usize, rows: &Loop<N>, columns: &Loop<N>) -> Access {
     match (columns.strides[k], rows.strides[k]) {
         (1, row) if row == columns.len as isize => Access::UnitStride,

@@ -236,7 +236,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
                 let (bytes, before) = (nu * nu2 * L::WIDTH, done);
                 done += bytes;
                 for k in 0..n2 {
-                    let start = front + before % CACHE_LINE + k * layout.plane_pitch;
+                    let start = front + before % CACHE_LINE + k * layout.set_pitch;
                     let row = staged_rows(scratch, layout, start, (nv, bytes));
                     // SAFETY: M1 holds for these elements, and `staged_rows` has checked the rows
                     // of scratch.

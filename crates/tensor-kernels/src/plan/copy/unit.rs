@@ -1,15 +1,15 @@
-//! Counting loops in units that the kernels move: 1, 2, 4, 8 or 16 bytes.
+//! Counts loops in units that the kernels copy: 1, 2, 4, 8 or 16 bytes.
 //!
-//! An element of any other width is a short run of units: twelve bytes are three times four. The
-//! other way round, a short run of elements that keeps together everywhere is one larger unit: a
-//! pair of floats moves as eight bytes.
+//! An element of any other width is a short run of units: twelve bytes are three units of four.
+//! Conversely a short run of elements that stays together in every loop becomes one larger unit: a
+//! pair of floats is copied as eight bytes.
 
 use crate::nest::{Loop, NestBuilder};
 
 /// The widest unit, in bytes.
 const MAX_UNIT_BYTES: usize = 16;
 
-/// Counts loops over elements of any width in units that kernels move. How wide is a unit?
+/// Counts loops over elements of `width` bytes in units, and returns the bytes of a unit.
 #[inline(always)]
 pub(super) fn count_in_units(builder: &mut NestBuilder<'_, 2>, width: usize) -> usize {
     let unit = lowest_bit(width).min(MAX_UNIT_BYTES);
@@ -22,7 +22,7 @@ pub(super) fn count_in_units(builder: &mut NestBuilder<'_, 2>, width: usize) -> 
     }
 }
 
-/// Makes a run of `parts` units of each element.
+/// Splits each element into a run of `parts` units.
 #[inline(never)]
 fn split_elements(builder: &mut NestBuilder<'_, 2>, parts: usize) {
     if builder.loops().first().is_some_and(|l| l.len == 0) {
@@ -35,8 +35,8 @@ fn split_elements(builder: &mut NestBuilder<'_, 2>, parts: usize) {
     builder.fuse();
 }
 
-/// Makes one unit of the innermost loop, which is a run, if it is as long as one and all else is a
-/// multiple of it.
+/// Makes one unit of the innermost loop, a run, if its length is that of a unit and all other
+/// strides are multiples of it. Returns the bytes of a unit.
 #[inline(never)]
 fn widen_unit(builder: &mut NestBuilder<'_, 2>, unit: usize) -> usize {
     let Some((&Loop { len, .. }, rest)) = builder.loops().split_last() else { return unit };
