@@ -1,5 +1,5 @@
-//! What each reduction does to two partial results: the operations that [`ops`](crate::ops) names,
-//! and those that look for divisors of 0.
+//! The reductions that [`ops`](crate::ops) names, and those that search for divisors of 0: how each
+//! combines two partial results.
 
 use std::marker::PhantomData;
 
@@ -11,7 +11,7 @@ use crate::{
 
 pub(crate) struct Sum;
 pub(crate) struct Prod;
-/// Of so many elements.
+/// The mean of `count` elements.
 pub(crate) struct Mean {
     count: usize,
 }
@@ -19,19 +19,19 @@ pub(crate) struct Min;
 pub(crate) struct Max;
 pub(crate) struct ArgMin;
 pub(crate) struct ArgMax;
-/// Is one of them 0?
+/// Is any element 0?
 pub(crate) struct HasZero;
-/// Where the first 0 is, if there is one.
+/// The index of the first 0, if there is one.
 pub(crate) struct FirstZero;
 
 macro_rules! folds {
-    ($($op:ident<$t:ident: $bound:ident>($self:ident): $accumulator:ty => $output:ty, $empty:expr, |$element:ident| $from_element:expr,
-        |$a:ident, $b:ident| $combine:expr, |$last:ident| $finalize:expr, |$count:ident| $of:expr, $nothing:expr;)*) => {$(
+    ($($op:ident<$t:ident: $bound:ident>($self:ident): $accumulator:ty => $output:ty, $identity:expr, |$element:ident| $from_element:expr,
+        |$a:ident, $b:ident| $combine:expr, |$last:ident| $finalize:expr, |$count:ident| $of:expr, $of_empty:expr;)*) => {$(
         impl<$t: $bound> Fold<$t> for $op {
             type Accumulator = $accumulator;
             type Output = $output;
 
-            const IDENTITY: $accumulator = $empty;
+            const IDENTITY: $accumulator = $identity;
 
             #[inline(always)]
             fn from_element($element: $t) -> $accumulator {
@@ -56,15 +56,15 @@ macro_rules! folds {
                 FoldReduction($of, PhantomData::<fn($t)>)
             }
 
-            fn of_nothing() -> Option<$output> {
-                $nothing
+            fn of_empty() -> Option<$output> {
+                $of_empty
             }
         }
     )*};
 }
 
-/// Two choices rather than one by both conditions: the inner one is what the CPU has as minimum or
-/// maximum.
+/// The value of a choice. Two nested choices compile better than one with both conditions: the
+/// inner one is the CPU's minimum or maximum instruction.
 #[inline(always)]
 fn first_if<T>(condition: bool, a: T, b: T) -> T {
     if condition { a } else { b }
@@ -82,14 +82,14 @@ folds! {
     HasZero<T: Compare>(self): T::Key => bool, T::GREATEST, |x| x.to_key(), |a, b| first_if(a.truth(), b, a), |last| !last.truth(), |_count| Self, Some(false);
 }
 
-macro_rules! finds {
-    ($($op:ident: $worst:ident, |$a:ident, $b:ident| $in_front:expr;)*) => {$(
+macro_rules! arg_reductions {
+    ($($op:ident: $worst:ident, |$a:ident, $b:ident| $precedes:expr;)*) => {$(
         impl<T: Compare> ArgOrder<T> for $op {
             const LAST_KEY: T::Key = T::$worst;
 
             #[inline(always)]
             fn precedes($a: T::Key, $b: T::Key) -> bool {
-                $in_front
+                $precedes
             }
         }
 
@@ -100,14 +100,14 @@ macro_rules! finds {
                 ArgReduction::<Self, T>(PhantomData)
             }
 
-            fn of_nothing() -> Option<i64> {
+            fn of_empty() -> Option<i64> {
                 None
             }
         }
     )*};
 }
 
-finds! {
+arg_reductions! {
     ArgMin: GREATEST, |a, b| a.is_less(b) | (a.is_not_a_number() & !b.is_not_a_number());
     ArgMax: LEAST, |a, b| b.is_less(a) | (a.is_not_a_number() & !b.is_not_a_number());
     FirstZero: GREATEST, |a, b| !a.truth() & b.truth();

@@ -1,5 +1,4 @@
-//! Complex numbers: sums and products part by part, as they are written down; the rest as
-//! [`math`](crate::math) has it.
+//! Complex numbers: sums and products by the definition, all else by [`math`](crate::math).
 
 use num_complex::Complex;
 

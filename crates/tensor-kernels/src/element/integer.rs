@@ -84,7 +84,7 @@ macro_rules! counts {
 
 counts!(u8, u16, u32, u64);
 
-/// Is a number of a signed type below 0? One of an unsigned type is not, and should not be asked.
+/// Is a number below 0? For unsigned types the comparison would be a lint.
 macro_rules! below_zero {
     (signed $value:expr) => {
         $value < 0
@@ -182,7 +182,7 @@ macro_rules! integers {
             #[inline(always)]
             fn shifted_right(self, by: Self) -> Self {
                 let within = !below_zero!($sort by) && (by as u64) < u64::from(Self::BITS);
-                // What a shift by the whole width leaves.
+                // The result of a shift by the full width or more.
                 let sign = (self >> (Self::BITS - 1)) >> 1;
                 if within { self.wrapping_shr(by as u32) } else { sign }
             }
@@ -190,7 +190,7 @@ macro_rules! integers {
     )*)*};
 }
 
-/// Powers with an exponent that is not negative.
+/// Powers with non-negative exponents.
 trait Powers {
     fn wrapping_pow_by_squares(self, exponent: Self) -> Self;
 }

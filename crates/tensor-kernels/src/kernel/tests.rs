@@ -177,14 +177,14 @@ impl<L: Unit> Kernel for Call<L> {
                 isa.transpose(src, src_stride, dst, dst_stride, nu, nv);
             },
             Job::Runs { src_stride, dst_stride, len, count } => {
-                let turns = Loop { len: count, strides: [dst_stride, src_stride] };
+                let iterations = Loop { len: count, strides: [dst_stride, src_stride] };
                 // SAFETY: as above.
-                unsafe { short_runs::copy_runs(isa, src, dst, len, turns) }
+                unsafe { short_runs::copy_runs(isa, src, dst, len, iterations) }
             }
             Job::Fills { src_stride, dst_stride, len, count } => {
-                let turns = Loop { len: count, strides: [dst_stride, src_stride] };
+                let iterations = Loop { len: count, strides: [dst_stride, src_stride] };
                 // SAFETY: as above.
-                unsafe { short_runs::fill_runs(src, dst, len, turns) }
+                unsafe { short_runs::fill_runs(src, dst, len, iterations) }
             }
             Job::Flush { dst_stride, len, rows, at_once } => {
                 flush(
@@ -218,13 +218,13 @@ fn flush<I: Isa>(
         scratch.as_mut_ptr().cast::<u8>().wrapping_add(CACHE_LINE + dst.addr() % CACHE_LINE);
     for at in (0..len).step_by(at_once) {
         let bytes = at_once.min(len - at);
-        let place = front.wrapping_add(at % CACHE_LINE);
+        let staged = front.wrapping_add(at % CACHE_LINE);
         for r in 0..rows {
             // SAFETY: a part of a source row, and its area in scratch.
-            unsafe { src.wrapping_add(r * len + at).copy_to(place.wrapping_add(r * step), bytes) };
+            unsafe { src.wrapping_add(r * len + at).copy_to(staged.wrapping_add(r * step), bytes) };
         }
         let rows = StagedRows {
-            src: place,
+            src: staged,
             src_step: step as isize,
             dst: dst.wrapping_add(at),
             dst_step,

@@ -1,4 +1,4 @@
-//! What the functions need of `f32` and `f64`: arithmetic, bits, and the constants of each format.
+//! The arithmetic, bit operations and constants of `f32` and `f64` that the functions use.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -24,10 +24,9 @@ pub(crate) trait Float:
     const NAN: Self;
     /// The least normal number.
     const MIN_NORMAL: Self;
-    /// `1.5 · 2^mantissa`: a small number added to it is rounded to an integer, which stands in the
-    /// low bits.
+    /// `1.5 · 2^mantissa`: adding it to a small number rounds that to an integer, in the low bits.
     const MAGIC: Self;
-    /// Twice the digits of the mantissa: times it, a subnormal number is normal.
+    /// A power of two that makes every subnormal number normal.
     const SUBNORMAL_SCALE: Self;
     /// The exponent of [`SUBNORMAL_SCALE`](Self::SUBNORMAL_SCALE).
     const SUBNORMAL_SCALE_LOG2: Self;
@@ -36,29 +35,30 @@ pub(crate) trait Float:
     /// ln 2 in two parts; the first times an exponent is exact.
     const LN2: [Self; 2];
     const SQRT_HALF: Self;
-    /// Factors from ln to log2, in two parts; the first times a number [cut short](Float::truncated) is
-    /// exact.
+    /// Factors from ln to log2, in two parts; the first times a number
+    /// [truncated](Float::truncated) is exact.
     const PER_LN2: [Self; 2];
     /// The same for log10.
     const PER_LN10: [Self; 2];
     /// log10 2 in two parts; the first times an exponent is exact.
     const LOG10_2: [Self; 2];
 
-    /// Up to here [`TANH`](Self::TANH) goes; where tanh is a little more than 1/2.
+    /// The largest argument of the polynomial [`TANH`](Self::TANH); tanh is slightly above 1/2
+    /// there.
     const MAX_TANH_POLYNOMIAL: Self;
 
-    /// Below this e to a power is 0, also times the exponent.
+    /// Below this, e to a power is 0, also if multiplied by the exponent.
     const EXP_UNDERFLOW: Self;
     /// Above this it is infinite.
     const EXP_OVERFLOW: Self;
     /// Below this it may be subnormal.
     const EXP_SUBNORMAL: Self;
-    /// Up to this magnitude it is a normal number, and so is the power of two next to it.
+    /// Up to this magnitude e to a power is a normal number, and so is the power of two next to it.
     const MAX_EXP_FAST: Self;
-    /// What brings powers of two back that are raised below it.
+    /// The factor that brings scaled powers of two back.
     const EXP_SUBNORMAL_SCALE: Self;
 
-    /// [`MAGIC`](Self::MAGIC), and the exponent of 1/2 in the low bits.
+    /// [`MAGIC`](Self::MAGIC) plus the biased exponent of 1/2, in the low bits.
     const EXP_MAGIC: Self;
     /// `(e^r − 1 − r) / r²` on ±0.352, lowest power first.
     const EXP: &'static [Self];
@@ -75,20 +75,21 @@ pub(crate) trait Float:
     /// This magnitude with another number's sign.
     fn signed_as(self, sign: Self) -> Self;
 
-    /// Without the lower half of the mantissa.
+    /// The number without the lower half of its mantissa.
     fn truncated(self) -> Self;
 
-    /// The power of two whose exponent stands in the low bits of `magic`, biased; so much higher,
-    /// if `low`, that the least is normal.
+    /// The power of two whose biased exponent is in the low bits of `magic`. If `low` it is scaled
+    /// up, so that the smallest one is normal.
     fn power_of_two(magic: Self, low: bool) -> Self;
 
-    /// The exponent n and the rest m of a normal positive number `m · 2^n`, m from √½ to √2.
+    /// The exponent n and the mantissa m of a normal positive number `m · 2^n`, m from √½ to √2.
     fn split(self) -> (Self, Self);
 
     /// The polynomial of up to 24 coefficients, lowest power first.
     ///
-    /// Neighbours are joined, then pairs of them, and so on: the chain of dependent operations is a
-    /// third of Horner's, and what a CPU can look ahead is less than it would take to hide that.
+    /// Estrin's scheme: neighbours are combined, then pairs of them, and so on. The chain of
+    /// dependent operations is a third of Horner's, and a CPU cannot look far enough ahead to hide
+    /// Horner's.
     #[inline(always)]
     fn polynomial<M: FmaMode>(self, coefficients: &[Self]) -> Self {
         let mut sums = [Self::ZERO; 24];
@@ -109,13 +110,13 @@ pub(crate) trait Float:
         sums[0]
     }
 
-    /// The larger; `self` if it is NaN.
+    /// The larger of the two; `self` if it is NaN.
     #[inline(always)]
     fn at_least(self, bound: Self) -> Self {
         if self < bound { bound } else { self }
     }
 
-    /// The smaller; `self` if it is NaN.
+    /// The smaller of the two; `self` if it is NaN.
     #[inline(always)]
     fn at_most(self, bound: Self) -> Self {
         if self > bound { bound } else { self }

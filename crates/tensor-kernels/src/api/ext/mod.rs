@@ -1,4 +1,4 @@
-//! Method syntax for tensors: what copies or computes, on this machine, with the caller's threads.
+//! Tensor methods that copy or compute, with [`Exec::current`].
 
 mod methods;
 mod operators;
@@ -21,10 +21,10 @@ use crate::{
 };
 pub use reshaped::Reshaped;
 
-/// What copies or computes, as methods of tensors.
+/// The operations that copy or compute, as methods of tensors.
 ///
 /// Every method fails with [`Error::Borrowed`] if the storage is borrowed in conflict, and with
-/// [`Error::OutOfMemory`] if there is no memory for a fresh result.
+/// [`Error::OutOfMemory`] if a new result cannot be allocated.
 ///
 /// ```
 /// use tensor_kernels::{Tensor, TensorExt};
@@ -44,22 +44,22 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// See the trait.
     fn contiguous(&self) -> Result<TensorBase<T, K>>;
 
-    /// The tensor itself if it is contiguous in a memory format, else such a copy (PyTorch:
+    /// The tensor itself if it is contiguous in a memory format, else a copy that is (PyTorch:
     /// `contiguous(memory_format=…)`).
     ///
     /// # Errors
     /// [`Error::FormatRank`]; [`Error::PreserveFormat`].
     fn to_contiguous(&self, format: MemoryFormat) -> Result<TensorBase<T, K>>;
 
-    /// As [`contiguous`](Self::contiguous), but with row-major strides also for dimensions of size
-    /// 1, whose strides do not matter to PyTorch, but to code that takes strides at their word.
-    /// Never copies more than `contiguous` does.
+    /// As [`contiguous`](Self::contiguous), but with row-major strides for dimensions of size 1
+    /// too. PyTorch ignores their strides; code that reads strides may not. Copies only if
+    /// `contiguous` does.
     ///
     /// # Errors
     /// See the trait.
     fn contiguous_canonical(&self) -> Result<TensorBase<T, K>>;
 
-    /// A copy in fresh memory; a dense tensor keeps its strides (PyTorch: `clone()`).
+    /// A copy in a new tensor; a dense tensor keeps its strides (PyTorch: `clone()`).
     ///
     /// # Errors
     /// See the trait.
@@ -72,7 +72,7 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// A shape with another number of elements.
     fn reshape(&self, sizes: &[isize]) -> Result<Reshaped<T, K>>;
 
-    /// The elements under another shape, always in fresh contiguous memory.
+    /// The elements under another shape, always in a new contiguous tensor.
     ///
     /// # Errors
     /// A shape with another number of elements.
@@ -85,14 +85,13 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// Dimensions out of range or in the wrong order.
     fn flattened(&self, start: isize, end: isize) -> Result<Reshaped<T, K>>;
 
-    /// The tensor side by side with itself, `times` along each dimension (PyTorch: `repeat`, NumPy:
-    /// `tile`).
+    /// Repeats the tensor `times` along each dimension (PyTorch: `repeat`, NumPy: `tile`).
     ///
     /// # Errors
     /// Fewer numbers than dimensions; a result too large.
     fn repeat(&self, times: &[usize]) -> Result<TensorBase<T, K>>;
 
-    /// Writes the elements of another tensor, broadcast, into this one (PyTorch: `copy_`).
+    /// Copies the elements of another tensor, broadcast, into this one (PyTorch: `copy_`).
     ///
     /// # Errors
     /// Shapes that do not broadcast; tensors that share elements.
@@ -112,19 +111,19 @@ pub trait TensorExt<T: Element, K>: Sized {
     where
         T: Cast<U>;
 
-    /// A function of each element.
+    /// A new tensor with `f` of each element.
     ///
     /// # Errors
     /// See the trait.
     fn map<R: Element>(&self, f: impl Fn(T) -> R + Sync) -> Result<TensorBase<R, K>>;
 
-    /// Replaces each element by a function of it.
+    /// Replaces each element by `f` of it.
     ///
     /// # Errors
     /// [`Error::WriteOverlap`].
     fn map_inplace(&self, f: impl Fn(T) -> T + Sync) -> Result<()>;
 
-    /// A function of the elements of two tensors, broadcast.
+    /// A new tensor with `f` of the elements of two tensors, broadcast.
     ///
     /// # Errors
     /// [`Error::Broadcast`].
@@ -134,8 +133,8 @@ pub trait TensorExt<T: Element, K>: Sized {
         f: impl Fn(T, B) -> R + Sync,
     ) -> Result<TensorBase<R, K>>;
 
-    /// Replaces each element by a function of it and of the other tensor's, which is broadcast
-    /// (PyTorch: `x.add_(b)` and its like).
+    /// Replaces each element by `f` of it and of an element of the other tensor, which is broadcast
+    /// (PyTorch: `add_` and similar).
     ///
     /// # Errors
     /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`];
@@ -147,7 +146,7 @@ pub trait TensorExt<T: Element, K>: Sized {
         f: impl Fn(T, B) -> T + Sync,
     ) -> Result<()>;
 
-    /// A function of the elements of three tensors, broadcast.
+    /// A new tensor with `f` of the elements of three tensors, broadcast.
     ///
     /// # Errors
     /// [`Error::Broadcast`].
@@ -158,7 +157,8 @@ pub trait TensorExt<T: Element, K>: Sized {
         f: impl Fn(T, B, C) -> R + Sync,
     ) -> Result<TensorBase<R, K>>;
 
-    /// Replaces each element by a function of it and of two other tensors', which are broadcast.
+    /// Replaces each element by `f` of it and of elements of two other tensors, which are
+    /// broadcast.
     ///
     /// # Errors
     /// As [`zip_inplace`](Self::zip_inplace).
@@ -193,7 +193,7 @@ pub trait TensorExt<T: Element, K>: Sized {
         shr shr_inplace Shr Integer -> T, "Shifted towards the low bits (PyTorch: `torch.bitwise_right_shift`).";
     }
 
-    methods::binary_fresh! {
+    methods::binary_new! {
         div Div Number -> T::Float, "The quotient, of integers as f32 (PyTorch: `torch.div`).";
         elem_eq Eq Equality -> bool, "Which elements are equal? (PyTorch: `torch.eq`)";
         elem_ne Ne Equality -> bool, "Which elements are not equal? (PyTorch: `torch.ne`)";
@@ -238,7 +238,7 @@ pub trait TensorExt<T: Element, K>: Sized {
         sigmoid sigmoid_inplace Sigmoid, "1 / (1 + e^−x) (PyTorch: `torch.sigmoid`).";
     }
 
-    methods::unary_fresh! {
+    methods::unary_new! {
         abs Abs Number -> T::Magnitude, "The distances from 0 (PyTorch: `torch.abs`).";
         is_nan IsNan Equality -> bool, "Which elements are NaN? (PyTorch: `torch.isnan`)";
         logical_not LogicalNot Equality -> bool, "Which elements are 0? (PyTorch: `torch.logical_not`)";
@@ -277,11 +277,11 @@ pub trait TensorExt<T: Element, K>: Sized {
         Self: TensorExt<bool, K>,
     {
         let condition = TensorExt::<bool, K>::operand(self);
-        current("where_cond")?.fresh3(ops::Where, condition, a.into(), b.into())
+        current("where_cond")?.eval3(ops::Where, condition, a.into(), b.into())
     }
 }
 
-/// A call with the defaults.
+/// A call with [`Exec::current`].
 fn current(op: &'static str) -> Result<Call<'static>> {
     Ok(Call::new(Exec::current()?, op))
 }
@@ -363,11 +363,11 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
     where
         T: Cast<U>,
     {
-        current("cast")?.fresh1(ops::Convert::TO, self.into())
+        current("cast")?.eval1(ops::Convert::TO, self.into())
     }
 
     fn map<R: Element>(&self, f: impl Fn(T) -> R + Sync) -> Result<TensorBase<R, K>> {
-        current("map")?.fresh1(Closure(f), self.into())
+        current("map")?.eval1(Closure(f), self.into())
     }
 
     fn map_inplace(&self, f: impl Fn(T) -> T + Sync) -> Result<()> {
@@ -379,7 +379,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
         b: &TensorBase<B, K>,
         f: impl Fn(T, B) -> R + Sync,
     ) -> Result<TensorBase<R, K>> {
-        current("zip")?.fresh2(Closure(f), self.into(), b.into())
+        current("zip")?.eval2(Closure(f), self.into(), b.into())
     }
 
     fn zip_inplace<B: Element>(
@@ -396,7 +396,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
         c: &TensorBase<C, K>,
         f: impl Fn(T, B, C) -> R + Sync,
     ) -> Result<TensorBase<R, K>> {
-        current("zip3")?.fresh3(Closure(f), self.into(), b.into(), c.into())
+        current("zip3")?.eval3(Closure(f), self.into(), b.into(), c.into())
     }
 
     fn zip3_inplace<B: Element, C: Element>(

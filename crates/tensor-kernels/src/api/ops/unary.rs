@@ -10,8 +10,8 @@ use crate::{
     math::FmaMode,
 };
 
-/// For each operation: a type to be compiled for each instruction set, and its three forms; the
-/// third for results of the operand's type.
+/// For each operation: a type, compiled for each instruction set, and its forms. The third form
+/// exists if the result has the operand's type.
 macro_rules! unary {
     ($(
         $(#[$doc:meta])*
@@ -48,7 +48,7 @@ macro_rules! unary {
         /// # Errors
         /// A storage that is being written, no memory.
         pub fn $name<'a, $t: $bound>(exec: &Exec, a: impl Into<Operand<'a, $t>>) -> Result<TensorBase<$output, Simd>> {
-            Call::new(exec, stringify!($name)).fresh1($op, a.into())
+            Call::new(exec, stringify!($name)).eval1($op, a.into())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
@@ -79,7 +79,7 @@ macro_rules! unary {
 unary! {
     /// `−a` (PyTorch: `torch.neg`).
     Neg neg neg_into in place neg_inplace<Number>: Number -> T, |T, M, a| a.negated();
-    /// The distance from 0; the least integer has none and stays (PyTorch: `torch.abs`).
+    /// The magnitude; the least integer stays as it is (PyTorch: `torch.abs`).
     Abs abs abs_into in place abs_inplace<Ordered>: Number -> T::Magnitude, |T, M, a| a.magnitude();
     /// −1, 0 or 1; NaN gives 0 (PyTorch: `torch.sign`).
     Sign sign sign_into in place sign_inplace<Ordered>: Ordered -> T, |T, M, a| a.sign();
@@ -108,29 +108,29 @@ unary! {
     Tanh tanh tanh_into in place tanh_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().tanh::<M>();
     /// `1 / (1 + e^−a)`, of integers as f32 (PyTorch: `torch.sigmoid`).
     Sigmoid sigmoid sigmoid_into in place sigmoid_inplace<Inexact>: Number -> T::Float, |T, M, a| a.to_float().sigmoid::<M>();
-    /// a, or 0 if it is below; NaN stays (PyTorch: `torch.relu`).
+    /// a, or 0 if a is negative; NaN stays NaN (PyTorch: `torch.relu`).
     Relu relu relu_into in place relu_inplace<Ordered>: Ordered -> T, |T, M, a| a.or_zero();
-    /// a times the normal distribution's share below it (PyTorch: `gelu`, exact).
+    /// a times the standard normal distribution function of a (PyTorch: `gelu`, exact).
     Gelu gelu gelu_into in place gelu_inplace<Real>: Real -> T, |T, M, a| a.gelu::<M>();
     /// `a / (1 + e^−a)` (PyTorch: `silu`).
     Silu silu silu_into in place silu_inplace<Real>: Real -> T, |T, M, a| a.silu::<M>();
-    /// The integer below (PyTorch: `torch.floor`).
+    /// The largest integer not above a (PyTorch: `torch.floor`).
     Floor floor floor_into in place floor_inplace<Ordered>: Ordered -> T, |T, M, a| a.rounded_down();
-    /// The integer above (PyTorch: `torch.ceil`).
+    /// The smallest integer not below a (PyTorch: `torch.ceil`).
     Ceil ceil ceil_into in place ceil_inplace<Ordered>: Ordered -> T, |T, M, a| a.rounded_up();
-    /// The nearest integer, the even one of two (PyTorch: `torch.round`).
+    /// The nearest integer, ties to even (PyTorch: `torch.round`).
     Round round round_into in place round_inplace<Ordered>: Ordered -> T, |T, M, a| a.rounded();
-    /// The integer towards 0 (PyTorch: `torch.trunc`).
+    /// The integer part: rounds towards 0 (PyTorch: `torch.trunc`).
     Trunc trunc trunc_into in place trunc_inplace<Ordered>: Ordered -> T, |T, M, a| a.rounded_to_zero();
-    /// Is it NaN? (PyTorch: `torch.isnan`)
+    /// True for NaN (PyTorch: `torch.isnan`).
     IsNan is_nan is_nan_into: Equality -> bool, |T, M, a| a.is_not_a_number();
-    /// Is it 0? (PyTorch: `torch.logical_not`)
+    /// True for 0 (PyTorch: `torch.logical_not`).
     LogicalNot logical_not logical_not_into: Equality -> bool, |T, M, a| !a.truth();
-    /// `!a`: the other bits (PyTorch: `torch.bitwise_not`).
+    /// `!a`: all bits inverted (PyTorch: `torch.bitwise_not`).
     BitwiseNot bitwise_not bitwise_not_into in place bitwise_not_inplace<Bits>: Bits -> T, |T, M, a| a.bits_not();
 }
 
-/// A conversion as a type, to be compiled for each instruction set.
+/// A conversion as a type, compiled for each instruction set.
 pub(crate) struct Convert<U>(std::marker::PhantomData<fn() -> U>);
 
 impl<U> Convert<U> {
@@ -154,7 +154,7 @@ pub fn cast<'a, T: Cast<U>, U: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
 ) -> Result<TensorBase<U, Simd>> {
-    Call::new(exec, "cast").fresh1(Convert::TO, a.into())
+    Call::new(exec, "cast").eval1(Convert::TO, a.into())
 }
 
 /// [`cast`] into a given result (PyTorch: `out.copy_(a)`).
