@@ -7,14 +7,22 @@
 /// ```
 /// # use tensor_kernels::*;
 /// type Element = [u32; 2];
-/// # fn run(plan: &CopyPlan, from: &TensorView<'_, Element>, to: &mut TensorViewMut<'_, Element>) -> Result<()> {
+/// # fn run(
+/// #     plan: &CopyPlan,
+/// #     from: &TensorView<'_, Element>,
+/// #     to: &mut TensorViewMut<'_, Element>,
+/// # ) -> Result<()> {
 /// plan.run(Exec::current()?, from, to)
 /// # }
 /// ```
 /// ```compile_fail,E0277
 /// # use tensor_kernels::*;
 /// type Element = (u8, u32);
-/// # fn run(plan: &CopyPlan, from: &TensorView<'_, Element>, to: &mut TensorViewMut<'_, Element>) -> Result<()> {
+/// # fn run(
+/// #     plan: &CopyPlan,
+/// #     from: &TensorView<'_, Element>,
+/// #     to: &mut TensorViewMut<'_, Element>,
+/// # ) -> Result<()> {
 /// plan.run(Exec::current()?, from, to)
 /// # }
 /// ```

@@ -219,7 +219,10 @@ pub(crate) fn input<'v, T: Element>(
 #[inline]
 fn check_type<A: Element, R: Element>(argument: &Argument<'_, A>) {
     let same = TypeId::of::<A>() == TypeId::of::<R>();
-    assert!(argument.is_some() || same, "an operation in place gives what it takes");
+    assert!(
+        argument.is_some() || same,
+        "an operation in place returns the type of its first operand"
+    );
 }
 
 /// The two forms for each number of operands: into a given result, and to a new tensor. The outer

@@ -55,7 +55,11 @@ impl CopyPlan {
     ///
     /// ```compile_fail
     /// # use tensor_kernels::*;
-    /// # fn padded(plan: &CopyPlan, from: &TensorView<'_, (u8, u32)>, to: &mut TensorViewMut<'_, (u8, u32)>) -> Result<()> {
+    /// # fn padded(
+    /// #     plan: &CopyPlan,
+    /// #     from: &TensorView<'_, (u8, u32)>,
+    /// #     to: &mut TensorViewMut<'_, (u8, u32)>,
+    /// # ) -> Result<()> {
     /// plan.run(Exec::current()?, from, to)
     /// # }
     /// ```

@@ -25,8 +25,12 @@ pub(crate) struct HasZero;
 pub(crate) struct FirstZero;
 
 macro_rules! folds {
-    ($($op:ident<$t:ident: $bound:ident>($self:ident): $accumulator:ty => $output:ty, $identity:expr, |$element:ident| $from_element:expr,
-        |$a:ident, $b:ident| $combine:expr, |$last:ident| $finalize:expr, |$count:ident| $of:expr, $of_empty:expr;)*) => {$(
+    ($(
+        $op:ident<$t:ident: $bound:ident>($self:ident): $accumulator:ty => $output:ty,
+        $identity:expr, |$element:ident| $from_element:expr,
+        |$a:ident, $b:ident| $combine:expr, |$last:ident| $finalize:expr, |$count:ident| $of:expr,
+        $of_empty:expr;
+    )*) => {$(
         impl<$t: $bound> Fold<$t> for $op {
             type Accumulator = $accumulator;
             type Output = $output;
@@ -71,15 +75,32 @@ fn first_if<T>(condition: bool, a: T, b: T) -> T {
 }
 
 folds! {
-    Sum<T: Accumulate>(self): T::Partial => T::Sum, T::ZERO, |x| x.to_partial(), |a, b| a.plus(b), |sum| T::rounded_sum(sum), |_count| Self,
+    Sum<T: Accumulate>(self): T::Partial => T::Sum,
+        T::ZERO, |x| x.to_partial(),
+        |a, b| a.plus(b), |sum| T::rounded_sum(sum), |_count| Self,
         Some(T::rounded_sum(T::ZERO));
-    Prod<T: Accumulate>(self): T::Partial => T::Sum, T::ONE, |x| x.to_partial(), |a, b| a.times(b), |product| T::rounded_sum(product), |_count| Self,
+    Prod<T: Accumulate>(self): T::Partial => T::Sum,
+        T::ONE, |x| x.to_partial(),
+        |a, b| a.times(b), |product| T::rounded_sum(product), |_count| Self,
         Some(T::rounded_sum(T::ONE));
-    Mean<T: Inexact>(self): T::Partial => T, T::ZERO, |x| x.to_partial(), |a, b| a.plus(b), |sum| T::mean(sum, self.count), |count| Self { count },
+    Mean<T: Inexact>(self): T::Partial => T,
+        T::ZERO, |x| x.to_partial(),
+        |a, b| a.plus(b), |sum| T::mean(sum, self.count), |count| Self { count },
         Some(T::mean(T::ZERO, 0));
-    Min<T: Compare>(self): T::Key => T, T::GREATEST, |x| x.to_key(), |a, b| first_if(a.is_not_a_number(), a, first_if(a.is_less(b), a, b)), |least| T::of_key(least), |_count| Self, None;
-    Max<T: Compare>(self): T::Key => T, T::LEAST, |x| x.to_key(), |a, b| first_if(a.is_not_a_number(), a, first_if(b.is_less(a), a, b)), |most| T::of_key(most), |_count| Self, None;
-    HasZero<T: Compare>(self): T::Key => bool, T::GREATEST, |x| x.to_key(), |a, b| first_if(a.truth(), b, a), |last| !last.truth(), |_count| Self, Some(false);
+    Min<T: Compare>(self): T::Key => T,
+        T::GREATEST, |x| x.to_key(),
+        |a, b| first_if(a.is_not_a_number(), a, first_if(a.is_less(b), a, b)),
+        |least| T::of_key(least), |_count| Self,
+        None;
+    Max<T: Compare>(self): T::Key => T,
+        T::LEAST, |x| x.to_key(),
+        |a, b| first_if(a.is_not_a_number(), a, first_if(b.is_less(a), a, b)),
+        |most| T::of_key(most), |_count| Self,
+        None;
+    HasZero<T: Compare>(self): T::Key => bool,
+        T::GREATEST, |x| x.to_key(),
+        |a, b| first_if(a.truth(), b, a), |last| !last.truth(), |_count| Self,
+        Some(false);
 }
 
 macro_rules! arg_reductions {

@@ -73,31 +73,37 @@ macro_rules! casts {
 }
 
 casts! {
-    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32, plain i64, plain f32, plain f64,]
-    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32, plain i64, plain f32, plain f64,]
+    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32,
+        plain i64, plain f32, plain f64,]
+    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32,
+        plain i64, plain f32, plain f64,]
 }
 
 #[cfg(feature = "half")]
 casts! {
     [half half::f16, half half::bf16,]
-    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32, plain i64, plain f32, plain f64,
+    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32,
+        plain i64, plain f32, plain f64,
      half half::f16, half half::bf16,]
 }
 #[cfg(feature = "half")]
 casts! {
-    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32, plain i64, plain f32, plain f64,]
+    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32,
+        plain i64, plain f32, plain f64,]
     [half half::f16, half half::bf16,]
 }
 
 #[cfg(feature = "complex")]
 casts! {
     [complex num_complex::Complex<f32>, complex num_complex::Complex<f64>,]
-    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32, plain i64, plain f32, plain f64,
+    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32,
+        plain i64, plain f32, plain f64,
      complex num_complex::Complex<f32>, complex num_complex::Complex<f64>,]
 }
 #[cfg(feature = "complex")]
 casts! {
-    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32, plain i64, plain f32, plain f64,]
+    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32,
+        plain i64, plain f32, plain f64,]
     [complex num_complex::Complex<f32>, complex num_complex::Complex<f64>,]
 }
 

@@ -43,9 +43,13 @@ macro_rules! floats {
             #[inline(always)]
             fn is_at_most(self, other: Self) -> bool { self <= other }
             #[inline(always)]
-            fn least(self, other: Self) -> Self { if (self <= other) | self.is_nan() { self } else { other } }
+            fn least(self, other: Self) -> Self {
+                if (self <= other) | self.is_nan() { self } else { other }
+            }
             #[inline(always)]
-            fn most(self, other: Self) -> Self { if (self >= other) | self.is_nan() { self } else { other } }
+            fn most(self, other: Self) -> Self {
+                if (self >= other) | self.is_nan() { self } else { other }
+            }
         }
 
         impl Number for $type {
@@ -61,7 +65,9 @@ macro_rules! floats {
             #[inline(always)]
             fn negated(self) -> Self { -self }
             #[inline(always)]
-            fn times_plus(self, factor: Self, summand: Self) -> Self { self.mul_add(factor, summand) }
+            fn times_plus(self, factor: Self, summand: Self) -> Self {
+                self.mul_add(factor, summand)
+            }
             #[inline(always)]
             fn magnitude(self) -> Self { self.abs() }
             #[inline(always)]
@@ -91,7 +97,8 @@ macro_rules! floats {
             #[inline(always)]
             fn remainder(self, divisor: Self) -> Self {
                 let left = self % divisor;
-                if (left != 0.0) & ((left < 0.0) != (divisor < 0.0)) { left + divisor } else { left }
+                let opposed = (left != 0.0) & ((left < 0.0) != (divisor < 0.0));
+                if opposed { left + divisor } else { left }
             }
             fn floor_quotient(self, divisor: Self) -> Self {
                 if divisor == 0.0 { return self / divisor; }

@@ -110,9 +110,13 @@ macro_rules! integers {
             #[inline(always)]
             fn negated(self) -> Self { self.wrapping_neg() }
             #[inline(always)]
-            fn times_plus(self, factor: Self, summand: Self) -> Self { self.wrapping_mul(factor).wrapping_add(summand) }
+            fn times_plus(self, factor: Self, summand: Self) -> Self {
+                self.wrapping_mul(factor).wrapping_add(summand)
+            }
             #[inline(always)]
-            fn magnitude(self) -> Self { if below_zero!($sort self) { self.wrapping_neg() } else { self } }
+            fn magnitude(self) -> Self {
+                if below_zero!($sort self) { self.wrapping_neg() } else { self }
+            }
             #[inline(always)]
             fn power<M: FmaMode>(self, exponent: Self) -> Self {
                 let minus_one = self.wrapping_add(1) == 0;
@@ -147,7 +151,8 @@ macro_rules! integers {
             fn or_zero(self) -> Self { self.max(0) }
             #[inline(always)]
             fn sign(self) -> Self {
-                if below_zero!($sort self) { (0 as Self).wrapping_sub(1) } else { Self::from(self != 0) }
+                let positive = Self::from(self != 0);
+                if below_zero!($sort self) { (0 as Self).wrapping_sub(1) } else { positive }
             }
             #[inline(always)]
             fn rounded_down(self) -> Self { self }

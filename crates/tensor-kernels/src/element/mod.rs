@@ -12,7 +12,7 @@
 //! | [`Number`] | all but bool | addition, multiplication, magnitude |
 //! | [`Ordered`] | integers, real floats | sign, rounding, division with a remainder |
 //! | [`Integer`] | integers | shifts |
-//! | [`Inexact`] | real and complex floats | division, roots, powers, logarithms, circular functions |
+//! | [`Inexact`] | real and complex floats | division, roots, exponentials, logarithms, sine |
 //! | [`Real`] | real floats | angles, gelu, silu |
 //!
 //! Integers wrap around, as in PyTorch, and become f32 in operations whose results are fractions.

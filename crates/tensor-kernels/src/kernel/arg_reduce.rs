@@ -1,7 +1,7 @@
 //! Reductions that return an index: the innermost loops of argmin and argmax.
 //!
 //! Keys are compared column by column, over up to [`ROWS_PER_PASS`] rows. Next to each best key the
-//! loop keeps the number of its row, in an integer as wide as the key, so that one comparison
+//! loop keeps the number of its row, in an integer as row_len as the key, so that one comparison
 //! selects both in registers of the same width. After each pass row numbers become indices and are
 //! combined with the accumulators. If columns are reduced, a row is first cut into rows of
 //! [`PARTIALS_PER_ROW`] elements, as in [`fold`](super::fold).
@@ -131,9 +131,9 @@ impl<T: Compare, F: ArgOrder<T>> Kernel for Block<F, T> {
         let (groups, rows) = self.block.accumulator_groups();
         for group in 0..groups {
             if self.block.columns_kept {
-                self.down(group, rows);
+                self.fold_kept_columns(group, rows);
             } else {
-                self.across(group, rows);
+                self.fold_reduced_columns(group, rows);
             }
         }
     }
@@ -210,7 +210,7 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
 
     /// Columns kept: an accumulator per column.
     #[inline(always)]
-    fn down(&self, group: usize, rows: usize) {
+    fn fold_kept_columns(&self, group: usize, rows: usize) {
         // Two variables, not an array: in debug builds an array of both is on the stack twice.
         let mut keys = Workspace::uninit();
         let mut counts = Workspace::uninit();
@@ -259,7 +259,7 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
 
     /// Columns reduced: an accumulator per row.
     #[inline(always)]
-    fn across(&self, group: usize, rows: usize) {
+    fn fold_reduced_columns(&self, group: usize, rows: usize) {
         for j in group..group + rows {
             let (columns, whole) =
                 (self.block.columns, self.block.columns / PARTIALS_PER_ROW * PARTIALS_PER_ROW);
@@ -278,9 +278,9 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
         }
     }
 
-    /// Treats `count * wide` adjacent elements of a row as `count` rows of `wide` elements.
+    /// Treats `count * row_len` adjacent elements of a row as `count` rows of `row_len` elements.
     #[inline(always)]
-    fn row_part(&self, j: usize, at: usize, count: usize, wide: usize, group: usize) {
+    fn row_part(&self, j: usize, at: usize, count: usize, row_len: usize, group: usize) {
         let (mut keys, mut counts) =
             ([F::LAST_KEY; PARTIALS_PER_ROW], [T::Count::of(0); PARTIALS_PER_ROW]);
         let backwards = self.block.index_column_stride < 0;
@@ -290,18 +290,18 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
             false => (start, step),
             true => (start.wrapping_byte_offset((count - 1) as isize * step), -step),
         };
-        if wide == PARTIALS_PER_ROW {
+        if row_len == PARTIALS_PER_ROW {
             // SAFETY: the invariant: `PARTIALS_PER_ROW` elements of a row of the block.
             unsafe { first_row(&mut keys, start) };
             // SAFETY: the invariant: `count * PARTIALS_PER_ROW` elements of the same row.
             unsafe { compare_rows::<F, T>(&mut keys, &mut counts, start, step, count) };
         } else {
-            // SAFETY: the invariant: the last `wide < PARTIALS_PER_ROW` elements of a row of the
+            // SAFETY: the invariant: the last `row_len < PARTIALS_PER_ROW` elements of a row of the
             // block.
-            unsafe { first_row(&mut keys[..wide], start) };
+            unsafe { first_row(&mut keys[..row_len], start) };
         }
-        let (key, position) = best_of::<F, T>(&keys, &counts, wide, backwards);
-        let column = if backwards { count * wide - 1 - position } else { position };
+        let (key, position) = best_of::<F, T>(&keys, &counts, row_len, backwards);
+        let column = if backwards { count * row_len - 1 - position } else { position };
         let found = KeyIndex { key, index: self.index(j, at + column) };
         self.accumulate(group * self.block.accumulator_row_stride, found);
     }
@@ -362,13 +362,13 @@ unsafe fn compare_rows<F: ArgOrder<T>, T: Compare>(
     }
 }
 
-/// The best key of `wide` columns, and the first position that has it. Positions count through the
+/// The best key of `row_len` columns, and the first position that has it. Positions count through the
 /// rows one after the other, from the last column of each if `backwards`.
 #[inline(always)]
 fn best_of<F: ArgOrder<T>, T: Compare>(
     best: &[T::Key; PARTIALS_PER_ROW],
     counts: &[T::Count; PARTIALS_PER_ROW],
-    wide: usize,
+    row_len: usize,
     backwards: bool,
 ) -> (T::Key, usize) {
     let mut keys = *best;
@@ -381,11 +381,11 @@ fn best_of<F: ArgOrder<T>, T: Compare>(
         };
     }
     halves!(32 16 8 4 2 1);
-    let (best_key, last) = (keys[0], wide as u32 - 1);
+    let (best_key, last) = (keys[0], row_len as u32 - 1);
     let mut position = u32::MAX;
-    for i in 0..wide {
+    for i in 0..row_len {
         let column = if backwards { last - i as u32 } else { i as u32 };
-        let here = counts[i].number() * wide as u32 + column;
+        let here = counts[i].number() * row_len as u32 + column;
         let here = if F::precedes(best_key, best[i]) { u32::MAX } else { here };
         position = position.min(here);
     }

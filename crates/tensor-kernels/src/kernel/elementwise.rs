@@ -233,7 +233,8 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
 }
 
 macro_rules! operation {
-    ($(#[$doc:meta])* $name:ident<$n:literal> of $function:ident($($input:ident $is_scalar:ident $step:ident: $type:ident),*)) => {
+    ($(#[$doc:meta])* $name:ident<$n:literal> of
+        $function:ident($($input:ident $is_scalar:ident $step:ident: $type:ident),*)) => {
         $(#[$doc])*
         pub(crate) struct $name<F, $($type),*>(F, PhantomData<fn($($type),*)>);
 
@@ -261,7 +262,8 @@ macro_rules! operation {
 
             #[inline(always)]
             unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<$n>) {
-                let RowBlock { ptrs: [out, $($input),*], row_strides: [out_step, $($step),*], .. } = *block;
+                let RowBlock { ptrs: [out, $($input),*], row_strides: [out_step, $($step),*], .. } =
+                    *block;
                 let (out, [_, $($is_scalar),*]) = (out.cast::<R>(), block.is_scalar);
                 rows!(self, block, out out_step, [$($input $step: $type = $is_scalar),*] []);
             }
@@ -273,24 +275,33 @@ macro_rules! operation {
 /// inputs]`.
 macro_rules! rows {
     // If all other inputs are scalars the last one is not: see `input_to_repeat`.
-    ($self:ident, $block:ident, $out:ident $out_step:ident, [$input:ident $step:ident: $type:ident = $is_scalar:ident] [$(($other:ident $other_step:ident: $other_type:ident, true))+]) => {
-        rows!($self, $block, $out $out_step, [] [$(($other $other_step: $other_type, true))+ ($input $step: $type, false)])
+    ($self:ident, $block:ident, $out:ident $out_step:ident,
+        [$input:ident $step:ident: $type:ident = $is_scalar:ident]
+        [$(($other:ident $other_step:ident: $other_type:ident, true))+]) => {
+        rows!($self, $block, $out $out_step, []
+            [$(($other $other_step: $other_type, true))+ ($input $step: $type, false)])
     };
-    ($self:ident, $block:ident, $out:ident $out_step:ident, [$input:ident $step:ident: $type:ident = $is_scalar:ident $(, $($rest:tt)*)?] [$($done:tt)*]) => {
+    ($self:ident, $block:ident, $out:ident $out_step:ident,
+        [$input:ident $step:ident: $type:ident = $is_scalar:ident $(, $($rest:tt)*)?]
+        [$($done:tt)*]) => {
         if $is_scalar {
-            rows!($self, $block, $out $out_step, [$($($rest)*)?] [$($done)* ($input $step: $type, true)])
+            rows!($self, $block, $out $out_step, [$($($rest)*)?]
+                [$($done)* ($input $step: $type, true)])
         } else {
-            rows!($self, $block, $out $out_step, [$($($rest)*)?] [$($done)* ($input $step: $type, false)])
+            rows!($self, $block, $out $out_step, [$($($rest)*)?]
+                [$($done)* ($input $step: $type, false)])
         }
     };
-    ($self:ident, $block:ident, $out:ident $out_step:ident, [] [$(($input:ident $step:ident: $type:ident, $is_scalar:literal))*]) => {{
+    ($self:ident, $block:ident, $out:ident $out_step:ident, []
+        [$(($input:ident $step:ident: $type:ident, $is_scalar:literal))*]) => {{
         let (mut $out, $(mut $input),*) = ($out, $($input),*);
         let RowBlock { rows, len, .. } = *$block;
         for _ in 0..rows {
             // SAFETY: `Compute::rows`: each input has `len` elements, or one if it is a scalar. A
             // scalar that is read as a row is the input that `input_to_repeat` would name, so `len`
             // is 1.
-            each!($out, len, at => $self.0.call::<M>($(unsafe { read::<$is_scalar, $type>($input.cast(), at) }),*));
+            each!($out, len, at =>
+                $self.0.call::<M>($(unsafe { read::<$is_scalar, $type>($input.cast(), at) }),*));
             $out = $out.wrapping_byte_offset($out_step);
             $($input = $input.wrapping_offset($step);)*
         }

@@ -222,7 +222,10 @@ macro_rules! tree {
                 F::combine(F::combine(at!($a), at!($b)), F::combine(at!($c), at!($d)))
             };
         }
-        F::combine(F::combine(four!(0 8 4 12), four!(2 10 6 14)), F::combine(four!(1 9 5 13), four!(3 11 7 15)))
+        F::combine(
+            F::combine(four!(0 8 4 12), four!(2 10 6 14)),
+            F::combine(four!(1 9 5 13), four!(3 11 7 15)),
+        )
     }};
 }
 
@@ -238,7 +241,7 @@ impl<T: Element, F: Fold<T>> Kernel for Block<F, T> {
 
     #[inline(always)]
     fn run<I: Isa>(self, _isa: I) {
-        if self.block.columns_kept { self.down() } else { self.across() }
+        if self.block.columns_kept { self.fold_kept_columns() } else { self.fold_reduced_columns() }
     }
 }
 
@@ -255,14 +258,14 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
 
     /// Columns kept: an accumulator per column.
     #[inline(always)]
-    fn down(&self) {
+    fn fold_kept_columns(&self) {
         let (groups, rows) = self.block.accumulator_groups();
         for group in 0..groups {
             let (first, accumulators) =
                 (self.row(group), self.accumulator(group * self.block.accumulator_row_stride));
             // SAFETY: the invariant: the rows of one group, and an accumulator for each column.
             unsafe {
-                rows_down::<F, T>(
+                combine_rows::<F, T>(
                     first,
                     self.block.row_step,
                     rows,
@@ -275,7 +278,7 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
 
     /// Columns reduced: one accumulator, or one per row.
     #[inline(always)]
-    fn across(&self) {
+    fn fold_reduced_columns(&self) {
         let (groups, rows) = self.block.accumulator_groups();
         let (mut group, mut trees) = (0, TreeLeaves([[F::IDENTITY; TREE_LEAVES]; TREE_LEAVES]));
         while group < groups {
@@ -284,7 +287,7 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
                 *tree = self.leaves(group + i, rows);
             }
             if count == TREE_LEAVES {
-                self.many_trees(&trees, group);
+                self.transposed_trees(&trees, group);
             } else {
                 for (i, tree) in trees.0.iter().enumerate().take(count) {
                     self.accumulate(group + i, tree!(k => tree[k]));
@@ -300,7 +303,7 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
         let mut parts = [F::IDENTITY; PARTIALS_PER_ROW];
         for j in first..first + rows {
             // SAFETY: the invariant: row `j` of the block.
-            unsafe { row_across::<F, T>(self.row(j), self.block.columns, &mut parts) };
+            unsafe { combine_row::<F, T>(self.row(j), self.block.columns, &mut parts) };
         }
         let mut leaves = [F::IDENTITY; TREE_LEAVES];
         for (i, leaf) in leaves.iter_mut().enumerate() {
@@ -313,7 +316,7 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
 
     /// The trees of [`TREE_LEAVES`] rows at once: one row per SIMD element.
     #[inline(always)]
-    fn many_trees(&self, trees: &TreeLeaves<F::Accumulator>, first: usize) {
+    fn transposed_trees(&self, trees: &TreeLeaves<F::Accumulator>, first: usize) {
         let mut transposed = TreeLeaves([[F::IDENTITY; TREE_LEAVES]; TREE_LEAVES]);
         trees.transpose(self.simd, &mut transposed);
         for i in 0..TREE_LEAVES {
@@ -351,7 +354,7 @@ macro_rules! group {
 /// # Safety
 /// That of [`Reduction::fold`], for these rows and accumulators.
 #[inline(always)]
-unsafe fn rows_down<F: Fold<T>, T: Copy>(
+unsafe fn combine_rows<F: Fold<T>, T: Copy>(
     src: *const T,
     step: isize,
     rows: usize,
@@ -396,7 +399,7 @@ unsafe fn rows_down<F: Fold<T>, T: Copy>(
 /// # Safety
 /// `len` elements can be read and are aligned.
 #[inline(always)]
-unsafe fn row_across<F: Fold<T>, T: Copy>(
+unsafe fn combine_row<F: Fold<T>, T: Copy>(
     src: *const T,
     len: usize,
     parts: &mut [F::Accumulator; PARTIALS_PER_ROW],

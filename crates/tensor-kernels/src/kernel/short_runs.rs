@@ -142,11 +142,11 @@ unsafe fn fill_both_ends<L: Unit, const N: usize>(
     let (mut from, mut to, last) = (src, dst, len - N);
     for _ in 0..iterations.len {
         // SAFETY: readable by M1.
-        let several = [unsafe { from.read_unaligned() }; N];
+        let copies = [unsafe { from.read_unaligned() }; N];
         // SAFETY: writable by M2.
-        unsafe { to.cast::<[L; N]>().write_unaligned(several) };
+        unsafe { to.cast::<[L; N]>().write_unaligned(copies) };
         // SAFETY: writable by M2.
-        unsafe { to.wrapping_add(last).cast::<[L; N]>().write_unaligned(several) };
+        unsafe { to.wrapping_add(last).cast::<[L; N]>().write_unaligned(copies) };
         (to, from) = (
             to.wrapping_offset(iterations.strides[0]),
             from.wrapping_offset(iterations.strides[1]),

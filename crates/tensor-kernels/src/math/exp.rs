@@ -41,8 +41,9 @@ fn scaled_exp<M: FmaMode, T: Float>(x: T, less_one: impl Fn(T, T, T) -> T) -> (T
     (power * T::power_of_two(magic, low), if low { T::EXP_SUBNORMAL_SCALE } else { T::TWO })
 }
 
-/// The reduction `x = n ln 2 + r`, with n the integer nearest to `x / ln 2`. Returns `e^r`, and n − 1
-/// in the form that [`power_of_two`](Float::power_of_two) takes; n if `base` is `EXP_MAGIC + 1`.
+/// The reduction `x = n ln 2 + r`, with n the integer nearest to `x / ln 2`. Returns `e^r`, and
+/// n − 1 in the form that [`power_of_two`](Float::power_of_two) takes; n if `base` is
+/// `EXP_MAGIC + 1`.
 ///
 /// `less_one` computes `e^r − 1` as `q r² + r`; its third argument is the rounding error of r.
 #[inline(always)]

@@ -13,11 +13,11 @@
 //! | function | f32 | f64 | method |
 //! |---|---|---|---|
 //! | `exp` | 1.1 | 1.1 | `2^n · e^r`, polynomial |
-//! | `ln`, `log2`, `log10` | 1 | 1 | `ln(1 + f)` from `f / (2 + f)`; the terms of n and f are added with their rounding errors |
+//! | `ln`, `log2`, `log10` | 1 | 1 | `ln(1 + f)` from `f / (2 + f)`, compensated sum |
 //! | `tanh` | 1.6 | 1.6 | polynomial; from 0.55 on `1 − 2 / (e^2x + 1)` |
 //! | `sigmoid` | 1.8 | 1.8 | `1 / (1 + e^-x)`, below 0 `e^x / (1 + e^x)` |
 //! | `silu` | 1.8; 2.2 without fusing | the same | `x · sigmoid x` |
-//! | `sin`, `cos` | 0.8 | 1 | π/2 in parts; from 1.6 million on the standard library's, one number at a time |
+//! | `sin`, `cos` | 0.8 | 1 | π/2 in parts; from 1.6 million on the standard library's |
 //! | `atan2` | 0.7 | 1.9 | one division, polynomial |
 //! | `gelu` | 0.7 | 5 | `x/2 · erfc(−x/√2)` |
 //! | `pow` | 0.7 | the standard library's | `e^(y ln x)`; f64 one number at a time |
@@ -43,9 +43,11 @@
 //! |---|---|---|---|
 //! | `div`, `recip` | 1.01 | 3 | Smith's: squares cannot overflow; the whole range |
 //! | `sqrt`, `rsqrt` | 1.01 | 3 | the root of half the sum of magnitude and real part |
-//! | `ln` | 1.01, each part | 4, each part | near the unit circle `ln(1 + x) / 2` of the exact `x = |z|² − 1` |
+//! | `ln` | 1.01, each part | 4, each part | near the unit circle `ln(1 + x) / 2`, `x = |z|² − 1` |
 //! | `tanh` | 1.01 | 4 | Kahan's, by sinh and tan; from 22 on its limit and the remainder |
-//! | `sigmoid` | 1.01 | 4 | by the power that is at most 1; bound within π/2 of the real axis, as there are poles at odd multiples of πi |
+//! | `sigmoid` | 1.01 | 4 | by the power that is at most 1 |
+//!
+//! The bound of `sigmoid` holds within π/2 of the real axis; its poles are odd multiples of πi.
 //!
 //! `log2` and `log10` are quotients of `ln`. `exp`, `sin`, `cos` and `pow` are num-complex's
 //! formulas and the standard library's functions; no bound is stated. Special values are PyTorch's.

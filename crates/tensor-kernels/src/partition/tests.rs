@@ -54,7 +54,7 @@ trait Visits<const N: usize>: Divisible {
         let visits = self.visits();
         let count = visits.len();
         let moves: Moves<N> = visits.into_iter().map(|places| (places[0], places)).collect();
-        assert_eq!(moves.len(), count, "each place is written once");
+        assert_eq!(moves.len(), count, "each offset is written once");
         moves
     }
 }
@@ -88,7 +88,7 @@ fn leaf_parts<const N: usize, W: Visits<N> + Clone>(whole: &W) -> Vec<W> {
     assert_eq!(first.bytes() + second.bytes(), whole.bytes());
     let sum = all.len() + rest.len();
     all.extend(rest);
-    assert_eq!(all.len(), sum, "halves that write the same place");
+    assert_eq!(all.len(), sum, "halves that write the same offset");
     assert_eq!(all, whole.moves(), "halves that are not the whole");
     [leaf_parts(&first), leaf_parts(&second)].concat()
 }

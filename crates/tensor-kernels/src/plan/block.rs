@@ -54,7 +54,7 @@ impl Access {
     }
 
     /// Are short rows packed into one long row?
-    pub(crate) fn joins_rows(self) -> bool {
+    pub(crate) fn packs_rows(self) -> bool {
         matches!(self, Self::ShortRows | Self::BroadcastRow | Self::SplatPerRow)
     }
 }

@@ -11,14 +11,22 @@
 //! its rows is packed in scratch, a row that repeats is stored once per row of the block, and a
 //! scalar per row is repeated along its row. Operands without gaps are used in place. The table
 //! shows nanoseconds per row of floats: first row by row, then packed.
-//! | floats | inputs in wider rows | the same, and a dense input | one row for all | a scalar per row | result in wider rows | in place, one row for all |
-//! | ---    | ---           | ---                 | ---             | ---               | ---             | ---                       |
-//! | 3      | 7.1, 1.3      | 5.5, 1.4            | 5.6, 0.5        | 3.9, 1.4          | 5.5, 1.4        | 11.4, 0.6                 |
-//! | 6      | 8.2, 1.9      | 7.8, 2.1            | 7.9, 1.0        | 7.9, 1.9          | 7.8, 2.0        | 13.7, 1.2                 |
-//! | 8      | 6.0, 2.0      | 2.7, 2.3            | 2.8, 1.2        | 3.1, 2.0          | 2.7, 2.0        | 8.3, 1.4                  |
-//! | 12     | 8.2, 3.0      | 6.6, 3.4            | 6.7, 1.9        | 6.1, 3.0          | 6.6, 3.2        | 14.2, 2.2                 |
-//! | 16     | 6.5, 3.2      | 3.5, 3.5            | 3.6, 2.4        | 3.9, 3.3          | 3.5, 3.0        | 9.2, 2.8                  |
-//! | 32     | 8.4, 5.5      | 5.4, 6.3            | 5.4, 4.7        | 5.6, 5.8          | 5.0, 5.5        | 11.7, 5.9                 |
+//!
+//! - a: all inputs are rows of wider tensors
+//! - b: the same, and another input is dense
+//! - c: one input is the same row for all
+//! - d: one input is a scalar per row
+//! - e: the result is rows of a wider tensor
+//! - f: in place, and one input is the same row for all
+//!
+//! | floats a row | a | b | c | d | e | f |
+//! |---|---|---|---|---|---|---|
+//! | 3 | 7.1, 1.3 | 5.5, 1.4 | 5.6, 0.5 | 3.9, 1.4 | 5.5, 1.4 | 11.4, 0.6 |
+//! | 6 | 8.2, 1.9 | 7.8, 2.1 | 7.9, 1.0 | 7.9, 1.9 | 7.8, 2.0 | 13.7, 1.2 |
+//! | 8 | 6.0, 2.0 | 2.7, 2.3 | 2.8, 1.2 | 3.1, 2.0 | 2.7, 2.0 | 8.3, 1.4 |
+//! | 12 | 8.2, 3.0 | 6.6, 3.4 | 6.7, 1.9 | 6.1, 3.0 | 6.6, 3.2 | 14.2, 2.2 |
+//! | 16 | 6.5, 3.2 | 3.5, 3.5 | 3.6, 2.4 | 3.9, 3.3 | 3.5, 3.0 | 9.2, 2.8 |
+//! | 32 | 8.4, 5.5 | 5.4, 6.3 | 5.4, 4.7 | 5.6, 5.8 | 5.0, 5.5 | 11.7, 5.9 |
 
 use std::fmt;
 
@@ -152,12 +160,12 @@ impl<const N: usize> Shape<'_, N> {
     /// The block for these loops.
     fn block(&self, large: bool, stream: bool, machine: &Machine) -> Block<N> {
         let widest = self.widths.iter().copied().max().unwrap_or(1).max(1);
-        let joined = self.access.iter().any(|access| access.joins_rows());
+        let packs_rows = self.access.iter().any(|access| access.packs_rows());
         let transposed = self.access.contains(&Access::Transposed);
         // If there are few rows, they may be longer.
         let shared = 2 * SCRATCH_BYTES / self.rows.len.max(1);
         let (row_bytes, block_bytes) = match (transposed, large) {
-            _ if joined => return self.block_of(self.joined_rows(widest), stream),
+            _ if packs_rows => return self.block_of(self.packed_extent(widest), stream),
             (true, true) => {
                 (LARGE_TRANSPOSED_ROW_BYTES.max(shared), (machine.l2 / 8).max(SCRATCH_BYTES))
             }
@@ -203,7 +211,7 @@ impl<const N: usize> Shape<'_, N> {
     }
 
     /// As many short rows as fit the scratch, or all of them.
-    fn joined_rows(&self, widest: usize) -> Extent {
+    fn packed_extent(&self, widest: usize) -> Extent {
         let (Loop { len, .. }, columns) = (self.rows, self.columns.len.max(1));
         let row = widest * columns;
         let block_bytes = match self.access.iter().filter(|access| !access.is_direct()).count() {
@@ -265,14 +273,14 @@ const SHORT_ROW_BYTES: usize = 64;
 
 /// The fewest short rows that are packed. With rows of 3 floats, minus one row for all, 32 rows
 /// take 0.6 µs either way; 64 rows take 0.8 µs row by row and 0.6 µs packed.
-const MIN_JOINED_ROWS: usize = 64;
+const MIN_PACKED_ROWS: usize = 64;
 
 /// How each operand is accessed.
 #[inline(always)]
 fn accesses<const N: usize>(rows: &Loop<N>, columns: &Loop<N>, widths: [usize; N]) -> [Access; N] {
-    if rows.len >= MIN_JOINED_ROWS && columns.len <= SHORT_ROW_BYTES {
+    if rows.len >= MIN_PACKED_ROWS && columns.len <= SHORT_ROW_BYTES {
         let short = std::array::from_fn(|k| access_to_short(k, rows, columns));
-        if are_worth_joining(&short, columns.len, widths) {
+        if are_worth_packing(&short, columns.len, widths) {
             return short;
         }
     }
@@ -280,7 +288,7 @@ fn accesses<const N: usize>(rows: &Loop<N>, columns: &Loop<N>, widths: [usize; N
 }
 
 /// Are all rows too short for a loop of their own, and are few bytes copied through scratch?
-fn are_worth_joining<const N: usize>(
+fn are_worth_packing<const N: usize>(
     access: &[Access; N],
     columns: usize,
     widths: [usize; N],
@@ -305,8 +313,8 @@ fn access_to_short<const N: usize>(k: usize, rows: &Loop<N>, columns: &Loop<N>) 
 
 fn path<const N: usize>(access: &[Access; N], one_row: bool) -> &'static str {
     let any = |kind| access.contains(&kind);
-    let joined = access.iter().any(|access| access.joins_rows());
-    match (any(Access::Transposed), any(Access::Gather), joined, one_row) {
+    let packs_rows = access.iter().any(|access| access.packs_rows());
+    match (any(Access::Transposed), any(Access::Gather), packs_rows, one_row) {
         (true, false, ..) => "tiled_lanes",
         (true, true, ..) => "tiled_and_picked_lanes",
         (false, true, ..) => "picked_lanes",

@@ -286,14 +286,17 @@ mod tests {
     fn loops_follow_memory_whatever_is_reduced() {
         let x = Layout::contiguous(&[1000, 800]).unwrap();
         let (rows, columns) = (
-            "kept rows, reduced columns, UnitStride: 1000 x [800, 1, 0], 800 x [1, 0, 0], in blocks of 1000 x 800",
-            "reduced rows, kept columns, UnitStride: 1000 x [800, 0, 0], 800 x [1, 1, 0], in blocks of 256 x 800",
+            "kept rows, reduced columns, UnitStride: 1000 x [800, 1, 0], 800 x [1, 0, 0], \
+             in blocks of 1000 x 800",
+            "reduced rows, kept columns, UnitStride: 1000 x [800, 0, 0], 800 x [1, 1, 0], \
+             in blocks of 256 x 800",
         );
         assert_eq!(plan(&x, 1.into()), rows);
         assert_eq!(plan(&x, 0.into()), columns);
         assert_eq!(plan(&x.t().unwrap(), 0.into()), rows);
         assert_eq!(plan(&x.t().unwrap(), 1.into()), columns);
-        let all = "reduced rows, reduced columns, UnitStride: 1 x [0, 0, 0], 800000 x [1, 0, 0], in blocks of 1 x 16384";
+        let all = "reduced rows, reduced columns, UnitStride: 1 x [0, 0, 0], 800000 x [1, 0, 0], \
+         in blocks of 1 x 16384";
         assert_eq!(plan(&x.t().unwrap(), ReduceDims::ALL), all);
     }
 
@@ -302,17 +305,20 @@ mod tests {
         let pixels = Layout::contiguous(&[100, 200, 3]).unwrap();
         assert_eq!(
             plan(&pixels, (&[0, 1]).into()),
-            "kept rows, reduced columns, Transposed: 3 x [1, 1, 0], 20000 x [3, 0, 0], in blocks of 3 x 1365"
+            "kept rows, reduced columns, Transposed: 3 x [1, 1, 0], 20000 x [3, 0, 0], \
+             in blocks of 3 x 1365"
         );
         assert_eq!(
             plan(&pixels, 2.into()),
-            "reduced rows, kept columns, Transposed: 3 x [1, 0, 0], 20000 x [3, 1, 0], in blocks of 3 x 1365"
+            "reduced rows, kept columns, Transposed: 3 x [1, 0, 0], 20000 x [3, 1, 0], \
+             in blocks of 3 x 1365"
         );
         let every_other = Layout::contiguous(&[50, 400]).unwrap();
         let every_other = every_other.slice(1, Slice::new(None, None, 2)).unwrap();
         assert_eq!(
             plan(&every_other, 1.into()),
-            "kept rows, reduced columns, Gather: 50 x [400, 1, 0], 200 x [2, 0, 0], in blocks of 20 x 200"
+            "kept rows, reduced columns, Gather: 50 x [400, 1, 0], 200 x [2, 0, 0], \
+             in blocks of 20 x 200"
         );
     }
 
@@ -323,7 +329,8 @@ mod tests {
         };
         assert_eq!(
             plan(&rows(256), 0.into()),
-            "reduced rows, kept columns, UnitStride: 64 x [264, 256, 0], 100 x [16896, 0, 0], 256 x [1, 1, 0], in blocks of 100 x 256"
+            "reduced rows, kept columns, UnitStride: \
+             64 x [264, 256, 0], 100 x [16896, 0, 0], 256 x [1, 1, 0], in blocks of 100 x 256"
         );
         let each_by_itself =
             "kept rows, kept columns, UnitStride: 100 x [2560, 0, 0], 64 x [40, 32, 0], ";

@@ -96,9 +96,10 @@ impl Levels {
     /// the reduced loops around it have leaves for as many tasks.
     pub(super) fn to_cut(&self, tasks: usize) -> Option<usize> {
         let columns = self.0.len() - 1;
-        let few = |at: usize| if at == columns { MIN_SPLIT_COLUMNS } else { 2 };
-        let is_long = |&at: &usize| !is_reduced(&self.0[at].l) && self.0[at].l.len >= few(at);
-        let at = (0..self.0.len()).find(is_long)?;
+        let min_len = |at: usize| if at == columns { MIN_SPLIT_COLUMNS } else { 2 };
+        let is_splittable =
+            |&at: &usize| !is_reduced(&self.0[at].l) && self.0[at].l.len >= min_len(at);
+        let at = (0..self.0.len()).find(is_splittable)?;
         (self.leaves(at) < tasks).then_some(at)
     }
 

@@ -364,12 +364,12 @@ impl Task<'_> {
             return self.fold(extent, origin, &mut workspaces.accumulators, origin.input, row_step);
         }
         let rows = self.levels.0.len() - 2;
-        let Extent { rows: tall, columns: long } = self.work.block.extent();
-        for j in (0..extent.rows).step_by(tall) {
-            for i in (0..extent.columns).step_by(long) {
+        let Extent { rows: block_rows, columns: block_columns } = self.work.block.extent();
+        for j in (0..extent.rows).step_by(block_rows) {
+            for i in (0..extent.columns).step_by(block_columns) {
                 let part = Extent {
-                    rows: tall.min(extent.rows - j),
-                    columns: long.min(extent.columns - i),
+                    rows: block_rows.min(extent.rows - j),
+                    columns: block_columns.min(extent.columns - i),
                 };
                 let start = self.accumulator_step(rows, j) + self.accumulator_step(rows + 1, i);
                 let origin = self.step(rows + 1, i, self.step(rows, j, origin));

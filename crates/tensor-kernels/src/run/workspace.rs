@@ -210,7 +210,8 @@ type CacheLines = Vec<MaybeUninit<CacheLine>>;
 
 thread_local! {
     /// The buffers of this thread that are not in use.
-    static UNUSED: Cell<SmallVec<[CacheLines; MAX_KEPT_BUFFERS]>> = const { Cell::new(SmallVec::new_const()) };
+    static UNUSED: Cell<SmallVec<[CacheLines; MAX_KEPT_BUFFERS]>> =
+        const { Cell::new(SmallVec::new_const()) };
 }
 
 /// A buffer taken from those that the thread keeps; it is returned when it is dropped.

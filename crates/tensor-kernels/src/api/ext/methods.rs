@@ -4,7 +4,10 @@
 macro_rules! binary {
     ($($name:ident $inplace:ident $op:ident $bound:ident -> $output:ty, $doc:literal;)*) => {$(
         $crate::api::ext::methods::binary_new! { $name $op $bound -> $output, $doc; }
-        $crate::api::ext::methods::binary_inplace! { $inplace $op $bound, concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place."); }
+        $crate::api::ext::methods::binary_inplace! {
+            $inplace $op $bound,
+            concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.");
+        }
     )*};
 }
 
@@ -43,15 +46,24 @@ macro_rules! binary_inplace {
 macro_rules! unary {
     ($($name:ident $inplace:ident $op:ident $bound:ident, $doc:literal;)*) => {$(
         $crate::api::ext::methods::unary_new! { $name $op $bound -> T, $doc; }
-        $crate::api::ext::methods::unary_inplace! { $inplace $op $bound, concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place."); }
+        $crate::api::ext::methods::unary_inplace! {
+            $inplace $op $bound,
+            concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.");
+        }
     )*};
 }
 
 /// The same, for functions whose results are floats.
 macro_rules! unary_float {
     ($($name:ident $inplace:ident $op:ident, $doc:literal;)*) => {$(
-        $crate::api::ext::methods::unary_new! { $name $op Number -> T::Float, concat!($doc, " Of integers as f32."); }
-        $crate::api::ext::methods::unary_inplace! { $inplace $op Inexact, concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place."); }
+        $crate::api::ext::methods::unary_new! {
+            $name $op Number -> T::Float,
+            concat!($doc, " Of integers as f32.");
+        }
+        $crate::api::ext::methods::unary_inplace! {
+            $inplace $op Inexact,
+            concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.");
+        }
     )*};
 }
 
@@ -137,7 +149,10 @@ macro_rules! reductions {
             reductions::$op::eval(Exec::current()?, &self.operand(), over.into())
         }
 
-        #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") of all elements, as a value.")]
+        #[doc = concat!(
+            "[`", stringify!($name), "`](Self::", stringify!($name), ")",
+            " of all elements, as a value."
+        )]
         ///
         /// # Errors
         /// [`Error::ReduceEmpty`] if there are no elements and the reduction has no value for that.

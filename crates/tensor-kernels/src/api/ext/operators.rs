@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | `+ - *` | numbers | the same | yes |
 //! | `/` | numbers | the same; f32 of integers | floats |
-//! | `%` | integers, real floats | the same; the divisor's sign, as Python and PyTorch have it, and unlike Rust | yes |
+//! | `%` | integers, real floats | the same, with the divisor's sign as in PyTorch | yes |
 //! | `& | ^`, `!` | bool, integers | the same | yes |
 //! | `<< >>` | integers | the same | yes |
 //! | unary `-` | numbers | the same | |

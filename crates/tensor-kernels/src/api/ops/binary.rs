@@ -27,7 +27,8 @@ macro_rules! divisors {
 macro_rules! binary {
     ($(
         $(#[$doc:meta])*
-        $op:ident $name:ident $into:ident $(in place $inplace:ident)? $(divides $check:ident)?: $bound:ident -> $output:ty,
+        $op:ident $name:ident $into:ident $(in place $inplace:ident)? $(divides $check:ident)?:
+            $bound:ident -> $output:ty,
         |$t:ident, $m:ident, $a:ident, $b:ident| $value:expr;
     )*) => {$(
         pub(crate) struct $op;
@@ -113,12 +114,15 @@ binary! {
     /// `a / b`, of integers as f32 (PyTorch: `torch.div`).
     Div div div_into: Number -> T::Float, |T, M, a, b| a.to_float().over(b.to_float());
     /// `a / b`, rounded down (PyTorch: `torch.div(rounding_mode='floor')`).
-    DivFloor div_floor div_floor_into in place div_floor_inplace divides dividing_by: Ordered -> T, |T, M, a, b| a.floor_quotient(b);
+    DivFloor div_floor div_floor_into in place div_floor_inplace divides dividing_by: Ordered -> T,
+        |T, M, a, b| a.floor_quotient(b);
     /// `a / b`, rounded towards 0 (PyTorch: `torch.div(rounding_mode='trunc')`).
-    DivTrunc div_trunc div_trunc_into in place div_trunc_inplace divides dividing_by: Ordered -> T, |T, M, a, b| a.trunc_quotient(b);
+    DivTrunc div_trunc div_trunc_into in place div_trunc_inplace divides dividing_by: Ordered -> T,
+        |T, M, a, b| a.trunc_quotient(b);
     /// The remainder of [`div_floor`], with the sign of b (PyTorch: `torch.remainder`, Python's
     /// `%`).
-    Rem rem rem_into in place rem_inplace divides dividing_by: Ordered -> T, |T, M, a, b| a.remainder(b);
+    Rem rem rem_into in place rem_inplace divides dividing_by: Ordered -> T,
+        |T, M, a, b| a.remainder(b);
     /// a to the power of b. An integer to a negative power is 0, unless it is 1 or −1 (PyTorch:
     /// `torch.pow`).
     Pow pow pow_into in place pow_inplace: Number -> T, |T, M, a, b| a.power::<M>(b);
@@ -147,11 +151,14 @@ binary! {
     /// True if exactly one is nonzero (PyTorch: `torch.logical_xor`).
     LogicalXor logical_xor logical_xor_into: Equality -> bool, |T, M, a, b| a.truth() ^ b.truth();
     /// `a & b` (PyTorch: `torch.bitwise_and`).
-    BitwiseAnd bitwise_and bitwise_and_into in place bitwise_and_inplace: Bits -> T, |T, M, a, b| a.bits_and(b);
+    BitwiseAnd bitwise_and bitwise_and_into in place bitwise_and_inplace: Bits -> T,
+        |T, M, a, b| a.bits_and(b);
     /// `a | b` (PyTorch: `torch.bitwise_or`).
-    BitwiseOr bitwise_or bitwise_or_into in place bitwise_or_inplace: Bits -> T, |T, M, a, b| a.bits_or(b);
+    BitwiseOr bitwise_or bitwise_or_into in place bitwise_or_inplace: Bits -> T,
+        |T, M, a, b| a.bits_or(b);
     /// `a ^ b` (PyTorch: `torch.bitwise_xor`).
-    BitwiseXor bitwise_xor bitwise_xor_into in place bitwise_xor_inplace: Bits -> T, |T, M, a, b| a.bits_xor(b);
+    BitwiseXor bitwise_xor bitwise_xor_into in place bitwise_xor_inplace: Bits -> T,
+        |T, M, a, b| a.bits_xor(b);
     /// `a << b`; 0 for a distance that is negative or beyond the width (PyTorch:
     /// `torch.bitwise_left_shift`).
     Shl shl shl_into in place shl_inplace: Integer -> T, |T, M, a, b| a.shifted_left(b);

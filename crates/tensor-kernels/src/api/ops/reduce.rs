@@ -15,7 +15,11 @@ macro_rules! reductions {
         $op:ident $name:ident $into:ident $all:ident: $bound:ident -> $output:ty, |$t:ident|;
     )*) => {$(
         impl $op {
-            pub(crate) fn eval<$t: $bound, K>(exec: &Exec, a: &Operand<'_, $t>, over: ReduceDims<'_>) -> Result<TensorBase<$output, K>> {
+            pub(crate) fn eval<$t: $bound, K>(
+                exec: &Exec,
+                a: &Operand<'_, $t>,
+                over: ReduceDims<'_>,
+            ) -> Result<TensorBase<$output, K>> {
                 Call::new(exec, stringify!($name)).reduce_new::<$t, Self, K>(a, over)
             }
 
@@ -48,7 +52,8 @@ macro_rules! reductions {
             over: impl Into<ReduceDims<'d>>,
             out: impl Into<Output<'o, $output>>,
         ) -> Result<()> {
-            Call::new(exec, stringify!($name)).reduce_into::<$t, $op>(a.into(), over.into(), out.into())
+            let call = Call::new(exec, stringify!($name));
+            call.reduce_into::<$t, $op>(a.into(), over.into(), out.into())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] of all elements, as a value.")]

@@ -14,7 +14,8 @@ use crate::{
 macro_rules! ternary {
     ($(
         $(#[$doc:meta])*
-        $op:ident $name:ident $into:ident in place $inplace:ident: $bound:ident, |$t:ident, $m:ident, $a:ident, $b:ident, $c:ident| $value:expr;
+        $op:ident $name:ident $into:ident in place $inplace:ident: $bound:ident,
+            |$t:ident, $m:ident, $a:ident, $b:ident, $c:ident| $value:expr;
     )*) => {$(
         pub(crate) struct $op;
 
@@ -75,7 +76,8 @@ macro_rules! ternary {
 ternary! {
     /// `a · b + c` (PyTorch: `torch.addcmul(c, a, b)`). Rounded once for f32 and f64; f16 and bf16
     /// are computed as f32 and rounded again.
-    MulAdd mul_add mul_add_into in place mul_add_inplace: Number, |T, M, a, b, c| a.times_plus(b, c);
+    MulAdd mul_add mul_add_into in place mul_add_inplace: Number,
+        |T, M, a, b, c| a.times_plus(b, c);
     /// a, but at least b and at most c; c if b is larger than c; NaN if one is NaN (PyTorch:
     /// `torch.clamp`).
     Clamp clamp clamp_into in place clamp_inplace: Compare, |T, M, a, b, c| a.most(b).least(c);

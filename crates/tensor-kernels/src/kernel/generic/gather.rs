@@ -113,12 +113,12 @@ unsafe fn groups<R: Registers, L: Unit, K: RowGroup>(
     stores: Stores,
 ) {
     let rows = block.nu.saturating_sub(K::overread_rows(block));
-    let tall = R::Full::LANES * L::PER_LANE;
+    let tile_rows = R::Full::LANES * L::PER_LANE;
     let mut u = 0;
-    while u + tall <= rows {
-        // SAFETY: rows `u..u + tall` exist, and `overread_rows` more follow.
+    while u + tile_rows <= rows {
+        // SAFETY: rows `u..u + tile_rows` exist, and `overread_rows` more follow.
         unsafe { K::transpose::<R::Full>(isa.into(), block.rows_from::<L>(u), stores) }
-        u += tall;
+        u += tile_rows;
     }
     while u < rows && L::PER_LANE <= rows {
         u = u.min(rows - L::PER_LANE);
@@ -182,7 +182,11 @@ impl<L: Unit, const STRIDE: usize, const DESCENDING: bool> RowGroup
         unrolled!(k in 0..STRIDE, 4 => {
             // SAFETY: M1 holds: the window ends at most `overread_rows` rows after the last one.
             lanes[k] = unsafe {
-                V::load_lanes(token, start.wrapping_add(k * LANE_BYTES), L::PER_LANE as isize * block.src_step)
+                V::load_lanes(
+                    token,
+                    start.wrapping_add(k * LANE_BYTES),
+                    L::PER_LANE as isize * block.src_step,
+                )
             };
         });
         unrolled!(c in 0..Self::COLUMNS, 4 => if c < block.nv {

@@ -61,12 +61,12 @@ unsafe fn interleave<R: Registers, L: Unit, const PLANES: usize>(isa: R, block: 
         // SAFETY: M1 to M3 hold for the block, by this function's contract.
         return unsafe { portable::transpose::<L>(block) };
     }
-    let wide = R::Full::LANES * L::PER_LANE;
+    let columns_per_register = R::Full::LANES * L::PER_LANE;
     let mut v = 0;
-    while v + wide <= block.nv {
-        // SAFETY: columns `v..v + wide` exist.
+    while v + columns_per_register <= block.nv {
+        // SAFETY: columns `v..v + columns_per_register` exist.
         unsafe { pixels::<R::Full, L, PLANES>(isa.into(), block.columns_from::<L>(v)) }
-        v += wide;
+        v += columns_per_register;
     }
     while v < block.nv && L::PER_LANE <= block.nv {
         v = v.min(block.nv - L::PER_LANE);

@@ -58,8 +58,8 @@ impl<R: Registers, L: Unit> NullaryFnOnce for StitchedTranspose<R, L> {
     #[inline(always)]
     fn call(self) {
         let Self { isa, block, pending, first, .. } = self;
-        let tall = CACHE_LINE / L::WIDTH;
-        for u in (0..block.nu).step_by(tall) {
+        let tile_rows = CACHE_LINE / L::WIDTH;
+        for u in (0..block.nu).step_by(tile_rows) {
             let part = block.rows_from::<L>(u);
             let mut v = 0;
             loop {
@@ -104,7 +104,9 @@ unsafe fn tile<V: FunnelShift, L: Unit>(
     let columns = unsafe { V::load_columns::<L>(token, block.src, block.src_step) };
     unrolled!(i in 0..L::PER_LANE, 16 => if i >= done {
         // SAFETY: M2 holds for destination row `i`, whose pending line is line `i` of `pending`.
-        unsafe { put(token, columns[i], block.dst_row(i), pending.wrapping_add(i * CACHE_LINE), first) }
+        unsafe {
+            put(token, columns[i], block.dst_row(i), pending.wrapping_add(i * CACHE_LINE), first)
+        }
     });
 }
 

@@ -225,18 +225,18 @@ unsafe fn cover<V: Vector, L: Unit>(
     lanes: usize,
     stores: Stores,
 ) {
-    let tall = V::LANES * L::PER_LANE;
+    let tile_rows = V::LANES * L::PER_LANE;
     let mut left = 0;
     while left < block.nv {
         let right = block.nv.min(left + STRIP_COLUMNS.min(STRIP_BYTES / L::WIDTH));
         let mut u = 0;
         loop {
-            // SAFETY: `u + tall <= nu` and `right <= nv`.
+            // SAFETY: `u + tile_rows <= nu` and `right <= nv`.
             unsafe { sweep::<V, L>(token, block.rows_from::<L>(u), (left, right), lanes, stores) }
-            if u + tall >= block.nu {
+            if u + tile_rows >= block.nu {
                 break;
             }
-            u = (u + tall).min(block.nu - tall);
+            u = (u + tile_rows).min(block.nu - tile_rows);
         }
         left = right;
     }
@@ -255,16 +255,16 @@ unsafe fn sweep<V: Vector, L: Unit>(
     lanes: usize,
     stores: Stores,
 ) {
-    let wide = lanes * L::PER_LANE;
-    let last = right - wide;
+    let tile_columns = lanes * L::PER_LANE;
+    let last = right - tile_columns;
     let mut v = left.min(last);
     loop {
-        // SAFETY: `v + wide <= nv`.
+        // SAFETY: `v + tile_columns <= nv`.
         unsafe { tile::<V, L>(token, block.columns_from::<L>(v), lanes, stores) }
         if v >= last {
             break;
         }
-        v = (v + wide).min(last);
+        v = (v + tile_columns).min(last);
     }
 }
 

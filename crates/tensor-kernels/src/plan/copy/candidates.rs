@@ -17,17 +17,17 @@ pub(super) struct Strategy {
     applies: fn(&[Loop<2>]) -> bool,
     /// Sets the inner step and says which loops it covers. Arguments: the loops, and the bytes of a
     /// unit.
-    build: fn(&[Loop<2>], usize, &mut Inner) -> Taken,
+    build: fn(&[Loop<2>], usize, &mut Inner) -> CoveredLoops,
 }
 
 /// The loops that a strategy covers: some innermost ones, and possibly one more.
-struct Taken {
+struct CoveredLoops {
     innermost: usize,
     side: Option<usize>,
 }
 
 /// The innermost loop alone.
-const ONE: Taken = Taken { innermost: 1, side: None };
+const INNERMOST_ONLY: CoveredLoops = CoveredLoops { innermost: 1, side: None };
 
 /// The path of a copy of no elements.
 pub(super) const NOTHING: &str = "nothing";
@@ -71,7 +71,7 @@ pub(super) fn choose(work: &mut Work, builder: &mut NestBuilder<'_, 2>) {
     let loops = builder.loops();
     let strategy = STRATEGIES.iter().find(|s| (s.applies)(loops)).unwrap_or(&LAST);
     work.path = strategy.name;
-    let Taken { innermost, side } = (strategy.build)(loops, work.unit, &mut work.inner);
+    let CoveredLoops { innermost, side } = (strategy.build)(loops, work.unit, &mut work.inner);
     let around = loops.len().saturating_sub(innermost);
     for (at, &l) in loops[..around].iter().enumerate() {
         if side != Some(at) {
@@ -155,9 +155,9 @@ fn nearest(loops: &[Loop<2>]) -> usize {
     (0..loops.len()).min_by_key(step).unwrap_or(0)
 }
 
-fn run(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn run(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     *inner = Inner::Run { len: innermost(loops).len };
-    ONE
+    INNERMOST_ONLY
 }
 
 /// Shorter runs are copied in blocks of two loops, so that little is done per run. Rows of 256
@@ -166,11 +166,11 @@ const SHORT_RUN_BYTES: usize = 1024;
 
 /// Long rows are copied one by one. Short ones in blocks, along the destination's innermost loop
 /// and the source's.
-fn rows(loops: &[Loop<2>], unit: usize, inner: &mut Inner) -> Taken {
+fn rows(loops: &[Loop<2>], unit: usize, inner: &mut Inner) -> CoveredLoops {
     let (around, run) = (&loops[..loops.len() - 1], innermost(loops).len);
     if run * unit >= SHORT_RUN_BYTES {
         *inner = Inner::Run { len: run };
-        return ONE;
+        return INNERMOST_ONLY;
     }
     let side = match nearest(around) {
         side if side + 1 < around.len() => Some(side),
@@ -178,47 +178,47 @@ fn rows(loops: &[Loop<2>], unit: usize, inner: &mut Inner) -> Taken {
     };
     let outer = side.map_or(Loop::ONCE, |side| around[side]);
     *inner = Inner::Blocked2d { outer, inner: innermost(around), run };
-    Taken { innermost: 2, side }
+    CoveredLoops { innermost: 2, side }
 }
 
-fn fill(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn fill(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     *inner = Inner::Fill { len: innermost(loops).len };
-    ONE
+    INNERMOST_ONLY
 }
 
-fn gather(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn gather(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     let Loop { len, strides: [_, step] } = innermost(loops);
     *inner = Inner::Gather { len, step };
-    ONE
+    INNERMOST_ONLY
 }
 
-fn scatter(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn scatter(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     let Loop { len, strides: [step, _] } = innermost(loops);
     *inner = Inner::Scatter { len, step };
-    ONE
+    INNERMOST_ONLY
 }
 
-fn tile(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn tile(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     let side = source_side(loops).unwrap_or(0);
     let (u, v) = (innermost(loops), loops[side]);
     let u = Side { len: u.len, stride: u.strides[1] };
     let v = Side { len: v.len, stride: v.strides[0] };
     *inner = Inner::Tile { u, v };
-    Taken { innermost: 1, side: Some(side) }
+    CoveredLoops { innermost: 1, side: Some(side) }
 }
 
 /// The loops with the smallest strides of the destination and of the source; if they are the same
 /// loop, the two innermost ones.
-fn blocked2d(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn blocked2d(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     let side = match nearest(loops) {
         side if side + 1 < loops.len() => side,
         _ => loops.len() - 2,
     };
     *inner = Inner::Blocked2d { outer: loops[side], inner: innermost(loops), run: 1 };
-    Taken { innermost: 1, side: Some(side) }
+    CoveredLoops { innermost: 1, side: Some(side) }
 }
 
-fn fallback(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn fallback(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     *inner = Inner::Blocked2d { outer: Loop::ONCE, inner: innermost(loops), run: 1 };
-    ONE
+    INNERMOST_ONLY
 }

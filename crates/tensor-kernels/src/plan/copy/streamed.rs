@@ -148,10 +148,10 @@ impl Streamed {
             Lines::Staged => (self.staged_rows(unit), v2),
             Lines::Packed => (Area::new(Extent { rows: 1, columns: u * v }, unit), 1),
         };
-        let alike = if lines == Lines::Staged { in_line(self.v2.stride, unit) } else { 0 };
-        let set_pitch = rows.end() + alike;
-        let slack = if lines == Lines::Staged { 4 * CACHE_LINE } else { 0 };
-        StreamScratch { rows, sets, set_pitch, bytes: sets * set_pitch + slack }
+        let line_offset = if lines == Lines::Staged { in_line(self.v2.stride, unit) } else { 0 };
+        let set_pitch = rows.end() + line_offset;
+        let spare_bytes = if lines == Lines::Staged { 4 * CACHE_LINE } else { 0 };
+        StreamScratch { rows, sets, set_pitch, bytes: sets * set_pitch + spare_bytes }
     }
 
     /// The most scratch of any method that the destination's address may require.
