@@ -46,6 +46,7 @@ mod partition;
 mod plan;
 mod reduction_order;
 mod run;
+mod tuning;
 
 pub use api::{
     copy::{copy_between, copy_into, copy_to_layout, fill, to_contiguous, to_format},

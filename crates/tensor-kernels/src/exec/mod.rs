@@ -5,6 +5,8 @@ use std::sync::OnceLock;
 
 use tensor_core::{Error, Result};
 
+use crate::tuning::TASKS_PER_THREAD;
+
 mod machine;
 pub(crate) mod pool;
 mod simd_level;
@@ -160,6 +162,3 @@ impl Exec {
 fn refused(level: String, why: &SimdError) -> Error {
     Error::Simd { level, why: why.to_string() }
 }
-
-/// More tasks than threads let a late thread pass work on; the tasks stay large.
-const TASKS_PER_THREAD: usize = 4;

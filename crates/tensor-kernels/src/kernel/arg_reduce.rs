@@ -9,7 +9,7 @@
 //! Among equal keys the smallest index wins; NaN precedes every other key. Rows are visited in the
 //! order of rising index, so the first of equal keys is kept without a comparison of indices.
 //!
-//! With 2 KiB of keys at a time in place of [`PASS_BYTES`], columns of 64 MiB of floats take 11.2
+//! With 2 KiB of keys at a time in place of [`ARG_REDUCE_PASS_BYTES`], columns of 64 MiB of floats take 11.2
 //! ms instead of 8.0 ms: the parts of rows are too short.
 //!
 //! The work per accumulator dominates where an accumulator receives few rows or a row has few
@@ -28,14 +28,11 @@ use crate::{
     exec::SimdLevel,
     memory::CACHE_LINE,
     reduction_order::{PARTIALS_PER_ROW, Widths},
+    tuning::ARG_REDUCE_PASS_BYTES,
 };
 
 /// Rows in a pass: row numbers must fit the narrowest counter, of 8 bits.
 const ROWS_PER_PASS: usize = 128;
-
-/// Bytes of keys, or of row numbers, in a pass. They stay in the first-level cache and in a small
-/// stack frame.
-const PASS_BYTES: usize = 8 << 10;
 
 /// The order in which keys win.
 pub(crate) trait ArgOrder<T: Compare>: Sync {
@@ -141,7 +138,9 @@ impl<T: Compare, F: ArgOrder<T>> Kernel for Block<F, T> {
 
 /// Memory for the keys, or for the row numbers, of the columns of a pass.
 #[repr(align(64))]
-struct WorkspaceBytes(#[allow(dead_code, reason = "only its bytes are used")] [u8; PASS_BYTES]);
+struct WorkspaceBytes(
+    #[allow(dead_code, reason = "only its bytes are used")] [u8; ARG_REDUCE_PASS_BYTES],
+);
 
 /// Uninitialised, as only as many elements are written as there are columns.
 type Workspace = MaybeUninit<WorkspaceBytes>;
@@ -182,7 +181,7 @@ fn zeros<C: Count>(workspace: &mut Workspace, columns: usize) -> &mut [C] {
 #[inline(always)]
 fn start<V>(workspace: &mut Workspace, len: usize) -> *mut V {
     const { assert!(align_of::<V>() <= CACHE_LINE) };
-    assert!(len <= PASS_BYTES / size_of::<V>(), "columns are cut to fit");
+    assert!(len <= ARG_REDUCE_PASS_BYTES / size_of::<V>(), "columns are cut to fit");
     workspace.as_mut_ptr().cast()
 }
 
@@ -216,7 +215,9 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
         let mut counts = Workspace::uninit();
         for from in (group..group + rows).step_by(ROWS_PER_PASS) {
             let count = ROWS_PER_PASS.min(group + rows - from);
-            for column in (0..self.block.columns).step_by(PASS_BYTES / size_of::<T::Key>()) {
+            for column in
+                (0..self.block.columns).step_by(ARG_REDUCE_PASS_BYTES / size_of::<T::Key>())
+            {
                 let workspaces = [&mut keys, &mut counts];
                 self.columns_pass(
                     workspaces,
@@ -237,7 +238,8 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
         column: usize,
         accumulators: usize,
     ) {
-        let columns = (PASS_BYTES / size_of::<T::Key>()).min(self.block.columns - column);
+        let columns =
+            (ARG_REDUCE_PASS_BYTES / size_of::<T::Key>()).min(self.block.columns - column);
         let backwards = self.block.index_row_stride < 0;
         let (start, step) = match backwards {
             false => (self.row(from), self.block.row_step),

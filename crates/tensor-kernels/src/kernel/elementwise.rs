@@ -18,7 +18,7 @@ use super::{
     function::{Function1, Function2, Function3},
     isa::{Isa, Kernel},
 };
-use crate::{exec::SimdLevel, math::FmaMode};
+use crate::{exec::SimdLevel, math::FmaMode, tuning::LARGE_ARGUMENT_BLOCK_ELEMENTS};
 
 /// Rows of elements of `N` operands: the first row of each, and the distance of its rows in bytes.
 #[derive(Clone, Copy)]
@@ -170,9 +170,6 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
         }
     }
 }
-
-/// Elements that are checked for large arguments at a time.
-const LARGE_ARGUMENT_BLOCK_ELEMENTS: usize = 1024;
 
 impl<A: Element, F: Function1<A>> Map<F, A> {
     /// Calls the function once per result, although the argument is the same: a closure may count

@@ -2,14 +2,7 @@
 //! register.
 
 use super::{transpose_block::TransposeBlock, unit::Unit};
-
-/// Elements along each side of the blocks of a portable transpose. The cache lines of both sides
-/// stay in the first-level cache until all of their elements are used.
-const BLOCK_SIDE_ELEMENTS: usize = 16;
-
-/// Elements along the longer side, for blocks whose other side is shorter than
-/// [`BLOCK_SIDE_ELEMENTS`].
-const LONG_BLOCK_SIDE_ELEMENTS: usize = 256;
+use crate::tuning::{PORTABLE_BLOCK_SIDE_ELEMENTS, PORTABLE_LONG_BLOCK_SIDE_ELEMENTS};
 
 /// Copies `len` adjacent elements.
 ///
@@ -67,10 +60,10 @@ pub(super) unsafe fn scatter<L: Unit>(src: *const u8, dst: *mut u8, step: isize,
 /// M1, M2, M3 for the block.
 #[inline(never)]
 pub(super) unsafe fn transpose<L: Unit>(block: TransposeBlock) {
-    let side = if block.nu.min(block.nv) < BLOCK_SIDE_ELEMENTS {
-        LONG_BLOCK_SIDE_ELEMENTS
+    let side = if block.nu.min(block.nv) < PORTABLE_BLOCK_SIDE_ELEMENTS {
+        PORTABLE_LONG_BLOCK_SIDE_ELEMENTS
     } else {
-        BLOCK_SIDE_ELEMENTS
+        PORTABLE_BLOCK_SIDE_ELEMENTS
     };
     for v in (0..block.nv).step_by(side) {
         for u in (0..block.nu).step_by(side) {

@@ -40,10 +40,11 @@ use crate::{
     exec::Machine,
     memory::CACHE_LINE,
     nest::{Loop, Loops, with_nest},
+    tuning::{
+        ELEMENTWISE_SCRATCH_BYTES, LARGE_TRANSPOSED_ROW_BYTES, MIN_PACKED_ROWS,
+        MIN_STREAMED_ROW_LINES, SHORT_ROW_BYTES, TRANSPOSED_ROW_ELEMENTS,
+    },
 };
-
-/// Bytes of scratch per operand; two of them are a first-level cache of 32 KiB.
-const SCRATCH_BYTES: usize = 16 << 10;
 
 /// An elementwise operation, or the part of one that a task runs. Operand 0 is written, the others
 /// are read.
@@ -163,15 +164,18 @@ impl<const N: usize> Shape<'_, N> {
         let packs_rows = self.access.iter().any(|access| access.packs_rows());
         let transposed = self.access.contains(&Access::Transposed);
         // If there are few rows, they may be longer.
-        let shared = 2 * SCRATCH_BYTES / self.rows.len.max(1);
+        let shared = 2 * ELEMENTWISE_SCRATCH_BYTES / self.rows.len.max(1);
         let (row_bytes, block_bytes) = match (transposed, large) {
             _ if packs_rows => return self.block_of(self.packed_extent(widest), stream),
-            (true, true) => {
-                (LARGE_TRANSPOSED_ROW_BYTES.max(shared), (machine.l2 / 8).max(SCRATCH_BYTES))
+            (true, true) => (
+                LARGE_TRANSPOSED_ROW_BYTES.max(shared),
+                (machine.l2 / 8).max(ELEMENTWISE_SCRATCH_BYTES),
+            ),
+            (true, false) => {
+                ((TRANSPOSED_ROW_ELEMENTS * widest).max(shared), 2 * ELEMENTWISE_SCRATCH_BYTES)
             }
-            (true, false) => ((TRANSPOSED_ROW_ELEMENTS * widest).max(shared), 2 * SCRATCH_BYTES),
             _ if self.access.iter().any(|access| !access.is_direct()) => {
-                (SCRATCH_BYTES / 4, SCRATCH_BYTES / 2)
+                (ELEMENTWISE_SCRATCH_BYTES / 4, ELEMENTWISE_SCRATCH_BYTES / 2)
             }
             _ => return self.block_of(self.everything(), stream),
         };
@@ -207,7 +211,7 @@ impl<const N: usize> Shape<'_, N> {
     /// The rows of a streamed result that are computed before they are written from scratch to
     /// memory.
     fn rows_at_once(&self, extent: Extent) -> usize {
-        (SCRATCH_BYTES / 2 / (extent.columns * self.widths[0]).max(1)).max(1)
+        (ELEMENTWISE_SCRATCH_BYTES / 2 / (extent.columns * self.widths[0]).max(1)).max(1)
     }
 
     /// As many short rows as fit the scratch, or all of them.
@@ -215,9 +219,9 @@ impl<const N: usize> Shape<'_, N> {
         let (Loop { len, .. }, columns) = (self.rows, self.columns.len.max(1));
         let row = widest * columns;
         let block_bytes = match self.access.iter().filter(|access| !access.is_direct()).count() {
-            1 => SCRATCH_BYTES / 2,
-            2 => SCRATCH_BYTES / 4,
-            _ => SCRATCH_BYTES / 8,
+            1 => ELEMENTWISE_SCRATCH_BYTES / 2,
+            2 => ELEMENTWISE_SCRATCH_BYTES / 4,
+            _ => ELEMENTWISE_SCRATCH_BYTES / 8,
         };
         // Avoids a division, which takes as long as a hundred additions.
         let rows = if len.saturating_mul(row) <= block_bytes { len } else { block_bytes / row };
@@ -235,20 +239,6 @@ impl<const N: usize> Shape<'_, N> {
 /// has.
 const MAX_PACKED_ELEMENT_BYTES: usize = 64;
 
-/// The elements of a row of a transposed block, in cache. A block has as many rows as a line of the
-/// source has elements. 512 by 512 floats of a unary operation take 139 µs; blocks of 64 by 64 take
-/// 209 µs, contiguous operands 85 µs.
-const TRANSPOSED_ROW_ELEMENTS: usize = 512;
-
-/// The bytes of a row of a transposed block, out of cache. A block takes an eighth of the
-/// second-level cache, so that reads come in long runs on both sides. 4096 by 4096 floats with one
-/// of two operands transposed take 33 ms. Rows twice as long, in twice the scratch, take 42 ms;
-/// half as long, 57 ms.
-const LARGE_TRANSPOSED_ROW_BYTES: usize = 256;
-
-/// The fewest cache lines in a row of a streamed result.
-const MIN_STREAMED_ROW_LINES: usize = 4;
-
 /// The loop for the rows of a block: one along which an operand is adjacent that is not adjacent
 /// along the columns. Without one, the innermost loop.
 fn rows_loop<const N: usize>(outer: &[Loop<N>], columns: &Loop<N>) -> Option<usize> {
@@ -265,15 +255,6 @@ fn access(along_columns: isize, along_rows: isize) -> Access {
         _ => Access::Gather,
     }
 }
-
-/// The most bytes of a short row. It also limits the sum over all operands whose rows are copied
-/// through scratch (a row that repeats is not counted): with three operands of 8 floats in wider
-/// rows, packing would take 4.9 ns a row instead of 2.7 ns.
-const SHORT_ROW_BYTES: usize = 64;
-
-/// The fewest short rows that are packed. With rows of 3 floats, minus one row for all, 32 rows
-/// take 0.6 µs either way; 64 rows take 0.8 µs row by row and 0.6 µs packed.
-const MIN_PACKED_ROWS: usize = 64;
 
 /// How each operand is accessed.
 #[inline(always)]

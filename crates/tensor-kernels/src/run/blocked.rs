@@ -5,27 +5,18 @@ use crate::{
     kernel::{Isa, Unit, short_runs},
     nest::Loop,
     plan::Side,
+    tuning::{MAX_BLOCK_SIDE_UNITS, MAX_CHANNELS, TRANSPOSE_BLOCK_BYTES},
 };
 
-/// The bytes of a block of a transpose, on either side: half of a first-level cache of 32 KiB. For
-/// units of four bytes that is 64 by 64 units.
-const BLOCK_BYTES: usize = 16 << 10;
-
-/// The most units along a side of a block.
-const MAX_BLOCK_SIDE_UNITS: usize = 64;
-
-/// Units along each side of a block: the largest power of two whose square fits [`BLOCK_BYTES`].
+/// Units along each side of a block: the largest power of two whose square fits [`TRANSPOSE_BLOCK_BYTES`].
 #[inline(always)]
 const fn side(width: usize) -> usize {
     let mut side = MAX_BLOCK_SIDE_UNITS;
-    while side * side * width > BLOCK_BYTES {
+    while side * side * width > TRANSPOSE_BLOCK_BYTES {
         side /= 2;
     }
     side
 }
-
-/// Up to this extent a side counts as channels, and the other side is not cut.
-const MAX_CHANNELS: usize = 8;
 
 /// A transpose: `dst[j·v.stride + i] = src[i·u.stride + j]` for `i < u.len` and `j < v.len`.
 ///

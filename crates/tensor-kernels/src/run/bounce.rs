@@ -27,21 +27,14 @@ use std::mem::MaybeUninit;
 use crate::{
     exec::SimdLevel,
     kernel::{Operation, RowBlock},
+    tuning::{BOUNCE_BUFFER_BYTES, BOUNCE_MEMCPY_BYTES},
 };
-
-/// Bytes of results, or of a repeated element, at a time. The product of 10,000 floats in place
-/// took 790 ns with 4096 bytes, 970 ns with 1024 (Zen 5).
-const BUFFER_BYTES: usize = 4096;
-
-/// Bytes of results per `memcpy` out of the buffer. For the same floats all 4096 bytes at once took
-/// 1030 ns, 1024 bytes at a time 800 ns (Zen 5).
-const BYTES_PER_MEMCPY: usize = 2048;
 
 /// The largest alignment that elements in the buffer can have.
 const BUFFER_ALIGN: usize = 64;
 
 #[repr(align(64))]
-struct Buffer([MaybeUninit<u8>; BUFFER_BYTES]);
+struct Buffer([MaybeUninit<u8>; BOUNCE_BUFFER_BYTES]);
 
 const _: () = assert!(align_of::<Buffer>() == BUFFER_ALIGN);
 
@@ -50,7 +43,7 @@ impl Buffer {
     /// divides its width, so the largest power of two in the width bounds it.
     #[inline]
     fn takes(width: usize) -> bool {
-        width.trailing_zeros() <= BUFFER_ALIGN.trailing_zeros() && width <= BUFFER_BYTES
+        width.trailing_zeros() <= BUFFER_ALIGN.trailing_zeros() && width <= BOUNCE_BUFFER_BYTES
     }
 }
 
@@ -127,9 +120,9 @@ impl<const N: usize> Call<'_, N> {
     /// That of [`compute`], and an element of the result fits into the buffer.
     #[inline(never)]
     unsafe fn compute_via_buffer(self, block: &RowBlock<N>) {
-        let mut buffer = Buffer([MaybeUninit::uninit(); BUFFER_BYTES]);
+        let mut buffer = Buffer([MaybeUninit::uninit(); BOUNCE_BUFFER_BYTES]);
         let (start, width) = (buffer.0.as_mut_ptr().cast::<u8>(), self.widths[0]);
-        self.parts(block, BUFFER_BYTES / width, |part| {
+        self.parts(block, BOUNCE_BUFFER_BYTES / width, |part| {
             let (row, mut inside) = (part.len * width, part);
             (inside.ptrs[0], inside.row_strides[0]) = (start, row as isize);
             // SAFETY: the contract of `compute` holds for some of the elements. The results fit
@@ -167,11 +160,12 @@ impl<const N: usize> Call<'_, N> {
     /// That of [`compute`]; `k` is what [`RowBlock::input_to_repeat`] returns.
     #[inline(never)]
     unsafe fn compute_repeated(self, k: usize, block: &RowBlock<N>) {
-        let (mut buffer, width) = (Buffer([MaybeUninit::uninit(); BUFFER_BYTES]), self.widths[k]);
+        let (mut buffer, width) =
+            (Buffer([MaybeUninit::uninit(); BOUNCE_BUFFER_BYTES]), self.widths[k]);
         let start = buffer.0.as_mut_ptr().cast::<u8>();
         // If the element does not fit the buffer, one result is computed at a time, and nothing is
         // repeated.
-        let capacity = if Buffer::takes(width) { BUFFER_BYTES / width } else { 1 };
+        let capacity = if Buffer::takes(width) { BOUNCE_BUFFER_BYTES / width } else { 1 };
         self.parts(block, capacity, |part| {
             let (row, mut inside) = (part.len * width, part);
             if capacity > 1 {
@@ -253,7 +247,7 @@ fn fails_overlap_check<const N: usize>(block: &RowBlock<N>, widths: [usize; N]) 
 unsafe fn copy_row(from: *const u8, to: *mut u8, bytes: usize) {
     let mut at = 0;
     while at < bytes {
-        let count = BYTES_PER_MEMCPY.min(bytes - at);
+        let count = BOUNCE_MEMCPY_BYTES.min(bytes - at);
         // SAFETY: `at + count <= bytes`; the two rows do not overlap, by this function's contract.
         unsafe { to.wrapping_add(at).copy_from_nonoverlapping(from.wrapping_add(at), count) };
         at += count;
@@ -300,7 +294,7 @@ mod tests {
     use crate::{Exec, Tensor, map_inplace, ops};
 
     /// The elements of several buffers of f32, and a few more.
-    const LONG: usize = 3 * super::BUFFER_BYTES / size_of::<f32>() + 5;
+    const LONG: usize = 3 * super::BOUNCE_BUFFER_BYTES / size_of::<f32>() + 5;
 
     #[test]
     fn values_alone_fill_a_result_longer_than_the_buffer() {

@@ -7,6 +7,7 @@ use crate::{
     memory::CACHE_LINE,
     nest::Loop,
     plan::{ReduceWork, is_reduced},
+    tuning::MIN_SPLIT_COLUMNS,
 };
 
 /// A loop, and the accumulators of the loops inside it.
@@ -38,9 +39,6 @@ impl Level {
 
 /// The loops of a task, outermost first. The last two are a block's rows and columns.
 pub(super) struct Levels(pub(super) SmallVec<[Level; 6]>);
-
-/// The fewest columns that are cut for threads.
-const MIN_SPLIT_COLUMNS: usize = 2 * CACHE_LINE;
 
 impl Levels {
     pub(super) fn of(work: &ReduceWork) -> Self {

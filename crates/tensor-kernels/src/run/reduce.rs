@@ -26,10 +26,8 @@ use crate::{
     nest::Loop,
     partition::Axis,
     plan::{Extent, INDEX, INPUT, RESULT, ReduceWork, is_reduced},
+    tuning::REDUCE_WORKSPACE_BYTES,
 };
-
-/// All scratch of a task, if that much memory is available.
-const WORKSPACE_BYTES: usize = 96 << 10;
 
 /// Bytes of accumulators in the reserve, which is used if no memory is available. A block's scratch
 /// takes at most 18 KiB of the reserve. The rest suffices for a cache line of accumulators for the
@@ -129,7 +127,7 @@ impl Run<'_> {
     fn tasks(self, work: &ReduceWork, tasks: usize) {
         let levels = Levels::of(work);
         let workspace_bytes = match self.memory {
-            ScratchSource::Thread => WORKSPACE_BYTES - work.block.scratch_bytes(),
+            ScratchSource::Thread => REDUCE_WORKSPACE_BYTES - work.block.scratch_bytes(),
             ScratchSource::Reserve => RESERVE_ACCUMULATORS,
         };
         let capacity = levels.capacity(workspace_bytes, self.cached, work.widths.accumulator);

@@ -16,6 +16,7 @@ use crate::{
     kernel::{Isa, StagedRows, Unit},
     memory::{CACHE_LINE, Stores},
     plan::{Lines, StreamScratch, Streamed},
+    tuning::SOURCE_STREAMS,
 };
 
 /// The transpose that `plan` describes, with scratch of [`Streamed::scratch_bytes`]. Without
@@ -68,10 +69,6 @@ fn choose_lines<I: Isa, L: Unit>(plan: &Streamed, dst: *mut L) -> Lines {
 
 /// Tiles are stitched at multiples of this many bytes.
 const WORD_BYTES: usize = 4;
-
-/// Source rows that are read side by side to stage columns: as many streams as the hardware
-/// prefetches. A tile of bytes would read twice as many, and is a third slower.
-const SOURCE_STREAMS: usize = 32;
 
 /// The most destination rows of a tile.
 const MAX_TILE_ROWS: usize = 16;

@@ -3,11 +3,7 @@
 use tensor_core::{Element, Layout};
 
 use super::{copy::CopyOperands, operands::Destination};
-use crate::nest::Loop;
-
-/// Copies of at most this many elements are not planned. Measured on transposes: 16 elements take
-/// 36 ns this way and 91 ns planned, 64 elements 56 ns and 111 ns.
-const TINY_COPY_ELEMENTS: usize = 128;
+use crate::{nest::Loop, tuning::TINY_COPY_ELEMENTS};
 
 /// The most dimensions: each is a nested loop.
 const MAX_TINY_DIMS: usize = 4;

@@ -15,19 +15,15 @@ use std::{cell::Cell, marker::PhantomData, mem::MaybeUninit};
 
 use smallvec::SmallVec;
 
-use crate::{memory::CACHE_LINE, plan::Area};
-
-/// Larger scratch comes from the buffers that the thread keeps. Touching the guard pages of a
-/// larger stack frame takes as long as two hundred additions.
-const MAX_FRAME_BYTES: usize = 8 << 10;
+use crate::{
+    memory::CACHE_LINE,
+    plan::Area,
+    tuning::{MAX_FRAME_BYTES, MAX_KEPT_BUFFER_BYTES, MAX_KEPT_BUFFERS},
+};
 
 /// Scratch on the stack that is available even without memory: enough for the smallest tasks of all
 /// work.
 pub(super) const RESERVE_BYTES: usize = 24 << 10;
-
-/// The most buffers that a thread keeps, and the most bytes of each.
-const MAX_KEPT_BUFFERS: usize = 4;
-const MAX_KEPT_BUFFER_BYTES: usize = 8 << 20;
 
 /// The content of scratch in debug builds before it is written.
 const POISON_PATTERN: u8 = 0xA7;

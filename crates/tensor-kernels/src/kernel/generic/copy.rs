@@ -12,22 +12,10 @@ use super::register::{LANE_BYTES, Registers, Vector};
 use crate::{
     kernel::{portable, unit::Unit},
     memory::{CACHE_LINE, Stores},
+    tuning::{
+        BYTES_PER_PAGE_VISIT, MEMCPY_BYTES, MIN_STREAMED_BYTES, PAGE_BYTES, PAGE_GROUP_BYTES,
+    },
 };
-
-/// From here on the C library's `memcpy` is at least as fast, including the call.
-const MEMCPY_BYTES: usize = 2048;
-
-/// Shorter runs hold too few whole lines for non-temporal stores to pay for the alignment.
-const MIN_STREAMED_BYTES: usize = 4 * CACHE_LINE;
-
-/// The smallest page: hardware prefetching stops at its end.
-const PAGE_BYTES: usize = 4096;
-
-/// Bytes that are streamed side by side: four pages.
-const PAGE_GROUP_BYTES: usize = 4 * PAGE_BYTES;
-
-/// Bytes streamed of one page before the next page of the group.
-const BYTES_PER_PAGE_VISIT: usize = 4 * CACHE_LINE;
 
 /// Copies `bytes` adjacent bytes.
 ///

@@ -41,16 +41,8 @@ use super::{
 use crate::{
     kernel::{portable, transpose_block::TransposeBlock, unit::Unit},
     memory::{CACHE_LINE, Stores},
+    tuning::{STRIP_BYTES, STRIP_COLUMNS},
 };
-
-/// Bytes of a source row in a sweep before it continues with the next rows: a page, which is how
-/// far the hardware prefetches.
-const STRIP_BYTES: usize = 4096;
-
-/// The most elements of a source row in a sweep. Each is a destination row, often in a page of its
-/// own, and a second-level TLB holds about 1500 pages. A quarter faster than four times as many,
-/// out of cache.
-const STRIP_COLUMNS: usize = 1024;
 
 /// Lanes that a tile reads of each row, for elements of `width` bytes. A lane of wide elements
 /// needs few registers, and reading a whole line of a row at once avoids fetching it twice.

@@ -3,13 +3,12 @@
 //! An entry has a name, a test and a builder. The name is the path that users see and that tests
 //! record; a layout that falls to a later entry has become slower, and a test reports it.
 
-use std::ops::Range;
-
 use super::{Inner, Side, Streamed, Work};
 use crate::{
     exec::Machine,
     memory::Stores,
     nest::{Loop, NestBuilder},
+    tuning::{SHORT_RUN_BYTES, SOURCE_ORDER_ROW_BYTES},
 };
 
 pub(super) struct Strategy {
@@ -55,13 +54,6 @@ pub(super) const STRATEGIES: &[Strategy] = &[
 ];
 
 const LAST: Strategy = Strategy { name: "gather", applies: |_| true, build: fallback };
-
-/// Out of cache, rows of this many bytes are visited in the order of the source: non-temporal
-/// stores depend less on the order of addresses than reads do. With the heads of an attention
-/// layer, rows of 256 bytes 4 KiB apart, the order of the result reaches 60 % of the copy
-/// bandwidth, that of the source 100 %. (Copy bandwidth is that of the fastest plain copy of the
-/// same bytes.)
-const SOURCE_ORDER_ROW_BYTES: Range<usize> = 256..4096;
 
 /// The first strategy that applies covers the innermost loops; the others remain around it.
 #[inline(always)]
@@ -159,10 +151,6 @@ fn run(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     *inner = Inner::Run { len: innermost(loops).len };
     INNERMOST_ONLY
 }
-
-/// Shorter runs are copied in blocks of two loops, so that little is done per run. Rows of 256
-/// bytes in cache take 20.5 µs, and 26.9 µs if all loops are walked for each row.
-const SHORT_RUN_BYTES: usize = 1024;
 
 /// Long rows are copied one by one. Short ones in blocks, along the destination's innermost loop
 /// and the source's.

@@ -32,6 +32,7 @@ use crate::{
     exec::Machine,
     memory::CACHE_LINE,
     nest::{Loop, Loops},
+    tuning::{LONG_RUN_LINES, MAX_CHANNELS, MIN_STREAMED_ROW_LINES, STAGED_ROW_BYTES, SWEEP_ROWS},
 };
 
 /// A transpose by tiles with non-temporal stores. Its rows are the indices along `v` and `v2`, its
@@ -85,23 +86,6 @@ pub(crate) struct StreamExtent {
     pub(crate) v: usize,
     pub(crate) v2: usize,
 }
-
-/// Rows of the destination, which are columns of the source, in a sweep. Each may lie in a page of
-/// its own, and a second-level TLB holds about 1500 pages.
-const SWEEP_ROWS: usize = 1024;
-
-/// Bytes of a row that are staged before they are written. With [`SWEEP_ROWS`] rows they take less
-/// than half of a second-level cache.
-const STAGED_ROW_BYTES: usize = 256;
-
-/// The fewest cache lines in a row that is streamed.
-const MIN_STREAMED_ROW_LINES: usize = 4;
-
-/// Runs of the destination with fewer cache lines are made longer.
-const LONG_RUN_LINES: usize = 16;
-
-/// A side up to this long counts as channels; the other side alone gives long runs.
-const MAX_CHANNELS: usize = 8;
 
 impl Streamed {
     /// Takes from `outer` the loops that make runs longer. Returns `None`, and leaves `outer` as it
