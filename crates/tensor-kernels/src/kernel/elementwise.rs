@@ -294,10 +294,10 @@ macro_rules! rows {
         let (mut $out, $(mut $input),*) = ($out, $($input),*);
         let RowBlock { rows, len, .. } = *$block;
         for _ in 0..rows {
-            // SAFETY: `Compute::rows`: each input has `len` elements, or one if it is a scalar. A
-            // scalar that is read as a row is the input that `input_to_repeat` would name, so `len`
-            // is 1.
             each!($out, len, at =>
+                // SAFETY: `Compute::rows`: each input has `len` elements, or one if it is a scalar.
+                // A scalar that is read as a row is the input that `input_to_repeat` would name, so
+                // `len` is 1.
                 $self.0.call::<M>($(unsafe { read::<$is_scalar, $type>($input.cast(), at) }),*));
             $out = $out.wrapping_byte_offset($out_step);
             $($input = $input.wrapping_offset($step);)*

@@ -271,7 +271,7 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
                     rows,
                     self.block.columns,
                     accumulators,
-                )
+                );
             };
         }
     }
@@ -387,7 +387,7 @@ unsafe fn combine_rows<F: Fold<T>, T: Copy>(
             let element = unsafe { read(from, i) };
             // SAFETY: the accumulator that was read.
             unsafe {
-                accumulators.wrapping_add(i).write(F::combine(before, F::from_element(element)))
+                accumulators.wrapping_add(i).write(F::combine(before, F::from_element(element)));
             };
         }
         j += 1;

@@ -42,7 +42,12 @@ pub(crate) unsafe fn copy_runs<I: Isa, L: Unit>(
             for iteration in 0..iterations.len as isize {
                 // SAFETY: M1 to M3 hold for one run.
                 unsafe {
-                    isa.run(src.at(iteration).cast_const(), dst.at(iteration), bytes, Stores::Plain)
+                    isa.run(
+                        src.at(iteration).cast_const(),
+                        dst.at(iteration),
+                        bytes,
+                        Stores::Plain,
+                    );
                 };
             }
         }
@@ -116,7 +121,7 @@ pub(crate) unsafe fn fill_runs<L: Unit>(
                         dst.wrapping_add(at),
                         FILL_BLOCK_ELEMENTS,
                         iterations,
-                    )
+                    );
                 };
             }
         }

@@ -310,7 +310,7 @@ impl Task<'_> {
                 move || self.halved_loop(level, middle, origin, first, here, run),
                 move || {
                     *is_left =
-                        !self.half_on_other_thread(level, len - middle, rest, theirs, there, run)
+                        !self.half_on_other_thread(level, len - middle, rest, theirs, there, run);
                 },
             );
         } else {
@@ -412,10 +412,10 @@ impl Task<'_> {
             src,
             row_step,
             rows,
-            columns: columns,
+            columns,
             accumulators: accumulators.start(count * self.work.widths.accumulator),
             accumulator_row_stride: row_level.accumulator_stride,
-            columns_kept: columns_kept,
+            columns_kept,
             index: origin.index,
             index_row_stride: row_level.l.strides[INDEX],
             index_column_stride: column_level.l.strides[INDEX],

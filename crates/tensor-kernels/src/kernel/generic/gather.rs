@@ -59,7 +59,7 @@ pub(super) unsafe fn short_source_rows<R: Registers, L: Unit>(
         (_, 1) => unsafe { portable::gather::<L>(block.src, block.src_step, block.dst, block.nu) },
         // SAFETY: M1 to M3 hold for the block; rows may lie anywhere.
         _ if LanePerRow::<L>::IS_SHORT => unsafe {
-            groups::<R, L, LanePerRow<L>>(isa, block, stores)
+            groups::<R, L, LanePerRow<L>>(isa, block, stores);
         },
         // SAFETY: M1 to M3 hold for the block, by this function's contract.
         _ => unsafe { portable::transpose::<L>(block) },

@@ -43,7 +43,7 @@ pub(super) unsafe fn short_destination_rows<R: Registers, L: Unit>(isa: R, block
         (true, 4) => unsafe { interleave::<R, L, 4>(isa, block) },
         // SAFETY: M1 to M3 hold for the block, which has no gaps.
         (true, _) if InterleaveTable::<L, 5>::IS_SHORT => unsafe {
-            overwriting::<R, L>(isa, block)
+            overwriting::<R, L>(isa, block);
         },
         // SAFETY: M1 to M3 hold for the block, by this function's contract.
         _ => unsafe { portable::transpose::<L>(block) },

@@ -105,7 +105,7 @@ unsafe fn tile<V: FunnelShift, L: Unit>(
     unrolled!(i in 0..L::PER_LANE, 16 => if i >= done {
         // SAFETY: M2 holds for destination row `i`, whose pending line is line `i` of `pending`.
         unsafe {
-            put(token, columns[i], block.dst_row(i), pending.wrapping_add(i * CACHE_LINE), first)
+            put(token, columns[i], block.dst_row(i), pending.wrapping_add(i * CACHE_LINE), first);
         }
     });
 }

@@ -123,7 +123,7 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Transpose<R, L> {
         match self.stores {
             // SAFETY: the invariant: M1 to M4 for the block.
             Stores::NonTemporal if R::NON_TEMPORAL => unsafe {
-                whole_lines::<R, L>(self.isa, self.block)
+                whole_lines::<R, L>(self.isa, self.block);
             },
             // SAFETY: the invariant: M1 to M3; M4 concerns non-temporal stores only.
             _ => unsafe { any_block::<R, L>(self.isa, self.block) },
