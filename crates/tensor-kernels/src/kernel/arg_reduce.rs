@@ -259,7 +259,7 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
         }
     }
 
-    /// Columns reduced: an accumulator per row.
+    /// Columns reduced: one accumulator for all rows of the group.
     #[inline(always)]
     fn fold_reduced_columns(&self, group: usize, rows: usize) {
         for j in group..group + rows {

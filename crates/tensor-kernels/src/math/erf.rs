@@ -36,8 +36,8 @@ fn erfc_of_size<M: FmaMode>(x: f64, middle: f64, tail: &[f64]) -> (f64, f64) {
     let lost = -0.5 * (size - head) * (size + head);
     let (power, scale) = scaled_power::<M, f64>(-0.5 * head * head);
     // The second part is at most 2^-16, so three terms of its exponential series suffice.
-    let bend = lost * lost.fma::<M>(lost.fma::<M>(1.0 / 6.0, 0.5), 1.0);
-    let power = power.fma::<M>(bend, power);
+    let correction = lost * lost.fma::<M>(lost.fma::<M>(1.0 / 6.0, 0.5), 1.0);
+    let power = power.fma::<M>(correction, power);
     let z = size * std::f64::consts::FRAC_1_SQRT_2;
     let ratio = (z - middle) / (z + middle);
     (power * ratio.polynomial::<M>(tail) / z.fma::<M>(2.0, 1.0), scale)

@@ -74,52 +74,53 @@ pub(crate) fn tanh<M: FmaMode, T: Float>(x: T) -> T {
 /// The logistic function, 1 / (1 + e^−x).
 #[inline(always)]
 pub(crate) fn sigmoid<M: FmaMode, T: Float>(x: T) -> T {
-    Odds::of::<M>(x).share::<M>(T::ONE)
+    Logistic::of::<M>(x).scaled_by::<M>(T::ONE)
 }
 
 /// x times the logistic function of x; NaN for −∞ (PyTorch: `silu`).
 #[inline(always)]
 pub(crate) fn silu<M: FmaMode, T: Float>(x: T) -> T {
     // Where the exponential no longer shrinks, the product is 0 already.
-    let product = Odds::of::<M>(x).share::<M>(x.at_least(T::EXP_UNDERFLOW));
+    let product = Logistic::of::<M>(x).scaled_by::<M>(x.at_least(T::EXP_UNDERFLOW));
     let infinite = if x < T::ZERO { T::NAN } else { x };
     if x.abs() == T::INFINITY { infinite } else { product }
 }
 
-/// The logistic function as `part / (whole + lost) · scale`.
-struct Odds<T> {
-    part: T,
-    whole: T,
+/// The logistic function as `numerator / (denominator + lost) · scale`.
+struct Logistic<T> {
+    numerator: T,
+    denominator: T,
     lost: T,
     scale: T,
 }
 
-impl<T: Float> Odds<T> {
+impl<T: Float> Logistic<T> {
     /// The power is at most 1, so small results keep their digits. Neither r nor the sum may lose
     /// digits, as the quotient will lose some too.
     #[inline(always)]
     fn of<M: FmaMode>(x: T) -> Self {
         let (power, scale) = scaled_exp::<M, T>(-x.abs(), |q, r, lost| r + q.fma::<M>(r * r, lost));
         let small = power * scale;
-        let whole = T::ONE + small;
+        let denominator = T::ONE + small;
         let below = x < T::ZERO;
         Self {
-            part: if below { power } else { T::ONE },
-            whole,
-            lost: (T::ONE - whole) + small,
+            numerator: if below { power } else { T::ONE },
+            denominator,
+            lost: (T::ONE - denominator) + small,
             scale: if below { scale } else { T::ONE },
         }
     }
 
-    /// `times` the function. With `q = times · part / whole` and `slip` the rounding error of the
-    /// product, it is `q + (slip − q · lost) / whole`. A linear approximation suffices for 1 /
-    /// whole, which is from 1/2 to 1. Only the last product can round to a subnormal number.
+    /// `times` the function. With `q = times · numerator / denominator` and `slip` the rounding
+    /// error of the product, it is `q + (slip − q · lost) / denominator`. The denominator is from 1
+    /// to 2, and a linear approximation of its inverse suffices. Only the last product can round to
+    /// a subnormal number.
     #[inline(always)]
-    fn share<M: FmaMode>(self, times: T) -> T {
-        let product = times * self.part;
-        let slip = times.fma::<M>(self.part, -product);
-        let quotient = product / self.whole;
-        let line = self.whole.fma::<M>(-T::HALF, T::ONE_AND_HALF);
+    fn scaled_by<M: FmaMode>(self, times: T) -> T {
+        let product = times * self.numerator;
+        let slip = times.fma::<M>(self.numerator, -product);
+        let quotient = product / self.denominator;
+        let line = self.denominator.fma::<M>(-T::HALF, T::ONE_AND_HALF);
         let sum = quotient.fma::<M>(-self.lost, slip).fma::<M>(line, quotient);
         sum.signed_as(quotient) * self.scale
     }

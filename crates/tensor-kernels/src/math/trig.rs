@@ -12,7 +12,7 @@ const QUADRANT: [f64; 4] = [
     8.478_427_660_368_9e-32,
 ];
 /// From here on an argument needs the large-argument path: multiples of π/2 exceed 2^20.
-const MAX_FAST: f64 = 1_647_099.0;
+const MIN_LARGE_ARGUMENT: f64 = 1_647_099.0;
 /// `(sin x / x − 1) / x²` of x², for x up to π/4.
 const SIN: &[f64] = &[
     -0.166_666_666_666_666_32,
@@ -72,7 +72,7 @@ fn choose(quadrant: u64, sin: f64, cos: f64) -> f64 {
 impl Circular for f32 {
     #[inline(always)]
     fn is_large(self) -> bool {
-        self.abs() >= MAX_FAST as f32
+        self.abs() >= MIN_LARGE_ARGUMENT as f32
     }
 
     /// Two parts of π/2 and few coefficients suffice, as the result is rounded to half the digits.
@@ -96,7 +96,7 @@ impl Circular for f32 {
 impl Circular for f64 {
     #[inline(always)]
     fn is_large(self) -> bool {
-        self.abs() >= MAX_FAST
+        self.abs() >= MIN_LARGE_ARGUMENT
     }
 
     #[inline(always)]
@@ -107,9 +107,9 @@ impl Circular for f64 {
         // sin(r + tail) is sin r + tail cos r, and cos(r + tail) is cos r − tail sin r, to first
         // order. For the factors 1 − r²/2 and r suffice.
         let cube = square * r;
-        let bend =
+        let correction =
             cube.fma::<M>(square.polynomial::<M>(&SIN[1..]) * square, tail - 0.5 * square * tail);
-        let sin = r + cube.fma::<M>(SIN[0], bend);
+        let sin = r + cube.fma::<M>(SIN[0], correction);
         let half = 0.5 * square;
         let head = 1.0 - half;
         let lost = (1.0 - head) - half;
@@ -169,16 +169,16 @@ const ATAN: &[f64] = &[
 /// arc tangent, plus a multiple of π/4.
 #[inline(always)]
 pub(crate) fn atan2_64<M: FmaMode>(y: f64, x: f64) -> f64 {
-    let (above, below, steep) = ordered(y.abs(), x.abs());
-    let diagonal = above > below * TAN_EIGHTH;
-    let t = if diagonal { (above - below) / (above + below) } else { above / below };
+    let (smaller, larger, swapped) = ordered(y.abs(), x.abs());
+    let diagonal = smaller > larger * TAN_EIGHTH;
+    let t = if diagonal { (smaller - larger) / (smaller + larger) } else { smaller / larger };
     let square = t * t;
     let arc = (t * square).fma::<M>(square.polynomial::<M>(ATAN), t);
     let backwards = x.is_sign_negative();
     let quarters = if diagonal { 1.0 } else { 0.0 };
-    let quarters = if steep { 2.0 - quarters } else { quarters };
+    let quarters = if swapped { 2.0 - quarters } else { quarters };
     let quarters = if backwards { 4.0 - quarters } else { quarters };
-    let arc = if steep != backwards { -arc } else { arc };
+    let arc = if swapped != backwards { -arc } else { arc };
     let angle = quarters * QUARTER_PI[0] + (quarters * QUARTER_PI[1] + arc);
     if x.is_nan() | y.is_nan() { x + y } else { angle.copysign(y) }
 }
@@ -194,13 +194,13 @@ pub(crate) fn atan2_32<M: FmaMode>(y: f32, x: f32) -> f32 {
 /// for.
 #[inline(always)]
 fn ordered(y: f64, x: f64) -> (f64, f64, bool) {
-    let steep = y > x;
-    let (above, below) = if steep { (x, y) } else { (y, x) };
-    let scale = if below > f64::SUBNORMAL_SCALE { 0.5 } else { 1.0 };
-    let (above, below) = (above * scale, below * scale);
-    let infinite = below == f64::INFINITY;
-    let also = if above == f64::INFINITY { 1.0 } else { 0.0 };
-    let above = if infinite { also } else { above };
-    let below = if infinite | (below == 0.0) { 1.0 } else { below };
-    (above, below, steep)
+    let swapped = y > x;
+    let (smaller, larger) = if swapped { (x, y) } else { (y, x) };
+    let scale = if larger > f64::SUBNORMAL_SCALE { 0.5 } else { 1.0 };
+    let (smaller, larger) = (smaller * scale, larger * scale);
+    let infinite = larger == f64::INFINITY;
+    let also = if smaller == f64::INFINITY { 1.0 } else { 0.0 };
+    let smaller = if infinite { also } else { smaller };
+    let larger = if infinite | (larger == 0.0) { 1.0 } else { larger };
+    (smaller, larger, swapped)
 }
