@@ -9,8 +9,8 @@
 //! Among equal keys the smallest index wins; NaN precedes every other key. Rows are visited in the
 //! order of rising index, so the first of equal keys is kept without a comparison of indices.
 //!
-//! With 2 KiB of keys at a time in place of [`ARG_REDUCE_PASS_BYTES`], columns of 64 MiB of floats take 11.2
-//! ms instead of 8.0 ms: the parts of rows are too short.
+//! With 2 KiB of keys at a time in place of [`ARG_REDUCE_PASS_BYTES`], columns of 64 MiB of floats
+//! take 11.2 ms instead of 8.0 ms: the parts of rows are too short.
 //!
 //! The work per accumulator dominates where an accumulator receives few rows or a row has few
 //! columns. Four rows of 16 MiB take 34 ms. 512 rows of 512 floats take 62 µs, one row of as many
@@ -364,8 +364,8 @@ unsafe fn compare_rows<F: ArgOrder<T>, T: Compare>(
     }
 }
 
-/// The best key of `row_len` columns, and the first position that has it. Positions count through the
-/// rows one after the other, from the last column of each if `backwards`.
+/// The best key of `row_len` columns, and the first position that has it. Positions count through
+/// the rows one after the other, from the last column of each if `backwards`.
 #[inline(always)]
 fn best_of<F: ArgOrder<T>, T: Compare>(
     best: &[T::Key; PARTIALS_PER_ROW],

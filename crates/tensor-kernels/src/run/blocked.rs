@@ -8,7 +8,8 @@ use crate::{
     tuning::{MAX_BLOCK_SIDE_UNITS, MAX_CHANNELS, TRANSPOSE_BLOCK_BYTES},
 };
 
-/// Units along each side of a block: the largest power of two whose square fits [`TRANSPOSE_BLOCK_BYTES`].
+/// Units along each side of a block: the largest power of two whose square fits
+/// [`TRANSPOSE_BLOCK_BYTES`].
 #[inline(always)]
 const fn side(width: usize) -> usize {
     let mut side = MAX_BLOCK_SIDE_UNITS;
