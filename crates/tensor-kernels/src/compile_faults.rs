@@ -1,21 +1,28 @@
-//! Programs that must not compile, each beside one that differs in the mistake only and does.
+//! Programs that must not compile, each next to one that does and differs only in the mistake.
 //!
-//! The items are names for their programs, which are run as documentation tests; nothing else is
-//! compiled of this module.
+//! The constants only carry the programs, which run as documentation tests.
 
 /// A planned copy of elements with padding between their fields.
 ///
 /// ```
 /// # use tensor_kernels::*;
 /// type Element = [u32; 2];
-/// # fn run(plan: &CopyPlan, from: &TensorView<'_, Element>, to: &mut TensorViewMut<'_, Element>) -> Result<()> {
+/// # fn run(
+/// #     plan: &CopyPlan,
+/// #     from: &TensorView<'_, Element>,
+/// #     to: &mut TensorViewMut<'_, Element>,
+/// # ) -> Result<()> {
 /// plan.run(Exec::current()?, from, to)
 /// # }
 /// ```
 /// ```compile_fail,E0277
 /// # use tensor_kernels::*;
 /// type Element = (u8, u32);
-/// # fn run(plan: &CopyPlan, from: &TensorView<'_, Element>, to: &mut TensorViewMut<'_, Element>) -> Result<()> {
+/// # fn run(
+/// #     plan: &CopyPlan,
+/// #     from: &TensorView<'_, Element>,
+/// #     to: &mut TensorViewMut<'_, Element>,
+/// # ) -> Result<()> {
 /// plan.run(Exec::current()?, from, to)
 /// # }
 /// ```
@@ -26,8 +33,8 @@ const PADDED_ELEMENTS_OF_A_PLANNED_COPY: () = ();
 /// ```
 /// # use tensor_kernels::*;
 /// # let exec = Exec::current()?;
-/// # let mut room = [7u8; 6];
-/// let (from, to) = room.split_at_mut(3);
+/// # let mut memory = [7u8; 6];
+/// let (from, to) = memory.split_at_mut(3);
 /// # let layout = Layout::contiguous(&[3])?;
 /// let from = TensorView::new(from, layout.clone())?;
 /// copy_into(exec, &from, &mut TensorViewMut::new(to, layout)?)?;
@@ -36,8 +43,8 @@ const PADDED_ELEMENTS_OF_A_PLANNED_COPY: () = ();
 /// ```compile_fail,E0502
 /// # use tensor_kernels::*;
 /// # let exec = Exec::current()?;
-/// # let mut room = [7u8; 6];
-/// let (from, to) = (&room[..3], &mut room[1..4]);
+/// # let mut memory = [7u8; 6];
+/// let (from, to) = (&memory[..3], &mut memory[1..4]);
 /// # let layout = Layout::contiguous(&[3])?;
 /// let from = TensorView::new(from, layout.clone())?;
 /// copy_into(exec, &from, &mut TensorViewMut::new(to, layout)?)?;
@@ -45,7 +52,7 @@ const PADDED_ELEMENTS_OF_A_PLANNED_COPY: () = ();
 /// ```
 const SHIFTED_COPY_WITHIN_A_SLICE: () = ();
 
-/// An operation in threads whose function belongs to one of them.
+/// An operation on several threads whose function belongs to one of them.
 ///
 /// ```
 /// # use tensor_kernels::*;

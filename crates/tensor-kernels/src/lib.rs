@@ -1,5 +1,5 @@
-//! Strided tensors at the speed of memory: copies from any strides to any strides, elementwise
-//! operations, and reductions.
+//! Strided tensors at memory bandwidth: copies between any strides, elementwise operations, and
+//! reductions.
 //!
 //! This crate re-exports `tensor-core`: depend on this one alone.
 //!
@@ -7,26 +7,26 @@
 //! use tensor_kernels::{Tensor, TensorExt};
 //!
 //! let x = Tensor::arange(0.0f32, 12.0, 1.0)?.view(&[3, 4])?;
-//! let turned = x.t()?;
-//! let packed = turned.contiguous()?; // a copy
-//! assert!(packed.is_contiguous() && !packed.same_storage(&x));
+//! let transposed = x.t()?;
+//! let copy = transposed.contiguous()?; // a copy
+//! assert!(copy.is_contiguous() && !copy.same_storage(&x));
 //! assert!(x.contiguous()?.same_storage(&x)); // no copy
-//! let sum = &x + &packed.t()?;
+//! let sum = &x + &copy.t()?;
 //! assert_eq!(sum.get(&[2, 3])?, 22.0);
 //! # Ok::<(), tensor_kernels::Error>(())
 //! ```
 //!
-//! # How bytes move
+//! # How an operation runs
 //! `api -> nest -> plan -> partition -> run -> kernel`. Layouts become loops in normal form
-//! ([`Loop`]); the first strategy of a table that fits makes a [`CopyPlan`] of them, plain data
-//! that prints itself; the plan is cut for threads; each piece chooses its instructions once and
-//! walks its loops; kernels move registers. Nothing below the api can fail, and nothing above `run`
-//! is unsafe.
+//! ([`Loop`]). The first strategy of a table that applies makes a plan of them, such as a
+//! [`CopyPlan`]: plain data that can be printed. The plan is cut into tasks for threads. Each task
+//! chooses its instruction set once and walks its loops, and kernels copy or compute registers.
+//! Below `api` nothing fails, except for want of memory, and above `run` nothing is unsafe.
 //!
-//! # The same results
+//! # Reproducible results
 //! No result depends on the number of threads. Copies, conversions, arithmetic and reductions are
-//! the same to the bit at every [`SimdLevel`], but for the bits of a NaN. Elementary functions may
-//! differ in the last place between [`SimdLevel::Scalar`] and the others, and stay within the
+//! bitwise the same at every [`SimdLevel`], except for the bits of a NaN. Elementary functions may
+//! differ in the last place between [`SimdLevel::Scalar`] and the other levels; all stay within the
 //! bounds that [`math`] states.
 //!
 //! # Features
@@ -46,6 +46,7 @@ mod partition;
 mod plan;
 mod reduction_order;
 mod run;
+mod tuning;
 
 pub use api::{
     copy::{copy_between, copy_into, copy_to_layout, fill, to_contiguous, to_format},
@@ -65,10 +66,10 @@ pub use element::{
 pub use exec::{Broadcast, Exec, Machine, Overlapping, Par, SimdError, SimdLevel};
 pub use kernel::stream_copy;
 pub use nest::{Loop, Nest};
-// What is defined above under the same name takes the place of the re-export.
+// A name defined above takes precedence over the re-export.
 pub use tensor_core::*;
 
-/// The README's examples, compiled and run with all others.
+/// The README's examples, as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 mod readme {}

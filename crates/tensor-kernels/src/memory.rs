@@ -1,6 +1,6 @@
-//! What every layer knows of memory: the cache line, and the ways in which a result is stored.
+//! What every layer knows about memory: the cache line, and the kinds of stores.
 
-/// Bytes of a cache line, and of the largest SIMD register.
+/// Bytes of a cache line, which are also those of the widest SIMD register.
 pub(crate) const CACHE_LINE: usize = 64;
 
 /// How results reach memory.
@@ -8,10 +8,10 @@ pub(crate) const CACHE_LINE: usize = 64;
 pub(crate) enum Stores {
     /// Through the cache.
     Plain,
-    /// Through the cache, by 128-bit stores at any length, for results out of cache of which little
-    /// is read: 64 MiB of one row again and again take 7.3 ms so, 9.0 by stores of 64 bytes, and
-    /// 10.5 by the C library.
-    Pieces,
-    /// Past the cache, in whole lines; visible to other threads after a fence (`Isa::fence`).
-    Stream,
+    /// Through the cache, with 128-bit stores, for large results of which little is read. 64 MiB of
+    /// one repeated row take 7.3 ms this way, 9.0 ms with 64-byte stores, and 10.5 ms with the C
+    /// library.
+    Narrow,
+    /// Past the cache, in whole lines. Visible to other threads only after a fence (`Isa::fence`).
+    NonTemporal,
 }

@@ -1,38 +1,40 @@
-//! Loops in normal form: what remains of layouts once it no longer matters how a user wrote them.
+//! Loops in normal form: the loops over several layouts, independent of how a user has written
+//! them.
 //!
-//! Every operation walks its operands in step. A [`Loop`] is one such walk: a length, and a stride
-//! for each operand. A [`Nest`] is a list of loops that visits every element once, brought into a
-//! form in which equal work looks equal:
+//! Every operation visits its operands index by index. A [`Loop`] is one dimension of that: a
+//! length, and a stride for each operand. A [`Nest`] is a list of loops that visits every element
+//! once, in a form in which equal work looks equal:
 //!
-//! 1. no loop has length 1 (or, if there is nothing to do, the only loop has length 0),
-//! 2. the destination, operand 0, is walked forwards,
-//! 3. loops are ordered by the destination's stride, the largest outermost,
-//! 4. no two neighbours could be one loop.
+//! 1. No loop has length 1. If there are no elements, the only loop has length 0.
+//! 2. The destination, operand 0, is visited in ascending order.
+//! 3. Loops are sorted by the destination's stride, the largest outermost.
+//! 4. No two neighbouring loops can be fused into one.
 //!
-//! A permuted tensor and its contiguous copy, a flipped pair, a batch of images that lie end to
-//! end: all become the one or two loops they are.
+//! A permuted tensor and its contiguous copy become the same one or two loops. So do two tensors
+//! flipped along the same dimension, and a batch of images without gaps between them.
 
 use smallvec::SmallVec;
 use tensor_core::{Error, Layout, Result};
 
-/// Walks `N` operands in step: `len` times, moving operand `i` by `strides[i]` elements each time.
+/// One loop over `N` operands: `len` iterations, each of which moves operand `i` by `strides[i]`
+/// elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Loop<const N: usize> {
-    /// How often.
+    /// The number of iterations.
     pub len: usize,
-    /// How far each operand moves, in elements.
+    /// The stride of each operand, in elements.
     pub strides: [isize; N],
 }
 
 impl<const N: usize> Loop<N> {
-    /// A loop that is none.
+    /// A loop of one iteration.
     pub(crate) const ONCE: Self = Self { len: 1, strides: [0; N] };
 
-    /// A loop over nothing.
+    /// A loop of no iterations.
     pub(crate) const NONE: Self = Self { len: 0, strides: [0; N] };
 }
 
-/// Up to this many loops a nest allocates nothing.
+/// Loops; up to six are stored without an allocation.
 pub(crate) type Loops<const N: usize> = SmallVec<[Loop<N>; 6]>;
 
 /// Loops in normal form, outermost first, and where each operand starts.
@@ -43,7 +45,8 @@ pub struct Nest<const N: usize> {
 }
 
 impl<const N: usize> Nest<N> {
-    /// The nest of operands of one shape, the destination first: what a kernel of your own walks.
+    /// The nest of operands of one shape, the destination first. Use it to write a kernel of your
+    /// own.
     ///
     /// ```
     /// use tensor_kernels::{Layout, Nest};
@@ -56,16 +59,15 @@ impl<const N: usize> Nest<N> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::OutputShape`] if an operand has another shape than the
-    /// destination.
+    /// [`Error::OutputShape`] if an operand has another shape than the destination.
     pub fn of(layouts: [&Layout; N]) -> Result<Self> {
         const { assert!(N > 0, "a nest has a destination") };
         for layout in &layouts {
             check_shapes(layout, layouts[0])?;
         }
-        Ok(with_draft(layouts, |draft| Self {
-            loops: Loops::from_slice(draft.loops()),
-            starts: draft.starts,
+        Ok(with_nest(layouts, |builder| Self {
+            loops: Loops::from_slice(builder.loops()),
+            starts: builder.starts,
         }))
     }
 
@@ -96,78 +98,80 @@ pub(crate) fn check_shapes(from: &Layout, to: &Layout) -> Result<()> {
     Err(Error::OutputShape { op: "copy", got, expected })
 }
 
-/// A nest on the stack, while a plan is made of it: small copies are planned in less time than a
-/// move of a larger structure takes.
-pub(crate) struct Draft<'a, const N: usize> {
-    /// Room for all loops and one more.
-    room: &'a mut [Loop<N>],
+/// A nest on the stack, from which a plan is made. Planning a small copy takes less time than
+/// moving a larger structure does.
+pub(crate) struct NestBuilder<'a, const N: usize> {
+    /// Holds all loops, and one more.
+    buffer: &'a mut [Loop<N>],
     len: usize,
     pub(crate) starts: [isize; N],
 }
 
-/// Up to this many dimensions a draft is on the stack.
-const FEW: usize = 8;
+/// Up to this many dimensions the loops are on the stack.
+const INLINE_DIMS: usize = 8;
 
-/// Calls `f` with the loops over operands of one shape in normal form.
+/// Calls `f` with the normal form of the loops over operands of one shape.
 #[inline(always)]
-pub(crate) fn with_draft<const N: usize, R>(
+pub(crate) fn with_nest<const N: usize, R>(
     layouts: [&Layout; N],
-    f: impl FnOnce(&mut Draft<'_, N>) -> R,
+    f: impl FnOnce(&mut NestBuilder<'_, N>) -> R,
 ) -> R {
-    let (mut few, mut many) = ([Loop::NONE; FEW + 1], Vec::new());
-    let room: &mut [Loop<N>] = if layouts[0].ndim() <= FEW {
-        &mut few
+    let (mut inline, mut heap) = ([Loop::NONE; INLINE_DIMS + 1], Vec::new());
+    let buffer: &mut [Loop<N>] = if layouts[0].ndim() <= INLINE_DIMS {
+        &mut inline
     } else {
-        many.resize(layouts[0].ndim() + 1, Loop::NONE);
-        &mut many
+        heap.resize(layouts[0].ndim() + 1, Loop::NONE);
+        &mut heap
     };
-    let mut draft = Draft::new(room);
-    draft.take_up(layouts);
-    f(&mut draft)
+    let mut builder = NestBuilder::new(buffer);
+    builder.add_layouts(layouts);
+    f(&mut builder)
 }
 
-impl<'a, const N: usize> Draft<'a, N> {
-    /// No loops yet.
+impl<'a, const N: usize> NestBuilder<'a, N> {
+    /// An empty nest.
     #[inline(always)]
-    pub(crate) fn new(room: &'a mut [Loop<N>]) -> Self {
-        Self { room, len: 0, starts: [0; N] }
+    pub(crate) fn new(buffer: &'a mut [Loop<N>]) -> Self {
+        Self { buffer, len: 0, starts: [0; N] }
     }
 
     /// The loops, outermost first.
     #[inline(always)]
     pub(crate) fn loops(&self) -> &[Loop<N>] {
-        &self.room[..self.len]
+        &self.buffer[..self.len]
     }
 
     #[inline(always)]
     pub(crate) fn loops_mut(&mut self) -> &mut [Loop<N>] {
-        &mut self.room[..self.len]
+        &mut self.buffer[..self.len]
     }
 
     /// Adds an innermost loop.
     #[inline(always)]
     pub(crate) fn push(&mut self, l: Loop<N>) {
-        self.room[self.len] = l;
+        self.buffer[self.len] = l;
         self.len += 1;
     }
 
-    /// Drops the innermost loop.
+    /// Removes the innermost loop.
     pub(crate) fn pop(&mut self) {
         self.len -= 1;
     }
 
-    /// Point 4.
+    /// Establishes point 4.
     pub(crate) fn fuse(&mut self) {
         self.len = fuse(self.loops_mut());
     }
 
-    /// Loops are fused as they come, unless one is out of order.
+    /// Adds the dimensions of the layouts as loops. Loops are fused as they are added, unless one
+    /// is out of order.
     #[inline(always)]
-    fn take_up(&mut self, layouts: [&Layout; N]) {
+    fn add_layouts(&mut self, layouts: [&Layout; N]) {
         let shape = layouts[0].shape();
         debug_assert!(layouts.iter().all(|layout| layout.shape() == shape));
         if layouts[0].numel() == 0 {
-            // The offset of no elements means nothing, and may be too far to compute with.
+            // Without elements the offset has no meaning, and may overflow when strides are added
+            // to it.
             return self.push(Loop::NONE);
         }
         self.starts = layouts.map(|layout| layout.offset() as isize);
@@ -183,7 +187,7 @@ impl<'a, const N: usize> Draft<'a, N> {
             let mut l = Loop { len, strides: strides.map(|strides| strides[d]) };
             if len > 1 {
                 walk_forwards(&mut self.starts, &mut l);
-                in_order &= self.enclose(l);
+                in_order &= self.insert_sorted(l);
             }
         }
         if !in_order {
@@ -191,31 +195,31 @@ impl<'a, const N: usize> Draft<'a, N> {
         }
     }
 
-    /// Adds a loop where its stride belongs, point 3. Is that behind all others? Then it becomes
-    /// one with the last if it can.
+    /// Inserts a loop by its stride (point 3), or fuses it with the innermost loop if possible.
+    /// Returns whether the loops were added in order.
     #[inline(always)]
-    fn enclose(&mut self, l: Loop<N>) -> bool {
+    fn insert_sorted(&mut self, l: Loop<N>) -> bool {
         let Some(last) = self.len.checked_sub(1) else {
             self.push(l);
             return true;
         };
-        let outer = self.room[last];
-        if continues(&outer, &l) {
-            self.room[last] = Loop { len: outer.len * l.len, strides: l.strides };
+        let outer = self.buffer[last];
+        if is_fusible(&outer, &l) {
+            self.buffer[last] = Loop { len: outer.len * l.len, strides: l.strides };
             return true;
         }
         let mut at = self.len;
-        while at > 0 && self.room[at - 1].strides[0] < l.strides[0] {
-            self.room[at] = self.room[at - 1];
+        while at > 0 && self.buffer[at - 1].strides[0] < l.strides[0] {
+            self.buffer[at] = self.buffer[at - 1];
             at -= 1;
         }
-        self.room[at] = l;
+        self.buffer[at] = l;
         self.len += 1;
         outer.strides[0] >= l.strides[0]
     }
 }
 
-/// Point 2: a loop that walks the destination backwards starts at its other end.
+/// Point 2: a loop that visits the destination in descending order starts at its other end.
 #[inline(always)]
 fn walk_forwards<const N: usize>(starts: &mut [isize; N], l: &mut Loop<N>) {
     if l.strides[0] < 0 {
@@ -226,19 +230,19 @@ fn walk_forwards<const N: usize>(starts: &mut [isize; N], l: &mut Loop<N>) {
     }
 }
 
-/// Does every operand go on where `inner` ends, when `outer` takes a step?
+/// Can two loops be fused? They can if one iteration of `outer` moves every operand as far as all
+/// iterations of `inner` do.
 #[inline]
-fn continues<const N: usize>(outer: &Loop<N>, inner: &Loop<N>) -> bool {
+fn is_fusible<const N: usize>(outer: &Loop<N>, inner: &Loop<N>) -> bool {
     (0..N).all(|k| outer.strides[k] == inner.strides[k].wrapping_mul(inner.len as isize))
 }
 
-/// Point 4: a loop becomes part of the one inside if every operand goes on where that one ends. How
-/// many are left?
+/// Point 4: fuses each loop with the one inside it where possible, and returns the number of loops.
 fn fuse<const N: usize>(loops: &mut [Loop<N>]) -> usize {
     let mut kept = 0;
     for at in 1..loops.len() {
         let (outer, inner) = (loops[kept], loops[at]);
-        if continues(&outer, &inner) {
+        if is_fusible(&outer, &inner) {
             loops[kept] = Loop { len: outer.len * inner.len, strides: inner.strides };
         } else {
             kept += 1;

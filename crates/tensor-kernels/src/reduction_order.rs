@@ -1,24 +1,24 @@
-//! The fixed sizes of the order in which a reduction combines elements.
+//! The fixed sizes that determine the order in which a reduction combines elements.
 //!
-//! Plans cut loops by them and kernels combine by them, so they belong to neither. They change
-//! results in the last bits: no machine, SIMD level or number of threads does.
+//! Plans cut loops by them and kernels combine by them, so they belong to neither. Changing them
+//! changes the last bits of results. Machine, SIMD level and number of threads do not.
 
-/// Partial results of a row that is reduced: 4 registers of f32, 8 of f64.
-pub(crate) const WIDE: usize = 64;
+/// Partial results of a row that is reduced: 4 registers of f32, 8 of f64, with AVX-512.
+pub(crate) const PARTIALS_PER_ROW: usize = 64;
 
-/// Rows that are joined before they meet a slot.
-pub(crate) const GROUP: usize = 8;
+/// Rows that are combined as a tree before they reach an accumulator.
+pub(crate) const ROWS_PER_TREE: usize = 8;
 
-/// Rows that are reduced in one go.
-pub(crate) const TALL: usize = 256;
+/// Rows that are reduced by one call of a kernel.
+pub(crate) const ROWS_PER_BLOCK: usize = 256;
 
-/// Elements of a row that are reduced in one go.
-pub(crate) const LONG: usize = WIDE * TALL;
+/// Elements of a row that are reduced by one call of a kernel.
+pub(crate) const ELEMENTS_PER_BLOCK_ROW: usize = PARTIALS_PER_ROW * ROWS_PER_BLOCK;
 
-/// Bytes of elements.
+/// Bytes of an element of the input and of the result, and of an accumulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Widths {
     pub(crate) input: usize,
     pub(crate) output: usize,
-    pub(crate) slot: usize,
+    pub(crate) accumulator: usize,
 }

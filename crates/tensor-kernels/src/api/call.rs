@@ -1,12 +1,13 @@
-//! One call of an elementwise operation: what is decided before an element is written, and then the
+//! One call of an elementwise operation: the checks before any element is written, and then the
 //! work.
 //!
-//! 1. Shapes broadcast to one, and it is the result's.
-//! 2. Operands that would have to be read after they were written are refused, or copied.
-//! 3. The result is borrowed, then the operands. One that is the result itself has no view of its
-//!    own: it is read where it is written.
-//! 4. Divisors of 0 are refused, if there must be none: nobody can write one from here on.
-//! 5. The work is planned and done.
+//! 1. Shapes are broadcast to one shape, which must be the result's.
+//! 2. An operand that overlaps the result at other indices is refused, or copied.
+//! 3. The result is borrowed, then the operands. An operand that is the result itself has no view
+//!    of its own: its elements are read where they are overwritten.
+//! 4. If the operation refuses division by zero, divisors are searched for 0. They are borrowed, so
+//!    nobody can write a 0 afterwards.
+//! 5. The work is planned and run.
 
 use std::{any::TypeId, iter::repeat_n};
 
@@ -22,34 +23,35 @@ use crate::{
     run::{self, Erased, Input},
 };
 
-/// Who calls, and how the work is to be done.
+/// The name of an operation, and how it runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'e> {
     pub(crate) exec: &'e Exec,
     pub(crate) op: &'static str,
-    /// What divisors have to be.
+    /// The condition on the divisors.
     pub(super) divisors: Divisors,
 }
 
-/// What is asked of an operation's second operand before anything is written.
+/// The condition on an operation's second operand, checked before anything is written.
 #[derive(Clone, Copy)]
 pub(super) enum Divisors {
-    /// Nothing: any number has a result.
+    /// None: division by zero has a result.
     Any,
-    /// Not 0.
+    /// No divisor is 0.
     NotZero(FirstZeroOf),
 }
 
-/// Where the first 0 is, in logical order, of elements of the type that this was made for.
+/// Searches divisors for 0 and returns the first one's position in row-major order. Each function
+/// of this type is made for one element type.
 pub(super) type FirstZeroOf = fn(Call<'_>, Erased<'_>) -> Result<Option<usize>>;
 
 /// The operand that divides.
 const DIVISOR: usize = 1;
 
-/// An operand, or the target itself.
+/// An operand; `None` stands for the result itself.
 pub(crate) type Argument<'a, T> = Option<Operand<'a, T>>;
 
-/// Operands by name, as messages have them.
+/// The names of operands in error messages.
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
 impl<'e> Call<'e> {
@@ -57,24 +59,24 @@ impl<'e> Call<'e> {
         Self { exec, op, divisors: Divisors::Any }
     }
 
-    /// Opens an argument, beside the target's elements.
+    /// Opens an argument for reading, next to the borrowed result.
     #[inline]
     pub(crate) fn open<'b, T: Element>(
         self,
         argument: &'b Argument<'_, T>,
-        beside: &WriteScope<'b>,
+        scope: &WriteScope<'b>,
         which: usize,
     ) -> Result<ResolvedOperand<'b, T>> {
         match argument {
-            Some(operand) => operand.open(beside, self.op, NAMES[which]),
+            Some(operand) => operand.open(scope, self.op, NAMES[which]),
             None => Ok(ResolvedOperand::Output),
         }
     }
 
-    /// A copy of an operand that meets the target elsewhere, if that is the policy; opening it will
-    /// refuse it otherwise.
+    /// A copy of an operand that overlaps the result at other indices, if the policy is to copy it.
+    /// Otherwise opening the operand reports the error.
     #[inline]
-    pub(crate) fn copied_first<A: Element, R: Element>(
+    pub(crate) fn copied_if_overlapping<A: Element, R: Element>(
         self,
         argument: &Argument<'_, A>,
         out: &Output<'_, R>,
@@ -88,7 +90,7 @@ impl<'e> Call<'e> {
         }
     }
 
-    /// The shape that operands broadcast to, if they may; a value has none and goes with any.
+    /// The shape that operands broadcast to. A value has no shape and fits any.
     fn shape(self, shapes: &[Option<&[usize]>]) -> Result<DimVec<usize>> {
         let mut shapes = shapes.iter().flatten();
         let Some(first) = shapes.next() else { return Ok(DimVec::new()) };
@@ -112,7 +114,7 @@ impl<'e> Call<'e> {
 
     #[inline]
     fn check_shape(self, got: &[usize], shapes: &[Option<&[usize]>]) -> Result<()> {
-        // Values alone fill any result.
+        // Values fit a result of any shape.
         if shapes.iter().flatten().all(|&shape| shape == got) {
             return Ok(());
         }
@@ -123,8 +125,7 @@ impl<'e> Call<'e> {
         Err(Error::OutputShape { op: self.op, got: got.to_vec(), expected: expected.to_vec() })
     }
 
-    /// Refuses divisors of 0, which operand `which` may hold; nothing is divided if the result is
-    /// empty.
+    /// Refuses divisors of 0 in operand `which`. If the result is empty nothing is divided.
     #[inline]
     fn check_divisors(self, which: usize, operand: Erased<'_>, result: &[usize]) -> Result<()> {
         match self.divisors {
@@ -139,7 +140,7 @@ impl<'e> Call<'e> {
     }
 }
 
-/// An operand whatever its type, or the result that it is.
+/// An operand with its element type erased; the elements of the result if it is the result.
 #[inline]
 fn erased<'x, T: Element, R: Element>(
     opened: &'x ResolvedOperand<'_, T>,
@@ -151,16 +152,16 @@ fn erased<'x, T: Element, R: Element>(
     }
 }
 
-/// The index of the element at a place in logical order.
-fn index_of(mut place: usize, shape: &[usize]) -> Vec<usize> {
+/// The index of the element at a position in row-major order.
+fn index_of(mut position: usize, shape: &[usize]) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (i, &size) in index.iter_mut().zip(shape).rev() {
-        (*i, place) = (place % size, place / size);
+        (*i, position) = (position % size, position / size);
     }
     index
 }
 
-/// The elements of an operand, elsewhere.
+/// A copy of the elements of an operand.
 pub(crate) struct Copied<T> {
     elements: Vec<T>,
     layout: Layout,
@@ -172,7 +173,8 @@ impl<T: Element> Copied<T> {
         let from = reading.elements().to_view();
         let (mut elements, bytes) = (Vec::new(), from.numel().saturating_mul(size_of::<T>()));
         elements.try_reserve_exact(from.numel()).map_err(|_| Error::OutOfMemory { bytes })?;
-        // Any value will do until the elements are there; without elements there is none.
+        // Initialises the elements with the first one, if there is any, before they are
+        // overwritten.
         elements.extend(from.iter().next().into_iter().flat_map(|any| repeat_n(any, from.numel())));
         let layout = Layout::contiguous(from.shape())?;
         copy_into(exec, &from, &mut TensorViewMut::new(&mut elements, layout.clone())?)?;
@@ -184,7 +186,7 @@ impl<T: Element> Copied<T> {
     }
 }
 
-/// The sizes of an argument; none for a value.
+/// The shape of an argument; `None` for a value.
 fn shape<'s, A: Element, R: Element>(
     argument: &'s Argument<'_, A>,
     out: &'s Output<'_, R>,
@@ -199,30 +201,35 @@ fn operand_shape<'s, T: Element>(operand: &'s Operand<'_, T>) -> Option<&'s [usi
     }
 }
 
-/// An operand as the loops see it: broadcast to the result's shape, or the result itself.
+/// An operand as the loops take it: broadcast to the result's shape, or the result itself.
 #[inline]
 pub(crate) fn input<'v, T: Element>(
     opened: &'v ResolvedOperand<'_, T>,
     shape: &[usize],
-    room: &'v mut Option<Layout>,
+    buffer: &'v mut Option<Layout>,
 ) -> Result<Input<'v, T>> {
     match opened.elements() {
-        Some(elements) => Ok(Input::View(elements.broadcast_to(shape, room)?)),
+        Some(elements) => Ok(Input::View(elements.broadcast_to(shape, buffer)?)),
         None => Ok(Input::Output),
     }
 }
 
-/// No operand stands for the result, which then has its type: that is what the forms in place are.
+/// In the forms in place the first argument is the result itself, so it must have the result's
+/// type.
 #[inline]
 fn check_type<A: Element, R: Element>(argument: &Argument<'_, A>) {
     let same = TypeId::of::<A>() == TypeId::of::<R>();
-    assert!(argument.is_some() || same, "an operation in place gives what it takes");
+    assert!(
+        argument.is_some() || same,
+        "an operation in place returns the type of its first operand"
+    );
 }
 
-/// The two forms for a number of operands: into a given result, and newly allocated. Each is a few
-/// lines for every function, and the rest for every combination of element types.
+/// The two forms for each number of operands: into a given result, and to a new tensor. The outer
+/// functions are short and compiled per function; the inner ones are compiled per combination of
+/// element types.
 macro_rules! forms {
-    ($($into:ident $write:ident, $fresh:ident $allocate:ident: $compute:ident $computed:ident
+    ($($into:ident $write:ident, $eval:ident $allocate:ident: $compute:ident $computed:ident
         $operation:ident of $function:ident, $n:literal
         ($($arg:ident: $type:ident, $which:literal, $copy:ident);*))*) => {
         impl Call<'_> {$(
@@ -243,12 +250,12 @@ macro_rules! forms {
             ) -> Result<()> {
                 self.check_shape(out.shape(), &[$(shape(&$arg, &out)),*])?;
                 $(check_type::<$type, R>(&$arg);)*
-                $(let $copy = self.copied_first(&$arg, &out)?;)*
+                $(let $copy = self.copied_if_overlapping(&$arg, &out)?;)*
                 $(let $copy = $copy.as_ref().map(Copied::elements).transpose()?;)*
                 $(let $arg = $copy.map_or($arg, |copy| Some(copy.into()));)*
                 let mut writing = out.open()?;
-                let (mut out, beside) = writing.split()?;
-                $(let $arg = self.open(&$arg, &beside, $which)?;)*
+                let (mut out, scope) = writing.split()?;
+                $(let $arg = self.open(&$arg, &scope, $which)?;)*
                 let shape = out.layout().shape();
                 $(self.check_divisors($which, erased(&$arg, &mut out), shape)?;)*
                 $(let mut $copy = None;)*
@@ -257,7 +264,7 @@ macro_rules! forms {
                 Ok(())
             }
 
-            pub(crate) fn $fresh<$($type: Element,)* R: Element, K>(
+            pub(crate) fn $eval<$($type: Element,)* R: Element, K>(
                 self,
                 function: impl $function<$($type,)* Output = R>,
                 $($arg: Operand<'_, $type>,)*
@@ -284,10 +291,10 @@ macro_rules! forms {
 }
 
 forms! {
-    into1 write1, fresh1 allocate1: compute1 computed1 Map of Function1, 2
+    into1 write1, eval1 allocate1: compute1 computed1 Map of Function1, 2
         (a: A, 0, a_copy)
-    into2 write2, fresh2 allocate2: compute2 computed2 Zip of Function2, 3
+    into2 write2, eval2 allocate2: compute2 computed2 Zip of Function2, 3
         (a: A, 0, a_copy; b: B, 1, b_copy)
-    into3 write3, fresh3 allocate3: compute3 computed3 Zip3 of Function3, 4
+    into3 write3, eval3 allocate3: compute3 computed3 Zip3 of Function3, 4
         (a: A, 0, a_copy; b: B, 1, b_copy; c: C, 2, c_copy)
 }

@@ -1,4 +1,4 @@
-//! Copies: from any strides to any strides, and from any strides to fresh memory.
+//! Copies: between any strides, and from any strides to a new tensor.
 
 #[cfg(doc)]
 use tensor_core::Error;
@@ -47,7 +47,7 @@ fn copy_elements<T: Element>(
     Ok(())
 }
 
-/// A fresh tensor with the elements of a view, in a dense layout of the same shape.
+/// A new tensor with the elements of a view, in a dense layout of the same shape.
 ///
 /// # Errors
 /// [`Error::NotDense`] or [`Error::OutputShape`] for another kind of layout,
@@ -60,8 +60,8 @@ pub fn copy_to_layout<T: Element, K>(
     run::copied(exec, from.into(), layout)
 }
 
-/// A contiguous tensor with the elements of a view (PyTorch: `contiguous()` of a tensor that is
-/// not).
+/// A new contiguous tensor with the elements of a view (PyTorch: `contiguous()` of a tensor that is
+/// not contiguous).
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -72,8 +72,8 @@ pub fn to_contiguous<T: Element, K>(
     copy_to_layout(exec, from, Layout::contiguous(from.shape())?)
 }
 
-/// A dense tensor in a memory format with the elements of a view; `Preserve` keeps the order that
-/// they have.
+/// A new dense tensor in a memory format, with the elements of a view; `Preserve` keeps the order
+/// of its dimensions in memory.
 ///
 /// # Errors
 /// [`Error::FormatRank`], [`Error::OutOfMemory`].
@@ -92,7 +92,7 @@ pub fn to_format<T: Element, K>(
 /// Writes one value to every element of a view (PyTorch: `fill_`).
 ///
 /// # Errors
-/// None today; the result has the form of the other operations.
+/// None today; the signature is that of the other operations.
 pub fn fill<T: Element>(exec: &Exec, to: &mut TensorViewMut<'_, T>, value: T) -> Result<()> {
     let one = [value];
     let shape = DimVec::from_slice(to.shape());
@@ -102,12 +102,12 @@ pub fn fill<T: Element>(exec: &Exec, to: &mut TensorViewMut<'_, T>, value: T) ->
 
 /// Copies one tensor's elements into another, broadcasting them to its shape (PyTorch: `copy_`).
 ///
-/// Two tensors of one storage may be given if they share no element, or are the same view (then
-/// nothing happens).
+/// The two may be tensors of one storage, if they share no element or are the same view. In the
+/// latter case nothing happens.
 ///
 /// # Errors
 /// Shapes that do not broadcast, [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`] with two
-/// indices that meet, [`Error::Borrowed`].
+/// overlapping indices, [`Error::Borrowed`].
 pub fn copy_between<T: Element, K>(
     exec: &Exec,
     from: &TensorBase<T, K>,
@@ -116,10 +116,10 @@ pub fn copy_between<T: Element, K>(
     let from = from.broadcast_to(to.shape())?;
     let from = Operand::from(&from);
     let mut writing = Output::from(to).open()?;
-    let (to, beside) = writing.split()?;
-    match from.open(&beside, "copy", "input")?.elements() {
+    let (to, scope) = writing.split()?;
+    match from.open(&scope, "copy", "input")?.elements() {
         Some(from) => copy_elements(exec, from, to),
-        // It is the target itself.
+        // The source is the destination itself.
         None => Ok(()),
     }
 }

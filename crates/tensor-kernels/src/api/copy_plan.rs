@@ -11,7 +11,7 @@ use crate::{
     run,
 };
 
-/// A copy between two layouts of one shape, decided; can be run any number of times.
+/// The plan of a copy between two layouts of one shape. It can be run any number of times.
 ///
 /// ```
 /// use tensor_kernels::{CopyPlan, Layout, Machine};
@@ -29,8 +29,8 @@ impl CopyPlan {
     /// Plans a copy of elements of `width` bytes.
     ///
     /// # Errors
-    /// [`Error::OutputShape`] if the shapes differ, [`Error::TooLarge`] if a layout reaches farther
-    /// than memory does.
+    /// [`Error::OutputShape`] if the shapes differ, [`Error::TooLarge`] if the offsets of a layout
+    /// exceed the address space.
     pub fn new(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Result<Self> {
         check_reach(from, width)?;
         check_reach(to, width)?;
@@ -44,18 +44,22 @@ impl CopyPlan {
         self.0.work().path
     }
 
-    /// Every path there is, in the order in which they are tried.
+    /// Every path, in the order in which strategies are tried.
     pub fn paths() -> impl Iterator<Item = &'static str> {
         Work::paths()
     }
 
-    /// Copies.
+    /// Copies the elements.
     ///
-    /// Elements have no padding: what is not an [`Element`] could not be copied as bytes.
+    /// Elements have no padding: a type that is not an [`Element`] could not be copied as bytes.
     ///
     /// ```compile_fail
     /// # use tensor_kernels::*;
-    /// # fn padded(plan: &CopyPlan, from: &TensorView<'_, (u8, u32)>, to: &mut TensorViewMut<'_, (u8, u32)>) -> Result<()> {
+    /// # fn padded(
+    /// #     plan: &CopyPlan,
+    /// #     from: &TensorView<'_, (u8, u32)>,
+    /// #     to: &mut TensorViewMut<'_, (u8, u32)>,
+    /// # ) -> Result<()> {
     /// plan.run(Exec::current()?, from, to)
     /// # }
     /// ```
@@ -76,7 +80,7 @@ impl CopyPlan {
     }
 }
 
-/// Views have been checked against their memory; a layout alone may reach anywhere.
+/// A layout without a view has not been checked against any memory, so its offsets may overflow.
 fn check_reach(layout: &Layout, width: usize) -> Result<()> {
     let end = layout.bounds().map_or(0, |(_, highest)| highest + 1);
     match end.checked_mul(width) {

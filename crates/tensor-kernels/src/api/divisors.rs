@@ -1,4 +1,5 @@
-//! Divisors of 0, which integers refuse: they are looked for before anything is written.
+//! Division by zero of integers, which is refused: divisors are searched for 0 before anything is
+//! written.
 
 use tensor_core::{Operand, Result};
 
@@ -9,8 +10,8 @@ use super::{
 use crate::{element::Ordered, run::Erased};
 
 impl Call<'_> {
-    /// The same, refusing divisors of 0 of types that have no result then. A value that is none
-    /// need not be asked again.
+    /// The same call, refusing divisors of 0 if the type has no result for them. A single value is
+    /// checked here, and not again.
     pub(crate) fn dividing_by<T: Ordered>(self, divisors: &Operand<'_, T>) -> Self {
         match divisors {
             _ if T::DIVIDES_BY_ZERO => self,
@@ -20,7 +21,8 @@ impl Call<'_> {
     }
 }
 
-/// Looks along memory whether there is a 0, and only then where the first one is.
+/// First searches in memory order for any 0; only if there is one, for the first in row-major
+/// order.
 fn first_zero<T: Ordered>(call: Call<'_>, elements: Erased<'_>) -> Result<Option<usize>> {
     Ok(match call.reduce_erased::<T, HasZero>(elements)? {
         false => None,

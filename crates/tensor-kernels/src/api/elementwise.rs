@@ -1,13 +1,13 @@
-//! Elementwise operations with any function: one, two or three inputs, into a given or a fresh
-//! result, or in place.
+//! Elementwise operations with any function of one, two or three inputs: into a given result, to a
+//! new tensor, or in place.
 //!
 //! Inputs are broadcast to the shape of the result. The function is compiled into the innermost
-//! loop, for each SIMD level: what the compiler can vectorise over a slice it vectorises here. If
-//! it panics the panic reaches the caller; a given result then holds old and new elements.
+//! loop, for each SIMD level, so it is vectorised where the compiler would vectorise it over a
+//! slice. A panic of the function reaches the caller; a given result then holds old and new
+//! elements.
 //!
-//! The functions here take views, and closures. What the named operations take beyond that —
-//! tensors, values, a result that is an operand — is opened in [`call`](super::call), before
-//! anything is planned.
+//! The functions here take views and closures. The named operations also take tensors, values, and
+//! a result that is an operand; [`call`](super::call) resolves these.
 
 use tensor_core::{
     DimVec, Element, Layout, Operand, Result, TensorBase, TensorView, TensorViewMut,
@@ -42,7 +42,9 @@ pub fn map_into<A: Element, R: Element>(
 /// let a = Tensor::arange(0.0f32, 12.0, 1.0)?.view(&[3, 4])?;
 /// let b = Tensor::arange(0.0f32, 4.0, 1.0)?;
 /// let sum = Tensor::zeros(&[4, 3])?.t()?;
-/// zip_into(Exec::current()?, &a.read()?.as_view(), &b.read()?.as_view(), &mut sum.write()?.as_view_mut()?, |a, b| a + b)?;
+/// let (a, b, mut out) = (a.read()?, b.read()?, sum.write()?);
+/// zip_into(Exec::current()?, &a.as_view(), &b.as_view(), &mut out.as_view_mut()?, |a, b| a + b)?;
+/// drop(out);
 /// assert_eq!(sum.get(&[2, 3])?, 14.0);
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
@@ -79,7 +81,7 @@ pub fn zip3_into<A: Element, B: Element, C: Element, R: Element>(
 /// `x = f(x)`, in place.
 ///
 /// # Errors
-/// None today; the result has the form of the other operations.
+/// None today; the signature is that of the other operations.
 pub fn map_inplace<T: Element>(
     exec: &Exec,
     x: &mut TensorViewMut<'_, T>,
@@ -118,7 +120,7 @@ pub fn zip3_inplace<T: Element, B: Element, C: Element>(
     call.into3(Closure(f), None::<Operand<'_, T>>, Some(b.into()), Some(c.into()), x.into())
 }
 
-/// `f(a)` in fresh memory, laid out as PyTorch does (see [`Layout::elementwise`]).
+/// `f(a)` in a new tensor, with the strides that PyTorch chooses (see [`Layout::elementwise`]).
 ///
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -127,10 +129,10 @@ pub fn map<A: Element, R: Element, K>(
     a: &TensorView<'_, A>,
     f: impl Fn(A) -> R + Sync,
 ) -> Result<TensorBase<R, K>> {
-    Call::new(exec, "map").fresh1(Closure(f), a.into())
+    Call::new(exec, "map").eval1(Closure(f), a.into())
 }
 
-/// `f(a, b)` in fresh memory, inputs broadcast, laid out as PyTorch does.
+/// `f(a, b)` in a new tensor, inputs broadcast, with the strides that PyTorch chooses.
 ///
 /// # Errors
 /// [`Error::Broadcast`](crate::Error::Broadcast),
@@ -141,10 +143,10 @@ pub fn zip<A: Element, B: Element, R: Element, K>(
     b: &TensorView<'_, B>,
     f: impl Fn(A, B) -> R + Sync,
 ) -> Result<TensorBase<R, K>> {
-    Call::new(exec, "zip").fresh2(Closure(f), a.into(), b.into())
+    Call::new(exec, "zip").eval2(Closure(f), a.into(), b.into())
 }
 
-/// `f(a, b, c)` in fresh memory, inputs broadcast, laid out as PyTorch does.
+/// `f(a, b, c)` in a new tensor, inputs broadcast, with the strides that PyTorch chooses.
 ///
 /// # Errors
 /// [`Error::Broadcast`](crate::Error::Broadcast),
@@ -156,14 +158,14 @@ pub fn zip3<A: Element, B: Element, C: Element, R: Element, K>(
     c: &TensorView<'_, C>,
     f: impl Fn(A, B, C) -> R + Sync,
 ) -> Result<TensorBase<R, K>> {
-    Call::new(exec, "zip3").fresh3(Closure(f), a.into(), b.into(), c.into())
+    Call::new(exec, "zip3").eval3(Closure(f), a.into(), b.into(), c.into())
 }
 
-/// The name of the path that an elementwise operation takes: `lanes`, `rows_of_lanes`,
-/// `packed_lanes`, `tiled_lanes`, `picked_lanes`, …
+/// The name of the path of an elementwise operation: `lanes`, `rows_of_lanes`, `packed_lanes`,
+/// `tiled_lanes`, `picked_lanes`, …
 ///
-/// The layout of the result comes first, and so do the bytes of its elements among the `widths`:
-/// how many elements a short row has depends on them.
+/// The layout of the result comes first. So does the width of its elements in `widths`, which are
+/// in bytes; they determine which rows are short.
 ///
 /// ```
 /// use tensor_kernels::{Layout, elementwise_path};

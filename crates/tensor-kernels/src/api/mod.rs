@@ -1,7 +1,6 @@
-//! What users call: copies, elementwise operations, reductions, and the methods of tensors.
+//! The public functions: copies, elementwise operations, reductions, and the methods of tensors.
 //!
-//! Shapes, overlap and borrows are checked here. What is called below cannot fail, except for want
-//! of memory.
+//! Shapes, overlap and borrows are checked here. The layers below fail only for want of memory.
 
 pub(crate) mod call;
 pub(crate) mod copy;

@@ -1,9 +1,9 @@
-//! One call of a reduction: what is decided before an element is read, and then the work.
+//! One call of a reduction: the checks before any element is read, and then the work.
 //!
-//! 1. Dimensions are checked; a result that is given has the shape that remains.
-//! 2. An input that would have to be read after it was written is refused, or copied.
-//! 3. No elements give what the operation says, or are refused.
-//! 4. The work is planned along the input's memory, and done.
+//! 1. Dimensions are checked. A given result must have the shape that remains.
+//! 2. An input that overlaps the result at other indices is refused, or copied.
+//! 3. An empty input gives the result that the operation defines for it, or an error.
+//! 4. The work is planned along the input's memory, and run.
 
 use tensor_core::{
     Element, Error, Layout, Operand, Output, ReduceDims, ReductionShape, Result, Scalar,
@@ -16,21 +16,21 @@ use crate::{
     run::{self, Erased, Input},
 };
 
-/// A reduction of elements `T`, as calls see it.
+/// A named reduction of elements `T`.
 pub(crate) trait Reduce<T: Element> {
-    /// The elements of the result.
+    /// The element type of the result.
     type Output: Scalar;
 
-    /// The kernels, for results of `count` elements each.
+    /// The kernels; `count` elements are reduced to each result.
     fn kernels(count: usize) -> impl ReductionOf<T, Self::Output>;
 
-    /// The result of no elements, if it has one.
-    fn of_nothing() -> Option<Self::Output>;
+    /// The result of no elements, if it is defined.
+    fn of_empty() -> Option<Self::Output>;
 }
 
 impl Call<'_> {
-    /// Into fresh, contiguous memory, as PyTorch does.
-    pub(crate) fn reduce_fresh<T: Element, O: Reduce<T>, K>(
+    /// Reduces to a new contiguous tensor, as PyTorch does.
+    pub(crate) fn reduce_new<T: Element, O: Reduce<T>, K>(
         self,
         a: &Operand<'_, T>,
         over: ReduceDims<'_>,
@@ -40,12 +40,12 @@ impl Call<'_> {
         let reduced = a.layout().reduced(self.op, over)?;
         let layout = Layout::contiguous(&reduced.shape())?;
         if a.layout().numel() == 0 {
-            return TensorBase::full(layout.shape(), self.of_nothing::<T, O>(&reduced)?);
+            return TensorBase::full(layout.shape(), self.of_empty::<T, O>(&reduced)?);
         }
         run::reduced(self.exec, &O::kernels(reduced.count()), a, &reduced, layout)
     }
 
-    /// Into what is given.
+    /// Reduces to a given result.
     pub(crate) fn reduce_into<T: Element, O: Reduce<T>>(
         self,
         a: Operand<'_, T>,
@@ -55,18 +55,18 @@ impl Call<'_> {
         let reduced = Layout::contiguous(a.shape())?.reduced(self.op, over)?;
         self.check_result(out.shape(), &reduced.shape())?;
         let a = Some(a);
-        let copy = self.copied_first(&a, &out)?;
+        let copy = self.copied_if_overlapping(&a, &out)?;
         let copy = copy.as_ref().map(Copied::elements).transpose()?;
         let a = copy.map_or(a, |copy| Some(copy.into()));
         let mut writing = out.open()?;
-        let (out, beside) = writing.split()?;
-        let a = self.open(&a, &beside, 0)?;
-        let mut room = None;
-        let a = input(&a, &reduced.input_shape(), &mut room)?;
+        let (out, scope) = writing.split()?;
+        let a = self.open(&a, &scope, 0)?;
+        let mut buffer = None;
+        let a = input(&a, &reduced.input_shape(), &mut buffer)?;
         self.reduce_elements::<T, O>(a, out, &reduced)
     }
 
-    /// All elements to one value.
+    /// Reduces all elements to one value.
     pub(crate) fn reduce_all<T: Element, O: Reduce<T>>(
         self,
         a: Operand<'_, T>,
@@ -77,7 +77,7 @@ impl Call<'_> {
         Ok(result[0])
     }
 
-    /// All elements, at least one, to one value.
+    /// Reduces all elements, of which there is at least one, to one value.
     pub(crate) fn reduce_erased<T: Element, O: Reduce<T>>(
         self,
         elements: Erased<'_>,
@@ -105,21 +105,21 @@ impl Call<'_> {
         reduced: &ReductionShape,
     ) -> Result<()> {
         if a.layout(out.layout()).numel() == 0 {
-            return self.fill(self.of_nothing::<T, O>(reduced)?, out);
+            return self.fill(self.of_empty::<T, O>(reduced)?, out);
         }
         run::reduce(self.exec, &O::kernels(reduced.count()), a, &mut out, reduced)
     }
 
-    fn of_nothing<T: Element, O: Reduce<T>>(self, reduced: &ReductionShape) -> Result<O::Output> {
-        match O::of_nothing() {
+    fn of_empty<T: Element, O: Reduce<T>>(self, reduced: &ReductionShape) -> Result<O::Output> {
+        match O::of_empty() {
             Some(result) => Ok(result),
             None => reduced.check_not_empty(self.op).map(|()| O::Output::default()),
         }
     }
 
     fn fill<R: Element>(self, value: R, mut out: ViewRefMut<'_, R>) -> Result<()> {
-        let mut room = None;
-        let from = ViewRef::of_value(&value).broadcast_to(out.layout().shape(), &mut room)?;
+        let mut buffer = None;
+        let from = ViewRef::of_value(&value).broadcast_to(out.layout().shape(), &mut buffer)?;
         run::copy(self.exec, run::CopyOperands::new(from, &mut out)?);
         Ok(())
     }

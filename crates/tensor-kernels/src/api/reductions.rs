@@ -1,17 +1,17 @@
-//! What each reduction does to two partial results: the operations that [`ops`](crate::ops) names,
-//! and those that look for divisors of 0.
+//! The reductions that [`ops`](crate::ops) names, and those that search for divisors of 0: how each
+//! combines two partial results.
 
 use std::marker::PhantomData;
 
 use super::reduce::Reduce;
 use crate::{
     element::{Accumulate, Compare, Equality, Inexact, Number},
-    kernel::{Find, Finding, Fold, Folding, ReductionOf},
+    kernel::{ArgOrder, ArgReduction, Fold, FoldReduction, ReductionOf},
 };
 
 pub(crate) struct Sum;
 pub(crate) struct Prod;
-/// Of so many elements.
+/// The mean of `count` elements.
 pub(crate) struct Mean {
     count: usize,
 }
@@ -19,33 +19,37 @@ pub(crate) struct Min;
 pub(crate) struct Max;
 pub(crate) struct ArgMin;
 pub(crate) struct ArgMax;
-/// Is one of them 0?
+/// Is any element 0?
 pub(crate) struct HasZero;
-/// Where the first 0 is, if there is one.
+/// The index of the first 0, if there is one.
 pub(crate) struct FirstZero;
 
 macro_rules! folds {
-    ($($op:ident<$t:ident: $bound:ident>($self:ident): $slot:ty => $output:ty, $empty:expr, |$element:ident| $lift:expr,
-        |$a:ident, $b:ident| $join:expr, |$last:ident| $finish:expr, |$count:ident| $of:expr, $nothing:expr;)*) => {$(
+    ($(
+        $op:ident<$t:ident: $bound:ident>($self:ident): $accumulator:ty => $output:ty,
+        $identity:expr, |$element:ident| $from_element:expr,
+        |$a:ident, $b:ident| $combine:expr, |$last:ident| $finalize:expr, |$count:ident| $of:expr,
+        $of_empty:expr;
+    )*) => {$(
         impl<$t: $bound> Fold<$t> for $op {
-            type Slot = $slot;
+            type Accumulator = $accumulator;
             type Output = $output;
 
-            const EMPTY: $slot = $empty;
+            const IDENTITY: $accumulator = $identity;
 
             #[inline(always)]
-            fn lift($element: $t) -> $slot {
-                $lift
+            fn from_element($element: $t) -> $accumulator {
+                $from_element
             }
 
             #[inline(always)]
-            fn join($a: $slot, $b: $slot) -> $slot {
-                $join
+            fn combine($a: $accumulator, $b: $accumulator) -> $accumulator {
+                $combine
             }
 
             #[inline(always)]
-            fn finish(&$self, $last: $slot) -> $output {
-                $finish
+            fn finalize(&$self, $last: $accumulator) -> $output {
+                $finalize
             }
         }
 
@@ -53,43 +57,60 @@ macro_rules! folds {
             type Output = $output;
 
             fn kernels($count: usize) -> impl ReductionOf<$t, $output> {
-                Folding($of, PhantomData::<fn($t)>)
+                FoldReduction($of, PhantomData::<fn($t)>)
             }
 
-            fn of_nothing() -> Option<$output> {
-                $nothing
+            fn of_empty() -> Option<$output> {
+                $of_empty
             }
         }
     )*};
 }
 
-/// Two choices rather than one by both conditions: the inner one is what the CPU has as minimum or
-/// maximum.
+/// The value of a choice. Two nested choices compile better than one with both conditions: the
+/// inner one is the CPU's minimum or maximum instruction.
 #[inline(always)]
 fn first_if<T>(condition: bool, a: T, b: T) -> T {
     if condition { a } else { b }
 }
 
 folds! {
-    Sum<T: Accumulate>(self): T::Partial => T::Sum, T::ZERO, |x| x.to_partial(), |a, b| a.plus(b), |sum| T::rounded_sum(sum), |_count| Self,
+    Sum<T: Accumulate>(self): T::Partial => T::Sum,
+        T::ZERO, |x| x.to_partial(),
+        |a, b| a.plus(b), |sum| T::rounded_sum(sum), |_count| Self,
         Some(T::rounded_sum(T::ZERO));
-    Prod<T: Accumulate>(self): T::Partial => T::Sum, T::ONE, |x| x.to_partial(), |a, b| a.times(b), |product| T::rounded_sum(product), |_count| Self,
+    Prod<T: Accumulate>(self): T::Partial => T::Sum,
+        T::ONE, |x| x.to_partial(),
+        |a, b| a.times(b), |product| T::rounded_sum(product), |_count| Self,
         Some(T::rounded_sum(T::ONE));
-    Mean<T: Inexact>(self): T::Partial => T, T::ZERO, |x| x.to_partial(), |a, b| a.plus(b), |sum| T::mean(sum, self.count), |count| Self { count },
+    Mean<T: Inexact>(self): T::Partial => T,
+        T::ZERO, |x| x.to_partial(),
+        |a, b| a.plus(b), |sum| T::mean(sum, self.count), |count| Self { count },
         Some(T::mean(T::ZERO, 0));
-    Min<T: Compare>(self): T::Key => T, T::GREATEST, |x| x.to_key(), |a, b| first_if(a.is_not_a_number(), a, first_if(a.is_less(b), a, b)), |least| T::of_key(least), |_count| Self, None;
-    Max<T: Compare>(self): T::Key => T, T::LEAST, |x| x.to_key(), |a, b| first_if(a.is_not_a_number(), a, first_if(b.is_less(a), a, b)), |most| T::of_key(most), |_count| Self, None;
-    HasZero<T: Compare>(self): T::Key => bool, T::GREATEST, |x| x.to_key(), |a, b| first_if(a.truth(), b, a), |last| !last.truth(), |_count| Self, Some(false);
+    Min<T: Compare>(self): T::Key => T,
+        T::GREATEST, |x| x.to_key(),
+        |a, b| first_if(a.is_not_a_number(), a, first_if(a.is_less(b), a, b)),
+        |least| T::of_key(least), |_count| Self,
+        None;
+    Max<T: Compare>(self): T::Key => T,
+        T::LEAST, |x| x.to_key(),
+        |a, b| first_if(a.is_not_a_number(), a, first_if(b.is_less(a), a, b)),
+        |most| T::of_key(most), |_count| Self,
+        None;
+    HasZero<T: Compare>(self): T::Key => bool,
+        T::GREATEST, |x| x.to_key(),
+        |a, b| first_if(a.truth(), b, a), |last| !last.truth(), |_count| Self,
+        Some(false);
 }
 
-macro_rules! finds {
-    ($($op:ident: $worst:ident, |$a:ident, $b:ident| $in_front:expr;)*) => {$(
-        impl<T: Compare> Find<T> for $op {
-            const WORST: T::Key = T::$worst;
+macro_rules! arg_reductions {
+    ($($op:ident: $worst:ident, |$a:ident, $b:ident| $precedes:expr;)*) => {$(
+        impl<T: Compare> ArgOrder<T> for $op {
+            const LAST_KEY: T::Key = T::$worst;
 
             #[inline(always)]
-            fn beats($a: T::Key, $b: T::Key) -> bool {
-                $in_front
+            fn precedes($a: T::Key, $b: T::Key) -> bool {
+                $precedes
             }
         }
 
@@ -97,17 +118,17 @@ macro_rules! finds {
             type Output = i64;
 
             fn kernels(_count: usize) -> impl ReductionOf<T, i64> {
-                Finding::<Self, T>(PhantomData)
+                ArgReduction::<Self, T>(PhantomData)
             }
 
-            fn of_nothing() -> Option<i64> {
+            fn of_empty() -> Option<i64> {
                 None
             }
         }
     )*};
 }
 
-finds! {
+arg_reductions! {
     ArgMin: GREATEST, |a, b| a.is_less(b) | (a.is_not_a_number() & !b.is_not_a_number());
     ArgMax: LEAST, |a, b| b.is_less(a) | (a.is_not_a_number() & !b.is_not_a_number());
     FirstZero: GREATEST, |a, b| !a.truth() & b.truth();

@@ -1,15 +1,15 @@
-//! Repetition along dimensions.
+//! Repetition along dimensions, as one copy.
 
 use tensor_core::{DimVec, Element, Error, Layout, Result, TensorBase, TensorView};
 
 use super::copy::copy_to_layout;
 use crate::exec::Exec;
 
-/// The view side by side with itself, `times` along each dimension, in fresh contiguous memory
-/// (PyTorch: `repeat`).
+/// Repeats the elements of a view `times` along each dimension, in a new contiguous tensor
+/// (PyTorch: `repeat`, NumPy: `tile`).
 ///
-/// A dimension of size n repeated r times is two dimensions, r and n, of which the first has stride
-/// 0: so this is one copy of an expanded view.
+/// A dimension of size n that is repeated r times is two dimensions, r with stride 0 and n. So this
+/// is one copy of an expanded view.
 ///
 /// # Errors
 /// [`Error::RepeatRank`]; a result too large.
@@ -30,8 +30,8 @@ pub fn repeat<T: Element, K>(
         let repeated = repeated.ok_or_else(|| too_large(times))?;
         pairs.extend([count, size(d)]);
         shape.push(repeated);
-        // Leading dimensions that the input lacks are inserted with their repeats; of the others
-        // only the repeats are new.
+        // Leading dimensions that the input lacks are inserted with their repeats. For the others
+        // only the repeats are inserted.
         let at = 2 * d as isize;
         paired =
             if d < lead { paired.unsqueeze(at)?.unsqueeze(at)? } else { paired.unsqueeze(at)? };

@@ -1,22 +1,24 @@
 //! Conversions between all element types.
 //!
-//! To a float: to the nearest value, ties to even, out of range is infinite; to f16 and bf16 by way
-//! of f32, as PyTorch does. To an integer: towards zero, out of range to the nearest bound, NaN to
-//! 0 (PyTorch leaves those to the C compiler). To bool: is it not zero? From complex: the real
-//! part. From bool: 0 or 1.
+//! - To a float: to the nearest value, ties to even; values out of range become infinite. f16 and
+//!   bf16 are rounded from f32, as in PyTorch.
+//! - To an integer: towards zero; values out of range become the nearest bound, and NaN becomes 0.
+//!   (PyTorch leaves these to the C compiler.)
+//! - To bool: whether the value is not zero.
+//! - From complex: the real part. From bool: 0 or 1.
 
 use tensor_core::Scalar;
 
 #[cfg(feature = "half")]
 use crate::math::half::Half;
 
-/// Elements that convert to `U`: every built-in type to every other.
+/// Conversion to `U`, from every built-in type to every other.
 pub trait Cast<U>: Scalar {
     /// The converted value.
     fn cast(self) -> U;
 }
 
-/// How one type becomes another: `value` converted, given both types' kinds.
+/// The conversion of `value`, by the kinds of both types.
 macro_rules! convert {
     ($value:ident, $from:ident $from_type:ty => $to:ident $to_type:ty) => {
         convert!(@to $to $to_type, convert!(@from $from $value))
@@ -71,31 +73,37 @@ macro_rules! casts {
 }
 
 casts! {
-    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32, plain i64, plain f32, plain f64,]
-    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32, plain i64, plain f32, plain f64,]
+    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32,
+        plain i64, plain f32, plain f64,]
+    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32,
+        plain i64, plain f32, plain f64,]
 }
 
 #[cfg(feature = "half")]
 casts! {
     [half half::f16, half half::bf16,]
-    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32, plain i64, plain f32, plain f64,
+    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32,
+        plain i64, plain f32, plain f64,
      half half::f16, half half::bf16,]
 }
 #[cfg(feature = "half")]
 casts! {
-    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32, plain i64, plain f32, plain f64,]
+    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32,
+        plain i64, plain f32, plain f64,]
     [half half::f16, half half::bf16,]
 }
 
 #[cfg(feature = "complex")]
 casts! {
     [complex num_complex::Complex<f32>, complex num_complex::Complex<f64>,]
-    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32, plain i64, plain f32, plain f64,
+    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32,
+        plain i64, plain f32, plain f64,
      complex num_complex::Complex<f32>, complex num_complex::Complex<f64>,]
 }
 #[cfg(feature = "complex")]
 casts! {
-    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32, plain i64, plain f32, plain f64,]
+    [bool bool, plain u8, plain u16, plain u32, plain u64, plain i8, plain i16, plain i32,
+        plain i64, plain f32, plain f64,]
     [complex num_complex::Complex<f32>, complex num_complex::Complex<f64>,]
 }
 

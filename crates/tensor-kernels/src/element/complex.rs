@@ -1,5 +1,4 @@
-//! Complex numbers: sums and products part by part, as they are written down; the rest as
-//! [`math`](crate::math) has it.
+//! Complex numbers: sums and products by the definition, all else by [`math`](crate::math).
 
 use num_complex::Complex;
 
@@ -62,8 +61,8 @@ macro_rules! complex {
             fn over(self, divisor: Self) -> Self { complex::$quotient(self, divisor) }
             #[inline(always)]
             fn reciprocal(self) -> Self { Self::ONE.over(self) }
-            fn root(self) -> Self { self.by_double(complex::root) }
-            fn reciprocal_root(self) -> Self { self.by_double(complex::reciprocal_root) }
+            fn root(self) -> Self { self.by_double(complex::sqrt) }
+            fn reciprocal_root(self) -> Self { self.by_double(complex::rsqrt) }
             fn exp<M: FmaMode>(self) -> Self { self.by_double(complex::Double::exp) }
             fn ln<M: FmaMode>(self) -> Self { self.by_double(complex::ln) }
             fn log2<M: FmaMode>(self) -> Self { self.by_double(complex::log2) }

@@ -43,9 +43,13 @@ macro_rules! floats {
             #[inline(always)]
             fn is_at_most(self, other: Self) -> bool { self <= other }
             #[inline(always)]
-            fn least(self, other: Self) -> Self { if (self <= other) | self.is_nan() { self } else { other } }
+            fn least(self, other: Self) -> Self {
+                if (self <= other) | self.is_nan() { self } else { other }
+            }
             #[inline(always)]
-            fn most(self, other: Self) -> Self { if (self >= other) | self.is_nan() { self } else { other } }
+            fn most(self, other: Self) -> Self {
+                if (self >= other) | self.is_nan() { self } else { other }
+            }
         }
 
         impl Number for $type {
@@ -61,7 +65,9 @@ macro_rules! floats {
             #[inline(always)]
             fn negated(self) -> Self { -self }
             #[inline(always)]
-            fn times_plus(self, factor: Self, summand: Self) -> Self { self.mul_add(factor, summand) }
+            fn times_plus(self, factor: Self, summand: Self) -> Self {
+                self.mul_add(factor, summand)
+            }
             #[inline(always)]
             fn magnitude(self) -> Self { self.abs() }
             #[inline(always)]
@@ -91,7 +97,8 @@ macro_rules! floats {
             #[inline(always)]
             fn remainder(self, divisor: Self) -> Self {
                 let left = self % divisor;
-                if (left != 0.0) & ((left < 0.0) != (divisor < 0.0)) { left + divisor } else { left }
+                let opposed = (left != 0.0) & ((left < 0.0) != (divisor < 0.0));
+                if opposed { left + divisor } else { left }
             }
             fn floor_quotient(self, divisor: Self) -> Self {
                 if divisor == 0.0 { return self / divisor; }
@@ -113,14 +120,14 @@ macro_rules! floats {
             const HAS_FAR: bool = true;
 
             #[inline(always)]
-            fn is_far(self) -> bool { Circular::is_far(self) }
+            fn is_far(self) -> bool { Circular::is_large(self) }
 
             const EXP_HAS_FAR: bool = true;
 
             #[inline(always)]
-            fn is_exp_far(self) -> bool { math::is_exp_far(self) }
+            fn is_exp_far(self) -> bool { math::is_large_exp(self) }
             #[inline(always)]
-            fn near_exp<M: FmaMode>(self) -> Self { math::near_exp::<M, Self>(self) }
+            fn near_exp<M: FmaMode>(self) -> Self { math::exp_fast::<M, Self>(self) }
             #[inline(always)]
             fn over(self, divisor: Self) -> Self { self / divisor }
             #[inline(always)]
@@ -138,11 +145,11 @@ macro_rules! floats {
             #[inline(always)]
             fn log10<M: FmaMode>(self) -> Self { math::log10::<M, Self>(self) }
             #[inline(always)]
-            fn sin<M: FmaMode>(self) -> Self { self.circular::<M>(0) }
+            fn sin<M: FmaMode>(self) -> Self { self.sin_quarter::<M>(0) }
             #[inline(always)]
-            fn cos<M: FmaMode>(self) -> Self { self.circular::<M>(1) }
-            fn far_sin(self) -> Self { self.far_circular(0) }
-            fn far_cos(self) -> Self { self.far_circular(1) }
+            fn cos<M: FmaMode>(self) -> Self { self.sin_quarter::<M>(1) }
+            fn far_sin(self) -> Self { self.sin_quarter_large(0) }
+            fn far_cos(self) -> Self { self.sin_quarter_large(1) }
             #[inline(always)]
             fn tanh<M: FmaMode>(self) -> Self { math::tanh::<M, Self>(self) }
             #[inline(always)]

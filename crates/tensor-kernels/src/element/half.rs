@@ -1,11 +1,11 @@
-//! f16 and bf16: f32, rounded.
+//! f16 and bf16: computed in f32 and rounded once.
 
 use half::{bf16, f16};
 
 use super::{Accumulate, Compare, Equality, Inexact, Number, Ordered, Real};
 use crate::math::{FmaMode, half::Half};
 
-/// Functions of halves: each by f32's of the same name.
+/// Implements functions of halves by the f32 functions of the same name.
 macro_rules! by_f32 {
     ($trait:ident: $($(<$m:ident>)? $name:ident($self:ident $(, $other:ident)*);)*) => {$(
         #[inline(always)]

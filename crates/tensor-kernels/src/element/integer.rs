@@ -84,7 +84,7 @@ macro_rules! counts {
 
 counts!(u8, u16, u32, u64);
 
-/// Is a number of a signed type below 0? One of an unsigned type is not, and should not be asked.
+/// Is a number below 0? For unsigned types the comparison would be a lint.
 macro_rules! below_zero {
     (signed $value:expr) => {
         $value < 0
@@ -110,9 +110,13 @@ macro_rules! integers {
             #[inline(always)]
             fn negated(self) -> Self { self.wrapping_neg() }
             #[inline(always)]
-            fn times_plus(self, factor: Self, summand: Self) -> Self { self.wrapping_mul(factor).wrapping_add(summand) }
+            fn times_plus(self, factor: Self, summand: Self) -> Self {
+                self.wrapping_mul(factor).wrapping_add(summand)
+            }
             #[inline(always)]
-            fn magnitude(self) -> Self { if below_zero!($sort self) { self.wrapping_neg() } else { self } }
+            fn magnitude(self) -> Self {
+                if below_zero!($sort self) { self.wrapping_neg() } else { self }
+            }
             #[inline(always)]
             fn power<M: FmaMode>(self, exponent: Self) -> Self {
                 let minus_one = self.wrapping_add(1) == 0;
@@ -147,7 +151,8 @@ macro_rules! integers {
             fn or_zero(self) -> Self { self.max(0) }
             #[inline(always)]
             fn sign(self) -> Self {
-                if below_zero!($sort self) { (0 as Self).wrapping_sub(1) } else { Self::from(self != 0) }
+                let positive = Self::from(self != 0);
+                if below_zero!($sort self) { (0 as Self).wrapping_sub(1) } else { positive }
             }
             #[inline(always)]
             fn rounded_down(self) -> Self { self }
@@ -182,7 +187,7 @@ macro_rules! integers {
             #[inline(always)]
             fn shifted_right(self, by: Self) -> Self {
                 let within = !below_zero!($sort by) && (by as u64) < u64::from(Self::BITS);
-                // What a shift by the whole width leaves.
+                // The result of a shift by the full width or more.
                 let sign = (self >> (Self::BITS - 1)) >> 1;
                 if within { self.wrapping_shr(by as u32) } else { sign }
             }
@@ -190,7 +195,7 @@ macro_rules! integers {
     )*)*};
 }
 
-/// Powers with an exponent that is not negative.
+/// Powers with non-negative exponents.
 trait Powers {
     fn wrapping_pow_by_squares(self, exponent: Self) -> Self;
 }

@@ -1,7 +1,7 @@
-//! What can be computed with which elements.
+//! The element types, and the operations each supports.
 //!
-//! The traits say which of the named operations an element type has, and compute one element. They
-//! nest as the types do:
+//! The traits state which named operations an element type has, and compute them for one element.
+//! They extend each other as follows:
 //!
 //! | trait | types | what it adds |
 //! |---|---|---|
@@ -12,12 +12,12 @@
 //! | [`Number`] | all but bool | addition, multiplication, magnitude |
 //! | [`Ordered`] | integers, real floats | sign, rounding, division with a remainder |
 //! | [`Integer`] | integers | shifts |
-//! | [`Inexact`] | real and complex floats | division, roots, powers, logarithms, circular functions |
+//! | [`Inexact`] | real and complex floats | division, roots, exponentials, logarithms, sine |
 //! | [`Real`] | real floats | angles, gelu, silu |
 //!
-//! Integers wrap around, as PyTorch's do, and where a fraction is asked of them they become f32, as
-//! there. f16 and bf16 compute in f32 and round once, at the end. What has an [`FmaMode`] as
-//! parameter is rounded as that says; [`Baseline`](crate::math::Baseline) does anywhere.
+//! Integers wrap around, as in PyTorch, and become f32 in operations whose results are fractions.
+//! f16 and bf16 compute in f32 and round once. Functions with an [`FmaMode`] parameter may round
+//! differently with each mode; [`Baseline`](crate::math::Baseline) works on any CPU.
 
 mod cast;
 #[cfg(feature = "complex")]
@@ -32,43 +32,42 @@ use tensor_core::Scalar;
 use crate::math::FmaMode;
 pub use cast::Cast;
 
-/// Elements that can be told apart, and taken as true or false: all built-in ones.
+/// Elements with equality and a truth value: all built-in ones.
 pub trait Equality: Scalar {
     /// Are they equal? NaN equals nothing.
     #[must_use]
     fn same(self, other: Self) -> bool;
-    /// Is it not zero? NaN is not.
+    /// Is it not zero? True for NaN.
     #[must_use]
     fn truth(self) -> bool;
-    /// Is it, or a part of it, NaN?
+    /// Is it NaN, or has it a part that is?
     #[must_use]
     fn is_not_a_number(self) -> bool {
         false
     }
 }
 
-/// Elements made of bits: bool and the integers.
+/// Elements with bitwise operations: bool and the integers.
 pub trait Bits: Equality {
-    /// The bits that both have.
+    /// `self & other`.
     #[must_use]
     fn bits_and(self, other: Self) -> Self;
-    /// The bits that one or both have.
+    /// `self | other`.
     #[must_use]
     fn bits_or(self, other: Self) -> Self;
-    /// The bits that only one has.
+    /// `self ^ other`.
     #[must_use]
     fn bits_xor(self, other: Self) -> Self;
-    /// The bits that it does not have.
+    /// `!self`.
     #[must_use]
     fn bits_not(self) -> Self;
 }
 
-/// Elements of which any number can be summed or multiplied: all built-in ones.
+/// Elements that can be summed and multiplied: all built-in ones.
 pub trait Accumulate: Equality {
-    /// What the sum and the product of these are: i64 of bool and integers, u64 of u64, else the
-    /// type itself.
+    /// The type of a sum or product: i64 for bool and integers, u64 for u64, else the type itself.
     type Sum: Number;
-    /// What they are summed in: the sum's type, but f32 for f16 and bf16.
+    /// The type of partial results: that of the sum, but f32 for f16 and bf16.
     type Partial: Number;
 
     /// The sum of no elements.
@@ -76,19 +75,19 @@ pub trait Accumulate: Equality {
     /// The product of no elements.
     const ONE: Self::Partial;
 
-    /// The element as a sum.
+    /// The element as a partial result.
     #[must_use]
     fn to_partial(self) -> Self::Partial;
-    /// The sum, rounded once.
+    /// The result of a partial result, rounded once.
     #[must_use]
     fn rounded_sum(partial: Self::Partial) -> Self::Sum;
 }
 
-/// Elements that have an order: bool, integers and real floats.
+/// Elements with an order: bool, integers and real floats.
 pub trait Compare: Equality {
-    /// What is compared: the type itself, but f32 for f16 and bf16.
+    /// The type that is compared: the type itself, but f32 for f16 and bf16.
     type Key: Compare;
-    /// An unsigned integer as wide as a key, to count small numbers of elements beside them.
+    /// An unsigned integer as wide as a key; it holds row numbers next to keys.
     type Count: Count;
 
     /// No key is less than this one.
@@ -99,7 +98,7 @@ pub trait Compare: Equality {
     /// The element as a key.
     #[must_use]
     fn to_key(self) -> Self::Key;
-    /// The element of a key.
+    /// The element with this key.
     #[must_use]
     fn of_key(key: Self::Key) -> Self;
     /// `self < other`.
@@ -108,15 +107,15 @@ pub trait Compare: Equality {
     /// `self <= other`.
     #[must_use]
     fn is_at_most(self, other: Self) -> bool;
-    /// The lesser of the two; NaN if one is; the first of two zeros.
+    /// The smaller; NaN if one is NaN; the first of two zeros.
     #[must_use]
     fn least(self, other: Self) -> Self;
-    /// The greater of the two; NaN if one is; the first of two zeros.
+    /// The larger; NaN if one is NaN; the first of two zeros.
     #[must_use]
     fn most(self, other: Self) -> Self;
 }
 
-/// Counters, of 8 bits or more.
+/// Unsigned counters of at least 8 bits.
 pub trait Count: Copy + Send + Sync + 'static {
     /// A small number.
     fn of(n: u8) -> Self;
@@ -126,9 +125,9 @@ pub trait Count: Copy + Send + Sync + 'static {
 
 /// Elements that can be added, subtracted, multiplied and negated.
 pub trait Number: Accumulate {
-    /// What fractions of these are: the type itself if it is a float, else f32.
+    /// The type of results that are fractions: the type itself if it is a float, else f32.
     type Float: Inexact;
-    /// What the magnitude of these is: the type itself, or the parts of a complex number.
+    /// The type of the magnitude: the type itself; for complex numbers that of their parts.
     type Magnitude: Scalar;
 
     /// `self + other`.
@@ -143,48 +142,48 @@ pub trait Number: Accumulate {
     /// `−self`.
     #[must_use]
     fn negated(self) -> Self;
-    /// `self · factor + summand`; rounded once for f32 and f64, and what f32 has so is rounded to
-    /// f16 and bf16.
+    /// `self · factor + summand`. Rounded once for f32 and f64; f16 and bf16 are computed as f32
+    /// and rounded again.
     #[must_use]
     fn times_plus(self, factor: Self, summand: Self) -> Self;
-    /// The distance from 0.
+    /// The absolute value.
     #[must_use]
     fn magnitude(self) -> Self::Magnitude;
     /// `self` to the power of `exponent`.
     ///
-    /// An integer to a negative power is rounded to zero: 0, unless it is 1 or −1; and so is 0
-    /// itself.
+    /// The power of an integer with a negative exponent is rounded towards zero: 0, unless the base
+    /// is 1 or −1. It is also 0 for base 0.
     #[must_use]
     fn power<M: FmaMode>(self, exponent: Self) -> Self;
-    /// The number as a fraction.
+    /// The number as a float.
     #[must_use]
     fn to_float(self) -> Self::Float;
 }
 
-/// Numbers on a line: integers and real floats.
+/// Real numbers: integers and real floats.
 pub trait Ordered: Number<Magnitude = Self> + Compare {
     /// Does division by zero have a result?
     const DIVIDES_BY_ZERO: bool;
 
-    /// The number, or 0 if it is below; NaN stays.
+    /// The number, or 0 if it is negative; NaN stays NaN.
     #[must_use]
     fn or_zero(self) -> Self;
     /// −1, 0 or 1; NaN gives 0.
     #[must_use]
     fn sign(self) -> Self;
-    /// The integer below.
+    /// The largest integer not above it.
     #[must_use]
     fn rounded_down(self) -> Self;
-    /// The integer above.
+    /// The smallest integer not below it.
     #[must_use]
     fn rounded_up(self) -> Self;
-    /// The nearest integer, the even one of two.
+    /// The nearest integer, ties to even.
     #[must_use]
     fn rounded(self) -> Self;
-    /// The integer towards 0.
+    /// The number, rounded towards 0.
     #[must_use]
     fn rounded_to_zero(self) -> Self;
-    /// What is left by a [`floor_quotient`](Self::floor_quotient): it has the divisor's sign.
+    /// The remainder of [`floor_quotient`](Self::floor_quotient), with the divisor's sign.
     #[must_use]
     fn remainder(self, divisor: Self) -> Self;
     /// The quotient rounded down.
@@ -197,42 +196,41 @@ pub trait Ordered: Number<Magnitude = Self> + Compare {
 
 /// The integers.
 pub trait Integer: Ordered + Bits {
-    /// Shifted towards the high bits; a distance that is negative or beyond the width gives 0.
+    /// Shifted to the left; 0 if the distance is negative or at least the width.
     #[must_use]
     fn shifted_left(self, by: Self) -> Self;
-    /// Shifted towards the low bits; a distance that is negative or beyond the width leaves the
-    /// sign: 0 or −1.
+    /// Shifted to the right; the sign, 0 or −1, if the distance is negative or at least the width.
     #[must_use]
     fn shifted_right(self, by: Self) -> Self;
 }
 
-/// Numbers that can be divided, and have roots and powers: real and complex floating point.
+/// Numbers with division, roots and powers: real and complex floats.
 pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
-    /// A sum through the number of its elements.
+    /// The sum divided by the number of its elements.
     #[must_use]
     fn mean(sum: Self::Partial, count: usize) -> Self;
 
-    /// Are there numbers too far from 0 for [`sin`](Self::sin) and [`cos`](Self::cos)?
+    /// Do [`sin`](Self::sin) and [`cos`](Self::cos) exclude arguments of large magnitude?
     const HAS_FAR: bool = false;
 
-    /// Is this one? [`far_sin`](Self::far_sin) and [`far_cos`](Self::far_cos) then are as exact,
-    /// but do not vectorise.
+    /// Is this such an argument? [`far_sin`](Self::far_sin) and [`far_cos`](Self::far_cos) are as
+    /// accurate for it, but do not vectorise.
     #[must_use]
     fn is_far(self) -> bool {
         false
     }
 
-    /// Are there numbers too far from 0 for [`near_exp`](Self::near_exp)?
+    /// Does [`near_exp`](Self::near_exp) exclude arguments of large magnitude?
     const EXP_HAS_FAR: bool = false;
 
-    /// Is this one, or NaN?
+    /// Is this such an argument, or NaN?
     #[must_use]
     fn is_exp_far(self) -> bool {
         false
     }
 
-    /// e to this power, in fewer steps than [`exp`](Self::exp), and to the same bit, where neither
-    /// the power nor a part of it is out of range.
+    /// e to this power, in fewer steps than [`exp`](Self::exp) and with the same bits, for
+    /// arguments that are not excluded.
     #[must_use]
     #[inline(always)]
     fn near_exp<M: FmaMode>(self) -> Self {
@@ -269,10 +267,10 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
     /// The cosine.
     #[must_use]
     fn cos<M: FmaMode>(self) -> Self;
-    /// The sine, anywhere.
+    /// The sine, for any argument.
     #[must_use]
     fn far_sin(self) -> Self;
-    /// The cosine, anywhere.
+    /// The cosine, for any argument.
     #[must_use]
     fn far_cos(self) -> Self;
     /// The hyperbolic tangent.
@@ -285,10 +283,10 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
 
 /// Real floating-point numbers.
 pub trait Real: Inexact + Ordered {
-    /// The angle of the point (x, self).
+    /// The angle of the point (x, self), from −π to π.
     #[must_use]
     fn atan2<M: FmaMode>(self, x: Self) -> Self;
-    /// The number times the normal distribution's share below it.
+    /// The number times the standard normal distribution function of it.
     #[must_use]
     fn gelu<M: FmaMode>(self) -> Self;
     /// `self / (1 + e^−self)`.

@@ -1,41 +1,42 @@
-//! The numbers of a machine that plans depend on, and how each was found.
+//! The properties of a machine that plans depend on, and how each was measured.
 //!
-//! A plan is a function of layouts and of this; so plans can be compared across machines by passing
-//! a fixed one, as the tests do.
+//! A plan is a function of layouts and of a [`Machine`]. With a fixed machine, as in the tests,
+//! plans are the same everywhere.
 //!
-//! Measured on two cores of a Cascade Lake server (AVX-512; 32 KiB, 1 MiB and, shared with others,
-//! 36 MiB of cache), best of many:
+//! Measured on two cores of a Cascade Lake server (AVX-512; 32 KiB, 1 MiB and 36 MiB of cache, the
+//! last shared with other users), best of many:
 //!
-//! | result of a transpose of floats | through the cache | streamed |
+//! | result of a transpose of floats | through the cache | non-temporal |
 //! |---|---|---|
 //! | 1 MiB | 106 µs | 176 µs |
 //! | 4 MiB | 525 µs | 714 µs |
 //! | 8 MiB | 3417 µs | 1593 µs |
 //! | 32 MiB | 14.2 ms | 6.5 ms |
 //!
-//! So [`stream`](Machine::stream) lies at 6 MiB there: six times a second-level cache, and 8 MiB at
-//! most, as nothing is known of the cache behind it, which is often shared. Rows that lie as they
-//! are copied, which the hardware reads ahead, gain by streaming from twice that on: 942 µs through
-//! the cache and 1390 µs streamed at 8 MiB, 3270 µs and 3169 µs at 16 MiB.
+//! So [`stream`](Machine::stream) is 6 MiB there: six times the second-level cache, but at most 8
+//! MiB, because nothing is known of the cache behind it, which is often shared. Rows that are
+//! copied in the order of memory are prefetched by the hardware, and gain from non-temporal stores
+//! only from twice that size on: 942 µs through the cache and 1390 µs non-temporal at 8 MiB, 3270
+//! µs and 3169 µs at 16 MiB.
 //!
-//! [`grain`](Machine::grain) is where a second thread begins to pay: a transpose of 64 KiB takes
-//! 2.4 µs on one thread and 3.1 on two, one of 128 KiB 5.3 and 5.1.
+//! [`grain`](Machine::grain) is the size from which a second thread pays: a transpose of 64 KiB
+//! takes 2.4 µs on one thread and 3.1 µs on two, one of 128 KiB 5.3 µs and 5.1 µs.
 //!
-//! What kernels hold in cache is stated where it is used: scratch of elementwise blocks, rows of a
-//! streamed transpose, strips of a plain one.
+//! Sizes that kernels keep in cache are stated where they are used: scratch of elementwise blocks,
+//! rows of a non-temporal transpose, strips of a plain one.
 
 use std::sync::OnceLock;
 
-/// What a plan needs to know of a machine, in bytes.
+/// The properties of a machine that plans depend on, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Machine {
     /// First-level data cache of a core.
     pub l1: usize,
     /// Second-level cache of a core.
     pub l2: usize,
-    /// Results of at least this size are written past the caches.
+    /// Results of at least this size are written with non-temporal stores.
     pub stream: usize,
-    /// The least work that is worth another thread.
+    /// The least work for which another thread pays.
     pub grain: usize,
 }
 
@@ -44,8 +45,8 @@ impl Machine {
     pub const REFERENCE: Machine =
         Machine { l1: 32 << 10, l2: 1 << 20, stream: 6 << 20, grain: 128 << 10 };
 
-    /// This machine, as the operating system describes it; where it does not, as
-    /// [`REFERENCE`](Self::REFERENCE).
+    /// This machine, as the operating system describes it; [`REFERENCE`](Self::REFERENCE) for what
+    /// it does not describe.
     pub fn detect() -> Self {
         static MACHINE: OnceLock<Machine> = OnceLock::new();
         *MACHINE.get_or_init(|| {

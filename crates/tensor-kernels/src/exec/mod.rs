@@ -1,8 +1,11 @@
-//! How an operation runs: on which machine, with which instructions, on how many threads.
+//! How an operation runs: the machine it is planned for, the instruction set, the number of
+//! threads.
 
 use std::sync::OnceLock;
 
 use tensor_core::{Error, Result};
+
+use crate::tuning::TASKS_PER_THREAD;
 
 mod machine;
 pub(crate) mod pool;
@@ -25,21 +28,21 @@ pub enum Par {
 /// Whether operands of different shapes are broadcast.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Broadcast {
-    /// As PyTorch does. Values go with any shape.
+    /// Implicitly, as PyTorch does. Single values fit any shape.
     #[default]
     Implicit,
-    /// Only where it is asked for, by `broadcast_to` or `expand`: operands of different shapes are
-    /// [`Error::ImplicitBroadcast`]. Values still go with any shape.
+    /// Only explicitly, by `broadcast_to` or `expand`. Operands of different shapes are
+    /// [`Error::ImplicitBroadcast`]; single values still fit any shape.
     Strict,
 }
 
-/// What becomes of an operand that meets the result elsewhere than at the same indices.
+/// What happens to an operand that overlaps the result at other indices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Overlapping {
-    /// It is refused, as PyTorch does: [`Error::ReadWriteOverlap`].
+    /// It is an error, [`Error::ReadWriteOverlap`], as in PyTorch.
     #[default]
     Refuse,
-    /// It is copied first, as NumPy does.
+    /// It is copied first, as in NumPy.
     CopyFirst,
 }
 
@@ -47,15 +50,15 @@ pub enum Overlapping {
 /// free functions take one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exec {
-    /// Whether other threads may help.
+    /// Whether other threads may be used.
     pub par: Par,
     /// The machine that plans are made for.
     pub machine: Machine,
     /// Whether operands of different shapes are broadcast.
     pub broadcast: Broadcast,
-    /// What becomes of an operand that meets the result elsewhere than at the same indices.
+    /// What happens to an operand that overlaps the result at other indices.
     pub overlapping: Overlapping,
-    /// One that this CPU has.
+    /// Invariant: this CPU has the level.
     pub(crate) simd: SimdLevel,
 }
 
@@ -77,7 +80,7 @@ impl Exec {
         })
     }
 
-    /// As [`from_env`](Self::from_env), found once and kept.
+    /// As [`from_env`](Self::from_env), evaluated once and kept.
     ///
     /// # Errors
     /// Those of [`from_env`](Self::from_env), each time.
@@ -109,7 +112,7 @@ impl Exec {
         Self { broadcast: Broadcast::Strict, ..self }
     }
 
-    /// The same, with operands copied that meet the result elsewhere than at the same indices.
+    /// The same, but operands that overlap the result at other indices are copied first.
     ///
     /// ```
     /// use tensor_kernels::{Error, Exec, Tensor, ops};
@@ -143,14 +146,14 @@ impl Exec {
         self.simd
     }
 
-    /// How many pieces `bytes` of work should be cut into.
-    pub(crate) fn pieces(&self, bytes: usize) -> usize {
+    /// The number of tasks to cut `bytes` of work into.
+    pub(crate) fn tasks(&self, bytes: usize) -> usize {
         match self.par {
             Par::Serial => 1,
             Par::Auto if bytes / 2 < self.machine.grain => 1,
             Par::Auto => match pool::threads() {
                 1 => 1,
-                threads => (bytes / self.machine.grain.max(1)).min(threads * PIECES_PER_THREAD),
+                threads => (bytes / self.machine.grain.max(1)).min(threads * TASKS_PER_THREAD),
             },
         }
     }
@@ -159,6 +162,3 @@ impl Exec {
 fn refused(level: String, why: &SimdError) -> Error {
     Error::Simd { level, why: why.to_string() }
 }
-
-/// More pieces than threads let a thread that is late give work away; the pieces stay large.
-const PIECES_PER_THREAD: usize = 4;

@@ -1,4 +1,4 @@
-//! The threads that work is shared among: the caller's rayon pool, or none.
+//! The threads that share work: the caller's rayon pool, or none.
 
 #[cfg(not(feature = "rayon"))]
 pub(crate) use serial::{join, threads};
@@ -11,12 +11,12 @@ mod threaded {
 
     use rayon::ThreadPoolBuilder;
 
-    /// No more threads are started, whatever `RAYON_NUM_THREADS` asks for: from some ten thousands
-    /// on the process is aborted instead of refused.
+    /// The most threads that are started, whatever `RAYON_NUM_THREADS` says. From some ten thousand
+    /// threads on the process is aborted, without an error that could be handled.
     const MOST_THREADS: usize = 1024;
 
-    /// The threads that `RAYON_NUM_THREADS` asks for, as far as they may be had; 0, which leaves
-    /// the number to rayon, if it asks for none.
+    /// The number of threads that `RAYON_NUM_THREADS` asks for, at most [`MOST_THREADS`]. 0 if it
+    /// is not set, which leaves the number to rayon.
     fn threads_asked() -> usize {
         let asked = env::var("RAYON_NUM_THREADS").ok().and_then(|asked| asked.parse().ok());
         asked.map_or(0, |asked: usize| asked.min(MOST_THREADS))
@@ -31,8 +31,8 @@ mod threaded {
         }
     }
 
-    /// Starts the global pool if nobody has. Asking for it where threads cannot start would panic,
-    /// so then it is never asked for.
+    /// Starts the global pool if nobody has, and returns whether it works. Using rayon's implicit
+    /// global pool would panic where threads cannot be started.
     fn global_pool_works() -> bool {
         static WORKS: OnceLock<bool> = OnceLock::new();
         *WORKS.get_or_init(|| {

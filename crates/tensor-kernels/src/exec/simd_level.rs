@@ -1,8 +1,8 @@
-//! The SIMD level: which instruction set the kernels use.
+//! The SIMD level: the instruction set that the kernels use.
 //!
-//! A level is chosen once per run (by the CPU, or by `TENSOR_SIMD`) and carried as plain data; the
-//! kernels turn it into a proof that the CPU has the instructions, so a level that is not there is
-//! an error at the border and never an illegal instruction.
+//! A level is chosen once per run, by the CPU or by `TENSOR_SIMD`, and passed on as plain data. The
+//! kernels turn it into a proof that the CPU has the instructions. So a level that is not available
+//! is an error when it is chosen, and never an illegal instruction.
 
 use std::error::Error;
 use std::fmt;
@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// The environment variable that forces a level.
 const VARIABLE: &str = "TENSOR_SIMD";
 
-/// An instruction set the kernels are written for.
+/// An instruction set for which kernels exist.
 ///
 /// ```
 /// use tensor_kernels::SimdLevel;
@@ -23,7 +23,7 @@ const VARIABLE: &str = "TENSOR_SIMD";
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SimdLevel {
-    /// Portable Rust, no instruction set assumed beyond the target's own. Every CPU has it.
+    /// Portable Rust, compiled for the target's baseline. Every CPU has it.
     Scalar,
     /// x86-64-v3: AVX2, FMA and BMI2, 256-bit registers.
     V3,
@@ -34,7 +34,7 @@ pub enum SimdLevel {
 }
 
 impl SimdLevel {
-    /// Every level, from the plainest to the widest of each architecture.
+    /// Every level; per architecture from the narrowest to the widest.
     pub const ALL: [Self; 4] = [Self::Scalar, Self::V3, Self::V4, Self::Neon];
 
     /// The best level of this CPU.
@@ -84,8 +84,7 @@ impl SimdLevel {
         if level.is_available() { Ok(level) } else { Err(SimdError::Unavailable(level)) }
     }
 
-    /// The level below this one whose registers are half a cache line, if this one's are a whole;
-    /// both compute the same.
+    /// This level, but without 512-bit registers. The results of both are the same.
     pub(crate) fn at_most_256_bits(self) -> Self {
         match self {
             Self::V4 if Self::V3.is_available() => Self::V3,
@@ -119,7 +118,7 @@ impl FromStr for SimdLevel {
     }
 }
 
-/// Why a SIMD level could not be used.
+/// Why a SIMD level cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SimdError {

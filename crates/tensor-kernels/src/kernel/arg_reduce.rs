@@ -1,18 +1,20 @@
-//! Reductions that give a place: the innermost loops of argmin and argmax.
+//! Reductions that return an index: the innermost loops of argmin and argmax.
 //!
-//! Keys are compared lane by lane over up to [`PASS`] rows; beside each best key the number of its
-//! row is kept, in an integer as wide as the key, so that both are chosen by one comparison in
-//! registers of one width. Only then are row numbers turned into places and joined to the slots. A
-//! row that is reduced is cut into rows of [`WIDE`] elements first, as in [`fold`](super::fold).
+//! Keys are compared column by column, over up to [`ROWS_PER_PASS`] rows. Next to each best key the
+//! loop keeps the number of its row, in an integer as row_len as the key, so that one comparison
+//! selects both in registers of the same width. After each pass row numbers become indices and are
+//! combined with the accumulators. If columns are reduced, a row is first cut into rows of
+//! [`PARTIALS_PER_ROW`] elements, as in [`fold`](super::fold).
 //!
-//! Of equal keys the one with the least place is the result; NaN is before everything. Rows are
-//! walked towards greater places, so that the first one found is the one. (With 2 KiB of keys at a
-//! time, not [`AT_A_TIME`], columns of 64 MiB of floats take 11.2 ms, not 8.0: pieces of rows are
-//! too short.)
+//! Among equal keys the smallest index wins; NaN precedes every other key. Rows are visited in the
+//! order of rising index, so the first of equal keys is kept without a comparison of indices.
 //!
-//! Where a slot gets few rows, or a row few lanes, what is done for each slot is most of the work:
-//! four rows of 16 MiB take 34 ms, and 512 rows of 512 floats 62 µs, where one row of as many takes
-//! 33.
+//! With 2 KiB of keys at a time in place of [`ARG_REDUCE_PASS_BYTES`], columns of 64 MiB of floats
+//! take 11.2 ms instead of 8.0 ms: the parts of rows are too short.
+//!
+//! The work per accumulator dominates where an accumulator receives few rows or a row has few
+//! columns. Four rows of 16 MiB take 34 ms. 512 rows of 512 floats take 62 µs, one row of as many
+//! floats 33 µs.
 
 use std::{marker::PhantomData, mem::MaybeUninit, slice};
 
@@ -25,60 +27,61 @@ use crate::{
     element::{Compare, Count},
     exec::SimdLevel,
     memory::CACHE_LINE,
-    reduction_order::{WIDE, Widths},
+    reduction_order::{PARTIALS_PER_ROW, Widths},
+    tuning::ARG_REDUCE_PASS_BYTES,
 };
 
-/// Rows that a count of any width can tell apart.
-const PASS: usize = 128;
+/// Rows in a pass: row numbers must fit the narrowest counter, of 8 bits.
+const ROWS_PER_PASS: usize = 128;
 
-/// Bytes of keys, or of counts, that are compared at a time: they stay in the first-level cache,
-/// and in a small frame.
-const AT_A_TIME: usize = 8 << 10;
+/// The order in which keys win.
+pub(crate) trait ArgOrder<T: Compare>: Sync {
+    /// A key that every other key precedes or equals.
+    const LAST_KEY: T::Key;
 
-/// What is looked for.
-pub(crate) trait Find<T: Compare>: Sync {
-    /// A key that is beaten by, or ties with, every other.
-    const WORST: T::Key;
-
-    /// Is a key in front of another?
-    fn beats(a: T::Key, b: T::Key) -> bool;
+    /// Does key `a` win over key `b`?
+    fn precedes(a: T::Key, b: T::Key) -> bool;
 }
 
-/// A [`Find`] as a [`Reduction`].
-pub(crate) struct Finding<F, T>(pub(crate) PhantomData<fn(F, T)>);
+/// An [`ArgOrder`] as a [`Reduction`].
+pub(crate) struct ArgReduction<F, T>(pub(crate) PhantomData<fn(F, T)>);
 
-/// The best key so far and the least place that it has.
+/// The best key so far and the smallest index at which it occurs.
 #[derive(Clone, Copy)]
-struct Found<K> {
+struct KeyIndex<K> {
     key: K,
-    place: isize,
+    index: isize,
 }
 
-/// The first of two in the order of keys and places.
+/// The winner of two, by key and then by index.
 #[inline(always)]
-fn first<F: Find<T>, T: Compare>(a: Found<T::Key>, b: Found<T::Key>) -> Found<T::Key> {
-    let in_front = F::beats(a.key, b.key) || (!F::beats(b.key, a.key) && a.place <= b.place);
+fn first<F: ArgOrder<T>, T: Compare>(a: KeyIndex<T::Key>, b: KeyIndex<T::Key>) -> KeyIndex<T::Key> {
+    let in_front = F::precedes(a.key, b.key) || (!F::precedes(b.key, a.key) && a.index <= b.index);
     if in_front { a } else { b }
 }
 
-impl<T: Compare, F: Find<T>> ReductionOf<T, i64> for Finding<F, T> {}
+impl<T: Compare, F: ArgOrder<T>> ReductionOf<T, i64> for ArgReduction<F, T> {}
 
-impl<T: Compare, F: Find<T>> Reduction for Finding<F, T> {
+impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
     fn widths(&self) -> Widths {
-        Widths { input: size_of::<T>(), output: size_of::<i64>(), slot: size_of::<Found<T::Key>>() }
+        Widths {
+            input: size_of::<T>(),
+            output: size_of::<i64>(),
+            accumulator: size_of::<KeyIndex<T::Key>>(),
+        }
     }
 
-    fn finds_places(&self) -> bool {
+    fn returns_indices(&self) -> bool {
         true
     }
 
-    unsafe fn clear(&self, slots: *mut u8, len: usize) {
-        let slots = slots.cast::<Found<T::Key>>();
+    unsafe fn init(&self, accumulators: *mut u8, len: usize) {
+        let accumulators = accumulators.cast::<KeyIndex<T::Key>>();
         for i in 0..len {
-            // Whatever has a place is in front of this.
-            let nothing = Found { key: F::WORST, place: isize::MAX };
-            // SAFETY: `i < len`: so many accumulators can be written.
-            unsafe { slots.wrapping_add(i).write(nothing) };
+            // Every element precedes this.
+            let nothing = KeyIndex { key: F::LAST_KEY, index: isize::MAX };
+            // SAFETY: `i < len`: the accumulator can be written.
+            unsafe { accumulators.wrapping_add(i).write(nothing) };
         }
     }
 
@@ -86,231 +89,256 @@ impl<T: Compare, F: Find<T>> Reduction for Finding<F, T> {
         dispatch(simd, Block::<F, T> { block, find: PhantomData });
     }
 
-    unsafe fn join(&self, slots: *mut u8, others: *const u8, len: usize) {
-        let (slots, others) = (slots.cast::<Found<T::Key>>(), others.cast::<Found<T::Key>>());
+    unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, len: usize) {
+        let (accumulators, others) =
+            (accumulators.cast::<KeyIndex<T::Key>>(), others.cast::<KeyIndex<T::Key>>());
         for i in 0..len {
-            // SAFETY: `i < len`: so many accumulators have been cleared in both places.
-            let a = unsafe { read(slots, i) };
-            // SAFETY: `i < len`: as above.
+            // SAFETY: `i < len`: the accumulator is initialised.
+            let a = unsafe { read(accumulators, i) };
+            // SAFETY: `i < len`: the accumulator is initialised.
             let b = unsafe { read(others, i) };
             // SAFETY: `i < len`: the accumulator that was read.
-            unsafe { slots.wrapping_add(i).write(first::<F, T>(a, b)) };
+            unsafe { accumulators.wrapping_add(i).write(first::<F, T>(a, b)) };
         }
     }
 
-    unsafe fn finish(&self, slots: *const u8, out: *mut u8, step: isize, len: usize) {
-        let slots = slots.cast::<Found<T::Key>>();
+    unsafe fn finalize(&self, accumulators: *const u8, out: *mut u8, step: isize, len: usize) {
+        let accumulators = accumulators.cast::<KeyIndex<T::Key>>();
         for i in 0..len {
-            // SAFETY: `i < len`: so many accumulators have been cleared.
-            let found = unsafe { read(slots, i) };
+            // SAFETY: `i < len`: the accumulator is initialised.
+            let found = unsafe { read(accumulators, i) };
             let out = out.wrapping_offset(step * i as isize).cast::<i64>();
-            // SAFETY: `i < len`: so many results can be written, and are aligned.
-            unsafe { out.write(found.place as i64) };
+            // SAFETY: `i < len`: the result can be written, and is aligned.
+            unsafe { out.write(found.index as i64) };
         }
     }
 }
 
-/// A block, of which the maker vouches for [`Reduction::fold`]'s contract.
+/// A block. Invariant: it meets the contract of [`Reduction::fold`].
 struct Block<F, T> {
     block: FoldBlock,
     find: PhantomData<fn(F, T)>,
 }
 
-impl<T: Compare, F: Find<T>> Kernel for Block<F, T> {
+impl<T: Compare, F: ArgOrder<T>> Kernel for Block<F, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, _isa: I) {
-        let (turns, rows) = self.block.stretches();
-        for turn in 0..turns {
-            if self.block.lanes_kept {
-                self.down(turn, rows);
+        let (groups, rows) = self.block.accumulator_groups();
+        for group in 0..groups {
+            if self.block.columns_kept {
+                self.fold_kept_columns(group, rows);
             } else {
-                self.across(turn, rows);
+                self.fold_reduced_columns(group, rows);
             }
         }
     }
 }
 
-/// Memory for the keys of some lanes, or for counts.
+/// Memory for the keys, or for the row numbers, of the columns of a pass.
 #[repr(align(64))]
-struct Memory(#[allow(dead_code, reason = "only its bytes are used")] [u8; AT_A_TIME]);
+struct WorkspaceBytes(
+    #[allow(dead_code, reason = "only its bytes are used")] [u8; ARG_REDUCE_PASS_BYTES],
+);
 
-/// It is written for as many lanes as there are, which may be a few.
-type Room = MaybeUninit<Memory>;
+/// Uninitialised, as only as many elements are written as there are columns.
+type Workspace = MaybeUninit<WorkspaceBytes>;
 
-/// The keys of a row, in a room.
+/// The keys of a row, written to a workspace.
 ///
 /// # Safety
-/// `lanes` elements can be read and are aligned.
+/// `columns` elements can be read and are aligned.
 #[inline(always)]
-unsafe fn keys<T: Compare>(room: &mut Room, src: *const T, lanes: usize) -> &mut [T::Key] {
-    let start = start::<T::Key>(room, lanes);
-    for i in 0..lanes {
-        // SAFETY: `i < lanes`: so many elements can be read.
+unsafe fn keys<T: Compare>(
+    workspace: &mut Workspace,
+    src: *const T,
+    columns: usize,
+) -> &mut [T::Key] {
+    let start = start::<T::Key>(workspace, columns);
+    for i in 0..columns {
+        // SAFETY: `i < columns`: the element can be read.
         let element = unsafe { read(src, i) };
-        // SAFETY: the room is large enough and aligned.
+        // SAFETY: `start` has checked that the workspace holds `columns` keys, and it is aligned.
         unsafe { start.wrapping_add(i).write(element.to_key()) };
     }
-    // SAFETY: so many have just been written.
-    unsafe { slice::from_raw_parts_mut(start, lanes) }
+    // SAFETY: all `columns` keys have just been written.
+    unsafe { slice::from_raw_parts_mut(start, columns) }
 }
 
 #[inline(always)]
-fn zeros<C: Count>(room: &mut Room, lanes: usize) -> &mut [C] {
-    let start = start::<C>(room, lanes);
-    for i in 0..lanes {
-        // SAFETY: the room is large enough and aligned.
+fn zeros<C: Count>(workspace: &mut Workspace, columns: usize) -> &mut [C] {
+    let start = start::<C>(workspace, columns);
+    for i in 0..columns {
+        // SAFETY: `start` has checked that the workspace holds `columns` counts, and it is aligned.
         unsafe { start.wrapping_add(i).write(C::of(0)) };
     }
-    // SAFETY: so many have just been written.
-    unsafe { slice::from_raw_parts_mut(start, lanes) }
+    // SAFETY: all `columns` counts have just been written.
+    unsafe { slice::from_raw_parts_mut(start, columns) }
 }
 
-/// Where `len` values fit.
+/// The start of the workspace, for `len` values; checks that they fit.
 #[inline(always)]
-fn start<V>(room: &mut Room, len: usize) -> *mut V {
+fn start<V>(workspace: &mut Workspace, len: usize) -> *mut V {
     const { assert!(align_of::<V>() <= CACHE_LINE) };
-    assert!(len <= AT_A_TIME / size_of::<V>(), "lanes are cut to fit");
-    room.as_mut_ptr().cast()
+    assert!(len <= ARG_REDUCE_PASS_BYTES / size_of::<V>(), "columns are cut to fit");
+    workspace.as_mut_ptr().cast()
 }
 
-impl<T: Compare, F: Find<T>> Block<F, T> {
+impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
     #[inline(always)]
     fn row(&self, at: usize) -> *const T {
         self.block.src.wrapping_offset(at as isize * self.block.row_step).cast()
     }
 
     #[inline(always)]
-    fn place(&self, row: usize, lane: usize) -> isize {
-        let FoldBlock { place, place_row, place_lane, .. } = self.block;
-        place + row as isize * place_row + lane as isize * place_lane
+    fn index(&self, row: usize, column: usize) -> isize {
+        let FoldBlock { index, index_row_stride, index_column_stride, .. } = self.block;
+        index + row as isize * index_row_stride + column as isize * index_column_stride
     }
 
     #[inline(always)]
-    fn meet(&self, slot: usize, found: Found<T::Key>) {
-        let slot = self.block.slots.cast::<Found<T::Key>>().wrapping_add(slot);
-        // SAFETY: the block's accumulators have been cleared, and nobody else uses them.
-        let before = unsafe { slot.read() };
+    fn accumulate(&self, accumulator: usize, found: KeyIndex<T::Key>) {
+        let accumulator =
+            self.block.accumulators.cast::<KeyIndex<T::Key>>().wrapping_add(accumulator);
+        // SAFETY: the invariant: the accumulator is initialised, and nobody else uses it.
+        let before = unsafe { accumulator.read() };
         // SAFETY: the accumulator that was read.
-        unsafe { slot.write(first::<F, T>(before, found)) };
+        unsafe { accumulator.write(first::<F, T>(before, found)) };
     }
 
-    /// Rows into a slot for each lane.
+    /// Columns kept: an accumulator per column.
     #[inline(always)]
-    fn down(&self, turn: usize, rows: usize) {
-        // Each where it stays: unoptimised, a pair of them would be there twice.
-        let mut keys = Room::uninit();
-        let mut counts = Room::uninit();
-        for from in (turn..turn + rows).step_by(PASS) {
-            let count = PASS.min(turn + rows - from);
-            for lane in (0..self.block.lanes).step_by(AT_A_TIME / size_of::<T::Key>()) {
-                let rooms = [&mut keys, &mut counts];
-                self.some_lanes(rooms, (from, count), lane, turn * self.block.slot_row);
+    fn fold_kept_columns(&self, group: usize, rows: usize) {
+        // Two variables, not an array: in debug builds an array of both is on the stack twice.
+        let mut keys = Workspace::uninit();
+        let mut counts = Workspace::uninit();
+        for from in (group..group + rows).step_by(ROWS_PER_PASS) {
+            let count = ROWS_PER_PASS.min(group + rows - from);
+            for column in
+                (0..self.block.columns).step_by(ARG_REDUCE_PASS_BYTES / size_of::<T::Key>())
+            {
+                let workspaces = [&mut keys, &mut counts];
+                self.columns_pass(
+                    workspaces,
+                    (from, count),
+                    column,
+                    group * self.block.accumulator_row_stride,
+                );
             }
         }
     }
 
-    /// A pass of rows for some lanes.
+    /// One pass: `count` rows of the columns that fit a workspace.
     #[inline(always)]
-    fn some_lanes(
+    fn columns_pass(
         &self,
-        [for_keys, for_counts]: [&mut Room; 2],
+        [for_keys, for_counts]: [&mut Workspace; 2],
         (from, count): (usize, usize),
-        lane: usize,
-        slots: usize,
+        column: usize,
+        accumulators: usize,
     ) {
-        let lanes = (AT_A_TIME / size_of::<T::Key>()).min(self.block.lanes - lane);
-        let backwards = self.block.place_row < 0;
+        let columns =
+            (ARG_REDUCE_PASS_BYTES / size_of::<T::Key>()).min(self.block.columns - column);
+        let backwards = self.block.index_row_stride < 0;
         let (start, step) = match backwards {
             false => (self.row(from), self.block.row_step),
             true => (self.row(from + count - 1), -self.block.row_step),
         };
-        let start = start.wrapping_add(lane);
-        // SAFETY: `lanes` elements of one of the block's rows, from `lane` on.
-        let keys = unsafe { keys(for_keys, start, lanes) };
-        let counts = zeros::<T::Count>(for_counts, lanes);
-        // SAFETY: the same elements of `count` of the block's rows.
-        unsafe { look::<F, T>(keys, counts, start, step, count) };
-        for i in 0..lanes {
+        let start = start.wrapping_add(column);
+        // SAFETY: the invariant: `columns` elements of a row of the block, from `column` on.
+        let keys = unsafe { keys(for_keys, start, columns) };
+        let counts = zeros::<T::Count>(for_counts, columns);
+        // SAFETY: the invariant: the same columns of `count` rows of the block.
+        unsafe { compare_rows::<F, T>(keys, counts, start, step, count) };
+        for i in 0..columns {
             let rank = counts[i].number() as usize;
             let row = if backwards { from + count - 1 - rank } else { from + rank };
-            let found = Found { key: keys[i], place: self.place(row, lane + i) };
-            self.meet(slots + lane + i, found);
+            let found = KeyIndex { key: keys[i], index: self.index(row, column + i) };
+            self.accumulate(accumulators + column + i, found);
         }
     }
 
-    /// Each row into one slot.
+    /// Columns reduced: one accumulator for all rows of the group.
     #[inline(always)]
-    fn across(&self, turn: usize, rows: usize) {
-        for j in turn..turn + rows {
-            let (lanes, whole) = (self.block.lanes, self.block.lanes / WIDE * WIDE);
-            for at in (0..whole).step_by(PASS * WIDE) {
-                self.some_row(j, at, PASS.min((whole - at) / WIDE), WIDE, turn);
+    fn fold_reduced_columns(&self, group: usize, rows: usize) {
+        for j in group..group + rows {
+            let (columns, whole) =
+                (self.block.columns, self.block.columns / PARTIALS_PER_ROW * PARTIALS_PER_ROW);
+            for at in (0..whole).step_by(ROWS_PER_PASS * PARTIALS_PER_ROW) {
+                self.row_part(
+                    j,
+                    at,
+                    ROWS_PER_PASS.min((whole - at) / PARTIALS_PER_ROW),
+                    PARTIALS_PER_ROW,
+                    group,
+                );
             }
-            if whole < lanes {
-                self.some_row(j, whole, 1, lanes - whole, turn);
+            if whole < columns {
+                self.row_part(j, whole, 1, columns - whole, group);
             }
         }
     }
 
-    /// `count` times `wide` elements of a row, as rows themselves.
+    /// Treats `count * row_len` adjacent elements of a row as `count` rows of `row_len` elements.
     #[inline(always)]
-    fn some_row(&self, j: usize, at: usize, count: usize, wide: usize, turn: usize) {
-        let (mut keys, mut counts) = ([F::WORST; WIDE], [T::Count::of(0); WIDE]);
-        let backwards = self.block.place_lane < 0;
+    fn row_part(&self, j: usize, at: usize, count: usize, row_len: usize, group: usize) {
+        let (mut keys, mut counts) =
+            ([F::LAST_KEY; PARTIALS_PER_ROW], [T::Count::of(0); PARTIALS_PER_ROW]);
+        let backwards = self.block.index_column_stride < 0;
         let start = self.row(j).wrapping_add(at);
-        let step = (WIDE * size_of::<T>()) as isize;
+        let step = (PARTIALS_PER_ROW * size_of::<T>()) as isize;
         let (start, step) = match backwards {
             false => (start, step),
             true => (start.wrapping_byte_offset((count - 1) as isize * step), -step),
         };
-        if wide == WIDE {
-            // SAFETY: `WIDE` elements of one of the block's rows.
+        if row_len == PARTIALS_PER_ROW {
+            // SAFETY: the invariant: `PARTIALS_PER_ROW` elements of a row of the block.
             unsafe { first_row(&mut keys, start) };
-            // SAFETY: `count` times as many elements of the same row.
-            unsafe { look::<F, T>(&mut keys, &mut counts, start, step, count) };
+            // SAFETY: the invariant: `count * PARTIALS_PER_ROW` elements of the same row.
+            unsafe { compare_rows::<F, T>(&mut keys, &mut counts, start, step, count) };
         } else {
-            // SAFETY: the elements of the row that are left, fewer than `WIDE`.
-            unsafe { first_row(&mut keys[..wide], start) };
+            // SAFETY: the invariant: the last `row_len < PARTIALS_PER_ROW` elements of a row of the
+            // block.
+            unsafe { first_row(&mut keys[..row_len], start) };
         }
-        let (key, position) = best_of::<F, T>(&keys, &counts, wide, backwards);
-        let lane = if backwards { count * wide - 1 - position } else { position };
-        let found = Found { key, place: self.place(j, at + lane) };
-        self.meet(turn * self.block.slot_row, found);
+        let (key, position) = best_of::<F, T>(&keys, &counts, row_len, backwards);
+        let column = if backwards { count * row_len - 1 - position } else { position };
+        let found = KeyIndex { key, index: self.index(j, at + column) };
+        self.accumulate(group * self.block.accumulator_row_stride, found);
     }
 }
 
 /// The keys of a row.
 ///
 /// # Safety
-/// As many elements can be read and are aligned.
+/// `keys.len()` elements can be read and are aligned.
 #[inline(always)]
 unsafe fn first_row<T: Compare>(keys: &mut [T::Key], src: *const T) {
     for (i, key) in keys.iter_mut().enumerate() {
-        // SAFETY: `i` is less than the number of keys, and as many elements can be read.
+        // SAFETY: `i < keys.len()`: the element can be read.
         *key = unsafe { read(src, i) }.to_key();
     }
 }
 
-/// Compares rows with the first of them, lane by lane: that one's keys become the best, its counts
-/// the number of the row that has it.
+/// Compares the first row with all others, column by column. `keys` holds the keys of the first row
+/// on entry and the best keys on return; `counts` receives the number of the row of each best key.
 ///
 /// # Safety
-/// As many elements of each row as there are keys can be read and are aligned.
+/// `keys.len()` elements of each row can be read and are aligned.
 #[inline(always)]
-unsafe fn look<F: Find<T>, T: Compare>(
+unsafe fn compare_rows<F: ArgOrder<T>, T: Compare>(
     keys: &mut [T::Key],
     counts: &mut [T::Count],
     src: *const T,
     step: isize,
     rows: usize,
 ) {
-    let lanes = keys.len();
-    let counts = &mut counts[..lanes];
+    let columns = keys.len();
+    let counts = &mut counts[..columns];
     let mut j = 1;
     while j < rows {
-        // Four rows at a time where there are as many; the last ones again and again, which changes
+        // Four rows at a time. If fewer are left the last row is compared repeatedly, which changes
         // nothing.
         let at = |k: usize| (j + k).min(rows - 1);
         let r = [at(0), at(1), at(2), at(3)];
@@ -320,12 +348,12 @@ unsafe fn look<F: Find<T>, T: Compare>(
             src.wrapping_byte_offset(r[2] as isize * step),
             src.wrapping_byte_offset(r[3] as isize * step),
         ];
-        for i in 0..lanes {
+        for i in 0..columns {
             let (mut key, mut row) = (keys[i], counts[i]);
             for k in 0..4 {
-                // SAFETY: row `r[k] < rows`, element `i < lanes`: as many can be read.
+                // SAFETY: row `r[k] < rows` and element `i < columns` can be read.
                 let other = unsafe { read(from[k], i) }.to_key();
-                let better = F::beats(other, key);
+                let better = F::precedes(other, key);
                 key = if better { other } else { key };
                 row = if better { T::Count::of(r[k] as u8) } else { row };
             }
@@ -336,13 +364,13 @@ unsafe fn look<F: Find<T>, T: Compare>(
     }
 }
 
-/// The best key of `wide` lanes, and the first of the positions that have it: rows after each
-/// other, `backwards` from their last lanes.
+/// The best key of `row_len` columns, and the first position that has it. Positions count through
+/// the rows one after the other, from the last column of each if `backwards`.
 #[inline(always)]
-fn best_of<F: Find<T>, T: Compare>(
-    best: &[T::Key; WIDE],
-    counts: &[T::Count; WIDE],
-    wide: usize,
+fn best_of<F: ArgOrder<T>, T: Compare>(
+    best: &[T::Key; PARTIALS_PER_ROW],
+    counts: &[T::Count; PARTIALS_PER_ROW],
+    row_len: usize,
     backwards: bool,
 ) -> (T::Key, usize) {
     let mut keys = *best;
@@ -350,18 +378,18 @@ fn best_of<F: Find<T>, T: Compare>(
         ($($len:literal)*) => {
             $(for i in 0..$len {
                 let (a, b) = (keys[i], keys[i + $len]);
-                keys[i] = if F::beats(b, a) { b } else { a };
+                keys[i] = if F::precedes(b, a) { b } else { a };
             })*
         };
     }
     halves!(32 16 8 4 2 1);
-    let (top, last) = (keys[0], wide as u32 - 1);
+    let (best_key, last) = (keys[0], row_len as u32 - 1);
     let mut position = u32::MAX;
-    for i in 0..wide {
-        let lane = if backwards { last - i as u32 } else { i as u32 };
-        let here = counts[i].number() * wide as u32 + lane;
-        let here = if F::beats(top, best[i]) { u32::MAX } else { here };
+    for i in 0..row_len {
+        let column = if backwards { last - i as u32 } else { i as u32 };
+        let here = counts[i].number() * row_len as u32 + column;
+        let here = if F::precedes(best_key, best[i]) { u32::MAX } else { here };
         position = position.min(here);
     }
-    (top, position as usize)
+    (best_key, position as usize)
 }

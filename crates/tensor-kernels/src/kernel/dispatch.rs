@@ -1,5 +1,4 @@
-//! From a [`SimdLevel`] to the instruction set: a kernel is compiled for each level, and chosen
-//! here.
+//! Chooses the instruction set of a [`SimdLevel`] at run time. A kernel is compiled once per level.
 
 use pulp::NullaryFnOnce;
 
@@ -14,7 +13,7 @@ use crate::exec::SimdLevel;
 ///
 /// # Panics
 ///
-/// When this CPU lacks `level`; [`SimdLevel::is_available`] tells.
+/// If this CPU lacks `level`; see [`SimdLevel::is_available`].
 pub(crate) fn dispatch<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
     match level {
         SimdLevel::Scalar => compiled_for(Scalar, kernel),
@@ -33,13 +32,12 @@ fn missing(level: SimdLevel) -> ! {
     panic!("SIMD level {level} is not available on this CPU")
 }
 
-/// Runs `kernel` inside `isa`.
+/// Runs `kernel`, compiled for `isa`.
 fn compiled_for<I: Isa, K: Kernel>(isa: I, kernel: K) -> K::Output {
     isa.vectorize(OnIsa { isa, kernel })
 }
 
-/// A kernel and its instruction set, so that the call is sure to be inlined: a closure cannot carry
-/// `#[inline(always)]`.
+/// A kernel and its instruction set. A type, because a closure cannot carry `#[inline(always)]`.
 struct OnIsa<I, K> {
     isa: I,
     kernel: K,

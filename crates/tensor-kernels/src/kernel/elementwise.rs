@@ -1,13 +1,13 @@
-//! Arithmetic on rows of adjacent elements: the innermost loops of elementwise operations.
+//! The innermost loops of elementwise operations, on rows of adjacent elements.
 //!
-//! An operation is a function of one element of each input. Its loop reads adjacent elements, or
-//! one element that stands for all; each combination of these is a loop of its own, so that the
-//! compiler vectorises it, at the SIMD level that it is inlined into.
+//! An operation is a function of one element of each input. Each input of a loop is either a row of
+//! adjacent elements or a scalar, one element for the whole row. Every combination of the two is a
+//! loop of its own, so that the compiler vectorises it at the SIMD level into which it is inlined.
 //!
-//! These loops are compiled for every operation, element type and SIMD level of a program, and are
-//! most of what it compiles. So only what is fast because it is compiled is here: what a loop does
-//! not take ([`Lanes::input_to_repeat`]), and rows for which it would not be vectorised, are
-//! brought into another form first, outside of what depends on the operation (`run::bounce`).
+//! These loops are compiled for every operation, element type and SIMD level of a program, and make
+//! up most of its code. So only code that gains from this is here. Cases without a loop
+//! ([`RowBlock::input_to_repeat`]), and rows for which a loop would not vectorise, are first
+//! rewritten by code that does not depend on the operation (`run::bounce`).
 
 use std::marker::PhantomData;
 
@@ -18,47 +18,47 @@ use super::{
     function::{Function1, Function2, Function3},
     isa::{Isa, Kernel},
 };
-use crate::{exec::SimdLevel, math::FmaMode};
+use crate::{exec::SimdLevel, math::FmaMode, tuning::LARGE_ARGUMENT_BLOCK_ELEMENTS};
 
-/// Rows of lanes: where each operand's first row starts, and how far its rows are apart, in bytes.
+/// Rows of elements of `N` operands: the first row of each, and the distance of its rows in bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Lanes<const N: usize> {
-    pub(crate) places: [*mut u8; N],
-    pub(crate) row_steps: [isize; N],
-    /// Is the operand's row one element that stands for all?
-    pub(crate) same: [bool; N],
+pub(crate) struct RowBlock<const N: usize> {
+    pub(crate) ptrs: [*mut u8; N],
+    pub(crate) row_strides: [isize; N],
+    /// Is the operand's row one element, used for the whole row?
+    pub(crate) is_scalar: [bool; N],
     pub(crate) rows: usize,
     pub(crate) len: usize,
 }
 
-impl<const N: usize> Lanes<N> {
-    /// An input that has to be repeated in memory first: the last one, where each of several
-    /// inputs is one element for all. No loop is compiled for that.
+impl<const N: usize> RowBlock<N> {
+    /// The input that must be repeated in a buffer first: the last one, if there are several inputs
+    /// and all are scalars. No loop is compiled for that combination.
     #[inline]
     pub(crate) fn input_to_repeat(&self) -> Option<usize> {
-        let all = N > 2 && self.len > 1 && self.same[1..].iter().all(|&same| same);
+        let all = N > 2 && self.len > 1 && self.is_scalar[1..].iter().all(|&is_scalar| is_scalar);
         all.then_some(N - 1)
     }
 }
 
-/// An operation that can be called without knowing its types.
+/// An operation with its types erased.
 pub(crate) trait Operation<const N: usize>: Sync {
     /// Computes rows of adjacent results.
     ///
     /// # Safety
-    /// [`Compute::rows`]'s.
-    unsafe fn compute(&self, simd: SimdLevel, lanes: &Lanes<N>);
+    /// That of [`Compute::rows`].
+    unsafe fn compute(&self, simd: SimdLevel, block: &RowBlock<N>);
 }
 
 impl<const N: usize, O: Compute<N>> Operation<N> for O {
-    unsafe fn compute(&self, simd: SimdLevel, lanes: &Lanes<N>) {
-        dispatch(simd, Rows { operation: self, lanes });
+    unsafe fn compute(&self, simd: SimdLevel, block: &RowBlock<N>) {
+        dispatch(simd, RowsKernel { operation: self, block });
     }
 }
 
-/// An operation from and to elements of the types `S`, inputs first: `(A, B, R)`. What is compiled
-/// around an operation takes this, so that it is compiled for each such types once, and not for
-/// each function of them.
+/// An operation from and to elements of the types `S`, inputs first: `(A, B, R)`. The code around
+/// an operation takes this type, so that it is compiled once per combination of element types, and
+/// not once per function.
 pub(crate) struct OperationOf<'f, const N: usize, S> {
     operation: &'f dyn Operation<N>,
     types: PhantomData<fn(S)>,
@@ -70,64 +70,65 @@ impl<'f, const N: usize, S> OperationOf<'f, N, S> {
         Self { operation, types: PhantomData }
     }
 
-    /// Whatever its types.
+    /// Without its types.
     #[inline]
     pub(crate) fn any(self) -> &'f dyn Operation<N> {
         self.operation
     }
 }
 
-/// An operation on its lanes, which fulfil [`Compute::rows`]'s contract.
-struct Rows<'a, const N: usize, O> {
+/// An operation and its rows. Invariant: they meet the contract of [`Compute::rows`].
+struct RowsKernel<'a, const N: usize, O> {
     operation: &'a O,
-    lanes: &'a Lanes<N>,
+    block: &'a RowBlock<N>,
 }
 
-impl<const N: usize, O: Compute<N>> Kernel for Rows<'_, N, O> {
+impl<const N: usize, O: Compute<N>> Kernel for RowsKernel<'_, N, O> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, _isa: I) {
-        // SAFETY: whoever made `self` called `Operation::compute`, whose contract is this one.
-        unsafe { self.operation.rows::<I::FmaMode>(self.lanes) };
+        // SAFETY: only `Operation::compute` makes a `RowsKernel`, and its contract is that of
+        // `rows`.
+        unsafe { self.operation.rows::<I::FmaMode>(self.block) };
     }
 }
 
-/// An elementwise operation on lanes.
+/// An elementwise operation on rows.
 pub(crate) trait Compute<const N: usize>: Sync {
-    /// The elements of the result.
+    /// The element type of the result.
     type Output: Element;
 
     /// Computes rows of adjacent results.
     ///
     /// # Safety
-    /// - In every row operand 0 can be written and the others read, at `len` adjacent elements, or
-    ///   at one for operands that are `same`. All are aligned.
+    /// - In every row operand 0 can be written at `len` adjacent elements. The inputs can be read
+    ///   there, or at one element if `is_scalar` is set. All are aligned.
     /// - An input shares no element with operand 0, or is operand 0, index by index.
-    /// - Operand 0 is never `same`, and [`Lanes::input_to_repeat`] names no input.
-    unsafe fn rows<M: FmaMode>(&self, lanes: &Lanes<N>);
+    /// - Operand 0 is never `is_scalar`, and [`RowBlock::input_to_repeat`] is `None`.
+    unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<N>);
 }
 
-/// `out[at] = value` for each lane. A macro, as a closure might not be inlined, and would then be
-/// compiled for the baseline.
+/// `out[at] = value` for each element of a row. A macro, because a closure might not be inlined,
+/// and would then be compiled for the target's baseline.
 macro_rules! each {
     ($out:expr, $len:expr, $at:ident => $value:expr) => {
         for $at in 0..$len {
             let value = $value;
-            // SAFETY: `Compute::rows`: `len` elements from `out` on can be written.
+            // SAFETY: `Compute::rows`: `len` elements from `out` on can be written, and `at < len`.
             unsafe { $out.wrapping_add($at).write(value) };
         }
     };
 }
 
-/// Element `at` of an input, or the only one.
+/// Element `at` of an input; element 0 if the input is a scalar.
 ///
 /// # Safety
 /// It can be read and is aligned.
 #[inline(always)]
-unsafe fn read<const SAME: bool, T: Copy>(place: *mut T, at: usize) -> T {
-    // SAFETY: the element can be read and is aligned: that is what is asked for.
-    unsafe { place.wrapping_add(if SAME { 0 } else { at }).read() }
+unsafe fn read<const SCALAR: bool, T: Copy>(ptr: *mut T, at: usize) -> T {
+    // SAFETY: the element can be read and is aligned, by this function's contract.
+    unsafe { ptr.wrapping_add(if SCALAR { 0 } else { at }).read() }
 }
 
 /// A function of one element.
@@ -153,53 +154,54 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
     type Output = R;
 
     #[inline(always)]
-    unsafe fn rows<M: FmaMode>(&self, lanes: &Lanes<2>) {
-        let Lanes { places: [mut out, mut a], row_steps, same: [_, same], rows, len } = *lanes;
+    unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<2>) {
+        let RowBlock { ptrs: [mut out, mut a], row_strides, is_scalar: [_, is_scalar], rows, len } =
+            *block;
         for _ in 0..rows {
-            if same {
-                // SAFETY: the caller's: one of the rows, and one element.
-                unsafe { self.row_of_one::<M>(out.cast(), a.cast(), len) };
+            if is_scalar {
+                // SAFETY: `Compute::rows`: `len` results can be written, and the scalar can be
+                // read.
+                unsafe { self.row_of_scalar::<M>(out.cast(), a.cast(), len) };
             } else {
-                // SAFETY: the caller's: one of the rows.
+                // SAFETY: `Compute::rows`: `len` results can be written, and `len` elements read.
                 unsafe { self.row::<M>(out.cast(), a.cast(), len) };
             }
-            (out, a) = (out.wrapping_offset(row_steps[0]), a.wrapping_offset(row_steps[1]));
+            (out, a) = (out.wrapping_offset(row_strides[0]), a.wrapping_offset(row_strides[1]));
         }
     }
 }
 
-/// So many elements are searched for far ones at a time.
-const SEARCHED: usize = 1024;
-
 impl<A: Element, F: Function1<A>> Map<F, A> {
-    /// The function of one element, called for each result: a closure may count its calls.
+    /// Calls the function once per result, although the argument is the same: a closure may count
+    /// its calls.
     ///
     /// # Safety
-    /// An element can be read at `a`, and `len` be written at `out`; all are aligned.
+    /// An element can be read at `a`, and `len` elements be written at `out`; all are aligned.
     #[inline(always)]
-    unsafe fn row_of_one<M: FmaMode>(&self, out: *mut F::Output, a: *mut A, len: usize) {
+    unsafe fn row_of_scalar<M: FmaMode>(&self, out: *mut F::Output, a: *mut A, len: usize) {
         if len == 0 {
             return;
         }
-        // SAFETY: a scalar input has one element, which can be read.
+        // SAFETY: one element can be read at `a`, by this function's contract.
         let element = unsafe { a.read() };
-        each!(out, len, at => self.one::<M>(element));
+        each!(out, len, at => self.call_checked::<M>(element));
     }
 
     /// # Safety
     /// `len` elements can be read at `a`, and written at `out`; all are aligned.
     #[inline(always)]
     unsafe fn row<M: FmaMode>(&self, out: *mut F::Output, a: *mut A, len: usize) {
-        let block = if F::HAS_FAR { SEARCHED } else { len.max(1) };
+        let block =
+            if F::HAS_LARGE_ARGUMENT_PATH { LARGE_ARGUMENT_BLOCK_ELEMENTS } else { len.max(1) };
         for start in (0..len).step_by(block) {
             let (out, a) = (out.wrapping_add(start), a.wrapping_add(start));
             let count = block.min(len - start);
-            // SAFETY: the caller's, for `count` of the elements.
-            if F::HAS_FAR && unsafe { self.any_far(a, count) } {
-                // SAFETY: the caller's, for element `at` of these.
-                each!(out, count, at => self.one::<M>(unsafe { read::<false, A>(a, at) }));
+            // SAFETY: `start + count <= len`, so these elements can be read.
+            if F::HAS_LARGE_ARGUMENT_PATH && unsafe { self.any_large_argument(a, count) } {
+                // SAFETY: `at < count`: the element can be read.
+                each!(out, count, at => self.call_checked::<M>(unsafe { read::<false, A>(a, at) }));
             } else {
-                // SAFETY: as above.
+                // SAFETY: `at < count`: the element can be read.
                 each!(out, count, at => self.0.call::<M>(unsafe { read::<false, A>(a, at) }));
             }
         }
@@ -208,23 +210,28 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
     /// # Safety
     /// `len` elements can be read at `a` and are aligned.
     #[inline(always)]
-    unsafe fn any_far(&self, a: *mut A, len: usize) -> bool {
+    unsafe fn any_large_argument(&self, a: *mut A, len: usize) -> bool {
         let mut any = false;
         for at in 0..len {
-            // SAFETY: the caller's, for element `at`.
-            any |= self.0.is_far(unsafe { read::<false, A>(a, at) });
+            // SAFETY: `at < len`: the element can be read.
+            any |= self.0.is_large_argument(unsafe { read::<false, A>(a, at) });
         }
         any
     }
 
     #[inline(always)]
-    fn one<M: FmaMode>(&self, a: A) -> F::Output {
-        if self.0.is_far(a) { self.0.call_far::<M>(a) } else { self.0.call::<M>(a) }
+    fn call_checked<M: FmaMode>(&self, a: A) -> F::Output {
+        if self.0.is_large_argument(a) {
+            self.0.call_large_argument::<M>(a)
+        } else {
+            self.0.call::<M>(a)
+        }
     }
 }
 
 macro_rules! operation {
-    ($(#[$doc:meta])* $name:ident<$n:literal> of $function:ident($($input:ident $same:ident $step:ident: $type:ident),*)) => {
+    ($(#[$doc:meta])* $name:ident<$n:literal> of
+        $function:ident($($input:ident $is_scalar:ident $step:ident: $type:ident),*)) => {
         $(#[$doc])*
         pub(crate) struct $name<F, $($type),*>(F, PhantomData<fn($($type),*)>);
 
@@ -251,37 +258,47 @@ macro_rules! operation {
             type Output = R;
 
             #[inline(always)]
-            unsafe fn rows<M: FmaMode>(&self, lanes: &Lanes<$n>) {
-                let Lanes { places: [out, $($input),*], row_steps: [out_step, $($step),*], .. } = *lanes;
-                let (out, [_, $($same),*]) = (out.cast::<R>(), lanes.same);
-                rows!(self, lanes, out out_step, [$($input $step: $type = $same),*] []);
+            unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<$n>) {
+                let RowBlock { ptrs: [out, $($input),*], row_strides: [out_step, $($step),*], .. } =
+                    *block;
+                let (out, [_, $($is_scalar),*]) = (out.cast::<R>(), block.is_scalar);
+                rows!(self, block, out out_step, [$($input $step: $type = $is_scalar),*] []);
             }
         }
     };
 }
 
-/// Chooses the loop for the inputs that are one element for all: `[undecided inputs] [decided
+/// Chooses the loop by which inputs are scalars. Arguments: `[inputs not decided yet] [decided
 /// inputs]`.
 macro_rules! rows {
-    // Where all others are one for all the last one is not.
-    ($self:ident, $lanes:ident, $out:ident $out_step:ident, [$input:ident $step:ident: $type:ident = $same:ident] [$(($other:ident $other_step:ident: $other_type:ident, true))+]) => {
-        rows!($self, $lanes, $out $out_step, [] [$(($other $other_step: $other_type, true))+ ($input $step: $type, false)])
+    // If all other inputs are scalars the last one is not: see `input_to_repeat`.
+    ($self:ident, $block:ident, $out:ident $out_step:ident,
+        [$input:ident $step:ident: $type:ident = $is_scalar:ident]
+        [$(($other:ident $other_step:ident: $other_type:ident, true))+]) => {
+        rows!($self, $block, $out $out_step, []
+            [$(($other $other_step: $other_type, true))+ ($input $step: $type, false)])
     };
-    ($self:ident, $lanes:ident, $out:ident $out_step:ident, [$input:ident $step:ident: $type:ident = $same:ident $(, $($rest:tt)*)?] [$($done:tt)*]) => {
-        if $same {
-            rows!($self, $lanes, $out $out_step, [$($($rest)*)?] [$($done)* ($input $step: $type, true)])
+    ($self:ident, $block:ident, $out:ident $out_step:ident,
+        [$input:ident $step:ident: $type:ident = $is_scalar:ident $(, $($rest:tt)*)?]
+        [$($done:tt)*]) => {
+        if $is_scalar {
+            rows!($self, $block, $out $out_step, [$($($rest)*)?]
+                [$($done)* ($input $step: $type, true)])
         } else {
-            rows!($self, $lanes, $out $out_step, [$($($rest)*)?] [$($done)* ($input $step: $type, false)])
+            rows!($self, $block, $out $out_step, [$($($rest)*)?]
+                [$($done)* ($input $step: $type, false)])
         }
     };
-    ($self:ident, $lanes:ident, $out:ident $out_step:ident, [] [$(($input:ident $step:ident: $type:ident, $same:literal))*]) => {{
+    ($self:ident, $block:ident, $out:ident $out_step:ident, []
+        [$(($input:ident $step:ident: $type:ident, $is_scalar:literal))*]) => {{
         let (mut $out, $(mut $input),*) = ($out, $($input),*);
-        let Lanes { rows, len, .. } = *$lanes;
+        let RowBlock { rows, len, .. } = *$block;
         for _ in 0..rows {
-            // SAFETY: `Compute::rows`: `len` elements of each input, or one if it is one for all.
-            // An input that is, but is not read so, is one that `input_to_repeat` would name:
-            // there is one element.
-            each!($out, len, at => $self.0.call::<M>($(unsafe { read::<$same, $type>($input.cast(), at) }),*));
+            each!($out, len, at =>
+                // SAFETY: `Compute::rows`: each input has `len` elements, or one if it is a scalar.
+                // A scalar that is read as a row is the input that `input_to_repeat` would name, so
+                // `len` is 1.
+                $self.0.call::<M>($(unsafe { read::<$is_scalar, $type>($input.cast(), at) }),*));
             $out = $out.wrapping_byte_offset($out_step);
             $($input = $input.wrapping_offset($step);)*
         }
@@ -289,6 +306,6 @@ macro_rules! rows {
 }
 
 operation!(/// A function of two elements.
-    Zip<3> of Function2(a a_same a_step: A, b b_same b_step: B));
+    Zip<3> of Function2(a a_scalar a_step: A, b b_scalar b_step: B));
 operation!(/// A function of three elements.
-    Zip3<4> of Function3(a a_same a_step: A, b b_same b_step: B, c c_same c_step: C));
+    Zip3<4> of Function3(a a_scalar a_step: A, b b_scalar b_step: B, c c_scalar c_step: C));

@@ -1,8 +1,9 @@
-//! Streamed stores and who may see them.
+//! The fence after non-temporal stores.
 //!
-//! Non-temporal stores are not ordered with the stores that follow. Another thread that is told, by
-//! an ordinary store, that a result is there might read it before it has arrived. So whoever stores
-//! past the caches holds a [`FenceOnDrop`]: it fences on the way out, also where a panic unwinds.
+//! Non-temporal stores are not ordered with the stores that follow. If an ordinary store tells
+//! another thread that a result is complete, that thread may read the result before the
+//! non-temporal stores have reached memory. So code that uses non-temporal stores holds a
+//! [`FenceOnDrop`], which fences when the scope ends, also when a panic unwinds.
 
 use super::{
     dispatch::dispatch,
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::exec::SimdLevel;
 
-/// Makes the streamed stores of a level visible before any store that follows its end.
+/// Makes the non-temporal stores of a level visible before any store that follows the drop.
 pub(crate) struct FenceOnDrop(pub(crate) SimdLevel);
 
 impl Drop for FenceOnDrop {

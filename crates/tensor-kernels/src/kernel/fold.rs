@@ -1,37 +1,41 @@
 //! Reductions of blocks: the innermost loops of sums, products, minima and maxima.
 //!
-//! A block is rows of adjacent elements. Its lanes, its rows or both are reduced into accumulators,
-//! the *slots*, which hold what a result is made of until it is finished: f32 for the sum of f16, a
-//! value and its place for [`arg_reduce`](super::arg_reduce).
+//! A block is rows of adjacent elements. Its columns, its rows or both are reduced into
+//! *accumulators*. An accumulator holds the partial result until it is finalized: f32 for the sum
+//! of f16, a key and its index for [`arg_reduce`](super::arg_reduce).
 //!
-//! There is one order in which elements meet, whatever the instruction set, so that results do not
-//! depend on it:
+//! Elements are combined in one fixed order, which does not depend on the instruction set, so
+//! results do not depend on it either:
 //!
-//! - **Lanes kept**: eight rows at a time are joined as a tree and then with the slots, lane by
-//!   lane. That is a loop which the compiler vectorises as it stands, and slots are read and
-//!   written once for eight rows.
-//! - **Lanes reduced**: a row is cut into four parts, which are read side by side and joined as
-//!   above into [`WIDE`] partial results; these are joined as a tree at the end. So no loop asks
-//!   the compiler to reorder floating-point sums. The trees of sixteen rows are one, lane by lane,
-//!   after a transpose.
+//! - **Columns kept**: eight rows at a time are combined as a tree, and then with the accumulators,
+//!   column by column. The compiler vectorises that loop as it stands, and accumulators are read
+//!   and written once per eight rows.
+//! - **Columns reduced**: a row is cut into four streams, which are read side by side and combined
+//!   as above into [`PARTIALS_PER_ROW`] partial results. These are combined as a tree at the end.
+//!   So no loop requires the compiler to reorder floating-point sums. The last levels of the trees
+//!   of sixteen rows are computed together, one row per SIMD element, after a transpose.
 //!
-//! Memory gives more to several streams than to one: the sum of 64 MiB of floats takes 5.5 ms down
-//! the columns, eight rows at a time, and 6.0 along rows of 16 KiB in four parts, where a plain
-//! loop over eight registers takes 6.7. In cache the tree shows: rows of 512 floats take 40 µs a
-//! MiB, columns 28.
+//! Several read streams reach a higher memory bandwidth than one. The sum of 64 MiB of floats takes
+//! 5.5 ms down the columns, eight rows at a time, and 6.0 ms along rows of 16 KiB in four streams;
+//! a plain loop over eight registers takes 6.7 ms. In cache the tree costs time: rows of 512 floats
+//! take 40 µs per MiB, columns 28 µs.
 //!
 //! # Tried and dropped
 //!
-//! - Rows in one stream: 8.1 ms for the same; in eight parts: 6.4 to 7.6.
-//! - Distances of the parts computed in the loop: it starts with a hundred instructions that look
-//!   for overflow, 55 µs for 512 rows of 512 floats, not 42.
-//! - NaN and order tested at once for a minimum or maximum, as [`Compare`](crate::Compare) does:
-//!   9.3 ms, not 7.0.
+//! - Rows in one stream: 8.1 ms for the same sum. In eight streams: 6.4 to 7.6 ms.
+//! - Addresses of the streams computed inside the loop: the compiler adds about a hundred
+//!   instructions that check for overflow in front of it. 512 rows of 512 floats took 55 µs instead
+//!   of 42 µs.
+//! - NaN and order tested in one condition for a minimum or maximum, as [`Compare`](crate::Compare)
+//!   does: 9.3 ms instead of 7.0 ms.
 //!
-//! An element of a block of at most [`TALL`](crate::reduction_order::TALL) rows, or of
-//! [`LONG`](crate::reduction_order::LONG) elements a row, is in at most 48 sums one after the
-//! other: 3 for eight rows, 32 with the slot, 7 for rows that do not make eight, 6 for the partial
-//! results of a row.
+//! # Error bound
+//!
+//! A block has at most [`ROWS_PER_BLOCK`](crate::reduction_order::ROWS_PER_BLOCK) rows, or
+//! [`ELEMENTS_PER_BLOCK_ROW`](crate::reduction_order::ELEMENTS_PER_BLOCK_ROW) elements a row. Each
+//! element takes part in at most 48 additions in sequence: 3 in the tree of eight rows, 32 with the
+//! accumulator, 7 for the rows after the last multiple of eight, 6 in the tree of a row's partial
+//! results.
 
 use std::marker::PhantomData;
 
@@ -40,126 +44,128 @@ use tensor_core::Element;
 use super::{
     dispatch::dispatch,
     isa::{Isa, Kernel},
-    pairwise_tree::{TREE, Trees},
+    pairwise_tree::{TREE_LEAVES, TreeLeaves},
 };
 use crate::{
     exec::SimdLevel,
     memory::CACHE_LINE,
-    reduction_order::{GROUP, WIDE, Widths},
+    reduction_order::{PARTIALS_PER_ROW, ROWS_PER_TREE, Widths},
 };
 
 /// Parts of a row that are read side by side.
 const STREAMS: usize = 4;
 
-/// Elements and their slots.
+/// The elements of a block and their accumulators.
 #[derive(Clone, Copy)]
 pub(crate) struct FoldBlock {
     /// The first element.
     pub(crate) src: *const u8,
-    /// From row to row, in bytes.
+    /// Bytes from one row to the next.
     pub(crate) row_step: isize,
     pub(crate) rows: usize,
-    /// Elements of a row, which are adjacent.
-    pub(crate) lanes: usize,
-    /// The slot of the first element.
-    pub(crate) slots: *mut u8,
-    /// From row to row, in slots; 0 if rows are reduced.
-    pub(crate) slot_row: usize,
-    /// Has every lane a slot of its own, next to each other? Else lanes are reduced.
-    pub(crate) lanes_kept: bool,
-    /// The place of the first element, from row to row, and from lane to lane, for what looks for
-    /// places.
-    pub(crate) place: isize,
-    pub(crate) place_row: isize,
-    pub(crate) place_lane: isize,
+    /// Elements of a row; they are adjacent.
+    pub(crate) columns: usize,
+    /// The accumulator of the first element.
+    pub(crate) accumulators: *mut u8,
+    /// Accumulators from one row to the next; 0 if rows are reduced.
+    pub(crate) accumulator_row_stride: usize,
+    /// True if every column has an accumulator of its own, adjacent to the next column's. False if
+    /// columns are reduced.
+    pub(crate) columns_kept: bool,
+    /// The index of the first element, and its steps from row to row and from column to column.
+    /// Used by [`Reduction::returns_indices`] only.
+    pub(crate) index: isize,
+    pub(crate) index_row_stride: isize,
+    pub(crate) index_column_stride: isize,
 }
 
 impl FoldBlock {
-    /// Stretches of rows that share slots: one of all rows, or each row alone.
-    pub(super) fn stretches(&self) -> (usize, usize) {
-        if self.slot_row > 0 { (self.rows, 1) } else { (1, self.rows) }
+    /// `(groups, rows)`: groups of rows that share accumulators. One group of all rows, or a group
+    /// per row.
+    pub(super) fn accumulator_groups(&self) -> (usize, usize) {
+        if self.accumulator_row_stride > 0 { (self.rows, 1) } else { (1, self.rows) }
     }
 }
 
-/// A reduction that can be called without knowing its types. Slots are aligned to a cache line, or
-/// follow such.
+/// A reduction with its types erased. Accumulators start at a cache line, or follow such
+/// accumulators.
 pub(crate) trait Reduction: Sync {
-    /// The bytes of an element of the input, of one of the result, and of a slot.
+    /// The bytes of an element of the input, of an element of the result, and of an accumulator.
     fn widths(&self) -> Widths;
 
-    /// Is the result the number of an element among those that are reduced to one?
-    fn finds_places(&self) -> bool {
+    /// Is the result an index among the elements that are reduced to one?
+    fn returns_indices(&self) -> bool {
         false
     }
 
-    /// Makes slots those of no elements.
+    /// Sets accumulators to those of no elements.
     ///
     /// # Safety
-    /// `len` slots can be written.
-    unsafe fn clear(&self, slots: *mut u8, len: usize);
+    /// `len` accumulators can be written.
+    unsafe fn init(&self, accumulators: *mut u8, len: usize);
 
-    /// Joins the elements of a block to its slots.
+    /// Combines the elements of a block with its accumulators.
     ///
     /// # Safety
-    /// The block's elements can be read and are aligned; its slots have been cleared, and nobody
-    /// else uses them.
+    /// The block's elements can be read and are aligned. Its accumulators are initialised, and
+    /// nobody else uses them.
     unsafe fn fold(&self, simd: SimdLevel, block: FoldBlock);
 
-    /// Joins slots to others.
+    /// Combines `others` into `accumulators`, one by one.
     ///
     /// # Safety
-    /// `len` slots in both places have been cleared; nobody else uses them.
-    unsafe fn join(&self, slots: *mut u8, others: *const u8, len: usize);
+    /// `len` accumulators are initialised in both arrays; nobody else uses them.
+    unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, len: usize);
 
-    /// Writes the results of slots, `step` bytes apart.
+    /// Writes the results of accumulators, `step` bytes apart.
     ///
     /// # Safety
-    /// `len` slots have been cleared; as many results can be written and are aligned.
-    unsafe fn finish(&self, slots: *const u8, out: *mut u8, step: isize, len: usize);
+    /// `len` accumulators are initialised; `len` results can be written and are aligned.
+    unsafe fn finalize(&self, accumulators: *const u8, out: *mut u8, step: isize, len: usize);
 }
 
-/// A reduction of elements `T` to results `R`: what its pointers point to.
+/// A reduction from elements `T` to results `R`: the types its pointers point to.
 pub(crate) trait ReductionOf<T, R>: Reduction {}
 
-impl<T: Element, F: Fold<T>> ReductionOf<T, F::Output> for Folding<F, T> {}
+impl<T: Element, F: Fold<T>> ReductionOf<T, F::Output> for FoldReduction<F, T> {}
 
-/// How elements are joined to one.
+/// How elements are combined into one result.
 pub(crate) trait Fold<T>: Sync {
-    /// What results are made of.
-    type Slot: Copy;
+    /// The type of a partial result.
+    type Accumulator: Copy;
     /// The result.
     type Output: Element;
 
-    /// The slot of no elements.
-    const EMPTY: Self::Slot;
+    /// The accumulator of no elements: the identity of [`combine`](Self::combine).
+    const IDENTITY: Self::Accumulator;
 
-    /// The slot of one element.
-    fn lift(element: T) -> Self::Slot;
+    /// The accumulator of one element.
+    fn from_element(element: T) -> Self::Accumulator;
 
-    /// The slot of the elements of both.
-    fn join(a: Self::Slot, b: Self::Slot) -> Self::Slot;
+    /// The accumulator of the elements of both.
+    fn combine(a: Self::Accumulator, b: Self::Accumulator) -> Self::Accumulator;
 
-    /// The result of a slot.
-    fn finish(&self, slot: Self::Slot) -> Self::Output;
+    /// The result of an accumulator.
+    fn finalize(&self, accumulator: Self::Accumulator) -> Self::Output;
 }
 
 /// A [`Fold`] as a [`Reduction`].
-pub(crate) struct Folding<F, T>(pub(crate) F, pub(crate) PhantomData<fn(T)>);
+pub(crate) struct FoldReduction<F, T>(pub(crate) F, pub(crate) PhantomData<fn(T)>);
 
-impl<T: Element, F: Fold<T>> Reduction for Folding<F, T> {
+impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
     fn widths(&self) -> Widths {
-        // All scalars are such; a slot of another kind must not compile.
-        const { assert!(matches!(size_of::<F::Slot>(), 1 | 2 | 4 | 8 | 16)) };
-        const { assert!(align_of::<F::Slot>() <= CACHE_LINE) };
+        // The transpose in `pairwise_tree` has a kernel for these widths only.
+        const { assert!(matches!(size_of::<F::Accumulator>(), 1 | 2 | 4 | 8 | 16)) };
+        const { assert!(align_of::<F::Accumulator>() <= CACHE_LINE) };
         let (input, output) = (size_of::<T>(), size_of::<F::Output>());
-        Widths { input, output, slot: size_of::<F::Slot>() }
+        Widths { input, output, accumulator: size_of::<F::Accumulator>() }
     }
 
-    unsafe fn clear(&self, slots: *mut u8, len: usize) {
-        let slots = slots.cast::<F::Slot>();
+    unsafe fn init(&self, accumulators: *mut u8, len: usize) {
+        let accumulators = accumulators.cast::<F::Accumulator>();
         for i in 0..len {
-            // SAFETY: `i < len`: so many accumulators can be written.
-            unsafe { slots.wrapping_add(i).write(F::EMPTY) };
+            // SAFETY: `i < len`: the accumulator can be written.
+            unsafe { accumulators.wrapping_add(i).write(F::IDENTITY) };
         }
     }
 
@@ -167,25 +173,26 @@ impl<T: Element, F: Fold<T>> Reduction for Folding<F, T> {
         dispatch(simd, Block::<F, T> { simd, block, fold: PhantomData });
     }
 
-    unsafe fn join(&self, slots: *mut u8, others: *const u8, len: usize) {
-        let (slots, others) = (slots.cast::<F::Slot>(), others.cast::<F::Slot>());
+    unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, len: usize) {
+        let (accumulators, others) =
+            (accumulators.cast::<F::Accumulator>(), others.cast::<F::Accumulator>());
         for i in 0..len {
-            // SAFETY: `i < len`: so many accumulators have been cleared in both places.
-            let a = unsafe { read(slots, i) };
-            // SAFETY: `i < len`: as above.
+            // SAFETY: `i < len`: the accumulator is initialised.
+            let a = unsafe { read(accumulators, i) };
+            // SAFETY: `i < len`: the accumulator is initialised.
             let b = unsafe { read(others, i) };
             // SAFETY: `i < len`: the accumulator that was read.
-            unsafe { slots.wrapping_add(i).write(F::join(a, b)) };
+            unsafe { accumulators.wrapping_add(i).write(F::combine(a, b)) };
         }
     }
 
-    unsafe fn finish(&self, slots: *const u8, out: *mut u8, step: isize, len: usize) {
-        let slots = slots.cast::<F::Slot>();
+    unsafe fn finalize(&self, accumulators: *const u8, out: *mut u8, step: isize, len: usize) {
+        let accumulators = accumulators.cast::<F::Accumulator>();
         for i in 0..len {
-            // SAFETY: `i < len`: so many accumulators have been cleared.
-            let result = self.0.finish(unsafe { read(slots, i) });
+            // SAFETY: `i < len`: the accumulator is initialised.
+            let result = self.0.finalize(unsafe { read(accumulators, i) });
             let out = out.wrapping_offset(step * i as isize).cast::<F::Output>();
-            // SAFETY: `i < len`: so many results can be written, and are aligned.
+            // SAFETY: `i < len`: the result can be written, and is aligned.
             unsafe { out.write(result) };
         }
     }
@@ -194,14 +201,14 @@ impl<T: Element, F: Fold<T>> Reduction for Folding<F, T> {
 /// Element `at`.
 ///
 /// # Safety
-/// It can be read and is aligned.
+/// The element can be read and is aligned.
 #[inline(always)]
 pub(super) unsafe fn read<T: Copy>(start: *const T, at: usize) -> T {
-    // SAFETY: element `at` can be read and is aligned: that is what is asked for.
+    // SAFETY: the element can be read and is aligned, by this function's contract.
     unsafe { start.wrapping_add(at).read() }
 }
 
-/// Joins [`TREE`] partial results as a tree, those farthest apart first.
+/// Combines [`TREE_LEAVES`] partial results as a tree; each level combines those farthest apart.
 macro_rules! tree {
     ($at:ident => $value:expr) => {{
         macro_rules! at {
@@ -212,14 +219,17 @@ macro_rules! tree {
         }
         macro_rules! four {
             ($a:literal $b:literal $c:literal $d:literal) => {
-                F::join(F::join(at!($a), at!($b)), F::join(at!($c), at!($d)))
+                F::combine(F::combine(at!($a), at!($b)), F::combine(at!($c), at!($d)))
             };
         }
-        F::join(F::join(four!(0 8 4 12), four!(2 10 6 14)), F::join(four!(1 9 5 13), four!(3 11 7 15)))
+        F::combine(
+            F::combine(four!(0 8 4 12), four!(2 10 6 14)),
+            F::combine(four!(1 9 5 13), four!(3 11 7 15)),
+        )
     }};
 }
 
-/// A block, of which the maker vouches for [`Reduction::fold`]'s contract.
+/// A block. Invariant: it meets the contract of [`Reduction::fold`].
 struct Block<F, T> {
     simd: SimdLevel,
     block: FoldBlock,
@@ -231,7 +241,7 @@ impl<T: Element, F: Fold<T>> Kernel for Block<F, T> {
 
     #[inline(always)]
     fn run<I: Isa>(self, _isa: I) {
-        if self.block.lanes_kept { self.down() } else { self.across() }
+        if self.block.columns_kept { self.fold_kept_columns() } else { self.fold_reduced_columns() }
     }
 }
 
@@ -242,168 +252,185 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
     }
 
     #[inline(always)]
-    fn slot(&self, at: usize) -> *mut F::Slot {
-        self.block.slots.cast::<F::Slot>().wrapping_add(at)
+    fn accumulator(&self, at: usize) -> *mut F::Accumulator {
+        self.block.accumulators.cast::<F::Accumulator>().wrapping_add(at)
     }
 
-    /// Every lane into a slot of its own.
+    /// Columns kept: an accumulator per column.
     #[inline(always)]
-    fn down(&self) {
-        let (turns, rows) = self.block.stretches();
-        for turn in 0..turns {
-            let (first, slots) = (self.row(turn), self.slot(turn * self.block.slot_row));
-            // SAFETY: some of the block's rows, and an accumulator for each column.
-            unsafe { rows_down::<F, T>(first, self.block.row_step, rows, self.block.lanes, slots) };
+    fn fold_kept_columns(&self) {
+        let (groups, rows) = self.block.accumulator_groups();
+        for group in 0..groups {
+            let (first, accumulators) =
+                (self.row(group), self.accumulator(group * self.block.accumulator_row_stride));
+            // SAFETY: the invariant: the rows of one group, and an accumulator for each column.
+            unsafe {
+                combine_rows::<F, T>(
+                    first,
+                    self.block.row_step,
+                    rows,
+                    self.block.columns,
+                    accumulators,
+                );
+            };
         }
     }
 
-    /// All lanes into one slot, or one for each row.
+    /// Columns reduced: one accumulator, or one per row.
     #[inline(always)]
-    fn across(&self) {
-        let (turns, rows) = self.block.stretches();
-        let (mut turn, mut trees) = (0, Trees([[F::EMPTY; TREE]; TREE]));
-        while turn < turns {
-            let count = TREE.min(turns - turn);
+    fn fold_reduced_columns(&self) {
+        let (groups, rows) = self.block.accumulator_groups();
+        let (mut group, mut trees) = (0, TreeLeaves([[F::IDENTITY; TREE_LEAVES]; TREE_LEAVES]));
+        while group < groups {
+            let count = TREE_LEAVES.min(groups - group);
             for (i, tree) in trees.0.iter_mut().enumerate().take(count) {
-                *tree = self.leaves(turn + i, rows);
+                *tree = self.leaves(group + i, rows);
             }
-            if count == TREE {
-                self.many_trees(&trees, turn);
+            if count == TREE_LEAVES {
+                self.transposed_trees(&trees, group);
             } else {
                 for (i, tree) in trees.0.iter().enumerate().take(count) {
-                    self.meet(turn + i, tree!(k => tree[k]));
+                    self.accumulate(group + i, tree!(k => tree[k]));
                 }
             }
-            turn += count;
+            group += count;
         }
     }
 
-    /// What [`TREE`] lanes of some rows come to.
+    /// The [`TREE_LEAVES`] partial results of some rows, from which the tree starts.
     #[inline(always)]
-    fn leaves(&self, first: usize, rows: usize) -> [F::Slot; TREE] {
-        let mut parts = [F::EMPTY; WIDE];
+    fn leaves(&self, first: usize, rows: usize) -> [F::Accumulator; TREE_LEAVES] {
+        let mut parts = [F::IDENTITY; PARTIALS_PER_ROW];
         for j in first..first + rows {
-            // SAFETY: one of the block's rows.
-            unsafe { row_across::<F, T>(self.row(j), self.block.lanes, &mut parts) };
+            // SAFETY: the invariant: row `j` of the block.
+            unsafe { combine_row::<F, T>(self.row(j), self.block.columns, &mut parts) };
         }
-        let mut leaves = [F::EMPTY; TREE];
+        let mut leaves = [F::IDENTITY; TREE_LEAVES];
         for (i, leaf) in leaves.iter_mut().enumerate() {
-            let pair = F::join(parts[i], parts[i + 2 * TREE]);
-            *leaf = F::join(pair, F::join(parts[i + TREE], parts[i + 3 * TREE]));
+            let pair = F::combine(parts[i], parts[i + 2 * TREE_LEAVES]);
+            *leaf =
+                F::combine(pair, F::combine(parts[i + TREE_LEAVES], parts[i + 3 * TREE_LEAVES]));
         }
         leaves
     }
 
-    /// The trees of as many rows, lane by lane.
+    /// The trees of [`TREE_LEAVES`] rows at once: one row per SIMD element.
     #[inline(always)]
-    fn many_trees(&self, trees: &Trees<F::Slot>, first: usize) {
-        let mut turned = Trees([[F::EMPTY; TREE]; TREE]);
-        trees.turn(self.simd, &mut turned);
-        for i in 0..TREE {
-            self.meet(first + i, tree!(k => turned.0[k][i]));
+    fn transposed_trees(&self, trees: &TreeLeaves<F::Accumulator>, first: usize) {
+        let mut transposed = TreeLeaves([[F::IDENTITY; TREE_LEAVES]; TREE_LEAVES]);
+        trees.transpose(self.simd, &mut transposed);
+        for i in 0..TREE_LEAVES {
+            self.accumulate(first + i, tree!(k => transposed.0[k][i]));
         }
     }
 
     #[inline(always)]
-    fn meet(&self, turn: usize, joined: F::Slot) {
-        let slot = self.slot(turn * self.block.slot_row);
-        // SAFETY: the block's accumulators have been cleared, and nobody else uses them.
-        let before = unsafe { slot.read() };
+    fn accumulate(&self, group: usize, combined: F::Accumulator) {
+        let accumulator = self.accumulator(group * self.block.accumulator_row_stride);
+        // SAFETY: the invariant: the accumulator is initialised, and nobody else uses it.
+        let before = unsafe { accumulator.read() };
         // SAFETY: the accumulator that was read.
-        unsafe { slot.write(F::join(before, joined)) };
+        unsafe { accumulator.write(F::combine(before, combined)) };
     }
 }
 
-/// Joins [`GROUP`] elements `step` bytes apart as a tree. A macro, as a closure might not be
-/// inlined, and would then be compiled for the baseline.
+/// Combines [`ROWS_PER_TREE`] elements as a tree. A macro, because a closure might not be inlined,
+/// and would then be compiled for the target's baseline.
 macro_rules! group {
     ($at:ident => $value:expr) => {{
         macro_rules! at {
             ($k:literal) => {{
                 let $at: usize = $k;
-                F::lift($value)
+                F::from_element($value)
             }};
         }
-        let first = F::join(F::join(at!(0), at!(1)), F::join(at!(2), at!(3)));
-        F::join(first, F::join(F::join(at!(4), at!(5)), F::join(at!(6), at!(7))))
+        let first = F::combine(F::combine(at!(0), at!(1)), F::combine(at!(2), at!(3)));
+        F::combine(first, F::combine(F::combine(at!(4), at!(5)), F::combine(at!(6), at!(7))))
     }};
 }
 
-/// Joins rows to slots, lane by lane.
+/// Combines rows with accumulators, column by column.
 ///
 /// # Safety
-/// [`Reduction::fold`]'s, for these rows and slots.
+/// That of [`Reduction::fold`], for these rows and accumulators.
 #[inline(always)]
-unsafe fn rows_down<F: Fold<T>, T: Copy>(
+unsafe fn combine_rows<F: Fold<T>, T: Copy>(
     src: *const T,
     step: isize,
     rows: usize,
-    lanes: usize,
-    slots: *mut F::Slot,
+    columns: usize,
+    accumulators: *mut F::Accumulator,
 ) {
     let row = |at: usize| src.wrapping_byte_offset(at as isize * step);
     let mut j = 0;
-    while j + GROUP <= rows {
-        let mut r = [row(j); GROUP];
+    while j + ROWS_PER_TREE <= rows {
+        let mut r = [row(j); ROWS_PER_TREE];
         for (k, start) in r.iter_mut().enumerate() {
             *start = row(j + k);
         }
-        for i in 0..lanes {
-            // SAFETY: element `i < lanes` of each of these rows can be read.
-            let joined = group!(k => unsafe { read(r[k], i) });
-            // SAFETY: there is an accumulator for each of the columns.
-            let before = unsafe { read(slots, i) };
+        for i in 0..columns {
+            // SAFETY: element `i < columns` of each of these rows can be read.
+            let combined = group!(k => unsafe { read(r[k], i) });
+            // SAFETY: `i < columns`, and there is an accumulator per column.
+            let before = unsafe { read(accumulators, i) };
             // SAFETY: the accumulator that was read.
-            unsafe { slots.wrapping_add(i).write(F::join(before, joined)) };
+            unsafe { accumulators.wrapping_add(i).write(F::combine(before, combined)) };
         }
-        j += GROUP;
+        j += ROWS_PER_TREE;
     }
     while j < rows {
         let from = row(j);
-        for i in 0..lanes {
-            // SAFETY: there is an accumulator for each of the columns.
-            let before = unsafe { read(slots, i) };
-            // SAFETY: element `i < lanes` of row `j` can be read.
+        for i in 0..columns {
+            // SAFETY: `i < columns`, and there is an accumulator per column.
+            let before = unsafe { read(accumulators, i) };
+            // SAFETY: element `i < columns` of row `j` can be read.
             let element = unsafe { read(from, i) };
             // SAFETY: the accumulator that was read.
-            unsafe { slots.wrapping_add(i).write(F::join(before, F::lift(element))) };
+            unsafe {
+                accumulators.wrapping_add(i).write(F::combine(before, F::from_element(element)));
+            };
         }
         j += 1;
     }
 }
 
-/// Joins a row to partial results.
+/// Combines the elements of a row with its partial results.
 ///
 /// # Safety
 /// `len` elements can be read and are aligned.
 #[inline(always)]
-unsafe fn row_across<F: Fold<T>, T: Copy>(src: *const T, len: usize, parts: &mut [F::Slot; WIDE]) {
-    let stream = len / (GROUP * WIDE) * (GROUP / STREAMS * WIDE);
-    // Pointers before the loop: were their distances computed in it, it would start with a hundred
-    // instructions that look for overflow.
-    let mut r = [src; GROUP];
+unsafe fn combine_row<F: Fold<T>, T: Copy>(
+    src: *const T,
+    len: usize,
+    parts: &mut [F::Accumulator; PARTIALS_PER_ROW],
+) {
+    let stream =
+        len / (ROWS_PER_TREE * PARTIALS_PER_ROW) * (ROWS_PER_TREE / STREAMS * PARTIALS_PER_ROW);
+    // The pointers are computed before the loop. If they were computed inside it, the compiler
+    // would put about a hundred instructions that check for overflow in front of it.
+    let mut r = [src; ROWS_PER_TREE];
     for (k, part) in r.iter_mut().enumerate() {
-        *part = src.wrapping_add(k % STREAMS * stream + k / STREAMS * WIDE);
+        *part = src.wrapping_add(k % STREAMS * stream + k / STREAMS * PARTIALS_PER_ROW);
     }
-    for _ in (0..stream).step_by(GROUP / STREAMS * WIDE) {
+    for _ in (0..stream).step_by(ROWS_PER_TREE / STREAMS * PARTIALS_PER_ROW) {
         for (i, part) in parts.iter_mut().enumerate() {
-            // SAFETY: element `i < WIDE` of parts of the row that lie in front of its end.
-            *part = F::join(*part, group!(k => unsafe { read(r[k], i) }));
+            // SAFETY: `i < PARTIALS_PER_ROW`, and all streams end before the row does.
+            *part = F::combine(*part, group!(k => unsafe { read(r[k], i) }));
         }
         for part in &mut r {
-            *part = part.wrapping_add(GROUP / STREAMS * WIDE);
+            *part = part.wrapping_add(ROWS_PER_TREE / STREAMS * PARTIALS_PER_ROW);
         }
     }
     let mut at = STREAMS * stream;
-    while at + WIDE <= len {
+    while at + PARTIALS_PER_ROW <= len {
         for (i, part) in parts.iter_mut().enumerate() {
-            // SAFETY: `at + i < len`: `WIDE` more elements are left.
-            *part = F::join(*part, F::lift(unsafe { read(src, at + i) }));
+            // SAFETY: `at + i < at + PARTIALS_PER_ROW <= len`.
+            *part = F::combine(*part, F::from_element(unsafe { read(src, at + i) }));
         }
-        at += WIDE;
+        at += PARTIALS_PER_ROW;
     }
     for (i, part) in parts.iter_mut().enumerate().take(len - at) {
-        // SAFETY: `at + i < len`: `i` is less than what is left.
-        *part = F::join(*part, F::lift(unsafe { read(src, at + i) }));
+        // SAFETY: `i < len - at`, so `at + i < len`.
+        *part = F::combine(*part, F::from_element(unsafe { read(src, at + i) }));
     }
 }

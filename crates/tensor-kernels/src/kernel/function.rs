@@ -1,38 +1,38 @@
 //! Functions of elements, as the innermost loops call them.
 //!
-//! A named operation is a type without a value, so that it is compiled anew for each SIMD level and
-//! told there what arithmetic the level has. A user's closure is compiled anew, too, but asks for
-//! nothing.
+//! A named operation is a type without a value. It is compiled once per SIMD level, and the level
+//! passes it the [`FmaMode`]. A user's closure is also compiled once per level, but ignores the
+//! mode.
 
 use crate::math::FmaMode;
 
 /// A function of one element.
 pub(crate) trait Function1<A>: Sync {
-    /// What it gives.
+    /// The type of the result.
     type Output;
 
-    /// Are there arguments, far from 0, that take more than the others? Blocks of elements are
-    /// searched for them then.
-    const HAS_FAR: bool = false;
+    /// True if some arguments of large magnitude need a slower path. If so, the loop checks each
+    /// block of elements for such arguments.
+    const HAS_LARGE_ARGUMENT_PATH: bool = false;
 
-    /// The result, for arguments that are not far.
+    /// The result, for arguments that do not need the large-argument path.
     fn call<M: FmaMode>(&self, a: A) -> Self::Output;
 
-    /// Is this such an argument?
+    /// Does this argument need the large-argument path?
     #[inline(always)]
-    fn is_far(&self, _a: A) -> bool {
+    fn is_large_argument(&self, _a: A) -> bool {
         false
     }
 
-    /// The result for such an argument.
-    fn call_far<M: FmaMode>(&self, a: A) -> Self::Output {
+    /// The result by the large-argument path; it is correct for every argument.
+    fn call_large_argument<M: FmaMode>(&self, a: A) -> Self::Output {
         self.call::<M>(a)
     }
 }
 
 /// A function of two elements.
 pub(crate) trait Function2<A, B>: Sync {
-    /// What it gives.
+    /// The type of the result.
     type Output;
 
     /// The result.
@@ -41,7 +41,7 @@ pub(crate) trait Function2<A, B>: Sync {
 
 /// A function of three elements.
 pub(crate) trait Function3<A, B, C>: Sync {
-    /// What it gives.
+    /// The type of the result.
     type Output;
 
     /// The result.

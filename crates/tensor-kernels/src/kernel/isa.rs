@@ -1,50 +1,52 @@
-//! What one instruction set offers: the kernels, each with a portable default, and the proof that
-//! the CPU has it.
+//! The kernels of one instruction set, each with a portable default. A value of an [`Isa`] proves
+//! that the CPU has the instructions.
 
 use pulp::NullaryFnOnce;
 
-use super::{portable, transpose_block::Plane, unit::Unit};
+use super::{portable, transpose_block::TransposeBlock, unit::Unit};
 use crate::{
     math::{Baseline, FmaMode},
     memory::Stores,
 };
 
-/// Rows in scratch that are ready to leave it: see [`Isa::flush`]. Steps are in bytes.
+/// Rows staged in scratch, ready to be written by [`Isa::flush`]. Steps are in bytes.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(dead_code, reason = "the portable kernel moves all bytes at once")
 )]
-pub(crate) struct Rows {
+pub(crate) struct StagedRows {
     /// The first column of the first row, in scratch.
     pub(crate) src: *mut u8,
-    /// From row to row.
+    /// Bytes from one row to the next in scratch.
     pub(crate) src_step: isize,
-    /// Where it belongs.
+    /// The destination of that column.
     pub(crate) dst: *mut u8,
-    /// From row to row.
+    /// Bytes from one row to the next in the destination.
     pub(crate) dst_step: isize,
-    /// How many rows.
+    /// The number of rows.
     pub(crate) count: usize,
-    /// The columns of a row.
+    /// The bytes of each row.
     pub(crate) bytes: usize,
-    /// Do rows start with these columns?
-    pub(crate) first: bool,
-    /// Do they end with them?
-    pub(crate) last: bool,
-    /// How far to move what is left in front, a multiple of a line.
-    pub(crate) back: usize,
+    /// True if rows start with these columns.
+    pub(crate) is_first: bool,
+    /// True if rows end with these columns.
+    pub(crate) is_last: bool,
+    /// How far to move the bytes after the last whole line towards the front of scratch: a multiple
+    /// of a cache line.
+    pub(crate) tail_shift: usize,
 }
 
 /// The kernels of one instruction set, and the proof (M5) that the CPU has it.
 ///
-/// Strides and steps are signed and count elements. The defaults are the portable kernels.
+/// Strides and steps are signed and count elements, unless a parameter says bytes. The defaults are
+/// the portable kernels.
 pub(crate) trait Isa: Copy + Send + Sync {
-    /// Whether products and sums can be fused.
+    /// Whether the level fuses a multiplication and an addition.
     type FmaMode: FmaMode;
 
-    /// Compiles `f`, and whatever is inlined into it, for this instruction set. A closure works; a
-    /// type whose `call` is `#[inline(always)]` is sure to be inlined.
+    /// Compiles `f`, and everything that is inlined into it, for this instruction set. Closures are
+    /// accepted, but only a type whose `call` is `#[inline(always)]` is certain to be inlined.
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output;
 
     /// Copies `len` adjacent elements.
@@ -55,7 +57,7 @@ pub(crate) trait Isa: Copy + Send + Sync {
     #[inline(always)]
     unsafe fn run<L: Unit>(self, src: *const L, dst: *mut L, len: usize, stores: Stores) {
         let _ = stores;
-        // SAFETY: M1, M2, M3 are the caller's.
+        // SAFETY: M1 to M3 hold for the same `len` elements, by this function's contract.
         unsafe { portable::run(src, dst, len) }
     }
 
@@ -67,11 +69,11 @@ pub(crate) trait Isa: Copy + Send + Sync {
     #[inline(always)]
     unsafe fn fill<L: Unit>(self, value: L, dst: *mut L, len: usize, stores: Stores) {
         let _ = stores;
-        // SAFETY: M2 for `len` elements: the same contract.
+        // SAFETY: M2 holds for the same `len` elements, by this function's contract.
         unsafe { portable::fill(value, dst, len) }
     }
 
-    /// Collects `len` elements `step` apart: `dst[i] = src[i * step]`. A step of -1 reverses.
+    /// Gathers `len` elements `step` apart: `dst[i] = src[i * step]`. A step of -1 reverses.
     ///
     /// # Safety
     ///
@@ -86,25 +88,25 @@ pub(crate) trait Isa: Copy + Send + Sync {
         stores: Stores,
     ) {
         let _ = stores;
-        // SAFETY: M1, M2, M3 are the caller's.
+        // SAFETY: M1 to M3 hold for the same elements; `step` is converted to bytes.
         unsafe { portable::gather::<L>(src.cast(), step * L::WIDTH as isize, dst.cast(), len) }
     }
 
-    /// Spreads `len` elements `step` apart: `dst[i * step] = src[i]`.
+    /// Scatters `len` elements `step` apart: `dst[i * step] = src[i]`.
     ///
     /// # Safety
     ///
     /// M1, M2, M3 for these elements, `i < len`.
     #[inline(always)]
     unsafe fn scatter_run<L: Unit>(self, src: *const L, dst: *mut L, step: isize, len: usize) {
-        // SAFETY: M1, M2, M3 are the caller's.
+        // SAFETY: M1 to M3 hold for the same elements; `step` is converted to bytes.
         unsafe { portable::scatter::<L>(src.cast(), dst.cast(), step * L::WIDTH as isize, len) }
     }
 
     /// Transposes: `dst[v * dst_stride + u] = src[u * src_stride + v]` for `u < nu` and `v < nv`.
     ///
-    /// Small extents are the interleaving of a few planes into pixels (`nu`), or the reverse
-    /// (`nv`).
+    /// With a small `nu` this interleaves channel planes into pixels; with a small `nv` it
+    /// separates pixels into channel planes.
     ///
     /// # Safety
     ///
@@ -119,14 +121,14 @@ pub(crate) trait Isa: Copy + Send + Sync {
         nu: usize,
         nv: usize,
     ) {
-        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: M1, M2, M3 are the caller's.
-        unsafe { portable::transpose::<L>(plane) }
+        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
+        unsafe { portable::transpose::<L>(block) }
     }
 
-    /// [`Isa::transpose`] with streamed stores of whole lines, if the level has them and
-    /// `dst_stride` is a multiple of a line, so that all rows start alike; with plain stores of the
-    /// rest.
+    /// [`Isa::transpose`] with non-temporal stores of the whole cache lines, and plain stores of
+    /// the rest. It falls back to plain stores where the level has no non-temporal stores, or where
+    /// `dst_stride` is not a multiple of a line, so that rows start at different offsets in a line.
     ///
     /// # Safety
     ///
@@ -141,68 +143,71 @@ pub(crate) trait Isa: Copy + Send + Sync {
         nu: usize,
         nv: usize,
     ) {
-        // SAFETY: M1, M2, M3 are the caller's.
+        // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
         unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
     }
 
-    /// Are there streamed transposes of rows that do not start where lines do?
-    const CARRIES: bool = false;
+    /// True if the level has [`Isa::transpose_stitched`].
+    const STITCHES_LINES: bool = false;
 
-    /// [`Isa::transpose`] with streamed stores of whole lines, for rows that start anywhere: what
-    /// does not fill a line is kept in `carry`, a line for each row, until the columns that follow.
-    /// [`Isa::finish_carried`] writes the last of it.
+    /// [`Isa::transpose`] with non-temporal stores of whole cache lines, for rows that start at any
+    /// offset in a line. The end of each row that does not fill a line is kept in `pending`, which
+    /// has a line per row, and is written with the columns that follow. [`Isa::finish_stitched`]
+    /// writes the last of it.
     ///
     /// # Safety
     ///
-    /// M1, M2, M3 for these elements. The level [carries](Isa::CARRIES), `nu` is a multiple of a
-    /// line, addresses and steps in bytes are multiples of 4; `carry` is aligned and has `nv`
-    /// lines, which hold what the columns before left in them unless these are the `first` ones.
+    /// M1, M2, M3 for these elements. The level [stitches lines](Isa::STITCHES_LINES), `nu`
+    /// elements are a whole number of lines, addresses and steps in bytes are multiples of 4.
+    /// `pending` is aligned to a line and has `nv` lines; unless these columns are the `first`, the
+    /// lines hold what the previous call left in them.
     #[inline(always)]
-    unsafe fn transpose_carried<L: Unit>(
+    unsafe fn transpose_stitched<L: Unit>(
         self,
         (src, src_stride): (*const L, isize),
         (dst, dst_stride): (*mut L, isize),
         (nu, nv): (usize, usize),
-        carry: *mut u8,
+        pending: *mut u8,
         first: bool,
     ) {
-        let _ = (carry, first);
-        // SAFETY: M1 to M3 for these elements: the same contract.
+        let _ = (pending, first);
+        // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
         unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
     }
 
-    /// Writes what [`Isa::transpose_carried`] has left in `carry`; `dst` is where the columns that
-    /// would follow start.
+    /// Writes what [`Isa::transpose_stitched`] has left in `pending`. `dst` is the address of the
+    /// column that would follow.
     ///
     /// # Safety
     ///
-    /// Rows and `carry` as there.
+    /// The rows and `pending` are those of the last call of [`Isa::transpose_stitched`].
     #[inline(always)]
-    unsafe fn finish_carried(self, dst: *mut u8, dst_step: isize, nv: usize, carry: *const u8) {
-        let _ = (dst, dst_step, nv, carry);
+    unsafe fn finish_stitched(self, dst: *mut u8, dst_step: isize, nv: usize, pending: *const u8) {
+        let _ = (dst, dst_step, nv, pending);
     }
 
-    /// Moves rows of columns from scratch to memory. What does not fill a line may stay in scratch,
-    /// `back` bytes towards the front, and leaves with the columns that follow.
+    /// Writes rows of columns from scratch to memory. Bytes that do not fill a line may stay in
+    /// scratch: they are moved `tail_shift` bytes towards the front, and are written with the
+    /// columns that follow.
     ///
     /// # Safety
     ///
-    /// M1, M2, M3 for the rows; columns that are not the `first` follow those that the last call
-    /// moved. In scratch the row's line before, and the line after, can be read and written; `src`
-    /// and `dst` are at the same place within a line, in every row.
+    /// M1, M2, M3 for the rows. Columns that are not the first follow those of the previous call.
+    /// In scratch the line before each row and the line after it can be read and written. In every
+    /// row `src` and `dst` have the same offset within a cache line.
     #[inline(always)]
-    unsafe fn flush(self, rows: Rows) {
+    unsafe fn flush(self, rows: StagedRows) {
         for r in 0..rows.count as isize {
             let (src, dst) = (
                 rows.src.wrapping_offset(r * rows.src_step),
                 rows.dst.wrapping_offset(r * rows.dst_step),
             );
-            // SAFETY: M1 to M3 for row `r`, of so many bytes.
+            // SAFETY: M1 to M3 hold for the `rows.bytes` bytes of row `r`.
             unsafe { portable::run(src.cast_const(), dst, rows.bytes) };
         }
     }
 
-    /// Makes streamed stores visible before any store that follows.
+    /// Makes non-temporal stores visible before any store that follows.
     #[inline(always)]
     fn fence(self) {}
 }
@@ -222,9 +227,9 @@ impl Isa for Scalar {
 
 /// Work to be compiled for an instruction set that is chosen at run time.
 pub(crate) trait Kernel {
-    /// What the work gives back.
+    /// The result of the work.
     type Output;
 
-    /// The work. Implementations are `#[inline(always)]`, and so is all they call.
+    /// Does the work. Implementations are `#[inline(always)]`, and so is everything they call.
     fn run<I: Isa>(self, isa: I) -> Self::Output;
 }

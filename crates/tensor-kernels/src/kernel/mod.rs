@@ -1,27 +1,32 @@
-//! Leaf kernels: how elements move from one piece of memory to another.
+//! Leaf kernels: they move or combine the elements of one block.
 //!
-//! In: raw pointers, strides and extents of a block that somebody else has cut and checked. Out:
-//! the same elements, in the destination's order. Nothing here knows layouts, plans or threads.
+//! Input: raw pointers, strides and extents of a block that `run` has cut and checked. Output: the
+//! elements, copied or combined, in the destination's order. Nothing here knows layouts, plans or
+//! threads.
 //!
-//! A kernel exists per element *width*, the [`Unit`]: an `f32` and a `u32` move alike. It is
-//! written once, over registers made of 16-byte pieces, and compiled per instruction set:
+//! A copy kernel exists per element *width*, the [`Unit`]: an `f32` and a `u32` are copied by the
+//! same code. Each kernel is written once, over registers made of 128-bit lanes, and compiled per
+//! instruction set:
 //!
-//! - `portable` is plain Rust, the fallback of every CPU and the last scraps of the others;
-//! - `generic` says what a register can do (`register`) and has the kernels over any such register;
-//! - `x86` and `aarch64` are the registers of an architecture: AVX2, AVX-512, NEON.
+//! - `portable` is plain Rust. It is the fallback on every CPU, and handles the elements that do
+//!   not fill a register.
+//! - `generic` defines what a register can do (`register`) and holds the kernels over any such
+//!   register.
+//! - `x86` and `aarch64` define the registers of an architecture: AVX2, AVX-512, NEON.
 //!
 //! [`dispatch()`] turns a [`SimdLevel`](crate::SimdLevel) into an [`Isa`], the proof that the CPU
-//! has the instructions, and compiles a whole [`Kernel`] for it. Everything under it must be
-//! `#[inline(always)]`, or it is compiled for the target's baseline and every intrinsic becomes a
-//! call. Kernels too large to be inlined at every call go through [`Isa::vectorize`] once more,
-//! which makes them functions of their own, compiled for the same instructions.
+//! has the instructions, and compiles a whole [`Kernel`] for it. Everything that a kernel calls
+//! must be `#[inline(always)]`. A function that is not inlined is compiled for the target's
+//! baseline, and every intrinsic in it becomes a call. Kernels too large to inline at every call
+//! site go through [`Isa::vectorize`] once more, which makes them functions of their own, compiled
+//! for the same instructions.
 //!
-//! Tiles alone are functions of their own in debug builds: without optimisation every value keeps a
-//! place of its own on the stack, and all tiles inlined into one body would need megabytes.
+//! In debug builds tiles are functions of their own. Without optimisation every value has its own
+//! stack slot, and all tiles inlined into one body would need megabytes of stack.
 //!
 //! # Contract
 //!
-//! Every unsafe function of this module asks its caller for the same things, with "element" meaning
+//! Every unsafe function of this module states its obligations by these numbers. "Element" means
 //! `L::WIDTH` bytes of any alignment:
 //!
 //! - **M1, source.** All bytes from the first of the lowest source element to the last of the
@@ -29,10 +34,11 @@
 //!   gaps between elements, never beyond the two ends.
 //! - **M2, destination.** Every destination element is writable and no two indices share a byte.
 //!   Kernels write nothing else, gaps included; they may write an element more than once.
-//! - **M3, apart.** No destination element overlaps the block of M1.
-//! - **M4, whole lines.** Only inside this module, for streamed stores: the destination is 64-byte
-//!   aligned, its row stride is a multiple of 64 bytes and its rows are whole lines.
-//! - **M5, the CPU.** An [`Isa`] value exists only where its instructions do.
+//! - **M3, no overlap.** No destination element overlaps the bytes of M1.
+//! - **M4, whole lines.** Only inside this module, for non-temporal stores: the destination is
+//!   64-byte aligned, its row stride is a multiple of 64 bytes, and each row is a whole number of
+//!   cache lines.
+//! - **M5, the CPU.** An [`Isa`] value exists only on a CPU that has its instructions.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -56,12 +62,12 @@ mod unit;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub(crate) use arg_reduce::{Find, Finding};
+pub(crate) use arg_reduce::{ArgOrder, ArgReduction};
 pub(crate) use dispatch::dispatch;
-pub(crate) use elementwise::{Lanes, Map, Operation, OperationOf, Zip, Zip3};
+pub(crate) use elementwise::{Map, Operation, OperationOf, RowBlock, Zip, Zip3};
 pub(crate) use fence::FenceOnDrop;
-pub(crate) use fold::{Fold, FoldBlock, Folding, Reduction, ReductionOf};
+pub(crate) use fold::{Fold, FoldBlock, FoldReduction, Reduction, ReductionOf};
 pub(crate) use function::{Closure, Function1, Function2, Function3};
-pub(crate) use isa::{Isa, Kernel, Rows, Scalar};
+pub(crate) use isa::{Isa, Kernel, Scalar, StagedRows};
 pub use stream_copy::stream_copy;
 pub(crate) use unit::Unit;

@@ -1,5 +1,5 @@
-//! Partial results of several rows, transposed so that the trees of all of them are joined lane by
-//! lane.
+//! The partial results of several rows, transposed so that their trees are computed together, one
+//! row per SIMD element.
 
 use super::{
     dispatch::dispatch,
@@ -8,52 +8,54 @@ use super::{
 };
 use crate::exec::SimdLevel;
 
-/// Partial results of a row that are left when registers are joined, and rows whose trees are done
-/// at a time.
-pub(super) const TREE: usize = 16;
+/// Partial results of a row at the start of its tree, and the number of rows whose trees are
+/// computed together.
+pub(super) const TREE_LEAVES: usize = 16;
 
-/// Rows of partial results.
+/// [`TREE_LEAVES`] rows of as many partial results.
 #[repr(align(64))]
-pub(super) struct Trees<S>(pub(super) [[S; TREE]; TREE]);
+pub(super) struct TreeLeaves<S>(pub(super) [[S; TREE_LEAVES]; TREE_LEAVES]);
 
-impl<S: Copy> Trees<S> {
-    /// Writes the transpose to `turned`.
-    pub(super) fn turn(&self, simd: SimdLevel, turned: &mut Self) {
-        let (from, to) = (self.0.as_ptr().cast(), turned.0.as_mut_ptr().cast());
-        // SAFETY: two such arrays.
-        unsafe { turn(simd, size_of::<S>(), from, to) };
+impl<S: Copy> TreeLeaves<S> {
+    /// Writes the transpose to `transposed`.
+    pub(super) fn transpose(&self, simd: SimdLevel, transposed: &mut Self) {
+        let (from, to) = (self.0.as_ptr().cast(), transposed.0.as_mut_ptr().cast());
+        // SAFETY: both are arrays of `TREE_LEAVES` by `TREE_LEAVES` elements; one is borrowed
+        // mutably.
+        unsafe { transpose(simd, size_of::<S>(), from, to) };
     }
 }
 
-/// Transposes [`TREE`] rows of as many elements of so many bytes. Not generic: there is one for all
-/// reductions.
+/// Transposes [`TREE_LEAVES`] rows of [`TREE_LEAVES`] elements of `width` bytes. Not generic, so
+/// that it is compiled once for all reductions.
 ///
 /// # Safety
-/// `from` can be read and `to` written.
-unsafe fn turn(simd: SimdLevel, width: usize, from: *const u8, to: *mut u8) {
+/// The array at `from` can be read, the array at `to` can be written, and they do not overlap.
+unsafe fn transpose(simd: SimdLevel, width: usize, from: *const u8, to: *mut u8) {
     match width {
-        1 => dispatch(simd, Turn::<u8> { from: from.cast(), to: to.cast() }),
-        2 => dispatch(simd, Turn::<u16> { from: from.cast(), to: to.cast() }),
-        4 => dispatch(simd, Turn::<u32> { from: from.cast(), to: to.cast() }),
-        8 => dispatch(simd, Turn::<u64> { from: from.cast(), to: to.cast() }),
-        16 => dispatch(simd, Turn::<u128> { from: from.cast(), to: to.cast() }),
-        _ => unreachable!("slots are as wide as an element type"),
+        1 => dispatch(simd, Transpose::<u8> { from: from.cast(), to: to.cast() }),
+        2 => dispatch(simd, Transpose::<u16> { from: from.cast(), to: to.cast() }),
+        4 => dispatch(simd, Transpose::<u32> { from: from.cast(), to: to.cast() }),
+        8 => dispatch(simd, Transpose::<u64> { from: from.cast(), to: to.cast() }),
+        16 => dispatch(simd, Transpose::<u128> { from: from.cast(), to: to.cast() }),
+        _ => unreachable!("accumulators are as wide as an element type"),
     }
 }
 
-/// Invariant: made by [`turn`] only, whose caller vouches for the memory.
-struct Turn<L> {
+/// Invariant: only [`transpose`] makes it, and its contract covers both arrays.
+struct Transpose<L> {
     from: *const L,
     to: *mut L,
 }
 
-impl<L: Unit> Kernel for Turn<L> {
+impl<L: Unit> Kernel for Transpose<L> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let step = TREE as isize;
-        // SAFETY: the invariant: both are arrays of TREE rows of TREE elements, and not the same.
-        unsafe { isa.transpose(self.from, step, self.to, step, TREE, TREE) };
+        let step = TREE_LEAVES as isize;
+        // SAFETY: the invariant: two arrays of `TREE_LEAVES` rows of `TREE_LEAVES` elements that do
+        // not overlap.
+        unsafe { isa.transpose(self.from, step, self.to, step, TREE_LEAVES, TREE_LEAVES) };
     }
 }

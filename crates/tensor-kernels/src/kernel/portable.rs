@@ -1,13 +1,8 @@
-//! Plain Rust kernels: the last scraps of the others, and what runs where there is no SIMD level.
+//! Plain Rust kernels: the fallback without a SIMD level, and the elements that do not fill a
+//! register.
 
-use super::{transpose_block::Plane, unit::Unit};
-
-/// Elements of a side of the blocks in which the portable transposition goes: the lines of both
-/// sides are used up while they are in the first-level cache.
-const SIDE: usize = 16;
-
-/// The other side of a block whose one side is shorter than [`SIDE`].
-const LONG_SIDE: usize = 256;
+use super::{transpose_block::TransposeBlock, unit::Unit};
+use crate::tuning::{PORTABLE_BLOCK_SIDE_ELEMENTS, PORTABLE_LONG_BLOCK_SIDE_ELEMENTS};
 
 /// Copies `len` adjacent elements.
 ///
@@ -16,7 +11,7 @@ const LONG_SIDE: usize = 256;
 /// M1, M2, M3 for `src[i]` and `dst[i]`, `i < len`.
 #[inline(always)]
 pub(super) unsafe fn run<L: Unit>(src: *const L, dst: *mut L, len: usize) {
-    // SAFETY: readable by M1, writable by M2, apart by M3; bytes have no alignment.
+    // SAFETY: readable by M1, writable by M2, no overlap by M3; bytes need no alignment.
     unsafe { src.cast::<u8>().copy_to_nonoverlapping(dst.cast(), len * L::WIDTH) }
 }
 
@@ -33,10 +28,10 @@ pub(super) unsafe fn fill<L: Unit>(value: L, dst: *mut L, len: usize) {
     }
 }
 
-/// Collects `len` elements, each `step` bytes from the one before.
+/// Gathers `len` elements, each `step` bytes after the one before.
 ///
-/// Not inlined: where wide instructions are enabled the compiler would make it a crowd of hardware
-/// gathers, at every place that ends in a scrap.
+/// Not inlined: with wide instructions enabled the compiler would turn every inlined copy of this
+/// loop into hardware gathers.
 ///
 /// # Safety
 ///
@@ -47,7 +42,7 @@ pub(super) unsafe fn gather<L: Unit>(src: *const u8, step: isize, dst: *mut u8, 
     unsafe { strided::<L>((src, step), (dst, L::WIDTH as isize), len) }
 }
 
-/// Spreads `len` elements, each to `step` bytes from the one before. Not inlined, see [`gather`].
+/// Scatters `len` elements, each to `step` bytes after the one before. Not inlined, see [`gather`].
 ///
 /// # Safety
 ///
@@ -58,47 +53,51 @@ pub(super) unsafe fn scatter<L: Unit>(src: *const u8, dst: *mut u8, step: isize,
     unsafe { strided::<L>((src, L::WIDTH as isize), (dst, step), len) }
 }
 
-/// Transposes a plane, block by block. Not inlined, see [`gather`].
+/// Transposes block by block. Not inlined, see [`gather`].
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for the plane.
+/// M1, M2, M3 for the block.
 #[inline(never)]
-pub(super) unsafe fn transpose<L: Unit>(plane: Plane) {
-    let side = if plane.nu.min(plane.nv) < SIDE { LONG_SIDE } else { SIDE };
-    for v in (0..plane.nv).step_by(side) {
-        for u in (0..plane.nu).step_by(side) {
-            let (nu, nv) = (side.min(plane.nu - u), side.min(plane.nv - v));
-            // SAFETY: a part of the plane.
-            unsafe { transpose_block::<L>(plane.part::<L>((u, nu), (v, nv))) }
+pub(super) unsafe fn transpose<L: Unit>(block: TransposeBlock) {
+    let side = if block.nu.min(block.nv) < PORTABLE_BLOCK_SIDE_ELEMENTS {
+        PORTABLE_LONG_BLOCK_SIDE_ELEMENTS
+    } else {
+        PORTABLE_BLOCK_SIDE_ELEMENTS
+    };
+    for v in (0..block.nv).step_by(side) {
+        for u in (0..block.nu).step_by(side) {
+            let (nu, nv) = (side.min(block.nu - u), side.min(block.nv - v));
+            // SAFETY: M1 to M3 hold for every part of the block.
+            unsafe { transpose_block::<L>(block.part::<L>((u, nu), (v, nv))) }
         }
     }
 }
 
-/// Transposes a plane, along the longer side.
+/// Transposes along the longer side.
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for the plane.
+/// M1, M2, M3 for the block.
 #[inline(always)]
-unsafe fn transpose_block<L: Unit>(plane: Plane) {
+unsafe fn transpose_block<L: Unit>(block: TransposeBlock) {
     let width = L::WIDTH as isize;
-    if plane.nu >= plane.nv {
-        for v in 0..plane.nv {
-            let column = plane.columns_from::<L>(v);
-            // SAFETY: source column `v` becomes destination row `v`.
-            unsafe { strided::<L>((column.src, plane.src_step), (column.dst, width), plane.nu) }
+    if block.nu >= block.nv {
+        for v in 0..block.nv {
+            let column = block.columns_from::<L>(v);
+            // SAFETY: M1 to M3 hold: source column `v` becomes destination row `v` of the block.
+            unsafe { strided::<L>((column.src, block.src_step), (column.dst, width), block.nu) }
         }
     } else {
-        for u in 0..plane.nu {
-            let row = plane.rows_from::<L>(u);
-            // SAFETY: source row `u` becomes destination column `u`.
-            unsafe { strided::<L>((row.src, width), (row.dst, plane.dst_step), plane.nv) }
+        for u in 0..block.nu {
+            let row = block.rows_from::<L>(u);
+            // SAFETY: M1 to M3 hold: source row `u` becomes destination column `u` of the block.
+            unsafe { strided::<L>((row.src, width), (row.dst, block.dst_step), block.nv) }
         }
     }
 }
 
-/// Copies `len` elements, each so many bytes from the one before.
+/// Copies `len` elements; on each side they are a fixed number of bytes apart.
 ///
 /// # Safety
 ///
@@ -114,7 +113,7 @@ unsafe fn strided<L: Unit>(
         let to = dst.wrapping_offset(i * dst_step).cast::<L>();
         // SAFETY: readable by M1.
         let element = unsafe { from.read_unaligned() };
-        // SAFETY: writable by M2, apart by M3.
+        // SAFETY: writable by M2, no overlap by M3.
         unsafe { to.write_unaligned(element) }
     }
 }

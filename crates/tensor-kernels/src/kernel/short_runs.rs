@@ -1,72 +1,80 @@
-//! Many short runs: pixels of three bytes, vectors of twelve, a handful of floats.
+//! Copies and fills of many short runs: pixels of three bytes, vectors of twelve, a few floats.
 //!
-//! What is done for each run must be next to nothing, so the way to move one is chosen once for all
-//! of them: as two words of one kind, the first and the last, which may overlap; and likewise to
-//! fill one. No gap is read, and none is written.
+//! The cost per run must be close to zero, so the method is chosen once for all runs of a loop. A
+//! run is copied, or filled, as two words of one width, its first and its last, which may overlap.
+//! No gap is read, and none is written.
 
 use super::{isa::Isa, unit::Unit};
 use crate::{memory::Stores, nest::Loop};
 
-/// Copies `len` adjacent elements at every turn of a loop, whose strides are the destination's and
-/// the source's. The gaps are not read.
+/// Copies `len` adjacent elements in each iteration of a loop, whose strides are the destination's
+/// and the source's. Does not read the gaps.
 ///
 /// # Safety
 ///
 /// M1, M2, M3 for these elements.
 #[inline(always)]
-pub(crate) unsafe fn runs<I: Isa, L: Unit>(
+pub(crate) unsafe fn copy_runs<I: Isa, L: Unit>(
     isa: I,
     src: *const L,
     dst: *mut L,
     len: usize,
-    turns: Loop<2>,
+    iterations: Loop<2>,
 ) {
-    let [to, from] = turns.strides.map(|stride| stride * L::WIDTH as isize);
-    let (src, dst) = (Walk(src.cast::<u8>().cast_mut(), from), Walk(dst.cast::<u8>(), to));
+    let [to, from] = iterations.strides.map(|stride| stride * L::WIDTH as isize);
+    let (src, dst) =
+        (StridedPtr(src.cast::<u8>().cast_mut(), from), StridedPtr(dst.cast::<u8>(), to));
     let bytes = len * L::WIDTH;
     match bytes {
         // SAFETY: M1 to M3 for runs of one byte.
-        1 => unsafe { ends::<u8>(src, dst, bytes, turns.len) },
+        1 => unsafe { copy_both_ends::<u8>(src, dst, bytes, iterations.len) },
         // SAFETY: M1 to M3 for runs of one word of two bytes.
-        2 => unsafe { ends::<u16>(src, dst, bytes, turns.len) },
+        2 => unsafe { copy_both_ends::<u16>(src, dst, bytes, iterations.len) },
         // SAFETY: M1 to M3 for runs of one to two words of two bytes.
-        3 => unsafe { ends::<u16>(src, dst, bytes, turns.len) },
+        3 => unsafe { copy_both_ends::<u16>(src, dst, bytes, iterations.len) },
         // SAFETY: M1 to M3 for runs of one to two words of four bytes.
-        4..8 => unsafe { ends::<u32>(src, dst, bytes, turns.len) },
+        4..8 => unsafe { copy_both_ends::<u32>(src, dst, bytes, iterations.len) },
         // SAFETY: M1 to M3 for runs of one to two words of eight bytes.
-        8..16 => unsafe { ends::<u64>(src, dst, bytes, turns.len) },
+        8..16 => unsafe { copy_both_ends::<u64>(src, dst, bytes, iterations.len) },
         // SAFETY: M1 to M3 for runs of one to two words of sixteen bytes.
-        16..=32 => unsafe { ends::<u128>(src, dst, bytes, turns.len) },
+        16..=32 => unsafe { copy_both_ends::<u128>(src, dst, bytes, iterations.len) },
         _ => {
-            for turn in 0..turns.len as isize {
-                // SAFETY: M1 to M3 for one run.
-                unsafe { isa.run(src.at(turn).cast_const(), dst.at(turn), bytes, Stores::Plain) };
+            for iteration in 0..iterations.len as isize {
+                // SAFETY: M1 to M3 hold for one run.
+                unsafe {
+                    isa.run(
+                        src.at(iteration).cast_const(),
+                        dst.at(iteration),
+                        bytes,
+                        Stores::Plain,
+                    );
+                };
             }
         }
     }
 }
 
-/// A place, and how many bytes it moves at every turn.
+/// A pointer, and the bytes it advances in each iteration.
 #[derive(Clone, Copy)]
-struct Walk(*mut u8, isize);
+struct StridedPtr(*mut u8, isize);
 
-impl Walk {
+impl StridedPtr {
     #[inline(always)]
-    fn at(self, turn: isize) -> *mut u8 {
-        self.0.wrapping_offset(turn * self.1)
+    fn at(self, iteration: isize) -> *mut u8 {
+        self.0.wrapping_offset(iteration * self.1)
     }
 }
 
-/// Moves runs as their first and their last word.
+/// Copies each run as its first and its last word.
 ///
 /// # Safety
 ///
-/// M1, M2 and M3 for the runs, of one to two words.
+/// M1, M2 and M3 for the runs; a run is one to two words long.
 #[inline(always)]
-unsafe fn ends<W: Unit>(src: Walk, dst: Walk, bytes: usize, count: usize) {
+unsafe fn copy_both_ends<W: Unit>(src: StridedPtr, dst: StridedPtr, bytes: usize, count: usize) {
     let last = bytes - W::WIDTH;
-    for turn in 0..count as isize {
-        let (from, to) = (src.at(turn), dst.at(turn));
+    for iteration in 0..count as isize {
+        let (from, to) = (src.at(iteration), dst.at(iteration));
         // SAFETY: readable by M1.
         let low = unsafe { from.cast::<W>().read_unaligned() };
         // SAFETY: readable by M1.
@@ -78,55 +86,75 @@ unsafe fn ends<W: Unit>(src: Walk, dst: Walk, bytes: usize, count: usize) {
     }
 }
 
-/// Writes one element to `len` adjacent ones at every turn of a loop, whose strides are the
-/// destination's and the source's. The gaps are not read.
+/// Writes one element to `len` adjacent ones in each iteration of a loop, whose strides are the
+/// destination's and the source's. Does not read the gaps.
 ///
 /// # Safety
 ///
 /// M1, M2, M3 for these elements.
 #[inline(always)]
-pub(crate) unsafe fn fills<L: Unit>(src: *const L, dst: *mut L, len: usize, turns: Loop<2>) {
+pub(crate) unsafe fn fill_runs<L: Unit>(
+    src: *const L,
+    dst: *mut L,
+    len: usize,
+    iterations: Loop<2>,
+) {
     match len {
         0 => {}
-        // SAFETY: M2 for runs of one element, M1 for one a run.
-        1 => unsafe { equal::<L, 1>(src, dst, len, turns) },
-        // SAFETY: M2 for runs of two to four elements, M1 for one a run.
-        2..=4 => unsafe { equal::<L, 2>(src, dst, len, turns) },
-        // SAFETY: M2 for runs of four to eight elements, M1 for one a run.
-        5..=8 => unsafe { equal::<L, 4>(src, dst, len, turns) },
-        // SAFETY: M2 for runs of eight to sixteen elements, M1 for one a run.
-        9..=16 => unsafe { equal::<L, 8>(src, dst, len, turns) },
-        // SAFETY: M2 for runs of sixteen to thirty-two elements, M1 for one a run.
-        17..=32 => unsafe { equal::<L, 16>(src, dst, len, turns) },
+        // SAFETY: M2 for runs of one element, M1 for one element per run.
+        1 => unsafe { fill_both_ends::<L, 1>(src, dst, len, iterations) },
+        // SAFETY: M2 for runs of two to four elements, M1 for one element per run.
+        2..=4 => unsafe { fill_both_ends::<L, 2>(src, dst, len, iterations) },
+        // SAFETY: M2 for runs of four to eight elements, M1 for one element per run.
+        5..=8 => unsafe { fill_both_ends::<L, 4>(src, dst, len, iterations) },
+        // SAFETY: M2 for runs of eight to sixteen elements, M1 for one element per run.
+        9..=16 => unsafe { fill_both_ends::<L, 8>(src, dst, len, iterations) },
+        // SAFETY: M2 for runs of sixteen to thirty-two elements, M1 for one element per run.
+        17..=32 => unsafe { fill_both_ends::<L, 16>(src, dst, len, iterations) },
         _ => {
-            let last = len - LONG_FILL;
-            for at in (0..last).step_by(LONG_FILL).chain([last]) {
-                // SAFETY: a part of the runs.
-                unsafe { equal::<L, 16>(src, dst.wrapping_add(at), LONG_FILL, turns) };
+            let last = len - FILL_BLOCK_ELEMENTS;
+            for at in (0..last).step_by(FILL_BLOCK_ELEMENTS).chain([last]) {
+                // SAFETY: `at + FILL_BLOCK_ELEMENTS <= len`: M2 holds for a part of each run.
+                unsafe {
+                    fill_both_ends::<L, 16>(
+                        src,
+                        dst.wrapping_add(at),
+                        FILL_BLOCK_ELEMENTS,
+                        iterations,
+                    );
+                };
             }
         }
     }
 }
 
-/// Longer runs are filled so many elements at a time.
-const LONG_FILL: usize = 32;
+/// Elements that are filled at a time, in runs longer than this.
+const FILL_BLOCK_ELEMENTS: usize = 32;
 
-/// Fills runs of `N` to twice as many elements by their first `N` and their last: the compiler
-/// makes registers of them.
+/// Fills runs of `N` to `2 * N` elements, by writing the first `N` and the last `N`. The compiler
+/// keeps the `N` copies in registers.
 ///
 /// # Safety
 ///
-/// That of [`fills`], for runs so long.
+/// That of [`fill_runs`], for runs of this length.
 #[inline(always)]
-unsafe fn equal<L: Unit, const N: usize>(src: *const L, dst: *mut L, len: usize, turns: Loop<2>) {
+unsafe fn fill_both_ends<L: Unit, const N: usize>(
+    src: *const L,
+    dst: *mut L,
+    len: usize,
+    iterations: Loop<2>,
+) {
     let (mut from, mut to, last) = (src, dst, len - N);
-    for _ in 0..turns.len {
+    for _ in 0..iterations.len {
         // SAFETY: readable by M1.
-        let several = [unsafe { from.read_unaligned() }; N];
+        let copies = [unsafe { from.read_unaligned() }; N];
         // SAFETY: writable by M2.
-        unsafe { to.cast::<[L; N]>().write_unaligned(several) };
+        unsafe { to.cast::<[L; N]>().write_unaligned(copies) };
         // SAFETY: writable by M2.
-        unsafe { to.wrapping_add(last).cast::<[L; N]>().write_unaligned(several) };
-        (to, from) = (to.wrapping_offset(turns.strides[0]), from.wrapping_offset(turns.strides[1]));
+        unsafe { to.wrapping_add(last).cast::<[L; N]>().write_unaligned(copies) };
+        (to, from) = (
+            to.wrapping_offset(iterations.strides[0]),
+            from.wrapping_offset(iterations.strides[1]),
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! A streaming copy of plain bytes: half of the roof that every copy is measured against.
+//! A plain copy with non-temporal stores: one of the two copies whose bandwidth every result is
+//! compared with.
 
 use super::{
     dispatch::dispatch,
@@ -7,12 +8,12 @@ use super::{
 };
 use crate::{exec::SimdLevel, memory::Stores};
 
-/// Copies `src` to `dst` past the cache, with non-temporal stores of whole lines, at the CPU's best
-/// level. Where there are none it is a plain copy.
+/// Copies `src` to `dst` past the cache, with non-temporal stores of whole cache lines, at the
+/// CPU's best level. On a level without such stores it is a plain copy.
 ///
-/// It is the faster way to move what will not be read again soon, from some megabytes on: a plain
-/// store first fetches the line that it overwrites. The stores are visible to every thread when the
-/// call returns.
+/// From some megabytes on this is faster than a plain copy, if the result is not read again soon: a
+/// plain store first fetches the line that it overwrites. The stores are visible to every thread
+/// when the call returns.
 ///
 /// # Panics
 ///
@@ -44,7 +45,7 @@ impl Kernel for StreamCopy<'_> {
     fn run<I: Isa>(self, isa: I) {
         let (dst, len) = (self.dst.as_mut_ptr(), self.dst.len());
         // SAFETY: two slices of the same length, M1 and M2; one is borrowed mutably, M3.
-        unsafe { isa.run(self.src.as_ptr(), dst, len, Stores::Stream) }
+        unsafe { isa.run(self.src.as_ptr(), dst, len, Stores::NonTemporal) }
     }
 }
 

@@ -1,17 +1,17 @@
-//! Every kernel of every level against a few lines of plain indexing.
+//! Every kernel at every level, compared with a few lines of plain indexing.
 //!
-//! A source is allocated to the byte, so that an address sanitizer sees any read outside of it; a
-//! destination lies in a field of canaries, gaps included, and the whole field is compared.
+//! A source is allocated to the byte, so that an address sanitizer detects any read beyond it. A
+//! destination lies between canary bytes, gaps included, and all of that memory is compared.
 //! `TENSOR_SIMD` restricts the tests to one level.
 
-use super::{Isa, Kernel, Rows, Unit, dispatch, short_runs};
+use super::{Isa, Kernel, StagedRows, Unit, dispatch, short_runs};
 use crate::{
     exec::SimdLevel,
     memory::{CACHE_LINE, Stores},
     nest::Loop,
 };
 
-/// What is asked of a kernel, strides and steps in elements.
+/// A call of a kernel; strides and steps in elements.
 #[derive(Clone, Copy, Debug)]
 enum Job {
     Run {
@@ -38,28 +38,28 @@ enum Job {
         nv: usize,
         stores: Stores,
     },
-    /// So many short runs.
+    /// `count` short runs.
     Runs {
         src_stride: isize,
         dst_stride: isize,
         len: usize,
         count: usize,
     },
-    /// So many short runs of one element each.
+    /// `count` short runs, each filled with one element.
     Fills {
         src_stride: isize,
         dst_stride: isize,
         len: usize,
         count: usize,
     },
-    /// A line of columns, and then the others, carried.
-    Carry {
+    /// A stitched transpose in two calls: one line of columns, then the others.
+    Stitch {
         src_stride: isize,
         dst_stride: isize,
         nu: usize,
         nv: usize,
     },
-    /// Rows without gaps at the source, so many of their elements at a time.
+    /// Rows without gaps at the source, `at_once` elements of each at a time.
     Flush {
         dst_stride: isize,
         len: usize,
@@ -91,7 +91,7 @@ impl Job {
                 .flat_map(|r| (0..len as isize).map(move |i| (r, i)))
                 .map(|(r, i)| (r * len as isize + i, r * dst_stride + i))
                 .collect(),
-            Self::Carry { src_stride, dst_stride, nu, nv }
+            Self::Stitch { src_stride, dst_stride, nu, nv }
             | Self::Transpose { src_stride, dst_stride, nu, nv, .. } => (0..nu as isize)
                 .flat_map(|u| (0..nv as isize).map(move |v| (u, v)))
                 .map(|(u, v)| (u * src_stride + v, v * dst_stride + u))
@@ -128,7 +128,7 @@ impl<L: Unit> Kernel for Call<L> {
             },
             // SAFETY: as above.
             Job::Scatter { step, len } => unsafe { isa.scatter_run(src, dst, step, len) },
-            Job::Transpose { src_stride, dst_stride, nu, nv, stores: Stores::Stream } => {
+            Job::Transpose { src_stride, dst_stride, nu, nv, stores: Stores::NonTemporal } => {
                 // SAFETY: as above.
                 unsafe { isa.transpose_stream(src, src_stride, dst, dst_stride, nu, nv) }
             }
@@ -136,55 +136,55 @@ impl<L: Unit> Kernel for Call<L> {
                 // SAFETY: as above.
                 unsafe { isa.transpose(src, src_stride, dst, dst_stride, nu, nv) }
             }
-            Job::Carry { src_stride, dst_stride, nu, nv } if I::CARRIES => {
-                let mut carry = vec![Line([0xEE; CACHE_LINE]); nv];
-                let carry: *mut u8 = carry.as_mut_ptr().cast();
+            Job::Stitch { src_stride, dst_stride, nu, nv } if I::STITCHES_LINES => {
+                let mut pending = vec![Line([0xEE; CACHE_LINE]); nv];
+                let pending: *mut u8 = pending.as_mut_ptr().cast();
                 let line = CACHE_LINE / L::WIDTH;
                 let (from, to) =
                     (src.wrapping_offset(line as isize * src_stride), dst.wrapping_add(line));
-                // SAFETY: as above; the carry has a line for each row.
+                // SAFETY: as above; `pending` has a line for each row.
                 unsafe {
-                    isa.transpose_carried(
+                    isa.transpose_stitched(
                         (src, src_stride),
                         (dst, dst_stride),
                         (line, nv),
-                        carry,
+                        pending,
                         true,
                     );
                 }
-                // SAFETY: as above, and the columns before have been carried.
+                // SAFETY: as above, and the call before has written `pending`.
                 unsafe {
-                    isa.transpose_carried(
+                    isa.transpose_stitched(
                         (from, src_stride),
                         (to, dst_stride),
                         (nu - line, nv),
-                        carry,
+                        pending,
                         false,
                     );
                 }
                 // SAFETY: as above.
                 unsafe {
-                    isa.finish_carried(
+                    isa.finish_stitched(
                         dst.wrapping_add(nu).cast(),
                         dst_stride * L::WIDTH as isize,
                         nv,
-                        carry,
+                        pending,
                     );
                 }
             }
             // SAFETY: as above.
-            Job::Carry { src_stride, dst_stride, nu, nv } => unsafe {
+            Job::Stitch { src_stride, dst_stride, nu, nv } => unsafe {
                 isa.transpose(src, src_stride, dst, dst_stride, nu, nv);
             },
             Job::Runs { src_stride, dst_stride, len, count } => {
-                let turns = Loop { len: count, strides: [dst_stride, src_stride] };
+                let iterations = Loop { len: count, strides: [dst_stride, src_stride] };
                 // SAFETY: as above.
-                unsafe { short_runs::runs(isa, src, dst, len, turns) }
+                unsafe { short_runs::copy_runs(isa, src, dst, len, iterations) }
             }
             Job::Fills { src_stride, dst_stride, len, count } => {
-                let turns = Loop { len: count, strides: [dst_stride, src_stride] };
+                let iterations = Loop { len: count, strides: [dst_stride, src_stride] };
                 // SAFETY: as above.
-                unsafe { short_runs::fills(src, dst, len, turns) }
+                unsafe { short_runs::fill_runs(src, dst, len, iterations) }
             }
             Job::Flush { dst_stride, len, rows, at_once } => {
                 flush(
@@ -203,7 +203,7 @@ impl<L: Unit> Kernel for Call<L> {
 #[derive(Clone)]
 struct Line(#[allow(dead_code, reason = "its bytes are used, through a pointer")] [u8; CACHE_LINE]);
 
-/// Rows through scratch, `at_once` bytes at a time, each at its place in a line.
+/// Stages rows in scratch, `at_once` bytes at a time, each at its offset within a line.
 fn flush<I: Isa>(
     isa: I,
     (src, dst): (*const u8, *mut u8),
@@ -218,23 +218,24 @@ fn flush<I: Isa>(
         scratch.as_mut_ptr().cast::<u8>().wrapping_add(CACHE_LINE + dst.addr() % CACHE_LINE);
     for at in (0..len).step_by(at_once) {
         let bytes = at_once.min(len - at);
-        let place = front.wrapping_add(at % CACHE_LINE);
+        let staged = front.wrapping_add(at % CACHE_LINE);
         for r in 0..rows {
-            // SAFETY: a part of a row, and its place in scratch.
-            unsafe { src.wrapping_add(r * len + at).copy_to(place.wrapping_add(r * step), bytes) };
+            // SAFETY: a part of a source row, and its area in scratch.
+            unsafe { src.wrapping_add(r * len + at).copy_to(staged.wrapping_add(r * step), bytes) };
         }
-        let rows = Rows {
-            src: place,
+        let rows = StagedRows {
+            src: staged,
             src_step: step as isize,
             dst: dst.wrapping_add(at),
             dst_step,
             count: rows,
             bytes,
-            first: at == 0,
-            last: at + bytes == len,
-            back: (at + bytes) / CACHE_LINE * CACHE_LINE - at / CACHE_LINE * CACHE_LINE,
+            is_first: at == 0,
+            is_last: at + bytes == len,
+            tail_shift: (at + bytes) / CACHE_LINE * CACHE_LINE - at / CACHE_LINE * CACHE_LINE,
         };
-        // SAFETY: the rows' bytes are in scratch, at the same place in a line.
+        // SAFETY: the rows' bytes are in scratch, at the same offset within a line as in the
+        // destination.
         unsafe { isa.flush(rows) };
     }
 }
@@ -247,7 +248,7 @@ fn levels() -> Vec<SimdLevel> {
     }
 }
 
-/// Bytes that differ from their neighbours near and far.
+/// Bytes that differ from those near them.
 fn noise(len: usize) -> Vec<u8> {
     let mut state = 0x9E37_79B9_u32;
     let mut next = || {
@@ -257,12 +258,12 @@ fn noise(len: usize) -> Vec<u8> {
     (0..len).map(|_| next()).collect()
 }
 
-/// Lowest and highest of some offsets, 0 of none.
+/// The lowest and the highest of some offsets; 0 if there are none.
 fn ends(offsets: impl Iterator<Item = isize> + Clone) -> (isize, isize) {
     (offsets.clone().min().unwrap_or(0), offsets.max().unwrap_or(0))
 }
 
-/// Runs `job` on every level, its memory `skew` bytes off alignment, and compares the field.
+/// Runs `job` on every level, its memory `skew` bytes off alignment, and compares all bytes.
 fn check<L: Unit>(job: Job, skew: usize) {
     let moves = job.moves();
     let (src_low, src_high) = ends(moves.iter().map(|m| m.0));
@@ -288,7 +289,7 @@ fn check<L: Unit>(job: Job, skew: usize) {
     }
 }
 
-/// Runs `job` for every width, on and off alignment.
+/// Runs `job` for every width, aligned and not aligned.
 fn check_widths(job: Job) {
     for skew in [0, 1] {
         check::<u8>(job, skew);
@@ -299,12 +300,12 @@ fn check_widths(job: Job) {
     }
 }
 
-/// Lengths around the borders of pieces, registers, lines and loops of them.
+/// Lengths around multiples of lanes, registers, lines and unrolled loops.
 const LENGTHS: [usize; 25] = [
     0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 79, 127, 128, 129, 200, 1100,
 ];
 
-const STORES: [Stores; 3] = [Stores::Plain, Stores::Pieces, Stores::Stream];
+const STORES: [Stores; 3] = [Stores::Plain, Stores::Narrow, Stores::NonTemporal];
 
 #[test]
 fn runs_are_copied() {
@@ -319,7 +320,7 @@ fn runs_are_copied() {
 fn long_streamed_runs_are_copied_page_by_page() {
     for len in [16_384, 20_011, 50_000] {
         for skew in [0, 1, 63] {
-            check::<u8>(Job::Run { len, stores: Stores::Stream }, skew);
+            check::<u8>(Job::Run { len, stores: Stores::NonTemporal }, skew);
         }
     }
 }
@@ -353,13 +354,14 @@ fn scatters_leave_the_gaps_alone() {
     }
 }
 
-/// Extents of the transposition tests for a width: around pieces and registers, to two tiles and 3.
+/// Extents of the transpose tests for a width: around multiples of lanes and registers, up to two
+/// tiles and 3 elements.
 fn extents<L: Unit>() -> Vec<usize> {
-    let piece = 16 / L::WIDTH;
+    let lane = 16 / L::WIDTH;
     let around = |n: usize| [n.saturating_sub(1), n, n + 1];
     let mut extents: Vec<_> = (0..=5).chain([7, 12]).collect();
-    extents.extend([piece, 2 * piece, 4 * piece, 8 * piece].into_iter().flat_map(around));
-    extents.push(8 * piece + 3);
+    extents.extend([lane, 2 * lane, 4 * lane, 8 * lane].into_iter().flat_map(around));
+    extents.push(8 * lane + 3);
     extents.sort_unstable();
     extents.dedup();
     extents
@@ -438,7 +440,7 @@ fn transposes_longer_than_a_strip() {
 }
 
 /// Streamed transposes of whole lines and more, with and without a line between rows, and of rows
-/// that do not start alike; aligned, off by an element, and off by a part of one.
+/// that start at different offsets in a line; aligned, off by an element, and off by part of one.
 fn check_streamed<L: Unit>() {
     let per_line = CACHE_LINE / L::WIDTH;
     for nv in extents::<L>() {
@@ -451,7 +453,7 @@ fn check_streamed<L: Unit>() {
                 (3, lines),
                 (nv as isize, unlike),
             ] {
-                let (dst_stride, stores) = (dst_stride as isize, Stores::Stream);
+                let (dst_stride, stores) = (dst_stride as isize, Stores::NonTemporal);
                 for skew in [0, L::WIDTH, L::WIDTH.div_ceil(2)] {
                     check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv, stores }, skew);
                 }
@@ -461,7 +463,7 @@ fn check_streamed<L: Unit>() {
 }
 
 #[test]
-fn streamed_transposes_write_whole_lines_and_what_is_left() {
+fn streamed_transposes_write_whole_lines_and_the_rest() {
     check_streamed::<u8>();
     check_streamed::<u16>();
     check_streamed::<u32>();
@@ -496,8 +498,8 @@ fn short_fills_leave_the_gaps_alone() {
     }
 }
 
-/// Carried transposes, some rows of which start at each word of a line.
-fn check_carried<L: Unit>() {
+/// Stitched transposes, with rows that start at every word of a line.
+fn check_stitched<L: Unit>() {
     let per_line = CACHE_LINE / L::WIDTH;
     let words = 4_usize.div_ceil(L::WIDTH);
     for nv in extents::<L>().into_iter().filter(|&nv| nv >= 16 / L::WIDTH) {
@@ -505,7 +507,7 @@ fn check_carried<L: Unit>() {
             for dst_stride in [nu, nu + words, nu + per_line, nu + 7 * words].map(|s| s as isize) {
                 for src_stride in [nv as isize, -(nv as isize) - 1, 3] {
                     for skew in [0, 4, 32, 60] {
-                        check::<L>(Job::Carry { src_stride, dst_stride, nu, nv }, skew);
+                        check::<L>(Job::Stitch { src_stride, dst_stride, nu, nv }, skew);
                     }
                 }
             }
@@ -514,12 +516,12 @@ fn check_carried<L: Unit>() {
 }
 
 #[test]
-fn carried_transposes_join_lines_at_any_word() {
-    check_carried::<u8>();
-    check_carried::<u16>();
-    check_carried::<u32>();
-    check_carried::<u64>();
-    check_carried::<u128>();
+fn stitched_transposes_write_lines_from_any_word() {
+    check_stitched::<u8>();
+    check_stitched::<u16>();
+    check_stitched::<u32>();
+    check_stitched::<u64>();
+    check_stitched::<u128>();
 }
 
 #[test]

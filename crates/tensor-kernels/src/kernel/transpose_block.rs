@@ -1,10 +1,10 @@
-//! The block of a transposition, in bytes.
+//! The operands of a block transpose: pointers, strides in bytes, extents.
 
 use super::unit::Unit;
 
-/// `nu` source rows of `nv` adjacent elements, which become `nv` destination rows of `nu`.
+/// `nu` source rows of `nv` adjacent elements; they become `nv` destination rows of `nu` elements.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plane {
+pub(super) struct TransposeBlock {
     /// Element (0, 0) of the source.
     pub(super) src: *const u8,
     /// Bytes from one source row to the next.
@@ -19,8 +19,8 @@ pub(super) struct Plane {
     pub(super) nv: usize,
 }
 
-impl Plane {
-    /// A block of elements.
+impl TransposeBlock {
+    /// The block with the given pointers, strides in elements, and extents.
     #[inline(always)]
     pub(super) fn new<L: Unit>(
         (src, src_stride): (*const L, isize),
@@ -32,7 +32,7 @@ impl Plane {
         Self { src: src.cast(), src_step, dst: dst.cast(), dst_step, nu, nv }
     }
 
-    /// The part from source row `u` and source column `v` on, `nu` by `nv`.
+    /// The sub-block that starts at source row `u` and source column `v`, `nu` by `nv`.
     #[inline(always)]
     pub(super) fn part<L: Unit>(self, (u, nu): (usize, usize), (v, nv): (usize, usize)) -> Self {
         let src = self.src.wrapping_offset(u as isize * self.src_step).wrapping_add(v * L::WIDTH);
@@ -40,19 +40,19 @@ impl Plane {
         Self { src, dst, nu, nv, ..self }
     }
 
-    /// The part from source row `u` on.
+    /// The source rows from `u` on.
     #[inline(always)]
     pub(super) fn rows_from<L: Unit>(self, u: usize) -> Self {
         self.part::<L>((u, self.nu - u), (0, self.nv))
     }
 
-    /// The part from source column `v` on.
+    /// The source columns from `v` on.
     #[inline(always)]
     pub(super) fn columns_from<L: Unit>(self, v: usize) -> Self {
         self.part::<L>((0, self.nu), (v, self.nv - v))
     }
 
-    /// Where destination row `v` starts.
+    /// The address of destination row `v`.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[inline(always)]
     pub(super) fn dst_row(self, v: usize) -> *mut u8 {

@@ -1,12 +1,12 @@
-//! The width of an element, as an integer type: kernels exist per width.
+//! Elements by width: kernels are compiled per width, not per element type.
 
 /// An unsigned integer that stands for every element type of its width.
 pub(crate) trait Unit: bytemuck::Pod + Send + Sync {
     /// Bytes of one element.
     const WIDTH: usize = size_of::<Self>();
 
-    /// Elements in a piece of a register.
-    const PER_PIECE: usize = 16 / Self::WIDTH;
+    /// Elements in a 128-bit lane of a register.
+    const PER_LANE: usize = 16 / Self::WIDTH;
 }
 
 impl Unit for u8 {}

@@ -1,15 +1,15 @@
-//! Quotients, roots and elementary functions of complex numbers, where the formulas of the textbook
+//! Quotients, roots and elementary functions of complex numbers, where the textbook formulas
 //! overflow or cancel.
 //!
-//! In: numbers of two parts. Out: the same, to the bounds in [`math`](super). All is computed in
-//! double precision; single precision is rounded from that at the end. Quotients are straight-line
-//! code and vectorise; the rest calls the standard library, number by number.
+//! All is computed in double precision, and rounded at the end for single precision;
+//! [`math`](super) states the error bounds. Quotients are straight-line code and vectorise. The
+//! other functions call the standard library for each number.
 
 use num_complex::Complex;
 
 use super::trig::sum;
 
-/// In double precision.
+/// A complex number in double precision.
 pub(crate) type Double = Complex<f64>;
 
 const ONE: Double = Complex::ONE;
@@ -19,21 +19,22 @@ const fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
-/// From here on a sum of two parts may overflow.
-const LARGE: f64 = power_of_two(1021);
-/// Below this a product with a ratio may lose digits that matter.
-const SMALL: f64 = power_of_two(-900);
-/// What takes large numbers from the end of the range, and small ones; squares of powers of two.
-const DOWN: f64 = power_of_two(-4);
-const UP: f64 = power_of_two(200);
+/// From here on the sum of two parts may overflow.
+const MAX_UNSCALED: f64 = power_of_two(1021);
+/// Below this, a product with a ratio may lose significant digits.
+const MIN_UNSCALED: f64 = power_of_two(-900);
+/// Factors that bring large and small numbers into the middle of the range: squares of powers of
+/// two, so that their roots are exact.
+const DIVISION_SCALE_DOWN: f64 = power_of_two(-4);
+const DIVISION_SCALE_UP: f64 = power_of_two(200);
 
-/// What to multiply a number by so that it is in the middle of the range, and the same the other
-/// way.
+/// The factor that brings a number into the middle of the range, and its inverse.
 #[inline(always)]
 fn scale(z: Double) -> (f64, f64) {
     let size = larger(z.re.abs(), z.im.abs());
-    let (by, back) = if size < SMALL { (UP, 1.0 / UP) } else { (1.0, 1.0) };
-    if size >= LARGE { (DOWN, 1.0 / DOWN) } else { (by, back) }
+    let (by, back) =
+        if size < MIN_UNSCALED { (DIVISION_SCALE_UP, 1.0 / DIVISION_SCALE_UP) } else { (1.0, 1.0) };
+    if size >= MAX_UNSCALED { (DIVISION_SCALE_DOWN, 1.0 / DIVISION_SCALE_DOWN) } else { (by, back) }
 }
 
 #[inline(always)]
@@ -41,38 +42,38 @@ fn larger(a: f64, b: f64) -> f64 {
     if a < b { b } else { a }
 }
 
-/// A quotient whose parts are still to be divided, both by the same.
+/// A quotient whose two parts are still to be divided by the same number.
 struct Quotient {
     parts: [f64; 2],
     by: f64,
 }
 
 impl Quotient {
-    /// Smith's method: the ratio of the divisor's parts, at most 1, takes the place of their
-    /// squares. Where the divisor lies nearer to the imaginary axis, both numbers are turned by a
-    /// quarter first.
+    /// Smith's method: it uses the ratio of the divisor's parts, at most 1, instead of their
+    /// squares. If the divisor is nearer to the imaginary axis, both numbers are first rotated by
+    /// 90°.
     ///
-    /// Through zero, parts are divided one by one, which gives infinities their direction, as NumPy
-    /// and PyTorch have it.
+    /// For a divisor of zero the parts are divided one by one, which gives infinities a direction,
+    /// as in NumPy and PyTorch.
     #[inline(always)]
     fn of(a: Double, b: Double) -> Self {
         let steep = b.re.abs() < b.im.abs();
         let (re, im) = if steep { (a.im, -a.re) } else { (a.re, a.im) };
         let (long, short) = if steep { (b.im, b.re) } else { (b.re, b.im) };
         let ratio = short / long;
-        let turned = if steep { -ratio } else { ratio };
+        let signed_ratio = if steep { -ratio } else { ratio };
         let by_zero = long == 0.0;
         Self {
             parts: [
-                if by_zero { re } else { re + im * turned },
-                if by_zero { im } else { im - re * turned },
+                if by_zero { re } else { re + im * signed_ratio },
+                if by_zero { im } else { im - re * signed_ratio },
             ],
             by: if by_zero { 0.0 } else { long + short * ratio },
         }
     }
 }
 
-/// `a / b`. Real numbers are divided as real numbers are.
+/// `a / b`. Division by a real number divides both parts by it.
 #[inline(always)]
 pub(crate) fn quotient64(a: Double, b: Double) -> Double {
     let ((a_by, a_back), (b_by, _)) = (scale(a), scale(b));
@@ -80,8 +81,7 @@ pub(crate) fn quotient64(a: Double, b: Double) -> Double {
     Complex::new(parts[0] / by, parts[1] / by) * (b_by * a_back)
 }
 
-/// The same in single precision, of which no square and no reciprocal leaves the range of double
-/// precision.
+/// The same in single precision: no square and no reciprocal leaves the range of double precision.
 #[inline(always)]
 pub(crate) fn quotient32(a: Complex<f32>, b: Complex<f32>) -> Complex<f32> {
     let Quotient { parts, by } = Quotient::of(a.to_double(), b.to_double());
@@ -89,7 +89,7 @@ pub(crate) fn quotient32(a: Complex<f32>, b: Complex<f32>) -> Complex<f32> {
     Complex::new((parts[0] * per) as f32, (parts[1] * per) as f32)
 }
 
-/// Numbers that can be computed with in double precision.
+/// Complex numbers that are computed in double precision.
 pub(crate) trait ByDouble: Sized {
     fn to_double(self) -> Double;
     fn rounded(double: Double) -> Self;
@@ -124,11 +124,11 @@ impl ByDouble for Double {
     }
 }
 
-/// `√z`, its real part not negative: one part is the root of half the sum of `|z|` and the real
-/// part's size, the other follows from it.
-pub(crate) fn root(z: Double) -> Double {
+/// `√z`, with a non-negative real part. One part is the root of half the sum of `|z|` and the real
+/// part's magnitude; the other follows from it.
+pub(crate) fn sqrt(z: Double) -> Double {
     if z.re.is_infinite() | z.im.is_infinite() {
-        return endless_root(z);
+        return sqrt_of_infinite(z);
     }
     let (by, back) = scale(z);
     let (re, im) = (z.re.abs() * by, z.im.abs() * by);
@@ -139,8 +139,8 @@ pub(crate) fn root(z: Double) -> Double {
     Complex::new(re, im.copysign(z.im))
 }
 
-/// The same of an infinite number (C99, G.6.4.2).
-fn endless_root(z: Double) -> Double {
+/// The square root of an infinite number (C99, G.6.4.2).
+fn sqrt_of_infinite(z: Double) -> Double {
     let nothing = if z.im.is_nan() { f64::NAN } else { 0.0 };
     match z {
         _ if z.im.is_infinite() => Complex::new(f64::INFINITY, z.im),
@@ -150,17 +150,17 @@ fn endless_root(z: Double) -> Double {
 }
 
 /// `1 / √z`.
-pub(crate) fn reciprocal_root(z: Double) -> Double {
-    quotient64(ONE, root(z))
+pub(crate) fn rsqrt(z: Double) -> Double {
+    quotient64(ONE, sqrt(z))
 }
 
-/// The natural logarithm: that of the magnitude, and the angle.
+/// The natural logarithm: the logarithm of the magnitude, and the angle.
 pub(crate) fn ln(z: Double) -> Double {
     Complex::new(ln_magnitude(z), z.arg())
 }
 
-/// By the square of the magnitude, in three ways: near 1, where its distance from 1 must be exact;
-/// where it is in range; and where it is not.
+/// The logarithm of the magnitude, from its square. Three cases: near 1, where the distance from 1
+/// must be exact; in range; and out of range, where the number is scaled.
 fn ln_magnitude(z: Double) -> f64 {
     if z.re.is_infinite() | z.im.is_infinite() {
         return f64::INFINITY;
@@ -168,22 +168,22 @@ fn ln_magnitude(z: Double) -> f64 {
     let square = z.norm_sqr();
     match square {
         0.5..2.0 => 0.5 * square_less_one(z).ln_1p(),
-        SQUARE_SMALL..SQUARE_LARGE => 0.5 * square.ln(),
-        _ if square > 1.0 => 0.5 * (z * FAR_DOWN).norm_sqr().ln() + FAR_LN,
-        _ => 0.5 * (z * FAR_UP).norm_sqr().ln() - FAR_LN,
+        MIN_SAFE_SQUARE..MAX_SAFE_SQUARE => 0.5 * square.ln(),
+        _ if square > 1.0 => 0.5 * (z * SCALE_DOWN).norm_sqr().ln() + SCALE_LN,
+        _ => 0.5 * (z * SCALE_UP).norm_sqr().ln() - SCALE_LN,
     }
 }
 
-/// Between these a sum of squares is exact up to rounding.
-const SQUARE_SMALL: f64 = power_of_two(-900);
-const SQUARE_LARGE: f64 = power_of_two(1000);
-/// To there and back, and the logarithm of that.
-const FAR_UP: f64 = power_of_two(600);
-const FAR_DOWN: f64 = power_of_two(-600);
-const FAR_LN: f64 = 600.0 * std::f64::consts::LN_2;
+/// Between these bounds a sum of squares neither overflows nor loses digits to underflow.
+const MIN_SAFE_SQUARE: f64 = power_of_two(-900);
+const MAX_SAFE_SQUARE: f64 = power_of_two(1000);
+/// The scale for numbers out of range, up and down, and its logarithm.
+const SCALE_UP: f64 = power_of_two(600);
+const SCALE_DOWN: f64 = power_of_two(-600);
+const SCALE_LN: f64 = 600.0 * std::f64::consts::LN_2;
 
-/// `|z|² − 1` of a number near the unit circle: the large terms cancel without a rounding, then
-/// what the squares lost is added.
+/// `|z|² − 1` of a number near the unit circle. The large terms cancel exactly; then the rounding
+/// errors of the squares are added.
 fn square_less_one(z: Double) -> f64 {
     let (re, im) = (z.re.abs(), z.im.abs());
     let (large, small) = if re < im { (im, re) } else { (re, im) };
@@ -202,22 +202,22 @@ pub(crate) fn log10(z: Double) -> Double {
     ln(z) / std::f64::consts::LN_10
 }
 
-/// `z` to the power of `exponent`; 1 if that is 0.
+/// `z` to the power of `exponent`; 1 if the exponent is 0.
 pub(crate) fn power(z: Double, exponent: Double) -> Double {
     if exponent == Complex::ZERO { ONE } else { (exponent * ln(z)).exp() }
 }
 
-/// From here on the real part of a hyperbolic tangent is 1.
-const TANH_FAR: f64 = 22.0;
+/// From here on the real part of a hyperbolic tangent rounds to ±1.
+const MIN_TANH_LIMIT: f64 = 22.0;
 
-/// The hyperbolic tangent, after Kahan: by sinh of the one part and tan of the other, of which no
-/// sum cancels.
+/// The hyperbolic tangent after Kahan: from sinh of the real part and tan of the imaginary part, so
+/// that no sum cancels.
 pub(crate) fn tanh(z: Double) -> Double {
     match z {
         _ if z.im == 0.0 => Complex::new(z.re.tanh(), z.im),
         _ if z.re == 0.0 => Complex::new(z.re, z.im.tan()),
         _ if z.re.is_infinite() && !z.im.is_finite() => Complex::new(z.re.signum(), 0.0),
-        _ if z.im.is_finite() && z.re.abs() >= TANH_FAR => far_tanh(z),
+        _ if z.im.is_finite() && z.re.abs() >= MIN_TANH_LIMIT => tanh_at_limit(z),
         _ => {
             let (sinh, tan) = (z.re.sinh(), z.im.tan());
             let (square, per_cos) = (sinh * sinh, 1.0 + tan * tan);
@@ -228,12 +228,12 @@ pub(crate) fn tanh(z: Double) -> Double {
 }
 
 /// `±1 + 2i sin(2y) e^(−2|x|)`.
-fn far_tanh(z: Double) -> Double {
+fn tanh_at_limit(z: Double) -> Double {
     let tail = 4.0 * z.im.sin() * z.im.cos() * (-2.0 * z.re.abs()).exp();
     Complex::new(z.re.signum(), tail)
 }
 
-/// `1 / (1 + e^−z)`, or `e^z / (1 + e^z)`: whichever has a power that is at most 1.
+/// `1 / (1 + e^−z)` or `e^z / (1 + e^z)`: the form whose power is at most 1 in magnitude.
 pub(crate) fn sigmoid(z: Double) -> Double {
     if z.re < 0.0 {
         let power = z.exp();

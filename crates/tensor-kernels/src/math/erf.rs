@@ -1,8 +1,8 @@
-//! The normal distribution, for gelu.
+//! The normal distribution function, for gelu.
 
 use super::{Float, FmaMode, exp::scaled_power};
 
-/// x times the share of the normal distribution below x (PyTorch: `gelu`, its exact form).
+/// x times the standard normal distribution function of x (PyTorch: `gelu`, its exact form).
 #[inline(always)]
 pub(crate) fn gelu64<M: FmaMode>(x: f64) -> f64 {
     gelu::<M>(x, 4.0, TAIL)
@@ -14,37 +14,37 @@ pub(crate) fn gelu32<M: FmaMode>(x: f32) -> f32 {
     gelu::<M>(f64::from(x), 3.0, TAIL_SHORT) as f32
 }
 
-/// `x/2 · erfc(−x/√2)`: below 0 no digits cancel, as they do in `1 + erf`. The last product alone
-/// can meet a subnormal number.
+/// `x/2 · erfc(−x/√2)`. Below 0 this cancels no digits, as `1 + erf` would. Only the last product
+/// can round to a subnormal number.
 #[inline(always)]
 fn gelu<M: FmaMode>(x: f64, middle: f64, tail: &[f64]) -> f64 {
     let (erfc, scale) = erfc_of_size::<M>(x, middle, tail);
     let upper = 0.5 * erfc;
-    // Far below, where the power no longer falls, nothing is left; −∞ times nothing is NaN.
-    let below = x.at_least(-ALL) * upper * scale;
+    // Beyond the limit the power no longer shrinks, and the result is 0. −∞ times 0 is NaN.
+    let below = x.at_least(-MAX_DEVIATIONS) * upper * scale;
     let below = if x == f64::NEG_INFINITY { f64::NAN } else { below };
     if x < 0.0 { below } else { x * (1.0 - upper * scale) }
 }
 
-/// erfc(|x|/√2), as a normal number and what to multiply it by: `e^(−x²/2)` times a function that a
-/// polynomial in `(z − middle) / (z + middle)` gives on the whole half-line.
+/// erfc(|x|/√2), as a normal number and a factor: `e^(−x²/2)` times a function that a polynomial in
+/// `(z − middle) / (z + middle)` approximates on the whole half-line.
 #[inline(always)]
 fn erfc_of_size<M: FmaMode>(x: f64, middle: f64, tail: &[f64]) -> (f64, f64) {
-    let size = x.abs().at_most(ALL);
+    let size = x.abs().at_most(MAX_DEVIATIONS);
     // x² in two parts, of which the first is exact: the power would multiply its rounding error.
-    let head = size.cut();
+    let head = size.truncated();
     let lost = -0.5 * (size - head) * (size + head);
     let (power, scale) = scaled_power::<M, f64>(-0.5 * head * head);
-    // The second part is at most 2^-16: three terms of its power are all.
-    let bend = lost * lost.fma::<M>(lost.fma::<M>(1.0 / 6.0, 0.5), 1.0);
-    let power = power.fma::<M>(bend, power);
+    // The second part is at most 2^-16, so three terms of its exponential series suffice.
+    let correction = lost * lost.fma::<M>(lost.fma::<M>(1.0 / 6.0, 0.5), 1.0);
+    let power = power.fma::<M>(correction, power);
     let z = size * std::f64::consts::FRAC_1_SQRT_2;
-    let place = (z - middle) / (z + middle);
-    (power * place.polynomial::<M>(tail) / z.fma::<M>(2.0, 1.0), scale)
+    let ratio = (z - middle) / (z + middle);
+    (power * ratio.polynomial::<M>(tail) / z.fma::<M>(2.0, 1.0), scale)
 }
 
-/// So many standard deviations leave nothing: the power of half their square is 0.
-const ALL: f64 = 39.0;
+/// From this many standard deviations on the density underflows to 0.
+const MAX_DEVIATIONS: f64 = 39.0;
 
 /// `(1 + 2z) e^(z²) erfc z`, a polynomial in `(z − 4) / (z + 4)`, lowest power first.
 const TAIL: &[f64] = &[

@@ -1,4 +1,4 @@
-//! What the functions need of `f32` and `f64`: arithmetic, bits, and the constants of each format.
+//! The arithmetic, bit operations and constants of `f32` and `f64` that the functions use.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -24,41 +24,41 @@ pub(crate) trait Float:
     const NAN: Self;
     /// The least normal number.
     const MIN_NORMAL: Self;
-    /// `1.5 · 2^mantissa`: a small number added to it is rounded to an integer, which stands in the
-    /// low bits.
+    /// `1.5 · 2^mantissa`: adding it to a small number rounds that to an integer, in the low bits.
     const MAGIC: Self;
-    /// Twice the digits of the mantissa: times it, a subnormal number is normal.
-    const LIFT: Self;
-    /// The exponent of [`LIFT`](Self::LIFT).
-    const LIFTED: Self;
+    /// A power of two that makes every subnormal number normal.
+    const SUBNORMAL_SCALE: Self;
+    /// The exponent of [`SUBNORMAL_SCALE`](Self::SUBNORMAL_SCALE).
+    const SUBNORMAL_SCALE_LOG2: Self;
 
     const LOG2_E: Self;
     /// ln 2 in two parts; the first times an exponent is exact.
     const LN2: [Self; 2];
     const SQRT_HALF: Self;
-    /// Factors from ln to log2, in two parts; the first times a number [cut short](Float::cut) is
-    /// exact.
+    /// Factors from ln to log2, in two parts; the first times a number
+    /// [truncated](Float::truncated) is exact.
     const PER_LN2: [Self; 2];
     /// The same for log10.
     const PER_LN10: [Self; 2];
     /// log10 2 in two parts; the first times an exponent is exact.
     const LOG10_2: [Self; 2];
 
-    /// Up to here [`TANH`](Self::TANH) goes; where tanh is a little more than 1/2.
-    const TANH_NEAR: Self;
+    /// The largest argument of the polynomial [`TANH`](Self::TANH); tanh is slightly above 1/2
+    /// there.
+    const MAX_TANH_POLYNOMIAL: Self;
 
-    /// Below this e to a power is 0, also times the exponent.
-    const EXP_LEAST: Self;
+    /// Below this, e to a power is 0, also if multiplied by the exponent.
+    const EXP_UNDERFLOW: Self;
     /// Above this it is infinite.
-    const EXP_MOST: Self;
+    const EXP_OVERFLOW: Self;
     /// Below this it may be subnormal.
-    const EXP_LOW: Self;
-    /// Up to this magnitude it is a normal number, and so is the power of two next to it.
-    const EXP_NEAR: Self;
-    /// What brings powers of two back that are raised below it.
-    const EXP_LOW_SCALE: Self;
+    const EXP_SUBNORMAL: Self;
+    /// Up to this magnitude e to a power is a normal number, and so is the power of two next to it.
+    const MAX_EXP_FAST: Self;
+    /// The factor that brings scaled powers of two back.
+    const EXP_SUBNORMAL_SCALE: Self;
 
-    /// [`MAGIC`](Self::MAGIC), and the exponent of 1/2 in the low bits.
+    /// [`MAGIC`](Self::MAGIC) plus the biased exponent of 1/2, in the low bits.
     const EXP_MAGIC: Self;
     /// `(e^r − 1 − r) / r²` on ±0.352, lowest power first.
     const EXP: &'static [Self];
@@ -75,20 +75,21 @@ pub(crate) trait Float:
     /// This magnitude with another number's sign.
     fn signed_as(self, sign: Self) -> Self;
 
-    /// Without the lower half of the mantissa.
-    fn cut(self) -> Self;
+    /// The number without the lower half of its mantissa.
+    fn truncated(self) -> Self;
 
-    /// The power of two whose exponent stands in the low bits of `magic`, biased; so much higher,
-    /// if `low`, that the least is normal.
+    /// The power of two whose biased exponent is in the low bits of `magic`. If `low` it is scaled
+    /// up, so that the smallest one is normal.
     fn power_of_two(magic: Self, low: bool) -> Self;
 
-    /// The exponent n and the rest m of a normal positive number `m · 2^n`, m from √½ to √2.
+    /// The exponent n and the mantissa m of a normal positive number `m · 2^n`, m from √½ to √2.
     fn split(self) -> (Self, Self);
 
     /// The polynomial of up to 24 coefficients, lowest power first.
     ///
-    /// Neighbours are joined, then pairs of them, and so on: the chain of dependent operations is a
-    /// third of Horner's, and what a CPU can look ahead is less than it would take to hide that.
+    /// Estrin's scheme: neighbours are combined, then pairs of them, and so on. The chain of
+    /// dependent operations is a third of Horner's, and a CPU cannot look far enough ahead to hide
+    /// Horner's.
     #[inline(always)]
     fn polynomial<M: FmaMode>(self, coefficients: &[Self]) -> Self {
         let mut sums = [Self::ZERO; 24];
@@ -109,13 +110,13 @@ pub(crate) trait Float:
         sums[0]
     }
 
-    /// The larger; `self` if it is NaN.
+    /// The larger of the two; `self` if it is NaN.
     #[inline(always)]
     fn at_least(self, bound: Self) -> Self {
         if self < bound { bound } else { self }
     }
 
-    /// The smaller; `self` if it is NaN.
+    /// The smaller of the two; `self` if it is NaN.
     #[inline(always)]
     fn at_most(self, bound: Self) -> Self {
         if self > bound { bound } else { self }
@@ -124,7 +125,8 @@ pub(crate) trait Float:
 
 macro_rules! float {
     (
-        $type:ty, $bits:ty, mantissa $mantissa:literal, mul_add $mul_add:ident, cut $cut:literal, bias $bias:literal, low shift $shift:literal;
+        $type:ty, $bits:ty, mantissa $mantissa:literal, mul_add $mul_add:ident,
+            truncated $truncated:literal, bias $bias:literal, low shift $shift:literal;
         $($name:ident: $kind:ty = $value:expr;)*
     ) => {
         impl Float for $type {
@@ -138,9 +140,9 @@ macro_rules! float {
             const MIN_NORMAL: Self = <$type>::MIN_POSITIVE;
             const MAGIC: Self = 1.5 * (1u64 << $mantissa) as $type;
             const EXP_MAGIC: Self = Self::MAGIC + ($bias - 1.0);
-            const LIFT: Self = (1u64 << ($mantissa + 2)) as $type;
-            const LIFTED: Self = ($mantissa + 2) as $type;
-            const EXP_LOW_SCALE: Self = 1.0 / ((1u128 << ($shift - 1)) as $type);
+            const SUBNORMAL_SCALE: Self = (1u64 << ($mantissa + 2)) as $type;
+            const SUBNORMAL_SCALE_LOG2: Self = ($mantissa + 2) as $type;
+            const EXP_SUBNORMAL_SCALE: Self = 1.0 / ((1u128 << ($shift - 1)) as $type);
             $(const $name: $kind = $value;)*
 
             #[inline(always)]
@@ -159,8 +161,8 @@ macro_rules! float {
             }
 
             #[inline(always)]
-            fn cut(self) -> Self {
-                Self::from_bits(self.to_bits() >> $cut << $cut)
+            fn truncated(self) -> Self {
+                Self::from_bits(self.to_bits() >> $truncated << $truncated)
             }
 
             #[inline(always)]
@@ -185,48 +187,55 @@ macro_rules! float {
 }
 
 float! {
-    f32, u32, mantissa 23, mul_add mul_add32, cut 12, bias 127.0, low shift 64;
+    f32, u32, mantissa 23, mul_add mul_add32, truncated 12, bias 127.0, low shift 64;
     LOG2_E: Self = std::f32::consts::LOG2_E;
     LN2: [Self; 2] = [0.693_145_75, 1.428_606_8e-6];
     SQRT_HALF: Self = std::f32::consts::FRAC_1_SQRT_2;
     PER_LN2: [Self; 2] = [1.442_382_8, 3.122_284e-4];
     PER_LN10: [Self; 2] = [0.434_204_1, 9.038_034e-5];
     LOG10_2: [Self; 2] = [0.301_025_4, 4.605_039e-6];
-    TANH_NEAR: Self = 0.55;
-    EXP_LEAST: Self = -110.0;
-    EXP_MOST: Self = 89.0;
-    EXP_LOW: Self = -83.0;
-    EXP_NEAR: Self = 87.0;
-    EXP: &'static [Self] = &[0.499_999_94, 0.166_665_1, 0.041_668_497, 0.008_369_823, 0.001_381_233_9];
+    MAX_TANH_POLYNOMIAL: Self = 0.55;
+    EXP_UNDERFLOW: Self = -110.0;
+    EXP_OVERFLOW: Self = 89.0;
+    EXP_SUBNORMAL: Self = -83.0;
+    MAX_EXP_FAST: Self = 87.0;
+    EXP: &'static [Self] =
+        &[0.499_999_94, 0.166_665_1, 0.041_668_497, 0.008_369_823, 0.001_381_233_9];
     LOG: &'static [Self] = &[0.666_666_6, 0.400_003_37, 0.285_371_7, 0.235_849_81];
-    TANH: &'static [Self] = &[-0.333_333_16, 0.133_325_82, -0.053_851_61, 0.021_067_793, -0.006_267_462];
+    TANH: &'static [Self] =
+        &[-0.333_333_16, 0.133_325_82, -0.053_851_61, 0.021_067_793, -0.006_267_462];
 }
 
 float! {
-    f64, u64, mantissa 52, mul_add mul_add64, cut 27, bias 1023.0, low shift 128;
+    f64, u64, mantissa 52, mul_add mul_add64, truncated 27, bias 1023.0, low shift 128;
     LOG2_E: Self = std::f64::consts::LOG2_E;
     LN2: [Self; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
     SQRT_HALF: Self = std::f64::consts::FRAC_1_SQRT_2;
     PER_LN2: [Self; 2] = [1.442_694_664_001_464_8, 3.768_874_985_636_099e-7];
     PER_LN10: [Self; 2] = [0.434_294_462_203_979_5, 1.969_927_233_546_362_7e-8];
     LOG10_2: [Self; 2] = [0.301_029_995_663_611_77, 3.694_239_077_158_931e-13];
-    TANH_NEAR: Self = 0.55;
-    EXP_LEAST: Self = -755.0;
-    EXP_MOST: Self = 710.0;
-    EXP_LOW: Self = -700.0;
-    EXP_NEAR: Self = 708.0;
+    MAX_TANH_POLYNOMIAL: Self = 0.55;
+    EXP_UNDERFLOW: Self = -755.0;
+    EXP_OVERFLOW: Self = 710.0;
+    EXP_SUBNORMAL: Self = -700.0;
+    MAX_EXP_FAST: Self = 708.0;
     EXP: &'static [Self] = &[
-        0.500_000_000_000_001_2, 0.166_666_666_666_663_72, 0.041_666_666_666_512_524, 0.008_333_333_333_515_613, 0.001_388_888_894_887_219,
-        0.000_198_412_694_740_493_67, 2.480_148_716_228_292_5e-5, 2.755_760_350_062_396e-6, 2.763_251_576_696_054_3e-7,
+        0.500_000_000_000_001_2, 0.166_666_666_666_663_72, 0.041_666_666_666_512_524,
+        0.008_333_333_333_515_613, 0.001_388_888_894_887_219,
+        0.000_198_412_694_740_493_67, 2.480_148_716_228_292_5e-5, 2.755_760_350_062_396e-6,
+        2.763_251_576_696_054_3e-7,
         2.499_837_970_454_211e-8,
     ];
     LOG: &'static [Self] = &[
-        0.666_666_666_666_673_5, 0.399_999_999_994_074_9, 0.285_714_287_441_416_3, 0.222_221_983_784_350_5, 0.181_835_751_680_690_27,
+        0.666_666_666_666_673_5, 0.399_999_999_994_074_9, 0.285_714_287_441_416_3,
+        0.222_221_983_784_350_5, 0.181_835_751_680_690_27,
         0.153_137_556_849_624_35, 0.147_990_669_582_159_45,
     ];
     TANH: &'static [Self] = &[
-        -0.333_333_333_333_333, 0.133_333_333_333_263_8, -0.053_968_253_963_606_88, 0.021_869_488_381_085_815, -0.008_863_232_517_553_7,
-        0.003_592_091_127_963_006, -0.001_455_536_695_287_200_8, 0.000_588_417_840_753_051_6, -0.000_233_310_484_130_616_13,
+        -0.333_333_333_333_333, 0.133_333_333_333_263_8, -0.053_968_253_963_606_88,
+        0.021_869_488_381_085_815, -0.008_863_232_517_553_7,
+        0.003_592_091_127_963_006, -0.001_455_536_695_287_200_8, 0.000_588_417_840_753_051_6,
+        -0.000_233_310_484_130_616_13,
         8.321_002_336_727_885e-5, -1.942_627_505_920_884e-5,
     ];
 }

@@ -11,13 +11,13 @@ struct Parts<T> {
 }
 
 impl<T: Float> Parts<T> {
-    /// With `s = f / (2 + f)` it is `ln(1 + f) = ln((1 + s) / (1 − s))`, of which a polynomial in
-    /// s² gives what f and f²/2 do not.
+    /// With `s = f / (2 + f)`, `ln(1 + f) = ln((1 + s) / (1 − s))`. A polynomial in s² computes the
+    /// part beyond f − f²/2.
     #[inline(always)]
     fn of<M: FmaMode>(x: T) -> Self {
         let subnormal = x < T::MIN_NORMAL;
-        let lifted = if subnormal { x * T::LIFT } else { x };
-        let down = if subnormal { T::LIFTED } else { T::ZERO };
+        let lifted = if subnormal { x * T::SUBNORMAL_SCALE } else { x };
+        let down = if subnormal { T::SUBNORMAL_SCALE_LOG2 } else { T::ZERO };
         let (exponent, m) = lifted.split();
         let f = m - T::ONE;
         let s = f / (T::TWO + f);
@@ -27,7 +27,7 @@ impl<T: Float> Parts<T> {
         Self { n: exponent - down, f, half_square, rest }
     }
 
-    /// The result where x is positive and finite; what the logarithm is elsewhere.
+    /// `log` where x is positive and finite; the special values of the logarithm elsewhere.
     #[inline(always)]
     fn unless_special(x: T, log: T) -> T {
         let positive = if x < T::INFINITY { log } else { x };
@@ -57,18 +57,18 @@ pub(crate) fn log10<M: FmaMode, T: Float>(x: T) -> T {
     to_base::<M, T>(x, T::LOG10_2, T::PER_LN10)
 }
 
-/// `n · of_two + ln(1 + f) · per_ln`, the factors in two parts of which the first gives exact
+/// `n · of_two + ln(1 + f) · per_ln`. Each factor is in two parts, of which the first gives exact
 /// products.
 #[inline(always)]
 fn to_base<M: FmaMode, T: Float>(x: T, of_two: [T; 2], per_ln: [T; 2]) -> T {
     let Parts { n, f, half_square, rest } = Parts::of::<M>(x);
-    let head = (f - half_square).cut();
+    let head = (f - half_square).truncated();
     let tail = (f - head) - half_square + rest;
     let large = n * of_two[0];
     let middle = head * per_ln[0];
     let small = n.fma::<M>(of_two[1], (tail + head) * per_ln[1] + tail * per_ln[0]);
-    // Whichever is larger, n is an integer and ln(1 + f) below 1/2: what the sum loses is its
-    // difference.
+    // Either n is 0, or n is at least as large as ln(1 + f), which is below 1/2. So the rounding
+    // error of the sum is a difference.
     let sum = large + middle;
     let lost = (large - sum) + middle;
     Parts::unless_special(x, sum + (small + lost))

@@ -1,57 +1,59 @@
 //! Elementary functions that vectorise: no branch, no table, no call.
 //!
-//! In: numbers. Out: numbers, correct to the bounds below. Each function is straight-line code over
-//! `f32` or `f64`, with selects where others branch, so that a loop over it is a loop the compiler
-//! turns into SIMD code at the level that it is inlined into. That is why all of it is
-//! `#[inline(always)]`, and why an [`FmaMode`] says whether the level can fuse a product and a sum:
-//! without that instruction `mul_add` would be a call for each element.
+//! Each function is straight-line code over `f32` or `f64`, with selects instead of branches, so
+//! that the compiler turns a loop over it into SIMD code at the level into which it is inlined.
+//! Therefore all of it is `#[inline(always)]`, and an [`FmaMode`] says whether the level can fuse a
+//! multiplication and an addition: without that instruction `mul_add` would be a call per element.
 //!
 //! # Accuracy
-//! A bound on the error, in units in the last place of the exact result, that no argument tried has
-//! come to. f32 has been tried at every 16411th bit pattern, against double precision, f64 at some
-//! 70,000 numbers of all magnitudes, against 106-bit arithmetic; the tests can try more.
+//! Bounds of the error, in units in the last place of the exact result. No argument tested has
+//! reached them. f32 is tested at every 16411th bit pattern against double precision, f64 at some
+//! 70,000 numbers of all magnitudes against 106-bit arithmetic; the tests can try more.
 //!
 //! | function | f32 | f64 | method |
 //! |---|---|---|---|
 //! | `exp` | 1.1 | 1.1 | `2^n · e^r`, polynomial |
-//! | `ln`, `log2`, `log10` | 1 | 1 | `ln(1 + f)` from `f / (2 + f)`, the parts that n and f have added with their tails |
+//! | `ln`, `log2`, `log10` | 1 | 1 | `ln(1 + f)` from `f / (2 + f)`, compensated sum |
 //! | `tanh` | 1.6 | 1.6 | polynomial; from 0.55 on `1 − 2 / (e^2x + 1)` |
 //! | `sigmoid` | 1.8 | 1.8 | `1 / (1 + e^-x)`, below 0 `e^x / (1 + e^x)` |
 //! | `silu` | 1.8; 2.2 without fusing | the same | `x · sigmoid x` |
-//! | `sin`, `cos` | 0.8 | 1 | π/2 in parts; beyond 1.6 million the standard library's, number by number |
+//! | `sin`, `cos` | 0.8 | 1 | π/2 in parts; from 1.6 million on the standard library's |
 //! | `atan2` | 0.7 | 1.9 | one division, polynomial |
 //! | `gelu` | 0.7 | 5 | `x/2 · erfc(−x/√2)` |
-//! | `pow` | 0.7 | the standard library's | `e^(y ln x)`; f64 number by number |
-//! | `rsqrt` | 1.5 | 1.5 | two operations, each rounded right |
+//! | `pow` | 0.7 | the standard library's | `e^(y ln x)`; f64 one number at a time |
+//! | `rsqrt` | 1.5 | 1.5 | two operations, each correctly rounded |
 //!
-//! The bounds hold whether products and sums are [fused](Fused) or [not](Separate), but the last
-//! place of a result may be another: between the scalar level of x86-64, which has no such
-//! instruction, and the levels above it, which all have it and agree to the bit.
+//! The bounds hold whether products and sums are [fused](Fused) or [not](Unfused), but the last
+//! place of a result may differ: between the scalar level of x86-64, which has no such instruction,
+//! and the levels above it, which all have it and agree bitwise.
 //!
-//! Where f32 is at 0.8 or less it is computed in double precision, as powers of a million or angles
-//! of a sum need it.
+//! Functions of f32 with a bound of 0.8 or less are computed in double precision, which large
+//! powers and angles need.
 //!
 //! Special values follow C99 (annex F), as PyTorch does: signed zeros, infinities, subnormal
 //! arguments and results, NaN.
 //!
 //! # Complex numbers
-//! Sums, differences and products are the textbook's, part by part, each operation rounded. Beyond
-//! them a result of complex f32 is computed in double precision and rounded once. The distance to
-//! the exact result is at most so many times the result's magnitude and 2⁻⁵³, or 2⁻²⁴ for f32:
+//! Sums, differences and products follow the definition, part by part, each operation rounded.
+//! Other results of complex f32 are computed in double precision and rounded once. The table bounds
+//! the distance to the exact result, as a multiple of the result's magnitude times 2⁻⁵³, or 2⁻²⁴
+//! for f32:
 //!
 //! | function | f32 | f64 | method |
 //! |---|---|---|---|
-//! | `div`, `recip` | 1.01 | 3 | Smith's: no square that overflows; over the whole range |
+//! | `div`, `recip` | 1.01 | 3 | Smith's: squares cannot overflow; the whole range |
 //! | `sqrt`, `rsqrt` | 1.01 | 3 | the root of half the sum of magnitude and real part |
-//! | `ln` | 1.01, each part | 4, each part | near the unit circle `ln(1 + x) / 2` of the exact `x = |z|² − 1` |
-//! | `tanh` | 1.01 | 4 | Kahan's, by sinh and tan; beyond 22 its limit and what is left of it |
-//! | `sigmoid` | 1.01 | 4 | by the power that is at most 1; within π/2 of the real axis, as there are poles at odd multiples of πi |
+//! | `ln` | 1.01, each part | 4, each part | near the unit circle `ln(1 + x) / 2`, `x = |z|² − 1` |
+//! | `tanh` | 1.01 | 4 | Kahan's, by sinh and tan; from 22 on its limit and the remainder |
+//! | `sigmoid` | 1.01 | 4 | by the power that is at most 1 |
+//!
+//! The bound of `sigmoid` holds within π/2 of the real axis; its poles are odd multiples of πi.
 //!
 //! `log2` and `log10` are quotients of `ln`. `exp`, `sin`, `cos` and `pow` are num-complex's
-//! formulas and the standard library's functions, without a bound of ours. Special values are
-//! PyTorch's; where that has NaN for want of range (the sigmoid of −800, quotients of the largest
-//! numbers), the exact result. All but sums, differences, products and quotients goes number by
-//! number, and is the same at every level.
+//! formulas and the standard library's functions; no bound is stated. Special values are PyTorch's.
+//! Where PyTorch returns NaN because an intermediate result overflows (the sigmoid of −800,
+//! quotients of the largest numbers), the result here is the exact one. All but sums, differences,
+//! products and quotients are computed one number at a time, and are the same at every level.
 
 #[cfg(feature = "complex")]
 pub(crate) mod complex;
@@ -65,13 +67,13 @@ mod power;
 mod trig;
 
 pub(crate) use erf::{gelu32, gelu64};
-pub(crate) use exp::{exp, is_exp_far, near_exp, sigmoid, silu, tanh};
+pub(crate) use exp::{exp, exp_fast, is_large_exp, sigmoid, silu, tanh};
 pub(crate) use float::Float;
 pub(crate) use log::{ln, log2, log10};
 pub(crate) use power::{pow32, pow64};
 pub(crate) use trig::{Circular, atan2_32, atan2_64};
 
-/// How `a · b + c` is computed where either rounding will do.
+/// How `a · b + c` is computed where one or two roundings are both acceptable.
 pub trait FmaMode: Copy + Send + Sync + 'static {
     /// `a · b + c`.
     fn mul_add32(a: f32, b: f32, c: f32) -> f32;
@@ -79,7 +81,7 @@ pub trait FmaMode: Copy + Send + Sync + 'static {
     fn mul_add64(a: f64, b: f64, c: f64) -> f64;
 }
 
-/// Rounded once, by an instruction.
+/// Rounded once, by one instruction.
 #[derive(Clone, Copy, Debug)]
 pub enum Fused {}
 
@@ -111,9 +113,9 @@ impl FmaMode for Unfused {
     }
 }
 
-/// What the target of this build has without asking the CPU.
+/// The mode of the build's target, without checking the CPU.
 #[cfg(any(target_feature = "fma", target_arch = "aarch64"))]
 pub type Baseline = Fused;
-/// What the target of this build has without asking the CPU.
+/// The mode of the build's target, without checking the CPU.
 #[cfg(not(any(target_feature = "fma", target_arch = "aarch64")))]
 pub type Baseline = Unfused;

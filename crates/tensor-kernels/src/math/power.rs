@@ -2,7 +2,7 @@
 
 use super::{FmaMode, exp, ln};
 
-/// `x^y`, as C99 has it, computed in double precision.
+/// `x^y` with the special values of C99, computed in double precision.
 #[inline(always)]
 pub(crate) fn pow32<M: FmaMode>(x: f32, y: f32) -> f32 {
     let (size, exponent) = (f64::from(x.abs()), f64::from(y));
@@ -11,13 +11,13 @@ pub(crate) fn pow32<M: FmaMode>(x: f32, y: f32) -> f32 {
     let signed = if odd { power.copysign(x) } else { power };
     let refused = x < 0.0 && x > f32::NEG_INFINITY && !whole;
     let result = if refused { f32::NAN } else { signed };
-    // 1 to any power, anything to the power 0, and -1 to an infinite power.
+    // 1 to any power, anything to the power 0, and -1 to an infinite power, are 1.
     let one = (x == 1.0) | (y == 0.0) | ((x == -1.0) & (y.abs() == f32::INFINITY));
     if one { 1.0 } else { result }
 }
 
-/// Is it an integer, and an odd one? Beyond 2^30, where f32 has no other, all numbers count as
-/// even; NaN as whole, so that it stays NaN.
+/// Is it an integer, and an odd one? From 2^30 on every f32 is an even integer. NaN counts as an
+/// integer, so that it stays NaN.
 #[inline(always)]
 fn integer(y: f64) -> (bool, bool) {
     const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
@@ -29,7 +29,7 @@ fn integer(y: f64) -> (bool, bool) {
     (whole | y.is_nan(), whole & (magic.to_bits() & 1 == 1))
 }
 
-/// `x^y` of the standard library: below 1 unit in the last place, number by number.
+/// `x^y` of the standard library: error below 1 unit in the last place, one number at a time.
 #[inline(always)]
 pub(crate) fn pow64(x: f64, y: f64) -> f64 {
     x.powf(y)

@@ -11,8 +11,8 @@ const QUADRANT: [f64; 4] = [
     2.022_266_248_711_166_5e-21,
     8.478_427_660_368_9e-32,
 ];
-/// Up to here a multiple of π/2 is at most 2^20.
-const FAR: f64 = 1_647_099.0;
+/// From here on an argument needs the large-argument path: multiples of π/2 exceed 2^20.
+const MIN_LARGE_ARGUMENT: f64 = 1_647_099.0;
 /// `(sin x / x − 1) / x²` of x², for x up to π/4.
 const SIN: &[f64] = &[
     -0.166_666_666_666_666_32,
@@ -45,24 +45,24 @@ const COS_SHORT: &[f64] = &[
     -2.720_885_736_947_607e-7,
 ];
 
-/// Sine and cosine.
+/// Sine and cosine, one by a shift of a quarter turn.
 pub(crate) trait Circular: Float {
-    /// Is it too far from 0 for [`circular`](Self::circular)?
-    fn is_far(self) -> bool;
-    /// The sine of x plus `turn` quarter turns, not far from 0.
-    fn circular<M: FmaMode>(self, turn: u64) -> Self;
-    /// The same anywhere, by the standard library; `turn` is 0 or 1.
-    fn far_circular(self, turn: u64) -> Self;
+    /// Is the magnitude too large for [`sin_quarter`](Self::sin_quarter)?
+    fn is_large(self) -> bool;
+    /// The sine of x plus `quarters` quarter turns, for arguments that are not large.
+    fn sin_quarter<M: FmaMode>(self, quarters: u64) -> Self;
+    /// The same for any argument, by the standard library; `quarters` is 0 or 1.
+    fn sin_quarter_large(self, quarters: u64) -> Self;
 }
 
-/// Where x lies: the number of quarter turns, in the low bits, and what is left.
+/// The number of quarter turns in x: as an integer in the low bits, and as a number.
 #[inline(always)]
 fn quadrant<M: FmaMode>(x: f64) -> (u64, f64) {
     let magic = x.fma::<M>(PER_QUADRANT, f64::MAGIC);
     (magic.to_bits(), magic - f64::MAGIC)
 }
 
-/// One of the two by the lowest bit of the quadrant, its sign by the next.
+/// The sine or the cosine, by the lowest bit of the quadrant; its sign by the next bit.
 #[inline(always)]
 fn choose(quadrant: u64, sin: f64, cos: f64) -> f64 {
     let value = if quadrant & 1 == 0 { sin } else { cos };
@@ -71,13 +71,13 @@ fn choose(quadrant: u64, sin: f64, cos: f64) -> f64 {
 
 impl Circular for f32 {
     #[inline(always)]
-    fn is_far(self) -> bool {
-        self.abs() >= FAR as f32
+    fn is_large(self) -> bool {
+        self.abs() >= MIN_LARGE_ARGUMENT as f32
     }
 
-    /// Two parts of π/2 and few coefficients do: all is rounded to half the digits.
+    /// Two parts of π/2 and few coefficients suffice, as the result is rounded to half the digits.
     #[inline(always)]
-    fn circular<M: FmaMode>(self, turn: u64) -> f32 {
+    fn sin_quarter<M: FmaMode>(self, quarters: u64) -> f32 {
         let x = f64::from(self);
         let (magic, n) = quadrant::<M>(x);
         let r = n.fma::<M>(-QUADRANT[1], n.fma::<M>(-QUADRANT[0], x));
@@ -85,46 +85,46 @@ impl Circular for f32 {
         let sin = (square * r).fma::<M>(square.polynomial::<M>(SIN_SHORT), r);
         let sin = if r == 0.0 { x } else { sin };
         let cos = square.fma::<M>(square.polynomial::<M>(COS_SHORT), -0.5).fma::<M>(square, 1.0);
-        choose(magic.wrapping_add(turn), sin, cos) as f32
+        choose(magic.wrapping_add(quarters), sin, cos) as f32
     }
 
-    fn far_circular(self, turn: u64) -> f32 {
-        if turn == 0 { self.sin() } else { self.cos() }
+    fn sin_quarter_large(self, quarters: u64) -> f32 {
+        if quarters == 0 { self.sin() } else { self.cos() }
     }
 }
 
 impl Circular for f64 {
     #[inline(always)]
-    fn is_far(self) -> bool {
-        self.abs() >= FAR
+    fn is_large(self) -> bool {
+        self.abs() >= MIN_LARGE_ARGUMENT
     }
 
     #[inline(always)]
-    fn circular<M: FmaMode>(self, turn: u64) -> f64 {
+    fn sin_quarter<M: FmaMode>(self, quarters: u64) -> f64 {
         let (magic, n) = quadrant::<M>(self);
         let (r, tail) = remainder(self, n);
         let square = r * r;
         // sin(r + tail) is sin r + tail cos r, and cos(r + tail) is cos r − tail sin r, to first
-        // order; 1 − r²/2 and r do for the factors.
+        // order. For the factors 1 − r²/2 and r suffice.
         let cube = square * r;
-        let bend =
+        let correction =
             cube.fma::<M>(square.polynomial::<M>(&SIN[1..]) * square, tail - 0.5 * square * tail);
-        let sin = r + cube.fma::<M>(SIN[0], bend);
+        let sin = r + cube.fma::<M>(SIN[0], correction);
         let half = 0.5 * square;
         let head = 1.0 - half;
         let lost = (1.0 - head) - half;
         let cos = head + (square * square).fma::<M>(square.polynomial::<M>(COS), lost - r * tail);
-        // So near 0 the sum above has no −0.
+        // The sum above would turn −0 into 0.
         let sin = if r == 0.0 { self } else { sin };
-        choose(magic.wrapping_add(turn), sin, cos)
+        choose(magic.wrapping_add(quarters), sin, cos)
     }
 
-    fn far_circular(self, turn: u64) -> f64 {
-        if turn == 0 { self.sin() } else { self.cos() }
+    fn sin_quarter_large(self, quarters: u64) -> f64 {
+        if quarters == 0 { self.sin() } else { self.cos() }
     }
 }
 
-/// `x − n π/2` in two parts. The products are exact, and each sum hands on what it loses.
+/// `x − n π/2` in two parts. The products are exact, and each sum passes on its rounding error.
 #[inline(always)]
 fn remainder(x: f64, n: f64) -> (f64, f64) {
     let first = x - n * QUADRANT[0];
@@ -135,7 +135,7 @@ fn remainder(x: f64, n: f64) -> (f64, f64) {
     (r, (third - r) + tail)
 }
 
-/// A sum and what it loses.
+/// A sum and its rounding error.
 #[inline(always)]
 pub(super) fn sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
@@ -164,42 +164,43 @@ const ATAN: &[f64] = &[
 
 /// The angle of the point (x, y), from −π to π.
 ///
-/// With the smaller of the two coordinates above, and π/4 taken off where that leaves less, one
-/// division gives a tangent up to √2 − 1. The angle is plus or minus its arc, and a multiple of
-/// π/4.
+/// The smaller coordinate is divided by the larger. If the angle is above π/8, π/4 is subtracted
+/// first, so that one division gives a tangent of at most √2 − 1. The result is plus or minus its
+/// arc tangent, plus a multiple of π/4.
 #[inline(always)]
 pub(crate) fn atan2_64<M: FmaMode>(y: f64, x: f64) -> f64 {
-    let (above, below, steep) = ordered(y.abs(), x.abs());
-    let diagonal = above > below * TAN_EIGHTH;
-    let t = if diagonal { (above - below) / (above + below) } else { above / below };
+    let (smaller, larger, swapped) = ordered(y.abs(), x.abs());
+    let diagonal = smaller > larger * TAN_EIGHTH;
+    let t = if diagonal { (smaller - larger) / (smaller + larger) } else { smaller / larger };
     let square = t * t;
     let arc = (t * square).fma::<M>(square.polynomial::<M>(ATAN), t);
     let backwards = x.is_sign_negative();
     let quarters = if diagonal { 1.0 } else { 0.0 };
-    let quarters = if steep { 2.0 - quarters } else { quarters };
+    let quarters = if swapped { 2.0 - quarters } else { quarters };
     let quarters = if backwards { 4.0 - quarters } else { quarters };
-    let arc = if steep != backwards { -arc } else { arc };
+    let arc = if swapped != backwards { -arc } else { arc };
     let angle = quarters * QUARTER_PI[0] + (quarters * QUARTER_PI[1] + arc);
     if x.is_nan() | y.is_nan() { x + y } else { angle.copysign(y) }
 }
 
-/// The same for single precision: its many roundings would cost two units there.
+/// The same for single precision. In single precision its many roundings would cost two units.
 #[inline(always)]
 pub(crate) fn atan2_32<M: FmaMode>(y: f32, x: f32) -> f32 {
     atan2_64::<M>(y.into(), x.into()) as f32
 }
 
-/// The smaller and the larger, and whether the first is the larger; scaled so that their sum is
-/// finite, and a quotient of zeros or infinities is the limit that C99 asks for.
+/// The smaller and the larger number, and whether the first is the larger. They are scaled so that
+/// their sum is finite, and so that quotients of zeros or infinities are the limits that C99 asks
+/// for.
 #[inline(always)]
 fn ordered(y: f64, x: f64) -> (f64, f64, bool) {
-    let steep = y > x;
-    let (above, below) = if steep { (x, y) } else { (y, x) };
-    let scale = if below > f64::LIFT { 0.5 } else { 1.0 };
-    let (above, below) = (above * scale, below * scale);
-    let endless = below == f64::INFINITY;
-    let also = if above == f64::INFINITY { 1.0 } else { 0.0 };
-    let above = if endless { also } else { above };
-    let below = if endless | (below == 0.0) { 1.0 } else { below };
-    (above, below, steep)
+    let swapped = y > x;
+    let (smaller, larger) = if swapped { (x, y) } else { (y, x) };
+    let scale = if larger > f64::SUBNORMAL_SCALE { 0.5 } else { 1.0 };
+    let (smaller, larger) = (smaller * scale, larger * scale);
+    let infinite = larger == f64::INFINITY;
+    let also = if smaller == f64::INFINITY { 1.0 } else { 0.0 };
+    let smaller = if infinite { also } else { smaller };
+    let larger = if infinite | (larger == 0.0) { 1.0 } else { larger };
+    (smaller, larger, swapped)
 }

@@ -1,8 +1,8 @@
-//! Cutting copies: the outer loops first, then the innermost step.
+//! Cuts copies: along the outer loops first, then within the innermost step.
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{ADJACENT, Axes, Axis, Divisible};
+use super::{Axes, Axis, CUT_ALIGNMENT_ELEMENTS, Divisible};
 use crate::{
     nest::Loop,
     plan::{Inner, Side, Streamed, Work},
@@ -35,39 +35,42 @@ impl Divisible for Work {
 }
 
 impl Inner {
-    /// The loops of a step whose result starts `start` bytes behind a cache line, in units of so
-    /// many bytes.
+    /// The loops of a step, in units of `unit` bytes. The result starts `start` bytes after a cache
+    /// line.
     fn axes(&self, start: isize, unit: usize) -> SmallVec<[Axis; 4]> {
         let adjacent = |len| Axis::adjacent(len, start, unit);
         match *self {
             Inner::Nothing => smallvec![],
-            Inner::Run { len } | Inner::Fill { len } | Inner::Pick { len, .. } => {
+            Inner::Run { len } | Inner::Fill { len } | Inner::Gather { len, .. } => {
                 smallvec![adjacent(len)]
             }
-            Inner::Spread { len, .. } => smallvec![Axis::at_multiples(len, ADJACENT)],
-            Inner::Tile { u, v } => smallvec![Axis::at_multiples(v.len, ADJACENT), adjacent(u.len)],
+            Inner::Scatter { len, .. } => {
+                smallvec![Axis::at_multiples(len, CUT_ALIGNMENT_ELEMENTS)]
+            }
+            Inner::Tile { u, v } => {
+                smallvec![Axis::at_multiples(v.len, CUT_ALIGNMENT_ELEMENTS), adjacent(u.len)]
+            }
             Inner::Streamed(ref plan) => plan.axes(),
-            Inner::Grid { outer, inner, run } => {
-                let granule = (ADJACENT / run).max(1);
-                [outer, inner].iter().map(|l| Axis::at_multiples(l.len, granule)).collect()
+            Inner::Blocked2d { outer, inner, run } => {
+                let multiple = (CUT_ALIGNMENT_ELEMENTS / run).max(1);
+                [outer, inner].iter().map(|l| Axis::at_multiples(l.len, multiple)).collect()
             }
         }
     }
 
-    /// Shortens a loop of [`axes`](Self::axes) and gives its strides, of the destination and of the
-    /// source.
+    /// Shortens a loop of [`axes`](Self::axes), and returns its strides of destination and source.
     fn shorten(&mut self, axis: usize, to: usize) -> [isize; 2] {
         match self {
             Inner::Nothing => [0, 0],
             Inner::Run { len } => shorten(len, to, [1, 1]),
             Inner::Fill { len } => shorten(len, to, [1, 0]),
-            Inner::Pick { len, step } => shorten(len, to, [1, *step]),
-            Inner::Spread { len, step } => shorten(len, to, [*step, 1]),
+            Inner::Gather { len, step } => shorten(len, to, [1, *step]),
+            Inner::Scatter { len, step } => shorten(len, to, [*step, 1]),
             Inner::Tile { v, .. } if axis == 0 => shorten(&mut v.len, to, [v.stride, 1]),
             Inner::Tile { u, .. } => shorten(&mut u.len, to, [1, u.stride]),
             Inner::Streamed(plan) => plan.shorten(axis, to),
-            Inner::Grid { outer, .. } if axis == 0 => shorten_loop(outer, to),
-            Inner::Grid { inner, .. } => shorten_loop(inner, to),
+            Inner::Blocked2d { outer, .. } if axis == 0 => shorten_loop(outer, to),
+            Inner::Blocked2d { inner, .. } => shorten_loop(inner, to),
         }
     }
 }
@@ -82,8 +85,8 @@ fn shorten_loop(l: &mut Loop<2>, to: usize) -> [isize; 2] {
 }
 
 impl Streamed {
-    /// Cut along the loop that is slowest in the destination, at a multiple of a block: `v2`, `v`,
-    /// `u2`, `u`. `u` and `v` stay whole while something goes on where they end.
+    /// `v2`, `v`, `u2`, `u`: the slowest in the destination first, cut at multiples of a block. `v`
+    /// and `u` stay whole if `v2` or `u2` continues them.
     fn axes(&self) -> SmallVec<[Axis; 4]> {
         let Streamed { u, v, u2, v2, block, .. } = self;
         let whole_unless = |free: bool, side: &Side| if free { side.len } else { 1 };

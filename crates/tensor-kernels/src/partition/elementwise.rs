@@ -1,22 +1,26 @@
-//! Cutting elementwise work.
+//! Cuts elementwise operations.
 
-use super::{ADJACENT, Axes, Axis, Divisible};
+use super::{Axes, Axis, CUT_ALIGNMENT_ELEMENTS, Divisible};
 use crate::{nest::Loop, plan::ElementwiseWork};
 
 impl<const N: usize> Divisible for ElementwiseWork<N> {
-    /// The outer loops, the rows, the columns. Short rows that are joined stay whole.
+    /// The outer loops, the rows, the columns. Short rows that are packed into one stay whole.
     fn axes(&self) -> Axes {
         let mut axes: Axes = self.outer.iter().map(|l| Axis::anywhere(l.len)).collect();
-        let joined = self.block.access().iter().any(|access| access.joins_rows());
-        let rows = if self.block.uses_scratch() { self.block.rows().min(ADJACENT) } else { 1 };
+        let packs_rows = self.block.access().iter().any(|access| access.packs_rows());
+        let rows = if self.block.uses_scratch() {
+            self.block.rows().min(CUT_ALIGNMENT_ELEMENTS)
+        } else {
+            1
+        };
         axes.push(Axis::at_multiples(self.rows.len, rows));
         let width = self.widths[0];
         axes.push(match self.columns.len {
-            len if joined => Axis::at_multiples(len, len),
+            len if packs_rows => Axis::at_multiples(len, len),
             len if self.columns.strides[0] == 1 => {
                 Axis::adjacent(len, self.starts[0].wrapping_mul(width as isize), width)
             }
-            len => Axis::at_multiples(len, ADJACENT),
+            len => Axis::at_multiples(len, CUT_ALIGNMENT_ELEMENTS),
         });
         axes
     }

@@ -1,9 +1,9 @@
-//! Cutting work for threads: one rule for copies, elementwise operations and reductions.
+//! Cuts work for threads, by one rule for copies, elementwise operations and reductions.
 //!
-//! Work is halved, and the halves again, along the first of its loops that can be cut near its
-//! middle. Cuts fall where blocks end, and where cache lines of the result do, as far as that is
-//! known: a plan knows where its result starts from the start of the storage, which is aligned.
-//! Halves write different elements (the result's indices do), so they may run at the same time.
+//! Work is halved recursively, each time along the first loop that can be cut near its middle. Cuts
+//! fall at the ends of blocks and of cache lines of the result. A plan knows the offset of its
+//! result from the start of the storage, and the storage is aligned. The two halves write different
+//! elements, because no two indices of the result share one, so they may run at the same time.
 
 mod copy;
 mod elementwise;
@@ -15,70 +15,77 @@ use crate::exec::{Exec, pool};
 /// A loop that work can be cut along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Axis {
-    /// Its iterations.
+    /// The number of iterations.
     pub(crate) len: usize,
-    /// Cuts are so many iterations apart: a block, or a cache line.
-    pub(crate) granule: usize,
-    /// The first cut is behind so many iterations, less than a granule: those before the first
-    /// whole cache line.
-    pub(crate) lead: usize,
+    /// Cuts are multiples of this many iterations apart: a block, or a cache line.
+    pub(crate) multiple: usize,
+    /// The position of the first cut, less than `multiple`: the iterations before the first whole
+    /// cache line.
+    pub(crate) first: usize,
 }
 
-/// Loops over adjacent elements are cut at multiples of this many: a cache line of the smallest,
+/// Loops over adjacent elements are cut at multiples of this many elements: a cache line of bytes,
 /// and whole register tiles.
-const ADJACENT: usize = 64;
+const CUT_ALIGNMENT_ELEMENTS: usize = 64;
 
 impl Axis {
     /// A loop that can be cut anywhere.
     pub(crate) fn anywhere(len: usize) -> Self {
-        Self { len, granule: 1, lead: 0 }
+        Self { len, multiple: 1, first: 0 }
     }
 
-    /// A loop that can be cut at multiples of `granule`.
-    pub(crate) fn at_multiples(len: usize, granule: usize) -> Self {
-        Self { len, granule: granule.max(1), lead: 0 }
+    /// A loop that can be cut at multiples of `multiple`.
+    pub(crate) fn at_multiples(len: usize, multiple: usize) -> Self {
+        Self { len, multiple: multiple.max(1), first: 0 }
     }
 
-    /// A loop over adjacent elements of a result of which the first one lies `start` bytes behind
-    /// the start of a cache line.
+    /// A loop over adjacent elements of a result. The first one lies `start` bytes after the start
+    /// of a cache line.
     pub(crate) fn adjacent(len: usize, start: isize, width: usize) -> Self {
-        let before = start.wrapping_neg().rem_euclid(ADJACENT as isize) as usize;
-        Self { len, granule: ADJACENT, lead: before / width.max(1) % ADJACENT }
+        let before = start.wrapping_neg().rem_euclid(CUT_ALIGNMENT_ELEMENTS as isize) as usize;
+        Self {
+            len,
+            multiple: CUT_ALIGNMENT_ELEMENTS,
+            first: before / width.max(1) % CUT_ALIGNMENT_ELEMENTS,
+        }
     }
 
-    /// A loop over results: whole cache lines of the smallest, if there are many.
+    /// A loop over results. Many are cut at whole cache lines of the smallest elements.
     pub(crate) fn of_results(len: usize) -> Self {
-        Self::at_multiples(len, if len / 2 < ADJACENT { 1 } else { ADJACENT })
+        Self::at_multiples(
+            len,
+            if len / 2 < CUT_ALIGNMENT_ELEMENTS { 1 } else { CUT_ALIGNMENT_ELEMENTS },
+        )
     }
 
-    /// Where to cut it: nearest behind the middle, else nearest in front of it, if there are
-    /// iterations on both sides.
+    /// Where to cut: the first possible cut from the middle on, else the last one before it. `None`
+    /// if a part would have no iterations.
     pub(crate) fn middle(self) -> Option<usize> {
-        let Self { len, granule, lead } = self;
-        let beyond = (len / 2).saturating_sub(lead);
-        let behind = lead + beyond.next_multiple_of(granule);
-        let before = lead + beyond / granule * granule;
+        let Self { len, multiple, first } = self;
+        let beyond = (len / 2).saturating_sub(first);
+        let behind = first + beyond.next_multiple_of(multiple);
+        let before = first + beyond / multiple * multiple;
         [behind, before].into_iter().find(|at| (1..len).contains(at))
     }
 }
 
-/// The loops of some work in the order in which they are cut.
+/// The loops of some work, in the order in which they are cut.
 pub(crate) type Axes = SmallVec<[Axis; 8]>;
 
-/// Something that can be cut in parts that may run at the same time.
+/// Work that can be cut into parts that may run at the same time.
 pub(crate) trait Divisible: Sized + Sync {
-    /// The loops that it can be cut along, the first one to be cut in front. A loop that must stay
-    /// whole has one iteration.
+    /// The loops that it can be cut along, the preferred one first. A loop that must stay whole is
+    /// given length 1.
     fn axes(&self) -> Axes;
 
     /// `len` iterations of a loop of [`axes`](Self::axes), from iteration `start` on.
     fn part(&self, axis: usize, start: usize, len: usize) -> Self;
 
-    /// The bytes that it moves.
+    /// The bytes that it reads or writes.
     fn bytes(&self) -> usize;
 }
 
-/// How work is cut in two.
+/// A cut of some work in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Split {
     axis: usize,
@@ -87,7 +94,7 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Along the first loop that can be cut; `None` if there is none.
+    /// Cuts along the first loop that can be cut; `None` if there is none.
     pub(crate) fn of(work: &impl Divisible) -> Option<Self> {
         let cut = |(axis, loop_): (usize, &Axis)| {
             loop_.middle().map(|at| Self { axis, at, len: loop_.len })
@@ -102,24 +109,24 @@ impl Split {
     }
 }
 
-/// Halves the work until there are as many pieces as `exec` wants, and runs them on whatever
-/// threads are free.
+/// Halves the work recursively until there are as many tasks as `exec` asks for, and runs them on
+/// the pool.
 #[inline]
 pub(crate) fn par_run<W: Divisible>(exec: &Exec, work: &W, run: impl Fn(&W) + Copy + Sync + Send) {
-    match exec.pieces(work.bytes()) {
+    match exec.tasks(work.bytes()) {
         1 => run(work),
-        pieces => run_pieces(work, pieces, run),
+        tasks => run_tasks(work, tasks, run),
     }
 }
 
-fn run_pieces<W: Divisible>(work: &W, pieces: usize, run: impl Fn(&W) + Copy + Sync + Send) {
-    match if pieces > 1 { Split::of(work) } else { None } {
+fn run_tasks<W: Divisible>(work: &W, tasks: usize, run: impl Fn(&W) + Copy + Sync + Send) {
+    match if tasks > 1 { Split::of(work) } else { None } {
         None => run(work),
         Some(split) => {
             let [first, second] = split.apply(work);
             pool::join(
-                || run_pieces(&first, pieces / 2, run),
-                || run_pieces(&second, pieces - pieces / 2, run),
+                || run_tasks(&first, tasks / 2, run),
+                || run_tasks(&second, tasks - tasks / 2, run),
             );
         }
     }

@@ -1,35 +1,36 @@
-//! Whatever is cut, and however often: the pieces do what the whole does, each element once.
+//! However often work is cut, its parts do what the whole does, each element once.
 
 use std::collections::BTreeMap;
 
 use tensor_core::Layout;
 
-use super::{ADJACENT, Axis, Divisible, Split};
+use super::{Axis, CUT_ALIGNMENT_ELEMENTS, Divisible, Split};
 use crate::{
     exec::Machine,
     nest::Loop,
     plan::{ElementwiseWork, Inner, Streamed, Work},
 };
 
-/// Each place that is written, and from where it is read: what a plan means, apart from the order.
+/// Each offset that is written, and the offsets that are read for it: what a plan does, apart from
+/// the order.
 type Moves<const N: usize> = BTreeMap<isize, [isize; N]>;
 
-/// Where a walk of loops takes each operand.
+/// The offsets of each operand in every iteration.
 fn walk<const N: usize>(start: [isize; N], loops: &[Loop<N>]) -> Vec<[isize; N]> {
     let Some((first, rest)) = loops.split_first() else { return vec![start] };
-    let turn = |i: usize| std::array::from_fn(|k| start[k] + i as isize * first.strides[k]);
-    (0..first.len).flat_map(|i| walk(turn(i), rest)).collect()
+    let iteration = |i: usize| std::array::from_fn(|k| start[k] + i as isize * first.strides[k]);
+    (0..first.len).flat_map(|i| walk(iteration(i), rest)).collect()
 }
 
-/// The innermost step of a copy as the loops that it stands for.
+/// The innermost step of a copy as plain loops.
 fn loops(inner: Inner) -> Vec<Loop<2>> {
     let one = |len, strides| vec![Loop { len, strides }];
     match inner {
         Inner::Nothing => one(0, [0, 0]),
         Inner::Run { len } => one(len, [1, 1]),
         Inner::Fill { len } => one(len, [1, 0]),
-        Inner::Pick { len, step } => one(len, [1, step]),
-        Inner::Spread { len, step } => one(len, [step, 1]),
+        Inner::Gather { len, step } => one(len, [1, step]),
+        Inner::Scatter { len, step } => one(len, [step, 1]),
         Inner::Tile { u, v } => vec![
             Loop { len: v.len, strides: [v.stride, 1] },
             Loop { len: u.len, strides: [1, u.stride] },
@@ -39,11 +40,13 @@ fn loops(inner: Inner) -> Vec<Loop<2>> {
             let u2 = Loop { len: u2.len, strides: [u.len as isize, u2.stride] };
             [vec![v2, u2], loops(Inner::Tile { u, v })].concat()
         }
-        Inner::Grid { outer, inner, run } => vec![outer, inner, Loop { len: run, strides: [1, 1] }],
+        Inner::Blocked2d { outer, inner, run } => {
+            vec![outer, inner, Loop { len: run, strides: [1, 1] }]
+        }
     }
 }
 
-/// The places of a nest of any operands, in bytes of so many an element.
+/// The offsets that some work visits, in bytes for copies, else in elements.
 trait Visits<const N: usize>: Divisible {
     fn visits(&self) -> Vec<[isize; N]>;
 
@@ -51,7 +54,7 @@ trait Visits<const N: usize>: Divisible {
         let visits = self.visits();
         let count = visits.len();
         let moves: Moves<N> = visits.into_iter().map(|places| (places[0], places)).collect();
-        assert_eq!(moves.len(), count, "each place is written once");
+        assert_eq!(moves.len(), count, "each offset is written once");
         moves
     }
 }
@@ -75,8 +78,8 @@ impl<const N: usize> Visits<N> for ElementwiseWork<N> {
     }
 }
 
-/// Halves the work until it cannot be halved, and checks each cut; gives the pieces.
-fn pieces<const N: usize, W: Visits<N> + Clone>(whole: &W) -> Vec<W> {
+/// Halves the work until it cannot be cut, checks each cut, and returns the parts.
+fn leaf_parts<const N: usize, W: Visits<N> + Clone>(whole: &W) -> Vec<W> {
     let Some([first, second]) = Split::of(whole).map(|split| split.apply(whole)) else {
         return vec![whole.clone()];
     };
@@ -85,13 +88,13 @@ fn pieces<const N: usize, W: Visits<N> + Clone>(whole: &W) -> Vec<W> {
     assert_eq!(first.bytes() + second.bytes(), whole.bytes());
     let sum = all.len() + rest.len();
     all.extend(rest);
-    assert_eq!(all.len(), sum, "halves that write the same place");
+    assert_eq!(all.len(), sum, "halves that write the same offset");
     assert_eq!(all, whole.moves(), "halves that are not the whole");
-    [pieces(&first), pieces(&second)].concat()
+    [leaf_parts(&first), leaf_parts(&second)].concat()
 }
 
-/// Shapes with strides of a source and of a destination: lengths around the alignment of a cut, and
-/// every kind of step.
+/// Shapes, with the strides of a source and of a destination: lengths around the alignment of cuts,
+/// and every kind of stride.
 const PAIRS: &[(&[usize], &[isize], &[isize])] = &[
     (&[], &[], &[]),
     (&[0, 3], &[3, 1], &[3, 1]),
@@ -132,32 +135,35 @@ fn layout(shape: &[usize], strides: &[isize]) -> Layout {
     Layout::new(shape, strides, below.unsigned_abs() + 2).unwrap()
 }
 
-/// Everything is large for this one: transposes are streamed.
-const TINY: Machine = Machine { l1: 1 << 10, l2: 8 << 10, stream: 1, ..Machine::REFERENCE };
+/// A machine with small caches: on it transposes are streamed.
+const SMALL_CACHES: Machine = Machine { l1: 1 << 10, l2: 8 << 10, stream: 1, ..Machine::REFERENCE };
 
 #[test]
-fn pieces_of_a_streamed_copy_are_the_copy() {
+fn parts_of_a_streamed_copy_are_the_copy() {
     for &(shape, from, to) in PAIRS {
         let (from, to) = (layout(shape, from), layout(shape, to));
         for width in [1, 4, 12] {
-            pieces(&Work::new(&from, &to, width, &TINY));
+            leaf_parts(&Work::new(&from, &to, width, &SMALL_CACHES));
         }
     }
 }
 
 #[test]
-fn pieces_of_a_copy_are_the_copy() {
+fn parts_of_a_copy_are_the_copy() {
     for &(shape, from, to) in PAIRS {
         let (from, to) = (layout(shape, from), layout(shape, to));
         for width in [1, 4, 12] {
             let whole = Work::new(&from, &to, width, &Machine::REFERENCE);
-            for piece in pieces(&whole) {
-                let mut loops = loops(piece.inner);
-                // The short runs of a grid stay whole.
-                loops.truncate(if matches!(piece.inner, Inner::Grid { .. }) { 2 } else { 4 });
+            for part in leaf_parts(&whole) {
+                let mut loops = loops(part.inner);
+                // The short runs of a blocked copy stay whole.
+                loops.truncate(if matches!(part.inner, Inner::Blocked2d { .. }) { 2 } else { 4 });
                 let lens = loops.into_iter().map(|l| l.len);
-                assert!(lens.max() <= Some(ADJACENT), "{whole} leaves a large piece: {piece}");
-                assert!(piece.outer.iter().all(|l| l.len == 1), "{whole} leaves {piece}");
+                assert!(
+                    lens.max() <= Some(CUT_ALIGNMENT_ELEMENTS),
+                    "{whole} leaves a large part: {part}"
+                );
+                assert!(part.outer.iter().all(|l| l.len == 1), "{whole} leaves {part}");
             }
         }
     }
@@ -167,7 +173,7 @@ fn pieces_of_a_copy_are_the_copy() {
 fn a_plan_visits_the_elements_of_its_layouts() {
     for &(shape, from, to) in PAIRS {
         let (from, to) = (layout(shape, from), layout(shape, to));
-        for machine in [Machine::REFERENCE, TINY] {
+        for machine in [Machine::REFERENCE, SMALL_CACHES] {
             let work = Work::new(&from, &to, 2, &machine);
             let bytes = |layout: &Layout| layout.offsets().flat_map(|at| [2 * at, 2 * at + 1]);
             let expected: BTreeMap<_, _> = bytes(&to).zip(bytes(&from)).collect();
@@ -181,41 +187,46 @@ fn a_plan_visits_the_elements_of_its_layouts() {
 }
 
 #[test]
-fn pieces_of_an_elementwise_operation_are_the_operation() {
+fn parts_of_an_elementwise_operation_are_the_operation() {
     for &(shape, from, to) in PAIRS {
         let (a, out) = (layout(shape, from), layout(shape, to));
         let b = Layout::contiguous(shape).unwrap();
         let whole = ElementwiseWork::plan([&out, &a, &b], [4, 1, 8], &Machine::REFERENCE);
-        for piece in pieces(&whole) {
-            assert!(piece.columns.len <= ADJACENT, "{whole} leaves a large piece: {piece}");
-            assert!(piece.rows.len <= ADJACENT, "{whole} leaves a large piece: {piece}");
-            assert!(piece.outer.iter().all(|l| l.len == 1), "{whole} leaves {piece}");
+        for part in leaf_parts(&whole) {
+            assert!(
+                part.columns.len <= CUT_ALIGNMENT_ELEMENTS,
+                "{whole} leaves a large part: {part}"
+            );
+            assert!(part.rows.len <= CUT_ALIGNMENT_ELEMENTS, "{whole} leaves a large part: {part}");
+            assert!(part.outer.iter().all(|l| l.len == 1), "{whole} leaves {part}");
         }
     }
 }
 
-/// Few long rows are many pieces as well as many short ones.
+/// A few long rows are cut into as many parts as many short ones.
 #[test]
 fn a_few_rows_are_cut_too() {
     for shape in [[2, 100_000], [3, 70_000], [64, 4_000], [70_000, 3]] {
         let out = Layout::contiguous(&shape).unwrap();
         let row = layout(&shape, &[0, 1]);
         let whole = ElementwiseWork::plan([&out, &out, &row], [4; 3], &Machine::REFERENCE);
-        let mut pieces = vec![whole];
+        let mut leaf_parts = vec![whole];
         for _ in 0..4 {
-            pieces = pieces
+            leaf_parts = leaf_parts
                 .iter()
-                .flat_map(|piece| Split::of(piece).expect("large").apply(piece))
+                .flat_map(|part| Split::of(part).expect("large").apply(part))
                 .collect();
         }
-        let (least, most) =
-            (pieces.iter().map(Divisible::bytes).min(), pieces.iter().map(Divisible::bytes).max());
+        let (least, most) = (
+            leaf_parts.iter().map(Divisible::bytes).min(),
+            leaf_parts.iter().map(Divisible::bytes).max(),
+        );
         assert!(most < least.map(|bytes| 4 * bytes), "{shape:?}: {least:?} to {most:?} bytes");
     }
 }
 
 #[test]
-fn cuts_fall_on_granules_and_cache_lines() {
+fn cuts_fall_on_multiples_and_cache_lines() {
     for (what, axis, expected) in [
         ("anywhere", Axis::anywhere(7), Some(3)),
         ("one iteration", Axis::anywhere(1), None),

@@ -1,48 +1,47 @@
-//! How a piece of work is cut for the caches: the rows and columns of a block, how each operand
-//! reaches them, and where its part of a block lies in scratch memory.
+//! Blocks: the rows and columns that are processed at a time, how each operand is accessed, and
+//! where it lies in scratch memory.
 //!
-//! Copies, elementwise operations and reductions share this. A [`Block`] is made once, by the plan,
-//! and its constructor places the scratch; what executes it asks for areas and computes none. So a
-//! block whose scratch is too small for it cannot be expressed.
+//! Copies, elementwise operations and reductions share this. The plan makes a [`Block`], whose
+//! constructor lays out the scratch. The code that executes it asks for areas and computes none, so
+//! a block whose scratch is too small cannot be made.
 //!
 //! # Invariants
 //! - **B1.** A block has at least one row and one column.
-//! - **B2.** The [`Area`] of an operand holds every row of a block (of the result: those that are
-//!   computed at once), each with all columns; rows do not overlap.
-//! - **B3.** Areas start at cache lines, follow each other without overlap, and end within
-//!   [`Block::scratch_bytes`].
+//! - **B2.** The [`Area`] of an operand holds every row of a block with all its columns; for the
+//!   result, only the rows that are computed at once. Rows do not overlap.
+//! - **B3.** Areas start at cache lines, do not overlap, and end within [`Block::scratch_bytes`].
 
 use crate::memory::CACHE_LINE;
 
-/// The rows of a block, and the elements of a row.
+/// Rows, and columns: the elements of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Extent {
     pub(crate) rows: usize,
     pub(crate) columns: usize,
 }
 
-/// How an operand's elements of a row are reached.
+/// How an operand's elements of a row are accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Access {
-    /// They are adjacent.
+    /// The elements are adjacent.
     UnitStride,
-    /// It is one element for all.
+    /// One element serves the whole row.
     Scalar,
-    /// They are adjacent from row to row: a block is transposed into scratch.
+    /// The elements are adjacent from row to row; a block is transposed into scratch.
     Transposed,
-    /// They are a stride apart and gathered into scratch.
+    /// The elements are a stride apart, and are gathered into scratch.
     Gather,
-    /// They are adjacent, but few, and the next row's lie elsewhere: many rows are packed into one.
+    /// Rows are short and have gaps between them; many are packed into one row in scratch.
     ShortRows,
-    /// They are few, and every row has the same: they are repeated in scratch.
+    /// Every short row is the same; it is repeated in scratch.
     BroadcastRow,
-    /// It is one element for a short row, and another for the next: each is repeated along its row
-    /// in scratch.
+    /// Each short row is one element, another one for every row. Each is repeated along its row in
+    /// scratch.
     SplatPerRow,
 }
 
 impl Access {
-    /// Is the operand read or written where it is, without scratch?
+    /// Is the operand accessed in place, without scratch?
     pub(crate) fn is_direct(self) -> bool {
         match self {
             Self::UnitStride | Self::Scalar => true,
@@ -54,8 +53,8 @@ impl Access {
         }
     }
 
-    /// Are short rows made one long row?
-    pub(crate) fn joins_rows(self) -> bool {
+    /// Are short rows packed into one long row?
+    pub(crate) fn packs_rows(self) -> bool {
         matches!(self, Self::ShortRows | Self::BroadcastRow | Self::SplatPerRow)
     }
 }
@@ -63,20 +62,19 @@ impl Access {
 /// Rows in scratch memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Area {
-    /// Where the first row starts.
+    /// The offset of the first row.
     pub(crate) start: usize,
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) rows: usize,
     /// The bytes of a row.
     pub(crate) row_bytes: usize,
-    /// From row to row.
+    /// The distance from one row to the next.
     pub(crate) pitch: usize,
 }
 
 impl Area {
-    /// Rows of adjacent elements at the start of scratch. Rows of a multiple of half a kilobyte are
-    /// a cache line further apart than they are long, so that they do not fall on the same cache
-    /// sets.
+    /// Rows of adjacent elements at the start of scratch. Rows whose length is a multiple of 512
+    /// bytes get a cache line of padding, so that they do not compete for the same cache sets.
     pub(crate) fn new(extent: Extent, width: usize) -> Self {
         let row_bytes = extent.columns * width;
         let spare =
@@ -84,13 +82,13 @@ impl Area {
         Self { start: 0, rows: extent.rows, row_bytes, pitch: row_bytes + spare }
     }
 
-    /// The first byte behind the area, rounded up to a cache line.
+    /// The end of the area, rounded up to a cache line.
     pub(crate) fn end(&self) -> usize {
         (self.start + self.rows * self.pitch).next_multiple_of(CACHE_LINE)
     }
 }
 
-/// Rows, columns, and the way of each of `N` operands through scratch memory.
+/// Rows and columns, how each of `N` operands is accessed, and its area in scratch memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Block<const N: usize> {
     extent: Extent,
@@ -100,8 +98,8 @@ pub(crate) struct Block<const N: usize> {
 }
 
 impl<const N: usize> Block<N> {
-    /// A block whose operand `k`, of elements of `widths[k]` bytes, goes through scratch if
-    /// `scratch_rows[k]` says of how many rows at a time.
+    /// A block. Operand `k`, with elements of `widths[k]` bytes, goes through scratch if
+    /// `scratch_rows[k]` is set, that many rows at a time.
     pub(crate) fn new(
         extent: Extent,
         access: [Access; N],
@@ -120,7 +118,7 @@ impl<const N: usize> Block<N> {
         Self { extent, access, areas, scratch_bytes }
     }
 
-    /// The largest block, the last ones of a loop may be smaller.
+    /// The extent of a full block. The last blocks of a loop may be smaller.
     pub(crate) fn extent(&self) -> Extent {
         self.extent
     }
@@ -137,7 +135,7 @@ impl<const N: usize> Block<N> {
         self.access
     }
 
-    /// Where operand `k` lies in scratch, if it goes through it.
+    /// The area of operand `k`, if it goes through scratch.
     pub(crate) fn area(&self, k: usize) -> Option<Area> {
         self.areas[k]
     }

@@ -1,25 +1,32 @@
-//! What an elementwise operation will do: how each operand becomes rows of adjacent elements.
+//! Plans elementwise operations: how each operand becomes rows of adjacent elements.
 //!
-//! The arithmetic only ever sees adjacent elements, or one element that stands for all. An operand
-//! that lies otherwise is packed block by block into scratch memory that stays in the first-level
-//! cache: by the same transposing kernels that copies use if it is adjacent along some other loop,
-//! else by gathering elements. So a transposed operand costs one more pass in cache, and not a
-//! cache line for every element.
+//! The arithmetic works on rows of adjacent elements, or of one scalar. Any other operand is
+//! packed, block by block, into scratch memory that stays in the first-level cache. An operand that
+//! is adjacent along another loop is packed by the transpose kernels that copies use; any other by
+//! gathering elements. So a transposed operand costs one more pass in cache, and not a cache line
+//! per element.
 //!
-//! A row is a loop of its own, which takes a few nanoseconds to start and to end. Short rows cost
-//! little else, so many of them become one: an operand whose rows do not follow each other is
-//! packed in scratch, a row that repeats is stored as often as a block has rows, and one element a
-//! row is repeated along it. Operands without gaps stay where they are. Nanoseconds for a row of
-//! floats of each operation, row by row and packed:
+//! A row is a loop of its own, which takes a few nanoseconds to start and to end. With short rows
+//! little else counts, so many of them are packed into one long row. An operand with gaps between
+//! its rows is packed in scratch, a row that repeats is stored once per row of the block, and a
+//! scalar per row is repeated along its row. Operands without gaps are used in place. The table
+//! shows nanoseconds per row of floats: first row by row, then packed.
 //!
-//! | floats | of wider rows | the same, and dense | one row for all | one element a row | into wider rows | in place, one row for all |
-//! | ---    | ---           | ---                 | ---             | ---               | ---             | ---                       |
-//! | 3      | 7.1, 1.3      | 5.5, 1.4            | 5.6, 0.5        | 3.9, 1.4          | 5.5, 1.4        | 11.4, 0.6                 |
-//! | 6      | 8.2, 1.9      | 7.8, 2.1            | 7.9, 1.0        | 7.9, 1.9          | 7.8, 2.0        | 13.7, 1.2                 |
-//! | 8      | 6.0, 2.0      | 2.7, 2.3            | 2.8, 1.2        | 3.1, 2.0          | 2.7, 2.0        | 8.3, 1.4                  |
-//! | 12     | 8.2, 3.0      | 6.6, 3.4            | 6.7, 1.9        | 6.1, 3.0          | 6.6, 3.2        | 14.2, 2.2                 |
-//! | 16     | 6.5, 3.2      | 3.5, 3.5            | 3.6, 2.4        | 3.9, 3.3          | 3.5, 3.0        | 9.2, 2.8                  |
-//! | 32     | 8.4, 5.5      | 5.4, 6.3            | 5.4, 4.7        | 5.6, 5.8          | 5.0, 5.5        | 11.7, 5.9                 |
+//! - a: all inputs are rows of wider tensors
+//! - b: the same, and another input is dense
+//! - c: one input is the same row for all
+//! - d: one input is a scalar per row
+//! - e: the result is rows of a wider tensor
+//! - f: in place, and one input is the same row for all
+//!
+//! | floats a row | a | b | c | d | e | f |
+//! |---|---|---|---|---|---|---|
+//! | 3 | 7.1, 1.3 | 5.5, 1.4 | 5.6, 0.5 | 3.9, 1.4 | 5.5, 1.4 | 11.4, 0.6 |
+//! | 6 | 8.2, 1.9 | 7.8, 2.1 | 7.9, 1.0 | 7.9, 1.9 | 7.8, 2.0 | 13.7, 1.2 |
+//! | 8 | 6.0, 2.0 | 2.7, 2.3 | 2.8, 1.2 | 3.1, 2.0 | 2.7, 2.0 | 8.3, 1.4 |
+//! | 12 | 8.2, 3.0 | 6.6, 3.4 | 6.7, 1.9 | 6.1, 3.0 | 6.6, 3.2 | 14.2, 2.2 |
+//! | 16 | 6.5, 3.2 | 3.5, 3.5 | 3.6, 2.4 | 3.9, 3.3 | 3.5, 3.0 | 9.2, 2.8 |
+//! | 32 | 8.4, 5.5 | 5.4, 6.3 | 5.4, 4.7 | 5.6, 5.8 | 5.0, 5.5 | 11.7, 5.9 |
 
 use std::fmt;
 
@@ -32,18 +39,20 @@ use super::{
 use crate::{
     exec::Machine,
     memory::CACHE_LINE,
-    nest::{Loop, Loops, with_draft},
+    nest::{Loop, Loops, with_nest},
+    tuning::{
+        ELEMENTWISE_SCRATCH_BYTES, LARGE_TRANSPOSED_ROW_BYTES, MIN_PACKED_ROWS,
+        MIN_STREAMED_ROW_LINES, SHORT_ROW_BYTES, TRANSPOSED_ROW_ELEMENTS,
+    },
 };
 
-/// The bytes of scratch for one operand; four of them fill half of a usual first-level cache.
-const SCRATCH: usize = 16 << 10;
-
-/// An elementwise operation, or a piece of one. Operand 0 is written, the others are read.
+/// An elementwise operation, or the part of one that a task runs. Operand 0 is written, the others
+/// are read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ElementwiseWork<const N: usize> {
-    /// Where operands start, in elements from where their pointers point.
+    /// The offset of the first element of each operand, in elements.
     pub(crate) starts: [isize; N],
-    /// The loops around a block's, outermost first.
+    /// The loops around a block, outermost first.
     pub(crate) outer: Loops<N>,
     /// The loop over the rows of a block.
     pub(crate) rows: Loop<N>,
@@ -51,15 +60,16 @@ pub(crate) struct ElementwiseWork<const N: usize> {
     pub(crate) columns: Loop<N>,
     /// The bytes of an element of each operand.
     pub(crate) widths: [usize; N],
-    /// What is done at a time, and how each operand is reached.
+    /// The rows and columns processed at a time, and how each operand is accessed.
     pub(crate) block: Block<N>,
-    /// Is the result larger than caches?
+    /// Is the result larger than the caches?
     pub(crate) large: bool,
-    /// Write it past them? Then it is computed into scratch first. Measured on 4096 by 4096 floats:
-    /// where an operand is transposed 20 ms instead of 33, but 25 instead of 19 where all are
-    /// contiguous, and 32 instead of 29 where one is gathered.
+    /// Is the result written by non-temporal stores? If so it is computed into scratch first. 4096
+    /// by 4096 floats take 20 ms instead of 33 ms where an operand is transposed. They would take
+    /// 25 ms instead of 19 ms where all are contiguous, and 32 ms instead of 29 ms where one is
+    /// gathered.
     pub(crate) stream: bool,
-    /// The name of the path.
+    /// The name of the path, which users see.
     pub(crate) path: &'static str,
 }
 
@@ -68,7 +78,9 @@ impl<const N: usize> ElementwiseWork<N> {
     #[inline(always)]
     pub(crate) fn plan(layouts: [&Layout; N], widths: [usize; N], machine: &Machine) -> Self {
         const { assert!(N > 0, "an operation has a result") };
-        with_draft(layouts, |draft| Self::of_loops(draft.starts, draft.loops(), widths, machine))
+        with_nest(layouts, |builder| {
+            Self::of_loops(builder.starts, builder.loops(), widths, machine)
+        })
     }
 
     /// The plan for loops in normal form.
@@ -81,7 +93,9 @@ impl<const N: usize> ElementwiseWork<N> {
     ) -> Self {
         let one = Loop { len: 1, strides: [1; N] };
         let (columns, around) = match loops.split_last() {
-            Some((&columns, around)) if widths.iter().all(|&width| width <= WIDEST) => {
+            Some((&columns, around))
+                if widths.iter().all(|&width| width <= MAX_PACKED_ELEMENT_BYTES) =>
+            {
                 (columns, around)
             }
             _ => (one, loops),
@@ -99,7 +113,7 @@ impl<const N: usize> ElementwiseWork<N> {
         Self { starts, outer, rows, columns, widths, block, large, stream, path }
     }
 
-    /// The same in blocks whose scratch has at most so many bytes.
+    /// The same work, in blocks whose scratch has at most `bytes` bytes.
     pub(crate) fn within_scratch(&self, bytes: usize) -> Self {
         let shape = Shape {
             outer: &self.outer,
@@ -120,7 +134,7 @@ impl<const N: usize> ElementwiseWork<N> {
     }
 }
 
-/// What a block is made for.
+/// The loops and accesses for which a block is chosen.
 struct Shape<'a, const N: usize> {
     outer: &'a Loops<N>,
     rows: Loop<N>,
@@ -130,7 +144,8 @@ struct Shape<'a, const N: usize> {
 }
 
 impl<const N: usize> Shape<'_, N> {
-    /// Do all rows of the result start at the same place in a cache line, and have some lines?
+    /// Do all rows of the result start at the same offset in a cache line, and are they long enough
+    /// to be streamed?
     fn writes_lines(&self) -> bool {
         let width = self.widths[0];
         let whole = |l: &Loop<N>| {
@@ -138,30 +153,37 @@ impl<const N: usize> Shape<'_, N> {
         };
         self.access[0] == Access::UnitStride
             && CACHE_LINE.is_multiple_of(width.max(1))
-            && self.columns.len.saturating_mul(width) >= STREAMED_LINES * CACHE_LINE
+            && self.columns.len.saturating_mul(width) >= MIN_STREAMED_ROW_LINES * CACHE_LINE
             && whole(&self.rows)
             && self.outer.iter().all(whole)
     }
 
-    /// Rows and columns that are done at a time.
+    /// The block for these loops.
     fn block(&self, large: bool, stream: bool, machine: &Machine) -> Block<N> {
         let widest = self.widths.iter().copied().max().unwrap_or(1).max(1);
-        let joined = self.access.iter().any(|access| access.joins_rows());
+        let packs_rows = self.access.iter().any(|access| access.packs_rows());
         let transposed = self.access.contains(&Access::Transposed);
-        // Few rows have room for longer ones.
-        let shared = 2 * SCRATCH / self.rows.len.max(1);
-        let (run, room) = match (transposed, large) {
-            _ if joined => return self.block_of(self.joined_rows(widest), stream),
-            (true, true) => (LONG_RUN.max(shared), (machine.l2 / 8).max(SCRATCH)),
-            (true, false) => ((SHORT_RUN * widest).max(shared), 2 * SCRATCH),
-            _ if self.access.iter().any(|access| !access.is_direct()) => (SCRATCH / 4, SCRATCH / 2),
+        // If there are few rows, they may be longer.
+        let shared = 2 * ELEMENTWISE_SCRATCH_BYTES / self.rows.len.max(1);
+        let (row_bytes, block_bytes) = match (transposed, large) {
+            _ if packs_rows => return self.block_of(self.packed_extent(widest), stream),
+            (true, true) => (
+                LARGE_TRANSPOSED_ROW_BYTES.max(shared),
+                (machine.l2 / 8).max(ELEMENTWISE_SCRATCH_BYTES),
+            ),
+            (true, false) => {
+                ((TRANSPOSED_ROW_ELEMENTS * widest).max(shared), 2 * ELEMENTWISE_SCRATCH_BYTES)
+            }
+            _ if self.access.iter().any(|access| !access.is_direct()) => {
+                (ELEMENTWISE_SCRATCH_BYTES / 4, ELEMENTWISE_SCRATCH_BYTES / 2)
+            }
             _ => return self.block_of(self.everything(), stream),
         };
-        let mut columns = self.columns.len.min(run / widest).max(1);
+        let mut columns = self.columns.len.min(row_bytes / widest).max(1);
         if stream {
             columns = columns.next_multiple_of(self.line());
         }
-        let rows = self.rows.len.min(room / widest / columns).max(1);
+        let rows = self.rows.len.min(block_bytes / widest / columns).max(1);
         self.block_of(Extent { rows, columns }, stream)
     }
 
@@ -170,9 +192,9 @@ impl<const N: usize> Shape<'_, N> {
         Extent { rows: self.rows.len.max(1), columns: self.columns.len.max(1) }
     }
 
-    /// The elements of the result in a cache line. The columns of a block of a streamed result are
-    /// a multiple of it: so no line is written in two parts, and the columns in front of a row's
-    /// first whole line fit into a block.
+    /// The elements of the result in a cache line. A block of a streamed result has a multiple of
+    /// it as columns. So no line is written in two parts, and the columns before a row's first
+    /// whole line fit into a block.
     fn line(&self) -> usize {
         (CACHE_LINE / self.widths[0].max(1)).max(1)
     }
@@ -186,51 +208,39 @@ impl<const N: usize> Shape<'_, N> {
         Block::new(extent, self.access, self.widths, scratch_rows)
     }
 
-    /// The rows of a streamed result that are computed before they leave scratch.
+    /// The rows of a streamed result that are computed before they are written from scratch to
+    /// memory.
     fn rows_at_once(&self, extent: Extent) -> usize {
-        (SCRATCH / 2 / (extent.columns * self.widths[0]).max(1)).max(1)
+        (ELEMENTWISE_SCRATCH_BYTES / 2 / (extent.columns * self.widths[0]).max(1)).max(1)
     }
 
-    /// As many short rows as have room, or all there are.
-    fn joined_rows(&self, widest: usize) -> Extent {
+    /// As many short rows as fit the scratch, or all of them.
+    fn packed_extent(&self, widest: usize) -> Extent {
         let (Loop { len, .. }, columns) = (self.rows, self.columns.len.max(1));
         let row = widest * columns;
-        let room = match self.access.iter().filter(|access| !access.is_direct()).count() {
-            1 => SCRATCH / 2,
-            2 => SCRATCH / 4,
-            _ => SCRATCH / 8,
+        let block_bytes = match self.access.iter().filter(|access| !access.is_direct()).count() {
+            1 => ELEMENTWISE_SCRATCH_BYTES / 2,
+            2 => ELEMENTWISE_SCRATCH_BYTES / 4,
+            _ => ELEMENTWISE_SCRATCH_BYTES / 8,
         };
-        // A division takes as long as a hundred additions.
-        let rows = if len.saturating_mul(row) <= room { len } else { room / row };
+        // Avoids a division, which takes as long as a hundred additions.
+        let rows = if len.saturating_mul(row) <= block_bytes { len } else { block_bytes / row };
         Extent { rows: rows.max(1), columns }
     }
 
-    /// Saturating: there may be no memory for them.
+    /// The bytes of the result. Saturates, as a broadcast shape may exceed the address space.
     fn result_bytes(&self) -> usize {
         let loops = self.outer.iter().chain([&self.rows, &self.columns]);
         loops.fold(self.widths[0], |bytes, l| bytes.saturating_mul(l.len))
     }
 }
 
-/// Wider elements, which may also be more aligned than scratch is, are computed one by one where
-/// they are.
-const WIDEST: usize = 64;
+/// Wider elements are computed one by one, in place: they may need a larger alignment than scratch
+/// has.
+const MAX_PACKED_ELEMENT_BYTES: usize = 64;
 
-/// A transposed block has so many elements a row in cache, and as many rows as a line of the source
-/// has elements. Measured on 512 by 512 floats: 139 µs for a unary operation where blocks of 64 by
-/// 64 take 209, and contiguous operands 85.
-const SHORT_RUN: usize = 512;
-
-/// Out of cache it has so many bytes a row, and takes an eighth of the second-level cache, so that
-/// what is read comes in long runs on both sides. Measured on 4096 by 4096 floats, one operand of
-/// two transposed: 33 ms; rows twice as long, in twice the room, 42; half as long 57.
-const LONG_RUN: usize = 256;
-
-/// A row of the result is streamed from this many lines on.
-const STREAMED_LINES: usize = 4;
-
-/// The loop along which an operand is adjacent that is not along the columns; else the innermost
-/// one left.
+/// The loop for the rows of a block: one along which an operand is adjacent that is not adjacent
+/// along the columns. Without one, the innermost loop.
 fn rows_loop<const N: usize>(outer: &[Loop<N>], columns: &Loop<N>) -> Option<usize> {
     let other = |k: &usize| !matches!(columns.strides[*k], 0 | 1);
     let adjacent = |k: usize| outer.iter().position(|l| l.strides[k] == 1);
@@ -246,40 +256,31 @@ fn access(along_columns: isize, along_rows: isize) -> Access {
     }
 }
 
-/// Rows of at most so many bytes are short, and so are those of all operands together that are
-/// moved through scratch, which rows that repeat are not. Where three operands of 8 floats lie in
-/// wider rows, 2.7 ns a row became 4.9.
-const SHORT_ROW: usize = 64;
-
-/// So many short rows are worth the way through scratch. Measured on rows of 3 floats, minus one
-/// row for all: 32 rows take 0.6 µs on either way, 64 take 0.8 row by row and 0.6 packed.
-const MANY_ROWS: usize = 64;
-
-/// How each operand is reached.
+/// How each operand is accessed.
 #[inline(always)]
 fn accesses<const N: usize>(rows: &Loop<N>, columns: &Loop<N>, widths: [usize; N]) -> [Access; N] {
-    if rows.len >= MANY_ROWS && columns.len <= SHORT_ROW {
+    if rows.len >= MIN_PACKED_ROWS && columns.len <= SHORT_ROW_BYTES {
         let short = std::array::from_fn(|k| access_to_short(k, rows, columns));
-        if are_worth_joining(&short, columns.len, widths) {
+        if are_worth_packing(&short, columns.len, widths) {
             return short;
         }
     }
     std::array::from_fn(|k| access(columns.strides[k], rows.strides[k]))
 }
 
-/// Is no row worth a loop of its own, and little to be moved?
-fn are_worth_joining<const N: usize>(
+/// Are all rows too short for a loop of their own, and are few bytes copied through scratch?
+fn are_worth_packing<const N: usize>(
     access: &[Access; N],
     columns: usize,
     widths: [usize; N],
 ) -> bool {
     let has_kernels = |width| matches!(width, 1 | 2 | 4 | 8 | 16);
     let moved = |k: &usize| matches!(access[*k], Access::ShortRows | Access::SplatPerRow);
-    widths.into_iter().all(|width| has_kernels(width) && columns * width <= SHORT_ROW)
-        && (0..N).filter(moved).map(|k| columns * widths[k]).sum::<usize>() <= SHORT_ROW
+    widths.into_iter().all(|width| has_kernels(width) && columns * width <= SHORT_ROW_BYTES)
+        && (0..N).filter(moved).map(|k| columns * widths[k]).sum::<usize>() <= SHORT_ROW_BYTES
 }
 
-/// How an operand is reached where rows are short.
+/// How operand `k` is accessed if rows are short.
 fn access_to_short<const N: usize>(k: usize, rows: &Loop<N>, columns: &Loop<N>) -> Access {
     match (columns.strides[k], rows.strides[k]) {
         (1, row) if row == columns.len as isize => Access::UnitStride,
@@ -293,8 +294,8 @@ fn access_to_short<const N: usize>(k: usize, rows: &Loop<N>, columns: &Loop<N>) 
 
 fn path<const N: usize>(access: &[Access; N], one_row: bool) -> &'static str {
     let any = |kind| access.contains(&kind);
-    let joined = access.iter().any(|access| access.joins_rows());
-    match (any(Access::Transposed), any(Access::Gather), joined, one_row) {
+    let packs_rows = access.iter().any(|access| access.packs_rows());
+    match (any(Access::Transposed), any(Access::Gather), packs_rows, one_row) {
         (true, false, ..) => "tiled_lanes",
         (true, true, ..) => "tiled_and_picked_lanes",
         (false, true, ..) => "picked_lanes",

@@ -1,8 +1,7 @@
-//! What work will do, decided before an element moves: plain data without pointers, threads or a
-//! CPU.
+//! Plans: what an operation will do, decided before any element is read or written.
 //!
 //! A plan is made from layouts, the widths of elements and a [`Machine`](crate::exec::Machine). It
-//! can be compared, hashed and printed.
+//! is plain data without pointers, threads or CPU features; it can be compared, hashed and printed.
 
 mod block;
 mod copy;
@@ -12,14 +11,14 @@ mod reduce;
 pub(crate) use block::{Access, Area, Extent};
 pub(crate) use copy::{Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed, Work};
 pub(crate) use elementwise::ElementwiseWork;
-pub(crate) use reduce::{INPUT, PLACE, RESULT, ReduceWork, is_reduced};
+pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
 
 use std::fmt;
 
 use crate::nest::Loop;
 
-/// `32 x [301056, 301056], `: a length and the strides of each operand, the one that is written
-/// first.
+/// Writes loops as `32 x [301056, 301056], `: the length, and the stride of each operand, the
+/// destination's first.
 fn fmt_loops<const N: usize>(f: &mut fmt::Formatter<'_>, loops: &[Loop<N>]) -> fmt::Result {
     loops.iter().try_for_each(|l| write!(f, "{} x {:?}, ", l.len, l.strides))
 }

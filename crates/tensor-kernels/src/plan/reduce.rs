@@ -1,20 +1,19 @@
-//! What a reduction will do: the order in which elements are visited, and the tree in which they
-//! are joined.
+//! Plans reductions: the order in which elements are visited, and the tree in which they are
+//! combined.
 //!
 //! Loops follow the *input's* memory, whatever dimensions are reduced, so that it is read once and
-//! front to back. The two innermost loops are a block of rows and columns, each kept or reduced;
-//! the loops around them are kept, which leads to other results, or reduced, which leads to the
-//! same again. A block whose columns are few is transposed into scratch first, so that its rows are
-//! columns; one whose columns are not adjacent is picked there.
+//! in order. The two innermost loops are a block of rows and columns. Every loop is either kept
+//! (its iterations belong to different results) or reduced (they belong to the same results). A
+//! block with few columns is transposed into scratch first, so that its rows become columns. One
+//! whose columns are not adjacent is gathered there.
 //!
 //! # The tree
-//! Elements are joined one after the other up to a fixed number, and halves of more are joined
-//! pairwise. All of it follows from the sizes and strides of the input and of the result, whose
-//! loops are fused together: neither threads, nor the instruction set, nor the machine's caches
-//! decide which element is joined with which, so none of them changes a result. A sum of n elements
-//! is off by at most `(128 + log2 n) · u` times the sum of the magnitudes, u being half a unit in
-//! the last place of 1: 48 additions at most in a block, 64 around it, one more for each halving
-//! and each loop.
+//! Up to a fixed number elements are combined in sequence; more are halved, and the halves combined
+//! pairwise. The tree depends only on the sizes and strides of the input and of the result, whose
+//! loops are fused together. Threads, instruction set and cache sizes do not affect it, so none of
+//! them changes a result. The error of a sum of n elements is at most `(128 + log2 n) · u` times
+//! the sum of the magnitudes, where u is half a unit in the last place of 1: at most 48 additions
+//! in a block, 64 around it, and one for each halving and each loop.
 
 use std::fmt;
 
@@ -26,67 +25,71 @@ use super::{
 };
 use crate::{
     memory::CACHE_LINE,
-    nest::{Loop, Loops, with_draft},
-    reduction_order::{GROUP, LONG, TALL, WIDE, Widths},
+    nest::{Loop, Loops, with_nest},
+    reduction_order::{
+        ELEMENTS_PER_BLOCK_ROW, PARTIALS_PER_ROW, ROWS_PER_BLOCK, ROWS_PER_TREE, Widths,
+    },
 };
 
-/// The operands of a reduction's loops: what is read, what is written, and the place among the
-/// elements that are reduced to one.
+/// The operands of a reduction's loops: the input, the result, and the index among the elements
+/// that are reduced to one.
 pub(crate) const INPUT: usize = 0;
 pub(crate) const RESULT: usize = 1;
-pub(crate) const PLACE: usize = 2;
+pub(crate) const INDEX: usize = 2;
 
-/// The bytes of scratch for a block, without what sets its rows apart.
-const SCRATCH: usize = 16 << 10;
+/// The bytes of scratch for a block, without the padding of its rows.
+const SCRATCH_BYTES: usize = 16 << 10;
 
-/// The rows of a transposed block, at most.
-const TRANSPOSED_ROWS: usize = 64;
+/// The most rows of a transposed block.
+const MAX_TRANSPOSED_ROWS: usize = 64;
 
-/// So many results are joined one after the other.
-const SEQUENCE: usize = 64;
+/// The most partial results that are combined in sequence.
+const MAX_SEQUENTIAL_COMBINES: usize = 64;
 
-/// Rows of fewer columns are transposed if there are more of them: columns that are reduced cost a
-/// tree over [`WIDE`] partial results a row, columns that are kept only the start of a loop.
-const SHORT_REDUCED: usize = 96;
-const SHORT_KEPT: usize = 16;
+/// Blocks with fewer columns are transposed if they have more rows. A reduced row costs a tree of
+/// [`PARTIALS_PER_ROW`] partial results; a kept row only the start of a loop, so its limit is
+/// lower.
+const SHORT_REDUCED_COLUMNS: usize = 96;
+const SHORT_KEPT_COLUMNS: usize = 16;
 
-/// The bytes of rows that are worth a walk from one to the next. Sums of 80 MB over the first of
-/// three dimensions, whose rows are apart, take by this walk 1.0 to 1.4 times less at 1 KiB a row,
-/// up to 1.8 at 4 KiB, but at half a kilobyte up to 1.4 times more, and at 96 bytes 1.6.
-const GROUPED: usize = 1 << 10;
+/// The fewest bytes of a row for which a block takes its rows from a loop further out, to combine
+/// them before they reach the accumulators. Sums of 80 MB over the first of three dimensions become
+/// 1.0 to 1.4 times faster with rows of 1 KiB and up to 1.8 times with 4 KiB, but up to 1.4 times
+/// slower with 512 bytes and 1.6 times with 96 bytes.
+const MIN_GROUPED_ROW_BYTES: usize = 1 << 10;
 
-/// A reduction, or a piece of one.
+/// A reduction, or the part of one that a task runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ReduceWork {
-    /// Where operands start, in elements.
+    /// The offset of the first element of each operand, in elements.
     pub(crate) starts: [isize; 3],
-    /// Outermost first.
+    /// The loops around a block, outermost first.
     pub(crate) outer: Loops<3>,
     /// The rows of a block.
     pub(crate) rows: Loop<3>,
     /// The elements of a row.
     pub(crate) columns: Loop<3>,
-    /// What scratch holds at a time, what of reduced loops is combined at a time, and how the input
-    /// is reached.
+    /// What scratch holds at a time, what is combined in sequence of reduced loops, and how the
+    /// input is accessed.
     pub(crate) block: Block<1>,
-    /// The bytes of elements and slots.
+    /// The bytes of elements and accumulators.
     pub(crate) widths: Widths,
 }
 
-/// Does a loop lead to one result again and again?
+/// Do all iterations of a loop belong to the same results?
 pub(crate) fn is_reduced(l: &Loop<3>) -> bool {
     l.strides[RESULT] == 0
 }
 
 impl ReduceWork {
-    /// Of layouts of one shape.
+    /// The plan for layouts of one shape.
     pub(crate) fn plan(layouts: [&Layout; 3], widths: Widths) -> Self {
-        with_draft(layouts, |draft| Self::of(draft.loops(), draft.starts, widths))
+        with_nest(layouts, |builder| Self::of(builder.loops(), builder.starts, widths))
     }
 
     fn of(loops: &[Loop<3>], starts: [isize; 3], widths: Widths) -> Self {
-        let (mut outer, mut columns) = in_order(loops);
-        let at = rows_at(&outer, &columns, widths.input);
+        let (mut outer, mut columns) = split_columns(loops);
+        let at = rows_loop(&outer, &columns, widths.input);
         let mut rows = at.map_or(Loop::ONCE, |at| outer.remove(at));
         if is_short(&columns) && rows.len > columns.len {
             (rows, columns) = (columns, rows);
@@ -111,24 +114,24 @@ impl ReduceWork {
         kept.fold(1, |count, l| count.saturating_mul(l.len))
     }
 
-    /// The bytes that are read; an expanded input may have more than there are addresses.
+    /// The bytes that are read. Saturates, as an expanded input may exceed the address space.
     pub(crate) fn bytes(&self) -> usize {
         self.loops().fold(self.widths.input, |bytes, l| bytes.saturating_mul(l.len))
     }
 
-    /// For each of [`loops`](Self::loops) the turns that are joined one after the other; more of
-    /// them are halved. Loops that are kept are not.
+    /// For each of [`loops`](Self::loops), the number of iterations that are combined in sequence.
+    /// A reduced loop with more iterations is halved; a loop that is kept never is.
     pub(crate) fn leaves(&self) -> Loops<3> {
         let mut leaves: Loops<3> = self.loops().copied().collect();
         let block = self.block;
         let (mut inside, mut leaf_of) =
-            (self.joined_in_block(), [block.columns(), block.rows()].into_iter());
+            (self.combines_in_block(), [block.columns(), block.rows()].into_iter());
         for l in leaves.iter_mut().rev() {
             let leaf = match (is_reduced(l), leaf_of.next()) {
                 (false, _) => l.len,
                 (true, Some(leaf)) => leaf,
                 (true, None) => {
-                    let leaf = SEQUENCE.checked_div(inside).unwrap_or(1).max(1);
+                    let leaf = MAX_SEQUENTIAL_COMBINES.checked_div(inside).unwrap_or(1).max(1);
                     inside = if l.len <= leaf { inside * l.len } else { usize::MAX };
                     leaf
                 }
@@ -138,8 +141,8 @@ impl ReduceWork {
         leaves
     }
 
-    /// How often a slot is joined by the block inside; no bound if that is halved.
-    fn joined_in_block(&self) -> usize {
+    /// How often the block combines with one accumulator; `usize::MAX` if the block is halved.
+    fn combines_in_block(&self) -> usize {
         let (rows, columns) = (is_reduced(&self.rows), is_reduced(&self.columns));
         let halved = (rows && self.rows.len > self.block.rows())
             || (columns && self.columns.len > self.block.columns());
@@ -150,7 +153,7 @@ impl ReduceWork {
         }
     }
 
-    /// `len` turns from turn `at` on of a loop of [`loops`](Self::loops).
+    /// `len` iterations of a loop of [`loops`](Self::loops), from iteration `at` on.
     pub(crate) fn part(&self, which: usize, at: usize, len: usize) -> Self {
         let mut part = self.clone();
         let l = part.loop_mut(which);
@@ -170,16 +173,16 @@ impl ReduceWork {
         }
     }
 
-    /// So many turns of a loop that is kept, but whole lines of the smallest elements if they are
-    /// many.
-    pub(crate) fn whole_lines(turns: usize) -> usize {
-        if turns < CACHE_LINE { turns } else { turns / CACHE_LINE * CACHE_LINE }
+    /// Rounds a number of iterations of a kept loop down to whole cache lines of the smallest
+    /// elements, unless it is less than a line.
+    pub(crate) fn whole_lines(iterations: usize) -> usize {
+        if iterations < CACHE_LINE { iterations } else { iterations / CACHE_LINE * CACHE_LINE }
     }
 }
 
-/// The loops around columns, and the columns. A loop that stays where it is is outermost: all
-/// inside of it is read again.
-fn in_order(loops: &[Loop<3>]) -> (Loops<3>, Loop<3>) {
+/// The loops around the columns, and the columns. Loops along which the input does not move are
+/// outermost, as everything inside them is read again.
+fn split_columns(loops: &[Loop<3>]) -> (Loops<3>, Loop<3>) {
     let stays = |l: &&Loop<3>| l.strides[INPUT] == 0;
     let mut outer: Loops<3> = loops.iter().filter(stays).copied().collect();
     outer.extend(loops.iter().filter(|l| !stays(l)).copied());
@@ -192,54 +195,60 @@ fn in_order(loops: &[Loop<3>]) -> (Loops<3>, Loop<3>) {
     }
 }
 
-/// Too few to be worth a row?
+/// Are there too few columns for a row of their own?
 fn is_short(columns: &Loop<3>) -> bool {
-    columns.len < if is_reduced(columns) { SHORT_REDUCED } else { SHORT_KEPT }
+    columns.len < if is_reduced(columns) { SHORT_REDUCED_COLUMNS } else { SHORT_KEPT_COLUMNS }
 }
 
-/// The rows of a block: the innermost loop, unless columns are few and another loop that moves has
-/// many turns, or rows and columns would both be kept.
-fn rows_at(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
+/// The loop for the rows of a block: the innermost one. Exceptions: there are few columns and
+/// another loop has many iterations, or rows and columns would both be kept.
+fn rows_loop(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
     let innermost = outer.len().checked_sub(1)?;
-    let many = |l: &Loop<3>| l.strides[INPUT] != 0 && l.len >= SHORT_REDUCED;
+    let many = |l: &Loop<3>| l.strides[INPUT] != 0 && l.len >= SHORT_REDUCED_COLUMNS;
     let instead = if is_short(columns) { outer.iter().rposition(many) } else { None };
     let both_kept = !is_reduced(columns) && !is_reduced(&outer[innermost]);
-    let grouped = if both_kept { group_at(outer, columns, width) } else { None };
+    let grouped = if both_kept { grouped_rows_loop(outer, columns, width) } else { None };
     Some(instead.or(grouped).unwrap_or(innermost))
 }
 
-/// Rows that are joined before they meet a slot, where each element would meet one by itself: the
-/// next loop that is reduced. Such rows lie far from each other. A few bytes of each at a time are
-/// slower out of cache than a slot for every element, unless that is a slot with a place.
-fn group_at(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
-    let is_group = |l: &Loop<3>| is_reduced(l) && l.len >= GROUP;
-    let has_places = outer.iter().any(|l| l.strides[PLACE] != 0);
-    let is_worth_it = has_places || columns.len * width >= GROUPED;
+/// The reduced loop nearest to the columns, as the rows of a block, where the innermost loop would
+/// be kept. Its rows are combined before they reach the accumulators; without it every element is
+/// combined with an accumulator by itself. Such rows are far apart. A few bytes of each at a time
+/// are slower out of cache than an accumulator per element, unless accumulators hold an index.
+fn grouped_rows_loop(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
+    let is_group = |l: &Loop<3>| is_reduced(l) && l.len >= ROWS_PER_TREE;
+    let has_places = outer.iter().any(|l| l.strides[INDEX] != 0);
+    let is_worth_it = has_places || columns.len * width >= MIN_GROUPED_ROW_BYTES;
     outer.iter().rposition(is_group).filter(|_| is_worth_it)
 }
 
-/// What is done at a time.
+/// The block for these loops.
 fn block(access: Access, rows: &Loop<3>, columns: &Loop<3>, width: usize) -> Block<1> {
-    let area = (SCRATCH / width).max(1);
-    let (mut tall, mut long) = match access {
+    let area = (SCRATCH_BYTES / width).max(1);
+    let (mut block_rows, mut block_columns) = match access {
         Access::Transposed => {
-            let tall = rows.len.min(TRANSPOSED_ROWS);
-            (tall, columns.len.min(area / tall.max(1)))
+            let block_rows = rows.len.min(MAX_TRANSPOSED_ROWS);
+            (block_rows, columns.len.min(area / block_rows.max(1)))
         }
         Access::Gather => {
-            let long = columns.len.min(area);
-            (rows.len.min(area / long.max(1)), long)
+            let block_columns = columns.len.min(area);
+            (rows.len.min(area / block_columns.max(1)), block_columns)
         }
         _ => (rows.len, columns.len),
     };
     if is_reduced(columns) {
-        long = long.min(LONG);
+        block_columns = block_columns.min(ELEMENTS_PER_BLOCK_ROW);
     }
     if is_reduced(rows) {
-        let in_a_row = long / (8 * WIDE) + long / WIDE % 8 + 1;
-        tall = tall.min(if is_reduced(columns) { (SEQUENCE / 2 / in_a_row).max(1) } else { TALL });
+        let in_a_row =
+            block_columns / (8 * PARTIALS_PER_ROW) + block_columns / PARTIALS_PER_ROW % 8 + 1;
+        block_rows = block_rows.min(if is_reduced(columns) {
+            (MAX_SEQUENTIAL_COMBINES / 2 / in_a_row).max(1)
+        } else {
+            ROWS_PER_BLOCK
+        });
     }
-    let extent = Extent { rows: tall.max(1), columns: long.max(1) };
+    let extent = Extent { rows: block_rows.max(1), columns: block_columns.max(1) };
     let scratch_rows = if access.is_direct() { None } else { Some(extent.rows) };
     Block::new(extent, [access], [width], [scratch_rows])
 }
@@ -262,7 +271,7 @@ mod tests {
     use super::*;
 
     fn of_floats(layouts: [&Layout; 3]) -> ReduceWork {
-        ReduceWork::plan(layouts, Widths { input: 4, output: 4, slot: 4 })
+        ReduceWork::plan(layouts, Widths { input: 4, output: 4, accumulator: 4 })
     }
 
     /// The plan of a reduction of floats.
@@ -277,44 +286,51 @@ mod tests {
     fn loops_follow_memory_whatever_is_reduced() {
         let x = Layout::contiguous(&[1000, 800]).unwrap();
         let (rows, columns) = (
-            "kept rows, reduced columns, UnitStride: 1000 x [800, 1, 0], 800 x [1, 0, 0], in blocks of 1000 x 800",
-            "reduced rows, kept columns, UnitStride: 1000 x [800, 0, 0], 800 x [1, 1, 0], in blocks of 256 x 800",
+            "kept rows, reduced columns, UnitStride: 1000 x [800, 1, 0], 800 x [1, 0, 0], \
+             in blocks of 1000 x 800",
+            "reduced rows, kept columns, UnitStride: 1000 x [800, 0, 0], 800 x [1, 1, 0], \
+             in blocks of 256 x 800",
         );
         assert_eq!(plan(&x, 1.into()), rows);
         assert_eq!(plan(&x, 0.into()), columns);
         assert_eq!(plan(&x.t().unwrap(), 0.into()), rows);
         assert_eq!(plan(&x.t().unwrap(), 1.into()), columns);
-        let all = "reduced rows, reduced columns, UnitStride: 1 x [0, 0, 0], 800000 x [1, 0, 0], in blocks of 1 x 16384";
+        let all = "reduced rows, reduced columns, UnitStride: 1 x [0, 0, 0], 800000 x [1, 0, 0], \
+         in blocks of 1 x 16384";
         assert_eq!(plan(&x.t().unwrap(), ReduceDims::ALL), all);
     }
 
     #[test]
-    fn a_few_lanes_are_turned_and_lanes_that_are_apart_are_picked() {
+    fn short_rows_are_transposed_and_strided_columns_are_gathered() {
         let pixels = Layout::contiguous(&[100, 200, 3]).unwrap();
         assert_eq!(
             plan(&pixels, (&[0, 1]).into()),
-            "kept rows, reduced columns, Transposed: 3 x [1, 1, 0], 20000 x [3, 0, 0], in blocks of 3 x 1365"
+            "kept rows, reduced columns, Transposed: 3 x [1, 1, 0], 20000 x [3, 0, 0], \
+             in blocks of 3 x 1365"
         );
         assert_eq!(
             plan(&pixels, 2.into()),
-            "reduced rows, kept columns, Transposed: 3 x [1, 0, 0], 20000 x [3, 1, 0], in blocks of 3 x 1365"
+            "reduced rows, kept columns, Transposed: 3 x [1, 0, 0], 20000 x [3, 1, 0], \
+             in blocks of 3 x 1365"
         );
         let every_other = Layout::contiguous(&[50, 400]).unwrap();
         let every_other = every_other.slice(1, Slice::new(None, None, 2)).unwrap();
         assert_eq!(
             plan(&every_other, 1.into()),
-            "kept rows, reduced columns, Gather: 50 x [400, 1, 0], 200 x [2, 0, 0], in blocks of 20 x 200"
+            "kept rows, reduced columns, Gather: 50 x [400, 1, 0], 200 x [2, 0, 0], \
+             in blocks of 20 x 200"
         );
     }
 
     #[test]
-    fn rows_are_joined_before_they_meet_slots_where_that_pays() {
+    fn long_rows_are_combined_before_they_reach_accumulators() {
         let rows = |columns: usize| {
             Layout::contiguous(&[100, 64, columns + 8]).unwrap().narrow(2, 0, columns).unwrap()
         };
         assert_eq!(
             plan(&rows(256), 0.into()),
-            "reduced rows, kept columns, UnitStride: 64 x [264, 256, 0], 100 x [16896, 0, 0], 256 x [1, 1, 0], in blocks of 100 x 256"
+            "reduced rows, kept columns, UnitStride: \
+             64 x [264, 256, 0], 100 x [16896, 0, 0], 256 x [1, 1, 0], in blocks of 100 x 256"
         );
         let each_by_itself =
             "kept rows, kept columns, UnitStride: 100 x [2560, 0, 0], 64 x [40, 32, 0], ";
@@ -338,7 +354,7 @@ mod tests {
         assert!(plan(&column, 1.into()).contains(": 40 x [0, 0, 0], 500 x [1, 1, 0], "));
     }
 
-    /// Rows and columns that are both reduced: the longer a row, the fewer rows a block has.
+    /// If rows and columns are both reduced, a block has fewer rows the longer they are.
     #[test]
     fn a_block_has_fewer_rows_the_longer_they_are() {
         let block = |columns: usize| {
@@ -352,7 +368,7 @@ mod tests {
 
     #[test]
     fn sequences_are_bounded() {
-        // Gaps keep the loops apart.
+        // Gaps between rows keep the loops from being fused.
         let input = Layout::new(&[1000, 30, 2, 100], &[1 << 20, 1 << 10, 1 << 8, 1], 0).unwrap();
         let reduced = input.reduced("sum", ..).unwrap();
         let result = reduced.spread(&Layout::contiguous(&[]).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Newly allocated results: memory that is written once, by the plan that fills it.
+//! Newly allocated results: each element is written once, by the plan that fills the memory.
 
 use tensor_core::{Element, Layout, ReductionShape, Result, TensorBase, Uninit, ViewRef};
 
@@ -14,11 +14,11 @@ use crate::{
     nest::check_shapes,
 };
 
-/// A tensor of `layout` that holds the elements of a view.
+/// Copies a view into a new tensor of `layout`.
 ///
 /// # Errors
-/// [`Error::OutputShape`](tensor_core::Error) if the shapes differ, before anything is allocated;
-/// those of an allocation.
+/// [`Error::OutputShape`](tensor_core::Error) if the shapes differ, before anything is allocated.
+/// Errors of the allocation.
 pub(crate) fn copied<T: Element, K>(
     exec: &Exec,
     from: ViewRef<'_, T>,
@@ -31,7 +31,8 @@ pub(crate) fn copied<T: Element, K>(
     Ok(unsafe { result.assume_init() })
 }
 
-/// For each number of inputs: a tensor of `layout` that holds `f(inputs)`, index by index.
+/// For each number of inputs: a new tensor of `layout` with the elements `f(inputs)`, index by
+/// index.
 macro_rules! computed {
     ($($name:ident: $compute:ident($($arg:ident: $type:ident),*), $n:literal;)*) => {$(
         pub(crate) fn $name<$($type: Element,)* R: Element, K>(
@@ -42,8 +43,8 @@ macro_rules! computed {
         ) -> Result<TensorBase<R, K>> {
             let mut result = Uninit::new(layout)?;
             $compute(exec, operation, &mut result.as_elements_mut(), $(Input::View($arg)),*);
-            // SAFETY: an operation writes every element of its result's layout; had it panicked, we
-            // would not be here.
+            // SAFETY: an operation that returns has written every element of its result's layout.
+            // If it panics, this line is not reached.
             Ok(unsafe { result.assume_init() })
         }
     )*};
@@ -55,7 +56,7 @@ computed! {
     computed3: compute3(a: A, b: B, c: C), 4;
 }
 
-/// A tensor of `layout` that holds the results of a reduction.
+/// A new tensor of `layout` with the results of a reduction.
 pub(crate) fn reduced<T: Element, R: Element, K>(
     exec: &Exec,
     kernels: &impl ReductionOf<T, R>,
@@ -65,7 +66,7 @@ pub(crate) fn reduced<T: Element, R: Element, K>(
 ) -> Result<TensorBase<R, K>> {
     let mut result = Uninit::new(layout)?;
     reduce::reduce(exec, kernels, Input::View(input), &mut result.as_elements_mut(), reduced)?;
-    // SAFETY: a reduction visits every element of the result's layout and writes all that it
+    // SAFETY: a reduction visits every element of the result's layout, and writes each one it
     // visits.
     Ok(unsafe { result.assume_init() })
 }

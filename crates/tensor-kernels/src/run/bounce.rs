@@ -1,57 +1,49 @@
-//! Rows that the loops of an operation do not take, or would take slowly, brought into a form that
-//! suits them.
+//! A bounce buffer, for rows that the loops of an operation do not handle, or would handle slowly.
 //!
 //! The loops of [`Operation`] are compiled for each operation, element type and SIMD level of a
-//! program. What is here knows none of these and is compiled once. It hands the loops a few rows
-//! at a time, and keeps what it puts in their place in a small buffer, which stays in the
-//! first-level cache:
+//! program. The code here depends on none of these and is compiled once. It passes a few rows at a
+//! time to the loops, and replaces operands by a small buffer that stays in the first-level cache.
+//! Three cases need this:
 //!
-//! - **The result is an input**, as of an operation in place. The compiler vectorises a loop under
-//!   a check that the result overlaps no input, which fails then. Results are computed into the
-//!   buffer and copied from there.
-//! - **Rows fail that check together.** With several inputs it is made once for all rows, from the
-//!   bounds of their addresses. It fails where an input's rows descend, or lie between the
-//!   result's, though no two rows overlap. Each row by itself passes. (All at once, the sum of 38
-//!   by 640 floats and their flipped rows took 12.4 µs, four times the naive loop.)
-//! - **Each of several inputs is one element for all**, for which no loop is compiled
-//!   ([`Lanes::input_to_repeat`]). One of them is repeated in the buffer, and read there like any
-//!   other.
+//! - **The result is an input**, as in an operation in place. The compiler guards a vectorised loop
+//!   by the check that the result overlaps no input. In place that check fails and a scalar loop
+//!   runs. So results are computed into the buffer and copied from there.
+//! - **Several rows together fail that check.** With several inputs the compiler checks once for
+//!   all rows, from the bounds of their addresses. The check fails if an input's rows descend or
+//!   lie between those of the result, although no two rows overlap. Each row alone passes. (All
+//!   rows at once, the sum of 38 by 640 floats and their flipped rows took 12.4 µs, four times the
+//!   naive loop.)
+//! - **All of several inputs are scalars.** No loop is compiled for that combination
+//!   ([`RowBlock::input_to_repeat`]). One of them is repeated in the buffer, and read there as a
+//!   row.
 //!
 //! # Why results are the same
-//! An operation is a function of the elements at one index, and an input shares no element with
-//! the result, or is the result, index by index. So no element is read after another index's
-//! result has been written over it, in whichever order and however many at a time results are
-//! computed.
+//! An operation is a function of the elements at one index. An input shares no element with the
+//! result, or is the result, index by index. So no element is read after the result of another
+//! index has overwritten it, whatever the order and the number of results computed at a time.
 
 use std::mem::MaybeUninit;
 
 use crate::{
     exec::SimdLevel,
-    kernel::{Lanes, Operation},
+    kernel::{Operation, RowBlock},
+    tuning::{BOUNCE_BUFFER_BYTES, BOUNCE_MEMCPY_BYTES},
 };
-
-/// Bytes of results, or of a repeated element, at a time. Of 10,000 floats on Zen 5, products in
-/// place took 790 ns with this, 970 with a quarter of it.
-const BUFFER_BYTES: usize = 4096;
-
-/// Bytes of results that are copied at a time: all 4096 at once took 1030 ns for the same floats,
-/// 1024 at a time 800.
-const COPIED_BYTES: usize = 2048;
 
 /// The largest alignment that elements in the buffer can have.
 const BUFFER_ALIGN: usize = 64;
 
 #[repr(align(64))]
-struct Buffer([MaybeUninit<u8>; BUFFER_BYTES]);
+struct Buffer([MaybeUninit<u8>; BOUNCE_BUFFER_BYTES]);
 
 const _: () = assert!(align_of::<Buffer>() == BUFFER_ALIGN);
 
 impl Buffer {
-    /// Do elements of this width fit, and is the buffer aligned for them? The alignment of a type
-    /// divides its width.
+    /// Do elements of this width fit, and is the buffer aligned for them? A type's alignment
+    /// divides its width, so the largest power of two in the width bounds it.
     #[inline]
     fn takes(width: usize) -> bool {
-        width.trailing_zeros() <= BUFFER_ALIGN.trailing_zeros() && width <= BUFFER_BYTES
+        width.trailing_zeros() <= BUFFER_ALIGN.trailing_zeros() && width <= BOUNCE_BUFFER_BYTES
     }
 }
 
@@ -59,43 +51,43 @@ impl Buffer {
 ///
 /// # Safety
 /// - `widths` are those of the operation.
-/// - In every row operand 0 can be written and the others read, at `len` adjacent elements, or at
-///   one for operands that are `same`. All are aligned.
-/// - An input shares no element with operand 0, or is operand 0, index by index. Operand 0 is
-///   never `same`.
+/// - In every row operand 0 can be written at `len` adjacent elements. The inputs can be read
+///   there, or at one element if `is_scalar` is set. All are aligned.
+/// - An input shares no element with operand 0, or is operand 0, index by index. Operand 0 is never
+///   `is_scalar`.
 #[inline]
 pub(super) unsafe fn compute<const N: usize>(
     operation: &dyn Operation<N>,
     simd: SimdLevel,
     widths: [usize; N],
-    lanes: Lanes<N>,
+    block: RowBlock<N>,
 ) {
     let call = Call { operation, simd, widths };
-    let lanes = joined(lanes, widths);
-    match lanes.input_to_repeat() {
-        // SAFETY: the contract of `compute`; `input_to_repeat` names no input.
-        None => unsafe { call.unaliased(&lanes) },
-        // SAFETY: the contract of `compute`, and the input that is named.
-        Some(k) => unsafe { call.repeated(k, &lanes) },
+    let block = fuse_rows(block, widths);
+    match block.input_to_repeat() {
+        // SAFETY: this function's contract; `input_to_repeat` is `None`.
+        None => unsafe { call.compute_rows(&block) },
+        // SAFETY: this function's contract, and `k` is what `input_to_repeat` returned.
+        Some(k) => unsafe { call.compute_repeated(k, &block) },
     }
 }
 
-/// As one row, if every operand's rows follow each other: what is done for a row takes as long as
-/// 32 additions. One row has no steps: the compiler's check fails where one is below 0, however
-/// many rows there are.
+/// Fuses all rows into one, if every operand's rows follow each other without gaps: starting a row
+/// takes as long as 32 additions. A single row gets strides of 0, because the compiler's overlap
+/// check fails for a negative stride even if there is one row.
 #[inline]
-fn joined<const N: usize>(lanes: Lanes<N>, widths: [usize; N]) -> Lanes<N> {
+fn fuse_rows<const N: usize>(block: RowBlock<N>, widths: [usize; N]) -> RowBlock<N> {
     let follows = |k: usize| {
-        let row = if lanes.same[k] { 0 } else { lanes.len * widths[k] };
-        lanes.row_steps[k] == row as isize
+        let row = if block.is_scalar[k] { 0 } else { block.len * widths[k] };
+        block.row_strides[k] == row as isize
     };
-    match lanes.rows == 1 || (0..N).all(follows) {
-        true => Lanes { rows: 1, len: lanes.rows * lanes.len, row_steps: [0; N], ..lanes },
-        false => lanes,
+    match block.rows == 1 || (0..N).all(follows) {
+        true => RowBlock { rows: 1, len: block.rows * block.len, row_strides: [0; N], ..block },
+        false => block,
     }
 }
 
-/// An operation as it is called for some rows.
+/// An operation, and what every call of it needs.
 #[derive(Clone, Copy)]
 struct Call<'a, const N: usize> {
     operation: &'a dyn Operation<N>,
@@ -104,190 +96,194 @@ struct Call<'a, const N: usize> {
 }
 
 impl<const N: usize> Call<'_, N> {
-    /// Rows of which [`Lanes::input_to_repeat`] names no input.
+    /// Computes rows for which [`RowBlock::input_to_repeat`] is `None`.
     ///
     /// # Safety
-    /// [`compute`]'s.
+    /// That of [`compute`].
     #[inline]
-    unsafe fn unaliased(self, lanes: &Lanes<N>) {
-        // An input that starts where the result does is the result.
-        let is_input = lanes.places[1..].contains(&lanes.places[0]);
+    unsafe fn compute_rows(self, block: &RowBlock<N>) {
+        // An input that starts at the same address as the result is the result.
+        let is_input = block.ptrs[1..].contains(&block.ptrs[0]);
         if is_input && Buffer::takes(self.widths[0]) {
-            // SAFETY: the contract of `compute`; the result fits into the buffer.
-            unsafe { self.bounced(lanes) };
+            // SAFETY: the contract of `compute`; an element of the result fits into the buffer.
+            unsafe { self.compute_via_buffer(block) };
         } else {
-            // SAFETY: the caller's. A result that is an input and does not fit into the buffer is
-            // computed correctly, if not by vectors.
-            unsafe { self.checked(lanes) };
+            // SAFETY: the contract of `compute`. If the result is an input that does not fit into
+            // the buffer, the loop is correct but not vectorised.
+            unsafe { self.compute_checked(block) };
         }
     }
 
-    /// Rows whose result is an input, by way of the buffer.
+    /// Computes rows whose result is an input, through the buffer.
     ///
     /// # Safety
-    /// [`compute`]'s, and an element of the result fits into the buffer.
+    /// That of [`compute`], and an element of the result fits into the buffer.
     #[inline(never)]
-    unsafe fn bounced(self, lanes: &Lanes<N>) {
-        let mut buffer = Buffer([MaybeUninit::uninit(); BUFFER_BYTES]);
+    unsafe fn compute_via_buffer(self, block: &RowBlock<N>) {
+        let mut buffer = Buffer([MaybeUninit::uninit(); BOUNCE_BUFFER_BYTES]);
         let (start, width) = (buffer.0.as_mut_ptr().cast::<u8>(), self.widths[0]);
-        self.parts(lanes, BUFFER_BYTES / width, |part| {
+        self.parts(block, BOUNCE_BUFFER_BYTES / width, |part| {
             let (row, mut inside) = (part.len * width, part);
-            (inside.places[0], inside.row_steps[0]) = (start, row as isize);
-            // SAFETY: the caller's, for some of the elements. The results fit into the buffer,
-            // which is aligned as `takes` has found, and overlaps no input.
-            unsafe { self.checked(&inside) };
+            (inside.ptrs[0], inside.row_strides[0]) = (start, row as isize);
+            // SAFETY: the contract of `compute` holds for some of the elements. The results fit
+            // into the buffer, which `takes` has found aligned, and which overlaps no input.
+            unsafe { self.compute_checked(&inside) };
             for j in 0..part.rows {
-                let out = part.places[0].wrapping_offset(j as isize * part.row_steps[0]);
-                // SAFETY: row `j` of the buffer has just been computed; the caller's: the same
-                // elements of operand 0 can be written.
+                let out = part.ptrs[0].wrapping_offset(j as isize * part.row_strides[0]);
+                // SAFETY: row `j` of the buffer has just been written; by the contract of `compute`
+                // the same elements of operand 0 can be written.
                 unsafe { copy_row(start.wrapping_add(j * row), out, row) };
             }
         });
     }
 
-    /// Rows, each by itself where together they would fail the compiler's check.
+    /// Computes rows; one by one if they would fail the compiler's overlap check together.
     ///
     /// # Safety
-    /// [`compute`]'s.
+    /// That of [`compute`].
     #[inline]
-    unsafe fn checked(self, lanes: &Lanes<N>) {
-        if !fail_together(lanes, self.widths) {
+    unsafe fn compute_checked(self, block: &RowBlock<N>) {
+        if !fails_overlap_check(block, self.widths) {
             // SAFETY: the contract of `compute`, for all rows.
-            return unsafe { self.operation.compute(self.simd, lanes) };
+            return unsafe { self.operation.compute(self.simd, block) };
         }
-        for j in 0..lanes.rows {
-            let row = self.part(lanes, (j, 1), (0, lanes.len));
+        for j in 0..block.rows {
+            let row = self.part(block, (j, 1), (0, block.len));
             // SAFETY: the contract of `compute`, for one of the rows.
             unsafe { self.operation.compute(self.simd, &row) };
         }
     }
 
-    /// Rows with input `k`, which is one element for all, repeated in the buffer.
+    /// Computes rows with input `k`, a scalar, repeated in the buffer.
     ///
     /// # Safety
-    /// [`compute`]'s; `k` is what [`Lanes::input_to_repeat`] says.
+    /// That of [`compute`]; `k` is what [`RowBlock::input_to_repeat`] returns.
     #[inline(never)]
-    unsafe fn repeated(self, k: usize, lanes: &Lanes<N>) {
-        let (mut buffer, width) = (Buffer([MaybeUninit::uninit(); BUFFER_BYTES]), self.widths[k]);
+    unsafe fn compute_repeated(self, k: usize, block: &RowBlock<N>) {
+        let (mut buffer, width) =
+            (Buffer([MaybeUninit::uninit(); BOUNCE_BUFFER_BYTES]), self.widths[k]);
         let start = buffer.0.as_mut_ptr().cast::<u8>();
-        // An element that the buffer does not take is used for one result at a time, for which
-        // nothing is repeated.
-        let capacity = if Buffer::takes(width) { BUFFER_BYTES / width } else { 1 };
-        self.parts(lanes, capacity, |part| {
+        // If the element does not fit the buffer, one result is computed at a time, and nothing is
+        // repeated.
+        let capacity = if Buffer::takes(width) { BOUNCE_BUFFER_BYTES / width } else { 1 };
+        self.parts(block, capacity, |part| {
             let (row, mut inside) = (part.len * width, part);
             if capacity > 1 {
-                // SAFETY: the caller's: an element of each row can be read. The rows fit into the
-                // buffer, which overlaps no operand.
+                // SAFETY: the contract of `compute`: the scalar of each row can be read. The rows
+                // fit into the buffer, which overlaps no operand.
                 unsafe { repeat_rows(&part, k, width, start) };
-                inside.same[k] = false;
-                (inside.places[k], inside.row_steps[k]) = (start, row as isize);
+                inside.is_scalar[k] = false;
+                (inside.ptrs[k], inside.row_strides[k]) = (start, row as isize);
             }
-            // SAFETY: the caller's, for some of the elements, of which the buffer has `len` a row,
-            // aligned as `takes` has found; so `input_to_repeat` names no input.
-            unsafe { self.unaliased(&inside) };
+            // SAFETY: the contract of `compute` holds for some of the elements. Input `k` has `len`
+            // elements a row in the buffer, which `takes` has found aligned, so `input_to_repeat`
+            // is `None`.
+            unsafe { self.compute_rows(&inside) };
         });
     }
 
-    /// Calls `each` with parts of at most `capacity` elements: some whole rows, or a stretch of
-    /// one.
+    /// Calls `each` with parts of at most `capacity` elements: several whole rows, or a part of one
+    /// row.
     #[inline(always)]
-    fn parts(self, lanes: &Lanes<N>, capacity: usize, mut each: impl FnMut(Lanes<N>)) {
-        if lanes.rows * lanes.len <= capacity {
-            return each(*lanes);
+    fn parts(self, block: &RowBlock<N>, capacity: usize, mut each: impl FnMut(RowBlock<N>)) {
+        if block.rows * block.len <= capacity {
+            return each(*block);
         }
-        let len = capacity.min(lanes.len).max(1);
-        let rows = if lanes.rows == 1 { 1 } else { capacity / len };
+        let len = capacity.min(block.len).max(1);
+        let rows = if block.rows == 1 { 1 } else { capacity / len };
         let mut j = 0;
-        while j < lanes.rows {
-            let some_rows = (j, rows.min(lanes.rows - j));
+        while j < block.rows {
+            let some_rows = (j, rows.min(block.rows - j));
             let mut i = 0;
-            while i < lanes.len {
-                each(self.part(lanes, some_rows, (i, len.min(lanes.len - i))));
+            while i < block.len {
+                each(self.part(block, some_rows, (i, len.min(block.len - i))));
                 i += len;
             }
             j += rows;
         }
     }
 
-    /// Some rows, and of these some elements: each from where on, and how many.
+    /// The part with `rows` rows from row `j` on, and of these `len` elements from element `i` on.
     #[inline]
     fn part(
         self,
-        lanes: &Lanes<N>,
+        block: &RowBlock<N>,
         (j, rows): (usize, usize),
         (i, len): (usize, usize),
-    ) -> Lanes<N> {
+    ) -> RowBlock<N> {
         let start = |k: usize| {
-            let element = if lanes.same[k] { 0 } else { i * self.widths[k] };
-            lanes.places[k].wrapping_offset(j as isize * lanes.row_steps[k]).wrapping_add(element)
+            let element = if block.is_scalar[k] { 0 } else { i * self.widths[k] };
+            block.ptrs[k].wrapping_offset(j as isize * block.row_strides[k]).wrapping_add(element)
         };
-        let row_steps = if rows == 1 { [0; N] } else { lanes.row_steps };
-        Lanes { places: std::array::from_fn(start), row_steps, rows, len, ..*lanes }
+        let row_strides = if rows == 1 { [0; N] } else { block.row_strides };
+        RowBlock { ptrs: std::array::from_fn(start), row_strides, rows, len, ..*block }
     }
 }
 
-/// Does an input fail the check for all rows at once that the compiler makes where there are
-/// several inputs?
+/// With several inputs the compiler checks the overlap of all rows at once. Does an input fail that
+/// check?
 #[inline]
-fn fail_together<const N: usize>(lanes: &Lanes<N>, widths: [usize; N]) -> bool {
-    if N == 2 || lanes.rows < 2 {
+fn fails_overlap_check<const N: usize>(block: &RowBlock<N>, widths: [usize; N]) -> bool {
+    if N == 2 || block.rows < 2 {
         return false;
     }
     let range = |k: usize| {
-        let start = lanes.places[k].addr();
-        let row = if lanes.same[k] { widths[k] } else { lanes.len * widths[k] };
-        (start, start.wrapping_add_signed(lanes.row_steps[k] * (lanes.rows as isize - 1)) + row)
+        let start = block.ptrs[k].addr();
+        let row = if block.is_scalar[k] { widths[k] } else { block.len * widths[k] };
+        (start, start.wrapping_add_signed(block.row_strides[k] * (block.rows as isize - 1)) + row)
     };
     let (start, end) = range(0);
     (1..N).any(|k| {
         let (its_start, its_end) = range(k);
-        lanes.row_steps[k] < 0 || (its_start < end && start < its_end)
+        block.row_strides[k] < 0 || (its_start < end && start < its_end)
     })
 }
 
 /// Copies a row from the buffer.
 ///
 /// # Safety
-/// `bytes` can be read, and be written, which do not overlap.
+/// `bytes` can be read at `from` and written at `to`; the two do not overlap.
 #[inline]
 unsafe fn copy_row(from: *const u8, to: *mut u8, bytes: usize) {
     let mut at = 0;
     while at < bytes {
-        let count = COPIED_BYTES.min(bytes - at);
-        // SAFETY: `at + count <= bytes`: both rows have so many, and do not overlap.
+        let count = BOUNCE_MEMCPY_BYTES.min(bytes - at);
+        // SAFETY: `at + count <= bytes`; the two rows do not overlap, by this function's contract.
         unsafe { to.wrapping_add(at).copy_from_nonoverlapping(from.wrapping_add(at), count) };
         at += count;
     }
 }
 
-/// Repeats the one element of input `k` in each row of a part, row after row, from `to` on.
+/// Writes rows from `to` on, one after the other. Each repeats the scalar that input `k` has for
+/// it.
 ///
 /// # Safety
-/// The elements can be read, and `rows` times `len` elements be written from `to` on, which is
-/// aligned to a cache line and overlaps none of them.
-unsafe fn repeat_rows<const N: usize>(part: &Lanes<N>, k: usize, width: usize, to: *mut u8) {
+/// The scalar of each row can be read. `rows * len` elements can be written from `to` on, which
+/// overlaps none of them.
+unsafe fn repeat_rows<const N: usize>(part: &RowBlock<N>, k: usize, width: usize, to: *mut u8) {
     for j in 0..part.rows {
-        let from = part.places[k].wrapping_offset(j as isize * part.row_steps[k]);
+        let from = part.ptrs[k].wrapping_offset(j as isize * part.row_strides[k]);
         let row = to.wrapping_add(j * part.len * width);
-        // SAFETY: one row of the buffer, and the element that it repeats.
+        // SAFETY: the scalar of row `j` can be read, and row `j` of the buffer be written.
         unsafe { repeat(from, width, row, part.len) };
     }
 }
 
-/// Repeats an element.
+/// Writes an element `len` times.
 ///
 /// # Safety
-/// `width` bytes can be read, and `len` times as many be written, which overlap none of them.
+/// `width` bytes can be read at `element`, and `width * len` be written at `to`; they do not
+/// overlap.
 unsafe fn repeat(element: *const u8, width: usize, to: *mut u8, len: usize) {
     let bytes = width * len;
     let mut done = width.min(bytes);
-    // SAFETY: `to` has room for the element, and is no part of an operand.
+    // SAFETY: `done <= width` bytes can be read, and `done <= bytes` be written; no overlap.
     unsafe { to.copy_from_nonoverlapping(element, done) };
-    // What has been written is copied behind itself, twice as much each time.
+    // The bytes written so far are copied behind themselves, doubling their number each time.
     while done < bytes {
         let count = done.min(bytes - done);
-        // SAFETY: `done` bytes have been written; the next `count`, at most as many, lie behind
-        // them and can be written.
+        // SAFETY: `done` bytes have been written; the next `count <= done` lie behind them, and
+        // `done + count <= bytes`.
         unsafe { to.wrapping_add(done).copy_from_nonoverlapping(to, count) };
         done += count;
     }
@@ -297,8 +293,8 @@ unsafe fn repeat(element: *const u8, width: usize, to: *mut u8, len: usize) {
 mod tests {
     use crate::{Exec, Tensor, map_inplace, ops};
 
-    /// Several buffers of f32 and some elements more.
-    const LONG: usize = 3 * super::BUFFER_BYTES / size_of::<f32>() + 5;
+    /// The elements of several buffers of f32, and a few more.
+    const LONG: usize = 3 * super::BOUNCE_BUFFER_BYTES / size_of::<f32>() + 5;
 
     #[test]
     fn values_alone_fill_a_result_longer_than_the_buffer() {

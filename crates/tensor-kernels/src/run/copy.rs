@@ -1,4 +1,4 @@
-//! Running a copy.
+//! Runs a copy: plans it, or takes a plan, and walks the plan's loops on each thread.
 
 use tensor_core::{Element, Result, ViewRef, ViewRefMut};
 
@@ -19,8 +19,8 @@ use crate::{
     plan::{Inner, PlannedCopy, Work},
 };
 
-/// What is copied and where to, of one shape: compared once, here, as two comparisons are a fifth
-/// of what a copy of 16 elements takes.
+/// The source and the destination of a copy, of one shape. The shapes are compared here, once:
+/// comparing them twice takes a fifth of the time of a copy of 16 elements.
 pub(crate) struct CopyOperands<'f, 'o, 't, T, W> {
     pub(super) from: ViewRef<'f, T>,
     pub(super) to: &'o mut ViewRefMut<'t, W>,
@@ -50,8 +50,8 @@ pub(crate) fn copy<T: Element, W: Destination<T>>(
     execute(exec, &work, OperandPtrs::new([to.into(), from.into()]));
 }
 
-/// Copies as planned; `false`, and nothing is copied, if the plan was made for other layouts or
-/// another width.
+/// Copies as planned. Returns `false`, and copies nothing, if the plan was made for other layouts
+/// or another width.
 pub(crate) fn copy_planned<T: Element>(
     exec: &Exec,
     plan: &PlannedCopy,
@@ -65,15 +65,14 @@ pub(crate) fn copy_planned<T: Element>(
     fits
 }
 
-/// `work` was planned for the layouts of the views that the operands were made of: the callers see
-/// to that.
+/// Runs `work`, which the callers have planned for the layouts of the views behind `operands` (C1).
 fn execute(exec: &Exec, work: &Work, operands: OperandPtrs<'_, 2>) {
     let simd = exec.simd();
     par_run(exec, work, move |work| run(simd, work, operands));
 }
 
 fn run(simd: SimdLevel, work: &Work, operands: OperandPtrs<'_, 2>) {
-    let _fence = (work.stores == Stores::Stream).then(|| FenceOnDrop(simd));
+    let _fence = (work.stores == Stores::NonTemporal).then(|| FenceOnDrop(simd));
     let Inner::Streamed(plan) = work.inner else { return run_with(simd, work, operands, None) };
     let bytes = plan.scratch_bytes(work.unit);
     let with = |scratch: Scratch<'_>| run_with(simd, work, operands, Some(scratch));
@@ -89,19 +88,19 @@ fn run_with(
     scratch: Option<Scratch<'_>>,
 ) {
     match work.unit {
-        1 => kernel::dispatch(simd, Piece::<u8>::new(work, operands, scratch)),
-        2 => kernel::dispatch(simd, Piece::<u16>::new(work, operands, scratch)),
-        4 => kernel::dispatch(simd, Piece::<u32>::new(work, operands, scratch)),
-        8 => kernel::dispatch(simd, Piece::<u64>::new(work, operands, scratch)),
-        _ => kernel::dispatch(simd, Piece::<u128>::new(work, operands, scratch)),
+        1 => kernel::dispatch(simd, Task::<u8>::new(work, operands, scratch)),
+        2 => kernel::dispatch(simd, Task::<u16>::new(work, operands, scratch)),
+        4 => kernel::dispatch(simd, Task::<u32>::new(work, operands, scratch)),
+        8 => kernel::dispatch(simd, Task::<u64>::new(work, operands, scratch)),
+        _ => kernel::dispatch(simd, Task::<u128>::new(work, operands, scratch)),
     }
 }
 
-/// Work on one thread, in units of `L`.
+/// The work of one thread, in units of `L`.
 ///
 /// Invariant C1: the work was planned for the layouts of the views that the operands were made of,
 /// so O1 to O4 hold for every offset that its loops visit; M1 to M3 follow from O1 to O3.
-struct Piece<'a, L> {
+struct Task<'a, L> {
     work: &'a Work,
     dst: *mut L,
     src: *const L,
@@ -109,15 +108,15 @@ struct Piece<'a, L> {
     scratch: Option<Scratch<'a>>,
 }
 
-impl<'a, L: Unit> Piece<'a, L> {
+impl<'a, L: Unit> Task<'a, L> {
     fn new(
         work: &'a Work,
         OperandPtrs([dst, src]): OperandPtrs<'a, 2>,
         scratch: Option<Scratch<'a>>,
     ) -> Self {
         debug_assert_eq!(work.unit, L::WIDTH);
-        // Without elements a start may lie anywhere; `wrapping_offset` forms no address before its
-        // use.
+        // If there are no elements a start may lie anywhere. `wrapping_offset` makes that sound as
+        // long as the address is not used.
         Self {
             work,
             dst: dst.base.wrapping_offset(work.starts[0]).cast(),
@@ -128,25 +127,25 @@ impl<'a, L: Unit> Piece<'a, L> {
     }
 }
 
-impl<L: Unit> Kernel for Piece<'_, L> {
+impl<L: Unit> Kernel for Task<'_, L> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Piece { work, dst, src, gaps_readable, mut scratch } = self;
+        let Task { work, dst, src, gaps_readable, mut scratch } = self;
         if work.inner == Inner::Nothing {
             return;
         }
         walk(&work.outer, |[to, from]| {
             let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
             let inner = &work.inner;
-            // Only the portable kernels never read the gaps between the elements that they are
-            // asked for.
+            // The portable kernels read no gaps; the others may.
             if !gaps_readable && inner.reads_gaps() {
-                // SAFETY: C1, for the elements of this step.
+                // SAFETY: C1 for the elements of this step; the portable kernels read no gaps.
                 unsafe { step(Scalar, (inner, work.stores), src, dst, scratch.as_mut()) };
             } else {
-                // SAFETY: C1, and the gaps can be read (O4) or are not.
+                // SAFETY: C1 for the elements of this step; the gaps can be read (O4), or the step
+                // reads none.
                 unsafe { step(isa, (inner, work.stores), src, dst, scratch.as_mut()) };
             }
         });
@@ -167,25 +166,25 @@ unsafe fn step<I: Isa, L: Unit>(
 ) {
     match *inner {
         Inner::Nothing => {}
-        // SAFETY: the elements of a run are those of the step.
+        // SAFETY: M1 to M3 hold for the elements of the step, which are the run's.
         Inner::Run { len } => unsafe { isa.run(src, dst, len, stores) },
         Inner::Fill { len } => {
-            // SAFETY: M1: the one element that is read.
+            // SAFETY: M1 holds for the one element that is read.
             let value = unsafe { src.read_unaligned() };
-            // SAFETY: M2 for all that is written.
+            // SAFETY: M2 holds for the `len` elements that are written.
             unsafe { isa.fill(value, dst, len, stores) }
         }
-        // SAFETY: the elements of the step, `step` apart in the source.
-        Inner::Pick { len, step } => unsafe { isa.gather_run(src, step, dst, len, stores) },
-        // SAFETY: the elements of the step, `step` apart in the destination.
-        Inner::Spread { len, step } => unsafe { isa.scatter_run(src, dst, step, len) },
-        // SAFETY: the elements of the step, as the two sides say.
+        // SAFETY: M1 to M3 hold for the elements of the step, `step` apart in the source.
+        Inner::Gather { len, step } => unsafe { isa.gather_run(src, step, dst, len, stores) },
+        // SAFETY: M1 to M3 hold for the elements of the step, `step` apart in the destination.
+        Inner::Scatter { len, step } => unsafe { isa.scatter_run(src, dst, step, len) },
+        // SAFETY: M1 to M3 hold for the elements of the step, which `u` and `v` describe.
         Inner::Tile { u, v } => unsafe { blocked::tile(isa, src, dst, u, v) },
-        // SAFETY: the elements of the step, as the plan of the transpose says.
+        // SAFETY: M1 to M3 hold for the elements of the step, which the plan describes.
         Inner::Streamed(ref plan) => unsafe { stream::transpose(isa, src, dst, plan, scratch) },
-        // SAFETY: the elements of the step, as its two loops say.
-        Inner::Grid { outer, inner, run } => unsafe {
-            blocked::grid(isa, src, dst, (outer, inner), run);
+        // SAFETY: M1 to M3 hold for the elements of the step, which the two loops describe.
+        Inner::Blocked2d { outer, inner, run } => unsafe {
+            blocked::blocked2d(isa, src, dst, (outer, inner), run);
         },
     }
 }

@@ -1,8 +1,8 @@
-//! Running an elementwise operation: pack each operand into rows of adjacent elements, compute,
-//! store.
+//! Runs an elementwise operation: packs each operand into rows of adjacent elements where needed,
+//! computes, and stores.
 //!
-//! None of this depends on the operation, which is called through its [`Operation`]: a program with
-//! a thousand of them has this once.
+//! Nothing here depends on the operation, which is called through the [`Operation`] trait object.
+//! So this code is compiled once, however many operations a program has.
 
 use tensor_core::{Element, Layout, ViewRefMut};
 
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     exec::{Exec, SimdLevel},
-    kernel::{FenceOnDrop, Lanes, Operation, OperationOf},
+    kernel::{FenceOnDrop, Operation, OperationOf, RowBlock},
     memory::CACHE_LINE,
     partition::par_run,
     plan::{Access, ElementwiseWork, Extent},
@@ -48,7 +48,7 @@ compute! {
     compute3(a: A, b: B, c: C), 4;
 }
 
-/// Plans the operation for these layouts, which are those of the operands, and runs it.
+/// Plans the operation for the layouts of the operands, and runs it.
 fn compute<const N: usize>(
     exec: &Exec,
     operation: &dyn Operation<N>,
@@ -59,43 +59,44 @@ fn compute<const N: usize>(
     let shape = layouts[0].shape();
     assert!(layouts.iter().all(|layout| layout.shape() == shape), "operands of one shape");
     let work = ElementwiseWork::plan(layouts, widths, &exec.machine);
-    // What does not stay in a cache leaves it in halves of lines: 512-bit stores took 14.5 ms where
-    // 256-bit ones take 12.1, at 64 MiB.
+    // A result larger than the caches is stored by 256-bit stores, unless it is streamed: 512-bit
+    // stores took 14.5 ms instead of 12.1 ms for 64 MiB.
     let halves = work.large && !work.stream;
     let simd = if halves { exec.simd().at_most_256_bits() } else { exec.simd() };
     par_run(exec, &work, move |work| {
-        let piece = Piece { simd, work, operation, operands };
+        let task = Task { simd, work, operation, operands };
         match (work.columns.len, work.block.uses_scratch()) {
             (0, _) => {}
-            (_, false) => piece.directly(),
-            (_, true) => piece.by_blocks(),
+            (_, false) => task.directly(),
+            (_, true) => task.by_blocks(),
         }
     });
 }
 
-/// Work on one thread.
+/// The work of one thread.
 ///
 /// Invariant E1: the work was planned for the layouts of the views that the operands were made of,
 /// so O1 to O4 hold for every offset that its loops visit.
 #[derive(Clone, Copy)]
-struct Piece<'a, const N: usize> {
+struct Task<'a, const N: usize> {
     simd: SimdLevel,
     work: &'a ElementwiseWork<N>,
     operation: &'a dyn Operation<N>,
     operands: OperandPtrs<'a, N>,
 }
 
-impl<const N: usize> Piece<'_, N> {
-    /// Every operand has rows of adjacent elements, or of one, where it is.
+impl<const N: usize> Task<'_, N> {
+    /// Every operand has rows of adjacent elements or of a scalar: nothing goes through scratch.
     fn directly(self) {
         let work = self.work;
-        let (base, row_steps) = (self.start(), self.bytes(work.rows.strides));
-        let (same, rows, len) = (self.scalars(), work.rows.len, work.columns.len);
+        let (base, row_strides) = (self.start(), self.bytes(work.rows.strides));
+        let (is_scalar, rows, len) = (self.scalars(), work.rows.len, work.columns.len);
         walk(&work.outer, |at| {
-            let lanes = Lanes { places: advance(base, self.bytes(at)), row_steps, same, rows, len };
+            let row_block =
+                RowBlock { ptrs: advance(base, self.bytes(at)), row_strides, is_scalar, rows, len };
             // SAFETY: E1: the rows are the operands' own, adjacent or scalar as the plan's access
-            // says, and aligned as the elements of views are.
-            unsafe { bounce::compute(self.operation, self.simd, work.widths, lanes) };
+            // says. The elements of views are aligned.
+            unsafe { bounce::compute(self.operation, self.simd, work.widths, row_block) };
         });
     }
 
@@ -105,14 +106,14 @@ impl<const N: usize> Piece<'_, N> {
         if with_scratch(bytes, Hold::Leaf, |scratch| self.all_blocks(scratch)).is_none() {
             let work = &self.work.within_scratch(RESERVE_BYTES);
             let bytes = work.block.scratch_bytes();
-            with_reserve(bytes, |scratch| Piece { work, ..self }.all_blocks(scratch));
+            with_reserve(bytes, |scratch| Task { work, ..self }.all_blocks(scratch));
         }
     }
 
     fn all_blocks(self, mut scratch: Scratch<'_>) {
         let work = self.work;
         let _fence = work.stream.then(|| FenceOnDrop(self.simd));
-        let (row_steps, column_steps) =
+        let (row_strides, column_strides) =
             (self.bytes(work.rows.strides), self.bytes(work.columns.strides));
         let Extent { rows, columns } = work.block.extent();
         let mut packed = [std::ptr::null_mut(); N];
@@ -125,8 +126,9 @@ impl<const N: usize> Piece<'_, N> {
                     next = next.min(work.columns.len);
                     let extent = Extent { rows: rows.min(work.rows.len - j), columns: next - i };
                     let corner =
-                        advance(advance(base, times(row_steps, j)), times(column_steps, i));
-                    // SAFETY: E1, for the elements of a block: `extent` ends where the loops do.
+                        advance(advance(base, times(row_strides, j)), times(column_strides, i));
+                    // SAFETY: E1 holds for the elements of a block: `extent` ends where the loops
+                    // do.
                     unsafe { self.block(corner, &mut scratch, extent, &mut packed) };
                     (i, next) = (next, next + columns);
                 }
@@ -134,8 +136,8 @@ impl<const N: usize> Piece<'_, N> {
         });
     }
 
-    /// The columns of the first block of a row: those before the first whole cache line of a result
-    /// that is streamed, else as many as usual.
+    /// The columns of the first block of a row. If the result is streamed, those before its first
+    /// whole cache line; else as many as in other blocks.
     fn first_columns(self, result: *mut u8) -> usize {
         let columns = self.work.block.columns();
         if !self.work.stream {
@@ -143,17 +145,17 @@ impl<const N: usize> Piece<'_, N> {
         }
         match result.addr().wrapping_neg() % CACHE_LINE / self.work.widths[0].max(1) {
             0 => columns,
-            // Fewer than a line of the result has, and a block has as many (see the plan): no more
-            // than `columns`.
+            // Less than a line of the result. A block's columns are a multiple of a line (see the
+            // plan), so this is less than `columns`.
             before => before,
         }
     }
 
-    /// One block: inputs packed, rows computed, result unpacked.
+    /// One block: packs inputs, computes rows, unpacks the result.
     ///
     /// # Safety
-    /// `corner` has the first element of the block of each operand; the elements of `extent` from
-    /// there on can be read, and operand 0's written.
+    /// `corner` points to the first element of each operand's block. The elements of `extent` from
+    /// there on can be read, and those of operand 0 be written.
     unsafe fn block(
         self,
         corner: [*mut u8; N],
@@ -162,20 +164,20 @@ impl<const N: usize> Piece<'_, N> {
         packed: &mut [*mut u8; N],
     ) {
         for k in 1..N {
-            // SAFETY: the block's elements of operand `k`.
+            // SAFETY: the block's elements of operand `k` can be read, by this function's contract.
             unsafe { self.pack(k, corner[k], scratch, extent, &mut packed[k]) };
         }
-        let at_once = self.work.block.area(0).map_or(extent.rows, |area| area.rows);
-        for j in starts(extent.rows, at_once) {
-            let part = Extent { rows: at_once.min(extent.rows - j), ..extent };
-            // SAFETY: rows `j` on of the block, whose inputs have been packed.
+        let rows_at_once = self.work.block.area(0).map_or(extent.rows, |area| area.rows);
+        for j in starts(extent.rows, rows_at_once) {
+            let part = Extent { rows: rows_at_once.min(extent.rows - j), ..extent };
+            // SAFETY: rows from `j` on of the block, whose inputs have just been packed.
             unsafe { self.some_rows(corner, scratch, j, part) };
         }
     }
 
-    /// Packs an operand's part of a block, if it goes through scratch. A row that repeats need not
-    /// be packed again while it is the one that was `packed` last: the first block has the most
-    /// copies of it.
+    /// Packs an operand's block, if it goes through scratch. A broadcast row that was `packed` last
+    /// is not packed again: no block has more rows than the first, so the copies in scratch
+    /// suffice.
     ///
     /// # Safety
     /// M1 for the block's elements.
@@ -193,7 +195,7 @@ impl<const N: usize> Piece<'_, N> {
             return;
         }
         let gaps_readable = self.operands.0[k].gaps_readable;
-        // SAFETY: M1 is the caller's; O4 says whether the gaps can be read.
+        // SAFETY: M1 holds for the block's elements, and O4 says whether the gaps can be read.
         unsafe {
             pack::pack(
                 self.simd,
@@ -205,7 +207,7 @@ impl<const N: usize> Piece<'_, N> {
         };
     }
 
-    /// Computes `part.rows` rows of a block from row `j` on, and writes them to where they belong.
+    /// Computes `part.rows` rows of a block from row `j` on, and writes them to the result.
     ///
     /// # Safety
     /// That of [`block`](Self::block), and the inputs that go through scratch have been packed.
@@ -216,38 +218,38 @@ impl<const N: usize> Piece<'_, N> {
         j: usize,
         part: Extent,
     ) {
-        let (mut places, mut row_steps) = (corner, self.bytes(self.work.rows.strides));
+        let (mut ptrs, mut row_strides) = (corner, self.bytes(self.work.rows.strides));
         for k in 0..N {
             match self.work.block.area(k) {
-                None => places[k] = places[k].wrapping_offset(row_steps[k] * j as isize),
+                None => ptrs[k] = ptrs[k].wrapping_offset(row_strides[k] * j as isize),
                 Some(area) => {
-                    // The result's area holds the rows that are computed at once, the others' all
-                    // rows of the block.
+                    // The result's area holds the rows that are computed at once; the other areas
+                    // hold all rows of the block.
                     let row = if k == 0 { 0 } else { j };
                     let (rows, bytes) = (row + part.rows, part.columns * self.work.widths[k]);
                     let start = scratch.area(area).start(rows, bytes);
-                    places[k] = start.wrapping_add(row * area.pitch);
-                    row_steps[k] = area.pitch as isize;
+                    ptrs[k] = start.wrapping_add(row * area.pitch);
+                    row_strides[k] = area.pitch as isize;
                 }
             }
         }
-        let (same, rows, len) = (self.scalars(), part.rows, part.columns);
-        let lanes = Lanes { places, row_steps, same, rows, len };
-        // SAFETY: rows lie in the operands (the caller's), or in areas of scratch that have them
-        // (checked by `start`), packed before; both are aligned: areas start at cache lines, and
-        // their pitch is a multiple of the element's bytes.
-        unsafe { bounce::compute(self.operation, self.simd, self.work.widths, lanes) };
+        let (is_scalar, rows, len) = (self.scalars(), part.rows, part.columns);
+        let row_block = RowBlock { ptrs, row_strides, is_scalar, rows, len };
+        // SAFETY: rows lie in the operands (this function's contract), or in areas of scratch that
+        // hold them (`start` has checked it) and that have been packed. Both are aligned: areas
+        // start at cache lines, and their pitch is a multiple of the element's width.
+        unsafe { bounce::compute(self.operation, self.simd, self.work.widths, row_block) };
         if let Some(area) = self.work.block.area(0) {
             let step = self.work.rows.strides[0] * self.work.widths[0] as isize;
             let to = corner[0].wrapping_offset(step * j as isize);
             let (block, stream) = (self.strided(0, part), self.work.stream);
-            // SAFETY: every element of these rows of scratch has just been computed; M2 is the
-            // caller's. A streamed result has adjacent columns.
+            // SAFETY: every element of these rows of scratch has just been computed; M2 holds for
+            // the block's elements of operand 0. A streamed result has adjacent columns.
             unsafe { pack::unpack(self.simd, block, scratch.area(area), to, stream) };
         }
     }
 
-    /// Where operand `k`'s elements of a block lie.
+    /// The strides of operand `k`'s block.
     fn strided(&self, k: usize, extent: Extent) -> StridedBlock {
         StridedBlock {
             width: self.work.widths[k],
@@ -261,19 +263,19 @@ impl<const N: usize> Piece<'_, N> {
         advance(self.operands.0.map(|operand| operand.base), self.bytes(self.work.starts))
     }
 
-    /// Distances in elements of each operand, as bytes.
+    /// Distances of each operand, converted from elements to bytes.
     fn bytes(&self, elements: [isize; N]) -> [isize; N] {
         std::array::from_fn(|k| elements[k] * self.work.widths[k] as isize)
     }
 
-    /// Which operands are one element for all.
+    /// Which operands are scalars along a row.
     fn scalars(&self) -> [bool; N] {
         self.work.block.access().map(|access| access == Access::Scalar)
     }
 }
 
-/// Where parts of `step` start. `step_by` divides first, which takes as long as a hundred
-/// additions.
+/// The starts of parts of `step`. Not `Iterator::step_by`, which begins with a division that takes
+/// as long as a hundred additions.
 fn starts(len: usize, step: usize) -> impl Iterator<Item = usize> {
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -283,8 +285,8 @@ fn starts(len: usize, step: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-fn advance<const N: usize>(places: [*mut u8; N], by: [isize; N]) -> [*mut u8; N] {
-    std::array::from_fn(|k| places[k].wrapping_offset(by[k]))
+fn advance<const N: usize>(ptrs: [*mut u8; N], by: [isize; N]) -> [*mut u8; N] {
+    std::array::from_fn(|k| ptrs[k].wrapping_offset(by[k]))
 }
 
 fn times<const N: usize>(steps: [isize; N], count: usize) -> [isize; N] {

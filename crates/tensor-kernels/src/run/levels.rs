@@ -1,5 +1,5 @@
-//! The loops of a reduction as they are run: how they are halved, how many slots lie under a turn,
-//! which one is cut.
+//! The loops of a reduction as they are run: how they are halved, how many accumulators each
+//! iteration has, and which loop is cut for threads.
 
 use smallvec::SmallVec;
 
@@ -7,18 +7,19 @@ use crate::{
     memory::CACHE_LINE,
     nest::Loop,
     plan::{ReduceWork, is_reduced},
+    tuning::MIN_SPLIT_COLUMNS,
 };
 
-/// A loop, and what is under it.
+/// A loop, and the accumulators of the loops inside it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level {
     pub(super) l: Loop<3>,
-    /// The turns that are joined one after the other.
+    /// Iterations that are combined in sequence; a reduced loop with more is halved.
     pub(super) leaf: usize,
-    /// From turn to turn, in slots; 0 if it is reduced.
-    pub(super) slot_step: usize,
-    /// The slots of one turn.
-    pub(super) slots: usize,
+    /// Accumulators from one iteration to the next; 0 if the loop is reduced.
+    pub(super) accumulator_stride: usize,
+    /// The accumulators of one iteration.
+    pub(super) accumulators: usize,
 }
 
 impl Level {
@@ -26,7 +27,7 @@ impl Level {
         is_reduced(&self.l) && self.l.len > self.leaf
     }
 
-    /// How often, one half inside the other.
+    /// How many halves are nested in each other.
     fn halvings(&self) -> usize {
         if self.is_halved() {
             self.l.len.div_ceil(self.leaf).next_power_of_two().ilog2() as usize
@@ -36,35 +37,32 @@ impl Level {
     }
 }
 
-/// The loops of a piece, outermost first; the last two are a block's rows and lanes.
+/// The loops of a task, outermost first. The last two are a block's rows and columns.
 pub(super) struct Levels(pub(super) SmallVec<[Level; 6]>);
-
-/// A loop is cut for threads if it has at least so many turns of lanes.
-const LANES_WORTH_CUTTING: usize = 2 * CACHE_LINE;
 
 impl Levels {
     pub(super) fn of(work: &ReduceWork) -> Self {
-        let (leaves, mut slots) = (work.leaves(), 1);
+        let (leaves, mut accumulators) = (work.leaves(), 1);
         let mut levels: SmallVec<[Level; 6]> = SmallVec::new();
         for (l, leaf) in work.loops().zip(&leaves) {
-            levels.push(Level { l: *l, leaf: leaf.len, slot_step: 0, slots: 1 });
+            levels.push(Level { l: *l, leaf: leaf.len, accumulator_stride: 0, accumulators: 1 });
         }
         for level in levels.iter_mut().rev() {
-            level.slots = slots;
+            level.accumulators = accumulators;
             if !is_reduced(&level.l) {
-                level.slot_step = slots;
-                slots = slots.saturating_mul(level.l.len);
+                level.accumulator_stride = accumulators;
+                accumulators = accumulators.saturating_mul(level.l.len);
             }
         }
-        // The lanes of a block are halved for all its rows at once.
-        let [rows, lanes] = [levels.len() - 2, levels.len() - 1];
-        if is_reduced(&levels[lanes].l) && !is_reduced(&levels[rows].l) {
-            levels[lanes].slots = levels[rows].l.len;
+        // The columns of a block are halved for all its rows at once.
+        let [rows, columns] = [levels.len() - 2, levels.len() - 1];
+        if is_reduced(&levels[columns].l) && !is_reduced(&levels[rows].l) {
+            levels[columns].accumulators = levels[rows].l.len;
         }
         Self(levels)
     }
 
-    /// Rows and lanes of a block.
+    /// The rows and the columns of a block.
     pub(super) fn block(&self) -> [&Level; 2] {
         let rows = self.0.len() - 2;
         [&self.0[rows], &self.0[rows + 1]]
@@ -74,31 +72,37 @@ impl Levels {
         self.0.iter().map(Level::halvings).sum()
     }
 
-    /// How many slots of so many bytes there is room for, with those of each halving, and at most
-    /// `most` bytes of them at a time.
-    pub(super) fn capacity(&self, room: usize, most: usize, slot: usize) -> usize {
+    /// How many accumulators fit into `workspace_bytes`, next to a set of them for each halving. At
+    /// most `most` bytes at a time.
+    pub(super) fn capacity(
+        &self,
+        workspace_bytes: usize,
+        most: usize,
+        accumulator: usize,
+    ) -> usize {
         let sets = 1 + self.halvings();
-        let room = room / sets / CACHE_LINE * CACHE_LINE;
-        (room.min(most) / slot).max(CACHE_LINE / slot)
+        let workspace_bytes = workspace_bytes / sets / CACHE_LINE * CACHE_LINE;
+        (workspace_bytes.min(most) / accumulator).max(CACHE_LINE / accumulator)
     }
 
-    /// The outermost loop that leads to other results.
+    /// The outermost loop that is kept.
     pub(super) fn kept(&self) -> Option<usize> {
         self.0.iter().position(|level| !is_reduced(&level.l) && level.l.len > 1)
     }
 
-    /// The loop to cut for so many pieces: the outermost one that is kept and long enough, unless
-    /// the loops around it that are reduced can be shared out to as many.
-    pub(super) fn to_cut(&self, pieces: usize) -> Option<usize> {
-        let lanes = self.0.len() - 1;
-        let few = |at: usize| if at == lanes { LANES_WORTH_CUTTING } else { 2 };
-        let is_long = |&at: &usize| !is_reduced(&self.0[at].l) && self.0[at].l.len >= few(at);
-        let at = (0..self.0.len()).find(is_long)?;
-        (self.leaves(at) < pieces).then_some(at)
+    /// The loop to cut for `tasks` tasks: the outermost one that is kept and long enough. `None` if
+    /// the reduced loops around it have leaves for as many tasks.
+    pub(super) fn to_cut(&self, tasks: usize) -> Option<usize> {
+        let columns = self.0.len() - 1;
+        let min_len = |at: usize| if at == columns { MIN_SPLIT_COLUMNS } else { 2 };
+        let is_splittable =
+            |&at: &usize| !is_reduced(&self.0[at].l) && self.0[at].l.len >= min_len(at);
+        let at = (0..self.0.len()).find(is_splittable)?;
+        (self.leaves(at) < tasks).then_some(at)
     }
 
-    /// To how many threads the loops around loop `at` can give their leaves: those of one loop, and
-    /// of the next one if a leaf is a single turn.
+    /// The number of tasks that the leaves of the reduced loops around loop `at` allow: the leaves
+    /// of one loop, times those of the next one if a leaf is a single iteration.
     fn leaves(&self, at: usize) -> usize {
         let mut leaves = 1usize;
         for level in self.0[..at].iter().filter(|level| level.l.len > 1) {
@@ -121,30 +125,30 @@ mod tests {
     use super::*;
     use crate::reduction_order::Widths;
 
-    /// The loop that is cut of sums of floats.
-    fn cut(shape: &[usize], over: ReduceDims<'_>, pieces: usize) -> Option<usize> {
+    /// The loop that is cut for the sum of floats.
+    fn cut(shape: &[usize], over: ReduceDims<'_>, tasks: usize) -> Option<usize> {
         let input = Layout::contiguous(shape).unwrap();
         let reduced = input.reduced("sum", over).unwrap();
         let result = reduced.spread(&Layout::contiguous(&reduced.shape()).unwrap()).unwrap();
         let layouts = [&input, &result, &reduced.nowhere().unwrap()];
-        Levels::of(&ReduceWork::plan(layouts, Widths { input: 4, output: 4, slot: 4 }))
-            .to_cut(pieces)
+        Levels::of(&ReduceWork::plan(layouts, Widths { input: 4, output: 4, accumulator: 4 }))
+            .to_cut(tasks)
     }
 
     #[test]
-    fn lanes_are_cut_where_rows_have_fewer_leaves_than_there_are_pieces() {
+    fn columns_are_cut_where_rows_have_fewer_leaves_than_tasks() {
         assert_eq!(
-            [1, 2, 3, 8].map(|pieces| cut(&[300, 4000], 0.into(), pieces)),
+            [1, 2, 3, 8].map(|tasks| cut(&[300, 4000], 0.into(), tasks)),
             [None, None, Some(1), Some(1)]
         );
-        assert_eq!([8, 64].map(|pieces| cut(&[16_384, 4000], 0.into(), pieces)), [None; 2]);
-        assert_eq!([2, 8].map(|pieces| cut(&[200, 4000], 0.into(), pieces)), [Some(1); 2]);
-        assert_eq!([2, 8].map(|pieces| cut(&[300, 100], 0.into(), pieces)), [None; 2], "too short");
+        assert_eq!([8, 64].map(|tasks| cut(&[16_384, 4000], 0.into(), tasks)), [None; 2]);
+        assert_eq!([2, 8].map(|tasks| cut(&[200, 4000], 0.into(), tasks)), [Some(1); 2]);
+        assert_eq!([2, 8].map(|tasks| cut(&[300, 100], 0.into(), tasks)), [None; 2], "too short");
     }
 
     #[test]
-    fn rows_of_other_results_are_cut_before_lanes() {
-        assert_eq!([2, 8].map(|pieces| cut(&[300, 4000], 1.into(), pieces)), [Some(0); 2]);
-        assert_eq!([2, 8].map(|pieces| cut(&[300, 4000], ReduceDims::ALL, pieces)), [None; 2]);
+    fn rows_of_other_results_are_cut_before_columns() {
+        assert_eq!([2, 8].map(|tasks| cut(&[300, 4000], 1.into(), tasks)), [Some(0); 2]);
+        assert_eq!([2, 8].map(|tasks| cut(&[300, 4000], ReduceDims::ALL, tasks)), [None; 2]);
     }
 }

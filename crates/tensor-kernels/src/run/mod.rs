@@ -1,4 +1,4 @@
-//! Running a plan: choose the instructions once a piece, walk its loops, call its kernels.
+//! Runs plans: each task chooses its instruction set once, walks its loops, and calls its kernels.
 
 mod allocate;
 mod blocked;

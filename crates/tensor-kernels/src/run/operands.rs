@@ -1,24 +1,23 @@
-//! Operands on their way through a plan: pointers made of views, and of nothing else.
+//! The operands of a plan: pointers that are made from views, and from nothing else.
 //!
-//! This is where a plan's offsets become addresses. Everything above is arithmetic on plain data;
-//! everything below is kernels on raw memory. The functions of `run` that others call take views
-//! and make the plan of the layouts of those very views, so a plan never meets memory that it was
-//! not made for.
+//! Here a plan's offsets become addresses. The layers above are arithmetic on plain data; the
+//! layers below are kernels on raw memory. The functions that `run` exports take views and plan for
+//! the layouts of those same views, so a plan is never applied to memory it was not made for.
 
 use std::{any::TypeId, marker::PhantomData, mem::MaybeUninit};
 
 use tensor_core::{Element, Layout, ViewRef, ViewRefMut};
 
-/// What an operation reads: elements of a view, or the very elements that it writes.
+/// What an operation reads: the elements of a view, or the elements that it overwrites.
 #[derive(Clone, Copy)]
 pub(crate) enum Input<'v, T> {
-    /// Elements of a view, which none of the result's are (core's views see to that).
+    /// The elements of a view. It shares none with the result; `tensor-core` guarantees that.
     View(ViewRef<'v, T>),
-    /// The result itself, index by index: elements that were `T` until they are written.
+    /// The result itself, index by index. Its elements are of type `T` until they are overwritten.
     Output,
 }
 
-/// Elements to be read whose type is known at run time only.
+/// Elements to be read whose type is known only at run time.
 #[derive(Clone, Copy)]
 pub(crate) struct Erased<'a> {
     ptr: OperandPtr<'a>,
@@ -34,10 +33,11 @@ impl<'a> Erased<'a> {
         Self { ptr, layout, element: TypeId::of::<T>() }
     }
 
-    /// The elements `T` of an operand that is the result itself, before that is written.
+    /// The elements of an operand that is the result itself, of type `T` until they are
+    /// overwritten.
     ///
     /// # Panics
-    /// If the result has another width.
+    /// If the types differ in width.
     #[inline]
     pub(crate) fn of_output<T: Element, R: Element>(output: &'a mut ViewRefMut<'_, R>) -> Self {
         assert_eq!(size_of::<T>(), size_of::<R>(), "the result is its own operand");
@@ -50,24 +50,24 @@ impl<'a> Erased<'a> {
         self.layout
     }
 
-    /// The memory of elements `T`.
+    /// A pointer to elements of type `T`.
     ///
     /// # Panics
-    /// If that is not their type.
+    /// If the elements are of another type.
     pub(super) fn ptr<T: Element>(&self) -> OperandPtr<'a> {
         assert_eq!(self.element, TypeId::of::<T>(), "elements of the type that is asked for");
         self.ptr
     }
 }
 
-/// What elements `T` can be written to: elements, or memory that is not initialised yet.
+/// Where elements `T` can be written: initialised elements, or uninitialised memory.
 pub(crate) trait Destination<T>: Copy {}
 
 impl<T: Element> Destination<T> for T {}
 impl<T: Element> Destination<T> for MaybeUninit<T> {}
 
 impl<T: Element> Input<'_, T> {
-    /// The input's layout beside a result with the layout `output`.
+    /// The input's layout; `output` is the result's layout.
     #[inline]
     pub(crate) fn layout<'x>(&'x self, output: &'x Layout) -> &'x Layout {
         match self {
@@ -76,10 +76,10 @@ impl<T: Element> Input<'_, T> {
         }
     }
 
-    /// The input's memory beside a result of elements of so many bytes.
+    /// The input's memory; `output` and `width` are the memory and the element width of the result.
     ///
     /// # Panics
-    /// If it is the result, but of another width.
+    /// If the input is the result, but has another element width.
     #[inline]
     pub(super) fn ptr<'x>(&'x self, output: OperandPtr<'x>, width: usize) -> OperandPtr<'x> {
         match self {
@@ -92,7 +92,7 @@ impl<T: Element> Input<'_, T> {
     }
 }
 
-/// The memory of one operand: the address of offset 0 of its layout, whatever its element type.
+/// The memory of one operand: the address of offset 0 of its layout, without its element type.
 #[derive(Clone, Copy)]
 pub(super) struct OperandPtr<'a> {
     pub(super) base: *mut u8,
@@ -116,28 +116,28 @@ impl<'a, T: Copy> From<&'a mut ViewRefMut<'_, T>> for OperandPtr<'a> {
     }
 }
 
-/// The operands of an operation, the one that is written first.
+/// The operands of an operation; operand 0 is written.
 ///
 /// # Invariants
 /// - **O1.** Every offset of an operand's layout can be read during `'a`; every offset of operand
 ///   0's can be written, too, and no two indices share one.
 /// - **O2.** Nobody else touches operand 0's elements, and nobody writes the others'.
 /// - **O3.** An operand shares no element with operand 0, or it is operand 0.
-/// - **O4.** Of an operand whose gaps are readable every byte between its lowest and its highest
+/// - **O4.** If an operand's gaps are readable, every byte between its lowest and its highest
 ///   element can be read.
 #[derive(Clone, Copy)]
 pub(super) struct OperandPtrs<'a, const N: usize>(pub(super) [OperandPtr<'a>; N]);
 
-// SAFETY: elements are `Send + Sync`; pieces of one plan write different elements, as operand 0 is
-// injective (O1).
+// SAFETY: elements are `Send + Sync`; tasks of one plan write different elements, as no two indices
+// of operand 0 share one (O1).
 unsafe impl<const N: usize> Send for OperandPtrs<'_, N> {}
-// SAFETY: as above.
+// SAFETY: elements are `Sync`; tasks write different elements (O1) and only read the others (O2).
 unsafe impl<const N: usize> Sync for OperandPtrs<'_, N> {}
 
 impl<'a, const N: usize> OperandPtrs<'a, N> {
-    /// O1, O2 and O4 are the invariants of the views that the pointers are made of: the first one
-    /// of an [`ViewRefMut`], which is borrowed as long. O3: beside a mutable view there are only
-    /// views that it shares nothing with.
+    /// O1, O2 and O4 are invariants of the views that the pointers are made from. The first is made
+    /// from a [`ViewRefMut`], which stays borrowed during `'a`. O3: a mutable view exists only next
+    /// to views that share no element with it.
     #[inline]
     pub(super) fn new(operands: [OperandPtr<'a>; N]) -> Self {
         Self(operands)

@@ -1,5 +1,4 @@
-//! Packing a block of an operand into scratch, its rows of adjacent elements, and unpacking the
-//! result.
+//! Packs a block of an operand into rows of adjacent elements in scratch, and unpacks the result.
 
 use super::workspace::ScratchRows;
 use crate::{
@@ -10,7 +9,7 @@ use crate::{
     plan::Extent,
 };
 
-/// Where the elements of a block lie: strides in elements of `width` bytes.
+/// The strides of a block, in elements of `width` bytes, and its extent.
 #[derive(Clone, Copy)]
 pub(super) struct StridedBlock {
     pub(super) width: usize,
@@ -25,13 +24,13 @@ impl StridedBlock {
         self.extent.columns * self.width
     }
 
-    /// The same block with adjacent columns, rows `pitch` elements apart: how it lies in scratch.
+    /// The same block as it lies in scratch: adjacent columns, rows `pitch` elements apart.
     fn packed(self, pitch: usize) -> Self {
         Self { row_stride: pitch as isize, column_stride: 1, ..self }
     }
 }
 
-/// A kernel for elements of a width that kernels know.
+/// Dispatches a kernel for the element widths that have one; evaluates `else` for others.
 macro_rules! of_width {
     ($simd:expr, $width:expr, $lane:ident => $kernel:expr, else $other:expr) => {
         match $width {
@@ -52,7 +51,7 @@ macro_rules! of_width {
 /// Copies a block of an input into its scratch.
 ///
 /// # Safety
-/// M1 for the block's elements at `from`; without the gaps between them if they are not readable.
+/// M1 for the block's elements at `from`; gaps between them are included only if `gaps_readable`.
 pub(super) unsafe fn pack(
     simd: SimdLevel,
     block: StridedBlock,
@@ -63,7 +62,7 @@ pub(super) unsafe fn pack(
     let StridedBlock { width, row_stride, column_stride, extent } = block;
     let (to, pitch) =
         (scratch.start(extent.rows, block.row_bytes()), scratch.pitch() / width.max(1));
-    // Only the portable kernels never read the gaps between elements.
+    // The portable kernels read no gaps between elements.
     let able = if gaps_readable { simd } else { SimdLevel::Scalar };
     let rows = [pitch as isize, row_stride];
     match (column_stride, row_stride) {
@@ -76,25 +75,25 @@ pub(super) unsafe fn pack(
         (0, _) => of_width!(
             simd, width,
             L => Fills::<L> { rows, from: from.cast(), to: to.cast(), extent },
-            // SAFETY: M1 is the caller's; the scratch has the rows (`start` has checked it), and
-            // nobody else uses it.
+            // SAFETY: M1 holds for the block's elements. The scratch holds the rows (`start` has
+            // checked it), and nobody else uses it.
             else unsafe { by_bytes(block, from, block.packed(pitch), to) }
         ),
         _ => of_width!(
             able, width,
             L => Pack::<L> { block, from: from.cast(), to: to.cast(), pitch },
-            // SAFETY: M1 is the caller's; the scratch has the rows (`start` has checked it), and
-            // nobody else uses it.
+            // SAFETY: M1 holds for the block's elements. The scratch holds the rows (`start` has
+            // checked it), and nobody else uses it.
             else unsafe { by_bytes(block, from, block.packed(pitch), to) }
         ),
     }
 }
 
-/// Copies rows of the result from its scratch to where they belong.
+/// Copies rows of the result from scratch to the operand.
 ///
 /// # Safety
-/// Every element of the rows in scratch has been written. M2 for the block's elements at `to`; to
-/// be streamed they are adjacent there.
+/// Every element of the rows in scratch has been written. M2 for the block's elements at `to`; if
+/// `stream` is set the elements of a row are adjacent there.
 pub(super) unsafe fn unpack(
     simd: SimdLevel,
     block: StridedBlock,
@@ -114,16 +113,17 @@ pub(super) unsafe fn unpack(
         (_, false) => of_width!(
             simd, width,
             L => Unpack::<L> { block, from: from.cast(), to: to.cast(), pitch },
-            // SAFETY: the scratch has the rows (`start` has checked it); M2 is the caller's.
+            // SAFETY: the scratch holds the rows (`start` has checked it); M2 holds for the block's
+            // elements.
             else unsafe { by_bytes(block.packed(pitch), from, block, to) }
         ),
     }
 }
 
-/// [`pack`] of elements that kernels know.
+/// [`pack`] for element widths that have kernels.
 ///
-/// Invariant: M1 for the block's elements at `from`; `to` has the block's rows, a pitch apart.
-/// [`pack`] makes it.
+/// Invariant: only [`pack`] makes it. M1 for the block's elements at `from`; `to` holds the block's
+/// rows, a pitch apart.
 struct Pack<L> {
     block: StridedBlock,
     from: *const L,
@@ -154,10 +154,11 @@ impl<L: Unit> Kernel for Pack<L> {
     }
 }
 
-/// [`pack`] of one row that is all rows: those that are there are doubled, again and again.
+/// [`pack`] of one row that all rows repeat: the rows written so far are copied, doubling their
+/// number.
 ///
-/// Invariant: M1 for `bytes` at `from`; `to` has the block's rows, one behind the other. [`pack`]
-/// makes it.
+/// Invariant: only [`pack`] makes it. M1 for `bytes` at `from`; `to` holds the block's rows without
+/// gaps.
 struct Repeat {
     bytes: usize,
     from: *const u8,
@@ -176,18 +177,18 @@ impl Kernel for Repeat {
         unsafe { isa.run(from, to, bytes, Stores::Plain) };
         while done < all {
             let more = done.min(all - done);
-            // SAFETY: so many bytes have been written, and there is room for as many.
+            // SAFETY: `done` bytes have been written, and the rows have `done + more <= all` bytes.
             unsafe { isa.run(to.cast_const(), to.wrapping_add(done), more, Stores::Plain) };
             done += more;
         }
     }
 }
 
-/// Rows of adjacent elements into scratch, or out of it: how far they are apart, where they go and
-/// where they come from.
+/// Rows of adjacent elements, copied into scratch or out of it. `rows` are the row strides of the
+/// destination and of the source.
 ///
-/// Invariant: M1 and M2 for the rows; one side is scratch that has them. [`pack`] and [`unpack`]
-/// make it.
+/// Invariant: only [`pack`] and [`unpack`] make it. M1 and M2 for the rows; one side is scratch
+/// that holds them.
 struct Runs {
     width: usize,
     from: *const u8,
@@ -203,10 +204,10 @@ impl Kernel for Runs {
     fn run<I: Isa>(self, isa: I) {
         let Self { width, from, to, rows, extent } = self;
         let strides = rows.map(|row| row * width as isize);
-        // SAFETY: the invariant: rows of so many bytes on both sides; scratch is no part of an
+        // SAFETY: the invariant: rows of `columns * width` bytes on both sides; scratch overlaps no
         // operand.
         unsafe {
-            short_runs::runs(
+            short_runs::copy_runs(
                 isa,
                 from,
                 to,
@@ -217,10 +218,10 @@ impl Kernel for Runs {
     }
 }
 
-/// [`pack`] of one element for each row: how far rows and elements are apart.
+/// [`pack`] of one scalar per row. `rows` are the row strides of the scratch and of the source.
 ///
-/// Invariant: M1 for one element a row at `from`; `to` has the block's rows, a pitch apart.
-/// [`pack`] makes it.
+/// Invariant: only [`pack`] makes it. M1 for one element a row at `from`; `to` holds the block's
+/// rows, a pitch apart.
 struct Fills<L> {
     rows: [isize; 2],
     from: *const L,
@@ -236,15 +237,20 @@ impl<L: Unit> Kernel for Fills<L> {
         let Self { rows, from, to, extent } = self;
         // SAFETY: the invariant: one element for each row of scratch.
         unsafe {
-            short_runs::fills(from, to, extent.columns, Loop { len: extent.rows, strides: rows });
+            short_runs::fill_runs(
+                from,
+                to,
+                extent.columns,
+                Loop { len: extent.rows, strides: rows },
+            );
         };
     }
 }
 
-/// [`unpack`] of elements that kernels know, to places that are not adjacent.
+/// [`unpack`] to elements that are not adjacent, for widths that have kernels.
 ///
-/// Invariant: `from` has the block's rows, a pitch apart and initialised; M2 for its elements at
-/// `to`. [`unpack`] makes it.
+/// Invariant: only [`unpack`] makes it. `from` holds the block's rows, initialised and a pitch
+/// apart; M2 for its elements at `to`.
 struct Unpack<L> {
     block: StridedBlock,
     from: *const L,
@@ -268,10 +274,9 @@ impl<L: Unit> Kernel for Unpack<L> {
     }
 }
 
-/// [`unpack`] past the caches.
+/// [`unpack`] with non-temporal stores.
 ///
-/// Invariant: that of [`Unpack`], and the elements of a row are adjacent at `to`. [`unpack`] makes
-/// it.
+/// Invariant: that of [`Unpack`], and the elements of a row are adjacent at `to`.
 struct StreamOut {
     block: StridedBlock,
     from: *const u8,
@@ -289,15 +294,16 @@ impl Kernel for StreamOut {
             let from = from.wrapping_add(j * pitch * width);
             let to = to.wrapping_offset(j as isize * row_stride * width as isize);
             // SAFETY: the invariant: row `j` of scratch, to the adjacent elements of row `j`.
-            unsafe { isa.run(from, to, extent.columns * width, Stores::Stream) };
+            unsafe { isa.run(from, to, extent.columns * width, Stores::NonTemporal) };
         }
     }
 }
 
-/// Element by element, whatever the width.
+/// Copies element by element, for any width.
 ///
 /// # Safety
-/// The elements can be read at `from` and written at `to`, as the two blocks say.
+/// The elements can be read at `from` and written at `to`, by the strides of the two blocks; they
+/// do not overlap.
 unsafe fn by_bytes(read: StridedBlock, from: *const u8, write: StridedBlock, to: *mut u8) {
     let offset = |block: StridedBlock, j: usize, i: usize| {
         (block.row_stride * j as isize + block.column_stride * i as isize) * block.width as isize
@@ -306,7 +312,7 @@ unsafe fn by_bytes(read: StridedBlock, from: *const u8, write: StridedBlock, to:
         for i in 0..read.extent.columns {
             let (from, to) =
                 (from.wrapping_offset(offset(read, j, i)), to.wrapping_offset(offset(write, j, i)));
-            // SAFETY: element (j, i) of both blocks, of which one is scratch and no part of an
+            // SAFETY: element (j, i) of both blocks; one of them is scratch, which overlaps no
             // operand.
             unsafe { std::ptr::copy_nonoverlapping(from, to, read.width) };
         }

@@ -1,12 +1,12 @@
-//! Running a reduction: cut it for threads and for the first-level cache, visit blocks, combine
-//! partial results as the plan's tree says.
+//! Runs a reduction: cuts it for threads and for the first-level cache, visits blocks, and combines
+//! partial results in the order of the plan's tree.
 //!
-//! The accumulators of the results at hand lie side by side in scratch memory, beside one set more
-//! for each halving that is under way. A piece with more results than there is room for is cut
-//! along a loop that is kept.
+//! The accumulators of the current results are adjacent in scratch memory, with one more set of
+//! them for each halving in progress. If a task has more results than fit, it is cut along a loop
+//! that is kept.
 //!
-//! Threads get halves: other results, or the two halves of a loop that is reduced, which are
-//! combined when both are done, as they would be by one thread.
+//! Threads receive halves: different results, or the two halves of a loop that is reduced. The
+//! latter are combined when both are done, exactly as one thread would combine them.
 
 use smallvec::SmallVec;
 use tensor_core::{Element, Layout, ReductionShape, Result, ViewRefMut};
@@ -15,7 +15,7 @@ use super::{
     levels::{Level, Levels},
     operands::{Destination, Erased, Input, OperandPtr, OperandPtrs},
     pack::{self, StridedBlock},
-    reduce_part::{Memories, Origin},
+    reduce_part::{Origin, Workspaces},
     walk::walk,
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
@@ -25,22 +25,20 @@ use crate::{
     memory::CACHE_LINE,
     nest::Loop,
     partition::Axis,
-    plan::{Extent, INPUT, PLACE, RESULT, ReduceWork, is_reduced},
+    plan::{Extent, INDEX, INPUT, RESULT, ReduceWork, is_reduced},
+    tuning::REDUCE_WORKSPACE_BYTES,
 };
 
-/// All of a piece's scratch, if there is memory for it.
-const WORKSPACE_BYTES: usize = 96 << 10;
-
-/// Accumulators without memory: what the reserve has beside a block's scratch, at most 18 KiB, is
-/// enough for a cache line of them for the results and one for each halving. Iterations are halved
-/// 63 times at most for 2⁶³ elements, and three tenths more for loops of five leaves, which are
-/// halved three times.
+/// Bytes of accumulators in the reserve, which is used if no memory is available. A block's scratch
+/// takes at most 18 KiB of the reserve. The rest suffices for a cache line of accumulators for the
+/// results and one for each halving: at most 63 halvings for 2⁶³ elements, and three tenths more
+/// for loops of five leaves, which are halved three times.
 const RESERVE_ACCUMULATORS: usize = 82 * CACHE_LINE;
 
 /// `out = reduction(input)`, over the dimensions that are `reduced`.
 ///
 /// # Errors
-/// None for an input and a result of the shapes that `reduced` says.
+/// None, if input and result have the shapes that `reduced` says.
 ///
 /// # Panics
 /// If the input has another shape.
@@ -58,10 +56,10 @@ pub(crate) fn reduce<T: Element, R: Element, W: Destination<R>>(
     plan_and_run(exec, kernels, layouts, reduced, operands)
 }
 
-/// As [`reduce`], of elements whose type is known at run time only, to one value.
+/// As [`reduce`], for elements whose type is known only at run time, to a single value.
 ///
 /// # Errors
-/// None for an input of the shape that `reduced` says.
+/// None, if the input has the shape that `reduced` says.
 ///
 /// # Panics
 /// If the elements are not `T`.
@@ -77,7 +75,7 @@ pub(crate) fn reduce_erased<T: Element, R: Element>(
     plan_and_run(exec, kernels, layouts, reduced, operands)
 }
 
-/// Plans the reduction for the layouts of the operands, of the input first, and runs it.
+/// Plans the reduction for the layouts of input and result, and runs it.
 fn plan_and_run(
     exec: &Exec,
     operation: &dyn Reduction,
@@ -87,24 +85,31 @@ fn plan_and_run(
 ) -> Result<()> {
     assert_eq!(*input.shape(), *reduced.input_shape(), "the input has the shape that is reduced");
     let result = reduced.spread(result)?;
-    let places = if operation.finds_places() { reduced.places()? } else { reduced.nowhere()? };
-    let work = ReduceWork::plan([input, &result, &places], operation.widths());
+    let indices =
+        if operation.returns_indices() { reduced.places()? } else { reduced.nowhere()? };
+    let work = ReduceWork::plan([input, &result, &indices], operation.widths());
     let simd = exec.simd();
-    let run = Run { simd, operation, operands, cached: exec.machine.l1 / 2, memory: Memory::Kept };
-    run.pieces(&work, exec.pieces(work.bytes()));
+    let run = Run {
+        simd,
+        operation,
+        operands,
+        cached: exec.machine.l1 / 2,
+        memory: ScratchSource::Thread,
+    };
+    run.tasks(&work, exec.tasks(work.bytes()));
     Ok(())
 }
 
-/// Where scratch comes origin.
+/// Where scratch comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Memory {
-    /// Origin what the thread keeps.
-    Kept,
-    /// Origin the reserve, as there is no memory.
+enum ScratchSource {
+    /// The memory that the thread keeps.
+    Thread,
+    /// The reserve on the stack, if no memory is available.
     Reserve,
 }
 
-/// What all pieces have in common.
+/// What all tasks of a reduction share.
 ///
 /// Invariant R1: the work was planned for the layouts of the views that the operands were made of,
 /// so O1 to O4 hold for every offset that its loops visit.
@@ -113,64 +118,63 @@ struct Run<'a> {
     simd: SimdLevel,
     operation: &'a dyn Reduction,
     operands: OperandPtrs<'a, 2>,
-    /// The bytes of accumulators that stay in the first-level cache.
+    /// The bytes of accumulators that fit half of the first-level cache.
     cached: usize,
-    memory: Memory,
+    memory: ScratchSource,
 }
 
 impl Run<'_> {
-    fn pieces(self, work: &ReduceWork, pieces: usize) {
+    fn tasks(self, work: &ReduceWork, tasks: usize) {
         let levels = Levels::of(work);
-        let room = match self.memory {
-            Memory::Kept => WORKSPACE_BYTES - work.block.scratch_bytes(),
-            Memory::Reserve => RESERVE_ACCUMULATORS,
+        let workspace_bytes = match self.memory {
+            ScratchSource::Thread => REDUCE_WORKSPACE_BYTES - work.block.scratch_bytes(),
+            ScratchSource::Reserve => RESERVE_ACCUMULATORS,
         };
-        let capacity = levels.capacity(room, self.cached, work.widths.slot);
+        let capacity = levels.capacity(workspace_bytes, self.cached, work.widths.accumulator);
         let too_many = work.results() > capacity;
-        match if too_many { levels.kept() } else { levels.to_cut(pieces) } {
-            None => Piece { run: self, work, levels: &levels }.reduce(pieces),
-            Some(which) if pieces > 1 => self.halves(work, which, levels.0[which].l.len, pieces),
+        match if too_many { levels.kept() } else { levels.to_cut(tasks) } {
+            None => Task { run: self, work, levels: &levels }.reduce(tasks),
+            Some(which) if tasks > 1 => self.halves(work, which, levels.0[which].l.len, tasks),
             Some(which) => self.strips(work, which, &levels.0[which], capacity),
         }
     }
 
-    /// The halves of a loop that is kept, of so many iterations, at the same time.
-    fn halves(self, work: &ReduceWork, which: usize, len: usize, pieces: usize) {
-        let Some(middle) = Axis::of_results(len).middle() else { return self.pieces(work, 1) };
+    /// Runs the halves of a loop that is kept, of `len` iterations, at the same time.
+    fn halves(self, work: &ReduceWork, which: usize, len: usize, tasks: usize) {
+        let Some(middle) = Axis::of_results(len).middle() else { return self.tasks(work, 1) };
         let (first, second) = (work.part(which, 0, middle), work.part(which, middle, len - middle));
-        let (here, there) = (pieces / 2, pieces - pieces / 2);
-        pool::join(|| self.pieces(&first, here), || self.pieces(&second, there));
+        let (here, there) = (tasks / 2, tasks - tasks / 2);
+        pool::join(|| self.tasks(&first, here), || self.tasks(&second, there));
     }
 
-    /// As many iterations of a loop that is kept at a time as have no more than so many
-    /// accumulators.
+    /// Runs a loop that is kept in strips, each of at most `accumulators` accumulators.
     fn strips(self, work: &ReduceWork, which: usize, level: &Level, accumulators: usize) {
-        let step = ReduceWork::whole_lines((accumulators / level.slots).max(1));
+        let step = ReduceWork::whole_lines((accumulators / level.accumulators).max(1));
         for at in (0..level.l.len).step_by(step) {
-            self.pieces(&work.part(which, at, step.min(level.l.len - at)), 1);
+            self.tasks(&work.part(which, at, step.min(level.l.len - at)), 1);
         }
     }
 }
 
-/// Results whose accumulators fit into a piece's scratch.
+/// Results whose accumulators fit the scratch of a task.
 #[derive(Clone, Copy)]
-struct Piece<'a> {
+struct Task<'a> {
     run: Run<'a>,
     work: &'a ReduceWork,
     levels: &'a Levels,
 }
 
-/// What is done with some iterations of a loop: from where on, with what memory and in how many
-/// pieces.
-type Iterations<'f> = &'f (dyn Fn(usize, Origin, Memories<'_>, usize) + Sync);
+/// Runs some iterations of a loop: their number, their first element, scratch, and the number of
+/// tasks to use.
+type Iterations<'f> = &'f (dyn Fn(usize, Origin, Workspaces<'_>, usize) + Sync);
 
-impl Piece<'_> {
-    /// The bytes of so many accumulators, in whole cache lines.
+impl Task<'_> {
+    /// The bytes of `accumulators` accumulators, rounded up to whole cache lines.
     fn bytes(&self, accumulators: usize) -> usize {
-        (accumulators * self.work.widths.slot).next_multiple_of(CACHE_LINE)
+        (accumulators * self.work.widths.accumulator).next_multiple_of(CACHE_LINE)
     }
 
-    /// The bytes of the accumulators of halves.
+    /// The bytes of the accumulators of all halves in progress.
     fn halves_bytes(&self) -> usize {
         self.levels.halvings() * self.bytes(self.work.results())
     }
@@ -181,179 +185,199 @@ impl Piece<'_> {
         self.work.block.scratch_bytes() + accumulators
     }
 
-    /// Scratch by what it is used for.
-    fn memories<'s>(&self, scratch: Scratch<'s>) -> Memories<'s> {
+    /// The scratch, divided by use.
+    fn workspaces<'s>(&self, scratch: Scratch<'s>) -> Workspaces<'s> {
         let (block, accumulators) = scratch.split_at(self.work.block.scratch_bytes());
         let (halves, accumulators) = accumulators.split_at(self.halves_bytes());
-        Memories { accumulators, halves, block }
+        Workspaces { accumulators, halves, block }
     }
 
-    fn reduce(self, pieces: usize) {
+    fn reduce(self, tasks: usize) {
         let bytes = self.scratch_bytes();
-        let hold = if pieces > 1 { Hold::AcrossJoin } else { Hold::Leaf };
-        if self.run.memory == Memory::Reserve {
+        let hold = if tasks > 1 { Hold::AcrossJoin } else { Hold::Leaf };
+        if self.run.memory == ScratchSource::Reserve {
             debug_assert!(bytes <= RESERVE_BYTES);
             with_reserve(bytes, |scratch| self.within(scratch, 1));
-        } else if with_scratch(bytes, hold, |scratch| self.within(scratch, pieces)).is_none() {
-            Run { memory: Memory::Reserve, ..self.run }.pieces(self.work, 1);
+        } else if with_scratch(bytes, hold, |scratch| self.within(scratch, tasks)).is_none() {
+            Run { memory: ScratchSource::Reserve, ..self.run }.tasks(self.work, 1);
         }
     }
 
-    fn within(self, scratch: Scratch<'_>, pieces: usize) {
-        let mut memories = self.memories(scratch);
+    fn within(self, scratch: Scratch<'_>, tasks: usize) {
+        let mut workspaces = self.workspaces(scratch);
         let input = self.run.operands.0[1].base.cast_const();
         let start = self.work.starts[INPUT] * self.work.widths.input as isize;
-        let origin = Origin { input: input.wrapping_offset(start), place: self.work.starts[PLACE] };
-        self.clear(&mut memories.accumulators, self.work.results());
-        self.nested(0, origin, memories.reborrow(), pieces);
-        self.finish(&mut memories.accumulators);
+        let origin = Origin { input: input.wrapping_offset(start), index: self.work.starts[INDEX] };
+        self.init(&mut workspaces.accumulators, self.work.results());
+        self.nested_loops(0, origin, workspaces.reborrow(), tasks);
+        self.finalize(&mut workspaces.accumulators);
     }
 
-    /// Makes accumulators those of no elements.
-    fn clear(&self, accumulators: &mut Scratch<'_>, len: usize) {
-        let start = accumulators.start(len * self.work.widths.slot);
-        // SAFETY: as many accumulators have room there (checked by `start`), at a cache line.
-        unsafe { self.run.operation.clear(start, len) };
+    /// Sets accumulators to those of no elements.
+    fn init(&self, accumulators: &mut Scratch<'_>, len: usize) {
+        let start = accumulators.start(len * self.work.widths.accumulator);
+        // SAFETY: `start` has checked that `len` accumulators fit; scratch starts at a cache line.
+        unsafe { self.run.operation.init(start, len) };
     }
 
-    /// The elements from iteration `at` of a loop on.
+    /// The first element of iteration `at` of a loop.
     fn step(&self, level: usize, at: usize, origin: Origin) -> Origin {
         let l = self.levels.0[level].l;
         let input = l.strides[INPUT] * at as isize * self.work.widths.input as isize;
         Origin {
             input: origin.input.wrapping_offset(input),
-            place: origin.place + l.strides[PLACE] * at as isize,
+            index: origin.index + l.strides[INDEX] * at as isize,
         }
     }
 
-    /// Where the accumulators of iteration `at` of a loop start, in bytes.
+    /// The offset of the accumulators of iteration `at` of a loop, in bytes.
     fn accumulator_step(&self, level: usize, at: usize) -> usize {
-        self.levels.0[level].slot_step * at * self.work.widths.slot
+        self.levels.0[level].accumulator_stride * at * self.work.widths.accumulator
     }
 
     /// All iterations of the loops from `level` on.
-    fn nested(self, level: usize, origin: Origin, memories: Memories<'_>, pieces: usize) {
+    fn nested_loops(self, level: usize, origin: Origin, workspaces: Workspaces<'_>, tasks: usize) {
         let len = self.levels.0[level].l.len;
         if level + 2 == self.levels.0.len() {
-            let some_rows: Iterations<'_> = &|rows, origin, memories, pieces| {
-                self.some_rows(rows, origin, memories, pieces);
+            let some_rows: Iterations<'_> = &|rows, origin, workspaces, tasks| {
+                self.some_rows(rows, origin, workspaces, tasks);
             };
-            return self.halved(level, len, origin, memories, pieces, some_rows);
+            return self.halved_loop(level, len, origin, workspaces, tasks, some_rows);
         }
-        self.halved(level, len, origin, memories, pieces, &|len, origin, mut memories, pieces| {
-            let pieces = if len == 1 { pieces } else { 1 };
-            for at in 0..len {
-                let memories = memories.accumulators_from(self.accumulator_step(level, at));
-                self.nested(level + 1, self.step(level, at, origin), memories, pieces);
-            }
-        });
+        self.halved_loop(
+            level,
+            len,
+            origin,
+            workspaces,
+            tasks,
+            &|len, origin, mut workspaces, tasks| {
+                let tasks = if len == 1 { tasks } else { 1 };
+                for at in 0..len {
+                    let workspaces = workspaces.accumulators_from(self.accumulator_step(level, at));
+                    self.nested_loops(level + 1, self.step(level, at, origin), workspaces, tasks);
+                }
+            },
+        );
     }
 
-    fn some_rows(self, rows: usize, origin: Origin, memories: Memories<'_>, pieces: usize) {
+    fn some_rows(self, rows: usize, origin: Origin, workspaces: Workspaces<'_>, tasks: usize) {
         let level = self.levels.0.len() - 1;
         let len = self.levels.0[level].l.len;
-        self.halved(level, len, origin, memories, pieces, &|columns, origin, mut memories, _| {
-            self.blocks(Extent { rows, columns }, origin, &mut memories);
-        });
+        self.halved_loop(
+            level,
+            len,
+            origin,
+            workspaces,
+            tasks,
+            &|columns, origin, mut workspaces, _| {
+                self.blocks(Extent { rows, columns }, origin, &mut workspaces);
+            },
+        );
     }
 
-    /// `len` iterations of a loop: at once if they may be combined one after the other; else its
-    /// halves, the second into accumulators of its own, which are then combined with those of the
-    /// first. The second half waits for the first if there is no memory to run both at the same
-    /// time.
-    fn halved(
+    /// Runs `len` iterations of a loop. If they are to be combined in sequence, all at once. Else
+    /// its halves, the second into accumulators of its own, which are then combined with those of
+    /// the first. The second half runs after the first if no memory is available to run both at the
+    /// same time.
+    fn halved_loop(
         self,
         level: usize,
         len: usize,
         origin: Origin,
-        memories: Memories<'_>,
-        pieces: usize,
+        workspaces: Workspaces<'_>,
+        tasks: usize,
         run: Iterations<'_>,
     ) {
-        let Level { l, leaf, slots, .. } = self.levels.0[level];
+        let Level { l, leaf, accumulators: count, .. } = self.levels.0[level];
         let axis = Axis::at_multiples(len, leaf);
         let middle = if is_reduced(&l) && len > leaf { axis.middle() } else { None };
-        let Some(middle) = middle else { return run(len, origin, memories, pieces) };
-        let Memories { mut accumulators, halves, mut block } = memories;
-        let (mut others, mut halves) = halves.split_at(self.bytes(slots));
-        self.clear(&mut others, slots);
-        let (here, there) = (pieces / 2, pieces - pieces / 2);
+        let Some(middle) = middle else { return run(len, origin, workspaces, tasks) };
+        let Workspaces { mut accumulators, halves, mut block } = workspaces;
+        let (mut others, mut halves) = halves.split_at(self.bytes(count));
+        self.init(&mut others, count);
+        let (here, there) = (tasks / 2, tasks - tasks / 2);
         let rest = self.step(level, middle, origin);
         let mut is_left = true;
-        if pieces > 1 {
+        if tasks > 1 {
             let (mine, theirs) = (accumulators.reborrow(), others.reborrow());
-            let first =
-                Memories { accumulators: mine, halves: halves.reborrow(), block: block.reborrow() };
+            let first = Workspaces {
+                accumulators: mine,
+                halves: halves.reborrow(),
+                block: block.reborrow(),
+            };
             let is_left = &mut is_left;
             pool::join(
-                move || self.halved(level, middle, origin, first, here, run),
-                move || *is_left = !self.elsewhere(level, len - middle, rest, theirs, there, run),
+                move || self.halved_loop(level, middle, origin, first, here, run),
+                move || {
+                    *is_left =
+                        !self.half_on_other_thread(level, len - middle, rest, theirs, there, run);
+                },
             );
         } else {
             let (accumulators, halves) = (accumulators.reborrow(), halves.reborrow());
-            let first = Memories { accumulators, halves, block: block.reborrow() };
-            self.halved(level, middle, origin, first, 1, run);
+            let first = Workspaces { accumulators, halves, block: block.reborrow() };
+            self.halved_loop(level, middle, origin, first, 1, run);
         }
         if is_left {
-            let second = Memories { accumulators: others.reborrow(), halves, block };
-            self.halved(level, len - middle, rest, second, 1, run);
+            let second = Workspaces { accumulators: others.reborrow(), halves, block };
+            self.halved_loop(level, len - middle, rest, second, 1, run);
         }
-        self.combine(&mut accumulators, &mut others, slots);
+        self.combine(&mut accumulators, &mut others, count);
     }
 
-    /// A half on another thread, with scratch of its own but for the accumulators; `false` if there
-    /// is no memory for it.
-    fn elsewhere(
+    /// Runs a half on another thread, with scratch of its own but for the accumulators. Returns
+    /// `false` if no memory is available for that.
+    fn half_on_other_thread(
         self,
         level: usize,
         len: usize,
         origin: Origin,
         accumulators: Scratch<'_>,
-        pieces: usize,
+        tasks: usize,
         run: Iterations<'_>,
     ) -> bool {
-        let hold = if pieces > 1 { Hold::AcrossJoin } else { Hold::Leaf };
+        let hold = if tasks > 1 { Hold::AcrossJoin } else { Hold::Leaf };
         let half = |scratch: Scratch<'_>| {
-            let Memories { halves, block, .. } = self.memories(scratch);
-            let memories = Memories { accumulators, halves, block };
-            self.halved(level, len, origin, memories, pieces, run);
+            let Workspaces { halves, block, .. } = self.workspaces(scratch);
+            let workspaces = Workspaces { accumulators, halves, block };
+            self.halved_loop(level, len, origin, workspaces, tasks, run);
         };
         with_scratch(self.scratch_bytes(), hold, half).is_some()
     }
 
-    /// Combines accumulators with others, which are used up.
+    /// Combines `others` into `accumulators`.
     fn combine(&self, accumulators: &mut Scratch<'_>, others: &mut Scratch<'_>, len: usize) {
-        let bytes = len * self.work.widths.slot;
+        let bytes = len * self.work.widths.accumulator;
         let (ours, theirs) = (accumulators.start(bytes), others.start(bytes));
-        // SAFETY: both have as many accumulators (checked by `start`), cleared before they were
-        // used; they are two scratches.
-        unsafe { self.run.operation.join(ours, theirs, len) };
+        // SAFETY: `start` has checked that both hold `len` accumulators. Both were initialised, and
+        // they are two separate parts of scratch.
+        unsafe { self.run.operation.combine(ours, theirs, len) };
     }
 
-    /// Combines the elements of some rows and columns with their accumulators, one block after the
-    /// other if they go through scratch.
-    fn blocks(self, extent: Extent, origin: Origin, memories: &mut Memories<'_>) {
+    /// Combines the elements of some rows and columns with their accumulators; block by block if
+    /// they go through scratch.
+    fn blocks(self, extent: Extent, origin: Origin, workspaces: &mut Workspaces<'_>) {
         if !self.work.block.uses_scratch() {
             let row_step = self.work.rows.strides[INPUT] * self.work.widths.input as isize;
-            return self.fold(extent, origin, &mut memories.accumulators, origin.input, row_step);
+            return self.fold(extent, origin, &mut workspaces.accumulators, origin.input, row_step);
         }
         let rows = self.levels.0.len() - 2;
-        let Extent { rows: tall, columns: long } = self.work.block.extent();
-        for j in (0..extent.rows).step_by(tall) {
-            for i in (0..extent.columns).step_by(long) {
+        let Extent { rows: block_rows, columns: block_columns } = self.work.block.extent();
+        for j in (0..extent.rows).step_by(block_rows) {
+            for i in (0..extent.columns).step_by(block_columns) {
                 let part = Extent {
-                    rows: tall.min(extent.rows - j),
-                    columns: long.min(extent.columns - i),
+                    rows: block_rows.min(extent.rows - j),
+                    columns: block_columns.min(extent.columns - i),
                 };
                 let start = self.accumulator_step(rows, j) + self.accumulator_step(rows + 1, i);
                 let origin = self.step(rows + 1, i, self.step(rows, j, origin));
-                self.through_scratch(part, origin, &mut memories.accumulators_from(start));
+                self.through_scratch(part, origin, &mut workspaces.accumulators_from(start));
             }
         }
     }
 
-    fn through_scratch(self, extent: Extent, origin: Origin, memories: &mut Memories<'_>) {
-        let Piece { work, run, .. } = self;
+    fn through_scratch(self, extent: Extent, origin: Origin, workspaces: &mut Workspaces<'_>) {
+        let Task { work, run, .. } = self;
         let Some(area) = work.block.area(INPUT) else { return };
         let block = StridedBlock {
             width: work.widths.input,
@@ -361,16 +385,17 @@ impl Piece<'_> {
             column_stride: work.columns.strides[INPUT],
             extent,
         };
-        let (gaps_readable, scratch) = (run.operands.0[1].gaps_readable, memories.block.area(area));
-        // SAFETY: R1: the elements of a part of the loops.
+        let (gaps_readable, scratch) =
+            (run.operands.0[1].gaps_readable, workspaces.block.area(area));
+        // SAFETY: R1: the elements are a part of the loops.
         unsafe { pack::pack(run.simd, block, origin.input, gaps_readable, scratch) };
-        let packed = memories.block.area(area).start(extent.rows, extent.columns * block.width);
+        let packed = workspaces.block.area(area).start(extent.rows, extent.columns * block.width);
         let pitch = area.pitch as isize;
-        self.fold(extent, origin, &mut memories.accumulators, packed.cast_const(), pitch);
+        self.fold(extent, origin, &mut workspaces.accumulators, packed.cast_const(), pitch);
     }
 
-    /// Combines rows of adjacent elements at `src` with their accumulators. They are the input's,
-    /// or have been packed.
+    /// Combines rows of adjacent elements at `src` with their accumulators. The rows are those of
+    /// the input, or have been packed.
     fn fold(
         self,
         Extent { rows, columns }: Extent,
@@ -381,47 +406,51 @@ impl Piece<'_> {
     ) {
         let [row_level, column_level] = self.levels.block();
         let columns_kept = !is_reduced(&column_level.l);
-        let last_row = (rows - 1) * row_level.slot_step;
+        let last_row = (rows - 1) * row_level.accumulator_stride;
         let count = last_row + if columns_kept { columns } else { 1 };
         let block = FoldBlock {
             src,
             row_step,
             rows,
-            lanes: columns,
-            slots: accumulators.start(count * self.work.widths.slot),
-            slot_row: row_level.slot_step,
-            lanes_kept: columns_kept,
-            place: origin.place,
-            place_row: row_level.l.strides[PLACE],
-            place_lane: column_level.l.strides[PLACE],
+            columns,
+            accumulators: accumulators.start(count * self.work.widths.accumulator),
+            accumulator_row_stride: row_level.accumulator_stride,
+            columns_kept,
+            index: origin.index,
+            index_row_stride: row_level.l.strides[INDEX],
+            index_column_stride: column_level.l.strides[INDEX],
         };
-        // SAFETY: the elements are the input's (R1), or in scratch that has just been filled;
-        // elements of views are aligned, and so is scratch. There are as many accumulators as are
-        // touched (checked by `start`), and they have been cleared.
+        // SAFETY: the elements are the input's (R1), or in scratch that has just been packed. Both
+        // are aligned. `start` has checked that the accumulators fit, and they have been
+        // initialised.
         unsafe { self.run.operation.fold(self.run.simd, block) };
     }
 
     /// Writes the results.
-    fn finish(self, accumulators: &mut Scratch<'_>) {
-        let Piece { run: Run { operation, operands, .. }, work, levels } = self;
+    fn finalize(self, accumulators: &mut Scratch<'_>) {
+        let Task { run: Run { operation, operands, .. }, work, levels } = self;
         let widths = work.widths;
         let start = work.starts[RESULT] * widths.output as isize;
         let results = operands.0[0].base.wrapping_offset(start);
-        let slots = accumulators.start(work.results() * widths.slot).cast_const();
+        let accumulators = accumulators.start(work.results() * widths.accumulator).cast_const();
         let kept = levels.0.iter().filter(|level| !is_reduced(&level.l));
         let mut loops: SmallVec<[Loop<2>; 8]> = kept
-            .map(|&Level { l, slot_step, .. }| {
+            .map(|&Level { l, accumulator_stride, .. }| {
                 let step = l.strides[RESULT] * widths.output as isize;
-                Loop { len: l.len, strides: [step, (slot_step * widths.slot) as isize] }
+                Loop {
+                    len: l.len,
+                    strides: [step, (accumulator_stride * widths.accumulator) as isize],
+                }
             })
             .collect();
-        // The accumulators of the innermost loop lie side by side.
+        // The accumulators of the innermost loop are adjacent.
         let run = loops.pop().unwrap_or(Loop::ONCE);
-        walk(&loops, |[result, slot]| {
-            let (slots, out) = (slots.wrapping_offset(slot), results.wrapping_offset(result));
-            // SAFETY: R1 for the results, O1; the loops that are kept have as many accumulators as
-            // results (checked by `start`), and all have been cleared.
-            unsafe { operation.finish(slots, out, run.strides[0], run.len) };
+        walk(&loops, |[result, accumulator]| {
+            let (accumulators, out) =
+                (accumulators.wrapping_offset(accumulator), results.wrapping_offset(result));
+            // SAFETY: R1 and O1 for the results. The loops that are kept have as many accumulators
+            // as results (`start` has checked it), and all are initialised.
+            unsafe { operation.finalize(accumulators, out, run.strides[0], run.len) };
         });
     }
 }

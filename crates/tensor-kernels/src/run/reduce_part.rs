@@ -1,30 +1,32 @@
-//! What a part of a reduction's loops is given: where its elements start, and its scratch memory.
+//! What a part of a reduction's loops receives: the position of its first element, and its scratch
+//! memory.
 //!
-//! Both are taken apart as the loops are: for an iteration, for a half, for another thread.
+//! Both are divided as the loops are: per iteration, per half, per thread.
 
 use super::workspace::Scratch;
 
-/// The elements of the input that a part of the loops starts with.
+/// The first element of a part of the loops.
 #[derive(Clone, Copy)]
 pub(super) struct Origin {
     pub(super) input: *const u8,
-    /// The number of the first element among those that are reduced to one.
-    pub(super) place: isize,
+    /// The index of that element among those that are reduced to one.
+    pub(super) index: isize,
 }
 
-// SAFETY: elements are `Sync`, and they are only read.
+// SAFETY: elements are `Sync`, and this pointer is only read through.
 unsafe impl Send for Origin {}
 
-/// Scratch for a part of the loops: its accumulators, those of halves, and a block of the input.
-pub(super) struct Memories<'a> {
+/// Scratch for a part of the loops: accumulators of the results, accumulators of halves, and a
+/// block of the input.
+pub(super) struct Workspaces<'a> {
     pub(super) accumulators: Scratch<'a>,
     pub(super) halves: Scratch<'a>,
     pub(super) block: Scratch<'a>,
 }
 
-impl Memories<'_> {
-    pub(super) fn reborrow(&mut self) -> Memories<'_> {
-        Memories {
+impl Workspaces<'_> {
+    pub(super) fn reborrow(&mut self) -> Workspaces<'_> {
+        Workspaces {
             accumulators: self.accumulators.reborrow(),
             halves: self.halves.reborrow(),
             block: self.block.reborrow(),
@@ -32,9 +34,9 @@ impl Memories<'_> {
     }
 
     /// The same, with accumulators from byte `start` on.
-    pub(super) fn accumulators_from(&mut self, start: usize) -> Memories<'_> {
+    pub(super) fn accumulators_from(&mut self, start: usize) -> Workspaces<'_> {
         let (_, accumulators) = self.accumulators.reborrow().split_at(start);
         let (halves, block) = (self.halves.reborrow(), self.block.reborrow());
-        Memories { accumulators, halves, block }
+        Workspaces { accumulators, halves, block }
     }
 }

@@ -1,24 +1,26 @@
-//! Transposes past the caches: four ways to make the lines of the destination whole. See
-//! [`crate::plan`]'s `streamed` for why.
+//! Transposes with non-temporal stores: four methods that write only whole cache lines of the
+//! destination. See [`crate::plan`]'s `streamed` for the reasons.
 //!
-//! 1. *Whole lines*: tiles end where lines do, and write them.
-//! 2. *Shifted lines*: what a tile leaves over is carried to the next one along the row.
-//! 3. *Ragged lines*: scratch collects some columns of every row, and whole lines leave.
-//! 4. *Packed lines*: short rows that lie one behind the other are put together in scratch, and
-//!    leave as one run.
+//! 1. *Aligned*: tiles end where cache lines do, and write them.
+//! 2. *Stitched*: the part of a tile after the last whole line is kept, and completed by the next
+//!    tile along the row.
+//! 3. *Staged*: some columns of every row are staged in scratch, and written as whole lines.
+//! 4. *Packed*: short rows without gaps between them are transposed in scratch, and written as one
+//!    run.
 //!
-//! The plan says which one fits if the destination is aligned as tensors are; an address that is
-//! not, or a level without the instructions, takes the next one.
+//! The plan chooses the method for a destination that is aligned as tensors are. If the address is
+//! not, or the level lacks the instructions, the next method in this list applies.
 
 use super::workspace::Scratch;
 use crate::{
-    kernel::{Isa, Rows, Unit},
+    kernel::{Isa, StagedRows, Unit},
     memory::{CACHE_LINE, Stores},
     plan::{Lines, StreamScratch, Streamed},
+    tuning::SOURCE_STREAMS,
 };
 
-/// The transpose that `plan` describes, with the scratch that [`Streamed::scratch_bytes`] asks for.
-/// Without it lines are written as they come.
+/// The transpose that `plan` describes, with scratch of [`Streamed::scratch_bytes`]. Without
+/// scratch some lines may be written in two parts.
 ///
 /// # Safety
 /// M1, M2 and M3 for its elements.
@@ -31,51 +33,47 @@ pub(super) unsafe fn transpose<I: Isa, L: Unit>(
     scratch: Option<&mut Scratch<'_>>,
 ) {
     let tiles = Tiles { isa, plan, src, dst };
-    match (way::<I, L>(plan, dst), scratch) {
-        // SAFETY: M1 to M3 are the caller's.
-        (Lines::Whole, _) | (_, None) => unsafe { tiles.write_lines() },
-        // SAFETY: as above; `way` has checked that the level stitches lines and that rows start at
-        // words.
-        (Lines::Shifted, Some(scratch)) => unsafe { tiles.stitch_lines(scratch) },
-        // SAFETY: M1 to M3 are the caller's.
-        (Lines::Ragged, Some(scratch)) => unsafe { tiles.collect_lines(scratch) },
-        // SAFETY: M1 to M3 are the caller's; the plan says that rows follow each other.
+    match (choose_lines::<I, L>(plan, dst), scratch) {
+        // SAFETY: M1 to M3 hold for the elements, by this function's contract.
+        (Lines::Aligned, _) | (_, None) => unsafe { tiles.write_lines() },
+        // SAFETY: M1 to M3 hold; `choose_lines` has checked that the level stitches lines and that
+        // rows start at multiples of a word.
+        (Lines::Stitched, Some(scratch)) => unsafe { tiles.stitch_lines(scratch) },
+        // SAFETY: M1 to M3 hold for the elements, by this function's contract.
+        (Lines::Staged, Some(scratch)) => unsafe { tiles.stage_lines(scratch) },
+        // SAFETY: M1 to M3 hold; by the plan there are no gaps between rows.
         (Lines::Packed, Some(scratch)) => unsafe { tiles.pack_lines(scratch) },
     }
 }
 
-/// The way for rows that start at `dst`.
+/// The method for rows that start at `dst`.
 #[inline(always)]
-fn way<I: Isa, L: Unit>(plan: &Streamed, dst: *mut L) -> Lines {
-    let words = |stride: isize| (stride * L::WIDTH as isize) % WORD as isize == 0;
+fn choose_lines<I: Isa, L: Unit>(plan: &Streamed, dst: *mut L) -> Lines {
+    let words = |stride: isize| (stride * L::WIDTH as isize) % WORD_BYTES as isize == 0;
     let rows_in_words =
-        dst.addr().is_multiple_of(WORD) && words(plan.v.stride) && words(plan.v2.stride);
+        dst.addr().is_multiple_of(WORD_BYTES) && words(plan.v.stride) && words(plan.v2.stride);
     match plan.lines {
-        Lines::Whole if dst.addr().is_multiple_of(CACHE_LINE) => Lines::Whole,
-        Lines::Whole | Lines::Shifted
-            if I::CARRIES
+        Lines::Aligned if dst.addr().is_multiple_of(CACHE_LINE) => Lines::Aligned,
+        Lines::Aligned | Lines::Stitched
+            if I::STITCHES_LINES
                 && rows_in_words
                 && plan.u.len * L::WIDTH >= CACHE_LINE
-                && plan.v.len >= LEAST_ROWS =>
+                && plan.v.len >= MAX_TILE_ROWS =>
         {
-            Lines::Shifted
+            Lines::Stitched
         }
         Lines::Packed => Lines::Packed,
-        _ => Lines::Ragged,
+        _ => Lines::Staged,
     }
 }
 
-/// Tiles are joined at multiples of so many bytes.
-const WORD: usize = 4;
+/// Tiles are stitched at multiples of this many bytes.
+const WORD_BYTES: usize = 4;
 
-/// Rows of the source that are read side by side where scratch collects them: as many as hardware
-/// prefetches. A tile of bytes would take twice as many, a third slower.
-const STREAMS: usize = 32;
+/// The most destination rows of a tile.
+const MAX_TILE_ROWS: usize = 16;
 
-/// A tile has this many rows at most.
-const LEAST_ROWS: usize = 16;
-
-/// A transpose on its elements, which the maker vouches for.
+/// A transpose and its pointers. Invariant: M1 to M3 hold for its elements.
 #[derive(Clone, Copy)]
 struct Tiles<'a, I, L> {
     isa: I,
@@ -88,7 +86,7 @@ struct Tiles<'a, I, L> {
 type Pair = (usize, usize);
 
 impl<I: Isa, L: Unit> Tiles<'_, I, L> {
-    /// The source at column `(i2, i)` and row `(j2, j)`.
+    /// The source element at column `(i2, i)` and row `(j2, j)`.
     #[inline(always)]
     fn source(self, (i2, i): Pair, (j2, j): Pair) -> *const L {
         let Streamed { u, v, u2, .. } = self.plan;
@@ -97,16 +95,16 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         )
     }
 
-    /// The destination there.
+    /// The destination element at that column and row.
     #[inline(always)]
-    fn target(self, (i2, i): Pair, (j2, j): Pair) -> *mut L {
+    fn destination(self, (i2, i): Pair, (j2, j): Pair) -> *mut L {
         let Streamed { u, v, v2, .. } = self.plan;
         self.dst.wrapping_offset(
             i as isize + j as isize * v.stride + (i2 * u.len) as isize + j2 as isize * v2.stride,
         )
     }
 
-    /// Visits blocks of rows: where each starts, and its extents.
+    /// Calls `visit` with the start and the extents of each block of rows.
     #[inline(always)]
     fn for_rows(self, mut visit: impl FnMut(Pair, Pair)) {
         let Streamed { v, v2, block, .. } = self.plan;
@@ -117,8 +115,8 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         }
     }
 
-    /// Visits blocks of at most `most` columns, in the order of the destination: where each starts,
-    /// and its extents.
+    /// Calls `visit` with the start and the extents of each block of at most `most` columns, in the
+    /// order of the destination.
     #[inline(always)]
     fn for_columns(self, most: Pair, len: usize, mut visit: impl FnMut(Pair, Pair)) {
         for i2 in (0..self.plan.u2.len).step_by(most.0) {
@@ -128,8 +126,8 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         }
     }
 
-    /// A line of columns where rows go on in `v2`, so that the source is read along both; else all
-    /// of them.
+    /// The columns of a sweep. One line, if rows continue along `v2`, so that the source is read
+    /// along both loops. Else all of them.
     #[inline(always)]
     fn sweep(self, len: usize) -> Pair {
         (1, if self.plan.v2.len > 1 { (CACHE_LINE / L::WIDTH).min(len) } else { len }.max(1))
@@ -143,8 +141,9 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         self.for_rows(|(j2, j), (n2, nv)| {
             self.for_columns(self.sweep(u.len), u.len, |column, (_, nu)| {
                 for j2 in j2..j2 + n2 {
-                    let (src, dst) = (self.source(column, (j2, j)), self.target(column, (j2, j)));
-                    // SAFETY: some of the elements.
+                    let (src, dst) =
+                        (self.source(column, (j2, j)), self.destination(column, (j2, j)));
+                    // SAFETY: M1 to M3 hold for a part of the elements.
                     unsafe { self.isa.transpose_stream(src, u.stride, dst, v.stride, nu, nv) };
                 }
             });
@@ -158,11 +157,12 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         let (u, v) = (self.plan.u, self.plan.v);
         let whole = u.len / (CACHE_LINE / L::WIDTH) * (CACHE_LINE / L::WIDTH);
         self.for_rows(|(j2, j), (n2, nv)| {
-            if nv < L::PER_PIECE {
-                // SAFETY: all columns of these rows, too few for a tile.
+            if nv < L::PER_LANE {
+                // SAFETY: M1 to M3 hold for all columns of these rows, which are too few for a
+                // tile.
                 return unsafe { self.plain_rows((j2, j), (n2, nv)) };
             }
-            // A line for each row, plane after plane.
+            // A line for each row, one iteration of `v2` after the other.
             let mut pending = |row: usize| {
                 let start = (row - j2) * nv * CACHE_LINE;
                 scratch.rows(start, (nv, CACHE_LINE), CACHE_LINE).start(nv, CACHE_LINE)
@@ -171,15 +171,16 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
                 let first = column == (0, 0);
                 for j2 in j2..j2 + n2 {
                     let src = (self.source(column, (j2, j)), u.stride);
-                    let dst = (self.target(column, (j2, j)), v.stride);
-                    // SAFETY: some of the elements, a whole number of lines of each row. Each row
-                    // has its line of scratch, which holds what the columns before have left unless
-                    // these are the first.
-                    unsafe { self.isa.transpose_carried(src, dst, (nu, nv), pending(j2), first) };
+                    let dst = (self.destination(column, (j2, j)), v.stride);
+                    // SAFETY: M1 to M3 hold for these elements, a whole number of lines of each
+                    // row. Each row has its line of scratch, which holds what the call before has
+                    // left, unless these columns are the first.
+                    unsafe { self.isa.transpose_stitched(src, dst, (nu, nv), pending(j2), first) };
                 }
             });
             for j2 in j2..j2 + n2 {
-                // SAFETY: the last columns of these rows; those before have been stitched.
+                // SAFETY: M1 to M3 hold for the last columns of these rows; those before have been
+                // stitched.
                 unsafe { self.finish_rows(whole, (j2, j), nv, pending(j2)) };
             }
         });
@@ -194,14 +195,14 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         let (u, v) = (self.plan.u, self.plan.v);
         self.for_columns((1, u.len), u.len, |column, (_, nu)| {
             for j2 in j2..j2 + n2 {
-                let (src, dst) = (self.source(column, (j2, j)), self.target(column, (j2, j)));
-                // SAFETY: some of the elements.
+                let (src, dst) = (self.source(column, (j2, j)), self.destination(column, (j2, j)));
+                // SAFETY: M1 to M3 hold for a part of the elements.
                 unsafe { self.isa.transpose(src, u.stride, dst, v.stride, nu, nv) };
             }
         });
     }
 
-    /// The columns from `whole` on, and what is `pending` of those before.
+    /// Writes the bytes `pending` of the columns before `whole`, and the columns from `whole` on.
     ///
     /// # Safety
     /// That of [`Self::stitch_lines`], for these rows; `pending` has a line for each.
@@ -209,58 +210,61 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     unsafe fn finish_rows(self, whole: usize, row: Pair, nv: usize, pending: *const u8) {
         let (u, v) = (self.plan.u, self.plan.v);
         let column = (self.plan.u2.len - 1, whole);
-        let (src, dst) = (self.source(column, row), self.target(column, row));
-        // SAFETY: the columns before have been stitched; each row has its line.
+        let (src, dst) = (self.source(column, row), self.destination(column, row));
+        // SAFETY: the columns before have been stitched, and each row has its line in `pending`.
         unsafe {
-            self.isa.finish_carried(dst.cast(), v.stride * L::WIDTH as isize, nv, pending);
+            self.isa.finish_stitched(dst.cast(), v.stride * L::WIDTH as isize, nv, pending);
         };
-        // SAFETY: the last columns of the rows.
+        // SAFETY: M1 to M3 hold for the last columns of the rows.
         unsafe { self.isa.transpose(src, u.stride, dst, v.stride, u.len - whole, nv) };
     }
 
     /// # Safety
     /// M1, M2 and M3 for the elements.
     #[inline(always)]
-    unsafe fn collect_lines(self, scratch: &mut Scratch<'_>) {
+    unsafe fn stage_lines(self, scratch: &mut Scratch<'_>) {
         let Streamed { u, u2, v, block, .. } = *self.plan;
-        let layout = self.plan.scratch(Lines::Ragged, L::WIDTH);
+        let layout = self.plan.scratch(Lines::Staged, L::WIDTH);
         let total = u.len * u2.len * L::WIDTH;
         self.for_rows(|(j2, j), (n2, nv)| {
-            let front = CACHE_LINE + self.target((0, 0), (j2, j)).addr() % CACHE_LINE;
+            let front = CACHE_LINE + self.destination((0, 0), (j2, j)).addr() % CACHE_LINE;
             let mut done = 0;
             self.for_columns((block.u2, block.u), u.len, |column, (nu2, nu)| {
                 let (bytes, before) = (nu * nu2 * L::WIDTH, done);
                 done += bytes;
                 for k in 0..n2 {
-                    let start = front + before % CACHE_LINE + k * layout.plane_pitch;
-                    let row = collected(scratch, layout, start, (nv, bytes));
-                    // SAFETY: some of the elements, and rows of scratch for them.
-                    unsafe { self.collect(column, (j2 + k, j), (nu2, nu, nv), row, layout) };
-                    let rows = Rows {
+                    let start = front + before % CACHE_LINE + k * layout.set_pitch;
+                    let row = staged_rows(scratch, layout, start, (nv, bytes));
+                    // SAFETY: M1 holds for these elements, and `staged_rows` has checked the rows
+                    // of scratch.
+                    unsafe { self.stage(column, (j2 + k, j), (nu2, nu, nv), row, layout) };
+                    let rows = StagedRows {
                         src: row,
                         src_step: layout.rows.pitch as isize,
-                        dst: self.target(column, (j2 + k, j)).cast(),
+                        dst: self.destination(column, (j2 + k, j)).cast(),
                         dst_step: v.stride * L::WIDTH as isize,
                         count: nv,
                         bytes,
-                        first: before == 0,
-                        last: done == total,
-                        back: done / CACHE_LINE * CACHE_LINE - before / CACHE_LINE * CACHE_LINE,
+                        is_first: before == 0,
+                        is_last: done == total,
+                        tail_shift: done / CACHE_LINE * CACHE_LINE
+                            - before / CACHE_LINE * CACHE_LINE,
                     };
-                    // SAFETY: rows that have just been filled, at the same place in a line as in
-                    // the destination, with a line before and after (`collected` has checked it).
+                    // SAFETY: the rows have just been filled, at the same offset in a line as in
+                    // the destination, with a line before and after each (`staged_rows` has checked
+                    // it).
                     unsafe { self.isa.flush(rows) };
                 }
             });
         });
     }
 
-    /// Columns of rows into scratch.
+    /// Copies columns of some rows into scratch.
     ///
     /// # Safety
     /// M1 for the elements; `scratch` has rows for them as `layout` says.
     #[inline(always)]
-    unsafe fn collect(
+    unsafe fn stage(
         self,
         (i2, i): Pair,
         row: Pair,
@@ -270,36 +274,37 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     ) {
         let step = (layout.rows.pitch / L::WIDTH) as isize;
         for k in 0..nu2 {
-            for c in (0..nu).step_by(STREAMS) {
+            for c in (0..nu).step_by(SOURCE_STREAMS) {
                 let src = self.source((i2 + k, i + c), row);
-                let place = scratch.wrapping_add((k * nu + c) * L::WIDTH).cast::<L>();
-                let nu = STREAMS.min(nu - c);
-                // SAFETY: some of the columns, and their place in the rows of scratch.
-                unsafe { self.isa.transpose(src, self.plan.u.stride, place, step, nu, nv) };
+                let staged = scratch.wrapping_add((k * nu + c) * L::WIDTH).cast::<L>();
+                let nu = SOURCE_STREAMS.min(nu - c);
+                // SAFETY: M1 holds for these columns, and the rows of scratch hold them.
+                unsafe { self.isa.transpose(src, self.plan.u.stride, staged, step, nu, nv) };
             }
         }
     }
 
     /// # Safety
-    /// M1, M2 and M3 for the elements, whose rows lie one behind the other.
+    /// M1, M2 and M3 for the elements, whose rows lie one after the other without gaps.
     #[inline(always)]
     unsafe fn pack_lines(self, scratch: &mut Scratch<'_>) {
         let u = self.plan.u;
         self.for_rows(|row, (_, nv)| {
-            let (src, dst) = (self.source((0, 0), row), self.target((0, 0), row));
+            let (src, dst) = (self.source((0, 0), row), self.destination((0, 0), row));
             let packed = scratch.start(u.len * nv * L::WIDTH).cast::<L>();
-            // SAFETY: some of the elements; scratch has room for them (checked by `start`).
+            // SAFETY: M1 holds for these elements; `start` has checked that they fit the scratch.
             unsafe { self.isa.transpose(src, u.stride, packed, u.len as isize, u.len, nv) };
-            // SAFETY: what has just been written, to where it belongs.
-            unsafe { self.isa.run(packed.cast_const(), dst, u.len * nv, Stores::Stream) };
+            // SAFETY: the scratch has just been written; M2 holds for as many elements without gaps
+            // at `dst`.
+            unsafe { self.isa.run(packed.cast_const(), dst, u.len * nv, Stores::NonTemporal) };
         });
     }
 }
 
-/// The first of so many rows of so many bytes in scratch that collects them, from byte `start` on.
-/// The kernel that empties them also touches a line before each, and two behind.
+/// The first of `rows` staging rows of `bytes` bytes in scratch, from byte `start` on. The kernel
+/// that empties them also touches a line before each row, and two lines after it.
 #[inline(always)]
-fn collected(
+fn staged_rows(
     scratch: &mut Scratch<'_>,
     layout: StreamScratch,
     start: usize,

@@ -1,45 +1,45 @@
-//! Walking loops: the offsets of every iteration, the last loop fastest.
+//! Walks nested loops: the offsets of every iteration, the last loop fastest.
 
 use crate::nest::Loop;
 
-/// Calls `visit` with the offsets of every turn of the loops, the last loop fastest.
+/// Calls `visit` with the offsets of every iteration of the loops, the last loop fastest.
 ///
-/// An odometer rather than a recursion: a recursive function cannot be inlined, and what is not
-/// inlined is compiled for the baseline CPU.
+/// It counts like an odometer and does not recurse: a recursive function cannot be inlined, and a
+/// function that is not inlined is compiled for the baseline CPU.
 #[inline(always)]
 pub(super) fn walk<const N: usize>(loops: &[Loop<N>], mut visit: impl FnMut([isize; N])) {
-    let (mut few, mut many) = ([0; FEW], Vec::new());
-    let turns: &mut [usize] = if loops.len() <= FEW {
-        &mut few[..loops.len()]
+    let (mut inline, mut heap) = ([0; INLINE_LOOPS], Vec::new());
+    let counters: &mut [usize] = if loops.len() <= INLINE_LOOPS {
+        &mut inline[..loops.len()]
     } else {
-        many.resize(loops.len(), 0);
-        &mut many
+        heap.resize(loops.len(), 0);
+        &mut heap
     };
     let mut at = [0isize; N];
     loop {
         visit(at);
-        if !advance(loops, turns, &mut at) {
+        if !advance(loops, counters, &mut at) {
             return;
         }
     }
 }
 
-/// Up to this many loops a walk allocates nothing.
-const FEW: usize = 8;
+/// Up to this many loops a walk does not allocate.
+const INLINE_LOOPS: usize = 8;
 
-/// To the next turn; `false` after the last one.
+/// Advances to the next iteration; returns `false` after the last one.
 #[inline(always)]
-fn advance<const N: usize>(loops: &[Loop<N>], turns: &mut [usize], at: &mut [isize; N]) -> bool {
-    for (l, turn) in loops.iter().zip(turns).rev() {
-        *turn += 1;
-        let steps = if *turn < l.len { 1 } else { 1 - l.len as isize };
-        for (place, stride) in at.iter_mut().zip(l.strides) {
-            *place += steps * stride;
+fn advance<const N: usize>(loops: &[Loop<N>], counters: &mut [usize], at: &mut [isize; N]) -> bool {
+    for (l, counter) in loops.iter().zip(counters).rev() {
+        *counter += 1;
+        let steps = if *counter < l.len { 1 } else { 1 - l.len as isize };
+        for (offset, stride) in at.iter_mut().zip(l.strides) {
+            *offset += steps * stride;
         }
-        if *turn < l.len {
+        if *counter < l.len {
             return true;
         }
-        *turn = 0;
+        *counter = 0;
     }
     false
 }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_turn_once_the_last_loop_fastest() {
+    fn every_iteration_once_the_last_loop_fastest() {
         let loops = [Loop { len: 2, strides: [10, -1] }, Loop { len: 3, strides: [1, 100] }];
         let mut seen = Vec::new();
         walk(&loops, |at| seen.push(at));
@@ -57,12 +57,12 @@ mod tests {
     }
 
     #[test]
-    fn no_loops_are_one_turn() {
-        let mut turns = 0;
+    fn no_loops_are_one_iteration() {
+        let mut counters = 0;
         walk::<1>(&[], |at| {
             assert_eq!(at, [0]);
-            turns += 1;
+            counters += 1;
         });
-        assert_eq!(turns, 1);
+        assert_eq!(counters, 1);
     }
 }

@@ -1,42 +1,38 @@
-//! Scratch memory: of the thread, bounded, fallible, and safe to ask for while other work on this
-//! thread holds some.
+//! Scratch memory. It belongs to the thread, is bounded, may fail to be allocated, and can be
+//! requested while other work on the same thread holds some.
 //!
-//! Work that needs little and does not wait for other work takes it from the stack. Everything else
-//! takes it from memory that the thread keeps between operations: a thread that waits for the other
-//! half of its work may be given other work, which needs scratch of its own, and a dozen nested
-//! frames of 100 KiB would overflow a stack of 1 MiB. Where there is no memory work is cut until
-//! [`RESERVE_BYTES`] on the stack are enough.
+//! Small scratch for work that does not wait for other work is on the stack. All other scratch
+//! comes from buffers that the thread keeps between operations. A thread that waits for the other
+//! half of its work may be given more work, which needs scratch of its own; a dozen nested stack
+//! frames of 100 KiB would overflow a stack of 1 MiB. If no memory is available, work is cut until
+//! [`RESERVE_BYTES`] on the stack suffice.
 //!
-//! Scratch is handed out with its length; [`Scratch::rows`] checks that what is asked for lies
-//! within. In debug builds it is filled with [`POISON`] first, lies between two guard lines, and
-//! the guards are checked when it is given back.
+//! Scratch knows its length; [`Scratch::rows`] checks that the rows requested lie within it. In
+//! debug builds scratch is filled with [`POISON_PATTERN`], lies between two guard lines, and the
+//! guards are checked when it is returned.
 
 use std::{cell::Cell, marker::PhantomData, mem::MaybeUninit};
 
 use smallvec::SmallVec;
 
-use crate::{memory::CACHE_LINE, plan::Area};
+use crate::{
+    memory::CACHE_LINE,
+    plan::Area,
+    tuning::{MAX_FRAME_BYTES, MAX_KEPT_BUFFER_BYTES, MAX_KEPT_BUFFERS},
+};
 
-/// From here on scratch comes from the memory that the thread keeps. To touch the guard pages of a
-/// larger frame takes as long as two hundred additions.
-const SMALL_BYTES: usize = 8 << 10;
-
-/// Scratch that is there even without memory, on the stack: what the smallest pieces of all work
-/// need.
+/// Scratch on the stack that is available even without memory: enough for the smallest tasks of all
+/// work.
 pub(super) const RESERVE_BYTES: usize = 24 << 10;
 
-/// Scratch memory that a thread keeps: so many allocations, of at most so many bytes each.
-const KEPT: usize = 4;
-const KEPT_BYTES: usize = 8 << 20;
+/// The content of scratch in debug builds before it is written.
+const POISON_PATTERN: u8 = 0xA7;
 
-/// What scratch holds in debug builds before it is written.
-const POISON: u8 = 0xA7;
+/// The content of the lines before and after scratch in debug builds.
+const GUARD_PATTERN: u8 = 0x5C;
 
-/// What lies before and behind scratch in debug builds.
-const GUARD: u8 = 0x5C;
-
-/// The bytes of both guards.
-const GUARDS: usize = 2 * CACHE_LINE;
+/// The bytes of both guard lines.
+const GUARD_BYTES: usize = 2 * CACHE_LINE;
 
 /// Whether a thread may be given other work while it holds scratch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,27 +43,27 @@ pub(super) enum Hold {
     AcrossJoin,
 }
 
-/// Calls `f` with scratch of `bytes`, or says that there is no memory for it.
+/// Calls `f` with scratch of `bytes`; returns `None` if no memory is available for it.
 pub(super) fn with_scratch<R>(
     bytes: usize,
     hold: Hold,
     f: impl FnOnce(Scratch<'_>) -> R,
 ) -> Option<R> {
-    if bytes <= SMALL_BYTES && hold == Hold::Leaf {
-        return Some(in_frame::<{ SMALL_BYTES + GUARDS }, R>(bytes, f));
+    if bytes <= MAX_FRAME_BYTES && hold == Hold::Leaf {
+        return Some(in_frame::<{ MAX_FRAME_BYTES + GUARD_BYTES }, R>(bytes, f));
     }
-    let mut kept = Kept::take(bytes.checked_add(GUARDS)?)?;
+    let mut kept = KeptBuffer::take(bytes.checked_add(GUARD_BYTES)?)?;
     Some(guarded(kept.bytes(), bytes, f))
 }
 
 /// Calls `f` with scratch on the stack, for work that does not wait for other work.
 ///
 /// # Panics
-/// If that is more than [`RESERVE_BYTES`].
+/// If `bytes` is more than [`RESERVE_BYTES`].
 #[inline(never)]
 pub(super) fn with_reserve<R>(bytes: usize, f: impl FnOnce(Scratch<'_>) -> R) -> R {
     assert!(bytes <= RESERVE_BYTES, "work was cut to fit the reserve, but needs {bytes} bytes");
-    in_frame::<{ RESERVE_BYTES + GUARDS }, R>(bytes, f)
+    in_frame::<{ RESERVE_BYTES + GUARD_BYTES }, R>(bytes, f)
 }
 
 #[repr(align(64))]
@@ -79,37 +75,37 @@ fn in_frame<const B: usize, R>(bytes: usize, f: impl FnOnce(Scratch<'_>) -> R) -
     guarded(&mut frame.0, bytes, f)
 }
 
-/// Calls `f` with `bytes` of memory that starts at a cache line, and checks its guards.
+/// Calls `f` with `bytes` of the memory, which starts at a cache line; checks guards in debug
+/// builds.
 fn guarded<R>(memory: &mut [MaybeUninit<u8>], bytes: usize, f: impl FnOnce(Scratch<'_>) -> R) -> R {
     if !cfg!(debug_assertions) {
         return f(Scratch::new(&mut memory[..bytes]));
     }
     let end = CACHE_LINE + bytes;
-    memory[..CACHE_LINE].fill(MaybeUninit::new(GUARD));
-    memory[CACHE_LINE..end].fill(MaybeUninit::new(POISON));
-    memory[end..end + CACHE_LINE].fill(MaybeUninit::new(GUARD));
+    memory[..CACHE_LINE].fill(MaybeUninit::new(GUARD_PATTERN));
+    memory[CACHE_LINE..end].fill(MaybeUninit::new(POISON_PATTERN));
+    memory[end..end + CACHE_LINE].fill(MaybeUninit::new(GUARD_PATTERN));
     let result = f(Scratch::new(&mut memory[CACHE_LINE..end]));
     for guard in [&memory[..CACHE_LINE], &memory[end..end + CACHE_LINE]] {
-        // SAFETY: all of both guards was filled above; kernels may only write initialised bytes
-        // over it.
-        let intact = guard.iter().all(|byte| unsafe { byte.assume_init() } == GUARD);
+        // SAFETY: both guards were filled above, and kernels write only initialised bytes.
+        let intact = guard.iter().all(|byte| unsafe { byte.assume_init() } == GUARD_PATTERN);
         assert!(intact, "a kernel wrote outside of {bytes} bytes of scratch");
     }
     result
 }
 
-/// Scratch memory that nobody else uses during `'a`; what work is given first starts at a cache
-/// line.
+/// Scratch memory that nobody else uses during `'a`. The scratch that `with_scratch` and
+/// `with_reserve` pass on starts at a cache line.
 ///
-/// A pointer and a length rather than a slice: kernels hold pointers into several parts of it at a
-/// time, which a new slice of the whole would invalidate.
+/// A pointer and a length, not a slice: kernels hold pointers into several parts at a time, which a
+/// new slice of the whole would invalidate.
 pub(super) struct Scratch<'a> {
     start: *mut u8,
     len: usize,
     life: PhantomData<&'a mut [MaybeUninit<u8>]>,
 }
 
-// SAFETY: it is bytes that one owner at a time uses, as a mutable slice of them would be.
+// SAFETY: one owner at a time uses the bytes, as with a mutable slice of them.
 unsafe impl Send for Scratch<'_> {}
 
 impl<'a> Scratch<'a> {
@@ -117,10 +113,10 @@ impl<'a> Scratch<'a> {
         Self { start: bytes.as_mut_ptr().cast(), len: bytes.len(), life: PhantomData }
     }
 
-    /// The first `bytes`, and what follows.
+    /// The first `bytes`, and the rest.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there are fewer bytes.
     pub(super) fn split_at(self, bytes: usize) -> (Scratch<'a>, Scratch<'a>) {
         assert!(bytes <= self.len, "{bytes} bytes of {}", self.len);
         let rest = self.start.wrapping_add(bytes);
@@ -132,17 +128,17 @@ impl<'a> Scratch<'a> {
         Scratch { life: PhantomData, ..*self }
     }
 
-    /// A pointer to the first byte, for a kernel that touches so many bytes.
+    /// A pointer to the first byte, for a kernel that touches `bytes` bytes.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there are fewer bytes.
     #[inline]
     pub(super) fn start(&mut self, bytes: usize) -> *mut u8 {
         assert!(bytes <= self.len, "{bytes} bytes of {}", self.len);
         self.start
     }
 
-    /// Where an operand's part of a block lies.
+    /// The rows of an operand's area.
     ///
     /// # Panics
     /// If the area is not within the scratch.
@@ -151,7 +147,7 @@ impl<'a> Scratch<'a> {
         self.rows(area.start, (area.rows, area.row_bytes), area.pitch)
     }
 
-    /// Rows of so many bytes, the first one from byte `start` on, `pitch` bytes apart.
+    /// `rows` rows of `row_bytes` bytes, `pitch` bytes apart; the first starts at byte `start`.
     ///
     /// # Panics
     /// If they are not within the scratch, or overlap.
@@ -172,8 +168,8 @@ impl<'a> Scratch<'a> {
 
 /// Rows in scratch memory, `pitch` bytes apart.
 ///
-/// Invariant S1: so many rows of so many bytes lie within the scratch that they were taken from;
-/// none overlaps another.
+/// Invariant S1: `rows` rows of `row_bytes` bytes lie within the scratch that they were taken from,
+/// and do not overlap.
 pub(super) struct ScratchRows<'a> {
     first: *mut u8,
     rows: usize,
@@ -183,10 +179,10 @@ pub(super) struct ScratchRows<'a> {
 }
 
 impl ScratchRows<'_> {
-    /// The first row, for a kernel that touches so many rows of so many bytes.
+    /// The first row, for a kernel that touches `rows` rows of `row_bytes` bytes.
     ///
     /// # Panics
-    /// If there are fewer, or shorter ones.
+    /// If there are fewer rows, or shorter ones.
     #[inline]
     pub(super) fn start(&mut self, rows: usize, row_bytes: usize) -> *mut u8 {
         let fits = rows <= self.rows && row_bytes <= self.row_bytes;
@@ -194,30 +190,31 @@ impl ScratchRows<'_> {
         self.first
     }
 
-    /// From row to row, in bytes.
+    /// Bytes from one row to the next.
     #[inline]
     pub(super) fn pitch(&self) -> usize {
         self.pitch
     }
 }
 
-/// A cache line of memory that need not be initialised.
+/// A cache line of memory, not necessarily initialised.
 #[repr(align(64))]
 #[derive(Clone, Copy)]
-struct Line(#[allow(dead_code, reason = "only its bytes are used")] [u8; CACHE_LINE]);
+struct CacheLine(#[allow(dead_code, reason = "only its bytes are used")] [u8; CACHE_LINE]);
 
-type Lines = Vec<MaybeUninit<Line>>;
+type CacheLines = Vec<MaybeUninit<CacheLine>>;
 
 thread_local! {
-    /// The scratch of this thread that is not in use.
-    static UNUSED: Cell<SmallVec<[Lines; KEPT]>> = const { Cell::new(SmallVec::new_const()) };
+    /// The buffers of this thread that are not in use.
+    static UNUSED: Cell<SmallVec<[CacheLines; MAX_KEPT_BUFFERS]>> =
+        const { Cell::new(SmallVec::new_const()) };
 }
 
-/// Memory from what the thread keeps; it goes back there when it is dropped.
-struct Kept(Lines);
+/// A buffer taken from those that the thread keeps; it is returned when it is dropped.
+struct KeptBuffer(CacheLines);
 
-impl Kept {
-    /// At least `bytes`, or `None` if there is no memory for them.
+impl KeptBuffer {
+    /// A buffer of at least `bytes`, or `None` if no memory is available.
     fn take(bytes: usize) -> Option<Self> {
         let len = bytes.div_ceil(CACHE_LINE);
         let found = with_unused(|unused| {
@@ -234,25 +231,26 @@ impl Kept {
 
     fn bytes(&mut self) -> &mut [MaybeUninit<u8>] {
         let len = self.0.len() * CACHE_LINE;
-        // SAFETY: the bytes of the lines, which may be uninitialised, borrowed as long as the lines
-        // are.
+        // SAFETY: the bytes of the lines, which may be uninitialised; they are borrowed with the
+        // lines.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
     }
 }
 
-impl Drop for Kept {
+impl Drop for KeptBuffer {
     fn drop(&mut self) {
         let lines = std::mem::take(&mut self.0);
         with_unused(|unused| {
-            if unused.len() < KEPT && lines.len() <= KEPT_BYTES / CACHE_LINE {
+            if unused.len() < MAX_KEPT_BUFFERS && lines.len() <= MAX_KEPT_BUFFER_BYTES / CACHE_LINE
+            {
                 unused.push(lines);
             }
         });
     }
 }
 
-/// What `f` gives, or `None` at the end of the thread, which keeps nothing any more.
-fn with_unused<R>(f: impl FnOnce(&mut SmallVec<[Lines; KEPT]>) -> R) -> Option<R> {
+/// The result of `f`, or `None` while the thread ends and keeps nothing any more.
+fn with_unused<R>(f: impl FnOnce(&mut SmallVec<[CacheLines; MAX_KEPT_BUFFERS]>) -> R) -> Option<R> {
     let on = |cell: &Cell<_>| {
         let mut unused = cell.take();
         let result = f(&mut unused);
@@ -268,7 +266,7 @@ mod tests {
 
     #[test]
     fn scratch_starts_at_a_cache_line_and_has_the_bytes() {
-        for bytes in [0, 1, 100, SMALL_BYTES, SMALL_BYTES + 1, 1 << 20] {
+        for bytes in [0, 1, 100, MAX_FRAME_BYTES, MAX_FRAME_BYTES + 1, 1 << 20] {
             for hold in [Hold::Leaf, Hold::AcrossJoin] {
                 with_scratch(bytes, hold, |mut scratch| {
                     assert_eq!(scratch.start(bytes).addr() % CACHE_LINE, 0);
@@ -336,7 +334,8 @@ mod tests {
     fn writes_behind_scratch_are_noticed() {
         with_scratch(100, Hold::Leaf, |mut scratch| {
             let end = scratch.start(100).wrapping_add(100);
-            // SAFETY: the guard line, which is part of the frame; that is what is tested.
+            // SAFETY: the address is in the guard line, which is part of the frame; the test checks
+            // that.
             unsafe { end.write(0) };
         });
     }

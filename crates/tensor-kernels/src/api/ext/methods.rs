@@ -1,14 +1,17 @@
-//! The named operations as methods, each from one line of a table.
+//! The named operations as methods; each is one line of a table.
 
-/// Two operands: the fresh form and the one in place.
+/// Two operands: to a new tensor, and in place.
 macro_rules! binary {
     ($($name:ident $inplace:ident $op:ident $bound:ident -> $output:ty, $doc:literal;)*) => {$(
-        $crate::api::ext::methods::binary_fresh! { $name $op $bound -> $output, $doc; }
-        $crate::api::ext::methods::binary_inplace! { $inplace $op $bound, concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place."); }
+        $crate::api::ext::methods::binary_new! { $name $op $bound -> $output, $doc; }
+        $crate::api::ext::methods::binary_inplace! {
+            $inplace $op $bound,
+            concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.");
+        }
     )*};
 }
 
-macro_rules! binary_fresh {
+macro_rules! binary_new {
     ($($name:ident $op:ident $bound:ident -> $output:ty, $doc:expr;)*) => {$(
         #[doc = $doc]
         ///
@@ -18,7 +21,7 @@ macro_rules! binary_fresh {
         where
             T: $bound,
         {
-            ops::$op::fresh(Exec::current()?, self.operand(), b.into())
+            ops::$op::eval(Exec::current()?, self.operand(), b.into())
         }
     )*};
 }
@@ -39,23 +42,32 @@ macro_rules! binary_inplace {
     )*};
 }
 
-/// One operand: the fresh form and the one in place.
+/// One operand: to a new tensor, and in place.
 macro_rules! unary {
     ($($name:ident $inplace:ident $op:ident $bound:ident, $doc:literal;)*) => {$(
-        $crate::api::ext::methods::unary_fresh! { $name $op $bound -> T, $doc; }
-        $crate::api::ext::methods::unary_inplace! { $inplace $op $bound, concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place."); }
+        $crate::api::ext::methods::unary_new! { $name $op $bound -> T, $doc; }
+        $crate::api::ext::methods::unary_inplace! {
+            $inplace $op $bound,
+            concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.");
+        }
     )*};
 }
 
-/// The same for functions whose results are floats.
+/// The same, for functions whose results are floats.
 macro_rules! unary_float {
     ($($name:ident $inplace:ident $op:ident, $doc:literal;)*) => {$(
-        $crate::api::ext::methods::unary_fresh! { $name $op Number -> T::Float, concat!($doc, " Of integers as f32."); }
-        $crate::api::ext::methods::unary_inplace! { $inplace $op Inexact, concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place."); }
+        $crate::api::ext::methods::unary_new! {
+            $name $op Number -> T::Float,
+            concat!($doc, " Of integers as f32.");
+        }
+        $crate::api::ext::methods::unary_inplace! {
+            $inplace $op Inexact,
+            concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.");
+        }
     )*};
 }
 
-macro_rules! unary_fresh {
+macro_rules! unary_new {
     ($($name:ident $op:ident $bound:ident -> $output:ty, $doc:expr;)*) => {$(
         #[doc = $doc]
         ///
@@ -65,7 +77,7 @@ macro_rules! unary_fresh {
         where
             T: $bound,
         {
-            current(stringify!($name))?.fresh1(ops::$op, self.operand())
+            current(stringify!($name))?.eval1(ops::$op, self.operand())
         }
     )*};
 }
@@ -85,7 +97,7 @@ macro_rules! unary_inplace {
     )*};
 }
 
-/// Three operands: the fresh form and the one in place.
+/// Three operands: to a new tensor, and in place.
 macro_rules! ternary {
     ($($name:ident $inplace:ident $op:ident $bound:ident $b:ident $c:ident, $doc:literal;)*) => {$(
         #[doc = $doc]
@@ -100,7 +112,7 @@ macro_rules! ternary {
         where
             T: $bound,
         {
-            current(stringify!($name))?.fresh3(ops::$op, self.operand(), $b.into(), $c.into())
+            current(stringify!($name))?.eval3(ops::$op, self.operand(), $b.into(), $c.into())
         }
 
         #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.")]
@@ -122,25 +134,28 @@ macro_rules! ternary {
     )*};
 }
 
-/// One element for many: over dimensions, and over all of them.
+/// Reductions: over some dimensions, and over all of them.
 macro_rules! reductions {
     ($($name:ident $all:ident $op:ident $bound:ident -> $output:ty, $doc:literal;)*) => {$(
         #[doc = concat!($doc, " See [`ops::", stringify!($name), "`].")]
         ///
         /// # Errors
-        /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`]; [`Error::ReduceEmpty`] where no
-        /// elements have no value.
+        /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`]; [`Error::ReduceEmpty`] if there are no
+        /// elements and the reduction has no value for that.
         fn $name<'d>(&self, over: impl Into<ReduceDims<'d>>) -> Result<TensorBase<$output, K>>
         where
             T: $bound,
         {
-            reductions::$op::fresh(Exec::current()?, &self.operand(), over.into())
+            reductions::$op::eval(Exec::current()?, &self.operand(), over.into())
         }
 
-        #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") of all elements, as a value.")]
+        #[doc = concat!(
+            "[`", stringify!($name), "`](Self::", stringify!($name), ")",
+            " of all elements, as a value."
+        )]
         ///
         /// # Errors
-        /// [`Error::ReduceEmpty`] where no elements have no value.
+        /// [`Error::ReduceEmpty`] if there are no elements and the reduction has no value for that.
         fn $all(&self) -> Result<$output>
         where
             T: $bound,
@@ -151,6 +166,6 @@ macro_rules! reductions {
 }
 
 pub(super) use {
-    binary, binary_fresh, binary_inplace, reductions, ternary, unary, unary_float, unary_fresh,
-    unary_inplace,
+    binary, binary_inplace, binary_new, reductions, ternary, unary, unary_float, unary_inplace,
+    unary_new,
 };

@@ -1,4 +1,4 @@
-//! Method syntax for tensors: what copies or computes, on this machine, with the caller's threads.
+//! Tensor methods that copy or compute, with [`Exec::current`].
 
 mod methods;
 mod operators;
@@ -21,10 +21,10 @@ use crate::{
 };
 pub use reshaped::Reshaped;
 
-/// What copies or computes, as methods of tensors.
+/// The operations that copy or compute, as methods of tensors.
 ///
 /// Every method fails with [`Error::Borrowed`] if the storage is borrowed in conflict, and with
-/// [`Error::OutOfMemory`] if there is no memory for a fresh result.
+/// [`Error::OutOfMemory`] if a new result cannot be allocated.
 ///
 /// ```
 /// use tensor_kernels::{Tensor, TensorExt};
@@ -44,22 +44,22 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// See the trait.
     fn contiguous(&self) -> Result<TensorBase<T, K>>;
 
-    /// The tensor itself if it is contiguous in a memory format, else such a copy (PyTorch:
+    /// The tensor itself if it is contiguous in a memory format, else a copy that is (PyTorch:
     /// `contiguous(memory_format=…)`).
     ///
     /// # Errors
     /// [`Error::FormatRank`]; [`Error::PreserveFormat`].
     fn to_contiguous(&self, format: MemoryFormat) -> Result<TensorBase<T, K>>;
 
-    /// As [`contiguous`](Self::contiguous), but with row-major strides also for dimensions of size
-    /// 1, whose strides do not matter to PyTorch, but to code that takes strides at their word.
-    /// Never copies more than `contiguous` does.
+    /// As [`contiguous`](Self::contiguous), but with row-major strides for dimensions of size 1
+    /// too. PyTorch ignores their strides; code that reads strides may not. Copies only if
+    /// `contiguous` does.
     ///
     /// # Errors
     /// See the trait.
     fn contiguous_canonical(&self) -> Result<TensorBase<T, K>>;
 
-    /// A copy in fresh memory; a dense tensor keeps its strides (PyTorch: `clone()`).
+    /// A copy in a new tensor; a dense tensor keeps its strides (PyTorch: `clone()`).
     ///
     /// # Errors
     /// See the trait.
@@ -72,7 +72,7 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// A shape with another number of elements.
     fn reshape(&self, sizes: &[isize]) -> Result<Reshaped<T, K>>;
 
-    /// The elements under another shape, always in fresh contiguous memory.
+    /// The elements under another shape, always in a new contiguous tensor.
     ///
     /// # Errors
     /// A shape with another number of elements.
@@ -85,14 +85,13 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// Dimensions out of range or in the wrong order.
     fn flattened(&self, start: isize, end: isize) -> Result<Reshaped<T, K>>;
 
-    /// The tensor side by side with itself, `times` along each dimension (PyTorch: `repeat`, NumPy:
-    /// `tile`).
+    /// Repeats the tensor `times` along each dimension (PyTorch: `repeat`, NumPy: `tile`).
     ///
     /// # Errors
     /// Fewer numbers than dimensions; a result too large.
     fn repeat(&self, times: &[usize]) -> Result<TensorBase<T, K>>;
 
-    /// Writes the elements of another tensor, broadcast, into this one (PyTorch: `copy_`).
+    /// Copies the elements of another tensor, broadcast, into this one (PyTorch: `copy_`).
     ///
     /// # Errors
     /// Shapes that do not broadcast; tensors that share elements.
@@ -112,19 +111,19 @@ pub trait TensorExt<T: Element, K>: Sized {
     where
         T: Cast<U>;
 
-    /// A function of each element.
+    /// A new tensor with `f` of each element.
     ///
     /// # Errors
     /// See the trait.
     fn map<R: Element>(&self, f: impl Fn(T) -> R + Sync) -> Result<TensorBase<R, K>>;
 
-    /// Replaces each element by a function of it.
+    /// Replaces each element by `f` of it.
     ///
     /// # Errors
     /// [`Error::WriteOverlap`].
     fn map_inplace(&self, f: impl Fn(T) -> T + Sync) -> Result<()>;
 
-    /// A function of the elements of two tensors, broadcast.
+    /// A new tensor with `f` of the elements of two tensors, broadcast.
     ///
     /// # Errors
     /// [`Error::Broadcast`].
@@ -134,8 +133,8 @@ pub trait TensorExt<T: Element, K>: Sized {
         f: impl Fn(T, B) -> R + Sync,
     ) -> Result<TensorBase<R, K>>;
 
-    /// Replaces each element by a function of it and of the other tensor's, which is broadcast
-    /// (PyTorch: `x.add_(b)` and its like).
+    /// Replaces each element by `f` of it and of an element of the other tensor, which is broadcast
+    /// (PyTorch: `add_` and similar).
     ///
     /// # Errors
     /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`];
@@ -147,7 +146,7 @@ pub trait TensorExt<T: Element, K>: Sized {
         f: impl Fn(T, B) -> T + Sync,
     ) -> Result<()>;
 
-    /// A function of the elements of three tensors, broadcast.
+    /// A new tensor with `f` of the elements of three tensors, broadcast.
     ///
     /// # Errors
     /// [`Error::Broadcast`].
@@ -158,7 +157,8 @@ pub trait TensorExt<T: Element, K>: Sized {
         f: impl Fn(T, B, C) -> R + Sync,
     ) -> Result<TensorBase<R, K>>;
 
-    /// Replaces each element by a function of it and of two other tensors', which are broadcast.
+    /// Replaces each element by `f` of it and of elements of two other tensors, which are
+    /// broadcast.
     ///
     /// # Errors
     /// As [`zip_inplace`](Self::zip_inplace).
@@ -179,21 +179,32 @@ pub trait TensorExt<T: Element, K>: Sized {
         add add_inplace Add Number -> T, "The sum, broadcast (PyTorch: `torch.add`).";
         sub sub_inplace Sub Number -> T, "The difference, broadcast (PyTorch: `torch.sub`).";
         mul mul_inplace Mul Number -> T, "The product, broadcast (PyTorch: `torch.mul`).";
-        div_floor div_floor_inplace DivFloor Ordered -> T, "The quotient rounded down (PyTorch: `torch.div(rounding_mode='floor')`).";
-        div_trunc div_trunc_inplace DivTrunc Ordered -> T, "The quotient rounded towards 0 (PyTorch: `torch.div(rounding_mode='trunc')`).";
-        rem rem_inplace Rem Ordered -> T, "The remainder, with the divisor's sign (PyTorch: `torch.remainder`).";
+        div_floor div_floor_inplace DivFloor Ordered -> T,
+            "The quotient rounded down (PyTorch: `torch.div(rounding_mode='floor')`).";
+        div_trunc div_trunc_inplace DivTrunc Ordered -> T,
+            "The quotient rounded towards 0 (PyTorch: `torch.div(rounding_mode='trunc')`).";
+        rem rem_inplace Rem Ordered -> T,
+            "The remainder, with the divisor's sign (PyTorch: `torch.remainder`).";
         pow pow_inplace Pow Number -> T, "The power (PyTorch: `torch.pow`).";
-        atan2 atan2_inplace Atan2 Real -> T, "The angle of the point (b, self) (PyTorch: `torch.atan2`).";
-        minimum minimum_inplace Minimum Compare -> T, "The lesser; NaN if one is (PyTorch: `torch.minimum`).";
-        maximum maximum_inplace Maximum Compare -> T, "The greater; NaN if one is (PyTorch: `torch.maximum`).";
-        bitwise_and bitwise_and_inplace BitwiseAnd Bits -> T, "The bits that both have (PyTorch: `torch.bitwise_and`).";
-        bitwise_or bitwise_or_inplace BitwiseOr Bits -> T, "The bits that one or both have (PyTorch: `torch.bitwise_or`).";
-        bitwise_xor bitwise_xor_inplace BitwiseXor Bits -> T, "The bits that only one has (PyTorch: `torch.bitwise_xor`).";
-        shl shl_inplace Shl Integer -> T, "Shifted towards the high bits (PyTorch: `torch.bitwise_left_shift`).";
-        shr shr_inplace Shr Integer -> T, "Shifted towards the low bits (PyTorch: `torch.bitwise_right_shift`).";
+        atan2 atan2_inplace Atan2 Real -> T,
+            "The angle of the point (b, self) (PyTorch: `torch.atan2`).";
+        minimum minimum_inplace Minimum Compare -> T,
+            "The smaller; NaN if one is NaN (PyTorch: `torch.minimum`).";
+        maximum maximum_inplace Maximum Compare -> T,
+            "The larger; NaN if one is NaN (PyTorch: `torch.maximum`).";
+        bitwise_and bitwise_and_inplace BitwiseAnd Bits -> T,
+            "`self & b` (PyTorch: `torch.bitwise_and`).";
+        bitwise_or bitwise_or_inplace BitwiseOr Bits -> T,
+            "`self | b` (PyTorch: `torch.bitwise_or`).";
+        bitwise_xor bitwise_xor_inplace BitwiseXor Bits -> T,
+            "`self ^ b` (PyTorch: `torch.bitwise_xor`).";
+        shl shl_inplace Shl Integer -> T,
+            "`self << b` (PyTorch: `torch.bitwise_left_shift`).";
+        shr shr_inplace Shr Integer -> T,
+            "`self >> b` (PyTorch: `torch.bitwise_right_shift`).";
     }
 
-    methods::binary_fresh! {
+    methods::binary_new! {
         div Div Number -> T::Float, "The quotient, of integers as f32 (PyTorch: `torch.div`).";
         elem_eq Eq Equality -> bool, "Which elements are equal? (PyTorch: `torch.eq`)";
         elem_ne Ne Equality -> bool, "Which elements are not equal? (PyTorch: `torch.ne`)";
@@ -201,9 +212,12 @@ pub trait TensorExt<T: Element, K>: Sized {
         elem_le Le Compare -> bool, "Which elements are less or equal? (PyTorch: `torch.le`)";
         elem_gt Gt Compare -> bool, "Which elements are greater? (PyTorch: `torch.gt`)";
         elem_ge Ge Compare -> bool, "Which elements are greater or equal? (PyTorch: `torch.ge`)";
-        logical_and LogicalAnd Equality -> bool, "Where are both other than 0? (PyTorch: `torch.logical_and`)";
-        logical_or LogicalOr Equality -> bool, "Where is one other than 0? (PyTorch: `torch.logical_or`)";
-        logical_xor LogicalXor Equality -> bool, "Where is only one other than 0? (PyTorch: `torch.logical_xor`)";
+        logical_and LogicalAnd Equality -> bool,
+            "True where both are nonzero (PyTorch: `torch.logical_and`).";
+        logical_or LogicalOr Equality -> bool,
+            "True where at least one is nonzero (PyTorch: `torch.logical_or`).";
+        logical_xor LogicalXor Equality -> bool,
+            "True where exactly one is nonzero (PyTorch: `torch.logical_xor`).";
     }
 
     methods::binary_inplace! {
@@ -214,14 +228,19 @@ pub trait TensorExt<T: Element, K>: Sized {
         neg neg_inplace Neg Number, "The negatives (PyTorch: `torch.neg`).";
         sign sign_inplace Sign Ordered, "−1, 0 or 1; NaN gives 0 (PyTorch: `torch.sign`).";
         square square_inplace Square Number, "The squares (PyTorch: `torch.square`).";
-        relu relu_inplace Relu Ordered, "The elements, 0 where they are below; NaN stays (PyTorch: `torch.relu`).";
-        gelu gelu_inplace Gelu Real, "The elements times the normal distribution's share below them (PyTorch: `gelu`).";
-        silu silu_inplace Silu Real, "The elements times their [`sigmoid`](Self::sigmoid) (PyTorch: `silu`).";
+        relu relu_inplace Relu Ordered,
+            "The elements, 0 where they are negative; NaN stays NaN (PyTorch: `torch.relu`).";
+        gelu gelu_inplace Gelu Real,
+            "The elements times the normal distribution function of them (PyTorch: `gelu`).";
+        silu silu_inplace Silu Real,
+            "The elements times their [`sigmoid`](Self::sigmoid) (PyTorch: `silu`).";
         floor floor_inplace Floor Ordered, "The integers below (PyTorch: `torch.floor`).";
         ceil ceil_inplace Ceil Ordered, "The integers above (PyTorch: `torch.ceil`).";
-        round round_inplace Round Ordered, "The nearest integers, the even one of two (PyTorch: `torch.round`).";
+        round round_inplace Round Ordered,
+            "The nearest integers, ties to even (PyTorch: `torch.round`).";
         trunc trunc_inplace Trunc Ordered, "The integers towards 0 (PyTorch: `torch.trunc`).";
-        bitwise_not bitwise_not_inplace BitwiseNot Bits, "The other bits (PyTorch: `torch.bitwise_not`).";
+        bitwise_not bitwise_not_inplace BitwiseNot Bits,
+            "`!self`: all bits inverted (PyTorch: `torch.bitwise_not`).";
     }
 
     methods::unary_float! {
@@ -238,29 +257,39 @@ pub trait TensorExt<T: Element, K>: Sized {
         sigmoid sigmoid_inplace Sigmoid, "1 / (1 + e^−x) (PyTorch: `torch.sigmoid`).";
     }
 
-    methods::unary_fresh! {
+    methods::unary_new! {
         abs Abs Number -> T::Magnitude, "The distances from 0 (PyTorch: `torch.abs`).";
         is_nan IsNan Equality -> bool, "Which elements are NaN? (PyTorch: `torch.isnan`)";
-        logical_not LogicalNot Equality -> bool, "Which elements are 0? (PyTorch: `torch.logical_not`)";
+        logical_not LogicalNot Equality -> bool,
+            "True where elements are 0 (PyTorch: `torch.logical_not`).";
     }
 
     methods::unary_inplace! {
-        abs_inplace Abs Ordered, "Replaces the elements by their distances from 0 (PyTorch: `abs_`).";
+        abs_inplace Abs Ordered,
+            "Replaces the elements by their magnitudes (PyTorch: `abs_`).";
     }
 
     methods::ternary! {
-        mul_add mul_add_inplace MulAdd Number factor summand, "`self · factor + summand`, broadcast, rounded once for real numbers (PyTorch: `torch.addcmul`).";
-        clamp clamp_inplace Clamp Compare least most, "The elements, but at least `least` and at most `most` (PyTorch: `torch.clamp`).";
+        mul_add mul_add_inplace MulAdd Number factor summand,
+            "`self · factor + summand`, broadcast, rounded once for real numbers \
+             (PyTorch: `torch.addcmul`).";
+        clamp clamp_inplace Clamp Compare least most,
+            "The elements, but at least `least` and at most `most` (PyTorch: `torch.clamp`).";
     }
 
     methods::reductions! {
         sum sum_all Sum Accumulate -> T::Sum, "The sum over dimensions (PyTorch: `torch.sum`).";
-        prod prod_all Prod Accumulate -> T::Sum, "The product over dimensions (PyTorch: `torch.prod`).";
+        prod prod_all Prod Accumulate -> T::Sum,
+            "The product over dimensions (PyTorch: `torch.prod`).";
         mean mean_all Mean Inexact -> T, "The mean over dimensions (PyTorch: `torch.mean`).";
-        min min_all Min Compare -> T, "The least element over dimensions; NaN if one is (PyTorch: `torch.amin`).";
-        max max_all Max Compare -> T, "The greatest element over dimensions; NaN if one is (PyTorch: `torch.amax`).";
-        argmin argmin_all ArgMin Compare -> i64, "Where the least element is, over dimensions (PyTorch: `torch.argmin`).";
-        argmax argmax_all ArgMax Compare -> i64, "Where the greatest element is, over dimensions (PyTorch: `torch.argmax`).";
+        min min_all Min Compare -> T,
+            "The smallest element over dimensions; NaN if one is NaN (PyTorch: `torch.amin`).";
+        max max_all Max Compare -> T,
+            "The largest element over dimensions; NaN if one is NaN (PyTorch: `torch.amax`).";
+        argmin argmin_all ArgMin Compare -> i64,
+            "The index of the smallest element over dimensions (PyTorch: `torch.argmin`).";
+        argmax argmax_all ArgMax Compare -> i64,
+            "The index of the largest element over dimensions (PyTorch: `torch.argmax`).";
     }
 
     /// The elements of `a` where this is true, else those of `b`, broadcast (PyTorch:
@@ -277,11 +306,11 @@ pub trait TensorExt<T: Element, K>: Sized {
         Self: TensorExt<bool, K>,
     {
         let condition = TensorExt::<bool, K>::operand(self);
-        current("where_cond")?.fresh3(ops::Where, condition, a.into(), b.into())
+        current("where_cond")?.eval3(ops::Where, condition, a.into(), b.into())
     }
 }
 
-/// A call with the defaults.
+/// A call with [`Exec::current`].
 fn current(op: &'static str) -> Result<Call<'static>> {
     Ok(Call::new(Exec::current()?, op))
 }
@@ -363,11 +392,11 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
     where
         T: Cast<U>,
     {
-        current("cast")?.fresh1(ops::Convert::TO, self.into())
+        current("cast")?.eval1(ops::Convert::TO, self.into())
     }
 
     fn map<R: Element>(&self, f: impl Fn(T) -> R + Sync) -> Result<TensorBase<R, K>> {
-        current("map")?.fresh1(Closure(f), self.into())
+        current("map")?.eval1(Closure(f), self.into())
     }
 
     fn map_inplace(&self, f: impl Fn(T) -> T + Sync) -> Result<()> {
@@ -379,7 +408,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
         b: &TensorBase<B, K>,
         f: impl Fn(T, B) -> R + Sync,
     ) -> Result<TensorBase<R, K>> {
-        current("zip")?.fresh2(Closure(f), self.into(), b.into())
+        current("zip")?.eval2(Closure(f), self.into(), b.into())
     }
 
     fn zip_inplace<B: Element>(
@@ -396,7 +425,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
         c: &TensorBase<C, K>,
         f: impl Fn(T, B, C) -> R + Sync,
     ) -> Result<TensorBase<R, K>> {
-        current("zip3")?.fresh3(Closure(f), self.into(), b.into(), c.into())
+        current("zip3")?.eval3(Closure(f), self.into(), b.into(), c.into())
     }
 
     fn zip3_inplace<B: Element, C: Element>(

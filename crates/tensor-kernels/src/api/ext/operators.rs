@@ -1,10 +1,10 @@
-//! The operators of tensors: what they name, computed.
+//! The operators of tensors.
 //!
 //! | operator | elements | result | assignment |
 //! |---|---|---|---|
 //! | `+ - *` | numbers | the same | yes |
 //! | `/` | numbers | the same; f32 of integers | floats |
-//! | `%` | integers, real floats | the same; the divisor's sign, as Python and PyTorch have it, and unlike Rust | yes |
+//! | `%` | integers, real floats | the same, with the divisor's sign as in PyTorch | yes |
 //! | `& | ^`, `!` | bool, integers | the same | yes |
 //! | `<< >>` | integers | the same | yes |
 //! | unary `-` | numbers | the same | |
@@ -29,7 +29,7 @@ macro_rules! binary_kernels {
             type Output = $output;
 
             fn binary(a: Operand<'_, $t>, b: Operand<'_, $t>) -> Result<TensorBase<$output, Self>> {
-                ops::$kernel::fresh(Exec::current()?, a, b)
+                ops::$kernel::eval(Exec::current()?, a, b)
             }
         }
     )*};
@@ -73,12 +73,12 @@ assign_kernels! {
 
 impl<T: Number> UnaryKernel<op::Neg, T> for Simd {
     fn unary(a: Operand<'_, T>) -> Result<Tensor<T>> {
-        Call::new(Exec::current()?, "neg").fresh1(ops::Neg, a)
+        Call::new(Exec::current()?, "neg").eval1(ops::Neg, a)
     }
 }
 
 impl<T: Bits> UnaryKernel<op::Not, T> for Simd {
     fn unary(a: Operand<'_, T>) -> Result<Tensor<T>> {
-        Call::new(Exec::current()?, "bitwise_not").fresh1(ops::BitwiseNot, a)
+        Call::new(Exec::current()?, "bitwise_not").eval1(ops::BitwiseNot, a)
     }
 }

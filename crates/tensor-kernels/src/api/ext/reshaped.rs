@@ -1,4 +1,4 @@
-//! A tensor that says whether it was copied.
+//! The result of a reshape, which may be a view or a copy.
 
 use std::ops::Deref;
 
@@ -8,10 +8,10 @@ use tensor_core::TensorBase;
 use crate::TensorExt;
 use crate::api::tensor::Simd;
 
-/// A reshaped tensor that knows whether its elements had to be copied; made by
+/// A reshaped tensor that records whether its elements had to be copied; see
 /// [`TensorExt::reshape`].
 ///
-/// It can be used as the tensor that it holds.
+/// It dereferences to the tensor.
 #[derive(Clone, Debug)]
 pub struct Reshaped<T, K = Simd> {
     pub(super) tensor: TensorBase<T, K>,

@@ -13,20 +13,22 @@ use crate::{
     math::FmaMode,
 };
 
-/// What operations that refuse zeros fail with beyond the others.
+/// The further error of operations that refuse divisors of 0.
 macro_rules! divisors {
     ($check:ident) => {
         "[`Error::DivisionByZero`](crate::Error::DivisionByZero) for integers."
     };
 }
 
-/// For each operation: a type to be compiled for each instruction set, and its three forms.
+/// For each operation: a type, compiled for each instruction set, and its forms.
 ///
-/// `in place` gives the third form, for results of the operands' type. `divides` refuses zeros.
+/// `in place` adds the third form, for results of the operands' type. `divides` refuses divisors of
+/// 0.
 macro_rules! binary {
     ($(
         $(#[$doc:meta])*
-        $op:ident $name:ident $into:ident $(in place $inplace:ident)? $(divides $check:ident)?: $bound:ident -> $output:ty,
+        $op:ident $name:ident $into:ident $(in place $inplace:ident)? $(divides $check:ident)?:
+            $bound:ident -> $output:ty,
         |$t:ident, $m:ident, $a:ident, $b:ident| $value:expr;
     )*) => {$(
         pub(crate) struct $op;
@@ -41,12 +43,12 @@ macro_rules! binary {
         }
 
         impl $op {
-            pub(crate) fn fresh<$t: $bound, K>(
+            pub(crate) fn eval<$t: $bound, K>(
                 exec: &Exec,
                 a: Operand<'_, $t>,
                 b: Operand<'_, $t>,
             ) -> Result<TensorBase<$output, K>> {
-                Call::new(exec, stringify!($name))$(.$check(&b))?.fresh2($op, a, b)
+                Call::new(exec, stringify!($name))$(.$check(&b))?.eval2($op, a, b)
             }
 
             pub(crate) fn write<$t: $bound>(
@@ -69,7 +71,7 @@ macro_rules! binary {
             a: impl Into<Operand<'a, $t>>,
             b: impl Into<Operand<'b, $t>>,
         ) -> Result<TensorBase<$output, Simd>> {
-            $op::fresh(exec, a.into(), b.into())
+            $op::eval(exec, a.into(), b.into())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
@@ -87,7 +89,7 @@ macro_rules! binary {
         }
 
         $(
-            #[doc = concat!("[`", stringify!($name), "`] in the place of the first operand.")]
+            #[doc = concat!("[`", stringify!($name), "`] in place of the first operand.")]
             ///
             /// # Errors
             #[doc = concat!("As [`", stringify!($into), "`].")]
@@ -112,20 +114,23 @@ binary! {
     /// `a / b`, of integers as f32 (PyTorch: `torch.div`).
     Div div div_into: Number -> T::Float, |T, M, a, b| a.to_float().over(b.to_float());
     /// `a / b`, rounded down (PyTorch: `torch.div(rounding_mode='floor')`).
-    DivFloor div_floor div_floor_into in place div_floor_inplace divides dividing_by: Ordered -> T, |T, M, a, b| a.floor_quotient(b);
+    DivFloor div_floor div_floor_into in place div_floor_inplace divides dividing_by: Ordered -> T,
+        |T, M, a, b| a.floor_quotient(b);
     /// `a / b`, rounded towards 0 (PyTorch: `torch.div(rounding_mode='trunc')`).
-    DivTrunc div_trunc div_trunc_into in place div_trunc_inplace divides dividing_by: Ordered -> T, |T, M, a, b| a.trunc_quotient(b);
-    /// What is left of a by [`div_floor`], with the sign of b (PyTorch: `torch.remainder`, Python's
+    DivTrunc div_trunc div_trunc_into in place div_trunc_inplace divides dividing_by: Ordered -> T,
+        |T, M, a, b| a.trunc_quotient(b);
+    /// The remainder of [`div_floor`], with the sign of b (PyTorch: `torch.remainder`, Python's
     /// `%`).
-    Rem rem rem_into in place rem_inplace divides dividing_by: Ordered -> T, |T, M, a, b| a.remainder(b);
+    Rem rem rem_into in place rem_inplace divides dividing_by: Ordered -> T,
+        |T, M, a, b| a.remainder(b);
     /// a to the power of b. An integer to a negative power is 0, unless it is 1 or −1 (PyTorch:
     /// `torch.pow`).
     Pow pow pow_into in place pow_inplace: Number -> T, |T, M, a, b| a.power::<M>(b);
     /// The angle of the point (b, a), from −π to π (PyTorch: `torch.atan2`).
     Atan2 atan2 atan2_into in place atan2_inplace: Real -> T, |T, M, a, b| a.atan2::<M>(b);
-    /// The lesser; NaN if one is (PyTorch: `torch.minimum`).
+    /// The smaller; NaN if one is NaN (PyTorch: `torch.minimum`).
     Minimum minimum minimum_into in place minimum_inplace: Compare -> T, |T, M, a, b| a.least(b);
-    /// The greater; NaN if one is (PyTorch: `torch.maximum`).
+    /// The larger; NaN if one is NaN (PyTorch: `torch.maximum`).
     Maximum maximum maximum_into in place maximum_inplace: Compare -> T, |T, M, a, b| a.most(b);
     /// `a == b` (PyTorch: `torch.eq`).
     Eq eq eq_into: Equality -> bool, |T, M, a, b| a.same(b);
@@ -139,18 +144,21 @@ binary! {
     Gt gt gt_into: Compare -> bool, |T, M, a, b| b.is_less(a);
     /// `a >= b` (PyTorch: `torch.ge`).
     Ge ge ge_into: Compare -> bool, |T, M, a, b| b.is_at_most(a);
-    /// Are both other than 0? (PyTorch: `torch.logical_and`)
+    /// True if both are nonzero (PyTorch: `torch.logical_and`).
     LogicalAnd logical_and logical_and_into: Equality -> bool, |T, M, a, b| a.truth() & b.truth();
-    /// Is one or are both other than 0? (PyTorch: `torch.logical_or`)
+    /// True if at least one is nonzero (PyTorch: `torch.logical_or`).
     LogicalOr logical_or logical_or_into: Equality -> bool, |T, M, a, b| a.truth() | b.truth();
-    /// Is only one other than 0? (PyTorch: `torch.logical_xor`)
+    /// True if exactly one is nonzero (PyTorch: `torch.logical_xor`).
     LogicalXor logical_xor logical_xor_into: Equality -> bool, |T, M, a, b| a.truth() ^ b.truth();
     /// `a & b` (PyTorch: `torch.bitwise_and`).
-    BitwiseAnd bitwise_and bitwise_and_into in place bitwise_and_inplace: Bits -> T, |T, M, a, b| a.bits_and(b);
+    BitwiseAnd bitwise_and bitwise_and_into in place bitwise_and_inplace: Bits -> T,
+        |T, M, a, b| a.bits_and(b);
     /// `a | b` (PyTorch: `torch.bitwise_or`).
-    BitwiseOr bitwise_or bitwise_or_into in place bitwise_or_inplace: Bits -> T, |T, M, a, b| a.bits_or(b);
+    BitwiseOr bitwise_or bitwise_or_into in place bitwise_or_inplace: Bits -> T,
+        |T, M, a, b| a.bits_or(b);
     /// `a ^ b` (PyTorch: `torch.bitwise_xor`).
-    BitwiseXor bitwise_xor bitwise_xor_into in place bitwise_xor_inplace: Bits -> T, |T, M, a, b| a.bits_xor(b);
+    BitwiseXor bitwise_xor bitwise_xor_into in place bitwise_xor_inplace: Bits -> T,
+        |T, M, a, b| a.bits_xor(b);
     /// `a << b`; 0 for a distance that is negative or beyond the width (PyTorch:
     /// `torch.bitwise_left_shift`).
     Shl shl shl_into in place shl_inplace: Integer -> T, |T, M, a, b| a.shifted_left(b);
@@ -159,8 +167,8 @@ binary! {
     Shr shr shr_into in place shr_inplace: Integer -> T, |T, M, a, b| a.shifted_right(b);
 }
 
-/// [`div`] in the place of the first operand. An integer has no room for the quotient, as in
-/// PyTorch.
+/// [`div`] in place of the first operand. Not for integers, whose type cannot hold the quotient, as
+/// in PyTorch.
 ///
 /// # Errors
 /// As [`div_into`].

@@ -1,4 +1,4 @@
-//! Operations on all elements, or those along some dimensions.
+//! Reductions, over all elements or along some dimensions.
 
 use tensor_core::{Operand, Output, ReduceDims, Result, TensorBase};
 
@@ -15,8 +15,12 @@ macro_rules! reductions {
         $op:ident $name:ident $into:ident $all:ident: $bound:ident -> $output:ty, |$t:ident|;
     )*) => {$(
         impl $op {
-            pub(crate) fn fresh<$t: $bound, K>(exec: &Exec, a: &Operand<'_, $t>, over: ReduceDims<'_>) -> Result<TensorBase<$output, K>> {
-                Call::new(exec, stringify!($name)).reduce_fresh::<$t, Self, K>(a, over)
+            pub(crate) fn eval<$t: $bound, K>(
+                exec: &Exec,
+                a: &Operand<'_, $t>,
+                over: ReduceDims<'_>,
+            ) -> Result<TensorBase<$output, K>> {
+                Call::new(exec, stringify!($name)).reduce_new::<$t, Self, K>(a, over)
             }
 
             pub(crate) fn all<$t: $bound>(exec: &Exec, a: Operand<'_, $t>) -> Result<$output> {
@@ -33,7 +37,7 @@ macro_rules! reductions {
             a: impl Into<Operand<'a, $t>>,
             over: impl Into<ReduceDims<'d>>,
         ) -> Result<TensorBase<$output, Simd>> {
-            $op::fresh(exec, &a.into(), over.into())
+            $op::eval(exec, &a.into(), over.into())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
@@ -48,7 +52,8 @@ macro_rules! reductions {
             over: impl Into<ReduceDims<'d>>,
             out: impl Into<Output<'o, $output>>,
         ) -> Result<()> {
-            Call::new(exec, stringify!($name)).reduce_into::<$t, $op>(a.into(), over.into(), out.into())
+            let call = Call::new(exec, stringify!($name));
+            call.reduce_into::<$t, $op>(a.into(), over.into(), out.into())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] of all elements, as a value.")]
@@ -62,11 +67,11 @@ macro_rules! reductions {
 }
 
 reductions! {
-    /// The sum over dimensions (PyTorch: `torch.sum`); 0 of no elements.
+    /// The sum over dimensions (PyTorch: `torch.sum`); 0 if there are no elements.
     ///
-    /// Of bool and integers as i64, of u64 as u64, wrapping around; f16 and bf16 are summed in f32
-    /// and rounded once. The sum of n floats is off by at most `(128 + log2 n) · u` times the sum
-    /// of their magnitudes, `u` being 2⁻²⁴ for f32 and 2⁻⁵³ for f64.
+    /// bool and integers are summed as i64, u64 as u64, wrapping around; f16 and bf16 are summed in
+    /// f32 and rounded once. The error of the sum of n floats is at most `(128 + log2 n) · u` times
+    /// the sum of their magnitudes, where `u` is 2⁻²⁴ for f32 and 2⁻⁵³ for f64.
     ///
     /// ```
     /// use tensor_kernels::{Exec, ReduceDims, Tensor, ops};
@@ -80,31 +85,30 @@ reductions! {
     /// # Ok::<(), tensor_kernels::Error>(())
     /// ```
     Sum sum sum_into sum_all: Accumulate -> T::Sum, |T|;
-    /// The product over dimensions (PyTorch: `torch.prod`); 1 of no elements. Types are those of
-    /// [`sum`].
+    /// The product over dimensions (PyTorch: `torch.prod`); 1 if there are no elements. Types are
+    /// those of [`sum`].
     Prod prod prod_into prod_all: Accumulate -> T::Sum, |T|;
     /// The mean over dimensions, of real and complex floats (PyTorch: `torch.mean`): the [`sum`]
-    /// through the number of elements; NaN of none.
+    /// divided by the number of elements; NaN if there are none.
     Mean mean mean_into mean_all: Inexact -> T, |T|;
-    /// The least element over dimensions; NaN if one is (PyTorch: `torch.amin`). No elements have
-    /// none: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). Which of two zeros it is is not
-    /// said.
+    /// The smallest element over dimensions; NaN if one is NaN (PyTorch: `torch.amin`). No
+    /// elements: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). The sign of a zero result is
+    /// unspecified.
     Min min min_into min_all: Compare -> T, |T|;
-    /// The greatest element over dimensions; NaN if one is (PyTorch: `torch.amax`). No elements
-    /// have none: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). Which of two zeros it is is
-    /// not said.
+    /// The largest element over dimensions; NaN if one is NaN (PyTorch: `torch.amax`). No elements:
+    /// [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). The sign of a zero result is unspecified.
     Max max max_into max_all: Compare -> T, |T|;
-    /// Where the least element is, over dimensions; the first NaN if there is one, else the first
-    /// of equals (PyTorch: `torch.argmin`).
+    /// The index of the smallest element over dimensions: of the first NaN if there is one, else of
+    /// the first of equal elements (PyTorch: `torch.argmin`).
     ///
-    /// That is the index along the dimension; over several dimensions, the number of the element
-    /// among them in row-major order. No elements have none:
+    /// The index is that along the dimension. Over several dimensions it is the position among
+    /// their elements in row-major order. No elements:
     /// [`Error::ReduceEmpty`](crate::Error::ReduceEmpty).
     ArgMin argmin argmin_into argmin_all: Compare -> i64, |T|;
-    /// Where the greatest element is, over dimensions; the first NaN if there is one, else the
-    /// first of equals (PyTorch: `torch.argmax`).
+    /// The index of the largest element over dimensions: of the first NaN if there is one, else of
+    /// the first of equal elements (PyTorch: `torch.argmax`).
     ///
-    /// Indices are those of [`argmin`]. No elements have none:
+    /// Indices are those of [`argmin`]. No elements:
     /// [`Error::ReduceEmpty`](crate::Error::ReduceEmpty).
     ArgMax argmax argmax_into argmax_all: Compare -> i64, |T|;
 }

@@ -10,11 +10,12 @@ use crate::{
     math::FmaMode,
 };
 
-/// For each operation: a type to be compiled for each instruction set, and its three forms.
+/// For each operation: a type, compiled for each instruction set, and its three forms.
 macro_rules! ternary {
     ($(
         $(#[$doc:meta])*
-        $op:ident $name:ident $into:ident in place $inplace:ident: $bound:ident, |$t:ident, $m:ident, $a:ident, $b:ident, $c:ident| $value:expr;
+        $op:ident $name:ident $into:ident in place $inplace:ident: $bound:ident,
+            |$t:ident, $m:ident, $a:ident, $b:ident, $c:ident| $value:expr;
     )*) => {$(
         pub(crate) struct $op;
 
@@ -37,7 +38,7 @@ macro_rules! ternary {
             b: impl Into<Operand<'b, $t>>,
             c: impl Into<Operand<'c, $t>>,
         ) -> Result<TensorBase<$t, Simd>> {
-            Call::new(exec, stringify!($name)).fresh3($op, a.into(), b.into(), c.into())
+            Call::new(exec, stringify!($name)).eval3($op, a.into(), b.into(), c.into())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
@@ -56,7 +57,7 @@ macro_rules! ternary {
             Call::new(exec, stringify!($name)).into3($op, a, b, c, out.into())
         }
 
-        #[doc = concat!("[`", stringify!($name), "`] in the place of the first operand.")]
+        #[doc = concat!("[`", stringify!($name), "`] in place of the first operand.")]
         ///
         /// # Errors
         #[doc = concat!("As [`", stringify!($into), "`].")]
@@ -73,14 +74,16 @@ macro_rules! ternary {
 }
 
 ternary! {
-    /// `a · b + c` (PyTorch: `torch.addcmul(c, a, b)`). Rounded once for f32 and f64, and what f32
-    /// has so is rounded to f16 and bf16.
-    MulAdd mul_add mul_add_into in place mul_add_inplace: Number, |T, M, a, b, c| a.times_plus(b, c);
-    /// a, but at least b and at most c, which wins; NaN if one is (PyTorch: `torch.clamp`).
+    /// `a · b + c` (PyTorch: `torch.addcmul(c, a, b)`). Rounded once for f32 and f64; f16 and bf16
+    /// are computed as f32 and rounded again.
+    MulAdd mul_add mul_add_into in place mul_add_inplace: Number,
+        |T, M, a, b, c| a.times_plus(b, c);
+    /// a, but at least b and at most c; c if b is larger than c; NaN if one is NaN (PyTorch:
+    /// `torch.clamp`).
     Clamp clamp clamp_into in place clamp_inplace: Compare, |T, M, a, b, c| a.most(b).least(c);
 }
 
-/// b or c, as a condition says.
+/// One of two values, chosen by a condition.
 pub(crate) struct Where;
 
 impl<T: Element> Function3<bool, T, T> for Where {
@@ -92,7 +95,7 @@ impl<T: Element> Function3<bool, T, T> for Where {
     }
 }
 
-/// a where a condition holds, else b (PyTorch: `torch.where`).
+/// a where the condition is true, else b (PyTorch: `torch.where`).
 ///
 /// # Errors
 /// Shapes that do not broadcast, a storage that is being written, no memory.
@@ -102,7 +105,7 @@ pub fn where_cond<'c, 'a, 'b, T: Element>(
     a: impl Into<Operand<'a, T>>,
     b: impl Into<Operand<'b, T>>,
 ) -> Result<TensorBase<T, Simd>> {
-    Call::new(exec, "where_cond").fresh3(Where, condition.into(), a.into(), b.into())
+    Call::new(exec, "where_cond").eval3(Where, condition.into(), a.into(), b.into())
 }
 
 /// [`where_cond`] into a given result.

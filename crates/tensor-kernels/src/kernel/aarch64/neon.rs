@@ -1,20 +1,22 @@
-//! NEON, also called Advanced SIMD: a register of one piece, and pairs of it up to a cache line.
+//! NEON, also called Advanced SIMD: a register of one 128-bit lane, and pairs of them up to a cache
+//! line.
 //!
-//! A kernel wants whole cache lines, so the widest register is a pair of pairs. Its tiles of 1- and
-//! 2-byte elements need more than the 32 registers of the CPU; the rest goes through the stack.
+//! Kernels write whole cache lines, so the widest register is a pair of pairs. Its tiles of 1- and
+//! 2-byte elements need more than the 32 registers of the CPU; the compiler spills the rest to the
+//! stack.
 //!
-//! Stable Rust has no intrinsic for a non-temporal store of AArch64 (`STNP`, which is only a hint).
-//! So [`Vector::stream`] is a plain store here and [`Registers::fence`] does nothing: plain stores
-//! are visible to whoever acquires what this thread releases afterwards. Streamed kernels still
-//! write whole lines, once each and in order, and CPUs that notice this do not fetch the line
-//! first.
+//! Stable Rust has no intrinsic for the non-temporal store of AArch64 (`STNP`, which is only a
+//! hint). So [`Vector::stream`] is a plain store here and [`Registers::fence`] does nothing: plain
+//! stores are visible to every thread that acquires what this thread releases afterwards. Streamed
+//! kernels still write each line whole, once and in ascending order; CPUs that detect this do not
+//! fetch the line first.
 
 use std::arch::aarch64::{uint8x16_t, uint8x16x2_t};
 
 use pulp::{NullaryFnOnce, aarch64, cast};
 
 use crate::kernel::{
-    generic::register::{Join, PIECE, Pair, Registers, Vector},
+    generic::register::{FunnelShift, LANE_BYTES, Pair, Registers, Vector},
     unit::Unit,
 };
 
@@ -23,7 +25,7 @@ use crate::kernel::{
 pub(crate) struct Neon(aarch64::Neon);
 
 impl Neon {
-    /// The proof, on a CPU that has NEON.
+    /// The proof, if the CPU has NEON.
     pub(in crate::kernel) fn new() -> Option<Self> {
         aarch64::Neon::try_new().map(Self)
     }
@@ -32,7 +34,7 @@ impl Neon {
 impl Registers for Neon {
     type Full = Pair<Pair<N128>>;
     type Half = Pair<N128>;
-    type Piece = N128;
+    type Lane = N128;
 
     const NON_TEMPORAL: bool = false;
 
@@ -45,7 +47,7 @@ impl Registers for Neon {
     fn fence(self) {}
 }
 
-/// One piece.
+/// One lane.
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct N128 {
     isa: Neon,
@@ -55,11 +57,11 @@ pub(in crate::kernel) struct N128 {
 impl Vector for N128 {
     type Token = Neon;
 
-    const PIECES: usize = 1;
+    const LANES: usize = 1;
 
     #[inline(always)]
-    fn splat(isa: Neon, piece: [u8; PIECE]) -> Self {
-        Self { isa, bits: cast(piece) }
+    fn splat(isa: Neon, lane: [u8; LANE_BYTES]) -> Self {
+        Self { isa, bits: cast(lane) }
     }
 
     #[inline(always)]
@@ -70,8 +72,8 @@ impl Vector for N128 {
     }
 
     #[inline(always)]
-    unsafe fn load_pieces(isa: Neon, src: *const u8, _step: isize) -> Self {
-        // SAFETY: there is one piece, at `src`, readable by M1.
+    unsafe fn load_lanes(isa: Neon, src: *const u8, _step: isize) -> Self {
+        // SAFETY: there is one lane, at `src`, readable by M1.
         unsafe { Self::load(isa, src) }
     }
 
@@ -88,8 +90,8 @@ impl Vector for N128 {
     }
 
     #[inline(always)]
-    unsafe fn store_pieces(self, dst: *mut u8, _step: isize) {
-        // SAFETY: there is one piece, at `dst`, writable by M2.
+    unsafe fn store_lanes(self, dst: *mut u8, _step: isize) {
+        // SAFETY: there is one lane, at `dst`, writable by M2.
         unsafe { self.store(dst) }
     }
 
@@ -116,7 +118,7 @@ impl Vector for N128 {
     }
 
     #[inline(always)]
-    fn shuffle(self, index: [u8; PIECE]) -> Self {
+    fn shuffle(self, index: [u8; LANE_BYTES]) -> Self {
         let isa = self.isa;
         // An index of 16 or more makes a table look-up write 0, not only one of 128 or more.
         Self { isa, bits: isa.0.neon.vqtbl1q_u8(self.bits, cast(index)) }
@@ -129,13 +131,13 @@ impl Vector for N128 {
     }
 }
 
-impl Join for N128 {
-    /// A look-up in both registers: they are bytes 0 to 31 of one table.
+impl FunnelShift for N128 {
+    /// A table look-up: both registers together are one table of 32 bytes.
     #[inline(always)]
-    fn join(self, next: Self, back: usize) -> Self {
+    fn funnel_shift(self, next: Self, back: usize) -> Self {
         let (isa, neon) = (self.isa, self.isa.0.neon);
         let bytes: uint8x16_t = cast([0_u8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
-        let first = neon.vdupq_n_u8((PIECE - back) as u8);
+        let first = neon.vdupq_n_u8((LANE_BYTES - back) as u8);
         let index = neon.vaddq_u8(bytes, first);
         Self { isa, bits: neon.vqtbl2q_u8(uint8x16x2_t(self.bits, next.bits), index) }
     }

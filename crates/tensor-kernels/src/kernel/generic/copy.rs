@@ -1,32 +1,21 @@
-//! Adjacent elements: copy and fill.
+//! Copies and fills of adjacent elements.
 //!
-//! Short runs are one or two overlapping registers, longer ones a loop of registers whose last one
-//! overlaps its neighbour, so no length ends in a crawl. Past [`LIBRARY_BYTES`] a plain copy is the
-//! C library's. A streamed run writes whole lines past the cache and its two ends through it, where
-//! the instruction set has non-temporal stores.
+//! A short run is copied by one or two registers, which may overlap. A longer run is a loop of
+//! registers, the last of which overlaps the one before, so no length needs a scalar tail. From
+//! [`MEMCPY_BYTES`] on a plain copy is the C library's. Where the instruction set has non-temporal
+//! stores, a streamed run writes whole cache lines past the cache and its two ends through the
+//! cache.
 
 use pulp::NullaryFnOnce;
 
-use super::register::{PIECE, Registers, Vector};
+use super::register::{LANE_BYTES, Registers, Vector};
 use crate::{
     kernel::{portable, unit::Unit},
     memory::{CACHE_LINE, Stores},
+    tuning::{
+        BYTES_PER_PAGE_VISIT, MEMCPY_BYTES, MIN_STREAMED_BYTES, PAGE_BYTES, PAGE_GROUP_BYTES,
+    },
 };
-
-/// From here on the library's `memcpy` is at least as fast, its call included.
-const LIBRARY_BYTES: usize = 2048;
-
-/// Below this a streamed run holds too few whole lines to be worth the alignment.
-const STREAM_BYTES: usize = 4 * CACHE_LINE;
-
-/// The smallest page: hardware prefetching stops at its end.
-const PAGE_BYTES: usize = 4096;
-
-/// Bytes that are streamed side by side: four pages.
-const GROUP_BYTES: usize = 4 * PAGE_BYTES;
-
-/// Bytes streamed of one page before it is the next one's turn.
-const TURN_BYTES: usize = 4 * CACHE_LINE;
 
 /// Copies `bytes` adjacent bytes.
 ///
@@ -42,14 +31,14 @@ pub(super) unsafe fn copy<R: Registers>(
     stores: Stores,
 ) {
     match stores {
-        Stores::Stream if bytes >= STREAM_BYTES && R::NON_TEMPORAL => {
+        Stores::NonTemporal if bytes >= MIN_STREAMED_BYTES && R::NON_TEMPORAL => {
             isa.vectorize(StreamedCopy { isa, src, dst, bytes });
         }
-        // SAFETY: M1 to M3 for `bytes`, which are more than a register.
-        Stores::Pieces if bytes > 2 * R::Full::BYTES => unsafe {
-            copy_registers::<R::Piece>(isa.into(), src, dst, bytes);
+        // SAFETY: M1 to M3 hold for `bytes`, by this function's contract; more than one register.
+        Stores::Narrow if bytes > 2 * R::Full::BYTES => unsafe {
+            copy_registers::<R::Lane>(isa.into(), src, dst, bytes);
         },
-        // SAFETY: M1 to M3 for `bytes`: the same contract.
+        // SAFETY: M1 to M3 hold for `bytes`, by this function's contract.
         _ => unsafe { copy_plain(isa, src, dst, bytes) },
     }
 }
@@ -59,8 +48,8 @@ pub(super) unsafe fn copy<R: Registers>(
 /// That of [`copy`].
 #[inline(always)]
 pub(super) unsafe fn copy_plain<R: Registers>(isa: R, src: *const u8, dst: *mut u8, bytes: usize) {
-    if bytes >= LIBRARY_BYTES {
-        // SAFETY: M1 to M3 for `bytes`: the same contract.
+    if bytes >= MEMCPY_BYTES {
+        // SAFETY: M1 to M3 hold for `bytes`, by this function's contract.
         unsafe { portable::run(src, dst, bytes) }
     } else if bytes > 2 * R::Full::BYTES {
         // SAFETY: M1 to M3 for `bytes`; they are more than a register.
@@ -71,12 +60,12 @@ pub(super) unsafe fn copy_plain<R: Registers>(isa: R, src: *const u8, dst: *mut 
     } else if bytes >= R::Half::BYTES {
         // SAFETY: M1 to M3 for `bytes`; they are one to two half registers.
         unsafe { copy_both_ends::<R::Half>(isa.into(), src, dst, bytes) }
-    } else if bytes >= PIECE {
-        // SAFETY: M1 to M3 for `bytes`; they are one to two pieces.
-        unsafe { copy_both_ends::<R::Piece>(isa.into(), src, dst, bytes) }
+    } else if bytes >= LANE_BYTES {
+        // SAFETY: M1 to M3 for `bytes`; they are one to two lanes.
+        unsafe { copy_both_ends::<R::Lane>(isa.into(), src, dst, bytes) }
     } else {
-        // SAFETY: M1 to M3 for `bytes`; they are less than a piece.
-        unsafe { copy_scrap(src, dst, bytes) }
+        // SAFETY: M1 to M3 for `bytes`; they are less than a lane.
+        unsafe { copy_below_lane(src, dst, bytes) }
     }
 }
 
@@ -96,7 +85,7 @@ unsafe fn copy_registers<V: Vector>(token: V::Token, src: *const u8, dst: *mut u
     unsafe { copy_register::<V>(token, src.wrapping_add(last), dst.wrapping_add(last)) }
 }
 
-/// Copies one to two registers, the first and the last one.
+/// Copies one to two registers: the first and the last, which may overlap.
 ///
 /// # Safety
 ///
@@ -104,13 +93,13 @@ unsafe fn copy_registers<V: Vector>(token: V::Token, src: *const u8, dst: *mut u
 #[inline(always)]
 unsafe fn copy_both_ends<V: Vector>(token: V::Token, src: *const u8, dst: *mut u8, bytes: usize) {
     let last = bytes - V::BYTES;
-    // SAFETY: one register at least, M1.
+    // SAFETY: M1 holds for the first register: `BYTES <= bytes`.
     let low = unsafe { V::load(token, src) };
-    // SAFETY: `last + BYTES == bytes`, M1.
+    // SAFETY: M1 holds for the last register: `last + BYTES == bytes`.
     let high = unsafe { V::load(token, src.wrapping_add(last)) };
-    // SAFETY: one register at least, M2.
+    // SAFETY: M2 holds for the first register: `BYTES <= bytes`.
     unsafe { low.store(dst) }
-    // SAFETY: `last + BYTES == bytes`, M2.
+    // SAFETY: M2 holds for the last register: `last + BYTES == bytes`.
     unsafe { high.store(dst.wrapping_add(last)) }
 }
 
@@ -125,13 +114,13 @@ unsafe fn copy_register<V: Vector>(token: V::Token, src: *const u8, dst: *mut u8
     unsafe { bits.store(dst) }
 }
 
-/// Copies less than a piece, as the first and the last word of the widest kind that fits.
+/// Copies less than a lane: the first and the last word of the widest type that fits.
 ///
 /// # Safety
 ///
 /// That of [`copy`], and `bytes < 16`.
 #[inline(always)]
-unsafe fn copy_scrap(src: *const u8, dst: *mut u8, bytes: usize) {
+unsafe fn copy_below_lane(src: *const u8, dst: *mut u8, bytes: usize) {
     if bytes >= 8 {
         // SAFETY: M1 to M3 for `bytes`; they are one to two words of eight.
         unsafe { copy_both_words::<u64>(src, dst, bytes) }
@@ -147,7 +136,7 @@ unsafe fn copy_scrap(src: *const u8, dst: *mut u8, bytes: usize) {
     }
 }
 
-/// Copies one to two words, the first and the last one.
+/// Copies one to two words: the first and the last, which may overlap.
 ///
 /// # Safety
 ///
@@ -155,19 +144,20 @@ unsafe fn copy_scrap(src: *const u8, dst: *mut u8, bytes: usize) {
 #[inline(always)]
 unsafe fn copy_both_words<T: Unit>(src: *const u8, dst: *mut u8, bytes: usize) {
     let last = bytes - T::WIDTH;
-    // SAFETY: readable by M1.
+    // SAFETY: M1 holds: `WIDTH <= bytes`.
     let low = unsafe { src.cast::<T>().read_unaligned() };
-    // SAFETY: readable by M1.
+    // SAFETY: M1 holds: `last + WIDTH == bytes`.
     let high = unsafe { src.wrapping_add(last).cast::<T>().read_unaligned() };
-    // SAFETY: writable by M2.
+    // SAFETY: M2 holds: `WIDTH <= bytes`.
     unsafe { dst.cast::<T>().write_unaligned(low) }
-    // SAFETY: writable by M2.
+    // SAFETY: M2 holds: `last + WIDTH == bytes`.
     unsafe { dst.wrapping_add(last).cast::<T>().write_unaligned(high) }
 }
 
-/// A streamed copy, compiled as a function of its own: runs are inlined into the loops over them.
+/// A streamed copy. It is a function of its own, as plain runs are inlined into the loops over
+/// them.
 ///
-/// Invariant: made by [`copy`] only, whose caller vouches for M1, M2 and M3; at least a line.
+/// Invariant: only [`copy`] makes it; M1, M2 and M3 hold for `bytes`, which are at least a line.
 struct StreamedCopy<R> {
     isa: R,
     src: *const u8,
@@ -182,12 +172,12 @@ impl<R: Registers> NullaryFnOnce for StreamedCopy<R> {
     fn call(self) {
         let Self { isa, src, dst, bytes } = self;
         let head = to_line(dst);
-        let pages = head + (bytes - head) / GROUP_BYTES * GROUP_BYTES;
+        let pages = head + (bytes - head) / PAGE_GROUP_BYTES * PAGE_GROUP_BYTES;
         let lines = head + (bytes - head) / CACHE_LINE * CACHE_LINE;
         // SAFETY: M1 to M3 for the first bytes: `head < CACHE_LINE <= bytes`.
         unsafe { copy_plain(isa, src, dst, head) }
-        for at in (head..pages).step_by(GROUP_BYTES) {
-            // SAFETY: M1 to M3: `at + GROUP_BYTES <= bytes`; `dst + at` starts a line.
+        for at in (head..pages).step_by(PAGE_GROUP_BYTES) {
+            // SAFETY: M1 to M3: `at + PAGE_GROUP_BYTES <= bytes`; `dst + at` starts a line.
             unsafe { stream_pages(isa, src.wrapping_add(at), dst.wrapping_add(at)) }
         }
         let (from, to) = (src.wrapping_add(pages), dst.wrapping_add(pages));
@@ -199,39 +189,39 @@ impl<R: Registers> NullaryFnOnce for StreamedCopy<R> {
     }
 }
 
-/// Streams a group of pages side by side: the hardware prefetches each page by itself, so more of
-/// them at a time keep more reads in flight. Measured 10 to 20 % faster than one after the other.
+/// Streams a group of pages side by side. The hardware prefetches each page separately, so several
+/// pages at a time keep more reads in flight: 10 to 20 % faster than one page after the other.
 ///
 /// # Safety
 ///
-/// That of [`copy`] for [`GROUP_BYTES`], and `dst` is 64-byte aligned.
+/// That of [`copy`] for [`PAGE_GROUP_BYTES`], and `dst` is 64-byte aligned.
 #[inline(always)]
 unsafe fn stream_pages<R: Registers>(isa: R, src: *const u8, dst: *mut u8) {
-    for line in (0..PAGE_BYTES).step_by(TURN_BYTES) {
-        for page in (0..GROUP_BYTES).step_by(PAGE_BYTES) {
+    for line in (0..PAGE_BYTES).step_by(BYTES_PER_PAGE_VISIT) {
+        for page in (0..PAGE_GROUP_BYTES).step_by(PAGE_BYTES) {
             let (src, dst) = (src.wrapping_add(page + line), dst.wrapping_add(page + line));
-            // SAFETY: within the group, and whole lines from the start of one.
-            unsafe { stream(isa, src, dst, TURN_BYTES) }
+            // SAFETY: the lines lie within the group, and `dst` is a multiple of a line.
+            unsafe { stream(isa, src, dst, BYTES_PER_PAGE_VISIT) }
         }
     }
 }
 
-/// Streams whole lines.
+/// Streams whole cache lines.
 ///
 /// # Safety
 ///
-/// That of [`copy`], `bytes` is whole lines and `dst` is 64-byte aligned.
+/// That of [`copy`]; `bytes` is a multiple of a line and `dst` is 64-byte aligned.
 #[inline(always)]
 unsafe fn stream<R: Registers>(isa: R, src: *const u8, dst: *mut u8, bytes: usize) {
     for at in (0..bytes).step_by(R::Full::BYTES) {
-        // SAFETY: M1: `at + BYTES` is at most the bytes to stream.
+        // SAFETY: M1 holds: `at + BYTES <= bytes`.
         let bits = unsafe { R::Full::load(isa.into(), src.wrapping_add(at)) };
-        // SAFETY: M2 and the alignment are the caller's.
+        // SAFETY: M2 holds: `at + BYTES <= bytes`; `dst` and `at` are multiples of `BYTES`.
         unsafe { bits.stream(dst.wrapping_add(at)) }
     }
 }
 
-/// Bytes from `dst` to the start of a line.
+/// Bytes from `dst` to the next start of a cache line.
 #[inline(always)]
 pub(super) fn to_line(dst: *mut u8) -> usize {
     dst.addr().wrapping_neg() % CACHE_LINE
@@ -251,35 +241,35 @@ pub(super) unsafe fn fill<R: Registers, L: Unit>(
     stores: Stores,
 ) {
     let bytes = len * L::WIDTH;
-    if bytes < PIECE {
-        // SAFETY: M2 for `len` elements: the same contract.
+    if bytes < LANE_BYTES {
+        // SAFETY: M2 holds for `len` elements, by this function's contract.
         unsafe { portable::fill(value, dst.cast::<L>(), len) }
-    } else if bytes < R::Full::BYTES || stores == Stores::Pieces {
-        let piece = R::Piece::splat(isa.into(), repeat(value));
-        // SAFETY: M2 for `bytes`; they are one piece at least.
-        unsafe { fill_registers(piece, dst, bytes) }
+    } else if bytes < R::Full::BYTES || stores == Stores::Narrow {
+        let lane = R::Lane::splat(isa.into(), repeat(value));
+        // SAFETY: M2 holds for `bytes`, which are at least one lane.
+        unsafe { fill_registers(lane, dst, bytes) }
     } else {
         let full = R::Full::splat(isa.into(), repeat(value));
-        // SAFETY: M2 for `bytes`; they are one register at least.
+        // SAFETY: M2 holds for `bytes`, which are at least one register.
         unsafe { fill_registers(full, dst, bytes) }
     }
 }
 
-/// The value as often as it fits a piece.
+/// A lane filled with the value.
 #[inline(always)]
-fn repeat<L: Unit>(value: L) -> [u8; PIECE] {
-    let mut piece = [0; PIECE];
-    for element in piece.chunks_exact_mut(L::WIDTH) {
+fn repeat<L: Unit>(value: L) -> [u8; LANE_BYTES] {
+    let mut lane = [0; LANE_BYTES];
+    for element in lane.chunks_exact_mut(L::WIDTH) {
         element.copy_from_slice(bytemuck::bytes_of(&value));
     }
-    piece
+    lane
 }
 
-/// Fills at least one register; the last one overlaps its neighbour.
+/// Fills at least one register; the last one overlaps the one before.
 ///
 /// # Safety
 ///
-/// M2 for `dst[..bytes]`, `bytes >= V::BYTES`, and both are multiples of the element.
+/// M2 for `dst[..bytes]`. `bytes >= V::BYTES`, and both are multiples of the element's width.
 #[inline(always)]
 unsafe fn fill_registers<V: Vector>(value: V, dst: *mut u8, bytes: usize) {
     let last = bytes - V::BYTES;

@@ -1,214 +1,231 @@
-//! Source rows shorter than a piece: a strided gather, or pixels taken apart into planes.
+//! Transposes with source rows shorter than a lane: a strided gather, or pixels that are separated
+//! into channel planes.
 //!
-//! Rows that lie at most 4 elements apart are read whole, gaps included, as *windows* of as many
-//! pieces as the distance has elements, and every result piece is joined from one shuffle of each
-//! piece of its window. Rows further apart are read one piece each, over the row's end, and
-//! transposed like a tile whose surplus columns are dropped.
+//! - **Windows.** Rows at most 4 elements apart are read whole, gaps included. A window is as many
+//!   lanes as the row stride has elements. Each lane of the result combines one shuffle of each
+//!   lane of its window.
+//! - **A lane per row.** Rows further apart are read one lane each, past the row's end, and
+//!   transposed like a tile; the surplus columns are dropped.
 //!
-//! Both read past the end of a row, always in the direction in which rows advance, so only the last
-//! rows could leave the source block (M1), and these are moved element by element. So are single
-//! elements further apart than 4: reading a piece for each was no faster than the element alone
-//! from the second-level cache, and gather instructions load no faster either, but many times
-//! slower on CPUs that guard them.
+//! Both read past the end of a row, in the direction in which rows advance. Only the last rows
+//! could reach beyond the source block (M1), so these are copied element by element. Single
+//! elements more than 4 apart are also copied one by one: from the second-level cache, reading a
+//! lane for each was not faster. Gather instructions are not faster either, and many times slower
+//! on CPUs that mitigate speculative gathers.
 
 use std::marker::PhantomData;
 
 use super::{
     copy,
-    register::{PIECE, Registers, Vector},
+    register::{LANE_BYTES, Registers, Vector},
     shuffles,
     unroll::unrolled,
 };
 use crate::{
-    kernel::{portable, transpose_block::Plane, unit::Unit},
+    kernel::{portable, transpose_block::TransposeBlock, unit::Unit},
     memory::Stores,
 };
 
-/// Transposes a plane whose source rows are shorter than a piece.
+/// Transposes a block whose source rows are shorter than a lane.
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for the plane, M4 if the stores are streamed.
+/// M1, M2, M3 for the block, and M4 if the stores are non-temporal.
 #[inline(always)]
 pub(super) unsafe fn short_source_rows<R: Registers, L: Unit>(
     isa: R,
-    plane: Plane,
+    block: TransposeBlock,
     stores: Stores,
 ) {
-    match (plane.src_step / L::WIDTH as isize, plane.nv) {
-        // SAFETY: one run of adjacent elements, the caller's contract.
-        (1, 1) => unsafe { copy::copy(isa, plane.src, plane.dst, plane.nu * L::WIDTH, stores) },
-        // SAFETY: the rows are that far apart, the rest is the caller's contract.
-        (2, ..=2) => unsafe { windows::<R, L, 2, false>(isa, plane, stores) },
-        // SAFETY: M1 to M3 for the plane; its rows are 3 elements apart.
-        (3, ..=3) => unsafe { windows::<R, L, 3, false>(isa, plane, stores) },
-        // SAFETY: M1 to M3 for the plane; its rows are 4 elements apart.
-        (4, ..=4) => unsafe { windows::<R, L, 4, false>(isa, plane, stores) },
-        // SAFETY: M1 to M3 for the plane; its rows descend by 1, one element each.
-        (-1, 1) => unsafe { windows::<R, L, 1, true>(isa, plane, stores) },
-        // SAFETY: M1 to M3 for the plane; its rows descend by 2, one element each.
-        (-2, 1) => unsafe { windows::<R, L, 2, true>(isa, plane, stores) },
-        // SAFETY: M1 to M3 for the plane; its rows descend by 3, one element each.
-        (-3, 1) => unsafe { windows::<R, L, 3, true>(isa, plane, stores) },
-        // SAFETY: M1 to M3 for the plane; its rows descend by 4, one element each.
-        (-4, 1) => unsafe { windows::<R, L, 4, true>(isa, plane, stores) },
-        // SAFETY: one element a row, far apart, the rest is the caller's contract.
-        (_, 1) => unsafe { portable::gather::<L>(plane.src, plane.src_step, plane.dst, plane.nu) },
-        // SAFETY: M1 to M3 for the plane; its rows may lie anywhere.
-        _ if Reaching::<L>::IS_SHORT => unsafe { groups::<R, L, Reaching<L>>(isa, plane, stores) },
-        // SAFETY: M1 to M3 for the plane: the same contract.
-        _ => unsafe { portable::transpose::<L>(plane) },
+    match (block.src_step / L::WIDTH as isize, block.nv) {
+        // SAFETY: M1 to M3 hold for the block, which is one run of adjacent elements; M4 if
+        // streamed.
+        (1, 1) => unsafe { copy::copy(isa, block.src, block.dst, block.nu * L::WIDTH, stores) },
+        // SAFETY: M1 to M3 hold for the block; its rows are 2 elements apart.
+        (2, ..=2) => unsafe { windows::<R, L, 2, false>(isa, block, stores) },
+        // SAFETY: M1 to M3 for the block; its rows are 3 elements apart.
+        (3, ..=3) => unsafe { windows::<R, L, 3, false>(isa, block, stores) },
+        // SAFETY: M1 to M3 for the block; its rows are 4 elements apart.
+        (4, ..=4) => unsafe { windows::<R, L, 4, false>(isa, block, stores) },
+        // SAFETY: M1 to M3 for the block; its rows descend by 1, one element each.
+        (-1, 1) => unsafe { windows::<R, L, 1, true>(isa, block, stores) },
+        // SAFETY: M1 to M3 for the block; its rows descend by 2, one element each.
+        (-2, 1) => unsafe { windows::<R, L, 2, true>(isa, block, stores) },
+        // SAFETY: M1 to M3 for the block; its rows descend by 3, one element each.
+        (-3, 1) => unsafe { windows::<R, L, 3, true>(isa, block, stores) },
+        // SAFETY: M1 to M3 for the block; its rows descend by 4, one element each.
+        (-4, 1) => unsafe { windows::<R, L, 4, true>(isa, block, stores) },
+        // SAFETY: M1 to M3 hold for the block; its rows have one element each.
+        (_, 1) => unsafe { portable::gather::<L>(block.src, block.src_step, block.dst, block.nu) },
+        // SAFETY: M1 to M3 hold for the block; rows may lie anywhere.
+        _ if LanePerRow::<L>::IS_SHORT => unsafe {
+            groups::<R, L, LanePerRow<L>>(isa, block, stores);
+        },
+        // SAFETY: M1 to M3 hold for the block, by this function's contract.
+        _ => unsafe { portable::transpose::<L>(block) },
     }
 }
 
-/// By windows, or element by element where windows are not [`Window::FASTER`].
+/// By windows, or element by element for widths where that is as fast ([`Window::FASTER`]).
 ///
 /// # Safety
 ///
-/// That of [`short_source_rows`], and the plane's rows are as far apart as the window's.
+/// That of [`short_source_rows`], and the block's row stride is that of the window.
 #[inline(always)]
-unsafe fn windows<R: Registers, L: Unit, const APART: usize, const BACK: bool>(
+unsafe fn windows<R: Registers, L: Unit, const STRIDE: usize, const DESCENDING: bool>(
     isa: R,
-    plane: Plane,
+    block: TransposeBlock,
     stores: Stores,
 ) {
-    if Window::<L, APART, BACK>::FASTER {
-        // SAFETY: the caller's contract, word for word.
-        unsafe { groups::<R, L, Window<L, APART, BACK>>(isa, plane, stores) };
+    if Window::<L, STRIDE, DESCENDING>::FASTER {
+        // SAFETY: this function's contract is that of `groups` for this window.
+        unsafe { groups::<R, L, Window<L, STRIDE, DESCENDING>>(isa, block, stores) };
     } else {
-        // SAFETY: M1 to M3 for the plane, whose rows have one element: two of these are a piece.
-        unsafe { portable::gather::<L>(plane.src, plane.src_step, plane.dst, plane.nu) };
+        // SAFETY: M1 to M3 hold for the block. Its rows have one element: two such elements fill a
+        // lane.
+        unsafe { portable::gather::<L>(block.src, block.src_step, block.dst, block.nu) };
     }
 }
 
-/// A way to transpose as many short rows as a register has elements.
-trait Group {
-    /// How many of the last rows it must not be given, because it reads past their end.
-    fn reach(plane: Plane) -> usize;
+/// A method that transposes as many short rows at a time as a register has elements.
+trait RowGroup {
+    /// The number of rows at the end of a block that the method cannot handle, because it would
+    /// read beyond the source block.
+    fn overread_rows(block: TransposeBlock) -> usize;
 
-    /// Transposes the first `V::PIECES * L::PER_PIECE` rows of the plane.
+    /// Transposes the first `V::LANES * L::PER_LANE` rows of the block.
     ///
     /// # Safety
     ///
-    /// That of [`short_source_rows`], and `reach` more rows follow.
-    unsafe fn transpose<V: Vector>(token: V::Token, plane: Plane, stores: Stores);
+    /// That of [`short_source_rows`], and `overread_rows` more rows follow.
+    unsafe fn transpose<V: Vector>(token: V::Token, block: TransposeBlock, stores: Stores);
 }
 
-/// Whole registers as far as they go, then single pieces, the last one overlapping, then elements.
+/// Whole registers of rows first, then single lanes, the last of which overlaps, then elements.
 ///
 /// # Safety
 ///
-/// That of [`short_source_rows`], and the plane's rows are as far apart as `K` says.
+/// That of [`short_source_rows`], and the block's row stride is one that `K` handles.
 #[inline(always)]
-unsafe fn groups<R: Registers, L: Unit, K: Group>(isa: R, plane: Plane, stores: Stores) {
-    let rows = plane.nu.saturating_sub(K::reach(plane));
-    let tall = R::Full::PIECES * L::PER_PIECE;
+unsafe fn groups<R: Registers, L: Unit, K: RowGroup>(
+    isa: R,
+    block: TransposeBlock,
+    stores: Stores,
+) {
+    let rows = block.nu.saturating_sub(K::overread_rows(block));
+    let tile_rows = R::Full::LANES * L::PER_LANE;
     let mut u = 0;
-    while u + tall <= rows {
-        // SAFETY: rows `u..u + tall` are there and `reach` more follow.
-        unsafe { K::transpose::<R::Full>(isa.into(), plane.rows_from::<L>(u), stores) }
-        u += tall;
+    while u + tile_rows <= rows {
+        // SAFETY: rows `u..u + tile_rows` exist, and `overread_rows` more follow.
+        unsafe { K::transpose::<R::Full>(isa.into(), block.rows_from::<L>(u), stores) }
+        u += tile_rows;
     }
-    while u < rows && L::PER_PIECE <= rows {
-        u = u.min(rows - L::PER_PIECE);
-        // SAFETY: a piece's worth of rows from `u` on is there and `reach` more follow.
-        unsafe { K::transpose::<R::Piece>(isa.into(), plane.rows_from::<L>(u), Stores::Plain) }
-        u += L::PER_PIECE;
+    while u < rows && L::PER_LANE <= rows {
+        u = u.min(rows - L::PER_LANE);
+        // SAFETY: `PER_LANE` rows from `u` on exist, and `overread_rows` more follow.
+        unsafe { K::transpose::<R::Lane>(isa.into(), block.rows_from::<L>(u), Stores::Plain) }
+        u += L::PER_LANE;
     }
-    // SAFETY: M1 to M3 for the rows that are left.
-    unsafe { portable::transpose::<L>(plane.rows_from::<L>(u)) }
+    // SAFETY: M1 to M3 hold for the remaining rows.
+    unsafe { portable::transpose::<L>(block.rows_from::<L>(u)) }
 }
 
-/// Rows `APART` elements apart, read as windows of `APART` pieces; `BACK` if the rows descend,
-/// which is for rows of one element.
-struct Window<L, const APART: usize, const BACK: bool>(PhantomData<L>);
+/// Rows `STRIDE` elements apart, read as windows of `STRIDE` lanes. With `DESCENDING` rows lie at
+/// falling addresses and have one element.
+struct Window<L, const STRIDE: usize, const DESCENDING: bool>(PhantomData<L>);
 
-impl<L: Unit, const APART: usize, const BACK: bool> Window<L, APART, BACK> {
-    /// Is a window faster than a load and a store for each of its elements? 16-byte elements took
-    /// the same time either way, and 8-byte ones but for two cases, where windows take two thirds
-    /// and nine tenths of the time (Zen 5, AVX-512, 16 KiB to 4 MiB). What is not faster is not
-    /// compiled: windows were a fifth of this crate's code.
+impl<L: Unit, const STRIDE: usize, const DESCENDING: bool> Window<L, STRIDE, DESCENDING> {
+    /// Is a window faster than a load and a store per element? (Zen 5, AVX-512, 16 KiB to 4 MiB:)
+    /// 16-byte elements took the same time either way. So did 8-byte elements, except in the two
+    /// cases below, where windows take two thirds and nine tenths of the time. Windows that are not
+    /// faster are not compiled; they were a fifth of this crate's code.
     const FASTER: bool = match L::WIDTH {
         16 => false,
-        8 => matches!((APART, BACK), (1, true) | (2, false)),
+        8 => matches!((STRIDE, DESCENDING), (1, true) | (2, false)),
         _ => true,
     };
 
     /// The most elements a row may have.
-    const COLUMNS: usize = if BACK { 1 } else { APART };
+    const COLUMNS: usize = if DESCENDING { 1 } else { STRIDE };
 
     /// Elements from the start of a window to the first row in it.
-    const FIRST: usize = if BACK { L::PER_PIECE * APART - 1 } else { 0 };
+    const FIRST: usize = if DESCENDING { L::PER_LANE * STRIDE - 1 } else { 0 };
 
-    /// The shuffle of piece `k` of a window for column `c`, at `[c][k]`.
-    const TABLE: [[[u8; PIECE]; APART]; APART] = {
-        let step = if BACK { -(APART as isize) } else { APART as isize };
-        let mut table = [[[0; PIECE]; APART]; APART];
+    /// At `[c][k]`: the shuffle of lane `k` of a window for column `c`.
+    const TABLE: [[[u8; LANE_BYTES]; STRIDE]; STRIDE] = {
+        let step = if DESCENDING { -(STRIDE as isize) } else { STRIDE as isize };
+        let mut table = [[[0; LANE_BYTES]; STRIDE]; STRIDE];
         let mut i = 0;
-        while i < APART * APART {
-            let (c, k) = (i / APART, i % APART);
-            let first = if BACK { Self::FIRST } else { c };
-            table[c][k] = shuffles::pick(L::WIDTH, first, step, k);
+        while i < STRIDE * STRIDE {
+            let (c, k) = (i / STRIDE, i % STRIDE);
+            let first = if DESCENDING { Self::FIRST } else { c };
+            table[c][k] = shuffles::gather_shuffle(L::WIDTH, first, step, k);
             i += 1;
         }
         table
     };
 }
 
-impl<L: Unit, const APART: usize, const BACK: bool> Group for Window<L, APART, BACK> {
-    /// The gap behind the last row.
+impl<L: Unit, const STRIDE: usize, const DESCENDING: bool> RowGroup
+    for Window<L, STRIDE, DESCENDING>
+{
+    /// The window of the last row includes the gap after it.
     #[inline(always)]
-    fn reach(plane: Plane) -> usize {
-        usize::from(plane.nv < APART)
+    fn overread_rows(block: TransposeBlock) -> usize {
+        usize::from(block.nv < STRIDE)
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn transpose<V: Vector>(token: V::Token, plane: Plane, stores: Stores) {
-        let start = plane.src.wrapping_sub(Self::FIRST * L::WIDTH);
-        let mut pieces = [V::splat(token, [0; PIECE]); APART];
-        unrolled!(k in 0..APART, 4 => {
-            // SAFETY: piece `k` of windows that end at most `reach` rows behind the last one, M1.
-            pieces[k] = unsafe {
-                V::load_pieces(token, start.wrapping_add(k * PIECE), L::PER_PIECE as isize * plane.src_step)
+    unsafe fn transpose<V: Vector>(token: V::Token, block: TransposeBlock, stores: Stores) {
+        let start = block.src.wrapping_sub(Self::FIRST * L::WIDTH);
+        let mut lanes = [V::splat(token, [0; LANE_BYTES]); STRIDE];
+        unrolled!(k in 0..STRIDE, 4 => {
+            // SAFETY: M1 holds: the window ends at most `overread_rows` rows after the last one.
+            lanes[k] = unsafe {
+                V::load_lanes(
+                    token,
+                    start.wrapping_add(k * LANE_BYTES),
+                    L::PER_LANE as isize * block.src_step,
+                )
             };
         });
-        unrolled!(c in 0..Self::COLUMNS, 4 => if c < plane.nv {
-            let mut column = pieces[0].shuffle(Self::TABLE[c][0]);
-            unrolled!(k in 1..APART, 4 => column = column.or(pieces[k].shuffle(Self::TABLE[c][k])));
-            // SAFETY: destination row `c` holds a register, M2, M4.
-            unsafe { column.put(plane.dst_row(c), stores) }
+        unrolled!(c in 0..Self::COLUMNS, 4 => if c < block.nv {
+            let mut column = lanes[0].shuffle(Self::TABLE[c][0]);
+            unrolled!(k in 1..STRIDE, 4 => column = column.or(lanes[k].shuffle(Self::TABLE[c][k])));
+            // SAFETY: M2 holds: destination row `c` has room for a register; M4 if streamed.
+            unsafe { column.put(block.dst_row(c), stores) }
         });
     }
 }
 
-/// Rows anywhere, read one piece each: forward from the row's start if rows ascend, backward from
-/// its end if they descend.
-struct Reaching<L>(PhantomData<L>);
+/// Rows at any stride, read one lane each: forwards from the row's start if rows ascend, backwards
+/// from its end if they descend.
+struct LanePerRow<L>(PhantomData<L>);
 
-impl<L: Unit> Reaching<L> {
-    /// Can rows of several elements be shorter than a piece?
-    const IS_SHORT: bool = L::PER_PIECE > 2;
+impl<L: Unit> LanePerRow<L> {
+    /// Can rows of several elements be shorter than a lane?
+    const IS_SHORT: bool = L::PER_LANE > 2;
 }
 
-impl<L: Unit> Group for Reaching<L> {
-    /// Rows within a piece of the last row's end.
+impl<L: Unit> RowGroup for LanePerRow<L> {
+    /// The rows that begin less than a lane before the end of the last row.
     #[inline(always)]
-    fn reach(plane: Plane) -> usize {
-        match plane.src_step.unsigned_abs() {
-            0 => plane.nu,
-            step => (PIECE - plane.nv * L::WIDTH).div_ceil(step),
+    fn overread_rows(block: TransposeBlock) -> usize {
+        match block.src_step.unsigned_abs() {
+            0 => block.nu,
+            step => (LANE_BYTES - block.nv * L::WIDTH).div_ceil(step),
         }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn transpose<V: Vector>(token: V::Token, plane: Plane, stores: Stores) {
-        let surplus = if plane.src_step < 0 { L::PER_PIECE - plane.nv } else { 0 };
-        let start = plane.src.wrapping_sub(surplus * L::WIDTH);
-        // SAFETY: a piece of each row, which ends at most `reach` rows behind it, M1.
-        let columns = unsafe { V::load_columns::<L>(token, start, plane.src_step) };
-        unrolled!(i in 0..L::PER_PIECE, 16 => if i >= surplus && i - surplus < plane.nv {
-            // SAFETY: a destination row holds a register, M2, M4.
-            unsafe { columns[i].put(plane.dst_row(i - surplus), stores) }
+    unsafe fn transpose<V: Vector>(token: V::Token, block: TransposeBlock, stores: Stores) {
+        let surplus = if block.src_step < 0 { L::PER_LANE - block.nv } else { 0 };
+        let start = block.src.wrapping_sub(surplus * L::WIDTH);
+        // SAFETY: M1 holds: each lane ends at most `overread_rows` rows after its own row.
+        let columns = unsafe { V::load_columns::<L>(token, start, block.src_step) };
+        unrolled!(i in 0..L::PER_LANE, 16 => if i >= surplus && i - surplus < block.nv {
+            // SAFETY: M2 holds: each destination row has room for a register; M4 if streamed.
+            unsafe { columns[i].put(block.dst_row(i - surplus), stores) }
         });
     }
 }

@@ -1,158 +1,167 @@
-//! Destination rows shorter than a piece: planes put together into pixels, or a strided scatter.
+//! Transposes with destination rows shorter than a lane: channel planes that are interleaved into
+//! pixels, or a strided scatter.
 //!
-//! Where the rows leave no gaps, a few planes are interleaved by shuffles, every result piece
-//! joined from one shuffle of each plane. More than 4 planes are transposed like a tile whose rows
-//! are stored whole, one after the other: what is written past a row's end is overwritten by the
-//! next rows, and the last ones are moved element by element. Where there are gaps, which nobody
-//! may write, it is always element by element.
+//! - **2 to 4 planes, no gaps between destination rows.** Each lane of the result combines one
+//!   shuffle of each plane.
+//! - **More planes, no gaps.** They are transposed like a tile whose rows are stored as whole lanes
+//!   in ascending order. The next row overwrites what is written past a row's end; the last rows
+//!   are copied element by element.
+//! - **Gaps between destination rows.** Nothing may be written there, so elements are copied one by
+//!   one.
 
 use std::marker::PhantomData;
 
 use super::{
     copy,
-    register::{PIECE, Registers, Vector, transpose_pieces},
+    register::{LANE_BYTES, Registers, Vector, transpose_lanes},
     shuffles,
     unroll::unrolled,
 };
 use crate::{
-    kernel::{portable, transpose_block::Plane, unit::Unit},
+    kernel::{portable, transpose_block::TransposeBlock, unit::Unit},
     memory::Stores,
 };
 
-/// Transposes a plane whose destination rows are shorter than a piece.
+/// Transposes a block whose destination rows are shorter than a lane.
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for the plane.
+/// M1, M2, M3 for the block.
 #[inline(always)]
-pub(super) unsafe fn short_destination_rows<R: Registers, L: Unit>(isa: R, plane: Plane) {
-    let dense = plane.dst_step == (plane.nu * L::WIDTH) as isize;
-    match (dense, plane.nu) {
-        // SAFETY: one run of adjacent elements, the caller's contract.
+pub(super) unsafe fn short_destination_rows<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+    let dense = block.dst_step == (block.nu * L::WIDTH) as isize;
+    match (dense, block.nu) {
+        // SAFETY: M1 to M3 hold for the block, which is one run of adjacent elements.
         (true, 1) => unsafe {
-            copy::copy(isa, plane.src, plane.dst, plane.nv * L::WIDTH, Stores::Plain);
+            copy::copy(isa, block.src, block.dst, block.nv * L::WIDTH, Stores::Plain);
         },
-        // SAFETY: so many planes and no gaps, the rest is the caller's contract.
-        (true, 2) => unsafe { interleave::<R, L, 2>(isa, plane) },
-        // SAFETY: M1 to M3 for the plane; it has 3 source rows and no gaps.
-        (true, 3) => unsafe { interleave::<R, L, 3>(isa, plane) },
-        // SAFETY: M1 to M3 for the plane; it has 4 source rows and no gaps.
-        (true, 4) => unsafe { interleave::<R, L, 4>(isa, plane) },
-        // SAFETY: no gaps, the rest is the caller's contract.
-        (true, _) if Weave::<L, 5>::IS_SHORT => unsafe { overwriting::<R, L>(isa, plane) },
-        // SAFETY: M1 to M3 for the plane: the same contract.
-        _ => unsafe { portable::transpose::<L>(plane) },
+        // SAFETY: M1 to M3 hold for the block; it has 2 source rows and no gaps.
+        (true, 2) => unsafe { interleave::<R, L, 2>(isa, block) },
+        // SAFETY: M1 to M3 for the block; it has 3 source rows and no gaps.
+        (true, 3) => unsafe { interleave::<R, L, 3>(isa, block) },
+        // SAFETY: M1 to M3 for the block; it has 4 source rows and no gaps.
+        (true, 4) => unsafe { interleave::<R, L, 4>(isa, block) },
+        // SAFETY: M1 to M3 hold for the block, which has no gaps.
+        (true, _) if InterleaveTable::<L, 5>::IS_SHORT => unsafe {
+            overwriting::<R, L>(isa, block);
+        },
+        // SAFETY: M1 to M3 hold for the block, by this function's contract.
+        _ => unsafe { portable::transpose::<L>(block) },
     }
 }
 
-/// Whole registers of pixels as far as they go, then pieces, the last one overlapping, then
-/// elements.
+/// Whole registers of pixels first, then lanes, the last of which overlaps, then elements.
 ///
 /// # Safety
 ///
-/// That of [`short_destination_rows`], `nu` is `PLANES` and the destination has no gaps.
+/// That of [`short_destination_rows`]; `nu` is `PLANES` and the destination has no gaps.
 #[inline(always)]
-unsafe fn interleave<R: Registers, L: Unit, const PLANES: usize>(isa: R, plane: Plane) {
-    if !Weave::<L, PLANES>::IS_SHORT {
-        // SAFETY: M1 to M3 for the plane: the same contract.
-        return unsafe { portable::transpose::<L>(plane) };
+unsafe fn interleave<R: Registers, L: Unit, const PLANES: usize>(isa: R, block: TransposeBlock) {
+    if !InterleaveTable::<L, PLANES>::IS_SHORT {
+        // SAFETY: M1 to M3 hold for the block, by this function's contract.
+        return unsafe { portable::transpose::<L>(block) };
     }
-    let wide = R::Full::PIECES * L::PER_PIECE;
+    let columns_per_register = R::Full::LANES * L::PER_LANE;
     let mut v = 0;
-    while v + wide <= plane.nv {
-        // SAFETY: columns `v..v + wide` are there.
-        unsafe { pixels::<R::Full, L, PLANES>(isa.into(), plane.columns_from::<L>(v)) }
-        v += wide;
+    while v + columns_per_register <= block.nv {
+        // SAFETY: columns `v..v + columns_per_register` exist.
+        unsafe { pixels::<R::Full, L, PLANES>(isa.into(), block.columns_from::<L>(v)) }
+        v += columns_per_register;
     }
-    while v < plane.nv && L::PER_PIECE <= plane.nv {
-        v = v.min(plane.nv - L::PER_PIECE);
-        // SAFETY: a piece's worth of columns from `v` on is there.
-        unsafe { pixels::<R::Piece, L, PLANES>(isa.into(), plane.columns_from::<L>(v)) }
-        v += L::PER_PIECE;
+    while v < block.nv && L::PER_LANE <= block.nv {
+        v = v.min(block.nv - L::PER_LANE);
+        // SAFETY: `PER_LANE` columns from `v` on exist.
+        unsafe { pixels::<R::Lane, L, PLANES>(isa.into(), block.columns_from::<L>(v)) }
+        v += L::PER_LANE;
     }
-    // SAFETY: M1 to M3 for the columns that are left.
-    unsafe { portable::transpose::<L>(plane.columns_from::<L>(v)) }
+    // SAFETY: M1 to M3 hold for the remaining columns.
+    unsafe { portable::transpose::<L>(block.columns_from::<L>(v)) }
 }
 
-/// The first `V::PIECES * L::PER_PIECE` pixels of a plane.
+/// The first `V::LANES * L::PER_LANE` pixels of a block.
 ///
 /// # Safety
 ///
-/// That of [`interleave`].
+/// That of [`interleave`], and the block has that many columns.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn pixels<V: Vector, L: Unit, const PLANES: usize>(token: V::Token, plane: Plane) {
-    let mut planes = [V::splat(token, [0; PIECE]); PLANES];
+unsafe fn pixels<V: Vector, L: Unit, const PLANES: usize>(token: V::Token, block: TransposeBlock) {
+    let mut planes = [V::splat(token, [0; LANE_BYTES]); PLANES];
     unrolled!(c in 0..PLANES, 4 => {
-        // SAFETY: source row `c` holds a register, M1.
-        planes[c] = unsafe { V::load(token, plane.rows_from::<L>(c).src) };
+        // SAFETY: M1 holds: source row `c` has the elements of a register.
+        planes[c] = unsafe { V::load(token, block.rows_from::<L>(c).src) };
     });
     unrolled!(k in 0..PLANES, 4 => {
-        let mut piece = planes[0].shuffle(Weave::<L, PLANES>::TABLE[k][0]);
+        let mut lane = planes[0].shuffle(InterleaveTable::<L, PLANES>::TABLE[k][0]);
         unrolled!(c in 1..PLANES, 4 => {
-            piece = piece.or(planes[c].shuffle(Weave::<L, PLANES>::TABLE[k][c]));
+            lane = lane.or(planes[c].shuffle(InterleaveTable::<L, PLANES>::TABLE[k][c]));
         });
-        let dst = plane.dst.wrapping_add(k * PIECE);
-        // SAFETY: piece `k` of every group of pixels, which lie side by side, M2.
-        unsafe { piece.store_pieces(dst, (PLANES * PIECE) as isize) }
+        let dst = block.dst.wrapping_add(k * LANE_BYTES);
+        // SAFETY: M2 holds: lane `k` of every group of pixels; groups follow each other without
+        // gaps.
+        unsafe { lane.store_lanes(dst, (PLANES * LANE_BYTES) as isize) }
     });
 }
 
-/// The tables of [`pixels`].
-struct Weave<L, const PLANES: usize>(PhantomData<L>);
+/// The shuffle tables of [`pixels`].
+struct InterleaveTable<L, const PLANES: usize>(PhantomData<L>);
 
-impl<L: Unit, const PLANES: usize> Weave<L, PLANES> {
-    /// Is a destination row of so many planes shorter than a piece?
-    const IS_SHORT: bool = PLANES * L::WIDTH < PIECE;
+impl<L: Unit, const PLANES: usize> InterleaveTable<L, PLANES> {
+    /// Is a pixel of `PLANES` elements shorter than a lane?
+    const IS_SHORT: bool = PLANES * L::WIDTH < LANE_BYTES;
 
-    /// The shuffle of plane `c` for piece `k`, at `[k][c]`.
-    const TABLE: [[[u8; PIECE]; PLANES]; PLANES] = {
-        let mut table = [[[0; PIECE]; PLANES]; PLANES];
+    /// At `[k][c]`: the shuffle of plane `c` for lane `k` of the result.
+    const TABLE: [[[u8; LANE_BYTES]; PLANES]; PLANES] = {
+        let mut table = [[[0; LANE_BYTES]; PLANES]; PLANES];
         let mut i = 0;
         while i < PLANES * PLANES {
             let (k, c) = (i / PLANES, i % PLANES);
-            table[k][c] = shuffles::weave(L::WIDTH, PLANES, c, k);
+            table[k][c] = shuffles::interleave_shuffle(L::WIDTH, PLANES, c, k);
             i += 1;
         }
         table
     };
 }
 
-/// Rows of a piece, of which the next row overwrites what exceeds `nu` elements.
+/// Writes each destination row as a whole lane. The next row overwrites the part past the first
+/// `nu` elements.
 ///
 /// # Safety
 ///
 /// That of [`short_destination_rows`], and the destination has no gaps.
 #[inline(always)]
-unsafe fn overwriting<R: Registers, L: Unit>(isa: R, plane: Plane) {
-    let row = plane.nu * L::WIDTH;
-    let columns = plane.nv.saturating_sub((PIECE - row).div_ceil(row));
+unsafe fn overwriting<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+    let row = block.nu * L::WIDTH;
+    let columns = block.nv.saturating_sub((LANE_BYTES - row).div_ceil(row));
     let mut v = 0;
-    while v < columns && L::PER_PIECE <= columns {
-        v = v.min(columns - L::PER_PIECE);
-        // SAFETY: columns from `v` on are there and a piece from each row's start is inside.
-        unsafe { piece_rows::<R::Piece, L>(isa.into(), plane.columns_from::<L>(v)) }
-        v += L::PER_PIECE;
+    while v < columns && L::PER_LANE <= columns {
+        v = v.min(columns - L::PER_LANE);
+        // SAFETY: columns from `v` on exist, and a lane from the start of each row lies inside the
+        // block.
+        unsafe { lane_rows::<R::Lane, L>(isa.into(), block.columns_from::<L>(v)) }
+        v += L::PER_LANE;
     }
-    // SAFETY: M1 to M3 for the columns that are left.
-    unsafe { portable::transpose::<L>(plane.columns_from::<L>(v)) }
+    // SAFETY: M1 to M3 hold for the remaining columns.
+    unsafe { portable::transpose::<L>(block.columns_from::<L>(v)) }
 }
 
-/// A piece's worth of destination rows, in ascending order, a piece each.
+/// Writes `PER_LANE` destination rows in ascending order, a lane each.
 ///
 /// # Safety
 ///
 /// That of [`overwriting`].
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn piece_rows<V: Vector, L: Unit>(token: V::Token, plane: Plane) {
-    let mut rows = [V::splat(token, [0; PIECE]); PIECE];
-    unrolled!(r in 0..L::PER_PIECE, 16 => {
-        let row = plane.rows_from::<L>(r.min(plane.nu - 1));
-        // SAFETY: every source row holds a piece, M1; the surplus ones repeat the last.
+unsafe fn lane_rows<V: Vector, L: Unit>(token: V::Token, block: TransposeBlock) {
+    let mut rows = [V::splat(token, [0; LANE_BYTES]); LANE_BYTES];
+    unrolled!(r in 0..L::PER_LANE, 16 => {
+        let row = block.rows_from::<L>(r.min(block.nu - 1));
+        // SAFETY: M1 holds: every source row has a lane of elements; surplus rows repeat the last
+        // one.
         rows[r] = unsafe { V::load(token, row.src) };
     });
-    let columns = transpose_pieces::<V, L>(rows);
-    unrolled!(i in 0..L::PER_PIECE, 16 => {
-        // SAFETY: inside the destination, M2, in ascending order.
-        unsafe { columns[i].store(plane.dst_row(i)) }
+    let columns = transpose_lanes::<V, L>(rows);
+    unrolled!(i in 0..L::PER_LANE, 16 => {
+        // SAFETY: M2 holds: the lane lies inside the destination, and rows are written in ascending
+        // order.
+        unsafe { columns[i].store(block.dst_row(i)) }
     });
 }

@@ -1,12 +1,12 @@
-//! Every instruction set that has registers gets all kernels.
+//! Implements every kernel of [`Isa`] for every instruction set with [`Registers`].
 
 use pulp::NullaryFnOnce;
 
 use super::{copy, register::Registers, row_writer, stitch, transpose};
 use crate::{
     kernel::{
-        isa::{Isa, Rows},
-        transpose_block::Plane,
+        isa::{Isa, StagedRows},
+        transpose_block::TransposeBlock,
         unit::Unit,
     },
     math::Fused,
@@ -14,8 +14,7 @@ use crate::{
 };
 
 impl<R: Registers> Isa for R {
-    // Every level that has registers here has FMA: x86-64-v3 and -v4 by definition, NEON on
-    // AArch64.
+    // Every level with registers has FMA: x86-64-v3 and -v4 by definition, and NEON on AArch64.
     type FmaMode = Fused;
 
     #[inline(always)]
@@ -28,45 +27,45 @@ impl<R: Registers> Isa for R {
         Registers::fence(self);
     }
 
-    // Also where no store is non-temporal: a level that does not carry moves everything through
-    // scratch (`Lines::Ragged`), with as many loads and stores for a line.
-    const CARRIES: bool = true;
+    // Also where no store is non-temporal: without it rows would be staged in scratch
+    // (`Lines::Staged`), with as many loads and stores per line.
+    const STITCHES_LINES: bool = true;
 
     #[inline(always)]
-    unsafe fn transpose_carried<L: Unit>(
+    unsafe fn transpose_stitched<L: Unit>(
         self,
         (src, src_stride): (*const L, isize),
         (dst, dst_stride): (*mut L, isize),
         (nu, nv): (usize, usize),
-        carry: *mut u8,
+        pending: *mut u8,
         first: bool,
     ) {
-        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: the trait method's contract, for the same elements and the same lines.
-        unsafe { stitch::transpose::<R, L>(self, plane, carry, first) }
+        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: `Isa::transpose_stitched`'s contract, for the same elements and pending lines.
+        unsafe { stitch::transpose::<R, L>(self, block, pending, first) }
     }
 
     #[inline(always)]
-    unsafe fn finish_carried(self, dst: *mut u8, dst_step: isize, nv: usize, carry: *const u8) {
-        // SAFETY: the trait method's contract, for the same rows and lines.
-        unsafe { stitch::finish(self, dst, dst_step, nv, carry) }
+    unsafe fn finish_stitched(self, dst: *mut u8, dst_step: isize, nv: usize, pending: *const u8) {
+        // SAFETY: `Isa::finish_stitched`'s contract, for the same rows and pending lines.
+        unsafe { stitch::finish(self, dst, dst_step, nv, pending) }
     }
 
     #[inline(always)]
-    unsafe fn flush(self, rows: Rows) {
-        // SAFETY: the trait method's contract, for the same rows.
+    unsafe fn flush(self, rows: StagedRows) {
+        // SAFETY: `Isa::flush`'s contract, for the same rows.
         unsafe { row_writer::flush(self, rows) }
     }
 
     #[inline(always)]
     unsafe fn run<L: Unit>(self, src: *const L, dst: *mut L, len: usize, stores: Stores) {
-        // SAFETY: M1 to M3 for `len` elements, which are so many bytes.
+        // SAFETY: M1 to M3 hold for `len` elements, which are `len * WIDTH` bytes.
         unsafe { copy::copy(self, src.cast(), dst.cast(), len * L::WIDTH, stores) }
     }
 
     #[inline(always)]
     unsafe fn fill<L: Unit>(self, value: L, dst: *mut L, len: usize, stores: Stores) {
-        // SAFETY: M2 for `len` elements.
+        // SAFETY: M2 holds for `len` elements.
         unsafe { copy::fill(self, value, dst.cast(), len, stores) }
     }
 
@@ -79,13 +78,13 @@ impl<R: Registers> Isa for R {
         len: usize,
         stores: Stores,
     ) {
-        // A gather is the transposition of source rows of one element.
-        let plane = Plane::new((src, step), (dst, 0), (len, 1));
+        // A gather is the transpose of source rows of one element.
+        let block = TransposeBlock::new((src, step), (dst, 0), (len, 1));
         match stores {
-            // SAFETY: M1 to M3 for `len` rows of one element, `step` apart.
-            Stores::Plain | Stores::Pieces => unsafe { transpose::plain::<R, L>(self, plane) },
-            // SAFETY: as for plain stores; the kernel itself finds the whole lines (M4).
-            Stores::Stream => unsafe { transpose::streamed::<R, L>(self, plane) },
+            // SAFETY: M1 to M3 hold for `len` rows of one element, `step` apart.
+            Stores::Plain | Stores::Narrow => unsafe { transpose::plain::<R, L>(self, block) },
+            // SAFETY: M1 to M3 hold for these rows; the kernel finds the whole lines itself (M4).
+            Stores::NonTemporal => unsafe { transpose::streamed::<R, L>(self, block) },
         }
     }
 
@@ -99,9 +98,9 @@ impl<R: Registers> Isa for R {
         nu: usize,
         nv: usize,
     ) {
-        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: M1 to M3 for the plane.
-        unsafe { transpose::plain::<R, L>(self, plane) }
+        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: M1 to M3 hold for the elements of the block, by this function's contract.
+        unsafe { transpose::plain::<R, L>(self, block) }
     }
 
     #[inline(always)]
@@ -114,8 +113,8 @@ impl<R: Registers> Isa for R {
         nu: usize,
         nv: usize,
     ) {
-        let plane = Plane::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: M1 to M3 for the plane; the kernel itself finds the whole lines (M4).
-        unsafe { transpose::streamed::<R, L>(self, plane) }
+        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: M1 to M3 hold for the block; the kernel finds the whole lines itself (M4).
+        unsafe { transpose::streamed::<R, L>(self, block) }
     }
 }

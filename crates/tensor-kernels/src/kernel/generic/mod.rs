@@ -1,5 +1,5 @@
-//! The kernels over any registers: written once, compiled for each instruction set that says what
-//! its registers can do.
+//! The kernels over any register type: written once, compiled for each instruction set that
+//! implements [`Registers`](register::Registers).
 
 mod copy;
 mod gather;

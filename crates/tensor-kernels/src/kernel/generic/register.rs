@@ -1,20 +1,20 @@
-//! What the kernels ask of a register.
+//! What the kernels require of a register.
 //!
-//! A register is one or more *pieces* of 16 bytes. x86 shuffles are cheap inside a piece and dear
-//! across pieces, and a register of NEON is a single piece, so no kernel moves bytes across: pieces
-//! are put in place while they are loaded ([`Vector::load_pieces`]), which costs x86 a load and a
-//! blend, not a shuffle, and NEON a load. The same kernels then fit registers of 128, 256 and 512
-//! bits.
+//! A register is one or more *lanes* of 128 bits. On x86 shuffles within a lane are cheap and
+//! shuffles across lanes are expensive, and a NEON register is a single lane. So no kernel shuffles
+//! bytes across lanes: each lane is placed when it is loaded ([`Vector::load_lanes`]), which costs
+//! a load and a blend on x86, not a shuffle, and a load on NEON. The same kernels then fit
+//! registers of 128, 256 and 512 bits.
 
 use pulp::NullaryFnOnce;
 
 use super::unroll::unrolled;
 use crate::{kernel::unit::Unit, memory::Stores};
 
-/// Bytes of a piece.
-pub(in crate::kernel) const PIECE: usize = 16;
+/// Bytes of a 128-bit lane.
+pub(in crate::kernel) const LANE_BYTES: usize = 16;
 
-/// A SIMD register of [`Vector::PIECES`] pieces, and with it the proof (M5) that the CPU has it.
+/// A SIMD register of [`Vector::LANES`] lanes, and with it the proof (M5) that the CPU has it.
 ///
 /// Every method is `#[inline(always)]` and must run under
 /// [`Isa::vectorize`](crate::kernel::Isa::vectorize).
@@ -22,64 +22,64 @@ pub(in crate::kernel) trait Vector: Copy {
     /// The proof that the instructions exist.
     type Token: Copy;
 
-    /// Pieces in a register.
-    const PIECES: usize;
+    /// Lanes in a register.
+    const LANES: usize;
 
-    /// The same piece everywhere.
-    fn splat(token: Self::Token, piece: [u8; PIECE]) -> Self;
+    /// The same lane in every position.
+    fn splat(token: Self::Token, lane: [u8; LANE_BYTES]) -> Self;
 
     /// Reads a whole register.
     ///
     /// # Safety
     ///
-    /// M1 for `src[..16 * PIECES]`.
+    /// M1 for `src[..16 * LANES]`.
     unsafe fn load(token: Self::Token, src: *const u8) -> Self;
 
-    /// Reads piece `p` from `src + p * step`, a step in bytes.
+    /// Reads lane `p` from `src + p * step`, a step in bytes.
     ///
     /// # Safety
     ///
-    /// M1 for the 16 bytes at each of these places.
-    unsafe fn load_pieces(token: Self::Token, src: *const u8, step: isize) -> Self;
+    /// M1 for the 16 bytes at each of these addresses.
+    unsafe fn load_lanes(token: Self::Token, src: *const u8, step: isize) -> Self;
 
     /// Writes the whole register.
     ///
     /// # Safety
     ///
-    /// M2 for `dst[..16 * PIECES]`.
+    /// M2 for `dst[..16 * LANES]`.
     unsafe fn store(self, dst: *mut u8);
 
-    /// Writes the whole register past the cache, if the instruction set
-    /// [can](Registers::NON_TEMPORAL).
+    /// Writes the whole register past the cache, if the instruction set has [such
+    /// stores](Registers::NON_TEMPORAL).
     ///
     /// # Safety
     ///
-    /// M2 for `dst[..16 * PIECES]`, and `dst` is a multiple of the register's bytes.
+    /// M2 for `dst[..16 * LANES]`, and `dst` is a multiple of the register's bytes.
     unsafe fn stream(self, dst: *mut u8);
 
-    /// Writes piece `p` to `dst + p * step`, a step in bytes, in ascending `p`.
+    /// Writes lane `p` to `dst + p * step`, a step in bytes, in ascending `p`.
     ///
     /// # Safety
     ///
-    /// M2 for the 16 bytes at each of these places.
-    unsafe fn store_pieces(self, dst: *mut u8, step: isize);
+    /// M2 for the 16 bytes at each of these addresses.
+    unsafe fn store_lanes(self, dst: *mut u8, step: isize);
 
-    /// Per piece: the elements of both registers in turn, `a0 b0 a1 b1 …`; the first
+    /// Per lane: interleaves the elements of both registers, `a0 b0 a1 b1 …`. Returns the first
     /// half of them, then the second.
     fn zip<L: Unit>(self, other: Self) -> [Self; 2];
 
-    /// Per piece: byte `i` becomes byte `index[i]`, or 0 where `index[i]` is 128 or more.
-    fn shuffle(self, index: [u8; PIECE]) -> Self;
+    /// Per lane: byte `i` becomes byte `index[i]`, or 0 where `index[i]` is 128 or more.
+    fn shuffle(self, index: [u8; LANE_BYTES]) -> Self;
 
-    /// The bits of either.
+    /// The bitwise or of both.
     fn or(self, other: Self) -> Self;
 
     /// Bytes of a register.
-    const BYTES: usize = Self::PIECES * PIECE;
+    const BYTES: usize = Self::LANES * LANE_BYTES;
 
-    /// Reads a piece of each of `PIECES * N` rows, `step` bytes apart, and transposes: element `j`
-    /// of row `i` becomes element `i` of register `j`, of the first `N` registers. `N` is
-    /// [`Unit::PER_PIECE`].
+    /// Reads a lane from each of `LANES * N` rows, `step` bytes apart, and transposes: element `j`
+    /// of row `i` becomes element `i` of register `j`. Only the first `N` registers are used; `N`
+    /// is [`Unit::PER_LANE`].
     ///
     /// # Safety
     ///
@@ -89,72 +89,75 @@ pub(in crate::kernel) trait Vector: Copy {
         token: Self::Token,
         src: *const u8,
         step: isize,
-    ) -> [Self; PIECE] {
-        let mut rows = [Self::splat(token, [0; PIECE]); PIECE];
-        unrolled!(r in 0..L::PER_PIECE, 16 => {
+    ) -> [Self; LANE_BYTES] {
+        let mut rows = [Self::splat(token, [0; LANE_BYTES]); LANE_BYTES];
+        unrolled!(r in 0..L::PER_LANE, 16 => {
             let row = src.wrapping_offset(r as isize * step);
-            // SAFETY: piece `p` is the start of row `p * N + r`, M1 is the caller's.
-            rows[r] = unsafe { Self::load_pieces(token, row, L::PER_PIECE as isize * step) };
+            // SAFETY: M1 holds: lane `p` is the start of row `p * N + r`, one of the `LANES * N`
+            // rows.
+            rows[r] = unsafe { Self::load_lanes(token, row, L::PER_LANE as isize * step) };
         });
-        transpose_pieces::<Self, L>(rows)
+        transpose_lanes::<Self, L>(rows)
     }
 
     /// [`Vector::store`] or [`Vector::stream`].
     ///
     /// # Safety
     ///
-    /// Those of the chosen one.
+    /// Those of the method chosen.
     #[inline(always)]
     unsafe fn put(self, dst: *mut u8, stores: Stores) {
         match stores {
-            // SAFETY: M2 is the caller's.
-            Stores::Plain | Stores::Pieces => unsafe { self.store(dst) },
-            // SAFETY: M2 and the alignment are the caller's.
-            Stores::Stream => unsafe { self.stream(dst) },
+            // SAFETY: M2 holds for a register at `dst`, by this function's contract.
+            Stores::Plain | Stores::Narrow => unsafe { self.store(dst) },
+            // SAFETY: M2 holds for a register at `dst`, which is aligned to it, by this function's
+            // contract.
+            Stores::NonTemporal => unsafe { self.stream(dst) },
         }
     }
 }
 
-/// An instruction set with registers, which is all it needs to get every kernel:
-/// [`Isa`](crate::kernel::Isa) is implemented for it.
+/// An instruction set with registers. [`Isa`](crate::kernel::Isa), with every kernel, is
+/// implemented for each.
 pub(in crate::kernel) trait Registers: Copy + Send + Sync {
     /// The widest register.
-    type Full: Join<Token: From<Self>>;
-    /// The next narrower one, for blocks too small for the widest.
+    type Full: FunnelShift<Token: From<Self>>;
+    /// The next narrower register, for blocks too small for the widest.
     type Half: Vector<Token: From<Self>>;
-    /// A single piece, for blocks too small for either.
-    type Piece: Vector<Token: From<Self>>;
+    /// A register of one lane, for blocks too small for either.
+    type Lane: Vector<Token: From<Self>>;
 
-    /// Whether [`Vector::stream`] goes past the cache. Where it is a plain store, no kernel is
-    /// compiled twice for it, and a streamed copy of adjacent bytes is a plain one.
+    /// True if [`Vector::stream`] writes past the cache. Where it is a plain store, kernels are not
+    /// compiled a second time for it, and a streamed copy of adjacent bytes is a plain one.
     const NON_TEMPORAL: bool;
 
-    /// Compiles `f` for these instructions.
+    /// Compiles `f` for this instruction set.
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output;
 
-    /// Makes streamed stores visible before any store that follows.
+    /// Makes non-temporal stores visible before any store that follows.
     fn fence(self);
 }
 
-/// Registers as wide as a line, which can be joined at any word.
-pub(in crate::kernel) trait Join: Vector {
-    /// The last `back` bytes of `self`, and then the first ones of `next`; `back` is a multiple of
-    /// 4, less than a register.
-    fn join(self, next: Self, back: usize) -> Self;
+/// Registers as wide as a cache line, with a shift across two of them in steps of 4 bytes.
+pub(in crate::kernel) trait FunnelShift: Vector {
+    /// The last `back` bytes of `self`, followed by the first bytes of `next`. `back` is a multiple
+    /// of 4 and less than a register.
+    fn funnel_shift(self, next: Self, back: usize) -> Self;
 }
 
-/// Transposes the `N` by `N` elements in every piece of the first `N` registers, by as many perfect
-/// shuffles as `N` has bits.
+/// Transposes the `N` by `N` elements in every lane of the first `N` registers, by `log2 N` rounds
+/// of perfect shuffles.
 ///
-/// Write the place of an element as the bits of its register's number followed by the bits of its
-/// place in the piece. Zipping register `i` with register `i + N / 2` into registers `2 * i` and
-/// `2 * i + 1` rotates these bits by one, so `log2 N` rounds swap the two halves: row and column.
+/// Why it works: write the position of an element as the bits of its register's number, followed by
+/// the bits of its index in the lane. Zipping register `i` with register `i + N / 2` into registers
+/// `2 * i` and `2 * i + 1` rotates these bits by one. So `log2 N` rounds swap the two halves: row
+/// and column.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn transpose_pieces<V: Vector, L: Unit>(mut rows: [V; PIECE]) -> [V; PIECE] {
-    unrolled!(_round in 0..L::PER_PIECE.trailing_zeros(), 4 => {
+pub(super) fn transpose_lanes<V: Vector, L: Unit>(mut rows: [V; LANE_BYTES]) -> [V; LANE_BYTES] {
+    unrolled!(_round in 0..L::PER_LANE.trailing_zeros(), 4 => {
         let mut zipped = rows;
-        unrolled!(i in 0..L::PER_PIECE / 2, 8 => {
-            let pair = rows[i].zip::<L>(rows[i + L::PER_PIECE / 2]);
+        unrolled!(i in 0..L::PER_LANE / 2, 8 => {
+            let pair = rows[i].zip::<L>(rows[i + L::PER_LANE / 2]);
             [zipped[2 * i], zipped[2 * i + 1]] = pair;
         });
         rows = zipped;
@@ -162,77 +165,81 @@ pub(super) fn transpose_pieces<V: Vector, L: Unit>(mut rows: [V; PIECE]) -> [V; 
     rows
 }
 
-/// Two registers that act as one of twice the width, so that every instruction set can write whole
-/// cache lines: a line written in halves that are far apart costs twice, and forty times when it is
-/// streamed.
+/// Two registers that act as one of twice the width, so that every instruction set writes whole
+/// cache lines at once. A line that is written in two halves at different times takes twice as
+/// long, and forty times as long with non-temporal stores.
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct Pair<V>(V, V);
 
 impl<V: Vector> Vector for Pair<V> {
     type Token = V::Token;
 
-    const PIECES: usize = 2 * V::PIECES;
+    const LANES: usize = 2 * V::LANES;
 
     #[inline(always)]
-    fn splat(token: V::Token, piece: [u8; PIECE]) -> Self {
-        Self(V::splat(token, piece), V::splat(token, piece))
+    fn splat(token: V::Token, lane: [u8; LANE_BYTES]) -> Self {
+        Self(V::splat(token, lane), V::splat(token, lane))
     }
 
     #[inline(always)]
     unsafe fn load(token: V::Token, src: *const u8) -> Self {
-        // SAFETY: M1 is the caller's.
+        // SAFETY: M1 holds for `src[..16 * LANES]`: the first half.
         let low = unsafe { V::load(token, src) };
-        // SAFETY: M1 is the caller's.
+        // SAFETY: M1 holds for `src[..16 * LANES]`: the second half.
         let high = unsafe { V::load(token, src.wrapping_add(V::BYTES)) };
         Self(low, high)
     }
 
     #[inline(always)]
-    unsafe fn load_pieces(token: V::Token, src: *const u8, step: isize) -> Self {
-        let half = V::PIECES as isize * step;
-        // SAFETY: M1 is the caller's.
-        let low = unsafe { V::load_pieces(token, src, step) };
-        // SAFETY: M1 is the caller's.
-        let high = unsafe { V::load_pieces(token, src.wrapping_offset(half), step) };
+    unsafe fn load_lanes(token: V::Token, src: *const u8, step: isize) -> Self {
+        let half = V::LANES as isize * step;
+        // SAFETY: M1 holds for all lanes: the first half of them.
+        let low = unsafe { V::load_lanes(token, src, step) };
+        // SAFETY: M1 holds for all lanes: the second half of them.
+        let high = unsafe { V::load_lanes(token, src.wrapping_offset(half), step) };
         Self(low, high)
     }
 
-    /// One half after the other: both at once would not fit the registers.
+    /// One half after the other: both at once would need more registers than there are.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn load_columns<L: Unit>(token: V::Token, src: *const u8, step: isize) -> [Self; PIECE] {
-        let half = (V::PIECES * L::PER_PIECE) as isize * step;
-        // SAFETY: the first half of the rows, M1 is the caller's.
+    unsafe fn load_columns<L: Unit>(
+        token: V::Token,
+        src: *const u8,
+        step: isize,
+    ) -> [Self; LANE_BYTES] {
+        let half = (V::LANES * L::PER_LANE) as isize * step;
+        // SAFETY: M1 holds for all rows: the first half of them.
         let low = unsafe { V::load_columns::<L>(token, src, step) };
-        // SAFETY: the second half of the rows, M1 is the caller's.
+        // SAFETY: M1 holds for all rows: the second half of them.
         let high = unsafe { V::load_columns::<L>(token, src.wrapping_offset(half), step) };
-        let mut both = [Self(low[0], high[0]); PIECE];
-        unrolled!(i in 0..L::PER_PIECE, 16 => both[i] = Self(low[i], high[i]));
+        let mut both = [Self(low[0], high[0]); LANE_BYTES];
+        unrolled!(i in 0..L::PER_LANE, 16 => both[i] = Self(low[i], high[i]));
         both
     }
 
     #[inline(always)]
     unsafe fn store(self, dst: *mut u8) {
-        // SAFETY: M2 is the caller's.
+        // SAFETY: M2 holds for `dst[..16 * LANES]`: the first half.
         unsafe { self.0.store(dst) }
-        // SAFETY: M2 is the caller's.
+        // SAFETY: M2 holds for `dst[..16 * LANES]`: the second half.
         unsafe { self.1.store(dst.wrapping_add(V::BYTES)) }
     }
 
     #[inline(always)]
     unsafe fn stream(self, dst: *mut u8) {
-        // SAFETY: M2 and the alignment are the caller's.
+        // SAFETY: M2 holds for the first half; `dst` is a multiple of both halves' bytes.
         unsafe { self.0.stream(dst) }
-        // SAFETY: M2 and the alignment are the caller's.
+        // SAFETY: M2 holds for the second half; `dst` is a multiple of both halves' bytes.
         unsafe { self.1.stream(dst.wrapping_add(V::BYTES)) }
     }
 
     #[inline(always)]
-    unsafe fn store_pieces(self, dst: *mut u8, step: isize) {
-        let half = V::PIECES as isize * step;
-        // SAFETY: M2 is the caller's.
-        unsafe { self.0.store_pieces(dst, step) }
-        // SAFETY: M2 is the caller's.
-        unsafe { self.1.store_pieces(dst.wrapping_offset(half), step) }
+    unsafe fn store_lanes(self, dst: *mut u8, step: isize) {
+        let half = V::LANES as isize * step;
+        // SAFETY: M2 holds for all lanes: the first half of them.
+        unsafe { self.0.store_lanes(dst, step) }
+        // SAFETY: M2 holds for all lanes: the second half of them.
+        unsafe { self.1.store_lanes(dst.wrapping_offset(half), step) }
     }
 
     #[inline(always)]
@@ -243,7 +250,7 @@ impl<V: Vector> Vector for Pair<V> {
     }
 
     #[inline(always)]
-    fn shuffle(self, index: [u8; PIECE]) -> Self {
+    fn shuffle(self, index: [u8; LANE_BYTES]) -> Self {
         Self(self.0.shuffle(index), self.1.shuffle(index))
     }
 
@@ -253,14 +260,14 @@ impl<V: Vector> Vector for Pair<V> {
     }
 }
 
-impl<V: Join> Join for Pair<V> {
+impl<V: FunnelShift> FunnelShift for Pair<V> {
     #[inline(always)]
-    fn join(self, next: Self, back: usize) -> Self {
+    fn funnel_shift(self, next: Self, back: usize) -> Self {
         let (a, b, c, back) = if back < V::BYTES {
             (self.1, next.0, next.1, back)
         } else {
             (self.0, self.1, next.0, back - V::BYTES)
         };
-        Self(a.join(b, back), b.join(c, back))
+        Self(a.funnel_shift(b, back), b.funnel_shift(c, back))
     }
 }

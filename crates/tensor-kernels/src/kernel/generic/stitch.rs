@@ -1,16 +1,16 @@
-//! Streamed transposes whose destination rows do not start where cache lines do.
+//! Non-temporal transposes whose destination rows do not start at a cache line.
 //!
-//! A tile gives every row a register, a line's worth of columns that lies across two lines of
-//! memory. The line that it completes is joined from it and from the register before, which is kept
-//! aside, a line for each row; so only whole lines are streamed, whatever the alignment of each
-//! row.
+//! A tile produces one register per row: as many columns as a line has elements, which lie across
+//! two lines of memory. The kernel keeps the previous register of every row in `pending`, a line
+//! per row. It stitches the next whole line from the end of the previous register and the start of
+//! the new one. So only whole lines are written, whatever the alignment of each row.
 //!
 //! # Tried and dropped
 //!
-//! - Joining through memory, a register stored at its place behind the one before and whole lines
-//!   read back: reads wait for the stores before them, among them streamed ones.
-//! - Scratch that collects some lines of each row before they leave: reading and writing memory no
-//!   longer overlap, a third slower.
+//! - Stitching through memory: each register is stored after the one before it, and whole lines are
+//!   read back. The reads wait for the stores before them, including the non-temporal ones.
+//! - Scratch that collects some lines of each row before they are written: reads and writes of
+//!   memory no longer overlap. A third slower.
 
 use std::marker::PhantomData;
 
@@ -18,69 +18,68 @@ use pulp::NullaryFnOnce;
 
 use super::{
     copy::copy_plain,
-    register::{Join, Registers},
+    register::{FunnelShift, Registers},
     unroll::unrolled,
 };
 use crate::{
-    kernel::{transpose_block::Plane, unit::Unit},
+    kernel::{transpose_block::TransposeBlock, unit::Unit},
     memory::CACHE_LINE,
 };
 
-/// Compiled as a function of its own.
+/// A stitched transpose, compiled as a function of its own.
 ///
-/// Invariant: made by [`transpose`] only, whose caller vouches for the memory.
-struct Carried<R, L> {
+/// Invariant: only [`transpose`] makes it; the block and `pending` meet its contract.
+struct StitchedTranspose<R, L> {
     isa: R,
-    plane: Plane,
-    carry: *mut u8,
+    block: TransposeBlock,
+    pending: *mut u8,
     first: bool,
-    lane: PhantomData<L>,
+    unit: PhantomData<L>,
 }
 
-/// See [`Isa::transpose_carried`](crate::kernel::Isa::transpose_carried).
+/// See [`Isa::transpose_stitched`](crate::kernel::Isa::transpose_stitched).
 ///
 /// # Safety
 ///
-/// That of [`Isa::transpose_carried`](crate::kernel::Isa::transpose_carried).
+/// That of [`Isa::transpose_stitched`](crate::kernel::Isa::transpose_stitched).
 #[inline(always)]
 pub(super) unsafe fn transpose<R: Registers, L: Unit>(
     isa: R,
-    plane: Plane,
-    carry: *mut u8,
+    block: TransposeBlock,
+    pending: *mut u8,
     first: bool,
 ) {
-    isa.vectorize(Carried { isa, plane, carry, first, lane: PhantomData::<L> });
+    isa.vectorize(StitchedTranspose { isa, block, pending, first, unit: PhantomData::<L> });
 }
 
-impl<R: Registers, L: Unit> NullaryFnOnce for Carried<R, L> {
+impl<R: Registers, L: Unit> NullaryFnOnce for StitchedTranspose<R, L> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
-        let Self { isa, plane, carry, first, .. } = self;
-        let tall = CACHE_LINE / L::WIDTH;
-        for u in (0..plane.nu).step_by(tall) {
-            let part = plane.rows_from::<L>(u);
+        let Self { isa, block, pending, first, .. } = self;
+        let tile_rows = CACHE_LINE / L::WIDTH;
+        for u in (0..block.nu).step_by(tile_rows) {
+            let part = block.rows_from::<L>(u);
             let mut v = 0;
             loop {
-                let at = v.min(plane.nv.saturating_sub(L::PER_PIECE));
+                let at = v.min(block.nv.saturating_sub(L::PER_LANE));
                 let columns = part.columns_from::<L>(at);
-                // Rows that the last tile has in common with the one before have been carried on
-                // already.
+                // Rows that the last tile shares with the one before have been written already.
                 let done = v - at;
-                // SAFETY: the invariant, for a line of columns and a piece of rows; rows `at` on
-                // have their lines.
+                // SAFETY: the invariant, for the columns of one line and `PER_LANE` rows; the lines
+                // of rows from `at` on are their own.
                 unsafe {
                     tile::<R::Full, L>(
                         isa.into(),
                         columns,
-                        carry.wrapping_add(at * CACHE_LINE),
+                        pending.wrapping_add(at * CACHE_LINE),
                         first && u == 0,
                         done,
                     );
                 };
-                v = at + L::PER_PIECE;
-                if v >= plane.nv {
+                v = at + L::PER_LANE;
+                if v >= block.nv {
                     break;
                 }
             }
@@ -88,68 +87,75 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Carried<R, L> {
     }
 }
 
-/// A line's worth of source rows by a piece's worth of columns, of which the first `done` are not
-/// written.
+/// The source rows of one line by `PER_LANE` columns, of which the first `done` are not written.
 ///
 /// # Safety
 ///
 /// That of [`transpose`].
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn tile<V: Join, L: Unit>(
+unsafe fn tile<V: FunnelShift, L: Unit>(
     token: V::Token,
-    plane: Plane,
-    carry: *mut u8,
+    block: TransposeBlock,
+    pending: *mut u8,
     first: bool,
     done: usize,
 ) {
-    // SAFETY: the rows hold so many pieces, M1.
-    let columns = unsafe { V::load_columns::<L>(token, plane.src, plane.src_step) };
-    unrolled!(i in 0..L::PER_PIECE, 16 => if i >= done {
-        // SAFETY: a row.
-        unsafe { put(token, columns[i], plane.dst_row(i), carry.wrapping_add(i * CACHE_LINE), first) }
+    // SAFETY: M1 holds: the source rows have `PER_LANE` elements from here on.
+    let columns = unsafe { V::load_columns::<L>(token, block.src, block.src_step) };
+    unrolled!(i in 0..L::PER_LANE, 16 => if i >= done {
+        // SAFETY: M2 holds for destination row `i`, whose pending line is line `i` of `pending`.
+        unsafe {
+            put(token, columns[i], block.dst_row(i), pending.wrapping_add(i * CACHE_LINE), first);
+        }
     });
 }
 
-/// Completes a line and keeps the register.
+/// Writes the line that this register completes, and keeps the register in `pending`.
 ///
 /// # Safety
 ///
-/// M2 for the register's bytes at `dst`; `carry` is an aligned line that holds the bytes before,
-/// unless these are the `first` ones.
+/// M2 for the register's bytes at `dst`. `pending` is an aligned line; unless these columns are the
+/// `first` it holds the bytes before them.
 #[inline(always)]
-unsafe fn put<V: Join>(token: V::Token, register: V, dst: *mut u8, carry: *mut u8, first: bool) {
+unsafe fn put<V: FunnelShift>(
+    token: V::Token,
+    register: V,
+    dst: *mut u8,
+    pending: *mut u8,
+    first: bool,
+) {
     if first {
-        // SAFETY: M2 covers the register at `dst`.
+        // SAFETY: M2 holds for a register at `dst`.
         unsafe { register.store(dst) }
     } else {
-        // SAFETY: `carry` holds the line that the columns before have left.
-        let before = unsafe { V::load(token, carry) };
+        // SAFETY: `pending` is an aligned line that the previous call has written.
+        let before = unsafe { V::load(token, pending) };
         let back = dst.addr() % CACHE_LINE;
-        // SAFETY: a whole line, whose first part belongs to the columns before.
-        unsafe { before.join(register, back).stream(dst.wrapping_sub(back)) }
+        // SAFETY: M2 holds for this whole line; its first bytes belong to the columns before.
+        unsafe { before.funnel_shift(register, back).stream(dst.wrapping_sub(back)) }
     }
-    // SAFETY: `carry` is a line of scratch for this row alone.
-    unsafe { register.store(carry) }
+    // SAFETY: `pending` is an aligned line that belongs to this row alone.
+    unsafe { register.store(pending) }
 }
 
-/// See [`Isa::finish_carried`](crate::kernel::Isa::finish_carried).
+/// See [`Isa::finish_stitched`](crate::kernel::Isa::finish_stitched).
 ///
 /// # Safety
 ///
-/// That of [`Isa::finish_carried`](crate::kernel::Isa::finish_carried).
+/// That of [`Isa::finish_stitched`](crate::kernel::Isa::finish_stitched).
 #[inline(always)]
 pub(super) unsafe fn finish<R: Registers>(
     isa: R,
     dst: *mut u8,
     dst_step: isize,
     nv: usize,
-    carry: *const u8,
+    pending: *const u8,
 ) {
     for v in 0..nv {
         let dst = dst.wrapping_offset(v as isize * dst_step);
         let left = dst.addr() % CACHE_LINE;
-        let from = carry.wrapping_add((v + 1) * CACHE_LINE - left);
-        // SAFETY: the row's last bytes, which its line of the carry ends with.
+        let from = pending.wrapping_add((v + 1) * CACHE_LINE - left);
+        // SAFETY: M2 holds for the row's last bytes; its pending line ends with them.
         unsafe { copy_plain(isa, from, dst.wrapping_sub(left), left) }
     }
 }

@@ -1,33 +1,33 @@
-//! Transposition of a block: source rows become destination columns.
+//! The transpose of a block: source rows become destination columns.
 //!
 //! # Method
 //!
-//! A tile reads one piece, 16 bytes or `N` elements, of as many source rows as a destination line
-//! has elements. While they are read, the pieces of rows `r`, `r + N`, `r + 2 N` … are put side by
-//! side in register `r`; what is left is an `N` by `N` transposition inside each piece, `log2 N`
-//! perfect shuffles, after which every register is a whole destination line. So a 512-bit tile of
-//! `f32` costs 2 shuffles per line where the textbook 16×16 costs 4, reads of 16 bytes rarely
-//! straddle two lines however the rows are aligned, and bytes to 16-byte elements are one
-//! algorithm.
+//! Let `N` be the elements in a 128-bit lane. A tile reads one lane of as many source rows as a
+//! destination line has elements. The loads put the lanes of rows `r`, `r + N`, `r + 2 N` … side by
+//! side in register `r`. What remains is an `N` by `N` transpose inside each lane: `log2 N` perfect
+//! shuffles, after which every register is a whole destination line. A 512-bit tile of `f32` so
+//! costs 2 shuffles per line, where the textbook 16×16 transpose costs 4. Reads of 16 bytes rarely
+//! straddle two cache lines, however rows are aligned. One algorithm serves elements of 1 to 16
+//! bytes.
 //!
-//! 1. *Tiles* where both extents hold one. The last tile of a row or column overlaps its neighbour
-//!    instead of leaving a remainder. [`STRIP_BYTES`] and [`STRIP_ROWS`] bound how far a sweep
+//! 1. *Tiles*, where both extents hold one. The last tile of a row or column overlaps the one
+//!    before, so there is no remainder. [`STRIP_BYTES`] and [`STRIP_COLUMNS`] limit how far a sweep
 //!    along the source goes.
-//! 2. *Short source rows*, less than a piece: [`gather`].
-//! 3. *Short destination rows*: [`interleave`].
-//! 4. Both short: a handful of elements, one by one.
+//! 2. *Source rows shorter than a lane*: [`gather`].
+//! 3. *Destination rows shorter than a lane*: [`interleave`].
+//! 4. Both shorter: a few elements, copied one by one.
 //!
 //! # Tried and dropped
 //!
 //! - The `u` loop inside, along the destination: 10–40 % slower from 64 KiB on for 1- and 2-byte
-//!   elements, whose source lines are then fetched once per piece, at strides that are powers of
-//!   two from one set of the cache.
-//! - Prefetching the source 256 or 512 bytes ahead, or a whole strip of it row by row, or the next
-//!   tiles' destination lines: nothing or a loss, in and out of cache.
-//! - The loop over small blocks inside: the compiler keeps a pointer for every place of every path,
-//!   and moves them all at every turn.
-//! - Destination lines in two halves, one per tile of 256 bits: half the speed as soon as a block
-//!   leaves L1, and a tenth with streamed stores.
+//!   elements. Their source lines are then fetched once per lane, and with strides that are powers
+//!   of two they compete for one cache set.
+//! - Prefetching the source 256 or 512 bytes ahead, or a whole strip of it row by row, or the
+//!   destination lines of the next tiles: no gain or a loss, in cache and out of it.
+//! - The loop over small blocks inside the kernel: the compiler keeps a pointer for every address
+//!   of every path, and advances all of them in each iteration.
+//! - Destination lines in two halves, one per 256-bit tile: half the speed as soon as a block
+//!   exceeds L1, and a tenth with non-temporal stores.
 
 use std::marker::PhantomData;
 
@@ -39,22 +39,14 @@ use super::{
     unroll::unrolled,
 };
 use crate::{
-    kernel::{portable, transpose_block::Plane, unit::Unit},
+    kernel::{portable, transpose_block::TransposeBlock, unit::Unit},
     memory::{CACHE_LINE, Stores},
+    tuning::{STRIP_BYTES, STRIP_COLUMNS},
 };
 
-/// Bytes of a source row that a sweep covers before it turns to the next rows: a page, as far as
-/// the hardware prefetches.
-const STRIP_BYTES: usize = 4096;
-
-/// Elements of a source row that a sweep covers at most. Each is a destination row, often in a page
-/// of its own, and a second-level TLB holds some 1500 pages: measured a quarter faster than four
-/// times as many, out of cache.
-const STRIP_ROWS: usize = 1024;
-
-/// Pieces that a tile reads of each row for elements of `width` bytes. Wide elements need few
-/// registers for a piece, and reading a whole line of a row at once spares a second fetch of it.
-const fn pieces_together(width: usize) -> usize {
+/// Lanes that a tile reads of each row, for elements of `width` bytes. A lane of wide elements
+/// needs few registers, and reading a whole line of a row at once avoids fetching it twice.
+const fn lanes_per_tile(width: usize) -> usize {
     match width {
         1 | 2 => 1,
         4 | 8 => 2,
@@ -62,63 +54,64 @@ const fn pieces_together(width: usize) -> usize {
     }
 }
 
-/// The transposition of a block. It is compiled as a function of its own: too large to be inlined
-/// at every call.
+/// The transpose of a block. A function of its own, as it is too large to be inlined at every call
+/// site.
 ///
-/// Invariant: made by [`transpose`] only, whose caller vouches for M1 to M4.
+/// Invariant: only [`transpose`] makes it; M1 to M3 hold for the block, M4 if the stores are
+/// streamed.
 struct Transpose<R, L> {
     isa: R,
-    plane: Plane,
+    block: TransposeBlock,
     stores: Stores,
-    lane: PhantomData<L>,
+    unit: PhantomData<L>,
 }
 
 /// Transposes a block of elements.
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for the plane.
+/// M1, M2, M3 for the block.
 #[inline(always)]
-pub(super) unsafe fn plain<R: Registers, L: Unit>(isa: R, plane: Plane) {
-    // SAFETY: M1 to M3 for the plane; M4 is for streamed stores only.
-    unsafe { transpose::<R, L>(isa, plane, Stores::Plain) }
+pub(super) unsafe fn plain<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+    // SAFETY: M1 to M3 hold for the block; M4 concerns non-temporal stores only.
+    unsafe { transpose::<R, L>(isa, block, Stores::Plain) }
 }
 
-/// Transposes a block of elements, the whole lines of its destination with streamed stores, if all
-/// its rows start at the same place in a line.
+/// Transposes a block of elements. The whole lines of its destination are written with non-temporal
+/// stores, if all its rows start at the same offset in a line.
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for the plane.
+/// M1, M2, M3 for the block.
 #[inline(always)]
-pub(super) unsafe fn streamed<R: Registers, L: Unit>(isa: R, plane: Plane) {
-    let [before, whole, after] = by_lines::<L>(plane);
-    // SAFETY: the first columns of the destination.
+pub(super) unsafe fn streamed<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+    let [before, whole, after] = by_lines::<L>(block);
+    // SAFETY: M1 to M3 hold for a part of the block: the first destination columns.
     unsafe { transpose::<R, L>(isa, before, Stores::Plain) }
-    // SAFETY: the columns that are whole lines, M4.
-    unsafe { transpose::<R, L>(isa, whole, Stores::Stream) }
-    // SAFETY: the last columns of the destination.
+    // SAFETY: M1 to M3 hold for a part of the block; `by_lines` has chosen whole lines, M4.
+    unsafe { transpose::<R, L>(isa, whole, Stores::NonTemporal) }
+    // SAFETY: M1 to M3 hold for a part of the block: the last destination columns.
     unsafe { transpose::<R, L>(isa, after, Stores::Plain) }
 }
 
-/// The parts before, in and after the whole lines of the destination; nothing is in them unless all
-/// rows start at the same place in a line, and elements do not straddle lines.
-fn by_lines<L: Unit>(plane: Plane) -> [Plane; 3] {
-    let (head, per_line) = (copy::to_line(plane.dst), CACHE_LINE / L::WIDTH);
-    let alike = plane.dst_step % CACHE_LINE as isize == 0 && head.is_multiple_of(L::WIDTH);
-    let head = if alike { plane.nu.min(head / L::WIDTH) } else { plane.nu };
-    let whole = (plane.nu - head) / per_line * per_line;
-    [(0, head), (head, whole), (head + whole, plane.nu - head - whole)]
-        .map(|rows| plane.part::<L>(rows, (0, plane.nv)))
+/// The destination columns before, in and after whole lines. The last two parts are empty unless
+/// all rows start at the same offset in a line and no element straddles two lines.
+fn by_lines<L: Unit>(block: TransposeBlock) -> [TransposeBlock; 3] {
+    let (head, per_line) = (copy::to_line(block.dst), CACHE_LINE / L::WIDTH);
+    let alike = block.dst_step % CACHE_LINE as isize == 0 && head.is_multiple_of(L::WIDTH);
+    let head = if alike { block.nu.min(head / L::WIDTH) } else { block.nu };
+    let whole = (block.nu - head) / per_line * per_line;
+    [(0, head), (head, whole), (head + whole, block.nu - head - whole)]
+        .map(|rows| block.part::<L>(rows, (0, block.nv)))
 }
 
 /// # Safety
 ///
-/// M1, M2, M3 for the plane, and M4 if the stores are streamed.
+/// M1, M2, M3 for the block, and M4 if the stores are non-temporal.
 #[inline(always)]
-unsafe fn transpose<R: Registers, L: Unit>(isa: R, plane: Plane, stores: Stores) {
-    if plane.nu > 0 && plane.nv > 0 {
-        isa.vectorize(Transpose { isa, plane, stores, lane: PhantomData::<L> });
+unsafe fn transpose<R: Registers, L: Unit>(isa: R, block: TransposeBlock, stores: Stores) {
+    if block.nu > 0 && block.nv > 0 {
+        isa.vectorize(Transpose { isa, block, stores, unit: PhantomData::<L> });
     }
 }
 
@@ -128,111 +121,120 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Transpose<R, L> {
     #[inline(always)]
     fn call(self) {
         match self.stores {
-            // SAFETY: the invariant: M1 to M4 for the plane.
-            Stores::Stream if R::NON_TEMPORAL => unsafe { lines::<R, L>(self.isa, self.plane) },
-            // SAFETY: the invariant: M1 to M3 for the plane; M4 is for streamed stores only.
-            _ => unsafe { block::<R, L>(self.isa, self.plane) },
+            // SAFETY: the invariant: M1 to M4 for the block.
+            Stores::NonTemporal if R::NON_TEMPORAL => unsafe {
+                whole_lines::<R, L>(self.isa, self.block);
+            },
+            // SAFETY: the invariant: M1 to M3; M4 concerns non-temporal stores only.
+            _ => unsafe { any_block::<R, L>(self.isa, self.block) },
         }
     }
 }
 
-/// A block whose destination is whole cache lines, which hold any register: fewer cases to compile.
+/// Transposes a block whose destination rows are whole cache lines. A line holds any register, so
+/// fewer cases are compiled.
 ///
 /// # Safety
 ///
-/// M1 to M4 for the plane.
+/// M1 to M4 for the block.
 #[inline(always)]
-unsafe fn lines<R: Registers, L: Unit>(isa: R, plane: Plane) {
-    debug_assert!(plane.nu * L::WIDTH >= CACHE_LINE, "whole lines");
-    if plane.nv >= L::PER_PIECE {
-        // SAFETY: M1 to M4 for the plane, whose extents hold a register and a piece.
-        unsafe { wide_tiles::<R, L>(isa, plane, Stores::Stream) }
+unsafe fn whole_lines<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+    debug_assert!(block.nu * L::WIDTH >= CACHE_LINE, "whole lines");
+    if block.nv >= L::PER_LANE {
+        // SAFETY: M1 to M4 hold for the block, whose extents hold a register and a lane.
+        unsafe { wide_tiles::<R, L>(isa, block, Stores::NonTemporal) }
     } else {
-        // SAFETY: M1 to M4 for the plane, whose source rows are shorter than a piece.
-        unsafe { gather::short_source_rows::<R, L>(isa, plane, Stores::Stream) }
+        // SAFETY: M1 to M4 hold for the block, whose source rows are shorter than a lane.
+        unsafe { gather::short_source_rows::<R, L>(isa, block, Stores::NonTemporal) }
     }
 }
 
-/// A block of any extents, which are not 0.
+/// Transposes a block of any extents but 0.
 ///
 /// # Safety
 ///
-/// M1 to M3 for the plane.
+/// M1 to M3 for the block.
 #[inline(always)]
-unsafe fn block<R: Registers, L: Unit>(isa: R, plane: Plane) {
-    match (plane.nu >= L::PER_PIECE, plane.nv >= L::PER_PIECE) {
-        // SAFETY: a piece of each row at least, in both directions.
-        (true, true) => unsafe { tiles::<R, L>(isa, plane) },
-        // SAFETY: M1 to M3 for the plane, whose source rows are shorter than a piece.
-        (true, false) => unsafe { gather::short_source_rows::<R, L>(isa, plane, Stores::Plain) },
-        // SAFETY: M1 to M3 for the plane, whose destination rows are shorter than a piece.
-        (false, true) => unsafe { interleave::short_destination_rows::<R, L>(isa, plane) },
-        // SAFETY: M1 to M3 for the plane: the same contract.
-        (false, false) => unsafe { portable::transpose::<L>(plane) },
+unsafe fn any_block<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+    match (block.nu >= L::PER_LANE, block.nv >= L::PER_LANE) {
+        // SAFETY: M1 to M3 hold for the block; both extents are at least a lane.
+        (true, true) => unsafe { tiles::<R, L>(isa, block) },
+        // SAFETY: M1 to M3 for the block, whose source rows are shorter than a lane.
+        (true, false) => unsafe { gather::short_source_rows::<R, L>(isa, block, Stores::Plain) },
+        // SAFETY: M1 to M3 for the block, whose destination rows are shorter than a lane.
+        (false, true) => unsafe { interleave::short_destination_rows::<R, L>(isa, block) },
+        // SAFETY: M1 to M3 hold for the block, by this function's contract.
+        (false, false) => unsafe { portable::transpose::<L>(block) },
     }
 }
 
-/// Covers the plane with tiles of the widest register that fits.
+/// Covers the block with tiles, of the widest register that fits.
 ///
 /// # Safety
 ///
-/// M1 to M3 for the plane, and both extents are at least a piece.
+/// M1 to M3 for the block; both extents are at least a lane.
 #[inline(always)]
-unsafe fn tiles<R: Registers, L: Unit>(isa: R, plane: Plane) {
-    if plane.nu >= R::Full::PIECES * L::PER_PIECE {
-        // SAFETY: the extents hold a register and a piece.
-        unsafe { wide_tiles::<R, L>(isa, plane, Stores::Plain) }
-    } else if plane.nu >= R::Half::PIECES * L::PER_PIECE {
-        // SAFETY: the extents hold a tile.
-        unsafe { cover::<R::Half, L>(isa.into(), plane, 1, Stores::Plain) }
+unsafe fn tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+    if block.nu >= R::Full::LANES * L::PER_LANE {
+        // SAFETY: the extents hold a register by a lane.
+        unsafe { wide_tiles::<R, L>(isa, block, Stores::Plain) }
+    } else if block.nu >= R::Half::LANES * L::PER_LANE {
+        // SAFETY: the extents hold a half register by a lane.
+        unsafe { cover::<R::Half, L>(isa.into(), block, 1, Stores::Plain) }
     } else {
-        // SAFETY: the extents hold a tile.
-        unsafe { cover::<R::Piece, L>(isa.into(), plane, 1, Stores::Plain) }
+        // SAFETY: the extents hold a lane by a lane.
+        unsafe { cover::<R::Lane, L>(isa.into(), block, 1, Stores::Plain) }
     }
 }
 
-/// Covers the plane with tiles of whole registers.
+/// Covers the block with tiles of whole registers.
 ///
 /// # Safety
 ///
-/// That of [`transpose`], and the extents are at least a register and a piece.
+/// That of [`transpose`]; the extents are at least a register by a lane.
 #[inline(always)]
-unsafe fn wide_tiles<R: Registers, L: Unit>(isa: R, plane: Plane, stores: Stores) {
-    let together = pieces_together(L::WIDTH);
-    if plane.nv >= together * L::PER_PIECE {
-        // SAFETY: the extents hold a tile.
-        unsafe { cover::<R::Full, L>(isa.into(), plane, together, stores) }
+unsafe fn wide_tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock, stores: Stores) {
+    let together = lanes_per_tile(L::WIDTH);
+    if block.nv >= together * L::PER_LANE {
+        // SAFETY: the extents hold a register by `together` lanes.
+        unsafe { cover::<R::Full, L>(isa.into(), block, together, stores) }
     } else {
-        // SAFETY: the extents hold a tile.
-        unsafe { cover::<R::Full, L>(isa.into(), plane, 1, stores) }
+        // SAFETY: the extents hold a register by a lane.
+        unsafe { cover::<R::Full, L>(isa.into(), block, 1, stores) }
     }
 }
 
-/// Covers the plane with tiles, strip after strip, in each from row to row and along the row.
+/// Covers the block with tiles, strip by strip. Within a strip it sweeps along each group of source
+/// rows.
 ///
 /// # Safety
 ///
-/// That of [`transpose`], and the extents hold a tile: `V::PIECES` by `pieces`, in pieces.
+/// That of [`transpose`]; the extents hold a tile of `V::LANES` by `lanes`, counted in lanes.
 #[inline(always)]
-unsafe fn cover<V: Vector, L: Unit>(token: V::Token, plane: Plane, pieces: usize, stores: Stores) {
-    let tall = V::PIECES * L::PER_PIECE;
+unsafe fn cover<V: Vector, L: Unit>(
+    token: V::Token,
+    block: TransposeBlock,
+    lanes: usize,
+    stores: Stores,
+) {
+    let tile_rows = V::LANES * L::PER_LANE;
     let mut left = 0;
-    while left < plane.nv {
-        let right = plane.nv.min(left + STRIP_ROWS.min(STRIP_BYTES / L::WIDTH));
+    while left < block.nv {
+        let right = block.nv.min(left + STRIP_COLUMNS.min(STRIP_BYTES / L::WIDTH));
         let mut u = 0;
         loop {
-            // SAFETY: `u + tall <= nu` and `right <= nv`.
-            unsafe { sweep::<V, L>(token, plane.rows_from::<L>(u), (left, right), pieces, stores) }
-            if u + tall >= plane.nu {
+            // SAFETY: `u + tile_rows <= nu` and `right <= nv`.
+            unsafe { sweep::<V, L>(token, block.rows_from::<L>(u), (left, right), lanes, stores) }
+            if u + tile_rows >= block.nu {
                 break;
             }
-            u = (u + tall).min(plane.nu - tall);
+            u = (u + tile_rows).min(block.nu - tile_rows);
         }
         left = right;
     }
 }
 
-/// Tiles from column `left` to column `right`; the last one overlaps.
+/// The tiles from column `left` to column `right`; the last one overlaps the one before.
 ///
 /// # Safety
 ///
@@ -240,37 +242,42 @@ unsafe fn cover<V: Vector, L: Unit>(token: V::Token, plane: Plane, pieces: usize
 #[inline(always)]
 unsafe fn sweep<V: Vector, L: Unit>(
     token: V::Token,
-    plane: Plane,
+    block: TransposeBlock,
     (left, right): (usize, usize),
-    pieces: usize,
+    lanes: usize,
     stores: Stores,
 ) {
-    let wide = pieces * L::PER_PIECE;
-    let last = right - wide;
+    let tile_columns = lanes * L::PER_LANE;
+    let last = right - tile_columns;
     let mut v = left.min(last);
     loop {
-        // SAFETY: `v + wide <= nv`.
-        unsafe { tile::<V, L>(token, plane.columns_from::<L>(v), pieces, stores) }
+        // SAFETY: `v + tile_columns <= nv`.
+        unsafe { tile::<V, L>(token, block.columns_from::<L>(v), lanes, stores) }
         if v >= last {
             break;
         }
-        v = (v + wide).min(last);
+        v = (v + tile_columns).min(last);
     }
 }
 
-/// One tile: `V::PIECES` times a piece's worth of source rows, by `pieces`.
+/// One tile: `V::LANES * PER_LANE` source rows by `lanes` lanes.
 ///
 /// # Safety
 ///
 /// That of [`cover`].
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn tile<V: Vector, L: Unit>(token: V::Token, plane: Plane, pieces: usize, stores: Stores) {
-    unrolled!(p in 0..pieces, 4 => {
-        let part = plane.columns_from::<L>(p * L::PER_PIECE);
-        // SAFETY: the rows hold so many pieces, M1.
+unsafe fn tile<V: Vector, L: Unit>(
+    token: V::Token,
+    block: TransposeBlock,
+    lanes: usize,
+    stores: Stores,
+) {
+    unrolled!(p in 0..lanes, 4 => {
+        let part = block.columns_from::<L>(p * L::PER_LANE);
+        // SAFETY: M1 holds: the source rows have `lanes` lanes.
         let columns = unsafe { V::load_columns::<L>(token, part.src, part.src_step) };
-        unrolled!(i in 0..L::PER_PIECE, 16 => {
-            // SAFETY: the destination rows hold a register, M2, M4.
+        unrolled!(i in 0..L::PER_LANE, 16 => {
+            // SAFETY: M2 holds: the destination rows have room for a register; M4 if streamed.
             unsafe { columns[i].put(part.dst_row(i), stores) }
         });
     });

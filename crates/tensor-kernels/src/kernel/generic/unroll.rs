@@ -1,10 +1,11 @@
-//! Loops over registers that are sure to be unrolled.
+//! Loops over registers that are unrolled for certain.
 //!
-//! An array of registers lives in registers only if every index is a constant. The compiler unrolls
-//! a loop of 16 only while its body is small, and a 16×16 tile is not: left rolled, its registers
-//! go through memory at a quarter of the speed.
+//! An array of registers stays in registers only if every index is a constant. The compiler unrolls
+//! a loop of 16 iterations only if its body is small, which that of a 16×16 tile is not. If the
+//! loop is not unrolled the registers go through memory, at a quarter of the speed.
 
-/// `unrolled!(i in 0..n, 16 => statement)`: the loop for a constant `n` of at most 16, or 8, or 4.
+/// `unrolled!(i in 0..n, 16 => statement)`: a loop for a constant `n` of at most 16. Replace 16 by
+/// 8 or 4 for smaller bounds.
 macro_rules! unrolled {
     ($i:ident in $a:literal..$n:expr, 4 => $body:expr) => {
         unrolled!(@ $i, $a, $n, $body; 0 1 2 3)

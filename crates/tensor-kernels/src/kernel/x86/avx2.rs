@@ -1,4 +1,4 @@
-//! AVX2: registers of one and two pieces.
+//! AVX2: registers of one and of two 128-bit lanes.
 
 use std::arch::x86_64::{__m128i, __m256i};
 
@@ -6,7 +6,7 @@ use pulp::x86::V3;
 use pulp::{NullaryFnOnce, cast};
 
 use crate::kernel::{
-    generic::register::{Join, PIECE, Pair, Registers, Vector},
+    generic::register::{FunnelShift, LANE_BYTES, Pair, Registers, Vector},
     unit::Unit,
 };
 
@@ -15,12 +15,12 @@ use crate::kernel::{
 pub(crate) struct Avx2(V3);
 
 impl Avx2 {
-    /// The proof, on a CPU that has AVX2.
+    /// The proof, if the CPU has AVX2.
     pub(in crate::kernel) fn new() -> Option<Self> {
         V3::try_new().map(Self)
     }
 
-    /// The proof that a wider instruction set carries.
+    /// The proof contained in that of a wider instruction set.
     #[inline(always)]
     pub(super) fn of(token: V3) -> Self {
         Self(token)
@@ -30,7 +30,7 @@ impl Avx2 {
 impl Registers for Avx2 {
     type Full = Pair<X256>;
     type Half = X256;
-    type Piece = X128;
+    type Lane = X128;
 
     const NON_TEMPORAL: bool = true;
 
@@ -45,38 +45,38 @@ impl Registers for Avx2 {
     }
 }
 
-/// One piece.
+/// One lane.
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct X128 {
     isa: Avx2,
     bits: __m128i,
 }
 
-/// Two pieces.
+/// Two lanes.
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct X256 {
     isa: Avx2,
     bits: __m256i,
 }
 
-/// Reads one piece.
+/// Reads one lane.
 ///
 /// # Safety
 ///
 /// M1 for `src[..16]`.
 #[inline(always)]
-pub(super) unsafe fn piece(src: *const u8) -> __m128i {
+pub(super) unsafe fn load_lane(src: *const u8) -> __m128i {
     // SAFETY: readable by M1; any bits are a register's, and the read asks for no alignment.
     unsafe { src.cast::<__m128i>().read_unaligned() }
 }
 
-/// Writes one piece.
+/// Writes one lane.
 ///
 /// # Safety
 ///
 /// M2 for `dst[..16]`.
 #[inline(always)]
-pub(super) unsafe fn put_piece(bits: __m128i, dst: *mut u8) {
+pub(super) unsafe fn store_lane(bits: __m128i, dst: *mut u8) {
     // SAFETY: writable by M2, and the write asks for no alignment.
     unsafe { dst.cast::<__m128i>().write_unaligned(bits) }
 }
@@ -84,40 +84,40 @@ pub(super) unsafe fn put_piece(bits: __m128i, dst: *mut u8) {
 impl Vector for X128 {
     type Token = Avx2;
 
-    const PIECES: usize = 1;
+    const LANES: usize = 1;
 
     #[inline(always)]
-    fn splat(isa: Avx2, piece: [u8; PIECE]) -> Self {
-        Self { isa, bits: cast(piece) }
+    fn splat(isa: Avx2, lane: [u8; LANE_BYTES]) -> Self {
+        Self { isa, bits: cast(lane) }
     }
 
     #[inline(always)]
     unsafe fn load(isa: Avx2, src: *const u8) -> Self {
-        // SAFETY: M1 is the caller's.
-        Self { isa, bits: unsafe { piece(src) } }
+        // SAFETY: M1 holds for the 16 bytes at `src`: the register is one lane.
+        Self { isa, bits: unsafe { load_lane(src) } }
     }
 
     #[inline(always)]
-    unsafe fn load_pieces(isa: Avx2, src: *const u8, _step: isize) -> Self {
-        // SAFETY: M1 is the caller's.
+    unsafe fn load_lanes(isa: Avx2, src: *const u8, _step: isize) -> Self {
+        // SAFETY: M1 holds for the 16 bytes at `src`: the register is one lane.
         unsafe { Self::load(isa, src) }
     }
 
     #[inline(always)]
     unsafe fn store(self, dst: *mut u8) {
-        // SAFETY: M2 is the caller's.
-        unsafe { put_piece(self.bits, dst) }
+        // SAFETY: M2 holds for the 16 bytes at `dst`: the register is one lane.
+        unsafe { store_lane(self.bits, dst) }
     }
 
     #[inline(always)]
     unsafe fn stream(self, dst: *mut u8) {
-        // SAFETY: M2 and the alignment are the caller's.
+        // SAFETY: M2 holds for the register at `dst`, which is a multiple of 16.
         unsafe { self.isa.0.sse2._mm_stream_si128(dst.cast(), self.bits) }
     }
 
     #[inline(always)]
-    unsafe fn store_pieces(self, dst: *mut u8, _step: isize) {
-        // SAFETY: M2 is the caller's.
+    unsafe fn store_lanes(self, dst: *mut u8, _step: isize) {
+        // SAFETY: M2 holds for the 16 bytes at `dst`: the register is one lane.
         unsafe { self.store(dst) }
     }
 
@@ -135,7 +135,7 @@ impl Vector for X128 {
     }
 
     #[inline(always)]
-    fn shuffle(self, index: [u8; PIECE]) -> Self {
+    fn shuffle(self, index: [u8; LANE_BYTES]) -> Self {
         let isa = self.isa;
         Self { isa, bits: isa.0.ssse3._mm_shuffle_epi8(self.bits, cast(index)) }
     }
@@ -150,11 +150,11 @@ impl Vector for X128 {
 impl Vector for X256 {
     type Token = Avx2;
 
-    const PIECES: usize = 2;
+    const LANES: usize = 2;
 
     #[inline(always)]
-    fn splat(isa: Avx2, piece: [u8; PIECE]) -> Self {
-        Self { isa, bits: isa.0.avx2._mm256_broadcastsi128_si256(cast(piece)) }
+    fn splat(isa: Avx2, lane: [u8; LANE_BYTES]) -> Self {
+        Self { isa, bits: isa.0.avx2._mm256_broadcastsi128_si256(cast(lane)) }
     }
 
     #[inline(always)]
@@ -165,11 +165,11 @@ impl Vector for X256 {
     }
 
     #[inline(always)]
-    unsafe fn load_pieces(isa: Avx2, src: *const u8, step: isize) -> Self {
-        // SAFETY: M1 is the caller's.
-        let low = unsafe { piece(src) };
-        // SAFETY: M1 is the caller's.
-        let high = unsafe { piece(src.wrapping_offset(step)) };
+    unsafe fn load_lanes(isa: Avx2, src: *const u8, step: isize) -> Self {
+        // SAFETY: M1 holds for the 16 bytes of lane 0.
+        let low = unsafe { load_lane(src) };
+        // SAFETY: M1 holds for the 16 bytes of lane 1.
+        let high = unsafe { load_lane(src.wrapping_offset(step)) };
         let low = isa.0.avx._mm256_castsi128_si256(low);
         Self { isa, bits: isa.0.avx2._mm256_inserti128_si256::<1>(low, high) }
     }
@@ -182,17 +182,17 @@ impl Vector for X256 {
 
     #[inline(always)]
     unsafe fn stream(self, dst: *mut u8) {
-        // SAFETY: M2 and the alignment are the caller's.
+        // SAFETY: M2 holds for the register at `dst`, which is a multiple of 32.
         unsafe { self.isa.0.avx._mm256_stream_si256(dst.cast(), self.bits) }
     }
 
     #[inline(always)]
-    unsafe fn store_pieces(self, dst: *mut u8, step: isize) {
+    unsafe fn store_lanes(self, dst: *mut u8, step: isize) {
         let high = self.isa.0.avx2._mm256_extracti128_si256::<1>(self.bits);
-        // SAFETY: M2 is the caller's.
-        unsafe { put_piece(self.isa.0.avx._mm256_castsi256_si128(self.bits), dst) }
-        // SAFETY: M2 is the caller's.
-        unsafe { put_piece(high, dst.wrapping_offset(step)) }
+        // SAFETY: M2 holds for the 16 bytes of lane 0.
+        unsafe { store_lane(self.isa.0.avx._mm256_castsi256_si128(self.bits), dst) }
+        // SAFETY: M2 holds for the 16 bytes of lane 1.
+        unsafe { store_lane(high, dst.wrapping_offset(step)) }
     }
 
     #[inline(always)]
@@ -209,7 +209,7 @@ impl Vector for X256 {
     }
 
     #[inline(always)]
-    fn shuffle(self, index: [u8; PIECE]) -> Self {
+    fn shuffle(self, index: [u8; LANE_BYTES]) -> Self {
         let isa = self.isa;
         let index = Self::splat(isa, index).bits;
         Self { isa, bits: isa.0.avx2._mm256_shuffle_epi8(self.bits, index) }
@@ -222,13 +222,14 @@ impl Vector for X256 {
     }
 }
 
-impl Join for X256 {
+impl FunnelShift for X256 {
     #[inline(always)]
-    fn join(self, next: Self, back: usize) -> Self {
+    fn funnel_shift(self, next: Self, back: usize) -> Self {
         let (isa, avx2) = (self.isa, self.isa.0.avx2);
         let words: __m256i = cast([0_i32, 1, 2, 3, 4, 5, 6, 7]);
         let back = isa.0.avx._mm256_set1_epi32((back / 4) as i32);
-        // Only the low three bits of an index count: the same rotation for both.
+        // Only the low three bits of an index count, so negative ones wrap: both registers are
+        // rotated alike.
         let turn = avx2._mm256_sub_epi32(words, back);
         let before = avx2._mm256_permutevar8x32_epi32(self.bits, turn);
         let after = avx2._mm256_permutevar8x32_epi32(next.bits, turn);

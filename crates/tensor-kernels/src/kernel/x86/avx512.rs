@@ -1,13 +1,13 @@
-//! AVX-512: a register of four pieces, beside those of AVX2.
+//! AVX-512: a register of four 128-bit lanes. The narrower ones are those of AVX2.
 
 use std::arch::x86_64::{__m512i, _mm512_stream_si512};
 
 use pulp::x86::V4;
 use pulp::{NullaryFnOnce, cast};
 
-use super::avx2::{Avx2, X128, X256, piece, put_piece};
+use super::avx2::{Avx2, X128, X256, load_lane, store_lane};
 use crate::kernel::{
-    generic::register::{Join, PIECE, Registers, Vector},
+    generic::register::{FunnelShift, LANE_BYTES, Registers, Vector},
     unit::Unit,
 };
 
@@ -16,7 +16,7 @@ use crate::kernel::{
 pub(crate) struct Avx512(V4);
 
 impl Avx512 {
-    /// The proof, on a CPU that has them.
+    /// The proof, if the CPU has them.
     pub(in crate::kernel) fn new() -> Option<Self> {
         V4::try_new().map(Self)
     }
@@ -32,7 +32,7 @@ impl From<Avx512> for Avx2 {
 impl Registers for Avx512 {
     type Full = X512;
     type Half = X256;
-    type Piece = X128;
+    type Lane = X128;
 
     const NON_TEMPORAL: bool = true;
 
@@ -47,7 +47,7 @@ impl Registers for Avx512 {
     }
 }
 
-/// Four pieces.
+/// Four lanes.
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct X512 {
     isa: Avx512,
@@ -57,11 +57,11 @@ pub(in crate::kernel) struct X512 {
 impl Vector for X512 {
     type Token = Avx512;
 
-    const PIECES: usize = 4;
+    const LANES: usize = 4;
 
     #[inline(always)]
-    fn splat(isa: Avx512, piece: [u8; PIECE]) -> Self {
-        Self { isa, bits: isa.0.avx512f._mm512_broadcast_i32x4(cast(piece)) }
+    fn splat(isa: Avx512, lane: [u8; LANE_BYTES]) -> Self {
+        Self { isa, bits: isa.0.avx512f._mm512_broadcast_i32x4(cast(lane)) }
     }
 
     #[inline(always)]
@@ -72,16 +72,18 @@ impl Vector for X512 {
     }
 
     #[inline(always)]
-    unsafe fn load_pieces(isa: Avx512, src: *const u8, step: isize) -> Self {
+    unsafe fn load_lanes(isa: Avx512, src: *const u8, step: isize) -> Self {
         let f = isa.0.avx512f;
-        // SAFETY: M1 is the caller's.
-        let bits = f._mm512_castsi128_si512(unsafe { piece(src) });
-        // SAFETY: M1 is the caller's.
-        let bits = f._mm512_inserti32x4::<1>(bits, unsafe { piece(src.wrapping_offset(step)) });
-        // SAFETY: M1 is the caller's.
-        let bits = f._mm512_inserti32x4::<2>(bits, unsafe { piece(src.wrapping_offset(2 * step)) });
-        // SAFETY: M1 is the caller's.
-        let bits = f._mm512_inserti32x4::<3>(bits, unsafe { piece(src.wrapping_offset(3 * step)) });
+        // SAFETY: M1 holds for the 16 bytes of lane 0.
+        let bits = f._mm512_castsi128_si512(unsafe { load_lane(src) });
+        // SAFETY: M1 holds for the 16 bytes of lane 1.
+        let bits = f._mm512_inserti32x4::<1>(bits, unsafe { load_lane(src.wrapping_offset(step)) });
+        // SAFETY: M1 holds for the 16 bytes of lane 2.
+        let bits =
+            f._mm512_inserti32x4::<2>(bits, unsafe { load_lane(src.wrapping_offset(2 * step)) });
+        // SAFETY: M1 holds for the 16 bytes of lane 3.
+        let bits =
+            f._mm512_inserti32x4::<3>(bits, unsafe { load_lane(src.wrapping_offset(3 * step)) });
         Self { isa, bits }
     }
 
@@ -93,24 +95,25 @@ impl Vector for X512 {
 
     #[inline(always)]
     unsafe fn stream(self, dst: *mut u8) {
-        // SAFETY: the CPU has AVX-512 F by M5; M2 and the alignment are the caller's.
+        // SAFETY: the CPU has AVX-512 F by M5; M2 holds for the register at `dst`, a multiple of
+        // 64.
         unsafe { _mm512_stream_si512(dst.cast(), self.bits) }
     }
 
     #[inline(always)]
-    unsafe fn store_pieces(self, dst: *mut u8, step: isize) {
+    unsafe fn store_lanes(self, dst: *mut u8, step: isize) {
         let f = self.isa.0.avx512f;
-        // SAFETY: M2 is the caller's.
-        unsafe { put_piece(f._mm512_castsi512_si128(self.bits), dst) }
+        // SAFETY: M2 holds for the 16 bytes of lane 0.
+        unsafe { store_lane(f._mm512_castsi512_si128(self.bits), dst) }
         let second = f._mm512_extracti32x4_epi32::<1>(self.bits);
-        // SAFETY: M2 is the caller's.
-        unsafe { put_piece(second, dst.wrapping_offset(step)) }
+        // SAFETY: M2 holds for the 16 bytes of lane 1.
+        unsafe { store_lane(second, dst.wrapping_offset(step)) }
         let third = f._mm512_extracti32x4_epi32::<2>(self.bits);
-        // SAFETY: M2 is the caller's.
-        unsafe { put_piece(third, dst.wrapping_offset(2 * step)) }
+        // SAFETY: M2 holds for the 16 bytes of lane 2.
+        unsafe { store_lane(third, dst.wrapping_offset(2 * step)) }
         let fourth = f._mm512_extracti32x4_epi32::<3>(self.bits);
-        // SAFETY: M2 is the caller's.
-        unsafe { put_piece(fourth, dst.wrapping_offset(3 * step)) }
+        // SAFETY: M2 holds for the 16 bytes of lane 3.
+        unsafe { store_lane(fourth, dst.wrapping_offset(3 * step)) }
     }
 
     #[inline(always)]
@@ -128,7 +131,7 @@ impl Vector for X512 {
     }
 
     #[inline(always)]
-    fn shuffle(self, index: [u8; PIECE]) -> Self {
+    fn shuffle(self, index: [u8; LANE_BYTES]) -> Self {
         let isa = self.isa;
         let index = Self::splat(isa, index).bits;
         Self { isa, bits: isa.0.avx512bw._mm512_shuffle_epi8(self.bits, index) }
@@ -141,9 +144,9 @@ impl Vector for X512 {
     }
 }
 
-impl Join for X512 {
+impl FunnelShift for X512 {
     #[inline(always)]
-    fn join(self, next: Self, back: usize) -> Self {
+    fn funnel_shift(self, next: Self, back: usize) -> Self {
         let (isa, f) = (self.isa, self.isa.0.avx512f);
         let words: __m512i = cast([0_i32, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
         let first = f._mm512_set1_epi32(16 - (back / 4) as i32);

@@ -1,37 +1,37 @@
-//! Which strategy copies a nest: a table, tried from the top.
+//! The strategies for copies: a table that is tried from the top.
 //!
-//! A row has a name, a test and a builder. The name is the path that users see and tests hold on
-//! to; a layout that falls to another row has become slower, and is noticed.
-
-use std::ops::Range;
+//! An entry has a name, a test and a builder. The name is the path that users see and that tests
+//! record; a layout that falls to a later entry has become slower, and a test reports it.
 
 use super::{Inner, Side, Streamed, Work};
 use crate::{
     exec::Machine,
     memory::Stores,
-    nest::{Draft, Loop},
+    nest::{Loop, NestBuilder},
+    tuning::{SHORT_RUN_BYTES, SOURCE_ORDER_ROW_BYTES},
 };
 
 pub(super) struct Strategy {
     pub(super) name: &'static str,
     applies: fn(&[Loop<2>]) -> bool,
-    /// Says which loops it does itself, counted in units of so many bytes.
-    build: fn(&[Loop<2>], usize, &mut Inner) -> Taken,
+    /// Sets the inner step and says which loops it covers. Arguments: the loops, and the bytes of a
+    /// unit.
+    build: fn(&[Loop<2>], usize, &mut Inner) -> CoveredLoops,
 }
 
-/// The loops that a strategy does itself: some innermost ones, and maybe one more.
-struct Taken {
+/// The loops that a strategy covers: some innermost ones, and possibly one more.
+struct CoveredLoops {
     innermost: usize,
     side: Option<usize>,
 }
 
 /// The innermost loop alone.
-const ONE: Taken = Taken { innermost: 1, side: None };
+const INNERMOST_ONLY: CoveredLoops = CoveredLoops { innermost: 1, side: None };
 
 /// The path of a copy of no elements.
 pub(super) const NOTHING: &str = "nothing";
 
-/// The fastest first; the last one takes everything.
+/// The fastest first; the last entry accepts every nest.
 pub(super) const STRATEGIES: &[Strategy] = &[
     Strategy {
         name: "memcpy",
@@ -42,33 +42,28 @@ pub(super) const STRATEGIES: &[Strategy] = &[
     Strategy { name: "fill", applies: |l| last(l) == [1, 0], build: fill },
     Strategy { name: "tile", applies: |l| l.len() == 2 && is_tile(l), build: tile },
     Strategy { name: "batched_tile", applies: is_tile, build: tile },
-    Strategy { name: "reverse", applies: |l| last(l) == [1, -1], build: pick },
+    Strategy { name: "reverse", applies: |l| last(l) == [1, -1], build: gather },
     Strategy {
         name: "strided",
         applies: |l| last(l)[0] == 1 && nearest(l) == l.len() - 1,
-        build: pick,
+        build: gather,
     },
-    Strategy { name: "scatter", applies: |l| last(l)[1] == 1, build: spread },
-    Strategy { name: "grid", applies: |l| l.len() > 1, build: grid },
+    Strategy { name: "scatter", applies: |l| last(l)[1] == 1, build: scatter },
+    Strategy { name: "grid", applies: |l| l.len() > 1, build: blocked2d },
     LAST,
 ];
 
-const LAST: Strategy = Strategy { name: "gather", applies: |_| true, build: lone };
+const LAST: Strategy = Strategy { name: "gather", applies: |_| true, build: fallback };
 
-/// Rows of so many bytes are visited in the order of the source: streamed stores care less where
-/// they go than reads where they come from. Measured on the heads of an attention layer, rows of
-/// 256 bytes 4 KiB apart: 0.6 of the roof in the order of the result, 1.0 in that of the source.
-const SHORT_ROWS: Range<usize> = 256..4096;
-
-/// Lets the first strategy that applies take the innermost loops; the others stay around it.
+/// The first strategy that applies covers the innermost loops; the others remain around it.
 #[inline(always)]
-pub(super) fn choose(work: &mut Work, draft: &mut Draft<'_, 2>) {
-    source_forwards(draft, work.unit);
-    work.starts = draft.starts;
-    let loops = draft.loops();
+pub(super) fn choose(work: &mut Work, builder: &mut NestBuilder<'_, 2>) {
+    source_forwards(builder, work.unit);
+    work.starts = builder.starts;
+    let loops = builder.loops();
     let strategy = STRATEGIES.iter().find(|s| (s.applies)(loops)).unwrap_or(&LAST);
     work.path = strategy.name;
-    let Taken { innermost, side } = (strategy.build)(loops, work.unit, &mut work.inner);
+    let CoveredLoops { innermost, side } = (strategy.build)(loops, work.unit, &mut work.inner);
     let around = loops.len().saturating_sub(innermost);
     for (at, &l) in loops[..around].iter().enumerate() {
         if side != Some(at) {
@@ -77,9 +72,9 @@ pub(super) fn choose(work: &mut Work, draft: &mut Draft<'_, 2>) {
     }
 }
 
-/// What changes where the result is larger than caches. It is written past them, unless little is
-/// read: fills, and rows that are repeated, which took 10.7 ms streamed and 7.3 ms by plain stores
-/// of single pieces, at 64 MiB.
+/// Adapts the plan of a result larger than the caches. The result is written by non-temporal
+/// stores, unless little is read. Fills and repeated rows read little: repeated rows took 10.7 ms
+/// with non-temporal stores and 7.3 ms with plain 128-bit stores, for 64 MiB.
 #[inline(never)]
 pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
     let loops = &mut work.outer;
@@ -88,38 +83,38 @@ pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
     {
         work.inner = Inner::Streamed(streamed);
     }
-    if let Inner::Grid { outer, inner, run } = work.inner
-        && SHORT_ROWS.contains(&(run * work.unit))
+    if let Inner::Blocked2d { outer, inner, run } = work.inner
+        && SOURCE_ORDER_ROW_BYTES.contains(&(run * work.unit))
     {
         loops.extend([outer, inner].into_iter().filter(|l| l.len > 1));
         work.inner = Inner::Run { len: run };
     }
     if let Inner::Run { len } = work.inner
-        && SHORT_ROWS.contains(&(len * work.unit))
+        && SOURCE_ORDER_ROW_BYTES.contains(&(len * work.unit))
     {
         loops.sort_by_key(|l| std::cmp::Reverse(l.strides[1].unsigned_abs()));
     }
     work.stores = match work.inner {
         Inner::Run { len } if loops.iter().any(|l| l.strides[1] == 0) => {
-            if len * work.unit <= machine.l2 { Stores::Pieces } else { Stores::Plain }
+            if len * work.unit <= machine.l2 { Stores::Narrow } else { Stores::Plain }
         }
         Inner::Run { .. } if bytes / 2 < machine.stream => Stores::Plain,
-        Inner::Run { .. } | Inner::Pick { .. } | Inner::Streamed(_) => Stores::Stream,
-        Inner::Fill { .. } => Stores::Pieces,
+        Inner::Run { .. } | Inner::Gather { .. } | Inner::Streamed(_) => Stores::NonTemporal,
+        Inner::Fill { .. } => Stores::Narrow,
         _ => Stores::Plain,
     };
 }
 
-/// A source that runs backwards along a loop other than the innermost is walked from its other end,
-/// so that a tile can take it.
+/// If the source descends along a loop other than the innermost, the loop starts from its other
+/// end, so that a tile can cover it.
 #[inline(always)]
-fn source_forwards(draft: &mut Draft<'_, 2>, unit: usize) {
-    for at in 0..draft.loops().len().saturating_sub(1) {
-        let Loop { len, strides } = draft.loops()[at];
+fn source_forwards(builder: &mut NestBuilder<'_, 2>, unit: usize) {
+    for at in 0..builder.loops().len().saturating_sub(1) {
+        let Loop { len, strides } = builder.loops()[at];
         if strides[1] == -1 {
             let end = (len - 1) as isize * unit as isize;
-            draft.starts = std::array::from_fn(|k| draft.starts[k] + end * strides[k]);
-            draft.loops_mut()[at].strides = strides.map(|stride| -stride);
+            builder.starts = std::array::from_fn(|k| builder.starts[k] + end * strides[k]);
+            builder.loops_mut()[at].strides = strides.map(|stride| -stride);
         }
     }
 }
@@ -132,8 +127,8 @@ fn innermost(loops: &[Loop<2>]) -> Loop<2> {
     loops.last().copied().unwrap_or(Loop { len: 1, strides: [1, 1] })
 }
 
-/// The loop along which the source is adjacent, while the destination is adjacent along the last
-/// one.
+/// The loop along which the source is adjacent, if the destination is adjacent along the innermost
+/// loop.
 fn source_side(loops: &[Loop<2>]) -> Option<usize> {
     let (last, outer) = loops.split_last()?;
     if last.strides[0] != 1 {
@@ -146,74 +141,72 @@ fn is_tile(loops: &[Loop<2>]) -> bool {
     source_side(loops).is_some()
 }
 
-/// The loop with the smallest step of the source.
+/// The loop with the smallest stride of the source.
 fn nearest(loops: &[Loop<2>]) -> usize {
     let step = |at: &usize| (loops[*at].strides[1].unsigned_abs().max(1), usize::MAX - at);
     (0..loops.len()).min_by_key(step).unwrap_or(0)
 }
 
-fn run(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn run(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     *inner = Inner::Run { len: innermost(loops).len };
-    ONE
+    INNERMOST_ONLY
 }
 
-/// Runs so short, in bytes, that what is done for each must be next to nothing. Measured on rows of
-/// 256 bytes in cache: 20.5 µs where a walk over all loops for each row takes 26.9.
-const SHORT_RUN: usize = 1024;
-
-/// Long rows one by one; short ones along the destination's nearest loop and the source's.
-fn rows(loops: &[Loop<2>], unit: usize, inner: &mut Inner) -> Taken {
+/// Long rows are copied one by one. Short ones in blocks, along the destination's innermost loop
+/// and the source's.
+fn rows(loops: &[Loop<2>], unit: usize, inner: &mut Inner) -> CoveredLoops {
     let (around, run) = (&loops[..loops.len() - 1], innermost(loops).len);
-    if run * unit >= SHORT_RUN {
+    if run * unit >= SHORT_RUN_BYTES {
         *inner = Inner::Run { len: run };
-        return ONE;
+        return INNERMOST_ONLY;
     }
     let side = match nearest(around) {
         side if side + 1 < around.len() => Some(side),
         _ => around.len().checked_sub(2),
     };
     let outer = side.map_or(Loop::ONCE, |side| around[side]);
-    *inner = Inner::Grid { outer, inner: innermost(around), run };
-    Taken { innermost: 2, side }
+    *inner = Inner::Blocked2d { outer, inner: innermost(around), run };
+    CoveredLoops { innermost: 2, side }
 }
 
-fn fill(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn fill(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     *inner = Inner::Fill { len: innermost(loops).len };
-    ONE
+    INNERMOST_ONLY
 }
 
-fn pick(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn gather(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     let Loop { len, strides: [_, step] } = innermost(loops);
-    *inner = Inner::Pick { len, step };
-    ONE
+    *inner = Inner::Gather { len, step };
+    INNERMOST_ONLY
 }
 
-fn spread(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn scatter(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     let Loop { len, strides: [step, _] } = innermost(loops);
-    *inner = Inner::Spread { len, step };
-    ONE
+    *inner = Inner::Scatter { len, step };
+    INNERMOST_ONLY
 }
 
-fn tile(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+fn tile(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     let side = source_side(loops).unwrap_or(0);
     let (u, v) = (innermost(loops), loops[side]);
     let u = Side { len: u.len, stride: u.strides[1] };
     let v = Side { len: v.len, stride: v.strides[0] };
     *inner = Inner::Tile { u, v };
-    Taken { innermost: 1, side: Some(side) }
+    CoveredLoops { innermost: 1, side: Some(side) }
 }
 
-/// The destination's nearest loop and the source's, or the two that are left.
-fn grid(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
+/// The loops with the smallest strides of the destination and of the source; if they are the same
+/// loop, the two innermost ones.
+fn blocked2d(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     let side = match nearest(loops) {
         side if side + 1 < loops.len() => side,
         _ => loops.len() - 2,
     };
-    *inner = Inner::Grid { outer: loops[side], inner: innermost(loops), run: 1 };
-    Taken { innermost: 1, side: Some(side) }
+    *inner = Inner::Blocked2d { outer: loops[side], inner: innermost(loops), run: 1 };
+    CoveredLoops { innermost: 1, side: Some(side) }
 }
 
-fn lone(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> Taken {
-    *inner = Inner::Grid { outer: Loop::ONCE, inner: innermost(loops), run: 1 };
-    ONE
+fn fallback(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
+    *inner = Inner::Blocked2d { outer: Loop::ONCE, inner: innermost(loops), run: 1 };
+    INNERMOST_ONLY
 }

@@ -1,12 +1,12 @@
-//! What a copy will do, decided before a byte moves.
+//! Plans copies: what will be copied in which order, decided before any byte is moved.
 //!
-//! A plan is made from two layouts, the width of an element and a [`Machine`]; it is plain data
-//! that can be compared, hashed and printed. First the loops are brought into normal form (`nest`),
-//! then counted in units that the kernels know (`unit`), then the first strategy of a table that
-//! applies turns the innermost loops into one step that a kernel does in one go (`candidates`).
+//! A plan is made from two layouts, the width of an element and a [`Machine`]. First the loops are
+//! brought into normal form (`nest`), then counted in units that the kernels know (`unit`). Then
+//! the first strategy of a table that applies turns the innermost loops into one step of a kernel
+//! (`candidates`).
 //!
-//! A piece of a plan is of the same kind as the whole: `partition` cuts plans for threads, and
-//! nothing below knows which it was given.
+//! A part of a plan is again a plan: `partition` cuts plans for threads, and the code that runs
+//! them does not distinguish the two.
 
 mod candidates;
 mod streamed;
@@ -20,7 +20,7 @@ use super::fmt_loops;
 use crate::{
     exec::Machine,
     memory::Stores,
-    nest::{Loop, Loops, with_draft},
+    nest::{Loop, Loops, with_nest},
 };
 pub(crate) use streamed::{Lines, StreamScratch, Streamed};
 
@@ -42,7 +42,7 @@ impl PlannedCopy {
         Self { from: from.clone(), to: to.clone(), width, work }
     }
 
-    /// Was it planned for these?
+    /// Was it planned for these layouts and this width?
     pub(crate) fn is_for(&self, from: &Layout, to: &Layout, width: usize) -> bool {
         self.width == width && self.from == *from && self.to == *to
     }
@@ -52,44 +52,44 @@ impl PlannedCopy {
     }
 }
 
-/// A plan, or a piece of one: outer loops, and what to do at each of their turns.
+/// A plan, or a part of one: outer loops, and the step in each of their iterations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Work {
     /// Bytes of the units in which loops are counted: 1, 2, 4, 8 or 16.
     pub(crate) unit: usize,
-    /// Where destination and source start, in bytes from where their pointers point.
+    /// The offsets of the first element of destination and source, in bytes.
     pub(crate) starts: [isize; 2],
     /// The loops around the inner step, outermost first.
     pub(crate) outer: Loops<2>,
-    /// What happens inside.
+    /// The step inside the loops.
     pub(crate) inner: Inner,
-    /// How the result reaches memory.
+    /// The kind of stores.
     pub(crate) stores: Stores,
-    /// The name of the strategy.
+    /// The name of the strategy, which users see.
     pub(crate) path: &'static str,
 }
 
-/// The innermost step of a copy, done by one kernel. Strides are in units; where none is given it
-/// is 1.
+/// The innermost step of a copy, which one kernel performs. Strides are in units; a stride that is
+/// not given is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Inner {
     /// No elements.
     Nothing,
-    /// Adjacent to adjacent.
+    /// Adjacent units to adjacent units.
     Run { len: usize },
-    /// One element to adjacent ones.
+    /// One unit to adjacent units.
     Fill { len: usize },
-    /// Elements `step` apart to adjacent ones.
-    Pick { len: usize, step: isize },
-    /// Adjacent elements to ones `step` apart.
-    Spread { len: usize, step: isize },
-    /// A transpose: along `u` the destination is adjacent, along `v` the source is.
+    /// Units `step` apart to adjacent units.
+    Gather { len: usize, step: isize },
+    /// Adjacent units to units `step` apart.
+    Scatter { len: usize, step: isize },
+    /// A transpose: the destination is adjacent along `u`, the source along `v`.
     Tile { u: Side, v: Side },
-    /// A transpose that is written past the caches.
+    /// A transpose that is written by non-temporal stores.
     Streamed(Streamed),
-    /// Two loops over short runs, or over single elements that are adjacent on neither side as
-    /// needed above; done in blocks, so that lines are used while they are cached.
-    Grid { outer: Loop<2>, inner: Loop<2>, run: usize },
+    /// Two loops over short runs, or over single units for which no step above fits. They are cut
+    /// into blocks, so that cache lines are used while they are cached.
+    Blocked2d { outer: Loop<2>, inner: Loop<2>, run: usize },
 }
 
 /// One side of a transpose: its length, and the stride of the operand that is not adjacent along
@@ -101,7 +101,7 @@ pub(crate) struct Side {
 }
 
 impl Work {
-    /// Every path there is, in the order in which they are tried.
+    /// Every path, in the order in which strategies are tried.
     pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
         std::iter::once(candidates::NOTHING).chain(candidates::STRATEGIES.iter().map(|s| s.name))
     }
@@ -114,7 +114,7 @@ impl Work {
         work
     }
 
-    /// Nothing is done.
+    /// A plan that does nothing.
     #[inline(always)]
     fn nothing() -> Self {
         let (outer, inner) = (Loops::new(), Inner::Nothing);
@@ -128,16 +128,16 @@ impl Work {
         }
     }
 
-    /// In place: to move a plan takes as long as to copy sixteen elements.
+    /// Fills in the plan in place: moving a plan takes as long as copying sixteen elements.
     fn plan(&mut self, from: &Layout, to: &Layout, width: usize, machine: &Machine) {
         let bytes = from.numel().saturating_mul(width);
         if bytes == 0 {
             return;
         }
-        with_draft([to, from], |draft| {
-            draft.starts = draft.starts.map(|start| start * width as isize);
-            self.unit = unit::count_in_units(draft, width);
-            candidates::choose(self, draft);
+        with_nest([to, from], |builder| {
+            builder.starts = builder.starts.map(|start| start * width as isize);
+            self.unit = unit::count_in_units(builder, width);
+            candidates::choose(self, builder);
             if bytes >= machine.stream {
                 candidates::stream(self, bytes, machine);
             }
@@ -146,29 +146,29 @@ impl Work {
 }
 
 impl Inner {
-    /// Do kernels read the gaps between the elements of the source, if they may?
+    /// Do kernels read the gaps between source elements, if they may?
     pub(crate) fn reads_gaps(&self) -> bool {
         match self {
-            Inner::Pick { .. } | Inner::Tile { .. } | Inner::Streamed(_) => true,
+            Inner::Gather { .. } | Inner::Tile { .. } | Inner::Streamed(_) => true,
             Inner::Nothing
             | Inner::Run { .. }
             | Inner::Fill { .. }
-            | Inner::Spread { .. }
-            | Inner::Grid { .. } => false,
+            | Inner::Scatter { .. }
+            | Inner::Blocked2d { .. } => false,
         }
     }
 
-    /// The number of units written at each turn.
+    /// The number of units written in each iteration.
     pub(crate) fn len(&self) -> usize {
         match *self {
             Inner::Nothing => 0,
             Inner::Run { len }
             | Inner::Fill { len }
-            | Inner::Pick { len, .. }
-            | Inner::Spread { len, .. } => len,
+            | Inner::Gather { len, .. }
+            | Inner::Scatter { len, .. } => len,
             Inner::Tile { u, v } => u.len * v.len,
             Inner::Streamed(plan) => plan.len(),
-            Inner::Grid { outer, inner, run } => outer.len * inner.len * run,
+            Inner::Blocked2d { outer, inner, run } => outer.len * inner.len * run,
         }
     }
 }
@@ -179,7 +179,12 @@ impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}-byte units: ", self.path, self.unit)?;
         fmt_loops(f, &self.outer)?;
-        write!(f, "{}{}", self.inner, if self.stores == Stores::Stream { ", streamed" } else { "" })
+        write!(
+            f,
+            "{}{}",
+            self.inner,
+            if self.stores == Stores::NonTemporal { ", streamed" } else { "" }
+        )
     }
 }
 
@@ -189,13 +194,13 @@ impl fmt::Display for Inner {
             Inner::Nothing => f.write_str("nothing"),
             Inner::Run { len } => write!(f, "run {len}"),
             Inner::Fill { len } => write!(f, "fill {len}"),
-            Inner::Pick { len, step } => write!(f, "pick {len} (src {step})"),
-            Inner::Spread { len, step } => write!(f, "spread {len} (dst {step})"),
+            Inner::Gather { len, step } => write!(f, "pick {len} (src {step})"),
+            Inner::Scatter { len, step } => write!(f, "spread {len} (dst {step})"),
             Inner::Tile { u, v } => {
                 write!(f, "tile {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)
             }
             Inner::Streamed(plan) => plan.fmt(f),
-            Inner::Grid { outer, inner, run } => write!(
+            Inner::Blocked2d { outer, inner, run } => write!(
                 f,
                 "grid {} (dst {}, src {}) x {} (dst {}, src {}) of {run}",
                 outer.len,
@@ -213,7 +218,7 @@ impl fmt::Display for Inner {
 mod tests {
     use super::*;
 
-    /// Where gaps may not be read these steps take the portable kernels.
+    /// If gaps may not be read, these steps use the portable kernels.
     #[test]
     fn steps_that_read_whole_registers_read_gaps() {
         let side = Side { len: 64, stride: 64 };
@@ -222,10 +227,10 @@ mod tests {
             (Inner::Nothing, false),
             (Inner::Run { len: 9 }, false),
             (Inner::Fill { len: 9 }, false),
-            (Inner::Pick { len: 9, step: 2 }, true),
-            (Inner::Spread { len: 9, step: 2 }, false),
+            (Inner::Gather { len: 9, step: 2 }, true),
+            (Inner::Scatter { len: 9, step: 2 }, false),
             (Inner::Tile { u: side, v: side }, true),
-            (Inner::Grid { outer: twice, inner: twice, run: 1 }, false),
+            (Inner::Blocked2d { outer: twice, inner: twice, run: 1 }, false),
         ] {
             assert_eq!(inner.reads_gaps(), expected, "{inner}");
         }

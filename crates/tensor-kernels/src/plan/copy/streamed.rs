@@ -1,25 +1,28 @@
-//! Transposes whose result goes past the caches.
+//! Plans transposes that are written by non-temporal stores.
 //!
-//! A transpose of memory to memory has three enemies. *Short runs*: a register tile reads and
-//! writes a cache line here and a cache line there, each in another page. *Partial lines*: a line
-//! that is streamed in two parts costs many times its share. *Waiting*: reading and writing should
-//! overlap, so what has been read must leave soon. So tiles sweep along the source, [`ROWS`]
-//! columns of it at a time, and stream whole lines as they go; see `run::stream` for the ways in
-//! which lines are made whole.
+//! Three effects make a transpose out of cache slow:
 //!
-//! Where planes are small, a loop that goes on where `u` ends in the destination (`u2`), and one
-//! that goes on where `v` ends in the source (`v2`), make the runs longer: a reversed array of six
-//! short dimensions has runs as long as a matrix.
+//! - *Short runs.* A register tile reads and writes single cache lines, each in another page.
+//! - *Partial lines.* A cache line that is streamed in two parts costs many times as much as a
+//!   whole line.
+//! - *Waiting.* Reads and writes should overlap, so what has been read must be written soon.
+//!
+//! So tiles sweep along the source, [`SWEEP_ROWS`] columns of it at a time, and stream whole lines
+//! as they go. `run::stream` describes the methods that make lines whole.
+//!
+//! If the extents of a transpose are small, two more loops make the runs longer: `u2`, which
+//! continues in the destination where `u` ends, and `v2`, which continues in the source where `v`
+//! ends. So a reversed array of six short dimensions has runs as long as those of a matrix.
 //!
 //! # Tried and dropped
 //!
-//! - Blocks collected in half a second-level cache and written in runs of 512 bytes, for all such
-//!   transposes: 0.3 to 0.6 of the roof where sweeping tiles reach 0.7 to 1, as the machine reads
-//!   for a while and then writes for a while.
-//! - Source runs of 256 bytes to 1 KiB copied to a first-level scratch before they are transposed:
-//!   a fifth slower, apart from bytes, a tenth faster.
-//! - 512, 2048 and 4096 rows in place of 1024: within the noise for pages of 2 MiB, up to a third
-//!   slower for pages of 4 KiB.
+//! - Blocks staged in half a second-level cache and written in runs of 512 bytes, for all such
+//!   transposes: 30 to 60 % of the copy bandwidth, where sweeping tiles reach 70 to 100 %. The
+//!   memory alternates between reading and writing.
+//! - Source runs of 256 bytes to 1 KiB copied to scratch in the first-level cache before they are
+//!   transposed: a fifth slower, except for bytes, which are a tenth faster.
+//! - 512, 2048 and 4096 rows in place of 1024: within the noise with pages of 2 MiB, up to a third
+//!   slower with pages of 4 KiB.
 
 use std::fmt;
 
@@ -29,38 +32,50 @@ use crate::{
     exec::Machine,
     memory::CACHE_LINE,
     nest::{Loop, Loops},
+    tuning::{LONG_RUN_LINES, MAX_CHANNELS, MIN_STREAMED_ROW_LINES, STAGED_ROW_BYTES, SWEEP_ROWS},
 };
 
-/// A transpose by tiles that stream. It has a row for each index along `v` and `v2`, and a column
-/// for each along `u` and `u2`.
+/// A transpose by tiles with non-temporal stores. Its rows are the indices along `v` and `v2`, its
+/// columns those along `u` and `u2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Streamed {
-    /// Adjacent in the destination; its stride is the source's.
+    /// Adjacent in the destination; the stride is the source's.
     pub(crate) u: Side,
-    /// Adjacent in the source; its stride is the destination's.
+    /// Adjacent in the source; the stride is the destination's.
     pub(crate) v: Side,
-    /// Goes on in the destination where `u` ends, or once; its stride is the source's.
+    /// Continues in the destination where `u` ends, or has length 1; the stride is the source's.
     pub(crate) u2: Side,
-    /// Goes on in the source where `v` ends, or once; its stride is the destination's.
+    /// Continues in the source where `v` ends, or has length 1; the stride is the destination's.
     pub(crate) v2: Side,
-    /// The extents of a block along `u`, `u2`, `v` and `v2`: what a scratch area holds, where one
-    /// is used.
+    /// The extents of a block along `u`, `u2`, `v` and `v2`: what scratch holds, if any is used.
     pub(crate) block: StreamExtent,
-    /// How lines are made whole.
+    /// The method that makes cache lines whole.
     pub(crate) lines: Lines,
 }
 
-/// How the lines of the destination lie.
+/// The method that makes the cache lines of the destination whole; see `run::stream`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Lines {
-    /// Every row starts and ends where lines do, if the first one does.
-    Whole,
-    /// Rows have the length of lines, or are not continued; they start anywhere.
-    Shifted,
+    /// Every row starts and ends at cache lines, if the first row starts at one.
+    Aligned,
+    /// Rows start anywhere. They are whole lines long, or `u2` does not continue them.
+    Stitched,
     /// Rows start and end anywhere.
-    Ragged,
-    /// Rows are shorter than some lines, and lie one behind the other.
+    Staged,
+    /// Rows are shorter than a few lines, and have no gaps between them.
     Packed,
+}
+
+impl Lines {
+    /// The name in printed plans.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Aligned => "whole",
+            Self::Stitched => "shifted",
+            Self::Staged => "ragged",
+            Self::Packed => "packed",
+        }
+    }
 }
 
 /// The extents of a block along the four loops, in units.
@@ -72,26 +87,9 @@ pub(crate) struct StreamExtent {
     pub(crate) v2: usize,
 }
 
-/// Rows of the destination, which are columns of the source, that a sweep covers. Each may lie in a
-/// page of its own, and a second-level TLB holds some 1500.
-const ROWS: usize = 1024;
-
-/// Bytes of a row that scratch collects before they leave: with [`ROWS`], under half of a
-/// second-level cache.
-const COLLECTED: usize = 256;
-
-/// Lines of a row from which on streaming pays.
-const LONG: usize = 4;
-
-/// A run of the destination is made longer if it has fewer lines than this.
-const LONG_ENOUGH: usize = 16;
-
-/// A side this short is a handful of channels: the other one alone gives long runs.
-const CHANNELS: usize = 8;
-
 impl Streamed {
-    /// Takes from `outer` the loops that make runs longer. `None` if rows are too short to be
-    /// streamed; then `outer` stays as it is.
+    /// Takes from `outer` the loops that make runs longer. Returns `None`, and leaves `outer` as it
+    /// is, if rows are too short to be streamed.
     pub(super) fn new(
         u: Side,
         v: Side,
@@ -102,53 +100,54 @@ impl Streamed {
         let line = CACHE_LINE / unit;
         let short = |len: usize, enough: usize| len < enough;
         let at_u2 =
-            find(outer, short(u.len, LONG_ENOUGH * line), |l| l.strides[0] == u.len as isize);
+            find(outer, short(u.len, LONG_RUN_LINES * line), |l| l.strides[0] == u.len as isize);
         let columns = u.len * at_u2.map_or(1, |at| outer[at].len);
-        let packed = columns < LONG * line;
-        if packed && (v.stride != u.len as isize || u.len * v.len < LONG_ENOUGH * line) {
+        let packed = columns < MIN_STREAMED_ROW_LINES * line;
+        if packed && (v.stride != u.len as isize || u.len * v.len < LONG_RUN_LINES * line) {
             return None;
         }
         let u2 = take(outer, at_u2.filter(|_| !packed), 1);
-        let at_v2 = find(outer, short(v.len, ROWS) && !packed, |l| l.strides[1] == v.len as isize);
+        let at_v2 =
+            find(outer, short(v.len, SWEEP_ROWS) && !packed, |l| l.strides[1] == v.len as isize);
         let v2 = take(outer, at_v2, 0);
         let lines = if packed { Lines::Packed } else { lines(u, u2, v, v2, line) };
         let block = if packed {
             let v = v.len.min((machine.l1 / 2 / unit / u.len).max(1));
             StreamExtent { u: u.len, u2: 1, v, v2: 1 }
-        } else if v.len <= CHANNELS && u2.len == 1 {
+        } else if v.len <= MAX_CHANNELS && u2.len == 1 {
             let columns = (machine.l1 / 2 / unit / v.len / line * line).max(line);
             StreamExtent { u: u.len.min(columns), u2: 1, v: v.len, v2: 1 }
         } else {
-            collected(u.len, u2.len, v.len, v2.len, unit, machine)
+            staged_extent(u.len, u2.len, v.len, v2.len, unit, machine)
         };
         Some(Self { u, v, u2, v2, block, lines })
     }
 
-    /// The scratch that a way to make lines whole needs, for units of so many bytes.
+    /// The scratch for a method, with units of `unit` bytes.
     pub(crate) fn scratch(&self, lines: Lines, unit: usize) -> StreamScratch {
         let StreamExtent { u, v, v2, .. } = self.block;
-        let (rows, planes) = match lines {
-            Lines::Whole => (Area { start: 0, rows: 0, row_bytes: 0, pitch: 0 }, 0),
-            Lines::Shifted => (one_line(v), v2),
-            Lines::Ragged => (self.collected_rows(unit), v2),
+        let (rows, sets) = match lines {
+            Lines::Aligned => (Area { start: 0, rows: 0, row_bytes: 0, pitch: 0 }, 0),
+            Lines::Stitched => (one_line(v), v2),
+            Lines::Staged => (self.staged_rows(unit), v2),
             Lines::Packed => (Area::new(Extent { rows: 1, columns: u * v }, unit), 1),
         };
-        let alike = if lines == Lines::Ragged { in_line(self.v2.stride, unit) } else { 0 };
-        let plane_pitch = rows.end() + alike;
-        let slack = if lines == Lines::Ragged { 4 * CACHE_LINE } else { 0 };
-        StreamScratch { rows, planes, plane_pitch, bytes: planes * plane_pitch + slack }
+        let line_offset = if lines == Lines::Staged { in_line(self.v2.stride, unit) } else { 0 };
+        let set_pitch = rows.end() + line_offset;
+        let spare_bytes = if lines == Lines::Staged { 4 * CACHE_LINE } else { 0 };
+        StreamScratch { rows, sets, set_pitch, bytes: sets * set_pitch + spare_bytes }
     }
 
-    /// The most scratch that any way needs which the destination's address may ask for.
+    /// The most scratch of any method that the destination's address may require.
     pub(crate) fn scratch_bytes(&self, unit: usize) -> usize {
-        let lines = if self.lines == Lines::Packed { Lines::Packed } else { Lines::Ragged };
-        self.scratch(lines, unit).bytes.max(self.scratch(Lines::Shifted, unit).bytes)
+        let lines = if self.lines == Lines::Packed { Lines::Packed } else { Lines::Staged };
+        self.scratch(lines, unit).bytes.max(self.scratch(Lines::Stitched, unit).bytes)
     }
 
-    /// Rows in scratch that lie at the same place in a cache line as in the destination, with a
-    /// line to spare at both ends. An odd number of lines, so that rows do not fall on the same
+    /// Staging rows. Each has the same offset in a cache line as in the destination, and a spare
+    /// line at both ends. An odd number of lines apart, so that rows do not compete for the same
     /// cache sets.
-    fn collected_rows(&self, unit: usize) -> Area {
+    fn staged_rows(&self, unit: usize) -> Area {
         let StreamExtent { u, u2, v, .. } = self.block;
         let lines = ((u * u2 * unit).div_ceil(CACHE_LINE) + 3) | 1;
         let row_bytes = lines * CACHE_LINE;
@@ -161,23 +160,23 @@ impl Streamed {
     }
 }
 
-/// Scratch of a streamed transpose: as many planes of rows as a block has iterations of `v2`.
+/// Scratch of a streamed transpose: a set of rows for each iteration of `v2` in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StreamScratch {
-    /// The rows of the first plane.
+    /// The rows of the first set.
     pub(crate) rows: Area,
-    pub(crate) planes: usize,
-    /// From plane to plane, in bytes.
-    pub(crate) plane_pitch: usize,
+    pub(crate) sets: usize,
+    /// Bytes from one set to the next.
+    pub(crate) set_pitch: usize,
     pub(crate) bytes: usize,
 }
 
-/// A cache line for each of so many rows.
+/// A cache line for each of `rows` rows.
 fn one_line(rows: usize) -> Area {
     Area { start: 0, rows, row_bytes: CACHE_LINE, pitch: CACHE_LINE }
 }
 
-/// How far a stride of units leads within a cache line, in bytes.
+/// The bytes by which a stride changes the offset within a cache line.
 fn in_line(stride: isize, unit: usize) -> usize {
     (stride * unit as isize).rem_euclid(CACHE_LINE as isize) as usize
 }
@@ -186,18 +185,19 @@ fn lines(u: Side, u2: Side, v: Side, v2: Side, line: usize) -> Lines {
     let whole = |stride: isize| stride.unsigned_abs().is_multiple_of(line);
     let continued = u2.len > 1 && !u.len.is_multiple_of(line);
     match whole(v.stride) && whole(v2.stride) && u.len.is_multiple_of(line) {
-        true => Lines::Whole,
-        false if continued => Lines::Ragged,
-        false => Lines::Shifted,
+        true => Lines::Aligned,
+        false if continued => Lines::Staged,
+        false => Lines::Stitched,
     }
 }
 
-/// A loop that fits, if one is wanted.
+/// The first loop that fits, if `wanted`.
 fn find(outer: &Loops<2>, wanted: bool, fits: impl Fn(&Loop<2>) -> bool) -> Option<usize> {
     if wanted { outer.iter().position(fits) } else { None }
 }
 
-/// Takes the loop there, or none, as a side with the stride of an operand.
+/// Removes a loop and returns it as a side with the stride of one operand; a side of length 1 for
+/// `None`.
 fn take(outer: &mut Loops<2>, at: Option<usize>, operand: usize) -> Side {
     at.map_or(Side { len: 1, stride: 0 }, |at| {
         let l = outer.remove(at);
@@ -205,8 +205,8 @@ fn take(outer: &mut Loops<2>, at: Option<usize>, operand: usize) -> Side {
     })
 }
 
-/// Some lines of as many rows as a sweep covers.
-fn collected(
+/// The extents of a block that is staged: some lines of as many rows as a sweep has.
+fn staged_extent(
     u: usize,
     u2: usize,
     v: usize,
@@ -214,13 +214,13 @@ fn collected(
     unit: usize,
     machine: &Machine,
 ) -> StreamExtent {
-    let rows = ROWS.min(machine.l2 / 4 / COLLECTED).max(1);
-    let (u, u2) = extents(u, u2, COLLECTED / unit);
+    let rows = SWEEP_ROWS.min(machine.l2 / 4 / STAGED_ROW_BYTES).max(1);
+    let (u, u2) = extents(u, u2, STAGED_ROW_BYTES / unit);
     let (v, v2) = extents(v, v2, rows);
     StreamExtent { u, u2, v, v2 }
 }
 
-/// How much of a loop and of the one that goes on after it makes `target`.
+/// How many iterations of a loop, and of the one that continues it, reach `target`.
 fn extents(len: usize, next: usize, target: usize) -> (usize, usize) {
     if len >= target { (target, 1) } else { (len, target.div_ceil(len).min(next)) }
 }
@@ -235,6 +235,6 @@ impl fmt::Display for Streamed {
                 write!(f, ", {name} {} ({operand} {})", side.len, side.stride)?;
             }
         }
-        write!(f, ", {} lines", format!("{lines:?}").to_lowercase())
+        write!(f, ", {} lines", lines.name())
     }
 }

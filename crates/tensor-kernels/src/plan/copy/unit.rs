@@ -1,52 +1,52 @@
-//! Counting loops in units that the kernels move: 1, 2, 4, 8 or 16 bytes.
+//! Counts loops in units that the kernels copy: 1, 2, 4, 8 or 16 bytes.
 //!
-//! An element of any other width is a short run of units: twelve bytes are three times four. The
-//! other way round, a short run of elements that keeps together everywhere is one larger unit: a
-//! pair of floats moves as eight bytes.
+//! An element of any other width is a short run of units: twelve bytes are three units of four.
+//! Conversely a short run of elements that stays together in every loop becomes one larger unit: a
+//! pair of floats is copied as eight bytes.
 
-use crate::nest::{Draft, Loop};
+use crate::nest::{Loop, NestBuilder};
 
 /// The widest unit, in bytes.
-const WIDEST: usize = 16;
+const MAX_UNIT_BYTES: usize = 16;
 
-/// Counts loops over elements of any width in units that kernels move. How wide is a unit?
+/// Counts loops over elements of `width` bytes in units, and returns the bytes of a unit.
 #[inline(always)]
-pub(super) fn count_in_units(draft: &mut Draft<'_, 2>, width: usize) -> usize {
-    let unit = lowest_bit(width).min(WIDEST);
+pub(super) fn count_in_units(builder: &mut NestBuilder<'_, 2>, width: usize) -> usize {
+    let unit = lowest_bit(width).min(MAX_UNIT_BYTES);
     if unit < width {
-        split_elements(draft, width / unit);
+        split_elements(builder, width / unit);
     }
-    match draft.loops() {
-        [rest @ .., run] if run.strides == [1, 1] && !rest.is_empty() => join_runs(draft, unit),
+    match builder.loops() {
+        [rest @ .., run] if run.strides == [1, 1] && !rest.is_empty() => widen_unit(builder, unit),
         _ => unit,
     }
 }
 
-/// Makes a run of `parts` units of each element.
+/// Splits each element into a run of `parts` units.
 #[inline(never)]
-fn split_elements(draft: &mut Draft<'_, 2>, parts: usize) {
-    if draft.loops().first().is_some_and(|l| l.len == 0) {
+fn split_elements(builder: &mut NestBuilder<'_, 2>, parts: usize) {
+    if builder.loops().first().is_some_and(|l| l.len == 0) {
         return;
     }
-    for l in draft.loops_mut() {
+    for l in builder.loops_mut() {
         l.strides = l.strides.map(|stride| stride.wrapping_mul(parts as isize));
     }
-    draft.push(Loop { len: parts, strides: [1, 1] });
-    draft.fuse();
+    builder.push(Loop { len: parts, strides: [1, 1] });
+    builder.fuse();
 }
 
-/// Makes one unit of the innermost loop, which is a run, if it is as long as one and all else is a
-/// multiple of it.
+/// Makes one unit of the innermost loop, a run, if its length is that of a unit and all other
+/// strides are multiples of it. Returns the bytes of a unit.
 #[inline(never)]
-fn join_runs(draft: &mut Draft<'_, 2>, unit: usize) -> usize {
-    let Some((&Loop { len, .. }, rest)) = draft.loops().split_last() else { return unit };
+fn widen_unit(builder: &mut NestBuilder<'_, 2>, unit: usize) -> usize {
+    let Some((&Loop { len, .. }, rest)) = builder.loops().split_last() else { return unit };
     let divides = |stride: isize| stride % len as isize == 0;
-    let fits = len.is_power_of_two() && unit * len <= WIDEST;
+    let fits = len.is_power_of_two() && unit * len <= MAX_UNIT_BYTES;
     if !fits || !rest.iter().all(|l| l.strides.into_iter().all(divides)) {
         return unit;
     }
-    draft.pop();
-    for l in draft.loops_mut() {
+    builder.pop();
+    for l in builder.loops_mut() {
         l.strides = l.strides.map(|stride| stride / len as isize);
     }
     unit * len
@@ -61,11 +61,11 @@ mod tests {
     use super::*;
 
     fn units(loops: &[(usize, [isize; 2])], width: usize) -> (usize, Vec<(usize, [isize; 2])>) {
-        let mut room = [Loop::ONCE; 8];
-        let mut draft = Draft::new(&mut room);
-        loops.iter().for_each(|&(len, strides)| draft.push(Loop { len, strides }));
-        let unit = count_in_units(&mut draft, width);
-        (unit, draft.loops().iter().map(|l| (l.len, l.strides)).collect())
+        let mut buffer = [Loop::ONCE; 8];
+        let mut builder = NestBuilder::new(&mut buffer);
+        loops.iter().for_each(|&(len, strides)| builder.push(Loop { len, strides }));
+        let unit = count_in_units(&mut builder, width);
+        (unit, builder.loops().iter().map(|l| (l.len, l.strides)).collect())
     }
 
     #[test]

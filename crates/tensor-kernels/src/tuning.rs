@@ -1,0 +1,164 @@
+//! Tuning constants: sizes that affect speed only, with the measurements behind them.
+//!
+//! Results do not depend on them; which plan is chosen may. The sizes that fix the order of a
+//! reduction, and with it the last bits of results, are in `reduction_order` and `plan::reduce`;
+//! the sizes of caches are in [`Machine`](crate::Machine). A comment names the machine of a
+//! measurement where it is known.
+
+use std::ops::Range;
+
+use crate::memory::CACHE_LINE;
+
+// Copies of adjacent bytes
+
+/// From here on the C library's `memcpy` is at least as fast, including the call.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) const MEMCPY_BYTES: usize = 2048;
+
+/// Shorter runs hold too few whole lines for non-temporal stores to pay for the alignment.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) const MIN_STREAMED_BYTES: usize = 4 * CACHE_LINE;
+
+/// The smallest page: hardware prefetching stops at its end.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) const PAGE_BYTES: usize = 4096;
+
+/// Bytes that a long run is streamed in at a time, side by side: four pages.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) const PAGE_GROUP_BYTES: usize = 4 * PAGE_BYTES;
+
+/// Bytes streamed of one page before the next page of the group.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) const BYTES_PER_PAGE_VISIT: usize = 4 * CACHE_LINE;
+
+// Plans of copies
+
+/// Copies of at most this many elements are not planned. Measured on transposes: 16 elements take
+/// 36 ns this way and 91 ns planned, 64 elements 56 ns and 111 ns.
+pub(crate) const TINY_COPY_ELEMENTS: usize = 128;
+
+/// Shorter runs are copied in blocks of two loops, so that little is done per run. Rows of 256
+/// bytes in cache take 20.5 µs, and 26.9 µs if all loops are walked for each row.
+pub(crate) const SHORT_RUN_BYTES: usize = 1024;
+
+/// Out of cache, rows of this many bytes are visited in the order of the source: non-temporal
+/// stores depend less on the order of addresses than reads do. With the heads of an attention
+/// layer, rows of 256 bytes 4 KiB apart, the order of the result reaches 60 % of the copy
+/// bandwidth, that of the source 100 %. (Copy bandwidth is that of the fastest plain copy of the
+/// same bytes.)
+pub(crate) const SOURCE_ORDER_ROW_BYTES: Range<usize> = 256..4096;
+
+// Transposes
+
+/// Bytes of a source row in a sweep of a transpose, before it continues with the next rows: a page,
+/// which is how far the hardware prefetches.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) const STRIP_BYTES: usize = 4096;
+
+/// The most elements of a source row in a sweep. Each is a destination row, often in a page of its
+/// own, and a second-level TLB holds about 1500 pages. A quarter faster than four times as many,
+/// out of cache.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) const STRIP_COLUMNS: usize = 1024;
+
+/// Elements along each side of the blocks of a portable transpose. The cache lines of both sides
+/// stay in the first-level cache until all of their elements are used.
+pub(crate) const PORTABLE_BLOCK_SIDE_ELEMENTS: usize = 16;
+
+/// Elements along the longer side, for blocks whose other side is shorter than
+/// [`PORTABLE_BLOCK_SIDE_ELEMENTS`].
+pub(crate) const PORTABLE_LONG_BLOCK_SIDE_ELEMENTS: usize = 256;
+
+/// The bytes of a block of a transpose, on either side: half of a first-level cache of 32 KiB. For
+/// units of four bytes that is 64 by 64 units.
+pub(crate) const TRANSPOSE_BLOCK_BYTES: usize = 16 << 10;
+
+/// The most units along a side of a block.
+pub(crate) const MAX_BLOCK_SIDE_UNITS: usize = 64;
+
+/// A side up to this long counts as channels; the other side alone gives long runs.
+pub(crate) const MAX_CHANNELS: usize = 8;
+
+// Transposes with non-temporal stores
+
+/// Rows of the destination, which are columns of the source, in a sweep. Each may lie in a page of
+/// its own, and a second-level TLB holds about 1500 pages.
+pub(crate) const SWEEP_ROWS: usize = 1024;
+
+/// Bytes of a row that are staged before they are written. With [`SWEEP_ROWS`] rows they take less
+/// than half of a second-level cache.
+pub(crate) const STAGED_ROW_BYTES: usize = 256;
+
+/// The fewest cache lines in a row that is streamed.
+pub(crate) const MIN_STREAMED_ROW_LINES: usize = 4;
+
+/// Runs of the destination with fewer cache lines are made longer.
+pub(crate) const LONG_RUN_LINES: usize = 16;
+
+/// Source rows that are read side by side to stage columns: as many streams as the hardware
+/// prefetches. A tile of bytes would read twice as many, and is a third slower.
+pub(crate) const SOURCE_STREAMS: usize = 32;
+
+// Elementwise operations
+
+/// Bytes of scratch per operand of a block; two of them are a first-level cache of 32 KiB.
+pub(crate) const ELEMENTWISE_SCRATCH_BYTES: usize = 16 << 10;
+
+/// The elements of a row of a transposed block, in cache. A block has as many rows as a line of the
+/// source has elements. 512 by 512 floats of a unary operation take 139 µs; blocks of 64 by 64 take
+/// 209 µs, contiguous operands 85 µs.
+pub(crate) const TRANSPOSED_ROW_ELEMENTS: usize = 512;
+
+/// The bytes of a row of a transposed block, out of cache. A block takes an eighth of the
+/// second-level cache, so that reads come in long runs on both sides. 4096 by 4096 floats with one
+/// of two operands transposed take 33 ms. Rows twice as long, in twice the scratch, take 42 ms;
+/// half as long, 57 ms.
+pub(crate) const LARGE_TRANSPOSED_ROW_BYTES: usize = 256;
+
+/// The most bytes of a short row. It also limits the sum over all operands whose rows are copied
+/// through scratch (a row that repeats is not counted): with three operands of 8 floats in wider
+/// rows, packing would take 4.9 ns a row instead of 2.7 ns.
+pub(crate) const SHORT_ROW_BYTES: usize = 64;
+
+/// The fewest short rows that are packed. With rows of 3 floats, minus one row for all, 32 rows
+/// take 0.6 µs either way; 64 rows take 0.8 µs row by row and 0.6 µs packed.
+pub(crate) const MIN_PACKED_ROWS: usize = 64;
+
+/// Bytes of the bounce buffer: of results, or of a repeated element, at a time. The product of
+/// 10,000 floats in place took 790 ns with 4096 bytes, 970 ns with 1024 (Zen 5).
+pub(crate) const BOUNCE_BUFFER_BYTES: usize = 4096;
+
+/// Bytes of results per `memcpy` out of the bounce buffer. For the same floats all 4096 bytes at
+/// once took 1030 ns, 1024 bytes at a time 800 ns (Zen 5).
+pub(crate) const BOUNCE_MEMCPY_BYTES: usize = 2048;
+
+/// Elements that are checked for large arguments at a time.
+pub(crate) const LARGE_ARGUMENT_BLOCK_ELEMENTS: usize = 1024;
+
+// Reductions
+
+/// Bytes of keys, or of row numbers, in a pass of argmin or argmax. They stay in the first-level
+/// cache and in a small stack frame.
+pub(crate) const ARG_REDUCE_PASS_BYTES: usize = 8 << 10;
+
+/// All scratch of a task of a reduction, if that much memory is available.
+pub(crate) const REDUCE_WORKSPACE_BYTES: usize = 96 << 10;
+
+/// The fewest columns of a reduction that are cut for threads.
+pub(crate) const MIN_SPLIT_COLUMNS: usize = 2 * CACHE_LINE;
+
+// Scratch memory and threads
+
+/// The most scratch on the stack. More comes from the buffers that the thread keeps, because
+/// touching the guard pages of a larger stack frame takes as long as two hundred additions.
+pub(crate) const MAX_FRAME_BYTES: usize = 8 << 10;
+
+/// The most buffers that a thread keeps between operations.
+pub(crate) const MAX_KEPT_BUFFERS: usize = 4;
+
+/// The most bytes of a buffer that a thread keeps.
+pub(crate) const MAX_KEPT_BUFFER_BYTES: usize = 8 << 20;
+
+/// Tasks that work is cut into, per thread. With several a late thread can pass work on; they are
+/// few, so that tasks stay large.
+pub(crate) const TASKS_PER_THREAD: usize = 4;
