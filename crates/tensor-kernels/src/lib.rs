@@ -73,3 +73,8 @@ pub use tensor_core::*;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 mod readme {}
+
+/// The examples for PyTorch users.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/pytorch.md")]
+mod pytorch {}

@@ -79,12 +79,15 @@ impl Cost {
     fn of(events: &[&str], sums: &[u64]) -> Cost {
         let sum = |names: &[&str]| {
             let chosen = events.iter().zip(sums).filter(|(event, _)| names.contains(event));
-            chosen.map(|(_, sum)| sum).sum::<u64>()
+            chosen.fold(0u64, |total, (_, sum)| total.saturating_add(*sum))
         };
         let instructions = sum(&["Ir"]);
         let l1_misses = sum(&["I1mr", "D1mr", "D1mw"]);
         let ll_misses = sum(&["ILmr", "DLmr", "DLmw"]);
-        let cycles = instructions + 10 * l1_misses + 100 * ll_misses;
+        let misses = |count: u64, cycles: u64| count.saturating_mul(cycles);
+        let cycles = instructions
+            .saturating_add(misses(l1_misses, 10))
+            .saturating_add(misses(ll_misses, 100));
         Cost { instructions, l1_misses, ll_misses, cycles }
     }
 }
@@ -99,7 +102,9 @@ fn inclusive(text: &str, name: &str, events: usize) -> Option<Vec<u64>> {
             let sums = sums.get_or_insert_with(|| vec![0; events]);
             // Zeros at the end of a line are left out.
             let costs = line.split_whitespace().skip(1).filter_map(|cost| cost.parse().ok());
-            sums.iter_mut().zip(costs).for_each(|(sum, cost): (&mut u64, u64)| *sum += cost);
+            for (sum, cost) in sums.iter_mut().zip(costs) {
+                *sum = u64::saturating_add(*sum, cost);
+            }
         }
     }
     sums
@@ -108,11 +113,11 @@ fn inclusive(text: &str, name: &str, events: usize) -> Option<Vec<u64>> {
 /// The first number, instructions, of the line below each call of the allocator. How often it was called is no use: calls outside of the marks are
 /// counted, too.
 fn allocator(text: &str) -> u64 {
-    let (mut sum, mut called, mut below) = (0, false, false);
+    let (mut sum, mut called, mut below) = (0u64, false, false);
     for line in text.lines() {
         if below {
             let cost = line.split_whitespace().nth(1).and_then(|cost| cost.parse().ok());
-            sum += cost.unwrap_or(0);
+            sum = sum.saturating_add(cost.unwrap_or(0));
         }
         below = called && line.starts_with("calls=");
         if let Some(function) = line.strip_prefix("cfn=") {
@@ -165,5 +170,15 @@ totals: 1011
         let error = Counts::read(&stripped).unwrap_err().to_string();
         assert!(error.contains("stripped of its symbols"), "{error}");
         assert!(Counts::read("").is_err());
+    }
+
+    #[test]
+    fn fault_counts_beyond_any_number_stay_the_largest_number() {
+        let most = u64::MAX.to_string();
+        let huge =
+            PROFILE.replace(" 1000 ", &format!(" {most} ")).replace("0 10", &format!("0 {most}"));
+        let counts = Counts::read(&huge).unwrap();
+        assert_eq!((counts.run.instructions, counts.run.cycles), (u64::MAX, u64::MAX));
+        assert_eq!(counts.allocator, u64::MAX);
     }
 }
