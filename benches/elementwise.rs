@@ -7,8 +7,8 @@ use common::{bench_bytes, bench_memcpy, cases, criterion, group, setting};
 use criterion::{Criterion, criterion_group, criterion_main};
 use tensor_bench::{
     Failure,
-    setting::Setting,
-    suite::{Care, Case, Op, with_ready},
+    measure::setting::Setting,
+    suite::{Case, Op, Setup, with_ready},
 };
 
 fn operations(criterion: &mut Criterion) {
@@ -21,11 +21,12 @@ fn operations(criterion: &mut Criterion) {
 
 fn operation(criterion: &mut Criterion, setting: &Setting, case: &Case) -> Result<(), Failure> {
     let mut group = group(criterion, case.op.name(), case);
-    let [bytes, dense, copied] = [case.bytes(), case.contiguous_bytes(), case.copied_first_bytes()];
-    with_ready(setting, case, Care::Checked, &mut |ready| {
-        bench_bytes(&mut group, "strided", bytes, || ready.strided());
+    let [bytes, dense, copied] =
+        [case.bytes(), case.contiguous_bytes(), case.copy_then_compute_bytes()];
+    with_ready(setting, case, Setup::Verify, &mut |ready| {
+        bench_bytes(&mut group, "strided", bytes, || ready.preallocated());
         bench_bytes(&mut group, "contiguous", dense, || ready.contiguous().unwrap_or(Ok(())));
-        bench_bytes(&mut group, "contiguous() then compute", copied, || ready.copied_first());
+        bench_bytes(&mut group, "contiguous() then compute", copied, || ready.copy_then_compute());
         Ok(())
     })?;
     bench_memcpy(&mut group, case.result_bytes())?;

@@ -5,9 +5,11 @@ use std::time::Duration;
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
 use tensor_bench::{
     Failure,
-    engine::Budget,
-    roof::Roof,
-    setting::{self, Setting},
+    measure::{
+        copy_bandwidth::PlainCopy,
+        engine::Budget,
+        setting::{self, Setting},
+    },
     suite::Case,
     track::{Subject, table},
 };
@@ -75,8 +77,8 @@ pub(crate) fn bench_memcpy(
     group: &mut BenchmarkGroup<'_, WallTime>,
     bytes: u64,
 ) -> Result<(), Failure> {
-    let roof = Roof::new(bytes, 1)?;
-    let [mut memcpy, _] = roof.contenders();
+    let plain_copy = PlainCopy::new(bytes, 1)?;
+    let [mut memcpy, _] = plain_copy.contenders();
     bench_bytes(group, "memcpy", bytes, || memcpy.once());
     Ok(())
 }

@@ -10,18 +10,18 @@ use tensor_bench::{
         calibration::{Rate, Speed, Use},
         kind::Kind,
     },
-    env::Card,
-    setting,
+    measure::setting,
+    system::machine::MachineInfo,
     track::build::COMMIT,
 };
 
 /// A calibration of this machine for one thread, in which a transposed 32 x 32 array of floats costs 400 ns a use, 100 as a copy, 600 to copy.
 fn calibration() -> Calibration {
-    let machine = Card::read(&setting::exec().unwrap().simd());
+    let machine = MachineInfo::read(&setting::exec().unwrap().simd());
     let (width, bytes) = (4, 4096);
     let alone = Use { strided_ns: 400.0, contiguous_ns: 100.0 };
     let rate = Rate {
-        kind: Kind::Turned,
+        kind: Kind::Transposed,
         width,
         bytes,
         alone,
@@ -59,7 +59,10 @@ fn an_answer_is_worked_out_from_the_calibration() {
         let costs = ["strided_ns", "contiguous_ns", "copy_ns", "kept_ns", "copied_ns"];
         let costs = costs.map(|cost| answer[cost].as_f64().unwrap().round());
         assert_eq!(costs, [400.0, 100.0, 600.0, kept, copied]);
-        assert_eq!((&answer["break_even_uses"], &answer["kind"]), (&2.into(), &"turned".into()));
+        assert_eq!(
+            (&answer["break_even_uses"], &answer["kind"]),
+            (&2.into(), &"transposed".into())
+        );
         assert_eq!(
             (&answer["path"], &answer["contiguous"]),
             (&"tiled_lanes".into(), &false.into())

@@ -50,12 +50,12 @@ use std::{
 use common::{FORTRAN, Folder, Run, command, finish, npy, run};
 use serde_json::Value;
 use tensor_bench::{
-    engine::{Budget, Contender, race},
-    render,
+    measure::engine::{Budget, Contender, race},
+    output::render,
 };
 
 const CASES: &str = r#"[
-    {"group": "own", "id": "turned", "dtype": "f32", "base": [8, 6], "ops": [["permute", [1, 0]]]},
+    {"group": "own", "id": "transposed", "dtype": "f32", "base": [8, 6], "ops": [["permute", [1, 0]]]},
     {"group": "own", "id": "row", "dtype": "u8", "base": [1, 8], "ops": [["expand", [6, 8]]]}]"#;
 
 /// A quick record of both cases, with counts as if valgrind had been there.
@@ -230,15 +230,15 @@ fn fault_figures_that_are_none_are_refused_or_fail() {
     let good = base.to_string();
     assert_eq!(compare(&good, &good).code, Some(0));
     let edits: [(&str, Value, &str); 12] = [
-        ("/cases/0/times/run/best_ns", 0.into(), "own/turned takes no time"),
+        ("/cases/0/times/run/best_ns", 0.into(), "own/transposed takes no time"),
         ("/cases/0/times/run/best_ns", Value::Null, "with a mistake: invalid type: null"),
         ("/cases/0/times/run/best_ns", "NaN".into(), "with a mistake: invalid type: string"),
-        ("/cases/0/times/run/passes/3", 0.into(), "own/turned takes no time"),
-        ("/cases/0/times/run/passes/3", (-1).into(), "own/turned takes no time"),
-        ("/cases/0/times/run/passes", Value::Array(vec![]), "own/turned takes no time"),
-        ("/cases/0/times/roof", Value::Array(vec![]), "own/turned takes no time"),
-        ("/cases/0/counts/run/instructions", 0.into(), "own/turned takes no instructions"),
-        ("/cases/0/counts/plan/instructions", 0.into(), "own/turned takes no instructions"),
+        ("/cases/0/times/run/passes/3", 0.into(), "own/transposed takes no time"),
+        ("/cases/0/times/run/passes/3", (-1).into(), "own/transposed takes no time"),
+        ("/cases/0/times/run/passes", Value::Array(vec![]), "own/transposed takes no time"),
+        ("/cases/0/times/roof", Value::Array(vec![]), "own/transposed takes no time"),
+        ("/cases/0/counts/run/instructions", 0.into(), "own/transposed takes no instructions"),
+        ("/cases/0/counts/plan/instructions", 0.into(), "own/transposed takes no instructions"),
         ("/cases/0/counts/run/instructions", (-1).into(), "with a mistake: invalid value"),
         ("/cases/0/counts/run/instructions", 1e300.into(), "with a mistake: invalid type"),
         ("/cases", Value::Array(vec![]), "a record without a case"),
@@ -273,7 +273,8 @@ fn with_valgrind(script: &str, counts: &str) -> Run {
     let cases = folder.file("cases.json", CASES);
     folder.file("valgrind", format!("#!/bin/sh\n{script}\n"));
     fs::set_permissions(folder.path("valgrind"), fs::Permissions::from_mode(0o755)).unwrap();
-    let args = ["record", "--cases", &cases, "--quick", "--filter", "turned", "--counts", counts];
+    let args =
+        ["record", "--cases", &cases, "--quick", "--filter", "transposed", "--counts", counts];
     finish(command(&args).env("PATH", folder.path("")))
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, run};
 
-const TURNED: &str = r#"[{"group": "small", "id": "turned", "dtype": "f32", "base": [8, 6], "ops": [["permute", [1, 0]]]}]"#;
+const TURNED: &str = r#"[{"group": "small", "id": "transposed", "dtype": "f32", "base": [8, 6], "ops": [["permute", [1, 0]]]}]"#;
 
 #[cfg(not(feature = "peers"))]
 #[test]
@@ -23,7 +23,7 @@ mod built {
 
     /// Layouts that some libraries take and others do not; wrong results would be exit code 1.
     const SUITE: &str = r#"[
-        {"group": "g", "id": "turned", "dtype": "f32", "base": [9, 7], "ops": [["permute", [1, 0]]]},
+        {"group": "g", "id": "transposed", "dtype": "f32", "base": [9, 7], "ops": [["permute", [1, 0]]]},
         {"group": "g", "id": "permuted", "dtype": "c128", "base": [3, 4, 5], "ops": [["permute", [2, 0, 1]]]},
         {"group": "g", "id": "flipped", "dtype": "u8", "base": [9, 7], "ops": [["flip", 1], ["slice", 0, 1, 9, 3]]},
         {"group": "g", "id": "expanded", "dtype": "i64", "base": [9, 1], "ops": [["expand", [9, 7]]]},
@@ -58,7 +58,7 @@ mod built {
         let rows: Vec<Value> =
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let expected = [
-            "turned into ndarray rten-tensor strided-perm transpose fresh ndarray rten-tensor",
+            "transposed into ndarray rten-tensor strided-perm transpose fresh ndarray rten-tensor",
             "permuted into ndarray rten-tensor strided-perm fresh ndarray rten-tensor",
             "flipped into ndarray strided-perm fresh ndarray",
             "expanded into ndarray rten-tensor strided-perm fresh ndarray rten-tensor",
@@ -73,7 +73,7 @@ mod built {
     fn the_tables_fit_a_hundred_columns() {
         let folder = Folder::new();
         let suite = folder
-            .file("s.json", SUITE.replace("turned", "a_name_longer_than_a_column_of_a_table"));
+            .file("s.json", SUITE.replace("transposed", "a_name_longer_than_a_column_of_a_table"));
         let text = run(&["suite", &suite, "--quick", "--peers"]).succeeded();
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         assert!(text.contains("\ncopy, g, 1 thread, ns\n"), "{text}");

@@ -8,7 +8,7 @@ use common::{Folder, Run, command, finish, run};
 use serde_json::Value;
 
 const CASES: &str = r#"[
-    {"group": "own", "id": "turned", "dtype": "f32", "base": [8, 6], "ops": [["permute", [1, 0]]]},
+    {"group": "own", "id": "transposed", "dtype": "f32", "base": [8, 6], "ops": [["permute", [1, 0]]]},
     {"group": "own", "id": "row", "op": "add", "out_dtype": "f32", "operands": [
         {"dtype": "f32", "base": [6, 8], "ops": [["flip", 1]]},
         {"dtype": "f32", "base": [1, 8], "ops": [["expand", [6, 8]]]}]}]"#;
@@ -66,7 +66,7 @@ fn a_record_has_machine_build_and_cases() {
         format!("{} {} {} {}", case["name"], case["op"], case["bytes"], case["path"])
     };
     let facts: Vec<String> = cases.iter().map(facts).collect();
-    assert_eq!(facts[0], r#""own/turned" "copy" 192 "tile""#);
+    assert_eq!(facts[0], r#""own/transposed" "copy" 192 "tile""#);
     assert!(facts[1].starts_with(r#""own/row" "add" 416 "#), "{}", facts[1]);
     for case in cases {
         let run = &case["times"]["run"];
@@ -92,7 +92,7 @@ fn without_a_file_the_record_is_printed() {
 fn fault_a_file_of_cases_may_be_called_like_an_option() {
     let folder = Folder::new();
     folder.file("-x.json", CASES);
-    let mut record = command(&["record", "--cases=-x.json", "--quick", "--filter", "turned"]);
+    let mut record = command(&["record", "--cases=-x.json", "--quick", "--filter", "transposed"]);
     let ended = finish(record.current_dir(folder.path("")));
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(!ended.err.contains("-x.json"), "{ended:?}");
@@ -150,7 +150,8 @@ fn fault_profiles_are_found_in_a_folder_of_any_name() {
     let folder = Folder::new();
     let cases = folder.file("cases.json", CASES);
     fs::create_dir(folder.path("100%p")).unwrap();
-    let args = ["record", "--cases", &cases, "--quick", "--filter", "turned", "--counts", "always"];
+    let args =
+        ["record", "--cases", &cases, "--quick", "--filter", "transposed", "--counts", "always"];
     finish(command(&args).env("TMPDIR", folder.path("100%p"))).succeeded();
 }
 
@@ -208,17 +209,17 @@ fn fault_what_has_become_worse_is_named_and_is_exit_code_1() {
     let misses = changed(|case| case["counts"]["run"]["ll_misses"] = 200.into());
     let gone = changed(|case| case["name"] = "own/other".into());
     let table: [(&Value, &[&str], &str); 7] = [
-        (&path, &[], "own/turned: path tile -> grid"),
-        (&instructions, &[], "own/turned: instructions (plan) 10000 -> 10200, +2.0 %"),
+        (&path, &[], "own/transposed: path tile -> grid"),
+        (&instructions, &[], "own/transposed: instructions (plan) 10000 -> 10200, +2.0 %"),
         (&instructions, &["--instructions", "1.5"], "instructions (plan)"),
-        (&misses, &["--fail-on", "all"], "own/turned: LL misses (run) 100 -> 200, 2.0 times"),
-        (&gone, &["--fail-on", "time"], "own/turned: the case is gone"),
-        (&slower(base.clone()), &["--fail-on", "time"], "own/turned: time (run) "),
-        (&slower(base.clone()), &["--fail-on", "all"], "own/turned: time (run) "),
+        (&misses, &["--fail-on", "all"], "own/transposed: LL misses (run) 100 -> 200, 2.0 times"),
+        (&gone, &["--fail-on", "time"], "own/transposed: the case is gone"),
+        (&slower(base.clone()), &["--fail-on", "time"], "own/transposed: time (run) "),
+        (&slower(base.clone()), &["--fail-on", "all"], "own/transposed: time (run) "),
     ];
     for (new, args, said) in table {
         let text = compare(&folder, &base, new, args).failed(said);
-        assert!(text.contains("\nREGRESSION  own/turned\n"), "{text}");
+        assert!(text.contains("\nREGRESSION  own/transposed\n"), "{text}");
         assert!(text.contains("1 regression, "), "{text}");
     }
     let unharmed: [(&Value, &[&str]); 5] = [
@@ -272,7 +273,7 @@ fn a_time_that_is_not_found_again_does_not_count() {
     let compare = |again: &[&str]| {
         run(&[&["compare", &b, &s, "--fail-on", "time", "--again"], again].concat())
     };
-    compare(&[&b, &s]).failed("own/turned: time (run) ");
+    compare(&[&b, &s]).failed("own/transposed: time (run) ");
     compare(&[&b, &b]).succeeded();
     compare(&[&b, "/nowhere"]).refused("cannot read /nowhere");
     compare(&[&b]).refused("2 values required");
@@ -286,9 +287,9 @@ fn accepted_changes_do_not_fail() {
     let list =
         folder.file("accepted.txt", "# since the move to grids\nown/t* path grids do here\n");
     let text = compare(&folder, &base, &new, &["--allow", &list]).succeeded();
-    assert!(text.contains("\naccepted    own/turned\n"), "{text}");
+    assert!(text.contains("\naccepted    own/transposed\n"), "{text}");
     assert!(text.contains("path tile -> grid (accepted: grids do here)"), "{text}");
-    let list = folder.file("accepted.txt", "\nown/turned path\n");
+    let list = folder.file("accepted.txt", "\nown/transposed path\n");
     compare(&folder, &base, &new, &["--allow", &list])
         .refused("accepted.txt: line 2: expected a case, a kind of change and a reason");
     compare(&folder, &base, &new, &["--allow", "/nowhere"]).refused("cannot read /nowhere");
@@ -362,8 +363,8 @@ fn fault_bad_input_is_exit_code_2() {
     run(&["compare", &good, &good, "--time=-1"]).refused("expected a percentage, 0 or more");
     run(&["compare", &good, &good, "--format", "xml"]).refused("invalid value 'xml'");
     run(&["compare", &good]).refused("required arguments");
-    let twice = folder.file("twice.json", CASES.replace("row", "turned"));
-    run(&["record", "--cases", &twice]).refused("twice.json: two cases are called own/turned");
+    let twice = folder.file("twice.json", CASES.replace("row", "transposed"));
+    run(&["record", "--cases", &twice]).refused("twice.json: two cases are called own/transposed");
     run(&["record", "--filter", "nothing at all"]).refused("no case to record");
     run(&["record", "--threads", "0"]).refused("0 threads can do nothing");
 }
@@ -413,12 +414,12 @@ fn history_finds_the_record_where_a_step_happened() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "instructions over 4 records");
     assert!(lines[1].starts_with("note: cases.json is left out: not a record"), "{text}");
-    assert!(lines[3].starts_with("own/turned ") && lines[3].ends_with("▁▁██  10000 -> 12000"));
+    assert!(lines[3].starts_with("own/transposed ") && lines[3].ends_with("▁▁██  10000 -> 12000"));
     assert_eq!(lines[4], "    c2 (7.json): instructions (run) 10000 -> 12000, +20.0 %");
     assert!(lines[5].starts_with("own/row ") && lines.len() == 6, "{text}");
     assert!(lines.iter().all(|line| line.chars().count() <= 100), "{text}");
 
-    let json = run(&["history", &folder.name(""), "--json", "--filter", "turned"]).succeeded();
+    let json = run(&["history", &folder.name(""), "--json", "--filter", "transposed"]).succeeded();
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["records"].as_array().unwrap().len(), 4);
     let case = &json["cases"][0];

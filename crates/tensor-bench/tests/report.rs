@@ -67,7 +67,7 @@ fn the_text_fits_a_hundred_columns_and_ends_with_advice() {
 }
 
 #[test]
-fn the_text_has_the_price_before_and_after() {
+fn the_text_has_times_and_efficiency() {
     let text = run(&["--quick", "--npy", FORTRAN]).succeeded();
     for title in ["Copy to contiguous memory", "Elementwise, 2x + 1", "Sum of all elements"] {
         let table = text.split_once(title).unwrap_or_else(|| panic!("{title} in {text}")).1;

@@ -5,7 +5,7 @@ mod common;
 use common::{Folder, run};
 use serde_json::Value;
 
-const COPY: &str = r#"{"group": "small", "id": "turned", "dtype": "f32", "base": [8, 6], "ops": [["permute", [1, 0]]],
+const COPY: &str = r#"{"group": "small", "id": "transposed", "dtype": "f32", "base": [8, 6], "ops": [["permute", [1, 0]]],
     "shape": [6, 8], "strides": [1, 6], "offset": 0}"#;
 const ADD: &str = r#"{"group": "small", "id": "row", "op": "add", "out_dtype": "f32", "operands": [
     {"dtype": "f32", "base": [6, 8], "ops": [["flip", 1]], "shape": [6, 8], "strides": [8, -1], "offset": 7},
@@ -39,9 +39,9 @@ fn each_case_and_thread_count_is_one_line_of_known_keys() {
     };
     let all: Vec<_> = rows.iter().map(facts).collect();
     let expected = [
-        r#""turned" "copy" "f32" 1 192"#,
+        r#""transposed" "copy" "f32" 1 192"#,
         r#""row" "add" "f32" 1 416"#,
-        r#""turned" "copy" "f32" 2 192"#,
+        r#""transposed" "copy" "f32" 2 192"#,
         r#""row" "add" "f32" 2 416"#,
     ];
     assert_eq!(all, expected);
@@ -50,7 +50,7 @@ fn each_case_and_thread_count_is_one_line_of_known_keys() {
 #[test]
 fn tables_fit_a_hundred_columns() {
     let folder = Folder::new();
-    let long = COPY.replace("turned", "a_name_much_longer_than_any_column_of_a_table_could_be");
+    let long = COPY.replace("transposed", "a_name_much_longer_than_any_column_of_a_table_could_be");
     let suite = folder.file("s.json", format!("[{COPY}, {long}, {ADD}]"));
     let text = run(&["suite", &suite, "--quick"]).succeeded();
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
@@ -67,7 +67,7 @@ fn tables_fit_a_hundred_columns() {
 #[test]
 fn check_fails_if_and_only_if_a_case_is_slower_than_the_naive_loop() {
     let folder = Folder::new();
-    let large = r#"{"group": "large", "id": "turned", "dtype": "u8", "base": [512, 512], "ops": [["permute", [1, 0]]]}"#;
+    let large = r#"{"group": "large", "id": "transposed", "dtype": "u8", "base": [512, 512], "ops": [["permute", [1, 0]]]}"#;
     let suite = folder.file("s.json", format!("[{COPY}, {large}, {ADD}]"));
     let judged = run(&["suite", &suite, "--json", "--quick", "--check"]);
     let rows = lines(&judged.out);
@@ -182,16 +182,16 @@ fn fault_malformed_suites_are_refused_with_the_case() {
         (format!("[{COPY}"), "not a suite"),
         (format!("[{COPY}, 7]"), "case number 1"),
         (format!("[{COPY}, {{\"id\": \"x\"}}]"), "case x: missing field `group`"),
-        (COPY.replace("f32", "f33"), "case turned: unknown dtype 'f33'"),
-        (COPY.replace("permute", "rotate"), "case turned: unknown view operation"),
+        (COPY.replace("f32", "f33"), "case transposed: unknown dtype 'f33'"),
+        (COPY.replace("permute", "rotate"), "case transposed: unknown view operation"),
         (
             COPY.replace("[[\"permute\", [1, 0]]]", "[[\"permute\", [0, 0]]]"),
-            "case turned: permute(): duplicate",
+            "case transposed: permute(): duplicate",
         ),
-        (COPY.replace("[6, 8]", "[8, 6]"), "case turned: shape [8, 6] is stated"),
-        (COPY.replace("[1, 6]", "[1, 7]"), "case turned: strides [1, 7] are stated"),
-        (COPY.replace("\"offset\": 0", "\"offset\": 1"), "case turned: offset 1 is stated"),
-        (COPY.replace("\"base\": [8, 6]", "\"base\": [8.5, 6]"), "case turned: invalid type"),
+        (COPY.replace("[6, 8]", "[8, 6]"), "case transposed: shape [8, 6] is stated"),
+        (COPY.replace("[1, 6]", "[1, 7]"), "case transposed: strides [1, 7] are stated"),
+        (COPY.replace("\"offset\": 0", "\"offset\": 1"), "case transposed: offset 1 is stated"),
+        (COPY.replace("\"base\": [8, 6]", "\"base\": [8.5, 6]"), "case transposed: invalid type"),
         (ADD.replace("\"op\": \"add\"", "\"op\": \"frob\""), "case row: unknown op 'frob'"),
         (
             ADD.replace("\"op\": \"add\"", "\"op\": \"neg\""),

@@ -9,7 +9,9 @@ use etcetera::BaseStrategy;
 use serde::{Deserialize, Serialize};
 
 use super::kind::Kind;
-use crate::{Failure, Result, document, env::Card, track::build::COMMIT};
+use crate::{
+    Failure, Result, output::document, system::machine::MachineInfo, track::build::COMMIT,
+};
 
 /// What tells a calibration from other documents.
 pub const FORM: &str = "tensor-bench calibration";
@@ -28,7 +30,7 @@ pub struct Calibration {
     /// [`SCHEMA`].
     pub schema: u32,
     /// Where the rates were taken, and by which version.
-    pub machine: Card,
+    pub machine: MachineInfo,
     /// The commit that the program was built from, where it was built from one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
@@ -81,7 +83,12 @@ pub struct Speed {
 
 impl Calibration {
     /// Rates, with what they depend on.
-    pub fn new(machine: Card, threads: usize, rates: Vec<Rate>, speeds: Vec<Speed>) -> Calibration {
+    pub fn new(
+        machine: MachineInfo,
+        threads: usize,
+        rates: Vec<Rate>,
+        speeds: Vec<Speed>,
+    ) -> Calibration {
         let commit = COMMIT.map(str::to_owned);
         let form = FORM.to_owned();
         Calibration { form, schema: SCHEMA, machine, commit, threads, rates, speeds }
@@ -112,8 +119,8 @@ impl Calibration {
     ///
     /// # Errors
     /// [`Failure::Input`] with the first difference.
-    pub fn check_for(&self, machine: &Card, threads: usize) -> Result<()> {
-        let of = |card: &Card| {
+    pub fn check_for(&self, machine: &MachineInfo, threads: usize) -> Result<()> {
+        let of = |card: &MachineInfo| {
             let cpu = card.cpu.clone().unwrap_or_else(|| "an unknown CPU".to_owned());
             format!("{cpu}, {} cores, {}, {}", card.cores, card.simd, card.system)
         };
@@ -153,7 +160,7 @@ impl Calibration {
 ///
 /// # Errors
 /// [`Failure::Work`] where the system names no home.
-pub fn place(threads: usize) -> Result<PathBuf> {
+pub fn default_path(threads: usize) -> Result<PathBuf> {
     let folders = etcetera::choose_base_strategy().map_err(|error| {
         Failure::work(format!("no place for a calibration: {error}; give one with --calibration"))
     })?;
@@ -164,11 +171,11 @@ pub fn place(threads: usize) -> Result<PathBuf> {
 pub(super) mod tests {
     use super::*;
 
-    /// A machine of one kind of view: elements of 4 bytes, turned, in two sizes.
+    /// A machine of one kind of view: elements of 4 bytes, transposed, in two sizes.
     pub(in crate::advise) fn calibration() -> Calibration {
-        let machine = Card { cpu: Some("some CPU".to_owned()), ..Card::read(&"v4") };
+        let machine = MachineInfo { cpu: Some("some CPU".to_owned()), ..MachineInfo::read(&"v4") };
         let rate = |bytes, strided_ns, contiguous_ns, copy_ns| Rate {
-            kind: Kind::Turned,
+            kind: Kind::Transposed,
             width: 4,
             bytes,
             alone: Use { strided_ns, contiguous_ns },
@@ -216,7 +223,7 @@ pub(super) mod tests {
                 "of schema 9; this program reads schema 1",
             ),
             (
-                text.replace("turned", "bent"),
+                text.replace("transposed", "bent"),
                 "a calibration with a mistake: unknown variant `bent`",
             ),
             (text.replace("\"each_ns\":1.0", "\"each_ns\":0.0"), "something takes no time"),
@@ -232,7 +239,7 @@ pub(super) mod tests {
         let own = calibration();
         let here = own.machine.clone();
         assert!(own.check_for(&here, 1).is_ok());
-        let machine = |change: fn(&mut Card)| {
+        let machine = |change: fn(&mut MachineInfo)| {
             let mut card = here.clone();
             change(&mut card);
             card

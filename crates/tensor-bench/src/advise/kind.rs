@@ -14,31 +14,31 @@ pub enum Kind {
     /// Adjacent elements in rows, of so many bytes …
     Rows(Length),
     /// … that lie in another order than they are read.
-    RowsOutOfOrder(Length),
+    PermutedRows(Length),
     /// Rows that lie in reverse order.
-    RowsUpsideDown,
+    ReversedRows,
     /// Rows that are read again and again: an expanded dimension around adjacent elements.
-    RowsRepeated,
+    BroadcastRows,
     /// One element, read again and again.
-    Same,
+    BroadcastElement,
     /// Adjacent elements, backwards.
-    Backwards,
+    Reversed,
     /// Every so-manyth element.
-    Thinned(Step),
+    Strided(Step),
     /// Adjacent along another dimension than the result, both long …
-    Turned,
+    Transposed,
     /// … with rows whose distance is a multiple of 4096 bytes, so that they meet in few sets of a cache.
-    TurnedInStep,
+    TransposedPageStride,
     /// Many of such with a short side, one after the other.
-    TurnedBatches,
+    BatchedTranspose,
     /// Pieces of such, in another order than they lie.
-    TurnedPieces,
+    PermutedTranspose,
     /// A few elements at a time from each of a few places: planes to pixels.
-    Woven,
+    Interleaved,
     /// Every third or fourth element from the place where the last ones were: pixels to planes.
-    Unwoven,
+    Deinterleaved,
     /// Not adjacent along any dimension, and nearest along another than the result.
-    TurnedAndThinned,
+    StridedTranspose,
 }
 
 /// How long rows are.
@@ -70,16 +70,16 @@ pub enum Step {
 }
 
 /// The bytes of a line of a cache.
-const LINE: usize = 64;
+const CACHE_LINE_BYTES: usize = 64;
 
 /// Rows this far apart, or a multiple of it, meet in the same sets of a cache.
-const PAGE: usize = 4096;
+const PAGE_BYTES: usize = 4096;
 
 /// A side of this many elements or fewer is short: few lines serve many elements.
-const WEAVE: usize = 8;
+const SHORT_SIDE: usize = 8;
 
 /// A side of this many elements or fewer is short for a batch.
-const PIECE: usize = 256;
+const SHORT_BATCH_SIDE: usize = 256;
 
 impl Kind {
     /// Every kind.
@@ -90,25 +90,25 @@ impl Kind {
             Kind::Rows(Middle),
             Kind::Rows(Long),
             Kind::Rows(VeryLong),
-            Kind::RowsOutOfOrder(Short),
-            Kind::RowsOutOfOrder(Middle),
-            Kind::RowsOutOfOrder(Long),
-            Kind::RowsOutOfOrder(VeryLong),
-            Kind::RowsUpsideDown,
-            Kind::RowsRepeated,
-            Kind::Same,
-            Kind::Backwards,
-            Kind::Thinned(Step::Two),
-            Kind::Thinned(Step::Four),
-            Kind::Thinned(Step::Line),
-            Kind::Thinned(Step::Far),
-            Kind::Turned,
-            Kind::TurnedInStep,
-            Kind::TurnedBatches,
-            Kind::TurnedPieces,
-            Kind::Woven,
-            Kind::Unwoven,
-            Kind::TurnedAndThinned,
+            Kind::PermutedRows(Short),
+            Kind::PermutedRows(Middle),
+            Kind::PermutedRows(Long),
+            Kind::PermutedRows(VeryLong),
+            Kind::ReversedRows,
+            Kind::BroadcastRows,
+            Kind::BroadcastElement,
+            Kind::Reversed,
+            Kind::Strided(Step::Two),
+            Kind::Strided(Step::Four),
+            Kind::Strided(Step::Line),
+            Kind::Strided(Step::Far),
+            Kind::Transposed,
+            Kind::TransposedPageStride,
+            Kind::BatchedTranspose,
+            Kind::PermutedTranspose,
+            Kind::Interleaved,
+            Kind::Deinterleaved,
+            Kind::StridedTranspose,
         ]
     };
 
@@ -121,11 +121,11 @@ impl Kind {
         let (last, outer) = dims.split_last()?;
         Some(match last.stride {
             1 => rows(last.size * width, outer),
-            0 => Kind::Same,
-            -1 => Kind::Backwards,
+            0 => Kind::BroadcastElement,
+            -1 => Kind::Reversed,
             _ => match outer.iter().find(|dim| dim.stride.unsigned_abs() == 1) {
-                Some(adjacent) => turned(last, adjacent, outer, width),
-                None => thinned(last, outer, width),
+                Some(adjacent) => transposed(last, adjacent, outer, width),
+                None => strided(last, outer, width),
             },
         })
     }
@@ -166,43 +166,45 @@ fn rows(bytes: usize, outer: &[Dim]) -> Kind {
         _ => Length::VeryLong,
     };
     match in_order(&outer.iter().collect::<Vec<_>>()) {
-        _ if outer.iter().any(|dim| dim.stride == 0) => Kind::RowsRepeated,
-        _ if outer.iter().any(|dim| dim.stride < 0) => Kind::RowsUpsideDown,
+        _ if outer.iter().any(|dim| dim.stride == 0) => Kind::BroadcastRows,
+        _ if outer.iter().any(|dim| dim.stride < 0) => Kind::ReversedRows,
         true => Kind::Rows(length),
-        false => Kind::RowsOutOfOrder(length),
+        false => Kind::PermutedRows(length),
     }
 }
 
-fn turned(last: &Dim, adjacent: &Dim, outer: &[Dim], width: usize) -> Kind {
+fn transposed(last: &Dim, adjacent: &Dim, outer: &[Dim], width: usize) -> Kind {
     let around = outer.iter().filter(|dim| *dim != adjacent).chain([last]);
     let batches = in_order(&around.collect::<Vec<_>>());
     let apart = last.stride.unsigned_abs() * width;
     match (last.size, adjacent.size) {
-        (inner, _) if inner <= WEAVE => Kind::Woven,
-        (_, side) if side <= WEAVE => Kind::Unwoven,
-        _ if !batches => Kind::TurnedPieces,
-        (inner, side) if outer.len() > 1 && inner.min(side) <= PIECE => Kind::TurnedBatches,
-        _ if apart.is_multiple_of(PAGE) => Kind::TurnedInStep,
-        _ => Kind::Turned,
+        (inner, _) if inner <= SHORT_SIDE => Kind::Interleaved,
+        (_, side) if side <= SHORT_SIDE => Kind::Deinterleaved,
+        _ if !batches => Kind::PermutedTranspose,
+        (inner, side) if outer.len() > 1 && inner.min(side) <= SHORT_BATCH_SIDE => {
+            Kind::BatchedTranspose
+        }
+        _ if apart.is_multiple_of(PAGE_BYTES) => Kind::TransposedPageStride,
+        _ => Kind::Transposed,
     }
 }
 
-fn thinned(last: &Dim, outer: &[Dim], width: usize) -> Kind {
+fn strided(last: &Dim, outer: &[Dim], width: usize) -> Kind {
     let step = last.stride.unsigned_abs();
     let nearer = |dim: &Dim| dim.stride != 0 && dim.stride.unsigned_abs() < step;
     match step {
-        _ if outer.iter().any(nearer) => Kind::TurnedAndThinned,
-        2 => Kind::Thinned(Step::Two),
-        3 | 4 => Kind::Thinned(Step::Four),
-        _ if step * width <= LINE => Kind::Thinned(Step::Line),
-        _ => Kind::Thinned(Step::Far),
+        _ if outer.iter().any(nearer) => Kind::StridedTranspose,
+        2 => Kind::Strided(Step::Two),
+        3 | 4 => Kind::Strided(Step::Four),
+        _ if step * width <= CACHE_LINE_BYTES => Kind::Strided(Step::Line),
+        _ => Kind::Strided(Step::Far),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::LAYOUTS;
+    use crate::cases::layouts::LAYOUTS;
 
     fn kind(shape: &[usize], strides: &[isize]) -> Option<Kind> {
         let backwards = |(&size, &stride): (&usize, &isize)| {
@@ -219,16 +221,16 @@ mod tests {
             Kind::of(&operand.layout, case.dtype.size())
         });
         let expected = [
-            Some(Kind::Unwoven),
-            Some(Kind::Woven),
-            Some(Kind::TurnedBatches),
-            Some(Kind::RowsOutOfOrder(Length::Long)),
-            Some(Kind::TurnedInStep),
+            Some(Kind::Deinterleaved),
+            Some(Kind::Interleaved),
+            Some(Kind::BatchedTranspose),
+            Some(Kind::PermutedRows(Length::Long)),
+            Some(Kind::TransposedPageStride),
             Some(Kind::Rows(Length::VeryLong)),
-            Some(Kind::Thinned(Step::Two)),
-            Some(Kind::Backwards),
-            Some(Kind::Same),
-            Some(Kind::TurnedPieces),
+            Some(Kind::Strided(Step::Two)),
+            Some(Kind::Reversed),
+            Some(Kind::BroadcastElement),
+            Some(Kind::PermutedTranspose),
             None,
         ];
         assert_eq!(kinds.collect::<Vec<_>>(), expected);
@@ -246,15 +248,15 @@ mod tests {
     fn rows_as_far_apart_as_addresses_reach_are_still_two() {
         let (rows, apart) = (3_037_000_499, 3_037_000_498 * 3_037_000_499);
         let layout = Layout::new(&[rows, 2], &[1, apart], 0).unwrap();
-        assert_eq!(Kind::of(&layout, 1), Some(Kind::Woven));
+        assert_eq!(Kind::of(&layout, 1), Some(Kind::Interleaved));
     }
 
     #[test]
     fn steps_and_lengths_have_limits() {
-        let thinned = |step| kind(&[8, 100], &[100 * step, step]);
-        let kinds = [2, 3, 4, 5, 16, 17].map(|step| thinned(step).unwrap());
+        let strided = |step| kind(&[8, 100], &[100 * step, step]);
+        let kinds = [2, 3, 4, 5, 16, 17].map(|step| strided(step).unwrap());
         let expected = [Step::Two, Step::Four, Step::Four, Step::Line, Step::Line, Step::Far];
-        assert_eq!(kinds, expected.map(Kind::Thinned));
+        assert_eq!(kinds, expected.map(Kind::Strided));
         let rows = |len: usize| kind(&[3, len], &[2 * len as isize, 1]).unwrap();
         let kinds = [16, 17, 40, 41, 256, 257].map(rows);
         let (short, middle, long) = (Length::Short, Length::Middle, Length::Long);
@@ -263,13 +265,13 @@ mod tests {
     }
 
     #[test]
-    fn turned_views_differ_in_what_meets_in_a_cache() {
-        assert_eq!(kind(&[1000, 1000], &[1, 1000]), Some(Kind::Turned));
-        assert_eq!(kind(&[1024, 1000], &[1, 1024]), Some(Kind::TurnedInStep));
-        assert_eq!(kind(&[3, 1000], &[1, 3]), Some(Kind::Unwoven));
-        assert_eq!(kind(&[1000, 3], &[1, 1000]), Some(Kind::Woven));
-        assert_eq!(kind(&[500, 100], &[2, 1000]), Some(Kind::TurnedAndThinned));
-        assert_eq!(kind(&[5, 4, 3], &[0, 3, 1]), Some(Kind::RowsRepeated));
-        assert_eq!(kind(&[5, 4, 3], &[12, -3, 1]), Some(Kind::RowsUpsideDown));
+    fn transposed_views_differ_in_cache_behaviour() {
+        assert_eq!(kind(&[1000, 1000], &[1, 1000]), Some(Kind::Transposed));
+        assert_eq!(kind(&[1024, 1000], &[1, 1024]), Some(Kind::TransposedPageStride));
+        assert_eq!(kind(&[3, 1000], &[1, 3]), Some(Kind::Deinterleaved));
+        assert_eq!(kind(&[1000, 3], &[1, 1000]), Some(Kind::Interleaved));
+        assert_eq!(kind(&[500, 100], &[2, 1000]), Some(Kind::StridedTranspose));
+        assert_eq!(kind(&[5, 4, 3], &[0, 3, 1]), Some(Kind::BroadcastRows));
+        assert_eq!(kind(&[5, 4, 3], &[12, -3, 1]), Some(Kind::ReversedRows));
     }
 }

@@ -32,7 +32,7 @@ pub use probe::calibrate;
 
 use crate::{
     Failure, Result,
-    case::Operand,
+    cases::operand::Operand,
     suite::{Case, Op},
 };
 
@@ -163,7 +163,7 @@ mod tests {
     use tensor_kernels::DType;
 
     use super::*;
-    use crate::viewop::ViewOp;
+    use crate::cases::view_op::ViewOp;
 
     const COSTS: Costs = Costs { strided_ns: 10.0, contiguous_ns: 4.0, copy_ns: 15.0 };
 

@@ -121,7 +121,7 @@ fn interpolate(rates: &[&Rate], of: &dyn Fn(&Rate) -> f64, bytes: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{super::calibration::tests::calibration, *};
-    use crate::{case::Operand, viewop::ViewOp};
+    use crate::cases::{operand::Operand, view_op::ViewOp};
 
     fn predict(op: Op, base: [usize; 2], ops: &[ViewOp]) -> Result<Costs> {
         let operand = Operand::new(DType::F32, base.to_vec(), ops.to_vec()).unwrap();

@@ -14,15 +14,14 @@ use super::{
 };
 use crate::{
     Result,
-    case::Operand,
-    engine::{Budget, Contender, race},
-    env::Card,
-    memory,
-    progress::Progress,
-    sample::Sample,
-    setting::Setting,
-    suite::Care,
-    viewop::ViewOp,
+    cases::{operand::Operand, sample::Sample, view_op::ViewOp},
+    measure::{
+        engine::{Budget, Contender, race},
+        setting::Setting,
+    },
+    output::progress::Progress,
+    suite::Setup,
+    system::{machine::MachineInfo, memory},
     with_dtype,
 };
 
@@ -34,20 +33,20 @@ pub(super) const SIZES: [usize; 8] =
 pub(super) const WIDTHS: [DType; 5] = [DType::U8, DType::U16, DType::F32, DType::F64, DType::C128];
 
 /// What an operation takes for an element is seen where everything is cached.
-const CACHED: usize = 64 << 10;
+const CACHED_BYTES: usize = 64 << 10;
 
 /// No probe is made of a larger array: with wide gaps, what is far smaller is in no cache either.
-const LARGEST: usize = 128 << 20;
+const MAX_BASE_BYTES: usize = 128 << 20;
 
 /// The most that a probe holds at a time: its array, two contiguous ones, a result, a copy.
-const MEMORY: u128 = LARGEST as u128 + 4 * (32 << 20);
+const PEAK_BYTES: u128 = MAX_BASE_BYTES as u128 + 4 * (32 << 20);
 
 /// Takes all rates, in the pool it is called from: a minute or so.
 ///
 /// # Errors
 /// Too little memory.
 pub fn calibrate(setting: &Setting) -> Result<Calibration> {
-    memory::preflight(MEMORY)?;
+    memory::preflight(PEAK_BYTES)?;
     let (probes, speeds) = (probes()?, speeds()?);
     let progress = Progress::new(probes.len() + speeds.len());
     let rates = probes.iter().map(|probe| {
@@ -64,7 +63,7 @@ pub fn calibrate(setting: &Setting) -> Result<Calibration> {
         Ok(speed)
     });
     let speeds = speeds.collect::<Result<Vec<_>>>()?;
-    let machine = Card::read(&setting.exec.simd());
+    let machine = MachineInfo::read(&setting.exec.simd());
     Ok(Calibration::new(machine, setting.threads, rates, speeds))
 }
 
@@ -120,11 +119,11 @@ fn times<T: Sample + Number>(setting: &Setting, operand: &Operand) -> Result<[f6
         |from: &TensorView<'_, T>| ops::add_into(exec, from, &other, &mut *target.borrow_mut());
     let copy = || -> Result<Tensor<T>> { Ok(to_contiguous(exec, &view)?) };
     let contenders = [
-        Contender::new(|| alone(&view)).guest(),
-        Contender::new(|| alone(&dense)).guest(),
-        Contender::new(|| beside(&view)).guest(),
-        Contender::new(|| beside(&dense)).guest(),
-        Contender::new(|| copy().map(drop)).guest(),
+        Contender::new(|| alone(&view)).capped(),
+        Contender::new(|| alone(&dense)).capped(),
+        Contender::new(|| beside(&view)).capped(),
+        Contender::new(|| beside(&dense)).capped(),
+        Contender::new(|| copy().map(drop)).capped(),
     ];
     Ok(race(budget, contenders)?.map(|timing| timing.best_ns))
 }
@@ -159,7 +158,7 @@ fn exponential<T: Sample + Inexact>(setting: &Setting, operand: &Operand) -> Res
     let target = full::<T>(view.shape())?;
     let (view, mut target) = (view.read()?, target.write()?);
     let (view, mut target) = (view.as_view(), target.as_view_mut()?);
-    let run = Contender::new(|| ops::exp_into(&setting.exec, &view, &mut target)).guest();
+    let run = Contender::new(|| ops::exp_into(&setting.exec, &view, &mut target)).capped();
     Ok(race(&setting.budget, [run])?.map(|timing| timing.best_ns)[0])
 }
 
@@ -168,7 +167,7 @@ fn speeds() -> Result<Vec<Question>> {
     let mut all = Vec::new();
     for op in Question::ops() {
         for &dtype in DType::ALL.iter().filter(|dtype| op.takes(**dtype)) {
-            let dense = Operand::new(dtype, vec![CACHED / dtype.size()], Vec::new())?;
+            let dense = Operand::new(dtype, vec![CACHED_BYTES / dtype.size()], Vec::new())?;
             all.push(Question::new(op, dense, 1)?);
         }
     }
@@ -176,7 +175,7 @@ fn speeds() -> Result<Vec<Question>> {
 }
 
 fn speed(setting: &Setting, question: &Question) -> Result<Speed> {
-    let costs = measure::costs(setting, question, Care::Trusted)?;
+    let costs = measure::costs(setting, question, Setup::SkipVerify)?;
     Ok(Speed {
         op: question.op.name().to_owned(),
         dtype: question.operand.dtype.name().to_owned(),
@@ -196,7 +195,7 @@ pub const BUDGET: Budget = Budget {
 fn operand(kind: Kind, dtype: DType, bytes: usize) -> Option<Result<Operand>> {
     let width = dtype.size();
     let (base, ops) = view(kind, bytes / width, width)?;
-    if base.iter().product::<usize>() * width > LARGEST {
+    if base.iter().product::<usize>() * width > MAX_BASE_BYTES {
         return None;
     }
     Some(Operand::new(dtype, base, ops).map_err(Into::into))
@@ -207,46 +206,46 @@ fn view(kind: Kind, count: usize, width: usize) -> Option<(Vec<usize>, Vec<ViewO
     let side = count.isqrt();
     let row = side.min(1024);
     let every = |step| ViewOp::Slice(1, Slice::new(None, None, step as isize));
-    let thinned = |step: usize| (vec![count / row, row * step], vec![every(step)]);
+    let strided = |step: usize| (vec![count / row, row * step], vec![every(step)]);
     Some(match kind {
         Kind::Rows(length) => {
             let row = row_of(length, width);
             let rows = at_least(2, count / row)?;
             (vec![rows, 2 * row], vec![ViewOp::Narrow(1, 0, row)])
         }
-        Kind::RowsOutOfOrder(length) => {
+        Kind::PermutedRows(length) => {
             let row = row_of(length, width);
             let side = at_least(2, (count / row).isqrt())?;
             (vec![count / row / side, side, row], vec![ViewOp::Transpose(0, 1)])
         }
-        Kind::RowsRepeated => {
+        Kind::BroadcastRows => {
             (vec![1, row], vec![ViewOp::Expand(vec![(count / row) as isize, row as isize])])
         }
-        Kind::Same => {
+        Kind::BroadcastElement => {
             (vec![count / row, 1], vec![ViewOp::Expand(vec![(count / row) as isize, row as isize])])
         }
-        Kind::RowsUpsideDown => (vec![count / row, row], vec![ViewOp::Flip(vec![0])]),
-        Kind::Backwards => (vec![count / row, row], vec![ViewOp::Flip(vec![1])]),
-        Kind::Thinned(step) => thinned(step_of(step, width)?),
-        Kind::Turned => {
+        Kind::ReversedRows => (vec![count / row, row], vec![ViewOp::Flip(vec![0])]),
+        Kind::Reversed => (vec![count / row, row], vec![ViewOp::Flip(vec![1])]),
+        Kind::Strided(step) => strided(step_of(step, width)?),
+        Kind::Transposed => {
             let side = at_least(16, out_of_step(side / 16 * 16, width))?;
             (vec![count / side, side], vec![ViewOp::T])
         }
-        Kind::TurnedInStep => {
+        Kind::TransposedPageStride => {
             let side = at_least(4096 / width, 1 << side.max(4096 / width).ilog2())?;
             (vec![at_least(16, count / side)?, side], vec![ViewOp::T])
         }
-        Kind::TurnedBatches => {
+        Kind::BatchedTranspose => {
             let batch = at_least(1, count / (64 * 300))?;
             (vec![batch.max(2), 300, 64], vec![ViewOp::Permute(vec![0, 2, 1])])
         }
-        Kind::TurnedPieces => {
+        Kind::PermutedTranspose => {
             let side = at_least(16, (count as f64).cbrt() as usize)?;
             (vec![count / side / side, side, side], vec![ViewOp::Reverse])
         }
-        Kind::Woven => (vec![3, at_least(16, count / 3)?], vec![ViewOp::T]),
-        Kind::Unwoven => (vec![at_least(16, count / 3)?, 3], vec![ViewOp::T]),
-        Kind::TurnedAndThinned => {
+        Kind::Interleaved => (vec![3, at_least(16, count / 3)?], vec![ViewOp::T]),
+        Kind::Deinterleaved => (vec![at_least(16, count / 3)?, 3], vec![ViewOp::T]),
+        Kind::StridedTranspose => {
             let side = at_least(16, side)?;
             (vec![side, 2 * side], vec![every(2), ViewOp::T])
         }
@@ -303,12 +302,14 @@ mod tests {
                 let sizes = SIZES.into_iter().filter_map(|bytes| operand(kind, dtype, bytes));
                 let bases = sizes.map(|operand| operand.unwrap().base_bytes());
                 let largest = bases.max().unwrap_or(0) as usize;
-                let none = kind == Kind::Thinned(Step::Line) && dtype.size() > 8;
+                let none = kind == Kind::Strided(Step::Line) && dtype.size() > 8;
                 assert_eq!(none, largest == 0, "{kind:?} {dtype}");
                 assert!(
-                    none || kind == Kind::Same || kind == Kind::RowsRepeated || largest > 31 << 20
+                    none || kind == Kind::BroadcastElement
+                        || kind == Kind::BroadcastRows
+                        || largest > 31 << 20
                 );
-                assert!(largest <= LARGEST);
+                assert!(largest <= MAX_BASE_BYTES);
             }
         }
     }

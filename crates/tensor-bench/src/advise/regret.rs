@@ -11,19 +11,17 @@ use tensor_kernels::{DType, Slice};
 use super::{Calibration, Choice, Costs, Question, measure};
 use crate::{
     Failure, Result,
-    case::Operand,
-    engine::Budget,
-    progress::Progress,
-    setting::Setting,
-    suite::{Care, Op},
-    viewop::ViewOp,
+    cases::{operand::Operand, view_op::ViewOp},
+    measure::{engine::Budget, setting::Setting},
+    output::progress::Progress,
+    suite::{Op, Setup},
 };
 
 /// A regret of this much or less is fine.
-pub const FINE: f64 = 0.1;
+pub const FINE_REGRET: f64 = 0.1;
 
 /// Advice can be trusted if this part of it is fine.
-pub const ENOUGH: f64 = 0.95;
+pub const MIN_FINE_SHARE: f64 = 0.95;
 
 /// How often each view is used.
 const USES: [u64; 8] = [1, 2, 4, 8, 16, 32, 64, 256];
@@ -71,7 +69,7 @@ impl Trial {
 /// The part of all advice whose regret is fine.
 pub fn share_fine(trials: &[Trial]) -> f64 {
     let outcomes = || trials.iter().flat_map(|trial| &trial.outcomes);
-    let fine = outcomes().filter(|outcome| outcome.regret <= FINE).count();
+    let fine = outcomes().filter(|outcome| outcome.regret <= FINE_REGRET).count();
     fine as f64 / outcomes().count().max(1) as f64
 }
 
@@ -81,10 +79,10 @@ pub fn share_fine(trials: &[Trial]) -> f64 {
 /// [`Failure::Work`] if less than [`ENOUGH`] of it is fine.
 pub fn check(trials: &[Trial]) -> Result<()> {
     let share = share_fine(trials);
-    if share >= ENOUGH {
+    if share >= MIN_FINE_SHARE {
         return Ok(());
     }
-    let [share, enough] = [share, ENOUGH].map(|share| share * 100.0);
+    let [share, enough] = [share, MIN_FINE_SHARE].map(|share| share * 100.0);
     Err(Failure::work(format!(
         "{share:.1} % of the advice is fine, and {enough:.0} % should be: `calibrate` again, on a machine that does nothing else"
     )))
@@ -100,7 +98,7 @@ pub fn try_all(setting: &Setting, calibration: &Calibration) -> Result<Vec<Trial
     let trial = |question: &Question| {
         let name = name(question);
         progress.begin(&name);
-        let measured = measure::costs(setting, question, Care::Trusted)?;
+        let measured = measure::costs(setting, question, Setup::SkipVerify)?;
         progress.end();
         Ok(Trial::new(name, calibration.predict(question)?, measured))
     };
@@ -198,7 +196,7 @@ mod tests {
             let outcomes = regrets.iter().map(outcome).collect();
             Trial { name: String::new(), predicted: costs, measured: costs, outcomes }
         };
-        assert!(check(&[trial(&[FINE; 19]), trial(&[0.2])]).is_ok());
+        assert!(check(&[trial(&[FINE_REGRET; 19]), trial(&[0.2])]).is_ok());
         let refused = check(&[trial(&[0.0; 18]), trial(&[0.2; 2])]).unwrap_err();
         assert_eq!(refused.exit_code(), 1);
         assert!(refused.to_string().starts_with("90.0 % of the advice is fine, and 95 % should"));

@@ -9,14 +9,18 @@ use super::calibrate;
 use crate::{
     Failure, Result,
     advise::{self, Choice, Costs, Question, kind::Kind},
-    case::Operand,
-    document,
-    engine::Budget,
-    pool,
-    render::{Column, WIDTH, table, time, tuple, wrap},
-    setting::{self, Setting},
+    cases::operand::Operand,
+    input::view_args::ViewArgs,
+    measure::{
+        engine::Budget,
+        setting::{self, Setting},
+    },
+    output::{
+        document,
+        render::{Column, WIDTH, table, time, tuple, wrap},
+    },
     suite::{self, Op},
-    viewargs::ViewArgs,
+    system::pool,
 };
 
 /// A view, its use, and where the costs come from.

@@ -12,15 +12,16 @@ use crate::{
     Failure, Result,
     advise::{
         Calibration, calibrate, calibration, probe,
-        regret::{self, FINE, Trial},
+        regret::{self, FINE_REGRET, Trial},
     },
-    document,
-    env::Card,
-    input,
-    output::Target,
-    pool,
-    render::{Column, WIDTH, cut, percent, table, time},
-    setting::{self, Setting},
+    input::file,
+    measure::setting::{self, Setting},
+    output::{
+        document,
+        file::Target,
+        render::{Column, WIDTH, cut, percent, table, time},
+    },
+    system::{machine::MachineInfo, pool},
     track::build::COMMIT,
 };
 
@@ -85,7 +86,7 @@ fn setting(threads: usize) -> Result<Setting> {
 fn make(place: Option<&Path>, threads: usize) -> Result<(PathBuf, Calibration)> {
     let path = match place {
         Some(path) => path.to_owned(),
-        None => calibration::place(threads)?,
+        None => calibration::default_path(threads)?,
     };
     if let (None, Some(folder)) = (place, path.parent()) {
         // What goes wrong here is told with the file, which cannot be made either.
@@ -103,11 +104,11 @@ fn make(place: Option<&Path>, threads: usize) -> Result<(PathBuf, Calibration)> 
 /// # Errors
 /// A file of the user's choice that cannot be used; a usual place that cannot be written.
 pub(super) fn kept(given: Option<&Path>, exec: &Exec, threads: usize) -> Result<Calibration> {
-    let machine = Card::read(&exec.simd());
+    let machine = MachineInfo::read(&exec.simd());
     if let Some(path) = given {
         return read(path, &machine, threads);
     }
-    let path = calibration::place(threads)?;
+    let path = calibration::default_path(threads)?;
     let why = match path.try_exists() {
         Ok(false) => format!("there is no calibration at {} yet", path.display()),
         _ => match read(&path, &machine, threads) {
@@ -130,9 +131,9 @@ fn unkept(failure: Failure) -> Failure {
 }
 
 /// The calibration of a file.
-fn read(path: &Path, machine: &Card, threads: usize) -> Result<Calibration> {
+fn read(path: &Path, machine: &MachineInfo, threads: usize) -> Result<Calibration> {
     let read = || {
-        let calibration = Calibration::read(&input::text(path)?)?;
+        let calibration = Calibration::read(&file::text(path)?)?;
         calibration.check_for(machine, threads)?;
         if let Some(difference) = calibration.other_commit(COMMIT) {
             // Rates change where kernels do, and then only some: no reason to refuse.
@@ -145,14 +146,15 @@ fn read(path: &Path, machine: &Card, threads: usize) -> Result<Calibration> {
 
 fn json(trials: &[Trial], out: &mut dyn Write) -> Result<()> {
     let share = regret::share_fine(trials);
-    let value = serde_json::json!({ "share_fine": share, "fine": FINE, "trials": trials });
+    let value = serde_json::json!({ "share_fine": share, "fine": FINE_REGRET, "trials": trials });
     document::write(&value, out)
 }
 
 /// The share, and the views whose advice is regretted most.
 fn text(trials: &[Trial], out: &mut dyn Write) -> Result<()> {
     let worst = |trial: &Trial| trial.outcomes.iter().map(|o| o.regret).fold(0.0, f64::max);
-    let mut sorted: Vec<&Trial> = trials.iter().filter(|trial| worst(trial) > FINE).collect();
+    let mut sorted: Vec<&Trial> =
+        trials.iter().filter(|trial| worst(trial) > FINE_REGRET).collect();
     sorted.sort_by(|a, b| worst(b).total_cmp(&worst(a)));
     let outcomes: usize = trials.iter().map(|trial| trial.outcomes.len()).sum();
     writeln!(
@@ -160,7 +162,7 @@ fn text(trials: &[Trial], out: &mut dyn Write) -> Result<()> {
         "{outcomes} pieces of advice on {} views: {:.1} % cost at most {} more than the better choice",
         trials.len(),
         regret::share_fine(trials) * 100.0,
-        percent(FINE)
+        percent(FINE_REGRET)
     )?;
     if !sorted.is_empty() {
         write!(out, "\nmost regretted; times as predicted / as measured\n\n{}", lines(&sorted))?;

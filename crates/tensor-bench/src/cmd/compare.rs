@@ -6,7 +6,9 @@ use std::{
 };
 
 use crate::{
-    Failure, Result, document, input,
+    Failure, Result,
+    input::file,
+    output::document,
     track::{
         Record,
         compare::{
@@ -91,12 +93,12 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 }
 
 fn read(path: &Path) -> Result<Record> {
-    Record::read(&input::text(path)?).map_err(|failure| failure.at(path.display()))
+    Record::read(&file::text(path)?).map_err(|failure| failure.at(path.display()))
 }
 
 fn accepted(file: Option<&Path>) -> Result<Accepted> {
     let Some(path) = file else { return Ok(Accepted::default()) };
-    Accepted::read(&input::text(path)?).map_err(|failure| failure.at(path.display()))
+    Accepted::read(&file::text(path)?).map_err(|failure| failure.at(path.display()))
 }
 
 fn print(format: Format, comparison: &Comparison, new: &Record, out: &mut dyn Write) -> Result<()> {

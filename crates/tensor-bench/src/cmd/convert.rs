@@ -4,7 +4,12 @@ use std::{io::Write, path::PathBuf};
 
 use tensor_kernels::{AnyTensor, Scalar, Tensor, TensorExt, with_tensor};
 
-use crate::{Failure, Result, memory, npy, output::Target, render::tuple, viewargs::ViewArgs};
+use crate::{
+    Failure, Result,
+    input::{npy, view_args::ViewArgs},
+    output::{file::Target, render::tuple},
+    system::memory,
+};
 
 /// What to read, how to view it, where to write it.
 #[derive(clap::Args)]

@@ -3,7 +3,8 @@
 use std::{io::Write, path::PathBuf};
 
 use crate::{
-    Result, setting,
+    Result,
+    measure::setting,
     track::{counted, table},
 };
 

@@ -6,17 +6,19 @@ use tensor_kernels::{DType, Error, Exec, Layout};
 
 use crate::{
     Failure, Result,
-    chain::{Chain, Link, Step},
-    picture,
-    render::{bytes, join, tuple, wrap},
-    setting::{self, copy_path},
+    input::chain::{Chain, Link, Step},
+    measure::setting::{self, copy_path},
+    output::{
+        picture,
+        render::{bytes, join, tuple, wrap},
+    },
 };
 
 /// No line is longer.
 const WIDTH: usize = 80;
 
 /// How many places are listed in the order of the visit.
-const LISTED: usize = 12;
+const MAX_LISTED_OFFSETS: usize = 12;
 
 /// What to explain.
 #[derive(clap::Args)]
@@ -50,14 +52,14 @@ fn refused(link: &Link, error: &Error) -> Failure {
 struct State {
     layout: Layout,
     /// The elements in the storage.
-    places: usize,
+    storage_len: usize,
     dtype: DType,
     storage: Storage,
 }
 
 #[derive(Clone, Copy)]
 enum Storage {
-    Fresh,
+    New,
     Same,
     Copied,
     AlreadyContiguous,
@@ -67,7 +69,7 @@ impl State {
     fn start(chain: &Chain) -> Result<State> {
         let layout = Layout::contiguous(&chain.shape)?;
         layout.dense_bytes(chain.dtype.size())?;
-        Ok(State { places: layout.numel(), layout, dtype: chain.dtype, storage: Storage::Fresh })
+        Ok(State { storage_len: layout.numel(), layout, dtype: chain.dtype, storage: Storage::New })
     }
 
     fn step(&self, step: &Step) -> Result<State, Error> {
@@ -85,13 +87,23 @@ impl State {
     }
 
     fn view(&self, layout: Layout) -> Result<State, Error> {
-        layout.check_within(self.places, self.dtype.size())?;
-        Ok(State { layout, places: self.places, dtype: self.dtype, storage: Storage::Same })
+        layout.check_within(self.storage_len, self.dtype.size())?;
+        Ok(State {
+            layout,
+            storage_len: self.storage_len,
+            dtype: self.dtype,
+            storage: Storage::Same,
+        })
     }
 
     fn copied(&self, layout: Layout) -> Result<State, Error> {
         layout.dense_bytes(self.dtype.size())?;
-        Ok(State { places: layout.numel(), layout, dtype: self.dtype, storage: Storage::Copied })
+        Ok(State {
+            storage_len: layout.numel(),
+            layout,
+            dtype: self.dtype,
+            storage: Storage::Copied,
+        })
     }
 
     fn dense(&self) -> Result<Layout, Error> {
@@ -109,16 +121,16 @@ impl State {
         paragraph(out, "  ", &contiguity(&self.layout))?;
         paragraph(out, "  ", &self.storage_text())?;
         paragraph(out, "  ", &order(&self.layout))?;
-        for line in picture::lines(&self.layout, self.places) {
+        for line in picture::lines(&self.layout, self.storage_len) {
             writeln!(out, "  {line}")?;
         }
         paragraph(out, "  ", &self.copy_text(exec)?)
     }
 
     fn storage_text(&self) -> String {
-        let size = format!("{} {}", self.places, self.dtype);
+        let size = format!("{} {}", self.storage_len, self.dtype);
         match self.storage {
-            Storage::Fresh => format!("storage: new, {size}"),
+            Storage::New => format!("storage: new, {size}"),
             Storage::Same => format!("storage: the same, {size}"),
             Storage::Copied => {
                 format!("storage: new, {size}, copied because no strides can express this view")
@@ -150,8 +162,11 @@ fn order(layout: &Layout) -> String {
     if layout.numel() == 0 {
         return "visits nothing: it has no elements".to_owned();
     }
-    let more = if layout.numel() > LISTED { ", …" } else { "" };
-    format!("visits, in logical order: {}{more}", join(layout.offsets().take(LISTED), ", "))
+    let more = if layout.numel() > MAX_LISTED_OFFSETS { ", …" } else { "" };
+    format!(
+        "visits, in logical order: {}{more}",
+        join(layout.offsets().take(MAX_LISTED_OFFSETS), ", ")
+    )
 }
 
 /// Contiguous or not, and which dimension breaks it.

@@ -9,8 +9,12 @@ use std::{
 use serde_json::json;
 
 use crate::{
-    Failure, Result, document, input,
-    render::{WIDTH, cut, wrap},
+    Failure, Result,
+    input::file,
+    output::{
+        document,
+        render::{WIDTH, cut, wrap},
+    },
     track::{
         Record,
         history::{Figure, Kept, Line, follow, sparkline},
@@ -18,8 +22,8 @@ use crate::{
 };
 
 /// Columns for names, and for what is drawn.
-const NAME: usize = 32;
-const DRAWN: usize = 40;
+const NAME_WIDTH: usize = 32;
+const SPARKLINE_WIDTH: usize = 40;
 
 /// Which folder, and what to follow.
 #[derive(clap::Args)]
@@ -69,7 +73,7 @@ fn records(folder: &Path) -> Result<(Vec<Kept>, Vec<String>)> {
     let (mut records, mut notes) = (Vec::new(), Vec::new());
     for path in paths {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        match input::text(&path).and_then(|text| Record::read(&text)) {
+        match file::text(&path).and_then(|text| Record::read(&text)) {
             Ok(record) => records.push(Kept { file, record }),
             Err(failure) => notes.push(format!("{file} is left out: {failure}")),
         }
@@ -131,6 +135,6 @@ fn drawn(line: &Line) -> String {
         [one] => format!("{one:.0}"),
         [first, .., last] => format!("{first:.0} -> {last:.0}"),
     };
-    let course = sparkline(&line.values, DRAWN);
-    format!("{:<NAME$}  {course}  {ends}", cut(&line.case, NAME))
+    let course = sparkline(&line.values, SPARKLINE_WIDTH);
+    format!("{:<NAME_WIDTH$}  {course}  {ends}", cut(&line.case, NAME_WIDTH))
 }

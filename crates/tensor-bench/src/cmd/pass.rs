@@ -3,9 +3,11 @@
 use std::{io::Write, path::PathBuf};
 
 use crate::{
-    Result, document, pool,
-    setting::{self, Setting},
-    suite::Care,
+    Result,
+    measure::setting::{self, Setting},
+    output::document,
+    suite::Setup,
+    system::pool,
     track::{
         table,
         timing::{self, Passes},
@@ -37,13 +39,13 @@ pub struct Args {
 /// # Errors
 /// A name that is not in the table, a wrong result, too little memory.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
-    let care = if args.trusted { Care::Trusted } else { Care::Checked };
+    let setup = if args.trusted { Setup::SkipVerify } else { Setup::Verify };
     let budget = Passes::choose(args.quick).budget();
     let setting = Setting { exec: setting::exec()?, budget, threads: args.threads };
     let pool = pool::build(args.threads)?;
     let subjects = table::named(args.cases.as_deref(), &args.names)?;
     let times = subjects.iter().map(|subject| {
-        let pass = pool.install(|| timing::pass(&setting, subject, care));
+        let pass = pool.install(|| timing::pass(&setting, subject, setup));
         pass.map_err(|failure| failure.at(format!("case {subject}")))
     });
     let times = times.collect::<Result<Vec<_>>>()?;

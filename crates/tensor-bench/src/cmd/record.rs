@@ -11,13 +11,10 @@ use std::{
 use clap::ValueEnum;
 
 use crate::{
-    Failure, Result, document,
-    env::Card,
-    memory,
-    output::Target,
-    pool,
-    progress::Progress,
-    setting,
+    Failure, Result,
+    measure::setting,
+    output::{document, file::Target, progress::Progress},
+    system::{machine::MachineInfo, memory, pool},
     track::{
         Entry, Record, Subject,
         build::Build,
@@ -188,7 +185,7 @@ fn record(
         schema: SCHEMA,
         time: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         build: Build::here(args.commit.as_deref()),
-        machine: Card::read(&setting::exec()?.simd()),
+        machine: MachineInfo::read(&setting::exec()?.simd()),
         run: how(args),
         counting,
         cases: cases.collect::<Result<_>>()?,

@@ -7,23 +7,23 @@ use tensor_kernels::{Layout, Tensor, with_tensor};
 
 use crate::{
     Failure, Result,
-    case::Operand,
-    cases::{Case, LAYOUTS, PHOTOGRAPH},
-    document,
-    engine::Budget,
-    env::Card,
-    memory, npy,
-    output::Target,
-    pool,
-    progress::Progress,
+    cases::{
+        layouts::{Case, LAYOUTS, PHOTOGRAPH},
+        operand::Operand,
+        sample::Sample,
+    },
+    input::{npy, view_args::ViewArgs},
+    measure::{
+        engine::Budget,
+        setting::{self, Setting},
+    },
+    output::{document, file::Target, progress::Progress},
     report::{
         BytesToFloats, Report, Row, SCHEMA, Same, Subject, Summed, html, measure, measure_curve,
         render,
     },
-    sample::Sample,
-    setting::{self, Setting},
+    system::{machine::MachineInfo, memory, pool},
     track::build::Build,
-    viewargs::ViewArgs,
     with_dtype,
 };
 
@@ -50,11 +50,11 @@ pub struct Args {
 }
 
 /// The time for the race of one layout: eleven of them and the curve, filling and checking included, take some fifty seconds.
-const RACE: Duration = Duration::from_millis(1300);
+const RACE_TIME: Duration = Duration::from_millis(1300);
 
 impl Args {
     fn budget(&self) -> Budget {
-        if self.quick { Budget::QUICK } else { Budget { time: RACE, ..Budget::FULL } }
+        if self.quick { Budget::QUICK } else { Budget { time: RACE_TIME, ..Budget::FULL } }
     }
 
     /// The arguments that make the figures what they are.
@@ -96,7 +96,7 @@ fn measured(args: &Args, setting: &Setting) -> Result<Report> {
         schema: SCHEMA,
         command: args.command(),
         build: Build::here(None),
-        machine: Card::read(&setting.exec.simd()),
+        machine: MachineInfo::read(&setting.exec.simd()),
         threads: setting.threads,
         quick: args.quick,
         layouts,

@@ -6,8 +6,9 @@ use std::{
 };
 
 use crate::{
-    Failure, Result, input,
-    render::{WIDTH, wrap},
+    Failure, Result,
+    input::file,
+    output::render::{WIDTH, wrap},
     suite::{self, Record},
 };
 
@@ -44,7 +45,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 }
 
 fn read(path: &Path) -> Result<Record> {
-    Record::read(&input::text(path)?).map_err(|failure| failure.at(path.display()))
+    Record::read(&file::text(path)?).map_err(|failure| failure.at(path.display()))
 }
 
 /// Figures of two machines are not put into one table.

@@ -5,16 +5,16 @@ use std::{io::Write, path::PathBuf};
 use rayon::ThreadPool;
 
 use crate::{
-    Failure, Result, document,
-    engine::Budget,
-    env::Card,
-    input, memory,
-    output::Target,
-    peers, pool,
-    progress::Progress,
-    render::join,
-    setting::{self, Setting},
+    Failure, Result,
+    input::file,
+    measure::{
+        engine::Budget,
+        peers,
+        setting::{self, Setting},
+    },
+    output::{document, file::Target, progress::Progress, render::join},
     suite::{self, Against, Case, Record, Row},
+    system::{machine::MachineInfo, memory, pool},
 };
 
 /// What to measure and how to print it.
@@ -78,7 +78,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 
 fn selected(args: &Args) -> Result<Vec<Case>> {
     let place = args.file.display();
-    let text = input::text(&args.file)?;
+    let text = file::text(&args.file)?;
     let mut cases = suite::read(&text).map_err(|failure| failure.at(&place))?;
     if let Some(filter) = &args.filter {
         cases.retain(|case| case.to_string().contains(filter));
@@ -178,7 +178,7 @@ fn print(rows: &[Row], out: &mut dyn Write) -> Result<()> {
 fn write(args: &Args, rows: &[Row], target: Target) -> Result<()> {
     let record = Record {
         schema: suite::SCHEMA,
-        machine: Card::read(&setting::exec()?.simd()),
+        machine: MachineInfo::read(&setting::exec()?.simd()),
         command: command(args),
         rows: rows.to_vec(),
     };

@@ -3,7 +3,7 @@
 use super::{Pass, Row};
 
 /// More passes than this over the same array are rare: a copy that needs them is named with its number.
-const FEW: u64 = 3;
+const FEW_PASSES: u64 = 3;
 
 /// The sentences, most important first.
 pub(super) fn advice(rows: &[Row]) -> Vec<String> {
@@ -12,7 +12,7 @@ pub(super) fn advice(rows: &[Row]) -> Vec<String> {
     lines.extend(contiguous_already(rows));
     lines.extend(passes("Elementwise work by the kernels", &strided, |row| row.elementwise));
     lines.extend(passes("Sums by the kernels", &strided, |row| row.sum));
-    lines.extend(price_of_memory(&strided));
+    lines.extend(cost_of_allocating(&strided));
     lines
 }
 
@@ -24,12 +24,12 @@ fn contiguous_already(rows: &[Row]) -> Option<String> {
 
 fn passes(work: &str, rows: &[&Row], pass: impl Fn(&Row) -> Pass) -> Vec<String> {
     let chosen = |choose: &dyn Fn(Option<u64>) -> bool| {
-        names(rows.iter().copied().filter(|row| choose(pass(row).pays_after)))
+        names(rows.iter().copied().filter(|row| choose(pass(row).break_even)))
     };
     let sentences = [
         (
             "copy first, it pays within three passes",
-            chosen(&|after| after.is_some_and(|n| n <= FEW)),
+            chosen(&|after| after.is_some_and(|n| n <= FEW_PASSES)),
         ),
         ("do not copy, the view costs no more", chosen(&|after| after.is_none())),
     ];
@@ -39,7 +39,7 @@ fn passes(work: &str, rows: &[&Row], pass: impl Fn(&Row) -> Pass) -> Vec<String>
         .map(|(what, named)| format!("- {work}: {what}: {named}."))
         .collect();
     let many = rows.iter().filter_map(|row| {
-        let after = pass(row).pays_after.filter(|&n| n > FEW)?;
+        let after = pass(row).break_even.filter(|&n| n > FEW_PASSES)?;
         Some(format!("{} ({after})", row.name))
     });
     let many: Vec<_> = many.collect();
@@ -53,10 +53,12 @@ fn passes(work: &str, rows: &[&Row], pass: impl Fn(&Row) -> Pass) -> Vec<String>
 }
 
 /// How much of a fresh copy is the memory and not the copying.
-fn price_of_memory(rows: &[&Row]) -> Option<String> {
-    let dearest =
-        rows.iter().copied().max_by(|a, b| fresh_factor(a).total_cmp(&fresh_factor(b)))?;
-    let factor = fresh_factor(dearest);
+fn cost_of_allocating(rows: &[&Row]) -> Option<String> {
+    let dearest = rows
+        .iter()
+        .copied()
+        .max_by(|a, b| allocating_slowdown(a).total_cmp(&allocating_slowdown(b)))?;
+    let factor = allocating_slowdown(dearest);
     (factor > 1.5).then(|| {
         format!(
             "- Keep the memory of a copy that is made again and again: into fresh memory it costs up to {factor:.1} times as much ({}).",
@@ -65,7 +67,7 @@ fn price_of_memory(rows: &[&Row]) -> Option<String> {
     })
 }
 
-fn fresh_factor(row: &Row) -> f64 {
+fn allocating_slowdown(row: &Row) -> f64 {
     row.contiguous_ns / row.copy_ns
 }
 

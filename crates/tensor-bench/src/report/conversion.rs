@@ -7,7 +7,7 @@ use tensor_kernels::{
     elementwise_path, map_into,
 };
 
-use crate::{sample::Sample, setting};
+use crate::{cases::sample::Sample, measure::setting};
 
 /// An element type whose sums can be looked at. Every [`Sample`] is one.
 pub trait Summed: Sample + Accumulate<Sum: Sample> {}
@@ -42,7 +42,7 @@ pub trait Conversion {
     ) -> crate::Result<()>;
 
     /// A contiguous copy in fresh memory.
-    fn fresh(view: &Tensor<Self::From>) -> crate::Result<Tensor<Self::To>>;
+    fn allocating(view: &Tensor<Self::From>) -> crate::Result<Tensor<Self::To>>;
 
     /// The path of the copy.
     fn path(exec: &Exec, layout: &Layout) -> crate::Result<String>;
@@ -67,7 +67,7 @@ impl<T: Summed> Conversion for Same<T> {
         Ok(copy_into(exec, from, to)?)
     }
 
-    fn fresh(view: &Tensor<T>) -> crate::Result<Tensor<T>> {
+    fn allocating(view: &Tensor<T>) -> crate::Result<Tensor<T>> {
         Ok(view.contiguous()?)
     }
 
@@ -95,14 +95,14 @@ impl Conversion for BytesToFloats {
         Ok(map_into(exec, from, to, Self::convert)?)
     }
 
-    fn fresh(view: &Tensor<u8>) -> crate::Result<Tensor<f32>> {
-        let fresh = Tensor::zeros(view.shape())?;
+    fn allocating(view: &Tensor<u8>) -> crate::Result<Tensor<f32>> {
+        let allocating = Tensor::zeros(view.shape())?;
         Self::copy_into(
             Exec::current()?,
             &view.read()?.as_view(),
-            &mut fresh.write()?.as_view_mut()?,
+            &mut allocating.write()?.as_view_mut()?,
         )?;
-        Ok(fresh)
+        Ok(allocating)
     }
 
     fn path(_: &Exec, layout: &Layout) -> crate::Result<String> {

@@ -4,7 +4,12 @@ use serde::Serialize;
 use tensor_kernels::{DType, Tensor};
 
 use super::{Same, Subject, measure};
-use crate::{Result, case::Operand, engine::Budget, env::Cache, setting::Setting, viewop::ViewOp};
+use crate::{
+    Result,
+    cases::{operand::Operand, view_op::ViewOp},
+    measure::{engine::Budget, setting::Setting},
+    system::machine::Cache,
+};
 
 /// What the elementwise pass over a square matrix, transposed, costs for each element.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -26,14 +31,14 @@ const SIDES: [usize; 17] =
     [16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096];
 
 /// With `--quick` nothing is larger.
-const QUICK: usize = 1024;
+const QUICK_MAX_SIDE: usize = 1024;
 
 /// How long each size may take, in parts of what a layout may.
-const PART: u32 = 8;
+const TIME_DIVISOR: u32 = 8;
 
 /// The sides that are measured.
 pub(crate) fn sides(quick: bool) -> impl Iterator<Item = usize> {
-    SIDES.into_iter().filter(move |&side| !quick || side <= QUICK)
+    SIDES.into_iter().filter(move |&side| !quick || side <= QUICK_MAX_SIDE)
 }
 
 /// Measures every size, in the pool it is called from.
@@ -41,7 +46,8 @@ pub(crate) fn sides(quick: bool) -> impl Iterator<Item = usize> {
 /// # Errors
 /// Too little memory, a wrong result.
 pub fn measure_curve(setting: &Setting, quick: bool) -> Result<Vec<Point>> {
-    let budget = Budget { time: setting.budget.time / PART, fewest_rounds: 2, ..setting.budget };
+    let budget =
+        Budget { time: setting.budget.time / TIME_DIVISOR, fewest_rounds: 2, ..setting.budget };
     let setting = Setting { budget, ..*setting };
     sides(quick).map(|side| point(&setting, side)).collect()
 }

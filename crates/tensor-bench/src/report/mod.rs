@@ -15,7 +15,7 @@ mod text;
 use serde::Serialize;
 use tensor_kernels::Layout;
 
-use crate::{advise::Costs, env::Card, track::build::Build};
+use crate::{advise::Costs, system::machine::MachineInfo, track::build::Build};
 pub use conversion::{BytesToFloats, Conversion, Same, Summed};
 pub use curve::{Point, measure_curve};
 pub use measure::{Subject, measure};
@@ -34,7 +34,7 @@ pub struct Report {
     /// What was built.
     pub build: Build,
     /// Where it was measured.
-    pub machine: Card,
+    pub machine: MachineInfo,
     /// The threads that were there to use.
     pub threads: usize,
     /// Small arrays and few samples.
@@ -77,7 +77,8 @@ pub struct Row {
     /// A copy into memory that is there already.
     pub copy_ns: f64,
     /// The fastest plain copy of as many bytes.
-    pub roof_ns: f64,
+    #[serde(rename = "roof_ns")]
+    pub plain_copy_ns: f64,
     /// `contiguous()`: a copy into fresh memory, which is dropped. Of a contiguous view, which is returned as it is, the time to find that out.
     pub contiguous_ns: f64,
     /// An elementwise pass, `2x + 1` into memory that is there already, by the kernels.
@@ -88,8 +89,8 @@ pub struct Row {
 
 impl Row {
     /// The copy's share of the roof.
-    pub fn share_of_roof(&self) -> f64 {
-        self.roof_ns / self.copy_ns
+    pub fn bandwidth_share(&self) -> f64 {
+        self.plain_copy_ns / self.copy_ns
     }
 }
 
@@ -103,32 +104,34 @@ pub struct Pass {
     /// Over the copy, by this library.
     pub contiguous_ns: f64,
     /// `contiguous()`, then the pass over the copy.
-    pub copied_first_ns: f64,
+    #[serde(rename = "copied_first_ns")]
+    pub copy_then_compute_ns: f64,
     /// After this many passes the copy has paid for itself; `None`: never, or there is nothing to copy.
-    pub pays_after: Option<u64>,
+    #[serde(rename = "pays_after")]
+    pub break_even: Option<u64>,
 }
 
 impl Pass {
     /// Weighs the times of a pass against those of the copy.
     pub fn new(naive_ns: f64, strided_ns: f64, contiguous_ns: f64, copy_ns: f64) -> Self {
         let costs = Costs { strided_ns, contiguous_ns, copy_ns };
-        let (copied_first_ns, pays_after) = (costs.copied_ns(1), costs.break_even());
-        Pass { naive_ns, strided_ns, contiguous_ns, copied_first_ns, pays_after }
+        let (copy_then_compute_ns, break_even) = (costs.copied_ns(1), costs.break_even());
+        Pass { naive_ns, strided_ns, contiguous_ns, copy_then_compute_ns, break_even }
     }
 
     /// The same of a view that is contiguous: there is nothing to copy.
     #[must_use]
     pub fn of_contiguous(self) -> Self {
-        Pass { pays_after: None, ..self }
+        Pass { break_even: None, ..self }
     }
 
     /// The price of the view for this library: the speed that is left of that over contiguous memory. 1 means no price.
-    pub fn price(&self) -> f64 {
+    pub fn efficiency(&self) -> f64 {
         self.contiguous_ns / self.strided_ns
     }
 
     /// The price of the view for a loop written by hand.
-    pub fn naive_price(&self) -> f64 {
+    pub fn naive_efficiency(&self) -> f64 {
         self.contiguous_ns / self.naive_ns
     }
 }
@@ -161,24 +164,27 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_pays_when_the_passes_saved_cover_it() {
-        assert_eq!(pass(10.0, 4.0, 12.0).pays_after, Some(2));
-        assert_eq!(pass(10.0, 4.0, 13.0).pays_after, Some(3));
-        assert_eq!(pass(100.0, 4.0, 13.0).pays_after, Some(1));
-        assert_eq!(pass(10.0, 4.0, 12.0).of_contiguous().pays_after, None);
+    fn a_copy_breaks_even_when_the_time_saved_covers_it() {
+        assert_eq!(pass(10.0, 4.0, 12.0).break_even, Some(2));
+        assert_eq!(pass(10.0, 4.0, 13.0).break_even, Some(3));
+        assert_eq!(pass(100.0, 4.0, 13.0).break_even, Some(1));
+        assert_eq!(pass(10.0, 4.0, 12.0).of_contiguous().break_even, None);
     }
 
     #[test]
-    fn a_copy_that_saves_nothing_never_pays() {
-        assert_eq!(pass(4.0, 4.0, 1.0).pays_after, None);
-        assert_eq!(pass(4.1, 4.0, 1.0).pays_after, None);
-        assert_eq!(pass(3.0, 4.0, 1.0).pays_after, None);
+    fn a_copy_that_saves_nothing_never_breaks_even() {
+        assert_eq!(pass(4.0, 4.0, 1.0).break_even, None);
+        assert_eq!(pass(4.1, 4.0, 1.0).break_even, None);
+        assert_eq!(pass(3.0, 4.0, 1.0).break_even, None);
     }
 
     #[test]
-    fn a_price_is_the_speed_that_is_left() {
+    fn efficiency_is_the_fraction_of_the_contiguous_speed() {
         let pass = Pass::new(40.0, 8.0, 4.0, 12.0);
-        assert_eq!((pass.naive_price(), pass.price(), pass.copied_first_ns), (0.1, 0.5, 16.0));
+        assert_eq!(
+            (pass.naive_efficiency(), pass.efficiency(), pass.copy_then_compute_ns),
+            (0.1, 0.5, 16.0)
+        );
     }
 
     #[test]

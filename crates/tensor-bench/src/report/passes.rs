@@ -7,13 +7,14 @@ use tensor_kernels::{Accumulate, Tensor, TensorView, TensorViewMut, map_into, op
 use super::{Conversion, Same};
 use crate::{
     Failure, Result,
-    engine::{Contender, Race, Ticket},
-    naive, reads,
-    reference::{check, elements, identical},
-    roof::{self, Roof},
-    sample::Sample,
-    setting::Setting,
-    strided::Strided,
+    cases::{sample::Sample, strided::Strided},
+    measure::{
+        copy_bandwidth::{self, PlainCopy},
+        engine::{Contender, Race, Ticket},
+        naive_loop, naive_sum,
+        reference::{check, elements, identical},
+        setting::Setting,
+    },
 };
 
 /// A result that the compiler must not find to be unused.
@@ -26,8 +27,8 @@ pub(super) struct Times {
     /// The copy by hand, by the library, and into fresh memory.
     pub(super) naive_copy: f64,
     pub(super) copy: f64,
-    pub(super) fresh: f64,
-    pub(super) roof: f64,
+    pub(super) allocating: f64,
+    pub(super) plain_copy: f64,
     /// The elementwise pass by hand and by the library over the view, then over the copy.
     pub(super) naive: f64,
     pub(super) strided: f64,
@@ -72,14 +73,14 @@ impl<C: Conversion> Passes<'_, C> {
     /// The loop that one writes by hand, with `f` done to each element.
     fn naive(&self, f: impl Fn(C::From) -> C::To) -> Result<()> {
         self.with_result(|result| {
-            naive::compute([self.given], result, |[x]| f(x));
+            naive_loop::compute([self.given], result, |[x]| f(x));
             black_box(result);
         })
     }
 
     /// Loops that one writes by hand, a part of the view for each thread.
     fn naive_sum(&self) -> Result<<C::From as Sample>::Sum> {
-        Ok(reads::sum(self.given.elements(), self.given.layout(), self.setting.threads)?)
+        Ok(naive_sum::sum(self.given.elements(), self.given.layout(), self.setting.threads)?)
     }
 
     fn sum(&self) -> Result<<C::From as Accumulate>::Sum> {
@@ -97,25 +98,25 @@ impl<C: Conversion> Passes<'_, C> {
     }
 
     /// Times all of it. Loops by hand are there to be compared with: they leave most of the time to the others.
-    pub(super) fn race(&self, view: &Tensor<C::From>, roof: &Roof) -> Result<Times> {
+    pub(super) fn race(&self, view: &Tensor<C::From>, plain_copy: &PlainCopy) -> Result<Times> {
         let mut race = Race::new(self.setting.budget);
         let copy = race.enter(Contender::new(|| self.copy()));
-        let fresh = race.enter(Contender::new(|| C::fresh(view).map(drop)));
+        let allocating = race.enter(Contender::new(|| C::allocating(view).map(drop)));
         let strided = race.enter(Contender::new(|| self.elementwise()));
         let dense = race.enter(Contender::new(|| self.elementwise_dense()));
         let sum = race.enter(Contender::new(|| keep(self.sum())));
         let sum_dense = race.enter(Contender::new(|| keep(self.sum_dense())));
-        let naive_sum = race.enter(Contender::new(|| keep(self.naive_sum())).guest());
-        let [memcpy, stream] = roof.contenders().map(|copy| race.enter(copy));
-        let naive_copy = race.enter(Contender::new(|| self.naive(C::convert)).guest());
-        let naive = race.enter(Contender::new(|| self.naive(C::pass)).guest());
+        let naive_sum = race.enter(Contender::new(|| keep(self.naive_sum())).capped());
+        let [memcpy, stream] = plain_copy.contenders().map(|copy| race.enter(copy));
+        let naive_copy = race.enter(Contender::new(|| self.naive(C::convert)).capped());
+        let naive = race.enter(Contender::new(|| self.naive(C::pass)).capped());
         let timings = race.run()?;
         let best = |ticket: Ticket| timings[ticket].best_ns;
         Ok(Times {
             naive_copy: best(naive_copy),
             copy: best(copy),
-            fresh: best(fresh),
-            roof: roof::faster(timings[memcpy], timings[stream]),
+            allocating: best(allocating),
+            plain_copy: copy_bandwidth::faster(timings[memcpy], timings[stream]),
             naive: best(naive),
             strided: best(strided),
             dense: best(dense),
@@ -157,8 +158,8 @@ impl<C: Conversion> Passes<'_, C> {
     fn check_sums(&self) -> Result<()> {
         let terms = elements(self.given.elements(), self.given.layout()).map(C::convert);
         let (expected, allowed) = C::To::expected_sum(terms);
-        let by_hand = C::From::number(self.naive_sum()?);
-        let sums = [(by_hand, 0.0), number(self.sum()?), number(self.sum_dense()?)];
+        let naive_loop = C::From::number(self.naive_sum()?);
+        let sums = [(naive_loop, 0.0), number(self.sum()?), number(self.sum_dense()?)];
         let wrong = |&(sum, rounding): &(f64, f64)| {
             (sum - expected).abs() > allowed + rounding * expected.abs()
         };

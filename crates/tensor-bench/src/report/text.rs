@@ -1,7 +1,7 @@
 //! The report as text: the machine, one table of layouts, one for each kind of work with its price, cost over size, and what to do.
 
 use super::{Pass, Point, Report, Row, advice::advice, curve::by_cache};
-use crate::render::{Column, WIDTH, bytes, cut, join, table, time, wrap};
+use crate::output::render::{Column, WIDTH, bytes, cut, join, table, time, wrap};
 
 /// The whole report.
 pub fn render(report: &Report) -> String {
@@ -29,10 +29,10 @@ pub fn render(report: &Report) -> String {
 
 const LEGEND: &[&str] = &[
     "by hand: a loop as one writes it, on one thread, sums on all; strided: by this library, over the view; contig.: the same work over contiguous memory, for \
-     a copy the fastest plain copy of as many bytes in the same run (the roof).",
-    "price: the part of the contiguous speed that is left over the view, by hand and by this library; 1 means no price, for a copy it is the share \
-     of the roof.",
-    "fresh: contiguous(), with new memory each time; copy 1st: contiguous(), then the pass; pays: after how many passes contiguous() has paid for \
+     a copy the fastest plain copy of as many bytes in the same run (the plain_copy).",
+    "efficiency: the part of the contiguous speed that is left over the view, by hand and by this library; 1 means no efficiency, for a copy it is the share \
+     of the plain_copy.",
+    "allocating: contiguous(), with new memory each time; copy 1st: contiguous(), then the pass; pays: after how many passes contiguous() has paid for \
      itself.",
 ];
 
@@ -91,18 +91,18 @@ fn copies(rows: &[Row]) -> String {
         Right("by hand"),
         Right("strided"),
         Right("contig."),
-        Right("price\nby hand"),
+        Right("efficiency\nby hand"),
         Right("\nstrided"),
-        Right("fresh"),
+        Right("allocating"),
     ];
     let cells = |row: &Row| {
         [
             cut(&row.path, 12),
             time(row.naive_copy_ns),
             time(row.copy_ns),
-            time(row.roof_ns),
-            ratio(row.roof_ns / row.naive_copy_ns),
-            ratio(row.share_of_roof()),
+            time(row.plain_copy_ns),
+            ratio(row.plain_copy_ns / row.naive_copy_ns),
+            ratio(row.bandwidth_share()),
             time(row.contiguous_ns),
         ]
     };
@@ -117,7 +117,7 @@ fn passes(rows: &[Row], pass: impl Fn(&Row) -> &Pass) -> String {
         Right("by hand"),
         Right("strided"),
         Right("contig."),
-        Right("price\nby hand"),
+        Right("efficiency\nby hand"),
         Right("\nstrided"),
         Right("copy 1st"),
         Right("pays"),
@@ -128,9 +128,9 @@ fn passes(rows: &[Row], pass: impl Fn(&Row) -> &Pass) -> String {
             time(pass.naive_ns),
             time(pass.strided_ns),
             time(pass.contiguous_ns),
-            ratio(pass.naive_price()),
-            ratio(pass.price()),
-            time(pass.copied_first_ns),
+            ratio(pass.naive_efficiency()),
+            ratio(pass.efficiency()),
+            time(pass.copy_then_compute_ns),
             pays(pass, row.contiguous),
         ]
     };
@@ -143,7 +143,7 @@ fn ratio(ratio: f64) -> String {
 
 /// After how many passes a copy has paid for itself, in words.
 pub(super) fn pays(pass: &Pass, contiguous: bool) -> String {
-    match pass.pays_after {
+    match pass.break_even {
         _ if contiguous => "-".to_owned(),
         None => "never".to_owned(),
         Some(passes) => passes.to_string(),
@@ -159,7 +159,7 @@ fn levels(report: &Report) -> String {
         Right("by hand"),
         Right("strided"),
         Right("contig."),
-        Right("price\nby hand"),
+        Right("efficiency\nby hand"),
         Right("\nstrided"),
     ];
     let line = |(level, point): (String, &Point)| {

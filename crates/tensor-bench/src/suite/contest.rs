@@ -6,26 +6,28 @@ use tensor_kernels::{Tensor, TensorRefMut};
 
 use super::{
     Case, PeerTimes,
-    work::{AnyWork, Work, spoil},
+    work::{AnyWork, Work, fill_with_wrong_values},
 };
 use crate::{
     Failure, Result,
-    engine::{Contender, Race, Ticket, Timings},
-    peers::{Look, Peer},
-    roof::{self, Roof},
-    sample::Sample,
-    setting::Setting,
-    stats::Timing,
+    cases::sample::Sample,
+    measure::{
+        copy_bandwidth::{self, PlainCopy},
+        engine::{Contender, Race, Ticket, Timings},
+        peers::{Look, Peer},
+        setting::Setting,
+        stats::Timing,
+    },
 };
 
 /// What the race of a case has shown.
 pub(super) struct Times {
-    pub(super) into: Timing,
-    pub(super) fresh: Timing,
+    pub(super) preallocated: Timing,
+    pub(super) allocating: Timing,
     pub(super) contiguous: Option<Timing>,
     pub(super) naive: Timing,
     /// The best, in nanoseconds.
-    pub(super) roof: f64,
+    pub(super) plain_copy: f64,
     pub(super) peers: Vec<PeerTimes>,
 }
 
@@ -33,26 +35,26 @@ pub(super) struct Times {
 /// one kind.
 pub(super) fn hold<T: Sample, R: Sample>(work: &Work<'_, T, R>, case: &Case) -> Result<Times> {
     let mut times = None;
-    with_everybody_checked(work, case, &mut |naive, others| {
-        let roof = Roof::new(case.result_bytes(), work.setting.threads)?;
-        times = Some(race(work.setting, &roof, racers(work, naive, others))?);
+    with_results_verified(work, case, &mut |naive, others| {
+        let plain_copy = PlainCopy::new(case.result_bytes(), work.setting.threads)?;
+        times = Some(race(work.setting, &plain_copy, racers(work, naive, others))?);
         Ok(())
     })?;
-    times.ok_or_else(scattered)
+    times.ok_or_else(not_contiguous)
 }
 
 /// What is done with the memory of the naive loop and of the other libraries.
 type WithResults<'f, R> = &'f mut dyn FnMut(&mut [R], &mut [&mut [R]]) -> Result<()>;
 
 /// Holds the results of everybody against the reference, then goes on with their memory.
-pub(super) fn with_everybody_checked<T: Sample, R: Sample>(
+pub(super) fn with_results_verified<T: Sample, R: Sample>(
     work: &Work<'_, T, R>,
     case: &Case,
     act: WithResults<'_, R>,
 ) -> Result<()> {
     work.verify()?;
     with_results(case, 1 + work.kernel.peers.len(), &mut |results| {
-        let [naive, others @ ..] = results else { return Err(scattered()) };
+        let [naive, others @ ..] = results else { return Err(not_contiguous()) };
         verify_naive(work, naive)?;
         for (peer, out) in work.kernel.peers.iter().zip(&mut *others) {
             verify_peer(work, peer, out).map_err(|failure| failure.at(peer.name))?;
@@ -73,15 +75,15 @@ fn with_results<R: Sample>(
     let mut views =
         guards.iter_mut().map(TensorRefMut::as_view_mut).collect::<Result<Vec<_>, _>>()?;
     let slices = views.iter_mut().map(|view| view.as_slice_mut());
-    act(&mut slices.collect::<Option<Vec<_>>>().ok_or_else(scattered)?)
+    act(&mut slices.collect::<Option<Vec<_>>>().ok_or_else(not_contiguous)?)
 }
 
-fn scattered() -> Failure {
+fn not_contiguous() -> Failure {
     Failure::work("a result is not in one piece")
 }
 
 fn verify_naive<T: Sample, R: Sample>(work: &Work<'_, T, R>, out: &mut [R]) -> Result<()> {
-    spoil(out);
+    fill_with_wrong_values(out);
     work.naive(out);
     work.check(out).map_err(|failure| failure.at("naive loop"))
 }
@@ -91,22 +93,22 @@ fn verify_peer<T: Sample, R: Sample>(
     peer: &Peer<T, R>,
     out: &mut [R],
 ) -> Result<()> {
-    spoil(out);
-    let into = (peer.into)(&work.given, out).map(|mut contender| contender.once());
-    if into.transpose()?.is_some() {
+    fill_with_wrong_values(out);
+    let preallocated = (peer.preallocated)(&work.given, out).map(|mut contender| contender.once());
+    if preallocated.transpose()?.is_some() {
         work.check(out)?;
     }
     let verdict = RefCell::new(Ok(()));
     let look: Look<'_, R> = Box::new(|result| *verdict.borrow_mut() = work.check(result));
-    let fresh = (peer.fresh)(&work.given, look).map(|mut contender| contender.once());
-    fresh.transpose()?;
+    let allocating = (peer.allocating)(&work.given, look).map(|mut contender| contender.once());
+    allocating.transpose()?;
     verdict.into_inner()
 }
 
 /// All who race for a case, in the order in which they take turns.
 struct Racers<'a> {
-    into: Contender<'a>,
-    fresh: Contender<'a>,
+    preallocated: Contender<'a>,
+    allocating: Contender<'a>,
     contiguous: Option<Contender<'a>>,
     naive: Contender<'a>,
     peers: Vec<PeerRacers<'a>>,
@@ -115,8 +117,8 @@ struct Racers<'a> {
 /// What another library does, as far as it can.
 struct PeerRacers<'a> {
     name: &'static str,
-    into: Option<Contender<'a>>,
-    fresh: Option<Contender<'a>>,
+    preallocated: Option<Contender<'a>>,
+    allocating: Option<Contender<'a>>,
 }
 
 fn racers<'a, T: Sample, R: Sample>(
@@ -126,8 +128,8 @@ fn racers<'a, T: Sample, R: Sample>(
 ) -> Racers<'a> {
     let peers = work.kernel.peers.iter().zip(others);
     Racers {
-        into: Contender::new(|| work.compute(&work.operands)),
-        fresh: Contender::new(|| work.fresh().map(drop)),
+        preallocated: Contender::new(|| work.compute(&work.operands)),
+        allocating: Contender::new(|| work.allocating().map(drop)),
         contiguous: (!work.dense.is_empty()).then(|| Contender::new(|| work.compute(&work.dense))),
         naive: naive_loop(work, naive),
         peers: peers.map(|(peer, out)| peer_racers(work, peer, out)).collect(),
@@ -142,25 +144,26 @@ fn peer_racers<'a, T: Sample, R: Sample>(
     let look: Look<'_, R> = Box::new(|result| _ = black_box(result));
     PeerRacers {
         name: peer.name,
-        into: (peer.into)(&work.given, out).map(Contender::guest),
-        fresh: (peer.fresh)(&work.given, look).map(Contender::guest),
+        preallocated: (peer.preallocated)(&work.given, out).map(Contender::capped),
+        allocating: (peer.allocating)(&work.given, look).map(Contender::capped),
     }
 }
 
-fn race(setting: &Setting, roof: &Roof, racers: Racers<'_>) -> Result<Times> {
+fn race(setting: &Setting, plain_copy: &PlainCopy, racers: Racers<'_>) -> Result<Times> {
     let mut race = Race::new(setting.budget);
-    let (into, fresh) = (race.enter(racers.into), race.enter(racers.fresh));
+    let (preallocated, allocating) =
+        (race.enter(racers.preallocated), race.enter(racers.allocating));
     let contiguous = racers.contiguous.map(|contiguous| race.enter(contiguous));
-    let [memcpy, stream] = roof.contenders().map(|copy| race.enter(copy));
+    let [memcpy, stream] = plain_copy.contenders().map(|copy| race.enter(copy));
     let naive = race.enter(racers.naive);
     let peers: Vec<_> = racers.peers.into_iter().map(|peer| enter(&mut race, peer)).collect();
     let timings = race.run()?;
     Ok(Times {
-        into: timings[into],
-        fresh: timings[fresh],
+        preallocated: timings[preallocated],
+        allocating: timings[allocating],
         contiguous: contiguous.map(|contiguous| timings[contiguous]),
         naive: timings[naive],
-        roof: roof::faster(timings[memcpy], timings[stream]),
+        plain_copy: copy_bandwidth::faster(timings[memcpy], timings[stream]),
         peers: peers.iter().map(|peer| peer.times(&timings)).collect(),
     })
 }
@@ -174,19 +177,23 @@ fn naive_loop<'a, T: Sample, R: Sample>(
         black_box(&*out);
         Ok::<_, Failure>(())
     });
-    naive.guest()
+    naive.capped()
 }
 
 /// A peer in the race.
 struct Entered {
     name: &'static str,
-    into: Option<Ticket>,
-    fresh: Option<Ticket>,
+    preallocated: Option<Ticket>,
+    allocating: Option<Ticket>,
 }
 
 fn enter<'a>(race: &mut Race<'a>, peer: PeerRacers<'a>) -> Entered {
     let mut enter = |contender: Option<_>| contender.map(|contender| race.enter(contender));
-    Entered { name: peer.name, into: enter(peer.into), fresh: enter(peer.fresh) }
+    Entered {
+        name: peer.name,
+        preallocated: enter(peer.preallocated),
+        allocating: enter(peer.allocating),
+    }
 }
 
 impl Entered {
@@ -194,8 +201,8 @@ impl Entered {
         let best = |ticket: Option<Ticket>| ticket.map(|ticket| timings[ticket].best_ns);
         PeerTimes {
             name: self.name.to_owned(),
-            into_ns: best(self.into),
-            fresh_ns: best(self.fresh),
+            preallocated_ns: best(self.preallocated),
+            allocating_ns: best(self.allocating),
         }
     }
 }

@@ -5,7 +5,10 @@ use serde_json::Value;
 use tensor_kernels::{DType, Layout, Slice};
 
 use super::{Case, Op};
-use crate::{Failure, Result, case::Operand, viewop::ViewOp};
+use crate::{
+    Failure, Result,
+    cases::{operand::Operand, view_op::ViewOp},
+};
 
 /// Reads a suite.
 ///

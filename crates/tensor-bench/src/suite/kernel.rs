@@ -8,21 +8,22 @@ use tensor_kernels::{
 
 use super::Op;
 use crate::{
-    naive,
-    peers::{self, Peer},
-    reference::identical,
-    sample::Sample,
-    strided::Strided,
+    cases::{sample::Sample, strided::Strided},
+    measure::{
+        naive_loop,
+        peers::{self, Peer},
+        reference::identical,
+    },
 };
 
-type Into<T, R> = fn(&Exec, &[TensorView<'_, T>], &mut TensorViewMut<'_, R>) -> Result<()>;
-type Fresh<T, R> = fn(&Exec, &[TensorView<'_, T>]) -> Result<Tensor<R>>;
+type Preallocated<T, R> = fn(&Exec, &[TensorView<'_, T>], &mut TensorViewMut<'_, R>) -> Result<()>;
+type Allocating<T, R> = fn(&Exec, &[TensorView<'_, T>]) -> Result<Tensor<R>>;
 type Naive<T, R> = fn(&[Strided<'_, T>], &mut [R]);
 
 /// From operands of type `T` to a result of type `R`. All functions take as many operands as [`Op::arity`] says.
 pub(super) struct Kernel<T: 'static, R: 'static> {
-    pub(super) into: Into<T, R>,
-    pub(super) fresh: Fresh<T, R>,
+    pub(super) preallocated: Preallocated<T, R>,
+    pub(super) allocating: Allocating<T, R>,
     pub(super) naive: Naive<T, R>,
     pub(super) peers: Vec<Peer<T, R>>,
     pub(super) one: fn(&[T]) -> R,
@@ -31,31 +32,31 @@ pub(super) struct Kernel<T: 'static, R: 'static> {
 }
 
 macro_rules! kernel {
-    (1: $fresh:path, $into:path, $one:expr, $peers:expr) => {
+    (1: $allocating:path, $preallocated:path, $one:expr, $peers:expr) => {
         Kernel {
-            into: |exec, a, out| $into(exec, &a[0], out),
-            fresh: |exec, a| $fresh(exec, &a[0]),
-            naive: |a, out| naive::compute([a[0]], out, |[a]| $one(a)),
+            preallocated: |exec, a, out| $preallocated(exec, &a[0], out),
+            allocating: |exec, a| $allocating(exec, &a[0]),
+            naive: |a, out| naive_loop::compute([a[0]], out, |[a]| $one(a)),
             peers: $peers,
             one: |a| $one(a[0]),
             same: Sample::close,
         }
     };
-    (2: $fresh:path, $into:path, $one:expr, $peers:expr) => {
+    (2: $allocating:path, $preallocated:path, $one:expr, $peers:expr) => {
         Kernel {
-            into: |exec, a, out| $into(exec, &a[0], &a[1], out),
-            fresh: |exec, a| $fresh(exec, &a[0], &a[1]),
-            naive: |a, out| naive::compute([a[0], a[1]], out, |[a, b]| $one(a, b)),
+            preallocated: |exec, a, out| $preallocated(exec, &a[0], &a[1], out),
+            allocating: |exec, a| $allocating(exec, &a[0], &a[1]),
+            naive: |a, out| naive_loop::compute([a[0], a[1]], out, |[a, b]| $one(a, b)),
             peers: $peers,
             one: |a| $one(a[0], a[1]),
             same: Sample::close,
         }
     };
-    (3: $fresh:path, $into:path, $one:expr, $peers:expr) => {
+    (3: $allocating:path, $preallocated:path, $one:expr, $peers:expr) => {
         Kernel {
-            into: |exec, a, out| $into(exec, &a[0], &a[1], &a[2], out),
-            fresh: |exec, a| $fresh(exec, &a[0], &a[1], &a[2]),
-            naive: |a, out| naive::compute([a[0], a[1], a[2]], out, |[a, b, c]| $one(a, b, c)),
+            preallocated: |exec, a, out| $preallocated(exec, &a[0], &a[1], &a[2], out),
+            allocating: |exec, a| $allocating(exec, &a[0], &a[1], &a[2]),
+            naive: |a, out| naive_loop::compute([a[0], a[1], a[2]], out, |[a, b, c]| $one(a, b, c)),
             peers: $peers,
             one: |a| $one(a[0], a[1], a[2]),
             same: Sample::close,
@@ -66,9 +67,9 @@ macro_rules! kernel {
 /// A row-major copy: to the bit.
 pub(super) fn copy<T: Sample>() -> Kernel<T, T> {
     Kernel {
-        into: |exec, a, out| copy_into(exec, &a[0], out),
-        fresh: |exec, a| to_contiguous(exec, &a[0]),
-        naive: |a, out| naive::compute([a[0]], out, |[a]| a),
+        preallocated: |exec, a, out| copy_into(exec, &a[0], out),
+        allocating: |exec, a| to_contiguous(exec, &a[0]),
+        naive: |a, out| naive_loop::compute([a[0]], out, |[a]| a),
         peers: peers::copies(),
         one: |a| a[0],
         same: identical,

@@ -7,6 +7,7 @@
 
 mod contest;
 mod form;
+mod group_stats;
 mod kernel;
 mod measure;
 mod op;
@@ -14,7 +15,6 @@ mod path;
 mod peers;
 mod ready;
 mod record;
-mod standing;
 mod summary;
 mod text;
 mod verdict;
@@ -25,9 +25,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use tensor_kernels::DType;
 
-use crate::case::Operand;
+use crate::cases::operand::Operand;
 pub use form::read;
-pub use measure::{Care, measure, verify};
+pub use measure::{Setup, measure, verify};
 pub use op::Op;
 pub use path::{path, plan};
 pub use peers::render as render_peers;
@@ -85,7 +85,7 @@ impl Case {
     }
 
     /// The same if every operand is made contiguous first: the results of those copies, and what is then done on them.
-    pub fn copied_first_bytes(&self) -> u64 {
+    pub fn copy_then_compute_bytes(&self) -> u64 {
         let copied = self.operands.iter().filter(|operand| !operand.layout.is_contiguous());
         copied.map(Operand::result_bytes).sum::<u64>() + self.contiguous_bytes()
     }
@@ -111,7 +111,7 @@ impl Case {
     pub fn memory(&self, against: Against) -> u128 {
         let peers = match against {
             Against::Naive => 0,
-            Against::Peers => crate::peers::COUNT as u128,
+            Against::Peers => crate::measure::peers::COUNT as u128,
         };
         let bases = self.operands.iter().map(|operand| u128::from(operand.base_bytes()));
         let contiguous = match self.op {
@@ -138,15 +138,18 @@ pub struct Row {
     /// [`Case::bytes`].
     pub bytes: u64,
     /// Into a result that is there already, planning included.
-    pub into_ns: f64,
+    #[serde(rename = "into_ns")]
+    pub preallocated_ns: f64,
     /// Into a fresh result each time, which is dropped; elementwise results are laid out as the library does.
-    pub alloc_ns: f64,
+    #[serde(rename = "alloc_ns")]
+    pub allocating_ns: f64,
     /// The naive loop, into a result that is there already, on one thread.
     pub naive_ns: f64,
     /// Was `into` slower than the naive loop, by more than the samples scatter?
     pub slower_than_naive: bool,
     /// The fastest plain copy of the bytes of the result.
-    pub roof_ns: f64,
+    #[serde(rename = "roof_ns")]
+    pub plain_copy_ns: f64,
     /// The same work, into, with every operand contiguous and of full size. Copies have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contiguous_ns: Option<f64>,
@@ -163,9 +166,11 @@ pub struct PeerTimes {
     /// Its name on crates.io.
     pub name: String,
     /// Into a result that is there already.
-    pub into_ns: Option<f64>,
+    #[serde(rename = "into_ns")]
+    pub preallocated_ns: Option<f64>,
     /// Into a fresh result each time.
-    pub fresh_ns: Option<f64>,
+    #[serde(rename = "fresh_ns")]
+    pub allocating_ns: Option<f64>,
 }
 
 impl Row {
@@ -177,7 +182,7 @@ impl Row {
     /// How well the case does, 1 being as well as can be: a copy's share of the roof, anything else's share of the speed it has on contiguous
     /// operands.
     pub fn score(&self) -> f64 {
-        self.contiguous_ns.unwrap_or(self.roof_ns) / self.into_ns
+        self.contiguous_ns.unwrap_or(self.plain_copy_ns) / self.preallocated_ns
     }
 }
 
@@ -194,11 +199,11 @@ mod tests {
             dtype: "f32".to_owned(),
             threads: 1,
             bytes: 1024,
-            into_ns: 100.0,
-            alloc_ns: 200.0,
+            preallocated_ns: 100.0,
+            allocating_ns: 200.0,
             naive_ns: 400.0,
             slower_than_naive: false,
-            roof_ns: 80.0,
+            plain_copy_ns: 80.0,
             contiguous_ns: None,
             path: "tile".to_owned(),
             peers: Vec::new(),
@@ -206,15 +211,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_expanded_or_copied_first_moves_more_bytes_than_the_view() {
+    fn expanded_operands_and_copies_made_first_move_more_bytes_than_the_view() {
         let suite = r#"[
-            {"group": "g", "id": "turned", "dtype": "f32", "base": [8, 4], "ops": [["permute", [1, 0]]]},
+            {"group": "g", "id": "transposed", "dtype": "f32", "base": [8, 4], "ops": [["permute", [1, 0]]]},
             {"group": "g", "id": "bias", "op": "add", "out_dtype": "f32", "operands": [
                 {"dtype": "f32", "base": [8, 4], "ops": []},
                 {"dtype": "f32", "base": [4], "ops": [["expand", [8, 4]]]}]}]"#;
         let cases = read(suite).unwrap();
         let bytes =
-            |case: &Case| [case.bytes(), case.contiguous_bytes(), case.copied_first_bytes()];
+            |case: &Case| [case.bytes(), case.contiguous_bytes(), case.copy_then_compute_bytes()];
         assert_eq!(bytes(&cases[0]), [128, 128, 256]);
         assert_eq!(bytes(&cases[1]), [128 + 16 + 128, 3 * 128, 4 * 128]);
     }

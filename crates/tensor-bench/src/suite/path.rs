@@ -3,7 +3,7 @@
 use tensor_kernels::{CopyPlan, DimVec, Exec, Layout, elementwise_path};
 
 use super::{Case, Op};
-use crate::{Failure, Result, setting::copy_path};
+use crate::{Failure, Result, measure::setting::copy_path};
 
 /// The name of the path that a case takes. Nothing but planning is done for it.
 ///

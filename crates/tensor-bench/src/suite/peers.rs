@@ -2,13 +2,13 @@
 
 use super::{
     Row,
-    standing::Standing,
+    group_stats::GroupStats,
     text::{groups, heading},
 };
-use crate::render::{Column, bandwidth, cut, table};
+use crate::output::render::{Column, bandwidth, cut, table};
 
 /// Results of at most this many bytes are a matter of nanoseconds a call; larger ones of bandwidth.
-const SMALL: u64 = 64 << 10;
+const SMALL_RESULT_BYTES: u64 = 64 << 10;
 
 /// The tables of all rows that have peers; nothing where none has.
 pub fn render(rows: &[Row]) -> String {
@@ -28,37 +28,37 @@ pub fn render(rows: &[Row]) -> String {
 }
 
 const LEGEND: &str = "\
-into: result there already; fresh: a new result each time; –: not in the library
+preallocated: result there already; allocating: a new result each time; –: not in the library
 ratio: how many times as fast as the fastest other library
 ";
 
 /// Do we write to memory that is there, or make the result?
 #[derive(Clone, Copy)]
-pub(super) enum Way {
-    Into,
-    Fresh,
+pub(super) enum ResultMemory {
+    Preallocated,
+    Allocating,
 }
 
-impl Way {
+impl ResultMemory {
     fn name(self) -> &'static str {
         match self {
-            Way::Into => "into",
-            Way::Fresh => "fresh",
+            ResultMemory::Preallocated => "preallocated",
+            ResultMemory::Allocating => "allocating",
         }
     }
 
     fn own(self, row: &Row) -> f64 {
         match self {
-            Way::Into => row.into_ns,
-            Way::Fresh => row.alloc_ns,
+            ResultMemory::Preallocated => row.preallocated_ns,
+            ResultMemory::Allocating => row.allocating_ns,
         }
     }
 
     fn peer(self, row: &Row, name: &str) -> Option<f64> {
         let peer = row.peers.iter().find(|peer| peer.name == name)?;
         match self {
-            Way::Into => peer.into_ns,
-            Way::Fresh => peer.fresh_ns,
+            ResultMemory::Preallocated => peer.preallocated_ns,
+            ResultMemory::Allocating => peer.allocating_ns,
         }
     }
 
@@ -73,15 +73,16 @@ impl Way {
 struct Group<'a> {
     rows: Vec<&'a Row>,
     /// The ways that have a peer at all, and their peers.
-    ways: Vec<(Way, Vec<&'a str>)>,
+    ways: Vec<(ResultMemory, Vec<&'a str>)>,
     small: bool,
 }
 
 impl<'a> Group<'a> {
     fn new(rows: Vec<&'a Row>) -> Self {
-        let ways = [Way::Into, Way::Fresh].map(|way| (way, peers(&rows, way)));
+        let ways = [ResultMemory::Preallocated, ResultMemory::Allocating]
+            .map(|way| (way, peers(&rows, way)));
         let ways = ways.into_iter().filter(|(_, peers)| !peers.is_empty()).collect();
-        let small = rows.iter().all(|row| row.bytes <= SMALL);
+        let small = rows.iter().all(|row| row.bytes <= SMALL_RESULT_BYTES);
         Group { rows, ways, small }
     }
 
@@ -124,12 +125,12 @@ impl<'a> Group<'a> {
         self.ways.iter().map(|(way, _)| self.summary_of(*way)).collect()
     }
 
-    fn summary_of(&self, way: Way) -> String {
-        let Some(standing) = Standing::of(&self.rows, |row| way.ratio(row)) else {
+    fn summary_of(&self, way: ResultMemory) -> String {
+        let Some(stats) = GroupStats::of(&self.rows, |row| way.ratio(row)) else {
             return String::new();
         };
-        let (way, Standing { mean, worst, .. }) = (way.name(), standing);
-        let name = standing.case(25);
+        let (way, GroupStats { mean, worst, .. }) = (way.name(), stats);
+        let name = stats.case(25);
         format!("ratio, {way}: geometric mean {mean:.2}, worst {worst:.2} ({name})\n")
     }
 }
@@ -139,7 +140,7 @@ fn missing() -> String {
 }
 
 /// The names of all peers that have a figure, in the order of the rows.
-fn peers<'a>(rows: &[&'a Row], way: Way) -> Vec<&'a str> {
+fn peers<'a>(rows: &[&'a Row], way: ResultMemory) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for row in rows {
         let able = row.peers.iter().filter(|peer| way.peer(row, &peer.name).is_some());
@@ -170,22 +171,25 @@ mod tests {
         *,
     };
 
-    fn peer(name: &str, into_ns: f64, fresh_ns: Option<f64>) -> PeerTimes {
-        PeerTimes { name: name.to_owned(), into_ns: Some(into_ns), fresh_ns }
+    fn peer(name: &str, preallocated_ns: f64, allocating_ns: Option<f64>) -> PeerTimes {
+        PeerTimes { name: name.to_owned(), preallocated_ns: Some(preallocated_ns), allocating_ns }
     }
 
     #[test]
     fn the_ratio_is_to_the_fastest_peer() {
         let peers = vec![peer("ndarray", 20.0, Some(30.0)), peer("strided-perm", 15.0, None)];
-        let rows = [Row { into_ns: 10.0, alloc_ns: 60.0, peers, ..row("turned") }, row("alone")];
+        let rows = [
+            Row { preallocated_ns: 10.0, allocating_ns: 60.0, peers, ..row("transposed") },
+            row("alone"),
+        ];
         let expected = "\
 copy, g, 1 thread, ns
 
-case    into           strided-         fresh
+case    preallocated           strided-         allocating
         ours  ndarray      perm  ratio   ours  ndarray  ratio
-turned    10       20        15   1.50     60       30   0.50
-ratio, into: geometric mean 1.50, worst 1.50 (turned)
-ratio, fresh: geometric mean 0.50, worst 0.50 (turned)
+transposed    10       20        15   1.50     60       30   0.50
+ratio, preallocated: geometric mean 1.50, worst 1.50 (transposed)
+ratio, allocating: geometric mean 0.50, worst 0.50 (transposed)
 
 ";
         assert_eq!(render(&rows), expected.to_owned() + LEGEND);
@@ -194,8 +198,9 @@ ratio, fresh: geometric mean 0.50, worst 0.50 (turned)
     #[test]
     fn what_a_library_cannot_do_is_a_dash() {
         let able = Row { peers: vec![peer("transpose", 20.0, None)], ..row("able") };
-        let cannot = PeerTimes { into_ns: None, ..peer("transpose", 0.0, None) };
-        let unable = Row { peers: vec![cannot], bytes: 1 << 30, into_ns: 1e9, ..row("unable") };
+        let cannot = PeerTimes { preallocated_ns: None, ..peer("transpose", 0.0, None) };
+        let unable =
+            Row { peers: vec![cannot], bytes: 1 << 30, preallocated_ns: 1e9, ..row("unable") };
         let text = render(&[able, unable]);
         assert!(text.contains("\nunable   1.1      –      –\n"), "{text}");
     }

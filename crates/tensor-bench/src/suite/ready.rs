@@ -2,8 +2,8 @@
 
 use tensor_kernels::{Tensor, TensorView, to_contiguous};
 
-use super::{Against, Care, Case, measure::with_work, work::Work};
-use crate::{Result, sample::Sample, setting::Setting};
+use super::{Against, Case, Setup, measure::with_work, work::Work};
+use crate::{Result, cases::sample::Sample, measure::setting::Setting};
 
 /// The ways to do the work of a case. Each call does it once.
 pub trait Ready {
@@ -11,13 +11,13 @@ pub trait Ready {
     ///
     /// # Errors
     /// The library's.
-    fn strided(&self) -> Result<()>;
+    fn preallocated(&self) -> Result<()>;
 
     /// Into a fresh result, which is dropped.
     ///
     /// # Errors
     /// The library's.
-    fn fresh(&self) -> Result<()>;
+    fn allocating(&self) -> Result<()>;
 
     /// Into a result that is there already, every operand being contiguous and of full size. `None` for a copy, and with [`Care::Plain`].
     fn contiguous(&self) -> Option<Result<()>>;
@@ -32,7 +32,7 @@ pub trait Ready {
     ///
     /// # Errors
     /// The library's.
-    fn copied_first(&self) -> Result<()>;
+    fn copy_then_compute(&self) -> Result<()>;
 }
 
 /// Makes a case ready, in the pool it is called from.
@@ -42,11 +42,11 @@ pub trait Ready {
 pub fn with_ready(
     setting: &Setting,
     case: &Case,
-    care: Care,
+    setup: Setup,
     act: &mut dyn FnMut(&dyn Ready) -> Result<()>,
 ) -> Result<()> {
-    with_work(setting, case, Against::Naive, care, &mut |work| {
-        if care == Care::Checked {
+    with_work(setting, case, Against::Naive, setup, &mut |work| {
+        if setup == Setup::Verify {
             work.verify()?;
         }
         act(work)
@@ -54,12 +54,12 @@ pub fn with_ready(
 }
 
 impl<T: Sample, R: Sample> Ready for Work<'_, T, R> {
-    fn strided(&self) -> Result<()> {
+    fn preallocated(&self) -> Result<()> {
         self.compute(&self.operands)
     }
 
-    fn fresh(&self) -> Result<()> {
-        Work::fresh(self).map(drop)
+    fn allocating(&self) -> Result<()> {
+        Work::allocating(self).map(drop)
     }
 
     fn contiguous(&self) -> Option<Result<()>> {
@@ -70,7 +70,7 @@ impl<T: Sample, R: Sample> Ready for Work<'_, T, R> {
         self.operands.iter().try_for_each(|view| copied(self.setting, view).map(drop))
     }
 
-    fn copied_first(&self) -> Result<()> {
+    fn copy_then_compute(&self) -> Result<()> {
         with_copies(self.setting, &self.operands, &mut |operands| self.compute(operands))
     }
 }

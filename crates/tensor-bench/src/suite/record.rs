@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Row;
-use crate::{Result, document, env::Card};
+use crate::{Result, output::document, system::machine::MachineInfo};
 
 /// The number that changes when a field of the document changes its meaning or goes away.
 pub const SCHEMA: u32 = 1;
@@ -21,7 +21,7 @@ pub struct Record {
     /// [`SCHEMA`].
     pub schema: u32,
     /// Where it was measured.
-    pub machine: Card,
+    pub machine: MachineInfo,
     /// What was asked for: the arguments of the program.
     pub command: String,
     /// One for each case and number of threads.
@@ -47,9 +47,9 @@ mod tests {
 
     #[test]
     fn a_document_is_read_as_it_was_written() {
-        let peer = PeerTimes { name: "p".into(), into_ns: Some(1.5), fresh_ns: None };
+        let peer = PeerTimes { name: "p".into(), preallocated_ns: Some(1.5), allocating_ns: None };
         let rows = vec![Row { peers: vec![peer], contiguous_ns: Some(2.5), ..row("a") }, row("b")];
-        let machine = Card::read(&"v3");
+        let machine = MachineInfo::read(&"v3");
         let record = Record { schema: SCHEMA, machine, command: "suite s.json".into(), rows };
         let text = serde_json::to_string(&record).unwrap();
         assert_eq!(Record::read(&text).unwrap(), record);

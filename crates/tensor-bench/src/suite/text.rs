@@ -1,7 +1,7 @@
 //! The figures of a suite as tables: one for each kind of work, group and number of threads, with the mean and the worst of the group.
 
-use super::{Row, standing::Standing};
-use crate::render::{Column, bandwidth, bytes, cut, percent, table, time};
+use super::{Row, group_stats::GroupStats};
+use crate::output::render::{Column, bandwidth, bytes, cut, percent, table, time};
 
 /// All tables, in the order of the rows.
 pub fn render(rows: &[Row]) -> String {
@@ -18,10 +18,10 @@ pub fn render(rows: &[Row]) -> String {
 }
 
 const LEGEND: &str = "\
-into: result there already, planning included; fresh: a new result each time; GB/s of into
+into: result there already, planning included; allocating: a new result each time; GB/s of into
 naive: into, by the loop that one writes by hand
-roof: the fastest plain copy of the result's bytes; share: of the roof
-contig.: the same work on contiguous operands; price: share of that speed
+plain_copy: the fastest plain copy of the result's bytes; share: of the plain_copy
+contig.: the same work on contiguous operands; efficiency: share of that speed
 ";
 
 /// What the rows of a group have in common.
@@ -46,14 +46,14 @@ pub(super) fn groups(rows: &[Row]) -> Vec<Vec<&Row>> {
 
 fn group_table(rows: &[&Row], copies: bool) -> String {
     use Column::{Left, Right};
-    let (against, score) = if copies { ("roof", "share") } else { ("contig.", "price") };
+    let (against, score) = if copies { ("plain_copy", "share") } else { ("contig.", "efficiency") };
     let columns = [
         Left("case"),
         Left("dtype"),
         Right("bytes"),
         Right("into"),
         Right("GB/s"),
-        Right("fresh"),
+        Right("allocating"),
         Right("naive"),
         Right(against),
         Right(score),
@@ -67,21 +67,21 @@ fn cells(row: &Row) -> Vec<String> {
         cut(&row.id, 20),
         row.dtype.clone(),
         bytes(u128::from(row.bytes)),
-        time(row.into_ns),
-        bandwidth(row.bytes, row.into_ns),
-        time(row.alloc_ns),
+        time(row.preallocated_ns),
+        bandwidth(row.bytes, row.preallocated_ns),
+        time(row.allocating_ns),
         time(row.naive_ns),
-        time(row.contiguous_ns.unwrap_or(row.roof_ns)),
+        time(row.contiguous_ns.unwrap_or(row.plain_copy_ns)),
         percent(row.score()),
         cut(&row.path, 12),
     ]
 }
 
 fn summary(rows: &[&Row], copies: bool) -> String {
-    let Some(standing) = Standing::of(rows, |row| Some(row.score())) else {
+    let Some(stats) = GroupStats::of(rows, |row| Some(row.score())) else {
         return String::new();
     };
-    let of = if copies { "share of the roof" } else { "share of the contiguous speed" };
-    let (mean, worst) = (percent(standing.mean), percent(standing.worst));
-    format!("{of}: geometric mean {mean}, worst {worst} ({})\n", standing.case(25))
+    let of = if copies { "share of the plain_copy" } else { "share of the contiguous speed" };
+    let (mean, worst) = (percent(stats.mean), percent(stats.worst));
+    format!("{of}: geometric mean {mean}, worst {worst} ({})\n", stats.case(25))
 }

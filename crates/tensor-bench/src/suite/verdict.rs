@@ -3,7 +3,7 @@
 use super::Row;
 use crate::{
     Failure, Result,
-    render::{WIDTH, wrap},
+    output::render::{WIDTH, wrap},
 };
 
 /// In words, on lines that fit a terminal.
@@ -35,7 +35,7 @@ fn slower(rows: &[Row]) -> Option<String> {
 fn describe(row: &Row) -> String {
     let threads =
         if row.threads == 1 { String::new() } else { format!(" on {} threads", row.threads) };
-    format!("{}/{}{threads} ({:.2} times)", row.group, row.id, row.into_ns / row.naive_ns)
+    format!("{}/{}{threads} ({:.2} times)", row.group, row.id, row.preallocated_ns / row.naive_ns)
 }
 
 #[cfg(test)]
@@ -44,7 +44,8 @@ mod tests {
 
     #[test]
     fn every_case_that_was_slower_is_named() {
-        let slow = Row { slower_than_naive: true, into_ns: 30.0, naive_ns: 20.0, ..row("slow") };
+        let slow =
+            Row { slower_than_naive: true, preallocated_ns: 30.0, naive_ns: 20.0, ..row("slow") };
         let rows = [row("fast"), slow.clone(), Row { threads: 2, ..slow }];
         let cases = "g/slow (1.50 times), g/slow on 2 threads (1.50 times)";
         assert_eq!(
@@ -58,7 +59,7 @@ mod tests {
 
     #[test]
     fn slower_by_no_more_than_noise_is_not_slower() {
-        let rows = [Row { into_ns: 20.1, naive_ns: 20.0, ..row("even") }];
+        let rows = [Row { preallocated_ns: 20.1, naive_ns: 20.0, ..row("even") }];
         assert_eq!(verdict(&rows), "No case was slower than the naive loop.\n");
         assert!(check(&rows).is_ok());
     }

@@ -9,7 +9,11 @@ use super::{
     contest::{self, Times},
     kernel::Kernel,
 };
-use crate::{Failure, Result, reference, sample::Sample, setting::Setting, strided::Strided};
+use crate::{
+    Failure, Result,
+    cases::{sample::Sample, strided::Strided},
+    measure::{reference, setting::Setting},
+};
 
 /// [`Work`] of any element types.
 pub(super) trait AnyWork: Ready {
@@ -17,7 +21,7 @@ pub(super) trait AnyWork: Ready {
     fn verify(&self) -> Result<()>;
 
     /// Holds everybody's results against the reference: ours, the naive loop's, other libraries'.
-    fn verify_everybody(&self, case: &Case) -> Result<()>;
+    fn verify_all(&self, case: &Case) -> Result<()>;
 
     /// The same, and then a race.
     fn contest(&self, case: &Case) -> Result<Times>;
@@ -25,13 +29,13 @@ pub(super) trait AnyWork: Ready {
 
 impl<T: Sample, R: Sample> AnyWork for Work<'_, T, R> {
     fn verify(&self) -> Result<()> {
-        self.verify_into(&self.operands)?;
-        self.check(&Work::fresh(self)?.to_vec()?)?;
-        if self.dense.is_empty() { Ok(()) } else { self.verify_into(&self.dense) }
+        self.verify_preallocated(&self.operands)?;
+        self.check(&Work::allocating(self)?.to_vec()?)?;
+        if self.dense.is_empty() { Ok(()) } else { self.verify_preallocated(&self.dense) }
     }
 
-    fn verify_everybody(&self, case: &Case) -> Result<()> {
-        contest::with_everybody_checked(self, case, &mut |_, _| Ok(()))
+    fn verify_all(&self, case: &Case) -> Result<()> {
+        contest::with_results_verified(self, case, &mut |_, _| Ok(()))
     }
 
     fn contest(&self, case: &Case) -> Result<Times> {
@@ -67,19 +71,19 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
     }
 
     pub(super) fn compute(&self, operands: &[TensorView<'_, T>]) -> Result<()> {
-        Ok((self.kernel.into)(&self.setting.exec, operands, &mut self.target.borrow_mut())?)
+        Ok((self.kernel.preallocated)(&self.setting.exec, operands, &mut self.target.borrow_mut())?)
     }
 
-    pub(super) fn fresh(&self) -> Result<Tensor<R>> {
-        Ok((self.kernel.fresh)(&self.setting.exec, &self.operands)?)
+    pub(super) fn allocating(&self) -> Result<Tensor<R>> {
+        Ok((self.kernel.allocating)(&self.setting.exec, &self.operands)?)
     }
 
     pub(super) fn naive(&self, out: &mut [R]) {
         (self.kernel.naive)(&self.given, out);
     }
 
-    fn verify_into(&self, operands: &[TensorView<'_, T>]) -> Result<()> {
-        self.with_result(spoil)?;
+    fn verify_preallocated(&self, operands: &[TensorView<'_, T>]) -> Result<()> {
+        self.with_result(fill_with_wrong_values)?;
         self.compute(operands)?;
         self.with_result(|result| self.check(result))?
     }
@@ -124,6 +128,6 @@ fn expected<T: Sample, R>(operands: &[TensorView<'_, T>], one: fn(&[T]) -> R) ->
 }
 
 /// Makes a result wrong everywhere, so that nothing right can be left from before.
-pub(super) fn spoil<R: Sample>(result: &mut [R]) {
+pub(super) fn fill_with_wrong_values<R: Sample>(result: &mut [R]) {
     result.fill(R::sample(usize::MAX));
 }

@@ -16,22 +16,24 @@ use tensor_kernels::{Exec, Machine};
 use super::{Subject, metadata::Operation};
 use crate::{
     Failure, Result,
-    engine::Budget,
-    setting::{self, Setting},
-    suite::{self, Care, Case, with_ready},
+    measure::{
+        engine::Budget,
+        setting::{self, Setting},
+    },
+    suite::{self, Case, Setup, with_ready},
 };
 
 /// The names of all marks begin with this; no other function's name has it.
 pub const MARK: &str = "counted_part_";
 
 /// As large as a main thread's.
-const STACK: usize = 8 << 20;
+const STACK_BYTES: usize = 8 << 20;
 
 /// After so long whoever has started a thread waits for its end, on a busy machine, too.
-const SETTLED: Duration = Duration::from_millis(30);
+const SETTLE_TIME: Duration = Duration::from_millis(30);
 
 /// Twice the largest cache that [`counting`](super::counting) has callgrind imitate.
-const SWEPT: usize = 2 << 20;
+const SWEEP_BYTES: usize = 2 << 20;
 
 type Part<'a> = &'a mut dyn FnMut() -> Result<()>;
 
@@ -50,7 +52,7 @@ macro_rules! marks {
 marks! {
     counted_part_plan "plan"
     counted_part_run "run"
-    counted_part_fresh "fresh"
+    counted_part_allocating "allocating"
 }
 
 /// How everything that is counted runs.
@@ -70,12 +72,12 @@ pub fn exec() -> Result<Exec> {
 pub fn perform(subjects: &[&Subject]) -> Result<()> {
     let Some((first, others)) = subjects.split_first() else { return Ok(()) };
     let here = || {
-        thread::sleep(SETTLED);
+        thread::sleep(SETTLE_TIME);
         parts(first).map_err(|failure| failure.at(format!("case {first}")))?;
         perform(others)
     };
     thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, here);
+        let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, here);
         let thread =
             thread.map_err(|error| Failure::work(format!("cannot start a thread: {error}")))?;
         thread.join().unwrap_or_else(|_| Err(Failure::work("a case panicked")))
@@ -93,9 +95,9 @@ fn work(case: &Case) -> Result<()> {
     let setting = Setting { exec: exec()?, budget: Budget::QUICK, threads: 1 };
     let mut plan = || suite::path(&setting.exec, case).map(|path| _ = black_box(path));
     twice(counted_part_plan, &mut plan)?;
-    with_ready(&setting, case, Care::Plain, &mut |ready| {
-        twice(counted_part_run, &mut || ready.strided())?;
-        twice(counted_part_fresh, &mut || ready.fresh())
+    with_ready(&setting, case, Setup::Minimal, &mut |ready| {
+        twice(counted_part_run, &mut || ready.preallocated())?;
+        twice(counted_part_allocating, &mut || ready.allocating())
     })
 }
 
@@ -112,6 +114,6 @@ fn twice(mark: fn(Part<'_>) -> Result<()>, part: Part<'_>) -> Result<()> {
 
 /// Reads more than the caches hold.
 fn sweep() {
-    let lines = vec![0u8; SWEPT];
+    let lines = vec![0u8; SWEEP_BYTES];
     black_box(lines.iter().step_by(64).map(|byte| u64::from(*byte)).sum::<u64>());
 }

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Subject, counted::MARK, profile::Counts, table};
-use crate::{Failure, Result, pool, progress::Progress};
+use crate::{Failure, Result, output::progress::Progress, system::pool};
 
 /// The command of this program that runs under valgrind.
 pub const COMMAND: &str = "count";
@@ -28,7 +28,7 @@ pub const TUNABLES: &str = "glibc.cpu.x86_rep_movsb_threshold=0x40000000:glibc.c
      glibc.malloc.mmap_threshold=131072:glibc.malloc.trim_threshold=131072";
 
 /// Subjects for one start of valgrind.
-const TOGETHER: usize = 12;
+const SUBJECTS_PER_RUN: usize = 12;
 
 /// How the counts of a record were made, or why there are none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,7 +105,7 @@ impl Valgrind {
             some.iter().for_each(|_| progress.end());
             counts
         };
-        let all = || subjects.par_chunks(TOGETHER).enumerate().map(some).collect();
+        let all = || subjects.par_chunks(SUBJECTS_PER_RUN).enumerate().map(some).collect();
         let found: Result<Vec<_>> = pool::build(pool::cores())?.install(all);
         Ok(self.all(found?))
     }

@@ -18,7 +18,8 @@ pub struct Counts {
     pub run: Cost,
     /// Into a fresh result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fresh: Option<Cost>,
+    #[serde(rename = "fresh")]
+    pub allocating: Option<Cost>,
     /// Instructions that went into giving memory out and taking it back, in all parts together.
     pub allocator: u64,
 }
@@ -43,7 +44,7 @@ const ALLOCATOR: &[&str] =
 impl Counts {
     /// The parts, by name.
     pub fn parts(&self) -> impl Iterator<Item = (&'static str, Cost)> {
-        let parts = [("plan", self.plan), ("run", Some(self.run)), ("fresh", self.fresh)];
+        let parts = [("plan", self.plan), ("run", Some(self.run)), ("fresh", self.allocating)];
         parts.into_iter().filter_map(|(name, cost)| Some((name, cost?)))
     }
 
@@ -71,7 +72,7 @@ impl Counts {
             )
         })?;
         let allocator = allocator(text);
-        Ok(Counts { plan: part("plan"), run, fresh: part("fresh"), allocator })
+        Ok(Counts { plan: part("plan"), run, allocating: part("allocating"), allocator })
     }
 }
 
@@ -156,7 +157,7 @@ totals: 1011
         let run = Cost { instructions: 1004, l1_misses: 24, ll_misses: 6, cycles: 1844 };
         assert_eq!(counts.run, run);
         assert_eq!(counts.plan.map(|cost| cost.instructions), Some(7));
-        assert_eq!((counts.fresh, counts.allocator), (None, 10));
+        assert_eq!((counts.allocating, counts.allocator), (None, 10));
     }
 
     #[test]

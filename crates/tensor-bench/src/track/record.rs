@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{build::Build, counting::Counting, profile::Counts, timing::Times};
-use crate::{Failure, Result, document::Kind, env::Card};
+use crate::{Failure, Result, output::document::Kind, system::machine::MachineInfo};
 
 /// What tells a record from other documents.
 pub const FORM: &str = "tensor-bench record";
@@ -25,7 +25,7 @@ pub struct Record {
     /// What was built.
     pub build: Build,
     /// Where it ran.
-    pub machine: Card,
+    pub machine: MachineInfo,
     /// How times were taken.
     pub run: Run,
     /// How counts were made.
@@ -141,7 +141,7 @@ pub(super) mod tests {
 
     /// A record of two cases, `g/a` and `g/b`, counted, of a machine and a build that do not matter.
     pub(in crate::track) fn record() -> Record {
-        let machine = Card {
+        let machine = MachineInfo {
             cpu: Some("some CPU".to_owned()),
             cores: 2,
             caches: Vec::new(),
@@ -186,12 +186,17 @@ pub(super) mod tests {
             plan: "tile of 4-byte units".to_owned(),
             times: Times {
                 run: span.clone(),
-                fresh: Some(span),
+                allocating: Some(span),
                 contiguous: None,
-                roof: Some(vec![90.0, 91.0, 90.0, 94.0]),
+                plain_copy: Some(vec![90.0, 91.0, 90.0, 94.0]),
                 share: Some(0.89),
             },
-            counts: Some(Counts { plan: Some(plan), run: cost, fresh: Some(cost), allocator: 100 }),
+            counts: Some(Counts {
+                plan: Some(plan),
+                run: cost,
+                allocating: Some(cost),
+                allocator: 100,
+            }),
         }
     }
 

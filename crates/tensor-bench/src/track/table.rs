@@ -6,7 +6,7 @@
 use std::{ffi::OsString, path::Path};
 
 use super::{Subject, metadata};
-use crate::{Failure, Result, input, suite};
+use crate::{Failure, Result, input::file, suite};
 
 /// The suite file of the table.
 pub const CASES: &str = include_str!("../../../../benches/suite/tracked.json");
@@ -40,7 +40,7 @@ pub fn own(text: &str) -> Result<Vec<Subject>> {
 pub fn of(file: Option<&Path>) -> Result<Vec<Subject>> {
     match file {
         None => subjects(),
-        Some(path) => own(&input::text(path)?).map_err(|failure| failure.at(path.display())),
+        Some(path) => own(&file::text(path)?).map_err(|failure| failure.at(path.display())),
     }
 }
 
@@ -73,7 +73,7 @@ mod tests {
     use tensor_kernels::CopyPlan;
 
     use super::*;
-    use crate::setting;
+    use crate::measure::setting;
 
     #[test]
     fn every_subject_has_a_name_of_its_own() {
@@ -92,8 +92,8 @@ mod tests {
         for path in CopyPlan::paths().filter(|path| !unreachable.contains(path)) {
             assert!(taken.contains(path), "no case takes {path}");
         }
-        for road in ["lanes", "rows_of_lanes", "packed_lanes", "tiled_lanes", "picked_lanes"] {
-            assert!(taken.contains(road), "no case takes {road}");
+        for path in ["lanes", "rows_of_lanes", "packed_lanes", "tiled_lanes", "picked_lanes"] {
+            assert!(taken.contains(path), "no case takes {path}");
         }
     }
 

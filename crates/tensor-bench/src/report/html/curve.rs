@@ -4,10 +4,10 @@ use maud::{Markup, html};
 
 use super::{
     super::Point,
-    figure::{Cell, Figure, Room, Table, WIDTH, drawing, px, rule, words},
+    figure::{Cell, Figure, FigureWidth, Table, WIDTH, drawing, px, rule, words},
     scale::{Kind, Scale, spread_apart},
 };
-use crate::env::Cache;
+use crate::system::machine::Cache;
 
 const HEIGHT: f64 = 300.0;
 const TOP: f64 = 34.0;
@@ -50,7 +50,7 @@ pub(super) fn figure(points: &[Point], caches: &[Cache]) -> Figure {
         note: "Nanoseconds for an element of 2x + 1 over a transposed square matrix of floats, against the bytes of matrix and result. Dashed: the \
                caches of a core, as the system tells them; a last one may be shared with others."
             .to_owned(),
-        room: Room::Row,
+        width: FigureWidth::Row,
         picture: drawing("curve", title, HEIGHT, &body(points, caches)),
         table: Table {
             columns: vec!["side", "bytes", "by hand", "strided", "contiguous"],

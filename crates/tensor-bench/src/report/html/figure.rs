@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::Pass;
-use crate::render;
+use crate::output::render;
 
 /// The width of a picture, in its own units.
 pub(super) const WIDTH: f64 = 380.0;
@@ -15,7 +15,7 @@ pub(super) struct Figure {
     pub(super) title: String,
     /// How to read it.
     pub(super) note: String,
-    pub(super) room: Room,
+    pub(super) width: FigureWidth,
     /// One drawing or more, from [`drawing`].
     pub(super) picture: Markup,
     pub(super) table: Table,
@@ -23,7 +23,7 @@ pub(super) struct Figure {
 
 /// What a figure takes of a wide screen.
 #[derive(Clone, Copy)]
-pub(super) enum Room {
+pub(super) enum FigureWidth {
     /// A column.
     Column,
     /// The whole width, for one drawing …
@@ -32,12 +32,12 @@ pub(super) enum Room {
     Many,
 }
 
-impl Room {
+impl FigureWidth {
     fn class(self) -> Option<&'static str> {
         match self {
-            Room::Column => None,
-            Room::Row => Some("row"),
-            Room::Many => Some("row many"),
+            FigureWidth::Column => None,
+            FigureWidth::Row => Some("row"),
+            FigureWidth::Many => Some("row many"),
         }
     }
 }
@@ -69,7 +69,7 @@ impl Cell {
             Cell::Time(pass.naive_ns),
             Cell::Time(pass.strided_ns),
             Cell::Time(pass.contiguous_ns),
-            Cell::Time(pass.copied_first_ns),
+            Cell::Time(pass.copy_then_compute_ns),
         ]
     }
 
@@ -90,7 +90,7 @@ impl Cell {
 impl Figure {
     pub(super) fn markup(&self) -> Markup {
         html! {
-            figure id=(self.id) class=[self.room.class()] {
+            figure id=(self.id) class=[self.width.class()] {
                 figcaption { h2 { (self.title) } p { (self.note) } }
                 div.picture { (self.picture) }
                 details { summary { "The numbers" } (self.table.markup(&self.title)) }

@@ -5,12 +5,12 @@
 //! several beside each other. Text goes through `maud`, which escapes it; the page is XML, too, so that tests can read it strictly.
 
 mod bars;
+mod break_even;
+mod copies;
 mod curve;
 mod figure;
 mod passes;
-mod pays;
 mod scale;
-mod share;
 mod walk;
 mod walks;
 
@@ -20,7 +20,7 @@ mod tests;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{Report, Row};
-use crate::{Result, render, stats::geometric_mean};
+use crate::{Result, measure::stats::geometric_mean, output::render};
 use figure::Figure;
 
 /// What HTML writes without an end, written so that XML has one.
@@ -54,8 +54,8 @@ pub fn page(report: &Report) -> Result<String> {
 
 fn figures(report: &Report) -> Result<Vec<Figure>> {
     let rows = &report.layouts;
-    let mut figures = vec![passes::elementwise(rows), passes::sum(rows), share::figure(rows)];
-    figures.push(pays::figure(rows));
+    let mut figures = vec![passes::elementwise(rows), passes::sum(rows), copies::figure(rows)];
+    figures.push(break_even::figure(rows));
     if !report.curve.is_empty() {
         figures.push(curve::figure(&report.curve, &report.machine.caches));
     }
@@ -88,15 +88,15 @@ fn summary(rows: &[Row]) -> Markup {
     };
     let tiles = [
         (
-            mean(&|row| Some(row.elementwise.naive_price())),
+            mean(&|row| Some(row.elementwise.naive_efficiency())),
             "of the contiguous speed is left to a loop written by hand",
         ),
         (
-            mean(&|row| Some(row.elementwise.price())),
+            mean(&|row| Some(row.elementwise.efficiency())),
             "is left to this library, over the same views",
         ),
         (
-            mean(&|row| Some(row.share_of_roof())),
+            mean(&|row| Some(row.bandwidth_share())),
             "of the fastest plain copy is the speed of a copy to contiguous memory",
         ),
     ];

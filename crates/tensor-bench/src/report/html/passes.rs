@@ -3,13 +3,13 @@
 use super::{
     super::{Pass, Row},
     bars::{Bar, END, Group, Mark, START, bars},
-    figure::{Cell, Figure, Room, Table, drawing},
+    figure::{Cell, Figure, FigureWidth, Table, drawing},
     scale::{Kind, Scale},
 };
-use crate::render;
+use crate::output::render;
 
 /// Longer bars are cut: what matters is below.
-const LONGEST: f64 = 8.0;
+const MAX_SLOWDOWN: f64 = 8.0;
 
 /// The elementwise pass.
 pub(super) fn elementwise(rows: &[Row]) -> Figure {
@@ -34,17 +34,17 @@ fn figure(
     pass: impl Fn(&Row) -> &Pass,
 ) -> Figure {
     let groups: Vec<Group> =
-        rows.iter().map(|row| Group { name: row.name.clone(), bars: ways(pass(row)) }).collect();
+        rows.iter().map(|row| Group { name: row.name.clone(), bars: bars_of(pass(row)) }).collect();
     let longest =
         groups.iter().flat_map(|g| &g.bars).filter_map(|bar| bar.value).fold(2.0, f64::max);
-    let high = longest.ceil().min(LONGEST);
+    let high = longest.ceil().min(MAX_SLOWDOWN);
     let scale = Scale { kind: Kind::Linear, low: 0.0, high, from: START, to: END };
     let (body, height) = bars(&groups, &scale, Mark::Bar, "×", 1.0);
     Figure {
         id,
         title: title.to_owned(),
         note: note.to_owned(),
-        room: Room::Column,
+        width: FigureWidth::Column,
         picture: drawing(id, title, height, &body),
         table: Table {
             columns: vec!["layout", "by hand", "strided", "contiguous", "copied first"],
@@ -57,7 +57,7 @@ fn cells(row: &Row, pass: &Pass) -> Vec<Cell> {
     std::iter::once(Cell::text(&row.name)).chain(Cell::times(pass)).collect()
 }
 
-fn ways(pass: &Pass) -> Vec<Bar> {
+fn bars_of(pass: &Pass) -> Vec<Bar> {
     let bar = |class, label, ns: f64| {
         let times = ns / pass.contiguous_ns;
         Bar {
@@ -68,6 +68,6 @@ fn ways(pass: &Pass) -> Vec<Bar> {
         bar("naive", "by hand", pass.naive_ns),
         bar("strided", "strided", pass.strided_ns),
         bar("contiguous", "contiguous", pass.contiguous_ns),
-        bar("copied", "copied first", pass.copied_first_ns),
+        bar("copied", "copied first", pass.copy_then_compute_ns),
     ]
 }

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::{STYLE, page};
 use crate::{
-    env::{Cache, Card},
     report::{Pass, Point, Report, Row, SCHEMA},
+    system::machine::{Cache, MachineInfo},
     track::build::Build,
 };
 
@@ -17,12 +17,12 @@ const HOSTILE: &str = "</text></svg><script>alert(\"x\")</script> & 'rows'";
 
 fn report() -> Report {
     let caches = [(1, 32 << 10), (2, 1 << 20)].map(|(level, bytes)| Cache { level, bytes });
-    let machine = Card {
+    let machine = MachineInfo {
         cpu: Some("some <fast> CPU".to_owned()),
         caches: caches.to_vec(),
         memory: None,
         kernel: None,
-        ..Card::read(&"v4")
+        ..MachineInfo::read(&"v4")
     };
     let build =
         Build { commit: Some("abc".to_owned()), changed: false, rustc: "rustc 1".to_owned() };
@@ -65,7 +65,7 @@ fn row(name: &str, strides: [isize; 2], offset: usize) -> Row {
         bytes: 16384,
         naive_copy_ns: 90_000.1,
         copy_ns: 10_000.7,
-        roof_ns: 9000.3,
+        plain_copy_ns: 9000.3,
         contiguous_ns: 11_000.9,
         elementwise: Pass::new(95_000.2, 12_000.4, 8000.6, 11_000.9),
         sum: Pass::new(70_000.8, 6000.9, 5000.5, 11_000.9),

@@ -8,13 +8,13 @@ use tensor_kernels::Layout;
 use crate::Result;
 
 /// No walk has more steps.
-const STEPS: usize = 40;
+const MAX_STEPS: usize = 40;
 
 /// No dimension is longer.
-const LONGEST: usize = 12;
+const MAX_SIZE: usize = 12;
 
 /// The longest row of places in a drawing.
-const ROW: usize = 12;
+const MAX_ROW: usize = 12;
 
 /// A small layout and the storage it walks.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,8 +69,8 @@ fn shrink(dims: &mut [Dim]) {
         while growing {
             growing = false;
             for at in (0..dims.len()).rev() {
-                let turn = (dims[at].stride == 0) == repeated;
-                growing |= turn && grow(dims, at, if repeated { 3 } else { LONGEST });
+                let chosen = (dims[at].stride == 0) == repeated;
+                growing |= chosen && grow(dims, at, if repeated { 3 } else { MAX_SIZE });
             }
         }
     }
@@ -79,7 +79,7 @@ fn shrink(dims: &mut [Dim]) {
 fn grow(dims: &mut [Dim], at: usize, most: usize) -> bool {
     let Dim { size, drawn, .. } = dims[at];
     let others: usize = (0..dims.len()).filter(|&d| d != at).map(|d| dims[d].drawn).product();
-    let fits = drawn < size.min(most) && others * (drawn + 1) <= STEPS;
+    let fits = drawn < size.min(most) && others * (drawn + 1) <= MAX_STEPS;
     dims[at].drawn += usize::from(fits);
     fits
 }
@@ -93,12 +93,12 @@ fn lay_out(dims: &mut [Dim]) -> usize {
         let Dim { size, stride, drawn, .. } = dims[at];
         dims[at].step = step(stride.unsigned_abs(), before, now);
         before = before.max(stride.unsigned_abs().saturating_mul(size));
-        if (3..=ROW).contains(&dims[at].step) {
+        if (3..=MAX_ROW).contains(&dims[at].step) {
             row = Some(dims[at].step);
         }
         now = now.max(dims[at].step * drawn);
     }
-    row.unwrap_or(now.clamp(1, ROW))
+    row.unwrap_or(now.clamp(1, MAX_ROW))
 }
 
 /// What is dense stays so; a gap stays a gap, of at most the length of what lies before it; what overlaps still does.

@@ -7,12 +7,12 @@ use tensor_kernels::Layout;
 
 use super::{
     super::Row,
-    figure::{Cell, Figure, Room, Table, WIDTH, drawing, px, words},
+    figure::{Cell, Figure, FigureWidth, Table, WIDTH, drawing, px, words},
     walk::Walk,
 };
 use crate::{
     Result,
-    render::{join, tuple},
+    output::render::{join, tuple},
 };
 
 const CELL: f64 = 30.0;
@@ -31,7 +31,7 @@ pub(super) fn figure(rows: &[Row]) -> Result<Figure> {
         note: "The same layouts with few elements. A cell is a place in the storage, its number the step of the view, in logical order, that visits \
                it first; the line follows the first steps, from the dot on. Empty cells are never visited."
             .to_owned(),
-        room: Room::Many,
+        width: FigureWidth::Many,
         picture: html! { @for (at, (row, walk)) in pairs() { (picture(at, row, walk)) } },
         table: Table {
             columns: vec!["layout", "shape", "strides", "places in the order of the visit"],

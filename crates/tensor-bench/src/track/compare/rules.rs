@@ -2,7 +2,7 @@
 
 use super::{Change, Kind, Limits, counted_at};
 use crate::{
-    render::{percent, time},
+    output::render::{percent, time},
     track::{
         Entry, Record,
         counting::Counting,
@@ -12,19 +12,19 @@ use crate::{
 };
 
 /// Fewer instructions than this are where a compiler happens to put a move.
-const FEW_INSTRUCTIONS: u64 = 10;
+const MIN_INSTRUCTIONS_CHANGE: u64 = 10;
 
 /// The allocator takes shorter and longer ways; an allocation more is more than this.
 const ALLOCATOR_LIMIT: f64 = 0.25;
 
 /// Fewer lines than this are where code and data happen to lie.
-const FEW_LINES: u64 = 32;
+const MIN_MISSES_CHANGE: u64 = 32;
 
 /// Less is the clock's grain.
-const LITTLE_TIME_NS: f64 = 2.0;
+const MIN_TIME_CHANGE_NS: f64 = 2.0;
 
 /// From this many passes on one of them may be disturbed.
-const ENOUGH_PASSES: usize = 7;
+const MIN_PASSES_FOR_OUTLIER: usize = 7;
 
 /// Were both taken in one way, on machines of one kind?
 pub(in crate::track) fn alike(base: &Record, new: &Record) -> bool {
@@ -158,7 +158,7 @@ pub(in crate::track) fn case(
 fn counts(limits: &Limits, base: &Counts, new: &Counts) -> Vec<Change> {
     let (a, b) = (base.allocator, new.allocator);
     let mut changes = Vec::new();
-    changes.extend(number(Kind::Allocator, a, b, ALLOCATOR_LIMIT, FEW_INSTRUCTIONS));
+    changes.extend(number(Kind::Allocator, a, b, ALLOCATOR_LIMIT, MIN_INSTRUCTIONS_CHANGE));
     for (part, base) in base.parts() {
         match new.parts().find(|(name, _)| *name == part) {
             Some((_, new)) => changes
@@ -175,7 +175,8 @@ fn costs(limits: &Limits, base: Cost, new: Cost) -> Vec<Change> {
         (Kind::L1Misses, base.l1_misses, new.l1_misses, limits.misses),
         (Kind::LlMisses, base.ll_misses, new.ll_misses, limits.misses),
     ];
-    let least = |kind| if kind == Kind::Instructions { FEW_INSTRUCTIONS } else { FEW_LINES };
+    let least =
+        |kind| if kind == Kind::Instructions { MIN_INSTRUCTIONS_CHANGE } else { MIN_MISSES_CHANGE };
     let changes = kinds.map(|(kind, base, new, limit)| number(kind, base, new, limit, least(kind)));
     changes.into_iter().flatten().collect()
 }
@@ -194,11 +195,11 @@ fn number(kind: Kind, base: u64, new: u64, limit: f64, least: u64) -> Option<Cha
 /// Which of the times have changed, where both were taken on one machine.
 fn times(limits: &Limits, base: &Times, new: &Times) -> Vec<Change> {
     parts(base, new, |part, a, b| {
-        let relative = base.roof.as_deref().zip(new.roof.as_deref());
+        let relative = base.plain_copy.as_deref().zip(new.plain_copy.as_deref());
         let relative = relative.map(|(x, y)| (over(&a.passes, x), over(&b.passes, y)));
         let beyond = |a: &[f64], b: &[f64]| beyond(a, b, limits.time);
         let longer =
-            |a: &[f64], b: &[f64]| beyond(a, b) && typical(b) - typical(a) > LITTLE_TIME_NS;
+            |a: &[f64], b: &[f64]| beyond(a, b) && typical(b) - typical(a) > MIN_TIME_CHANGE_NS;
         let worse =
             longer(&a.passes, &b.passes) && relative.as_ref().is_none_or(|(a, b)| beyond(a, b));
         let better =
@@ -211,7 +212,9 @@ fn times(limits: &Limits, base: &Times, new: &Times) -> Vec<Change> {
 
 /// Which shares of the roof have changed.
 fn shares(limits: &Limits, base: &Times, new: &Times) -> Vec<Change> {
-    let Some((x, y)) = base.roof.as_deref().zip(new.roof.as_deref()) else { return Vec::new() };
+    let Some((x, y)) = base.plain_copy.as_deref().zip(new.plain_copy.as_deref()) else {
+        return Vec::new();
+    };
     parts(base, new, |part, a, b| {
         let (a, b) = (over(&a.passes, x), over(&b.passes, y));
         let (was, is) = (typical(&a), typical(&b));
@@ -243,8 +246,8 @@ fn changed(change: Change, worse: bool, better: bool) -> Option<Change> {
 }
 
 /// Times as multiples of the roof of their pass.
-fn over(passes: &[f64], roof: &[f64]) -> Vec<f64> {
-    passes.iter().zip(roof).map(|(time, roof)| time / roof).collect()
+fn over(passes: &[f64], plain_copy: &[f64]) -> Vec<f64> {
+    passes.iter().zip(plain_copy).map(|(time, plain_copy)| time / plain_copy).collect()
 }
 
 fn typical(passes: &[f64]) -> f64 {
@@ -262,7 +265,7 @@ fn beyond(base: &[f64], new: &[f64], limit: f64) -> bool {
         sorted
     };
     let (base, new) = (sorted(base), sorted(new));
-    let spare = usize::from(base.len().min(new.len()) >= ENOUGH_PASSES);
+    let spare = usize::from(base.len().min(new.len()) >= MIN_PASSES_FOR_OUTLIER);
     let slowest = base.len().checked_sub(1 + spare).and_then(|at| base.get(at));
     slowest.zip(new.get(spare)).is_some_and(|(slowest, fastest)| *fastest > slowest * (1.0 + limit))
 }

@@ -105,7 +105,7 @@ fn times(change: &Record, on: FailOn) -> (Vec<String>, bool) {
 }
 
 #[test]
-fn a_time_must_leave_the_noise_of_both_and_so_must_its_share_of_the_roof() {
+fn a_time_must_leave_the_noise_of_both_and_so_must_its_share_of_copy_bandwidth() {
     let said = "g/a: time (run) 103 ns -> 134 ns, +30.0 %".to_owned();
     assert_eq!(times(&with(slower(1.3)), FailOn::All), (vec![said.clone()], true));
     assert_eq!(times(&with(slower(1.3)), FailOn::Time), (vec![said.clone()], true));
@@ -115,17 +115,17 @@ fn a_time_must_leave_the_noise_of_both_and_so_must_its_share_of_the_roof() {
     // The whole machine was slower: the share is what it was.
     let machine = |entry: &mut Entry| {
         slower(1.3)(entry);
-        entry.times.roof.iter_mut().flatten().for_each(|pass| *pass *= 1.3);
+        entry.times.plain_copy.iter_mut().flatten().for_each(|pass| *pass *= 1.3);
     };
     assert_eq!(times(&with(machine), FailOn::All), (vec![], false));
 }
 
 #[test]
-fn fresh_results_and_contiguous_operands_have_times_of_their_own() {
-    let fresh = with(|entry| stretch(entry.times.fresh.as_mut().unwrap(), 10.0));
+fn allocating_runs_and_contiguous_operands_have_times_of_their_own() {
+    let allocating = with(|entry| stretch(entry.times.allocating.as_mut().unwrap(), 10.0));
     let said = "g/a: time (fresh) 103 ns -> 1.0 us, 10.0 times".to_owned();
-    assert_eq!(times(&fresh, FailOn::All), (vec![said], true));
-    let gone = with(|entry| entry.times.fresh = None);
+    assert_eq!(times(&allocating, FailOn::All), (vec![said], true));
+    let gone = with(|entry| entry.times.allocating = None);
     assert_eq!(times(&gone, FailOn::All), (vec!["g/a: the times of fresh are gone".into()], true));
 }
 
@@ -134,7 +134,7 @@ fn one_disturbed_pass_of_many_hides_nothing_and_finds_nothing() {
     let many = |passes: [f64; 9]| {
         with(|entry| {
             let times = &mut entry.times;
-            (times.roof, times.fresh) = (Some(vec![90.0; 9]), None);
+            (times.plain_copy, times.allocating) = (Some(vec![90.0; 9]), None);
             times.run.passes = passes.to_vec();
         })
     };

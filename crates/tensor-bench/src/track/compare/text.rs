@@ -1,13 +1,13 @@
 //! A comparison for people: as a table, and as markdown for a comment on a pull request.
 
 use super::{Comparison, Judged, Verdict};
-use crate::render::{WIDTH, cut, wrap};
+use crate::output::render::{WIDTH, cut, wrap};
 
 /// Markdown shows so many improvements; the others are counted.
-const SHOWN: usize = 20;
+const MAX_BETTER_ROWS: usize = 20;
 
 /// And so many other changes: a comment has room for 65,536 characters.
-const MOST: usize = 60;
+const MAX_ROWS: usize = 60;
 
 impl Comparison {
     /// One line that says it all.
@@ -88,12 +88,12 @@ pub fn markdown(comparison: &Comparison) -> String {
         comparison.changed.iter().partition(|judged| judged.mark() == "better");
     let mut text = format!("### Performance: {}\n\n", comparison.headline());
     text.push_str(&format!("`{}` → `{}`\n\n", comparison.base, comparison.new));
-    text.push_str(&rows(&worse[..worse.len().min(MOST)]));
-    if worse.len() > MOST {
-        text.push_str(&format!("{} more\n\n", worse.len() - MOST));
+    text.push_str(&rows(&worse[..worse.len().min(MAX_ROWS)]));
+    if worse.len() > MAX_ROWS {
+        text.push_str(&format!("{} more\n\n", worse.len() - MAX_ROWS));
     }
     if !better.is_empty() {
-        let shown = &better[..better.len().min(SHOWN)];
+        let shown = &better[..better.len().min(MAX_BETTER_ROWS)];
         let more = better.len() - shown.len();
         let more = if more == 0 { String::new() } else { format!("{more} more\n\n") };
         text.push_str(&format!(

@@ -1,0 +1,58 @@
+//! After how many passes a copy has paid for itself.
+
+use super::{
+    super::{Pass, Row},
+    bars::{Bar, END, Group, Mark, START, bars},
+    figure::{Cell, Figure, FigureWidth, Table, drawing},
+    scale::{Kind, Scale},
+};
+
+/// The picture: a dot for each layout and pass, the later the farther.
+pub(super) fn figure(rows: &[Row]) -> Figure {
+    let title = "Break-even: passes until contiguous() has paid for itself";
+    let groups: Vec<Group> = rows.iter().map(group).collect();
+    let most = groups.iter().flat_map(|g| &g.bars).filter_map(|bar| bar.value).fold(10.0, f64::max);
+    let high = 10f64.powf(most.log10().ceil());
+    let scale = Scale { kind: Kind::Logarithmic, low: 1.0, high, from: START + 8.0, to: END };
+    let (body, height) = bars(&groups, &scale, Mark::Dot, "", 1.0);
+    Figure {
+        id: "break-even",
+        title: title.to_owned(),
+        note: "From so many passes over the view on, a copy made once and passes over that cost no more. Both passes by this library."
+            .to_owned(),
+        width: FigureWidth::Column,
+        picture: drawing("break-even", title, height, &body),
+        table: Table {
+            columns: vec!["layout", "contiguous()", "elementwise", "sum"],
+            rows: rows.iter().map(cells).collect(),
+        },
+    }
+}
+
+fn group(row: &Row) -> Group {
+    let bar = |class, label, pass: &Pass| {
+        let text = match pass.break_even {
+            _ if row.contiguous => "is contiguous: nothing is copied".to_owned(),
+            None => "never: the view costs no more".to_owned(),
+            Some(1) => "1 pass".to_owned(),
+            Some(passes) => format!("{passes} passes"),
+        };
+        Bar { class, label, value: pass.break_even.map(|passes| passes as f64), text }
+    };
+    let bars = vec![bar("elementwise", "elementw.", &row.elementwise), bar("sum", "sum", &row.sum)];
+    Group { name: row.name.clone(), bars }
+}
+
+fn cells(row: &Row) -> Vec<Cell> {
+    let pays = |pass: &Pass| match pass.break_even {
+        _ if row.contiguous => Cell::Nothing,
+        None => Cell::text("never"),
+        Some(passes) => Cell::Count(passes),
+    };
+    vec![
+        Cell::text(&row.name),
+        Cell::Time(row.contiguous_ns),
+        pays(&row.elementwise),
+        pays(&row.sum),
+    ]
+}
