@@ -78,11 +78,11 @@ fn the_text_says_what_to_do_and_why() {
     let expected = "\
 neg over a view of f32, shape (32, 32) strides (1, 32), path tiled_lanes; 1 thread, predicted
 
-copy it once, with contiguous(): a copy pays from 2 uses on
+copy once with contiguous(): break-even at 2 uses
 
-               copy  each use  3 uses
-as it is          -    400 ns  1.2 us
-copied once  600 ns    100 ns  900 ns
+                 copy  each use  3 uses
+view as it is       -    400 ns  1.2 us
+copy once      600 ns    100 ns  900 ns
 ";
     assert_eq!(text, expected);
 }
@@ -95,7 +95,7 @@ fn a_calibration_of_another_commit_is_used_with_a_note() {
     let answer = run(&with(&["--calibration", &file]));
     assert_eq!(answer.code, Some(0), "{answer:?}");
     let note = COMMIT.map(|ours| format!(
-        "note: {file}: it was made by a program built from abc, and this one is built from {ours}; `calibrate` makes it anew\n"
+        "note: {file}: made by a build of commit abc, this is a build of {ours}; run `calibrate` again\n"
     ));
     assert_eq!(answer.err, note.unwrap_or_default());
 }
@@ -145,7 +145,7 @@ fn fault_a_place_that_cannot_be_written_is_an_error_with_a_way_out() {
     std::fs::create_dir_all(folder.path("tensor-bench/calibration-1-threads.json")).unwrap();
     let args = with(&["--predict"]);
     let ended = finish(command(&args).env("XDG_CACHE_HOME", folder.path("")));
-    assert!(ended.err.contains("calibrating, which takes a minute: "), "{ended:?}");
+    assert!(ended.err.contains("calibrating, about a minute: "), "{ended:?}");
     assert!(ended.err.contains("not a regular file"), "{ended:?}");
     assert!(ended.err.contains("--measure needs no calibration"), "{ended:?}");
     assert_eq!(ended.failed("cannot write"), "");
@@ -171,7 +171,7 @@ fn measuring_finds_costs_and_weighs_them() {
 fn nothing_is_copied_of_what_is_contiguous() {
     let args = ["advise", "--shape", "1,64", "--permute", "1,0", "--op", "neg", "--threads", "1"];
     let text = run(&args).succeeded();
-    assert!(text.contains("it is contiguous: there is nothing to copy"), "{text}");
+    assert!(text.contains("already contiguous: there is nothing to copy"), "{text}");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn fault_questions_without_an_answer_are_refused() {
         (&["--shape", "4,4", "--op", "copy"], "expected one of add"),
         (&["--shape", "4,4", "--op", "frobnicate"], "expected one of add"),
         (&["--shape", "4,4", "--dtype", "f31"], "f31"),
-        (&["--shape", "4,4", "--op", "sqrt", "--dtype", "i32"], "sqrt has no meaning"),
+        (&["--shape", "4,4", "--op", "sqrt", "--dtype", "i32"], "sqrt is not defined"),
         (&["--shape", "4,4", "--uses", "0"], "0 uses"),
         (&["--shape", "4,4", "--uses", "-1"], "-1"),
         (&["--shape", "4,4", "--threads", "0"], "0 threads"),

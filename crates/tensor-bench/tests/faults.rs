@@ -204,9 +204,9 @@ fn fault_an_interrupted_run_leaves_the_old_document() {
 fn fault_every_difference_of_two_records_is_said() {
     let base = record();
     let differences: [(&str, Value, &str); 7] = [
-        ("/machine/cpu", "an abacus".into(), "note: unlike machines ("),
-        ("/machine/cores", 4096.into(), "note: unlike machines ("),
-        ("/run/threads", 7.into(), "note: unlike runs ("),
+        ("/machine/cpu", "an abacus".into(), "note: different machines ("),
+        ("/machine/cores", 4096.into(), "note: different machines ("),
+        ("/run/threads", 7.into(), "note: different runs ("),
         ("/build/rustc", "rustc 0.1".into(), "note: different compilers ("),
         ("/counting/by/valgrind", "valgrind-9".into(), "note: counts by valgrind-3.19.0 and by"),
         ("/counting/by/caches", "--D1=1".into(), "note: cache lines were counted with other"),
@@ -253,10 +253,10 @@ fn fault_figures_that_are_none_are_refused_or_fail() {
     let infinite = good.replacen("\"best_ns\":", "\"best_ns\":1e999,\"_\":", 1);
     compare(&good, &infinite).refused("number out of range");
     let fails: [(&str, Value, &str); 4] = [
-        ("/cases/1/name", "own/another".into(), "own/row: the case is gone"),
-        ("/cases/1/bytes", 1.into(), "own/row: it is another case now"),
-        ("/cases/1/counts", Value::Null, "own/row: its counts are gone"),
-        ("/cases/1/times/fresh", Value::Null, "own/row: the times of fresh are gone"),
+        ("/cases/1/name", "own/another".into(), "own/row: the case is missing"),
+        ("/cases/1/bytes", 1.into(), "own/row: the case is not the same"),
+        ("/cases/1/counts", Value::Null, "own/row: its counts are missing"),
+        ("/cases/1/times/fresh", Value::Null, "own/row: the times of allocating are missing"),
     ];
     for (place, value, reason) in fails {
         let mut new = base.clone();
@@ -340,11 +340,12 @@ fn fault_hostile_names_of_cases_are_text_in_every_document() {
     let mut new = record.clone();
     new["cases"][0]["path"] = "grid".into();
     let new = folder.file("new.json", new.to_string());
-    let markdown = run(&["compare", &out, &new, "--format", "markdown"]).failed("become worse");
+    let markdown =
+        run(&["compare", &out, &new, "--format", "markdown"]).failed("1 regression; the worst");
     assert!(!markdown.contains("<script") && markdown.contains("script"), "{markdown}");
     let row = markdown.lines().find(|line| line.contains("REGRESSION")).unwrap();
     assert_eq!(row.replace("\\|", "").matches('|').count(), 4, "one row: {row}");
-    let json = run(&["compare", &out, &new, "--format", "json"]).failed("become worse");
+    let json = run(&["compare", &out, &new, "--format", "json"]).failed("1 regression; the worst");
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["changed"][0]["case"], name);
     let text = run(&["suite", &cases, "--quick"]).succeeded();

@@ -76,8 +76,8 @@ mod built {
             .file("s.json", SUITE.replace("transposed", "a_name_longer_than_a_column_of_a_table"));
         let text = run(&["suite", &suite, "--quick", "--peers"]).succeeded();
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-        assert!(text.contains("\ncopy, g, 1 thread, ns\n"), "{text}");
-        assert!(text.contains("\nelementwise, g, 1 thread, ns\n"), "{text}");
+        assert!(text.contains("\ncopy, g, 1 thread, preallocated, ns\n"), "{text}");
+        assert!(text.contains("\nelementwise, g, 1 thread, preallocated, ns\n"), "{text}");
     }
 
     #[test]

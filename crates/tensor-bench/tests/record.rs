@@ -181,7 +181,7 @@ fn two_counts_of_one_build_are_equal() {
 fn a_record_is_no_worse_than_itself() {
     let (folder, record) = recorded();
     let (never, asked): (&[&str], &[&str]) = (&[], &["--fail-on", "counts"]);
-    compare(&folder, &record, &record, asked).failed("there are no counts to compare");
+    compare(&folder, &record, &record, asked).failed("counts were asked for");
     for (record, fail_on) in [
         (&counted(record.clone()), &["--fail-on", "all"][..]),
         (&counted(record.clone()), asked),
@@ -213,7 +213,7 @@ fn fault_what_has_become_worse_is_named_and_is_exit_code_1() {
         (&instructions, &[], "own/transposed: instructions (plan) 10000 -> 10200, +2.0 %"),
         (&instructions, &["--instructions", "1.5"], "instructions (plan)"),
         (&misses, &["--fail-on", "all"], "own/transposed: LL misses (run) 100 -> 200, 2.0 times"),
-        (&gone, &["--fail-on", "time"], "own/transposed: the case is gone"),
+        (&gone, &["--fail-on", "time"], "own/transposed: the case is missing"),
         (&slower(base.clone()), &["--fail-on", "time"], "own/transposed: time (run) "),
         (&slower(base.clone()), &["--fail-on", "all"], "own/transposed: time (run) "),
     ];
@@ -302,7 +302,7 @@ fn every_format_is_what_its_reader_expects() {
     let mut new = base.clone();
     new["cases"][1]["counts"]["run"]["instructions"] = 20_000.into();
     let printed = |format| {
-        compare(&folder, &base, &new, &["--format", format]).failed("1 case has become worse")
+        compare(&folder, &base, &new, &["--format", format]).failed("1 regression; the worst")
     };
     let json: Value = serde_json::from_str(&printed("json")).unwrap();
     let change = &json["changed"][0]["changes"][0];
@@ -334,7 +334,7 @@ fn fault_unlike_machines_are_not_compared_by_time() {
         *pass = (pass.as_f64().unwrap() * 1000.0).into();
     }
     let text = compare(&folder, &record, &new, &["--fail-on", "time"]).succeeded();
-    assert!(text.contains("note: unlike machines ("), "{text}");
+    assert!(text.contains("note: different machines ("), "{text}");
 }
 
 #[test]
@@ -366,7 +366,7 @@ fn fault_bad_input_is_exit_code_2() {
     let twice = folder.file("twice.json", CASES.replace("row", "transposed"));
     run(&["record", "--cases", &twice]).refused("twice.json: two cases are called own/transposed");
     run(&["record", "--filter", "nothing at all"]).refused("no case to record");
-    run(&["record", "--threads", "0"]).refused("0 threads can do nothing");
+    run(&["record", "--threads", "0"]).refused("0 threads: give at least 1");
 }
 
 #[test]
@@ -413,7 +413,7 @@ fn history_finds_the_record_where_a_step_happened() {
     let text = run(&["history", &folder.name("")]).succeeded();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "instructions over 4 records");
-    assert!(lines[1].starts_with("note: cases.json is left out: not a record"), "{text}");
+    assert!(lines[1].starts_with("note: cases.json is skipped: not a record"), "{text}");
     assert!(lines[3].starts_with("own/transposed ") && lines[3].ends_with("▁▁██  10000 -> 12000"));
     assert_eq!(lines[4], "    c2 (7.json): instructions (run) 10000 -> 12000, +20.0 %");
     assert!(lines[5].starts_with("own/row ") && lines.len() == 6, "{text}");
@@ -434,6 +434,6 @@ fn fault_history_without_a_record_is_refused() {
     let folder = Folder::new();
     run(&["history", &folder.name("")]).refused("no record in");
     folder.file("half.json", "{");
-    run(&["history", &folder.name("")]).refused("half.json is left out: not a whole record");
+    run(&["history", &folder.name("")]).refused("half.json is skipped: not a whole record");
     run(&["history", "/nowhere"]).refused("cannot read /nowhere");
 }

@@ -54,13 +54,11 @@ fn tables_fit_a_hundred_columns() {
     let suite = folder.file("s.json", format!("[{COPY}, {long}, {ADD}]"));
     let text = run(&["suite", &suite, "--quick"]).succeeded();
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-    assert!(text.starts_with("copy, small, 1 thread\n\ncase "), "{text}");
+    assert!(text.starts_with("copy, small, 1 thread\n\n"), "{text}");
     assert!(text.contains("\nelementwise, small, 1 thread\n"), "{text}");
     assert_eq!(text.matches("geometric mean").count(), 2, "{text}");
-    assert!(
-        text.lines().filter(|line| line.starts_with("case ")).all(|head| head.contains(" naive ")),
-        "{text}"
-    );
+    let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("case ")).collect();
+    assert!(heads.len() == 2 && heads.iter().all(|head| head.contains(" loop ")), "{text}");
 }
 
 /// Which cases are slower depends on the machine; that rows, last line and exit code say the same does not.

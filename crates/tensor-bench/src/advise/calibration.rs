@@ -17,7 +17,7 @@ use crate::{
 pub const FORM: &str = "tensor-bench calibration";
 
 /// The number that changes when a field or a probe changes its meaning.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 const KIND: document::Kind =
     document::Kind { name: "calibration", form: Some(FORM), schema: SCHEMA, command: "calibrate" };
@@ -111,7 +111,7 @@ impl Calibration {
         let speeds = self.speeds.iter().map(|speed| speed.each_ns);
         match uses.chain(others).chain(speeds).all(|ns| ns > 0.0) {
             true => Ok(self),
-            false => Err(Failure::input("a calibration in which something takes no time")),
+            false => Err(Failure::input("a calibration with a time of zero")),
         }
     }
 
@@ -125,22 +125,22 @@ impl Calibration {
             format!("{cpu}, {} cores, {}, {}", card.cores, card.simd, card.system)
         };
         let differs = |what: &str, theirs: &str, ours: &str| {
-            Err(Failure::input(format!("{what} {theirs}, and this is {ours}")))
+            Err(Failure::input(format!("{what} {theirs}; this is {ours}")))
         };
         let theirs = &self.machine;
         if of(theirs) != of(machine) {
-            return differs("it was made on another machine:", &of(theirs), &of(machine));
+            return differs("made on another machine:", &of(theirs), &of(machine));
         }
         if theirs.caches != machine.caches {
             let [_, theirs] = theirs.lines();
             let [_, ours] = machine.lines();
-            return differs("it was made on a machine of other caches:", &theirs, &ours);
+            return differs("made on a machine with other caches:", &theirs, &ours);
         }
         if theirs.version != machine.version {
-            return differs("it was made by version", &theirs.version, &machine.version);
+            return differs("made by version", &theirs.version, &machine.version);
         }
         if self.threads != threads {
-            let why = format!("it was made for {} threads, not for {threads}", self.threads);
+            let why = format!("made for {} threads, not for {threads}", self.threads);
             return Err(Failure::input(why));
         }
         Ok(())
@@ -149,9 +149,9 @@ impl Calibration {
     /// Was it made by a program built from another commit than `ours`? If so, in words; what is not known is not another one.
     pub fn other_commit(&self, ours: Option<&str>) -> Option<String> {
         let (theirs, ours) = (self.commit.as_deref()?, ours?);
-        let again = "`calibrate` makes it anew";
+        let again = "run `calibrate` again";
         (theirs != ours).then(|| {
-            format!("it was made by a program built from {theirs}, and this one is built from {ours}; {again}")
+            format!("made by a build of commit {theirs}, this is a build of {ours}; {again}")
         })
     }
 }
@@ -219,14 +219,14 @@ pub(super) mod tests {
             (text[..text.len() / 2].to_owned(), "not a whole calibration"),
             ("{}".to_owned(), "it was not written by `tensor-bench calibrate`"),
             (
-                text.replace("\"schema\":1", "\"schema\":9"),
-                "of schema 9; this program reads schema 1",
+                text.replace("\"schema\":2", "\"schema\":9"),
+                "of schema 9; this program reads schema 2",
             ),
             (
                 text.replace("transposed", "bent"),
                 "a calibration with a mistake: unknown variant `bent`",
             ),
-            (text.replace("\"each_ns\":1.0", "\"each_ns\":0.0"), "something takes no time"),
+            (text.replace("\"each_ns\":1.0", "\"each_ns\":0.0"), "a time of zero"),
         ];
         for (text, reason) in cases {
             let refusal = refusal(&text);
@@ -252,7 +252,7 @@ pub(super) mod tests {
             ),
             (machine(|card| card.simd = "v3".to_owned()), 1, "another machine"),
             (machine(|card| card.caches.clear()), 1, "other caches"),
-            (machine(|card| card.version = "9.9.9".to_owned()), 1, "and this is 9.9.9"),
+            (machine(|card| card.version = "9.9.9".to_owned()), 1, "; this is 9.9.9"),
             (here.clone(), 2, "for 1 threads, not for 2"),
         ];
         for (machine, threads, reason) in cases {
@@ -262,11 +262,7 @@ pub(super) mod tests {
         let other = Calibration { commit: Some("a".to_owned()), ..own.clone() };
         assert!(other.check_for(&here, 1).is_ok());
         let note = other.other_commit(Some("b")).unwrap();
-        assert!(
-            note.starts_with(
-                "it was made by a program built from a, and this one is built from b;"
-            )
-        );
+        assert!(note.starts_with("made by a build of commit a, this is a build of b;"));
         assert_eq!((other.other_commit(Some("a")), other.other_commit(None)), (None, None));
         assert_eq!(Calibration { commit: None, ..other }.other_commit(Some("b")), None);
         // What has no part in the rates may change.

@@ -57,18 +57,18 @@ impl Question {
         let refused = |why: String| Err(Failure::input(why));
         match op {
             Op::Copy | Op::Cast => refused(format!(
-                "{} is not something to be done with a view again and again: expected one of {}",
+                "{} is not an elementwise operation: expected one of {}",
                 op.name(),
                 Question::ops().map(Op::name).collect::<Vec<_>>().join(", ")
             )),
             _ if !op.takes(dtype) => {
-                refused(format!("{} has no meaning for elements of dtype {dtype}", op.name()))
+                refused(format!("{} is not defined for dtype {dtype}", op.name()))
             }
             _ if operand.layout.numel() == 0 => refused(format!(
                 "shape {:?} has no elements: there is nothing to advise on",
                 operand.layout.shape()
             )),
-            _ if uses == 0 => refused("0 uses cost nothing either way: give at least 1".to_owned()),
+            _ if uses == 0 => refused("0 uses: give at least 1".to_owned()),
             _ => Ok(Question { op, operand, uses }),
         }
     }
@@ -205,13 +205,8 @@ mod tests {
         let view =
             |dtype, base: &[usize]| Operand::new(dtype, base.to_vec(), vec![ViewOp::T]).unwrap();
         let refusals = [
-            (Op::Copy, view(DType::F32, &[2, 3]), 1, "copy is not something to be done"),
-            (
-                Op::Sqrt,
-                view(DType::I32, &[2, 3]),
-                1,
-                "sqrt has no meaning for elements of dtype i32",
-            ),
+            (Op::Copy, view(DType::F32, &[2, 3]), 1, "copy is not an elementwise operation"),
+            (Op::Sqrt, view(DType::I32, &[2, 3]), 1, "sqrt is not defined for dtype i32"),
             (Op::Add, view(DType::F32, &[0, 3]), 1, "shape [3, 0] has no elements"),
             (Op::Add, view(DType::F32, &[2, 3]), 0, "0 uses"),
         ];

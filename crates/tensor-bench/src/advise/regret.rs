@@ -84,7 +84,8 @@ pub fn check(trials: &[Trial]) -> Result<()> {
     }
     let [share, enough] = [share, MIN_FINE_SHARE].map(|share| share * 100.0);
     Err(Failure::work(format!(
-        "{share:.1} % of the advice is fine, and {enough:.0} % should be: `calibrate` again, on a machine that does nothing else"
+        "{share:.1} % of the predictions have little regret, {enough:.0} % are needed: run `calibrate` \
+         again on an idle machine"
     )))
 }
 
@@ -199,6 +200,10 @@ mod tests {
         assert!(check(&[trial(&[FINE_REGRET; 19]), trial(&[0.2])]).is_ok());
         let refused = check(&[trial(&[0.0; 18]), trial(&[0.2; 2])]).unwrap_err();
         assert_eq!(refused.exit_code(), 1);
-        assert!(refused.to_string().starts_with("90.0 % of the advice is fine, and 95 % should"));
+        assert!(
+            refused
+                .to_string()
+                .starts_with("90.0 % of the predictions have little regret, 95 % are")
+        );
     }
 }

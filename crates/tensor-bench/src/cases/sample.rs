@@ -222,7 +222,7 @@ macro_rules! with_dtype {
                 type $T = $type;
                 $body
             })*
-            other => Err($crate::Failure::input(format!("dtype {other} has no place here"))),
+            other => Err($crate::Failure::input(format!("dtype {other} is not supported here"))),
         }
     };
 }

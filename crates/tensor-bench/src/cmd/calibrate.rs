@@ -28,17 +28,17 @@ use crate::{
 /// Where to keep the rates, and how to take them.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The file to write, whole or not at all; by default one in the user's cache folder
+    /// The file to write [default: one in the cache folder of the user]
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
     out: Option<PathBuf>,
-    /// How many threads to use; as many as there are cores by default
+    /// The number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Instead, ask about views of a grid, measure them too, and print how much the advice is regretted; exit code 1 if less than 95 % of it costs
-    /// at most 10 % more than the better choice
+    /// Instead, predict and measure a grid of views; exit code 1 if under 95 % of the predictions
+    /// choose what takes at most 10 % more time than the better choice
     #[arg(long)]
     check: bool,
-    /// With --check: ask this calibration
+    /// With --check: use this calibration file
     #[arg(long, value_name = "FILE", requires = "check")]
     calibration: Option<PathBuf>,
     /// With --check: print one JSON document
@@ -117,7 +117,7 @@ pub(super) fn kept(given: Option<&Path>, exec: &Exec, threads: usize) -> Result<
         },
     };
     // Whoever waits should know for what. Where standard error is closed nobody does.
-    let _ = writeln!(io::stderr(), "calibrating, which takes a minute: {why}");
+    let _ = writeln!(io::stderr(), "calibrating, about a minute: {why}");
     make(None, threads).map(|(_, calibration)| calibration).map_err(unkept)
 }
 
@@ -159,13 +159,17 @@ fn text(trials: &[Trial], out: &mut dyn Write) -> Result<()> {
     let outcomes: usize = trials.iter().map(|trial| trial.outcomes.len()).sum();
     writeln!(
         out,
-        "{outcomes} pieces of advice on {} views: {:.1} % cost at most {} more than the better choice",
+        "{outcomes} predictions for {} views: {:.1} % have a regret of at most {}",
         trials.len(),
         regret::share_fine(trials) * 100.0,
         percent(FINE_REGRET)
     )?;
     if !sorted.is_empty() {
-        write!(out, "\nmost regretted; times as predicted / as measured\n\n{}", lines(&sorted))?;
+        write!(
+            out,
+            "\nregret: extra time over the better choice; times: predicted / measured\n\n{}",
+            lines(&sorted)
+        )?;
     }
     Ok(())
 }
@@ -173,7 +177,7 @@ fn text(trials: &[Trial], out: &mut dyn Write) -> Result<()> {
 fn lines(trials: &[&Trial]) -> String {
     use Column::{Left, Right};
     let columns =
-        [Left("view"), Right("regret"), Right("strided"), Right("contiguous"), Right("copy")];
+        [Left("view"), Right("regret"), Right("as it is"), Right("contiguous"), Right("copy")];
     let pair = |a, b| format!("{} / {}", time(a), time(b));
     let line = |trial: &&Trial| {
         let (p, m) = (&trial.predicted, &trial.measured);

@@ -22,29 +22,31 @@ use clap::ValueEnum;
 /// Which records, by what measure, and how to print it.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The record that was
+    /// The record of the base build
     base: PathBuf,
-    /// The record that is
+    /// The record of the new build
     new: PathBuf,
-    /// Two more records, of the same builds: a time counts only if it has changed between these, too
+    /// A second pair of records of the same builds: a time counts only if it changed in both pairs
     #[arg(long, num_args = 2, value_names = ["BASE", "NEW"])]
     again: Option<Vec<PathBuf>>,
-    /// How to print what was found; the last two have the figures of the new record
+    /// The output format; the last two have the figures of the new record only
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// What makes the exit code 1, beside cases that are gone; counts as far as there are any by default, and if asked for, a lack of them too
+    /// What is gating, that is, gives exit code 1, besides missing cases [default: counts]
+    ///
+    /// If counts are asked for, missing counts are gating too.
     #[arg(long, value_name = "WHAT", value_enum)]
     fail_on: Option<FailOn>,
-    /// How many percent more instructions are too many
+    /// The limit for instructions, in percent
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = share)]
     instructions: f64,
-    /// How many percent more lines that miss a cache are too many
+    /// The limit for cache misses, in percent
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = share)]
     misses: f64,
-    /// How many percent of time, beyond what both records scatter, are too much
+    /// The limit for time beyond the noise of both records, in percent
     #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = share)]
     time: f64,
-    /// Changes that are accepted: lines of a case (with *), a kind of change, a reason
+    /// Accepted changes: lines of a case (* matches anything), a kind of change, a reason
     #[arg(long, value_name = "FILE")]
     allow: Option<PathBuf>,
 }

@@ -16,7 +16,7 @@ use crate::{
 pub struct Args {
     /// The array to read
     input: PathBuf,
-    /// The file to write; it appears whole or not at all
+    /// The file to write; left as it was if anything fails
     output: PathBuf,
     #[command(flatten)]
     view: ViewArgs,

@@ -23,7 +23,7 @@ const MAX_LISTED_OFFSETS: usize = 12;
 /// What to explain.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A chain as in `arange(24).reshape(1,2,3,4)[:,:,:,2].reshape(3,2)`
+    /// A chain of PyTorch calls on `arange(…)` or `zeros(…)`
     pub chain: String,
 }
 
@@ -160,11 +160,11 @@ fn paragraph(out: &mut dyn Write, indent: &str, text: &str) -> Result<()> {
 
 fn order(layout: &Layout) -> String {
     if layout.numel() == 0 {
-        return "visits nothing: it has no elements".to_owned();
+        return "no elements".to_owned();
     }
     let more = if layout.numel() > MAX_LISTED_OFFSETS { ", …" } else { "" };
     format!(
-        "visits, in logical order: {}{more}",
+        "offsets in logical order: {}{more}",
         join(layout.offsets().take(MAX_LISTED_OFFSETS), ", ")
     )
 }

@@ -28,9 +28,9 @@ const SPARKLINE_WIDTH: usize = 40;
 /// Which folder, and what to follow.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The folder: all files in it whose names end in .json
+    /// The folder; its files that end in .json are read
     folder: PathBuf,
-    /// What to follow; by default instructions, if there are any, else time
+    /// The figure to follow [default: instructions if counted, otherwise time]
     #[arg(long, value_name = "FIGURE", value_enum)]
     of: Option<Figure>,
     /// Only cases whose group/id contains this
@@ -75,7 +75,7 @@ fn records(folder: &Path) -> Result<(Vec<Kept>, Vec<String>)> {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match file::text(&path).and_then(|text| Record::read(&text)) {
             Ok(record) => records.push(Kept { file, record }),
-            Err(failure) => notes.push(format!("{file} is left out: {failure}")),
+            Err(failure) => notes.push(format!("{file} is skipped: {failure}")),
         }
     }
     if records.is_empty() {

@@ -30,7 +30,7 @@ use crate::{
 /// What to record, how, and where to.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The file to write, whole or not at all; standard output by default
+    /// The file to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Record the cases of this suite file instead of the program's own table
@@ -39,27 +39,27 @@ pub struct Args {
     /// Record only cases whose group/id contains this
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Few samples: times for a first look, counts like any others
+    /// Take few samples: times are less exact, counts are the same
     #[arg(long)]
     quick: bool,
-    /// How many threads times are taken with
+    /// The number of threads while times are taken
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
     /// Count instructions and cache lines under valgrind
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     counts: When,
-    /// Call the commit this; by default what git has checked out here
+    /// The name of the commit [default: what git has checked out here]
     #[arg(long, value_name = "NAME")]
     commit: Option<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum When {
-    /// Where valgrind is installed
+    /// If valgrind is installed
     Auto,
-    /// Or fail
+    /// Fail without valgrind
     Always,
-    /// Times and paths only
+    /// Record times and paths only
     Never,
 }
 

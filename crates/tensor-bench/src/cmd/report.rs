@@ -33,16 +33,16 @@ pub struct Args {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
-    /// Also write the report as a page of pictures, one file that needs no network
+    /// Also write the report as an HTML page with figures, a single file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// How many threads to use; as many as there are cores by default
+    /// The number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Small arrays and few samples: figures for a first look
+    /// Use small arrays and few samples: fast, less exact
     #[arg(long)]
     quick: bool,
-    /// Measure this array instead, under the view that the options below describe
+    /// Measure this array instead of the common layouts, under the view options below
     #[arg(long, value_name = "FILE")]
     npy: Option<PathBuf>,
     #[command(flatten)]

@@ -15,10 +15,10 @@ use crate::{
 /// What to print.
 #[derive(clap::Args)]
 pub struct Args {
-    /// What `suite --record` wrote, on one machine
+    /// Files that `suite --record` wrote, all on one machine
     #[arg(required = true)]
     records: Vec<PathBuf>,
-    /// Print every case, and every other library
+    /// Print every case and every other library
     #[arg(long)]
     cases: bool,
 }

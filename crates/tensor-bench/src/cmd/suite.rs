@@ -28,7 +28,7 @@ pub struct Args {
     /// Print one line of JSON for each case and number of threads
     #[arg(long)]
     json: bool,
-    /// Few samples: figures for a first look
+    /// Take few samples: fast, less exact
     #[arg(long)]
     quick: bool,
     /// Measure only cases whose group/id contains this
@@ -37,13 +37,16 @@ pub struct Args {
     /// Fail if a case is slower than the naive loop
     #[arg(long)]
     check: bool,
-    /// Compare all results with a reference, and measure nothing
+    /// Compare all results with a reference; measure nothing
     #[arg(long, conflicts_with_all = ["json", "quick", "check", "record"])]
     verify: bool,
-    /// Race other libraries too, on one thread; needs a program built with the feature `peers`
+    /// Race other libraries too, on one thread; needs a build with the feature `peers`
     #[arg(long)]
     peers: bool,
-    /// Also write machine, command and rows to this file, as one JSON document
+    /// Also write machine, command and times to this file, as one JSON document for `results`
+    ///
+    /// This is not a document of the command `record`, which keeps paths, times and instruction
+    /// counts of one build for `compare` and `history`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 }

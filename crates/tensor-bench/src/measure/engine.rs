@@ -131,7 +131,7 @@ impl<'a> Contender<'a> {
             }
             batch = larger_batch(batch, elapsed, sample);
             if batch > MAX_BATCH {
-                return Err(Failure::work("the clock does not advance: nothing can be timed"));
+                return Err(Failure::work("the clock does not advance"));
             }
         }
     }

@@ -19,10 +19,12 @@ const KEPT_LINES: (usize, usize) = (5, 2);
 pub fn lines(layout: &Layout, len: usize) -> Vec<String> {
     match layout.bounds() {
         _ if len == 0 => vec!["the storage is empty".to_owned()],
-        None if len > MAX_DRAWN => vec![format!("of {len} places, it visits none")],
+        None if len > MAX_DRAWN => {
+            vec![format!("storage of {len} elements, the view has none of them")]
+        }
         Some((lowest, highest)) if len > MAX_DRAWN => {
             vec![format!(
-                "of {len} places, it visits {} from {lowest} to {highest}",
+                "storage of {len} elements, the view has {} from {lowest} to {highest}",
                 how_many(layout)
             )]
         }
@@ -116,7 +118,7 @@ mod tests {
         assert_eq!((large.len(), large[5].as_str()), (8, " … 56 more lines"));
         assert!(large.iter().all(|line| line.chars().count() <= WIDTH - 2), "{large:?}");
         let huge = lines(&layout(&[100, 100], &[1, 10_000_000], 5), 1 << 40);
-        let expected = "of 1099511627776 places, it visits some from 5 to 990000104";
+        let expected = "storage of 1099511627776 elements, the view has some from 5 to 990000104";
         assert_eq!(huge, [expected]);
     }
 }

@@ -20,9 +20,13 @@ pub enum Column<'a> {
 pub fn table(columns: &[Column<'_>], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(columns.iter().map(|column| match column {
-        Column::Left(name) | Column::Right(name) => *name,
-    }));
+    let heads = columns.iter().map(|column| match column {
+        Column::Left(head) | Column::Right(head) => *head,
+    });
+    let lines = |head: &str| head.matches('\n').count();
+    let most = heads.clone().map(lines).max().unwrap_or(0);
+    // Heads of several lines end in the same line.
+    table.set_header(heads.map(|head| "\n".repeat(most - lines(head)) + head));
     table.add_rows(rows);
     for (column, kind) in table.column_iter_mut().zip(columns) {
         column.set_padding((0, 2));
@@ -34,12 +38,29 @@ pub fn table(columns: &[Column<'_>], rows: Vec<Vec<String>>) -> String {
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
+/// A [`table`] of at most [`WIDTH`] columns: names in the first column are cut as far as needed.
+pub fn fitted_table(columns: &[Column<'_>], mut rows: Vec<Vec<String>>) -> String {
+    const SHORTEST_NAME: usize = 8;
+    loop {
+        let text = table(columns, rows.clone());
+        let width = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        let longest = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
+        if width <= WIDTH || longest <= SHORTEST_NAME {
+            return text;
+        }
+        let fitting = longest.saturating_sub(width - WIDTH).max(SHORTEST_NAME);
+        for row in &mut rows {
+            row[0] = cut(&row[0], fitting);
+        }
+    }
+}
+
 /// A shape, strides or a list of dimensions: `(2, 3, 4)`.
 pub fn tuple<T: Display>(values: impl IntoIterator<Item = T>) -> String {
     format!("({})", join(values, ", "))
 }
 
-/// The same without blanks, where room is scarce: `2x3x4`.
+/// Values with a separator: `2x3x4`.
 pub fn join<T: Display>(values: impl IntoIterator<Item = T>, between: &str) -> String {
     values.into_iter().map(|v| v.to_string()).collect::<Vec<_>>().join(between)
 }
@@ -120,6 +141,17 @@ mod tests {
         let rows = vec![vec!["a".into(), "1".into()], vec!["long".into(), "200".into()]];
         let text = table(&[Column::Left("case"), Column::Right("ns")], rows);
         assert_eq!(text, "case   ns\na       1\nlong  200\n");
+    }
+
+    #[test]
+    fn a_wide_table_has_its_names_cut_and_nothing_else() {
+        let columns = [Column::Left("case"), Column::Left("path")];
+        let row = |name: usize, path: usize| vec!["n".repeat(name), "p".repeat(path)];
+        let text = fitted_table(&columns, vec![row(60, 60), row(9, 10)]);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert!(text.contains(&format!("…  {}\n", "p".repeat(60))), "{text}");
+        assert!(text.contains(&format!("\n{}  ", "n".repeat(9))), "{text}");
+        assert_eq!(fitted_table(&columns, vec![row(3, 4)]), table(&columns, vec![row(3, 4)]));
     }
 
     #[test]

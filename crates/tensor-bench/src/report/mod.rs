@@ -144,13 +144,13 @@ pub fn why(layout: &Layout) -> String {
             .iter()
             .zip(layout.strides())
             .any(|(&size, &stride)| size == 1 && stride != 1);
-        return if odd { "size-1 dims do not count" } else { "in logical order" }.to_owned();
+        return if odd { "size-1 strides are ignored" } else { "in logical order" }.to_owned();
     };
     let stride = layout.strides()[dim];
     let behind: usize = layout.shape()[dim + 1..].iter().product();
     match stride {
-        0 => format!("dim {dim} repeats, stride 0"),
-        s if s < 0 => format!("dim {dim} runs backwards"),
+        0 => format!("dim {dim} is broadcast, stride 0"),
+        s if s < 0 => format!("dim {dim} is reversed"),
         s => format!("dim {dim} stride {s}, not {behind}"),
     }
 }
@@ -193,10 +193,10 @@ mod tests {
         let reasons = [
             (dense.clone(), "in logical order"),
             (dense.t().unwrap(), "dim 1 stride 4, not 1"),
-            (dense.flip(&[1]).unwrap(), "dim 1 runs backwards"),
+            (dense.flip(&[1]).unwrap(), "dim 1 is reversed"),
             (dense.narrow(1, 0, 2).unwrap(), "dim 0 stride 4, not 2"),
-            (Layout::new(&[3, 4], &[1, 0], 0).unwrap(), "dim 1 repeats, stride 0"),
-            (Layout::new(&[1, 4], &[99, 1], 0).unwrap(), "size-1 dims do not count"),
+            (Layout::new(&[3, 4], &[1, 0], 0).unwrap(), "dim 1 is broadcast, stride 0"),
+            (Layout::new(&[1, 4], &[99, 1], 0).unwrap(), "size-1 strides are ignored"),
         ];
         for (layout, reason) in reasons {
             assert_eq!(why(&layout), reason, "{layout:?}");

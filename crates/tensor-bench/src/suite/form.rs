@@ -98,7 +98,7 @@ fn check(case: &Case) -> Checked<()> {
         return Err(format!("an operand of dtype {} for a result of dtype {out}", other.dtype));
     }
     if let Some(other) = operands.iter().find(|operand| !op.takes(operand.dtype)) {
-        return Err(format!("{} has no meaning for elements of dtype {}", op.name(), other.dtype));
+        return Err(format!("{} is not defined for dtype {}", op.name(), other.dtype));
     }
     if *op == Op::Cast && !Op::casts(operands[0].dtype, *out) {
         return Err(format!(
@@ -299,7 +299,7 @@ mod tests {
             refusal(&cast),
             "case e: cast from i32 to u8: one of the two must be f32 or f64"
         );
-        assert_eq!(refusal(root), "case e: sqrt has no meaning for elements of dtype i32");
+        assert_eq!(refusal(root), "case e: sqrt is not defined for dtype i32");
     }
 
     #[test]

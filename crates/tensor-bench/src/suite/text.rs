@@ -1,7 +1,8 @@
-//! The figures of a suite as tables: one for each kind of work, group and number of threads, with the mean and the worst of the group.
+//! The figures of a suite as tables: one for each kind of work, group and number of threads, with
+//! the mean and the worst of the group.
 
 use super::{Row, group_stats::GroupStats};
-use crate::output::render::{Column, bandwidth, bytes, cut, percent, table, time};
+use crate::output::render::{Column, bandwidth, bytes, cut, fitted_table, percent, time};
 
 /// All tables, in the order of the rows.
 pub fn render(rows: &[Row]) -> String {
@@ -18,10 +19,10 @@ pub fn render(rows: &[Row]) -> String {
 }
 
 const LEGEND: &str = "\
-into: result there already, planning included; allocating: a new result each time; GB/s of into
-naive: into, by the loop that one writes by hand
-plain_copy: the fastest plain copy of the result's bytes; share: of the plain_copy
-contig.: the same work on contiguous operands; efficiency: share of that speed
+preallocated (out=): planning included; GB/s: of this time; allocating: a new result each time
+naive loop: preallocated, nested loops without tiles or SIMD intrinsics, on one thread
+copy bandwidth: the fastest plain copy of the result's bytes, on as many threads
+efficiency: percent of the speed on contiguous operands
 ";
 
 /// What the rows of a group have in common.
@@ -46,25 +47,28 @@ pub(super) fn groups(rows: &[Row]) -> Vec<Vec<&Row>> {
 
 fn group_table(rows: &[&Row], copies: bool) -> String {
     use Column::{Left, Right};
-    let (against, score) = if copies { ("plain_copy", "share") } else { ("contig.", "efficiency") };
+    let (compared, score) = match copies {
+        true => ("plain\ncopy", "% of\nband-\nwidth"),
+        false => ("contig-\nuous", "effi-\nciency"),
+    };
     let columns = [
         Left("case"),
         Left("dtype"),
         Right("bytes"),
-        Right("into"),
+        Right("preallo-\ncated"),
         Right("GB/s"),
-        Right("allocating"),
-        Right("naive"),
-        Right(against),
+        Right("allo-\ncating"),
+        Right("naive\nloop"),
+        Right(compared),
         Right(score),
         Left("path"),
     ];
-    table(&columns, rows.iter().map(|row| cells(row)).collect())
+    fitted_table(&columns, rows.iter().map(|row| cells(row)).collect())
 }
 
 fn cells(row: &Row) -> Vec<String> {
     vec![
-        cut(&row.id, 20),
+        cut(&row.id, 26),
         row.dtype.clone(),
         bytes(u128::from(row.bytes)),
         time(row.preallocated_ns),
@@ -73,7 +77,7 @@ fn cells(row: &Row) -> Vec<String> {
         time(row.naive_ns),
         time(row.contiguous_ns.unwrap_or(row.plain_copy_ns)),
         percent(row.score()),
-        cut(&row.path, 12),
+        row.path.clone(),
     ]
 }
 
@@ -81,7 +85,7 @@ fn summary(rows: &[&Row], copies: bool) -> String {
     let Some(stats) = GroupStats::of(rows, |row| Some(row.score())) else {
         return String::new();
     };
-    let of = if copies { "share of the plain_copy" } else { "share of the contiguous speed" };
+    let of = if copies { "% of copy bandwidth" } else { "efficiency" };
     let (mean, worst) = (percent(stats.mean), percent(stats.worst));
     format!("{of}: geometric mean {mean}, worst {worst} ({})\n", stats.case(25))
 }

@@ -35,7 +35,12 @@ fn slower(rows: &[Row]) -> Option<String> {
 fn describe(row: &Row) -> String {
     let threads =
         if row.threads == 1 { String::new() } else { format!(" on {} threads", row.threads) };
-    format!("{}/{}{threads} ({:.2} times)", row.group, row.id, row.preallocated_ns / row.naive_ns)
+    format!(
+        "{}/{}{threads} (slowdown {:.2}×)",
+        row.group,
+        row.id,
+        row.preallocated_ns / row.naive_ns
+    )
 }
 
 #[cfg(test)]
@@ -47,7 +52,7 @@ mod tests {
         let slow =
             Row { slower_than_naive: true, preallocated_ns: 30.0, naive_ns: 20.0, ..row("slow") };
         let rows = [row("fast"), slow.clone(), Row { threads: 2, ..slow }];
-        let cases = "g/slow (1.50 times), g/slow on 2 threads (1.50 times)";
+        let cases = "g/slow (slowdown 1.50×), g/slow on 2 threads (slowdown 1.50×)";
         assert_eq!(
             verdict(&rows),
             format!("Slower than the naive loop, measured twice: {cases}.\n")

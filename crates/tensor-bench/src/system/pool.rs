@@ -25,7 +25,7 @@ pub fn max_threads() -> usize {
 /// Refuses a thread count that this machine should not be asked for.
 pub fn check(threads: usize) -> Result<usize> {
     match threads {
-        0 => Err(Failure::input("0 threads can do nothing: give at least 1")),
+        0 => Err(Failure::input("0 threads: give at least 1")),
         n if n > max_threads() => Err(Failure::input(format!(
             "{n} threads are more than the {} allowed here (four for each of {} cores, at most {MAX_THREADS})",
             max_threads(),

@@ -8,7 +8,7 @@ use super::{
 };
 
 /// Where bars begin: what stands before is what each is called.
-pub(super) const START: f64 = 68.0;
+pub(super) const START: f64 = 106.0;
 
 /// Where the longest ends: what stands behind is its number.
 pub(super) const END: f64 = 285.0;

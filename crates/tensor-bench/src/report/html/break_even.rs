@@ -9,7 +9,7 @@ use super::{
 
 /// The picture: a dot for each layout and pass, the later the farther.
 pub(super) fn figure(rows: &[Row]) -> Figure {
-    let title = "Break-even: passes until contiguous() has paid for itself";
+    let title = "Break-even: passes from which a contiguous copy is worth it";
     let groups: Vec<Group> = rows.iter().map(group).collect();
     let most = groups.iter().flat_map(|g| &g.bars).filter_map(|bar| bar.value).fold(10.0, f64::max);
     let high = 10f64.powf(most.log10().ceil());
@@ -18,7 +18,8 @@ pub(super) fn figure(rows: &[Row]) -> Figure {
     Figure {
         id: "break-even",
         title: title.to_owned(),
-        note: "From so many passes over the view on, a copy made once and passes over that cost no more. Both passes by this library."
+        note: "From this number of passes on, contiguous() and passes over the copy take no longer than \
+               passes over the view. Both passes by this library."
             .to_owned(),
         width: FigureWidth::Column,
         picture: drawing("break-even", title, height, &body),
@@ -32,19 +33,20 @@ pub(super) fn figure(rows: &[Row]) -> Figure {
 fn group(row: &Row) -> Group {
     let bar = |class, label, pass: &Pass| {
         let text = match pass.break_even {
-            _ if row.contiguous => "is contiguous: nothing is copied".to_owned(),
-            None => "never: the view costs no more".to_owned(),
+            _ if row.contiguous => "already contiguous".to_owned(),
+            None => "never: the view is as fast".to_owned(),
             Some(1) => "1 pass".to_owned(),
             Some(passes) => format!("{passes} passes"),
         };
         Bar { class, label, value: pass.break_even.map(|passes| passes as f64), text }
     };
-    let bars = vec![bar("elementwise", "elementw.", &row.elementwise), bar("sum", "sum", &row.sum)];
+    let bars =
+        vec![bar("elementwise", "elementwise", &row.elementwise), bar("sum", "sum", &row.sum)];
     Group { name: row.name.clone(), bars }
 }
 
 fn cells(row: &Row) -> Vec<Cell> {
-    let pays = |pass: &Pass| match pass.break_even {
+    let passes = |pass: &Pass| match pass.break_even {
         _ if row.contiguous => Cell::Nothing,
         None => Cell::text("never"),
         Some(passes) => Cell::Count(passes),
@@ -52,7 +54,7 @@ fn cells(row: &Row) -> Vec<Cell> {
     vec![
         Cell::text(&row.name),
         Cell::Time(row.contiguous_ns),
-        pays(&row.elementwise),
-        pays(&row.sum),
+        passes(&row.elementwise),
+        passes(&row.sum),
     ]
 }

@@ -13,7 +13,7 @@ const MAX_SHARE: f64 = 2.0;
 
 /// The picture, layouts of one path below each other.
 pub(super) fn figure(rows: &[Row]) -> Figure {
-    let title = "Copies: share of the roof, path by path";
+    let title = "Copies: percent of copy bandwidth, by path";
     let rows = by_path(rows);
     let groups: Vec<Group> = rows.iter().map(|row| group(row)).collect();
     let most = rows.iter().map(|row| row.bandwidth_share()).fold(1.0, f64::max);
@@ -23,13 +23,19 @@ pub(super) fn figure(rows: &[Row]) -> Figure {
     Figure {
         id: "share",
         title: title.to_owned(),
-        note: "The plain_copy is the fastest plain copy of as many bytes in the same run. The path is the strategy that the plan of the copy chose; by \
-               hand: a loop as one writes it, on one thread."
+        note: "Copy bandwidth is the speed of the fastest plain copy of the same bytes in the same run. \
+               The path is the strategy of the copy plan. The naive loop runs on one thread."
             .to_owned(),
         width: FigureWidth::Column,
         picture: drawing("share", title, height, &body),
         table: Table {
-            columns: vec!["path: layout", "by hand", "copy", "plain_copy", "share"],
+            columns: vec![
+                "path: layout",
+                "naive loop",
+                "this library",
+                "plain copy",
+                "% of copy bandwidth",
+            ],
             rows: rows.iter().map(|row| cells(row)).collect(),
         },
     }
@@ -49,8 +55,8 @@ fn group(row: &Row) -> Group {
     };
     let naive = row.plain_copy_ns / row.naive_copy_ns;
     let bars = vec![
-        bar("naive", "by hand", naive, row.naive_copy_ns),
-        bar("strided", "copy", row.bandwidth_share(), row.copy_ns),
+        bar("naive", "naive loop", naive, row.naive_copy_ns),
+        bar("strided", "this library", row.bandwidth_share(), row.copy_ns),
     ];
     Group { name: name(row), bars }
 }

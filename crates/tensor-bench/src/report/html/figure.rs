@@ -93,7 +93,7 @@ impl Figure {
             figure id=(self.id) class=[self.width.class()] {
                 figcaption { h2 { (self.title) } p { (self.note) } }
                 div.picture { (self.picture) }
-                details { summary { "The numbers" } (self.table.markup(&self.title)) }
+                details { summary { "Numbers" } (self.table.markup(&self.title)) }
             }
         }
     }

@@ -33,7 +33,7 @@ const STYLE: &str = include_str!("style.css");
 /// # Errors
 /// None for layouts that could be measured.
 pub fn page(report: &Report) -> Result<String> {
-    let title = "What contiguity is worth on this machine";
+    let title = "The cost of non-contiguous memory on this machine";
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -44,7 +44,12 @@ pub fn page(report: &Report) -> Result<String> {
                     (summary(&report.layouts))
                     @for figure in figures(report)? { (figure.markup()) }
                 }
-                footer { p { "Made by " code { (report.command) } ". Times are the best of many, taken in turn." } }
+                footer {
+                    p {
+                        "Written by " code { (report.command) }
+                        ". Times are the best of many samples, taken in rounds."
+                    }
+                }
             }
         }
     };
@@ -89,19 +94,19 @@ fn summary(rows: &[Row]) -> Markup {
     let tiles = [
         (
             mean(&|row| Some(row.elementwise.naive_efficiency())),
-            "of the contiguous speed is left to a loop written by hand",
+            "efficiency of the naive loop over views, in percent of the contiguous speed",
         ),
         (
             mean(&|row| Some(row.elementwise.efficiency())),
-            "is left to this library, over the same views",
+            "efficiency of this library over the same views",
         ),
         (
             mean(&|row| Some(row.bandwidth_share())),
-            "of the fastest plain copy is the speed of a copy to contiguous memory",
+            "of copy bandwidth (the fastest plain copy of the same bytes) for contiguous()",
         ),
     ];
     html! {
-        section.tiles aria-label="In short" {
+        section.tiles aria-label="Summary" {
             @for (mean, words) in tiles {
                 @if let Some(mean) = mean { p { strong { (render::percent(mean)) } " " (words) } }
             }

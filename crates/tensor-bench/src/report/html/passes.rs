@@ -13,17 +13,19 @@ const MAX_SLOWDOWN: f64 = 8.0;
 
 /// The elementwise pass.
 pub(super) fn elementwise(rows: &[Row]) -> Figure {
-    let note = "How many times as long as over contiguous memory a pass takes: 2x + 1 by a loop written by hand on one thread, by this library over \
-                the view, by this library over a contiguous copy, and with the time of making that copy before it.";
-    figure("elementwise", "Elementwise: strided, contiguous, copied first", note, rows, |row| {
+    let note = "The slowdown against a pass of 2x + 1 over contiguous memory: a naive loop on one thread, \
+                this library over the view, this library over a contiguous copy, and contiguous() \
+                followed by the pass over the copy.";
+    figure("elementwise", "Elementwise, 2x + 1: slowdown by method", note, rows, |row| {
         &row.elementwise
     })
 }
 
 /// The sum.
 pub(super) fn sum(rows: &[Row]) -> Figure {
-    let note = "The same for a pass that only reads, the sum of all elements. The loops by hand are those of all threads, each over its part.";
-    figure("sum", "Sum: strided, contiguous, copied first", note, rows, |row| &row.sum)
+    let note = "The same for a pass that only reads, the sum of all elements. The naive loop runs on all \
+                threads, each with its part of the view.";
+    figure("sum", "Sum of all elements: slowdown by method", note, rows, |row| &row.sum)
 }
 
 fn figure(
@@ -47,7 +49,13 @@ fn figure(
         width: FigureWidth::Column,
         picture: drawing(id, title, height, &body),
         table: Table {
-            columns: vec!["layout", "by hand", "strided", "contiguous", "copied first"],
+            columns: vec![
+                "layout",
+                "naive loop",
+                "this library",
+                "contiguous",
+                "copy, then compute",
+            ],
             rows: rows.iter().map(|row| cells(row, pass(row))).collect(),
         },
     }
@@ -65,9 +73,9 @@ fn bars_of(pass: &Pass) -> Vec<Bar> {
         }
     };
     vec![
-        bar("naive", "by hand", pass.naive_ns),
-        bar("strided", "strided", pass.strided_ns),
+        bar("naive", "naive loop", pass.naive_ns),
+        bar("strided", "this library", pass.strided_ns),
         bar("contiguous", "contiguous", pass.contiguous_ns),
-        bar("copied", "copied first", pass.copy_then_compute_ns),
+        bar("copied", "copy, then compute", pass.copy_then_compute_ns),
     ]
 }

@@ -27,14 +27,15 @@ pub(super) fn figure(rows: &[Row]) -> Result<Figure> {
     let pairs = || rows.iter().zip(&walks).enumerate();
     Ok(Figure {
         id: "walks",
-        title: "How each layout walks its storage".to_owned(),
-        note: "The same layouts with few elements. A cell is a place in the storage, its number the step of the view, in logical order, that visits \
-               it first; the line follows the first steps, from the dot on. Empty cells are never visited."
+        title: "The order in which each layout reads its storage".to_owned(),
+        note: "The same layouts with few elements. A cell is an element of the storage; its number is the \
+               step of the view, in logical order, that reads it first. The line follows the first \
+               steps, from the dot on. Empty cells are not part of the view."
             .to_owned(),
         width: FigureWidth::Many,
         picture: html! { @for (at, (row, walk)) in pairs() { (picture(at, row, walk)) } },
         table: Table {
-            columns: vec!["layout", "shape", "strides", "places in the order of the visit"],
+            columns: vec!["layout", "shape", "strides", "offsets in logical order"],
             rows: pairs().map(|(_, (row, walk))| cells(row, &walk.layout)).collect(),
         },
     })

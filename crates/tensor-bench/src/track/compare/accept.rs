@@ -46,7 +46,7 @@ impl Accepted {
         };
         let unused = self.0.iter().filter(|line| !used(line));
         unused
-            .map(|line| format!("accepted, but not met: {} {}", line.pattern, line.kind()))
+            .map(|line| format!("accepted, but not found: {} {}", line.pattern, line.kind()))
             .collect()
     }
 }

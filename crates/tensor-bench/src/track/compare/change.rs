@@ -88,7 +88,7 @@ impl Kind {
             Kind::L1Misses => "L1 misses",
             Kind::LlMisses => "LL misses",
             Kind::Time => "time",
-            Kind::Share => "share of the roof",
+            Kind::Share => "share of copy bandwidth",
         }
     }
 
@@ -174,7 +174,7 @@ impl fmt::Display for Change {
         }
         write!(f, "{}", self.kind.words())?;
         if let Some(part) = self.part {
-            write!(f, " ({part})")?;
+            write!(f, " ({})", part_words(part))?;
         }
         write!(f, " {} -> {}", self.base, self.new)?;
         // A share is worse when it is less.
@@ -183,6 +183,11 @@ impl fmt::Display for Change {
             _ => Ok(()),
         }
     }
+}
+
+/// A part of a case in words. Documents call the allocating run `fresh`.
+pub(super) fn part_words(part: &str) -> &str {
+    if part == "fresh" { "allocating" } else { part }
 }
 
 /// A ratio as people say it: `+12.3 %`, `3.4 times`.

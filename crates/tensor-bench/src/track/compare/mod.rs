@@ -130,10 +130,12 @@ impl Question<'_> {
 
     fn case(&self, base: &Entry) -> Judged {
         let changes = match self.new.entry(&base.name) {
-            None => vec![Change::missing("the case is gone")],
+            None => vec![Change::missing("the case is missing")],
             Some(new) if new.work() != base.work() => {
                 let (was, is) = (base.work(), new.work());
-                vec![Change::missing(&format!("it is another case now: {was}, then {is}"))]
+                vec![Change::missing(&format!(
+                    "the case is not the same: it was {was}, it is {is}"
+                ))]
             }
             Some(new) => {
                 self.confirmed(base, rules::case((self.base, self.new), &self.limits, base, new))
@@ -186,9 +188,8 @@ impl Comparison {
     pub fn check(&self) -> Result<()> {
         let regressions: Vec<&Judged> = self.regressions().collect();
         let Some(worst) = regressions.first() else { return Ok(()) };
-        let cases = if regressions.len() == 1 { "case has" } else { "cases have" };
-        let count = regressions.len();
-        Err(Failure::work(format!("{count} {cases} become worse; the worst: {worst}")))
+        let s = if regressions.len() == 1 { "" } else { "s" };
+        Err(Failure::work(format!("{} regression{s}; the worst: {worst}", regressions.len())))
     }
 }
 

@@ -1,6 +1,6 @@
 //! When something has changed.
 
-use super::{Change, Kind, Limits, counted_at};
+use super::{Change, Kind, Limits, change::part_words, counted_at};
 use crate::{
     output::render::{percent, time},
     track::{
@@ -60,16 +60,18 @@ pub(super) fn notes(base: &Record, new: &Record) -> Vec<String> {
     let (a, b) = (&base.machine, &new.machine);
     let mut notes = Vec::new();
     if !alike(base, new) {
-        let how = if same_run(base, new) { "unlike machines" } else { "unlike runs" };
+        let how = if same_run(base, new) { "different machines" } else { "different runs" };
         let [a, b] = [(a, &base.run), (b, &new.run)].map(|(card, run)| {
             let cpu = card.cpu.as_deref().unwrap_or("unknown CPU");
             format!("{cpu}, {} cores, {}, threads {}", card.cores, card.simd, run.threads)
         });
-        notes.push(format!("{how} ({a}; {b}): only counts and shares are compared, not times"));
+        notes.push(format!(
+            "{how} ({a}; {b}): counts and shares of copy bandwidth are compared, times are not"
+        ));
     }
     if base.build.rustc != new.build.rustc {
         let (a, b) = (&base.build.rustc, &new.build.rustc);
-        notes.push(format!("different compilers ({a}; {b}): they change counts, too"));
+        notes.push(format!("different compilers ({a}; {b}): counts may differ for that reason"));
     }
     notes.extend(counting_note(base, new));
     notes
@@ -102,10 +104,10 @@ pub(super) fn whole(base: &Record, new: &Record, counts_needed: bool) -> Vec<Cha
     let mut changes = Vec::new();
     match (&base.counting, &new.counting) {
         (Counting::By { .. }, Counting::Missing { because }) => {
-            changes.push(Change::missing(&format!("the counts are gone: {because}")));
+            changes.push(Change::missing(&format!("the counts are missing: {because}")));
         }
         _ if counts_needed && !counts_comparable(base, new) => {
-            changes.push(Change::missing("there are no counts to compare, which were asked for"));
+            changes.push(Change::missing("counts were asked for, and there are none to compare"));
         }
         _ => {}
     }
@@ -144,7 +146,7 @@ pub(in crate::track) fn case(
                 counts.retain(|c| lines || !matches!(c.kind, Kind::L1Misses | Kind::LlMisses));
                 changes.extend(counts);
             }
-            (Some(_), None) => changes.push(Change::missing("its counts are gone")),
+            (Some(_), None) => changes.push(Change::missing("its counts are missing")),
             (None, _) => {}
         }
     }
@@ -163,7 +165,8 @@ fn counts(limits: &Limits, base: &Counts, new: &Counts) -> Vec<Change> {
         match new.parts().find(|(name, _)| *name == part) {
             Some((_, new)) => changes
                 .extend(costs(limits, base, new).into_iter().map(|change| change.in_part(part))),
-            None => changes.push(Change::missing(&format!("the counts of {part} are gone"))),
+            None => changes
+                .push(Change::missing(&format!("the counts of {} are missing", part_words(part)))),
         }
     }
     changes
@@ -232,7 +235,7 @@ fn parts(
 ) -> Vec<Change> {
     let part = |(part, span)| match new.parts().find(|(name, _)| *name == part) {
         Some((_, other)) => rule(part, span, other),
-        None => Some(Change::missing(&format!("the times of {part} are gone"))),
+        None => Some(Change::missing(&format!("the times of {} are missing", part_words(part)))),
     };
     base.parts().filter_map(part).collect()
 }

@@ -13,16 +13,17 @@ impl Comparison {
     /// One line that says it all.
     fn headline(&self) -> String {
         let regressions = self.regressions().count();
-        let better = self.changed.iter().filter(|judged| judged.mark() == "better").count();
-        let others = self.changed.len() - regressions - better;
+        let marked = |mark| self.changed.iter().filter(|judged| judged.mark() == mark).count();
         let mut parts = vec![match regressions {
             0 => "no regression".to_owned(),
             1 => "1 regression".to_owned(),
             n => format!("{n} regressions"),
         }];
         for (count, what) in [
-            (better, "better"),
-            (others, "otherwise changed"),
+            (marked("better"), "better"),
+            (marked("slower"), "slower, not gating"),
+            (marked("worse"), "worse, not gating"),
+            (marked("accepted"), "accepted"),
             (self.added.len(), "new"),
             (self.unchanged, "unchanged"),
         ] {
@@ -43,11 +44,13 @@ impl Comparison {
 impl Judged {
     /// The verdict on a case is that on its worst change.
     fn mark(&self) -> &'static str {
-        match self.changes.first().map(|change| &change.verdict) {
-            Some(Verdict::Regression) => "REGRESSION",
-            Some(Verdict::Worse) => "worse",
-            Some(Verdict::Accepted(_)) => "accepted",
-            Some(Verdict::Better) | None => "better",
+        let Some(worst) = self.changes.first() else { return "better" };
+        match worst.verdict {
+            Verdict::Regression => "REGRESSION",
+            Verdict::Worse if worst.kind.is_timed() => "slower",
+            Verdict::Worse => "worse",
+            Verdict::Accepted(_) => "accepted",
+            Verdict::Better => "better",
         }
     }
 
@@ -55,7 +58,7 @@ impl Judged {
         let line = |change: &super::Change| match &change.verdict {
             Verdict::Accepted(reason) => format!("{change} (accepted: {reason})"),
             Verdict::Better if self.mark() != "better" => format!("{change} (better)"),
-            Verdict::Worse if self.mark() != "worse" => format!("{change} (does not count)"),
+            Verdict::Worse => format!("{change} (not gating)"),
             _ => change.to_string(),
         };
         self.changes.iter().map(line).collect()
