@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Measures what the repository says about speed, on a machine that does nothing else: writes results/ and refreshes the tables of the README.
+# Measures the figures that the repository publishes: writes results/ and refreshes the tables of
+# the README. The machine should be idle.
 #
-#   scripts/results.sh             everything, some twenty minutes
-#   scripts/results.sh --quick     options are handed to both suites; the report is then left as it is
+#   scripts/results.sh             everything, about twenty minutes
+#   scripts/results.sh --quick     options are passed to both suites; the report is not refreshed
 #
-# What stands between `<!-- NAME -->` and `<!-- /NAME -->` in the README is replaced, only after all of it has been measured.
+# Replaces the text between `<!-- NAME -->` and `<!-- /NAME -->` in the README, after everything has
+# been measured.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -12,19 +14,20 @@ bench=(cargo run --quiet --release -p tensor-bench --features peers --)
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 
-# need NAME...: each has its two markers in the README, once and in order; asked before anything is measured.
+# need NAME...: checks that the README has both markers of each name, once and in order.
 need() {
   local name markers
   for name in "$@"; do
     markers=$(grep -xE "<!-- /?$name -->" README.md || true)
     if [[ $markers != "<!-- $name -->"$'\n'"<!-- /$name -->" ]]; then
-      printf 'results: README.md needs one line "<!-- %s -->" and behind it one line "<!-- /%s -->"\n' "$name" "$name" >&2
+      printf 'results: README.md needs a line "<!-- %s -->" and after it a line "<!-- /%s -->"\n' \
+        "$name" "$name" >&2
       exit 2
     fi
   done
 }
 
-# refresh NAME COMMAND: what is in $output, as what COMMAND prints.
+# refresh NAME COMMAND: puts $output into the README as the output of COMMAND.
 refresh() {
   local readme
   need "$1"
@@ -44,7 +47,8 @@ need results
 if (($# == 0)); then need report; fi
 
 for suite in copy elementwise; do
-  "${bench[@]}" suite "benches/suite/$suite.json" --threads 1,2 --peers --record "results/$suite.json" "$@"
+  "${bench[@]}" suite "benches/suite/$suite.json" --threads 1,2 --peers \
+    --record "results/$suite.json" "$@"
 done
 
 for suite in copy elementwise; do

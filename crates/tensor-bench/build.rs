@@ -1,5 +1,6 @@
-//! Tells the crate which compiler builds it, and from which commit: a record of instruction counts is a record of that compiler, too, and rates of the
-//! machine are those of the kernels they were taken with.
+//! Tells the crate which compiler builds it, and from which commit: a record of instruction counts
+//! is a record of that compiler, too, and rates of the machine are those of the kernels they were
+//! taken with.
 
 use std::{env, path::Path, process::Command};
 
@@ -14,7 +15,8 @@ fn main() {
     commit();
 }
 
-/// A repository around this crate that does not have it, say one of all files of a user, says nothing about it.
+/// A repository around this crate that does not have it, say one of all files of a user, says
+/// nothing about it.
 fn commit() {
     if said("git", &["ls-files", "--error-unmatch", "build.rs"]).is_none() {
         return;

@@ -1,7 +1,8 @@
 //! The command line: commands, their dispatch, and the exit code.
 //!
-//! Exit code 0: done. 1: the work failed. 2: the input is wrong. Only results go to standard output;
-//! a usage error writes nothing to it. A reader who closes standard output early is not an error.
+//! Exit code 0: done. 1: the work failed. 2: the input is wrong. Only results go to standard
+//! output; a usage error writes nothing to it. A reader who closes standard output early is not an
+//! error.
 
 use std::{
     ffi::OsString,
@@ -33,22 +34,19 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Use it to see what common layouts, or a view of your own array, cost on this machine
-    #[command(
-        after_help = "Example:\n  tensor-bench report --npy image.npy --permute 2,0,1 --html page.html"
-    )]
+    #[command(after_help = "Example:\n  tensor-bench report --npy image.npy --permute 2,0,1 \
+                      --html page.html")]
     Report(cmd::report::Args),
     /// Use it to decide whether to copy one view once with contiguous(), or to use it as it is
-    #[command(
-        after_help = "Example:\n  tensor-bench advise --shape 4096,4096 --transpose 0,1 --op add --uses 10"
-    )]
+    #[command(after_help = "Example:\n  tensor-bench advise --shape 4096,4096 --transpose 0,1 \
+                      --op add --uses 10")]
     Advise(cmd::advise::Args),
     /// Use it once per machine, to measure the rates that `advise --predict` works from
     #[command(after_help = "Example:\n  tensor-bench calibrate --threads 1")]
     Calibrate(cmd::calibrate::Args),
     /// Use it to race layouts of your own choice against the naive loop and other libraries
-    #[command(
-        after_help = "Example:\n  tensor-bench suite benches/suite/copy.json --threads 1,2 --record copy.json"
-    )]
+    #[command(after_help = "Example:\n  tensor-bench suite benches/suite/copy.json --threads 1,2 \
+                      --record copy.json")]
     Suite(cmd::suite::Args),
     /// Use it to print again, as tables, what `suite --record` has measured
     #[command(after_help = "Example:\n  tensor-bench results copy.json elementwise.json")]
@@ -74,9 +72,8 @@ enum Command {
     #[command(after_help = "Example:\n  tensor-bench convert in.npy out.npy --transpose 0,1")]
     Convert(cmd::convert::Args),
     /// Use it to learn why a view is contiguous or not, or why a reshape copies
-    #[command(
-        after_help = "Example:\n  tensor-bench explain 'arange(24).reshape(2, 3, 4)[:, 1].reshape(8)'"
-    )]
+    #[command(after_help = "Example:\n  tensor-bench explain \
+                      'arange(24).reshape(2, 3, 4)[:, 1].reshape(8)'")]
     Explain(cmd::explain::Args),
 }
 

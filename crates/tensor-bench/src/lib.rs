@@ -8,7 +8,8 @@
 //! - [`measure`]: timing, the reference results, copy bandwidth, the naive loop, other libraries;
 //! - [`system`]: the machine, its memory, the thread pool;
 //! - [`suite`]: cases from a file, raced against the naive loop and other libraries;
-//! - [`track`]: records of a build (paths, times, instruction counts), their comparison and history;
+//! - [`track`]: records of a build (paths, times, instruction counts), their comparison and
+//!   history;
 //! - [`report`]: what common layouts cost; [`advise`]: whether to copy one view;
 //! - [`output`]: tables, JSON documents, files;
 //! - [`cli`] and [`cmd`]: the command line, one module for each command.

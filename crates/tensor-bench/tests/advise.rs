@@ -1,4 +1,5 @@
-//! `advise` and `calibrate`: answers from a calibration of known rates, answers by the clock as far as they are the same each time, refusals.
+//! `advise` and `calibrate`: predictions from known rates, the deterministic part of measured
+//! answers, errors.
 
 mod common;
 
@@ -15,7 +16,8 @@ use tensor_bench::{
     track::build::COMMIT,
 };
 
-/// A calibration of this machine for one thread, in which a transposed 32 x 32 array of floats costs 400 ns a use, 100 as a copy, 600 to copy.
+/// A calibration of this machine for one thread: a transposed 32 x 32 array of floats takes 400 ns
+/// a use, 100 as a contiguous copy, 600 to copy.
 fn calibration() -> Calibration {
     let machine = MachineInfo::read(&setting::exec().unwrap().simd());
     let (width, bytes) = (4, 4096);
@@ -39,11 +41,11 @@ fn text(calibration: &Calibration) -> String {
     serde_json::to_string(calibration).unwrap()
 }
 
-const TURNED: [&str; 9] =
+const TRANSPOSED: [&str; 9] =
     ["advise", "--shape", "32,32", "--permute", "1,0", "--op", "neg", "--threads", "1"];
 
 fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    TURNED.iter().chain(more).copied().collect()
+    TRANSPOSED.iter().chain(more).copied().collect()
 }
 
 #[test]
@@ -94,13 +96,16 @@ fn a_calibration_of_another_commit_is_used_with_a_note() {
     let file = folder.file("c.json", text(&other));
     let answer = run(&with(&["--calibration", &file]));
     assert_eq!(answer.code, Some(0), "{answer:?}");
-    let note = COMMIT.map(|ours| format!(
-        "note: {file}: made by a build of commit abc, this is a build of {ours}; run `calibrate` again\n"
-    ));
+    let note = COMMIT.map(|ours| {
+        format!(
+            "note: {file}: made by a build of commit abc, this is a build of {ours}; \
+         run `calibrate` again\n"
+        )
+    });
     assert_eq!(answer.err, note.unwrap_or_default());
 }
 
-/// Windows has another folder for caches.
+/// Windows has another cache folder.
 #[cfg(unix)]
 #[test]
 fn the_usual_place_is_in_the_folder_for_caches() {
@@ -127,7 +132,7 @@ fn fault_a_calibration_that_cannot_be_used_is_refused_with_the_reason() {
         (other(|c| c.machine.cpu = Some("an abacus".to_owned())), "another machine: an abacus"),
         (other(|c| c.machine.version = "0.0.1".to_owned()), "made by version 0.0.1"),
         (other(|c| c.threads = 7), "for 7 threads, not for 1"),
-        (other(|c| c.rates.clear()), "no rate for views of kind Turned"),
+        (other(|c| c.rates.clear()), "no rate for views of kind Transposed"),
         (other(|c| c.speeds.clear()), "no speed for neg on elements of dtype f32"),
     ];
     for (text, reason) in cases {
@@ -137,7 +142,7 @@ fn fault_a_calibration_that_cannot_be_used_is_refused_with_the_reason() {
     run(&with(&["--calibration", "/nowhere/c.json"])).refused("cannot read /nowhere/c.json");
 }
 
-/// What is in the usual place may be thrown away; a place that cannot be written is no reason to measure in vain.
+/// The default file may be replaced, but an unwritable one is an error before anything is measured.
 #[cfg(unix)]
 #[test]
 fn fault_a_place_that_cannot_be_written_is_an_error_with_a_way_out() {

@@ -1,4 +1,4 @@
-//! `explain`: the transcript, and how chains are refused.
+//! `explain`: its output, and its errors.
 
 mod common;
 

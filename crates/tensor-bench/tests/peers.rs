@@ -1,16 +1,17 @@
-//! `suite --peers`: other libraries beside ourselves, if the program was built with them.
+//! `suite --peers`: other libraries, if the program was built with them.
 
 mod common;
 
 use common::{Folder, run};
 
-const TURNED: &str = r#"[{"group": "small", "id": "transposed", "dtype": "f32", "base": [8, 6], "ops": [["permute", [1, 0]]]}]"#;
+const TRANSPOSED: &str = r#"[{"group": "small", "id": "transposed", "dtype": "f32", "base": [8, 6],
+    "ops": [["permute", [1, 0]]]}]"#;
 
 #[cfg(not(feature = "peers"))]
 #[test]
 fn fault_a_program_without_peers_says_how_to_build_one() {
     let folder = Folder::new();
-    let suite = folder.file("s.json", TURNED);
+    let suite = folder.file("s.json", TRANSPOSED);
     run(&["suite", &suite, "--quick", "--peers"])
         .refused("cargo run --release -p tensor-bench --features peers -- suite FILE --peers");
 }
@@ -19,23 +20,28 @@ fn fault_a_program_without_peers_says_how_to_build_one() {
 mod built {
     use serde_json::Value;
 
-    use super::{Folder, TURNED, run};
+    use super::{Folder, TRANSPOSED, run};
 
-    /// Layouts that some libraries take and others do not; wrong results would be exit code 1.
+    /// Layouts that only some libraries take. A wrong result would be exit code 1.
     const SUITE: &str = r#"[
-        {"group": "g", "id": "transposed", "dtype": "f32", "base": [9, 7], "ops": [["permute", [1, 0]]]},
-        {"group": "g", "id": "permuted", "dtype": "c128", "base": [3, 4, 5], "ops": [["permute", [2, 0, 1]]]},
-        {"group": "g", "id": "flipped", "dtype": "u8", "base": [9, 7], "ops": [["flip", 1], ["slice", 0, 1, 9, 3]]},
-        {"group": "g", "id": "expanded", "dtype": "i64", "base": [9, 1], "ops": [["expand", [9, 7]]]},
+        {"group": "g", "id": "transposed", "dtype": "f32", "base": [9, 7],
+            "ops": [["permute", [1, 0]]]},
+        {"group": "g", "id": "permuted", "dtype": "c128", "base": [3, 4, 5],
+            "ops": [["permute", [2, 0, 1]]]},
+        {"group": "g", "id": "flipped", "dtype": "u8", "base": [9, 7],
+            "ops": [["flip", 1], ["slice", 0, 1, 9, 3]]},
+        {"group": "g", "id": "expanded", "dtype": "i64", "base": [9, 1],
+            "ops": [["expand", [9, 7]]]},
         {"group": "g", "id": "add", "op": "add", "out_dtype": "f32", "operands": [
             {"dtype": "f32", "base": [9, 7], "ops": [["flip", 0]]},
             {"dtype": "f32", "base": [1, 7], "ops": [["expand", [9, 7]]]}]},
         {"group": "g", "id": "exp", "op": "exp", "out_dtype": "f64", "operands": [
             {"dtype": "f64", "base": [9, 7], "ops": [["permute", [1, 0]]]}]},
         {"group": "g", "id": "whole", "op": "add", "out_dtype": "i32", "operands": [
-            {"dtype": "i32", "base": [9, 7], "ops": []}, {"dtype": "i32", "base": [9, 7], "ops": []}]}]"#;
+            {"dtype": "i32", "base": [9, 7], "ops": []},
+            {"dtype": "i32", "base": [9, 7], "ops": []}]}]"#;
 
-    /// Who has figures, `into` and `fresh`.
+    /// The libraries that have figures, preallocated and allocating.
     fn able(row: &Value) -> String {
         let peers = row["peers"].as_array().map_or(&[][..], Vec::as_slice);
         let names = |way: &str| {
@@ -83,7 +89,7 @@ mod built {
     #[test]
     fn peers_are_raced_at_one_thread_only() {
         let folder = Folder::new();
-        let suite = folder.file("s.json", TURNED);
+        let suite = folder.file("s.json", TRANSPOSED);
         let text = run(&["suite", &suite, "--json", "--quick", "--peers", "--threads", "2,1"]);
         let rows = text.succeeded();
         let has_peers: Vec<bool> = rows.lines().map(|row| row.contains("\"peers\"")).collect();

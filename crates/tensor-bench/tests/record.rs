@@ -1,4 +1,4 @@
-//! `record`, `compare` and `history`: documents, verdicts, exit codes, and what is refused.
+//! `record`, `compare` and `history`: documents, verdicts, exit codes, errors.
 
 mod common;
 
@@ -8,7 +8,8 @@ use common::{Folder, Run, command, finish, run};
 use serde_json::Value;
 
 const CASES: &str = r#"[
-    {"group": "own", "id": "transposed", "dtype": "f32", "base": [8, 6], "ops": [["permute", [1, 0]]]},
+    {"group": "own", "id": "transposed", "dtype": "f32", "base": [8, 6],
+        "ops": [["permute", [1, 0]]]},
     {"group": "own", "id": "row", "op": "add", "out_dtype": "f32", "operands": [
         {"dtype": "f32", "base": [6, 8], "ops": [["flip", 1]]},
         {"dtype": "f32", "base": [1, 8], "ops": [["expand", [6, 8]]]}]}]"#;
@@ -26,7 +27,7 @@ fn recorded() -> (Folder, Value) {
     (folder, record)
 }
 
-/// Gives every case counts, as if valgrind had been there.
+/// Adds counts to every case, as if valgrind were installed.
 fn counted(mut record: Value) -> Value {
     let by = r#"{"by": {"valgrind": "valgrind-3.19.0", "simd": "v3", "caches": ""}}"#;
     let cost = r#"{"instructions": 10000, "l1_misses": 1000, "ll_misses": 100, "cycles": 30000}"#;
@@ -44,7 +45,7 @@ fn compare(folder: &Folder, base: &Value, new: &Value, args: &[&str]) -> Run {
     run(&[&["compare", &base, &new], args].concat())
 }
 
-/// Far slower in every pass, and so far from the roof.
+/// A thousand times slower in every pass.
 fn slower(mut record: Value) -> Value {
     let run = &mut record["cases"][0]["times"]["run"];
     for pass in run["passes"].as_array_mut().unwrap() {
@@ -110,7 +111,7 @@ fn standard_output_may_be_named_as_the_file() {
     assert_eq!(record["cases"].as_array().unwrap().len(), 2);
 }
 
-/// A run in an environment in which nothing is installed.
+/// A run with an empty `PATH`.
 fn bare(args: &[&str]) -> Run {
     let nothing = Folder::new();
     finish(command(args).env("PATH", nothing.path("")))
@@ -129,7 +130,7 @@ fn fault_without_valgrind_the_record_says_so_and_always_fails() {
     let record: Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
     let because = record["counting"]["missing"]["because"].as_str().unwrap();
     assert!(because.starts_with("valgrind is not installed ("), "{because}");
-    // What was there stays as it was.
+    // The old file is unchanged.
     let old = folder.file("a.json", "old");
     bare(&[&args[..], &["--counts", "always"]].concat()).failed("valgrind is not installed");
     assert_eq!(fs::read(old).unwrap(), b"old");
@@ -140,7 +141,7 @@ fn valgrind_is_installed() -> bool {
     std::process::Command::new("valgrind").arg("--version").output().is_ok()
 }
 
-/// Where valgrind is installed.
+/// Only where valgrind is installed.
 #[cfg(unix)]
 #[test]
 fn fault_profiles_are_found_in_a_folder_of_any_name() {
@@ -234,7 +235,7 @@ fn fault_what_has_become_worse_is_named_and_is_exit_code_1() {
     }
 }
 
-/// The verdict is the exit code, whoever reads the words.
+/// The verdict is the exit code, even if nobody reads the output.
 #[cfg(unix)]
 #[test]
 fn fault_a_reader_who_goes_away_does_not_change_the_verdict() {
@@ -386,7 +387,7 @@ fn fault_a_folder_that_may_not_be_written_is_left_as_it_was() {
     let allow =
         |mode| fs::set_permissions(folder.path(""), fs::Permissions::from_mode(mode)).unwrap();
     allow(0o555);
-    // The administrator may write anywhere.
+    // root may write anywhere.
     let everywhere = fs::write(folder.path("probe"), "").is_ok();
     let found = run(&["record", "--cases", &cases, "--quick", "--counts", "never", "--out", &old]);
     allow(0o755);
@@ -406,7 +407,7 @@ fn history_finds_the_record_where_a_step_happened() {
         record["time"] = (1000 + at).into();
         record["build"]["commit"] = format!("c{at}").into();
         record["cases"][0]["counts"]["run"]["instructions"] = instructions.into();
-        // The order is that of the time, not of the names.
+        // Records are ordered by time, not by name.
         folder.file(&format!("{}.json", 9 - at), record.to_string());
     }
     folder.file("notes.txt", "no record, and no matter");

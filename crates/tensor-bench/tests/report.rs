@@ -1,4 +1,4 @@
-//! `report`: the document, the tables, and arrays of the user.
+//! `report`: the JSON document, the tables, and arrays of the user.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `results`: what `suite --record` wrote, as tables.
+//! `results`: tables from the files of `suite --record`.
 
 mod common;
 
@@ -50,8 +50,8 @@ fn every_case_of_a_record_has_a_line() {
     let tables = "\
 copy, dram, 1 thread
 
-                                                                     % of
-                           preallo-          allo-   naive   plain  band-
+                                                                    % of
+                           preallo-         allo-   naive   plain  band-
 case        dtype   bytes     cated  GB/s  cating    loop    copy  width  path
 transposed  f32    8.0 MB    1.0 ms   8.0  2.0 ms  9.0 ms  500 us   50 %  tile
 % of copy bandwidth: geometric mean 50 %, worst 50 % (transposed)
@@ -88,8 +88,10 @@ fn fault_what_is_no_record_of_a_suite_is_refused() {
 }
 
 const RECORD: &str = r#"{"schema": 1, "command": "suite s.json --threads 1 --peers",
-    "machine": {"cpu": "Some CPU", "cores": 2, "caches": [{"level": 1, "bytes": 49152}], "simd": "v3", "memory": null,
-        "system": "linux x86_64", "kernel": "6.1", "version": "0.1.0"},
-    "rows": [{"group": "dram", "id": "transposed", "op": "copy", "dtype": "f32", "threads": 1, "bytes": 8000000,
-        "into_ns": 1e6, "alloc_ns": 2e6, "naive_ns": 9e6, "slower_than_naive": false, "roof_ns": 5e5, "path": "tile",
+    "machine": {"cpu": "Some CPU", "cores": 2, "caches": [{"level": 1, "bytes": 49152}],
+        "simd": "v3",
+        "memory": null, "system": "linux x86_64", "kernel": "6.1", "version": "0.1.0"},
+    "rows": [{"group": "dram", "id": "transposed", "op": "copy", "dtype": "f32", "threads": 1,
+        "bytes": 8000000, "into_ns": 1e6, "alloc_ns": 2e6, "naive_ns": 9e6,
+        "slower_than_naive": false, "roof_ns": 5e5, "path": "tile",
         "peers": [{"name": "ndarray", "into_ns": 2e6, "fresh_ns": null}]}]}"#;

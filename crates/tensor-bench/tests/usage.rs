@@ -1,4 +1,5 @@
-//! What cannot be answered is refused with exit code 2 and nothing on standard output; output that cannot be written is an error, or silence.
+//! Usage errors are exit code 2 with nothing on standard output. Output that cannot be written is
+//! an error, unless the reader closed the pipe.
 
 mod common;
 

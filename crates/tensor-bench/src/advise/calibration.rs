@@ -1,7 +1,9 @@
-//! The rates of a machine, kept in a file: what [`predict`](Calibration::predict) works from.
+//! The rates of a machine, stored in a file for [`predict`](Calibration::predict).
 //!
-//! A calibration belongs to a machine, a version of this program and a number of threads; [`Calibration::check_for`] refuses any other with the
-//! difference in words. Another commit of the same version is named by [`Calibration::other_commit`]. Without a place of the user's own it is kept where the system keeps what can be made again ([`place`]).
+//! A calibration belongs to a machine, a version of this program and a number of threads;
+//! [`Calibration::check_for`] refuses any other and says what differs. Another commit of the same
+//! version gives a note ([`Calibration::other_commit`]). The default file is in the cache folder of
+//! the user ([`default_path`]).
 
 use std::path::PathBuf;
 
@@ -13,10 +15,10 @@ use crate::{
     Failure, Result, output::document, system::machine::MachineInfo, track::build::COMMIT,
 };
 
-/// What tells a calibration from other documents.
+/// The value of the field `form`.
 pub const FORM: &str = "tensor-bench calibration";
 
-/// The number that changes when a field or a probe changes its meaning.
+/// Changes when a field or a probe changes its meaning.
 pub const SCHEMA: u32 = 2;
 
 const KIND: document::Kind =
@@ -29,20 +31,20 @@ pub struct Calibration {
     pub form: String,
     /// [`SCHEMA`].
     pub schema: u32,
-    /// Where the rates were taken, and by which version.
+    /// The machine, and the version of this program.
     pub machine: MachineInfo,
-    /// The commit that the program was built from, where it was built from one.
+    /// The commit that the program was built from, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The threads they were taken with.
+    /// The number of threads.
     pub threads: usize,
-    /// For each kind of view and width of an element, the smallest first.
+    /// One for each kind of view, element width and size.
     pub rates: Vec<Rate>,
-    /// For each operation and element type.
+    /// One for each operation and element type.
     pub speeds: Vec<Speed>,
 }
 
-/// What the probe of a kind of view costs at one size, with next to nothing done to each element.
+/// Times of the probe of a kind of view at one size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
     /// The kind.
@@ -51,26 +53,26 @@ pub struct Rate {
     pub width: usize,
     /// The bytes of the result.
     pub bytes: u64,
-    /// As the only operand: negated.
+    /// The view as the only operand: negation.
     pub alone: Use,
-    /// Beside a contiguous operand: added to it.
+    /// The view and a contiguous operand: addition.
     pub beside: Use,
-    /// The exponential of the view, where elements of that width can be floats: what a dear operation takes.
+    /// The exponential of the view, if floats of that width exist: an expensive operation.
     pub dear_ns: Option<f64>,
     /// `contiguous()` of the view.
     pub copy_ns: f64,
 }
 
-/// A use of a view, and of a contiguous array of the same shape in its place.
+/// The times of one use.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Use {
     /// Of the view.
     pub strided_ns: f64,
-    /// Of the contiguous array.
+    /// Of a contiguous array of the same shape.
     pub contiguous_ns: f64,
 }
 
-/// What an operation takes for an element of contiguous arrays that are cached.
+/// The time of an operation per element, on contiguous arrays in the cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Speed {
     /// The operation.
@@ -82,7 +84,7 @@ pub struct Speed {
 }
 
 impl Calibration {
-    /// Rates, with what they depend on.
+    /// Rates of this build and the given machine.
     pub fn new(
         machine: MachineInfo,
         threads: usize,
@@ -97,12 +99,12 @@ impl Calibration {
     /// Reads a document.
     ///
     /// # Errors
-    /// [`Failure::Input`] for what is not a calibration, is not whole, or is of another schema.
+    /// [`Failure::Input`] for another document or schema, or a truncated one.
     pub fn read(text: &str) -> Result<Calibration> {
         KIND.read::<Calibration>(text)?.check()
     }
 
-    /// What the types do not say: times are times.
+    /// Checks that all times are positive.
     fn check(self) -> Result<Calibration> {
         let uses = self.rates.iter().flat_map(|rate| [rate.alone, rate.beside]);
         let uses = uses.flat_map(|used| [used.strided_ns, used.contiguous_ns]);
@@ -115,7 +117,7 @@ impl Calibration {
         }
     }
 
-    /// Is this a calibration of this machine, by this version, for so many threads?
+    /// Checks that this is a calibration of this machine, version and number of threads.
     ///
     /// # Errors
     /// [`Failure::Input`] with the first difference.
@@ -146,7 +148,8 @@ impl Calibration {
         Ok(())
     }
 
-    /// Was it made by a program built from another commit than `ours`? If so, in words; what is not known is not another one.
+    /// A note if it was made by a build of another commit than `ours`. Unknown commits give no
+    /// note.
     pub fn other_commit(&self, ours: Option<&str>) -> Option<String> {
         let (theirs, ours) = (self.commit.as_deref()?, ours?);
         let again = "run `calibrate` again";
@@ -156,10 +159,11 @@ impl Calibration {
     }
 }
 
-/// Where the calibration for so many threads is kept: in the user's folder for what can be made again, `$XDG_CACHE_HOME` or `~/.cache` on Linux.
+/// The default file for a number of threads, in the cache folder of the user: `$XDG_CACHE_HOME` or
+/// `~/.cache` on Linux.
 ///
 /// # Errors
-/// [`Failure::Work`] where the system names no home.
+/// [`Failure::Work`] if the system has no home folder.
 pub fn default_path(threads: usize) -> Result<PathBuf> {
     let folders = etcetera::choose_base_strategy().map_err(|error| {
         Failure::work(format!("no place for a calibration: {error}; give one with --calibration"))
@@ -171,7 +175,7 @@ pub fn default_path(threads: usize) -> Result<PathBuf> {
 pub(super) mod tests {
     use super::*;
 
-    /// A machine of one kind of view: elements of 4 bytes, transposed, in two sizes.
+    /// Rates of one kind of view: elements of 4 bytes, transposed, in two sizes.
     pub(in crate::advise) fn calibration() -> Calibration {
         let machine = MachineInfo { cpu: Some("some CPU".to_owned()), ..MachineInfo::read(&"v4") };
         let rate = |bytes, strided_ns, contiguous_ns, copy_ns| Rate {
@@ -265,7 +269,7 @@ pub(super) mod tests {
         assert!(note.starts_with("made by a build of commit a, this is a build of b;"));
         assert_eq!((other.other_commit(Some("a")), other.other_commit(None)), (None, None));
         assert_eq!(Calibration { commit: None, ..other }.other_commit(Some("b")), None);
-        // What has no part in the rates may change.
+        // The kernel release has no influence on rates.
         assert!(own.check_for(&machine(|card| card.kernel = None), 1).is_ok());
     }
 }

@@ -1,47 +1,48 @@
-//! What kind of view a layout is: what its cost depends on, beside its size and the width of an element.
+//! The kind of a view: its access pattern. Size, element width and kind determine the costs.
 //!
-//! A copy and an elementwise operation both read the view in the order of a row-major result. So what counts is how the view steps while the
-//! result moves to its next place, how far that goes on, and what comes then. Kinds are coarse on purpose: each is measured by a probe that stands
-//! for all of its layouts (`probe`), and a finer table would take longer than measuring the view itself.
+//! A copy and an elementwise operation read the view in the order of the row-major result. The kind
+//! says with which stride, for how many elements, and what the outer dimensions do. Kinds are
+//! coarse on purpose: a probe is measured for each (`probe`), and a finer table would take longer
+//! than measuring the view itself.
 
 use serde::{Deserialize, Serialize};
 use tensor_kernels::Layout;
 
-/// How a view is read in row-major order. Contiguous views are of no kind: there is nothing to decide.
+/// How a view is read in row-major order. Contiguous views have no kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Adjacent elements in rows, of so many bytes …
+    /// Unit stride within rows, rows in memory order.
     Rows(Length),
-    /// … that lie in another order than they are read.
+    /// Unit stride within rows, outer dimensions permuted.
     PermutedRows(Length),
-    /// Rows that lie in reverse order.
+    /// Unit stride within rows, an outer dimension reversed.
     ReversedRows,
-    /// Rows that are read again and again: an expanded dimension around adjacent elements.
+    /// Unit stride within rows, an outer dimension expanded.
     BroadcastRows,
-    /// One element, read again and again.
+    /// The last dimension expanded.
     BroadcastElement,
-    /// Adjacent elements, backwards.
+    /// Stride -1 within rows.
     Reversed,
-    /// Every so-manyth element.
+    /// A larger stride within rows.
     Strided(Step),
-    /// Adjacent along another dimension than the result, both long …
+    /// Unit stride along another dimension than the last, both long.
     Transposed,
-    /// … with rows whose distance is a multiple of 4096 bytes, so that they meet in few sets of a cache.
+    /// The same with a stride of a multiple of 4096 bytes, so that rows map to few sets of a cache.
     TransposedPageStride,
-    /// Many of such with a short side, one after the other.
+    /// Many transposes with a short side, in memory order.
     BatchedTranspose,
-    /// Pieces of such, in another order than they lie.
+    /// Many transposes, outer dimensions permuted.
     PermutedTranspose,
-    /// A few elements at a time from each of a few places: planes to pixels.
+    /// Up to 8 elements in the last dimension, far apart: planes to pixels.
     Interleaved,
-    /// Every third or fourth element from the place where the last ones were: pixels to planes.
+    /// Up to 8 elements in the unit-stride dimension: pixels to planes.
     Deinterleaved,
-    /// Not adjacent along any dimension, and nearest along another than the result.
+    /// No unit stride, and the smallest stride is not in the last dimension.
     StridedTranspose,
 }
 
-/// How long rows are.
+/// The length of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Length {
@@ -55,7 +56,7 @@ pub enum Length {
     VeryLong,
 }
 
-/// How far elements are apart.
+/// The stride of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
@@ -63,22 +64,22 @@ pub enum Step {
     Two,
     /// Three or four.
     Four,
-    /// Up to a line of a cache.
+    /// Up to a cache line.
     Line,
     /// More.
     Far,
 }
 
-/// The bytes of a line of a cache.
+/// The bytes of a cache line.
 const CACHE_LINE_BYTES: usize = 64;
 
-/// Rows this far apart, or a multiple of it, meet in the same sets of a cache.
+/// Rows at a multiple of this distance map to the same sets of a cache.
 const PAGE_BYTES: usize = 4096;
 
-/// A side of this many elements or fewer is short: few lines serve many elements.
+/// The longest short side of an interleave, in elements.
 const SHORT_SIDE: usize = 8;
 
-/// A side of this many elements or fewer is short for a batch.
+/// The longest short side of a batched transpose, in elements.
 const SHORT_BATCH_SIDE: usize = 256;
 
 impl Kind {
@@ -112,7 +113,7 @@ impl Kind {
         ]
     };
 
-    /// The kind of a view of elements of so many bytes; `None` for a contiguous one.
+    /// The kind of a view of elements of `width` bytes; `None` for a contiguous one.
     pub fn of(layout: &Layout, width: usize) -> Option<Kind> {
         if layout.is_contiguous() {
             return None;
@@ -131,20 +132,20 @@ impl Kind {
     }
 }
 
-/// Dimensions that can be walked as one.
+/// One dimension, or several fused ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Dim {
     size: usize,
     stride: isize,
 }
 
-/// What a layout is once dimensions are joined that continue each other: what the order of a row-major result leaves of it.
+/// The dimensions of a layout in row-major order, fused where possible, without those of size 1.
 fn fused(layout: &Layout) -> Vec<Dim> {
     let mut dims: Vec<Dim> = Vec::new();
     for (&size, &stride) in layout.shape().iter().zip(layout.strides()) {
         match dims.last_mut() {
             _ if size == 1 => {}
-            // A product beyond the largest stride is no stride.
+            // If the product overflows, the dimensions cannot be fused.
             Some(before) if Some(before.stride) == stride.checked_mul(size as isize) => {
                 *before = Dim { size: before.size * size, stride };
             }

@@ -1,4 +1,4 @@
-//! The three costs, taken now, in turn.
+//! Measuring the three costs.
 
 use super::{Costs, Question};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     system::memory,
 };
 
-/// Measures what a view costs, in the pool it is called from. Results are held against the reference before.
+/// Measures the costs of a view, in the pool it is called from. The results are checked first.
 ///
 /// # Errors
 /// Too little memory, a wrong result.
@@ -34,7 +34,7 @@ pub(super) fn costs(setting: &Setting, question: &Question, setup: Setup) -> Res
     }
 }
 
-/// The view is the only operand that may have to be copied.
+/// `copies` copies the view only: the other operands are contiguous.
 fn race(setting: &Setting, work: &dyn Ready) -> Result<Costs> {
     let dense =
         || work.contiguous().unwrap_or_else(|| Err(Failure::work("no contiguous operands")));

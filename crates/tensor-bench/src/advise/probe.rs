@@ -1,4 +1,4 @@
-//! Taking the rates of this machine: for each kind of view a probe that stands for it, in several sizes.
+//! Measuring the rates of this machine: a probe for each kind of view, in several sizes.
 
 use std::{cell::RefCell, time::Duration};
 
@@ -25,23 +25,25 @@ use crate::{
     with_dtype,
 };
 
-/// The bytes of the probes' results; between two of them costs are interpolated.
+/// The bytes of the probes' results. Costs are interpolated between sizes.
 pub(super) const SIZES: [usize; 8] =
     [1 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 8 << 20, 32 << 20];
 
-/// One element type for each width: what a probe does to them takes no time beside bringing them in.
+/// One element type for each width. The operations of a probe take less time than their memory
+/// traffic.
 pub(super) const WIDTHS: [DType; 5] = [DType::U8, DType::U16, DType::F32, DType::F64, DType::C128];
 
-/// What an operation takes for an element is seen where everything is cached.
+/// The bytes of arrays that are in the cache, for the speed of operations.
 const CACHED_BYTES: usize = 64 << 10;
 
-/// No probe is made of a larger array: with wide gaps, what is far smaller is in no cache either.
+/// The largest base array of a probe, in bytes. With wide gaps, smaller results exceed the caches
+/// too.
 const MAX_BASE_BYTES: usize = 128 << 20;
 
-/// The most that a probe holds at a time: its array, two contiguous ones, a result, a copy.
+/// The most memory of a probe: its array, two contiguous ones, a result, a copy.
 const PEAK_BYTES: u128 = MAX_BASE_BYTES as u128 + 4 * (32 << 20);
 
-/// Takes all rates, in the pool it is called from: a minute or so.
+/// Measures all rates, in the pool it is called from. It takes about a minute.
 ///
 /// # Errors
 /// Too little memory.
@@ -67,7 +69,7 @@ pub fn calibrate(setting: &Setting) -> Result<Calibration> {
     Ok(Calibration::new(machine, setting.threads, rates, speeds))
 }
 
-/// A view that stands for its kind.
+/// The view that is measured for a kind.
 struct Probe {
     kind: Kind,
     operand: Operand,
@@ -103,8 +105,8 @@ impl Probe {
     }
 }
 
-/// The view and a contiguous array alone, both beside another, and the copy. All elements are equal: nothing here depends on them, and a fill takes
-/// less time than a race.
+/// Negation of the view and of a contiguous array, addition of both to another array, and the copy.
+/// All elements are equal: no time here depends on their values.
 fn times<T: Sample + Number>(setting: &Setting, operand: &Operand) -> Result<[f64; 5]> {
     let Setting { exec, budget, .. } = setting;
     let view = viewed::<T>(operand)?;
@@ -128,7 +130,7 @@ fn times<T: Sample + Number>(setting: &Setting, operand: &Operand) -> Result<[f6
     Ok(race(budget, contenders)?.map(|timing| timing.best_ns))
 }
 
-/// An array without a page that is only promised.
+/// An array whose pages have all been written.
 fn full<T: Sample>(shape: &[usize]) -> Result<Tensor<T>> {
     let array = Tensor::zeros(shape)?;
     array.fill(T::sample(0))?;
@@ -146,7 +148,7 @@ fn dear(setting: &Setting, operand: &Operand) -> Result<Option<f64>> {
         .transpose()
 }
 
-/// The floats of so many bytes, as far as they have an exponential.
+/// A float type of `width` bytes with an exponential.
 pub(super) fn dear_type(width: usize) -> Option<DType> {
     [DType::F16, DType::F32, DType::F64, DType::C128]
         .into_iter()
@@ -162,7 +164,7 @@ fn exponential<T: Sample + Inexact>(setting: &Setting, operand: &Operand) -> Res
     Ok(race(&setting.budget, [run])?.map(|timing| timing.best_ns)[0])
 }
 
-/// Every operation on every element type that has it, on contiguous arrays that are cached.
+/// Every operation on every element type that has it, on contiguous arrays in the cache.
 fn speeds() -> Result<Vec<Question>> {
     let mut all = Vec::new();
     for op in Question::ops() {
@@ -183,7 +185,7 @@ fn speed(setting: &Setting, question: &Question) -> Result<Speed> {
     })
 }
 
-/// The time that is given to each probe. Everybody is a guest, so what takes long is run three times in all.
+/// The time budget of a probe. All contenders are capped, so a slow one runs three times in all.
 pub const BUDGET: Budget = Budget {
     sample: Duration::from_micros(50),
     time: Duration::from_millis(5),
@@ -191,7 +193,8 @@ pub const BUDGET: Budget = Budget {
     most_rounds: 40,
 };
 
-/// The probe of a kind whose result has so many bytes; `None` where that is too small for the kind or too large to probe, or no element is.
+/// The probe of a kind with a result of `bytes` bytes; `None` if that is too small for the kind or
+/// its base array too large.
 fn operand(kind: Kind, dtype: DType, bytes: usize) -> Option<Result<Operand>> {
     let width = dtype.size();
     let (base, ops) = view(kind, bytes / width, width)?;
@@ -201,7 +204,7 @@ fn operand(kind: Kind, dtype: DType, bytes: usize) -> Option<Result<Operand>> {
     Some(Operand::new(dtype, base, ops).map_err(Into::into))
 }
 
-/// The dense array and what is done to it, for a view of some `count` elements of `width` bytes.
+/// The base array and the view operations for a view of about `count` elements of `width` bytes.
 fn view(kind: Kind, count: usize, width: usize) -> Option<(Vec<usize>, Vec<ViewOp>)> {
     let side = count.isqrt();
     let row = side.min(1024);
@@ -266,7 +269,7 @@ fn row_of(length: Length, width: usize) -> usize {
     bytes / width
 }
 
-/// Wide elements are a line of a cache, or nearly so, at steps that are of another kind.
+/// The stride of a probe. For wide elements the stride of a cache line may be that of another kind.
 fn step_of(step: Step, width: usize) -> Option<usize> {
     let line = 64 / width;
     match step {
@@ -277,7 +280,7 @@ fn step_of(step: Step, width: usize) -> Option<usize> {
     }
 }
 
-/// Rows of this many elements, or a few less, that do not meet in few sets of a cache.
+/// About `side` elements, so that rows do not map to few sets of a cache.
 fn out_of_step(side: usize, width: usize) -> usize {
     if (side * width).is_multiple_of(1024) { side.saturating_sub(16) } else { side }
 }
@@ -294,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Wide elements are a line of a cache already at steps that are of another kind.
+    /// For wide elements the stride of a cache line is that of another kind.
     #[test]
     fn every_kind_is_probed_out_of_cache_at_every_width() {
         for kind in Kind::ALL {

@@ -1,26 +1,26 @@
-//! The table of layouts that people meet: what the report measures, and what every other way of measuring shares with it.
+//! The table of common layouts that the report measures.
 
 use tensor_kernels::DType;
 
 use crate::{Failure, Result, cases::operand::Operand, input::chain::Chain};
 
-/// The photograph of the first row: 512 × 512 pixels, RGB bytes, as image decoders deliver them.
+/// The photograph of the first row: 512 × 512 pixels of RGB bytes, as image decoders return them.
 pub const PHOTOGRAPH: &[u8] = include_bytes!("../../data/astronaut_hwc_u8.npy");
 
-/// One row of the table: a layout with the name people know it by, as a chain of view operations.
+/// One row of the table: a layout as a chain of view operations, under its common name.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// What it is called.
+    /// The name.
     pub name: &'static str,
     /// The element type.
     pub dtype: DType,
-    /// The element type of the result; another one means that the copy converts.
+    /// The element type of the result. If it is another one, the copy converts.
     pub out: DType,
-    /// The array and its view.
+    /// The array and its view, as a chain of calls.
     pub chain: &'static str,
-    /// The same, small enough for a first look.
+    /// The same in a smaller size, for `--quick`.
     pub quick: &'static str,
-    /// The values come from the photograph.
+    /// Whether the values come from the photograph.
     pub photograph: bool,
 }
 
@@ -82,7 +82,7 @@ impl Case {
     /// The view that is measured.
     ///
     /// # Errors
-    /// A chain that cannot be read or that copies: a mistake in the table.
+    /// A chain that cannot be parsed or that copies: a mistake in the table.
     pub fn operand(&self, quick: bool) -> Result<Operand> {
         let chain =
             Chain::parse(if quick { self.quick } else { self.chain }).map_err(Failure::work)?;

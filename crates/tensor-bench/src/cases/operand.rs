@@ -1,4 +1,4 @@
-//! One array as a case describes it: a dense base and the view operations on it.
+//! One array of a case: a dense base array and the view operations on it.
 
 use tensor_kernels::{DType, Layout, Result, Tensor};
 
@@ -14,17 +14,17 @@ pub struct Operand {
     pub dtype: DType,
     /// The shape of the dense array.
     pub base: Vec<usize>,
-    /// What is done to it, in order.
+    /// The view operations, in order.
     pub ops: Vec<ViewOp>,
-    /// The layout that results.
+    /// The layout of the view.
     pub layout: Layout,
 }
 
 impl Operand {
-    /// Works the layout out.
+    /// Computes the layout.
     ///
     /// # Errors
-    /// The library's, for an operation it refuses or a layout that reaches beyond the base.
+    /// An invalid view operation, a layout that is out of bounds of the base.
     pub fn new(dtype: DType, base: Vec<usize>, ops: Vec<ViewOp>) -> Result<Self> {
         let dense = Layout::contiguous(&base)?;
         dense.dense_bytes(dtype.size())?;
@@ -35,7 +35,7 @@ impl Operand {
         Ok(Operand { dtype, base, ops, layout })
     }
 
-    /// The same values in an array of their own, as `contiguous()` leaves them.
+    /// The same shape as a contiguous array.
     ///
     /// # Errors
     /// None that [`Operand::new`] would not have returned.
@@ -53,14 +53,15 @@ impl Operand {
         (self.layout.numel() * self.dtype.size()) as u64
     }
 
-    /// The bytes of the different elements the view reaches: an expanded dimension counts once.
+    /// The bytes of the distinct elements of the view: an expanded dimension counts once.
     pub fn stored_bytes(&self) -> u64 {
         let sizes = self.layout.shape().iter().zip(self.layout.strides());
         let different = sizes.map(|(&size, &stride)| if stride == 0 { size.min(1) } else { size });
         (different.product::<usize>() * self.dtype.size()) as u64
     }
 
-    /// The dense array as one dimension, filled with values that differ from place to place. `seed` makes arrays differ.
+    /// The dense array as one dimension, filled with pseudorandom values. Arrays of different seeds
+    /// differ.
     ///
     /// # Errors
     /// No memory.

@@ -1,4 +1,5 @@
-//! What a measurement asks of an element type: values to fill arrays with, and work to do on them.
+//! What measurements need of an element type: values to fill arrays with, a pass to time, and
+//! checks of results.
 
 use std::{num::Wrapping, ops::Add};
 
@@ -6,31 +7,33 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use tensor_kernels::Scalar;
 
-/// A built-in element type that arrays can be filled with and passes be timed on.
+/// A built-in element type that can be measured.
 pub trait Sample: Scalar + bytemuck::Zeroable + std::fmt::Debug {
-    /// What a sum of these is kept in: wide enough for the check, narrow enough to be summed at the speed of memory.
+    /// The type of a naive sum: wide enough for the check, narrow enough to be summed at memory
+    /// bandwidth.
     type Sum: Copy + Default + Add<Output = Self::Sum> + Send;
 
-    /// The value at place `index` of an array: looks random, is the same in every run, and is smaller than 2 in magnitude for floats.
+    /// The value at `index` of an array: pseudorandom, the same in every run, below 2 in magnitude
+    /// for floats.
     fn sample(index: usize) -> Self;
 
     /// The elementwise pass of the report: `2x + 1`, integers wrapping, booleans negated.
     fn affine(self) -> Self;
 
-    /// The same value up to rounding; a NaN is like any other. Integers must be equal.
+    /// Equality up to rounding. Two NaNs are equal; integers must be equal exactly.
     fn close(self, other: Self) -> bool;
 
     /// This value as a term of a sum.
     fn term(self) -> Self::Sum;
 
-    /// A sum as one number, to compare two ways of summing.
+    /// A sum as one number.
     fn number(sum: Self::Sum) -> f64;
 
-    /// What a sum should be, and how far another order of the additions may lead away from it: not at all for integers.
+    /// The right sum, and how far another order of additions may differ from it: 0 for integers.
     fn expected_sum(terms: impl Iterator<Item = Self>) -> (f64, f64);
 }
 
-/// A 64-bit mix of the index (SplitMix64), so that neighbours, rows and columns all differ.
+/// A 64-bit hash of the index (SplitMix64).
 fn mix(index: usize) -> u64 {
     let mut z = (index as u64).wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -43,7 +46,8 @@ fn unit(bits: u64) -> f32 {
     (bits >> 44) as f32 / (1u32 << 19) as f32 - 1.0
 }
 
-/// A sum in double precision, and a ten-thousandth of the magnitudes for what single precision loses on millions of terms.
+/// A sum in double precision, and as tolerance 1e-4 of the sum of magnitudes: single precision
+/// loses less on millions of terms.
 fn rounded_sum(terms: impl Iterator<Item = f64>) -> (f64, f64) {
     let (sum, magnitudes) = terms.fold((0.0, 0.0), |(sum, all), x: f64| (sum + x, all + x.abs()));
     (sum, 1e-4 * magnitudes)
@@ -102,7 +106,10 @@ macro_rules! sample_floats {
             fn close(self, other: Self) -> bool {
                 let (a, b) = (f64::from(self), f64::from(other));
                 let rounding = 4.0 * f64::from(Self::EPSILON);
-                a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= rounding * a.abs().max(b.abs())
+                let apart = (a - b).abs();
+                a == b
+                    || (a.is_nan() && b.is_nan())
+                    || apart <= rounding * a.abs().max(b.abs())
             }
 
             fn term(self) -> $sum {
@@ -144,7 +151,9 @@ macro_rules! sample_complex {
             fn close(self, other: Self) -> bool {
                 let rounding = 8.0 * f64::from(<$part>::EPSILON);
                 let apart = f64::from((self - other).norm());
-                self == other || self.is_nan() && other.is_nan() || apart <= rounding * f64::from(self.norm())
+                self == other
+                    || self.is_nan() && other.is_nan()
+                    || apart <= rounding * f64::from(self.norm())
             }
 
             fn term(self) -> Self {
@@ -192,14 +201,16 @@ impl Sample for bool {
     }
 }
 
-/// Runs a piece of generic code for an element type known at run time: `with_dtype!(dtype, T => work::<T>(…))`. In the forms
-/// `with_dtype!(number: dtype, …)`, `ordered:` and `fraction:` the code may use what only those types can do.
+/// Calls generic code for an element type known at run time: `with_dtype!(dtype, T =>
+/// work::<T>(…))`. The forms `with_dtype!(number: dtype, …)`, `ordered:` and `fraction:` cover only
+/// the types with those operations, and fail for others.
 #[macro_export]
 macro_rules! with_dtype {
     (number: $dtype:expr, $T:ident => $body:expr) => {
         $crate::with_dtype!(@ $dtype, $T, $body,
             U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F32 f32, F64 f64,
-            F16 half::f16, Bf16 half::bf16, C64 num_complex::Complex<f32>, C128 num_complex::Complex<f64>)
+            F16 half::f16, Bf16 half::bf16,
+            C64 num_complex::Complex<f32>, C128 num_complex::Complex<f64>)
     };
     (ordered: $dtype:expr, $T:ident => $body:expr) => {
         $crate::with_dtype!(@ $dtype, $T, $body,
@@ -213,8 +224,10 @@ macro_rules! with_dtype {
     };
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::with_dtype!(@ $dtype, $T, $body,
-            Bool bool, U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F32 f32, F64 f64,
-            F16 half::f16, Bf16 half::bf16, C64 num_complex::Complex<f32>, C128 num_complex::Complex<f64>)
+            Bool bool, U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64,
+            F32 f32, F64 f64,
+            F16 half::f16, Bf16 half::bf16,
+            C64 num_complex::Complex<f32>, C128 num_complex::Complex<f64>)
     };
     (@ $dtype:expr, $T:ident, $body:expr, $($variant:ident $type:ty),*) => {
         match $dtype {

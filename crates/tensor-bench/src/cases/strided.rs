@@ -1,10 +1,10 @@
-//! A view as code outside of the library is given it: the elements and the layout over them.
+//! A view as a slice and a layout: the form that the naive loop and other libraries take.
 
 use tensor_kernels::{Element, Layout, TensorView};
 
 use crate::Result;
 
-/// Elements under a layout that stays within them.
+/// Elements and a layout that stays within them.
 #[derive(Debug)]
 pub struct Strided<'a, T> {
     elements: &'a [T],
@@ -20,16 +20,16 @@ impl<T> Clone for Strided<'_, T> {
 impl<T> Copy for Strided<'_, T> {}
 
 impl<'a, T: Element> Strided<'a, T> {
-    /// Pairs the two.
+    /// Checks the layout against the elements.
     ///
     /// # Errors
-    /// A layout that reaches beyond the elements.
+    /// A layout that is out of bounds.
     pub fn new(elements: &'a [T], layout: &'a Layout) -> Result<Self> {
         layout.check_within(elements.len(), size_of::<T>())?;
         Ok(Strided { elements, layout })
     }
 
-    /// The same as the library has it.
+    /// The same as a view of this library.
     ///
     /// # Errors
     /// None: the layout was checked.
@@ -39,12 +39,12 @@ impl<'a, T: Element> Strided<'a, T> {
 }
 
 impl<'a, T> Strided<'a, T> {
-    /// All elements, those between the places of the layout, too.
+    /// All elements, also those that the layout skips.
     pub fn elements(&self) -> &'a [T] {
         self.elements
     }
 
-    /// Where the elements of the view are.
+    /// The layout of the view.
     pub fn layout(&self) -> &'a Layout {
         self.layout
     }

@@ -1,4 +1,5 @@
-//! One view operation as a value: what a suite file, a command-line option and a chain of calls all come down to.
+//! One view operation as a value. Suite files, command-line options and chains of calls are parsed
+//! to it.
 
 use std::fmt;
 
@@ -52,7 +53,7 @@ pub enum ViewOp {
 }
 
 impl ViewOp {
-    /// The layout that results; the library's own error if it refuses.
+    /// The layout of the view.
     pub fn apply(&self, layout: &Layout) -> Result<Layout> {
         match self {
             ViewOp::View(sizes) => layout.view(sizes),

@@ -1,4 +1,4 @@
-//! `advise`: keep a view as it is, or copy it once?
+//! `advise`: use a view as it is, or copy it once?
 
 use std::{io::Write, path::PathBuf};
 
@@ -65,7 +65,7 @@ fn op(name: &str) -> Result<Op, String> {
         .ok_or_else(|| format!("expected one of {}", names()))
 }
 
-/// The answer; `--json` prints it as it is.
+/// The answer; `--json` prints these fields.
 #[derive(Serialize)]
 struct Answer {
     op: &'static str,
@@ -73,16 +73,16 @@ struct Answer {
     shape: Vec<usize>,
     strides: Vec<isize>,
     contiguous: bool,
-    /// What the cost depends on; nothing if it is contiguous.
+    /// The access pattern that the cost depends on; `None` if the view is contiguous.
     kind: Option<Kind>,
-    /// The path of a use.
+    /// The path of one use.
     path: &'static str,
     threads: usize,
     uses: u64,
     source: Source,
     #[serde(flatten)]
     costs: Costs,
-    /// All uses as it is, and the copy with all uses of it.
+    /// The time of all uses of the view, and of the copy with all uses of it.
     kept_ns: f64,
     copied_ns: f64,
     break_even_uses: Option<u64>,
@@ -96,10 +96,11 @@ enum Source {
     Predicted,
 }
 
-/// Finds the costs and weighs them.
+/// Measures or predicts the costs and prints the choice.
 ///
 /// # Errors
-/// A view that the library refuses, an operation without meaning, too many threads, too little memory; a calibration that cannot be used or kept.
+/// An invalid view, an operation that the dtype does not have, too many threads, too little memory,
+/// a calibration that cannot be read or written.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let threads = pool::check(args.threads.unwrap_or_else(pool::cores))?;
     let operand = Operand::new(args.dtype, args.shape.clone(), args.view.0.clone());

@@ -1,4 +1,4 @@
-//! `calibrate`: takes the rates of this machine that `advise --predict` works from, and tells how far such advice can be trusted.
+//! `calibrate`: measures the rates that `advise --predict` works from, and checks the predictions.
 
 use std::{
     fs,
@@ -25,7 +25,7 @@ use crate::{
     track::build::COMMIT,
 };
 
-/// Where to keep the rates, and how to take them.
+/// Where to write the rates, and how to measure them.
 #[derive(clap::Args)]
 pub struct Args {
     /// The file to write [default: one in the cache folder of the user]
@@ -46,11 +46,11 @@ pub struct Args {
     json: bool,
 }
 
-/// Calibrates and keeps the result, or checks what is kept.
+/// Calibrates and writes the result, or checks an existing calibration.
 ///
 /// # Errors
-/// Too many threads, a place that cannot be written, a calibration that cannot be used, too little memory; after everything has been printed, advice
-/// that is regretted too often.
+/// Too many threads, a file that cannot be written, a calibration that cannot be used, too little
+/// memory; after everything has been printed, predictions with too much regret.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let threads = pool::check(args.threads.unwrap_or_else(pool::cores))?;
     if args.check {
@@ -82,14 +82,15 @@ fn setting(threads: usize) -> Result<Setting> {
     Ok(Setting { exec: setting::exec()?, budget: probe::BUDGET, threads })
 }
 
-/// Takes the rates and writes them, to a place of the user's or the usual one. That it cannot be written is found before anything is measured.
+/// Measures the rates and writes them to the given file or the default one. An unwritable file is
+/// an error before anything is measured.
 fn make(place: Option<&Path>, threads: usize) -> Result<(PathBuf, Calibration)> {
     let path = match place {
         Some(path) => path.to_owned(),
         None => calibration::default_path(threads)?,
     };
     if let (None, Some(folder)) = (place, path.parent()) {
-        // What goes wrong here is told with the file, which cannot be made either.
+        // If this fails, opening the file fails too, with a better message.
         let _ = fs::create_dir_all(folder);
     }
     let target = Target::open(&path)?;
@@ -99,10 +100,10 @@ fn make(place: Option<&Path>, threads: usize) -> Result<(PathBuf, Calibration)> 
     Ok((path, calibration))
 }
 
-/// The calibration of the user's choice, or that of the usual place, which is made again if it does not fit.
+/// The given calibration, or the default one, which is made again if it does not fit.
 ///
 /// # Errors
-/// A file of the user's choice that cannot be used; a usual place that cannot be written.
+/// A given file that cannot be used; a default file that cannot be written.
 pub(super) fn kept(given: Option<&Path>, exec: &Exec, threads: usize) -> Result<Calibration> {
     let machine = MachineInfo::read(&exec.simd());
     if let Some(path) = given {
@@ -116,7 +117,7 @@ pub(super) fn kept(given: Option<&Path>, exec: &Exec, threads: usize) -> Result<
             Err(failure) => failure.to_string(),
         },
     };
-    // Whoever waits should know for what. Where standard error is closed nobody does.
+    // Says why the command takes a minute. A closed standard error is ignored.
     let _ = writeln!(io::stderr(), "calibrating, about a minute: {why}");
     make(None, threads).map(|(_, calibration)| calibration).map_err(unkept)
 }
@@ -124,19 +125,20 @@ pub(super) fn kept(given: Option<&Path>, exec: &Exec, threads: usize) -> Result<
 fn unkept(failure: Failure) -> Failure {
     match failure {
         Failure::Work(why) => Failure::work(format!(
-            "{why}; --measure needs no calibration, and `calibrate --out FILE` makes one elsewhere for --calibration FILE"
+            "{why}; --measure needs no calibration, and `calibrate --out FILE` writes one \
+             elsewhere, for --calibration FILE"
         )),
         other => other,
     }
 }
 
-/// The calibration of a file.
+/// Reads a calibration and checks that it fits this machine.
 fn read(path: &Path, machine: &MachineInfo, threads: usize) -> Result<Calibration> {
     let read = || {
         let calibration = Calibration::read(&file::text(path)?)?;
         calibration.check_for(machine, threads)?;
         if let Some(difference) = calibration.other_commit(COMMIT) {
-            // Rates change where kernels do, and then only some: no reason to refuse.
+            // Another commit changes only the rates of the kernels it touches: a note is enough.
             let _ = writeln!(io::stderr(), "note: {}: {difference}", path.display());
         }
         Ok(calibration)
@@ -150,7 +152,7 @@ fn json(trials: &[Trial], out: &mut dyn Write) -> Result<()> {
     document::write(&value, out)
 }
 
-/// The share, and the views whose advice is regretted most.
+/// The share of good predictions, and the views with the largest regret.
 fn text(trials: &[Trial], out: &mut dyn Write) -> Result<()> {
     let worst = |trial: &Trial| trial.outcomes.iter().map(|o| o.regret).fold(0.0, f64::max);
     let mut sorted: Vec<&Trial> =

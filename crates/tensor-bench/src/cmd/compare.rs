@@ -1,4 +1,4 @@
-//! `compare`: one record held against another.
+//! `compare`: finds what changed between two records.
 
 use std::{
     io::Write,
@@ -19,7 +19,7 @@ use crate::{
 };
 use clap::ValueEnum;
 
-/// Which records, by what measure, and how to print it.
+/// Which records, with which limits, and how to print the result.
 #[derive(clap::Args)]
 pub struct Args {
     /// The record of the base build
@@ -51,7 +51,7 @@ pub struct Args {
     allow: Option<PathBuf>,
 }
 
-/// The forms that a comparison can be printed in.
+/// The output formats of a comparison.
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
     Table,
@@ -71,8 +71,9 @@ fn share(text: &str) -> Result<f64, String> {
 /// Compares and prints.
 ///
 /// # Errors
-/// A file that is not a record, records without a case in common, output that cannot be written; [`Work`](crate::Failure::Work), after everything has been
-/// printed, if something has become worse, even if nobody reads on.
+/// A file that is not a record, records without a common case, output that cannot be written;
+/// [`Work`](crate::Failure::Work), after everything has been printed, if there is a regression,
+/// also if the reader closed the pipe.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let (base, new) = (read(&args.base)?, read(&args.new)?);
     let accepted = accepted(args.allow.as_deref())?;
@@ -87,7 +88,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let comparison = question.answer()?;
     match print(args.format, &comparison, new, out).and_then(|()| Ok(out.flush()?)) {
         Err(unwritten) if !unwritten.is_closed_pipe() => {
-            // Exit code 1 says that something has become worse, and nothing else.
+            // Exit code 1 is for regressions only.
             Err(Failure::input(unwritten))
         }
         Err(_) | Ok(()) => comparison.check(),

@@ -25,7 +25,8 @@ pub struct Args {
 /// Converts one file.
 ///
 /// # Errors
-/// An unreadable input, a refused view, an output that cannot be written; the output is then as it was.
+/// An unreadable input, an invalid view, an output that cannot be written. The output file is then
+/// unchanged.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let array = npy::read_file(&args.input)?;
     let view = array.with_layout(args.view.apply(array.layout())?)?;

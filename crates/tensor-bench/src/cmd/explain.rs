@@ -1,4 +1,5 @@
-//! `explain`: a chain of calls, step by step — what each does to shape and strides, whether it copies, and which places of the storage are left.
+//! `explain`: a chain of calls step by step: shape and strides, whether a step copies, and which
+//! elements of the storage the view has.
 
 use std::io::Write;
 
@@ -14,10 +15,10 @@ use crate::{
     },
 };
 
-/// No line is longer.
+/// The longest line of the output.
 const WIDTH: usize = 80;
 
-/// How many places are listed in the order of the visit.
+/// How many offsets are listed.
 const MAX_LISTED_OFFSETS: usize = 12;
 
 /// What to explain.
@@ -27,10 +28,11 @@ pub struct Args {
     pub chain: String,
 }
 
-/// Explains one chain. No array is made: only layouts are worked out, so a chain may speak of more memory than there is.
+/// Explains one chain. Only layouts are computed, no array is allocated: a chain may describe more
+/// memory than the machine has.
 ///
 /// # Errors
-/// A chain that cannot be read; the library's refusal of a view, after the steps before it have been printed.
+/// A chain that cannot be parsed; an invalid view, after the steps before it have been printed.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let chain = Chain::parse(&args.chain).map_err(Failure::input)?;
     let exec = setting::exec()?;
@@ -48,10 +50,10 @@ fn refused(link: &Link, error: &Error) -> Failure {
     Failure::work(format!("{} is refused\n  {error}", link.text))
 }
 
-/// A tensor as far as it can be seen without its elements.
+/// A tensor without its elements.
 struct State {
     layout: Layout,
-    /// The elements in the storage.
+    /// The number of elements in the storage.
     storage_len: usize,
     dtype: DType,
     storage: Storage,
@@ -169,7 +171,7 @@ fn order(layout: &Layout) -> String {
     )
 }
 
-/// Contiguous or not, and which dimension breaks it.
+/// Whether the layout is contiguous, and which dimension breaks contiguity.
 fn contiguity(layout: &Layout) -> String {
     match layout.contiguity_break() {
         None => "contiguous".to_owned(),

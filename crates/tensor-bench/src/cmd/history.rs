@@ -1,4 +1,4 @@
-//! `history`: every case through a folder of records.
+//! `history`: follows every case through a folder of records.
 
 use std::{
     fs, io,
@@ -21,11 +21,11 @@ use crate::{
     },
 };
 
-/// Columns for names, and for what is drawn.
+/// The width of names and of sparklines, in columns.
 const NAME_WIDTH: usize = 32;
 const SPARKLINE_WIDTH: usize = 40;
 
-/// Which folder, and what to follow.
+/// Which folder, and which figure.
 #[derive(clap::Args)]
 pub struct Args {
     /// The folder; its files that end in .json are read
@@ -41,10 +41,10 @@ pub struct Args {
     json: bool,
 }
 
-/// Reads the records, follows the cases, prints them.
+/// Reads the records and prints a line for each case.
 ///
 /// # Errors
-/// A folder that cannot be read or has no record in it.
+/// A folder that cannot be read or holds no record.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let (records, notes) = records(&args.folder)?;
     let figure = args.of.unwrap_or_else(|| Figure::best_of(&records));
@@ -61,7 +61,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     }
 }
 
-/// All records of a folder, the oldest first, and a word on every other file.
+/// All records of a folder, the oldest first, and a note for every other file.
 fn records(folder: &Path) -> Result<(Vec<Kept>, Vec<String>)> {
     let unreadable = |error| Failure::input(format!("cannot read {}: {error}", folder.display()));
     let entries = fs::read_dir(folder).map_err(unreadable)?;
@@ -127,7 +127,7 @@ fn text(
     Ok(())
 }
 
-/// The name, the course, the first value and the last.
+/// The name, the sparkline, the first and the last value.
 fn drawn(line: &Line) -> String {
     let known: Vec<f64> = line.values.iter().flatten().copied().collect();
     let ends = match known.as_slice() {

@@ -1,4 +1,5 @@
-//! `pass`: what `record` starts some times, to take times in processes of their own. It prints them as JSON.
+//! `pass`: `record` starts it several times, so that each pass over the cases is a process of its
+//! own. It prints the times as JSON.
 
 use std::{io::Write, path::PathBuf};
 
@@ -17,24 +18,24 @@ use crate::{
 /// Which cases, and how.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Their names, group and all
+    /// The names of the cases, as group/id
     #[arg(required = true)]
     names: Vec<String>,
-    /// The file they are from, if they are not from the program's own table
+    /// The suite file of the cases [default: the built-in table]
     #[arg(long, value_name = "FILE")]
     cases: Option<PathBuf>,
-    /// As `record` has it
+    /// As for `record`
     #[arg(long)]
     quick: bool,
-    /// As `record` has it
+    /// As for `record`
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
-    /// The results have been checked before
+    /// Skip the check of the results, which an earlier pass has done
     #[arg(long)]
     trusted: bool,
 }
 
-/// Goes over the cases once.
+/// Times every case once.
 ///
 /// # Errors
 /// A name that is not in the table, a wrong result, too little memory.

@@ -1,4 +1,5 @@
-//! `record`: what this build does on this machine, as one document to compare others with.
+//! `record`: paths, times and instruction counts of this build on this machine, as one document for
+//! `compare` and `history`.
 
 use std::{
     env,
@@ -27,7 +28,7 @@ use crate::{
     },
 };
 
-/// What to record, how, and where to.
+/// What to record, how, and where to write it.
 #[derive(clap::Args)]
 pub struct Args {
     /// The file to write [default: standard output]
@@ -63,11 +64,11 @@ enum When {
     Never,
 }
 
-/// Measures, counts and writes. Everything that can be refused is refused before the first case runs.
+/// Measures, counts and writes. Every input error is reported before the first case runs.
 ///
 /// # Errors
-/// A malformed file of cases, too many threads, too little memory, an output that cannot be written, a wrong result; no valgrind, if counts are
-/// asked for always.
+/// A malformed file of cases, too many threads, too little memory, an output that cannot be
+/// written, a wrong result; no valgrind with `--counts always`.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let subjects = selected(args)?;
     pool::check(args.threads)?;
@@ -82,7 +83,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     match target {
         Some(target) => {
             target.fill(|file| document::write(&record, file))?;
-            // Standard output may be the file. Where standard error is closed nobody asks.
+            // Standard output may be the file. A closed standard error is ignored.
             let _ = writeln!(io::stderr(), "{}", summary(args, &record));
             Ok(())
         }
@@ -98,10 +99,10 @@ fn selected(args: &Args) -> Result<Vec<Subject>> {
     if subjects.is_empty() { Err(Failure::input("no case to record")) } else { Ok(subjects) }
 }
 
-/// Something, or why it is not there.
+/// A value, or why it is missing.
 type Or<T> = Result<T, String>;
 
-/// valgrind, if it is to be used.
+/// valgrind, if counts are wanted.
 fn valgrind(counts: When) -> Result<Or<Valgrind>> {
     match counts {
         When::Never => Ok(Err("counts were not asked for".to_owned())),
@@ -118,7 +119,7 @@ fn counted(args: &Args, subjects: &[Subject], valgrind: Or<Valgrind>) -> Result<
     }
 }
 
-/// Where counts are not needed, their failure is a note. It is said at once, not only in the record.
+/// If counts are optional, a failure becomes a note, in the record and on standard error.
 fn unless_needed<T>(counts: When, result: Result<T>) -> Result<Or<T>> {
     match (counts, result) {
         (When::Always, Err(failure)) => Err(failure),
@@ -130,7 +131,7 @@ fn unless_needed<T>(counts: When, result: Result<T>) -> Result<Or<T>> {
     }
 }
 
-/// The times of each subject, from several passes over all of them.
+/// The times of each subject, from several passes over all subjects.
 fn times(args: &Args, subjects: &[Subject]) -> Result<Vec<Times>> {
     let count = Passes::choose(args.quick).count;
     let progress = Progress::new(count);
@@ -146,7 +147,7 @@ fn times(args: &Args, subjects: &[Subject]) -> Result<Vec<Times>> {
     times.collect::<Option<_>>().ok_or_else(|| Failure::work("a pass left cases out"))
 }
 
-/// Starts this program for one pass. A result that was right in the first one is not checked again.
+/// Starts this program for one pass. Only the first pass checks the results.
 fn pass(args: &Args, subjects: &[Subject], at: usize) -> Result<Vec<Pass>> {
     let mut command = Command::new(program()?);
     command.args([timing::COMMAND, "--threads", &args.threads.to_string()]);

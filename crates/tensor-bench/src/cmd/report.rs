@@ -1,4 +1,5 @@
-//! `report`: the contiguity report of this machine, over the layouts people meet or over one array of the user's.
+//! `report`: the contiguity report of this machine, over the layouts people meet or over one array
+//! of the user's.
 
 use std::{io::Write, path::PathBuf, time::Duration};
 
@@ -49,7 +50,8 @@ pub struct Args {
     view: ViewArgs,
 }
 
-/// The time for the race of one layout: eleven of them and the curve, filling and checking included, take some fifty seconds.
+/// The time for the race of one layout. Eleven layouts and the curve, with filling and checking,
+/// take about fifty seconds.
 const RACE_TIME: Duration = Duration::from_millis(1300);
 
 impl Args {
@@ -57,7 +59,7 @@ impl Args {
         if self.quick { Budget::QUICK } else { Budget { time: RACE_TIME, ..Budget::FULL } }
     }
 
-    /// The arguments that make the figures what they are.
+    /// The arguments that the figures depend on.
     fn command(&self) -> String {
         let mut words = vec!["tensor-bench report".to_owned()];
         words.extend(self.quick.then(|| "--quick".to_owned()));
@@ -68,10 +70,11 @@ impl Args {
     }
 }
 
-/// Measures and prints. Everything that can be refused is refused before anything is measured.
+/// Measures and prints. Every input error is reported before anything is measured.
 ///
 /// # Errors
-/// Too many threads, an array that cannot be read or viewed, a page that cannot be written, too little memory, a wrong result.
+/// Too many threads, an unreadable array, an invalid view, a page that cannot be written, too
+/// little memory, a wrong result.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let threads = pool::check(args.threads.unwrap_or_else(pool::cores))?;
     let setting = Setting { exec: setting::exec()?, budget: args.budget(), threads };
@@ -146,7 +149,7 @@ fn generated<T: Summed>(
     measure::<Same<T>>(setting, &subject(name, chain, &base, operand.layout.clone()))
 }
 
-/// The array of the user.
+/// The array given with `--npy`.
 fn own(args: &Args, setting: &Setting, path: &std::path::Path) -> Result<Row> {
     let array = npy::read_file(path)?;
     let layout = args.view.apply(array.layout())?;

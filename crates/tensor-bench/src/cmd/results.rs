@@ -1,4 +1,4 @@
-//! `results`: what `suite --record` wrote, as tables: a line for each group, or one for each case.
+//! `results`: the files of `suite --record` as tables, with a line for each group or each case.
 
 use std::{
     io::Write,
@@ -26,7 +26,7 @@ pub struct Args {
 /// Prints the machine, the commands and the tables.
 ///
 /// # Errors
-/// A file that is no record, records of several machines.
+/// A file that is not a record, records of several machines.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let records = args.records.iter().map(|path| read(path)).collect::<Result<Vec<Record>>>()?;
     one_machine(args, &records)?;
@@ -48,7 +48,7 @@ fn read(path: &Path) -> Result<Record> {
     Record::read(&file::text(path)?).map_err(|failure| failure.at(path.display()))
 }
 
-/// Figures of two machines are not put into one table.
+/// Figures of two machines are never in one table.
 fn one_machine(args: &Args, records: &[Record]) -> Result<()> {
     let other = records.iter().position(|record| record.machine != records[0].machine);
     match other {

@@ -1,4 +1,5 @@
-//! `suite`: the cases of a file, measured one by one; lines of JSON as they are done, or tables at the end.
+//! `suite`: measures the cases of a file one by one; prints a line of JSON after each, or tables at
+//! the end.
 
 use std::{io::Write, path::PathBuf};
 
@@ -51,10 +52,11 @@ pub struct Args {
     record: Option<PathBuf>,
 }
 
-/// Measures and prints. Everything that can be refused is refused before the first case runs.
+/// Measures and prints. Every input error is reported before the first case runs.
 ///
 /// # Errors
-/// A malformed suite, too many threads, too little memory, a wrong result; with `--check`, a case that is slower than the naive loop.
+/// A malformed suite, too many threads, too little memory, a wrong result; with `--check`, a case
+/// that is slower than the naive loop.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let cases = selected(args)?;
     for &threads in &args.threads {
@@ -105,12 +107,12 @@ fn check_peers(args: &Args) -> Result<()> {
     }
 }
 
-/// Peers run on one thread, beside our figures for one thread.
+/// Peers run on one thread and are compared with our figures for one thread.
 fn against(args: &Args, threads: usize) -> Against {
     if args.peers && threads == 1 { Against::Peers } else { Against::Naive }
 }
 
-/// Fails at the first case with a wrong result.
+/// Stops at the first wrong result.
 fn verify(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<()> {
     for_each(args, cases, &mut |pool, setting, case, _| {
         pool.install(|| suite::verify(setting, case, against(args, setting.threads)))
@@ -132,7 +134,7 @@ fn measure(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<Vec<Row>>
     Ok(rows)
 }
 
-/// Every case with every number of threads.
+/// Calls `act` for every case and number of threads.
 fn for_each(
     args: &Args,
     cases: &[Case],
@@ -153,7 +155,8 @@ fn for_each(
     Ok(())
 }
 
-/// What seems to be slower than the naive loop is measured once more, with more samples, and those figures count.
+/// Measures a case; one that is slower than the naive loop is measured again with more samples, and
+/// the second figures count.
 fn judged(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
     let row = suite::measure(setting, case, against)?;
     if !row.slower_than_naive {
@@ -162,7 +165,7 @@ fn judged(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
     suite::measure(&Setting { budget: setting.budget.larger(), ..*setting }, case, against)
 }
 
-/// One line, out at once: whoever reads the pipe sees it, whatever happens later.
+/// Prints and flushes a line, so that the reader of a pipe has it even if a later case fails.
 fn line(row: &Row, out: &mut dyn Write) -> Result<()> {
     document::line(row, out)?;
     Ok(out.flush()?)
@@ -188,7 +191,7 @@ fn write(args: &Args, rows: &[Row], target: Target) -> Result<()> {
     target.fill(|file| document::write(&record, file))
 }
 
-/// The arguments that made the figures what they are.
+/// The arguments that the figures depend on.
 fn command(args: &Args) -> String {
     let mut words =
         vec![format!("suite {} --threads {}", args.file.display(), join(&args.threads, ","))];

@@ -1,6 +1,8 @@
-//! Files that the user names. Only regular ones are read: a device has no length to check and may have no end.
+//! Reading files that the user names.
 //!
-//! What is no regular file is refused before it is opened: Windows opens no folder, and a pipe is open only when somebody writes to it.
+//! Only regular files are read: a device has no length to check and may have no end. Other files
+//! are refused before they are opened, because opening a pipe blocks until it has a writer, and
+//! Windows cannot open a folder.
 
 use std::{
     fs::{self, File, Metadata},
@@ -10,10 +12,10 @@ use std::{
 
 use crate::{Failure, Result, system::memory};
 
-/// A file to read and the number of bytes in it.
+/// Opens a file; returns it with its length in bytes.
 ///
 /// # Errors
-/// [`Failure::Input`] for what cannot be opened or is not a regular file.
+/// [`Failure::Input`] for a file that cannot be opened or is not regular.
 pub fn open(path: &Path) -> Result<(File, u64)> {
     let unreadable = |error| Failure::input(format!("cannot read {}: {error}", path.display()));
     let regular = |metadata: Metadata| match metadata.is_file() {
@@ -22,7 +24,7 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
     };
     regular(fs::metadata(path).map_err(unreadable)?)?;
     let file = File::open(path).map_err(unreadable)?;
-    // Asked again of what was opened: another file may have taken the name.
+    // Checked again: the path may name another file by now.
     let len = regular(file.metadata().map_err(unreadable)?)?;
     Ok((file, len))
 }
@@ -30,7 +32,8 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
 /// The whole of a text file.
 ///
 /// # Errors
-/// [`Failure::Input`] for what cannot be opened, is not a regular file or not text; [`Failure::Work`] for more than memory holds.
+/// [`Failure::Input`] for a file that cannot be opened, is not regular or not UTF-8;
+/// [`Failure::Work`] for one that does not fit into memory.
 pub fn text(path: &Path) -> Result<String> {
     let (file, len) = open(path)?;
     memory::preflight(len.into()).map_err(|failure| failure.at(path.display()))?;
@@ -59,7 +62,7 @@ mod tests {
         assert_eq!(refused.exit_code(), 2);
     }
 
-    /// To open it would be to wait for a writer, who never comes.
+    /// Opening the pipe would block forever.
     #[cfg(unix)]
     #[test]
     fn a_pipe_is_refused_without_waiting_for_a_writer() {

@@ -1,17 +1,18 @@
-//! Reading small languages: a place in a text, and the error that points at one.
+//! A cursor over a text, and the error that points into the text.
 //!
-//! The chains of `explain`, the indices of `--slice` and the headers of `.npy` files are read with the same few steps: skip blanks, eat a
-//! token, read a number, a name or a list. None of them recurses, so no input is deep enough to hurt.
+//! The chains of `explain`, the indices of `--slice` and the headers of `.npy` files are parsed
+//! with the same steps: skip blanks, take a token, a number, a name or a list. No step recurses, so
+//! deeply nested input cannot overflow the stack.
 
 use std::{fmt, ops::Range};
 
-/// A stretch of a text, in bytes.
+/// A range of a text, in bytes.
 pub type Span = Range<usize>;
 
-/// The longest stretch of text an error quotes, in characters.
+/// The longest quote of an error, in characters.
 const MAX_QUOTED_CHARS: usize = 76;
 
-/// What could not be read, and where.
+/// What could not be parsed, and where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParseError {
     text: String,
@@ -32,7 +33,7 @@ impl ParseError {
 }
 
 impl fmt::Display for ParseError {
-    /// The message, the text, and carets under the mistake.
+    /// The message, the text, and carets under the error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = |range: Span| self.text.get(range).map_or(0, |part| part.chars().count());
         let before = count(0..self.span.start);
@@ -91,7 +92,7 @@ impl<'a> Cursor<'a> {
         if self.eat(token) { Ok(()) } else { Err(self.here(format!("expected `{token}`"))) }
     }
 
-    /// A name, or nothing if none stands here.
+    /// The next name; empty if there is none.
     pub(crate) fn word(&mut self) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
@@ -99,7 +100,7 @@ impl<'a> Cursor<'a> {
         &rest[..end]
     }
 
-    /// A text in quotes of either kind, without escapes, or nothing if none stands here.
+    /// The next text in single or double quotes, without escapes; `None` if there is none.
     pub(crate) fn quoted(&mut self) -> Option<&'a str> {
         let rest = self.rest();
         let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
@@ -108,7 +109,7 @@ impl<'a> Cursor<'a> {
         Some(&rest[1..=length])
     }
 
-    /// A whole number, or nothing if none stands here.
+    /// The next integer; `None` if there is none.
     pub(crate) fn integer(&mut self) -> Result<Option<isize>, ParseError> {
         let rest = self.rest();
         let digits = rest.strip_prefix('-').unwrap_or(rest);
@@ -125,7 +126,8 @@ impl<'a> Cursor<'a> {
         Ok(Some(value))
     }
 
-    /// Items between commas up to `close`, a comma after the last one allowed; the opening bracket has been read.
+    /// Items separated by commas up to `close`, after the opening bracket. A trailing comma is
+    /// allowed.
     pub(crate) fn list<T>(
         &mut self,
         close: &str,

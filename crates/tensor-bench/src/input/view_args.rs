@@ -1,4 +1,4 @@
-//! The view options of a command line. They are applied in the order in which they stand.
+//! The view options of a command line, applied in the order given.
 
 use std::{error::Error, fmt, str::FromStr};
 
@@ -19,21 +19,21 @@ impl ViewArgs {
     /// The view of a layout.
     ///
     /// # Errors
-    /// The library's, for an operation it refuses.
+    /// An invalid view operation.
     pub fn apply(&self, layout: &Layout) -> Result<Layout> {
         apply_all(&self.0, layout.clone())
     }
 }
 
 impl fmt::Display for ViewArgs {
-    /// As they stand on a command line.
+    /// As options of a command line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let option = |op: &ViewOp| match op {
             ViewOp::Permute(dims) => format!("--permute {}", join(dims, ",")),
             ViewOp::Transpose(a, b) => format!("--transpose {a},{b}"),
             ViewOp::Flip(dims) => format!("--flip {}", join(dims, ",")),
             ViewOp::Expand(sizes) => format!("--expand {}", join(sizes, ",")),
-            // An index prints itself in brackets, as in a chain of calls.
+            // An index is printed with brackets.
             other => format!("--slice '{}'", other.to_string().trim_matches(['[', ']'])),
         };
         f.write_str(&join(self.0.iter().map(option), " "))

@@ -1,7 +1,9 @@
-//! The roof: the fastest this machine moves that many bytes, in the same run, with the same threads.
+//! Copy bandwidth: the speed of the fastest plain copy of the same bytes, in the same run, with the
+//! same threads.
 //!
-//! Two ways are raced, `memcpy` and a copy that writes past the caches, and the faster one counts: which one that is changes with the size and
-//! the machine. Both copy from and to memory of their own that has been written before, in equal pieces, one a thread.
+//! Two copies are raced, `memcpy` and one with non-temporal stores, and the faster one counts:
+//! which one is faster depends on size and machine. Both use memory of their own that has been
+//! written before. Each thread copies an equal part.
 
 use std::cell::RefCell;
 
@@ -14,15 +16,15 @@ use crate::{
     measure::{engine::Contender, stats::Timing},
 };
 
-/// A thread is not woken for less than this: handing a piece over costs more than copying it.
+/// The smallest part of a thread: waking a thread takes longer than copying less than this.
 const MIN_BYTES_PER_THREAD: usize = 128 << 10;
 
-/// A cache line; pieces end on one.
+/// A cache line. Parts of threads end on line boundaries.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
 struct CacheLine([u8; 64]);
 
-/// Memory to copy from and to.
+/// Source and target of the plain copies.
 pub struct PlainCopy {
     source: Vec<CacheLine>,
     target: RefCell<Vec<CacheLine>>,
@@ -31,7 +33,7 @@ pub struct PlainCopy {
 }
 
 impl PlainCopy {
-    /// The roof for that many bytes and threads.
+    /// Allocates source and target.
     ///
     /// # Errors
     /// No memory.
@@ -43,7 +45,7 @@ impl PlainCopy {
         Ok(PlainCopy { source, target, bytes, chunk_bytes })
     }
 
-    /// The two ways to copy.
+    /// `memcpy` and the copy with non-temporal stores.
     pub fn contenders(&self) -> [Contender<'_>; 2] {
         let memcpy = |target: &mut [u8], source: &[u8]| target.copy_from_slice(source);
         [self.contender(memcpy), self.contender(stream_copy)]
@@ -68,12 +70,13 @@ impl PlainCopy {
     }
 }
 
-/// The time of the faster of the two.
+/// The best time of the faster copy, in nanoseconds.
 pub fn faster(memcpy: Timing, stream: Timing) -> f64 {
     memcpy.best_ns.min(stream.best_ns)
 }
 
-/// Written memory: pages of zeros that were never written all lie in one page of the cache.
+/// Memory that has been written: pages that were never written are all mapped to one page of zeros,
+/// which stays in the cache.
 fn lines(bytes: usize, value: u8) -> Result<Vec<CacheLine>> {
     let count = bytes.div_ceil(size_of::<CacheLine>());
     let mut lines = Vec::new();

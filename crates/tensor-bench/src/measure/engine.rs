@@ -1,15 +1,18 @@
-//! Taking times that can be compared.
+//! Timing of operations that are compared with each other.
 //!
-//! Contenders enter a [`Race`], one [`Timing`] each comes out. What makes the figures comparable:
+//! Contenders enter a [`Race`], which gives a [`Timing`] for each. What makes the figures
+//! comparable:
 //!
-//! 1. a sample times as many operations as it takes to be at least 100 timer ticks long, so the clock's grain is below one percent;
-//! 2. contenders run in rounds, A B C, B C A, …: what disturbs the machine for a second disturbs all of them, and none always runs on the
-//!    caches that the same predecessor left behind;
-//! 3. a sample of a short operation is preceded by one that is not timed, so what fits a cache is in it;
+//! 1. a sample times a batch of operations that takes at least 100 timer ticks, so the error of the
+//!    clock is below one percent;
+//! 2. contenders run in rounds, A B C, B C A, …: a disturbance of the machine affects all of them,
+//!    and no contender always runs after the same other one;
+//! 3. a sample of a short operation is preceded by an operation that is not timed, so its data is
+//!    in the cache;
 //! 4. the best of many samples is kept, beside the median.
 //!
-//! A contender that is there only to be compared with is a guest: where one run of it takes long, it sits out most rounds, and the time is left to
-//! the others.
+//! A contender that is only compared with, such as the naive loop, is capped: once it has used an
+//! eighth of the time, it skips further rounds.
 
 use std::{
     ops::Index,
@@ -21,33 +24,33 @@ use crate::{Failure, Result, measure::stats::Timing};
 /// A sample lasts at least this many ticks of the timer.
 const MIN_SAMPLE_TICKS: u32 = 100;
 
-/// A batch that still shows no time on the clock at this size will never show any.
+/// If a batch of this size takes no time, the clock does not advance.
 const MAX_BATCH: u64 = 1 << 40;
 
-/// What takes less time than this may work in a cache, and finds it warm.
+/// Operations that take less time than this get an operation before each sample to warm the cache.
 const WARM_UP_BELOW: Duration = Duration::from_millis(1);
 
-/// A guest that has taken this many samples …
+/// A capped contender takes at least this many samples …
 const CAPPED_SAMPLES: usize = 2;
 
-/// … and this part of the time of the race has shown what it can do.
+/// … and then no more than this fraction of the time of the race.
 const CAPPED_TIME_DIVISOR: u32 = 8;
 
-/// How much time a race may take.
+/// The time and the rounds of a race.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// The wished length of one sample; operations shorter than that are batched.
+    /// The length of a sample; shorter operations are batched.
     pub sample: Duration,
-    /// No new round starts after this much time …
+    /// No round starts after this much time …
     pub time: Duration,
-    /// … once there were this many rounds.
+    /// … unless there were fewer rounds than this.
     pub fewest_rounds: usize,
-    /// There are never more rounds than this.
+    /// The largest number of rounds.
     pub most_rounds: usize,
 }
 
 impl Budget {
-    /// Figures to publish.
+    /// For figures to publish.
     pub const FULL: Budget = Budget {
         sample: Duration::from_micros(200),
         time: Duration::from_millis(1500),
@@ -55,7 +58,7 @@ impl Budget {
         most_rounds: 400,
     };
 
-    /// Figures for a first look.
+    /// For `--quick`: fast, less exact.
     pub const QUICK: Budget = Budget {
         sample: Duration::from_micros(50),
         time: Duration::from_millis(150),
@@ -63,12 +66,12 @@ impl Budget {
         most_rounds: 50,
     };
 
-    /// The full budget or the quick one.
+    /// The quick budget or the full one.
     pub fn choose(quick: bool) -> Budget {
         if quick { Budget::QUICK } else { Budget::FULL }
     }
 
-    /// The same with four times the time and twice the rounds: for what has to be known better.
+    /// Four times the time and twice the minimum of rounds, for a second measurement.
     #[must_use]
     pub fn larger(self) -> Budget {
         Budget {
@@ -84,29 +87,31 @@ impl Budget {
     }
 }
 
-/// One of several ways to do the same work.
+/// One operation that takes part in a race.
 pub struct Contender<'a> {
     repeat: Box<dyn FnMut(u64) -> Result<()> + 'a>,
     capped: bool,
 }
 
 impl<'a> Contender<'a> {
-    /// Wraps one operation. The loop over a batch is compiled around it, so a short operation does not pay for a call through a pointer.
+    /// Wraps an operation. The loop over a batch is inside the boxed closure, so that a short
+    /// operation is not called through a pointer.
     pub fn new<E: Into<Failure>>(mut operation: impl FnMut() -> Result<(), E> + 'a) -> Self {
         let repeat = move |times| (0..times).try_for_each(|_| operation()).map_err(Into::into);
         Contender { repeat: Box::new(repeat), capped: false }
     }
 
-    /// The same as a guest: after two samples it takes no more than an eighth of the time. It has run before, so no run is spent on warming up.
+    /// The same, capped: after two samples it takes no more than an eighth of the time. Its results
+    /// have been checked before, so the first, untimed run is skipped.
     #[must_use]
     pub fn capped(self) -> Self {
         Contender { capped: true, ..self }
     }
 
-    /// Does the work once, for its result.
+    /// Runs the operation once, untimed.
     ///
     /// # Errors
-    /// The operation's.
+    /// That of the operation.
     pub fn once(&mut self) -> Result<()> {
         (self.repeat)(1)
     }
@@ -117,7 +122,8 @@ impl<'a> Contender<'a> {
         Ok(start.elapsed())
     }
 
-    /// The batch that fills a sample. The first operation, which pages memory in, is not counted.
+    /// Finds the batch that fills a sample. The first operation, which maps pages of memory, is not
+    /// timed.
     fn calibrate(&mut self, sample: Duration) -> Result<Batch> {
         if !self.capped {
             (self.repeat)(1)?;
@@ -144,16 +150,17 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// How a sample is taken.
+/// How many operations a sample has.
 #[derive(Clone, Copy)]
 struct Batch {
     /// Operations that are timed together.
     times: u64,
-    /// Is one done before that?
+    /// Whether an untimed operation precedes them.
     warm_up: bool,
 }
 
-/// At least double, and a fifth more than the last try suggests, so that calibration ends after a few steps.
+/// At least twice the last batch, and a fifth more than the last time suggests, so that calibration
+/// ends after a few steps.
 fn larger_batch(batch: u64, elapsed: Duration, sample: Duration) -> u64 {
     let wanted = sample.as_nanos() as u64 * batch * 6 / 5 / (elapsed.as_nanos() as u64).max(1);
     wanted.clamp(batch * 2, batch * 100)
@@ -172,11 +179,11 @@ struct Entrant<'a> {
     spent: Duration,
 }
 
-/// Under what the timing of a contender is found among the [`Timings`].
+/// The index of a contender in [`Timings`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket(usize);
 
-/// What a race has shown.
+/// The timings of all contenders of a race.
 #[derive(Clone, Debug)]
 pub struct Timings(Vec<Timing>);
 
@@ -189,12 +196,12 @@ impl Index<Ticket> for Timings {
 }
 
 impl<'a> Race<'a> {
-    /// A race that nobody has entered yet.
+    /// A race without contenders.
     pub fn new(budget: Budget) -> Self {
         Race { budget, entrants: Vec::new() }
     }
 
-    /// Takes a contender in. The ticket is good for the timings of this race only.
+    /// Adds a contender. The ticket is valid for the timings of this race only.
     pub fn enter(&mut self, contender: Contender<'a>) -> Ticket {
         self.entrants.push(Entrant {
             contender,
@@ -205,7 +212,7 @@ impl<'a> Race<'a> {
         Ticket(self.entrants.len() - 1)
     }
 
-    /// Times all of them.
+    /// Times all contenders.
     ///
     /// # Errors
     /// The first failure of a contender ends the race.
@@ -265,7 +272,7 @@ pub fn race<const N: usize>(
     Ok(tickets.map(|ticket| timings[ticket]))
 }
 
-/// The smallest step the clock was seen to make.
+/// The smallest step of the clock, from 32 samples.
 fn resolution() -> Duration {
     let step = || {
         let start = Instant::now();

@@ -1,7 +1,8 @@
-//! The loop that a programmer writes by hand: the specification in speed of everything else, for no plan may be slower than having none.
+//! The naive loop: nested loops over the view, without tiles, threads, SIMD intrinsics or fused
+//! dimensions. It is the lower limit of speed: no plan may be slower.
 //!
-//! An odometer counts through the shape in the order of the result; its last wheel is a plain loop over strides, which the compiler is free to
-//! vectorise where all strides are 1. No tiles, no threads, no SIMD by hand, no dimension fused with another.
+//! A counter goes through all outer dimensions in the order of the result; the inner loop runs over
+//! the strides of the last dimension, and the compiler may vectorise it if all strides are 1.
 
 use tensor_kernels::{DimVec, Layout};
 
@@ -29,7 +30,7 @@ pub fn compute<T: Copy, R, const N: usize>(
     }
 }
 
-/// One row of the result.
+/// Computes one row of the result.
 fn fill_row<T: Copy, R, const N: usize>(
     row: &mut [R],
     mut sources: [&[T]; N],
@@ -68,7 +69,7 @@ fn gather<T: Copy, const N: usize>(sources: [&[T]; N], offsets: [isize; N]) -> [
 struct Odometer<'a, const N: usize> {
     layouts: [&'a Layout; N],
     index: DimVec<usize>,
-    /// Of each operand: where its row begins, and how far the elements of the row are apart.
+    /// For each operand, the offset of the row and the stride within it.
     offsets: [isize; N],
     step: [isize; N],
 }
@@ -84,7 +85,7 @@ impl<'a, const N: usize> Odometer<'a, N> {
         }
     }
 
-    /// The elements of a row; 1 where there are none, as no row is taken then.
+    /// The length of a row; at least 1, because `chunks_exact_mut` panics for 0.
     fn row_len(&self) -> usize {
         self.layouts[0].shape().last().copied().unwrap_or(1).max(1)
     }

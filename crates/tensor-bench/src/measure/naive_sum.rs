@@ -1,14 +1,14 @@
-//! A pass that only reads: the sum of a view in logical order, as plain nested loops over the array would take it.
+//! The naive sum: nested loops over a view in logical order, a part of the view for each thread.
 //!
-//! No plan stands behind it and nothing is brought into a better order. That is the point: it costs what strides cost code that does not know
-//! of them.
+//! Dimensions are neither reordered nor fused. The time is what strides cost code that ignores
+//! them.
 
 use rayon::prelude::*;
 use tensor_kernels::{Layout, Result};
 
 use crate::cases::sample::Sample;
 
-/// Independent partial sums, so that the additions do not wait for each other.
+/// Independent partial sums, so that additions do not depend on each other.
 const ACCUMULATORS: usize = 16;
 
 /// The sum of the view of `base`, on up to `threads` threads.
@@ -29,7 +29,8 @@ pub fn sum<T: Sample>(base: &[T], layout: &Layout, threads: usize) -> Result<T::
     }
 }
 
-/// Cuts a view into equal parts along its first dimension that is long enough; what is contiguous is one dimension.
+/// Splits a view along its first dimension of at least `threads` elements. A contiguous view is
+/// split as one dimension.
 fn parts(layout: &Layout, threads: usize) -> Result<Vec<Layout>> {
     let layout = if layout.is_contiguous() { layout.view(&[-1])? } else { layout.clone() };
     let long = layout.shape().iter().position(|&size| size >= threads);
@@ -46,7 +47,7 @@ fn parts(layout: &Layout, threads: usize) -> Result<Vec<Layout>> {
     }
 }
 
-/// Loops over rows, and in a row over the last dimension.
+/// Sums row by row.
 fn sum_serial<T: Sample>(base: &[T], layout: &Layout) -> Result<T::Sum> {
     if layout.is_contiguous() {
         return Ok(sum_slice(&base[layout.offset()..][..layout.numel()]));

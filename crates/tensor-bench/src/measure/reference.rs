@@ -1,4 +1,5 @@
-//! The right answers, one element after the other in logical order: no plan, no tiles, no threads. Every measured result is held against them.
+//! The reference results, element by element in logical order. Every measured result is checked
+//! against them.
 
 use bytemuck::NoUninit;
 use tensor_kernels::{Element, Layout};
@@ -10,15 +11,15 @@ pub fn elements<T: Element>(base: &[T], layout: &Layout) -> impl Iterator<Item =
     layout.offsets().map(|place| base[place])
 }
 
-/// Are two values the same to the bit? What a copy must keep: the sign of zero, the payload of a NaN.
+/// Bitwise equality. A copy keeps the sign of zero and the payload of a NaN.
 pub fn identical<T: NoUninit>(a: T, b: T) -> bool {
     bytemuck::bytes_of(&a) == bytemuck::bytes_of(&b)
 }
 
-/// Holds a result against what it should be.
+/// Compares a result with the expected elements.
 ///
 /// # Errors
-/// [`Failure::Work`] with the first place where they differ.
+/// [`Failure::Work`] with the first difference.
 pub fn check<T: Element + std::fmt::Debug>(
     result: &[T],
     expected: impl Iterator<Item = T>,

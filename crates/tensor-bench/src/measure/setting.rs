@@ -1,4 +1,4 @@
-//! How a measurement runs: instruction set, machine, threads, time.
+//! How a measurement runs: instruction set, machine parameters, threads, time budget.
 
 use tensor_kernels::{CopyPlan, Exec, Layout};
 
@@ -7,7 +7,7 @@ use crate::{Failure, Result, measure::engine::Budget};
 /// How a measurement runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// The instruction set and machine that kernels are given.
+    /// The instruction set and machine parameters of the kernels.
     pub exec: Exec,
     /// The time each race may take.
     pub budget: Budget,
@@ -15,10 +15,10 @@ pub struct Setting {
     pub threads: usize,
 }
 
-/// The way this machine runs kernels, or the one that `TENSOR_SIMD` asks for.
+/// The best instruction set of this machine, or the one that `TENSOR_SIMD` names.
 ///
 /// # Errors
-/// A level that does not exist or that this CPU lacks: it was asked for, so it is the input that is wrong.
+/// [`Failure::Input`] for a level that does not exist or that this CPU lacks.
 pub fn exec() -> Result<Exec> {
     Exec::current().copied().map_err(Failure::input)
 }

@@ -1,20 +1,21 @@
-//! Figures made of many samples of one time.
+//! Statistics of the samples of one operation.
 
 use serde::{Deserialize, Serialize};
 
-/// Two times closer than this are the same, however quiet the samples look: what lies between two runs is not seen in one.
+/// Times that differ by less are equal, even if the samples scatter less: one run does not show the
+/// noise between runs.
 const NOISE: f64 = 0.03;
 
 /// The time of one operation, in nanoseconds, from many samples.
 ///
-/// The best is the figure to compare: noise only ever adds time. Median and spread say how far to trust it.
+/// Compare the best: noise only adds time. Median and spread show how noisy the samples are.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// The smallest sample.
     pub best_ns: f64,
-    /// The sample in the middle.
+    /// The median of the samples.
     pub median_ns: f64,
-    /// The distance between the quartiles as a share of the median.
+    /// The interquartile range, relative to the median.
     pub spread: f64,
     /// How many samples were taken.
     pub samples: usize,
@@ -23,7 +24,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Condenses samples of nanoseconds per operation; `None` if there are none.
+    /// From samples of nanoseconds per operation; `None` if there are none.
     pub fn of(mut samples: Vec<f64>, batch: u64) -> Option<Self> {
         samples.sort_by(f64::total_cmp);
         let best_ns = *samples.first()?;
@@ -33,14 +34,14 @@ impl Timing {
         Some(Timing { best_ns, median_ns, spread, samples: samples.len(), batch })
     }
 
-    /// Is this one longer, by more than the samples of either scatter?
+    /// Whether this time is longer by more than the noise of both.
     pub fn surely_longer_than(&self, other: &Timing) -> bool {
         let noise = self.spread.max(other.spread).max(NOISE);
         self.best_ns > other.best_ns * (1.0 + noise)
     }
 }
 
-/// The mean of ratios: the n-th root of their product. `None` when there is nothing to average.
+/// The geometric mean; `None` without ratios.
 pub fn geometric_mean(ratios: &[f64]) -> Option<f64> {
     let logs: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
     (!ratios.is_empty()).then(|| (logs / ratios.len() as f64).exp())

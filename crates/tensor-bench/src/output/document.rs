@@ -1,7 +1,7 @@
-//! JSON documents: how the program prints them, and how it reads back those that it has kept.
+//! JSON documents: printing, and reading back.
 //!
-//! What is kept says what it is (`form`) and in which sense its fields are meant (`schema`). A [`Kind`] is what a reader expects; [`Kind::read`] refuses
-//! anything else with the difference in words.
+//! A stored document names its kind (`form`) and the version of its fields (`schema`).
+//! [`Kind::read`] refuses any other document and says why.
 
 use std::io::{self, Write};
 
@@ -12,11 +12,11 @@ use crate::{Failure, Result};
 
 /// A kind of document that can be read back.
 pub struct Kind {
-    /// What it is called: `record`.
+    /// The name in error messages: `record`.
     pub name: &'static str,
-    /// What its field `form` says. Without one it is told by having a `schema`.
+    /// The value of its field `form`; `None` for a kind that has only a `schema`.
     pub form: Option<&'static str>,
-    /// What its field `schema` says: the number that changes when a field changes its meaning or goes away.
+    /// The value of its field `schema`: changes when a field is removed or changes its meaning.
     pub schema: u32,
     /// The command that writes it.
     pub command: &'static str,
@@ -26,7 +26,7 @@ impl Kind {
     /// Reads a document.
     ///
     /// # Errors
-    /// [`Failure::Input`] for what is not of this kind, is not whole, or is of another schema.
+    /// [`Failure::Input`] for a document of another kind or schema, or a truncated one.
     pub fn read<T: DeserializeOwned>(&self, text: &str) -> Result<T> {
         let Kind { name, command, .. } = self;
         let value: Value = serde_json::from_str(text).map_err(|error| match error.is_eof() {
@@ -54,7 +54,7 @@ impl Kind {
     }
 }
 
-/// Prints a document, for people to read, too.
+/// Prints a document, indented.
 ///
 /// # Errors
 /// [`Failure::Output`] from the writer.

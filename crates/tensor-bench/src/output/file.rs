@@ -1,7 +1,8 @@
-//! Files that this program writes: whole, or not at all.
+//! Output files that are written completely or not at all.
 //!
-//! A [`Target`] is opened before the work whose result it takes, which may be minutes, so that a place that cannot be written is an error at once.
-//! Between the two nothing of ours lies in the folder: a run that is interrupted leaves it as it was.
+//! A [`Target`] is opened before the measurement, which may take minutes, so that an unwritable
+//! path is an error at once. Until the result is written there is no temporary file: an interrupted
+//! run leaves the folder unchanged.
 
 use std::{
     fs::{self, File, OpenOptions, Permissions},
@@ -13,10 +14,11 @@ use tempfile::NamedTempFile;
 
 use crate::{Failure, Result};
 
-/// Where a file is to be written.
+/// An output path.
 ///
-/// A regular file is written beside its place and moved there when it is whole: a run that fails leaves what was there. A device or a pipe is
-/// written to as it is, for it must not be replaced.
+/// A regular file is written to a temporary file in the same folder, which then replaces it: a
+/// failed run leaves the old file. A device or a pipe is written to directly, because it must not
+/// be replaced.
 pub struct Target {
     path: PathBuf,
     sink: Sink,
@@ -29,7 +31,7 @@ enum Sink {
 }
 
 impl Target {
-    /// Makes sure that the place can be written, before any work is done for it.
+    /// Checks that the path can be written.
     ///
     /// # Errors
     /// A folder that does not exist or cannot be written, a path that is a folder.
@@ -37,10 +39,10 @@ impl Target {
         open(path).map_err(|error| unwritable(path, &error))
     }
 
-    /// Hands the file to `write` and puts it into its place if that succeeds.
+    /// Calls `write` with the file and moves the file to its path if that succeeds.
     ///
     /// # Errors
-    /// What `write` returns, and errors of the file system. In both cases the place is as it was.
+    /// Those of `write`, and errors of the file system. The old file is then unchanged.
     pub fn fill(self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
         let Target { path, sink } = self;
         match sink {
@@ -81,25 +83,25 @@ fn open(path: &Path) -> io::Result<Target> {
         let sink = Sink::Device(OpenOptions::new().write(true).open(path)?);
         return Ok(Target { path: path.to_owned(), sink });
     }
-    // A link stays a link: its target is replaced.
+    // A symbolic link stays one: its target is replaced.
     let path = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
     let permissions = existing.map(|metadata| metadata.permissions());
     if permissions.is_some() {
         OpenOptions::new().write(true).open(&path)?;
     }
-    // Removed again at once: that it can be made is all that had to be known.
+    // The temporary file is removed at once: only whether it can be created matters.
     partial(&path, permissions.clone())?;
     Ok(Target { path, sink: Sink::File(permissions) })
 }
 
-/// The file beside its place, under a name that says what it is should it ever be left there.
+/// The temporary file. Its name tells its purpose, should it be left behind.
 fn partial(path: &Path, permissions: Option<Permissions>) -> io::Result<NamedTempFile> {
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Asked first because the error of a temporary file names a file nobody has heard of.
+    // Checked first, because the error for a temporary file would name that file.
     fs::metadata(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // Names end at 255 bytes; a part of a long one is enough.
+    // File names have at most 255 bytes.
     let name: String = name.chars().take(50).collect();
     let mut builder = tempfile::Builder::new();
     let prefix = format!(".{name}.partial-");
@@ -110,7 +112,7 @@ fn partial(path: &Path, permissions: Option<Permissions>) -> io::Result<NamedTem
     Ok(file)
 }
 
-/// What any new file gets: the umask takes its share of this.
+/// The permissions of any new file, before the umask.
 #[cfg(unix)]
 fn with_default_permissions<'b, 'n>(
     builder: &'b mut tempfile::Builder<'n, 'n>,

@@ -1,4 +1,5 @@
-//! A small picture of a storage: every place as a cell, the places a view visits with their number, the others as dots.
+//! A text picture of a storage: the offsets of a view's elements, and a dot for every other
+//! element.
 //!
 //! ```text
 //! .  .  2  .  .  .  6  .  .  . 10  .
@@ -6,16 +7,16 @@
 
 use tensor_kernels::Layout;
 
-/// A storage longer than this is not drawn.
+/// A storage of more elements is not drawn.
 const MAX_DRAWN: usize = 4096;
 
-/// No line is longer than this, the two blanks before it included.
+/// The longest line, with its indentation of two.
 const WIDTH: usize = 80;
 
-/// Of a longer picture, this many lines at the top and at the bottom are kept.
+/// The lines at the top and at the bottom that are kept of a longer picture.
 const KEPT_LINES: (usize, usize) = (5, 2);
 
-/// The lines of the picture of a storage of `len` elements, or one line that says what the view visits if that is too much to draw.
+/// The picture of a storage of `len` elements; one line in words if it is too large to draw.
 pub fn lines(layout: &Layout, len: usize) -> Vec<String> {
     match layout.bounds() {
         _ if len == 0 => vec!["the storage is empty".to_owned()],
@@ -37,8 +38,8 @@ fn how_many(layout: &Layout) -> &'static str {
     if layout.is_dense_signed() || highest == lowest { "all" } else { "some" }
 }
 
-/// Which places the view reaches. Dimension by dimension the set of places is spread by that dimension's steps, so a view that visits a place a
-/// billion times costs no more than one that visits it once.
+/// Which elements the view has. The set of offsets grows dimension by dimension, so the time does
+/// not depend on how often an expanded view repeats an element.
 fn visited(layout: &Layout, len: usize, any: bool) -> Vec<bool> {
     let mut marks = vec![false; len];
     if any {

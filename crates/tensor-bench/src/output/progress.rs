@@ -1,14 +1,14 @@
-//! A progress bar on standard error, for whoever watches; nothing at all when nobody does.
+//! A progress bar on standard error, if that is a terminal.
 
 use std::fmt::Display;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Counts steps of known number.
+/// A bar of a known number of steps.
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar of `steps` steps. Without a terminal behind standard error it draws nothing.
+    /// A bar of `steps` steps.
     pub fn new(steps: usize) -> Self {
         let bar = ProgressBar::new(steps as u64);
         if let Ok(style) = ProgressStyle::with_template("[{bar:30}] {pos}/{len} {wide_msg}") {
@@ -17,17 +17,17 @@ impl Progress {
         Progress(bar)
     }
 
-    /// Names what is being worked on.
+    /// Shows what is in progress.
     pub fn begin(&self, what: impl Display) {
         self.0.set_message(what.to_string());
     }
 
-    /// One step is done.
+    /// Completes a step.
     pub fn end(&self) {
         self.0.inc(1);
     }
 
-    /// Prints while the bar is out of the way, so that lines on a shared terminal stay whole.
+    /// Hides the bar while `print` runs, so that lines on the same terminal are not mixed.
     pub fn pause<T>(&self, print: impl FnOnce() -> T) -> T {
         self.0.suspend(print)
     }

@@ -1,10 +1,10 @@
-//! Numbers and tables as people read them. Everything fits [`WIDTH`] columns.
+//! Numbers and tables as text of at most [`WIDTH`] columns.
 
 use std::fmt::Display;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-/// No line of a report is longer.
+/// The longest line of the output.
 pub const WIDTH: usize = 100;
 
 /// A column of a table.
@@ -16,7 +16,7 @@ pub enum Column<'a> {
     Right(&'a str),
 }
 
-/// An aligned table without lines, two blanks between columns.
+/// An aligned table without rules, two blanks between columns.
 pub fn table(columns: &[Column<'_>], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -97,7 +97,8 @@ pub fn bandwidth(bytes: u64, ns: f64) -> String {
     format!("{:.1}", bytes as f64 / ns)
 }
 
-/// A text cut to `width` characters, an ellipsis where something is missing. Names come from files: what could steer a terminal is shown as `?`.
+/// A text cut to `width` characters, with an ellipsis if it was longer. Names come from files, so
+/// control characters are shown as `?`.
 pub fn cut(text: &str, width: usize) -> String {
     let visible = text.chars().map(|c| if c.is_control() { '?' } else { c });
     if text.chars().count() <= width {

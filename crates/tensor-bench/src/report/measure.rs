@@ -1,4 +1,4 @@
-//! Measuring one layout: make its arrays, time the passes, weigh the times.
+//! Measuring one layout: allocate its arrays, time the passes, compute the break-even.
 
 use std::cell::RefCell;
 
@@ -16,9 +16,9 @@ use crate::{
     system::memory,
 };
 
-/// A view to be measured, and what it is called.
+/// A view to measure.
 pub struct Subject<'a, T> {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// How the view was made.
     pub view: String,
@@ -125,7 +125,7 @@ mod tests {
     use super::{super::Same, *};
     use crate::measure::{engine::Budget, setting};
 
-    /// Forgets to copy.
+    /// A conversion whose copy does nothing.
     struct Broken;
 
     impl Conversion for Broken {

@@ -1,5 +1,5 @@
-//! The report as text: the machine, a table of layouts, one of copies, one for each kind of pass, one
-//! of time over size, and advice.
+//! The report as text: the machine, a table of layouts, one of copies, one for each kind of pass,
+//! one of time over size, and advice.
 
 use super::{Pass, Point, Report, Row, advice::advice, curve::by_cache};
 use crate::output::render::{
@@ -36,8 +36,9 @@ const CURVE: &str =
     "Elementwise, time per element of a transposed matrix, by the cache that holds all arrays";
 
 const LEGEND: &[&str] = &[
-    "naive loop: nested loops over the view without tiles or SIMD intrinsics, on one thread (sums: \
-     on all threads); this library: over the view; contiguous: this library over a contiguous copy.",
+    "naive loop: nested loops over the view without tiles or SIMD intrinsics, on one thread \
+     (sums: on all threads); this library: over the view; contiguous: this library over a \
+     contiguous copy.",
     "allocating: contiguous(), which allocates its result; all other results are preallocated \
      (out=). copy, then compute: contiguous(), then one pass over the copy.",
     "break-even: the number of passes from which contiguous() and passes over the copy take no \

@@ -1,4 +1,5 @@
-//! Who is raced for a case: our own work, the roof of its result, the naive loop, other libraries. Every result is checked once before.
+//! The race of a case: this library, plain copies, the naive loop, other libraries. Every result is
+//! checked once before.
 
 use std::{cell::RefCell, hint::black_box};
 
@@ -20,19 +21,19 @@ use crate::{
     },
 };
 
-/// What the race of a case has shown.
+/// The times of a case.
 pub(super) struct Times {
     pub(super) preallocated: Timing,
     pub(super) allocating: Timing,
     pub(super) contiguous: Option<Timing>,
     pub(super) naive: Timing,
-    /// The best, in nanoseconds.
+    /// The best time, in nanoseconds.
     pub(super) plain_copy: f64,
     pub(super) peers: Vec<PeerTimes>,
 }
 
-/// Checks and races. Everybody who writes to memory that is there has memory of their own, all of
-/// one kind.
+/// Checks and races. Each contender with a preallocated result has memory of its own, allocated in
+/// the same way.
 pub(super) fn hold<T: Sample, R: Sample>(work: &Work<'_, T, R>, case: &Case) -> Result<Times> {
     let mut times = None;
     with_results_verified(work, case, &mut |naive, others| {
@@ -43,10 +44,10 @@ pub(super) fn hold<T: Sample, R: Sample>(work: &Work<'_, T, R>, case: &Case) -> 
     times.ok_or_else(not_contiguous)
 }
 
-/// What is done with the memory of the naive loop and of the other libraries.
+/// Receives the results of the naive loop and of the other libraries.
 type WithResults<'f, R> = &'f mut dyn FnMut(&mut [R], &mut [&mut [R]]) -> Result<()>;
 
-/// Holds the results of everybody against the reference, then goes on with their memory.
+/// Checks the results of all contenders, then calls `act` with their memory.
 pub(super) fn with_results_verified<T: Sample, R: Sample>(
     work: &Work<'_, T, R>,
     case: &Case,
@@ -63,7 +64,7 @@ pub(super) fn with_results_verified<T: Sample, R: Sample>(
     })
 }
 
-/// So many results of a case, of elements `R` in row-major order.
+/// Allocates `count` row-major results of a case.
 fn with_results<R: Sample>(
     case: &Case,
     count: usize,
@@ -105,7 +106,7 @@ fn verify_peer<T: Sample, R: Sample>(
     verdict.into_inner()
 }
 
-/// All who race for a case, in the order in which they take turns.
+/// All contenders of a case, in the order of their first round.
 struct Racers<'a> {
     preallocated: Contender<'a>,
     allocating: Contender<'a>,
@@ -114,7 +115,7 @@ struct Racers<'a> {
     peers: Vec<PeerRacers<'a>>,
 }
 
-/// What another library does, as far as it can.
+/// The contenders of another library.
 struct PeerRacers<'a> {
     name: &'static str,
     preallocated: Option<Contender<'a>>,
@@ -180,7 +181,7 @@ fn naive_loop<'a, T: Sample, R: Sample>(
     naive.capped()
 }
 
-/// A peer in the race.
+/// The tickets of another library.
 struct Entered {
     name: &'static str,
     preallocated: Option<Ticket>,

@@ -1,4 +1,4 @@
-//! Reading the form. Whatever is wrong with a case is said with the case's name, before anything is measured.
+//! Parsing of suite files. Every error names its case and is reported before anything is measured.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn name(at: usize, value: &Value) -> String {
     }
 }
 
-/// What is wrong; the caller knows with which case.
+/// The error is about one case; the caller adds its name.
 type Checked<T> = Result<T, String>;
 
 #[derive(Deserialize)]
@@ -123,7 +123,7 @@ fn operand(value: &Value) -> Checked<Operand> {
 }
 
 impl Stated {
-    /// The layout that the case states, where it states one, must be the one that its operations give.
+    /// A stated layout must equal the one that the operations give.
     fn check(&self, layout: &Layout) -> Checked<()> {
         let (right_shape, right_strides, right_offset) =
             (layout.shape(), layout.strides(), layout.offset());
@@ -142,14 +142,16 @@ impl Stated {
     }
 }
 
-/// The strides of dimensions of size 1 lead nowhere, and libraries differ in them.
+/// Equal up to the strides of dimensions of size 1, which have no effect and in which libraries
+/// differ.
 fn same_strides(strides: &[isize], layout: &Layout) -> bool {
     let mut dims = layout.shape().iter().zip(layout.strides()).zip(strides);
     strides.len() == layout.ndim()
         && dims.all(|((&size, right), stated)| size == 1 || right == stated)
 }
 
-/// `["permute", [1, 0]]`, `["slice", dim, start, stop, step]`, `["flip", dim]`, `["expand", [sizes]]`.
+/// `["permute", [1, 0]]`, `["slice", dim, start, stop, step]`, `["flip", dim]`, `["expand",
+/// [sizes]]`.
 fn view_op(value: &Value) -> Checked<ViewOp> {
     let unknown =
         || format!("unknown view operation {value}: expected permute, slice, flip or expand");
@@ -197,7 +199,8 @@ mod tests {
     #[test]
     fn a_copy_case_is_read_and_its_layout_worked_out() {
         let text = copy(
-            r#""dtype": "u16", "base": [4, 6], "ops": [["slice", 1, 0, 6, 2], ["permute", [1, 0]], ["flip", 0]],
+            r#""dtype": "u16", "base": [4, 6],
+               "ops": [["slice", 1, 0, 6, 2], ["permute", [1, 0]], ["flip", 0]],
                "shape": [3, 4], "strides": [-2, 6], "offset": 4"#,
         );
         let case = &read(&text).unwrap()[0];

@@ -1,4 +1,4 @@
-//! How a group of cases stands in one respect: the mean of its ratios, and the worst of them with its name.
+//! Statistics of a group of cases: the geometric mean of a ratio, and the worst case.
 
 use super::Row;
 use crate::{
@@ -17,7 +17,7 @@ pub(super) struct GroupStats<'a> {
 }
 
 impl<'a> GroupStats<'a> {
-    /// Of the rows that have the ratio; `None` if none has.
+    /// Over the rows that have the ratio; `None` if none has it.
     pub(super) fn of(rows: &[&'a Row], ratio: impl Fn(&Row) -> Option<f64>) -> Option<Self> {
         let ratios: Vec<f64> = rows.iter().filter_map(|row| ratio(row)).collect();
         let (mean, worst) = (geometric_mean(&ratios)?, worst(&ratios)?);
@@ -25,7 +25,7 @@ impl<'a> GroupStats<'a> {
         Some(GroupStats { mean, worst, case: &row.id })
     }
 
-    /// The name of the worst case, in so many columns.
+    /// The name of the worst case, cut to `width` columns.
     pub(super) fn case(&self, width: usize) -> String {
         cut(self.case, width)
     }

@@ -1,5 +1,5 @@
-//! The work of a case for one element type: into a result that is there, into a fresh one, by the naive loop, by other libraries, and for a single
-//! element as the reference.
+//! The operation of a case for one element type: preallocated, allocating, by the naive loop, by
+//! other libraries, and for one element as the reference.
 
 use tensor_kernels::{
     Cast, Exec, Inexact, Number, Ordered, Result, Tensor, TensorView, TensorViewMut, copy_into,
@@ -20,14 +20,14 @@ type Preallocated<T, R> = fn(&Exec, &[TensorView<'_, T>], &mut TensorViewMut<'_,
 type Allocating<T, R> = fn(&Exec, &[TensorView<'_, T>]) -> Result<Tensor<R>>;
 type Naive<T, R> = fn(&[Strided<'_, T>], &mut [R]);
 
-/// From operands of type `T` to a result of type `R`. All functions take as many operands as [`Op::arity`] says.
+/// From operands of type `T` to a result of type `R`. All functions take [`Op::arity`] operands.
 pub(super) struct Kernel<T: 'static, R: 'static> {
     pub(super) preallocated: Preallocated<T, R>,
     pub(super) allocating: Allocating<T, R>,
     pub(super) naive: Naive<T, R>,
     pub(super) peers: Vec<Peer<T, R>>,
     pub(super) one: fn(&[T]) -> R,
-    /// What counts as the same result.
+    /// Whether two results are equal.
     pub(super) same: fn(R, R) -> bool,
 }
 
@@ -64,7 +64,7 @@ macro_rules! kernel {
     };
 }
 
-/// A row-major copy: to the bit.
+/// A row-major copy; results are equal bitwise.
 pub(super) fn copy<T: Sample>() -> Kernel<T, T> {
     Kernel {
         preallocated: |exec, a, out| copy_into(exec, &a[0], out),
@@ -80,7 +80,7 @@ pub(super) fn cast<T: Sample + Cast<R>, R: Sample>() -> Kernel<T, R> {
     kernel!(1: ops::cast, ops::cast_into, T::cast, Vec::new())
 }
 
-/// The operations of all numbers; `None` for the others.
+/// The operations of all numbers; `None` for others.
 pub(super) fn number<T: Sample + Number>(op: Op) -> Option<Kernel<T, T>> {
     let peers = peers::elementwise(op);
     match op {

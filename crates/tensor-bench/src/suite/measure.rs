@@ -1,4 +1,4 @@
-//! Measuring one case: find the kernel, make the arrays, hold the results against the reference, race, write it down.
+//! Measuring one case: find the kernel, allocate the arrays, check the results, race.
 
 use tensor_kernels::{DType, Tensor, TensorRef};
 
@@ -17,18 +17,18 @@ use crate::{
     with_dtype,
 };
 
-/// What is done before the work.
+/// How a case is prepared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setup {
-    /// Every element has a value of its own, and the results are held against the reference.
+    /// Arrays are filled with pseudorandom values, and the results are checked.
     Verify,
-    /// The same, but the results have been checked before.
+    /// The same without the check, which has been done before.
     SkipVerify,
-    /// Nothing that could be left out: all elements are zero, and there are no contiguous operands to compare with.
+    /// Arrays of zeros, no check, no contiguous operands: the least that the operation needs.
     Minimal,
 }
 
-/// What is done with the work of a case, whatever its element types.
+/// Receives the prepared work of a case, of any element types.
 pub(super) type Task<'a> = &'a mut dyn FnMut(&dyn AnyWork) -> Result<()>;
 
 /// Measures a case, in the pool it is called from.
@@ -45,8 +45,7 @@ pub fn measure(setting: &Setting, case: &Case, against: Against) -> Result<Row> 
     row(setting, case, times)
 }
 
-/// Does the work of a case once in every way that [`measure`] times, and compares the results with
-/// the reference.
+/// Runs every contender of [`measure`] once and checks the results.
 ///
 /// # Errors
 /// A wrong result, too little memory.
@@ -54,7 +53,7 @@ pub fn verify(setting: &Setting, case: &Case, against: Against) -> Result<()> {
     with_work(setting, case, against, Setup::Verify, &mut |work| work.verify_all(case))
 }
 
-/// Finds the kernel of a case for its element types, makes its arrays, and performs the task on
+/// Finds the kernel of a case for its element types, allocates the arrays, and runs the task on
 /// them.
 pub(super) fn with_work(
     setting: &Setting,
@@ -63,15 +62,15 @@ pub(super) fn with_work(
     setup: Setup,
     task: Task<'_>,
 ) -> Result<()> {
-    // Fuzz targets read suites and measure none. Instrumented, the kernels of all operations and
-    // element types would be most of what is compiled for them.
+    // Fuzz targets parse suites and measure none. Without this, the instrumented kernels of all
+    // operations and element types would be most of what is compiled for them.
     if cfg!(fuzzing) {
         return Err(Failure::work("a build for fuzzing has no kernels"));
     }
     let run = Run { setting, case, against, setup };
     let dtype = case.operands[0].dtype;
-    // Unit tests measure copies and sums of f32. All the others, which `tests/suite.rs` has, would
-    // be half of what is compiled for them.
+    // Unit tests measure copies and elementwise operations of f32 only. `tests/suite.rs` has all
+    // others; here they would be half of what is compiled.
     if cfg!(test) {
         return match (case.op, dtype) {
             (Op::Copy, DType::F32) => run.perform(Some(kernel::copy::<f32>()), task),
@@ -104,7 +103,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Casts from or to f32 and f64; [`Op::casts`] has refused the others.
+    /// Casts from or to f32 and f64; [`Op::casts`] refuses others.
     fn cast(&self, task: Task<'_>) -> Result<()> {
         match (self.case.operands[0].dtype, self.case.out) {
             (from, DType::F32) => {
@@ -146,7 +145,7 @@ impl Run<'_> {
     }
 }
 
-/// The arrays of the operands, each with values of its own if values matter.
+/// The base arrays of the operands, of different values unless they are zeros.
 fn filled<T: Sample>(case: &Case, setup: Setup) -> Result<Vec<Tensor<T>>> {
     let fill = |(seed, operand): (usize, &Operand)| match setup {
         Setup::Minimal => Tensor::zeros(&[operand.base.iter().product()]),
@@ -176,7 +175,7 @@ fn views<'a, T: Sample>(
         .collect()
 }
 
-/// The same values, contiguous and of full size; not made by the kernels that are measured.
+/// Contiguous copies of the operands, made without the kernels that are measured.
 fn contiguous<T: Sample>(views: &[Strided<'_, T>]) -> Result<Vec<Tensor<T>>> {
     let copy = |view: &Strided<'_, T>| {
         Ok(Tensor::from_vec(view.view()?.try_to_vec()?, view.layout().shape())?)
@@ -220,7 +219,8 @@ mod tests {
     };
 
     fn transposed() -> (Setting, Case) {
-        let text = r#"[{"group": "g", "id": "t", "dtype": "f32", "base": [3, 4], "ops": [["permute", [1, 0]]]}]"#;
+        let text = r#"[{"group": "g", "id": "t", "dtype": "f32", "base": [3, 4],
+            "ops": [["permute", [1, 0]]]}]"#;
         let setting = Setting { exec: setting::exec().unwrap(), budget: Budget::QUICK, threads: 1 };
         (setting, suite::read(text).unwrap().remove(0))
     }

@@ -1,41 +1,43 @@
-//! A case with its arrays made and its result checked, for whoever times or counts it in a way of his own: criterion, callgrind, a record.
+//! A prepared case, for criterion, callgrind and records, which time or count it themselves.
 
 use tensor_kernels::{Tensor, TensorView, to_contiguous};
 
 use super::{Against, Case, Setup, measure::with_work, work::Work};
 use crate::{Result, cases::sample::Sample, measure::setting::Setting};
 
-/// The ways to do the work of a case. Each call does it once.
+/// The variants of a case. Each call runs one of them once.
 pub trait Ready {
-    /// Into a result that is there already, planning included.
+    /// With a preallocated result, planning included.
     ///
     /// # Errors
-    /// The library's.
+    /// Those of the library.
     fn preallocated(&self) -> Result<()>;
 
-    /// Into a fresh result, which is dropped.
+    /// With a newly allocated result, which is dropped.
     ///
     /// # Errors
-    /// The library's.
+    /// Those of the library.
     fn allocating(&self) -> Result<()>;
 
-    /// Into a result that is there already, every operand being contiguous and of full size. `None` for a copy, and with [`Care::Plain`].
+    /// With a preallocated result and contiguous operands of full size. `None` for a copy, and with
+    /// [`Setup::Minimal`].
     fn contiguous(&self) -> Option<Result<()>>;
 
-    /// `contiguous()` of every operand that needs it, each into fresh memory, which is dropped.
+    /// `contiguous()` of every operand that needs it; the copies are dropped.
     ///
     /// # Errors
-    /// The library's.
+    /// Those of the library.
     fn copies(&self) -> Result<()>;
 
-    /// `contiguous()` of every operand that needs it, then the work, into a result that is there already.
+    /// `contiguous()` of every operand that needs it, then the operation with a preallocated
+    /// result.
     ///
     /// # Errors
-    /// The library's.
+    /// Those of the library.
     fn copy_then_compute(&self) -> Result<()>;
 }
 
-/// Makes a case ready, in the pool it is called from.
+/// Prepares a case, in the pool it is called from.
 ///
 /// # Errors
 /// A wrong result, too little memory, and what `act` returns.
@@ -75,7 +77,7 @@ impl<T: Sample, R: Sample> Ready for Work<'_, T, R> {
     }
 }
 
-/// Runs `act` on the operands, of which those that are not contiguous have been copied.
+/// Copies the operands that are not contiguous, and calls `act` with all operands.
 fn with_copies<T: Sample>(
     setting: &Setting,
     operands: &[TensorView<'_, T>],

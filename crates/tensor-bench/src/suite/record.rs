@@ -1,11 +1,12 @@
-//! What a run has shown, as one document: the machine, the command, and a row for each case and number of threads. Tables are made of it later.
+//! The document of `suite --record`: machine, command, and a row for each case and number of
+//! threads.
 
 use serde::{Deserialize, Serialize};
 
 use super::Row;
 use crate::{Result, output::document, system::machine::MachineInfo};
 
-/// The number that changes when a field of the document changes its meaning or goes away.
+/// Changes when a field is removed or changes its meaning.
 pub const SCHEMA: u32 = 1;
 
 const KIND: document::Kind = document::Kind {
@@ -20,9 +21,9 @@ const KIND: document::Kind = document::Kind {
 pub struct Record {
     /// [`SCHEMA`].
     pub schema: u32,
-    /// Where it was measured.
+    /// The machine.
     pub machine: MachineInfo,
-    /// What was asked for: the arguments of the program.
+    /// The arguments of the program.
     pub command: String,
     /// One for each case and number of threads.
     pub rows: Vec<Row>,
@@ -32,7 +33,8 @@ impl Record {
     /// Reads a document.
     ///
     /// # Errors
-    /// [`Failure::Input`](crate::Failure::Input) for what is not a record, is not whole, or is of another schema.
+    /// [`Failure::Input`](crate::Failure::Input) for another document or schema, or a truncated
+    /// one.
     pub fn read(text: &str) -> Result<Record> {
         KIND.read(text)
     }

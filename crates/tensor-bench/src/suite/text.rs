@@ -25,7 +25,7 @@ copy bandwidth: the fastest plain copy of the result's bytes, on as many threads
 efficiency: percent of the speed on contiguous operands
 ";
 
-/// What the rows of a group have in common.
+/// What the rows of a table have in common.
 pub(super) fn heading(row: &Row) -> String {
     let kind = if row.is_copy() { "copy" } else { "elementwise" };
     let s = if row.threads == 1 { "" } else { "s" };

@@ -1,4 +1,4 @@
-//! No case may be slower than the naive loop: which ones were.
+//! The cases that are slower than the naive loop.
 
 use super::Row;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     output::render::{WIDTH, wrap},
 };
 
-/// In words, on lines that fit a terminal.
+/// A sentence, wrapped.
 pub fn verdict(rows: &[Row]) -> String {
     let text = match slower(rows) {
         None => "No case was slower than the naive loop.".to_owned(),
@@ -15,7 +15,7 @@ pub fn verdict(rows: &[Row]) -> String {
     wrap(&text, WIDTH).join("\n") + "\n"
 }
 
-/// Makes a failure of it.
+/// Fails if there is such a case.
 ///
 /// # Errors
 /// [`Failure::Work`] with the cases that were slower.
@@ -53,10 +53,10 @@ mod tests {
             Row { slower_than_naive: true, preallocated_ns: 30.0, naive_ns: 20.0, ..row("slow") };
         let rows = [row("fast"), slow.clone(), Row { threads: 2, ..slow }];
         let cases = "g/slow (slowdown 1.50×), g/slow on 2 threads (slowdown 1.50×)";
-        assert_eq!(
-            verdict(&rows),
-            format!("Slower than the naive loop, measured twice: {cases}.\n")
-        );
+        let text = verdict(&rows);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        let expected = format!("Slower than the naive loop, measured twice: {cases}.");
+        assert_eq!(text.lines().collect::<Vec<_>>().join(" "), expected);
         let failure = check(&rows).unwrap_err();
         assert_eq!(failure.to_string(), format!("slower than the naive loop: {cases}"));
         assert_eq!(failure.exit_code(), 1);

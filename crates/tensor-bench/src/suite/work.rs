@@ -1,4 +1,4 @@
-//! The work of a case with everything it is done on, and what its results should be.
+//! A prepared case: kernel, operands, preallocated result, and the expected result.
 
 use std::cell::{OnceCell, RefCell};
 
@@ -17,13 +17,13 @@ use crate::{
 
 /// [`Work`] of any element types.
 pub(super) trait AnyWork: Ready {
-    /// Holds our own results against the reference.
+    /// Checks the results of this library.
     fn verify(&self) -> Result<()>;
 
-    /// Holds everybody's results against the reference: ours, the naive loop's, other libraries'.
+    /// Checks the results of this library, the naive loop and other libraries.
     fn verify_all(&self, case: &Case) -> Result<()>;
 
-    /// The same, and then a race.
+    /// The same, then races them.
     fn contest(&self, case: &Case) -> Result<Times>;
 }
 
@@ -46,14 +46,14 @@ impl<T: Sample, R: Sample> AnyWork for Work<'_, T, R> {
 pub(super) struct Work<'a, T: 'static, R: 'static> {
     pub(super) setting: &'a Setting,
     pub(super) kernel: Kernel<T, R>,
-    /// The operands as others are given them.
+    /// The operands as slices and layouts.
     pub(super) given: Vec<Strided<'a, T>>,
-    /// The operands as the library has them.
+    /// The operands as views.
     pub(super) operands: Vec<TensorView<'a, T>>,
-    /// The same values, contiguous; empty for a copy.
+    /// Contiguous copies of the operands; empty for a copy.
     pub(super) dense: Vec<TensorView<'a, T>>,
     target: RefCell<TensorViewMut<'a, R>>,
-    /// What every result should be, in row-major order; worked out when it is asked for.
+    /// The expected result in row-major order, computed on first use.
     expected: OnceCell<Vec<R>>,
 }
 
@@ -94,7 +94,7 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
         result.ok_or_else(|| Failure::work("the result is not contiguous"))
     }
 
-    /// Holds any result, in row-major order, against the reference.
+    /// Checks a row-major result.
     pub(super) fn check(&self, result: &[R]) -> Result<()> {
         let expected = self.expected()?;
         let (found, len) = (result.len(), expected.len());
@@ -112,7 +112,7 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
     }
 }
 
-/// Element by element, in logical order.
+/// Computes the expected result element by element.
 fn expected<T: Sample, R>(operands: &[TensorView<'_, T>], one: fn(&[T]) -> R) -> Result<Vec<R>> {
     let len = operands.first().map_or(0, TensorView::numel);
     let mut expected = Vec::new();
@@ -127,7 +127,7 @@ fn expected<T: Sample, R>(operands: &[TensorView<'_, T>], one: fn(&[T]) -> R) ->
     Ok(expected)
 }
 
-/// Makes a result wrong everywhere, so that nothing right can be left from before.
+/// Overwrites a result with wrong values, so that an earlier result cannot pass the check.
 pub(super) fn fill_with_wrong_values<R: Sample>(result: &mut [R]) {
     result.fill(R::sample(usize::MAX));
 }

@@ -1,6 +1,7 @@
-//! The card of the machine: what a figure depends on beside the code.
+//! The machine that figures belong to.
 //!
-//! Linux tells it in files, macOS by `sysctl`, Windows names the processor in the environment. What a system does not tell is left out, never guessed.
+//! Linux has files for it, macOS `sysctl`, Windows an environment variable with the processor.
+//! Unknown fields are left out, never guessed.
 
 use std::{
     collections::HashSet,
@@ -16,7 +17,7 @@ use crate::{
     system::{memory, pool},
 };
 
-/// A machine, as far as it says what it is.
+/// A machine, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MachineInfo {
     /// The processor's name.
@@ -40,14 +41,14 @@ pub struct MachineInfo {
 /// A data cache of one core.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cache {
-    /// 1 is the nearest.
+    /// 1 is the first-level cache.
     pub level: u32,
     /// Its size in bytes.
     pub bytes: u64,
 }
 
 impl MachineInfo {
-    /// The card of this machine, for kernels that run at a SIMD level.
+    /// This machine, with the SIMD level of the kernels.
     pub fn read(simd: &impl ToString) -> MachineInfo {
         MachineInfo {
             cpu: cpu(),
@@ -63,7 +64,7 @@ impl MachineInfo {
         }
     }
 
-    /// The card on two lines.
+    /// Two lines of text.
     pub fn lines(&self) -> [String; 2] {
         let unknown = || "unknown".to_owned();
         let caches = self.caches.iter().map(|c| format!("L{} {}", c.level, binary(c.bytes)));
@@ -86,7 +87,7 @@ impl MachineInfo {
     }
 }
 
-/// Cache sizes are powers of two and are named so.
+/// Cache sizes in binary units.
 fn binary(bytes: u64) -> String {
     if bytes >= 1 << 20 { format!("{} MiB", bytes >> 20) } else { format!("{} KiB", bytes >> 10) }
 }
@@ -110,13 +111,15 @@ fn caches() -> Vec<Cache> {
     }
 }
 
-/// What `sysctl` prints. It fails if one of several values is not known, and prints the others.
+/// The output of `sysctl`, whatever its exit code: with one unknown name it fails but prints the
+/// other values.
 fn sysctl(args: &[&str]) -> Option<String> {
     let output = Command::new("sysctl").args(args).stdin(Stdio::null()).output().ok()?;
     String::from_utf8(output.stdout).ok()
 }
 
-/// Of the first processor: its name, or, as ARM has none there, the numbers of each kind of core.
+/// The name of the first processor. ARM has none in this file: the implementer and part numbers of
+/// each kind of core.
 fn cpu_name(cpuinfo: &str) -> Option<String> {
     let fields = |name| {
         let field = move |line: &str| {
@@ -136,7 +139,8 @@ fn cpu_name(cpuinfo: &str) -> Option<String> {
     (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
-/// Caches as `sysctl` prints them: `hw.l2cachesize: 4194304`. A size of 0 says that there is none.
+/// Caches as `sysctl` prints them: `hw.l2cachesize: 4194304`. A size of 0 means that there is no
+/// such cache.
 fn named_caches(text: &str) -> Vec<Cache> {
     let cache = |line: &str| {
         let (name, bytes) = line.split_once(':')?;
@@ -147,7 +151,7 @@ fn named_caches(text: &str) -> Vec<Cache> {
     text.lines().filter_map(cache).collect()
 }
 
-/// Caches as Linux describes them, in a folder for each.
+/// Caches as Linux describes them, a folder for each.
 fn described_caches(folder: &Path) -> Vec<Cache> {
     let mut caches: Vec<Cache> =
         (0..8).filter_map(|i| cache(&folder.join(format!("index{i}")))).collect();
@@ -188,7 +192,8 @@ mod tests {
     fn arm_processors_are_named_by_the_kinds_of_their_cores() {
         let core = |at, part| {
             format!(
-                "processor\t: {at}\nBogoMIPS\t: 50.00\nCPU implementer\t: 0x41\nCPU architecture: 8\n\
+                "processor\t: {at}\nBogoMIPS\t: 50.00\nCPU implementer\t: 0x41\n\
+                 CPU architecture: 8\n\
                  CPU variant\t: 0x3\nCPU part\t: {part}\nCPU revision\t: 1\n\n"
             )
         };

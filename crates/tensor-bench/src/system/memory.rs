@@ -1,12 +1,13 @@
-//! Whether the arrays of a case fit the machine, asked before they are allocated.
+//! Checks before allocating that the arrays of a case fit into memory.
 //!
-//! Linux hands out memory it does not have and kills the process that uses it; a refusal with numbers is the better end.
+//! Linux overcommits memory and kills the process that uses it; an error with numbers is better.
 
 use std::fs;
 
 use crate::{Failure, Result, output::render::bytes};
 
-/// Refuses a case that needs more memory than is available now. Where the system does not say (not Linux), nothing is refused.
+/// An error if more memory is needed than is available now. Only Linux reports that; elsewhere
+/// nothing is refused.
 pub fn preflight(needed: u128) -> Result<()> {
     match available() {
         Some(free) => fits(needed, free),
@@ -25,7 +26,8 @@ fn fits(needed: u128, free: u64) -> Result<()> {
     )))
 }
 
-/// The memory this process can still use: the machine's, or what its control group leaves of it.
+/// The memory this process can still use: that of the machine, or less if its control group has a
+/// limit.
 pub fn available() -> Option<u64> {
     let machine = meminfo("MemAvailable")?;
     Some(control_group().map_or(machine, |group| group.min(machine)))

@@ -1,7 +1,7 @@
-//! The threads of a run.
+//! The thread pool of a run.
 //!
-//! Rayon's global pool panics when threads cannot be started, and some tens of thousands of them abort the process. So every run builds a pool
-//! of its own, of a size checked first, and does all its work inside.
+//! Rayon's global pool panics if threads cannot be started, and tens of thousands of threads abort
+//! the process. So every run checks the size, builds a pool of its own and works inside it.
 
 use std::thread::available_parallelism;
 
@@ -9,25 +9,26 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{Failure, Result};
 
-/// No run uses more threads than this, however many cores there are.
+/// The largest number of threads, whatever the number of cores.
 const MAX_THREADS: usize = 1024;
 
-/// How many threads the machine can run at once.
+/// The number of hardware threads.
 pub fn cores() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
-/// The largest thread count accepted: four for each core, at most 1024.
+/// The largest thread count accepted: four per core, at most 1024.
 pub fn max_threads() -> usize {
     (4 * cores()).min(MAX_THREADS)
 }
 
-/// Refuses a thread count that this machine should not be asked for.
+/// Checks a thread count.
 pub fn check(threads: usize) -> Result<usize> {
     match threads {
         0 => Err(Failure::input("0 threads: give at least 1")),
         n if n > max_threads() => Err(Failure::input(format!(
-            "{n} threads are more than the {} allowed here (four for each of {} cores, at most {MAX_THREADS})",
+            "{n} threads are more than the {} allowed here (four for each of {} cores, at most \
+             {MAX_THREADS})",
             max_threads(),
             cores(),
         ))),

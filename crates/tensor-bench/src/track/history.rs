@@ -1,9 +1,10 @@
-//! Many records in the order they were made: how each case went, and where it took a step.
+//! History: the figures of each case through many records, and the records at which they changed.
 //!
-//! A step is a record from which on a case is otherwise than it was since the last step: another path; counts beyond the limits of a comparison; a
-//! time beyond what both records scatter, in that record and in the one after it, for one slow run is not a step; in the last record it is one that is
-//! not confirmed yet. Where times are of another machine, or counts of another SIMD level, figures begin anew. Records without the figure are passed
-//! over.
+//! A step is a record that differs from the records since the last step: another path, counts
+//! beyond the limits of a comparison, or a time beyond the noise of both records. A time must also
+//! differ in the record after it, because one slow run is not a step; in the last record it is not
+//! confirmed yet. Another machine (times) or SIMD level (counts) starts anew. Records without the
+//! figure are skipped.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -13,7 +14,7 @@ use super::{
     compare::{Change, Kind, Limits, rules},
 };
 
-/// What is followed.
+/// The figure that is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
@@ -21,20 +22,20 @@ pub enum Figure {
     Instructions,
     /// Callgrind's estimate of cycles
     Cycles,
-    /// Lines that missed the first-level caches
+    /// Misses of the first-level caches
     L1Misses,
-    /// Lines that missed all caches
+    /// Misses of all caches
     LlMisses,
     /// The median time, in nanoseconds
     Time,
 }
 
-/// A record and where it was.
+/// A record and its file.
 #[derive(Clone, Debug)]
 pub struct Kept {
     /// The name of the file.
     pub file: String,
-    /// What is in it.
+    /// The record.
     pub record: Record,
 }
 
@@ -45,27 +46,27 @@ pub struct Line {
     pub case: String,
     /// The figure in each record; `None` where a record does not have it.
     pub values: Vec<Option<f64>>,
-    /// Where it changed for good.
+    /// The steps.
     pub steps: Vec<Step>,
 }
 
-/// A record from which on a case is otherwise.
+/// A record at which a case changed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Step {
-    /// The place of the record.
+    /// The index of the record.
     pub at: usize,
     /// Its file.
     pub file: String,
-    /// What was built.
+    /// The commit.
     pub commit: String,
     /// What has changed.
     pub changes: Vec<Change>,
-    /// Is it so in a record after this one, too, or not a matter of chance?
+    /// Whether a later record confirms it, or it is a count and needs no confirmation.
     pub confirmed: bool,
 }
 
 impl Figure {
-    /// Instructions, if any of the records was counted; else times.
+    /// Instructions if any record has counts, otherwise times.
     pub fn best_of(records: &[Kept]) -> Figure {
         let counted = records.iter().any(|kept| kept.record.is_counted());
         if counted { Figure::Instructions } else { Figure::Time }
@@ -93,7 +94,7 @@ impl Figure {
         }
     }
 
-    /// Paths belong to every figure.
+    /// Whether the change is one of this figure. Paths belong to every figure.
     fn concerns(self, change: &Change) -> bool {
         match change.kind {
             Kind::Path => true,
@@ -107,7 +108,8 @@ impl Figure {
     }
 }
 
-/// Follows every case of the records, which are in the order they were made, the case with the most recent step first.
+/// Follows every case through records in order of time. The case with the most recent step comes
+/// first.
 pub fn follow(records: &[Kept], figure: Figure) -> Vec<Line> {
     let mut names: Vec<&str> = Vec::new();
     for entry in records.iter().flat_map(|kept| &kept.record.cases) {
@@ -150,7 +152,7 @@ impl Course<'_> {
         (&self.records[self.from].record, &self.records[to].record)
     }
 
-    /// Can the figure of that record be held against the ones before?
+    /// Whether the figure of that record is comparable with the ones before.
     fn goes_on(&self, to: usize) -> bool {
         let (a, b) = self.pair(to);
         if self.figure == Figure::Time {
@@ -160,7 +162,7 @@ impl Course<'_> {
         }
     }
 
-    /// What is otherwise there.
+    /// The changes against the last step.
     fn changes(&self, to: usize) -> Vec<Change> {
         let (a, b) = self.pair(to);
         let entries = a.entry(self.case).zip(b.entry(self.case));
@@ -170,7 +172,8 @@ impl Course<'_> {
         all
     }
 
-    /// The step at a record, if there is one; a time must be like that in the next record of the same machine, too.
+    /// The step at a record, if there is one. A time must also differ in the next comparable
+    /// record.
     fn step(&self, at: usize, later: &[usize]) -> Option<Step> {
         let mut changes = self.changes(at);
         let next = later.iter().find(|next| self.goes_on(**next)).map(|next| self.changes(*next));
@@ -184,13 +187,14 @@ impl Course<'_> {
     }
 }
 
-/// Eight heights of block, from the smallest value to the largest; a point where there is none. Never wider than `width`: the last values are kept.
+/// The last `width` values as blocks of eight heights, from smallest to largest; a dot for a
+/// missing value.
 pub fn sparkline(values: &[Option<f64>], width: usize) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let shown = &values[values.len().saturating_sub(width)..];
     let known = || shown.iter().flatten().copied();
     let (low, high) = (known().fold(f64::MAX, f64::min), known().fold(f64::MIN, f64::max));
-    // What changes by less than a hundredth is drawn flat.
+    // Changes of less than a hundredth are drawn flat.
     let range = (high - low).max(high * 0.01);
     let block = |value: f64| BLOCKS[(((value - low) / range) * 7.0).round() as usize];
     shown.iter().map(|value| value.map_or('·', block)).collect()

@@ -1,7 +1,8 @@
-//! The one table of cases: what a record has, what criterion draws, what callgrind counts.
+//! The table of cases for records, criterion and callgrind.
 //!
-//! It is a suite file, so that a table of one's own has the same form, and behind it the operations on layouts alone. Every path and every road of
-//! the elementwise operations is in it, most of them in sizes that stay in a cache: they are counted under valgrind, too, some fifty times slower.
+//! It is a suite file, followed by the operations on layouts alone; a table of the user is a suite
+//! file too. Every path of copies and of elementwise operations is in it. Most sizes fit into a
+//! cache, because the cases also run under valgrind, about fifty times slower.
 
 use std::{ffi::OsString, path::Path};
 
@@ -14,13 +15,13 @@ pub const CASES: &str = include_str!("../../../../benches/suite/tracked.json");
 /// The whole table.
 ///
 /// # Errors
-/// None, as a test makes sure of.
+/// None; a test checks that.
 pub fn subjects() -> Result<Vec<Subject>> {
     let operations = metadata::operations()?.into_iter().map(Subject::Metadata);
     Ok(own(CASES)?.into_iter().chain(operations).collect())
 }
 
-/// A table of the user's own: a suite file, in which no two cases have the same name.
+/// A table of the user: a suite file with unique names.
 ///
 /// # Errors
 /// [`Failure::Input`] that names the case.
@@ -33,7 +34,7 @@ pub fn own(text: &str) -> Result<Vec<Subject>> {
     }
 }
 
-/// The table, or that of a file.
+/// The built-in table, or that of a file.
 ///
 /// # Errors
 /// Those of [`own`], and a file that cannot be read.
@@ -44,7 +45,8 @@ pub fn of(file: Option<&Path>) -> Result<Vec<Subject>> {
     }
 }
 
-/// How this program is told the file when it starts itself. In one piece: as an argument of its own, a file called `-x.json` would be an option.
+/// The argument for the file when this program starts itself. It is one word, because a separate
+/// `-x.json` would be parsed as an option.
 pub fn argument(file: Option<&Path>) -> Option<OsString> {
     file.map(|path| {
         let mut argument = OsString::from("--cases=");
@@ -82,7 +84,7 @@ mod tests {
         assert_eq!(names.len(), subjects.len());
     }
 
-    /// Results are row-major, so what ends where the result is not adjacent cannot be met.
+    /// Results are row-major, so paths for other results cannot occur.
     #[test]
     fn every_path_to_a_row_major_result_is_in_the_table() {
         let exec = setting::exec().unwrap();

@@ -1,8 +1,9 @@
-//! Times, in passes.
+//! Times, taken in several passes.
 //!
-//! A pass is a process of its own that goes over the whole table. What disturbs the machine for a second hits a case in one pass and not in the
-//! others, and where memory happens to lie, which moves some times by a third, is another place in each. So what lies between the passes is what
-//! lies between two runs, and a comparison can tell a change from it.
+//! A pass is a process of its own that times the whole table once. A short disturbance of the
+//! machine affects a case in one pass only, and memory has other addresses in each pass, which
+//! alone changes some times by a third. So the passes of a record scatter as much as two runs do,
+//! and a comparison can tell a change from noise.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,28 +19,28 @@ use crate::{
     suite::{Case, Ready, Setup, with_ready},
 };
 
-/// How many passes, and how much time each gives to a subject.
+/// The number of passes, and the time of a subject in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passes {
-    /// How many.
+    /// The number of passes.
     pub count: usize,
     quick: bool,
 }
 
 impl Passes {
-    /// For figures to keep, or for a first look.
+    /// The quick passes or the full ones.
     pub fn choose(quick: bool) -> Passes {
         Passes { count: if quick { 9 } else { 11 }, quick }
     }
 
-    /// The time of one pass.
+    /// The time budget of a subject in one pass.
     pub fn budget(&self) -> Budget {
         let whole = Budget::choose(self.quick);
         Budget { time: whole.time / self.count as u32, ..whole }
     }
 }
 
-/// What one pass has shown of a subject.
+/// The times of a subject in one pass.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pass {
     run: Timing,
@@ -51,43 +52,43 @@ pub struct Pass {
 /// The times of a subject, over all passes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// Into a result that is there already, planning included.
+    /// With a preallocated result, planning included.
     pub run: Span,
-    /// Into a fresh result each time.
+    /// With a newly allocated result each time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "fresh")]
     pub allocating: Option<Span>,
-    /// The same work on contiguous operands of full size.
+    /// With contiguous operands of full size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contiguous: Option<Span>,
-    /// The fastest plain copy of the result's bytes in each pass, raced against the others.
+    /// The fastest plain copy of the bytes of the result, in each pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "roof")]
     pub plain_copy: Option<Vec<f64>>,
-    /// The part of the roof that `run` reaches: the median of the passes.
+    /// The fraction of copy bandwidth that `run` reaches: the median over the passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
 }
 
-/// A time and how far it scatters, in nanoseconds.
+/// A time and its noise, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     /// The smallest sample.
     pub best_ns: f64,
     /// The median of the passes' medians.
     pub median_ns: f64,
-    /// The largest distance between the quartiles of a pass, as a share of its median.
+    /// The largest interquartile range of a pass, relative to its median.
     pub spread: f64,
-    /// Samples of all passes.
+    /// The number of samples in all passes.
     pub samples: usize,
-    /// The smallest sample of each pass, in the order they were made.
+    /// The smallest sample of each pass, in order.
     pub passes: Vec<f64>,
 }
 
-/// The command of this program that makes a pass.
+/// The command of this program that runs a pass.
 pub const COMMAND: &str = "pass";
 
-/// One subject of a pass, in the pool it is called from.
+/// Times one subject, in the pool it is called from.
 ///
 /// # Errors
 /// A wrong result, too little memory.
@@ -130,7 +131,7 @@ fn race(setting: &Setting, ready: &dyn Ready, plain_copy: &PlainCopy) -> Result<
 }
 
 impl Times {
-    /// Condenses the passes over one subject; `None` if there are none.
+    /// From the passes over one subject; `None` if there are none.
     pub fn of(passes: &[Pass]) -> Option<Times> {
         let spans = |of: fn(&Pass) -> Option<Timing>| Span::of(passes.iter().filter_map(of));
         let run = spans(|pass| Some(pass.run))?;
@@ -145,7 +146,7 @@ impl Times {
         })
     }
 
-    /// Is every time one, and a roof there for each pass?
+    /// Whether all times are positive, and each pass has a plain copy.
     pub fn are_times(&self) -> bool {
         let passes = self.run.passes.len();
         let spans = self.parts().all(|(_, span)| {
@@ -185,12 +186,12 @@ impl Span {
     }
 }
 
-/// The part of the roof that each pass reached.
+/// The fraction of copy bandwidth in each pass.
 pub fn shares<'a>(plain_copy: &'a [f64], passes: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
     plain_copy.iter().zip(passes).map(|(plain_copy, time)| plain_copy / time)
 }
 
-/// The number in the middle; of an even count the larger of two, of none 0.
+/// The median; of an even count the larger of the two, of no numbers 0.
 pub fn median(numbers: impl Iterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.collect();
     numbers.sort_by(f64::total_cmp);

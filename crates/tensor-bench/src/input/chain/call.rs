@@ -1,4 +1,4 @@
-//! Calls: a name, its arguments, and what they mean.
+//! Parsing of calls: a name, its arguments, and the operation.
 
 use tensor_kernels::DType;
 
@@ -8,7 +8,7 @@ use crate::{
     input::parse::{Cursor, ParseError, Span},
 };
 
-/// A complaint about the arguments; the caller knows where they stand.
+/// The error is about the arguments; the caller adds their position.
 type Checked<T> = Result<T, String>;
 
 enum Arg {
@@ -159,7 +159,7 @@ impl Args<'_> {
         self.ints_or([0; N])
     }
 
-    /// The integers given, defaults for those left out at the end.
+    /// The given integers, with defaults for those missing at the end.
     fn ints_or<const N: usize>(&self, mut ints: [isize; N]) -> Checked<[isize; N]> {
         if self.values.len() > N {
             return Err(format!(
@@ -185,7 +185,7 @@ impl Args<'_> {
         usize::try_from(value).map_err(|_| format!("{}: {value} is not a size", self.name))
     }
 
-    /// The argument at a place as a list; a bare integer is a list of one.
+    /// The argument at `at` as a list; an integer is a list of one.
     fn list(&self, at: usize) -> Checked<Vec<isize>> {
         match self.values.get(at) {
             Some(Arg::List(list)) => Ok(list.clone()),

@@ -4,7 +4,7 @@ use tensor_kernels::{Index, Slice};
 
 use crate::input::parse::{Cursor, ParseError};
 
-/// Reads the inside of an index, without brackets: `0:10, ::2`.
+/// Parses an index without its brackets: `0:10, ::2`.
 ///
 /// # Errors
 /// What was expected, and where.

@@ -1,7 +1,7 @@
 //! Chains of calls as text: `arange(24).reshape(1, 2, 3, 4)[:, :, :, 2].reshape(3, 2)`.
 //!
-//! Text goes in; out comes a [`Chain`]: the shape of a fresh tensor and the steps taken from it, each with the stretch of text it was read
-//! from, or a [`ParseError`] that points at what could not be read. Nothing is computed here.
+//! Parsing gives a [`Chain`], the shape of a new tensor and the steps applied to it, each with its
+//! text; or a [`ParseError`] that points at the error. Nothing is computed here.
 //!
 //! ```text
 //! chain  = ["torch."] source { step }
@@ -21,10 +21,10 @@ use crate::{
     input::parse::{Cursor, ParseError},
 };
 
-/// A fresh tensor and the steps taken from it.
+/// A new tensor and the steps applied to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain {
-    /// The shape of the fresh tensor.
+    /// The shape of the new tensor.
     pub shape: Vec<usize>,
     /// Its element type: `i64` from arange, `f32` from zeros, as in PyTorch.
     pub dtype: DType,
@@ -37,20 +37,21 @@ pub struct Chain {
 /// One step and the text it was read from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// What it does.
+    /// The operation.
     pub step: Step,
-    /// How it was written.
+    /// Its text.
     pub text: String,
 }
 
-/// What a step of a chain may do.
+/// The kinds of steps.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// An operation that is a view or an error.
+    /// An operation that returns a view or fails.
     View(ViewOp),
-    /// An operation that is a view where the strides allow it and copies where they do not: `reshape`, `flatten`.
+    /// An operation that returns a view if strides can express it, and copies otherwise: `reshape`,
+    /// `flatten`.
     ViewOrCopy(ViewOp),
-    /// `contiguous()`: itself if it is contiguous, else a copy.
+    /// `contiguous()`: the tensor itself if it is contiguous, otherwise a copy.
     Contiguous,
 }
 
@@ -72,7 +73,7 @@ impl Chain {
         Ok(Chain { shape, dtype, text: source, links })
     }
 
-    /// The steps as view operations; `None` if one of them might copy.
+    /// The steps as view operations; `None` if one of them may copy.
     pub fn view_ops(&self) -> Option<Vec<ViewOp>> {
         let view = |link: &Link| match &link.step {
             Step::View(op) => Some(op.clone()),

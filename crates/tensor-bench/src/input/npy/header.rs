@@ -1,4 +1,4 @@
-//! The header: a magic word, a version, a length, and a Python dictionary of three keys.
+//! The header: a magic string, a version, a length, and a Python dictionary of three keys.
 //!
 //! ```text
 //! \x93NUMPY 1 0 <u16 length> {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
@@ -16,11 +16,11 @@ use crate::{
 /// A longer header is refused, as NumPy refuses it.
 const MAX_HEADER_BYTES: usize = 10_000;
 
-/// What a header says, checked against the length of its file.
+/// A header, checked against the length of its file.
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
     pub(super) dtype: DType,
-    /// The data has the other byte order than this machine.
+    /// Whether the byte order differs from that of this machine.
     pub(super) swap: bool,
     pub(super) fortran: bool,
     pub(super) shape: Vec<usize>,
@@ -29,7 +29,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads the header of a source that holds `len` bytes in all, and leaves the source at the data.
+    /// Reads the header of a source of `len` bytes and leaves the source at the data.
     pub(super) fn read(source: &mut impl Read, len: u64) -> Result<Header> {
         let [major, minor] = version(source)?;
         let size = match (major, minor) {
@@ -46,7 +46,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Exactly the elements that the shape promises must follow.
+    /// The file must have exactly the elements of the shape.
     fn check_length(&self, len: u64) -> Result<()> {
         let there = len.saturating_sub(self.len);
         let wrong = match self.data_bytes() {
@@ -69,7 +69,8 @@ impl Header {
         Err(Failure::input(wrong))
     }
 
-    /// The bytes of the data. Sizes other than 0 must multiply to something addressable even if one size is 0.
+    /// The bytes of the data. As in NumPy, the product of all sizes other than 0 must not overflow,
+    /// even if one size is 0.
     fn data_bytes(&self) -> Option<u64> {
         let sizes = self.shape.iter().map(|&size| size as u64).filter(|&size| size != 0);
         let bytes = sizes.chain([self.dtype.size() as u64]).try_fold(1u64, u64::checked_mul)?;
@@ -188,7 +189,7 @@ fn descr(cursor: &mut Cursor<'_>) -> Result<(DType, bool), ParseError> {
     }
 }
 
-/// NumPy's names of the element types; there is none for bf16.
+/// NumPy's names of the element types. It has none for bf16.
 const NAMES: &[(&str, DType)] = &[
     ("b1", DType::Bool),
     ("u1", DType::U8),

@@ -1,9 +1,10 @@
-//! NumPy's `.npy` files: an array of one of the built-in element types, in C or Fortran order, of either byte order.
+//! Reading and writing of NumPy's `.npy` files: built-in element types, C or Fortran order, both
+//! byte orders.
 //!
-//! A file goes in, a tensor comes out; Fortran order becomes a layout, nothing is rearranged. The other way only C order is written. A header
-//! is an unchecked promise of a stranger, so it is held against the length of the file before anything is allocated. The reader is our own: the
-//! crates that read this format multiply the sizes of the header unchecked, and read it with a general parser for Python literals whose time
-//! doubles with each nested brace.
+//! Fortran order is read as a layout, no element moves. Only C order is written. A header is
+//! untrusted input: it is checked against the length of the file before anything is allocated. No
+//! crate is used: those that read this format multiply the sizes of the header unchecked, and parse
+//! it with a parser for Python literals whose time doubles with each nested brace.
 
 mod header;
 mod save;
@@ -24,7 +25,7 @@ pub use save::write;
 /// Reads a file.
 ///
 /// # Errors
-/// [`Failure::Input`] with the name of the file for everything that is wrong with it.
+/// [`Failure::Input`] with the name of the file.
 pub fn read_file(path: &Path) -> Result<AnyTensor> {
     let (file, len) = file::open(path)?;
     read(BufReader::new(file), len).map_err(|failure| failure.at(path.display()))
@@ -33,7 +34,8 @@ pub fn read_file(path: &Path) -> Result<AnyTensor> {
 /// Reads an array from a source that holds `len` bytes.
 ///
 /// # Errors
-/// [`Failure::Input`] for a header that is malformed or does not fit `len`, [`Failure::Work`] for an array larger than the memory.
+/// [`Failure::Input`] for a header that is malformed or does not fit `len`, [`Failure::Work`] for
+/// an array larger than memory.
 pub fn read(mut source: impl Read, len: u64) -> Result<AnyTensor> {
     let header = Header::read(&mut source, len)?;
     memory::preflight(2 * u128::from(len))?;
@@ -46,7 +48,7 @@ pub fn read(mut source: impl Read, len: u64) -> Result<AnyTensor> {
     tensor(header.dtype, raw, layout)
 }
 
-/// The data of a file: the length is known to be right.
+/// The data of a file, whose length has been checked.
 fn data(source: &mut impl Read, len: u64) -> Result<Vec<u8>> {
     let too_large = || Failure::work(format!("no memory for {len} bytes of data"));
     let len = usize::try_from(len).map_err(|_| too_large())?;
@@ -65,13 +67,18 @@ fn tensor(dtype: DType, raw: Raw, layout: Layout) -> Result<AnyTensor> {
         ($($variant:ident($type:ty, $part:literal)),*) => {
             match dtype {
                 DType::Bool => Tensor::from_vec_with_layout(raw.bools()?, layout)?.into(),
-                $(DType::$variant => Tensor::from_vec_with_layout(raw.elements::<$type>($part)?, layout)?.into(),)*
-                other => return Err(Failure::input(format!("dtype {other} has no place in an .npy file"))),
+                $(DType::$variant => {
+                    Tensor::from_vec_with_layout(raw.elements::<$type>($part)?, layout)?.into()
+                })*
+                other => {
+                    return Err(Failure::input(format!("dtype {other} is not supported in .npy")));
+                }
             }
         };
     }
     Ok(typed!(
-        U8(u8, 1), U16(u16, 2), U32(u32, 4), U64(u64, 8), I8(i8, 1), I16(i16, 2), I32(i32, 4), I64(i64, 8),
+        U8(u8, 1), U16(u16, 2), U32(u32, 4), U64(u64, 8),
+        I8(i8, 1), I16(i16, 2), I32(i32, 4), I64(i64, 8),
         F16(f16, 2), F32(f32, 4), F64(f64, 8), C64(Complex<f32>, 4), C128(Complex<f64>, 8)
     ))
 }

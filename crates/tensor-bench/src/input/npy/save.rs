@@ -13,7 +13,8 @@ const ALIGNMENT: usize = 64;
 /// Writes an array whose elements are given as bytes in C order.
 ///
 /// # Errors
-/// [`Failure::Work`] for an element type that NumPy has no name for, [`Failure::Output`] from the writer.
+/// [`Failure::Work`] for an element type that NumPy has no name for, [`Failure::Output`] from the
+/// writer.
 pub fn write(out: &mut dyn Write, dtype: DType, shape: &[usize], data: &[u8]) -> Result<()> {
     let descr =
         descr_of(dtype).ok_or_else(|| Failure::work(format!(".npy has no name for {dtype}")))?;

@@ -1,11 +1,12 @@
-//! Other libraries, given the work of a suite: the feature `peers`.
+//! Other libraries that run the cases of a suite, behind the feature `peers`.
 //!
-//! One file a library, and in it what the library can do: which layouts it takes, into memory that is there or fresh. They run on the calling
-//! thread, with the rank known at run time only, as the layouts here are, and prepared like our own work: views of operands and of the result are
-//! made once, before the time is taken.
+//! Each library has a file that says which layouts it takes, with a preallocated result or an
+//! allocating one. All run on the calling thread and with dynamic rank. Views of operands and of
+//! the result are made before timing, as for this library.
 //!
-//! Candidates were all libraries that copy a strided array and that cargo alone can build. candle-core is not here for its hundred dependencies, a
-//! tokenizer among them; hptt needs cmake and a C++ compiler.
+//! Candidates were all libraries that copy a strided array and that cargo alone can build.
+//! candle-core is left out for its hundred dependencies, a tokenizer among them; hptt needs cmake
+//! and a C++ compiler.
 
 #[cfg(feature = "peers")]
 mod ndarray;
@@ -22,24 +23,24 @@ use crate::{
     suite::Op,
 };
 
-/// Is this program built with its peers?
+/// Whether this program was built with the feature `peers`.
 pub const BUILT: bool = cfg!(feature = "peers");
 
-/// No kind of work is done by more of them.
+/// The largest number of libraries for one operation.
 pub const COUNT: usize = if BUILT { 4 } else { 0 };
 
-/// What a fresh result is shown to: its elements in row-major order.
+/// Receives an allocated result, in row-major order.
 pub(crate) type Look<'a, R> = Box<dyn Fn(&[R]) + 'a>;
 
-/// How the work is done into memory that is there; `None` where the library cannot take a layout.
+/// The work with a preallocated result; `None` if the library does not take a layout.
 pub(crate) type Preallocated<T, R> =
     for<'a> fn(&[Strided<'a, T>], &'a mut [R]) -> Option<Contender<'a>>;
 
-/// The same into fresh memory each time.
+/// The work with a newly allocated result each time.
 pub(crate) type Allocating<T, R> =
     for<'a> fn(&[Strided<'a, T>], Look<'a, R>) -> Option<Contender<'a>>;
 
-/// A library and what it does for one kind of work.
+/// A library and how it does one operation.
 pub(crate) struct Peer<T: 'static, R: 'static> {
     /// Its name on crates.io.
     pub(crate) name: &'static str,
@@ -54,7 +55,7 @@ trait Copies {
 
     fn preallocated<'a, T: Sample>(from: Strided<'a, T>, to: &'a mut [T]) -> Option<Contender<'a>>;
 
-    /// Only for libraries that make the result themselves.
+    /// `None` for libraries that do not allocate results.
     fn allocating<'a, T: Sample>(
         _from: Strided<'a, T>,
         _look: Look<'a, T>,
@@ -72,7 +73,7 @@ fn peer<P: Copies, T: Sample>() -> Peer<T, T> {
     }
 }
 
-/// Who copies.
+/// Libraries that copy.
 #[cfg(feature = "peers")]
 pub(crate) fn copies<T: Sample>() -> Vec<Peer<T, T>> {
     vec![
@@ -83,13 +84,13 @@ pub(crate) fn copies<T: Sample>() -> Vec<Peer<T, T>> {
     ]
 }
 
-/// Who copies: nobody is built in.
+/// Libraries that copy: none in this build.
 #[cfg(not(feature = "peers"))]
 pub(crate) fn copies<T: Sample>() -> Vec<Peer<T, T>> {
     Vec::new()
 }
 
-/// Who computes.
+/// Libraries with this elementwise operation.
 #[cfg(feature = "peers")]
 pub(crate) fn elementwise<T: Sample>(op: Op) -> Vec<Peer<T, T>> {
     ndarray::elementwise(op).map_or_else(Vec::new, |preallocated| {
@@ -97,7 +98,7 @@ pub(crate) fn elementwise<T: Sample>(op: Op) -> Vec<Peer<T, T>> {
     })
 }
 
-/// Who computes: nobody is built in.
+/// Libraries with this elementwise operation: none in this build.
 #[cfg(not(feature = "peers"))]
 pub(crate) fn elementwise<T: Sample>(_op: Op) -> Vec<Peer<T, T>> {
     Vec::new()

@@ -36,7 +36,8 @@ impl Copies for NdArray {
     }
 }
 
-/// ndarray makes views of positive strides from the lowest place on; axes are turned around afterwards.
+/// ndarray makes views of positive strides, from the lowest offset on; axes of negative strides are
+/// inverted afterwards.
 fn view<T>(of: Strided<'_, T>) -> Option<ArrayViewD<'_, T>> {
     let (layout, strides) = (of.layout(), of.layout().strides());
     let (lowest, _) = layout.bounds()?;
@@ -53,7 +54,7 @@ fn result<'a, T, R>(of: Strided<'_, T>, to: &'a mut [R]) -> Option<ArrayViewMutD
     ArrayViewMutD::from_shape(IxDyn(of.layout().shape()), to).ok()
 }
 
-/// The operations on real floats that are one line with ndarray.
+/// The operations on real floats that `Zip` expresses in one line.
 pub(super) fn elementwise<T: 'static>(op: Op) -> Option<Preallocated<T, T>> {
     known::<T, f32>(floats(op)?).or(known::<T, f64>(floats(op)?))
 }
@@ -63,7 +64,7 @@ fn known<T: 'static, F: 'static>(f: Preallocated<F, F>) -> Option<Preallocated<T
     (&f as &dyn Any).downcast_ref().copied()
 }
 
-/// Real floats, whose exponential is the standard library's, as one writes it with ndarray.
+/// Real floats. Their exponential is that of the standard library, as users of ndarray write it.
 trait Real: Sample + Number + Ordered + Inexact {
     fn std_exp(self) -> Self;
 }

@@ -1,4 +1,4 @@
-//! strided-perm: `copy_into`. It takes every layout, and leaves making the result to its user.
+//! strided-perm: `copy_into`. It takes every layout; the caller allocates the result.
 
 use std::hint::black_box;
 

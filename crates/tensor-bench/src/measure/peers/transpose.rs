@@ -1,4 +1,4 @@
-//! transpose: whole matrices, from columns to rows, and nothing else.
+//! transpose: transposes whole matrices, and takes no other layout.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! After how many passes a copy has paid for itself.
+//! The break-even in passes.
 
 use super::{
     super::{Pass, Row},
@@ -7,7 +7,7 @@ use super::{
     scale::{Kind, Scale},
 };
 
-/// The picture: a dot for each layout and pass, the later the farther.
+/// The picture: a dot for each layout and pass.
 pub(super) fn figure(rows: &[Row]) -> Figure {
     let title = "Break-even: passes from which a contiguous copy is worth it";
     let groups: Vec<Group> = rows.iter().map(group).collect();
@@ -18,8 +18,8 @@ pub(super) fn figure(rows: &[Row]) -> Figure {
     Figure {
         id: "break-even",
         title: title.to_owned(),
-        note: "From this number of passes on, contiguous() and passes over the copy take no longer than \
-               passes over the view. Both passes by this library."
+        note: "From this number of passes on, contiguous() and passes over the copy take no \
+              longer than passes over the view. Both passes by this library."
             .to_owned(),
         width: FigureWidth::Column,
         picture: drawing("break-even", title, height, &body),

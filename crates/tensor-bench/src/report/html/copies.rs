@@ -1,4 +1,4 @@
-//! The share of the roof that copies to contiguous memory reach, path by path.
+//! The percent of copy bandwidth that copies to contiguous memory reach, by path.
 
 use super::{
     super::Row,
@@ -8,10 +8,11 @@ use super::{
 };
 use crate::output::render;
 
-/// Longer bars are cut: a copy that reads little, or writes more than it reads, passes a roof that reads as much as it writes.
+/// Longer bars are cut off. A copy that reads less than it writes can exceed copy bandwidth,
+/// because a plain copy reads as much as it writes.
 const MAX_SHARE: f64 = 2.0;
 
-/// The picture, layouts of one path below each other.
+/// The picture, with the layouts of one path together.
 pub(super) fn figure(rows: &[Row]) -> Figure {
     let title = "Copies: percent of copy bandwidth, by path";
     let rows = by_path(rows);
@@ -23,8 +24,9 @@ pub(super) fn figure(rows: &[Row]) -> Figure {
     Figure {
         id: "share",
         title: title.to_owned(),
-        note: "Copy bandwidth is the speed of the fastest plain copy of the same bytes in the same run. \
-               The path is the strategy of the copy plan. The naive loop runs on one thread."
+        note: "Copy bandwidth is the speed of the fastest plain copy of the same bytes in the \
+              same run. The path is the strategy of the copy plan. The naive loop runs on one \
+              thread."
             .to_owned(),
         width: FigureWidth::Column,
         picture: drawing("share", title, height, &body),

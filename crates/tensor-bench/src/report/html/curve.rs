@@ -1,4 +1,4 @@
-//! What an element costs while the arrays grow out of one cache after the other.
+//! The time per element over the size of the arrays.
 
 use maud::{Markup, html};
 
@@ -15,7 +15,7 @@ const BOTTOM: f64 = 250.0;
 const LEFT: f64 = 44.0;
 const RIGHT: f64 = 300.0;
 
-/// A line of the picture: its colour and its dashes come from the class, its marks from the shape.
+/// A line of the picture: the class gives colour and dashes, the shape its marks.
 struct Series {
     class: &'static str,
     label: &'static str,
@@ -47,9 +47,9 @@ pub(super) fn figure(points: &[Point], caches: &[Cache]) -> Figure {
     Figure {
         id: "curve",
         title: title.to_owned(),
-        note: "Nanoseconds per element of 2x + 1 over a transposed square matrix of f32, by the bytes of \
-               matrix and result. Dashed lines: the caches of a core, as the system reports them; the \
-               last one may be shared between cores."
+        note: "Nanoseconds per element of 2x + 1 over a transposed square matrix of f32, by the \
+              bytes of matrix and result. Dashed lines: the caches of a core, as the system \
+              reports them; the last one may be shared between cores."
             .to_owned(),
         width: FigureWidth::Row,
         picture: drawing("curve", title, HEIGHT, &body(points, caches)),
@@ -103,7 +103,7 @@ fn body(points: &[Point], caches: &[Cache]) -> Markup {
     }
 }
 
-/// Every fourth power of two has its name below the axis.
+/// Labels every fourth power of two below the axis.
 fn sizes(x: &Scale) -> Markup {
     let powers = (10..=40).step_by(4).map(|power| 2f64.powi(power));
     let within = powers.filter(|&bytes| bytes >= x.low && bytes <= x.high);
@@ -157,7 +157,7 @@ fn mark(series: &Series, (x, y): (f64, f64)) -> Markup {
     }
 }
 
-/// Each line is named at its end.
+/// Labels each line at its end.
 fn labels(points: &[Point], axes: &Axes) -> Markup {
     let Some(last) = points.last() else { return html! {} };
     let ends: Vec<f64> = SERIES.iter().map(|series| axes.place(last, series.of).1).collect();

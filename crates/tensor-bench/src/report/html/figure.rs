@@ -1,4 +1,4 @@
-//! A picture, what it is called, what it shows, and the numbers it is drawn from.
+//! A figure: picture, title, note, and the table of its numbers.
 
 use maud::{Markup, html};
 
@@ -21,14 +21,14 @@ pub(super) struct Figure {
     pub(super) table: Table,
 }
 
-/// What a figure takes of a wide screen.
+/// The width of a figure on a wide screen.
 #[derive(Clone, Copy)]
 pub(super) enum FigureWidth {
-    /// A column.
+    /// One column.
     Column,
-    /// The whole width, for one drawing …
+    /// The whole width, with one drawing …
     Row,
-    /// … or for many beside each other.
+    /// … or with many side by side.
     Many,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Table {
     pub(super) rows: Vec<Vec<Cell>>,
 }
 
-/// One number as people read it, with the number itself beside, or a word.
+/// A cell: a formatted number with its exact value, or a text.
 pub(super) enum Cell {
     Text(String),
     Time(f64),
@@ -63,7 +63,7 @@ impl Cell {
         Cell::Text(text.to_owned())
     }
 
-    /// The times of a pass, one a column: by hand, strided, contiguous, copied first.
+    /// The times of a pass: naive loop, this library, contiguous, copy then compute.
     pub(super) fn times(pass: &Pass) -> [Cell; 4] {
         [
             Cell::Time(pass.naive_ns),
@@ -73,7 +73,7 @@ impl Cell {
         ]
     }
 
-    /// Numbers are written as the document of `--json` has them.
+    /// Exact values are written as in `--json`.
     fn markup(&self) -> Markup {
         let number = |value: String, text: String| html! { data value=(value) { (text) } };
         match *self {
@@ -111,7 +111,7 @@ impl Table {
     }
 }
 
-/// What stands first is what the others are about.
+/// The first cell is the header of the row.
 fn line(cells: &[Cell]) -> Markup {
     html! {
         tr {
@@ -122,7 +122,7 @@ fn line(cells: &[Cell]) -> Markup {
     }
 }
 
-/// A drawing that says what it is to those who do not see it.
+/// A drawing with an accessible title.
 pub(super) fn drawing(id: &str, title: &str, height: f64, body: &Markup) -> Markup {
     let name = format!("{id}-title");
     html! {

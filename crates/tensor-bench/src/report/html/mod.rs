@@ -1,8 +1,9 @@
-//! The report as a page: one file with everything in it, no scripts, nothing loaded from anywhere.
+//! The report as an HTML page: one file without scripts that loads nothing.
 //!
-//! [`page`] puts it together. A figure is a picture with its title and, folded away, the numbers it is drawn from; each module besides makes
-//! one kind of picture from the report. Pictures are 380 units wide, as a phone is, so that their words stay readable there; wider screens show
-//! several beside each other. Text goes through `maud`, which escapes it; the page is XML, too, so that tests can read it strictly.
+//! [`page`] assembles it. A figure is a picture with a title and a collapsed table of its numbers;
+//! each other module draws one kind of picture. Pictures are 380 units wide, the width of a phone,
+//! so that text is readable there; wider screens show several side by side. `maud` escapes all
+//! text. The page is also XML, so that tests can parse it strictly.
 
 mod bars;
 mod break_even;
@@ -23,8 +24,12 @@ use super::{Report, Row};
 use crate::{Result, measure::stats::geometric_mean, output::render};
 use figure::Figure;
 
-/// What HTML writes without an end, written so that XML has one.
-const META: &str = r#"<meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="color-scheme" content="light dark"/>"#;
+/// Void elements of HTML, closed as XML needs.
+const META: &str = concat!(
+    r#"<meta charset="utf-8"/>"#,
+    r#"<meta name="viewport" content="width=device-width, initial-scale=1"/>"#,
+    r#"<meta name="color-scheme" content="light dark"/>"#
+);
 
 const STYLE: &str = include_str!("style.css");
 
@@ -53,7 +58,7 @@ pub fn page(report: &Report) -> Result<String> {
             }
         }
     };
-    // Names come from files; what is no text has no place in XML.
+    // Names come from files; control characters are invalid in XML.
     Ok(markup.into_string().replace(|c: char| c.is_control() && c != '\n', "?"))
 }
 
@@ -68,7 +73,7 @@ fn figures(report: &Report) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// What the figures depend on.
+/// Machine, run, build and command.
 fn card(report: &Report) -> Markup {
     let [cpu, caches] = report.machine.lines();
     let s = if report.threads == 1 { "" } else { "s" };
@@ -85,7 +90,7 @@ fn card(report: &Report) -> Markup {
     html! { dl { @for (name, text) in &lines { dt { (name) } dd { (text) } } } }
 }
 
-/// The page in three figures: what is left of the contiguous speed over views that are not contiguous.
+/// Three geometric means over the views that are not contiguous.
 fn summary(rows: &[Row]) -> Markup {
     let strided: Vec<&Row> = rows.iter().filter(|row| !row.contiguous).collect();
     let mean = |of: &dyn Fn(&Row) -> Option<f64>| {

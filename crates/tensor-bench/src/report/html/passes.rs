@@ -1,4 +1,4 @@
-//! A pass over each layout in every way there is, as multiples of the contiguous pass.
+//! The slowdown of each method for a pass, against the contiguous pass.
 
 use super::{
     super::{Pass, Row},
@@ -8,14 +8,14 @@ use super::{
 };
 use crate::output::render;
 
-/// Longer bars are cut: what matters is below.
+/// Longer bars are cut off.
 const MAX_SLOWDOWN: f64 = 8.0;
 
 /// The elementwise pass.
 pub(super) fn elementwise(rows: &[Row]) -> Figure {
-    let note = "The slowdown against a pass of 2x + 1 over contiguous memory: a naive loop on one thread, \
-                this library over the view, this library over a contiguous copy, and contiguous() \
-                followed by the pass over the copy.";
+    let note = "The slowdown against a pass of 2x + 1 over contiguous memory: a naive loop on \
+        one thread, this library over the view, this library over a contiguous copy, and \
+        contiguous() followed by the pass over the copy.";
     figure("elementwise", "Elementwise, 2x + 1: slowdown by method", note, rows, |row| {
         &row.elementwise
     })
@@ -23,8 +23,8 @@ pub(super) fn elementwise(rows: &[Row]) -> Figure {
 
 /// The sum.
 pub(super) fn sum(rows: &[Row]) -> Figure {
-    let note = "The same for a pass that only reads, the sum of all elements. The naive loop runs on all \
-                threads, each with its part of the view.";
+    let note = "The same for a pass that only reads, the sum of all elements. The naive loop \
+        runs on all threads, each with its part of the view.";
     figure("sum", "Sum of all elements: slowdown by method", note, rows, |row| &row.sum)
 }
 

@@ -1,4 +1,4 @@
-//! The page is read back strictly, as XML, and held against the document that `--json` prints.
+//! The page is parsed strictly as XML and compared with the document of `--json`.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::{
     track::build::Build,
 };
 
-/// What a page must show as it is: a name that would be markup.
+/// A name that would be markup if it were not escaped.
 const HOSTILE: &str = "</text></svg><script>alert(\"x\")</script> & 'rows'";
 
 fn report() -> Report {
@@ -155,7 +155,7 @@ fn the_numbers_are_those_of_the_document() {
     assert_eq!(numbers(&page, "share"), shares);
 }
 
-/// A colour that says strided or contiguous elsewhere would say so here.
+/// The colours of methods have a meaning, so kinds of work need other colours.
 #[test]
 fn kinds_of_work_have_colours_of_their_own() {
     let page = page(&report()).unwrap();
@@ -209,7 +209,7 @@ fn a_report_of_one_array_has_no_curve() {
     assert!(text(&page).descendants().all(|node| node.attribute("id") != Some("curve")));
 }
 
-/// Caches before the first size, behind the last, and times that are all the same.
+/// Caches smaller than the first size and larger than the last, and only one point.
 #[test]
 fn odd_figures_are_drawn_within_the_picture() {
     let mut report = report();

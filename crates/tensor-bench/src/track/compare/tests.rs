@@ -1,4 +1,4 @@
-//! What counts as a change, as a table: a record, what is done to it, what must be said.
+//! What is a change: a record, an edit, and the expected words.
 
 use super::*;
 use crate::track::{
@@ -15,14 +15,14 @@ fn compare(base: &Record, new: &Record, fail_on: FailOn, accepted: &str) -> Comp
         .unwrap()
 }
 
-/// The same record after something was done to its first case.
+/// The record with its first case changed.
 fn with(change: impl FnOnce(&mut Entry)) -> Record {
     let mut record = record();
     change(&mut record.cases[0]);
     record
 }
 
-/// Every pass slower, and so its share of the roof less.
+/// Every pass slower, and so its share of copy bandwidth smaller.
 fn slower(by: f64) -> impl FnOnce(&mut Entry) {
     move |entry| stretch(&mut entry.times.run, by)
 }
@@ -231,7 +231,7 @@ fn a_level_that_has_fallen_on_the_same_machine_is_a_regression() {
     assert_eq!(comparison.unchanged, 2);
     assert!(comparison.check().is_err());
     assert!(compare(&other, &record(), FailOn::All, "").check().is_ok());
-    // Asked for, it is another way of running.
+    // A level set with `TENSOR_SIMD` is another run.
     other.run.simd = Some("scalar".to_owned());
     let comparison = compare(&record(), &other, FailOn::Counts, "");
     assert_eq!(found(&comparison), [""; 0]);

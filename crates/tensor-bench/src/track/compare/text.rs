@@ -1,16 +1,16 @@
-//! A comparison for people: as a table, and as markdown for a comment on a pull request.
+//! A comparison as a table, and as markdown for a comment on a pull request.
 
 use super::{Comparison, Judged, Verdict};
 use crate::output::render::{WIDTH, cut, wrap};
 
-/// Markdown shows so many improvements; the others are counted.
+/// The largest number of improvements in markdown.
 const MAX_BETTER_ROWS: usize = 20;
 
-/// And so many other changes: a comment has room for 65,536 characters.
+/// The largest number of other cases: a comment has at most 65,536 characters.
 const MAX_ROWS: usize = 60;
 
 impl Comparison {
-    /// One line that says it all.
+    /// The summary in one line.
     fn headline(&self) -> String {
         let regressions = self.regressions().count();
         let marked = |mark| self.changed.iter().filter(|judged| judged.mark() == mark).count();
@@ -42,7 +42,7 @@ impl Comparison {
 }
 
 impl Judged {
-    /// The verdict on a case is that on its worst change.
+    /// The verdict on the worst change of the case.
     fn mark(&self) -> &'static str {
         let Some(worst) = self.changes.first() else { return "better" };
         match worst.verdict {
@@ -65,7 +65,7 @@ impl Judged {
     }
 }
 
-/// Lines that fit a terminal.
+/// The table, of at most [`WIDTH`] columns.
 pub fn table(comparison: &Comparison) -> String {
     let mut text = format!("{} -> {}\n", comparison.base, comparison.new);
     let notes = comparison.notes.iter().map(|note| format!("note: {note}"));
@@ -85,7 +85,7 @@ pub fn table(comparison: &Comparison) -> String {
     text
 }
 
-/// A comment: what is worse in full, what is better folded away.
+/// The comment: what is worse is shown, what is better is collapsed.
 pub fn markdown(comparison: &Comparison) -> String {
     let (better, worse): (Vec<&Judged>, Vec<&Judged>) =
         comparison.changed.iter().partition(|judged| judged.mark() == "better");
@@ -123,7 +123,7 @@ fn rows(judged: &[&Judged]) -> String {
     format!("| verdict | case | change |\n|---|---|---|\n{rows}\n")
 }
 
-/// Names come from files: they must not become markup.
+/// Escapes names, which come from files.
 fn escape(text: &str) -> String {
     let escaped = text.chars().map(|c| match c {
         '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '#' | '@' => format!("\\{c}"),
