@@ -21,14 +21,14 @@ use tensor_bench::{
 fn calibration() -> Calibration {
     let machine = MachineInfo::read(&setting::exec().unwrap().simd());
     let (width, bytes) = (4, 4096);
-    let alone = Use { strided_ns: 400.0, contiguous_ns: 100.0 };
+    let unary = Use { strided_ns: 400.0, contiguous_ns: 100.0 };
     let rate = Rate {
         kind: Kind::Transposed,
         width,
         bytes,
-        alone,
-        beside: alone,
-        dear_ns: None,
+        unary,
+        binary: unary,
+        exp_ns: None,
         copy_ns: 600.0,
     };
     let (op, dtype) = ("neg".to_owned(), "f32".to_owned());

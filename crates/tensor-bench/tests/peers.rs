@@ -41,7 +41,8 @@ mod built {
             {"dtype": "i32", "base": [9, 7], "ops": []},
             {"dtype": "i32", "base": [9, 7], "ops": []}]}]"#;
 
-    /// The libraries that have figures, preallocated and allocating.
+    /// The libraries that have figures under the keys `into_ns` (preallocated) and `fresh_ns`
+    /// (allocating).
     fn able(row: &Value) -> String {
         let peers = row["peers"].as_array().map_or(&[][..], Vec::as_slice);
         let names = |way: &str| {

@@ -54,11 +54,11 @@ pub struct Rate {
     /// The bytes of the result.
     pub bytes: u64,
     /// The view as the only operand: negation.
-    pub alone: Use,
+    pub unary: Use,
     /// The view and a contiguous operand: addition.
-    pub beside: Use,
+    pub binary: Use,
     /// The exponential of the view, if floats of that width exist: an expensive operation.
-    pub dear_ns: Option<f64>,
+    pub exp_ns: Option<f64>,
     /// `contiguous()` of the view.
     pub copy_ns: f64,
 }
@@ -106,10 +106,9 @@ impl Calibration {
 
     /// Checks that all times are positive.
     fn check(self) -> Result<Calibration> {
-        let uses = self.rates.iter().flat_map(|rate| [rate.alone, rate.beside]);
+        let uses = self.rates.iter().flat_map(|rate| [rate.unary, rate.binary]);
         let uses = uses.flat_map(|used| [used.strided_ns, used.contiguous_ns]);
-        let others =
-            self.rates.iter().flat_map(|rate| [Some(rate.copy_ns), rate.dear_ns]).flatten();
+        let others = self.rates.iter().flat_map(|rate| [Some(rate.copy_ns), rate.exp_ns]).flatten();
         let speeds = self.speeds.iter().map(|speed| speed.each_ns);
         match uses.chain(others).chain(speeds).all(|ns| ns > 0.0) {
             true => Ok(self),
@@ -166,7 +165,7 @@ impl Calibration {
 /// [`Failure::Work`] if the system has no home folder.
 pub fn default_path(threads: usize) -> Result<PathBuf> {
     let folders = etcetera::choose_base_strategy().map_err(|error| {
-        Failure::work(format!("no place for a calibration: {error}; give one with --calibration"))
+        Failure::work(format!("no folder for a calibration: {error}; give one with --calibration"))
     })?;
     Ok(folders.cache_dir().join("tensor-bench").join(format!("calibration-{threads}-threads.json")))
 }
@@ -182,9 +181,9 @@ pub(super) mod tests {
             kind: Kind::Transposed,
             width: 4,
             bytes,
-            alone: Use { strided_ns, contiguous_ns },
-            dear_ns: Some(3.0 * strided_ns),
-            beside: Use { strided_ns: 2.0 * strided_ns, contiguous_ns: 1.5 * contiguous_ns },
+            unary: Use { strided_ns, contiguous_ns },
+            exp_ns: Some(3.0 * strided_ns),
+            binary: Use { strided_ns: 2.0 * strided_ns, contiguous_ns: 1.5 * contiguous_ns },
             copy_ns,
         };
         let speed =

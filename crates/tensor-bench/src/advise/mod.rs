@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_beside_the_view_are_contiguous() {
+    fn other_operands_are_contiguous() {
         let view = Operand::new(DType::F32, vec![4, 3], vec![ViewOp::T]).unwrap();
         let case = Question::new(Op::MulAdd, view, 1).unwrap().case().unwrap();
         let strides: Vec<_> = case.operands.iter().map(|o| o.layout.strides().to_vec()).collect();

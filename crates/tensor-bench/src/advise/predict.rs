@@ -18,7 +18,7 @@ use super::{
     Calibration, Costs, Question,
     calibration::{Rate, Use},
     kind::{Kind, Length},
-    probe::{WIDTHS, dear_type},
+    probe::{WIDTHS, exp_type},
 };
 use crate::{Failure, Result, suite::Op};
 
@@ -45,21 +45,21 @@ impl Calibration {
         if kind.is_none() {
             return Ok(Costs { strided_ns: contiguous_ns, contiguous_ns, copy_ns: 0.0 });
         }
-        let dearer = time(&|rate| rate.dear_ns.unwrap_or(0.0).max(rate.alone.strided_ns))
-            - time(&|rate| rate.alone.strided_ns);
-        let dearer = dearer * self.dearness(question, &probe)?;
-        let strided_ns = time(&|rate| probe.used(rate).strided_ns) + more + dearer;
+        let extra = time(&|rate| rate.exp_ns.unwrap_or(0.0).max(rate.unary.strided_ns))
+            - time(&|rate| rate.unary.strided_ns);
+        let extra = extra * self.relative_cost(question, &probe)?;
+        let strided_ns = time(&|rate| probe.used(rate).strided_ns) + more + extra;
         Ok(Costs { strided_ns, contiguous_ns, copy_ns: time(&|rate| rate.copy_ns) })
     }
 
     /// How expensive an operation is: 0 like the probe, 1 like the exponential, or more.
-    fn dearness(&self, question: &Question, probe: &Probed) -> Result<f64> {
+    fn relative_cost(&self, question: &Question, probe: &Probed) -> Result<f64> {
         let dtype = question.operand.dtype;
         let width = dtype.size();
         let cheap = WIDTHS.into_iter().find(|cheap| cheap.size() == width);
-        let (Some(cheap), Some(dear)) = (cheap, dear_type(width)) else { return Ok(0.0) };
+        let (Some(cheap), Some(exp)) = (cheap, exp_type(width)) else { return Ok(0.0) };
         let (own, least) = (self.speed(question.op, dtype)?, self.speed(probe.op, cheap)?);
-        let most = self.speed(Op::Exp, dear)?;
+        let most = self.speed(Op::Exp, exp)?;
         Ok(if most > least { ((own - least) / (most - least)).max(0.0) } else { 0.0 })
     }
 
@@ -105,7 +105,7 @@ impl Probed {
     }
 
     fn used(&self, rate: &Rate) -> Use {
-        if self.op == Op::Neg { rate.alone } else { rate.beside }
+        if self.op == Op::Neg { rate.unary } else { rate.binary }
     }
 }
 
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn other_operands_and_dear_operations_cost_more() {
+    fn other_operands_and_expensive_operations_cost_more() {
         let costs = |op| rounded(predict(op, [32, 32], &[ViewOp::T]).unwrap());
         assert_eq!(costs(Op::Add), [800.0, 150.0, 600.0]);
         assert_eq!(costs(Op::MulAdd), [850.0, 200.0, 600.0]);

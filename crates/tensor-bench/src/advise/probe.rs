@@ -92,14 +92,14 @@ impl Probe {
     fn rate(&self, setting: &Setting) -> Result<Rate> {
         let operand = &self.operand;
         let times = with_dtype!(number: operand.dtype, T => times::<T>(setting, operand))?;
-        let [strided_alone, alone, strided_beside, beside, copy_ns] = times;
+        let [strided_unary, unary, strided_binary, binary, copy_ns] = times;
         Ok(Rate {
             kind: self.kind,
             width: operand.dtype.size(),
             bytes: operand.result_bytes(),
-            alone: Use { strided_ns: strided_alone, contiguous_ns: alone },
-            beside: Use { strided_ns: strided_beside, contiguous_ns: beside },
-            dear_ns: dear(setting, operand)?,
+            unary: Use { strided_ns: strided_unary, contiguous_ns: unary },
+            binary: Use { strided_ns: strided_binary, contiguous_ns: binary },
+            exp_ns: exp(setting, operand)?,
             copy_ns,
         })
     }
@@ -116,15 +116,15 @@ fn times<T: Sample + Number>(setting: &Setting, operand: &Operand) -> Result<[f6
     let (view, dense, other) = (view.as_view(), dense.as_view(), other.as_view());
     let mut target = target.write()?;
     let target = RefCell::new(target.as_view_mut()?);
-    let alone = |from: &TensorView<'_, T>| ops::neg_into(exec, from, &mut *target.borrow_mut());
-    let beside =
+    let unary = |from: &TensorView<'_, T>| ops::neg_into(exec, from, &mut *target.borrow_mut());
+    let binary =
         |from: &TensorView<'_, T>| ops::add_into(exec, from, &other, &mut *target.borrow_mut());
     let copy = || -> Result<Tensor<T>> { Ok(to_contiguous(exec, &view)?) };
     let contenders = [
-        Contender::new(|| alone(&view)).capped(),
-        Contender::new(|| alone(&dense)).capped(),
-        Contender::new(|| beside(&view)).capped(),
-        Contender::new(|| beside(&dense)).capped(),
+        Contender::new(|| unary(&view)).capped(),
+        Contender::new(|| unary(&dense)).capped(),
+        Contender::new(|| binary(&view)).capped(),
+        Contender::new(|| binary(&dense)).capped(),
         Contender::new(|| copy().map(drop)).capped(),
     ];
     Ok(race(budget, contenders)?.map(|timing| timing.best_ns))
@@ -142,14 +142,14 @@ fn viewed<T: Sample>(operand: &Operand) -> Result<Tensor<T>> {
 }
 
 /// The exponential of the view, for floats of its width.
-fn dear(setting: &Setting, operand: &Operand) -> Result<Option<f64>> {
-    dear_type(operand.dtype.size())
+fn exp(setting: &Setting, operand: &Operand) -> Result<Option<f64>> {
+    exp_type(operand.dtype.size())
         .map(|dtype| with_dtype!(fraction: dtype, T => exponential::<T>(setting, operand)))
         .transpose()
 }
 
 /// A float type of `width` bytes with an exponential.
-pub(super) fn dear_type(width: usize) -> Option<DType> {
+pub(super) fn exp_type(width: usize) -> Option<DType> {
     [DType::F16, DType::F32, DType::F64, DType::C128]
         .into_iter()
         .find(|dtype| dtype.size() == width)

@@ -108,7 +108,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let exec = setting::exec()?;
     let predict = args.predict || args.calibration.is_some();
     let (source, costs) = if predict {
-        let calibration = calibrate::kept(args.calibration.as_deref(), &exec, threads)?;
+        let calibration = calibrate::load_or_make(args.calibration.as_deref(), &exec, threads)?;
         (Source::Predicted, calibration.predict(&question)?)
     } else {
         let setting = Setting { exec, budget: Budget::FULL, threads };

@@ -68,7 +68,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 
 fn check(args: &Args, threads: usize, out: &mut dyn Write) -> Result<()> {
     let setting = Setting { budget: regret::BUDGET, ..setting(threads)? };
-    let calibration = kept(args.calibration.as_deref(), &setting.exec, threads)?;
+    let calibration = load_or_make(args.calibration.as_deref(), &setting.exec, threads)?;
     let trials = pool::build(threads)?.install(|| regret::try_all(&setting, &calibration))?;
     if args.json {
         json(&trials, out)?;
@@ -104,7 +104,11 @@ fn make(place: Option<&Path>, threads: usize) -> Result<(PathBuf, Calibration)> 
 ///
 /// # Errors
 /// A given file that cannot be used; a default file that cannot be written.
-pub(super) fn kept(given: Option<&Path>, exec: &Exec, threads: usize) -> Result<Calibration> {
+pub(super) fn load_or_make(
+    given: Option<&Path>,
+    exec: &Exec,
+    threads: usize,
+) -> Result<Calibration> {
     let machine = MachineInfo::read(&exec.simd());
     if let Some(path) = given {
         return read(path, &machine, threads);
@@ -119,10 +123,10 @@ pub(super) fn kept(given: Option<&Path>, exec: &Exec, threads: usize) -> Result<
     };
     // Says why the command takes a minute. A closed standard error is ignored.
     let _ = writeln!(io::stderr(), "calibrating, about a minute: {why}");
-    make(None, threads).map(|(_, calibration)| calibration).map_err(unkept)
+    make(None, threads).map(|(_, calibration)| calibration).map_err(with_alternatives)
 }
 
-fn unkept(failure: Failure) -> Failure {
+fn with_alternatives(failure: Failure) -> Failure {
     match failure {
         Failure::Work(why) => Failure::work(format!(
             "{why}; --measure needs no calibration, and `calibrate --out FILE` writes one \

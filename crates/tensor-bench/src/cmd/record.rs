@@ -34,7 +34,7 @@ pub struct Args {
     /// The file to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Record the cases of this suite file instead of the program's own table
+    /// Record the cases of this suite file instead of the built-in table
     #[arg(long, value_name = "FILE")]
     cases: Option<PathBuf>,
     /// Record only cases whose group/id contains this
@@ -46,7 +46,7 @@ pub struct Args {
     /// The number of threads while times are taken
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
-    /// Count instructions and cache lines under valgrind
+    /// Count instructions and cache misses under valgrind
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     counts: When,
     /// The name of the commit [default: what git has checked out here]
@@ -92,7 +92,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 }
 
 fn selected(args: &Args) -> Result<Vec<Subject>> {
-    let mut subjects = table::of(args.cases.as_deref())?;
+    let mut subjects = table::load(args.cases.as_deref())?;
     if let Some(filter) = &args.filter {
         subjects.retain(|subject| subject.to_string().contains(filter));
     }

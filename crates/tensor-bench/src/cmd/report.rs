@@ -1,5 +1,4 @@
-//! `report`: the contiguity report of this machine, over the layouts people meet or over one array
-//! of the user's.
+//! `report`: the costs of common layouts, or of a view of one array of the user, on this machine.
 
 use std::{io::Write, path::PathBuf, time::Duration};
 
@@ -89,7 +88,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 fn measured(args: &Args, setting: &Setting) -> Result<Report> {
     let pool = pool::build(setting.threads)?;
     let (layouts, curve) = match &args.npy {
-        Some(path) => (vec![pool.install(|| own(args, setting, path))?], Vec::new()),
+        Some(path) => (vec![pool.install(|| user_array(args, setting, path))?], Vec::new()),
         None if args.view.0.is_empty() => {
             (table(args, setting, &pool)?, pool.install(|| measure_curve(setting, args.quick))?)
         }
@@ -116,7 +115,7 @@ fn table(args: &Args, setting: &Setting, pool: &ThreadPool) -> Result<Vec<Row>> 
     let row = |case: &Case| {
         progress.begin(case.name);
         let row = pool
-            .install(|| known(case, args.quick, setting))
+            .install(|| built_in(case, args.quick, setting))
             .map_err(|failure| failure.at(case.name));
         progress.end();
         row
@@ -125,7 +124,7 @@ fn table(args: &Args, setting: &Setting, pool: &ThreadPool) -> Result<Vec<Row>> 
 }
 
 /// A layout of the table.
-fn known(case: &Case, quick: bool, setting: &Setting) -> Result<Row> {
+fn built_in(case: &Case, quick: bool, setting: &Setting) -> Result<Row> {
     let operand = case.operand(quick)?;
     memory::preflight(u128::from(operand.base_bytes()))?;
     let chain = if quick { case.quick } else { case.chain };
@@ -150,7 +149,7 @@ fn generated<T: Summed>(
 }
 
 /// The array given with `--npy`.
-fn own(args: &Args, setting: &Setting, path: &std::path::Path) -> Result<Row> {
+fn user_array(args: &Args, setting: &Setting, path: &std::path::Path) -> Result<Row> {
     let array = npy::read_file(path)?;
     let layout = args.view.apply(array.layout())?;
     let chain: String = args.view.0.iter().map(ToString::to_string).collect();

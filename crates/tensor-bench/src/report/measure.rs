@@ -87,7 +87,7 @@ struct Arrays<'a, C: Conversion> {
     view: Tensor<C::From>,
     /// Its contiguous copy.
     dense: Tensor<C::To>,
-    /// Where results go.
+    /// The preallocated result.
     target: Tensor<C::To>,
 }
 

@@ -4,10 +4,10 @@ use tensor_kernels::{DType, Tensor, TensorRef};
 
 use super::{
     Against, Case, Op, Row,
-    contest::Times,
     kernel::{self, Kernel},
     op::Class,
     path::path,
+    race::Times,
     work::{AnyWork, Work},
 };
 use crate::{
@@ -38,7 +38,7 @@ pub(super) type Task<'a> = &'a mut dyn FnMut(&dyn AnyWork) -> Result<()>;
 pub fn measure(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
     let mut times = None;
     with_work(setting, case, against, Setup::Verify, &mut |work| {
-        times = Some(work.contest(case)?);
+        times = Some(work.race(case)?);
         Ok(())
     })?;
     let times = times.ok_or_else(|| Failure::work("nothing was measured"))?;
@@ -229,8 +229,8 @@ mod tests {
         let (setting, case) = transposed();
         let (against, setup) = (Against::Peers, Setup::Verify);
         let run = Run { setting: &setting, case: &case, against, setup };
-        let mut contest = |work: &dyn AnyWork| work.contest(&case).map(drop);
-        let error = run.perform(Some(kernel), &mut contest).unwrap_err();
+        let mut race = |work: &dyn AnyWork| work.race(&case).map(drop);
+        let error = run.perform(Some(kernel), &mut race).unwrap_err();
         assert_eq!(error.exit_code(), 1);
         error.to_string()
     }

@@ -5,14 +5,14 @@
 //! each with `dtype`, `base` and `ops`. Both may state the layout of the view (`shape`, `strides`,
 //! `offset`, in elements) and are refused if it differs. The result of every case is row-major.
 
-mod contest;
-mod form;
 mod group_stats;
 mod kernel;
 mod measure;
 mod op;
+mod parse;
 mod path;
 mod peers;
+mod race;
 mod ready;
 mod record;
 mod summary;
@@ -26,9 +26,9 @@ use serde::{Deserialize, Serialize};
 use tensor_kernels::DType;
 
 use crate::cases::operand::Operand;
-pub use form::read;
 pub use measure::{Setup, measure, verify};
 pub use op::Op;
+pub use parse::read;
 pub use path::{path, plan};
 pub use peers::render as render_peers;
 pub use ready::{Ready, with_ready};

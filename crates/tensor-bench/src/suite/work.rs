@@ -6,8 +6,8 @@ use tensor_kernels::{DimVec, Tensor, TensorView, TensorViewMut};
 
 use super::{
     Case, Ready,
-    contest::{self, Times},
     kernel::Kernel,
+    race::{self, Times},
 };
 use crate::{
     Failure, Result,
@@ -24,7 +24,7 @@ pub(super) trait AnyWork: Ready {
     fn verify_all(&self, case: &Case) -> Result<()>;
 
     /// The same, then races them.
-    fn contest(&self, case: &Case) -> Result<Times>;
+    fn race(&self, case: &Case) -> Result<Times>;
 }
 
 impl<T: Sample, R: Sample> AnyWork for Work<'_, T, R> {
@@ -35,11 +35,11 @@ impl<T: Sample, R: Sample> AnyWork for Work<'_, T, R> {
     }
 
     fn verify_all(&self, case: &Case) -> Result<()> {
-        contest::with_results_verified(self, case, &mut |_, _| Ok(()))
+        race::with_results_verified(self, case, &mut |_, _| Ok(()))
     }
 
-    fn contest(&self, case: &Case) -> Result<Times> {
-        contest::hold(self, case)
+    fn race(&self, case: &Case) -> Result<Times> {
+        race::check_and_race(self, case)
     }
 }
 

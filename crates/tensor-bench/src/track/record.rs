@@ -225,7 +225,7 @@ pub(super) mod tests {
             (text.replace("\"schema\":2", "\"schema\":1"), "a record of schema 1; this program"),
             (text.replace("\"schema\":2,", ""), "a record of schema null; this program"),
             (
-                text.replace("\"path\":", "\"road\":"),
+                text.replace("\"path\":", "\"route\":"),
                 "a record with a mistake: missing field `path`",
             ),
             (text.replace("g/b", "g/a"), "a record with two cases called g/a"),

@@ -18,14 +18,14 @@ pub const CASES: &str = include_str!("../../../../benches/suite/tracked.json");
 /// None; a test checks that.
 pub fn subjects() -> Result<Vec<Subject>> {
     let operations = metadata::operations()?.into_iter().map(Subject::Metadata);
-    Ok(own(CASES)?.into_iter().chain(operations).collect())
+    Ok(parse(CASES)?.into_iter().chain(operations).collect())
 }
 
 /// A table of the user: a suite file with unique names.
 ///
 /// # Errors
 /// [`Failure::Input`] that names the case.
-pub fn own(text: &str) -> Result<Vec<Subject>> {
+pub fn parse(text: &str) -> Result<Vec<Subject>> {
     let subjects: Vec<Subject> = suite::read(text)?.into_iter().map(Subject::Work).collect();
     let names: Vec<String> = subjects.iter().map(ToString::to_string).collect();
     match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
@@ -37,11 +37,11 @@ pub fn own(text: &str) -> Result<Vec<Subject>> {
 /// The built-in table, or that of a file.
 ///
 /// # Errors
-/// Those of [`own`], and a file that cannot be read.
-pub fn of(file: Option<&Path>) -> Result<Vec<Subject>> {
+/// Those of [`parse`], and a file that cannot be read.
+pub fn load(file: Option<&Path>) -> Result<Vec<Subject>> {
     match file {
         None => subjects(),
-        Some(path) => own(&file::text(path)?).map_err(|failure| failure.at(path.display())),
+        Some(path) => parse(&file::text(path)?).map_err(|failure| failure.at(path.display())),
     }
 }
 
@@ -58,9 +58,9 @@ pub fn argument(file: Option<&Path>) -> Option<OsString> {
 /// Subjects by their names.
 ///
 /// # Errors
-/// Those of [`of`], and [`Failure::Input`] for a name that is not in the table.
+/// Those of [`load`], and [`Failure::Input`] for a name that is not in the table.
 pub fn named(file: Option<&Path>, names: &[String]) -> Result<Vec<Subject>> {
-    let subjects = of(file)?;
+    let subjects = load(file)?;
     let find = |name: &String| {
         let subject = subjects.iter().find(|subject| subject.to_string() == *name);
         subject.cloned().ok_or_else(|| Failure::input(format!("no case is called {name}")))
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_name_given_twice_is_refused() {
         let case = r#"{"group": "g", "id": "a", "dtype": "u8", "base": [4], "ops": []}"#;
-        let error = own(&format!("[{case}, {case}]")).unwrap_err();
+        let error = parse(&format!("[{case}, {case}]")).unwrap_err();
         assert_eq!(
             (error.exit_code(), error.to_string().as_str()),
             (2, "two cases are called g/a")

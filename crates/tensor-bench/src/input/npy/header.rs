@@ -149,7 +149,7 @@ impl Fields {
                 );
             }
         };
-        if repeated { Err(cursor.error(span, "this key stands there twice")) } else { Ok(()) }
+        if repeated { Err(cursor.error(span, "this key appears twice")) } else { Ok(()) }
     }
 }
 

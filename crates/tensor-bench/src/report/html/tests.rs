@@ -145,8 +145,8 @@ fn the_numbers_are_those_of_the_document() {
         let pointers = pointers.each_ref().map(String::as_str);
         assert_eq!(numbers(&page, name), document(&json["layouts"], &pointers), "{name}");
     }
-    let pays = ["/contiguous_ns", "/elementwise/pays_after", "/sum/pays_after"];
-    assert_eq!(numbers(&page, "break-even"), document(&json["layouts"], &pays));
+    let break_even = ["/contiguous_ns", "/elementwise/pays_after", "/sum/pays_after"];
+    assert_eq!(numbers(&page, "break-even"), document(&json["layouts"], &break_even));
     let curve = ["/side", "/bytes", "/naive_ns", "/strided_ns", "/contiguous_ns"];
     assert_eq!(numbers(&page, "curve"), document(&json["curve"], &curve));
     let copies = document(&json["layouts"], &["/naive_copy_ns", "/copy_ns", "/roof_ns"]);

@@ -11,13 +11,13 @@ use crate::{
     },
 };
 
-/// Smaller differences are chance of register allocation.
+/// Smaller differences come from register allocation.
 const MIN_INSTRUCTIONS_CHANGE: u64 = 10;
 
 /// The instructions of the allocator vary; one more allocation adds more than this.
 const ALLOCATOR_LIMIT: f64 = 0.25;
 
-/// Smaller differences are chance of the placement of code and data.
+/// Smaller differences come from the addresses of code and data.
 const MIN_MISSES_CHANGE: u64 = 32;
 
 /// Smaller differences are below the resolution of the clock.

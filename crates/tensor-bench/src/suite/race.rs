@@ -34,7 +34,10 @@ pub(super) struct Times {
 
 /// Checks and races. Each contender with a preallocated result has memory of its own, allocated in
 /// the same way.
-pub(super) fn hold<T: Sample, R: Sample>(work: &Work<'_, T, R>, case: &Case) -> Result<Times> {
+pub(super) fn check_and_race<T: Sample, R: Sample>(
+    work: &Work<'_, T, R>,
+    case: &Case,
+) -> Result<Times> {
     let mut times = None;
     with_results_verified(work, case, &mut |naive, others| {
         let plain_copy = PlainCopy::new(case.result_bytes(), work.setting.threads)?;
