@@ -1,5 +1,5 @@
-//! Sets the compiler and the commit as environment variables of the build. Instruction counts depend
-//! on the compiler, and the rates of a calibration on the kernels of the commit.
+//! Sets the compiler and the commit as environment variables of the build. Instruction counts
+//! depend on the compiler, and the rates of a calibration on the kernels of the commit.
 
 use std::{env, path::Path, process::Command};
 

@@ -68,6 +68,31 @@ fn help_and_version_go_to_standard_output() {
 }
 
 #[test]
+fn help_says_when_to_use_a_command_and_ends_with_an_example() {
+    let commands = [
+        "report",
+        "advise",
+        "calibrate",
+        "suite",
+        "results",
+        "record",
+        "compare",
+        "history",
+        "convert",
+        "explain",
+    ];
+    for command in commands {
+        let text = run(&[command, "--help"]).succeeded();
+        assert!(text.starts_with("Use it "), "{text}");
+        let (_, example) = text.split_once("\nExample:\n").expect("an example");
+        assert!(example.starts_with(&format!("  tensor-bench {command} ")), "{text}");
+        assert_eq!(example.trim_end().lines().count(), 1, "{text}");
+    }
+    let suite = run(&["suite", "--help"]).succeeded();
+    assert!(suite.contains("not a document of the command `record`"), "{suite}");
+}
+
+#[test]
 fn fault_a_reader_who_stops_reading_is_no_error() {
     for args in [&["explain", "arange(6)"][..], &["--help"]] {
         let (reader, writer) = std::io::pipe().unwrap();

@@ -1,10 +1,10 @@
 //! How times are taken, and what they are compared with.
 //!
 //! [`engine`] races contenders and [`stats`] condenses their samples; [`setting`] says with which
-//! instruction set, threads and time budget. [`reference`] has the right results. Every measurement
-//! is compared with [`copy_bandwidth`], the fastest plain copy of the same bytes, and with
-//! [`naive_loop`] or [`naive_sum`], loops without tiles or SIMD intrinsics; [`peers`] are other
-//! libraries.
+//! instruction set, threads and time budget. [`mod@reference`] has the right results. Every
+//! measurement is compared with [`copy_bandwidth`], the fastest plain copy of the same bytes, and
+//! with [`naive_loop`] or [`naive_sum`], loops without tiles or SIMD intrinsics; [`peers`] are
+//! other libraries.
 
 pub mod copy_bandwidth;
 pub mod engine;

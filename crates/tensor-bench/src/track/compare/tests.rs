@@ -121,6 +121,20 @@ fn a_time_must_leave_the_noise_of_both_and_so_must_its_share_of_copy_bandwidth()
 }
 
 #[test]
+fn what_is_slower_without_gating_is_counted_by_itself() {
+    let text = table(&compare(&record(), &with(slower(1.3)), FailOn::Counts, ""));
+    let slower =
+        "\nslower      g/a\n            time (run) 103 ns -> 134 ns, +30.0 % (not gating)\n";
+    assert!(text.contains(slower), "{text}");
+    assert!(text.ends_with("\nno regression, 1 slower (not gating), 1 unchanged\n"), "{text}");
+    let path = with(|entry| entry.path = "grid".to_owned());
+    let text = table(&compare(&record(), &path, FailOn::Time, ""));
+    assert!(text.ends_with("\nno regression, 1 worse (not gating), 1 unchanged\n"), "{text}");
+    let text = table(&compare(&record(), &path, FailOn::All, "g/a path why not"));
+    assert!(text.ends_with("\nno regression, 1 accepted, 1 unchanged\n"), "{text}");
+}
+
+#[test]
 fn allocating_runs_and_contiguous_operands_have_times_of_their_own() {
     let allocating = with(|entry| stretch(entry.times.allocating.as_mut().unwrap(), 10.0));
     let said = "g/a: time (allocating) 103 ns -> 1.0 us, 10.0 times".to_owned();

@@ -21,8 +21,8 @@ impl Comparison {
         }];
         for (count, what) in [
             (marked("better"), "better"),
-            (marked("slower"), "slower, not gating"),
-            (marked("worse"), "worse, not gating"),
+            (marked("slower"), "slower (not gating)"),
+            (marked("worse"), "worse (not gating)"),
             (marked("accepted"), "accepted"),
             (self.added.len(), "new"),
             (self.unchanged, "unchanged"),
