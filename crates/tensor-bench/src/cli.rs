@@ -33,34 +33,66 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Use it to see what common layouts, or a view of your own array, cost on this machine
-    #[command(after_help = "Example:\n  tensor-bench report --npy image.npy --permute 2,0,1 \
-                      --html page.html")]
+    /// See what common layouts, or a view of your own array, cost on this machine
+    #[command(
+        long_about = "Use `report` to see what common layouts, or a view of your own array, cost \
+                      on this machine.",
+        after_help = "Example:\n  tensor-bench report --npy image.npy --permute 2,0,1 \
+                      --html page.html"
+    )]
     Report(cmd::report::Args),
-    /// Use it to decide whether to copy one view once with contiguous(), or to use it as it is
-    #[command(after_help = "Example:\n  tensor-bench advise --shape 4096,4096 --transpose 0,1 \
-                      --op add --uses 10")]
+    /// Decide whether to copy a view once with contiguous() or to use it as it is
+    #[command(
+        long_about = "Use `advise` to decide whether to copy a view once with contiguous() or to \
+                      use it as it is.",
+        after_help = "Example:\n  tensor-bench advise --shape 4096,4096 --transpose 0,1 \
+                      --op add --uses 10"
+    )]
     Advise(cmd::advise::Args),
-    /// Use it once per machine, to measure the rates that `advise --predict` works from
-    #[command(after_help = "Example:\n  tensor-bench calibrate --threads 1")]
+    /// Measure the rates of this machine that `advise --predict` works from
+    #[command(
+        long_about = "Use `calibrate` once per machine and build, to measure the rates that \
+                      `advise --predict` works from.",
+        after_help = "Example:\n  tensor-bench calibrate --threads 1"
+    )]
     Calibrate(cmd::calibrate::Args),
-    /// Use it to race layouts of your own choice against the naive loop and other libraries
-    #[command(after_help = "Example:\n  tensor-bench suite benches/suite/copy.json --threads 1,2 \
-                      --record copy.json")]
+    /// Race the layouts of a suite file against the naive loop and other libraries
+    #[command(
+        long_about = "Use `suite` to race layouts of your own choice against the naive loop and \
+                      other libraries.",
+        after_help = "Example:\n  tensor-bench suite benches/suite/copy.json --threads 1,2 \
+                      --record copy.json"
+    )]
     Suite(cmd::suite::Args),
-    /// Use it to print again, as tables, what `suite --record` has measured
-    #[command(after_help = "Example:\n  tensor-bench results copy.json elementwise.json")]
+    /// Print the figures of `suite --record` as tables
+    #[command(
+        long_about = "Use `results` to print, as tables, what `suite --record` has measured \
+                      before.",
+        after_help = "Example:\n  tensor-bench results copy.json elementwise.json"
+    )]
     Results(cmd::results::Args),
-    /// Use it before and after a change, to have two records for `compare`
-    ///
-    /// A record has paths, times, instruction counts and cache misses of one build.
-    #[command(after_help = "Example:\n  tensor-bench record --out new.json")]
+    /// Record paths, times and instruction counts of this build, for `compare`
+    #[command(
+        long_about = "Use `record` before and after a change, to have two records for \
+                      `compare`.\n\n\
+                      A record has paths, times, instruction counts and cache misses of one \
+                      build.",
+        after_help = "Example:\n  tensor-bench record --out new.json"
+    )]
     Record(cmd::record::Args),
-    /// Use it to find regressions between two records; exit code 1 if there is one
-    #[command(after_help = "Example:\n  tensor-bench compare base.json new.json --fail-on all")]
+    /// Find regressions between two records; exit code 1 if there is one
+    #[command(
+        long_about = "Use `compare` to find regressions between two records; exit code 1 if there \
+                      is one.",
+        after_help = "Example:\n  tensor-bench compare base.json new.json --fail-on all"
+    )]
     Compare(cmd::compare::Args),
-    /// Use it to find the record, in a folder of many, at which a case became slower or faster
-    #[command(after_help = "Example:\n  tensor-bench history records --of time")]
+    /// Find the record, in a folder of many, at which a case became slower or faster
+    #[command(
+        long_about = "Use `history` to find the record, in a folder of many, at which a case \
+                      became slower or faster.",
+        after_help = "Example:\n  tensor-bench history records --of time"
+    )]
     History(cmd::history::Args),
     /// Time every case once, for `record`
     #[command(hide = true)]
@@ -68,12 +100,19 @@ enum Command {
     /// Run some cases, for valgrind to count
     #[command(hide = true)]
     Count(cmd::count::Args),
-    /// Use it to write a view of an .npy array as an .npy file in C order
-    #[command(after_help = "Example:\n  tensor-bench convert in.npy out.npy --transpose 0,1")]
+    /// Write a view of an .npy array as an .npy file in C order
+    #[command(
+        long_about = "Use `convert` to write a view of an .npy array as an .npy file in C order.",
+        after_help = "Example:\n  tensor-bench convert in.npy out.npy --transpose 0,1"
+    )]
     Convert(cmd::convert::Args),
-    /// Use it to learn why a view is contiguous or not, or why a reshape copies
-    #[command(after_help = "Example:\n  tensor-bench explain \
-                      'arange(24).reshape(2, 3, 4)[:, 1].reshape(8)'")]
+    /// Learn why a view is contiguous or not, or why a reshape copies
+    #[command(
+        long_about = "Use `explain` to learn why a view is contiguous or not, or why a reshape \
+                      copies.",
+        after_help = "Example:\n  tensor-bench explain \
+                      'arange(24).reshape(2, 3, 4)[:, 1].reshape(8)'"
+    )]
     Explain(cmd::explain::Args),
 }
 

@@ -83,7 +83,7 @@ fn help_says_when_to_use_a_command_and_ends_with_an_example() {
     ];
     for command in commands {
         let text = run(&[command, "--help"]).succeeded();
-        assert!(text.starts_with("Use it "), "{text}");
+        assert!(text.starts_with(&format!("Use `{command}` ")), "{text}");
         let (_, example) = text.split_once("\nExample:\n").expect("an example");
         assert!(example.starts_with(&format!("  tensor-bench {command} ")), "{text}");
         assert_eq!(example.trim_end().lines().count(), 1, "{text}");

@@ -17,7 +17,7 @@ use crate::{
     },
     track::{
         Record,
-        history::{Figure, Kept, Line, follow, sparkline},
+        history::{Figure, Line, StoredRecord, follow, sparkline},
     },
 };
 
@@ -62,7 +62,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 }
 
 /// All records of a folder, the oldest first, and a note for every other file.
-fn records(folder: &Path) -> Result<(Vec<Kept>, Vec<String>)> {
+fn records(folder: &Path) -> Result<(Vec<StoredRecord>, Vec<String>)> {
     let unreadable = |error| Failure::input(format!("cannot read {}: {error}", folder.display()));
     let entries = fs::read_dir(folder).map_err(unreadable)?;
     let paths =
@@ -74,7 +74,7 @@ fn records(folder: &Path) -> Result<(Vec<Kept>, Vec<String>)> {
     for path in paths {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match file::text(&path).and_then(|text| Record::read(&text)) {
-            Ok(record) => records.push(Kept { file, record }),
+            Ok(record) => records.push(StoredRecord { file, record }),
             Err(failure) => notes.push(format!("{file} is skipped: {failure}")),
         }
     }
@@ -82,20 +82,21 @@ fn records(folder: &Path) -> Result<(Vec<Kept>, Vec<String>)> {
         let why = notes.first().map(|note| format!(": {note}")).unwrap_or_default();
         return Err(Failure::input(format!("no record in {}{why}", folder.display())));
     }
-    records.sort_by_key(|kept| kept.record.time);
+    records.sort_by_key(|stored| stored.record.time);
     Ok((records, notes))
 }
 
 fn json(
-    records: &[Kept],
+    records: &[StoredRecord],
     notes: &[String],
     figure: Figure,
     lines: &[Line],
     out: &mut dyn Write,
 ) -> Result<()> {
-    let record = |kept: &Kept| {
-        let Record { time, build, .. } = &kept.record;
-        json!({ "file": kept.file, "time": time, "commit": build.commit, "changed": build.changed })
+    let record = |stored: &StoredRecord| {
+        let Record { time, build, .. } = &stored.record;
+        let (commit, changed) = (&build.commit, build.changed);
+        json!({ "file": stored.file, "time": time, "commit": commit, "changed": changed })
     };
     let records: Vec<_> = records.iter().map(record).collect();
     let value = json!({ "figure": figure, "records": records, "cases": lines, "notes": notes });
@@ -103,7 +104,7 @@ fn json(
 }
 
 fn text(
-    records: &[Kept],
+    records: &[StoredRecord],
     notes: &[String],
     figure: Figure,
     lines: &[Line],

@@ -32,7 +32,7 @@ pub enum Figure {
 
 /// A record and its file.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct StoredRecord {
     /// The name of the file.
     pub file: String,
     /// The record.
@@ -67,8 +67,8 @@ pub struct Step {
 
 impl Figure {
     /// Instructions if any record has counts, otherwise times.
-    pub fn best_of(records: &[Kept]) -> Figure {
-        let counted = records.iter().any(|kept| kept.record.is_counted());
+    pub fn best_of(records: &[StoredRecord]) -> Figure {
+        let counted = records.iter().any(|stored| stored.record.is_counted());
         if counted { Figure::Instructions } else { Figure::Time }
     }
 
@@ -110,9 +110,9 @@ impl Figure {
 
 /// Follows every case through records in order of time. The case with the most recent step comes
 /// first.
-pub fn follow(records: &[Kept], figure: Figure) -> Vec<Line> {
+pub fn follow(records: &[StoredRecord], figure: Figure) -> Vec<Line> {
     let mut names: Vec<&str> = Vec::new();
-    for entry in records.iter().flat_map(|kept| &kept.record.cases) {
+    for entry in records.iter().flat_map(|stored| &stored.record.cases) {
         if !names.contains(&entry.name.as_str()) {
             names.push(&entry.name);
         }
@@ -122,8 +122,8 @@ pub fn follow(records: &[Kept], figure: Figure) -> Vec<Line> {
     lines
 }
 
-fn line(records: &[Kept], figure: Figure, case: &str) -> Line {
-    let value = |kept: &Kept| figure.of(kept.record.entry(case)?);
+fn line(records: &[StoredRecord], figure: Figure, case: &str) -> Line {
+    let value = |stored: &StoredRecord| figure.of(stored.record.entry(case)?);
     let values: Vec<Option<f64>> = records.iter().map(value).collect();
     let mut known = (0..records.len()).filter(|at| values[*at].is_some());
     let (mut steps, mut since) = (Vec::new(), known.next().unwrap_or(0));
@@ -141,7 +141,7 @@ fn line(records: &[Kept], figure: Figure, case: &str) -> Line {
 
 /// A case since its last step.
 struct Course<'a> {
-    records: &'a [Kept],
+    records: &'a [StoredRecord],
     figure: Figure,
     case: &'a str,
     from: usize,
@@ -181,7 +181,7 @@ impl Course<'_> {
             changes.retain(|a| a.kind != Kind::Time || next.iter().any(|b| a.is_like(b)));
         }
         let confirmed = next.is_some() || changes.iter().any(|change| change.kind != Kind::Time);
-        let Kept { file, record } = &self.records[at];
+        let StoredRecord { file, record } = &self.records[at];
         let (file, commit) = (file.clone(), record.build.short());
         (!changes.is_empty()).then_some(Step { at, file, commit, changes, confirmed })
     }
@@ -205,17 +205,17 @@ mod tests {
     use super::*;
     use crate::track::record::tests::record;
 
-    fn kept(changes: &[fn(&mut Entry)]) -> Vec<Kept> {
+    fn stored(changes: &[fn(&mut Entry)]) -> Vec<StoredRecord> {
         let one = |(at, change): (usize, &fn(&mut Entry))| {
             let mut record = record();
             record.build.commit = Some(format!("c{at}"));
             change(&mut record.cases[0]);
-            Kept { file: format!("{at}.json"), record }
+            StoredRecord { file: format!("{at}.json"), record }
         };
         changes.iter().enumerate().map(one).collect()
     }
 
-    fn steps(records: &[Kept], figure: Figure) -> Vec<(String, String)> {
+    fn steps(records: &[StoredRecord], figure: Figure) -> Vec<(String, String)> {
         let lines = follow(records, figure);
         let line = lines.iter().find(|line| line.case == "g/a").unwrap();
         let said = |step: &Step| (step.commit.clone(), step.changes[0].to_string());
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_step_is_found_at_its_record_and_only_there() {
-        let records = kept(&[SAME, SAME, MORE, MORE, SAME]);
+        let records = stored(&[SAME, SAME, MORE, MORE, SAME]);
         let said = [("c2", "12000, +20.0 %"), ("c4", "10000, -16.7 %")];
         for (found, (commit, text)) in steps(&records, Figure::Instructions).iter().zip(said) {
             assert!(found.0 == commit && found.1.ends_with(text), "{found:?}");
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn records_without_the_figure_are_passed_over() {
         for records in [[UNCOUNTED, SAME, SAME, MORE], [SAME, UNCOUNTED, UNCOUNTED, MORE]] {
-            let found = steps(&kept(&records), Figure::Instructions);
+            let found = steps(&stored(&records), Figure::Instructions);
             assert_eq!(found.len(), 1, "{found:?}");
             assert_eq!(found[0].0, "c3");
         }
@@ -253,12 +253,12 @@ mod tests {
 
     #[test]
     fn one_slow_run_is_not_a_step() {
-        assert!(steps(&kept(&[SAME, SLOW, SAME, SAME]), Figure::Time).is_empty());
-        let found = steps(&kept(&[SAME, SAME, SLOW, SLOW]), Figure::Time);
+        assert!(steps(&stored(&[SAME, SLOW, SAME, SAME]), Figure::Time).is_empty());
+        let found = steps(&stored(&[SAME, SAME, SLOW, SLOW]), Figure::Time);
         let said = "time (run) 103 ns -> 206 ns, 2.0 times".to_owned();
         assert_eq!(found, [("c2".to_owned(), said)]);
         let confirmed = |records: &[fn(&mut Entry)]| {
-            let lines = follow(&kept(records), Figure::Time);
+            let lines = follow(&stored(records), Figure::Time);
             lines[0].steps.iter().map(|step| step.confirmed).collect::<Vec<_>>()
         };
         assert_eq!(confirmed(&[SAME, SAME, SLOW, SLOW]), [true]);
@@ -267,14 +267,14 @@ mod tests {
 
     #[test]
     fn a_step_is_confirmed_on_the_machine_it_was_found_on() {
-        let mut records = kept(&[SAME, SAME, SLOW, SLOW, SLOW]);
+        let mut records = stored(&[SAME, SAME, SLOW, SLOW, SLOW]);
         records[3].record.machine.cores = 64;
         assert_eq!(steps(&records, Figure::Time).len(), 1);
     }
 
     #[test]
     fn a_path_is_a_step_whatever_is_followed() {
-        let records = kept(&[SAME, |entry| entry.path = "grid".to_owned()]);
+        let records = stored(&[SAME, |entry| entry.path = "grid".to_owned()]);
         let expected = [("c1".to_owned(), "path tile -> grid".to_owned())];
         assert_eq!(steps(&records, Figure::Time), expected);
         assert_eq!(steps(&records, Figure::Instructions), expected);
@@ -282,9 +282,9 @@ mod tests {
 
     #[test]
     fn times_of_another_machine_begin_anew() {
-        let mut records = kept(&[SAME, SLOW, SLOW]);
-        for kept in &mut records[1..] {
-            kept.record.machine.cores = 64;
+        let mut records = stored(&[SAME, SLOW, SLOW]);
+        for stored in &mut records[1..] {
+            stored.record.machine.cores = 64;
         }
         assert!(steps(&records, Figure::Time).is_empty());
     }
