@@ -1,5 +1,6 @@
-//! Copies to row-major order: from the strided layout into a result that is there, `contiguous()` into a fresh one, the same from a contiguous source,
-//! and plain `memcpy` of as many bytes. What lies between the first and the third is what the layout costs.
+//! Copies to row-major order: from the view with a preallocated result, `contiguous()` with an
+//! allocated one, from a contiguous source, and plain `memcpy` of the same bytes. The difference
+//! between the first and the third is the cost of the layout.
 
 mod common;
 
@@ -7,9 +8,9 @@ use common::{bench_bytes, bench_memcpy, cases, criterion, group, setting};
 use criterion::{Criterion, criterion_group, criterion_main};
 use tensor_bench::{
     Failure,
-    case::Operand,
-    setting::Setting,
-    suite::{Care, Case, Op, with_ready},
+    cases::operand::Operand,
+    measure::setting::Setting,
+    suite::{Case, Op, Setup, with_ready},
 };
 
 fn copies(criterion: &mut Criterion) {
@@ -23,15 +24,15 @@ fn copies(criterion: &mut Criterion) {
 fn copy(criterion: &mut Criterion, setting: &Setting, case: &Case) -> Result<(), Failure> {
     let mut group = group(criterion, "copy", case);
     let bytes = case.bytes();
-    with_ready(setting, case, Care::Checked, &mut |ready| {
-        bench_bytes(&mut group, "strided", bytes, || ready.strided());
-        bench_bytes(&mut group, "contiguous()", bytes, || ready.fresh());
+    with_ready(setting, case, Setup::Verify, &mut |ready| {
+        bench_bytes(&mut group, "preallocated", bytes, || ready.preallocated());
+        bench_bytes(&mut group, "allocating, contiguous()", bytes, || ready.allocating());
         Ok(())
     })?;
     let dense = case.operands.iter().map(Operand::to_contiguous).collect::<Result<_, _>>()?;
     let dense = Case { operands: dense, ..case.clone() };
-    with_ready(setting, &dense, Care::Checked, &mut |ready| {
-        bench_bytes(&mut group, "contiguous", bytes, || ready.strided());
+    with_ready(setting, &dense, Setup::Verify, &mut |ready| {
+        bench_bytes(&mut group, "contiguous source", bytes, || ready.preallocated());
         Ok(())
     })?;
     bench_memcpy(&mut group, case.result_bytes())?;

@@ -1,5 +1,6 @@
-//! Elementwise operations: on strided operands, on contiguous ones, on operands that are made contiguous first, and plain `memcpy` of the result's
-//! bytes. What lies between the first two is what the layout costs; the third is what it costs to get rid of the layout.
+//! Elementwise operations: on the views, on contiguous operands, on operands that are made
+//! contiguous first, and plain `memcpy` of the bytes of the result. The difference between the
+//! first two is the cost of the layout; the third is the alternative, copy, then compute.
 
 mod common;
 
@@ -7,8 +8,8 @@ use common::{bench_bytes, bench_memcpy, cases, criterion, group, setting};
 use criterion::{Criterion, criterion_group, criterion_main};
 use tensor_bench::{
     Failure,
-    setting::Setting,
-    suite::{Care, Case, Op, with_ready},
+    measure::setting::Setting,
+    suite::{Case, Op, Setup, with_ready},
 };
 
 fn operations(criterion: &mut Criterion) {
@@ -21,11 +22,14 @@ fn operations(criterion: &mut Criterion) {
 
 fn operation(criterion: &mut Criterion, setting: &Setting, case: &Case) -> Result<(), Failure> {
     let mut group = group(criterion, case.op.name(), case);
-    let [bytes, dense, copied] = [case.bytes(), case.contiguous_bytes(), case.copied_first_bytes()];
-    with_ready(setting, case, Care::Checked, &mut |ready| {
-        bench_bytes(&mut group, "strided", bytes, || ready.strided());
-        bench_bytes(&mut group, "contiguous", dense, || ready.contiguous().unwrap_or(Ok(())));
-        bench_bytes(&mut group, "contiguous() then compute", copied, || ready.copied_first());
+    let [bytes, dense, copied] =
+        [case.bytes(), case.contiguous_bytes(), case.copy_then_compute_bytes()];
+    with_ready(setting, case, Setup::Verify, &mut |ready| {
+        bench_bytes(&mut group, "view", bytes, || ready.preallocated());
+        bench_bytes(&mut group, "contiguous operands", dense, || {
+            ready.contiguous().unwrap_or(Ok(()))
+        });
+        bench_bytes(&mut group, "copy, then compute", copied, || ready.copy_then_compute());
         Ok(())
     })?;
     bench_memcpy(&mut group, case.result_bytes())?;

@@ -1,8 +1,9 @@
-//! Counts under callgrind, with limits: a regression makes the run fail with exit code 3.
+//! Instruction counts under callgrind, with limits: a regression is exit code 3.
 //!
-//! The cases are those of the table that stay in a cache. Every one is a run of the program's own command that `tensor-bench record` counts with, so
-//! both count the same; `scripts/callgrind.sh` installs what is needed and knows about baselines. Without a named baseline a run is compared with
-//! the last one, and takes its place: what is worse is then worse only once.
+//! The cases are those of the table that fit into a cache. Each runs the command that `tensor-bench
+//! record` counts with, so both count the same. `scripts/callgrind.sh` installs what is needed and
+//! explains baselines. Without a named baseline a run is compared with the last one and replaces
+//! it, so a regression is reported only once.
 
 #![allow(missing_docs, unreachable_pub, reason = "what iai-callgrind's macros expand to")]
 
@@ -25,13 +26,14 @@ use tensor_bench::{
 /// The program that does the work.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tensor-bench");
 
-/// Library and runner talk to each other in a form of their own: both are of exactly this version.
+/// Library and runner must be of exactly this version.
 const VERSION: &str = "0.16.1";
 
 fn main() -> ExitCode {
     if let Err(missing) = tools() {
         eprintln!(
-            "instructions are NOT counted: {missing}\n(scripts/callgrind.sh installs what is missing)"
+            "instructions are NOT counted: {missing}\n\
+             (scripts/callgrind.sh installs what is missing)"
         );
         return ExitCode::SUCCESS;
     }
@@ -43,14 +45,14 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The macro defines a `main` of its own, which ends the process if a limit was passed.
+/// The macro defines a `main`, which exits if a limit is exceeded.
 #[allow(clippy::disallowed_methods, reason = "what iai-callgrind's macros expand to")]
 fn count() {
     iai_callgrind::main!(binary_benchmark_groups = run, plan);
     main();
 }
 
-/// valgrind, and the runner of our version.
+/// Checks for valgrind and for the runner of our version.
 fn tools() -> Result<()> {
     Valgrind::find()?;
     let runner = option_env!("IAI_CALLGRIND_RUNNER").unwrap_or("iai-callgrind-runner");
@@ -63,7 +65,7 @@ fn tools() -> Result<()> {
     }
 }
 
-/// A program without symbols counts nothing, which would look like a great improvement.
+/// Checks that counts are not zero, as they are for a program without symbols.
 fn anything_is_counted() -> Result<()> {
     let subjects = small();
     Valgrind::find()?.count(PROGRAM.as_ref(), &subjects[..1], None).map(drop)
@@ -91,7 +93,8 @@ binary_benchmark_group!(
     }
 );
 
-/// Only what lies between the marks of one part is counted; environment, caches and allocator are those of `tensor-bench record`.
+/// Counts only inside the mark of one part. Environment, caches and allocator settings are those of
+/// `tensor-bench record`.
 fn config(part: &str) -> BinaryBenchmarkConfig {
     let mut callgrind = Callgrind::with_args(CACHES);
     callgrind

@@ -1,4 +1,5 @@
-//! What moves no elements: operations on layouts, and the planning of small work, which is most of its time.
+//! What moves no elements: operations on layouts, and planning, which is most of the time of small
+//! cases.
 
 mod common;
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Counts instructions with benches/instructions.rs, after installing what that needs and is missing: valgrind and iai-callgrind's runner.
+# Counts instructions with benches/instructions.rs. Installs valgrind and the runner of
+# iai-callgrind first, if they are missing.
 #
-#   scripts/callgrind.sh                                   count, compare with the last run, take its place
-#   scripts/callgrind.sh --save-baseline=main              count and keep the counts under a name
-#   scripts/callgrind.sh --baseline=main                   count and compare with those; exit code 3 if something is worse than the limits
-#   scripts/callgrind.sh --install-only                    only install
+#   scripts/callgrind.sh                         count, compare with the last run, replace it
+#   scripts/callgrind.sh --save-baseline=main    count and store the counts under a name
+#   scripts/callgrind.sh --baseline=main         count and compare with those; exit code 3 if
+#                                                something exceeds the limits
+#   scripts/callgrind.sh --install-only          only install
 #
-# Arguments are handed to the runner. A baseline belongs to one compiler and one valgrind; counts are of the SIMD level v3 at best, because valgrind
-# hides AVX-512 from programs.
+# Arguments are passed to the runner. A baseline belongs to one compiler and one valgrind. The SIMD
+# level is v3 at most, because valgrind hides AVX-512 from programs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -20,12 +22,12 @@ if ! command -v valgrind > /dev/null; then
   elif command -v dnf > /dev/null; then
     "${sudo[@]}" dnf install --assumeyes valgrind
   else
-    echo "callgrind: valgrind is not installed, and there is neither apt-get nor dnf to install it with" >&2
+    echo "callgrind: valgrind is missing, and there is neither apt-get nor dnf to install it" >&2
     exit 2
   fi
 fi
 
-# Library and runner must be of exactly one version: that of the lock file.
+# Library and runner must have the same version, that of the lock file.
 version=$(sed -n '/^name = "iai-callgrind"$/{n;s/^version = "\(.*\)"$/\1/p}' Cargo.lock)
 if [[ $(iai-callgrind-runner --version 2> /dev/null || true) != *" $version" ]]; then
   cargo install --locked --version "$version" iai-callgrind-runner
@@ -33,9 +35,9 @@ fi
 PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin
 
 if [[ ${1-} == --install-only ]]; then exit 0; fi
-# What this machine compiles for itself alone, valgrind may not know.
+# valgrind does not support all instructions that target-cpu=native may use.
 if [[ ${RUSTFLAGS-} == *target-cpu=native* ]]; then
-  echo "callgrind: RUSTFLAGS asks for target-cpu=native, whose instructions valgrind does not all know" >&2
+  echo "callgrind: RUSTFLAGS has target-cpu=native; valgrind lacks some of its instructions" >&2
   exit 2
 fi
 exec cargo bench --package tensor-bench --bench instructions -- "$@"

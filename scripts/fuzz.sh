@@ -8,22 +8,22 @@
 #                                           a target, what earlier runs found
 #   scripts/fuzz.sh --help
 #
-# Starts from the seeds in fuzz/corpus and fuzz/dictionaries; what a run finds worth keeping goes to
-# target/fuzz/corpus, where the next run goes on. Stops at the first finding, which lies in
-# fuzz/artifacts then; `cargo +nightly fuzz run TARGET FILE` repeats it. The last lines are a table:
-# target, seconds of CPU time, executions.
+# Starts from the seeds in fuzz/corpus and fuzz/dictionaries; new inputs are added to
+# target/fuzz/corpus, from which the next run continues. Stops at the first finding, which is
+# written to fuzz/artifacts; `cargo +nightly fuzz run TARGET FILE` repeats it. The last lines are a
+# table of target, seconds of CPU time, executions.
 #
-# Needs a nightly toolchain and cargo-fuzz.
-# Exit code 0: no finding. 1: one. 2: something is missing.
+# Needs a nightly toolchain and cargo-fuzz. Exit code 0: no finding. 1: a finding. 2: a tool is
+# missing.
 set -euo pipefail
 if [[ ${CARGO_TARGET_DIR:-/} != /* ]]; then CARGO_TARGET_DIR=$PWD/$CARGO_TARGET_DIR; fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly HOST=x86_64-unknown-linux-gnu
-# What the seeds of one target take in the repository, at most.
+# The largest number and total size of the seeds of a target in the repository.
 readonly SEED_BYTES=4096 SEEDS=40
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
-# An allocation that fails is an error value of the library.
+# The library returns failed allocations as errors.
 export ASAN_OPTIONS=allocator_may_return_null=1:detect_odr_violation=0:${ASAN_OPTIONS-}
 
 usage() {
@@ -39,7 +39,7 @@ all_targets() {
   sed -n '/^\[\[bin\]\]/{n;s/^name = "\(.*\)"$/\1/p}' fuzz/Cargo.toml
 }
 
-# take_targets NAME...: into $targets; all of them if none is named.
+# take_targets NAME...: sets $targets; all of them if none is named.
 take_targets() {
   local name
   mapfile -t targets < <(all_targets)
@@ -59,15 +59,15 @@ build() {
   done
 }
 
-# prepare TARGET: its program, the corpus that runs write, and the seeds.
+# prepare TARGET: sets $program, $found (the corpus that runs write) and $seeds.
 prepare() {
   program=$CARGO_TARGET_DIR/$HOST/release/$1
   found=$CARGO_TARGET_DIR/corpus/$1 seeds=fuzz/corpus/$1
   mkdir -p "$found" "$seeds" "fuzz/artifacts/$1"
 }
 
-# run TARGET SECONDS: the clock of libFuzzer is on the wall, so a run is repeated until the CPU time
-# is used up. Sets $used and $executions.
+# run TARGET SECONDS: libFuzzer limits wall time, so it is started again until the CPU time is used.
+# Sets $used and $executions.
 run() {
   local left options=(-rss_limit_mb=4096 -timeout=20 -print_final_stats=1
     "-artifact_prefix=fuzz/artifacts/$1/") log status=0 start
@@ -79,7 +79,7 @@ run() {
   start=$cpu
   while ((used < $2 && status == 0)); do
     printf 'fuzz: %s, %d of %d s\n' "$1" "$used" "$2"
-    # Not a second at a time: each start reads the corpus.
+    # At least 5 seconds, because each start reads the corpus.
     left=$(($2 - used > 5 ? $2 - used : 5))
     "$program" "${options[@]}" "-max_total_time=$left" "$found" "$seeds" > "$log" 2>&1 ||
       status=$?
@@ -88,16 +88,16 @@ run() {
     executions=$((executions + $(executed "$log")))
   done
   if ((status)); then
-    # What was said of it, without the frames of the fuzzer.
+    # The error without the frames of the fuzzer.
     grep -aE -A 3 'panicked at|^==[0-9]+==ERROR|^SUMMARY|^artifact_prefix' "$log" ||
       tail -n 40 "$log"
-    printf 'fuzz: %s has found something: see fuzz/artifacts/%s and %s\n' "$1" "$1" "$log"
+    printf 'fuzz: %s has a finding: see fuzz/artifacts/%s and %s\n' "$1" "$1" "$log"
   fi
   return "$status"
 }
 
-# Sets $cpu: the CPU time of all programs that have ended, in seconds. Not for $(...): a subshell
-# has no children yet.
+# Sets $cpu: the CPU time of all ended child processes, in seconds. Not in $(...): a subshell has no
+# children.
 measure_cpu() {
   local user system file=$CARGO_TARGET_DIR/times.$$
   times > "$file"
@@ -128,8 +128,8 @@ fuzz() {
   return "$status"
 }
 
-# add_seeds TARGET: of few small files that reach everything that is known to be reachable, as many
-# as there is room for. Their names are SHA-1 of what is in them, so by name is at random.
+# add_seeds TARGET: adds files of the minimised corpus up to the limits above. File names are hashes
+# of the content, so the order is random.
 add_seeds() {
   local few size total=0 count=0 file known
   prepare "$1"

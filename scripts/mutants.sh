@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# How good are the tests? Changes a random sample of places in the code, one at a time, and sees
-# whether the quick tests of that crate notice, in debug: all of the core's; of the kernels' those of
-# the library and the test programs differential, plans, memory, split and fault_allocation.
+# Mutation testing: changes a random sample of places in the code, one at a time, and runs the quick
+# tests of that crate in debug. For tensor-core these are all tests; for tensor-kernels the unit
+# tests and the test programs differential, plans, memory, split and fault_allocation.
 #
 #   scripts/mutants.sh                          60 mutants of the default files
 #   scripts/mutants.sh -n 20 -s 7               20, chosen with seed 7
-#   scripts/mutants.sh 'crates/tensor-core/src/layout/*.rs'     of the files that these globs match
+#   scripts/mutants.sh 'crates/tensor-core/src/layout/*.rs'     of files that match these globs
 #   scripts/mutants.sh -l                       list the sample, test nothing
-#   scripts/mutants.sh -o FILE                  where the table goes (target/mutants/table.txt)
+#   scripts/mutants.sh -o FILE                  write the table to FILE (target/mutants/table.txt)
 #   scripts/mutants.sh --help
 #
 # The same seed chooses the same mutants of the same code. The table has a line for each: caught,
-# missed, timeout (caught, too), unviable (does not compile); its head has the command and the sums.
-# Logs are in target/mutants/mutants.out. Exit code 0: all were tested, whatever the outcome.
+# missed, timeout (counts as caught), unviable (does not compile); its head has command and sums.
+# Logs are in target/mutants/mutants.out. Exit code 0: all mutants were tested.
 #
 # TENSOR_DIFFERENTIAL_CASES is the number of cases of the differential test (200).
 #
@@ -60,12 +60,12 @@ cargo mutants --version > /dev/null 2>&1 ||
 command -v python3 > /dev/null || refuse "no python3"
 mkdir -p "$folder"
 
-# What lists and changes: tests are not changed themselves.
+# Tests are not mutated.
 select_files=()
 for file in "${files[@]}"; do select_files+=(--file "$file"); done
 select_files+=(--exclude '**/tests.rs' --exclude '**/tests/**')
 
-# Each mutant has a random number of its own, so that one more mutant changes no other's.
+# Samples by a hash of each mutant, so that a new mutant does not change which others are chosen.
 sample() {
   python3 -c '
 import hashlib, sys
@@ -75,7 +75,7 @@ for name in sorted(sorted(sys.stdin.read().splitlines(), key=number)[:count]):
     print(name)' "$seed" "$count"
 }
 
-# A line for each mutant, and a head: from the outcomes of cargo-mutants.
+# Writes the table from the outcomes of cargo-mutants.
 write_table() {
   python3 -c '
 import collections, json, sys
@@ -108,8 +108,8 @@ if ((list)); then
   exit
 fi
 
-# Those that are not in the sample count as caught before: --re would let through every mutant that
-# deletes a field (cargo-mutants 27.1).
+# Mutants outside of the sample are marked as caught before. The filter --re cannot be used: it does
+# not filter mutants that delete a field (cargo-mutants 27.1).
 rm -rf "$folder"/mutants.out* "$folder"/outcomes-*.json
 mkdir "$folder/mutants.out"
 grep -vxFf "$folder/sample.txt" "$folder/all.txt" \
@@ -118,7 +118,7 @@ grep -vxFf "$folder/sample.txt" "$folder/all.txt" \
 export TENSOR_DIFFERENTIAL_CASES=${TENSOR_DIFFERENTIAL_CASES:-200}
 export CARGO_TARGET_DIR=$folder/target
 
-# The tests that are quick to build and to run; the kernels' other test programs take minutes to build.
+# Tests that build and run quickly; the other test programs of the kernels take minutes to build.
 quick_tests() {
   case $1 in
     tensor-kernels)

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Compares what is checked out here with a base: builds both, records both on this machine, compares.
+# Compares the checked out code with a base: builds both, records both on this machine, compares.
 #
-#   scripts/perf.sh origin/main                     with the commit where this branch left main
-#   scripts/perf.sh HEAD~1 --fail-on all            arguments are handed to `compare`
+#   scripts/perf.sh origin/main              compare with the merge base of origin/main and HEAD
+#   scripts/perf.sh HEAD~1 --fail-on all     further arguments are passed to `compare`
 #
-# The comparison goes to standard output and, as markdown, to target/perf/comparison.md, which says why if there is none; the records are beside it.
-# Exit code 1: something has become worse; what was accepted beforehand stands in benches/accepted.txt. 2: nothing was compared. PERF_RECORD has the
-# options of `record`: --quick --counts always by default.
+# The comparison goes to standard output and, as markdown, to target/perf/comparison.md, which has
+# the reason if there is none. The records are in the same folder. Exit code 1: there is a
+# regression; accepted changes are in benches/accepted.txt. 2: nothing was compared. PERF_RECORD has
+# the options of `record`: --quick --counts always by default.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -17,12 +18,13 @@ fi
 folder=$PWD/target/perf
 mkdir -p "$folder"
 
-# The first line is how the comment of an earlier run is found.
+# The first line of the comment, by which the workflow finds the comment of an earlier run.
 marker='<!-- tensor-bench perf -->'
 
-# not_compared REASON: the comparison, where there is none.
+# not_compared REASON: writes the reason in place of a comparison.
 not_compared() {
-  printf '%s\n### Performance: nothing was compared\n\n%s\n' "$marker" "$1" > "$folder/comparison.md"
+  printf '%s\n### Performance: nothing was compared\n\n%s\n' "$marker" "$1" \
+    > "$folder/comparison.md"
 }
 
 # give_up REASON
@@ -32,7 +34,7 @@ give_up() {
   exit 2
 }
 
-# What an earlier run found is no answer to this one, however this one ends.
+# The results of an earlier run must not remain, however this run ends.
 rm -f "$folder"/{base,new}{,2}.json
 not_compared 'The run ended too early; its log says where.'
 
@@ -42,7 +44,9 @@ read -ra options <<< "${PERF_RECORD---quick --counts always}"
 
 # build FOLDER NAME
 build() {
-  (cd "$1" && cargo build --quiet --release --package tensor-bench --target-dir "$folder/target") || give_up "The $2 build fails."
+  (cd "$1" &&
+    cargo build --quiet --release --package tensor-bench --target-dir "$folder/target") ||
+    give_up "The $2 build fails."
   cp "$folder/target/release/tensor-bench" "$folder/$2"
 }
 
@@ -50,7 +54,8 @@ build() {
 record() {
   local commit=()
   if [[ $1 == base ]]; then commit=(--commit "$base"); fi
-  "$folder/$1" record "${options[@]}" "${commit[@]}" --out "$folder/$2.json" || give_up "The $1 build cannot be recorded."
+  "$folder/$1" record "${options[@]}" "${commit[@]}" --out "$folder/$2.json" ||
+    give_up "The $1 build cannot be recorded."
 }
 
 tree=$folder/base-tree
@@ -69,8 +74,9 @@ fi
 record base base
 record new new
 
-# compare ARGUMENTS: into $folder/found.md; fails if something has become worse.
-compare=("$folder/new" compare "$folder/base.json" "$folder/new.json" --allow benches/accepted.txt "$@")
+# compare ARGUMENTS: writes $folder/found.md; fails if there is a regression.
+compare=("$folder/new" compare "$folder/base.json" "$folder/new.json"
+  --allow benches/accepted.txt "$@")
 compare() {
   local code=0
   "${compare[@]}" "$@" --format markdown > "$folder/found.md" 2> "$folder/error" || code=$?
@@ -80,7 +86,8 @@ compare() {
   return "$code"
 }
 
-# A second look, the other way round: what a clock has found by chance it does not find again.
+# After a regression, a second pair of records in the other order: times changed by chance do not
+# change again.
 again=()
 if ! compare; then
   record new new2

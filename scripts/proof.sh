@@ -1,24 +1,28 @@
 #!/usr/bin/env bash
-# Proves that records and comparisons find what they should find, and nothing else.
+# Proves that records and comparisons find regressions, and find none where there is none.
 #
-#   scripts/proof.sh                 both of what follows
-#   scripts/proof.sh damage          makes each damage below in a copy of this folder, records, and compares with the undamaged record
+#   scripts/proof.sh                 both of the following
+#   scripts/proof.sh damage          for each damage below: damage a copy of this folder, record,
+#                                    and compare with the record of the undamaged code
 #   scripts/proof.sh damage tile     only the damage of that name
-#   scripts/proof.sh same [N]        N times (10) two records of one build: nothing may be found with default settings, and at most in one of ten
-#                                    comparisons with --fail-on all; counts must be equal to the last digit
+#   scripts/proof.sh same [N]        N times (10) two records of one build: no regression with the
+#                                    default settings, at most one in ten comparisons with
+#                                    --fail-on all; counts must be equal
 #
-# Records are quick ones, on one thread. The last lines are the verdicts; exit code 0 if all of them are as they should be.
+# Records are quick ones, on one thread. The last lines are the verdicts; exit code 0 if all of them
+# are as they should be.
 set -euo pipefail
-# As cargo takes it: from where this was called, though builds happen elsewhere.
+# Relative to the current folder, as cargo does it; builds run in another folder.
 if [[ ${CARGO_TARGET_DIR:-/} != /* ]]; then CARGO_TARGET_DIR=$PWD/$CARGO_TARGET_DIR; fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# In crates/tensor-kernels/src: a function, the line that is put at its beginning, and what the comparison must say.
+# Name, file in crates/tensor-kernels/src, function, line that is inserted at the beginning of its
+# body, and what the comparison must print.
 damages() {
   cat << 'TABLE'
 portable|simd.rs|fn detect|if true { return Self::Scalar }|SIMD level v[34] -> scalar
 unfused|nest.rs|fn continues|if true { return false }|path tile -> batched_tile
-allocation|nest.rs|fn with_draft|drop(std::hint::black_box(Vec::<u8>::with_capacity(64)));|allocator instructions
+allocation|nest.rs|fn with_draft|drop(std::hint::black_box(vec![0u8; 64]));|allocator instructions
 tile|plan/choose.rs|fn is_tile|if true { return false }|path tile -> [a-z]
 TABLE
 }
@@ -40,7 +44,7 @@ verdict() {
   say "$1: $2"
 }
 
-# What git knows here, as it is now, changes and all.
+# Copies the files of the repository, with uncommitted changes.
 copy_folder() {
   rm -rf "$copy"
   mkdir -p "$copy"
@@ -51,7 +55,8 @@ copy_folder() {
 
 build() {
   say "building: $1"
-  (cd "$copy" && cargo build --quiet --release --package tensor-bench 2>&1) > "$folder/build.log" || {
+  (cd "$copy" && cargo build --quiet --release --package tensor-bench) \
+    > "$folder/build.log" 2>&1 || {
     cat "$folder/build.log" >&2
     exit 1
   }
@@ -63,10 +68,12 @@ record() {
   say "$("$folder/$1" record --quick --counts always --commit "$1" --out "$folder/$2.json" 2>&1)"
 }
 
-# compare BASE NEW ARGUMENTS: into $folder/found; succeeds or fails as the comparison does, and ends all if it could not be made.
+# compare BASE NEW ARGUMENTS: writes $folder/found; succeeds or fails like the comparison, and exits
+# if there is no comparison.
 compare() {
   local code=0
-  "$folder/undamaged" compare "$folder/$1.json" "$folder/$2.json" "${@:3}" > "$folder/found" 2> "$folder/error" || code=$?
+  "$folder/undamaged" compare "$folder/$1.json" "$folder/$2.json" "${@:3}" \
+    > "$folder/found" 2> "$folder/error" || code=$?
   if ((code > 1)); then
     cat "$folder/error" >&2
     exit 1
@@ -85,7 +92,7 @@ undamaged() {
 damage() {
   local name=$1 file=crates/tensor-kernels/src/$2 function=$3 line=$4 expected=$5
   copy_folder
-  # The signature may take several lines; the body begins after the first brace that ends one.
+  # The signature may have several lines; the body begins after the first line that ends in a brace.
   awk -v function_name="$function" -v line="$line" '
     { print }
     index($0, function_name "(") || index($0, function_name "<") { inside = 1 }
@@ -102,7 +109,9 @@ damage() {
     cat "$folder/found"
     verdict WRONG "$name: found, but not named: no '$expected'"
   else
-    verdict right "$name: $(tail -n 1 "$folder/found"); among them: $(grep -oE -m 1 "$expected.*" "$folder/found")"
+    local first
+    first=$(grep -oE -m 1 "$expected.*" "$folder/found")
+    verdict right "$name: $(tail -n 1 "$folder/found"); among them: $first"
   fi
 }
 
@@ -130,9 +139,11 @@ same() {
     cmp --silent <(counts $((at - 1))) <(counts "$at") || unequal=$((unequal + 1))
   done
   word() { if (($1 <= $2)); then echo right; else echo WRONG; fi; }
-  verdict "$(word "$default" 0)" "the same, default settings: something found in $default of $times comparisons"
-  verdict "$(word "$all" $((times / 10)))" "the same, --fail-on all: something found in $all of $times comparisons"
-  verdict "$(word "$unequal" 0)" "the same: counts differ in $unequal of $times comparisons"
+  verdict "$(word "$default" 0)" \
+    "same build, default settings: regressions in $default of $times comparisons"
+  verdict "$(word "$all" $((times / 10)))" \
+    "same build, --fail-on all: regressions in $all of $times comparisons"
+  verdict "$(word "$unequal" 0)" "same build: counts differ in $unequal of $times comparisons"
 }
 
 case ${1-both} in

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Prints the commit that a push is compared with.
 #
-#   scripts/push-base.sh BEFORE      BEFORE is where the branch stood: github.event.before
+#   scripts/push-base.sh BEFORE      BEFORE: the old head of the branch, github.event.before
 #
-# That is BEFORE if HEAD was reached from there, so that a push of several commits is judged as a whole. A new branch (BEFORE is all zeros) and one that
-# was rewritten are compared with the commit before HEAD; standard error says so. Exit code 2: there is no such commit either.
+# That is BEFORE if it is an ancestor of HEAD, so that a push of several commits is compared as a
+# whole. A new branch (BEFORE is all zeros) and a rewritten one are compared with the parent of
+# HEAD, with a note on standard error. Exit code 2: HEAD has no parent.
 set -euo pipefail
 
 before=${1:?usage: scripts/push-base.sh BEFORE}

@@ -51,7 +51,8 @@ need README.md copies slowdown
 if (($# == 0)); then need README.md excerpt; fi
 
 for suite in copy elementwise; do
-  "${bench[@]}" suite "benches/suite/$suite.json" --threads 1,2 --peers --record "results/$suite.json" "$@"
+  "${bench[@]}" suite "benches/suite/$suite.json" --threads 1,2 --peers \
+    --record "results/$suite.json" "$@"
 done
 
 for suite in copy elementwise; do

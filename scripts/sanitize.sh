@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tests under tools that find what a passing test does not show: accesses outside of buffers,
-# data races, reads of uninitialised memory, leaks; and the code on other processors.
+# Runs the tests under sanitizers and valgrind, which find out-of-bounds accesses, data races, reads
+# of uninitialised memory and leaks; and tests or type-checks the code for other processors.
 #
 #   scripts/sanitize.sh setup                  fetch what tsan, msan, neon and check need
 #   scripts/sanitize.sh asan     [ARGUMENTS]   AddressSanitizer, LeakSanitizer; each SIMD level
@@ -12,11 +12,11 @@
 #   scripts/sanitize.sh --help
 #
 # ARGUMENTS are those of `cargo test`; without any: -p tensor-core -p tensor-kernels --lib --tests.
-# What follows `--` goes to the test programs: `-- --skip slow`.
-# Exit code 0: nothing found. 2: something that is needed is missing.
+# Arguments after `--` are passed to the test programs: `-- --skip slow`. Exit code 0: nothing
+# found. 2: a tool is missing.
 #
 # asan needs a nightly toolchain; valgrind needs valgrind. tsan, msan, neon and check build the
-# standard library too: an uninstrumented one makes tsan and msan report what is no fault. They take
+# standard library too: with an uninstrumented one, tsan and msan report false positives. They take
 # it from the nightly toolchain where `rustup component add rust-src` is possible; elsewhere `setup`
 # unpacks Debian packages (230 MB, 1.4 GB unpacked) into LANES_DIR, ~/.cache/lanes by default.
 # Nothing is installed system-wide.
@@ -55,8 +55,8 @@ take_arguments() {
   if ((${#what[@]} == 0)); then what=(-p tensor-core -p tensor-kernels --lib --tests); fi
 }
 
-# skip NAME...: tests that are not for the tool at hand. A name that no test has any more is an
-# error, since it would skip nothing, or the wrong test, without a word.
+# skip NAME...: skips tests. A name that no test has is an error, because it would skip nothing, or
+# the wrong test, unnoticed.
 skip() {
   local name
   for name in "$@"; do
@@ -65,7 +65,7 @@ skip() {
   done
 }
 
-# Limits of the address space, of which sanitizers reserve terabytes, and of the stack, of which
+# Tests that limit the address space, of which sanitizers reserve terabytes, or the stack, of which
 # unoptimised instrumented frames need a multiple.
 skip_tests_of_limits() {
   skip fault_where_no_thread_can_start_the_caller_does_the_work \
@@ -74,12 +74,12 @@ skip_tests_of_limits() {
     fault_a_reduction_needs_little_of_the_stack
 }
 
-# rayon never frees what it attaches to a thread that becomes part of a pool.
+# rayon never frees the thread-local data of a thread that becomes part of a pool.
 skip_leak_of_rayon() {
   skip fault_in_a_pool_of_the_calling_thread
 }
 
-# For all sanitizers. Tests ask for more memory than there is; that is an error value.
+# For all sanitizers. Some tests request more memory than there is and expect an error value.
 sanitizer_settings() {
   export RUST_MIN_STACK=${RUST_MIN_STACK:-16777216}
   export PROPTEST_CASES=${PROPTEST_CASES:-64}
@@ -104,14 +104,14 @@ nightly() {
   cargo +nightly "$@"
 }
 
-# cargo with a standard library that is built along: $cargo and the environment for it.
+# Sets $cargo to a cargo that can build the standard library.
 with_std_source() {
   local sysroot
   sysroot=$(rustc +nightly --print sysroot 2> /dev/null || true)
   if [[ -n $sysroot && -d $sysroot/lib/rustlib/src/rust/library ]]; then
     cargo=(cargo +nightly)
   elif [[ -x $LANES_DIR/rustc ]]; then
-    # A stable compiler that takes unstable options, and where its standard library's source is.
+    # A stable compiler that accepts unstable options, and the source of its standard library.
     cargo=(env RUSTC_BOOTSTRAP=1 "RUSTC=$LANES_DIR/rustc"
       "__CARGO_TESTS_ONLY_SRC_ROOT=$(std_source)" cargo)
   else
@@ -146,7 +146,7 @@ setup() {
   printf 'setup: ready in %s (%s)\n' "$LANES_DIR" "$("$LANES_DIR/rustc" --version)"
 }
 
-# dependency PACKAGE PREFIX: what the package depends on whose name begins so.
+# dependency PACKAGE PREFIX: the dependency of the package whose name has this prefix.
 dependency() {
   apt-cache depends "$1" | sed -n "s/^ *Depends: \($2[^ ]*\)\$/\1/p" | head -n 1
 }
@@ -155,7 +155,7 @@ llvm_package() {
   dependency "$(dependency libstd-rust-web-dev libstd-rust-web-)" libllvm
 }
 
-# fetch ROOT PACKAGE...: unpacks packages under ROOT. apt-get fetches none twice.
+# fetch ROOT PACKAGE...: unpacks packages under ROOT. apt-get downloads none twice.
 fetch() {
   local root=$1 package
   mkdir -p "$root"
@@ -169,7 +169,7 @@ newest() {
   find "$LANES_DIR/debian" -name "$1_*.deb" | sort --version-sort | tail -n 1
 }
 
-# write_program NAME: a program of that name, from standard input.
+# write_program NAME: writes standard input to an executable file.
 write_program() {
   cat > "$LANES_DIR/$1"
   chmod +x "$LANES_DIR/$1"
@@ -192,8 +192,8 @@ exec $ARM/usr/bin/aarch64-linux-gnu-gcc-12 --sysroot=$ARM -B$libraries -L$librar
 PROGRAM
 }
 
-# The packaged compiler comes without the sanitizers' runtimes; those of a nightly fit if both are
-# built on the same LLVM.
+# The packaged compiler lacks the sanitizer runtimes; those of a nightly work if both are built on
+# the same LLVM.
 add_runtimes() {
   local libraries=lib/rustlib/$HOST/lib sysroot name
   sysroot=$(rustc +nightly --print sysroot) || missing "tsan and msan need a nightly toolchain"
@@ -222,7 +222,7 @@ asan() {
   sanitizer_settings
   for level in ${TENSOR_SIMD:-$(simd_levels)}; do
     printf '\nsanitize: AddressSanitizer at SIMD level %s\n' "$level"
-    # With a target named, flags are for the program only, not for build scripts.
+    # With --target, flags do not apply to build scripts.
     TENSOR_SIMD=$level RUSTFLAGS="${RUSTFLAGS-} -Zsanitizer=address" nightly test --locked \
       --target "$HOST" --target-dir "$TARGET_DIR/sanitize/asan" --no-fail-fast "${what[@]}" \
       -- "${rest[@]}"
@@ -253,12 +253,12 @@ memcheck() {
   command -v valgrind > /dev/null ||
     missing "no valgrind (Debian, Ubuntu: apt-get install valgrind libc6-dbg)"
   skip_leak_of_rayon
-  # Threads take turns under valgrind; fair ones, or a thread that waits for another waits long.
+  # valgrind runs one thread at a time; without fair scheduling, waiting threads wait long.
   local leaks="--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite"
   export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --fair-sched=yes \
 --error-exitcode=99 $leaks"
   export PROPTEST_CASES=${PROPTEST_CASES:-16}
-  # Names and lines in what valgrind reports. Unoptimised, the tests would take an hour.
+  # Line numbers for the reports of valgrind. Unoptimised, the tests would take an hour.
   export CARGO_PROFILE_RELEASE_DEBUG=line-tables-only
   unset TENSOR_SIMD
   cargo test --release --locked --target-dir "$TARGET_DIR/sanitize/valgrind" --no-fail-fast \
@@ -294,8 +294,8 @@ check() {
   done
 }
 
-# checked TARGET: the tests speak of sizes that a word of 32 bits does not hold, so the libraries
-# alone are checked where that is the word.
+# checked TARGET: the tests have sizes beyond 32 bits, so for 32-bit targets only the libraries are
+# checked.
 checked() {
   case $1 in
     i686-* | wasm32-*) echo --lib ;;

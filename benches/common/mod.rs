@@ -1,18 +1,22 @@
-//! What the benchmarks under criterion share: the table of cases, one thread, and groups that put a layout beside what it could be.
+//! What the criterion benchmarks share: the table of cases, one thread, and a group per case with
+//! the variants that are compared.
 
 use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
 use tensor_bench::{
     Failure,
-    engine::Budget,
-    roof::Roof,
-    setting::{self, Setting},
+    measure::{
+        copy_bandwidth::PlainCopy,
+        engine::Budget,
+        setting::{self, Setting},
+    },
     suite::Case,
     track::{Subject, table},
 };
 
-/// Some 230 functions take 0.6 seconds each, and criterion another one to analyse and draw: five minutes or so for all benchmarks.
+/// About 230 functions take 0.6 seconds each, and criterion another second to analyse and plot:
+/// about five minutes for all benchmarks.
 pub(crate) fn criterion() -> Criterion {
     Criterion::default()
         .sample_size(20)
@@ -21,13 +25,13 @@ pub(crate) fn criterion() -> Criterion {
         .configure_from_args()
 }
 
-/// On one thread.
+/// Serial execution.
 pub(crate) fn setting() -> Setting {
     let exec = setting::exec().expect("TENSOR_SIMD names a level of this CPU").serial();
     Setting { exec, budget: Budget::QUICK, threads: 1 }
 }
 
-/// The cases of the table that `chosen` takes.
+/// The cases of the table for which `chosen` is true.
 #[allow(dead_code, reason = "not every benchmark has cases")]
 pub(crate) fn cases(chosen: fn(&Case) -> bool) -> Vec<Case> {
     let subjects = table::subjects().expect("the table of cases is right");
@@ -48,7 +52,7 @@ pub(crate) fn group<'a>(
     criterion.benchmark_group(format!("{kind} {case}"))
 }
 
-/// Times one way to do the work, which moves so many bytes: ways of one group may differ in that.
+/// Times a variant that moves `bytes` bytes; variants of one group may differ in that.
 #[allow(dead_code, reason = "not every benchmark has cases")]
 pub(crate) fn bench_bytes(
     group: &mut BenchmarkGroup<'_, WallTime>,
@@ -60,7 +64,7 @@ pub(crate) fn bench_bytes(
     bench(group, name, work);
 }
 
-/// Times one way to do the work.
+/// Times a variant.
 pub(crate) fn bench(
     group: &mut BenchmarkGroup<'_, WallTime>,
     name: &str,
@@ -69,14 +73,14 @@ pub(crate) fn bench(
     group.bench_function(name, |bencher| bencher.iter(|| work().expect("it did before")));
 }
 
-/// Times plain `memcpy` of so many bytes.
+/// Times plain `memcpy` of the same bytes.
 #[allow(dead_code, reason = "not every benchmark has cases")]
 pub(crate) fn bench_memcpy(
     group: &mut BenchmarkGroup<'_, WallTime>,
     bytes: u64,
 ) -> Result<(), Failure> {
-    let roof = Roof::new(bytes, 1)?;
-    let [mut memcpy, _] = roof.contenders();
-    bench_bytes(group, "memcpy", bytes, || memcpy.once());
+    let plain_copy = PlainCopy::new(bytes, 1)?;
+    let [mut memcpy, _] = plain_copy.contenders();
+    bench_bytes(group, "memcpy of the same bytes", bytes, || memcpy.once());
     Ok(())
 }

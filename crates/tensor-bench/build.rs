@@ -1,5 +1,5 @@
-//! Tells the crate which compiler builds it, and from which commit: a record of instruction counts is a record of that compiler, too, and rates of the
-//! machine are those of the kernels they were taken with.
+//! Sets the compiler and the commit as environment variables of the build. Instruction counts
+//! depend on the compiler, and the rates of a calibration on the kernels of the commit.
 
 use std::{env, path::Path, process::Command};
 
@@ -8,30 +8,31 @@ fn main() {
     // Set by cargo-fuzz.
     println!("cargo::rustc-check-cfg=cfg(fuzzing)");
     let compiler = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-    let version =
-        said(&compiler, &["--version"]).unwrap_or_else(|| "rustc of unknown version".to_owned());
+    let version = output_of(&compiler, &["--version"])
+        .unwrap_or_else(|| "rustc of unknown version".to_owned());
     println!("cargo::rustc-env=TENSOR_BENCH_RUSTC={version}");
     commit();
 }
 
-/// A repository around this crate that does not have it, say one of all files of a user, says nothing about it.
+/// Sets the commit, if this file is tracked. A repository around an untracked copy of the crate has
+/// unrelated commits.
 fn commit() {
-    if said("git", &["ls-files", "--error-unmatch", "build.rs"]).is_none() {
+    if output_of("git", &["ls-files", "--error-unmatch", "build.rs"]).is_none() {
         return;
     }
-    // Whenever another commit is checked out, git writes a line here.
-    if let Some(log) = said("git", &["rev-parse", "--git-path", "logs/HEAD"])
+    // git appends to this file whenever another commit is checked out.
+    if let Some(log) = output_of("git", &["rev-parse", "--git-path", "logs/HEAD"])
         && Path::new(&log).exists()
     {
         println!("cargo::rerun-if-changed={log}");
     }
-    if let Some(commit) = said("git", &["rev-parse", "HEAD"]) {
+    if let Some(commit) = output_of("git", &["rev-parse", "HEAD"]) {
         println!("cargo::rustc-env=TENSOR_BENCH_COMMIT={commit}");
     }
 }
 
-/// What a program prints, if it succeeds.
-fn said(program: &str, args: &[&str]) -> Option<String> {
+/// The output of a program, if it succeeds.
+fn output_of(program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())

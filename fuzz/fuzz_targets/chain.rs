@@ -5,9 +5,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use tensor_bench::{
-    chain::{Chain, Step, parse_index},
+    cases::view_op::ViewOp,
     cmd::explain,
-    viewop::ViewOp,
+    input::chain::{Chain, Step, parse_index},
 };
 
 fuzz_target!(|text: &str| {

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tensor_bench::npy;
+use tensor_bench::input::npy;
 use tensor_kernels::{AnyTensor, DType, Tensor};
 
 fuzz_target!(|bytes: &[u8]| {

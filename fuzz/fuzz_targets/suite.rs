@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use tensor_bench::{suite, track::table};
 
 fuzz_target!(|text: &str| {
-    if let Err(refused) = table::own(text) {
+    if let Err(refused) = table::parse(text) {
         assert!(!refused.to_string().is_empty());
     }
     match suite::read(text) {

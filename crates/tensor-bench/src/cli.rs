@@ -1,7 +1,8 @@
-//! The command line: what can be asked for, who answers, and the exit code.
+//! The command line: commands, their dispatch, and the exit code.
 //!
-//! 0: done. 1: the work failed. 2: the question cannot be answered as it was put. Standard output carries results only, and usage errors write
-//! nothing to it; a reader who closes it has read enough.
+//! Exit code 0: done. 1: the work failed. 2: the input is wrong. Only results go to standard
+//! output; a usage error writes nothing to it. A reader who closes standard output early is not an
+//! error.
 
 use std::{
     ffi::OsString,
@@ -13,11 +14,16 @@ use clap::{Parser, Subcommand};
 
 use crate::{Failure, Result, cmd};
 
-/// What contiguity costs and what it buys, measured on this machine.
+/// Measure what non-contiguous tensor layouts cost on this machine, and when a copy is worth it
 ///
-/// Without a command: the report.
+/// Without a command: `report`.
 #[derive(Parser)]
-#[command(name = "tensor-bench", version, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "tensor-bench",
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = "Example:\n  tensor-bench --quick"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -27,31 +33,86 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Measure layouts people meet: what a pass over each costs, and when contiguous() pays
+    /// See what common layouts, or a view of your own array, cost on this machine
+    #[command(
+        long_about = "Use `report` to see what common layouts, or a view of your own array, cost \
+                      on this machine.",
+        after_help = "Example:\n  tensor-bench report --npy image.npy --permute 2,0,1 \
+                      --html page.html"
+    )]
     Report(cmd::report::Args),
-    /// Keep a view as it is, or copy it once? Measured now, or predicted from what this machine has shown
+    /// Decide whether to copy a view once with contiguous() or to use it as it is
+    #[command(
+        long_about = "Use `advise` to decide whether to copy a view once with contiguous() or to \
+                      use it as it is.",
+        after_help = "Example:\n  tensor-bench advise --shape 4096,4096 --transpose 0,1 \
+                      --op add --uses 10"
+    )]
     Advise(cmd::advise::Args),
-    /// Take the rates of this machine that `advise --predict` works from
+    /// Measure the rates of this machine that `advise --predict` works from
+    #[command(
+        long_about = "Use `calibrate` once per machine and build, to measure the rates that \
+                      `advise --predict` works from.",
+        after_help = "Example:\n  tensor-bench calibrate --threads 1"
+    )]
     Calibrate(cmd::calibrate::Args),
-    /// Measure the cases of a suite file
+    /// Race the layouts of a suite file against the naive loop and other libraries
+    #[command(
+        long_about = "Use `suite` to race layouts of your own choice against the naive loop and \
+                      other libraries.",
+        after_help = "Example:\n  tensor-bench suite benches/suite/copy.json --threads 1,2 \
+                      --record copy.json"
+    )]
     Suite(cmd::suite::Args),
-    /// Print what `suite --record` has kept: how near to the roof, how far from other libraries
+    /// Print the figures of `suite --record` as tables
+    #[command(
+        long_about = "Use `results` to print, as tables, what `suite --record` has measured \
+                      before.",
+        after_help = "Example:\n  tensor-bench results copy.json elementwise.json"
+    )]
     Results(cmd::results::Args),
-    /// Keep what this build does on this machine: paths, times, instructions, cache lines
+    /// Record paths, times and instruction counts of this build, for `compare`
+    #[command(
+        long_about = "Use `record` before and after a change, to have two records for \
+                      `compare`.\n\n\
+                      A record has paths, times, instruction counts and cache misses of one \
+                      build.",
+        after_help = "Example:\n  tensor-bench record --out new.json"
+    )]
     Record(cmd::record::Args),
-    /// Hold one record against another; exit code 1 if something has become worse
+    /// Find regressions between two records; exit code 1 if there is one
+    #[command(
+        long_about = "Use `compare` to find regressions between two records; exit code 1 if there \
+                      is one.",
+        after_help = "Example:\n  tensor-bench compare base.json new.json --fail-on all"
+    )]
     Compare(cmd::compare::Args),
-    /// Follow every case through a folder of records
+    /// Find the record, in a folder of many, at which a case became slower or faster
+    #[command(
+        long_about = "Use `history` to find the record, in a folder of many, at which a case \
+                      became slower or faster.",
+        after_help = "Example:\n  tensor-bench history records --of time"
+    )]
     History(cmd::history::Args),
     /// Time every case once, for `record`
     #[command(hide = true)]
     Pass(cmd::pass::Args),
-    /// Do the work of some cases, for valgrind to count
+    /// Run some cases, for valgrind to count
     #[command(hide = true)]
     Count(cmd::count::Args),
     /// Write a view of an .npy array as an .npy file in C order
+    #[command(
+        long_about = "Use `convert` to write a view of an .npy array as an .npy file in C order.",
+        after_help = "Example:\n  tensor-bench convert in.npy out.npy --transpose 0,1"
+    )]
     Convert(cmd::convert::Args),
-    /// Follow a chain of calls step by step: strides, contiguity, storage
+    /// Learn why a view is contiguous or not, or why a reshape copies
+    #[command(
+        long_about = "Use `explain` to learn why a view is contiguous or not, or why a reshape \
+                      copies.",
+        after_help = "Example:\n  tensor-bench explain \
+                      'arange(24).reshape(2, 3, 4)[:, 1].reshape(8)'"
+    )]
     Explain(cmd::explain::Args),
 }
 
@@ -75,7 +136,7 @@ impl Cli {
     }
 }
 
-/// Answers one command line.
+/// Runs one command line.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
@@ -87,7 +148,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     finish(result.and(flushed))
 }
 
-/// Help goes to standard output, complaints to standard error.
+/// Help goes to standard output, usage errors to standard error.
 fn usage(error: &clap::Error) -> ExitCode {
     match error.print() {
         Err(unwritten) if error.exit_code() == 0 => finish(Err(Failure::Output(unwritten))),
@@ -98,7 +159,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 fn finish(result: Result<()>) -> ExitCode {
     let Err(failure) = result else { return ExitCode::SUCCESS };
     if !failure.is_closed_pipe() {
-        // Where standard error is closed there is nobody left to tell; the exit code remains.
+        // If standard error is closed, the exit code is all that can be reported.
         let _ = writeln!(io::stderr(), "error: {failure}");
     }
     ExitCode::from(failure.exit_code())

@@ -1,33 +1,34 @@
-//! Why a command ended without doing its work. The kind decides the exit code, the text goes to standard error.
+//! Errors of a command. The kind decides the exit code; the text goes to standard error.
 
 use std::{fmt, io};
 
 /// What a function of this crate returns.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// An end without a result.
+/// Why a command has no result.
 #[derive(Debug)]
 pub enum Failure {
-    /// What was given cannot be worked with: a malformed file, an unknown name, a thread count of zero. Exit code 2.
+    /// The input is wrong: a malformed file, an unknown name, a thread count of zero. Exit code 2.
     Input(String),
-    /// The work itself failed: a refused view, a wrong result, memory that does not suffice. Exit code 1.
+    /// The work failed: an invalid view, a wrong result, too little memory. Exit code 1.
     Work(String),
-    /// The output could not be written. Exit code 1, except that a reader who closed the pipe has what he wanted: 0, and silence.
+    /// The output could not be written. Exit code 1; 0 and no message if the reader closed the
+    /// pipe.
     Output(io::Error),
 }
 
 impl Failure {
-    /// Bad input, in words.
+    /// Wrong input.
     pub fn input(text: impl fmt::Display) -> Self {
         Failure::Input(text.to_string())
     }
 
-    /// Failed work, in words.
+    /// Failed work.
     pub fn work(text: impl fmt::Display) -> Self {
         Failure::Work(text.to_string())
     }
 
-    /// The same failure with a word on where it happened.
+    /// The same failure, prefixed with where it happened.
     #[must_use]
     pub fn at(self, place: impl fmt::Display) -> Self {
         match self {
@@ -46,7 +47,7 @@ impl Failure {
         }
     }
 
-    /// Whether the reader of our output went away, which is not worth a message.
+    /// Whether the reader of the output closed the pipe; that needs no message.
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }

@@ -1,4 +1,4 @@
-//! The program: arguments in, exit code out. Everything else is in the library.
+//! The program. Everything is in the library.
 
 use std::process::ExitCode;
 

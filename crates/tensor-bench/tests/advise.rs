@@ -1,4 +1,5 @@
-//! `advise` and `calibrate`: answers from a calibration of known rates, answers by the clock as far as they are the same each time, refusals.
+//! `advise` and `calibrate`: predictions from known rates, the deterministic part of measured
+//! answers, errors.
 
 mod common;
 
@@ -10,23 +11,24 @@ use tensor_bench::{
         calibration::{Rate, Speed, Use},
         kind::Kind,
     },
-    env::Card,
-    setting,
+    measure::setting,
+    system::machine::MachineInfo,
     track::build::COMMIT,
 };
 
-/// A calibration of this machine for one thread, in which a transposed 32 x 32 array of floats costs 400 ns a use, 100 as a copy, 600 to copy.
+/// A calibration of this machine for one thread: a transposed 32 x 32 array of floats takes 400 ns
+/// a use, 100 as a contiguous copy, 600 to copy.
 fn calibration() -> Calibration {
-    let machine = Card::read(&setting::exec().unwrap().simd());
+    let machine = MachineInfo::read(&setting::exec().unwrap().simd());
     let (width, bytes) = (4, 4096);
-    let alone = Use { strided_ns: 400.0, contiguous_ns: 100.0 };
+    let unary = Use { strided_ns: 400.0, contiguous_ns: 100.0 };
     let rate = Rate {
-        kind: Kind::Turned,
+        kind: Kind::Transposed,
         width,
         bytes,
-        alone,
-        beside: alone,
-        dear_ns: None,
+        unary,
+        binary: unary,
+        exp_ns: None,
         copy_ns: 600.0,
     };
     let (op, dtype) = ("neg".to_owned(), "f32".to_owned());
@@ -39,11 +41,11 @@ fn text(calibration: &Calibration) -> String {
     serde_json::to_string(calibration).unwrap()
 }
 
-const TURNED: [&str; 9] =
+const TRANSPOSED: [&str; 9] =
     ["advise", "--shape", "32,32", "--permute", "1,0", "--op", "neg", "--threads", "1"];
 
 fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    TURNED.iter().chain(more).copied().collect()
+    TRANSPOSED.iter().chain(more).copied().collect()
 }
 
 #[test]
@@ -59,7 +61,10 @@ fn an_answer_is_worked_out_from_the_calibration() {
         let costs = ["strided_ns", "contiguous_ns", "copy_ns", "kept_ns", "copied_ns"];
         let costs = costs.map(|cost| answer[cost].as_f64().unwrap().round());
         assert_eq!(costs, [400.0, 100.0, 600.0, kept, copied]);
-        assert_eq!((&answer["break_even_uses"], &answer["kind"]), (&2.into(), &"turned".into()));
+        assert_eq!(
+            (&answer["break_even_uses"], &answer["kind"]),
+            (&2.into(), &"transposed".into())
+        );
         assert_eq!(
             (&answer["path"], &answer["contiguous"]),
             (&"tiled_lanes".into(), &false.into())
@@ -75,11 +80,11 @@ fn the_text_says_what_to_do_and_why() {
     let expected = "\
 neg over a view of f32, shape (32, 32) strides (1, 32), path tiled_lanes; 1 thread, predicted
 
-copy it once, with contiguous(): a copy pays from 2 uses on
+copy once with contiguous(): break-even at 2 uses
 
-               copy  each use  3 uses
-as it is          -    400 ns  1.2 us
-copied once  600 ns    100 ns  900 ns
+                 copy  each use  3 uses
+view as it is       -    400 ns  1.2 us
+copy once      600 ns    100 ns  900 ns
 ";
     assert_eq!(text, expected);
 }
@@ -91,13 +96,16 @@ fn a_calibration_of_another_commit_is_used_with_a_note() {
     let file = folder.file("c.json", text(&other));
     let answer = run(&with(&["--calibration", &file]));
     assert_eq!(answer.code, Some(0), "{answer:?}");
-    let note = COMMIT.map(|ours| format!(
-        "note: {file}: it was made by a program built from abc, and this one is built from {ours}; `calibrate` makes it anew\n"
-    ));
+    let note = COMMIT.map(|ours| {
+        format!(
+            "note: {file}: made by a build of commit abc, this is a build of {ours}; \
+         run `calibrate` again\n"
+        )
+    });
     assert_eq!(answer.err, note.unwrap_or_default());
 }
 
-/// Windows has another folder for caches.
+/// Windows has another cache folder.
 #[cfg(unix)]
 #[test]
 fn the_usual_place_is_in_the_folder_for_caches() {
@@ -124,7 +132,7 @@ fn fault_a_calibration_that_cannot_be_used_is_refused_with_the_reason() {
         (other(|c| c.machine.cpu = Some("an abacus".to_owned())), "another machine: an abacus"),
         (other(|c| c.machine.version = "0.0.1".to_owned()), "made by version 0.0.1"),
         (other(|c| c.threads = 7), "for 7 threads, not for 1"),
-        (other(|c| c.rates.clear()), "no rate for views of kind Turned"),
+        (other(|c| c.rates.clear()), "no rate for views of kind Transposed"),
         (other(|c| c.speeds.clear()), "no speed for neg on elements of dtype f32"),
     ];
     for (text, reason) in cases {
@@ -134,7 +142,7 @@ fn fault_a_calibration_that_cannot_be_used_is_refused_with_the_reason() {
     run(&with(&["--calibration", "/nowhere/c.json"])).refused("cannot read /nowhere/c.json");
 }
 
-/// What is in the usual place may be thrown away; a place that cannot be written is no reason to measure in vain.
+/// The default file may be replaced, but an unwritable one is an error before anything is measured.
 #[cfg(unix)]
 #[test]
 fn fault_a_place_that_cannot_be_written_is_an_error_with_a_way_out() {
@@ -142,7 +150,7 @@ fn fault_a_place_that_cannot_be_written_is_an_error_with_a_way_out() {
     std::fs::create_dir_all(folder.path("tensor-bench/calibration-1-threads.json")).unwrap();
     let args = with(&["--predict"]);
     let ended = finish(command(&args).env("XDG_CACHE_HOME", folder.path("")));
-    assert!(ended.err.contains("calibrating, which takes a minute: "), "{ended:?}");
+    assert!(ended.err.contains("calibrating, about a minute: "), "{ended:?}");
     assert!(ended.err.contains("not a regular file"), "{ended:?}");
     assert!(ended.err.contains("--measure needs no calibration"), "{ended:?}");
     assert_eq!(ended.failed("cannot write"), "");
@@ -168,7 +176,7 @@ fn measuring_finds_costs_and_weighs_them() {
 fn nothing_is_copied_of_what_is_contiguous() {
     let args = ["advise", "--shape", "1,64", "--permute", "1,0", "--op", "neg", "--threads", "1"];
     let text = run(&args).succeeded();
-    assert!(text.contains("it is contiguous: there is nothing to copy"), "{text}");
+    assert!(text.contains("already contiguous: there is nothing to copy"), "{text}");
 }
 
 #[test]
@@ -184,7 +192,7 @@ fn fault_questions_without_an_answer_are_refused() {
         (&["--shape", "4,4", "--op", "copy"], "expected one of add"),
         (&["--shape", "4,4", "--op", "frobnicate"], "expected one of add"),
         (&["--shape", "4,4", "--dtype", "f31"], "f31"),
-        (&["--shape", "4,4", "--op", "sqrt", "--dtype", "i32"], "sqrt has no meaning"),
+        (&["--shape", "4,4", "--op", "sqrt", "--dtype", "i32"], "sqrt is not defined"),
         (&["--shape", "4,4", "--uses", "0"], "0 uses"),
         (&["--shape", "4,4", "--uses", "-1"], "-1"),
         (&["--shape", "4,4", "--threads", "0"], "0 threads"),

@@ -1,4 +1,4 @@
-//! `explain`: the transcript, and how chains are refused.
+//! `explain`: its output, and its errors.
 
 mod common;
 
@@ -14,7 +14,7 @@ arange(24)
   shape (24) strides (1) offset 0
   contiguous
   storage: new, 24 i64
-  visits, in logical order: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …
+  offsets in logical order: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …
     0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23
   contiguous() would return it as it is
 
@@ -22,7 +22,7 @@ arange(24)
   shape (1, 2, 3, 4) strides (24, 12, 4, 1) offset 0
   contiguous
   storage: the same, 24 i64
-  visits, in logical order: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …
+  offsets in logical order: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …
     0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23
   contiguous() would return it as it is
 
@@ -30,7 +30,7 @@ arange(24)
   shape (1, 2, 3) strides (24, 12, 4) offset 2
   not contiguous: dimension 2 has stride 4, not 1
   storage: the same, 24 i64
-  visits, in logical order: 2, 6, 10, 14, 18, 22
+  offsets in logical order: 2, 6, 10, 14, 18, 22
     .  .  2  .  .  .  6  .  .  . 10  .  .  . 14  .  .  . 18  .  .  . 22  .
   contiguous() would copy 48 B, path: strided
 
@@ -38,7 +38,7 @@ arange(24)
   shape (3, 2) strides (8, 4) offset 2
   not contiguous: dimension 1 has stride 4, not 1
   storage: the same, 24 i64
-  visits, in logical order: 2, 6, 10, 14, 18, 22
+  offsets in logical order: 2, 6, 10, 14, 18, 22
     .  .  2  .  .  .  6  .  .  . 10  .  .  . 14  .  .  . 18  .  .  . 22  .
   contiguous() would copy 48 B, path: strided
 "
@@ -57,14 +57,14 @@ fn a_reshape_that_no_strides_can_express_copies() {
 #[test]
 fn an_overlapping_view_shows_each_place_once() {
     let text = run(&["explain", "arange(5).unfold(0, 3, 1)"]).succeeded();
-    assert!(text.contains("visits, in logical order: 0, 1, 2, 1, 2, 3, 2, 3, 4"), "{text}");
+    assert!(text.contains("offsets in logical order: 0, 1, 2, 1, 2, 3, 2, 3, 4"), "{text}");
     assert!(text.contains("   0 1 2 3 4\n"), "{text}");
 }
 
 #[test]
 fn fault_no_array_is_made_however_large() {
     let text = run(&["explain", "zeros(1000000, 1000000).t()[::2, ::-1]"]).succeeded();
-    assert!(text.contains("of 1000000000000 places, it visits some from"), "{text}");
+    assert!(text.contains("storage of 1000000000000 elements, the view has some from"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let many = run(&["explain", "arange(3).expand(1000000000000, 3)"]).succeeded();
     assert!(many.contains("   0 1 2\n"), "{many}");

@@ -1,17 +1,17 @@
-//! What can go wrong around a run, and the answer: a reason on standard error and an exit code,
-//! files as they were, never a panic. `cargo test -p tensor-bench fault` runs all tests of it.
+//! Faults around a run: each gives a reason on standard error and an exit code, leaves files
+//! unchanged, and never panics. `cargo test -p tensor-bench fault` runs all these tests.
 //!
 //! # Which fault is tested where
 //!
 //! | | fault | tests, without `fault_`; here, where no file is named |
 //! |---|---|---|
-//! | 29 | threads that cannot start, or are too many | `threads_that_cannot_start_…`, |
+//! | 29 | threads that cannot start, or too many | `threads_that_cannot_start_…`, |
 //! | | | `a_number_of_threads_in_the_environment_…`, `usage`: `bad_arguments_…`, |
 //! | | | `usage`: `thread_counts_of_a_suite_…` |
-//! | 31 | a SIMD level that is not there | `a_forced_level_…`, `usage`: `an_unknown_simd_level_…` |
+//! | 31 | a missing SIMD level | `a_forced_level_…`, `usage`: `an_unknown_simd_level_…` |
 //! | 32 | a level that valgrind hides | `record`: `two_counts_of_one_build_…` |
-//! | 33 | numbers of bytes beyond 64 bits | `bytes_beyond_64_bits_…` |
-//! | 34 | sizes, shapes, names that are none | `sizes_that_are_none_…`, `usage`: `bad_arguments_…`, |
+//! | 33 | more bytes than 64 bits hold | `bytes_beyond_64_bits_…` |
+//! | 34 | invalid sizes, shapes, names | `sizes_that_are_none_…`, `usage`: `bad_arguments_…`, |
 //! | | | `advise`: `questions_without_an_answer_…`, `suite`: `malformed_suites_…`, |
 //! | | | `report`: `a_view_that_is_refused_or_empty_…`, `explain`: `what_cannot_be_read_…` |
 //! | 35 | output that cannot be written | `nobody_reads_the_complaint`, |
@@ -20,19 +20,19 @@
 //! | | | `record`: `a_reader_who_goes_away_…`, `report`: `a_page_that_cannot_…`, |
 //! | | | `report`: `a_failed_run_…`, `convert`: `an_output_that_cannot_…`, |
 //! | | | `convert`: `a_failed_conversion_…`, `convert`: `a_device_is_written_to_…` |
-//! | 36 | a run that is interrupted | `an_interrupted_run_…` |
-//! | 37 | a baseline that is missing, broken or unlike | `every_difference_of_two_records_…`, |
+//! | 36 | an interrupted run | `an_interrupted_run_…` |
+//! | 37 | a missing, broken or different baseline | `every_difference_of_two_records_…`, |
 //! | | | `record`: `bad_input_is_exit_code_2`, `record`: `unlike_machines_…`, |
 //! | | | `record`: `history_without_a_record_…`, `results`: `what_is_no_record_…`, |
 //! | | | `results`: `records_are_put_together_…`, `advise`: `a_calibration_that_cannot_…` |
-//! | 38 | cases that vanish; figures that are none | `figures_that_are_none_…`, |
+//! | 38 | missing cases, invalid figures | `figures_that_are_none_…`, |
 //! | | | `record`: `what_has_become_worse_…` |
-//! | 39 | tools that are missing or broken | `a_broken_valgrind_…`, `record`: `without_valgrind_…`, |
+//! | 39 | missing or broken tools | `a_broken_valgrind_…`, `record`: `without_valgrind_…`, |
 //! | | | `peers`: `a_program_without_peers_…` |
 //! | 40 | hostile names, numbers of any size | `hostile_names_…`, `numbers_of_any_size_…`, |
 //! | | | `record`: `profiles_are_found_…`, `record`: `a_file_of_cases_may_be_called_…` |
 //! | 41 | times shorter than the clock shows | `an_operation_of_no_time_…` |
-//! | 42 | more memory than there is | `bytes_beyond_64_bits_…`, `suite`: `a_case_beyond_memory_…`, |
+//! | 42 | too little memory | `bytes_beyond_64_bits_…`, `suite`: `a_case_beyond_memory_…`, |
 //! | | | `advise`: `more_than_memory_holds_…`, `convert`: `a_sparse_file_…`, |
 //! | | | `a_text_larger_than_memory_…`, `explain`: `no_array_is_made_…` |
 //! | | files of any bytes | `convert`: `hostile_files_…`, `usage`: `devices_are_not_read` |
@@ -50,15 +50,16 @@ use std::{
 use common::{FORTRAN, Folder, Run, command, finish, npy, run};
 use serde_json::Value;
 use tensor_bench::{
-    engine::{Budget, Contender, race},
-    render,
+    measure::engine::{Budget, Contender, race},
+    output::render,
 };
 
 const CASES: &str = r#"[
-    {"group": "own", "id": "turned", "dtype": "f32", "base": [8, 6], "ops": [["permute", [1, 0]]]},
+    {"group": "own", "id": "transposed", "dtype": "f32", "base": [8, 6],
+        "ops": [["permute", [1, 0]]]},
     {"group": "own", "id": "row", "dtype": "u8", "base": [1, 8], "ops": [["expand", [6, 8]]]}]"#;
 
-/// A quick record of both cases, with counts as if valgrind had been there.
+/// A quick record of both cases, with counts as if valgrind were installed.
 fn record() -> Value {
     let folder = Folder::new();
     let cases = folder.file("cases.json", CASES);
@@ -118,7 +119,8 @@ fn fault_bytes_beyond_64_bits_are_counted() {
     let all = 1u64 << 62;
     let one = format!(r#"{{"dtype": "u8", "base": [1], "ops": [["expand", [{all}]]]}}"#);
     let sum = format!(
-        r#"[{{"group": "g", "id": "huge", "op": "mul_add", "out_dtype": "u8", "operands": [{one}, {one}, {one}]}}]"#
+        r#"[{{"group": "g", "id": "huge", "op": "mul_add", "out_dtype": "u8",
+            "operands": [{one}, {one}, {one}]}}]"#
     );
     let suite = folder.file("s.json", sum);
     for args in [&["suite", &suite][..], &["record", "--cases", &suite]] {
@@ -180,7 +182,7 @@ fn fault_a_full_disk_is_an_error_of_every_document() {
     assert_eq!(folder.files(), ["cases.json"]);
 }
 
-/// The old document stays, whole, and no other file is there: what is half measured is not kept.
+/// The old document is unchanged, and there is no other file.
 #[cfg(unix)]
 #[test]
 fn fault_an_interrupted_run_leaves_the_old_document() {
@@ -199,14 +201,14 @@ fn fault_an_interrupted_run_leaves_the_old_document() {
     assert_eq!(folder.files(), ["cases.json", "old.json"]);
 }
 
-/// Each difference is said in words of its own.
+/// Each difference has its own note.
 #[test]
 fn fault_every_difference_of_two_records_is_said() {
     let base = record();
     let differences: [(&str, Value, &str); 7] = [
-        ("/machine/cpu", "an abacus".into(), "note: unlike machines ("),
-        ("/machine/cores", 4096.into(), "note: unlike machines ("),
-        ("/run/threads", 7.into(), "note: unlike runs ("),
+        ("/machine/cpu", "an abacus".into(), "note: different machines ("),
+        ("/machine/cores", 4096.into(), "note: different machines ("),
+        ("/run/threads", 7.into(), "note: different runs ("),
         ("/build/rustc", "rustc 0.1".into(), "note: different compilers ("),
         ("/counting/by/valgrind", "valgrind-9".into(), "note: counts by valgrind-3.19.0 and by"),
         ("/counting/by/caches", "--D1=1".into(), "note: cache lines were counted with other"),
@@ -223,22 +225,22 @@ fn fault_every_difference_of_two_records_is_said() {
     assert_eq!(said.len(), 6, "cores and CPU are one machine");
 }
 
-/// A figure that is none never passes for a good one.
+/// An invalid figure is never taken for a good one.
 #[test]
 fn fault_figures_that_are_none_are_refused_or_fail() {
     let base = record();
     let good = base.to_string();
     assert_eq!(compare(&good, &good).code, Some(0));
     let edits: [(&str, Value, &str); 12] = [
-        ("/cases/0/times/run/best_ns", 0.into(), "own/turned takes no time"),
+        ("/cases/0/times/run/best_ns", 0.into(), "own/transposed takes no time"),
         ("/cases/0/times/run/best_ns", Value::Null, "with a mistake: invalid type: null"),
         ("/cases/0/times/run/best_ns", "NaN".into(), "with a mistake: invalid type: string"),
-        ("/cases/0/times/run/passes/3", 0.into(), "own/turned takes no time"),
-        ("/cases/0/times/run/passes/3", (-1).into(), "own/turned takes no time"),
-        ("/cases/0/times/run/passes", Value::Array(vec![]), "own/turned takes no time"),
-        ("/cases/0/times/roof", Value::Array(vec![]), "own/turned takes no time"),
-        ("/cases/0/counts/run/instructions", 0.into(), "own/turned takes no instructions"),
-        ("/cases/0/counts/plan/instructions", 0.into(), "own/turned takes no instructions"),
+        ("/cases/0/times/run/passes/3", 0.into(), "own/transposed takes no time"),
+        ("/cases/0/times/run/passes/3", (-1).into(), "own/transposed takes no time"),
+        ("/cases/0/times/run/passes", Value::Array(vec![]), "own/transposed takes no time"),
+        ("/cases/0/times/roof", Value::Array(vec![]), "own/transposed takes no time"),
+        ("/cases/0/counts/run/instructions", 0.into(), "own/transposed takes no instructions"),
+        ("/cases/0/counts/plan/instructions", 0.into(), "own/transposed takes no instructions"),
         ("/cases/0/counts/run/instructions", (-1).into(), "with a mistake: invalid value"),
         ("/cases/0/counts/run/instructions", 1e300.into(), "with a mistake: invalid type"),
         ("/cases", Value::Array(vec![]), "a record without a case"),
@@ -253,10 +255,10 @@ fn fault_figures_that_are_none_are_refused_or_fail() {
     let infinite = good.replacen("\"best_ns\":", "\"best_ns\":1e999,\"_\":", 1);
     compare(&good, &infinite).refused("number out of range");
     let fails: [(&str, Value, &str); 4] = [
-        ("/cases/1/name", "own/another".into(), "own/row: the case is gone"),
-        ("/cases/1/bytes", 1.into(), "own/row: it is another case now"),
-        ("/cases/1/counts", Value::Null, "own/row: its counts are gone"),
-        ("/cases/1/times/fresh", Value::Null, "own/row: the times of fresh are gone"),
+        ("/cases/1/name", "own/another".into(), "own/row: the case is missing"),
+        ("/cases/1/bytes", 1.into(), "own/row: the case is not the same"),
+        ("/cases/1/counts", Value::Null, "own/row: its counts are missing"),
+        ("/cases/1/times/fresh", Value::Null, "own/row: the times of allocating are missing"),
     ];
     for (place, value, reason) in fails {
         let mut new = base.clone();
@@ -265,7 +267,7 @@ fn fault_figures_that_are_none_are_refused_or_fail() {
     }
 }
 
-/// A program in the place of valgrind.
+/// A run with `script` in place of valgrind.
 #[cfg(unix)]
 fn with_valgrind(script: &str, counts: &str) -> Run {
     use std::os::unix::fs::PermissionsExt;
@@ -273,7 +275,8 @@ fn with_valgrind(script: &str, counts: &str) -> Run {
     let cases = folder.file("cases.json", CASES);
     folder.file("valgrind", format!("#!/bin/sh\n{script}\n"));
     fs::set_permissions(folder.path("valgrind"), fs::Permissions::from_mode(0o755)).unwrap();
-    let args = ["record", "--cases", &cases, "--quick", "--filter", "turned", "--counts", counts];
+    let args =
+        ["record", "--cases", &cases, "--quick", "--filter", "transposed", "--counts", counts];
     finish(command(&args).env("PATH", folder.path("")))
 }
 
@@ -300,7 +303,7 @@ fn fault_a_broken_valgrind_is_an_error_or_a_note() {
         .failed("valgrind does not start: broken library");
 }
 
-/// The characters that mean something to a page, a table, a shell or a path.
+/// Characters with a meaning in HTML, tables, shells or paths.
 const HOSTILE: &str = "</text><script>alert('x')</script> \"&|`$(..)%41 \u{202e}ünïcödé";
 
 #[test]
@@ -339,11 +342,12 @@ fn fault_hostile_names_of_cases_are_text_in_every_document() {
     let mut new = record.clone();
     new["cases"][0]["path"] = "grid".into();
     let new = folder.file("new.json", new.to_string());
-    let markdown = run(&["compare", &out, &new, "--format", "markdown"]).failed("become worse");
+    let markdown =
+        run(&["compare", &out, &new, "--format", "markdown"]).failed("1 regression; the worst");
     assert!(!markdown.contains("<script") && markdown.contains("script"), "{markdown}");
     let row = markdown.lines().find(|line| line.contains("REGRESSION")).unwrap();
     assert_eq!(row.replace("\\|", "").matches('|').count(), 4, "one row: {row}");
-    let json = run(&["compare", &out, &new, "--format", "json"]).failed("become worse");
+    let json = run(&["compare", &out, &new, "--format", "json"]).failed("1 regression; the worst");
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["changed"][0]["case"], name);
     let text = run(&["suite", &cases, "--quick"]).succeeded();
@@ -365,7 +369,7 @@ fn fault_numbers_of_any_size_keep_their_unit() {
     }
 }
 
-/// What takes no time is repeated until it does; what the clock never shows is an error, at once.
+/// An operation that takes no time is repeated until the clock shows some.
 #[test]
 fn fault_an_operation_of_no_time_is_timed_in_batches() {
     let mut calls = 0u64;
@@ -381,7 +385,7 @@ fn fault_an_operation_of_no_time_is_timed_in_batches() {
     assert!(calls >= timing.batch * timing.samples as u64);
 }
 
-/// A file may say that it is as large as it likes.
+/// A sparse file can be larger than memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn fault_a_text_larger_than_memory_is_refused_with_numbers() {

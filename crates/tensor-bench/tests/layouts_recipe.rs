@@ -1,4 +1,5 @@
-//! The workflow in `docs/tracking.md` that a project copies to follow its own layouts: it builds what the lock files of both branches name.
+//! The workflow in `docs/tracking.md` that other projects copy: it builds the commits in the lock
+//! files of both branches.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -9,14 +10,14 @@ use common::{Folder, finish};
 
 const DOCUMENT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tracking.md"));
 
-/// The lines that the workflow runs to build the program, without their indentation.
+/// The build step of the workflow, without its indentation.
 fn recipe() -> String {
     let (_, after) = DOCUMENT.split_once("        run: |\n").expect("a step of several lines");
     let lines = after.lines().map_while(|line| line.strip_prefix("          "));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A program "built" from a commit prints that commit.
+/// A `cargo` whose "build" is a program that prints the commit.
 const CARGO: &str = r#"#!/bin/sh
 mkdir -p target/release
 printf '#!/bin/sh\necho %s\n' "$(git rev-parse HEAD)" > target/release/tensor-bench
@@ -31,7 +32,7 @@ fn git(folder: &Folder, repository: &str, args: &[&str]) -> String {
     out.out.trim().to_owned()
 }
 
-/// A commit with a file of that content.
+/// Commits a file with that content.
 fn commit(folder: &Folder, repository: &str, file: &str, content: &str) -> String {
     folder.file(&format!("{repository}/{file}"), content);
     git(folder, repository, &["add", file]);
@@ -41,9 +42,12 @@ fn commit(folder: &Folder, repository: &str, file: &str, content: &str) -> Strin
 
 fn lock(library: &str, commit: &str) -> String {
     format!(
-        "version = 4\n\n[[package]]\nname = \"tensor-core\"\nversion = \"0.1.0\"\nsource = \"git+file:///core#0\"\n\n\
-         [[package]]\nname = \"tensor-kernels\"\nversion = \"0.1.0\"\nsource = \"git+file://{library}?branch=main#{commit}\"\n\
-         dependencies = [\n \"tensor-core\",\n]\n\n[[package]]\nname = \"other\"\nversion = \"1.0.0\"\nsource = \"git+file:///other#1\"\n"
+        "version = 4\n\n[[package]]\nname = \"tensor-core\"\nversion = \"0.1.0\"\n\
+         source = \"git+file:///core#0\"\n\n\
+         [[package]]\nname = \"tensor-kernels\"\nversion = \"0.1.0\"\n\
+         source = \"git+file://{library}?branch=main#{commit}\"\n\
+         dependencies = [\n \"tensor-core\",\n]\n\n[[package]]\nname = \"other\"\n\
+         version = \"1.0.0\"\nsource = \"git+file:///other#1\"\n"
     )
 }
 

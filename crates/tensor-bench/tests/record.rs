@@ -1,4 +1,4 @@
-//! `record`, `compare` and `history`: documents, verdicts, exit codes, and what is refused.
+//! `record`, `compare` and `history`: documents, verdicts, exit codes, errors.
 
 mod common;
 
@@ -8,7 +8,8 @@ use common::{Folder, Run, command, finish, run};
 use serde_json::Value;
 
 const CASES: &str = r#"[
-    {"group": "own", "id": "turned", "dtype": "f32", "base": [8, 6], "ops": [["permute", [1, 0]]]},
+    {"group": "own", "id": "transposed", "dtype": "f32", "base": [8, 6],
+        "ops": [["permute", [1, 0]]]},
     {"group": "own", "id": "row", "op": "add", "out_dtype": "f32", "operands": [
         {"dtype": "f32", "base": [6, 8], "ops": [["flip", 1]]},
         {"dtype": "f32", "base": [1, 8], "ops": [["expand", [6, 8]]]}]}]"#;
@@ -26,7 +27,7 @@ fn recorded() -> (Folder, Value) {
     (folder, record)
 }
 
-/// Gives every case counts, as if valgrind had been there.
+/// Adds counts to every case, as if valgrind were installed.
 fn counted(mut record: Value) -> Value {
     let by = r#"{"by": {"valgrind": "valgrind-3.19.0", "simd": "v3", "caches": ""}}"#;
     let cost = r#"{"instructions": 10000, "l1_misses": 1000, "ll_misses": 100, "cycles": 30000}"#;
@@ -44,7 +45,7 @@ fn compare(folder: &Folder, base: &Value, new: &Value, args: &[&str]) -> Run {
     run(&[&["compare", &base, &new], args].concat())
 }
 
-/// Far slower in every pass, and so far from the roof.
+/// A thousand times slower in every pass.
 fn slower(mut record: Value) -> Value {
     let run = &mut record["cases"][0]["times"]["run"];
     for pass in run["passes"].as_array_mut().unwrap() {
@@ -66,7 +67,7 @@ fn a_record_has_machine_build_and_cases() {
         format!("{} {} {} {}", case["name"], case["op"], case["bytes"], case["path"])
     };
     let facts: Vec<String> = cases.iter().map(facts).collect();
-    assert_eq!(facts[0], r#""own/turned" "copy" 192 "tile""#);
+    assert_eq!(facts[0], r#""own/transposed" "copy" 192 "tile""#);
     assert!(facts[1].starts_with(r#""own/row" "add" 416 "#), "{}", facts[1]);
     for case in cases {
         let run = &case["times"]["run"];
@@ -92,7 +93,7 @@ fn without_a_file_the_record_is_printed() {
 fn fault_a_file_of_cases_may_be_called_like_an_option() {
     let folder = Folder::new();
     folder.file("-x.json", CASES);
-    let mut record = command(&["record", "--cases=-x.json", "--quick", "--filter", "turned"]);
+    let mut record = command(&["record", "--cases=-x.json", "--quick", "--filter", "transposed"]);
     let ended = finish(record.current_dir(folder.path("")));
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(!ended.err.contains("-x.json"), "{ended:?}");
@@ -110,7 +111,7 @@ fn standard_output_may_be_named_as_the_file() {
     assert_eq!(record["cases"].as_array().unwrap().len(), 2);
 }
 
-/// A run in an environment in which nothing is installed.
+/// A run with an empty `PATH`.
 fn bare(args: &[&str]) -> Run {
     let nothing = Folder::new();
     finish(command(args).env("PATH", nothing.path("")))
@@ -129,7 +130,7 @@ fn fault_without_valgrind_the_record_says_so_and_always_fails() {
     let record: Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
     let because = record["counting"]["missing"]["because"].as_str().unwrap();
     assert!(because.starts_with("valgrind is not installed ("), "{because}");
-    // What was there stays as it was.
+    // The old file is unchanged.
     let old = folder.file("a.json", "old");
     bare(&[&args[..], &["--counts", "always"]].concat()).failed("valgrind is not installed");
     assert_eq!(fs::read(old).unwrap(), b"old");
@@ -140,7 +141,7 @@ fn valgrind_is_installed() -> bool {
     std::process::Command::new("valgrind").arg("--version").output().is_ok()
 }
 
-/// Where valgrind is installed.
+/// Only where valgrind is installed.
 #[cfg(unix)]
 #[test]
 fn fault_profiles_are_found_in_a_folder_of_any_name() {
@@ -150,7 +151,8 @@ fn fault_profiles_are_found_in_a_folder_of_any_name() {
     let folder = Folder::new();
     let cases = folder.file("cases.json", CASES);
     fs::create_dir(folder.path("100%p")).unwrap();
-    let args = ["record", "--cases", &cases, "--quick", "--filter", "turned", "--counts", "always"];
+    let args =
+        ["record", "--cases", &cases, "--quick", "--filter", "transposed", "--counts", "always"];
     finish(command(&args).env("TMPDIR", folder.path("100%p"))).succeeded();
 }
 
@@ -180,7 +182,7 @@ fn two_counts_of_one_build_are_equal() {
 fn a_record_is_no_worse_than_itself() {
     let (folder, record) = recorded();
     let (never, asked): (&[&str], &[&str]) = (&[], &["--fail-on", "counts"]);
-    compare(&folder, &record, &record, asked).failed("there are no counts to compare");
+    compare(&folder, &record, &record, asked).failed("counts were asked for");
     for (record, fail_on) in [
         (&counted(record.clone()), &["--fail-on", "all"][..]),
         (&counted(record.clone()), asked),
@@ -208,17 +210,17 @@ fn fault_what_has_become_worse_is_named_and_is_exit_code_1() {
     let misses = changed(|case| case["counts"]["run"]["ll_misses"] = 200.into());
     let gone = changed(|case| case["name"] = "own/other".into());
     let table: [(&Value, &[&str], &str); 7] = [
-        (&path, &[], "own/turned: path tile -> grid"),
-        (&instructions, &[], "own/turned: instructions (plan) 10000 -> 10200, +2.0 %"),
+        (&path, &[], "own/transposed: path tile -> grid"),
+        (&instructions, &[], "own/transposed: instructions (plan) 10000 -> 10200, +2.0 %"),
         (&instructions, &["--instructions", "1.5"], "instructions (plan)"),
-        (&misses, &["--fail-on", "all"], "own/turned: LL misses (run) 100 -> 200, 2.0 times"),
-        (&gone, &["--fail-on", "time"], "own/turned: the case is gone"),
-        (&slower(base.clone()), &["--fail-on", "time"], "own/turned: time (run) "),
-        (&slower(base.clone()), &["--fail-on", "all"], "own/turned: time (run) "),
+        (&misses, &["--fail-on", "all"], "own/transposed: LL misses (run) 100 -> 200, 2.0 times"),
+        (&gone, &["--fail-on", "time"], "own/transposed: the case is missing"),
+        (&slower(base.clone()), &["--fail-on", "time"], "own/transposed: time (run) "),
+        (&slower(base.clone()), &["--fail-on", "all"], "own/transposed: time (run) "),
     ];
     for (new, args, said) in table {
         let text = compare(&folder, &base, new, args).failed(said);
-        assert!(text.contains("\nREGRESSION  own/turned\n"), "{text}");
+        assert!(text.contains("\nREGRESSION  own/transposed\n"), "{text}");
         assert!(text.contains("1 regression, "), "{text}");
     }
     let unharmed: [(&Value, &[&str]); 5] = [
@@ -233,7 +235,7 @@ fn fault_what_has_become_worse_is_named_and_is_exit_code_1() {
     }
 }
 
-/// The verdict is the exit code, whoever reads the words.
+/// The verdict is the exit code, even if nobody reads the output.
 #[cfg(unix)]
 #[test]
 fn fault_a_reader_who_goes_away_does_not_change_the_verdict() {
@@ -272,7 +274,7 @@ fn a_time_that_is_not_found_again_does_not_count() {
     let compare = |again: &[&str]| {
         run(&[&["compare", &b, &s, "--fail-on", "time", "--again"], again].concat())
     };
-    compare(&[&b, &s]).failed("own/turned: time (run) ");
+    compare(&[&b, &s]).failed("own/transposed: time (run) ");
     compare(&[&b, &b]).succeeded();
     compare(&[&b, "/nowhere"]).refused("cannot read /nowhere");
     compare(&[&b]).refused("2 values required");
@@ -286,9 +288,9 @@ fn accepted_changes_do_not_fail() {
     let list =
         folder.file("accepted.txt", "# since the move to grids\nown/t* path grids do here\n");
     let text = compare(&folder, &base, &new, &["--allow", &list]).succeeded();
-    assert!(text.contains("\naccepted    own/turned\n"), "{text}");
+    assert!(text.contains("\naccepted    own/transposed\n"), "{text}");
     assert!(text.contains("path tile -> grid (accepted: grids do here)"), "{text}");
-    let list = folder.file("accepted.txt", "\nown/turned path\n");
+    let list = folder.file("accepted.txt", "\nown/transposed path\n");
     compare(&folder, &base, &new, &["--allow", &list])
         .refused("accepted.txt: line 2: expected a case, a kind of change and a reason");
     compare(&folder, &base, &new, &["--allow", "/nowhere"]).refused("cannot read /nowhere");
@@ -301,7 +303,7 @@ fn every_format_is_what_its_reader_expects() {
     let mut new = base.clone();
     new["cases"][1]["counts"]["run"]["instructions"] = 20_000.into();
     let printed = |format| {
-        compare(&folder, &base, &new, &["--format", format]).failed("1 case has become worse")
+        compare(&folder, &base, &new, &["--format", format]).failed("1 regression; the worst")
     };
     let json: Value = serde_json::from_str(&printed("json")).unwrap();
     let change = &json["changed"][0]["changes"][0];
@@ -333,7 +335,7 @@ fn fault_unlike_machines_are_not_compared_by_time() {
         *pass = (pass.as_f64().unwrap() * 1000.0).into();
     }
     let text = compare(&folder, &record, &new, &["--fail-on", "time"]).succeeded();
-    assert!(text.contains("note: unlike machines ("), "{text}");
+    assert!(text.contains("note: different machines ("), "{text}");
 }
 
 #[test]
@@ -362,10 +364,10 @@ fn fault_bad_input_is_exit_code_2() {
     run(&["compare", &good, &good, "--time=-1"]).refused("expected a percentage, 0 or more");
     run(&["compare", &good, &good, "--format", "xml"]).refused("invalid value 'xml'");
     run(&["compare", &good]).refused("required arguments");
-    let twice = folder.file("twice.json", CASES.replace("row", "turned"));
-    run(&["record", "--cases", &twice]).refused("twice.json: two cases are called own/turned");
+    let twice = folder.file("twice.json", CASES.replace("row", "transposed"));
+    run(&["record", "--cases", &twice]).refused("twice.json: two cases are called own/transposed");
     run(&["record", "--filter", "nothing at all"]).refused("no case to record");
-    run(&["record", "--threads", "0"]).refused("0 threads can do nothing");
+    run(&["record", "--threads", "0"]).refused("0 threads: give at least 1");
 }
 
 #[test]
@@ -385,7 +387,7 @@ fn fault_a_folder_that_may_not_be_written_is_left_as_it_was() {
     let allow =
         |mode| fs::set_permissions(folder.path(""), fs::Permissions::from_mode(mode)).unwrap();
     allow(0o555);
-    // The administrator may write anywhere.
+    // root may write anywhere.
     let everywhere = fs::write(folder.path("probe"), "").is_ok();
     let found = run(&["record", "--cases", &cases, "--quick", "--counts", "never", "--out", &old]);
     allow(0o755);
@@ -405,20 +407,20 @@ fn history_finds_the_record_where_a_step_happened() {
         record["time"] = (1000 + at).into();
         record["build"]["commit"] = format!("c{at}").into();
         record["cases"][0]["counts"]["run"]["instructions"] = instructions.into();
-        // The order is that of the time, not of the names.
+        // Records are ordered by time, not by name.
         folder.file(&format!("{}.json", 9 - at), record.to_string());
     }
     folder.file("notes.txt", "no record, and no matter");
     let text = run(&["history", &folder.name("")]).succeeded();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "instructions over 4 records");
-    assert!(lines[1].starts_with("note: cases.json is left out: not a record"), "{text}");
-    assert!(lines[3].starts_with("own/turned ") && lines[3].ends_with("▁▁██  10000 -> 12000"));
+    assert!(lines[1].starts_with("note: cases.json is skipped: not a record"), "{text}");
+    assert!(lines[3].starts_with("own/transposed ") && lines[3].ends_with("▁▁██  10000 -> 12000"));
     assert_eq!(lines[4], "    c2 (7.json): instructions (run) 10000 -> 12000, +20.0 %");
     assert!(lines[5].starts_with("own/row ") && lines.len() == 6, "{text}");
     assert!(lines.iter().all(|line| line.chars().count() <= 100), "{text}");
 
-    let json = run(&["history", &folder.name(""), "--json", "--filter", "turned"]).succeeded();
+    let json = run(&["history", &folder.name(""), "--json", "--filter", "transposed"]).succeeded();
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["records"].as_array().unwrap().len(), 4);
     let case = &json["cases"][0];
@@ -433,6 +435,6 @@ fn fault_history_without_a_record_is_refused() {
     let folder = Folder::new();
     run(&["history", &folder.name("")]).refused("no record in");
     folder.file("half.json", "{");
-    run(&["history", &folder.name("")]).refused("half.json is left out: not a whole record");
+    run(&["history", &folder.name("")]).refused("half.json is skipped: not a whole record");
     run(&["history", "/nowhere"]).refused("cannot read /nowhere");
 }

@@ -1,4 +1,4 @@
-//! `results`: what `suite --record` wrote, as tables.
+//! `results`: tables from the files of `suite --record`.
 
 mod common;
 
@@ -13,10 +13,11 @@ Some CPU, 2 cores, v3
 L1 48 KiB; memory unknown; linux x86_64 6.1
 measured by suite s.json --threads 1 --peers
 
-Copies: share of the roof
+Copies: percent of copy bandwidth
 
-group  cases  threads  mean  worst          into  worst          fresh
-dram       1        1  50 %   50 %  turned  2.00   2.00  turned
+                                                     pre-
+group  cases  threads  mean  worst              allocated  worst              allocating
+dram       1        1  50 %   50 %  transposed       2.00   2.00  transposed
 ";
     assert!(run(&["results", &record]).succeeded().starts_with(expected));
 }
@@ -49,21 +50,22 @@ fn every_case_of_a_record_has_a_line() {
     let tables = "\
 copy, dram, 1 thread
 
-case    dtype   bytes    into  GB/s   fresh   naive    roof  share  path
-turned  f32    8.0 MB  1.0 ms   8.0  2.0 ms  9.0 ms  500 us   50 %  tile
-share of the roof: geometric mean 50 %, worst 50 % (turned)
+                                                                    % of
+                           preallo-         allo-   naive   plain  band-
+case        dtype   bytes     cated  GB/s  cating    loop    copy  width  path
+transposed  f32    8.0 MB    1.0 ms   8.0  2.0 ms  9.0 ms  500 us   50 %  tile
+% of copy bandwidth: geometric mean 50 %, worst 50 % (transposed)
 ";
     assert!(text.contains(tables), "{text}");
     let beside = "\
-copy, dram, 1 thread, GB/s
+copy, dram, 1 thread, preallocated, GB/s
 
-case    into
-        ours  ndarray  ratio
-turned   8.0      4.0   2.00
-ratio, into: geometric mean 2.00, worst 2.00 (turned)
+case        this library  ndarray  speedup
+transposed           8.0      4.0     2.00
+speedup: geometric mean 2.00, worst 2.00 (transposed)
 
-into: result there already; fresh: a new result each time; –: not in the library
-ratio: how many times as fast as the fastest other library
+preallocated: the result is given (out=); allocating: a new result each time
+speedup: over the fastest other library; –: not in the library
 ";
     assert!(text.ends_with(beside), "{text}");
 }
@@ -86,8 +88,10 @@ fn fault_what_is_no_record_of_a_suite_is_refused() {
 }
 
 const RECORD: &str = r#"{"schema": 1, "command": "suite s.json --threads 1 --peers",
-    "machine": {"cpu": "Some CPU", "cores": 2, "caches": [{"level": 1, "bytes": 49152}], "simd": "v3", "memory": null,
-        "system": "linux x86_64", "kernel": "6.1", "version": "0.1.0"},
-    "rows": [{"group": "dram", "id": "turned", "op": "copy", "dtype": "f32", "threads": 1, "bytes": 8000000,
-        "into_ns": 1e6, "alloc_ns": 2e6, "naive_ns": 9e6, "slower_than_naive": false, "roof_ns": 5e5, "path": "tile",
+    "machine": {"cpu": "Some CPU", "cores": 2, "caches": [{"level": 1, "bytes": 49152}],
+        "simd": "v3",
+        "memory": null, "system": "linux x86_64", "kernel": "6.1", "version": "0.1.0"},
+    "rows": [{"group": "dram", "id": "transposed", "op": "copy", "dtype": "f32", "threads": 1,
+        "bytes": 8000000, "into_ns": 1e6, "alloc_ns": 2e6, "naive_ns": 9e6,
+        "slower_than_naive": false, "roof_ns": 5e5, "path": "tile",
         "peers": [{"name": "ndarray", "into_ns": 2e6, "fresh_ns": null}]}]}"#;

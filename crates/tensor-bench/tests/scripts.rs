@@ -1,4 +1,4 @@
-//! The scripts that build, record and compare, in a repository of their own, with a `cargo` that builds what a test wants.
+//! The scripts that build, record and compare, in a temporary repository with a fake `cargo`.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -7,7 +7,7 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use common::{Folder, Run, finish};
 
-/// A `cargo` that "builds" the program it finds beside itself.
+/// A `cargo` whose "build" copies the program beside it.
 const CARGO: &str = r#"#!/bin/sh
 target=$CARGO_TARGET_DIR program=$(dirname "$0")/tensor-bench
 while [ $# != 0 ]; do
@@ -17,7 +17,8 @@ done
 mkdir -p "$target/release" && cp "$program" "$target/release/"
 "#;
 
-/// A repository of two commits with a comparison from an earlier run, whose program is `program`.
+/// A repository of two commits and the comparison of an earlier run. `program` is what its `cargo`
+/// builds.
 fn repository(program: &str) -> Folder {
     let folder = Folder::new();
     for name in ["scripts", "bin", "target", "target/perf"] {
@@ -51,7 +52,7 @@ fn git(folder: &Folder, args: &[&str]) {
     );
 }
 
-/// A script of the repository, with its `cargo`.
+/// A script of the repository, with the fake `cargo` in `PATH`.
 fn script(folder: &Folder, name: &str) -> Command {
     let path = format!("{}:{}", folder.name("bin"), std::env::var("PATH").unwrap());
     let mut script = Command::new(folder.path("scripts").join(name));
@@ -106,7 +107,7 @@ fn a_run_that_is_cut_off_leaves_no_old_comparison() {
     assert!(comparison.contains("nothing was compared") && !comparison.contains("no regression"));
 }
 
-/// The commit of that name; `HEAD~1` and the like.
+/// The hash of a revision such as `HEAD~1`.
 fn commit(folder: &Folder, name: &str) -> String {
     let mut git = Command::new("git");
     finish(git.current_dir(folder.path("")).args(["rev-parse", name])).succeeded()
@@ -160,7 +161,7 @@ fn how_a_script_is_used_is_said_to_the_end() {
 
 #[test]
 fn proofs_are_built_in_a_folder_that_is_named_from_where_they_are_called() {
-    // It records nothing at all, and finds nothing worse.
+    // The program writes empty records and finds no regression.
     let folder = repository(
         r#"#!/bin/sh
 if [ $1 = record ]; then while [ "$1" != --out ]; do shift; done; : > "$2"; fi
@@ -199,7 +200,7 @@ fn a_document_without_a_marker_is_refused_before_anything_is_measured() {
         .replace("<!-- results -->\n<!-- /results -->", "<!-- /results -->\n<!-- results -->");
     assert_eq!(results(&wrong_way_round, &readme, &[]).code, Some(2));
     assert!(!folder.path("measured").exists());
-    // The report is not refreshed by a quick run.
+    // A quick run does not refresh the report, so its markers are not needed.
     results(&performance.replace("<!-- report -->", ""), &readme, &["--quick"]);
     assert!(folder.path("measured").exists());
 }

@@ -1,4 +1,5 @@
-//! What cannot be answered is refused with exit code 2 and nothing on standard output; output that cannot be written is an error, or silence.
+//! Usage errors are exit code 2 with nothing on standard output. Output that cannot be written is
+//! an error, unless the reader closed the pipe.
 
 mod common;
 
@@ -64,6 +65,31 @@ fn fault_an_unknown_simd_level_is_refused_with_the_known_ones() {
 fn help_and_version_go_to_standard_output() {
     assert!(run(&["--help"]).succeeded().contains("explain"));
     assert!(run(&["--version"]).succeeded().starts_with("tensor-bench "));
+}
+
+#[test]
+fn help_says_when_to_use_a_command_and_ends_with_an_example() {
+    let commands = [
+        "report",
+        "advise",
+        "calibrate",
+        "suite",
+        "results",
+        "record",
+        "compare",
+        "history",
+        "convert",
+        "explain",
+    ];
+    for command in commands {
+        let text = run(&[command, "--help"]).succeeded();
+        assert!(text.starts_with(&format!("Use `{command}` ")), "{text}");
+        let (_, example) = text.split_once("\nExample:\n").expect("an example");
+        assert!(example.starts_with(&format!("  tensor-bench {command} ")), "{text}");
+        assert_eq!(example.trim_end().lines().count(), 1, "{text}");
+    }
+    let suite = run(&["suite", "--help"]).succeeded();
+    assert!(suite.contains("not a document of the command `record`"), "{suite}");
 }
 
 #[test]

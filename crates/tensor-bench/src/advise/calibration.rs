@@ -1,7 +1,9 @@
-//! The rates of a machine, kept in a file: what [`predict`](Calibration::predict) works from.
+//! The rates of a machine, stored in a file for [`predict`](Calibration::predict).
 //!
-//! A calibration belongs to a machine, a version of this program and a number of threads; [`Calibration::check_for`] refuses any other with the
-//! difference in words. Another commit of the same version is named by [`Calibration::other_commit`]. Without a place of the user's own it is kept where the system keeps what can be made again ([`place`]).
+//! A calibration belongs to a machine, a version of this program and a number of threads;
+//! [`Calibration::check_for`] refuses any other and says what differs. Another commit of the same
+//! version gives a note ([`Calibration::other_commit`]). The default file is in the cache folder of
+//! the user ([`default_path`]).
 
 use std::path::PathBuf;
 
@@ -9,13 +11,15 @@ use etcetera::BaseStrategy;
 use serde::{Deserialize, Serialize};
 
 use super::kind::Kind;
-use crate::{Failure, Result, document, env::Card, track::build::COMMIT};
+use crate::{
+    Failure, Result, output::document, system::machine::MachineInfo, track::build::COMMIT,
+};
 
-/// What tells a calibration from other documents.
+/// The value of the field `form`.
 pub const FORM: &str = "tensor-bench calibration";
 
-/// The number that changes when a field or a probe changes its meaning.
-pub const SCHEMA: u32 = 1;
+/// Changes when a field or a probe changes its meaning.
+pub const SCHEMA: u32 = 2;
 
 const KIND: document::Kind =
     document::Kind { name: "calibration", form: Some(FORM), schema: SCHEMA, command: "calibrate" };
@@ -27,20 +31,20 @@ pub struct Calibration {
     pub form: String,
     /// [`SCHEMA`].
     pub schema: u32,
-    /// Where the rates were taken, and by which version.
-    pub machine: Card,
-    /// The commit that the program was built from, where it was built from one.
+    /// The machine, and the version of this program.
+    pub machine: MachineInfo,
+    /// The commit that the program was built from, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The threads they were taken with.
+    /// The number of threads.
     pub threads: usize,
-    /// For each kind of view and width of an element, the smallest first.
+    /// One for each kind of view, element width and size.
     pub rates: Vec<Rate>,
-    /// For each operation and element type.
+    /// One for each operation and element type.
     pub speeds: Vec<Speed>,
 }
 
-/// What the probe of a kind of view costs at one size, with next to nothing done to each element.
+/// Times of the probe of a kind of view at one size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
     /// The kind.
@@ -49,26 +53,26 @@ pub struct Rate {
     pub width: usize,
     /// The bytes of the result.
     pub bytes: u64,
-    /// As the only operand: negated.
-    pub alone: Use,
-    /// Beside a contiguous operand: added to it.
-    pub beside: Use,
-    /// The exponential of the view, where elements of that width can be floats: what a dear operation takes.
-    pub dear_ns: Option<f64>,
+    /// The view as the only operand: negation.
+    pub unary: Use,
+    /// The view and a contiguous operand: addition.
+    pub binary: Use,
+    /// The exponential of the view, if floats of that width exist: an expensive operation.
+    pub exp_ns: Option<f64>,
     /// `contiguous()` of the view.
     pub copy_ns: f64,
 }
 
-/// A use of a view, and of a contiguous array of the same shape in its place.
+/// The times of one use.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Use {
     /// Of the view.
     pub strided_ns: f64,
-    /// Of the contiguous array.
+    /// Of a contiguous array of the same shape.
     pub contiguous_ns: f64,
 }
 
-/// What an operation takes for an element of contiguous arrays that are cached.
+/// The time of an operation per element, on contiguous arrays in the cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Speed {
     /// The operation.
@@ -80,8 +84,13 @@ pub struct Speed {
 }
 
 impl Calibration {
-    /// Rates, with what they depend on.
-    pub fn new(machine: Card, threads: usize, rates: Vec<Rate>, speeds: Vec<Speed>) -> Calibration {
+    /// Rates of this build and the given machine.
+    pub fn new(
+        machine: MachineInfo,
+        threads: usize,
+        rates: Vec<Rate>,
+        speeds: Vec<Speed>,
+    ) -> Calibration {
         let commit = COMMIT.map(str::to_owned);
         let form = FORM.to_owned();
         Calibration { form, schema: SCHEMA, machine, commit, threads, rates, speeds }
@@ -90,72 +99,73 @@ impl Calibration {
     /// Reads a document.
     ///
     /// # Errors
-    /// [`Failure::Input`] for what is not a calibration, is not whole, or is of another schema.
+    /// [`Failure::Input`] for another document or schema, or a truncated one.
     pub fn read(text: &str) -> Result<Calibration> {
         KIND.read::<Calibration>(text)?.check()
     }
 
-    /// What the types do not say: times are times.
+    /// Checks that all times are positive.
     fn check(self) -> Result<Calibration> {
-        let uses = self.rates.iter().flat_map(|rate| [rate.alone, rate.beside]);
+        let uses = self.rates.iter().flat_map(|rate| [rate.unary, rate.binary]);
         let uses = uses.flat_map(|used| [used.strided_ns, used.contiguous_ns]);
-        let others =
-            self.rates.iter().flat_map(|rate| [Some(rate.copy_ns), rate.dear_ns]).flatten();
+        let others = self.rates.iter().flat_map(|rate| [Some(rate.copy_ns), rate.exp_ns]).flatten();
         let speeds = self.speeds.iter().map(|speed| speed.each_ns);
         match uses.chain(others).chain(speeds).all(|ns| ns > 0.0) {
             true => Ok(self),
-            false => Err(Failure::input("a calibration in which something takes no time")),
+            false => Err(Failure::input("a calibration with a time of zero")),
         }
     }
 
-    /// Is this a calibration of this machine, by this version, for so many threads?
+    /// Checks that this is a calibration of this machine, version and number of threads.
     ///
     /// # Errors
     /// [`Failure::Input`] with the first difference.
-    pub fn check_for(&self, machine: &Card, threads: usize) -> Result<()> {
-        let of = |card: &Card| {
+    pub fn check_for(&self, machine: &MachineInfo, threads: usize) -> Result<()> {
+        let of = |card: &MachineInfo| {
             let cpu = card.cpu.clone().unwrap_or_else(|| "an unknown CPU".to_owned());
             format!("{cpu}, {} cores, {}, {}", card.cores, card.simd, card.system)
         };
         let differs = |what: &str, theirs: &str, ours: &str| {
-            Err(Failure::input(format!("{what} {theirs}, and this is {ours}")))
+            Err(Failure::input(format!("{what} {theirs}; this is {ours}")))
         };
         let theirs = &self.machine;
         if of(theirs) != of(machine) {
-            return differs("it was made on another machine:", &of(theirs), &of(machine));
+            return differs("made on another machine:", &of(theirs), &of(machine));
         }
         if theirs.caches != machine.caches {
             let [_, theirs] = theirs.lines();
             let [_, ours] = machine.lines();
-            return differs("it was made on a machine of other caches:", &theirs, &ours);
+            return differs("made on a machine with other caches:", &theirs, &ours);
         }
         if theirs.version != machine.version {
-            return differs("it was made by version", &theirs.version, &machine.version);
+            return differs("made by version", &theirs.version, &machine.version);
         }
         if self.threads != threads {
-            let why = format!("it was made for {} threads, not for {threads}", self.threads);
+            let why = format!("made for {} threads, not for {threads}", self.threads);
             return Err(Failure::input(why));
         }
         Ok(())
     }
 
-    /// Was it made by a program built from another commit than `ours`? If so, in words; what is not known is not another one.
+    /// A note if it was made by a build of another commit than `ours`. Unknown commits give no
+    /// note.
     pub fn other_commit(&self, ours: Option<&str>) -> Option<String> {
         let (theirs, ours) = (self.commit.as_deref()?, ours?);
-        let again = "`calibrate` makes it anew";
+        let again = "run `calibrate` again";
         (theirs != ours).then(|| {
-            format!("it was made by a program built from {theirs}, and this one is built from {ours}; {again}")
+            format!("made by a build of commit {theirs}, this is a build of {ours}; {again}")
         })
     }
 }
 
-/// Where the calibration for so many threads is kept: in the user's folder for what can be made again, `$XDG_CACHE_HOME` or `~/.cache` on Linux.
+/// The default file for a number of threads, in the cache folder of the user: `$XDG_CACHE_HOME` or
+/// `~/.cache` on Linux.
 ///
 /// # Errors
-/// [`Failure::Work`] where the system names no home.
-pub fn place(threads: usize) -> Result<PathBuf> {
+/// [`Failure::Work`] if the system has no home folder.
+pub fn default_path(threads: usize) -> Result<PathBuf> {
     let folders = etcetera::choose_base_strategy().map_err(|error| {
-        Failure::work(format!("no place for a calibration: {error}; give one with --calibration"))
+        Failure::work(format!("no folder for a calibration: {error}; give one with --calibration"))
     })?;
     Ok(folders.cache_dir().join("tensor-bench").join(format!("calibration-{threads}-threads.json")))
 }
@@ -164,16 +174,16 @@ pub fn place(threads: usize) -> Result<PathBuf> {
 pub(super) mod tests {
     use super::*;
 
-    /// A machine of one kind of view: elements of 4 bytes, turned, in two sizes.
+    /// Rates of one kind of view: elements of 4 bytes, transposed, in two sizes.
     pub(in crate::advise) fn calibration() -> Calibration {
-        let machine = Card { cpu: Some("some CPU".to_owned()), ..Card::read(&"v4") };
+        let machine = MachineInfo { cpu: Some("some CPU".to_owned()), ..MachineInfo::read(&"v4") };
         let rate = |bytes, strided_ns, contiguous_ns, copy_ns| Rate {
-            kind: Kind::Turned,
+            kind: Kind::Transposed,
             width: 4,
             bytes,
-            alone: Use { strided_ns, contiguous_ns },
-            dear_ns: Some(3.0 * strided_ns),
-            beside: Use { strided_ns: 2.0 * strided_ns, contiguous_ns: 1.5 * contiguous_ns },
+            unary: Use { strided_ns, contiguous_ns },
+            exp_ns: Some(3.0 * strided_ns),
+            binary: Use { strided_ns: 2.0 * strided_ns, contiguous_ns: 1.5 * contiguous_ns },
             copy_ns,
         };
         let speed =
@@ -212,14 +222,14 @@ pub(super) mod tests {
             (text[..text.len() / 2].to_owned(), "not a whole calibration"),
             ("{}".to_owned(), "it was not written by `tensor-bench calibrate`"),
             (
-                text.replace("\"schema\":1", "\"schema\":9"),
-                "of schema 9; this program reads schema 1",
+                text.replace("\"schema\":2", "\"schema\":9"),
+                "of schema 9; this program reads schema 2",
             ),
             (
-                text.replace("turned", "bent"),
+                text.replace("transposed", "bent"),
                 "a calibration with a mistake: unknown variant `bent`",
             ),
-            (text.replace("\"each_ns\":1.0", "\"each_ns\":0.0"), "something takes no time"),
+            (text.replace("\"each_ns\":1.0", "\"each_ns\":0.0"), "a time of zero"),
         ];
         for (text, reason) in cases {
             let refusal = refusal(&text);
@@ -232,7 +242,7 @@ pub(super) mod tests {
         let own = calibration();
         let here = own.machine.clone();
         assert!(own.check_for(&here, 1).is_ok());
-        let machine = |change: fn(&mut Card)| {
+        let machine = |change: fn(&mut MachineInfo)| {
             let mut card = here.clone();
             change(&mut card);
             card
@@ -245,7 +255,7 @@ pub(super) mod tests {
             ),
             (machine(|card| card.simd = "v3".to_owned()), 1, "another machine"),
             (machine(|card| card.caches.clear()), 1, "other caches"),
-            (machine(|card| card.version = "9.9.9".to_owned()), 1, "and this is 9.9.9"),
+            (machine(|card| card.version = "9.9.9".to_owned()), 1, "; this is 9.9.9"),
             (here.clone(), 2, "for 1 threads, not for 2"),
         ];
         for (machine, threads, reason) in cases {
@@ -255,14 +265,10 @@ pub(super) mod tests {
         let other = Calibration { commit: Some("a".to_owned()), ..own.clone() };
         assert!(other.check_for(&here, 1).is_ok());
         let note = other.other_commit(Some("b")).unwrap();
-        assert!(
-            note.starts_with(
-                "it was made by a program built from a, and this one is built from b;"
-            )
-        );
+        assert!(note.starts_with("made by a build of commit a, this is a build of b;"));
         assert_eq!((other.other_commit(Some("a")), other.other_commit(None)), (None, None));
         assert_eq!(Calibration { commit: None, ..other }.other_commit(Some("b")), None);
-        // What has no part in the rates may change.
+        // The kernel release has no influence on rates.
         assert!(own.check_for(&machine(|card| card.kernel = None), 1).is_ok());
     }
 }

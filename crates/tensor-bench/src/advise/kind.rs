@@ -1,47 +1,48 @@
-//! What kind of view a layout is: what its cost depends on, beside its size and the width of an element.
+//! The kind of a view: its access pattern. Size, element width and kind determine the costs.
 //!
-//! A copy and an elementwise operation both read the view in the order of a row-major result. So what counts is how the view steps while the
-//! result moves to its next place, how far that goes on, and what comes then. Kinds are coarse on purpose: each is measured by a probe that stands
-//! for all of its layouts (`probe`), and a finer table would take longer than measuring the view itself.
+//! A copy and an elementwise operation read the view in the order of the row-major result. The kind
+//! says with which stride, for how many elements, and what the outer dimensions do. Kinds are
+//! coarse on purpose: a probe is measured for each (`probe`), and a finer table would take longer
+//! than measuring the view itself.
 
 use serde::{Deserialize, Serialize};
 use tensor_kernels::Layout;
 
-/// How a view is read in row-major order. Contiguous views are of no kind: there is nothing to decide.
+/// How a view is read in row-major order. Contiguous views have no kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Adjacent elements in rows, of so many bytes …
+    /// Unit stride within rows, rows in memory order.
     Rows(Length),
-    /// … that lie in another order than they are read.
-    RowsOutOfOrder(Length),
-    /// Rows that lie in reverse order.
-    RowsUpsideDown,
-    /// Rows that are read again and again: an expanded dimension around adjacent elements.
-    RowsRepeated,
-    /// One element, read again and again.
-    Same,
-    /// Adjacent elements, backwards.
-    Backwards,
-    /// Every so-manyth element.
-    Thinned(Step),
-    /// Adjacent along another dimension than the result, both long …
-    Turned,
-    /// … with rows whose distance is a multiple of 4096 bytes, so that they meet in few sets of a cache.
-    TurnedInStep,
-    /// Many of such with a short side, one after the other.
-    TurnedBatches,
-    /// Pieces of such, in another order than they lie.
-    TurnedPieces,
-    /// A few elements at a time from each of a few places: planes to pixels.
-    Woven,
-    /// Every third or fourth element from the place where the last ones were: pixels to planes.
-    Unwoven,
-    /// Not adjacent along any dimension, and nearest along another than the result.
-    TurnedAndThinned,
+    /// Unit stride within rows, outer dimensions permuted.
+    PermutedRows(Length),
+    /// Unit stride within rows, an outer dimension reversed.
+    ReversedRows,
+    /// Unit stride within rows, an outer dimension expanded.
+    BroadcastRows,
+    /// The last dimension expanded.
+    BroadcastElement,
+    /// Stride -1 within rows.
+    Reversed,
+    /// A larger stride within rows.
+    Strided(Step),
+    /// Unit stride along another dimension than the last, both long.
+    Transposed,
+    /// The same with a stride of a multiple of 4096 bytes, so that rows map to few sets of a cache.
+    TransposedPageStride,
+    /// Many transposes with a short side, in memory order.
+    BatchedTranspose,
+    /// Many transposes, outer dimensions permuted.
+    PermutedTranspose,
+    /// Up to 8 elements in the last dimension, far apart: planes to pixels.
+    Interleaved,
+    /// Up to 8 elements in the unit-stride dimension: pixels to planes.
+    Deinterleaved,
+    /// No unit stride, and the smallest stride is not in the last dimension.
+    StridedTranspose,
 }
 
-/// How long rows are.
+/// The length of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Length {
@@ -55,7 +56,7 @@ pub enum Length {
     VeryLong,
 }
 
-/// How far elements are apart.
+/// The stride of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
@@ -63,23 +64,23 @@ pub enum Step {
     Two,
     /// Three or four.
     Four,
-    /// Up to a line of a cache.
+    /// Up to a cache line.
     Line,
     /// More.
     Far,
 }
 
-/// The bytes of a line of a cache.
-const LINE: usize = 64;
+/// The bytes of a cache line.
+const CACHE_LINE_BYTES: usize = 64;
 
-/// Rows this far apart, or a multiple of it, meet in the same sets of a cache.
-const PAGE: usize = 4096;
+/// Rows at a multiple of this distance map to the same sets of a cache.
+const PAGE_BYTES: usize = 4096;
 
-/// A side of this many elements or fewer is short: few lines serve many elements.
-const WEAVE: usize = 8;
+/// The longest short side of an interleave, in elements.
+const SHORT_SIDE: usize = 8;
 
-/// A side of this many elements or fewer is short for a batch.
-const PIECE: usize = 256;
+/// The longest short side of a batched transpose, in elements.
+const SHORT_BATCH_SIDE: usize = 256;
 
 impl Kind {
     /// Every kind.
@@ -90,29 +91,29 @@ impl Kind {
             Kind::Rows(Middle),
             Kind::Rows(Long),
             Kind::Rows(VeryLong),
-            Kind::RowsOutOfOrder(Short),
-            Kind::RowsOutOfOrder(Middle),
-            Kind::RowsOutOfOrder(Long),
-            Kind::RowsOutOfOrder(VeryLong),
-            Kind::RowsUpsideDown,
-            Kind::RowsRepeated,
-            Kind::Same,
-            Kind::Backwards,
-            Kind::Thinned(Step::Two),
-            Kind::Thinned(Step::Four),
-            Kind::Thinned(Step::Line),
-            Kind::Thinned(Step::Far),
-            Kind::Turned,
-            Kind::TurnedInStep,
-            Kind::TurnedBatches,
-            Kind::TurnedPieces,
-            Kind::Woven,
-            Kind::Unwoven,
-            Kind::TurnedAndThinned,
+            Kind::PermutedRows(Short),
+            Kind::PermutedRows(Middle),
+            Kind::PermutedRows(Long),
+            Kind::PermutedRows(VeryLong),
+            Kind::ReversedRows,
+            Kind::BroadcastRows,
+            Kind::BroadcastElement,
+            Kind::Reversed,
+            Kind::Strided(Step::Two),
+            Kind::Strided(Step::Four),
+            Kind::Strided(Step::Line),
+            Kind::Strided(Step::Far),
+            Kind::Transposed,
+            Kind::TransposedPageStride,
+            Kind::BatchedTranspose,
+            Kind::PermutedTranspose,
+            Kind::Interleaved,
+            Kind::Deinterleaved,
+            Kind::StridedTranspose,
         ]
     };
 
-    /// The kind of a view of elements of so many bytes; `None` for a contiguous one.
+    /// The kind of a view of elements of `width` bytes; `None` for a contiguous one.
     pub fn of(layout: &Layout, width: usize) -> Option<Kind> {
         if layout.is_contiguous() {
             return None;
@@ -121,30 +122,30 @@ impl Kind {
         let (last, outer) = dims.split_last()?;
         Some(match last.stride {
             1 => rows(last.size * width, outer),
-            0 => Kind::Same,
-            -1 => Kind::Backwards,
+            0 => Kind::BroadcastElement,
+            -1 => Kind::Reversed,
             _ => match outer.iter().find(|dim| dim.stride.unsigned_abs() == 1) {
-                Some(adjacent) => turned(last, adjacent, outer, width),
-                None => thinned(last, outer, width),
+                Some(adjacent) => transposed(last, adjacent, outer, width),
+                None => strided(last, outer, width),
             },
         })
     }
 }
 
-/// Dimensions that can be walked as one.
+/// One dimension, or several fused ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Dim {
     size: usize,
     stride: isize,
 }
 
-/// What a layout is once dimensions are joined that continue each other: what the order of a row-major result leaves of it.
+/// The dimensions of a layout in row-major order, fused where possible, without those of size 1.
 fn fused(layout: &Layout) -> Vec<Dim> {
     let mut dims: Vec<Dim> = Vec::new();
     for (&size, &stride) in layout.shape().iter().zip(layout.strides()) {
         match dims.last_mut() {
             _ if size == 1 => {}
-            // A product beyond the largest stride is no stride.
+            // If the product overflows, the dimensions cannot be fused.
             Some(before) if Some(before.stride) == stride.checked_mul(size as isize) => {
                 *before = Dim { size: before.size * size, stride };
             }
@@ -166,43 +167,45 @@ fn rows(bytes: usize, outer: &[Dim]) -> Kind {
         _ => Length::VeryLong,
     };
     match in_order(&outer.iter().collect::<Vec<_>>()) {
-        _ if outer.iter().any(|dim| dim.stride == 0) => Kind::RowsRepeated,
-        _ if outer.iter().any(|dim| dim.stride < 0) => Kind::RowsUpsideDown,
+        _ if outer.iter().any(|dim| dim.stride == 0) => Kind::BroadcastRows,
+        _ if outer.iter().any(|dim| dim.stride < 0) => Kind::ReversedRows,
         true => Kind::Rows(length),
-        false => Kind::RowsOutOfOrder(length),
+        false => Kind::PermutedRows(length),
     }
 }
 
-fn turned(last: &Dim, adjacent: &Dim, outer: &[Dim], width: usize) -> Kind {
+fn transposed(last: &Dim, adjacent: &Dim, outer: &[Dim], width: usize) -> Kind {
     let around = outer.iter().filter(|dim| *dim != adjacent).chain([last]);
     let batches = in_order(&around.collect::<Vec<_>>());
     let apart = last.stride.unsigned_abs() * width;
     match (last.size, adjacent.size) {
-        (inner, _) if inner <= WEAVE => Kind::Woven,
-        (_, side) if side <= WEAVE => Kind::Unwoven,
-        _ if !batches => Kind::TurnedPieces,
-        (inner, side) if outer.len() > 1 && inner.min(side) <= PIECE => Kind::TurnedBatches,
-        _ if apart.is_multiple_of(PAGE) => Kind::TurnedInStep,
-        _ => Kind::Turned,
+        (inner, _) if inner <= SHORT_SIDE => Kind::Interleaved,
+        (_, side) if side <= SHORT_SIDE => Kind::Deinterleaved,
+        _ if !batches => Kind::PermutedTranspose,
+        (inner, side) if outer.len() > 1 && inner.min(side) <= SHORT_BATCH_SIDE => {
+            Kind::BatchedTranspose
+        }
+        _ if apart.is_multiple_of(PAGE_BYTES) => Kind::TransposedPageStride,
+        _ => Kind::Transposed,
     }
 }
 
-fn thinned(last: &Dim, outer: &[Dim], width: usize) -> Kind {
+fn strided(last: &Dim, outer: &[Dim], width: usize) -> Kind {
     let step = last.stride.unsigned_abs();
     let nearer = |dim: &Dim| dim.stride != 0 && dim.stride.unsigned_abs() < step;
     match step {
-        _ if outer.iter().any(nearer) => Kind::TurnedAndThinned,
-        2 => Kind::Thinned(Step::Two),
-        3 | 4 => Kind::Thinned(Step::Four),
-        _ if step * width <= LINE => Kind::Thinned(Step::Line),
-        _ => Kind::Thinned(Step::Far),
+        _ if outer.iter().any(nearer) => Kind::StridedTranspose,
+        2 => Kind::Strided(Step::Two),
+        3 | 4 => Kind::Strided(Step::Four),
+        _ if step * width <= CACHE_LINE_BYTES => Kind::Strided(Step::Line),
+        _ => Kind::Strided(Step::Far),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::LAYOUTS;
+    use crate::cases::layouts::LAYOUTS;
 
     fn kind(shape: &[usize], strides: &[isize]) -> Option<Kind> {
         let backwards = |(&size, &stride): (&usize, &isize)| {
@@ -219,16 +222,16 @@ mod tests {
             Kind::of(&operand.layout, case.dtype.size())
         });
         let expected = [
-            Some(Kind::Unwoven),
-            Some(Kind::Woven),
-            Some(Kind::TurnedBatches),
-            Some(Kind::RowsOutOfOrder(Length::Long)),
-            Some(Kind::TurnedInStep),
+            Some(Kind::Deinterleaved),
+            Some(Kind::Interleaved),
+            Some(Kind::BatchedTranspose),
+            Some(Kind::PermutedRows(Length::Long)),
+            Some(Kind::TransposedPageStride),
             Some(Kind::Rows(Length::VeryLong)),
-            Some(Kind::Thinned(Step::Two)),
-            Some(Kind::Backwards),
-            Some(Kind::Same),
-            Some(Kind::TurnedPieces),
+            Some(Kind::Strided(Step::Two)),
+            Some(Kind::Reversed),
+            Some(Kind::BroadcastElement),
+            Some(Kind::PermutedTranspose),
             None,
         ];
         assert_eq!(kinds.collect::<Vec<_>>(), expected);
@@ -246,15 +249,15 @@ mod tests {
     fn rows_as_far_apart_as_addresses_reach_are_still_two() {
         let (rows, apart) = (3_037_000_499, 3_037_000_498 * 3_037_000_499);
         let layout = Layout::new(&[rows, 2], &[1, apart], 0).unwrap();
-        assert_eq!(Kind::of(&layout, 1), Some(Kind::Woven));
+        assert_eq!(Kind::of(&layout, 1), Some(Kind::Interleaved));
     }
 
     #[test]
     fn steps_and_lengths_have_limits() {
-        let thinned = |step| kind(&[8, 100], &[100 * step, step]);
-        let kinds = [2, 3, 4, 5, 16, 17].map(|step| thinned(step).unwrap());
+        let strided = |step| kind(&[8, 100], &[100 * step, step]);
+        let kinds = [2, 3, 4, 5, 16, 17].map(|step| strided(step).unwrap());
         let expected = [Step::Two, Step::Four, Step::Four, Step::Line, Step::Line, Step::Far];
-        assert_eq!(kinds, expected.map(Kind::Thinned));
+        assert_eq!(kinds, expected.map(Kind::Strided));
         let rows = |len: usize| kind(&[3, len], &[2 * len as isize, 1]).unwrap();
         let kinds = [16, 17, 40, 41, 256, 257].map(rows);
         let (short, middle, long) = (Length::Short, Length::Middle, Length::Long);
@@ -263,13 +266,13 @@ mod tests {
     }
 
     #[test]
-    fn turned_views_differ_in_what_meets_in_a_cache() {
-        assert_eq!(kind(&[1000, 1000], &[1, 1000]), Some(Kind::Turned));
-        assert_eq!(kind(&[1024, 1000], &[1, 1024]), Some(Kind::TurnedInStep));
-        assert_eq!(kind(&[3, 1000], &[1, 3]), Some(Kind::Unwoven));
-        assert_eq!(kind(&[1000, 3], &[1, 1000]), Some(Kind::Woven));
-        assert_eq!(kind(&[500, 100], &[2, 1000]), Some(Kind::TurnedAndThinned));
-        assert_eq!(kind(&[5, 4, 3], &[0, 3, 1]), Some(Kind::RowsRepeated));
-        assert_eq!(kind(&[5, 4, 3], &[12, -3, 1]), Some(Kind::RowsUpsideDown));
+    fn transposed_views_differ_in_cache_behaviour() {
+        assert_eq!(kind(&[1000, 1000], &[1, 1000]), Some(Kind::Transposed));
+        assert_eq!(kind(&[1024, 1000], &[1, 1024]), Some(Kind::TransposedPageStride));
+        assert_eq!(kind(&[3, 1000], &[1, 3]), Some(Kind::Deinterleaved));
+        assert_eq!(kind(&[1000, 3], &[1, 1000]), Some(Kind::Interleaved));
+        assert_eq!(kind(&[500, 100], &[2, 1000]), Some(Kind::StridedTranspose));
+        assert_eq!(kind(&[5, 4, 3], &[0, 3, 1]), Some(Kind::BroadcastRows));
+        assert_eq!(kind(&[5, 4, 3], &[12, -3, 1]), Some(Kind::ReversedRows));
     }
 }

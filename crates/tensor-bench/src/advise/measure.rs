@@ -1,27 +1,29 @@
-//! The three costs, taken now, in turn.
+//! Measuring the three costs.
 
 use super::{Costs, Question};
 use crate::{
     Failure, Result,
-    engine::{Contender, Race},
-    memory,
-    setting::Setting,
-    suite::{Against, Care, Ready, with_ready},
+    measure::{
+        engine::{Contender, Race},
+        setting::Setting,
+    },
+    suite::{Against, Ready, Setup, with_ready},
+    system::memory,
 };
 
-/// Measures what a view costs, in the pool it is called from. Results are held against the reference before.
+/// Measures the costs of a view, in the pool it is called from. The results are checked first.
 ///
 /// # Errors
 /// Too little memory, a wrong result.
 pub fn measure(setting: &Setting, question: &Question) -> Result<Costs> {
-    costs(setting, question, Care::Checked)
+    costs(setting, question, Setup::Verify)
 }
 
-pub(super) fn costs(setting: &Setting, question: &Question, care: Care) -> Result<Costs> {
+pub(super) fn costs(setting: &Setting, question: &Question, setup: Setup) -> Result<Costs> {
     let case = question.case()?;
     memory::preflight(case.memory(Against::Naive))?;
     let mut costs = None;
-    with_ready(setting, &case, care, &mut |work| {
+    with_ready(setting, &case, setup, &mut |work| {
         costs = Some(race(setting, work)?);
         Ok(())
     })?;
@@ -32,12 +34,12 @@ pub(super) fn costs(setting: &Setting, question: &Question, care: Care) -> Resul
     }
 }
 
-/// The view is the only operand that may have to be copied.
+/// `copies` copies the view only: the other operands are contiguous.
 fn race(setting: &Setting, work: &dyn Ready) -> Result<Costs> {
     let dense =
         || work.contiguous().unwrap_or_else(|| Err(Failure::work("no contiguous operands")));
     let mut race = Race::new(setting.budget);
-    let strided = race.enter(Contender::new(|| work.strided()));
+    let strided = race.enter(Contender::new(|| work.preallocated()));
     let contiguous = race.enter(Contender::new(dense));
     let copy = race.enter(Contender::new(|| work.copies()));
     let timings = race.run()?;

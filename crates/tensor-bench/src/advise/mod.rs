@@ -1,11 +1,13 @@
-//! Keep a view as it is, or copy it once? It depends on how often it is used.
+//! Use a view as it is, or copy it once? The answer depends on the number of uses.
 //!
-//! A [`Question`] names a view, what is done with it, and how often. [`Costs`] are three times — a use of the view, a use of a contiguous copy, the
-//! copy — and [`Costs::break_even`] weighs them, here and in the [report](crate::report). They come from one of two places:
+//! A [`Question`] has a view, an operation and a number of uses. [`Costs`] are three times: a use
+//! of the view, a use of a contiguous copy, and the copy. [`Costs::break_even`] compares them, here
+//! and in the [report](crate::report). They come from one of two sources:
 //!
-//! - [`measure()`] takes them now, on arrays of that size;
-//! - [`Calibration::predict`] works them out from rates of this machine that were taken before, for each [`kind`] of view and several sizes, without
-//!   making an array. [`calibrate`] takes those rates, [`calibration`] keeps them in a file; [`regret`] says how far such advice can be trusted.
+//! - [`measure()`] measures them now, on arrays of that size;
+//! - [`Calibration::predict`] computes them from rates of this machine, measured before for each
+//!   [`kind`] of view and several sizes, without allocating an array. [`calibrate`] measures those
+//!   rates, [`calibration`] stores them in a file, [`regret`] checks the predictions.
 //!
 //! ```
 //! use tensor_bench::advise::{Choice, Costs};
@@ -32,53 +34,54 @@ pub use probe::calibrate;
 
 use crate::{
     Failure, Result,
-    case::Operand,
+    cases::operand::Operand,
     suite::{Case, Op},
 };
 
-/// A view, and what is done with it.
+/// A view and its uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// What each use does, into a result that is there already. Operands beside the view are contiguous.
+    /// The operation of each use, with a preallocated result. Its other operands are contiguous.
     pub op: Op,
     /// The view.
     pub operand: Operand,
-    /// How many uses there will be.
+    /// The number of uses.
     pub uses: u64,
 }
 
 impl Question {
-    /// A question that has an answer.
+    /// Checks that the question has an answer.
     ///
     /// # Errors
-    /// [`Failure::Input`] for an operation that is not elementwise or has no meaning for the elements, a view without elements, no uses.
+    /// [`Failure::Input`] for an operation that is not elementwise or not defined for the dtype, a
+    /// view without elements, no uses.
     pub fn new(op: Op, operand: Operand, uses: u64) -> Result<Question> {
         let dtype = operand.dtype;
         let refused = |why: String| Err(Failure::input(why));
         match op {
             Op::Copy | Op::Cast => refused(format!(
-                "{} is not something to be done with a view again and again: expected one of {}",
+                "{} is not an elementwise operation: expected one of {}",
                 op.name(),
                 Question::ops().map(Op::name).collect::<Vec<_>>().join(", ")
             )),
             _ if !op.takes(dtype) => {
-                refused(format!("{} has no meaning for elements of dtype {dtype}", op.name()))
+                refused(format!("{} is not defined for dtype {dtype}", op.name()))
             }
             _ if operand.layout.numel() == 0 => refused(format!(
                 "shape {:?} has no elements: there is nothing to advise on",
                 operand.layout.shape()
             )),
-            _ if uses == 0 => refused("0 uses cost nothing either way: give at least 1".to_owned()),
+            _ if uses == 0 => refused("0 uses: give at least 1".to_owned()),
             _ => Ok(Question { op, operand, uses }),
         }
     }
 
-    /// What can be asked about.
+    /// The operations that can be asked about.
     pub fn ops() -> impl Iterator<Item = Op> {
         Op::ALL.iter().copied().filter(|op| !matches!(op, Op::Copy | Op::Cast))
     }
 
-    /// A use of the view, as a case.
+    /// One use of the view, as a case.
     ///
     /// # Errors
     /// None for a question that was made by [`Question::new`].
@@ -95,17 +98,17 @@ impl Question {
     }
 }
 
-/// Two times closer than this are the same: no copy is advised on the strength of noise.
+/// Times that differ by less are equal: noise is no reason to copy.
 const NOISE: f64 = 0.03;
 
-/// What a view costs, in nanoseconds.
+/// Times in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Costs {
     /// A use of the view as it is.
     pub strided_ns: f64,
     /// A use of a contiguous copy.
     pub contiguous_ns: f64,
-    /// `contiguous()`: the copy, into fresh memory. Nothing if the view is contiguous.
+    /// `contiguous()`, which allocates its result. 0 if the view is contiguous.
     pub copy_ns: f64,
 }
 
@@ -130,21 +133,21 @@ impl Costs {
         self.copy_ns + uses as f64 * self.contiguous_ns
     }
 
-    /// From how many uses on the copy has paid for itself, which is where it costs no more; `None` if never. What it saves in a use has to be more
-    /// than noise.
+    /// The number of uses from which copying takes no longer; `None` if never. A use of the copy
+    /// must be faster by more than noise.
     pub fn break_even(&self) -> Option<u64> {
         let saved = self.strided_ns - self.contiguous_ns;
         let pays = saved > NOISE * self.contiguous_ns;
         pays.then(|| (self.copy_ns / saved).ceil().max(1.0) as u64)
     }
 
-    /// What to do: a copy from the break-even on.
+    /// The choice: a copy from the break-even on.
     pub fn advise(&self, uses: u64) -> Choice {
         let pays = self.break_even().is_some_and(|fewest| uses >= fewest);
         if pays { Choice::CopyOnce } else { Choice::Keep }
     }
 
-    /// What a choice costs.
+    /// The time of a choice.
     pub fn of(&self, choice: Choice, uses: u64) -> f64 {
         match choice {
             Choice::Keep => self.kept_ns(uses),
@@ -152,7 +155,7 @@ impl Costs {
         }
     }
 
-    /// How much more a choice costs than the better one: 0.1 is ten percent.
+    /// The extra time of a choice over the better one: 0.1 is ten percent.
     pub fn regret(&self, choice: Choice, uses: u64) -> f64 {
         self.of(choice, uses) / self.kept_ns(uses).min(self.copied_ns(uses)) - 1.0
     }
@@ -163,7 +166,7 @@ mod tests {
     use tensor_kernels::DType;
 
     use super::*;
-    use crate::viewop::ViewOp;
+    use crate::cases::view_op::ViewOp;
 
     const COSTS: Costs = Costs { strided_ns: 10.0, contiguous_ns: 4.0, copy_ns: 15.0 };
 
@@ -205,13 +208,8 @@ mod tests {
         let view =
             |dtype, base: &[usize]| Operand::new(dtype, base.to_vec(), vec![ViewOp::T]).unwrap();
         let refusals = [
-            (Op::Copy, view(DType::F32, &[2, 3]), 1, "copy is not something to be done"),
-            (
-                Op::Sqrt,
-                view(DType::I32, &[2, 3]),
-                1,
-                "sqrt has no meaning for elements of dtype i32",
-            ),
+            (Op::Copy, view(DType::F32, &[2, 3]), 1, "copy is not an elementwise operation"),
+            (Op::Sqrt, view(DType::I32, &[2, 3]), 1, "sqrt is not defined for dtype i32"),
             (Op::Add, view(DType::F32, &[0, 3]), 1, "shape [3, 0] has no elements"),
             (Op::Add, view(DType::F32, &[2, 3]), 0, "0 uses"),
         ];
@@ -223,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_beside_the_view_are_contiguous() {
+    fn other_operands_are_contiguous() {
         let view = Operand::new(DType::F32, vec![4, 3], vec![ViewOp::T]).unwrap();
         let case = Question::new(Op::MulAdd, view, 1).unwrap().case().unwrap();
         let strides: Vec<_> = case.operands.iter().map(|o| o.layout.strides().to_vec()).collect();

@@ -1,13 +1,16 @@
-//! Working costs out from rates.
+//! Predicting costs from rates.
 //!
-//! 1. A contiguous use takes the longer of two times: that of the operation on cached elements, and that of moving the elements as a probe moves
-//!    them, alone or beside another operand; a third operand is one stream more.
-//! 2. A use of the view takes what the probe of its kind took. A dear operation takes more: a part of what the exponential of the view took more,
-//!    the part being that of the exponential's cost on cached elements. How much of it is hidden behind memory depends on the kind.
-//! 3. A copy takes what that of the probe took.
+//! 1. A contiguous use takes the larger of two times: the operation on cached elements, and the
+//!    memory traffic, which is that of the probe with one or two operands. A third operand adds one
+//!    stream.
+//! 2. A use of the view takes as long as the probe of its kind. An expensive operation adds a
+//!    fraction of what the exponential of the view added. The fraction is where the operation lies
+//!    between the probe and the exponential on cached elements. How much of that time overlaps with
+//!    memory traffic depends on the kind.
+//! 3. A copy takes as long as the copy of the probe.
 //!
-//! Times of a probe are interpolated between its sizes, evenly by logarithms: they differ by powers, and so do sizes. Beyond the largest size they
-//! grow with it; below the smallest they stay.
+//! Times are interpolated between the sizes of a probe, linearly in the logarithms of both. Above
+//! the largest size they grow in proportion; below the smallest they are constant.
 
 use tensor_kernels::DType;
 
@@ -15,18 +18,19 @@ use super::{
     Calibration, Costs, Question,
     calibration::{Rate, Use},
     kind::{Kind, Length},
-    probe::{WIDTHS, dear_type},
+    probe::{WIDTHS, exp_type},
 };
 use crate::{Failure, Result, suite::Op};
 
-/// The kind that contiguous views are taken for: it is the nearest to them, and only its contiguous times are used.
+/// The kind whose contiguous times are used for contiguous views.
 const PLAIN: Kind = Kind::Rows(Length::VeryLong);
 
 impl Calibration {
-    /// What a view costs, without making an array.
+    /// The costs of a view, without allocating an array.
     ///
     /// # Errors
-    /// [`Failure::Input`] if the calibration lacks the kind of view, or the operation on such elements.
+    /// [`Failure::Input`] if the calibration lacks the kind of view, or the operation on such
+    /// elements.
     pub fn predict(&self, question: &Question) -> Result<Costs> {
         let (layout, width) = (&question.operand.layout, question.operand.dtype.size());
         let kind = Kind::of(layout, width);
@@ -41,21 +45,21 @@ impl Calibration {
         if kind.is_none() {
             return Ok(Costs { strided_ns: contiguous_ns, contiguous_ns, copy_ns: 0.0 });
         }
-        let dearer = time(&|rate| rate.dear_ns.unwrap_or(0.0).max(rate.alone.strided_ns))
-            - time(&|rate| rate.alone.strided_ns);
-        let dearer = dearer * self.dearness(question, &probe)?;
-        let strided_ns = time(&|rate| probe.used(rate).strided_ns) + more + dearer;
+        let extra = time(&|rate| rate.exp_ns.unwrap_or(0.0).max(rate.unary.strided_ns))
+            - time(&|rate| rate.unary.strided_ns);
+        let extra = extra * self.relative_cost(question, &probe)?;
+        let strided_ns = time(&|rate| probe.used(rate).strided_ns) + more + extra;
         Ok(Costs { strided_ns, contiguous_ns, copy_ns: time(&|rate| rate.copy_ns) })
     }
 
-    /// How dear an operation is, from 0, a probe's, to 1, the exponential's, or more.
-    fn dearness(&self, question: &Question, probe: &Probed) -> Result<f64> {
+    /// How expensive an operation is: 0 like the probe, 1 like the exponential, or more.
+    fn relative_cost(&self, question: &Question, probe: &Probed) -> Result<f64> {
         let dtype = question.operand.dtype;
         let width = dtype.size();
         let cheap = WIDTHS.into_iter().find(|cheap| cheap.size() == width);
-        let (Some(cheap), Some(dear)) = (cheap, dear_type(width)) else { return Ok(0.0) };
+        let (Some(cheap), Some(exp)) = (cheap, exp_type(width)) else { return Ok(0.0) };
         let (own, least) = (self.speed(question.op, dtype)?, self.speed(probe.op, cheap)?);
-        let most = self.speed(Op::Exp, dear)?;
+        let most = self.speed(Op::Exp, exp)?;
         Ok(if most > least { ((own - least) / (most - least)).max(0.0) } else { 0.0 })
     }
 
@@ -65,13 +69,14 @@ impl Calibration {
         rates.sort_by_key(|rate| rate.bytes);
         match rates.as_slice() {
             [] => Err(Failure::input(format!(
-                "the calibration has no rate for views of kind {kind:?} with elements of {width} bytes"
+                "the calibration has no rate for views of kind {kind:?} with elements of {width} \
+                 bytes"
             ))),
             _ => Ok(rates),
         }
     }
 
-    /// Nanoseconds that an operation takes for a cached element.
+    /// Nanoseconds of an operation per cached element.
     fn speed(&self, op: Op, dtype: DType) -> Result<f64> {
         let (op, dtype) = (op.name(), dtype.name());
         let speed = self.speeds.iter().find(|speed| speed.op == op && speed.dtype == dtype);
@@ -84,10 +89,10 @@ impl Calibration {
     }
 }
 
-/// The probe that is nearest to an operation.
+/// The probe with the memory traffic nearest to that of an operation.
 struct Probed {
     op: Op,
-    /// Streams that the operation has beside the probe's, as a part of those.
+    /// Additional memory streams of the operation, relative to those of the probe.
     more_streams: f64,
 }
 
@@ -100,7 +105,7 @@ impl Probed {
     }
 
     fn used(&self, rate: &Rate) -> Use {
-        if self.op == Op::Neg { rate.alone } else { rate.beside }
+        if self.op == Op::Neg { rate.unary } else { rate.binary }
     }
 }
 
@@ -121,7 +126,7 @@ fn interpolate(rates: &[&Rate], of: &dyn Fn(&Rate) -> f64, bytes: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{super::calibration::tests::calibration, *};
-    use crate::{case::Operand, viewop::ViewOp};
+    use crate::cases::{operand::Operand, view_op::ViewOp};
 
     fn predict(op: Op, base: [usize; 2], ops: &[ViewOp]) -> Result<Costs> {
         let operand = Operand::new(DType::F32, base.to_vec(), ops.to_vec()).unwrap();
@@ -156,19 +161,19 @@ mod tests {
     }
 
     #[test]
-    fn other_operands_and_dear_operations_cost_more() {
+    fn other_operands_and_expensive_operations_cost_more() {
         let costs = |op| rounded(predict(op, [32, 32], &[ViewOp::T]).unwrap());
         assert_eq!(costs(Op::Add), [800.0, 150.0, 600.0]);
         assert_eq!(costs(Op::MulAdd), [850.0, 200.0, 600.0]);
         assert_eq!(costs(Op::Exp), [1200.0, 1024.0, 600.0]);
-        // As much dearer than a probe as the exponential's half: (0.505 - 0.01) / (1 - 0.01).
+        // Halfway between the probe and the exponential: (0.505 - 0.01) / (1 - 0.01).
         assert_eq!(costs(Op::Sqrt), [800.0, 517.0, 600.0]);
     }
 
     #[test]
     fn what_was_not_calibrated_is_an_error() {
         let kind = predict(Op::Neg, [32, 32], &[ViewOp::Flip(vec![1])]).unwrap_err();
-        assert!(kind.to_string().contains("no rate for views of kind Backwards"), "{kind}");
+        assert!(kind.to_string().contains("no rate for views of kind Reversed"), "{kind}");
         let op = predict(Op::Div, [32, 32], &[ViewOp::T]).unwrap_err();
         assert_eq!(op.to_string(), "the calibration has no speed for div on elements of dtype f32");
     }

@@ -1,4 +1,4 @@
-//! Taking the rates of this machine: for each kind of view a probe that stands for it, in several sizes.
+//! Measuring the rates of this machine: a probe for each kind of view, in several sizes.
 
 use std::{cell::RefCell, time::Duration};
 
@@ -14,40 +14,41 @@ use super::{
 };
 use crate::{
     Result,
-    case::Operand,
-    engine::{Budget, Contender, race},
-    env::Card,
-    memory,
-    progress::Progress,
-    sample::Sample,
-    setting::Setting,
-    suite::Care,
-    viewop::ViewOp,
+    cases::{operand::Operand, sample::Sample, view_op::ViewOp},
+    measure::{
+        engine::{Budget, Contender, race},
+        setting::Setting,
+    },
+    output::progress::Progress,
+    suite::Setup,
+    system::{machine::MachineInfo, memory},
     with_dtype,
 };
 
-/// The bytes of the probes' results; between two of them costs are interpolated.
+/// The bytes of the probes' results. Costs are interpolated between sizes.
 pub(super) const SIZES: [usize; 8] =
     [1 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 8 << 20, 32 << 20];
 
-/// One element type for each width: what a probe does to them takes no time beside bringing them in.
+/// One element type for each width. The operations of a probe take less time than their memory
+/// traffic.
 pub(super) const WIDTHS: [DType; 5] = [DType::U8, DType::U16, DType::F32, DType::F64, DType::C128];
 
-/// What an operation takes for an element is seen where everything is cached.
-const CACHED: usize = 64 << 10;
+/// The bytes of arrays that are in the cache, for the speed of operations.
+const CACHED_BYTES: usize = 64 << 10;
 
-/// No probe is made of a larger array: with wide gaps, what is far smaller is in no cache either.
-const LARGEST: usize = 128 << 20;
+/// The largest base array of a probe, in bytes. With wide gaps, smaller results exceed the caches
+/// too.
+const MAX_BASE_BYTES: usize = 128 << 20;
 
-/// The most that a probe holds at a time: its array, two contiguous ones, a result, a copy.
-const MEMORY: u128 = LARGEST as u128 + 4 * (32 << 20);
+/// The most memory of a probe: its array, two contiguous ones, a result, a copy.
+const PEAK_BYTES: u128 = MAX_BASE_BYTES as u128 + 4 * (32 << 20);
 
-/// Takes all rates, in the pool it is called from: a minute or so.
+/// Measures all rates, in the pool it is called from. It takes about a minute.
 ///
 /// # Errors
 /// Too little memory.
 pub fn calibrate(setting: &Setting) -> Result<Calibration> {
-    memory::preflight(MEMORY)?;
+    memory::preflight(PEAK_BYTES)?;
     let (probes, speeds) = (probes()?, speeds()?);
     let progress = Progress::new(probes.len() + speeds.len());
     let rates = probes.iter().map(|probe| {
@@ -64,11 +65,11 @@ pub fn calibrate(setting: &Setting) -> Result<Calibration> {
         Ok(speed)
     });
     let speeds = speeds.collect::<Result<Vec<_>>>()?;
-    let machine = Card::read(&setting.exec.simd());
+    let machine = MachineInfo::read(&setting.exec.simd());
     Ok(Calibration::new(machine, setting.threads, rates, speeds))
 }
 
-/// A view that stands for its kind.
+/// The view that is measured for a kind.
 struct Probe {
     kind: Kind,
     operand: Operand,
@@ -91,21 +92,21 @@ impl Probe {
     fn rate(&self, setting: &Setting) -> Result<Rate> {
         let operand = &self.operand;
         let times = with_dtype!(number: operand.dtype, T => times::<T>(setting, operand))?;
-        let [strided_alone, alone, strided_beside, beside, copy_ns] = times;
+        let [strided_unary, unary, strided_binary, binary, copy_ns] = times;
         Ok(Rate {
             kind: self.kind,
             width: operand.dtype.size(),
             bytes: operand.result_bytes(),
-            alone: Use { strided_ns: strided_alone, contiguous_ns: alone },
-            beside: Use { strided_ns: strided_beside, contiguous_ns: beside },
-            dear_ns: dear(setting, operand)?,
+            unary: Use { strided_ns: strided_unary, contiguous_ns: unary },
+            binary: Use { strided_ns: strided_binary, contiguous_ns: binary },
+            exp_ns: exp(setting, operand)?,
             copy_ns,
         })
     }
 }
 
-/// The view and a contiguous array alone, both beside another, and the copy. All elements are equal: nothing here depends on them, and a fill takes
-/// less time than a race.
+/// Negation of the view and of a contiguous array, addition of both to another array, and the copy.
+/// All elements are equal: no time here depends on their values.
 fn times<T: Sample + Number>(setting: &Setting, operand: &Operand) -> Result<[f64; 5]> {
     let Setting { exec, budget, .. } = setting;
     let view = viewed::<T>(operand)?;
@@ -115,21 +116,21 @@ fn times<T: Sample + Number>(setting: &Setting, operand: &Operand) -> Result<[f6
     let (view, dense, other) = (view.as_view(), dense.as_view(), other.as_view());
     let mut target = target.write()?;
     let target = RefCell::new(target.as_view_mut()?);
-    let alone = |from: &TensorView<'_, T>| ops::neg_into(exec, from, &mut *target.borrow_mut());
-    let beside =
+    let unary = |from: &TensorView<'_, T>| ops::neg_into(exec, from, &mut *target.borrow_mut());
+    let binary =
         |from: &TensorView<'_, T>| ops::add_into(exec, from, &other, &mut *target.borrow_mut());
     let copy = || -> Result<Tensor<T>> { Ok(to_contiguous(exec, &view)?) };
     let contenders = [
-        Contender::new(|| alone(&view)).guest(),
-        Contender::new(|| alone(&dense)).guest(),
-        Contender::new(|| beside(&view)).guest(),
-        Contender::new(|| beside(&dense)).guest(),
-        Contender::new(|| copy().map(drop)).guest(),
+        Contender::new(|| unary(&view)).capped(),
+        Contender::new(|| unary(&dense)).capped(),
+        Contender::new(|| binary(&view)).capped(),
+        Contender::new(|| binary(&dense)).capped(),
+        Contender::new(|| copy().map(drop)).capped(),
     ];
     Ok(race(budget, contenders)?.map(|timing| timing.best_ns))
 }
 
-/// An array without a page that is only promised.
+/// An array whose pages have all been written.
 fn full<T: Sample>(shape: &[usize]) -> Result<Tensor<T>> {
     let array = Tensor::zeros(shape)?;
     array.fill(T::sample(0))?;
@@ -141,14 +142,14 @@ fn viewed<T: Sample>(operand: &Operand) -> Result<Tensor<T>> {
 }
 
 /// The exponential of the view, for floats of its width.
-fn dear(setting: &Setting, operand: &Operand) -> Result<Option<f64>> {
-    dear_type(operand.dtype.size())
+fn exp(setting: &Setting, operand: &Operand) -> Result<Option<f64>> {
+    exp_type(operand.dtype.size())
         .map(|dtype| with_dtype!(fraction: dtype, T => exponential::<T>(setting, operand)))
         .transpose()
 }
 
-/// The floats of so many bytes, as far as they have an exponential.
-pub(super) fn dear_type(width: usize) -> Option<DType> {
+/// A float type of `width` bytes with an exponential.
+pub(super) fn exp_type(width: usize) -> Option<DType> {
     [DType::F16, DType::F32, DType::F64, DType::C128]
         .into_iter()
         .find(|dtype| dtype.size() == width)
@@ -159,16 +160,16 @@ fn exponential<T: Sample + Inexact>(setting: &Setting, operand: &Operand) -> Res
     let target = full::<T>(view.shape())?;
     let (view, mut target) = (view.read()?, target.write()?);
     let (view, mut target) = (view.as_view(), target.as_view_mut()?);
-    let run = Contender::new(|| ops::exp_into(&setting.exec, &view, &mut target)).guest();
+    let run = Contender::new(|| ops::exp_into(&setting.exec, &view, &mut target)).capped();
     Ok(race(&setting.budget, [run])?.map(|timing| timing.best_ns)[0])
 }
 
-/// Every operation on every element type that has it, on contiguous arrays that are cached.
+/// Every operation on every element type that has it, on contiguous arrays in the cache.
 fn speeds() -> Result<Vec<Question>> {
     let mut all = Vec::new();
     for op in Question::ops() {
         for &dtype in DType::ALL.iter().filter(|dtype| op.takes(**dtype)) {
-            let dense = Operand::new(dtype, vec![CACHED / dtype.size()], Vec::new())?;
+            let dense = Operand::new(dtype, vec![CACHED_BYTES / dtype.size()], Vec::new())?;
             all.push(Question::new(op, dense, 1)?);
         }
     }
@@ -176,7 +177,7 @@ fn speeds() -> Result<Vec<Question>> {
 }
 
 fn speed(setting: &Setting, question: &Question) -> Result<Speed> {
-    let costs = measure::costs(setting, question, Care::Trusted)?;
+    let costs = measure::costs(setting, question, Setup::SkipVerify)?;
     Ok(Speed {
         op: question.op.name().to_owned(),
         dtype: question.operand.dtype.name().to_owned(),
@@ -184,7 +185,7 @@ fn speed(setting: &Setting, question: &Question) -> Result<Speed> {
     })
 }
 
-/// The time that is given to each probe. Everybody is a guest, so what takes long is run three times in all.
+/// The time budget of a probe. All contenders are capped, so a slow one runs three times in all.
 pub const BUDGET: Budget = Budget {
     sample: Duration::from_micros(50),
     time: Duration::from_millis(5),
@@ -192,61 +193,62 @@ pub const BUDGET: Budget = Budget {
     most_rounds: 40,
 };
 
-/// The probe of a kind whose result has so many bytes; `None` where that is too small for the kind or too large to probe, or no element is.
+/// The probe of a kind with a result of `bytes` bytes; `None` if that is too small for the kind or
+/// its base array too large.
 fn operand(kind: Kind, dtype: DType, bytes: usize) -> Option<Result<Operand>> {
     let width = dtype.size();
     let (base, ops) = view(kind, bytes / width, width)?;
-    if base.iter().product::<usize>() * width > LARGEST {
+    if base.iter().product::<usize>() * width > MAX_BASE_BYTES {
         return None;
     }
     Some(Operand::new(dtype, base, ops).map_err(Into::into))
 }
 
-/// The dense array and what is done to it, for a view of some `count` elements of `width` bytes.
+/// The base array and the view operations for a view of about `count` elements of `width` bytes.
 fn view(kind: Kind, count: usize, width: usize) -> Option<(Vec<usize>, Vec<ViewOp>)> {
     let side = count.isqrt();
     let row = side.min(1024);
     let every = |step| ViewOp::Slice(1, Slice::new(None, None, step as isize));
-    let thinned = |step: usize| (vec![count / row, row * step], vec![every(step)]);
+    let strided = |step: usize| (vec![count / row, row * step], vec![every(step)]);
     Some(match kind {
         Kind::Rows(length) => {
             let row = row_of(length, width);
             let rows = at_least(2, count / row)?;
             (vec![rows, 2 * row], vec![ViewOp::Narrow(1, 0, row)])
         }
-        Kind::RowsOutOfOrder(length) => {
+        Kind::PermutedRows(length) => {
             let row = row_of(length, width);
             let side = at_least(2, (count / row).isqrt())?;
             (vec![count / row / side, side, row], vec![ViewOp::Transpose(0, 1)])
         }
-        Kind::RowsRepeated => {
+        Kind::BroadcastRows => {
             (vec![1, row], vec![ViewOp::Expand(vec![(count / row) as isize, row as isize])])
         }
-        Kind::Same => {
+        Kind::BroadcastElement => {
             (vec![count / row, 1], vec![ViewOp::Expand(vec![(count / row) as isize, row as isize])])
         }
-        Kind::RowsUpsideDown => (vec![count / row, row], vec![ViewOp::Flip(vec![0])]),
-        Kind::Backwards => (vec![count / row, row], vec![ViewOp::Flip(vec![1])]),
-        Kind::Thinned(step) => thinned(step_of(step, width)?),
-        Kind::Turned => {
+        Kind::ReversedRows => (vec![count / row, row], vec![ViewOp::Flip(vec![0])]),
+        Kind::Reversed => (vec![count / row, row], vec![ViewOp::Flip(vec![1])]),
+        Kind::Strided(step) => strided(step_of(step, width)?),
+        Kind::Transposed => {
             let side = at_least(16, out_of_step(side / 16 * 16, width))?;
             (vec![count / side, side], vec![ViewOp::T])
         }
-        Kind::TurnedInStep => {
+        Kind::TransposedPageStride => {
             let side = at_least(4096 / width, 1 << side.max(4096 / width).ilog2())?;
             (vec![at_least(16, count / side)?, side], vec![ViewOp::T])
         }
-        Kind::TurnedBatches => {
+        Kind::BatchedTranspose => {
             let batch = at_least(1, count / (64 * 300))?;
             (vec![batch.max(2), 300, 64], vec![ViewOp::Permute(vec![0, 2, 1])])
         }
-        Kind::TurnedPieces => {
+        Kind::PermutedTranspose => {
             let side = at_least(16, (count as f64).cbrt() as usize)?;
             (vec![count / side / side, side, side], vec![ViewOp::Reverse])
         }
-        Kind::Woven => (vec![3, at_least(16, count / 3)?], vec![ViewOp::T]),
-        Kind::Unwoven => (vec![at_least(16, count / 3)?, 3], vec![ViewOp::T]),
-        Kind::TurnedAndThinned => {
+        Kind::Interleaved => (vec![3, at_least(16, count / 3)?], vec![ViewOp::T]),
+        Kind::Deinterleaved => (vec![at_least(16, count / 3)?, 3], vec![ViewOp::T]),
+        Kind::StridedTranspose => {
             let side = at_least(16, side)?;
             (vec![side, 2 * side], vec![every(2), ViewOp::T])
         }
@@ -267,7 +269,7 @@ fn row_of(length: Length, width: usize) -> usize {
     bytes / width
 }
 
-/// Wide elements are a line of a cache, or nearly so, at steps that are of another kind.
+/// The stride of a probe. For wide elements the stride of a cache line may be that of another kind.
 fn step_of(step: Step, width: usize) -> Option<usize> {
     let line = 64 / width;
     match step {
@@ -278,7 +280,7 @@ fn step_of(step: Step, width: usize) -> Option<usize> {
     }
 }
 
-/// Rows of this many elements, or a few less, that do not meet in few sets of a cache.
+/// About `side` elements, so that rows do not map to few sets of a cache.
 fn out_of_step(side: usize, width: usize) -> usize {
     if (side * width).is_multiple_of(1024) { side.saturating_sub(16) } else { side }
 }
@@ -295,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Wide elements are a line of a cache already at steps that are of another kind.
+    /// For wide elements the stride of a cache line is that of another kind.
     #[test]
     fn every_kind_is_probed_out_of_cache_at_every_width() {
         for kind in Kind::ALL {
@@ -303,12 +305,14 @@ mod tests {
                 let sizes = SIZES.into_iter().filter_map(|bytes| operand(kind, dtype, bytes));
                 let bases = sizes.map(|operand| operand.unwrap().base_bytes());
                 let largest = bases.max().unwrap_or(0) as usize;
-                let none = kind == Kind::Thinned(Step::Line) && dtype.size() > 8;
+                let none = kind == Kind::Strided(Step::Line) && dtype.size() > 8;
                 assert_eq!(none, largest == 0, "{kind:?} {dtype}");
                 assert!(
-                    none || kind == Kind::Same || kind == Kind::RowsRepeated || largest > 31 << 20
+                    none || kind == Kind::BroadcastElement
+                        || kind == Kind::BroadcastRows
+                        || largest > 31 << 20
                 );
-                assert!(largest <= LARGEST);
+                assert!(largest <= MAX_BASE_BYTES);
             }
         }
     }

@@ -1,7 +1,8 @@
-//! How far predicted advice can be trusted: a grid of views that no probe is made of, each asked about and each measured.
+//! Checking predictions: a grid of views, none of them a probe, is predicted and measured.
 //!
-//! Where the prediction chooses what costs less by the measurement, it regrets nothing; where it does not, the regret is what its choice costs more.
-//! Near the break-even both choices cost nearly the same, and a wrong one is no great loss: that is why regret is looked at and not the times.
+//! The regret of a prediction is the extra measured time of its choice over the better choice, 0 if
+//! it chose the better one. Regret is checked instead of times because near the break-even a wrong
+//! choice costs little.
 
 use std::time::Duration;
 
@@ -11,50 +12,48 @@ use tensor_kernels::{DType, Slice};
 use super::{Calibration, Choice, Costs, Question, measure};
 use crate::{
     Failure, Result,
-    case::Operand,
-    engine::Budget,
-    progress::Progress,
-    setting::Setting,
-    suite::{Care, Op},
-    viewop::ViewOp,
+    cases::{operand::Operand, view_op::ViewOp},
+    measure::{engine::Budget, setting::Setting},
+    output::progress::Progress,
+    suite::{Op, Setup},
 };
 
-/// A regret of this much or less is fine.
-pub const FINE: f64 = 0.1;
+/// The largest regret of a good prediction.
+pub const FINE_REGRET: f64 = 0.1;
 
-/// Advice can be trusted if this part of it is fine.
-pub const ENOUGH: f64 = 0.95;
+/// The fraction of predictions that must be good.
+pub const MIN_FINE_SHARE: f64 = 0.95;
 
 /// How often each view is used.
 const USES: [u64; 8] = [1, 2, 4, 8, 16, 32, 64, 256];
 
-/// The bytes of results, about.
+/// The approximate bytes of results.
 const SIZES: [usize; 3] = [48 << 10, 1536 << 10, 24 << 20];
 
 const WORK: [(Op, DType); 4] =
     [(Op::Add, DType::F32), (Op::Exp, DType::F32), (Op::Mul, DType::F64), (Op::Sub, DType::I16)];
 
-/// One view, as it was predicted and as it was measured.
+/// One view, predicted and measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trial {
     /// The operation, the elements and the view.
     pub name: String,
-    /// What the calibration says.
+    /// The prediction.
     pub predicted: Costs,
-    /// What the clock says.
+    /// The measurement.
     pub measured: Costs,
-    /// For each number of uses.
+    /// One for each number of uses.
     pub outcomes: Vec<Outcome>,
 }
 
-/// What came of one piece of advice.
+/// The result of one prediction.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Outcome {
     /// How often the view is used.
     pub uses: u64,
-    /// What was advised.
+    /// The predicted choice.
     pub choice: Choice,
-    /// How much more that costs than the better choice, by the measurement.
+    /// Its extra time over the better choice, as measured.
     pub regret: f64,
 }
 
@@ -68,29 +67,30 @@ impl Trial {
     }
 }
 
-/// The part of all advice whose regret is fine.
+/// The fraction of good predictions.
 pub fn share_fine(trials: &[Trial]) -> f64 {
     let outcomes = || trials.iter().flat_map(|trial| &trial.outcomes);
-    let fine = outcomes().filter(|outcome| outcome.regret <= FINE).count();
+    let fine = outcomes().filter(|outcome| outcome.regret <= FINE_REGRET).count();
     fine as f64 / outcomes().count().max(1) as f64
 }
 
-/// Can the advice be trusted?
+/// Checks that enough predictions are good.
 ///
 /// # Errors
-/// [`Failure::Work`] if less than [`ENOUGH`] of it is fine.
+/// [`Failure::Work`] if fewer than [`MIN_FINE_SHARE`] are.
 pub fn check(trials: &[Trial]) -> Result<()> {
     let share = share_fine(trials);
-    if share >= ENOUGH {
+    if share >= MIN_FINE_SHARE {
         return Ok(());
     }
-    let [share, enough] = [share, ENOUGH].map(|share| share * 100.0);
+    let [share, enough] = [share, MIN_FINE_SHARE].map(|share| share * 100.0);
     Err(Failure::work(format!(
-        "{share:.1} % of the advice is fine, and {enough:.0} % should be: `calibrate` again, on a machine that does nothing else"
+        "{share:.1} % of the predictions have little regret, {enough:.0} % are needed: run \
+         `calibrate` again on an idle machine"
     )))
 }
 
-/// Asks about every view of the grid and measures it, in the pool it is called from.
+/// Predicts and measures every view of the grid, in the pool it is called from.
 ///
 /// # Errors
 /// Too little memory, a calibration that lacks something.
@@ -100,14 +100,14 @@ pub fn try_all(setting: &Setting, calibration: &Calibration) -> Result<Vec<Trial
     let trial = |question: &Question| {
         let name = name(question);
         progress.begin(&name);
-        let measured = measure::costs(setting, question, Care::Trusted)?;
+        let measured = measure::costs(setting, question, Setup::SkipVerify)?;
         progress.end();
         Ok(Trial::new(name, calibration.predict(question)?, measured))
     };
     questions.iter().map(trial).collect()
 }
 
-/// The time that is given to each view.
+/// The time budget of a view.
 pub const BUDGET: Budget = Budget {
     sample: Duration::from_micros(100),
     time: Duration::from_millis(60),
@@ -133,7 +133,7 @@ fn grid() -> Result<Vec<Question>> {
     Ok(questions)
 }
 
-/// Views of about so many elements, of sizes that no probe has.
+/// Views of about `count` elements, of sizes that no probe has.
 fn views(count: usize) -> Vec<(Vec<usize>, Vec<ViewOp>)> {
     let side = count.isqrt();
     let third = (count / 3).isqrt();
@@ -184,7 +184,8 @@ mod tests {
         let costs = |strided_ns| Costs { strided_ns, contiguous_ns: 10.0, copy_ns: 100.0 };
         let trial = Trial::new(String::new(), costs(20.0), costs(10.5));
         let regrets: Vec<f64> = trial.outcomes.iter().map(|outcome| outcome.regret).collect();
-        // The copy is advised from ten uses on; at sixteen it costs 260, and keeping the view would have cost 168.
+        // The copy is chosen from ten uses on; at sixteen it takes 260, and the view would take
+        // 168.
         assert_eq!(regrets[..4], [0.0; 4]);
         assert!((regrets[4] - (260.0 / 168.0 - 1.0)).abs() < 1e-12);
         assert_eq!(share_fine(&[trial]), 5.0 / 8.0);
@@ -198,9 +199,13 @@ mod tests {
             let outcomes = regrets.iter().map(outcome).collect();
             Trial { name: String::new(), predicted: costs, measured: costs, outcomes }
         };
-        assert!(check(&[trial(&[FINE; 19]), trial(&[0.2])]).is_ok());
+        assert!(check(&[trial(&[FINE_REGRET; 19]), trial(&[0.2])]).is_ok());
         let refused = check(&[trial(&[0.0; 18]), trial(&[0.2; 2])]).unwrap_err();
         assert_eq!(refused.exit_code(), 1);
-        assert!(refused.to_string().starts_with("90.0 % of the advice is fine, and 95 % should"));
+        assert!(
+            refused
+                .to_string()
+                .starts_with("90.0 % of the predictions have little regret, 95 % are")
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! `advise`: keep a view as it is, or copy it once?
+//! `advise`: use a view as it is, or copy it once?
 
 use std::{io::Write, path::PathBuf};
 
@@ -9,41 +9,46 @@ use super::calibrate;
 use crate::{
     Failure, Result,
     advise::{self, Choice, Costs, Question, kind::Kind},
-    case::Operand,
-    document,
-    engine::Budget,
-    pool,
-    render::{Column, WIDTH, table, time, tuple, wrap},
-    setting::{self, Setting},
+    cases::operand::Operand,
+    input::view_args::ViewArgs,
+    measure::{
+        engine::Budget,
+        setting::{self, Setting},
+    },
+    output::{
+        document,
+        render::{Column, WIDTH, table, time, tuple, wrap},
+    },
     suite::{self, Op},
-    viewargs::ViewArgs,
+    system::pool,
 };
 
 /// A view, its use, and where the costs come from.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The sizes of the array that is viewed, as in 4096,4096
+    /// The shape of the array that is viewed, as in 4096,4096
     #[arg(long, value_name = "SIZES", value_delimiter = ',', required = true)]
     shape: Vec<usize>,
     /// The element type
     #[arg(long, value_name = "DTYPE", default_value = "f32")]
     dtype: DType,
-    /// What each use does: add, sub, mul, div, neg, relu, sqrt, exp or mul_add; other operands are contiguous
+    /// The operation of each use: add, sub, mul, div, neg, relu, sqrt, exp or mul_add; its other
+    /// operands are contiguous
     #[arg(long, value_name = "OP", default_value = "add", value_parser = op)]
     op: Op,
-    /// How often the view is used
+    /// The number of uses of the view
     #[arg(long, value_name = "N", default_value_t = 1)]
     uses: u64,
-    /// How many threads to use; as many as there are cores by default
+    /// The number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Measure now, on arrays of that size; the default
+    /// Measure now, on arrays of that size (the default)
     #[arg(long)]
     measure: bool,
-    /// Predict from this machine's calibration, which is made first if there is none
+    /// Predict from the calibration of this machine; without one, calibrate first
     #[arg(long, conflicts_with = "measure")]
     predict: bool,
-    /// Predict from this calibration
+    /// Predict from this calibration file
     #[arg(long, value_name = "FILE", conflicts_with = "measure")]
     calibration: Option<PathBuf>,
     /// Print one JSON document
@@ -60,7 +65,7 @@ fn op(name: &str) -> Result<Op, String> {
         .ok_or_else(|| format!("expected one of {}", names()))
 }
 
-/// The answer; `--json` prints it as it is.
+/// The answer; `--json` prints these fields.
 #[derive(Serialize)]
 struct Answer {
     op: &'static str,
@@ -68,16 +73,16 @@ struct Answer {
     shape: Vec<usize>,
     strides: Vec<isize>,
     contiguous: bool,
-    /// What the cost depends on; nothing if it is contiguous.
+    /// The access pattern that the cost depends on; `None` if the view is contiguous.
     kind: Option<Kind>,
-    /// The path of a use.
+    /// The path of one use.
     path: &'static str,
     threads: usize,
     uses: u64,
     source: Source,
     #[serde(flatten)]
     costs: Costs,
-    /// All uses as it is, and the copy with all uses of it.
+    /// The time of all uses of the view, and of the copy with all uses of it.
     kept_ns: f64,
     copied_ns: f64,
     break_even_uses: Option<u64>,
@@ -91,10 +96,11 @@ enum Source {
     Predicted,
 }
 
-/// Finds the costs and weighs them.
+/// Measures or predicts the costs and prints the choice.
 ///
 /// # Errors
-/// A view that the library refuses, an operation without meaning, too many threads, too little memory; a calibration that cannot be used or kept.
+/// An invalid view, an operation that the dtype does not have, too many threads, too little memory,
+/// a calibration that cannot be read or written.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let threads = pool::check(args.threads.unwrap_or_else(pool::cores))?;
     let operand = Operand::new(args.dtype, args.shape.clone(), args.view.0.clone());
@@ -102,7 +108,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let exec = setting::exec()?;
     let predict = args.predict || args.calibration.is_some();
     let (source, costs) = if predict {
-        let calibration = calibrate::kept(args.calibration.as_deref(), &exec, threads)?;
+        let calibration = calibrate::load_or_make(args.calibration.as_deref(), &exec, threads)?;
         (Source::Predicted, calibration.predict(&question)?)
     } else {
         let setting = Setting { exec, budget: Budget::FULL, threads };
@@ -145,14 +151,14 @@ impl Answer {
 
     fn advice(&self) -> String {
         let break_even = match self.break_even_uses {
-            None => "a copy never pays".to_owned(),
-            Some(1) => "a copy pays from the first use on".to_owned(),
-            Some(uses) => format!("a copy pays from {uses} uses on"),
+            None => "a copy has no break-even".to_owned(),
+            Some(1) => "break-even at the first use".to_owned(),
+            Some(uses) => format!("break-even at {uses} uses"),
         };
         match self.choice {
-            _ if self.contiguous => "it is contiguous: there is nothing to copy".to_owned(),
-            Choice::Keep => format!("keep it as it is: {break_even}"),
-            Choice::CopyOnce => format!("copy it once, with contiguous(): {break_even}"),
+            _ if self.contiguous => "already contiguous: there is nothing to copy".to_owned(),
+            Choice::Keep => format!("use the view as it is: {break_even}"),
+            Choice::CopyOnce => format!("copy once with contiguous(): {break_even}"),
         }
     }
 }
@@ -176,7 +182,7 @@ fn text(answer: &Answer, out: &mut dyn Write) -> Result<()> {
         [Column::Left(""), Column::Right("copy"), Column::Right("each use"), Column::Right(&uses)];
     let Costs { strided_ns, contiguous_ns, copy_ns } = answer.costs;
     let line = |name: &str, copy, each, all| vec![name.to_owned(), copy, time(each), time(all)];
-    let kept = line("as it is", "-".to_owned(), strided_ns, answer.kept_ns);
-    let copied = line("copied once", time(copy_ns), contiguous_ns, answer.copied_ns);
+    let kept = line("view as it is", "-".to_owned(), strided_ns, answer.kept_ns);
+    let copied = line("copy once", time(copy_ns), contiguous_ns, answer.copied_ns);
     Ok(write!(out, "{}", table(&columns, vec![kept, copied]))?)
 }

@@ -1,4 +1,4 @@
-//! `calibrate`: takes the rates of this machine that `advise --predict` works from, and tells how far such advice can be trusted.
+//! `calibrate`: measures the rates that `advise --predict` works from, and checks the predictions.
 
 use std::{
     fs,
@@ -12,32 +12,33 @@ use crate::{
     Failure, Result,
     advise::{
         Calibration, calibrate, calibration, probe,
-        regret::{self, FINE, Trial},
+        regret::{self, FINE_REGRET, Trial},
     },
-    document,
-    env::Card,
-    input,
-    output::Target,
-    pool,
-    render::{Column, WIDTH, cut, percent, table, time},
-    setting::{self, Setting},
+    input::file,
+    measure::setting::{self, Setting},
+    output::{
+        document,
+        file::Target,
+        render::{Column, WIDTH, cut, percent, table, time},
+    },
+    system::{machine::MachineInfo, pool},
     track::build::COMMIT,
 };
 
-/// Where to keep the rates, and how to take them.
+/// Where to write the rates, and how to measure them.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The file to write, whole or not at all; by default one in the user's cache folder
+    /// The file to write [default: one in the cache folder of the user]
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
     out: Option<PathBuf>,
-    /// How many threads to use; as many as there are cores by default
+    /// The number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Instead, ask about views of a grid, measure them too, and print how much the advice is regretted; exit code 1 if less than 95 % of it costs
-    /// at most 10 % more than the better choice
+    /// Instead, predict and measure a grid of views; exit code 1 if under 95 % of the predictions
+    /// choose what takes at most 10 % more time than the better choice
     #[arg(long)]
     check: bool,
-    /// With --check: ask this calibration
+    /// With --check: use this calibration file
     #[arg(long, value_name = "FILE", requires = "check")]
     calibration: Option<PathBuf>,
     /// With --check: print one JSON document
@@ -45,11 +46,11 @@ pub struct Args {
     json: bool,
 }
 
-/// Calibrates and keeps the result, or checks what is kept.
+/// Calibrates and writes the result, or checks an existing calibration.
 ///
 /// # Errors
-/// Too many threads, a place that cannot be written, a calibration that cannot be used, too little memory; after everything has been printed, advice
-/// that is regretted too often.
+/// Too many threads, a file that cannot be written, a calibration that cannot be used, too little
+/// memory; after everything has been printed, predictions with too much regret.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let threads = pool::check(args.threads.unwrap_or_else(pool::cores))?;
     if args.check {
@@ -67,7 +68,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 
 fn check(args: &Args, threads: usize, out: &mut dyn Write) -> Result<()> {
     let setting = Setting { budget: regret::BUDGET, ..setting(threads)? };
-    let calibration = kept(args.calibration.as_deref(), &setting.exec, threads)?;
+    let calibration = load_or_make(args.calibration.as_deref(), &setting.exec, threads)?;
     let trials = pool::build(threads)?.install(|| regret::try_all(&setting, &calibration))?;
     if args.json {
         json(&trials, out)?;
@@ -81,14 +82,15 @@ fn setting(threads: usize) -> Result<Setting> {
     Ok(Setting { exec: setting::exec()?, budget: probe::BUDGET, threads })
 }
 
-/// Takes the rates and writes them, to a place of the user's or the usual one. That it cannot be written is found before anything is measured.
+/// Measures the rates and writes them to the given file or the default one. An unwritable file is
+/// an error before anything is measured.
 fn make(place: Option<&Path>, threads: usize) -> Result<(PathBuf, Calibration)> {
     let path = match place {
         Some(path) => path.to_owned(),
-        None => calibration::place(threads)?,
+        None => calibration::default_path(threads)?,
     };
     if let (None, Some(folder)) = (place, path.parent()) {
-        // What goes wrong here is told with the file, which cannot be made either.
+        // If this fails, opening the file fails too, with a better message.
         let _ = fs::create_dir_all(folder);
     }
     let target = Target::open(&path)?;
@@ -98,16 +100,20 @@ fn make(place: Option<&Path>, threads: usize) -> Result<(PathBuf, Calibration)> 
     Ok((path, calibration))
 }
 
-/// The calibration of the user's choice, or that of the usual place, which is made again if it does not fit.
+/// The given calibration, or the default one, which is made again if it does not fit.
 ///
 /// # Errors
-/// A file of the user's choice that cannot be used; a usual place that cannot be written.
-pub(super) fn kept(given: Option<&Path>, exec: &Exec, threads: usize) -> Result<Calibration> {
-    let machine = Card::read(&exec.simd());
+/// A given file that cannot be used; a default file that cannot be written.
+pub(super) fn load_or_make(
+    given: Option<&Path>,
+    exec: &Exec,
+    threads: usize,
+) -> Result<Calibration> {
+    let machine = MachineInfo::read(&exec.simd());
     if let Some(path) = given {
         return read(path, &machine, threads);
     }
-    let path = calibration::place(threads)?;
+    let path = calibration::default_path(threads)?;
     let why = match path.try_exists() {
         Ok(false) => format!("there is no calibration at {} yet", path.display()),
         _ => match read(&path, &machine, threads) {
@@ -115,27 +121,28 @@ pub(super) fn kept(given: Option<&Path>, exec: &Exec, threads: usize) -> Result<
             Err(failure) => failure.to_string(),
         },
     };
-    // Whoever waits should know for what. Where standard error is closed nobody does.
-    let _ = writeln!(io::stderr(), "calibrating, which takes a minute: {why}");
-    make(None, threads).map(|(_, calibration)| calibration).map_err(unkept)
+    // Says why the command takes a minute. A closed standard error is ignored.
+    let _ = writeln!(io::stderr(), "calibrating, about a minute: {why}");
+    make(None, threads).map(|(_, calibration)| calibration).map_err(with_alternatives)
 }
 
-fn unkept(failure: Failure) -> Failure {
+fn with_alternatives(failure: Failure) -> Failure {
     match failure {
         Failure::Work(why) => Failure::work(format!(
-            "{why}; --measure needs no calibration, and `calibrate --out FILE` makes one elsewhere for --calibration FILE"
+            "{why}; --measure needs no calibration, and `calibrate --out FILE` writes one \
+             elsewhere, for --calibration FILE"
         )),
         other => other,
     }
 }
 
-/// The calibration of a file.
-fn read(path: &Path, machine: &Card, threads: usize) -> Result<Calibration> {
+/// Reads a calibration and checks that it fits this machine.
+fn read(path: &Path, machine: &MachineInfo, threads: usize) -> Result<Calibration> {
     let read = || {
-        let calibration = Calibration::read(&input::text(path)?)?;
+        let calibration = Calibration::read(&file::text(path)?)?;
         calibration.check_for(machine, threads)?;
         if let Some(difference) = calibration.other_commit(COMMIT) {
-            // Rates change where kernels do, and then only some: no reason to refuse.
+            // Another commit changes only the rates of the kernels it touches: a note is enough.
             let _ = writeln!(io::stderr(), "note: {}: {difference}", path.display());
         }
         Ok(calibration)
@@ -145,25 +152,30 @@ fn read(path: &Path, machine: &Card, threads: usize) -> Result<Calibration> {
 
 fn json(trials: &[Trial], out: &mut dyn Write) -> Result<()> {
     let share = regret::share_fine(trials);
-    let value = serde_json::json!({ "share_fine": share, "fine": FINE, "trials": trials });
+    let value = serde_json::json!({ "share_fine": share, "fine": FINE_REGRET, "trials": trials });
     document::write(&value, out)
 }
 
-/// The share, and the views whose advice is regretted most.
+/// The share of good predictions, and the views with the largest regret.
 fn text(trials: &[Trial], out: &mut dyn Write) -> Result<()> {
     let worst = |trial: &Trial| trial.outcomes.iter().map(|o| o.regret).fold(0.0, f64::max);
-    let mut sorted: Vec<&Trial> = trials.iter().filter(|trial| worst(trial) > FINE).collect();
+    let mut sorted: Vec<&Trial> =
+        trials.iter().filter(|trial| worst(trial) > FINE_REGRET).collect();
     sorted.sort_by(|a, b| worst(b).total_cmp(&worst(a)));
     let outcomes: usize = trials.iter().map(|trial| trial.outcomes.len()).sum();
     writeln!(
         out,
-        "{outcomes} pieces of advice on {} views: {:.1} % cost at most {} more than the better choice",
+        "{outcomes} predictions for {} views: {:.1} % have a regret of at most {}",
         trials.len(),
         regret::share_fine(trials) * 100.0,
-        percent(FINE)
+        percent(FINE_REGRET)
     )?;
     if !sorted.is_empty() {
-        write!(out, "\nmost regretted; times as predicted / as measured\n\n{}", lines(&sorted))?;
+        write!(
+            out,
+            "\nregret: extra time over the better choice; times: predicted / measured\n\n{}",
+            lines(&sorted)
+        )?;
     }
     Ok(())
 }
@@ -171,7 +183,7 @@ fn text(trials: &[Trial], out: &mut dyn Write) -> Result<()> {
 fn lines(trials: &[&Trial]) -> String {
     use Column::{Left, Right};
     let columns =
-        [Left("view"), Right("regret"), Right("strided"), Right("contiguous"), Right("copy")];
+        [Left("view"), Right("regret"), Right("as it is"), Right("contiguous"), Right("copy")];
     let pair = |a, b| format!("{} / {}", time(a), time(b));
     let line = |trial: &&Trial| {
         let (p, m) = (&trial.predicted, &trial.measured);

@@ -1,4 +1,4 @@
-//! `compare`: one record held against another.
+//! `compare`: finds what changed between two records.
 
 use std::{
     io::Write,
@@ -6,7 +6,9 @@ use std::{
 };
 
 use crate::{
-    Failure, Result, document, input,
+    Failure, Result,
+    input::file,
+    output::document,
     track::{
         Record,
         compare::{
@@ -17,37 +19,39 @@ use crate::{
 };
 use clap::ValueEnum;
 
-/// Which records, by what measure, and how to print it.
+/// Which records, with which limits, and how to print the result.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The record that was
+    /// The record of the base build
     base: PathBuf,
-    /// The record that is
+    /// The record of the new build
     new: PathBuf,
-    /// Two more records, of the same builds: a time counts only if it has changed between these, too
+    /// A second pair of records of the same builds: a time counts only if it changed in both pairs
     #[arg(long, num_args = 2, value_names = ["BASE", "NEW"])]
     again: Option<Vec<PathBuf>>,
-    /// How to print what was found; the last two have the figures of the new record
+    /// The output format; the last two have the figures of the new record only
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// What makes the exit code 1, beside cases that are gone; counts as far as there are any by default, and if asked for, a lack of them too
+    /// What is gating, that is, gives exit code 1, besides missing cases [default: counts]
+    ///
+    /// If counts are asked for, missing counts are gating too.
     #[arg(long, value_name = "WHAT", value_enum)]
     fail_on: Option<FailOn>,
-    /// How many percent more instructions are too many
+    /// The limit for instructions, in percent
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = share)]
     instructions: f64,
-    /// How many percent more lines that miss a cache are too many
+    /// The limit for cache misses, in percent
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = share)]
     misses: f64,
-    /// How many percent of time, beyond what both records scatter, are too much
+    /// The limit for time beyond the noise of both records, in percent
     #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = share)]
     time: f64,
-    /// Changes that are accepted: lines of a case (with *), a kind of change, a reason
+    /// Accepted changes: lines of a case (* matches anything), a kind of change, a reason
     #[arg(long, value_name = "FILE")]
     allow: Option<PathBuf>,
 }
 
-/// The forms that a comparison can be printed in.
+/// The output formats of a comparison.
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
     Table,
@@ -67,8 +71,9 @@ fn share(text: &str) -> Result<f64, String> {
 /// Compares and prints.
 ///
 /// # Errors
-/// A file that is not a record, records without a case in common, output that cannot be written; [`Work`](crate::Failure::Work), after everything has been
-/// printed, if something has become worse, even if nobody reads on.
+/// A file that is not a record, records without a common case, output that cannot be written;
+/// [`Work`](crate::Failure::Work), after everything has been printed, if there is a regression,
+/// also if the reader closed the pipe.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let (base, new) = (read(&args.base)?, read(&args.new)?);
     let accepted = accepted(args.allow.as_deref())?;
@@ -83,7 +88,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let comparison = question.answer()?;
     match print(args.format, &comparison, new, out).and_then(|()| Ok(out.flush()?)) {
         Err(unwritten) if !unwritten.is_closed_pipe() => {
-            // Exit code 1 says that something has become worse, and nothing else.
+            // Exit code 1 is for regressions only.
             Err(Failure::input(unwritten))
         }
         Err(_) | Ok(()) => comparison.check(),
@@ -91,12 +96,12 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 }
 
 fn read(path: &Path) -> Result<Record> {
-    Record::read(&input::text(path)?).map_err(|failure| failure.at(path.display()))
+    Record::read(&file::text(path)?).map_err(|failure| failure.at(path.display()))
 }
 
 fn accepted(file: Option<&Path>) -> Result<Accepted> {
     let Some(path) = file else { return Ok(Accepted::default()) };
-    Accepted::read(&input::text(path)?).map_err(|failure| failure.at(path.display()))
+    Accepted::read(&file::text(path)?).map_err(|failure| failure.at(path.display()))
 }
 
 fn print(format: Format, comparison: &Comparison, new: &Record, out: &mut dyn Write) -> Result<()> {

@@ -4,14 +4,19 @@ use std::{io::Write, path::PathBuf};
 
 use tensor_kernels::{AnyTensor, Scalar, Tensor, TensorExt, with_tensor};
 
-use crate::{Failure, Result, memory, npy, output::Target, render::tuple, viewargs::ViewArgs};
+use crate::{
+    Failure, Result,
+    input::{npy, view_args::ViewArgs},
+    output::{file::Target, render::tuple},
+    system::memory,
+};
 
 /// What to read, how to view it, where to write it.
 #[derive(clap::Args)]
 pub struct Args {
     /// The array to read
     input: PathBuf,
-    /// The file to write; it appears whole or not at all
+    /// The file to write; left as it was if anything fails
     output: PathBuf,
     #[command(flatten)]
     view: ViewArgs,
@@ -20,7 +25,8 @@ pub struct Args {
 /// Converts one file.
 ///
 /// # Errors
-/// An unreadable input, a refused view, an output that cannot be written; the output is then as it was.
+/// An unreadable input, an invalid view, an output that cannot be written. The output file is then
+/// unchanged.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let array = npy::read_file(&args.input)?;
     let view = array.with_layout(args.view.apply(array.layout())?)?;

@@ -1,24 +1,26 @@
-//! `count`: what `record` starts under valgrind, for some cases at a time. It prints the SIMD level; callgrind does the counting.
+//! `count`: `record` starts it under valgrind for a few cases at a time. It runs the cases and
+//! prints the SIMD level; callgrind counts.
 
 use std::{io::Write, path::PathBuf};
 
 use crate::{
-    Result, setting,
+    Result,
+    measure::setting,
     track::{counted, table},
 };
 
 /// Which cases.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Their names, group and all
+    /// The names of the cases, as group/id
     #[arg(required = true)]
     names: Vec<String>,
-    /// The file they are from, if they are not from the program's own table
+    /// The suite file of the cases [default: the built-in table]
     #[arg(long, value_name = "FILE")]
     cases: Option<PathBuf>,
 }
 
-/// Does every part of each case twice.
+/// Runs every part of each case twice.
 ///
 /// # Errors
 /// A name that is not in the table.

@@ -1,4 +1,5 @@
-//! `explain`: a chain of calls, step by step — what each does to shape and strides, whether it copies, and which places of the storage are left.
+//! `explain`: a chain of calls step by step: shape and strides, whether a step copies, and which
+//! elements of the storage the view has.
 
 use std::io::Write;
 
@@ -6,29 +7,32 @@ use tensor_kernels::{DType, Error, Exec, Layout};
 
 use crate::{
     Failure, Result,
-    chain::{Chain, Link, Step},
-    picture,
-    render::{bytes, join, tuple, wrap},
-    setting::{self, copy_path},
+    input::chain::{Chain, Link, Step},
+    measure::setting::{self, copy_path},
+    output::{
+        picture,
+        render::{bytes, join, tuple, wrap},
+    },
 };
 
-/// No line is longer.
+/// The longest line of the output.
 const WIDTH: usize = 80;
 
-/// How many places are listed in the order of the visit.
-const LISTED: usize = 12;
+/// How many offsets are listed.
+const MAX_LISTED_OFFSETS: usize = 12;
 
 /// What to explain.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A chain as in `arange(24).reshape(1,2,3,4)[:,:,:,2].reshape(3,2)`
+    /// A chain of PyTorch calls on `arange(…)` or `zeros(…)`
     pub chain: String,
 }
 
-/// Explains one chain. No array is made: only layouts are worked out, so a chain may speak of more memory than there is.
+/// Explains one chain. Only layouts are computed, no array is allocated: a chain may describe more
+/// memory than the machine has.
 ///
 /// # Errors
-/// A chain that cannot be read; the library's refusal of a view, after the steps before it have been printed.
+/// A chain that cannot be parsed; an invalid view, after the steps before it have been printed.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let chain = Chain::parse(&args.chain).map_err(Failure::input)?;
     let exec = setting::exec()?;
@@ -46,18 +50,18 @@ fn refused(link: &Link, error: &Error) -> Failure {
     Failure::work(format!("{} is refused\n  {error}", link.text))
 }
 
-/// A tensor as far as it can be seen without its elements.
+/// A tensor without its elements.
 struct State {
     layout: Layout,
-    /// The elements in the storage.
-    places: usize,
+    /// The number of elements in the storage.
+    storage_len: usize,
     dtype: DType,
     storage: Storage,
 }
 
 #[derive(Clone, Copy)]
 enum Storage {
-    Fresh,
+    New,
     Same,
     Copied,
     AlreadyContiguous,
@@ -67,7 +71,7 @@ impl State {
     fn start(chain: &Chain) -> Result<State> {
         let layout = Layout::contiguous(&chain.shape)?;
         layout.dense_bytes(chain.dtype.size())?;
-        Ok(State { places: layout.numel(), layout, dtype: chain.dtype, storage: Storage::Fresh })
+        Ok(State { storage_len: layout.numel(), layout, dtype: chain.dtype, storage: Storage::New })
     }
 
     fn step(&self, step: &Step) -> Result<State, Error> {
@@ -85,13 +89,23 @@ impl State {
     }
 
     fn view(&self, layout: Layout) -> Result<State, Error> {
-        layout.check_within(self.places, self.dtype.size())?;
-        Ok(State { layout, places: self.places, dtype: self.dtype, storage: Storage::Same })
+        layout.check_within(self.storage_len, self.dtype.size())?;
+        Ok(State {
+            layout,
+            storage_len: self.storage_len,
+            dtype: self.dtype,
+            storage: Storage::Same,
+        })
     }
 
     fn copied(&self, layout: Layout) -> Result<State, Error> {
         layout.dense_bytes(self.dtype.size())?;
-        Ok(State { places: layout.numel(), layout, dtype: self.dtype, storage: Storage::Copied })
+        Ok(State {
+            storage_len: layout.numel(),
+            layout,
+            dtype: self.dtype,
+            storage: Storage::Copied,
+        })
     }
 
     fn dense(&self) -> Result<Layout, Error> {
@@ -109,16 +123,16 @@ impl State {
         paragraph(out, "  ", &contiguity(&self.layout))?;
         paragraph(out, "  ", &self.storage_text())?;
         paragraph(out, "  ", &order(&self.layout))?;
-        for line in picture::lines(&self.layout, self.places) {
+        for line in picture::lines(&self.layout, self.storage_len) {
             writeln!(out, "  {line}")?;
         }
         paragraph(out, "  ", &self.copy_text(exec)?)
     }
 
     fn storage_text(&self) -> String {
-        let size = format!("{} {}", self.places, self.dtype);
+        let size = format!("{} {}", self.storage_len, self.dtype);
         match self.storage {
-            Storage::Fresh => format!("storage: new, {size}"),
+            Storage::New => format!("storage: new, {size}"),
             Storage::Same => format!("storage: the same, {size}"),
             Storage::Copied => {
                 format!("storage: new, {size}, copied because no strides can express this view")
@@ -148,13 +162,16 @@ fn paragraph(out: &mut dyn Write, indent: &str, text: &str) -> Result<()> {
 
 fn order(layout: &Layout) -> String {
     if layout.numel() == 0 {
-        return "visits nothing: it has no elements".to_owned();
+        return "no elements".to_owned();
     }
-    let more = if layout.numel() > LISTED { ", …" } else { "" };
-    format!("visits, in logical order: {}{more}", join(layout.offsets().take(LISTED), ", "))
+    let more = if layout.numel() > MAX_LISTED_OFFSETS { ", …" } else { "" };
+    format!(
+        "offsets in logical order: {}{more}",
+        join(layout.offsets().take(MAX_LISTED_OFFSETS), ", ")
+    )
 }
 
-/// Contiguous or not, and which dimension breaks it.
+/// Whether the layout is contiguous, and which dimension breaks contiguity.
 fn contiguity(layout: &Layout) -> String {
     match layout.contiguity_break() {
         None => "contiguous".to_owned(),

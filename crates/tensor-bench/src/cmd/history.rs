@@ -1,4 +1,4 @@
-//! `history`: every case through a folder of records.
+//! `history`: follows every case through a folder of records.
 
 use std::{
     fs, io,
@@ -9,24 +9,28 @@ use std::{
 use serde_json::json;
 
 use crate::{
-    Failure, Result, document, input,
-    render::{WIDTH, cut, wrap},
+    Failure, Result,
+    input::file,
+    output::{
+        document,
+        render::{WIDTH, cut, wrap},
+    },
     track::{
         Record,
-        history::{Figure, Kept, Line, follow, sparkline},
+        history::{Figure, Line, StoredRecord, follow, sparkline},
     },
 };
 
-/// Columns for names, and for what is drawn.
-const NAME: usize = 32;
-const DRAWN: usize = 40;
+/// The width of names and of sparklines, in columns.
+const NAME_WIDTH: usize = 32;
+const SPARKLINE_WIDTH: usize = 40;
 
-/// Which folder, and what to follow.
+/// Which folder, and which figure.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The folder: all files in it whose names end in .json
+    /// The folder; its files that end in .json are read
     folder: PathBuf,
-    /// What to follow; by default instructions, if there are any, else time
+    /// The figure to follow [default: instructions if counted, otherwise time]
     #[arg(long, value_name = "FIGURE", value_enum)]
     of: Option<Figure>,
     /// Only cases whose group/id contains this
@@ -37,10 +41,10 @@ pub struct Args {
     json: bool,
 }
 
-/// Reads the records, follows the cases, prints them.
+/// Reads the records and prints a line for each case.
 ///
 /// # Errors
-/// A folder that cannot be read or has no record in it.
+/// A folder that cannot be read or holds no record.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let (records, notes) = records(&args.folder)?;
     let figure = args.of.unwrap_or_else(|| Figure::best_of(&records));
@@ -57,8 +61,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     }
 }
 
-/// All records of a folder, the oldest first, and a word on every other file.
-fn records(folder: &Path) -> Result<(Vec<Kept>, Vec<String>)> {
+/// All records of a folder, the oldest first, and a note for every other file.
+fn records(folder: &Path) -> Result<(Vec<StoredRecord>, Vec<String>)> {
     let unreadable = |error| Failure::input(format!("cannot read {}: {error}", folder.display()));
     let entries = fs::read_dir(folder).map_err(unreadable)?;
     let paths =
@@ -69,29 +73,30 @@ fn records(folder: &Path) -> Result<(Vec<Kept>, Vec<String>)> {
     let (mut records, mut notes) = (Vec::new(), Vec::new());
     for path in paths {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        match input::text(&path).and_then(|text| Record::read(&text)) {
-            Ok(record) => records.push(Kept { file, record }),
-            Err(failure) => notes.push(format!("{file} is left out: {failure}")),
+        match file::text(&path).and_then(|text| Record::read(&text)) {
+            Ok(record) => records.push(StoredRecord { file, record }),
+            Err(failure) => notes.push(format!("{file} is skipped: {failure}")),
         }
     }
     if records.is_empty() {
         let why = notes.first().map(|note| format!(": {note}")).unwrap_or_default();
         return Err(Failure::input(format!("no record in {}{why}", folder.display())));
     }
-    records.sort_by_key(|kept| kept.record.time);
+    records.sort_by_key(|stored| stored.record.time);
     Ok((records, notes))
 }
 
 fn json(
-    records: &[Kept],
+    records: &[StoredRecord],
     notes: &[String],
     figure: Figure,
     lines: &[Line],
     out: &mut dyn Write,
 ) -> Result<()> {
-    let record = |kept: &Kept| {
-        let Record { time, build, .. } = &kept.record;
-        json!({ "file": kept.file, "time": time, "commit": build.commit, "changed": build.changed })
+    let record = |stored: &StoredRecord| {
+        let Record { time, build, .. } = &stored.record;
+        let (commit, changed) = (&build.commit, build.changed);
+        json!({ "file": stored.file, "time": time, "commit": commit, "changed": changed })
     };
     let records: Vec<_> = records.iter().map(record).collect();
     let value = json!({ "figure": figure, "records": records, "cases": lines, "notes": notes });
@@ -99,7 +104,7 @@ fn json(
 }
 
 fn text(
-    records: &[Kept],
+    records: &[StoredRecord],
     notes: &[String],
     figure: Figure,
     lines: &[Line],
@@ -123,7 +128,7 @@ fn text(
     Ok(())
 }
 
-/// The name, the course, the first value and the last.
+/// The name, the sparkline, the first and the last value.
 fn drawn(line: &Line) -> String {
     let known: Vec<f64> = line.values.iter().flatten().copied().collect();
     let ends = match known.as_slice() {
@@ -131,6 +136,6 @@ fn drawn(line: &Line) -> String {
         [one] => format!("{one:.0}"),
         [first, .., last] => format!("{first:.0} -> {last:.0}"),
     };
-    let course = sparkline(&line.values, DRAWN);
-    format!("{:<NAME$}  {course}  {ends}", cut(&line.case, NAME))
+    let course = sparkline(&line.values, SPARKLINE_WIDTH);
+    format!("{:<NAME_WIDTH$}  {course}  {ends}", cut(&line.case, NAME_WIDTH))
 }

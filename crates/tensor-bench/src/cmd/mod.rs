@@ -1,4 +1,4 @@
-//! The commands, one module each: arguments in, text or JSON out.
+//! The commands, one module each: they turn arguments into text or JSON.
 
 pub mod advise;
 pub mod calibrate;

@@ -1,11 +1,14 @@
-//! `pass`: what `record` starts some times, to take times in processes of their own. It prints them as JSON.
+//! `pass`: `record` starts it several times, so that each pass over the cases is a process of its
+//! own. It prints the times as JSON.
 
 use std::{io::Write, path::PathBuf};
 
 use crate::{
-    Result, document, pool,
-    setting::{self, Setting},
-    suite::Care,
+    Result,
+    measure::setting::{self, Setting},
+    output::document,
+    suite::Setup,
+    system::pool,
     track::{
         table,
         timing::{self, Passes},
@@ -15,35 +18,35 @@ use crate::{
 /// Which cases, and how.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Their names, group and all
+    /// The names of the cases, as group/id
     #[arg(required = true)]
     names: Vec<String>,
-    /// The file they are from, if they are not from the program's own table
+    /// The suite file of the cases [default: the built-in table]
     #[arg(long, value_name = "FILE")]
     cases: Option<PathBuf>,
-    /// As `record` has it
+    /// As for `record`
     #[arg(long)]
     quick: bool,
-    /// As `record` has it
+    /// As for `record`
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
-    /// The results have been checked before
+    /// Skip the check of the results, which an earlier pass has done
     #[arg(long)]
     trusted: bool,
 }
 
-/// Goes over the cases once.
+/// Times every case once.
 ///
 /// # Errors
 /// A name that is not in the table, a wrong result, too little memory.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
-    let care = if args.trusted { Care::Trusted } else { Care::Checked };
+    let setup = if args.trusted { Setup::SkipVerify } else { Setup::Verify };
     let budget = Passes::choose(args.quick).budget();
     let setting = Setting { exec: setting::exec()?, budget, threads: args.threads };
     let pool = pool::build(args.threads)?;
     let subjects = table::named(args.cases.as_deref(), &args.names)?;
     let times = subjects.iter().map(|subject| {
-        let pass = pool.install(|| timing::pass(&setting, subject, care));
+        let pass = pool.install(|| timing::pass(&setting, subject, setup));
         pass.map_err(|failure| failure.at(format!("case {subject}")))
     });
     let times = times.collect::<Result<Vec<_>>>()?;

@@ -1,4 +1,5 @@
-//! `record`: what this build does on this machine, as one document to compare others with.
+//! `record`: paths, times and instruction counts of this build on this machine, as one document for
+//! `compare` and `history`.
 
 use std::{
     env,
@@ -11,13 +12,10 @@ use std::{
 use clap::ValueEnum;
 
 use crate::{
-    Failure, Result, document,
-    env::Card,
-    memory,
-    output::Target,
-    pool,
-    progress::Progress,
-    setting,
+    Failure, Result,
+    measure::setting,
+    output::{document, file::Target, progress::Progress},
+    system::{machine::MachineInfo, memory, pool},
     track::{
         Entry, Record, Subject,
         build::Build,
@@ -30,47 +28,47 @@ use crate::{
     },
 };
 
-/// What to record, how, and where to.
+/// What to record, how, and where to write it.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The file to write, whole or not at all; standard output by default
+    /// The file to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Record the cases of this suite file instead of the program's own table
+    /// Record the cases of this suite file instead of the built-in table
     #[arg(long, value_name = "FILE")]
     cases: Option<PathBuf>,
     /// Record only cases whose group/id contains this
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Few samples: times for a first look, counts like any others
+    /// Take few samples: times are less exact, counts are the same
     #[arg(long)]
     quick: bool,
-    /// How many threads times are taken with
+    /// The number of threads while times are taken
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
-    /// Count instructions and cache lines under valgrind
+    /// Count instructions and cache misses under valgrind
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     counts: When,
-    /// Call the commit this; by default what git has checked out here
+    /// The name of the commit [default: what git has checked out here]
     #[arg(long, value_name = "NAME")]
     commit: Option<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum When {
-    /// Where valgrind is installed
+    /// If valgrind is installed
     Auto,
-    /// Or fail
+    /// Fail without valgrind
     Always,
-    /// Times and paths only
+    /// Record times and paths only
     Never,
 }
 
-/// Measures, counts and writes. Everything that can be refused is refused before the first case runs.
+/// Measures, counts and writes. Every input error is reported before the first case runs.
 ///
 /// # Errors
-/// A malformed file of cases, too many threads, too little memory, an output that cannot be written, a wrong result; no valgrind, if counts are
-/// asked for always.
+/// A malformed file of cases, too many threads, too little memory, an output that cannot be
+/// written, a wrong result; no valgrind with `--counts always`.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let subjects = selected(args)?;
     pool::check(args.threads)?;
@@ -85,7 +83,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     match target {
         Some(target) => {
             target.fill(|file| document::write(&record, file))?;
-            // Standard output may be the file. Where standard error is closed nobody asks.
+            // Standard output may be the file. A closed standard error is ignored.
             let _ = writeln!(io::stderr(), "{}", summary(args, &record));
             Ok(())
         }
@@ -94,17 +92,17 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 }
 
 fn selected(args: &Args) -> Result<Vec<Subject>> {
-    let mut subjects = table::of(args.cases.as_deref())?;
+    let mut subjects = table::load(args.cases.as_deref())?;
     if let Some(filter) = &args.filter {
         subjects.retain(|subject| subject.to_string().contains(filter));
     }
     if subjects.is_empty() { Err(Failure::input("no case to record")) } else { Ok(subjects) }
 }
 
-/// Something, or why it is not there.
+/// A value, or why it is missing.
 type Or<T> = Result<T, String>;
 
-/// valgrind, if it is to be used.
+/// valgrind, if counts are wanted.
 fn valgrind(counts: When) -> Result<Or<Valgrind>> {
     match counts {
         When::Never => Ok(Err("counts were not asked for".to_owned())),
@@ -121,7 +119,7 @@ fn counted(args: &Args, subjects: &[Subject], valgrind: Or<Valgrind>) -> Result<
     }
 }
 
-/// Where counts are not needed, their failure is a note. It is said at once, not only in the record.
+/// If counts are optional, a failure becomes a note, in the record and on standard error.
 fn unless_needed<T>(counts: When, result: Result<T>) -> Result<Or<T>> {
     match (counts, result) {
         (When::Always, Err(failure)) => Err(failure),
@@ -133,7 +131,7 @@ fn unless_needed<T>(counts: When, result: Result<T>) -> Result<Or<T>> {
     }
 }
 
-/// The times of each subject, from several passes over all of them.
+/// The times of each subject, from several passes over all subjects.
 fn times(args: &Args, subjects: &[Subject]) -> Result<Vec<Times>> {
     let count = Passes::choose(args.quick).count;
     let progress = Progress::new(count);
@@ -149,7 +147,7 @@ fn times(args: &Args, subjects: &[Subject]) -> Result<Vec<Times>> {
     times.collect::<Option<_>>().ok_or_else(|| Failure::work("a pass left cases out"))
 }
 
-/// Starts this program for one pass. A result that was right in the first one is not checked again.
+/// Starts this program for one pass. Only the first pass checks the results.
 fn pass(args: &Args, subjects: &[Subject], at: usize) -> Result<Vec<Pass>> {
     let mut command = Command::new(program()?);
     command.args([timing::COMMAND, "--threads", &args.threads.to_string()]);
@@ -188,7 +186,7 @@ fn record(
         schema: SCHEMA,
         time: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         build: Build::here(args.commit.as_deref()),
-        machine: Card::read(&setting::exec()?.simd()),
+        machine: MachineInfo::read(&setting::exec()?.simd()),
         run: how(args),
         counting,
         cases: cases.collect::<Result<_>>()?,

@@ -1,4 +1,4 @@
-//! `report`: the contiguity report of this machine, over the layouts people meet or over one array of the user's.
+//! `report`: the costs of common layouts, or of a view of one array of the user, on this machine.
 
 use std::{io::Write, path::PathBuf, time::Duration};
 
@@ -7,23 +7,23 @@ use tensor_kernels::{Layout, Tensor, with_tensor};
 
 use crate::{
     Failure, Result,
-    case::Operand,
-    cases::{Case, LAYOUTS, PHOTOGRAPH},
-    document,
-    engine::Budget,
-    env::Card,
-    memory, npy,
-    output::Target,
-    pool,
-    progress::Progress,
+    cases::{
+        layouts::{Case, LAYOUTS, PHOTOGRAPH},
+        operand::Operand,
+        sample::Sample,
+    },
+    input::{npy, view_args::ViewArgs},
+    measure::{
+        engine::Budget,
+        setting::{self, Setting},
+    },
+    output::{document, file::Target, progress::Progress},
     report::{
         BytesToFloats, Report, Row, SCHEMA, Same, Subject, Summed, html, measure, measure_curve,
         render,
     },
-    sample::Sample,
-    setting::{self, Setting},
+    system::{machine::MachineInfo, memory, pool},
     track::build::Build,
-    viewargs::ViewArgs,
     with_dtype,
 };
 
@@ -33,31 +33,32 @@ pub struct Args {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
-    /// Also write the report as a page of pictures, one file that needs no network
+    /// Also write the report as an HTML page with figures, a single file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// How many threads to use; as many as there are cores by default
+    /// The number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Small arrays and few samples: figures for a first look
+    /// Use small arrays and few samples: fast, less exact
     #[arg(long)]
     quick: bool,
-    /// Measure this array instead, under the view that the options below describe
+    /// Measure this array instead of the common layouts, under the view options below
     #[arg(long, value_name = "FILE")]
     npy: Option<PathBuf>,
     #[command(flatten)]
     view: ViewArgs,
 }
 
-/// The time for the race of one layout: eleven of them and the curve, filling and checking included, take some fifty seconds.
-const RACE: Duration = Duration::from_millis(1300);
+/// The time for the race of one layout. Eleven layouts and the curve, with filling and checking,
+/// take about fifty seconds.
+const RACE_TIME: Duration = Duration::from_millis(1300);
 
 impl Args {
     fn budget(&self) -> Budget {
-        if self.quick { Budget::QUICK } else { Budget { time: RACE, ..Budget::FULL } }
+        if self.quick { Budget::QUICK } else { Budget { time: RACE_TIME, ..Budget::FULL } }
     }
 
-    /// The arguments that make the figures what they are.
+    /// The arguments that the figures depend on.
     fn command(&self) -> String {
         let mut words = vec!["tensor-bench report".to_owned()];
         words.extend(self.quick.then(|| "--quick".to_owned()));
@@ -68,10 +69,11 @@ impl Args {
     }
 }
 
-/// Measures and prints. Everything that can be refused is refused before anything is measured.
+/// Measures and prints. Every input error is reported before anything is measured.
 ///
 /// # Errors
-/// Too many threads, an array that cannot be read or viewed, a page that cannot be written, too little memory, a wrong result.
+/// Too many threads, an unreadable array, an invalid view, a page that cannot be written, too
+/// little memory, a wrong result.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let threads = pool::check(args.threads.unwrap_or_else(pool::cores))?;
     let setting = Setting { exec: setting::exec()?, budget: args.budget(), threads };
@@ -86,7 +88,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 fn measured(args: &Args, setting: &Setting) -> Result<Report> {
     let pool = pool::build(setting.threads)?;
     let (layouts, curve) = match &args.npy {
-        Some(path) => (vec![pool.install(|| own(args, setting, path))?], Vec::new()),
+        Some(path) => (vec![pool.install(|| user_array(args, setting, path))?], Vec::new()),
         None if args.view.0.is_empty() => {
             (table(args, setting, &pool)?, pool.install(|| measure_curve(setting, args.quick))?)
         }
@@ -96,7 +98,7 @@ fn measured(args: &Args, setting: &Setting) -> Result<Report> {
         schema: SCHEMA,
         command: args.command(),
         build: Build::here(None),
-        machine: Card::read(&setting.exec.simd()),
+        machine: MachineInfo::read(&setting.exec.simd()),
         threads: setting.threads,
         quick: args.quick,
         layouts,
@@ -113,7 +115,7 @@ fn table(args: &Args, setting: &Setting, pool: &ThreadPool) -> Result<Vec<Row>> 
     let row = |case: &Case| {
         progress.begin(case.name);
         let row = pool
-            .install(|| known(case, args.quick, setting))
+            .install(|| built_in(case, args.quick, setting))
             .map_err(|failure| failure.at(case.name));
         progress.end();
         row
@@ -122,7 +124,7 @@ fn table(args: &Args, setting: &Setting, pool: &ThreadPool) -> Result<Vec<Row>> 
 }
 
 /// A layout of the table.
-fn known(case: &Case, quick: bool, setting: &Setting) -> Result<Row> {
+fn built_in(case: &Case, quick: bool, setting: &Setting) -> Result<Row> {
     let operand = case.operand(quick)?;
     memory::preflight(u128::from(operand.base_bytes()))?;
     let chain = if quick { case.quick } else { case.chain };
@@ -146,8 +148,8 @@ fn generated<T: Summed>(
     measure::<Same<T>>(setting, &subject(name, chain, &base, operand.layout.clone()))
 }
 
-/// The array of the user.
-fn own(args: &Args, setting: &Setting, path: &std::path::Path) -> Result<Row> {
+/// The array given with `--npy`.
+fn user_array(args: &Args, setting: &Setting, path: &std::path::Path) -> Result<Row> {
     let array = npy::read_file(path)?;
     let layout = args.view.apply(array.layout())?;
     let chain: String = args.view.0.iter().map(ToString::to_string).collect();

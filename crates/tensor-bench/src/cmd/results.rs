@@ -1,4 +1,4 @@
-//! `results`: what `suite --record` wrote, as tables: a line for each group, or one for each case.
+//! `results`: the files of `suite --record` as tables, with a line for each group or each case.
 
 use std::{
     io::Write,
@@ -6,18 +6,19 @@ use std::{
 };
 
 use crate::{
-    Failure, Result, input,
-    render::{WIDTH, wrap},
+    Failure, Result,
+    input::file,
+    output::render::{WIDTH, wrap},
     suite::{self, Record},
 };
 
 /// What to print.
 #[derive(clap::Args)]
 pub struct Args {
-    /// What `suite --record` wrote, on one machine
+    /// Files that `suite --record` wrote, all on one machine
     #[arg(required = true)]
     records: Vec<PathBuf>,
-    /// Print every case, and every other library
+    /// Print every case and every other library
     #[arg(long)]
     cases: bool,
 }
@@ -25,7 +26,7 @@ pub struct Args {
 /// Prints the machine, the commands and the tables.
 ///
 /// # Errors
-/// A file that is no record, records of several machines.
+/// A file that is not a record, records of several machines.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let records = args.records.iter().map(|path| read(path)).collect::<Result<Vec<Record>>>()?;
     one_machine(args, &records)?;
@@ -44,10 +45,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 }
 
 fn read(path: &Path) -> Result<Record> {
-    Record::read(&input::text(path)?).map_err(|failure| failure.at(path.display()))
+    Record::read(&file::text(path)?).map_err(|failure| failure.at(path.display()))
 }
 
-/// Figures of two machines are not put into one table.
+/// Figures of two machines are never in one table.
 fn one_machine(args: &Args, records: &[Record]) -> Result<()> {
     let other = records.iter().position(|record| record.machine != records[0].machine);
     match other {

@@ -1,20 +1,21 @@
-//! `suite`: the cases of a file, measured one by one; lines of JSON as they are done, or tables at the end.
+//! `suite`: measures the cases of a file one by one; prints a line of JSON after each, or tables at
+//! the end.
 
 use std::{io::Write, path::PathBuf};
 
 use rayon::ThreadPool;
 
 use crate::{
-    Failure, Result, document,
-    engine::Budget,
-    env::Card,
-    input, memory,
-    output::Target,
-    peers, pool,
-    progress::Progress,
-    render::join,
-    setting::{self, Setting},
+    Failure, Result,
+    input::file,
+    measure::{
+        engine::Budget,
+        peers,
+        setting::{self, Setting},
+    },
+    output::{document, file::Target, progress::Progress, render::join},
     suite::{self, Against, Case, Record, Row},
+    system::{machine::MachineInfo, memory, pool},
 };
 
 /// What to measure and how to print it.
@@ -28,7 +29,7 @@ pub struct Args {
     /// Print one line of JSON for each case and number of threads
     #[arg(long)]
     json: bool,
-    /// Few samples: figures for a first look
+    /// Take few samples: fast, less exact
     #[arg(long)]
     quick: bool,
     /// Measure only cases whose group/id contains this
@@ -37,21 +38,25 @@ pub struct Args {
     /// Fail if a case is slower than the naive loop
     #[arg(long)]
     check: bool,
-    /// Compare all results with a reference, and measure nothing
+    /// Compare all results with a reference; measure nothing
     #[arg(long, conflicts_with_all = ["json", "quick", "check", "record"])]
     verify: bool,
-    /// Race other libraries too, on one thread; needs a program built with the feature `peers`
+    /// Race other libraries too, on one thread; needs a build with the feature `peers`
     #[arg(long)]
     peers: bool,
-    /// Also write machine, command and rows to this file, as one JSON document
+    /// Also write machine, command and times to this file, as one JSON document for `results`
+    ///
+    /// This is not a document of the command `record`, which keeps paths, times and instruction
+    /// counts of one build for `compare` and `history`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 }
 
-/// Measures and prints. Everything that can be refused is refused before the first case runs.
+/// Measures and prints. Every input error is reported before the first case runs.
 ///
 /// # Errors
-/// A malformed suite, too many threads, too little memory, a wrong result; with `--check`, a case that is slower than the naive loop.
+/// A malformed suite, too many threads, too little memory, a wrong result; with `--check`, a case
+/// that is slower than the naive loop.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let cases = selected(args)?;
     for &threads in &args.threads {
@@ -78,7 +83,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 
 fn selected(args: &Args) -> Result<Vec<Case>> {
     let place = args.file.display();
-    let text = input::text(&args.file)?;
+    let text = file::text(&args.file)?;
     let mut cases = suite::read(&text).map_err(|failure| failure.at(&place))?;
     if let Some(filter) = &args.filter {
         cases.retain(|case| case.to_string().contains(filter));
@@ -102,12 +107,12 @@ fn check_peers(args: &Args) -> Result<()> {
     }
 }
 
-/// Peers run on one thread, beside our figures for one thread.
+/// Peers run on one thread and are compared with our figures for one thread.
 fn against(args: &Args, threads: usize) -> Against {
     if args.peers && threads == 1 { Against::Peers } else { Against::Naive }
 }
 
-/// Fails at the first case with a wrong result.
+/// Stops at the first wrong result.
 fn verify(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<()> {
     for_each(args, cases, &mut |pool, setting, case, _| {
         pool.install(|| suite::verify(setting, case, against(args, setting.threads)))
@@ -129,7 +134,7 @@ fn measure(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<Vec<Row>>
     Ok(rows)
 }
 
-/// Every case with every number of threads.
+/// Calls `act` for every case and number of threads.
 fn for_each(
     args: &Args,
     cases: &[Case],
@@ -150,7 +155,8 @@ fn for_each(
     Ok(())
 }
 
-/// What seems to be slower than the naive loop is measured once more, with more samples, and those figures count.
+/// Measures a case; one that is slower than the naive loop is measured again with more samples, and
+/// the second figures count.
 fn judged(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
     let row = suite::measure(setting, case, against)?;
     if !row.slower_than_naive {
@@ -159,7 +165,7 @@ fn judged(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
     suite::measure(&Setting { budget: setting.budget.larger(), ..*setting }, case, against)
 }
 
-/// One line, out at once: whoever reads the pipe sees it, whatever happens later.
+/// Prints and flushes a line, so that the reader of a pipe has it even if a later case fails.
 fn line(row: &Row, out: &mut dyn Write) -> Result<()> {
     document::line(row, out)?;
     Ok(out.flush()?)
@@ -178,14 +184,14 @@ fn print(rows: &[Row], out: &mut dyn Write) -> Result<()> {
 fn write(args: &Args, rows: &[Row], target: Target) -> Result<()> {
     let record = Record {
         schema: suite::SCHEMA,
-        machine: Card::read(&setting::exec()?.simd()),
+        machine: MachineInfo::read(&setting::exec()?.simd()),
         command: command(args),
         rows: rows.to_vec(),
     };
     target.fill(|file| document::write(&record, file))
 }
 
-/// The arguments that made the figures what they are.
+/// The arguments that the figures depend on.
 fn command(args: &Args) -> String {
     let mut words =
         vec![format!("suite {} --threads {}", args.file.display(), join(&args.threads, ","))];

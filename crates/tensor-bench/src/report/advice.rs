@@ -1,37 +1,40 @@
-//! What the figures mean for whoever writes the program: a few sentences, each backed by a column of the table.
+//! Advice for the author of a program: a few sentences, each backed by a column of the tables.
 
 use super::{Pass, Row};
 
-/// More passes than this over the same array are rare: a copy that needs them is named with its number.
-const FEW: u64 = 3;
+/// More passes than this over one array are rare: a later break-even is printed with its number.
+const FEW_PASSES: u64 = 3;
 
 /// The sentences, most important first.
 pub(super) fn advice(rows: &[Row]) -> Vec<String> {
     let strided: Vec<&Row> = rows.iter().filter(|row| !row.contiguous).collect();
     let mut lines = Vec::new();
-    lines.extend(contiguous_already(rows));
-    lines.extend(passes("Elementwise work by the kernels", &strided, |row| row.elementwise));
-    lines.extend(passes("Sums by the kernels", &strided, |row| row.sum));
-    lines.extend(price_of_memory(&strided));
+    lines.extend(already_contiguous(rows));
+    lines.extend(passes("Elementwise operations", &strided, |row| row.elementwise));
+    lines.extend(passes("Sums", &strided, |row| row.sum));
+    lines.extend(cost_of_allocating(&strided));
     lines
 }
 
-fn contiguous_already(rows: &[Row]) -> Option<String> {
+fn already_contiguous(rows: &[Row]) -> Option<String> {
     let named = names(rows.iter().filter(|row| row.contiguous));
     (!named.is_empty())
-        .then(|| format!("- Contiguous already, contiguous() returns it as it is: {named}."))
+        .then(|| format!("- Already contiguous, contiguous() returns the view itself: {named}."))
 }
 
 fn passes(work: &str, rows: &[&Row], pass: impl Fn(&Row) -> Pass) -> Vec<String> {
     let chosen = |choose: &dyn Fn(Option<u64>) -> bool| {
-        names(rows.iter().copied().filter(|row| choose(pass(row).pays_after)))
+        names(rows.iter().copied().filter(|row| choose(pass(row).break_even)))
     };
     let sentences = [
         (
-            "copy first, it pays within three passes",
-            chosen(&|after| after.is_some_and(|n| n <= FEW)),
+            "copy first, break-even within 3 passes",
+            chosen(&|passes| passes.is_some_and(|n| n <= FEW_PASSES)),
         ),
-        ("do not copy, the view costs no more", chosen(&|after| after.is_none())),
+        (
+            "do not copy, the view is as fast as a contiguous copy",
+            chosen(&|passes| passes.is_none()),
+        ),
     ];
     let mut lines: Vec<String> = sentences
         .into_iter()
@@ -39,34 +42,31 @@ fn passes(work: &str, rows: &[&Row], pass: impl Fn(&Row) -> Pass) -> Vec<String>
         .map(|(what, named)| format!("- {work}: {what}: {named}."))
         .collect();
     let many = rows.iter().filter_map(|row| {
-        let after = pass(row).pays_after.filter(|&n| n > FEW)?;
-        Some(format!("{} ({after})", row.name))
+        let passes = pass(row).break_even.filter(|&n| n > FEW_PASSES)?;
+        Some(format!("{} ({passes})", row.name))
     });
     let many: Vec<_> = many.collect();
     if !many.is_empty() {
         lines.push(format!(
-            "- {work}: copy only if more passes follow than stand in brackets: {}.",
+            "- {work}: copy only for many passes, break-even in brackets: {}.",
             many.join("; ")
         ));
     }
     lines
 }
 
-/// How much of a fresh copy is the memory and not the copying.
-fn price_of_memory(rows: &[&Row]) -> Option<String> {
-    let dearest =
-        rows.iter().copied().max_by(|a, b| fresh_factor(a).total_cmp(&fresh_factor(b)))?;
-    let factor = fresh_factor(dearest);
-    (factor > 1.5).then(|| {
+/// The largest slowdown of a copy that comes from allocating its result.
+fn cost_of_allocating(rows: &[&Row]) -> Option<String> {
+    let slowdown = |row: &Row| row.contiguous_ns / row.copy_ns;
+    let worst = rows.iter().copied().max_by(|a, b| slowdown(a).total_cmp(&slowdown(b)))?;
+    (slowdown(worst) > 1.5).then(|| {
         format!(
-            "- Keep the memory of a copy that is made again and again: into fresh memory it costs up to {factor:.1} times as much ({}).",
-            dearest.name
+            "- Reuse the memory of a copy that is made repeatedly: allocating is a slowdown of up \
+             to {:.1}× against a preallocated result ({}).",
+            slowdown(worst),
+            worst.name
         )
     })
-}
-
-fn fresh_factor(row: &Row) -> f64 {
-    row.contiguous_ns / row.copy_ns
 }
 
 fn names<'a>(rows: impl Iterator<Item = &'a Row>) -> String {

@@ -1,4 +1,4 @@
-//! From the elements of a view to the elements of its copy: mostly the same, for a photograph bytes to floats.
+//! The element types of a view and of its copy: the same, or bytes and floats for the photograph.
 
 use std::marker::PhantomData;
 
@@ -7,9 +7,9 @@ use tensor_kernels::{
     elementwise_path, map_into,
 };
 
-use crate::{sample::Sample, setting};
+use crate::{cases::sample::Sample, measure::setting};
 
-/// An element type whose sums can be looked at. Every [`Sample`] is one.
+/// An element type whose sums can be checked. Every [`Sample`] is one.
 pub trait Summed: Sample + Accumulate<Sum: Sample> {}
 
 impl<T: Sample + Accumulate<Sum: Sample>> Summed for T {}
@@ -26,29 +26,29 @@ pub trait Conversion {
     /// The element type of the copy.
     const TO: DType = <Self::To as tensor_kernels::Scalar>::DTYPE;
 
-    /// One element.
+    /// Converts one element.
     fn convert(x: Self::From) -> Self::To;
 
-    /// One element of the elementwise pass, over the view or (then of [`Same`]) over the copy.
+    /// The elementwise pass for one element of the view; that of [`Same`] is used over the copy.
     fn pass(x: Self::From) -> Self::To {
         Self::convert(x).affine()
     }
 
-    /// A copy into memory that is there.
+    /// A copy with a preallocated result.
     fn copy_into(
         exec: &Exec,
         from: &TensorView<'_, Self::From>,
         to: &mut TensorViewMut<'_, Self::To>,
     ) -> crate::Result<()>;
 
-    /// A contiguous copy in fresh memory.
-    fn fresh(view: &Tensor<Self::From>) -> crate::Result<Tensor<Self::To>>;
+    /// A newly allocated contiguous copy.
+    fn allocating(view: &Tensor<Self::From>) -> crate::Result<Tensor<Self::To>>;
 
     /// The path of the copy.
     fn path(exec: &Exec, layout: &Layout) -> crate::Result<String>;
 }
 
-/// The elements stay what they are.
+/// No conversion.
 pub struct Same<T>(PhantomData<T>);
 
 impl<T: Summed> Conversion for Same<T> {
@@ -67,7 +67,7 @@ impl<T: Summed> Conversion for Same<T> {
         Ok(copy_into(exec, from, to)?)
     }
 
-    fn fresh(view: &Tensor<T>) -> crate::Result<Tensor<T>> {
+    fn allocating(view: &Tensor<T>) -> crate::Result<Tensor<T>> {
         Ok(view.contiguous()?)
     }
 
@@ -76,7 +76,7 @@ impl<T: Summed> Conversion for Same<T> {
     }
 }
 
-/// Bytes become floats, as image pipelines want them.
+/// Bytes to floats, as in image pipelines.
 pub struct BytesToFloats;
 
 impl Conversion for BytesToFloats {
@@ -95,14 +95,14 @@ impl Conversion for BytesToFloats {
         Ok(map_into(exec, from, to, Self::convert)?)
     }
 
-    fn fresh(view: &Tensor<u8>) -> crate::Result<Tensor<f32>> {
-        let fresh = Tensor::zeros(view.shape())?;
+    fn allocating(view: &Tensor<u8>) -> crate::Result<Tensor<f32>> {
+        let allocating = Tensor::zeros(view.shape())?;
         Self::copy_into(
             Exec::current()?,
             &view.read()?.as_view(),
-            &mut fresh.write()?.as_view_mut()?,
+            &mut allocating.write()?.as_view_mut()?,
         )?;
-        Ok(fresh)
+        Ok(allocating)
     }
 
     fn path(_: &Exec, layout: &Layout) -> crate::Result<String> {

@@ -1,19 +1,25 @@
-//! One layout in many sizes: what an element costs while the arrays fit the first cache, the second, the third, and none.
+//! One layout in many sizes, from arrays that fit into the first-level cache to arrays larger than
+//! all caches.
 
 use serde::Serialize;
 use tensor_kernels::{DType, Tensor};
 
 use super::{Same, Subject, measure};
-use crate::{Result, case::Operand, engine::Budget, env::Cache, setting::Setting, viewop::ViewOp};
+use crate::{
+    Result,
+    cases::{operand::Operand, view_op::ViewOp},
+    measure::{engine::Budget, setting::Setting},
+    system::machine::Cache,
+};
 
-/// What the elementwise pass over a square matrix, transposed, costs for each element.
+/// The time per element of the elementwise pass over a transposed square matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// Rows, and columns.
     pub side: usize,
-    /// The bytes of the matrix and of the result: what has to fit a cache.
+    /// The bytes of matrix and result together.
     pub bytes: u64,
-    /// By a loop written by hand.
+    /// By the naive loop.
     pub naive_ns: f64,
     /// By this library.
     pub strided_ns: f64,
@@ -21,19 +27,20 @@ pub struct Point {
     pub contiguous_ns: f64,
 }
 
-/// Each size and one and a half times it, up to the largest: what has the size of a power of two meets the caches' worst side.
+/// Powers of two and one and a half times each: in a power of two, columns map to few sets of a
+/// cache.
 const SIDES: [usize; 17] =
     [16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096];
 
-/// With `--quick` nothing is larger.
-const QUICK: usize = 1024;
+/// The largest side with `--quick`.
+const QUICK_MAX_SIDE: usize = 1024;
 
-/// How long each size may take, in parts of what a layout may.
-const PART: u32 = 8;
+/// A size gets this fraction of the time of a layout.
+const TIME_DIVISOR: u32 = 8;
 
 /// The sides that are measured.
 pub(crate) fn sides(quick: bool) -> impl Iterator<Item = usize> {
-    SIDES.into_iter().filter(move |&side| !quick || side <= QUICK)
+    SIDES.into_iter().filter(move |&side| !quick || side <= QUICK_MAX_SIDE)
 }
 
 /// Measures every size, in the pool it is called from.
@@ -41,7 +48,8 @@ pub(crate) fn sides(quick: bool) -> impl Iterator<Item = usize> {
 /// # Errors
 /// Too little memory, a wrong result.
 pub fn measure_curve(setting: &Setting, quick: bool) -> Result<Vec<Point>> {
-    let budget = Budget { time: setting.budget.time / PART, fewest_rounds: 2, ..setting.budget };
+    let budget =
+        Budget { time: setting.budget.time / TIME_DIVISOR, fewest_rounds: 2, ..setting.budget };
     let setting = Setting { budget, ..*setting };
     sides(quick).map(|side| point(&setting, side)).collect()
 }

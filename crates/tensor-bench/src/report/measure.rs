@@ -1,4 +1,4 @@
-//! Measuring one layout: make its arrays, time the passes, weigh the times.
+//! Measuring one layout: allocate its arrays, time the passes, compute the break-even.
 
 use std::cell::RefCell;
 
@@ -10,12 +10,15 @@ use super::{
     why,
 };
 use crate::{
-    Failure, Result, memory, roof::Roof, sample::Sample, setting::Setting, strided::Strided,
+    Failure, Result,
+    cases::{sample::Sample, strided::Strided},
+    measure::{copy_bandwidth::PlainCopy, setting::Setting},
+    system::memory,
 };
 
-/// A view to be measured, and what it is called.
+/// A view to measure.
 pub struct Subject<'a, T> {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// How the view was made.
     pub view: String,
@@ -52,7 +55,7 @@ fn row<C: Conversion>(
 ) -> Result<Row> {
     let layout = &subject.layout;
     let pass = |naive, strided, contiguous| {
-        let pass = Pass::new(naive, strided, contiguous, times.fresh);
+        let pass = Pass::new(naive, strided, contiguous, times.allocating);
         if layout.is_contiguous() { pass.of_contiguous() } else { pass }
     };
     Ok(Row {
@@ -70,8 +73,8 @@ fn row<C: Conversion>(
         bytes,
         naive_copy_ns: times.naive_copy,
         copy_ns: times.copy,
-        roof_ns: times.roof,
-        contiguous_ns: times.fresh,
+        plain_copy_ns: times.plain_copy,
+        contiguous_ns: times.allocating,
         elementwise: pass(times.naive, times.strided, times.dense),
         sum: pass(times.naive_sum, times.sum, times.sum_dense),
     })
@@ -84,14 +87,14 @@ struct Arrays<'a, C: Conversion> {
     view: Tensor<C::From>,
     /// Its contiguous copy.
     dense: Tensor<C::To>,
-    /// Where results go.
+    /// The preallocated result.
     target: Tensor<C::To>,
 }
 
 impl<'a, C: Conversion> Arrays<'a, C> {
     fn new(subject: &Subject<'a, C::From>) -> Result<Self> {
         let view = subject.base.with_layout(subject.layout.clone())?;
-        let dense = C::fresh(&view)?;
+        let dense = C::allocating(&view)?;
         let target = Tensor::full(view.shape(), C::To::sample(0))?;
         Ok(Arrays { base: subject.base, view, dense, target })
     }
@@ -111,7 +114,7 @@ impl<'a, C: Conversion> Arrays<'a, C> {
             target: RefCell::new(target.as_view_mut()?),
         };
         passes.verify()?;
-        passes.race(&self.view, &Roof::new(bytes, setting.threads)?)
+        passes.race(&self.view, &PlainCopy::new(bytes, setting.threads)?)
     }
 }
 
@@ -120,9 +123,9 @@ mod tests {
     use tensor_kernels::{Exec, TensorView, TensorViewMut};
 
     use super::{super::Same, *};
-    use crate::{engine::Budget, setting};
+    use crate::measure::{engine::Budget, setting};
 
-    /// Forgets to copy.
+    /// A conversion whose copy does nothing.
     struct Broken;
 
     impl Conversion for Broken {
@@ -141,8 +144,8 @@ mod tests {
             Ok(())
         }
 
-        fn fresh(view: &Tensor<i32>) -> Result<Tensor<i32>> {
-            Same::fresh(view)
+        fn allocating(view: &Tensor<i32>) -> Result<Tensor<i32>> {
+            Same::allocating(view)
         }
 
         fn path(exec: &Exec, layout: &Layout) -> Result<String> {
@@ -154,7 +157,8 @@ mod tests {
     fn a_wrong_copy_is_found_before_anything_is_timed() {
         let base = Tensor::arange(0i32, 12, 1).unwrap();
         let layout = Layout::new(&[4, 3], &[1, 4], 0).unwrap();
-        let subject = Subject { name: "turned".into(), view: String::new(), base: &base, layout };
+        let subject =
+            Subject { name: "transposed".into(), view: String::new(), base: &base, layout };
         let setting = Setting { exec: setting::exec().unwrap(), budget: Budget::QUICK, threads: 1 };
         let error = measure::<Broken>(&setting, &subject).unwrap_err();
         assert!(error.to_string().starts_with("wrong result: element 0 is "), "{error}");

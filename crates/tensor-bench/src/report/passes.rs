@@ -1,4 +1,5 @@
-//! What is done to one layout and timed: the copy, an elementwise pass, a sum; each result is held against the reference before.
+//! The passes over one layout that are timed: copy, elementwise pass, sum. Each result is checked
+//! before.
 
 use std::{cell::RefCell, hint::black_box};
 
@@ -7,28 +8,29 @@ use tensor_kernels::{Accumulate, Tensor, TensorView, TensorViewMut, map_into, op
 use super::{Conversion, Same};
 use crate::{
     Failure, Result,
-    engine::{Contender, Race, Ticket},
-    naive, reads,
-    reference::{check, elements, identical},
-    roof::{self, Roof},
-    sample::Sample,
-    setting::Setting,
-    strided::Strided,
+    cases::{sample::Sample, strided::Strided},
+    measure::{
+        copy_bandwidth::{self, PlainCopy},
+        engine::{Contender, Race, Ticket},
+        naive_loop, naive_sum,
+        reference::{check, elements, identical},
+        setting::Setting,
+    },
 };
 
-/// A result that the compiler must not find to be unused.
+/// Keeps the compiler from removing an unused result.
 fn keep<T>(result: Result<T>) -> Result<()> {
     black_box(result).map(drop)
 }
 
 /// The best times, in nanoseconds.
 pub(super) struct Times {
-    /// The copy by hand, by the library, and into fresh memory.
+    /// The copy by the naive loop, by the library with a preallocated result, and allocating.
     pub(super) naive_copy: f64,
     pub(super) copy: f64,
-    pub(super) fresh: f64,
-    pub(super) roof: f64,
-    /// The elementwise pass by hand and by the library over the view, then over the copy.
+    pub(super) allocating: f64,
+    pub(super) plain_copy: f64,
+    /// The elementwise pass by the naive loop and by the library over the view, then over the copy.
     pub(super) naive: f64,
     pub(super) strided: f64,
     pub(super) dense: f64,
@@ -41,13 +43,13 @@ pub(super) struct Times {
 /// Everything that is timed, and on what.
 pub(super) struct Passes<'a, C: Conversion> {
     pub(super) setting: &'a Setting,
-    /// The view as code outside of the library has it …
+    /// The view as slice and layout …
     pub(super) given: Strided<'a, C::From>,
-    /// … as the library has it …
+    /// … as a view of the library …
     pub(super) view: TensorView<'a, C::From>,
     /// … and its contiguous copy.
     pub(super) dense: TensorView<'a, C::To>,
-    /// Where results go.
+    /// The preallocated result.
     pub(super) target: RefCell<TensorViewMut<'a, C::To>>,
 }
 
@@ -69,17 +71,17 @@ impl<C: Conversion> Passes<'_, C> {
         )?)
     }
 
-    /// The loop that one writes by hand, with `f` done to each element.
+    /// The naive loop that applies `f` to each element.
     fn naive(&self, f: impl Fn(C::From) -> C::To) -> Result<()> {
         self.with_result(|result| {
-            naive::compute([self.given], result, |[x]| f(x));
+            naive_loop::compute([self.given], result, |[x]| f(x));
             black_box(result);
         })
     }
 
-    /// Loops that one writes by hand, a part of the view for each thread.
+    /// The naive loop of the sum, a part of the view for each thread.
     fn naive_sum(&self) -> Result<<C::From as Sample>::Sum> {
-        Ok(reads::sum(self.given.elements(), self.given.layout(), self.setting.threads)?)
+        Ok(naive_sum::sum(self.given.elements(), self.given.layout(), self.setting.threads)?)
     }
 
     fn sum(&self) -> Result<<C::From as Accumulate>::Sum> {
@@ -96,26 +98,26 @@ impl<C: Conversion> Passes<'_, C> {
             .ok_or_else(|| Failure::work("wrong result: the copy is not contiguous"))
     }
 
-    /// Times all of it. Loops by hand are there to be compared with: they leave most of the time to the others.
-    pub(super) fn race(&self, view: &Tensor<C::From>, roof: &Roof) -> Result<Times> {
+    /// Times all passes. The naive loops are capped, because they are slow and only compared with.
+    pub(super) fn race(&self, view: &Tensor<C::From>, plain_copy: &PlainCopy) -> Result<Times> {
         let mut race = Race::new(self.setting.budget);
         let copy = race.enter(Contender::new(|| self.copy()));
-        let fresh = race.enter(Contender::new(|| C::fresh(view).map(drop)));
+        let allocating = race.enter(Contender::new(|| C::allocating(view).map(drop)));
         let strided = race.enter(Contender::new(|| self.elementwise()));
         let dense = race.enter(Contender::new(|| self.elementwise_dense()));
         let sum = race.enter(Contender::new(|| keep(self.sum())));
         let sum_dense = race.enter(Contender::new(|| keep(self.sum_dense())));
-        let naive_sum = race.enter(Contender::new(|| keep(self.naive_sum())).guest());
-        let [memcpy, stream] = roof.contenders().map(|copy| race.enter(copy));
-        let naive_copy = race.enter(Contender::new(|| self.naive(C::convert)).guest());
-        let naive = race.enter(Contender::new(|| self.naive(C::pass)).guest());
+        let naive_sum = race.enter(Contender::new(|| keep(self.naive_sum())).capped());
+        let [memcpy, stream] = plain_copy.contenders().map(|copy| race.enter(copy));
+        let naive_copy = race.enter(Contender::new(|| self.naive(C::convert)).capped());
+        let naive = race.enter(Contender::new(|| self.naive(C::pass)).capped());
         let timings = race.run()?;
         let best = |ticket: Ticket| timings[ticket].best_ns;
         Ok(Times {
             naive_copy: best(naive_copy),
             copy: best(copy),
-            fresh: best(fresh),
-            roof: roof::faster(timings[memcpy], timings[stream]),
+            allocating: best(allocating),
+            plain_copy: copy_bandwidth::faster(timings[memcpy], timings[stream]),
             naive: best(naive),
             strided: best(strided),
             dense: best(dense),
@@ -125,7 +127,7 @@ impl<C: Conversion> Passes<'_, C> {
         })
     }
 
-    /// Holds every result against the reference.
+    /// Checks every result.
     pub(super) fn verify(&self) -> Result<()> {
         let converted = || elements(self.given.elements(), self.given.layout()).map(C::convert);
         check(self.dense_slice()?, converted(), identical)?;
@@ -137,7 +139,7 @@ impl<C: Conversion> Passes<'_, C> {
         self.check_sums()
     }
 
-    /// Runs a pass over a result that is wrong everywhere, so that nothing right can be left from before.
+    /// Overwrites the result with wrong values, runs the pass and checks the result.
     fn check_pass(
         &self,
         pass: impl FnOnce(&Self) -> Result<()>,
@@ -157,8 +159,8 @@ impl<C: Conversion> Passes<'_, C> {
     fn check_sums(&self) -> Result<()> {
         let terms = elements(self.given.elements(), self.given.layout()).map(C::convert);
         let (expected, allowed) = C::To::expected_sum(terms);
-        let by_hand = C::From::number(self.naive_sum()?);
-        let sums = [(by_hand, 0.0), number(self.sum()?), number(self.sum_dense()?)];
+        let naive_loop = C::From::number(self.naive_sum()?);
+        let sums = [(naive_loop, 0.0), number(self.sum()?), number(self.sum_dense()?)];
         let wrong = |&(sum, rounding): &(f64, f64)| {
             (sum - expected).abs() > allowed + rounding * expected.abs()
         };
@@ -171,7 +173,8 @@ impl<C: Conversion> Passes<'_, C> {
     }
 }
 
-/// A sum as a number, and how much it may have lost by being rounded to its type: all, where 16-bit floats end.
+/// A sum as a number, and the relative error from rounding it to its type: 1 if a 16-bit float
+/// overflowed.
 fn number<S: Sample>(sum: S) -> (f64, f64) {
     let number = S::number(sum.term());
     match size_of::<S>() {

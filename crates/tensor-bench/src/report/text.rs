@@ -1,20 +1,22 @@
-//! The report as text: the machine, one table of layouts, one for each kind of work with its price, cost over size, and what to do.
+//! The report as text: the machine, a table of layouts, one of copies, one for each kind of pass,
+//! one of time over size, and advice.
 
 use super::{Pass, Point, Report, Row, advice::advice, curve::by_cache};
-use crate::render::{Column, WIDTH, bytes, cut, join, table, time, wrap};
+use crate::output::render::{
+    Column, WIDTH, bytes, cut, fitted_table, join, percent, table, time, wrap,
+};
 
 /// The whole report.
 pub fn render(report: &Report) -> String {
     let rows = &report.layouts;
     let mut text = head(report);
     section(&mut text, "Layouts (strides in elements)", &layouts(rows));
-    section(&mut text, "Copy to contiguous memory: best times", &copies(rows));
-    section(&mut text, "Elementwise, 2x + 1", &passes(rows, |row| &row.elementwise));
-    section(&mut text, "Sum of all elements", &passes(rows, |row| &row.sum));
+    section(&mut text, COPIES, &copies(rows));
+    let title = |work: &str| format!("{work}; efficiency in percent of the contiguous speed");
+    section(&mut text, &title("Elementwise, 2x + 1"), &passes(rows, |row| &row.elementwise));
+    section(&mut text, &title("Sum of all elements"), &passes(rows, |row| &row.sum));
     if !report.curve.is_empty() {
-        let title =
-            "Elementwise, an element of a transposed matrix, by where matrix and result fit";
-        section(&mut text, title, &levels(report));
+        section(&mut text, CURVE, &levels(report));
     }
     text.push('\n');
     for line in LEGEND {
@@ -27,13 +29,20 @@ pub fn render(report: &Report) -> String {
     text
 }
 
+const COPIES: &str =
+    "Copy to contiguous memory; copy bandwidth: the fastest plain copy of the same bytes";
+
+const CURVE: &str =
+    "Elementwise, time per element of a transposed matrix, by the cache that holds all arrays";
+
 const LEGEND: &[&str] = &[
-    "by hand: a loop as one writes it, on one thread, sums on all; strided: by this library, over the view; contig.: the same work over contiguous memory, for \
-     a copy the fastest plain copy of as many bytes in the same run (the roof).",
-    "price: the part of the contiguous speed that is left over the view, by hand and by this library; 1 means no price, for a copy it is the share \
-     of the roof.",
-    "fresh: contiguous(), with new memory each time; copy 1st: contiguous(), then the pass; pays: after how many passes contiguous() has paid for \
-     itself.",
+    "naive loop: nested loops over the view without tiles or SIMD intrinsics, on one thread \
+     (sums: on all threads); this library: over the view; contiguous: this library over a \
+     contiguous copy.",
+    "allocating: contiguous(), which allocates its result; all other results are preallocated \
+     (out=). copy, then compute: contiguous(), then one pass over the copy.",
+    "break-even: the number of passes from which contiguous() and passes over the copy take no \
+     longer than passes over the view.",
 ];
 
 fn section(text: &mut String, title: &str, body: &str) {
@@ -58,92 +67,82 @@ fn paragraph(text: &mut String, line: &str) {
     }
 }
 
-/// What every table begins with.
-fn named(at: usize, row: &Row) -> [String; 2] {
-    [(at + 1).to_string(), cut(&row.name, 26)]
-}
-
-fn rows_of<const N: usize>(rows: &[Row], cells: impl Fn(&Row) -> [String; N]) -> Vec<Vec<String>> {
-    let line = |(at, row)| named(at, row).into_iter().chain(cells(row)).collect();
-    rows.iter().enumerate().map(line).collect()
+/// A table whose first column is the layout.
+fn by_layout<const N: usize>(
+    rows: &[Row],
+    columns: [Column<'_>; N],
+    cells: impl Fn(&Row) -> [String; N],
+) -> String {
+    let columns: Vec<_> = [Column::Left("layout")].into_iter().chain(columns).collect();
+    let line = |row: &Row| [cut(&row.name, 26)].into_iter().chain(cells(row)).collect();
+    fitted_table(&columns, rows.iter().map(line).collect())
 }
 
 fn layouts(rows: &[Row]) -> String {
-    use Column::{Left, Right};
-    let columns = [Right("#"), Left("layout"), Left("shape"), Left("strides"), Left("contiguous?")];
-    let cells = |row: &Row| {
+    use Column::Left;
+    let columns = [Left("shape"), Left("strides"), Left("contiguous?")];
+    by_layout(rows, columns, |row| {
         let answer = if row.contiguous { "yes" } else { "no" };
         [
             cut(&join(&row.shape, "x"), 12),
-            cut(&join(&row.strides, " "), 19),
+            cut(&join(&row.strides, " "), 21),
             cut(&format!("{answer}: {}", row.why), 33),
         ]
-    };
-    table(&columns, rows_of(rows, cells))
+    })
 }
 
 fn copies(rows: &[Row]) -> String {
     use Column::{Left, Right};
     let columns = [
-        Right("#"),
-        Left("layout"),
         Left("path"),
-        Right("by hand"),
-        Right("strided"),
-        Right("contig."),
-        Right("price\nby hand"),
-        Right("\nstrided"),
-        Right("fresh"),
+        Right("naive\nloop"),
+        Right("this\nlibrary"),
+        Right("plain\ncopy"),
+        Right("% of\nnaive\nloop"),
+        Right("bandwidth\nthis\nlibrary"),
+        Right("allocating"),
     ];
-    let cells = |row: &Row| {
+    by_layout(rows, columns, |row| {
         [
-            cut(&row.path, 12),
+            row.path.clone(),
             time(row.naive_copy_ns),
             time(row.copy_ns),
-            time(row.roof_ns),
-            ratio(row.roof_ns / row.naive_copy_ns),
-            ratio(row.share_of_roof()),
+            time(row.plain_copy_ns),
+            percent(row.plain_copy_ns / row.naive_copy_ns),
+            percent(row.bandwidth_share()),
             time(row.contiguous_ns),
         ]
-    };
-    table(&columns, rows_of(rows, cells))
+    })
 }
 
 fn passes(rows: &[Row], pass: impl Fn(&Row) -> &Pass) -> String {
-    use Column::{Left, Right};
+    use Column::Right;
     let columns = [
-        Right("#"),
-        Left("layout"),
-        Right("by hand"),
-        Right("strided"),
-        Right("contig."),
-        Right("price\nby hand"),
-        Right("\nstrided"),
-        Right("copy 1st"),
-        Right("pays"),
+        Right("naive\nloop"),
+        Right("this\nlibrary"),
+        Right("contiguous"),
+        Right("efficiency\nnaive\nloop"),
+        Right("this\nlibrary"),
+        Right("copy,\nthen\ncompute"),
+        Right("break-even\n(passes)"),
     ];
-    let cells = |row: &Row| {
+    by_layout(rows, columns, |row| {
         let pass = pass(row);
         [
             time(pass.naive_ns),
             time(pass.strided_ns),
             time(pass.contiguous_ns),
-            ratio(pass.naive_price()),
-            ratio(pass.price()),
-            time(pass.copied_first_ns),
-            pays(pass, row.contiguous),
+            percent(pass.naive_efficiency()),
+            percent(pass.efficiency()),
+            time(pass.copy_then_compute_ns),
+            break_even(pass, row.contiguous),
         ]
-    };
-    table(&columns, rows_of(rows, cells))
+    })
 }
 
-fn ratio(ratio: f64) -> String {
-    format!("{ratio:.2}")
-}
-
-/// After how many passes a copy has paid for itself, in words.
-pub(super) fn pays(pass: &Pass, contiguous: bool) -> String {
-    match pass.pays_after {
+/// The break-even in passes, or why there is none.
+fn break_even(pass: &Pass, contiguous: bool) -> String {
+    match pass.break_even {
         _ if contiguous => "-".to_owned(),
         None => "never".to_owned(),
         Some(passes) => passes.to_string(),
@@ -153,14 +152,14 @@ pub(super) fn pays(pass: &Pass, contiguous: bool) -> String {
 fn levels(report: &Report) -> String {
     use Column::{Left, Right};
     let columns = [
-        Left("in"),
+        Left("cache"),
         Right("side"),
         Right("bytes"),
-        Right("by hand"),
-        Right("strided"),
-        Right("contig."),
-        Right("price\nby hand"),
-        Right("\nstrided"),
+        Right("naive\nloop"),
+        Right("this\nlibrary"),
+        Right("contiguous"),
+        Right("efficiency\nnaive\nloop"),
+        Right("this\nlibrary"),
     ];
     let line = |(level, point): (String, &Point)| {
         vec![
@@ -170,8 +169,8 @@ fn levels(report: &Report) -> String {
             time(point.naive_ns),
             time(point.strided_ns),
             time(point.contiguous_ns),
-            ratio(point.contiguous_ns / point.naive_ns),
-            ratio(point.contiguous_ns / point.strided_ns),
+            percent(point.contiguous_ns / point.naive_ns),
+            percent(point.contiguous_ns / point.strided_ns),
         ]
     };
     let levels = by_cache(&report.curve, &report.machine.caches);

@@ -1,5 +1,5 @@
-//! The work of a case for one element type: into a result that is there, into a fresh one, by the naive loop, by other libraries, and for a single
-//! element as the reference.
+//! The operation of a case for one element type: preallocated, allocating, by the naive loop, by
+//! other libraries, and for one element as the reference.
 
 use tensor_kernels::{
     Cast, Exec, Inexact, Number, Ordered, Result, Tensor, TensorView, TensorViewMut, copy_into,
@@ -8,54 +8,55 @@ use tensor_kernels::{
 
 use super::Op;
 use crate::{
-    naive,
-    peers::{self, Peer},
-    reference::identical,
-    sample::Sample,
-    strided::Strided,
+    cases::{sample::Sample, strided::Strided},
+    measure::{
+        naive_loop,
+        peers::{self, Peer},
+        reference::identical,
+    },
 };
 
-type Into<T, R> = fn(&Exec, &[TensorView<'_, T>], &mut TensorViewMut<'_, R>) -> Result<()>;
-type Fresh<T, R> = fn(&Exec, &[TensorView<'_, T>]) -> Result<Tensor<R>>;
+type Preallocated<T, R> = fn(&Exec, &[TensorView<'_, T>], &mut TensorViewMut<'_, R>) -> Result<()>;
+type Allocating<T, R> = fn(&Exec, &[TensorView<'_, T>]) -> Result<Tensor<R>>;
 type Naive<T, R> = fn(&[Strided<'_, T>], &mut [R]);
 
-/// From operands of type `T` to a result of type `R`. All functions take as many operands as [`Op::arity`] says.
+/// From operands of type `T` to a result of type `R`. All functions take [`Op::arity`] operands.
 pub(super) struct Kernel<T: 'static, R: 'static> {
-    pub(super) into: Into<T, R>,
-    pub(super) fresh: Fresh<T, R>,
+    pub(super) preallocated: Preallocated<T, R>,
+    pub(super) allocating: Allocating<T, R>,
     pub(super) naive: Naive<T, R>,
     pub(super) peers: Vec<Peer<T, R>>,
     pub(super) one: fn(&[T]) -> R,
-    /// What counts as the same result.
+    /// Whether two results are equal.
     pub(super) same: fn(R, R) -> bool,
 }
 
 macro_rules! kernel {
-    (1: $fresh:path, $into:path, $one:expr, $peers:expr) => {
+    (1: $allocating:path, $preallocated:path, $one:expr, $peers:expr) => {
         Kernel {
-            into: |exec, a, out| $into(exec, &a[0], out),
-            fresh: |exec, a| $fresh(exec, &a[0]),
-            naive: |a, out| naive::compute([a[0]], out, |[a]| $one(a)),
+            preallocated: |exec, a, out| $preallocated(exec, &a[0], out),
+            allocating: |exec, a| $allocating(exec, &a[0]),
+            naive: |a, out| naive_loop::compute([a[0]], out, |[a]| $one(a)),
             peers: $peers,
             one: |a| $one(a[0]),
             same: Sample::close,
         }
     };
-    (2: $fresh:path, $into:path, $one:expr, $peers:expr) => {
+    (2: $allocating:path, $preallocated:path, $one:expr, $peers:expr) => {
         Kernel {
-            into: |exec, a, out| $into(exec, &a[0], &a[1], out),
-            fresh: |exec, a| $fresh(exec, &a[0], &a[1]),
-            naive: |a, out| naive::compute([a[0], a[1]], out, |[a, b]| $one(a, b)),
+            preallocated: |exec, a, out| $preallocated(exec, &a[0], &a[1], out),
+            allocating: |exec, a| $allocating(exec, &a[0], &a[1]),
+            naive: |a, out| naive_loop::compute([a[0], a[1]], out, |[a, b]| $one(a, b)),
             peers: $peers,
             one: |a| $one(a[0], a[1]),
             same: Sample::close,
         }
     };
-    (3: $fresh:path, $into:path, $one:expr, $peers:expr) => {
+    (3: $allocating:path, $preallocated:path, $one:expr, $peers:expr) => {
         Kernel {
-            into: |exec, a, out| $into(exec, &a[0], &a[1], &a[2], out),
-            fresh: |exec, a| $fresh(exec, &a[0], &a[1], &a[2]),
-            naive: |a, out| naive::compute([a[0], a[1], a[2]], out, |[a, b, c]| $one(a, b, c)),
+            preallocated: |exec, a, out| $preallocated(exec, &a[0], &a[1], &a[2], out),
+            allocating: |exec, a| $allocating(exec, &a[0], &a[1], &a[2]),
+            naive: |a, out| naive_loop::compute([a[0], a[1], a[2]], out, |[a, b, c]| $one(a, b, c)),
             peers: $peers,
             one: |a| $one(a[0], a[1], a[2]),
             same: Sample::close,
@@ -63,12 +64,12 @@ macro_rules! kernel {
     };
 }
 
-/// A row-major copy: to the bit.
+/// A row-major copy; results are equal bitwise.
 pub(super) fn copy<T: Sample>() -> Kernel<T, T> {
     Kernel {
-        into: |exec, a, out| copy_into(exec, &a[0], out),
-        fresh: |exec, a| to_contiguous(exec, &a[0]),
-        naive: |a, out| naive::compute([a[0]], out, |[a]| a),
+        preallocated: |exec, a, out| copy_into(exec, &a[0], out),
+        allocating: |exec, a| to_contiguous(exec, &a[0]),
+        naive: |a, out| naive_loop::compute([a[0]], out, |[a]| a),
         peers: peers::copies(),
         one: |a| a[0],
         same: identical,
@@ -79,7 +80,7 @@ pub(super) fn cast<T: Sample + Cast<R>, R: Sample>() -> Kernel<T, R> {
     kernel!(1: ops::cast, ops::cast_into, T::cast, Vec::new())
 }
 
-/// The operations of all numbers; `None` for the others.
+/// The operations of all numbers; `None` for others.
 pub(super) fn number<T: Sample + Number>(op: Op) -> Option<Kernel<T, T>> {
     let peers = peers::elementwise(op);
     match op {

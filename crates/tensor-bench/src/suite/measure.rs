@@ -1,31 +1,34 @@
-//! Measuring one case: find the kernel, make the arrays, hold the results against the reference, race, write it down.
+//! Measuring one case: find the kernel, allocate the arrays, check the results, race.
 
 use tensor_kernels::{DType, Tensor, TensorRef};
 
 use super::{
     Against, Case, Op, Row,
-    contest::Times,
     kernel::{self, Kernel},
     op::Class,
     path::path,
+    race::Times,
     work::{AnyWork, Work},
 };
 use crate::{
-    Failure, Result, case::Operand, sample::Sample, setting::Setting, strided::Strided, with_dtype,
+    Failure, Result,
+    cases::{operand::Operand, sample::Sample, strided::Strided},
+    measure::setting::Setting,
+    with_dtype,
 };
 
-/// What is done before the work.
+/// How a case is prepared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Care {
-    /// Every element has a value of its own, and the results are held against the reference.
-    Checked,
-    /// The same, but the results have been checked before.
-    Trusted,
-    /// Nothing that could be left out: all elements are zero, and there are no contiguous operands to compare with.
-    Plain,
+pub enum Setup {
+    /// Arrays are filled with pseudorandom values, and the results are checked.
+    Verify,
+    /// The same without the check, which has been done before.
+    SkipVerify,
+    /// Arrays of zeros, no check, no contiguous operands: the least that the operation needs.
+    Minimal,
 }
 
-/// What is done with the work of a case, whatever its element types.
+/// Receives the prepared work of a case, of any element types.
 pub(super) type Task<'a> = &'a mut dyn FnMut(&dyn AnyWork) -> Result<()>;
 
 /// Measures a case, in the pool it is called from.
@@ -34,41 +37,40 @@ pub(super) type Task<'a> = &'a mut dyn FnMut(&dyn AnyWork) -> Result<()>;
 /// A wrong result, too little memory.
 pub fn measure(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
     let mut times = None;
-    with_work(setting, case, against, Care::Checked, &mut |work| {
-        times = Some(work.contest(case)?);
+    with_work(setting, case, against, Setup::Verify, &mut |work| {
+        times = Some(work.race(case)?);
         Ok(())
     })?;
     let times = times.ok_or_else(|| Failure::work("nothing was measured"))?;
     row(setting, case, times)
 }
 
-/// Does the work of a case once in every way that [`measure`] times, and compares the results with
-/// the reference.
+/// Runs every contender of [`measure`] once and checks the results.
 ///
 /// # Errors
 /// A wrong result, too little memory.
 pub fn verify(setting: &Setting, case: &Case, against: Against) -> Result<()> {
-    with_work(setting, case, against, Care::Checked, &mut |work| work.verify_everybody(case))
+    with_work(setting, case, against, Setup::Verify, &mut |work| work.verify_all(case))
 }
 
-/// Finds the kernel of a case for its element types, makes its arrays, and performs the task on
+/// Finds the kernel of a case for its element types, allocates the arrays, and runs the task on
 /// them.
 pub(super) fn with_work(
     setting: &Setting,
     case: &Case,
     against: Against,
-    care: Care,
+    setup: Setup,
     task: Task<'_>,
 ) -> Result<()> {
-    // Fuzz targets read suites and measure none. Instrumented, the kernels of all operations and
-    // element types would be most of what is compiled for them.
+    // Fuzz targets parse suites and measure none. Without this, the instrumented kernels of all
+    // operations and element types would be most of what is compiled for them.
     if cfg!(fuzzing) {
         return Err(Failure::work("a build for fuzzing has no kernels"));
     }
-    let run = Run { setting, case, against, care };
+    let run = Run { setting, case, against, setup };
     let dtype = case.operands[0].dtype;
-    // Unit tests measure copies and sums of f32. All the others, which `tests/suite.rs` has, would
-    // be half of what is compiled for them.
+    // Unit tests measure copies and elementwise operations of f32 only. `tests/suite.rs` has all
+    // others; here they would be half of what is compiled.
     if cfg!(test) {
         return match (case.op, dtype) {
             (Op::Copy, DType::F32) => run.perform(Some(kernel::copy::<f32>()), task),
@@ -97,11 +99,11 @@ struct Run<'a> {
     setting: &'a Setting,
     case: &'a Case,
     against: Against,
-    care: Care,
+    setup: Setup,
 }
 
 impl Run<'_> {
-    /// Casts from or to f32 and f64; [`Op::casts`] has refused the others.
+    /// Casts from or to f32 and f64; [`Op::casts`] refuses others.
     fn cast(&self, task: Task<'_>) -> Result<()> {
         match (self.case.operands[0].dtype, self.case.out) {
             (from, DType::F32) => {
@@ -124,38 +126,38 @@ impl Run<'_> {
         kernel: Option<Kernel<T, R>>,
         task: Task<'_>,
     ) -> Result<()> {
-        let (case, care) = (self.case, self.care);
+        let (case, setup) = (self.case, self.setup);
         let mut kernel =
             kernel.ok_or_else(|| Failure::input(format!("{} has no kernel", case.op.name())))?;
         if self.against == Against::Naive {
             kernel.peers.clear();
         }
-        let bases = filled::<T>(case, care)?;
+        let bases = filled::<T>(case, setup)?;
         let bases = read(&bases)?;
         let given = views(case, &bases)?;
-        let compared = case.op != Op::Copy && care != Care::Plain;
+        let compared = case.op != Op::Copy && setup != Setup::Minimal;
         let dense = if compared { contiguous(&given)? } else { Vec::new() };
         let dense = read(&dense)?;
-        let target = target::<R>(case, care)?;
+        let target = target::<R>(case, setup)?;
         let mut target = target.write()?;
         let dense = dense.iter().map(TensorRef::as_view).collect();
         task(&Work::new(self.setting, kernel, given, dense, target.as_view_mut()?)?)
     }
 }
 
-/// The arrays of the operands, each with values of its own if values matter.
-fn filled<T: Sample>(case: &Case, care: Care) -> Result<Vec<Tensor<T>>> {
-    let fill = |(seed, operand): (usize, &Operand)| match care {
-        Care::Plain => Tensor::zeros(&[operand.base.iter().product()]),
-        Care::Checked | Care::Trusted => operand.filled(seed),
+/// The base arrays of the operands, of different values unless they are zeros.
+fn filled<T: Sample>(case: &Case, setup: Setup) -> Result<Vec<Tensor<T>>> {
+    let fill = |(seed, operand): (usize, &Operand)| match setup {
+        Setup::Minimal => Tensor::zeros(&[operand.base.iter().product()]),
+        Setup::Verify | Setup::SkipVerify => operand.filled(seed),
     };
     Ok(case.operands.iter().enumerate().map(fill).collect::<Result<_, _>>()?)
 }
 
-fn target<R: Sample>(case: &Case, care: Care) -> Result<Tensor<R>> {
-    Ok(match care {
-        Care::Plain => Tensor::zeros(case.shape())?,
-        Care::Checked | Care::Trusted => Tensor::full(case.shape(), R::sample(0))?,
+fn target<R: Sample>(case: &Case, setup: Setup) -> Result<Tensor<R>> {
+    Ok(match setup {
+        Setup::Minimal => Tensor::zeros(case.shape())?,
+        Setup::Verify | Setup::SkipVerify => Tensor::full(case.shape(), R::sample(0))?,
     })
 }
 
@@ -173,7 +175,7 @@ fn views<'a, T: Sample>(
         .collect()
 }
 
-/// The same values, contiguous and of full size; not made by the kernels that are measured.
+/// Contiguous copies of the operands, made without the kernels that are measured.
 fn contiguous<T: Sample>(views: &[Strided<'_, T>]) -> Result<Vec<Tensor<T>>> {
     let copy = |view: &Strided<'_, T>| {
         Ok(Tensor::from_vec(view.view()?.try_to_vec()?, view.layout().shape())?)
@@ -193,11 +195,11 @@ fn row(setting: &Setting, case: &Case, times: Times) -> Result<Row> {
         dtype: case.out.name().to_owned(),
         threads: setting.threads,
         bytes: case.bytes(),
-        into_ns: times.into.best_ns,
-        alloc_ns: times.fresh.best_ns,
+        preallocated_ns: times.preallocated.best_ns,
+        allocating_ns: times.allocating.best_ns,
         naive_ns: times.naive.best_ns,
-        slower_than_naive: times.into.surely_longer_than(&times.naive),
-        roof_ns: times.roof,
+        slower_than_naive: times.preallocated.surely_longer_than(&times.naive),
+        plain_copy_ns: times.plain_copy,
         contiguous_ns: times.contiguous.map(|timing| timing.best_ns),
         path: path(&setting.exec, case)?.to_owned(),
         peers: times.peers,
@@ -208,31 +210,35 @@ fn row(setting: &Setting, case: &Case, times: Times) -> Result<Row> {
 mod tests {
     use super::*;
     use crate::{
-        engine::{Budget, Contender},
-        peers::Peer,
-        setting, suite,
+        measure::{
+            engine::{Budget, Contender},
+            peers::Peer,
+            setting,
+        },
+        suite,
     };
 
-    fn turned() -> (Setting, Case) {
-        let text = r#"[{"group": "g", "id": "t", "dtype": "f32", "base": [3, 4], "ops": [["permute", [1, 0]]]}]"#;
+    fn transposed() -> (Setting, Case) {
+        let text = r#"[{"group": "g", "id": "t", "dtype": "f32", "base": [3, 4],
+            "ops": [["permute", [1, 0]]]}]"#;
         let setting = Setting { exec: setting::exec().unwrap(), budget: Budget::QUICK, threads: 1 };
         (setting, suite::read(text).unwrap().remove(0))
     }
 
     fn refusal(kernel: Kernel<f32, f32>) -> String {
-        let (setting, case) = turned();
-        let (against, care) = (Against::Peers, Care::Checked);
-        let run = Run { setting: &setting, case: &case, against, care };
-        let mut contest = |work: &dyn AnyWork| work.contest(&case).map(drop);
-        let error = run.perform(Some(kernel), &mut contest).unwrap_err();
+        let (setting, case) = transposed();
+        let (against, setup) = (Against::Peers, Setup::Verify);
+        let run = Run { setting: &setting, case: &case, against, setup };
+        let mut race = |work: &dyn AnyWork| work.race(&case).map(drop);
+        let error = run.perform(Some(kernel), &mut race).unwrap_err();
         assert_eq!(error.exit_code(), 1);
         error.to_string()
     }
 
     #[test]
     fn a_wrong_result_of_anybody_is_found_before_anything_is_timed() {
-        let idle = Kernel { into: |_, _, _| Ok(()), ..kernel::copy() };
-        let flat = Kernel { fresh: |_, a| Tensor::full(a[0].shape(), 0.5), ..kernel::copy() };
+        let idle = Kernel { preallocated: |_, _, _| Ok(()), ..kernel::copy() };
+        let flat = Kernel { allocating: |_, a| Tensor::full(a[0].shape(), 0.5), ..kernel::copy() };
         for broken in [idle, flat] {
             let error = refusal(broken);
             assert!(error.starts_with("wrong result: element 0 is "), "{error}");
@@ -245,12 +251,12 @@ mod tests {
     fn a_wrong_result_of_a_peer_is_found_with_its_name() {
         let idle: Peer<f32, f32> = Peer {
             name: "idler",
-            into: |_, _| Some(Contender::new(|| Ok::<_, Failure>(()))),
-            fresh: |_, _| None,
+            preallocated: |_, _| Some(Contender::new(|| Ok::<_, Failure>(()))),
+            allocating: |_, _| None,
         };
         let short = Peer {
-            into: |_, _| None,
-            fresh: |_, look| {
+            preallocated: |_, _| None,
+            allocating: |_, look| {
                 Some(Contender::new(move || {
                     look(&[]);
                     Ok::<_, Failure>(())
@@ -266,9 +272,12 @@ mod tests {
 
     #[test]
     fn a_right_result_has_times_and_a_path() {
-        let (setting, case) = turned();
+        let (setting, case) = transposed();
         let row = measure(&setting, &case, Against::Naive).unwrap();
-        assert!(row.into_ns > 0.0 && row.alloc_ns > 0.0 && row.roof_ns > 0.0, "{row:?}");
+        assert!(
+            row.preallocated_ns > 0.0 && row.allocating_ns > 0.0 && row.plain_copy_ns > 0.0,
+            "{row:?}"
+        );
         assert!(row.naive_ns > 0.0 && row.peers.is_empty(), "{row:?}");
         assert_eq!((row.bytes, row.contiguous_ns, row.path.as_str()), (48, None, "tile"));
     }

@@ -1,20 +1,20 @@
-//! Benchmark suites: cases in a file, so that anyone can bring the shapes they care about.
+//! Benchmark suites: cases from a file.
 //!
-//! A suite is a JSON list. A copy case has `group`, `id`, `dtype`, `base` (a dense row-major array) and `ops` (view operations on it); an
-//! elementwise case has `op`, `out_dtype` and `operands`, each of which has `dtype`, `base` and `ops`. Both may state the layout that
-//! results — `shape`, `strides`, `offset`, in elements — and are refused if it is another. The work of a copy case is a row-major copy; of an
-//! elementwise case, the row-major result.
+//! A suite is a JSON list. A copy case has `group`, `id`, `dtype`, `base` (a dense row-major array)
+//! and `ops` (view operations on it). An elementwise case has `op`, `out_dtype` and `operands`,
+//! each with `dtype`, `base` and `ops`. Both may state the layout of the view (`shape`, `strides`,
+//! `offset`, in elements) and are refused if it differs. The result of every case is row-major.
 
-mod contest;
-mod form;
+mod group_stats;
 mod kernel;
 mod measure;
 mod op;
+mod parse;
 mod path;
 mod peers;
+mod race;
 mod ready;
 mod record;
-mod standing;
 mod summary;
 mod text;
 mod verdict;
@@ -25,10 +25,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use tensor_kernels::DType;
 
-use crate::case::Operand;
-pub use form::read;
-pub use measure::{Care, measure, verify};
+use crate::cases::operand::Operand;
+pub use measure::{Setup, measure, verify};
 pub use op::Op;
+pub use parse::read;
 pub use path::{path, plan};
 pub use peers::render as render_peers;
 pub use ready::{Ready, with_ready};
@@ -37,7 +37,7 @@ pub use summary::render as summary;
 pub use text::render;
 pub use verdict::{check, verdict};
 
-/// Who is raced beside our own work and its roof.
+/// What a case is raced against, besides plain copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
     /// The naive loop.
@@ -49,15 +49,15 @@ pub enum Against {
 /// One case of a suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// Cases of one group are averaged together.
+    /// The group: means are over the cases of a group.
     pub group: String,
     /// The name within the group.
     pub id: String,
-    /// The work.
+    /// The operation.
     pub op: Op,
     /// The element type of the result.
     pub out: DType,
-    /// What the work is done on; all of one shape.
+    /// The operands, all of one shape.
     pub operands: Vec<Operand>,
 }
 
@@ -68,7 +68,8 @@ impl fmt::Display for Case {
 }
 
 impl Case {
-    /// The bytes of the figures: the result's for a copy, the operands' and the result's for anything else.
+    /// The bytes that bandwidths refer to: the result of a copy; operands and result of an
+    /// elementwise operation.
     pub fn bytes(&self) -> u64 {
         match self.op {
             Op::Copy => self.result_bytes(),
@@ -76,7 +77,7 @@ impl Case {
         }
     }
 
-    /// The same if every operand is contiguous and of full size.
+    /// The same with contiguous operands of full size.
     pub fn contiguous_bytes(&self) -> u64 {
         match self.op {
             Op::Copy => self.result_bytes(),
@@ -84,8 +85,8 @@ impl Case {
         }
     }
 
-    /// The same if every operand is made contiguous first: the results of those copies, and what is then done on them.
-    pub fn copied_first_bytes(&self) -> u64 {
+    /// The same if operands are made contiguous first, the results of those copies included.
+    pub fn copy_then_compute_bytes(&self) -> u64 {
         let copied = self.operands.iter().filter(|operand| !operand.layout.is_contiguous());
         copied.map(Operand::result_bytes).sum::<u64>() + self.contiguous_bytes()
     }
@@ -105,13 +106,13 @@ impl Case {
         self.operands.first().map_or(0, |operand| operand.layout.numel())
     }
 
-    /// What measuring this case allocates at most: the bases; results of our own, into and fresh, of the naive loop and each peer, and as
-    /// they should be; source and
-    /// target of the roof; and for elementwise work every operand once more, contiguous.
+    /// The most memory that measuring this case takes: the base arrays; the preallocated result,
+    /// the allocated one, those of the naive loop and of each peer, the expected one; source and
+    /// target of the plain copies; for elementwise cases also a contiguous copy of every operand.
     pub fn memory(&self, against: Against) -> u128 {
         let peers = match against {
             Against::Naive => 0,
-            Against::Peers => crate::peers::COUNT as u128,
+            Against::Peers => crate::measure::peers::COUNT as u128,
         };
         let bases = self.operands.iter().map(|operand| u128::from(operand.base_bytes()));
         let contiguous = match self.op {
@@ -122,62 +123,68 @@ impl Case {
     }
 }
 
-/// The figures of one case with one number of threads; the fields of a line of JSON.
+/// The figures of one case with one number of threads, as printed by `suite --json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The case's group.
+    /// The group of the case.
     pub group: String,
-    /// Its name.
+    /// The name of the case.
     pub id: String,
-    /// The work.
+    /// The operation.
     pub op: String,
     /// The element type of the result.
     pub dtype: String,
-    /// The threads that were there to use.
+    /// The number of threads.
     pub threads: usize,
     /// [`Case::bytes`].
     pub bytes: u64,
-    /// Into a result that is there already, planning included.
-    pub into_ns: f64,
-    /// Into a fresh result each time, which is dropped; elementwise results are laid out as the library does.
-    pub alloc_ns: f64,
-    /// The naive loop, into a result that is there already, on one thread.
+    /// With a preallocated result, planning included.
+    #[serde(rename = "into_ns")]
+    pub preallocated_ns: f64,
+    /// With a newly allocated result each time, which is dropped. Elementwise results have the
+    /// layout that the library chooses.
+    #[serde(rename = "alloc_ns")]
+    pub allocating_ns: f64,
+    /// The naive loop, with a preallocated result, on one thread.
     pub naive_ns: f64,
-    /// Was `into` slower than the naive loop, by more than the samples scatter?
+    /// Whether the preallocated time is longer than that of the naive loop by more than the noise.
     pub slower_than_naive: bool,
     /// The fastest plain copy of the bytes of the result.
-    pub roof_ns: f64,
-    /// The same work, into, with every operand contiguous and of full size. Copies have none.
+    #[serde(rename = "roof_ns")]
+    pub plain_copy_ns: f64,
+    /// The preallocated time with contiguous operands of full size. `None` for copies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contiguous_ns: Option<f64>,
-    /// The strategy the plan chose.
+    /// The path of the plan.
     pub path: String,
-    /// Other libraries, on one thread; nobody unless they were asked for.
+    /// Other libraries, on one thread; empty without `--peers`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<PeerTimes>,
 }
 
-/// What another library takes for a case; `None` for what it cannot do.
+/// The times of another library; `None` for what it cannot do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeerTimes {
     /// Its name on crates.io.
     pub name: String,
-    /// Into a result that is there already.
-    pub into_ns: Option<f64>,
-    /// Into a fresh result each time.
-    pub fresh_ns: Option<f64>,
+    /// With a preallocated result.
+    #[serde(rename = "into_ns")]
+    pub preallocated_ns: Option<f64>,
+    /// With a newly allocated result each time.
+    #[serde(rename = "fresh_ns")]
+    pub allocating_ns: Option<f64>,
 }
 
 impl Row {
-    /// Copies have no contiguous case of their own beside them: that is the roof.
+    /// Whether this is a copy: it is compared with a plain copy, not with contiguous operands.
     pub fn is_copy(&self) -> bool {
         self.contiguous_ns.is_none()
     }
 
-    /// How well the case does, 1 being as well as can be: a copy's share of the roof, anything else's share of the speed it has on contiguous
-    /// operands.
+    /// For a copy the fraction of copy bandwidth; otherwise the efficiency, the fraction of the
+    /// speed on contiguous operands.
     pub fn score(&self) -> f64 {
-        self.contiguous_ns.unwrap_or(self.roof_ns) / self.into_ns
+        self.contiguous_ns.unwrap_or(self.plain_copy_ns) / self.preallocated_ns
     }
 }
 
@@ -194,11 +201,11 @@ mod tests {
             dtype: "f32".to_owned(),
             threads: 1,
             bytes: 1024,
-            into_ns: 100.0,
-            alloc_ns: 200.0,
+            preallocated_ns: 100.0,
+            allocating_ns: 200.0,
             naive_ns: 400.0,
             slower_than_naive: false,
-            roof_ns: 80.0,
+            plain_copy_ns: 80.0,
             contiguous_ns: None,
             path: "tile".to_owned(),
             peers: Vec::new(),
@@ -206,15 +213,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_expanded_or_copied_first_moves_more_bytes_than_the_view() {
+    fn expanded_operands_and_copies_made_first_move_more_bytes_than_the_view() {
         let suite = r#"[
-            {"group": "g", "id": "turned", "dtype": "f32", "base": [8, 4], "ops": [["permute", [1, 0]]]},
+            {"group": "g", "id": "transposed", "dtype": "f32", "base": [8, 4],
+                "ops": [["permute", [1, 0]]]},
             {"group": "g", "id": "bias", "op": "add", "out_dtype": "f32", "operands": [
                 {"dtype": "f32", "base": [8, 4], "ops": []},
                 {"dtype": "f32", "base": [4], "ops": [["expand", [8, 4]]]}]}]"#;
         let cases = read(suite).unwrap();
         let bytes =
-            |case: &Case| [case.bytes(), case.contiguous_bytes(), case.copied_first_bytes()];
+            |case: &Case| [case.bytes(), case.contiguous_bytes(), case.copy_then_compute_bytes()];
         assert_eq!(bytes(&cases[0]), [128, 128, 256]);
         assert_eq!(bytes(&cases[1]), [128 + 16 + 128, 3 * 128, 4 * 128]);
     }

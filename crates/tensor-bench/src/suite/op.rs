@@ -1,17 +1,17 @@
-//! The kinds of work, and which element types have them.
+//! The operations, and which element types have them.
 
 use tensor_kernels::DType;
 
 macro_rules! ops {
     ($($variant:ident $name:literal $arity:literal $doc:literal;)*) => {
-        /// The work of a case.
+        /// The operation of a case.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Op {
             $(#[doc = $doc] $variant,)*
         }
 
         impl Op {
-            /// Every kind of work.
+            /// Every operation.
             pub const ALL: &[Op] = &[$(Op::$variant),*];
 
             /// The name in a suite file.
@@ -41,12 +41,12 @@ ops! {
     Cast "cast" 1 "Another element type";
 }
 
-/// What an element type must be for an operation to mean something.
+/// The element types that an operation is defined for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Anything.
+    /// All types.
     Element,
-    /// Anything but bool.
+    /// All types but bool.
     Number,
     /// Real numbers.
     Ordered,
@@ -64,7 +64,7 @@ impl Op {
         }
     }
 
-    /// Can elements of this type be worked on?
+    /// Whether the operation is defined for the type.
     pub fn takes(self, dtype: DType) -> bool {
         let complex = matches!(dtype, DType::C64 | DType::C128);
         let real = matches!(dtype, DType::F16 | DType::Bf16 | DType::F32 | DType::F64);
@@ -76,7 +76,8 @@ impl Op {
         }
     }
 
-    /// Is this conversion one that can be measured? One side must be f32 or f64: all pairs of types would take minutes to compile.
+    /// Whether this cast can be measured. One type must be f32 or f64: all pairs would take minutes
+    /// to compile.
     pub fn casts(from: DType, to: DType) -> bool {
         [from, to].iter().any(|dtype| matches!(dtype, DType::F32 | DType::F64))
     }

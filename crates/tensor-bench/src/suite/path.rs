@@ -1,11 +1,11 @@
-//! What the plan of a case is called.
+//! The plan of a case, by name and in words.
 
 use tensor_kernels::{CopyPlan, DimVec, Exec, Layout, elementwise_path};
 
 use super::{Case, Op};
-use crate::{Failure, Result, setting::copy_path};
+use crate::{Failure, Result, measure::setting::copy_path};
 
-/// The name of the path that a case takes. Nothing but planning is done for it.
+/// The path of a case. Only plans, allocates no arrays.
 ///
 /// # Errors
 /// A layout too large to plan for, more operands than an operation has.
@@ -22,7 +22,7 @@ pub fn path(exec: &Exec, case: &Case) -> Result<&'static str> {
     })
 }
 
-/// The plan of a case in words: the whole one of a copy, the path of anything else.
+/// The plan of a copy in words; the path of an elementwise case.
 ///
 /// # Errors
 /// Those of [`path`].

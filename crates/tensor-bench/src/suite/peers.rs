@@ -1,25 +1,24 @@
-//! Ourselves beside other libraries: one table for each kind of work and group of cases.
+//! This library beside other libraries: a table for each kind of work, group of cases and memory of
+//! the result.
 
 use super::{
     Row,
-    standing::Standing,
+    group_stats::GroupStats,
     text::{groups, heading},
 };
-use crate::render::{Column, bandwidth, cut, table};
+use crate::output::render::{Column, bandwidth, cut, fitted_table};
 
-/// Results of at most this many bytes are a matter of nanoseconds a call; larger ones of bandwidth.
-const SMALL: u64 = 64 << 10;
+/// Figures of results of at most this many bytes are nanoseconds; those of larger ones, bandwidth.
+const SMALL_RESULT_BYTES: u64 = 64 << 10;
 
 /// The tables of all rows that have peers; nothing where none has.
 pub fn render(rows: &[Row]) -> String {
     let rows: Vec<Row> = rows.iter().filter(|row| !row.peers.is_empty()).cloned().collect();
     let mut text = String::new();
     for group in groups(&rows) {
-        let group = Group::new(group);
-        text.push_str(&format!("{}, {}\n\n", heading(group.rows[0]), group.unit()));
-        text.push_str(&group.table());
-        text.push_str(&group.summary());
-        text.push('\n');
+        for memory in [ResultMemory::Preallocated, ResultMemory::Allocating] {
+            text.push_str(&Group::new(&group, memory).render());
+        }
     }
     if !text.is_empty() {
         text.push_str(LEGEND);
@@ -28,87 +27,85 @@ pub fn render(rows: &[Row]) -> String {
 }
 
 const LEGEND: &str = "\
-into: result there already; fresh: a new result each time; –: not in the library
-ratio: how many times as fast as the fastest other library
+preallocated: the result is given (out=); allocating: a new result each time
+speedup: over the fastest other library; –: not in the library
 ";
 
-/// Do we write to memory that is there, or make the result?
+/// Whether the result is written to memory that exists, or allocated.
 #[derive(Clone, Copy)]
-pub(super) enum Way {
-    Into,
-    Fresh,
+pub(super) enum ResultMemory {
+    Preallocated,
+    Allocating,
 }
 
-impl Way {
+impl ResultMemory {
     fn name(self) -> &'static str {
         match self {
-            Way::Into => "into",
-            Way::Fresh => "fresh",
+            ResultMemory::Preallocated => "preallocated",
+            ResultMemory::Allocating => "allocating",
         }
     }
 
     fn own(self, row: &Row) -> f64 {
         match self {
-            Way::Into => row.into_ns,
-            Way::Fresh => row.alloc_ns,
+            ResultMemory::Preallocated => row.preallocated_ns,
+            ResultMemory::Allocating => row.allocating_ns,
         }
     }
 
     fn peer(self, row: &Row, name: &str) -> Option<f64> {
         let peer = row.peers.iter().find(|peer| peer.name == name)?;
         match self {
-            Way::Into => peer.into_ns,
-            Way::Fresh => peer.fresh_ns,
+            ResultMemory::Preallocated => peer.preallocated_ns,
+            ResultMemory::Allocating => peer.allocating_ns,
         }
     }
 
-    /// How many times as fast as the fastest peer.
-    pub(super) fn ratio(self, row: &Row) -> Option<f64> {
+    /// The speedup over the fastest peer.
+    pub(super) fn speedup(self, row: &Row) -> Option<f64> {
         let peers = row.peers.iter().filter_map(|peer| self.peer(row, &peer.name));
         Some(peers.min_by(f64::total_cmp)? / self.own(row))
     }
 }
 
-/// Rows that make one table.
+/// The rows of one table, and the peers that have a figure in it.
 struct Group<'a> {
-    rows: Vec<&'a Row>,
-    /// The ways that have a peer at all, and their peers.
-    ways: Vec<(Way, Vec<&'a str>)>,
+    rows: &'a [&'a Row],
+    memory: ResultMemory,
+    peers: Vec<&'a str>,
     small: bool,
 }
 
 impl<'a> Group<'a> {
-    fn new(rows: Vec<&'a Row>) -> Self {
-        let ways = [Way::Into, Way::Fresh].map(|way| (way, peers(&rows, way)));
-        let ways = ways.into_iter().filter(|(_, peers)| !peers.is_empty()).collect();
-        let small = rows.iter().all(|row| row.bytes <= SMALL);
-        Group { rows, ways, small }
+    fn new(rows: &'a [&'a Row], memory: ResultMemory) -> Self {
+        let small = rows.iter().all(|row| row.bytes <= SMALL_RESULT_BYTES);
+        Group { rows, memory, peers: peers(rows, memory), small }
     }
 
-    fn unit(&self) -> &'static str {
-        if self.small { "ns" } else { "GB/s" }
+    /// The table with its heading and summary; nothing if no peer has a figure.
+    fn render(&self) -> String {
+        if self.peers.is_empty() {
+            return String::new();
+        }
+        let (heading, memory) = (heading(self.rows[0]), self.memory.name());
+        let unit = if self.small { "ns" } else { "GB/s" };
+        format!("{heading}, {memory}, {unit}\n\n{}{}\n", self.table(), self.summary())
     }
 
     fn table(&self) -> String {
-        let mut heads = Vec::new();
-        for (way, peers) in &self.ways {
-            heads.push(format!("{}\nours", way.name()));
-            heads.extend(peers.iter().map(|name| two_lines(name)));
-            heads.push("\nratio".to_owned());
-        }
-        let figures = heads.iter().map(|head| Column::Right(head));
-        let columns: Vec<_> = [Column::Left("case")].into_iter().chain(figures).collect();
-        table(&columns, self.rows.iter().map(|row| self.cells(row)).collect())
+        use Column::{Left, Right};
+        let mut columns = vec![Left("case"), Right("this library")];
+        columns.extend(self.peers.iter().map(|name| Right(name)));
+        columns.push(Right("speedup"));
+        fitted_table(&columns, self.rows.iter().map(|row| self.cells(row)).collect())
     }
 
     fn cells(&self, row: &Row) -> Vec<String> {
-        let width = if self.ways.len() > 1 { 18 } else { 25 };
-        let mut cells = vec![cut(&row.id, width)];
-        for (way, peers) in &self.ways {
-            cells.push(self.figure(row, Some(way.own(row))));
-            cells.extend(peers.iter().map(|name| self.figure(row, way.peer(row, name))));
-            cells.push(way.ratio(row).map_or_else(missing, |ratio| format!("{ratio:.2}")));
-        }
+        let mut cells = vec![cut(&row.id, 26), self.figure(row, Some(self.memory.own(row)))];
+        let peers = self.peers.iter().map(|name| self.figure(row, self.memory.peer(row, name)));
+        cells.extend(peers);
+        let speedup = self.memory.speedup(row);
+        cells.push(speedup.map_or_else(missing, |speedup| format!("{speedup:.2}")));
         cells
     }
 
@@ -121,16 +118,11 @@ impl<'a> Group<'a> {
     }
 
     fn summary(&self) -> String {
-        self.ways.iter().map(|(way, _)| self.summary_of(*way)).collect()
-    }
-
-    fn summary_of(&self, way: Way) -> String {
-        let Some(standing) = Standing::of(&self.rows, |row| way.ratio(row)) else {
+        let Some(stats) = GroupStats::of(self.rows, |row| self.memory.speedup(row)) else {
             return String::new();
         };
-        let (way, Standing { mean, worst, .. }) = (way.name(), standing);
-        let name = standing.case(25);
-        format!("ratio, {way}: geometric mean {mean:.2}, worst {worst:.2} ({name})\n")
+        let GroupStats { mean, worst, .. } = stats;
+        format!("speedup: geometric mean {mean:.2}, worst {worst:.2} ({})\n", stats.case(25))
     }
 }
 
@@ -139,10 +131,10 @@ fn missing() -> String {
 }
 
 /// The names of all peers that have a figure, in the order of the rows.
-fn peers<'a>(rows: &[&'a Row], way: Way) -> Vec<&'a str> {
+fn peers<'a>(rows: &[&'a Row], memory: ResultMemory) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for row in rows {
-        let able = row.peers.iter().filter(|peer| way.peer(row, &peer.name).is_some());
+        let able = row.peers.iter().filter(|peer| memory.peer(row, &peer.name).is_some());
         for peer in able {
             if !names.contains(&peer.name.as_str()) {
                 names.push(&peer.name);
@@ -152,17 +144,6 @@ fn peers<'a>(rows: &[&'a Row], way: Way) -> Vec<&'a str> {
     names
 }
 
-/// A name as the head of a narrow column.
-fn two_lines(name: &str) -> String {
-    match name.split_once('-') {
-        Some((first, second)) => format!("{first}-\n{second}"),
-        None if name.len() > 8 => {
-            format!("{}-\n{}", &name[..name.len() / 2], &name[name.len() / 2..])
-        }
-        None => format!("\n{name}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{
@@ -170,22 +151,29 @@ mod tests {
         *,
     };
 
-    fn peer(name: &str, into_ns: f64, fresh_ns: Option<f64>) -> PeerTimes {
-        PeerTimes { name: name.to_owned(), into_ns: Some(into_ns), fresh_ns }
+    fn peer(name: &str, preallocated_ns: f64, allocating_ns: Option<f64>) -> PeerTimes {
+        PeerTimes { name: name.to_owned(), preallocated_ns: Some(preallocated_ns), allocating_ns }
     }
 
     #[test]
-    fn the_ratio_is_to_the_fastest_peer() {
+    fn the_speedup_is_over_the_fastest_peer() {
         let peers = vec![peer("ndarray", 20.0, Some(30.0)), peer("strided-perm", 15.0, None)];
-        let rows = [Row { into_ns: 10.0, alloc_ns: 60.0, peers, ..row("turned") }, row("alone")];
+        let rows = [
+            Row { preallocated_ns: 10.0, allocating_ns: 60.0, peers, ..row("transposed") },
+            row("alone"),
+        ];
         let expected = "\
-copy, g, 1 thread, ns
+copy, g, 1 thread, preallocated, ns
 
-case    into           strided-         fresh
-        ours  ndarray      perm  ratio   ours  ndarray  ratio
-turned    10       20        15   1.50     60       30   0.50
-ratio, into: geometric mean 1.50, worst 1.50 (turned)
-ratio, fresh: geometric mean 0.50, worst 0.50 (turned)
+case        this library  ndarray  strided-perm  speedup
+transposed            10       20            15     1.50
+speedup: geometric mean 1.50, worst 1.50 (transposed)
+
+copy, g, 1 thread, allocating, ns
+
+case        this library  ndarray  speedup
+transposed            60       30     0.50
+speedup: geometric mean 0.50, worst 0.50 (transposed)
 
 ";
         assert_eq!(render(&rows), expected.to_owned() + LEGEND);
@@ -194,10 +182,11 @@ ratio, fresh: geometric mean 0.50, worst 0.50 (turned)
     #[test]
     fn what_a_library_cannot_do_is_a_dash() {
         let able = Row { peers: vec![peer("transpose", 20.0, None)], ..row("able") };
-        let cannot = PeerTimes { into_ns: None, ..peer("transpose", 0.0, None) };
-        let unable = Row { peers: vec![cannot], bytes: 1 << 30, into_ns: 1e9, ..row("unable") };
+        let cannot = PeerTimes { preallocated_ns: None, ..peer("transpose", 0.0, None) };
+        let unable =
+            Row { peers: vec![cannot], bytes: 1 << 30, preallocated_ns: 1e9, ..row("unable") };
         let text = render(&[able, unable]);
-        assert!(text.contains("\nunable   1.1      –      –\n"), "{text}");
+        assert!(text.contains("\nunable           1.1          –        –\n"), "{text}");
     }
 
     #[test]

@@ -1,52 +1,54 @@
-//! A case with its arrays made and its result checked, for whoever times or counts it in a way of his own: criterion, callgrind, a record.
+//! A prepared case, for criterion, callgrind and records, which time or count it themselves.
 
 use tensor_kernels::{Tensor, TensorView, to_contiguous};
 
-use super::{Against, Care, Case, measure::with_work, work::Work};
-use crate::{Result, sample::Sample, setting::Setting};
+use super::{Against, Case, Setup, measure::with_work, work::Work};
+use crate::{Result, cases::sample::Sample, measure::setting::Setting};
 
-/// The ways to do the work of a case. Each call does it once.
+/// The variants of a case. Each call runs one of them once.
 pub trait Ready {
-    /// Into a result that is there already, planning included.
+    /// With a preallocated result, planning included.
     ///
     /// # Errors
-    /// The library's.
-    fn strided(&self) -> Result<()>;
+    /// Those of the library.
+    fn preallocated(&self) -> Result<()>;
 
-    /// Into a fresh result, which is dropped.
+    /// With a newly allocated result, which is dropped.
     ///
     /// # Errors
-    /// The library's.
-    fn fresh(&self) -> Result<()>;
+    /// Those of the library.
+    fn allocating(&self) -> Result<()>;
 
-    /// Into a result that is there already, every operand being contiguous and of full size. `None` for a copy, and with [`Care::Plain`].
+    /// With a preallocated result and contiguous operands of full size. `None` for a copy, and with
+    /// [`Setup::Minimal`].
     fn contiguous(&self) -> Option<Result<()>>;
 
-    /// `contiguous()` of every operand that needs it, each into fresh memory, which is dropped.
+    /// `contiguous()` of every operand that needs it; the copies are dropped.
     ///
     /// # Errors
-    /// The library's.
+    /// Those of the library.
     fn copies(&self) -> Result<()>;
 
-    /// `contiguous()` of every operand that needs it, then the work, into a result that is there already.
+    /// `contiguous()` of every operand that needs it, then the operation with a preallocated
+    /// result.
     ///
     /// # Errors
-    /// The library's.
-    fn copied_first(&self) -> Result<()>;
+    /// Those of the library.
+    fn copy_then_compute(&self) -> Result<()>;
 }
 
-/// Makes a case ready, in the pool it is called from.
+/// Prepares a case, in the pool it is called from.
 ///
 /// # Errors
 /// A wrong result, too little memory, and what `act` returns.
 pub fn with_ready(
     setting: &Setting,
     case: &Case,
-    care: Care,
+    setup: Setup,
     act: &mut dyn FnMut(&dyn Ready) -> Result<()>,
 ) -> Result<()> {
-    with_work(setting, case, Against::Naive, care, &mut |work| {
-        if care == Care::Checked {
+    with_work(setting, case, Against::Naive, setup, &mut |work| {
+        if setup == Setup::Verify {
             work.verify()?;
         }
         act(work)
@@ -54,12 +56,12 @@ pub fn with_ready(
 }
 
 impl<T: Sample, R: Sample> Ready for Work<'_, T, R> {
-    fn strided(&self) -> Result<()> {
+    fn preallocated(&self) -> Result<()> {
         self.compute(&self.operands)
     }
 
-    fn fresh(&self) -> Result<()> {
-        Work::fresh(self).map(drop)
+    fn allocating(&self) -> Result<()> {
+        Work::allocating(self).map(drop)
     }
 
     fn contiguous(&self) -> Option<Result<()>> {
@@ -70,12 +72,12 @@ impl<T: Sample, R: Sample> Ready for Work<'_, T, R> {
         self.operands.iter().try_for_each(|view| copied(self.setting, view).map(drop))
     }
 
-    fn copied_first(&self) -> Result<()> {
+    fn copy_then_compute(&self) -> Result<()> {
         with_copies(self.setting, &self.operands, &mut |operands| self.compute(operands))
     }
 }
 
-/// Runs `act` on the operands, of which those that are not contiguous have been copied.
+/// Copies the operands that are not contiguous, and calls `act` with all operands.
 fn with_copies<T: Sample>(
     setting: &Setting,
     operands: &[TensorView<'_, T>],

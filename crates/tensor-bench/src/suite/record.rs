@@ -1,11 +1,12 @@
-//! What a run has shown, as one document: the machine, the command, and a row for each case and number of threads. Tables are made of it later.
+//! The document of `suite --record`: machine, command, and a row for each case and number of
+//! threads.
 
 use serde::{Deserialize, Serialize};
 
 use super::Row;
-use crate::{Result, document, env::Card};
+use crate::{Result, output::document, system::machine::MachineInfo};
 
-/// The number that changes when a field of the document changes its meaning or goes away.
+/// Changes when a field is removed or changes its meaning.
 pub const SCHEMA: u32 = 1;
 
 const KIND: document::Kind = document::Kind {
@@ -20,9 +21,9 @@ const KIND: document::Kind = document::Kind {
 pub struct Record {
     /// [`SCHEMA`].
     pub schema: u32,
-    /// Where it was measured.
-    pub machine: Card,
-    /// What was asked for: the arguments of the program.
+    /// The machine.
+    pub machine: MachineInfo,
+    /// The arguments of the program.
     pub command: String,
     /// One for each case and number of threads.
     pub rows: Vec<Row>,
@@ -32,7 +33,8 @@ impl Record {
     /// Reads a document.
     ///
     /// # Errors
-    /// [`Failure::Input`](crate::Failure::Input) for what is not a record, is not whole, or is of another schema.
+    /// [`Failure::Input`](crate::Failure::Input) for another document or schema, or a truncated
+    /// one.
     pub fn read(text: &str) -> Result<Record> {
         KIND.read(text)
     }
@@ -47,9 +49,9 @@ mod tests {
 
     #[test]
     fn a_document_is_read_as_it_was_written() {
-        let peer = PeerTimes { name: "p".into(), into_ns: Some(1.5), fresh_ns: None };
+        let peer = PeerTimes { name: "p".into(), preallocated_ns: Some(1.5), allocating_ns: None };
         let rows = vec![Row { peers: vec![peer], contiguous_ns: Some(2.5), ..row("a") }, row("b")];
-        let machine = Card::read(&"v3");
+        let machine = MachineInfo::read(&"v3");
         let record = Record { schema: SCHEMA, machine, command: "suite s.json".into(), rows };
         let text = serde_json::to_string(&record).unwrap();
         assert_eq!(Record::read(&text).unwrap(), record);

@@ -1,7 +1,8 @@
-//! What a suite has shown, in a line for each group and number of threads: how near to the roof, or to contiguous speed, and how far from others.
+//! A suite in one line for each group and number of threads: percent of copy bandwidth or
+//! efficiency, and speedup over other libraries.
 
-use super::{Row, peers::Way, standing::Standing, text::groups};
-use crate::render::{Column, cut, percent, table};
+use super::{Row, group_stats::GroupStats, peers::ResultMemory, text::groups};
+use crate::output::render::{Column, cut, percent, table};
 
 /// One table for copies and one for elementwise work, as far as there are such rows.
 pub fn render(rows: &[Row]) -> String {
@@ -10,19 +11,19 @@ pub fn render(rows: &[Row]) -> String {
         let rows: Vec<_> = groups.iter().filter(|group| group[0].is_copy() == copies).collect();
         if rows.is_empty() { String::new() } else { format!("{title}\n\n{}\n", kind(&rows)) }
     };
-    let tables = of(true, "Copies: share of the roof")
-        + &of(false, "Elementwise: share of the speed on contiguous operands");
+    let tables = of(true, "Copies: percent of copy bandwidth")
+        + &of(false, "Elementwise: efficiency, percent of the speed on contiguous operands");
     let peers = rows.iter().any(|row| !row.peers.is_empty());
-    tables + ROOF + if peers { PEERS } else { "" }
+    tables + MEANS + if peers { PEERS } else { "" }
 }
 
-const ROOF: &str = "\
-roof: the fastest plain copy of as many bytes, on as many threads; means are geometric
+const MEANS: &str = "\
+copy bandwidth: the fastest plain copy of the same bytes, on as many threads
+means are geometric
 ";
 
 const PEERS: &str = "\
-into, fresh: how many times as fast as the fastest other library on one thread, into a result that
-is there already and into a new one
+preallocated (out=), allocating: speedup over the fastest other library, on one thread
 ";
 
 fn kind(groups: &[&Vec<&Row>]) -> String {
@@ -34,10 +35,10 @@ fn kind(groups: &[&Vec<&Row>]) -> String {
         Right("mean"),
         Right("worst"),
         Left(""),
-        Right("into"),
+        Right("pre-\nallocated"),
         Right("worst"),
         Left(""),
-        Right("fresh"),
+        Right("allocating"),
     ];
     let peers = groups.iter().any(|group| group.iter().any(|row| !row.peers.is_empty()));
     let shown = if peers { columns.len() } else { 6 };
@@ -49,22 +50,23 @@ fn kind(groups: &[&Vec<&Row>]) -> String {
 }
 
 fn line(rows: &[&Row]) -> Vec<String> {
-    let score = Standing::of(rows, |row| Some(row.score()));
-    let [into, fresh] = [Way::Into, Way::Fresh].map(|way| Standing::of(rows, |r| way.ratio(r)));
-    let figure = |standing: Option<Standing<'_>>, of: fn(&Standing<'_>) -> String| {
-        standing.as_ref().map_or_else(String::new, of)
+    let score = GroupStats::of(rows, |row| Some(row.score()));
+    let [preallocated, allocating] = [ResultMemory::Preallocated, ResultMemory::Allocating]
+        .map(|memory| GroupStats::of(rows, |row| memory.speedup(row)));
+    let figure = |stats: Option<GroupStats<'_>>, of: fn(&GroupStats<'_>) -> String| {
+        stats.as_ref().map_or_else(String::new, of)
     };
     vec![
-        cut(&rows[0].group, 12),
+        cut(&rows[0].group, 9),
         rows.len().to_string(),
         rows[0].threads.to_string(),
         figure(score, |s| percent(s.mean)),
         figure(score, |s| percent(s.worst)),
-        figure(score, |s| s.case(16)),
-        figure(into, |s| format!("{:.2}", s.mean)),
-        figure(into, |s| format!("{:.2}", s.worst)),
-        figure(into, |s| s.case(16)),
-        figure(fresh, |s| format!("{:.2}", s.mean)),
+        figure(score, |s| s.case(14)),
+        figure(preallocated, |s| format!("{:.2}", s.mean)),
+        figure(preallocated, |s| format!("{:.2}", s.worst)),
+        figure(preallocated, |s| s.case(14)),
+        figure(allocating, |s| format!("{:.2}", s.mean)),
     ]
 }
 
@@ -77,26 +79,30 @@ mod tests {
 
     #[test]
     fn every_group_has_a_line_for_each_number_of_threads() {
-        let peer =
-            PeerTimes { name: "ndarray".to_owned(), into_ns: Some(300.0), fresh_ns: Some(500.0) };
+        let peer = PeerTimes {
+            name: "ndarray".to_owned(),
+            preallocated_ns: Some(300.0),
+            allocating_ns: Some(500.0),
+        };
         let beside = Row { peers: vec![peer], ..row("beside") };
-        let slow = Row { into_ns: 160.0, ..row("slow") };
+        let slow = Row { preallocated_ns: 160.0, ..row("slow") };
         let two = Row { threads: 2, ..row("beside") };
         let sum = Row { contiguous_ns: Some(50.0), op: "add".to_owned(), ..row("sum") };
         let text = render(&[beside, slow, two, sum]);
         let expected = "\
-Copies: share of the roof
+Copies: percent of copy bandwidth
 
-group  cases  threads  mean  worst          into  worst          fresh
-g          2        1  63 %   50 %  slow    3.00   3.00  beside   2.50
+                                                 pre-
+group  cases  threads  mean  worst          allocated  worst          allocating
+g          2        1  63 %   50 %  slow         3.00   3.00  beside        2.50
 g          1        2  80 %   80 %  beside
 
-Elementwise: share of the speed on contiguous operands
+Elementwise: efficiency, percent of the speed on contiguous operands
 
 group  cases  threads  mean  worst
 g          1        1  50 %   50 %  sum
 
 ";
-        assert_eq!(text, expected.to_owned() + ROOF + PEERS);
+        assert_eq!(text, expected.to_owned() + MEANS + PEERS);
     }
 }

@@ -1,7 +1,8 @@
-//! The figures of a suite as tables: one for each kind of work, group and number of threads, with the mean and the worst of the group.
+//! The figures of a suite as tables: one for each kind of work, group and number of threads, with
+//! the mean and the worst of the group.
 
-use super::{Row, standing::Standing};
-use crate::render::{Column, bandwidth, bytes, cut, percent, table, time};
+use super::{Row, group_stats::GroupStats};
+use crate::output::render::{Column, bandwidth, bytes, cut, fitted_table, percent, time};
 
 /// All tables, in the order of the rows.
 pub fn render(rows: &[Row]) -> String {
@@ -18,13 +19,13 @@ pub fn render(rows: &[Row]) -> String {
 }
 
 const LEGEND: &str = "\
-into: result there already, planning included; fresh: a new result each time; GB/s of into
-naive: into, by the loop that one writes by hand
-roof: the fastest plain copy of the result's bytes; share: of the roof
-contig.: the same work on contiguous operands; price: share of that speed
+preallocated (out=): planning included; GB/s: of this time; allocating: a new result each time
+naive loop: preallocated, nested loops without tiles or SIMD intrinsics, on one thread
+copy bandwidth: the fastest plain copy of the result's bytes, on as many threads
+efficiency: percent of the speed on contiguous operands
 ";
 
-/// What the rows of a group have in common.
+/// What the rows of a table have in common.
 pub(super) fn heading(row: &Row) -> String {
     let kind = if row.is_copy() { "copy" } else { "elementwise" };
     let s = if row.threads == 1 { "" } else { "s" };
@@ -46,42 +47,45 @@ pub(super) fn groups(rows: &[Row]) -> Vec<Vec<&Row>> {
 
 fn group_table(rows: &[&Row], copies: bool) -> String {
     use Column::{Left, Right};
-    let (against, score) = if copies { ("roof", "share") } else { ("contig.", "price") };
+    let (compared, score) = match copies {
+        true => ("plain\ncopy", "% of\nband-\nwidth"),
+        false => ("contig-\nuous", "effi-\nciency"),
+    };
     let columns = [
         Left("case"),
         Left("dtype"),
         Right("bytes"),
-        Right("into"),
+        Right("preallo-\ncated"),
         Right("GB/s"),
-        Right("fresh"),
-        Right("naive"),
-        Right(against),
+        Right("allo-\ncating"),
+        Right("naive\nloop"),
+        Right(compared),
         Right(score),
         Left("path"),
     ];
-    table(&columns, rows.iter().map(|row| cells(row)).collect())
+    fitted_table(&columns, rows.iter().map(|row| cells(row)).collect())
 }
 
 fn cells(row: &Row) -> Vec<String> {
     vec![
-        cut(&row.id, 20),
+        cut(&row.id, 26),
         row.dtype.clone(),
         bytes(u128::from(row.bytes)),
-        time(row.into_ns),
-        bandwidth(row.bytes, row.into_ns),
-        time(row.alloc_ns),
+        time(row.preallocated_ns),
+        bandwidth(row.bytes, row.preallocated_ns),
+        time(row.allocating_ns),
         time(row.naive_ns),
-        time(row.contiguous_ns.unwrap_or(row.roof_ns)),
+        time(row.contiguous_ns.unwrap_or(row.plain_copy_ns)),
         percent(row.score()),
-        cut(&row.path, 12),
+        row.path.clone(),
     ]
 }
 
 fn summary(rows: &[&Row], copies: bool) -> String {
-    let Some(standing) = Standing::of(rows, |row| Some(row.score())) else {
+    let Some(stats) = GroupStats::of(rows, |row| Some(row.score())) else {
         return String::new();
     };
-    let of = if copies { "share of the roof" } else { "share of the contiguous speed" };
-    let (mean, worst) = (percent(standing.mean), percent(standing.worst));
-    format!("{of}: geometric mean {mean}, worst {worst} ({})\n", standing.case(25))
+    let of = if copies { "% of copy bandwidth" } else { "efficiency" };
+    let (mean, worst) = (percent(stats.mean), percent(stats.worst));
+    format!("{of}: geometric mean {mean}, worst {worst} ({})\n", stats.case(25))
 }

@@ -1,4 +1,4 @@
-//! The work of a case with everything it is done on, and what its results should be.
+//! A prepared case: kernel, operands, preallocated result, and the expected result.
 
 use std::cell::{OnceCell, RefCell};
 
@@ -6,50 +6,54 @@ use tensor_kernels::{DimVec, Tensor, TensorView, TensorViewMut};
 
 use super::{
     Case, Ready,
-    contest::{self, Times},
     kernel::Kernel,
+    race::{self, Times},
 };
-use crate::{Failure, Result, reference, sample::Sample, setting::Setting, strided::Strided};
+use crate::{
+    Failure, Result,
+    cases::{sample::Sample, strided::Strided},
+    measure::{reference, setting::Setting},
+};
 
 /// [`Work`] of any element types.
 pub(super) trait AnyWork: Ready {
-    /// Holds our own results against the reference.
+    /// Checks the results of this library.
     fn verify(&self) -> Result<()>;
 
-    /// Holds everybody's results against the reference: ours, the naive loop's, other libraries'.
-    fn verify_everybody(&self, case: &Case) -> Result<()>;
+    /// Checks the results of this library, the naive loop and other libraries.
+    fn verify_all(&self, case: &Case) -> Result<()>;
 
-    /// The same, and then a race.
-    fn contest(&self, case: &Case) -> Result<Times>;
+    /// The same, then races them.
+    fn race(&self, case: &Case) -> Result<Times>;
 }
 
 impl<T: Sample, R: Sample> AnyWork for Work<'_, T, R> {
     fn verify(&self) -> Result<()> {
-        self.verify_into(&self.operands)?;
-        self.check(&Work::fresh(self)?.to_vec()?)?;
-        if self.dense.is_empty() { Ok(()) } else { self.verify_into(&self.dense) }
+        self.verify_preallocated(&self.operands)?;
+        self.check(&Work::allocating(self)?.to_vec()?)?;
+        if self.dense.is_empty() { Ok(()) } else { self.verify_preallocated(&self.dense) }
     }
 
-    fn verify_everybody(&self, case: &Case) -> Result<()> {
-        contest::with_everybody_checked(self, case, &mut |_, _| Ok(()))
+    fn verify_all(&self, case: &Case) -> Result<()> {
+        race::with_results_verified(self, case, &mut |_, _| Ok(()))
     }
 
-    fn contest(&self, case: &Case) -> Result<Times> {
-        contest::hold(self, case)
+    fn race(&self, case: &Case) -> Result<Times> {
+        race::check_and_race(self, case)
     }
 }
 
 pub(super) struct Work<'a, T: 'static, R: 'static> {
     pub(super) setting: &'a Setting,
     pub(super) kernel: Kernel<T, R>,
-    /// The operands as others are given them.
+    /// The operands as slices and layouts.
     pub(super) given: Vec<Strided<'a, T>>,
-    /// The operands as the library has them.
+    /// The operands as views.
     pub(super) operands: Vec<TensorView<'a, T>>,
-    /// The same values, contiguous; empty for a copy.
+    /// Contiguous copies of the operands; empty for a copy.
     pub(super) dense: Vec<TensorView<'a, T>>,
     target: RefCell<TensorViewMut<'a, R>>,
-    /// What every result should be, in row-major order; worked out when it is asked for.
+    /// The expected result in row-major order, computed on first use.
     expected: OnceCell<Vec<R>>,
 }
 
@@ -67,19 +71,19 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
     }
 
     pub(super) fn compute(&self, operands: &[TensorView<'_, T>]) -> Result<()> {
-        Ok((self.kernel.into)(&self.setting.exec, operands, &mut self.target.borrow_mut())?)
+        Ok((self.kernel.preallocated)(&self.setting.exec, operands, &mut self.target.borrow_mut())?)
     }
 
-    pub(super) fn fresh(&self) -> Result<Tensor<R>> {
-        Ok((self.kernel.fresh)(&self.setting.exec, &self.operands)?)
+    pub(super) fn allocating(&self) -> Result<Tensor<R>> {
+        Ok((self.kernel.allocating)(&self.setting.exec, &self.operands)?)
     }
 
     pub(super) fn naive(&self, out: &mut [R]) {
         (self.kernel.naive)(&self.given, out);
     }
 
-    fn verify_into(&self, operands: &[TensorView<'_, T>]) -> Result<()> {
-        self.with_result(spoil)?;
+    fn verify_preallocated(&self, operands: &[TensorView<'_, T>]) -> Result<()> {
+        self.with_result(fill_with_wrong_values)?;
         self.compute(operands)?;
         self.with_result(|result| self.check(result))?
     }
@@ -90,7 +94,7 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
         result.ok_or_else(|| Failure::work("the result is not contiguous"))
     }
 
-    /// Holds any result, in row-major order, against the reference.
+    /// Checks a row-major result.
     pub(super) fn check(&self, result: &[R]) -> Result<()> {
         let expected = self.expected()?;
         let (found, len) = (result.len(), expected.len());
@@ -108,7 +112,7 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
     }
 }
 
-/// Element by element, in logical order.
+/// Computes the expected result element by element.
 fn expected<T: Sample, R>(operands: &[TensorView<'_, T>], one: fn(&[T]) -> R) -> Result<Vec<R>> {
     let len = operands.first().map_or(0, TensorView::numel);
     let mut expected = Vec::new();
@@ -123,7 +127,7 @@ fn expected<T: Sample, R>(operands: &[TensorView<'_, T>], one: fn(&[T]) -> R) ->
     Ok(expected)
 }
 
-/// Makes a result wrong everywhere, so that nothing right can be left from before.
-pub(super) fn spoil<R: Sample>(result: &mut [R]) {
+/// Overwrites a result with wrong values, so that an earlier result cannot pass the check.
+pub(super) fn fill_with_wrong_values<R: Sample>(result: &mut [R]) {
     result.fill(R::sample(usize::MAX));
 }

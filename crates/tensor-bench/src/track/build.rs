@@ -1,25 +1,25 @@
-//! What was built: the commit and the compiler.
+//! The build: commit and compiler.
 
 use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
-/// The commit that this program was built from, where it was built from one.
+/// The commit that this program was built from, if known.
 pub const COMMIT: Option<&str> = option_env!("TENSOR_BENCH_COMMIT");
 
-/// A build, as far as it says what it is.
+/// A build, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
-    /// The commit that is checked out where the record was made, or the name that was given for it.
+    /// The commit that git has checked out, or the name given with `--commit`.
     pub commit: Option<String>,
-    /// Were there changes that are not committed?
+    /// Whether there were uncommitted changes.
     pub changed: bool,
     /// The compiler.
     pub rustc: String,
 }
 
 impl Build {
-    /// This build: under a name, or as git calls what is checked out here.
+    /// This build, with the given name or the commit that git has checked out here.
     pub fn here(name: Option<&str>) -> Build {
         let rustc = env!("TENSOR_BENCH_RUSTC").to_owned();
         match name {
@@ -33,7 +33,8 @@ impl Build {
         }
     }
 
-    /// The commit as people write it: twelve digits of a hash, other names whole, as far as they can be printed.
+    /// The commit in short: twelve digits of a hash; other names in full, with control characters
+    /// replaced.
     pub fn short(&self) -> String {
         let Some(commit) = &self.commit else { return "unknown commit".to_owned() };
         let hash = commit.len() == 40 && commit.bytes().all(|b| b.is_ascii_hexdigit());

@@ -1,7 +1,8 @@
-//! Counting under valgrind: this program starts itself, for some subjects at a time.
+//! Counting under valgrind, in which this program starts itself with a few subjects at a time.
 //!
-//! What would make counts differ is pinned: the environment is empty but for what is named here, the caches are made up by us, and glibc copies with
-//! loops, which are counted as they run, instead of with single instructions that copy any number of bytes and count as one for each.
+//! What would make counts differ is fixed: the environment is empty except for the variables named
+//! here, the cache sizes are given, and glibc copies with loops instead of `rep movsb`, which
+//! copies any number of bytes and is counted as one instruction for each.
 
 use std::{
     env, fs,
@@ -13,62 +14,63 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Subject, counted::MARK, profile::Counts, table};
-use crate::{Failure, Result, pool, progress::Progress};
+use crate::{Failure, Result, output::progress::Progress, system::pool};
 
 /// The command of this program that runs under valgrind.
 pub const COMMAND: &str = "count";
 
-/// The caches, first-level ones for instructions and data and a last one, as callgrind takes them: size, ways, bytes of a line.
+/// The simulated caches as options of callgrind: size, associativity, bytes of a line.
 pub const CACHES: [&str; 3] = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=1048576,16,64"];
 
-/// glibc, pinned: copies use neither `rep movsb` nor streaming stores; every thread has a heap of its own; and what is large enough for pages of
-/// its own does not depend on what was freed before.
-pub const TUNABLES: &str = "glibc.cpu.x86_rep_movsb_threshold=0x40000000:glibc.cpu.x86_rep_stosb_threshold=0x40000000:\
+/// Settings of glibc: copies use neither `rep movsb` nor non-temporal stores, every thread has its
+/// own heap, and the threshold for mapped allocations does not depend on earlier frees.
+pub const TUNABLES: &str = "glibc.cpu.x86_rep_movsb_threshold=0x40000000:\
+     glibc.cpu.x86_rep_stosb_threshold=0x40000000:\
      glibc.cpu.x86_non_temporal_threshold=0x40000000:glibc.malloc.arena_max=64:\
      glibc.malloc.mmap_threshold=131072:glibc.malloc.trim_threshold=131072";
 
-/// Subjects for one start of valgrind.
-const TOGETHER: usize = 12;
+/// Subjects per start of valgrind.
+const SUBJECTS_PER_RUN: usize = 12;
 
-/// How the counts of a record were made, or why there are none.
+/// How the counts of a record were made, or why they are missing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counting {
-    /// They are there.
+    /// There are counts.
     By {
-        /// valgrind's version.
+        /// The version of valgrind.
         valgrind: String,
-        /// The SIMD level that was left.
+        /// The SIMD level under valgrind.
         simd: String,
-        /// The caches imitated.
+        /// The simulated caches.
         caches: String,
     },
-    /// They are not there.
+    /// There are no counts.
     Missing {
         /// The reason.
         because: String,
     },
 }
 
-/// valgrind, found.
+/// An installed valgrind.
 #[derive(Clone, Debug)]
 pub struct Valgrind {
     version: String,
 }
 
-/// What counting all subjects has given.
+/// The counts of all subjects.
 pub struct Counted {
     /// One for each subject.
     pub counts: Vec<Counts>,
-    /// How.
+    /// How they were made.
     pub by: Counting,
 }
 
 impl Valgrind {
-    /// Looks for valgrind.
+    /// Finds valgrind.
     ///
     /// # Errors
-    /// [`Failure::Work`] that says how to get it.
+    /// [`Failure::Work`] that says how to install it.
     pub fn find() -> Result<Valgrind> {
         let none = "valgrind is not installed (Debian, Ubuntu: apt-get install valgrind; \
                     Fedora: dnf install valgrind)";
@@ -85,11 +87,11 @@ impl Valgrind {
         }
     }
 
-    /// Counts all subjects of a table, or of a file of the user's own, by starting `program`, which is this one, on as many cores as there are:
-    /// counts do not mind company.
+    /// Counts all subjects of the built-in table or of `file` by starting `program`, which is this
+    /// program, on all cores: counts do not depend on the load.
     ///
     /// # Errors
-    /// The first failure, with the subject's name.
+    /// The first failure, with the name of the subject.
     pub fn count(
         &self,
         program: &Path,
@@ -105,7 +107,7 @@ impl Valgrind {
             some.iter().for_each(|_| progress.end());
             counts
         };
-        let all = || subjects.par_chunks(TOGETHER).enumerate().map(some).collect();
+        let all = || subjects.par_chunks(SUBJECTS_PER_RUN).enumerate().map(some).collect();
         let found: Result<Vec<_>> = pool::build(pool::cores())?.install(all);
         Ok(self.all(found?))
     }
@@ -122,7 +124,7 @@ impl Valgrind {
     }
 }
 
-/// The counts of some subjects, and the SIMD level they were made at.
+/// The counts of a few subjects, and the SIMD level.
 fn counted(
     program: &Path,
     subjects: &[Subject],
@@ -140,7 +142,8 @@ fn counted(
     Ok((counts.collect::<Result<_>>()?, level))
 }
 
-/// Reads the profile of the thread of a subject: threads are numbered from 1, which is the main thread.
+/// Reads the profile of the thread of a subject: threads are numbered from 1, which is the main
+/// thread.
 fn counts(profile: &Path, at: usize) -> Result<Counts> {
     let file = format!("{}-{:02}", profile.display(), at + 2);
     let text = fs::read_to_string(file)
@@ -161,12 +164,12 @@ fn command(program: &Path, subjects: &[Subject], file: Option<&Path>, profile: &
     command
 }
 
-/// A path as valgrind takes it: a percent sign begins what it puts in itself, a process id or a variable.
+/// A path with percent signs escaped: valgrind expands `%p` and the like.
 fn literal(path: &Path) -> String {
     path.display().to_string().replace('%', "%%")
 }
 
-/// The level that was asked for stays, unless valgrind cannot have it.
+/// Fixes the environment. `TENSOR_SIMD` is kept, unless it names a level that valgrind lacks.
 fn pin(command: &mut Command) {
     let path = env::var_os("PATH");
     let level = env::var_os("TENSOR_SIMD").filter(|level| level != "v4");

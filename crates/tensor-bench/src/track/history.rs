@@ -1,9 +1,10 @@
-//! Many records in the order they were made: how each case went, and where it took a step.
+//! History: the figures of each case through many records, and the records at which they changed.
 //!
-//! A step is a record from which on a case is otherwise than it was since the last step: another path; counts beyond the limits of a comparison; a
-//! time beyond what both records scatter, in that record and in the one after it, for one slow run is not a step; in the last record it is one that is
-//! not confirmed yet. Where times are of another machine, or counts of another SIMD level, figures begin anew. Records without the figure are passed
-//! over.
+//! A step is a record that differs from the records since the last step: another path, counts
+//! beyond the limits of a comparison, or a time beyond the noise of both records. A time must also
+//! differ in the record after it, because one slow run is not a step; in the last record it is not
+//! confirmed yet. Another machine (times) or SIMD level (counts) starts anew. Records without the
+//! figure are skipped.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -13,7 +14,7 @@ use super::{
     compare::{Change, Kind, Limits, rules},
 };
 
-/// What is followed.
+/// The figure that is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
@@ -21,20 +22,20 @@ pub enum Figure {
     Instructions,
     /// Callgrind's estimate of cycles
     Cycles,
-    /// Lines that missed the first-level caches
+    /// Misses of the first-level caches
     L1Misses,
-    /// Lines that missed all caches
+    /// Misses of all caches
     LlMisses,
     /// The median time, in nanoseconds
     Time,
 }
 
-/// A record and where it was.
+/// A record and its file.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct StoredRecord {
     /// The name of the file.
     pub file: String,
-    /// What is in it.
+    /// The record.
     pub record: Record,
 }
 
@@ -45,29 +46,29 @@ pub struct Line {
     pub case: String,
     /// The figure in each record; `None` where a record does not have it.
     pub values: Vec<Option<f64>>,
-    /// Where it changed for good.
+    /// The steps.
     pub steps: Vec<Step>,
 }
 
-/// A record from which on a case is otherwise.
+/// A record at which a case changed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Step {
-    /// The place of the record.
+    /// The index of the record.
     pub at: usize,
     /// Its file.
     pub file: String,
-    /// What was built.
+    /// The commit.
     pub commit: String,
     /// What has changed.
     pub changes: Vec<Change>,
-    /// Is it so in a record after this one, too, or not a matter of chance?
+    /// Whether a later record confirms it, or it is a count and needs no confirmation.
     pub confirmed: bool,
 }
 
 impl Figure {
-    /// Instructions, if any of the records was counted; else times.
-    pub fn best_of(records: &[Kept]) -> Figure {
-        let counted = records.iter().any(|kept| kept.record.is_counted());
+    /// Instructions if any record has counts, otherwise times.
+    pub fn best_of(records: &[StoredRecord]) -> Figure {
+        let counted = records.iter().any(|stored| stored.record.is_counted());
         if counted { Figure::Instructions } else { Figure::Time }
     }
 
@@ -93,7 +94,7 @@ impl Figure {
         }
     }
 
-    /// Paths belong to every figure.
+    /// Whether the change is one of this figure. Paths belong to every figure.
     fn concerns(self, change: &Change) -> bool {
         match change.kind {
             Kind::Path => true,
@@ -107,10 +108,11 @@ impl Figure {
     }
 }
 
-/// Follows every case of the records, which are in the order they were made, the case with the most recent step first.
-pub fn follow(records: &[Kept], figure: Figure) -> Vec<Line> {
+/// Follows every case through records in order of time. The case with the most recent step comes
+/// first.
+pub fn follow(records: &[StoredRecord], figure: Figure) -> Vec<Line> {
     let mut names: Vec<&str> = Vec::new();
-    for entry in records.iter().flat_map(|kept| &kept.record.cases) {
+    for entry in records.iter().flat_map(|stored| &stored.record.cases) {
         if !names.contains(&entry.name.as_str()) {
             names.push(&entry.name);
         }
@@ -120,8 +122,8 @@ pub fn follow(records: &[Kept], figure: Figure) -> Vec<Line> {
     lines
 }
 
-fn line(records: &[Kept], figure: Figure, case: &str) -> Line {
-    let value = |kept: &Kept| figure.of(kept.record.entry(case)?);
+fn line(records: &[StoredRecord], figure: Figure, case: &str) -> Line {
+    let value = |stored: &StoredRecord| figure.of(stored.record.entry(case)?);
     let values: Vec<Option<f64>> = records.iter().map(value).collect();
     let mut known = (0..records.len()).filter(|at| values[*at].is_some());
     let (mut steps, mut since) = (Vec::new(), known.next().unwrap_or(0));
@@ -139,7 +141,7 @@ fn line(records: &[Kept], figure: Figure, case: &str) -> Line {
 
 /// A case since its last step.
 struct Course<'a> {
-    records: &'a [Kept],
+    records: &'a [StoredRecord],
     figure: Figure,
     case: &'a str,
     from: usize,
@@ -150,7 +152,7 @@ impl Course<'_> {
         (&self.records[self.from].record, &self.records[to].record)
     }
 
-    /// Can the figure of that record be held against the ones before?
+    /// Whether the figure of that record is comparable with the ones before.
     fn goes_on(&self, to: usize) -> bool {
         let (a, b) = self.pair(to);
         if self.figure == Figure::Time {
@@ -160,7 +162,7 @@ impl Course<'_> {
         }
     }
 
-    /// What is otherwise there.
+    /// The changes against the last step.
     fn changes(&self, to: usize) -> Vec<Change> {
         let (a, b) = self.pair(to);
         let entries = a.entry(self.case).zip(b.entry(self.case));
@@ -170,7 +172,8 @@ impl Course<'_> {
         all
     }
 
-    /// The step at a record, if there is one; a time must be like that in the next record of the same machine, too.
+    /// The step at a record, if there is one. A time must also differ in the next comparable
+    /// record.
     fn step(&self, at: usize, later: &[usize]) -> Option<Step> {
         let mut changes = self.changes(at);
         let next = later.iter().find(|next| self.goes_on(**next)).map(|next| self.changes(*next));
@@ -178,19 +181,20 @@ impl Course<'_> {
             changes.retain(|a| a.kind != Kind::Time || next.iter().any(|b| a.is_like(b)));
         }
         let confirmed = next.is_some() || changes.iter().any(|change| change.kind != Kind::Time);
-        let Kept { file, record } = &self.records[at];
+        let StoredRecord { file, record } = &self.records[at];
         let (file, commit) = (file.clone(), record.build.short());
         (!changes.is_empty()).then_some(Step { at, file, commit, changes, confirmed })
     }
 }
 
-/// Eight heights of block, from the smallest value to the largest; a point where there is none. Never wider than `width`: the last values are kept.
+/// The last `width` values as blocks of eight heights, from smallest to largest; a dot for a
+/// missing value.
 pub fn sparkline(values: &[Option<f64>], width: usize) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let shown = &values[values.len().saturating_sub(width)..];
     let known = || shown.iter().flatten().copied();
     let (low, high) = (known().fold(f64::MAX, f64::min), known().fold(f64::MIN, f64::max));
-    // What changes by less than a hundredth is drawn flat.
+    // Changes of less than a hundredth are drawn flat.
     let range = (high - low).max(high * 0.01);
     let block = |value: f64| BLOCKS[(((value - low) / range) * 7.0).round() as usize];
     shown.iter().map(|value| value.map_or('·', block)).collect()
@@ -201,17 +205,17 @@ mod tests {
     use super::*;
     use crate::track::record::tests::record;
 
-    fn kept(changes: &[fn(&mut Entry)]) -> Vec<Kept> {
+    fn stored(changes: &[fn(&mut Entry)]) -> Vec<StoredRecord> {
         let one = |(at, change): (usize, &fn(&mut Entry))| {
             let mut record = record();
             record.build.commit = Some(format!("c{at}"));
             change(&mut record.cases[0]);
-            Kept { file: format!("{at}.json"), record }
+            StoredRecord { file: format!("{at}.json"), record }
         };
         changes.iter().enumerate().map(one).collect()
     }
 
-    fn steps(records: &[Kept], figure: Figure) -> Vec<(String, String)> {
+    fn steps(records: &[StoredRecord], figure: Figure) -> Vec<(String, String)> {
         let lines = follow(records, figure);
         let line = lines.iter().find(|line| line.case == "g/a").unwrap();
         let said = |step: &Step| (step.commit.clone(), step.changes[0].to_string());
@@ -229,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_step_is_found_at_its_record_and_only_there() {
-        let records = kept(&[SAME, SAME, MORE, MORE, SAME]);
+        let records = stored(&[SAME, SAME, MORE, MORE, SAME]);
         let said = [("c2", "12000, +20.0 %"), ("c4", "10000, -16.7 %")];
         for (found, (commit, text)) in steps(&records, Figure::Instructions).iter().zip(said) {
             assert!(found.0 == commit && found.1.ends_with(text), "{found:?}");
@@ -241,7 +245,7 @@ mod tests {
     #[test]
     fn records_without_the_figure_are_passed_over() {
         for records in [[UNCOUNTED, SAME, SAME, MORE], [SAME, UNCOUNTED, UNCOUNTED, MORE]] {
-            let found = steps(&kept(&records), Figure::Instructions);
+            let found = steps(&stored(&records), Figure::Instructions);
             assert_eq!(found.len(), 1, "{found:?}");
             assert_eq!(found[0].0, "c3");
         }
@@ -249,12 +253,12 @@ mod tests {
 
     #[test]
     fn one_slow_run_is_not_a_step() {
-        assert!(steps(&kept(&[SAME, SLOW, SAME, SAME]), Figure::Time).is_empty());
-        let found = steps(&kept(&[SAME, SAME, SLOW, SLOW]), Figure::Time);
+        assert!(steps(&stored(&[SAME, SLOW, SAME, SAME]), Figure::Time).is_empty());
+        let found = steps(&stored(&[SAME, SAME, SLOW, SLOW]), Figure::Time);
         let said = "time (run) 103 ns -> 206 ns, 2.0 times".to_owned();
         assert_eq!(found, [("c2".to_owned(), said)]);
         let confirmed = |records: &[fn(&mut Entry)]| {
-            let lines = follow(&kept(records), Figure::Time);
+            let lines = follow(&stored(records), Figure::Time);
             lines[0].steps.iter().map(|step| step.confirmed).collect::<Vec<_>>()
         };
         assert_eq!(confirmed(&[SAME, SAME, SLOW, SLOW]), [true]);
@@ -263,14 +267,14 @@ mod tests {
 
     #[test]
     fn a_step_is_confirmed_on_the_machine_it_was_found_on() {
-        let mut records = kept(&[SAME, SAME, SLOW, SLOW, SLOW]);
+        let mut records = stored(&[SAME, SAME, SLOW, SLOW, SLOW]);
         records[3].record.machine.cores = 64;
         assert_eq!(steps(&records, Figure::Time).len(), 1);
     }
 
     #[test]
     fn a_path_is_a_step_whatever_is_followed() {
-        let records = kept(&[SAME, |entry| entry.path = "grid".to_owned()]);
+        let records = stored(&[SAME, |entry| entry.path = "grid".to_owned()]);
         let expected = [("c1".to_owned(), "path tile -> grid".to_owned())];
         assert_eq!(steps(&records, Figure::Time), expected);
         assert_eq!(steps(&records, Figure::Instructions), expected);
@@ -278,9 +282,9 @@ mod tests {
 
     #[test]
     fn times_of_another_machine_begin_anew() {
-        let mut records = kept(&[SAME, SLOW, SLOW]);
-        for kept in &mut records[1..] {
-            kept.record.machine.cores = 64;
+        let mut records = stored(&[SAME, SLOW, SLOW]);
+        for stored in &mut records[1..] {
+            stored.record.machine.cores = 64;
         }
         assert!(steps(&records, Figure::Time).is_empty());
     }

@@ -1,4 +1,4 @@
-//! Operations that move no elements: views, and questions about layouts. They should cost next to nothing, whatever the size.
+//! Operations on layouts, which move no elements. Their time must not depend on the size.
 
 use std::hint::black_box;
 
@@ -9,7 +9,7 @@ use crate::Result;
 /// An operation on one layout.
 #[derive(Clone, Debug)]
 pub struct Operation {
-    /// What it is called in a record.
+    /// The name in a record.
     pub name: &'static str,
     /// The call.
     pub call: &'static str,
@@ -18,10 +18,10 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Does it once.
+    /// Runs it once.
     ///
     /// # Errors
-    /// None, as a test makes sure of.
+    /// None; a test checks that.
     pub fn run(&self) -> Result<()> {
         Ok((self.run)(black_box(&self.layout))?)
     }
@@ -29,10 +29,10 @@ impl Operation {
 
 macro_rules! operations {
     ($($name:literal on $layout:expr => |$on:ident| $call:expr;)*) => {
-        /// All of them.
+        /// All operations.
         ///
         /// # Errors
-        /// None, as a test makes sure of.
+        /// None; a test checks that.
         pub fn operations() -> Result<Vec<Operation>> {
             Ok(vec![$(Operation {
                 name: $name,

@@ -1,14 +1,16 @@
-//! Tracking: what a build does, kept as a record, so that another build can be held against it.
+//! Tracking: records of builds, and their comparison.
 //!
-//! Times on shared machines are noise; people learn to ignore them. So a record keeps, beside the times, what is the same in every run — the path
-//! that each layout takes, instructions, cache lines — and it is these that decide whether a build has become worse. Times are kept
-//! with how far they scatter, and beside the fastest copy of the same run.
+//! Times on shared machines are noisy. So a record also has what is the same in every run: the path
+//! of each layout, instruction counts, cache misses. By default only these decide whether a build
+//! has a regression. Times are stored with their noise and with the fastest plain copy of the same
+//! run.
 //!
-//! - [`table`] is the one table of cases: a [`Subject`] each, work on a layout or an operation on layouts alone. The command line, criterion and
-//!   callgrind measure it;
-//! - [`timing`] takes the times in passes over the whole table, [`counting`] runs each subject under valgrind, where [`counted`] is what runs;
-//! - [`record`] is the document; [`mod@build`] and the machine's card say what it is a record of;
-//! - [`compare`] holds one record against another, [`history`] many.
+//! - [`table`] is the table of cases for the command line, criterion and callgrind. A [`Subject`]
+//!   is a case of a suite or an operation on layouts alone;
+//! - [`timing`] takes times in passes over the whole table; [`counting`] starts valgrind, and
+//!   [`counted`] is what runs in it;
+//! - [`record`] is the document; [`mod@build`] and the machine say what it belongs to;
+//! - [`compare`] compares two records, [`history`] follows cases through many.
 
 pub mod build;
 pub mod compare;

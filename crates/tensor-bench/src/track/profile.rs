@@ -1,61 +1,63 @@
-//! Reading what callgrind wrote.
+//! Parsing of callgrind profiles.
 //!
-//! The file lists functions. Below `fn=NAME` come lines of costs, one number for each of the events that the line `events:` names, after a position;
-//! below `calls=TIMES …` comes the cost of what was called. All lines of a function together are what it cost with everything below it.
+//! The file lists functions. After `fn=NAME` come lines with a position and one number for each
+//! event of the line `events:`; after `calls=TIMES …` comes the inclusive cost of the called
+//! function. The sum over the lines of a function is its inclusive cost.
 
 use serde::{Deserialize, Serialize};
 
 use super::counted::MARK;
 use crate::{Failure, Result};
 
-/// What one subject costs, in numbers that every run of a build repeats.
+/// The counts of one subject. They are the same in every run of a build.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Planning alone. Operations on layouts have none.
+    /// Planning alone. `None` for operations on layouts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Cost>,
-    /// Into a result that is there already, planning included.
+    /// With a preallocated result, planning included.
     pub run: Cost,
-    /// Into a fresh result.
+    /// With a newly allocated result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fresh: Option<Cost>,
-    /// Instructions that went into giving memory out and taking it back, in all parts together.
+    #[serde(rename = "fresh")]
+    pub allocating: Option<Cost>,
+    /// Instructions of the allocator, in all parts together.
     pub allocator: u64,
 }
 
-/// What callgrind counts, with the caches it imitates.
+/// The counts of one part, with simulated caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// Instructions executed.
     pub instructions: u64,
-    /// Lines that were not in the first-level caches.
+    /// Misses of the first-level caches.
     pub l1_misses: u64,
-    /// Lines that were in no cache.
+    /// Misses of all caches.
     pub ll_misses: u64,
-    /// Callgrind's estimate: one for an instruction, ten for a line of the first kind, a hundred for one of the second.
+    /// The estimate of callgrind: instructions + 10 × L1 misses + 100 × LL misses.
     pub cycles: u64,
 }
 
-/// The functions of C that give memory out and take it back.
+/// The allocator functions of C.
 const ALLOCATOR: &[&str] =
     &["malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign", "free"];
 
 impl Counts {
     /// The parts, by name.
     pub fn parts(&self) -> impl Iterator<Item = (&'static str, Cost)> {
-        let parts = [("plan", self.plan), ("run", Some(self.run)), ("fresh", self.fresh)];
+        let parts = [("plan", self.plan), ("run", Some(self.run)), ("fresh", self.allocating)];
         parts.into_iter().filter_map(|(name, cost)| Some((name, cost?)))
     }
 
-    /// Is there a part in which no instruction was counted?
+    /// Whether a part has no instructions.
     pub fn lack_some(&self) -> bool {
         self.parts().any(|(_, cost)| cost.instructions == 0)
     }
 
-    /// Reads a file of callgrind's, written without compressed names and positions.
+    /// Parses a profile without compressed names and positions.
     ///
     /// # Errors
-    /// A file that is not of this kind, or one in which nothing was counted.
+    /// A file that is not a profile, or one without counts.
     pub fn read(text: &str) -> Result<Counts> {
         let events = text.lines().find_map(|line| line.strip_prefix("events:"));
         let events = events.ok_or_else(|| Failure::work("callgrind wrote no profile"))?;
@@ -71,7 +73,7 @@ impl Counts {
             )
         })?;
         let allocator = allocator(text);
-        Ok(Counts { plan: part("plan"), run, fresh: part("fresh"), allocator })
+        Ok(Counts { plan: part("plan"), run, allocating: part("allocating"), allocator })
     }
 }
 
@@ -92,7 +94,7 @@ impl Cost {
     }
 }
 
-/// The costs of all lines of the functions whose name contains `name`; `None` if there is no such function.
+/// The inclusive cost of the functions whose name contains `name`; `None` if there is none.
 fn inclusive(text: &str, name: &str, events: usize) -> Option<Vec<u64>> {
     let (mut sums, mut inside) = (None, false);
     for line in text.lines() {
@@ -100,7 +102,7 @@ fn inclusive(text: &str, name: &str, events: usize) -> Option<Vec<u64>> {
             inside = function.contains(name);
         } else if inside && line.starts_with(|c: char| c.is_ascii_digit()) {
             let sums = sums.get_or_insert_with(|| vec![0; events]);
-            // Zeros at the end of a line are left out.
+            // Trailing zeros are omitted.
             let costs = line.split_whitespace().skip(1).filter_map(|cost| cost.parse().ok());
             for (sum, cost) in sums.iter_mut().zip(costs) {
                 *sum = u64::saturating_add(*sum, cost);
@@ -110,8 +112,8 @@ fn inclusive(text: &str, name: &str, events: usize) -> Option<Vec<u64>> {
     sums
 }
 
-/// The first number, instructions, of the line below each call of the allocator. How often it was called is no use: calls outside of the marks are
-/// counted, too.
+/// The instructions of all calls of the allocator. The number of calls is not used: it includes
+/// calls outside of the marks.
 fn allocator(text: &str) -> u64 {
     let (mut sum, mut called, mut below) = (0u64, false, false);
     for line in text.lines() {
@@ -161,7 +163,7 @@ totals: 1011
         let run = Cost { instructions: 1004, l1_misses: 24, ll_misses: 6, cycles: 1844 };
         assert_eq!(counts.run, run);
         assert_eq!(counts.plan.map(|cost| cost.instructions), Some(7));
-        assert_eq!((counts.fresh, counts.allocator), (None, 10));
+        assert_eq!((counts.allocating, counts.allocator), (None, 10));
     }
 
     #[test]

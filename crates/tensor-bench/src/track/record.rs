@@ -1,36 +1,36 @@
-//! The document: what one build did on one machine.
+//! The document of `record`: one build on one machine.
 
 use serde::{Deserialize, Serialize};
 
 use super::{build::Build, counting::Counting, profile::Counts, timing::Times};
-use crate::{Failure, Result, document::Kind, env::Card};
+use crate::{Failure, Result, output::document::Kind, system::machine::MachineInfo};
 
-/// What tells a record from other documents.
+/// The value of the field `form`.
 pub const FORM: &str = "tensor-bench record";
 
-/// The number that changes when a field changes its meaning or goes away.
+/// Changes when a field is removed or changes its meaning.
 pub const SCHEMA: u32 = 2;
 
 const KIND: Kind = Kind { name: "record", form: Some(FORM), schema: SCHEMA, command: "record" };
 
-/// What one build did on one machine.
+/// One build on one machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// [`FORM`].
     pub form: String,
     /// [`SCHEMA`].
     pub schema: u32,
-    /// When it was finished, in seconds since 1970.
+    /// The time of completion, in seconds since 1970.
     pub time: u64,
-    /// What was built.
+    /// Commit and compiler.
     pub build: Build,
-    /// Where it ran.
-    pub machine: Card,
+    /// The machine.
+    pub machine: MachineInfo,
     /// How times were taken.
     pub run: Run,
     /// How counts were made.
     pub counting: Counting,
-    /// One for each subject.
+    /// One entry per subject.
     pub cases: Vec<Entry>,
 }
 
@@ -39,11 +39,11 @@ pub struct Record {
 pub struct Run {
     /// The threads of the pool.
     pub threads: usize,
-    /// Few samples.
+    /// Whether samples are few.
     pub quick: bool,
-    /// How often the whole table was gone through.
+    /// The number of passes over the table.
     pub passes: usize,
-    /// The SIMD level that was asked for; otherwise the best one is used.
+    /// The SIMD level in `TENSOR_SIMD`; `None` for the best one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simd: Option<String>,
 }
@@ -51,35 +51,35 @@ pub struct Run {
 /// One subject.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The group and the name in it.
+    /// The name, as group/id.
     pub name: String,
-    /// The kind of work.
+    /// The operation.
     pub op: String,
     /// The element type of the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dtype: Option<String>,
-    /// The bytes moved: a copy's result, anything else's operands and result.
+    /// The bytes moved: the result of a copy; operands and result of an elementwise operation.
     pub bytes: u64,
     /// The name of the path.
     pub path: String,
-    /// The plan in words, as made for a fixed machine.
+    /// The plan in words, for fixed machine parameters.
     pub plan: String,
     /// The times.
     pub times: Times,
-    /// The counts, where valgrind was there.
+    /// The counts, if valgrind was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
 }
 
 impl Entry {
-    /// Nothing in it steers a terminal.
+    /// Whether no text has control characters.
     fn is_printable(&self) -> bool {
         let dtype = self.dtype.as_deref().unwrap_or_default();
         let texts = [&self.name, &self.op, dtype, &self.path, &self.plan];
         !texts.iter().any(|text| text.contains(char::is_control))
     }
 
-    /// What is done, in words: two entries of one name are compared if it is the same.
+    /// The work in words. Two entries of one name are compared only if it is equal.
     pub fn work(&self) -> String {
         let of = self.dtype.as_deref().map(|dtype| format!(" of {dtype}")).unwrap_or_default();
         format!("{}{of}, {} bytes", self.op, self.bytes)
@@ -90,13 +90,14 @@ impl Record {
     /// Reads a document.
     ///
     /// # Errors
-    /// [`Failure::Input`] for what is not a record, is not whole, or is of another schema.
+    /// [`Failure::Input`] for another document or schema, or a truncated one.
     pub fn read(text: &str) -> Result<Record> {
         let record: Record = KIND.read(text)?;
         record.check()
     }
 
-    /// What the types do not say: names are unique and can be printed, there is something to compare, and nothing takes no time or no instruction.
+    /// Checks that names are unique and printable, that there is a case, and that no time or count
+    /// is 0.
     fn check(self) -> Result<Record> {
         let mut names: Vec<&str> = self.cases.iter().map(|entry| entry.name.as_str()).collect();
         names.sort_unstable();
@@ -115,7 +116,7 @@ impl Record {
         if let Some(entry) = self.cases.iter().find(|entry| !entry.times.are_times()) {
             return Err(takes_no(entry, "time"));
         }
-        // What was not counted would pass for the best of all builds.
+        // A count of 0 would look like the best of all builds.
         let is_uncounted = |entry: &&Entry| entry.counts.as_ref().is_some_and(Counts::lack_some);
         match self.cases.iter().find(is_uncounted) {
             Some(entry) => Err(takes_no(entry, "instructions")),
@@ -128,7 +129,7 @@ impl Record {
         self.cases.iter().find(|entry| entry.name == name)
     }
 
-    /// Has it counts?
+    /// Whether it has counts.
     pub fn is_counted(&self) -> bool {
         matches!(self.counting, Counting::By { .. })
     }
@@ -139,9 +140,9 @@ pub(super) mod tests {
     use super::*;
     use crate::track::{profile::Cost, timing::Span};
 
-    /// A record of two cases, `g/a` and `g/b`, counted, of a machine and a build that do not matter.
+    /// A record of two cases, `g/a` and `g/b`, with counts.
     pub(in crate::track) fn record() -> Record {
-        let machine = Card {
+        let machine = MachineInfo {
             cpu: Some("some CPU".to_owned()),
             cores: 2,
             caches: Vec::new(),
@@ -186,12 +187,17 @@ pub(super) mod tests {
             plan: "tile of 4-byte units".to_owned(),
             times: Times {
                 run: span.clone(),
-                fresh: Some(span),
+                allocating: Some(span),
                 contiguous: None,
-                roof: Some(vec![90.0, 91.0, 90.0, 94.0]),
+                plain_copy: Some(vec![90.0, 91.0, 90.0, 94.0]),
                 share: Some(0.89),
             },
-            counts: Some(Counts { plan: Some(plan), run: cost, fresh: Some(cost), allocator: 100 }),
+            counts: Some(Counts {
+                plan: Some(plan),
+                run: cost,
+                allocating: Some(cost),
+                allocator: 100,
+            }),
         }
     }
 
@@ -219,7 +225,7 @@ pub(super) mod tests {
             (text.replace("\"schema\":2", "\"schema\":1"), "a record of schema 1; this program"),
             (text.replace("\"schema\":2,", ""), "a record of schema null; this program"),
             (
-                text.replace("\"path\":", "\"road\":"),
+                text.replace("\"path\":", "\"route\":"),
                 "a record with a mistake: missing field `path`",
             ),
             (text.replace("g/b", "g/a"), "a record with two cases called g/a"),

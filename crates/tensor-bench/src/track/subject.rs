@@ -1,4 +1,4 @@
-//! What is measured under one name.
+//! A subject: what is measured under one name.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::{
     suite::{self, Against, Case},
 };
 
-/// Work on a layout, or an operation on a layout alone.
+/// A case of a suite, or an operation on a layout alone.
 #[derive(Clone, Debug)]
 pub enum Subject {
     /// A copy or an elementwise operation.
@@ -29,7 +29,7 @@ impl fmt::Display for Subject {
 }
 
 impl Subject {
-    /// The kind of work.
+    /// The operation.
     pub fn op(&self) -> &'static str {
         match self {
             Subject::Work(case) => case.op.name(),
@@ -53,7 +53,7 @@ impl Subject {
         }
     }
 
-    /// What measuring it allocates at most.
+    /// The most memory that measuring it takes.
     pub fn memory(&self) -> u128 {
         match self {
             Subject::Work(case) => case.memory(Against::Naive),
@@ -61,7 +61,7 @@ impl Subject {
         }
     }
 
-    /// The name of the path it takes.
+    /// The name of its path.
     ///
     /// # Errors
     /// Those of [`suite::path`].

@@ -1,12 +1,13 @@
-//! The one table of cases: what a record has, what criterion draws, what callgrind counts.
+//! The table of cases for records, criterion and callgrind.
 //!
-//! It is a suite file, so that a table of one's own has the same form, and behind it the operations on layouts alone. Every path and every road of
-//! the elementwise operations is in it, most of them in sizes that stay in a cache: they are counted under valgrind, too, some fifty times slower.
+//! It is a suite file, followed by the operations on layouts alone; a table of the user is a suite
+//! file too. Every path of copies and of elementwise operations is in it. Most sizes fit into a
+//! cache, because the cases also run under valgrind, about fifty times slower.
 
 use std::{ffi::OsString, path::Path};
 
 use super::{Subject, metadata};
-use crate::{Failure, Result, input, suite};
+use crate::{Failure, Result, input::file, suite};
 
 /// The suite file of the table.
 pub const CASES: &str = include_str!("../../../../benches/suite/tracked.json");
@@ -14,17 +15,17 @@ pub const CASES: &str = include_str!("../../../../benches/suite/tracked.json");
 /// The whole table.
 ///
 /// # Errors
-/// None, as a test makes sure of.
+/// None; a test checks that.
 pub fn subjects() -> Result<Vec<Subject>> {
     let operations = metadata::operations()?.into_iter().map(Subject::Metadata);
-    Ok(own(CASES)?.into_iter().chain(operations).collect())
+    Ok(parse(CASES)?.into_iter().chain(operations).collect())
 }
 
-/// A table of the user's own: a suite file, in which no two cases have the same name.
+/// A table of the user: a suite file with unique names.
 ///
 /// # Errors
 /// [`Failure::Input`] that names the case.
-pub fn own(text: &str) -> Result<Vec<Subject>> {
+pub fn parse(text: &str) -> Result<Vec<Subject>> {
     let subjects: Vec<Subject> = suite::read(text)?.into_iter().map(Subject::Work).collect();
     let names: Vec<String> = subjects.iter().map(ToString::to_string).collect();
     match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
@@ -33,18 +34,19 @@ pub fn own(text: &str) -> Result<Vec<Subject>> {
     }
 }
 
-/// The table, or that of a file.
+/// The built-in table, or that of a file.
 ///
 /// # Errors
-/// Those of [`own`], and a file that cannot be read.
-pub fn of(file: Option<&Path>) -> Result<Vec<Subject>> {
+/// Those of [`parse`], and a file that cannot be read.
+pub fn load(file: Option<&Path>) -> Result<Vec<Subject>> {
     match file {
         None => subjects(),
-        Some(path) => own(&input::text(path)?).map_err(|failure| failure.at(path.display())),
+        Some(path) => parse(&file::text(path)?).map_err(|failure| failure.at(path.display())),
     }
 }
 
-/// How this program is told the file when it starts itself. In one piece: as an argument of its own, a file called `-x.json` would be an option.
+/// The argument for the file when this program starts itself. It is one word, because a separate
+/// `-x.json` would be parsed as an option.
 pub fn argument(file: Option<&Path>) -> Option<OsString> {
     file.map(|path| {
         let mut argument = OsString::from("--cases=");
@@ -56,9 +58,9 @@ pub fn argument(file: Option<&Path>) -> Option<OsString> {
 /// Subjects by their names.
 ///
 /// # Errors
-/// Those of [`of`], and [`Failure::Input`] for a name that is not in the table.
+/// Those of [`load`], and [`Failure::Input`] for a name that is not in the table.
 pub fn named(file: Option<&Path>, names: &[String]) -> Result<Vec<Subject>> {
-    let subjects = of(file)?;
+    let subjects = load(file)?;
     let find = |name: &String| {
         let subject = subjects.iter().find(|subject| subject.to_string() == *name);
         subject.cloned().ok_or_else(|| Failure::input(format!("no case is called {name}")))
@@ -73,7 +75,7 @@ mod tests {
     use tensor_kernels::CopyPlan;
 
     use super::*;
-    use crate::setting;
+    use crate::measure::setting;
 
     #[test]
     fn every_subject_has_a_name_of_its_own() {
@@ -82,7 +84,7 @@ mod tests {
         assert_eq!(names.len(), subjects.len());
     }
 
-    /// Results are row-major, so what ends where the result is not adjacent cannot be met.
+    /// Results are row-major, so paths for other results cannot occur.
     #[test]
     fn every_path_to_a_row_major_result_is_in_the_table() {
         let exec = setting::exec().unwrap();
@@ -92,15 +94,15 @@ mod tests {
         for path in CopyPlan::paths().filter(|path| !unreachable.contains(path)) {
             assert!(taken.contains(path), "no case takes {path}");
         }
-        for road in ["lanes", "rows_of_lanes", "packed_lanes", "tiled_lanes", "picked_lanes"] {
-            assert!(taken.contains(road), "no case takes {road}");
+        for path in ["lanes", "rows_of_lanes", "packed_lanes", "tiled_lanes", "picked_lanes"] {
+            assert!(taken.contains(path), "no case takes {path}");
         }
     }
 
     #[test]
     fn a_name_given_twice_is_refused() {
         let case = r#"{"group": "g", "id": "a", "dtype": "u8", "base": [4], "ops": []}"#;
-        let error = own(&format!("[{case}, {case}]")).unwrap_err();
+        let error = parse(&format!("[{case}, {case}]")).unwrap_err();
         assert_eq!(
             (error.exit_code(), error.to_string().as_str()),
             (2, "two cases are called g/a")

@@ -1,147 +1,152 @@
-//! Times, in passes.
+//! Times, taken in several passes.
 //!
-//! A pass is a process of its own that goes over the whole table. What disturbs the machine for a second hits a case in one pass and not in the
-//! others, and where memory happens to lie, which moves some times by a third, is another place in each. So what lies between the passes is what
-//! lies between two runs, and a comparison can tell a change from it.
+//! A pass is a process of its own that times the whole table once. A short disturbance of the
+//! machine affects a case in one pass only, and memory has other addresses in each pass, which
+//! alone changes some times by a third. So the passes of a record scatter as much as two runs do,
+//! and a comparison can tell a change from noise.
 
 use serde::{Deserialize, Serialize};
 
 use super::Subject;
 use crate::{
     Result,
-    engine::{Budget, Contender, Race},
-    roof::{self, Roof},
-    setting::Setting,
-    stats::Timing,
-    suite::{Care, Case, Ready, with_ready},
+    measure::{
+        copy_bandwidth::{self, PlainCopy},
+        engine::{Budget, Contender, Race},
+        setting::Setting,
+        stats::Timing,
+    },
+    suite::{Case, Ready, Setup, with_ready},
 };
 
-/// How many passes, and how much time each gives to a subject.
+/// The number of passes, and the time of a subject in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passes {
-    /// How many.
+    /// The number of passes.
     pub count: usize,
     quick: bool,
 }
 
 impl Passes {
-    /// For figures to keep, or for a first look.
+    /// The quick passes or the full ones.
     pub fn choose(quick: bool) -> Passes {
         Passes { count: if quick { 9 } else { 11 }, quick }
     }
 
-    /// The time of one pass.
+    /// The time budget of a subject in one pass.
     pub fn budget(&self) -> Budget {
         let whole = Budget::choose(self.quick);
         Budget { time: whole.time / self.count as u32, ..whole }
     }
 }
 
-/// What one pass has shown of a subject.
+/// The times of a subject in one pass.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pass {
     run: Timing,
-    fresh: Option<Timing>,
+    allocating: Option<Timing>,
     contiguous: Option<Timing>,
-    roof: Option<f64>,
+    plain_copy: Option<f64>,
 }
 
 /// The times of a subject, over all passes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// Into a result that is there already, planning included.
+    /// With a preallocated result, planning included.
     pub run: Span,
-    /// Into a fresh result each time.
+    /// With a newly allocated result each time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fresh: Option<Span>,
-    /// The same work on contiguous operands of full size.
+    #[serde(rename = "fresh")]
+    pub allocating: Option<Span>,
+    /// With contiguous operands of full size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contiguous: Option<Span>,
-    /// The fastest plain copy of the result's bytes in each pass, raced against the others.
+    /// The fastest plain copy of the bytes of the result, in each pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub roof: Option<Vec<f64>>,
-    /// The part of the roof that `run` reaches: the median of the passes.
+    #[serde(rename = "roof")]
+    pub plain_copy: Option<Vec<f64>>,
+    /// The fraction of copy bandwidth that `run` reaches: the median over the passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
 }
 
-/// A time and how far it scatters, in nanoseconds.
+/// A time and its noise, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     /// The smallest sample.
     pub best_ns: f64,
     /// The median of the passes' medians.
     pub median_ns: f64,
-    /// The largest distance between the quartiles of a pass, as a share of its median.
+    /// The largest interquartile range of a pass, relative to its median.
     pub spread: f64,
-    /// Samples of all passes.
+    /// The number of samples in all passes.
     pub samples: usize,
-    /// The smallest sample of each pass, in the order they were made.
+    /// The smallest sample of each pass, in order.
     pub passes: Vec<f64>,
 }
 
-/// The command of this program that makes a pass.
+/// The command of this program that runs a pass.
 pub const COMMAND: &str = "pass";
 
-/// One subject of a pass, in the pool it is called from.
+/// Times one subject, in the pool it is called from.
 ///
 /// # Errors
 /// A wrong result, too little memory.
-pub fn pass(setting: &Setting, subject: &Subject, care: Care) -> Result<Pass> {
+pub fn pass(setting: &Setting, subject: &Subject, setup: Setup) -> Result<Pass> {
     match subject {
-        Subject::Work(case) => work(setting, case, care),
+        Subject::Work(case) => work(setting, case, setup),
         Subject::Metadata(operation) => {
             let mut race = Race::new(setting.budget);
             let run = race.enter(Contender::new(|| operation.run()));
-            Ok(Pass { run: race.run()?[run], fresh: None, contiguous: None, roof: None })
+            Ok(Pass { run: race.run()?[run], allocating: None, contiguous: None, plain_copy: None })
         }
     }
 }
 
-fn work(setting: &Setting, case: &Case, care: Care) -> Result<Pass> {
-    let roof = Roof::new(case.result_bytes(), setting.threads)?;
+fn work(setting: &Setting, case: &Case, setup: Setup) -> Result<Pass> {
+    let plain_copy = PlainCopy::new(case.result_bytes(), setting.threads)?;
     let mut pass = None;
-    with_ready(setting, case, care, &mut |ready| {
-        pass = Some(race(setting, ready, &roof)?);
+    with_ready(setting, case, setup, &mut |ready| {
+        pass = Some(race(setting, ready, &plain_copy)?);
         Ok(())
     })?;
     pass.ok_or_else(|| crate::Failure::work("the case was not measured"))
 }
 
-fn race(setting: &Setting, ready: &dyn Ready, roof: &Roof) -> Result<Pass> {
+fn race(setting: &Setting, ready: &dyn Ready, plain_copy: &PlainCopy) -> Result<Pass> {
     let mut race = Race::new(setting.budget);
-    let run = race.enter(Contender::new(|| ready.strided()));
-    let fresh = race.enter(Contender::new(|| ready.fresh()));
+    let run = race.enter(Contender::new(|| ready.preallocated()));
+    let allocating = race.enter(Contender::new(|| ready.allocating()));
     let contiguous = ready.contiguous().transpose()?;
     let again = || ready.contiguous().unwrap_or(Ok(()));
     let contiguous = contiguous.map(|()| race.enter(Contender::new(again)));
-    let [memcpy, stream] = roof.contenders().map(|copy| race.enter(copy));
+    let [memcpy, stream] = plain_copy.contenders().map(|copy| race.enter(copy));
     let timings = race.run()?;
     Ok(Pass {
         run: timings[run],
-        fresh: Some(timings[fresh]),
+        allocating: Some(timings[allocating]),
         contiguous: contiguous.map(|ticket| timings[ticket]),
-        roof: Some(roof::faster(timings[memcpy], timings[stream])),
+        plain_copy: Some(copy_bandwidth::faster(timings[memcpy], timings[stream])),
     })
 }
 
 impl Times {
-    /// Condenses the passes over one subject; `None` if there are none.
+    /// From the passes over one subject; `None` if there are none.
     pub fn of(passes: &[Pass]) -> Option<Times> {
         let spans = |of: fn(&Pass) -> Option<Timing>| Span::of(passes.iter().filter_map(of));
         let run = spans(|pass| Some(pass.run))?;
-        let roof = passes.iter().map(|pass| pass.roof).collect::<Option<Vec<f64>>>();
-        let share = roof.as_deref().map(|roof| median(shares(roof, &run.passes)));
+        let plain_copy = passes.iter().map(|pass| pass.plain_copy).collect::<Option<Vec<f64>>>();
+        let share = plain_copy.as_deref().map(|plain_copy| median(shares(plain_copy, &run.passes)));
         Some(Times {
             run,
-            fresh: spans(|pass| pass.fresh),
+            allocating: spans(|pass| pass.allocating),
             contiguous: spans(|pass| pass.contiguous),
-            roof,
+            plain_copy,
             share,
         })
     }
 
-    /// Is every time one, and a roof there for each pass?
+    /// Whether all times are positive, and each pass has a plain copy.
     pub fn are_times(&self) -> bool {
         let passes = self.run.passes.len();
         let spans = self.parts().all(|(_, span)| {
@@ -149,16 +154,18 @@ impl Times {
                 && span.passes.len() == passes
                 && span.passes.iter().all(|t| *t > 0.0)
         });
-        let roof =
-            self.roof.iter().all(|roof| roof.len() == passes && roof.iter().all(|t| *t > 0.0));
-        passes > 0 && spans && roof
+        let plain_copy = self
+            .plain_copy
+            .iter()
+            .all(|plain_copy| plain_copy.len() == passes && plain_copy.iter().all(|t| *t > 0.0));
+        passes > 0 && spans && plain_copy
     }
 
     /// The spans, by name.
     pub fn parts(&self) -> impl Iterator<Item = (&'static str, &Span)> {
         let parts = [
             ("run", Some(&self.run)),
-            ("fresh", self.fresh.as_ref()),
+            ("fresh", self.allocating.as_ref()),
             ("contiguous", self.contiguous.as_ref()),
         ];
         parts.into_iter().filter_map(|(name, span)| Some((name, span?)))
@@ -179,12 +186,12 @@ impl Span {
     }
 }
 
-/// The part of the roof that each pass reached.
-pub fn shares<'a>(roof: &'a [f64], passes: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
-    roof.iter().zip(passes).map(|(roof, time)| roof / time)
+/// The fraction of copy bandwidth in each pass.
+pub fn shares<'a>(plain_copy: &'a [f64], passes: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+    plain_copy.iter().zip(passes).map(|(plain_copy, time)| plain_copy / time)
 }
 
-/// The number in the middle; of an even count the larger of two, of none 0.
+/// The median; of an even count the larger of the two, of no numbers 0.
 pub fn median(numbers: impl Iterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.collect();
     numbers.sort_by(f64::total_cmp);
@@ -194,7 +201,7 @@ pub fn median(numbers: impl Iterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{setting, track::table};
+    use crate::{measure::setting, track::table};
 
     fn timing(best_ns: f64, median_ns: f64) -> Timing {
         Timing { best_ns, median_ns, spread: 0.1, samples: 4, batch: 1 }
@@ -202,17 +209,17 @@ mod tests {
 
     #[test]
     fn every_pass_is_kept_by_its_best_sample() {
-        let pass = |best, median, roof| Pass {
+        let pass = |best, median, plain_copy| Pass {
             run: timing(best, median),
-            fresh: None,
+            allocating: None,
             contiguous: None,
-            roof: Some(roof),
+            plain_copy: Some(plain_copy),
         };
         let times = Times::of(&[pass(9.0, 12.0, 9.0), pass(10.0, 11.0, 8.0), pass(9.5, 15.0, 7.6)]);
-        let Times { run, fresh, roof, share, .. } = times.unwrap();
+        let Times { run, allocating, plain_copy, share, .. } = times.unwrap();
         assert_eq!((run.best_ns, run.median_ns, run.passes), (9.0, 12.0, vec![9.0, 10.0, 9.5]));
-        assert_eq!((run.samples, run.spread, fresh), (12, 0.1, None));
-        assert_eq!((roof, share), (Some(vec![9.0, 8.0, 7.6]), Some(0.8)));
+        assert_eq!((run.samples, run.spread, allocating), (12, 0.1, None));
+        assert_eq!((plain_copy, share), (Some(vec![9.0, 8.0, 7.6]), Some(0.8)));
         assert_eq!(Times::of(&[]), None);
     }
 
@@ -225,10 +232,14 @@ mod tests {
         };
         let subjects = table::subjects().unwrap();
         let find = |name: &str| subjects.iter().find(|s| s.to_string() == name).unwrap();
-        let copy = pass(&setting, find("small/t2d_4"), Care::Checked).unwrap();
-        assert!(copy.fresh.is_some() && copy.contiguous.is_none() && copy.roof.is_some());
-        assert!(pass(&setting, find("small/add_ct"), Care::Trusted).unwrap().contiguous.is_some());
-        let view = pass(&setting, find("layout/transpose"), Care::Trusted).unwrap();
-        assert!(view.run.best_ns > 0.0 && view.fresh.is_none() && view.roof.is_none());
+        let copy = pass(&setting, find("small/t2d_4"), Setup::Verify).unwrap();
+        assert!(
+            copy.allocating.is_some() && copy.contiguous.is_none() && copy.plain_copy.is_some()
+        );
+        assert!(
+            pass(&setting, find("small/add_ct"), Setup::SkipVerify).unwrap().contiguous.is_some()
+        );
+        let view = pass(&setting, find("layout/transpose"), Setup::SkipVerify).unwrap();
+        assert!(view.run.best_ns > 0.0 && view.allocating.is_none() && view.plain_copy.is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Running the program and looking at what it did.
+//! Runs the program and checks what it did.
 
 #![allow(dead_code, reason = "each test binary uses its share")]
 
@@ -10,7 +10,7 @@ use std::{
 
 use tempfile::TempDir;
 
-/// What a run left behind.
+/// Exit code and output of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -35,21 +35,21 @@ pub(crate) fn run(args: &[&str]) -> Run {
 }
 
 impl Run {
-    /// Done, without a word of complaint.
+    /// Exit code 0 and nothing on standard error.
     #[track_caller]
     pub(crate) fn succeeded(self) -> String {
         assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{self:?}");
         self.out
     }
 
-    /// Refused as bad input: a reason, and nothing on standard output.
+    /// Exit code 2, a reason on standard error, nothing on standard output.
     #[track_caller]
     pub(crate) fn refused(self, reason: &str) {
         assert_eq!((self.code, self.out.as_str()), (Some(2), ""), "{self:?}");
         assert!(self.err.contains(reason), "expected {reason:?} in {self:?}");
     }
 
-    /// Failed at the work.
+    /// Exit code 1 and a reason on standard error.
     #[track_caller]
     pub(crate) fn failed(self, reason: &str) -> String {
         assert_eq!(self.code, Some(1), "{self:?}");
@@ -58,7 +58,7 @@ impl Run {
     }
 }
 
-/// A folder that goes away, with files put into it.
+/// A temporary folder with files.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
@@ -117,7 +117,7 @@ pub(crate) fn split_npy(path: impl AsRef<Path>) -> (String, Vec<u8>) {
     (String::from_utf8(bytes[10..end].to_vec()).unwrap().trim().to_owned(), bytes[end..].to_vec())
 }
 
-/// The array in Fortran order that the repository carries: f32, 64 x 48.
+/// The array in Fortran order of the repository: f32, 64 x 48.
 pub(crate) const FORTRAN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/fortran_64x48_f32.npy");
 /// The photograph: u8, 512 x 512 x 3.
 pub(crate) const PHOTOGRAPH: &str =

@@ -7,10 +7,10 @@ use super::{
     scale::Scale,
 };
 
-/// Where bars begin: what stands before is what each is called.
-pub(super) const START: f64 = 68.0;
+/// Where bars begin; their labels are to the left.
+pub(super) const START: f64 = 106.0;
 
-/// Where the longest ends: what stands behind is its number.
+/// Where the longest bar ends; the numbers are to the right.
 pub(super) const END: f64 = 285.0;
 
 const AXIS: f64 = 22.0;
@@ -19,17 +19,17 @@ const BAR: f64 = 11.0;
 const LINE: f64 = 15.0;
 const GAP: f64 = 9.0;
 
-/// Bars under one name.
+/// The bars of one layout.
 pub(super) struct Group {
     pub(super) name: String,
     pub(super) bars: Vec<Bar>,
 }
 
-/// One bar: what it is called, how long it is, and its number in words. Its class gives it a colour.
+/// One bar: label, length, number as text, and the class that gives its colour.
 pub(super) struct Bar {
     pub(super) class: &'static str,
     pub(super) label: &'static str,
-    /// `None`: there are only words.
+    /// `None`: only the text.
     pub(super) value: Option<f64>,
     pub(super) text: String,
 }
@@ -41,7 +41,8 @@ pub(super) enum Mark {
     Dot,
 }
 
-/// All groups below each other over one axis, `unit` standing at each of its ticks and a line at `line`; and how high that is.
+/// All groups on one axis with `unit` at each tick and a mark at `line`; returns the drawing and
+/// its height.
 pub(super) fn bars(
     groups: &[Group],
     scale: &Scale,
@@ -72,7 +73,7 @@ fn axis(scale: &Scale, unit: &str) -> Markup {
     }
 }
 
-/// Behind the bars of one group, so that no line runs through a name.
+/// The grid behind the bars of one group; grid lines do not cross names.
 fn grid(scale: &Scale, line: f64, y: f64, bars: usize) -> Markup {
     let (top, bottom) = (y - 2.0, y + bars as f64 * LINE - 2.0);
     let upright =
@@ -96,7 +97,8 @@ fn draw(bar: &Bar, y: f64, scale: &Scale, mark: Mark) -> Markup {
                 circle cx=(px(end)) cy=(px(y + BAR / 2.0)) r="4.5" class=(bar.class) {}
             },
             (Some(value), Mark::Bar) => {
-                rect x=(px(START)) y=(px(y)) width=(px((end - START).max(1.0))) height=(px(BAR)) rx="1.5" class=(bar.class) {}
+                rect x=(px(START)) y=(px(y)) width=(px((end - START).max(1.0))) height=(px(BAR))
+                    rx="1.5" class=(bar.class) {}
                 @if scale.cuts(value) { (cut(y)) }
             },
         }
@@ -104,7 +106,7 @@ fn draw(bar: &Bar, y: f64, scale: &Scale, mark: Mark) -> Markup {
     }
 }
 
-/// Two gaps say that a bar goes on.
+/// Two gaps: the bar is cut off.
 fn cut(y: f64) -> Markup {
     let gap = |x: f64| rule((x, y + BAR + 1.0), (x + 4.0, y - 1.0), "cut");
     html! { (gap(END - 16.0)) (gap(END - 10.0)) }

@@ -1,21 +1,21 @@
-//! What an element costs while the arrays grow out of one cache after the other.
+//! The time per element over the size of the arrays.
 
 use maud::{Markup, html};
 
 use super::{
     super::Point,
-    figure::{Cell, Figure, Room, Table, WIDTH, drawing, px, rule, words},
+    figure::{Cell, Figure, FigureWidth, Table, WIDTH, drawing, px, rule, words},
     scale::{Kind, Scale, spread_apart},
 };
-use crate::env::Cache;
+use crate::system::machine::Cache;
 
 const HEIGHT: f64 = 300.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 250.0;
 const LEFT: f64 = 44.0;
-const RIGHT: f64 = 312.0;
+const RIGHT: f64 = 300.0;
 
-/// A line of the picture: its colour and its dashes come from the class, its marks from the shape.
+/// A line of the picture: the class gives colour and dashes, the shape its marks.
 struct Series {
     class: &'static str,
     label: &'static str,
@@ -31,8 +31,8 @@ enum Shape {
 }
 
 const SERIES: [Series; 3] = [
-    Series { class: "naive", label: "by hand", shape: Shape::Diamond, of: |p| p.naive_ns },
-    Series { class: "strided", label: "strided", shape: Shape::Disc, of: |p| p.strided_ns },
+    Series { class: "naive", label: "naive loop", shape: Shape::Diamond, of: |p| p.naive_ns },
+    Series { class: "strided", label: "this library", shape: Shape::Disc, of: |p| p.strided_ns },
     Series {
         class: "contiguous",
         label: "contiguous",
@@ -43,17 +43,18 @@ const SERIES: [Series; 3] = [
 
 /// The picture.
 pub(super) fn figure(points: &[Point], caches: &[Cache]) -> Figure {
-    let title = "Cost over size, through the caches";
+    let title = "Time per element by size, through the caches";
     Figure {
         id: "curve",
         title: title.to_owned(),
-        note: "Nanoseconds for an element of 2x + 1 over a transposed square matrix of floats, against the bytes of matrix and result. Dashed: the \
-               caches of a core, as the system tells them; a last one may be shared with others."
+        note: "Nanoseconds per element of 2x + 1 over a transposed square matrix of f32, by the \
+              bytes of matrix and result. Dashed lines: the caches of a core, as the system \
+              reports them; the last one may be shared between cores."
             .to_owned(),
-        room: Room::Row,
+        width: FigureWidth::Row,
         picture: drawing("curve", title, HEIGHT, &body(points, caches)),
         table: Table {
-            columns: vec!["side", "bytes", "by hand", "strided", "contiguous"],
+            columns: vec!["side", "bytes", "naive loop", "this library", "contiguous"],
             rows: points.iter().map(cells).collect(),
         },
     }
@@ -94,7 +95,7 @@ fn body(points: &[Point], caches: &[Cache]) -> Markup {
             (rule((LEFT, axes.y.at(tick)), (RIGHT, axes.y.at(tick)), "grid"))
             (words(LEFT - 5.0, axes.y.at(tick) + 4.0, "end", "tick", &format!("{tick}")))
         }
-        (words(0.0, 12.0, "start", "tick", "ns an element"))
+        (words(0.0, 12.0, "start", "tick", "ns per element"))
         (sizes(&axes.x))
         @for cache in caches { (limit(cache, &axes.x)) }
         @for series in &SERIES { (line(series, points, &axes)) }
@@ -102,7 +103,7 @@ fn body(points: &[Point], caches: &[Cache]) -> Markup {
     }
 }
 
-/// Every fourth power of two has its name below the axis.
+/// Labels every fourth power of two below the axis.
 fn sizes(x: &Scale) -> Markup {
     let powers = (10..=40).step_by(4).map(|power| 2f64.powi(power));
     let within = powers.filter(|&bytes| bytes >= x.low && bytes <= x.high);
@@ -156,7 +157,7 @@ fn mark(series: &Series, (x, y): (f64, f64)) -> Markup {
     }
 }
 
-/// Each line is named at its end.
+/// Labels each line at its end.
 fn labels(points: &[Point], axes: &Axes) -> Markup {
     let Some(last) = points.last() else { return html! {} };
     let ends: Vec<f64> = SERIES.iter().map(|series| axes.place(last, series.of).1).collect();
@@ -168,4 +169,4 @@ fn labels(points: &[Point], axes: &Axes) -> Markup {
     }
 }
 
-const _: () = assert!(RIGHT + 60.0 < WIDTH);
+const _: () = assert!(RIGHT + 75.0 < WIDTH);

@@ -1,9 +1,9 @@
-//! A picture, what it is called, what it shows, and the numbers it is drawn from.
+//! A figure: picture, title, note, and the table of its numbers.
 
 use maud::{Markup, html};
 
 use super::super::Pass;
-use crate::render;
+use crate::output::render;
 
 /// The width of a picture, in its own units.
 pub(super) const WIDTH: f64 = 380.0;
@@ -15,29 +15,29 @@ pub(super) struct Figure {
     pub(super) title: String,
     /// How to read it.
     pub(super) note: String,
-    pub(super) room: Room,
+    pub(super) width: FigureWidth,
     /// One drawing or more, from [`drawing`].
     pub(super) picture: Markup,
     pub(super) table: Table,
 }
 
-/// What a figure takes of a wide screen.
+/// The width of a figure on a wide screen.
 #[derive(Clone, Copy)]
-pub(super) enum Room {
-    /// A column.
+pub(super) enum FigureWidth {
+    /// One column.
     Column,
-    /// The whole width, for one drawing …
+    /// The whole width, with one drawing …
     Row,
-    /// … or for many beside each other.
+    /// … or with many side by side.
     Many,
 }
 
-impl Room {
+impl FigureWidth {
     fn class(self) -> Option<&'static str> {
         match self {
-            Room::Column => None,
-            Room::Row => Some("row"),
-            Room::Many => Some("row many"),
+            FigureWidth::Column => None,
+            FigureWidth::Row => Some("row"),
+            FigureWidth::Many => Some("row many"),
         }
     }
 }
@@ -48,7 +48,7 @@ pub(super) struct Table {
     pub(super) rows: Vec<Vec<Cell>>,
 }
 
-/// One number as people read it, with the number itself beside, or a word.
+/// A cell: a formatted number with its exact value, or a text.
 pub(super) enum Cell {
     Text(String),
     Time(f64),
@@ -63,17 +63,17 @@ impl Cell {
         Cell::Text(text.to_owned())
     }
 
-    /// The times of a pass, one a column: by hand, strided, contiguous, copied first.
+    /// The times of a pass: naive loop, this library, contiguous, copy then compute.
     pub(super) fn times(pass: &Pass) -> [Cell; 4] {
         [
             Cell::Time(pass.naive_ns),
             Cell::Time(pass.strided_ns),
             Cell::Time(pass.contiguous_ns),
-            Cell::Time(pass.copied_first_ns),
+            Cell::Time(pass.copy_then_compute_ns),
         ]
     }
 
-    /// Numbers are written as the document of `--json` has them.
+    /// Exact values are written as in `--json`.
     fn markup(&self) -> Markup {
         let number = |value: String, text: String| html! { data value=(value) { (text) } };
         match *self {
@@ -90,10 +90,10 @@ impl Cell {
 impl Figure {
     pub(super) fn markup(&self) -> Markup {
         html! {
-            figure id=(self.id) class=[self.room.class()] {
+            figure id=(self.id) class=[self.width.class()] {
                 figcaption { h2 { (self.title) } p { (self.note) } }
                 div.picture { (self.picture) }
-                details { summary { "The numbers" } (self.table.markup(&self.title)) }
+                details { summary { "Numbers" } (self.table.markup(&self.title)) }
             }
         }
     }
@@ -111,7 +111,7 @@ impl Table {
     }
 }
 
-/// What stands first is what the others are about.
+/// The first cell is the header of the row.
 fn line(cells: &[Cell]) -> Markup {
     html! {
         tr {
@@ -122,7 +122,7 @@ fn line(cells: &[Cell]) -> Markup {
     }
 }
 
-/// A drawing that says what it is to those who do not see it.
+/// A drawing with an accessible title.
 pub(super) fn drawing(id: &str, title: &str, height: f64, body: &Markup) -> Markup {
     let name = format!("{id}-title");
     html! {

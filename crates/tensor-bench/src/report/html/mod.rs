@@ -1,16 +1,17 @@
-//! The report as a page: one file with everything in it, no scripts, nothing loaded from anywhere.
+//! The report as an HTML page: one file without scripts that loads nothing.
 //!
-//! [`page`] puts it together. A figure is a picture with its title and, folded away, the numbers it is drawn from; each module besides makes
-//! one kind of picture from the report. Pictures are 380 units wide, as a phone is, so that their words stay readable there; wider screens show
-//! several beside each other. Text goes through `maud`, which escapes it; the page is XML, too, so that tests can read it strictly.
+//! [`page`] assembles it. A figure is a picture with a title and a collapsed table of its numbers;
+//! each other module draws one kind of picture. Pictures are 380 units wide, the width of a phone,
+//! so that text is readable there; wider screens show several side by side. `maud` escapes all
+//! text. The page is also XML, so that tests can parse it strictly.
 
 mod bars;
+mod break_even;
+mod copies;
 mod curve;
 mod figure;
 mod passes;
-mod pays;
 mod scale;
-mod share;
 mod walk;
 mod walks;
 
@@ -20,11 +21,15 @@ mod tests;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{Report, Row};
-use crate::{Result, render, stats::geometric_mean};
+use crate::{Result, measure::stats::geometric_mean, output::render};
 use figure::Figure;
 
-/// What HTML writes without an end, written so that XML has one.
-const META: &str = r#"<meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="color-scheme" content="light dark"/>"#;
+/// Void elements of HTML, closed as XML needs.
+const META: &str = concat!(
+    r#"<meta charset="utf-8"/>"#,
+    r#"<meta name="viewport" content="width=device-width, initial-scale=1"/>"#,
+    r#"<meta name="color-scheme" content="light dark"/>"#
+);
 
 const STYLE: &str = include_str!("style.css");
 
@@ -33,7 +38,7 @@ const STYLE: &str = include_str!("style.css");
 /// # Errors
 /// None for layouts that could be measured.
 pub fn page(report: &Report) -> Result<String> {
-    let title = "What contiguity is worth on this machine";
+    let title = "The cost of non-contiguous memory on this machine";
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -44,18 +49,23 @@ pub fn page(report: &Report) -> Result<String> {
                     (summary(&report.layouts))
                     @for figure in figures(report)? { (figure.markup()) }
                 }
-                footer { p { "Made by " code { (report.command) } ". Times are the best of many, taken in turn." } }
+                footer {
+                    p {
+                        "Written by " code { (report.command) }
+                        ". Times are the best of many samples, taken in rounds."
+                    }
+                }
             }
         }
     };
-    // Names come from files; what is no text has no place in XML.
+    // Names come from files; control characters are invalid in XML.
     Ok(markup.into_string().replace(|c: char| c.is_control() && c != '\n', "?"))
 }
 
 fn figures(report: &Report) -> Result<Vec<Figure>> {
     let rows = &report.layouts;
-    let mut figures = vec![passes::elementwise(rows), passes::sum(rows), share::figure(rows)];
-    figures.push(pays::figure(rows));
+    let mut figures = vec![passes::elementwise(rows), passes::sum(rows), copies::figure(rows)];
+    figures.push(break_even::figure(rows));
     if !report.curve.is_empty() {
         figures.push(curve::figure(&report.curve, &report.machine.caches));
     }
@@ -63,7 +73,7 @@ fn figures(report: &Report) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// What the figures depend on.
+/// Machine, run, build and command.
 fn card(report: &Report) -> Markup {
     let [cpu, caches] = report.machine.lines();
     let s = if report.threads == 1 { "" } else { "s" };
@@ -80,7 +90,7 @@ fn card(report: &Report) -> Markup {
     html! { dl { @for (name, text) in &lines { dt { (name) } dd { (text) } } } }
 }
 
-/// The page in three figures: what is left of the contiguous speed over views that are not contiguous.
+/// Three geometric means over the views that are not contiguous.
 fn summary(rows: &[Row]) -> Markup {
     let strided: Vec<&Row> = rows.iter().filter(|row| !row.contiguous).collect();
     let mean = |of: &dyn Fn(&Row) -> Option<f64>| {
@@ -88,20 +98,20 @@ fn summary(rows: &[Row]) -> Markup {
     };
     let tiles = [
         (
-            mean(&|row| Some(row.elementwise.naive_price())),
-            "of the contiguous speed is left to a loop written by hand",
+            mean(&|row| Some(row.elementwise.naive_efficiency())),
+            "efficiency of the naive loop over views, in percent of the contiguous speed",
         ),
         (
-            mean(&|row| Some(row.elementwise.price())),
-            "is left to this library, over the same views",
+            mean(&|row| Some(row.elementwise.efficiency())),
+            "efficiency of this library over the same views",
         ),
         (
-            mean(&|row| Some(row.share_of_roof())),
-            "of the fastest plain copy is the speed of a copy to contiguous memory",
+            mean(&|row| Some(row.bandwidth_share())),
+            "of copy bandwidth (the fastest plain copy of the same bytes) for contiguous()",
         ),
     ];
     html! {
-        section.tiles aria-label="In short" {
+        section.tiles aria-label="Summary" {
             @for (mean, words) in tiles {
                 @if let Some(mean) = mean { p { strong { (render::percent(mean)) } " " (words) } }
             }

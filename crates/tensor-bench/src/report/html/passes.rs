@@ -1,29 +1,31 @@
-//! A pass over each layout in every way there is, as multiples of the contiguous pass.
+//! The slowdown of each method for a pass, against the contiguous pass.
 
 use super::{
     super::{Pass, Row},
     bars::{Bar, END, Group, Mark, START, bars},
-    figure::{Cell, Figure, Room, Table, drawing},
+    figure::{Cell, Figure, FigureWidth, Table, drawing},
     scale::{Kind, Scale},
 };
-use crate::render;
+use crate::output::render;
 
-/// Longer bars are cut: what matters is below.
-const LONGEST: f64 = 8.0;
+/// Longer bars are cut off.
+const MAX_SLOWDOWN: f64 = 8.0;
 
 /// The elementwise pass.
 pub(super) fn elementwise(rows: &[Row]) -> Figure {
-    let note = "How many times as long as over contiguous memory a pass takes: 2x + 1 by a loop written by hand on one thread, by this library over \
-                the view, by this library over a contiguous copy, and with the time of making that copy before it.";
-    figure("elementwise", "Elementwise: strided, contiguous, copied first", note, rows, |row| {
+    let note = "The slowdown against a pass of 2x + 1 over contiguous memory: a naive loop on \
+        one thread, this library over the view, this library over a contiguous copy, and \
+        contiguous() followed by the pass over the copy.";
+    figure("elementwise", "Elementwise, 2x + 1: slowdown by method", note, rows, |row| {
         &row.elementwise
     })
 }
 
 /// The sum.
 pub(super) fn sum(rows: &[Row]) -> Figure {
-    let note = "The same for a pass that only reads, the sum of all elements. The loops by hand are those of all threads, each over its part.";
-    figure("sum", "Sum: strided, contiguous, copied first", note, rows, |row| &row.sum)
+    let note = "The same for a pass that only reads, the sum of all elements. The naive loop \
+        runs on all threads, each with its part of the view.";
+    figure("sum", "Sum of all elements: slowdown by method", note, rows, |row| &row.sum)
 }
 
 fn figure(
@@ -34,20 +36,26 @@ fn figure(
     pass: impl Fn(&Row) -> &Pass,
 ) -> Figure {
     let groups: Vec<Group> =
-        rows.iter().map(|row| Group { name: row.name.clone(), bars: ways(pass(row)) }).collect();
+        rows.iter().map(|row| Group { name: row.name.clone(), bars: bars_of(pass(row)) }).collect();
     let longest =
         groups.iter().flat_map(|g| &g.bars).filter_map(|bar| bar.value).fold(2.0, f64::max);
-    let high = longest.ceil().min(LONGEST);
+    let high = longest.ceil().min(MAX_SLOWDOWN);
     let scale = Scale { kind: Kind::Linear, low: 0.0, high, from: START, to: END };
     let (body, height) = bars(&groups, &scale, Mark::Bar, "×", 1.0);
     Figure {
         id,
         title: title.to_owned(),
         note: note.to_owned(),
-        room: Room::Column,
+        width: FigureWidth::Column,
         picture: drawing(id, title, height, &body),
         table: Table {
-            columns: vec!["layout", "by hand", "strided", "contiguous", "copied first"],
+            columns: vec![
+                "layout",
+                "naive loop",
+                "this library",
+                "contiguous",
+                "copy, then compute",
+            ],
             rows: rows.iter().map(|row| cells(row, pass(row))).collect(),
         },
     }
@@ -57,7 +65,7 @@ fn cells(row: &Row, pass: &Pass) -> Vec<Cell> {
     std::iter::once(Cell::text(&row.name)).chain(Cell::times(pass)).collect()
 }
 
-fn ways(pass: &Pass) -> Vec<Bar> {
+fn bars_of(pass: &Pass) -> Vec<Bar> {
     let bar = |class, label, ns: f64| {
         let times = ns / pass.contiguous_ns;
         Bar {
@@ -65,9 +73,9 @@ fn ways(pass: &Pass) -> Vec<Bar> {
         }
     };
     vec![
-        bar("naive", "by hand", pass.naive_ns),
-        bar("strided", "strided", pass.strided_ns),
+        bar("naive", "naive loop", pass.naive_ns),
+        bar("strided", "this library", pass.strided_ns),
         bar("contiguous", "contiguous", pass.contiguous_ns),
-        bar("copied", "copied first", pass.copied_first_ns),
+        bar("copied", "copy, then compute", pass.copy_then_compute_ns),
     ]
 }

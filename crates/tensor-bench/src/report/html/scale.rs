@@ -1,6 +1,7 @@
-//! From numbers to places along an axis.
+//! Axes: from numbers to coordinates.
 
-/// Numbers from `low` to `high`, evenly or by their logarithms, along places from `from` to `to`.
+/// Maps numbers from `low` to `high`, linearly or logarithmically, to coordinates from `from` to
+/// `to`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     pub(super) kind: Kind,
@@ -17,7 +18,7 @@ pub(super) enum Kind {
 }
 
 impl Scale {
-    /// The place of a number; of one beyond an end, that end.
+    /// The coordinate of a number, clamped to the ends.
     pub(super) fn at(&self, value: f64) -> f64 {
         let (value, low, high) = match self.kind {
             Kind::Linear => (value, self.low, self.high),
@@ -27,12 +28,13 @@ impl Scale {
         self.from + part * (self.to - self.from)
     }
 
-    /// Is the number beyond the upper end?
+    /// Whether the number is beyond the upper end.
     pub(super) fn cuts(&self, value: f64) -> bool {
         value > self.high
     }
 
-    /// Round numbers on the axis: at even steps, or 1, 2 and 5 of each power of ten, or the powers alone if those were many.
+    /// Round numbers on the axis: equal steps, or 1, 2 and 5 times powers of ten, or only the
+    /// powers if there are many.
     pub(super) fn ticks(&self) -> Vec<f64> {
         match self.kind {
             Kind::Linear => {
@@ -52,7 +54,7 @@ impl Scale {
         }
     }
 
-    /// Four steps or a few more, each 1, 2 or 5 times a power of ten.
+    /// A step of 1, 2 or 5 times a power of ten, for about five ticks.
     fn step(&self) -> f64 {
         let rough = (self.high - self.low) / 5.0;
         let power = 10f64.powf(rough.log10().floor());
@@ -61,7 +63,7 @@ impl Scale {
     }
 }
 
-/// Moves places along an axis apart, so that none is nearer to the next than `gap`. They keep their order.
+/// Moves coordinates apart to a distance of at least `gap`. They keep their order.
 pub(super) fn spread_apart(places: &[f64], gap: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));

@@ -1,4 +1,4 @@
-//! The page is read back strictly, as XML, and held against the document that `--json` prints.
+//! The page is parsed strictly as XML and compared with the document of `--json`.
 
 use std::collections::HashSet;
 
@@ -7,22 +7,22 @@ use serde_json::Value;
 
 use super::{STYLE, page};
 use crate::{
-    env::{Cache, Card},
     report::{Pass, Point, Report, Row, SCHEMA},
+    system::machine::{Cache, MachineInfo},
     track::build::Build,
 };
 
-/// What a page must show as it is: a name that would be markup.
+/// A name that would be markup if it were not escaped.
 const HOSTILE: &str = "</text></svg><script>alert(\"x\")</script> & 'rows'";
 
 fn report() -> Report {
     let caches = [(1, 32 << 10), (2, 1 << 20)].map(|(level, bytes)| Cache { level, bytes });
-    let machine = Card {
+    let machine = MachineInfo {
         cpu: Some("some <fast> CPU".to_owned()),
         caches: caches.to_vec(),
         memory: None,
         kernel: None,
-        ..Card::read(&"v4")
+        ..MachineInfo::read(&"v4")
     };
     let build =
         Build { commit: Some("abc".to_owned()), changed: false, rustc: "rustc 1".to_owned() };
@@ -65,7 +65,7 @@ fn row(name: &str, strides: [isize; 2], offset: usize) -> Row {
         bytes: 16384,
         naive_copy_ns: 90_000.1,
         copy_ns: 10_000.7,
-        roof_ns: 9000.3,
+        plain_copy_ns: 9000.3,
         contiguous_ns: 11_000.9,
         elementwise: Pass::new(95_000.2, 12_000.4, 8000.6, 11_000.9),
         sum: Pass::new(70_000.8, 6000.9, 5000.5, 11_000.9),
@@ -145,8 +145,8 @@ fn the_numbers_are_those_of_the_document() {
         let pointers = pointers.each_ref().map(String::as_str);
         assert_eq!(numbers(&page, name), document(&json["layouts"], &pointers), "{name}");
     }
-    let pays = ["/contiguous_ns", "/elementwise/pays_after", "/sum/pays_after"];
-    assert_eq!(numbers(&page, "break-even"), document(&json["layouts"], &pays));
+    let break_even = ["/contiguous_ns", "/elementwise/pays_after", "/sum/pays_after"];
+    assert_eq!(numbers(&page, "break-even"), document(&json["layouts"], &break_even));
     let curve = ["/side", "/bytes", "/naive_ns", "/strided_ns", "/contiguous_ns"];
     assert_eq!(numbers(&page, "curve"), document(&json["curve"], &curve));
     let copies = document(&json["layouts"], &["/naive_copy_ns", "/copy_ns", "/roof_ns"]);
@@ -155,7 +155,7 @@ fn the_numbers_are_those_of_the_document() {
     assert_eq!(numbers(&page, "share"), shares);
 }
 
-/// A colour that says strided or contiguous elsewhere would say so here.
+/// The colours of methods have a meaning, so kinds of work need other colours.
 #[test]
 fn kinds_of_work_have_colours_of_their_own() {
     let page = page(&report()).unwrap();
@@ -209,7 +209,7 @@ fn a_report_of_one_array_has_no_curve() {
     assert!(text(&page).descendants().all(|node| node.attribute("id") != Some("curve")));
 }
 
-/// Caches before the first size, behind the last, and times that are all the same.
+/// Caches smaller than the first size and larger than the last, and only one point.
 #[test]
 fn odd_figures_are_drawn_within_the_picture() {
     let mut report = report();

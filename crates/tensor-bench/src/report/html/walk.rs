@@ -1,26 +1,26 @@
-//! A layout made small enough to draw, that walks its storage in the same way.
+//! A layout with few elements that reads its storage in the same order as the original.
 //!
-//! Sizes shrink to a few elements, and strides with them: what was dense stays dense, what had a gap keeps one, what ran backwards or repeated still
-//! does. Dimensions of size 1 are left out, as they lead nowhere.
+//! Sizes shrink to a few elements, and strides with them. Dense dimensions stay dense, gaps stay
+//! gaps, reversed and expanded dimensions stay so. Dimensions of size 1 are left out.
 
 use tensor_kernels::Layout;
 
 use crate::Result;
 
-/// No walk has more steps.
-const STEPS: usize = 40;
+/// The largest number of elements.
+const MAX_STEPS: usize = 40;
 
-/// No dimension is longer.
-const LONGEST: usize = 12;
+/// The largest size of a dimension.
+const MAX_SIZE: usize = 12;
 
-/// The longest row of places in a drawing.
-const ROW: usize = 12;
+/// The longest row of cells in a drawing.
+const MAX_ROW: usize = 12;
 
-/// A small layout and the storage it walks.
+/// A small layout and its storage.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Walk {
     pub(super) layout: Layout,
-    /// Places in the storage, and in a row of the drawing.
+    /// Elements in the storage, and in a row of the drawing.
     pub(super) places: usize,
     pub(super) row: usize,
 }
@@ -35,10 +35,10 @@ struct Dim {
 }
 
 impl Walk {
-    /// The small likeness of a layout that has elements.
+    /// The small version of a layout that has elements.
     ///
     /// # Errors
-    /// None: what is drawn is far below every limit.
+    /// None: the small layout is below every limit.
     pub(super) fn of(layout: &Layout) -> Result<Walk> {
         let mut dims = dims(layout);
         shrink(&mut dims);
@@ -62,15 +62,16 @@ fn dims(layout: &Layout) -> Vec<Dim> {
     all.filter(|(size, _)| **size > 1).map(dim).collect()
 }
 
-/// Lets dimensions grow in turn from two elements on, the last one first and repeated ones when no other can, until the walk is long enough.
+/// Grows dimensions in turn from two elements on, the last one first, expanded ones only when no
+/// other can grow.
 fn shrink(dims: &mut [Dim]) {
     for repeated in [false, true] {
         let mut growing = true;
         while growing {
             growing = false;
             for at in (0..dims.len()).rev() {
-                let turn = (dims[at].stride == 0) == repeated;
-                growing |= turn && grow(dims, at, if repeated { 3 } else { LONGEST });
+                let chosen = (dims[at].stride == 0) == repeated;
+                growing |= chosen && grow(dims, at, if repeated { 3 } else { MAX_SIZE });
             }
         }
     }
@@ -79,12 +80,12 @@ fn shrink(dims: &mut [Dim]) {
 fn grow(dims: &mut [Dim], at: usize, most: usize) -> bool {
     let Dim { size, drawn, .. } = dims[at];
     let others: usize = (0..dims.len()).filter(|&d| d != at).map(|d| dims[d].drawn).product();
-    let fits = drawn < size.min(most) && others * (drawn + 1) <= STEPS;
+    let fits = drawn < size.min(most) && others * (drawn + 1) <= MAX_STEPS;
     dims[at].drawn += usize::from(fits);
     fits
 }
 
-/// Gives every dimension its stride, from the smallest on, and returns how many places a row of the drawing has.
+/// Assigns strides, the smallest first; returns the number of cells in a row of the drawing.
 fn lay_out(dims: &mut [Dim]) -> usize {
     let mut order: Vec<usize> = (0..dims.len()).filter(|&at| dims[at].stride != 0).collect();
     order.sort_by_key(|&at| dims[at].stride.unsigned_abs());
@@ -93,21 +94,23 @@ fn lay_out(dims: &mut [Dim]) -> usize {
         let Dim { size, stride, drawn, .. } = dims[at];
         dims[at].step = step(stride.unsigned_abs(), before, now);
         before = before.max(stride.unsigned_abs().saturating_mul(size));
-        if (3..=ROW).contains(&dims[at].step) {
+        if (3..=MAX_ROW).contains(&dims[at].step) {
             row = Some(dims[at].step);
         }
         now = now.max(dims[at].step * drawn);
     }
-    row.unwrap_or(now.clamp(1, ROW))
+    row.unwrap_or(now.clamp(1, MAX_ROW))
 }
 
-/// What is dense stays so; a gap stays a gap, of at most the length of what lies before it; what overlaps still does.
+/// The stride of a dimension. Dense stays dense, overlapping stays overlapping; a gap is at most as
+/// long as the data before it.
 fn step(stride: usize, before: usize, now: usize) -> usize {
     let ratio = (stride as f64 / before as f64).min(2.0);
     ((now as f64 * ratio).ceil() as usize).max(1)
 }
 
-/// Where the walk starts, beside what running backwards asks for: in each dimension as far along as it was, a step at least.
+/// The offset, without the part that reversed dimensions need: in each dimension in proportion to
+/// the original, at least one step.
 fn start(layout: &Layout, dims: &[Dim]) -> usize {
     let back =
         |dim: &Dim| if dim.stride < 0 { (dim.size - 1) * dim.stride.unsigned_abs() } else { 0 };

@@ -1,4 +1,5 @@
-//! How each layout walks its storage: places as cells, in each the number of the step that visits it first.
+//! The order in which each layout reads its storage: a cell per element, with the number of the
+//! step that reads it first.
 
 use std::collections::HashMap;
 
@@ -7,12 +8,12 @@ use tensor_kernels::Layout;
 
 use super::{
     super::Row,
-    figure::{Cell, Figure, Room, Table, WIDTH, drawing, px, words},
+    figure::{Cell, Figure, FigureWidth, Table, WIDTH, drawing, px, words},
     walk::Walk,
 };
 use crate::{
     Result,
-    render::{join, tuple},
+    output::render::{join, tuple},
 };
 
 const CELL: f64 = 30.0;
@@ -27,14 +28,15 @@ pub(super) fn figure(rows: &[Row]) -> Result<Figure> {
     let pairs = || rows.iter().zip(&walks).enumerate();
     Ok(Figure {
         id: "walks",
-        title: "How each layout walks its storage".to_owned(),
-        note: "The same layouts with few elements. A cell is a place in the storage, its number the step of the view, in logical order, that visits \
-               it first; the line follows the first steps, from the dot on. Empty cells are never visited."
+        title: "The order in which each layout reads its storage".to_owned(),
+        note: "The same layouts with few elements. A cell is an element of the storage; its \
+              number is the step of the view, in logical order, that reads it first. The line \
+              follows the first steps, from the dot on. Empty cells are not part of the view."
             .to_owned(),
-        room: Room::Many,
+        width: FigureWidth::Many,
         picture: html! { @for (at, (row, walk)) in pairs() { (picture(at, row, walk)) } },
         table: Table {
-            columns: vec!["layout", "shape", "strides", "places in the order of the visit"],
+            columns: vec!["layout", "shape", "strides", "offsets in logical order"],
             rows: pairs().map(|(_, (row, walk))| cells(row, &walk.layout)).collect(),
         },
     })
@@ -73,21 +75,23 @@ fn storage(walk: &Walk) -> Markup {
     let line: Vec<String> = line.map(|(x, y)| format!("{},{}", px(x), px(y))).collect();
     let (x, y) = below(walk, walk.layout.offset());
     html! {
-        @for place in 0..walk.places { (cell(walk, place, first.get(&place).copied(), visits.len())) }
+        @for place in 0..walk.places {
+            (cell(walk, place, first.get(&place).copied(), visits.len()))
+        }
         polyline points=(line.join(" ")) class="walk" {}
         circle cx=(px(x)) cy=(px(y)) r="2.5" class="walk" {}
         @for (&place, &step) in sorted(&first) { (number(walk, place, step)) }
     }
 }
 
-/// In the order of the steps: a page is the same each time.
+/// In the order of the steps, so that the page is deterministic.
 fn sorted(first: &HashMap<usize, usize>) -> Vec<(&usize, &usize)> {
     let mut steps: Vec<_> = first.iter().collect();
     steps.sort_by_key(|(_, step)| **step);
     steps
 }
 
-/// The steps that the line follows: along the last dimension, and on to the next turn.
+/// The steps that the line follows: the last dimension and the first step after it.
 fn first_run(layout: &Layout) -> usize {
     let last = layout.shape().last().copied().unwrap_or(1);
     (last + 1).min(layout.numel())
@@ -99,13 +103,13 @@ fn corner(walk: &Walk, place: usize) -> (f64, f64) {
     (left.min(10.0) + column as f64 * CELL, HEAD + row as f64 * CELL)
 }
 
-/// Where the line meets a cell, below its number.
+/// The point of the line in a cell, below the number.
 fn below(walk: &Walk, place: usize) -> (f64, f64) {
     let (x, y) = corner(walk, place);
     (x + CELL / 2.0, y + CELL - 7.0)
 }
 
-/// The later the visit, the darker.
+/// A cell; later steps are darker.
 fn cell(walk: &Walk, place: usize, step: Option<usize>, steps: usize) -> Markup {
     let (x, y) = corner(walk, place);
     let part = step.map(|step| 0.08 + 0.4 * step as f64 / steps as f64);

@@ -1,7 +1,9 @@
-//! Changes that were looked at and accepted: a text file, one change a line.
+//! Accepted changes: a text file with one change per line.
 //!
-//! `PATTERN KIND REASON`: the name of a case, in which `*` stands for anything; what has changed; why that is all right. A name with blanks stands in
-//! quotation marks; `all` is the name of what concerns every case. Lines that begin with `#` are not read. A line that nothing fits is pointed out, so that a list does not grow old.
+//! `PATTERN KIND REASON`: the name of a case, in which `*` matches anything; the kind of change;
+//! why it is acceptable. A name with blanks is quoted; `all` is the name for whole records. Lines
+//! that begin with `#` are ignored. A line that matches no change gives a note, so that stale lines
+//! are removed.
 
 use super::{Judged, Kind, Verdict};
 use crate::{Failure, Result};
@@ -35,7 +37,7 @@ impl Accepted {
         self.0.iter().find(|line| line.fits(case, kind)).map(|line| line.reason.as_str())
     }
 
-    /// What was accepted and has not happened.
+    /// Notes on the lines that match no change.
     pub(super) fn unused(&self, changed: &[Judged]) -> Vec<String> {
         let used = |line: &Line| {
             let worse = |judged: &Judged| {
@@ -46,7 +48,7 @@ impl Accepted {
         };
         let unused = self.0.iter().filter(|line| !used(line));
         unused
-            .map(|line| format!("accepted, but not met: {} {}", line.pattern, line.kind()))
+            .map(|line| format!("accepted, but not found: {} {}", line.pattern, line.kind()))
             .collect()
     }
 }
@@ -80,8 +82,9 @@ fn read(line: &str) -> Result<Line> {
     Ok(Line { pattern, kind: known, reason })
 }
 
-/// Does a name fit a pattern in which `*` stands for anything? What stands between two stars is looked for at the first place where it may be: if the
-/// rest does not fit then, it fits from no later place.
+/// Whether a name matches a pattern in which `*` matches anything. A text between two stars is
+/// searched for at its first occurrence: if the rest does not match from there, it matches from no
+/// later one.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));

@@ -1,4 +1,4 @@
-//! One thing that has changed.
+//! One change of a case.
 
 use std::{cmp::Ordering, fmt};
 
@@ -6,65 +6,65 @@ use serde::Serialize;
 
 use super::FailOn;
 
-/// What has changed.
+/// The kinds of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A case, or all counts, are not in the new record.
+    /// A case, or counts, are missing in the new record.
     Missing,
     /// The SIMD level.
     Simd,
-    /// The path that a layout takes.
+    /// The path.
     Path,
-    /// Instructions that go into memory given out and taken back.
+    /// Instructions of the allocator.
     Allocator,
     /// Instructions executed.
     Instructions,
-    /// Lines that missed the first-level caches.
+    /// Misses of the first-level caches.
     L1Misses,
-    /// Lines that missed all caches.
+    /// Misses of all caches.
     LlMisses,
     /// The time.
     Time,
-    /// The share of the roof, where times cannot be compared.
+    /// The share of copy bandwidth, if times cannot be compared.
     Share,
 }
 
-/// What a change means.
+/// The verdict on a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Worse, and it counts.
+    /// Worse, and gating.
     Regression,
-    /// Worse, but it was not asked for.
+    /// Worse, but not gating.
     Worse,
-    /// Worse, and accepted, for a reason.
+    /// Worse, but accepted, with the reason.
     Accepted(String),
     /// Better.
     Better,
 }
 
-/// One thing that has changed, in one part of a case.
+/// One change in one part of a case.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
-    /// What.
+    /// The kind.
     pub kind: Kind,
-    /// Planning, running, or running into a fresh result.
+    /// The part: `plan`, `run` (preallocated) or `fresh` (allocating).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<&'static str>,
-    /// What it was.
+    /// The old value.
     pub base: String,
-    /// What it is.
+    /// The new value.
     pub new: String,
-    /// New over old, more being worse.
+    /// New over old; more is worse.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// What it means.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Kind; 9] = [
         Kind::Missing,
         Kind::Simd,
@@ -88,11 +88,11 @@ impl Kind {
             Kind::L1Misses => "L1 misses",
             Kind::LlMisses => "LL misses",
             Kind::Time => "time",
-            Kind::Share => "share of the roof",
+            Kind::Share => "share of copy bandwidth",
         }
     }
 
-    /// In a list of accepted changes.
+    /// The name in a list of accepted changes.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Simd => "simd",
@@ -104,7 +104,7 @@ impl Kind {
         }
     }
 
-    /// Is it found by a clock?
+    /// Whether it is measured by a clock.
     pub(super) fn is_timed(self) -> bool {
         matches!(self, Kind::Time | Kind::Share)
     }
@@ -144,13 +144,13 @@ impl Change {
         Change { part: Some(part), ..self }
     }
 
-    /// Is it the same change, by another amount?
+    /// Whether it is the same change, possibly by another amount.
     pub(in crate::track) fn is_like(&self, other: &Change) -> bool {
         let better = |change: &Change| change.verdict == Verdict::Better;
         (self.kind, self.part, better(self)) == (other.kind, other.part, better(other))
     }
 
-    /// The worst first: what counts before what does not, then by kind, then by how much.
+    /// Orders the worst first: by verdict, then by kind, then by amount.
     pub(super) fn order(&self, other: &Change) -> Ordering {
         let rank = |change: &Change| match change.verdict {
             Verdict::Regression => 0,
@@ -174,10 +174,10 @@ impl fmt::Display for Change {
         }
         write!(f, "{}", self.kind.words())?;
         if let Some(part) = self.part {
-            write!(f, " ({part})")?;
+            write!(f, " ({})", part_words(part))?;
         }
         write!(f, " {} -> {}", self.base, self.new)?;
-        // A share is worse when it is less.
+        // A smaller share is worse.
         match self.ratio.map(|ratio| if self.kind == Kind::Share { 1.0 / ratio } else { ratio }) {
             Some(ratio) if ratio.is_finite() => write!(f, ", {}", Relative(ratio)),
             _ => Ok(()),
@@ -185,7 +185,12 @@ impl fmt::Display for Change {
     }
 }
 
-/// A ratio as people say it: `+12.3 %`, `3.4 times`.
+/// A part of a case in words. Documents call the allocating run `fresh`.
+pub(super) fn part_words(part: &str) -> &str {
+    if part == "fresh" { "allocating" } else { part }
+}
+
+/// A ratio in words: `+12.3 %`, `3.4 times`.
 struct Relative(f64);
 
 impl fmt::Display for Relative {

@@ -1,28 +1,29 @@
-//! A comparison for programs, and the figures of a record in the formats of others who draw them over time.
+//! JSON of a comparison, and the figures of a record in the formats of tools that plot them over
+//! time.
 
 use serde_json::{Map, Value, json};
 
 use super::Comparison;
 use crate::track::{Entry, Record, timing::Span};
 
-/// Everything that was found.
+/// The whole comparison.
 pub fn json(comparison: &Comparison) -> Value {
     let mut value = json!(comparison);
     value["regressions"] = json!(comparison.regressions().count());
     value
 }
 
-/// One number of a case, and the range it may lie in.
+/// One number of a case, and its range.
 struct Measure {
     part: &'static str,
-    /// As Bencher calls the measure.
+    /// The name of the measure in Bencher.
     slug: &'static str,
     unit: &'static str,
     value: f64,
     range: Option<(f64, f64)>,
 }
 
-/// Times and counts of a case; of all of them less is better.
+/// Times and counts of a case; less is better.
 fn measures(entry: &Entry) -> Vec<Measure> {
     let mut measures: Vec<Measure> = entry.times.parts().map(latency).collect();
     let Some(counts) = &entry.counts else { return measures };
@@ -45,7 +46,7 @@ fn latency((part, span): (&'static str, &Span)) -> Measure {
     Measure { part, slug: "latency", unit: "ns", value: span.median_ns, range }
 }
 
-/// Bencher's metric format: benchmark, measure, value. The parts of a case are benchmarks of their own.
+/// The metric format of Bencher: benchmark, measure, value. Each part of a case is a benchmark.
 pub fn bencher(record: &Record) -> Value {
     let mut document = Map::new();
     for entry in &record.cases {
@@ -62,7 +63,7 @@ pub fn bencher(record: &Record) -> Value {
     Value::Object(document)
 }
 
-/// What github-action-benchmark reads as `customSmallerIsBetter`.
+/// The format `customSmallerIsBetter` of github-action-benchmark.
 pub fn github_action_benchmark(record: &Record) -> Value {
     let mut list = Vec::new();
     for entry in &record.cases {

@@ -1,9 +1,10 @@
-//! One record held against another: what has changed, and whether it counts as worse.
+//! Comparison of two records: what changed, and what is a regression.
 //!
-//! Paths, instructions and cache lines are the same in every run of a build, so any change beyond a small limit is a change of the
-//! build. A time has changed only if the passes of one record are beyond those of the other, all but one of each, and by more than a limit; and where
-//! the roof was measured beside it, the same is true of the share of the roof, for then it was not the machine. Records of unlike machines are held
-//! against each other by counts and shares alone.
+//! Paths, instructions and cache misses are the same in every run of a build, so a change beyond a
+//! small limit is a change of the build. A time has changed only if the passes of one record are
+//! beyond those of the other, all but one of each, by more than a limit. The same must be true of
+//! the share of copy bandwidth, if it was measured; otherwise the machine was slower. Records of
+//! different machines are compared by counts and shares only.
 
 mod accept;
 mod change;
@@ -23,14 +24,14 @@ pub use change::{Change, Kind, Verdict};
 pub use formats::{bencher, github_action_benchmark, json};
 pub use text::{markdown, table};
 
-/// How much is too much.
+/// The limits of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Limits {
-    /// Instructions, as a share of what they were.
+    /// Instructions, as a fraction of the base.
     pub instructions: f64,
-    /// Lines that missed a cache.
+    /// Cache misses.
     pub misses: f64,
-    /// Time, and the share of the roof, beyond what the records scatter.
+    /// Time and share of copy bandwidth, beyond the noise of the records.
     pub time: f64,
 }
 
@@ -40,10 +41,10 @@ impl Default for Limits {
     }
 }
 
-/// What makes a comparison fail. Cases that are gone always do.
+/// Which changes are gating. Missing cases always are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
-    /// Paths, SIMD levels, instructions, cache lines
+    /// Paths, SIMD levels, instructions, cache misses
     Counts,
     /// Times
     Time,
@@ -51,63 +52,64 @@ pub enum FailOn {
     All,
 }
 
-/// What was found.
+/// The result of a comparison.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// The commits.
+    /// The base commit.
     pub base: String,
-    /// The commits.
+    /// The new commit.
     pub new: String,
-    /// Were both recorded in one way on machines of one kind? Otherwise times were not compared.
+    /// Whether both records have the same kind of machine and run. Otherwise times are not
+    /// compared.
     pub alike: bool,
-    /// Were counts compared?
+    /// Whether counts were compared.
     pub counted: bool,
-    /// What a reader should know.
+    /// Notes on what limits the comparison.
     pub notes: Vec<String>,
     /// Cases with a change, the worst first.
     pub changed: Vec<Judged>,
     /// Cases that only the new record has.
     pub added: Vec<String>,
-    /// How many cases did not change.
+    /// The number of cases that did not change.
     pub unchanged: usize,
 }
 
 /// A case with its changes, the worst first.
 #[derive(Clone, Debug, Serialize)]
 pub struct Judged {
-    /// Its name.
+    /// The name of the case.
     pub case: String,
-    /// What has changed.
+    /// The changes.
     pub changes: Vec<Change>,
 }
 
-/// What is done with what.
+/// What to compare, and how.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
-    /// What was.
+    /// The base record.
     pub base: &'a Record,
-    /// What is.
+    /// The new record.
     pub new: &'a Record,
-    /// Two more of them: what a clock finds must be found there, too.
+    /// A second pair of records: changes of time must be in both pairs.
     pub again: Option<(&'a Record, &'a Record)>,
-    /// How much is too much.
+    /// The limits.
     pub limits: Limits,
-    /// What makes it fail.
+    /// What is gating.
     pub fail_on: FailOn,
-    /// Does it fail without counts, too?
+    /// Whether missing counts are gating.
     pub counts_needed: bool,
-    /// What was accepted beforehand.
+    /// The accepted changes.
     pub accepted: &'a Accepted,
 }
 
-/// The name that changes of whole records are listed under.
+/// The name for changes of whole records.
 const WHOLE: &str = "all";
 
 impl Question<'_> {
-    /// Holds one record against the other.
+    /// Compares the records.
     ///
     /// # Errors
-    /// Records that have no case in common.
+    /// Records without a common case.
     pub fn answer(&self) -> Result<Comparison> {
         let Question { base, new, .. } = *self;
         let common = base.cases.iter().filter(|entry| new.entry(&entry.name).is_some()).count();
@@ -130,10 +132,12 @@ impl Question<'_> {
 
     fn case(&self, base: &Entry) -> Judged {
         let changes = match self.new.entry(&base.name) {
-            None => vec![Change::missing("the case is gone")],
+            None => vec![Change::missing("the case is missing")],
             Some(new) if new.work() != base.work() => {
                 let (was, is) = (base.work(), new.work());
-                vec![Change::missing(&format!("it is another case now: {was}, then {is}"))]
+                vec![Change::missing(&format!(
+                    "the case is not the same: it was {was}, it is {is}"
+                ))]
             }
             Some(new) => {
                 self.confirmed(base, rules::case((self.base, self.new), &self.limits, base, new))
@@ -142,7 +146,7 @@ impl Question<'_> {
         self.judged(&base.name, changes)
     }
 
-    /// Without the times that are not as much otherwise in the second two records.
+    /// Drops the changes of time that the second pair does not have.
     fn confirmed(&self, base: &Entry, mut changes: Vec<Change>) -> Vec<Change> {
         if let Some((x, y)) = self.again {
             let entries = x.entry(&base.name).zip(y.entry(&base.name));
@@ -153,7 +157,7 @@ impl Question<'_> {
         changes
     }
 
-    /// Decides which of the changes count.
+    /// Sets the verdict of each change.
     fn judged(&self, case: &str, mut changes: Vec<Change>) -> Judged {
         for change in changes.iter_mut().filter(|change| change.verdict == Verdict::Worse) {
             change.verdict = match self.accepted.reason(case, change.kind) {
@@ -174,26 +178,25 @@ impl Question<'_> {
 }
 
 impl Comparison {
-    /// The cases that make it fail.
+    /// The cases with a regression.
     pub fn regressions(&self) -> impl Iterator<Item = &Judged> {
         self.changed.iter().filter(|judged| judged.is(&Verdict::Regression))
     }
 
-    /// Makes a failure of it.
+    /// Fails if there is a regression.
     ///
     /// # Errors
-    /// [`Failure::Work`] that counts the regressions and names the worst.
+    /// [`Failure::Work`] with the number of regressions and the worst one.
     pub fn check(&self) -> Result<()> {
         let regressions: Vec<&Judged> = self.regressions().collect();
         let Some(worst) = regressions.first() else { return Ok(()) };
-        let cases = if regressions.len() == 1 { "case has" } else { "cases have" };
-        let count = regressions.len();
-        Err(Failure::work(format!("{count} {cases} become worse; the worst: {worst}")))
+        let s = if regressions.len() == 1 { "" } else { "s" };
+        Err(Failure::work(format!("{} regression{s}; the worst: {worst}", regressions.len())))
     }
 }
 
 impl Judged {
-    /// Has one of the changes this verdict?
+    /// Whether one of the changes has this verdict.
     pub fn is(&self, verdict: &Verdict) -> bool {
         self.changes.iter().any(|change| change.verdict == *verdict)
     }

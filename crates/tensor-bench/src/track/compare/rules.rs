@@ -1,8 +1,8 @@
-//! When something has changed.
+//! The rules for what is a change.
 
-use super::{Change, Kind, Limits, counted_at};
+use super::{Change, Kind, Limits, change::part_words, counted_at};
 use crate::{
-    render::{percent, time},
+    output::render::{percent, time},
     track::{
         Entry, Record,
         counting::Counting,
@@ -11,25 +11,25 @@ use crate::{
     },
 };
 
-/// Fewer instructions than this are where a compiler happens to put a move.
-const FEW_INSTRUCTIONS: u64 = 10;
+/// Smaller differences come from register allocation.
+const MIN_INSTRUCTIONS_CHANGE: u64 = 10;
 
-/// The allocator takes shorter and longer ways; an allocation more is more than this.
+/// The instructions of the allocator vary; one more allocation adds more than this.
 const ALLOCATOR_LIMIT: f64 = 0.25;
 
-/// Fewer lines than this are where code and data happen to lie.
-const FEW_LINES: u64 = 32;
+/// Smaller differences come from the addresses of code and data.
+const MIN_MISSES_CHANGE: u64 = 32;
 
-/// Less is the clock's grain.
-const LITTLE_TIME_NS: f64 = 2.0;
+/// Smaller differences are below the resolution of the clock.
+const MIN_TIME_CHANGE_NS: f64 = 2.0;
 
-/// From this many passes on one of them may be disturbed.
-const ENOUGH_PASSES: usize = 7;
+/// From this many passes on, one pass of each record may be an outlier.
+const MIN_PASSES_FOR_OUTLIER: usize = 7;
 
-/// Were both taken in one way, on machines of one kind?
+/// Whether both records have the same kind of machine and of run.
 pub(in crate::track) fn alike(base: &Record, new: &Record) -> bool {
     let (a, b) = (&base.machine, &new.machine);
-    // A CPU without a name may be any.
+    // Two unknown CPUs may differ.
     a.cpu.is_some()
         && (&a.cpu, a.cores, &a.caches, &a.system) == (&b.cpu, b.cores, &b.caches, &b.system)
         && same_run(base, new)
@@ -39,7 +39,8 @@ fn same_run(base: &Record, new: &Record) -> bool {
     (base.run.threads, &base.run.simd) == (new.run.threads, &new.run.simd)
 }
 
-/// Are the counts of both of one SIMD level, or would they be if nothing had changed?
+/// Whether counts have the same SIMD level, or the same machine, on which a change of the level is
+/// a change of the build.
 pub(in crate::track) fn counts_comparable(base: &Record, new: &Record) -> bool {
     match (counted_at(base), counted_at(new)) {
         (Some(a), Some(b)) => a == b || alike(base, new),
@@ -47,7 +48,7 @@ pub(in crate::track) fn counts_comparable(base: &Record, new: &Record) -> bool {
     }
 }
 
-/// Did callgrind imitate the same caches for both?
+/// Whether callgrind simulated the same caches for both.
 fn same_caches(base: &Record, new: &Record) -> bool {
     match (&base.counting, &new.counting) {
         (Counting::By { caches: a, .. }, Counting::By { caches: b, .. }) => a == b,
@@ -55,21 +56,23 @@ fn same_caches(base: &Record, new: &Record) -> bool {
     }
 }
 
-/// What a reader should know of the two.
+/// Notes on what limits the comparison.
 pub(super) fn notes(base: &Record, new: &Record) -> Vec<String> {
     let (a, b) = (&base.machine, &new.machine);
     let mut notes = Vec::new();
     if !alike(base, new) {
-        let how = if same_run(base, new) { "unlike machines" } else { "unlike runs" };
+        let how = if same_run(base, new) { "different machines" } else { "different runs" };
         let [a, b] = [(a, &base.run), (b, &new.run)].map(|(card, run)| {
             let cpu = card.cpu.as_deref().unwrap_or("unknown CPU");
             format!("{cpu}, {} cores, {}, threads {}", card.cores, card.simd, run.threads)
         });
-        notes.push(format!("{how} ({a}; {b}): only counts and shares are compared, not times"));
+        notes.push(format!(
+            "{how} ({a}; {b}): counts and shares of copy bandwidth are compared, times are not"
+        ));
     }
     if base.build.rustc != new.build.rustc {
         let (a, b) = (&base.build.rustc, &new.build.rustc);
-        notes.push(format!("different compilers ({a}; {b}): they change counts, too"));
+        notes.push(format!("different compilers ({a}; {b}): counts may differ for that reason"));
     }
     notes.extend(counting_note(base, new));
     notes
@@ -97,15 +100,15 @@ fn counting_note(base: &Record, new: &Record) -> Option<String> {
     }
 }
 
-/// What has changed of everything at once.
+/// The changes of whole records.
 pub(super) fn whole(base: &Record, new: &Record, counts_needed: bool) -> Vec<Change> {
     let mut changes = Vec::new();
     match (&base.counting, &new.counting) {
         (Counting::By { .. }, Counting::Missing { because }) => {
-            changes.push(Change::missing(&format!("the counts are gone: {because}")));
+            changes.push(Change::missing(&format!("the counts are missing: {because}")));
         }
         _ if counts_needed && !counts_comparable(base, new) => {
-            changes.push(Change::missing("there are no counts to compare, which were asked for"));
+            changes.push(Change::missing("counts were asked for, and there are none to compare"));
         }
         _ => {}
     }
@@ -118,14 +121,14 @@ pub(super) fn whole(base: &Record, new: &Record, counts_needed: bool) -> Vec<Cha
     changes
 }
 
-/// Any level is better than the portable one, and the names of the others sort by width.
+/// Any level is better than `scalar`; the other names sort by width.
 fn simd(base: &str, new: &str) -> Change {
     let rank = |level: &str| (level != "scalar", level.to_owned());
     let change = Change::new(Kind::Simd, &base, &new);
     if rank(new) > rank(base) { change.better() } else { change }
 }
 
-/// What has changed of a case between two records.
+/// The changes of a case between two records.
 pub(in crate::track) fn case(
     (before, after): (&Record, &Record),
     limits: &Limits,
@@ -144,7 +147,7 @@ pub(in crate::track) fn case(
                 counts.retain(|c| lines || !matches!(c.kind, Kind::L1Misses | Kind::LlMisses));
                 changes.extend(counts);
             }
-            (Some(_), None) => changes.push(Change::missing("its counts are gone")),
+            (Some(_), None) => changes.push(Change::missing("its counts are missing")),
             (None, _) => {}
         }
     }
@@ -158,12 +161,13 @@ pub(in crate::track) fn case(
 fn counts(limits: &Limits, base: &Counts, new: &Counts) -> Vec<Change> {
     let (a, b) = (base.allocator, new.allocator);
     let mut changes = Vec::new();
-    changes.extend(number(Kind::Allocator, a, b, ALLOCATOR_LIMIT, FEW_INSTRUCTIONS));
+    changes.extend(number(Kind::Allocator, a, b, ALLOCATOR_LIMIT, MIN_INSTRUCTIONS_CHANGE));
     for (part, base) in base.parts() {
         match new.parts().find(|(name, _)| *name == part) {
             Some((_, new)) => changes
                 .extend(costs(limits, base, new).into_iter().map(|change| change.in_part(part))),
-            None => changes.push(Change::missing(&format!("the counts of {part} are gone"))),
+            None => changes
+                .push(Change::missing(&format!("the counts of {} are missing", part_words(part)))),
         }
     }
     changes
@@ -175,12 +179,13 @@ fn costs(limits: &Limits, base: Cost, new: Cost) -> Vec<Change> {
         (Kind::L1Misses, base.l1_misses, new.l1_misses, limits.misses),
         (Kind::LlMisses, base.ll_misses, new.ll_misses, limits.misses),
     ];
-    let least = |kind| if kind == Kind::Instructions { FEW_INSTRUCTIONS } else { FEW_LINES };
+    let least =
+        |kind| if kind == Kind::Instructions { MIN_INSTRUCTIONS_CHANGE } else { MIN_MISSES_CHANGE };
     let changes = kinds.map(|(kind, base, new, limit)| number(kind, base, new, limit, least(kind)));
     changes.into_iter().flatten().collect()
 }
 
-/// A number that differs by more than a share of itself, and by at least so much.
+/// A change if the numbers differ by more than the fraction `limit` and by at least `least`.
 fn number(kind: Kind, base: u64, new: u64, limit: f64, least: u64) -> Option<Change> {
     let apart = base.abs_diff(new);
     let (smaller, larger) = (base.min(new) as f64, base.max(new) as f64);
@@ -191,14 +196,14 @@ fn number(kind: Kind, base: u64, new: u64, limit: f64, least: u64) -> Option<Cha
     Some(if new > base { change } else { change.better() })
 }
 
-/// Which of the times have changed, where both were taken on one machine.
+/// The times that have changed, for records of one machine.
 fn times(limits: &Limits, base: &Times, new: &Times) -> Vec<Change> {
     parts(base, new, |part, a, b| {
-        let relative = base.roof.as_deref().zip(new.roof.as_deref());
+        let relative = base.plain_copy.as_deref().zip(new.plain_copy.as_deref());
         let relative = relative.map(|(x, y)| (over(&a.passes, x), over(&b.passes, y)));
         let beyond = |a: &[f64], b: &[f64]| beyond(a, b, limits.time);
         let longer =
-            |a: &[f64], b: &[f64]| beyond(a, b) && typical(b) - typical(a) > LITTLE_TIME_NS;
+            |a: &[f64], b: &[f64]| beyond(a, b) && typical(b) - typical(a) > MIN_TIME_CHANGE_NS;
         let worse =
             longer(&a.passes, &b.passes) && relative.as_ref().is_none_or(|(a, b)| beyond(a, b));
         let better =
@@ -209,9 +214,11 @@ fn times(limits: &Limits, base: &Times, new: &Times) -> Vec<Change> {
     })
 }
 
-/// Which shares of the roof have changed.
+/// The shares of copy bandwidth that have changed.
 fn shares(limits: &Limits, base: &Times, new: &Times) -> Vec<Change> {
-    let Some((x, y)) = base.roof.as_deref().zip(new.roof.as_deref()) else { return Vec::new() };
+    let Some((x, y)) = base.plain_copy.as_deref().zip(new.plain_copy.as_deref()) else {
+        return Vec::new();
+    };
     parts(base, new, |part, a, b| {
         let (a, b) = (over(&a.passes, x), over(&b.passes, y));
         let (was, is) = (typical(&a), typical(&b));
@@ -229,7 +236,7 @@ fn parts(
 ) -> Vec<Change> {
     let part = |(part, span)| match new.parts().find(|(name, _)| *name == part) {
         Some((_, other)) => rule(part, span, other),
-        None => Some(Change::missing(&format!("the times of {part} are gone"))),
+        None => Some(Change::missing(&format!("the times of {} are missing", part_words(part)))),
     };
     base.parts().filter_map(part).collect()
 }
@@ -242,19 +249,19 @@ fn changed(change: Change, worse: bool, better: bool) -> Option<Change> {
     }
 }
 
-/// Times as multiples of the roof of their pass.
-fn over(passes: &[f64], roof: &[f64]) -> Vec<f64> {
-    passes.iter().zip(roof).map(|(time, roof)| time / roof).collect()
+/// Times relative to the plain copy of their pass.
+fn over(passes: &[f64], plain_copy: &[f64]) -> Vec<f64> {
+    passes.iter().zip(plain_copy).map(|(time, plain_copy)| time / plain_copy).collect()
 }
 
 fn typical(passes: &[f64]) -> f64 {
     median(passes.iter().copied())
 }
 
-/// Are the passes of `new` beyond those of `base`, by more than a limit? One pass of each may be as it will, if there are so many that the others
-/// say enough: somebody may have disturbed it.
+/// Whether the passes of `new` are beyond those of `base` by more than a limit. One pass of each
+/// may be an outlier, if there are at least [`MIN_PASSES_FOR_OUTLIER`].
 ///
-/// Of nine passes and nine that are alike, eight are beyond eight in one of six hundred comparisons.
+/// If nothing changed, this happens by chance in one of six hundred comparisons of nine passes.
 fn beyond(base: &[f64], new: &[f64], limit: f64) -> bool {
     let sorted = |passes: &[f64]| {
         let mut sorted = passes.to_vec();
@@ -262,12 +269,12 @@ fn beyond(base: &[f64], new: &[f64], limit: f64) -> bool {
         sorted
     };
     let (base, new) = (sorted(base), sorted(new));
-    let spare = usize::from(base.len().min(new.len()) >= ENOUGH_PASSES);
+    let spare = usize::from(base.len().min(new.len()) >= MIN_PASSES_FOR_OUTLIER);
     let slowest = base.len().checked_sub(1 + spare).and_then(|at| base.get(at));
     slowest.zip(new.get(spare)).is_some_and(|(slowest, fastest)| *fastest > slowest * (1.0 + limit))
 }
 
-/// A share of the roof, with a digit more where it is small.
+/// A share of copy bandwidth; small ones have a decimal.
 fn share(share: f64) -> String {
     if share < 0.1 { format!("{:.1} %", share * 100.0) } else { percent(share) }
 }

@@ -1,4 +1,4 @@
-//! What counts as a change, as a table: a record, what is done to it, what must be said.
+//! What is a change: a record, an edit, and the expected words.
 
 use super::*;
 use crate::track::{
@@ -15,14 +15,14 @@ fn compare(base: &Record, new: &Record, fail_on: FailOn, accepted: &str) -> Comp
         .unwrap()
 }
 
-/// The same record after something was done to its first case.
+/// The record with its first case changed.
 fn with(change: impl FnOnce(&mut Entry)) -> Record {
     let mut record = record();
     change(&mut record.cases[0]);
     record
 }
 
-/// Every pass slower, and so its share of the roof less.
+/// Every pass slower, and so its share of copy bandwidth smaller.
 fn slower(by: f64) -> impl FnOnce(&mut Entry) {
     move |entry| stretch(&mut entry.times.run, by)
 }
@@ -62,8 +62,8 @@ fn what_is_worse_is_named_and_fails() {
         (counts(|c| c.run.l1_misses = 3000), "g/a: L1 misses (run) 1000 -> 3000, 3.0 times"),
         (counts(|c| c.run.ll_misses = 140), "g/a: LL misses (run) 100 -> 140, +40.0 %"),
         (counts(|c| c.allocator = 200), "g/a: allocator instructions 100 -> 200, 2.0 times"),
-        (with(|entry| entry.counts = None), "g/a: its counts are gone"),
-        (counts(|c| c.plan = None), "g/a: the counts of plan are gone"),
+        (with(|entry| entry.counts = None), "g/a: its counts are missing"),
+        (counts(|c| c.plan = None), "g/a: the counts of plan are missing"),
     ];
     for (new, said) in table {
         let comparison = compare(&record(), &new, FailOn::Counts, "");
@@ -105,7 +105,7 @@ fn times(change: &Record, on: FailOn) -> (Vec<String>, bool) {
 }
 
 #[test]
-fn a_time_must_leave_the_noise_of_both_and_so_must_its_share_of_the_roof() {
+fn a_time_must_leave_the_noise_of_both_and_so_must_its_share_of_copy_bandwidth() {
     let said = "g/a: time (run) 103 ns -> 134 ns, +30.0 %".to_owned();
     assert_eq!(times(&with(slower(1.3)), FailOn::All), (vec![said.clone()], true));
     assert_eq!(times(&with(slower(1.3)), FailOn::Time), (vec![said.clone()], true));
@@ -115,18 +115,35 @@ fn a_time_must_leave_the_noise_of_both_and_so_must_its_share_of_the_roof() {
     // The whole machine was slower: the share is what it was.
     let machine = |entry: &mut Entry| {
         slower(1.3)(entry);
-        entry.times.roof.iter_mut().flatten().for_each(|pass| *pass *= 1.3);
+        entry.times.plain_copy.iter_mut().flatten().for_each(|pass| *pass *= 1.3);
     };
     assert_eq!(times(&with(machine), FailOn::All), (vec![], false));
 }
 
 #[test]
-fn fresh_results_and_contiguous_operands_have_times_of_their_own() {
-    let fresh = with(|entry| stretch(entry.times.fresh.as_mut().unwrap(), 10.0));
-    let said = "g/a: time (fresh) 103 ns -> 1.0 us, 10.0 times".to_owned();
-    assert_eq!(times(&fresh, FailOn::All), (vec![said], true));
-    let gone = with(|entry| entry.times.fresh = None);
-    assert_eq!(times(&gone, FailOn::All), (vec!["g/a: the times of fresh are gone".into()], true));
+fn what_is_slower_without_gating_is_counted_by_itself() {
+    let text = table(&compare(&record(), &with(slower(1.3)), FailOn::Counts, ""));
+    let slower =
+        "\nslower      g/a\n            time (run) 103 ns -> 134 ns, +30.0 % (not gating)\n";
+    assert!(text.contains(slower), "{text}");
+    assert!(text.ends_with("\nno regression, 1 slower (not gating), 1 unchanged\n"), "{text}");
+    let path = with(|entry| entry.path = "grid".to_owned());
+    let text = table(&compare(&record(), &path, FailOn::Time, ""));
+    assert!(text.ends_with("\nno regression, 1 worse (not gating), 1 unchanged\n"), "{text}");
+    let text = table(&compare(&record(), &path, FailOn::All, "g/a path why not"));
+    assert!(text.ends_with("\nno regression, 1 accepted, 1 unchanged\n"), "{text}");
+}
+
+#[test]
+fn allocating_runs_and_contiguous_operands_have_times_of_their_own() {
+    let allocating = with(|entry| stretch(entry.times.allocating.as_mut().unwrap(), 10.0));
+    let said = "g/a: time (allocating) 103 ns -> 1.0 us, 10.0 times".to_owned();
+    assert_eq!(times(&allocating, FailOn::All), (vec![said], true));
+    let gone = with(|entry| entry.times.allocating = None);
+    assert_eq!(
+        times(&gone, FailOn::All),
+        (vec!["g/a: the times of allocating are missing".into()], true)
+    );
 }
 
 #[test]
@@ -134,7 +151,7 @@ fn one_disturbed_pass_of_many_hides_nothing_and_finds_nothing() {
     let many = |passes: [f64; 9]| {
         with(|entry| {
             let times = &mut entry.times;
-            (times.roof, times.fresh) = (Some(vec![90.0; 9]), None);
+            (times.plain_copy, times.allocating) = (Some(vec![90.0; 9]), None);
             times.run.passes = passes.to_vec();
         })
     };
@@ -177,7 +194,8 @@ fn another_case_under_the_same_name_is_not_compared() {
         (entry.op, entry.bytes) = ("add".to_owned(), 99);
         entry.counts.as_mut().unwrap().run.instructions = 5;
     });
-    let said = "g/a: it is another case now: copy of f32, 1024 bytes, then add of f32, 99 bytes";
+    let said = "g/a: the case is not the same: it was copy of f32, 1024 bytes, it is add of f32, \
+                99 bytes";
     assert_eq!(times(&other, FailOn::Counts), (vec![said.to_owned()], true));
 }
 
@@ -186,7 +204,7 @@ fn a_case_that_is_gone_fails_and_a_new_one_is_listed() {
     let mut other = record();
     other.cases[0].name = "g/c".to_owned();
     let comparison = compare(&record(), &other, FailOn::Time, "");
-    assert_eq!(found(&comparison), ["g/a: the case is gone"]);
+    assert_eq!(found(&comparison), ["g/a: the case is missing"]);
     assert_eq!(comparison.added, ["g/c"]);
     assert!(comparison.check().is_err());
     other.cases.truncate(1);
@@ -206,12 +224,14 @@ fn unlike_machines_are_compared_by_counts_and_shares() {
     other.machine.simd = "v3".to_owned();
     other.cases[1].counts.as_mut().unwrap().run.instructions = 20_000;
     let comparison = compare(&record(), &other, FailOn::All, "");
-    assert!(!comparison.alike && comparison.notes[0].starts_with("unlike machines (some CPU, 2 "));
+    assert!(
+        !comparison.alike && comparison.notes[0].starts_with("different machines (some CPU, 2 ")
+    );
     assert_eq!(
         found(&comparison),
         [
             "g/b: instructions (run) 10000 -> 20000, 2.0 times",
-            "g/a: share of the roof (run) 89 % -> 68 %, -23.1 %"
+            "g/a: share of copy bandwidth (run) 89 % -> 68 %, -23.1 %"
         ]
     );
 }
@@ -225,11 +245,11 @@ fn a_level_that_has_fallen_on_the_same_machine_is_a_regression() {
     assert_eq!(comparison.unchanged, 2);
     assert!(comparison.check().is_err());
     assert!(compare(&other, &record(), FailOn::All, "").check().is_ok());
-    // Asked for, it is another way of running.
+    // A level set with `TENSOR_SIMD` is another run.
     other.run.simd = Some("scalar".to_owned());
     let comparison = compare(&record(), &other, FailOn::Counts, "");
     assert_eq!(found(&comparison), [""; 0]);
-    assert!(comparison.notes[0].starts_with("unlike runs"), "{comparison:?}");
+    assert!(comparison.notes[0].starts_with("different runs"), "{comparison:?}");
 }
 
 #[test]
@@ -238,7 +258,7 @@ fn counts_that_are_gone_fail_and_counts_that_never_were_are_said() {
     uncounted.counting = Counting::Missing { because: "no valgrind".to_owned() };
     uncounted.cases.iter_mut().for_each(|entry| entry.counts = None);
     let comparison = compare(&record(), &uncounted, FailOn::Counts, "");
-    assert_eq!(found(&comparison), ["all: the counts are gone: no valgrind"]);
+    assert_eq!(found(&comparison), ["all: the counts are missing: no valgrind"]);
     assert!(comparison.check().is_err());
     for (base, new) in [(&uncounted, &uncounted), (&uncounted, &record())] {
         let comparison = compare(base, new, FailOn::Counts, "");
@@ -249,7 +269,7 @@ fn counts_that_are_gone_fail_and_counts_that_never_were_are_said() {
         let (again, accepted, counts_needed) = (None, &accepted, true);
         let question = Question { base, new, again, limits, fail_on, counts_needed, accepted };
         let error = question.answer().unwrap().check().unwrap_err().to_string();
-        assert!(error.ends_with("all: there are no counts to compare, which were asked for"));
+        assert!(error.ends_with("all: counts were asked for, and there are none to compare"));
     }
 }
 
@@ -277,7 +297,7 @@ fn what_was_accepted_does_not_fail_and_what_was_not_met_is_said() {
     let comparison = compare(&record(), &new, FailOn::All, list);
     let reason = Verdict::Accepted("grids are enough here".to_owned());
     assert_eq!(comparison.changed[0].changes[0].verdict, reason);
-    assert_eq!(comparison.notes, ["accepted, but not met: g/b time"]);
+    assert_eq!(comparison.notes, ["accepted, but not found: g/b time"]);
     comparison.check().unwrap();
 }
 
@@ -303,7 +323,7 @@ fn tables_and_markdown_have_every_change_once() {
     let text = table(&comparison);
     assert!(text.contains("REGRESSION  g/a\n            path tile -> grid|<b>\n"), "{text}");
     assert!(text.ends_with("\n1 regression, 1 better\n"), "{text}");
-    assert!(text.contains("note: accepted, but not met: g/z any\n"), "{text}");
+    assert!(text.contains("note: accepted, but not found: g/z any\n"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let text = markdown(&comparison);
     assert!(text.starts_with("### Performance: 1 regression, 1 better\n"), "{text}");

@@ -1,28 +1,29 @@
-//! A comparison for people: as a table, and as markdown for a comment on a pull request.
+//! A comparison as a table, and as markdown for a comment on a pull request.
 
 use super::{Comparison, Judged, Verdict};
-use crate::render::{WIDTH, cut, wrap};
+use crate::output::render::{WIDTH, cut, wrap};
 
-/// Markdown shows so many improvements; the others are counted.
-const SHOWN: usize = 20;
+/// The largest number of improvements in markdown.
+const MAX_BETTER_ROWS: usize = 20;
 
-/// And so many other changes: a comment has room for 65,536 characters.
-const MOST: usize = 60;
+/// The largest number of other cases: a comment has at most 65,536 characters.
+const MAX_ROWS: usize = 60;
 
 impl Comparison {
-    /// One line that says it all.
+    /// The summary in one line.
     fn headline(&self) -> String {
         let regressions = self.regressions().count();
-        let better = self.changed.iter().filter(|judged| judged.mark() == "better").count();
-        let others = self.changed.len() - regressions - better;
+        let marked = |mark| self.changed.iter().filter(|judged| judged.mark() == mark).count();
         let mut parts = vec![match regressions {
             0 => "no regression".to_owned(),
             1 => "1 regression".to_owned(),
             n => format!("{n} regressions"),
         }];
         for (count, what) in [
-            (better, "better"),
-            (others, "otherwise changed"),
+            (marked("better"), "better"),
+            (marked("slower"), "slower (not gating)"),
+            (marked("worse"), "worse (not gating)"),
+            (marked("accepted"), "accepted"),
             (self.added.len(), "new"),
             (self.unchanged, "unchanged"),
         ] {
@@ -41,13 +42,15 @@ impl Comparison {
 }
 
 impl Judged {
-    /// The verdict on a case is that on its worst change.
+    /// The verdict on the worst change of the case.
     fn mark(&self) -> &'static str {
-        match self.changes.first().map(|change| &change.verdict) {
-            Some(Verdict::Regression) => "REGRESSION",
-            Some(Verdict::Worse) => "worse",
-            Some(Verdict::Accepted(_)) => "accepted",
-            Some(Verdict::Better) | None => "better",
+        let Some(worst) = self.changes.first() else { return "better" };
+        match worst.verdict {
+            Verdict::Regression => "REGRESSION",
+            Verdict::Worse if worst.kind.is_timed() => "slower",
+            Verdict::Worse => "worse",
+            Verdict::Accepted(_) => "accepted",
+            Verdict::Better => "better",
         }
     }
 
@@ -55,14 +58,14 @@ impl Judged {
         let line = |change: &super::Change| match &change.verdict {
             Verdict::Accepted(reason) => format!("{change} (accepted: {reason})"),
             Verdict::Better if self.mark() != "better" => format!("{change} (better)"),
-            Verdict::Worse if self.mark() != "worse" => format!("{change} (does not count)"),
+            Verdict::Worse => format!("{change} (not gating)"),
             _ => change.to_string(),
         };
         self.changes.iter().map(line).collect()
     }
 }
 
-/// Lines that fit a terminal.
+/// The table, of at most [`WIDTH`] columns.
 pub fn table(comparison: &Comparison) -> String {
     let mut text = format!("{} -> {}\n", comparison.base, comparison.new);
     let notes = comparison.notes.iter().map(|note| format!("note: {note}"));
@@ -82,18 +85,18 @@ pub fn table(comparison: &Comparison) -> String {
     text
 }
 
-/// A comment: what is worse in full, what is better folded away.
+/// The comment: what is worse is shown, what is better is collapsed.
 pub fn markdown(comparison: &Comparison) -> String {
     let (better, worse): (Vec<&Judged>, Vec<&Judged>) =
         comparison.changed.iter().partition(|judged| judged.mark() == "better");
     let mut text = format!("### Performance: {}\n\n", comparison.headline());
     text.push_str(&format!("`{}` → `{}`\n\n", comparison.base, comparison.new));
-    text.push_str(&rows(&worse[..worse.len().min(MOST)]));
-    if worse.len() > MOST {
-        text.push_str(&format!("{} more\n\n", worse.len() - MOST));
+    text.push_str(&rows(&worse[..worse.len().min(MAX_ROWS)]));
+    if worse.len() > MAX_ROWS {
+        text.push_str(&format!("{} more\n\n", worse.len() - MAX_ROWS));
     }
     if !better.is_empty() {
-        let shown = &better[..better.len().min(SHOWN)];
+        let shown = &better[..better.len().min(MAX_BETTER_ROWS)];
         let more = better.len() - shown.len();
         let more = if more == 0 { String::new() } else { format!("{more} more\n\n") };
         text.push_str(&format!(
@@ -120,7 +123,7 @@ fn rows(judged: &[&Judged]) -> String {
     format!("| verdict | case | change |\n|---|---|---|\n{rows}\n")
 }
 
-/// Names come from files: they must not become markup.
+/// Escapes names, which come from files.
 fn escape(text: &str) -> String {
     let escaped = text.chars().map(|c| match c {
         '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '#' | '@' => format!("\\{c}"),

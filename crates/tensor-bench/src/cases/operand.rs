@@ -1,0 +1,101 @@
+//! One array of a case: a dense base array and the view operations on it.
+
+use tensor_kernels::{DType, Layout, Result, Tensor};
+
+use crate::cases::{
+    sample::Sample,
+    view_op::{ViewOp, apply_all},
+};
+
+/// A view of a dense row-major array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operand {
+    /// The element type.
+    pub dtype: DType,
+    /// The shape of the dense array.
+    pub base: Vec<usize>,
+    /// The view operations, in order.
+    pub ops: Vec<ViewOp>,
+    /// The layout of the view.
+    pub layout: Layout,
+}
+
+impl Operand {
+    /// Computes the layout.
+    ///
+    /// # Errors
+    /// An invalid view operation, a layout that is out of bounds of the base.
+    pub fn new(dtype: DType, base: Vec<usize>, ops: Vec<ViewOp>) -> Result<Self> {
+        let dense = Layout::contiguous(&base)?;
+        dense.dense_bytes(dtype.size())?;
+        let len = dense.numel();
+        let layout = apply_all(&ops, dense)?;
+        layout.check_within(len, dtype.size())?;
+        layout.dense_bytes(dtype.size())?;
+        Ok(Operand { dtype, base, ops, layout })
+    }
+
+    /// The same shape as a contiguous array.
+    ///
+    /// # Errors
+    /// None that [`Operand::new`] would not have returned.
+    pub fn to_contiguous(&self) -> Result<Self> {
+        Operand::new(self.dtype, self.layout.shape().to_vec(), vec![])
+    }
+
+    /// The bytes of the dense array.
+    pub fn base_bytes(&self) -> u64 {
+        (self.base.iter().product::<usize>() * self.dtype.size()) as u64
+    }
+
+    /// The bytes of a row-major copy of the view.
+    pub fn result_bytes(&self) -> u64 {
+        (self.layout.numel() * self.dtype.size()) as u64
+    }
+
+    /// The bytes of the distinct elements of the view: an expanded dimension counts once.
+    pub fn stored_bytes(&self) -> u64 {
+        let sizes = self.layout.shape().iter().zip(self.layout.strides());
+        let different = sizes.map(|(&size, &stride)| if stride == 0 { size.min(1) } else { size });
+        (different.product::<usize>() * self.dtype.size()) as u64
+    }
+
+    /// The dense array as one dimension, filled with pseudorandom values. Arrays of different seeds
+    /// differ.
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn filled<T: Sample>(&self, seed: usize) -> Result<Tensor<T>> {
+        let seed = seed.wrapping_mul(0x0123_4567_89AB);
+        Tensor::from_fn(&[self.base.iter().product()], |i| T::sample(i[0].wrapping_add(seed)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expanded_operand_is_stored_once() {
+        let operand =
+            Operand::new(DType::F32, vec![64, 1], vec![ViewOp::Expand(vec![64, 8])]).unwrap();
+        assert_eq!(
+            (operand.base_bytes(), operand.stored_bytes(), operand.result_bytes()),
+            (256, 256, 2048)
+        );
+    }
+
+    #[test]
+    fn a_view_beyond_its_base_is_refused() {
+        let beyond = ViewOp::AsStrided(vec![5], vec![2], None);
+        assert!(Operand::new(DType::U8, vec![8], vec![beyond]).is_err());
+    }
+
+    #[test]
+    fn a_filled_base_takes_the_layout_of_the_view() {
+        let operand = Operand::new(DType::I32, vec![2, 3], vec![ViewOp::T]).unwrap();
+        let tensor = operand.filled::<i32>(0).unwrap().with_layout(operand.layout).unwrap();
+        let expected = [0, 3, 1, 4, 2, 5].map(i32::sample);
+        assert_eq!((tensor.shape(), tensor.to_vec().unwrap()), (&[3, 2][..], expected.to_vec()));
+    }
+}
