@@ -67,7 +67,7 @@ fn an_answer_is_worked_out_from_the_calibration() {
         );
         assert_eq!(
             (&answer["path"], &answer["contiguous"]),
-            (&"tiled_lanes".into(), &false.into())
+            (&"transposed".into(), &false.into())
         );
     }
 }
@@ -78,7 +78,7 @@ fn the_text_says_what_to_do_and_why() {
     let file = folder.file("c.json", text(&calibration()));
     let text = run(&with(&["--calibration", &file, "--uses", "3"])).succeeded();
     let expected = "\
-neg over a view of f32, shape (32, 32) strides (1, 32), path tiled_lanes; 1 thread, predicted
+neg over a view of f32, shape (32, 32) strides (1, 32), path transposed; 1 thread, predicted
 
 copy once with contiguous(): break-even at 2 uses
 

@@ -340,7 +340,7 @@ fn fault_hostile_names_of_cases_are_text_in_every_document() {
     let record: Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
     assert_eq!(record["cases"][0]["name"], name);
     let mut new = record.clone();
-    new["cases"][0]["path"] = "grid".into();
+    new["cases"][0]["path"] = "blocked".into();
     let new = folder.file("new.json", new.to_string());
     let markdown =
         run(&["compare", &out, &new, "--format", "markdown"]).failed("1 regression; the worst");

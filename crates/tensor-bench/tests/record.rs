@@ -67,7 +67,7 @@ fn a_record_has_machine_build_and_cases() {
         format!("{} {} {} {}", case["name"], case["op"], case["bytes"], case["path"])
     };
     let facts: Vec<String> = cases.iter().map(facts).collect();
-    assert_eq!(facts[0], r#""own/transposed" "copy" 192 "tile""#);
+    assert_eq!(facts[0], r#""own/transposed" "copy" 192 "transpose""#);
     assert!(facts[1].starts_with(r#""own/row" "add" 416 "#), "{}", facts[1]);
     for case in cases {
         let run = &case["times"]["run"];
@@ -205,12 +205,12 @@ fn fault_what_has_become_worse_is_named_and_is_exit_code_1() {
         change(&mut new["cases"][0]);
         new
     };
-    let path = changed(|case| case["path"] = "grid".into());
+    let path = changed(|case| case["path"] = "blocked".into());
     let instructions = changed(|case| case["counts"]["plan"]["instructions"] = 10_200.into());
     let misses = changed(|case| case["counts"]["run"]["ll_misses"] = 200.into());
     let gone = changed(|case| case["name"] = "own/other".into());
     let table: [(&Value, &[&str], &str); 7] = [
-        (&path, &[], "own/transposed: path tile -> grid"),
+        (&path, &[], "own/transposed: path transpose -> blocked"),
         (&instructions, &[], "own/transposed: instructions (plan) 10000 -> 10200, +2.0 %"),
         (&instructions, &["--instructions", "1.5"], "instructions (plan)"),
         (&misses, &["--fail-on", "all"], "own/transposed: LL misses (run) 100 -> 200, 2.0 times"),
@@ -249,7 +249,7 @@ fn fault_a_reader_who_goes_away_does_not_change_the_verdict() {
     });
     base["cases"] = many.collect::<Vec<_>>().into();
     let mut new = base.clone();
-    new["cases"].as_array_mut().unwrap().iter_mut().for_each(|case| case["path"] = "grid".into());
+    new["cases"].as_array_mut().unwrap().iter_mut().for_each(|case| case["path"] = "blocked".into());
     let (base, new) =
         (folder.file("base.json", base.to_string()), folder.file("new.json", new.to_string()));
     for format in ["table", "json", "markdown"] {
@@ -284,12 +284,12 @@ fn a_time_that_is_not_found_again_does_not_count() {
 fn accepted_changes_do_not_fail() {
     let (folder, base) = recorded();
     let mut new = base.clone();
-    new["cases"][0]["path"] = "grid".into();
+    new["cases"][0]["path"] = "blocked".into();
     let list =
         folder.file("accepted.txt", "# since the move to grids\nown/t* path grids do here\n");
     let text = compare(&folder, &base, &new, &["--allow", &list]).succeeded();
     assert!(text.contains("\naccepted    own/transposed\n"), "{text}");
-    assert!(text.contains("path tile -> grid (accepted: grids do here)"), "{text}");
+    assert!(text.contains("path transpose -> blocked (accepted: grids do here)"), "{text}");
     let list = folder.file("accepted.txt", "\nown/transposed path\n");
     compare(&folder, &base, &new, &["--allow", &list])
         .refused("accepted.txt: line 2: expected a case, a kind of change and a reason");

@@ -93,5 +93,5 @@ const RECORD: &str = r#"{"schema": 1, "command": "suite s.json --threads 1 --pee
         "memory": null, "system": "linux x86_64", "kernel": "6.1", "version": "0.1.0"},
     "rows": [{"group": "dram", "id": "transposed", "op": "copy", "dtype": "f32", "threads": 1,
         "bytes": 8000000, "into_ns": 1e6, "alloc_ns": 2e6, "naive_ns": 9e6,
-        "slower_than_naive": false, "roof_ns": 5e5, "path": "tile",
+        "slower_than_naive": false, "roof_ns": 5e5, "path": "transpose",
         "peers": [{"name": "ndarray", "into_ns": 2e6, "fresh_ns": null}]}]}"#;

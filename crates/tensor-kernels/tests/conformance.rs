@@ -228,9 +228,9 @@ fn every_elementwise_path<T: Sample>() {
             result.assert_is(&expected, || format!("{}, {from:?} to {to:?}, {way}", case.0));
         }
     }
-    let paths = ["lanes", "rows_of_lanes", "tiled_lanes", "picked_lanes", "tiled_and_picked_lanes"];
+    let paths = ["contiguous", "rows", "transposed", "gathered", "transposed_and_gathered"];
     let has_kernels = matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16);
-    let paths = paths.into_iter().chain(has_kernels.then_some("packed_lanes"));
+    let paths = paths.into_iter().chain(has_kernels.then_some("packed_rows"));
     assert_eq!(reached, paths.collect(), "cases for every elementwise path");
 }
 

@@ -285,12 +285,12 @@ fn every_path_is_in_the_table() {
         .map(|(_, [out, a, b])| elementwise_path([out, a, b], [4; 3]).unwrap())
         .collect();
     let all = [
-        "lanes",
-        "rows_of_lanes",
-        "packed_lanes",
-        "tiled_lanes",
-        "picked_lanes",
-        "tiled_and_picked_lanes",
+        "contiguous",
+        "rows",
+        "packed_rows",
+        "transposed",
+        "gathered",
+        "transposed_and_gathered",
     ];
     assert_eq!(taken, BTreeSet::from(all));
 }

@@ -244,21 +244,21 @@ fn short_rows_are_packed_and_others_are_not() {
         elementwise_path([&dense, &dense, &strided(&shape, &b, 0)], [width; 3]).unwrap()
     };
     for (what, shape, b, width, expected) in [
-        ("out of wider rows", [1000, 3], [4, 1], 4, "packed_lanes"),
-        ("one row for all", [1000, 3], [0, 1], 4, "packed_lanes"),
-        ("one element for each row", [1000, 3], [1, 0], 4, "packed_lanes"),
-        ("the longest short rows", [1000, 16], [0, 1], 4, "packed_lanes"),
-        ("the same elements, but narrow", [1000, 17], [0, 1], 2, "packed_lanes"),
-        ("longer rows", [1000, 17], [0, 1], 4, "rows_of_lanes"),
-        ("few rows", [63, 3], [0, 1], 4, "rows_of_lanes"),
-        ("elements that no kernel knows", [1000, 3], [0, 1], 12, "rows_of_lanes"),
-        ("one element for all", [1000, 3], [0, 0], 4, "lanes"),
-        ("transposed", [1000, 3], [1, 1000], 4, "tiled_lanes"),
+        ("out of wider rows", [1000, 3], [4, 1], 4, "packed_rows"),
+        ("one row for all", [1000, 3], [0, 1], 4, "packed_rows"),
+        ("one element for each row", [1000, 3], [1, 0], 4, "packed_rows"),
+        ("the longest short rows", [1000, 16], [0, 1], 4, "packed_rows"),
+        ("the same elements, but narrow", [1000, 17], [0, 1], 2, "packed_rows"),
+        ("longer rows", [1000, 17], [0, 1], 4, "rows"),
+        ("few rows", [63, 3], [0, 1], 4, "rows"),
+        ("elements that no kernel knows", [1000, 3], [0, 1], 12, "rows"),
+        ("one element for all", [1000, 3], [0, 0], 4, "contiguous"),
+        ("transposed", [1000, 3], [1, 1000], 4, "transposed"),
     ] {
         assert_eq!(path(shape, b, width), expected, "{what}");
     }
     let (dense, wide) = (strided(&[1000, 8], &[8, 1], 0), strided(&[1000, 8], &[16, 1], 0));
     let of = |layouts: [&Layout; 3]| elementwise_path(layouts, [4; 3]).unwrap();
-    assert_eq!(of([&dense, &wide, &wide]), "packed_lanes", "64 bytes a row through scratch");
-    assert_eq!(of([&wide, &wide, &wide]), "rows_of_lanes", "96 bytes");
+    assert_eq!(of([&dense, &wide, &wide]), "packed_rows", "64 bytes a row through scratch");
+    assert_eq!(of([&wide, &wide, &wide]), "rows", "96 bytes");
 }

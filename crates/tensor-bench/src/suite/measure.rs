@@ -279,6 +279,6 @@ mod tests {
             "{row:?}"
         );
         assert!(row.naive_ns > 0.0 && row.peers.is_empty(), "{row:?}");
-        assert_eq!((row.bytes, row.contiguous_ns, row.path.as_str()), (48, None, "tile"));
+        assert_eq!((row.bytes, row.contiguous_ns, row.path.as_str()), (48, None, "transpose"));
     }
 }

@@ -207,7 +207,7 @@ mod tests {
             slower_than_naive: false,
             plain_copy_ns: 80.0,
             contiguous_ns: None,
-            path: "tile".to_owned(),
+            path: "transpose".to_owned(),
             peers: Vec::new(),
         }
     }

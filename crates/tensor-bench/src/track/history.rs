@@ -274,8 +274,8 @@ mod tests {
 
     #[test]
     fn a_path_is_a_step_whatever_is_followed() {
-        let records = stored(&[SAME, |entry| entry.path = "grid".to_owned()]);
-        let expected = [("c1".to_owned(), "path tile -> grid".to_owned())];
+        let records = stored(&[SAME, |entry| entry.path = "blocked".to_owned()]);
+        let expected = [("c1".to_owned(), "path transpose -> blocked".to_owned())];
         assert_eq!(steps(&records, Figure::Time), expected);
         assert_eq!(steps(&records, Figure::Instructions), expected);
     }

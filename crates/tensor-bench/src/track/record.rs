@@ -183,8 +183,8 @@ pub(super) mod tests {
             op: "copy".to_owned(),
             dtype: Some("f32".to_owned()),
             bytes: 1024,
-            path: "tile".to_owned(),
-            plan: "tile of 4-byte units".to_owned(),
+            path: "transpose".to_owned(),
+            plan: "transpose of 4-byte units".to_owned(),
             times: Times {
                 run: span.clone(),
                 allocating: Some(span),
@@ -229,7 +229,7 @@ pub(super) mod tests {
                 "a record with a mistake: missing field `path`",
             ),
             (text.replace("g/b", "g/a"), "a record with two cases called g/a"),
-            (text.replace("\"tile\"", "\"\\u001b[2J\""), "a name that cannot be printed"),
+            (text.replace("\"transpose\"", "\"\\u001b[2J\""), "a name that cannot be printed"),
             (text.replace("\"best_ns\":100.0", "\"best_ns\":0.0"), "in which g/a takes no time"),
             (text.replace("[100.0,", "[-100.0,"), "in which g/a takes no time"),
             (

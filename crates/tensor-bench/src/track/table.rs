@@ -94,7 +94,7 @@ mod tests {
         for path in CopyPlan::paths().filter(|path| !unreachable.contains(path)) {
             assert!(taken.contains(path), "no case takes {path}");
         }
-        for path in ["lanes", "rows_of_lanes", "packed_lanes", "tiled_lanes", "picked_lanes"] {
+        for path in ["contiguous", "rows", "packed_rows", "transposed", "gathered"] {
             assert!(taken.contains(path), "no case takes {path}");
         }
     }

@@ -18,7 +18,7 @@ use crate::{
 ///
 /// let rows = Layout::contiguous(&[128, 64])?;
 /// let plan = CopyPlan::new(&rows.t()?, &Layout::contiguous(&[64, 128])?, 4, &Machine::REFERENCE)?;
-/// assert_eq!(plan.path(), "tile");
+/// assert_eq!(plan.path(), "transpose");
 /// println!("{plan}");
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
@@ -38,8 +38,8 @@ impl CopyPlan {
         Ok(Self(PlannedCopy::new(from, to, width, machine)))
     }
 
-    /// The name of the path that the copy takes: `memcpy`, `rows`, `fill`, `tile`, `batched_tile`,
-    /// `strided`, …
+    /// The name of the path that the copy takes: `memcpy`, `rows`, `fill`, `transpose`, `batched_transpose`,
+    /// `strided_rows`, …
     pub fn path(&self) -> &'static str {
         self.0.work().path
     }

@@ -161,8 +161,8 @@ pub fn zip3<A: Element, B: Element, C: Element, R: Element, K>(
     Call::new(exec, "zip3").eval3(Closure(f), a.into(), b.into(), c.into())
 }
 
-/// The name of the path of an elementwise operation: `lanes`, `rows_of_lanes`, `packed_lanes`,
-/// `tiled_lanes`, `picked_lanes`, …
+/// The name of the path of an elementwise operation: `lanes`, `rows`, `packed_rows`,
+/// `transposed`, `gathered`, …
 ///
 /// The layout of the result comes first. So does the width of its elements in `widths`, which are
 /// in bytes; they determine which rows are short.
@@ -172,7 +172,7 @@ pub fn zip3<A: Element, B: Element, C: Element, R: Element, K>(
 ///
 /// let pixels = Layout::contiguous(&[64, 64, 3])?;
 /// let means = Layout::contiguous(&[3])?;
-/// assert_eq!(elementwise_path([&pixels, &pixels, &means], [4; 3])?, "packed_lanes");
+/// assert_eq!(elementwise_path([&pixels, &pixels, &means], [4; 3])?, "packed_rows");
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
 ///

@@ -296,12 +296,12 @@ fn path<const N: usize>(access: &[Access; N], one_row: bool) -> &'static str {
     let any = |kind| access.contains(&kind);
     let packs_rows = access.iter().any(|access| access.packs_rows());
     match (any(Access::Transposed), any(Access::Gather), packs_rows, one_row) {
-        (true, false, ..) => "tiled_lanes",
-        (true, true, ..) => "tiled_and_picked_lanes",
-        (false, true, ..) => "picked_lanes",
-        (false, false, true, _) => "packed_lanes",
-        (false, false, false, true) => "lanes",
-        (false, false, false, false) => "rows_of_lanes",
+        (true, false, ..) => "transposed",
+        (true, true, ..) => "transposed_and_gathered",
+        (false, true, ..) => "gathered",
+        (false, false, true, _) => "packed_rows",
+        (false, false, false, true) => "contiguous",
+        (false, false, false, false) => "rows",
     }
 }
 

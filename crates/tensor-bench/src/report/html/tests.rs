@@ -61,7 +61,7 @@ fn row(name: &str, strides: [isize; 2], offset: usize) -> Row {
         contiguous: false,
         breaks_at: Some(1),
         why: "dim 1".to_owned(),
-        path: "tile".to_owned(),
+        path: "transpose".to_owned(),
         bytes: 16384,
         naive_copy_ns: 90_000.1,
         copy_ns: 10_000.7,

@@ -53,7 +53,7 @@ fn what_is_worse_is_named_and_fails() {
         with(|entry| change(entry.counts.as_mut().unwrap()))
     };
     let table = [
-        (with(|entry| entry.path = "grid".to_owned()), "g/a: path tile -> grid"),
+        (with(|entry| entry.path = "blocked".to_owned()), "g/a: path transpose -> blocked"),
         (counts(|c| c.run.instructions = 10_101), "g/a: instructions (run) 10000 -> 10101, +1.0 %"),
         (
             counts(|c| c.plan.as_mut().unwrap().instructions = 600),
@@ -127,7 +127,7 @@ fn what_is_slower_without_gating_is_counted_by_itself() {
         "\nslower      g/a\n            time (run) 103 ns -> 134 ns, +30.0 % (not gating)\n";
     assert!(text.contains(slower), "{text}");
     assert!(text.ends_with("\nno regression, 1 slower (not gating), 1 unchanged\n"), "{text}");
-    let path = with(|entry| entry.path = "grid".to_owned());
+    let path = with(|entry| entry.path = "blocked".to_owned());
     let text = table(&compare(&record(), &path, FailOn::Time, ""));
     assert!(text.ends_with("\nno regression, 1 worse (not gating), 1 unchanged\n"), "{text}");
     let text = table(&compare(&record(), &path, FailOn::All, "g/a path why not"));
@@ -175,7 +175,7 @@ fn one_disturbed_pass_of_many_hides_nothing_and_finds_nothing() {
 #[test]
 fn a_time_counts_if_it_is_found_again() {
     let (base, slow, accepted) = (record(), with(slower(1.3)), Accepted::default());
-    let (paths, slow_too) = (with(|entry| entry.path = "grid".to_owned()), with(slower(1.2)));
+    let (paths, slow_too) = (with(|entry| entry.path = "blocked".to_owned()), with(slower(1.2)));
     let fails = |new, again| {
         let (limits, fail_on, counts_needed) = (Limits::default(), FailOn::All, false);
         let (base, accepted) = (&base, &accepted);
@@ -292,7 +292,7 @@ fn cpus_without_a_name_are_unlike() {
 
 #[test]
 fn what_was_accepted_does_not_fail_and_what_was_not_met_is_said() {
-    let new = with(|entry| entry.path = "grid".to_owned());
+    let new = with(|entry| entry.path = "blocked".to_owned());
     let list = "g/* path grids are enough here\ng/b time once upon a time\n";
     let comparison = compare(&record(), &new, FailOn::All, list);
     let reason = Verdict::Accepted("grids are enough here".to_owned());
@@ -309,7 +309,7 @@ fn the_worst_comes_first() {
     base.cases.push(entry("g/d"));
     new.cases[0].counts.as_mut().unwrap().run.instructions = 20_000;
     new.cases[1].counts.as_mut().unwrap().run.l1_misses = 9_000;
-    new.cases[2].path = "grid".to_owned();
+    new.cases[2].path = "blocked".to_owned();
     let order: Vec<String> =
         compare(&base, &new, FailOn::Counts, "").changed.into_iter().map(|j| j.case).collect();
     assert_eq!(order, ["g/d", "g/c", "g/b", "g/a"]);
@@ -321,7 +321,7 @@ fn tables_and_markdown_have_every_change_once() {
     new.cases[1].counts.as_mut().unwrap().run.instructions = 5_000;
     let comparison = compare(&record(), &new, FailOn::Counts, "g/z any never\n");
     let text = table(&comparison);
-    assert!(text.contains("REGRESSION  g/a\n            path tile -> grid|<b>\n"), "{text}");
+    assert!(text.contains("REGRESSION  g/a\n            path transpose -> blocked|<b>\n"), "{text}");
     assert!(text.ends_with("\n1 regression, 1 better\n"), "{text}");
     assert!(text.contains("note: accepted, but not found: g/z any\n"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");

@@ -40,20 +40,20 @@ pub(super) const STRATEGIES: &[Strategy] = &[
     },
     Strategy { name: "rows", applies: |l| last(l) == [1, 1], build: rows },
     Strategy { name: "fill", applies: |l| last(l) == [1, 0], build: fill },
-    Strategy { name: "tile", applies: |l| l.len() == 2 && is_tile(l), build: tile },
-    Strategy { name: "batched_tile", applies: is_tile, build: tile },
+    Strategy { name: "transpose", applies: |l| l.len() == 2 && is_tile(l), build: tile },
+    Strategy { name: "batched_transpose", applies: is_tile, build: tile },
     Strategy { name: "reverse", applies: |l| last(l) == [1, -1], build: gather },
     Strategy {
-        name: "strided",
+        name: "strided_rows",
         applies: |l| last(l)[0] == 1 && nearest(l) == l.len() - 1,
         build: gather,
     },
     Strategy { name: "scatter", applies: |l| last(l)[1] == 1, build: scatter },
-    Strategy { name: "grid", applies: |l| l.len() > 1, build: blocked2d },
+    Strategy { name: "blocked", applies: |l| l.len() > 1, build: blocked2d },
     LAST,
 ];
 
-const LAST: Strategy = Strategy { name: "gather", applies: |_| true, build: fallback };
+const LAST: Strategy = Strategy { name: "fallback", applies: |_| true, build: fallback };
 
 /// The first strategy that applies covers the innermost loops; the others remain around it.
 #[inline(always)]

@@ -173,7 +173,7 @@ impl Inner {
     }
 }
 
-/// One line: `batched_tile of 4-byte units: 32 x [301056, 301056], tile 4096 (src 3) x 3 (dst
+/// One line: `batched_transpose of 4-byte units: 32 x [301056, 301056], tile 4096 (src 3) x 3 (dst
 /// 4096), streamed`.
 impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -194,15 +194,15 @@ impl fmt::Display for Inner {
             Inner::Nothing => f.write_str("nothing"),
             Inner::Run { len } => write!(f, "run {len}"),
             Inner::Fill { len } => write!(f, "fill {len}"),
-            Inner::Gather { len, step } => write!(f, "pick {len} (src {step})"),
-            Inner::Scatter { len, step } => write!(f, "spread {len} (dst {step})"),
+            Inner::Gather { len, step } => write!(f, "gather {len} (src {step})"),
+            Inner::Scatter { len, step } => write!(f, "scatter {len} (dst {step})"),
             Inner::Tile { u, v } => {
-                write!(f, "tile {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)
+                write!(f, "transpose {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)
             }
             Inner::Streamed(plan) => plan.fmt(f),
             Inner::Blocked2d { outer, inner, run } => write!(
                 f,
-                "grid {} (dst {}, src {}) x {} (dst {}, src {}) of {run}",
+                "blocked {} (dst {}, src {}) x {} (dst {}, src {}) of {run}",
                 outer.len,
                 outer.strides[0],
                 outer.strides[1],

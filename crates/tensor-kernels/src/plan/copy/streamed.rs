@@ -229,7 +229,7 @@ fn extents(len: usize, next: usize, target: usize) -> (usize, usize) {
 impl fmt::Display for Streamed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Streamed { u, v, u2, v2, lines, .. } = self;
-        write!(f, "tile {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)?;
+        write!(f, "transpose {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)?;
         for (name, operand, side) in [("u2", "src", u2), ("v2", "dst", v2)] {
             if side.len > 1 {
                 write!(f, ", {name} {} ({operand} {})", side.len, side.stride)?;
