@@ -1,5 +1,5 @@
-//! Index tuples of every form that `s!` takes, on a small array: what is accepted and which elements
-//! are picked is what Python's rules say, dimension by dimension.
+//! Index tuples of every form that `s!` takes, on a small array: what is accepted and which
+//! elements are picked is what Python's rules say, dimension by dimension.
 
 #![no_main]
 

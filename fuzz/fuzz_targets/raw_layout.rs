@@ -1,5 +1,5 @@
-//! Sizes, strides and offsets of any numbers at all: a constructor accepts exactly what arithmetic in
-//! 128 bits accepts, a view of a slice exactly what lies in it, and no call on what was accepted
+//! Sizes, strides and offsets of any numbers at all: a constructor accepts exactly what arithmetic
+//! in 128 bits accepts, a view of a slice exactly what lies in it, and no call on what was accepted
 //! panics or leaves the bounds.
 
 #![no_main]

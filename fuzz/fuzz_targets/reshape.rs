@@ -1,5 +1,5 @@
-//! `view`, `flatten` and `reshape` of any small view: a view exists exactly where some strides explain
-//! the elements in their order; where none do, `reshape` copies, and the order stays.
+//! `view`, `flatten` and `reshape` of any small view: a view exists exactly where some strides
+//! explain the elements in their order; where none do, `reshape` copies, and the order stays.
 
 #![no_main]
 

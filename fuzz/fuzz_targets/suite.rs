@@ -1,5 +1,5 @@
-//! Suites of cases: nonsense is an error that can be printed, never a panic; a case that is accepted
-//! has a layout in its base array.
+//! Suites of cases: nonsense is an error that can be printed, never a panic; a case that is
+//! accepted has a layout in its base array.
 
 #![no_main]
 

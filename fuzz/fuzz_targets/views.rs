@@ -1,5 +1,5 @@
-//! Any chain of views of a small array, at every SIMD level: the copy of a view and a sum with it are
-//! what element-by-element reading says.
+//! Any chain of views of a small array, at every SIMD level: the copy of a view and a sum with it
+//! are what element-by-element reading says.
 
 #![no_main]
 

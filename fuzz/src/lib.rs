@@ -1,4 +1,5 @@
-//! What the fuzz targets share: arguments drawn from the fuzzer's bytes, and a naive model of layouts.
+//! What the fuzz targets share: arguments drawn from the fuzzer's bytes, and a naive model of
+//! layouts.
 //!
 //! The bytes become a raw layout and calls on it ([`draw`], [`Call`]). Each call is made on a
 //! [`Layout`](tensor_kernels::Layout) and, by the rule that PyTorch's or Python's manual states for

@@ -111,7 +111,8 @@ impl Naive {
         Naive::from_fn(shape, |index| self.at(&source(index)))
     }
 
-    /// The same elements in the same order under another shape, where some strides have that effect.
+    /// The same elements in the same order under another shape, where some strides have that
+    /// effect.
     ///
     /// A stride is the step from the first index of its dimension to the second, so there is only
     /// one candidate, and every offset tells whether it is right.

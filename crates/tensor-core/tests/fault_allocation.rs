@@ -132,7 +132,7 @@ fn uninit(mib: usize) -> Result<Uninit<u8>> {
 
 /// The only test here with buffers that are large enough to be kept, which is for the process.
 #[test]
-fn fault_kept_memory_is_given_back_before_memory_runs_out() {
+fn fault_kept_memory_is_freed_before_an_allocation_fails() {
     keep_spare_memory(0);
     fails_cleanly(1, || Tensor::<u8>::zeros(&[9 * MIB]).map(drop));
     fails_cleanly(1, || uninit(9).map(drop));

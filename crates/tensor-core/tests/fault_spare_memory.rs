@@ -87,7 +87,7 @@ fn system_calls(work: impl FnOnce()) -> usize {
 }
 
 #[test]
-fn fault_spare_memory_is_not_locked_while_the_system_is_called() {
+fn fault_spare_memory_is_not_locked_during_system_calls() {
     keep_spare_memory(100 * MIB);
     let results = [result(40), result(40), result(40)];
     assert_eq!(system_calls(|| drop(results)), 4, "three marked as free, one given back");

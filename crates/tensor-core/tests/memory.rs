@@ -1,6 +1,8 @@
-//! What is allocated is freed once, what is refused or panics leaks nothing, and views allocate nothing: run under an allocator that counts.
+//! What is allocated is freed once, what is refused or panics leaks nothing, and views allocate
+//! nothing: run under an allocator that counts.
 //!
-//! The allocator gives every byte buffer an odd address, which the system's never does, so that what relies on alignment shows.
+//! The allocator gives every byte buffer an odd address, which the system's never does, so that
+//! what relies on alignment shows.
 
 use std::{
     alloc::{GlobalAlloc, Layout as AllocLayout, System},
@@ -17,7 +19,8 @@ thread_local! {
     static CALLS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// What the system is asked for instead: one byte more, so that there is room to be misaligned by one.
+/// What the system is asked for instead: one byte more, so that there is room to be misaligned by
+/// one.
 fn enlarged(layout: AllocLayout) -> AllocLayout {
     match layout.align() {
         1 => AllocLayout::from_size_align(layout.size() + 1, 2).unwrap_or(layout),
@@ -30,7 +33,8 @@ fn count(bytes: isize) {
     CALLS.set(CALLS.get() + 1);
 }
 
-// SAFETY: memory is the system's, for a layout that contains the one asked for and starts at most `shift` before it.
+// SAFETY: memory is the system's, for a layout that contains the one asked for and starts at most
+// `shift` before it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: AllocLayout) -> *mut u8 {
         // SAFETY: the caller's promise; the enlarged layout is not smaller.
@@ -101,7 +105,7 @@ fn the_last_tensor_frees_the_storage() {
 }
 
 #[test]
-fn fault_what_is_refused_leaks_nothing() {
+fn fault_refused_operations_leak_nothing() {
     leaks_nothing(|| {
         assert!(Tensor::from_vec(vec![1u8; 7], &[2, 3]).is_err());
         assert!(
@@ -145,7 +149,7 @@ fn views_of_rank_up_to_eight_allocate_nothing() {
 }
 
 #[test]
-fn fresh_memory_is_aligned_to_a_cache_line() {
+fn new_memory_is_aligned_to_a_cache_line() {
     for len in [1, 3, 64, 1000] {
         let addresses = [
             Tensor::<u8>::zeros(&[len]).unwrap().data_ptr().addr(),
@@ -157,7 +161,7 @@ fn fresh_memory_is_aligned_to_a_cache_line() {
 }
 
 #[test]
-fn fault_adopted_bytes_at_an_odd_address_are_no_wider_elements() {
+fn fault_misaligned_adopted_bytes_are_not_viewed_as_wider_elements() {
     let bytes = Tensor::from_vec(vec![0u8; 8], &[8]).unwrap();
     let address = bytes.data_ptr().addr();
     assert_eq!(address % 2, 1, "the allocator of this test sees to it");

@@ -1,4 +1,5 @@
-//! Large buffers are kept for the next result, within limits. One test in a process of its own: what is kept belongs to the process.
+//! Large buffers are kept for the next result, within limits. One test in a process of its own:
+//! what is kept belongs to the process.
 
 use tensor_core::{Layout, Tensor, Uninit, keep_spare_memory, release_spare_memory, spare_memory};
 

@@ -1,4 +1,5 @@
-//! Elementwise operations whose operands go through scratch in blocks, larger than one block and with odd edges, in and out of cache.
+//! Elementwise operations whose operands go through scratch in blocks, larger than one block and
+//! with odd edges, in and out of cache.
 
 use tensor_kernels::{
     Cast, Element, Exec, Layout, Machine, SimdLevel, Tensor, TensorView, TensorViewMut, map_into,
@@ -36,7 +37,8 @@ fn results() -> [Layout; 2] {
     [576, 563].map(|row| Layout::new(&SHAPE, &[row, 1], 64).unwrap())
 }
 
-/// A transposed, a reversed, a stepping and a contiguous operand of the shape, over so many numbers.
+/// A transposed, a reversed, a stepping and a contiguous operand of the shape, over so many
+/// numbers.
 fn operands() -> [Layout; 4] {
     let [rows, columns] = SHAPE.map(|n| n as isize);
     [
@@ -123,8 +125,8 @@ fn in_place_beside_a_transposed_operand() {
     }
 }
 
-/// Booleans at every address within a cache line, of operands up to 16 times as wide, streamed: the first block of a row
-/// ends where the result's first whole line starts, up to 63 elements on.
+/// Booleans at every address within a cache line, of operands up to 16 times as wide, streamed: the
+/// first block of a row ends where the result's first whole line starts, up to 63 elements on.
 #[test]
 fn narrow_results_of_wide_transposed_operands_at_every_address() {
     const NARROW: [usize; 2] = [300, 520];

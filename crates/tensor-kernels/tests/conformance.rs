@@ -1,7 +1,9 @@
-//! Every path, for every element width, on every instruction set, serial and on threads: all against one oracle, bit for bit.
+//! Every path, for every element width, on every instruction set, serial and on threads: all
+//! against one oracle, bit for bit.
 //!
-//! Sources hold signalling NaNs where the type has them. Destinations start as canaries, so a store into a gap, before the first element or after
-//! the last one shows. With `TENSOR_SIMD` set only that level is tested, and must be the active one; unset, all that this CPU has.
+//! Sources hold signalling NaNs where the type has them. Destinations start as canaries, so a store
+//! into a gap, before the first element or after the last one shows. With `TENSOR_SIMD` set only
+//! that level is tested, and must be the active one; unset, all that this CPU has.
 
 mod common;
 
@@ -13,7 +15,8 @@ use tensor_kernels::{
     elementwise_path, map_into, zip_into,
 };
 
-/// `fn test<T>()` for an element type of every width: each power of two up to 16 twice, as a number and as bytes of any alignment, and others.
+/// `fn test<T>()` for an element type of every width: each power of two up to 16 twice, as a number
+/// and as bytes of any alignment, and others.
 macro_rules! for_every_width {
     ($($test:ident),*) => {$(
         mod $test {
@@ -148,7 +151,8 @@ fn every_path<T: Sample>() {
     }
 }
 
-/// Each power of two must reach every path; other widths are runs of smaller units, which stay runs.
+/// Each power of two must reach every path; other widths are runs of smaller units, which stay
+/// runs.
 #[test]
 fn the_cases_reach_every_path() {
     for width in [1, 2, 4, 8, 16] {
@@ -162,7 +166,8 @@ fn the_cases_reach_every_path() {
     }
 }
 
-/// All lengths up to two of the widest registers and one, some where streaming and the library's copy begin, and every place in a line.
+/// All lengths up to two of the widest registers and one, some where streaming and the library's
+/// copy begin, and every place in a line.
 fn every_length_of_a_run<T: Sample>() {
     let register = 64 / size_of::<T>().min(64);
     let around = |bytes: usize| {
@@ -181,7 +186,8 @@ fn every_length_of_a_run<T: Sample>() {
     }
 }
 
-/// Everything that walks one loop: adjacent, one for all, and picked from or spread to steps of either sign.
+/// Everything that walks one loop: adjacent, one for all, and picked from or spread to steps of
+/// either sign.
 fn check_runs<T: Sample>(len: usize, skew: [usize; 2]) {
     let ways = serial_ways();
     for [from, to] in [[1, 1], [0, 1], [-1, 1], [2, 1], [-3, 1], [5, 1], [1, 2], [1, -3]] {
@@ -195,7 +201,8 @@ fn serial_ways() -> Vec<Way> {
     levels().into_iter().flat_map(plain_and_streamed).collect()
 }
 
-/// One more and one less than every register and block that a transpose may be cut into, against each other.
+/// One more and one less than every register and block that a transpose may be cut into, against
+/// each other.
 fn every_extent_of_a_transpose<T: Sample>() {
     const EXTENTS: [usize; 15] = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 63, 64, 67];
     let ways = serial_ways();
@@ -234,7 +241,8 @@ fn every_elementwise_path<T: Sample>() {
     assert_eq!(reached, paths.collect(), "cases for every elementwise path");
 }
 
-/// Elements that are larger or more aligned than any scratch memory, brought to each other in every elementwise way.
+/// Elements that are larger or more aligned than any scratch memory, brought to each other in every
+/// elementwise way.
 fn large_elements_meet<T: bytemuck::Pod + PartialEq + Send + Sync>(nth: fn(u8) -> T) {
     let shape = [3, 5];
     let source: Vec<T> = (0..60).map(nth).collect();
@@ -271,7 +279,8 @@ fn fault_elements_more_aligned_than_scratch_memory() {
     large_elements_meet(|n| Aligned([n; 256]));
 }
 
-/// The values on which instruction sets are known to differ: NaN on either side, zeros and infinities of either sign, subnormals.
+/// The values on which instruction sets are known to differ: NaN on either side, zeros and
+/// infinities of either sign, subnormals.
 const DELICATE: [f32; 12] = [
     f32::NAN,
     -f32::NAN,
@@ -310,7 +319,8 @@ mod named {
     ];
 }
 
-/// A NaN stays one, but which of two it is, and its sign, is nobody's promise; all else is the same bits.
+/// A NaN stays one, but which of two it is, and its sign, is nobody's promise; all else is the same
+/// bits.
 fn bits(value: f32) -> Option<u32> {
     (!value.is_nan()).then_some(value.to_bits())
 }

@@ -1,4 +1,5 @@
-//! `TENSOR_SIMD` forces a level, or is refused. What is active is found once a process, so each question is put to a process of its own.
+//! `TENSOR_SIMD` forces a level, or is refused. What is active is found once a process, so each
+//! question is put to a process of its own.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! How much is allocated, what happens when it cannot be, and that nothing is leaked: run under an allocator that counts and can be told to fail.
+//! How much is allocated, what happens when it cannot be, and that nothing is leaked: run under an
+//! allocator that counts and can be told to fail.
 
 #[path = "common/ways.rs"]
 #[allow(dead_code, reason = "only pools are needed here")]
@@ -26,7 +27,8 @@ thread_local! {
     static BEFORE_FAILURE: Cell<isize> = const { Cell::new(-1) };
 }
 
-/// From this size on an allocation is large: a buffer of elements, not a handle, a name or a thread's bookkeeping.
+/// From this size on an allocation is large: a buffer of elements, not a handle, a name or a
+/// thread's bookkeeping.
 const LARGE: usize = 1024;
 
 /// Live allocations of the sizes that only the tests of leaks ask for, by whatever thread.
@@ -80,7 +82,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often `work` allocates on this thread, from the second time on: the first time looks at the machine.
+/// How often `work` allocates on this thread, from the second time on: the first time looks at the
+/// machine.
 fn allocations<R>(work: impl Fn() -> R) -> usize {
     work();
     let before = CALLS.get();
@@ -223,7 +226,8 @@ fn a_fresh_result_allocates_its_elements_and_one_handle() {
     assert_eq!(counts, [2; 7]);
 }
 
-/// Runs an operation again and again, each time with a later large allocation failing, until it needs no more; gives how many it needs.
+/// Runs an operation again and again, each time with a later large allocation failing, until it
+/// needs no more; gives how many it needs.
 fn fails_cleanly<R>(what: &str, operation: impl Fn() -> Result<R>) -> usize {
     for before in 0.. {
         BEFORE_FAILURE.set(before);
@@ -270,7 +274,8 @@ fn fault_missing_memory_is_an_error_and_changes_nothing() {
     assert_eq!(x, cube());
 }
 
-/// A transpose that is large for its machine uses scratch; where there is no memory for any it goes without.
+/// A transpose that is large for its machine uses scratch; where there is no memory for any it goes
+/// without.
 #[test]
 fn fault_missing_scratch_memory_is_no_error() {
     let mut exec = Exec::current().unwrap().serial();
@@ -286,7 +291,8 @@ fn fault_missing_scratch_memory_is_no_error() {
     assert_eq!(copy(-1), turned, "with");
 }
 
-/// The bits of the sums over the first dimension, by so many threads that are new, of which each gets memory for so many rooms before it gets none.
+/// The bits of the sums over the first dimension, by so many threads that are new, of which each
+/// gets memory for so many rooms before it gets none.
 #[cfg(feature = "rayon")]
 fn sums_with_memory_for(rooms: isize, threads: usize, layout: &Layout) -> Vec<u32> {
     let numbers: Vec<f32> = (0..400_000u32).map(|n| (n % 1009) as f32 / 7.0).collect();
@@ -327,7 +333,8 @@ fn fault_missing_room_for_a_reduction_is_no_error_and_changes_no_bit() {
 
 const LEN: usize = WATCHED_BYTES / 4;
 
-/// Runs `work` and checks that it leaves no watched allocation behind. One at a time: they count for the whole process.
+/// Runs `work` and checks that it leaves no watched allocation behind. One at a time: they count
+/// for the whole process.
 fn leaks_nothing(work: impl FnOnce()) {
     static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _alone = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

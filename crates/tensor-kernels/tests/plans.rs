@@ -1,6 +1,8 @@
-//! Which path each layout takes, and by what plan: `data/paths.txt`, made for one fixed machine, so it is the same everywhere.
+//! Which path each layout takes, and by what plan: `data/paths.txt`, made for one fixed machine, so
+//! it is the same everywhere.
 //!
-//! A layout that falls to another path has become slower or faster, and somebody should have meant it. To accept a change:
+//! A layout that falls to another path has become slower or faster, and somebody should have meant
+//! it. To accept a change:
 //!
 //! ```sh
 //! UPDATE_PATHS=1 cargo test -p tensor-kernels --test plans
@@ -225,7 +227,8 @@ fn brief(layout: &Layout) -> String {
     format!("{:?} ({}){offset}", layout.shape(), strides.join(", "))
 }
 
-/// The table as it is now. Each entry is a line that names it and one, indented, that says how it goes.
+/// The table as it is now. Each entry is a line that names it and one, indented, that says how it
+/// goes.
 fn table() -> String {
     let mut text = String::from(
         "# The paths and plans of copies, then the paths of elementwise operations; sizes, strides and offsets in elements.\n\

@@ -1,5 +1,6 @@
-//! Elementwise operations on many short rows, which are packed into long ones: what lies around each row stays as it is, whatever the operands' rows
-//! do, in more than one block and with a last one that is not full.
+//! Elementwise operations on many short rows, which are packed into long ones: what lies around
+//! each row stays as it is, whatever the operands' rows do, in more than one block and with a last
+//! one that is not full.
 
 mod common;
 
@@ -129,7 +130,8 @@ fn width_12_which_no_kernel_knows() {
     two_inputs::<[u8; 12]>();
 }
 
-/// Lengths around those of registers and of what a kernel fills at a time, up to the longest short row and one more.
+/// Lengths around those of registers and of what a kernel fills at a time, up to the longest short
+/// row and one more.
 #[test]
 fn every_length_of_a_short_row() {
     for lanes in 1..=65 {
@@ -221,7 +223,8 @@ fn three_inputs() {
     }
 }
 
-/// A row that repeats within a part of the result and not in the next, or in all of them; beside rows whose elements lie in planes.
+/// A row that repeats within a part of the result and not in the next, or in all of them; beside
+/// rows whose elements lie in planes.
 #[test]
 fn rows_that_repeat_for_a_while() {
     let shape = [5, 900, 3];

@@ -1,4 +1,5 @@
-//! Work on threads, seen from outside: every element once, and large work really on more than one thread.
+//! Work on threads, seen from outside: every element once, and large work really on more than one
+//! thread.
 //!
 //! That the pieces of a plan make up the plan, down to the last cut, is tested beside `partition`.
 #![cfg(feature = "rayon")]
@@ -19,7 +20,8 @@ use tensor_kernels::{
     Exec, Layout, Machine, TensorView, TensorViewMut, map_inplace, map_into, zip_into,
 };
 
-/// Shapes with strides of an input and of the result, of every elementwise path, around the sizes of blocks.
+/// Shapes with strides of an input and of the result, of every elementwise path, around the sizes
+/// of blocks.
 const PAIRS: &[(&[usize], &[isize], &[isize])] = &[
     (&[1000], &[1], &[1]),
     (&[65], &[1], &[1]),

@@ -1,9 +1,9 @@
-//! Questions about a layout, answered as PyTorch answers them.
+//! Properties of a layout, defined as PyTorch defines them.
 //!
-//! All start from one walk: go through the dimensions in memory order, fastest first, skip those of
-//! size 1, and ask whether each stride is the number of elements that lie behind it. PyTorch caches
-//! the answers at every change of sizes or strides; a layout never changes, so they are computed
-//! once when it is made and kept in one byte.
+//! Most checks go through the dimensions in memory order, fastest first, skip those of size 1, and
+//! compare each stride with the product of the sizes before it in that order. PyTorch recomputes
+//! its flags at every change of sizes or strides; a layout is immutable, so they are computed once
+//! by the constructor and kept in one byte.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use crate::{
     strides::{CHANNELS_LAST_3D_ORDER, CHANNELS_LAST_ORDER, strides_in_bytes},
 };
 
-/// How many steps the exact overlap search may take before it says that it is too hard.
+/// The search nodes after which an overlap check answers [`Overlap::TooHard`]: a few milliseconds.
 const OVERLAP_BUDGET: u64 = 1 << 16;
 
-/// The cached answers, a bit each.
+/// The cached properties, one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct Flags(u8);
 
@@ -26,7 +26,7 @@ impl Flags {
     const CHANNELS_LAST_3D: u8 = 4;
     const DENSE: u8 = 8;
 
-    /// Those of no dimensions.
+    /// The flags of a layout without dimensions.
     pub(super) const SCALAR: Self = Self(Self::CONTIGUOUS | Self::DENSE);
 
     pub(super) fn of(shape: &[usize], strides: &[isize], numel: usize) -> Self {
@@ -56,35 +56,36 @@ impl Flags {
     }
 }
 
-/// The first dimension of `order` whose stride is not the number of elements behind it.
+/// The first dimension of `order` whose stride is not the product of the sizes before it in
+/// `order`.
 fn first_break(
     shape: &[usize],
     strides: &[isize],
     order: impl Iterator<Item = usize>,
 ) -> Option<usize> {
-    let mut behind = 1isize;
+    let mut expected = 1isize;
     for d in order {
         if shape[d] == 1 {
             continue;
         }
-        if strides[d] != behind {
+        if strides[d] != expected {
             return Some(d);
         }
-        behind *= shape[d] as isize;
+        expected *= shape[d] as isize;
     }
     None
 }
 
 /// Do the dimensions, in order of their strides, fill the memory without gap or overlap?
 ///
-/// Each step looks for the dimension that goes on where the ones before it end; ranks are small, so
-/// searching beats sorting.
+/// Each round searches the dimension whose stride is the product of the sizes found so far. Ranks
+/// are small, so this is faster than sorting.
 fn is_dense(shape: &[usize], strides: &[isize], magnitude: impl Fn(isize) -> isize) -> bool {
-    let mut behind = 1isize;
+    let mut expected = 1isize;
     for _ in shape.iter().filter(|&&size| size > 1) {
-        let goes_on = |d: &usize| shape[*d] > 1 && magnitude(strides[*d]) == behind;
-        let Some(d) = (0..shape.len()).find(goes_on) else { return false };
-        behind = behind.saturating_mul(shape[d] as isize);
+        let is_next = |d: &usize| shape[*d] > 1 && magnitude(strides[*d]) == expected;
+        let Some(d) = (0..shape.len()).find(is_next) else { return false };
+        expected = expected.saturating_mul(shape[d] as isize);
     }
     true
 }
@@ -92,7 +93,7 @@ fn is_dense(shape: &[usize], strides: &[isize], magnitude: impl Fn(isize) -> isi
 impl Layout {
     /// Does memory order equal logical order, without gaps? (PyTorch: `is_contiguous()`)
     ///
-    /// Strides of dimensions of size 1 do not matter, and a tensor without elements is contiguous.
+    /// Strides of dimensions of size 1 are ignored, and a tensor without elements is contiguous.
     ///
     /// ```
     /// # use tensor_core::Layout;
@@ -117,16 +118,16 @@ impl Layout {
         self.flags.has(Flags::CHANNELS_LAST_3D)
     }
 
-    /// Do the elements fill a stretch of memory, each place once, in whatever order of dimensions?
-    /// (PyTorch: `is_non_overlapping_and_dense`)
+    /// Is every offset between the lowest and the highest that of exactly one element, for any
+    /// order of dimensions? (PyTorch: `is_non_overlapping_and_dense`)
     ///
-    /// As in PyTorch a negative stride answers no; [`is_dense_signed`](Self::is_dense_signed) looks
-    /// through it.
+    /// As in PyTorch a layout with a negative stride is not dense;
+    /// [`is_dense_signed`](Self::is_dense_signed) allows negative strides.
     pub fn is_dense(&self) -> bool {
         self.flags.has(Flags::DENSE)
     }
 
-    /// As [`is_dense`](Self::is_dense), with dimensions that run backwards allowed.
+    /// As [`is_dense`](Self::is_dense), with negative strides allowed.
     pub fn is_dense_signed(&self) -> bool {
         self.is_dense() || is_dense(&self.shape, &self.strides, isize::abs)
     }
@@ -136,8 +137,8 @@ impl Layout {
         self.numel == 0 || first_break(&self.shape, &self.strides, 0..self.ndim()).is_none()
     }
 
-    /// Contiguous in the sense of a memory format (PyTorch: `is_contiguous(memory_format)`); never
-    /// for `Preserve`.
+    /// Contiguous in a memory format (PyTorch: `is_contiguous(memory_format)`); `false` for
+    /// `Preserve`.
     pub fn is_contiguous_as(&self, format: MemoryFormat) -> bool {
         match format {
             MemoryFormat::Contiguous => self.is_contiguous(),
@@ -158,7 +159,8 @@ impl Layout {
         }
     }
 
-    /// Do the strides rise in this order, with room for each dimension?
+    /// Do the strides ascend in this order, each at least the extent of the dimensions before it?
+    /// (PyTorch: `is_channels_last_strides_2d_s4`)
     fn resembles(&self, order: &[usize]) -> bool {
         let mut least = 0isize;
         self.strides[1] != 0
@@ -170,8 +172,8 @@ impl Layout {
             })
     }
 
-    /// The dimension that breaks contiguity: the last one whose stride is not the number of
-    /// elements behind it.
+    /// The dimension that breaks contiguity: the last one whose stride is not the product of the
+    /// sizes after it.
     pub fn contiguity_break(&self) -> Option<usize> {
         if self.numel == 0 {
             return None;
@@ -183,10 +185,12 @@ impl Layout {
     ///
     /// ```
     /// # use tensor_core::Layout;
-    /// let turned = Layout::contiguous(&[3, 4])?.t()?;
+    /// let transposed = Layout::contiguous(&[3, 4])?.t()?;
     /// assert_eq!(
-    ///     turned.contiguity_trace().to_string(),
-    ///     "stride=(1, 4) size=torch.Size([4, 3])\ndim 1 is not contiguous. stride is 4, but expected 1\nFalse"
+    ///     transposed.contiguity_trace().to_string(),
+    ///     "stride=(1, 4) size=torch.Size([4, 3])\n\
+    ///      dim 1 is not contiguous. stride is 4, but expected 1\n\
+    ///      False"
     /// );
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
@@ -202,7 +206,7 @@ impl Layout {
         strides_in_bytes(&self.strides, itemsize)
     }
 
-    /// Do two indices reach the same element? Exact, with two such indices as witness.
+    /// Do two indices reach the same element? Exact, with the two indices as witness.
     ///
     /// ```
     /// # use tensor_core::{Layout, Overlap};
@@ -214,7 +218,7 @@ impl Layout {
         self.self_overlap_within(OVERLAP_BUDGET)
     }
 
-    /// As [`self_overlap`](Self::self_overlap), with a number of search steps after which it
+    /// As [`self_overlap`](Self::self_overlap), with a number of search nodes after which it
     /// answers [`Overlap::TooHard`].
     pub fn self_overlap_within(&self, budget: u64) -> Overlap {
         if self.is_dense() {
@@ -229,14 +233,14 @@ impl Layout {
         self.overlap_within(other, OVERLAP_BUDGET)
     }
 
-    /// As [`overlap`](Self::overlap), with a number of search steps after which it answers
+    /// As [`overlap`](Self::overlap), with a number of search nodes after which it answers
     /// [`Overlap::TooHard`].
     pub fn overlap_within(&self, other: &Layout, budget: u64) -> Overlap {
         overlap::pair_overlap(self.lattice(), other.lattice(), budget)
     }
 
-    /// As [`overlap`](Self::overlap), of layouts over one storage whose elements have these widths
-    /// in bytes. A witness has one index more, that of the byte within the element.
+    /// As [`overlap`](Self::overlap), for layouts whose elements have these widths in bytes. A
+    /// witness has one more index, that of the byte within the element.
     pub(crate) fn overlap_in_bytes(
         &self,
         width: usize,
@@ -251,9 +255,9 @@ impl Layout {
         }
     }
 
-    /// The bytes of elements of this width, `None` if one lies beyond `isize::MAX`. So no element
-    /// of a storage does, and neither then does any stride that an index is multiplied with; the
-    /// others, which may be anything, become 0.
+    /// The layout of the bytes of elements of this width, or `None` if one lies beyond
+    /// `isize::MAX`, which cannot happen in a storage. Then no stride overflows that an index is
+    /// multiplied with. The other strides are arbitrary and become 0.
     fn bytes(&self, width: usize) -> Option<Bytes> {
         let end = self.bounds().map_or(0, |(_, highest)| highest + 1);
         end.checked_mul(width).filter(|&bytes| bytes <= isize::MAX as usize)?;
@@ -271,8 +275,8 @@ impl Layout {
     }
 }
 
-/// The places of bytes: what [`overlap::Lattice`] borrows. Unlike a layout it may have more indices
-/// than can be counted, along strides of 0.
+/// A layout in bytes, which [`overlap::Lattice`] borrows. Its number of indices may overflow, which
+/// a [`Layout`] does not allow.
 struct Bytes {
     shape: DimVec<usize>,
     strides: DimVec<isize>,
@@ -285,7 +289,7 @@ impl Bytes {
     }
 }
 
-/// The contiguity check of one layout, printed step by step; made by [`Layout::contiguity_trace`].
+/// The contiguity check of one layout, printed step by step; see [`Layout::contiguity_trace`].
 #[derive(Clone, Copy, Debug)]
 pub struct ContiguityTrace<'a>(&'a Layout);
 
@@ -296,21 +300,21 @@ impl fmt::Display for ContiguityTrace<'_> {
         if self.0.numel == 0 {
             return write!(f, "no elements\nTrue");
         }
-        let mut behind = 1isize;
+        let mut expected = 1isize;
         for d in (0..shape.len()).rev().filter(|&d| shape[d] != 1) {
-            if strides[d] != behind {
+            if strides[d] != expected {
                 return write!(
                     f,
-                    "dim {d} is not contiguous. stride is {}, but expected {behind}\nFalse",
+                    "dim {d} is not contiguous. stride is {}, but expected {expected}\nFalse",
                     strides[d]
                 );
             }
             writeln!(
                 f,
-                "dim {d} stride is {behind}, next stride should be {behind} x {}",
+                "dim {d} stride is {expected}, next stride should be {expected} x {}",
                 shape[d]
             )?;
-            behind *= shape[d] as isize;
+            expected *= shape[d] as isize;
         }
         f.write_str("True")
     }

@@ -16,7 +16,7 @@ fn of_rank_64() -> Tensor<u8> {
 }
 
 #[test]
-fn fault_rank_64_is_a_rank_like_any_other() {
+fn fault_rank_64_supports_every_operation() {
     let tensor = of_rank_64();
     let sorted = |view: &Tensor<u8>| {
         let mut elements = view.to_vec().unwrap();
@@ -54,7 +54,7 @@ fn fault_rank_64_is_a_rank_like_any_other() {
 }
 
 #[test]
-fn fault_64_dimensions_that_cannot_be_counted_are_refused_and_62_are_not() {
+fn fault_64_dimensions_of_size_two_overflow_and_62_do_not() {
     let one = Tensor::full(&[], 7u8).unwrap();
     assert!(matches!(one.expand(&[2; 64]), Err(Error::TooLarge { .. })));
     assert!(matches!(one.expand(&[2; 63]), Err(Error::TooLarge { .. })));
@@ -154,7 +154,7 @@ fn holds_nothing(tensor: &Tensor<u32>) {
 }
 
 #[test]
-fn fault_a_size_of_zero_anywhere_leaves_nothing_to_do() {
+fn fault_a_size_of_zero_in_any_dimension_means_no_elements() {
     let shapes = empty_shapes();
     assert_eq!(shapes.len(), (3 - 2) + (9 - 4) + (27 - 8) + (81 - 16));
     for shape in shapes {
@@ -178,7 +178,7 @@ fn fault_a_size_of_zero_anywhere_leaves_nothing_to_do() {
 }
 
 #[test]
-fn fault_as_many_elements_as_can_be_counted_are_viewed_like_any_others() {
+fn fault_isize_max_elements_have_every_view() {
     let one = Tensor::full(&[1], 7u8).unwrap();
     let most = one.expand(&[isize::MAX]).unwrap();
     let end = isize::MAX;
@@ -230,7 +230,7 @@ fn fault_as_many_elements_as_can_be_counted_are_viewed_like_any_others() {
 }
 
 #[test]
-fn fault_the_last_place_that_can_be_addressed_is_addressed_exactly() {
+fn fault_the_largest_offset_is_computed_exactly() {
     let ends = Layout::new(&[2], &[isize::MAX], 0).unwrap();
     assert_eq!(ends.offset_of(&[1]), Ok(MAX));
     assert_eq!(ends.flip(&[0]).unwrap().offsets().collect::<Vec<_>>(), [MAX, 0]);
@@ -249,7 +249,7 @@ fn fault_the_last_place_that_can_be_addressed_is_addressed_exactly() {
 }
 
 #[test]
-fn fault_a_stride_of_isize_min_is_refused_and_never_made() {
+fn fault_a_stride_of_isize_min_is_refused_and_never_derived() {
     for (shape, strides) in [
         (&[1][..], &[isize::MIN][..]),
         (&[0], &[isize::MIN]),

@@ -16,7 +16,7 @@ fn relations(layout: &Layout) -> [Aliasing; 2] {
 }
 
 #[test]
-fn fault_strides_that_nothing_moves_along_do_not_make_disjoint_operands_overlap() {
+fn fault_unused_strides_do_not_make_disjoint_operands_overlap() {
     for (shape, strides, offset) in [
         (&[4][..], &[1][..], 0),
         (&[1, 4], &[HUGE, 1], 0),
@@ -36,7 +36,7 @@ fn fault_strides_that_nothing_moves_along_do_not_make_disjoint_operands_overlap(
 }
 
 #[test]
-fn fault_operands_of_another_width_that_overlap_are_named_by_their_indices() {
+fn fault_overlapping_operands_of_other_widths_report_their_indices() {
     for (shape, strides, offset) in [
         (&[5][..], &[1][..], 0),
         (&[1, 5], &[HUGE, 1], 0),

@@ -1,4 +1,5 @@
-//! Operations that do not fit their input: each is refused with a text that begins as PyTorch's and names the values.
+//! Operations that do not fit their input: each is refused with a text that begins as PyTorch's and
+//! names the values.
 
 use tensor_core::{
     Error, Index, Layout, NewAxis, Slice, Tensor, broadcast_shapes, broadcast_two, s,
@@ -21,7 +22,7 @@ fn check<T: std::fmt::Debug>(table: impl IntoIterator<Item = (Result<T, Error>, 
 }
 
 #[test]
-fn fault_dimensions_are_counted_within_the_rank() {
+fn fault_dimensions_out_of_range_are_refused() {
     let of_three = "Dimension out of range (expected to be in range of [-3, 2], but got ";
     check([
         (cube().transpose(0, 3), of_three),
@@ -52,7 +53,7 @@ fn fault_dimensions_are_counted_within_the_rank() {
 }
 
 #[test]
-fn fault_a_tensor_without_dimensions_has_none_to_cut() {
+fn fault_a_scalar_has_no_dimension_to_restrict() {
     let of_one = "Dimension out of range (expected to be in range of [-1, 0], but got 1)";
     check([
         (scalar().narrow(0, 0, 1), "narrow() cannot be applied to a 0-dim tensor."),
@@ -73,7 +74,7 @@ fn fault_a_tensor_without_dimensions_has_none_to_cut() {
 }
 
 #[test]
-fn fault_a_reordering_names_every_dimension_once() {
+fn fault_a_permutation_names_every_dimension_once() {
     check([
         (cube().permute(&[0, 1, 1]), "permute(): duplicate dims are not allowed."),
         (cube().permute(&[0, -3, 1]), "permute(): duplicate dims are not allowed."),
@@ -96,7 +97,7 @@ fn fault_a_reordering_names_every_dimension_once() {
 }
 
 #[test]
-fn fault_a_view_has_the_same_elements_and_one_size_to_infer() {
+fn fault_view_needs_the_same_number_of_elements_and_at_most_one_inferred_size() {
     let empty = Layout::contiguous(&[0, 3]).unwrap();
     check([
         (cube().view(&[5, 5]), "shape '[5, 5]' is invalid for input of size 24"),
@@ -135,7 +136,7 @@ fn fault_a_view_never_copies() {
 }
 
 #[test]
-fn fault_a_refused_view_says_where_memory_is_not_adjacent() {
+fn fault_a_refused_view_names_the_dimensions_that_are_not_adjacent() {
     let refused = cube().narrow(1, 0, 2).unwrap().view(&[16]).unwrap_err();
     let expected = Error::NotViewable {
         shape: vec![2, 2, 4],
@@ -278,7 +279,7 @@ fn fault_slices_are_clamped_and_their_offset_stays_within_the_end() {
 }
 
 #[test]
-fn fault_as_strided_keeps_to_the_storage() {
+fn fault_as_strided_stays_within_the_storage() {
     let tensor = Tensor::arange(0i64, 6, 1).unwrap();
     check([
         (
@@ -300,7 +301,7 @@ fn fault_as_strided_keeps_to_the_storage() {
 }
 
 #[test]
-fn fault_an_element_is_named_by_one_index_a_dimension() {
+fn fault_element_access_needs_one_index_per_dimension() {
     let tensor = Tensor::arange(0i64, 6, 1).unwrap().view(&[2, 3]).unwrap();
     check([
         (tensor.get(&[2, 0]), "index 2 is out of bounds for dimension 0 with size 2"),
@@ -316,7 +317,7 @@ fn fault_an_element_is_named_by_one_index_a_dimension() {
 }
 
 #[test]
-fn fault_a_progression_gets_to_its_end() {
+fn fault_arange_refuses_steps_that_do_not_reach_the_end() {
     check([
         (Tensor::arange(1i32, 0, 1), "upper bound and lower bound inconsistent with step sign"),
         (Tensor::arange(0i32, 1, -1), "upper bound and lower bound inconsistent with step sign"),

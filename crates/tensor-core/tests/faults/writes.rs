@@ -16,7 +16,7 @@ fn names_a_collision(refused: Option<Error>, layout: &Layout) -> bool {
 }
 
 #[test]
-fn fault_a_mutable_view_has_no_element_twice() {
+fn fault_a_mutable_view_refuses_shared_elements() {
     for (shape, strides, is_injective) in [
         (&[2, 2][..], &[1, 1][..], false),
         (&[2, 2], &[0, 1], false),
@@ -57,7 +57,7 @@ fn fault_a_mutable_view_does_not_become_one_that_overlaps() {
 }
 
 #[test]
-fn fault_an_expanded_tensor_is_written_by_the_element_only() {
+fn fault_an_expanded_tensor_is_written_by_set_only() {
     let row = Tensor::from_vec(vec![1, 2, 3], &[3]).unwrap();
     let rows = row.expand(&[4, 3]).unwrap();
     assert!(matches!(rows.write().unwrap().as_view_mut(), Err(Error::WriteOverlap { .. })));
@@ -66,7 +66,7 @@ fn fault_an_expanded_tensor_is_written_by_the_element_only() {
 }
 
 #[test]
-fn fault_many_read_or_one_writes() {
+fn fault_many_readers_or_one_writer() {
     let tensor = table();
     let view = tensor.t().unwrap();
     let is_borrowed = |result: Option<Error>| matches!(result, Some(Error::Borrowed { .. }));
@@ -91,7 +91,7 @@ fn fault_many_read_or_one_writes() {
 }
 
 #[test]
-fn fault_a_guard_ends_with_a_panic() {
+fn fault_a_panic_releases_its_guard() {
     let tensor = table();
     let other = tensor.clone();
     let panicked = thread::spawn(move || {
@@ -103,7 +103,7 @@ fn fault_a_guard_ends_with_a_panic() {
 }
 
 #[test]
-fn fault_threads_read_together_and_never_beside_a_writer() {
+fn fault_threads_read_concurrently_and_never_during_a_write() {
     let tensor = table();
     let barrier = Barrier::new(4);
     thread::scope(|scope| {
@@ -128,7 +128,8 @@ fn fault_threads_read_together_and_never_beside_a_writer() {
     });
 }
 
-/// A write that could run beside another, or a read that could see half of one, would lose a number here.
+/// A write that could run beside another, or a read that could see half of one, would lose a number
+/// here.
 #[test]
 fn fault_writes_from_many_threads_are_not_lost() {
     const EACH: usize = 500;
@@ -148,7 +149,7 @@ fn fault_writes_from_many_threads_are_not_lost() {
 }
 
 #[test]
-fn fault_halves_are_written_from_two_threads() {
+fn fault_split_views_are_written_from_two_threads() {
     for dim in 0..2 {
         let mut buffer = [0u8; 30];
         let layout = Layout::contiguous(&[5, 6]).unwrap().flip(&[1]).unwrap();
@@ -167,7 +168,7 @@ fn fault_halves_are_written_from_two_threads() {
 }
 
 #[test]
-fn fault_a_cut_beyond_the_dimension_is_refused() {
+fn fault_a_split_beyond_the_dimension_is_refused() {
     let mut buffer = [0u8; 6];
     let mut view = TensorViewMut::new(&mut buffer, Layout::contiguous(&[2, 3]).unwrap()).unwrap();
     assert!(view.reborrow().split_at_mut(1, 4).is_err());

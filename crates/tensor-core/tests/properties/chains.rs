@@ -7,7 +7,8 @@ use crate::naive::{Naive, layouts};
 
 type Pair = (Layout, Naive);
 
-/// A transform of both, or `None` where the layout has no dimension for it or no strides can express it.
+/// A transform of both, or `None` where the layout has no dimension for it or no strides can
+/// express it.
 type Transform = fn(&Layout, &Naive, &mut Arguments<'_>) -> Option<Pair>;
 
 const TRANSFORMS: [Transform; 16] = [
@@ -256,7 +257,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn the_places_of_a_transformed_layout_are_the_transformed_places(
+    fn transforming_a_layout_transforms_its_offsets(
         start in layouts(),
         steps in prop::collection::vec((0..TRANSFORMS.len(), prop::collection::vec(any::<u32>(), 0..12)), 1..7),
     ) {
@@ -272,7 +273,7 @@ proptest! {
     }
 
     #[test]
-    fn every_index_has_its_place(layout in layouts()) {
+    fn offset_of_agrees_with_enumeration(layout in layouts()) {
         let naive = Naive::of(&layout);
         for (index, &place) in crate::naive::indices(layout.shape()).iter().zip(&naive.places) {
             prop_assert_eq!(layout.offset_of(index).map(|offset| offset as i128), Ok(place));
@@ -281,7 +282,7 @@ proptest! {
     }
 
     #[test]
-    fn slices_are_python_s(
+    fn slices_agree_with_python(
         size in 0usize..9,
         start in prop::option::of(prop_oneof![-12isize..13, Just(isize::MIN), Just(isize::MAX)]),
         end in prop::option::of(prop_oneof![-12isize..13, Just(isize::MIN), Just(isize::MAX)]),

@@ -1,5 +1,6 @@
-//! Layouts of any numbers at all: a constructor accepts exactly what arithmetic in 128 bits accepts, and whatever is done to what it accepted
-//! ends in a layout within the same bounds or in an error.
+//! Layouts of any numbers at all: a constructor accepts exactly what arithmetic in 128 bits
+//! accepts, and whatever is done to what it accepted ends in a layout within the same bounds or in
+//! an error.
 
 use proptest::prelude::*;
 use tensor_core::{Index, Layout, MemoryFormat, Slice};
@@ -89,7 +90,8 @@ fn transforms(layout: &Layout, [a, b, c]: [isize; 3]) -> Vec<tensor_core::Result
     results
 }
 
-/// The transforms with several results, unless these are too many to wait for and too few for memory to run out.
+/// The transforms with several results, unless these are too many to wait for and too few for
+/// memory to run out.
 fn pieces(
     layout: &Layout,
     dim: isize,
@@ -172,7 +174,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn a_layout_is_accepted_exactly_if_every_place_can_be_addressed(
+    fn a_layout_is_accepted_exactly_if_every_offset_fits(
         (shape, strides, offset) in raw(),
     ) {
         let accepted = Layout::new(&shape, &strides, offset);
@@ -191,7 +193,7 @@ proptest! {
     }
 
     #[test]
-    fn the_shape_asked_for_is_the_shape_given_or_refused(
+    fn a_requested_shape_is_returned_or_refused(
         (shape, strides, offset) in raw(),
         asked in prop::collection::vec(sizes(), 0..5),
         is_stretch in any::<bool>(),
@@ -204,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_done_to_a_layout_stays_within_it_or_is_refused(
+    fn transforms_stay_within_the_layout_or_are_refused(
         (shape, strides, offset) in raw(),
         arguments in prop::collection::vec([numbers(), numbers(), numbers()], 1..4),
     ) {
@@ -225,7 +227,7 @@ proptest! {
     }
 
     #[test]
-    fn two_layouts_can_be_asked_whether_they_meet(a in raw(), b in raw()) {
+    fn overlap_of_any_two_layouts_does_not_panic(a in raw(), b in raw()) {
         let layouts = Layout::new(&a.0, &a.1, a.2).ok().zip(Layout::new(&b.0, &b.1, b.2).ok());
         if let Some((a, b)) = layouts {
             let _ = a.overlap_within(&b, 64);

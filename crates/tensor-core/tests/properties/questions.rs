@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn dense_means_that_the_places_fill_a_stretch(layout in any_layout()) {
+    fn dense_means_that_the_offsets_are_consecutive(layout in any_layout()) {
         let fills = fills_a_stretch(&Naive::of(&layout));
         prop_assert_eq!(layout.is_dense_signed(), fills);
         let has_elements = layout.numel() > 0;
@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn bounds_are_the_lowest_and_the_highest_place(layout in any_layout()) {
+    fn bounds_are_the_lowest_and_the_highest_offset(layout in any_layout()) {
         let places = Naive::of(&layout).places;
         let ends = places.iter().min().zip(places.iter().max());
         let bounds = layout.bounds().map(|(lowest, highest)| (lowest as i128, highest as i128));
@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn runs_are_the_places_in_stretches_as_long_as_can_be(layout in any_layout()) {
+    fn runs_cover_the_offsets_in_order(layout in any_layout()) {
         let runs: Vec<(usize, usize)> = layout.runs().collect();
         prop_assert_eq!(layout.runs().len(), runs.len());
         let places: Vec<usize> = runs.iter().flat_map(|&(start, len)| start..start + len).collect();
@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn a_view_exists_exactly_where_strides_can_express_it(
+    fn a_view_exists_exactly_if_strides_can_express_it(
         layout in any_layout(),
         cuts in prop::collection::vec(1usize..7, 0..5),
     ) {
@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn a_fresh_copy_is_dense_and_keeps_the_order_in_memory(layout in any_layout()) {
+    fn a_preserved_layout_is_dense_and_keeps_the_order_in_memory(layout in any_layout()) {
         let fresh = layout.preserved().unwrap();
         prop_assert_eq!((fresh.shape(), fresh.offset()), (layout.shape(), 0));
         prop_assert!(fresh.is_dense());
@@ -164,7 +164,7 @@ proptest! {
     }
 
     #[test]
-    fn a_format_is_dense_and_known_again(sizes in prop::collection::vec(1usize..5, 4..6)) {
+    fn a_memory_format_is_dense_and_recognised(sizes in prop::collection::vec(1usize..5, 4..6)) {
         let format = match sizes.len() {
             4 => MemoryFormat::ChannelsLast,
             _ => MemoryFormat::ChannelsLast3d,
@@ -189,14 +189,14 @@ fn operand_beside(a: &Layout, keep: &[bool], lead: usize) -> Layout {
 
 /// A dimension of size 1 has nothing to turn around: its stride stays, as PyTorch's does.
 #[test]
-fn flips_leave_dimensions_of_size_one() {
+fn flips_keep_strides_of_dimensions_of_size_one() {
     let layout = Layout::new(&[1, 3], &[7, 1], 4).unwrap();
     assert_eq!(layout.flip(&[0]).unwrap(), layout);
     assert_eq!(layout.flip(&[0, 1]).unwrap(), Layout::new(&[1, 3], &[7, -1], 6).unwrap());
 }
 
 #[test]
-fn formats_that_strides_look_like() {
+fn suggested_memory_formats() {
     use MemoryFormat::{ChannelsLast, ChannelsLast3d, Contiguous};
     for (shape, strides, expected) in [
         (vec![2, 3, 4, 5], vec![60, 20, 5, 1], Contiguous),
@@ -213,7 +213,7 @@ fn formats_that_strides_look_like() {
 }
 
 #[test]
-fn strides_in_bytes_are_counted_or_refused() {
+fn strides_in_bytes_or_overflow() {
     let rows = Layout::new(&[2, 3], &[-4, 1], 4).unwrap();
     assert_eq!(rows.strides_in_bytes(8).unwrap().as_slice(), [-32, 8]);
     let idle = Layout::new(&[1], &[isize::MAX / 2], 0).unwrap();

@@ -54,7 +54,8 @@ fn row<T: Part>(z: C) -> Tensor<T> {
     Tensor::from_vec(vec![T::of(z); 67], &[67]).unwrap()
 }
 
-/// Is a part what PyTorch has, up to its rounding and ours? Signs of zeros, infinities and NaN have none.
+/// Is a part what PyTorch has, up to its rounding and ours? Signs of zeros, infinities and NaN have
+/// none.
 fn like<T: Part>(got: f64, expected: f64) -> bool {
     let near = (got - expected).abs() <= 8.0 * T::HALF_UNIT * expected.abs();
     let exact = expected == 0.0 || !expected.is_finite();

@@ -98,7 +98,8 @@ fn error(got: f64, Scaled(exact, exponent): Scaled) -> f64 {
     ((got - exact).high / unit).abs()
 }
 
-/// Arguments of every sign and magnitude, and many where functions change most; none too far, for which see the special values.
+/// Arguments of every sign and magnitude, and many where functions change most; none too far, for
+/// which see the special values.
 fn arguments() -> Vec<f64> {
     let count = if std::env::var_os("TENSOR_EXHAUSTIVE").is_some() { 10_000_000 } else { 12_000 };
     let mut state = 0x2545_F491_4F6C_DD1Du64;

@@ -1,6 +1,7 @@
 //! f16 and bf16, every number: functions are those of f32, rounded once.
 //!
-//! Rounded on the way, too, a result is off by a unit wherever the two do not agree on which half is the nearest.
+//! Rounded on the way, too, a result is off by a unit wherever the two do not agree on which half
+//! is the nearest.
 
 use half::{bf16, f16};
 use tensor_kernels::{Exec, Result, Scalar, Tensor, ops};
@@ -58,7 +59,8 @@ halves! {
     of_8_bits: bf16;
 }
 
-/// The quotient of the root in single precision is no function that a test shares with what it checks.
+/// The quotient of the root in single precision is no function that a test shares with what it
+/// checks.
 #[test]
 fn reciprocal_roots() {
     let positive = (1..=0x7BFF).map(f16::from_bits).collect::<Vec<_>>();

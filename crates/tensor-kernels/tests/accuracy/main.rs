@@ -1,8 +1,11 @@
-//! How far each elementary function is from the exact result, over the whole range, at every SIMD level.
+//! How far each elementary function is from the exact result, over the whole range, at every SIMD
+//! level.
 //!
-//! f32 goes by strides through all bit patterns, against double precision; with `TENSOR_EXHAUSTIVE=1` through every one (an hour). f64 takes
-//! random bit patterns, numbers of every magnitude and those around the places where a method changes, against [`wide`] numbers. Errors count in
-//! units in the last place of the exact result; a bound that is broken names the argument.
+//! f32 goes by strides through all bit patterns, against double precision; with
+//! `TENSOR_EXHAUSTIVE=1` through every one (an hour). f64 takes random bit patterns, numbers of
+//! every magnitude and those around the places where a method changes, against [`wide`] numbers.
+//! Errors count in units in the last place of the exact result; a bound that is broken names the
+//! argument.
 
 #[path = "../common/mod.rs"]
 mod common;

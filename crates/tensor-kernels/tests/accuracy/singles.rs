@@ -1,4 +1,5 @@
-//! f32 against functions of the standard library in double precision, and `erfc` of [`wide`] numbers.
+//! f32 against functions of the standard library in double precision, and `erfc` of [`wide`]
+//! numbers.
 
 use tensor_kernels::{Exec, Result, Tensor, ops};
 

@@ -158,7 +158,8 @@ binary_cases! {
     }
 }
 
-/// Beyond the reach of the vectorised reduction the standard library takes over, number by number, without its neighbours changing.
+/// Beyond the reach of the vectorised reduction the standard library takes over, number by number,
+/// without its neighbours changing.
 #[test]
 fn far_angles() {
     let far = [1.7e6, -1.7e6, 1e15, 1e22, -1e30, 3e38];

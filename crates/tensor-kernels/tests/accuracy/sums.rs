@@ -1,12 +1,14 @@
 //! How far sums are from the exact ones, and that they are the same on any number of threads.
 //!
-//! Long rows and long columns are told apart by nothing but strides: the bound is one for all. A sum in plain order would break it in each case here.
+//! Long rows and long columns are told apart by nothing but strides: the bound is one for all. A
+//! sum in plain order would break it in each case here.
 
 use tensor_kernels::{Exec, Layout, Machine, Par, ReduceDims, Tensor, TensorView, ops};
 
 use super::{common::on_threads, execs};
 
-/// The bound that is stated, of sums of `n` numbers, in units of the last place of 1 and of the sum of magnitudes.
+/// The bound that is stated, of sums of `n` numbers, in units of the last place of 1 and of the sum
+/// of magnitudes.
 fn bound(n: usize) -> f64 {
     (128.0 + (n as f64).log2()) * f64::from(f32::EPSILON) / 2.0
 }

@@ -1,7 +1,8 @@
 //! Numbers of two doubles, some 106 bits, and elementary functions of them: the reference for f64.
 //!
-//! Nothing here is fast, and nothing shares a method with what it checks: the exponential function is a Taylor series of a thousandth of its
-//! argument, squared ten times; logarithms and angles are found by Newton's method from it and from such series of sine and cosine.
+//! Nothing here is fast, and nothing shares a method with what it checks: the exponential function
+//! is a Taylor series of a thousandth of its argument, squared ten times; logarithms and angles are
+//! found by Newton's method from it and from such series of sine and cosine.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -107,7 +108,8 @@ impl Div for Wide {
     }
 }
 
-/// A result and the exponent of two that it is to be multiplied by, so that subnormal results keep their digits.
+/// A result and the exponent of two that it is to be multiplied by, so that subnormal results keep
+/// their digits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scaled(pub(crate) Wide, pub(crate) i32);
 

@@ -1,4 +1,5 @@
-//! What contiguous means: logical order is memory order. A matrix of 3 × 4 numbers shows it, its transpose shows the opposite.
+//! What contiguous means: logical order is memory order. A matrix of 3 × 4 numbers shows it, its
+//! transpose shows the opposite.
 
 use tensor_kernels::{Layout, Tensor, TensorExt};
 

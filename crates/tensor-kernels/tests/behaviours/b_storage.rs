@@ -1,4 +1,5 @@
-//! A tensor is a header over a storage: views make new headers, only `contiguous()` makes a new storage.
+//! A tensor is a header over a storage: views make new headers, only `contiguous()` makes a new
+//! storage.
 
 use tensor_kernels::{Layout, Tensor, TensorExt};
 

@@ -1,4 +1,5 @@
-//! Views, transposes and reshapes: which share their elements, and how strides follow from the shape.
+//! Views, transposes and reshapes: which share their elements, and how strides follow from the
+//! shape.
 
 use tensor_kernels::{Layout, Tensor, TensorExt};
 

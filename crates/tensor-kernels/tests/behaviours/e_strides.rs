@@ -1,4 +1,5 @@
-//! Strides as a storage format: what permuting, broadcasting and slicing make of them, and what is never read.
+//! Strides as a storage format: what permuting, broadcasting and slicing make of them, and what is
+//! never read.
 
 use tensor_kernels::{Error, Layout, Tensor, TensorExt, s};
 

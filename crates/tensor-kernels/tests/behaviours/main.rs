@@ -1,6 +1,8 @@
-//! Contiguity by example: the small tensors with which it is usually explained, and what each of them must give.
+//! Contiguity by example: the small tensors with which it is usually explained, and what each of
+//! them must give.
 //!
-//! A test's name begins with the place of its example, so that the groups can be read one after the other:
+//! A test's name begins with the place of its example, so that the groups can be read one after the
+//! other:
 //!
 //! | group | examples |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Tests that need a process of their own: another environment, or limits that the other tests would not survive.
+//! Tests that need a process of their own: another environment, or limits that the other tests
+//! would not survive.
 
 use std::env;
 use std::ffi::OsString;
@@ -28,8 +29,8 @@ pub(crate) fn again_limited(limit: &str, test: &str) -> Command {
     prepared(shell, test)
 }
 
-/// How to start this binary: by its path, or, where an emulator runs it, which the system cannot do by itself, by
-/// the emulator that cargo was told of, `CARGO_TARGET_<TRIPLE>_RUNNER`.
+/// How to start this binary: by its path, or, where an emulator runs it, which the system cannot do
+/// by itself, by the emulator that cargo was told of, `CARGO_TARGET_<TRIPLE>_RUNNER`.
 fn this_binary() -> Vec<OsString> {
     let runner =
         format!("CARGO_TARGET_{}_UNKNOWN_LINUX_GNU_RUNNER", env::consts::ARCH.to_uppercase());

@@ -1,4 +1,5 @@
-//! Memory whose every byte is known before and after: elements, the gaps between them, and a margin around.
+//! Memory whose every byte is known before and after: elements, the gaps between them, and a margin
+//! around.
 
 use std::{any::type_name, fmt::Debug, marker::PhantomData};
 
@@ -7,7 +8,8 @@ use tensor_kernels::{Layout, TensorView, TensorViewMut};
 
 use super::{extent, places};
 
-/// Element types, each with as many different values as it has; the values of floats are all signalling NaNs, told apart by their payload.
+/// Element types, each with as many different values as it has; the values of floats are all
+/// signalling NaNs, told apart by their payload.
 pub(crate) trait Sample: Pod + PartialEq + Debug + Send + Sync {
     fn nth(n: usize) -> Self;
 }
@@ -63,7 +65,8 @@ impl Sample for num_complex::Complex<f64> {
 #[repr(C, align(64))]
 struct Line([u8; 64]);
 
-/// Elements in the middle of a buffer, the first one `skew` elements past the start of a cache line.
+/// Elements in the middle of a buffer, the first one `skew` elements past the start of a cache
+/// line.
 #[derive(Clone)]
 pub(crate) struct Memory<T> {
     lines: Vec<Line>,
@@ -119,7 +122,8 @@ impl<T: Sample> Memory<T> {
         places(layout).into_iter().map(|place| self.elements()[place]).collect()
     }
 
-    /// The same memory after `values` have been written to the elements of a layout, in logical order.
+    /// The same memory after `values` have been written to the elements of a layout, in logical
+    /// order.
     pub(crate) fn with(&self, layout: &Layout, values: &[T]) -> Self {
         let mut written = self.clone();
         let places = places(layout);

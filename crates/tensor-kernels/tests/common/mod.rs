@@ -1,4 +1,5 @@
-//! What the kernels are held to: an oracle of a few lines, memory that notices every stray write, and all the ways to run an operation.
+//! What the kernels are held to: an oracle of a few lines, memory that notices every stray write,
+//! and all the ways to run an operation.
 #![allow(dead_code, unused_imports, reason = "every test file uses its part")]
 
 pub(crate) mod child;
@@ -10,12 +11,14 @@ use tensor_kernels::Layout;
 pub(crate) use memory::{Memory, Sample};
 pub(crate) use ways::{Way, levels, on_threads, ways};
 
-/// Where the elements of a layout lie, in logical order: `offset + Σ index · stride`. This is the oracle; all else follows from it.
+/// Where the elements of a layout lie, in logical order: `offset + Σ index · stride`. This is the
+/// oracle; all else follows from it.
 pub(crate) fn places(layout: &Layout) -> Vec<usize> {
     places_as(layout, layout.shape())
 }
 
-/// The same for a layout that is broadcast to a shape: dimensions are aligned at the end, and one of size 1 stays where it is.
+/// The same for a layout that is broadcast to a shape: dimensions are aligned at the end, and one
+/// of size 1 stays where it is.
 pub(crate) fn places_as(layout: &Layout, shape: &[usize]) -> Vec<usize> {
     let lead = shape.len() - layout.ndim();
     let stride = |d: usize| match d.checked_sub(lead) {

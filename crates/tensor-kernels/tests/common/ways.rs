@@ -1,10 +1,12 @@
-//! The ways to run an operation: every instruction set, on one thread and on several, through the caches and past them.
+//! The ways to run an operation: every instruction set, on one thread and on several, through the
+//! caches and past them.
 
 use std::fmt;
 
 use tensor_kernels::{Exec, Machine, SimdLevel};
 
-/// The levels to test: all that this CPU has, or the one that `TENSOR_SIMD` asks for, which then must be the active one.
+/// The levels to test: all that this CPU has, or the one that `TENSOR_SIMD` asks for, which then
+/// must be the active one.
 pub(crate) fn levels() -> Vec<SimdLevel> {
     let active = Exec::current().expect("TENSOR_SIMD names a level of this CPU").simd();
     match std::env::var("TENSOR_SIMD") {
@@ -65,7 +67,8 @@ pub(crate) fn ways() -> Vec<Way> {
     levels().into_iter().flat_map(of_level).collect()
 }
 
-/// A machine that finds every tensor large enough for threads, and large enough or too small for stores past the caches.
+/// A machine that finds every tensor large enough for threads, and large enough or too small for
+/// stores past the caches.
 fn exec(simd: SimdLevel, streamed: bool) -> Exec {
     let stream = if streamed { 0 } else { usize::MAX };
     let mut exec =

@@ -1,7 +1,9 @@
-//! What PyTorch answered, replayed: each recorded result must come out the same, and each recorded refusal must be an error.
+//! What PyTorch answered, replayed: each recorded result must come out the same, and each recorded
+//! refusal must be an error.
 //!
-//! The records are tensor-core's `tests/data/*.jsonl`, or those in the folder that the environment variable `TENSOR_GOLDEN` names; a larger
-//! set of the same form needs no change here. Every line of a file is replayed before the test fails, and the failures name their lines. With
+//! The records are tensor-core's `tests/data/*.jsonl`, or those in the folder that the environment
+//! variable `TENSOR_GOLDEN` names; a larger set of the same form needs no change here. Every line
+//! of a file is replayed before the test fails, and the failures name their lines. With
 //! `--nocapture` each test prints how much it checked and which error texts are not PyTorch's.
 //!
 //! | test | record | what is compared |

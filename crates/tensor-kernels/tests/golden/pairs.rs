@@ -1,4 +1,5 @@
-//! Two layouts, or several shapes, at a time: overlap, broadcasting, and the layout of fresh results.
+//! Two layouts, or several shapes, at a time: overlap, broadcasting, and the layout of fresh
+//! results.
 
 use serde::Deserialize;
 use tensor_kernels::{Layout, Overlap, Tensor, TensorExt, broadcast_shapes};

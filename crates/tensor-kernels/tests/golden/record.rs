@@ -22,7 +22,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counts an operation that both refused; ours may say more than PyTorch's, but should start the same.
+    /// Counts an operation that both refused; ours may say more than PyTorch's, but should start
+    /// the same.
     pub(crate) fn refused(&mut self, ours: &str, theirs: &str) {
         self.refusals += 1;
         if !ours.starts_with(theirs) {

@@ -1,4 +1,5 @@
-//! Results that share a storage with operands: what is allowed is right, what is not is refused before an element is written.
+//! Results that share a storage with operands: what is allowed is right, what is not is refused
+//! before an element is written.
 
 use tensor_kernels::{Error, Exec, Layout, Overlap, Result, Tensor, TensorExt, ops};
 
@@ -10,7 +11,8 @@ fn square() -> Tensor<i32> {
     Tensor::arange(1, 10, 1).unwrap().view(&[3, 3]).unwrap()
 }
 
-/// The refusal names the operand, and an index of it and one of the result that are one element; nothing has changed.
+/// The refusal names the operand, and an index of it and one of the result that are one element;
+/// nothing has changed.
 #[track_caller]
 fn assert_refused(
     result: &Result<()>,

@@ -29,7 +29,8 @@ fn sign(a: f64) -> f64 {
     f64::from(i8::from(a > 0.0) - i8::from(a < 0.0))
 }
 
-/// What no format rounds differently when it is computed in f64 first: f32 and smaller, and f64 itself.
+/// What no format rounds differently when it is computed in f64 first: f32 and smaller, and f64
+/// itself.
 const VALUES: [f64; 18] = [
     0.0,
     -0.0,

@@ -34,7 +34,8 @@ macro_rules! integers {
                     let values: Vec<T> = $values;
                     let oracle = |a: T, b: T| { let ($a, $b) = (wide(a), wide(b)); let value: i128 = $value; value as T };
                     let name = concat!(stringify!($type), " ", stringify!($op));
-                    // Divisors of 0 have a test of their own, and the others' values do as divisors.
+                    // Divisors of 0 have a test of their own, and the others' values do as
+                    // divisors.
                     binary_of(name, operands(&values), |e, a, b, o| ops::$op(e, a, b, o), oracle);
                     in_place(name, operands(&values), |e, a, b, o| ops::$op(e, a, b, o), oracle);
                 }};

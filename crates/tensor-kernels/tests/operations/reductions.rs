@@ -1,4 +1,5 @@
-//! Reductions, case by case: values, types, shapes, special values, results that are given, and refusals in PyTorch's words.
+//! Reductions, case by case: values, types, shapes, special values, results that are given, and
+//! refusals in PyTorch's words.
 //!
 //! That they are right for any layout is asked with random ones, elsewhere.
 

@@ -139,7 +139,8 @@ fn fault_nothing_is_divided_where_there_are_no_dividends() {
     none.div_trunc_inplace(&zeros).unwrap();
 }
 
-/// Divisors are looked at and divided by under one borrow, so another thread's 0 is seen or comes too late.
+/// Divisors are looked at and divided by under one borrow, so another thread's 0 is seen or comes
+/// too late.
 #[test]
 fn fault_a_zero_that_another_thread_writes_is_refused() {
     const TIMES: usize = 100_000;

@@ -1,4 +1,5 @@
-//! Operations with one, two and three inputs of different widths: into given results, into fresh ones, and in place.
+//! Operations with one, two and three inputs of different widths: into given results, into fresh
+//! ones, and in place.
 
 use proptest::{prelude::*, test_runner::TestCaseResult};
 use tensor_kernels::{
@@ -11,7 +12,8 @@ use crate::{
     layouts::{Input, Setting, arrangements, config, inputs, settings, shapes},
 };
 
-/// Elements to compute with: numbers of which no result is NaN, so that every result has one bit pattern.
+/// Elements to compute with: numbers of which no result is NaN, so that every result has one bit
+/// pattern.
 trait Operand: Sample {
     fn number(n: usize) -> Self;
 }
@@ -87,7 +89,8 @@ fn writes<R: Sample>(
     }
 }
 
-/// Runs an operation in every way; each time the fresh result must have PyTorch's layout and these elements.
+/// Runs an operation in every way; each time the fresh result must have PyTorch's layout and these
+/// elements.
 fn gives<R: Sample>(
     operands: &[&Layout],
     setting: &Setting,

@@ -5,7 +5,8 @@ use tensor_kernels::{Layout, Overlap};
 
 use crate::common::{Way, levels, strided};
 
-/// So many cases, unless `PROPTEST_CASES` says otherwise. No file is written for failures: the case is shrunk and printed whole.
+/// So many cases, unless `PROPTEST_CASES` says otherwise. No file is written for failures: the case
+/// is shrunk and printed whole.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     let asked = ProptestConfig::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases };
@@ -112,7 +113,8 @@ impl Arrangement {
     }
 }
 
-/// A layout that broadcasts to a shape: as it lies, with some sizes 1 and some of the first dimensions left out.
+/// A layout that broadcasts to a shape: as it lies, with some sizes 1 and some of the first
+/// dimensions left out.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     ones: Vec<bool>,

@@ -1,6 +1,8 @@
-//! Reductions of every element type, over random dimensions of random layouts, into given results and into fresh ones.
+//! Reductions of every element type, over random dimensions of random layouts, into given results
+//! and into fresh ones.
 //!
-//! Elements are such that every order of sums and products gives the same; whether one order is kept is asked at the end.
+//! Elements are such that every order of sums and products gives the same; whether one order is
+//! kept is asked at the end.
 
 use std::fmt::Debug;
 

@@ -151,7 +151,8 @@ fn tanh_and_sigmoid() {
     hold!(sigmoid, within(14, 80.0, 1.5), exact::sigmoid, WideComplex::distance, f32 1.01, f64 4.0);
 }
 
-/// Each part of a logarithm by itself: near the unit circle the first is small, and as exact as any.
+/// Each part of a logarithm by itself: near the unit circle the first is small, and as exact as
+/// any.
 #[test]
 fn logarithms() {
     let parts = |exact: WideComplex, got: C| {
