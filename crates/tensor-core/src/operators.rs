@@ -132,18 +132,18 @@ macro_rules! operators {
         binary_operator!($trait::$method, ['a 'v], &'a TensorView<'v, T>, TensorBase<T, K>,
             self => self, other => &other);
 
-        assignment_operator!($assign::$assign_method as $trait, ['b], TensorBase<T, K>, &'b TensorBase<T, K>,
-            self => &*self, other => other);
-        assignment_operator!($assign::$assign_method as $trait, [], TensorBase<T, K>, TensorBase<T, K>,
-            self => &*self, other => &other);
-        assignment_operator!($assign::$assign_method as $trait, [], TensorBase<T, K>, T,
-            self => &*self, other => other);
-        assignment_operator!($assign::$assign_method as $trait, ['b 'v], TensorBase<T, K>, &'b TensorView<'v, T>,
-            self => &*self, other => other);
-        assignment_operator!($assign::$assign_method as $trait, ['b 'x], TensorViewMut<'x, T>, &'b TensorBase<T, K>,
-            self => self, other => other);
-        assignment_operator!($assign::$assign_method as $trait, ['x], TensorViewMut<'x, T>, TensorBase<T, K>,
-            self => self, other => &other);
+        assignment_operator!($assign::$assign_method as $trait,
+            ['b], TensorBase<T, K>, &'b TensorBase<T, K>, self => &*self, other => other);
+        assignment_operator!($assign::$assign_method as $trait,
+            [], TensorBase<T, K>, TensorBase<T, K>, self => &*self, other => &other);
+        assignment_operator!($assign::$assign_method as $trait,
+            [], TensorBase<T, K>, T, self => &*self, other => other);
+        assignment_operator!($assign::$assign_method as $trait,
+            ['b 'v], TensorBase<T, K>, &'b TensorView<'v, T>, self => &*self, other => other);
+        assignment_operator!($assign::$assign_method as $trait,
+            ['b 'x], TensorViewMut<'x, T>, &'b TensorBase<T, K>, self => self, other => other);
+        assignment_operator!($assign::$assign_method as $trait,
+            ['x], TensorViewMut<'x, T>, TensorBase<T, K>, self => self, other => &other);
 
         for_each_dtype!(value_operators, $trait::$method);
     )*};

@@ -1,8 +1,8 @@
-//! What is allocated is freed once, what is refused or panics leaks nothing, and views allocate
-//! nothing: run under an allocator that counts.
+//! Allocations are freed once, errors and panics leak nothing, and views allocate nothing: checked
+//! with a counting allocator.
 //!
-//! The allocator gives every byte buffer an odd address, which the system's never does, so that
-//! what relies on alignment shows.
+//! The allocator gives buffers of alignment 1 odd addresses, which the system's never does, so that
+//! code that relies on their alignment fails.
 
 use std::{
     alloc::{GlobalAlloc, Layout as AllocLayout, System},
@@ -19,8 +19,7 @@ thread_local! {
     static CALLS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// What the system is asked for instead: one byte more, so that there is room to be misaligned by
-/// one.
+/// The layout to request from the system: one more byte, so that the address can be odd.
 fn enlarged(layout: AllocLayout) -> AllocLayout {
     match layout.align() {
         1 => AllocLayout::from_size_align(layout.size() + 1, 2).unwrap_or(layout),
@@ -33,11 +32,11 @@ fn count(bytes: isize) {
     CALLS.set(CALLS.get() + 1);
 }
 
-// SAFETY: memory is the system's, for a layout that contains the one asked for and starts at most
-// `shift` before it.
+// SAFETY: memory comes from the system, for a layout that contains the requested one and starts at
+// most `shift` bytes before it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: AllocLayout) -> *mut u8 {
-        // SAFETY: the caller's promise; the enlarged layout is not smaller.
+        // SAFETY: the caller guarantees a size above 0; the enlarged layout is not smaller.
         let start = unsafe { System.alloc(enlarged(layout)) };
         if start.is_null() {
             return start;
@@ -65,7 +64,7 @@ fn leaks_nothing(work: impl FnOnce()) {
     assert_eq!(LIVE.get() - before, 0, "bytes are left allocated");
 }
 
-/// How many times `work` asked for memory or gave it back.
+/// The number of allocations and deallocations of `work`.
 fn calls<R>(work: impl FnOnce() -> R) -> usize {
     let before = CALLS.get();
     let result = work();
@@ -121,7 +120,7 @@ fn fault_refused_operations_leak_nothing() {
 #[test]
 fn fault_a_closure_that_panics_leaks_nothing() {
     leaks_nothing(|| {
-        // Not `panic!`, whose message the test harness keeps.
+        // Not `panic!`: the test harness captures its message, which would count as a leak.
         let panicking = |index: &[usize]| match index {
             [2] => resume_unwind(Box::new("on purpose")),
             _ => 1u64,

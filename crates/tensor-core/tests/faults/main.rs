@@ -1,20 +1,19 @@
-//! What can be asked wrongly, and the answer: an error that names the values, never a panic, never
-//! memory that is not ours. All of it holds in debug and release builds alike, and is tested in
-//! both. `cargo test -p tensor-core fault` runs these tests and those in other programs, and with
-//! `-- fault` the programs that must not compile, too.
+//! Misuse: every invalid request is an error with its values, never a panic or an access outside of
+//! the buffer, in debug and in release builds. `cargo test -p tensor-core fault` runs these tests
+//! and those in other programs; with `-- fault` also the programs that must not compile.
 //!
 //! | file | mistakes |
 //! |---|---|
 //! | `numbers` | sizes, strides and offsets that overflow or reach out of the buffer |
-//! | `edges` | the ends of every range: rank, no elements, `isize::MAX`, `isize::MIN` |
+//! | `edges` | extreme values: rank 64, no elements, `isize::MAX`, `isize::MIN` |
 //! | `requests` | operations that do not fit their input |
-//! | `writes` | writing where two indices meet, or where somebody else reads or writes |
-//! | `operands` | operands that share a storage with what is written |
-//! | `threads` | what may cross threads, and thousands of readers and writers |
-//! | `texts` | printing tensors too large to print, and errors of any values |
-//! | `../fault_allocation.rs` | every allocation fails in turn, under an allocator that fails |
-//! | `../fault_spare_memory.rs` | threads that wait for memory to be given back |
-//! | `../memory.rs` | leaks, double frees and alignment, under an allocator that counts |
+//! | `writes` | writes through overlapping views and to borrowed storages |
+//! | `operands` | operands in the storage of the output |
+//! | `threads` | `Send` and `Sync` of every type; thousands of readers and writers |
+//! | `texts` | printing huge tensors, and errors with any values |
+//! | `../fault_allocation.rs` | every allocation fails in turn |
+//! | `../fault_spare_memory.rs` | system calls while the cache of buffers is locked |
+//! | `../memory.rs` | leaks, double frees and alignment, with a counting allocator |
 //! | `../../src/compile_faults.rs` | programs that must not compile |
 //!
 //! # Which fault is tested where
@@ -47,7 +46,7 @@
 //! | 11 | dimensions repeated, missing or too many | `requests::a_permutation_names_every_…`, |
 //! | | | `requests::dimensions_out_of_range_…`, |
 //! | | | `requests::a_scalar_has_no_…` |
-//! | 12 | a view that only a copy could be | `requests::view_needs_the_same_number_…`, |
+//! | 12 | a view that needs a copy | `requests::view_needs_the_same_number_…`, |
 //! | | | `requests::a_view_never_copies`, |
 //! | | | `requests::a_refused_view_names_the_…` |
 //! | 13 | shapes that do not broadcast | `requests::shapes_that_do_not_broadcast_…`, |
@@ -57,12 +56,12 @@
 //! | | | `requests::as_strided_stays_within_the_storage`, |
 //! | | | `requests::element_access_needs_one_index_…` |
 //! | 15 | strides of dimensions of size 1 | `numbers::strides_of_dimensions_of_size_…` |
-//! | 16 | elements without size, or of any bytes | `compile_faults::ZERO_SIZED_…`, |
+//! | 16 | elements of size zero, or with invalid bit patterns | `compile_faults::ZERO_SIZED_…`, |
 //! | | | `compile_faults::BYTES_AS_BOOL` |
 //! | 17 | bytes misaligned or left over | `numbers::view_dtype_needs_sizes_that_…`, |
 //! | | | `numbers::buffers_are_aligned_for_…`, |
 //! | | | `memory`: `misaligned_adopted_bytes_are_not_…` |
-//! | 18 | a storage written beside its readers | `writes::many_readers_or_one_writer`, |
+//! | 18 | a storage written while it is read | `writes::many_readers_or_one_writer`, |
 //! | | | `writes::threads_read_concurrently_and_…`, |
 //! | | | `threads::thousands_of_readers_…`, |
 //! | | | `threads::readers_and_writers_in_a_thousand_…`, |
@@ -71,7 +70,7 @@
 //! | | | `compile_faults::VIEW_…`, `…::GUARD_WITHOUT_…`, |
 //! | | | `compile_faults::BUFFER_WRITTEN_DURING_A_VIEW` |
 //! | 19 | more elements than can be printed | `texts`, all |
-//! | | two writers of one element | `writes::split_views_are_written_…`, |
+//! | | two writers of an element | `writes::split_views_are_written_…`, |
 //! | | | `writes::a_split_beyond_the_…`, `writes::a_pair_of_views_…`, |
 //! | | | `operands::overlapping_operands_of_other_…`, |
 //! | | | `compile_faults::TWO_MUTABLE_VIEWS…`, `…::COVARIANT_…`, |
@@ -80,13 +79,13 @@
 //! | | | `compile_faults::PADDED_ELEMENTS` |
 //! | | a closure or a thread that panics | `memory`: `a_closure_that_panics_…`, |
 //! | | | `writes::a_panic_releases_its_guard` |
-//! | | a layout that nobody checked | `compile_faults::UNCHECKED_LAYOUT` |
+//! | | an unchecked layout | `compile_faults::UNCHECKED_LAYOUT` |
 //! | | NaN where a length is computed | `requests::arange_refuses_steps_that_do_not_…` |
-//! | | memory that runs out | `numbers::allocation_failure_is_an_error`, |
+//! | | out of memory | `numbers::allocation_failure_is_an_error`, |
 //! | | | `fault_allocation`, all |
 //! | | memory leaked or freed twice | `memory`: `refused_operations_leak_nothing`, |
 //! | | | `memory`: `a_vector_is_taken_over_and_freed_once` |
-//! | | a lock held while the system works | `fault_spare_memory` |
+//! | | a lock held during system calls | `fault_spare_memory` |
 
 mod edges;
 mod numbers;

@@ -1,5 +1,5 @@
-//! Sizes, strides and offsets: what overflows or reaches out of the buffer is refused, what just
-//! fits is not.
+//! Sizes, strides and offsets: overflow and elements outside of the buffer are refused, the largest
+//! values that fit are accepted.
 
 use tensor_core::{
     Error, Index, Layout, MemoryFormat, Slice, Tensor, TensorView, TensorViewMut, Uninit, s,
@@ -282,7 +282,7 @@ fn fault_view_dtype_needs_sizes_that_divide() {
     assert!(refused(&rows).starts_with("self.stride(0) must be divisible by 4"));
 }
 
-/// Aligned to more than the pages that large buffers lie on.
+/// An alignment of 4 MiB, above that of the huge pages of large buffers.
 #[derive(Clone, Copy, bytemuck::NoUninit, bytemuck::Zeroable)]
 #[repr(C, align(4194304))]
 struct Aligned([u8; 4 << 20]);
@@ -298,8 +298,7 @@ fn fault_buffers_are_aligned_for_their_element_type() {
     assert!(addresses.all(|address| address.is_multiple_of(align)));
 }
 
-/// `a..=b` takes index b whatever the direction of the step: what `a..b` takes, and b if the steps
-/// lead there.
+/// `a..=b` selects the indices of `a..b`, and `b` if the steps reach it, in either direction.
 #[test]
 fn fault_an_inclusive_range_takes_its_last_index_in_either_direction() {
     let row = Tensor::arange(0i64, 6, 1).unwrap();

@@ -1,11 +1,11 @@
-//! Operands beside a target of the same storage: told apart exactly, whatever their widths and
-//! whatever stands in strides that nothing moves along.
+//! Operands in the storage of the output: overlap is decided exactly, for different element widths
+//! and for arbitrary strides of dimensions of size 1.
 
 use tensor_core::{Aliasing, Layout, Operand, Output, Overlap, Tensor};
 
 const HUGE: isize = isize::MAX / 4;
 
-/// How a layout of `u64` in a storage of 64 bytes lies to the bytes from 32 on, and they to it.
+/// How a layout of `u64` in a storage of 64 bytes and the bytes from 32 on alias, in both roles.
 fn relations(layout: &Layout) -> [Aliasing; 2] {
     let all = Tensor::<u64>::zeros(&[8]).unwrap();
     let words = all.with_layout(layout.clone()).unwrap();

@@ -1,4 +1,4 @@
-//! Writing: refused where two indices are one element, and where somebody else reads or writes.
+//! Writes are refused if two indices share an element, and while the storage is borrowed.
 
 use std::{sync::Barrier, thread};
 
@@ -8,7 +8,7 @@ fn table() -> Tensor<i32> {
     Tensor::arange(0, 12, 1).unwrap().view(&[3, 4]).unwrap()
 }
 
-/// Do the two indices that the refusal names reach one element?
+/// Do the two indices of the error reach the same element?
 fn names_a_collision(refused: Option<Error>, layout: &Layout) -> bool {
     let Some(Error::WriteOverlap { overlap, .. }) = refused else { return false };
     let Overlap::Yes { first, second } = *overlap else { return false };
@@ -116,7 +116,7 @@ fn fault_threads_read_concurrently_and_never_during_a_write() {
                 assert_eq!(sum, Some(66));
             });
         }
-        // Whoever waits is let go before anything is asserted: a failure must not become a hang.
+        // The assertion follows after all threads are released: a failure must not become a hang.
         barrier.wait();
         let refused = tensor.write().err();
         barrier.wait();
@@ -128,8 +128,7 @@ fn fault_threads_read_concurrently_and_never_during_a_write() {
     });
 }
 
-/// A write that could run beside another, or a read that could see half of one, would lose a number
-/// here.
+/// Concurrent writes, or reads during a write, would lose increments.
 #[test]
 fn fault_writes_from_many_threads_are_not_lost() {
     const EACH: usize = 500;
@@ -156,8 +155,8 @@ fn fault_split_views_are_written_from_two_threads() {
         let view = TensorViewMut::new(&mut buffer, layout).unwrap();
         let (mut left, mut right) = view.split_at_mut(dim, 2).unwrap();
         thread::scope(|scope| {
-            scope.spawn(|| left.iter_mut().for_each(|place| *place += 1));
-            scope.spawn(|| right.iter_mut().for_each(|place| *place += 2));
+            scope.spawn(|| left.iter_mut().for_each(|element| *element += 1));
+            scope.spawn(|| right.iter_mut().for_each(|element| *element += 2));
         });
         let ones = buffer.iter().filter(|&&element| element == 1).count();
         assert_eq!(
@@ -198,8 +197,8 @@ fn fault_a_pair_of_views_shares_no_element() {
         Overlap::Yes { first: [1].into_iter().collect(), second: [2].into_iter().collect() }
     );
 
-    let stranger = Tensor::from_vec(vec![0; 4], &[4]).unwrap();
-    let refused = guard.as_view_pair("copy", &stranger).err();
+    let unrelated = Tensor::from_vec(vec![0; 4], &[4]).unwrap();
+    let refused = guard.as_view_pair("copy", &unrelated).err();
     assert_eq!(refused, Some(Error::OtherStorage { op: "copy", operand: "input" }));
     let text = refused.map(|refused| refused.to_string()).unwrap_or_default();
     assert!(text.starts_with("copy: operand input has a storage of its own"), "{text}");
