@@ -7,7 +7,7 @@ use crate::{Error, Result};
 /// A range with a step along one dimension, as in Python: `start:end:step`.
 ///
 /// Negative bounds count from the end; bounds beyond the dimension are clamped. A negative step
-/// walks backwards, from the end by default.
+/// goes backwards, by default from the end.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Slice {
     /// The first index. `None` is the first index of the dimension, or the last for a negative

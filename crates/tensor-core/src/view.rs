@@ -18,7 +18,7 @@ use crate::{
 /// # Invariants
 /// 1. For every offset of the layout, `base + offset` is valid for reads of an initialised `T`
 ///    during `'a`.
-/// 2. Nobody writes those elements during `'a`.
+/// 2. Those elements are not written during `'a`.
 /// 3. If `gaps_readable`, the same holds for every byte between the lowest and the highest element.
 ///
 /// ```
@@ -42,7 +42,7 @@ pub struct TensorView<'a, T> {
 /// # Invariants
 /// 1. For every offset of the layout, `base + offset` is valid for reads and writes of an
 ///    initialised `T` during `'a`.
-/// 2. Nobody else reads or writes those elements during `'a`.
+/// 2. During `'a` those elements are read and written through this view only.
 /// 3. Different indices have different offsets.
 ///
 /// Transforms consume the view; [`reborrow`](Self::reborrow) first to keep it. The buffer is
@@ -301,8 +301,8 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
         let rest = self.shape()[axis].saturating_sub(at);
         let first = self.layout.narrow(dim, 0, at)?;
         let second = self.layout.narrow(dim, at as isize, rest)?;
-        // Both parts reach only elements of the view (invariant 1), which nobody else accesses
-        // (invariant 2). They have no index in common, hence no element (invariant 3).
+        // Both parts reach only elements of the view (invariant 1), which is consumed (invariant
+        // 2). They have no index in common, hence no element (invariant 3).
         let part = |layout| Self { base: self.base, layout, life: PhantomData };
         Ok((part(first), part(second)))
     }

@@ -163,7 +163,7 @@ fn new_memory_is_aligned_to_a_cache_line() {
 fn fault_misaligned_adopted_bytes_are_not_viewed_as_wider_elements() {
     let bytes = Tensor::from_vec(vec![0u8; 8], &[8]).unwrap();
     let address = bytes.data_ptr().addr();
-    assert_eq!(address % 2, 1, "the allocator of this test sees to it");
+    assert_eq!(address % 2, 1, "the allocator of this test gives odd addresses");
     assert_eq!(bytes.view_dtype::<f32>().err(), Some(Error::Misaligned { address, align: 4 }));
     let none = bytes.narrow(0, 0, 0).unwrap();
     assert!(matches!(none.view_dtype::<f32>(), Err(Error::Misaligned { .. })), "not even none");

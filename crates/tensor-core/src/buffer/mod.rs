@@ -33,7 +33,7 @@ const HUGE_BUFFER_BYTES: usize = 4 * HUGE_PAGE_BYTES;
 ///
 /// # Invariants
 /// 1. `start` is valid for reads and writes of `bytes` bytes until the buffer is dropped, and
-///    nobody else frees or moves it.
+///    only the buffer frees it.
 /// 2. If `alloc.size() > 0`, `origin` came from the global allocator with layout `alloc`.
 pub(crate) struct Buffer {
     start: NonNull<u8>,
@@ -119,7 +119,7 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         match self.alloc.size() {
             0 => {}
-            // SAFETY: invariant 2; the buffer is dropped once, and nobody uses it after that.
+            // SAFETY: invariant 2; the buffer is dropped once and not used after that.
             HUGE_BUFFER_BYTES.. => unsafe { spare::put(self.origin, self.alloc) },
             // SAFETY: invariant 2; the buffer is dropped once.
             _ => unsafe { alloc::dealloc(self.origin.as_ptr(), self.alloc) },

@@ -293,8 +293,9 @@ fn fault_buffers_are_aligned_for_their_element_type() {
     let zeros = [1, 2, 2, 3].map(|len| Tensor::<Aligned>::zeros(&[len]).unwrap());
     assert!(zeros.iter().all(|tensor| tensor.data_ptr().addr().is_multiple_of(align)));
     let layout = |len| Layout::contiguous(&[len]).unwrap();
-    let mut fresh = [1, 2, 2, 3].map(|len| Uninit::<Aligned>::new(layout(len)).unwrap());
-    let mut addresses = fresh.iter_mut().map(|fresh| fresh.as_view_mut().base_mut_ptr().addr());
+    let mut buffers = [1, 2, 2, 3].map(|len| Uninit::<Aligned>::new(layout(len)).unwrap());
+    let mut addresses =
+        buffers.iter_mut().map(|buffers| buffers.as_view_mut().base_mut_ptr().addr());
     assert!(addresses.all(|address| address.is_multiple_of(align)));
 }
 

@@ -142,7 +142,7 @@ fn fault_readers_and_writers_in_a_thousand_threads_see_whole_writes_or_an_error(
     };
     thread::scope(|scope| {
         for _ in 0..THREADS {
-            spawn(scope, || (0..8).for_each(|turn| if turn % 2 == 0 { read() } else { write() }));
+            spawn(scope, || (0..8).for_each(|i| if i % 2 == 0 { read() } else { write() }));
         }
     });
     let written = written.into_inner();

@@ -184,9 +184,9 @@ proptest! {
     #[test]
     fn shapes_and_strides_of_different_lengths_are_refused(
         (shape, mut strides, offset) in raw(),
-        spare in numbers(),
+        extra in numbers(),
     ) {
-        strides.push(spare);
+        strides.push(extra);
         prop_assert!(Layout::new(&shape, &strides, offset).is_err());
         strides.truncate(shape.len().saturating_sub(1));
         prop_assert!(shape.is_empty() || Layout::new(&shape, &strides, offset).is_err());

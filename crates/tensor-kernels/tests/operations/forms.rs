@@ -1,4 +1,4 @@
-//! Operators, assignments, values on either side, views.
+//! Forms of operations: operators, assignment operators, values on either side, views.
 
 use tensor_kernels::{Exec, Layout, Tensor, TensorExt, TensorView, TensorViewMut, ops};
 
@@ -61,7 +61,7 @@ fn assignments_change_the_storage() {
 }
 
 #[test]
-fn views_beside_tensors() {
+fn views_with_tensors() {
     let x = row(&[1.0, 2.0, 3.0]);
     let (numbers, mut results) = ([10.0, 20.0, 30.0], [1.0; 3]);
     let layout = || Layout::contiguous(&[3]).unwrap();
@@ -102,10 +102,10 @@ fn conditions_choose() {
 
 #[test]
 fn results_are_laid_out_as_pytorch_does() {
-    let turned = Tensor::<f32>::zeros(&[3, 4]).unwrap().t().unwrap();
-    assert_eq!(turned.add(1.0).unwrap().strides(), [1, 4]);
-    assert_eq!(turned.elem_lt(&turned).unwrap().strides(), [1, 4]);
-    assert_eq!((1.0 - &turned).strides(), [1, 4]);
+    let transposed = Tensor::<f32>::zeros(&[3, 4]).unwrap().t().unwrap();
+    assert_eq!(transposed.add(1.0).unwrap().strides(), [1, 4]);
+    assert_eq!(transposed.elem_lt(&transposed).unwrap().strides(), [1, 4]);
+    assert_eq!((1.0 - &transposed).strides(), [1, 4]);
 }
 
 #[test]

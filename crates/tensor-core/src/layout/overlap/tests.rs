@@ -117,7 +117,7 @@ fn one_layout() {
         (case([5, 4], [3, 4], 0), true),
         (case([5, 4], [-3, 4], 12), true),
         (case([3, 2], [2, 3], 0), false),
-        // Windows of three over ten elements (unfold), one and three disjoint.
+        // Windows of three over ten elements (unfold), one and three apart.
         (case([8, 3], [1, 1], 0), true),
         (case([3, 3], [3, 1], 0), false),
         // The largest stride exceeds the reach of the others, which collide among themselves.
