@@ -70,7 +70,7 @@ impl Storage {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// The number of tensors that hold this buffer.
+    /// The number of handles, tensors and `Storage`s, that share this buffer.
     pub fn ref_count(&self) -> usize {
         Arc::strong_count(&self.shared)
     }

@@ -6,8 +6,10 @@
 //! | file | operations |
 //! |---|---|
 //! | `query` | is it contiguous, channels-last, dense; and what breaks contiguity |
+//! | `trace` | the contiguity check as text |
 //! | `move_axes` | transpose, permute, movedim, flip: the same elements in another order |
 //! | `reform` | view, flatten, squeeze, expand, …: the same elements under other dimensions |
+//! | `width` | view(dtype): the same bytes as elements of another width |
 //! | `restrict` | narrow, select, slice, index, diagonal, unfold, split: some of the elements |
 //! | `reduce` | the dimensions of a reduction |
 //! | `result` | the layouts of newly allocated results |
@@ -22,13 +24,15 @@ mod reform;
 mod restrict;
 mod result;
 mod runs;
+mod trace;
+mod width;
 
 use std::fmt;
 
 pub use overlap::Overlap;
-pub use query::ContiguityTrace;
 pub use reduce::{ReduceDims, ReductionShape};
 pub use runs::{Offsets, Runs};
+pub use trace::ContiguityTrace;
 
 use crate::{
     DimVec, Error, MemoryFormat, Result,

@@ -24,6 +24,7 @@
 //! subset-sum problem.
 
 mod equation;
+mod layouts;
 mod search;
 #[cfg(test)]
 mod tests;

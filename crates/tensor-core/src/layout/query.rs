@@ -5,16 +5,11 @@
 //! its flags at every change of sizes or strides; a layout is immutable, so they are computed once
 //! by the constructor and kept in one byte.
 
-use std::fmt;
-
-use super::{Layout, Overlap, overlap};
+use super::Layout;
 use crate::{
     DimVec, MemoryFormat, Result,
     strides::{CHANNELS_LAST_3D_ORDER, CHANNELS_LAST_ORDER, strides_in_bytes},
 };
-
-/// The search nodes after which an overlap check answers [`Overlap::TooHard`]: a few milliseconds.
-const OVERLAP_BUDGET: u64 = 1 << 16;
 
 /// The cached properties, one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -181,159 +176,11 @@ impl Layout {
         first_break(&self.shape, &self.strides, (0..self.ndim()).rev())
     }
 
-    /// The contiguity check, step by step, as text.
-    ///
-    /// ```
-    /// # use tensor_core::Layout;
-    /// let transposed = Layout::contiguous(&[3, 4])?.t()?;
-    /// assert_eq!(
-    ///     transposed.contiguity_trace().to_string(),
-    ///     "stride=(1, 4) size=torch.Size([4, 3])\n\
-    ///      dim 1 is not contiguous. stride is 4, but expected 1\n\
-    ///      False"
-    /// );
-    /// # Ok::<(), tensor_core::Error>(())
-    /// ```
-    pub fn contiguity_trace(&self) -> ContiguityTrace<'_> {
-        ContiguityTrace(self)
-    }
-
     /// The strides in bytes (NumPy: `strides`).
     ///
     /// # Errors
     /// A stride that does not fit in bytes.
     pub fn strides_in_bytes(&self, itemsize: usize) -> Result<DimVec<isize>> {
         strides_in_bytes(&self.strides, itemsize)
-    }
-
-    /// Do two indices reach the same element? Exact, with the two indices as witness.
-    ///
-    /// ```
-    /// # use tensor_core::{Layout, Overlap};
-    /// assert_eq!(Layout::new(&[4, 4], &[3, 4], 0)?.self_overlap(), Overlap::No);
-    /// assert!(matches!(Layout::new(&[5, 4], &[3, 4], 0)?.self_overlap(), Overlap::Yes { .. }));
-    /// # Ok::<(), tensor_core::Error>(())
-    /// ```
-    pub fn self_overlap(&self) -> Overlap {
-        self.self_overlap_within(OVERLAP_BUDGET)
-    }
-
-    /// As [`self_overlap`](Self::self_overlap), with a number of search nodes after which it
-    /// answers [`Overlap::TooHard`].
-    pub fn self_overlap_within(&self, budget: u64) -> Overlap {
-        if self.is_dense() {
-            return Overlap::No;
-        }
-        overlap::self_overlap(self.lattice(), budget)
-    }
-
-    /// Do two layouts over one storage reach a common element? Exact, with an index of each as
-    /// witness.
-    pub fn overlap(&self, other: &Layout) -> Overlap {
-        self.overlap_within(other, OVERLAP_BUDGET)
-    }
-
-    /// As [`overlap`](Self::overlap), with a number of search nodes after which it answers
-    /// [`Overlap::TooHard`].
-    pub fn overlap_within(&self, other: &Layout, budget: u64) -> Overlap {
-        overlap::pair_overlap(self.lattice(), other.lattice(), budget)
-    }
-
-    /// As [`overlap`](Self::overlap), for layouts whose elements have these widths in bytes. A
-    /// witness has one more index, that of the byte within the element.
-    pub(crate) fn overlap_in_bytes(
-        &self,
-        width: usize,
-        other: &Layout,
-        other_width: usize,
-    ) -> Overlap {
-        match (self.bytes(width), other.bytes(other_width)) {
-            (Some(own), Some(other)) => {
-                overlap::pair_overlap(own.lattice(), other.lattice(), OVERLAP_BUDGET)
-            }
-            _ => Overlap::TooHard,
-        }
-    }
-
-    /// The layout of the bytes of elements of this width, or `None` if one lies beyond
-    /// `isize::MAX`, which cannot happen in a storage. Then no stride overflows that an index is
-    /// multiplied with. The other strides are arbitrary and become 0.
-    fn bytes(&self, width: usize) -> Option<Bytes> {
-        let end = self.bounds().map_or(0, |(_, highest)| highest + 1);
-        end.checked_mul(width).filter(|&bytes| bytes <= isize::MAX as usize)?;
-        let is_empty = self.numel == 0;
-        let scaled = |(&size, &stride): (&usize, &isize)| {
-            if is_empty || size == 1 { 0 } else { stride * width as isize }
-        };
-        let shape = self.shape.iter().copied().chain([width]).collect();
-        let strides = self.shape.iter().zip(&self.strides).map(scaled).chain([1]).collect();
-        Some(Bytes { shape, strides, offset: if is_empty { 0 } else { self.offset * width } })
-    }
-
-    fn lattice(&self) -> overlap::Lattice<'_> {
-        overlap::Lattice { shape: &self.shape, strides: &self.strides, offset: self.offset }
-    }
-}
-
-/// A layout in bytes, which [`overlap::Lattice`] borrows. Its number of indices may overflow, which
-/// a [`Layout`] does not allow.
-struct Bytes {
-    shape: DimVec<usize>,
-    strides: DimVec<isize>,
-    offset: usize,
-}
-
-impl Bytes {
-    fn lattice(&self) -> overlap::Lattice<'_> {
-        overlap::Lattice { shape: &self.shape, strides: &self.strides, offset: self.offset }
-    }
-}
-
-/// The contiguity check of one layout, printed step by step; see [`Layout::contiguity_trace`].
-#[derive(Clone, Copy, Debug)]
-pub struct ContiguityTrace<'a>(&'a Layout);
-
-impl fmt::Display for ContiguityTrace<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Layout { shape, strides, .. } = self.0;
-        writeln!(f, "stride={} size=torch.Size({:?})", Tuple(strides), shape.as_slice())?;
-        if self.0.numel == 0 {
-            return write!(f, "no elements\nTrue");
-        }
-        let mut expected = 1isize;
-        for d in (0..shape.len()).rev().filter(|&d| shape[d] != 1) {
-            if strides[d] != expected {
-                return write!(
-                    f,
-                    "dim {d} is not contiguous. stride is {}, but expected {expected}\nFalse",
-                    strides[d]
-                );
-            }
-            writeln!(
-                f,
-                "dim {d} stride is {expected}, next stride should be {expected} x {}",
-                shape[d]
-            )?;
-            expected *= shape[d] as isize;
-        }
-        f.write_str("True")
-    }
-}
-
-/// Prints as a Python tuple: `()`, `(1,)`, `(4, 1)`.
-struct Tuple<'a>(&'a [isize]);
-
-impl fmt::Display for Tuple<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            [one] => write!(f, "({one},)"),
-            many => {
-                f.write_str("(")?;
-                for (i, stride) in many.iter().enumerate() {
-                    write!(f, "{}{stride}", if i > 0 { ", " } else { "" })?;
-                }
-                f.write_str(")")
-            }
-        }
     }
 }
