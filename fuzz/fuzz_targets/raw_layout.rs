@@ -90,8 +90,8 @@ fn views(layout: &Layout, len: usize) {
 /// The queries that do not enumerate the layout.
 fn questions(layout: &Layout, itemsize: usize, index: &[usize]) {
     let below = |(&i, &size): (&usize, &usize)| i < size;
-    let is_there = index.len() == layout.ndim() && index.iter().zip(layout.shape()).all(below);
-    assert_eq!(layout.offset_of(index).is_ok(), is_there, "{layout:?} at {index:?}");
+    let is_in_range = index.len() == layout.ndim() && index.iter().zip(layout.shape()).all(below);
+    assert_eq!(layout.offset_of(index).is_ok(), is_in_range, "{layout:?} at {index:?}");
     let _ = layout.strides_in_bytes(itemsize);
     let _ = layout.contiguity_trace().to_string();
     let _ = layout.suggest_memory_format();

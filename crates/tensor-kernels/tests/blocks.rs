@@ -10,7 +10,7 @@ use tensor_kernels::{
 const SHAPE: [usize; 2] = [37, 561];
 
 /// Every level, with regular and with non-temporal stores.
-fn ways() -> Vec<Exec> {
+fn execs() -> Vec<Exec> {
     let machines =
         [usize::MAX, 0].map(|stream| Machine { stream, l2: 64 << 10, ..Machine::REFERENCE });
     let exec = |machine, simd| {
@@ -56,7 +56,7 @@ where
     let numbers: Vec<T> = (0..2 * SHAPE[0] * SHAPE[1] + 8).map(number).collect();
     let canary: R = 77u8.cast();
     let sum = |a: T, b: T| (a.cast() + b.cast()).cast();
-    for exec in ways() {
+    for exec in execs() {
         for result in results() {
             let mut field = vec![canary; 600 * SHAPE[0]];
             for [a, b] in [[0, 0], [0, 3], [1, 0], [2, 3], [2, 1]] {
@@ -112,7 +112,7 @@ fn in_place_with_a_transposed_operand() {
         let x = Tensor::<i32>::from_fn(&[n, n], |index| (index[0] * n + index[1]) as i32).unwrap();
         let y = x.t().unwrap();
         let y = Tensor::<i32>::from_vec(y.to_vec().unwrap(), &[n, n]).unwrap().t().unwrap();
-        for exec in ways() {
+        for exec in execs() {
             let z = Tensor::<i32>::from_vec(x.to_vec().unwrap(), &[n, n]).unwrap();
             let mut guard = z.write().unwrap();
             let y = y.read().unwrap();

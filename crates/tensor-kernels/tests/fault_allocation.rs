@@ -267,16 +267,16 @@ fn for_every_input(check: impl Fn(&Tensor<u32>, &[u32])) {
 
 #[test]
 fn fault_each_allocation_of_a_copy_that_fails_is_an_error_or_makes_no_difference() {
-    static SPENT: Account = Account::new();
+    static ACCOUNT_OF_TEST: Account = Account::new();
     for_every_input(|x, elements| {
         let out = Tensor::full(x.shape(), 0u32).unwrap();
         let columns = Tensor::full(&[COLUMNS, ROWS], 0u32).unwrap().t().unwrap();
-        needs(&SPENT, 1, "a new copy", &|exec| {
+        needs(&ACCOUNT_OF_TEST, 1, "a new copy", &|exec| {
             let layout = Layout::contiguous(x.shape())?;
             holds(&copy_to_layout(exec, &x.read()?.as_view(), layout)?, elements)
         });
         for out in [&out, &columns] {
-            needs(&SPENT, 0, "a copy", &|exec| {
+            needs(&ACCOUNT_OF_TEST, 0, "a copy", &|exec| {
                 out.fill(0)?;
                 copy_between(exec, x, out)?;
                 holds(out, elements)
@@ -287,20 +287,20 @@ fn fault_each_allocation_of_a_copy_that_fails_is_an_error_or_makes_no_difference
 
 #[test]
 fn fault_each_allocation_of_an_operation_that_fails_is_an_error_or_makes_no_difference() {
-    static SPENT: Account = Account::new();
+    static ACCOUNT_OF_TEST: Account = Account::new();
     for_every_input(|x, elements| {
         let row = Tensor::arange(1, COLUMNS as u32 + 1, 1).unwrap();
         let sums: Vec<u32> =
             elements.iter().zip((1..=COLUMNS as u32).cycle()).map(|(a, b)| a + b).collect();
         let wide: Vec<u64> = elements.iter().map(|&a| a.into()).collect();
         let columns = Tensor::full(&[COLUMNS, ROWS], 0u32).unwrap().t().unwrap();
-        needs(&SPENT, 1, "add", &|exec| holds(&ops::add(exec, x, &row)?, &sums));
-        needs(&SPENT, 1, "cast", &|exec| holds(&ops::cast::<u32, u64>(exec, x)?, &wide));
-        needs(&SPENT, 0, "add_into", &|exec| {
+        needs(&ACCOUNT_OF_TEST, 1, "add", &|exec| holds(&ops::add(exec, x, &row)?, &sums));
+        needs(&ACCOUNT_OF_TEST, 1, "cast", &|exec| holds(&ops::cast::<u32, u64>(exec, x)?, &wide));
+        needs(&ACCOUNT_OF_TEST, 0, "add_into", &|exec| {
             ops::add_into(exec, x, &row, &columns)?;
             holds(&columns, &sums)
         });
-        needs(&SPENT, 0, "zip_into", &|exec| {
+        needs(&ACCOUNT_OF_TEST, 0, "zip_into", &|exec| {
             let (a, b, mut to) = (x.read()?, row.read()?, columns.write()?);
             zip_into(exec, &a.as_view(), &b.as_view(), &mut to.as_view_mut()?, |a, b| a + b)?;
             drop(to);
@@ -311,7 +311,7 @@ fn fault_each_allocation_of_an_operation_that_fails_is_an_error_or_makes_no_diff
 
 #[test]
 fn fault_each_allocation_of_a_reduction_that_fails_is_an_error_or_makes_no_difference() {
-    static SPENT: Account = Account::new();
+    static ACCOUNT_OF_TEST: Account = Account::new();
     for_every_input(|x, elements| {
         let over_rows: Vec<i64> = (0..COLUMNS)
             .map(|j| elements.iter().skip(j).step_by(COLUMNS).map(|&a| i64::from(a)).sum())
@@ -319,11 +319,15 @@ fn fault_each_allocation_of_a_reduction_that_fails_is_an_error_or_makes_no_diffe
         let over_columns: Vec<i64> =
             elements.chunks(COLUMNS).map(|row| row.iter().map(|&a| i64::from(a)).sum()).collect();
         let (all, largest) = (over_rows.iter().sum(), elements.iter().max().copied());
-        needs(&SPENT, 0, "sum of columns", &|exec| holds(&ops::sum(exec, x, 0)?, &over_rows));
-        needs(&SPENT, 0, "sum of rows", &|exec| holds(&ops::sum(exec, x, 1)?, &over_columns));
-        needs(&SPENT, 0, "sum", &|exec| Ok(ops::sum_all::<u32>(exec, x)? == all));
-        needs(&SPENT, 0, "max", &|exec| Ok(Some(ops::max_all(exec, x)?) == largest));
-        needs(&SPENT, 0, "argmax", &|exec| {
+        needs(&ACCOUNT_OF_TEST, 0, "sum of columns", &|exec| {
+            holds(&ops::sum(exec, x, 0)?, &over_rows)
+        });
+        needs(&ACCOUNT_OF_TEST, 0, "sum of rows", &|exec| {
+            holds(&ops::sum(exec, x, 1)?, &over_columns)
+        });
+        needs(&ACCOUNT_OF_TEST, 0, "sum", &|exec| Ok(ops::sum_all::<u32>(exec, x)? == all));
+        needs(&ACCOUNT_OF_TEST, 0, "max", &|exec| Ok(Some(ops::max_all(exec, x)?) == largest));
+        needs(&ACCOUNT_OF_TEST, 0, "argmax", &|exec| {
             let at = ops::argmax_all(exec, x)? as usize;
             Ok(Some(elements[at]) == largest)
         });
@@ -332,18 +336,18 @@ fn fault_each_allocation_of_a_reduction_that_fails_is_an_error_or_makes_no_diffe
 
 #[test]
 fn fault_a_large_result_of_a_reduction_without_memory_is_an_error() {
-    static SPENT: Account = Account::new();
+    static ACCOUNT_OF_TEST: Account = Account::new();
     let x = Tensor::arange(0, 4096u32, 1).unwrap().view(&[2048, 2]).unwrap();
     let sums: Vec<i64> = (0..2048).map(|n| 4 * n + 1).collect();
     let zeros = vec![0i64; 2048];
-    needs(&SPENT, 1, "sum", &|exec| holds(&ops::sum(exec, &x, 1)?, &sums));
-    needs(&SPENT, 1, "argmin", &|exec| holds(&ops::argmin(exec, &x, 1)?, &zeros));
+    needs(&ACCOUNT_OF_TEST, 1, "sum", &|exec| holds(&ops::sum(exec, &x, 1)?, &sums));
+    needs(&ACCOUNT_OF_TEST, 1, "argmin", &|exec| holds(&ops::argmin(exec, &x, 1)?, &zeros));
 }
 
 /// The copy of an operand is made before an element of the result is written.
 #[test]
 fn fault_an_operand_that_cannot_be_copied_first_leaves_the_result_as_it_was() {
-    static SPENT: Account = Account::new();
+    static ACCOUNT_OF_TEST: Account = Account::new();
     let side = 72;
     let numbers: Vec<u32> = (0..(side * side) as u32).collect();
     let sums: Vec<u32> =
@@ -355,35 +359,39 @@ fn fault_an_operand_that_cannot_be_copied_first_leaves_the_result_as_it_was() {
             ops::add_inplace(&exec.copying_first(), &x, &transposed)?;
             holds(&x, &sums)
         };
-        let (refused, _) = attempt(&SPENT, config, 0, true, &add);
+        let (refused, _) = attempt(&ACCOUNT_OF_TEST, config, 0, true, &add);
         assert!(matches!(refused, Err(Error::OutOfMemory { .. })), "{config:?}: {refused:?}");
         assert_eq!(x.to_vec().unwrap(), numbers, "{config:?}");
         assert_eq!(
-            attempt(&SPENT, config, isize::MAX, false, &add),
+            attempt(&ACCOUNT_OF_TEST, config, isize::MAX, false, &add),
             (Ok(true), false),
             "{config:?}"
         );
-        assert_eq!(SPENT.live.load(Relaxed), 0, "{config:?}");
+        assert_eq!(ACCOUNT_OF_TEST.live.load(Relaxed), 0, "{config:?}");
     }
 }
 
 /// Tests the test: scratch memory is counted, and leaks are detected.
 #[test]
 fn fault_the_allocator_counts_scratch_and_leaks() {
-    static SPENT: Account = Account::new();
+    static ACCOUNT_OF_TEST: Account = Account::new();
     let (config, x) = (run_configs()[2], &inputs()[1]);
     let copy = |exec: &Exec| {
         let layout = Layout::contiguous(x.shape())?;
         Ok(copy_to_layout::<u32, Simd>(exec, &x.read()?.as_view(), layout)?.is_contiguous())
     };
-    assert_eq!(attempt(&SPENT, config, isize::MAX, false, &copy), (Ok(true), false));
-    assert_eq!(isize::MAX - SPENT.before_failure.load(Relaxed), 2, "the result and scratch");
+    assert_eq!(attempt(&ACCOUNT_OF_TEST, config, isize::MAX, false, &copy), (Ok(true), false));
+    assert_eq!(
+        isize::MAX - ACCOUNT_OF_TEST.before_failure.load(Relaxed),
+        2,
+        "the result and scratch"
+    );
     // Still reachable, so that a leak sanitizer does not report it.
     static LEFT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
     let leave = |_: &Exec| {
         *LEFT.lock().unwrap() = vec![0; 2 * LARGE_BYTES];
         Ok(true)
     };
-    attempt(&SPENT, config, isize::MAX, false, &leave).0.unwrap();
-    assert_eq!(SPENT.live.load(Relaxed), 2 * LARGE_BYTES as isize);
+    attempt(&ACCOUNT_OF_TEST, config, isize::MAX, false, &leave).0.unwrap();
+    assert_eq!(ACCOUNT_OF_TEST.live.load(Relaxed), 2 * LARGE_BYTES as isize);
 }

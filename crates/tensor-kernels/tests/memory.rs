@@ -237,7 +237,7 @@ fn fails_cleanly<R>(what: &str, operation: impl Fn() -> Result<R>) -> usize {
         match result {
             Ok(_) if !has_failed => return before as usize,
             Err(Error::OutOfMemory { bytes }) if has_failed => {
-                assert!(bytes >= LARGE_BYTES, "{what}")
+                assert!(bytes >= LARGE_BYTES, "{what}");
             }
             Ok(_) => panic!("{what} hides that memory is missing"),
             Err(other) => panic!("{what}: {other}"),

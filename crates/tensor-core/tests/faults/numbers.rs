@@ -248,8 +248,8 @@ fn fault_strides_of_dimensions_of_size_one_are_ignored() {
 #[test]
 fn fault_shape_and_strides_have_equal_lengths() {
     for (shape, strides) in [(&[2, 3][..], &[1][..]), (&[], &[1]), (&[2], &[])] {
-        let (shape_given, strides_given) = (shape.to_vec(), strides.to_vec());
-        let expected = Error::StridesLength { shape: shape_given, strides: strides_given };
+        let (shape_vec, strides_vec) = (shape.to_vec(), strides.to_vec());
+        let expected = Error::StridesLength { shape: shape_vec, strides: strides_vec };
         assert_eq!(Layout::new(shape, strides, 0), Err(expected));
     }
 }

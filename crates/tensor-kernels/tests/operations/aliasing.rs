@@ -126,7 +126,7 @@ fn fault_a_result_that_overlaps_itself_is_refused() {
 }
 
 #[test]
-fn fault_another_type_of_the_same_bytes() {
+fn fault_results_of_another_type_in_the_same_bytes() {
     let x = Tensor::from_vec(vec![1.0f32, -2.0, 0.5], &[3]).unwrap();
     let bits = x.view_dtype::<u32>().unwrap();
     ops::bitwise_and_into(&exec(), &bits, 0x7FFF_FFFF, &bits).unwrap();

@@ -92,7 +92,7 @@ fn quotients_of_integers_are_floats() {
 }
 
 #[test]
-fn conditions_choose() {
+fn where_cond_selects() {
     let x = row(&[1.0, -2.0, f32::NAN]);
     let positive = x.elem_gt(0.0).unwrap();
     assert_eq!(elements(&positive), [true, false, false]);
@@ -109,7 +109,7 @@ fn results_are_laid_out_as_pytorch_does() {
 }
 
 #[test]
-fn fault_nothing_is_computed_for_no_elements() {
+fn fault_empty_operands_are_not_computed() {
     let none = Tensor::<i32>::zeros(&[0, 3]).unwrap();
     assert_eq!(none.rem(0).unwrap().shape(), [0, 3]);
     assert_eq!((&none + &Tensor::full(&[1, 3], 1).unwrap()).shape(), [0, 3]);
@@ -117,7 +117,7 @@ fn fault_nothing_is_computed_for_no_elements() {
 }
 
 #[test]
-fn values_alone_fill_a_result_and_make_a_single_one() {
+fn operations_on_values_only() {
     let exec = Exec::current().unwrap();
     let out = Tensor::<i32>::zeros(&[2, 2]).unwrap();
     ops::add_into(exec, 2, 3, &out).unwrap();

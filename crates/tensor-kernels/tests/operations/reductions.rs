@@ -119,7 +119,7 @@ fn fault_infinities_and_zeros() {
 }
 
 #[test]
-fn of_equals_the_first_in_the_order_of_the_dimensions_whatever_the_order_in_memory() {
+fn of_equal_elements_the_first_in_logical_order_is_found() {
     let x = Tensor::full(&[300, 7, 90], 2u8).unwrap();
     let back = x.flip(&[0, 1, 2]).unwrap();
     for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
@@ -134,7 +134,7 @@ fn of_equals_the_first_in_the_order_of_the_dimensions_whatever_the_order_in_memo
 }
 
 #[test]
-fn several_dimensions_are_numbered_row_by_row() {
+fn indices_over_several_dimensions_are_row_major() {
     let x = Tensor::<i32>::zeros(&[2, 3, 4]).unwrap();
     x.select(0, 1).unwrap().select(1, 2).unwrap().fill(5).unwrap();
     assert_eq!(elements(&x.argmax(&[2, 0]).unwrap()), [6, 6, 6]);

@@ -55,36 +55,40 @@ const DENSE: DimStride =
 pub(crate) struct Arrangement {
     /// Sort keys of the dimensions; the lowest is the fastest in memory.
     order: Vec<u8>,
-    lies: Vec<DimStride>,
+    dim_strides: Vec<DimStride>,
     lead: usize,
 }
 
 /// Dense and other strides, in row-major and in any order.
 pub(crate) fn arrangements() -> impl Strategy<Value = Arrangement> {
     let order = prop_oneof![Just((0..MAX_RANK as u8).rev().collect()), vec(any::<u8>(), MAX_RANK)];
-    let lie = (
+    let stride_kind = (
         prop_oneof![6 => Just(1usize), 1 => 2..5usize],
         prop_oneof![6 => Just(0usize), 1 => 1..5usize],
         prop::bool::weighted(0.15),
         prop::bool::weighted(0.12),
         prop::option::weighted(0.08, 1..20isize),
     );
-    let lie = lie.prop_map(|(step, gap, flipped, repeated, arbitrary)| DimStride {
+    let stride_kind = stride_kind.prop_map(|(step, gap, flipped, repeated, arbitrary)| DimStride {
         step,
         gap,
         flipped,
         repeated,
         arbitrary,
     });
-    let lies = prop_oneof![Just(vec![DENSE; MAX_RANK]), vec(lie, MAX_RANK)];
-    (order, lies, 0..4usize).prop_map(|(order, lies, lead)| Arrangement { order, lies, lead })
+    let dim_strides = prop_oneof![Just(vec![DENSE; MAX_RANK]), vec(stride_kind, MAX_RANK)];
+    (order, dim_strides, 0..4usize).prop_map(|(order, dim_strides, lead)| Arrangement {
+        order,
+        dim_strides,
+        lead,
+    })
 }
 
 impl Arrangement {
     /// A layout to read, without restrictions.
     pub(crate) fn source(&self, shape: &[usize]) -> Layout {
-        self.layout(shape, |lie, nested| match lie.arbitrary {
-            _ if lie.repeated => 0,
+        self.layout(shape, |stride_kind, nested| match stride_kind.arbitrary {
+            _ if stride_kind.repeated => 0,
             Some(stride) => stride,
             None => nested,
         })
@@ -92,7 +96,8 @@ impl Arrangement {
 
     /// A layout to write: the same, or a dense one if two indices would overlap.
     pub(crate) fn destination(&self, shape: &[usize]) -> Layout {
-        let arbitrary = self.layout(shape, |lie, nested| lie.arbitrary.unwrap_or(nested));
+        let arbitrary =
+            self.layout(shape, |stride_kind, nested| stride_kind.arbitrary.unwrap_or(nested));
         match arbitrary.self_overlap() {
             Overlap::No => arbitrary,
             _ => self.layout(shape, |_, nested| nested),
@@ -105,10 +110,11 @@ impl Arrangement {
         let mut strides = vec![0; shape.len()];
         let mut inside = 1;
         for d in dims {
-            let lie = &self.lies[d];
-            let nested = inside * lie.step + lie.gap;
+            let stride_kind = &self.dim_strides[d];
+            let nested = inside * stride_kind.step + stride_kind.gap;
             inside = nested * shape[d].max(1);
-            strides[d] = stride(lie, nested as isize) * if lie.flipped { -1 } else { 1 };
+            strides[d] =
+                stride(stride_kind, nested as isize) * if stride_kind.flipped { -1 } else { 1 };
         }
         strided(shape, &strides, self.lead)
     }

@@ -308,7 +308,7 @@ proptest! {
     }
 
     #[test]
-    fn sums_are_the_same_to_the_bit_in_every_way(case in cases()) {
+    fn sums_are_the_same_bits_in_every_configuration(case in cases()) {
         let element = |n| (mixed(n) as f32).sqrt() - 2000.0;
         let elements: Vec<f32> = (0..extent(&case.input)).map(element).collect();
         let input = TensorView::new(&elements, case.input.clone()).unwrap();
