@@ -1,5 +1,5 @@
-//! Chains of calls and index tuples as text: a mistake is an error that can be printed, never a
-//! panic; view operations print as they are read; what a chain does is explained or refused.
+//! Chains of calls and index tuples as text: a syntax error is an error value, never a panic; view
+//! operations are printed as they were parsed; `explain` describes a chain or refuses it.
 
 #![no_main]
 
@@ -29,7 +29,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// A view operation is printed as the call that it was read from.
+/// The text of a view operation parses to the same operation.
 fn print_again(chain: &Chain) {
     for link in &chain.links {
         let Step::View(op) = &link.step else { continue };

@@ -1,5 +1,5 @@
-//! The cases of the differential test, decided by the fuzzer's bytes: any operation on operands of
-//! any layout writes what a loop over single elements computes, and nothing else.
+//! The cases of the differential test, drawn from the fuzzer's bytes: any operation on operands of
+//! any layout writes the results of a loop over single elements, and nothing else.
 
 #![no_main]
 
@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     let (kind, check) = KINDS[usize::from(*kind) % KINDS.len()];
     if let Err(why) = check(&mut Case::new(Choices::bytes(bytes))) {
         let mut case = Case::described(Choices::bytes(bytes));
-        // What it describes ends where it failed.
+        // The description ends at the failure, which is known already.
         let _ = check(&mut case);
         let repeat = line(kind, case.choices.made());
         panic!("{}  failed: {why}\n  repeat it: {repeat}", case.description());

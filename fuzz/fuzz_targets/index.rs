@@ -1,5 +1,5 @@
-//! Index tuples of every form that `s!` takes, on a small array: what is accepted and which elements
-//! are picked is what Python's rules say, dimension by dimension.
+//! Index tuples of every form of `s!` on a small array: which tuples are valid, and the elements
+//! that they select, agree with Python's rules.
 
 #![no_main]
 

@@ -1,6 +1,5 @@
-//! A layout of a small array and a chain of calls on it, rightly made or not: what is accepted, and
-//! the offset of every element, are what the naive model says; so are the questions about order and
-//! overlap.
+//! A layout of a small array and a chain of calls on it, valid or not: the naive model agrees on
+//! which calls are valid, on the offset of every element, and on the queries of order and overlap.
 
 #![no_main]
 
@@ -11,11 +10,11 @@ use libfuzzer_sys::{
 use tensor_fuzz::{Call, Naive, Stop, draw};
 use tensor_kernels::Layout;
 
-/// The calls of one chain.
+/// The largest number of calls of one chain.
 const LONGEST: usize = 12;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Bytes that end too early are a shorter chain.
+    // If the bytes end early the chain is shorter.
     let _ = chain(&mut Unstructured::new(bytes));
 });
 
@@ -41,7 +40,7 @@ fn chain(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Both, where both accept and the model is listed.
+/// The layout and its model, if both accept the call and the model can be enumerated.
 fn agreed(
     made: tensor_kernels::Result<Layout>,
     rule: std::result::Result<Naive, Stop>,

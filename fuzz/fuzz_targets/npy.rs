@@ -1,5 +1,5 @@
-//! Arrays of NumPy: nonsense is an error, never a panic; an array that was read is read again as it
-//! was written.
+//! NumPy's file format: an invalid file is an error, never a panic; an array that was read survives
+//! a round trip.
 
 #![no_main]
 
@@ -14,14 +14,14 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// The elements as bytes in C order, of the types that can be seen as such without conversion.
+/// The elements as bytes in C order, for the types whose elements convert to bytes.
 fn elements(array: &AnyTensor) -> Option<Vec<u8>> {
     macro_rules! bytes {
         ($($variant:ident($type:ty)),*) => {
             match array.dtype() {
                 $(DType::$variant => {
                     let tensor = Tensor::<$type>::try_from(array.clone()).expect("its own type");
-                    let values = tensor.to_vec().expect("a tensor that nobody writes");
+                    let values = tensor.to_vec().expect("a tensor that is not being written");
                     Some(values.iter().flat_map(|value| value.to_ne_bytes()).collect())
                 })*
                 _ => None,

@@ -1,6 +1,6 @@
-//! Sizes, strides and offsets of any numbers at all: a constructor accepts exactly what arithmetic in
-//! 128 bits accepts, a view of a slice exactly what lies in it, and no call on what was accepted
-//! panics or leaves the bounds.
+//! Arbitrary sizes, strides and offsets: a constructor accepts exactly the layouts that are valid
+//! in 128-bit arithmetic, a view of a slice exactly those that lie in it, and no call on an
+//! accepted layout panics or leaves its bounds.
 
 #![no_main]
 
@@ -35,7 +35,7 @@ fn raw(u: &mut Unstructured<'_>) -> Result<()> {
     calls(u, layout)
 }
 
-/// The lowest and the highest offset; none without elements.
+/// The lowest and the highest offset; `None` without elements.
 fn bounds(layout: &Layout) -> Option<(i128, i128)> {
     let bounds = layout.bounds().map(|(low, high)| (low as i128, high as i128));
     let (mut low, mut high) = (layout.offset() as i128, layout.offset() as i128);
@@ -48,7 +48,7 @@ fn bounds(layout: &Layout) -> Option<(i128, i128)> {
     expected
 }
 
-/// Dense layouts of the sizes: accepted exactly if the elements can be counted.
+/// Dense layouts of the sizes: accepted exactly if the number of elements does not overflow.
 fn dense(shape: &[usize]) {
     let countable = is_addressable(shape, &vec![0; shape.len()], 0);
     assert_eq!(Layout::contiguous(shape).is_ok(), countable, "{shape:?}");
@@ -60,7 +60,7 @@ fn dense(shape: &[usize]) {
     }
 }
 
-/// Views of a slice of `len` elements: what is accepted can be read, and written where no two
+/// Views of a slice of `len` elements: an accepted layout can be read, and written if no two
 /// indices share an element.
 fn views(layout: &Layout, len: usize) {
     let mut elements: Vec<u16> = (0..len as u16).collect();
@@ -79,7 +79,7 @@ fn views(layout: &Layout, len: usize) {
     let injective = naive.as_ref().map(|naive| within && naive.is_injective());
     match TensorViewMut::new(&mut elements, layout.clone()) {
         Ok(mut view) => {
-            // More elements than the slice has cannot each have a place of their own.
+            // With more elements than the slice has, two indices share one.
             assert!(within && injective != Some(false) && layout.numel() <= len, "{layout:?}");
             view.iter_mut().for_each(|element| *element = !*element);
         }
@@ -87,11 +87,11 @@ fn views(layout: &Layout, len: usize) {
     }
 }
 
-/// What can be asked of a layout without listing it.
+/// The queries that do not enumerate the layout.
 fn questions(layout: &Layout, itemsize: usize, index: &[usize]) {
     let below = |(&i, &size): (&usize, &usize)| i < size;
-    let is_there = index.len() == layout.ndim() && index.iter().zip(layout.shape()).all(below);
-    assert_eq!(layout.offset_of(index).is_ok(), is_there, "{layout:?} at {index:?}");
+    let is_in_range = index.len() == layout.ndim() && index.iter().zip(layout.shape()).all(below);
+    assert_eq!(layout.offset_of(index).is_ok(), is_in_range, "{layout:?} at {index:?}");
     let _ = layout.strides_in_bytes(itemsize);
     let _ = layout.contiguity_trace().to_string();
     let _ = layout.suggest_memory_format();
@@ -105,7 +105,7 @@ fn questions(layout: &Layout, itemsize: usize, index: &[usize]) {
     }
 }
 
-/// A chain of calls, each within the bounds of what it is made of.
+/// A chain of calls, each result of which lies within the bounds of the previous layout.
 fn calls(u: &mut Unstructured<'_>, mut layout: Layout) -> Result<()> {
     while !u.is_empty() {
         let call = Call::draw(u, &layout)?;

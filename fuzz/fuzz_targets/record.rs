@@ -1,6 +1,5 @@
-//! The documents that commands keep and read back, and the list of accepted changes beside them:
-//! nonsense is an error that can be printed, never a panic; what was read is read again as it was
-//! written.
+//! The files that commands write and read back, and the list of accepted changes: invalid text is
+//! an error, never a panic; a document survives a round trip through JSON.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! `view`, `flatten` and `reshape` of any small view: a view exists exactly where some strides explain
-//! the elements in their order; where none do, `reshape` copies, and the order stays.
+//! `view`, `flatten` and `reshape` of any small view: a view exists exactly if strides can express
+//! it; otherwise `reshape` copies and keeps the logical order.
 
 #![no_main]
 
@@ -28,7 +28,7 @@ fn reshape(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A layout of a few calls.
+/// A layout after a few calls.
 fn view(u: &mut Unstructured<'_>) -> Result<Option<(Layout, Naive)>> {
     let (shape, strides, offset) = draw::small(u)?;
     let Ok(mut naive) = Naive::strided(&shape, &strides, offset) else { return Ok(None) };
@@ -42,7 +42,7 @@ fn view(u: &mut Unstructured<'_>) -> Result<Option<(Layout, Naive)>> {
     Ok(Some((layout, naive)))
 }
 
-/// One shape, whether it fits the elements or not.
+/// Checks one shape, with the right number of elements or not.
 fn check(tensor: &Tensor<u32>, naive: &Naive, expected: &[u32], sizes: &[isize]) {
     let of = || format!("{sizes:?} of {:?}", tensor.layout());
     let rule = Call::View(sizes.to_vec()).rule(naive, 0);
@@ -61,7 +61,7 @@ fn check(tensor: &Tensor<u32>, naive: &Naive, expected: &[u32], sizes: &[isize])
     }
 }
 
-/// Is this a shape of so many elements? Then `reshape` never refuses.
+/// Is this a shape of `numel` elements? Then `reshape` succeeds.
 fn fits(sizes: &[isize], numel: usize) -> bool {
     let contiguous = Naive { shape: vec![numel], offsets: (0..numel as i128).collect() };
     Call::View(sizes.to_vec()).rule(&contiguous, 0).is_ok()

@@ -1,5 +1,5 @@
-//! Suites of cases: nonsense is an error that can be printed, never a panic; a case that is accepted
-//! has a layout in its base array.
+//! Suites of benchmark cases: invalid text is an error, never a panic; the layout of every accepted
+//! operand lies in its base array.
 
 #![no_main]
 

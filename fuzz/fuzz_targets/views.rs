@@ -1,5 +1,5 @@
-//! Any chain of views of a small array, at every SIMD level: the copy of a view and a sum with it are
-//! what element-by-element reading says.
+//! Any chain of views of a small array, at every SIMD level: copying a view and adding it to itself
+//! agree with iteration over the elements.
 
 #![no_main]
 
@@ -10,10 +10,10 @@ use libfuzzer_sys::{
 use tensor_fuzz::{Call, draw};
 use tensor_kernels::{Exec, Result, SimdLevel, Tensor, TensorView, TensorViewMut, copy_into, ops};
 
-/// Neither copies nor sums of more elements are made.
-const MOST: usize = 1 << 16;
+/// The largest number of elements that is copied and added.
+const MAX_ELEMENTS: usize = 1 << 16;
 
-/// From how many bytes on results are streamed, where that is to be tested.
+/// The size of results from which they are streamed, in the cases that test streaming.
 const STREAMED_BYTES: usize = 256;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -29,7 +29,7 @@ fn views(u: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     for _ in 0..u.int_in_range(0..=8)? {
         let layout = Call::draw(u, view.layout())?.apply(view.layout());
         let Ok(next) = layout.and_then(|layout| view.with_layout(layout)) else { continue };
-        if next.numel() <= MOST && next.ndim() <= 12 {
+        if next.numel() <= MAX_ELEMENTS && next.ndim() <= 12 {
             view = next;
         }
     }

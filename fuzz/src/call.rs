@@ -1,4 +1,4 @@
-//! A transform of a layout with its arguments, as a user may call it: rightly or not.
+//! A transform of a layout with its arguments, valid or not.
 
 use libfuzzer_sys::arbitrary::{self, Unstructured};
 use tensor_kernels::{Layout, Result, Slice};
@@ -8,7 +8,7 @@ use crate::{
     index::{self, Item},
 };
 
-/// One call. Dimensions and sizes are as given, not checked.
+/// One call. The arguments are not validated.
 #[derive(Clone, Debug)]
 pub enum Call {
     Transpose(isize, isize),
@@ -31,16 +31,16 @@ pub enum Call {
     Flatten(isize, isize),
     Unflatten(isize, Vec<isize>),
     AsStrided(Vec<usize>, Vec<isize>, Option<usize>),
-    /// Pieces of a size along a dimension, and which of them goes on.
+    /// The size of the parts, the dimension, and which part is the result.
     Split(usize, isize, usize),
-    /// The number of pieces, the dimension, and which piece goes on.
+    /// The number of parts, the dimension, and which part is the result.
     Chunk(usize, isize, usize),
-    /// The dimension, and which index goes on.
+    /// The dimension, and the index that is the result.
     Unbind(isize, usize),
 }
 
 impl Call {
-    /// A call that suits a layout, most of the time.
+    /// A call that is mostly valid for a layout.
     ///
     /// # Errors
     /// Only those of `arbitrary`.
@@ -69,9 +69,9 @@ impl Call {
             9 => Call::Unsqueeze(draw::dim(u, rank + 1)?),
             10 => Call::Squeeze,
             11 => Call::SqueezeDim(draw::dim(u, rank)?),
-            12 => Call::Expand(draw::stretched(u, layout.shape())?),
+            12 => Call::Expand(draw::expanded(u, layout.shape())?),
             13 => {
-                let sizes = draw::stretched(u, layout.shape())?;
+                let sizes = draw::expanded(u, layout.shape())?;
                 Call::BroadcastTo(sizes.into_iter().map(|size| size as usize).collect())
             }
             14 => Call::Diagonal(draw::number(u)?, draw::dim(u, rank)?, draw::dim(u, rank)?),
@@ -87,7 +87,7 @@ impl Call {
                 let (shape, strides, offset) = draw::small(u)?;
                 Call::AsStrided(shape, strides, if u.arbitrary()? { Some(offset) } else { None })
             }
-            // A list of pieces is made whole: not of a dimension of any size.
+            // The list of all parts is allocated, so the dimension must not be huge.
             _ if layout.shape().iter().any(|&size| size > LIMIT) => Call::Squeeze,
             20 => Call::Split(u.int_in_range(0..=8)?, draw::dim(u, rank)?, draw::size(u)?),
             21 => Call::Chunk(u.int_in_range(0..=8)?, draw::dim(u, rank)?, draw::size(u)?),
@@ -95,14 +95,14 @@ impl Call {
         })
     }
 
-    /// The library's answer. Of no pieces at all the layout itself goes on.
+    /// Makes the call. If it returns an empty list, the result is the layout itself.
     ///
     /// # Errors
-    /// The library's refusal.
+    /// The library's error.
     pub fn apply(&self, layout: &Layout) -> Result<Layout> {
-        let one_of = |pieces: Vec<Layout>, which: usize| match pieces.len() {
+        let one_of = |parts: Vec<Layout>, which: usize| match parts.len() {
             0 => layout.clone(),
-            len => pieces[which % len].clone(),
+            len => parts[which % len].clone(),
         };
         match self {
             Call::Transpose(a, b) => layout.transpose(*a, *b),
@@ -131,7 +131,7 @@ impl Call {
         }
     }
 
-    /// May the result reach elements that the layout does not?
+    /// Whether the result can reach elements that the layout does not reach.
     pub fn leaves_the_view(&self) -> bool {
         matches!(self, Call::AsStrided(..))
     }

@@ -1,5 +1,4 @@
-//! Numbers, lists and layouts drawn from the fuzzer's bytes: mostly small, sometimes at the edge of
-//! what a word holds.
+//! Numbers, lists and layouts drawn from the fuzzer's bytes: mostly small, sometimes extreme.
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use tensor_kernels::Slice;
@@ -29,7 +28,7 @@ pub fn size(u: &mut Unstructured<'_>) -> Result<usize> {
     })
 }
 
-/// A size of an array that is worth listing.
+/// A size of an array that is small enough to enumerate.
 pub fn small_size(u: &mut Unstructured<'_>) -> Result<usize> {
     u.int_in_range(0..=6)
 }
@@ -44,7 +43,7 @@ pub fn list<T>(
     (0..len).map(|_| value(u)).collect()
 }
 
-/// A dimension of a tensor of a rank, counted from either end; sometimes one that is not there.
+/// A dimension of a tensor of a rank, counted from either end; sometimes out of range.
 pub fn dim(u: &mut Unstructured<'_>, rank: usize) -> Result<isize> {
     if u.ratio(1, 16)? {
         return number(u);
@@ -53,15 +52,15 @@ pub fn dim(u: &mut Unstructured<'_>, rank: usize) -> Result<isize> {
     u.int_in_range(-rank..=(rank - 1).max(0))
 }
 
-/// All dimensions in some order; sometimes a list of anything.
+/// All dimensions in some order; sometimes arbitrary numbers.
 pub fn order(u: &mut Unstructured<'_>, rank: usize) -> Result<Vec<isize>> {
     if u.ratio(1, 16)? {
         return list(u, rank + 1, number);
     }
-    let mut left: Vec<isize> = (0..rank as isize).collect();
+    let mut remaining: Vec<isize> = (0..rank as isize).collect();
     let mut order = Vec::new();
-    while !left.is_empty() {
-        let dim = left.remove(u.int_in_range(0..=left.len() - 1)?);
+    while !remaining.is_empty() {
+        let dim = remaining.remove(u.int_in_range(0..=remaining.len() - 1)?);
         order.push(if u.arbitrary()? { dim } else { dim - rank as isize });
     }
     Ok(order)
@@ -74,27 +73,27 @@ pub fn slice(u: &mut Unstructured<'_>) -> Result<Slice> {
     Ok(Slice::new(start, end, number(u)?))
 }
 
-/// Sizes for `numel` elements, one of them perhaps −1; sometimes a list of anything.
+/// Sizes for `numel` elements, one of them possibly −1; sometimes arbitrary numbers.
 pub fn sizes(u: &mut Unstructured<'_>, numel: usize) -> Result<Vec<isize>> {
     if u.ratio(1, 8)? {
         return list(u, 4, number);
     }
-    let (mut sizes, mut left) = (Vec::new(), numel);
+    let (mut sizes, mut remaining) = (Vec::new(), numel);
     for _ in 0..u.int_in_range(0..=5)? {
         let size = u.int_in_range(1..=8)?;
-        if left.is_multiple_of(size) {
-            left /= size;
+        if remaining.is_multiple_of(size) {
+            remaining /= size;
             sizes.push(size as isize);
         }
     }
-    let last = if u.arbitrary()? { -1 } else { left as isize };
+    let last = if u.arbitrary()? { -1 } else { remaining as isize };
     let at = u.int_in_range(0..=sizes.len())?;
     sizes.insert(at, last);
     Ok(sizes)
 }
 
-/// What a shape may be stretched to; sometimes anything.
-pub fn stretched(u: &mut Unstructured<'_>, shape: &[usize]) -> Result<Vec<isize>> {
+/// Sizes that a shape can be expanded to; sometimes arbitrary numbers.
+pub fn expanded(u: &mut Unstructured<'_>, shape: &[usize]) -> Result<Vec<isize>> {
     let mut sizes = list(u, 2, number)?;
     for &size in shape {
         sizes.push(match u.arbitrary::<u8>()? {

@@ -1,4 +1,4 @@
-//! Index tuples: as the `s!` macro writes them, and as Python defines them.
+//! Index tuples as the `s!` macro makes them, and their meaning as Python defines it.
 
 use std::ops::RangeInclusive;
 
@@ -7,14 +7,14 @@ use tensor_kernels::{Index, NewAxis, Slice, s};
 
 use crate::{Naive, Ruled, Stop, draw};
 
-/// An entry of an index tuple: what the library is given, and what it means.
+/// An entry of an index tuple: the library's value, and its meaning.
 #[derive(Clone, Debug)]
 pub struct Item {
     given: Index,
     meaning: Meaning,
 }
 
-/// An entry in plain numbers, none of which is clamped or wrapped yet.
+/// An entry in plain numbers, before clamping and wrapping.
 #[derive(Clone, Debug)]
 enum Meaning {
     At(i128),
@@ -25,16 +25,21 @@ enum Meaning {
 
 /// The indices `first`, `first + step`, … of a dimension.
 #[derive(Clone, Copy, Debug)]
-pub struct Picks {
+pub struct Selection {
     first: i128,
     step: i128,
-    /// How many.
+    /// The number of indices.
     pub len: usize,
 }
 
-impl Picks {
+impl Selection {
     /// `range(size)[start:end:step]`, by Python's `slice.indices`; none for a step of 0.
-    pub fn of(size: usize, start: Option<i128>, end: Option<i128>, step: i128) -> Option<Picks> {
+    pub fn of(
+        size: usize,
+        start: Option<i128>,
+        end: Option<i128>,
+        step: i128,
+    ) -> Option<Selection> {
         let size = size as i128;
         let (lowest, highest) = if step > 0 { (0, size) } else { (-1, size - 1) };
         let from_end = |bound: i128| if bound < 0 { bound + size } else { bound };
@@ -43,10 +48,10 @@ impl Picks {
         let (first, last) = (start.map_or(nearest, bound), end.map_or(farthest, bound));
         let distance = if step > 0 { last - first } else { first - last };
         let len = (step != 0).then(|| (distance.max(0) + step.abs() - 1) / step.abs())?;
-        Some(Picks { first, step, len: len as usize })
+        Some(Selection { first, step, len: len as usize })
     }
 
-    /// The index of the dimension that is picked as number `at`.
+    /// The selected index number `at`.
     pub fn at(self, at: usize) -> usize {
         (self.first + at as i128 * self.step) as usize
     }
@@ -60,7 +65,7 @@ pub fn tuple(u: &mut Unstructured<'_>, rank: usize) -> Result<Vec<Item>> {
     draw::list(u, rank + 2, item)
 }
 
-/// What the library is given.
+/// The entries as values of the library.
 pub fn as_given(items: &[Item]) -> Vec<Index> {
     items.iter().map(|item| item.given).collect()
 }
@@ -126,8 +131,8 @@ ranges!(signed_range, isize);
 ranges!(short_range, i32);
 ranges!(unsigned_range, usize);
 
-/// The bound beyond an inclusive one, in the direction of the step. Behind −1, the last index, and
-/// before 0, the first one, is the end of the dimension, and no index.
+/// The exclusive bound for an inclusive one, in the direction of the step. After −1, the last
+/// index, and before 0 for a negative step, it is the end of the dimension.
 fn beyond(last: i128, step: Option<isize>) -> Option<i128> {
     match step {
         Some(step) if step < 0 => (last != 0).then_some(last - 1),
@@ -137,23 +142,23 @@ fn beyond(last: i128, step: Option<isize>) -> Option<i128> {
 
 /// A dimension of the result: some indices of one of the tensor's, or a new one.
 enum Dim {
-    Of(usize, Picks),
+    Of(usize, Selection),
     New,
 }
 
-/// What a tuple picks: fixed indices, and the dimensions that remain.
+/// The selection of a tuple: fixed indices, and the dimensions that remain.
 #[derive(Default)]
-struct Picked {
+struct Selected {
     fixed: Vec<(usize, usize)>,
     dims: Vec<Dim>,
     /// The next dimension of the tensor.
     next: usize,
 }
 
-/// The elements that a tuple picks of a tensor.
+/// The elements of a tensor that a tuple selects.
 ///
 /// # Errors
-/// Too many entries, two ellipses, an index that is not there, a step of 0.
+/// Too many entries, two ellipses, an index out of range, a step of 0.
 pub fn index(naive: &Naive, items: &[Item]) -> Ruled {
     let named = |item: &&Item| matches!(item.meaning, Meaning::At(_) | Meaning::Range(..));
     let is_ellipsis = |item: &&Item| matches!(item.meaning, Meaning::Ellipsis);
@@ -162,16 +167,16 @@ pub fn index(naive: &Naive, items: &[Item]) -> Ruled {
     if items.iter().filter(is_ellipsis).count() > 1 {
         return Err(Stop::Refused);
     }
-    let mut picked = Picked::default();
+    let mut selected = Selected::default();
     for item in items {
-        picked.take(naive, &item.meaning, unnamed).ok_or(Stop::Refused)?;
+        selected.take(naive, &item.meaning, unnamed).ok_or(Stop::Refused)?;
     }
-    picked.take_whole(naive, naive.rank() - picked.next);
-    picked.elements(naive)
+    selected.take_whole(naive, naive.rank() - selected.next);
+    selected.elements(naive)
 }
 
-impl Picked {
-    /// None for what is refused.
+impl Selected {
+    /// Adds one entry; `None` if it is invalid.
     fn take(&mut self, naive: &Naive, meaning: &Meaning, unnamed: usize) -> Option<()> {
         match *meaning {
             Meaning::At(at) => {
@@ -182,8 +187,8 @@ impl Picked {
                 self.next += 1;
             }
             Meaning::Range(start, end, step) => {
-                let picks = Picks::of(naive.shape[self.next], start, end, step)?;
-                self.dims.push(Dim::Of(self.next, picks));
+                let selection = Selection::of(naive.shape[self.next], start, end, step)?;
+                self.dims.push(Dim::Of(self.next, selection));
                 self.next += 1;
             }
             Meaning::NewAxis => self.dims.push(Dim::New),
@@ -192,26 +197,26 @@ impl Picked {
         Some(())
     }
 
-    /// The next `count` dimensions as they are.
+    /// Adds the next `count` dimensions unchanged.
     fn take_whole(&mut self, naive: &Naive, count: usize) {
         for _ in 0..count {
-            let picks = Picks { first: 0, step: 1, len: naive.shape[self.next] };
-            self.dims.push(Dim::Of(self.next, picks));
+            let selection = Selection { first: 0, step: 1, len: naive.shape[self.next] };
+            self.dims.push(Dim::Of(self.next, selection));
             self.next += 1;
         }
     }
 
     fn elements(&self, naive: &Naive) -> Ruled {
         let size = |dim: &Dim| match dim {
-            Dim::Of(_, picks) => picks.len,
+            Dim::Of(_, selection) => selection.len,
             Dim::New => 1,
         };
         naive.rearranged(self.dims.iter().map(size).collect(), |index| {
             let mut source = vec![0; naive.rank()];
             self.fixed.iter().for_each(|&(d, at)| source[d] = at);
             for (dim, &i) in self.dims.iter().zip(index) {
-                if let Dim::Of(d, picks) = dim {
-                    source[*d] = picks.at(i);
+                if let Dim::Of(d, selection) = dim {
+                    source[*d] = selection.at(i);
                 }
             }
             source

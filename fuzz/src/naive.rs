@@ -2,12 +2,12 @@
 
 use tensor_kernels::{Layout, Overlap};
 
-/// More elements than this are not listed.
+/// The largest number of elements that is enumerated.
 pub const LIMIT: usize = 512;
 
 const MAX: i128 = isize::MAX as i128;
 
-/// What a layout stands for, written out.
+/// The enumeration of a layout: its shape and the offset of every index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Naive {
     /// The sizes.
@@ -19,16 +19,16 @@ pub struct Naive {
 /// Why there is no model of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stop {
-    /// The rule refuses the arguments: so must the library.
+    /// The rule refuses the arguments, and so must the library.
     Refused,
-    /// The rule accepts them, but the elements are too many to be listed.
+    /// The rule accepts them, but there are more elements than [`LIMIT`].
     TooMany,
 }
 
 /// The model of a result.
 pub type Ruled = Result<Naive, Stop>;
 
-/// Can sizes, strides and an offset be a layout? The rule in 128-bit arithmetic, which saturates.
+/// Are sizes, strides and an offset a valid layout? Computed in saturating 128-bit arithmetic.
 pub fn is_addressable(shape: &[usize], strides: &[isize], offset: usize) -> bool {
     let numbers_fit = numel(shape).is_some() && offset as i128 <= MAX;
     let strides_fit = shape.len() == strides.len() && !strides.contains(&isize::MIN);
@@ -45,7 +45,7 @@ pub fn reach(shape: &[usize], strides: &[isize], offset: usize) -> (i128, i128) 
     (below.saturating_add(offset as i128), above.saturating_add(offset as i128))
 }
 
-/// The number of elements; none if the sizes other than 0 multiply to more than `isize::MAX`.
+/// The number of elements; `None` if the product of the sizes other than 0 exceeds `isize::MAX`.
 pub fn numel(shape: &[usize]) -> Option<usize> {
     let counted = shape.iter().filter(|&&size| size > 0);
     let product = counted.fold(1i128, |product, &size| product.saturating_mul(size as i128));
@@ -68,7 +68,7 @@ impl Naive {
     /// The tensor of a shape whose element at an index has the offset `offset(index)`.
     ///
     /// # Errors
-    /// Sizes that cannot be addressed, or too many elements.
+    /// A number of elements that overflows, or exceeds [`LIMIT`].
     pub fn from_fn(shape: Vec<usize>, offset: impl Fn(&[usize]) -> i128) -> Ruled {
         let numel = numel(&shape).ok_or(Stop::Refused)?;
         if numel > LIMIT {
@@ -81,7 +81,7 @@ impl Naive {
     /// The tensor of sizes, strides and an offset.
     ///
     /// # Errors
-    /// Numbers that cannot be a layout, or too many elements.
+    /// Numbers that are no valid layout, or more elements than [`LIMIT`].
     pub fn strided(shape: &[usize], strides: &[isize], offset: usize) -> Ruled {
         if !is_addressable(shape, strides, offset) {
             return Err(Stop::Refused);
@@ -111,13 +111,13 @@ impl Naive {
         Naive::from_fn(shape, |index| self.at(&source(index)))
     }
 
-    /// The same elements in the same order under another shape, where some strides have that effect.
+    /// The same elements in the same order under another shape, if strides can express it.
     ///
-    /// A stride is the step from the first index of its dimension to the second, so there is only
-    /// one candidate, and every offset tells whether it is right.
+    /// A stride is the difference of the offsets of the first two indices of its dimension. So
+    /// there is one candidate, which is compared with every offset.
     ///
     /// # Errors
-    /// [`Stop::Refused`] where no strides do.
+    /// [`Stop::Refused`] if strides cannot express it.
     pub fn viewed(&self, shape: Vec<usize>) -> Ruled {
         let view = Naive { shape, offsets: self.offsets.clone() };
         let Some(&first) = view.offsets.first() else { return Ok(view) };
@@ -133,7 +133,7 @@ impl Naive {
         if explained { Ok(view) } else { Err(Stop::Refused) }
     }
 
-    /// Checks everything that a layout says of itself.
+    /// Checks all queries of a layout.
     pub fn check(&self, layout: &Layout) {
         assert_eq!(layout.shape(), self.shape, "{layout:?}");
         assert_eq!(layout.numel(), self.offsets.len(), "{layout:?}");
@@ -154,7 +154,7 @@ impl Naive {
         Some((*self.offsets.iter().min()?, *self.offsets.iter().max()?))
     }
 
-    /// Contiguous: logical neighbours are neighbours in memory. Dense: no gap, in whatever order.
+    /// Contiguous: logical neighbours are adjacent in memory. Dense: no gaps, in any order.
     fn check_order(&self, layout: &Layout) {
         let contiguous = self.offsets.windows(2).all(|pair| pair[1] == pair[0] + 1);
         assert_eq!(layout.is_contiguous(), contiguous, "{layout:?}");
@@ -165,7 +165,7 @@ impl Naive {
         }
     }
 
-    /// Does every element have an offset of its own?
+    /// Do different indices have different offsets?
     pub fn is_injective(&self) -> bool {
         let mut sorted = self.offsets.clone();
         sorted.sort_unstable();
@@ -183,7 +183,7 @@ impl Naive {
         }
     }
 
-    /// Checks what two layouts over one storage say of each other.
+    /// Checks the overlap query for two layouts over one storage.
     pub fn check_pair(&self, layout: &Layout, other: &Naive, other_layout: &Layout) {
         match layout.overlap(other_layout) {
             Overlap::No => {

@@ -1,22 +1,22 @@
-//! What each call means, by the rule that PyTorch's manual states, on the naive model.
+//! The meaning of each call on the naive model, by the rule in PyTorch's documentation.
 
 use crate::{
     Call, Naive, Ruled, Stop,
-    index::{self, Picks},
+    index::{self, Selection},
 };
 
 /// A dimension counted from either end of `range`.
 fn wrap(dim: isize, range: usize) -> Result<usize, Stop> {
     let wrapped = if dim < 0 { dim as i128 + range as i128 } else { dim as i128 };
-    let is_there = (0..range as i128).contains(&wrapped);
-    if is_there { Ok(wrapped as usize) } else { Err(Stop::Refused) }
+    let is_in_range = (0..range as i128).contains(&wrapped);
+    if is_in_range { Ok(wrapped as usize) } else { Err(Stop::Refused) }
 }
 
 fn refuse_unless(holds: bool) -> Result<(), Stop> {
     if holds { Ok(()) } else { Err(Stop::Refused) }
 }
 
-/// Dimensions of which none is named twice.
+/// Dimensions counted from the front, without repetition.
 fn distinct(dims: &[isize], range: usize) -> Result<Vec<usize>, Stop> {
     let wrapped = dims.iter().map(|&dim| wrap(dim, range)).collect::<Result<Vec<_>, _>>()?;
     let twice = |(at, dim)| wrapped[..at].contains(dim);
@@ -25,10 +25,10 @@ fn distinct(dims: &[isize], range: usize) -> Result<Vec<usize>, Stop> {
 }
 
 impl Call {
-    /// The model of the result. A layout's own offset is what `as_strided` takes by default.
+    /// The model of the result. `own_offset` is the layout's offset, the default of `as_strided`.
     ///
     /// # Errors
-    /// What the rule refuses, and what is too large to be listed.
+    /// Arguments that the rule refuses, and more elements than [`LIMIT`](crate::LIMIT).
     pub fn rule(&self, naive: &Naive, own_offset: usize) -> Ruled {
         let rank = naive.rank();
         // A tensor without dimensions counts as having one.
@@ -68,7 +68,7 @@ impl Call {
                 naive.with_shape(others(&naive.shape, |d, size| d == dim && size == 1))
             }
             Call::Expand(sizes) => naive.expanded(sizes),
-            Call::BroadcastTo(shape) => naive.stretched(shape),
+            Call::BroadcastTo(shape) => naive.broadcast_to(shape),
             Call::Diagonal(offset, a, b) => naive.diagonal(*offset, scalar(*a)?, scalar(*b)?),
             Call::Unfold(dim, size, step) => naive.unfolded(scalar(*dim)?, *size, *step),
             Call::View(sizes) => naive.viewed(inferred(sizes, naive.offsets.len())?),
@@ -88,13 +88,13 @@ impl Call {
     }
 }
 
-/// The sizes but for those that are dropped.
+/// The sizes without the dropped ones.
 fn others(shape: &[usize], dropped: impl Fn(usize, usize) -> bool) -> Vec<usize> {
     let kept = shape.iter().enumerate().filter(|&(d, &size)| !dropped(d, size));
     kept.map(|(_, &size)| size).collect()
 }
 
-/// The shape that sizes stand for, at most one of which is −1, for a number of elements.
+/// The shape with `numel` elements for sizes of which at most one is −1.
 pub(crate) fn inferred(sizes: &[isize], numel: usize) -> Result<Vec<usize>, Stop> {
     let unknown = sizes.iter().filter(|&&size| size == -1).count();
     refuse_unless(unknown <= 1 && sizes.iter().all(|&size| size >= -1))?;
@@ -149,27 +149,30 @@ impl Naive {
         self.reordered(&order)
     }
 
-    fn picked(&self, dim: usize, picks: Picks) -> Ruled {
+    fn selected_range(&self, dim: usize, selection: Selection) -> Ruled {
         let mut shape = self.shape.clone();
-        shape[dim] = picks.len;
+        shape[dim] = selection.len;
         self.rearranged(shape, |index| {
             let mut source = index.to_vec();
-            source[dim] = picks.at(index[dim]);
+            source[dim] = selection.at(index[dim]);
             source
         })
     }
 
     fn sliced(&self, dim: usize, start: Option<i128>, end: Option<i128>, step: i128) -> Ruled {
-        self.picked(dim, Picks::of(self.shape[dim], start, end, step).ok_or(Stop::Refused)?)
+        self.selected_range(
+            dim,
+            Selection::of(self.shape[dim], start, end, step).ok_or(Stop::Refused)?,
+        )
     }
 
-    /// The indices from `start` to `end`, which are there.
+    /// The indices from `start` to `end`, which must be in range.
     fn between(&self, dim: usize, start: usize, end: usize) -> Ruled {
         self.sliced(dim, Some(start as i128), Some(end as i128), 1)
     }
 
     fn narrowed(&self, dim: usize, start: isize, len: usize) -> Ruled {
-        // The end is a start too, of nothing.
+        // `size` is a valid start too, of length 0.
         let size = self.shape[dim];
         let start = if start == size as isize { size } else { wrap(start, size)? };
         refuse_unless(len as i128 <= (size - start) as i128)?;
@@ -189,10 +192,10 @@ impl Naive {
             -1 if d >= lead => Ok(self.shape[d - lead]),
             size => usize::try_from(size).map_err(|_| Stop::Refused),
         };
-        self.stretched(&sizes.iter().enumerate().map(size).collect::<Result<Vec<_>, _>>()?)
+        self.broadcast_to(&sizes.iter().enumerate().map(size).collect::<Result<Vec<_>, _>>()?)
     }
 
-    fn stretched(&self, shape: &[usize]) -> Ruled {
+    fn broadcast_to(&self, shape: &[usize]) -> Ruled {
         let lead = shape.len().checked_sub(self.rank()).ok_or(Stop::Refused)?;
         let fits = |(&to, &from): (&usize, &usize)| to == from || from == 1;
         refuse_unless(shape[lead..].iter().zip(&self.shape).all(fits))?;
@@ -205,8 +208,7 @@ impl Naive {
     fn diagonal(&self, offset: isize, a: usize, b: usize) -> Ruled {
         refuse_unless(a != b)?;
         let (down, right) = (offset.min(0).unsigned_abs(), offset.max(0).unsigned_abs());
-        let left = |size: usize, skipped: usize| size.saturating_sub(skipped);
-        let len = left(self.shape[a], down).min(left(self.shape[b], right));
+        let len = self.shape[a].saturating_sub(down).min(self.shape[b].saturating_sub(right));
         let rest: Vec<usize> = (0..self.rank()).filter(|&d| d != a && d != b).collect();
         let shape = rest.iter().map(|&d| self.shape[d]).chain([len]).collect();
         self.rearranged(shape, |index| {
@@ -252,7 +254,7 @@ impl Naive {
         self.viewed(shape)
     }
 
-    /// The piece `which` of those of `size` indices.
+    /// Part number `which` of those of `size` indices.
     fn split(&self, dim: usize, size: usize, which: usize) -> Ruled {
         let full = self.shape[dim];
         refuse_unless(size > 0 || full == 0)?;
@@ -261,7 +263,7 @@ impl Naive {
         self.between(dim, start, full.min(start + size))
     }
 
-    /// The piece `which` of those of equal size, as few as that takes.
+    /// Part number `which` of at most `count` parts of equal size.
     fn chunked(&self, dim: usize, count: usize, which: usize) -> Ruled {
         refuse_unless(count > 0)?;
         match self.shape[dim] {

@@ -65,10 +65,7 @@ fn an_answer_is_worked_out_from_the_calibration() {
             (&answer["break_even_uses"], &answer["kind"]),
             (&2.into(), &"transposed".into())
         );
-        assert_eq!(
-            (&answer["path"], &answer["contiguous"]),
-            (&"transposed".into(), &false.into())
-        );
+        assert_eq!((&answer["path"], &answer["contiguous"]), (&"transposed".into(), &false.into()));
     }
 }
 

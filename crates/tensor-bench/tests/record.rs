@@ -249,7 +249,11 @@ fn fault_a_reader_who_goes_away_does_not_change_the_verdict() {
     });
     base["cases"] = many.collect::<Vec<_>>().into();
     let mut new = base.clone();
-    new["cases"].as_array_mut().unwrap().iter_mut().for_each(|case| case["path"] = "blocked".into());
+    new["cases"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .for_each(|case| case["path"] = "blocked".into());
     let (base, new) =
         (folder.file("base.json", base.to_string()), folder.file("new.json", new.to_string()));
     for format in ["table", "json", "markdown"] {

@@ -1,23 +1,26 @@
-//! Tensors whose element type is known at run time only: what comes out of files.
+//! Tensors whose element type is known at run time only, as read from a file.
+//!
+//! [`AnyTensorBase`] is an enum with one variant for each dtype; [`with_tensor!`] matches it and
+//! runs generic code on the typed tensor.
 
-use crate::{Bare, DType, Error, Layout, Result, Scalar, TensorBase};
+use crate::{Bare, DType, Error, Layout, Result, Scalar, TensorBase, dtype::for_each_dtype};
 
 /// A tensor of a run-time element type, without operators.
 pub type AnyTensor = AnyTensorBase<Bare>;
 
 macro_rules! any_tensor {
-    ($($(#[$gate:meta])* $variant:ident($type:ty),)*) => {
+    ([] $($(#[$gate:meta])* $variant:ident: $type:ty, $($text:literal),*;)*) => {
         /// A tensor of one of the built-in element types.
         ///
-        /// [`with_tensor!`](crate::with_tensor) runs one piece of generic code on whichever it is.
+        /// [`with_tensor!`](crate::with_tensor) runs generic code on the typed tensor.
         ///
         /// ```
         /// use tensor_core::{AnyTensor, DType, Tensor, with_tensor};
         ///
         /// let any: AnyTensor = Tensor::full(&[2, 3], 1.5f32)?.into();
         /// assert_eq!(any.dtype(), DType::F32);
-        /// let turned = with_tensor!(&any, t => AnyTensor::from(t.transpose(0, 1)?));
-        /// assert_eq!(turned.layout().shape(), [3, 2]);
+        /// let transposed = with_tensor!(&any, t => AnyTensor::from(t.transpose(0, 1)?));
+        /// assert_eq!(transposed.layout().shape(), [3, 2]);
         /// # Ok::<(), tensor_core::Error>(())
         /// ```
         #[non_exhaustive]
@@ -40,32 +43,51 @@ macro_rules! any_tensor {
             fn try_from(any: AnyTensorBase<K>) -> Result<Self> {
                 match any {
                     AnyTensorBase::$variant(tensor) => Ok(tensor),
-                    other => Err(Error::DTypeMismatch { expected: <$type>::DTYPE, found: other.dtype() }),
+                    other => {
+                        let (expected, found) = (<$type>::DTYPE, other.dtype());
+                        Err(Error::DTypeMismatch { expected, found })
+                    }
                 }
             }
         })*
 
         impl<K> Clone for AnyTensorBase<K> {
             fn clone(&self) -> Self {
-                match self { $($(#[$gate])* AnyTensorBase::$variant(tensor) => AnyTensorBase::$variant(tensor.clone()),)* }
+                match self {
+                    $(
+                        $(#[$gate])*
+                        AnyTensorBase::$variant(tensor) => AnyTensorBase::$variant(tensor.clone()),
+                    )*
+                }
             }
         }
 
         impl<K> std::fmt::Debug for AnyTensorBase<K> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                match self { $($(#[$gate])* AnyTensorBase::$variant(tensor) => f.debug_tuple(stringify!($variant)).field(tensor).finish(),)* }
+                match self {
+                    $(
+                        $(#[$gate])*
+                        AnyTensorBase::$variant(tensor) => {
+                            f.debug_tuple(stringify!($variant)).field(tensor).finish()
+                        }
+                    )*
+                }
             }
         }
 
         impl<K> AnyTensorBase<K> {
             /// The element type (PyTorch: `dtype`).
             pub fn dtype(&self) -> DType {
-                match self { $($(#[$gate])* AnyTensorBase::$variant(_) => <$type>::DTYPE,)* }
+                match self {
+                    $($(#[$gate])* AnyTensorBase::$variant(_) => <$type>::DTYPE,)*
+                }
             }
 
             /// Sizes, strides and offset.
             pub fn layout(&self) -> &Layout {
-                match self { $($(#[$gate])* AnyTensorBase::$variant(tensor) => tensor.layout(),)* }
+                match self {
+                    $($(#[$gate])* AnyTensorBase::$variant(tensor) => tensor.layout(),)*
+                }
             }
 
             /// The same storage under another layout.
@@ -73,31 +95,31 @@ macro_rules! any_tensor {
             /// # Errors
             /// [`Error::OutOfBounds`] if the layout reaches beyond the storage.
             pub fn with_layout(&self, layout: Layout) -> Result<Self> {
-                match self { $($(#[$gate])* AnyTensorBase::$variant(tensor) => tensor.with_layout(layout).map(Self::from),)* }
+                match self {
+                    $(
+                        $(#[$gate])*
+                        AnyTensorBase::$variant(tensor) => {
+                            tensor.with_layout(layout).map(Self::from)
+                        }
+                    )*
+                }
             }
         }
 
         impl<K> std::fmt::Display for AnyTensorBase<K> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                match self { $($(#[$gate])* AnyTensorBase::$variant(tensor) => tensor.fmt(f),)* }
+                match self {
+                    $($(#[$gate])* AnyTensorBase::$variant(tensor) => tensor.fmt(f),)*
+                }
             }
         }
     };
 }
 
-any_tensor! {
-    Bool(bool),
-    U8(u8), U16(u16), U32(u32), U64(u64),
-    I8(i8), I16(i16), I32(i32), I64(i64),
-    #[cfg(feature = "half")] F16(half::f16),
-    #[cfg(feature = "half")] Bf16(half::bf16),
-    F32(f32), F64(f64),
-    #[cfg(feature = "complex")] C64(num_complex::Complex<f32>),
-    #[cfg(feature = "complex")] C128(num_complex::Complex<f64>),
-}
+for_each_dtype!(any_tensor);
 
-/// Runs an expression on the typed tensor inside an [`AnyTensor`], whatever its element type:
-/// `with_tensor!(&any, t => t.numel())`.
+/// Runs an expression on the typed tensor inside an [`AnyTensor`]. The expression is compiled once
+/// for each element type: `with_tensor!(&any, t => t.numel())`.
 #[macro_export]
 macro_rules! with_tensor {
     ($any:expr, $tensor:ident => $body:expr) => {
@@ -105,9 +127,11 @@ macro_rules! with_tensor {
     };
 }
 
+// `with_tensor!` expands in other crates, where `#[cfg(feature = …)]` would test the features of
+// those crates. So the arms are chosen here.
 macro_rules! arms {
     ($d:tt $($variant:ident)*) => {
-        /// The arms of [`with_tensor!`](crate::with_tensor): the variants that this build has.
+        /// The arms of [`with_tensor!`](crate::with_tensor): the variants that this build contains.
         #[doc(hidden)]
         #[macro_export]
         macro_rules! with_tensor_arms {

@@ -1,9 +1,9 @@
-//! Programs that must not compile, each beside one that differs in the mistake only and does.
+//! Programs that must not compile, each with one that compiles and differs in the mistake only.
 //!
-//! The items are names for their programs, which are run as documentation tests; nothing else is
-//! compiled of this module.
+//! The programs are documentation tests; the constants only name them. The module exists in
+//! documentation tests only.
 
-/// Elements without size, in a vector.
+/// Elements of size zero, in a vector.
 ///
 /// ```
 /// tensor_core::Tensor::from_vec(vec![7u8; 6], &[2, 3]).unwrap();
@@ -13,7 +13,7 @@
 /// ```
 const ZERO_SIZED_FROM_VEC: () = ();
 
-/// Elements without size, in a vector under a layout.
+/// Elements of size zero, in a vector with a layout.
 ///
 /// ```
 /// # use tensor_core::{Layout, Tensor};
@@ -25,7 +25,7 @@ const ZERO_SIZED_FROM_VEC: () = ();
 /// ```
 const ZERO_SIZED_FROM_VEC_WITH_LAYOUT: () = ();
 
-/// Elements without size, in a slice.
+/// Elements of size zero, in a slice.
 ///
 /// ```
 /// tensor_core::Tensor::from_slice(&[7u8; 6], &[2, 3]).unwrap();
@@ -35,7 +35,7 @@ const ZERO_SIZED_FROM_VEC_WITH_LAYOUT: () = ();
 /// ```
 const ZERO_SIZED_FROM_SLICE: () = ();
 
-/// Zeros without size.
+/// Zeros of size zero.
 ///
 /// ```
 /// tensor_core::Tensor::<u8>::zeros(&[3]).unwrap();
@@ -45,7 +45,7 @@ const ZERO_SIZED_FROM_SLICE: () = ();
 /// ```
 const ZERO_SIZED_ZEROS: () = ();
 
-/// One value without size.
+/// One value of size zero.
 ///
 /// ```
 /// tensor_core::Tensor::full(&[3], [7u8; 1]).unwrap();
@@ -55,7 +55,7 @@ const ZERO_SIZED_ZEROS: () = ();
 /// ```
 const ZERO_SIZED_FULL: () = ();
 
-/// Values without size, from indices.
+/// Values of size zero, from indices.
 ///
 /// ```
 /// tensor_core::Tensor::from_fn(&[3], |_| 7u8).unwrap();
@@ -65,7 +65,7 @@ const ZERO_SIZED_FULL: () = ();
 /// ```
 const ZERO_SIZED_FROM_FN: () = ();
 
-/// Memory for elements without size.
+/// Memory for elements of size zero.
 ///
 /// ```
 /// # use tensor_core::{Layout, Uninit};
@@ -77,7 +77,7 @@ const ZERO_SIZED_FROM_FN: () = ();
 /// ```
 const ZERO_SIZED_UNINIT: () = ();
 
-/// Bytes seen as elements without size.
+/// Bytes viewed as elements of size zero.
 ///
 /// ```
 /// tensor_core::Tensor::full(&[3], 7u8).unwrap().view_dtype::<i8>().unwrap();
@@ -87,7 +87,7 @@ const ZERO_SIZED_UNINIT: () = ();
 /// ```
 const ZERO_SIZED_VIEW_DTYPE: () = ();
 
-/// Bytes seen as truth values: not every byte is one.
+/// Bytes viewed as `bool`, which has invalid bit patterns.
 ///
 /// ```
 /// tensor_core::Tensor::full(&[3], 7u8).unwrap().view_dtype::<i8>().unwrap();
@@ -118,7 +118,7 @@ const PADDED_ELEMENTS: () = ();
 /// ```
 const UNINITIALISED_ELEMENTS: () = ();
 
-/// A fresh result called finished by safe code.
+/// `assume_init` without `unsafe`.
 ///
 /// ```
 /// # use tensor_core::{Layout, Tensor, Uninit};
@@ -133,7 +133,7 @@ const UNINITIALISED_ELEMENTS: () = ();
 /// ```
 const UNINITIALISED_RESULT: () = ();
 
-/// A layout that no constructor has checked.
+/// A layout built without a constructor's checks.
 ///
 /// ```
 /// let layout = tensor_core::Layout::SCALAR;
@@ -144,9 +144,9 @@ const UNINITIALISED_RESULT: () = ();
 /// ```
 const UNCHECKED_LAYOUT: () = ();
 
-/// A tensor seen as one of a subtype's elements: what a function of one lifetime is written
-/// through the one would be called with any lifetime through the other. A vector, which nobody
-/// shares, can be seen so.
+/// A tensor coerced to a supertype of its elements. Through the coerced tensor one could write a
+/// function that takes `&'static u8`, and through the original call it with any lifetime. A vector
+/// can be coerced, as it is not shared.
 ///
 /// ```
 /// type Any = for<'a> fn(&'a u8);
@@ -169,7 +169,7 @@ const COVARIANT_TENSOR: () = ();
 /// ```
 const CONTRAVARIANT_TENSOR: () = ();
 
-/// As [`COVARIANT_TENSOR`], of what an operand or a target holds of a tensor.
+/// As [`COVARIANT_TENSOR`], for the handle of a tensor.
 ///
 /// ```
 /// type Some = fn(&'static u8);
@@ -182,7 +182,7 @@ const CONTRAVARIANT_TENSOR: () = ();
 /// ```
 const COVARIANT_HANDLE: () = ();
 
-/// As [`COVARIANT_TENSOR`], of an operand, from which the tensor's handle can be had.
+/// As [`COVARIANT_TENSOR`], for an operand, which contains the tensor's handle.
 ///
 /// ```compile_fail,E0308
 /// type Any = for<'a> fn(&'a u8);
@@ -191,16 +191,16 @@ const COVARIANT_HANDLE: () = ();
 /// ```
 const COVARIANT_OPERAND: () = ();
 
-/// As [`COVARIANT_TENSOR`], of what is to be written.
+/// As [`COVARIANT_TENSOR`], for an output.
 ///
 /// ```compile_fail,E0308
 /// type Any = for<'a> fn(&'a u8);
 /// type Some = fn(&'static u8);
-/// fn narrow(target: tensor_core::Output<'_, Any>) -> tensor_core::Output<'_, Some> { target }
+/// fn narrow(output: tensor_core::Output<'_, Any>) -> tensor_core::Output<'_, Some> { output }
 /// ```
-const COVARIANT_TARGET: () = ();
+const COVARIANT_OUTPUT: () = ();
 
-/// As [`COVARIANT_TENSOR`], of a write guard.
+/// As [`COVARIANT_TENSOR`], for a write guard.
 ///
 /// ```compile_fail,E0308
 /// # use tensor_core::TensorRefMut;
@@ -210,7 +210,7 @@ const COVARIANT_TARGET: () = ();
 /// ```
 const COVARIANT_WRITE_GUARD: () = ();
 
-/// As [`COVARIANT_TENSOR`], of a mutable view; a read-only one may be seen so, as a slice may.
+/// As [`COVARIANT_TENSOR`], for a mutable view. A read-only view is covariant, like a slice.
 ///
 /// ```
 /// # use tensor_core::TensorView;
@@ -226,7 +226,7 @@ const COVARIANT_WRITE_GUARD: () = ();
 /// ```
 const COVARIANT_MUTABLE_VIEW: () = ();
 
-/// Elements that belong to one thread.
+/// Elements that are not `Sync`, in a view that is sent to a thread.
 ///
 /// ```
 /// # use tensor_core::{Layout, TensorView};
@@ -240,9 +240,9 @@ const COVARIANT_MUTABLE_VIEW: () = ();
 /// let view = TensorView::new(&numbers, Layout::contiguous(&[1]).unwrap()).unwrap();
 /// std::thread::scope(|scope| { scope.spawn(move || view.to_vec()); });
 /// ```
-const VIEW_OF_ONE_THREAD_S_ELEMENTS: () = ();
+const VIEW_OF_UNSYNC_ELEMENTS_IN_A_THREAD: () = ();
 
-/// A view that a thread may still have when the buffer is gone.
+/// A view in a thread that can outlive the buffer.
 ///
 /// ```compile_fail,E0597
 /// # use tensor_core::{Layout, TensorView};
@@ -268,7 +268,7 @@ const VIEW_IN_A_THREAD_THAT_OUTLIVES_THE_BUFFER: () = ();
 /// numbers[0] = 7;
 /// view.to_vec();
 /// ```
-const BUFFER_WRITTEN_BESIDE_A_VIEW: () = ();
+const BUFFER_WRITTEN_DURING_A_VIEW: () = ();
 
 /// Two mutable views of the same elements.
 ///
@@ -300,7 +300,7 @@ const TWO_MUTABLE_VIEWS: () = ();
 /// ```
 const TWO_MUTABLE_VIEWS_OF_A_GUARD: () = ();
 
-/// A view that is read after its guard is gone, when somebody else may write.
+/// A view that is read after its guard is dropped, when the storage can be written.
 ///
 /// ```
 /// let tensor = tensor_core::Tensor::full(&[3], 7).unwrap();
@@ -318,7 +318,7 @@ const TWO_MUTABLE_VIEWS_OF_A_GUARD: () = ();
 /// ```
 const VIEW_WITHOUT_ITS_GUARD: () = ();
 
-/// A guard of a tensor that is gone.
+/// A guard that outlives its tensor.
 ///
 /// ```compile_fail,E0505
 /// let tensor = tensor_core::Tensor::full(&[3], 7).unwrap();

@@ -1,4 +1,4 @@
-//! Making tensors.
+//! Constructors of tensors: from vectors and slices, of one value, of an arithmetic progression.
 
 #[cfg(doc)]
 use crate::TensorView;
@@ -11,8 +11,8 @@ impl<T: Element, K> TensorBase<T, K> {
     /// [`Error::ElementCount`] if the vector's length is not the shape's number of elements.
     pub fn from_vec(values: Vec<T>, shape: &[usize]) -> Result<Self> {
         let layout = row_major(shape, values.len())?;
-        // SAFETY: a vector's elements are aligned and initialised, and there are as many as the
-        // layout has.
+        // SAFETY: tensor invariants. 1: a vector's elements are aligned and initialised. 2: the
+        // row-major layout has as many elements as the vector, as `row_major` has checked.
         Ok(unsafe { Self::from_storage(Storage::from_vec(values), layout) })
     }
 
@@ -23,8 +23,8 @@ impl<T: Element, K> TensorBase<T, K> {
     /// [`Error::OutOfBounds`] if the layout reaches beyond the vector.
     pub fn from_vec_with_layout(values: Vec<T>, layout: Layout) -> Result<Self> {
         layout.check_within(values.len(), size_of::<T>())?;
-        // SAFETY: a vector's elements are aligned and initialised, and the layout's lie among them
-        // as just checked.
+        // SAFETY: tensor invariants. 1: a vector's elements are aligned and initialised. 2: checked
+        // by `check_within`.
         Ok(unsafe { Self::from_storage(Storage::from_vec(values), layout) })
     }
 
@@ -34,8 +34,8 @@ impl<T: Element, K> TensorBase<T, K> {
     /// [`Error::ElementCount`], or no memory.
     pub fn from_slice(values: &[T], shape: &[usize]) -> Result<Self> {
         let layout = row_major(shape, values.len())?;
-        let mut left = values.iter();
-        Self::filled(layout, || *left.next().expect("as many values as elements"))
+        let mut values = values.iter();
+        Self::filled(layout, || *values.next().expect("as many values as elements"))
     }
 
     /// A row-major tensor of one value (PyTorch: `full`).
@@ -46,8 +46,8 @@ impl<T: Element, K> TensorBase<T, K> {
         Self::filled(Layout::contiguous(shape)?, || value)
     }
 
-    /// A row-major tensor of zeros (PyTorch: `zeros`). The pages are not touched before they are
-    /// used.
+    /// A row-major tensor of zeros (PyTorch: `zeros`). The system provides zeroed pages on first
+    /// use.
     ///
     /// # Errors
     /// A shape too large, or no memory.
@@ -57,8 +57,8 @@ impl<T: Element, K> TensorBase<T, K> {
     {
         let layout = Layout::contiguous(shape)?;
         let storage = Storage::zeroed(layout.dense_bytes(size_of::<T>())?, align_of::<T>())?;
-        // SAFETY: the storage is aligned for `T` and as large as the layout needs; all zeros are a
-        // `T`.
+        // SAFETY: tensor invariants. 1: the storage is aligned for `T`, and zero bytes are a valid
+        // `T: Zeroable`. 2: it has the size of the dense layout.
         Ok(unsafe { Self::from_storage(storage, layout) })
     }
 
@@ -89,15 +89,15 @@ impl<T: Element, K> TensorBase<T, K> {
 
     /// Fills a dense layout in logical order.
     fn filled(layout: Layout, mut next: impl FnMut() -> T) -> Result<Self> {
-        let mut fresh = Uninit::new(layout)?;
-        for place in fresh.as_view_mut().iter_mut() {
-            place.write(next());
+        let mut uninit = Uninit::new(layout)?;
+        for element in uninit.as_view_mut().iter_mut() {
+            element.write(next());
         }
-        // SAFETY: the loop wrote every element; had `next` panicked, we would not be here.
-        Ok(unsafe { fresh.assume_init() })
+        // SAFETY: the loop wrote every element. If `next` panics this line is not reached.
+        Ok(unsafe { uninit.assume_init() })
     }
 
-    /// The values from `start` up to but without `end`, `step` apart (PyTorch: `arange`).
+    /// The values from `start` to `end`, `end` excluded, `step` apart (PyTorch: `arange`).
     ///
     /// ```
     /// # use tensor_core::Tensor;
@@ -117,7 +117,7 @@ impl<T: Element, K> TensorBase<T, K> {
     }
 }
 
-/// The row-major layout of so many elements.
+/// The row-major layout of a shape, which must have `given` elements.
 fn row_major(shape: &[usize], given: usize) -> Result<Layout> {
     let layout = Layout::contiguous(shape)?;
     match layout.numel() {
@@ -126,20 +126,21 @@ fn row_major(shape: &[usize], given: usize) -> Result<Layout> {
     }
 }
 
-/// Numbers that arithmetic progressions are made of: every built-in integer and float type.
+/// Numbers of which [`arange`](TensorBase::arange) makes arithmetic progressions: every built-in
+/// integer and float type.
 pub trait Progression: Element {
-    /// How many terms lie before `end`.
+    /// The number of terms before `end`.
     ///
     /// # Errors
     /// A step of 0 or one that leads away from the end; bounds that are not finite.
     fn count(start: Self, end: Self, step: Self) -> Result<usize>;
 
-    /// The term number `at`.
+    /// The term with index `at`.
     fn term(start: Self, step: Self, at: usize) -> Self;
 }
 
 const ZERO_STEP: Error = Error::Arange { why: "step must be nonzero" };
-const WRONG_WAY: Error =
+const WRONG_SIGN: Error =
     Error::Arange { why: "upper bound and lower bound inconsistent with step sign" };
 const TOO_MANY: Error = Error::Arange { why: "too many values" };
 
@@ -147,14 +148,15 @@ macro_rules! integer_progression {
     ($($type:ty),*) => {$(
         impl Progression for $type {
             fn count(start: Self, end: Self, step: Self) -> Result<usize> {
-                let (way, step) = (end as i128 - start as i128, step as i128);
+                let (distance, step) = (end as i128 - start as i128, step as i128);
                 if step == 0 {
                     return Err(ZERO_STEP);
                 }
-                if way * step.signum() < 0 {
-                    return Err(WRONG_WAY);
+                if distance * step.signum() < 0 {
+                    return Err(WRONG_SIGN);
                 }
-                usize::try_from(way.unsigned_abs().div_ceil(step.unsigned_abs())).map_err(|_| TOO_MANY)
+                let count = distance.unsigned_abs().div_ceil(step.unsigned_abs());
+                usize::try_from(count).map_err(|_| TOO_MANY)
             }
 
             fn term(start: Self, step: Self, at: usize) -> Self {
@@ -196,7 +198,7 @@ fn float_count(start: f64, end: f64, step: f64) -> Result<usize> {
         return Err(ZERO_STEP);
     }
     if (end - start) * step.signum() < 0.0 {
-        return Err(WRONG_WAY);
+        return Err(WRONG_SIGN);
     }
     let count = ((end - start) / step).ceil();
     if count < isize::MAX as f64 { Ok(count as usize) } else { Err(TOO_MANY) }

@@ -1,16 +1,59 @@
 //! Element types named at run time: for files, command lines and messages.
+//!
+//! [`for_each_dtype!`] holds the one list of the built-in element types. The other modules generate
+//! their items from it.
 
 use std::{fmt, str::FromStr};
 
 use crate::Error;
 
+/// Invokes the macro `$then` with one row for each built-in element type, preceded by the arguments
+/// in brackets:
+///
+/// `[$arguments] $(#[$gate:meta])* $variant:ident: $type:ty, $name:literal, $torch:literal,
+/// $bytes:literal;`
+///
+/// The gate is the feature that the type needs. A [`DType`] exists with and without the feature.
+macro_rules! for_each_dtype {
+    ($then:ident $(, $($arguments:tt)*)?) => {
+        $then! {
+            [$($($arguments)*)?]
+            Bool: bool, "bool", "torch.bool", 1;
+            U8: u8, "u8", "torch.uint8", 1;
+            U16: u16, "u16", "torch.uint16", 2;
+            U32: u32, "u32", "torch.uint32", 4;
+            U64: u64, "u64", "torch.uint64", 8;
+            I8: i8, "i8", "torch.int8", 1;
+            I16: i16, "i16", "torch.int16", 2;
+            I32: i32, "i32", "torch.int32", 4;
+            I64: i64, "i64", "torch.int64", 8;
+            #[cfg(feature = "half")]
+            F16: half::f16, "f16", "torch.float16", 2;
+            #[cfg(feature = "half")]
+            Bf16: half::bf16, "bf16", "torch.bfloat16", 2;
+            F32: f32, "f32", "torch.float32", 4;
+            F64: f64, "f64", "torch.float64", 8;
+            #[cfg(feature = "complex")]
+            C64: num_complex::Complex<f32>, "c64", "torch.complex64", 8;
+            #[cfg(feature = "complex")]
+            C128: num_complex::Complex<f64>, "c128", "torch.complex128", 16;
+        }
+    };
+}
+
+pub(crate) use for_each_dtype;
+
 macro_rules! dtypes {
-    ($($variant:ident, $name:literal, $torch:literal, $bytes:literal;)*) => {
+    ([] $($(#[$gate:meta])* $variant:ident: $type:ty,
+          $name:literal, $torch:literal, $bytes:literal;)*) => {
         /// The built-in element types (PyTorch: `torch.dtype`).
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
         pub enum DType {
-            $(#[doc = concat!("`", $name, "`, PyTorch's `", $torch, "`, ", stringify!($bytes), " bytes")] $variant,)*
+            $(
+                #[doc = concat!("`", $name, "`, PyTorch's `", $torch, "`, ", $bytes, " bytes")]
+                $variant,
+            )*
         }
 
         impl DType {
@@ -35,23 +78,7 @@ macro_rules! dtypes {
     };
 }
 
-dtypes! {
-    Bool, "bool", "torch.bool", 1;
-    U8, "u8", "torch.uint8", 1;
-    U16, "u16", "torch.uint16", 2;
-    U32, "u32", "torch.uint32", 4;
-    U64, "u64", "torch.uint64", 8;
-    I8, "i8", "torch.int8", 1;
-    I16, "i16", "torch.int16", 2;
-    I32, "i32", "torch.int32", 4;
-    I64, "i64", "torch.int64", 8;
-    F16, "f16", "torch.float16", 2;
-    Bf16, "bf16", "torch.bfloat16", 2;
-    F32, "f32", "torch.float32", 4;
-    F64, "f64", "torch.float64", 8;
-    C64, "c64", "torch.complex64", 8;
-    C128, "c128", "torch.complex128", 16;
-}
+for_each_dtype!(dtypes);
 
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,15 +1,14 @@
-//! What may stand in a tensor.
+//! The types that a tensor can hold.
 //!
-//! [`Element`] is open: any plain copyable value without padding bytes can be viewed, permuted and
-//! copied. The element types that PyTorch also has are [`Scalar`]s: they know their [`DType`],
-//! print themselves and can be computed with. Those are no others.
+//! [`Element`] is open: any `Copy` type without padding bytes can be viewed, permuted and copied.
+//! The element types of PyTorch are [`Scalar`]s: they have a [`DType`], can be printed, and
+//! arithmetic is defined for them. `Scalar` is sealed.
 
-use crate::DType;
+use crate::{DType, dtype::for_each_dtype};
 
 /// A value that a tensor can hold: plain data, no padding, no destructor, free to cross threads.
 ///
-/// Implemented for every type that meets the bounds; there is nothing to write. A pixel is an
-/// element:
+/// Implemented for every type that meets the bounds. A pixel is an element:
 ///
 /// ```
 /// use tensor_core::Tensor;
@@ -23,7 +22,7 @@ use crate::DType;
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
 ///
-/// A type of size zero meets the bounds but occupies no memory to stride over; storing one does not
+/// A type of size zero meets the bounds, but strides have no meaning for it; storing one does not
 /// compile:
 ///
 /// ```compile_fail
@@ -33,17 +32,17 @@ pub trait Element: Copy + bytemuck::NoUninit + Send + Sync + 'static {}
 
 impl<T: Copy + bytemuck::NoUninit + Send + Sync + 'static> Element for T {}
 
-/// Refuses types of size zero when a program is compiled: `const { assert_occupies_memory::<T>() }`
-/// stands wherever a storage is divided into elements.
+/// Refuses types of size zero at compile time: `const { assert_occupies_memory::<T>() }` precedes
+/// every division of a storage into elements.
 pub(crate) const fn assert_occupies_memory<T>() {
     assert!(size_of::<T>() > 0, "an element occupies at least one byte");
 }
 
-/// An element type with a [`DType`]: the ones PyTorch has too, and no others.
+/// An element type with a [`DType`]: one of PyTorch's.
 ///
-/// The trait is sealed, and with it all traits of arithmetic: what computes relies on the size and
-/// the alignment of these types, and on one type for each dtype. Of other elements, `map` and its
-/// like compute any function.
+/// The trait is sealed, and so are all traits of arithmetic: the kernels rely on the size and the
+/// alignment of these types, and on one type for each dtype. For other elements, `map` and `zip`
+/// compute any function.
 ///
 /// ```compile_fail,E0277
 /// use tensor_core::{DType, Scalar, Show};
@@ -72,32 +71,22 @@ pub trait Scalar: Element + Default + PartialEq + crate::display::Show + sealed:
 }
 
 mod sealed {
-    /// Keeps [`Scalar`](super::Scalar) to the types that are listed below: the module has no name
-    /// outside.
+    /// Restricts [`Scalar`](super::Scalar) to the built-in types: this module is private.
     pub trait Sealed {}
 }
 
 macro_rules! scalars {
-    ($($(#[$gate:meta])* $type:ty => $dtype:ident),* $(,)?) => {
+    ([] $($(#[$gate:meta])* $variant:ident: $type:ty, $($text:literal),*;)*) => {
         $(
             $(#[$gate])*
             impl sealed::Sealed for $type {}
 
             $(#[$gate])*
             impl Scalar for $type {
-                const DTYPE: DType = DType::$dtype;
+                const DTYPE: DType = DType::$variant;
             }
         )*
     };
 }
 
-scalars! {
-    bool => Bool,
-    u8 => U8, u16 => U16, u32 => U32, u64 => U64,
-    i8 => I8, i16 => I16, i32 => I32, i64 => I64,
-    f32 => F32, f64 => F64,
-    #[cfg(feature = "half")] half::f16 => F16,
-    #[cfg(feature = "half")] half::bf16 => Bf16,
-    #[cfg(feature = "complex")] num_complex::Complex<f32> => C64,
-    #[cfg(feature = "complex")] num_complex::Complex<f64> => C128,
-}
+for_each_dtype!(scalars);

@@ -1,58 +1,67 @@
-//! Views that borrow their layout, too: what an operation is handed.
+//! Views that borrow their layout: the arguments of kernels.
 //!
-//! A view carries its layout, some 180 bytes, so that it can be kept and derived from. An operation
-//! only looks, and to move layouts between the steps of a call takes longer than to add a thousand
-//! numbers.
+//! A [`TensorView`] owns its layout of about 180 bytes, so that it can be stored and transformed. A
+//! kernel only reads the layout. Moving layouts between the steps of a call takes longer than
+//! adding a thousand numbers.
 
 use std::{fmt, marker::PhantomData, ptr::NonNull};
 
 use crate::{Layout, Result, TensorView, TensorViewMut, view::describe};
 
-/// The elements that a [`TensorView`] views. The same invariants hold.
+/// A [`TensorView`] with a borrowed layout. The same invariants hold.
 #[derive(Clone, Copy)]
 pub struct ViewRef<'a, T> {
     base: NonNull<T>,
     layout: &'a Layout,
-    solid: bool,
+    gaps_readable: bool,
     life: PhantomData<&'a T>,
 }
 
-/// The elements that a [`TensorViewMut`] views. The same invariants hold.
+/// A [`TensorViewMut`] with a borrowed layout. The same invariants hold.
 pub struct ViewRefMut<'a, T> {
     base: NonNull<T>,
     layout: &'a Layout,
     life: PhantomData<&'a mut T>,
 }
 
-// SAFETY: as of a view: a shared reference to the elements.
+// SAFETY: like a view, it is a shared reference to the elements.
 unsafe impl<T: Sync> Send for ViewRef<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for ViewRef<'_, T> {}
-// SAFETY: as of a mutable view: a unique reference to the elements.
+// SAFETY: like a mutable view, it is a unique reference to the elements.
 unsafe impl<T: Send> Send for ViewRefMut<'_, T> {}
-// SAFETY: through `&ViewRefMut` no element can be reached.
+// SAFETY: a `&ViewRefMut` gives access to the layout only.
 unsafe impl<T: Sync> Sync for ViewRefMut<'_, T> {}
 
 impl<'a, T: Copy> ViewRef<'a, T> {
-    /// Elements of a slice.
+    /// A view of a slice.
     ///
     /// # Errors
     /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) if the layout reaches beyond the slice.
     pub fn new(elements: &'a [T], layout: &'a Layout) -> Result<Self> {
         layout.check_within(elements.len(), size_of::<T>())?;
-        Ok(Self { base: NonNull::from(elements).cast(), layout, solid: true, life: PhantomData })
+        Ok(Self {
+            base: NonNull::from(elements).cast(),
+            layout,
+            gaps_readable: true,
+            life: PhantomData,
+        })
     }
 
     /// # Safety
     /// All three invariants of a view.
-    pub(crate) unsafe fn from_raw(base: NonNull<T>, layout: &'a Layout, solid: bool) -> Self {
-        Self { base, layout, solid, life: PhantomData }
+    pub(crate) unsafe fn from_raw(
+        base: NonNull<T>,
+        layout: &'a Layout,
+        gaps_readable: bool,
+    ) -> Self {
+        Self { base, layout, gaps_readable, life: PhantomData }
     }
 
-    /// One value, as an array without dimensions.
+    /// A view of one value, without dimensions.
     pub fn of_value(value: &'a T) -> Self {
         static SCALAR: Layout = Layout::SCALAR;
-        Self { base: NonNull::from(value), layout: &SCALAR, solid: true, life: PhantomData }
+        Self { base: NonNull::from(value), layout: &SCALAR, gaps_readable: true, life: PhantomData }
     }
 
     /// Sizes, strides and offset.
@@ -61,19 +70,19 @@ impl<'a, T: Copy> ViewRef<'a, T> {
         self.layout
     }
 
-    /// A pointer to the place of offset 0. Only the offsets of the layout may be read through it.
+    /// A pointer to offset 0. Only the offsets of the layout may be read through it.
     #[inline]
     pub fn base_ptr(&self) -> *const T {
         self.base.as_ptr()
     }
 
-    /// See [`TensorView::is_solid`].
+    /// See [`TensorView::gaps_readable`].
     #[inline]
-    pub fn is_solid(&self) -> bool {
-        self.solid
+    pub fn gaps_readable(&self) -> bool {
+        self.gaps_readable
     }
 
-    /// Stretched to a shape; the layout is kept in `room` if it is another one.
+    /// Broadcast to a shape. If that changes the layout, the new one is stored in `buffer`.
     ///
     /// # Errors
     /// [`Error::Expand`](crate::Error::Expand) if the sizes do not broadcast.
@@ -81,7 +90,7 @@ impl<'a, T: Copy> ViewRef<'a, T> {
     pub fn broadcast_to<'r>(
         self,
         shape: &[usize],
-        room: &'r mut Option<Layout>,
+        buffer: &'r mut Option<Layout>,
     ) -> Result<ViewRef<'r, T>>
     where
         'a: 'r,
@@ -89,14 +98,14 @@ impl<'a, T: Copy> ViewRef<'a, T> {
         if self.layout.shape() == shape {
             return Ok(self);
         }
-        // A broadcast layout reaches the elements that it is made from, and no others.
-        Ok(ViewRef { layout: room.insert(self.layout.broadcast_to(shape)?), ..self })
+        // The invariants hold: a broadcast layout reaches the same elements.
+        Ok(ViewRef { layout: buffer.insert(self.layout.broadcast_to(shape)?), ..self })
     }
 
-    /// The same, with a layout of its own.
+    /// The same view with a clone of the layout.
     pub fn to_view(self) -> TensorView<'a, T> {
-        // SAFETY: the same invariants.
-        unsafe { TensorView::from_raw(self.base, self.layout.clone(), self.solid) }
+        // SAFETY: `self` has the same invariants.
+        unsafe { TensorView::from_raw(self.base, self.layout.clone(), self.gaps_readable) }
     }
 }
 
@@ -113,22 +122,21 @@ impl<'a, T: Copy> ViewRefMut<'a, T> {
         self.layout
     }
 
-    /// A pointer to the place of offset 0. Only the offsets of the layout may be accessed through
-    /// it.
+    /// A pointer to offset 0. Only the offsets of the layout may be accessed through it.
     #[inline]
     pub fn base_mut_ptr(&mut self) -> *mut T {
         self.base.as_ptr()
     }
 
-    /// The same elements for a shorter time.
+    /// The same view with a shorter lifetime.
     #[inline]
     pub fn reborrow(&mut self) -> ViewRefMut<'_, T> {
         ViewRefMut { base: self.base, layout: self.layout, life: PhantomData }
     }
 
-    /// The same, with a layout of its own.
+    /// The same view with a clone of the layout.
     pub fn into_view(self) -> TensorViewMut<'a, T> {
-        // SAFETY: the same invariants; `self` is gone.
+        // SAFETY: `self` has the same invariants, and is consumed.
         unsafe { TensorViewMut::from_raw(self.base, self.layout.clone()) }
     }
 }
@@ -136,7 +144,12 @@ impl<'a, T: Copy> ViewRefMut<'a, T> {
 impl<'a, T: Copy> From<&'a TensorView<'_, T>> for ViewRef<'a, T> {
     #[inline]
     fn from(view: &'a TensorView<'_, T>) -> Self {
-        Self { base: view.base(), layout: view.layout(), solid: view.is_solid(), life: PhantomData }
+        Self {
+            base: view.base(),
+            layout: view.layout(),
+            gaps_readable: view.gaps_readable(),
+            life: PhantomData,
+        }
     }
 }
 
@@ -164,17 +177,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_layout_is_made_only_where_a_shape_is_another() {
+    fn broadcasting_makes_a_layout_only_for_another_shape() {
         let numbers = [1, 2, 3];
         let row = Layout::contiguous(&[3]).unwrap();
         let elements = ViewRef::new(&numbers, &row).unwrap();
-        let mut room = None;
-        elements.broadcast_to(&[3], &mut room).unwrap();
-        assert!(room.is_none());
-        let stretched = elements.broadcast_to(&[2, 3], &mut room).unwrap();
-        assert_eq!(stretched.layout().strides(), [0, 1]);
-        assert_eq!(stretched.to_view().to_vec(), [1, 2, 3, 1, 2, 3]);
-        assert!(elements.broadcast_to(&[2], &mut room).is_err());
+        let mut buffer = None;
+        elements.broadcast_to(&[3], &mut buffer).unwrap();
+        assert!(buffer.is_none());
+        let broadcast = elements.broadcast_to(&[2, 3], &mut buffer).unwrap();
+        assert_eq!(broadcast.layout().strides(), [0, 1]);
+        assert_eq!(broadcast.to_view().to_vec(), [1, 2, 3, 1, 2, 3]);
+        assert!(elements.broadcast_to(&[2], &mut buffer).is_err());
     }
 
     #[test]

@@ -1,4 +1,7 @@
-//! Run-time borrows: who may touch a storage's elements, while a guard lives.
+//! Run-time borrows: a guard gives access to a tensor's elements while it lives.
+//!
+//! A read guard borrows the storage shared, a write guard exclusively. A write guard can also read
+//! other tensors of its storage, as long as they share no element with the written one.
 
 use atomic_refcell::{AtomicRef, AtomicRefMut};
 
@@ -8,7 +11,7 @@ use crate::{
 };
 
 impl<T: Element, K> TensorBase<T, K> {
-    /// Borrows the storage for reading: as many readers as want to, unless it is being written.
+    /// Borrows the storage for reading: any number of readers, unless it is being written.
     ///
     /// # Errors
     /// [`Error::Borrowed`] while a write guard of the same storage is alive.
@@ -35,7 +38,7 @@ impl<T: Element, K> TensorBase<T, K> {
 /// ```
 pub struct TensorRef<'a, T> {
     tensor: Handle<'a, T>,
-    /// Of the tensor's storage.
+    /// The borrow of the tensor's storage.
     _borrow: AtomicRef<'a, ()>,
 }
 
@@ -49,10 +52,11 @@ impl<'a, T: Element> TensorRef<'a, T> {
         self.as_elements().to_view()
     }
 
-    /// The elements, without a layout of their own.
+    /// The elements, with a borrowed layout.
     pub fn as_elements(&self) -> ViewRef<'_, T> {
-        // SAFETY: the tensor's elements lie in its storage, all of which is initialised; the borrow
-        // keeps writers out while `self` lives.
+        // SAFETY: view invariants. 1 and 3: the tensor's elements lie in its storage (tensor
+        // invariant 2), all of which is initialised (tensor invariant 1). 2: the borrow excludes
+        // writers while `self` lives.
         unsafe { ViewRef::from_raw(self.tensor.base(), self.tensor.layout(), true) }
     }
 }
@@ -60,7 +64,7 @@ impl<'a, T: Element> TensorRef<'a, T> {
 /// Write access to a tensor's elements while it lives.
 pub struct TensorRefMut<'a, T> {
     tensor: Handle<'a, T>,
-    /// Of the tensor's storage.
+    /// The borrow of the tensor's storage.
     _borrow: AtomicRefMut<'a, ()>,
 }
 
@@ -69,19 +73,20 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
         Ok(Self { tensor, _borrow: tensor.storage().borrow_mut()? })
     }
 
-    /// The elements, and what tensors of the same storage are opened with beside them.
+    /// The elements to write, and the scope in which operands of the same storage are resolved.
     pub(crate) fn split(&mut self) -> Result<(ViewRefMut<'_, T>, WriteScope<'_>)> {
         let tensor = self.tensor;
         check_injective(tensor.layout())?;
-        // SAFETY: the tensor's elements lie in its storage; the borrow keeps everybody else out
-        // while `self` lives; injective as just checked.
+        // SAFETY: mutable view invariants. 1: the tensor's elements lie in its storage and are
+        // initialised (tensor invariants 1 and 2). 2: the borrow excludes all other access while
+        // `self` is mutably borrowed. 3: checked above.
         let written = unsafe { ViewRefMut::from_raw(tensor.base(), tensor.layout()) };
-        // SAFETY: the borrow is the only one, and `&mut self` gives out no other way to write while
-        // the result lives.
+        // SAFETY: the storage has this one borrow, and while `'_` lasts `&mut self` gives out no
+        // other pointer to write through.
         Ok((written, unsafe { WriteScope::elements(tensor) }))
     }
 
-    /// The elements, to write.
+    /// A view to write the elements through.
     ///
     /// # Errors
     /// [`Error::WriteOverlap`] if two indices share an element, as in an expanded tensor.
@@ -90,8 +95,8 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
         Ok(written.into_view())
     }
 
-    /// The elements, to write, beside another tensor of the same storage, to read; they must not
-    /// share an element.
+    /// A view of another tensor of the same storage to read, and one of this tensor to write. The
+    /// two tensors must not share an element.
     ///
     /// ```
     /// use tensor_core::Tensor;
@@ -105,9 +110,10 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::WriteOverlap`]; [`Error::ReadWriteOverlap`] with an index of each that meet;
-    /// [`Error::OtherStorage`] if the other tensor has a storage of its own, which this guard does
-    /// not guard.
+    /// [`Error::WriteOverlap`] if two indices of this tensor share an element;
+    /// [`Error::ReadWriteOverlap`] with an index of each tensor that reach the same element;
+    /// [`Error::OtherStorage`] if the other tensor has another storage, which this guard does not
+    /// borrow.
     pub fn as_view_pair<K>(
         &mut self,
         op: &'static str,
@@ -127,8 +133,9 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
             }
         }
         let (base, layout) = (Handle::of(input).base(), input.layout().clone());
-        // SAFETY: the input's elements lie in the storage that `self` borrows; they are disjoint
-        // from those that can be written.
+        // SAFETY: view invariants. 1: the input's elements lie in its storage and are initialised
+        // (tensor invariants 1 and 2); `self` borrows that storage. 2: they are disjoint from the
+        // elements that can be written, as checked above. 3: gaps are declared unreadable.
         let read = unsafe { TensorView::from_raw(base, layout, false) };
         Ok((read, self.as_view_mut()?))
     }

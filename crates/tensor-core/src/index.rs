@@ -7,21 +7,22 @@ use crate::{Error, Result};
 /// A range with a step along one dimension, as in Python: `start:end:step`.
 ///
 /// Negative bounds count from the end; bounds beyond the dimension are clamped. A negative step
-/// walks backwards, from the end by default.
+/// goes backwards, by default from the end.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Slice {
-    /// The first index, or `None` for the end from which the step leads away.
+    /// The first index. `None` is the first index of the dimension, or the last for a negative
+    /// step.
     pub start: Option<isize>,
-    /// The index to stop before, or `None` for "all".
+    /// The index to stop before. `None` stops at the end of the dimension in the step's direction.
     pub end: Option<isize>,
-    /// Whether the slice takes the element at `end` too, as `a..=b` does in either direction.
+    /// Whether the slice includes the element at `end`, like `a..=b`, in either direction.
     pub inclusive: bool,
-    /// The distance from one index to the next; not 0.
+    /// The difference from one index to the next; not 0.
     pub step: isize,
 }
 
 impl Slice {
-    /// Everything.
+    /// The whole dimension.
     pub const ALL: Slice = Slice::new(None, None, 1);
 
     /// `start:end:step`.
@@ -29,7 +30,7 @@ impl Slice {
         Self { start, end, inclusive: false, step }
     }
 
-    /// `start:end:step` with the element at `end`, which is `a..=b` with a step.
+    /// `start..=end`: includes the element at `end`.
     const fn inclusive(start: Option<isize>, end: isize) -> Self {
         Self { start, end: Some(end), inclusive: true, step: 1 }
     }
@@ -39,7 +40,7 @@ impl Slice {
         Self { step, ..self }
     }
 
-    /// The first index and the number of indices that remain of a dimension of `size`.
+    /// The first index and the number of indices that the slice selects from a dimension of `size`.
     pub(crate) fn resolve(self, size: usize) -> Result<(usize, usize)> {
         let size = size as isize;
         let end = self.end_excluded();
@@ -59,8 +60,9 @@ impl Slice {
         }
     }
 
-    /// The index to stop before. Behind the last index (−1) and before the first comes the end of
-    /// the dimension, which is `None`: −1 and 0 are indices again.
+    /// The index to stop before. After the last index (−1), and before the first (0) for a negative
+    /// step, this is `None`, the end of the dimension: the next numbers, 0 and −1, are valid
+    /// indices.
     fn end_excluded(self) -> Option<isize> {
         match (self.end?, self.step > 0) {
             (end, _) if !self.inclusive => Some(end),
@@ -78,13 +80,13 @@ fn from_end(index: isize, size: isize) -> isize {
 /// One entry of an index tuple.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Index {
-    /// One index: the dimension goes away. Negative counts from the end.
+    /// One index: the dimension is removed. A negative index counts from the end.
     At(isize),
-    /// Some of the indices: the dimension stays.
+    /// A range of indices: the dimension is kept.
     Slice(Slice),
     /// A new dimension of size 1 (Python: `None`).
     NewAxis,
-    /// As many whole dimensions as are not named (Python: `...`).
+    /// All dimensions that the other entries do not name (Python: `...`).
     Ellipsis,
 }
 
@@ -110,7 +112,8 @@ impl From<RangeFull> for Slice {
     }
 }
 
-/// A bound as Python would take it; a `usize` beyond every dimension stays beyond every dimension.
+/// An integer that can be an index or a bound. A `usize` above `isize::MAX` becomes `isize::MAX`,
+/// which is beyond every dimension too.
 trait Bound: Copy {
     fn bound(self) -> isize;
 }
@@ -211,7 +214,8 @@ index_from_range!(
 ///
 /// let t = Tensor::arange(0i64, 96, 1)?.view(&[3, 4, 8])?;
 /// let part = t.index(s![2, 1..3, 1..6;3])?; // PyTorch: t[2, 1:3, 1:6:3]
-/// assert_eq!((part.shape(), part.strides(), part.storage_offset()), (&[2, 2][..], &[8, 3][..], 73));
+/// assert_eq!(part.shape(), [2, 2]);
+/// assert_eq!((part.strides(), part.storage_offset()), (&[8, 3][..], 73));
 ///
 /// assert_eq!(t.index(s![..., -1])?.shape(), [3, 4]);
 /// assert_eq!(t.index(s![.., NewAxis, ..;-1])?.shape(), [3, 1, 4, 8]);

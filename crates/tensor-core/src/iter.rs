@@ -1,4 +1,4 @@
-//! Walking the elements of a view in logical order.
+//! Iterators over the elements of a view in logical order.
 
 use std::{marker::PhantomData, ptr::NonNull};
 
@@ -7,14 +7,14 @@ use crate::{Offsets, TensorView, TensorViewMut};
 /// The elements of a view in logical order.
 ///
 /// # Invariant
-/// The offsets are some of those of the layout of a view of `base` that is valid during `'a`.
+/// The offsets belong to the layout of a view of `base` that is valid during `'a`.
 pub struct Iter<'a, T> {
     base: NonNull<T>,
     offsets: Offsets,
     life: PhantomData<&'a T>,
 }
 
-// SAFETY: it is a shared reference to the elements.
+// SAFETY: the iterator is a shared reference to the elements.
 unsafe impl<T: Sync> Send for Iter<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Iter<'_, T> {}
@@ -31,9 +31,9 @@ impl<T: Copy> Iterator for Iter<'_, T> {
     fn next(&mut self) -> Option<T> {
         let offset = self.offsets.next()?;
         // SAFETY: the offset is one of the view's (view invariant 1).
-        let place = unsafe { self.base.add(offset) };
+        let element = unsafe { self.base.add(offset) };
         // SAFETY: view invariants 1 and 2.
-        Some(unsafe { place.read() })
+        Some(unsafe { element.read() })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -43,20 +43,20 @@ impl<T: Copy> Iterator for Iter<'_, T> {
 
 impl<T: Copy> ExactSizeIterator for Iter<'_, T> {}
 
-/// The places of a mutable view's elements in logical order.
+/// References to the elements of a mutable view in logical order.
 ///
 /// # Invariant
-/// The offsets are some of those of the layout of a mutable view of `base` that is valid during
-/// `'a` and not used otherwise; none comes twice.
+/// The offsets belong to the layout of a mutable view of `base` that is valid during `'a` and not
+/// used otherwise. No index is visited twice.
 pub struct IterMut<'a, T> {
     base: NonNull<T>,
     offsets: Offsets,
     life: PhantomData<&'a mut T>,
 }
 
-// SAFETY: it is a unique reference to the elements that are still to come.
+// SAFETY: the iterator is a unique reference to the elements that it has not yielded.
 unsafe impl<T: Send> Send for IterMut<'_, T> {}
-// SAFETY: through `&IterMut` no element can be reached.
+// SAFETY: a `&IterMut` gives access to no element.
 unsafe impl<T: Sync> Sync for IterMut<'_, T> {}
 
 impl<'a, T: Copy> IterMut<'a, T> {
@@ -72,10 +72,10 @@ impl<'a, T> Iterator for IterMut<'a, T> {
     fn next(&mut self) -> Option<&'a mut T> {
         let offset = self.offsets.next()?;
         // SAFETY: the offset is one of the view's (mutable view invariant 1).
-        let mut place = unsafe { self.base.add(offset) };
-        // SAFETY: mutable view invariants 1 and 2; by its invariant 3, and as no offset comes
-        // twice, no two items are the same place.
-        Some(unsafe { place.as_mut() })
+        let mut element = unsafe { self.base.add(offset) };
+        // SAFETY: mutable view invariants 1 and 2. No two items alias: different indices have
+        // different offsets (invariant 3), and no index is visited twice.
+        Some(unsafe { element.as_mut() })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -1,13 +1,13 @@
-//! PyTorch's strided tensors: what a view is.
+//! PyTorch's strided tensors: layouts, storages and views.
 //!
 //! A tensor is a header over a shared one-dimensional storage. The header, a [`Layout`], holds
 //! shape, strides and offset; transposing, slicing, expanding and viewing change the header only.
-//! This crate never moves an element: what copies or computes lives in `tensor-kernels`.
+//! This crate neither copies nor computes; `tensor-kernels` does.
 //!
 //! * [`Layout`]: every view operation and every question about contiguity, exactly as PyTorch
 //!   answers it, with signed strides.
-//! * [`Tensor`]: a layout over a [`Storage`] that any number of tensors share, borrowed at run time
-//!   without locks that wait.
+//! * [`Tensor`]: a layout over a [`Storage`] that any number of tensors share. Borrowing is checked
+//!   at run time; a conflict is an error, nothing blocks.
 //! * [`TensorView`] and [`TensorViewMut`]: borrowed views over any slice, for kernels and for
 //!   buffers of your own.
 //! * [`AnyTensor`]: a tensor whose [`DType`] is known at run time only.
@@ -16,18 +16,18 @@
 //! use tensor_core::Tensor;
 //!
 //! let t = Tensor::arange(0i64, 12, 1)?.view(&[3, 4])?;
-//! let t2 = t.transpose(0, 1)?;
-//! assert_eq!(t2.strides(), [1, 4]);
-//! assert!(t2.same_storage(&t) && !t2.is_contiguous());
-//! assert!(t2.view(&[-1]).unwrap_err().to_string().contains("Use .reshape(...) instead."));
+//! let transposed = t.transpose(0, 1)?;
+//! assert_eq!(transposed.strides(), [1, 4]);
+//! assert!(transposed.same_storage(&t) && !transposed.is_contiguous());
+//! assert!(transposed.view(&[-1]).unwrap_err().to_string().contains("Use .reshape(...) instead."));
 //! # Ok::<(), tensor_core::Error>(())
 //! ```
 //!
 //! # Where it differs from PyTorch
 //! * Strides are signed: `flip` and negative steps give views; PyTorch copies or refuses.
-//! * Overlap is answered exactly, with a witness; PyTorch lets through what is hard to tell.
-//! * A mutable view in which two indices meet is refused, so an expanded tensor is read-only in
-//!   bulk.
+//! * Overlap is decided exactly, with a pair of indices as witness; PyTorch accepts the hard cases.
+//! * A mutable view in which two indices share an element is refused. An expanded tensor can only
+//!   be written element by element, with [`set`](Tensor::set).
 //! * No autograd, no version counter, no resizing of results.
 //!
 //! # Features

@@ -1,10 +1,9 @@
-//! The view operations, written once for the three types that carry a layout.
+//! The view operations, written once for the three types that have a layout.
 //!
 //! Each method derives a layout by the method of the same name of [`Layout`](crate::Layout), which
-//! documents rules and errors, and pairs it with the same elements. None of these layouts reaches
-//! an element that the first one does not: that is what `derive` asks for, and what the property
-//! tests of chains and of extremes compare with arithmetic. `Tensor` and `TensorView` give a new
-//! view; `TensorViewMut` turns into it.
+//! documents rules and errors, and pairs it with the same memory. A derived layout reaches only
+//! elements that the original reaches. `derive` requires this, and the property tests `chains` and
+//! `extremes` check it. `Tensor` and `TensorView` return a new view; `TensorViewMut` is consumed.
 
 /// `view_methods!(self, &self)` or `view_methods!(self, self)`, in an `impl` that has `layout` and
 /// `derive`.
@@ -25,7 +24,7 @@ macro_rules! view_methods {
             self.layout.strides()
         }
 
-        /// The place of the first element, in elements (PyTorch: `storage_offset()`).
+        /// The offset of the first element, in elements (PyTorch: `storage_offset()`).
         pub fn storage_offset(&self) -> usize {
             self.layout.offset()
         }
@@ -49,50 +48,72 @@ macro_rules! view_methods {
             transpose(d0: isize, d1: isize) "Two dimensions swapped (PyTorch: `transpose`).";
             t() "The transpose of a matrix (PyTorch: `t`).";
             permute(dims: &[isize]) "All dimensions reordered (PyTorch: `permute`).";
-            movedim(from: &[isize], to: &[isize]) "Dimensions moved to new places (PyTorch: `movedim`).";
+            movedim(from: &[isize], to: &[isize])
+                "Dimensions moved to new positions (PyTorch: `movedim`).";
             flip(dims: &[isize]) "Dimensions reversed, as a view (NumPy: `flip`).";
-            narrow(dim: isize, start: isize, len: usize) "`len` indices of a dimension (PyTorch: `narrow`).";
-            select(dim: isize, index: isize) "One index of a dimension, which goes away (PyTorch: `select`).";
-            slice(dim: isize, slice: impl Into<$crate::Slice>) "A range of a dimension, with a step (PyTorch: `t[a:b:k]`).";
-            index(items: &[$crate::Index]) "An index tuple, written with [`s!`](crate::s) (PyTorch: `t[2, 1:3, None]`).";
+            narrow(dim: isize, start: isize, len: usize)
+                "`len` indices of a dimension (PyTorch: `narrow`).";
+            select(dim: isize, index: isize)
+                "One index of a dimension, which is removed (PyTorch: `select`).";
+            slice(dim: isize, slice: impl Into<$crate::Slice>)
+                "A range of a dimension, with a step (PyTorch: `t[a:b:k]`).";
+            index(items: &[$crate::Index])
+                "An index tuple, written with [`s!`](crate::s) (PyTorch: `t[2, 1:3, None]`).";
             unsqueeze(dim: isize) "A new dimension of size 1 (PyTorch: `unsqueeze`).";
             squeeze() "Without the dimensions of size 1 (PyTorch: `squeeze()`).";
-            squeeze_dim(dim: isize) "Without a dimension, if its size is 1 (PyTorch: `squeeze(dim)`).";
-            expand(sizes: &[isize]) "Dimensions of size 1 stretched by stride 0 (PyTorch: `expand`). Refused by a mutable view.";
-            broadcast_to(shape: &[usize]) "Stretched to a shape (PyTorch: `broadcast_to`). Refused by a mutable view.";
-            view(sizes: &[isize]) "Another shape over the same memory, if strides can express it (PyTorch: `view`).";
-            flatten(start: isize, end: isize) "Several dimensions as one, if strides can express it (PyTorch: `flatten`).";
-            unflatten(dim: isize, sizes: &[isize]) "One dimension as several (PyTorch: `unflatten`).";
-            diagonal(offset: isize, d0: isize, d1: isize) "The diagonal of two dimensions (PyTorch: `diagonal`).";
+            squeeze_dim(dim: isize)
+                "Without a dimension, if its size is 1 (PyTorch: `squeeze(dim)`).";
+            expand(sizes: &[isize])
+                "Dimensions of size 1 repeated with stride 0 (PyTorch: `expand`). \
+                 A mutable view refuses it.";
+            broadcast_to(shape: &[usize])
+                "Broadcast to a shape (PyTorch: `broadcast_to`). \
+                 A mutable view refuses it, unless the shape is the same.";
+            view(sizes: &[isize])
+                "Another shape over the same memory, if strides can express it (PyTorch: `view`).";
+            flatten(start: isize, end: isize)
+                "Several dimensions as one, if strides can express it (PyTorch: `flatten`).";
+            unflatten(dim: isize, sizes: &[isize])
+                "One dimension as several (PyTorch: `unflatten`).";
+            diagonal(offset: isize, d0: isize, d1: isize)
+                "The diagonal of two dimensions (PyTorch: `diagonal`).";
             unfold(dim: isize, size: usize, step: usize)
-                "All windows along a dimension (PyTorch: `unfold`). A mutable view refuses windows that overlap.";
+                "All windows along a dimension (PyTorch: `unfold`). \
+                 A mutable view refuses windows that overlap.";
         }
     };
 
-    (@derived $self:ident, $receiver:tt $($name:ident($($arg:ident: $type:ty),*) $doc:literal;)*) => {
-        $($crate::methods::view_methods! { @method $self, $receiver, $name($($arg: $type),*) $doc })*
+    (@derived $self:ident, $receiver:tt
+     $($name:ident($($arg:ident: $type:ty),*) $doc:literal;)*) => {
+        $($crate::methods::view_methods! {
+            @method $self, $receiver, $name($($arg: $type),*) $doc
+        })*
     };
 
-    (@method $self:ident, ($($receiver:tt)+), $name:ident($($arg:ident: $type:ty),*) $doc:literal) => {
+    (@method $self:ident, ($($receiver:tt)+),
+     $name:ident($($arg:ident: $type:ty),*) $doc:literal) => {
         #[doc = $doc]
         ///
         /// # Errors
-        #[doc = concat!("Those of [`Layout::", stringify!($name), "`](crate::Layout::", stringify!($name), ").")]
+        #[doc = concat!("Those of [`Layout::", stringify!($name), "`].")]
         pub fn $name($($receiver)+, $($arg: $type),*) -> $crate::Result<Self> {
             let layout = $self.layout.$name($($arg),*)?;
-            // SAFETY: the layout's transforms reach only elements that it reaches.
+            // SAFETY: a transform of a layout reaches only elements that the layout reaches.
             unsafe { $self.derive(layout) }
         }
     };
 }
 
-/// The operations that give several views, for the types that can share their elements.
-macro_rules! piece_methods {
+/// The operations that return several views, for the types that can share their elements.
+macro_rules! split_methods {
     () => {
-        $crate::methods::piece_methods! {
-            split(size: usize, dim: isize) "Consecutive pieces of `size` indices (PyTorch: `split`).";
-            chunk(chunks: usize, dim: isize) "At most `chunks` pieces of equal size (PyTorch: `chunk`).";
-            unbind(dim: isize) "Every index of a dimension by itself (PyTorch: `unbind`).";
+        $crate::methods::split_methods! {
+            split(size: usize, dim: isize)
+                "Consecutive parts of `size` indices (PyTorch: `split`).";
+            chunk(chunks: usize, dim: isize)
+                "At most `chunks` parts of equal size (PyTorch: `chunk`).";
+            unbind(dim: isize)
+                "One view for every index of a dimension (PyTorch: `unbind`).";
         }
     };
     ($($name:ident($($arg:ident: $type:ty),*) $doc:literal;)+) => {
@@ -100,18 +121,18 @@ macro_rules! piece_methods {
             #[doc = $doc]
             ///
             /// # Errors
-            #[doc = concat!("Those of [`Layout::", stringify!($name), "`](crate::Layout::", stringify!($name), ").")]
+            #[doc = concat!("Those of [`Layout::", stringify!($name), "`].")]
             pub fn $name(&self, $($arg: $type),*) -> $crate::Result<Vec<Self>> {
                 let layouts = self.layout.$name($($arg),*)?;
-                let mut pieces = $crate::shape::reserved(layouts.len())?;
+                let mut parts = $crate::shape::reserved(layouts.len())?;
                 for layout in layouts {
-                    // SAFETY: the layout's pieces reach only elements that it reaches.
-                    pieces.push(unsafe { self.derive(layout) }?);
+                    // SAFETY: a part of a layout reaches only elements that the layout reaches.
+                    parts.push(unsafe { self.derive(layout) }?);
                 }
-                Ok(pieces)
+                Ok(parts)
             }
         )+
     };
 }
 
-pub(crate) use {piece_methods, view_methods};
+pub(crate) use {split_methods, view_methods};

@@ -1,9 +1,9 @@
-//! What an operation reads and what it writes, whoever holds it.
+//! The arguments of operations: what is read ([`Operand`]) and what is written ([`Output`]).
 //!
-//! A computing crate takes an [`Operand`] where a tensor, a view or a single value may stand, and a
-//! [`Output`] where a tensor or a mutable view may. Here they are opened: borrowed at run time if
-//! they are tensors. Whether an operand meets the target is decided then, before anything is
-//! written.
+//! An [`Operand`] is a tensor, a view or a single value; an [`Output`] is a tensor or a mutable
+//! view. An operation first opens its output, which borrows the storage of a tensor, and then opens
+//! each operand in the [`WriteScope`] of the output. This borrows the operand's storage, or, if
+//! that is the output's, checks how the two alias. All refusals happen before the first write.
 
 use std::{fmt, marker::PhantomData, ptr::NonNull};
 
@@ -12,7 +12,7 @@ use crate::{
     TensorView, TensorViewMut, ViewRef, ViewRefMut, view::describe,
 };
 
-/// Something to read elements from: a tensor, a view, or one value that stands for all.
+/// An input of an operation: a tensor, a view, or one value that is broadcast.
 ///
 /// ```
 /// use tensor_core::{Operand, Tensor};
@@ -25,28 +25,27 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub enum Operand<'a, T> {
-    /// A tensor, still to be borrowed.
+    /// A tensor, not borrowed yet.
     Tensor(Handle<'a, T>),
-    /// Elements of a view.
+    /// A view.
     View(ViewRef<'a, T>),
     /// One value.
     Value(T),
 }
 
-/// Something to write elements to: a tensor or a mutable view.
+/// The output of an operation: a tensor or a mutable view.
 #[derive(Debug)]
 pub enum Output<'a, T> {
-    /// A tensor, still to be borrowed.
+    /// A tensor, not borrowed yet.
     Tensor(Handle<'a, T>),
-    /// Elements of a view.
+    /// A view.
     View(ViewRefMut<'a, T>),
 }
 
-/// A tensor of elements `T`, whatever computes its operators. Who has one has the proof of a
-/// tensor's invariants.
+/// A reference to a tensor of elements `T`, without the type parameter for its kernels.
 ///
 /// # Invariants
-/// Those of [`TensorBase`].
+/// Those of [`TensorBase`]: a handle is made from a tensor only.
 pub struct Handle<'a, T> {
     storage: &'a Storage,
     layout: &'a Layout,
@@ -89,7 +88,7 @@ impl<'a, T: Element> Handle<'a, T> {
         self.storage
     }
 
-    /// Where the storage starts: valid for reads of `T` at every offset of the layout, while the
+    /// The start of the storage: valid for reads of `T` at every offset of the layout, while the
     /// storage is borrowed.
     pub(crate) fn base(&self) -> NonNull<T> {
         self.storage.start().cast()
@@ -143,13 +142,13 @@ impl<'a, T: Element> Operand<'a, T> {
         }
     }
 
-    /// How the elements lie to those of a target.
-    pub fn relation<U: Element>(&self, target: &Output<'_, U>) -> Aliasing {
-        match (self, target) {
+    /// How the elements alias those of an output.
+    pub fn relation<U: Element>(&self, output: &Output<'_, U>) -> Aliasing {
+        match (self, output) {
             (Self::Tensor(input), Output::Tensor(output)) if input.storage.same(output.storage) => {
-                relation((input.layout, size_of::<T>()), (output.layout, size_of::<U>()))
+                aliasing((input.layout, size_of::<T>()), (output.layout, size_of::<U>()))
             }
-            // What is borrowed already cannot be borrowed to be written.
+            // A view holds a borrow of its memory, so no output can refer to the same elements.
             _ => Aliasing::Apart,
         }
     }
@@ -167,54 +166,56 @@ impl<'a, T: Element> Operand<'a, T> {
         })
     }
 
-    /// Borrows the elements, beside those that are being written.
+    /// Borrows the elements while those of `scope` are being written.
     ///
     /// # Errors
-    /// [`Error::Borrowed`]; [`Error::ReadWriteOverlap`], which will say `op` and `operand`, if some
-    /// of the elements are being written, unless all of them are, at the same indices.
+    /// [`Error::Borrowed`]; [`Error::ReadWriteOverlap`] with `op` and `operand` if some of the
+    /// elements are being written, unless the operand is the output, index by index.
     #[inline]
     pub fn open<'b>(
         &'b self,
-        beside: &WriteScope<'b>,
+        scope: &WriteScope<'b>,
         op: &'static str,
         operand: &'static str,
     ) -> Result<ResolvedOperand<'b, T>> {
-        match (self, beside.written) {
+        match (self, scope.written) {
             (Self::Tensor(tensor), Some(written)) if written.storage.same(tensor.storage) => {
-                written.opened(tensor, op, operand)
+                written.resolve(tensor, op, operand)
             }
             _ => self.read().map(ResolvedOperand::View),
         }
     }
 }
 
-/// How an operand's elements lie to those that are to be written.
+/// How an operand's elements alias those of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Aliasing {
-    /// They share none.
+    /// They share no element.
     Apart,
-    /// They are the same, at the same indices.
+    /// Both have the same element at each index.
     Same,
-    /// Some are the same, elsewhere; or it is too hard to say.
+    /// They share elements at different indices, or the search for such indices was given up.
     Overlap(Overlap),
 }
 
-/// How elements of some widths in one storage lie to others.
-fn relation((from, width): (&Layout, usize), (to, other_width): (&Layout, usize)) -> Aliasing {
+/// How the elements of two layouts over one storage alias; each comes with its element width in
+/// bytes.
+fn aliasing((from, width): (&Layout, usize), (to, other_width): (&Layout, usize)) -> Aliasing {
     if width == other_width {
-        return if same_places(from, to) { Aliasing::Same } else { found(from.overlap(to)) };
+        let is_same = same_offsets(from, to);
+        return if is_same { Aliasing::Same } else { from_overlap(from.overlap(to)) };
     }
-    found(without_bytes(from.overlap_in_bytes(width, to, other_width)))
+    from_overlap(without_bytes(from.overlap_in_bytes(width, to, other_width)))
 }
 
-fn found(overlap: Overlap) -> Aliasing {
+fn from_overlap(overlap: Overlap) -> Aliasing {
     match overlap {
         Overlap::No => Aliasing::Apart,
         some => Aliasing::Overlap(some),
     }
 }
 
-/// The indices of the elements, without the last, that of a byte.
+/// Removes the last index, which is that of the byte within the element.
 fn without_bytes(mut overlap: Overlap) -> Overlap {
     if let Overlap::Yes { first, second } = &mut overlap {
         first.pop();
@@ -223,20 +224,20 @@ fn without_bytes(mut overlap: Overlap) -> Overlap {
     overlap
 }
 
-/// Does each index reach the same place in two layouts of one storage? Strides of dimensions of
-/// size 1 do not matter.
-fn same_places(a: &Layout, b: &Layout) -> bool {
+/// Does each index have the same offset in both layouts? Strides of dimensions of size 1 are
+/// ignored.
+fn same_offsets(a: &Layout, b: &Layout) -> bool {
     let mut strides = a.shape().iter().zip(a.strides().iter().zip(b.strides()));
     a.shape() == b.shape()
         && a.offset() == b.offset()
         && strides.all(|(&n, (a, b))| n == 1 || a == b)
 }
 
-/// An operand whose elements can be read.
+/// A borrowed operand.
 pub enum Reading<'a, T> {
-    /// It was a tensor.
+    /// The read guard of a tensor.
     Guard(TensorRef<'a, T>),
-    /// It was a view or a value; or a tensor that shares a storage with the target, but no element.
+    /// A view, a value, or a tensor in the storage of the output that shares no element with it.
     View(ViewRef<'a, T>),
 }
 
@@ -251,16 +252,16 @@ impl<T: Element> Reading<'_, T> {
     }
 }
 
-/// An operand beside a target.
+/// An operand after the check against the output.
 pub enum ResolvedOperand<'a, T> {
-    /// It has elements of its own.
+    /// The operand shares no element with the output.
     View(Reading<'a, T>),
-    /// It is the target.
+    /// The operand is the output, index by index.
     Output,
 }
 
 impl<T: Element> ResolvedOperand<'_, T> {
-    /// The elements, unless they are the target's.
+    /// The elements, or `None` if they are the output's.
     #[inline]
     pub fn elements(&self) -> Option<ViewRef<'_, T>> {
         match self {
@@ -293,16 +294,16 @@ impl<'a, T: Element> Output<'a, T> {
     }
 }
 
-/// A target whose elements can be written.
+/// A borrowed output.
 pub enum Writing<'a, T> {
-    /// It was a tensor.
+    /// The write guard of a tensor.
     Guard(TensorRefMut<'a, T>),
-    /// It was a view.
+    /// A view.
     View(ViewRefMut<'a, T>),
 }
 
 impl<T: Element> Writing<'_, T> {
-    /// The elements, and what operands of the same storage are opened with.
+    /// The elements to write, and the scope to open the operands in.
     ///
     /// # Errors
     /// [`Error::WriteOverlap`].
@@ -315,13 +316,15 @@ impl<T: Element> Writing<'_, T> {
     }
 }
 
-/// What is being written while operands are read.
+/// The elements that are being written while operands are read.
 pub struct WriteScope<'a> {
     written: Option<Written<'a>>,
 }
 
+/// The output tensor of an operation, with the width of its elements in bytes.
+///
 /// # Invariant
-/// While `'a` lasts nobody writes any element of the storage but those of the layout.
+/// During `'a`, of this storage only the elements of the layout are written.
 #[derive(Clone, Copy)]
 struct Written<'a> {
     storage: &'a Storage,
@@ -330,15 +333,15 @@ struct Written<'a> {
 }
 
 impl<'a> WriteScope<'a> {
-    /// Nothing that an operand could meet.
+    /// A scope in which no operand can alias the output, for an output that is a view.
     pub fn nothing() -> Self {
         Self { written: None }
     }
 
-    /// The elements of a tensor.
+    /// A scope in which the elements of a tensor are written.
     ///
     /// # Safety
-    /// While `'a` lasts nobody writes any element of the tensor's storage but those of the tensor.
+    /// During `'a`, of the tensor's storage only the elements of the tensor are written.
     pub(crate) unsafe fn elements<T: Element>(tensor: Handle<'a, T>) -> Self {
         let Handle { storage, layout, .. } = tensor;
         Self { written: Some(Written { storage, layout, width: size_of::<T>() }) }
@@ -346,19 +349,20 @@ impl<'a> WriteScope<'a> {
 }
 
 impl<'a> Written<'a> {
-    /// An operand of the same storage.
-    fn opened<T: Element>(
+    /// Resolves an operand in the storage of the output.
+    fn resolve<T: Element>(
         &self,
         tensor: &Handle<'a, T>,
         op: &'static str,
         operand: &'static str,
     ) -> Result<ResolvedOperand<'a, T>> {
-        match relation((tensor.layout, size_of::<T>()), (self.layout, self.width)) {
+        match aliasing((tensor.layout, size_of::<T>()), (self.layout, self.width)) {
             Aliasing::Same => Ok(ResolvedOperand::Output),
             Aliasing::Apart => {
-                // SAFETY: a tensor's elements lie in its storage, aligned and initialised. It is
-                // the storage that is being written; but the elements that are, the invariant's,
-                // are none of the tensor's, as just found.
+                // SAFETY: view invariants. 1: a tensor's elements lie in its storage, aligned and
+                // initialised (tensor invariants 1 and 2). 2: of this storage only the elements of
+                // `self.layout` are written (invariant), and the operand shares none with them, as
+                // checked above. 3: gaps are declared unreadable.
                 let elements = unsafe { ViewRef::from_raw(tensor.base(), tensor.layout, false) };
                 Ok(ResolvedOperand::View(Reading::View(elements)))
             }

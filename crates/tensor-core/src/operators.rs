@@ -1,9 +1,10 @@
 //! `+ - * / % & | ^ << >>`, unary `-` and `!`, and assignments like `+=`, on tensors, views and
-//! values; computed elsewhere.
+//! values.
 //!
-//! Rust lets operators of a type be defined in the type's own crate only, and this crate does not
-//! compute. So a tensor names, in its second type parameter, what computes for it; the operators
-//! here only call it. A view names nothing, so one operand has to be a tensor.
+//! Rust allows operators of a type in the crate of the type only, and this crate does not compute.
+//! So the second type parameter of a tensor names its kernels, and the operators here call them
+//! through the traits [`BinaryKernel`], [`AssignKernel`] and [`UnaryKernel`]. A view has no such
+//! parameter, so at least one operand has to be a tensor.
 //!
 //! ```compile_fail,E0277
 //! use tensor_core::Tensor; // of this crate alone: it has no kernels
@@ -17,14 +18,11 @@ use std::ops::{
     Mul, MulAssign, Neg, Not, Rem, RemAssign, Shl, ShlAssign, Shr, ShrAssign, Sub, SubAssign,
 };
 
-#[cfg(feature = "half")]
-use half::{bf16, f16};
-#[cfg(feature = "complex")]
-use num_complex::{Complex32, Complex64};
+use crate::{
+    Element, Operand, Output, Result, TensorBase, TensorView, TensorViewMut, dtype::for_each_dtype,
+};
 
-use crate::{Element, Operand, Output, Result, TensorBase, TensorView, TensorViewMut};
-
-/// The kernels of a tensor that has none: it has every view, and no operators.
+/// The parameter of a tensor without kernels: it has every view operation, and no operators.
 #[derive(Clone, Copy, Debug)]
 pub enum Bare {}
 
@@ -39,16 +37,17 @@ pub mod op {
     }
 
     names! {
-        Add "+"; Sub "-"; Mul "*"; Div "/"; Rem "%"; BitAnd "&"; BitOr "|"; BitXor "^"; Shl "<<"; Shr ">>"; Neg "-"; Not "!";
+        Add "+"; Sub "-"; Mul "*"; Div "/"; Rem "%"; BitAnd "&"; BitOr "|"; BitXor "^"; Shl "<<";
+        Shr ">>"; Neg "-"; Not "!";
     }
 }
 
 /// Kernels that compute the binary operator `Op` on elements `T`.
 pub trait BinaryKernel<Op, T>: Sized {
-    /// The elements of the result.
+    /// The element type of the result.
     type Output;
 
-    /// The result in fresh memory, operands broadcast to one shape.
+    /// The result in newly allocated memory, operands broadcast to one shape.
     ///
     /// # Errors
     /// Shapes that do not broadcast, a storage that is being written, no memory.
@@ -57,7 +56,7 @@ pub trait BinaryKernel<Op, T>: Sized {
 
 /// Kernels that compute the binary operator `Op` on elements `T` in place.
 pub trait AssignKernel<Op, T>: Sized {
-    /// The result takes the place of the first operand; the other is broadcast.
+    /// Writes the result to the first operand; the second is broadcast.
     ///
     /// # Errors
     /// Shapes that do not broadcast to the first, a storage that is borrowed, operands that overlap
@@ -67,7 +66,7 @@ pub trait AssignKernel<Op, T>: Sized {
 
 /// Kernels that compute the unary operator `Op` on elements `T`.
 pub trait UnaryKernel<Op, T>: Sized {
-    /// The result in fresh memory.
+    /// The result in newly allocated memory.
     ///
     /// # Errors
     /// A storage that is being written, no memory.
@@ -79,9 +78,10 @@ fn or_panic<T>(result: Result<T>) -> T {
     result.unwrap_or_else(|refused| panic!("{refused}"))
 }
 
-/// One operator for one pair of operand types, each as `&operand`.
+/// One operator for one pair of operand types. `$a` and `$b` are the operands by reference.
 macro_rules! binary_operator {
-    ($trait:ident::$method:ident, [$($life:lifetime)*], $left:ty, $right:ty, $self:ident => $a:expr, $other:ident => $b:expr) => {
+    ($trait:ident::$method:ident, [$($life:lifetime)*], $left:ty, $right:ty,
+     $self:ident => $a:expr, $other:ident => $b:expr) => {
         impl<$($life,)* T: Element, K: BinaryKernel<op::$trait, T>> $trait<$right> for $left {
             type Output = TensorBase<K::Output, K>;
 
@@ -95,8 +95,10 @@ macro_rules! binary_operator {
     };
 }
 
+/// One assignment operator for one pair of operand types.
 macro_rules! assignment_operator {
-    ($trait:ident::$method:ident as $op:ident, [$($life:lifetime)*], $left:ty, $right:ty, $self:ident => $x:expr, $other:ident => $b:expr) => {
+    ($trait:ident::$method:ident as $op:ident, [$($life:lifetime)*], $left:ty, $right:ty,
+     $self:ident => $x:expr, $other:ident => $b:expr) => {
         impl<$($life,)* T: Element, K: AssignKernel<op::$op, T>> $trait<$right> for $left {
             /// # Panics
             /// Where the method of the same name returns an error.
@@ -110,35 +112,48 @@ macro_rules! assignment_operator {
 
 macro_rules! operators {
     ($($trait:ident::$method:ident, $assign:ident::$assign_method:ident;)*) => {$(
-        binary_operator!($trait::$method, ['a 'b], &'a TensorBase<T, K>, &'b TensorBase<T, K>, self => self, other => other);
-        binary_operator!($trait::$method, ['a], &'a TensorBase<T, K>, TensorBase<T, K>, self => self, other => &other);
-        binary_operator!($trait::$method, ['b], TensorBase<T, K>, &'b TensorBase<T, K>, self => &self, other => other);
-        binary_operator!($trait::$method, [], TensorBase<T, K>, TensorBase<T, K>, self => &self, other => &other);
-        binary_operator!($trait::$method, ['a], &'a TensorBase<T, K>, T, self => self, other => other);
+        binary_operator!($trait::$method, ['a 'b], &'a TensorBase<T, K>, &'b TensorBase<T, K>,
+            self => self, other => other);
+        binary_operator!($trait::$method, ['a], &'a TensorBase<T, K>, TensorBase<T, K>,
+            self => self, other => &other);
+        binary_operator!($trait::$method, ['b], TensorBase<T, K>, &'b TensorBase<T, K>,
+            self => &self, other => other);
+        binary_operator!($trait::$method, [], TensorBase<T, K>, TensorBase<T, K>,
+            self => &self, other => &other);
+        binary_operator!($trait::$method, ['a], &'a TensorBase<T, K>, T,
+            self => self, other => other);
         binary_operator!($trait::$method, [], TensorBase<T, K>, T, self => &self, other => other);
-        binary_operator!($trait::$method, ['a 'b 'v], &'a TensorBase<T, K>, &'b TensorView<'v, T>, self => self, other => other);
-        binary_operator!($trait::$method, ['b 'v], TensorBase<T, K>, &'b TensorView<'v, T>, self => &self, other => other);
-        binary_operator!($trait::$method, ['a 'b 'v], &'a TensorView<'v, T>, &'b TensorBase<T, K>, self => self, other => other);
-        binary_operator!($trait::$method, ['a 'v], &'a TensorView<'v, T>, TensorBase<T, K>, self => self, other => &other);
+        binary_operator!($trait::$method, ['a 'b 'v], &'a TensorBase<T, K>, &'b TensorView<'v, T>,
+            self => self, other => other);
+        binary_operator!($trait::$method, ['b 'v], TensorBase<T, K>, &'b TensorView<'v, T>,
+            self => &self, other => other);
+        binary_operator!($trait::$method, ['a 'b 'v], &'a TensorView<'v, T>, &'b TensorBase<T, K>,
+            self => self, other => other);
+        binary_operator!($trait::$method, ['a 'v], &'a TensorView<'v, T>, TensorBase<T, K>,
+            self => self, other => &other);
 
-        assignment_operator!($assign::$assign_method as $trait, ['b], TensorBase<T, K>, &'b TensorBase<T, K>, self => &*self, other => other);
-        assignment_operator!($assign::$assign_method as $trait, [], TensorBase<T, K>, TensorBase<T, K>, self => &*self, other => &other);
-        assignment_operator!($assign::$assign_method as $trait, [], TensorBase<T, K>, T, self => &*self, other => other);
-        assignment_operator!($assign::$assign_method as $trait, ['b 'v], TensorBase<T, K>, &'b TensorView<'v, T>, self => &*self, other => other);
-        assignment_operator!($assign::$assign_method as $trait, ['b 'x], TensorViewMut<'x, T>, &'b TensorBase<T, K>, self => self, other => other);
-        assignment_operator!($assign::$assign_method as $trait, ['x], TensorViewMut<'x, T>, TensorBase<T, K>, self => self, other => &other);
+        assignment_operator!($assign::$assign_method as $trait,
+            ['b], TensorBase<T, K>, &'b TensorBase<T, K>, self => &*self, other => other);
+        assignment_operator!($assign::$assign_method as $trait,
+            [], TensorBase<T, K>, TensorBase<T, K>, self => &*self, other => &other);
+        assignment_operator!($assign::$assign_method as $trait,
+            [], TensorBase<T, K>, T, self => &*self, other => other);
+        assignment_operator!($assign::$assign_method as $trait,
+            ['b 'v], TensorBase<T, K>, &'b TensorView<'v, T>, self => &*self, other => other);
+        assignment_operator!($assign::$assign_method as $trait,
+            ['b 'x], TensorViewMut<'x, T>, &'b TensorBase<T, K>, self => self, other => other);
+        assignment_operator!($assign::$assign_method as $trait,
+            ['x], TensorViewMut<'x, T>, TensorBase<T, K>, self => self, other => &other);
 
-        value_operators!($trait::$method: bool u8 u16 u32 u64 i8 i16 i32 i64 f32 f64);
-        #[cfg(feature = "half")]
-        const _: () = { value_operators!($trait::$method: f16 bf16); };
-        #[cfg(feature = "complex")]
-        const _: () = { value_operators!($trait::$method: Complex32 Complex64); };
+        for_each_dtype!(value_operators, $trait::$method);
     )*};
 }
 
-/// Operators whose left operand is a value: Rust has them for named types only.
+/// Operators whose left operand is a value. The orphan rule allows them for concrete types only.
 macro_rules! value_operators {
-    ($trait:ident::$method:ident: $($type:ident)*) => {$(
+    ([$trait:ident::$method:ident]
+     $($(#[$gate:meta])* $variant:ident: $type:ty, $($text:literal),*;)*) => {$(
+        $(#[$gate])*
         impl<'b, K: BinaryKernel<op::$trait, $type>> $trait<&'b TensorBase<$type, K>> for $type {
             type Output = TensorBase<K::Output, K>;
 
@@ -150,6 +165,7 @@ macro_rules! value_operators {
             }
         }
 
+        $(#[$gate])*
         impl<K: BinaryKernel<op::$trait, $type>> $trait<TensorBase<$type, K>> for $type {
             type Output = TensorBase<K::Output, K>;
 

@@ -1,19 +1,19 @@
 //! Sizes and dimension numbers: the arithmetic that every layout operation starts with.
 //!
-//! Sizes come in as a user writes them (−1 to infer, negative dimensions from the end) and leave
-//! checked.
+//! Input: sizes and dimensions as a user writes them (−1 to infer a size, negative dimensions count
+//! from the end). Output: checked non-negative values.
 
 use smallvec::SmallVec;
 
 use crate::{Error, Result};
 
-/// A list with one entry a dimension; up to rank 8 it allocates nothing.
+/// A list with one entry per dimension; up to rank 8 it allocates nothing.
 pub type DimVec<T> = SmallVec<[T; 8]>;
 
 /// The number of elements of a shape, 0 if a size is 0.
 ///
-/// The product of the sizes that are *not* zero must fit too, as in NumPy: a shape like `[0, 1 <<
-/// 62, 4]` is refused rather than valid until someone slices it.
+/// The product of the sizes that are *not* zero must fit too, as in NumPy: the shape
+/// `[0, 1 << 62, 4]` is refused.
 pub(crate) fn checked_numel(shape: &[usize]) -> Result<usize> {
     let product = shape
         .iter()
@@ -28,7 +28,7 @@ pub(crate) fn too_large(what: &'static str, shape: &[usize]) -> Error {
     Error::TooLarge { what, shape: shape.to_vec(), strides: Vec::new() }
 }
 
-/// An empty list with room for so many views.
+/// An empty list with capacity for `count` views.
 pub(crate) fn reserved<T>(count: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
     let bytes = count.saturating_mul(size_of::<T>());
@@ -36,7 +36,7 @@ pub(crate) fn reserved<T>(count: usize) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// Turns a dimension counted from either end into one counted from the front.
+/// Converts a dimension counted from either end to one counted from the front.
 pub(crate) fn wrap_dim(op: &'static str, dim: isize, range: usize) -> Result<usize> {
     let wrapped = if dim < 0 { dim.checked_add_unsigned(range) } else { Some(dim) };
     match wrapped {
@@ -60,7 +60,7 @@ pub(crate) fn wrap_dim_or_scalar(op: &'static str, dim: isize, ndim: usize) -> R
 /// ```
 ///
 /// # Errors
-/// Two −1s, other negative sizes, a product that is not `numel`, and a −1 that could be anything.
+/// Two −1s, other negative sizes, a product that is not `numel`, and a −1 that any size satisfies.
 pub fn infer_shape(sizes: &[isize], numel: usize) -> Result<DimVec<usize>> {
     let inferred = inferred_position(sizes)?;
     let known = sizes
@@ -109,19 +109,19 @@ fn inferred_position(sizes: &[isize]) -> Result<Option<usize>> {
 /// ```
 ///
 /// # Errors
-/// [`Error::BroadcastShapes`] names the shape and dimension that do not fit; the number of elements
-/// of the result must be addressable.
+/// [`Error::BroadcastShapes`] names the shape and dimension that do not fit; [`Error::TooLarge`] if
+/// the result has more than `isize::MAX` elements.
 pub fn broadcast_shapes(shapes: &[&[usize]]) -> Result<DimVec<usize>> {
     let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     let mut common: DimVec<usize> = SmallVec::from_elem(1, rank);
     for (argument, shape) in shapes.iter().enumerate() {
         let lead = rank - shape.len();
         for (d, &size) in shape.iter().enumerate().rev() {
-            let target = common[lead + d];
-            if size == 1 || size == target {
+            let common_size = common[lead + d];
+            if size == 1 || size == common_size {
                 continue;
             }
-            if target != 1 {
+            if common_size != 1 {
                 let dim = d as isize - shape.len() as isize;
                 let expected = common.to_vec();
                 return Err(Error::BroadcastShapes {
@@ -142,7 +142,7 @@ pub fn broadcast_shapes(shapes: &[&[usize]]) -> Result<DimVec<usize>> {
 /// The shape that the two operands of an operation broadcast to.
 ///
 /// # Errors
-/// [`Error::Broadcast`], in PyTorch's words, with both shapes.
+/// [`Error::Broadcast`] with PyTorch's message and both shapes.
 pub fn broadcast_two(op: &'static str, a: &[usize], b: &[usize]) -> Result<DimVec<usize>> {
     broadcast_shapes(&[a, b]).map_err(|refused| match refused {
         Error::BroadcastShapes { dim, .. } => {

@@ -1,11 +1,11 @@
-//! The one-dimensional memory that tensors share, and who may touch it when.
+//! The one-dimensional memory that tensors share, with a borrow flag that is checked at run time.
 //!
-//! A [`Storage`] is a reference-counted buffer. Any number of tensors hold it; whoever wants its
-//! elements borrows it at run time, many readers or one writer, across threads. A conflict is an
-//! error, so nothing waits and nothing races.
+//! A [`Storage`] is a reference-counted buffer. Any number of tensors hold it. Access to its
+//! elements needs a borrow: many readers or one writer, across threads. A conflict is an error, so
+//! there are neither waits nor data races.
 //!
 //! Memory comes from the global allocator, aligned to a cache line. A vector's allocation is
-//! adopted as it is.
+//! adopted without copying.
 
 use std::{mem::MaybeUninit, ptr::NonNull, sync::Arc};
 
@@ -16,14 +16,13 @@ use crate::{
     element::assert_occupies_memory,
 };
 
-/// Fresh buffers start at a multiple of this many bytes: a cache line, and the widest vector
-/// register.
+/// The alignment of newly allocated buffers in bytes: a cache line, and the widest vector register.
 pub const ALIGNMENT: usize = 64;
 
 /// A shared buffer (PyTorch: `untyped_storage()`).
 ///
-/// Cloning shares it. Two tensors are views of the same data exactly if their storages are [the
-/// same](Storage::same).
+/// A clone refers to the same buffer. Two tensors are views of the same data exactly if their
+/// storages are [the same](Storage::same).
 #[derive(Clone)]
 pub struct Storage {
     shared: Arc<Shared>,
@@ -61,7 +60,7 @@ impl Storage {
         self.shared.buffer.bytes()
     }
 
-    /// The number of elements `T` that it has room for.
+    /// The number of elements `T` that it can hold.
     pub(crate) fn len<T>(&self) -> usize {
         self.bytes() / size_of::<T>()
     }
@@ -71,7 +70,7 @@ impl Storage {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// How many tensors and guards hold this buffer.
+    /// The number of handles, tensors and `Storage`s, that share this buffer.
     pub fn ref_count(&self) -> usize {
         Arc::strong_count(&self.shared)
     }
@@ -87,18 +86,18 @@ impl Storage {
     }
 }
 
-/// A fresh dense tensor whose elements are still to be written: memory is touched once, by whoever
-/// fills it.
+/// A newly allocated dense tensor whose elements are uninitialised, so that memory is written once
+/// only.
 ///
 /// ```
 /// use tensor_core::{Layout, Tensor, Uninit};
 ///
-/// let mut fresh = Uninit::<f32>::new(Layout::contiguous(&[2, 3])?)?;
-/// for (i, place) in fresh.as_view_mut().iter_mut().enumerate() {
-///     place.write(i as f32);
+/// let mut uninit = Uninit::<f32>::new(Layout::contiguous(&[2, 3])?)?;
+/// for (i, element) in uninit.as_view_mut().iter_mut().enumerate() {
+///     element.write(i as f32);
 /// }
 /// // SAFETY: the loop wrote every element.
-/// let tensor: Tensor<f32> = unsafe { fresh.assume_init() };
+/// let tensor: Tensor<f32> = unsafe { uninit.assume_init() };
 /// assert_eq!(tensor.get(&[1, 2])?, 5.0);
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
@@ -116,8 +115,8 @@ impl<T: Element> Uninit<T> {
     /// Memory for a dense layout.
     ///
     /// # Errors
-    /// More bytes than `isize::MAX`, no memory, or a layout that is not dense from offset 0 (gaps
-    /// would stay unwritten).
+    /// More bytes than `isize::MAX`, no memory, or a layout that is not dense from offset 0 (its
+    /// gaps would stay uninitialised).
     pub fn new(layout: Layout) -> Result<Self> {
         const { assert_occupies_memory::<T>() };
         if !layout.is_dense() || layout.offset() != 0 {
@@ -129,25 +128,27 @@ impl<T: Element> Uninit<T> {
         Ok(Self { buffer, layout, element: std::marker::PhantomData })
     }
 
-    /// Where to write.
+    /// A view to write the elements through.
     pub fn as_view_mut(&mut self) -> TensorViewMut<'_, MaybeUninit<T>> {
         self.as_elements_mut().into_view()
     }
 
-    /// Where to write, without a layout of its own.
+    /// As [`as_view_mut`](Self::as_view_mut), with a borrowed layout.
     pub fn as_elements_mut(&mut self) -> ViewRefMut<'_, MaybeUninit<T>> {
         let start = self.buffer.start().cast();
-        // SAFETY: buffer invariant 1: the layout's elements fill the buffer, each place once; to be
-        // uninitialised is a value of theirs; `&mut self` makes the access exclusive.
+        // SAFETY: mutable view invariants. 1: the layout fills the buffer (invariant), which is
+        // valid for reads and writes (buffer invariant 1); an uninitialised `MaybeUninit` is valid.
+        // 2: `&mut self` makes the access exclusive. 3: a dense layout is injective.
         unsafe { ViewRefMut::from_raw(start, &self.layout) }
     }
 
-    /// The finished tensor.
+    /// The initialised tensor.
     ///
     /// # Safety
     /// Every element has been written.
     pub unsafe fn assume_init<K>(self) -> TensorBase<T, K> {
-        // SAFETY: the invariant; the caller has written every element.
+        // SAFETY: tensor invariants. 1: the buffer is aligned for `T` (invariant), and the caller
+        // has written every element. 2: the layout's elements fill the buffer (invariant).
         unsafe { TensorBase::from_storage(Storage::new(self.buffer), self.layout) }
     }
 }

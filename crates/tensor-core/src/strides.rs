@@ -1,4 +1,4 @@
-//! The strides of the well-known memory orders.
+//! The strides of the common memory orders: row-major, column-major, channels-last.
 
 use smallvec::SmallVec;
 
@@ -14,7 +14,7 @@ pub enum MemoryFormat {
     ChannelsLast,
     /// N, D, H, W, C in memory for a tensor of size (N, C, D, H, W) (PyTorch: `channels_last_3d`).
     ChannelsLast3d,
-    /// As the input lies, if it is dense (PyTorch: `preserve_format`).
+    /// The strides of the input, if it is dense (PyTorch: `preserve_format`).
     Preserve,
 }
 
@@ -24,7 +24,7 @@ pub(crate) const CHANNELS_LAST_3D_ORDER: [usize; 5] = [1, 4, 3, 2, 0];
 
 /// Dense strides for a shape whose dimensions lie in `order`, fastest first.
 ///
-/// Behind a size of 0 the strides are 0: so PyTorch has it in every order but the row-major one.
+/// After a size of 0 the strides are 0, as in PyTorch for every order but the row-major one.
 pub(crate) fn dense_strides(
     shape: &[usize],
     order: impl IntoIterator<Item = usize>,
@@ -32,23 +32,24 @@ pub(crate) fn dense_strides(
     packed_strides(shape, order, |size| size)
 }
 
-/// Saturates: a caller that has checked the number of elements never sees it.
+/// Strides in `order`, where a dimension spans `extent(size)` indices. The product saturates, which
+/// no caller sees that has checked the number of elements.
 fn packed_strides(
     shape: &[usize],
     order: impl IntoIterator<Item = usize>,
-    room: impl Fn(usize) -> usize,
+    extent: impl Fn(usize) -> usize,
 ) -> DimVec<isize> {
     let mut strides: DimVec<isize> = SmallVec::from_elem(0, shape.len());
     let mut next = 1isize;
     for d in order {
         strides[d] = next;
-        next = next.saturating_mul(room(shape[d]) as isize);
+        next = next.saturating_mul(extent(shape[d]) as isize);
     }
     strides
 }
 
-/// Row-major strides: 1 for the last dimension, then the product of the sizes behind, where a size
-/// of 0 counts as 1.
+/// Row-major strides: 1 for the last dimension, for the others the product of the sizes after them,
+/// where a size of 0 counts as 1.
 ///
 /// ```
 /// # use tensor_core::contiguous_strides;
@@ -59,8 +60,8 @@ pub fn contiguous_strides(shape: &[usize]) -> DimVec<isize> {
     packed_strides(shape, (0..shape.len()).rev(), |size| size.max(1))
 }
 
-/// Column-major strides: 1 for the first dimension, then the product of the sizes before (NumPy:
-/// `order='F'`).
+/// Column-major strides: 1 for the first dimension, for the others the product of the sizes before
+/// them (NumPy: `order='F'`).
 pub fn fortran_strides(shape: &[usize]) -> DimVec<isize> {
     packed_strides(shape, 0..shape.len(), |size| size.max(1))
 }
@@ -68,7 +69,8 @@ pub fn fortran_strides(shape: &[usize]) -> DimVec<isize> {
 /// The strides of `shape` in a memory format.
 ///
 /// # Errors
-/// The channels-last formats need rank 4 and 5; `Preserve` is no format of its own.
+/// A rank other than 4 (channels-last) or 5 (channels-last 3d); `Preserve`, which defines no
+/// strides without an input.
 pub fn format_strides(shape: &[usize], format: MemoryFormat) -> Result<DimVec<isize>> {
     let rank = |format, needed| match shape.len() {
         ndim if ndim == needed => Ok(()),
@@ -91,7 +93,7 @@ pub fn format_strides(shape: &[usize], format: MemoryFormat) -> Result<DimVec<is
 /// Strides in bytes, as NumPy gives them: `itemsize` times the strides in elements.
 ///
 /// # Errors
-/// A stride that does not fit in bytes (only a dimension of size 1 can have one in a real tensor).
+/// A stride that overflows in bytes. In a tensor only a dimension of size 1 can have one.
 pub(crate) fn strides_in_bytes(strides: &[isize], itemsize: usize) -> Result<DimVec<isize>> {
     let in_bytes =
         |&stride: &isize| isize::try_from(itemsize).ok().and_then(|size| stride.checked_mul(size));

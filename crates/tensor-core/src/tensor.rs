@@ -1,11 +1,14 @@
 //! Tensors: a layout over a shared storage.
+//!
+//! View operations derive another layout and share the storage. Elements are reached through the
+//! guards of `read` and `write`.
 
 use std::{fmt, marker::PhantomData};
 
 use crate::{
     Bare, Element, Error, Layout, Result, Scalar, Storage, TensorView, display,
     element::assert_occupies_memory,
-    methods::{piece_methods, view_methods},
+    methods::{split_methods, view_methods},
     view::describe,
 };
 
@@ -15,9 +18,9 @@ pub type Tensor<T> = TensorBase<T, Bare>;
 
 /// A tensor: sizes, strides and an offset over a storage that other tensors may share.
 ///
-/// Cloning shares the storage and so does every view operation; a write through one handle is seen
-/// through all. To touch elements in bulk, borrow the storage with [`read`](Self::read) or
-/// [`write`](Self::write).
+/// A clone shares the storage, and so does the result of every view operation: a write through one
+/// tensor is seen through all. To access elements in bulk, borrow the storage with
+/// [`read`](Self::read) or [`write`](Self::write).
 ///
 /// ```
 /// use tensor_core::Tensor;
@@ -31,15 +34,15 @@ pub type Tensor<T> = TensorBase<T, Bare>;
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
 ///
-/// The second parameter names what computes the tensor's operators, as a vector's second names its
-/// allocator; the aliases named `Tensor` fill it in.
+/// The second type parameter names the kernels that compute the tensor's operators, as the second
+/// parameter of `Vec` names its allocator. The aliases named `Tensor` set it.
 ///
 /// # Invariants
-/// 1. The storage is aligned for `T`, and all of it holds initialised elements `T`, from its start
-///    on; so it does for every tensor that shares it.
+/// 1. The storage is aligned for `T`, and from its start on it consists of initialised elements
+///    `T`. This holds for the element type of every tensor that shares it.
 /// 2. Every element of the layout lies in the storage.
-/// 3. It is invariant in `T`: one tensor writes what another one reads, so neither may see the
-///    elements as a supertype or subtype.
+/// 3. The type is invariant in `T`: one tensor writes what another one reads, so neither may treat
+///    the elements as a supertype or subtype.
 pub struct TensorBase<T, K> {
     storage: Storage,
     layout: Layout,
@@ -66,12 +69,13 @@ impl<T: Element, K> TensorBase<T, K> {
     /// # Safety
     /// Every element of the layout lies in the storage.
     unsafe fn derive(&self, layout: Layout) -> Result<Self> {
-        // SAFETY: invariant 1, of this tensor; invariant 2 is the caller's promise.
+        // SAFETY: invariant 1 holds for this tensor and so for its storage; the caller guarantees
+        // invariant 2.
         Ok(unsafe { Self::from_storage(self.storage.clone(), layout) })
     }
 
     view_methods!(self, &self);
-    piece_methods!();
+    split_methods!();
 
     /// The storage (PyTorch: `untyped_storage()`).
     pub fn storage(&self) -> &Storage {
@@ -94,7 +98,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// [`Error::OutOfBounds`] if the layout reaches beyond the storage.
     pub fn with_layout(&self, layout: Layout) -> Result<Self> {
         layout.check_within(self.storage.len::<T>(), size_of::<T>())?;
-        // SAFETY: as just checked.
+        // SAFETY: `check_within` has checked that every element lies in the storage.
         unsafe { self.derive(layout) }
     }
 
@@ -102,7 +106,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// defaults to this tensor's.
     ///
     /// # Errors
-    /// Negative strides, lengths that differ, a reach beyond the storage.
+    /// Negative strides, lengths that differ, elements outside the storage.
     pub fn as_strided(
         &self,
         shape: &[usize],
@@ -121,7 +125,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     ///
-    /// Not every byte is a `bool`, so bytes are not seen as one:
+    /// `bool` has invalid bit patterns, so bytes cannot be viewed as `bool`:
     ///
     /// ```compile_fail,E0277
     /// # use tensor_core::Tensor;
@@ -141,9 +145,9 @@ impl<T: Element, K> TensorBase<T, K> {
         if !address.is_multiple_of(align_of::<U>()) {
             return Err(Error::Misaligned { address, align: align_of::<U>() });
         }
-        // SAFETY: all of the storage holds initialised elements `T`, so bytes, of which any make a
-        // `U`, as both are `Pod`; it is aligned for `U` as just checked. The layout covers the
-        // bytes that this one does.
+        // SAFETY: tensor invariants. 1: the storage consists of initialised bytes (invariant 1 of
+        // this tensor, `T: Pod`), every bit pattern is a valid `U: Pod`, and the alignment for `U`
+        // is checked above. 2: the new layout covers the same bytes as this one.
         Ok(unsafe { TensorBase::from_storage(self.storage.clone(), layout) })
     }
 
@@ -161,8 +165,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// An index of another length than the rank or beyond a size; a storage that is borrowed.
     pub fn set(&self, index: &[usize], value: T) -> Result<()> {
         let offset = self.layout.offset_of(index)?;
-        // One element cannot overlap itself, so any tensor may be written this way, an expanded one
-        // too.
+        // A layout of one element is injective, so this also writes to expanded tensors.
         let layout = Layout::new(&[], &[], offset)?;
         // SAFETY: the offset is one of this tensor's (invariant 2).
         let single = unsafe { self.derive(layout) }?;
@@ -173,7 +176,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// The elements in logical order (PyTorch: `flatten().tolist()`).
     ///
     /// # Errors
-    /// A storage that is being written; no memory.
+    /// A storage that is being written; out of memory.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.read()?.as_view().try_to_vec()
     }

@@ -1,15 +1,15 @@
-//! Borrowed views: a pointer paired with a layout, and the proof that the pair is sound.
+//! Borrowed views: a pointer and a layout whose offsets are valid for it.
 //!
-//! This, and `elements` beside it, is where a pointer meets a layout. Constructors check that every
-//! element lies in the buffer, and for mutable views that no two indices share one; everything
-//! derived keeps that. Kernels take these types, and so does a user who brings buffers of their
-//! own.
+//! Only this module and `elements` combine a pointer with a layout. Constructors check that every
+//! element lies in the buffer, and for mutable views that no two indices share an element. Derived
+//! views keep these invariants. Users build views over buffers of their own; kernels take the
+//! borrowed forms of `elements`.
 
 use std::{fmt, marker::PhantomData, ops, ptr::NonNull};
 
 use crate::{
     Error, Iter, IterMut, Layout, Overlap, Result,
-    methods::{piece_methods, view_methods},
+    methods::{split_methods, view_methods},
     shape::wrap_dim,
 };
 
@@ -18,8 +18,8 @@ use crate::{
 /// # Invariants
 /// 1. For every offset of the layout, `base + offset` is valid for reads of an initialised `T`
 ///    during `'a`.
-/// 2. Nobody writes those elements during `'a`.
-/// 3. If `solid`, the same holds for every byte between the lowest and the highest element.
+/// 2. Those elements are not written during `'a`.
+/// 3. If `gaps_readable`, the same holds for every byte between the lowest and the highest element.
 ///
 /// ```
 /// use tensor_core::{Layout, TensorView};
@@ -33,7 +33,7 @@ use crate::{
 pub struct TensorView<'a, T> {
     base: NonNull<T>,
     layout: Layout,
-    solid: bool,
+    gaps_readable: bool,
     life: PhantomData<&'a T>,
 }
 
@@ -42,11 +42,11 @@ pub struct TensorView<'a, T> {
 /// # Invariants
 /// 1. For every offset of the layout, `base + offset` is valid for reads and writes of an
 ///    initialised `T` during `'a`.
-/// 2. Nobody else reads or writes those elements during `'a`.
+/// 2. During `'a` those elements are read and written through this view only.
 /// 3. Different indices have different offsets.
 ///
-/// Transforms consume the view; [`reborrow`](Self::reborrow) first to keep it. While it lives
-/// nobody else touches the buffer:
+/// Transforms consume the view; [`reborrow`](Self::reborrow) first to keep it. The buffer is
+/// mutably borrowed while the view lives:
 ///
 /// ```compile_fail,E0506
 /// use tensor_core::{Layout, TensorViewMut};
@@ -69,7 +69,7 @@ unsafe impl<T: Sync> Send for TensorView<'_, T> {}
 unsafe impl<T: Sync> Sync for TensorView<'_, T> {}
 // SAFETY: a mutable view is a unique reference to its elements (invariant 2).
 unsafe impl<T: Send> Send for TensorViewMut<'_, T> {}
-// SAFETY: through `&TensorViewMut` elements can only be read.
+// SAFETY: a `&TensorViewMut` gives read access only.
 unsafe impl<T: Sync> Sync for TensorViewMut<'_, T> {}
 
 impl<'a, T: Copy> TensorView<'a, T> {
@@ -80,43 +80,44 @@ impl<'a, T: Copy> TensorView<'a, T> {
     pub fn new(elements: &'a [T], layout: Layout) -> Result<Self> {
         layout.check_within(elements.len(), size_of::<T>())?;
         let base = NonNull::from(elements).cast();
-        Ok(Self { base, layout, solid: true, life: PhantomData })
+        Ok(Self { base, layout, gaps_readable: true, life: PhantomData })
     }
 
     /// # Safety
     /// All three invariants.
-    pub(crate) unsafe fn from_raw(base: NonNull<T>, layout: Layout, solid: bool) -> Self {
-        Self { base, layout, solid, life: PhantomData }
+    pub(crate) unsafe fn from_raw(base: NonNull<T>, layout: Layout, gaps_readable: bool) -> Self {
+        Self { base, layout, gaps_readable, life: PhantomData }
     }
 
     /// # Safety
     /// The layout reaches only elements that this view's layout reaches.
     unsafe fn derive(&self, layout: Layout) -> Result<Self> {
         debug_assert!(within(&self.layout, &layout));
-        Ok(Self { base: self.base, layout, solid: self.solid, life: PhantomData })
+        Ok(Self { base: self.base, layout, gaps_readable: self.gaps_readable, life: PhantomData })
     }
 
     view_methods!(self, &self);
-    piece_methods!();
+    split_methods!();
 
     pub(crate) fn base(&self) -> NonNull<T> {
         self.base
     }
 
-    /// A pointer to the place of offset 0. Only the offsets of the layout may be read through it.
+    /// A pointer to offset 0. Only the offsets of the layout may be read through it.
     #[inline]
     pub fn base_ptr(&self) -> *const T {
         self.base.as_ptr()
     }
 
-    /// May the gaps between the elements be read too? Yes for views of a slice or of a whole
-    /// storage; no for a view of a part of which the rest may be written at the same time.
+    /// Whether the gaps between the elements can be read too. This is so for views of a slice and
+    /// of a tensor's read guard. It is not if other elements of the storage may be written
+    /// meanwhile.
     #[inline]
-    pub fn is_solid(&self) -> bool {
-        self.solid
+    pub fn gaps_readable(&self) -> bool {
+        self.gaps_readable
     }
 
-    /// The elements as a slice, if memory order is logical order.
+    /// The elements as a slice, if the view is contiguous.
     pub fn as_slice(&self) -> Option<&'a [T]> {
         if self.numel() == 0 {
             return Some(&[]);
@@ -126,8 +127,8 @@ impl<'a, T: Copy> TensorView<'a, T> {
         }
         // SAFETY: the offset is one of the layout's (invariant 1).
         let start = unsafe { self.base.add(self.layout.offset()) };
-        // SAFETY: a contiguous layout's offsets are the `numel` from its offset on (invariants 1
-        // and 2).
+        // SAFETY: the offsets of a contiguous layout are the `numel` ones from its offset on, each
+        // valid (invariant 1) and without conflicting access (invariant 2).
         Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), self.numel()) })
     }
 
@@ -138,9 +139,9 @@ impl<'a, T: Copy> TensorView<'a, T> {
     pub fn get(&self, index: &[usize]) -> Result<T> {
         let offset = self.layout.offset_of(index)?;
         // SAFETY: the offset is one of the layout's (invariant 1).
-        let place = unsafe { self.base.add(offset) };
+        let element = unsafe { self.base.add(offset) };
         // SAFETY: invariants 1 and 2.
-        Ok(unsafe { place.read() })
+        Ok(unsafe { element.read() })
     }
 
     /// The elements in logical order.
@@ -151,8 +152,7 @@ impl<'a, T: Copy> TensorView<'a, T> {
     /// The elements in logical order, as a vector.
     ///
     /// # Panics
-    /// If there is no memory, as may be for an expanded view; [`try_to_vec`](Self::try_to_vec)
-    /// returns an error.
+    /// If memory is short; [`try_to_vec`](Self::try_to_vec) returns an error.
     #[track_caller]
     pub fn to_vec(&self) -> Vec<T> {
         self.try_to_vec().unwrap_or_else(|refused| panic!("{refused}"))
@@ -161,7 +161,7 @@ impl<'a, T: Copy> TensorView<'a, T> {
     /// The elements in logical order, as a vector.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`]: an expanded view can have more elements than memory has room for.
+    /// [`Error::OutOfMemory`]: an expanded view can have more elements than fit in memory.
     pub fn try_to_vec(&self) -> Result<Vec<T>> {
         let mut values = Vec::new();
         let bytes = self.numel().saturating_mul(size_of::<T>());
@@ -173,13 +173,13 @@ impl<'a, T: Copy> TensorView<'a, T> {
         Ok(values)
     }
 
-    /// The contiguous stretches of the view, in logical order (see [`Layout::runs`]).
+    /// The contiguous runs of the view, in logical order (see [`Layout::runs`]).
     pub fn runs(&self) -> impl ExactSizeIterator<Item = &'a [T]> + use<'a, T> {
         let base = self.base;
         self.layout.runs().map(move |(offset, len)| {
             // SAFETY: the offset is one of the layout's (invariant 1).
             let start = unsafe { base.add(offset) };
-            // SAFETY: the `len` offsets of a run are the layout's (invariants 1 and 2).
+            // SAFETY: the `len` offsets of a run belong to the layout (invariants 1 and 2).
             unsafe { std::slice::from_raw_parts(start.as_ptr(), len) }
         })
     }
@@ -218,24 +218,28 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
         self.base
     }
 
-    /// A pointer to the place of offset 0. Only the offsets of the layout may be accessed through
-    /// it.
+    /// A pointer to offset 0. Only the offsets of the layout may be accessed through it.
     #[inline]
     pub fn base_mut_ptr(&mut self) -> *mut T {
         self.base.as_ptr()
     }
 
-    /// The same view for a shorter time.
+    /// The same view with a shorter lifetime.
     pub fn reborrow(&mut self) -> TensorViewMut<'_, T> {
         TensorViewMut { base: self.base, layout: self.layout.clone(), life: PhantomData }
     }
 
-    /// The same elements, read-only, for a shorter time.
+    /// The same view, read-only, with a shorter lifetime.
     pub fn as_view(&self) -> TensorView<'_, T> {
-        TensorView { base: self.base, layout: self.layout.clone(), solid: false, life: PhantomData }
+        TensorView {
+            base: self.base,
+            layout: self.layout.clone(),
+            gaps_readable: false,
+            life: PhantomData,
+        }
     }
 
-    /// The elements as a slice, if memory order is logical order.
+    /// The elements as a slice, if the view is contiguous.
     pub fn as_slice_mut(&mut self) -> Option<&mut [T]> {
         if self.numel() == 0 {
             return Some(&mut []);
@@ -245,8 +249,8 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
         }
         // SAFETY: the offset is one of the layout's (invariant 1).
         let start = unsafe { self.base.add(self.layout.offset()) };
-        // SAFETY: a contiguous layout's offsets are the `numel` from its offset on (invariants 1
-        // and 2).
+        // SAFETY: the offsets of a contiguous layout are the `numel` ones from its offset on, each
+        // valid (invariant 1) and without conflicting access (invariant 2).
         Some(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.numel()) })
     }
 
@@ -258,24 +262,24 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
         self.as_view().get(index)
     }
 
-    /// The place of the element at `index`.
+    /// A reference to the element at `index`.
     ///
     /// # Errors
     /// An index of another length than the rank, or beyond a size.
     pub fn get_mut(&mut self, index: &[usize]) -> Result<&mut T> {
         let offset = self.layout.offset_of(index)?;
         // SAFETY: the offset is one of the layout's (invariant 1).
-        let mut place = unsafe { self.base.add(offset) };
-        // SAFETY: invariants 1 and 2; `&mut self` keeps the reference the only one.
-        Ok(unsafe { place.as_mut() })
+        let mut element = unsafe { self.base.add(offset) };
+        // SAFETY: invariants 1 and 2; `&mut self` makes the reference unique.
+        Ok(unsafe { element.as_mut() })
     }
 
-    /// The places of the elements, in logical order.
+    /// References to the elements, in logical order.
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut::of(self)
     }
 
-    /// Cuts the view in two along a dimension: the first `at` indices, and the rest. Both can be
+    /// Splits the view in two along a dimension: the first `at` indices, and the rest. Both can be
     /// written at the same time.
     ///
     /// ```
@@ -291,21 +295,20 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// A dimension out of range, a cut beyond its size.
+    /// A dimension out of range, `at` beyond its size.
     pub fn split_at_mut(self, dim: isize, at: usize) -> Result<(Self, Self)> {
         let axis = wrap_dim("split_at_mut", dim, self.ndim())?;
         let rest = self.shape()[axis].saturating_sub(at);
         let first = self.layout.narrow(dim, 0, at)?;
         let second = self.layout.narrow(dim, at as isize, rest)?;
-        // Both parts reach only elements of the view. The indices of the one are not those of the
-        // other, so neither are their elements (invariant 3), and nobody else reaches them
-        // (invariant 2).
+        // Both parts reach only elements of the view (invariant 1), which is consumed (invariant
+        // 2). They have no index in common, hence no element (invariant 3).
         let part = |layout| Self { base: self.base, layout, life: PhantomData };
         Ok((part(first), part(second)))
     }
 }
 
-/// Invariant 3 of mutable views.
+/// Checks invariant 3 of mutable views.
 pub(crate) fn check_injective(layout: &Layout) -> Result<()> {
     match layout.self_overlap() {
         Overlap::No => Ok(()),
@@ -316,7 +319,7 @@ pub(crate) fn check_injective(layout: &Layout) -> Result<()> {
     }
 }
 
-/// Every transform reaches only elements that its input reaches.
+/// Do the bounds of `part` lie within those of `whole`? Necessary for a derived layout.
 fn within(whole: &Layout, part: &Layout) -> bool {
     match (whole.bounds(), part.bounds()) {
         (_, None) => true,
@@ -329,15 +332,14 @@ impl<T: Copy, const R: usize> ops::Index<[usize; R]> for TensorView<'_, T> {
     type Output = T;
 
     /// # Panics
-    /// As a slice does, when the index is not in the view; [`get`](TensorView::get) returns an
-    /// error.
+    /// If the index is not in the view; [`get`](TensorView::get) returns an error.
     #[track_caller]
     fn index(&self, index: [usize; R]) -> &T {
         let offset = self.layout.offset_of(&index).unwrap_or_else(|refused| panic!("{refused}"));
         // SAFETY: the offset is one of the layout's (invariant 1).
-        let place = unsafe { self.base.add(offset) };
+        let element = unsafe { self.base.add(offset) };
         // SAFETY: invariants 1 and 2.
-        unsafe { place.as_ref() }
+        unsafe { element.as_ref() }
     }
 }
 

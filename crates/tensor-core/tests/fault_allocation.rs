@@ -1,9 +1,9 @@
-//! Memory that runs out is an error that names the size, at whichever allocation it happens; the
-//! input stays as it was and nothing leaks. A program of its own: its allocator fails on demand.
+//! A failed allocation is an error with its size, whichever allocation fails; inputs are unchanged
+//! and nothing leaks. A test program of its own, because its allocator fails on demand.
 //!
-//! Only allocations from a KiB on fail, those that grow with the number of elements or of views.
-//! The few bytes of a reference count or of an error's shape come from the standard library, which
-//! gives up without them.
+//! Only allocations of at least 1 KiB fail: those that grow with the number of elements or views.
+//! Smaller ones, like a reference count or the shape in an error, are made by the standard library,
+//! which aborts when they fail.
 
 use std::{
     alloc::{GlobalAlloc, Layout as AllocLayout, System},
@@ -15,7 +15,7 @@ use tensor_core::{
     Error, Layout, Result, Tensor, TensorView, Uninit, keep_spare_memory, spare_memory,
 };
 
-const LARGE: usize = 1 << 10;
+const LARGE_BYTES: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
 thread_local! {
@@ -24,10 +24,10 @@ thread_local! {
     static LIVE: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Counts an allocation of this thread; is it the one that fails?
+/// Counts an allocation of this thread; returns whether it has to fail.
 fn fails(layout: AllocLayout) -> bool {
     let before = BEFORE_FAILURE.get();
-    if layout.size() < LARGE || before.is_none() {
+    if layout.size() < LARGE_BYTES || before.is_none() {
         return false;
     }
     BEFORE_FAILURE.set(before.and_then(|before| before.checked_sub(1)));
@@ -43,13 +43,13 @@ fn counted(start: *mut u8, layout: AllocLayout) -> *mut u8 {
 
 struct Failing;
 
-// SAFETY: memory is the system's, or there is none.
+// SAFETY: every method forwards to the system's allocator or, as allowed, returns null.
 unsafe impl GlobalAlloc for Failing {
     unsafe fn alloc(&self, layout: AllocLayout) -> *mut u8 {
         if fails(layout) {
             return ptr::null_mut();
         }
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller's obligations are those of the system's method.
         counted(unsafe { System.alloc(layout) }, layout)
     }
 
@@ -57,13 +57,13 @@ unsafe impl GlobalAlloc for Failing {
         if fails(layout) {
             return ptr::null_mut();
         }
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller's obligations are those of the system's method.
         counted(unsafe { System.alloc_zeroed(layout) }, layout)
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: AllocLayout) {
         LIVE.set(LIVE.get() - layout.size() as isize);
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller's obligations are those of the system's method.
         unsafe { System.dealloc(start, layout) }
     }
 }
@@ -71,7 +71,7 @@ unsafe impl GlobalAlloc for Failing {
 #[global_allocator]
 static ALLOCATOR: Failing = Failing;
 
-/// Runs `work` with the allocation number `at` failing. Did it get that far?
+/// Runs `work` with allocation number `at` failing; also returns whether it was reached.
 fn failing_at<R>(at: usize, work: impl FnOnce() -> R) -> (R, bool) {
     BEFORE_FAILURE.set(Some(at));
     let result = work();
@@ -79,7 +79,7 @@ fn failing_at<R>(at: usize, work: impl FnOnce() -> R) -> (R, bool) {
     (result, has_failed)
 }
 
-/// Lets each large allocation of `work` fail in turn; there are `allocations`.
+/// Lets each large allocation of `work` fail in turn; `allocations` is their number.
 #[track_caller]
 fn fails_cleanly(allocations: usize, work: impl Fn() -> Result<()>) {
     for at in 0..allocations {
@@ -87,7 +87,7 @@ fn fails_cleanly(allocations: usize, work: impl Fn() -> Result<()>) {
         let (result, has_failed) = failing_at(at, &work);
         assert!(has_failed, "there is no allocation {at}");
         match result {
-            Err(Error::OutOfMemory { bytes }) => assert!(bytes >= LARGE, "{bytes}"),
+            Err(Error::OutOfMemory { bytes }) => assert!(bytes >= LARGE_BYTES, "{bytes}"),
             other => panic!("allocation {at}: {other:?}"),
         }
         assert_eq!(LIVE.get(), live, "allocation {at}: bytes are left allocated");
@@ -130,9 +130,9 @@ fn uninit(mib: usize) -> Result<Uninit<u8>> {
     Uninit::new(Layout::contiguous(&[mib * MIB])?)
 }
 
-/// The only test here with buffers that are large enough to be kept, which is for the process.
+/// The only test here with buffers that are large enough to be kept, as the cache is global.
 #[test]
-fn fault_kept_memory_is_given_back_before_memory_runs_out() {
+fn fault_kept_memory_is_freed_before_an_allocation_fails() {
     keep_spare_memory(0);
     fails_cleanly(1, || Tensor::<u8>::zeros(&[9 * MIB]).map(drop));
     fails_cleanly(1, || uninit(9).map(drop));

@@ -1,6 +1,6 @@
-//! Large buffers are marked as free and given back without holding up whoever asks for another:
-//! the system takes tens of milliseconds for a GiB. A program of its own: it replaces the calls
-//! that do it.
+//! Marking large buffers as free and freeing them does not block threads that allocate: these
+//! system calls take tens of milliseconds for a GiB. A test program of its own, because it replaces
+//! `madvise` and the allocator.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -14,14 +14,14 @@ use tensor_core::{Layout, Uninit, keep_spare_memory, release_spare_memory, spare
 
 const MIB: usize = 1 << 20;
 
-/// Calls that were answered while another thread could ask for spare memory, and those that kept
-/// it waiting.
-static ANSWERED: AtomicUsize = AtomicUsize::new(0);
-static HELD_UP: AtomicUsize = AtomicUsize::new(0);
+/// The number of system calls during which another thread could, and could not, lock the cache.
+static UNLOCKED: AtomicUsize = AtomicUsize::new(0);
+static LOCKED: AtomicUsize = AtomicUsize::new(0);
 
-/// Asks from another thread, and waits for the answer; long, for threads can be slow to start.
-fn ask_meanwhile() {
-    if HELD_UP.load(SeqCst) > 0 {
+/// Called during a system call: another thread locks the cache. Waits up to 5 s for it, as threads
+/// can be slow to start.
+fn lock_from_another_thread() {
+    if LOCKED.load(SeqCst) > 0 {
         return;
     }
     let asking = thread::spawn(spare_memory);
@@ -29,36 +29,36 @@ fn ask_meanwhile() {
     while !asking.is_finished() && Instant::now() < deadline {
         thread::yield_now();
     }
-    let outcome = if asking.is_finished() { &ANSWERED } else { &HELD_UP };
+    let outcome = if asking.is_finished() { &UNLOCKED } else { &LOCKED };
     outcome.fetch_add(1, SeqCst);
 }
 
-struct Asking;
+struct CheckingLock;
 
-// SAFETY: memory is the system's.
-unsafe impl GlobalAlloc for Asking {
+// SAFETY: every method forwards to the system's allocator.
+unsafe impl GlobalAlloc for CheckingLock {
     unsafe fn alloc(&self, layout: AllocLayout) -> *mut u8 {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller's obligations are those of the system's function.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: AllocLayout) {
         if layout.size() >= 8 * MIB {
-            ask_meanwhile();
+            lock_from_another_thread();
         }
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller's obligations are those of the system's function.
         unsafe { System.dealloc(start, layout) }
     }
 }
 
 #[global_allocator]
-static ALLOCATOR: Asking = Asking;
+static ALLOCATOR: CheckingLock = CheckingLock;
 
-/// Stands before the system's; the crate's own calls arrive here.
+/// Replaces the C library's function, which `tensor-core` calls.
 ///
 /// # Safety
 /// That of the system call.
-// SAFETY: the name is the system's, and so are parameters, result and effect.
+// SAFETY: the function has the signature and the effect of the one that it replaces.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn madvise(
     start: *mut libc::c_void,
@@ -66,9 +66,9 @@ unsafe extern "C" fn madvise(
     advice: libc::c_int,
 ) -> libc::c_int {
     if advice == libc::MADV_FREE {
-        ask_meanwhile();
+        lock_from_another_thread();
     }
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: the caller's obligations are those of the system's function.
     let status = unsafe { libc::syscall(libc::SYS_madvise, start, bytes, advice) };
     status as libc::c_int
 }
@@ -77,22 +77,22 @@ fn result(mib: usize) -> Uninit<u8> {
     Uninit::new(Layout::contiguous(&[mib * MIB]).unwrap()).unwrap()
 }
 
-/// How often the system was called by `work`; never while spare memory was locked.
+/// The number of system calls of `work`. Fails if the cache was locked during one.
 #[track_caller]
 fn system_calls(work: impl FnOnce()) -> usize {
-    let before = ANSWERED.load(SeqCst);
+    let before = UNLOCKED.load(SeqCst);
     work();
-    assert_eq!(HELD_UP.load(SeqCst), 0, "another thread had to wait");
-    ANSWERED.load(SeqCst) - before
+    assert_eq!(LOCKED.load(SeqCst), 0, "another thread had to wait");
+    UNLOCKED.load(SeqCst) - before
 }
 
 #[test]
-fn fault_spare_memory_is_not_locked_while_the_system_is_called() {
+fn fault_spare_memory_is_not_locked_during_system_calls() {
     keep_spare_memory(100 * MIB);
     let results = [result(40), result(40), result(40)];
-    assert_eq!(system_calls(|| drop(results)), 4, "three marked as free, one given back");
+    assert_eq!(system_calls(|| drop(results)), 4, "three marked as free, one freed");
     let large = result(200);
-    assert_eq!(system_calls(|| drop(large)), 1, "given back at once");
+    assert_eq!(system_calls(|| drop(large)), 1, "freed at once");
     assert_eq!(system_calls(|| keep_spare_memory(50 * MIB)), 1);
     assert_eq!(system_calls(release_spare_memory), 1);
     let many: Vec<_> = (0..9).map(|_| result(9)).collect();

@@ -1,6 +1,8 @@
-//! What is allocated is freed once, what is refused or panics leaks nothing, and views allocate nothing: run under an allocator that counts.
+//! Allocations are freed once, errors and panics leak nothing, and views allocate nothing: checked
+//! with a counting allocator.
 //!
-//! The allocator gives every byte buffer an odd address, which the system's never does, so that what relies on alignment shows.
+//! The allocator gives buffers of alignment 1 odd addresses, which the system's never does, so that
+//! code that relies on their alignment fails.
 
 use std::{
     alloc::{GlobalAlloc, Layout as AllocLayout, System},
@@ -17,7 +19,7 @@ thread_local! {
     static CALLS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// What the system is asked for instead: one byte more, so that there is room to be misaligned by one.
+/// The layout to request from the system: one more byte, so that the address can be odd.
 fn enlarged(layout: AllocLayout) -> AllocLayout {
     match layout.align() {
         1 => AllocLayout::from_size_align(layout.size() + 1, 2).unwrap_or(layout),
@@ -30,10 +32,11 @@ fn count(bytes: isize) {
     CALLS.set(CALLS.get() + 1);
 }
 
-// SAFETY: memory is the system's, for a layout that contains the one asked for and starts at most `shift` before it.
+// SAFETY: memory comes from the system, for a layout that contains the requested one and starts at
+// most `shift` bytes before it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: AllocLayout) -> *mut u8 {
-        // SAFETY: the caller's promise; the enlarged layout is not smaller.
+        // SAFETY: the caller guarantees a size above 0; the enlarged layout is not smaller.
         let start = unsafe { System.alloc(enlarged(layout)) };
         if start.is_null() {
             return start;
@@ -61,7 +64,7 @@ fn leaks_nothing(work: impl FnOnce()) {
     assert_eq!(LIVE.get() - before, 0, "bytes are left allocated");
 }
 
-/// How many times `work` asked for memory or gave it back.
+/// The number of allocations and deallocations of `work`.
 fn calls<R>(work: impl FnOnce() -> R) -> usize {
     let before = CALLS.get();
     let result = work();
@@ -101,7 +104,7 @@ fn the_last_tensor_frees_the_storage() {
 }
 
 #[test]
-fn fault_what_is_refused_leaks_nothing() {
+fn fault_refused_operations_leak_nothing() {
     leaks_nothing(|| {
         assert!(Tensor::from_vec(vec![1u8; 7], &[2, 3]).is_err());
         assert!(
@@ -117,7 +120,7 @@ fn fault_what_is_refused_leaks_nothing() {
 #[test]
 fn fault_a_closure_that_panics_leaks_nothing() {
     leaks_nothing(|| {
-        // Not `panic!`, whose message the test harness keeps.
+        // Not `panic!`: the test harness captures its message, which would count as a leak.
         let panicking = |index: &[usize]| match index {
             [2] => resume_unwind(Box::new("on purpose")),
             _ => 1u64,
@@ -145,7 +148,7 @@ fn views_of_rank_up_to_eight_allocate_nothing() {
 }
 
 #[test]
-fn fresh_memory_is_aligned_to_a_cache_line() {
+fn new_memory_is_aligned_to_a_cache_line() {
     for len in [1, 3, 64, 1000] {
         let addresses = [
             Tensor::<u8>::zeros(&[len]).unwrap().data_ptr().addr(),
@@ -157,10 +160,10 @@ fn fresh_memory_is_aligned_to_a_cache_line() {
 }
 
 #[test]
-fn fault_adopted_bytes_at_an_odd_address_are_no_wider_elements() {
+fn fault_misaligned_adopted_bytes_are_not_viewed_as_wider_elements() {
     let bytes = Tensor::from_vec(vec![0u8; 8], &[8]).unwrap();
     let address = bytes.data_ptr().addr();
-    assert_eq!(address % 2, 1, "the allocator of this test sees to it");
+    assert_eq!(address % 2, 1, "the allocator of this test gives odd addresses");
     assert_eq!(bytes.view_dtype::<f32>().err(), Some(Error::Misaligned { address, align: 4 }));
     let none = bytes.narrow(0, 0, 0).unwrap();
     assert!(matches!(none.view_dtype::<f32>(), Err(Error::Misaligned { .. })), "not even none");

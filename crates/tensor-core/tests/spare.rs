@@ -1,4 +1,5 @@
-//! Large buffers are kept for the next result, within limits. One test in a process of its own: what is kept belongs to the process.
+//! Large buffers are kept for the next result, within limits. A single test in a program of its
+//! own, because the cache belongs to the process.
 
 use tensor_core::{Layout, Tensor, Uninit, keep_spare_memory, release_spare_memory, spare_memory};
 
@@ -8,7 +9,7 @@ fn result(mib: usize) -> Uninit<u8> {
     Uninit::new(Layout::contiguous(&[mib * MIB]).unwrap()).unwrap()
 }
 
-fn place(result: &mut Uninit<u8>) -> *mut u8 {
+fn start(result: &mut Uninit<u8>) -> *mut u8 {
     result.as_view_mut().base_mut_ptr().cast()
 }
 
@@ -23,25 +24,25 @@ fn large_buffers_are_kept_for_the_next_result_that_fits() {
     assert_eq!(spare_memory(), 0, "small ones are the allocator's");
 
     let mut first = result(40);
-    let kept = place(&mut first);
+    let kept = start(&mut first);
     drop(first);
     assert!((40 * MIB..44 * MIB).contains(&spare_memory()));
     let mut again = result(40);
-    assert_eq!((place(&mut again), spare_memory()), (kept, 0), "the same memory");
-    assert_ne!(place(&mut result(40)), kept, "but never twice at a time");
+    assert_eq!((start(&mut again), spare_memory()), (kept, 0), "the same memory");
+    assert_ne!(start(&mut result(40)), kept, "but never twice at a time");
     drop(again);
     release_spare_memory();
     assert_eq!(spare_memory(), 0);
 
     let (mut small, mut large) = (result(20), result(60));
-    let (small_place, large_place) = (place(&mut small), place(&mut large));
+    let (small_start, large_start) = (start(&mut small), start(&mut large));
     drop((large, small));
-    assert_ne!(place(&mut result(30)), large_place, "one of half its size does not get it");
-    assert_eq!(place(&mut result(18)), small_place, "one that is a little smaller does");
+    assert_ne!(start(&mut result(30)), large_start, "one of half its size does not get it");
+    assert_eq!(start(&mut result(18)), small_start, "one that is a little smaller does");
 
     let mut used = result(9);
-    let middle = place(&mut used).wrapping_add(4 * MIB);
-    // SAFETY: it lies in the result.
+    let middle = start(&mut used).wrapping_add(4 * MIB);
+    // SAFETY: the pointer lies in the result.
     unsafe { middle.write(7) };
     drop(used);
     let zeros = Tensor::<u8>::zeros(&[9 * MIB]).unwrap();

@@ -1,15 +1,16 @@
-//! Elementwise operations whose operands go through scratch in blocks, larger than one block and with odd edges, in and out of cache.
+//! Elementwise operations whose operands are packed into scratch block by block: shapes larger than
+//! one block and no multiple of it, with regular and non-temporal stores.
 
 use tensor_kernels::{
     Cast, Element, Exec, Layout, Machine, SimdLevel, Tensor, TensorView, TensorViewMut, map_into,
     zip_into,
 };
 
-/// Rows and columns: more than a block of either kind, and no multiple of anything.
+/// Rows and columns: more than one block in both dimensions, and no multiple of it.
 const SHAPE: [usize; 2] = [37, 561];
 
-/// Every level, in blocks for results in cache and for those that are streamed.
-fn ways() -> Vec<Exec> {
+/// Every level, with regular and with non-temporal stores.
+fn execs() -> Vec<Exec> {
     let machines =
         [usize::MAX, 0].map(|stream| Machine { stream, l2: 64 << 10, ..Machine::REFERENCE });
     let exec = |machine, simd| {
@@ -23,7 +24,7 @@ fn ways() -> Vec<Exec> {
         .collect()
 }
 
-/// Numbers that fit every type.
+/// The test value of an element, which fits every type.
 fn number<T: Element>(place: usize) -> T
 where
     u8: Cast<T>,
@@ -31,12 +32,12 @@ where
     ((place * 7 + place / 251) as u8 % 100).cast()
 }
 
-/// Result rows that start at a line, and ones that start anywhere.
+/// Results with rows that start at a cache line, and with rows that do not.
 fn results() -> [Layout; 2] {
     [576, 563].map(|row| Layout::new(&SHAPE, &[row, 1], 64).unwrap())
 }
 
-/// A transposed, a reversed, a stepping and a contiguous operand of the shape, over so many numbers.
+/// A transposed, a reversed, a strided and a contiguous operand of the shape.
 fn operands() -> [Layout; 4] {
     let [rows, columns] = SHAPE.map(|n| n as isize);
     [
@@ -55,7 +56,7 @@ where
     let numbers: Vec<T> = (0..2 * SHAPE[0] * SHAPE[1] + 8).map(number).collect();
     let canary: R = 77u8.cast();
     let sum = |a: T, b: T| (a.cast() + b.cast()).cast();
-    for exec in ways() {
+    for exec in execs() {
         for result in results() {
             let mut field = vec![canary; 600 * SHAPE[0]];
             for [a, b] in [[0, 0], [0, 3], [1, 0], [2, 3], [2, 1]] {
@@ -64,8 +65,8 @@ where
                 let mut out = TensorViewMut::new(&mut field, result.clone()).unwrap();
                 zip_into(&exec, &view(&a), &view(&b), &mut out, sum).unwrap();
                 let mut inside = 0;
-                let places = result.offsets().zip(a.offsets().zip(b.offsets()));
-                for (to, (a, b)) in places {
+                let offsets = result.offsets().zip(a.offsets().zip(b.offsets()));
+                for (to, (a, b)) in offsets {
                     assert_eq!(field[to], sum(numbers[a], numbers[b]), "{exec:?} {to}");
                     inside += 1;
                 }
@@ -75,12 +76,12 @@ where
                 let last = 64 + SHAPE[0] * row;
                 assert!((0..last).filter(outside).all(|at| field[at] == canary), "{exec:?}");
             }
-            let turned = &operands()[0];
+            let transposed = &operands()[0];
             let mut out = TensorViewMut::new(&mut field, result.clone()).unwrap();
-            let view = TensorView::new(&numbers, turned.clone()).unwrap();
+            let view = TensorView::new(&numbers, transposed.clone()).unwrap();
             map_into(&exec, &view, &mut out, |a| sum(a, a)).unwrap();
-            let mut places = result.offsets().zip(turned.offsets());
-            assert!(places.all(|(to, a)| field[to] == sum(numbers[a], numbers[a])), "{exec:?}");
+            let mut offsets = result.offsets().zip(transposed.offsets());
+            assert!(offsets.all(|(to, a)| field[to] == sum(numbers[a], numbers[a])), "{exec:?}");
         }
     }
 }
@@ -106,12 +107,12 @@ fn a_narrower_result() {
 }
 
 #[test]
-fn in_place_beside_a_transposed_operand() {
+fn in_place_with_a_transposed_operand() {
     for n in [530usize] {
         let x = Tensor::<i32>::from_fn(&[n, n], |index| (index[0] * n + index[1]) as i32).unwrap();
         let y = x.t().unwrap();
         let y = Tensor::<i32>::from_vec(y.to_vec().unwrap(), &[n, n]).unwrap().t().unwrap();
-        for exec in ways() {
+        for exec in execs() {
             let z = Tensor::<i32>::from_vec(x.to_vec().unwrap(), &[n, n]).unwrap();
             let mut guard = z.write().unwrap();
             let y = y.read().unwrap();
@@ -123,8 +124,9 @@ fn in_place_beside_a_transposed_operand() {
     }
 }
 
-/// Booleans at every address within a cache line, of operands up to 16 times as wide, streamed: the first block of a row
-/// ends where the result's first whole line starts, up to 63 elements on.
+/// Streamed results of type `bool` at every address within a cache line, of operands up to 16 times
+/// as wide. The first block of a row ends at the result's first cache-line boundary, after up to 63
+/// elements.
 #[test]
 fn narrow_results_of_wide_transposed_operands_at_every_address() {
     const NARROW: [usize; 2] = [300, 520];

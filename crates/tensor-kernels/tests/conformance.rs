@@ -1,19 +1,22 @@
-//! Every path, for every element width, on every instruction set, serial and on threads: all against one oracle, bit for bit.
+//! Every path, for every element width, at every SIMD level, serial and on threads, is compared
+//! with one oracle, bit for bit.
 //!
-//! Sources hold signalling NaNs where the type has them. Destinations start as canaries, so a store into a gap, before the first element or after
-//! the last one shows. With `TENSOR_SIMD` set only that level is tested, and must be the active one; unset, all that this CPU has.
+//! Sources are signalling NaNs if the type has them. Destinations start as canaries, so a store to
+//! a gap, before the first element or after the last one is detected. If `TENSOR_SIMD` is set only
+//! that level is tested, and must be the active one; otherwise all that this CPU has.
 
 mod common;
 
 use std::collections::BTreeSet;
 
-use common::{Memory, Sample, Way, levels, strided, ways};
+use common::{Memory, RunConfig, Sample, levels, run_configs, strided};
 use tensor_kernels::{
     CopyPlan, Exec, Layout, Machine, Ordered, SimdLevel, TensorView, TensorViewMut, copy_into,
     elementwise_path, map_into, zip_into,
 };
 
-/// `fn test<T>()` for an element type of every width: each power of two up to 16 twice, as a number and as bytes of any alignment, and others.
+/// Instantiates `fn test<T>()` for element types of every width: all powers of two up to 16 and
+/// others, with natural alignment and with alignment 1.
 macro_rules! for_every_width {
     ($($test:ident),*) => {$(
         mod $test {
@@ -44,12 +47,14 @@ macro_rules! for_every_width {
     )*};
 }
 
-for_every_width! { every_path, every_length_of_a_run, every_extent_of_a_transpose, every_elementwise_path }
+for_every_width! {
+    every_path, every_length_of_a_run, every_extent_of_a_transpose, every_elementwise_path
+}
 
-/// What is copied: a shape, the strides of the source and those of the destination.
+/// A copy: its name, the shape, the strides of the source and those of the destination.
 struct Case(&'static str, &'static [usize], &'static [isize], &'static [isize]);
 
-/// At least one for each path, with edges that no register and no block divides.
+/// At least one case for each path, with sizes that are no multiple of a register or a block.
 const CASES: &[Case] = &[
     Case("no elements", &[3, 0, 2], &[1, 1, 1], &[0, 2, 1]),
     Case("one element", &[], &[], &[]),
@@ -123,32 +128,39 @@ impl Case {
     }
 }
 
-/// Copies between two layouts in every given way, and compares all the memory around.
-fn check_copy<T: Sample>(from: &Layout, to: &Layout, skew: [usize; 2], ways: &[Way], what: &str) {
+/// Copies between two layouts in every configuration, and compares all memory of the destination.
+fn check_copy<T: Sample>(
+    from: &Layout,
+    to: &Layout,
+    skew: [usize; 2],
+    run_configs: &[RunConfig],
+    what: &str,
+) {
     let source = Memory::<T>::samples(common::extent(from), skew[0]);
-    let blank = Memory::<T>::room_for(to, skew[1]);
+    let blank = Memory::<T>::for_layout(to, skew[1]);
     let expected = blank.with(to, &source.values(from));
-    for way in ways {
+    for config in run_configs {
         let mut result = blank.clone();
-        way.run(|exec| copy_into(exec, &source.view(from), &mut result.view_mut(to))).unwrap();
-        result.assert_is(&expected, || format!("{what}, {from:?} to {to:?}, {way}"));
+        config.run(|exec| copy_into(exec, &source.view(from), &mut result.view_mut(to))).unwrap();
+        result.assert_is(&expected, || format!("{what}, {from:?} to {to:?}, {config}"));
     }
 }
 
-/// Where the first elements lie: both at the start of a line, and each at the next element or byte.
+/// The offsets of the first elements of source and destination from the start of a cache line.
 const LEADS: [[usize; 2]; 3] = [[0, 0], [1, 0], [0, 1]];
 
 fn every_path<T: Sample>() {
-    let ways = ways();
+    let run_configs = run_configs();
     for case in CASES {
         for lead in LEADS {
             let [from, to] = case.layouts(lead);
-            check_copy::<T>(&from, &to, lead, &ways, case.0);
+            check_copy::<T>(&from, &to, lead, &run_configs, case.0);
         }
     }
 }
 
-/// Each power of two must reach every path; other widths are runs of smaller units, which stay runs.
+/// For each power of two as the element width every path must be reached. Elements of other widths
+/// are copied as runs of smaller units, so they never reach some paths.
 #[test]
 fn the_cases_reach_every_path() {
     for width in [1, 2, 4, 8, 16] {
@@ -162,7 +174,8 @@ fn the_cases_reach_every_path() {
     }
 }
 
-/// All lengths up to two of the widest registers and one, some where streaming and the library's copy begin, and every place in a line.
+/// All lengths up to two of the widest registers and one more, lengths around the thresholds of
+/// streaming and of `memcpy`, and every start within a cache line.
 fn every_length_of_a_run<T: Sample>() {
     let register = 64 / size_of::<T>().min(64);
     let around = |bytes: usize| {
@@ -170,62 +183,63 @@ fn every_length_of_a_run<T: Sample>() {
         [len.saturating_sub(1), len, len + 1]
     };
     let lengths = (0..=2 * register + 1).chain([256, 1024, 4096].into_iter().flat_map(around));
-    let places = (64 / align_of::<T>()).max(1);
-    for (turn, len) in lengths.enumerate() {
-        check_runs::<T>(len, [turn % places, turn * 7 % places]);
+    let starts = (64 / align_of::<T>()).max(1);
+    for (i, len) in lengths.enumerate() {
+        check_runs::<T>(len, [i % starts, i * 7 % starts]);
     }
-    for place in 0..places {
+    for start in 0..starts {
         for len in [register + 1, 300 / size_of::<T>() + 1] {
-            check_runs::<T>(len, [(place + 1) % places, place]);
+            check_runs::<T>(len, [(start + 1) % starts, start]);
         }
     }
 }
 
-/// Everything that walks one loop: adjacent, one for all, and picked from or spread to steps of either sign.
+/// One-dimensional copies: adjacent elements, one broadcast element, and strides of either sign in
+/// the source or the destination.
 fn check_runs<T: Sample>(len: usize, skew: [usize; 2]) {
-    let ways = serial_ways();
+    let run_configs = serial_ways();
     for [from, to] in [[1, 1], [0, 1], [-1, 1], [2, 1], [-3, 1], [5, 1], [1, 2], [1, -3]] {
         let (from, to) = (strided(&[len], &[from], 0), strided(&[len], &[to], 0));
-        check_copy::<T>(&from, &to, skew, &ways, "a run");
+        check_copy::<T>(&from, &to, skew, &run_configs, "a run");
     }
 }
 
-fn serial_ways() -> Vec<Way> {
-    let plain_and_streamed = |simd| [Way::serial(simd, false), Way::serial(simd, true)];
+fn serial_ways() -> Vec<RunConfig> {
+    let plain_and_streamed = |simd| [RunConfig::serial(simd, false), RunConfig::serial(simd, true)];
     levels().into_iter().flat_map(plain_and_streamed).collect()
 }
 
-/// One more and one less than every register and block that a transpose may be cut into, against each other.
+/// Sizes around those of the registers and blocks of a transpose, in all combinations.
 fn every_extent_of_a_transpose<T: Sample>() {
     const EXTENTS: [usize; 15] = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 63, 64, 67];
-    let ways = serial_ways();
-    for (turn, u) in EXTENTS.into_iter().enumerate() {
+    let run_configs = serial_ways();
+    for (i, u) in EXTENTS.into_iter().enumerate() {
         for v in EXTENTS {
-            // Rows that are padded or not, so that whole lines occur on either side, and do not.
-            let [src, dst] = [[v, u], [v + 1, u], [v, u + 3], [64, 128]][turn % 4];
+            // Row strides with and without padding, multiples of a cache line and not.
+            let [src, dst] = [[v, u], [v + 1, u], [v, u + 3], [64, 128]][i % 4];
             let from = strided(&[v, u], &[1, src as isize], 0);
             let to = strided(&[v, u], &[dst as isize, 1], 0);
-            let skew = [turn % 3, (turn + v) % 5];
-            check_copy::<T>(&from, &to, skew, &ways, "a transpose");
+            let skew = [i % 3, (i + v) % 5];
+            check_copy::<T>(&from, &to, skew, &run_configs, "a transpose");
         }
     }
 }
 
-/// The identity as an elementwise operation is a copy, by another road.
+/// The identity as an elementwise operation, which must give the same result as a copy.
 fn every_elementwise_path<T: Sample>() {
-    let ways = ways();
+    let run_configs = run_configs();
     let mut reached = BTreeSet::new();
     for case in CASES {
         let [from, to] = case.layouts([1, 0]);
         reached.insert(elementwise_path([&to, &from], [size_of::<T>(); 2]).unwrap());
         let source = Memory::<T>::samples(common::extent(&from), 1);
-        let blank = Memory::<T>::room_for(&to, 0);
+        let blank = Memory::<T>::for_layout(&to, 0);
         let expected = blank.with(&to, &source.values(&from));
-        for way in &ways {
+        for config in &run_configs {
             let mut result = blank.clone();
             let (a, mut out) = (source.view(&from), result.view_mut(&to));
-            way.run(|exec| map_into(exec, &a, &mut out, |x| x)).unwrap();
-            result.assert_is(&expected, || format!("{}, {from:?} to {to:?}, {way}", case.0));
+            config.run(|exec| map_into(exec, &a, &mut out, |x| x)).unwrap();
+            result.assert_is(&expected, || format!("{}, {from:?} to {to:?}, {config}", case.0));
         }
     }
     let paths = ["contiguous", "rows", "transposed", "gathered", "transposed_and_gathered"];
@@ -234,8 +248,9 @@ fn every_elementwise_path<T: Sample>() {
     assert_eq!(reached, paths.collect(), "cases for every elementwise path");
 }
 
-/// Elements that are larger or more aligned than any scratch memory, brought to each other in every elementwise way.
-fn large_elements_meet<T: bytemuck::Pod + PartialEq + Send + Sync>(nth: fn(u8) -> T) {
+/// Elements that are larger, or more strictly aligned, than the scratch memory allows, in every
+/// configuration.
+fn check_large_elements<T: bytemuck::Pod + PartialEq + Send + Sync>(nth: fn(u8) -> T) {
     let shape = [3, 5];
     let source: Vec<T> = (0..60).map(nth).collect();
     for strides in [[5, 1], [1, 3], [10, 2], [-5, -1], [0, 1], [1, 0], [2, 7]] {
@@ -243,14 +258,14 @@ fn large_elements_meet<T: bytemuck::Pod + PartialEq + Send + Sync>(nth: fn(u8) -
             let (from, to) = (strided(&shape, &strides, 2), strided(&shape, &out, 1));
             let mut result = vec![nth(99); 60];
             let mut expected = result.clone();
-            for (to, from) in common::places(&to).into_iter().zip(common::places(&from)) {
+            for (to, from) in common::offsets_of(&to).into_iter().zip(common::offsets_of(&from)) {
                 expected[to] = source[from];
             }
             let a = TensorView::new(&source, from).unwrap();
-            for way in ways() {
+            for config in run_configs() {
                 let mut view = TensorViewMut::new(&mut result, to.clone()).unwrap();
-                way.run(|exec| zip_into(exec, &a, &a, &mut view, |x, _| x)).unwrap();
-                assert!(result == expected, "{strides:?} to {out:?}, {way}");
+                config.run(|exec| zip_into(exec, &a, &a, &mut view, |x, _| x)).unwrap();
+                assert!(result == expected, "{strides:?} to {out:?}, {config}");
                 result.fill(nth(99));
             }
         }
@@ -259,8 +274,8 @@ fn large_elements_meet<T: bytemuck::Pod + PartialEq + Send + Sync>(nth: fn(u8) -
 
 #[test]
 fn fault_elements_larger_than_scratch_memory() {
-    large_elements_meet::<[u8; 20_000]>(|n| [n; 20_000]);
-    large_elements_meet::<[u64; 9]>(|n| [n.into(); 9]);
+    check_large_elements::<[u8; 20_000]>(|n| [n; 20_000]);
+    check_large_elements::<[u64; 9]>(|n| [n.into(); 9]);
 }
 
 #[test]
@@ -268,11 +283,12 @@ fn fault_elements_more_aligned_than_scratch_memory() {
     #[derive(Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
     #[repr(C, align(256))]
     struct Aligned([u8; 256]);
-    large_elements_meet(|n| Aligned([n; 256]));
+    check_large_elements(|n| Aligned([n; 256]));
 }
 
-/// The values on which instruction sets are known to differ: NaN on either side, zeros and infinities of either sign, subnormals.
-const DELICATE: [f32; 12] = [
+/// The values on which instruction sets are known to differ: NaN in either operand, zeros and
+/// infinities of either sign, subnormals.
+const EDGE_VALUES: [f32; 12] = [
     f32::NAN,
     -f32::NAN,
     0.0,
@@ -287,7 +303,7 @@ const DELICATE: [f32; 12] = [
     16_777_217.0,
 ];
 
-/// The named operations of one or more inputs, as functions of views.
+/// Named operations of one to three inputs, as functions of views.
 mod named {
     use tensor_kernels::{Exec, TensorView, TensorViewMut, ops};
 
@@ -310,18 +326,19 @@ mod named {
     ];
 }
 
-/// A NaN stays one, but which of two it is, and its sign, is nobody's promise; all else is the same bits.
+/// The bits of a result, or `None` for NaN: which of two NaNs is returned, and its sign, may differ
+/// between levels.
 fn bits(value: f32) -> Option<u32> {
     (!value.is_nan()).then_some(value.to_bits())
 }
 
 #[test]
 fn fault_every_level_computes_the_same_bits() {
-    let n = DELICATE.len();
+    let n = EDGE_VALUES.len();
     let shape = [n, n, n, 3];
     let all = |strides: [isize; 4]| strided(&shape, &strides, 0);
     let inputs = [all([1, 0, 0, 0]), all([0, 1, 0, 0]), all([0, 0, 1, 0])];
-    let [a, b, c] = inputs.map(|layout| TensorView::new(&DELICATE, layout).unwrap());
+    let [a, b, c] = inputs.map(|layout| TensorView::new(&EDGE_VALUES, layout).unwrap());
     for (name, operation) in named::ALL {
         let compute = |exec: &Exec| {
             let mut out = vec![0.5f32; a.numel()];
@@ -330,9 +347,9 @@ fn fault_every_level_computes_the_same_bits() {
             operation(exec, [&a, &b, &c], &mut view).unwrap();
             out.into_iter().map(bits).collect::<Vec<_>>()
         };
-        let expected = Way::serial(SimdLevel::Scalar, false).run(compute);
-        for way in ways() {
-            assert!(way.run(compute) == expected, "{name}, {way}");
+        let expected = RunConfig::serial(SimdLevel::Scalar, false).run(compute);
+        for config in run_configs() {
+            assert!(config.run(compute) == expected, "{name}, {config}");
         }
     }
 }

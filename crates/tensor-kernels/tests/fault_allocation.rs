@@ -1,13 +1,13 @@
-//! Memory that runs out is an error that names the size, or makes no difference, at whichever
-//! allocation it happens: inputs stay as they were, results are right, nothing leaks. A program of
-//! its own: its allocator fails on demand.
+//! A failed allocation is an error with its size, or makes no difference, whichever allocation
+//! fails: inputs are unchanged, results are right, and nothing leaks. A test program of its own,
+//! because its allocator fails on demand.
 //!
-//! What only one allocation of each operation needs is counted in `memory`. Here each one fails,
-//! alone and with all that follow, on one thread and in a pool, in copies, elementwise operations
-//! and reductions of which some need scratch memory beside their results.
+//! Each allocation of copies, elementwise operations and reductions fails, alone and with all later
+//! ones, on one thread and in a pool. Some of the operations need scratch memory. `memory` counts
+//! the allocations of operations that need only one.
 //!
-//! Only allocations from 4 KiB on fail, those that grow with the number of elements. Smaller ones
-//! are handles and the bookkeeping of threads, whose libraries give up without them.
+//! Only allocations of at least 4 KiB fail: those that grow with the number of elements. Smaller
+//! ones are handles and the state of threads, without which libraries abort.
 
 use std::{
     alloc::{GlobalAlloc, Layout as AllocLayout, System},
@@ -25,15 +25,15 @@ use tensor_kernels::{
     copy_between, copy_to_layout, ops, zip_into,
 };
 
-const LARGE: usize = 4 << 10;
+const LARGE_BYTES: usize = 4 << 10;
 
-/// What the threads of one test have allocated, and what they may.
+/// The large allocations of the threads of one test.
 struct Account {
-    /// Large allocations that succeed before one fails.
+    /// The number of allocations that succeed before one fails.
     before_failure: AtomicIsize,
-    /// Do all that follow fail, too?
+    /// Whether all later allocations fail too.
     is_lasting: AtomicBool,
-    /// Bytes of large allocations.
+    /// The bytes that are allocated.
     live: AtomicIsize,
 }
 
@@ -54,12 +54,12 @@ impl Account {
 }
 
 thread_local! {
-    /// The account of the test that this thread works for, while it does.
+    /// The account of the test that this thread works for.
     static ACCOUNT: Cell<Option<&'static Account>> = const { Cell::new(None) };
 }
 
 fn account(layout: AllocLayout) -> Option<&'static Account> {
-    ACCOUNT.get().filter(|_| layout.size() >= LARGE)
+    ACCOUNT.get().filter(|_| layout.size() >= LARGE_BYTES)
 }
 
 fn fails(layout: AllocLayout) -> bool {
@@ -75,13 +75,13 @@ fn counted(start: *mut u8, layout: AllocLayout) -> *mut u8 {
 
 struct Failing;
 
-// SAFETY: memory is the system's, or there is none.
+// SAFETY: every method forwards to the system's allocator or, as allowed, returns null.
 unsafe impl GlobalAlloc for Failing {
     unsafe fn alloc(&self, layout: AllocLayout) -> *mut u8 {
         if fails(layout) {
             return ptr::null_mut();
         }
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller's obligations are those of the system's method.
         counted(unsafe { System.alloc(layout) }, layout)
     }
 
@@ -89,7 +89,7 @@ unsafe impl GlobalAlloc for Failing {
         if fails(layout) {
             return ptr::null_mut();
         }
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller's obligations are those of the system's method.
         counted(unsafe { System.alloc_zeroed(layout) }, layout)
     }
 
@@ -97,7 +97,7 @@ unsafe impl GlobalAlloc for Failing {
         if let Some(account) = account(layout) {
             account.live.fetch_sub(layout.size() as isize, Relaxed);
         }
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller's obligations are those of the system's method.
         unsafe { System.dealloc(start, layout) }
     }
 }
@@ -105,31 +105,32 @@ unsafe impl GlobalAlloc for Failing {
 #[global_allocator]
 static ALLOCATOR: Failing = Failing;
 
-/// How an operation is run: on which machine, and in a pool or on one thread.
+/// A configuration to run an operation in.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct RunConfig {
     exec: Exec,
     threads: usize,
 }
 
-/// Machines so small that a few thousand elements are many blocks, some of which use scratch.
-fn ways() -> Vec<Way> {
-    let way = |simd: SimdLevel, stream, threads| {
+/// Configurations with caches so small that a few thousand elements are many blocks, some of which
+/// use scratch.
+fn run_configs() -> Vec<RunConfig> {
+    let config = |simd: SimdLevel, stream, threads| {
         let mut exec = Exec::current().and_then(|exec| exec.with_simd(simd)).unwrap();
         exec.machine = Machine { l1: 16 << 10, l2: 64 << 10, stream, grain: 1 << 10 };
-        Way { exec: if threads == 1 { exec.serial() } else { exec }, threads }
+        RunConfig { exec: if threads == 1 { exec.serial() } else { exec }, threads }
     };
     let best = Exec::current().unwrap().simd();
     vec![
-        way(SimdLevel::Scalar, usize::MAX, 1),
-        way(best, usize::MAX, 1),
-        way(best, 0, 1),
-        way(best, usize::MAX, 3),
-        way(best, 0, 3),
+        config(SimdLevel::Scalar, usize::MAX, 1),
+        config(best, usize::MAX, 1),
+        config(best, 0, 1),
+        config(best, usize::MAX, 3),
+        config(best, 0, 3),
     ]
 }
 
-/// Runs on a new thread, which has no scratch memory yet and gives back what it gets.
+/// Runs on a new thread, which has no cached scratch memory, and frees it at its end.
 fn on_new_thread<R: Send>(account: &'static Account, work: impl FnOnce() -> R + Send) -> R {
     thread::scope(|scope| {
         let spent = || {
@@ -140,7 +141,7 @@ fn on_new_thread<R: Send>(account: &'static Account, work: impl FnOnce() -> R + 
     })
 }
 
-/// The same in a pool of new threads, which have ended when this returns.
+/// The same in a pool of new threads, which have ended when the function returns.
 #[cfg(feature = "rayon")]
 fn in_new_pool<R: Send>(
     account: &'static Account,
@@ -162,7 +163,7 @@ fn in_new_pool<R: Send>(
     result
 }
 
-/// Without threads every way is serial.
+/// Without rayon every configuration is serial.
 #[cfg(not(feature = "rayon"))]
 fn in_new_pool<R: Send>(
     account: &'static Account,
@@ -172,44 +173,44 @@ fn in_new_pool<R: Send>(
     on_new_thread(account, work)
 }
 
-/// Does something and says whether the result is right.
+/// Runs an operation and returns whether the result is right.
 type Operation<'a> = &'a (dyn Fn(&Exec) -> Result<bool> + Sync);
 
-/// One attempt: the result, and whether an allocation has failed.
+/// One run: its result, and whether an allocation has failed.
 fn attempt(
     account: &'static Account,
-    way: Way,
+    config: RunConfig,
     at: isize,
     is_lasting: bool,
     operation: Operation<'_>,
 ) -> (Result<bool>, bool) {
     account.before_failure.store(at, Relaxed);
     account.is_lasting.store(is_lasting, Relaxed);
-    let work = || operation(&way.exec);
-    let result = match way.threads {
+    let work = || operation(&config.exec);
+    let result = match config.threads {
         1 => on_new_thread(account, work),
         threads => in_new_pool(account, threads, work),
     };
     (result, account.has_failed())
 }
 
-/// Lets each large allocation fail in turn. How many attempts ended with an error?
+/// Lets each large allocation fail in turn; returns the number of runs that ended with an error.
 fn fails_cleanly(
     account: &'static Account,
     what: &str,
-    way: Way,
+    config: RunConfig,
     is_lasting: bool,
     operation: Operation<'_>,
 ) -> usize {
     let mut errors = 0;
     for at in 0.. {
-        let (result, has_failed) = attempt(account, way, at, is_lasting, operation);
+        let (result, has_failed) = attempt(account, config, at, is_lasting, operation);
         match result {
             Ok(true) => {}
-            Err(Error::OutOfMemory { bytes }) if has_failed && bytes >= LARGE => errors += 1,
-            other => panic!("{what}, allocation {at}, {way:?}: {other:?}"),
+            Err(Error::OutOfMemory { bytes }) if has_failed && bytes >= LARGE_BYTES => errors += 1,
+            other => panic!("{what}, allocation {at}, {config:?}: {other:?}"),
         }
-        assert_eq!(account.live.load(Relaxed), 0, "{what}, {at}, {way:?}: bytes are left");
+        assert_eq!(account.live.load(Relaxed), 0, "{what}, {at}, {config:?}: bytes are left");
         if !has_failed {
             break;
         }
@@ -217,18 +218,19 @@ fn fails_cleanly(
     errors
 }
 
-/// The same in every way; `errors` is how many allocations the operation cannot do without.
+/// Runs [`fails_cleanly`] in every configuration; `errors` is the number of allocations without
+/// which the operation fails.
 #[track_caller]
 fn needs(account: &'static Account, errors: usize, what: &str, operation: Operation<'_>) {
-    for way in ways() {
+    for config in run_configs() {
         for is_lasting in [false, true] {
-            let found = fails_cleanly(account, what, way, is_lasting, operation);
-            assert_eq!(found, errors, "{what}, {way:?}");
+            let found = fails_cleanly(account, what, config, is_lasting, operation);
+            assert_eq!(found, errors, "{what}, {config:?}");
         }
     }
 }
 
-/// Are these the elements? Compared without an allocation.
+/// Compares the elements of a tensor without an allocation.
 fn holds<T: Element + PartialEq>(tensor: &Tensor<T>, elements: &[T]) -> Result<bool> {
     let guard = tensor.read()?;
     Ok(guard.as_view().iter().eq(elements.iter().copied()))
@@ -237,7 +239,7 @@ fn holds<T: Element + PartialEq>(tensor: &Tensor<T>, elements: &[T]) -> Result<b
 const ROWS: usize = 96;
 const COLUMNS: usize = 80;
 
-/// Inputs of one shape that lie in all the ways that use scratch, and in one that does not.
+/// Inputs of one shape, with all kinds of layouts that use scratch, and one that does not.
 fn inputs() -> Vec<Tensor<u32>> {
     let numbers = |shape: &[isize]| {
         let count = shape.iter().product::<isize>() as u32;
@@ -254,7 +256,7 @@ fn inputs() -> Vec<Tensor<u32>> {
     ]
 }
 
-/// Runs for every input; all of them must be what they were.
+/// Runs `check` for every input, which must not change it.
 fn for_every_input(check: impl Fn(&Tensor<u32>, &[u32])) {
     for input in inputs() {
         let elements = input.to_vec().unwrap();
@@ -265,16 +267,16 @@ fn for_every_input(check: impl Fn(&Tensor<u32>, &[u32])) {
 
 #[test]
 fn fault_each_allocation_of_a_copy_that_fails_is_an_error_or_makes_no_difference() {
-    static SPENT: Account = Account::new();
+    static ACCOUNT_OF_TEST: Account = Account::new();
     for_every_input(|x, elements| {
         let out = Tensor::full(x.shape(), 0u32).unwrap();
         let columns = Tensor::full(&[COLUMNS, ROWS], 0u32).unwrap().t().unwrap();
-        needs(&SPENT, 1, "a new copy", &|exec| {
+        needs(&ACCOUNT_OF_TEST, 1, "a new copy", &|exec| {
             let layout = Layout::contiguous(x.shape())?;
             holds(&copy_to_layout(exec, &x.read()?.as_view(), layout)?, elements)
         });
         for out in [&out, &columns] {
-            needs(&SPENT, 0, "a copy", &|exec| {
+            needs(&ACCOUNT_OF_TEST, 0, "a copy", &|exec| {
                 out.fill(0)?;
                 copy_between(exec, x, out)?;
                 holds(out, elements)
@@ -285,20 +287,20 @@ fn fault_each_allocation_of_a_copy_that_fails_is_an_error_or_makes_no_difference
 
 #[test]
 fn fault_each_allocation_of_an_operation_that_fails_is_an_error_or_makes_no_difference() {
-    static SPENT: Account = Account::new();
+    static ACCOUNT_OF_TEST: Account = Account::new();
     for_every_input(|x, elements| {
         let row = Tensor::arange(1, COLUMNS as u32 + 1, 1).unwrap();
         let sums: Vec<u32> =
             elements.iter().zip((1..=COLUMNS as u32).cycle()).map(|(a, b)| a + b).collect();
         let wide: Vec<u64> = elements.iter().map(|&a| a.into()).collect();
         let columns = Tensor::full(&[COLUMNS, ROWS], 0u32).unwrap().t().unwrap();
-        needs(&SPENT, 1, "add", &|exec| holds(&ops::add(exec, x, &row)?, &sums));
-        needs(&SPENT, 1, "cast", &|exec| holds(&ops::cast::<u32, u64>(exec, x)?, &wide));
-        needs(&SPENT, 0, "add_into", &|exec| {
+        needs(&ACCOUNT_OF_TEST, 1, "add", &|exec| holds(&ops::add(exec, x, &row)?, &sums));
+        needs(&ACCOUNT_OF_TEST, 1, "cast", &|exec| holds(&ops::cast::<u32, u64>(exec, x)?, &wide));
+        needs(&ACCOUNT_OF_TEST, 0, "add_into", &|exec| {
             ops::add_into(exec, x, &row, &columns)?;
             holds(&columns, &sums)
         });
-        needs(&SPENT, 0, "zip_into", &|exec| {
+        needs(&ACCOUNT_OF_TEST, 0, "zip_into", &|exec| {
             let (a, b, mut to) = (x.read()?, row.read()?, columns.write()?);
             zip_into(exec, &a.as_view(), &b.as_view(), &mut to.as_view_mut()?, |a, b| a + b)?;
             drop(to);
@@ -309,7 +311,7 @@ fn fault_each_allocation_of_an_operation_that_fails_is_an_error_or_makes_no_diff
 
 #[test]
 fn fault_each_allocation_of_a_reduction_that_fails_is_an_error_or_makes_no_difference() {
-    static SPENT: Account = Account::new();
+    static ACCOUNT_OF_TEST: Account = Account::new();
     for_every_input(|x, elements| {
         let over_rows: Vec<i64> = (0..COLUMNS)
             .map(|j| elements.iter().skip(j).step_by(COLUMNS).map(|&a| i64::from(a)).sum())
@@ -317,11 +319,15 @@ fn fault_each_allocation_of_a_reduction_that_fails_is_an_error_or_makes_no_diffe
         let over_columns: Vec<i64> =
             elements.chunks(COLUMNS).map(|row| row.iter().map(|&a| i64::from(a)).sum()).collect();
         let (all, largest) = (over_rows.iter().sum(), elements.iter().max().copied());
-        needs(&SPENT, 0, "sum of columns", &|exec| holds(&ops::sum(exec, x, 0)?, &over_rows));
-        needs(&SPENT, 0, "sum of rows", &|exec| holds(&ops::sum(exec, x, 1)?, &over_columns));
-        needs(&SPENT, 0, "sum", &|exec| Ok(ops::sum_all::<u32>(exec, x)? == all));
-        needs(&SPENT, 0, "max", &|exec| Ok(Some(ops::max_all(exec, x)?) == largest));
-        needs(&SPENT, 0, "argmax", &|exec| {
+        needs(&ACCOUNT_OF_TEST, 0, "sum of columns", &|exec| {
+            holds(&ops::sum(exec, x, 0)?, &over_rows)
+        });
+        needs(&ACCOUNT_OF_TEST, 0, "sum of rows", &|exec| {
+            holds(&ops::sum(exec, x, 1)?, &over_columns)
+        });
+        needs(&ACCOUNT_OF_TEST, 0, "sum", &|exec| Ok(ops::sum_all::<u32>(exec, x)? == all));
+        needs(&ACCOUNT_OF_TEST, 0, "max", &|exec| Ok(Some(ops::max_all(exec, x)?) == largest));
+        needs(&ACCOUNT_OF_TEST, 0, "argmax", &|exec| {
             let at = ops::argmax_all(exec, x)? as usize;
             Ok(Some(elements[at]) == largest)
         });
@@ -330,54 +336,62 @@ fn fault_each_allocation_of_a_reduction_that_fails_is_an_error_or_makes_no_diffe
 
 #[test]
 fn fault_a_large_result_of_a_reduction_without_memory_is_an_error() {
-    static SPENT: Account = Account::new();
+    static ACCOUNT_OF_TEST: Account = Account::new();
     let x = Tensor::arange(0, 4096u32, 1).unwrap().view(&[2048, 2]).unwrap();
     let sums: Vec<i64> = (0..2048).map(|n| 4 * n + 1).collect();
     let zeros = vec![0i64; 2048];
-    needs(&SPENT, 1, "sum", &|exec| holds(&ops::sum(exec, &x, 1)?, &sums));
-    needs(&SPENT, 1, "argmin", &|exec| holds(&ops::argmin(exec, &x, 1)?, &zeros));
+    needs(&ACCOUNT_OF_TEST, 1, "sum", &|exec| holds(&ops::sum(exec, &x, 1)?, &sums));
+    needs(&ACCOUNT_OF_TEST, 1, "argmin", &|exec| holds(&ops::argmin(exec, &x, 1)?, &zeros));
 }
 
 /// The copy of an operand is made before an element of the result is written.
 #[test]
 fn fault_an_operand_that_cannot_be_copied_first_leaves_the_result_as_it_was() {
-    static SPENT: Account = Account::new();
+    static ACCOUNT_OF_TEST: Account = Account::new();
     let side = 72;
     let numbers: Vec<u32> = (0..(side * side) as u32).collect();
     let sums: Vec<u32> =
         (0..side * side).map(|at| (at + at % side * side + at / side) as u32).collect();
-    for way in ways() {
+    for config in run_configs() {
         let x = Tensor::from_slice(&numbers, &[side, side]).unwrap();
-        let turned = x.t().unwrap();
+        let transposed = x.t().unwrap();
         let add = |exec: &Exec| {
-            ops::add_inplace(&exec.copying_first(), &x, &turned)?;
+            ops::add_inplace(&exec.copying_first(), &x, &transposed)?;
             holds(&x, &sums)
         };
-        let (refused, _) = attempt(&SPENT, way, 0, true, &add);
-        assert!(matches!(refused, Err(Error::OutOfMemory { .. })), "{way:?}: {refused:?}");
-        assert_eq!(x.to_vec().unwrap(), numbers, "{way:?}");
-        assert_eq!(attempt(&SPENT, way, isize::MAX, false, &add), (Ok(true), false), "{way:?}");
-        assert_eq!(SPENT.live.load(Relaxed), 0, "{way:?}");
+        let (refused, _) = attempt(&ACCOUNT_OF_TEST, config, 0, true, &add);
+        assert!(matches!(refused, Err(Error::OutOfMemory { .. })), "{config:?}: {refused:?}");
+        assert_eq!(x.to_vec().unwrap(), numbers, "{config:?}");
+        assert_eq!(
+            attempt(&ACCOUNT_OF_TEST, config, isize::MAX, false, &add),
+            (Ok(true), false),
+            "{config:?}"
+        );
+        assert_eq!(ACCOUNT_OF_TEST.live.load(Relaxed), 0, "{config:?}");
     }
 }
 
-/// That the tests above see anything: scratch memory is asked for, and leaks show.
+/// Tests the test: scratch memory is counted, and leaks are detected.
 #[test]
-fn fault_the_account_sees_scratch_and_what_is_left() {
-    static SPENT: Account = Account::new();
-    let (way, x) = (ways()[2], &inputs()[1]);
+fn fault_the_allocator_counts_scratch_and_leaks() {
+    static ACCOUNT_OF_TEST: Account = Account::new();
+    let (config, x) = (run_configs()[2], &inputs()[1]);
     let copy = |exec: &Exec| {
         let layout = Layout::contiguous(x.shape())?;
         Ok(copy_to_layout::<u32, Simd>(exec, &x.read()?.as_view(), layout)?.is_contiguous())
     };
-    assert_eq!(attempt(&SPENT, way, isize::MAX, false, &copy), (Ok(true), false));
-    assert_eq!(isize::MAX - SPENT.before_failure.load(Relaxed), 2, "the result and scratch");
-    // Left, but not lost, which a leak sanitizer would report.
+    assert_eq!(attempt(&ACCOUNT_OF_TEST, config, isize::MAX, false, &copy), (Ok(true), false));
+    assert_eq!(
+        isize::MAX - ACCOUNT_OF_TEST.before_failure.load(Relaxed),
+        2,
+        "the result and scratch"
+    );
+    // Still reachable, so that a leak sanitizer does not report it.
     static LEFT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
     let leave = |_: &Exec| {
-        *LEFT.lock().unwrap() = vec![0; 2 * LARGE];
+        *LEFT.lock().unwrap() = vec![0; 2 * LARGE_BYTES];
         Ok(true)
     };
-    attempt(&SPENT, way, isize::MAX, false, &leave).0.unwrap();
-    assert_eq!(SPENT.live.load(Relaxed), 2 * LARGE as isize);
+    attempt(&ACCOUNT_OF_TEST, config, isize::MAX, false, &leave).0.unwrap();
+    assert_eq!(ACCOUNT_OF_TEST.live.load(Relaxed), 2 * LARGE_BYTES as isize);
 }

@@ -1,13 +1,14 @@
-//! `TENSOR_SIMD` forces a level, or is refused. What is active is found once a process, so each question is put to a process of its own.
+//! `TENSOR_SIMD` forces a SIMD level or is refused. The active level is determined once per
+//! process, so each case runs in a child process.
 
 mod common;
 
 use common::child::{again, printed};
 use tensor_kernels::{Error, Exec, SimdLevel, Tensor, TensorExt};
 
-/// What a process says of its level if `TENSOR_SIMD` is set to this, or is not set.
+/// The output of a child process with this value of `TENSOR_SIMD`, or with none.
 fn answer(variable: Option<&str>) -> String {
-    let mut child = again("what_is_active");
+    let mut child = again("the_active_level");
     match variable {
         Some(value) => child.env("TENSOR_SIMD", value),
         None => child.env_remove("TENSOR_SIMD"),
@@ -15,12 +16,12 @@ fn answer(variable: Option<&str>) -> String {
     printed(child)
 }
 
-/// Asked of processes by the tests below; by itself a test that a method and `Exec` agree.
+/// Run in child processes by the tests below; alone it tests that a method and `Exec` agree.
 #[test]
-fn what_is_active() {
+fn the_active_level() {
     let current = Exec::current();
-    let turned = Tensor::arange(0i32, 6, 1).and_then(|t| t.view(&[2, 3])?.t()).unwrap();
-    match (current, turned.contiguous()) {
+    let transposed = Tensor::arange(0i32, 6, 1).and_then(|t| t.view(&[2, 3])?.t()).unwrap();
+    match (current, transposed.contiguous()) {
         (Ok(exec), Ok(copy)) => println!("{} copied {:?}.", exec.simd(), copy.to_vec().unwrap()),
         (Err(refused), Err(Error::Simd { level, .. })) => println!("{level:?} refused: {refused}."),
         (current, copy) => panic!("{current:?}, but {copy:?}"),

@@ -1,8 +1,9 @@
-//! How much is allocated, what happens when it cannot be, and that nothing is leaked: run under an allocator that counts and can be told to fail.
+//! The number of allocations, failing allocations, and leaks: checked with an allocator that counts
+//! and fails on demand.
 
-#[path = "common/ways.rs"]
+#[path = "common/run_configs.rs"]
 #[allow(dead_code, reason = "only pools are needed here")]
-mod ways;
+mod run_configs;
 
 use std::{
     alloc::{GlobalAlloc, Layout as AllocLayout, System},
@@ -22,27 +23,29 @@ struct Counting;
 thread_local! {
     /// Allocations of this thread.
     static CALLS: Cell<usize> = const { Cell::new(0) };
-    /// How many more large allocations of this thread succeed before one fails; below 0, all do.
+    /// The number of large allocations of this thread that succeed before one fails. If negative
+    /// none fails.
     static BEFORE_FAILURE: Cell<isize> = const { Cell::new(-1) };
 }
 
-/// From this size on an allocation is large: a buffer of elements, not a handle, a name or a thread's bookkeeping.
-const LARGE: usize = 1024;
+/// The size from which an allocation is considered a buffer of elements, rather than a handle, a
+/// string or the state of a thread.
+const LARGE_BYTES: usize = 1024;
 
-/// Live allocations of the sizes that only the tests of leaks ask for, by whatever thread.
+/// The number of live allocations, of all threads, of the sizes that only the leak tests use.
 static WATCHED: AtomicIsize = AtomicIsize::new(0);
 
 fn is_watched(layout: AllocLayout) -> bool {
-    (WATCHED_BYTES..WATCHED_BYTES + LARGE).contains(&layout.size())
+    (WATCHED_BYTES..WATCHED_BYTES + LARGE_BYTES).contains(&layout.size())
 }
 
 const WATCHED_BYTES: usize = 777_000;
 
-/// Counts, and says whether to go on.
+/// Counts an allocation; returns whether it may succeed.
 fn may_allocate(layout: AllocLayout) -> bool {
     CALLS.set(CALLS.get() + 1);
     let left = BEFORE_FAILURE.get();
-    if layout.size() >= LARGE && left >= 0 {
+    if layout.size() >= LARGE_BYTES && left >= 0 {
         BEFORE_FAILURE.set(left - 1);
         if left == 0 {
             return false;
@@ -52,13 +55,13 @@ fn may_allocate(layout: AllocLayout) -> bool {
     true
 }
 
-// SAFETY: memory is the system's, or null, which is allowed.
+// SAFETY: every method forwards to the system's allocator or, as allowed, returns null.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: AllocLayout) -> *mut u8 {
         if !may_allocate(layout) {
             return null_mut();
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's obligations are those of the system's method.
         unsafe { System.alloc(layout) }
     }
 
@@ -66,13 +69,13 @@ unsafe impl GlobalAlloc for Counting {
         if !may_allocate(layout) {
             return null_mut();
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's obligations are those of the system's method.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: AllocLayout) {
         WATCHED.fetch_sub(is_watched(layout).into(), Ordering::Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's obligations are those of the system's method.
         unsafe { System.dealloc(start, layout) }
     }
 }
@@ -80,7 +83,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often `work` allocates on this thread, from the second time on: the first time looks at the machine.
+/// The number of allocations of `work` on this thread, in its second run: the first run detects the
+/// machine.
 fn allocations<R>(work: impl Fn() -> R) -> usize {
     work();
     let before = CALLS.get();
@@ -124,10 +128,10 @@ fn a_reduction_allocates_nothing_but_its_result() {
         }
         let reduced = layout.reduced("sum", 0).unwrap().shape();
         let dense = Layout::contiguous(&reduced).unwrap();
-        let (mut sums, mut places) = (vec![0.0; dense.numel()], vec![0; dense.numel()]);
+        let (mut sums, mut indices) = (vec![0.0; dense.numel()], vec![0; dense.numel()]);
         let into = std::cell::RefCell::new((
             TensorViewMut::new(&mut sums, dense.clone()).unwrap(),
-            TensorViewMut::new(&mut places, dense.clone()).unwrap(),
+            TensorViewMut::new(&mut indices, dense.clone()).unwrap(),
         ));
         let counts = [
             allocations(|| ops::sum_into(&exec, &a, 0, &mut into.borrow_mut().0).unwrap()),
@@ -167,8 +171,8 @@ fn a_small_copy_or_operation_allocates_nothing() {
         let a = TensorView::new(&numbers, layout.clone()).unwrap();
         let dense = Layout::contiguous(layout.shape()).unwrap();
         let into = |operation: &dyn Fn(&mut TensorViewMut<'_, f32>) -> Result<()>| {
-            let mut room = [0.0f32; 512];
-            let mut out = TensorViewMut::new(&mut room, dense.clone()).unwrap();
+            let mut output = [0.0f32; 512];
+            let mut out = TensorViewMut::new(&mut output, dense.clone()).unwrap();
             let cell = std::cell::RefCell::new(&mut out);
             allocations(|| operation(&mut cell.borrow_mut()).unwrap())
         };
@@ -188,12 +192,12 @@ fn a_small_copy_or_operation_allocates_nothing() {
 fn a_small_copy_of_any_width_allocates_nothing() {
     fn copied<T: tensor_kernels::Element>(value: T) -> usize {
         let layout = Layout::contiguous(&[16, 16]).unwrap();
-        let (from, room) = ([value; 256], Cell::new([value; 256]));
-        let turned = TensorView::new(&from, layout.t().unwrap()).unwrap();
+        let (from, output) = ([value; 256], Cell::new([value; 256]));
+        let transposed = TensorView::new(&from, layout.t().unwrap()).unwrap();
         allocations(|| {
-            let mut room_now = room.get();
-            let mut to = TensorViewMut::new(&mut room_now, layout.clone()).unwrap();
-            copy_into(Exec::current().unwrap(), &turned, &mut to).unwrap();
+            let mut output_now = output.get();
+            let mut to = TensorViewMut::new(&mut output_now, layout.clone()).unwrap();
+            copy_into(Exec::current().unwrap(), &transposed, &mut to).unwrap();
         })
     }
     let counts = [
@@ -208,22 +212,22 @@ fn a_small_copy_of_any_width_allocates_nothing() {
 }
 
 #[test]
-fn a_fresh_result_allocates_its_elements_and_one_handle() {
+fn a_new_result_allocates_its_elements_and_one_handle() {
     let x = cube();
-    let turned = x.transpose(0, 2).unwrap();
+    let transposed = x.transpose(0, 2).unwrap();
     let counts = [
-        allocations(|| turned.contiguous().unwrap()),
-        allocations(|| turned.deep_clone().unwrap()),
-        allocations(|| turned.map(|x| x + 1.0).unwrap()),
-        allocations(|| turned.add(&x).unwrap()),
-        allocations(|| turned.mul_add(&x, &turned).unwrap()),
-        allocations(|| turned.cast::<f64>().unwrap()),
-        allocations(|| turned.repeat(&[2, 1, 3]).unwrap()),
+        allocations(|| transposed.contiguous().unwrap()),
+        allocations(|| transposed.deep_clone().unwrap()),
+        allocations(|| transposed.map(|x| x + 1.0).unwrap()),
+        allocations(|| transposed.add(&x).unwrap()),
+        allocations(|| transposed.mul_add(&x, &transposed).unwrap()),
+        allocations(|| transposed.cast::<f64>().unwrap()),
+        allocations(|| transposed.repeat(&[2, 1, 3]).unwrap()),
     ];
     assert_eq!(counts, [2; 7]);
 }
 
-/// Runs an operation again and again, each time with a later large allocation failing, until it needs no more; gives how many it needs.
+/// Runs an operation repeatedly, with each large allocation failing in turn; returns their number.
 fn fails_cleanly<R>(what: &str, operation: impl Fn() -> Result<R>) -> usize {
     for before in 0.. {
         BEFORE_FAILURE.set(before);
@@ -232,7 +236,9 @@ fn fails_cleanly<R>(what: &str, operation: impl Fn() -> Result<R>) -> usize {
         BEFORE_FAILURE.set(-1);
         match result {
             Ok(_) if !has_failed => return before as usize,
-            Err(Error::OutOfMemory { bytes }) if has_failed => assert!(bytes >= LARGE, "{what}"),
+            Err(Error::OutOfMemory { bytes }) if has_failed => {
+                assert!(bytes >= LARGE_BYTES, "{what}");
+            }
             Ok(_) => panic!("{what} hides that memory is missing"),
             Err(other) => panic!("{what}: {other}"),
         }
@@ -243,7 +249,7 @@ fn fails_cleanly<R>(what: &str, operation: impl Fn() -> Result<R>) -> usize {
 #[test]
 fn fault_missing_memory_is_an_error_and_changes_nothing() {
     let x = cube();
-    let turned = x.transpose(0, 2).unwrap();
+    let transposed = x.transpose(0, 2).unwrap();
     let numbers = [1.0f32; 512];
     let needed = [
         fails_cleanly("zeros", || Tensor::<f32>::zeros(&[512])),
@@ -251,44 +257,47 @@ fn fault_missing_memory_is_an_error_and_changes_nothing() {
         fails_cleanly("arange", || Tensor::arange(0i32, 512, 1)),
         fails_cleanly("from_slice", || Tensor::<f32>::from_slice(&numbers, &[512])),
         fails_cleanly("from_fn", || Tensor::<usize>::from_fn(&[512], |index| index[0])),
-        fails_cleanly("contiguous", || turned.contiguous()),
-        fails_cleanly("deep_clone", || turned.deep_clone()),
-        fails_cleanly("reshape", || turned.reshape(&[-1])),
+        fails_cleanly("contiguous", || transposed.contiguous()),
+        fails_cleanly("deep_clone", || transposed.deep_clone()),
+        fails_cleanly("reshape", || transposed.reshape(&[-1])),
         fails_cleanly("reshape_copy", || x.reshape_copy(&[-1])),
-        fails_cleanly("flattened", || turned.flattened(0, 1)),
+        fails_cleanly("flattened", || transposed.flattened(0, 1)),
         fails_cleanly("repeat", || x.repeat(&[2, 1, 1])),
         fails_cleanly("cast", || x.cast::<f64>()),
-        fails_cleanly("map", || turned.map(|x| x + 1.0)),
-        fails_cleanly("add", || turned.add(&x)),
-        fails_cleanly("mul_add", || turned.mul_add(&x, &turned)),
+        fails_cleanly("map", || transposed.map(|x| x + 1.0)),
+        fails_cleanly("add", || transposed.add(&x)),
+        fails_cleanly("mul_add", || transposed.mul_add(&x, &transposed)),
         fails_cleanly("sqrt", || x.sqrt()),
     ];
     assert_eq!(needed, [1; 16], "each needs memory for its elements");
     assert_eq!(x, cube());
-    let in_place = fails_cleanly("in place", || x.zip_inplace(&turned.contiguous()?, |x, _| x));
+    let in_place = fails_cleanly("in place", || x.zip_inplace(&transposed.contiguous()?, |x, _| x));
     assert_eq!(in_place, 1, "for the copy");
     assert_eq!(x, cube());
 }
 
-/// A transpose that is large for its machine uses scratch; where there is no memory for any it goes without.
+/// A transpose that is large for its machine uses scratch. Without memory for it the result is the
+/// same.
 #[test]
 fn fault_missing_scratch_memory_is_no_error() {
     let mut exec = Exec::current().unwrap().serial();
     exec.machine = Machine { stream: 0, ..Machine::REFERENCE };
-    let turned = Tensor::arange(0u32, 90_000, 1).unwrap().view(&[300, 300]).unwrap().t().unwrap();
+    let transposed =
+        Tensor::arange(0u32, 90_000, 1).unwrap().view(&[300, 300]).unwrap().t().unwrap();
     let copy = |allowed: isize| -> Tensor<u32> {
         BEFORE_FAILURE.set(allowed);
-        let copy = to_contiguous(&exec, &turned.read().unwrap().as_view());
+        let copy = to_contiguous(&exec, &transposed.read().unwrap().as_view());
         BEFORE_FAILURE.set(-1);
         copy.unwrap()
     };
-    assert_eq!(copy(1), turned, "without");
-    assert_eq!(copy(-1), turned, "with");
+    assert_eq!(copy(1), transposed, "without");
+    assert_eq!(copy(-1), transposed, "with");
 }
 
-/// The bits of the sums over the first dimension, by so many threads that are new, of which each gets memory for so many rooms before it gets none.
+/// The bits of the sums over the first dimension, computed by new threads, each of which can
+/// allocate scratch for `buffers` buffers.
 #[cfg(feature = "rayon")]
-fn sums_with_memory_for(rooms: isize, threads: usize, layout: &Layout) -> Vec<u32> {
+fn sums_with_memory_for(buffers: isize, threads: usize, layout: &Layout) -> Vec<u32> {
     let numbers: Vec<f32> = (0..400_000u32).map(|n| (n % 1009) as f32 / 7.0).collect();
     let view = TensorView::new(&numbers, layout.clone()).unwrap();
     let dense = Layout::contiguous(&layout.shape()[1..]).unwrap();
@@ -298,7 +307,7 @@ fn sums_with_memory_for(rooms: isize, threads: usize, layout: &Layout) -> Vec<u3
     exec.machine = Machine { grain: 1 << 10, ..Machine::REFERENCE };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
-        rayon::broadcast(|_| BEFORE_FAILURE.set(rooms));
+        rayon::broadcast(|_| BEFORE_FAILURE.set(buffers));
         ops::sum_into(&exec, &view, 0, &mut out).unwrap();
         rayon::broadcast(|_| BEFORE_FAILURE.set(-1));
     });
@@ -307,7 +316,7 @@ fn sums_with_memory_for(rooms: isize, threads: usize, layout: &Layout) -> Vec<u3
 
 #[cfg(feature = "rayon")]
 #[test]
-fn fault_missing_room_for_a_reduction_is_no_error_and_changes_no_bit() {
+fn fault_missing_scratch_for_a_reduction_is_no_error_and_changes_no_bit() {
     let wide = Layout::contiguous(&[1000, 400]).unwrap();
     let layouts = [
         wide.slice(1, Slice::ALL.step_by(2)).unwrap(),
@@ -318,16 +327,20 @@ fn fault_missing_room_for_a_reduction_is_no_error_and_changes_no_bit() {
     ];
     for layout in layouts {
         let expected = sums_with_memory_for(-1, 1, &layout);
-        for (rooms, threads) in [(0, 1), (-1, 3), (0, 3), (1, 3), (2, 3)] {
-            let sums = sums_with_memory_for(rooms, threads, &layout);
-            assert!(sums == expected, "{layout:?}: {rooms} rooms on {threads} threads");
+        for (buffers, threads) in [(0, 1), (-1, 3), (0, 3), (1, 3), (2, 3)] {
+            let sums = sums_with_memory_for(buffers, threads, &layout);
+            assert!(
+                sums == expected,
+                "{layout:?}: scratch for {buffers} buffers on {threads} threads"
+            );
         }
     }
 }
 
 const LEN: usize = WATCHED_BYTES / 4;
 
-/// Runs `work` and checks that it leaves no watched allocation behind. One at a time: they count for the whole process.
+/// Runs `work` and checks that no watched allocation is left. One at a time, as the count is for
+/// the whole process.
 fn leaks_nothing(work: impl FnOnce()) {
     static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _alone = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -337,7 +350,7 @@ fn leaks_nothing(work: impl FnOnce()) {
 }
 
 #[test]
-fn the_watch_sees_buffers() {
+fn the_leak_check_sees_buffers() {
     leaks_nothing(|| {
         let x = Tensor::<u32>::zeros(&[LEN]).unwrap();
         let y = x.map(|x| x + 1).unwrap();
@@ -354,10 +367,11 @@ fn fault_a_closure_that_panics_leaks_nothing() {
         let x = Tensor::arange(0, LEN as u32, 1).unwrap();
         let backwards = x.flip(&[0]).unwrap();
         for at in [0, LEN as u32 / 2, LEN as u32 - 1] {
-            let fresh =
+            let new =
                 || map::<_, u32, ()>(&exec, &backwards.read().unwrap().as_view(), panic_at(at));
             for threads in [1, 2, 7] {
-                let caught = catch_unwind(AssertUnwindSafe(|| ways::on_threads(threads, fresh)));
+                let caught =
+                    catch_unwind(AssertUnwindSafe(|| run_configs::on_threads(threads, new)));
                 assert_eq!(
                     caught.err().and_then(|payload| payload.downcast().ok()),
                     Some(Box::new(at))
@@ -370,7 +384,7 @@ fn fault_a_closure_that_panics_leaks_nothing() {
 }
 
 #[test]
-fn fault_what_is_refused_leaks_nothing() {
+fn fault_refused_operations_leak_nothing() {
     leaks_nothing(|| {
         let x = Tensor::<u32>::zeros(&[LEN]).unwrap();
         let other = Tensor::<u32>::zeros(&[3]).unwrap();

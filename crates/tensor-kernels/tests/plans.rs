@@ -1,13 +1,15 @@
-//! Which path each layout takes, and by what plan: `data/paths.txt`, made for one fixed machine, so it is the same everywhere.
+//! The path and the plan of many layouts, compared with `data/paths.txt`. Plans are made for one
+//! fixed machine, so they are the same everywhere.
 //!
-//! A layout that falls to another path has become slower or faster, and somebody should have meant it. To accept a change:
+//! A layout that takes another path becomes slower or faster, which must be intended. To accept a
+//! change:
 //!
 //! ```sh
 //! UPDATE_PATHS=1 cargo test -p tensor-kernels --test plans
 //! git diff crates/tensor-kernels/tests/data/paths.txt
 //! ```
 //!
-//! and say in the commit which layouts moved and what that does to their speed.
+//! and name in the commit message the layouts and the effect on their speed.
 
 mod common;
 
@@ -19,7 +21,7 @@ use tensor_kernels::{
     elementwise_path,
 };
 
-/// A copy: what it is called, its source, its destination, and the bytes of an element.
+/// A copy: its name, source, destination, and the bytes of an element.
 type Copy = (&'static str, Layout, Layout, usize);
 
 fn dense(shape: &[usize]) -> Layout {
@@ -48,7 +50,7 @@ fn copies() -> Vec<Copy> {
     [large(), cached(), small(), given_destinations(), odd_widths(), degenerate()].concat()
 }
 
-/// Larger than caches: written past them.
+/// Larger than the caches, so results are streamed.
 fn large() -> Vec<Copy> {
     vec![
         packed("contiguous", &[4096, 4096], 4, |x| Ok(x.clone())),
@@ -83,7 +85,7 @@ fn large() -> Vec<Copy> {
     ]
 }
 
-/// Within the second-level cache.
+/// Within the L2 cache.
 fn cached() -> Vec<Copy> {
     vec![
         permuted("matrix transposed", &[512, 512], 4, &[1, 0]),
@@ -121,7 +123,7 @@ fn small() -> Vec<Copy> {
     ]
 }
 
-/// Into memory that is not contiguous.
+/// Into destinations that are not contiguous.
 fn given_destinations() -> Vec<Copy> {
     let shape = &[256, 512];
     let to = |name, strides: [isize; 2]| (name, dense(shape), strided(shape, &strides, 0), 4);
@@ -139,7 +141,7 @@ fn given_destinations() -> Vec<Copy> {
     ]
 }
 
-/// Elements that are runs of smaller units.
+/// Elements that are copied as runs of smaller units.
 fn odd_widths() -> Vec<Copy> {
     vec![
         permuted("matrix of 3 bytes transposed", &[256, 512], 3, &[1, 0]),
@@ -152,7 +154,7 @@ fn odd_widths() -> Vec<Copy> {
     ]
 }
 
-/// Where there is next to nothing to do.
+/// Without elements, or with very few.
 fn degenerate() -> Vec<Copy> {
     vec![
         packed("one element", &[], 4, |x| Ok(x.clone())),
@@ -160,11 +162,11 @@ fn degenerate() -> Vec<Copy> {
         packed("no elements", &[3, 0, 2], 4, |x| x.permute(&[2, 0, 1])),
         packed("elements of no bytes", &[3, 2], 0, Layout::t),
         packed("all sizes 1", &[1, 1, 1], 4, |x| x.permute(&[2, 0, 1])),
-        permuted("a row turned into a column", &[1, 512], 4, &[1, 0]),
+        permuted("a row transposed into a column", &[1, 512], 4, &[1, 0]),
     ]
 }
 
-/// An elementwise operation: what it is called, and its result and inputs.
+/// An elementwise operation: its name, its result and its inputs.
 type Operation = (&'static str, [Layout; 3]);
 
 fn operations() -> Vec<Operation> {
@@ -225,10 +227,11 @@ fn brief(layout: &Layout) -> String {
     format!("{:?} ({}){offset}", layout.shape(), strides.join(", "))
 }
 
-/// The table as it is now. Each entry is a line that names it and one, indented, that says how it goes.
+/// The current table. Each entry is a line with the name and an indented line with path and plan.
 fn table() -> String {
     let mut text = String::from(
-        "# The paths and plans of copies, then the paths of elementwise operations; sizes, strides and offsets in elements.\n\
+        "# The paths and plans of copies, then the paths of elementwise operations; sizes, \
+         strides and offsets in elements.\n\
          # Written by `UPDATE_PATHS=1 cargo test -p tensor-kernels --test plans`.\n",
     );
     for (name, from, to, width) in copies() {
@@ -260,14 +263,14 @@ fn every_layout_keeps_its_path_and_plan() {
     );
 }
 
-/// The entries that are not the same in both, before and after.
+/// The entries that differ, before and after.
 fn differences(before: &str, after: &str) -> Vec<String> {
     let entries =
         |text: &str| text.split("\n\n").map(|s| s.trim_end().to_owned()).collect::<BTreeSet<_>>();
     let (before, after) = (entries(before), entries(after));
-    let gone = before.difference(&after).map(|entry| format!("- {entry}"));
-    let new = after.difference(&before).map(|entry| format!("+ {entry}"));
-    gone.chain(new).collect()
+    let removed = before.difference(&after).map(|entry| format!("- {entry}"));
+    let added = after.difference(&before).map(|entry| format!("+ {entry}"));
+    removed.chain(added).collect()
 }
 
 #[test]
@@ -284,14 +287,8 @@ fn every_path_is_in_the_table() {
         .iter()
         .map(|(_, [out, a, b])| elementwise_path([out, a, b], [4; 3]).unwrap())
         .collect();
-    let all = [
-        "contiguous",
-        "rows",
-        "packed_rows",
-        "transposed",
-        "gathered",
-        "transposed_and_gathered",
-    ];
+    let all =
+        ["contiguous", "rows", "packed_rows", "transposed", "gathered", "transposed_and_gathered"];
     assert_eq!(taken, BTreeSet::from(all));
 }
 
@@ -318,13 +315,13 @@ fn a_plan_is_a_value() {
 
 #[test]
 fn fault_a_plan_runs_on_its_own_layouts_only_and_any_number_of_times() {
-    let (turned, rows) = (dense(&[3, 4]).t().unwrap(), dense(&[4, 3]));
-    let plan = CopyPlan::new(&turned, &rows, 2, &Machine::REFERENCE).unwrap();
+    let (transposed, rows) = (dense(&[3, 4]).t().unwrap(), dense(&[4, 3]));
+    let plan = CopyPlan::new(&transposed, &rows, 2, &Machine::REFERENCE).unwrap();
     let exec = Exec::current().unwrap();
     let source: Vec<i16> = (0..12).collect();
     let mut result = [0i16; 12];
     for _ in 0..2 {
-        let from = TensorView::new(&source, turned.clone()).unwrap();
+        let from = TensorView::new(&source, transposed.clone()).unwrap();
         plan.run(exec, &from, &mut TensorViewMut::new(&mut result, rows.clone()).unwrap()).unwrap();
         assert_eq!(result, [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]);
         result.fill(-1);
@@ -335,7 +332,7 @@ fn fault_a_plan_runs_on_its_own_layouts_only_and_any_number_of_times() {
         plan.run(exec, &from, &mut TensorViewMut::new(&mut result, rows.clone()).unwrap());
     assert!(matches!(refused, Err(Error::NotPlanned { .. })), "another source layout");
     let (wide, mut target) = ([0i64; 12], [0i64; 12]);
-    let from = TensorView::new(&wide, turned).unwrap();
+    let from = TensorView::new(&wide, transposed).unwrap();
     let refused = plan.run(exec, &from, &mut TensorViewMut::new(&mut target, rows).unwrap());
     assert!(matches!(refused, Err(Error::NotPlanned { .. })), "another width");
     assert_eq!(result, [-1; 12]);
@@ -356,9 +353,9 @@ fn fault_what_cannot_be_planned_is_refused() {
     }
 }
 
-/// Nothing to do, however far away.
+/// A layout without elements can have any offset.
 #[test]
-fn fault_no_elements_are_planned_wherever_they_are() {
+fn fault_empty_layouts_at_huge_offsets_are_planned() {
     for (shape, strides) in
         [(&[0][..], &[1][..]), (&[5, 0], &[-(1 << 62), 7]), (&[0, 9], &[0, isize::MAX])]
     {
@@ -370,7 +367,7 @@ fn fault_no_elements_are_planned_wherever_they_are() {
     }
 }
 
-/// Any machine can be asked for; a plan is made for it, and does the same.
+/// A plan can be made for a machine with any numbers, and computes the same.
 #[test]
 fn fault_a_machine_of_any_numbers_has_plans() {
     let source: Vec<u16> = (0..3600).collect();

@@ -1,49 +1,50 @@
-//! Elementwise operations on many short rows, which are packed into long ones: what lies around each row stays as it is, whatever the operands' rows
-//! do, in more than one block and with a last one that is not full.
+//! Elementwise operations on many short rows, which are packed into long ones. The memory around
+//! each row must not change, for any strides of the operands, with several blocks of which the last
+//! one is partial.
 
 mod common;
 
 use bytemuck::Pod;
-use common::{Memory, Sample, Way, levels, strided};
+use common::{Memory, RunConfig, Sample, levels, strided};
 use tensor_kernels::{
     Layout, elementwise_path, map_inplace, map_into, zip_inplace, zip_into, zip3_into,
 };
 
-/// Every level, and the first on threads.
-fn ways() -> Vec<Way> {
+/// Every level, and the first one on threads.
+fn run_configs() -> Vec<RunConfig> {
     let levels = levels();
-    let serial = levels.iter().map(|&simd| Way::serial(simd, false));
-    serial.chain([Way::threaded(levels[0], true, 7)]).collect()
+    let serial = levels.iter().map(|&simd| RunConfig::serial(simd, false));
+    serial.chain([RunConfig::threaded(levels[0], true, 7)]).collect()
 }
 
-/// So many rows are more than a block of any operand, and none divides them.
-fn rows(lanes: usize, width: usize) -> usize {
-    (8 << 10) / (lanes * width) + 77
+/// A number of rows that exceeds a block of any operand and is no multiple of it.
+fn rows(columns: usize, width: usize) -> usize {
+    (8 << 10) / (columns * width) + 77
 }
 
-/// All that rows of an input may do: from row to row, and from lane to lane.
-fn inputs(lanes: usize) -> [[isize; 2]; 9] {
-    let lanes = lanes as isize;
+/// Strides of inputs, from row to row and from column to column.
+fn inputs(columns: usize) -> [[isize; 2]; 9] {
+    let columns = columns as isize;
     [
-        [lanes, 1],
-        [lanes + 2, 1],
-        [-lanes - 1, 1],
+        [columns, 1],
+        [columns + 2, 1],
+        [-columns - 1, 1],
         [1, 1],
         [0, 1],
         [0, 0],
         [2, 0],
         [-1, 0],
-        [2 * lanes + 1, 2],
+        [2 * columns + 1, 2],
     ]
 }
 
-/// All that rows of a result may do.
-fn results(lanes: usize) -> [[isize; 2]; 4] {
-    let lanes = lanes as isize;
-    [[lanes, 1], [lanes + 3, 1], [-lanes - 1, 1], [3 * lanes, 2]]
+/// Strides of results.
+fn results(columns: usize) -> [[isize; 2]; 4] {
+    let columns = columns as isize;
+    [[columns, 1], [columns + 3, 1], [-columns - 1, 1], [3 * columns, 2]]
 }
 
-/// A number in which every byte of both shows.
+/// A value that depends on every byte of both.
 fn mixed<T: Pod>(a: T, b: T) -> T {
     let mut sum = a;
     for (sum, b) in bytemuck::bytes_of_mut(&mut sum).iter_mut().zip(bytemuck::bytes_of(&b)) {
@@ -52,14 +53,14 @@ fn mixed<T: Pod>(a: T, b: T) -> T {
     sum
 }
 
-/// Elements, where they lie, and what they are.
-struct Given<T> {
+/// An operand: its memory, its layout, and its values in logical order.
+struct TestOperand<T> {
     memory: Memory<T>,
     layout: Layout,
     values: Vec<T>,
 }
 
-impl<T: Sample> Given<T> {
+impl<T: Sample> TestOperand<T> {
     fn new(shape: &[usize], strides: &[isize], lead: usize) -> Self {
         let layout = strided(shape, strides, lead);
         let memory = Memory::<T>::samples(common::extent(&layout), lead);
@@ -72,14 +73,14 @@ impl<T: Sample> Given<T> {
     }
 }
 
-/// Each input beside a dense one and beside two others, to each result.
+/// Each input with a dense one and with two others, for each result.
 fn two_inputs<T: Sample>() {
-    for lanes in [3, 4] {
-        let shape = [rows(lanes, size_of::<T>()), lanes];
-        let inputs = inputs(lanes).map(|strides| Given::<T>::new(&shape, &strides, 1));
+    for columns in [3, 4] {
+        let shape = [rows(columns, size_of::<T>()), columns];
+        let inputs = inputs(columns).map(|strides| TestOperand::<T>::new(&shape, &strides, 1));
         for (k, a) in inputs.iter().enumerate() {
             for b in [0, (k + 1) % inputs.len(), (k + 4) % inputs.len()].map(|b| &inputs[b]) {
-                for to in results(lanes) {
+                for to in results(columns) {
                     check_two(a, b, &strided(&shape, &to, 2));
                 }
             }
@@ -87,15 +88,16 @@ fn two_inputs<T: Sample>() {
     }
 }
 
-fn check_two<T: Sample>(a: &Given<T>, b: &Given<T>, to: &Layout) {
-    let blank = Memory::<T>::room_for(to, 1);
+fn check_two<T: Sample>(a: &TestOperand<T>, b: &TestOperand<T>, to: &Layout) {
+    let blank = Memory::<T>::for_layout(to, 1);
     let expected = blank.with(to, &a.mixed_with(b));
-    for way in ways() {
+    for config in run_configs() {
         let mut result = blank.clone();
         let (a_view, b_view) = (a.memory.view(&a.layout), b.memory.view(&b.layout));
         let mut out = result.view_mut(to);
-        way.run(|exec| zip_into(exec, &a_view, &b_view, &mut out, mixed)).unwrap();
-        result.assert_is(&expected, || format!("{:?} {:?} to {to:?}, {way}", a.layout, b.layout));
+        config.run(|exec| zip_into(exec, &a_view, &b_view, &mut out, mixed)).unwrap();
+        result
+            .assert_is(&expected, || format!("{:?} {:?} to {to:?}, {config}", a.layout, b.layout));
     }
 }
 
@@ -125,18 +127,19 @@ fn width_16() {
 }
 
 #[test]
-fn width_12_which_no_kernel_knows() {
+fn width_12_without_a_kernel() {
     two_inputs::<[u8; 12]>();
 }
 
-/// Lengths around those of registers and of what a kernel fills at a time, up to the longest short row and one more.
+/// All lengths up to the longest short row and one more.
 #[test]
 fn every_length_of_a_short_row() {
-    for lanes in 1..=65 {
-        let shape = [rows(lanes, 1), lanes];
+    for columns in 1..=65 {
+        let shape = [rows(columns, 1), columns];
         for [a, b] in [[1, 4], [2, 6], [4, 7], [6, 0]] {
-            let [a, b] = [a, b].map(|k: usize| Given::<u8>::new(&shape, &inputs(lanes)[k], 0));
-            check_two(&a, &b, &strided(&shape, &results(lanes)[lanes % 3], 0));
+            let [a, b] =
+                [a, b].map(|k: usize| TestOperand::<u8>::new(&shape, &inputs(columns)[k], 0));
+            check_two(&a, &b, &strided(&shape, &results(columns)[columns % 3], 0));
         }
     }
 }
@@ -145,44 +148,44 @@ fn every_length_of_a_short_row() {
 fn in_place() {
     let shape = [rows(3, 4), 3];
     for to in results(3) {
-        let x = Given::<f32>::new(&shape, &to, 1);
+        let x = TestOperand::<f32>::new(&shape, &to, 1);
         let alone = |x: f32| mixed(x, x);
         let expected: Vec<f32> = x.values.iter().copied().map(alone).collect();
         let expected = x.memory.with(&x.layout, &expected);
-        for way in ways() {
+        for config in run_configs() {
             let mut result = x.memory.clone();
             let mut view = result.view_mut(&x.layout);
-            way.run(|exec| map_inplace(exec, &mut view, alone)).unwrap();
-            result.assert_is(&expected, || format!("{to:?}, {way}"));
+            config.run(|exec| map_inplace(exec, &mut view, alone)).unwrap();
+            result.assert_is(&expected, || format!("{to:?}, {config}"));
         }
         for strides in inputs(3) {
-            let b = Given::<f32>::new(&shape, &strides, 0);
+            let b = TestOperand::<f32>::new(&shape, &strides, 0);
             let expected = x.memory.with(&x.layout, &x.mixed_with(&b));
-            for way in ways() {
+            for config in run_configs() {
                 let mut result = x.memory.clone();
                 let (mut view, b) = (result.view_mut(&x.layout), b.memory.view(&b.layout));
-                way.run(|exec| zip_inplace(exec, &mut view, &b, mixed)).unwrap();
-                result.assert_is(&expected, || format!("{to:?} with {strides:?}, {way}"));
+                config.run(|exec| zip_inplace(exec, &mut view, &b, mixed)).unwrap();
+                result.assert_is(&expected, || format!("{to:?} with {strides:?}, {config}"));
             }
         }
     }
 }
 
-/// Elements of one width become elements of another.
+/// An operation from one element width to another.
 fn cast<A: Sample, R: Sample>(f: impl Fn(A) -> R + Sync + Copy + Send) {
     let shape = [rows(4, size_of::<A>().min(size_of::<R>())), 4];
     for from in inputs(4) {
-        let a = Given::<A>::new(&shape, &from, 1);
+        let a = TestOperand::<A>::new(&shape, &from, 1);
         let expected: Vec<R> = a.values.iter().copied().map(f).collect();
         for to in results(4) {
             let to = strided(&shape, &to, 0);
-            let blank = Memory::<R>::room_for(&to, 2);
+            let blank = Memory::<R>::for_layout(&to, 2);
             let expected = blank.with(&to, &expected);
-            for way in ways() {
+            for config in run_configs() {
                 let mut result = blank.clone();
                 let (a, mut out) = (a.memory.view(&a.layout), result.view_mut(&to));
-                way.run(|exec| map_into(exec, &a, &mut out, f)).unwrap();
-                result.assert_is(&expected, || format!("{from:?} to {to:?}, {way}"));
+                config.run(|exec| map_into(exec, &a, &mut out, f)).unwrap();
+                result.assert_is(&expected, || format!("{from:?} to {to:?}, {config}"));
             }
         }
     }
@@ -201,35 +204,37 @@ fn three_inputs() {
     let shape = [rows(3, 1), 3];
     let f = |a: u8, b: u32, c: u16| u32::from(a).wrapping_mul(b) ^ u32::from(c) << 9;
     for (k, a_strides) in inputs(3).into_iter().enumerate() {
-        let a = Given::<u8>::new(&shape, &a_strides, 0);
-        let b = Given::<u32>::new(&shape, &inputs(3)[(k + 4) % 9], 1);
-        let c = Given::<u16>::new(&shape, &inputs(3)[(k + 6) % 9], 2);
+        let a = TestOperand::<u8>::new(&shape, &a_strides, 0);
+        let b = TestOperand::<u32>::new(&shape, &inputs(3)[(k + 4) % 9], 1);
+        let c = TestOperand::<u16>::new(&shape, &inputs(3)[(k + 6) % 9], 2);
         let all = a.values.iter().zip(&b.values).zip(&c.values);
         let values: Vec<u32> = all.map(|((&a, &b), &c)| f(a, b, c)).collect();
         for to in results(3) {
             let to = strided(&shape, &to, 1);
-            let blank = Memory::<u32>::room_for(&to, 0);
+            let blank = Memory::<u32>::for_layout(&to, 0);
             let expected = blank.with(&to, &values);
-            for way in ways() {
+            for config in run_configs() {
                 let mut result = blank.clone();
                 let (a, b) = (a.memory.view(&a.layout), b.memory.view(&b.layout));
                 let (c, mut out) = (c.memory.view(&c.layout), result.view_mut(&to));
-                way.run(|exec| zip3_into(exec, &a, &b, &c, &mut out, f)).unwrap();
-                result.assert_is(&expected, || format!("{a_strides:?} to {to:?}, {way}"));
+                config.run(|exec| zip3_into(exec, &a, &b, &c, &mut out, f)).unwrap();
+                result.assert_is(&expected, || format!("{a_strides:?} to {to:?}, {config}"));
             }
         }
     }
 }
 
-/// A row that repeats within a part of the result and not in the next, or in all of them; beside rows whose elements lie in planes.
+/// A row that is repeated within each index of the outer dimension, or for all of them; combined
+/// with rows whose elements lie in separate planes.
 #[test]
-fn rows_that_repeat_for_a_while() {
+fn rows_that_repeat_within_an_outer_index() {
     let shape = [5, 900, 3];
     let [dense, planes] = [[2700, 3, 1], [2700, 1, 900]];
     let repeated = [[3, 0, 1], [-4, 0, 1], [0, 0, 1], [900, 1, 0], [1, 0, 0]];
     for strides in repeated {
         for other in [dense, planes] {
-            let [a, b] = [other, strides].map(|strides| Given::<f32>::new(&shape, &strides, 1));
+            let [a, b] =
+                [other, strides].map(|strides| TestOperand::<f32>::new(&shape, &strides, 1));
             for to in [dense, [3600, 4, 1]] {
                 check_two(&a, &b, &strided(&shape, &to, 0));
             }

@@ -1,6 +1,7 @@
-//! Work on threads, seen from outside: every element once, and large work really on more than one thread.
+//! Multi-threaded operations: every element is computed once, and large work runs on more than one
+//! thread.
 //!
-//! That the pieces of a plan make up the plan, down to the last cut, is tested beside `partition`.
+//! The unit tests of `partition` check that the parts of a plan make up the plan.
 #![cfg(feature = "rayon")]
 
 mod common;
@@ -19,7 +20,8 @@ use tensor_kernels::{
     Exec, Layout, Machine, TensorView, TensorViewMut, map_inplace, map_into, zip_into,
 };
 
-/// Shapes with strides of an input and of the result, of every elementwise path, around the sizes of blocks.
+/// Shapes with the strides of an input and of the result, for every elementwise path, with sizes
+/// around those of blocks.
 const PAIRS: &[(&[usize], &[isize], &[isize])] = &[
     (&[1000], &[1], &[1]),
     (&[65], &[1], &[1]),
@@ -32,7 +34,7 @@ const PAIRS: &[(&[usize], &[isize], &[isize])] = &[
     (&[3000, 2], &[1, 3000], &[2, 1]),
 ];
 
-/// Work is cut for every thread that there is.
+/// A configuration that splits any work among all threads.
 fn eager() -> Exec {
     let mut exec = *Exec::current().unwrap();
     exec.machine = Machine { grain: 1, ..Machine::REFERENCE };
@@ -58,21 +60,21 @@ fn every_element_is_computed_once() {
     }
 }
 
-/// Waits, in the first thread that comes, for a second one.
-struct Meeting {
+/// Blocks the first thread that calls it until a second thread does.
+struct Rendezvous {
     first: Mutex<Option<ThreadId>>,
     met: Condvar,
 }
 
-/// Long enough for any machine; only a failing test waits so long.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Long enough for any machine. Only a failing test waits this long.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-impl Meeting {
+impl Rendezvous {
     const fn new() -> Self {
         Self { first: Mutex::new(None), met: Condvar::new() }
     }
 
-    /// Called by everybody who works.
+    /// Called by every thread for every element.
     fn attend(&self) {
         let me = std::thread::current().id();
         let mut first = self.first.lock().unwrap();
@@ -80,11 +82,11 @@ impl Meeting {
             None => {
                 *first = Some(me);
                 let alone = |first: &mut Option<ThreadId>| *first == Some(me);
-                let waited = self.met.wait_timeout_while(first, PATIENCE, alone).unwrap();
+                let waited = self.met.wait_timeout_while(first, TIMEOUT, alone).unwrap();
                 assert!(!waited.1.timed_out(), "nobody else works");
             }
             Some(other) if other != me => {
-                // From here on nobody waits: the first one's place is taken by the second.
+                // Releases the waiting thread, as `first` is another thread now.
                 *first = Some(me);
                 self.met.notify_all();
             }
@@ -93,7 +95,7 @@ impl Meeting {
     }
 }
 
-/// What is large enough for two threads is done by two, whatever its shape.
+/// Work that is large enough for two threads runs on two, for any shape.
 #[test]
 fn large_work_is_shared() {
     let mut exec = *Exec::current().unwrap();
@@ -110,9 +112,9 @@ fn large_work_is_shared() {
         let row = TensorView::new(&row, strided(shape, &strides, 0)).unwrap();
         let mut result = vec![0.0f32; rows.numel()];
         let mut out = TensorViewMut::new(&mut result, rows).unwrap();
-        let meeting = Meeting::new();
+        let rendezvous = Rendezvous::new();
         let sum = |a: f32, b: f32| {
-            meeting.attend();
+            rendezvous.attend();
             a + b
         };
         on_threads(2, || zip_into(&exec, &a, &row, &mut out, sum)).unwrap();
@@ -120,7 +122,7 @@ fn large_work_is_shared() {
     }
 }
 
-/// What is too small for two threads stays where it is, and so does what is asked to.
+/// Work that is too small for two threads, or is asked to be serial, runs on the calling thread.
 #[test]
 fn small_and_serial_work_stays_on_its_thread() {
     let mut exec = *Exec::current().unwrap();

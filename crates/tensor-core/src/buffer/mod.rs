@@ -1,14 +1,13 @@
-//! Memory for elements: allocated fallibly, aligned to cache lines, on huge pages where it is
-//! large.
+//! Memory for elements: allocated fallibly, aligned to cache lines, on huge pages if it is large.
 //!
-//! A fresh buffer of many megabytes costs more in page faults than in writing it: the kernel maps
-//! and clears it 4 KiB at a time. Asking for huge pages (`madvise`, Linux) makes that 2 MiB at a
-//! time; it is advice, so where it is not heeded nothing else changes. And large buffers that are
-//! dropped are kept for the next result: see `spare`.
+//! Page faults dominate the cost of a newly allocated buffer of many megabytes: the operating
+//! system maps and clears 4 KiB at a time. With huge pages (`madvise`, Linux) it is 2 MiB at a
+//! time. This is advice; where the system ignores it the buffer works the same. Large buffers that
+//! are dropped are kept for the next result: see `spare`.
 //!
-//! Alignment is made by starting late in a slightly larger allocation, not by asking the allocator:
-//! for more than its natural alignment the standard allocator zeroes by hand, and would touch every
-//! page of memory that the kernel hands out zeroed.
+//! A buffer is aligned by starting at an offset in a slightly larger allocation. Asking the
+//! allocator for more than its natural alignment makes `alloc_zeroed` clear the memory explicitly,
+//! which touches every page that the operating system has already zeroed.
 
 mod spare;
 
@@ -22,19 +21,19 @@ use std::{
 
 use crate::{Element, Error, Result};
 
-/// What the allocator gives without detours.
-const NATURAL: usize = 16;
+/// The alignment in bytes that the system's allocator guarantees for every allocation.
+const NATURAL_ALIGNMENT: usize = 16;
 
-/// The size of a huge page, and from where on a buffer is put on huge pages: below four of them the
-/// ends that do not fill one weigh too much.
-const HUGE_PAGE: usize = 2 << 20;
-const HUGE_FROM: usize = 4 * HUGE_PAGE;
+/// The bytes of a huge page, and the smallest buffer that is placed on huge pages. In a smaller one
+/// the padding at both ends would be too large a part.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+const HUGE_BUFFER_BYTES: usize = 4 * HUGE_PAGE_BYTES;
 
 /// An allocation.
 ///
 /// # Invariants
 /// 1. `start` is valid for reads and writes of `bytes` bytes until the buffer is dropped, and
-///    nobody else frees or moves it.
+///    only the buffer frees it.
 /// 2. If `alloc.size() > 0`, `origin` came from the global allocator with layout `alloc`.
 pub(crate) struct Buffer {
     start: NonNull<u8>,
@@ -43,23 +42,24 @@ pub(crate) struct Buffer {
     alloc: AllocLayout,
 }
 
-// SAFETY: a buffer owns plain bytes (elements are `Send + Sync`); access to them is ruled by the
-// borrow flag beside it.
+// SAFETY: a buffer owns plain bytes, and elements are `Send + Sync`. The borrow flag of the storage
+// controls access to them.
 unsafe impl Send for Buffer {}
-// SAFETY: as for `Send`; a shared buffer gives out nothing but its address and size.
+// SAFETY: as for `Send`. A shared reference to a buffer gives out its address and size only.
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// Memory that holds nothing yet.
+    /// Uninitialised memory.
     pub(crate) fn uninit(bytes: usize, align: usize) -> Result<Self> {
         Self::allocate(bytes, align, |layout| {
-            let kept = if layout.size() >= HUGE_FROM { spare::take(layout.size()) } else { None };
+            let kept =
+                if layout.size() >= HUGE_BUFFER_BYTES { spare::take(layout.size()) } else { None };
             // SAFETY: the layout has a size above 0.
             kept.or_else(|| NonNull::new(unsafe { alloc::alloc(layout) }).map(|new| (new, layout)))
         })
     }
 
-    /// Memory that holds zeros.
+    /// Zeroed memory.
     pub(crate) fn zeroed(bytes: usize, align: usize) -> Result<Self> {
         Self::allocate(bytes, align, |layout| {
             // SAFETY: the layout has a size above 0.
@@ -77,25 +77,26 @@ impl Buffer {
             let start = NonNull::without_provenance(align.try_into().map_err(|_| out_of_memory())?);
             return Ok(Self::without_elements(start));
         }
-        let align = if bytes >= HUGE_FROM { align.max(HUGE_PAGE) } else { align };
+        let align = if bytes >= HUGE_BUFFER_BYTES { align.max(HUGE_PAGE_BYTES) } else { align };
         let size = bytes.checked_add(align).ok_or_else(out_of_memory)?;
-        let alloc = AllocLayout::from_size_align(size, NATURAL).map_err(|_| out_of_memory())?;
+        let alloc =
+            AllocLayout::from_size_align(size, NATURAL_ALIGNMENT).map_err(|_| out_of_memory())?;
         let again = || if spare::release() { source(alloc) } else { None };
         let (origin, alloc) = source(alloc).or_else(again).ok_or_else(out_of_memory)?;
         // SAFETY: the distance to the next multiple of `align` is below `align`, and the allocation
         // is `align` larger than the buffer, or more.
         let start = unsafe { origin.add(origin.align_offset(align)) };
-        if bytes >= HUGE_FROM {
+        if bytes >= HUGE_BUFFER_BYTES {
             // SAFETY: the range lies in the allocation.
             unsafe { advise_huge_pages(start, bytes) };
         }
         Ok(Self { start, bytes, origin, alloc })
     }
 
-    /// Takes over a vector's memory as it is. Where it is large it will be kept, too.
+    /// Takes over a vector's allocation without copying. A large one is kept when it is dropped.
     ///
-    /// The pointer is the vector's own: it reaches all of the allocation, as freeing it needs. One
-    /// made from the vector's elements would reach no further than they do.
+    /// `as_mut_ptr` has the provenance of the whole allocation, which freeing needs. A pointer made
+    /// from the slice of elements would not cover the spare capacity.
     ///
     /// A vector without elements has nothing to take over: its own pointer may be aligned for its
     /// type alone, and a view of no elements as a wider type would be refused.
@@ -129,8 +130,8 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         match self.alloc.size() {
             0 => {}
-            // SAFETY: invariant 2; the buffer is dropped once, and nobody uses it after that.
-            HUGE_FROM.. => unsafe { spare::put(self.origin, self.alloc) },
+            // SAFETY: invariant 2; the buffer is dropped once and not used after that.
+            HUGE_BUFFER_BYTES.. => unsafe { spare::put(self.origin, self.alloc) },
             // SAFETY: invariant 2; the buffer is dropped once.
             _ => unsafe { alloc::dealloc(self.origin.as_ptr(), self.alloc) },
         }
@@ -141,13 +142,13 @@ impl Drop for Buffer {
 /// `start` is valid for writes of `bytes` bytes.
 #[cfg(target_os = "linux")]
 unsafe fn advise_huge_pages(start: NonNull<u8>, bytes: usize) {
-    // SAFETY: the range is the caller's to use, all of it is mapped, and the advice changes how it
-    // is backed, never what it holds.
+    // SAFETY: the range is mapped, as it is valid for writes. The advice changes the size of its
+    // pages, not its contents.
     let _refused = unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
 }
 
 /// # Safety
-/// None: nothing is done.
+/// None: this does nothing.
 #[cfg(not(target_os = "linux"))]
 unsafe fn advise_huge_pages(_: NonNull<u8>, _: usize) {}
 
@@ -157,26 +158,29 @@ mod tests {
 
     #[test]
     fn buffers_are_aligned_and_writable_to_the_last_byte() {
-        for bytes in [0, 2, 63, 64, 4096, HUGE_FROM - 1, HUGE_FROM, HUGE_FROM + 1] {
+        for bytes in
+            [0, 2, 63, 64, 4096, HUGE_BUFFER_BYTES - 1, HUGE_BUFFER_BYTES, HUGE_BUFFER_BYTES + 1]
+        {
             let buffer = Buffer::zeroed(bytes, 64).unwrap();
             assert!(buffer.start().addr().get().is_multiple_of(64), "{bytes}");
             for at in [0, bytes.wrapping_sub(1)].into_iter().filter(|&at| at < bytes) {
                 // SAFETY: `at` lies in the buffer.
-                let place = unsafe { buffer.start().add(at) };
+                let byte = unsafe { buffer.start().add(at) };
                 // SAFETY: invariant 1.
-                let before = unsafe { place.read() };
+                let before = unsafe { byte.read() };
                 assert_eq!(before, 0);
                 // SAFETY: invariant 1.
-                unsafe { place.write(1) };
+                unsafe { byte.write(1) };
             }
         }
     }
 
-    /// Many at a time: a single one may be aligned by chance.
+    /// Several buffers are alive at a time, as a single one can be aligned by chance.
     #[test]
-    fn an_alignment_above_a_huge_page_is_kept() {
-        for align in [64, 4096, HUGE_PAGE, 2 * HUGE_PAGE, 16 * HUGE_PAGE] {
-            let sizes = [1, 4096, HUGE_FROM - 1, HUGE_FROM, HUGE_FROM + 5 * 4096];
+    fn alignments_up_to_16_huge_pages_hold() {
+        for align in [64, 4096, HUGE_PAGE_BYTES, 2 * HUGE_PAGE_BYTES, 16 * HUGE_PAGE_BYTES] {
+            let sizes =
+                [1, 4096, HUGE_BUFFER_BYTES - 1, HUGE_BUFFER_BYTES, HUGE_BUFFER_BYTES + 5 * 4096];
             let buffers = sizes.repeat(3).into_iter().flat_map(|bytes| {
                 [Buffer::uninit(bytes, align), Buffer::zeroed(bytes, align)].map(Result::unwrap)
             });
@@ -188,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_can_be_is_an_error() {
+    fn a_size_beyond_the_address_space_is_an_error() {
         for bytes in [isize::MAX as usize, usize::MAX, usize::MAX - 63] {
             assert!(matches!(Buffer::uninit(bytes, 64), Err(Error::OutOfMemory { .. })));
         }

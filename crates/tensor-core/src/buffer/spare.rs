@@ -1,13 +1,13 @@
-//! Memory of large results that is kept for the next one.
+//! A cache of large buffers: memory of dropped results, kept for the next ones.
 //!
-//! A large allocation comes from the operating system as pages that are mapped and cleared one by
-//! one as they are written first, and goes back to it. For a result of 64 MiB that takes as long as
-//! to copy it. So large buffers are kept when they are dropped, up to a limit, and given to the
-//! next result that fits. What is kept is marked as free: the system takes it when it runs short of
-//! memory, without asking.
+//! The operating system maps and clears the pages of a large allocation when they are first
+//! written, and takes them back when it is freed. For a result of 64 MiB this takes as long as
+//! copying it. So large buffers are kept when they are dropped, up to a limit in bytes, and reused
+//! by the next result that fits. Kept memory is marked with `MADV_FREE`: the system can reclaim its
+//! pages when it runs short of memory.
 //!
-//! Measured on a contiguous copy of 64 MiB into fresh memory: 2.2 GB/s on huge pages that the
-//! system has to clear, 4.4 GB/s in a kept buffer, where `Vec::clone` reaches 1.3 to 2.
+//! Measured: a contiguous copy of 64 MiB into newly allocated memory reaches 2.2 GB/s on huge pages
+//! that the system has to clear, 4.4 GB/s in a kept buffer; `Vec::clone` reaches 1.3 to 2 GB/s.
 
 use std::{
     alloc::{self, Layout as AllocLayout},
@@ -18,17 +18,17 @@ use std::{
 
 use smallvec::{SmallVec, smallvec};
 
-/// Bytes that are kept unless [`keep_spare_memory`] says otherwise.
-const LIMIT: usize = if CAN_MARK { 1 << 30 } else { 0 };
+/// The limit in bytes until [`keep_spare_memory`] sets another one.
+const DEFAULT_LIMIT_BYTES: usize = if CAN_MARK { 1 << 30 } else { 0 };
 
-/// Blocks that are kept at most; more would make the search for one slower, and one that fits is
-/// found among the last few or not at all.
-const BLOCKS: usize = 8;
+/// The largest number of blocks that are kept. The search is linear, and a block that fits is
+/// usually one of the last few.
+const MAX_BLOCKS: usize = 8;
 
-/// Only where memory can be marked as free is it honest to keep it.
+/// Memory is kept only if it can be marked as free: otherwise the system could not reclaim it.
 const CAN_MARK: bool = cfg!(all(target_os = "linux", not(miri)));
 
-/// An allocation that nobody uses; dropping it gives it back.
+/// An unused allocation; dropping it frees it.
 ///
 /// Invariant: `origin` came from the global allocator with layout `alloc`.
 struct Block {
@@ -36,7 +36,7 @@ struct Block {
     alloc: AllocLayout,
 }
 
-// SAFETY: it is unused memory, owned by the block.
+// SAFETY: the block owns its memory, and no other pointer to it is used.
 unsafe impl Send for Block {}
 
 impl Drop for Block {
@@ -46,26 +46,28 @@ impl Drop for Block {
     }
 }
 
-/// Blocks on their way in or out; to list them allocates nothing.
-type Blocks = SmallVec<[Block; BLOCKS]>;
+/// A list of blocks that allocates nothing.
+type Blocks = SmallVec<[Block; MAX_BLOCKS]>;
 
-/// The system takes milliseconds to give memory back or to mark it as free. So nothing here calls
-/// it: what goes is returned, and dropped by the caller once the lock is released.
+/// The kept blocks.
+///
+/// Freeing memory and marking it as free are system calls that take milliseconds. So no method
+/// makes them: evicted blocks are returned, and the caller drops them after releasing the lock.
 struct Spare {
-    /// The one that was kept last is the last.
+    /// Oldest first.
     blocks: Blocks,
     bytes: usize,
     limit: usize,
 }
 
 static SPARE: Mutex<Spare> =
-    Mutex::new(Spare { blocks: SmallVec::new_const(), bytes: 0, limit: LIMIT });
+    Mutex::new(Spare { blocks: SmallVec::new_const(), bytes: 0, limit: DEFAULT_LIMIT_BYTES });
 
-fn spare() -> MutexGuard<'static, Spare> {
+fn lock_spare() -> MutexGuard<'static, Spare> {
     SPARE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The bytes of large buffers that are kept for results to come.
+/// The bytes of large buffers that are kept for later results.
 ///
 /// ```
 /// use tensor_core::{Tensor, keep_spare_memory, release_spare_memory, spare_memory};
@@ -78,25 +80,24 @@ fn spare() -> MutexGuard<'static, Spare> {
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
 pub fn spare_memory() -> usize {
-    spare().bytes
+    lock_spare().bytes
 }
 
-/// Keeps at most so many bytes of large buffers for results to come; 0 keeps none. Unless told
-/// otherwise it is 1 GiB on Linux, where the system takes kept memory back when it runs short of
-/// it, and nothing elsewhere.
+/// Keeps at most `limit` bytes of large buffers for later results; 0 keeps none. The default is
+/// 1 GiB on Linux, where the system reclaims kept memory when it runs short, and 0 elsewhere.
 pub fn keep_spare_memory(limit: usize) {
-    let evicted = spare().set_limit(limit);
+    let evicted = lock_spare().set_limit(limit);
     drop(evicted);
 }
 
-/// Gives all kept memory back.
+/// Frees all kept memory.
 pub fn release_spare_memory() {
     release();
 }
 
-/// Gives all kept memory back. Was there any?
+/// Frees all kept memory. Returns whether there was any.
 pub(super) fn release() -> bool {
-    let evicted = spare().shrink_to(0);
+    let evicted = lock_spare().shrink_to(0);
     !evicted.is_empty()
 }
 
@@ -106,7 +107,7 @@ impl Spare {
         self.shrink_to(limit)
     }
 
-    /// Without what was kept first, until no more than so many bytes are kept.
+    /// Evicts the oldest blocks until at most `bytes` bytes are kept.
     fn shrink_to(&mut self, bytes: usize) -> Blocks {
         let mut evicted = Blocks::new();
         while self.bytes > bytes {
@@ -115,13 +116,14 @@ impl Spare {
         evicted
     }
 
-    /// Keeps a block, unless it is too large. What goes is that block or those in its place.
+    /// Keeps a block, unless it exceeds the limit. Returns the blocks that are evicted for it, or
+    /// the block itself.
     fn keep(&mut self, block: Block) -> Blocks {
         let Some(others) = self.limit.checked_sub(block.alloc.size()) else {
             return smallvec![block];
         };
         let mut evicted = self.shrink_to(others);
-        if self.blocks.len() == BLOCKS {
+        if self.blocks.len() == MAX_BLOCKS {
             evicted.push(self.remove(0));
         }
         self.bytes += block.alloc.size();
@@ -129,7 +131,7 @@ impl Spare {
         evicted
     }
 
-    /// A kept block of at least `size` bytes, and not many more.
+    /// A kept block of `size` bytes up to a quarter more.
     fn take(&mut self, size: usize) -> Option<Block> {
         let fits = |block: &Block| (size..=size + size / 4).contains(&block.alloc.size());
         let at = self.blocks.iter().rposition(fits)?;
@@ -143,34 +145,38 @@ impl Spare {
     }
 }
 
-/// A kept allocation of at least `size` bytes, and not many more.
+/// A kept allocation of `size` bytes up to a quarter more.
 pub(super) fn take(size: usize) -> Option<(NonNull<u8>, AllocLayout)> {
-    let block = ManuallyDrop::new(spare().take(size)?);
+    let block = ManuallyDrop::new(lock_spare().take(size)?);
     Some((block.origin, block.alloc))
 }
 
-/// Keeps an allocation, or gives it back.
+/// Keeps an allocation, or frees it.
 ///
 /// # Safety
-/// `origin` came from the global allocator with layout `alloc`, and nobody uses it any more.
+/// `origin` came from the global allocator with layout `alloc`, and is not used after this call.
 pub(super) unsafe fn put(origin: NonNull<u8>, alloc: AllocLayout) {
     let block = Block { origin, alloc };
-    let is_small_enough = alloc.size() <= spare().limit;
-    if is_small_enough && block.mark_as_free() {
-        let evicted = spare().keep(block);
+    let is_within_limit = alloc.size() <= lock_spare().limit;
+    if is_within_limit && block.mark_as_free() {
+        let evicted = lock_spare().keep(block);
         drop(evicted);
     }
 }
 
 impl Block {
-    /// Lets the system take the pages, huge pages whole. `false` if it cannot.
+    /// Lets the system reclaim the pages. Returns `false` if it does not support that.
+    ///
+    /// The range is cut to whole huge pages, which the system would otherwise have to split.
     #[cfg(all(target_os = "linux", not(miri)))]
     fn mark_as_free(&self) -> bool {
-        let before = self.origin.align_offset(super::HUGE_PAGE);
+        use super::HUGE_PAGE_BYTES;
+
+        let before = self.origin.align_offset(HUGE_PAGE_BYTES);
         let bytes = self.alloc.size().saturating_sub(before);
-        let whole = bytes / super::HUGE_PAGE * super::HUGE_PAGE;
+        let whole = bytes / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
         let start = self.origin.as_ptr().wrapping_add(before);
-        // SAFETY: the range lies in the block, which nobody uses: what it holds is not needed.
+        // SAFETY: the range lies in the block, which is unused: its contents may be lost.
         unsafe { libc::madvise(start.cast(), whole, libc::MADV_FREE) == 0 }
     }
 

@@ -1,4 +1,4 @@
-//! How complex numbers are printed: real and imaginary parts are two columns, each with its own
+//! The text of complex numbers: real and imaginary parts are two columns, each with its own
 //! notation and width.
 
 use num_complex::Complex;
@@ -18,7 +18,7 @@ impl<F: Into<f64> + Copy> Column<Complex<F>> for Pairs {
         Self { re, im }
     }
 
-    /// Both parts and the `j`. PyTorch does not count the sign in between.
+    /// Both parts and the `j`. PyTorch does not count the sign between them.
     fn width(&self) -> usize {
         Column::<F>::width(&self.re) + Column::<F>::width(&self.im) + 1
     }

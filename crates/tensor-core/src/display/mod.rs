@@ -1,18 +1,17 @@
-//! Tensors as text, character for character what PyTorch's `str(tensor)` gives under its default
+//! Tensors as text, character for character what PyTorch's `str(tensor)` gives with its default
 //! print options.
 //!
-//! In come a shape and a way to read one element, out goes text, in three steps:
+//! Input: a shape and a function that reads one element. The text is made in three steps:
 //!
-//! 1. [`walk`] says which elements are printed: all of them, or the edge items of every dimension
-//!    of a large tensor. Nothing else is read.
-//! 2. [`Column::fit`] looks at those elements together and settles the notation and the width that
-//!    they share.
-//! 3. [`page`] sets the cells between brackets, breaks lines and appends the shape and dtype where
-//!    the elements do not show them.
+//! 1. [`walk`] selects the elements to print: all of them, or the edge items of every dimension of
+//!    a large tensor. No other element is read.
+//! 2. [`Column::fit`] chooses the notation and the width that all of these elements share.
+//! 3. [`page`] writes the elements between brackets, breaks lines and appends the shape and dtype
+//!    where the elements do not show them.
 //!
-//! Only the dimensions longer than six are cut. PyTorch prints a large tensor of many short
-//! dimensions in full, however long that takes and however long the text grows; here the text ends
-//! after [`cell_limit`] elements, with dots and a note of how many there are.
+//! A summary shortens only dimensions longer than six. PyTorch prints a large tensor of many short
+//! dimensions in full, at any length. Here the text ends after [`cell_limit`] elements, with dots
+//! and a note of their number.
 
 #[cfg(feature = "complex")]
 mod complex;
@@ -38,9 +37,9 @@ const EDGE_ITEMS: usize = 3;
 /// The length that lines are broken at (PyTorch: `linewidth`).
 const LINE_WIDTH: usize = 80;
 
-/// The number of elements after which the text ends: 65,536 up to rank 16. The product of elements
-/// and rank stays the same above, because an element can stand between as many brackets, and behind
-/// as many spaces, as there are dimensions.
+/// The number of elements after which the text ends: 65,536 up to rank 16. Above, the product of
+/// elements and rank is constant, because every element can need as many brackets and spaces as
+/// there are dimensions.
 fn cell_limit(ndim: usize) -> usize {
     ((1 << 20) / ndim.max(16)).max(1)
 }
@@ -56,7 +55,7 @@ pub trait Column<T>: Sized {
     /// Chooses both for the elements that will be printed.
     fn fit(shown: impl Iterator<Item = T> + Clone) -> Self;
 
-    /// The width in characters by which lines are broken; a cell can be wider.
+    /// The width in characters that line breaks are computed with; a cell can be wider.
     fn width(&self) -> usize;
 
     /// One element, padded on the left to the width.
@@ -84,9 +83,9 @@ show! {
 
 /// Writes a tensor as PyTorch's `str(tensor)`.
 ///
-/// The shape is a layout's: its number of elements fits a `usize`. `at` gives the element at a
-/// logical index; it is asked once for each element that is printed and for no other, so a view of
-/// any size can be printed.
+/// The shape is a layout's: its number of elements fits a `usize`. `at` returns the element at a
+/// logical index. It is called once for each printed element and for no other, so a view of any
+/// size can be printed.
 pub(crate) fn write_tensor<T: Scalar>(
     out: &mut dyn fmt::Write,
     shape: &[usize],
@@ -104,12 +103,11 @@ pub(crate) fn write_tensor<T: Scalar>(
     page.finish(suffixes.into_iter().flatten())
 }
 
-/// Where the printed elements end.
+/// Whether all selected elements are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
-    /// Behind the last one.
     All,
-    /// After so many, at the limit.
+    /// The text ends after this number of elements, at the limit.
     Cut(usize),
 }
 
@@ -156,7 +154,7 @@ fn size_suffix(shape: &[usize], end: End) -> Option<String> {
     })
 }
 
-/// How many elements the text has, where it ends before the last one.
+/// The number of printed elements, if the text ends before the last one.
 fn end_suffix(shape: &[usize], end: End) -> Option<String> {
     match end {
         End::All => None,
@@ -167,7 +165,7 @@ fn end_suffix(shape: &[usize], end: End) -> Option<String> {
     }
 }
 
-/// The dtype, where reading the text back would not give it.
+/// The dtype, unless PyTorch infers it from the text.
 fn dtype_suffix(shape: &[usize], dtype: DType) -> Option<String> {
     let inferred = match dtype {
         DType::F32 => true,

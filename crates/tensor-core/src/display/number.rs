@@ -1,14 +1,13 @@
-//! How real numbers and truth values are printed.
+//! The text of real numbers and of `bool`.
 
 use super::{Column, PRECISION};
 
-/// Integers and truth values: the text of a value does not depend on the others, only its width
-/// does.
+/// Integers and `bool`: only the width of a value depends on the others.
 pub struct Words {
     width: usize,
 }
 
-/// A value with a text of its own, as Python writes it.
+/// A value whose text, as Python writes it, does not depend on other values.
 pub trait Word: Copy {
     /// The text.
     fn word(self) -> String;
@@ -63,8 +62,8 @@ enum Notation {
 }
 
 impl<T: Into<f64>> Column<T> for Decimals {
-    /// Zeros and non-finite values have no say, not even in the width: next to `1.` an infinity
-    /// sticks out.
+    /// Zeros and non-finite values are ignored, as in PyTorch, for the width too: next to `1.` an
+    /// infinity is wider than its column.
     fn fit(shown: impl Iterator<Item = T> + Clone) -> Self {
         let counted = shown.map(T::into).filter(|value| value.is_finite() && *value != 0.0);
         let notation = Notation::choose(counted.clone());
@@ -84,9 +83,9 @@ impl Notation {
     /// The notation for values that are all finite and not zero.
     fn choose(mut values: impl Iterator<Item = f64> + Clone) -> Self {
         let magnitudes = values.clone().map(f64::abs);
-        let least = magnitudes.clone().fold(f64::INFINITY, f64::min);
-        let greatest = magnitudes.fold(0.0, f64::max);
-        if greatest / least > 1000.0 || greatest > 1e8 || least < 1e-4 {
+        let smallest = magnitudes.clone().fold(f64::INFINITY, f64::min);
+        let largest = magnitudes.fold(0.0, f64::max);
+        if largest / smallest > 1000.0 || largest > 1e8 || smallest < 1e-4 {
             Notation::Scientific
         } else if values.all(|value| value.fract() == 0.0) {
             Notation::Whole
@@ -106,7 +105,7 @@ impl Notation {
     }
 }
 
-/// As C writes it: the exponent has a sign and two digits at least.
+/// C's `%e`: the exponent has a sign and at least two digits.
 fn scientific(value: f64) -> String {
     let text = format!("{value:.PRECISION$e}");
     let (mantissa, exponent) = text.split_once('e').expect("`{:e}` writes an exponent");

@@ -1,13 +1,13 @@
-//! What stands around the elements: brackets, line breaks, dots and the suffixes.
+//! The text around the elements: brackets, line breaks, dots and the suffixes.
 
 use std::fmt::{self, Write};
 
 use super::{LINE_WIDTH, walk::Step};
 
-/// How the text begins; everything after the first line is set in by as much.
+/// The start of the text; later lines are indented by its length.
 pub(super) const PREFIX: &str = "tensor(";
 
-/// A writer of ASCII text that knows how long the line is that it writes.
+/// A writer of ASCII text that tracks the length of the current line.
 pub(super) struct Page<'a> {
     out: &'a mut dyn Write,
     line: usize,
@@ -42,8 +42,7 @@ impl<'a> Page<'a> {
     /// closing parenthesis.
     pub(super) fn finish(&mut self, suffixes: impl Iterator<Item = String>) -> fmt::Result {
         for suffix in suffixes {
-            // Of the four, two are for the comma and the space; PyTorch counts two more than it
-            // writes.
+            // Comma and space take two characters; PyTorch counts four.
             if self.line + 4 + suffix.len() > LINE_WIDTH {
                 self.break_line(1, PREFIX.len())?;
             } else {
@@ -55,7 +54,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The nested brackets of a tensor, and what stands in between its elements.
+/// The nested brackets of a tensor, and the separators between its elements.
 pub(super) struct Frame<'p, 'a> {
     page: &'p mut Page<'a>,
     ndim: usize,
@@ -79,7 +78,7 @@ impl<'p, 'a> Frame<'p, 'a> {
         self.page.write_str(cell)
     }
 
-    /// Writes what stands between two elements that are one step apart.
+    /// Writes the brackets, dots and separators between two successive elements.
     pub(super) fn write_between(&mut self, step: Step) -> fmt::Result {
         let inner = self.inner_dims(step.dim);
         self.page.repeat("]", inner)?;
@@ -104,8 +103,8 @@ impl<'p, 'a> Frame<'p, 'a> {
         self.page.write_str(if self.inner_dims(dim) == 0 { " ..." } else { "..." })
     }
 
-    /// Writes what stands before an item of a dimension: the elements of a row fill lines, blocks
-    /// are parted by one newline a dimension.
+    /// Writes the separator before an item of a dimension. The elements of a row fill lines; blocks
+    /// are separated by one newline per inner dimension.
     fn write_separator(&mut self, dim: usize, item: usize) -> fmt::Result {
         let inner = self.inner_dims(dim);
         if inner == 0 && !item.is_multiple_of(self.cells_per_line) {

@@ -1,4 +1,4 @@
-//! Rows of value and text; the texts are PyTorch's.
+//! Tables of values and their text; the texts are PyTorch's.
 
 mod recorded;
 
@@ -56,7 +56,7 @@ fn whole_numbers_have_no_digits_after_the_point() {
 }
 
 #[test]
-fn other_numbers_have_four_rounded_half_to_even() {
+fn fractions_have_four_digits_rounded_half_to_even() {
     check([1.0f32, 1.5], "tensor([1.0000, 1.5000])");
     check([1.5f32, 1500.0], "tensor([   1.5000, 1500.0000])");
     check([0.03125f32, 0.09375], "tensor([0.0312, 0.0938])");
@@ -66,7 +66,7 @@ fn other_numbers_have_four_rounded_half_to_even() {
 }
 
 #[test]
-fn great_small_and_far_apart_numbers_are_scientific() {
+fn large_small_and_wide_ranging_numbers_are_scientific() {
     check([1.0f32, 1001.0], "tensor([1.0000e+00, 1.0010e+03])");
     check([1.5f32, 1501.5], "tensor([1.5000e+00, 1.5015e+03])");
     check([100_000_008.0f32], "tensor([1.0000e+08])");
@@ -78,7 +78,7 @@ fn great_small_and_far_apart_numbers_are_scientific() {
 }
 
 #[test]
-fn zero_and_non_finite_numbers_choose_neither_notation_nor_width() {
+fn zeros_and_non_finite_numbers_do_not_affect_notation_and_width() {
     check([NAN, -NAN, INF, -INF, 0.0], "tensor([nan, nan, inf, -inf, 0.])");
     check([1.0, NAN], "tensor([1., nan])");
     check([1.5, -INF, NAN], "tensor([1.5000,   -inf,    nan])");
@@ -102,7 +102,7 @@ fn integers_share_a_width() {
 }
 
 #[test]
-fn truth_values_are_spelled_as_in_python() {
+fn bools_are_spelled_as_in_python() {
     check([true, false], "tensor([ True, False])");
     check([true, true], "tensor([True, True])");
 }
@@ -135,7 +135,7 @@ fn half_precision_is_printed_through_f64() {
 
 #[cfg(feature = "complex")]
 #[test]
-fn the_parts_of_complex_numbers_are_formatted_apart() {
+fn complex_parts_are_formatted_separately() {
     use num_complex::Complex as C;
     check([C::new(1f32, 2.0), C::new(3.0, -4.0)], "tensor([1.+2.j, 3.-4.j])");
     check([C::new(1.5f32, 2.0), C::new(-3.0, -40.0)], "tensor([ 1.5000+2.j, -3.0000-40.j])");
@@ -188,7 +188,7 @@ tensor([0.+1.j, 1.+1.j, 2.+1.j, 3.+1.j, 4.+1.j, 5.+1.j, 6.+1.j, 7.+1.j, 8.+1.j, 
 }
 
 #[test]
-fn a_row_set_in_beyond_the_line_width_has_one_element_a_line() {
+fn a_row_indented_beyond_the_line_width_has_one_element_per_line() {
     let mut shape = [1; 90];
     shape[89] = 2;
     let expected = format!("tensor({}0,\n{}1{})", "[".repeat(90), " ".repeat(97), "]".repeat(90));
@@ -196,7 +196,7 @@ fn a_row_set_in_beyond_the_line_width_has_one_element_a_line() {
 }
 
 #[test]
-fn blocks_are_parted_by_a_newline_a_dimension() {
+fn blocks_are_separated_by_one_newline_per_dimension() {
     check_range(&[2, 3], |i| i as i64, "tensor([[0, 1, 2],\n        [3, 4, 5]])");
     check_range(
         &[2, 1, 2, 2],
@@ -244,7 +244,7 @@ tensor([[[   0,    1,    2]],
 }
 
 #[test]
-fn the_dots_are_an_item_of_their_row() {
+fn dots_count_as_an_item_in_line_breaks() {
     check_range(
         &[1001],
         |i| u64::MAX - 1000 + i as u64,
@@ -263,13 +263,13 @@ tensor([5.0000e-01, 1.5000e+00, 2.5000e+00,  ..., 2.9975e+03, 2.9985e+03,
 }
 
 #[test]
-fn what_is_not_printed_has_no_say_in_the_notation() {
+fn elements_that_are_not_printed_do_not_affect_the_notation() {
     let middle_only = |i| if i == 1000 { 1e-9f32 } else { 1.0 };
     check_range(&[2001], middle_only, "tensor([1., 1., 1.,  ..., 1., 1., 1.])");
 }
 
 #[test]
-fn empty_tensors_show_what_cannot_be_inferred() {
+fn empty_tensors_show_size_and_dtype() {
     assert_eq!(text::<f32>(&[0], &[]), "tensor([])");
     assert_eq!(text::<i64>(&[0], &[]), "tensor([], dtype=torch.int64)");
     assert_eq!(text::<bool>(&[0], &[]), "tensor([], dtype=torch.bool)");
@@ -280,7 +280,7 @@ fn empty_tensors_show_what_cannot_be_inferred() {
 }
 
 #[test]
-fn a_suffix_that_does_not_fit_stands_on_its_own_line() {
+fn a_suffix_that_does_not_fit_starts_a_new_line() {
     let ones = ["1"; 17].join(", ");
     assert_eq!(text(&[17], &[1u8; 17]), format!("tensor([{ones}], dtype=torch.uint8)"));
     assert_eq!(text(&[18], &[1u8; 18]), format!("tensor([{ones}, 1],\n       dtype=torch.uint8)"));
@@ -305,7 +305,7 @@ fn a_suffix_that_does_not_fit_stands_on_its_own_line() {
 }
 
 #[test]
-fn only_what_is_printed_is_read_and_once() {
+fn printed_elements_are_read_once_and_no_others() {
     let reads = Cell::new(0);
     let text = text_of(&[1 << 20, 1 << 20], |_| {
         reads.set(reads.get() + 1);
@@ -330,7 +330,8 @@ fn the_text_ends_at_the_limit() {
             &[2, 2, 3][..],
             12,
             End::All,
-            "tensor([[[0, 1, 2],\n         [3, 4, 5]],\n\n        [[6, 7, 8],\n         [9, 0, 1]]]",
+            "tensor([[[0, 1, 2],\n         [3, 4, 5]],\n\n        \
+             [[6, 7, 8],\n         [9, 0, 1]]]",
         ),
         (&[2, 2, 3], 6, End::Cut(6), "tensor([[[0, 1, 2],\n         [3, 4, 5]],\n\n        ...]"),
         (&[2, 2, 3], 4, End::Cut(4), "tensor([[[0, 1, 2],\n         [3,  ...]]]"),
@@ -345,7 +346,7 @@ fn the_text_ends_at_the_limit() {
 }
 
 #[test]
-fn a_text_that_ends_at_the_limit_says_so() {
+fn a_text_that_ends_at_the_limit_has_a_note() {
     let text = text_of(&[6; 7], |_| true);
     let first = "tensor([[[[[[[True, True, True, True, True, True],\n";
     assert!(text.starts_with(first), "{}", &text[..100]);
@@ -356,7 +357,7 @@ fn a_text_that_ends_at_the_limit_says_so() {
 }
 
 #[test]
-fn a_text_is_no_longer_for_more_dimensions() {
+fn the_length_of_the_text_is_bounded_for_any_rank() {
     for ndim in [24, 64, 1000, 100_000] {
         let mut shape = vec![1; ndim];
         shape[..23].fill(6);

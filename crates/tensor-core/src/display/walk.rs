@@ -1,28 +1,28 @@
-//! Which elements of a tensor are printed, in the order in which they are.
+//! The elements of a tensor that are printed, in logical order.
 
 use smallvec::SmallVec;
 
 use super::{EDGE_ITEMS, THRESHOLD};
 use crate::DimVec;
 
-/// A position among the printed elements of a tensor that has any; begins at the first.
+/// A position among the printed elements of a tensor that is not empty; starts at the first.
 ///
-/// An odometer rather than a recursion: a tensor may have more dimensions than the call stack has
-/// room for.
+/// It increments an index instead of recursing over dimensions: a tensor can have more dimensions
+/// than the call stack can hold frames.
 pub(super) struct Walk<'a> {
     shape: &'a [usize],
     summarise: bool,
     index: DimVec<usize>,
 }
 
-/// One move from a printed element to the next.
+/// The move from one printed element to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Step {
-    /// The outermost dimension that it moved along; the dimensions behind start again.
+    /// The dimension whose index was incremented; those after it restart at 0.
     pub(super) dim: usize,
-    /// The number of the item it came to, counted along `dim` as printed: the dots are an item too.
+    /// The number of the new item along `dim` as printed: the dots count as an item.
     pub(super) item: usize,
-    /// It passed over items; dots stand for them.
+    /// Whether items were skipped, for which dots are printed.
     pub(super) skipped: bool,
 }
 
@@ -37,7 +37,8 @@ impl<'a> Walk<'a> {
         &self.index
     }
 
-    /// Moves on to the next printed element; from the last one back to the first, which is no step.
+    /// Moves to the next printed element. From the last one it returns to the first, and the result
+    /// is `None`.
     pub(super) fn advance(&mut self) -> Option<Step> {
         for dim in (0..self.shape.len()).rev() {
             let next = self.index[dim] + 1;
@@ -54,12 +55,12 @@ impl<'a> Walk<'a> {
         let skipped = hidden > 0 && next == EDGE_ITEMS;
         let position = if skipped { next + hidden } else { next };
         self.index[dim] = position;
-        let behind_dots = hidden > 0 && position >= EDGE_ITEMS;
-        let item = if behind_dots { position - hidden + 1 } else { position };
+        let after_dots = hidden > 0 && position >= EDGE_ITEMS;
+        let item = if after_dots { position - hidden + 1 } else { position };
         Step { dim, item, skipped }
     }
 
-    /// How many items of a dimension the dots stand for.
+    /// The number of items of a dimension that dots replace.
     fn hidden(&self, dim: usize) -> usize {
         if self.summarise { self.shape[dim].saturating_sub(2 * EDGE_ITEMS) } else { 0 }
     }

@@ -1,19 +1,20 @@
-//! What a view is: sizes, strides and an offset, and nothing else.
+//! Layouts: sizes, strides and an offset.
 //!
-//! A [`Layout`] says where each element of a tensor lies in a one-dimensional storage. Every
-//! zero-copy operation is a function from a layout to a layout; the files of this module group them
-//! by what they do:
+//! A [`Layout`] maps the index of an element to its offset in a one-dimensional storage. Every
+//! zero-copy operation is a function from a layout to a layout. Files:
 //!
 //! | file | operations |
 //! |---|---|
-//! | `query` | contiguous? channels-last? dense? and why not |
+//! | `query` | is it contiguous, channels-last, dense; and what breaks contiguity |
+//! | `trace` | the contiguity check as text |
 //! | `move_axes` | transpose, permute, movedim, flip: the same elements in another order |
-//! | `reform` | view, flatten, unflatten, squeeze, unsqueeze, expand: the same elements under other dimensions |
+//! | `reform` | view, flatten, squeeze, expand, …: the same elements under other dimensions |
+//! | `width` | view(dtype): the same bytes as elements of another width |
 //! | `restrict` | narrow, select, slice, index, diagonal, unfold, split: some of the elements |
 //! | `reduce` | the dimensions of a reduction |
-//! | `result` | the layouts of fresh results |
-//! | `runs` | walking the offsets in logical order |
-//! | `overlap` | do two indices meet in one element? |
+//! | `result` | the layouts of newly allocated results |
+//! | `runs` | iteration over the offsets in logical order |
+//! | `overlap` | do two indices reach the same element? |
 
 mod move_axes;
 mod overlap;
@@ -23,13 +24,15 @@ mod reform;
 mod restrict;
 mod result;
 mod runs;
+mod trace;
+mod width;
 
 use std::fmt;
 
 pub use overlap::Overlap;
-pub use query::ContiguityTrace;
 pub use reduce::{ReduceDims, ReductionShape};
 pub use runs::{Offsets, Runs};
+pub use trace::ContiguityTrace;
 
 use crate::{
     DimVec, Error, MemoryFormat, Result,
@@ -41,29 +44,29 @@ use query::Flags;
 /// Sizes, strides and offset of a view, in elements (PyTorch: a tensor's `size()`, `stride()` and
 /// `storage_offset()`).
 ///
-/// The element with index `(i0, i1, …)` lies at `offset + i0·stride0 + i1·stride1 + …`. Strides are
-/// signed: a flipped dimension has a negative one. A layout is never changed, only derived from;
-/// each derivation is checked.
+/// The element with index `(i0, i1, …)` has offset `offset + i0·stride0 + i1·stride1 + …`. Strides
+/// are signed: a flipped dimension has a negative one. A layout is immutable; operations derive
+/// other layouts, and each one is checked.
 ///
 /// # Invariants
-/// 1. `shape` and `strides` have one entry a dimension.
+/// 1. `shape` and `strides` have one entry per dimension.
 /// 2. The product of the sizes that are not 0 is at most `isize::MAX`; so is the offset.
-/// 3. If there are elements, every one lies between 0 and `isize::MAX`, and no sum on the way there
-///    overflows.
+/// 3. If there are elements, the offset of each lies between 0 and `isize::MAX`, and no partial sum
+///    of it overflows.
 /// 4. No stride is `isize::MIN`, so every stride can be negated.
 /// 5. `numel` and `flags` are those of the shape and strides.
 ///
-/// Strides of dimensions of size 1, and all strides of a layout without elements, may be anything
-/// else.
+/// Strides of dimensions of size 1, and all strides of a layout without elements, are arbitrary
+/// apart from 4.
 ///
 /// ```
 /// use tensor_core::Layout;
 ///
 /// let matrix = Layout::contiguous(&[3, 4])?;
-/// let turned = matrix.transpose(0, 1)?;
-/// assert_eq!(turned.shape(), [4, 3]);
-/// assert_eq!(turned.strides(), [1, 4]);
-/// assert!(!turned.is_contiguous());
+/// let transposed = matrix.transpose(0, 1)?;
+/// assert_eq!(transposed.shape(), [4, 3]);
+/// assert_eq!(transposed.strides(), [1, 4]);
+/// assert!(!transposed.is_contiguous());
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
 #[derive(PartialEq, Eq, Hash)]
@@ -76,7 +79,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a single element: no dimensions (PyTorch: what `torch.tensor(1.5)` has).
+    /// The layout of a single element, without dimensions (PyTorch: that of `torch.tensor(1.5)`).
     pub const SCALAR: Layout = Layout {
         shape: DimVec::new_const(),
         strides: DimVec::new_const(),
@@ -94,7 +97,7 @@ impl Layout {
         Self::checked(DimVec::from_slice(shape), DimVec::from_slice(strides), offset)
     }
 
-    /// A row-major layout (PyTorch: what `torch.empty(shape)` has).
+    /// A row-major layout (PyTorch: that of `torch.empty(shape)`).
     ///
     /// # Errors
     /// More elements than `isize::MAX`.
@@ -122,7 +125,7 @@ impl Layout {
         Self::checked(DimVec::from_slice(shape), format_strides(shape, format)?, 0)
     }
 
-    /// The one place where a layout comes into being.
+    /// The one constructor: checks invariants 1 to 4 and establishes 5.
     fn checked(shape: DimVec<usize>, strides: DimVec<isize>, offset: usize) -> Result<Self> {
         if shape.len() != strides.len() {
             return Err(Error::StridesLength { shape: shape.to_vec(), strides: strides.to_vec() });
@@ -148,7 +151,7 @@ impl Layout {
         &self.strides
     }
 
-    /// The place of the first element, in elements from the start of the storage (PyTorch:
+    /// The offset of the first element, in elements from the start of the storage (PyTorch:
     /// `storage_offset()`).
     #[inline]
     pub fn offset(&self) -> usize {
@@ -167,7 +170,7 @@ impl Layout {
         self.numel
     }
 
-    /// The lowest and the highest place that an element has, or `None` if there are no elements.
+    /// The lowest and the highest offset of an element, or `None` if there are no elements.
     ///
     /// ```
     /// # use tensor_core::Layout;
@@ -188,7 +191,7 @@ impl Layout {
         Some((bounds.0 as usize, bounds.1 as usize))
     }
 
-    /// The place of the element at `index`.
+    /// The offset of the element at `index`.
     ///
     /// # Errors
     /// An index of another length than the rank, or beyond a size.
@@ -206,7 +209,7 @@ impl Layout {
             }
         }
         let steps = index.iter().zip(&self.strides).map(|(&i, &stride)| i as isize * stride);
-        Ok(steps.fold(self.offset as isize, |place, step| place + step) as usize)
+        Ok(steps.fold(self.offset as isize, |offset, step| offset + step) as usize)
     }
 
     /// Checks that every element lies in a storage of `len` elements of `itemsize` bytes.
@@ -228,7 +231,7 @@ impl Layout {
         })
     }
 
-    /// The bytes that a dense tensor of this shape takes.
+    /// The size in bytes of a dense tensor of this shape.
     ///
     /// # Errors
     /// More bytes than `isize::MAX`.
@@ -242,8 +245,8 @@ impl Layout {
     /// Applies the rules of `as_strided`: sizes and non-negative strides over the same storage
     /// (PyTorch: `as_strided`).
     ///
-    /// The offset defaults to the layout's own. Whether the elements lie in the storage is checked
-    /// where there is one, by `Tensor::as_strided`.
+    /// The offset defaults to this layout's. `Tensor::as_strided` also checks that the elements lie
+    /// in the storage.
     ///
     /// # Errors
     /// Lengths that differ, negative strides ([`Layout::new`] takes those), sizes too large.
@@ -260,7 +263,7 @@ impl Layout {
     }
 }
 
-/// Invariants 2 and 3.
+/// Checks invariants 2 (the offset) and 3.
 fn check_reach(shape: &[usize], strides: &[isize], offset: usize, numel: usize) -> Result<()> {
     let too_far =
         || Error::TooLarge { what: "an offset", shape: shape.to_vec(), strides: strides.to_vec() };
@@ -286,15 +289,15 @@ fn check_reach(shape: &[usize], strides: &[isize], offset: usize, numel: usize) 
     Ok(())
 }
 
-/// `size · stride` for a dimension that will have one element at most, where the value has no
-/// meaning but must not overflow.
+/// `size · stride` for a dimension that will have at most one element, where any value is correct
+/// that does not overflow.
 pub(crate) fn saturating_stride(size: usize, stride: isize) -> isize {
     let size = isize::try_from(size).unwrap_or(isize::MAX);
     stride.saturating_mul(size).max(-isize::MAX)
 }
 
-/// By hand: copying the lists as slices takes a fifth of the time of cloning them element by
-/// element, and every view clones a layout.
+/// Not derived: copying the lists as slices takes a fifth of the time of `SmallVec::clone`, which
+/// clones element by element, and every view clones a layout.
 impl Clone for Layout {
     fn clone(&self) -> Self {
         let (shape, strides) = (DimVec::from_slice(&self.shape), DimVec::from_slice(&self.strides));

@@ -1,4 +1,4 @@
-//! The same elements in another order of dimensions, or walked the other way.
+//! The same elements with dimensions reordered or reversed: transpose, permute, movedim, flip.
 
 use super::Layout;
 use crate::{
@@ -10,7 +10,7 @@ impl Layout {
     /// Swaps two dimensions (PyTorch: `transpose`).
     ///
     /// # Errors
-    /// A dimension that is not there; a tensor without dimensions accepts 0 and −1.
+    /// A dimension out of range; a tensor without dimensions accepts 0 and −1.
     pub fn transpose(&self, d0: isize, d1: isize) -> Result<Self> {
         let d0 = wrap_dim_or_scalar("transpose", d0, self.ndim())?;
         let d1 = wrap_dim_or_scalar("transpose", d1, self.ndim())?;
@@ -49,7 +49,7 @@ impl Layout {
         })?)
     }
 
-    /// Moves dimensions to new places; the others keep their order (PyTorch: `movedim`, NumPy:
+    /// Moves dimensions to new positions; the others keep their order (PyTorch: `movedim`, NumPy:
     /// `moveaxis`).
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Layout {
         let to = distinct_dims("movedim", to, range, |_| twice("destination", to))?;
         let mut rest = (0..self.ndim()).filter(|d| !from.contains(d));
         let order: DimVec<usize> = (0..self.ndim())
-            .filter_map(|place| match to.iter().position(|&t| t == place) {
+            .filter_map(|d| match to.iter().position(|&t| t == d) {
                 Some(moved) => Some(from[moved]),
                 None => rest.next(),
             })
@@ -105,6 +105,7 @@ impl Layout {
     }
 }
 
+/// The dimensions counted from the front, all different.
 fn distinct_dims(
     op: &'static str,
     dims: &[isize],

@@ -1,26 +1,30 @@
 //! Do two indices of a layout, or an index of one layout and an index of another, reach the same
-//! element? Asked before every write, so the answer must be cheap when it is easy, exact when it
-//! is not, and honest when it would take too long.
+//! element? This is checked before every write. The common layouts are decided in a few
+//! comparisons, the others by an exact search. A search that exceeds its budget answers
+//! [`Overlap::TooHard`].
 //!
-//! In: shapes, strides and offsets as plain numbers ([`Lattice`]) and a budget of search nodes.
-//! Out: [`Overlap`], with a pair of indices as witness when there is one.
+//! Input: shapes, strides and offsets as plain numbers ([`Lattice`]) and a budget of search nodes.
+//! Output: [`Overlap`], with a pair of indices as witness if there is an overlap.
 //!
 //! Both questions are the same equation in bounded integers, `Σ c_i·x_i = target` with
 //! `0 <= x_i <= bound_i` and `c_i > 0`:
 //!
 //! 1. **Pair.** Count the steps of `a` upwards from its lowest address and those of `b` downwards
-//!    from its highest one. They meet where `Σ|s_a|·x + Σ|s_b|·y = highest_b − lowest_a`.
+//!    from its highest one. The addresses are equal if
+//!    `Σ|s_a|·x + Σ|s_b|·y = highest_b − lowest_a`.
 //! 2. **Self.** Two indices collide when their difference `x` has `Σ|s_d|·x_d = 0`, with
 //!    `|x_d| < n_d` and some `x_d ≠ 0`. Take the largest stride of that difference; by symmetry
-//!    its `x` is at least 1 and it is paid for by smaller strides. So a stride that is larger than
-//!    everything below it can add up to starts no collision, and only the others need a search.
+//!    its `x` is at least 1, and smaller strides cancel it. So a stride that is larger than the
+//!    sum of all smaller steps is the largest of no collision, and only the others need a search.
 //!
-//! [`equation`] shrinks the equation until most layouts need no search at all, [`search`] tries
-//! values for what is left. A search node costs 30 to 60 ns. Of 600,000 random pairs of slices,
-//! steps, flips and permutations of one buffer nine in ten needed no node and none more than 4096;
-//! what can exhaust a budget is a dozen dims without a common structure (a subset-sum problem).
+//! [`equation`] shrinks the equation, which decides most layouts without a search; [`search`] tries
+//! values for the remaining terms. A search node takes 30 to 60 ns. Of 600,000 random pairs of
+//! slices, steps, flips and permutations of one buffer nine in ten needed no node, and none more
+//! than 4096. A dozen dims whose strides have no common structure can exhaust a budget: that is a
+//! subset-sum problem.
 
 mod equation;
+mod layouts;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -37,20 +41,21 @@ use crate::DimVec;
 pub enum Overlap {
     /// No two indices reach the same element. Exact.
     No,
-    /// These two do. Asked of one layout, `first` and `second` are different indices of it; asked
-    /// of a pair, `first` is an index of the one and `second` an index of the other.
+    /// These two do. For one layout, `first` and `second` are different indices of it; for a pair,
+    /// `first` is an index of the first layout and `second` one of the second.
     Yes {
         /// Index into the layout, or into the first layout of a pair.
         first: DimVec<usize>,
         /// Index into the same layout, or into the second layout of a pair.
         second: DimVec<usize>,
     },
-    /// The work budget ran out before either could be shown. Treat it as a possible overlap.
+    /// The search exceeded its budget. Treat this as a possible overlap.
     TooHard,
 }
 
-/// A layout as plain numbers: element `i` lives at `offset + Σ i_d·strides[d]`. Every address so
-/// reached lies in `0..=isize::MAX`; strides of unit dims and of empty layouts are never read.
+/// A layout as plain numbers: element `i` has the address `offset + Σ i_d·strides[d]`, in elements.
+/// Every address lies in `0..=isize::MAX`. Strides of dims of size 1 and of empty layouts are never
+/// read.
 #[derive(Clone, Copy)]
 pub(crate) struct Lattice<'a> {
     pub(crate) shape: &'a [usize],
@@ -58,7 +63,7 @@ pub(crate) struct Lattice<'a> {
     pub(crate) offset: usize,
 }
 
-/// A dim that moves the address: more than one index, stride not 0.
+/// A dim with more than one index and a stride other than 0.
 #[derive(Clone, Copy)]
 struct Step {
     dim: usize,
@@ -77,8 +82,8 @@ impl<'a> Lattice<'a> {
         sizes.map(|(dim, (&size, &stride))| (dim, size, stride)).filter(|&(_, size, _)| size > 1)
     }
 
-    /// A dim along which every index reaches the same element.
-    fn standing_dim(self) -> Option<usize> {
+    /// A dim with more than one index and stride 0, as `expand` makes.
+    fn broadcast_dim(self) -> Option<usize> {
         self.wide_dims().find(|&(.., stride)| stride == 0).map(|(dim, ..)| dim)
     }
 
@@ -102,7 +107,7 @@ impl<'a> Lattice<'a> {
         })
     }
 
-    /// The index that is `heights` steps above the lowest address, one height for each step.
+    /// The index at `lowest address + Σ height·|stride|`, with one height per step.
     fn index_at(self, heights: impl Iterator<Item = u64>) -> DimVec<usize> {
         let mut index: DimVec<usize> = smallvec![0; self.shape.len()];
         for (step, height) in self.steps().zip(heights) {
@@ -118,7 +123,7 @@ pub(crate) fn self_overlap(a: Lattice<'_>, budget: u64) -> Overlap {
     if a.is_empty() {
         return Overlap::No;
     }
-    if let Some(dim) = a.standing_dim() {
+    if let Some(dim) = a.broadcast_dim() {
         let first: DimVec<usize> = smallvec![0; a.shape.len()];
         let mut second = first.clone();
         second[dim] = 1;
@@ -136,8 +141,8 @@ pub(crate) fn self_overlap(a: Lattice<'_>, budget: u64) -> Overlap {
     }
 }
 
-/// Is every stride larger than what all the steps before it add up to? True of every row-major
-/// layout taken from the last dim to the first, and found without a buffer.
+/// Is every stride larger than the sum of the reaches of all steps before it? This holds for every
+/// row-major layout whose dims are taken from the last to the first.
 fn are_nested(mut steps: impl Iterator<Item = Step>) -> bool {
     let mut reach = 0;
     steps.all(|step| {
@@ -167,9 +172,9 @@ fn collision(
     Ok(None)
 }
 
-/// A difference in which `lead` moves at least one step up and the `smaller` steps, which together
-/// reach no further than `reach`, bring the address back. One value per step, `lead` last, each
-/// counted from the largest move downwards, so that `bound` means no move.
+/// A difference of two indices in which `lead` moves at least one step up and the `smaller` steps,
+/// whose reaches add up to `reach`, cancel it. One value per step, `lead` last. Values are counted
+/// from the largest move downwards, so `bound` stands for no move.
 fn collision_led_by(
     lead: &Step,
     smaller: &[Step],
@@ -186,8 +191,7 @@ fn collision_led_by(
     Ok(Some(values))
 }
 
-/// Splits a difference into two indices: what moves up goes to the one, what moves down to the
-/// other.
+/// Splits a difference into two indices: moves up belong to the one, moves down to the other.
 fn separate(rank: usize, steps: &[Step], values: &[u64]) -> IndexPair {
     let (mut first, mut second): IndexPair = (smallvec![0; rank], smallvec![0; rank]);
     for (step, &value) in steps.iter().zip(values) {
@@ -212,12 +216,12 @@ pub(crate) fn pair_overlap(a: Lattice<'_>, b: Lattice<'_>, budget: u64) -> Overl
         let (first, second) = (a.index_at(std::iter::repeat(0)), b.index_at(std::iter::repeat(0)));
         return Overlap::Yes { first, second };
     }
-    meeting(a, b, highest_b - lowest_a, &mut Budget::new(budget))
+    common_address(a, b, highest_b - lowest_a, &mut Budget::new(budget))
 }
 
-/// Where the steps of `a` up from its lowest address meet the steps of `b` down from its highest
-/// one, `distance` above it.
-fn meeting(a: Lattice<'_>, b: Lattice<'_>, distance: u64, budget: &mut Budget) -> Overlap {
+/// Solves the pair's equation: steps of `a` up from its lowest address and steps of `b` down from
+/// its highest one, which lies `distance` above, to the same address.
+fn common_address(a: Lattice<'_>, b: Lattice<'_>, distance: u64, budget: &mut Budget) -> Overlap {
     let terms: TermVec<Term> = a.steps().chain(b.steps()).map(|step| step.term).collect();
     match solve(&terms, distance, budget) {
         Ok(None) => Overlap::No,

@@ -1,22 +1,17 @@
-//! Questions about a layout, answered as PyTorch answers them.
+//! Properties of a layout, defined as PyTorch defines them.
 //!
-//! All start from one walk: go through the dimensions in memory order, fastest first, skip those of
-//! size 1, and ask whether each stride is the number of elements that lie behind it. PyTorch caches
-//! the answers at every change of sizes or strides; a layout never changes, so they are computed
-//! once when it is made and kept in one byte.
+//! Most checks go through the dimensions in memory order, fastest first, skip those of size 1, and
+//! compare each stride with the product of the sizes before it in that order. PyTorch recomputes
+//! its flags at every change of sizes or strides; a layout is immutable, so they are computed once
+//! by the constructor and kept in one byte.
 
-use std::fmt;
-
-use super::{Layout, Overlap, overlap};
+use super::Layout;
 use crate::{
     DimVec, MemoryFormat, Result,
     strides::{CHANNELS_LAST_3D_ORDER, CHANNELS_LAST_ORDER, strides_in_bytes},
 };
 
-/// How many steps the exact overlap search may take before it says that it is too hard.
-const OVERLAP_BUDGET: u64 = 1 << 16;
-
-/// The cached answers, a bit each.
+/// The cached properties, one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct Flags(u8);
 
@@ -26,7 +21,7 @@ impl Flags {
     const CHANNELS_LAST_3D: u8 = 4;
     const DENSE: u8 = 8;
 
-    /// Those of no dimensions.
+    /// The flags of a layout without dimensions.
     pub(super) const SCALAR: Self = Self(Self::CONTIGUOUS | Self::DENSE);
 
     pub(super) fn of(shape: &[usize], strides: &[isize], numel: usize) -> Self {
@@ -56,35 +51,36 @@ impl Flags {
     }
 }
 
-/// The first dimension of `order` whose stride is not the number of elements behind it.
+/// The first dimension of `order` whose stride is not the product of the sizes before it in
+/// `order`.
 fn first_break(
     shape: &[usize],
     strides: &[isize],
     order: impl Iterator<Item = usize>,
 ) -> Option<usize> {
-    let mut behind = 1isize;
+    let mut expected = 1isize;
     for d in order {
         if shape[d] == 1 {
             continue;
         }
-        if strides[d] != behind {
+        if strides[d] != expected {
             return Some(d);
         }
-        behind *= shape[d] as isize;
+        expected *= shape[d] as isize;
     }
     None
 }
 
 /// Do the dimensions, in order of their strides, fill the memory without gap or overlap?
 ///
-/// Each step looks for the dimension that goes on where the ones before it end; ranks are small, so
-/// searching beats sorting.
+/// Each round searches the dimension whose stride is the product of the sizes found so far. Ranks
+/// are small, so this is faster than sorting.
 fn is_dense(shape: &[usize], strides: &[isize], magnitude: impl Fn(isize) -> isize) -> bool {
-    let mut behind = 1isize;
+    let mut expected = 1isize;
     for _ in shape.iter().filter(|&&size| size > 1) {
-        let goes_on = |d: &usize| shape[*d] > 1 && magnitude(strides[*d]) == behind;
-        let Some(d) = (0..shape.len()).find(goes_on) else { return false };
-        behind = behind.saturating_mul(shape[d] as isize);
+        let is_next = |d: &usize| shape[*d] > 1 && magnitude(strides[*d]) == expected;
+        let Some(d) = (0..shape.len()).find(is_next) else { return false };
+        expected = expected.saturating_mul(shape[d] as isize);
     }
     true
 }
@@ -92,7 +88,7 @@ fn is_dense(shape: &[usize], strides: &[isize], magnitude: impl Fn(isize) -> isi
 impl Layout {
     /// Does memory order equal logical order, without gaps? (PyTorch: `is_contiguous()`)
     ///
-    /// Strides of dimensions of size 1 do not matter, and a tensor without elements is contiguous.
+    /// Strides of dimensions of size 1 are ignored, and a tensor without elements is contiguous.
     ///
     /// ```
     /// # use tensor_core::Layout;
@@ -117,16 +113,16 @@ impl Layout {
         self.flags.has(Flags::CHANNELS_LAST_3D)
     }
 
-    /// Do the elements fill a stretch of memory, each place once, in whatever order of dimensions?
-    /// (PyTorch: `is_non_overlapping_and_dense`)
+    /// Is every offset between the lowest and the highest that of exactly one element, for any
+    /// order of dimensions? (PyTorch: `is_non_overlapping_and_dense`)
     ///
-    /// As in PyTorch a negative stride answers no; [`is_dense_signed`](Self::is_dense_signed) looks
-    /// through it.
+    /// As in PyTorch a layout with a negative stride is not dense;
+    /// [`is_dense_signed`](Self::is_dense_signed) allows negative strides.
     pub fn is_dense(&self) -> bool {
         self.flags.has(Flags::DENSE)
     }
 
-    /// As [`is_dense`](Self::is_dense), with dimensions that run backwards allowed.
+    /// As [`is_dense`](Self::is_dense), with negative strides allowed.
     pub fn is_dense_signed(&self) -> bool {
         self.is_dense() || is_dense(&self.shape, &self.strides, isize::abs)
     }
@@ -136,8 +132,8 @@ impl Layout {
         self.numel == 0 || first_break(&self.shape, &self.strides, 0..self.ndim()).is_none()
     }
 
-    /// Contiguous in the sense of a memory format (PyTorch: `is_contiguous(memory_format)`); never
-    /// for `Preserve`.
+    /// Contiguous in a memory format (PyTorch: `is_contiguous(memory_format)`); `false` for
+    /// `Preserve`.
     pub fn is_contiguous_as(&self, format: MemoryFormat) -> bool {
         match format {
             MemoryFormat::Contiguous => self.is_contiguous(),
@@ -158,7 +154,8 @@ impl Layout {
         }
     }
 
-    /// Do the strides rise in this order, with room for each dimension?
+    /// Do the strides ascend in this order, each at least the extent of the dimensions before it?
+    /// (PyTorch: `is_channels_last_strides_2d_s4`)
     fn resembles(&self, order: &[usize]) -> bool {
         let mut least = 0isize;
         self.strides[1] != 0
@@ -170,28 +167,13 @@ impl Layout {
             })
     }
 
-    /// The dimension that breaks contiguity: the last one whose stride is not the number of
-    /// elements behind it.
+    /// The dimension that breaks contiguity: the last one whose stride is not the product of the
+    /// sizes after it.
     pub fn contiguity_break(&self) -> Option<usize> {
         if self.numel == 0 {
             return None;
         }
         first_break(&self.shape, &self.strides, (0..self.ndim()).rev())
-    }
-
-    /// The contiguity check, step by step, as text.
-    ///
-    /// ```
-    /// # use tensor_core::Layout;
-    /// let turned = Layout::contiguous(&[3, 4])?.t()?;
-    /// assert_eq!(
-    ///     turned.contiguity_trace().to_string(),
-    ///     "stride=(1, 4) size=torch.Size([4, 3])\ndim 1 is not contiguous. stride is 4, but expected 1\nFalse"
-    /// );
-    /// # Ok::<(), tensor_core::Error>(())
-    /// ```
-    pub fn contiguity_trace(&self) -> ContiguityTrace<'_> {
-        ContiguityTrace(self)
     }
 
     /// The strides in bytes (NumPy: `strides`).
@@ -200,136 +182,5 @@ impl Layout {
     /// A stride that does not fit in bytes.
     pub fn strides_in_bytes(&self, itemsize: usize) -> Result<DimVec<isize>> {
         strides_in_bytes(&self.strides, itemsize)
-    }
-
-    /// Do two indices reach the same element? Exact, with two such indices as witness.
-    ///
-    /// ```
-    /// # use tensor_core::{Layout, Overlap};
-    /// assert_eq!(Layout::new(&[4, 4], &[3, 4], 0)?.self_overlap(), Overlap::No);
-    /// assert!(matches!(Layout::new(&[5, 4], &[3, 4], 0)?.self_overlap(), Overlap::Yes { .. }));
-    /// # Ok::<(), tensor_core::Error>(())
-    /// ```
-    pub fn self_overlap(&self) -> Overlap {
-        self.self_overlap_within(OVERLAP_BUDGET)
-    }
-
-    /// As [`self_overlap`](Self::self_overlap), with a number of search steps after which it
-    /// answers [`Overlap::TooHard`].
-    pub fn self_overlap_within(&self, budget: u64) -> Overlap {
-        if self.is_dense() {
-            return Overlap::No;
-        }
-        overlap::self_overlap(self.lattice(), budget)
-    }
-
-    /// Do two layouts over one storage reach a common element? Exact, with an index of each as
-    /// witness.
-    pub fn overlap(&self, other: &Layout) -> Overlap {
-        self.overlap_within(other, OVERLAP_BUDGET)
-    }
-
-    /// As [`overlap`](Self::overlap), with a number of search steps after which it answers
-    /// [`Overlap::TooHard`].
-    pub fn overlap_within(&self, other: &Layout, budget: u64) -> Overlap {
-        overlap::pair_overlap(self.lattice(), other.lattice(), budget)
-    }
-
-    /// As [`overlap`](Self::overlap), of layouts over one storage whose elements have these widths
-    /// in bytes. A witness has one index more, that of the byte within the element.
-    pub(crate) fn overlap_in_bytes(
-        &self,
-        width: usize,
-        other: &Layout,
-        other_width: usize,
-    ) -> Overlap {
-        match (self.bytes(width), other.bytes(other_width)) {
-            (Some(own), Some(other)) => {
-                overlap::pair_overlap(own.lattice(), other.lattice(), OVERLAP_BUDGET)
-            }
-            _ => Overlap::TooHard,
-        }
-    }
-
-    /// The bytes of elements of this width, `None` if one lies beyond `isize::MAX`. So no element
-    /// of a storage does, and neither then does any stride that an index is multiplied with; the
-    /// others, which may be anything, become 0.
-    fn bytes(&self, width: usize) -> Option<Bytes> {
-        let end = self.bounds().map_or(0, |(_, highest)| highest + 1);
-        end.checked_mul(width).filter(|&bytes| bytes <= isize::MAX as usize)?;
-        let is_empty = self.numel == 0;
-        let scaled = |(&size, &stride): (&usize, &isize)| {
-            if is_empty || size == 1 { 0 } else { stride * width as isize }
-        };
-        let shape = self.shape.iter().copied().chain([width]).collect();
-        let strides = self.shape.iter().zip(&self.strides).map(scaled).chain([1]).collect();
-        Some(Bytes { shape, strides, offset: if is_empty { 0 } else { self.offset * width } })
-    }
-
-    fn lattice(&self) -> overlap::Lattice<'_> {
-        overlap::Lattice { shape: &self.shape, strides: &self.strides, offset: self.offset }
-    }
-}
-
-/// The places of bytes: what [`overlap::Lattice`] borrows. Unlike a layout it may have more indices
-/// than can be counted, along strides of 0.
-struct Bytes {
-    shape: DimVec<usize>,
-    strides: DimVec<isize>,
-    offset: usize,
-}
-
-impl Bytes {
-    fn lattice(&self) -> overlap::Lattice<'_> {
-        overlap::Lattice { shape: &self.shape, strides: &self.strides, offset: self.offset }
-    }
-}
-
-/// The contiguity check of one layout, printed step by step; made by [`Layout::contiguity_trace`].
-#[derive(Clone, Copy, Debug)]
-pub struct ContiguityTrace<'a>(&'a Layout);
-
-impl fmt::Display for ContiguityTrace<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Layout { shape, strides, .. } = self.0;
-        writeln!(f, "stride={} size=torch.Size({:?})", Tuple(strides), shape.as_slice())?;
-        if self.0.numel == 0 {
-            return write!(f, "no elements\nTrue");
-        }
-        let mut behind = 1isize;
-        for d in (0..shape.len()).rev().filter(|&d| shape[d] != 1) {
-            if strides[d] != behind {
-                return write!(
-                    f,
-                    "dim {d} is not contiguous. stride is {}, but expected {behind}\nFalse",
-                    strides[d]
-                );
-            }
-            writeln!(
-                f,
-                "dim {d} stride is {behind}, next stride should be {behind} x {}",
-                shape[d]
-            )?;
-            behind *= shape[d] as isize;
-        }
-        f.write_str("True")
-    }
-}
-
-/// Prints as a Python tuple: `()`, `(1,)`, `(4, 1)`.
-struct Tuple<'a>(&'a [isize]);
-
-impl fmt::Display for Tuple<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            [one] => write!(f, "({one},)"),
-            many => {
-                f.write_str("(")?;
-                for (i, stride) in many.iter().enumerate() {
-                    write!(f, "{}{stride}", if i > 0 { ", " } else { "" })?;
-                }
-                f.write_str(")")
-            }
-        }
     }
 }

@@ -1,13 +1,17 @@
-//! The dimensions that a reduction goes over, and the layouts that follow from them.
+//! The dimensions of a reduction, and the layouts that follow from them.
+//!
+//! A reduction kernel iterates over the input's shape. [`ReductionShape`] makes the layouts of the
+//! other operands for this iteration: the result broadcast to the input's shape, and the index of
+//! each element within its group (for argmin and argmax).
 
 use super::{Layout, contiguous_strides};
 use crate::{DimVec, Error, Result, shape::wrap_dim_or_scalar};
 
-/// The dimensions that a reduction goes over, and whether they stay, with size 1 (PyTorch: `dim`
-/// and `keepdim`).
+/// The dimensions to reduce, and whether the result keeps them with size 1 (PyTorch: `dim` and
+/// `keepdim`).
 ///
-/// Made from a dimension, from a list of them, or from `..`, which is all of them; negative ones
-/// count from the end. An empty list is all of them, too, as in PyTorch.
+/// Made from a dimension, from a list of dimensions, or from `..` for all. Negative dimensions
+/// count from the end. An empty list means all, as in PyTorch.
 ///
 /// ```
 /// use tensor_core::{Layout, ReduceDims};
@@ -36,7 +40,7 @@ impl ReduceDims<'_> {
     /// All dimensions.
     pub const ALL: Self = ReduceDims { dims: Dims::All, keepdim: false };
 
-    /// The same, but the result keeps the dimensions, with size 1.
+    /// The same, but the result keeps the reduced dimensions with size 1.
     #[must_use]
     pub fn keepdim(self) -> Self {
         Self { keepdim: true, ..self }
@@ -75,22 +79,22 @@ impl<'d, const N: usize> From<&'d [isize; N]> for ReduceDims<'d> {
     }
 }
 
-/// A reduction of one layout, decided: which dimensions go.
+/// The dimensions of a reduction, resolved for the shape of its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReductionShape {
     /// The sizes of the input, and whether each is reduced.
     sizes: DimVec<(usize, bool)>,
     keepdim: bool,
-    /// Were dimensions named?
+    /// Whether dimensions were given, rather than all.
     named: bool,
 }
 
 impl Layout {
-    /// The dimensions that a reduction of this layout goes over, and the shape of its result.
+    /// Resolves the dimensions of a reduction of this layout.
     ///
     /// # Errors
-    /// [`Error::DimOutOfRange`]; [`Error::ReduceTwice`] for a dimension named twice. A layout
-    /// without dimensions counts as having one.
+    /// [`Error::DimOutOfRange`]; [`Error::ReduceTwice`] for a repeated dimension. A layout without
+    /// dimensions counts as having one.
     pub fn reduced<'d>(
         &self,
         op: &'static str,
@@ -124,12 +128,12 @@ impl ReductionShape {
         self.sizes.iter().filter_map(size).collect()
     }
 
-    /// How many elements each element of the result is made of.
+    /// The number of input elements that are reduced to each element of the result.
     pub fn count(&self) -> usize {
         self.sizes.iter().filter(|(_, reduced)| *reduced).map(|(size, _)| size).product()
     }
 
-    /// Refuses an operation that has no value for no elements.
+    /// Refuses an operation that has no identity, like `max`, if there are no elements to reduce.
     ///
     /// # Errors
     /// [`Error::ReduceEmpty`] with the first reduced dimension of size 0.
@@ -141,12 +145,12 @@ impl ReductionShape {
         Err(Error::ReduceEmpty { op, dim: self.named.then_some(dim), shape })
     }
 
-    /// The layout of a result, seen from the input: its strides along the dimensions that are kept,
-    /// and 0 along the others.
+    /// The layout of a result broadcast to the input's shape: its strides along the kept
+    /// dimensions, and 0 along the reduced ones.
     ///
     /// # Errors
     /// None for a result of [this](Self::shape) shape.
-    pub fn spread(&self, result: &Layout) -> Result<Layout> {
+    pub fn broadcast_result(&self, result: &Layout) -> Result<Layout> {
         let mut own = result.strides.iter();
         let stride = |&(_, reduced): &(usize, bool)| match (reduced, self.keepdim) {
             (false, _) => own.next().copied().unwrap_or(0),
@@ -157,12 +161,12 @@ impl ReductionShape {
         Layout::checked(self.input_shape(), strides, result.offset)
     }
 
-    /// The place of each element of the input among those that are reduced to one, in row-major
-    /// order, as a layout.
+    /// A layout of the input's shape whose offsets are the row-major index of each element among
+    /// those that are reduced to the same result.
     ///
     /// # Errors
     /// None for the shape of a layout.
-    pub fn places(&self) -> Result<Layout> {
+    pub fn indices(&self) -> Result<Layout> {
         let among: DimVec<usize> =
             self.sizes.iter().map(|&(size, reduced)| if reduced { size } else { 1 }).collect();
         let mut strides = contiguous_strides(&among);
@@ -172,11 +176,12 @@ impl ReductionShape {
         Layout::checked(self.input_shape(), strides, 0)
     }
 
-    /// The same layout with all strides 0, where the places do not matter.
+    /// A layout of the input's shape with all strides 0, for reductions that need no
+    /// [`places`](Self::places).
     ///
     /// # Errors
     /// None for the shape of a layout.
-    pub fn nowhere(&self) -> Result<Layout> {
+    pub fn zero_layout(&self) -> Result<Layout> {
         let strides = self.sizes.iter().map(|_| 0).collect();
         Layout::checked(self.input_shape(), strides, 0)
     }
@@ -196,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept() {
+    fn shape_and_count_for_each_form_of_dimensions() {
         for (over, shape, count) in [
             (ReduceDims::ALL, &[][..], 24),
             ((&[]).into(), &[], 24),
@@ -212,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn no_dimensions_count_as_one() {
+    fn a_scalar_has_one_dimension_to_reduce() {
         let scalar = Layout::contiguous(&[]).unwrap();
         for over in [ReduceDims::ALL, 0.into(), ReduceDims::from(-1).keepdim()] {
             assert_eq!(scalar.reduced("sum", over).unwrap().shape().len(), 0);
@@ -221,13 +226,16 @@ mod tests {
     }
 
     #[test]
-    fn a_result_and_places_seen_from_the_input() {
+    fn layouts_of_the_result_and_of_the_indices() {
         let kept = cube().reduced("sum", ReduceDims::from(&[2, 0]).keepdim()).unwrap();
         let result = Layout::new(&[1, 3, 1], &[7, -5, 9], 10).unwrap();
-        assert_eq!(kept.spread(&result).unwrap().strides(), [0, -5, 0]);
-        assert_eq!(kept.places().unwrap().strides(), [4, 0, 1]);
+        assert_eq!(kept.broadcast_result(&result).unwrap().strides(), [0, -5, 0]);
+        assert_eq!(kept.indices().unwrap().strides(), [4, 0, 1]);
         let gone = cube().reduced("sum", 1).unwrap();
-        assert_eq!(gone.spread(&Layout::fortran(&[2, 4]).unwrap()).unwrap().strides(), [1, 0, 2]);
-        assert_eq!(gone.places().unwrap().strides(), [0, 1, 0]);
+        assert_eq!(
+            gone.broadcast_result(&Layout::fortran(&[2, 4]).unwrap()).unwrap().strides(),
+            [1, 0, 2]
+        );
+        assert_eq!(gone.indices().unwrap().strides(), [0, 1, 0]);
     }
 }

@@ -1,4 +1,5 @@
-//! The same elements, in the same order, under other dimensions.
+//! The same elements, in the same order, under other dimensions: view, flatten, unflatten, squeeze,
+//! unsqueeze, expand.
 
 use super::{Layout, saturating_stride};
 use crate::{
@@ -11,29 +12,32 @@ impl Layout {
     /// The same elements in the same order under another shape, if strides can express it (PyTorch:
     /// `view`).
     ///
-    /// One size may be −1: it is inferred. A refusal says which two dimensions are not adjacent in
-    /// memory.
+    /// One size may be −1: it is inferred. The error names the two dimensions that are not adjacent
+    /// in memory.
     ///
     /// ```
     /// # use tensor_core::{Error, Layout};
     /// let cube = Layout::contiguous(&[2, 3, 4])?;
     /// assert_eq!(cube.view(&[6, -1])?.strides(), [4, 1]);
     ///
-    /// let turned = Layout::contiguous(&[3, 4])?.t()?;
-    /// assert!(matches!(turned.view(&[12]), Err(Error::NotViewable { .. })));
-    /// assert_eq!(turned.view(&[2, 2, 3])?.strides(), [2, 1, 4]);
+    /// let transposed = Layout::contiguous(&[3, 4])?.t()?;
+    /// assert!(matches!(transposed.view(&[12]), Err(Error::NotViewable { .. })));
+    /// assert_eq!(transposed.view(&[2, 2, 3])?.strides(), [2, 1, 4]);
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotViewable`] where only a copy would do; a shape with another number of elements;
-    /// more than one −1.
+    /// [`Error::NotViewable`] if it needs a copy; a shape with another number of elements; more
+    /// than one −1.
     pub fn view(&self, sizes: &[isize]) -> Result<Self> {
         let shape = infer_shape(sizes, self.numel)?;
         let strides = self.view_strides(&shape)?;
         Self::checked(shape, strides, self.offset)
     }
 
+    /// The strides of a view of shape `target`. Splits the dimensions into chunks of one stride
+    /// each, from the last to the first, and divides every chunk among dimensions of `target`
+    /// (PyTorch: `computeStride`).
     fn view_strides(&self, target: &[usize]) -> Result<DimVec<isize>> {
         if self.numel == 0 {
             let same = target == self.shape();
@@ -58,7 +62,7 @@ impl Layout {
         Ok(strides)
     }
 
-    /// The longest stretch of dimensions before `end` that one stride can walk through.
+    /// The longest sequence of dimensions before `end` that can be merged to one.
     fn chunk_before(&self, end: usize) -> Chunk {
         let (mut start, stride, mut count) = (end - 1, self.strides[end - 1], self.shape[end - 1]);
         while start > 0 && self.adjoins(start - 1, count, stride) {
@@ -82,15 +86,15 @@ impl Layout {
         }
     }
 
-    /// Makes one dimension of the dimensions `start` to `end`, both included, as a view (PyTorch:
-    /// `flatten`, which copies where this refuses).
+    /// Merges the dimensions `start` to `end`, both included, into one, as a view (PyTorch:
+    /// `flatten`, which copies where this returns an error).
     ///
     /// # Errors
     /// Dimensions out of range or in the wrong order; [`Error::NotViewable`].
     pub fn flatten(&self, start: isize, end: isize) -> Result<Self> {
         let shape = self.flat_shape(start, end)?;
         if shape.len() == self.ndim() {
-            // One dimension, made one: PyTorch keeps the strides, also of dimensions of size 1.
+            // A single dimension: PyTorch keeps all strides, also of dimensions of size 1.
             return Ok(self.clone());
         }
         let strides = self.view_strides(&shape)?;
@@ -115,10 +119,10 @@ impl Layout {
         Ok(before.iter().copied().chain([merged]).chain(after.iter().copied()).collect())
     }
 
-    /// Makes several dimensions of one; one size may be −1 (PyTorch: `unflatten`).
+    /// Splits a dimension into several; one size may be −1 (PyTorch: `unflatten`).
     ///
     /// # Errors
-    /// A dimension out of range; sizes that do not make up the dimension's.
+    /// A dimension out of range; sizes whose product is not the dimension's.
     pub fn unflatten(&self, dim: isize, sizes: &[isize]) -> Result<Self> {
         if sizes.is_empty() {
             return Err(Error::UnflattenEmpty);
@@ -151,16 +155,16 @@ impl Layout {
         Self::checked(shape, strides, self.offset)
     }
 
-    /// Drops every dimension of size 1 (PyTorch: `squeeze()`).
+    /// Removes every dimension of size 1 (PyTorch: `squeeze()`).
     ///
     /// # Errors
-    /// None; the result has the form that all transforms share.
+    /// Never; the signature is that of the other transforms.
     pub fn squeeze(&self) -> Result<Self> {
         let kept = (0..self.ndim()).filter(|&d| self.shape[d] != 1);
         self.reordered(&kept.collect::<DimVec<usize>>())
     }
 
-    /// Drops dimension `dim` if its size is 1 (PyTorch: `squeeze(dim)`).
+    /// Removes dimension `dim` if its size is 1 (PyTorch: `squeeze(dim)`).
     ///
     /// # Errors
     /// A dimension out of range.
@@ -170,8 +174,8 @@ impl Layout {
         self.reordered(&kept.collect::<DimVec<usize>>())
     }
 
-    /// Stretches dimensions of size 1 by stride 0, and adds leading ones; −1 keeps a size (PyTorch:
-    /// `expand`).
+    /// Repeats dimensions of size 1 with stride 0, and adds leading dimensions; −1 keeps a size
+    /// (PyTorch: `expand`).
     ///
     /// ```
     /// # use tensor_core::Layout;
@@ -181,8 +185,8 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// Fewer sizes than dimensions, a size that differs where it is not 1, −1 for a dimension that
-    /// is not there.
+    /// Fewer sizes than dimensions, another size for a dimension whose size is not 1, −1 for a
+    /// leading dimension.
     pub fn expand(&self, sizes: &[isize]) -> Result<Self> {
         let Some(lead) = sizes.len().checked_sub(self.ndim()) else {
             return Err(Error::ExpandRank { shape: self.shape.to_vec(), target: sizes.to_vec() });
@@ -195,13 +199,13 @@ impl Layout {
                 None if self.ndim() == 0 => (1, 0),
                 None => (1, saturating_stride(shape[d + 1], strides[d + 1])),
             };
-            (shape[d], strides[d]) = self.stretched(sizes, d, d >= lead, (size, stride))?;
+            (shape[d], strides[d]) = self.expanded_dim(sizes, d, d >= lead, (size, stride))?;
         }
         Self::checked(shape, strides, self.offset)
     }
 
-    /// Size and stride of dimension `d` after it is stretched to `sizes[d]`.
-    fn stretched(
+    /// Size and stride of dimension `d` after it is expanded to `sizes[d]`.
+    fn expanded_dim(
         &self,
         sizes: &[isize],
         d: usize,
@@ -221,7 +225,7 @@ impl Layout {
         }
     }
 
-    /// Stretches to a shape (PyTorch and NumPy: `broadcast_to`).
+    /// Broadcasts to a shape (PyTorch and NumPy: `broadcast_to`).
     ///
     /// # Errors
     /// As [`expand`](Self::expand); a size above `isize::MAX`.
@@ -233,82 +237,9 @@ impl Layout {
         let sizes: Option<DimVec<isize>> = shape.iter().map(signed).collect();
         self.expand(&sizes.ok_or_else(|| too_large("the number of elements", shape))?)
     }
-
-    /// The layout of the same bytes read as elements of another width (PyTorch: `view(dtype)`).
-    ///
-    /// Narrower elements multiply the last dimension, wider ones divide it. Widths are in bytes.
-    ///
-    /// ```
-    /// # use tensor_core::Layout;
-    /// let floats = Layout::contiguous(&[2, 3])?;
-    /// assert_eq!(floats.view_as_width(4, 1)?.shape(), [2, 12]);
-    /// # Ok::<(), tensor_core::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::ViewDType`]: no dimension to change, a last stride other than 1, a size, stride or
-    /// offset that does not divide.
-    pub fn view_as_width(&self, from: usize, to: usize) -> Result<Self> {
-        if from == to {
-            return Ok(self.clone());
-        }
-        let refuse = |what: String, value| Err(Error::ViewDType { what, from, to, value });
-        if from == 0 || to == 0 || (!from.is_multiple_of(to) && !to.is_multiple_of(from)) {
-            return refuse("one element width must divide the other".to_owned(), None);
-        }
-        let Some(last) = self.ndim().checked_sub(1) else {
-            return refuse("self.dim() cannot be 0".to_owned(), None);
-        };
-        if self.strides[last] != 1 {
-            return refuse("self.stride(-1) must be 1".to_owned(), Some(self.strides[last]));
-        }
-        if from > to { self.narrower(last, from / to) } else { self.wider(last, to / from, refuse) }
-    }
-
-    fn narrower(&self, last: usize, ratio: usize) -> Result<Self> {
-        let Layout { mut shape, mut strides, .. } = self.clone();
-        let too_many = || too_large("the number of elements", self.shape());
-        shape[last] = shape[last].checked_mul(ratio).ok_or_else(too_many)?;
-        for stride in &mut strides[..last] {
-            *stride = saturating_stride(ratio, *stride);
-        }
-        Self::checked(shape, strides, self.offset.checked_mul(ratio).ok_or_else(too_many)?)
-    }
-
-    fn wider(
-        &self,
-        last: usize,
-        ratio: usize,
-        refuse: impl Fn(String, Option<isize>) -> Result<Self>,
-    ) -> Result<Self> {
-        let Layout { mut shape, mut strides, .. } = self.clone();
-        if !shape[last].is_multiple_of(ratio) {
-            return refuse(
-                format!("self.size(-1) must be divisible by {ratio}"),
-                Some(shape[last] as isize),
-            );
-        }
-        if !self.offset.is_multiple_of(ratio) {
-            return refuse(
-                format!("self.storage_offset() must be divisible by {ratio}"),
-                Some(self.offset as isize),
-            );
-        }
-        for (d, stride) in strides[..last].iter_mut().enumerate() {
-            if *stride % ratio as isize != 0 {
-                return refuse(
-                    format!("self.stride({d}) must be divisible by {ratio}"),
-                    Some(*stride),
-                );
-            }
-            *stride /= ratio as isize;
-        }
-        shape[last] /= ratio;
-        Self::checked(shape, strides, self.offset / ratio)
-    }
 }
 
-/// Dimensions from `start` on that are walked with one stride through `count` elements.
+/// Dimensions from `start` on that are equivalent to one of size `count` and this stride.
 #[derive(Clone, Copy)]
 struct Chunk {
     start: usize,

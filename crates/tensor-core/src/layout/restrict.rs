@@ -1,4 +1,4 @@
-//! Some of the elements: ranges, single indices, diagonals, windows, pieces.
+//! Some of the elements: narrow, select, slice, index tuples, diagonal, unfold, split.
 
 use super::{Layout, saturating_stride};
 use crate::{
@@ -10,9 +10,9 @@ impl Layout {
     /// `len` indices of dimension `dim`, from `start` on (PyTorch: `narrow`).
     ///
     /// # Errors
-    /// No dimension to narrow, one out of range, a stretch that does not fit into the dimension.
+    /// No dimension to narrow, one out of range, a range that does not fit into the dimension.
     pub fn narrow(&self, dim: isize, start: isize, len: usize) -> Result<Self> {
-        let dim = self.dim_to_cut("narrow", dim)?;
+        let dim = self.dim_to_restrict("narrow", dim)?;
         let size = self.shape[dim];
         let begin = wrap_start(start, size).ok_or(Error::NarrowStart { start, dim, size })?;
         if len > size - begin {
@@ -21,38 +21,39 @@ impl Layout {
         self.restricted(dim, begin, len, 1)
     }
 
-    /// One index of dimension `dim`, which goes away (PyTorch: `select`).
+    /// One index of dimension `dim`, which is removed (PyTorch: `select`).
     ///
     /// # Errors
     /// No dimension to select from, one out of range, an index beyond its size.
     pub fn select(&self, dim: isize, index: isize) -> Result<Self> {
-        let dim = self.dim_to_cut("select", dim)?;
+        let dim = self.dim_to_restrict("select", dim)?;
         let at = wrap_index(index, self.shape[dim]).ok_or_else(|| Error::SelectIndex {
             index,
             dim,
             shape: self.shape.to_vec(),
         })?;
-        self.picked(dim, at)
+        self.selected(dim, at)
     }
 
     /// The indices `slice` of dimension `dim`, with Python's rules (PyTorch: `t[start:end:step]`
     /// along a dimension).
     ///
-    /// A negative step walks backwards, as in NumPy; PyTorch refuses it.
+    /// A negative step reverses the order, as in NumPy; PyTorch refuses it.
     ///
     /// ```
     /// # use tensor_core::{Layout, Slice};
     /// let row = Layout::contiguous(&[10])?;
     /// assert_eq!(row.slice(0, 1..-1)?.shape(), [8]);
     /// let odd_backwards = row.slice(0, Slice::new(None, None, -2))?;
-    /// assert_eq!((odd_backwards.shape(), odd_backwards.strides(), odd_backwards.offset()), (&[5][..], &[-2][..], 9));
+    /// assert_eq!(odd_backwards.shape(), [5]);
+    /// assert_eq!((odd_backwards.strides(), odd_backwards.offset()), (&[-2][..], 9));
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     ///
     /// # Errors
     /// No dimension to slice, one out of range, a step of 0.
     pub fn slice(&self, dim: isize, slice: impl Into<Slice>) -> Result<Self> {
-        let dim = self.dim_to_cut("slice", dim)?;
+        let dim = self.dim_to_restrict("slice", dim)?;
         self.sliced(dim, slice.into())
     }
 
@@ -83,7 +84,7 @@ impl Layout {
                         dim: own,
                         size,
                     })?;
-                    layout = layout.picked(at, i)?;
+                    layout = layout.selected(at, i)?;
                     own += 1;
                 }
                 Index::Slice(slice) => {
@@ -100,8 +101,8 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The elements where dimensions `d0` and `d1` have indices `i` and `i + offset`; they become
-    /// the last dimension (PyTorch: `diagonal`).
+    /// The elements whose indices in `d0` and `d1` are `i` and `i + offset`; `i` becomes the last
+    /// dimension (PyTorch: `diagonal`).
     ///
     /// # Errors
     /// A dimension out of range, one dimension given twice.
@@ -118,7 +119,8 @@ impl Layout {
         } else {
             (columns.min(rows.saturating_sub(skip)), first)
         };
-        let start = if len > 0 { self.shifted(skip, self.strides[shifted]) } else { self.offset };
+        let start =
+            if len > 0 { self.shifted_offset(skip, self.strides[shifted]) } else { self.offset };
         let others = || (0..self.ndim()).filter(|&d| d != first && d != second);
         let shape = others().map(|d| self.shape[d]).chain([len]).collect();
         let step = self.strides[first].saturating_add(self.strides[second]).max(-isize::MAX);
@@ -126,7 +128,7 @@ impl Layout {
         Self::checked(shape, strides, start)
     }
 
-    /// All windows of `size` elements along `dim`, `step` apart; the place within the window
+    /// All windows of `size` elements along `dim`, `step` apart; the index within the window
     /// becomes the last dimension (PyTorch: `unfold`).
     ///
     /// # Errors
@@ -151,7 +153,7 @@ impl Layout {
         Self::checked(shape, strides, self.offset)
     }
 
-    /// Consecutive pieces of `size` indices along `dim`, the last one possibly shorter (PyTorch:
+    /// Consecutive parts of `size` indices along `dim`, the last one possibly shorter (PyTorch:
     /// `split`).
     ///
     /// # Errors
@@ -162,15 +164,15 @@ impl Layout {
         match size {
             0 if full == 0 => Ok(vec![self.clone()]),
             0 => Err(Error::SplitSize { size: full }),
-            _ => self.pieces(dim, size, full.div_ceil(size).max(1)),
+            _ => self.split_evenly(dim, size, full.div_ceil(size).max(1)),
         }
     }
 
-    /// At most `chunks` consecutive pieces of equal size along `dim`, the last one possibly shorter
+    /// At most `chunks` consecutive parts of equal size along `dim`, the last one possibly shorter
     /// (PyTorch: `chunk`).
     ///
     /// # Errors
-    /// No dimension to cut, one out of range, no chunks.
+    /// No dimension to split, one out of range, no chunks.
     pub fn chunk(&self, chunks: usize, dim: isize) -> Result<Vec<Self>> {
         if self.ndim() == 0 {
             return Err(Error::NothingToSplit { op: "chunk" });
@@ -180,7 +182,7 @@ impl Layout {
         }
         let dim = self.dim_to_split("chunk", dim)?;
         match self.shape[dim].div_ceil(chunks) {
-            0 => self.pieces(dim, 0, chunks),
+            0 => self.split_evenly(dim, 0, chunks),
             size => self.split(size, dim as isize),
         }
     }
@@ -193,21 +195,22 @@ impl Layout {
         let dim = wrap_dim("unbind", dim, self.ndim())?;
         let mut parts = reserved(self.shape[dim])?;
         for at in 0..self.shape[dim] {
-            parts.push(self.picked(dim, at)?);
+            parts.push(self.selected(dim, at)?);
         }
         Ok(parts)
     }
 
-    fn pieces(&self, dim: usize, size: usize, count: usize) -> Result<Vec<Self>> {
-        let mut pieces = reserved(count)?;
-        for piece in 0..count {
-            let start = piece * size;
-            pieces.push(self.restricted(dim, start, size.min(self.shape[dim] - start), 1)?);
+    /// `count` consecutive parts of `size` indices, the last one possibly shorter.
+    fn split_evenly(&self, dim: usize, size: usize, count: usize) -> Result<Vec<Self>> {
+        let mut parts = reserved(count)?;
+        for part in 0..count {
+            let start = part * size;
+            parts.push(self.restricted(dim, start, size.min(self.shape[dim] - start), 1)?);
         }
-        Ok(pieces)
+        Ok(parts)
     }
 
-    fn dim_to_cut(&self, op: &'static str, dim: isize) -> Result<usize> {
+    fn dim_to_restrict(&self, op: &'static str, dim: isize) -> Result<usize> {
         if self.ndim() == 0 { Err(Error::ZeroDim { op }) } else { wrap_dim(op, dim, self.ndim()) }
     }
 
@@ -227,25 +230,25 @@ impl Layout {
     /// `len` indices from `start`, `step` apart.
     fn restricted(&self, dim: usize, start: usize, len: usize, step: isize) -> Result<Self> {
         let Layout { mut shape, mut strides, .. } = self.clone();
-        let offset = self.shifted(start, strides[dim]);
+        let offset = self.shifted_offset(start, strides[dim]);
         shape[dim] = len;
         strides[dim] = strides[dim].saturating_mul(step).max(-isize::MAX);
         Self::checked(shape, strides, offset)
     }
 
-    /// One index; the dimension goes away.
-    fn picked(&self, dim: usize, at: usize) -> Result<Self> {
+    /// One index; the dimension is removed.
+    fn selected(&self, dim: usize, at: usize) -> Result<Self> {
         let Layout { mut shape, mut strides, .. } = self.clone();
         shape.remove(dim);
-        let offset = self.shifted(at, strides.remove(dim));
+        let offset = self.shifted_offset(at, strides.remove(dim));
         Self::checked(shape, strides, offset)
     }
 
-    /// The offset `steps` strides further on. Where elements remain it is exact (invariant 3); else
-    /// it has no meaning, but stays an offset.
-    fn shifted(&self, steps: usize, stride: isize) -> usize {
-        let way = stride.saturating_mul(steps as isize);
-        (self.offset as isize).saturating_add(way).max(0) as usize
+    /// The offset `steps` strides further. Exact if elements remain (invariant 3); otherwise
+    /// saturated to a valid offset, as any would do.
+    fn shifted_offset(&self, steps: usize, stride: isize) -> usize {
+        let distance = stride.saturating_mul(steps as isize);
+        (self.offset as isize).saturating_add(distance).max(0) as usize
     }
 }
 
@@ -254,7 +257,7 @@ fn wrap_index(index: isize, size: usize) -> Option<usize> {
     usize::try_from(at).ok().filter(|&at| at < size)
 }
 
-/// As an index, but the end itself is a start too.
+/// As [`wrap_index`], but `size` is allowed too.
 fn wrap_start(start: isize, size: usize) -> Option<usize> {
     let at = if start < 0 { start.checked_add_unsigned(size)? } else { start };
     usize::try_from(at).ok().filter(|&at| at <= size)

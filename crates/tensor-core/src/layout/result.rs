@@ -1,5 +1,5 @@
-//! The layouts of fresh results: what PyTorch gives a clone and the result of an elementwise
-//! operation.
+//! The layouts of newly allocated results: those that PyTorch gives a clone and the result of an
+//! elementwise operation.
 
 use super::Layout;
 use crate::{
@@ -9,10 +9,10 @@ use crate::{
 };
 
 impl Layout {
-    /// The layout of a fresh copy that keeps the order of the dimensions in memory (PyTorch:
+    /// The layout of a new tensor that keeps the order of the dimensions in memory (PyTorch:
     /// `empty_like` with `preserve_format`).
     ///
-    /// A dense layout keeps its strides; any other is packed in the same order.
+    /// A dense layout keeps its strides; any other gets dense strides in the same order.
     ///
     /// ```
     /// # use tensor_core::Layout;
@@ -22,7 +22,7 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// None for a layout that holds elements; the result has the form that all transforms share.
+    /// Never for a layout with elements; the signature is that of the other transforms.
     pub fn preserved(&self) -> Result<Self> {
         let strides = if self.is_dense() {
             self.strides.clone()
@@ -32,16 +32,18 @@ impl Layout {
         Self::checked(self.shape.clone(), strides, 0)
     }
 
-    /// The layout of the fresh result of an elementwise operation on these operands, broadcast to
-    /// one shape (PyTorch: TensorIterator's rule).
+    /// The layout of the newly allocated result of an elementwise operation on these operands,
+    /// broadcast to one shape (PyTorch: TensorIterator's rule).
     ///
-    /// Operands of one shape and one well-known order pass it on; else the dimensions are packed in
-    /// the order in which the first operands that tell them apart walk through memory.
+    /// If the operands have one shape and are all contiguous, all channels-last, or dense with
+    /// equal strides, the result has their strides. Otherwise it is dense, and its dimensions are
+    /// ordered by stride; for each pair of dimensions the first operand whose strides differ
+    /// decides.
     ///
     /// ```
     /// # use tensor_core::Layout;
-    /// let turned = Layout::contiguous(&[3, 4])?.t()?;
-    /// let result = Layout::elementwise(&[&turned, &turned])?;
+    /// let transposed = Layout::contiguous(&[3, 4])?.t()?;
+    /// let result = Layout::elementwise(&[&transposed, &transposed])?;
     /// assert_eq!(result.strides(), [1, 4]);
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
@@ -53,15 +55,14 @@ impl Layout {
         let shape = broadcast_shapes(&shapes)?;
         let strides = match common_strides(&shape, operands) {
             Some(strides) => strides,
-            None => fresh_strides(&shape, memory_order(&shape, operands)),
+            None => result_strides(&shape, memory_order(&shape, operands)),
         };
         Self::checked(shape, strides, 0)
     }
 }
 
-/// Strides for a fresh result in this order; the shape may have sizes of 0, which row-major strides
-/// count as 1 and others do not.
-fn fresh_strides(shape: &[usize], order: DimVec<usize>) -> DimVec<isize> {
+/// Dense strides in this order. Row-major strides count a size of 0 as 1, the others do not.
+fn result_strides(shape: &[usize], order: DimVec<usize>) -> DimVec<isize> {
     if order.iter().rev().copied().eq(0..shape.len()) {
         contiguous_strides(shape)
     } else {
@@ -90,20 +91,20 @@ fn common_strides(shape: &[usize], operands: &[&Layout]) -> Option<DimVec<isize>
 
 /// The dimensions, fastest in memory first.
 ///
-/// An insertion sort that starts from row-major order, because the comparison is partial: where no
-/// operand tells two dimensions apart the search for a place goes on to the left, and only a
-/// dimension that is definitely faster ends it.
+/// The comparison is a partial order, so this is PyTorch's insertion sort from row-major order: if
+/// no operand distinguishes two dimensions, the search for a position continues to the left, and
+/// only a dimension that is definitely faster ends it.
 fn memory_order(shape: &[usize], operands: &[&Layout]) -> DimVec<usize> {
     let strides: DimVec<DimVec<isize>> =
         operands.iter().map(|operand| aligned_strides(shape, operand)).collect();
     let mut order: DimVec<usize> = (0..shape.len()).rev().collect();
     for sorted in 1..order.len() {
-        let mut place = sorted;
+        let mut position = sorted;
         for before in (0..sorted).rev() {
-            match compare(shape, &strides, order[before], order[place]) {
+            match compare(shape, &strides, order[before], order[position]) {
                 Some(Placement::Swap) => {
-                    order.swap(before, place);
-                    place = before;
+                    order.swap(before, position);
+                    position = before;
                 }
                 Some(Placement::Keep) => break,
                 None => {}

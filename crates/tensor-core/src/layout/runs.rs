@@ -1,4 +1,4 @@
-//! Walking a layout in logical order: every offset, or every stretch that lies together.
+//! Iteration over a layout in logical order: every offset, or every contiguous run.
 
 use super::Layout;
 use crate::DimVec;
@@ -10,7 +10,7 @@ pub struct Offsets {
     strides: DimVec<isize>,
     index: DimVec<usize>,
     offset: isize,
-    left: usize,
+    remaining: usize,
 }
 
 impl Offsets {
@@ -21,11 +21,11 @@ impl Offsets {
             shape,
             strides,
             offset: offset as isize,
-            left: count,
+            remaining: count,
         }
     }
 
-    /// Moves on as an odometer does: the last dimension first, carrying to the left.
+    /// Increments the index, the last dimension first.
     fn advance(&mut self) {
         for d in (0..self.shape.len()).rev() {
             self.index[d] += 1;
@@ -44,23 +44,22 @@ impl Iterator for Offsets {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
-        self.left = self.left.checked_sub(1)?;
+        self.remaining = self.remaining.checked_sub(1)?;
         let offset = self.offset as usize;
-        if self.left > 0 {
+        if self.remaining > 0 {
             self.advance();
         }
         Some(offset)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
+        (self.remaining, Some(self.remaining))
     }
 }
 
 impl ExactSizeIterator for Offsets {}
 
-/// The stretches of adjacent elements in logical order, as (offset, length); made by
-/// [`Layout::runs`].
+/// The contiguous runs in logical order, as (offset, length); made by [`Layout::runs`].
 #[derive(Clone, Debug)]
 pub struct Runs {
     starts: Offsets,
@@ -86,16 +85,16 @@ impl Layout {
     ///
     /// ```
     /// # use tensor_core::Layout;
-    /// let turned = Layout::contiguous(&[2, 3])?.t()?;
-    /// assert_eq!(turned.offsets().collect::<Vec<_>>(), [0, 3, 1, 4, 2, 5]);
+    /// let transposed = Layout::contiguous(&[2, 3])?.t()?;
+    /// assert_eq!(transposed.offsets().collect::<Vec<_>>(), [0, 3, 1, 4, 2, 5]);
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     pub fn offsets(&self) -> Offsets {
         Offsets::over(&self.shape, &self.strides, self.offset, self.numel)
     }
 
-    /// The longest stretches in which logical neighbours are neighbours in memory, all of one
-    /// length, in logical order.
+    /// The longest runs in which logical neighbours are adjacent in memory. All have one length,
+    /// and they come in logical order.
     ///
     /// ```
     /// # use tensor_core::Layout;
@@ -112,7 +111,7 @@ impl Layout {
         }
     }
 
-    /// How many leading dimensions lie outside the runs, and how long a run is.
+    /// The number of leading dimensions outside the runs, and the length of a run.
     fn run_split(&self) -> (usize, usize) {
         let mut len = 1;
         for d in (0..self.ndim()).rev() {

@@ -1,5 +1,5 @@
-//! The ends of every range: many dimensions, no elements, as many as can be counted, and the one
-//! stride that has no magnitude.
+//! Extreme values: rank 64, no elements, `isize::MAX` elements, and the stride `isize::MIN`, which
+//! cannot be negated.
 
 use tensor_core::{
     Aliasing, Error, Index, Layout, MemoryFormat, Operand, Output, Overlap, Result, Slice, Tensor,
@@ -16,7 +16,7 @@ fn of_rank_64() -> Tensor<u8> {
 }
 
 #[test]
-fn fault_rank_64_is_a_rank_like_any_other() {
+fn fault_rank_64_supports_every_operation() {
     let tensor = of_rank_64();
     let sorted = |view: &Tensor<u8>| {
         let mut elements = view.to_vec().unwrap();
@@ -54,7 +54,7 @@ fn fault_rank_64_is_a_rank_like_any_other() {
 }
 
 #[test]
-fn fault_64_dimensions_that_cannot_be_counted_are_refused_and_62_are_not() {
+fn fault_64_dimensions_of_size_two_overflow_and_62_do_not() {
     let one = Tensor::full(&[], 7u8).unwrap();
     assert!(matches!(one.expand(&[2; 64]), Err(Error::TooLarge { .. })));
     assert!(matches!(one.expand(&[2; 63]), Err(Error::TooLarge { .. })));
@@ -72,12 +72,12 @@ fn fault_64_dimensions_that_cannot_be_counted_are_refused_and_62_are_not() {
     assert_eq!(bits.bounds(), Some((0, (1 << 62) - 1)));
     assert_eq!(bits.self_overlap(), Overlap::No);
     let flipped = bits.flip(&[0, 61]).unwrap();
-    let Overlap::Yes { first, second } = bits.overlap(&flipped) else { panic!("the same places") };
+    let Overlap::Yes { first, second } = bits.overlap(&flipped) else { panic!("the same offsets") };
     assert_eq!(bits.offset_of(&first), flipped.offset_of(&second));
     assert!(matches!(one.with_layout(bits), Err(Error::OutOfBounds { .. })));
 }
 
-/// All shapes of rank 1 to 4 with sizes of 0, 1 and 3 of which one at least is 0.
+/// All shapes of rank 1 to 4 of the sizes 0, 1 and 3 that contain a 0.
 fn empty_shapes() -> Vec<Vec<usize>> {
     let longer = |shapes: Vec<Vec<usize>>| -> Vec<Vec<usize>> {
         let append = |shape: Vec<usize>| [0, 1, 3].map(|size| [&shape[..], &[size]].concat());
@@ -87,11 +87,11 @@ fn empty_shapes() -> Vec<Vec<usize>> {
     ranks.take(5).flatten().filter(|shape: &Vec<usize>| shape.contains(&0)).collect()
 }
 
-/// Every view of a tensor that needs no number but a dimension.
+/// Every view operation on a tensor, with `dim` as the only varying argument.
 fn views(tensor: &Tensor<u32>, dim: isize) -> Vec<Result<Tensor<u32>>> {
     let all: Vec<isize> = (0..tensor.ndim() as isize).collect();
     let sizes: Vec<isize> = tensor.shape().iter().map(|&size| size as isize).collect();
-    let stretched = [&[5, 2][..], &sizes].concat();
+    let expanded = [&[5, 2][..], &sizes].concat();
     let mut views = vec![
         tensor.transpose(dim, 0),
         tensor.permute(&all),
@@ -104,7 +104,7 @@ fn views(tensor: &Tensor<u32>, dim: isize) -> Vec<Result<Tensor<u32>>> {
         tensor.unsqueeze(dim),
         tensor.squeeze(),
         tensor.squeeze_dim(dim),
-        tensor.expand(&stretched),
+        tensor.expand(&expanded),
         tensor.view(&[0]),
         tensor.view(&[7, 0, 9]),
         tensor.flatten(0, -1),
@@ -112,14 +112,14 @@ fn views(tensor: &Tensor<u32>, dim: isize) -> Vec<Result<Tensor<u32>>> {
         tensor.unfold(dim, 0, 1),
         tensor.view_dtype::<i32>().and_then(|view| view.view_dtype()),
     ];
-    for pieces in [tensor.split(2, dim), tensor.chunk(2, dim), tensor.unbind(dim)] {
-        views.extend(pieces.unwrap().into_iter().map(Ok));
+    for parts in [tensor.split(2, dim), tensor.chunk(2, dim), tensor.unbind(dim)] {
+        views.extend(parts.unwrap().into_iter().map(Ok));
     }
     views
 }
 
-/// Nothing is read, nothing is written, and nothing goes wrong.
-fn holds_nothing(tensor: &Tensor<u32>) {
+/// Checks every query and access of a tensor without elements.
+fn check_empty(tensor: &Tensor<u32>) {
     let nothing = Layout::contiguous(&[0]).unwrap();
     assert_eq!((tensor.numel(), tensor.layout().bounds()), (0, None), "{tensor:?}");
     assert!(tensor.is_contiguous() && tensor.layout().is_dense() && tensor.layout().is_fortran());
@@ -154,7 +154,7 @@ fn holds_nothing(tensor: &Tensor<u32>) {
 }
 
 #[test]
-fn fault_a_size_of_zero_anywhere_leaves_nothing_to_do() {
+fn fault_a_size_of_zero_in_any_dimension_means_no_elements() {
     let shapes = empty_shapes();
     assert_eq!(shapes.len(), (3 - 2) + (9 - 4) + (27 - 8) + (81 - 16));
     for shape in shapes {
@@ -168,17 +168,17 @@ fn fault_a_size_of_zero_anywhere_leaves_nothing_to_do() {
         ];
         for tensor in tensors {
             let tensor = tensor.unwrap();
-            holds_nothing(&tensor);
+            check_empty(&tensor);
             for dim in 0..tensor.ndim() as isize {
                 let views = views(&tensor, dim).into_iter().map(Result::unwrap);
-                views.for_each(|view| holds_nothing(&view));
+                views.for_each(|view| check_empty(&view));
             }
         }
     }
 }
 
 #[test]
-fn fault_as_many_elements_as_can_be_counted_are_viewed_like_any_others() {
+fn fault_isize_max_elements_have_every_view() {
     let one = Tensor::full(&[1], 7u8).unwrap();
     let most = one.expand(&[isize::MAX]).unwrap();
     let end = isize::MAX;
@@ -210,8 +210,8 @@ fn fault_as_many_elements_as_can_be_counted_are_viewed_like_any_others() {
     expect(most.unfold(0, 1, usize::MAX), &[1, 1]);
     expect(most.broadcast_to(&[1, MAX]), &[1, MAX]);
     expect(most.unsqueeze(0).and_then(|row| row.diagonal(end - 1, 0, 1)), &[1]);
-    expect(most.split(MAX - 1, 0).map(|pieces| pieces[1].clone()), &[1]);
-    expect(most.chunk(2, 0).map(|pieces| pieces[1].clone()), &[MAX / 2]);
+    expect(most.split(MAX - 1, 0).map(|parts| parts[1].clone()), &[1]);
+    expect(most.chunk(2, 0).map(|parts| parts[1].clone()), &[MAX / 2]);
     for refused in [
         most.expand(&[2, -1]),
         most.unfold(0, 2, 1),
@@ -230,7 +230,7 @@ fn fault_as_many_elements_as_can_be_counted_are_viewed_like_any_others() {
 }
 
 #[test]
-fn fault_the_last_place_that_can_be_addressed_is_addressed_exactly() {
+fn fault_the_largest_offset_is_computed_exactly() {
     let ends = Layout::new(&[2], &[isize::MAX], 0).unwrap();
     assert_eq!(ends.offset_of(&[1]), Ok(MAX));
     assert_eq!(ends.flip(&[0]).unwrap().offsets().collect::<Vec<_>>(), [MAX, 0]);
@@ -249,7 +249,7 @@ fn fault_the_last_place_that_can_be_addressed_is_addressed_exactly() {
 }
 
 #[test]
-fn fault_a_stride_of_isize_min_is_refused_and_never_made() {
+fn fault_a_stride_of_isize_min_is_refused_and_never_derived() {
     for (shape, strides) in [
         (&[1][..], &[isize::MIN][..]),
         (&[0], &[isize::MIN]),
@@ -265,7 +265,7 @@ fn fault_a_stride_of_isize_min_is_refused_and_never_made() {
     for stride in [-isize::MAX, isize::MAX, -(1 << 62), 1 << 62] {
         for shape in [&[1, 1][..], &[0, 1], &[1, 0], &[0, 0]] {
             let layout = Layout::new(shape, &[stride, stride], MAX).unwrap();
-            for derived in with_any_step(&layout) {
+            for derived in stride_arithmetic(&layout) {
                 let derived = derived.unwrap();
                 let is_safe = |stride: &isize| stride.checked_neg().is_some();
                 assert!(derived.strides().iter().all(is_safe), "{derived:?} of {layout:?}");
@@ -278,8 +278,8 @@ fn fault_a_stride_of_isize_min_is_refused_and_never_made() {
     }
 }
 
-/// Everything that multiplies or adds strides, of a layout whose strides mean nothing.
-fn with_any_step(layout: &Layout) -> Vec<Result<Layout>> {
+/// Every transform that multiplies or adds strides, on a layout whose strides are arbitrary.
+fn stride_arithmetic(layout: &Layout) -> Vec<Result<Layout>> {
     let steps = [isize::MIN, -3, -1, 1, 3, isize::MAX];
     let sliced = steps.map(|step| layout.slice(0, Slice::ALL.step_by(step)));
     let windows = [1, 3, MAX, usize::MAX].map(|step| layout.unfold(0, 0, step));

@@ -1,4 +1,5 @@
-//! Sizes, strides and offsets: what overflows or reaches out of the buffer is refused, what just fits is not.
+//! Sizes, strides and offsets: overflow and elements outside of the buffer are refused, the largest
+//! values that fit are accepted.
 
 use tensor_core::{
     Error, Index, Layout, MemoryFormat, Slice, Tensor, TensorView, TensorViewMut, Uninit, s,
@@ -40,7 +41,7 @@ fn fault_the_largest_number_of_elements_is_a_layout() {
 }
 
 #[test]
-fn fault_bytes_are_counted_too() {
+fn fault_a_size_in_bytes_beyond_isize_is_refused() {
     let shape = [MAX / 4 + 1];
     assert!(Layout::contiguous(&shape).is_ok());
     assert!(is_too_large(&Tensor::<f32>::zeros(&shape)));
@@ -58,7 +59,7 @@ fn fault_sizes_of_zero_do_not_hide_sizes_that_overflow() {
 }
 
 #[test]
-fn fault_memory_that_is_not_there_is_an_error() {
+fn fault_allocation_failure_is_an_error() {
     let shape = [1 << 50];
     let refused = |error| assert_eq!(error, Some(Error::OutOfMemory { bytes: 8 << 50 }));
     refused(Tensor::<f64>::zeros(&shape).err());
@@ -88,7 +89,7 @@ fn fault_there_is_no_largest_rank() {
 }
 
 #[test]
-fn fault_an_empty_tensor_has_every_view_and_no_place() {
+fn fault_an_empty_tensor_has_every_view_and_no_element() {
     for shape in [&[0][..], &[3, 0, 2], &[0, 0]] {
         let huge = vec![HUGE; shape.len()];
         for layout in [Layout::contiguous(shape), Layout::new(shape, &huge, MAX)] {
@@ -232,7 +233,7 @@ fn fault_what_is_derived_from_a_huge_stride_does_not_overflow() {
 }
 
 #[test]
-fn fault_strides_of_dimensions_of_size_one_do_not_matter() {
+fn fault_strides_of_dimensions_of_size_one_are_ignored() {
     for (shape, strides) in [
         (&[1, 3][..], &[-9, 1][..]),
         (&[3, 1], &[1, HUGE]),
@@ -245,16 +246,16 @@ fn fault_strides_of_dimensions_of_size_one_do_not_matter() {
 }
 
 #[test]
-fn fault_shape_and_strides_go_together() {
+fn fault_shape_and_strides_have_equal_lengths() {
     for (shape, strides) in [(&[2, 3][..], &[1][..]), (&[], &[1]), (&[2], &[])] {
-        let (shape_given, strides_given) = (shape.to_vec(), strides.to_vec());
-        let expected = Error::StridesLength { shape: shape_given, strides: strides_given };
+        let (shape_vec, strides_vec) = (shape.to_vec(), strides.to_vec());
+        let expected = Error::StridesLength { shape: shape_vec, strides: strides_vec };
         assert_eq!(Layout::new(shape, strides, 0), Err(expected));
     }
 }
 
 #[test]
-fn fault_values_must_be_as_many_as_the_shape_needs() {
+fn fault_the_number_of_values_must_match_the_shape() {
     for given in [0, 5, 7] {
         let expected = Error::ElementCount { shape: vec![2, 3], needed: 6, given };
         assert_eq!(Tensor::from_vec(vec![0u8; given], &[2, 3]).err(), Some(expected.clone()));
@@ -263,7 +264,7 @@ fn fault_values_must_be_as_many_as_the_shape_needs() {
 }
 
 #[test]
-fn fault_bytes_are_elements_of_another_type_only_where_they_divide() {
+fn fault_view_dtype_needs_sizes_that_divide() {
     let bytes = |len: usize| Tensor::<u8>::zeros(&[len]).unwrap();
     assert_eq!(bytes(8).view_dtype::<f32>().unwrap().to_vec(), Ok(vec![0.0, 0.0]));
     assert_eq!(bytes(0).view_dtype::<f32>().unwrap().numel(), 0);
@@ -281,24 +282,24 @@ fn fault_bytes_are_elements_of_another_type_only_where_they_divide() {
     assert!(refused(&rows).starts_with("self.stride(0) must be divisible by 4"));
 }
 
-/// Aligned to more than the pages that large buffers lie on.
+/// An alignment of 4 MiB, above that of the huge pages of large buffers.
 #[derive(Clone, Copy, bytemuck::NoUninit, bytemuck::Zeroable)]
 #[repr(C, align(4194304))]
 struct Aligned([u8; 4 << 20]);
 
 #[test]
-fn fault_elements_are_aligned_as_their_type_asks() {
+fn fault_buffers_are_aligned_for_their_element_type() {
     let align = align_of::<Aligned>();
     let zeros = [1, 2, 2, 3].map(|len| Tensor::<Aligned>::zeros(&[len]).unwrap());
     assert!(zeros.iter().all(|tensor| tensor.data_ptr().addr().is_multiple_of(align)));
     let layout = |len| Layout::contiguous(&[len]).unwrap();
-    let mut fresh = [1, 2, 2, 3].map(|len| Uninit::<Aligned>::new(layout(len)).unwrap());
-    let mut addresses = fresh.iter_mut().map(|fresh| fresh.as_view_mut().base_mut_ptr().addr());
+    let mut buffers = [1, 2, 2, 3].map(|len| Uninit::<Aligned>::new(layout(len)).unwrap());
+    let mut addresses =
+        buffers.iter_mut().map(|buffers| buffers.as_view_mut().base_mut_ptr().addr());
     assert!(addresses.all(|address| address.is_multiple_of(align)));
 }
 
-/// `a..=b` takes index b whatever the direction of the step: what `a..b` takes, and b if the steps
-/// lead there.
+/// `a..=b` selects the indices of `a..b`, and `b` if the steps reach it, in either direction.
 #[test]
 fn fault_an_inclusive_range_takes_its_last_index_in_either_direction() {
     let row = Tensor::arange(0i64, 6, 1).unwrap();

@@ -1,11 +1,11 @@
-//! Operands beside a target of the same storage: told apart exactly, whatever their widths and
-//! whatever stands in strides that nothing moves along.
+//! Operands in the storage of the output: overlap is decided exactly, for different element widths
+//! and for arbitrary strides of dimensions of size 1.
 
 use tensor_core::{Aliasing, Layout, Operand, Output, Overlap, Tensor};
 
 const HUGE: isize = isize::MAX / 4;
 
-/// How a layout of `u64` in a storage of 64 bytes lies to the bytes from 32 on, and they to it.
+/// How a layout of `u64` in a storage of 64 bytes and the bytes from 32 on alias, in both roles.
 fn relations(layout: &Layout) -> [Aliasing; 2] {
     let all = Tensor::<u64>::zeros(&[8]).unwrap();
     let words = all.with_layout(layout.clone()).unwrap();
@@ -16,7 +16,7 @@ fn relations(layout: &Layout) -> [Aliasing; 2] {
 }
 
 #[test]
-fn fault_strides_that_nothing_moves_along_do_not_make_disjoint_operands_overlap() {
+fn fault_unused_strides_do_not_make_disjoint_operands_overlap() {
     for (shape, strides, offset) in [
         (&[4][..], &[1][..], 0),
         (&[1, 4], &[HUGE, 1], 0),
@@ -36,7 +36,7 @@ fn fault_strides_that_nothing_moves_along_do_not_make_disjoint_operands_overlap(
 }
 
 #[test]
-fn fault_operands_of_another_width_that_overlap_are_named_by_their_indices() {
+fn fault_overlapping_operands_of_other_widths_report_their_indices() {
     for (shape, strides, offset) in [
         (&[5][..], &[1][..], 0),
         (&[1, 5], &[HUGE, 1], 0),

@@ -1,4 +1,5 @@
-//! Operations that do not fit their input: each is refused with a text that begins as PyTorch's and names the values.
+//! Operations that do not fit their input: the error text begins with PyTorch's and contains the
+//! values.
 
 use tensor_core::{
     Error, Index, Layout, NewAxis, Slice, Tensor, broadcast_shapes, broadcast_two, s,
@@ -21,7 +22,7 @@ fn check<T: std::fmt::Debug>(table: impl IntoIterator<Item = (Result<T, Error>, 
 }
 
 #[test]
-fn fault_dimensions_are_counted_within_the_rank() {
+fn fault_dimensions_out_of_range_are_refused() {
     let of_three = "Dimension out of range (expected to be in range of [-3, 2], but got ";
     check([
         (cube().transpose(0, 3), of_three),
@@ -52,7 +53,7 @@ fn fault_dimensions_are_counted_within_the_rank() {
 }
 
 #[test]
-fn fault_a_tensor_without_dimensions_has_none_to_cut() {
+fn fault_a_scalar_has_no_dimension_to_restrict() {
     let of_one = "Dimension out of range (expected to be in range of [-1, 0], but got 1)";
     check([
         (scalar().narrow(0, 0, 1), "narrow() cannot be applied to a 0-dim tensor."),
@@ -73,20 +74,22 @@ fn fault_a_tensor_without_dimensions_has_none_to_cut() {
 }
 
 #[test]
-fn fault_a_reordering_names_every_dimension_once() {
+fn fault_a_permutation_names_every_dimension_once() {
     check([
         (cube().permute(&[0, 1, 1]), "permute(): duplicate dims are not allowed."),
         (cube().permute(&[0, -3, 1]), "permute(): duplicate dims are not allowed."),
         (
             cube().permute(&[0, 1]),
-            "permute: number of dimensions in the tensor input does not match the length of the desired ordering of dimensions \
+            "permute: number of dimensions in the tensor input does not match the length of the \
+             desired ordering of dimensions \
              i.e. input.dim() = 3 is not equal to len(dims) = 2",
         ),
         (cube().movedim(&[0, 0], &[1, 2]), "movedim: repeated dim in `source` ([0, 0])"),
         (cube().movedim(&[0, 1], &[2, -1]), "movedim: repeated dim in `destination` ([2, -1])"),
         (
             cube().movedim(&[0], &[1, 2]),
-            "movedim: Invalid source or destination dims: source ([0] dims) should contain the same number of dims as destination ([1, 2] dims)",
+            "movedim: Invalid source or destination dims: source ([0] dims) should contain the \
+             same number of dims as destination ([1, 2] dims)",
         ),
         (cube().flip(&[0, -3]), "dim 0 appears multiple times in the list of dims"),
         (cube().t(), "t() expects a tensor with <= 2 dimensions, but self is 3D"),
@@ -96,7 +99,7 @@ fn fault_a_reordering_names_every_dimension_once() {
 }
 
 #[test]
-fn fault_a_view_has_the_same_elements_and_one_size_to_infer() {
+fn fault_view_needs_the_same_number_of_elements_and_at_most_one_inferred_size() {
     let empty = Layout::contiguous(&[0, 3]).unwrap();
     check([
         (cube().view(&[5, 5]), "shape '[5, 5]' is invalid for input of size 24"),
@@ -108,12 +111,14 @@ fn fault_a_view_has_the_same_elements_and_one_size_to_infer() {
         (cube().view(&[-2, 12]), "invalid shape dimension -2 at index 0 of shape [-2, 12]"),
         (
             empty.view(&[-1, 0]),
-            "cannot reshape tensor of 0 elements into shape [-1, 0] because the unspecified dimension size -1 can be any value and is ambiguous",
+            "cannot reshape tensor of 0 elements into shape [-1, 0] because the unspecified \
+             dimension size -1 can be any value and is ambiguous",
         ),
         (cube().unflatten(2, &[]), "unflatten: sizes must be non-empty"),
         (
             cube().unflatten(2, &[3, -1]),
-            "unflatten: Provided sizes [3, -1] don't multiply up to the size of dim 2 (4) in the input tensor",
+            "unflatten: Provided sizes [3, -1] don't multiply up to the size of dim 2 (4) in the \
+             input tensor",
         ),
         (cube().unflatten(2, &[-1, -1]), "only one dimension can be inferred"),
     ]);
@@ -121,21 +126,22 @@ fn fault_a_view_has_the_same_elements_and_one_size_to_infer() {
 
 #[test]
 fn fault_a_view_never_copies() {
-    let turned = cube().transpose(0, 2).unwrap();
-    let refused = "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous \
+    let transposed = cube().transpose(0, 2).unwrap();
+    let refused = "view size is not compatible with input tensor's size and stride (at least one \
+         dimension spans across two contiguous \
                    subspaces). Use .reshape(...) instead.";
     check([
-        (turned.view(&[24]), refused),
-        (turned.view(&[-1]), refused),
-        (turned.flatten(0, -1), refused),
-        (turned.flatten(1, 2), refused),
+        (transposed.view(&[24]), refused),
+        (transposed.view(&[-1]), refused),
+        (transposed.flatten(0, -1), refused),
+        (transposed.flatten(1, 2), refused),
         (cube().narrow(1, 0, 2).unwrap().view(&[16]), refused),
         (cube().expand(&[2, 2, 3, 4]).unwrap().view(&[48]), refused),
     ]);
 }
 
 #[test]
-fn fault_a_refused_view_says_where_memory_is_not_adjacent() {
+fn fault_a_refused_view_names_the_dimensions_that_are_not_adjacent() {
     let refused = cube().narrow(1, 0, 2).unwrap().view(&[16]).unwrap_err();
     let expected = Error::NotViewable {
         shape: vec![2, 2, 4],
@@ -146,7 +152,8 @@ fn fault_a_refused_view_says_where_memory_is_not_adjacent() {
     };
     assert_eq!(refused, expected);
     assert!(refused.to_string().ends_with(
-        "[size [2, 2, 4] stride [12, 4, 1] as [16]: dimensions 0 and 1 are not adjacent in memory: stride of dimension 0 is 12, but 8 would be needed]"
+        "[size [2, 2, 4] stride [12, 4, 1] as [16]: dimensions 0 and 1 are not adjacent in \
+         memory: stride of dimension 0 is 12, but 8 would be needed]"
     ));
 }
 
@@ -179,7 +186,8 @@ fn fault_only_sizes_of_one_expand() {
     check([
         (
             column().expand(&[4, 2]),
-            "The expanded size of the tensor (4) must match the existing size (3) at non-singleton dimension 0.  \
+            "The expanded size of the tensor (4) must match the existing size (3) at \
+             non-singleton dimension 0.  \
              Output sizes: [4, 2].  Tensor sizes: [3, 1]",
         ),
         (
@@ -192,7 +200,8 @@ fn fault_only_sizes_of_one_expand() {
         ),
         (
             column().expand(&[-1, 3, 1]),
-            "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension 0",
+            "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing \
+             dimension 0",
         ),
         (
             column().broadcast_to(&[usize::MAX, 3, 1]),
@@ -202,7 +211,8 @@ fn fault_only_sizes_of_one_expand() {
     ]);
     let fewer = column().expand(&[3]).unwrap_err().to_string();
     assert!(fewer.contains(
-        "the number of sizes provided (1) must be greater or equal to the number of dimensions in the tensor (2)"
+        "the number of sizes provided (1) must be greater or equal to the number of dimensions in \
+         the tensor (2)"
     ));
     let one = Layout::contiguous(&[1]).unwrap();
     assert_eq!(one.expand(&[isize::MAX]).unwrap().numel(), isize::MAX as usize);
@@ -278,12 +288,13 @@ fn fault_slices_are_clamped_and_their_offset_stays_within_the_end() {
 }
 
 #[test]
-fn fault_as_strided_keeps_to_the_storage() {
+fn fault_as_strided_stays_within_the_storage() {
     let tensor = Tensor::arange(0i64, 6, 1).unwrap();
     check([
         (
             tensor.as_strided(&[2, 3], &[1, 2], Some(1)),
-            "setStorage: sizes [2, 3], strides [1, 2], storage offset 1, and itemsize 8 requiring a storage size of 56 are out of bounds \
+            "setStorage: sizes [2, 3], strides [1, 2], storage offset 1, and itemsize 8 requiring \
+             a storage size of 56 are out of bounds \
              for storage of size 48",
         ),
         (
@@ -300,7 +311,7 @@ fn fault_as_strided_keeps_to_the_storage() {
 }
 
 #[test]
-fn fault_an_element_is_named_by_one_index_a_dimension() {
+fn fault_element_access_needs_one_index_per_dimension() {
     let tensor = Tensor::arange(0i64, 6, 1).unwrap().view(&[2, 3]).unwrap();
     check([
         (tensor.get(&[2, 0]), "index 2 is out of bounds for dimension 0 with size 2"),
@@ -316,7 +327,7 @@ fn fault_an_element_is_named_by_one_index_a_dimension() {
 }
 
 #[test]
-fn fault_a_progression_gets_to_its_end() {
+fn fault_arange_refuses_steps_that_do_not_reach_the_end() {
     check([
         (Tensor::arange(1i32, 0, 1), "upper bound and lower bound inconsistent with step sign"),
         (Tensor::arange(0i32, 1, -1), "upper bound and lower bound inconsistent with step sign"),

@@ -1,4 +1,5 @@
-//! Printing never depends on how many elements there are, nor on whether a value makes sense.
+//! Printing takes bounded time for any number of elements, and errors can be printed with any
+//! values.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,7 @@ fn fault_debug_shows_the_layout_and_no_element() {
     assert_eq!(format!("{:?}", guard.as_view()), format!("TensorView {expected}"));
 }
 
-/// Every dimension is too short to be cut, so a summary would print all 6^24 elements.
+/// A summary keeps six items per dimension, so it would print all 6^24 elements.
 #[test]
 fn fault_a_tensor_of_many_short_dimensions_is_cut_off_with_a_note() {
     let one = Tensor::full(&[1; 24], 1.5f32).unwrap();
@@ -38,7 +39,7 @@ fn fault_a_tensor_of_many_short_dimensions_is_cut_off_with_a_note() {
     assert!(text.ends_with(&note), "{}", &text[text.len() - 200..]);
 }
 
-/// The fields are public: these are errors that this crate never makes.
+/// The fields are public, so users can construct errors that this crate never returns.
 #[test]
 fn fault_an_error_of_any_values_has_a_text() {
     let not_viewable = |seam| Error::NotViewable {

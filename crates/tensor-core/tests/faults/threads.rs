@@ -1,5 +1,5 @@
-//! What may cross threads and what may not: a table of types, checked in both directions. And what
-//! thousands of readers and writers of one storage see of each other: whole writes or an error.
+//! `Send` and `Sync` of every type, as a table that is checked in both directions; and thousands of
+//! readers and writers of one storage, each of which sees complete writes or gets an error.
 
 use std::{
     marker::PhantomData,
@@ -16,8 +16,8 @@ use tensor_core::{
     TensorRef, TensorRefMut, TensorView, TensorViewMut, Uninit, ViewRef, ViewRefMut,
 };
 
-/// Says of a type whether it has an auto trait: the inherent constants, where their bounds hold,
-/// hide those of [`Neither`].
+/// Tells whether a type has an auto trait: the inherent constants exist if their bounds hold, and
+/// take precedence over those of [`Neither`].
 struct Probe<T>(PhantomData<T>);
 
 trait Neither {
@@ -42,7 +42,7 @@ macro_rules! check {
     )*};
 }
 
-/// A plain value that belongs to one thread.
+/// A plain value that is neither `Send` nor `Sync`.
 type Local = *const u8;
 
 #[test]
@@ -78,7 +78,7 @@ fn fault_types_cross_threads_exactly_if_their_elements_do() {
     }
 }
 
-/// A thread with a stack small enough for a thousand of them.
+/// Spawns a thread with a stack small enough for a thousand of them.
 fn spawn<'scope>(scope: &'scope Scope<'scope, '_>, work: impl FnOnce() + Send + 'scope) {
     let builder = thread::Builder::new().stack_size(256 << 10);
     builder.spawn_scoped(scope, work).expect("a thousand small threads");
@@ -104,7 +104,7 @@ fn fault_thousands_of_readers_at_a_time_keep_every_writer_out() {
             });
         }
         barrier.wait();
-        // Whoever waits is let go before anything is asserted: a failure must not become a hang.
+        // The assertions follow after all threads are released: a failure must not become a hang.
         let is_shut = (0..EACH).all(|_| is_borrowed(&tensor.write()) && tensor.read().is_ok());
         barrier.wait();
         assert!(is_shut, "a writer came in, or a reader did not");
@@ -112,7 +112,7 @@ fn fault_thousands_of_readers_at_a_time_keep_every_writer_out() {
     assert!(tensor.write().is_ok(), "all of them are gone");
 }
 
-/// Each write changes every element, so one that is seen half, or that is lost, shows.
+/// Each write changes every element, so a partial or a lost write is detected.
 #[test]
 fn fault_readers_and_writers_in_a_thousand_threads_see_whole_writes_or_an_error() {
     const THREADS: usize = 1000;
@@ -142,7 +142,7 @@ fn fault_readers_and_writers_in_a_thousand_threads_see_whole_writes_or_an_error(
     };
     thread::scope(|scope| {
         for _ in 0..THREADS {
-            spawn(scope, || (0..8).for_each(|turn| if turn % 2 == 0 { read() } else { write() }));
+            spawn(scope, || (0..8).for_each(|i| if i % 2 == 0 { read() } else { write() }));
         }
     });
     let written = written.into_inner();

@@ -1,4 +1,4 @@
-//! Writing: refused where two indices are one element, and where somebody else reads or writes.
+//! Writes are refused if two indices share an element, and while the storage is borrowed.
 
 use std::{sync::Barrier, thread};
 
@@ -8,7 +8,7 @@ fn table() -> Tensor<i32> {
     Tensor::arange(0, 12, 1).unwrap().view(&[3, 4]).unwrap()
 }
 
-/// Do the two indices that the refusal names reach one element?
+/// Do the two indices of the error reach the same element?
 fn names_a_collision(refused: Option<Error>, layout: &Layout) -> bool {
     let Some(Error::WriteOverlap { overlap, .. }) = refused else { return false };
     let Overlap::Yes { first, second } = *overlap else { return false };
@@ -16,7 +16,7 @@ fn names_a_collision(refused: Option<Error>, layout: &Layout) -> bool {
 }
 
 #[test]
-fn fault_a_mutable_view_has_no_element_twice() {
+fn fault_a_mutable_view_refuses_shared_elements() {
     for (shape, strides, is_injective) in [
         (&[2, 2][..], &[1, 1][..], false),
         (&[2, 2], &[0, 1], false),
@@ -57,7 +57,7 @@ fn fault_a_mutable_view_does_not_become_one_that_overlaps() {
 }
 
 #[test]
-fn fault_an_expanded_tensor_is_written_by_the_element_only() {
+fn fault_an_expanded_tensor_is_written_by_set_only() {
     let row = Tensor::from_vec(vec![1, 2, 3], &[3]).unwrap();
     let rows = row.expand(&[4, 3]).unwrap();
     assert!(matches!(rows.write().unwrap().as_view_mut(), Err(Error::WriteOverlap { .. })));
@@ -66,7 +66,7 @@ fn fault_an_expanded_tensor_is_written_by_the_element_only() {
 }
 
 #[test]
-fn fault_many_read_or_one_writes() {
+fn fault_many_readers_or_one_writer() {
     let tensor = table();
     let view = tensor.t().unwrap();
     let is_borrowed = |result: Option<Error>| matches!(result, Some(Error::Borrowed { .. }));
@@ -91,7 +91,7 @@ fn fault_many_read_or_one_writes() {
 }
 
 #[test]
-fn fault_a_guard_ends_with_a_panic() {
+fn fault_a_panic_releases_its_guard() {
     let tensor = table();
     let other = tensor.clone();
     let panicked = thread::spawn(move || {
@@ -103,7 +103,7 @@ fn fault_a_guard_ends_with_a_panic() {
 }
 
 #[test]
-fn fault_threads_read_together_and_never_beside_a_writer() {
+fn fault_threads_read_concurrently_and_never_during_a_write() {
     let tensor = table();
     let barrier = Barrier::new(4);
     thread::scope(|scope| {
@@ -116,7 +116,7 @@ fn fault_threads_read_together_and_never_beside_a_writer() {
                 assert_eq!(sum, Some(66));
             });
         }
-        // Whoever waits is let go before anything is asserted: a failure must not become a hang.
+        // The assertion follows after all threads are released: a failure must not become a hang.
         barrier.wait();
         let refused = tensor.write().err();
         barrier.wait();
@@ -128,7 +128,7 @@ fn fault_threads_read_together_and_never_beside_a_writer() {
     });
 }
 
-/// A write that could run beside another, or a read that could see half of one, would lose a number here.
+/// Concurrent writes, or reads during a write, would lose increments.
 #[test]
 fn fault_writes_from_many_threads_are_not_lost() {
     const EACH: usize = 500;
@@ -148,15 +148,15 @@ fn fault_writes_from_many_threads_are_not_lost() {
 }
 
 #[test]
-fn fault_halves_are_written_from_two_threads() {
+fn fault_split_views_are_written_from_two_threads() {
     for dim in 0..2 {
         let mut buffer = [0u8; 30];
         let layout = Layout::contiguous(&[5, 6]).unwrap().flip(&[1]).unwrap();
         let view = TensorViewMut::new(&mut buffer, layout).unwrap();
         let (mut left, mut right) = view.split_at_mut(dim, 2).unwrap();
         thread::scope(|scope| {
-            scope.spawn(|| left.iter_mut().for_each(|place| *place += 1));
-            scope.spawn(|| right.iter_mut().for_each(|place| *place += 2));
+            scope.spawn(|| left.iter_mut().for_each(|element| *element += 1));
+            scope.spawn(|| right.iter_mut().for_each(|element| *element += 2));
         });
         let ones = buffer.iter().filter(|&&element| element == 1).count();
         assert_eq!(
@@ -167,7 +167,7 @@ fn fault_halves_are_written_from_two_threads() {
 }
 
 #[test]
-fn fault_a_cut_beyond_the_dimension_is_refused() {
+fn fault_a_split_beyond_the_dimension_is_refused() {
     let mut buffer = [0u8; 6];
     let mut view = TensorViewMut::new(&mut buffer, Layout::contiguous(&[2, 3]).unwrap()).unwrap();
     assert!(view.reborrow().split_at_mut(1, 4).is_err());
@@ -197,8 +197,8 @@ fn fault_a_pair_of_views_shares_no_element() {
         Overlap::Yes { first: [1].into_iter().collect(), second: [2].into_iter().collect() }
     );
 
-    let stranger = Tensor::from_vec(vec![0; 4], &[4]).unwrap();
-    let refused = guard.as_view_pair("copy", &stranger).err();
+    let unrelated = Tensor::from_vec(vec![0; 4], &[4]).unwrap();
+    let refused = guard.as_view_pair("copy", &unrelated).err();
     assert_eq!(refused, Some(Error::OtherStorage { op: "copy", operand: "input" }));
     let text = refused.map(|refused| refused.to_string()).unwrap_or_default();
     assert!(text.starts_with("copy: operand input has a storage of its own"), "{text}");

@@ -1,4 +1,5 @@
-//! Chains of transforms: the places of a transformed layout are the transformed places.
+//! Chains of transforms: the offsets of a transformed layout are those of a [`Naive`] tensor that
+//! is transformed index by index.
 
 use proptest::prelude::*;
 use tensor_core::{Layout, Result, Slice};
@@ -7,7 +8,8 @@ use crate::naive::{Naive, layouts};
 
 type Pair = (Layout, Naive);
 
-/// A transform of both, or `None` where the layout has no dimension for it or no strides can express it.
+/// A transform of both, or `None` if the layout has no dimension for it or strides cannot express
+/// it.
 type Transform = fn(&Layout, &Naive, &mut Arguments<'_>) -> Option<Pair>;
 
 const TRANSFORMS: [Transform; 16] = [
@@ -29,7 +31,7 @@ const TRANSFORMS: [Transform; 16] = [
     view,
 ];
 
-/// Random numbers, fitted to what a transform needs; when they run out, zeros.
+/// A source of random arguments within given bounds; zeros after its numbers are used up.
 struct Arguments<'a>(std::slice::Iter<'a, u32>);
 
 impl Arguments<'_> {
@@ -51,12 +53,12 @@ impl Arguments<'_> {
     }
 }
 
-/// A dimension, or a number of elements, as the layout's methods take it.
+/// A dimension, or a number of elements, as an argument of the layout's methods.
 fn signed(number: usize) -> isize {
     number as isize
 }
 
-fn done(layout: Result<Layout>, naive: Naive) -> Option<Pair> {
+fn pair(layout: Result<Layout>, naive: Naive) -> Option<Pair> {
     Some((layout.expect("arguments that make sense"), naive))
 }
 
@@ -65,39 +67,39 @@ fn transpose(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> O
     let mut order: Vec<usize> = (0..layout.ndim()).collect();
     order.swap(a, b);
     let from_end = signed(b) - signed(layout.ndim());
-    done(layout.transpose(signed(a), from_end), naive.reordered(&order))
+    pair(layout.transpose(signed(a), from_end), naive.reordered(&order))
 }
 
 fn permute(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option<Pair> {
     let mut order: Vec<usize> = (0..layout.ndim()).collect();
     order.sort_by_cached_key(|_| arguments.below(100));
     let dims: Vec<isize> = order.iter().copied().map(signed).collect();
-    done(layout.permute(&dims), naive.reordered(&order))
+    pair(layout.permute(&dims), naive.reordered(&order))
 }
 
 fn movedim(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option<Pair> {
     let (from, to) = (arguments.dim(naive)?, arguments.dim(naive)?);
     let mut order: Vec<usize> = (0..layout.ndim()).filter(|&d| d != from).collect();
     order.insert(to, from);
-    done(layout.movedim(&[signed(from)], &[signed(to)]), naive.reordered(&order))
+    pair(layout.movedim(&[signed(from)], &[signed(to)]), naive.reordered(&order))
 }
 
 fn flip(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option<Pair> {
     let dims: Vec<usize> = (0..layout.ndim()).filter(|_| arguments.below(2) == 0).collect();
     let flipped = dims.iter().fold(naive.clone(), |naive, &d| {
-        let picks: Vec<usize> = (0..naive.shape[d]).rev().collect();
-        naive.picked(d, &picks)
+        let indices: Vec<usize> = (0..naive.shape[d]).rev().collect();
+        naive.selected(d, &indices)
     });
     let dims: Vec<isize> = dims.into_iter().map(signed).collect();
-    done(layout.flip(&dims), flipped)
+    pair(layout.flip(&dims), flipped)
 }
 
 fn narrow(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option<Pair> {
     let d = arguments.dim(naive)?;
     let start = arguments.below(naive.shape[d] + 1);
     let len = arguments.below(naive.shape[d] - start + 1);
-    let picks: Vec<usize> = (start..start + len).collect();
-    done(layout.narrow(signed(d), signed(start), len), naive.picked(d, &picks))
+    let indices: Vec<usize> = (start..start + len).collect();
+    pair(layout.narrow(signed(d), signed(start), len), naive.selected(d, &indices))
 }
 
 fn select(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option<Pair> {
@@ -105,27 +107,27 @@ fn select(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Opti
     let mut shape = naive.shape.clone();
     let at = (shape.remove(d) > 0).then(|| arguments.below(naive.shape[d]))?;
     let rest = naive.rearranged(shape, |index| [&index[..d], &[at], &index[d..]].concat());
-    done(layout.select(signed(d), signed(at)), rest)
+    pair(layout.select(signed(d), signed(at)), rest)
 }
 
 fn slice(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option<Pair> {
     let d = arguments.dim(naive)?;
     let (start, end) = (arguments.bound(), arguments.bound());
     let step = [-3, -2, -1, 1, 2, 3][arguments.below(6)];
-    let picks = python_range(naive.shape[d], start, end, step);
-    done(layout.slice(signed(d), Slice::new(start, end, step)), naive.picked(d, &picks))
+    let indices = python_range(naive.shape[d], start, end, step);
+    pair(layout.slice(signed(d), Slice::new(start, end, step)), naive.selected(d, &indices))
 }
 
 fn unsqueeze(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option<Pair> {
     let at = arguments.below(layout.ndim() + 1);
     let mut shape = naive.shape.clone();
     shape.insert(at, 1);
-    done(layout.unsqueeze(signed(at)), naive.with_shape(shape))
+    pair(layout.unsqueeze(signed(at)), naive.with_shape(shape))
 }
 
 fn squeeze(layout: &Layout, naive: &Naive, _: &mut Arguments<'_>) -> Option<Pair> {
     let shape = naive.shape.iter().copied().filter(|&size| size != 1).collect();
-    done(layout.squeeze(), naive.with_shape(shape))
+    pair(layout.squeeze(), naive.with_shape(shape))
 }
 
 fn squeeze_dim(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option<Pair> {
@@ -134,7 +136,7 @@ fn squeeze_dim(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) ->
     if shape[d] == 1 {
         shape.remove(d);
     }
-    done(layout.squeeze_dim(signed(d)), naive.with_shape(shape))
+    pair(layout.squeeze_dim(signed(d)), naive.with_shape(shape))
 }
 
 fn expand(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option<Pair> {
@@ -142,18 +144,18 @@ fn expand(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Opti
     shape.iter_mut().filter(|size| **size == 1).for_each(|size| *size = arguments.below(4));
     let lead = arguments.below(2);
     (0..lead).for_each(|_| shape.insert(0, arguments.below(4)));
-    let stretched = naive.rearranged(shape.clone(), |index| {
+    let expanded = naive.rearranged(shape.clone(), |index| {
         let own = index[lead..].iter().zip(&naive.shape);
         own.map(|(&i, &size)| if size == 1 { 0 } else { i }).collect()
     });
-    done(layout.broadcast_to(&shape), stretched)
+    pair(layout.broadcast_to(&shape), expanded)
 }
 
 fn diagonal(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option<Pair> {
     let (a, b) = (arguments.dim(naive)?, arguments.dim(naive)?);
     let offset = arguments.between(-3, 3);
     (a != b).then(|| {
-        done(layout.diagonal(offset, signed(a), signed(b)), naive.diagonal(offset, a, b))
+        pair(layout.diagonal(offset, signed(a), signed(b)), naive.diagonal(offset, a, b))
     })?
 }
 
@@ -169,17 +171,17 @@ fn unfold(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Opti
         source[d] = outer[d] * step + within;
         source
     });
-    done(layout.unfold(signed(d), window, step), windows)
+    pair(layout.unfold(signed(d), window, step), windows)
 }
 
 fn split(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option<Pair> {
     let (d, size) = (arguments.dim(naive)?, 1 + arguments.below(3));
     let all: Vec<usize> = (0..naive.shape[d]).collect();
-    let cuts: Vec<&[usize]> = if all.is_empty() { vec![&[]] } else { all.chunks(size).collect() };
-    let pieces = layout.split(size, signed(d)).expect("arguments that make sense");
-    assert_eq!(pieces.len(), cuts.len());
-    let which = arguments.below(cuts.len());
-    Some((pieces[which].clone(), naive.picked(d, cuts[which])))
+    let chunks: Vec<&[usize]> = if all.is_empty() { vec![&[]] } else { all.chunks(size).collect() };
+    let parts = layout.split(size, signed(d)).expect("arguments that make sense");
+    assert_eq!(parts.len(), chunks.len());
+    let which = arguments.below(chunks.len());
+    Some((parts[which].clone(), naive.selected(d, chunks[which])))
 }
 
 fn flatten(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option<Pair> {
@@ -191,14 +193,15 @@ fn flatten(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Opt
 }
 
 fn view(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option<Pair> {
-    let mut left = naive.places.len();
+    let mut remaining = naive.offsets.len();
     let mut shape = Vec::new();
     for _ in 0..arguments.below(4) {
-        let divisors: Vec<usize> = (1..=left).filter(|&size| left.is_multiple_of(size)).collect();
+        let divisors: Vec<usize> =
+            (1..=remaining).filter(|&size| remaining.is_multiple_of(size)).collect();
         shape.push(divisors.get(arguments.below(divisors.len().max(1))).copied().unwrap_or(3));
-        left /= shape[shape.len() - 1];
+        remaining /= shape[shape.len() - 1];
     }
-    shape.push(left);
+    shape.push(remaining);
     let sizes: Vec<isize> = shape.iter().copied().map(signed).collect();
     Some((layout.view(&sizes).ok()?, naive.with_shape(shape)))
 }
@@ -206,7 +209,7 @@ fn view(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option
 impl Naive {
     /// The same elements in the same order.
     fn with_shape(&self, shape: Vec<usize>) -> Self {
-        Self { shape, places: self.places.clone() }
+        Self { shape, offsets: self.offsets.clone() }
     }
 
     fn diagonal(&self, offset: isize, a: usize, b: usize) -> Self {
@@ -235,20 +238,20 @@ fn python_range(size: usize, start: Option<isize>, end: Option<isize>, step: isi
     };
     let (first, last) = if step > 0 { (lowest, highest) } else { (highest, lowest) };
     let (mut at, end) = (start.map_or(first, bound), end.map_or(last, bound));
-    let mut picks = Vec::new();
+    let mut indices = Vec::new();
     while if step > 0 { at < end } else { at > end } {
-        picks.push(at as usize);
+        indices.push(at as usize);
         at += step;
     }
-    picks
+    indices
 }
 
 fn assert_same((layout, naive): &Pair) -> Result<(), TestCaseError> {
     prop_assert_eq!(layout.shape(), &naive.shape);
-    let places: Vec<i128> = layout.offsets().map(|offset| offset as i128).collect();
-    prop_assert_eq!(&places, &naive.places);
-    prop_assert_eq!(layout.offsets().len(), places.len());
-    prop_assert_eq!(layout.numel(), places.len());
+    let offsets: Vec<i128> = layout.offsets().map(|offset| offset as i128).collect();
+    prop_assert_eq!(&offsets, &naive.offsets);
+    prop_assert_eq!(layout.offsets().len(), offsets.len());
+    prop_assert_eq!(layout.numel(), offsets.len());
     Ok(())
 }
 
@@ -256,32 +259,35 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn the_places_of_a_transformed_layout_are_the_transformed_places(
+    fn transforming_a_layout_transforms_its_offsets(
         start in layouts(),
-        steps in prop::collection::vec((0..TRANSFORMS.len(), prop::collection::vec(any::<u32>(), 0..12)), 1..7),
+        steps in prop::collection::vec(
+            (0..TRANSFORMS.len(), prop::collection::vec(any::<u32>(), 0..12)),
+            1..7,
+        ),
     ) {
         let mut now = (start.clone(), Naive::of(&start));
         for (transform, numbers) in &steps {
             let mut arguments = Arguments(numbers.iter());
             if let Some(next) = TRANSFORMS[*transform](&now.0, &now.1, &mut arguments) {
                 assert_same(&next)?;
-                // An expanded or unfolded tensor is bigger; stay small enough to enumerate.
-                now = if next.1.places.len() < 600 { next } else { now };
+                // Expanding and unfolding add elements; keep them few enough to enumerate.
+                now = if next.1.offsets.len() < 600 { next } else { now };
             }
         }
     }
 
     #[test]
-    fn every_index_has_its_place(layout in layouts()) {
+    fn offset_of_agrees_with_enumeration(layout in layouts()) {
         let naive = Naive::of(&layout);
-        for (index, &place) in crate::naive::indices(layout.shape()).iter().zip(&naive.places) {
-            prop_assert_eq!(layout.offset_of(index).map(|offset| offset as i128), Ok(place));
+        for (index, &expected) in crate::naive::indices(layout.shape()).iter().zip(&naive.offsets) {
+            prop_assert_eq!(layout.offset_of(index).map(|offset| offset as i128), Ok(expected));
         }
         prop_assert!(layout.offset_of(layout.shape()).is_err() || layout.ndim() == 0);
     }
 
     #[test]
-    fn slices_are_python_s(
+    fn slices_agree_with_python(
         size in 0usize..9,
         start in prop::option::of(prop_oneof![-12isize..13, Just(isize::MIN), Just(isize::MAX)]),
         end in prop::option::of(prop_oneof![-12isize..13, Just(isize::MIN), Just(isize::MAX)]),
@@ -291,7 +297,8 @@ proptest! {
         match row.slice(0, Slice::new(start, end, step)) {
             Err(refused) => prop_assert!(step == 0, "{}", refused),
             Ok(slice) => {
-                prop_assert_eq!(slice.offsets().collect::<Vec<_>>(), python_range(size, start, end, step));
+                let offsets: Vec<usize> = slice.offsets().collect();
+                prop_assert_eq!(offsets, python_range(size, start, end, step));
                 prop_assert!(slice.offset() <= size);
             }
         }

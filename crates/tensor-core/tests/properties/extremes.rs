@@ -1,5 +1,6 @@
-//! Layouts of any numbers at all: a constructor accepts exactly what arithmetic in 128 bits accepts, and whatever is done to what it accepted
-//! ends in a layout within the same bounds or in an error.
+//! Layouts of arbitrary numbers: a constructor accepts exactly the layouts that are valid in
+//! 128-bit arithmetic, and every transform of an accepted layout is a layout within its bounds or
+//! an error.
 
 use proptest::prelude::*;
 use tensor_core::{Index, Layout, MemoryFormat, Slice};
@@ -34,7 +35,7 @@ fn raw() -> impl Strategy<Value = (Vec<usize>, Vec<isize>, usize)> {
     })
 }
 
-/// The rule, without a thought for overflow.
+/// The rule for valid layouts, in saturating 128-bit arithmetic.
 fn is_addressable(shape: &[usize], strides: &[isize], offset: usize) -> bool {
     let counted = shape.iter().filter(|&&size| size > 0);
     let numel = counted.fold(1i128, |numel, &size| numel.saturating_mul(size as i128));
@@ -44,11 +45,11 @@ fn is_addressable(shape: &[usize], strides: &[isize], offset: usize) -> bool {
         })
     };
     let numbers_fit = numel <= MAX && offset as i128 <= MAX && !strides.contains(&isize::MIN);
-    let places_fit = || reach(|step| step.min(0)) >= 0 && reach(|step| step.max(0)) <= MAX;
-    numbers_fit && (shape.contains(&0) || places_fit())
+    let offsets_fit = || reach(|step| step.min(0)) >= 0 && reach(|step| step.max(0)) <= MAX;
+    numbers_fit && (shape.contains(&0) || offsets_fit())
 }
 
-/// Every transform, with arguments that need not make sense.
+/// Every transform, with arbitrary arguments.
 fn transforms(layout: &Layout, [a, b, c]: [isize; 3]) -> Vec<tensor_core::Result<Layout>> {
     let (size, step) = (b.unsigned_abs(), c.unsigned_abs());
     let slice = Slice::new(Some(b), Some(c), a);
@@ -83,14 +84,15 @@ fn transforms(layout: &Layout, [a, b, c]: [isize; 3]) -> Vec<tensor_core::Result
         layout.expand(&[a, -1, -1]),
         layout.broadcast_to(&[size, step]),
     ];
-    for pieces in pieces(layout, a, size, step) {
-        results.extend(pieces.unwrap_or_default().into_iter().take(9).map(Ok));
+    for parts in splits(layout, a, size, step) {
+        results.extend(parts.unwrap_or_default().into_iter().take(9).map(Ok));
     }
     results
 }
 
-/// The transforms with several results, unless these are too many to wait for and too few for memory to run out.
-fn pieces(
+/// The transforms with several results. Numbers of results are excluded that fit into memory but
+/// take too long.
+fn splits(
     layout: &Layout,
     dim: isize,
     size: usize,
@@ -108,7 +110,7 @@ fn pieces(
     results
 }
 
-/// What may reach further, or somewhere else; it must not panic.
+/// Transforms whose result may lie outside of the layout's bounds; they must not panic.
 fn enlargements(layout: &Layout, [a, b, c]: [isize; 3]) -> Vec<tensor_core::Result<Layout>> {
     let (size, offset) = (b.unsigned_abs(), c.unsigned_abs());
     vec![
@@ -123,15 +125,15 @@ fn enlargements(layout: &Layout, [a, b, c]: [isize; 3]) -> Vec<tensor_core::Resu
     ]
 }
 
-/// The shape with its sizes of 1 replaced, and more before it.
-fn stretched(shape: &[usize], sizes: &[usize]) -> Vec<usize> {
+/// The shape with its sizes of 1 replaced, and leading dimensions added.
+fn expanded(shape: &[usize], sizes: &[usize]) -> Vec<usize> {
     let (own, lead) = sizes.split_at(sizes.len().min(shape.len()));
     let own = own.iter().chain(std::iter::repeat(&1)).zip(shape);
     let own = own.map(|(&asked, &size)| if size == 1 { asked } else { size });
     lead.iter().copied().chain(own).collect()
 }
 
-/// Everything that makes a layout of a shape.
+/// Every operation that makes a layout of a given shape.
 fn of_shape(layout: &Layout, shape: &[usize]) -> Vec<tensor_core::Result<Layout>> {
     let signed = |&size: &usize| isize::try_from(size).ok();
     let sizes: Option<Vec<isize>> = shape.iter().map(signed).collect();
@@ -151,8 +153,8 @@ fn of_shape(layout: &Layout, shape: &[usize]) -> Vec<tensor_core::Result<Layout>
     results
 }
 
-/// Every question; the answers are checked elsewhere.
-fn ask(layout: &Layout) {
+/// Calls every query, which must not panic; `questions` checks the answers.
+fn query(layout: &Layout) {
     let _ = (layout.is_dense_signed(), layout.is_fortran(), layout.suggest_memory_format());
     let _ = (layout.contiguity_trace().to_string(), layout.bounds(), layout.contiguity_break());
     let _ = (layout.strides_in_bytes(8), layout.dense_bytes(8), layout.check_within(100, 8));
@@ -172,7 +174,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn a_layout_is_accepted_exactly_if_every_place_can_be_addressed(
+    fn a_layout_is_accepted_exactly_if_every_offset_fits(
         (shape, strides, offset) in raw(),
     ) {
         let accepted = Layout::new(&shape, &strides, offset);
@@ -182,42 +184,43 @@ proptest! {
     #[test]
     fn shapes_and_strides_of_different_lengths_are_refused(
         (shape, mut strides, offset) in raw(),
-        spare in numbers(),
+        extra in numbers(),
     ) {
-        strides.push(spare);
+        strides.push(extra);
         prop_assert!(Layout::new(&shape, &strides, offset).is_err());
         strides.truncate(shape.len().saturating_sub(1));
         prop_assert!(shape.is_empty() || Layout::new(&shape, &strides, offset).is_err());
     }
 
     #[test]
-    fn the_shape_asked_for_is_the_shape_given_or_refused(
+    fn a_requested_shape_is_returned_or_refused(
         (shape, strides, offset) in raw(),
         asked in prop::collection::vec(sizes(), 0..5),
-        is_stretch in any::<bool>(),
+        is_expansion in any::<bool>(),
     ) {
         let Ok(layout) = Layout::new(&shape, &strides, offset) else { return Ok(()) };
-        let asked = if is_stretch { stretched(&shape, &asked) } else { asked };
+        let asked = if is_expansion { expanded(&shape, &asked) } else { asked };
         for given in of_shape(&layout, &asked).into_iter().flatten() {
             prop_assert_eq!(given.shape(), &asked, "of {:?}", layout);
         }
     }
 
     #[test]
-    fn whatever_is_done_to_a_layout_stays_within_it_or_is_refused(
+    fn transforms_stay_within_the_layout_or_are_refused(
         (shape, strides, offset) in raw(),
         arguments in prop::collection::vec([numbers(), numbers(), numbers()], 1..4),
     ) {
         let Ok(mut layout) = Layout::new(&shape, &strides, offset) else { return Ok(()) };
         for arguments in arguments {
-            ask(&layout);
+            query(&layout);
             for derived in enlargements(&layout, arguments).into_iter().flatten() {
-                ask(&derived);
+                query(&derived);
             }
-            let derived: Vec<Layout> = transforms(&layout, arguments).into_iter().flatten().collect();
+            let derived = transforms(&layout, arguments).into_iter().flatten();
+            let derived: Vec<Layout> = derived.collect();
             for part in &derived {
                 prop_assert!(is_within(part, &layout), "{:?} of {:?}", part, layout);
-                ask(part);
+                query(part);
             }
             let next = derived.len() / 2;
             layout = derived.into_iter().nth(next).unwrap_or(layout);
@@ -225,7 +228,7 @@ proptest! {
     }
 
     #[test]
-    fn two_layouts_can_be_asked_whether_they_meet(a in raw(), b in raw()) {
+    fn overlap_of_any_two_layouts_does_not_panic(a in raw(), b in raw()) {
         let layouts = Layout::new(&a.0, &a.1, a.2).ok().zip(Layout::new(&b.0, &b.1, b.2).ok());
         if let Some((a, b)) = layouts {
             let _ = a.overlap_within(&b, 64);

@@ -1,10 +1,10 @@
-//! What holds for every layout, checked on random ones against definitions that are slow and plain.
+//! Properties of all layouts, checked on random ones against slow and simple definitions.
 //!
-//! | file | what is compared with what |
+//! | file | compares |
 //! |---|---|
-//! | `chains` | chains of transforms with lists of places, moved index by index |
-//! | `questions` | what a layout says of itself with an enumeration of its places |
-//! | `extremes` | layouts of any numbers with arithmetic in 128 bits; whatever is asked of them, nothing panics |
+//! | `chains` | chains of transforms with lists of offsets that are rearranged index by index |
+//! | `questions` | the queries of a layout with an enumeration of its offsets |
+//! | `extremes` | layouts of arbitrary numbers with 128-bit arithmetic; no operation panics |
 
 mod chains;
 mod extremes;

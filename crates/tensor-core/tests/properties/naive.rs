@@ -1,13 +1,13 @@
-//! A tensor without strides: the place of every element, listed in row-major order.
+//! A tensor without strides: the offset of every element, listed in row-major order.
 
 use proptest::prelude::*;
 use tensor_core::Layout;
 
-/// What a layout stands for, written out.
+/// The enumeration of a layout: its shape and the offset of every index.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Naive {
     pub(crate) shape: Vec<usize>,
-    pub(crate) places: Vec<i128>,
+    pub(crate) offsets: Vec<i128>,
 }
 
 /// All indices of a shape in row-major order.
@@ -20,11 +20,12 @@ pub(crate) fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
 
 impl Naive {
     pub(crate) fn new(shape: &[usize], strides: &[isize], offset: usize) -> Self {
-        let place = |index: Vec<usize>| {
+        let offset_of = |index: Vec<usize>| {
             let steps = index.iter().zip(strides).map(|(&i, &s)| i as i128 * s as i128);
             offset as i128 + steps.sum::<i128>()
         };
-        Self { shape: shape.to_vec(), places: indices(shape).into_iter().map(place).collect() }
+        let offsets = indices(shape).into_iter().map(offset_of).collect();
+        Self { shape: shape.to_vec(), offsets }
     }
 
     pub(crate) fn of(layout: &Layout) -> Self {
@@ -33,7 +34,7 @@ impl Naive {
 
     pub(crate) fn at(&self, index: &[usize]) -> i128 {
         let position = index.iter().zip(&self.shape).fold(0, |before, (i, size)| before * size + i);
-        self.places[position]
+        self.offsets[position]
     }
 
     /// The tensor of another shape whose element at an index is this one's at `source(index)`.
@@ -42,8 +43,8 @@ impl Naive {
         shape: Vec<usize>,
         source: impl Fn(&[usize]) -> Vec<usize>,
     ) -> Self {
-        let places = indices(&shape).iter().map(|index| self.at(&source(index))).collect();
-        Self { shape, places }
+        let offsets = indices(&shape).iter().map(|index| self.at(&source(index))).collect();
+        Self { shape, offsets }
     }
 
     pub(crate) fn reordered(&self, order: &[usize]) -> Self {
@@ -56,28 +57,28 @@ impl Naive {
     }
 
     /// The given indices of a dimension.
-    pub(crate) fn picked(&self, dim: usize, picks: &[usize]) -> Self {
+    pub(crate) fn selected(&self, dim: usize, indices: &[usize]) -> Self {
         let mut shape = self.shape.clone();
-        shape[dim] = picks.len();
+        shape[dim] = indices.len();
         self.rearranged(shape, |index| {
             let mut source = index.to_vec();
-            source[dim] = picks[index[dim]];
+            source[dim] = indices[index[dim]];
             source
         })
     }
 }
 
-/// Shape, signed strides and an offset from which nothing lies below 0; up to 256 elements.
+/// Layouts of up to 256 elements with arbitrary signed strides and a lowest offset of 0 to 3.
 pub(crate) fn layouts() -> impl Strategy<Value = Layout> {
     let size = prop_oneof![1 => Just(0), 3 => Just(1), 6 => 2usize..5];
     let dims = prop::collection::vec((size, -7isize..20), 0..5);
-    (dims, 0usize..4).prop_map(|(dims, spare)| {
+    (dims, 0usize..4).prop_map(|(dims, lowest)| {
         let (shape, strides): (Vec<_>, Vec<_>) = dims.into_iter().unzip();
-        layout(&shape, &strides, spare)
+        layout(&shape, &strides, lowest)
     })
 }
 
-/// Layouts that row-major, permuted, sliced and expanded tensors have.
+/// Layouts of row-major, permuted, sliced, flipped and expanded tensors.
 pub(crate) fn usual_layouts() -> impl Strategy<Value = Layout> {
     let size = prop_oneof![1 => Just(0), 4 => Just(1), 6 => 2usize..5];
     let dims = prop::collection::vec((size, any::<u32>(), 0u8..12), 0..5);
@@ -99,11 +100,11 @@ pub(crate) fn usual_layouts() -> impl Strategy<Value = Layout> {
     })
 }
 
-fn layout(shape: &[usize], strides: &[isize], spare: usize) -> Layout {
+fn layout(shape: &[usize], strides: &[isize], lowest: usize) -> Layout {
     let below: isize = shape
         .iter()
         .zip(strides)
         .map(|(&size, &stride)| (size.max(1) - 1) as isize * stride.min(0))
         .sum();
-    Layout::new(shape, strides, spare + below.unsigned_abs()).expect("nothing lies below 0")
+    Layout::new(shape, strides, lowest + below.unsigned_abs()).expect("nothing lies below 0")
 }

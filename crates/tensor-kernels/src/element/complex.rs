@@ -69,8 +69,8 @@ macro_rules! complex {
             fn log10<M: FmaMode>(self) -> Self { self.by_double(complex::log10) }
             fn sin<M: FmaMode>(self) -> Self { self.by_double(complex::Double::sin) }
             fn cos<M: FmaMode>(self) -> Self { self.by_double(complex::Double::cos) }
-            fn far_sin(self) -> Self { self.by_double(complex::Double::sin) }
-            fn far_cos(self) -> Self { self.by_double(complex::Double::cos) }
+            fn sin_large(self) -> Self { self.by_double(complex::Double::sin) }
+            fn cos_large(self) -> Self { self.by_double(complex::Double::cos) }
             fn tanh<M: FmaMode>(self) -> Self { self.by_double(complex::tanh) }
             fn sigmoid<M: FmaMode>(self) -> Self { self.by_double(complex::sigmoid) }
         }

@@ -117,17 +117,17 @@ macro_rules! floats {
             #[inline(always)]
             fn mean(sum: Self, count: usize) -> Self { sum / count as Self }
 
-            const HAS_FAR: bool = true;
+            const HAS_LARGE_ARGUMENT_PATH: bool = true;
 
             #[inline(always)]
-            fn is_far(self) -> bool { Circular::is_large(self) }
+            fn is_large_argument(self) -> bool { Circular::is_large(self) }
 
             const EXP_HAS_FAR: bool = true;
 
             #[inline(always)]
-            fn is_exp_far(self) -> bool { math::is_large_exp(self) }
+            fn is_large_exp(self) -> bool { math::is_large_exp(self) }
             #[inline(always)]
-            fn near_exp<M: FmaMode>(self) -> Self { math::exp_fast::<M, Self>(self) }
+            fn exp_fast<M: FmaMode>(self) -> Self { math::exp_fast::<M, Self>(self) }
             #[inline(always)]
             fn over(self, divisor: Self) -> Self { self / divisor }
             #[inline(always)]
@@ -148,8 +148,8 @@ macro_rules! floats {
             fn sin<M: FmaMode>(self) -> Self { self.sin_quarter::<M>(0) }
             #[inline(always)]
             fn cos<M: FmaMode>(self) -> Self { self.sin_quarter::<M>(1) }
-            fn far_sin(self) -> Self { self.sin_quarter_large(0) }
-            fn far_cos(self) -> Self { self.sin_quarter_large(1) }
+            fn sin_large(self) -> Self { self.sin_quarter_large(0) }
+            fn cos_large(self) -> Self { self.sin_quarter_large(1) }
             #[inline(always)]
             fn tanh<M: FmaMode>(self) -> Self { math::tanh::<M, Self>(self) }
             #[inline(always)]

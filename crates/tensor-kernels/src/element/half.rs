@@ -96,17 +96,17 @@ macro_rules! halves {
             #[inline(always)]
             fn mean(sum: f32, count: usize) -> Self { Self::narrow(sum / count as f32) }
 
-            const HAS_FAR: bool = $has_far;
+            const HAS_LARGE_ARGUMENT_PATH: bool = $has_far;
 
             #[inline(always)]
-            fn is_far(self) -> bool { Self::HAS_FAR && Inexact::is_far(self.widen()) }
+            fn is_large_argument(self) -> bool { Self::HAS_LARGE_ARGUMENT_PATH && Inexact::is_large_argument(self.widen()) }
             by_f32! { Inexact:
                 over(self, divisor);
                 reciprocal(self);
                 root(self);
                 reciprocal_root(self);
-                far_sin(self);
-                far_cos(self);
+                sin_large(self);
+                cos_large(self);
             }
             by_f32! { Inexact:
                 <M> exp(self);

@@ -211,21 +211,21 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
     fn mean(sum: Self::Partial, count: usize) -> Self;
 
     /// Do [`sin`](Self::sin) and [`cos`](Self::cos) exclude arguments of large magnitude?
-    const HAS_FAR: bool = false;
+    const HAS_LARGE_ARGUMENT_PATH: bool = false;
 
-    /// Is this such an argument? [`far_sin`](Self::far_sin) and [`far_cos`](Self::far_cos) are as
+    /// Is this such an argument? [`sin_large`](Self::far_sin) and [`cos_large`](Self::far_cos) are as
     /// accurate for it, but do not vectorise.
     #[must_use]
-    fn is_far(self) -> bool {
+    fn is_large_argument(self) -> bool {
         false
     }
 
-    /// Does [`near_exp`](Self::near_exp) exclude arguments of large magnitude?
+    /// Does [`exp_fast`](Self::near_exp) exclude arguments of large magnitude?
     const EXP_HAS_FAR: bool = false;
 
     /// Is this such an argument, or NaN?
     #[must_use]
-    fn is_exp_far(self) -> bool {
+    fn is_large_exp(self) -> bool {
         false
     }
 
@@ -233,7 +233,7 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
     /// arguments that are not excluded.
     #[must_use]
     #[inline(always)]
-    fn near_exp<M: FmaMode>(self) -> Self {
+    fn exp_fast<M: FmaMode>(self) -> Self {
         self.exp::<M>()
     }
 
@@ -269,10 +269,10 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
     fn cos<M: FmaMode>(self) -> Self;
     /// The sine, for any argument.
     #[must_use]
-    fn far_sin(self) -> Self;
+    fn sin_large(self) -> Self;
     /// The cosine, for any argument.
     #[must_use]
-    fn far_cos(self) -> Self;
+    fn cos_large(self) -> Self;
     /// The hyperbolic tangent.
     #[must_use]
     fn tanh<M: FmaMode>(self) -> Self;

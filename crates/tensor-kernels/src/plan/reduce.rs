@@ -278,8 +278,8 @@ mod tests {
     fn plan(input: &Layout, over: ReduceDims<'_>) -> String {
         let reduced = input.reduced("sum", over).unwrap();
         let result = Layout::contiguous(&reduced.shape()).unwrap();
-        let result = reduced.spread(&result).unwrap();
-        of_floats([input, &result, &reduced.nowhere().unwrap()]).to_string()
+        let result = reduced.broadcast_result(&result).unwrap();
+        of_floats([input, &result, &reduced.zero_layout().unwrap()]).to_string()
     }
 
     #[test]
@@ -339,8 +339,8 @@ mod tests {
         assert!(plan(&few, 0.into()).starts_with("kept rows, kept columns, "));
 
         let reduced = rows(32).reduced("argmax", 0).unwrap();
-        let result = reduced.spread(&Layout::contiguous(&[64, 32]).unwrap()).unwrap();
-        let work = of_floats([&rows(32), &result, &reduced.places().unwrap()]).to_string();
+        let result = reduced.broadcast_result(&Layout::contiguous(&[64, 32]).unwrap()).unwrap();
+        let work = of_floats([&rows(32), &result, &reduced.indices().unwrap()]).to_string();
         let in_groups =
             "reduced rows, kept columns, UnitStride: 64 x [40, 32, 0], 100 x [2560, 0, 1], ";
         assert!(work.starts_with(in_groups), "{work}");
@@ -371,8 +371,8 @@ mod tests {
         // Gaps between rows keep the loops from being fused.
         let input = Layout::new(&[1000, 30, 2, 100], &[1 << 20, 1 << 10, 1 << 8, 1], 0).unwrap();
         let reduced = input.reduced("sum", ..).unwrap();
-        let result = reduced.spread(&Layout::contiguous(&[]).unwrap()).unwrap();
-        let work = of_floats([&input, &result, &reduced.nowhere().unwrap()]);
+        let result = reduced.broadcast_result(&Layout::contiguous(&[]).unwrap()).unwrap();
+        let work = of_floats([&input, &result, &reduced.zero_layout().unwrap()]);
         let leaves: Vec<usize> = work.leaves().iter().map(|l| l.len).collect();
         assert_eq!(leaves, [2, 64, 2, 100]);
     }

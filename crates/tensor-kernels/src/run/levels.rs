@@ -129,8 +129,9 @@ mod tests {
     fn cut(shape: &[usize], over: ReduceDims<'_>, tasks: usize) -> Option<usize> {
         let input = Layout::contiguous(shape).unwrap();
         let reduced = input.reduced("sum", over).unwrap();
-        let result = reduced.spread(&Layout::contiguous(&reduced.shape()).unwrap()).unwrap();
-        let layouts = [&input, &result, &reduced.nowhere().unwrap()];
+        let result =
+            reduced.broadcast_result(&Layout::contiguous(&reduced.shape()).unwrap()).unwrap();
+        let layouts = [&input, &result, &reduced.zero_layout().unwrap()];
         Levels::of(&ReduceWork::plan(layouts, Widths { input: 4, output: 4, accumulator: 4 }))
             .to_cut(tasks)
     }

@@ -105,7 +105,7 @@ impl<'a, T: Copy> From<ViewRef<'a, T>> for OperandPtr<'a> {
     #[inline]
     fn from(elements: ViewRef<'a, T>) -> Self {
         let base = elements.base_ptr().cast_mut().cast();
-        Self { base, gaps_readable: elements.is_solid(), life: PhantomData }
+        Self { base, gaps_readable: elements.gaps_readable(), life: PhantomData }
     }
 }
 

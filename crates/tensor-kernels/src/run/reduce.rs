@@ -84,9 +84,9 @@ fn plan_and_run(
     operands: OperandPtrs<'_, 2>,
 ) -> Result<()> {
     assert_eq!(*input.shape(), *reduced.input_shape(), "the input has the shape that is reduced");
-    let result = reduced.spread(result)?;
+    let result = reduced.broadcast_result(result)?;
     let indices =
-        if operation.returns_indices() { reduced.places()? } else { reduced.nowhere()? };
+        if operation.returns_indices() { reduced.indices()? } else { reduced.zero_layout()? };
     let work = ReduceWork::plan([input, &result, &indices], operation.widths());
     let simd = exec.simd();
     let run = Run {

@@ -1,4 +1,4 @@
-//! f64 against numbers of two doubles.
+//! f64 functions, compared with double-double arithmetic.
 
 use tensor_kernels::{Tensor, ops};
 
@@ -87,10 +87,10 @@ fn gelu(x: f64) -> Scaled {
     ((Wide::from(1.0) - upper.wide()) * x.into()).into()
 }
 
-/// How far f64 is from an exact result, in units of its last place; both finite.
+/// The error of a finite f64, in units in the last place of the exact result.
 fn error(got: f64, Scaled(exact, exponent): Scaled) -> f64 {
     let own = (exact.high.abs().to_bits() >> 52) as i32 - 1023;
-    // The last place of the result is that of its exponent, or of subnormal numbers.
+    // The exponent of the last place, which is fixed for subnormal numbers.
     let last = (own + exponent).max(-1022) - 52;
     let scaled = |x: f64, by: i32| x * f64::powi(2.0, by / 2) * f64::powi(2.0, by - by / 2);
     let got = Wide::from(scaled(got, -exponent));
@@ -98,7 +98,8 @@ fn error(got: f64, Scaled(exact, exponent): Scaled) -> f64 {
     ((got - exact).high / unit).abs()
 }
 
-/// Arguments of every sign and magnitude, and many where functions change most; none too far, for which see the special values.
+/// Arguments of both signs and all magnitudes, many of them near zeros and thresholds. `special`
+/// tests larger arguments of the trigonometric functions.
 fn arguments() -> Vec<f64> {
     let count = if std::env::var_os("TENSOR_EXHAUSTIVE").is_some() { 10_000_000 } else { 12_000 };
     let mut state = 0x2545_F491_4F6C_DD1Du64;
@@ -118,7 +119,7 @@ fn arguments() -> Vec<f64> {
             1.0 + unit / 64.0,
             unit * 1.6e6,
         ]);
-        // Close to where a function has a zero or a method ends.
+        // Close to a zero of a function, or to a threshold between two methods.
         let quarter = (random() % 1_000_000) as f64 * std::f64::consts::FRAC_PI_4;
         all.push(f64::from_bits(quarter.to_bits().wrapping_add(random() % 8).wrapping_sub(4)));
     }

@@ -1,17 +1,17 @@
-//! f16 and bf16, every number: functions are those of f32, rounded once.
+//! f16 and bf16, all bit patterns: functions are computed in f32 and rounded once.
 //!
-//! Rounded on the way, too, a result is off by a unit wherever the two do not agree on which half is the nearest.
+//! An intermediate rounding would make some results wrong by one unit in the last place.
 
 use half::{bf16, f16};
 use tensor_kernels::{Exec, Result, Scalar, Tensor, ops};
 
 use crate::execs;
 
-/// To f32, which is exact, and back.
+/// The conversions to f32, which is exact, and back.
 type Convert<T> = (fn(T) -> f32, fn(f32) -> T);
 type Unary<T> = fn(&Exec, &Tensor<T>) -> Result<Tensor<T>>;
 
-/// A function of halves against the same of f32, to the bit, whatever NaN.
+/// Compares a function of half precision with that of f32, bit for bit, where all NaNs are equal.
 fn check<T: Scalar>(
     name: &str,
     every: &[T],
@@ -48,7 +48,8 @@ macro_rules! halves {
         fn $name() {
             let every: Vec<$type> = (0..=u16::MAX).map(<$type>::from_bits).collect();
             let convert: Convert<$type> = (<$type>::to_f32, <$type>::from_f32);
-            functions!(every, convert: rsqrt recip sqrt square exp ln log2 log10 sin cos tanh sigmoid silu gelu);
+            functions!(every, convert:
+                rsqrt recip sqrt square exp ln log2 log10 sin cos tanh sigmoid silu gelu);
         }
     )*};
 }
@@ -58,7 +59,7 @@ halves! {
     of_8_bits: bf16;
 }
 
-/// The quotient of the root in single precision is no function that a test shares with what it checks.
+/// `rsqrt` compared with `1 / sqrt` of the standard library, which the kernel does not use.
 #[test]
 fn reciprocal_roots() {
     let positive = (1..=0x7BFF).map(f16::from_bits).collect::<Vec<_>>();
@@ -72,7 +73,7 @@ fn reciprocal_roots() {
 
 #[test]
 fn means() {
-    // The sum, 2049, is no f16; its third is one.
+    // The sum, 2049, is not representable in f16, but a third of it is.
     let x = tensor(&[2048.0, 1.0, 0.0].map(f16::from_f32));
     for (_, exec) in execs() {
         assert_eq!(ops::mean_all(&exec, &x).unwrap(), f16::from_f32(683.0));

@@ -1,8 +1,10 @@
-//! How far each elementary function is from the exact result, over the whole range, at every SIMD level.
+//! The error of each elementary function, over the whole range, at every SIMD level.
 //!
-//! f32 goes by strides through all bit patterns, against double precision; with `TENSOR_EXHAUSTIVE=1` through every one (an hour). f64 takes
-//! random bit patterns, numbers of every magnitude and those around the places where a method changes, against [`wide`] numbers. Errors count in
-//! units in the last place of the exact result; a bound that is broken names the argument.
+//! f32 functions are compared with double precision, for a sample of all bit patterns; with
+//! `TENSOR_EXHAUSTIVE=1` for all of them (an hour). f64 functions are compared with [`wide`]
+//! numbers, for random bit patterns, all magnitudes, and arguments near the thresholds between
+//! methods. The unit of errors is the unit in the last place of the exact result. A failure names
+//! the argument.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -18,7 +20,7 @@ mod wide;
 
 use tensor_kernels::{Exec, Result, SimdLevel, Tensor};
 
-/// A function of one number under test, and what it may be wrong by.
+/// A function of one number under test, with its reference and the bound of its error.
 struct Function<T, W> {
     name: &'static str,
     run: fn(&Exec, &Tensor<T>) -> Result<Tensor<T>>,
@@ -26,13 +28,13 @@ struct Function<T, W> {
     bound: f64,
 }
 
-/// The levels to test, serial: threads do not change results.
+/// The levels to test, serial: results do not depend on threads.
 fn execs() -> Vec<(SimdLevel, Exec)> {
     let serial = |level| Exec::current().unwrap().with_simd(level).unwrap().serial();
     common::levels().into_iter().map(|level| (level, serial(level))).collect()
 }
 
-/// The largest error, and where it was.
+/// The largest error and its argument.
 #[derive(Clone, Copy, Default)]
 struct Worst<T> {
     error: f64,
@@ -42,7 +44,7 @@ struct Worst<T> {
 
 impl<T: Copy + std::fmt::Debug> Worst<T> {
     fn add(&mut self, error: f64, at: T, got: T) {
-        // No number where there should be one, or the reverse, is as wrong as can be.
+        // NaN instead of a number, or the reverse, is an infinite error.
         let error = if error.is_nan() { f64::INFINITY } else { error };
         if error > self.error {
             *self = Self { error, at, got };

@@ -1,10 +1,11 @@
-//! f32 against functions of the standard library in double precision, and `erfc` of [`wide`] numbers.
+//! f32 functions, compared with the standard library in double precision and with `erfc` of
+//! [`wide`] numbers.
 
 use tensor_kernels::{Exec, Result, Tensor, ops};
 
 use crate::{Function, Worst, execs, wide};
 
-/// Every so-manieth bit pattern; a prime, so that all exponents and mantissas are met.
+/// The step between tested bit patterns: a prime, so that all exponents and mantissas occur.
 const STRIDE: usize = 16411;
 
 const FUNCTIONS: [Function<f32, f64>; 12] = [
@@ -66,7 +67,7 @@ fn gelu(x: f32) -> f64 {
     x * if x < 0.0 { upper } else { 1.0 - upper }
 }
 
-/// How far f32 is from an exact result, in units of its last place.
+/// The error of an f32, in units in the last place of the exact result.
 fn error(got: f32, exact: f64) -> f64 {
     if exact.is_nan() || got.is_nan() {
         return if exact.is_nan() && got.is_nan() { 0.0 } else { f64::NAN };
@@ -74,7 +75,7 @@ fn error(got: f32, exact: f64) -> f64 {
     let exponent = (exact.abs().max(f64::from(f32::MIN_POSITIVE)).to_bits() >> 52) as i32 - 1023;
     let unit = f64::powi(2.0, exponent.min(127) - 23);
     if got.is_infinite() || exact.is_infinite() {
-        // What lies half a unit beyond the largest number is rounded to infinity.
+        // Results of at least half a unit above the largest number round to infinity.
         let beyond = f64::from(f32::MAX) + unit / 2.0;
         let right = exact.abs() >= beyond * (1.0 - 1e-7) && got.is_sign_positive() == (exact > 0.0);
         return if right && (got.is_infinite() || exact.abs() <= beyond) { 0.0 } else { f64::NAN };
@@ -87,7 +88,7 @@ fn patterns() -> impl Iterator<Item = u32> {
     (0..=u32::MAX).step_by(stride)
 }
 
-/// Numbers by the block, so that all of them need not be in memory.
+/// The numbers in blocks, as all of them would not fit in memory.
 fn blocks() -> impl Iterator<Item = Vec<f32>> {
     let mut patterns = patterns().map(f32::from_bits).peekable();
     std::iter::from_fn(move || {
@@ -124,7 +125,7 @@ fn pairs() -> impl Iterator<Item = (f32, f32)> {
     let mix = |bits: u32| bits.wrapping_mul(0x9E37_79B9) ^ bits.rotate_left(13);
     patterns().flat_map(move |bits| {
         let other = f32::from_bits(mix(bits));
-        // Near 1 powers are most sensitive, and exponents of a few are usual.
+        // Powers of bases near 1 are the most sensitive ones.
         let near = f32::from_bits(0x3F00_0000 | bits >> 8);
         let few = (mix(bits) >> 8) as f32 / 65536.0 - 128.0;
         [(f32::from_bits(bits), other), (near, few), (few, few.round())]

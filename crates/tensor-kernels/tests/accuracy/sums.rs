@@ -1,18 +1,21 @@
-//! How far sums are from the exact ones, and that they are the same on any number of threads.
+//! The error of sums, and their independence of the number of threads.
 //!
-//! Long rows and long columns are told apart by nothing but strides: the bound is one for all. A sum in plain order would break it in each case here.
+//! One bound holds for all layouts, for long rows and for long columns. Summation in sequence
+//! exceeds it in every case here.
 
 use tensor_kernels::{Exec, Layout, Machine, Par, ReduceDims, Tensor, TensorView, ops};
 
 use super::{common::on_threads, execs};
 
-/// The bound that is stated, of sums of `n` numbers, in units of the last place of 1 and of the sum of magnitudes.
+/// The documented bound of the error of a sum of `n` numbers, relative to the sum of magnitudes and
+/// in units in the last place of 1.
 fn bound(n: usize) -> f64 {
     (128.0 + (n as f64).log2()) * f64::from(f32::EPSILON) / 2.0
 }
 
-/// Numbers that plain summation loses: many small ones beside large ones that cancel.
-fn treacherous(n: usize) -> Vec<f32> {
+/// Numbers for which summation in sequence is inaccurate: many small ones, and large ones that
+/// cancel.
+fn ill_conditioned(n: usize) -> Vec<f32> {
     let element = |i: usize| match i {
         0 => 1.0e7,
         _ if i == n - 1 => -1.0e7,
@@ -21,9 +24,9 @@ fn treacherous(n: usize) -> Vec<f32> {
     (0..n).map(element).collect()
 }
 
-/// The sums over a dimension of `shape`, or over both, against plain ones in double precision.
+/// Compares the sums over a dimension of `shape`, or over both, with sums in double precision.
 fn check(shape: [usize; 2], strides: [isize; 2], over: Option<usize>, what: &str) {
-    let elements = treacherous(shape[0] * shape[1]);
+    let elements = ill_conditioned(shape[0] * shape[1]);
     let view = TensorView::new(&elements, Layout::new(&shape, &strides, 0).unwrap()).unwrap();
     let count = over.map_or(1, |d| shape[1 - d]);
     let mut exact = vec![(0.0, 0.0); count];
@@ -47,7 +50,7 @@ fn check(shape: [usize; 2], strides: [isize; 2], over: Option<usize>, what: &str
 const MILLION: usize = 1 << 20;
 
 #[test]
-fn the_bound_is_one_that_plain_summation_breaks() {
+fn plain_summation_breaks_the_bound() {
     let elements = vec![0.1f32; 4 * MILLION];
     let exact = f64::from(0.1f32) * elements.len() as f64;
     let plain: f32 = elements.iter().fold(0.0, |sum, x| sum + x);
@@ -70,7 +73,7 @@ fn long_columns() {
 }
 
 #[test]
-fn elements_that_are_apart() {
+fn strided_elements() {
     let elements = vec![0.1f32; 3 * MILLION];
     let exact = f64::from(0.1f32) * MILLION as f64;
     for (shape, strides) in
@@ -84,11 +87,11 @@ fn elements_that_are_apart() {
     }
 }
 
-/// Large enough for every halving, and cut into as many pieces as there can be.
+/// Large enough for all levels of the pairwise tree, and split as finely as possible.
 #[test]
 fn sums_are_the_same_on_any_number_of_threads_and_at_every_level() {
     let n = 150_000;
-    let elements = treacherous(n);
+    let elements = ill_conditioned(n);
     for (shape, strides) in [
         ([1, n], [0, 1]),
         ([300, 500], [500, 1]),

@@ -1,11 +1,12 @@
-//! Numbers of two doubles, some 106 bits, and elementary functions of them: the reference for f64.
+//! Double-double arithmetic (about 106 bits) with elementary functions: the reference for f64.
 //!
-//! Nothing here is fast, and nothing shares a method with what it checks: the exponential function is a Taylor series of a thousandth of its
-//! argument, squared ten times; logarithms and angles are found by Newton's method from it and from such series of sine and cosine.
+//! The methods are simple, slow, and different from those of the kernels. The exponential function
+//! is a Taylor series of 1/1024 of its argument, squared ten times. Logarithms and angles are found
+//! by Newton's method from it and from Taylor series of sine and cosine.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// `high + low`, the low part being at most half a unit in the last place of the high one.
+/// `high + low`, where `low` is at most half a unit in the last place of `high`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wide {
     pub(crate) high: f64,
@@ -15,7 +16,7 @@ pub(crate) struct Wide {
 pub(crate) const LN_2: Wide = Wide::new(std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17);
 const LN_10: Wide = Wide::new(std::f64::consts::LN_10, -2.170_756_223_382_249_4e-16);
 pub(crate) const PI: Wide = Wide::new(std::f64::consts::PI, 1.224_646_799_147_353_2e-16);
-/// π/2 in parts so short that multiples are exact.
+/// π/2 as a sum of parts with few bits, so that their multiples are exact.
 const HALF_PI: [f64; 4] = [
     1.570_796_326_734_125_6,
     6.077_100_506_303_966e-11,
@@ -41,7 +42,7 @@ impl Wide {
         Self { high, low: a.mul_add(b, -high) }
     }
 
-    /// Times a power of two.
+    /// The product with a power of two, which is exact.
     fn scaled(self, by: f64) -> Self {
         Self::new(self.high * by, self.low * by)
     }
@@ -107,7 +108,7 @@ impl Div for Wide {
     }
 }
 
-/// A result and the exponent of two that it is to be multiplied by, so that subnormal results keep their digits.
+/// `number · 2^exponent`: represents results in f64's subnormal range without loss.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scaled(pub(crate) Wide, pub(crate) i32);
 
@@ -126,7 +127,7 @@ impl Scaled {
         Self(self.0 / divisor, self.1)
     }
 
-    /// As a number, rounded twice if it is subnormal.
+    /// The number without the separate exponent; a subnormal one is rounded twice.
     pub(crate) fn wide(self) -> Wide {
         let half = self.1 / 2;
         let (first, second) = (f64::powi(2.0, half), f64::powi(2.0, self.1 - half));
@@ -134,7 +135,7 @@ impl Scaled {
     }
 }
 
-/// e to a power.
+/// The exponential function.
 pub(crate) fn exp(x: Wide) -> Scaled {
     let n = (x.high * std::f64::consts::LOG2_E).round().clamp(-3000.0, 3000.0);
     let r = (x - LN_2 * n.into()).scaled(1.0 / 1024.0);
@@ -210,7 +211,7 @@ fn small_sin_versine(r: Wide) -> (Wide, Wide) {
 
 /// The angle of a point neither of whose coordinates is 0 or infinite.
 pub(crate) fn atan2(y: f64, x: f64) -> Wide {
-    // In the first half-quadrant, where sine and cosine take it.
+    // Reduced to angles of at most π/4.
     let (above, below) = (y.abs().min(x.abs()), y.abs().max(x.abs()));
     let tangent = Wide::from(above) / below.into();
     let mut angle = Wide::from(tangent.high.atan());
@@ -223,7 +224,7 @@ pub(crate) fn atan2(y: f64, x: f64) -> Wide {
     if y < 0.0 { -half } else { half }
 }
 
-/// erfc of a number that is not negative: the series of erf below 2, a continued fraction beyond.
+/// erfc for z ≥ 0: the series of erf below 2, a continued fraction above.
 pub(crate) fn erfc(z: Wide) -> Scaled {
     let square = z * z;
     let power = exp(-square);

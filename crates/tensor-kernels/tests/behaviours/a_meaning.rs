@@ -1,4 +1,5 @@
-//! What contiguous means: logical order is memory order. A matrix of 3 × 4 numbers shows it, its transpose shows the opposite.
+//! Contiguous means that logical order is memory order: a 3 × 4 matrix is contiguous, its transpose
+//! is not.
 
 use tensor_kernels::{Layout, Tensor, TensorExt};
 
@@ -75,7 +76,7 @@ fn a8_contiguous_copies_into_new_memory_in_logical_order() {
     assert_eq!(t3.view(&[-1]).unwrap().to_vec().unwrap(), COLUMNS);
 }
 
-/// `stride[i] == stride[i+1] · size[i+1]` for all i is neither enough nor needed.
+/// `stride[i] == stride[i+1] · size[i+1]` for all i is neither sufficient nor necessary.
 #[test]
 fn a9_contiguity_needs_a_last_stride_of_one_and_ignores_dimensions_of_size_one() {
     for (shape, strides, recurrence_holds, is_contiguous) in [

@@ -1,4 +1,4 @@
-//! A tensor is a header over a storage: views make new headers, only `contiguous()` makes a new storage.
+//! A tensor is a header over a storage: views make new headers, `contiguous()` makes a new storage.
 
 use tensor_kernels::{Layout, Tensor, TensorExt};
 
@@ -31,7 +31,7 @@ fn b1_elements_of_a_contiguous_tensor_lie_eight_bytes_apart() {
 }
 
 #[test]
-fn b2_a_stride_is_the_product_of_the_sizes_behind() {
+fn b2_a_stride_is_the_product_of_the_sizes_after_it() {
     for (shape, strides) in
         [(&[2, 3, 4][..], &[12, 4, 1][..]), (&[2, 0, 3], &[3, 3, 1]), (&[5], &[1]), (&[], &[])]
     {
@@ -42,35 +42,35 @@ fn b2_a_stride_is_the_product_of_the_sizes_behind() {
 #[test]
 fn b3_a_transposition_makes_a_new_header_only() {
     let t = matrix();
-    let turned = t.transpose(0, 1).unwrap();
-    assert!(turned.same_storage(&t));
-    assert_eq!((t.shape(), turned.shape()), (&[3, 4][..], &[4, 3][..]));
+    let transposed = t.transpose(0, 1).unwrap();
+    assert!(transposed.same_storage(&t));
+    assert_eq!((t.shape(), transposed.shape()), (&[3, 4][..], &[4, 3][..]));
     let element = |t: &Tensor<i64>, row, column| {
         let element = t.select(0, row).unwrap().select(0, column).unwrap();
         (element.get(&[]).unwrap(), element.data_ptr())
     };
-    assert_eq!(element(&t, 2, 2), element(&turned, 2, 2));
-    assert_eq!(element(&t, 2, 1), element(&turned, 1, 2));
+    assert_eq!(element(&t, 2, 2), element(&transposed, 2, 2));
+    assert_eq!(element(&t, 2, 1), element(&transposed, 1, 2));
     assert_eq!(bytes_allocated_by(|| t.transpose(0, 1).unwrap()), 0);
 }
 
 #[test]
 fn b4_the_rows_of_a_transpose_jump_through_memory() {
-    let turned = matrix().transpose(0, 1).unwrap();
-    assert_eq!(turned.strides(), [1, 4]);
-    assert_eq!(turned.to_vec().unwrap(), [1, 5, 9, 2, 6, 10, 3, 7, 11, 4, 8, 12]);
-    let places = addresses(&turned);
-    assert!(places.chunks(3).all(|row| row.windows(2).all(|pair| pair[1] - pair[0] == 32)));
-    let row_starts: Vec<usize> = places.iter().copied().step_by(3).collect();
+    let transposed = matrix().transpose(0, 1).unwrap();
+    assert_eq!(transposed.strides(), [1, 4]);
+    assert_eq!(transposed.to_vec().unwrap(), [1, 5, 9, 2, 6, 10, 3, 7, 11, 4, 8, 12]);
+    let addresses = addresses(&transposed);
+    assert!(addresses.chunks(3).all(|row| row.windows(2).all(|pair| pair[1] - pair[0] == 32)));
+    let row_starts: Vec<usize> = addresses.iter().copied().step_by(3).collect();
     assert!(row_starts.windows(2).all(|pair| pair[1] - pair[0] == 8));
 }
 
 #[test]
 fn b5_a_contiguous_copy_can_be_viewed() {
-    let turned = matrix().transpose(0, 1).unwrap();
-    let packed = turned.contiguous().unwrap();
+    let transposed = matrix().transpose(0, 1).unwrap();
+    let packed = transposed.contiguous().unwrap();
     assert_eq!(header(&packed), (&[4, 3][..], &[3, 1][..], true));
-    assert!(!packed.same_storage(&turned));
+    assert!(!packed.same_storage(&transposed));
     assert!(addresses(&packed).windows(2).all(|pair| pair[1] - pair[0] == 8));
     let text = "tensor([[ 1,  5,  9,  2],\n        [ 6, 10,  3,  7],\n        [11,  4,  8, 12]])";
     assert_eq!(packed.view(&[3, 4]).unwrap().to_string(), text);

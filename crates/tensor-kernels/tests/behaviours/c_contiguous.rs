@@ -44,7 +44,7 @@ fn c2_narrow_view_expand_and_transpose_share_memory() {
 }
 
 #[test]
-fn c3_a_fresh_tensor_is_contiguous() {
+fn c3_a_new_tensor_is_contiguous() {
     assert_eq!(header(&aaa()), (&[2, 3][..], &[3, 1][..], true));
 }
 
@@ -146,10 +146,10 @@ fn c12_strides_count_elements_not_bytes() {
 
 #[test]
 fn c13_a_transpose_is_column_major_until_it_is_copied() {
-    let turned = arange(12, &[3, 4]).t().unwrap();
-    assert_eq!(turned.strides(), [1, 4]);
-    assert!(turned.layout().is_fortran());
-    let packed = turned.contiguous().unwrap();
+    let transposed = arange(12, &[3, 4]).t().unwrap();
+    assert_eq!(transposed.strides(), [1, 4]);
+    assert!(transposed.layout().is_fortran());
+    let packed = transposed.contiguous().unwrap();
     assert_eq!(packed.strides(), [3, 1]);
     assert!(!packed.layout().is_fortran());
 }

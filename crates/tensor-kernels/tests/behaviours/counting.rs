@@ -1,4 +1,4 @@
-//! An allocator that counts, to show what copies nothing.
+//! A counting allocator, to show which operations do not copy.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -11,16 +11,16 @@ thread_local! {
     static BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: the system's allocator, called as this one is called.
+// SAFETY: every method forwards to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         BYTES.set(BYTES.get() + layout.size());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's obligations are those of the system's method.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's obligations are those of the system's method.
         unsafe { System.dealloc(start, layout) }
     }
 }
@@ -28,7 +28,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How many bytes `work` asks for on this thread.
+/// The bytes that `work` allocates on this thread.
 pub(crate) fn bytes_allocated_by<R>(work: impl FnOnce() -> R) -> usize {
     let before = BYTES.get();
     let result = work();

@@ -1,16 +1,16 @@
-//! Views, transposes and reshapes: which share their elements, and how strides follow from the shape.
+//! Views, transposes and reshapes: which of them share memory, and their strides.
 
 use tensor_kernels::{Layout, Tensor, TensorExt};
 
 use crate::{NOT_VIEWABLE, arange, assert_refused, from_one, header, storage_of};
 
 /// The 2 × 6 tensor whose strides are (1, 2).
-fn turned() -> Tensor<i64> {
+fn transposed() -> Tensor<i64> {
     from_one(12, &[6, 2]).transpose(0, 1).unwrap()
 }
 
 #[test]
-fn d1_a_view_is_written_through_both_ways() {
+fn d1_writes_through_a_view_are_seen_in_both_directions() {
     let x = from_one(12, &[12]);
     let y = x.view(&[4, 3]).unwrap();
     x.set(&[0], 100).unwrap();
@@ -34,7 +34,7 @@ fn d3_a_view_needs_as_many_elements_as_its_shape() {
 }
 
 #[test]
-fn d4_a_place_is_the_sum_of_index_times_stride() {
+fn d4_an_offset_is_the_sum_of_index_times_stride() {
     let x = arange(12, &[2, 2, 3]);
     assert_eq!(x.strides(), [6, 3, 1]);
     for (index, place) in
@@ -113,7 +113,7 @@ fn d10_reshape_of_a_contiguous_tensor_is_written_through() {
 
 #[test]
 fn d10_reshape_that_must_copy_leaves_its_source_alone() {
-    let x = turned();
+    let x = transposed();
     assert_eq!(header(&x), (&[2, 6][..], &[1, 2][..], false));
     let y = x.reshape(&[4, 3]).unwrap();
     assert!(y.copied());
@@ -124,12 +124,12 @@ fn d10_reshape_that_must_copy_leaves_its_source_alone() {
 
 #[test]
 fn d11_view_takes_what_is_not_contiguous_if_strides_can_express_it() {
-    let split = turned().view(&[2, 2, 3]).unwrap();
+    let split = transposed().view(&[2, 2, 3]).unwrap();
     assert_eq!(header(&split), (&[2, 2, 3][..], &[1, 6, 2][..], false));
-    assert_eq!(split.to_vec().unwrap(), turned().to_vec().unwrap());
+    assert_eq!(split.to_vec().unwrap(), transposed().to_vec().unwrap());
 }
 
 #[test]
 fn d12_view_refuses_where_reshape_copies() {
-    assert_refused(turned().view(&[4, 3]), NOT_VIEWABLE);
+    assert_refused(transposed().view(&[4, 3]), NOT_VIEWABLE);
 }

@@ -1,4 +1,5 @@
-//! Strides as a storage format: what permuting, broadcasting and slicing make of them, and what is never read.
+//! Strides as a storage format: the effect of permuting, broadcasting and slicing, and the limits
+//! of the storage.
 
 use tensor_kernels::{Error, Layout, Tensor, TensorExt, s};
 
@@ -13,7 +14,7 @@ fn third_column() -> Tensor<i64> {
 }
 
 #[test]
-fn e1_the_place_of_an_element_is_a_formula() {
+fn e1_the_offset_of_an_element_is_a_formula() {
     const ROWS: usize = 3;
     const COLUMNS: usize = 4;
     let row_major = Layout::contiguous(&[ROWS, COLUMNS]).unwrap();
@@ -42,7 +43,7 @@ fn e3_a_reshaped_range_has_row_major_strides() {
     assert_eq!(header(&t), (&[1, 2, 3, 4][..], &[24, 12, 4, 1][..], true));
 }
 
-/// A view that starts inside the storage has less of it behind its first element.
+/// A view with an offset has fewer elements of the storage after its first one.
 #[test]
 fn e4_nothing_is_read_past_the_end_of_the_storage() {
     let view = third_column();
@@ -160,8 +161,8 @@ fn e15_row_major_is_a_default_and_not_the_only_order() {
 fn e16_views_ask_for_no_memory() {
     let t = arange(96, &[3, 4, 8]);
     let bytes = bytes_allocated_by(|| {
-        let turned = t.permute(&[2, 0, 1]).unwrap().unsqueeze(0).unwrap();
-        let part = turned.index(s![0, 1..6;3, .., -1]).unwrap().flip(&[0]).unwrap();
+        let transposed = t.permute(&[2, 0, 1]).unwrap().unsqueeze(0).unwrap();
+        let part = transposed.index(s![0, 1..6;3, .., -1]).unwrap().flip(&[0]).unwrap();
         let wide = part.unsqueeze(1).unwrap().expand(&[2, 5, 3]).unwrap();
         (t.view(&[-1, 2]).unwrap(), t.unfold(2, 3, 2).unwrap(), wide.diagonal(0, 1, 2).unwrap())
     });

@@ -1,6 +1,6 @@
-//! Contiguity by example: the small tensors with which it is usually explained, and what each of them must give.
+//! Contiguity by example: the small tensors of the usual explanations, with the expected results.
 //!
-//! A test's name begins with the place of its example, so that the groups can be read one after the other:
+//! The name of a test begins with the number of its example:
 //!
 //! | group | examples |
 //! |---|---|
@@ -19,7 +19,8 @@ mod e_strides;
 
 use tensor_kernels::{Element, Layout, Tensor};
 
-const NOT_VIEWABLE: &str = "view size is not compatible with input tensor's size and stride (at least one dimension spans across two \
+const NOT_VIEWABLE: &str = "view size is not compatible with input tensor's size and stride (at \
+     least one dimension spans across two \
                             contiguous subspaces). Use .reshape(...) instead.";
 
 /// PyTorch: `torch.arange(end).reshape(shape)`.
@@ -32,14 +33,14 @@ fn from_one(end: i64, shape: &[usize]) -> Tensor<i64> {
     Tensor::from_vec((1..=end).collect(), shape).expect("as many values as elements")
 }
 
-/// Everything in the storage, in the order in which it lies there (PyTorch: `t.untyped_storage()`).
+/// All elements of the storage, in memory order (PyTorch: `t.untyped_storage()`).
 fn storage_of<T: Element>(t: &Tensor<T>) -> Vec<T> {
     let len = t.storage().bytes() / size_of::<T>();
     let all = t.with_layout(Layout::contiguous(&[len]).expect("a size in memory"));
     all.and_then(|all| all.to_vec()).expect("nobody writes")
 }
 
-/// Shape, strides and contiguity in one look.
+/// Shape, strides and contiguity.
 fn header<T: Element>(t: &Tensor<T>) -> (&[usize], &[isize], bool) {
     (t.shape(), t.strides(), t.is_contiguous())
 }

@@ -1,18 +1,18 @@
-//! Tests that need a process of their own: another environment, or limits that the other tests would not survive.
+//! Runs single tests in a process of their own, with another environment or with resource limits.
 
 use std::env;
 use std::ffi::OsString;
 use std::process::{Command, Output};
 
-/// Set in processes that a test started.
-const ROLE: &str = "TENSOR_TEST_CHILD";
+/// The environment variable that is set in child processes.
+const CHILD_VARIABLE: &str = "TENSOR_TEST_CHILD";
 
-/// Is this the process that [`again`] started?
+/// Was this process started by [`again`]?
 pub(crate) fn is_child() -> bool {
-    env::var_os(ROLE).is_some()
+    env::var_os(CHILD_VARIABLE).is_some()
 }
 
-/// A command that runs one test of this binary by itself. In it, [`is_child`] holds.
+/// A command that runs a single test of this binary. In its process [`is_child`] is true.
 pub(crate) fn again(test: &str) -> Command {
     let mut words = this_binary().into_iter();
     let mut command = Command::new(words.next().expect("a binary has a path"));
@@ -20,7 +20,7 @@ pub(crate) fn again(test: &str) -> Command {
     prepared(command, test)
 }
 
-/// The same under a limit that a shell sets first, as `ulimit -v 100000`.
+/// As [`again`], after a shell command that sets a limit: `ulimit -v 100000`.
 pub(crate) fn again_limited(limit: &str, test: &str) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("{limit} && exec \"$0\" \"$@\"")]);
@@ -28,8 +28,8 @@ pub(crate) fn again_limited(limit: &str, test: &str) -> Command {
     prepared(shell, test)
 }
 
-/// How to start this binary: by its path, or, where an emulator runs it, which the system cannot do by itself, by
-/// the emulator that cargo was told of, `CARGO_TARGET_<TRIPLE>_RUNNER`.
+/// The command line that starts this binary: its path, preceded by the emulator if cargo runs tests
+/// with one (`CARGO_TARGET_<TRIPLE>_RUNNER`).
 fn this_binary() -> Vec<OsString> {
     let runner =
         format!("CARGO_TARGET_{}_UNKNOWN_LINUX_GNU_RUNNER", env::consts::ARCH.to_uppercase());
@@ -39,11 +39,11 @@ fn this_binary() -> Vec<OsString> {
 }
 
 fn prepared(mut command: Command, test: &str) -> Command {
-    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(ROLE, "1");
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CHILD_VARIABLE, "1");
     command
 }
 
-/// Runs it, fails if the test did (or was not found), and gives what it printed.
+/// Runs the command; fails if the test failed or was not found. Returns the standard output.
 pub(crate) fn printed(mut command: Command) -> String {
     let Output { status, stdout, stderr } = command.output().expect("a process starts");
     let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));

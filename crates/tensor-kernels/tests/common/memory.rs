@@ -1,18 +1,20 @@
-//! Memory whose every byte is known before and after: elements, the gaps between them, and a margin around.
+//! Test memory of which every byte is compared: elements, the gaps between them, and a margin on
+//! both sides.
 
 use std::{any::type_name, fmt::Debug, marker::PhantomData};
 
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use tensor_kernels::{Layout, TensorView, TensorViewMut};
 
-use super::{extent, places};
+use super::{extent, offsets_of};
 
-/// Element types, each with as many different values as it has; the values of floats are all signalling NaNs, told apart by their payload.
+/// An element type with a sequence of test values. Those of floats are signalling NaNs with
+/// different payloads, which a copy must not change.
 pub(crate) trait Sample: Pod + PartialEq + Debug + Send + Sync {
     fn nth(n: usize) -> Self;
 }
 
-/// Bits that differ in every byte from one number to the next.
+/// Pseudo-random bits for a number.
 fn scrambled(n: usize) -> u64 {
     let n = (n as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (n ^ (n >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9)
@@ -61,29 +63,30 @@ impl Sample for num_complex::Complex<f64> {
 
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
-struct Line([u8; 64]);
+struct CacheLine([u8; 64]);
 
-/// Elements in the middle of a buffer, the first one `skew` elements past the start of a cache line.
+/// Elements in the middle of a buffer, the first one `skew` elements past the start of a cache
+/// line.
 #[derive(Clone)]
 pub(crate) struct Memory<T> {
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
     first: usize,
     len: usize,
     element: PhantomData<T>,
 }
 
 impl<T: Sample> Memory<T> {
-    /// Room for `len` elements, every byte a canary.
+    /// Memory for `len` elements; every byte is a canary.
     pub(crate) fn canaries(len: usize, skew: usize) -> Self {
         let (first, bytes) = (64 + skew * align_of::<T>(), len * size_of::<T>());
-        let mut lines = vec![Line::zeroed(); (first + bytes).div_ceil(64) + 1];
+        let mut lines = vec![CacheLine::zeroed(); (first + bytes).div_ceil(64) + 1];
         for (i, byte) in cast_slice_mut::<_, u8>(&mut lines).iter_mut().enumerate() {
             *byte = (i * 29 + 101) as u8;
         }
         Self { lines, first, len, element: PhantomData }
     }
 
-    /// Elements of different values.
+    /// Elements with the test values of [`Sample`].
     pub(crate) fn samples(len: usize, skew: usize) -> Self {
         let mut memory = Self::canaries(len, skew);
         for (n, element) in memory.elements_mut().iter_mut().enumerate() {
@@ -92,8 +95,8 @@ impl<T: Sample> Memory<T> {
         memory
     }
 
-    /// Room for a layout, every byte a canary.
-    pub(crate) fn room_for(layout: &Layout, skew: usize) -> Self {
+    /// Memory for a layout; every byte is a canary.
+    pub(crate) fn for_layout(layout: &Layout, skew: usize) -> Self {
         Self::canaries(extent(layout), skew)
     }
 
@@ -107,7 +110,7 @@ impl<T: Sample> Memory<T> {
     }
 
     pub(crate) fn view(&self, layout: &Layout) -> TensorView<'_, T> {
-        TensorView::new(self.elements(), layout.clone()).expect("room for the layout")
+        TensorView::new(self.elements(), layout.clone()).expect("memory for the layout")
     }
 
     pub(crate) fn view_mut(&mut self, layout: &Layout) -> TensorViewMut<'_, T> {
@@ -116,21 +119,22 @@ impl<T: Sample> Memory<T> {
 
     /// The elements of a layout, in logical order.
     pub(crate) fn values(&self, layout: &Layout) -> Vec<T> {
-        places(layout).into_iter().map(|place| self.elements()[place]).collect()
+        offsets_of(layout).into_iter().map(|offset| self.elements()[offset]).collect()
     }
 
-    /// The same memory after `values` have been written to the elements of a layout, in logical order.
+    /// The same memory after `values` have been written to the elements of a layout, in logical
+    /// order.
     pub(crate) fn with(&self, layout: &Layout, values: &[T]) -> Self {
         let mut written = self.clone();
-        let places = places(layout);
-        assert_eq!(places.len(), values.len());
-        for (place, &value) in places.into_iter().zip(values) {
-            written.elements_mut()[place] = value;
+        let offsets = offsets_of(layout);
+        assert_eq!(offsets.len(), values.len());
+        for (offset, &value) in offsets.into_iter().zip(values) {
+            written.elements_mut()[offset] = value;
         }
         written
     }
 
-    /// Everything there is, margins and gaps included.
+    /// All bytes, margins and gaps included.
     fn bytes(&self) -> &[u8] {
         cast_slice(&self.lines)
     }

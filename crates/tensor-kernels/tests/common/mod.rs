@@ -1,43 +1,46 @@
-//! What the kernels are held to: an oracle of a few lines, memory that notices every stray write, and all the ways to run an operation.
-#![allow(dead_code, unused_imports, reason = "every test file uses its part")]
+//! Shared by the tests of kernels: an oracle of a few lines, memory that detects every stray write,
+//! and the configurations to run an operation in.
+#![allow(dead_code, unused_imports, reason = "every test program uses a part of this")]
 
 pub(crate) mod child;
 mod memory;
-mod ways;
+mod run_configs;
 
 use tensor_kernels::Layout;
 
 pub(crate) use memory::{Memory, Sample};
-pub(crate) use ways::{Way, levels, on_threads, ways};
+pub(crate) use run_configs::{RunConfig, levels, on_threads, run_configs};
 
-/// Where the elements of a layout lie, in logical order: `offset + Σ index · stride`. This is the oracle; all else follows from it.
-pub(crate) fn places(layout: &Layout) -> Vec<usize> {
-    places_as(layout, layout.shape())
+/// The offsets of the elements of a layout, in logical order: `offset + Σ index · stride`. This is
+/// the oracle; the expected results follow from it.
+pub(crate) fn offsets_of(layout: &Layout) -> Vec<usize> {
+    broadcast_offsets(layout, layout.shape())
 }
 
-/// The same for a layout that is broadcast to a shape: dimensions are aligned at the end, and one of size 1 stays where it is.
-pub(crate) fn places_as(layout: &Layout, shape: &[usize]) -> Vec<usize> {
+/// The same for a layout that is broadcast to a shape: dimensions are aligned at the end, and those
+/// of size 1 get stride 0.
+pub(crate) fn broadcast_offsets(layout: &Layout, shape: &[usize]) -> Vec<usize> {
     let lead = shape.len() - layout.ndim();
     let stride = |d: usize| match d.checked_sub(lead) {
         Some(own) if layout.shape()[own] == shape[d] => layout.strides()[own],
         _ => 0,
     };
-    let mut places = vec![layout.offset() as isize];
+    let mut offsets = vec![layout.offset() as isize];
     for (d, &size) in shape.iter().enumerate() {
-        let along = |place| (0..size as isize).map(move |i| place + i * stride(d));
-        places = places.into_iter().flat_map(along).collect();
+        let along = |offset| (0..size as isize).map(move |i| offset + i * stride(d));
+        offsets = offsets.into_iter().flat_map(along).collect();
     }
-    places.into_iter().map(|place| place as usize).collect()
+    offsets.into_iter().map(|offset| offset as usize).collect()
 }
 
-/// The layout of these sizes and strides whose lowest element lies at `lead`.
+/// The layout of these sizes and strides whose lowest offset is `lead`.
 pub(crate) fn strided(shape: &[usize], strides: &[isize], lead: usize) -> Layout {
     let reach = |(&size, &stride): (&usize, &isize)| (size.max(1) - 1) as isize * stride.min(0);
     let below: isize = shape.iter().zip(strides).map(reach).sum();
     Layout::new(shape, strides, lead + below.unsigned_abs()).expect("a small layout")
 }
 
-/// How many elements a buffer needs for a layout.
+/// The number of elements of the smallest buffer for a layout.
 pub(crate) fn extent(layout: &Layout) -> usize {
     layout.bounds().map_or(0, |(_, highest)| highest + 1)
 }

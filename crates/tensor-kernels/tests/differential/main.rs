@@ -1,13 +1,13 @@
-//! Differential testing: random operations on random layouts against loops over single elements.
+//! Differential testing: random operations on random layouts, compared with loops over single
+//! elements.
 //!
-//! Tests that name their cases find the mistakes that somebody thought of. Here a case is drawn:
-//! an operation, element types of different widths, layouts, addresses within a cache line,
-//! threads, a machine and an instruction set. Machines are tiny, so that every path runs on arrays
-//! that are checked in a fraction of a millisecond. Around the operands, and in the gaps of
-//! results, lie guard bytes.
+//! A random case consists of an operation, element types of different widths, layouts, addresses
+//! within a cache line, threads, a machine and a SIMD level. Most machines have tiny caches, so
+//! that every path is taken with arrays that are checked in a fraction of a millisecond. Guard
+//! bytes surround the operands and fill the gaps of results.
 //!
-//! `generator` draws and checks one case; `runner` runs many, and shrinks and prints one that
-//! fails. Environment variables:
+//! `generator` draws and checks one case; `runner` runs many, and shrinks and prints the first
+//! failure. Environment variables:
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -48,7 +48,7 @@ fn aliasing() {
     runner::run("aliasing", 1_500);
 }
 
-/// What a fuzzer's bytes decide is repeated by the numbers that were drawn from them.
+/// A case that is drawn from a fuzzer's bytes can be repeated from its recorded choices.
 #[test]
 fn a_case_repeats_from_its_choices() {
     for (kind, check) in KINDS {

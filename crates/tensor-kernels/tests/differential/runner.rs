@@ -1,7 +1,7 @@
-//! Runs the cases of a kind, and reports one that fails.
+//! Runs the cases of a kind, and reports the first failure.
 //!
-//! Cases run in a child process. A defect that writes out of bounds may end it at once; then its
-//! parent knows which case it was, shrinks that in further children, and reports it like any other.
+//! Cases run in a child process, because a write out of bounds can abort it. The child records the
+//! number of the current case, so the parent can shrink it in further children and report it.
 
 use std::{
     env,
@@ -22,14 +22,14 @@ const CASES: &str = "TENSOR_DIFFERENTIAL_CASES";
 const SEED: &str = "TENSOR_DIFFERENTIAL_SEED";
 const CASE: &str = "TENSOR_DIFFERENTIAL_CASE";
 const IN_PROCESS: &str = "TENSOR_DIFFERENTIAL_IN_PROCESS";
-/// Set in children: the file where they write which case they are at.
+/// Set in child processes: the file to which they write the number of the current case.
 const PROGRESS: &str = "TENSOR_DIFFERENTIAL_PROGRESS";
 
-/// Runs in one process, and in many, that shrinking may take.
-const ATTEMPTS: usize = 4000;
-const ATTEMPTS_OF_CHILDREN: usize = 300;
+/// The largest number of runs for shrinking, in this process and in child processes.
+const MAX_SHRINK_RUNS: usize = 4000;
+const MAX_SHRINK_CHILDREN: usize = 300;
 
-/// Runs so many cases of a kind, or the one that the environment names if it is of this kind.
+/// Runs `cases` cases of a kind, or only the one that the environment names if it is of this kind.
 pub(crate) fn run(kind: &str, cases: u64) {
     if let Ok(line) = env::var(CASE) {
         if let Some(choices) = listed(kind, &line) {
@@ -91,7 +91,7 @@ fn run_all(kind: &str, cases: u64) {
             let after = format!("case {number} of {kind}, after {:.1?}", start.elapsed());
             let silent = panic::take_hook();
             panic::set_hook(Box::new(|_| {}));
-            let choices = shrunk(choices, ATTEMPTS, |choices| fails(kind, choices));
+            let choices = shrunk(choices, MAX_SHRINK_RUNS, |choices| fails(kind, choices));
             panic::set_hook(silent);
             let why = fails_with(kind, &choices).unwrap_or_default();
             panic!("{after}\n{}", report(kind, &choices, &why));
@@ -114,10 +114,10 @@ fn fails_with(kind: &str, choices: &[u32]) -> Option<String> {
     outcome(kind, &mut Case::new(Choices::listed(choices))).err()
 }
 
-/// What a person needs to know of a failure.
+/// The report of a failure: the case in words, the reason, and how to repeat it.
 fn report(kind: &str, choices: &[u32], why: &str) -> String {
     let mut case = Case::described(Choices::listed(choices));
-    // What it describes ends where it failed.
+    // The description ends at the failure, which is known already.
     let _ = outcome(kind, &mut case);
     format!("{}  failed: {why}\n  repeat it by:\n{}", case.description(), repeat(kind, choices))
 }
@@ -127,7 +127,7 @@ fn repeat(kind: &str, choices: &[u32]) -> String {
     format!("{CASE}={case} cargo test -p tensor-kernels --test differential {kind}")
 }
 
-/// Runs all cases in a child; where it dies rather than fails, finds out why.
+/// Runs all cases in a child process. If it aborts, shrinks the case in further children.
 fn run_children(kind: &str) {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let path = path.join(format!("differential-{kind}-{}", std::process::id()));
@@ -140,7 +140,7 @@ fn run_children(kind: &str) {
         return;
     }
     eprint!("{}", String::from_utf8_lossy(&stderr));
-    // Tests that fail end with 101; anything else is no end that was meant.
+    // A failed test exits with 101. Any other code is an abort.
     if status.code() == Some(101) {
         panic!("a case failed, see above");
     }
@@ -162,7 +162,7 @@ fn shrunk_in_children(kind: &str, number: u64) -> String {
         let output = child(kind).env(CASE, line(kind, choices)).output().expect("a child");
         output.status.success()
     };
-    // Enough numbers for any case: those that it does not draw do not matter.
+    // Enough numbers for any case; those that it does not draw are ignored.
     let choices = Choices::numbers(seed(kind, number), 200);
     if passes(&choices) {
         return format!(
@@ -170,7 +170,7 @@ fn shrunk_in_children(kind: &str, number: u64) -> String {
             number + 1
         );
     }
-    let choices = shrunk(choices, ATTEMPTS_OF_CHILDREN, |choices| !passes(choices));
+    let choices = shrunk(choices, MAX_SHRINK_CHILDREN, |choices| !passes(choices));
     let output = child(kind).env(CASE, line(kind, &choices)).output().expect("a child");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     format!("{printed}\n  repeat it by:\n{}", repeat(kind, &choices))

@@ -1,6 +1,6 @@
-//! Making a failing case simpler, by changes to its choices that keep it failing.
+//! Simplifies a failing case by changes to its choices that preserve the failure.
 
-/// Shortens and lowers the numbers while `fails` holds, at most so many times.
+/// Shortens and lowers the numbers while `fails` holds, with at most `attempts` calls of it.
 pub(crate) fn shrunk(
     mut choices: Vec<u32>,
     mut attempts: usize,
@@ -29,7 +29,7 @@ pub(crate) fn shrunk(
 
 type Keep<'k> = &'k mut dyn FnMut(Vec<u32>, &mut Vec<u32>) -> bool;
 
-/// Leaves out spans, or sets them to zero: long ones first, from the end.
+/// Removes spans, or sets them to zero: long ones first, from the end.
 fn remove_spans(choices: &mut Vec<u32>, keep: Keep<'_>) {
     let mut len = choices.len().next_power_of_two();
     while len > 0 {
@@ -49,7 +49,7 @@ fn remove_spans(choices: &mut Vec<u32>, keep: Keep<'_>) {
     }
 }
 
-/// Lowers single numbers by bisection.
+/// Lowers single numbers by binary search.
 fn lower(choices: &mut Vec<u32>, keep: Keep<'_>) {
     for i in 0..choices.len() {
         let mut low = 0;

@@ -1,15 +1,15 @@
-//! NaN on either side, zeros and infinities of either sign: the same bits with every instruction
-//! set, whose own minima and maxima differ.
+//! Minima and maxima of NaN, zeros and infinities of either sign: the same bits at every SIMD
+//! level, although the instructions of the CPUs differ.
 
 use tensor_kernels::{
     Compare, Exec, Number, Ordered, Result, SimdLevel, Tensor, TensorView, TensorViewMut, ops,
 };
 
-use crate::common::{Way, strided, ways};
+use crate::common::{RunConfig, run_configs, strided};
 
-/// A float whose bits can be compared.
+/// A float whose bits are compared.
 trait Bits: Number + Ordered + Compare {
-    /// Of a NaN, which one it is is nobody's promise.
+    /// The bits, or `None` for NaN, whose payload may differ.
     fn bits(self) -> Option<u64>;
     fn of(x: f64) -> Self;
 }
@@ -47,7 +47,7 @@ fn operations<T: Bits>() -> [(&'static str, Operation<T>); 4] {
     ]
 }
 
-/// Every value with every other one, in rows that end within a register.
+/// All pairs of values, in rows that end within a register.
 fn minima_and_maxima<T: Bits>() {
     let values = VALUES.map(T::of);
     let n = values.len();
@@ -63,9 +63,9 @@ fn minima_and_maxima<T: Bits>() {
                 .unwrap();
             out.into_iter().map(Bits::bits).collect::<Vec<_>>()
         };
-        let expected = Way::serial(SimdLevel::Scalar, false).run(compute);
-        for way in ways() {
-            assert_eq!(way.run(compute), expected, "{name}, {way}");
+        let expected = RunConfig::serial(SimdLevel::Scalar, false).run(compute);
+        for config in run_configs() {
+            assert_eq!(config.run(compute), expected, "{name}, {config}");
         }
     }
 }
@@ -80,25 +80,25 @@ fn fault_minima_and_maxima_are_the_same_bits_at_every_level() {
     minima_and_maxima::<half::bf16>();
 }
 
-/// What one NaN does, on either side: PyTorch's rule, written out.
+/// PyTorch's rule for NaN in either operand.
 #[test]
 fn fault_nan_on_either_side_is_the_minimum_and_the_maximum() {
-    for way in ways() {
+    for config in run_configs() {
         let x = Tensor::from_vec(vec![f32::NAN, 1.0, -0.0, f32::INFINITY], &[4]).unwrap();
         let y = Tensor::from_vec(vec![1.0, f32::NAN, -1.0, 2.0], &[4]).unwrap();
-        let [least, most] = way.run(|exec| {
+        let [least, most] = config.run(|exec| {
             [ops::minimum(exec, &x, &y), ops::maximum(exec, &x, &y)]
                 .map(|result| result.unwrap().to_vec().unwrap())
         });
-        assert!(least[..2].iter().chain(&most[..2]).all(|x| x.is_nan()), "{way}");
+        assert!(least[..2].iter().chain(&most[..2]).all(|x| x.is_nan()), "{config}");
         assert_eq!((&least[2..], &most[2..]), (&[-1.0, 2.0][..], &[-0.0, f32::INFINITY][..]));
-        assert!(most[2].is_sign_negative(), "{way}");
+        assert!(most[2].is_sign_negative(), "{config}");
     }
 }
 
-/// Rows of zeros of both signs, of infinities, and with one NaN at each place in turn.
+/// Rows of zeros of both signs, of infinities, and with one NaN at each index in turn.
 #[test]
-fn fault_the_least_and_the_greatest_of_many_are_the_same_bits_at_every_level() {
+fn fault_min_and_max_reductions_are_the_same_bits_at_every_level() {
     for len in [1usize, 2, 7, 16, 33, 130] {
         let zeros = |i: usize| if (i * 7) % 3 == 1 { -0.0f32 } else { 0.0 };
         let infinite = |i: usize| [f32::INFINITY, 1.0, f32::NEG_INFINITY][i % 3];
@@ -116,17 +116,17 @@ fn check_row(row: &[f32], nan: usize) {
     let view = TensorView::new(row, strided(&[row.len()], &[1], 0)).unwrap();
     let extremes = |exec: &Exec| {
         let ends = [ops::min_all(exec, &view), ops::max_all(exec, &view)];
-        let places = [ops::argmin_all(exec, &view), ops::argmax_all(exec, &view)];
-        (ends.map(|x| x.unwrap().bits()), places.map(Result::unwrap))
+        let indices = [ops::argmin_all(exec, &view), ops::argmax_all(exec, &view)];
+        (ends.map(|x| x.unwrap().bits()), indices.map(Result::unwrap))
     };
-    let expected = Way::serial(SimdLevel::Scalar, false).run(extremes);
+    let expected = RunConfig::serial(SimdLevel::Scalar, false).run(extremes);
     if nan < row.len() {
         assert_eq!(expected, ([None; 2], [nan as i64; 2]), "{row:?}");
     } else {
-        let [least, most] = expected.1.map(|place| row[place as usize]);
+        let [least, most] = expected.1.map(|index| row[index as usize]);
         assert!(row.iter().all(|&x| least <= x && x <= most), "{row:?}");
     }
-    for way in ways() {
-        assert_eq!(way.run(extremes), expected, "{row:?}, {way}");
+    for config in run_configs() {
+        assert_eq!(config.run(extremes), expected, "{row:?}, {config}");
     }
 }

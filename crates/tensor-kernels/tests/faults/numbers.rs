@@ -1,16 +1,16 @@
-//! Arithmetic at its edges: integers wrap, conversions saturate, in whatever layout.
+//! Arithmetic at the limits of types: integers wrap, conversions saturate, in any layout.
 
 use tensor_kernels::{Cast, Element, Exec, Number, Ordered, Tensor, TensorExt, ops};
 
 use crate::common::levels;
 
-/// The elements as every second column of a transposed matrix, so that no path sees them adjacent.
+/// The elements in every second column of a transposed matrix, so that they are not adjacent.
 fn scattered<T: Element>(values: &[T]) -> Tensor<T> {
     let spread = values.iter().flat_map(|&value| [value; 3]).collect();
     Tensor::from_vec(spread, &[values.len(), 3]).unwrap().t().unwrap()
 }
 
-/// One row of a result.
+/// The first row of a result.
 fn row<T: Element>(result: &Tensor<T>) -> Vec<T> {
     result.select(0, 1).unwrap().to_vec().unwrap()
 }
@@ -22,7 +22,7 @@ fn casts<T: Cast<U>, U: Element + PartialEq + std::fmt::Debug>(cases: &[(T, U)])
 }
 
 #[test]
-fn fault_a_float_becomes_the_nearest_integer_towards_zero_that_there_is() {
+fn fault_floats_truncate_and_saturate_to_integers() {
     casts::<f32, u8>(&[(-1.0, 0), (-0.0, 0), (0.9, 0), (255.9, 255), (256.0, 255), (f32::NAN, 0)]);
     casts::<f32, i8>(&[(-129.0, -128), (127.9, 127), (128.0, 127), (f32::NEG_INFINITY, -128)]);
     casts::<f64, i32>(&[
@@ -81,7 +81,7 @@ fn fault_integers_wrap_around() {
     assert_eq!(row(&-&x), [0, 1, 240]);
 }
 
-/// For each level: what becomes of the ends of a type, written out.
+/// Runs `check` at each level.
 fn at_every_level(check: impl Fn(&Exec)) {
     for level in levels() {
         check(&Exec::current().unwrap().with_simd(level).unwrap());
@@ -89,7 +89,7 @@ fn at_every_level(check: impl Fn(&Exec)) {
 }
 
 #[test]
-fn fault_the_least_integer_has_no_negative_and_stays() {
+fn fault_negating_the_smallest_integer_wraps() {
     at_every_level(|exec| {
         let x = scattered(&[i32::MIN, i32::MIN + 1, -1, 0, i32::MAX]);
         assert_eq!(row(&ops::abs(exec, &x).unwrap()), [i32::MIN, i32::MAX, 1, 0, i32::MAX]);
@@ -103,7 +103,7 @@ fn fault_the_least_integer_has_no_negative_and_stays() {
 }
 
 #[test]
-fn fault_the_least_integer_divided_by_minus_one_wraps() {
+fn fault_the_smallest_integer_divided_by_minus_one_wraps() {
     at_every_level(|exec| {
         let (x, y) = (scattered(&[i64::MIN, i64::MIN, -7]), scattered(&[-1, i64::MIN, 2]));
         assert_eq!(row(&ops::div_trunc(exec, &x, &y).unwrap()), [i64::MIN, 1, -3]);
@@ -144,7 +144,7 @@ fn fault_sums_and_products_of_integers_wrap() {
         assert_eq!(ops::sum(exec, &x, 1).unwrap().get(&[2]), Ok(0));
         let x = scattered(&[u64::MAX, 2]);
         assert_eq!(ops::prod(exec, &x, 1).unwrap().get(&[0]), Ok(u64::MAX - 1));
-        // Narrow integers are summed as wide ones.
+        // Sums of narrow integers are 64 bits wide.
         assert_eq!(
             ops::sum_all::<u8>(exec, &Tensor::full(&[70_000], 255).unwrap()),
             Ok(17_850_000)

@@ -1,5 +1,5 @@
-//! A closure that panics: its payload reaches the caller, the tensors are whole and free again, and
-//! the pool works on.
+//! A closure that panics: the caller receives its payload, all elements of the result are valid, no
+//! borrow remains, and the pool still works.
 
 use std::{
     any::Any,
@@ -13,7 +13,7 @@ use tensor_kernels::{
 
 use crate::common::on_threads;
 
-/// What a closure panics with. Not `panic!`, whose message would be printed.
+/// The payload of the panics. They do not use `panic!`, whose message would be printed.
 #[derive(Debug, PartialEq)]
 struct OnPurpose(u32);
 
@@ -27,7 +27,7 @@ fn payload(caught: Box<dyn Any + Send>) -> OnPurpose {
 
 const LEN: u32 = 3000;
 
-/// Every second element of a row of numbers, and work cut for every thread.
+/// An input of every second element of a range, and a configuration that splits work finely.
 fn setting() -> (Tensor<u32>, Exec) {
     let x = Tensor::arange(0, 2 * LEN, 1).unwrap().view(&[LEN as isize, 2]).unwrap();
     let mut exec = *Exec::current().unwrap();
@@ -35,7 +35,7 @@ fn setting() -> (Tensor<u32>, Exec) {
     (x.select(1, 0).unwrap(), exec)
 }
 
-/// A machine that large results do not fit, so that they are stored past its caches.
+/// A machine on which all results are streamed.
 const STREAMING: Machine = Machine { l1: 1 << 10, l2: 8 << 10, stream: 0, grain: 64 };
 
 fn streaming() -> Exec {
@@ -44,45 +44,47 @@ fn streaming() -> Exec {
     exec
 }
 
-/// Runs on one thread and on several, without and with a pool, through the caches and past them.
-fn on_few_and_many(run: impl Fn(&Exec) + Sync) {
+/// Runs on one thread and on several, without and with a pool, with regular and with non-temporal
+/// stores.
+fn in_every_configuration(run: impl Fn(&Exec) + Sync) {
     let (_, exec) = setting();
     for exec in [exec, streaming()] {
         run(&exec.serial());
         for threads in [1, 2, 7] {
             on_threads(threads, || run(&exec));
-            // The same pool, afterwards.
+            // The pool still works.
             let sum = on_threads(threads, || setting().0.map(|x| x + 1).unwrap());
             assert_eq!(sum.get(&[LEN as usize - 1]).unwrap(), 2 * LEN - 1);
         }
     }
 }
 
-/// The first element, one after the first block, one in the middle, the last.
-const PLACES: [u32; 4] = [0, 65, LEN / 2, LEN - 1];
+/// The indices that panic: the first, one after the first block, one in the middle, the last.
+const INDICES: [u32; 4] = [0, 65, LEN / 2, LEN - 1];
 
 #[test]
 fn fault_into_a_given_result() {
-    on_few_and_many(|exec| {
-        for place in PLACES {
+    in_every_configuration(|exec| {
+        for index in INDICES {
             let (x, _) = setting();
             let out = Tensor::full(&[LEN as usize], u64::MAX).unwrap();
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 let (from, mut to) = (x.read().unwrap(), out.write().unwrap());
                 map_into(exec, &from.as_view(), &mut to.as_view_mut().unwrap(), |x| {
-                    if x == 2 * place { panic_on_purpose(place) } else { u64::from(x) }
+                    if x == 2 * index { panic_on_purpose(index) } else { u64::from(x) }
                 })
             }));
-            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
-            assert_whole(&out, place, |at| u64::from(2 * at));
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(index));
+            assert_valid(&out, index, |at| u64::from(2 * at));
         }
     });
 }
 
-/// Elements are old or new, the one that panicked is old, and nobody borrows them any more.
-fn assert_whole(out: &Tensor<u64>, place: u32, new: impl Fn(u32) -> u64) {
+/// Asserts that every element is the old or the new one, that the one that panicked is old, and
+/// that no borrow remains.
+fn assert_valid(out: &Tensor<u64>, index: u32, new: impl Fn(u32) -> u64) {
     for (at, value) in (0..).zip(out.to_vec().unwrap()) {
-        assert!(value == u64::MAX || (at != place && value == new(at)), "{value} at {at}");
+        assert!(value == u64::MAX || (at != index && value == new(at)), "{value} at {at}");
     }
     out.fill(1).unwrap();
     assert_eq!(*out, Tensor::full(&[LEN as usize], 1).unwrap());
@@ -90,18 +92,18 @@ fn assert_whole(out: &Tensor<u64>, place: u32, new: impl Fn(u32) -> u64) {
 
 #[test]
 fn fault_in_place() {
-    on_few_and_many(|exec| {
-        for place in PLACES {
+    in_every_configuration(|exec| {
+        for index in INDICES {
             let (x, _) = setting();
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 let mut guard = x.write().unwrap();
                 map_inplace(exec, &mut guard.as_view_mut().unwrap(), |x| {
-                    if x == 2 * place { panic_on_purpose(place) } else { x + 1 }
+                    if x == 2 * index { panic_on_purpose(index) } else { x + 1 }
                 })
             }));
-            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(index));
             for (at, value) in (0..).zip(x.to_vec().unwrap()) {
-                assert!(value == 2 * at || (at != place && value == 2 * at + 1), "{value} at {at}");
+                assert!(value == 2 * at || (at != index && value == 2 * at + 1), "{value} at {at}");
             }
             x.fill(0).unwrap();
         }
@@ -109,16 +111,16 @@ fn fault_in_place() {
 }
 
 #[test]
-fn fault_into_a_fresh_result() {
-    on_few_and_many(|exec| {
-        for place in PLACES {
+fn fault_into_a_new_result() {
+    in_every_configuration(|exec| {
+        for index in INDICES {
             let (x, _) = setting();
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 map::<u32, u32, ()>(exec, &x.read().unwrap().as_view(), |x| {
-                    if x == 2 * place { panic_on_purpose(place) } else { x }
+                    if x == 2 * index { panic_on_purpose(index) } else { x }
                 })
             }));
-            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(index));
             x.fill(0).unwrap();
         }
     });
@@ -126,39 +128,39 @@ fn fault_into_a_fresh_result() {
 
 #[test]
 fn fault_of_three_operands() {
-    on_few_and_many(|exec| {
-        for place in PLACES {
+    in_every_configuration(|exec| {
+        for index in INDICES {
             let (x, _) = setting();
             let out = Tensor::full(&[LEN as usize], u64::MAX).unwrap();
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 let (from, mut to) = (x.read().unwrap(), out.write().unwrap());
                 let (a, mut to) = (from.as_view(), to.as_view_mut().unwrap());
                 zip3_into(exec, &a, &a, &a, &mut to, |x, y, z| {
-                    if x == 2 * place { panic_on_purpose(place) } else { u64::from(x + y + z) }
+                    if x == 2 * index { panic_on_purpose(index) } else { u64::from(x + y + z) }
                 })
             }));
-            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
-            assert_whole(&out, place, |at| u64::from(6 * at));
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(index));
+            assert_valid(&out, index, |at| u64::from(6 * at));
         }
     });
 }
 
 #[test]
 fn fault_of_three_operands_in_place() {
-    on_few_and_many(|exec| {
-        for place in PLACES {
+    in_every_configuration(|exec| {
+        for index in INDICES {
             let (x, _) = setting();
             let ones = Tensor::full(&[LEN as usize], 1).unwrap();
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 let (one, mut guard) = (ones.read().unwrap(), x.write().unwrap());
                 let (one, mut x) = (one.as_view(), guard.as_view_mut().unwrap());
                 zip3_inplace(exec, &mut x, &one, &one, |x, y, z| {
-                    if x == 2 * place { panic_on_purpose(place) } else { x + y * z }
+                    if x == 2 * index { panic_on_purpose(index) } else { x + y * z }
                 })
             }));
-            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(index));
             for (at, value) in (0..).zip(x.to_vec().unwrap()) {
-                assert!(value == 2 * at || (at != place && value == 2 * at + 1), "{value} at {at}");
+                assert!(value == 2 * at || (at != index && value == 2 * at + 1), "{value} at {at}");
             }
             x.fill(0).unwrap();
             ones.fill(0).unwrap();
@@ -168,48 +170,49 @@ fn fault_of_three_operands_in_place() {
 
 #[test]
 fn fault_while_an_operand_is_in_scratch() {
-    on_few_and_many(|exec| {
-        for place in PLACES {
-            let turned = Tensor::arange(0, LEN, 1).unwrap().view(&[60, 50]).unwrap().t().unwrap();
+    in_every_configuration(|exec| {
+        for index in INDICES {
+            let transposed =
+                Tensor::arange(0, LEN, 1).unwrap().view(&[60, 50]).unwrap().t().unwrap();
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 let mut out = vec![u32::MAX; LEN as usize];
                 let layout = Layout::contiguous(&[50, 60]).unwrap();
                 let mut to = TensorViewMut::new(&mut out, layout).unwrap();
-                map_into(exec, &turned.read().unwrap().as_view(), &mut to, |x| {
-                    if x == place { panic_on_purpose(place) } else { x }
+                map_into(exec, &transposed.read().unwrap().as_view(), &mut to, |x| {
+                    if x == index { panic_on_purpose(index) } else { x }
                 })
             }));
-            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
-            // The scratch serves again.
-            assert_eq!(turned.map(|x| x).unwrap(), turned);
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(index));
+            // The scratch memory can be used again.
+            assert_eq!(transposed.map(|x| x).unwrap(), transposed);
         }
     });
 }
 
-/// Blocks of a transposed operand are computed into scratch and streamed from there, row by row;
-/// those of other threads go on while one unwinds. All of it has arrived when the panic reaches the
-/// caller.
+/// Blocks of a transposed operand are computed in scratch and streamed from there, row by row.
+/// Other threads continue while one unwinds. All streamed stores are visible when the panic reaches
+/// the caller.
 #[test]
 fn fault_while_results_are_streamed() {
     let (rows, columns) = (64, 96);
-    let turned =
+    let transposed =
         Tensor::arange(0, rows * columns, 1).unwrap().view(&[96, 64]).unwrap().t().unwrap();
     let exec = streaming();
     for threads in [1, 2, 7] {
-        for place in [0, 1, rows * columns / 2, rows * columns - 1] {
+        for index in [0, 1, rows * columns / 2, rows * columns - 1] {
             let mut out = vec![u64::MAX; (rows * columns) as usize];
             let layout = Layout::contiguous(&[64, 96]).unwrap();
             let mut to = TensorViewMut::new(&mut out, layout).unwrap();
-            let guard = turned.read().unwrap();
+            let guard = transposed.read().unwrap();
             let run = || {
                 map_into(&exec, &guard.as_view(), &mut to, |x| {
-                    if x == place { panic_on_purpose(place) } else { u64::from(x) }
+                    if x == index { panic_on_purpose(index) } else { u64::from(x) }
                 })
             };
             let caught = catch_unwind(AssertUnwindSafe(|| on_threads(threads, run)));
-            assert_eq!(payload(caught.unwrap_err()), OnPurpose(place));
+            assert_eq!(payload(caught.unwrap_err()), OnPurpose(index));
             for (value, new) in out.into_iter().zip(guard.as_view().iter()) {
-                let whole = value == u64::MAX || (new != place && value == u64::from(new));
+                let whole = value == u64::MAX || (new != index && value == u64::from(new));
                 assert!(whole, "{value} where {new} belongs, {threads} threads");
             }
         }
@@ -218,7 +221,7 @@ fn fault_while_results_are_streamed() {
 
 #[test]
 fn fault_on_every_element_and_thread_at_once() {
-    on_few_and_many(|exec| {
+    in_every_configuration(|exec| {
         let (x, _) = setting();
         let out = Tensor::full(&[LEN as usize], u64::MAX).unwrap();
         let caught = catch_unwind(AssertUnwindSafe(|| {

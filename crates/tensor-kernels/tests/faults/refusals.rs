@@ -1,4 +1,4 @@
-//! Shapes that do not fit, results in which elements meet, storages that are borrowed: refused
+//! Shapes that do not fit, results that overlap themselves, storages that are borrowed: refused
 //! before a byte is written.
 
 use tensor_kernels::{
@@ -10,15 +10,15 @@ fn table() -> Tensor<i32> {
     Tensor::arange(0, 12, 1).unwrap().view(&[3, 4]).unwrap()
 }
 
-/// Runs an operation on a result of this shape, which must be refused and left as it was.
+/// Runs an operation on a result of this shape, which must be refused and remain unchanged.
 fn refused_into(
     shape: &[usize],
     operation: impl Fn(&Exec, &mut TensorViewMut<'_, i32>) -> Result<()>,
 ) -> Error {
-    let mut room = [-7; 100];
-    let mut out = TensorViewMut::new(&mut room, Layout::contiguous(shape).unwrap()).unwrap();
+    let mut output = [-7; 100];
+    let mut out = TensorViewMut::new(&mut output, Layout::contiguous(shape).unwrap()).unwrap();
     let refused = operation(Exec::current().unwrap(), &mut out).unwrap_err();
-    assert_eq!(room, [-7; 100]);
+    assert_eq!(output, [-7; 100]);
     refused
 }
 
@@ -62,7 +62,7 @@ fn fault_inputs_that_do_not_broadcast_are_refused_with_both_shapes() {
     assert!(matches!(a.add(&b), Err(Error::Broadcast { .. })));
     assert!(matches!(a.zip_inplace(&b, |a, b| a + b), Err(Error::Broadcast { .. })));
     assert!(matches!(a.copy_from(&b), Err(Error::Expand { .. })));
-    // An operation in place does not grow what it works on.
+    // An in-place operation does not broadcast its result.
     assert!(matches!(
         b.view(&[3, 1]).unwrap().zip_inplace(&a, |b, _| b),
         Err(Error::OutputShape { .. })
@@ -86,7 +86,8 @@ fn fault_an_expanded_tensor_is_refused_as_a_result() {
         let refusal = refusal.unwrap_err();
         assert!(matches!(refusal, Error::WriteOverlap { .. }), "{refusal}");
         assert!(refusal.to_string().starts_with(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. \
+            "unsupported operation: more than one element of the written-to tensor refers to a \
+             single memory location. \
              Please clone() the tensor before performing the operation."
         ));
     }
@@ -102,7 +103,7 @@ fn fault_windows_that_overlap_are_refused_as_a_result() {
     assert_eq!(signal.to_vec().unwrap(), [0, 0, 0, 0, 0, 0, 0, 0, 0, 9]);
 }
 
-/// Does what needs the elements of `x` fail because they are borrowed?
+/// Asserts that operations on the elements of `x` fail because they are borrowed.
 fn assert_borrowed(x: &Tensor<i32>, what: &str, results: &[Result<()>]) {
     for result in results {
         assert!(matches!(result, Err(Error::Borrowed { .. })), "{what} {x:?}: {result:?}");
@@ -110,10 +111,10 @@ fn assert_borrowed(x: &Tensor<i32>, what: &str, results: &[Result<()>]) {
 }
 
 #[test]
-fn fault_who_reads_keeps_writers_out_and_lets_readers_in() {
+fn fault_a_reader_blocks_writers_and_admits_readers() {
     let x = table();
-    let turned = x.t().unwrap();
-    let guard = turned.read().unwrap();
+    let transposed = x.t().unwrap();
+    let guard = transposed.read().unwrap();
     let writes = [
         x.fill(1),
         x.copy_from(&Tensor::full(&[4], 1).unwrap()),
@@ -131,35 +132,35 @@ fn fault_who_reads_keeps_writers_out_and_lets_readers_in() {
 }
 
 #[test]
-fn fault_who_writes_keeps_everybody_out() {
+fn fault_a_writer_blocks_all_access() {
     let (x, other) = (table(), Tensor::full(&[4, 3], 1).unwrap());
-    let turned = x.t().unwrap();
+    let transposed = x.t().unwrap();
     let mut guard = x.write().unwrap();
     let results = [
-        turned.contiguous().map(drop),
-        turned.reshape(&[12]).map(drop),
-        turned.deep_clone().map(drop),
-        turned.cast::<f32>().map(drop),
-        turned.add(&other).map(drop),
-        other.add(&turned).map(drop),
-        turned.repeat(&[2, 2]).map(drop),
-        turned.fill(0),
-        turned.map_inplace(|x| x),
-        turned.copy_from(&other),
-        other.copy_from(&turned),
-        other.zip_inplace(&turned, |x, _| x),
+        transposed.contiguous().map(drop),
+        transposed.reshape(&[12]).map(drop),
+        transposed.deep_clone().map(drop),
+        transposed.cast::<f32>().map(drop),
+        transposed.add(&other).map(drop),
+        other.add(&transposed).map(drop),
+        transposed.repeat(&[2, 2]).map(drop),
+        transposed.fill(0),
+        transposed.map_inplace(|x| x),
+        transposed.copy_from(&other),
+        other.copy_from(&transposed),
+        other.zip_inplace(&transposed, |x, _| x),
     ];
     assert_borrowed(&x, "using", &results);
-    // What is only a view needs no elements.
-    assert!(x.contiguous().is_ok() && turned.flip(&[0]).is_ok());
+    // View operations do not access elements.
+    assert!(x.contiguous().is_ok() && transposed.flip(&[0]).is_ok());
     *guard.as_view_mut().unwrap().get_mut(&[0, 0]).unwrap() = 100;
     drop(guard);
-    assert_eq!(turned.contiguous().unwrap().get(&[0, 0]).unwrap(), 100);
+    assert_eq!(transposed.contiguous().unwrap().get(&[0, 0]).unwrap(), 100);
     assert_eq!(other, Tensor::full(&[4, 3], 1).unwrap());
 }
 
 #[test]
-fn fault_a_closure_that_touches_what_is_written_gets_an_error() {
+fn fault_a_closure_that_borrows_the_output_gets_an_error() {
     let x = Tensor::full(&[1000], 1).unwrap();
     let first = x.narrow(0, 0, 1).unwrap();
     x.map_inplace(|value| {
@@ -173,7 +174,7 @@ fn fault_a_closure_that_touches_what_is_written_gets_an_error() {
 }
 
 #[test]
-fn fault_steps_and_flips_are_results_like_any_other() {
+fn fault_steps_and_flips_are_written_correctly() {
     let x = Tensor::full(&[3, 6], 0).unwrap();
     let odd = x.slice(1, Slice::new(None, None, -2)).unwrap();
     odd.copy_from(&Tensor::arange(0, 9, 1).unwrap().view(&[3, 3]).unwrap()).unwrap();

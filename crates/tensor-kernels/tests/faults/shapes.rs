@@ -1,28 +1,30 @@
-//! Shapes and strides at their ends: many dimensions, one that is very long, rows that fall into
-//! the same cache sets, backwards and interleaved. Everything is held against the sum of index
-//! times stride, in every way to run it.
+//! Extreme shapes and strides: many dimensions, a very long one, rows that map to the same cache
+//! sets, reversed and interleaved elements. Results are compared with the oracle in every
+//! configuration.
 
 use tensor_kernels::{
     Exec, Layout, Slice, Tensor, TensorExt, TensorView, TensorViewMut, copy_into, ops, zip_into,
 };
 
-use crate::common::{Memory, Sample, extent, places, strided, ways};
+use crate::common::{Memory, Sample, extent, offsets_of, run_configs, strided};
 
-/// A copy and an operation into a contiguous result, and into one whose dimensions are reversed.
+/// Checks a copy and an operation into a contiguous and into a column-major result.
 fn check<T: Sample>(from: &Layout, what: &str) {
     let source = Memory::<T>::samples(extent(from), 1);
     let values = source.values(from);
     let dense = Layout::contiguous(from.shape()).unwrap();
     for to in [dense, Layout::fortran(from.shape()).unwrap()] {
-        let blank = Memory::<T>::room_for(&to, 1);
+        let blank = Memory::<T>::for_layout(&to, 1);
         let expected = blank.with(&to, &values);
-        for way in ways() {
+        for config in run_configs() {
             let (mut copied, mut computed) = (blank.clone(), blank.clone());
             let a = source.view(from);
-            way.run(|exec| copy_into(exec, &a, &mut copied.view_mut(&to))).unwrap();
-            copied.assert_is(&expected, || format!("copy, {what}, {way}"));
-            way.run(|exec| zip_into(exec, &a, &a, &mut computed.view_mut(&to), |x, _| x)).unwrap();
-            computed.assert_is(&expected, || format!("zip, {what}, {way}"));
+            config.run(|exec| copy_into(exec, &a, &mut copied.view_mut(&to))).unwrap();
+            copied.assert_is(&expected, || format!("copy, {what}, {config}"));
+            config
+                .run(|exec| zip_into(exec, &a, &a, &mut computed.view_mut(&to), |x, _| x))
+                .unwrap();
+            computed.assert_is(&expected, || format!("zip, {what}, {config}"));
         }
     }
 }
@@ -46,19 +48,19 @@ fn fault_dimensions_without_elements_have_any_strides() {
         let layout = Layout::new(&[4, 0, 5], &strides, 0).unwrap();
         let none: [f32; 0] = [];
         let view = TensorView::new(&none, layout.clone()).unwrap();
-        for way in ways() {
+        for config in run_configs() {
             let mut to = TensorViewMut::new(&mut [], layout.clone()).unwrap();
-            way.run(|exec| copy_into(exec, &view, &mut to)).unwrap();
-            way.run(|exec| zip_into(exec, &view, &view, &mut to, |x, _| x)).unwrap();
-            assert_eq!(way.run(|exec| ops::sum_all(exec, &view)).unwrap(), 0.0, "{way}");
-            assert!(way.run(|exec| ops::max_all(exec, &view)).is_err(), "{way}");
+            config.run(|exec| copy_into(exec, &view, &mut to)).unwrap();
+            config.run(|exec| zip_into(exec, &view, &view, &mut to, |x, _| x)).unwrap();
+            assert_eq!(config.run(|exec| ops::sum_all(exec, &view)).unwrap(), 0.0, "{config}");
+            assert!(config.run(|exec| ops::max_all(exec, &view)).is_err(), "{config}");
         }
     }
 }
 
-/// A source may be one element again and again, along any of its dimensions.
+/// A source can be broadcast along any of its dimensions.
 #[test]
-fn fault_strides_of_zero_are_read_anywhere() {
+fn fault_strides_of_zero_in_any_dimension() {
     for strides in [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 7, 1], [7, 0, 1], [9, 1, 0]] {
         let layout = Layout::new(&[6, 9, 7], &strides, 2).unwrap();
         check::<u8>(&layout, "stride 0");
@@ -90,51 +92,52 @@ fn fault_one_dimension_is_very_long() {
         let layout = strided(&[len], &[stride], 1);
         let numbers: Vec<u16> = (0..extent(&layout)).map(|n| (n % 65_521) as u16).collect();
         let view = TensorView::new(&numbers, layout.clone()).unwrap();
-        let values: Vec<u16> = places(&layout).into_iter().map(|place| numbers[place]).collect();
-        for way in ways() {
+        let values: Vec<u16> =
+            offsets_of(&layout).into_iter().map(|offset| numbers[offset]).collect();
+        for config in run_configs() {
             let mut out = vec![0; len];
             let dense = Layout::contiguous(&[1, len, 1]).unwrap();
             let mut to = TensorViewMut::new(&mut out, dense).unwrap();
             let from = view.view(&[1, len as isize, 1]).unwrap();
-            way.run(|exec| copy_into(exec, &from, &mut to)).unwrap();
-            assert!(out == values, "{stride}, {way}");
+            config.run(|exec| copy_into(exec, &from, &mut to)).unwrap();
+            assert!(out == values, "{stride}, {config}");
         }
     }
 }
 
-/// Rows a power of two apart meet in the same sets of a cache, which is slow at worst.
+/// Rows at distances of a power of two map to the same sets of a cache, which can only be slow.
 #[test]
-fn fault_rows_a_power_of_two_apart_are_like_any_others() {
+fn fault_rows_a_power_of_two_apart_are_copied_correctly() {
     for apart in [1 << 10, 1 << 12] {
         let numbers: Vec<u32> = (0..40 * apart as u32).collect();
         let rows = strided(&[40, 70], &[apart, 1], 0);
         for layout in [rows.t().unwrap(), rows.flip(&[1]).unwrap().t().unwrap()] {
-            let values: Vec<u32> = places(&layout).into_iter().map(|at| at as u32).collect();
+            let values: Vec<u32> = offsets_of(&layout).into_iter().map(|at| at as u32).collect();
             let view = TensorView::new(&numbers, layout).unwrap();
-            for way in ways() {
+            for config in run_configs() {
                 let mut out = vec![0; values.len()];
                 let mut to =
                     TensorViewMut::new(&mut out, Layout::contiguous(&[70, 40]).unwrap()).unwrap();
-                way.run(|exec| copy_into(exec, &view, &mut to)).unwrap();
-                assert!(out == values, "copy, {apart} apart, {way}");
-                let sum = way.run(|exec| ops::sum_all(exec, &view)).unwrap();
-                assert_eq!(sum, values.iter().map(|&x| i64::from(x)).sum::<i64>(), "{way}");
+                config.run(|exec| copy_into(exec, &view, &mut to)).unwrap();
+                assert!(out == values, "copy, {apart} apart, {config}");
+                let sum = config.run(|exec| ops::sum_all(exec, &view)).unwrap();
+                assert_eq!(sum, values.iter().map(|&x| i64::from(x)).sum::<i64>(), "{config}");
             }
-            // And the other way round: rows of the result are as far apart.
+            // The same distance between rows of the result.
             let mut out = vec![0; 70 * apart as usize];
             let to = strided(&[70, 40], &[apart, 1], 0);
             let exec = Exec::current().unwrap();
             copy_into(exec, &view, &mut TensorViewMut::new(&mut out, to.clone()).unwrap()).unwrap();
-            let copied: Vec<u32> = places(&to).into_iter().map(|place| out[place]).collect();
+            let copied = offsets_of(&to).into_iter().map(|offset| out[offset]);
+            let copied: Vec<u32> = copied.collect();
             assert!(copied == values, "{apart} apart");
         }
     }
 }
 
-/// Fields of structures that lie one behind the other, read forwards and backwards, written in
-/// place.
+/// Fields of an array of structures, read forwards and backwards, and written in place.
 #[test]
-fn fault_fields_of_interleaved_structures_are_picked_and_spread() {
+fn fault_fields_of_interleaved_structures_are_read_and_written() {
     for fields in [3, 5, 7] {
         for field in [0, fields as usize - 1] {
             for stride in [fields, -fields] {

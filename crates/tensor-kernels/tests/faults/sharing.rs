@@ -1,5 +1,5 @@
-//! Input and result in one storage: allowed where they share no element or are the same view, else
-//! refused with two indices that meet.
+//! Input and result in one storage: accepted if they share no element or are the same view,
+//! otherwise refused with two indices that share an element.
 
 use tensor_kernels::{Error, Layout, Overlap, Result, Slice, Tensor, TensorExt};
 
@@ -7,9 +7,9 @@ fn numbers() -> Tensor<i32> {
     Tensor::arange(0, 12, 1).unwrap()
 }
 
-/// The refusal must name an index of the input and one of the result that are one element.
+/// Asserts an error that names an index of the input and one of the result that share an element.
 #[track_caller]
-fn assert_meet(result: Result<()>, input: &Tensor<i32>, output: &Tensor<i32>) {
+fn assert_overlap(result: Result<()>, input: &Tensor<i32>, output: &Tensor<i32>) {
     let Err(Error::ReadWriteOverlap { overlap, operand, op }) = result else {
         panic!("{result:?}")
     };
@@ -19,7 +19,8 @@ fn assert_meet(result: Result<()>, input: &Tensor<i32>, output: &Tensor<i32>) {
     let text = Error::ReadWriteOverlap { op, operand, overlap: overlap.clone() }.to_string();
     assert!(
         text.starts_with(
-            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. \
+            "unsupported operation: some elements of the input tensor and the written-to tensor \
+             refer to a single memory location. \
              Please clone() the tensor before performing the operation."
         ),
         "{text}"
@@ -35,7 +36,7 @@ fn assert_meet(result: Result<()>, input: &Tensor<i32>, output: &Tensor<i32>) {
 /// An input and an output over the same storage.
 type Pair = (&'static str, Tensor<i32>, Tensor<i32>);
 
-fn meeting(x: &Tensor<i32>) -> Vec<Pair> {
+fn overlapping(x: &Tensor<i32>) -> Vec<Pair> {
     let grid = x.view(&[3, 4]).unwrap();
     let square = grid.narrow(1, 0, 3).unwrap();
     let steps = |start| x.slice(0, Slice::new(Some(start), Some(start + 7), 2)).unwrap();
@@ -51,13 +52,13 @@ fn meeting(x: &Tensor<i32>) -> Vec<Pair> {
 }
 
 #[test]
-fn fault_elements_that_meet_are_named_and_stay() {
+fn fault_overlap_is_refused_with_its_indices() {
     let x = numbers();
-    for (what, input, output) in meeting(&x) {
+    for (what, input, output) in overlapping(&x) {
         println!("{what}");
         let read = input.broadcast_to(output.shape()).unwrap();
-        assert_meet(output.copy_from(&input), &read, &output);
-        assert_meet(output.zip_inplace(&input, |a, b| a + b), &input, &output);
+        assert_overlap(output.copy_from(&input), &read, &output);
+        assert_overlap(output.zip_inplace(&input, |a, b| a + b), &input, &output);
         assert_eq!(x, numbers());
     }
 }
@@ -76,9 +77,9 @@ fn disjoint(x: &Tensor<i32>) -> Vec<Pair> {
     ]
 }
 
-/// The result must be what a copy of the input in other memory gives.
+/// The result must be that of a copy of the input in other memory.
 #[test]
-fn fault_elements_that_do_not_meet_are_copied_and_computed() {
+fn fault_disjoint_views_are_copied_and_computed() {
     type Operation = fn(&Tensor<i32>, &Tensor<i32>) -> Result<()>;
     let operations: [Operation; 2] = [
         |input, output| output.copy_from(input),
@@ -99,19 +100,19 @@ fn fault_elements_that_do_not_meet_are_copied_and_computed() {
 #[test]
 fn fault_a_copy_of_a_view_to_itself_does_nothing() {
     let x = numbers().view(&[3, 1, 4]).unwrap();
-    let same_but_for_an_idle_stride =
+    let same_but_for_an_unused_stride =
         x.with_layout(Layout::new(&[3, 1, 4], &[4, 99, 1], 0).unwrap()).unwrap();
-    let turned = x.transpose(0, 2).unwrap();
+    let transposed = x.transpose(0, 2).unwrap();
     for (from, to) in [
         (&x, &x),
-        (&turned, &turned),
-        (&same_but_for_an_idle_stride, &x),
-        (&x, &same_but_for_an_idle_stride),
+        (&transposed, &transposed),
+        (&same_but_for_an_unused_stride, &x),
+        (&x, &same_but_for_an_unused_stride),
     ] {
         to.copy_from(from).unwrap();
         assert_eq!(x.to_vec().unwrap(), numbers().to_vec().unwrap());
     }
-    x.zip_inplace(&same_but_for_an_idle_stride, |a, b| a * 10 + b).unwrap();
+    x.zip_inplace(&same_but_for_an_unused_stride, |a, b| a * 10 + b).unwrap();
     assert_eq!(x.to_vec().unwrap(), (0..12).map(|n| 11 * n).collect::<Vec<_>>());
 }
 

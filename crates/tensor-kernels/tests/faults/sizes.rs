@@ -1,4 +1,4 @@
-//! Results that no memory holds, tensors without elements, and elements of no size.
+//! Results that exceed memory, tensors without elements, and elements of size zero.
 
 use tensor_kernels::{
     CopyPlan, Error, Exec, Layout, Result, Tensor, TensorExt, TensorView, TensorViewMut, copy_into,
@@ -7,10 +7,10 @@ use tensor_kernels::{
 
 use crate::common::{
     child::{again, is_child, printed},
-    levels, ways,
+    levels, run_configs,
 };
 
-/// More bytes than any machine has, and fewer than an address can name.
+/// More elements than fit into the memory of any machine, but not into an address.
 const HUGE: usize = 1 << 60;
 
 #[track_caller]
@@ -58,21 +58,21 @@ fn fault_no_elements_are_no_work() {
     for shape in [&[0][..], &[3, 0], &[0, 1 << 40], &[2, 0, 5]] {
         let x = Tensor::<f32>::zeros(shape).unwrap();
         let reversed: Vec<isize> = (0..shape.len() as isize).rev().collect();
-        let turned = x.permute(&reversed).unwrap();
-        assert_eq!(turned.contiguous().unwrap().numel(), 0);
-        assert_eq!(turned.deep_clone().unwrap().shape(), turned.shape());
+        let transposed = x.permute(&reversed).unwrap();
+        assert_eq!(transposed.contiguous().unwrap().numel(), 0);
+        assert_eq!(transposed.deep_clone().unwrap().shape(), transposed.shape());
         let panicking = |_: f32| -> f32 { panic!("there is no element") };
-        assert_eq!(turned.map(panicking).unwrap().shape(), turned.shape());
-        turned.map_inplace(panicking).unwrap();
-        turned.fill(1.0).unwrap();
-        turned.copy_from(&Tensor::zeros(turned.shape()).unwrap()).unwrap();
-        assert_eq!(turned.add(&turned).unwrap().numel(), 0);
+        assert_eq!(transposed.map(panicking).unwrap().shape(), transposed.shape());
+        transposed.map_inplace(panicking).unwrap();
+        transposed.fill(1.0).unwrap();
+        transposed.copy_from(&Tensor::zeros(transposed.shape()).unwrap()).unwrap();
+        assert_eq!(transposed.add(&transposed).unwrap().numel(), 0);
     }
 }
 
-/// A view of no elements may be anywhere, even where there is no memory.
+/// A view without elements can have any offset, even beyond the storage.
 #[test]
-fn fault_no_elements_far_away_are_no_work_either() {
+fn fault_empty_views_at_huge_offsets_are_no_work() {
     let far = Layout::new(&[4, 0], &[-(1 << 61), 3], isize::MAX as usize).unwrap();
     no_elements_at::<u64>(&far);
     no_elements_at::<[u8; 3]>(&far);
@@ -87,33 +87,32 @@ fn no_elements_at<T: tensor_kernels::Element>(far: &Layout) {
     map_into(exec, &from, &mut to, |x| x).unwrap();
 }
 
-/// Alone and beside others, of which some are packed in blocks.
+/// Elements of size zero, alone and with other operands, some of which are packed in blocks.
 #[test]
 fn fault_elements_of_no_size_are_no_work() {
     let shape = [70, 90];
     let layout = Layout::contiguous(&shape).unwrap();
     let columns = Layout::fortran(&shape).unwrap();
-    let (nothing, mut room) = ([(); 6300], [(); 6300]);
+    let (nothing, mut output) = ([(); 6300], [(); 6300]);
     let numbers: Vec<u32> = (0..6300).collect();
     let number = TensorView::new(&numbers, columns.clone()).unwrap();
     for (from, to) in [(&layout, &columns), (&columns, &layout), (&layout, &layout)] {
         let a = TensorView::new(&nothing, from.clone()).unwrap();
-        for way in ways() {
-            let mut to = TensorViewMut::new(&mut room, to.clone()).unwrap();
-            way.run(|exec| copy_into(exec, &a, &mut to)).unwrap();
-            way.run(|exec| fill(exec, &mut to, ())).unwrap();
-            way.run(|exec| map_into(exec, &a, &mut to, |()| ())).unwrap();
-            way.run(|exec| zip_into(exec, &a, &number, &mut to, |(), _| ())).unwrap();
+        for config in run_configs() {
+            let mut to = TensorViewMut::new(&mut output, to.clone()).unwrap();
+            config.run(|exec| copy_into(exec, &a, &mut to)).unwrap();
+            config.run(|exec| fill(exec, &mut to, ())).unwrap();
+            config.run(|exec| map_into(exec, &a, &mut to, |()| ())).unwrap();
+            config.run(|exec| zip_into(exec, &a, &number, &mut to, |(), _| ())).unwrap();
             let mut counted = vec![0; 6300];
             let mut out = TensorViewMut::new(&mut counted, layout.clone()).unwrap();
-            way.run(|exec| zip_into(exec, &a, &number, &mut out, |(), n| n + 1)).unwrap();
-            assert!(counted.iter().copied().eq(number.iter().map(|n| n + 1)), "{way}");
+            config.run(|exec| zip_into(exec, &a, &number, &mut out, |(), n| n + 1)).unwrap();
+            assert!(counted.iter().copied().eq(number.iter().map(|n| n + 1)), "{config}");
         }
     }
 }
 
-/// What a level that an emulator hides could change: a fallback computes the same with other
-/// registers, in the same blocks.
+/// Plans and blocks are the same for every SIMD level, also for one that an emulator hides.
 #[test]
 fn fault_plans_and_blocks_do_not_depend_on_the_level() {
     let test = "sizes::fault_plans_and_blocks_do_not_depend_on_the_level";

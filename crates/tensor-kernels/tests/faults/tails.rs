@@ -1,7 +1,7 @@
-//! Rows of every length up to two of the widest registers and one, wherever they start: what is
-//! left of a row behind its last whole register is computed, and nothing beyond it is touched.
+//! Rows of every length up to two of the widest registers and one more, at any address: the
+//! remainder after the last whole register is computed, and nothing after it is written.
 //!
-//! Copies of such rows are tested in `conformance`, for every width of element.
+//! `conformance` tests copies of such rows for every element width.
 
 use tensor_kernels::{
     Accumulate, Compare, Element, Equality, Exec, Layout, Number, TensorView, TensorViewMut, ops,
@@ -10,10 +10,10 @@ use tensor_kernels::{
 
 use crate::common::{levels, strided};
 
-/// Numbers of which every order of sums is exact.
+/// Numbers whose sums are exact in any order.
 trait Small: Number + Compare + Equality + Accumulate + std::fmt::Debug {
     fn nth(n: usize) -> Self;
-    fn plus_wrapped(self, other: Self) -> Self;
+    fn add_wrapping(self, other: Self) -> Self;
     fn wide(self) -> f64;
 }
 
@@ -21,7 +21,7 @@ macro_rules! small {
     ($($type:ty: |$a:ident, $b:ident| $sum:expr;)*) => {$(
         impl Small for $type {
             fn nth(n: usize) -> Self { (n * 37 % 101) as $type }
-            fn plus_wrapped(self, other: Self) -> Self { let ($a, $b) = (self, other); $sum }
+            fn add_wrapping(self, other: Self) -> Self { let ($a, $b) = (self, other); $sum }
             fn wide(self) -> f64 { self as f64 }
         }
     )*};
@@ -36,8 +36,8 @@ small! {
     i64: |a, b| a.wrapping_add(b);
 }
 
-/// Elements of the widest register.
-const fn lanes<T>() -> usize {
+/// The number of elements `T` in the widest register.
+const fn register_len<T>() -> usize {
     64 / size_of::<T>()
 }
 
@@ -46,15 +46,19 @@ fn execs() -> Vec<Exec> {
     levels().into_iter().map(serial).collect()
 }
 
-/// Every length, the starts of operands and result going round all places of a register.
+/// Runs `check` for every length and for every offset of operands and result within a register.
 fn every_length<T: Small>(check: impl Fn(&Exec, usize, [usize; 3])) {
-    let lanes = lanes::<T>();
+    let register_len = register_len::<T>();
     for exec in execs() {
-        for len in 0..=2 * lanes + 1 {
-            check(&exec, len, [len % lanes, len * 3 % lanes, len * 5 % lanes]);
+        for len in 0..=2 * register_len + 1 {
+            check(&exec, len, [len % register_len, len * 3 % register_len, len * 5 % register_len]);
         }
-        for start in 0..lanes {
-            check(&exec, lanes + 1, [start, (start + 1) % lanes, lanes - 1 - start]);
+        for start in 0..register_len {
+            check(
+                &exec,
+                register_len + 1,
+                [start, (start + 1) % register_len, register_len - 1 - start],
+            );
         }
     }
 }
@@ -63,21 +67,21 @@ fn numbers<T: Small>(count: usize) -> Vec<T> {
     (0..count).map(T::nth).collect()
 }
 
-/// Rows of `len` at those starts, two of them a gap apart, so that what is between them must stay.
+/// Two rows of `len` elements with a gap between them, for each of the starts.
 fn layouts(len: usize, starts: [usize; 3]) -> [Layout; 3] {
     starts.map(|start| strided(&[2, len], &[len as isize + 3, 1], start))
 }
 
 fn sums<T: Small>(exec: &Exec, len: usize, starts: [usize; 3]) {
     let [a_at, b_at, to] = layouts(len, starts);
-    let elements = numbers::<T>(2 * len + 3 + lanes::<T>());
+    let elements = numbers::<T>(2 * len + 3 + register_len::<T>());
     let a = TensorView::new(&elements, a_at).unwrap();
     let b = TensorView::new(&elements, b_at).unwrap();
     let blank: Vec<T> = elements.iter().rev().copied().collect();
     let mut expected = blank.clone();
-    let places = crate::common::places(&to);
-    for ((place, a), b) in places.into_iter().zip(a.iter()).zip(b.iter()) {
-        expected[place] = a.plus_wrapped(b);
+    let offsets = crate::common::offsets_of(&to);
+    for ((offset, a), b) in offsets.into_iter().zip(a.iter()).zip(b.iter()) {
+        expected[offset] = a.add_wrapping(b);
     }
     let what = || format!("{len} from {starts:?}, {}", exec.simd());
     let mut result = blank.clone();
@@ -86,7 +90,7 @@ fn sums<T: Small>(exec: &Exec, len: usize, starts: [usize; 3]) {
     assert_eq!(result, expected, "add, {}", what());
     let mut result = blank;
     let mut out = TensorViewMut::new(&mut result, to).unwrap();
-    zip_into(exec, &a, &b, &mut out, T::plus_wrapped).unwrap();
+    zip_into(exec, &a, &b, &mut out, T::add_wrapping).unwrap();
     assert_eq!(result, expected, "a closure, {}", what());
 }
 
@@ -98,8 +102,7 @@ fn fault_every_length_of_a_row_is_computed_and_nothing_beyond() {
     every_length::<f64>(sums::<f64>);
 }
 
-/// One element that is wider or narrower than the other's: a register of one is a part of the
-/// other's.
+/// Conversions to wider and narrower elements, of which a register holds fewer or more.
 #[test]
 fn fault_every_length_of_a_row_is_converted() {
     every_length::<u8>(|exec, len, [start, other, _]| {
@@ -119,20 +122,20 @@ fn fault_every_length_of_a_row_is_converted() {
     });
 }
 
-/// The place of the greatest element, the first of equals.
+/// The index of the largest element, the first one of equals.
 fn first_greatest<T: Small>(row: &[T]) -> i64 {
     let greatest = row.iter().map(|x| x.wide()).fold(f64::NEG_INFINITY, f64::max);
     row.iter().position(|x| x.wide() == greatest).unwrap() as i64
 }
 
-/// The greatest element comes at each place in turn, the last ones of a row among them.
+/// Reductions of rows with the largest element at each index in turn, in the remainder too.
 fn reductions<T: Small>(exec: &Exec, len: usize, [start, at, _]: [usize; 3])
 where
     T::Sum: Wide,
 {
     let mut row = numbers::<T>(start + len);
     if let Some(last) = len.checked_sub(1) {
-        row[start + last - at.min(last)] = T::nth(30).plus_wrapped(T::nth(30));
+        row[start + last - at.min(last)] = T::nth(30).add_wrapping(T::nth(30));
     }
     let view = TensorView::new(&row, strided(&[len], &[1], start)).unwrap();
     let what = || format!("{len} from {start}, {}", exec.simd());
@@ -146,7 +149,7 @@ where
     }
 }
 
-/// A sum, whatever type it has.
+/// The type of a sum, which is wider than that of the elements.
 trait Wide: Element {
     fn wide_sum(self) -> f64;
 }

@@ -1,4 +1,5 @@
-//! Inside rayon in every way, and where no thread can start: the same results, and nothing stuck.
+//! Nested use of rayon, and processes in which threads cannot start: the same results, and no
+//! deadlocks.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
@@ -16,14 +17,14 @@ use tensor_kernels::{
 
 use crate::common::child::{again, again_limited, is_child, printed};
 
-/// Large enough to be cut, not contiguous.
-fn turned() -> Tensor<u32> {
+/// A transposed tensor that is large enough to be split.
+fn transposed() -> Tensor<u32> {
     Tensor::arange(0, 80_000, 1).unwrap().view(&[320, 250]).unwrap().t().unwrap()
 }
 
-/// A copy and a computation that both use the pool, checked.
+/// Checks a copy and a computation that both use the pool.
 fn work() {
-    let x = turned();
+    let x = transposed();
     let copy = x.contiguous().unwrap();
     assert!(copy.is_contiguous() && copy == x);
     let sum = x.add(&copy).unwrap();
@@ -31,7 +32,7 @@ fn work() {
     assert_eq!(sum.get(&[1, 0]).unwrap(), 2);
 }
 
-/// As [`work`], of few elements that are cut all the same: for what is done many times.
+/// As [`work`], with few elements that are split nevertheless, for use in loops.
 fn small_work() {
     let mut exec = *Exec::current().unwrap();
     exec.machine = Machine { grain: 256, ..Machine::REFERENCE };
@@ -81,8 +82,8 @@ fn fault_inside_a_closure_of_another_operation() {
         })
     });
     assert_eq!(counted.unwrap().to_vec().unwrap(), (1..5).collect::<Vec<_>>());
-    // Large enough that the outer operation is cut, too.
-    let inner = turned();
+    // Large enough that the outer operation is split too.
+    let inner = transposed();
     let outer = Tensor::full(&[200_000], 1u8).unwrap();
     let nested = |x: u8| if x == 1 { 2 } else { inner.contiguous().unwrap().numel() as u8 };
     outer.set(&[100_000], 3).unwrap();
@@ -96,9 +97,9 @@ fn fault_inside_one_pool_from_another() {
     outer.install(|| rayon::join(|| inner.install(work), || inner.install(work)));
 }
 
-/// Each closure works in the other pool, whose closures work in the first one again.
+/// Each closure works in the other pool, whose closures work in the first one.
 #[test]
-fn fault_pools_that_wait_for_each_other_do_not_wait_for_ever() {
+fn fault_pools_that_call_each_other_do_not_deadlock() {
     let (a, b) = (pool(2), pool(2));
     let rows = Tensor::arange(0u32, 3, 1).unwrap();
     let innermost = |row: u32| {
@@ -113,8 +114,7 @@ fn fault_pools_that_wait_for_each_other_do_not_wait_for_ever() {
     }
 }
 
-/// Sums, means and elementary functions, in which every order of the work would show in the last
-/// bits.
+/// Sums, means and elementary functions, whose last bits depend on the order of evaluation.
 #[test]
 fn fault_results_are_the_same_bits_in_pools_of_any_size() {
     let mut exec = *Exec::current().unwrap();
@@ -143,7 +143,7 @@ fn fault_results_are_the_same_bits_in_pools_of_any_size() {
 #[test]
 fn fault_in_a_pool_of_the_calling_thread() {
     for threads in [1, 2] {
-        // A thread can become part of one pool only.
+        // A thread can join one pool only.
         thread::spawn(move || {
             let pool = ThreadPoolBuilder::new().num_threads(threads).use_current_thread();
             let pool = pool.build().unwrap();
@@ -157,7 +157,7 @@ fn fault_in_a_pool_of_the_calling_thread() {
 
 #[test]
 fn fault_many_threads_read_one_tensor() {
-    let x = turned();
+    let x = transposed();
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| assert_eq!(x.contiguous().unwrap(), x));
@@ -165,21 +165,21 @@ fn fault_many_threads_read_one_tensor() {
     });
 }
 
-/// A thread with a stack small enough for a thousand of them.
+/// Spawns a thread with a stack small enough for a thousand of them.
 fn spawn<'scope>(scope: &'scope Scope<'scope, '_>, work: impl FnOnce() + Send + 'scope) {
     let builder = thread::Builder::new().stack_size(512 << 10);
     builder.spawn_scoped(scope, work).expect("a thousand small threads");
 }
 
-/// Each write changes every element, so one that a copy or a sum sees half, or that is lost, shows.
+/// Each write changes every element, so a partial or a lost write is detected.
 #[test]
 fn fault_a_thousand_threads_read_and_write_whole_results_or_get_an_error() {
     const THREADS: usize = 1000;
     let tensor = Tensor::full(&[24, 16], 0u32).unwrap();
-    let turned = tensor.t().unwrap();
+    let transposed = tensor.t().unwrap();
     let written = AtomicUsize::new(0);
     let is_refused = |error: &Error| matches!(error, Error::Borrowed { .. });
-    let read = || match (turned.contiguous(), turned.sum_all()) {
+    let read = || match (transposed.contiguous(), transposed.sum_all()) {
         (Ok(copy), Ok(sum)) => {
             let first = copy.get(&[0, 0]).unwrap();
             assert_eq!(copy, Tensor::full(&[16, 24], first).unwrap(), "half of a write");
@@ -190,8 +190,8 @@ fn fault_a_thousand_threads_read_and_write_whole_results_or_get_an_error() {
             assert!(sum.err().is_none_or(|error| is_refused(&error)));
         }
     };
-    let write = |turn| {
-        let result = if turn == 1 { turned.add_inplace(1) } else { tensor.map_inplace(|x| x + 1) };
+    let write = |i| {
+        let result = if i == 1 { transposed.add_inplace(1) } else { tensor.map_inplace(|x| x + 1) };
         match result {
             Ok(()) => _ = written.fetch_add(1, Relaxed),
             Err(error) => assert!(is_refused(&error), "{error}"),
@@ -200,9 +200,9 @@ fn fault_a_thousand_threads_read_and_write_whole_results_or_get_an_error() {
     thread::scope(|scope| {
         for _ in 0..THREADS {
             spawn(scope, || {
-                (0..4).for_each(|turn| match turn {
+                (0..4).for_each(|i| match i {
                     0 | 2 => read(),
-                    _ => write(turn),
+                    _ => write(i),
                 });
             });
         }
@@ -212,7 +212,7 @@ fn fault_a_thousand_threads_read_and_write_whole_results_or_get_an_error() {
     assert_eq!(tensor, Tensor::full(&[24, 16], written as u32).unwrap());
 }
 
-/// Values, plans and machines may be used by any thread; so may what methods return.
+/// Values, plans, machines and the results of methods are `Send` and `Sync`.
 #[test]
 fn fault_types_cross_threads() {
     fn both<T: Send + Sync>() {}
@@ -227,12 +227,12 @@ fn fault_types_cross_threads() {
     both::<Error>();
 }
 
-/// Threads have small stacks, those of rayon too, and unoptimised code is generous with them.
+/// Threads, those of rayon too, have small stacks, and unoptimised code has large frames.
 #[test]
 fn fault_a_small_stack_is_enough() {
     let test = "threads::fault_a_small_stack_is_enough";
     if !is_child() {
-        // An overflow is the end of the process.
+        // A stack overflow aborts the process.
         printed(again(test));
         return;
     }
@@ -249,8 +249,8 @@ fn fault_a_small_stack_is_enough() {
     thread.spawn(every_path).unwrap().join().unwrap();
 }
 
-/// A thread that waits for half of a reduction takes up another one, and waits in that, too: what
-/// each of them holds must not lie on the stack.
+/// A thread that waits for a part of a reduction can steal another reduction and wait in that too.
+/// So the scratch memory of a reduction must not be on the stack.
 #[test]
 fn fault_reductions_inside_each_other_need_little_of_the_stack() {
     let test = "threads::fault_reductions_inside_each_other_need_little_of_the_stack";
@@ -260,13 +260,13 @@ fn fault_reductions_inside_each_other_need_little_of_the_stack() {
     }
     let mut exec = *Exec::current().unwrap();
     exec.machine = Machine { grain: 1 << 10, ..Machine::REFERENCE };
-    // Too few columns to be cut, too many sums of halves for a small room.
+    // Too few columns to split, too many partial sums for a small buffer.
     let x = Tensor::full(&[1024, 120], 1.0f64).unwrap();
     let columns = |_| {
         assert_eq!(ops::sum(&exec, &x, 0).unwrap().get(&[119]), Ok(1024.0));
         assert_eq!(ops::argmax(&exec, &x, 0).unwrap().get(&[119]), Ok(0));
     };
-    // Unoptimised, a thread that waits in rayon has kilobytes on its stack for each half.
+    // In unoptimised code each nested wait in rayon takes kilobytes of stack.
     let stack = if cfg!(debug_assertions) { 256 << 10 } else { 128 << 10 };
     let pool = ThreadPoolBuilder::new().num_threads(16).stack_size(stack).build().unwrap();
     pool.install(|| (0..500).into_par_iter().for_each(columns));
@@ -309,8 +309,7 @@ fn every_width(layout: &Layout) {
     copied(wide.map(|x| x as f32).map(|x| x.numel()));
 }
 
-/// The address space is too small for the stack of any thread; then work is done where it is asked
-/// for.
+/// With an address space that is too small for the stack of any thread, the caller does the work.
 #[cfg(target_os = "linux")]
 #[test]
 fn fault_where_no_thread_can_start_the_caller_does_the_work() {
@@ -327,7 +326,8 @@ fn fault_where_no_thread_can_start_the_caller_does_the_work() {
     work();
 }
 
-/// The address space is large enough for some of the threads that are asked for, and not for all.
+/// With an address space that is large enough for some of the threads only, the caller does the
+/// work.
 #[cfg(target_os = "linux")]
 #[test]
 fn fault_where_some_threads_cannot_start_the_caller_does_the_work() {
@@ -343,7 +343,7 @@ fn fault_where_some_threads_cannot_start_the_caller_does_the_work() {
     work();
 }
 
-/// Seventy thousand threads would end the process.
+/// Starting seventy thousand threads would abort the process.
 #[test]
 fn fault_more_threads_than_a_process_can_have_are_not_started() {
     let test = "threads::fault_more_threads_than_a_process_can_have_are_not_started";
@@ -357,10 +357,10 @@ fn fault_more_threads_than_a_process_can_have_are_not_started() {
     assert_eq!(rayon::current_num_threads(), 1024);
 }
 
-/// Rayon takes a number of threads that is none for no wish at all; so do we.
+/// Zero threads means the default, as in rayon.
 #[test]
-fn fault_a_number_of_threads_that_is_none_is_no_wish() {
-    let test = "threads::fault_a_number_of_threads_that_is_none_is_no_wish";
+fn fault_zero_threads_means_the_default() {
+    let test = "threads::fault_zero_threads_means_the_default";
     if !is_child() {
         for wish in ["abc", "0", "-1", "", "1e3", "99999999999999999999999"] {
             let mut child = again(test);

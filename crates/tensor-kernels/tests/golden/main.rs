@@ -1,15 +1,16 @@
-//! What PyTorch answered, replayed: each recorded result must come out the same, and each recorded refusal must be an error.
+//! Golden tests: recorded results of PyTorch are reproduced, and recorded errors are errors here.
 //!
-//! The records are tensor-core's `tests/data/*.jsonl`, or those in the folder that the environment variable `TENSOR_GOLDEN` names; a larger
-//! set of the same form needs no change here. Every line of a file is replayed before the test fails, and the failures name their lines. With
-//! `--nocapture` each test prints how much it checked and which error texts are not PyTorch's.
+//! The records are tensor-core's `tests/data/*.jsonl`, or those in the folder that the environment
+//! variable `TENSOR_GOLDEN` names, which can be a larger set. Every line of a file is replayed
+//! before the test fails, and the failures name their lines. With `--nocapture` each test prints
+//! the number of checks, and the error texts that differ from PyTorch's.
 //!
 //! | test | record | what is compared |
 //! |---|---|---|
-//! | `golden_views` | `views.jsonl` | chains of operations: sizes, strides, offset, flags, sharing and elements after each step |
-//! | `golden_overlap` | `overlap.jsonl` | whether two layouts, or two indices of one, meet in an element |
+//! | `golden_views` | `views.jsonl` | chains of operations: layout, flags, sharing and elements |
+//! | `golden_overlap` | `overlap.jsonl` | overlap of two layouts, and of one with itself |
 //! | `golden_broadcast` | `broadcast.jsonl` | the shape that shapes broadcast to |
-//! | `golden_binary` | `binary.jsonl` | the layout of the fresh result of an addition |
+//! | `golden_binary` | `binary.jsonl` | the layout of the new result of an addition |
 //! | `golden_display` | `display.jsonl` | the text of a tensor |
 
 mod display;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use tensor_kernels::{Index, MemoryFormat, Slice, Tensor, TensorExt};
 
-/// A refusal of any kind; a negative number where a size belongs is refused before the call.
+/// Any error. A negative size is an error before the call.
 pub(crate) type Refusal = Box<dyn std::error::Error>;
 
 /// An operation with its arguments: `{"op": "select", "args": [0, -1]}`.

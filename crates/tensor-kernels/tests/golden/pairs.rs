@@ -1,4 +1,5 @@
-//! Two layouts, or several shapes, at a time: overlap, broadcasting, and the layout of fresh results.
+//! Overlap of two layouts, broadcasting of several shapes, and the layout of newly allocated
+//! results.
 
 use serde::Deserialize;
 use tensor_kernels::{Layout, Overlap, Tensor, TensorExt, broadcast_shapes};
@@ -7,13 +8,13 @@ use crate::record::{Failure, Tally};
 
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
-struct Place {
+struct RecordedLayout {
     shape: Vec<usize>,
     strides: Vec<isize>,
     offset: usize,
 }
 
-impl Place {
+impl RecordedLayout {
     fn layout(&self) -> Result<Layout, Failure> {
         Layout::new(&self.shape, &self.strides, self.offset).map_err(|e| format!("{self:?}: {e}"))
     }
@@ -22,8 +23,8 @@ impl Place {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Overlapping {
-    a: Place,
-    b: Place,
+    a: RecordedLayout,
+    b: RecordedLayout,
     shares: bool,
     a_self_overlaps: bool,
 }
@@ -31,8 +32,8 @@ pub(crate) struct Overlapping {
 pub(crate) fn check_overlap(record: &Overlapping, tally: &mut Tally) -> Result<(), Failure> {
     let (a, b) = (record.a.layout()?, record.b.layout()?);
     let checks = [
-        ("the two", meet(&a.overlap(&b), &a, &b)?, record.shares),
-        ("the other way round", meet(&b.overlap(&a), &b, &a)?, record.shares),
+        ("the two", overlaps(&a.overlap(&b), &a, &b)?, record.shares),
+        ("the two in reverse", overlaps(&b.overlap(&a), &b, &a)?, record.shares),
         ("a with itself", collide(&a.self_overlap(), &a)?, record.a_self_overlaps),
     ];
     for (what, ours, theirs) in checks {
@@ -44,22 +45,22 @@ pub(crate) fn check_overlap(record: &Overlapping, tally: &mut Tally) -> Result<(
     Ok(())
 }
 
-/// As [`meet`], where a yes must name two indices.
+/// As [`overlaps`], for one layout: the two indices of the witness must differ.
 fn collide(answer: &Overlap, a: &Layout) -> Result<bool, Failure> {
     match answer {
         Overlap::Yes { first, second } if first == second => Err(format!("one index: {first:?}")),
-        answer => meet(answer, a, a),
+        answer => overlaps(answer, a, a),
     }
 }
 
-/// The answer as yes or no; a yes must name indices that do meet.
-fn meet(answer: &Overlap, a: &Layout, b: &Layout) -> Result<bool, Failure> {
+/// Whether the answer is an overlap, after checking its witness.
+fn overlaps(answer: &Overlap, a: &Layout, b: &Layout) -> Result<bool, Failure> {
     match answer {
         Overlap::No => Ok(false),
         Overlap::TooHard => Err("too hard for layouts of this size".to_owned()),
         Overlap::Yes { first, second } => match (a.offset_of(first), b.offset_of(second)) {
             (Ok(x), Ok(y)) if x == y => Ok(true),
-            places => Err(format!("{first:?} and {second:?} do not meet: {places:?}")),
+            found => Err(format!("{first:?} and {second:?} do not overlap: {found:?}")),
         },
     }
 }

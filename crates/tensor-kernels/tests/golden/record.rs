@@ -9,20 +9,21 @@ use std::{
 
 use serde::de::DeserializeOwned;
 
-/// How many failures, or texts of our own, are spelled out.
+/// The number of failures, or of differing texts, that are printed.
 const SHOWN: usize = 20;
 
-/// What was checked on the way.
+/// Counts of what was checked.
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) steps: usize,
     refusals: usize,
-    /// Refusals whose text is not PyTorch's, and how often each was seen.
+    /// Error texts that differ from PyTorch's, with their number.
     own_texts: BTreeMap<String, usize>,
 }
 
 impl Tally {
-    /// Counts an operation that both refused; ours may say more than PyTorch's, but should start the same.
+    /// Counts an operation that both refuse. Our text may be longer than PyTorch's, but should
+    /// start with it.
     pub(crate) fn refused(&mut self, ours: &str, theirs: &str) {
         self.refusals += 1;
         if !ours.starts_with(theirs) {

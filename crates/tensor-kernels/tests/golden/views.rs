@@ -32,17 +32,18 @@ enum Outcome {
     Error(String),
 }
 
-/// What PyTorch got. Where it copies and we do not, as in `flip`, only the elements are recorded.
+/// PyTorch's result. If PyTorch copies and this library does not, as in `flip`, only the elements
+/// are recorded.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Recorded {
-    Placed(Placed),
-    Copied(Copied),
+    RecordedView(RecordedView),
+    RecordedCopy(RecordedCopy),
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Placed {
+struct RecordedView {
     shape: Vec<usize>,
     strides: Vec<isize>,
     offset: usize,
@@ -57,13 +58,13 @@ struct Placed {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Copied {
+struct RecordedCopy {
     shape: Vec<usize>,
     values: Vec<i64>,
     checksum: u64,
 }
 
-/// What differs, a text for each.
+/// One text for each difference.
 #[derive(Default)]
 struct Differences(Vec<String>);
 
@@ -88,7 +89,7 @@ pub(crate) fn check(chain: &Chain, tally: &mut Tally) -> Result<(), Failure> {
             }
             (Err(ours), Outcome::Error(theirs)) => tally.refused(&ours.to_string(), theirs),
             (Err(refusal), Outcome::Ok(_)) => return Err(at(format!("refused: {refusal}"))),
-            // The only refusal that is not ours: strides are signed here.
+            // The one case that only PyTorch refuses: strides are signed here.
             (Ok(_), Outcome::Error(theirs)) if theirs == "step must be greater than zero" => {}
             (Ok(next), Outcome::Error(refusal)) => {
                 return Err(at(format!("gave {next:?}, but PyTorch refused: {refusal}")));
@@ -107,11 +108,11 @@ impl Recorded {
     fn check(&self, ours: &Tensor<i64>, base: &Tensor<i64>) -> Result<(), Failure> {
         let mut differences = Differences::default();
         match self {
-            Self::Placed(theirs) => {
+            Self::RecordedView(theirs) => {
                 theirs.compare(ours, base, &mut differences);
                 compare_elements(ours, &theirs.values, theirs.checksum, &mut differences);
             }
-            Self::Copied(theirs) => {
+            Self::RecordedCopy(theirs) => {
                 differences.compare("shape", ours.shape(), &theirs.shape);
                 compare_elements(ours, &theirs.values, theirs.checksum, &mut differences);
             }
@@ -121,7 +122,7 @@ impl Recorded {
     }
 }
 
-impl Placed {
+impl RecordedView {
     fn compare(&self, ours: &Tensor<i64>, base: &Tensor<i64>, differences: &mut Differences) {
         let layout = ours.layout();
         differences.compare("shape", layout.shape(), &self.shape);
@@ -140,13 +141,13 @@ impl Placed {
     }
 }
 
-/// PyTorch compares addresses, and every storage without bytes has the same one: none.
+/// Sharing as recorded: by address, which is null for every storage without bytes.
 fn seems_shared(ours: &Tensor<i64>, base: &Tensor<i64>) -> bool {
     let is_empty = |tensor: &Tensor<i64>| tensor.storage().bytes() == 0;
     ours.same_storage(base) || (is_empty(ours) && is_empty(base))
 }
 
-/// The first elements one by one, all of them by their checksum.
+/// Compares the first elements one by one, and all of them by their checksum.
 fn compare_elements(
     ours: &Tensor<i64>,
     values: &[i64],
@@ -164,6 +165,6 @@ fn compare_elements(
 
 fn checksum_of(values: &[i64]) -> u64 {
     const MODULUS: u64 = (1 << 31) - 1;
-    let weighted = (1u64..).zip(values).map(|(place, &v)| place % MODULUS * v.unsigned_abs());
+    let weighted = (1u64..).zip(values).map(|(number, &v)| number % MODULUS * v.unsigned_abs());
     weighted.fold(0, |sum, term| (sum + term % MODULUS) % MODULUS)
 }

@@ -1,4 +1,5 @@
-//! Results that share a storage with operands: what is allowed is right, what is not is refused before an element is written.
+//! Results in the storage of an operand: disjoint and identical ones are computed, overlapping ones
+//! are refused before an element is written.
 
 use tensor_kernels::{Error, Exec, Layout, Overlap, Result, Tensor, TensorExt, ops};
 
@@ -10,7 +11,8 @@ fn square() -> Tensor<i32> {
     Tensor::arange(1, 10, 1).unwrap().view(&[3, 3]).unwrap()
 }
 
-/// The refusal names the operand, and an index of it and one of the result that are one element; nothing has changed.
+/// Asserts an error that names the operand, and an index of it and one of the result that share an
+/// element; nothing has changed.
 #[track_caller]
 fn assert_refused(
     result: &Result<()>,
@@ -40,13 +42,13 @@ fn assert_refused(
 #[test]
 fn fault_a_matrix_plus_its_transpose_is_refused_in_every_form() {
     let x = square();
-    let turned = x.t().unwrap();
-    assert_refused(&x.add_inplace(&turned), "b", &turned, &x, &x);
-    assert_refused(&ops::add_into(&exec(), &turned, &x, &x), "a", &turned, &x, &x);
-    assert_refused(&ops::mul_add_into(&exec(), &x, 2, &turned, &x), "c", &turned, &x, &x);
-    assert_refused(&ops::neg_into(&exec(), &turned, &x), "a", &turned, &x, &x);
-    assert_refused(&x.zip_inplace(&turned, |a, b| a + b), "b", &turned, &x, &x);
-    assert_refused(&x.zip3_inplace(&x, &turned, |a, _, c| a + c), "c", &turned, &x, &x);
+    let transposed = x.t().unwrap();
+    assert_refused(&x.add_inplace(&transposed), "b", &transposed, &x, &x);
+    assert_refused(&ops::add_into(&exec(), &transposed, &x, &x), "a", &transposed, &x, &x);
+    assert_refused(&ops::mul_add_into(&exec(), &x, 2, &transposed, &x), "c", &transposed, &x, &x);
+    assert_refused(&ops::neg_into(&exec(), &transposed, &x), "a", &transposed, &x, &x);
+    assert_refused(&x.zip_inplace(&transposed, |a, b| a + b), "b", &transposed, &x, &x);
+    assert_refused(&x.zip3_inplace(&x, &transposed, |a, _, c| a + c), "c", &transposed, &x, &x);
 }
 
 #[test]
@@ -55,12 +57,12 @@ fn fault_a_matrix_plus_its_transpose_is_refused_in_every_form() {
 )]
 fn the_assignment_operator_panics_with_the_refusal() {
     let mut x = square();
-    let turned = x.t().unwrap();
-    x += &turned;
+    let transposed = x.t().unwrap();
+    x += &transposed;
 }
 
 #[test]
-fn fault_copied_first_it_is_right() {
+fn fault_overlapping_operands_are_copied_first_on_request() {
     let copying = exec().copying_first();
     let sums = square().add(&square().t().unwrap()).unwrap();
     let x = square();
@@ -69,7 +71,7 @@ fn fault_copied_first_it_is_right() {
     let x = square();
     ops::add_into(&copying, &x.t().unwrap(), &x.flip(&[0]).unwrap(), &x).unwrap();
     assert_eq!(x, square().t().unwrap().add(&square().flip(&[0]).unwrap()).unwrap());
-    // A row for all rows, one of which is the row itself.
+    // A row is broadcast to all rows, one of which is the row itself.
     let x = square();
     ops::mul_add_inplace(&copying, &x, &x.select(0, 1).unwrap(), &x.t().unwrap()).unwrap();
     let y = square();
@@ -84,8 +86,8 @@ fn fault_an_operand_that_is_the_result_is_computed_in_place() {
         let expected: Vec<i32> = (0..5000).map(|n| n * n + n).collect();
         assert_eq!(x.to_vec().unwrap(), expected);
         let grid = Tensor::arange(0, 5000, 1).unwrap().view(&[50, 100]).unwrap();
-        let turned = grid.t().unwrap();
-        ops::sub_into(&exec, 0, &turned, &turned).unwrap();
+        let transposed = grid.t().unwrap();
+        ops::sub_into(&exec, 0, &transposed, &transposed).unwrap();
         assert_eq!(
             grid.view(&[-1]).unwrap().to_vec().unwrap(),
             (0..5000).map(|n| -n).collect::<Vec<i32>>()
@@ -94,7 +96,7 @@ fn fault_an_operand_that_is_the_result_is_computed_in_place() {
 }
 
 #[test]
-fn fault_a_stride_that_does_not_matter_makes_no_difference() {
+fn fault_strides_of_dimensions_of_size_one_are_ignored() {
     let x = Tensor::arange(0, 6, 1).unwrap().view(&[1, 6]).unwrap();
     let same = x.with_layout(Layout::new(&[1, 6], &[99, 1], 0).unwrap()).unwrap();
     x.add_inplace(&same).unwrap();
@@ -102,7 +104,7 @@ fn fault_a_stride_that_does_not_matter_makes_no_difference() {
 }
 
 #[test]
-fn fault_parts_of_one_storage_that_do_not_meet_are_fine() {
+fn fault_disjoint_parts_of_one_storage_are_accepted() {
     let x = Tensor::arange(0, 12, 1).unwrap();
     let part = |at: isize| x.narrow(0, 4 * at, 4).unwrap();
     ops::mul_add_into(&exec(), &part(0), &part(1), &part(0), &part(2)).unwrap();
@@ -110,7 +112,7 @@ fn fault_parts_of_one_storage_that_do_not_meet_are_fine() {
 }
 
 #[test]
-fn fault_a_result_that_meets_itself_is_refused() {
+fn fault_a_result_that_overlaps_itself_is_refused() {
     let x = Tensor::full(&[1, 4], 1).unwrap();
     let rows = x.expand(&[3, 4]).unwrap();
     for result in [
@@ -124,15 +126,15 @@ fn fault_a_result_that_meets_itself_is_refused() {
 }
 
 #[test]
-fn fault_another_type_of_the_same_bytes() {
+fn fault_results_of_another_type_in_the_same_bytes() {
     let x = Tensor::from_vec(vec![1.0f32, -2.0, 0.5], &[3]).unwrap();
     let bits = x.view_dtype::<u32>().unwrap();
     ops::bitwise_and_into(&exec(), &bits, 0x7FFF_FFFF, &bits).unwrap();
     assert_eq!(x.to_vec().unwrap(), [1.0, 2.0, 0.5]);
-    // Of the same width, and index by index the same bytes: computed in place.
+    // The same width, and the same bytes at each index: computed in place.
     ops::cast_into(&exec(), &x, &x.view_dtype::<i32>().unwrap()).unwrap();
     assert_eq!(x.view_dtype::<i32>().unwrap().to_vec().unwrap(), [1, 2, 0]);
-    // Of another width they meet elsewhere.
+    // With another width the elements overlap at different indices.
     let bytes = x.view_dtype::<u8>().unwrap().narrow(0, 4, 3).unwrap();
     let result = ops::cast_into(&exec(), &x, &bytes);
     let Err(Error::ReadWriteOverlap { overlap, .. }) = result else { panic!("{result:?}") };
@@ -142,7 +144,7 @@ fn fault_another_type_of_the_same_bytes() {
 }
 
 #[test]
-fn fault_who_holds_a_guard_is_in_the_way() {
+fn fault_a_guard_blocks_the_operation() {
     let x = square();
     let guard = x.read().unwrap();
     let view = guard.as_view();

@@ -1,10 +1,10 @@
-//! Running an operation in all its forms on operands that lie in different ways.
+//! Runs an operation in all its forms on operands with different layouts.
 
 use std::fmt::Debug;
 
 use tensor_kernels::{Element, Exec, Result, Slice, Tensor, TensorExt};
 
-/// Elements that can be compared to the bit, NaN being like any other.
+/// Elements that are compared bit for bit, where all NaNs are equal.
 pub(crate) trait Same: Element + Debug {
     fn same(self, other: Self) -> bool;
 }
@@ -33,7 +33,7 @@ same_by_bits!(f32, f64);
 #[cfg(feature = "half")]
 same_by_bits!(half::f16, half::bf16);
 
-/// Up to rounding, each part.
+/// Complex numbers are compared up to rounding.
 #[cfg(feature = "complex")]
 impl Same for num_complex::Complex<f64> {
     fn same(self, other: Self) -> bool {
@@ -48,39 +48,39 @@ pub(crate) type Into2<A, R> = fn(&Exec, &Tensor<A>, &Tensor<A>, &Tensor<R>) -> R
 pub(crate) type Into3<A, R> =
     fn(&Exec, &Tensor<A>, &Tensor<A>, &Tensor<A>, &Tensor<R>) -> Result<()>;
 
-/// The shape of operands: rows longer than a register, and a rest.
+/// The shape of operands: rows of several registers and a remainder.
 const SHAPE: [usize; 2] = [9, 77];
 
-/// The same elements in logical order, lying in another way.
-fn arranged<T: Element>(elements: &Tensor<T>, way: usize) -> Tensor<T> {
-    let like = |room: &Tensor<T>| {
-        room.copy_from(elements).unwrap();
-        room.clone()
+/// The same elements in logical order with another layout: 0 contiguous, 1 transposed, 2 with
+/// negative steps, 3 one row that is broadcast, 4 one column.
+fn arranged<T: Element>(elements: &Tensor<T>, layout: usize) -> Tensor<T> {
+    let filled = |tensor: &Tensor<T>| {
+        tensor.copy_from(elements).unwrap();
+        tensor.clone()
     };
     let any = elements.get(&[0, 0]).unwrap();
-    match way {
+    match layout {
         0 => elements.clone(),
-        1 => like(&Tensor::full(&[SHAPE[1], SHAPE[0]], any).unwrap().t().unwrap()),
+        1 => filled(&Tensor::full(&[SHAPE[1], SHAPE[0]], any).unwrap().t().unwrap()),
         2 => {
-            let room = Tensor::full(&[SHAPE[0], 2 * SHAPE[1]], any).unwrap();
-            like(&room.slice(1, Slice::new(None, None, -2)).unwrap())
+            let wide = Tensor::full(&[SHAPE[0], 2 * SHAPE[1]], any).unwrap();
+            filled(&wide.slice(1, Slice::new(None, None, -2)).unwrap())
         }
-        // One row for all, or one column.
         3 => elements.narrow(0, 0, 1).unwrap(),
         4 => elements.narrow(1, 3, 1).unwrap(),
-        _ => unreachable!("there are five ways"),
+        _ => unreachable!("there are five layouts"),
     }
 }
 
-/// The ways in which an operand and another lie.
-const WAYS: [(usize, usize); 6] = [(0, 0), (0, 1), (1, 2), (2, 3), (4, 0), (3, 4)];
+/// The layouts of two operands, as numbered by [`arranged`].
+const LAYOUTS: [(usize, usize); 6] = [(0, 0), (0, 1), (1, 2), (2, 3), (4, 0), (3, 4)];
 
 pub(crate) fn execs() -> Vec<Exec> {
     let serial = |level| Exec::current().unwrap().with_simd(level).unwrap().serial();
     crate::common::levels().into_iter().map(serial).collect()
 }
 
-/// So many elements of a table, each pair of them once.
+/// Three operands of the elements of a table, in all pairs.
 pub(crate) fn operands<T: Element>(table: &[T]) -> [Tensor<T>; 3] {
     let (n, numel) = (table.len(), SHAPE[0] * SHAPE[1]);
     let of = |at: &dyn Fn(usize) -> usize| {
@@ -96,17 +96,17 @@ fn compare<R: Same>(what: &str, got: &Tensor<R>, expected: &[R]) {
     }
 }
 
-/// An empty result in an order of its own.
-fn room<R: Same>(value: R, shape: &[usize]) -> Tensor<R> {
-    let turned: Vec<usize> = shape.iter().rev().copied().collect();
-    Tensor::full(&turned, value).unwrap().t().unwrap()
+/// A result in column-major order.
+fn column_major<R: Same>(value: R, shape: &[usize]) -> Tensor<R> {
+    let transposed: Vec<usize> = shape.iter().rev().copied().collect();
+    Tensor::full(&transposed, value).unwrap().t().unwrap()
 }
 
 fn broadcast<T: Element>(x: &Tensor<T>, shape: &[usize]) -> Vec<T> {
     x.broadcast_to(shape).unwrap().to_vec().unwrap()
 }
 
-// The checks are compiled for the types of elements, and not for each operation again.
+// The functions `check_…` are compiled once for each element type, not for each operation.
 
 pub(crate) fn unary<A: Same, R: Same>(
     name: &str,
@@ -124,13 +124,13 @@ fn check_unary<A: Same, R: Same>(
     oracle: &dyn Fn(A) -> R,
 ) {
     let [a, ..] = operands(table);
-    for way in 0..5 {
-        let a = arranged(&a, way);
+    for layout in 0..5 {
+        let a = arranged(&a, layout);
         let expected: Vec<R> = a.to_vec().unwrap().into_iter().map(oracle).collect();
-        let out = room(expected[0], a.shape());
+        let out = column_major(expected[0], a.shape());
         for exec in execs() {
             run(&exec, &a, &out).unwrap();
-            compare(&format!("{name}, way {way}, {}", exec.simd()), &out, &expected);
+            compare(&format!("{name}, layout {layout}, {}", exec.simd()), &out, &expected);
         }
     }
 }
@@ -159,20 +159,28 @@ fn check_binary_of<A: Same, R: Same>(
     run: Into2<A, R>,
     oracle: &dyn Fn(A, A) -> R,
 ) {
-    for (way, other) in WAYS {
-        let (a, b) = (arranged(&a, way), arranged(&b, other));
+    for (layout, other) in LAYOUTS {
+        let (a, b) = (arranged(&a, layout), arranged(&b, other));
         let shape = tensor_kernels::broadcast_shapes(&[a.shape(), b.shape()]).unwrap();
         let pairs = broadcast(&a, &shape).into_iter().zip(broadcast(&b, &shape));
         let expected: Vec<R> = pairs.map(|(a, b)| oracle(a, b)).collect();
-        let out = room(expected[0], &shape);
+        let out = column_major(expected[0], &shape);
         for exec in execs() {
             run(&exec, &a, &b, &out).unwrap();
-            compare(&format!("{name}, ways {way} and {other}, {}", exec.simd()), &out, &expected);
+            compare(
+                &format!(
+                    "{name}, layouts {layout} and {other}, \
+                 {}",
+                    exec.simd()
+                ),
+                &out,
+                &expected,
+            );
         }
     }
 }
 
-/// The result in the place of the first operand, and of the second.
+/// The result overwrites the first operand, and then the second.
 pub(crate) fn in_place<T: Same>(
     name: &str,
     operands: [Tensor<T>; 3],
@@ -188,15 +196,15 @@ fn check_in_place<T: Same>(
     run: Into2<T, T>,
     oracle: &dyn Fn(T, T) -> T,
 ) {
-    for way in 0..3 {
+    for layout in 0..3 {
         let pairs = a.to_vec().unwrap().into_iter().zip(b.to_vec().unwrap());
         let expected: Vec<T> = pairs.map(|(a, b)| oracle(a, b)).collect();
         for exec in execs() {
-            let what = format!("{name} in place, way {way}, {}", exec.simd());
-            let x = arranged(&a.deep_clone().unwrap(), way);
+            let what = format!("{name} in place, layout {layout}, {}", exec.simd());
+            let x = arranged(&a.deep_clone().unwrap(), layout);
             run(&exec, &x, &b, &x).unwrap();
             compare(&what, &x, &expected);
-            let y = arranged(&b.deep_clone().unwrap(), way);
+            let y = arranged(&b.deep_clone().unwrap(), layout);
             run(&exec, &a, &y, &y).unwrap();
             compare(&what, &y, &expected);
         }
@@ -219,16 +227,16 @@ fn check_ternary<A: Same, R: Same>(
     oracle: &dyn Fn(A, A, A) -> R,
 ) {
     let [a, b, c] = operands(table);
-    for (way, other, third) in [(0, 0, 0), (1, 0, 3), (2, 4, 1)] {
-        let (a, b, c) = (arranged(&a, way), arranged(&b, other), arranged(&c, third));
+    for (layout, other, third) in [(0, 0, 0), (1, 0, 3), (2, 4, 1)] {
+        let (a, b, c) = (arranged(&a, layout), arranged(&b, other), arranged(&c, third));
         let (x, y, z) = (broadcast(&a, &SHAPE), broadcast(&b, &SHAPE), broadcast(&c, &SHAPE));
         let expected: Vec<R> =
             x.iter().zip(&y).zip(&z).map(|((&a, &b), &c)| oracle(a, b, c)).collect();
-        let out = room(expected[0], &SHAPE);
+        let out = column_major(expected[0], &SHAPE);
         for exec in execs() {
             run(&exec, &a, &b, &c, &out).unwrap();
             compare(
-                &format!("{name}, ways {way}, {other}, {third}, {}", exec.simd()),
+                &format!("{name}, layouts {layout}, {other}, {third}, {}", exec.simd()),
                 &out,
                 &expected,
             );

@@ -1,4 +1,4 @@
-//! Real floats, against the same in f64, rounded; halves against f32, rounded.
+//! Real floats, compared with the results in f64, rounded once.
 
 use tensor_kernels::ops;
 
@@ -10,8 +10,8 @@ fn modulus(a: f64, b: f64) -> f64 {
     if left != 0.0 && (left < 0.0) != (b < 0.0) { left + b } else { left }
 }
 
-/// The lesser, by PyTorch's rules.
-fn least(a: f64, b: f64) -> f64 {
+/// PyTorch's `minimum`.
+fn minimum(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() {
         f64::NAN
     } else if b < a {
@@ -21,15 +21,16 @@ fn least(a: f64, b: f64) -> f64 {
     }
 }
 
-fn most(a: f64, b: f64) -> f64 {
-    -least(-a, -b)
+fn maximum(a: f64, b: f64) -> f64 {
+    -minimum(-a, -b)
 }
 
 fn sign(a: f64) -> f64 {
     f64::from(i8::from(a > 0.0) - i8::from(a < 0.0))
 }
 
-/// What no format rounds differently when it is computed in f64 first: f32 and smaller, and f64 itself.
+/// Values whose results are the same whether computed directly in a format of up to 32 bits or in
+/// f64 and then rounded.
 const VALUES: [f64; 18] = [
     0.0,
     -0.0,
@@ -52,7 +53,8 @@ const VALUES: [f64; 18] = [
 ];
 
 macro_rules! two {
-    ($type:ty, $table:ident, $widen:ident, $narrow:ident: $($op:ident, |$a:ident, $b:ident| $value:expr;)*) => {$(
+    ($type:ty, $table:ident, $widen:ident, $narrow:ident:
+     $($op:ident, |$a:ident, $b:ident| $value:expr;)*) => {$(
         let name = concat!(stringify!($type), " ", stringify!($op));
         let oracle = |a: $type, b: $type| {
             let ($a, $b) = ($widen(a), $widen(b));
@@ -74,7 +76,8 @@ macro_rules! compared {
 
 macro_rules! one {
     ($type:ty, $table:ident, $widen:ident: $($op:ident, |$a:ident| $value:expr;)*) => {$(
-        unary(concat!(stringify!($type), " ", stringify!($op)), &$table, |e, a, o| ops::$op(e, a, o), |a: $type| {
+        let name = concat!(stringify!($type), " ", stringify!($op));
+        unary(name, &$table, |e, a, o| ops::$op(e, a, o), |a: $type| {
             let $a = $widen(a);
             $value
         });
@@ -94,8 +97,8 @@ macro_rules! floats {
                 sub_into, |a, b| a - b;
                 mul_into, |a, b| a * b;
                 div_into, |a, b| a / b;
-                minimum_into, |a, b| least(a, b);
-                maximum_into, |a, b| most(a, b);
+                minimum_into, |a, b| minimum(a, b);
+                maximum_into, |a, b| maximum(a, b);
             }
             compared! { $type, table, widen:
                 eq_into, |a, b| a == b;
@@ -123,17 +126,20 @@ macro_rules! floats {
                 logical_not_into, |a| a == 0.0;
                 is_nan_into, |a| a.is_nan();
             }
-            let small: Vec<$type> = VALUES.into_iter().filter(|x| x.abs() != 4096.0 && *x != 3e4).map(narrow).collect();
+            let small = VALUES.into_iter().filter(|x| x.abs() != 4096.0 && *x != 3e4);
+            let small: Vec<$type> = small.map(narrow).collect();
             two! { $type, small, widen, narrow:
                 rem_into, |a, b| modulus(a, b);
                 div_trunc_into, |a, b| (a / b).trunc();
             }
-            ternary("mul_add", &small, |e, a, b, c, o| ops::mul_add_into(e, a, b, c, o), |a: $type, b: $type, c: $type| {
+            let mul_add = |a: $type, b: $type, c: $type| {
                 narrow(widen(a).mul_add(widen(b), widen(c)))
-            });
-            ternary("clamp", &table, |e, a, b, c, o| ops::clamp_into(e, a, b, c, o), |a: $type, b: $type, c: $type| {
-                narrow(least(most(widen(a), widen(b)), widen(c)))
-            });
+            };
+            let clamp = |a: $type, b: $type, c: $type| {
+                narrow(minimum(maximum(widen(a), widen(b)), widen(c)))
+            };
+            ternary("mul_add", &small, |e, a, b, c, o| ops::mul_add_into(e, a, b, c, o), mul_add);
+            ternary("clamp", &table, |e, a, b, c, o| ops::clamp_into(e, a, b, c, o), clamp);
         }
     )*};
 }
@@ -147,20 +153,23 @@ floats! {
     brain_halves: half::bf16, half::bf16::to_f64, half::bf16::from_f64;
 }
 
-/// Elementary functions of halves and integers are those of f32, rounded.
+/// Elementary functions of half precision and of integers are computed in f32.
 #[test]
-fn functions_by_way_of_f32() {
+fn functions_computed_in_f32() {
     macro_rules! functions {
         ($($op:ident $exact:expr;)*) => {$(
             let exact: fn(f64) -> f64 = $exact;
             let integers: Vec<i32> = (-30..60).collect();
             let oracle = |a: i32| exact(f64::from(a)) as f32;
-            close(stringify!($op), &integers, |e, a, o| ops::$op(e, a, o), oracle, |x| f64::from(x), 3e-7);
+            let run = |e: &_, a: &_, o: &_| ops::$op(e, a, o);
+            close(stringify!($op), &integers, run, oracle, |x| f64::from(x), 3e-7);
             #[cfg(feature = "half")]
             {
-                let halves: Vec<half::f16> = (-60..60).map(|n| half::f16::from_f64(f64::from(n) / 8.0)).collect();
+                let eighths = (-60..60).map(|n| f64::from(n) / 8.0);
+                let halves: Vec<half::f16> = eighths.map(half::f16::from_f64).collect();
                 let oracle = |a: half::f16| half::f16::from_f64(exact(a.to_f64()));
-                close(stringify!($op), &halves, |e, a, o| ops::$op(e, a, o), oracle, half::f16::to_f64, 1e-3);
+                let run = |e: &_, a: &_, o: &_| ops::$op(e, a, o);
+                close(stringify!($op), &halves, run, oracle, half::f16::to_f64, 1e-3);
             }
         )*};
     }
@@ -179,7 +188,7 @@ fn functions_by_way_of_f32() {
     }
 }
 
-/// As [`unary`], up to a relative error.
+/// As [`unary`], with a tolerated relative error.
 fn close<A: crate::check::Same, R: crate::check::Same>(
     name: &str,
     table: &[A],

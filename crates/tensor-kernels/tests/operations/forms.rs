@@ -1,4 +1,4 @@
-//! Operators, assignments, values on either side, views.
+//! Forms of operations: operators, assignment operators, values on either side, views.
 
 use tensor_kernels::{Exec, Layout, Tensor, TensorExt, TensorView, TensorViewMut, ops};
 
@@ -61,7 +61,7 @@ fn assignments_change_the_storage() {
 }
 
 #[test]
-fn views_beside_tensors() {
+fn views_with_tensors() {
     let x = row(&[1.0, 2.0, 3.0]);
     let (numbers, mut results) = ([10.0, 20.0, 30.0], [1.0; 3]);
     let layout = || Layout::contiguous(&[3]).unwrap();
@@ -92,7 +92,7 @@ fn quotients_of_integers_are_floats() {
 }
 
 #[test]
-fn conditions_choose() {
+fn where_cond_selects() {
     let x = row(&[1.0, -2.0, f32::NAN]);
     let positive = x.elem_gt(0.0).unwrap();
     assert_eq!(elements(&positive), [true, false, false]);
@@ -102,14 +102,14 @@ fn conditions_choose() {
 
 #[test]
 fn results_are_laid_out_as_pytorch_does() {
-    let turned = Tensor::<f32>::zeros(&[3, 4]).unwrap().t().unwrap();
-    assert_eq!(turned.add(1.0).unwrap().strides(), [1, 4]);
-    assert_eq!(turned.elem_lt(&turned).unwrap().strides(), [1, 4]);
-    assert_eq!((1.0 - &turned).strides(), [1, 4]);
+    let transposed = Tensor::<f32>::zeros(&[3, 4]).unwrap().t().unwrap();
+    assert_eq!(transposed.add(1.0).unwrap().strides(), [1, 4]);
+    assert_eq!(transposed.elem_lt(&transposed).unwrap().strides(), [1, 4]);
+    assert_eq!((1.0 - &transposed).strides(), [1, 4]);
 }
 
 #[test]
-fn fault_nothing_is_computed_for_no_elements() {
+fn fault_empty_operands_are_not_computed() {
     let none = Tensor::<i32>::zeros(&[0, 3]).unwrap();
     assert_eq!(none.rem(0).unwrap().shape(), [0, 3]);
     assert_eq!((&none + &Tensor::full(&[1, 3], 1).unwrap()).shape(), [0, 3]);
@@ -117,7 +117,7 @@ fn fault_nothing_is_computed_for_no_elements() {
 }
 
 #[test]
-fn values_alone_fill_a_result_and_make_a_single_one() {
+fn operations_on_values_only() {
     let exec = Exec::current().unwrap();
     let out = Tensor::<i32>::zeros(&[2, 2]).unwrap();
     ops::add_into(exec, 2, 3, &out).unwrap();

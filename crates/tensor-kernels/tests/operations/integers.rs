@@ -1,10 +1,10 @@
-//! Integers, against arithmetic in 128 bits, and bool.
+//! Integers, compared with 128-bit arithmetic, and bool.
 
 use tensor_kernels::ops;
 
 use crate::check::{binary, binary_of, in_place, operands, ternary, unary};
 
-/// `a^b`, multiplied out.
+/// `a^b` by repeated multiplication; 0 for a negative exponent, unless `a` is ±1.
 fn power(a: i128, b: i128) -> i128 {
     match (a, b) {
         (1 | -1, ..0) => {
@@ -32,24 +32,39 @@ macro_rules! integers {
                 };
                 ($values:expr, $op:ident, $a:ident, $b:ident => $value:expr) => {{
                     let values: Vec<T> = $values;
-                    let oracle = |a: T, b: T| { let ($a, $b) = (wide(a), wide(b)); let value: i128 = $value; value as T };
+                    let oracle = |a: T, b: T| {
+                        let ($a, $b) = (wide(a), wide(b));
+                        let value: i128 = $value;
+                        value as T
+                    };
                     let name = concat!(stringify!($type), " ", stringify!($op));
-                    // Divisors of 0 have a test of their own, and the others' values do as divisors.
                     binary_of(name, operands(&values), |e, a, b, o| ops::$op(e, a, b, o), oracle);
                     in_place(name, operands(&values), |e, a, b, o| ops::$op(e, a, b, o), oracle);
                 }};
             }
             macro_rules! one {
                 ($op:ident, $a:ident => $value:expr) => {
-                    unary(concat!(stringify!($type), " ", stringify!($op)), table, |e, a, o| ops::$op(e, a, o), |a: T| { let $a = wide(a); $value });
+                    let name = concat!(stringify!($type), " ", stringify!($op));
+                    unary(name, table, |e, a, o| ops::$op(e, a, o), |a: T| {
+                        let $a = wide(a);
+                        $value
+                    });
                 };
             }
             macro_rules! compared {
                 ($op:ident, $a:ident, $b:ident => $value:expr) => {
-                    binary(stringify!($op), table, |e, a, b, o| ops::$op(e, a, b, o), |a: T, b: T| { let ($a, $b) = (wide(a), wide(b)); $value });
+                    let oracle = |a: T, b: T| {
+                        let ($a, $b) = (wide(a), wide(b));
+                        $value
+                    };
+                    binary(stringify!($op), table, |e, a, b, o| ops::$op(e, a, b, o), oracle);
                 };
             }
+            // Division by 0 is refused, which `refusals` tests.
             let not_zero: Vec<T> = table.iter().copied().filter(|&x| x != 0).collect();
+            let exponents = [0, 1, 2, 3, 7, 11, (0 as T).wrapping_sub(1) & 0x4F, table[0]];
+            let exponents: Vec<T> =
+                exponents.into_iter().filter(|&x| wide(x).abs() < 200).collect();
             let bits = T::BITS as i128;
             two!(add_into, a, b => a + b);
             two!(sub_into, a, b => a - b);
@@ -57,7 +72,7 @@ macro_rules! integers {
             two!(not_zero.clone(), rem_into, a, b => a - b * num_floor(a, b));
             two!(not_zero.clone(), div_floor_into, a, b => num_floor(a, b));
             two!(not_zero.clone(), div_trunc_into, a, b => a / b);
-            two!(vec![0, 1, 2, 3, 7, 11, (0 as T).wrapping_sub(1) & 0x4F, table[0]].into_iter().filter(|&x| wide(x).abs() < 200).collect::<Vec<T>>(), pow_into, a, b => power(a, b));
+            two!(exponents.clone(), pow_into, a, b => power(a, b));
             two!(minimum_into, a, b => a.min(b));
             two!(maximum_into, a, b => a.max(b));
             two!(bitwise_and_into, a, b => a & b);
@@ -89,8 +104,12 @@ macro_rules! integers {
             one!(is_nan_into, _a => false);
             one!(sqrt_into, a => (a as T as f32).sqrt());
             one!(recip_into, a => 1.0 / (a as T as f32));
-            ternary("mul_add", table, |e, a, b, c, o| ops::mul_add_into(e, a, b, c, o), |a: T, b: T, c: T| wide(a).wrapping_mul(wide(b)).wrapping_add(wide(c)) as T);
-            ternary("clamp", table, |e, a, b, c, o| ops::clamp_into(e, a, b, c, o), |a: T, b: T, c: T| a.max(b).min(c));
+            let mul_add = |a: T, b: T, c: T| {
+                wide(a).wrapping_mul(wide(b)).wrapping_add(wide(c)) as T
+            };
+            let clamp = |a: T, b: T, c: T| a.max(b).min(c);
+            ternary("mul_add", table, |e, a, b, c, o| ops::mul_add_into(e, a, b, c, o), mul_add);
+            ternary("clamp", table, |e, a, b, c, o| ops::clamp_into(e, a, b, c, o), clamp);
         }
     )*};
 }
@@ -107,7 +126,8 @@ integers! {
     i8s: i8, [-128, -127, -100, -9, -8, -7, -1, 0, 1, 2, 7, 8, 100, 127];
     i16s: i16, [i16::MIN, -1000, -17, -16, -3, -1, 0, 1, 2, 15, 16, 1000, i16::MAX];
     i32s: i32, [i32::MIN, -100_000, -33, -32, -3, -1, 0, 1, 2, 31, 32, 46_341, i32::MAX];
-    i64s: i64, [i64::MIN, -10_000_000_000, -65, -64, -3, -1, 0, 1, 2, 63, 64, 3_037_000_500, i64::MAX];
+    i64s: i64,
+        [i64::MIN, -10_000_000_000, -65, -64, -3, -1, 0, 1, 2, 63, 64, 3_037_000_500, i64::MAX];
 }
 
 #[test]
@@ -115,8 +135,9 @@ fn bools() {
     let table = [false, true, true];
     macro_rules! two {
         ($($op:ident, |$a:ident, $b:ident| $value:expr;)*) => {$(
-            binary(stringify!($op), &table, |e, a, b, o| ops::$op(e, a, b, o), |$a: bool, $b: bool| -> bool { $value });
-            in_place(stringify!($op), operands(&table), |e, a, b, o| ops::$op(e, a, b, o), |$a: bool, $b: bool| -> bool { $value });
+            let oracle = |$a: bool, $b: bool| -> bool { $value };
+            binary(stringify!($op), &table, |e, a, b, o| ops::$op(e, a, b, o), oracle);
+            in_place(stringify!($op), operands(&table), |e, a, b, o| ops::$op(e, a, b, o), oracle);
         )*};
     }
     two! {

@@ -1,8 +1,9 @@
-//! Every named operation, for every element type that has it, at every SIMD level, against a function of one element in other words.
+//! Every named operation, for every element type that has it, at every SIMD level, compared with a
+//! reference function of one element.
 //!
-//! Operands lie in several ways (see [`check`]); the result is fresh, given in another order, and, where it has the operands' type, the first operand
-//! itself. Values include the ends of each type and what is special about it. Elementary functions are held to their accuracy elsewhere; here
-//! they must only be the right ones.
+//! Operands have several layouts (see [`check`]). Results are column-major and, if they have the
+//! operands' type, overwrite the first operand. Values include the limits and the special values of
+//! each type. The test program `accuracy` checks the errors of elementary functions.
 
 #[path = "../common/mod.rs"]
 mod common;

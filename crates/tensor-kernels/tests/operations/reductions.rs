@@ -1,6 +1,5 @@
-//! Reductions, case by case: values, types, shapes, special values, results that are given, and refusals in PyTorch's words.
-//!
-//! That they are right for any layout is asked with random ones, elsewhere.
+//! Reductions by example: values, types, shapes, special values, given results, and errors with
+//! PyTorch's messages. The test program `random` covers arbitrary layouts.
 
 use tensor_kernels::{Error, Exec, ReduceDims, Result, Slice, Tensor, TensorExt, TensorView, ops};
 
@@ -95,7 +94,7 @@ fn complex_numbers_are_summed_multiplied_and_averaged() {
 }
 
 #[test]
-fn fault_nan_is_the_least_and_the_greatest_and_the_first_one_is_found() {
+fn fault_nan_is_min_and_max_and_the_first_nan_is_found() {
     for at in [0, 1, 63, 64, 500, 998] {
         let mut row = vec![1.0f32; 1000];
         (row[at], row[999]) = (f32::NAN, f32::NAN);
@@ -115,12 +114,12 @@ fn fault_infinities_and_zeros() {
     assert_eq!((x.argmax_all(), x.argmin_all()), (Ok(0), Ok(0)));
     let zeros = Tensor::from_vec(vec![-0.0f64, 0.0, -0.0], &[3]).unwrap();
     assert_eq!((zeros.argmax_all(), zeros.argmin_all()), (Ok(0), Ok(0)));
-    // As PyTorch has it: a sum starts at 0.
+    // As in PyTorch, a sum starts at +0, so the sum of −0 is +0.
     assert_eq!(zeros.narrow(0, 0, 1).unwrap().sum_all().unwrap().to_bits(), 0);
 }
 
 #[test]
-fn of_equals_the_first_in_the_order_of_the_dimensions_whatever_the_order_in_memory() {
+fn of_equal_elements_the_first_in_logical_order_is_found() {
     let x = Tensor::full(&[300, 7, 90], 2u8).unwrap();
     let back = x.flip(&[0, 1, 2]).unwrap();
     for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
@@ -135,7 +134,7 @@ fn of_equals_the_first_in_the_order_of_the_dimensions_whatever_the_order_in_memo
 }
 
 #[test]
-fn several_dimensions_are_numbered_row_by_row() {
+fn indices_over_several_dimensions_are_row_major() {
     let x = Tensor::<i32>::zeros(&[2, 3, 4]).unwrap();
     x.select(0, 1).unwrap().select(1, 2).unwrap().fill(5).unwrap();
     assert_eq!(elements(&x.argmax(&[2, 0]).unwrap()), [6, 6, 6]);
@@ -161,7 +160,7 @@ fn fault_no_elements() {
     assert_eq!(elements(&none.sum(1).unwrap()), [0.0; 6]);
     assert_eq!((none.sum_all(), none.prod_all()), (Ok(0.0), Ok(1.0)));
     assert!(none.mean(&[0, 1]).unwrap().to_vec().unwrap().iter().all(|mean| mean.is_nan()));
-    // No results are no reason to refuse.
+    // Without results nothing is refused.
     assert_eq!(none.max(0).unwrap().shape(), [0, 3]);
     assert_eq!(none.argmin(2).unwrap().shape(), [2, 0]);
 }
@@ -182,7 +181,8 @@ fn fault_refusals() {
     );
     refused(x.mean(&[0, 0]), "dim 0 appears multiple times in the list of dims [mean]");
     refused(x.min(&[1, -1]), "dim 1 appears multiple times in the list of dims [min]");
-    let of_none = "max(): Expected reduction dim 1 to have non-zero size. [shape [2, 0, 3]: no elements have no max]";
+    let of_none = "max(): Expected reduction dim 1 to have non-zero size. [shape [2, 0, 3]: no \
+         elements have no max]";
     refused(none.max(1), of_none);
     refused(none.argmin(&[0, 1]), "argmin(): Expected reduction dim 1 to have non-zero size.");
     refused(
@@ -196,7 +196,7 @@ fn fault_refusals() {
 }
 
 #[test]
-fn into_what_is_given() {
+fn into_a_given_result() {
     let out = Tensor::full(&[6], 7.0f32).unwrap();
     let every_other = out.slice(0, Slice::new(None, None, -2)).unwrap();
     ops::sum_into(&exec(), &grid(), 0, &every_other).unwrap();
@@ -218,7 +218,7 @@ fn fault_a_result_within_the_input() {
     assert_eq!(x, grid());
     ops::sum_into(&exec().copying_first(), &x, 0, &row).unwrap();
     assert_eq!(elements(&row), [4.0, -6.0, 13.0]);
-    // Beside each other in one storage.
+    // Disjoint parts of one storage.
     ops::max_into(
         &exec(),
         &x.select(0, 1).unwrap(),
@@ -227,7 +227,7 @@ fn fault_a_result_within_the_input() {
     )
     .unwrap();
     assert_eq!(x.get(&[0, 2]), Ok(9.0));
-    // Nothing is reduced: the input itself.
+    // A reduction over dimensions of size 1, into the input itself.
     let all = x.view(&[1, 6]).unwrap();
     ops::prod_into(&exec(), &all, ReduceDims::from(0).keepdim(), &all).unwrap();
     assert_eq!(elements(&all), [4.0, -6.0, 9.0, 1.0, -5.0, 9.0]);

@@ -1,4 +1,4 @@
-//! Shapes and divisors that are refused, in PyTorch's words; nothing is written.
+//! Shapes and divisors that are refused, with PyTorch's messages; nothing is written.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,7 +39,7 @@ fn fault_a_result_of_another_shape() {
 }
 
 #[test]
-fn fault_strictly_shapes_are_equal() {
+fn fault_without_implicit_broadcasting_shapes_must_be_equal() {
     let strict = exec().strict();
     let (a, b) = (Tensor::full(&[2, 3], 1).unwrap(), Tensor::full(&[3], 1).unwrap());
     let results = [
@@ -77,7 +77,7 @@ fn fault_integers_divided_by_zero() {
     assert_eq!(a.rem(&b.maximum(1).unwrap()).unwrap().get(&[1, 1]).unwrap(), 0);
 }
 
-/// Where the divisor is that was refused.
+/// The index of the refused divisor.
 #[track_caller]
 fn refused_at<R>(result: Result<R>) -> Vec<usize> {
     match result {
@@ -87,18 +87,18 @@ fn refused_at<R>(result: Result<R>) -> Vec<usize> {
     }
 }
 
-/// Cut into as many pieces as there can be.
-fn cut() -> Exec {
+/// A configuration that splits work as finely as possible.
+fn finely_split() -> Exec {
     let mut exec = exec();
     exec.par = Par::Auto;
     exec.machine = Machine { l1: 4 << 10, grain: 64, ..Machine::REFERENCE };
     exec
 }
 
-/// Zeros are looked for along memory; what is named is the first one in logical order.
+/// The kernel searches zeros in memory order; the error names the first one in logical order.
 fn first_zero<T: Element + Ordered>(one: T, zero: T) {
     let grid = |shape: &[usize]| Tensor::full(shape, one).unwrap();
-    for execs in [exec(), cut()] {
+    for execs in [exec(), finely_split()] {
         for (rows, columns) in [(1, 1), (3, 50), (70, 90)] {
             let dividends = grid(&[rows, columns]);
             let lying = [
@@ -114,7 +114,7 @@ fn first_zero<T: Element + Ordered>(one: T, zero: T) {
                 divisors.set(&first, zero).unwrap();
                 assert_eq!(refused_at(ops::div_trunc(&execs, &dividends, &divisors)), first);
                 assert_eq!(refused_at(ops::rem_inplace(&execs, &dividends, &divisors)), first);
-                // The divisors' own place; they stay as they are.
+                // The divisors are the output too, and must not change.
                 let own = ops::rem_into(&execs, &dividends, &divisors, &divisors);
                 assert_eq!(refused_at(own), first);
                 assert!(!divisors.get(&first).unwrap().truth());
@@ -132,14 +132,15 @@ fn fault_the_first_divisor_of_zero_is_named() {
 }
 
 #[test]
-fn fault_nothing_is_divided_where_there_are_no_dividends() {
+fn fault_zero_divisors_without_dividends_are_accepted() {
     let (none, zeros) = (Tensor::full(&[0, 3], 1).unwrap(), Tensor::full(&[3], 0).unwrap());
     assert_eq!(none.rem(&zeros).unwrap().shape(), [0, 3]);
     assert_eq!(none.div_floor(0).unwrap().shape(), [0, 3]);
     none.div_trunc_inplace(&zeros).unwrap();
 }
 
-/// Divisors are looked at and divided by under one borrow, so another thread's 0 is seen or comes too late.
+/// Divisors are checked and used under one borrow, so a 0 that another thread writes is either
+/// detected or written after the division.
 #[test]
 fn fault_a_zero_that_another_thread_writes_is_refused() {
     const TIMES: usize = 100_000;
@@ -148,7 +149,7 @@ fn fault_a_zero_that_another_thread_writes_is_refused() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                // Refused while the other thread reads.
+                // Fails while the other thread reads.
                 let _ = b.set(&[1], 0);
                 let _ = b.set(&[1], 1);
             }

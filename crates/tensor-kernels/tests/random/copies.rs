@@ -4,7 +4,7 @@ use proptest::{prelude::*, test_runner::TestCaseResult};
 use tensor_kernels::{Layout, Tensor, copy_into, copy_to_layout, fill, to_contiguous};
 
 use crate::{
-    common::{Memory, Sample, Way, extent},
+    common::{Memory, RunConfig, Sample, extent},
     layouts::{Setting, arrangements, config, settings, shapes},
 };
 
@@ -13,7 +13,8 @@ proptest! {
 
     #[test]
     fn a_copy_and_a_fill_write_what_the_oracle_writes(
-        shape in shapes(), from in arrangements(), to in arrangements(), setting in settings(), width in 0..8usize,
+        shape in shapes(), from in arrangements(), to in arrangements(), setting in settings(),
+        width in 0..8usize,
     ) {
         let check = [
             into_given::<u8>,
@@ -29,45 +30,46 @@ proptest! {
     }
 
     #[test]
-    fn a_fresh_copy_has_the_layout_and_the_elements(
+    fn a_new_copy_has_the_layout_and_the_elements(
         shape in shapes(), from in arrangements(), setting in settings(), width in 0..4usize,
     ) {
-        let check = [fresh::<u8>, fresh::<[u8; 3]>, fresh::<u64>, fresh::<u128>][width];
+        let check = [into_new::<u8>, into_new::<[u8; 3]>, into_new::<u64>, into_new::<u128>][width];
         check(&from.source(&shape), &setting)?;
     }
 }
 
 fn into_given<T: Sample>(from: &Layout, to: &Layout, setting: &Setting) {
     let source = Memory::<T>::samples(extent(from), setting.skew[0]);
-    let blank = Memory::<T>::room_for(to, setting.skew[1]);
+    let blank = Memory::<T>::for_layout(to, setting.skew[1]);
     let value = T::nth(7);
     let copied = blank.with(to, &source.values(from));
     let filled = blank.with(to, &vec![value; to.numel()]);
-    for way in setting.ways() {
+    for config in setting.run_configs() {
         let mut result = blank.clone();
-        way.run(|exec| copy_into(exec, &source.view(from), &mut result.view_mut(to))).unwrap();
-        result.assert_is(&copied, || format!("copy, {way}"));
-        way.run(|exec| fill(exec, &mut result.view_mut(to), value)).unwrap();
-        result.assert_is(&filled, || format!("fill, {way}"));
+        config.run(|exec| copy_into(exec, &source.view(from), &mut result.view_mut(to))).unwrap();
+        result.assert_is(&copied, || format!("copy, {config}"));
+        config.run(|exec| fill(exec, &mut result.view_mut(to), value)).unwrap();
+        result.assert_is(&filled, || format!("fill, {config}"));
     }
 }
 
-fn fresh<T: Sample>(from: &Layout, setting: &Setting) -> TestCaseResult {
+fn into_new<T: Sample>(from: &Layout, setting: &Setting) -> TestCaseResult {
     let source = Memory::<T>::samples(extent(from), setting.skew[0]);
     let (values, preserved) = (source.values(from), from.preserved().unwrap());
-    for way in setting.ways() {
-        let copy = |way: Way| -> [Tensor<T>; 2] {
-            way.run(|exec| {
-                let view = source.view(from);
-                [to_contiguous(exec, &view), copy_to_layout(exec, &view, preserved.clone())]
-            })
-            .map(Result::unwrap)
+    for config in setting.run_configs() {
+        let copy = |config: RunConfig| -> [Tensor<T>; 2] {
+            config
+                .run(|exec| {
+                    let view = source.view(from);
+                    [to_contiguous(exec, &view), copy_to_layout(exec, &view, preserved.clone())]
+                })
+                .map(Result::unwrap)
         };
-        let [contiguous, in_order] = copy(way);
+        let [contiguous, in_order] = copy(config);
         prop_assert_eq!(contiguous.layout(), &Layout::contiguous(from.shape()).unwrap());
         prop_assert_eq!(in_order.layout(), &preserved);
-        prop_assert!(contiguous.to_vec().unwrap() == values, "contiguous, {}", way);
-        prop_assert!(in_order.to_vec().unwrap() == values, "in order, {}", way);
+        prop_assert!(contiguous.to_vec().unwrap() == values, "contiguous, {}", config);
+        prop_assert!(in_order.to_vec().unwrap() == values, "in order, {}", config);
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Operations with one, two and three inputs of different widths: into given results, into fresh ones, and in place.
+//! Operations with one, two and three inputs of different widths: into given results, into newly
+//! allocated ones, and in place.
 
 use proptest::{prelude::*, test_runner::TestCaseResult};
 use tensor_kernels::{
@@ -7,11 +8,12 @@ use tensor_kernels::{
 };
 
 use crate::{
-    common::{Memory, Sample, extent, places_as},
+    common::{Memory, Sample, broadcast_offsets, extent},
     layouts::{Input, Setting, arrangements, config, inputs, settings, shapes},
 };
 
-/// Elements to compute with: numbers of which no result is NaN, so that every result has one bit pattern.
+/// Elements to compute with: numbers whose results are never NaN, so that results can be compared
+/// bit for bit.
 trait Operand: Sample {
     fn number(n: usize) -> Self;
 }
@@ -40,13 +42,13 @@ impl Operand for f64 {
     }
 }
 
-/// An input in its memory.
-struct Given<T> {
+/// An input: its memory and its layout.
+struct TestOperand<T> {
     memory: Memory<T>,
     layout: Layout,
 }
 
-impl<T: Operand> Given<T> {
+impl<T: Operand> TestOperand<T> {
     fn new(layout: Layout, skew: usize) -> Self {
         let mut memory = Memory::<T>::canaries(extent(&layout), skew);
         for (n, element) in memory.elements_mut().iter_mut().enumerate() {
@@ -59,9 +61,11 @@ impl<T: Operand> Given<T> {
         self.memory.view(&self.layout)
     }
 
-    /// The element for each index of a shape that it broadcasts to, in logical order.
+    /// The elements, broadcast to a shape, in logical order.
     fn values(&self, shape: &[usize]) -> impl Iterator<Item = T> {
-        places_as(&self.layout, shape).into_iter().map(|place| self.memory.elements()[place])
+        broadcast_offsets(&self.layout, shape)
+            .into_iter()
+            .map(|offset| self.memory.elements()[offset])
     }
 }
 
@@ -71,7 +75,7 @@ fn common_shape(layouts: &[&Layout]) -> Vec<usize> {
     broadcast_shapes(&shapes).unwrap().to_vec()
 }
 
-/// Runs an operation in every way on memory of this layout, and compares all of it.
+/// Runs an operation in every configuration on memory of this layout, and compares all of it.
 fn writes<R: Sample>(
     before: &Memory<R>,
     layout: &Layout,
@@ -80,14 +84,15 @@ fn writes<R: Sample>(
     operation: impl Fn(&Exec, &mut TensorViewMut<'_, R>) -> Result<()> + Sync,
 ) {
     let expected = before.with(layout, expected);
-    for way in setting.ways() {
+    for config in setting.run_configs() {
         let mut memory = before.clone();
-        way.run(|exec| operation(exec, &mut memory.view_mut(layout))).unwrap();
-        memory.assert_is(&expected, || format!("{way}"));
+        config.run(|exec| operation(exec, &mut memory.view_mut(layout))).unwrap();
+        memory.assert_is(&expected, || format!("{config}"));
     }
 }
 
-/// Runs an operation in every way; each time the fresh result must have PyTorch's layout and these elements.
+/// Runs an operation in every configuration; each newly allocated result must have PyTorch's layout
+/// and these elements.
 fn gives<R: Sample>(
     operands: &[&Layout],
     setting: &Setting,
@@ -95,11 +100,12 @@ fn gives<R: Sample>(
     operation: impl Fn(&Exec) -> Result<Tensor<R>> + Sync,
 ) -> TestCaseResult {
     let layout = Layout::elementwise(operands).unwrap();
-    for way in setting.ways() {
-        let fresh = way.run(&operation).unwrap();
-        prop_assert_eq!(fresh.layout(), &layout);
-        let (values, expected) = (fresh.to_vec().unwrap(), bytemuck::cast_slice::<_, u8>(expected));
-        prop_assert!(bytemuck::cast_slice::<_, u8>(&values) == expected, "{}", way);
+    for config in setting.run_configs() {
+        let result = config.run(&operation).unwrap();
+        prop_assert_eq!(result.layout(), &layout);
+        let (values, expected) =
+            (result.to_vec().unwrap(), bytemuck::cast_slice::<_, u8>(expected));
+        prop_assert!(bytemuck::cast_slice::<_, u8>(&values) == expected, "{}", config);
     }
     Ok(())
 }
@@ -116,12 +122,12 @@ fn sums<T: Operand + Number>(
     setting: &Setting,
     to: &impl Fn(&[usize]) -> Layout,
 ) -> TestCaseResult {
-    let a = Given::<T>::new(a.layout(shape), setting.skew[0]);
-    let b = Given::<T>::new(b.layout(shape), setting.skew[1]);
+    let a = TestOperand::<T>::new(a.layout(shape), setting.skew[0]);
+    let b = TestOperand::<T>::new(b.layout(shape), setting.skew[1]);
     let shape = common_shape(&[&a.layout, &b.layout]);
     let sums: Vec<T> = a.values(&shape).zip(b.values(&shape)).map(|(a, b)| a.plus(b)).collect();
     let to = to(&shape);
-    let blank = Memory::room_for(&to, setting.skew[0]);
+    let blank = Memory::for_layout(&to, setting.skew[0]);
     let add: Named<T> = |exec, a, b, out| ops::add_into(exec, a, b, out);
     writes(&blank, &to, setting, &sums, |exec, out| add(exec, &a.view(), &b.view(), out));
     gives(&[&a.layout, &b.layout], setting, &sums, |exec| zip(exec, &a.view(), &b.view(), T::plus))
@@ -131,20 +137,25 @@ proptest! {
     #![proptest_config(config(200))]
 
     #[test]
-    fn one_input(shape in shapes(), a in arrangements(), to in arrangements(), setting in settings()) {
-        let a = Given::<u8>::new(a.source(&shape), setting.skew[0]);
+    fn one_input(
+        shape in shapes(), a in arrangements(), to in arrangements(), setting in settings(),
+    ) {
+        let a = TestOperand::<u8>::new(a.source(&shape), setting.skew[0]);
         let f = |x: u8| u32::from(x) << 9 | 5;
         let expected: Vec<u32> = a.values(&shape).map(f).collect();
         let to = to.destination(&shape);
-        let blank = Memory::room_for(&to, setting.skew[1]);
+        let blank = Memory::for_layout(&to, setting.skew[1]);
         writes(&blank, &to, &setting, &expected, |exec, out| map_into(exec, &a.view(), out, f));
         gives(&[&a.layout], &setting, &expected, |exec| map(exec, &a.view(), f))?;
     }
 
     #[test]
-    fn two_inputs(shape in shapes(), a in inputs(), b in inputs(), to in arrangements(), setting in settings(), sort in 0..4) {
+    fn two_inputs(
+        shape in shapes(), a in inputs(), b in inputs(), to in arrangements(),
+        setting in settings(), dtype in 0..4,
+    ) {
         let to = |shape: &[usize]| to.destination(shape);
-        match sort {
+        match dtype {
             0 => sums::<u8>(&a, &b, &shape, &setting, &to)?,
             1 => sums::<f32>(&a, &b, &shape, &setting, &to)?,
             2 => sums::<i16>(&a, &b, &shape, &setting, &to)?,
@@ -153,42 +164,62 @@ proptest! {
     }
 
     #[test]
-    fn two_inputs_of_different_widths(shape in shapes(), a in inputs(), b in inputs(), to in arrangements(), setting in settings()) {
-        let a = Given::<u8>::new(a.layout(&shape), setting.skew[0]);
-        let b = Given::<f64>::new(b.layout(&shape), setting.skew[1]);
+    fn two_inputs_of_different_widths(
+        shape in shapes(), a in inputs(), b in inputs(), to in arrangements(),
+        setting in settings(),
+    ) {
+        let a = TestOperand::<u8>::new(a.layout(&shape), setting.skew[0]);
+        let b = TestOperand::<f64>::new(b.layout(&shape), setting.skew[1]);
         let shape = common_shape(&[&a.layout, &b.layout]);
         let f = |a: u8, b: f64| f32::from(a) - b as f32;
-        let expected: Vec<f32> = a.values(&shape).zip(b.values(&shape)).map(|(a, b)| f(a, b)).collect();
+        let pairs = a.values(&shape).zip(b.values(&shape));
+        let expected: Vec<f32> = pairs.map(|(a, b)| f(a, b)).collect();
         let to = to.destination(&shape);
-        let blank = Memory::room_for(&to, setting.skew[1]);
-        writes(&blank, &to, &setting, &expected, |exec, out| zip_into(exec, &a.view(), &b.view(), out, f));
-        gives(&[&a.layout, &b.layout], &setting, &expected, |exec| zip(exec, &a.view(), &b.view(), f))?;
+        let blank = Memory::for_layout(&to, setting.skew[1]);
+        writes(&blank, &to, &setting, &expected, |exec, out| {
+            zip_into(exec, &a.view(), &b.view(), out, f)
+        });
+        gives(&[&a.layout, &b.layout], &setting, &expected, |exec| {
+            zip(exec, &a.view(), &b.view(), f)
+        })?;
     }
 
     #[test]
-    fn three_inputs(shape in shapes(), a in inputs(), b in inputs(), c in inputs(), to in arrangements(), setting in settings()) {
-        let [a, b] = [a, b].map(|input| Given::<f32>::new(input.layout(&shape), setting.skew[0]));
-        let c = Given::<u32>::new(c.layout(&shape), setting.skew[1]);
+    fn three_inputs(
+        shape in shapes(), a in inputs(), b in inputs(), c in inputs(), to in arrangements(),
+        setting in settings(),
+    ) {
+        let [a, b] = [a, b].map(|input| {
+            TestOperand::<f32>::new(input.layout(&shape), setting.skew[0])
+        });
+        let c = TestOperand::<u32>::new(c.layout(&shape), setting.skew[1]);
         let layouts = [&a.layout, &b.layout, &c.layout];
         let shape = common_shape(&layouts);
         let f = |a: f32, b: f32, c: u32| a.mul_add(b, c as f32);
         let ab = a.values(&shape).zip(b.values(&shape));
         let expected: Vec<f32> = ab.zip(c.values(&shape)).map(|((a, b), c)| f(a, b, c)).collect();
         let to = to.destination(&shape);
-        let blank = Memory::room_for(&to, setting.skew[1]);
-        writes(&blank, &to, &setting, &expected, |exec, out| zip3_into(exec, &a.view(), &b.view(), &c.view(), out, f));
-        gives(&layouts, &setting, &expected, |exec| zip3(exec, &a.view(), &b.view(), &c.view(), f))?;
+        let blank = Memory::for_layout(&to, setting.skew[1]);
+        writes(&blank, &to, &setting, &expected, |exec, out| {
+            zip3_into(exec, &a.view(), &b.view(), &c.view(), out, f)
+        });
+        gives(&layouts, &setting, &expected, |exec| {
+            zip3(exec, &a.view(), &b.view(), &c.view(), f)
+        })?;
     }
 
     #[test]
     fn in_place(shape in shapes(), x in arrangements(), b in inputs(), setting in settings()) {
-        let x = Given::<u32>::new(x.destination(&shape), setting.skew[0]);
-        let b = Given::<u64>::new(b.layout(&shape), setting.skew[1]);
+        let x = TestOperand::<u32>::new(x.destination(&shape), setting.skew[0]);
+        let b = TestOperand::<u64>::new(b.layout(&shape), setting.skew[1]);
         let alone = |x: u32| x.rotate_left(9) ^ 0x55;
         let expected: Vec<u32> = x.values(&shape).map(alone).collect();
         writes(&x.memory, &x.layout, &setting, &expected, |exec, x| map_inplace(exec, x, alone));
         let with = |x: u32, b: u64| x.wrapping_mul(3).wrapping_sub(b as u32);
-        let expected: Vec<u32> = x.values(&shape).zip(b.values(&shape)).map(|(x, b)| with(x, b)).collect();
-        writes(&x.memory, &x.layout, &setting, &expected, |exec, x| zip_inplace(exec, x, &b.view(), with));
+        let pairs = x.values(&shape).zip(b.values(&shape));
+        let expected: Vec<u32> = pairs.map(|(x, b)| with(x, b)).collect();
+        writes(&x.memory, &x.layout, &setting, &expected, |exec, x| {
+            zip_inplace(exec, x, &b.view(), with)
+        });
     }
 }

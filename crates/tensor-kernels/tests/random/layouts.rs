@@ -1,118 +1,126 @@
-//! What a random case is made of.
+//! The parts of a random case: shapes, layouts and the configurations to run it in.
 
 use proptest::{collection::vec, prelude::*, sample::Index};
 use tensor_kernels::{Layout, Overlap};
 
-use crate::common::{Way, levels, strided};
+use crate::common::{RunConfig, levels, strided};
 
-/// So many cases, unless `PROPTEST_CASES` says otherwise. No file is written for failures: the case is shrunk and printed whole.
+/// Runs `cases` cases, unless `PROPTEST_CASES` is set. Failures are shrunk and printed, not saved
+/// to a file.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     let asked = ProptestConfig::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases };
     ProptestConfig { cases, failure_persistence: None, ..asked }
 }
 
-/// Up to this many elements.
-const LARGEST: usize = 3000;
+/// The largest number of elements.
+const MAX_ELEMENTS: usize = 3000;
 
-/// Up to this many dimensions.
-const RANK: usize = 6;
+/// The largest number of dimensions.
+const MAX_RANK: usize = 6;
 
-/// Many dimensions of up to 9, or a few that go beyond a register and a block.
+/// Many dimensions of size up to 9, or a few that exceed a register and a block.
 pub(crate) fn shapes() -> impl Strategy<Value = Vec<usize>> {
     let size = prop_oneof![3 => Just(1usize), 1 => Just(0), 40 => 2..10usize, 4 => 10..200usize];
-    let shape = prop_oneof![3 => vec(size, 0..=RANK), 2 => vec(10..80usize, 1..=3)];
+    let shape = prop_oneof![3 => vec(size, 0..=MAX_RANK), 2 => vec(10..80usize, 1..=3)];
     shape.prop_map(|mut shape| {
-        let mut room = LARGEST;
+        let mut budget = MAX_ELEMENTS;
         for size in &mut shape {
-            *size = (*size).min(room);
-            room /= (*size).max(1);
+            *size = (*size).min(budget);
+            budget /= (*size).max(1);
         }
         shape
     })
 }
 
-/// How a dimension lies in memory, apart from the order.
+/// How the stride of a dimension differs from the dense one.
 #[derive(Clone, Copy, Debug)]
-struct Lie {
-    /// Every so-manieth element of what lies inside.
+struct DimStride {
+    /// The factor of the dense stride.
     step: usize,
-    /// Elements left free.
+    /// Elements added to the dense stride.
     gap: usize,
     flipped: bool,
     /// Stride 0.
     repeated: bool,
-    /// A stride that has nothing to do with what lies inside.
-    astray: Option<isize>,
+    /// An arbitrary stride, which replaces the dense one.
+    arbitrary: Option<isize>,
 }
 
-const DENSE: Lie = Lie { step: 1, gap: 0, flipped: false, repeated: false, astray: None };
+const DENSE: DimStride =
+    DimStride { step: 1, gap: 0, flipped: false, repeated: false, arbitrary: None };
 
-/// How the dimensions lie, and where the lowest element is.
+/// A recipe for the strides of a shape: the order of the dimensions and their [`DimStride`]s.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrangement {
-    /// The dimension with the lowest one is the fastest in memory.
+    /// Sort keys of the dimensions; the lowest is the fastest in memory.
     order: Vec<u8>,
-    lies: Vec<Lie>,
+    dim_strides: Vec<DimStride>,
     lead: usize,
 }
 
-/// Some dense, some not; some row-major, some in any order.
+/// Dense and other strides, in row-major and in any order.
 pub(crate) fn arrangements() -> impl Strategy<Value = Arrangement> {
-    let order = prop_oneof![Just((0..RANK as u8).rev().collect()), vec(any::<u8>(), RANK)];
-    let lie = (
+    let order = prop_oneof![Just((0..MAX_RANK as u8).rev().collect()), vec(any::<u8>(), MAX_RANK)];
+    let stride_kind = (
         prop_oneof![6 => Just(1usize), 1 => 2..5usize],
         prop_oneof![6 => Just(0usize), 1 => 1..5usize],
         prop::bool::weighted(0.15),
         prop::bool::weighted(0.12),
         prop::option::weighted(0.08, 1..20isize),
     );
-    let lie = lie.prop_map(|(step, gap, flipped, repeated, astray)| Lie {
+    let stride_kind = stride_kind.prop_map(|(step, gap, flipped, repeated, arbitrary)| DimStride {
         step,
         gap,
         flipped,
         repeated,
-        astray,
+        arbitrary,
     });
-    let lies = prop_oneof![Just(vec![DENSE; RANK]), vec(lie, RANK)];
-    (order, lies, 0..4usize).prop_map(|(order, lies, lead)| Arrangement { order, lies, lead })
+    let dim_strides = prop_oneof![Just(vec![DENSE; MAX_RANK]), vec(stride_kind, MAX_RANK)];
+    (order, dim_strides, 0..4usize).prop_map(|(order, dim_strides, lead)| Arrangement {
+        order,
+        dim_strides,
+        lead,
+    })
 }
 
 impl Arrangement {
-    /// A layout to read: anything goes.
+    /// A layout to read, without restrictions.
     pub(crate) fn source(&self, shape: &[usize]) -> Layout {
-        self.layout(shape, |lie, nested| match lie.astray {
-            _ if lie.repeated => 0,
+        self.layout(shape, |stride_kind, nested| match stride_kind.arbitrary {
+            _ if stride_kind.repeated => 0,
             Some(stride) => stride,
             None => nested,
         })
     }
 
-    /// A layout to write: the same, unless two indices would meet.
+    /// A layout to write: the same, or a dense one if two indices would overlap.
     pub(crate) fn destination(&self, shape: &[usize]) -> Layout {
-        let astray = self.layout(shape, |lie, nested| lie.astray.unwrap_or(nested));
-        match astray.self_overlap() {
-            Overlap::No => astray,
+        let arbitrary =
+            self.layout(shape, |stride_kind, nested| stride_kind.arbitrary.unwrap_or(nested));
+        match arbitrary.self_overlap() {
+            Overlap::No => arbitrary,
             _ => self.layout(shape, |_, nested| nested),
         }
     }
 
-    fn layout(&self, shape: &[usize], stride: impl Fn(&Lie, isize) -> isize) -> Layout {
+    fn layout(&self, shape: &[usize], stride: impl Fn(&DimStride, isize) -> isize) -> Layout {
         let mut dims: Vec<usize> = (0..shape.len()).collect();
         dims.sort_by_key(|&d| self.order[d]);
         let mut strides = vec![0; shape.len()];
         let mut inside = 1;
         for d in dims {
-            let lie = &self.lies[d];
-            let nested = inside * lie.step + lie.gap;
+            let stride_kind = &self.dim_strides[d];
+            let nested = inside * stride_kind.step + stride_kind.gap;
             inside = nested * shape[d].max(1);
-            strides[d] = stride(lie, nested as isize) * if lie.flipped { -1 } else { 1 };
+            strides[d] =
+                stride(stride_kind, nested as isize) * if stride_kind.flipped { -1 } else { 1 };
         }
         strided(shape, &strides, self.lead)
     }
 }
 
-/// A layout that broadcasts to a shape: as it lies, with some sizes 1 and some of the first dimensions left out.
+/// A layout that broadcasts to a shape: some sizes are 1 and some leading dimensions are missing.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     ones: Vec<bool>,
@@ -121,7 +129,7 @@ pub(crate) struct Input {
 }
 
 pub(crate) fn inputs() -> impl Strategy<Value = Input> {
-    let ones = prop_oneof![Just(vec![false; RANK]), vec(prop::bool::weighted(0.3), RANK)];
+    let ones = prop_oneof![Just(vec![false; MAX_RANK]), vec(prop::bool::weighted(0.3), MAX_RANK)];
     (ones, any::<Index>(), arrangements()).prop_map(|(ones, without, arrangement)| Input {
         ones,
         without,
@@ -139,7 +147,8 @@ impl Input {
     }
 }
 
-/// How a case runs, and how far the memory of source and destination is from the start of a line.
+/// The SIMD level of a case, and the distances of source and destination from the start of a cache
+/// line.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     level: Index,
@@ -153,10 +162,10 @@ pub(crate) fn settings() -> impl Strategy<Value = Setting> {
 }
 
 impl Setting {
-    /// One instruction set: serial, and on 1, 2 and 7 threads.
-    pub(crate) fn ways(&self) -> Vec<Way> {
+    /// One SIMD level: serial, and on 1, 2 and 7 threads.
+    pub(crate) fn run_configs(&self) -> Vec<RunConfig> {
         let level = *self.level.get(&levels());
-        let threaded = [1, 2, 7].map(|threads| Way::threaded(level, self.streamed, threads));
-        std::iter::once(Way::serial(level, self.streamed)).chain(threaded).collect()
+        let threaded = [1, 2, 7].map(|threads| RunConfig::threaded(level, self.streamed, threads));
+        std::iter::once(RunConfig::serial(level, self.streamed)).chain(threaded).collect()
     }
 }

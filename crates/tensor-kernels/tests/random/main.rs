@@ -1,6 +1,8 @@
-//! Random layouts, everything against the oracle: any order of dimensions, signed strides, steps, gaps, broadcasting, overlapping windows, offsets.
+//! Operations on random layouts, compared with the oracle: any order of dimensions, signed strides,
+//! steps, gaps, broadcasting, overlapping windows, offsets.
 //!
-//! Each case runs on one random instruction set: serial, and in pools of 1, 2 and 7 threads that cut work down to a few bytes.
+//! Each case runs at one random SIMD level: serial, and in pools of 1, 2 and 7 threads that split
+//! the work down to a few bytes.
 
 #[path = "../common/mod.rs"]
 mod common;

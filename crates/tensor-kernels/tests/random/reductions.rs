@@ -1,6 +1,8 @@
-//! Reductions of every element type, over random dimensions of random layouts, into given results and into fresh ones.
+//! Reductions of every element type, over random dimensions of random layouts, into given results
+//! and into newly allocated ones.
 //!
-//! Elements are such that every order of sums and products gives the same; whether one order is kept is asked at the end.
+//! The elements are chosen so that sums and products do not depend on the order. The last test
+//! checks that the order is the same in every configuration.
 
 use std::fmt::Debug;
 
@@ -11,11 +13,11 @@ use tensor_kernels::{
 };
 
 use crate::{
-    common::{extent, places},
+    common::{extent, offsets_of},
     layouts::{Arrangement, Setting, arrangements, config, settings, shapes},
 };
 
-/// Small numbers, some of them special where that is asked for.
+/// Test values whose sums (`small`) and products (`factor`) are exact, and special values.
 trait Value: Equality + Debug {
     fn small(n: usize) -> Self;
     fn factor(n: usize) -> Self {
@@ -34,7 +36,9 @@ macro_rules! integers {
     ($($type:ty),*) => {$(
         impl Value for $type {
             fn small(n: usize) -> Self { mixed(n) as $type }
-            fn special(n: usize) -> Self { [<$type>::MIN, <$type>::MAX, mixed(n) as $type][mixed(n) % 3] }
+            fn special(n: usize) -> Self {
+                [<$type>::MIN, <$type>::MAX, mixed(n) as $type][mixed(n) % 3]
+            }
         }
     )*};
 }
@@ -50,10 +54,19 @@ impl Value for bool {
 macro_rules! floats {
     ($($type:ty: |$x:ident| $from:expr),*) => {$(
         impl Value for $type {
-            fn small(n: usize) -> Self { let $x = (mixed(n) % 17) as f32 - 8.0; $from }
-            fn factor(n: usize) -> Self { let $x = [1.0f32, -1.0, 1.0, if n % 64 == 0 { 2.0 } else { 1.0 }][mixed(n) % 4]; $from }
+            fn small(n: usize) -> Self {
+                let $x = (mixed(n) % 17) as f32 - 8.0;
+                $from
+            }
+            fn factor(n: usize) -> Self {
+                let two_or_one = if n % 64 == 0 { 2.0 } else { 1.0 };
+                let $x = [1.0f32, -1.0, 1.0, two_or_one][mixed(n) % 4];
+                $from
+            }
             fn special(n: usize) -> Self {
-                let $x = [1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -3.0][mixed(n) / 8 % if n % 7 == 0 { 5 } else { 1 }] * (1.0 + (mixed(n) % 5) as f32);
+                const SPECIAL: [f32; 5] = [1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -3.0];
+                let choices = if n % 7 == 0 { SPECIAL.len() } else { 1 };
+                let $x = SPECIAL[mixed(n) / 8 % choices] * (1.0 + (mixed(n) % 5) as f32);
                 $from
             }
         }
@@ -64,9 +77,12 @@ floats!(f32: |x| x, f64: |x| x.into());
 #[cfg(feature = "half")]
 floats!(half::f16: |x| half::f16::from_f32(x), half::bf16: |x| half::bf16::from_f32(x));
 #[cfg(feature = "complex")]
-floats!(num_complex::Complex<f32>: |x| num_complex::Complex::new(x, 0.0), num_complex::Complex<f64>: |x| num_complex::Complex::new(x.into(), 0.0));
+floats!(
+    num_complex::Complex<f32>: |x| num_complex::Complex::new(x, 0.0),
+    num_complex::Complex<f64>: |x| num_complex::Complex::new(x.into(), 0.0)
+);
 
-/// What is reduced, over what, and where the result goes.
+/// A case: the input, the reduced dimensions, and the layout of the result.
 #[derive(Clone, Debug)]
 struct Case {
     input: Layout,
@@ -95,7 +111,7 @@ fn cases() -> impl Strategy<Value = Case> {
 
 type Into<T, R> =
     fn(&Exec, &TensorView<'_, T>, ReduceDims<'_>, &mut TensorViewMut<'_, R>) -> Result<()>;
-type Fresh<T, R> = fn(&Exec, &TensorView<'_, T>, ReduceDims<'_>) -> Result<Tensor<R>>;
+type Allocating<T, R> = fn(&Exec, &TensorView<'_, T>, ReduceDims<'_>) -> Result<Tensor<R>>;
 
 impl Case {
     fn over(&self) -> ReduceDims<'_> {
@@ -108,7 +124,7 @@ impl Case {
         self.dims.is_empty() || self.dims.iter().any(|dim| (dim + rank) % rank == d as isize)
     }
 
-    /// Has a dimension that is reduced no elements?
+    /// Does a reduced dimension have size 0?
     fn reduces_nothing(&self) -> bool {
         (0..self.input.ndim()).any(|d| self.is_reduced(d) && self.input.shape()[d] == 0)
     }
@@ -126,10 +142,10 @@ impl Case {
     fn groups<T: Copy>(&self, elements: &[T]) -> Vec<Vec<T>> {
         let mut groups = vec![Vec::new(); self.shape().iter().product()];
         let mut index = vec![0; self.input.ndim()];
-        for place in places(&self.input) {
+        for offset in offsets_of(&self.input) {
             let kept = (0..index.len()).filter(|&d| !self.is_reduced(d));
             let group = kept.fold(0, |group, d| group * self.input.shape()[d] + index[d]);
-            groups[group].push(elements[place]);
+            groups[group].push(elements[offset]);
             for d in (0..index.len()).rev() {
                 index[d] = (index[d] + 1) % self.input.shape()[d];
                 if index[d] > 0 {
@@ -140,18 +156,19 @@ impl Case {
         groups
     }
 
-    /// In every way: into a given result, nothing beside which is touched, and into a fresh one.
+    /// Runs the reduction in every configuration, into a given result, whose surrounding memory
+    /// must not change, and into a newly allocated one.
     fn check<T: Element, R: Equality + Debug>(
         &self,
         what: &str,
         element: fn(usize) -> T,
-        (into, fresh): (Into<T, R>, Fresh<T, R>),
+        (into, allocating): (Into<T, R>, Allocating<T, R>),
         oracle: impl Fn(&[T]) -> Option<R>,
     ) {
         let elements: Vec<T> = (0..extent(&self.input)).map(element).collect();
         let input = TensorView::new(&elements, self.input.clone()).unwrap();
         let expected = match oracle(&[]) {
-            // As PyTorch: though there be no results either.
+            // As PyTorch refuses it, even if the result has no elements.
             None if self.reduces_nothing() => None,
             _ => {
                 self.groups(&elements).iter().map(|group| oracle(group)).collect::<Option<Vec<R>>>()
@@ -159,25 +176,26 @@ impl Case {
         };
         let to = self.to.destination(&self.shape());
         let blank = vec![R::default(); extent(&to)];
-        for way in self.setting.ways() {
+        for config in self.setting.run_configs() {
             let mut memory = blank.clone();
             let mut out = TensorViewMut::new(&mut memory, to.clone()).unwrap();
-            let result = way.run(|exec| into(exec, &input, self.over(), &mut out));
-            let fresh = way.run(|exec| fresh(exec, &input, self.over()));
+            let result = config.run(|exec| into(exec, &input, self.over(), &mut out));
+            let allocated = config.run(|exec| allocating(exec, &input, self.over()));
             let Some(expected) = &expected else {
                 assert!(matches!(result, Err(Error::ReduceEmpty { .. })), "{what}: {result:?}");
-                assert!(matches!(fresh, Err(Error::ReduceEmpty { .. })), "{what}");
+                assert!(matches!(allocated, Err(Error::ReduceEmpty { .. })), "{what}");
                 continue;
             };
             result.unwrap();
             let mut written = blank.clone();
-            for (place, &value) in places(&to).into_iter().zip(expected) {
-                written[place] = value;
+            for (offset, &value) in offsets_of(&to).into_iter().zip(expected) {
+                written[offset] = value;
             }
-            same(&memory, &written, || format!("{what}, {way}"));
-            let fresh = fresh.unwrap();
-            assert_eq!(fresh.layout(), &Layout::contiguous(&self.shape()).unwrap());
-            same(&fresh.to_vec().unwrap(), expected, || format!("{what}, fresh, {way}"));
+            same(&memory, &written, || format!("{what}, {config}"));
+            let allocated = allocated.unwrap();
+            assert_eq!(allocated.layout(), &Layout::contiguous(&self.shape()).unwrap());
+            let values = allocated.to_vec().unwrap();
+            same(&values, expected, || format!("{what}, newly allocated, {config}"));
         }
     }
 }
@@ -190,12 +208,12 @@ fn same<R: Equality + Debug>(got: &[R], expected: &[R], what: impl Fn() -> Strin
     }
 }
 
-/// The views' form of an operation's two functions.
+/// The two functions of an operation on views.
 macro_rules! forms {
-    ($fresh:ident, $into:ident) => {
+    ($allocating:ident, $into:ident) => {
         (
             |exec, a, over, out| ops::$into(exec, a, over, out),
-            |exec, a, over| ops::$fresh(exec, a, over),
+            |exec, a, over| ops::$allocating(exec, a, over),
         )
     };
 }
@@ -219,7 +237,7 @@ fn averaged<T: Inexact + Value>(case: &Case) {
 }
 
 fn compared<T: Compare + Value>(case: &Case) {
-    /// The first that no other is in front of.
+    /// The index of the first element that no other precedes in the order.
     fn first<T: Compare>(group: &[T], in_front: fn(T, T) -> bool) -> Option<usize> {
         let nan = group.iter().position(|x| x.is_not_a_number());
         let best = |best, i| if in_front(group[i], group[best]) { i } else { best };
@@ -242,7 +260,15 @@ fn compared<T: Compare + Value>(case: &Case) {
 
 fn every_operation(case: &Case, dtype: usize) {
     macro_rules! discrete {
-        ($($n:literal $type:ty),*) => { match dtype { $($n => { summed::<$type>(case); compared::<$type>(case); })* _ => {} } };
+        ($($n:literal $type:ty),*) => {
+            match dtype {
+                $($n => {
+                    summed::<$type>(case);
+                    compared::<$type>(case);
+                })*
+                _ => {}
+            }
+        };
     }
     discrete!(0 bool, 1 u8, 2 u16, 3 u32, 4 u64, 5 i8, 6 i16, 7 i32, 8 i64, 9 f32, 10 f64);
     match dtype {
@@ -282,16 +308,17 @@ proptest! {
     }
 
     #[test]
-    fn sums_are_the_same_to_the_bit_in_every_way(case in cases()) {
-        let elements: Vec<f32> = (0..extent(&case.input)).map(|n| (mixed(n) as f32).sqrt() - 2000.0).collect();
+    fn sums_are_the_same_bits_in_every_configuration(case in cases()) {
+        let element = |n| (mixed(n) as f32).sqrt() - 2000.0;
+        let elements: Vec<f32> = (0..extent(&case.input)).map(element).collect();
         let input = TensorView::new(&elements, case.input.clone()).unwrap();
         let bits = |exec: &Exec| {
             let sums: Tensor<f32> = ops::sum(exec, &input, case.over()).unwrap();
             sums.to_vec().unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>()
         };
         let expected = bits(&Exec::current().unwrap().serial());
-        for way in case.setting.ways() {
-            prop_assert_eq!(&way.run(bits), &expected, "{}", way);
+        for config in case.setting.run_configs() {
+            prop_assert_eq!(&config.run(bits), &expected, "{}", config);
         }
     }
 }

@@ -321,7 +321,10 @@ fn tables_and_markdown_have_every_change_once() {
     new.cases[1].counts.as_mut().unwrap().run.instructions = 5_000;
     let comparison = compare(&record(), &new, FailOn::Counts, "g/z any never\n");
     let text = table(&comparison);
-    assert!(text.contains("REGRESSION  g/a\n            path transpose -> blocked|<b>\n"), "{text}");
+    assert!(
+        text.contains("REGRESSION  g/a\n            path transpose -> blocked|<b>\n"),
+        "{text}"
+    );
     assert!(text.ends_with("\n1 regression, 1 better\n"), "{text}");
     assert!(text.contains("note: accepted, but not found: g/z any\n"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");

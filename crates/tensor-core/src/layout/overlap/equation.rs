@@ -1,29 +1,27 @@
 //! `Σ c_i·x_i = target` in bounded integers `0 <= x_i <= bound_i`: the arithmetic that shrinks the
 //! equation before any value is tried.
 //!
-//! In: positive terms and a target. Out: one value per term, in the order of the terms, or the
-//! knowledge that there are none.
+//! Input: terms with positive coefficients, and a target. Output: one value per term, in the order
+//! of the terms, or `None` if there is no solution.
 //!
-//! 1. **Merge.** If `c' = q·c` and the bound of `c` is at least `q − 1`, the multiples of `c'`
-//!    leave no gap that `c` cannot fill: both together make every multiple of `c` from 0 to
-//!    `c·bound + c'·bound'`, as one term would. Equal strides merge (`q = 1`), and so do dims that
-//!    lie contiguously.
+//! 1. **Merge.** If `c' = q·c` and the bound of `c` is at least `q − 1`, the two terms together
+//!    make every multiple of `c` from 0 to `c·bound + c'·bound'`, so one term replaces them. Equal
+//!    strides merge (`q = 1`), and so do contiguous dims.
 //! 2. **Peel.** Divide by the greatest common divisor of the terms. A term whose coefficient is
-//!    now 1 makes every sum from 0 to its bound: drop it and allow the others to miss the target
-//!    from below by that much, the *slack*. The others may have a new divisor, and so on: strides
-//!    that divide one another are settled here, without a search.
-//! 3. **Search** the terms that are left for a sum in `target − slack ..= target`.
-//! 4. **Unfold** the values. A peeled or merged term takes as much as it can of what is left to
-//!    make, largest coefficient first; steps 1 and 2 see to it that the smaller ones can make the
-//!    rest.
+//!    then 1 makes every sum from 0 to its bound: remove it, and let the sum of the others lie up
+//!    to that much, the *slack*, below the target. Repeat, as the others may have a new divisor.
+//!    This decides strides that divide one another.
+//! 3. **Search** the remaining terms for a sum in `target − slack ..= target`.
+//! 4. **Unfold** the values. Peeled and merged terms take as much of the remaining sum as they can,
+//!    largest coefficient first; steps 1 and 2 guarantee that the smaller ones can make the rest.
 //!
-//! The caller sees to it that all terms at their bounds add up to less than 2^64.
+//! The sum of all terms at their bounds must be less than 2^64.
 
 use smallvec::{SmallVec, smallvec};
 
 use super::search::{Budget, OutOfBudget, Search};
 
-/// One entry per term: two layouts of rank 8 allocate nothing.
+/// One entry per term; the terms of two layouts of rank 8 allocate nothing.
 pub(super) type TermVec<T> = SmallVec<[T; 16]>;
 
 /// `coefficient·x` with `0 <= x <= bound` and a coefficient that is not 0.
@@ -38,14 +36,15 @@ impl Term {
         self.coefficient * self.bound
     }
 
-    /// The number of `self.coefficient` in `other.coefficient`, if the two can merge (step 1).
+    /// `other.coefficient / self.coefficient`, if the two terms can merge (step 1).
     fn quotient(self, other: Term) -> Option<u64> {
         let gapless = other.coefficient - self.coefficient <= self.reach();
         (gapless && other.coefficient.is_multiple_of(self.coefficient))
             .then(|| other.coefficient / self.coefficient)
     }
 
-    /// Takes as many coefficients as it can out of `amount`.
+    /// Subtracts the largest possible multiple of the coefficient from `amount`; returns the
+    /// factor.
     fn take(self, amount: &mut u64) -> u64 {
         let value = self.bound.min(*amount / self.coefficient);
         *amount -= self.coefficient * value;
@@ -53,7 +52,7 @@ impl Term {
     }
 }
 
-/// One value per term such that the sum is `target`, `None` if there are no such values.
+/// One value per term such that the sum is `target`, or `None` if there is no solution.
 pub(super) fn solve(
     terms: &[Term],
     target: u64,
@@ -84,7 +83,7 @@ impl Merged {
         merged
     }
 
-    /// Adds a term to the first group that can hold it, else to a new one.
+    /// Merges a term into the first group that allows it, else starts a new group.
     fn join(&mut self, term: Term) -> usize {
         for (i, group) in self.groups.iter_mut().enumerate() {
             if let Some(quotient) = group.quotient(term) {
@@ -96,7 +95,7 @@ impl Merged {
         self.groups.len() - 1
     }
 
-    /// Values of the terms out of values of the groups.
+    /// The values of the terms from those of the groups.
     fn unfold(&self, terms: &[Term], group_values: &[u64]) -> TermVec<u64> {
         let mut amounts: TermVec<u64> =
             self.groups.iter().zip(group_values).map(|(group, x)| group.coefficient * x).collect();
@@ -152,8 +151,8 @@ impl Window {
         }
     }
 
-    /// Divides by the greatest common divisor of the terms. The target shrinks to the multiples
-    /// inside it: `None` if there is none.
+    /// Divides by the greatest common divisor of the terms; `None` if no multiple of it lies in
+    /// `target − slack ..= target`.
     fn divide(&mut self) -> Option<()> {
         let divisor = self.terms.iter().fold(0, |acc, term| gcd(term.coefficient, acc));
         if divisor <= 1 {
@@ -168,7 +167,7 @@ impl Window {
         Some(())
     }
 
-    /// Turns the terms that fill the slack without a gap into slack; says whether there were any.
+    /// Converts terms to slack while they extend it without a gap; returns whether there were any.
     fn peel(&mut self) -> bool {
         let mut peeled = 0;
         for term in &self.terms {
@@ -183,7 +182,7 @@ impl Window {
     }
 }
 
-/// Greatest common divisor; 0 is divided by everything.
+/// The greatest common divisor; `gcd(a, 0) = a`.
 pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);

@@ -1,25 +1,26 @@
 //! Depth-first search for a sum of terms in `target − slack ..= target`, largest coefficient first.
 //!
-//! In: terms in ascending order, a target, a slack and a budget. Out: one value per term.
+//! Input: terms in ascending order, a target, a slack and a budget. Output: one value per term.
 //!
-//! Two facts keep the tree thin. With `rest` the terms below the current one:
+//! Two conditions prune the tree. With `rest` the terms below the current one, and `remainder` the
+//! target minus the terms above it:
 //!
-//! - **Range.** What is left of the target must be in reach of the rest, so only values from
-//!   `(left − slack − reach of rest) / c` to `left / c` come into question.
-//! - **Divisor.** The rest makes only multiples of its greatest common divisor `g`, so
-//!   `(left − c·x) mod g` must not exceed the slack. [`first_multiple_within`] jumps from one
-//!   such `x` to the next, however far.
+//! - **Range.** The remainder must be in reach of the rest, so the value lies between
+//!   `(remainder − slack − reach of rest) / c` and `remainder / c`.
+//! - **Divisor.** Sums of the rest are multiples of its greatest common divisor `g`, so
+//!   `(remainder − c·x) mod g` must not exceed the slack. [`first_multiple_within`] finds the next
+//!   such `x` in logarithmic time.
 //!
 //! At the second to last term `g` is the last coefficient, larger than the slack, and the two
-//! conditions together are exact: the first value that meets them leads to a solution. Two terms
-//! and a slack are therefore decided in logarithmic time, whatever their bounds; only from the
-//! third term on are values tried.
+//! conditions together are exact: the first value that fulfils them leads to a solution. So two
+//! terms and a slack are decided in logarithmic time for any bounds; values are tried from the
+//! third term on.
 
 use smallvec::smallvec;
 
 use super::equation::{Term, TermVec, gcd};
 
-/// How many more values may be tried.
+/// The number of values that may still be tried.
 pub(super) struct Budget {
     nodes: u64,
 }
@@ -39,12 +40,12 @@ impl Budget {
     }
 }
 
-/// A term and what the smaller ones can do.
+/// A term, with the reach and the divisor of the smaller ones.
 #[derive(Clone, Copy)]
 struct Level {
     term: Term,
     rest_reach: u64,
-    /// 0 if no term is left.
+    /// 0 if there is no smaller term.
     rest_divisor: u64,
 }
 
@@ -72,7 +73,7 @@ impl Search {
         Search { levels: levels.collect(), slack }
     }
 
-    /// One value per term such that the sum misses `target` by no more than the slack.
+    /// One value per term such that the sum lies in `target − slack ..= target`.
     pub(super) fn run(
         &self,
         target: u64,
@@ -83,23 +84,23 @@ impl Search {
         Ok(found.then_some(values))
     }
 
-    /// Finds values for the first `values.len()` terms that make `left`. The depth is bounded by
-    /// the number of dims.
+    /// Finds values for the first `values.len()` terms whose sum lies in
+    /// `remainder − slack ..= remainder`. The depth of the recursion is the number of terms.
     fn descend(
         &self,
         values: &mut [u64],
-        left: u64,
+        remainder: u64,
         budget: &mut Budget,
     ) -> Result<bool, OutOfBudget> {
         let Some((value, rest)) = values.split_last_mut() else {
-            return Ok(left <= self.slack);
+            return Ok(remainder <= self.slack);
         };
         let level = self.levels[rest.len()];
-        let mut from = level.lowest(left, self.slack);
-        while let Some(x) = level.candidate(from, left, self.slack) {
+        let mut from = level.lowest(remainder, self.slack);
+        while let Some(x) = level.candidate(from, remainder, self.slack) {
             budget.spend()?;
             *value = x;
-            if self.descend(rest, left - level.term.coefficient * x, budget)? {
+            if self.descend(rest, remainder - level.term.coefficient * x, budget)? {
                 return Ok(true);
             }
             from = x + 1;
@@ -109,21 +110,21 @@ impl Search {
 }
 
 impl Level {
-    /// The smallest value that leaves no more than the rest can make.
-    fn lowest(&self, left: u64, slack: u64) -> u64 {
-        let excess = left.saturating_sub(slack).saturating_sub(self.rest_reach);
+    /// The smallest value after which the rest can reach the remainder.
+    fn lowest(&self, remainder: u64, slack: u64) -> u64 {
+        let excess = remainder.saturating_sub(slack).saturating_sub(self.rest_reach);
         excess.div_ceil(self.term.coefficient)
     }
 
-    /// The smallest value not below `from` that leaves no less than 0 and, within the slack, a
-    /// multiple of what divides the rest.
-    fn candidate(&self, from: u64, left: u64, slack: u64) -> Option<u64> {
+    /// The smallest value not below `from` after which the remainder is not negative and lies at
+    /// most the slack above a multiple of the rest's divisor.
+    fn candidate(&self, from: u64, remainder: u64, slack: u64) -> Option<u64> {
         let Term { coefficient, bound } = self.term;
-        let steps = bound.min(left / coefficient).checked_sub(from)?;
+        let steps = bound.min(remainder / coefficient).checked_sub(from)?;
         if self.rest_divisor <= slack + 1 {
             return Some(from);
         }
-        let residue = (left - coefficient * from) % self.rest_divisor;
+        let residue = (remainder - coefficient * from) % self.rest_divisor;
         let window = (residue.saturating_sub(slack), residue);
         let skip = first_multiple_within(coefficient, self.rest_divisor, window, steps)?;
         Some(from + skip)
@@ -134,9 +135,9 @@ impl Level {
 /// `low <= high < modulus` and `step·limit < 2^64`. The number of rounds is logarithmic in the
 /// smaller of modulus and limit.
 ///
-/// If no multiple of `step` lies in the window in the first lap, the window is narrower than a
-/// step, and what counts is how the laps shift the multiples against it: the same question, asked
-/// modulo `step` about the number of laps.
+/// If no multiple of `step` below `modulus` lies in the window, the window is narrower than a step.
+/// Each lap around the modulus shifts the multiples by `modulus mod step`, so the number of laps is
+/// the answer to the same question modulo `step`.
 pub(super) fn first_multiple_within(
     step: u64,
     modulus: u64,
@@ -150,7 +151,7 @@ pub(super) fn first_multiple_within(
     if step == 0 || limit == 0 {
         return None;
     }
-    // Counting downwards from the modulus makes the step at most half of it: the rounds halve.
+    // Counting downwards makes the step at most half of the modulus, so each round halves it.
     if step > modulus / 2 {
         let mirrored = (modulus - high, modulus - low);
         return first_multiple_within(modulus - step, modulus, mirrored, limit);

@@ -1,4 +1,4 @@
-//! Every `Yes` is proved by its witness, every `No` by enumeration or by the way the case is made.
+//! Every `Yes` is verified with its witness, every `No` by enumeration or by construction.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use super::equation::{Term, solve};
 use super::search::{Budget, first_multiple_within};
 use super::{Lattice, Overlap, pair_overlap, self_overlap};
 
-/// Ample for every ordinary layout, one or two milliseconds for the others.
+/// Enough for every layout that tensor operations make; one or two milliseconds for the others.
 const WORK_BUDGET: u64 = 1 << 15;
 
-/// A lattice that owns its numbers.
+/// An owned [`Lattice`].
 #[derive(Clone, Debug)]
 struct Case {
     shape: Vec<usize>,
@@ -29,7 +29,7 @@ impl Case {
         Lattice { shape: &self.shape, strides: &self.strides, offset: self.offset }
     }
 
-    /// The address of an index; checks that it is one.
+    /// The address of an index, which is checked against the shape.
     fn address(&self, index: &[usize]) -> i128 {
         assert_eq!(index.len(), self.shape.len(), "{index:?} into {self:?}");
         assert!(index.iter().zip(&self.shape).all(|(i, n)| i < n), "{index:?} into {self:?}");
@@ -54,13 +54,13 @@ impl Case {
         addresses.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    fn meets_by_enumeration(&self, other: &Case) -> bool {
+    fn shares_by_enumeration(&self, other: &Case) -> bool {
         let addresses: BTreeSet<i128> = self.addresses().into_iter().collect();
         other.addresses().iter().any(|address| addresses.contains(address))
     }
 }
 
-/// The verdict, `None` for too hard, once its witness has been checked.
+/// Whether two indices overlap, `None` for [`Overlap::TooHard`]. Checks the witness.
 fn self_verdict(a: &Case, budget: u64) -> Option<bool> {
     match self_overlap(a.lattice(), budget) {
         Overlap::No => Some(false),
@@ -73,7 +73,7 @@ fn self_verdict(a: &Case, budget: u64) -> Option<bool> {
     }
 }
 
-/// As [`self_verdict`], asked both ways round.
+/// As [`self_verdict`], for two layouts, in both orders.
 fn pair_verdict(a: &Case, b: &Case, budget: u64) -> Option<bool> {
     let [verdict, swapped] =
         [(a, b), (b, a)].map(|(a, b)| match pair_overlap(a.lattice(), b.lattice(), budget) {
@@ -112,7 +112,7 @@ fn one_layout() {
         (case([2, 3], [-3, 1], 3), false),
         (case([2, 2], [1, 1], 0), true),
         (case([2, 2], [1, -1], 1), true),
-        // Strides that the sizes outgrow, but that never meet: 4·3 = 3·4 needs four steps.
+        // Interleaved dims without overlap: 4·3 = 3·4 needs four steps of the first.
         (case([4, 4], [3, 4], 0), false),
         (case([5, 4], [3, 4], 0), true),
         (case([5, 4], [-3, 4], 12), true),
@@ -120,7 +120,7 @@ fn one_layout() {
         // Windows of three over ten elements (unfold), one and three apart.
         (case([8, 3], [1, 1], 0), true),
         (case([3, 3], [3, 1], 0), false),
-        // The largest stride is clear of the others, which collide among themselves.
+        // The largest stride exceeds the reach of the others, which collide among themselves.
         (case([2, 5, 4], [100, 3, 4], 0), true),
         (case([9, 4, 4], [100, 3, 4], 0), false),
     ];
@@ -150,7 +150,7 @@ fn two_layouts() {
         (case([4, 3], [4, 1], 0), case([4, 2], [4, 1], 2), true),
         (case([4, 4], [4, 1], 0), case([4, 4], [1, 4], 0), true),
         (case([3], [5], 0), case([2], [5], 1), false),
-        // Steps of 3 and of 5 meet at 15, unless they are too short for that.
+        // Multiples of 3 and of 5 are equal at 15, if both reach it.
         (case([6], [3], 0), case([6], [5], 0), true),
         (case([5], [3], 1), case([3], [5], 0), true),
         (case([3], [3], 1), case([2], [5], 0), false),
@@ -185,8 +185,8 @@ fn recorded(record: &Value) -> Case {
 
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn large_ordinary_views_need_few_nodes() {
-    // About a microsecond's worth.
+fn large_common_views_need_few_nodes() {
+    // About a microsecond.
     const FEW_NODES: u64 = 32;
     let half = 1 << 29;
     let columns = |from, count| case([4096, count], [4096, 1], from);
@@ -209,13 +209,13 @@ fn large_ordinary_views_need_few_nodes() {
             case([n, h, w], [hi * wi * ci, wi * ci, ci], 1),
             true,
         ),
-        // Modulo the width, the one stays below 100 and the other at 100.
+        // Modulo the width, columns 0 to 99 of the one and column 100 of the other.
         (
             case([n, c, h, 100], [ci * hi * wi, hi * wi, wi, 1], 0),
             case([n, h, 50], [hi * wi * ci, wi * ci, 2 * wi], 100),
             false,
         ),
-        // Rows of different pitch over one buffer: they drift past each other.
+        // Rows of strides 1000 and 1001 over one buffer.
         (case([1 << 20, 10], [1000, 1], 0), case([1 << 20, 10], [1001, 1], 500), true),
         (case([400, 10], [1000, 1], 0), case([400, 10], [1001, 1], 500), false),
     ];
@@ -241,21 +241,21 @@ fn subset_sum(rank: usize) -> Case {
 
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn running_out_of_budget_is_said() {
+fn an_exceeded_budget_is_reported() {
     let a = subset_sum(12);
-    let apart = Case { offset: 1 << 39, ..a.clone() };
-    let meeting =
+    let disjoint = Case { offset: 1 << 39, ..a.clone() };
+    let overlapping =
         Case { offset: (a.strides[1] + a.strides[8] - a.strides[3]) as usize, ..a.clone() };
     for budget in [0, 1, 100] {
         assert_eq!(self_verdict(&a, budget), None);
-        assert_eq!(pair_verdict(&a, &apart, budget), None);
-        assert_eq!(pair_verdict(&a, &meeting, budget), None);
+        assert_eq!(pair_verdict(&a, &disjoint, budget), None);
+        assert_eq!(pair_verdict(&a, &overlapping, budget), None);
     }
-    // Layouts that start at one address meet there.
+    // Layouts with the same lowest address overlap there.
     assert_pair(&a, &a, 0, true);
     assert_self(&a, u64::MAX, a.collides_by_enumeration());
-    assert_pair(&a, &apart, u64::MAX, a.meets_by_enumeration(&apart));
-    assert_pair(&a, &meeting, u64::MAX, true);
+    assert_pair(&a, &disjoint, u64::MAX, a.shares_by_enumeration(&disjoint));
+    assert_pair(&a, &overlapping, u64::MAX, true);
     assert_eq!(self_verdict(&subset_sum(20), WORK_BUDGET), None);
 }
 
@@ -280,7 +280,7 @@ fn addresses_up_to_the_largest() {
     assert_pair(&ends, &case([], [], top as usize), WORK_BUDGET, true);
     assert_pair(&ends, &case([top as usize - 1], [1], 1), WORK_BUDGET, false);
     assert_pair(&ends, &case([top as usize], [1], 1), WORK_BUDGET, true);
-    // top = 2^k − 1 is odd: the one counts even addresses up from 0, the other down from the top.
+    // top = 2^k − 1 is odd: the first has even addresses, the second odd ones.
     let half = top as usize / 2;
     assert_pair(&case([half], [2], 0), &case([half], [-2], top as usize), WORK_BUDGET, false);
     let third = top as usize / 3;
@@ -290,7 +290,7 @@ fn addresses_up_to_the_largest() {
 }
 
 #[test]
-fn first_multiple_within_is_what_counting_finds() {
+fn first_multiple_within_agrees_with_enumeration() {
     for modulus in 1..=24 {
         for (step, low, high) in (0..30).flat_map(|step| {
             (0..modulus).flat_map(move |low| (low..modulus).map(move |high| (step, low, high)))
@@ -305,7 +305,7 @@ fn first_multiple_within_is_what_counting_finds() {
     }
 }
 
-/// Layouts of at most 256 elements, moved so that their lowest address is not negative.
+/// Layouts of at most 256 elements, with an offset that makes the lowest address non-negative.
 fn small_case() -> impl Strategy<Value = Case> {
     let dims = prop::collection::vec((0..=4_usize, -13..=13_isize), 0..=4);
     (dims, 0..40_usize).prop_map(|(dims, offset)| {
@@ -328,26 +328,34 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
-    fn self_verdict_is_what_enumeration_finds(a in small_case()) {
+    fn self_overlap_agrees_with_enumeration(a in small_case()) {
         assert_self(&a, u64::MAX, a.collides_by_enumeration());
     }
 
     #[test]
-    fn pair_verdict_is_what_enumeration_finds(a in small_case(), b in small_case()) {
-        assert_pair(&a, &b, u64::MAX, a.meets_by_enumeration(&b));
+    fn pair_overlap_agrees_with_enumeration(a in small_case(), b in small_case()) {
+        assert_pair(&a, &b, u64::MAX, a.shares_by_enumeration(&b));
     }
 
     #[test]
-    fn a_small_budget_never_makes_a_wrong_answer(a in small_case(), b in small_case(), budget in 0..8_u64) {
-        prop_assert!(self_verdict(&a, budget).is_none_or(|yes| yes == a.collides_by_enumeration()));
-        prop_assert!(pair_verdict(&a, &b, budget).is_none_or(|yes| yes == a.meets_by_enumeration(&b)));
+    fn a_small_budget_never_makes_a_wrong_answer(
+        a in small_case(), b in small_case(), budget in 0..8_u64,
+    ) {
+        let (expected_self, expected_pair) =
+            (a.collides_by_enumeration(), a.shares_by_enumeration(&b));
+        prop_assert!(self_verdict(&a, budget).is_none_or(|verdict| verdict == expected_self));
+        prop_assert!(pair_verdict(&a, &b, budget).is_none_or(|verdict| verdict == expected_pair));
     }
 
     #[test]
-    fn exactly_the_sums_of_the_terms_are_solved(sizes in prop::collection::vec((1..=12_u64, 0..=3_u64), 0..=4)) {
-        let terms: Vec<Term> = sizes.iter().map(|&(coefficient, bound)| Term { coefficient, bound }).collect();
+    fn exactly_the_sums_of_the_terms_are_solved(
+        sizes in prop::collection::vec((1..=12_u64, 0..=3_u64), 0..=4),
+    ) {
+        let term = |&(coefficient, bound): &(u64, u64)| Term { coefficient, bound };
+        let terms: Vec<Term> = sizes.iter().map(term).collect();
         let sums = terms.iter().fold(BTreeSet::from([0]), |sums, term| {
-            sums.iter().flat_map(|sum| (0..=term.bound).map(move |x| sum + term.coefficient * x)).collect()
+            let multiples = |&sum: &u64| (0..=term.bound).map(move |x| sum + term.coefficient * x);
+            sums.iter().flat_map(multiples).collect()
         });
         for target in 0..=sums.last().unwrap() + 2 {
             let solved = solve(&terms, target, &mut Budget::new(u64::MAX)).unwrap().is_some();
@@ -356,9 +364,11 @@ proptest! {
     }
 
     #[test]
-    fn a_solution_that_is_there_is_never_denied(planted in prop::collection::vec(large_term(), 0..=7)) {
+    fn an_existing_solution_is_found(planted in prop::collection::vec(large_term(), 0..=7)) {
         let (terms, values): (Vec<Term>, Vec<u64>) = planted.into_iter().unzip();
-        let sum = |values: &[u64]| terms.iter().zip(values).map(|(t, x)| t.coefficient * x).sum::<u64>();
+        let sum = |values: &[u64]| -> u64 {
+            terms.iter().zip(values).map(|(term, x)| term.coefficient * x).sum()
+        };
         if let Ok(found) = solve(&terms, sum(&values), &mut Budget::new(1000)) {
             let found = found.expect("the planted values are a solution");
             prop_assert!(found.iter().zip(&terms).all(|(&x, term)| x <= term.bound));

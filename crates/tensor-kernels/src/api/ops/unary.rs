@@ -104,8 +104,8 @@ unary! {
     Square square square_into in place square_inplace<Number>: Number -> T, |T, M, a| a.times(a);
     /// `e^a`, of integers as f32 (PyTorch: `torch.exp`).
     Exp exp exp_into in place exp_inplace<Inexact>: Number -> T::Float,
-        |T, M, a| a.to_float().near_exp::<M>(),
-        large_argument EXP_HAS_FAR if a.to_float().is_exp_far(), a.to_float().exp::<M>();
+        |T, M, a| a.to_float().exp_fast::<M>(),
+        large_argument EXP_HAS_FAR if a.to_float().is_large_exp(), a.to_float().exp::<M>();
     /// The natural logarithm, of integers as f32 (PyTorch: `torch.log`).
     Ln ln ln_into in place ln_inplace<Inexact>: Number -> T::Float,
         |T, M, a| a.to_float().ln::<M>();
@@ -118,11 +118,11 @@ unary! {
     /// The sine, of integers as f32 (PyTorch: `torch.sin`).
     Sin sin sin_into in place sin_inplace<Inexact>: Number -> T::Float,
         |T, M, a| a.to_float().sin::<M>(),
-        large_argument HAS_FAR if a.to_float().is_far(), a.to_float().far_sin();
+        large_argument HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_argument(), a.to_float().sin_large();
     /// The cosine, of integers as f32 (PyTorch: `torch.cos`).
     Cos cos cos_into in place cos_inplace<Inexact>: Number -> T::Float,
         |T, M, a| a.to_float().cos::<M>(),
-        large_argument HAS_FAR if a.to_float().is_far(), a.to_float().far_cos();
+        large_argument HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_argument(), a.to_float().cos_large();
     /// The hyperbolic tangent, of integers as f32 (PyTorch: `torch.tanh`).
     Tanh tanh tanh_into in place tanh_inplace<Inexact>: Number -> T::Float,
         |T, M, a| a.to_float().tanh::<M>();

@@ -70,9 +70,9 @@ impl Lines {
     /// The name in printed plans.
     fn name(self) -> &'static str {
         match self {
-            Self::Aligned => "whole",
-            Self::Stitched => "shifted",
-            Self::Staged => "ragged",
+            Self::Aligned => "aligned",
+            Self::Stitched => "stitched",
+            Self::Staged => "staged",
             Self::Packed => "packed",
         }
     }

@@ -1,6 +1,8 @@
-//! How far results are from the exact ones, which are pairs of [wide](crate::wide) numbers.
+//! Errors of complex functions relative to exact results, which are pairs of [wide](crate::wide)
+//! numbers.
 //!
-//! A distance counts in half units in the last place of 1, and in magnitudes of the exact result.
+//! The unit of an error is half a unit in the last place of 1, times the magnitude of the exact
+//! result.
 
 use num_complex::Complex;
 use tensor_kernels::{Exec, Result, Tensor, ops};
@@ -40,13 +42,13 @@ fn of_all_sizes(seed: u64, exponent: f64) -> Vec<C> {
     (0..COUNT).map(|_| C::new(part(), part())).collect()
 }
 
-/// Points with parts up to these.
+/// Points with real parts up to `re` and imaginary parts up to `im`.
 fn within(seed: u64, re: f64, im: f64) -> Vec<C> {
     let mut unit = units(seed);
     (0..COUNT).map(|_| C::new(re * unit(), im * unit())).collect()
 }
 
-/// Points near the unit circle, nearer and nearer.
+/// Points at decreasing distances from the unit circle.
 fn near_one(seed: u64) -> Vec<C> {
     let mut unit = units(seed);
     let mut point = |i: usize| {
@@ -65,7 +67,7 @@ fn tensor<T: Part>(points: &[T]) -> Tensor<T> {
 }
 
 #[track_caller]
-fn hold<T: Part>(
+fn check_error<T: Part>(
     name: &str,
     run: Unary<T>,
     points: &[C],
@@ -85,16 +87,24 @@ fn hold<T: Part>(
     }
 }
 
-macro_rules! hold {
-    ($op:ident, $points:expr, $exact:expr, $distance:expr, f32 $single:literal, f64 $double:literal) => {
+macro_rules! check_error {
+    ($op:ident, $points:expr, $exact:expr, $distance:expr,
+     f32 $single:literal, f64 $double:literal) => {
         let points: Vec<C> = $points;
         let name = stringify!($op);
-        hold::<Complex<f32>>(name, |e, z| ops::$op(e, z), &points, $exact, $distance, $single);
-        hold::<C>(name, |e, z| ops::$op(e, z), &points, $exact, $distance, $double);
+        check_error::<Complex<f32>>(
+            name,
+            |e, z| ops::$op(e, z),
+            &points,
+            $exact,
+            $distance,
+            $single,
+        );
+        check_error::<C>(name, |e, z| ops::$op(e, z), &points, $exact, $distance, $double);
     };
 }
 
-fn hold_quotients<T: Part>(run: Binary<T>, a: &[C], b: &[C], bound: f64) {
+fn check_quotients<T: Part>(run: Binary<T>, a: &[C], b: &[C], bound: f64) {
     let (a, b) = (rounded::<T>(a), rounded::<T>(b));
     for (level, exec) in execs() {
         let mut worst = Worst::default();
@@ -111,23 +121,26 @@ fn hold_quotients<T: Part>(run: Binary<T>, a: &[C], b: &[C], bound: f64) {
 fn quotients() {
     let single: Binary<Complex<f32>> = |e, a, b| ops::div(e, a, b);
     let double: Binary<C> = |e, a, b| ops::div(e, a, b);
-    hold_quotients(single, &of_all_sizes(1, 28.0), &of_all_sizes(2, 28.0), 1.01);
-    hold_quotients(double, &of_all_sizes(3, 200.0), &of_all_sizes(4, 200.0), 3.0);
-    hold_quotients(double, &within(5, 1.0, 1.0), &within(6, 1.0, 1.0), 3.0);
+    check_quotients(single, &of_all_sizes(1, 28.0), &of_all_sizes(2, 28.0), 1.01);
+    check_quotients(double, &of_all_sizes(3, 200.0), &of_all_sizes(4, 200.0), 3.0);
+    check_quotients(double, &within(5, 1.0, 1.0), &within(6, 1.0, 1.0), 3.0);
 }
 
-/// A power of two changes nothing, as far as the range goes.
+/// Scaling both operands by a power of two does not change a quotient.
 #[test]
 fn quotients_at_the_ends_of_the_range() {
     let (a, b) = (within(7, 1.0, 1.0), within(8, 1.0, 1.0));
     for exponent in [-900, -1018, 1000, 1023] {
         let by = f64::from_bits(((1023 + exponent) as u64) << 52);
-        let [far_a, far_b] = [&a, &b].map(|z| z.iter().map(|z| z * by).collect::<Vec<_>>());
+        let [scaled_a, scaled_b] = [&a, &b].map(|z| z.iter().map(|z| z * by).collect::<Vec<_>>());
         for (level, exec) in execs() {
-            let near = ops::div(&exec, &tensor(&a), &tensor(&b)).unwrap().to_vec().unwrap();
-            let far = ops::div(&exec, &tensor(&far_a), &tensor(&far_b)).unwrap().to_vec().unwrap();
-            for ((near, far), (a, b)) in near.iter().zip(&far).zip(far_a.iter().zip(&far_b)) {
-                assert_eq!(far, near, "{a} / {b} at {level}");
+            let unscaled = ops::div(&exec, &tensor(&a), &tensor(&b)).unwrap().to_vec().unwrap();
+            let scaled =
+                ops::div(&exec, &tensor(&scaled_a), &tensor(&scaled_b)).unwrap().to_vec().unwrap();
+            for ((unscaled, scaled), (a, b)) in
+                unscaled.iter().zip(&scaled).zip(scaled_a.iter().zip(&scaled_b))
+            {
+                assert_eq!(scaled, unscaled, "{a} / {b} at {level}");
             }
         }
     }
@@ -138,26 +151,29 @@ fn roots_and_reciprocals() {
     let recip = |z| WideComplex::of(ONE).over(WideComplex::of(z));
     let rsqrt = |z| WideComplex::of(ONE).over(WideComplex::of(z).root());
     let root = |z| WideComplex::of(z).root();
-    hold!(recip, of_all_sizes(9, 60.0), recip, WideComplex::distance, f32 1.01, f64 3.0);
-    hold!(sqrt, of_all_sizes(10, 60.0), root, WideComplex::distance, f32 1.01, f64 3.0);
-    hold!(rsqrt, of_all_sizes(11, 60.0), rsqrt, WideComplex::distance, f32 1.01, f64 3.0);
+    check_error!(recip, of_all_sizes(9, 60.0), recip, WideComplex::distance, f32 1.01, f64 3.0);
+    check_error!(sqrt, of_all_sizes(10, 60.0), root, WideComplex::distance, f32 1.01, f64 3.0);
+    check_error!(rsqrt, of_all_sizes(11, 60.0), rsqrt, WideComplex::distance, f32 1.01, f64 3.0);
 }
 
 #[test]
 fn tanh_and_sigmoid() {
-    hold!(tanh, within(12, 3.0, 4.0), exact::tanh, WideComplex::distance, f32 1.01, f64 4.0);
-    hold!(tanh, within(13, 40.0, 4.0), exact::tanh, WideComplex::distance, f32 1.01, f64 4.0);
-    // Away from its poles on the imaginary axis, where what is divided by is a difference.
-    hold!(sigmoid, within(14, 80.0, 1.5), exact::sigmoid, WideComplex::distance, f32 1.01, f64 4.0);
+    check_error!(tanh, within(12, 3.0, 4.0), exact::tanh, WideComplex::distance, f32 1.01, f64 4.0);
+    let points = within(13, 40.0, 4.0);
+    check_error!(tanh, points, exact::tanh, WideComplex::distance, f32 1.01, f64 4.0);
+    // Away from the poles on the imaginary axis, near which the divisor loses digits.
+    let points = within(14, 80.0, 1.5);
+    check_error!(sigmoid, points, exact::sigmoid, WideComplex::distance, f32 1.01, f64 4.0);
 }
 
-/// Each part of a logarithm by itself: near the unit circle the first is small, and as exact as any.
+/// The parts of a logarithm are compared separately: near the unit circle the real part is small,
+/// and must be as accurate.
 #[test]
 fn logarithms() {
     let parts = |exact: WideComplex, got: C| {
         let off = |exact: Wide, got: f64| (exact - got.into()).high.abs() / exact.high.abs();
         off(exact.re, got.re).max(off(exact.im, got.im))
     };
-    hold!(ln, of_all_sizes(15, 60.0), exact::ln, parts, f32 1.01, f64 4.0);
-    hold!(ln, near_one(16), exact::ln, parts, f32 1.01, f64 4.0);
+    check_error!(ln, of_all_sizes(15, 60.0), exact::ln, parts, f32 1.01, f64 4.0);
+    check_error!(ln, near_one(16), exact::ln, parts, f32 1.01, f64 4.0);
 }

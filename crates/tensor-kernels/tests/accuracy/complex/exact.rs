@@ -1,9 +1,9 @@
-//! Functions of complex numbers, in pairs of [`wide`] numbers, as they are written down.
+//! Functions of complex numbers by their definitions, computed with [`wide`] numbers.
 
 use super::C;
 use crate::wide::{self, Wide};
 
-/// A wide number of two parts.
+/// A complex number of two wide parts.
 #[derive(Clone, Copy)]
 pub(super) struct WideComplex {
     pub(super) re: Wide,
@@ -39,13 +39,13 @@ impl WideComplex {
         }
     }
 
-    /// Of a power with a real part that is not too large.
+    /// The exponential function, for a real part that does not overflow.
     fn exp(self) -> Self {
         let (power, (sin, cos)) = (wide::exp(self.re).wide(), wide::sin_cos(self.im));
         Self::new(power * cos, power * sin)
     }
 
-    /// How far a number is from this, in magnitudes of this.
+    /// The distance of `got` from this number, relative to the magnitude of this number.
     pub(super) fn distance(self, got: C) -> f64 {
         let off = Self::new(self.re - got.re.into(), self.im - got.im.into());
         off.re.high.hypot(off.im.high) / self.re.high.hypot(self.im.high)
@@ -67,7 +67,7 @@ fn ln_1p(x: Wide) -> Wide {
 
 pub(super) fn ln(z: C) -> WideComplex {
     let square = WideComplex::of(z).square();
-    // The large terms cancel first, so that nothing is lost to them.
+    // The large terms cancel first, which is exact.
     let (large, small) = if z.re.abs() < z.im.abs() { (z.im, z.re) } else { (z.re, z.im) };
     let less_one = Wide::product(large, large) - 1.0.into() + Wide::product(small, small);
     let log = match less_one.high.abs() < 0.25 {

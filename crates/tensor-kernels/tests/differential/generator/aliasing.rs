@@ -1,4 +1,4 @@
-//! Operands in the storage of the result: they are it, lie beside it, or overlap it.
+//! Operands in the storage of the result: the result itself, disjoint from it, or overlapping it.
 
 use bytemuck::{Pod, bytes_of, cast_slice};
 use tensor_kernels::{
@@ -9,7 +9,7 @@ use super::{
     Case, Check, Outcome,
     layouts::{Strided, Use, broadcast_shape, index_of, shape},
     reductions::{dims, groups},
-    values::{Number, Taste, Value},
+    values::{Number, Value, ValueKind},
 };
 
 type Run<A, R> = fn(&Exec, &Tensor<A>, &Tensor<A>, &Tensor<R>) -> Result<()>;
@@ -18,15 +18,15 @@ type Run<A, R> = fn(&Exec, &Tensor<A>, &Tensor<A>, &Tensor<R>) -> Result<()>;
 struct Shared<A, R> {
     name: &'static str,
     run: Run<A, R>,
-    /// The result of the elements that both operands have at an index.
+    /// The result for one element of each operand.
     oracle: fn(A, A) -> R,
-    /// The first operand is the result's first one, too.
+    /// The first operand is the result.
     is_inplace: bool,
-    /// There is no second one.
+    /// There is no second operand.
     is_unary: bool,
-    /// Is the first operand broadcast to the result's shape?
+    /// Whether the first operand is broadcast to the result's shape.
     broadcasts_first: bool,
-    /// Does it copy operands that overlap the result, where that is asked for?
+    /// Whether the operation can copy overlapping operands first.
     copies_first: bool,
 }
 
@@ -131,12 +131,12 @@ const ALL: &[Check] = &[
     },
 ];
 
-/// A reduction of a tensor into another of its storage.
+/// A reduction of a tensor into another one of its storage.
 struct SharedReduction<A, R> {
     name: &'static str,
     run: fn(&Exec, &Tensor<A>, ReduceDims<'_>, &Tensor<R>) -> Result<()>,
     oracle: fn(&[A]) -> R,
-    /// Is there a result of no elements?
+    /// Whether the reduction of no elements has a value.
     has_empty: bool,
 }
 
@@ -178,12 +178,12 @@ fn copy<T: Value>() -> Shared<T, T> {
     }
 }
 
-/// How an operand's elements lie to those of the result.
+/// How an operand aliases the result.
 #[derive(Clone, Copy, PartialEq)]
 enum Relation {
     Apart,
     Same,
-    /// The same element at each index, but of another shape: that may be refused.
+    /// The same element at each index, but with another shape. This may be refused.
     SameOfAnotherShape,
     Overlap,
 }
@@ -193,8 +193,8 @@ fn relation((a, a_width): (&Strided, usize), (out, width): (&Strided, usize)) ->
     let size = (out.extent() * width).max(a.extent() * a_width);
     let mut is_written = vec![false; size];
     written.iter().for_each(|offset| is_written[offset * width..][..width].fill(true));
-    let meets = |offset: &usize| is_written[offset * a_width..][..a_width].contains(&true);
-    match (own.iter().any(meets), a_width == width && own == written) {
+    let shares = |offset: &usize| is_written[offset * a_width..][..a_width].contains(&true);
+    match (own.iter().any(shares), a_width == width && own == written) {
         (false, _) => Relation::Apart,
         (true, true) if a.shape == out.shape => Relation::Same,
         (true, true) => Relation::SameOfAnotherShape,
@@ -202,7 +202,7 @@ fn relation((a, a_width): (&Strided, usize), (out, width): (&Strided, usize)) ->
     }
 }
 
-/// An operand: the result itself, the same elsewhere, or any.
+/// An operand: the result itself, the same layout at another offset, or any layout.
 fn operand(
     case: &mut Case<'_>,
     (out, out_width): (&Strided, usize),
@@ -224,7 +224,7 @@ fn operand(
                 false => out.shape.clone(),
             };
             let mut at = Strided::draw(&mut case.choices, &shape, width, Use::Read);
-            // Behind the result, or within it.
+            // After the result, or within it.
             let offset = case.choices.draw(65);
             at.offset += if drawn == 5 { offset } else { out.extent() + offset };
             at
@@ -251,7 +251,7 @@ fn shared<A: Number + Pod, R: Number + Pod>(case: &mut Case<'_>, op: &Shared<A, 
     let bytes = (out.extent() * size_of::<R>()).max(a.extent().max(b.extent()) * size_of::<A>());
     let len = bytes.next_multiple_of(16) / size_of::<A>();
     let bits = case.bits();
-    let elements: Vec<A> = (0..len).map(|i| A::of(bits(i), Taste::Any)).collect();
+    let elements: Vec<A> = (0..len).map(|i| A::of(bits(i), ValueKind::Any)).collect();
     let expected = expected(op, &elements, [&a, &b], &out);
 
     let refused = |why: Error| why.to_string();
@@ -295,9 +295,9 @@ fn reduced<A: Number + Pod, R: Number + Pod>(
     let keepdim = case.choices.draw(2) == 1;
     let over =
         if keepdim { ReduceDims::from(&dims[..]).keepdim() } else { ReduceDims::from(&dims[..]) };
-    let places = a.offsets_as(&sizes);
-    let (groups, out_shape) = groups(&sizes, places, &is_reduced, keepdim);
-    let out = reduced_target::<A, R>(case, &a, &out_shape);
+    let offsets = a.offsets_as(&sizes);
+    let (groups, out_shape) = groups(&sizes, offsets, &is_reduced, keepdim);
+    let out = reduction_output::<A, R>(case, &a, &out_shape);
     case.note("operation", format_args!("{} over {dims:?}, keepdim {keepdim}", op.name));
     case.note("a", format_args!("{} {a}", A::NAME));
     case.note("result", format_args!("{} {out}", R::NAME));
@@ -309,7 +309,7 @@ fn reduced<A: Number + Pod, R: Number + Pod>(
     let bytes = (out.extent() * size_of::<R>()).max(a.extent() * size_of::<A>());
     let len = bytes.next_multiple_of(16) / size_of::<A>();
     let bits = case.bits();
-    let elements: Vec<A> = (0..len).map(|i| A::of(bits(i), Taste::Any)).collect();
+    let elements: Vec<A> = (0..len).map(|i| A::of(bits(i), ValueKind::Any)).collect();
     let mut expected = cast_slice::<A, u8>(&elements).to_vec();
     for (group, to) in groups.iter().zip(out.offsets()) {
         let group: Vec<A> = group.iter().map(|&at| elements[at]).collect();
@@ -344,9 +344,9 @@ fn reduced<A: Number + Pod, R: Number + Pod>(
     }
 }
 
-/// Where a reduction is written: over its input where one has the other's shape, among its
-/// elements, or behind them.
-fn reduced_target<A, R>(case: &mut Case<'_>, a: &Strided, shape: &[usize]) -> Strided {
+/// The result of a reduction: the input itself if it has the right shape, within the input's
+/// memory, or after it.
+fn reduction_output<A, R>(case: &mut Case<'_>, a: &Strided, shape: &[usize]) -> Strided {
     let (width, into) = (size_of::<A>(), size_of::<R>());
     let mut out = Strided::draw(&mut case.choices, shape, into, Use::Written);
     let offset = case.choices.draw(65);
@@ -360,14 +360,14 @@ fn reduced_target<A, R>(case: &mut Case<'_>, a: &Strided, shape: &[usize]) -> St
     }
 }
 
-/// Has every index an element of its own?
+/// Do different indices have different offsets?
 fn is_injective(at: &Strided) -> bool {
     let mut offsets = at.offsets();
     offsets.sort_unstable();
     offsets.windows(2).all(|pair| pair[0] != pair[1])
 }
 
-/// Like [`relation`], but an input of another shape than the result's is not broadcast to it.
+/// As [`relation`], for reductions, whose input is not broadcast to the result's shape.
 fn relation_of_shapes(
     (a, a_width): (&Strided, usize),
     (out, width): (&Strided, usize),
@@ -378,14 +378,14 @@ fn relation_of_shapes(
     let size = (out.extent() * width).max(a.extent() * a_width);
     let mut is_written = vec![false; size];
     out.offsets().iter().for_each(|offset| is_written[offset * width..][..width].fill(true));
-    let meets = |offset: usize| is_written[offset * a_width..][..a_width].contains(&true);
-    match a.offsets().into_iter().any(meets) {
+    let shares = |offset: usize| is_written[offset * a_width..][..a_width].contains(&true);
+    match a.offsets().into_iter().any(shares) {
         true => Relation::Overlap,
         false => Relation::Apart,
     }
 }
 
-/// All bytes of the storage after the operation.
+/// The expected bytes of the whole storage after the operation.
 fn expected<A: Number + Pod, R: Number + Pod>(
     op: &Shared<A, R>,
     elements: &[A],
@@ -401,7 +401,7 @@ fn expected<A: Number + Pod, R: Number + Pod>(
     bytes
 }
 
-/// Results by value, as NaN has many bits, and everything else by its bytes.
+/// Compares results by value, as NaN has many bit patterns, and all other bytes.
 fn compare<A: Pod, R: Number + Pod>(after: &[A], expected: &[u8], out: &Strided) -> Outcome {
     let mut found = cast_slice::<A, u8>(after).to_vec();
     for (number, to) in out.offsets().into_iter().enumerate() {
@@ -420,7 +420,7 @@ fn compare<A: Pod, R: Number + Pod>(after: &[A], expected: &[u8], out: &Strided)
     }
 }
 
-/// Is it a refusal of an operand that overlaps, or may?
+/// Is this the error for an operand that overlaps, or that may overlap?
 fn may_refuse(why: &Error, relations: &[Relation]) -> bool {
     let overlapping = [Relation::Overlap, Relation::SameOfAnotherShape];
     match why {

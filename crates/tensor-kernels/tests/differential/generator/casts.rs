@@ -46,14 +46,14 @@ fn cast<A: Number + Cast<R>, R: Number>(case: &mut Case<'_>) -> Outcome {
         &Unary {
             name: "cast",
             into: |exec, a, out| ops::cast_into(exec, a, out),
-            fresh: |exec, a| ops::cast(exec, a),
+            allocating: |exec, a| ops::cast(exec, a),
             inplace: None,
             oracle: Native(|a| R::narrow(a.wide())),
         },
     )
 }
 
-/// From each of some types to all of them.
+/// The casts from each of some types to each of others.
 macro_rules! casts {
     ($from:tt $to:tt) => {
         casts!(@each $from $to)
@@ -107,7 +107,7 @@ const BETWEEN: [&[&[Check]]; 2] = [
     },
 ];
 
-/// Pairs of types in groups, those of some element types first.
+/// All pairs of types, in groups.
 const CASTS: &[&[&[Check]]] = &[
     PLAIN,
     PLAIN,

@@ -1,4 +1,4 @@
-//! Operands in guarded memory, and the comparison of what was written with what should have been.
+//! Operands in guarded memory, and the comparison of all written memory with the expected one.
 
 use bytemuck::bytes_of;
 use tensor_kernels::{Error, Exec, Layout, Operand, Tensor, TensorView, TensorViewMut, ViewRef};
@@ -8,44 +8,44 @@ use super::{
     layouts::{Strided, Use, broadcast_shape, index_of},
     memory::Memory,
     setting::Setting,
-    values::{Taste, Value},
+    values::{Value, ValueKind},
 };
 
-/// An operand: its memory, and how its elements lie there.
+/// An operand: its memory and its layout.
 #[derive(Clone)]
-pub(crate) struct Given<T> {
+pub(crate) struct TestOperand<T> {
     pub(crate) memory: Memory<T>,
     pub(crate) at: Strided,
     layout: Layout,
-    /// Named operations get the one element and no view.
+    /// Named operations get the single element as a value, not as a view.
     is_value: bool,
 }
 
-/// A drawn address within a cache line, in bytes, that suits the type.
+/// An offset from the start of a cache line, in bytes, that is aligned for the type.
 fn skew<T>(case: &mut Case<'_>) -> usize {
     case.choices.draw(64_usize.div_ceil(align_of::<T>())) * align_of::<T>()
 }
 
-impl<T: Value> Given<T> {
-    /// To be read, broadcast to `shape`; `distinct` values at most.
+impl<T: Value> TestOperand<T> {
+    /// An input that broadcasts to `shape`, with at most `distinct` different values.
     pub(crate) fn input(
         case: &mut Case<'_>,
         name: &str,
         shape: &[usize],
-        (taste, distinct): (Taste, usize),
+        (kind, distinct): (ValueKind, usize),
     ) -> Self {
         let is_value = case.choices.once_in(8);
         let shape = if is_value { Vec::new() } else { broadcast_shape(&mut case.choices, shape) };
-        let given = Self::of_shape(case, name, &shape, Use::Read, (taste, distinct));
+        let operand = Self::of_shape(case, name, &shape, Use::Read, (kind, distinct));
         if is_value {
             case.note(name, "given as a value");
         }
-        Self { is_value, ..given }
+        Self { is_value, ..operand }
     }
 
-    /// To be written, every element of these sizes.
+    /// An output of this shape.
     pub(crate) fn output(case: &mut Case<'_>, name: &str, shape: &[usize]) -> Self {
-        Self::of_shape(case, name, shape, Use::Written, (Taste::Any, usize::MAX))
+        Self::of_shape(case, name, shape, Use::Written, (ValueKind::Any, usize::MAX))
     }
 
     pub(crate) fn of_shape(
@@ -53,7 +53,7 @@ impl<T: Value> Given<T> {
         name: &str,
         shape: &[usize],
         usage: Use,
-        (taste, distinct): (Taste, usize),
+        (kind, distinct): (ValueKind, usize),
     ) -> Self {
         let at = Strided::draw(&mut case.choices, shape, size_of::<T>(), usage);
         let skew = skew::<T>(case);
@@ -61,7 +61,7 @@ impl<T: Value> Given<T> {
         case.note(name, format_args!("{} {at}, slice at {skew} of a cache line", T::NAME));
         let value = |i: usize| {
             let number = if distinct == usize::MAX { i } else { bits(i) as usize % distinct };
-            T::of(bits(number), taste)
+            T::of(bits(number), kind)
         };
         Self {
             memory: Memory::new(at.extent(), skew, value),
@@ -75,7 +75,7 @@ impl<T: Value> Given<T> {
         self.memory.view(&self.at)
     }
 
-    /// One value, which is nowhere.
+    /// One value without a view.
     pub(crate) fn value(value: T) -> Self {
         let at = Strided { shape: Vec::new(), strides: Vec::new(), offset: 0 };
         Self { memory: Memory::new(1, 0, |_| value), layout: at.layout(), at, is_value: true }
@@ -88,12 +88,12 @@ impl<T: Value> Given<T> {
     }
 }
 
-impl<'g, T: Value> From<&'g Given<T>> for Operand<'g, T> {
-    fn from(given: &'g Given<T>) -> Self {
-        match given.is_value {
-            true => Operand::Value(given.values(&[])[0]),
+impl<'g, T: Value> From<&'g TestOperand<T>> for Operand<'g, T> {
+    fn from(operand: &'g TestOperand<T>) -> Self {
+        match operand.is_value {
+            true => Operand::Value(operand.values(&[])[0]),
             false => {
-                let elements = ViewRef::new(given.memory.elements(), &given.layout);
+                let elements = ViewRef::new(operand.memory.elements(), &operand.layout);
                 elements.expect("elements for the layout").into()
             }
         }
@@ -108,8 +108,8 @@ pub(crate) struct Unchanged<'m, T> {
 }
 
 impl<'m, T: Value> Unchanged<'m, T> {
-    pub(crate) fn new(name: &'static str, given: &'m Given<T>) -> Self {
-        Self { name, memory: &given.memory, before: given.memory.clone() }
+    pub(crate) fn new(name: &'static str, operand: &'m TestOperand<T>) -> Self {
+        Self { name, memory: &operand.memory, before: operand.memory.clone() }
     }
 
     pub(crate) fn check(self) -> Outcome {
@@ -120,9 +120,9 @@ impl<'m, T: Value> Unchanged<'m, T> {
     }
 }
 
-/// Runs an operation on a given result, and compares all of its memory.
+/// Runs an operation on an output, and compares all of its memory.
 pub(crate) fn writes<R: Value>(
-    out: &Given<R>,
+    out: &TestOperand<R>,
     setting: &Setting,
     agrees: impl Fn(usize, R) -> Option<String>,
     operation: impl FnOnce(&Exec, &mut TensorViewMut<'_, R>) -> tensor_kernels::Result<()> + Send,
@@ -132,9 +132,9 @@ pub(crate) fn writes<R: Value>(
     all_agree(out, &written, &agrees)
 }
 
-// What follows is compiled for each type of element, but not for each operation.
+// The following functions are compiled once for each element type, not for each operation.
 
-/// What writes to a given result.
+/// An operation that writes to an output.
 type Writes<'f, R> =
     dyn FnMut(&Exec, &mut TensorViewMut<'_, R>) -> tensor_kernels::Result<()> + Send + 'f;
 
@@ -145,9 +145,9 @@ fn only_once<R: Value>(
     move |exec, view| operation.take().expect("an operation is called once")(exec, view)
 }
 
-/// What an operation returned, and what it made of a copy of the result's memory.
+/// The return value of an operation, and the copy of the output's memory that it has written to.
 fn written_by<R: Value>(
-    out: &Given<R>,
+    out: &TestOperand<R>,
     setting: &Setting,
     operation: &mut Writes<'_, R>,
 ) -> (tensor_kernels::Result<()>, Memory<R>) {
@@ -156,17 +156,17 @@ fn written_by<R: Value>(
     (done, written)
 }
 
-/// Every element agrees, and nothing else was written.
+/// Checks that every element agrees and that nothing else was written.
 fn all_agree<R: Value>(
-    out: &Given<R>,
+    out: &TestOperand<R>,
     written: &Memory<R>,
     agrees: &dyn Fn(usize, R) -> Option<String>,
 ) -> Outcome {
     let mut expected = out.memory.clone();
-    let (found, places) = (written.elements(), expected.elements_mut());
+    let (found, target) = (written.elements(), expected.elements_mut());
     for (number, offset) in out.at.offsets().into_iter().enumerate() {
         compare(&out.at.shape, number, found[offset], agrees)?;
-        places[offset] = found[offset];
+        target[offset] = found[offset];
     }
     match written.difference(&expected) {
         None => Ok(()),
@@ -180,10 +180,10 @@ pub(crate) fn gives<R: Value>(
     result: tensor_kernels::Result<Tensor<R>>,
     agrees: impl Fn(usize, R) -> Option<String>,
 ) -> Outcome {
-    all_given(shape, result, &agrees)
+    all_elements_agree(shape, result, &agrees)
 }
 
-fn all_given<R: Value>(
+fn all_elements_agree<R: Value>(
     shape: &[usize],
     result: tensor_kernels::Result<Tensor<R>>,
     agrees: &dyn Fn(usize, R) -> Option<String>,
@@ -208,7 +208,7 @@ fn compare<R: Value>(
     Err(format!("at index {index:?}: expected {expected}, found {found:?}"))
 }
 
-/// These elements, up to so many units in the last place.
+/// Accepts these elements, up to `ulps` units in the last place.
 pub(crate) fn near<R: Value>(
     expected: &[R],
     ulps: u32,
@@ -219,7 +219,7 @@ pub(crate) fn near<R: Value>(
     }
 }
 
-/// These elements, bit for bit.
+/// Accepts these elements, bit for bit.
 pub(crate) fn exactly<R: Value>(
     expected: &[R],
 ) -> impl Fn(usize, R) -> Option<String> + Send + Sync {
@@ -230,9 +230,9 @@ pub(crate) fn exactly<R: Value>(
     }
 }
 
-/// Fails unless an operation was refused with the right error and wrote nothing.
+/// Checks that an operation is refused with the right error and writes nothing.
 pub(crate) fn refuses<R: Value>(
-    out: &Given<R>,
+    out: &TestOperand<R>,
     setting: &Setting,
     is_right: impl Fn(&Error) -> bool,
     operation: impl FnOnce(&Exec, &mut TensorViewMut<'_, R>) -> tensor_kernels::Result<()> + Send,

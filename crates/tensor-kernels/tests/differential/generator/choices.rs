@@ -1,10 +1,10 @@
-//! Where the decisions of a case come from: every one is a number below a bound.
+//! The source of the decisions of a case: each one is a number below a bound.
 //!
-//! The numbers are recorded. Lower numbers mean simpler decisions, and a list that ends early goes
-//! on with zeros; so a failing case is shrunk by shortening and lowering its list, without knowing
-//! what the numbers decide.
+//! The numbers are recorded. Lower numbers mean simpler decisions, and zeros follow the end of a
+//! list. So a failing case is shrunk by shortening and lowering its list, without knowledge of the
+//! meaning of the numbers.
 
-/// A source of decisions, and those that were made.
+/// A source of decisions, with a record of them.
 pub(crate) struct Choices<'b> {
     source: Source<'b>,
     made: Vec<u32>,
@@ -17,17 +17,18 @@ enum Source<'b> {
 }
 
 impl<'b> Choices<'b> {
-    /// Decisions that depend on a seed.
+    /// Decisions from a seed.
     pub(crate) fn seeded(seed: u64) -> Self {
         Self { source: Source::Seeded(seed), made: Vec::new() }
     }
 
-    /// Decisions that were recorded before.
+    /// Recorded decisions.
     pub(crate) fn listed(numbers: &'b [u32]) -> Self {
         Self { source: Source::Listed(numbers), made: Vec::new() }
     }
 
-    /// The first numbers of a seed, not yet below any bound: listed, they decide the same.
+    /// The first numbers of a seed, before reduction to a bound. As a list they give the same
+    /// decisions.
     pub(crate) fn numbers(mut seed: u64, len: usize) -> Vec<u32> {
         let next = || {
             seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -36,12 +37,12 @@ impl<'b> Choices<'b> {
         std::iter::repeat_with(next).take(len).collect()
     }
 
-    /// Decisions made from a fuzzer's bytes.
+    /// Decisions from a fuzzer's bytes.
     pub(crate) fn bytes(bytes: &'b [u8]) -> Self {
         Self { source: Source::Bytes(bytes), made: Vec::new() }
     }
 
-    /// The decisions that were made so far.
+    /// The decisions so far.
     pub(crate) fn made(&self) -> &[u32] {
         &self.made
     }
@@ -63,18 +64,18 @@ impl<'b> Choices<'b> {
         number
     }
 
-    /// True once in `n` times; false is simpler.
+    /// True with probability 1/n; false is simpler.
     pub(crate) fn once_in(&mut self, n: usize) -> bool {
         self.draw(n) == n - 1
     }
 
-    /// One of some values; the first is simplest.
+    /// One of the values; the first is the simplest.
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.draw(from.len())]
     }
 }
 
-/// As many bytes as the bound needs; zero at the end.
+/// A number from as many bytes as the bound needs; zero at the end of the bytes.
 fn next_number(bytes: &mut &[u8], bound: usize) -> usize {
     let mut number = 0;
     let mut reach = 1;

@@ -1,15 +1,15 @@
-//! Copies and fills, of every width.
+//! Copies and fills, of every element width.
 
 use tensor_kernels::{CopyPlan, Simd, copy_into, copy_to_layout, fill, repeat, to_contiguous};
 
 use super::{
     Case, Check, Outcome,
-    check::{Given, Unchanged, exactly, gives, writes},
+    check::{TestOperand, Unchanged, exactly, gives, writes},
     layouts::{Strided, Use, for_each_index, shape},
-    values::{Taste, Value},
+    values::{Value, ValueKind},
 };
 
-const ANY: (Taste, usize) = (Taste::Any, usize::MAX);
+const ANY: (ValueKind, usize) = (ValueKind::Any, usize::MAX);
 
 const TYPES: [Check; 15] = [
     of::<u8>,
@@ -38,16 +38,16 @@ fn of<T: Value>(case: &mut Case<'_>) -> Outcome {
         0..4 => into_given::<T>(case),
         4 => planned::<T>(case),
         5 => filled::<T>(case),
-        6 => fresh::<T>(case),
+        6 => into_new::<T>(case),
         _ => repeated::<T>(case),
     }
 }
 
 /// A source and a destination of one shape.
-fn pair<T: Value>(case: &mut Case<'_>) -> (Given<T>, Given<T>) {
+fn pair<T: Value>(case: &mut Case<'_>) -> (TestOperand<T>, TestOperand<T>) {
     let shape = shape(&mut case.choices, &[size_of::<T>()]);
-    let from = Given::of_shape(case, "from", &shape, Use::Read, ANY);
-    (from, Given::output(case, "to", &shape))
+    let from = TestOperand::of_shape(case, "from", &shape, Use::Read, ANY);
+    (from, TestOperand::output(case, "to", &shape))
 }
 
 fn into_given<T: Value>(case: &mut Case<'_>) -> Outcome {
@@ -60,7 +60,7 @@ fn into_given<T: Value>(case: &mut Case<'_>) -> Outcome {
     unchanged.check()
 }
 
-/// A plan made for a machine that need not be the one it runs at.
+/// A plan that may be made for another machine than the one that it is run with.
 fn planned<T: Value>(case: &mut Case<'_>) -> Outcome {
     case.note("operation", "CopyPlan::run");
     let setting = case.setting();
@@ -79,17 +79,17 @@ fn filled<T: Value>(case: &mut Case<'_>) -> Outcome {
     case.note("operation", "fill");
     let setting = case.setting();
     let shape = shape(&mut case.choices, &[size_of::<T>()]);
-    let to = Given::output(case, "to", &shape);
-    let value = T::of(case.bits()(0), Taste::Any);
+    let to = TestOperand::output(case, "to", &shape);
+    let value = T::of(case.bits()(0), ValueKind::Any);
     let expected = vec![value; shape.iter().product()];
     writes(&to, &setting, exactly(&expected), |exec, out| fill(exec, out, value))
 }
 
-/// Into new memory: contiguous, or dense with the dimensions in any order.
-fn fresh<T: Value>(case: &mut Case<'_>) -> Outcome {
+/// Copies into newly allocated memory: contiguous, or dense with the dimensions in any order.
+fn into_new<T: Value>(case: &mut Case<'_>) -> Outcome {
     let setting = case.setting();
     let shape = shape(&mut case.choices, &[size_of::<T>()]);
-    let from = Given::<T>::of_shape(case, "from", &shape, Use::Read, ANY);
+    let from = TestOperand::<T>::of_shape(case, "from", &shape, Use::Read, ANY);
     let unchanged = Unchanged::new("from", &from);
     let values = from.values(&shape);
     let expected = exactly(&values);
@@ -114,7 +114,7 @@ fn repeated<T: Value>(case: &mut Case<'_>) -> Outcome {
     let times: Vec<usize> =
         (0..lead + sizes.len()).map(|_| [1, 2, 1, 3, 0][case.choices.draw(5)]).collect();
     case.note("operation", format_args!("repeat {times:?}"));
-    let from = Given::<T>::of_shape(case, "from", &sizes, Use::Read, ANY);
+    let from = TestOperand::<T>::of_shape(case, "from", &sizes, Use::Read, ANY);
     let unchanged = Unchanged::new("from", &from);
     let size = |d: usize| times[d] * d.checked_sub(lead).map_or(1, |own| sizes[own]);
     let whole: Vec<usize> = (0..times.len()).map(size).collect();

@@ -7,36 +7,44 @@ use tensor_kernels::{Error, Exec, Layout, Result, Tensor, TensorViewMut};
 
 use super::{
     Case, Outcome,
-    check::{Given, Unchanged, gives, near, refuses, writes},
+    check::{TestOperand, Unchanged, gives, near, refuses, writes},
     layouts::{Use, common_shape, shape},
     setting::Setting,
-    values::{Taste, Value},
+    values::{Value, ValueKind},
 };
 
-/// What the results should be.
+/// The reference for the results.
 pub(crate) enum Oracle<F> {
-    /// Those of this function.
+    /// This function.
     Native(F),
-    /// Those of the operation itself, applied to one element at the portable level, up to so many
-    /// units in the last place.
+    /// The operation itself, applied to one element at the scalar level, up to a number of units in
+    /// the last place.
     Itself(u32),
 }
 
-type Into1<A, R> = fn(&Exec, &Given<A>, &mut TensorViewMut<'_, R>) -> Result<()>;
-type Fresh1<A, R> = fn(&Exec, &Given<A>) -> Result<Tensor<R>>;
+type Into1<A, R> = fn(&Exec, &TestOperand<A>, &mut TensorViewMut<'_, R>) -> Result<()>;
+type Allocating1<A, R> = fn(&Exec, &TestOperand<A>) -> Result<Tensor<R>>;
 type Inplace1<A> = fn(&Exec, &mut TensorViewMut<'_, A>) -> Result<()>;
-type Into2<A, B, R> = fn(&Exec, &Given<A>, &Given<B>, &mut TensorViewMut<'_, R>) -> Result<()>;
-type Fresh2<A, B, R> = fn(&Exec, &Given<A>, &Given<B>) -> Result<Tensor<R>>;
-type Inplace2<A, B> = fn(&Exec, &mut TensorViewMut<'_, A>, &Given<B>) -> Result<()>;
-type Into3<A, B, C, R> =
-    fn(&Exec, &Given<A>, &Given<B>, &Given<C>, &mut TensorViewMut<'_, R>) -> Result<()>;
-type Fresh3<A, B, C, R> = fn(&Exec, &Given<A>, &Given<B>, &Given<C>) -> Result<Tensor<R>>;
-type Inplace3<A, B, C> = fn(&Exec, &mut TensorViewMut<'_, A>, &Given<B>, &Given<C>) -> Result<()>;
+type Into2<A, B, R> =
+    fn(&Exec, &TestOperand<A>, &TestOperand<B>, &mut TensorViewMut<'_, R>) -> Result<()>;
+type Allocating2<A, B, R> = fn(&Exec, &TestOperand<A>, &TestOperand<B>) -> Result<Tensor<R>>;
+type Inplace2<A, B> = fn(&Exec, &mut TensorViewMut<'_, A>, &TestOperand<B>) -> Result<()>;
+type Into3<A, B, C, R> = fn(
+    &Exec,
+    &TestOperand<A>,
+    &TestOperand<B>,
+    &TestOperand<C>,
+    &mut TensorViewMut<'_, R>,
+) -> Result<()>;
+type Allocating3<A, B, C, R> =
+    fn(&Exec, &TestOperand<A>, &TestOperand<B>, &TestOperand<C>) -> Result<Tensor<R>>;
+type Inplace3<A, B, C> =
+    fn(&Exec, &mut TensorViewMut<'_, A>, &TestOperand<B>, &TestOperand<C>) -> Result<()>;
 
 pub(crate) struct Unary<A, R> {
     pub(crate) name: &'static str,
     pub(crate) into: Into1<A, R>,
-    pub(crate) fresh: Fresh1<A, R>,
+    pub(crate) allocating: Allocating1<A, R>,
     pub(crate) inplace: Option<Inplace1<A>>,
     pub(crate) oracle: Oracle<fn(A) -> R>,
 }
@@ -44,17 +52,17 @@ pub(crate) struct Unary<A, R> {
 pub(crate) struct Binary<A, B, R> {
     pub(crate) name: &'static str,
     pub(crate) into: Into2<A, B, R>,
-    pub(crate) fresh: Fresh2<A, B, R>,
+    pub(crate) allocating: Allocating2<A, B, R>,
     pub(crate) inplace: Option<Inplace2<A, B>>,
     pub(crate) oracle: Oracle<fn(A, B) -> R>,
-    /// Is this divisor refused?
+    /// Whether a divisor is refused.
     pub(crate) refused_divisor: Option<fn(B) -> bool>,
 }
 
 pub(crate) struct Ternary<A, B, C, R> {
     pub(crate) name: &'static str,
     pub(crate) into: Into3<A, B, C, R>,
-    pub(crate) fresh: Fresh3<A, B, C, R>,
+    pub(crate) allocating: Allocating3<A, B, C, R>,
     pub(crate) inplace: Option<Inplace3<A, B, C>>,
     pub(crate) oracle: Oracle<fn(A, B, C) -> R>,
 }
@@ -63,20 +71,20 @@ pub(crate) struct Ternary<A, B, C, R> {
 enum Form {
     Into,
     Inplace,
-    Fresh,
+    Allocating,
 }
 
 impl Form {
     fn draw(case: &mut Case<'_>, name: &str, has_inplace: bool) -> Self {
         let form = match case.choices.draw(8) {
             5 | 6 if has_inplace => Self::Inplace,
-            7 => Self::Fresh,
+            7 => Self::Allocating,
             _ => Self::Into,
         };
         let suffix = match form {
             Self::Into => "into a given result",
             Self::Inplace => "in place",
-            Self::Fresh => "newly allocated",
+            Self::Allocating => "newly allocated",
         };
         case.note("operation", format_args!("{name}, {suffix}"));
         form
@@ -84,15 +92,16 @@ impl Form {
 }
 
 impl<F> Oracle<F> {
-    /// How many different values operands have: few, if each result has to be asked for.
-    fn values(&self, few: usize) -> (Taste, usize) {
+    /// The kind and the number of different values of operands: few if the reference is computed by
+    /// the operation itself.
+    fn values(&self, few: usize) -> (ValueKind, usize) {
         match self {
-            Self::Native(_) => (Taste::Any, usize::MAX),
-            Self::Itself(_) => (Taste::Any, few),
+            Self::Native(_) => (ValueKind::Any, usize::MAX),
+            Self::Itself(_) => (ValueKind::Any, few),
         }
     }
 
-    /// Levels other than the portable one may differ in the last places.
+    /// The tolerance in units in the last place, for levels other than the scalar one.
     fn ulps(&self, setting: &Setting) -> u32 {
         match self {
             Self::Itself(ulps) if setting.exec.simd() != Setting::plain().exec.simd() => *ulps,
@@ -101,10 +110,10 @@ impl<F> Oracle<F> {
     }
 }
 
-/// Results that are asked for once for each list of operands' bytes.
-struct Asked<R>(HashMap<Vec<u8>, R>);
+/// A cache of results of the operation itself, by the bytes of its operands.
+struct CachedResults<R>(HashMap<Vec<u8>, R>);
 
-impl<R: Value> Asked<R> {
+impl<R: Value> CachedResults<R> {
     fn new() -> Self {
         Self(HashMap::new())
     }
@@ -112,12 +121,12 @@ impl<R: Value> Asked<R> {
     fn get(
         &mut self,
         operands: &[&[u8]],
-        ask: impl FnOnce(&Exec, &mut TensorViewMut<'_, R>) -> Result<()>,
+        compute: impl FnOnce(&Exec, &mut TensorViewMut<'_, R>) -> Result<()>,
     ) -> R {
         *self.0.entry(operands.concat()).or_insert_with(|| {
-            let mut result = [R::of(0, Taste::Any)];
+            let mut result = [R::of(0, ValueKind::Any)];
             let mut view = one_mut(&mut result);
-            ask(&Setting::plain().exec, &mut view).expect("one element can be computed");
+            compute(&Setting::plain().exec, &mut view).expect("one element can be computed");
             result[0]
         })
     }
@@ -128,7 +137,7 @@ fn one_mut<T: Value>(value: &mut [T; 1]) -> TensorViewMut<'_, T> {
     TensorViewMut::new(value, layout).expect("one element")
 }
 
-/// The same value where two types are one.
+/// Converts values between two types that are the same.
 fn same_type<R: Value, A: Value>(values: &[R]) -> Vec<A> {
     values.iter().map(|&value| bytemuck::checked::cast(value)).collect()
 }
@@ -139,13 +148,12 @@ pub(crate) fn unary<A: Value, R: Value>(case: &mut Case<'_>, op: &Unary<A, R>) -
     let sizes = shape(&mut case.choices, &[size_of::<R>(), size_of::<A>()]);
     let (values, ulps) = (op.oracle.values(64), op.oracle.ulps(&setting));
     let usage = if form == Form::Inplace { Use::Written } else { Use::Read };
-    let a = Given::<A>::of_shape(case, "a", &sizes, usage, values);
-    let mut asked = Asked::new();
+    let a = TestOperand::<A>::of_shape(case, "a", &sizes, usage, values);
+    let mut references = CachedResults::new();
     let result = |a: A| match &op.oracle {
         Oracle::Native(function) => function(a),
-        Oracle::Itself(_) => {
-            asked.get(&[bytes_of(&a)], |exec, out| (op.into)(exec, &Given::value(a), out))
-        }
+        Oracle::Itself(_) => references
+            .get(&[bytes_of(&a)], |exec, out| (op.into)(exec, &TestOperand::value(a), out)),
     };
     let expected: Vec<R> = a.values(&sizes).into_iter().map(result).collect();
     let unchanged = Unchanged::new("a", &a);
@@ -153,12 +161,12 @@ pub(crate) fn unary<A: Value, R: Value>(case: &mut Case<'_>, op: &Unary<A, R>) -
         (Form::Inplace, Some(inplace)) => {
             return writes(&a, &setting, near(&same_type(&expected), ulps), inplace);
         }
-        (Form::Fresh, _) => {
-            let result = setting.run(|exec| (op.fresh)(exec, &a));
+        (Form::Allocating, _) => {
+            let result = setting.run(|exec| (op.allocating)(exec, &a));
             gives(&sizes, result, near(&expected, ulps))?;
         }
         _ => {
-            let out = Given::output(case, "result", &sizes);
+            let out = TestOperand::output(case, "result", &sizes);
             writes(&out, &setting, near(&expected, ulps), |exec, out| (op.into)(exec, &a, out))?;
         }
     }
@@ -174,14 +182,14 @@ pub(crate) fn binary<A: Value, B: Value, R: Value>(
     let sizes = shape(&mut case.choices, &[size_of::<R>(), size_of::<A>(), size_of::<B>()]);
     let (values, ulps) = (op.oracle.values(16), op.oracle.ulps(&setting));
     let a = first::<A>(case, form, &sizes, values);
-    let mut b = Given::<B>::input(case, "b", &sizes, values);
+    let mut b = TestOperand::<B>::input(case, "b", &sizes, values);
     let sizes = common_shape(&[&a.at.shape, &b.at.shape]);
     let refused = replace_zeros(case, op.refused_divisor, &mut b) && !sizes.contains(&0);
-    let mut asked = Asked::new();
+    let mut references = CachedResults::new();
     let mut result = |(a, b): (A, B)| match &op.oracle {
         Oracle::Native(function) => function(a, b),
-        Oracle::Itself(_) => asked.get(&[bytes_of(&a), bytes_of(&b)], |exec, out| {
-            (op.into)(exec, &Given::value(a), &Given::value(b), out)
+        Oracle::Itself(_) => references.get(&[bytes_of(&a), bytes_of(&b)], |exec, out| {
+            (op.into)(exec, &TestOperand::value(a), &TestOperand::value(b), out)
         }),
     };
     let mut expected: Vec<R> = Vec::new();
@@ -198,8 +206,8 @@ pub(crate) fn binary<A: Value, B: Value, R: Value>(
             writes(&a, &setting, near(&same_type(&expected), ulps), work)?;
             return unchanged.1.check();
         }
-        (Form::Fresh, _) => {
-            let result = setting.run(|exec| (op.fresh)(exec, &a, &b));
+        (Form::Allocating, _) => {
+            let result = setting.run(|exec| (op.allocating)(exec, &a, &b));
             match result {
                 Err(error) if refused && is_division_by_zero(&error) => {}
                 Ok(_) if refused => return Err("not refused".to_owned()),
@@ -207,7 +215,7 @@ pub(crate) fn binary<A: Value, B: Value, R: Value>(
             }
         }
         _ => {
-            let out = Given::output(case, "result", &sizes);
+            let out = TestOperand::output(case, "result", &sizes);
             let work = |exec: &Exec, out: &mut TensorViewMut<'_, R>| (op.into)(exec, &a, &b, out);
             if refused {
                 refuses(&out, &setting, is_division_by_zero, work)?;
@@ -224,31 +232,31 @@ fn is_division_by_zero(error: &Error) -> bool {
     matches!(error, Error::DivisionByZero { .. })
 }
 
-/// Where zeros are refused, mostly replaces them; is one left that an index reaches?
+/// Replaces zeros in most cases, if they are refused; returns whether a zero remains.
 fn replace_zeros<B: Value>(
     case: &mut Case<'_>,
     is_refused: Option<fn(B) -> bool>,
-    divisors: &mut Given<B>,
+    divisors: &mut TestOperand<B>,
 ) -> bool {
     let Some(is_zero) = is_refused else { return false };
     if case.choices.draw(4) != 3 {
-        let one = B::of(1, Taste::Moderate);
+        let one = B::of(1, ValueKind::Moderate);
         let elements = divisors.memory.elements_mut().iter_mut();
         elements.filter(|element| is_zero(**element)).for_each(|element| *element = one);
     }
     divisors.values(&divisors.at.shape.clone()).into_iter().any(is_zero)
 }
 
-/// The operand that a result in place replaces is written and is not broadcast.
+/// The first operand, which is not broadcast if the operation is in place.
 fn first<A: Value>(
     case: &mut Case<'_>,
     form: Form,
     sizes: &[usize],
-    values: (Taste, usize),
-) -> Given<A> {
+    values: (ValueKind, usize),
+) -> TestOperand<A> {
     match form {
-        Form::Inplace => Given::of_shape(case, "a", sizes, Use::Written, values),
-        Form::Into | Form::Fresh => Given::input(case, "a", sizes, values),
+        Form::Inplace => TestOperand::of_shape(case, "a", sizes, Use::Written, values),
+        Form::Into | Form::Allocating => TestOperand::input(case, "a", sizes, values),
     }
 }
 
@@ -262,15 +270,23 @@ pub(crate) fn ternary<A: Value, B: Value, C: Value, R: Value>(
     let sizes = shape(&mut case.choices, &all);
     let (values, ulps) = (op.oracle.values(8), op.oracle.ulps(&setting));
     let a = first::<A>(case, form, &sizes, values);
-    let b = Given::<B>::input(case, "b", &sizes, values);
-    let c = Given::<C>::input(case, "c", &sizes, values);
+    let b = TestOperand::<B>::input(case, "b", &sizes, values);
+    let c = TestOperand::<C>::input(case, "c", &sizes, values);
     let sizes = common_shape(&[&a.at.shape, &b.at.shape, &c.at.shape]);
-    let mut asked = Asked::new();
+    let mut references = CachedResults::new();
     let result = |((a, b), c): ((A, B), C)| match &op.oracle {
         Oracle::Native(function) => function(a, b, c),
-        Oracle::Itself(_) => asked.get(&[bytes_of(&a), bytes_of(&b), bytes_of(&c)], |exec, out| {
-            (op.into)(exec, &Given::value(a), &Given::value(b), &Given::value(c), out)
-        }),
+        Oracle::Itself(_) => {
+            references.get(&[bytes_of(&a), bytes_of(&b), bytes_of(&c)], |exec, out| {
+                (op.into)(
+                    exec,
+                    &TestOperand::value(a),
+                    &TestOperand::value(b),
+                    &TestOperand::value(c),
+                    out,
+                )
+            })
+        }
     };
     let pairs = a.values(&sizes).into_iter().zip(b.values(&sizes));
     let expected: Vec<R> = pairs.zip(c.values(&sizes)).map(result).collect();
@@ -281,12 +297,12 @@ pub(crate) fn ternary<A: Value, B: Value, C: Value, R: Value>(
                 inplace(exec, x, &b, &c)
             })?;
         }
-        (Form::Fresh, _) => {
-            let result = setting.run(|exec| (op.fresh)(exec, &a, &b, &c));
+        (Form::Allocating, _) => {
+            let result = setting.run(|exec| (op.allocating)(exec, &a, &b, &c));
             gives(&sizes, result, near(&expected, ulps))?;
         }
         _ => {
-            let out = Given::output(case, "result", &sizes);
+            let out = TestOperand::output(case, "result", &sizes);
             writes(&out, &setting, near(&expected, ulps), |exec, out| {
                 (op.into)(exec, &a, &b, &c, out)
             })?;

@@ -1,4 +1,4 @@
-//! Shapes and layouts, and where the elements of a layout lie.
+//! Random shapes and layouts, and the offsets of the elements of a layout.
 
 use std::fmt;
 
@@ -6,14 +6,15 @@ use tensor_kernels::Layout;
 
 use super::choices::Choices;
 
+/// Bytes.
 const CACHE_LINE: usize = 64;
 
-/// Layouts that reach over more elements than this, and over this many times as many as they have,
-/// are replaced by dense ones.
+/// Layouts whose extent exceeds this number of elements, and `SPARSE_FACTOR` times their number of
+/// elements, are replaced by dense ones.
 const LARGE_EXTENT: usize = 2048;
-const SPARSE: usize = 8;
+const SPARSE_FACTOR: usize = 8;
 
-/// Sizes; `widths` are the operands' bytes per element, the result's first.
+/// A random shape. `widths` are the element sizes of the operands in bytes, the result's first.
 pub(crate) fn shape(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
     match choices.draw(8) {
         0..5 => any_shape(choices, widths),
@@ -21,13 +22,13 @@ pub(crate) fn shape(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
     }
 }
 
-/// One or a few matrices, of which a dimension is long enough for blocks and streams of lines.
+/// One or a few matrices with a dimension that is long enough for blocks and for streamed rows.
 fn matrices(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
     let width = if choices.draw(2) == 0 { widths[0] } else { choices.pick(widths) };
     let columns = (CACHE_LINE / width).max(1) * (1 + choices.draw(8));
     let columns = columns + if choices.draw(3) == 2 { 1 + choices.draw(63) } else { 0 };
-    let rows = (2 + choices.draw(140)).min((LARGEST_MATRIX / columns).max(2));
-    let count = choices.pick(&[1, 1, 2, 1, 3]).min((LARGEST_MATRIX / columns / rows).max(1));
+    let rows = (2 + choices.draw(140)).min((MAX_MATRIX_ELEMENTS / columns).max(2));
+    let count = choices.pick(&[1, 1, 2, 1, 3]).min((MAX_MATRIX_ELEMENTS / columns / rows).max(1));
     let mut shape = vec![columns, rows, count];
     if count == 1 {
         shape.pop();
@@ -38,10 +39,10 @@ fn matrices(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
     shape
 }
 
-/// In elements.
-const LARGEST_MATRIX: usize = 24_000;
+/// The largest number of elements of a matrix.
+const MAX_MATRIX_ELEMENTS: usize = 24_000;
 
-/// Up to 4096 elements, more now and then.
+/// Mostly up to 4096 elements, sometimes more.
 fn any_shape(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
     let rank = choices.pick(&[1, 2, 2, 3, 2, 3, 4, 2, 3, 1, 4, 5, 6, 0]);
     let mut budget = match choices.draw(64) {
@@ -60,7 +61,7 @@ fn any_shape(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
     shape
 }
 
-/// A size; `line` elements are a cache line.
+/// A random size; a cache line holds `line` elements.
 fn size(choices: &mut Choices<'_>, line: usize) -> usize {
     match choices.draw(16) {
         0..5 => 2 + choices.draw(8),
@@ -72,7 +73,7 @@ fn size(choices: &mut Choices<'_>, line: usize) -> usize {
     }
 }
 
-/// Sizes that broadcast to `shape`: some of them 1, some of the first ones left out.
+/// Sizes that broadcast to `shape`: some are 1, some leading ones are missing.
 pub(crate) fn broadcast_shape(choices: &mut Choices<'_>, shape: &[usize]) -> Vec<usize> {
     if choices.draw(3) != 2 {
         return shape.to_vec();
@@ -104,12 +105,12 @@ pub(crate) struct Strided {
     pub(crate) offset: usize,
 }
 
-/// What a layout is for.
+/// The use of a layout.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Use {
-    /// No two indices share an element.
+    /// Written: no two indices share an element.
     Written,
-    /// They may.
+    /// Read: indices can share elements.
     Read,
 }
 
@@ -124,16 +125,16 @@ impl Strided {
         let style = choices.draw(4);
         let mut strides = vec![0; shape.len()];
         let mut inside = 1;
-        for (place, &d) in order.iter().rev().enumerate() {
-            let lie = if style < 2 { Lie::Dense } else { Lie::draw(choices) };
-            let lie = if style == 1 && place == 1 { Lie::WholeLines } else { lie };
-            let stride = lie.stride(choices, inside, width);
+        for (level, &d) in order.iter().rev().enumerate() {
+            let kind = if style < 2 { DimStride::Dense } else { DimStride::draw(choices) };
+            let kind = if style == 1 && level == 1 { DimStride::WholeLines } else { kind };
+            let stride = kind.stride(choices, inside, width);
             inside = stride * shape[d].max(1);
             strides[d] = stride as isize;
-            match lie {
-                Lie::Flipped => strides[d] = -strides[d],
-                Lie::Repeated if usage == Use::Read => strides[d] = 0,
-                Lie::Anywhere if usage == Use::Read || shape[d] == 1 => {
+            match kind {
+                DimStride::Flipped => strides[d] = -strides[d],
+                DimStride::Repeated if usage == Use::Read => strides[d] = 0,
+                DimStride::Anywhere if usage == Use::Read || shape[d] == 1 => {
                     strides[d] = 1 + choices.draw(20) as isize;
                 }
                 _ => {}
@@ -141,7 +142,7 @@ impl Strided {
         }
         let lead = choices.pick(&[0, 0, 1, 3]);
         let numel: usize = shape.iter().product();
-        if inside > LARGE_EXTENT && inside / SPARSE > numel {
+        if inside > LARGE_EXTENT && inside / SPARSE_FACTOR > numel {
             return Self::dense(shape);
         }
         Self::starting_at(shape, strides, lead)
@@ -167,7 +168,7 @@ impl Strided {
         Self::starting_at(shape, strides, 0)
     }
 
-    /// The lowest element lies at `lead`.
+    /// The lowest offset is `lead`.
     pub(crate) fn starting_at(shape: &[usize], strides: Vec<isize>, lead: usize) -> Self {
         let below = |(&size, &stride): (&usize, &isize)| (size.max(1) - 1) as isize * stride.min(0);
         let below: isize = shape.iter().zip(&strides).map(below).sum();
@@ -187,7 +188,7 @@ impl Strided {
         self.offset + self.shape.iter().zip(&self.strides).map(above).sum::<usize>() + 1
     }
 
-    /// Where the elements lie, in logical order.
+    /// The offsets of the elements, in logical order.
     pub(crate) fn offsets(&self) -> Vec<usize> {
         self.offsets_as(&self.shape)
     }
@@ -219,7 +220,7 @@ impl fmt::Display for Strided {
     }
 }
 
-/// Calls with each index of a shape, in logical order.
+/// Calls `body` with each index of a shape, in logical order.
 pub(crate) fn for_each_index(shape: &[usize], mut body: impl FnMut(&[usize])) {
     if shape.contains(&0) {
         return;
@@ -239,7 +240,7 @@ pub(crate) fn for_each_index(shape: &[usize], mut body: impl FnMut(&[usize])) {
     }
 }
 
-/// The index of an element that is number `at` in logical order.
+/// The index of element number `at` in logical order.
 pub(crate) fn index_of(shape: &[usize], mut at: usize) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (i, &size) in index.iter_mut().zip(shape).rev() {
@@ -260,9 +261,9 @@ fn order(choices: &mut Choices<'_>, rank: usize) -> Vec<usize> {
     order
 }
 
-/// How one dimension lies in memory.
+/// How the stride of a dimension differs from the dense one.
 #[derive(Clone, Copy, PartialEq)]
-enum Lie {
+enum DimStride {
     Dense,
     Stepped,
     Gap,
@@ -272,7 +273,7 @@ enum Lie {
     Anywhere,
 }
 
-impl Lie {
+impl DimStride {
     fn draw(choices: &mut Choices<'_>) -> Self {
         match choices.draw(12) {
             0..5 => Self::Dense,
@@ -285,7 +286,7 @@ impl Lie {
         }
     }
 
-    /// The stride around `inside` elements.
+    /// The stride of a dimension whose inner dimensions span `inside` elements.
     fn stride(self, choices: &mut Choices<'_>, inside: usize, width: usize) -> usize {
         match self {
             Self::Stepped => inside * (2 + choices.draw(3)),

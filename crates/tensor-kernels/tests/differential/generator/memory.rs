@@ -1,4 +1,4 @@
-//! Memory of which every byte is known before and after: elements at any address, guards around.
+//! Test memory of which every byte is compared: elements at any address, surrounded by guard bytes.
 
 use std::marker::PhantomData;
 
@@ -9,15 +9,16 @@ use super::{layouts::Strided, values::Value};
 
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
-struct Line([u8; 64]);
+struct CacheLine([u8; 64]);
 
-/// Bytes before and behind the elements.
+/// The number of guard bytes before and after the elements.
 const MARGIN: usize = 256;
 
-/// Elements with a margin on both sides, the first one `skew` bytes behind the start of a line.
+/// Elements with a margin on both sides; the first one lies `skew` bytes after the start of a cache
+/// line.
 #[derive(Clone)]
 pub(crate) struct Memory<T> {
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
     first: usize,
     len: usize,
     element: PhantomData<T>,
@@ -26,7 +27,7 @@ pub(crate) struct Memory<T> {
 impl<T: Value> Memory<T> {
     pub(crate) fn new(len: usize, skew: usize, mut element: impl FnMut(usize) -> T) -> Self {
         let (first, bytes) = (MARGIN + skew, len * size_of::<T>());
-        let lines = vec![Line::zeroed(); (first + bytes + MARGIN).div_ceil(64)];
+        let lines = vec![CacheLine::zeroed(); (first + bytes + MARGIN).div_ceil(64)];
         let mut memory = Self { lines, first, len, element: PhantomData };
         for (i, place) in memory.elements_mut().iter_mut().enumerate() {
             *place = element(i);
@@ -54,12 +55,12 @@ impl<T: Value> Memory<T> {
         TensorViewMut::new(self.elements_mut(), layout.layout()).expect("an injective layout")
     }
 
-    /// Everything there is, guards included.
+    /// All bytes, guards included.
     pub(crate) fn bytes(&self) -> &[u8] {
         cast_slice(&self.lines)
     }
 
-    /// Where these bytes and others differ first, in words.
+    /// A description of the first byte that differs.
     pub(crate) fn difference(&self, other: &Self) -> Option<String> {
         if self.bytes() == other.bytes() {
             return None;

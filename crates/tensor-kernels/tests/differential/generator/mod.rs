@@ -1,8 +1,8 @@
 //! One case: drawn from choices, run, and compared with a loop over single elements.
 //!
-//! What may not depend on how work is done is computed here by the plainest means: an index, the
-//! sum of its products with strides, one element. Arithmetic is the language's own where it has
-//! it, and otherwise the operation itself, applied to one element at the portable level.
+//! The reference is as simple as possible: for each index the sum of its products with the strides,
+//! and one element at that offset. The arithmetic is Rust's; for operations that Rust does not have
+//! it is the operation itself, applied to one element at the scalar level.
 
 mod aliasing;
 mod casts;
@@ -29,7 +29,7 @@ pub(crate) type Outcome = Result<(), String>;
 /// Draws a case and runs it.
 pub(crate) type Check = fn(&mut Case<'_>) -> Outcome;
 
-/// The kinds of work, by name.
+/// The kinds of cases, by name.
 pub(crate) const KINDS: [(&str, Check); 5] = [
     ("copies", copies::check),
     ("elementwise", elementwise::check),
@@ -38,11 +38,11 @@ pub(crate) const KINDS: [(&str, Check); 5] = [
     ("aliasing", aliasing::check),
 ];
 
-/// What becomes of what was drawn, in words.
+/// Whether a description of the case is made, and where it goes.
 enum Description {
     Nothing,
     Text(String),
-    /// Printed at once: the case may end the process.
+    /// Printed immediately, as the case may abort the process.
     Printed,
 }
 
@@ -57,12 +57,12 @@ impl<'b> Case<'b> {
         Self { choices, description: Description::Nothing }
     }
 
-    /// The same, with a description.
+    /// As [`new`](Self::new), with a description.
     pub(crate) fn described(choices: Choices<'b>) -> Self {
         Self { choices, description: Description::Text(String::new()) }
     }
 
-    /// The same, described on the standard output.
+    /// As [`new`](Self::new), with a description on the standard output.
     pub(crate) fn printed(choices: Choices<'b>) -> Self {
         Self { choices, description: Description::Printed }
     }
@@ -89,21 +89,21 @@ impl<'b> Case<'b> {
         setting
     }
 
-    /// Bits that depend on a number, and differ from case to case.
+    /// A function from numbers to pseudo-random bits, different for each case.
     fn bits(&mut self) -> impl Fn(usize) -> u64 + use<> {
         let seed = self.choices.draw(1 << 16) as u64;
         move |i| mixed((seed << 40).wrapping_add(i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }
 }
 
-/// Runs the case of a kind that these choices decide.
+/// Runs a case of a kind.
 pub(crate) fn check(kind: &str, case: &mut Case<'_>) -> Outcome {
     let found = KINDS.iter().find(|(name, _)| *name == kind);
     let (_, check) = found.ok_or_else(|| format!("no kind of work is called {kind:?}"))?;
     check(case)
 }
 
-/// Choices in a line that names them, as the environment takes it.
+/// The kind and the choices as a line for `TENSOR_DIFFERENTIAL_CASE`.
 pub(crate) fn line(kind: &str, choices: &[u32]) -> String {
     let numbers: Vec<String> = choices.iter().map(|number| format!("{number:x}")).collect();
     format!("{kind}:{}", numbers.join("."))

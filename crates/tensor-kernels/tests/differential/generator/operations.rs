@@ -1,7 +1,7 @@
-//! The named operations and closures that are drawn, with their element types.
+//! The named operations and closures to draw from, with their element types.
 //!
-//! Every operation stands here with types of different widths. Not every type: each one is
-//! compiled for every instruction set.
+//! Every operation is listed with types of different widths. Not with every type, as each one is
+//! compiled for every SIMD level.
 
 use tensor_kernels::{
     map, map_inplace, map_into, ops, zip, zip_inplace, zip_into, zip3, zip3_inplace, zip3_into,
@@ -16,7 +16,7 @@ use super::{
     },
 };
 
-/// `None`, or the form in place.
+/// `None`, or the in-place form.
 macro_rules! optional {
     () => {
         None
@@ -32,7 +32,7 @@ macro_rules! unaries {
         &[$(|case| unary::<$a, $r>(case, &Unary {
             name: concat!(stringify!($name), " of ", stringify!($a)),
             into: |exec, a, out| ops::$into(exec, a, out),
-            fresh: |exec, a| ops::$name(exec, a),
+            allocating: |exec, a| ops::$name(exec, a),
             inplace: optional!($(|exec, x| ops::$inplace(exec, x))?),
             oracle: $oracle,
         })),*]
@@ -45,7 +45,7 @@ macro_rules! binaries {
         &[$(|case| binary::<$a, $a, $r>(case, &Binary {
             name: concat!(stringify!($name), " of ", stringify!($a)),
             into: |exec, a, b, out| ops::$into(exec, a, b, out),
-            fresh: |exec, a, b| ops::$name(exec, a, b),
+            allocating: |exec, a, b| ops::$name(exec, a, b),
             inplace: optional!($(|exec, x, b| ops::$inplace(exec, x, b))?),
             oracle: $oracle,
             refused_divisor: optional!($($zero)?),
@@ -59,7 +59,7 @@ macro_rules! maps {
         &[$(|case| unary::<$a, $r>(case, &Unary {
             name: concat!("map from ", stringify!($a), " to ", stringify!($r)),
             into: |exec, a, out| map_into(exec, &a.view(), out, $f),
-            fresh: |exec, a| map(exec, &a.view(), $f),
+            allocating: |exec, a| map(exec, &a.view(), $f),
             inplace: None,
             oracle: Native($f),
         })),*]
@@ -73,7 +73,7 @@ macro_rules! zips {
                 "zip from ", stringify!($a), " and ", stringify!($b), " to ", stringify!($r)
             ),
             into: |exec, a, b, out| zip_into(exec, &a.view(), &b.view(), out, $f),
-            fresh: |exec, a, b| zip(exec, &a.view(), &b.view(), $f),
+            allocating: |exec, a, b| zip(exec, &a.view(), &b.view(), $f),
             inplace: None,
             oracle: Native($f),
             refused_divisor: None,
@@ -89,7 +89,7 @@ macro_rules! zip3s {
                 " to ", stringify!($r)
             ),
             into: |exec, a, b, c, out| zip3_into(exec, &a.view(), &b.view(), &c.view(), out, $f),
-            fresh: |exec, a, b, c| zip3(exec, &a.view(), &b.view(), &c.view(), $f),
+            allocating: |exec, a, b, c| zip3(exec, &a.view(), &b.view(), &c.view(), $f),
             inplace: None,
             oracle: Native($f),
         })),*]
@@ -195,7 +195,7 @@ const TERNARIES: &[Check] = &[
             &Ternary {
                 name: "mul_add of f64",
                 into: |exec, a, b, c, out| ops::mul_add_into(exec, a, b, c, out),
-                fresh: |exec, a, b, c| ops::mul_add(exec, a, b, c),
+                allocating: |exec, a, b, c| ops::mul_add(exec, a, b, c),
                 inplace: Some(|exec, x, b, c| ops::mul_add_inplace(exec, x, b, c)),
                 oracle: Native(f64::mul_add),
             },
@@ -207,7 +207,7 @@ const TERNARIES: &[Check] = &[
             &Ternary {
                 name: "clamp of u8",
                 into: |exec, a, b, c, out| ops::clamp_into(exec, a, b, c, out),
-                fresh: |exec, a, b, c| ops::clamp(exec, a, b, c),
+                allocating: |exec, a, b, c| ops::clamp(exec, a, b, c),
                 inplace: Some(|exec, x, b, c| ops::clamp_inplace(exec, x, b, c)),
                 oracle: Native(|a, b, c| a.max(b).min(c)),
             },
@@ -229,7 +229,7 @@ fn where_of<T: super::values::Value>() -> Ternary<bool, T, T, T> {
     Ternary {
         name: "where_cond",
         into: |exec, condition, a, b, out| ops::where_cond_into(exec, condition, a, b, out),
-        fresh: |exec, condition, a, b| ops::where_cond(exec, condition, a, b),
+        allocating: |exec, condition, a, b| ops::where_cond(exec, condition, a, b),
         inplace: None,
         oracle: Native(|condition, a, b| if condition { a } else { b }),
     }
@@ -276,7 +276,7 @@ const IN_PLACE: &[Check] = &[
             &Unary {
                 name: "map_inplace of u8",
                 into: |exec, a, out| map_into(exec, &a.view(), out, |a| a.rotate_left(3)),
-                fresh: |exec, a| map(exec, &a.view(), |a: u8| a.rotate_left(3)),
+                allocating: |exec, a| map(exec, &a.view(), |a: u8| a.rotate_left(3)),
                 inplace: Some(|exec, x| map_inplace(exec, x, |a| a.rotate_left(3))),
                 oracle: Native(|a| a.rotate_left(3)),
             },
@@ -288,7 +288,7 @@ const IN_PLACE: &[Check] = &[
             &Binary {
                 name: "zip_inplace of u8 with f64",
                 into: |exec, a, b, out| zip_into(exec, &a.view(), &b.view(), out, byte_and_double),
-                fresh: |exec, a, b| zip(exec, &a.view(), &b.view(), byte_and_double),
+                allocating: |exec, a, b| zip(exec, &a.view(), &b.view(), byte_and_double),
                 inplace: Some(|exec, x, b| zip_inplace(exec, x, &b.view(), byte_and_double)),
                 oracle: Native(byte_and_double),
                 refused_divisor: None,
@@ -303,7 +303,9 @@ const IN_PLACE: &[Check] = &[
                 into: |exec, a, b, c, out| {
                     zip3_into(exec, &a.view(), &b.view(), &c.view(), out, three_widths)
                 },
-                fresh: |exec, a, b, c| zip3(exec, &a.view(), &b.view(), &c.view(), three_widths),
+                allocating: |exec, a, b, c| {
+                    zip3(exec, &a.view(), &b.view(), &c.view(), three_widths)
+                },
                 inplace: Some(|exec, x, b, c| {
                     zip3_inplace(exec, x, &b.view(), &c.view(), three_widths)
                 }),

@@ -4,27 +4,27 @@ use tensor_kernels::{Error, Exec, ReduceDims, Result, Tensor, TensorView, Tensor
 
 use super::{
     Case, Check, Outcome,
-    check::{Given, Unchanged, gives, near, refuses, writes},
+    check::{TestOperand, Unchanged, gives, near, refuses, writes},
     layouts::{Use, for_each_index, shape},
     setting::Setting,
-    values::{Number, Taste, Value, Wide},
+    values::{Number, Value, ValueKind, Wide},
 };
 
 struct Reduction<A, R> {
     name: &'static str,
     into: fn(&Exec, &TensorView<'_, A>, ReduceDims<'_>, &mut TensorViewMut<'_, R>) -> Result<()>,
-    fresh: fn(&Exec, &TensorView<'_, A>, ReduceDims<'_>) -> Result<Tensor<R>>,
+    allocating: fn(&Exec, &TensorView<'_, A>, ReduceDims<'_>) -> Result<Tensor<R>>,
     all: fn(&Exec, &TensorView<'_, A>) -> Result<R>,
     oracle: fn(&[A]) -> Expected<R>,
-    /// Is there a result of no elements?
+    /// Whether the reduction of no elements has a value.
     has_empty: bool,
-    taste: Taste,
+    kind: ValueKind,
 }
 
-/// What the result of some elements should be.
+/// The expected result of the reduction of some elements.
 enum Expected<R> {
     Exactly(R),
-    /// Each part of it this number, or at most so far away.
+    /// Each part within `distance` of this number.
     Near {
         parts: [f64; 2],
         distance: f64,
@@ -33,16 +33,16 @@ enum Expected<R> {
 
 macro_rules! reductions {
     ($(
-        $name:ident $into:ident $all:ident: $a:ty => $r:ty, $empty:expr, $taste:ident, $oracle:expr;
+        $name:ident $into:ident $all:ident: $a:ty => $r:ty, $empty:expr, $kind:ident, $oracle:expr;
     )*) => {
         &[$(|case| reduce::<$a, $r>(case, &Reduction {
             name: concat!(stringify!($name), " of ", stringify!($a)),
             into: |exec, a, over, out| ops::$into(exec, a, over, out),
-            fresh: |exec, a, over| ops::$name(exec, a, over),
+            allocating: |exec, a, over| ops::$name(exec, a, over),
             all: |exec, a| ops::$all(exec, a),
             oracle: $oracle,
             has_empty: $empty,
-            taste: Taste::$taste,
+            kind: ValueKind::$kind,
         })),*]
     };
 }
@@ -105,7 +105,7 @@ type Complex32 = num_complex::Complex<f32>;
 #[cfg(feature = "complex")]
 type Complex64 = num_complex::Complex<f64>;
 
-/// Units of rounding: half of the distance from 1 to the next number.
+/// Units of rounding: half the distance from 1 to the next number.
 const DOUBLE: f64 = f64::EPSILON / 2.0;
 const SINGLE: f64 = f32::EPSILON as f64 / 2.0;
 #[cfg(feature = "half")]
@@ -130,28 +130,28 @@ fn wrapping_product<A: Number, R: Number>(elements: &[A]) -> Expected<R> {
     Expected::Exactly(R::narrow(Wide::Int(product)))
 }
 
-/// A number of twice the precision: the sum of both.
+/// Adds to a double-double number, the sum of `high` and `low`.
 fn add_exactly((high, low): (f64, f64), x: f64) -> (f64, f64) {
     let sum = high + x;
     let of_x = sum - high;
     (sum, low + ((high - (sum - of_x)) + (x - of_x)))
 }
 
-/// The sum, and the sum of magnitudes, of one part of each element.
+/// The sum, and the sum of magnitudes, of the real or the imaginary parts.
 fn sums<A: Number>(elements: &[A], part: fn(Wide) -> f64) -> (f64, f64) {
     let parts = elements.iter().map(|x| part(x.wide()));
     let (high, low) = parts.clone().fold((0.0, 0.0), add_exactly);
     (high + low, parts.map(f64::abs).sum())
 }
 
-/// The bound that is stated for sums, with `unit` for the sum and `last` for its rounding to the
-/// result's type.
+/// The documented bound for sums, with the units of rounding of the summation (`unit`) and of the
+/// result's type (`last`).
 fn near_sum<A: Number, R>(elements: &[A], unit: f64, last: f64) -> Expected<R> {
     let (re, im) = (sums(elements, Wide::real), sums(elements, Wide::imaginary));
     let magnitude = re.1.max(im.1);
     let bound = (128.0 + (elements.len().max(1) as f64).log2()) * unit * magnitude;
     let rounding = if last > unit { last * (re.0.abs().max(im.0.abs()) + bound) } else { 0.0 };
-    // Halves have subnormal numbers that are not small here.
+    // The subnormal numbers of half precision are not negligible here.
     let least = if last > unit { 1e-7 } else { 0.0 };
     Expected::Near { parts: [re.0, im.0], distance: bound + rounding + least }
 }
@@ -168,7 +168,7 @@ fn near_mean<A: Number, R: Value>(elements: &[A], unit: f64, last: f64) -> Expec
     }
 }
 
-/// n − 1 products, each rounded.
+/// The error of n − 1 rounded products.
 fn near_product<A: Number, R>(elements: &[A], unit: f64) -> Expected<R> {
     let product: f64 = elements.iter().map(|x| x.wide().real()).product();
     let roundings = elements.len() as f64 * (unit + DOUBLE) * 1.01;
@@ -179,8 +179,8 @@ fn is_nan<A: Number>(x: A) -> bool {
     x.wide().real().is_nan()
 }
 
-/// The first element before which no other comes; the first NaN, if there is one.
-fn place_of_best<A: Number + PartialOrd>(elements: &[A], before: fn(&A, &A) -> bool) -> usize {
+/// The index of the first NaN, or of the first element that no other precedes in the order.
+fn arg_best<A: Number + PartialOrd>(elements: &[A], before: fn(&A, &A) -> bool) -> usize {
     let nan = elements.iter().position(|&x| is_nan(x));
     nan.unwrap_or_else(|| {
         (1..elements.len())
@@ -189,16 +189,16 @@ fn place_of_best<A: Number + PartialOrd>(elements: &[A], before: fn(&A, &A) -> b
 }
 
 fn best<A: Number + PartialOrd>(elements: &[A], before: fn(&A, &A) -> bool) -> Expected<A> {
-    let best = elements[place_of_best(elements, before)];
+    let best = elements[arg_best(elements, before)];
     match best.wide() {
-        // Which of two zeros it is is not said.
+        // Either zero may be returned.
         Wide::Real(0.0) => Expected::Near { parts: [0.0; 2], distance: 0.0 },
         _ => Expected::Exactly(best),
     }
 }
 
 fn first_best<A: Number + PartialOrd>(elements: &[A], before: fn(&A, &A) -> bool) -> Expected<i64> {
-    Expected::Exactly(place_of_best(elements, before) as i64)
+    Expected::Exactly(arg_best(elements, before) as i64)
 }
 
 impl<R: Number> Expected<R> {
@@ -222,7 +222,7 @@ impl<R: Number> Expected<R> {
     }
 }
 
-/// The infinity, if it is one, that the farthest number in reach is rounded to.
+/// The infinity that the largest accepted number rounds to, if it overflows.
 fn overflows_to<R: Number>(expected: f64, distance: f64) -> f64 {
     let farthest = Wide::Real(expected + distance.copysign(expected));
     R::narrow(farthest).wide().real()
@@ -254,7 +254,7 @@ pub(super) fn groups<A>(
 fn reduce<A: Value, R: Number>(case: &mut Case<'_>, op: &Reduction<A, R>) -> Outcome {
     let setting = case.setting();
     let sizes = shape(&mut case.choices, &[size_of::<A>()]);
-    let a = Given::<A>::of_shape(case, "a", &sizes, Use::Read, (op.taste, usize::MAX));
+    let a = TestOperand::<A>::of_shape(case, "a", &sizes, Use::Read, (op.kind, usize::MAX));
     let (dims, reduced) = dims(case, sizes.len());
     let keepdim = case.choices.draw(2) == 1;
     let over =
@@ -263,7 +263,7 @@ fn reduce<A: Value, R: Number>(case: &mut Case<'_>, op: &Reduction<A, R>) -> Out
     let (groups, shape) = groups(&sizes, a.values(&sizes), &reduced, keepdim);
     let empty = (0..sizes.len()).any(|d| reduced[d] && sizes[d] == 0);
     if empty && !op.has_empty {
-        let out = Given::output(case, "result", &shape);
+        let out = TestOperand::output(case, "result", &shape);
         return refuses(&out, &setting, is_empty, |exec, out| {
             (op.into)(exec, &a.view(), over, out)
         });
@@ -272,13 +272,13 @@ fn reduce<A: Value, R: Number>(case: &mut Case<'_>, op: &Reduction<A, R>) -> Out
     let agrees = |number: usize, found: R| expected[number].refused(found);
     let unchanged = Unchanged::new("a", &a);
     let plain = Setting::plain();
-    let fresh = |setting: &Setting| setting.run(|exec| (op.fresh)(exec, &a.view(), over));
-    let plainly = fresh(&plain);
+    let allocate = |setting: &Setting| setting.run(|exec| (op.allocating)(exec, &a.view(), over));
+    let plainly = allocate(&plain);
     gives(&shape, plainly.clone(), agrees).map_err(|why| format!("serial, portable: {why}"))?;
     let plainly = plainly.and_then(|plainly| plainly.to_vec()).map_err(|why| why.to_string())?;
     match case.choices.draw(4) {
         0 | 1 => {
-            let out = Given::output(case, "result", &shape);
+            let out = TestOperand::output(case, "result", &shape);
             let mut plain_out = out.clone();
             let mut view = plain_out.memory.view_mut(&out.at);
             (op.into)(&plain.exec, &a.view(), over, &mut view).map_err(|why| why.to_string())?;
@@ -295,7 +295,7 @@ fn reduce<A: Value, R: Number>(case: &mut Case<'_>, op: &Reduction<A, R>) -> Out
                 return Err(format!("as a value: expected {:?}, found {all:?}", plainly[0]));
             }
         }
-        _ => gives(&shape, fresh(&setting), near(&plainly, 0))?,
+        _ => gives(&shape, allocate(&setting), near(&plainly, 0))?,
     }
     unchanged.check()
 }
@@ -304,7 +304,7 @@ fn is_empty(error: &Error) -> bool {
     matches!(error, Error::ReduceEmpty { .. })
 }
 
-/// The dimensions that are named, and for each dimension whether it is reduced.
+/// The dimensions to reduce, and for each dimension whether it is reduced.
 pub(super) fn dims(case: &mut Case<'_>, rank: usize) -> (Vec<isize>, Vec<bool>) {
     let mut dims = Vec::new();
     let one = case.choices.draw(rank.max(1));

@@ -1,4 +1,4 @@
-//! How a case runs: instruction set, machine and threads.
+//! The configuration of a case: SIMD level, machine and threads.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use tensor_kernels::{Exec, Machine, SimdLevel};
 
 use super::choices::Choices;
 
-/// How a case runs.
+/// The configuration of a case.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting {
     pub(crate) exec: Exec,
-    /// The size of the pool; none runs on the calling thread alone.
+    /// The size of the pool; `None` runs on the calling thread.
     threads: Option<usize>,
 }
 
@@ -23,7 +23,7 @@ impl Setting {
         Self { exec, threads }
     }
 
-    /// The plainest there is: what results may not depend on is compared with this.
+    /// The reference configuration: the scalar level on the calling thread.
     pub(crate) fn plain() -> Self {
         let mut exec = at_level(levels()[0]).serial();
         exec.machine = Machine::REFERENCE;
@@ -58,7 +58,7 @@ fn at_level(level: SimdLevel) -> Exec {
     current.with_simd(level).expect("an available level")
 }
 
-/// All levels of this CPU, or the one that `TENSOR_SIMD` asks for.
+/// All levels of this CPU, or the one that `TENSOR_SIMD` sets.
 fn levels() -> Vec<SimdLevel> {
     match std::env::var_os("TENSOR_SIMD") {
         None => SimdLevel::available(),
@@ -66,7 +66,7 @@ fn levels() -> Vec<SimdLevel> {
     }
 }
 
-/// A real machine now and then; else one on which a few thousand elements are many blocks.
+/// Sometimes a real machine; mostly one on which a few thousand elements are many blocks.
 fn machine(choices: &mut Choices<'_>) -> Machine {
     let drawn = choices.draw(16);
     let mut machine = match drawn {
@@ -80,8 +80,8 @@ fn machine(choices: &mut Choices<'_>) -> Machine {
     machine
 }
 
-/// Runs in a pool of so many threads, 1 to 4, which lives as long as the process. Not compiled for
-/// each kind of work: what a pool does around it would be a quarter of this program.
+/// Runs in a pool of 1 to 4 threads, which lives as long as the process. Not generic over the work:
+/// the code of the pool would be a quarter of this program.
 #[cfg(feature = "rayon")]
 fn on_threads(threads: usize, work: &mut (dyn FnMut() + Send)) {
     use std::sync::OnceLock;

@@ -5,14 +5,14 @@ use std::fmt::Debug;
 use bytemuck::{CheckedBitPattern, bytes_of};
 use tensor_kernels::Element;
 
-/// Which values are drawn.
+/// The kind of values to draw.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Taste {
-    /// Any bits, special values more often than bits alone would have them.
+pub(crate) enum ValueKind {
+    /// Any bits, with an increased share of special values.
     Any,
-    /// Numbers whose sums stay far from the ends of the type.
+    /// Numbers whose sums do not overflow.
     Moderate,
-    /// Few numbers near 1, whose products do.
+    /// Numbers near 1, whose products do not overflow.
     NearOne,
 }
 
@@ -21,14 +21,13 @@ pub(crate) trait Value: Element + CheckedBitPattern + Debug {
     const NAME: &'static str;
 
     /// A value that depends on some bits.
-    fn of(bits: u64, taste: Taste) -> Self;
+    fn of(bits: u64, kind: ValueKind) -> Self;
 
-    /// Is it the same result: the same bits, or NaN for NaN, or at most so many units in the last
-    /// place away?
+    /// Is the result equal, both NaN, or at most `ulps` units in the last place away?
     fn agrees(self, expected: Self, ulps: u32) -> bool;
 }
 
-/// What converts to any other type.
+/// A value that converts to any element type.
 #[derive(Clone, Copy)]
 pub(crate) enum Wide {
     Int(i128),
@@ -68,7 +67,7 @@ impl Wide {
         }
     }
 
-    /// An integer directly, all else by its real part.
+    /// Converts an integer directly, other values by their real part.
     fn single(self) -> f32 {
         match self {
             Self::Int(value) => value as f32,
@@ -82,10 +81,10 @@ macro_rules! integers {
         impl Value for $type {
             const NAME: &'static str = stringify!($type);
 
-            fn of(bits: u64, taste: Taste) -> Self {
-                match (taste, bits >> 61) {
-                    (Taste::Any, 3..) => bits as Self,
-                    (Taste::NearOne, _) => (bits % 3) as Self,
+            fn of(bits: u64, kind: ValueKind) -> Self {
+                match (kind, bits >> 61) {
+                    (ValueKind::Any, 3..) => bits as Self,
+                    (ValueKind::NearOne, _) => (bits % 3) as Self,
                     _ => (bits % 19) as Self,
                 }
             }
@@ -115,7 +114,7 @@ integers!(u8, u16, u32, u64, i8, i16, i32, i64);
 impl Value for bool {
     const NAME: &'static str = "bool";
 
-    fn of(bits: u64, _taste: Taste) -> Self {
+    fn of(bits: u64, _taste: ValueKind) -> Self {
         bits >> 63 == 1
     }
 
@@ -134,23 +133,23 @@ impl Number for bool {
     }
 }
 
-/// A float's number in the order of its values, 0 for both zeros.
+/// The rank of a float among all floats of its type, 0 for both zeros.
 fn rank(bits: u64, width: u32) -> i128 {
     let magnitude = i128::from(bits & ((1 << (width - 1)) - 1));
     if bits >> (width - 1) & 1 == 1 { -magnitude } else { magnitude }
 }
 
 /// A real number: small integers, numbers of moderate size, zeros, or what `any` makes of the bits.
-fn real(bits: u64, taste: Taste, any: impl Fn(u64) -> f64) -> f64 {
+fn real(bits: u64, kind: ValueKind, any: impl Fn(u64) -> f64) -> f64 {
     let small = (bits % 17) as f64 - 8.0;
     let moderate =
         (bits as u32 as f64 / f64::from(1 << 30) - 2.0) * [1.0, 40.0][(bits >> 32) as usize % 2];
-    match (taste, bits >> 60) {
-        (Taste::NearOne, _) => [1.0, -1.0, 1.125, 8.0 / 9.0][bits as usize % 4],
-        (Taste::Any, 0) => {
+    match (kind, bits >> 60) {
+        (ValueKind::NearOne, _) => [1.0, -1.0, 1.125, 8.0 / 9.0][bits as usize % 4],
+        (ValueKind::Any, 0) => {
             [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY][bits as usize % 5]
         }
-        (Taste::Any, 1..4) => any(bits),
+        (ValueKind::Any, 1..4) => any(bits),
         (_, 4..7) => small,
         _ => moderate,
     }
@@ -161,8 +160,8 @@ macro_rules! floats {
         impl Value for $type {
             const NAME: &'static str = $name;
 
-            fn of(bits: u64, taste: Taste) -> Self {
-                $narrow(real(bits, taste, |bits| $wide(<$type>::from_bits(bits as $bits))))
+            fn of(bits: u64, kind: ValueKind) -> Self {
+                $narrow(real(bits, kind, |bits| $wide(<$type>::from_bits(bits as $bits))))
             }
 
             fn agrees(self, expected: Self, ulps: u32) -> bool {
@@ -207,9 +206,9 @@ macro_rules! complexes {
         impl Value for num_complex::Complex<$part> {
             const NAME: &'static str = $name;
 
-            fn of(bits: u64, taste: Taste) -> Self {
+            fn of(bits: u64, kind: ValueKind) -> Self {
                 let other = super::choices::mixed(bits ^ 0x55);
-                Self { re: $part::of(bits, taste), im: $part::of(other, taste) }
+                Self { re: $part::of(bits, kind), im: $part::of(other, kind) }
             }
 
             fn agrees(self, expected: Self, ulps: u32) -> bool {
@@ -247,7 +246,7 @@ macro_rules! plain {
         impl Value for $type {
             const NAME: &'static str = $name;
 
-            fn of(bits: u64, _taste: Taste) -> Self {
+            fn of(bits: u64, _taste: ValueKind) -> Self {
                 let mut value: Self = bytemuck::Zeroable::zeroed();
                 let bytes = bytemuck::bytes_of_mut(&mut value).iter_mut().enumerate();
                 bytes.for_each(|(i, byte)| *byte = (bits >> (8 * (i % 8))) as u8 ^ (i / 8) as u8);

@@ -1,10 +1,12 @@
-//! The ways to run an operation: every instruction set, on one thread and on several, through the caches and past them.
+//! Configurations to run an operation in: every SIMD level, on one thread and on several, with
+//! regular and with non-temporal stores.
 
 use std::fmt;
 
 use tensor_kernels::{Exec, Machine, SimdLevel};
 
-/// The levels to test: all that this CPU has, or the one that `TENSOR_SIMD` asks for, which then must be the active one.
+/// The levels to test: all that this CPU has, or the one that `TENSOR_SIMD` sets, which must be the
+/// active one.
 pub(crate) fn levels() -> Vec<SimdLevel> {
     let active = Exec::current().expect("TENSOR_SIMD names a level of this CPU").simd();
     match std::env::var("TENSOR_SIMD") {
@@ -16,20 +18,20 @@ pub(crate) fn levels() -> Vec<SimdLevel> {
     }
 }
 
-/// One way to run an operation.
+/// One configuration to run an operation in.
 #[derive(Clone, Copy)]
-pub(crate) struct Way {
+pub(crate) struct RunConfig {
     exec: Exec,
     threads: Option<usize>,
 }
 
-impl Way {
-    /// On the calling thread, with stores as large results get them or small ones.
+impl RunConfig {
+    /// On the calling thread, with non-temporal stores if `streamed`.
     pub(crate) fn serial(simd: SimdLevel, streamed: bool) -> Self {
         Self { exec: exec(simd, streamed).serial(), threads: None }
     }
 
-    /// In a pool of so many threads, the work cut into as many pieces as they can get.
+    /// In a pool of `threads` threads, with the work split as finely as possible.
     pub(crate) fn threaded(simd: SimdLevel, streamed: bool, threads: usize) -> Self {
         Self { exec: exec(simd, streamed), threads: Some(threads) }
     }
@@ -42,7 +44,7 @@ impl Way {
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for RunConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stores = if self.exec.machine.stream == 0 { "streamed" } else { "plain" };
         match self.threads {
@@ -52,20 +54,21 @@ impl fmt::Display for Way {
     }
 }
 
-/// All levels, each serial and with 2 and 7 threads, plain and streamed.
-pub(crate) fn ways() -> Vec<Way> {
+/// All levels, each serial and with 2 and 7 threads, with regular and non-temporal stores.
+pub(crate) fn run_configs() -> Vec<RunConfig> {
     let of_level = |simd| {
         [
-            Way::serial(simd, false),
-            Way::serial(simd, true),
-            Way::threaded(simd, true, 2),
-            Way::threaded(simd, false, 7),
+            RunConfig::serial(simd, false),
+            RunConfig::serial(simd, true),
+            RunConfig::threaded(simd, true, 2),
+            RunConfig::threaded(simd, false, 7),
         ]
     };
     levels().into_iter().flat_map(of_level).collect()
 }
 
-/// A machine that finds every tensor large enough for threads, and large enough or too small for stores past the caches.
+/// A machine on which every tensor is large enough for threads, and either every or no tensor is
+/// large enough for non-temporal stores.
 fn exec(simd: SimdLevel, streamed: bool) -> Exec {
     let stream = if streamed { 0 } else { usize::MAX };
     let mut exec =
@@ -75,7 +78,7 @@ fn exec(simd: SimdLevel, streamed: bool) -> Exec {
     exec
 }
 
-/// Runs in a pool of so many threads.
+/// Runs in a pool of `threads` threads.
 #[cfg(feature = "rayon")]
 pub(crate) fn on_threads<R: Send>(threads: usize, run: impl FnOnce() -> R + Send) -> R {
     use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -92,7 +95,7 @@ pub(crate) fn on_threads<R: Send>(threads: usize, run: impl FnOnce() -> R + Send
     pool.install(run)
 }
 
-/// Without the feature every way is serial.
+/// Without the feature every configuration is serial.
 #[cfg(not(feature = "rayon"))]
 pub(crate) fn on_threads<R: Send>(_threads: usize, run: impl FnOnce() -> R + Send) -> R {
     run()

@@ -1,21 +1,27 @@
-//! Every way an operation can be refused.
+//! The errors of this workspace.
 //!
-//! One enum, with the operation and the offending values in each variant, so that a caller can
-//! match and a reader can mend. Where PyTorch has a sentence for the same mistake the text begins
-//! with it; what would help comes after.
+//! One enum. Each variant contains the operation and the offending values, so that callers can
+//! match on them. If PyTorch has a message for the same mistake the text begins with it, and adds
+//! the values or a remedy.
+
+mod message;
 
 use crate::{DType, Overlap};
+use message::{
+    dtype_names, empty_text, overlap_text, range_text, seam_text, strides_text, value_text,
+};
 
-/// What the crates of this workspace return.
+/// The result type of the crates of this workspace.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation was refused. Inputs are left as they were.
+/// Why an operation was refused. Inputs and outputs are unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The strides cannot express the requested shape; only a copy can.
     #[error(
-        "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). \
+        "view size is not compatible with input tensor's size and stride (at least one dimension \
+         spans across two contiguous subspaces). \
          Use .reshape(...) instead. [size {shape:?} stride {strides:?} as {target:?}: {}]",
         seam_text(.strides, *.seam, *.expected)
     )]
@@ -49,9 +55,10 @@ pub enum Error {
         shape: Vec<isize>,
     },
 
-    /// A −1 that could stand for any size.
+    /// A −1 that any size would satisfy.
     #[error(
-        "cannot reshape tensor of 0 elements into shape {shape:?} because the unspecified dimension size -1 can be any value and is ambiguous"
+        "cannot reshape tensor of 0 elements into shape {shape:?} because the unspecified \
+         dimension size -1 can be any value and is ambiguous"
     )]
     InferAmbiguous {
         /// The shape asked for.
@@ -63,15 +70,16 @@ pub enum Error {
     InvalidSize {
         /// The size refused.
         size: isize,
-        /// Its position.
+        /// Its index in the shape.
         index: usize,
         /// The shape asked for.
         shape: Vec<isize>,
     },
 
-    /// The sizes given to unflatten do not make up the dimension.
+    /// The product of the sizes given to unflatten is not the dimension's size.
     #[error(
-        "unflatten: Provided sizes {sizes:?} don't multiply up to the size of dim {dim} ({size}) in the input tensor"
+        "unflatten: Provided sizes {sizes:?} don't multiply up to the size of dim {dim} ({size}) \
+         in the input tensor"
     )]
     Unflatten {
         /// The sizes given.
@@ -82,7 +90,7 @@ pub enum Error {
         size: usize,
     },
 
-    /// Nothing to make up a dimension of.
+    /// Unflatten without sizes.
     #[error("unflatten: sizes must be non-empty")]
     UnflattenEmpty,
 
@@ -104,9 +112,10 @@ pub enum Error {
         op: &'static str,
     },
 
-    /// A reordering that names too few or too many dimensions.
+    /// A permutation with too few or too many dimensions.
     #[error(
-        "permute: number of dimensions in the tensor input does not match the length of the desired ordering of dimensions \
+        "permute: number of dimensions in the tensor input does not match the length of the \
+         desired ordering of dimensions \
          i.e. input.dim() = {ndim} is not equal to len(dims) = {given}"
     )]
     PermuteLength {
@@ -116,21 +125,21 @@ pub enum Error {
         given: usize,
     },
 
-    /// A dimension named twice.
+    /// A dimension repeated in a permutation.
     #[error("permute(): duplicate dims are not allowed. [dimension {dim} repeats]")]
     PermuteTwice {
         /// The dimension, counted from the front.
         dim: usize,
     },
 
-    /// A dimension to reverse twice.
+    /// A dimension repeated in flip.
     #[error("dim {dim} appears multiple times in the list of dims [flip]")]
     FlipTwice {
         /// The dimension, counted from the front.
         dim: usize,
     },
 
-    /// A dimension to reduce twice.
+    /// A dimension repeated in a reduction.
     #[error("dim {dim} appears multiple times in the list of dims [{op}]")]
     ReduceTwice {
         /// The operation.
@@ -139,18 +148,18 @@ pub enum Error {
         dim: usize,
     },
 
-    /// A reduction of no elements that has no value then.
+    /// A reduction without identity, like max, of no elements.
     #[error("{} [shape {shape:?}: no elements have no {op}]", empty_text(op, *.dim))]
     ReduceEmpty {
         /// The operation.
         op: &'static str,
-        /// The dimension of size 0, if dimensions were named.
+        /// The dimension of size 0, if dimensions were given.
         dim: Option<usize>,
         /// The shape of the input.
         shape: Vec<usize>,
     },
 
-    /// A dimension that is to go to two places, or a place that two dimensions are to go to.
+    /// A dimension repeated in the source or the destination of movedim.
     #[error("movedim: repeated dim in `{list}` ({dims:?})")]
     MoveTwice {
         /// `source` or `destination`.
@@ -159,29 +168,32 @@ pub enum Error {
         dims: Vec<isize>,
     },
 
-    /// Fewer or more places than dimensions that are to go there.
+    /// Source and destination of movedim have different lengths.
     #[error(
-        "movedim: Invalid source or destination dims: source ({from:?} dims) should contain the same number of dims as destination ({to:?} dims)"
+        "movedim: Invalid source or destination dims: source ({from:?} dims) should contain the \
+         same number of dims as destination ({to:?} dims)"
     )]
     MoveLength {
         /// The dimensions to move.
         from: Vec<isize>,
-        /// The places to move them to.
+        /// The positions to move them to.
         to: Vec<isize>,
     },
 
     /// More than two dimensions where a matrix is needed.
     #[error(
-        "t() expects a tensor with <= 2 dimensions, but self is {ndim}D. Use .transpose(d0, d1) or .permute(dims)."
+        "t() expects a tensor with <= 2 dimensions, but self is {ndim}D. Use .transpose(d0, d1) \
+         or .permute(dims)."
     )]
     NotAMatrix {
         /// The number of dimensions of the input.
         ndim: usize,
     },
 
-    /// A size that cannot be stretched to the target.
+    /// A size that cannot be expanded to the one asked for.
     #[error(
-        "The expanded size of the tensor ({wanted}) must match the existing size ({size}) at non-singleton dimension {dim}.  \
+        "The expanded size of the tensor ({wanted}) must match the existing size ({size}) at \
+         non-singleton dimension {dim}.  \
          Output sizes: {target:?}.  Tensor sizes: {shape:?}"
     )]
     Expand {
@@ -189,7 +201,7 @@ pub enum Error {
         wanted: isize,
         /// The size there is.
         size: usize,
-        /// The dimension of the target.
+        /// The dimension of the shape asked for.
         dim: usize,
         /// The shape asked for.
         target: Vec<isize>,
@@ -197,20 +209,22 @@ pub enum Error {
         shape: Vec<usize>,
     },
 
-    /// A −1 where the input has no dimension whose size could be kept.
+    /// A −1 for a leading dimension, which the input does not have.
     #[error(
-        "The expanded size of the tensor ({wanted}) isn't allowed in a leading, non-existing dimension {dim}"
+        "The expanded size of the tensor ({wanted}) isn't allowed in a leading, non-existing \
+         dimension {dim}"
     )]
     ExpandLeading {
         /// The size asked for.
         wanted: isize,
-        /// The dimension of the target.
+        /// The dimension of the shape asked for.
         dim: usize,
     },
 
-    /// A target of lower rank than the input.
+    /// A shape of lower rank than the input.
     #[error(
-        "expand(tensor of size {shape:?}, size={target:?}): the number of sizes provided ({}) must be greater or equal to the number of \
+        "expand(tensor of size {shape:?}, size={target:?}): the number of sizes provided ({}) \
+         must be greater or equal to the number of \
          dimensions in the tensor ({})", .target.len(), .shape.len()
     )]
     ExpandRank {
@@ -220,9 +234,10 @@ pub enum Error {
         target: Vec<isize>,
     },
 
-    /// Shapes that do not broadcast to one.
+    /// Shapes that do not broadcast.
     #[error(
-        "Attempting to broadcast a dimension of length {size} at {dim}! Mismatching argument at index {argument} had {shape:?}; \
+        "Attempting to broadcast a dimension of length {size} at {dim}! Mismatching argument at \
+         index {argument} had {shape:?}; \
          but expected shape should be broadcastable to {expected:?}"
     )]
     BroadcastShapes {
@@ -234,13 +249,14 @@ pub enum Error {
         argument: usize,
         /// That shape.
         shape: Vec<usize>,
-        /// What the shapes before it broadcast to.
+        /// The shape that the previous ones broadcast to.
         expected: Vec<usize>,
     },
 
     /// Two operands whose shapes do not broadcast.
     #[error(
-        "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim} \
+        "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton \
+         dimension {dim} \
          [{op}: shapes {a_shape:?} and {b_shape:?}]"
     )]
     Broadcast {
@@ -258,9 +274,10 @@ pub enum Error {
         b_shape: Vec<usize>,
     },
 
-    /// Operands of different shapes where broadcasting has to be asked for.
+    /// Operands of different shapes while implicit broadcasting is disabled.
     #[error(
-        "{op}: operands have shapes {a_shape:?} and {b_shape:?}, which implicit broadcasting would make one. \
+        "{op}: operands have shapes {a_shape:?} and {b_shape:?}, which implicit broadcasting \
+         would make one. \
          It is switched off: use .broadcast_to(...) or .expand(...)."
     )]
     ImplicitBroadcast {
@@ -277,24 +294,25 @@ pub enum Error {
     DivisionByZero {
         /// The operation.
         op: &'static str,
-        /// Where the divisor is 0.
+        /// The index at which the divisor is 0.
         index: Vec<usize>,
     },
 
-    /// A given result of another shape than the operation's.
+    /// An output of another shape than the operation's result.
     #[error("output with shape {got:?} doesn't match the broadcast shape {expected:?} [{op}]")]
     OutputShape {
         /// The operation.
         op: &'static str,
-        /// The result's shape.
+        /// The output's shape.
         got: Vec<usize>,
         /// The shape it must have.
         expected: Vec<usize>,
     },
 
-    /// Views of other layouts, or another element width, than a plan was made for.
+    /// Views whose layouts or element width are not those that a plan was made for.
     #[error(
-        "the plan was made for other layouts or another element width [run on shapes {from:?} and {to:?}]"
+        "the plan was made for other layouts or another element width [run on shapes {from:?} and \
+         {to:?}]"
     )]
     NotPlanned {
         /// The source's shape.
@@ -305,7 +323,8 @@ pub enum Error {
 
     /// A start beyond the dimension.
     #[error(
-        "start out of range (expected to be in range of [-{size}, {size}], but got {start}) [narrow of dimension {dim}]"
+        "start out of range (expected to be in range of [-{size}, {size}], but got {start}) \
+         [narrow of dimension {dim}]"
     )]
     NarrowStart {
         /// The start given.
@@ -316,9 +335,10 @@ pub enum Error {
         size: usize,
     },
 
-    /// A stretch that ends beyond the dimension.
+    /// A range that ends beyond the dimension.
     #[error(
-        "start ({start}) + length ({len}) exceeds dimension size ({size}). [narrow of dimension {dim}]"
+        "start ({start}) + length ({len}) exceeds dimension size ({size}). [narrow of dimension \
+         {dim}]"
     )]
     NarrowLength {
         /// The start given, counted from the front.
@@ -362,7 +382,7 @@ pub enum Error {
         given: usize,
     },
 
-    /// Fewer indices than dimensions where one element is meant.
+    /// Fewer indices than dimensions in the access of one element.
     #[error("an element of a tensor of dimension {ndim} needs {ndim} indices, but got {given}")]
     TooFewIndices {
         /// The number of dimensions.
@@ -405,7 +425,8 @@ pub enum Error {
 
     /// Fewer repeats than dimensions.
     #[error(
-        "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor [{given} repeats, {ndim} dimensions]"
+        "Number of dimensions of repeat dims can not be smaller than number of dimensions of \
+         tensor [{given} repeats, {ndim} dimensions]"
     )]
     RepeatRank {
         /// The number of repeats given.
@@ -423,7 +444,7 @@ pub enum Error {
         end: usize,
     },
 
-    /// Pieces of size zero of a dimension that is not empty.
+    /// Parts of size zero of a dimension that is not empty.
     #[error(
         "split_size can only be 0 if dimension size is 0, but got dimension size of {size} [split]"
     )]
@@ -432,7 +453,7 @@ pub enum Error {
         size: usize,
     },
 
-    /// No chunks.
+    /// Zero chunks.
     #[error("chunk expects `chunks` to be greater than 0, got: 0")]
     ZeroChunks,
 
@@ -445,7 +466,7 @@ pub enum Error {
         strides: Vec<isize>,
     },
 
-    /// A negative stride where PyTorch's rules hold.
+    /// A negative stride in `as_strided`, which follows PyTorch's rules.
     #[error(
         "as_strided: Negative strides are not supported at the moment, got strides: {strides:?}. \
          Build the layout with Layout::new and use .with_layout(...)."
@@ -455,9 +476,10 @@ pub enum Error {
         strides: Vec<isize>,
     },
 
-    /// A layout that reaches outside the storage.
+    /// A layout with elements beyond the end of the storage.
     #[error(
-        "setStorage: sizes {shape:?}, strides {strides:?}, storage offset {offset}, and itemsize {itemsize} requiring a storage size of {needed} \
+        "setStorage: sizes {shape:?}, strides {strides:?}, storage offset {offset}, and itemsize \
+         {itemsize} requiring a storage size of {needed} \
          are out of bounds for storage of size {available}"
     )]
     OutOfBounds {
@@ -475,9 +497,10 @@ pub enum Error {
         available: usize,
     },
 
-    /// A layout that reaches below the start of the storage.
+    /// A layout with elements before the start of the storage.
     #[error(
-        "strides {strides:?} reach below the start of the storage from storage offset {offset} [shape {shape:?}]"
+        "strides {strides:?} reach below the start of the storage from storage offset {offset} \
+         [shape {shape:?}]"
     )]
     BelowStorage {
         /// The shape.
@@ -488,34 +511,38 @@ pub enum Error {
         offset: usize,
     },
 
-    /// Pieces of a tensor that has no dimension to cut.
+    /// A split of a tensor without dimensions.
     #[error("{op} expects at least a 1-dimensional tensor")]
     NothingToSplit {
         /// The operation.
         op: &'static str,
     },
 
-    /// More elements, or farther offsets, than can be addressed.
-    #[error("Storage size calculation overflowed with sizes={shape:?}{} [{what} exceeds isize::MAX]", strides_text(.strides))]
+    /// More elements, or larger offsets, than `isize::MAX`.
+    #[error(
+        "Storage size calculation overflowed with sizes={shape:?}{} [{what} exceeds isize::MAX]",
+        strides_text(.strides)
+    )]
     TooLarge {
-        /// What does not fit.
+        /// The quantity that overflows.
         what: &'static str,
         /// The shape.
         shape: Vec<usize>,
-        /// The strides, in elements; empty if they were still to be computed.
+        /// The strides, in elements; empty if they were not computed yet.
         strides: Vec<isize>,
     },
 
-    /// A stride of `isize::MIN`, which has no magnitude.
+    /// A stride of `isize::MIN`, which cannot be negated.
     #[error("stride isize::MIN of dimension {dim} cannot be reversed")]
     StrideMin {
         /// The dimension.
         dim: usize,
     },
 
-    /// Gaps, repeats or an offset where every byte of a fresh buffer must belong to an element.
+    /// A layout with gaps, overlap or an offset for a newly allocated tensor, which must be dense.
     #[error(
-        "a fresh tensor needs a dense layout from offset 0, but got shape {shape:?}, strides {strides:?}, offset {offset}"
+        "a fresh tensor needs a dense layout from offset 0, but got shape {shape:?}, strides \
+         {strides:?}, offset {offset}"
     )]
     NotDense {
         /// The shape.
@@ -531,51 +558,56 @@ pub enum Error {
     ElementCount {
         /// The shape.
         shape: Vec<usize>,
-        /// How many it needs.
+        /// The number of elements of the shape.
         needed: usize,
-        /// How many there are.
+        /// The number of values given.
         given: usize,
     },
 
-    /// No memory for a result.
+    /// Memory for a result cannot be allocated.
     #[error("cannot allocate {bytes} bytes for a tensor")]
     OutOfMemory {
         /// The size asked for.
         bytes: usize,
     },
 
-    /// A mutable view in which two indices would reach one element.
+    /// A mutable view in which two indices share an element.
     #[error(
-        "unsupported operation: more than one element of the written-to tensor refers to a single memory location. \
-         Please clone() the tensor before performing the operation. [size {shape:?} stride {strides:?}: {}]", overlap_text(.overlap)
+        "unsupported operation: more than one element of the written-to tensor refers to a single \
+         memory location. \
+         Please clone() the tensor before performing the operation. [size {shape:?} stride \
+         {strides:?}: {}]", overlap_text(.overlap)
     )]
     WriteOverlap {
         /// The shape.
         shape: Vec<usize>,
         /// The strides, in elements.
         strides: Vec<isize>,
-        /// Two indices that collide, or that it was too hard to say.
+        /// The two indices, or [`Overlap::TooHard`].
         overlap: Box<Overlap>,
     },
 
-    /// An input that shares elements with what is written.
+    /// An input that shares elements with the output.
     #[error(
-        "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. \
-         Please clone() the tensor before performing the operation. [{op}: operand {operand}, {}]", overlap_text(.overlap)
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer \
+         to a single memory location. \
+         Please clone() the tensor before performing the operation. [{op}: operand {operand}, \
+         {}]", overlap_text(.overlap)
     )]
     ReadWriteOverlap {
         /// The operation.
         op: &'static str,
         /// Which of its operands.
         operand: &'static str,
-        /// An index of the operand and one of the output that collide, or that it was too hard to
-        /// say.
+        /// An index of the operand and one of the output that share an element, or
+        /// [`Overlap::TooHard`].
         overlap: Box<Overlap>,
     },
 
-    /// The storage is being written, or (for a write) read, elsewhere.
+    /// The storage is being written, or (for a write) read, through another guard.
     #[error(
-        "storage is already borrowed {held}: cannot borrow it {wanted} [another guard of this storage is alive]"
+        "storage is already borrowed {held}: cannot borrow it {wanted} [another guard of this \
+         storage is alive]"
     )]
     Borrowed {
         /// How it is borrowed.
@@ -584,9 +616,10 @@ pub enum Error {
         wanted: &'static str,
     },
 
-    /// A tensor to be read through a guard of another storage.
+    /// A tensor of another storage than the guard that it is to be read through.
     #[error(
-        "{op}: operand {operand} has a storage of its own, which this guard does not borrow: use .read() of that tensor"
+        "{op}: operand {operand} has a storage of its own, which this guard does not borrow: use \
+         .read() of that tensor"
     )]
     OtherStorage {
         /// The operation.
@@ -606,26 +639,30 @@ pub enum Error {
         ndim: usize,
     },
 
-    /// `Preserve` where one definite layout is needed.
+    /// `Preserve` without a layout to preserve.
     #[error("preserve memory format is unsupported by the contiguous operator")]
     PreserveFormat,
 
     /// A reinterpretation as another element type that the layout does not allow.
-    #[error("{what} to view {from}-byte as {to}-byte elements (different element sizes){}", value_text(*.value))]
+    #[error(
+        "{what} to view {from}-byte as {to}-byte elements (different element sizes){}",
+        value_text(*.value)
+    )]
     ViewDType {
-        /// What must hold, in PyTorch's words.
+        /// The requirement, in PyTorch's words.
         what: String,
         /// The width of the present element, in bytes.
         from: usize,
         /// The width asked for, in bytes.
         to: usize,
-        /// The value that breaks the rule, if it is one.
+        /// The value that breaks the rule, if there is one.
         value: Option<isize>,
     },
 
-    /// A buffer whose address does not suit the element type.
+    /// A buffer that is not aligned for the element type.
     #[error(
-        "a buffer at address {address:#x} is not aligned to {align} bytes, as the element type needs"
+        "a buffer at address {address:#x} is not aligned to {align} bytes, as the element type \
+         needs"
     )]
     Misaligned {
         /// The address.
@@ -635,9 +672,7 @@ pub enum Error {
     },
 
     /// An element type with no such name.
-    #[error(
-        "unknown dtype '{name}': expected one of bool, u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64, c64, c128"
-    )]
+    #[error("unknown dtype '{name}': expected one of {}", dtype_names())]
     UnknownDType {
         /// The name given.
         name: String,
@@ -652,7 +687,7 @@ pub enum Error {
         found: DType,
     },
 
-    /// A SIMD level that does not exist or that this CPU lacks.
+    /// A SIMD level that does not exist or that this CPU does not have.
     #[error("{why}")]
     Simd {
         /// The level asked for.
@@ -661,52 +696,10 @@ pub enum Error {
         why: String,
     },
 
-    /// A range that never ends or has no steps.
+    /// An arithmetic progression with invalid bounds or step.
     #[error("{why} [arange]")]
     Arange {
         /// What is wrong with it.
         why: &'static str,
     },
-}
-
-fn range_text(dim: isize, range: usize) -> String {
-    match range.checked_sub(1) {
-        None => format!("Dimension specified as {dim} but tensor has no dimensions"),
-        Some(last) => format!(
-            "Dimension out of range (expected to be in range of [-{range}, {last}], but got {dim})"
-        ),
-    }
-}
-
-fn empty_text(op: &str, dim: Option<usize>) -> String {
-    match dim {
-        Some(dim) => format!("{op}(): Expected reduction dim {dim} to have non-zero size."),
-        None => {
-            format!("{op}(): Expected reduction dim to be specified for input.numel() == 0.")
-        }
-    }
-}
-
-fn strides_text(strides: &[isize]) -> String {
-    if strides.is_empty() { String::new() } else { format!(" and strides={strides:?}") }
-}
-
-fn seam_text(strides: &[isize], seam: usize, expected: isize) -> String {
-    let before = seam.saturating_sub(1);
-    let stride = strides.get(before).map_or_else(|| "unknown".to_owned(), isize::to_string);
-    format!(
-        "dimensions {before} and {seam} are not adjacent in memory: stride of dimension {before} is {stride}, but {expected} would be needed"
-    )
-}
-
-fn overlap_text(overlap: &Overlap) -> String {
-    match overlap {
-        Overlap::Yes { first, second } => format!("indices {first:?} and {second:?} meet"),
-        Overlap::No => "no indices meet".to_owned(),
-        Overlap::TooHard => "too hard to tell whether two indices meet".to_owned(),
-    }
-}
-
-fn value_text(value: Option<isize>) -> String {
-    value.map_or_else(String::new, |v| format!(", but got {v}"))
 }

@@ -1,0 +1,57 @@
+//! Parts of error texts that are computed from the values of a variant.
+
+use crate::{DType, Overlap};
+
+/// The range of valid dimensions.
+pub(super) fn range_text(dim: isize, range: usize) -> String {
+    match range.checked_sub(1) {
+        None => format!("Dimension specified as {dim} but tensor has no dimensions"),
+        Some(last) => format!(
+            "Dimension out of range (expected to be in range of [-{range}, {last}], but got {dim})"
+        ),
+    }
+}
+
+/// The requirement that a reduction without identity makes of the input.
+pub(super) fn empty_text(op: &str, dim: Option<usize>) -> String {
+    match dim {
+        Some(dim) => format!("{op}(): Expected reduction dim {dim} to have non-zero size."),
+        None => {
+            format!("{op}(): Expected reduction dim to be specified for input.numel() == 0.")
+        }
+    }
+}
+
+/// The strides, unless they are not known.
+pub(super) fn strides_text(strides: &[isize]) -> String {
+    if strides.is_empty() { String::new() } else { format!(" and strides={strides:?}") }
+}
+
+/// Which two dimensions are not adjacent, and the stride that would make them so.
+pub(super) fn seam_text(strides: &[isize], seam: usize, expected: isize) -> String {
+    let before = seam.saturating_sub(1);
+    let stride = strides.get(before).map_or_else(|| "unknown".to_owned(), isize::to_string);
+    format!(
+        "dimensions {before} and {seam} are not adjacent in memory: \
+         stride of dimension {before} is {stride}, but {expected} would be needed"
+    )
+}
+
+/// The indices that overlap.
+pub(super) fn overlap_text(overlap: &Overlap) -> String {
+    match overlap {
+        Overlap::Yes { first, second } => format!("indices {first:?} and {second:?} meet"),
+        Overlap::No => "no indices meet".to_owned(),
+        Overlap::TooHard => "too hard to tell whether two indices meet".to_owned(),
+    }
+}
+
+/// The value that breaks a rule, if there is one.
+pub(super) fn value_text(value: Option<isize>) -> String {
+    value.map_or_else(String::new, |v| format!(", but got {v}"))
+}
+
+/// The short names of all dtypes.
+pub(super) fn dtype_names() -> String {
+    DType::ALL.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ")
+}
