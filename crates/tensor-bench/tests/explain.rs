@@ -32,7 +32,7 @@ arange(24)
   storage: the same, 24 i64
   offsets in logical order: 2, 6, 10, 14, 18, 22
     .  .  2  .  .  .  6  .  .  . 10  .  .  . 14  .  .  . 18  .  .  . 22  .
-  contiguous() would copy 48 B, path: strided
+  contiguous() would copy 48 B, path: strided_rows
 
 .reshape(3,2)
   shape (3, 2) strides (8, 4) offset 2
@@ -40,7 +40,7 @@ arange(24)
   storage: the same, 24 i64
   offsets in logical order: 2, 6, 10, 14, 18, 22
     .  .  2  .  .  .  6  .  .  . 10  .  .  . 14  .  .  . 18  .  .  . 22  .
-  contiguous() would copy 48 B, path: strided
+  contiguous() would copy 48 B, path: strided_rows
 "
     );
 }

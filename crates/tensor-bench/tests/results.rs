@@ -53,7 +53,7 @@ copy, dram, 1 thread
                                                                     % of
                            preallo-         allo-   naive   plain  band-
 case        dtype   bytes     cated  GB/s  cating    loop    copy  width  path
-transposed  f32    8.0 MB    1.0 ms   8.0  2.0 ms  9.0 ms  500 us   50 %  tile
+transposed  f32    8.0 MB    1.0 ms   8.0  2.0 ms  9.0 ms  500 us   50 %  transpose
 % of copy bandwidth: geometric mean 50 %, worst 50 % (transposed)
 ";
     assert!(text.contains(tables), "{text}");

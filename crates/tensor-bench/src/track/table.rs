@@ -90,7 +90,7 @@ mod tests {
         let exec = setting::exec().unwrap();
         let taken = subjects().unwrap();
         let taken: BTreeSet<_> = taken.iter().map(|s| s.path(&exec).unwrap()).collect();
-        let unreachable = ["nothing", "scatter", "gather"];
+        let unreachable = ["nothing", "scatter", "fallback"];
         for path in CopyPlan::paths().filter(|path| !unreachable.contains(path)) {
             assert!(taken.contains(path), "no case takes {path}");
         }

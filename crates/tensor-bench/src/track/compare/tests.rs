@@ -317,7 +317,7 @@ fn the_worst_comes_first() {
 
 #[test]
 fn tables_and_markdown_have_every_change_once() {
-    let mut new = with(|entry| entry.path = "grid|<b>".to_owned());
+    let mut new = with(|entry| entry.path = "blocked|<b>".to_owned());
     new.cases[1].counts.as_mut().unwrap().run.instructions = 5_000;
     let comparison = compare(&record(), &new, FailOn::Counts, "g/z any never\n");
     let text = table(&comparison);
@@ -330,7 +330,7 @@ fn tables_and_markdown_have_every_change_once() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let text = markdown(&comparison);
     assert!(text.starts_with("### Performance: 1 regression, 1 better\n"), "{text}");
-    assert!(text.contains("| REGRESSION | g/a | path tile -&gt; grid\\|&lt;b&gt; |\n"), "{text}");
+    assert!(text.contains("| REGRESSION | g/a | path tile -&gt; blocked\\|&lt;b&gt; |\n"), "{text}");
     assert!(text.contains("<details><summary>1 better</summary>"), "{text}");
 }
 
