@@ -115,7 +115,8 @@ awk -v what="$1" '
       line = " | **" cell(seen(1, copy[id] / into[id])) "** | " cell(seen(2, copy[id] / loop[id]))
       line = line " | " cell(seen(3, id in ndarray ? copy[id] / ndarray[id] : 0))
       line = line " | " cell(seen(4, id in rust ? copy[id] / rust[id] : 0))
-      line = line " | " cell(seen(5, torch[id] / bandwidth)) " | " cell(seen(6, numpy[id] / bandwidth))
+      line = line " | " cell(seen(5, torch[id] / bandwidth))
+      line = line " | " cell(seen(6, numpy[id] / bandwidth))
       line = line " | " cell(seen(7, their_ndarray[id] / bandwidth))
       row[id] = line " | " cell(seen(8, candle[id] / bandwidth)) " |"
       seen(9, copy[id] / alloc[id])
@@ -125,7 +126,8 @@ awk -v what="$1" '
     for (n = 2; n <= 8; n++) line = line " | " percent(mean(n))
     print line " |"
     print ""
-    print "Ours, allocating: geometric mean " percent(mean(9)) " %. Recorded on " cpu ", " cores " cores,"
+    print "Ours, allocating: geometric mean " percent(mean(9)) " %. Recorded on " cpu ", " \
+      cores " cores,"
     printf "SIMD level %s, copy bandwidth %.1f GB/s, by\n`%s`.\n", \
       simd, bytes / copy[order[1]], command
   }
@@ -163,10 +165,12 @@ awk -v what="$1" '
     rectangle(0, 0, 880, height, "#ffffff")
     text(20, 28, 17, "start", "#1f2328", "Copying a view to contiguous memory, one thread")
     text(20, 48, 12, "start", "#57606a", \
-      "100 % is the copy bandwidth: the fastest plain copy of as many bytes, in the same run. f32 unless stated.")
+      "100 % is the copy bandwidth: the fastest plain copy of as many bytes, in the same run. " \
+      "f32 unless stated.")
     rectangle(20, 62, 11, 11, ours); text(36, 72, 12, "start", "#1f2328", "this library")
     rectangle(130, 62, 11, 11, others)
-    text(146, 72, 12, "start", "#1f2328", "fastest of ndarray, rten-tensor, strided-perm, transpose")
+    text(146, 72, 12, "start", "#1f2328", \
+      "fastest of ndarray, rten-tensor, strided-perm, transpose")
     rectangle(540, 62, 11, 11, naive); text(556, 72, 12, "start", "#1f2328", "naive loop")
     for (n = 1; n <= count; n++) {
       id = order[n]; y = 92 + 48 * (n - 1)
@@ -178,7 +182,8 @@ awk -v what="$1" '
     }
     printf "<path d=\"M%d 84V%d\" stroke=\"#1f2328\" stroke-dasharray=\"4 3\"/>\n", \
       left + scale, 92 + 48 * count - 6
-    text(20, height - 30, 11, "start", "#57606a", cpu ", SIMD level " simd ". Preallocated results.")
+    text(20, height - 30, 11, "start", "#57606a", \
+      cpu ", SIMD level " simd ". Preallocated results.")
     text(20, height - 12, 11, "start", "#57606a", "tensor-bench " command)
     print "</svg>"
   }

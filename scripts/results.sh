@@ -5,7 +5,7 @@
 #   scripts/results.sh             everything, some twenty minutes
 #   scripts/results.sh --quick     options are handed to both suites; the report is left as it is
 #
-# What stands between `<!-- NAME -->` and `<!-- /NAME -->` is replaced, only after all of it has been
+# Replaces the text between `<!-- NAME -->` and `<!-- /NAME -->`, after everything has been
 # measured.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,8 +14,7 @@ bench=(cargo run --quiet --release -p tensor-bench --features peers --)
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 
-# need FILE NAME...: each has its two markers in the file, once and in order; asked before anything is
-# measured.
+# need FILE NAME...: checks that the file has both markers of each name, once and in order.
 need() {
   local file=$1 name markers
   shift
@@ -66,7 +65,8 @@ if (($# == 0)); then
   "${bench[@]}" report > "$output"
   refresh docs/performance.md report "cargo run --release"
   # The title of one table, and the table.
-  excerpt=$(awk -v RS= '/^Elementwise, 2x/ { left = 2 } left-- > 0 { print (left ? $0 "\n" : $0) }' "$output")
+  excerpt=$(awk -v RS= '/^Elementwise, 2x/ { left = 2 }
+    left-- > 0 { print (left ? $0 "\n" : $0) }' "$output")
   printf '%s\n' "$excerpt" > "$output"
   refresh README.md excerpt "cargo run --release"
 fi

@@ -38,8 +38,8 @@ impl CopyPlan {
         Ok(Self(PlannedCopy::new(from, to, width, machine)))
     }
 
-    /// The name of the path that the copy takes: `memcpy`, `rows`, `fill`, `transpose`, `batched_transpose`,
-    /// `strided_rows`, …
+    /// The name of the path that the copy takes: `memcpy`, `rows`, `fill`, `transpose`,
+    /// `batched_transpose`, `strided_rows`, …
     pub fn path(&self) -> &'static str {
         self.0.work().path
     }

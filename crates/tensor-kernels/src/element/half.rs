@@ -99,7 +99,9 @@ macro_rules! halves {
             const HAS_LARGE_ARGUMENT_PATH: bool = $has_far;
 
             #[inline(always)]
-            fn is_large_argument(self) -> bool { Self::HAS_LARGE_ARGUMENT_PATH && Inexact::is_large_argument(self.widen()) }
+            fn is_large_argument(self) -> bool {
+                Self::HAS_LARGE_ARGUMENT_PATH && Inexact::is_large_argument(self.widen())
+            }
             by_f32! { Inexact:
                 over(self, divisor);
                 reciprocal(self);

@@ -213,7 +213,8 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
     /// Do [`sin`](Self::sin) and [`cos`](Self::cos) exclude arguments of large magnitude?
     const HAS_LARGE_ARGUMENT_PATH: bool = false;
 
-    /// Is this such an argument? [`sin_large`](Self::far_sin) and [`cos_large`](Self::far_cos) are as
+    /// Is this such an argument? [`sin_large`](Self::sin_large) and
+    /// [`cos_large`](Self::cos_large) are as
     /// accurate for it, but do not vectorise.
     #[must_use]
     fn is_large_argument(self) -> bool {

@@ -330,7 +330,8 @@ fn tables_and_markdown_have_every_change_once() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let text = markdown(&comparison);
     assert!(text.starts_with("### Performance: 1 regression, 1 better\n"), "{text}");
-    assert!(text.contains("| REGRESSION | g/a | path tile -&gt; blocked\\|&lt;b&gt; |\n"), "{text}");
+    let row = "| REGRESSION | g/a | path transpose -&gt; blocked\\|&lt;b&gt; |\n";
+    assert!(text.contains(row), "{text}");
     assert!(text.contains("<details><summary>1 better</summary>"), "{text}");
 }
 

@@ -118,11 +118,13 @@ unary! {
     /// The sine, of integers as f32 (PyTorch: `torch.sin`).
     Sin sin sin_into in place sin_inplace<Inexact>: Number -> T::Float,
         |T, M, a| a.to_float().sin::<M>(),
-        large_argument HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_argument(), a.to_float().sin_large();
+        large_argument HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_argument(),
+        a.to_float().sin_large();
     /// The cosine, of integers as f32 (PyTorch: `torch.cos`).
     Cos cos cos_into in place cos_inplace<Inexact>: Number -> T::Float,
         |T, M, a| a.to_float().cos::<M>(),
-        large_argument HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_argument(), a.to_float().cos_large();
+        large_argument HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_argument(),
+        a.to_float().cos_large();
     /// The hyperbolic tangent, of integers as f32 (PyTorch: `torch.tanh`).
     Tanh tanh tanh_into in place tanh_inplace<Inexact>: Number -> T::Float,
         |T, M, a| a.to_float().tanh::<M>();
