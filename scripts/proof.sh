@@ -4,7 +4,7 @@
 #   scripts/proof.sh                 both of the following
 #   scripts/proof.sh damage          for each damage below: damage a copy of this folder, record,
 #                                    and compare with the record of the undamaged code
-#   scripts/proof.sh damage tile     only the damage of that name
+#   scripts/proof.sh damage NAME     only the damage of that name
 #   scripts/proof.sh same [N]        N times (10) two records of one build: no regression with the
 #                                    default settings, at most one in ten comparisons with
 #                                    --fail-on all; counts must be equal
@@ -20,10 +20,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # body, and what the comparison must print.
 damages() {
   cat << 'TABLE'
-portable|simd.rs|fn detect|if true { return Self::Scalar }|SIMD level v[34] -> scalar
-unfused|nest.rs|fn continues|if true { return false }|path tile -> batched_tile
-allocation|nest.rs|fn with_draft|drop(std::hint::black_box(vec![0u8; 64]));|allocator instructions
-tile|plan/choose.rs|fn is_tile|if true { return false }|path tile -> [a-z]
+portable|exec/simd_level.rs|fn detect|if true { return Self::Scalar }|SIMD level v[34] -> scalar
+unfused|nest.rs|fn is_fusible|if true { return false }|path transpose -> batched_transpose
+allocation|nest.rs|fn with_nest|drop(std::hint::black_box(vec![0u8; 64]));|allocator instructions
+transpose|plan/copy/candidates.rs|fn is_transpose|if true { return false }|path transpose -> [a-z]
 TABLE
 }
 

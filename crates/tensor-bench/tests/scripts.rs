@@ -222,3 +222,21 @@ fn tables_and_pictures_are_made_of_recorded_results() {
     assert!(figures("picture") == picture, "scripts/figures.sh draws another picture");
     roxmltree::Document::parse(&picture).unwrap();
 }
+
+/// The code that the proof damages moves now and then.
+#[test]
+fn the_functions_that_the_proof_damages_exist() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let script = fs::read_to_string(repository.join("scripts/proof.sh")).unwrap();
+    let (_, table) = script.split_once("<< 'TABLE'\n").unwrap();
+    let (table, _) = table.split_once("\nTABLE\n").unwrap();
+    for damage in table.lines() {
+        let [name, file, function, ..] = damage.split('|').collect::<Vec<_>>()[..] else {
+            panic!("{damage} has no function");
+        };
+        let source = repository.join("crates/tensor-kernels/src").join(file);
+        let source = fs::read_to_string(source).unwrap_or_else(|_| panic!("{name}: no {file}"));
+        let called = |bracket: char| source.contains(&format!("{function}{bracket}"));
+        assert!(called('(') || called('<'), "{name}: no {function} in {file}");
+    }
+}

@@ -40,8 +40,8 @@ pub(super) const STRATEGIES: &[Strategy] = &[
     },
     Strategy { name: "rows", applies: |l| last(l) == [1, 1], build: rows },
     Strategy { name: "fill", applies: |l| last(l) == [1, 0], build: fill },
-    Strategy { name: "transpose", applies: |l| l.len() == 2 && is_tile(l), build: tile },
-    Strategy { name: "batched_transpose", applies: is_tile, build: tile },
+    Strategy { name: "transpose", applies: |l| l.len() == 2 && is_transpose(l), build: transpose },
+    Strategy { name: "batched_transpose", applies: is_transpose, build: transpose },
     Strategy { name: "reverse", applies: |l| last(l) == [1, -1], build: gather },
     Strategy {
         name: "strided_rows",
@@ -137,7 +137,7 @@ fn source_side(loops: &[Loop<2>]) -> Option<usize> {
     outer.iter().position(|l| l.strides[1] == 1)
 }
 
-fn is_tile(loops: &[Loop<2>]) -> bool {
+fn is_transpose(loops: &[Loop<2>]) -> bool {
     source_side(loops).is_some()
 }
 
@@ -186,7 +186,7 @@ fn scatter(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     INNERMOST_ONLY
 }
 
-fn tile(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
+fn transpose(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
     let side = source_side(loops).unwrap_or(0);
     let (u, v) = (innermost(loops), loops[side]);
     let u = Side { len: u.len, stride: u.strides[1] };
