@@ -39,7 +39,7 @@ impl Calibration {
         let time = |of: &dyn Fn(&Rate) -> f64| interpolate(&rates, of, bytes);
         let probe = Probed::of(question.op);
         let moved = time(&|rate| probe.used(rate).contiguous_ns);
-        let more = moved * probe.more_streams;
+        let more = moved * probe.extra_traffic;
         let computed = self.speed(question.op, question.operand.dtype)? * layout.numel() as f64;
         let contiguous_ns = (moved + more).max(computed);
         if kind.is_none() {
@@ -92,15 +92,16 @@ impl Calibration {
 /// The probe with the memory traffic nearest to that of an operation.
 struct Probed {
     op: Op,
-    /// Additional memory streams of the operation, relative to those of the probe.
-    more_streams: f64,
+    /// Traffic beyond the probe's, as a fraction of it.
+    extra_traffic: f64,
 }
 
 impl Probed {
     fn of(op: Op) -> Probed {
         match op.arity() {
-            1 => Probed { op: Op::Neg, more_streams: 0.0 },
-            arity => Probed { op: Op::Add, more_streams: (arity - 2) as f64 / 3.0 },
+            1 => Probed { op: Op::Neg, extra_traffic: 0.0 },
+            // The binary probe moves three streams: two operands and the result.
+            arity => Probed { op: Op::Add, extra_traffic: (arity - 2) as f64 / 3.0 },
         }
     }
 

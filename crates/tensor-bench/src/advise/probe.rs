@@ -189,8 +189,8 @@ fn speed(setting: &Setting, question: &Question) -> Result<Speed> {
 pub const BUDGET: Budget = Budget {
     sample: Duration::from_micros(50),
     time: Duration::from_millis(5),
-    fewest_rounds: 2,
-    most_rounds: 40,
+    min_rounds: 2,
+    max_rounds: 40,
 };
 
 /// The probe of a kind with a result of `bytes` bytes; `None` if that is too small for the kind or

@@ -111,8 +111,8 @@ pub fn try_all(setting: &Setting, calibration: &Calibration) -> Result<Vec<Trial
 pub const BUDGET: Budget = Budget {
     sample: Duration::from_micros(100),
     time: Duration::from_millis(60),
-    fewest_rounds: 4,
-    most_rounds: 100,
+    min_rounds: 4,
+    max_rounds: 100,
 };
 
 fn name(question: &Question) -> String {

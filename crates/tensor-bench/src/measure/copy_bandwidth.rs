@@ -98,7 +98,7 @@ mod tests {
             let plain_copy = PlainCopy::new(bytes, threads).unwrap();
             for contender in plain_copy.contenders() {
                 plain_copy.target.borrow_mut().fill(CacheLine([2; 64]));
-                race(&Budget { most_rounds: 1, fewest_rounds: 1, ..Budget::QUICK }, [contender])
+                race(&Budget { max_rounds: 1, min_rounds: 1, ..Budget::QUICK }, [contender])
                     .unwrap();
                 let target = plain_copy.target.borrow();
                 let written = bytemuck::cast_slice::<CacheLine, u8>(&target)[..bytes as usize]

@@ -44,9 +44,9 @@ pub struct Budget {
     /// No round starts after this much time …
     pub time: Duration,
     /// … unless there were fewer rounds than this.
-    pub fewest_rounds: usize,
+    pub min_rounds: usize,
     /// The largest number of rounds.
-    pub most_rounds: usize,
+    pub max_rounds: usize,
 }
 
 impl Budget {
@@ -54,16 +54,16 @@ impl Budget {
     pub const FULL: Budget = Budget {
         sample: Duration::from_micros(200),
         time: Duration::from_millis(1500),
-        fewest_rounds: 5,
-        most_rounds: 400,
+        min_rounds: 5,
+        max_rounds: 400,
     };
 
     /// For `--quick`: fast, less exact.
     pub const QUICK: Budget = Budget {
         sample: Duration::from_micros(50),
         time: Duration::from_millis(150),
-        fewest_rounds: 2,
-        most_rounds: 50,
+        min_rounds: 2,
+        max_rounds: 50,
     };
 
     /// The quick budget or the full one.
@@ -76,14 +76,14 @@ impl Budget {
     pub fn larger(self) -> Budget {
         Budget {
             time: self.time * 4,
-            fewest_rounds: self.fewest_rounds * 2,
-            most_rounds: self.most_rounds * 4,
+            min_rounds: self.min_rounds * 2,
+            max_rounds: self.max_rounds * 4,
             ..self
         }
     }
 
     fn another_round(&self, done: usize, start: Instant) -> bool {
-        done < self.fewest_rounds || (done < self.most_rounds && start.elapsed() < self.time)
+        done < self.min_rounds || (done < self.max_rounds && start.elapsed() < self.time)
     }
 }
 
@@ -295,8 +295,8 @@ mod tests {
     const BRIEF: Budget = Budget {
         sample: Duration::from_micros(1),
         time: Duration::ZERO,
-        fewest_rounds: 3,
-        most_rounds: 3,
+        min_rounds: 3,
+        max_rounds: 3,
     };
 
     fn sleeper(ms: u64) -> Contender<'static> {
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_slow_capped_contender_runs_three_times_and_a_fast_one_as_often_as_the_others() {
-        let budget = Budget { fewest_rounds: 6, most_rounds: 6, ..BRIEF };
+        let budget = Budget { min_rounds: 6, max_rounds: 6, ..BRIEF };
         for (part_of_time, times) in [(Duration::ZERO, 3), (Duration::from_secs(8), 7)] {
             let mut runs = 0;
             let capped = Contender::new(|| {

@@ -49,7 +49,7 @@ pub(crate) fn sides(quick: bool) -> impl Iterator<Item = usize> {
 /// Too little memory, a wrong result.
 pub fn measure_curve(setting: &Setting, quick: bool) -> Result<Vec<Point>> {
     let budget =
-        Budget { time: setting.budget.time / TIME_DIVISOR, fewest_rounds: 2, ..setting.budget };
+        Budget { time: setting.budget.time / TIME_DIVISOR, min_rounds: 2, ..setting.budget };
     let setting = Setting { budget, ..*setting };
     sides(quick).map(|side| point(&setting, side)).collect()
 }

@@ -1,7 +1,7 @@
 //! Reductions that return an index: the innermost loops of argmin and argmax.
 //!
 //! Keys are compared column by column, over up to [`ROWS_PER_PASS`] rows. Next to each best key the
-//! loop keeps the number of its row, in an integer as row_len as the key, so that one comparison
+//! loop keeps the number of its row, in an integer as wide as the key, so that one comparison
 //! selects both in registers of the same width. After each pass row numbers become indices and are
 //! combined with the accumulators. If columns are reduced, a row is first cut into rows of
 //! [`PARTIALS_PER_ROW`] elements, as in [`fold`](super::fold).
@@ -10,7 +10,7 @@
 //! order of rising index, so the first of equal keys is kept without a comparison of indices.
 //!
 //! With 2 KiB of keys at a time in place of [`ARG_REDUCE_PASS_BYTES`], columns of 64 MiB of floats
-//! take 11.2 ms instead of 8.0 ms: the parts of rows are too short.
+//! take 11.2 ms instead of 8.0 ms: the pieces of rows are too short.
 //!
 //! The work per accumulator dominates where an accumulator receives few rows or a row has few
 //! columns. Four rows of 16 MiB take 34 ms. 512 rows of 512 floats take 62 µs, one row of as many

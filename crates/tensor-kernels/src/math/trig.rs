@@ -55,7 +55,7 @@ pub(crate) trait Circular: Float {
     fn sin_quarter_large(self, quarters: u64) -> Self;
 }
 
-/// The number of quarter turns in x: as an integer in the low bits, and as a number.
+/// x in quarter turns, rounded to an integer n: as bits whose low end is n, and as a float.
 #[inline(always)]
 fn quadrant<M: FmaMode>(x: f64) -> (u64, f64) {
     let magic = x.fma::<M>(PER_QUADRANT, f64::MAGIC);
@@ -75,7 +75,7 @@ impl Circular for f32 {
         self.abs() >= MIN_LARGE_ARGUMENT as f32
     }
 
-    /// Two parts of π/2 and few coefficients suffice, as the result is rounded to half the digits.
+    /// Computed in f64 and rounded to f32, so two parts of π/2 and short polynomials suffice.
     #[inline(always)]
     fn sin_quarter<M: FmaMode>(self, quarters: u64) -> f32 {
         let x = f64::from(self);
@@ -105,7 +105,8 @@ impl Circular for f64 {
         let (r, tail) = remainder(self, n);
         let square = r * r;
         // sin(r + tail) is sin r + tail cos r, and cos(r + tail) is cos r − tail sin r, to first
-        // order. For the factors 1 − r²/2 and r suffice.
+        // order. In the terms with the tail, 1 − r²/2 for cos r and r for sin r are exact
+        // enough.
         let cube = square * r;
         let correction =
             cube.fma::<M>(square.polynomial::<M>(&SIN[1..]) * square, tail - 0.5 * square * tail);

@@ -1,9 +1,9 @@
 //! Accepted changes: a text file with one change per line.
 //!
-//! `PATTERN KIND REASON`: the name of a case, in which `*` matches anything; the kind of change;
-//! why it is acceptable. A name with blanks is quoted; `all` is the name for whole records. Lines
-//! that begin with `#` are ignored. A line that matches no change gives a note, so that stale lines
-//! are removed.
+//! `PATTERN KIND REASON`: the name of a case, in which `*` matches anything; the kind of change,
+//! or `any`; why it is acceptable. A name with blanks is quoted; the name `all` stands for changes
+//! that concern the whole record. Lines that begin with `#` are ignored. A line that matches no
+//! change gives a note, so that stale lines are removed.
 
 use super::{Judged, Kind, Verdict};
 use crate::{Failure, Result};

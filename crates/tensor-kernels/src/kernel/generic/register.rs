@@ -138,10 +138,10 @@ pub(in crate::kernel) trait Registers: Copy + Send + Sync {
     fn fence(self);
 }
 
-/// Registers as wide as a cache line, with a shift across two of them in steps of 4 bytes.
+/// Registers that can be shifted across a pair of them, in steps of 4 bytes.
 pub(in crate::kernel) trait FunnelShift: Vector {
     /// The last `back` bytes of `self`, followed by the first bytes of `next`. `back` is a multiple
-    /// of 4 and less than a register.
+    /// of 4 and less than the size of a register.
     fn funnel_shift(self, next: Self, back: usize) -> Self;
 }
 
