@@ -1,7 +1,7 @@
 //! Tensors whose element type is known at run time only, as read from a file.
 //!
-//! [`AnyTensorBase`] is an enum with one variant for each dtype; [`with_tensor!`] matches it and
-//! runs generic code on the typed tensor.
+//! [`AnyTensorBase`] is an enum with one variant for each dtype;
+//! [`with_tensor!`](crate::with_tensor) matches it and runs generic code on the typed tensor.
 
 use crate::{Bare, DType, Error, Layout, Result, Scalar, TensorBase, dtype::for_each_dtype};
 

@@ -177,7 +177,7 @@ impl ReductionShape {
     }
 
     /// A layout of the input's shape with all strides 0, for reductions that need no
-    /// [`places`](Self::places).
+    /// [`indices`](Self::indices).
     ///
     /// # Errors
     /// None for the shape of a layout.

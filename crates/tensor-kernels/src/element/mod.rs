@@ -221,7 +221,7 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
         false
     }
 
-    /// Does [`exp_fast`](Self::near_exp) exclude arguments of large magnitude?
+    /// Does [`exp_fast`](Self::exp_fast) exclude arguments of large magnitude?
     const EXP_HAS_FAR: bool = false;
 
     /// Is this such an argument, or NaN?
