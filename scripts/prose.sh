@@ -6,7 +6,7 @@
 #   scripts/prose.sh FILE...      these files
 #   scripts/prose.sh --help
 #
-# - No line is longer than 100 columns. Links, tables and code blocks of Markdown may be.
+# - No line is longer than 100 columns. Links and tables of Markdown may be.
 # - No retired word stands in code, comments, documentation or help texts. scripts/retired-words.txt
 #   has them, each with the standard term to use instead.
 # - In a module that says "Every public function here has an example." every one has.
@@ -22,21 +22,14 @@ usage() {
 
 # What people write: no data, no recorded results, and not the list itself.
 tracked() {
-  git -C "$ROOT" ls-files -- '*.rs' '*.md' '*.sh' '*.yml' '.ci/run' ':!results/' |
+  git -C "$ROOT" ls-files -- '*.rs' '*.md' '*.sh' '*.yml' '.ci/run' |
     sed "s|^|$ROOT/|"
-}
-
-# FILE:LINE:TEXT of all lines but those in code blocks of Markdown.
-lines() {
-  awk 'FNR == 1 { code = 0 }
-    FILENAME ~ /\.md$/ && /^ *```/ { code = !code }
-    !code { print FILENAME ":" FNR ":" $0 }' "$@"
 }
 
 # In columns, not bytes: that is what grep counts in this locale.
 long_lines() {
   local columns=$((COLUMNS_MAX + 1)) file line text
-  { lines "$@" | LC_ALL=C.UTF-8 grep -E "^[^:]*:[0-9]+:.{$columns,}" || true; } |
+  { LC_ALL=C.UTF-8 grep -HnE "^.{$columns,}" -- "$@" || true; } |
     while IFS=: read -r file line text; do
       if [[ $file == *.md && ($text == *\|* || $text == *"](http"*) ]]; then continue; fi
       printf '%s:%d: more than %d columns\n' "$file" "$line" "$COLUMNS_MAX"
@@ -45,13 +38,13 @@ long_lines() {
 
 # Each line of the list: an extended regular expression, a tab, what to say instead. An expression
 # matches whole words, in upper or lower case. A word in quotes is a name, of a key of JSON for
-# example, and the list of changes names what there was.
+# example; the list of changes and the record of mutants name what there was.
 retired_words() {
   local expression instead
   while IFS=$'\t' read -r expression instead; do
     if [[ -z $expression || $expression == '#'* ]]; then continue; fi
     { grep -HniwE -e "$expression" -- "$@" || true; } |
-      { grep -viE "[/\"\`\\\\]($expression)[\"\`\\\\]|^[^:]*CHANGELOG\.md:" || true; } |
+      { grep -viE "[/\"\`\\\\]($expression)[\"\`\\\\]|^[^:]*(CHANGELOG|mutants)\.md:" || true; } |
       cut -d : -f 1,2 |
       while read -r place; do
         printf '%s: retired word (%s): say %s\n' "$place" "$expression" "$instead"

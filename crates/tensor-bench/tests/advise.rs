@@ -136,7 +136,7 @@ fn fault_a_calibration_that_cannot_be_used_is_refused_with_the_reason() {
         let file = folder.file("c.json", text);
         run(&with(&["--calibration", &file])).refused(reason);
     }
-    run(&with(&["--calibration", "/nowhere/c.json"])).refused("cannot read /nowhere/c.json");
+    run(&with(&["--calibration", "/missing/c.json"])).refused("cannot read /missing/c.json");
 }
 
 /// The default file may be replaced, but an unwritable one is an error before anything is measured.
@@ -151,9 +151,9 @@ fn fault_a_place_that_cannot_be_written_is_an_error_with_a_way_out() {
     assert!(ended.err.contains("not a regular file"), "{ended:?}");
     assert!(ended.err.contains("--measure needs no calibration"), "{ended:?}");
     assert_eq!(ended.failed("cannot write"), "");
-    run(&["calibrate", "--out", "/nowhere/c.json"]).failed("cannot write /nowhere/c.json");
-    let check = ["calibrate", "--check", "--calibration", "/nowhere/c.json"];
-    run(&check).refused("cannot read /nowhere/c.json");
+    run(&["calibrate", "--out", "/missing/c.json"]).failed("cannot write /missing/c.json");
+    let check = ["calibrate", "--check", "--calibration", "/missing/c.json"];
+    run(&check).refused("cannot read /missing/c.json");
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn examples_are_missed_where_the_module_promises_them() {
 
 #[test]
 fn a_file_that_is_not_there_is_an_error() {
-    let output = prose(&["/nowhere/a.rs"]);
+    let output = prose(&["/missing/a.rs"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot read /nowhere/a.rs"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot read /missing/a.rs"));
 }

@@ -280,7 +280,7 @@ fn a_time_that_is_not_found_again_does_not_count() {
     };
     compare(&[&b, &s]).failed("own/transposed: time (run) ");
     compare(&[&b, &b]).succeeded();
-    compare(&[&b, "/nowhere"]).refused("cannot read /nowhere");
+    compare(&[&b, "/missing"]).refused("cannot read /missing");
     compare(&[&b]).refused("2 values required");
 }
 
@@ -297,7 +297,7 @@ fn accepted_changes_do_not_fail() {
     let list = folder.file("accepted.txt", "\nown/transposed path\n");
     compare(&folder, &base, &new, &["--allow", &list])
         .refused("accepted.txt: line 2: expected a case, a kind of change and a reason");
-    compare(&folder, &base, &new, &["--allow", "/nowhere"]).refused("cannot read /nowhere");
+    compare(&folder, &base, &new, &["--allow", "/missing"]).refused("cannot read /missing");
 }
 
 #[test]
@@ -363,7 +363,7 @@ fn fault_bad_input_is_exit_code_2() {
         run(&["compare", &good, &bad]).refused(reason);
         run(&["compare", &bad, &good]).refused(reason);
     }
-    run(&["compare", &good, "/nowhere.json"]).refused("cannot read /nowhere.json");
+    run(&["compare", &good, "/missing.json"]).refused("cannot read /missing.json");
     run(&["compare", &good, &folder.name("")]).refused("is not a regular file");
     run(&["compare", &good, &good, "--time=-1"]).refused("expected a percentage, 0 or more");
     run(&["compare", &good, &good, "--format", "xml"]).refused("invalid value 'xml'");
@@ -378,8 +378,8 @@ fn fault_bad_input_is_exit_code_2() {
 fn fault_an_output_that_cannot_be_written_fails_before_anything_is_measured() {
     let folder = Folder::new();
     let cases = folder.file("cases.json", CASES);
-    let args = ["record", "--cases", &cases, "--counts", "never", "--out", "/nowhere/r.json"];
-    run(&args).failed("cannot write /nowhere/r.json");
+    let args = ["record", "--cases", &cases, "--counts", "never", "--out", "/missing/r.json"];
+    run(&args).failed("cannot write /missing/r.json");
 }
 
 #[cfg(unix)]
@@ -440,5 +440,5 @@ fn fault_history_without_a_record_is_refused() {
     run(&["history", &folder.name("")]).refused("no record in");
     folder.file("half.json", "{");
     run(&["history", &folder.name("")]).refused("half.json is skipped: not a whole record");
-    run(&["history", "/nowhere"]).refused("cannot read /nowhere");
+    run(&["history", "/missing"]).refused("cannot read /missing");
 }

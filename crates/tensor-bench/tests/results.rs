@@ -84,7 +84,7 @@ fn fault_what_is_no_record_of_a_suite_is_refused() {
     for (text, reason) in cases {
         run(&["results", &folder.file("r.json", text)]).refused(reason);
     }
-    run(&["results", "/nowhere/r.json"]).refused("cannot read /nowhere/r.json");
+    run(&["results", "/missing/r.json"]).refused("cannot read /missing/r.json");
 }
 
 const RECORD: &str = r#"{"schema": 1, "command": "suite s.json --threads 1 --peers",

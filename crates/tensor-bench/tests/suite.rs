@@ -115,7 +115,7 @@ fn a_record_is_one_document_with_machine_command_and_rows() {
     assert_eq!(document["command"], format!("suite {suite} --threads 1,2 --filter small/ --quick"));
     let rows: Vec<_> = lines(&text).into_iter().map(Value::Object).collect();
     assert_eq!(document["rows"].as_array(), Some(&rows));
-    run(&["suite", &suite, "--quick", "--record", "/nowhere/r.json"]).failed("cannot write");
+    run(&["suite", &suite, "--quick", "--record", "/missing/r.json"]).failed("cannot write");
 }
 
 /// Every operation with every element type that has it. A wrong result would be exit code 1.

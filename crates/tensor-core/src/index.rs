@@ -230,8 +230,7 @@ macro_rules! s {
     };
     (@items [$($done:expr,)*] $range:expr; $step:expr $(, $($rest:tt)*)?) => {
         $crate::s!(@items [$($done,)* {
-            // `5..=2; -1` has 4 elements.
-            #[allow(clippy::reversed_empty_ranges)]
+            #[allow(clippy::reversed_empty_ranges, reason = "`5..=2; -1` has 4 elements")]
             let range = $range;
             $crate::Index::Slice($crate::Slice::from(range).step_by($step))
         },] $($($rest)*)?)

@@ -4,12 +4,14 @@
 //! A counter goes through all outer dimensions in the order of the result; the inner loop runs over
 //! the strides of the last dimension, and the compiler may vectorise it if all strides are 1.
 
+use std::array::from_fn;
+
 use tensor_kernels::{DimVec, Layout};
 
 use crate::cases::strided::Strided;
 
-// Compiled for every operation and element type. Plain loops over the operands are a third of the
-// code that `array::map` and `array::from_fn` become where nothing is inlined.
+// Compiled for every operation and element type. Where that is no slower, plain loops run over the
+// operands: without inlining, `array::map` and `array::from_fn` become three times as much code.
 
 /// Writes `f` of the operands' elements to `out`, in row-major order. The operands have one shape,
 /// and `out` has as many elements.
@@ -23,11 +25,23 @@ pub fn compute<T: Copy, R, const N: usize>(
     for k in 1..N {
         (sources[k], layouts[k]) = (operands[k].elements(), operands[k].layout());
     }
-    let mut counter = Odometer::new(layouts);
-    for row in out.chunks_exact_mut(counter.row_len()) {
-        fill_row(row, sources, counter.offsets, counter.step, &f);
-        counter.advance();
+    let (outer, len) = match layouts[0].shape() {
+        [outer @ .., len] => (outer, *len),
+        [] => (&[][..], 1),
+    };
+    let (mut offsets, strides, step) = row_offsets(layouts);
+    let mut index: DimVec<usize> = outer.iter().map(|_| 0).collect();
+    for row in out.chunks_exact_mut(len.max(1)) {
+        fill_row(row, sources, offsets, step, &f);
+        advance(&mut index, outer, &mut offsets, strides);
     }
+}
+
+/// Of each operand: the offset of the first row, all strides, and the stride within a row.
+fn row_offsets<const N: usize>(layouts: [&Layout; N]) -> ([isize; N], [&[isize]; N], [isize; N]) {
+    let strides = layouts.map(Layout::strides);
+    let step = strides.map(|strides| strides.last().copied().unwrap_or(1));
+    (layouts.map(|layout| layout.offset() as isize), strides, step)
 }
 
 /// Computes one row of the result.
@@ -43,7 +57,8 @@ fn fill_row<T: Copy, R, const N: usize>(
             *source = &source[offset as usize..][..row.len()];
         }
         for (i, result) in row.iter_mut().enumerate() {
-            *result = f(gather(sources, [i as isize; N]));
+            // This form is vectorised: the bounds are those of the row.
+            *result = f(from_fn(|k| sources[k][i]));
         }
     } else {
         for result in row {
@@ -65,46 +80,21 @@ fn gather<T: Copy, const N: usize>(sources: [&[T]; N], offsets: [isize; N]) -> [
     elements
 }
 
-/// Counts through all dimensions but the last one.
-struct Odometer<'a, const N: usize> {
-    layouts: [&'a Layout; N],
-    index: DimVec<usize>,
-    /// For each operand, the offset of the row and the stride within it.
-    offsets: [isize; N],
-    step: [isize; N],
-}
-
-impl<'a, const N: usize> Odometer<'a, N> {
-    fn new(layouts: [&'a Layout; N]) -> Self {
-        let outer = layouts[0].ndim().saturating_sub(1);
-        Odometer {
-            layouts,
-            index: (0..outer).map(|_| 0).collect(),
-            offsets: layouts.map(|layout| layout.offset() as isize),
-            step: layouts.map(|layout| layout.strides().last().copied().unwrap_or(1)),
+/// The next index of the outer dimensions, and the offsets of its row.
+fn advance<const N: usize>(
+    index: &mut [usize],
+    shape: &[usize],
+    offsets: &mut [isize; N],
+    strides: [&[isize]; N],
+) {
+    for dim in (0..index.len()).rev() {
+        index[dim] += 1;
+        *offsets = from_fn(|k| offsets[k] + strides[k][dim]);
+        if index[dim] < shape[dim] {
+            return;
         }
-    }
-
-    /// The length of a row; at least 1, because `chunks_exact_mut` panics for 0.
-    fn row_len(&self) -> usize {
-        self.layouts[0].shape().last().copied().unwrap_or(1).max(1)
-    }
-
-    /// The next row.
-    fn advance(&mut self) {
-        for dim in (0..self.index.len()).rev() {
-            self.index[dim] += 1;
-            let size = self.layouts[0].shape()[dim];
-            let transposed = self.index[dim] == size;
-            for (offset, layout) in self.offsets.iter_mut().zip(self.layouts) {
-                let stride = layout.strides()[dim];
-                *offset += if transposed { stride - stride * size as isize } else { stride };
-            }
-            if !transposed {
-                return;
-            }
-            self.index[dim] = 0;
-        }
+        *offsets = from_fn(|k| offsets[k] - strides[k][dim] * shape[dim] as isize);
+        index[dim] = 0;
     }
 }
 

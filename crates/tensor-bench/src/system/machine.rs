@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_machine_that_says_nothing_still_has_a_card() {
-        assert_eq!(described_caches(Path::new("/nowhere")), []);
+        assert_eq!(described_caches(Path::new("/missing")), []);
         let card = MachineInfo {
             cpu: None,
             caches: vec![],

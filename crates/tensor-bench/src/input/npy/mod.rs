@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_is_not_a_file_is_refused() {
-        assert_eq!(read_file(Path::new("/nowhere/a.npy")).unwrap_err().exit_code(), 2);
+        assert_eq!(read_file(Path::new("/missing/a.npy")).unwrap_err().exit_code(), 2);
         assert_eq!(read_file(Path::new("/")).unwrap_err().exit_code(), 2);
     }
 }

@@ -188,13 +188,18 @@ enum Relation {
     Overlap,
 }
 
-fn relation((a, a_width): (&Strided, usize), (out, width): (&Strided, usize)) -> Relation {
-    let (own, written) = (a.offsets_as(&out.shape), out.offsets());
+/// `read` has the offsets of the elements of `a` that the operation reads, in logical order.
+fn relation(
+    read: &[usize],
+    (a, a_width): (&Strided, usize),
+    (out, width): (&Strided, usize),
+) -> Relation {
+    let written = out.offsets();
     let size = (out.extent() * width).max(a.extent() * a_width);
     let mut is_written = vec![false; size];
     written.iter().for_each(|offset| is_written[offset * width..][..width].fill(true));
     let shares = |offset: &usize| is_written[offset * a_width..][..a_width].contains(&true);
-    match (own.iter().any(shares), a_width == width && own == written) {
+    match (read.iter().any(shares), a_width == width && read == written) {
         (false, _) => Relation::Apart,
         (true, true) if a.shape == out.shape => Relation::Same,
         (true, true) => Relation::SameOfAnotherShape,
@@ -265,7 +270,10 @@ fn shared<A: Number + Pod, R: Number + Pod>(case: &mut Case<'_>, op: &Shared<A, 
         (op.run)(&exec, &a_tensor, &b_tensor, &out_tensor)
     });
 
-    let relations = [&a, &b].map(|at| relation((at, size_of::<A>()), (&out, size_of::<R>())));
+    let relations = [&a, &b].map(|at| {
+        let read = at.offsets_as(&out.shape);
+        relation(&read, (at, size_of::<A>()), (&out, size_of::<R>()))
+    });
     let after = storage.to_vec().map_err(refused)?;
     match done {
         Ok(()) if relations.contains(&Relation::Overlap) && !(copies_first && op.copies_first) => {
@@ -327,7 +335,7 @@ fn reduced<A: Number + Pod, R: Number + Pod>(
         (op.run)(&exec, &input, over, &target)
     });
 
-    let relation = relation_of_shapes((&a, size_of::<A>()), (&out, size_of::<R>()));
+    let relation = relation(&a.offsets(), (&a, size_of::<A>()), (&out, size_of::<R>()));
     let after = storage.to_vec().map_err(refused)?;
     match done {
         Ok(()) if relation == Relation::Overlap && !copies_first => {
@@ -365,24 +373,6 @@ fn is_injective(at: &Strided) -> bool {
     let mut offsets = at.offsets();
     offsets.sort_unstable();
     offsets.windows(2).all(|pair| pair[0] != pair[1])
-}
-
-/// As [`relation`], for reductions, whose input is not broadcast to the result's shape.
-fn relation_of_shapes(
-    (a, a_width): (&Strided, usize),
-    (out, width): (&Strided, usize),
-) -> Relation {
-    if a.shape == out.shape {
-        return relation((a, a_width), (out, width));
-    }
-    let size = (out.extent() * width).max(a.extent() * a_width);
-    let mut is_written = vec![false; size];
-    out.offsets().iter().for_each(|offset| is_written[offset * width..][..width].fill(true));
-    let shares = |offset: usize| is_written[offset * a_width..][..a_width].contains(&true);
-    match a.offsets().into_iter().any(shares) {
-        true => Relation::Overlap,
-        false => Relation::Apart,
-    }
 }
 
 /// The expected bytes of the whole storage after the operation.
