@@ -57,27 +57,17 @@ fn fill_row<T: Copy, R, const N: usize>(
             *source = &source[offset as usize..][..row.len()];
         }
         for (i, result) in row.iter_mut().enumerate() {
-            // This form is vectorised: the bounds are those of the row.
+            // Vectorised: the bounds are those of the row.
             *result = f(from_fn(|k| sources[k][i]));
         }
     } else {
         for result in row {
-            *result = f(gather(sources, offsets));
+            *result = f(from_fn(|k| sources[k][offsets[k] as usize]));
             for (offset, step) in offsets.iter_mut().zip(step) {
                 *offset += step;
             }
         }
     }
-}
-
-/// One element of each source.
-#[inline(always)]
-fn gather<T: Copy, const N: usize>(sources: [&[T]; N], offsets: [isize; N]) -> [T; N] {
-    let mut elements = [sources[0][offsets[0] as usize]; N];
-    for k in 1..N {
-        elements[k] = sources[k][offsets[k] as usize];
-    }
-    elements
 }
 
 /// The next index of the outer dimensions, and the offsets of its row.

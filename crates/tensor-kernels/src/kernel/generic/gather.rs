@@ -32,29 +32,29 @@ use crate::{
 ///
 /// M1, M2, M3 for the block, and M4 if the stores are non-temporal.
 #[inline(always)]
-pub(super) unsafe fn short_source_rows<R: Registers, L: Unit>(
+pub(super) unsafe fn short_source_rows<R: Registers, L: Unit, const NON_TEMPORAL: bool>(
     isa: R,
     block: TransposeBlock,
-    stores: Stores,
 ) {
+    let stores = if NON_TEMPORAL { Stores::NonTemporal } else { Stores::Plain };
     match (block.src_step / L::WIDTH as isize, block.nv) {
         // SAFETY: M1 to M3 hold for the block, which is one run of adjacent elements; M4 if
         // streamed.
         (1, 1) => unsafe { copy::copy(isa, block.src, block.dst, block.nu * L::WIDTH, stores) },
         // SAFETY: M1 to M3 hold for the block; its rows are 2 elements apart.
-        (2, ..=2) => unsafe { windows::<R, L, 2, false>(isa, block, stores) },
+        (2, ..=2) => unsafe { windows::<R, L, 2, false, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows are 3 elements apart.
-        (3, ..=3) => unsafe { windows::<R, L, 3, false>(isa, block, stores) },
+        (3, ..=3) => unsafe { windows::<R, L, 3, false, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows are 4 elements apart.
-        (4, ..=4) => unsafe { windows::<R, L, 4, false>(isa, block, stores) },
+        (4, ..=4) => unsafe { windows::<R, L, 4, false, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows descend by 1, one element each.
-        (-1, 1) => unsafe { windows::<R, L, 1, true>(isa, block, stores) },
+        (-1, 1) => unsafe { windows::<R, L, 1, true, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows descend by 2, one element each.
-        (-2, 1) => unsafe { windows::<R, L, 2, true>(isa, block, stores) },
+        (-2, 1) => unsafe { windows::<R, L, 2, true, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows descend by 3, one element each.
-        (-3, 1) => unsafe { windows::<R, L, 3, true>(isa, block, stores) },
+        (-3, 1) => unsafe { windows::<R, L, 3, true, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows descend by 4, one element each.
-        (-4, 1) => unsafe { windows::<R, L, 4, true>(isa, block, stores) },
+        (-4, 1) => unsafe { windows::<R, L, 4, true, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 hold for the block; its rows have one element each.
         (_, 1) => unsafe { portable::gather::<L>(block.src, block.src_step, block.dst, block.nu) },
         // SAFETY: M1 to M3 hold for the block; rows may lie anywhere.
@@ -66,20 +66,31 @@ pub(super) unsafe fn short_source_rows<R: Registers, L: Unit>(
     }
 }
 
-/// By windows, or element by element for widths where that is as fast ([`Window::FASTER`]).
+/// By windows, or element by element where that is as fast ([`Window::FASTER`]). Non-temporal
+/// stores need whole registers, so only windows have them.
 ///
 /// # Safety
 ///
 /// That of [`short_source_rows`], and the block's row stride is that of the window.
 #[inline(always)]
-unsafe fn windows<R: Registers, L: Unit, const STRIDE: usize, const DESCENDING: bool>(
+unsafe fn windows<
+    R: Registers,
+    L: Unit,
+    const STRIDE: usize,
+    const DESCENDING: bool,
+    const NON_TEMPORAL: bool,
+>(
     isa: R,
     block: TransposeBlock,
-    stores: Stores,
 ) {
-    if Window::<L, STRIDE, DESCENDING>::FASTER {
+    if NON_TEMPORAL {
+        // SAFETY: this function's contract is that of `groups` for this window, and M4 holds.
+        unsafe {
+            groups::<R, L, Window<L, STRIDE, DESCENDING>>(isa, block, Stores::NonTemporal);
+        }
+    } else if Window::<L, STRIDE, DESCENDING>::FASTER {
         // SAFETY: this function's contract is that of `groups` for this window.
-        unsafe { groups::<R, L, Window<L, STRIDE, DESCENDING>>(isa, block, stores) };
+        unsafe { groups::<R, L, Window<L, STRIDE, DESCENDING>>(isa, block, Stores::Plain) };
     } else {
         // SAFETY: M1 to M3 hold for the block. Its rows have one element: two such elements fill a
         // lane.
@@ -135,13 +146,12 @@ unsafe fn groups<R: Registers, L: Unit, K: RowGroup>(
 struct Window<L, const STRIDE: usize, const DESCENDING: bool>(PhantomData<L>);
 
 impl<L: Unit, const STRIDE: usize, const DESCENDING: bool> Window<L, STRIDE, DESCENDING> {
-    /// Is a window faster than a load and a store per element? (Zen 5, AVX-512, 16 KiB to 4 MiB:)
-    /// 16-byte elements took the same time either way. So did 8-byte elements, except in the two
-    /// cases below, where windows take two thirds and nine tenths of the time. Windows that are not
-    /// faster are not compiled; they were a fifth of this crate's code.
+    /// Is a window faster than a load and a store per element, where the stores are plain? Not for
+    /// 16-byte elements, nor for 8-byte elements except in the cases below, where it takes 0.65 to
+    /// 0.95 of the time (Zen 5, AVX-512, 2 KiB to 4 MiB). What is not faster is not compiled.
     const FASTER: bool = match L::WIDTH {
         16 => false,
-        8 => matches!((STRIDE, DESCENDING), (1, true) | (2, false)),
+        8 => matches!((STRIDE, DESCENDING), (1, true) | (2 | 3, false)),
         _ => true,
     };
 

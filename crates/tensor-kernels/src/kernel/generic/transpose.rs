@@ -145,7 +145,7 @@ unsafe fn whole_lines<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
         unsafe { wide_tiles::<R, L>(isa, block, Stores::NonTemporal) }
     } else {
         // SAFETY: M1 to M4 hold for the block, whose source rows are shorter than a lane.
-        unsafe { gather::short_source_rows::<R, L>(isa, block, Stores::NonTemporal) }
+        unsafe { gather::short_source_rows::<R, L, true>(isa, block) }
     }
 }
 
@@ -160,7 +160,7 @@ unsafe fn any_block<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
         // SAFETY: M1 to M3 hold for the block; both extents are at least a lane.
         (true, true) => unsafe { tiles::<R, L>(isa, block) },
         // SAFETY: M1 to M3 for the block, whose source rows are shorter than a lane.
-        (true, false) => unsafe { gather::short_source_rows::<R, L>(isa, block, Stores::Plain) },
+        (true, false) => unsafe { gather::short_source_rows::<R, L, false>(isa, block) },
         // SAFETY: M1 to M3 for the block, whose destination rows are shorter than a lane.
         (false, true) => unsafe { interleave::short_destination_rows::<R, L>(isa, block) },
         // SAFETY: M1 to M3 hold for the block, by this function's contract.
