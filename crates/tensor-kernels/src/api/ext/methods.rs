@@ -1,75 +1,18 @@
-//! The named operations as methods; each is one line of a table.
+//! The named operations as methods: macros that [`table`](crate::api::ops::table) passes its rows
+//! to.
 
-/// Two operands: to a new tensor, and in place.
-macro_rules! binary {
-    ($($name:ident $inplace:ident $op:ident $bound:ident -> $output:ty, $doc:literal;)*) => {$(
-        $crate::api::ext::methods::binary_new! { $name $op $bound -> $output, $doc; }
-        $crate::api::ext::methods::binary_inplace! {
-            $inplace $op $bound,
-            concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.");
-        }
-    )*};
-}
-
-macro_rules! binary_new {
-    ($($name:ident $op:ident $bound:ident -> $output:ty, $doc:expr;)*) => {$(
-        #[doc = $doc]
-        ///
-        /// # Errors
-        /// [`Error::Broadcast`]; [`Error::DivisionByZero`].
-        fn $name<'b>(&self, b: impl Into<Operand<'b, T>>) -> Result<TensorBase<$output, K>>
-        where
-            T: $bound,
-        {
-            ops::$op::eval(Exec::current()?, self.operand(), b.into())
-        }
-    )*};
-}
-
-macro_rules! binary_inplace {
-    ($($name:ident $op:ident $bound:ident, $doc:expr;)*) => {$(
-        #[doc = $doc]
-        ///
-        /// # Errors
-        /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
-        /// [`Error::ReadWriteOverlap`].
-        fn $name<'b>(&self, b: impl Into<Operand<'b, T>>) -> Result<()>
-        where
-            T: $bound,
-        {
-            ops::$op::write(Exec::current()?, Some(self.operand()), b.into(), self.target())
-        }
-    )*};
-}
-
-/// One operand: to a new tensor, and in place.
+/// Operations on one operand: to a new tensor, and in place.
 macro_rules! unary {
-    ($($name:ident $inplace:ident $op:ident $bound:ident, $doc:literal;)*) => {$(
-        $crate::api::ext::methods::unary_new! { $name $op $bound -> T, $doc; }
-        $crate::api::ext::methods::unary_inplace! {
-            $inplace $op $bound,
-            concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.");
-        }
-    )*};
-}
-
-/// The same, for functions whose results are floats.
-macro_rules! unary_float {
-    ($($name:ident $inplace:ident $op:ident, $doc:literal;)*) => {$(
-        $crate::api::ext::methods::unary_new! {
-            $name $op Number -> T::Float,
-            concat!($doc, " Of integers as f32.");
-        }
-        $crate::api::ext::methods::unary_inplace! {
-            $inplace $op Inexact,
-            concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.");
-        }
-    )*};
-}
-
-macro_rules! unary_new {
-    ($($name:ident $op:ident $bound:ident -> $output:ty, $doc:expr;)*) => {$(
-        #[doc = $doc]
+    ($(
+        $(#[$doc:meta])*
+        $op:ident<$t:ident: $bound:ident> -> $output:ty:
+            $name:ident, $into:ident
+            $(, in place $inplace:ident<$inplace_bound:ident>)? $(, operator $operator:ident)?
+            { $($value:tt)* }
+    )*) => {$(
+        $(#[$doc])*
+        ///
+        #[doc = concat!("As [`ops::", stringify!($name), "`], where `a` is this tensor.")]
         ///
         /// # Errors
         /// See the trait.
@@ -79,28 +22,90 @@ macro_rules! unary_new {
         {
             current(stringify!($name))?.eval1(ops::$op, self.operand())
         }
+
+        $(
+            #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.")]
+            ///
+            /// # Errors
+            /// [`Error::WriteOverlap`].
+            fn $inplace(&self) -> Result<()>
+            where
+                T: $inplace_bound,
+            {
+                current(stringify!($name))?.into1(ops::$op, Some(self.operand()), self.target())
+            }
+        )?
     )*};
 }
 
-macro_rules! unary_inplace {
-    ($($name:ident $op:ident $bound:ident, $doc:expr;)*) => {$(
-        #[doc = $doc]
+/// Operations on two operands: to a new tensor, and in place.
+macro_rules! binary {
+    ($(
+        $(#[$doc:meta])*
+        $op:ident<$t:ident: $bound:ident> -> $output:ty:
+            $name:ident, $into:ident
+            $(, in place $inplace:ident<$inplace_bound:ident>)? $(, divides $check:ident)?
+            $(, method $method:ident)? $(, operator $operator:ident)?
+            { $($value:tt)* }
+    )*) => {$(
+        $crate::api::ext::methods::binary_method! {
+            $(#[$doc])*
+            $op<$bound> -> $output: $name $(method $method)?
+        }
+
+        $(
+            #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.")]
+            ///
+            /// # Errors
+            /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
+            /// [`Error::ReadWriteOverlap`], [`Error::DivisionByZero`].
+            fn $inplace<'b>(&self, b: impl Into<Operand<'b, T>>) -> Result<()>
+            where
+                T: $inplace_bound,
+            {
+                ops::$op::write(Exec::current()?, Some(self.operand()), b.into(), self.target())
+            }
+        )?
+    )*};
+}
+
+macro_rules! binary_method {
+    ($(#[$doc:meta])* $op:ident<$bound:ident> -> $output:ty: $name:ident) => {
+        $crate::api::ext::methods::binary_method! {
+            $(#[$doc])*
+            $op<$bound> -> $output: $name method $name
+        }
+    };
+    (
+        $(#[$doc:meta])*
+        $op:ident<$bound:ident> -> $output:ty: $name:ident method $method:ident
+    ) => {
+        $(#[$doc])*
+        ///
+        #[doc = concat!("As [`ops::", stringify!($name), "`], where `a` is this tensor.")]
         ///
         /// # Errors
-        /// [`Error::WriteOverlap`].
-        fn $name(&self) -> Result<()>
+        /// [`Error::Broadcast`]; [`Error::DivisionByZero`].
+        fn $method<'b>(&self, b: impl Into<Operand<'b, T>>) -> Result<TensorBase<$output, K>>
         where
             T: $bound,
         {
-            current(stringify!($name))?.into1(ops::$op, Some(self.operand()), self.target())
+            ops::$op::eval(Exec::current()?, self.operand(), b.into())
         }
-    )*};
+    };
 }
 
-/// Three operands: to a new tensor, and in place.
+/// Operations on three operands: to a new tensor, and in place.
 macro_rules! ternary {
-    ($($name:ident $inplace:ident $op:ident $bound:ident $b:ident $c:ident, $doc:literal;)*) => {$(
-        #[doc = $doc]
+    ($(
+        $(#[$doc:meta])*
+        $op:ident<$t:ident: $bound:ident>:
+            $name:ident, $into:ident, in place $inplace:ident
+            { |$m:ident, $a:ident, $b:ident, $c:ident| $value:expr }
+    )*) => {$(
+        $(#[$doc])*
+        ///
+        #[doc = concat!("As [`ops::", stringify!($name), "`], where `a` is this tensor.")]
         ///
         /// # Errors
         /// [`Error::Broadcast`].
@@ -136,8 +141,13 @@ macro_rules! ternary {
 
 /// Reductions: over some dimensions, and over all of them.
 macro_rules! reductions {
-    ($($name:ident $all:ident $op:ident $bound:ident -> $output:ty, $doc:literal;)*) => {$(
-        #[doc = concat!($doc, " See [`ops::", stringify!($name), "`].")]
+    ($(
+        $(#[$doc:meta])*
+        $op:ident<$t:ident: $bound:ident> -> $output:ty: $name:ident, $into:ident, $all:ident;
+    )*) => {$(
+        $(#[$doc])*
+        ///
+        #[doc = concat!("As [`ops::", stringify!($name), "`].")]
         ///
         /// # Errors
         /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`]; [`Error::ReduceEmpty`] if there are no
@@ -165,7 +175,4 @@ macro_rules! reductions {
     )*};
 }
 
-pub(super) use {
-    binary, binary_inplace, binary_new, reductions, ternary, unary, unary_float, unary_inplace,
-    unary_new,
-};
+pub(super) use {binary, binary_method, reductions, ternary, unary};

@@ -13,12 +13,19 @@ use crate::{
     api::{
         call::Call,
         copy::{copy_between, fill, to_contiguous, to_format},
-        ops, reductions,
+        ops::{
+            self,
+            table::{
+                binary_operations, reduction_operations, ternary_operations, unary_operations,
+            },
+        },
+        reductions,
     },
     element::{Accumulate, Bits, Cast, Compare, Equality, Inexact, Integer, Number, Ordered, Real},
     exec::Exec,
     kernel::Closure,
 };
+use methods::{binary, reductions, ternary, unary};
 pub use reshaped::Reshaped;
 
 /// The operations that copy or compute, as methods of tensors.
@@ -175,122 +182,10 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// This tensor as a result of [`ops`].
     fn target(&self) -> Output<'_, T>;
 
-    methods::binary! {
-        add add_inplace Add Number -> T, "The sum, broadcast (PyTorch: `torch.add`).";
-        sub sub_inplace Sub Number -> T, "The difference, broadcast (PyTorch: `torch.sub`).";
-        mul mul_inplace Mul Number -> T, "The product, broadcast (PyTorch: `torch.mul`).";
-        div_floor div_floor_inplace DivFloor Ordered -> T,
-            "The quotient rounded down (PyTorch: `torch.div(rounding_mode='floor')`).";
-        div_trunc div_trunc_inplace DivTrunc Ordered -> T,
-            "The quotient rounded towards 0 (PyTorch: `torch.div(rounding_mode='trunc')`).";
-        rem rem_inplace Rem Ordered -> T,
-            "The remainder, with the divisor's sign (PyTorch: `torch.remainder`).";
-        pow pow_inplace Pow Number -> T, "The power (PyTorch: `torch.pow`).";
-        atan2 atan2_inplace Atan2 Real -> T,
-            "The angle of the point (b, self) (PyTorch: `torch.atan2`).";
-        minimum minimum_inplace Minimum Compare -> T,
-            "The smaller; NaN if one is NaN (PyTorch: `torch.minimum`).";
-        maximum maximum_inplace Maximum Compare -> T,
-            "The larger; NaN if one is NaN (PyTorch: `torch.maximum`).";
-        bitwise_and bitwise_and_inplace BitwiseAnd Bits -> T,
-            "`self & b` (PyTorch: `torch.bitwise_and`).";
-        bitwise_or bitwise_or_inplace BitwiseOr Bits -> T,
-            "`self | b` (PyTorch: `torch.bitwise_or`).";
-        bitwise_xor bitwise_xor_inplace BitwiseXor Bits -> T,
-            "`self ^ b` (PyTorch: `torch.bitwise_xor`).";
-        shl shl_inplace Shl Integer -> T,
-            "`self << b` (PyTorch: `torch.bitwise_left_shift`).";
-        shr shr_inplace Shr Integer -> T,
-            "`self >> b` (PyTorch: `torch.bitwise_right_shift`).";
-    }
-
-    methods::binary_new! {
-        div Div Number -> T::Float, "The quotient, of integers as f32 (PyTorch: `torch.div`).";
-        elem_eq Eq Equality -> bool, "Which elements are equal? (PyTorch: `torch.eq`)";
-        elem_ne Ne Equality -> bool, "Which elements are not equal? (PyTorch: `torch.ne`)";
-        elem_lt Lt Compare -> bool, "Which elements are less? (PyTorch: `torch.lt`)";
-        elem_le Le Compare -> bool, "Which elements are less or equal? (PyTorch: `torch.le`)";
-        elem_gt Gt Compare -> bool, "Which elements are greater? (PyTorch: `torch.gt`)";
-        elem_ge Ge Compare -> bool, "Which elements are greater or equal? (PyTorch: `torch.ge`)";
-        logical_and LogicalAnd Equality -> bool,
-            "True where both are nonzero (PyTorch: `torch.logical_and`).";
-        logical_or LogicalOr Equality -> bool,
-            "True where at least one is nonzero (PyTorch: `torch.logical_or`).";
-        logical_xor LogicalXor Equality -> bool,
-            "True where exactly one is nonzero (PyTorch: `torch.logical_xor`).";
-    }
-
-    methods::binary_inplace! {
-        div_inplace Div Inexact, "Replaces the elements by their quotients (PyTorch: `div_`).";
-    }
-
-    methods::unary! {
-        neg neg_inplace Neg Number, "The negatives (PyTorch: `torch.neg`).";
-        sign sign_inplace Sign Ordered, "−1, 0 or 1; NaN gives 0 (PyTorch: `torch.sign`).";
-        square square_inplace Square Number, "The squares (PyTorch: `torch.square`).";
-        relu relu_inplace Relu Ordered,
-            "The elements, 0 where they are negative; NaN stays NaN (PyTorch: `torch.relu`).";
-        gelu gelu_inplace Gelu Real,
-            "The elements times the normal distribution function of them (PyTorch: `gelu`).";
-        silu silu_inplace Silu Real,
-            "The elements times their [`sigmoid`](Self::sigmoid) (PyTorch: `silu`).";
-        floor floor_inplace Floor Ordered, "The integers below (PyTorch: `torch.floor`).";
-        ceil ceil_inplace Ceil Ordered, "The integers above (PyTorch: `torch.ceil`).";
-        round round_inplace Round Ordered,
-            "The nearest integers, ties to even (PyTorch: `torch.round`).";
-        trunc trunc_inplace Trunc Ordered, "The integers towards 0 (PyTorch: `torch.trunc`).";
-        bitwise_not bitwise_not_inplace BitwiseNot Bits,
-            "`!self`: all bits inverted (PyTorch: `torch.bitwise_not`).";
-    }
-
-    methods::unary_float! {
-        recip recip_inplace Recip, "1 through the elements (PyTorch: `torch.reciprocal`).";
-        sqrt sqrt_inplace Sqrt, "The square roots (PyTorch: `torch.sqrt`).";
-        rsqrt rsqrt_inplace Rsqrt, "1 through the square roots (PyTorch: `torch.rsqrt`).";
-        exp exp_inplace Exp, "e to the power of the elements (PyTorch: `torch.exp`).";
-        ln ln_inplace Ln, "The natural logarithms (PyTorch: `torch.log`).";
-        log2 log2_inplace Log2, "The logarithms to base 2 (PyTorch: `torch.log2`).";
-        log10 log10_inplace Log10, "The logarithms to base 10 (PyTorch: `torch.log10`).";
-        sin sin_inplace Sin, "The sines (PyTorch: `torch.sin`).";
-        cos cos_inplace Cos, "The cosines (PyTorch: `torch.cos`).";
-        tanh tanh_inplace Tanh, "The hyperbolic tangents (PyTorch: `torch.tanh`).";
-        sigmoid sigmoid_inplace Sigmoid, "1 / (1 + e^−x) (PyTorch: `torch.sigmoid`).";
-    }
-
-    methods::unary_new! {
-        abs Abs Number -> T::Magnitude, "The distances from 0 (PyTorch: `torch.abs`).";
-        is_nan IsNan Equality -> bool, "Which elements are NaN? (PyTorch: `torch.isnan`)";
-        logical_not LogicalNot Equality -> bool,
-            "True where elements are 0 (PyTorch: `torch.logical_not`).";
-    }
-
-    methods::unary_inplace! {
-        abs_inplace Abs Ordered,
-            "Replaces the elements by their magnitudes (PyTorch: `abs_`).";
-    }
-
-    methods::ternary! {
-        mul_add mul_add_inplace MulAdd Number factor summand,
-            "`self · factor + summand`, broadcast, rounded once for real numbers \
-             (PyTorch: `torch.addcmul`).";
-        clamp clamp_inplace Clamp Compare least most,
-            "The elements, but at least `least` and at most `most` (PyTorch: `torch.clamp`).";
-    }
-
-    methods::reductions! {
-        sum sum_all Sum Accumulate -> T::Sum, "The sum over dimensions (PyTorch: `torch.sum`).";
-        prod prod_all Prod Accumulate -> T::Sum,
-            "The product over dimensions (PyTorch: `torch.prod`).";
-        mean mean_all Mean Inexact -> T, "The mean over dimensions (PyTorch: `torch.mean`).";
-        min min_all Min Compare -> T,
-            "The smallest element over dimensions; NaN if one is NaN (PyTorch: `torch.amin`).";
-        max max_all Max Compare -> T,
-            "The largest element over dimensions; NaN if one is NaN (PyTorch: `torch.amax`).";
-        argmin argmin_all ArgMin Compare -> i64,
-            "The index of the smallest element over dimensions (PyTorch: `torch.argmin`).";
-        argmax argmax_all ArgMax Compare -> i64,
-            "The index of the largest element over dimensions (PyTorch: `torch.argmax`).";
-    }
+    unary_operations! { unary }
+    binary_operations! { binary }
+    ternary_operations! { ternary }
+    reduction_operations! { reductions }
 
     /// The elements of `a` where this is true, else those of `b`, broadcast (PyTorch:
     /// `torch.where`).

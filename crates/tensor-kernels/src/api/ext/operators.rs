@@ -16,69 +16,70 @@ use tensor_core::{
 use crate::{
     api::{
         call::Call,
-        ops,
+        ops::{
+            self,
+            table::{binary_operations, unary_operations},
+        },
         tensor::{Simd, Tensor},
     },
     element::{Bits, Inexact, Integer, Number, Ordered},
     exec::Exec,
 };
 
-macro_rules! binary_kernels {
-    ($($op:ident: $kernel:ident<$bound:ident> -> |$t:ident| $output:ty;)*) => {$(
-        impl<$t: $bound> BinaryKernel<op::$op, $t> for Simd {
+/// For each row of the table that has an operator: the operator, and its assignment.
+macro_rules! binary {
+    ($(
+        $(#[$doc:meta])*
+        $op:ident<$t:ident: $bound:ident> -> $output:ty:
+            $name:ident, $into:ident
+            $(, in place $inplace:ident<$inplace_bound:ident>)? $(, divides $check:ident)?
+            $(, method $method:ident)? $(, operator $operator:ident)?
+            { $($value:tt)* }
+    )*) => {$(
+        binary_operator! {
+            $op<$t: $bound> -> $output $(, in place $inplace_bound)? $(, operator $operator)?
+        }
+    )*};
+}
+
+macro_rules! binary_operator {
+    (
+        $op:ident<$t:ident: $bound:ident> -> $output:ty,
+        in place $inplace_bound:ident, operator $operator:ident
+    ) => {
+        impl<$t: $bound> BinaryKernel<op::$operator, $t> for Simd {
             type Output = $output;
 
             fn binary(a: Operand<'_, $t>, b: Operand<'_, $t>) -> Result<TensorBase<$output, Self>> {
-                ops::$kernel::eval(Exec::current()?, a, b)
+                ops::$op::eval(Exec::current()?, a, b)
             }
         }
-    )*};
-}
 
-binary_kernels! {
-    Add: Add<Number> -> |T| T;
-    Sub: Sub<Number> -> |T| T;
-    Mul: Mul<Number> -> |T| T;
-    Div: Div<Number> -> |T| T::Float;
-    Rem: Rem<Ordered> -> |T| T;
-    BitAnd: BitwiseAnd<Bits> -> |T| T;
-    BitOr: BitwiseOr<Bits> -> |T| T;
-    BitXor: BitwiseXor<Bits> -> |T| T;
-    Shl: Shl<Integer> -> |T| T;
-    Shr: Shr<Integer> -> |T| T;
-}
-
-macro_rules! assign_kernels {
-    ($($op:ident: $kernel:ident<$bound:ident>;)*) => {$(
-        impl<T: $bound> AssignKernel<op::$op, T> for Simd {
-            fn assign(x: Output<'_, T>, b: Operand<'_, T>) -> Result<()> {
-                ops::$kernel::write(Exec::current()?, None, b, x)
+        impl<$t: $inplace_bound> AssignKernel<op::$operator, $t> for Simd {
+            fn assign(x: Output<'_, $t>, b: Operand<'_, $t>) -> Result<()> {
+                ops::$op::write(Exec::current()?, None, b, x)
             }
         }
-    )*};
+    };
+    ($op:ident<$t:ident: $bound:ident> -> $output:ty $(, in place $inplace_bound:ident)?) => {};
 }
 
-assign_kernels! {
-    Add: Add<Number>;
-    Sub: Sub<Number>;
-    Mul: Mul<Number>;
-    Div: Div<Inexact>;
-    Rem: Rem<Ordered>;
-    BitAnd: BitwiseAnd<Bits>;
-    BitOr: BitwiseOr<Bits>;
-    BitXor: BitwiseXor<Bits>;
-    Shl: Shl<Integer>;
-    Shr: Shr<Integer>;
+/// For each row of the table that has an operator: the operator.
+macro_rules! unary {
+    ($(
+        $(#[$doc:meta])*
+        $op:ident<$t:ident: $bound:ident> -> $output:ty:
+            $name:ident, $into:ident
+            $(, in place $inplace:ident<$inplace_bound:ident>)? $(, operator $operator:ident)?
+            { $($value:tt)* }
+    )*) => {$($(
+        impl<$t: $bound> UnaryKernel<op::$operator, $t> for Simd {
+            fn unary(a: Operand<'_, $t>) -> Result<Tensor<$t>> {
+                Call::new(Exec::current()?, stringify!($name)).eval1(ops::$op, a)
+            }
+        }
+    )?)*};
 }
 
-impl<T: Number> UnaryKernel<op::Neg, T> for Simd {
-    fn unary(a: Operand<'_, T>) -> Result<Tensor<T>> {
-        Call::new(Exec::current()?, "neg").eval1(ops::Neg, a)
-    }
-}
-
-impl<T: Bits> UnaryKernel<op::Not, T> for Simd {
-    fn unary(a: Operand<'_, T>) -> Result<Tensor<T>> {
-        Call::new(Exec::current()?, "bitwise_not").eval1(ops::BitwiseNot, a)
-    }
-}
+binary_operations! { binary }
+unary_operations! { unary }

@@ -40,6 +40,18 @@
 //! any instruction set and any machine. A sum into a result with other strides may differ in the
 //! last bits.
 //!
+//! ```
+//! use tensor_kernels::{Exec, ReduceDims, Tensor, ops};
+//!
+//! let exec = Exec::current()?;
+//! let x = Tensor::arange(0i64, 6, 1)?.view(&[2, 3])?;
+//! assert_eq!(ops::sum(exec, &x, 0)?.to_vec()?, [3, 5, 7]);
+//! assert_eq!(ops::sum(exec, &x, ReduceDims::from(-1).keepdim())?.shape(), [2, 1]);
+//! assert_eq!(ops::sum(exec, &x, &[0, 1])?.get(&[])?, 15);
+//! assert_eq!(ops::sum_all(exec, &x.t()?)?, 15);
+//! # Ok::<(), tensor_kernels::Error>(())
+//! ```
+//!
 //! # Instruction sets and threads
 //! No result depends on the number of threads. Exact and correctly rounded results are bitwise the
 //! same at every [`SimdLevel`], except for the bits of a NaN: arithmetic with `div`, `sqrt`,
@@ -55,6 +67,7 @@
 
 mod binary;
 mod reduce;
+pub(in crate::api) mod table;
 mod ternary;
 mod unary;
 

@@ -3,16 +3,16 @@
 use tensor_core::{Operand, Output, ReduceDims, Result, TensorBase};
 
 use crate::{
-    api::{call::Call, reductions::*, tensor::Simd},
+    api::{call::Call, ops::table::reduction_operations, reductions::*, tensor::Simd},
     element::{Accumulate, Compare, Inexact},
     exec::Exec,
 };
 
-/// The forms of each reduction.
-macro_rules! reductions {
+/// For each row of the table: its functions.
+macro_rules! functions {
     ($(
         $(#[$doc:meta])*
-        $op:ident $name:ident $into:ident $all:ident: $bound:ident -> $output:ty, |$t:ident|;
+        $op:ident<$t:ident: $bound:ident> -> $output:ty: $name:ident, $into:ident, $all:ident;
     )*) => {$(
         impl $op {
             pub(crate) fn eval<$t: $bound, K>(
@@ -66,49 +66,4 @@ macro_rules! reductions {
     )*};
 }
 
-reductions! {
-    /// The sum over dimensions (PyTorch: `torch.sum`); 0 if there are no elements.
-    ///
-    /// bool and integers are summed as i64, u64 as u64, wrapping around; f16 and bf16 are summed in
-    /// f32 and rounded once. The error of the sum of n floats is at most `(128 + log2 n) · u` times
-    /// the sum of their magnitudes, where `u` is 2⁻²⁴ for f32 and 2⁻⁵³ for f64.
-    ///
-    /// ```
-    /// use tensor_kernels::{Exec, ReduceDims, Tensor, ops};
-    ///
-    /// let exec = Exec::current()?;
-    /// let x = Tensor::arange(0i64, 6, 1)?.view(&[2, 3])?;
-    /// assert_eq!(ops::sum(exec, &x, 0)?.to_vec()?, [3, 5, 7]);
-    /// assert_eq!(ops::sum(exec, &x, ReduceDims::from(-1).keepdim())?.shape(), [2, 1]);
-    /// assert_eq!(ops::sum(exec, &x, &[0, 1])?.get(&[])?, 15);
-    /// assert_eq!(ops::sum_all(exec, &x.t()?)?, 15);
-    /// # Ok::<(), tensor_kernels::Error>(())
-    /// ```
-    Sum sum sum_into sum_all: Accumulate -> T::Sum, |T|;
-    /// The product over dimensions (PyTorch: `torch.prod`); 1 if there are no elements. Types are
-    /// those of [`sum`].
-    Prod prod prod_into prod_all: Accumulate -> T::Sum, |T|;
-    /// The mean over dimensions, of real and complex floats (PyTorch: `torch.mean`): the [`sum`]
-    /// divided by the number of elements; NaN if there are none.
-    Mean mean mean_into mean_all: Inexact -> T, |T|;
-    /// The smallest element over dimensions; NaN if one is NaN (PyTorch: `torch.amin`). No
-    /// elements: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). The sign of a zero result is
-    /// unspecified.
-    Min min min_into min_all: Compare -> T, |T|;
-    /// The largest element over dimensions; NaN if one is NaN (PyTorch: `torch.amax`). No elements:
-    /// [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). The sign of a zero result is unspecified.
-    Max max max_into max_all: Compare -> T, |T|;
-    /// The index of the smallest element over dimensions: of the first NaN if there is one, else of
-    /// the first of equal elements (PyTorch: `torch.argmin`).
-    ///
-    /// The index is that along the dimension. Over several dimensions it is the position among
-    /// their elements in row-major order. No elements:
-    /// [`Error::ReduceEmpty`](crate::Error::ReduceEmpty).
-    ArgMin argmin argmin_into argmin_all: Compare -> i64, |T|;
-    /// The index of the largest element over dimensions: of the first NaN if there is one, else of
-    /// the first of equal elements (PyTorch: `torch.argmax`).
-    ///
-    /// Indices are those of [`argmin`]. No elements:
-    /// [`Error::ReduceEmpty`](crate::Error::ReduceEmpty).
-    ArgMax argmax argmax_into argmax_all: Compare -> i64, |T|;
-}
+reduction_operations! { functions }

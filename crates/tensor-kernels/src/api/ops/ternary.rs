@@ -3,19 +3,20 @@
 use tensor_core::{Element, Operand, Output, Result, TensorBase};
 
 use crate::{
-    api::{call::Call, tensor::Simd},
+    api::{call::Call, ops::table::ternary_operations, tensor::Simd},
     element::{Compare, Number},
     exec::Exec,
     kernel::Function3,
     math::FmaMode,
 };
 
-/// For each operation: a type, compiled for each instruction set, and its three forms.
-macro_rules! ternary {
+/// For each row of the table: a type, compiled for each instruction set, and its functions.
+macro_rules! functions {
     ($(
         $(#[$doc:meta])*
-        $op:ident $name:ident $into:ident in place $inplace:ident: $bound:ident,
-            |$t:ident, $m:ident, $a:ident, $b:ident, $c:ident| $value:expr;
+        $op:ident<$t:ident: $bound:ident>:
+            $name:ident, $into:ident, in place $inplace:ident
+            { |$m:ident, $a:ident, $b:ident, $c:ident| $value:expr }
     )*) => {$(
         pub(crate) struct $op;
 
@@ -35,10 +36,10 @@ macro_rules! ternary {
         pub fn $name<'a, 'b, 'c, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
-            b: impl Into<Operand<'b, $t>>,
-            c: impl Into<Operand<'c, $t>>,
+            $b: impl Into<Operand<'b, $t>>,
+            $c: impl Into<Operand<'c, $t>>,
         ) -> Result<TensorBase<$t, Simd>> {
-            Call::new(exec, stringify!($name)).eval3($op, a.into(), b.into(), c.into())
+            Call::new(exec, stringify!($name)).eval3($op, a.into(), $b.into(), $c.into())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
@@ -49,11 +50,11 @@ macro_rules! ternary {
         pub fn $into<'a, 'b, 'c, 'o, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
-            b: impl Into<Operand<'b, $t>>,
-            c: impl Into<Operand<'c, $t>>,
+            $b: impl Into<Operand<'b, $t>>,
+            $c: impl Into<Operand<'c, $t>>,
             out: impl Into<Output<'o, $t>>,
         ) -> Result<()> {
-            let (a, b, c) = (Some(a.into()), Some(b.into()), Some(c.into()));
+            let (a, b, c) = (Some(a.into()), Some($b.into()), Some($c.into()));
             Call::new(exec, stringify!($name)).into3($op, a, b, c, out.into())
         }
 
@@ -64,24 +65,16 @@ macro_rules! ternary {
         pub fn $inplace<'x, 'b, 'c, $t: $bound>(
             exec: &Exec,
             x: impl Into<Output<'x, $t>>,
-            b: impl Into<Operand<'b, $t>>,
-            c: impl Into<Operand<'c, $t>>,
+            $b: impl Into<Operand<'b, $t>>,
+            $c: impl Into<Operand<'c, $t>>,
         ) -> Result<()> {
-            let (b, c) = (Some(b.into()), Some(c.into()));
+            let (b, c) = (Some($b.into()), Some($c.into()));
             Call::new(exec, stringify!($name)).into3($op, None::<Operand<'_, $t>>, b, c, x.into())
         }
     )*};
 }
 
-ternary! {
-    /// `a · b + c` (PyTorch: `torch.addcmul(c, a, b)`). Rounded once for f32 and f64; f16 and bf16
-    /// are computed as f32 and rounded again.
-    MulAdd mul_add mul_add_into in place mul_add_inplace: Number,
-        |T, M, a, b, c| a.times_plus(b, c);
-    /// a, but at least b and at most c; c if b is larger than c; NaN if one is NaN (PyTorch:
-    /// `torch.clamp`).
-    Clamp clamp clamp_into in place clamp_inplace: Compare, |T, M, a, b, c| a.most(b).least(c);
-}
+ternary_operations! { functions }
 
 /// One of two values, chosen by a condition.
 pub(crate) struct Where;

@@ -1,0 +1,284 @@
+//! The table of the named operations: their names, element types and documentation, and what each
+//! computes.
+//!
+//! Each macro here passes its rows to another macro. [`unary`](super::unary),
+//! [`binary`](super::binary), [`ternary`](super::ternary) and [`reduce`](super::reduce) make the
+//! functions of [`ops`](crate::ops) of them, [`ext`](crate::api::ext) makes the methods of tensors
+//! and the operators. A row is
+//!
+//! ```text
+//! Type<T: element types> -> type of the result: function, function with a given result,
+//!     in place function<element types>, divides check, method name, operator name { value }
+//! ```
+//!
+//! where `in place` is there if the result may have the operand's type, `divides` if divisors of 0
+//! are refused, `method` if the method has another name than the function, and `operator` if there
+//! is one. `M` says how multiply-adds are rounded.
+
+/// Operations on one operand. `large_argument` separates arguments that need a slower algorithm.
+macro_rules! unary_operations {
+    ($generate:ident) => {$generate! {
+        /// `−a` (PyTorch: `torch.neg`).
+        Neg<T: Number> -> T: neg, neg_into, in place neg_inplace<Number>, operator Neg {
+            |M, a| a.negated()
+        }
+        /// The magnitude; the least integer stays as it is (PyTorch: `torch.abs`).
+        Abs<T: Number> -> T::Magnitude: abs, abs_into, in place abs_inplace<Ordered> {
+            |M, a| a.magnitude()
+        }
+        /// −1, 0 or 1; NaN gives 0 (PyTorch: `torch.sign`).
+        Sign<T: Ordered> -> T: sign, sign_into, in place sign_inplace<Ordered> { |M, a| a.sign() }
+        /// `1 / a`, of integers as f32 (PyTorch: `torch.reciprocal`).
+        Recip<T: Number> -> T::Float: recip, recip_into, in place recip_inplace<Inexact> {
+            |M, a| a.to_float().reciprocal()
+        }
+        /// `√a`, of integers as f32 (PyTorch: `torch.sqrt`).
+        Sqrt<T: Number> -> T::Float: sqrt, sqrt_into, in place sqrt_inplace<Inexact> {
+            |M, a| a.to_float().root()
+        }
+        /// `1 / √a`, of integers as f32 (PyTorch: `torch.rsqrt`).
+        Rsqrt<T: Number> -> T::Float: rsqrt, rsqrt_into, in place rsqrt_inplace<Inexact> {
+            |M, a| a.to_float().reciprocal_root()
+        }
+        /// `a · a` (PyTorch: `torch.square`).
+        Square<T: Number> -> T: square, square_into, in place square_inplace<Number> {
+            |M, a| a.times(a)
+        }
+        /// `e^a`, of integers as f32 (PyTorch: `torch.exp`).
+        Exp<T: Number> -> T::Float: exp, exp_into, in place exp_inplace<Inexact> {
+            |M, a| a.to_float().exp_fast::<M>(),
+            large_argument EXP_HAS_FAR if a.to_float().is_large_exp() => a.to_float().exp::<M>()
+        }
+        /// The natural logarithm, of integers as f32 (PyTorch: `torch.log`).
+        Ln<T: Number> -> T::Float: ln, ln_into, in place ln_inplace<Inexact> {
+            |M, a| a.to_float().ln::<M>()
+        }
+        /// The logarithm to base 2, of integers as f32 (PyTorch: `torch.log2`).
+        Log2<T: Number> -> T::Float: log2, log2_into, in place log2_inplace<Inexact> {
+            |M, a| a.to_float().log2::<M>()
+        }
+        /// The logarithm to base 10, of integers as f32 (PyTorch: `torch.log10`).
+        Log10<T: Number> -> T::Float: log10, log10_into, in place log10_inplace<Inexact> {
+            |M, a| a.to_float().log10::<M>()
+        }
+        /// The sine, of integers as f32 (PyTorch: `torch.sin`).
+        Sin<T: Number> -> T::Float: sin, sin_into, in place sin_inplace<Inexact> {
+            |M, a| a.to_float().sin::<M>(),
+            large_argument HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_argument() => a.to_float().sin_large()
+        }
+        /// The cosine, of integers as f32 (PyTorch: `torch.cos`).
+        Cos<T: Number> -> T::Float: cos, cos_into, in place cos_inplace<Inexact> {
+            |M, a| a.to_float().cos::<M>(),
+            large_argument HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_argument() => a.to_float().cos_large()
+        }
+        /// The hyperbolic tangent, of integers as f32 (PyTorch: `torch.tanh`).
+        Tanh<T: Number> -> T::Float: tanh, tanh_into, in place tanh_inplace<Inexact> {
+            |M, a| a.to_float().tanh::<M>()
+        }
+        /// `1 / (1 + e^−a)`, of integers as f32 (PyTorch: `torch.sigmoid`).
+        Sigmoid<T: Number> -> T::Float: sigmoid, sigmoid_into, in place sigmoid_inplace<Inexact> {
+            |M, a| a.to_float().sigmoid::<M>()
+        }
+        /// a, or 0 if a is negative; NaN stays NaN (PyTorch: `torch.relu`).
+        Relu<T: Ordered> -> T: relu, relu_into, in place relu_inplace<Ordered> {
+            |M, a| a.or_zero()
+        }
+        /// a times the standard normal distribution function of a (PyTorch: `gelu`, exact).
+        Gelu<T: Real> -> T: gelu, gelu_into, in place gelu_inplace<Real> { |M, a| a.gelu::<M>() }
+        /// `a / (1 + e^−a)` (PyTorch: `silu`).
+        Silu<T: Real> -> T: silu, silu_into, in place silu_inplace<Real> { |M, a| a.silu::<M>() }
+        /// The largest integer not above a (PyTorch: `torch.floor`).
+        Floor<T: Ordered> -> T: floor, floor_into, in place floor_inplace<Ordered> {
+            |M, a| a.rounded_down()
+        }
+        /// The smallest integer not below a (PyTorch: `torch.ceil`).
+        Ceil<T: Ordered> -> T: ceil, ceil_into, in place ceil_inplace<Ordered> {
+            |M, a| a.rounded_up()
+        }
+        /// The nearest integer, ties to even (PyTorch: `torch.round`).
+        Round<T: Ordered> -> T: round, round_into, in place round_inplace<Ordered> {
+            |M, a| a.rounded()
+        }
+        /// The integer part: rounds towards 0 (PyTorch: `torch.trunc`).
+        Trunc<T: Ordered> -> T: trunc, trunc_into, in place trunc_inplace<Ordered> {
+            |M, a| a.rounded_to_zero()
+        }
+        /// True for NaN (PyTorch: `torch.isnan`).
+        IsNan<T: Equality> -> bool: is_nan, is_nan_into { |M, a| a.is_not_a_number() }
+        /// True for 0 (PyTorch: `torch.logical_not`).
+        LogicalNot<T: Equality> -> bool: logical_not, logical_not_into { |M, a| !a.truth() }
+        /// `!a`: all bits inverted (PyTorch: `torch.bitwise_not`).
+        BitwiseNot<T: Bits> -> T:
+            bitwise_not, bitwise_not_into, in place bitwise_not_inplace<Bits>, operator Not {
+                |M, a| a.bits_not()
+            }
+    }};
+}
+
+/// Operations on two operands.
+macro_rules! binary_operations {
+    ($generate:ident) => {$generate! {
+        /// `a + b` (PyTorch: `torch.add`).
+        Add<T: Number> -> T: add, add_into, in place add_inplace<Number>, operator Add {
+            |M, a, b| a.plus(b)
+        }
+        /// `a − b` (PyTorch: `torch.sub`).
+        Sub<T: Number> -> T: sub, sub_into, in place sub_inplace<Number>, operator Sub {
+            |M, a, b| a.minus(b)
+        }
+        /// `a · b` (PyTorch: `torch.mul`).
+        Mul<T: Number> -> T: mul, mul_into, in place mul_inplace<Number>, operator Mul {
+            |M, a, b| a.times(b)
+        }
+        /// `a / b`, of integers as f32 (PyTorch: `torch.div`).
+        Div<T: Number> -> T::Float: div, div_into, in place div_inplace<Inexact>, operator Div {
+            |M, a, b| a.to_float().over(b.to_float())
+        }
+        /// `a / b`, rounded down (PyTorch: `torch.div(rounding_mode='floor')`).
+        DivFloor<T: Ordered> -> T:
+            div_floor, div_floor_into, in place div_floor_inplace<Ordered>, divides dividing_by {
+                |M, a, b| a.floor_quotient(b)
+            }
+        /// `a / b`, rounded towards 0 (PyTorch: `torch.div(rounding_mode='trunc')`).
+        DivTrunc<T: Ordered> -> T:
+            div_trunc, div_trunc_into, in place div_trunc_inplace<Ordered>, divides dividing_by {
+                |M, a, b| a.trunc_quotient(b)
+            }
+        /// The remainder of [`ops::div_floor`](crate::ops::div_floor), with the sign of b (PyTorch:
+        /// `torch.remainder`, Python's `%`).
+        Rem<T: Ordered> -> T:
+            rem, rem_into, in place rem_inplace<Ordered>, divides dividing_by, operator Rem {
+                |M, a, b| a.remainder(b)
+            }
+        /// a to the power of b. An integer to a negative power is 0, unless it is 1 or −1
+        /// (PyTorch: `torch.pow`).
+        Pow<T: Number> -> T: pow, pow_into, in place pow_inplace<Number> {
+            |M, a, b| a.power::<M>(b)
+        }
+        /// The angle of the point (b, a), from −π to π (PyTorch: `torch.atan2`).
+        Atan2<T: Real> -> T: atan2, atan2_into, in place atan2_inplace<Real> {
+            |M, a, b| a.atan2::<M>(b)
+        }
+        /// The smaller; NaN if one is NaN (PyTorch: `torch.minimum`).
+        Minimum<T: Compare> -> T: minimum, minimum_into, in place minimum_inplace<Compare> {
+            |M, a, b| a.least(b)
+        }
+        /// The larger; NaN if one is NaN (PyTorch: `torch.maximum`).
+        Maximum<T: Compare> -> T: maximum, maximum_into, in place maximum_inplace<Compare> {
+            |M, a, b| a.most(b)
+        }
+        /// `a == b` (PyTorch: `torch.eq`).
+        Eq<T: Equality> -> bool: eq, eq_into, method elem_eq { |M, a, b| a.same(b) }
+        /// `a != b` (PyTorch: `torch.ne`).
+        Ne<T: Equality> -> bool: ne, ne_into, method elem_ne { |M, a, b| !a.same(b) }
+        /// `a < b` (PyTorch: `torch.lt`).
+        Lt<T: Compare> -> bool: lt, lt_into, method elem_lt { |M, a, b| a.is_less(b) }
+        /// `a <= b` (PyTorch: `torch.le`).
+        Le<T: Compare> -> bool: le, le_into, method elem_le { |M, a, b| a.is_at_most(b) }
+        /// `a > b` (PyTorch: `torch.gt`).
+        Gt<T: Compare> -> bool: gt, gt_into, method elem_gt { |M, a, b| b.is_less(a) }
+        /// `a >= b` (PyTorch: `torch.ge`).
+        Ge<T: Compare> -> bool: ge, ge_into, method elem_ge { |M, a, b| b.is_at_most(a) }
+        /// True if both are nonzero (PyTorch: `torch.logical_and`).
+        LogicalAnd<T: Equality> -> bool: logical_and, logical_and_into {
+            |M, a, b| a.truth() & b.truth()
+        }
+        /// True if at least one is nonzero (PyTorch: `torch.logical_or`).
+        LogicalOr<T: Equality> -> bool: logical_or, logical_or_into {
+            |M, a, b| a.truth() | b.truth()
+        }
+        /// True if exactly one is nonzero (PyTorch: `torch.logical_xor`).
+        LogicalXor<T: Equality> -> bool: logical_xor, logical_xor_into {
+            |M, a, b| a.truth() ^ b.truth()
+        }
+        /// `a & b` (PyTorch: `torch.bitwise_and`).
+        BitwiseAnd<T: Bits> -> T:
+            bitwise_and, bitwise_and_into, in place bitwise_and_inplace<Bits>, operator BitAnd {
+                |M, a, b| a.bits_and(b)
+            }
+        /// `a | b` (PyTorch: `torch.bitwise_or`).
+        BitwiseOr<T: Bits> -> T:
+            bitwise_or, bitwise_or_into, in place bitwise_or_inplace<Bits>, operator BitOr {
+                |M, a, b| a.bits_or(b)
+            }
+        /// `a ^ b` (PyTorch: `torch.bitwise_xor`).
+        BitwiseXor<T: Bits> -> T:
+            bitwise_xor, bitwise_xor_into, in place bitwise_xor_inplace<Bits>, operator BitXor {
+                |M, a, b| a.bits_xor(b)
+            }
+        /// `a << b`; 0 for a distance that is negative or beyond the width (PyTorch:
+        /// `torch.bitwise_left_shift`).
+        Shl<T: Integer> -> T: shl, shl_into, in place shl_inplace<Integer>, operator Shl {
+            |M, a, b| a.shifted_left(b)
+        }
+        /// `a >> b`; the sign, 0 or −1, for a distance that is negative or beyond the width
+        /// (PyTorch: `torch.bitwise_right_shift`).
+        Shr<T: Integer> -> T: shr, shr_into, in place shr_inplace<Integer>, operator Shr {
+            |M, a, b| a.shifted_right(b)
+        }
+    }};
+}
+
+/// Operations on three operands of one type.
+macro_rules! ternary_operations {
+    ($generate:ident) => {
+        $generate! {
+            /// `a · factor + summand` (PyTorch: `torch.addcmul(summand, a, factor)`). Rounded once for
+            /// f32 and f64; f16 and bf16 are computed as f32 and rounded again.
+            MulAdd<T: Number>: mul_add, mul_add_into, in place mul_add_inplace {
+                |M, a, factor, summand| a.times_plus(factor, summand)
+            }
+            /// a, but at least `min` and at most `max`; `max` if `min` is larger; NaN if one is NaN
+            /// (PyTorch: `torch.clamp`).
+            Clamp<T: Compare>: clamp, clamp_into, in place clamp_inplace {
+                |M, a, min, max| a.most(min).least(max)
+            }
+        }
+    };
+}
+
+/// Reductions: over dimensions, into a given result, and of all elements to a value. How each
+/// combines elements is in [`reductions`](crate::api::reductions).
+macro_rules! reduction_operations {
+    ($generate:ident) => {
+        $generate! {
+            /// The sum over dimensions (PyTorch: `torch.sum`); 0 if there are no elements.
+            ///
+            /// bool and integers are summed as i64, u64 as u64, wrapping around; f16 and bf16 are
+            /// summed in f32 and rounded once. The error of the sum of n floats is at most `(128 + log2
+            /// n) · u` times the sum of their magnitudes, where `u` is 2⁻²⁴ for f32 and 2⁻⁵³ for f64.
+            Sum<T: Accumulate> -> T::Sum: sum, sum_into, sum_all;
+            /// The product over dimensions (PyTorch: `torch.prod`); 1 if there are no elements. Types
+            /// are those of [`ops::sum`](crate::ops::sum).
+            Prod<T: Accumulate> -> T::Sum: prod, prod_into, prod_all;
+            /// The mean over dimensions, of real and complex floats (PyTorch: `torch.mean`): the
+            /// [`ops::sum`](crate::ops::sum) divided by the number of elements; NaN if there are none.
+            Mean<T: Inexact> -> T: mean, mean_into, mean_all;
+            /// The smallest element over dimensions; NaN if one is NaN (PyTorch: `torch.amin`). No
+            /// elements: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). The sign of a zero result
+            /// is unspecified.
+            Min<T: Compare> -> T: min, min_into, min_all;
+            /// The largest element over dimensions; NaN if one is NaN (PyTorch: `torch.amax`). No
+            /// elements: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). The sign of a zero result
+            /// is unspecified.
+            Max<T: Compare> -> T: max, max_into, max_all;
+            /// The index of the smallest element over dimensions: of the first NaN if there is one,
+            /// else of the first of equal elements (PyTorch: `torch.argmin`).
+            ///
+            /// The index is that along the dimension. Over several dimensions it is the position among
+            /// their elements in row-major order. No elements:
+            /// [`Error::ReduceEmpty`](crate::Error::ReduceEmpty).
+            ArgMin<T: Compare> -> i64: argmin, argmin_into, argmin_all;
+            /// The index of the largest element over dimensions: of the first NaN if there is one, else
+            /// of the first of equal elements (PyTorch: `torch.argmax`).
+            ///
+            /// Indices are those of [`ops::argmin`](crate::ops::argmin). No elements:
+            /// [`Error::ReduceEmpty`](crate::Error::ReduceEmpty).
+            ArgMax<T: Compare> -> i64: argmax, argmax_into, argmax_all;
+        }
+    };
+}
+
+pub(in crate::api) use {
+    binary_operations, reduction_operations, ternary_operations, unary_operations,
+};
