@@ -8,8 +8,8 @@ use serde_json::Value;
 use tensor_bench::{
     advise::{
         Calibration,
-        calibration::{Rate, Speed, Use},
-        kind::Kind,
+        calibration::{ProbeTimes, Speed, Use},
+        kind::ViewKind,
     },
     measure::setting,
     system::machine::MachineInfo,
@@ -22,8 +22,8 @@ fn calibration() -> Calibration {
     let machine = MachineInfo::read(&setting::exec().unwrap().simd());
     let (width, bytes) = (4, 4096);
     let unary = Use { strided_ns: 400.0, contiguous_ns: 100.0 };
-    let rate = Rate {
-        kind: Kind::Transposed,
+    let rate = ProbeTimes {
+        kind: ViewKind::Transposed,
         width,
         bytes,
         unary,

@@ -57,7 +57,7 @@ mod tensor;
 mod view;
 
 pub use any::{AnyTensor, AnyTensorBase};
-pub use buffer::{keep_spare_memory, release_spare_memory, spare_memory};
+pub use buffer::{cached_memory, empty_memory_cache, set_memory_cache_limit};
 pub use construct::Progression;
 pub use display::Show;
 pub use dtype::DType;

@@ -12,7 +12,7 @@ use std::{
 };
 
 use tensor_core::{
-    Error, Layout, Result, Tensor, TensorView, Uninit, keep_spare_memory, spare_memory,
+    Error, Layout, Result, Tensor, TensorView, Uninit, cached_memory, set_memory_cache_limit,
 };
 
 const LARGE_BYTES: usize = 1 << 10;
@@ -133,18 +133,18 @@ fn uninit(mib: usize) -> Result<Uninit<u8>> {
 /// The only test here with buffers that are large enough to be kept, as the cache is global.
 #[test]
 fn fault_kept_memory_is_freed_before_an_allocation_fails() {
-    keep_spare_memory(0);
+    set_memory_cache_limit(0);
     fails_cleanly(1, || Tensor::<u8>::zeros(&[9 * MIB]).map(drop));
     fails_cleanly(1, || uninit(9).map(drop));
     if !cfg!(target_os = "linux") {
         return;
     }
-    keep_spare_memory(100 * MIB);
+    set_memory_cache_limit(100 * MIB);
     drop(uninit(40).unwrap());
-    assert!(spare_memory() >= 40 * MIB);
+    assert!(cached_memory() >= 40 * MIB);
     let (tensor, has_failed) = failing_at(0, || Tensor::<u8>::zeros(&[9 * MIB]));
     assert!(has_failed && tensor.is_ok(), "the second attempt succeeds");
-    assert_eq!(spare_memory(), 0, "what was kept is given back first");
+    assert_eq!(cached_memory(), 0, "what was kept is given back first");
     drop(tensor);
-    keep_spare_memory(0);
+    set_memory_cache_limit(0);
 }

@@ -61,7 +61,7 @@ pub use api::{
     tensor::{AnyTensor, Simd, Tensor},
 };
 pub use element::{
-    Accumulate, Bits, Cast, Compare, Count, Equality, Inexact, Integer, Number, Ordered, Real,
+    Accumulate, Bits, Cast, Compare, Equality, Inexact, Integer, Number, Ordered, Real, RowNumber,
 };
 pub use exec::{Broadcast, Exec, Machine, Overlapping, Par, SimdError, SimdLevel};
 pub use kernel::stream_copy;

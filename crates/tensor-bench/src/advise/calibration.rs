@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use etcetera::BaseStrategy;
 use serde::{Deserialize, Serialize};
 
-use super::kind::Kind;
+use super::kind::ViewKind;
 use crate::{
     Failure, Result, output::document, system::machine::MachineInfo, track::build::COMMIT,
 };
@@ -21,8 +21,12 @@ pub const FORM: &str = "tensor-bench calibration";
 /// Changes when a field or a probe changes its meaning.
 pub const SCHEMA: u32 = 2;
 
-const KIND: document::Kind =
-    document::Kind { name: "calibration", form: Some(FORM), schema: SCHEMA, command: "calibrate" };
+const KIND: document::DocumentKind = document::DocumentKind {
+    name: "calibration",
+    form: Some(FORM),
+    schema: SCHEMA,
+    command: "calibrate",
+};
 
 /// The rates of a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,16 +43,16 @@ pub struct Calibration {
     /// The number of threads.
     pub threads: usize,
     /// One for each kind of view, element width and size.
-    pub rates: Vec<Rate>,
+    pub rates: Vec<ProbeTimes>,
     /// One for each operation and element type.
     pub speeds: Vec<Speed>,
 }
 
 /// Times of the probe of a kind of view at one size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Rate {
+pub struct ProbeTimes {
     /// The kind.
-    pub kind: Kind,
+    pub kind: ViewKind,
     /// The bytes of an element.
     pub width: usize,
     /// The bytes of the result.
@@ -88,7 +92,7 @@ impl Calibration {
     pub fn new(
         machine: MachineInfo,
         threads: usize,
-        rates: Vec<Rate>,
+        rates: Vec<ProbeTimes>,
         speeds: Vec<Speed>,
     ) -> Calibration {
         let commit = COMMIT.map(str::to_owned);
@@ -177,8 +181,8 @@ pub(super) mod tests {
     /// Rates of one kind of view: elements of 4 bytes, transposed, in two sizes.
     pub(in crate::advise) fn calibration() -> Calibration {
         let machine = MachineInfo { cpu: Some("some CPU".to_owned()), ..MachineInfo::read(&"v4") };
-        let rate = |bytes, strided_ns, contiguous_ns, copy_ns| Rate {
-            kind: Kind::Transposed,
+        let rate = |bytes, strided_ns, contiguous_ns, copy_ns| ProbeTimes {
+            kind: ViewKind::Transposed,
             width: 4,
             bytes,
             unary: Use { strided_ns, contiguous_ns },

@@ -11,7 +11,7 @@ use tensor_kernels::Layout;
 /// How a view is read in row-major order. Contiguous views have no kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ViewKind {
     /// Unit stride within rows, rows in memory order.
     Rows(Length),
     /// Unit stride within rows, outer dimensions permuted.
@@ -82,39 +82,39 @@ const SHORT_SIDE: usize = 8;
 /// The longest short side of a batched transpose, in elements.
 const SHORT_BATCH_SIDE: usize = 256;
 
-impl Kind {
+impl ViewKind {
     /// Every kind.
-    pub const ALL: [Kind; 23] = {
+    pub const ALL: [ViewKind; 23] = {
         use Length::{Long, Middle, Short, VeryLong};
         [
-            Kind::Rows(Short),
-            Kind::Rows(Middle),
-            Kind::Rows(Long),
-            Kind::Rows(VeryLong),
-            Kind::PermutedRows(Short),
-            Kind::PermutedRows(Middle),
-            Kind::PermutedRows(Long),
-            Kind::PermutedRows(VeryLong),
-            Kind::ReversedRows,
-            Kind::BroadcastRows,
-            Kind::BroadcastElement,
-            Kind::Reversed,
-            Kind::Strided(Step::Two),
-            Kind::Strided(Step::Four),
-            Kind::Strided(Step::Line),
-            Kind::Strided(Step::Far),
-            Kind::Transposed,
-            Kind::TransposedPageStride,
-            Kind::BatchedTranspose,
-            Kind::PermutedTranspose,
-            Kind::Interleaved,
-            Kind::Deinterleaved,
-            Kind::StridedTranspose,
+            ViewKind::Rows(Short),
+            ViewKind::Rows(Middle),
+            ViewKind::Rows(Long),
+            ViewKind::Rows(VeryLong),
+            ViewKind::PermutedRows(Short),
+            ViewKind::PermutedRows(Middle),
+            ViewKind::PermutedRows(Long),
+            ViewKind::PermutedRows(VeryLong),
+            ViewKind::ReversedRows,
+            ViewKind::BroadcastRows,
+            ViewKind::BroadcastElement,
+            ViewKind::Reversed,
+            ViewKind::Strided(Step::Two),
+            ViewKind::Strided(Step::Four),
+            ViewKind::Strided(Step::Line),
+            ViewKind::Strided(Step::Far),
+            ViewKind::Transposed,
+            ViewKind::TransposedPageStride,
+            ViewKind::BatchedTranspose,
+            ViewKind::PermutedTranspose,
+            ViewKind::Interleaved,
+            ViewKind::Deinterleaved,
+            ViewKind::StridedTranspose,
         ]
     };
 
     /// The kind of a view of elements of `width` bytes; `None` for a contiguous one.
-    pub fn of(layout: &Layout, width: usize) -> Option<Kind> {
+    pub fn of(layout: &Layout, width: usize) -> Option<ViewKind> {
         if layout.is_contiguous() {
             return None;
         }
@@ -122,8 +122,8 @@ impl Kind {
         let (last, outer) = dims.split_last()?;
         Some(match last.stride {
             1 => rows(last.size * width, outer),
-            0 => Kind::BroadcastElement,
-            -1 => Kind::Reversed,
+            0 => ViewKind::BroadcastElement,
+            -1 => ViewKind::Reversed,
             _ => match outer.iter().find(|dim| dim.stride.unsigned_abs() == 1) {
                 Some(adjacent) => transposed(last, adjacent, outer, width),
                 None => strided(last, outer, width),
@@ -159,7 +159,7 @@ fn in_order(dims: &[&Dim]) -> bool {
     dims.windows(2).all(|pair| pair[0].stride.unsigned_abs() >= pair[1].stride.unsigned_abs())
 }
 
-fn rows(bytes: usize, outer: &[Dim]) -> Kind {
+fn rows(bytes: usize, outer: &[Dim]) -> ViewKind {
     let length = match bytes {
         0..=64 => Length::Short,
         65..=160 => Length::Middle,
@@ -167,38 +167,38 @@ fn rows(bytes: usize, outer: &[Dim]) -> Kind {
         _ => Length::VeryLong,
     };
     match in_order(&outer.iter().collect::<Vec<_>>()) {
-        _ if outer.iter().any(|dim| dim.stride == 0) => Kind::BroadcastRows,
-        _ if outer.iter().any(|dim| dim.stride < 0) => Kind::ReversedRows,
-        true => Kind::Rows(length),
-        false => Kind::PermutedRows(length),
+        _ if outer.iter().any(|dim| dim.stride == 0) => ViewKind::BroadcastRows,
+        _ if outer.iter().any(|dim| dim.stride < 0) => ViewKind::ReversedRows,
+        true => ViewKind::Rows(length),
+        false => ViewKind::PermutedRows(length),
     }
 }
 
-fn transposed(last: &Dim, adjacent: &Dim, outer: &[Dim], width: usize) -> Kind {
+fn transposed(last: &Dim, adjacent: &Dim, outer: &[Dim], width: usize) -> ViewKind {
     let around = outer.iter().filter(|dim| *dim != adjacent).chain([last]);
     let batches = in_order(&around.collect::<Vec<_>>());
     let apart = last.stride.unsigned_abs() * width;
     match (last.size, adjacent.size) {
-        (inner, _) if inner <= SHORT_SIDE => Kind::Interleaved,
-        (_, side) if side <= SHORT_SIDE => Kind::Deinterleaved,
-        _ if !batches => Kind::PermutedTranspose,
+        (inner, _) if inner <= SHORT_SIDE => ViewKind::Interleaved,
+        (_, side) if side <= SHORT_SIDE => ViewKind::Deinterleaved,
+        _ if !batches => ViewKind::PermutedTranspose,
         (inner, side) if outer.len() > 1 && inner.min(side) <= SHORT_BATCH_SIDE => {
-            Kind::BatchedTranspose
+            ViewKind::BatchedTranspose
         }
-        _ if apart.is_multiple_of(PAGE_BYTES) => Kind::TransposedPageStride,
-        _ => Kind::Transposed,
+        _ if apart.is_multiple_of(PAGE_BYTES) => ViewKind::TransposedPageStride,
+        _ => ViewKind::Transposed,
     }
 }
 
-fn strided(last: &Dim, outer: &[Dim], width: usize) -> Kind {
+fn strided(last: &Dim, outer: &[Dim], width: usize) -> ViewKind {
     let step = last.stride.unsigned_abs();
     let nearer = |dim: &Dim| dim.stride != 0 && dim.stride.unsigned_abs() < step;
     match step {
-        _ if outer.iter().any(nearer) => Kind::StridedTranspose,
-        2 => Kind::Strided(Step::Two),
-        3 | 4 => Kind::Strided(Step::Four),
-        _ if step * width <= CACHE_LINE_BYTES => Kind::Strided(Step::Line),
-        _ => Kind::Strided(Step::Far),
+        _ if outer.iter().any(nearer) => ViewKind::StridedTranspose,
+        2 => ViewKind::Strided(Step::Two),
+        3 | 4 => ViewKind::Strided(Step::Four),
+        _ if step * width <= CACHE_LINE_BYTES => ViewKind::Strided(Step::Line),
+        _ => ViewKind::Strided(Step::Far),
     }
 }
 
@@ -207,31 +207,31 @@ mod tests {
     use super::*;
     use crate::cases::layouts::LAYOUTS;
 
-    fn kind(shape: &[usize], strides: &[isize]) -> Option<Kind> {
+    fn kind(shape: &[usize], strides: &[isize]) -> Option<ViewKind> {
         let backwards = |(&size, &stride): (&usize, &isize)| {
             if stride < 0 { (size - 1) * stride.unsigned_abs() } else { 0 }
         };
         let offset = shape.iter().zip(strides).map(backwards).sum();
-        Kind::of(&Layout::new(shape, strides, offset).unwrap(), 4)
+        ViewKind::of(&Layout::new(shape, strides, offset).unwrap(), 4)
     }
 
     #[test]
     fn the_layouts_people_meet_have_their_kinds() {
         let kinds = LAYOUTS.iter().map(|case| {
             let operand = case.operand(false).unwrap();
-            Kind::of(&operand.layout, case.dtype.size())
+            ViewKind::of(&operand.layout, case.dtype.size())
         });
         let expected = [
-            Some(Kind::Deinterleaved),
-            Some(Kind::Interleaved),
-            Some(Kind::BatchedTranspose),
-            Some(Kind::PermutedRows(Length::Long)),
-            Some(Kind::TransposedPageStride),
-            Some(Kind::Rows(Length::VeryLong)),
-            Some(Kind::Strided(Step::Two)),
-            Some(Kind::Reversed),
-            Some(Kind::BroadcastElement),
-            Some(Kind::PermutedTranspose),
+            Some(ViewKind::Deinterleaved),
+            Some(ViewKind::Interleaved),
+            Some(ViewKind::BatchedTranspose),
+            Some(ViewKind::PermutedRows(Length::Long)),
+            Some(ViewKind::TransposedPageStride),
+            Some(ViewKind::Rows(Length::VeryLong)),
+            Some(ViewKind::Strided(Step::Two)),
+            Some(ViewKind::Reversed),
+            Some(ViewKind::BroadcastElement),
+            Some(ViewKind::PermutedTranspose),
             None,
         ];
         assert_eq!(kinds.collect::<Vec<_>>(), expected);
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn dimensions_that_continue_each_other_are_one() {
         assert_eq!(kind(&[4, 8, 16], &[128, 16, 1]), None);
-        assert_eq!(kind(&[9, 1, 2, 8], &[32, 7, 8, 1]), Some(Kind::Rows(Length::Short)));
+        assert_eq!(kind(&[9, 1, 2, 8], &[32, 7, 8, 1]), Some(ViewKind::Rows(Length::Short)));
         assert_eq!(kind(&[16, 3, 5], &[1, 80, 16]), kind(&[16, 15], &[1, 16]));
     }
 
@@ -249,7 +249,7 @@ mod tests {
     fn rows_as_far_apart_as_addresses_reach_are_still_two() {
         let (rows, apart) = (3_037_000_499, 3_037_000_498 * 3_037_000_499);
         let layout = Layout::new(&[rows, 2], &[1, apart], 0).unwrap();
-        assert_eq!(Kind::of(&layout, 1), Some(Kind::Interleaved));
+        assert_eq!(ViewKind::of(&layout, 1), Some(ViewKind::Interleaved));
     }
 
     #[test]
@@ -257,22 +257,22 @@ mod tests {
         let strided = |step| kind(&[8, 100], &[100 * step, step]);
         let kinds = [2, 3, 4, 5, 16, 17].map(|step| strided(step).unwrap());
         let expected = [Step::Two, Step::Four, Step::Four, Step::Line, Step::Line, Step::Far];
-        assert_eq!(kinds, expected.map(Kind::Strided));
+        assert_eq!(kinds, expected.map(ViewKind::Strided));
         let rows = |len: usize| kind(&[3, len], &[2 * len as isize, 1]).unwrap();
         let kinds = [16, 17, 40, 41, 256, 257].map(rows);
         let (short, middle, long) = (Length::Short, Length::Middle, Length::Long);
         let expected = [short, middle, middle, long, long, Length::VeryLong];
-        assert_eq!(kinds, expected.map(Kind::Rows));
+        assert_eq!(kinds, expected.map(ViewKind::Rows));
     }
 
     #[test]
     fn transposed_views_differ_in_cache_behaviour() {
-        assert_eq!(kind(&[1000, 1000], &[1, 1000]), Some(Kind::Transposed));
-        assert_eq!(kind(&[1024, 1000], &[1, 1024]), Some(Kind::TransposedPageStride));
-        assert_eq!(kind(&[3, 1000], &[1, 3]), Some(Kind::Deinterleaved));
-        assert_eq!(kind(&[1000, 3], &[1, 1000]), Some(Kind::Interleaved));
-        assert_eq!(kind(&[500, 100], &[2, 1000]), Some(Kind::StridedTranspose));
-        assert_eq!(kind(&[5, 4, 3], &[0, 3, 1]), Some(Kind::BroadcastRows));
-        assert_eq!(kind(&[5, 4, 3], &[12, -3, 1]), Some(Kind::ReversedRows));
+        assert_eq!(kind(&[1000, 1000], &[1, 1000]), Some(ViewKind::Transposed));
+        assert_eq!(kind(&[1024, 1000], &[1, 1024]), Some(ViewKind::TransposedPageStride));
+        assert_eq!(kind(&[3, 1000], &[1, 3]), Some(ViewKind::Deinterleaved));
+        assert_eq!(kind(&[1000, 3], &[1, 1000]), Some(ViewKind::Interleaved));
+        assert_eq!(kind(&[500, 100], &[2, 1000]), Some(ViewKind::StridedTranspose));
+        assert_eq!(kind(&[5, 4, 3], &[0, 3, 1]), Some(ViewKind::BroadcastRows));
+        assert_eq!(kind(&[5, 4, 3], &[12, -3, 1]), Some(ViewKind::ReversedRows));
     }
 }

@@ -16,14 +16,14 @@ use tensor_kernels::DType;
 
 use super::{
     Calibration, Costs, Question,
-    calibration::{Rate, Use},
-    kind::{Kind, Length},
+    calibration::{ProbeTimes, Use},
+    kind::{Length, ViewKind},
     probe::{WIDTHS, exp_type},
 };
 use crate::{Failure, Result, suite::Op};
 
 /// The kind whose contiguous times are used for contiguous views.
-const PLAIN: Kind = Kind::Rows(Length::VeryLong);
+const PLAIN: ViewKind = ViewKind::Rows(Length::VeryLong);
 
 impl Calibration {
     /// The costs of a view, without allocating an array.
@@ -33,11 +33,11 @@ impl Calibration {
     /// elements.
     pub fn predict(&self, question: &Question) -> Result<Costs> {
         let (layout, width) = (&question.operand.layout, question.operand.dtype.size());
-        let kind = Kind::of(layout, width);
+        let kind = ViewKind::of(layout, width);
         let rates = self.rates_of(kind.unwrap_or(PLAIN), width)?;
         let bytes = question.operand.result_bytes() as f64;
-        let time = |of: &dyn Fn(&Rate) -> f64| interpolate(&rates, of, bytes);
-        let probe = Probed::of(question.op);
+        let time = |of: &dyn Fn(&ProbeTimes) -> f64| interpolate(&rates, of, bytes);
+        let probe = NearestProbe::of(question.op);
         let moved = time(&|rate| probe.used(rate).contiguous_ns);
         let more = moved * probe.extra_traffic;
         let computed = self.speed(question.op, question.operand.dtype)? * layout.numel() as f64;
@@ -53,7 +53,7 @@ impl Calibration {
     }
 
     /// How expensive an operation is: 0 like the probe, 1 like the exponential, or more.
-    fn relative_cost(&self, question: &Question, probe: &Probed) -> Result<f64> {
+    fn relative_cost(&self, question: &Question, probe: &NearestProbe) -> Result<f64> {
         let dtype = question.operand.dtype;
         let width = dtype.size();
         let cheap = WIDTHS.into_iter().find(|cheap| cheap.size() == width);
@@ -63,8 +63,8 @@ impl Calibration {
         Ok(if most > least { ((own - least) / (most - least)).max(0.0) } else { 0.0 })
     }
 
-    fn rates_of(&self, kind: Kind, width: usize) -> Result<Vec<&Rate>> {
-        let mut rates: Vec<&Rate> =
+    fn rates_of(&self, kind: ViewKind, width: usize) -> Result<Vec<&ProbeTimes>> {
+        let mut rates: Vec<&ProbeTimes> =
             self.rates.iter().filter(|rate| (rate.kind, rate.width) == (kind, width)).collect();
         rates.sort_by_key(|rate| rate.bytes);
         match rates.as_slice() {
@@ -90,28 +90,28 @@ impl Calibration {
 }
 
 /// The probe with the memory traffic nearest to that of an operation.
-struct Probed {
+struct NearestProbe {
     op: Op,
     /// Traffic beyond the probe's, as a fraction of it.
     extra_traffic: f64,
 }
 
-impl Probed {
-    fn of(op: Op) -> Probed {
+impl NearestProbe {
+    fn of(op: Op) -> NearestProbe {
         match op.arity() {
-            1 => Probed { op: Op::Neg, extra_traffic: 0.0 },
+            1 => NearestProbe { op: Op::Neg, extra_traffic: 0.0 },
             // The binary probe moves three streams: two operands and the result.
-            arity => Probed { op: Op::Add, extra_traffic: (arity - 2) as f64 / 3.0 },
+            arity => NearestProbe { op: Op::Add, extra_traffic: (arity - 2) as f64 / 3.0 },
         }
     }
 
-    fn used(&self, rate: &Rate) -> Use {
+    fn used(&self, rate: &ProbeTimes) -> Use {
         if self.op == Op::Neg { rate.unary } else { rate.binary }
     }
 }
 
-fn interpolate(rates: &[&Rate], of: &dyn Fn(&Rate) -> f64, bytes: f64) -> f64 {
-    let size = |rate: &Rate| rate.bytes as f64;
+fn interpolate(rates: &[&ProbeTimes], of: &dyn Fn(&ProbeTimes) -> f64, bytes: f64) -> f64 {
+    let size = |rate: &ProbeTimes| rate.bytes as f64;
     let above = rates.partition_point(|rate| size(rate) < bytes);
     match (above.checked_sub(1).map(|at| rates[at]), rates.get(above)) {
         (Some(low), Some(high)) => {

@@ -8,8 +8,8 @@ use tensor_kernels::{
 
 use super::{
     Calibration, Question,
-    calibration::{Rate, Speed, Use},
-    kind::{Kind, Length, Step},
+    calibration::{ProbeTimes, Speed, Use},
+    kind::{Length, Step, ViewKind},
     measure,
 };
 use crate::{
@@ -71,13 +71,13 @@ pub fn calibrate(setting: &Setting) -> Result<Calibration> {
 
 /// The view that is measured for a kind.
 struct Probe {
-    kind: Kind,
+    kind: ViewKind,
     operand: Operand,
 }
 
 fn probes() -> Result<Vec<Probe>> {
     let mut probes = Vec::new();
-    for kind in Kind::ALL {
+    for kind in ViewKind::ALL {
         for dtype in WIDTHS {
             let operands = SIZES.into_iter().filter_map(|bytes| operand(kind, dtype, bytes));
             for operand in operands {
@@ -89,11 +89,11 @@ fn probes() -> Result<Vec<Probe>> {
 }
 
 impl Probe {
-    fn rate(&self, setting: &Setting) -> Result<Rate> {
+    fn rate(&self, setting: &Setting) -> Result<ProbeTimes> {
         let operand = &self.operand;
         let times = with_dtype!(number: operand.dtype, T => times::<T>(setting, operand))?;
         let [strided_unary, unary, strided_binary, binary, copy_ns] = times;
-        Ok(Rate {
+        Ok(ProbeTimes {
             kind: self.kind,
             width: operand.dtype.size(),
             bytes: operand.result_bytes(),
@@ -195,7 +195,7 @@ pub const BUDGET: Budget = Budget {
 
 /// The probe of a kind with a result of `bytes` bytes; `None` if that is too small for the kind or
 /// its base array too large.
-fn operand(kind: Kind, dtype: DType, bytes: usize) -> Option<Result<Operand>> {
+fn operand(kind: ViewKind, dtype: DType, bytes: usize) -> Option<Result<Operand>> {
     let width = dtype.size();
     let (base, ops) = view(kind, bytes / width, width)?;
     if base.iter().product::<usize>() * width > MAX_BASE_BYTES {
@@ -205,50 +205,50 @@ fn operand(kind: Kind, dtype: DType, bytes: usize) -> Option<Result<Operand>> {
 }
 
 /// The base array and the view operations for a view of about `count` elements of `width` bytes.
-fn view(kind: Kind, count: usize, width: usize) -> Option<(Vec<usize>, Vec<ViewOp>)> {
+fn view(kind: ViewKind, count: usize, width: usize) -> Option<(Vec<usize>, Vec<ViewOp>)> {
     let side = count.isqrt();
     let row = side.min(1024);
     let every = |step| ViewOp::Slice(1, Slice::new(None, None, step as isize));
     let strided = |step: usize| (vec![count / row, row * step], vec![every(step)]);
     Some(match kind {
-        Kind::Rows(length) => {
+        ViewKind::Rows(length) => {
             let row = row_of(length, width);
             let rows = at_least(2, count / row)?;
             (vec![rows, 2 * row], vec![ViewOp::Narrow(1, 0, row)])
         }
-        Kind::PermutedRows(length) => {
+        ViewKind::PermutedRows(length) => {
             let row = row_of(length, width);
             let side = at_least(2, (count / row).isqrt())?;
             (vec![count / row / side, side, row], vec![ViewOp::Transpose(0, 1)])
         }
-        Kind::BroadcastRows => {
+        ViewKind::BroadcastRows => {
             (vec![1, row], vec![ViewOp::Expand(vec![(count / row) as isize, row as isize])])
         }
-        Kind::BroadcastElement => {
+        ViewKind::BroadcastElement => {
             (vec![count / row, 1], vec![ViewOp::Expand(vec![(count / row) as isize, row as isize])])
         }
-        Kind::ReversedRows => (vec![count / row, row], vec![ViewOp::Flip(vec![0])]),
-        Kind::Reversed => (vec![count / row, row], vec![ViewOp::Flip(vec![1])]),
-        Kind::Strided(step) => strided(step_of(step, width)?),
-        Kind::Transposed => {
+        ViewKind::ReversedRows => (vec![count / row, row], vec![ViewOp::Flip(vec![0])]),
+        ViewKind::Reversed => (vec![count / row, row], vec![ViewOp::Flip(vec![1])]),
+        ViewKind::Strided(step) => strided(step_of(step, width)?),
+        ViewKind::Transposed => {
             let side = at_least(16, out_of_step(side / 16 * 16, width))?;
             (vec![count / side, side], vec![ViewOp::T])
         }
-        Kind::TransposedPageStride => {
+        ViewKind::TransposedPageStride => {
             let side = at_least(4096 / width, 1 << side.max(4096 / width).ilog2())?;
             (vec![at_least(16, count / side)?, side], vec![ViewOp::T])
         }
-        Kind::BatchedTranspose => {
+        ViewKind::BatchedTranspose => {
             let batch = at_least(1, count / (64 * 300))?;
             (vec![batch.max(2), 300, 64], vec![ViewOp::Permute(vec![0, 2, 1])])
         }
-        Kind::PermutedTranspose => {
+        ViewKind::PermutedTranspose => {
             let side = at_least(16, (count as f64).cbrt() as usize)?;
             (vec![count / side / side, side, side], vec![ViewOp::Reverse])
         }
-        Kind::Interleaved => (vec![3, at_least(16, count / 3)?], vec![ViewOp::T]),
-        Kind::Deinterleaved => (vec![at_least(16, count / 3)?, 3], vec![ViewOp::T]),
-        Kind::StridedTranspose => {
+        ViewKind::Interleaved => (vec![3, at_least(16, count / 3)?], vec![ViewOp::T]),
+        ViewKind::Deinterleaved => (vec![at_least(16, count / 3)?, 3], vec![ViewOp::T]),
+        ViewKind::StridedTranspose => {
             let side = at_least(16, side)?;
             (vec![side, 2 * side], vec![every(2), ViewOp::T])
         }
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn every_probe_is_of_its_kind() {
         for Probe { kind, operand } in probes().unwrap() {
-            let found = Kind::of(&operand.layout, operand.dtype.size());
+            let found = ViewKind::of(&operand.layout, operand.dtype.size());
             assert_eq!(found, Some(kind), "{} {:?}", operand.dtype, operand.layout);
         }
     }
@@ -300,16 +300,16 @@ mod tests {
     /// For wide elements the stride of a cache line is that of another kind.
     #[test]
     fn every_kind_is_probed_out_of_cache_at_every_width() {
-        for kind in Kind::ALL {
+        for kind in ViewKind::ALL {
             for dtype in WIDTHS {
                 let sizes = SIZES.into_iter().filter_map(|bytes| operand(kind, dtype, bytes));
                 let bases = sizes.map(|operand| operand.unwrap().base_bytes());
                 let largest = bases.max().unwrap_or(0) as usize;
-                let none = kind == Kind::Strided(Step::Line) && dtype.size() > 8;
+                let none = kind == ViewKind::Strided(Step::Line) && dtype.size() > 8;
                 assert_eq!(none, largest == 0, "{kind:?} {dtype}");
                 assert!(
-                    none || kind == Kind::BroadcastElement
-                        || kind == Kind::BroadcastRows
+                    none || kind == ViewKind::BroadcastElement
+                        || kind == ViewKind::BroadcastRows
                         || largest > 31 << 20
                 );
                 assert!(largest <= MAX_BASE_BYTES);

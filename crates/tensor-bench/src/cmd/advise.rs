@@ -8,7 +8,7 @@ use tensor_kernels::DType;
 use super::calibrate;
 use crate::{
     Failure, Result,
-    advise::{self, Choice, Costs, Question, kind::Kind},
+    advise::{self, Choice, Costs, Question, kind::ViewKind},
     cases::operand::Operand,
     input::view_args::ViewArgs,
     measure::{
@@ -74,7 +74,7 @@ struct Answer {
     strides: Vec<isize>,
     contiguous: bool,
     /// The access pattern that the cost depends on; `None` if the view is contiguous.
-    kind: Option<Kind>,
+    kind: Option<ViewKind>,
     /// The path of one use.
     path: &'static str,
     threads: usize,
@@ -136,7 +136,7 @@ impl Answer {
             shape: layout.shape().to_vec(),
             strides: layout.strides().to_vec(),
             contiguous: layout.is_contiguous(),
-            kind: Kind::of(layout, operand.dtype.size()),
+            kind: ViewKind::of(layout, operand.dtype.size()),
             path,
             threads,
             uses: *uses,

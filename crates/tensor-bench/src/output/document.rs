@@ -1,7 +1,7 @@
 //! JSON documents: printing, and reading back.
 //!
 //! A stored document names its kind (`form`) and the version of its fields (`schema`).
-//! [`Kind::read`] refuses any other document and says why.
+//! [`DocumentKind::read`] refuses any other document and says why.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{Failure, Result};
 
 /// A kind of document that can be read back.
-pub struct Kind {
+pub struct DocumentKind {
     /// The name in error messages: `record`.
     pub name: &'static str,
     /// The value of its field `form`; `None` for a kind that has only a `schema`.
@@ -22,13 +22,13 @@ pub struct Kind {
     pub command: &'static str,
 }
 
-impl Kind {
+impl DocumentKind {
     /// Reads a document.
     ///
     /// # Errors
     /// [`Failure::Input`] for a document of another kind or schema, or a truncated one.
     pub fn read<T: DeserializeOwned>(&self, text: &str) -> Result<T> {
-        let Kind { name, command, .. } = self;
+        let DocumentKind { name, command, .. } = self;
         let value: Value = serde_json::from_str(text).map_err(|error| match error.is_eof() {
             true => Failure::input(format!("not a whole {name}: {error}")),
             false => Failure::input(format!("not a {name}: {error}")),
@@ -85,8 +85,8 @@ mod tests {
         text: String,
     }
 
-    const NOTE: Kind =
-        Kind { name: "note", form: Some("a note"), schema: 3, command: "note --keep" };
+    const NOTE: DocumentKind =
+        DocumentKind { name: "note", form: Some("a note"), schema: 3, command: "note --keep" };
 
     fn note() -> Note {
         Note { form: "a note".to_owned(), schema: 3, text: "something".to_owned() }
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn without_a_form_a_document_has_a_schema() {
-        let kind = Kind { form: None, ..NOTE };
+        let kind = DocumentKind { form: None, ..NOTE };
         let refusal = |text: &str| kind.read::<Note>(text).unwrap_err().to_string();
         assert!(refusal(r#"{"text": "x"}"#).starts_with("not a note: it was not written by"));
         assert!(refusal(r#"{"schema": 9}"#).starts_with("a note of schema 9; this program"));

@@ -57,7 +57,7 @@ fn passes(work: &str, rows: &[&Row], pass: impl Fn(&Row) -> Pass) -> Vec<String>
 
 /// The largest slowdown of a copy that comes from allocating its result.
 fn cost_of_allocating(rows: &[&Row]) -> Option<String> {
-    let slowdown = |row: &Row| row.contiguous_ns / row.copy_ns;
+    let slowdown = |row: &Row| row.allocating_copy_ns / row.copy_ns;
     let worst = rows.iter().copied().max_by(|a, b| slowdown(a).total_cmp(&slowdown(b)))?;
     (slowdown(worst) > 1.5).then(|| {
         format!(

@@ -74,7 +74,7 @@ fn row<C: Conversion>(
         naive_copy_ns: times.naive_copy,
         copy_ns: times.copy,
         plain_copy_ns: times.plain_copy,
-        contiguous_ns: times.allocating,
+        allocating_copy_ns: times.allocating,
         elementwise: pass(times.naive, times.strided, times.dense),
         sum: pass(times.naive_sum, times.sum, times.sum_dense),
     })

@@ -82,7 +82,8 @@ pub struct Row {
     pub plain_copy_ns: f64,
     /// `contiguous()`, which allocates its result; the result is dropped. A contiguous view is
     /// returned as it is, without a copy.
-    pub contiguous_ns: f64,
+    #[serde(rename = "contiguous_ns")]
+    pub allocating_copy_ns: f64,
     /// An elementwise pass, `2x + 1` with a preallocated result.
     pub elementwise: Pass,
     /// A pass that only reads: the sum of all elements. The naive loop runs on all threads, each

@@ -110,7 +110,7 @@ fn copies(rows: &[Row]) -> String {
             time(row.plain_copy_ns),
             percent(row.plain_copy_ns / row.naive_copy_ns),
             percent(row.bandwidth_share()),
-            time(row.contiguous_ns),
+            time(row.allocating_copy_ns),
         ]
     })
 }

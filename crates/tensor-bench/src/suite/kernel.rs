@@ -96,15 +96,15 @@ pub(super) fn number<T: Sample + Number>(op: Op) -> Option<Kernel<T, T>> {
 /// The operations of real numbers; `None` for the others.
 pub(super) fn ordered<T: Sample + Ordered>(op: Op) -> Option<Kernel<T, T>> {
     let peers = peers::elementwise(op);
-    (op == Op::Relu).then_some(kernel!(1: ops::relu, ops::relu_into, T::or_zero, peers))
+    (op == Op::Relu).then_some(kernel!(1: ops::relu, ops::relu_into, T::relu, peers))
 }
 
 /// The operations of real and complex floats; `None` for the others.
 pub(super) fn fraction<T: Sample + Inexact>(op: Op) -> Option<Kernel<T, T>> {
     let peers = peers::elementwise(op);
     match op {
-        Op::Div => Some(kernel!(2: ops::div, ops::div_into, T::over, peers)),
-        Op::Sqrt => Some(kernel!(1: ops::sqrt, ops::sqrt_into, T::root, peers)),
+        Op::Div => Some(kernel!(2: ops::div, ops::div_into, T::divided_by, peers)),
+        Op::Sqrt => Some(kernel!(1: ops::sqrt, ops::sqrt_into, T::square_root, peers)),
         Op::Exp => Some(kernel!(1: ops::exp, ops::exp_into, T::exp::<Baseline>, peers)),
         _ => None,
     }

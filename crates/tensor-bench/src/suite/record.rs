@@ -9,7 +9,7 @@ use crate::{Result, output::document, system::machine::MachineInfo};
 /// Changes when a field is removed or changes its meaning.
 pub const SCHEMA: u32 = 1;
 
-const KIND: document::Kind = document::Kind {
+const KIND: document::DocumentKind = document::DocumentKind {
     name: "record of a suite",
     form: None,
     schema: SCHEMA,

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{
     Entry, Record,
-    compare::{Change, Kind, Limits, rules},
+    compare::{Change, ChangeKind, Limits, rules},
 };
 
 /// The figure that is followed.
@@ -97,13 +97,13 @@ impl Figure {
     /// Whether the change is one of this figure. Paths belong to every figure.
     fn concerns(self, change: &Change) -> bool {
         match change.kind {
-            Kind::Path => true,
-            Kind::Time => self == Figure::Time,
-            Kind::L1Misses => matches!(self, Figure::L1Misses | Figure::Cycles),
-            Kind::LlMisses => matches!(self, Figure::LlMisses | Figure::Cycles),
-            Kind::Instructions => matches!(self, Figure::Instructions | Figure::Cycles),
-            Kind::Allocator => self == Figure::Instructions,
-            Kind::Missing | Kind::Simd | Kind::Share => false,
+            ChangeKind::Path => true,
+            ChangeKind::Time => self == Figure::Time,
+            ChangeKind::L1Misses => matches!(self, Figure::L1Misses | Figure::Cycles),
+            ChangeKind::LlMisses => matches!(self, Figure::LlMisses | Figure::Cycles),
+            ChangeKind::Instructions => matches!(self, Figure::Instructions | Figure::Cycles),
+            ChangeKind::Allocator => self == Figure::Instructions,
+            ChangeKind::Missing | ChangeKind::Simd | ChangeKind::Share => false,
         }
     }
 }
@@ -178,9 +178,10 @@ impl Course<'_> {
         let mut changes = self.changes(at);
         let next = later.iter().find(|next| self.goes_on(**next)).map(|next| self.changes(*next));
         if let Some(next) = &next {
-            changes.retain(|a| a.kind != Kind::Time || next.iter().any(|b| a.is_like(b)));
+            changes.retain(|a| a.kind != ChangeKind::Time || next.iter().any(|b| a.is_like(b)));
         }
-        let confirmed = next.is_some() || changes.iter().any(|change| change.kind != Kind::Time);
+        let confirmed =
+            next.is_some() || changes.iter().any(|change| change.kind != ChangeKind::Time);
         let StoredRecord { file, record } = &self.records[at];
         let (file, commit) = (file.clone(), record.build.short());
         (!changes.is_empty()).then_some(Step { at, file, commit, changes, confirmed })

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{build::Build, counting::Counting, profile::Counts, timing::Times};
-use crate::{Failure, Result, output::document::Kind, system::machine::MachineInfo};
+use crate::{Failure, Result, output::document::DocumentKind, system::machine::MachineInfo};
 
 /// The value of the field `form`.
 pub const FORM: &str = "tensor-bench record";
@@ -11,7 +11,8 @@ pub const FORM: &str = "tensor-bench record";
 /// Changes when a field is removed or changes its meaning.
 pub const SCHEMA: u32 = 2;
 
-const KIND: Kind = Kind { name: "record", form: Some(FORM), schema: SCHEMA, command: "record" };
+const KIND: DocumentKind =
+    DocumentKind { name: "record", form: Some(FORM), schema: SCHEMA, command: "record" };
 
 /// One build on one machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,15 +3,15 @@
 //! Page faults dominate the cost of a newly allocated buffer of many megabytes: the operating
 //! system maps and clears 4 KiB at a time. With huge pages (`madvise`, Linux) it is 2 MiB at a
 //! time. This is advice; where the system ignores it the buffer works the same. Large buffers that
-//! are dropped are kept for the next result: see `spare`.
+//! are dropped are kept for the next result: see `cache`.
 //!
 //! A buffer is aligned by starting at an offset in a slightly larger allocation. Asking the
 //! allocator for more than its natural alignment makes `alloc_zeroed` clear the memory explicitly,
 //! which touches every page that the operating system has already zeroed.
 
-mod spare;
+mod cache;
 
-pub use spare::{keep_spare_memory, release_spare_memory, spare_memory};
+pub use cache::{cached_memory, empty_memory_cache, set_memory_cache_limit};
 
 use std::{
     alloc::{self, Layout as AllocLayout},
@@ -52,10 +52,11 @@ impl Buffer {
     /// Uninitialised memory.
     pub(crate) fn uninit(bytes: usize, align: usize) -> Result<Self> {
         Self::allocate(bytes, align, |layout| {
-            let kept =
-                if layout.size() >= HUGE_BUFFER_BYTES { spare::take(layout.size()) } else { None };
+            let cached =
+                if layout.size() >= HUGE_BUFFER_BYTES { cache::take(layout.size()) } else { None };
             // SAFETY: the layout has a size above 0.
-            kept.or_else(|| NonNull::new(unsafe { alloc::alloc(layout) }).map(|new| (new, layout)))
+            cached
+                .or_else(|| NonNull::new(unsafe { alloc::alloc(layout) }).map(|new| (new, layout)))
         })
     }
 
@@ -81,7 +82,7 @@ impl Buffer {
         let size = bytes.checked_add(align).ok_or_else(out_of_memory)?;
         let alloc =
             AllocLayout::from_size_align(size, NATURAL_ALIGNMENT).map_err(|_| out_of_memory())?;
-        let again = || if spare::release() { source(alloc) } else { None };
+        let again = || if cache::release() { source(alloc) } else { None };
         let (origin, alloc) = source(alloc).or_else(again).ok_or_else(out_of_memory)?;
         // SAFETY: the distance to the next multiple of `align` is below `align`, and the allocation
         // is `align` larger than the buffer, or more.
@@ -131,7 +132,7 @@ impl Drop for Buffer {
         match self.alloc.size() {
             0 => {}
             // SAFETY: invariant 2; the buffer is dropped once and not used after that.
-            HUGE_BUFFER_BYTES.. => unsafe { spare::put(self.origin, self.alloc) },
+            HUGE_BUFFER_BYTES.. => unsafe { cache::put(self.origin, self.alloc) },
             // SAFETY: invariant 2; the buffer is dropped once.
             _ => unsafe { alloc::dealloc(self.origin.as_ptr(), self.alloc) },
         }

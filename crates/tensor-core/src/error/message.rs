@@ -40,9 +40,11 @@ pub(super) fn seam_text(strides: &[isize], seam: usize, expected: isize) -> Stri
 /// The indices that overlap.
 pub(super) fn overlap_text(overlap: &Overlap) -> String {
     match overlap {
-        Overlap::Yes { first, second } => format!("indices {first:?} and {second:?} meet"),
-        Overlap::No => "no indices meet".to_owned(),
-        Overlap::TooHard => "too hard to tell whether two indices meet".to_owned(),
+        Overlap::Yes { first, second } => {
+            format!("indices {first:?} and {second:?} share an element")
+        }
+        Overlap::No => "no two indices share an element".to_owned(),
+        Overlap::TooHard => "too hard to tell whether two indices share an element".to_owned(),
     }
 }
 

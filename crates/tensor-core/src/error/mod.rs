@@ -541,7 +541,7 @@ pub enum Error {
 
     /// A layout with gaps, overlap or an offset for a newly allocated tensor, which must be dense.
     #[error(
-        "a fresh tensor needs a dense layout from offset 0, but got shape {shape:?}, strides \
+        "a new tensor needs a dense layout from offset 0, but got shape {shape:?}, strides \
          {strides:?}, offset {offset}"
     )]
     NotDense {

@@ -12,7 +12,7 @@
 //! | `threads` | `Send` and `Sync` of every type; thousands of readers and writers |
 //! | `texts` | printing huge tensors, and errors with any values |
 //! | `../fault_allocation.rs` | every allocation fails in turn |
-//! | `../fault_spare_memory.rs` | system calls while the cache of buffers is locked |
+//! | `../fault_memory_cache.rs` | system calls while the cache of buffers is locked |
 //! | `../memory.rs` | leaks, double frees and alignment, with a counting allocator |
 //! | `../../src/compile_faults.rs` | programs that must not compile |
 //!
@@ -85,7 +85,7 @@
 //! | | | `fault_allocation`, all |
 //! | | memory leaked or freed twice | `memory`: `refused_operations_leak_nothing`, |
 //! | | | `memory`: `a_vector_is_taken_over_and_freed_once` |
-//! | | a lock held during system calls | `fault_spare_memory` |
+//! | | a lock held during system calls | `fault_memory_cache` |
 
 mod edges;
 mod numbers;

@@ -15,7 +15,7 @@ impl Call<'_> {
     pub(crate) fn dividing_by<T: Ordered>(self, divisors: &Operand<'_, T>) -> Self {
         match divisors {
             _ if T::DIVIDES_BY_ZERO => self,
-            Operand::Value(divisor) if divisor.truth() => self,
+            Operand::Value(divisor) if divisor.is_nonzero() => self,
             _ => Self { divisors: Divisors::NotZero(first_zero::<T>), ..self },
         }
     }

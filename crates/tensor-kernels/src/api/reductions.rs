@@ -99,7 +99,7 @@ folds! {
         None;
     HasZero<T: Compare>(self): T::Key => bool,
         T::GREATEST, |x| x.to_key(),
-        |a, b| first_if(a.truth(), b, a), |last| !last.truth(), |_count| Self,
+        |a, b| first_if(a.is_nonzero(), b, a), |last| !last.is_nonzero(), |_count| Self,
         Some(false);
 }
 
@@ -131,5 +131,5 @@ macro_rules! arg_reductions {
 arg_reductions! {
     ArgMin: GREATEST, |a, b| a.is_less(b) | (a.is_not_a_number() & !b.is_not_a_number());
     ArgMax: LEAST, |a, b| b.is_less(a) | (a.is_not_a_number() & !b.is_not_a_number());
-    FirstZero: GREATEST, |a, b| !a.truth() & b.truth();
+    FirstZero: GREATEST, |a, b| !a.is_nonzero() & b.is_nonzero();
 }

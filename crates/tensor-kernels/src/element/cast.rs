@@ -43,7 +43,7 @@ macro_rules! casts {
     (@pair $from_kind:ident $from:ty, bool $to:ty) => {
         impl Cast<bool> for $from {
             #[inline(always)]
-            fn cast(self) -> bool { crate::Equality::truth(self) }
+            fn cast(self) -> bool { crate::Equality::is_nonzero(self) }
         }
     };
     (@pair complex $from:ty, complex $to:ty) => {

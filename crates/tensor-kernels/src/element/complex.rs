@@ -12,9 +12,9 @@ macro_rules! complex {
     ($($part:ty: $quotient:ident;)*) => {$(
         impl Equality for Complex<$part> {
             #[inline(always)]
-            fn same(self, other: Self) -> bool { self == other }
+            fn equals(self, other: Self) -> bool { self == other }
             #[inline(always)]
-            fn truth(self) -> bool { (self.re != 0.0) | (self.im != 0.0) }
+            fn is_nonzero(self) -> bool { (self.re != 0.0) | (self.im != 0.0) }
             #[inline(always)]
             fn is_not_a_number(self) -> bool { self.re.is_nan() | self.im.is_nan() }
         }
@@ -58,11 +58,11 @@ macro_rules! complex {
             #[inline(always)]
             fn mean(sum: Self, count: usize) -> Self { sum / count as $part }
             #[inline(always)]
-            fn over(self, divisor: Self) -> Self { complex::$quotient(self, divisor) }
+            fn divided_by(self, divisor: Self) -> Self { complex::$quotient(self, divisor) }
             #[inline(always)]
-            fn reciprocal(self) -> Self { Self::ONE.over(self) }
-            fn root(self) -> Self { self.by_double(complex::sqrt) }
-            fn reciprocal_root(self) -> Self { self.by_double(complex::rsqrt) }
+            fn reciprocal(self) -> Self { Self::ONE.divided_by(self) }
+            fn square_root(self) -> Self { self.by_double(complex::sqrt) }
+            fn reciprocal_square_root(self) -> Self { self.by_double(complex::rsqrt) }
             fn exp<M: FmaMode>(self) -> Self { self.by_double(complex::Double::exp) }
             fn ln<M: FmaMode>(self) -> Self { self.by_double(complex::ln) }
             fn log2<M: FmaMode>(self) -> Self { self.by_double(complex::log2) }

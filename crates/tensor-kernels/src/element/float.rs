@@ -1,15 +1,15 @@
 //! f32 and f64.
 
 use super::{Accumulate, Compare, Equality, Inexact, Number, Ordered, Real};
-use crate::math::{self, Circular, FmaMode};
+use crate::math::{self, FmaMode, SinCos};
 
 macro_rules! floats {
     ($($type:ty: $count:ty, $power:expr, $atan2:ident, $gelu:ident;)*) => {$(
         impl Equality for $type {
             #[inline(always)]
-            fn same(self, other: Self) -> bool { self == other }
+            fn equals(self, other: Self) -> bool { self == other }
             #[inline(always)]
-            fn truth(self) -> bool { self != 0.0 }
+            fn is_nonzero(self) -> bool { self != 0.0 }
             #[inline(always)]
             fn is_not_a_number(self) -> bool { self.is_nan() }
         }
@@ -29,7 +29,7 @@ macro_rules! floats {
 
         impl Compare for $type {
             type Key = Self;
-            type Count = $count;
+            type RowNumber = $count;
 
             const LEAST: Self = Self::NEG_INFINITY;
             const GREATEST: Self = Self::INFINITY;
@@ -43,11 +43,11 @@ macro_rules! floats {
             #[inline(always)]
             fn is_at_most(self, other: Self) -> bool { self <= other }
             #[inline(always)]
-            fn least(self, other: Self) -> Self {
+            fn minimum(self, other: Self) -> Self {
                 if (self <= other) | self.is_nan() { self } else { other }
             }
             #[inline(always)]
-            fn most(self, other: Self) -> Self {
+            fn maximum(self, other: Self) -> Self {
                 if (self >= other) | self.is_nan() { self } else { other }
             }
         }
@@ -80,7 +80,7 @@ macro_rules! floats {
             const DIVIDES_BY_ZERO: bool = true;
 
             #[inline(always)]
-            fn or_zero(self) -> Self { if self < 0.0 { 0.0 } else { self } }
+            fn relu(self) -> Self { if self < 0.0 { 0.0 } else { self } }
             #[inline(always)]
             fn sign(self) -> Self {
                 let positive: Self = if self > 0.0 { 1.0 } else { 0.0 };
@@ -120,7 +120,7 @@ macro_rules! floats {
             const HAS_LARGE_ARGUMENT_PATH: bool = true;
 
             #[inline(always)]
-            fn is_large_argument(self) -> bool { Circular::is_large(self) }
+            fn is_large_argument(self) -> bool { SinCos::is_large(self) }
 
             const EXP_HAS_FAR: bool = true;
 
@@ -129,13 +129,13 @@ macro_rules! floats {
             #[inline(always)]
             fn exp_fast<M: FmaMode>(self) -> Self { math::exp_fast::<M, Self>(self) }
             #[inline(always)]
-            fn over(self, divisor: Self) -> Self { self / divisor }
+            fn divided_by(self, divisor: Self) -> Self { self / divisor }
             #[inline(always)]
             fn reciprocal(self) -> Self { 1.0 / self }
             #[inline(always)]
-            fn root(self) -> Self { self.sqrt() }
+            fn square_root(self) -> Self { self.sqrt() }
             #[inline(always)]
-            fn reciprocal_root(self) -> Self { 1.0 / self.sqrt() }
+            fn reciprocal_square_root(self) -> Self { 1.0 / self.sqrt() }
             #[inline(always)]
             fn exp<M: FmaMode>(self) -> Self { math::exp::<M, Self>(self) }
             #[inline(always)]
@@ -145,11 +145,11 @@ macro_rules! floats {
             #[inline(always)]
             fn log10<M: FmaMode>(self) -> Self { math::log10::<M, Self>(self) }
             #[inline(always)]
-            fn sin<M: FmaMode>(self) -> Self { self.sin_quarter::<M>(0) }
+            fn sin<M: FmaMode>(self) -> Self { self.sin_of_quarters::<M>(0) }
             #[inline(always)]
-            fn cos<M: FmaMode>(self) -> Self { self.sin_quarter::<M>(1) }
-            fn sin_large(self) -> Self { self.sin_quarter_large(0) }
-            fn cos_large(self) -> Self { self.sin_quarter_large(1) }
+            fn cos<M: FmaMode>(self) -> Self { self.sin_of_quarters::<M>(1) }
+            fn sin_large(self) -> Self { self.sin_of_quarters_large(0) }
+            fn cos_large(self) -> Self { self.sin_of_quarters_large(1) }
             #[inline(always)]
             fn tanh<M: FmaMode>(self) -> Self { math::tanh::<M, Self>(self) }
             #[inline(always)]

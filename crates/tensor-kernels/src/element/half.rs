@@ -19,9 +19,9 @@ macro_rules! halves {
     ($($type:ty: $has_far:literal;)*) => {$(
         impl Equality for $type {
             #[inline(always)]
-            fn same(self, other: Self) -> bool { self.widen() == other.widen() }
+            fn equals(self, other: Self) -> bool { self.widen() == other.widen() }
             #[inline(always)]
-            fn truth(self) -> bool { self.to_bits() & 0x7FFF != 0 }
+            fn is_nonzero(self) -> bool { self.to_bits() & 0x7FFF != 0 }
             #[inline(always)]
             fn is_not_a_number(self) -> bool { self.widen().is_nan() }
         }
@@ -41,7 +41,7 @@ macro_rules! halves {
 
         impl Compare for $type {
             type Key = f32;
-            type Count = u32;
+            type RowNumber = u32;
 
             const LEAST: f32 = f32::NEG_INFINITY;
             const GREATEST: f32 = f32::INFINITY;
@@ -54,7 +54,7 @@ macro_rules! halves {
             fn is_less(self, other: Self) -> bool { self.widen() < other.widen() }
             #[inline(always)]
             fn is_at_most(self, other: Self) -> bool { self.widen() <= other.widen() }
-            by_f32! { Compare: least(self, other); most(self, other); }
+            by_f32! { Compare: minimum(self, other); maximum(self, other); }
         }
 
         impl Number for $type {
@@ -80,7 +80,7 @@ macro_rules! halves {
             const DIVIDES_BY_ZERO: bool = true;
 
             by_f32! { Ordered:
-                or_zero(self);
+                relu(self);
                 sign(self);
                 rounded_down(self);
                 rounded_up(self);
@@ -103,10 +103,10 @@ macro_rules! halves {
                 Self::HAS_LARGE_ARGUMENT_PATH && Inexact::is_large_argument(self.widen())
             }
             by_f32! { Inexact:
-                over(self, divisor);
+                divided_by(self, divisor);
                 reciprocal(self);
-                root(self);
-                reciprocal_root(self);
+                square_root(self);
+                reciprocal_square_root(self);
                 sin_large(self);
                 cos_large(self);
             }

@@ -1,15 +1,15 @@
 //! bool and the integers.
 
-use super::{Accumulate, Bits, Compare, Count, Equality, Integer, Number, Ordered};
+use super::{Accumulate, Bits, Compare, Equality, Integer, Number, Ordered, RowNumber};
 use crate::math::FmaMode;
 
 macro_rules! discrete {
     ($($type:ty: $zero:expr, $least:expr, $greatest:expr, $count:ty, $sum:ty;)*) => {$(
         impl Equality for $type {
             #[inline(always)]
-            fn same(self, other: Self) -> bool { self == other }
+            fn equals(self, other: Self) -> bool { self == other }
             #[inline(always)]
-            fn truth(self) -> bool { self != $zero }
+            fn is_nonzero(self) -> bool { self != $zero }
         }
 
         impl Bits for $type {
@@ -38,7 +38,7 @@ macro_rules! discrete {
 
         impl Compare for $type {
             type Key = Self;
-            type Count = $count;
+            type RowNumber = $count;
 
             const LEAST: Self = $least;
             const GREATEST: Self = $greatest;
@@ -52,9 +52,9 @@ macro_rules! discrete {
             #[inline(always)]
             fn is_at_most(self, other: Self) -> bool { self <= other }
             #[inline(always)]
-            fn least(self, other: Self) -> Self { self.min(other) }
+            fn minimum(self, other: Self) -> Self { self.min(other) }
             #[inline(always)]
-            fn most(self, other: Self) -> Self { self.max(other) }
+            fn maximum(self, other: Self) -> Self { self.max(other) }
         }
     )*};
 }
@@ -71,18 +71,18 @@ discrete! {
     i64: 0, i64::MIN, i64::MAX, u64, i64;
 }
 
-macro_rules! counts {
+macro_rules! row_numbers {
     ($($type:ty),*) => {$(
-        impl Count for $type {
+        impl RowNumber for $type {
             #[inline(always)]
             fn of(n: u8) -> Self { n.into() }
             #[inline(always)]
-            fn number(self) -> u32 { self as u32 }
+            fn to_u32(self) -> u32 { self as u32 }
         }
     )*};
 }
 
-counts!(u8, u16, u32, u64);
+row_numbers!(u8, u16, u32, u64);
 
 /// Is a number below 0? For unsigned types the comparison would be a lint.
 macro_rules! below_zero {
@@ -148,7 +148,7 @@ macro_rules! integers {
             const DIVIDES_BY_ZERO: bool = false;
 
             #[inline(always)]
-            fn or_zero(self) -> Self { self.max(0) }
+            fn relu(self) -> Self { self.max(0) }
             #[inline(always)]
             fn sign(self) -> Self {
                 let positive = Self::from(self != 0);

@@ -36,10 +36,10 @@ pub use cast::Cast;
 pub trait Equality: Scalar {
     /// Are they equal? NaN equals nothing.
     #[must_use]
-    fn same(self, other: Self) -> bool;
+    fn equals(self, other: Self) -> bool;
     /// Is it not zero? True for NaN.
     #[must_use]
-    fn truth(self) -> bool;
+    fn is_nonzero(self) -> bool;
     /// Is it NaN, or has it a part that is?
     #[must_use]
     fn is_not_a_number(self) -> bool {
@@ -88,7 +88,7 @@ pub trait Compare: Equality {
     /// The type that is compared: the type itself, but f32 for f16 and bf16.
     type Key: Compare;
     /// An unsigned integer as wide as a key; it holds row numbers next to keys.
-    type Count: Count;
+    type RowNumber: RowNumber;
 
     /// No key is less than this one.
     const LEAST: Self::Key;
@@ -109,18 +109,19 @@ pub trait Compare: Equality {
     fn is_at_most(self, other: Self) -> bool;
     /// The smaller; NaN if one is NaN; the first of two zeros.
     #[must_use]
-    fn least(self, other: Self) -> Self;
+    fn minimum(self, other: Self) -> Self;
     /// The larger; NaN if one is NaN; the first of two zeros.
     #[must_use]
-    fn most(self, other: Self) -> Self;
+    fn maximum(self, other: Self) -> Self;
 }
 
-/// Unsigned counters of at least 8 bits.
-pub trait Count: Copy + Send + Sync + 'static {
+/// Unsigned integers of at least 8 bits that number rows in a search for the smallest or largest
+/// element.
+pub trait RowNumber: Copy + Send + Sync + 'static {
     /// A small number.
     fn of(n: u8) -> Self;
     /// The number.
-    fn number(self) -> u32;
+    fn to_u32(self) -> u32;
 }
 
 /// Elements that can be added, subtracted, multiplied and negated.
@@ -167,7 +168,7 @@ pub trait Ordered: Number<Magnitude = Self> + Compare {
 
     /// The number, or 0 if it is negative; NaN stays NaN.
     #[must_use]
-    fn or_zero(self) -> Self;
+    fn relu(self) -> Self;
     /// −1, 0 or 1; NaN gives 0.
     #[must_use]
     fn sign(self) -> Self;
@@ -240,16 +241,16 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
 
     /// `self / divisor`.
     #[must_use]
-    fn over(self, divisor: Self) -> Self;
+    fn divided_by(self, divisor: Self) -> Self;
     /// `1 / self`.
     #[must_use]
     fn reciprocal(self) -> Self;
     /// The square root.
     #[must_use]
-    fn root(self) -> Self;
+    fn square_root(self) -> Self;
     /// `1 / √self`.
     #[must_use]
-    fn reciprocal_root(self) -> Self;
+    fn reciprocal_square_root(self) -> Self;
     /// e to this power.
     #[must_use]
     fn exp<M: FmaMode>(self) -> Self;

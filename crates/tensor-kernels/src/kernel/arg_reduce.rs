@@ -24,7 +24,7 @@ use super::{
     isa::{Isa, Kernel},
 };
 use crate::{
-    element::{Compare, Count},
+    element::{Compare, RowNumber},
     exec::SimdLevel,
     memory::CACHE_LINE,
     reduction_order::{PARTIALS_PER_ROW, Widths},
@@ -167,13 +167,14 @@ unsafe fn keys<T: Compare>(
 }
 
 #[inline(always)]
-fn zeros<C: Count>(workspace: &mut Workspace, columns: usize) -> &mut [C] {
-    let start = start::<C>(workspace, columns);
+fn zero_row_numbers<N: RowNumber>(workspace: &mut Workspace, columns: usize) -> &mut [N] {
+    let start = start::<N>(workspace, columns);
     for i in 0..columns {
-        // SAFETY: `start` has checked that the workspace holds `columns` counts, and it is aligned.
-        unsafe { start.wrapping_add(i).write(C::of(0)) };
+        // SAFETY: `start` has checked that the workspace holds `columns` row numbers, and it is
+        // aligned.
+        unsafe { start.wrapping_add(i).write(N::of(0)) };
     }
-    // SAFETY: all `columns` counts have just been written.
+    // SAFETY: all `columns` row numbers have just been written.
     unsafe { slice::from_raw_parts_mut(start, columns) }
 }
 
@@ -212,13 +213,13 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
     fn fold_kept_columns(&self, group: usize, rows: usize) {
         // Two variables, not an array: in debug builds an array of both is on the stack twice.
         let mut keys = Workspace::uninit();
-        let mut counts = Workspace::uninit();
+        let mut row_numbers = Workspace::uninit();
         for from in (group..group + rows).step_by(ROWS_PER_PASS) {
             let count = ROWS_PER_PASS.min(group + rows - from);
             for column in
                 (0..self.block.columns).step_by(ARG_REDUCE_PASS_BYTES / size_of::<T::Key>())
             {
-                let workspaces = [&mut keys, &mut counts];
+                let workspaces = [&mut keys, &mut row_numbers];
                 self.columns_pass(
                     workspaces,
                     (from, count),
@@ -233,7 +234,7 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
     #[inline(always)]
     fn columns_pass(
         &self,
-        [for_keys, for_counts]: [&mut Workspace; 2],
+        [for_keys, for_rows]: [&mut Workspace; 2],
         (from, count): (usize, usize),
         column: usize,
         accumulators: usize,
@@ -248,11 +249,11 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
         let start = start.wrapping_add(column);
         // SAFETY: the invariant: `columns` elements of a row of the block, from `column` on.
         let keys = unsafe { keys(for_keys, start, columns) };
-        let counts = zeros::<T::Count>(for_counts, columns);
+        let row_numbers = zero_row_numbers::<T::RowNumber>(for_rows, columns);
         // SAFETY: the invariant: the same columns of `count` rows of the block.
-        unsafe { compare_rows::<F, T>(keys, counts, start, step, count) };
+        unsafe { compare_rows::<F, T>(keys, row_numbers, start, step, count) };
         for i in 0..columns {
-            let rank = counts[i].number() as usize;
+            let rank = row_numbers[i].to_u32() as usize;
             let row = if backwards { from + count - 1 - rank } else { from + rank };
             let found = KeyIndex { key: keys[i], index: self.index(row, column + i) };
             self.accumulate(accumulators + column + i, found);
@@ -283,8 +284,8 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
     /// Treats `count * row_len` adjacent elements of a row as `count` rows of `row_len` elements.
     #[inline(always)]
     fn row_part(&self, j: usize, at: usize, count: usize, row_len: usize, group: usize) {
-        let (mut keys, mut counts) =
-            ([F::LAST_KEY; PARTIALS_PER_ROW], [T::Count::of(0); PARTIALS_PER_ROW]);
+        let (mut keys, mut row_numbers) =
+            ([F::LAST_KEY; PARTIALS_PER_ROW], [T::RowNumber::of(0); PARTIALS_PER_ROW]);
         let backwards = self.block.index_column_stride < 0;
         let start = self.row(j).wrapping_add(at);
         let step = (PARTIALS_PER_ROW * size_of::<T>()) as isize;
@@ -296,13 +297,13 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
             // SAFETY: the invariant: `PARTIALS_PER_ROW` elements of a row of the block.
             unsafe { first_row(&mut keys, start) };
             // SAFETY: the invariant: `count * PARTIALS_PER_ROW` elements of the same row.
-            unsafe { compare_rows::<F, T>(&mut keys, &mut counts, start, step, count) };
+            unsafe { compare_rows::<F, T>(&mut keys, &mut row_numbers, start, step, count) };
         } else {
             // SAFETY: the invariant: the last `row_len < PARTIALS_PER_ROW` elements of a row of the
             // block.
             unsafe { first_row(&mut keys[..row_len], start) };
         }
-        let (key, position) = best_of::<F, T>(&keys, &counts, row_len, backwards);
+        let (key, position) = best_of::<F, T>(&keys, &row_numbers, row_len, backwards);
         let column = if backwards { count * row_len - 1 - position } else { position };
         let found = KeyIndex { key, index: self.index(j, at + column) };
         self.accumulate(group * self.block.accumulator_row_stride, found);
@@ -322,20 +323,21 @@ unsafe fn first_row<T: Compare>(keys: &mut [T::Key], src: *const T) {
 }
 
 /// Compares the first row with all others, column by column. `keys` holds the keys of the first row
-/// on entry and the best keys on return; `counts` receives the number of the row of each best key.
+/// on entry and the best keys on return; `row_numbers` receives the number of the row of each best
+/// key.
 ///
 /// # Safety
 /// `keys.len()` elements of each row can be read and are aligned.
 #[inline(always)]
 unsafe fn compare_rows<F: ArgOrder<T>, T: Compare>(
     keys: &mut [T::Key],
-    counts: &mut [T::Count],
+    row_numbers: &mut [T::RowNumber],
     src: *const T,
     step: isize,
     rows: usize,
 ) {
     let columns = keys.len();
-    let counts = &mut counts[..columns];
+    let row_numbers = &mut row_numbers[..columns];
     let mut j = 1;
     while j < rows {
         // Four rows at a time. If fewer are left the last row is compared repeatedly, which changes
@@ -349,16 +351,16 @@ unsafe fn compare_rows<F: ArgOrder<T>, T: Compare>(
             src.wrapping_byte_offset(r[3] as isize * step),
         ];
         for i in 0..columns {
-            let (mut key, mut row) = (keys[i], counts[i]);
+            let (mut key, mut row) = (keys[i], row_numbers[i]);
             for k in 0..4 {
                 // SAFETY: row `r[k] < rows` and element `i < columns` can be read.
                 let other = unsafe { read(from[k], i) }.to_key();
                 let better = F::precedes(other, key);
                 key = if better { other } else { key };
-                row = if better { T::Count::of(r[k] as u8) } else { row };
+                row = if better { T::RowNumber::of(r[k] as u8) } else { row };
             }
             keys[i] = key;
-            counts[i] = row;
+            row_numbers[i] = row;
         }
         j += 4;
     }
@@ -369,7 +371,7 @@ unsafe fn compare_rows<F: ArgOrder<T>, T: Compare>(
 #[inline(always)]
 fn best_of<F: ArgOrder<T>, T: Compare>(
     best: &[T::Key; PARTIALS_PER_ROW],
-    counts: &[T::Count; PARTIALS_PER_ROW],
+    row_numbers: &[T::RowNumber; PARTIALS_PER_ROW],
     row_len: usize,
     backwards: bool,
 ) -> (T::Key, usize) {
@@ -387,7 +389,7 @@ fn best_of<F: ArgOrder<T>, T: Compare>(
     let mut position = u32::MAX;
     for i in 0..row_len {
         let column = if backwards { last - i as u32 } else { i as u32 };
-        let here = counts[i].number() * row_len as u32 + column;
+        let here = row_numbers[i].to_u32() * row_len as u32 + column;
         let here = if F::precedes(best_key, best[i]) { u32::MAX } else { here };
         position = position.min(here);
     }

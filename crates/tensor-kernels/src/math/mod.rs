@@ -71,7 +71,7 @@ pub(crate) use exp::{exp, exp_fast, is_large_exp, sigmoid, silu, tanh};
 pub(crate) use float::Float;
 pub(crate) use log::{ln, log2, log10};
 pub(crate) use power::{pow32, pow64};
-pub(crate) use trig::{Circular, atan2_32, atan2_64};
+pub(crate) use trig::{SinCos, atan2_32, atan2_64};
 
 /// How `a · b + c` is computed where one or two roundings are both acceptable.
 pub trait FmaMode: Copy + Send + Sync + 'static {

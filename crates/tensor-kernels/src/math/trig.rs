@@ -32,13 +32,13 @@ const COS: &[f64] = &[
     -1.135_922_699_706_061_8e-11,
 ];
 /// The same for results in single precision.
-const SIN_SHORT: &[f64] = &[
+const SIN_F32: &[f64] = &[
     -0.166_666_666_412_251_6,
     0.008_333_329_338_510_432,
     -0.000_198_393_193_941_319_5,
     2.718_162_769_985_607e-6,
 ];
-const COS_SHORT: &[f64] = &[
+const COS_F32: &[f64] = &[
     0.041_666_666_622_123_746,
     -0.001_388_888_369_170_211_3,
     2.479_950_349_899_283e-5,
@@ -46,13 +46,13 @@ const COS_SHORT: &[f64] = &[
 ];
 
 /// Sine and cosine, one by a shift of a quarter turn.
-pub(crate) trait Circular: Float {
-    /// Is the magnitude too large for [`sin_quarter`](Self::sin_quarter)?
+pub(crate) trait SinCos: Float {
+    /// Is the magnitude too large for [`sin_of_quarters`](Self::sin_of_quarters)?
     fn is_large(self) -> bool;
     /// The sine of x plus `quarters` quarter turns, for arguments that are not large.
-    fn sin_quarter<M: FmaMode>(self, quarters: u64) -> Self;
+    fn sin_of_quarters<M: FmaMode>(self, quarters: u64) -> Self;
     /// The same for any argument, by the standard library; `quarters` is 0 or 1.
-    fn sin_quarter_large(self, quarters: u64) -> Self;
+    fn sin_of_quarters_large(self, quarters: u64) -> Self;
 }
 
 /// x in quarter turns, rounded to an integer n: as bits whose low end is n, and as a float.
@@ -64,12 +64,12 @@ fn quadrant<M: FmaMode>(x: f64) -> (u64, f64) {
 
 /// The sine or the cosine, by the lowest bit of the quadrant; its sign by the next bit.
 #[inline(always)]
-fn choose(quadrant: u64, sin: f64, cos: f64) -> f64 {
+fn sin_or_cos(quadrant: u64, sin: f64, cos: f64) -> f64 {
     let value = if quadrant & 1 == 0 { sin } else { cos };
     f64::from_bits(value.to_bits() ^ (quadrant & 2) << 62)
 }
 
-impl Circular for f32 {
+impl SinCos for f32 {
     #[inline(always)]
     fn is_large(self) -> bool {
         self.abs() >= MIN_LARGE_ARGUMENT as f32
@@ -77,30 +77,30 @@ impl Circular for f32 {
 
     /// Computed in f64 and rounded to f32, so two parts of π/2 and short polynomials suffice.
     #[inline(always)]
-    fn sin_quarter<M: FmaMode>(self, quarters: u64) -> f32 {
+    fn sin_of_quarters<M: FmaMode>(self, quarters: u64) -> f32 {
         let x = f64::from(self);
         let (magic, n) = quadrant::<M>(x);
         let r = n.fma::<M>(-QUADRANT[1], n.fma::<M>(-QUADRANT[0], x));
         let square = r * r;
-        let sin = (square * r).fma::<M>(square.polynomial::<M>(SIN_SHORT), r);
+        let sin = (square * r).fma::<M>(square.polynomial::<M>(SIN_F32), r);
         let sin = if r == 0.0 { x } else { sin };
-        let cos = square.fma::<M>(square.polynomial::<M>(COS_SHORT), -0.5).fma::<M>(square, 1.0);
-        choose(magic.wrapping_add(quarters), sin, cos) as f32
+        let cos = square.fma::<M>(square.polynomial::<M>(COS_F32), -0.5).fma::<M>(square, 1.0);
+        sin_or_cos(magic.wrapping_add(quarters), sin, cos) as f32
     }
 
-    fn sin_quarter_large(self, quarters: u64) -> f32 {
+    fn sin_of_quarters_large(self, quarters: u64) -> f32 {
         if quarters == 0 { self.sin() } else { self.cos() }
     }
 }
 
-impl Circular for f64 {
+impl SinCos for f64 {
     #[inline(always)]
     fn is_large(self) -> bool {
         self.abs() >= MIN_LARGE_ARGUMENT
     }
 
     #[inline(always)]
-    fn sin_quarter<M: FmaMode>(self, quarters: u64) -> f64 {
+    fn sin_of_quarters<M: FmaMode>(self, quarters: u64) -> f64 {
         let (magic, n) = quadrant::<M>(self);
         let (r, tail) = remainder(self, n);
         let square = r * r;
@@ -117,10 +117,10 @@ impl Circular for f64 {
         let cos = head + (square * square).fma::<M>(square.polynomial::<M>(COS), lost - r * tail);
         // The sum above would turn −0 into 0.
         let sin = if r == 0.0 { self } else { sin };
-        choose(magic.wrapping_add(quarters), sin, cos)
+        sin_or_cos(magic.wrapping_add(quarters), sin, cos)
     }
 
-    fn sin_quarter_large(self, quarters: u64) -> f64 {
+    fn sin_of_quarters_large(self, quarters: u64) -> f64 {
         if quarters == 0 { self.sin() } else { self.cos() }
     }
 }

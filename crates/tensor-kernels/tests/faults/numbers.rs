@@ -155,7 +155,7 @@ fn fault_sums_and_products_of_integers_wrap() {
 #[test]
 fn fault_relu_of_integers_is_zero_below_zero() {
     assert_eq!(row(&scattered(&[i8::MIN, -1, 0, 127]).relu().unwrap()), [0, 0, 0, 127]);
-    assert_eq!((Ordered::or_zero(200u8), Number::negated(i64::MIN)), (200, i64::MIN));
+    assert_eq!((Ordered::relu(200u8), Number::negated(i64::MIN)), (200, i64::MIN));
 }
 
 #[test]

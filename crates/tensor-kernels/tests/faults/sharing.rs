@@ -27,7 +27,7 @@ fn assert_overlap(result: Result<()>, input: &Tensor<i32>, output: &Tensor<i32>)
     );
     assert!(
         text.ends_with(&format!(
-            "[{op}: operand {operand}, indices {first:?} and {second:?} meet]"
+            "[{op}: operand {operand}, indices {first:?} and {second:?} share an element]"
         )),
         "{text}"
     );

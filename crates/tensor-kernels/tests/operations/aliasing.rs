@@ -33,7 +33,9 @@ fn assert_refused(
     let text = result.as_ref().unwrap_err().to_string();
     assert!(text.starts_with("unsupported operation: some elements of the input tensor"), "{text}");
     assert!(
-        text.ends_with(&format!("operand {which}, indices {first:?} and {second:?} meet]")),
+        text.ends_with(&format!(
+            "operand {which}, indices {first:?} and {second:?} share an element]"
+        )),
         "{text}"
     );
     assert_eq!(*all, square());

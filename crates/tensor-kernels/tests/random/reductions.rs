@@ -203,7 +203,7 @@ impl Case {
 #[track_caller]
 fn same<R: Equality + Debug>(got: &[R], expected: &[R], what: impl Fn() -> String) {
     for (i, (&got, &expected)) in got.iter().zip(expected).enumerate() {
-        let equal = got.same(expected) || got.is_not_a_number() && expected.is_not_a_number();
+        let equal = got.equals(expected) || got.is_not_a_number() && expected.is_not_a_number();
         assert!(equal, "{}: element {i} is {got:?}, not {expected:?}", what());
     }
 }

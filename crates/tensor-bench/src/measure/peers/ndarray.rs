@@ -86,10 +86,10 @@ fn floats<T: Real>(op: Op) -> Option<Preallocated<T, T>> {
         Op::Add => |a, out| binary(a, out, T::plus),
         Op::Sub => |a, out| binary(a, out, T::minus),
         Op::Mul => |a, out| binary(a, out, T::times),
-        Op::Div => |a, out| binary(a, out, T::over),
+        Op::Div => |a, out| binary(a, out, T::divided_by),
         Op::Neg => |a, out| unary(a, out, T::negated),
-        Op::Relu => |a, out| unary(a, out, T::or_zero),
-        Op::Sqrt => |a, out| unary(a, out, T::root),
+        Op::Relu => |a, out| unary(a, out, T::relu),
+        Op::Sqrt => |a, out| unary(a, out, T::square_root),
         Op::Exp => |a, out| unary(a, out, T::std_exp),
         Op::Copy | Op::MulAdd | Op::Cast => return None,
     })

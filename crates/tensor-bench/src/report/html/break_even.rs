@@ -4,7 +4,7 @@ use super::{
     super::{Pass, Row},
     bars::{Bar, END, Group, Mark, START, bars},
     figure::{Cell, Figure, FigureWidth, Table, drawing},
-    scale::{Kind, Scale},
+    scale::{Scale, ScaleKind},
 };
 
 /// The picture: a dot for each layout and pass.
@@ -13,7 +13,7 @@ pub(super) fn figure(rows: &[Row]) -> Figure {
     let groups: Vec<Group> = rows.iter().map(group).collect();
     let most = groups.iter().flat_map(|g| &g.bars).filter_map(|bar| bar.value).fold(10.0, f64::max);
     let high = 10f64.powf(most.log10().ceil());
-    let scale = Scale { kind: Kind::Logarithmic, low: 1.0, high, from: START + 8.0, to: END };
+    let scale = Scale { kind: ScaleKind::Logarithmic, low: 1.0, high, from: START + 8.0, to: END };
     let (body, height) = bars(&groups, &scale, Mark::Dot, "", 1.0);
     Figure {
         id: "break-even",
@@ -53,7 +53,7 @@ fn cells(row: &Row) -> Vec<Cell> {
     };
     vec![
         Cell::text(&row.name),
-        Cell::Time(row.contiguous_ns),
+        Cell::Time(row.allocating_copy_ns),
         passes(&row.elementwise),
         passes(&row.sum),
     ]

@@ -4,7 +4,7 @@ use super::{
     super::Row,
     bars::{Bar, END, Group, Mark, START, bars},
     figure::{Cell, Figure, FigureWidth, Table, drawing},
-    scale::{Kind, Scale},
+    scale::{Scale, ScaleKind},
 };
 use crate::output::render;
 
@@ -19,7 +19,7 @@ pub(super) fn figure(rows: &[Row]) -> Figure {
     let groups: Vec<Group> = rows.iter().map(|row| group(row)).collect();
     let most = rows.iter().map(|row| row.bandwidth_share()).fold(1.0, f64::max);
     let high = (most * 5.0).ceil().min(MAX_SHARE * 5.0) * 20.0;
-    let scale = Scale { kind: Kind::Linear, low: 0.0, high, from: START, to: END };
+    let scale = Scale { kind: ScaleKind::Linear, low: 0.0, high, from: START, to: END };
     let (body, height) = bars(&groups, &scale, Mark::Bar, " %", 100.0);
     Figure {
         id: "share",

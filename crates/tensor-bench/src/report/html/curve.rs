@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{
     super::Point,
     figure::{Cell, Figure, FigureWidth, Table, WIDTH, drawing, px, rule, words},
-    scale::{Kind, Scale, spread_apart},
+    scale::{Scale, ScaleKind, spread_apart},
 };
 use crate::system::machine::Cache;
 
@@ -79,7 +79,8 @@ impl Axes {
         let (first, last) = ends(&mut points.iter().map(|p| p.bytes as f64));
         let times = SERIES.iter().flat_map(|series| points.iter().map(series.of));
         let (low, high) = ends(&mut { times });
-        let scale = |low, high, from, to| Scale { kind: Kind::Logarithmic, low, high, from, to };
+        let scale =
+            |low, high, from, to| Scale { kind: ScaleKind::Logarithmic, low, high, from, to };
         Axes { x: scale(first, last, LEFT, RIGHT), y: scale(low * 0.8, high * 1.25, BOTTOM, TOP) }
     }
 

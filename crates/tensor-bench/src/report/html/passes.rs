@@ -4,7 +4,7 @@ use super::{
     super::{Pass, Row},
     bars::{Bar, END, Group, Mark, START, bars},
     figure::{Cell, Figure, FigureWidth, Table, drawing},
-    scale::{Kind, Scale},
+    scale::{Scale, ScaleKind},
 };
 use crate::output::render;
 
@@ -40,7 +40,7 @@ fn figure(
     let longest =
         groups.iter().flat_map(|g| &g.bars).filter_map(|bar| bar.value).fold(2.0, f64::max);
     let high = longest.ceil().min(MAX_SLOWDOWN);
-    let scale = Scale { kind: Kind::Linear, low: 0.0, high, from: START, to: END };
+    let scale = Scale { kind: ScaleKind::Linear, low: 0.0, high, from: START, to: END };
     let (body, height) = bars(&groups, &scale, Mark::Bar, "×", 1.0);
     Figure {
         id,

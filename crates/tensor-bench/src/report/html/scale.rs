@@ -4,7 +4,7 @@
 /// `to`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
-    pub(super) kind: Kind,
+    pub(super) kind: ScaleKind,
     pub(super) low: f64,
     pub(super) high: f64,
     pub(super) from: f64,
@@ -12,7 +12,7 @@ pub(super) struct Scale {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ScaleKind {
     Linear,
     Logarithmic,
 }
@@ -21,8 +21,8 @@ impl Scale {
     /// The coordinate of a number, clamped to the ends.
     pub(super) fn at(&self, value: f64) -> f64 {
         let (value, low, high) = match self.kind {
-            Kind::Linear => (value, self.low, self.high),
-            Kind::Logarithmic => (value.ln(), self.low.ln(), self.high.ln()),
+            ScaleKind::Linear => (value, self.low, self.high),
+            ScaleKind::Logarithmic => (value.ln(), self.low.ln(), self.high.ln()),
         };
         let part = if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 };
         self.from + part * (self.to - self.from)
@@ -37,12 +37,12 @@ impl Scale {
     /// powers if there are many.
     pub(super) fn ticks(&self) -> Vec<f64> {
         match self.kind {
-            Kind::Linear => {
+            ScaleKind::Linear => {
                 let step = self.step();
                 let count = ((self.high - self.low) / step + 1e-9).floor() as usize;
                 (0..=count).map(|i| self.low + i as f64 * step).collect()
             }
-            Kind::Logarithmic => {
+            ScaleKind::Logarithmic => {
                 let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
                 let few = decades.clone().count() <= 4;
                 let steps: &[f64] = if few { &[1.0, 2.0, 5.0] } else { &[1.0] };
@@ -79,11 +79,11 @@ mod tests {
     use super::*;
 
     fn linear(low: f64, high: f64) -> Scale {
-        Scale { kind: Kind::Linear, low, high, from: 100.0, to: 200.0 }
+        Scale { kind: ScaleKind::Linear, low, high, from: 100.0, to: 200.0 }
     }
 
     fn logarithmic(low: f64, high: f64) -> Scale {
-        Scale { kind: Kind::Logarithmic, ..linear(low, high) }
+        Scale { kind: ScaleKind::Logarithmic, ..linear(low, high) }
     }
 
     #[test]

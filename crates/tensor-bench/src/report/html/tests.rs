@@ -66,7 +66,7 @@ fn row(name: &str, strides: [isize; 2], offset: usize) -> Row {
         naive_copy_ns: 90_000.1,
         copy_ns: 10_000.7,
         plain_copy_ns: 9000.3,
-        contiguous_ns: 11_000.9,
+        allocating_copy_ns: 11_000.9,
         elementwise: Pass::new(95_000.2, 12_000.4, 8000.6, 11_000.9),
         sum: Pass::new(70_000.8, 6000.9, 5000.5, 11_000.9),
     }

@@ -5,7 +5,7 @@
 //! that concern the whole record. Lines that begin with `#` are ignored. A line that matches no
 //! change gives a note, so that stale lines are removed.
 
-use super::{Judged, Kind, Verdict};
+use super::{ChangeKind, Judged, Verdict};
 use crate::{Failure, Result};
 
 /// A list of accepted changes.
@@ -16,7 +16,7 @@ pub struct Accepted(Vec<Line>);
 struct Line {
     pattern: String,
     /// `None` for all kinds.
-    kind: Option<Kind>,
+    kind: Option<ChangeKind>,
     reason: String,
 }
 
@@ -29,12 +29,12 @@ impl Accepted {
         let lines = text.lines().map(str::trim).enumerate();
         let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
         let lines =
-            lines.map(|(at, line)| read(line).map_err(|f| f.at(format!("line {}", at + 1))));
+            lines.map(|(at, line)| parse_line(line).map_err(|f| f.at(format!("line {}", at + 1))));
         Ok(Accepted(lines.collect::<Result<_>>()?))
     }
 
-    pub(super) fn reason(&self, case: &str, kind: Kind) -> Option<&str> {
-        self.0.iter().find(|line| line.fits(case, kind)).map(|line| line.reason.as_str())
+    pub(super) fn reason(&self, case: &str, kind: ChangeKind) -> Option<&str> {
+        self.0.iter().find(|line| line.accepts(case, kind)).map(|line| line.reason.as_str())
     }
 
     /// Notes on the lines that match no change.
@@ -42,7 +42,7 @@ impl Accepted {
         let used = |line: &Line| {
             let worse = |judged: &Judged| {
                 let mut changes = judged.changes.iter();
-                changes.any(|c| c.verdict != Verdict::Better && line.fits(&judged.case, c.kind))
+                changes.any(|c| c.verdict != Verdict::Better && line.accepts(&judged.case, c.kind))
             };
             changed.iter().any(worse)
         };
@@ -54,16 +54,16 @@ impl Accepted {
 }
 
 impl Line {
-    fn fits(&self, case: &str, kind: Kind) -> bool {
-        self.kind.is_none_or(|accepted| accepted == kind) && fits(&self.pattern, case)
+    fn accepts(&self, case: &str, kind: ChangeKind) -> bool {
+        self.kind.is_none_or(|accepted| accepted == kind) && matches_pattern(&self.pattern, case)
     }
 
     fn kind(&self) -> &'static str {
-        self.kind.map_or("any", Kind::name)
+        self.kind.map_or("any", ChangeKind::name)
     }
 }
 
-fn read(line: &str) -> Result<Line> {
+fn parse_line(line: &str) -> Result<Line> {
     let incomplete = || Failure::input("expected a case, a kind of change and a reason");
     let (pattern, rest) = match line.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"'),
@@ -72,9 +72,9 @@ fn read(line: &str) -> Result<Line> {
     .ok_or_else(incomplete)?;
     let (kind, reason) =
         rest.trim_start().split_once(char::is_whitespace).ok_or_else(incomplete)?;
-    let known = Kind::ALL.into_iter().find(|known| known.name() == kind);
+    let known = ChangeKind::ALL.into_iter().find(|known| known.name() == kind);
     if known.is_none() && kind != "any" {
-        let names: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        let names: Vec<_> = ChangeKind::ALL.iter().map(|kind| kind.name()).collect();
         let names = names.join(", ");
         return Err(Failure::input(format!("unknown kind '{kind}': expected {names} or any")));
     }
@@ -85,7 +85,7 @@ fn read(line: &str) -> Result<Line> {
 /// Whether a name matches a pattern in which `*` matches anything. A text between two stars is
 /// searched for at its first occurrence: if the rest does not match from there, it matches from no
 /// later one.
-fn fits(pattern: &str, name: &str) -> bool {
+fn matches_pattern(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
     let inner = name.strip_prefix(start).and_then(|name| name.strip_suffix(end));
@@ -115,7 +115,7 @@ mod tests {
             ("*a*a*a*a*a*a*a*a*b", &"a".repeat(200), false),
         ];
         for (pattern, name, expected) in table {
-            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+            assert_eq!(matches_pattern(pattern, name), expected, "{pattern} {name}");
         }
     }
 
@@ -123,12 +123,12 @@ mod tests {
     fn a_line_is_a_case_a_kind_and_a_reason() {
         let list = Accepted::read("# why\n\ncopy/* path tiles are slower there\nx any so be it\n");
         let list = list.unwrap();
-        assert_eq!(list.reason("copy/t", Kind::Path), Some("tiles are slower there"));
-        assert_eq!(list.reason("copy/t", Kind::Time), None);
-        assert_eq!(list.reason("x", Kind::LlMisses), Some("so be it"));
+        assert_eq!(list.reason("copy/t", ChangeKind::Path), Some("tiles are slower there"));
+        assert_eq!(list.reason("copy/t", ChangeKind::Time), None);
+        assert_eq!(list.reason("x", ChangeKind::LlMisses), Some("so be it"));
         let list = Accepted::read("\"own/row one\" path because\nall simd an old machine").unwrap();
-        assert_eq!(list.reason("own/row one", Kind::Path), Some("because"));
-        assert_eq!(list.reason("all", Kind::Simd), Some("an old machine"));
+        assert_eq!(list.reason("own/row one", ChangeKind::Path), Some("because"));
+        assert_eq!(list.reason("all", ChangeKind::Simd), Some("an old machine"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::FailOn;
 /// The kinds of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ChangeKind {
     /// A case, or counts, are missing in the new record.
     Missing,
     /// The SIMD level.
@@ -48,7 +48,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
     /// The kind.
-    pub kind: Kind,
+    pub kind: ChangeKind,
     /// The part: `plan`, `run` (preallocated) or `fresh` (allocating).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<&'static str>,
@@ -63,56 +63,56 @@ pub struct Change {
     pub verdict: Verdict,
 }
 
-impl Kind {
+impl ChangeKind {
     /// All kinds.
-    pub const ALL: [Kind; 9] = [
-        Kind::Missing,
-        Kind::Simd,
-        Kind::Path,
-        Kind::Allocator,
-        Kind::Instructions,
-        Kind::L1Misses,
-        Kind::LlMisses,
-        Kind::Time,
-        Kind::Share,
+    pub const ALL: [ChangeKind; 9] = [
+        ChangeKind::Missing,
+        ChangeKind::Simd,
+        ChangeKind::Path,
+        ChangeKind::Allocator,
+        ChangeKind::Instructions,
+        ChangeKind::L1Misses,
+        ChangeKind::LlMisses,
+        ChangeKind::Time,
+        ChangeKind::Share,
     ];
 
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
-            Kind::Missing => "missing",
-            Kind::Simd => "SIMD level",
-            Kind::Path => "path",
-            Kind::Allocator => "allocator instructions",
-            Kind::Instructions => "instructions",
-            Kind::L1Misses => "L1 misses",
-            Kind::LlMisses => "LL misses",
-            Kind::Time => "time",
-            Kind::Share => "share of copy bandwidth",
+            ChangeKind::Missing => "missing",
+            ChangeKind::Simd => "SIMD level",
+            ChangeKind::Path => "path",
+            ChangeKind::Allocator => "allocator instructions",
+            ChangeKind::Instructions => "instructions",
+            ChangeKind::L1Misses => "L1 misses",
+            ChangeKind::LlMisses => "LL misses",
+            ChangeKind::Time => "time",
+            ChangeKind::Share => "share of copy bandwidth",
         }
     }
 
     /// The name in a list of accepted changes.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Simd => "simd",
-            Kind::Allocator => "allocator",
-            Kind::L1Misses => "l1-misses",
-            Kind::LlMisses => "ll-misses",
-            Kind::Share => "share",
+            ChangeKind::Simd => "simd",
+            ChangeKind::Allocator => "allocator",
+            ChangeKind::L1Misses => "l1-misses",
+            ChangeKind::LlMisses => "ll-misses",
+            ChangeKind::Share => "share",
             other => other.words(),
         }
     }
 
     /// Whether it is measured by a clock.
     pub(super) fn is_timed(self) -> bool {
-        matches!(self, Kind::Time | Kind::Share)
+        matches!(self, ChangeKind::Time | ChangeKind::Share)
     }
 
     pub(super) fn fails(self, on: FailOn) -> bool {
         let timed = self.is_timed();
         match (self, on) {
-            (Kind::Missing, _) | (_, FailOn::All) => true,
+            (ChangeKind::Missing, _) | (_, FailOn::All) => true,
             (_, FailOn::Counts) => !timed,
             (_, FailOn::Time) => timed,
         }
@@ -120,13 +120,13 @@ impl Kind {
 }
 
 impl Change {
-    pub(super) fn new(kind: Kind, base: &impl ToString, new: &impl ToString) -> Change {
+    pub(super) fn new(kind: ChangeKind, base: &impl ToString, new: &impl ToString) -> Change {
         let (base, new) = (base.to_string(), new.to_string());
         Change { kind, part: None, base, new, ratio: None, verdict: Verdict::Worse }
     }
 
     pub(super) fn missing(what: &str) -> Change {
-        Change::new(Kind::Missing, &"", &what)
+        Change::new(ChangeKind::Missing, &"", &what)
     }
 
     #[must_use]
@@ -158,7 +158,7 @@ impl Change {
             Verdict::Accepted(_) => 2,
             Verdict::Better => 3,
         };
-        let group = |change: &Change| change.kind.min(Kind::Allocator);
+        let group = |change: &Change| change.kind.min(ChangeKind::Allocator);
         let ratio = |change: &Change| change.ratio.unwrap_or(f64::INFINITY);
         (rank(self), group(self))
             .cmp(&(rank(other), group(other)))
@@ -169,7 +169,7 @@ impl Change {
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.kind == Kind::Missing {
+        if self.kind == ChangeKind::Missing {
             return f.write_str(&self.new);
         }
         write!(f, "{}", self.kind.words())?;
@@ -178,7 +178,10 @@ impl fmt::Display for Change {
         }
         write!(f, " {} -> {}", self.base, self.new)?;
         // A smaller share is worse.
-        match self.ratio.map(|ratio| if self.kind == Kind::Share { 1.0 / ratio } else { ratio }) {
+        match self
+            .ratio
+            .map(|ratio| if self.kind == ChangeKind::Share { 1.0 / ratio } else { ratio })
+        {
             Some(ratio) if ratio.is_finite() => write!(f, ", {}", Relative(ratio)),
             _ => Ok(()),
         }

@@ -20,7 +20,7 @@ use serde::Serialize;
 use super::{Entry, Record, counting::Counting};
 use crate::{Failure, Result};
 pub use accept::Accepted;
-pub use change::{Change, Kind, Verdict};
+pub use change::{Change, ChangeKind, Verdict};
 pub use formats::{bencher, github_action_benchmark, json};
 pub use text::{markdown, table};
 

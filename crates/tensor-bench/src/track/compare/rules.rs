@@ -1,6 +1,6 @@
 //! The rules for what is a change.
 
-use super::{Change, Kind, Limits, change::part_words, counted_at};
+use super::{Change, ChangeKind, Limits, change::part_words, counted_at};
 use crate::{
     output::render::{percent, time},
     track::{
@@ -124,7 +124,7 @@ pub(super) fn whole(base: &Record, new: &Record, counts_needed: bool) -> Vec<Cha
 /// Any level is better than `scalar`; the other names sort by width.
 fn simd(base: &str, new: &str) -> Change {
     let rank = |level: &str| (level != "scalar", level.to_owned());
-    let change = Change::new(Kind::Simd, &base, &new);
+    let change = Change::new(ChangeKind::Simd, &base, &new);
     if rank(new) > rank(base) { change.better() } else { change }
 }
 
@@ -137,14 +137,16 @@ pub(in crate::track) fn case(
 ) -> Vec<Change> {
     let mut changes = Vec::new();
     if base.path != new.path {
-        changes.push(Change::new(Kind::Path, &base.path, &new.path));
+        changes.push(Change::new(ChangeKind::Path, &base.path, &new.path));
     }
     if counts_comparable(before, after) {
         match (&base.counts, &new.counts) {
             (Some(base), Some(new)) => {
                 let lines = same_caches(before, after);
                 let mut counts = counts(limits, base, new);
-                counts.retain(|c| lines || !matches!(c.kind, Kind::L1Misses | Kind::LlMisses));
+                counts.retain(|c| {
+                    lines || !matches!(c.kind, ChangeKind::L1Misses | ChangeKind::LlMisses)
+                });
                 changes.extend(counts);
             }
             (Some(_), None) => changes.push(Change::missing("its counts are missing")),
@@ -161,7 +163,7 @@ pub(in crate::track) fn case(
 fn counts(limits: &Limits, base: &Counts, new: &Counts) -> Vec<Change> {
     let (a, b) = (base.allocator, new.allocator);
     let mut changes = Vec::new();
-    changes.extend(number(Kind::Allocator, a, b, ALLOCATOR_LIMIT, MIN_INSTRUCTIONS_CHANGE));
+    changes.extend(number(ChangeKind::Allocator, a, b, ALLOCATOR_LIMIT, MIN_INSTRUCTIONS_CHANGE));
     for (part, base) in base.parts() {
         match new.parts().find(|(name, _)| *name == part) {
             Some((_, new)) => changes
@@ -175,18 +177,19 @@ fn counts(limits: &Limits, base: &Counts, new: &Counts) -> Vec<Change> {
 
 fn costs(limits: &Limits, base: Cost, new: Cost) -> Vec<Change> {
     let kinds = [
-        (Kind::Instructions, base.instructions, new.instructions, limits.instructions),
-        (Kind::L1Misses, base.l1_misses, new.l1_misses, limits.misses),
-        (Kind::LlMisses, base.ll_misses, new.ll_misses, limits.misses),
+        (ChangeKind::Instructions, base.instructions, new.instructions, limits.instructions),
+        (ChangeKind::L1Misses, base.l1_misses, new.l1_misses, limits.misses),
+        (ChangeKind::LlMisses, base.ll_misses, new.ll_misses, limits.misses),
     ];
-    let least =
-        |kind| if kind == Kind::Instructions { MIN_INSTRUCTIONS_CHANGE } else { MIN_MISSES_CHANGE };
+    let least = |kind| {
+        if kind == ChangeKind::Instructions { MIN_INSTRUCTIONS_CHANGE } else { MIN_MISSES_CHANGE }
+    };
     let changes = kinds.map(|(kind, base, new, limit)| number(kind, base, new, limit, least(kind)));
     changes.into_iter().flatten().collect()
 }
 
 /// A change if the numbers differ by more than the fraction `limit` and by at least `least`.
-fn number(kind: Kind, base: u64, new: u64, limit: f64, least: u64) -> Option<Change> {
+fn number(kind: ChangeKind, base: u64, new: u64, limit: f64, least: u64) -> Option<Change> {
     let apart = base.abs_diff(new);
     let (smaller, larger) = (base.min(new) as f64, base.max(new) as f64);
     if apart < least || larger <= smaller * (1.0 + limit) {
@@ -209,7 +212,7 @@ fn times(limits: &Limits, base: &Times, new: &Times) -> Vec<Change> {
         let better =
             longer(&b.passes, &a.passes) && relative.as_ref().is_none_or(|(a, b)| beyond(b, a));
         let (a, b) = (typical(&a.passes), typical(&b.passes));
-        let change = Change::new(Kind::Time, &time(a), &time(b)).by(b / a).in_part(part);
+        let change = Change::new(ChangeKind::Time, &time(a), &time(b)).by(b / a).in_part(part);
         changed(change, worse, better)
     })
 }
@@ -222,7 +225,7 @@ fn shares(limits: &Limits, base: &Times, new: &Times) -> Vec<Change> {
     parts(base, new, |part, a, b| {
         let (a, b) = (over(&a.passes, x), over(&b.passes, y));
         let (was, is) = (typical(&a), typical(&b));
-        let change = Change::new(Kind::Share, &share(1.0 / was), &share(1.0 / is));
+        let change = Change::new(ChangeKind::Share, &share(1.0 / was), &share(1.0 / is));
         let (worse, better) = (beyond(&a, &b, limits.time), beyond(&b, &a, limits.time));
         changed(change.by(is / was).in_part(part), worse, better)
     })

@@ -71,7 +71,7 @@ fn what_is_worse_is_named_and_fails() {
         let error = comparison.check().unwrap_err();
         assert_eq!((error.exit_code(), comparison.unchanged), (1, 1), "{error}");
         assert!(error.to_string().contains(said), "{error}");
-        let missing = comparison.changed[0].changes[0].kind == Kind::Missing;
+        let missing = comparison.changed[0].changes[0].kind == ChangeKind::Missing;
         assert_eq!(compare(&record(), &new, FailOn::Time, "").check().is_err(), missing, "{said}");
     }
 }

@@ -8,7 +8,6 @@
 //!
 //! ```text
 //! Type<T: element types> -> type of the result: function, function with a given result,
-//!     in place function<element types>, divides check, method name, operator name { value }
 //! ```
 //!
 //! where `in place` is there if the result may have the operand's type, `divides` if divisors of 0
@@ -34,11 +33,11 @@ macro_rules! unary_operations {
         }
         /// `√a`, of integers as f32 (PyTorch: `torch.sqrt`).
         Sqrt<T: Number> -> T::Float: sqrt, sqrt_into, in place sqrt_inplace<Inexact> {
-            |M, a| a.to_float().root()
+            |M, a| a.to_float().square_root()
         }
         /// `1 / √a`, of integers as f32 (PyTorch: `torch.rsqrt`).
         Rsqrt<T: Number> -> T::Float: rsqrt, rsqrt_into, in place rsqrt_inplace<Inexact> {
-            |M, a| a.to_float().reciprocal_root()
+            |M, a| a.to_float().reciprocal_square_root()
         }
         /// `a · a` (PyTorch: `torch.square`).
         Square<T: Number> -> T: square, square_into, in place square_inplace<Number> {
@@ -64,12 +63,14 @@ macro_rules! unary_operations {
         /// The sine, of integers as f32 (PyTorch: `torch.sin`).
         Sin<T: Number> -> T::Float: sin, sin_into, in place sin_inplace<Inexact> {
             |M, a| a.to_float().sin::<M>(),
-            large_argument HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_argument() => a.to_float().sin_large()
+            large_argument HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_argument()
+                => a.to_float().sin_large()
         }
         /// The cosine, of integers as f32 (PyTorch: `torch.cos`).
         Cos<T: Number> -> T::Float: cos, cos_into, in place cos_inplace<Inexact> {
             |M, a| a.to_float().cos::<M>(),
-            large_argument HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_argument() => a.to_float().cos_large()
+            large_argument HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_argument()
+                => a.to_float().cos_large()
         }
         /// The hyperbolic tangent, of integers as f32 (PyTorch: `torch.tanh`).
         Tanh<T: Number> -> T::Float: tanh, tanh_into, in place tanh_inplace<Inexact> {
@@ -81,7 +82,7 @@ macro_rules! unary_operations {
         }
         /// a, or 0 if a is negative; NaN stays NaN (PyTorch: `torch.relu`).
         Relu<T: Ordered> -> T: relu, relu_into, in place relu_inplace<Ordered> {
-            |M, a| a.or_zero()
+            |M, a| a.relu()
         }
         /// a times the standard normal distribution function of a (PyTorch: `gelu`, exact).
         Gelu<T: Real> -> T: gelu, gelu_into, in place gelu_inplace<Real> { |M, a| a.gelu::<M>() }
@@ -106,7 +107,7 @@ macro_rules! unary_operations {
         /// True for NaN (PyTorch: `torch.isnan`).
         IsNan<T: Equality> -> bool: is_nan, is_nan_into { |M, a| a.is_not_a_number() }
         /// True for 0 (PyTorch: `torch.logical_not`).
-        LogicalNot<T: Equality> -> bool: logical_not, logical_not_into { |M, a| !a.truth() }
+        LogicalNot<T: Equality> -> bool: logical_not, logical_not_into { |M, a| !a.is_nonzero() }
         /// `!a`: all bits inverted (PyTorch: `torch.bitwise_not`).
         BitwiseNot<T: Bits> -> T:
             bitwise_not, bitwise_not_into, in place bitwise_not_inplace<Bits>, operator Not {
@@ -132,7 +133,7 @@ macro_rules! binary_operations {
         }
         /// `a / b`, of integers as f32 (PyTorch: `torch.div`).
         Div<T: Number> -> T::Float: div, div_into, in place div_inplace<Inexact>, operator Div {
-            |M, a, b| a.to_float().over(b.to_float())
+            |M, a, b| a.to_float().divided_by(b.to_float())
         }
         /// `a / b`, rounded down (PyTorch: `torch.div(rounding_mode='floor')`).
         DivFloor<T: Ordered> -> T:
@@ -161,16 +162,16 @@ macro_rules! binary_operations {
         }
         /// The smaller; NaN if one is NaN (PyTorch: `torch.minimum`).
         Minimum<T: Compare> -> T: minimum, minimum_into, in place minimum_inplace<Compare> {
-            |M, a, b| a.least(b)
+            |M, a, b| a.minimum(b)
         }
         /// The larger; NaN if one is NaN (PyTorch: `torch.maximum`).
         Maximum<T: Compare> -> T: maximum, maximum_into, in place maximum_inplace<Compare> {
-            |M, a, b| a.most(b)
+            |M, a, b| a.maximum(b)
         }
         /// `a == b` (PyTorch: `torch.eq`).
-        Eq<T: Equality> -> bool: eq, eq_into, method elem_eq { |M, a, b| a.same(b) }
+        Eq<T: Equality> -> bool: eq, eq_into, method elem_eq { |M, a, b| a.equals(b) }
         /// `a != b` (PyTorch: `torch.ne`).
-        Ne<T: Equality> -> bool: ne, ne_into, method elem_ne { |M, a, b| !a.same(b) }
+        Ne<T: Equality> -> bool: ne, ne_into, method elem_ne { |M, a, b| !a.equals(b) }
         /// `a < b` (PyTorch: `torch.lt`).
         Lt<T: Compare> -> bool: lt, lt_into, method elem_lt { |M, a, b| a.is_less(b) }
         /// `a <= b` (PyTorch: `torch.le`).
@@ -181,15 +182,15 @@ macro_rules! binary_operations {
         Ge<T: Compare> -> bool: ge, ge_into, method elem_ge { |M, a, b| b.is_at_most(a) }
         /// True if both are nonzero (PyTorch: `torch.logical_and`).
         LogicalAnd<T: Equality> -> bool: logical_and, logical_and_into {
-            |M, a, b| a.truth() & b.truth()
+            |M, a, b| a.is_nonzero() & b.is_nonzero()
         }
         /// True if at least one is nonzero (PyTorch: `torch.logical_or`).
         LogicalOr<T: Equality> -> bool: logical_or, logical_or_into {
-            |M, a, b| a.truth() | b.truth()
+            |M, a, b| a.is_nonzero() | b.is_nonzero()
         }
         /// True if exactly one is nonzero (PyTorch: `torch.logical_xor`).
         LogicalXor<T: Equality> -> bool: logical_xor, logical_xor_into {
-            |M, a, b| a.truth() ^ b.truth()
+            |M, a, b| a.is_nonzero() ^ b.is_nonzero()
         }
         /// `a & b` (PyTorch: `torch.bitwise_and`).
         BitwiseAnd<T: Bits> -> T:
@@ -223,15 +224,15 @@ macro_rules! binary_operations {
 macro_rules! ternary_operations {
     ($generate:ident) => {
         $generate! {
-            /// `a · factor + summand` (PyTorch: `torch.addcmul(summand, a, factor)`). Rounded once for
-            /// f32 and f64; f16 and bf16 are computed as f32 and rounded again.
+            /// `a · factor + summand` (PyTorch: `torch.addcmul(summand, a, factor)`). Rounded once
+            /// for f32 and f64; f16 and bf16 are computed as f32 and rounded again.
             MulAdd<T: Number>: mul_add, mul_add_into, in place mul_add_inplace {
                 |M, a, factor, summand| a.times_plus(factor, summand)
             }
             /// a, but at least `min` and at most `max`; `max` if `min` is larger; NaN if one is NaN
             /// (PyTorch: `torch.clamp`).
             Clamp<T: Compare>: clamp, clamp_into, in place clamp_inplace {
-                |M, a, min, max| a.most(min).least(max)
+                |M, a, min, max| a.maximum(min).minimum(max)
             }
         }
     };
@@ -245,32 +246,34 @@ macro_rules! reduction_operations {
             /// The sum over dimensions (PyTorch: `torch.sum`); 0 if there are no elements.
             ///
             /// bool and integers are summed as i64, u64 as u64, wrapping around; f16 and bf16 are
-            /// summed in f32 and rounded once. The error of the sum of n floats is at most `(128 + log2
-            /// n) · u` times the sum of their magnitudes, where `u` is 2⁻²⁴ for f32 and 2⁻⁵³ for f64.
+            /// summed in f32 and rounded once. The error of the sum of n floats is at most `(128 +
+            /// log2 n) · u` times the sum of their magnitudes, where `u` is 2⁻²⁴ for f32 and 2⁻⁵³
+            /// for f64.
             Sum<T: Accumulate> -> T::Sum: sum, sum_into, sum_all;
-            /// The product over dimensions (PyTorch: `torch.prod`); 1 if there are no elements. Types
-            /// are those of [`ops::sum`](crate::ops::sum).
+            /// The product over dimensions (PyTorch: `torch.prod`); 1 if there are no elements.
+            /// Types are those of [`ops::sum`](crate::ops::sum).
             Prod<T: Accumulate> -> T::Sum: prod, prod_into, prod_all;
             /// The mean over dimensions, of real and complex floats (PyTorch: `torch.mean`): the
-            /// [`ops::sum`](crate::ops::sum) divided by the number of elements; NaN if there are none.
+            /// [`ops::sum`](crate::ops::sum) divided by the number of elements; NaN if there are
+            /// none.
             Mean<T: Inexact> -> T: mean, mean_into, mean_all;
             /// The smallest element over dimensions; NaN if one is NaN (PyTorch: `torch.amin`). No
-            /// elements: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). The sign of a zero result
-            /// is unspecified.
+            /// elements: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). The sign of a zero
+            /// result is unspecified.
             Min<T: Compare> -> T: min, min_into, min_all;
             /// The largest element over dimensions; NaN if one is NaN (PyTorch: `torch.amax`). No
-            /// elements: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). The sign of a zero result
-            /// is unspecified.
+            /// elements: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). The sign of a zero
+            /// result is unspecified.
             Max<T: Compare> -> T: max, max_into, max_all;
             /// The index of the smallest element over dimensions: of the first NaN if there is one,
             /// else of the first of equal elements (PyTorch: `torch.argmin`).
             ///
-            /// The index is that along the dimension. Over several dimensions it is the position among
-            /// their elements in row-major order. No elements:
+            /// The index is that along the dimension. Over several dimensions it is the position
+            /// among their elements in row-major order. No elements:
             /// [`Error::ReduceEmpty`](crate::Error::ReduceEmpty).
             ArgMin<T: Compare> -> i64: argmin, argmin_into, argmin_all;
-            /// The index of the largest element over dimensions: of the first NaN if there is one, else
-            /// of the first of equal elements (PyTorch: `torch.argmax`).
+            /// The index of the largest element over dimensions: of the first NaN if there is one,
+            /// else of the first of equal elements (PyTorch: `torch.argmax`).
             ///
             /// Indices are those of [`ops::argmin`](crate::ops::argmin). No elements:
             /// [`Error::ReduceEmpty`](crate::Error::ReduceEmpty).

@@ -1,7 +1,9 @@
 //! Large buffers are kept for the next result, within limits. A single test in a program of its
 //! own, because the cache belongs to the process.
 
-use tensor_core::{Layout, Tensor, Uninit, keep_spare_memory, release_spare_memory, spare_memory};
+use tensor_core::{
+    Layout, Tensor, Uninit, cached_memory, empty_memory_cache, set_memory_cache_limit,
+};
 
 const MIB: usize = 1 << 20;
 
@@ -17,22 +19,22 @@ fn start(result: &mut Uninit<u8>) -> *mut u8 {
 fn large_buffers_are_kept_for_the_next_result_that_fits() {
     if !cfg!(target_os = "linux") {
         drop(result(16));
-        return assert_eq!(spare_memory(), 0, "nothing is kept unless asked for");
+        return assert_eq!(cached_memory(), 0, "nothing is kept unless asked for");
     }
-    keep_spare_memory(100 * MIB);
+    set_memory_cache_limit(100 * MIB);
     drop(result(1));
-    assert_eq!(spare_memory(), 0, "small ones are the allocator's");
+    assert_eq!(cached_memory(), 0, "small ones are the allocator's");
 
     let mut first = result(40);
     let kept = start(&mut first);
     drop(first);
-    assert!((40 * MIB..44 * MIB).contains(&spare_memory()));
+    assert!((40 * MIB..44 * MIB).contains(&cached_memory()));
     let mut again = result(40);
-    assert_eq!((start(&mut again), spare_memory()), (kept, 0), "the same memory");
+    assert_eq!((start(&mut again), cached_memory()), (kept, 0), "the same memory");
     assert_ne!(start(&mut result(40)), kept, "but never twice at a time");
     drop(again);
-    release_spare_memory();
-    assert_eq!(spare_memory(), 0);
+    empty_memory_cache();
+    assert_eq!(cached_memory(), 0);
 
     let (mut small, mut large) = (result(20), result(60));
     let (small_start, large_start) = (start(&mut small), start(&mut large));
@@ -50,12 +52,12 @@ fn large_buffers_are_kept_for_the_next_result_that_fits() {
     drop(zeros);
 
     drop([result(40), result(40), result(40)]);
-    assert!((80 * MIB..=100 * MIB).contains(&spare_memory()), "no more than the limit");
+    assert!((80 * MIB..=100 * MIB).contains(&cached_memory()), "no more than the limit");
     drop(result(200));
-    assert!(spare_memory() <= 100 * MIB, "one that is larger is not kept");
-    keep_spare_memory(50 * MIB);
-    assert!((40 * MIB..=50 * MIB).contains(&spare_memory()), "a smaller limit holds at once");
-    keep_spare_memory(0);
+    assert!(cached_memory() <= 100 * MIB, "one that is larger is not kept");
+    set_memory_cache_limit(50 * MIB);
+    assert!((40 * MIB..=50 * MIB).contains(&cached_memory()), "a smaller limit holds at once");
+    set_memory_cache_limit(0);
     drop(result(40));
-    assert_eq!(spare_memory(), 0, "a limit of 0 keeps nothing");
+    assert_eq!(cached_memory(), 0, "a limit of 0 keeps nothing");
 }

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tensor_core::{Layout, Uninit, keep_spare_memory, release_spare_memory, spare_memory};
+use tensor_core::{Layout, Uninit, cached_memory, empty_memory_cache, set_memory_cache_limit};
 
 const MIB: usize = 1 << 20;
 
@@ -24,7 +24,7 @@ fn lock_from_another_thread() {
     if LOCKED.load(SeqCst) > 0 {
         return;
     }
-    let asking = thread::spawn(spare_memory);
+    let asking = thread::spawn(cached_memory);
     let deadline = Instant::now() + Duration::from_secs(5);
     while !asking.is_finished() && Instant::now() < deadline {
         thread::yield_now();
@@ -87,17 +87,17 @@ fn system_calls(work: impl FnOnce()) -> usize {
 }
 
 #[test]
-fn fault_spare_memory_is_not_locked_during_system_calls() {
-    keep_spare_memory(100 * MIB);
+fn fault_memory_cache_is_not_locked_during_system_calls() {
+    set_memory_cache_limit(100 * MIB);
     let results = [result(40), result(40), result(40)];
     assert_eq!(system_calls(|| drop(results)), 4, "three marked as free, one freed");
     let large = result(200);
     assert_eq!(system_calls(|| drop(large)), 1, "freed at once");
-    assert_eq!(system_calls(|| keep_spare_memory(50 * MIB)), 1);
-    assert_eq!(system_calls(release_spare_memory), 1);
+    assert_eq!(system_calls(|| set_memory_cache_limit(50 * MIB)), 1);
+    assert_eq!(system_calls(empty_memory_cache), 1);
     let many: Vec<_> = (0..9).map(|_| result(9)).collect();
-    keep_spare_memory(100 * MIB);
+    set_memory_cache_limit(100 * MIB);
     assert_eq!(system_calls(|| drop(many)), 10, "one more than are kept");
-    assert_eq!(system_calls(release_spare_memory), 8);
-    assert_eq!(spare_memory(), 0);
+    assert_eq!(system_calls(empty_memory_cache), 8);
+    assert_eq!(cached_memory(), 0);
 }

@@ -3,11 +3,11 @@
 //! The operating system maps and clears the pages of a large allocation when they are first
 //! written, and takes them back when it is freed. For a result of 64 MiB this takes as long as
 //! copying it. So large buffers are kept when they are dropped, up to a limit in bytes, and reused
-//! by the next result that fits. Kept memory is marked with `MADV_FREE`: the system can reclaim its
-//! pages when it runs short of memory.
+//! by the next result that fits. Cached memory is marked with `MADV_FREE`: the system can reclaim
+//! its pages when it runs short of memory.
 //!
 //! Measured: a contiguous copy of 64 MiB into newly allocated memory reaches 2.2 GB/s on huge pages
-//! that the system has to clear, 4.4 GB/s in a kept buffer; `Vec::clone` reaches 1.3 to 2 GB/s.
+//! that the system has to clear, 4.4 GB/s in a cached buffer; `Vec::clone` reaches 1.3 to 2 GB/s.
 
 use std::{
     alloc::{self, Layout as AllocLayout},
@@ -18,7 +18,7 @@ use std::{
 
 use smallvec::{SmallVec, smallvec};
 
-/// The limit in bytes until [`keep_spare_memory`] sets another one.
+/// The limit in bytes until [`set_memory_cache_limit`] sets another one.
 const DEFAULT_LIMIT_BYTES: usize = if CAN_MARK { 1 << 30 } else { 0 };
 
 /// The largest number of blocks that are kept. The search is linear, and a block that fits is
@@ -49,59 +49,59 @@ impl Drop for Block {
 /// A list of blocks that allocates nothing.
 type Blocks = SmallVec<[Block; MAX_BLOCKS]>;
 
-/// The kept blocks.
+/// The cached blocks.
 ///
 /// Freeing memory and marking it as free are system calls that take milliseconds. So no method
 /// makes them: evicted blocks are returned, and the caller drops them after releasing the lock.
-struct Spare {
+struct Cache {
     /// Oldest first.
     blocks: Blocks,
     bytes: usize,
     limit: usize,
 }
 
-static SPARE: Mutex<Spare> =
-    Mutex::new(Spare { blocks: SmallVec::new_const(), bytes: 0, limit: DEFAULT_LIMIT_BYTES });
+static CACHE: Mutex<Cache> =
+    Mutex::new(Cache { blocks: SmallVec::new_const(), bytes: 0, limit: DEFAULT_LIMIT_BYTES });
 
-fn lock_spare() -> MutexGuard<'static, Spare> {
-    SPARE.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock() -> MutexGuard<'static, Cache> {
+    CACHE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The bytes of large buffers that are kept for later results.
 ///
 /// ```
-/// use tensor_core::{Tensor, keep_spare_memory, release_spare_memory, spare_memory};
+/// use tensor_core::{Tensor, set_memory_cache_limit, empty_memory_cache, cached_memory};
 ///
-/// keep_spare_memory(1 << 26);
+/// set_memory_cache_limit(1 << 26);
 /// drop(Tensor::<u8>::full(&[1 << 24], 1)?);
-/// assert!(spare_memory() <= 1 << 26);
-/// release_spare_memory();
-/// assert_eq!(spare_memory(), 0);
+/// assert!(cached_memory() <= 1 << 26);
+/// empty_memory_cache();
+/// assert_eq!(cached_memory(), 0);
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
-pub fn spare_memory() -> usize {
-    lock_spare().bytes
+pub fn cached_memory() -> usize {
+    lock().bytes
 }
 
 /// Keeps at most `limit` bytes of large buffers for later results; 0 keeps none. The default is
-/// 1 GiB on Linux, where the system reclaims kept memory when it runs short, and 0 elsewhere.
-pub fn keep_spare_memory(limit: usize) {
-    let evicted = lock_spare().set_limit(limit);
+/// 1 GiB on Linux, where the system reclaims cached memory when it runs short, and 0 elsewhere.
+pub fn set_memory_cache_limit(limit: usize) {
+    let evicted = lock().set_limit(limit);
     drop(evicted);
 }
 
-/// Frees all kept memory.
-pub fn release_spare_memory() {
+/// Frees all cached memory.
+pub fn empty_memory_cache() {
     release();
 }
 
-/// Frees all kept memory. Returns whether there was any.
+/// Frees all cached memory. Returns whether there was any.
 pub(super) fn release() -> bool {
-    let evicted = lock_spare().shrink_to(0);
+    let evicted = lock().shrink_to(0);
     !evicted.is_empty()
 }
 
-impl Spare {
+impl Cache {
     fn set_limit(&mut self, limit: usize) -> Blocks {
         self.limit = limit;
         self.shrink_to(limit)
@@ -131,7 +131,7 @@ impl Spare {
         evicted
     }
 
-    /// A kept block of `size` bytes up to a quarter more.
+    /// A cached block of `size` bytes up to a quarter more.
     fn take(&mut self, size: usize) -> Option<Block> {
         let fits = |block: &Block| (size..=size + size / 4).contains(&block.alloc.size());
         let at = self.blocks.iter().rposition(fits)?;
@@ -145,9 +145,9 @@ impl Spare {
     }
 }
 
-/// A kept allocation of `size` bytes up to a quarter more.
+/// A cached allocation of `size` bytes up to a quarter more.
 pub(super) fn take(size: usize) -> Option<(NonNull<u8>, AllocLayout)> {
-    let block = ManuallyDrop::new(lock_spare().take(size)?);
+    let block = ManuallyDrop::new(lock().take(size)?);
     Some((block.origin, block.alloc))
 }
 
@@ -157,9 +157,9 @@ pub(super) fn take(size: usize) -> Option<(NonNull<u8>, AllocLayout)> {
 /// `origin` came from the global allocator with layout `alloc`, and is not used after this call.
 pub(super) unsafe fn put(origin: NonNull<u8>, alloc: AllocLayout) {
     let block = Block { origin, alloc };
-    let is_within_limit = alloc.size() <= lock_spare().limit;
+    let is_within_limit = alloc.size() <= lock().limit;
     if is_within_limit && block.mark_as_free() {
-        let evicted = lock_spare().keep(block);
+        let evicted = lock().keep(block);
         drop(evicted);
     }
 }
