@@ -3,6 +3,9 @@
 /// Bytes of a cache line, which are also those of the widest SIMD register.
 pub(crate) const CACHE_LINE: usize = 64;
 
+/// Bytes of a lane: SIMD registers consist of one or more.
+pub(crate) const LANE_BYTES: usize = 16;
+
 /// How results reach memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Stores {

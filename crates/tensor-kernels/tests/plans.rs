@@ -94,6 +94,13 @@ fn cached() -> Vec<Copy> {
         permuted("an image to channels last", &[1, 3, 224, 224], 4, &[0, 2, 3, 1]),
         permuted("attention heads to the front", &[1, 128, 12, 64], 4, &[0, 2, 1, 3]),
         permuted("4 axes reversed", &[16, 16, 16, 16], 4, &[3, 2, 1, 0]),
+        permuted("5 axes reversed", &[5, 6, 7, 8, 9], 4, &[4, 3, 2, 1, 0]),
+        permuted("5 axes of bytes reversed", &[5, 6, 7, 8, 9], 1, &[4, 3, 2, 1, 0]),
+        permuted("weights, heights to the front", &[64, 32, 3, 3], 4, &[2, 3, 1, 0]),
+        permuted("patches of an image", &[3, 14, 16, 14, 16], 4, &[1, 3, 0, 2, 4]),
+        permuted("pairs swapped in pairs", &[64, 64, 2, 2], 4, &[1, 0, 3, 2]),
+        packed("pixels mirrored", &[64, 64, 3], 4, |x| x.flip(&[2])),
+        packed("columns repeated 4 times", &[64, 64, 1], 4, |x| x.expand(&[-1, -1, 4])),
         packed("every second column", &[256, 1024], 4, |x| x.slice(1, EVERY_SECOND)),
         packed("every third column, backwards", &[256, 1024], 4, |x| {
             x.slice(1, Slice::ALL.step_by(-3))

@@ -3,7 +3,7 @@
 
 use pulp::NullaryFnOnce;
 
-use super::{portable, transpose_block::TransposeBlock, unit::Unit};
+use super::{indexed_block::IndexedBlock, portable, transpose_block::TransposeBlock, unit::Unit};
 use crate::{
     math::{Baseline, FmaMode},
     memory::Stores,
@@ -124,6 +124,25 @@ pub(crate) trait Isa: Copy + Send + Sync {
         let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
         // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
         unsafe { portable::transpose::<L>(block) }
+    }
+
+    /// Transposes a block whose rows lie at offsets of tables, in bytes: the element `columns[u][1]
+    /// + rows[v][1]` from `src` is written `columns[u][0] + rows[v][0]` from `dst`.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 for these elements. The destination is adjacent along `columns`, the source along
+    /// `rows`.
+    #[inline(always)]
+    unsafe fn transpose_indexed<L: Unit>(
+        self,
+        src: *const L,
+        dst: *mut L,
+        columns: &[[isize; 2]],
+        rows: &[[isize; 2]],
+    ) {
+        // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
+        unsafe { portable::transpose_indexed(IndexedBlock { src, dst, columns, rows }) }
     }
 
     /// [`Isa::transpose`] with non-temporal stores of the whole cache lines, and plain stores of

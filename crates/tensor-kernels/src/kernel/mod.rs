@@ -50,6 +50,7 @@ mod fold;
 mod function;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod generic;
+mod indexed_block;
 mod isa;
 mod pairwise_tree;
 mod portable;

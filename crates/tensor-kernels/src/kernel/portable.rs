@@ -1,7 +1,7 @@
 //! Plain Rust kernels: the fallback without a SIMD level, and the elements that do not fill a
 //! register.
 
-use super::{transpose_block::TransposeBlock, unit::Unit};
+use super::{indexed_block::IndexedBlock, transpose_block::TransposeBlock, unit::Unit};
 use crate::tuning::{PORTABLE_BLOCK_SIDE_ELEMENTS, PORTABLE_LONG_BLOCK_SIDE_ELEMENTS};
 
 /// Copies `len` adjacent elements.
@@ -115,5 +115,28 @@ unsafe fn strided<L: Unit>(
         let element = unsafe { from.read_unaligned() };
         // SAFETY: writable by M2, no overlap by M3.
         unsafe { to.write_unaligned(element) }
+    }
+}
+
+/// Copies a block whose rows lie at offsets of tables, with the longer side inside. Not inlined,
+/// see [`gather`].
+///
+/// # Safety
+///
+/// M1, M2, M3 for the block.
+#[inline(never)]
+pub(super) unsafe fn transpose_indexed<L: Unit>(block: IndexedBlock<'_, L>) {
+    let (mut outer, mut inner) = (block.rows, block.columns);
+    if inner.len() < outer.len() {
+        (outer, inner) = (inner, outer);
+    }
+    for &[to, from] in outer {
+        let (src, dst) = (block.src.wrapping_byte_offset(from), block.dst.wrapping_byte_offset(to));
+        for &[to, from] in inner {
+            // SAFETY: readable by M1.
+            let element = unsafe { src.wrapping_byte_offset(from).read_unaligned() };
+            // SAFETY: writable by M2, no overlap by M3.
+            unsafe { dst.wrapping_byte_offset(to).write_unaligned(element) }
+        }
     }
 }

@@ -86,6 +86,78 @@ unsafe fn copy_both_ends<W: Unit>(src: StridedPtr, dst: StridedPtr, bytes: usize
     }
 }
 
+/// Copies `len` adjacent elements at each pair of offsets, in bytes, of two tables: along the
+/// columns inside, along the rows outside. Does not read the gaps.
+///
+/// # Safety
+///
+/// M1, M2, M3 for these elements.
+#[inline(always)]
+pub(crate) unsafe fn copy_indexed<I: Isa, L: Unit>(
+    isa: I,
+    src: *const L,
+    dst: *mut L,
+    tables: (&[[isize; 2]], &[[isize; 2]]),
+    len: usize,
+) {
+    let (src, dst, bytes) = (src.cast::<u8>(), dst.cast::<u8>(), len * L::WIDTH);
+    let (columns, rows) = tables;
+    // The longer side inside.
+    let tables = if columns.len() < rows.len() { (rows, columns) } else { tables };
+    match bytes {
+        // SAFETY: M1 to M3 for runs of one byte.
+        1 => unsafe { copy_ends_indexed::<u8>(src, dst, bytes, tables) },
+        // SAFETY: M1 to M3 for runs of one to two words of two bytes.
+        2 | 3 => unsafe { copy_ends_indexed::<u16>(src, dst, bytes, tables) },
+        // SAFETY: M1 to M3 for runs of one to two words of four bytes.
+        4..8 => unsafe { copy_ends_indexed::<u32>(src, dst, bytes, tables) },
+        // SAFETY: M1 to M3 for runs of one to two words of eight bytes.
+        8..16 => unsafe { copy_ends_indexed::<u64>(src, dst, bytes, tables) },
+        // SAFETY: M1 to M3 for runs of one to two words of sixteen bytes.
+        16..=32 => unsafe { copy_ends_indexed::<u128>(src, dst, bytes, tables) },
+        _ => {
+            let (columns, rows) = tables;
+            for &[to, from] in rows {
+                let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
+                for &[to, from] in columns {
+                    let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
+                    // SAFETY: M1 to M3 hold for one run.
+                    unsafe { isa.run(src, dst, bytes, Stores::Plain) };
+                }
+            }
+        }
+    }
+}
+
+/// Copies each run as its first and its last word.
+///
+/// # Safety
+///
+/// M1, M2 and M3 for the runs; a run is one to two words long.
+#[inline(always)]
+unsafe fn copy_ends_indexed<W: Unit>(
+    src: *const u8,
+    dst: *mut u8,
+    bytes: usize,
+    (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
+) {
+    let last = bytes - W::WIDTH;
+    for &[to, from] in rows {
+        let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
+        for &[to, from] in columns {
+            let (from, to) = (src.wrapping_offset(from), dst.wrapping_offset(to));
+            // SAFETY: readable by M1.
+            let low = unsafe { from.cast::<W>().read_unaligned() };
+            // SAFETY: readable by M1.
+            let high = unsafe { from.wrapping_add(last).cast::<W>().read_unaligned() };
+            // SAFETY: writable by M2.
+            unsafe { to.cast::<W>().write_unaligned(low) };
+            // SAFETY: writable by M2.
+            unsafe { to.wrapping_add(last).cast::<W>().write_unaligned(high) };
+        }
+    }
+}
+
 /// Writes one element to `len` adjacent ones in each iteration of a loop, whose strides are the
 /// destination's and the source's. Does not read the gaps.
 ///

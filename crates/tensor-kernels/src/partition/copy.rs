@@ -5,12 +5,17 @@ use smallvec::{SmallVec, smallvec};
 use super::{Axes, Axis, CUT_ALIGNMENT_ELEMENTS, Divisible};
 use crate::{
     nest::Loop,
-    plan::{Inner, Side, Streamed, Work},
+    plan::{Grouped, Inner, Side, Streamed, Work},
 };
 
 impl Divisible for Work {
     fn axes(&self) -> Axes {
         let outer = self.outer.iter().map(|l| Axis::anywhere(l.len));
+        if let Inner::Grouped(groups) = self.inner {
+            let mut axes: Axes = outer.collect();
+            cut_groups(&mut axes, groups);
+            return axes;
+        }
         outer.chain(self.inner.axes(self.starts[0], self.unit)).collect()
     }
 
@@ -40,7 +45,7 @@ impl Inner {
     fn axes(&self, start: isize, unit: usize) -> SmallVec<[Axis; 4]> {
         let adjacent = |len| Axis::adjacent(len, start, unit);
         match *self {
-            Inner::Nothing => smallvec![],
+            Inner::Nothing | Inner::Grouped(_) => smallvec![],
             Inner::Run { len } | Inner::Fill { len } | Inner::Gather { len, .. } => {
                 smallvec![adjacent(len)]
             }
@@ -61,7 +66,7 @@ impl Inner {
     /// Shortens a loop of [`axes`](Self::axes), and returns its strides of destination and source.
     fn shorten(&mut self, axis: usize, to: usize) -> [isize; 2] {
         match self {
-            Inner::Nothing => [0, 0],
+            Inner::Nothing | Inner::Grouped(_) => [0, 0],
             Inner::Run { len } => shorten(len, to, [1, 1]),
             Inner::Fill { len } => shorten(len, to, [1, 0]),
             Inner::Gather { len, step } => shorten(len, to, [1, *step]),
@@ -72,6 +77,19 @@ impl Inner {
             Inner::Blocked2d { outer, .. } if axis == 0 => shorten_loop(outer, to),
             Inner::Blocked2d { inner, .. } => shorten_loop(inner, to),
         }
+    }
+}
+
+/// The outermost loop of a group is cut between blocks, the others are whole.
+fn cut_groups(axes: &mut Axes, Grouped { u, v, .. }: Grouped) {
+    let mut end = axes.len();
+    for group in [u, v] {
+        let start = end - group.loops;
+        for (at, axis) in axes[start..end].iter_mut().enumerate() {
+            let len = if at == 0 { axis.len } else { 1 };
+            *axis = Axis::at_multiples(len, group.block);
+        }
+        end = start;
     }
 }
 

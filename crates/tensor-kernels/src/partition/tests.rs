@@ -40,6 +40,7 @@ fn loops(inner: Inner) -> Vec<Loop<2>> {
             let u2 = Loop { len: u2.len, strides: [u.len as isize, u2.stride] };
             [vec![v2, u2], loops(Inner::Tile { u, v })].concat()
         }
+        Inner::Grouped(_) => one(inner.len(), [1, 1]),
         Inner::Blocked2d { outer, inner, run } => {
             vec![outer, inner, Loop { len: run, strides: [1, 1] }]
         }
@@ -106,6 +107,10 @@ const PAIRS: &[(&[usize], &[isize], &[isize])] = &[
     (&[1000], &[1], &[1]),
     (&[1000], &[0], &[1]),
     (&[1000], &[-1], &[1]),
+    // Groups of loops: a transpose, a long one, and runs.
+    (&[11, 7, 5, 3], &[1, 11, 77, 385], &[105, 15, 3, 1]),
+    (&[3, 800, 5], &[1, 3, 2400], &[4000, 5, 1]),
+    (&[300, 3, 2, 3], &[3, 900, 2700, -1], &[18, 6, 3, 1]),
     (&[333], &[3], &[1]),
     (&[333], &[1], &[2]),
     (&[333], &[2], &[3]),
@@ -163,7 +168,16 @@ fn parts_of_a_copy_are_the_copy() {
                     lens.max() <= Some(CUT_ALIGNMENT_ELEMENTS),
                     "{whole} leaves a large part: {part}"
                 );
-                assert!(part.outer.iter().all(|l| l.len == 1), "{whole} leaves {part}");
+                // Blocks of groups stay whole.
+                let mut outer = &part.outer[..];
+                if let Inner::Grouped(groups) = part.inner {
+                    for group in [groups.u, groups.v] {
+                        let (rest, loops) = outer.split_at(outer.len() - group.loops);
+                        assert!(loops[0].len <= group.block, "{whole} leaves {part}");
+                        outer = rest;
+                    }
+                }
+                assert!(outer.iter().all(|l| l.len == 1), "{whole} leaves {part}");
             }
         }
     }

@@ -9,7 +9,9 @@ mod elementwise;
 mod reduce;
 
 pub(crate) use block::{Access, Area, Extent};
-pub(crate) use copy::{Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed, Work};
+pub(crate) use copy::{
+    Group, Grouped, GroupedStep, Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed, Work,
+};
 pub(crate) use elementwise::ElementwiseWork;
 pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
 

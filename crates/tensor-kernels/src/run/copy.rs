@@ -4,6 +4,7 @@ use tensor_core::{Element, Result, ViewRef, ViewRefMut};
 
 use super::{
     blocked,
+    grouped::{Blocks, Table},
     operands::{Destination, OperandPtrs},
     stream,
     tiny::{copy_tiny, is_tiny},
@@ -16,7 +17,7 @@ use crate::{
     memory::Stores,
     nest::check_shapes,
     partition::par_run,
-    plan::{Inner, PlannedCopy, Work},
+    plan::{Grouped, Inner, PlannedCopy, Work},
 };
 
 /// The source and the destination of a copy, of one shape. The shapes are compared here, once:
@@ -136,6 +137,15 @@ impl<L: Unit> Kernel for Task<'_, L> {
         if work.inner == Inner::Nothing {
             return;
         }
+        if let Inner::Grouped(groups) = work.inner {
+            // The portable kernels read no gaps; the others may.
+            return match gaps_readable {
+                // SAFETY: C1; the gaps can be read (O4).
+                true => unsafe { blocks(isa, work, groups, src, dst) },
+                // SAFETY: C1; the portable kernels read no gaps.
+                false => unsafe { blocks(Scalar, work, groups, src, dst) },
+            };
+        }
         walk(&work.outer, |[to, from]| {
             let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
             let inner = &work.inner;
@@ -152,6 +162,27 @@ impl<L: Unit> Kernel for Task<'_, L> {
     }
 }
 
+/// All blocks of a plan whose sides are groups of loops.
+///
+/// # Safety
+/// M1, M2 and M3 for the elements of the plan.
+#[inline(always)]
+unsafe fn blocks<I: Isa, L: Unit>(
+    isa: I,
+    work: &Work,
+    groups: Grouped,
+    src: *const L,
+    dst: *mut L,
+) {
+    let (mut u, mut v) = (Table::new(), Table::new());
+    let (around, blocks) = Blocks::new(groups, &work.outer, L::WIDTH, [&mut u, &mut v]);
+    walk(around, |[to, from]| {
+        let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
+        // SAFETY: M1 to M3 hold for the elements of one iteration.
+        unsafe { blocks.copy(isa, src, dst) };
+    });
+}
+
 /// One iteration of the innermost step.
 ///
 /// # Safety
@@ -165,7 +196,7 @@ unsafe fn step<I: Isa, L: Unit>(
     scratch: Option<&mut Scratch<'_>>,
 ) {
     match *inner {
-        Inner::Nothing => {}
+        Inner::Nothing | Inner::Grouped(_) => {}
         // SAFETY: M1 to M3 hold for the elements of the step, which are the run's.
         Inner::Run { len } => unsafe { isa.run(src, dst, len, stores) },
         Inner::Fill { len } => {

@@ -5,6 +5,7 @@ mod blocked;
 mod bounce;
 mod copy;
 mod elementwise;
+mod grouped;
 mod levels;
 mod operands;
 mod pack;

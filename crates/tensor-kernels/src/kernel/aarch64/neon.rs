@@ -78,6 +78,12 @@ impl Vector for N128 {
     }
 
     #[inline(always)]
+    unsafe fn load_lanes_at(isa: Neon, src: *const u8, offset: impl Fn(usize) -> isize) -> Self {
+        // SAFETY: there is one lane, readable by M1.
+        unsafe { Self::load(isa, src.wrapping_offset(offset(0))) }
+    }
+
+    #[inline(always)]
     unsafe fn store(self, dst: *mut u8) {
         // SAFETY: writable by M2, and the write asks for no alignment.
         unsafe { dst.cast::<uint8x16_t>().write_unaligned(self.bits) }

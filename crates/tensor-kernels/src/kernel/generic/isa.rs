@@ -2,9 +2,10 @@
 
 use pulp::NullaryFnOnce;
 
-use super::{copy, register::Registers, row_writer, stitch, transpose};
+use super::{copy, indexed, register::Registers, row_writer, stitch, transpose};
 use crate::{
     kernel::{
+        indexed_block::IndexedBlock,
         isa::{Isa, StagedRows},
         transpose_block::TransposeBlock,
         unit::Unit,
@@ -101,6 +102,18 @@ impl<R: Registers> Isa for R {
         let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
         // SAFETY: M1 to M3 hold for the elements of the block, by this function's contract.
         unsafe { transpose::plain::<R, L>(self, block) }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose_indexed<L: Unit>(
+        self,
+        src: *const L,
+        dst: *mut L,
+        columns: &[[isize; 2]],
+        rows: &[[isize; 2]],
+    ) {
+        // SAFETY: M1 to M3 hold for the elements of the block, by this function's contract.
+        unsafe { indexed::transpose(self, IndexedBlock { src, dst, columns, rows }) }
     }
 
     #[inline(always)]

@@ -3,6 +3,7 @@
 
 mod copy;
 mod gather;
+mod indexed;
 mod interleave;
 mod isa;
 pub(super) mod register;

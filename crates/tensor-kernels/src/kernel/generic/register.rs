@@ -9,10 +9,8 @@
 use pulp::NullaryFnOnce;
 
 use super::unroll::unrolled;
+pub(in crate::kernel) use crate::memory::LANE_BYTES;
 use crate::{kernel::unit::Unit, memory::Stores};
-
-/// Bytes of a 128-bit lane.
-pub(in crate::kernel) const LANE_BYTES: usize = 16;
 
 /// A SIMD register of [`Vector::LANES`] lanes, and with it the proof (M5) that the CPU has it.
 ///
@@ -41,6 +39,17 @@ pub(in crate::kernel) trait Vector: Copy {
     ///
     /// M1 for the 16 bytes at each of these addresses.
     unsafe fn load_lanes(token: Self::Token, src: *const u8, step: isize) -> Self;
+
+    /// Reads lane `p` from `src + offset(p)`, in bytes.
+    ///
+    /// # Safety
+    ///
+    /// M1 for the 16 bytes at each of these addresses.
+    unsafe fn load_lanes_at(
+        token: Self::Token,
+        src: *const u8,
+        offset: impl Fn(usize) -> isize,
+    ) -> Self;
 
     /// Writes the whole register.
     ///
@@ -96,6 +105,28 @@ pub(in crate::kernel) trait Vector: Copy {
             // SAFETY: M1 holds: lane `p` is the start of row `p * N + r`, one of the `LANES * N`
             // rows.
             rows[r] = unsafe { Self::load_lanes(token, row, L::PER_LANE as isize * step) };
+        });
+        transpose_lanes::<Self, L>(rows)
+    }
+
+    /// [`load_columns`](Self::load_columns) of rows that lie at the second offset of each entry of
+    /// a table, which has `LANES * N` entries.
+    ///
+    /// # Safety
+    ///
+    /// M1 for the 16 bytes at the start of each row.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn load_columns_at<L: Unit>(
+        token: Self::Token,
+        src: *const u8,
+        table: &[[isize; 2]],
+    ) -> [Self; LANE_BYTES] {
+        let table = &table[..Self::LANES * L::PER_LANE];
+        let mut rows = [Self::splat(token, [0; LANE_BYTES]); LANE_BYTES];
+        unrolled!(r in 0..L::PER_LANE, 16 => {
+            let offset = |p: usize| table[p * L::PER_LANE + r][1];
+            // SAFETY: M1 holds for the start of each row of the table.
+            rows[r] = unsafe { Self::load_lanes_at(token, src, offset) };
         });
         transpose_lanes::<Self, L>(rows)
     }
@@ -198,6 +229,35 @@ impl<V: Vector> Vector for Pair<V> {
         // SAFETY: M1 holds for all lanes: the second half of them.
         let high = unsafe { V::load_lanes(token, src.wrapping_offset(half), step) };
         Self(low, high)
+    }
+
+    #[inline(always)]
+    unsafe fn load_lanes_at(
+        token: V::Token,
+        src: *const u8,
+        offset: impl Fn(usize) -> isize,
+    ) -> Self {
+        // SAFETY: M1 holds for all lanes: the first half of them.
+        let low = unsafe { V::load_lanes_at(token, src, &offset) };
+        // SAFETY: M1 holds for all lanes: the second half of them.
+        let high = unsafe { V::load_lanes_at(token, src, |p| offset(p + V::LANES)) };
+        Self(low, high)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn load_columns_at<L: Unit>(
+        token: V::Token,
+        src: *const u8,
+        table: &[[isize; 2]],
+    ) -> [Self; LANE_BYTES] {
+        let (low, high) = table.split_at(V::LANES * L::PER_LANE);
+        // SAFETY: M1 holds for all rows: the first half of them.
+        let low = unsafe { V::load_columns_at::<L>(token, src, low) };
+        // SAFETY: M1 holds for all rows: the second half of them.
+        let high = unsafe { V::load_columns_at::<L>(token, src, high) };
+        let mut both = [Self(low[0], high[0]); LANE_BYTES];
+        unrolled!(i in 0..L::PER_LANE, 16 => both[i] = Self(low[i], high[i]));
+        both
     }
 
     /// One half after the other: both at once would need more registers than there are.

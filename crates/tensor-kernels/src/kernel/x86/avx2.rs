@@ -104,6 +104,12 @@ impl Vector for X128 {
     }
 
     #[inline(always)]
+    unsafe fn load_lanes_at(isa: Avx2, src: *const u8, offset: impl Fn(usize) -> isize) -> Self {
+        // SAFETY: there is one lane, readable by M1.
+        unsafe { Self::load(isa, src.wrapping_offset(offset(0))) }
+    }
+
+    #[inline(always)]
     unsafe fn store(self, dst: *mut u8) {
         // SAFETY: M2 holds for the 16 bytes at `dst`: the register is one lane.
         unsafe { store_lane(self.bits, dst) }
@@ -170,6 +176,16 @@ impl Vector for X256 {
         let low = unsafe { load_lane(src) };
         // SAFETY: M1 holds for the 16 bytes of lane 1.
         let high = unsafe { load_lane(src.wrapping_offset(step)) };
+        let low = isa.0.avx._mm256_castsi128_si256(low);
+        Self { isa, bits: isa.0.avx2._mm256_inserti128_si256::<1>(low, high) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_lanes_at(isa: Avx2, src: *const u8, offset: impl Fn(usize) -> isize) -> Self {
+        // SAFETY: M1 holds for the 16 bytes of lane 0.
+        let low = unsafe { load_lane(src.wrapping_offset(offset(0))) };
+        // SAFETY: M1 holds for the 16 bytes of lane 1.
+        let high = unsafe { load_lane(src.wrapping_offset(offset(1))) };
         let low = isa.0.avx._mm256_castsi128_si256(low);
         Self { isa, bits: isa.0.avx2._mm256_inserti128_si256::<1>(low, high) }
     }

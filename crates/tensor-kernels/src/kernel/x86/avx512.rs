@@ -88,6 +88,21 @@ impl Vector for X512 {
     }
 
     #[inline(always)]
+    unsafe fn load_lanes_at(isa: Avx512, src: *const u8, offset: impl Fn(usize) -> isize) -> Self {
+        let f = isa.0.avx512f;
+        let at = |p: usize| src.wrapping_offset(offset(p));
+        // SAFETY: M1 holds for the 16 bytes of lane 0.
+        let bits = f._mm512_castsi128_si512(unsafe { load_lane(at(0)) });
+        // SAFETY: M1 holds for the 16 bytes of lane 1.
+        let bits = f._mm512_inserti32x4::<1>(bits, unsafe { load_lane(at(1)) });
+        // SAFETY: M1 holds for the 16 bytes of lane 2.
+        let bits = f._mm512_inserti32x4::<2>(bits, unsafe { load_lane(at(2)) });
+        // SAFETY: M1 holds for the 16 bytes of lane 3.
+        let bits = f._mm512_inserti32x4::<3>(bits, unsafe { load_lane(at(3)) });
+        Self { isa, bits }
+    }
+
+    #[inline(always)]
     unsafe fn store(self, dst: *mut u8) {
         // SAFETY: writable by M2, and the write asks for no alignment.
         unsafe { dst.cast::<__m512i>().write_unaligned(self.bits) }

@@ -3,7 +3,7 @@
 //! An entry has a name, a test and a builder. The name is the path that users see and that tests
 //! record; a layout that falls to a later entry has become slower, and a test reports it.
 
-use super::{Inner, Side, Streamed, Work};
+use super::{Inner, Side, Streamed, Work, grouped};
 use crate::{
     exec::Machine,
     memory::Stores,
@@ -59,6 +59,9 @@ const LAST: Strategy = Strategy { name: "fallback", applies: |_| true, build: fa
 #[inline(always)]
 pub(super) fn choose(work: &mut Work, builder: &mut NestBuilder<'_, 2>) {
     source_forwards(builder, work.unit);
+    if grouped::plan(work, builder) {
+        return;
+    }
     work.starts = builder.starts;
     let loops = builder.loops();
     let strategy = STRATEGIES.iter().find(|s| (s.applies)(loops)).unwrap_or(&LAST);
@@ -129,7 +132,7 @@ fn innermost(loops: &[Loop<2>]) -> Loop<2> {
 
 /// The loop along which the source is adjacent, if the destination is adjacent along the innermost
 /// loop.
-fn source_side(loops: &[Loop<2>]) -> Option<usize> {
+pub(super) fn source_side(loops: &[Loop<2>]) -> Option<usize> {
     let (last, outer) = loops.split_last()?;
     if last.strides[0] != 1 {
         return None;
@@ -142,7 +145,7 @@ fn is_transpose(loops: &[Loop<2>]) -> bool {
 }
 
 /// The loop with the smallest stride of the source.
-fn nearest(loops: &[Loop<2>]) -> usize {
+pub(super) fn nearest(loops: &[Loop<2>]) -> usize {
     let step = |at: &usize| (loops[*at].strides[1].unsigned_abs().max(1), usize::MAX - at);
     (0..loops.len()).min_by_key(step).unwrap_or(0)
 }

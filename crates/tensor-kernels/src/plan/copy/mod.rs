@@ -9,6 +9,7 @@
 //! them does not distinguish the two.
 
 mod candidates;
+mod grouped;
 mod streamed;
 mod unit;
 
@@ -22,6 +23,7 @@ use crate::{
     memory::Stores,
     nest::{Loop, Loops, with_nest},
 };
+pub(crate) use grouped::{Group, Grouped, GroupedStep};
 pub(crate) use streamed::{Lines, StreamScratch, Streamed};
 
 /// A copy between two layouts, together with the plan that was made for them.
@@ -87,6 +89,8 @@ pub(crate) enum Inner {
     Tile { u: Side, v: Side },
     /// A transpose that is written by non-temporal stores.
     Streamed(Streamed),
+    /// Two groups of loops, which are the last of the outer loops.
+    Grouped(Grouped),
     /// Two loops over short runs, or over single units for which no step above fits. They are cut
     /// into blocks, so that cache lines are used while they are cached.
     Blocked2d { outer: Loop<2>, inner: Loop<2>, run: usize },
@@ -103,7 +107,9 @@ pub(crate) struct Side {
 impl Work {
     /// Every path, in the order in which strategies are tried.
     pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
-        std::iter::once(candidates::NOTHING).chain(candidates::STRATEGIES.iter().map(|s| s.name))
+        [candidates::NOTHING, grouped::TRANSPOSE, grouped::RUNS]
+            .into_iter()
+            .chain(candidates::STRATEGIES.iter().map(|s| s.name))
     }
 
     /// The plan of a copy between layouts of one shape.
@@ -149,7 +155,9 @@ impl Inner {
     /// Do kernels read the gaps between source elements, if they may?
     pub(crate) fn reads_gaps(&self) -> bool {
         match self {
-            Inner::Gather { .. } | Inner::Tile { .. } | Inner::Streamed(_) => true,
+            Inner::Gather { .. } | Inner::Tile { .. } | Inner::Streamed(_) | Inner::Grouped(_) => {
+                true
+            }
             Inner::Nothing
             | Inner::Run { .. }
             | Inner::Fill { .. }
@@ -168,6 +176,7 @@ impl Inner {
             | Inner::Scatter { len, .. } => len,
             Inner::Tile { u, v } => u.len * v.len,
             Inner::Streamed(plan) => plan.len(),
+            Inner::Grouped(groups) => groups.step.len(),
             Inner::Blocked2d { outer, inner, run } => outer.len * inner.len * run,
         }
     }
@@ -200,6 +209,7 @@ impl fmt::Display for Inner {
                 write!(f, "transpose {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)
             }
             Inner::Streamed(plan) => plan.fmt(f),
+            Inner::Grouped(groups) => groups.fmt(f),
             Inner::Blocked2d { outer, inner, run } => write!(
                 f,
                 "blocked {} (dst {}, src {}) x {} (dst {}, src {}) of {run}",

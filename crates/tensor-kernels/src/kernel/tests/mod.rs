@@ -4,6 +4,8 @@
 //! destination lies between canary bytes, gaps included, and all of that memory is compared.
 //! `TENSOR_SIMD` restricts the tests to one level.
 
+mod indexed;
+
 use super::{Isa, Kernel, StagedRows, Unit, dispatch, short_runs};
 use crate::{
     exec::SimdLevel,

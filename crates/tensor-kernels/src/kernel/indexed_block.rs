@@ -1,0 +1,15 @@
+//! The operands of a block whose rows and columns lie at offsets of tables.
+
+/// A block of elements. Element (u, v) of the source lies `columns[u][1] + rows[v][1]` bytes from
+/// `src`; it is written `columns[u][0] + rows[v][0]` bytes from `dst`.
+///
+/// For a transpose the destination is adjacent along `u`, and the source along `v`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IndexedBlock<'t, L> {
+    pub(super) src: *const L,
+    pub(super) dst: *mut L,
+    /// The offsets along `u` in destination and source.
+    pub(super) columns: &'t [[isize; 2]],
+    /// The offsets along `v` in destination and source.
+    pub(super) rows: &'t [[isize; 2]],
+}

@@ -1,0 +1,281 @@
+//! Plans copies whose loops are short: several of them together make each side of a block.
+//!
+//! A tile needs elements that are adjacent in the destination, and elements that are adjacent in
+//! the source. Where one loop has too few of them, the loops that continue it are taken too. In an
+//! array of shape [2, 3, 5, 7, 11] with its dimensions reversed, the first three dimensions make 30
+//! adjacent elements. Each side of a block is a *group* of loops. The offsets of a group's
+//! iterations are computed once, into a table, in which the kernel looks them up.
+//!
+//! Short runs that are adjacent in both operands are grouped too. They need no tile; the table
+//! replaces the walk over the loops around each run.
+
+use std::fmt;
+
+use smallvec::SmallVec;
+
+use super::{
+    Inner, Work,
+    candidates::{nearest, source_side},
+};
+use crate::{
+    memory::{CACHE_LINE, LANE_BYTES},
+    nest::{Loop, NestBuilder},
+    tuning::{
+        GROUP_BYTES, MAX_BLOCK_SIDE_UNITS, MAX_BLOCKED_BYTES, MAX_GATHERED_BYTES,
+        MAX_GROUP_ITERATIONS, MAX_PIXEL_UNITS, MAX_REPEATED_UNITS, MAX_SLOW_TILE_UNITS,
+        MIN_GROUP_ITERATIONS, MIN_GROUPED_UNITS, SHORT_ROW_BYTES, SMALL_TILE_BYTES,
+        TINY_COPY_ELEMENTS,
+    },
+};
+
+/// The path of a transpose of groups.
+pub(super) const TRANSPOSE: &str = "grouped_transpose";
+
+/// The path of a copy of short runs in groups.
+pub(super) const RUNS: &str = "grouped_runs";
+
+/// What a block of two groups contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Grouped {
+    /// The innermost loops of the plan: the destination's side.
+    pub(crate) u: Group,
+    /// The loops around those: the source's side.
+    pub(crate) v: Group,
+    /// What is copied in each iteration.
+    pub(crate) step: GroupedStep,
+}
+
+/// Neighbouring loops of a plan that are one side of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Group {
+    /// The number of loops.
+    pub(crate) loops: usize,
+    /// Iterations of the outermost of them in a block. The other loops are whole.
+    pub(crate) block: usize,
+}
+
+/// The step inside of two groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum GroupedStep {
+    /// A transpose: the destination is adjacent along `u`, the source along `v`.
+    Transpose,
+    /// Runs of adjacent units.
+    Runs { len: usize },
+}
+
+impl GroupedStep {
+    /// The number of units written in each iteration.
+    pub(super) fn len(self) -> usize {
+        match self {
+            Self::Transpose => 1,
+            Self::Runs { len } => len,
+        }
+    }
+}
+
+/// `transpose of groups of 2 (blocks of 64) and 1 (blocks of 12) loops`.
+impl fmt::Display for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.step {
+            GroupedStep::Transpose => f.write_str("transpose")?,
+            GroupedStep::Runs { len } => write!(f, "runs of {len}")?,
+        }
+        let Grouped { u, v, .. } = self;
+        let (rows, columns) = (v.loops, u.loops);
+        write!(f, ", rows of {rows} loops by {}, columns of {columns} by {}", v.block, u.block)
+    }
+}
+
+/// Loops that make one side of a block, as indices into a nest, the innermost first.
+struct Side {
+    loops: SmallVec<[usize; 8]>,
+    /// The operand that is adjacent along the side.
+    operand: usize,
+    /// The iterations of all loops together.
+    len: usize,
+    /// The iterations wanted.
+    target: usize,
+}
+
+impl Side {
+    fn new(builder: &NestBuilder<'_, 2>, operand: usize, at: usize, target: usize) -> Self {
+        let len = builder.loops()[at].len;
+        Self { loops: SmallVec::from_slice(&[at]), operand, len, target }
+    }
+
+    fn is_long_enough(&self) -> bool {
+        2 * self.len > self.target
+    }
+
+    /// The iterations of the outermost loop in a block. Blocks are of about the same length.
+    fn block(&self, loops: &[Loop<2>]) -> usize {
+        let outermost = self.loops.last().map_or(1, |&at| loops[at].len);
+        let in_block = (self.target * outermost / self.len).clamp(1, outermost);
+        outermost.div_ceil(outermost.div_ceil(in_block))
+    }
+}
+
+/// Plans a copy by groups of loops. Returns `false` if the other strategies are as good; some loops
+/// may then run in the other direction.
+pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>) -> bool {
+    let loops = builder.loops();
+    let Some((&Loop { len, strides }, around)) = loops.split_last() else { return false };
+    let units: usize = loops.iter().map(|l| l.len).product();
+    if around.is_empty() || units <= TINY_COPY_ELEMENTS {
+        return false;
+    }
+    let is_nested = around.len() > 1;
+    let is_short = len * work.unit < SHORT_ROW_BYTES;
+    let is_walked_often = is_nested && is_short && units >= 2 * MIN_GROUPED_UNITS;
+    match strides {
+        [1, 1] => is_walked_often && around[around.len() - 1].len == 2 && runs(work, builder),
+        [1, 0] if len > MAX_REPEATED_UNITS => false,
+        [1, 0] => is_nested && transpose(work, builder, units) || runs(work, builder),
+        _ if source_side(loops).is_some() => {
+            let is_slow = has_slow_tiles(loops, work.unit, units);
+            is_nested && (transpose(work, builder, units) || is_slow && runs(work, builder))
+        }
+        [1, _] if nearest(loops) == around.len() => is_short && runs(work, builder),
+        _ => {
+            let is_large = units * work.unit > MAX_BLOCKED_BYTES;
+            is_nested && (len < MAX_BLOCK_SIDE_UNITS / 2 || is_large) && runs(work, builder)
+        }
+    }
+}
+
+/// Plans a transpose, if larger groups make better tiles than the two loops alone.
+fn transpose(work: &mut Work, builder: &mut NestBuilder<'_, 2>, units: usize) -> bool {
+    let Some(source) = source_side(builder.loops()) else { return false };
+    let innermost = builder.loops().len() - 1;
+    let mut sides = [(0, innermost), (1, source)]
+        .map(|(operand, at)| Side::new(builder, operand, at, iterations(work.unit)));
+    let first = sides.each_ref().map(|side| side.len);
+    grow(&mut sides, builder, work.unit, continues);
+    let longer = sides.each_ref().map(|side| side.len.min(side.target));
+    if !makes_better_tiles(first, longer, work.unit, units) {
+        return false;
+    }
+    work.path = TRANSPOSE;
+    finish(work, builder, &sides, GroupedStep::Transpose);
+    true
+}
+
+/// Do sides of `longer` units make better tiles than sides of `first` units? A tile fills lanes; a
+/// lane that is partly used costs as much, and so does the step from a small tile to the next.
+fn makes_better_tiles(first: [usize; 2], longer: [usize; 2], unit: usize, units: usize) -> bool {
+    let lane = LANE_BYTES / unit;
+    let area = |[u, v]: [usize; 2]| u * v;
+    // Source rows of half a lane or less are gathered, which takes about as long as half a lane.
+    let used = |[u, v]: [usize; 2]| u.min(lane) * v.clamp(lane / 2, lane);
+    let fills_lane = (0..2).any(|k| first[k] < lane && longer[k] >= lane);
+    let is_slow = unit <= 2 && (MAX_PIXEL_UNITS + 1..lane).contains(&first[0]);
+    let is_better = fills_lane && longer[0].min(longer[1]) >= lane
+        || used(longer) >= 2 * used(first)
+        || is_slow && longer[1] >= lane;
+    let is_larger = area(first) * unit <= SMALL_TILE_BYTES && area(longer) >= 4 * area(first);
+    // Out of cache, sides shorter than a line are read or written several times.
+    let fills_lines =
+        (0..2).any(|k| first[k] * unit < CACHE_LINE && longer[k] * unit >= GROUP_BYTES);
+    units >= MIN_GROUPED_UNITS && is_better
+        || units >= 2 * MIN_GROUPED_UNITS && is_larger
+        || units * unit > MAX_BLOCKED_BYTES && unit >= 4 && fills_lines
+}
+
+/// Is a transpose of the two loops alone slow? Its source rows do not fill a lane, its destination
+/// rows are few units, and no gather applies.
+fn has_slow_tiles(loops: &[Loop<2>], unit: usize, units: usize) -> bool {
+    let (Some(u), Some(side)) = (loops.last(), source_side(loops)) else { return false };
+    let (lane, v) = (LANE_BYTES / unit, loops[side].len);
+    let is_gathered = v <= MAX_PIXEL_UNITS && u.strides[1] == v as isize && u.len >= lane;
+    let is_small = v < lane && u.len < 4 * lane && u.len * v <= MAX_SLOW_TILE_UNITS;
+    is_small && !(is_gathered && units * unit <= MAX_GATHERED_BYTES)
+}
+
+/// Plans a copy of short runs, or of single units.
+fn runs(work: &mut Work, builder: &mut NestBuilder<'_, 2>) -> bool {
+    let len = match builder.loops().last() {
+        Some(l) if l.strides == [1, 1] => l.len,
+        _ => 1,
+    };
+    let count = builder.loops().len() - usize::from(len > 1);
+    let target = (iterations(work.unit) / len).max(MIN_GROUP_ITERATIONS);
+    let next = |builder: &NestBuilder<'_, 2>, operand: usize, taken: &dyn Fn(usize) -> bool| {
+        let stride = |&at: &usize| builder.loops()[at].strides[operand].unsigned_abs();
+        (0..count).rev().filter(|&at| !taken(at)).min_by_key(stride)
+    };
+    let Some(u) = next(builder, 0, &|_| false) else { return false };
+    let Some(v) = next(builder, 1, &|at| at == u) else { return false };
+    let mut sides = [(0, u), (1, v)].map(|(operand, at)| Side::new(builder, operand, at, target));
+    grow(&mut sides, builder, work.unit, |side, builder, taken| next(builder, side.operand, taken));
+    if len > 1 {
+        builder.pop();
+    }
+    work.path = RUNS;
+    finish(work, builder, &sides, GroupedStep::Runs { len });
+    true
+}
+
+/// Iterations wanted on a side, for units of `unit` bytes.
+fn iterations(unit: usize) -> usize {
+    (GROUP_BYTES / unit).clamp(MIN_GROUP_ITERATIONS, MAX_GROUP_ITERATIONS)
+}
+
+/// Adds loops to both sides until they are long enough, the shorter side first.
+fn grow(
+    sides: &mut [Side; 2],
+    builder: &mut NestBuilder<'_, 2>,
+    unit: usize,
+    next: impl Fn(&Side, &NestBuilder<'_, 2>, &dyn Fn(usize) -> bool) -> Option<usize>,
+) {
+    loop {
+        let shorter = usize::from(sides[1].len < sides[0].len);
+        let grown = [shorter, 1 - shorter].into_iter().any(|k| {
+            if sides[k].is_long_enough() {
+                return false;
+            }
+            let taken = |at: usize| sides.iter().any(|side| side.loops.contains(&at));
+            let Some(at) = next(&sides[k], builder, &taken) else { return false };
+            ascend(builder, at, sides[k].operand, unit);
+            sides[k].loops.push(at);
+            sides[k].len *= builder.loops()[at].len;
+            true
+        });
+        if !grown {
+            return;
+        }
+    }
+}
+
+/// The loop that continues a side without a gap, in either direction.
+fn continues(
+    side: &Side,
+    builder: &NestBuilder<'_, 2>,
+    taken: &dyn Fn(usize) -> bool,
+) -> Option<usize> {
+    let fits = |at: usize| builder.loops()[at].strides[side.operand].unsigned_abs() == side.len;
+    (0..builder.loops().len()).rev().find(|&at| fits(at) && !taken(at))
+}
+
+/// Makes a loop ascend in an operand.
+fn ascend(builder: &mut NestBuilder<'_, 2>, at: usize, operand: usize, unit: usize) {
+    let Loop { len, strides } = builder.loops()[at];
+    if strides[operand] < 0 {
+        let end = (len - 1) as isize * unit as isize;
+        builder.starts = std::array::from_fn(|k| builder.starts[k] + end * strides[k]);
+        builder.loops_mut()[at].strides = strides.map(|stride| -stride);
+    }
+}
+
+/// Sets the step, and the loops in the order in which they run: those around the block, those of
+/// `v`, those of `u`.
+fn finish(work: &mut Work, builder: &NestBuilder<'_, 2>, [u, v]: &[Side; 2], step: GroupedStep) {
+    let loops = builder.loops();
+    work.starts = builder.starts;
+    let inside = |at: &usize| u.loops.contains(at) || v.loops.contains(at);
+    work.outer.extend((0..loops.len()).filter(|at| !inside(at)).map(|at| loops[at]));
+    for side in [v, u] {
+        work.outer.extend(side.loops.iter().rev().map(|&at| loops[at]));
+    }
+    let [u, v] = [u, v].map(|side| Group { loops: side.loops.len(), block: side.block(loops) });
+    work.inner = Inner::Grouped(Grouped { u, v, step });
+}

@@ -1,0 +1,116 @@
+//! Copies whose blocks have groups of loops as sides: see `plan::copy::grouped`.
+
+use smallvec::SmallVec;
+
+use crate::{
+    kernel::{Isa, Unit, short_runs},
+    nest::Loop,
+    plan::{Group, Grouped, GroupedStep},
+    tuning::MAX_GROUP_ITERATIONS,
+};
+
+/// The offsets in bytes of an iteration, in the destination and in the source.
+type Offsets = [isize; 2];
+
+/// The offsets of all iterations of one side of a block. Not moved after it is filled: moving one
+/// takes as long as copying a few hundred elements.
+pub(super) type Table = SmallVec<[Offsets; MAX_GROUP_ITERATIONS]>;
+
+/// One side of a block.
+struct Side<'t> {
+    table: &'t [Offsets],
+    /// The entries of the table for each iteration of the loop that is cut into blocks.
+    inner_len: usize,
+    /// That loop, with strides in bytes.
+    cut: Loop<2>,
+    /// Its iterations in a block.
+    block: usize,
+}
+
+impl<'t> Side<'t> {
+    /// Fills the table of some loops, of which the outermost is cut.
+    fn new(table: &'t mut Table, loops: &[Loop<2>], block: usize, unit: usize) -> Self {
+        let bytes = |l: &Loop<2>| Loop { strides: l.strides.map(|s| s * unit as isize), ..*l };
+        let (cut, inner) =
+            loops.split_first().map_or((Loop::ONCE, loops), |(cut, inner)| (bytes(cut), inner));
+        table.push([0, 0]);
+        inner.iter().rev().for_each(|l| repeat(table, bytes(l)));
+        let inner_len = table.len();
+        repeat(table, Loop { len: block, ..cut });
+        Self { table, inner_len, cut, block }
+    }
+
+    /// For each block: the offsets of its first iteration, and its table.
+    #[inline(always)]
+    fn blocks(&self) -> impl Iterator<Item = (Offsets, &'t [Offsets])> {
+        (0..self.cut.len).step_by(self.block).map(|start| {
+            let count = self.block.min(self.cut.len - start);
+            let first = self.cut.strides.map(|stride| stride * start as isize);
+            (first, &self.table[..self.inner_len * count])
+        })
+    }
+}
+
+/// Repeats the entries of a table for each iteration of a loop around them.
+#[inline]
+fn repeat(table: &mut Table, l: Loop<2>) {
+    let inner = table.len();
+    table.resize(inner * l.len, [0, 0]);
+    let (first, rest) = table.split_at_mut(inner);
+    let [mut to, mut from] = l.strides;
+    for copies in rest.chunks_exact_mut(inner) {
+        for (copy, entry) in copies.iter_mut().zip(&*first) {
+            *copy = [entry[0] + to, entry[1] + from];
+        }
+        (to, from) = (to + l.strides[0], from + l.strides[1]);
+    }
+}
+
+/// The two sides of all blocks of a plan.
+pub(super) struct Blocks<'t> {
+    u: Side<'t>,
+    v: Side<'t>,
+    step: GroupedStep,
+}
+
+impl<'t> Blocks<'t> {
+    /// The blocks of a step, whose groups are the last of `loops`; and the loops around them.
+    #[inline(always)]
+    pub(super) fn new<'l>(
+        Grouped { u, v, step }: Grouped,
+        loops: &'l [Loop<2>],
+        unit: usize,
+        [u_table, v_table]: [&'t mut Table; 2],
+    ) -> (&'l [Loop<2>], Self) {
+        let (loops, u_loops) = loops.split_at(loops.len() - u.loops);
+        let (around, v_loops) = loops.split_at(loops.len() - v.loops);
+        let side =
+            |table, group: Group, loops: &[Loop<2>]| Side::new(table, loops, group.block, unit);
+        (around, Self { u: side(u_table, u, u_loops), v: side(v_table, v, v_loops), step })
+    }
+
+    /// Copies all blocks.
+    ///
+    /// # Safety
+    /// M1, M2 and M3 for the elements of the groups' loops.
+    #[inline(always)]
+    pub(super) unsafe fn copy<I: Isa, L: Unit>(&self, isa: I, src: *const L, dst: *mut L) {
+        for ([to, from], rows) in self.v.blocks() {
+            let (src, dst) = (src.wrapping_byte_offset(from), dst.wrapping_byte_offset(to));
+            for ([to, from], columns) in self.u.blocks() {
+                let (src, dst) = (src.wrapping_byte_offset(from), dst.wrapping_byte_offset(to));
+                match self.step {
+                    // SAFETY: M1 to M3 hold for the elements of a block; by the plan `u` is
+                    // adjacent in the destination and `v` in the source.
+                    GroupedStep::Transpose => unsafe {
+                        isa.transpose_indexed(src, dst, columns, rows);
+                    },
+                    // SAFETY: M1 to M3 hold for the runs of a block.
+                    GroupedStep::Runs { len } => unsafe {
+                        short_runs::copy_indexed(isa, src, dst, (columns, rows), len);
+                    },
+                }
+            }
+        }
+    }
+}
