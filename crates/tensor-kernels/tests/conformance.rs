@@ -276,7 +276,8 @@ fn every_elementwise_path<T: Sample>() {
     }
     let paths = ["contiguous", "rows", "transposed", "gathered", "transposed_and_gathered"];
     let has_kernels = matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16);
-    let paths = paths.into_iter().chain(has_kernels.then_some("packed_rows"));
+    let with_kernels = if has_kernels { &["packed_rows", "grouped"][..] } else { &[] };
+    let paths = paths.into_iter().chain(with_kernels.iter().copied());
     assert_eq!(reached, paths.collect(), "cases for every elementwise path");
 }
 

@@ -194,6 +194,11 @@ fn operations() -> Vec<Operation> {
     let rgb = dense(many);
     let rgba = short([2048, 4, 1]);
     vec![
+        ("5 axes reversed", {
+            let shape: &[usize] = &[9, 8, 7, 6, 5];
+            let reversed = strided(shape, &[1, 9, 72, 504, 3024], 0);
+            [dense(shape), dense(shape), reversed]
+        }),
         ("contiguous", [c.clone(), c.clone(), c.clone()]),
         ("columns, all of them", [t.clone(), t.clone(), t.clone()]),
         ("one transposed", [c.clone(), c.clone(), t.clone()]),
@@ -294,8 +299,15 @@ fn every_path_is_in_the_table() {
         .iter()
         .map(|(_, [out, a, b])| elementwise_path([out, a, b], [4; 3]).unwrap())
         .collect();
-    let all =
-        ["contiguous", "rows", "packed_rows", "transposed", "gathered", "transposed_and_gathered"];
+    let all = [
+        "contiguous",
+        "rows",
+        "packed_rows",
+        "transposed",
+        "gathered",
+        "transposed_and_gathered",
+        "grouped",
+    ];
     assert_eq!(taken, BTreeSet::from(all));
 }
 

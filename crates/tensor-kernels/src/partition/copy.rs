@@ -2,10 +2,10 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Axes, Axis, CUT_ALIGNMENT_ELEMENTS, Divisible};
+use super::{Axes, Axis, CUT_ALIGNMENT_ELEMENTS, Divisible, cut_groups};
 use crate::{
     nest::Loop,
-    plan::{Grouped, Inner, Side, Streamed, Work},
+    plan::{Inner, Side, Streamed, Work},
 };
 
 impl Divisible for Work {
@@ -13,7 +13,7 @@ impl Divisible for Work {
         let outer = self.outer.iter().map(|l| Axis::anywhere(l.len));
         if let Inner::Grouped(groups) = self.inner {
             let mut axes: Axes = outer.collect();
-            cut_groups(&mut axes, groups);
+            cut_groups(&mut axes, [groups.u, groups.v]);
             return axes;
         }
         outer.chain(self.inner.axes(self.starts[0], self.unit)).collect()
@@ -77,19 +77,6 @@ impl Inner {
             Inner::Blocked2d { outer, .. } if axis == 0 => shorten_loop(outer, to),
             Inner::Blocked2d { inner, .. } => shorten_loop(inner, to),
         }
-    }
-}
-
-/// The outermost loop of a group is cut between blocks, the others are whole.
-fn cut_groups(axes: &mut Axes, Grouped { u, v, .. }: Grouped) {
-    let mut end = axes.len();
-    for group in [u, v] {
-        let start = end - group.loops;
-        for (at, axis) in axes[start..end].iter_mut().enumerate() {
-            let len = if at == 0 { axis.len } else { 1 };
-            *axis = Axis::at_multiples(len, group.block);
-        }
-        end = start;
     }
 }
 

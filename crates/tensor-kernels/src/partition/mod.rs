@@ -10,7 +10,10 @@ mod elementwise;
 
 use smallvec::SmallVec;
 
-use crate::exec::{Exec, pool};
+use crate::{
+    exec::{Exec, pool},
+    plan::Group,
+};
 
 /// A loop that work can be cut along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +74,20 @@ impl Axis {
 
 /// The loops of some work, in the order in which they are cut.
 pub(crate) type Axes = SmallVec<[Axis; 8]>;
+
+/// Restricts the axes of loops in groups, which are the last, the innermost group first. The
+/// outermost loop of a group is cut between blocks, the others are whole.
+fn cut_groups(axes: &mut Axes, groups: [Group; 2]) {
+    let mut end = axes.len();
+    for group in groups {
+        let start = end - group.loops;
+        for (at, axis) in axes[start..end].iter_mut().enumerate() {
+            let len = if at == 0 { axis.len } else { 1 };
+            *axis = Axis::at_multiples(len, group.block);
+        }
+        end = start;
+    }
+}
 
 /// Work that can be cut into parts that may run at the same time.
 pub(crate) trait Divisible: Sized + Sync {

@@ -8,7 +8,7 @@ use super::{Axis, CUT_ALIGNMENT_ELEMENTS, Divisible, Split};
 use crate::{
     exec::Machine,
     nest::Loop,
-    plan::{ElementwiseWork, Inner, Streamed, Work},
+    plan::{ElementwiseWork, Group, Inner, Streamed, Work},
 };
 
 /// Each offset that is written, and the offsets that are read for it: what a plan does, apart from
@@ -153,6 +153,16 @@ fn parts_of_a_streamed_copy_are_the_copy() {
     }
 }
 
+/// Are all loops single iterations, but for one block of the groups, which are the last loops?
+fn is_one_block<const N: usize>(loops: &[Loop<N>], groups: &[Group]) -> bool {
+    let mut around = loops;
+    groups.iter().all(|group| {
+        let (rest, loops) = around.split_at(around.len() - group.loops);
+        around = rest;
+        loops[0].len <= group.block
+    }) && around.iter().all(|l| l.len == 1)
+}
+
 #[test]
 fn parts_of_a_copy_are_the_copy() {
     for &(shape, from, to) in PAIRS {
@@ -168,16 +178,11 @@ fn parts_of_a_copy_are_the_copy() {
                     lens.max() <= Some(CUT_ALIGNMENT_ELEMENTS),
                     "{whole} leaves a large part: {part}"
                 );
-                // Blocks of groups stay whole.
-                let mut outer = &part.outer[..];
-                if let Inner::Grouped(groups) = part.inner {
-                    for group in [groups.u, groups.v] {
-                        let (rest, loops) = outer.split_at(outer.len() - group.loops);
-                        assert!(loops[0].len <= group.block, "{whole} leaves {part}");
-                        outer = rest;
-                    }
-                }
-                assert!(outer.iter().all(|l| l.len == 1), "{whole} leaves {part}");
+                let groups = match part.inner {
+                    Inner::Grouped(groups) => vec![groups.u, groups.v],
+                    _ => vec![],
+                };
+                assert!(is_one_block(&part.outer, &groups), "{whole} leaves {part}");
             }
         }
     }
@@ -212,7 +217,8 @@ fn parts_of_an_elementwise_operation_are_the_operation() {
                 "{whole} leaves a large part: {part}"
             );
             assert!(part.rows.len <= CUT_ALIGNMENT_ELEMENTS, "{whole} leaves a large part: {part}");
-            assert!(part.outer.iter().all(|l| l.len == 1), "{whole} leaves {part}");
+            let groups = part.groups.map_or(vec![], |groups| vec![groups.columns, groups.rows]);
+            assert!(is_one_block(&part.outer, &groups), "{whole} leaves {part}");
         }
     }
 }

@@ -6,13 +6,15 @@
 mod block;
 mod copy;
 mod elementwise;
+mod group;
 mod reduce;
 
 pub(crate) use block::{Access, Area, Extent};
 pub(crate) use copy::{
-    Group, Grouped, GroupedStep, Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed, Work,
+    Grouped, GroupedStep, Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed, Work,
 };
-pub(crate) use elementwise::ElementwiseWork;
+pub(crate) use elementwise::{ElementwiseGroups, ElementwiseWork};
+pub(crate) use group::Group;
 pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
 
 use std::fmt;

@@ -65,6 +65,9 @@ fn compute<const N: usize>(
     let simd = if halves { exec.simd().at_most_256_bits() } else { exec.simd() };
     par_run(exec, &work, move |work| {
         let task = Task { simd, work, operation, operands };
+        if let Some(groups) = work.groups {
+            return task.by_groups(groups);
+        }
         match (work.columns.len, work.block.uses_scratch()) {
             (0, _) => {}
             (_, false) => task.directly(),
@@ -78,11 +81,11 @@ fn compute<const N: usize>(
 /// Invariant E1: the work was planned for the layouts of the views that the operands were made of,
 /// so O1 to O4 hold for every offset that its loops visit.
 #[derive(Clone, Copy)]
-struct Task<'a, const N: usize> {
-    simd: SimdLevel,
-    work: &'a ElementwiseWork<N>,
-    operation: &'a dyn Operation<N>,
-    operands: OperandPtrs<'a, N>,
+pub(super) struct Task<'a, const N: usize> {
+    pub(super) simd: SimdLevel,
+    pub(super) work: &'a ElementwiseWork<N>,
+    pub(super) operation: &'a dyn Operation<N>,
+    pub(super) operands: OperandPtrs<'a, N>,
 }
 
 impl<const N: usize> Task<'_, N> {
@@ -259,24 +262,24 @@ impl<const N: usize> Task<'_, N> {
         }
     }
 
-    fn start(&self) -> [*mut u8; N] {
+    pub(super) fn start(&self) -> [*mut u8; N] {
         advance(self.operands.0.map(|operand| operand.base), self.bytes(self.work.starts))
     }
 
     /// Distances of each operand, converted from elements to bytes.
-    fn bytes(&self, elements: [isize; N]) -> [isize; N] {
+    pub(super) fn bytes(&self, elements: [isize; N]) -> [isize; N] {
         std::array::from_fn(|k| elements[k] * self.work.widths[k] as isize)
     }
 
     /// Which operands are scalars along a row.
-    fn scalars(&self) -> [bool; N] {
+    pub(super) fn scalars(&self) -> [bool; N] {
         self.work.block.access().map(|access| access == Access::Scalar)
     }
 }
 
 /// The starts of parts of `step`. Not `Iterator::step_by`, which begins with a division that takes
 /// as long as a hundred additions.
-fn starts(len: usize, step: usize) -> impl Iterator<Item = usize> {
+pub(super) fn starts(len: usize, step: usize) -> impl Iterator<Item = usize> {
     let mut next = 0;
     std::iter::from_fn(move || {
         let start = next;
@@ -285,7 +288,7 @@ fn starts(len: usize, step: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-fn advance<const N: usize>(ptrs: [*mut u8; N], by: [isize; N]) -> [*mut u8; N] {
+pub(super) fn advance<const N: usize>(ptrs: [*mut u8; N], by: [isize; N]) -> [*mut u8; N] {
     std::array::from_fn(|k| ptrs[k].wrapping_offset(by[k]))
 }
 

@@ -6,6 +6,7 @@ mod bounce;
 mod copy;
 mod elementwise;
 mod grouped;
+mod grouped_elementwise;
 mod levels;
 mod operands;
 mod pack;

@@ -2,8 +2,8 @@
 
 use super::{CACHE_LINE, Isa, Kernel, Unit, dispatch, ends, extents, levels, noise, short_runs};
 
-/// A block: offsets of its columns and rows in destination and source, in elements, and the adjacent
-/// elements at each of them.
+/// A block: offsets of its columns and rows in destination and source, in elements, and the
+/// adjacent elements at each of them.
 #[derive(Clone, Debug)]
 struct Block {
     columns: Vec<[isize; 2]>,

@@ -1,17 +1,13 @@
-//! Plans copies whose loops are short: several of them together make each side of a block.
+//! Plans copies whose loops are short: [groups](crate::plan::group) of them make the sides of a
+//! block.
 //!
 //! A tile needs elements that are adjacent in the destination, and elements that are adjacent in
-//! the source. Where one loop has too few of them, the loops that continue it are taken too. In an
-//! array of shape [2, 3, 5, 7, 11] with its dimensions reversed, the first three dimensions make 30
-//! adjacent elements. Each side of a block is a *group* of loops. The offsets of a group's
-//! iterations are computed once, into a table, in which the kernel looks them up.
+//! the source. Each side is a group of loops.
 //!
 //! Short runs that are adjacent in both operands are grouped too. They need no tile; the table
 //! replaces the walk over the loops around each run.
 
 use std::fmt;
-
-use smallvec::SmallVec;
 
 use super::{
     Inner, Work,
@@ -20,6 +16,7 @@ use super::{
 use crate::{
     memory::{CACHE_LINE, LANE_BYTES},
     nest::{Loop, NestBuilder},
+    plan::group::{Group, Side, continues, grow, ordered},
     tuning::{
         GROUP_BYTES, MAX_BLOCK_SIDE_UNITS, MAX_BLOCKED_BYTES, MAX_GATHERED_BYTES,
         MAX_GROUP_ITERATIONS, MAX_PIXEL_UNITS, MAX_REPEATED_UNITS, MAX_SLOW_TILE_UNITS,
@@ -43,15 +40,6 @@ pub(crate) struct Grouped {
     pub(crate) v: Group,
     /// What is copied in each iteration.
     pub(crate) step: GroupedStep,
-}
-
-/// Neighbouring loops of a plan that are one side of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Group {
-    /// The number of loops.
-    pub(crate) loops: usize,
-    /// Iterations of the outermost of them in a block. The other loops are whole.
-    pub(crate) block: usize,
 }
 
 /// The step inside of two groups.
@@ -83,35 +71,6 @@ impl fmt::Display for Grouped {
         let Grouped { u, v, .. } = self;
         let (rows, columns) = (v.loops, u.loops);
         write!(f, ", rows of {rows} loops by {}, columns of {columns} by {}", v.block, u.block)
-    }
-}
-
-/// Loops that make one side of a block, as indices into a nest, the innermost first.
-struct Side {
-    loops: SmallVec<[usize; 8]>,
-    /// The operand that is adjacent along the side.
-    operand: usize,
-    /// The iterations of all loops together.
-    len: usize,
-    /// The iterations wanted.
-    target: usize,
-}
-
-impl Side {
-    fn new(builder: &NestBuilder<'_, 2>, operand: usize, at: usize, target: usize) -> Self {
-        let len = builder.loops()[at].len;
-        Self { loops: SmallVec::from_slice(&[at]), operand, len, target }
-    }
-
-    fn is_long_enough(&self) -> bool {
-        2 * self.len > self.target
-    }
-
-    /// The iterations of the outermost loop in a block. Blocks are of about the same length.
-    fn block(&self, loops: &[Loop<2>]) -> usize {
-        let outermost = self.loops.last().map_or(1, |&at| loops[at].len);
-        let in_block = (self.target * outermost / self.len).clamp(1, outermost);
-        outermost.div_ceil(outermost.div_ceil(in_block))
     }
 }
 
@@ -220,62 +179,11 @@ fn iterations(unit: usize) -> usize {
     (GROUP_BYTES / unit).clamp(MIN_GROUP_ITERATIONS, MAX_GROUP_ITERATIONS)
 }
 
-/// Adds loops to both sides until they are long enough, the shorter side first.
-fn grow(
-    sides: &mut [Side; 2],
-    builder: &mut NestBuilder<'_, 2>,
-    unit: usize,
-    next: impl Fn(&Side, &NestBuilder<'_, 2>, &dyn Fn(usize) -> bool) -> Option<usize>,
-) {
-    loop {
-        let shorter = usize::from(sides[1].len < sides[0].len);
-        let grown = [shorter, 1 - shorter].into_iter().any(|k| {
-            if sides[k].is_long_enough() {
-                return false;
-            }
-            let taken = |at: usize| sides.iter().any(|side| side.loops.contains(&at));
-            let Some(at) = next(&sides[k], builder, &taken) else { return false };
-            ascend(builder, at, sides[k].operand, unit);
-            sides[k].loops.push(at);
-            sides[k].len *= builder.loops()[at].len;
-            true
-        });
-        if !grown {
-            return;
-        }
-    }
-}
-
-/// The loop that continues a side without a gap, in either direction.
-fn continues(
-    side: &Side,
-    builder: &NestBuilder<'_, 2>,
-    taken: &dyn Fn(usize) -> bool,
-) -> Option<usize> {
-    let fits = |at: usize| builder.loops()[at].strides[side.operand].unsigned_abs() == side.len;
-    (0..builder.loops().len()).rev().find(|&at| fits(at) && !taken(at))
-}
-
-/// Makes a loop ascend in an operand.
-fn ascend(builder: &mut NestBuilder<'_, 2>, at: usize, operand: usize, unit: usize) {
-    let Loop { len, strides } = builder.loops()[at];
-    if strides[operand] < 0 {
-        let end = (len - 1) as isize * unit as isize;
-        builder.starts = std::array::from_fn(|k| builder.starts[k] + end * strides[k]);
-        builder.loops_mut()[at].strides = strides.map(|stride| -stride);
-    }
-}
-
-/// Sets the step, and the loops in the order in which they run: those around the block, those of
-/// `v`, those of `u`.
-fn finish(work: &mut Work, builder: &NestBuilder<'_, 2>, [u, v]: &[Side; 2], step: GroupedStep) {
+/// Sets the step and the loops.
+fn finish(work: &mut Work, builder: &NestBuilder<'_, 2>, sides: &[Side; 2], step: GroupedStep) {
     let loops = builder.loops();
     work.starts = builder.starts;
-    let inside = |at: &usize| u.loops.contains(at) || v.loops.contains(at);
-    work.outer.extend((0..loops.len()).filter(|at| !inside(at)).map(|at| loops[at]));
-    for side in [v, u] {
-        work.outer.extend(side.loops.iter().rev().map(|&at| loops[at]));
-    }
-    let [u, v] = [u, v].map(|side| Group { loops: side.loops.len(), block: side.block(loops) });
+    work.outer = ordered(loops, sides);
+    let [u, v] = sides.each_ref().map(|side| side.group(loops));
     work.inner = Inner::Grouped(Grouped { u, v, step });
 }

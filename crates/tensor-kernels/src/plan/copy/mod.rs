@@ -23,7 +23,7 @@ use crate::{
     memory::Stores,
     nest::{Loop, Loops, with_nest},
 };
-pub(crate) use grouped::{Group, Grouped, GroupedStep};
+pub(crate) use grouped::{Grouped, GroupedStep};
 pub(crate) use streamed::{Lines, StreamScratch, Streamed};
 
 /// A copy between two layouts, together with the plan that was made for them.

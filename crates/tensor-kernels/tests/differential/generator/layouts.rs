@@ -17,9 +17,26 @@ const SPARSE_FACTOR: usize = 8;
 /// A random shape. `widths` are the element sizes of the operands in bytes, the result's first.
 pub(crate) fn shape(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
     match choices.draw(8) {
-        0..5 => any_shape(choices, widths),
-        _ => matrices(choices, widths),
+        0..4 => any_shape(choices, widths),
+        4..6 => matrices(choices, widths),
+        _ => short_dimensions(choices),
     }
+}
+
+/// Dimensions of a few elements each, of which several make a block; one may be longer.
+fn short_dimensions(choices: &mut Choices<'_>) -> Vec<usize> {
+    let rank = 3 + choices.draw(4);
+    let mut budget = MAX_MATRIX_ELEMENTS;
+    let mut shape: Vec<usize> = (0..rank)
+        .map(|_| {
+            let size = (2 + choices.draw(8)).min(budget);
+            budget /= size.max(1);
+            size
+        })
+        .collect();
+    let longer = choices.draw(rank);
+    shape[longer] *= 1 + choices.draw(20).min(budget);
+    shape
 }
 
 /// One or a few matrices with a dimension that is long enough for blocks and for streamed rows.

@@ -32,6 +32,8 @@ use std::fmt;
 
 use tensor_core::Layout;
 
+mod grouped;
+
 use super::{
     block::{Access, Block, Extent},
     fmt_loops,
@@ -45,6 +47,7 @@ use crate::{
         MIN_STREAMED_ROW_LINES, SHORT_ROW_BYTES, TRANSPOSED_ROW_ELEMENTS,
     },
 };
+pub(crate) use grouped::ElementwiseGroups;
 
 /// An elementwise operation, or the part of one that a task runs. Operand 0 is written, the others
 /// are read.
@@ -62,6 +65,9 @@ pub(crate) struct ElementwiseWork<const N: usize> {
     pub(crate) widths: [usize; N],
     /// The rows and columns processed at a time, and how each operand is accessed.
     pub(crate) block: Block<N>,
+    /// The groups of loops that are the sides of a block: the last of the outer loops. `rows` and
+    /// `columns` are then single iterations.
+    pub(crate) groups: Option<ElementwiseGroups>,
     /// Is the result larger than the caches?
     pub(crate) large: bool,
     /// Is the result written by non-temporal stores? If so it is computed into scratch first. 4096
@@ -79,7 +85,8 @@ impl<const N: usize> ElementwiseWork<N> {
     pub(crate) fn plan(layouts: [&Layout; N], widths: [usize; N], machine: &Machine) -> Self {
         const { assert!(N > 0, "an operation has a result") };
         with_nest(layouts, |builder| {
-            Self::of_loops(builder.starts, builder.loops(), widths, machine)
+            grouped::plan(builder, widths)
+                .unwrap_or_else(|| Self::of_loops(builder.starts, builder.loops(), widths, machine))
         })
     }
 
@@ -110,7 +117,7 @@ impl<const N: usize> ElementwiseWork<N> {
         let stream = large && access.contains(&Access::Transposed) && shape.writes_lines();
         let path = path(&access, around.is_empty());
         let block = shape.block(large, stream, machine);
-        Self { starts, outer, rows, columns, widths, block, large, stream, path }
+        Self { starts, outer, rows, columns, widths, block, groups: None, large, stream, path }
     }
 
     /// The same work, in blocks whose scratch has at most `bytes` bytes.

@@ -1,0 +1,115 @@
+//! Groups of loops: several short loops that together make one side of a block.
+//!
+//! Kernels work on elements that are adjacent in some operand. Where one loop has too few of them,
+//! the loops that continue it are taken too. In an array of shape [2, 3, 5, 7, 11] with its
+//! dimensions reversed, the first three dimensions make 30 adjacent elements. The offsets of a
+//! group's iterations are computed once, into a table.
+
+use smallvec::SmallVec;
+
+use crate::nest::{Loop, Loops, NestBuilder};
+
+/// Neighbouring loops of a plan that are one side of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Group {
+    /// The number of loops.
+    pub(crate) loops: usize,
+    /// Iterations of the outermost of them in a block. The other loops are whole.
+    pub(crate) block: usize,
+}
+
+/// Loops that make one side of a block, as indices into a nest, the innermost first.
+#[derive(Clone, Debug)]
+pub(super) struct Side {
+    pub(super) loops: SmallVec<[usize; 8]>,
+    /// The operand that is adjacent along the side.
+    pub(super) operand: usize,
+    /// The iterations of all loops together.
+    pub(super) len: usize,
+    /// The iterations wanted.
+    pub(super) target: usize,
+}
+
+impl Side {
+    /// A side of one loop.
+    pub(super) fn new<const N: usize>(
+        builder: &NestBuilder<'_, N>,
+        operand: usize,
+        at: usize,
+        target: usize,
+    ) -> Self {
+        let len = builder.loops()[at].len;
+        Self { loops: SmallVec::from_slice(&[at]), operand, len, target }
+    }
+
+    fn is_long_enough(&self) -> bool {
+        2 * self.len > self.target
+    }
+
+    /// The group of these loops. Blocks are of about the same length, and at most the target.
+    pub(super) fn group<const N: usize>(&self, loops: &[Loop<N>]) -> Group {
+        let outermost = self.loops.last().map_or(1, |&at| loops[at].len);
+        let in_block = (self.target * outermost / self.len).clamp(1, outermost);
+        let block = outermost.div_ceil(outermost.div_ceil(in_block));
+        Group { loops: self.loops.len(), block }
+    }
+}
+
+/// Adds loops to sides until they are long enough, the shorter side first. `next` finds the next
+/// loop of a side among those that are not taken. Starts are counted in units of `unit`.
+pub(super) fn grow<const N: usize>(
+    sides: &mut [Side],
+    builder: &mut NestBuilder<'_, N>,
+    unit: usize,
+    next: impl Fn(&Side, &NestBuilder<'_, N>, &dyn Fn(usize) -> bool) -> Option<usize>,
+) {
+    loop {
+        let mut short: SmallVec<[usize; 2]> =
+            (0..sides.len()).filter(|&k| !sides[k].is_long_enough()).collect();
+        short.sort_by_key(|&k| sides[k].len);
+        let grown = short.into_iter().any(|k| {
+            let taken = |at: usize| sides.iter().any(|side| side.loops.contains(&at));
+            let Some(at) = next(&sides[k], builder, &taken) else { return false };
+            ascend(builder, at, sides[k].operand, unit);
+            sides[k].loops.push(at);
+            sides[k].len *= builder.loops()[at].len;
+            true
+        });
+        if !grown {
+            return;
+        }
+    }
+}
+
+/// The loop that continues a side without a gap, in either direction.
+pub(super) fn continues<const N: usize>(
+    side: &Side,
+    builder: &NestBuilder<'_, N>,
+    taken: &dyn Fn(usize) -> bool,
+) -> Option<usize> {
+    let fits = |at: usize| builder.loops()[at].strides[side.operand].unsigned_abs() == side.len;
+    (0..builder.loops().len()).rev().find(|&at| fits(at) && !taken(at))
+}
+
+/// Makes a loop ascend in an operand.
+pub(super) fn ascend<const N: usize>(
+    builder: &mut NestBuilder<'_, N>,
+    at: usize,
+    operand: usize,
+    unit: usize,
+) {
+    let Loop { len, strides } = builder.loops()[at];
+    if strides[operand] < 0 {
+        let end = (len - 1) as isize * unit as isize;
+        builder.starts = std::array::from_fn(|k| builder.starts[k] + end * strides[k]);
+        builder.loops_mut()[at].strides = strides.map(|stride| -stride);
+    }
+}
+
+/// The loops in the order in which they run: those around the block, those of `v`, those of `u`.
+pub(super) fn ordered<const N: usize>(loops: &[Loop<N>], [u, v]: &[Side; 2]) -> Loops<N> {
+    let inside = |at: &usize| u.loops.contains(at) || v.loops.contains(at);
+    let around = (0..loops.len()).filter(|at| !inside(at));
+    let sides = v.loops.iter().rev().chain(u.loops.iter().rev());
+    around.chain(sides.copied()).map(|at| loops[at]).collect()
+}
