@@ -159,7 +159,7 @@ fn is_one_block<const N: usize>(loops: &[Loop<N>], groups: &[Group]) -> bool {
     groups.iter().all(|group| {
         let (rest, loops) = around.split_at(around.len() - group.loops);
         around = rest;
-        loops[0].len <= group.block
+        loops.first().is_none_or(|cut| cut.len <= group.block)
     }) && around.iter().all(|l| l.len == 1)
 }
 

@@ -42,6 +42,11 @@ impl Side {
         Self { loops: SmallVec::from_slice(&[at]), operand, len, target }
     }
 
+    /// A side of no loops: one iteration.
+    pub(super) fn once() -> Self {
+        Self { loops: SmallVec::new(), operand: 0, len: 1, target: 1 }
+    }
+
     fn is_long_enough(&self) -> bool {
         2 * self.len > self.target
     }

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     kernel::RowBlock,
     nest::Loop,
-    plan::{Access, ElementwiseGroups, Extent, Group},
+    plan::{Access, ElementwiseGroups, Extent},
     tuning::GROUPED_COLUMNS,
 };
 
@@ -23,14 +23,38 @@ type Offsets<const N: usize> = SmallVec<[[isize; N]; GROUPED_COLUMNS]>;
 /// Offsets in scratch and in an operand.
 type Table = SmallVec<[[isize; 2]; GROUPED_COLUMNS]>;
 
+/// The tables of a task. They are filled in place: moving them takes as long as a small operation.
+struct Tables<const N: usize> {
+    columns: Offsets<N>,
+    rows: Offsets<N>,
+    packs: [Pack; N],
+}
+
+/// The tables by which an operand is packed.
+struct Pack {
+    /// Adjacent elements at each of the columns.
+    run: usize,
+    columns: Table,
+    rows: Table,
+}
+
+impl<const N: usize> Tables<N> {
+    /// Empty tables.
+    const EMPTY: Self = Self {
+        columns: Offsets::new_const(),
+        rows: Offsets::new_const(),
+        packs: [const { Pack { run: 1, columns: Table::new_const(), rows: Table::new_const() } };
+            N],
+    };
+}
+
 /// One side of the blocks.
+#[derive(Clone, Copy)]
 struct Side<'l, const N: usize> {
     /// The group's loops, outermost first.
     loops: &'l [Loop<N>],
     /// Iterations of the outermost loop in a block.
     block: usize,
-    /// The offsets of a block's iterations.
-    offsets: Offsets<N>,
 }
 
 impl<const N: usize> Task<'_, N> {
@@ -46,10 +70,11 @@ impl<const N: usize> Task<'_, N> {
         let outer = &self.work.outer[..];
         let (outer, column_loops) = outer.split_at(outer.len() - groups.columns.loops);
         let (around, row_loops) = outer.split_at(outer.len() - groups.rows.loops);
-        let columns = self.side(groups.columns, column_loops);
-        let rows = self.side(groups.rows, row_loops);
-        let packs: SmallVec<[(usize, Pack); 3]> =
-            (1..N).filter_map(|k| Some((k, self.pack_tables(k, &columns, &rows)?))).collect();
+        let columns = Side { loops: column_loops, block: groups.columns.block };
+        let rows = Side { loops: row_loops, block: groups.rows.block };
+        let mut tables = Tables::EMPTY;
+        self.fill(&mut tables, columns, rows);
+        let tables = &tables;
         walk(around, |at| {
             let base = advance(self.start(), self.bytes(at));
             rows.for_blocks(|j, row_count| {
@@ -57,50 +82,53 @@ impl<const N: usize> Task<'_, N> {
                 columns.for_blocks(|i, column_count| {
                     let corner = advance(base, self.bytes(i));
                     let extent = Extent { rows: row_count, columns: column_count };
-                    for (k, pack) in &packs {
+                    for (k, &first) in corner.iter().enumerate().skip(1) {
                         // SAFETY: E1 for the block's elements of operand `k`.
-                        unsafe { self.pack_block(*k, corner[*k], pack, extent, &mut scratch) };
+                        unsafe { self.pack_block(k, first, tables, extent, &mut scratch) };
                     }
                     // SAFETY: E1 for the block's elements, which have been packed where needed.
-                    unsafe { self.compute_block(corner, &rows, extent, &mut scratch) };
+                    unsafe { self.compute_block(corner, rows, tables, extent, &mut scratch) };
                 });
             });
         });
     }
 
-    fn side<'l>(&self, group: Group, loops: &'l [Loop<N>]) -> Side<'l, N> {
-        let mut offsets = Offsets::new();
-        offsets.push([0; N]);
-        for (at, l) in loops.iter().enumerate().rev() {
-            let len = if at == 0 { group.block } else { l.len };
-            let (inner, strides) = (offsets.len(), self.bytes(l.strides));
-            for iteration in 1..len as isize {
-                for entry in 0..inner {
-                    let offset = offsets[entry];
-                    offsets.push(std::array::from_fn(|k| offset[k] + iteration * strides[k]));
-                }
-            }
+    /// Fills the tables for the first block, whose entries all blocks use.
+    fn fill(&self, tables: &mut Tables<N>, columns: Side<'_, N>, rows: Side<'_, N>) {
+        let Tables { columns: column_offsets, rows: row_offsets, packs } = tables;
+        self.fill_offsets(column_offsets, columns);
+        self.fill_offsets(row_offsets, rows);
+        for (k, pack) in packs.iter_mut().enumerate() {
+            let Some(area) = self.work.block.area(k) else { continue };
+            let (width, is_transposed) = (self.work.widths[k], self.is_transposed(k));
+            pack.run = if is_transposed { 1 } else { columns.run(k) };
+            let starts = column_offsets.iter().enumerate().step_by(pack.run);
+            pack.columns.extend(starts.map(|(i, from)| [(i * width) as isize, from[k]]));
+            let starts = row_offsets.iter().enumerate();
+            pack.rows.extend(starts.map(|(j, from)| [(j * area.pitch) as isize, from[k]]));
         }
-        Side { loops, block: group.block, offsets }
     }
 
-    /// The tables by which operand `k` is packed, if it is.
-    fn pack_tables(&self, k: usize, columns: &Side<'_, N>, rows: &Side<'_, N>) -> Option<Pack> {
-        let (area, width) = (self.work.block.area(k)?, self.work.widths[k]);
-        let is_transposed = self.work.block.access()[k] == Access::Transposed;
-        let run = if is_transposed { 1 } else { columns.run(k) };
-        let to = |at: usize, step: usize| (at * step) as isize;
-        Some(Pack {
-            run,
-            is_transposed,
-            columns: (0..columns.offsets.len())
-                .step_by(run)
-                .map(|i| [to(i, width), columns.offsets[i][k]])
-                .collect(),
-            rows: (0..rows.offsets.len())
-                .map(|j| [to(j, area.pitch), rows.offsets[j][k]])
-                .collect(),
-        })
+    fn fill_offsets(&self, offsets: &mut Offsets<N>, side: Side<'_, N>) {
+        offsets.push([0; N]);
+        for (at, l) in side.loops.iter().enumerate().rev() {
+            let len = if at == 0 { side.block } else { l.len };
+            let (inner, strides) = (offsets.len(), self.bytes(l.strides));
+            offsets.resize(inner * len, [0; N]);
+            let (first, rest) = offsets.split_at_mut(inner);
+            let mut by = strides;
+            for copies in rest.chunks_exact_mut(inner) {
+                for (copy, entry) in copies.iter_mut().zip(&*first) {
+                    *copy = std::array::from_fn(|k| entry[k] + by[k]);
+                }
+                by = std::array::from_fn(|k| by[k] + strides[k]);
+            }
+        }
+    }
+
+    /// Is operand `k` adjacent along the rows?
+    fn is_transposed(&self, k: usize) -> bool {
+        self.work.block.access()[k] == Access::Transposed
     }
 
     /// # Safety
@@ -109,17 +137,18 @@ impl<const N: usize> Task<'_, N> {
         self,
         k: usize,
         corner: *const u8,
-        pack: &Pack,
+        tables: &Tables<N>,
         extent: Extent,
         scratch: &mut Scratch<'_>,
     ) {
         let Some(area) = self.work.block.area(k) else { return };
+        let pack = &tables.packs[k];
         let indexed = IndexedPack {
             width: self.work.widths[k],
             columns: &pack.columns[..extent.columns / pack.run],
             rows: &pack.rows[..extent.rows],
             run: pack.run,
-            is_transposed: pack.is_transposed,
+            is_transposed: self.is_transposed(k),
         };
         let gaps_readable = self.operands.0[k].gaps_readable;
         let rows = scratch.area(area);
@@ -133,7 +162,8 @@ impl<const N: usize> Task<'_, N> {
     unsafe fn compute_block(
         self,
         corner: [*mut u8; N],
-        rows: &Side<'_, N>,
+        rows: Side<'_, N>,
+        tables: &Tables<N>,
         extent: Extent,
         scratch: &mut Scratch<'_>,
     ) {
@@ -151,7 +181,7 @@ impl<const N: usize> Task<'_, N> {
         for j in starts(extent.rows, inner) {
             let ptrs = std::array::from_fn(|k| match areas[k] {
                 Some((start, pitch)) => start.wrapping_add(j * pitch),
-                None => corner[k].wrapping_offset(rows.offsets[j][k]),
+                None => corner[k].wrapping_offset(tables.rows[j][k]),
             });
             let (is_scalar, len) = (self.scalars(), extent.columns);
             let rows = inner.min(extent.rows - j);
@@ -163,16 +193,6 @@ impl<const N: usize> Task<'_, N> {
             unsafe { bounce::compute(self.operation, self.simd, self.work.widths, row_block) };
         }
     }
-}
-
-/// The tables by which an operand is packed.
-struct Pack {
-    /// Adjacent elements at each of the columns.
-    run: usize,
-    /// Is the operand adjacent along the rows?
-    is_transposed: bool,
-    columns: Table,
-    rows: Table,
 }
 
 impl<const N: usize> Side<'_, N> {

@@ -11,8 +11,8 @@ use crate::{
     nest::{Loop, NestBuilder},
     plan::group::{Group, Side, ascend, continues, grow, ordered},
     tuning::{
-        GROUPED_COLUMNS, GROUPED_SCRATCH_BYTES, LONG_COLUMNS, MIN_GROUPED_UNITS, MIN_PACKED_ROWS,
-        SHORT_COLUMNS, SHORT_DIRECT_COLUMNS, SHORT_ROWS,
+        GROUPED_COLUMNS, GROUPED_SCRATCH_BYTES, LONG_COLUMNS, MIN_GROUPED_BLOCKS, MIN_GROUPED_ROWS,
+        MIN_PACKED_ROWS, SHORT_COLUMNS, SHORT_DIRECT_COLUMNS, SHORT_ROWS,
     },
 };
 
@@ -33,34 +33,28 @@ pub(super) fn plan<const N: usize>(
 ) -> Option<ElementwiseWork<N>> {
     let loops = builder.loops();
     let (columns, around) = loops.split_last()?;
-    if columns.strides[0] != 1 || around.len() < 2 || !has_short_blocks(loops) {
+    let has_kernels = |width| matches!(width, 1 | 2 | 4 | 8 | 16);
+    if columns.strides[0] != 1 || around.len() < 2 || !widths.into_iter().all(has_kernels) {
         return None;
     }
-    let elements: usize = loops.iter().map(|l| l.len).product();
-    if elements < 2 * MIN_GROUPED_UNITS || !widths.iter().all(|w| matches!(w, 1 | 2 | 4 | 8 | 16)) {
+    if !has_short_blocks(columns, around) {
         return None;
     }
     let sides = sides(builder, widths)?;
     Some(work(builder, &sides, widths))
 }
 
-/// Are the rows of single loops short, or the blocks that are packed?
-fn has_short_blocks<const N: usize>(loops: &[Loop<N>]) -> bool {
-    let Some((columns, around)) = loops.split_last() else { return false };
-    match transposed(loops) {
-        Some((_, at)) if around[at].len < SHORT_ROWS => columns.len < LONG_COLUMNS,
-        Some(_) => columns.len < SHORT_COLUMNS,
-        None if columns.strides.iter().all(|stride| matches!(stride, 0 | 1)) => {
-            columns.len < SHORT_DIRECT_COLUMNS && !packs_rows(columns, around)
-        }
-        None => columns.len < SHORT_COLUMNS,
-    }
-}
-
-/// Are rows packed without groups?
-fn packs_rows<const N: usize>(columns: &Loop<N>, around: &[Loop<N>]) -> bool {
+/// Are the rows of single loops short, or the blocks that are packed, and are there many of them?
+fn has_short_blocks<const N: usize>(columns: &Loop<N>, around: &[Loop<N>]) -> bool {
     let rows = rows_loop(around, columns).map_or(Loop::ONCE, |at| around[at]);
-    rows.len >= MIN_PACKED_ROWS && (0..N).any(|k| access_to_short(k, &rows, columns).packs_rows())
+    let row_count: usize = around.iter().map(|l| l.len).product();
+    if columns.strides.iter().all(|stride| matches!(stride, 0 | 1)) {
+        let is_packed = rows.len >= MIN_PACKED_ROWS
+            && (0..N).any(|k| access_to_short(k, &rows, columns).packs_rows());
+        return columns.len < SHORT_DIRECT_COLUMNS && row_count > MIN_GROUPED_ROWS && !is_packed;
+    }
+    let limit = if rows.len < SHORT_ROWS { LONG_COLUMNS } else { SHORT_COLUMNS };
+    columns.len < limit && row_count / rows.len.max(1) > MIN_GROUPED_BLOCKS
 }
 
 /// The loops of columns and of rows; `None` if the columns stay short.
@@ -72,18 +66,24 @@ fn sides<const N: usize>(
     let first = builder.loops()[innermost];
     let packed: usize = widths[1..].iter().sum();
     let target = (GROUPED_SCRATCH_BYTES / GROUPED_COLUMNS / packed).clamp(1, GROUPED_COLUMNS);
-    let mut columns = Side::new(builder, 0, innermost, GROUPED_COLUMNS);
-    let sides = if let Some((operand, at)) = transposed(builder.loops()) {
+    if let Some((operand, at)) = transposed(builder.loops()) {
         ascend(builder, at, operand, 1);
+        let columns = Side::new(builder, 0, innermost, GROUPED_COLUMNS);
         let mut sides = [columns, Side::new(builder, operand, at, target)];
         grow(&mut sides, builder, 1, continues);
-        sides
-    } else {
-        grow(std::slice::from_mut(&mut columns), builder, 1, continues);
-        let next = (0..innermost).rev().find(|at| !columns.loops.contains(at))?;
-        [columns, Side::new(builder, 0, next, target)]
-    };
-    (sides[0].len >= 2 * first.len).then_some(sides)
+        if sides[0].len >= 2 * first.len {
+            return Some(sides);
+        }
+        // The columns continue with these rows. A few of them are better used as columns.
+        if builder.loops()[at].len >= SHORT_ROWS || first.len > SHORT_COLUMNS {
+            return None;
+        }
+    }
+    let mut columns = Side::new(builder, 0, innermost, GROUPED_COLUMNS);
+    grow(std::slice::from_mut(&mut columns), builder, 1, continues);
+    let next = (0..innermost).rev().find(|at| !columns.loops.contains(at));
+    let rows = next.map_or_else(Side::once, |at| Side::new(builder, 0, at, target));
+    (columns.len >= 2 * first.len).then_some([columns, rows])
 }
 
 /// The first operand that is adjacent along another loop than the columns, and that loop.
@@ -137,7 +137,7 @@ fn access<const N: usize>(k: usize, columns: &[Loop<N>], rows: &[Loop<N>]) -> Ac
         Access::UnitStride
     } else if columns.iter().all(|l| l.strides[k] == 0) {
         Access::Scalar
-    } else if is_adjacent(k, rows) {
+    } else if !rows.is_empty() && is_adjacent(k, rows) {
         Access::Transposed
     } else {
         Access::Gather
