@@ -1,5 +1,6 @@
 //! Runs a copy: plans it, or takes a plan, and walks the plan's loops on each thread.
 
+use pulp::NullaryFnOnce;
 use tensor_core::{Element, Result, ViewRef, ViewRefMut};
 
 use super::{
@@ -140,10 +141,8 @@ impl<L: Unit> Kernel for Task<'_, L> {
         if let Inner::Grouped(groups) = work.inner {
             // The portable kernels read no gaps; the others may.
             return match gaps_readable {
-                // SAFETY: C1; the gaps can be read (O4).
-                true => unsafe { blocks(isa, work, groups, src, dst) },
-                // SAFETY: C1; the portable kernels read no gaps.
-                false => unsafe { blocks(Scalar, work, groups, src, dst) },
+                true => isa.vectorize(GroupedTask { isa, work, groups, src, dst }),
+                false => Scalar.vectorize(GroupedTask { isa: Scalar, work, groups, src, dst }),
             };
         }
         walk(&work.outer, |[to, from]| {
@@ -162,25 +161,32 @@ impl<L: Unit> Kernel for Task<'_, L> {
     }
 }
 
-/// All blocks of a plan whose sides are groups of loops.
+/// All blocks of a plan whose sides are groups of loops. A function of its own: its tables would
+/// make the stack frame of every copy larger than a page.
 ///
-/// # Safety
-/// M1, M2 and M3 for the elements of the plan.
-#[inline(always)]
-unsafe fn blocks<I: Isa, L: Unit>(
+/// Invariant: only [`Task::run`] makes it; C1, and O4 unless the kernels read no gaps.
+struct GroupedTask<'a, I, L> {
     isa: I,
-    work: &Work,
+    work: &'a Work,
     groups: Grouped,
     src: *const L,
     dst: *mut L,
-) {
-    let (mut u, mut v) = (Table::new(), Table::new());
-    let (around, blocks) = Blocks::new(groups, &work.outer, L::WIDTH, [&mut u, &mut v]);
-    walk(around, |[to, from]| {
-        let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
-        // SAFETY: M1 to M3 hold for the elements of one iteration.
-        unsafe { blocks.copy(isa, src, dst) };
-    });
+}
+
+impl<I: Isa, L: Unit> NullaryFnOnce for GroupedTask<'_, I, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { isa, work, groups, src, dst } = self;
+        let (mut u, mut v) = (Table::new(), Table::new());
+        let (around, blocks) = Blocks::new(groups, &work.outer, L::WIDTH, [&mut u, &mut v]);
+        walk(around, |[to, from]| {
+            let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
+            // SAFETY: the invariant: M1 to M3 hold for the elements of one iteration.
+            unsafe { blocks.copy(isa, src, dst) };
+        });
+    }
 }
 
 /// One iteration of the innermost step.

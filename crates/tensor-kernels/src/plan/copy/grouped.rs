@@ -79,8 +79,12 @@ impl fmt::Display for Grouped {
 pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>) -> bool {
     let loops = builder.loops();
     let Some((&Loop { len, strides }, around)) = loops.split_last() else { return false };
+    // One run, or the transpose of a matrix: nothing to group.
+    if around.is_empty() || around.len() == 1 && around[0].strides[1] == 1 && strides[1] != 0 {
+        return false;
+    }
     let units: usize = loops.iter().map(|l| l.len).product();
-    if around.is_empty() || units <= TINY_COPY_ELEMENTS {
+    if units <= TINY_COPY_ELEMENTS {
         return false;
     }
     let is_nested = around.len() > 1;
