@@ -26,7 +26,7 @@ pub(crate) fn shape(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
 /// Dimensions of a few elements each, of which several make a block; one may be longer.
 fn short_dimensions(choices: &mut Choices<'_>) -> Vec<usize> {
     let rank = 3 + choices.draw(4);
-    let mut budget = MAX_MATRIX_ELEMENTS;
+    let mut budget = MAX_SHORT_ELEMENTS;
     let mut shape: Vec<usize> = (0..rank)
         .map(|_| {
             let size = (2 + choices.draw(8)).min(budget);
@@ -38,6 +38,9 @@ fn short_dimensions(choices: &mut Choices<'_>) -> Vec<usize> {
     shape[longer] *= 1 + choices.draw(20).min(budget);
     shape
 }
+
+/// The largest number of elements in short dimensions, without the longer one.
+const MAX_SHORT_ELEMENTS: usize = 4000;
 
 /// One or a few matrices with a dimension that is long enough for blocks and for streamed rows.
 fn matrices(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
