@@ -311,6 +311,30 @@ fn every_path_is_in_the_table() {
     assert_eq!(taken, BTreeSet::from(all));
 }
 
+/// Of layouts that no memory holds: their sizes in elements fit, those in bytes may not.
+#[test]
+fn plans_at_the_edge_of_the_address_space() {
+    const LONG: usize = 1 << 19;
+    for shape in [[LONG, LONG, LONG, 2, 2], [2, LONG, 2, LONG, LONG], [LONG, 3, LONG, 2, LONG]] {
+        let to = dense(&shape);
+        let views = [
+            dense(&[shape[4], shape[3], shape[2], shape[1], shape[0]]).permute(&[4, 3, 2, 1, 0]),
+            to.flip(&[0, 2, 4]),
+            dense(&[1, 1, 1, 1, shape[4]]).expand(&[-1; 5]),
+            dense(&[1; 5]).broadcast_to(&shape),
+        ];
+        for from in views.map(Result::unwrap) {
+            let Ok(from) = from.broadcast_to(&shape) else { continue };
+            for width in [1, 4, 12, 16] {
+                let plan = CopyPlan::new(&from, &to, width, &Machine::REFERENCE);
+                assert!(plan.is_ok() || matches!(plan, Err(Error::TooLarge { .. })), "{plan:?}");
+                assert!(plan.is_ok() || width > 1);
+            }
+            assert!(!elementwise_path([&to, &from, &to], [1; 3]).unwrap().is_empty());
+        }
+    }
+}
+
 #[test]
 fn a_plan_begins_with_the_name_of_its_path() {
     for (name, from, to, width) in copies() {

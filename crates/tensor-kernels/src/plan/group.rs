@@ -48,13 +48,14 @@ impl Side {
     }
 
     fn is_long_enough(&self) -> bool {
-        2 * self.len > self.target
+        self.len > self.target / 2
     }
 
     /// The group of these loops. Blocks are of about the same length, and at most the target.
     pub(super) fn group<const N: usize>(&self, loops: &[Loop<N>]) -> Group {
         let outermost = self.loops.last().map_or(1, |&at| loops[at].len);
-        let in_block = (self.target * outermost / self.len).clamp(1, outermost);
+        let inner = self.len / outermost;
+        let in_block = (self.target / inner).clamp(1, outermost);
         let block = outermost.div_ceil(outermost.div_ceil(in_block));
         Group { loops: self.loops.len(), block }
     }
@@ -77,7 +78,7 @@ pub(super) fn grow<const N: usize>(
             let Some(at) = next(&sides[k], builder, &taken) else { return false };
             ascend(builder, at, sides[k].operand, unit);
             sides[k].loops.push(at);
-            sides[k].len *= builder.loops()[at].len;
+            sides[k].len = sides[k].len.saturating_mul(builder.loops()[at].len);
             true
         });
         if !grown {
@@ -109,6 +110,11 @@ pub(super) fn ascend<const N: usize>(
         builder.starts = std::array::from_fn(|k| builder.starts[k] + end * strides[k]);
         builder.loops_mut()[at].strides = strides.map(|stride| -stride);
     }
+}
+
+/// The iterations of all loops together. Saturates: a broadcast shape may exceed the address space.
+pub(super) fn iterations<const N: usize>(loops: &[Loop<N>]) -> usize {
+    loops.iter().fold(1, |count, l| count.saturating_mul(l.len))
 }
 
 /// The loops in the order in which they run: those around the block, those of `v`, those of `u`.

@@ -55,7 +55,8 @@ pub(super) const STRATEGIES: &[Strategy] = &[
 
 const LAST: Strategy = Strategy { name: "fallback", applies: |_| true, build: fallback };
 
-/// The first strategy that applies covers the innermost loops; the others remain around it.
+/// Groups the loops if that is better. Otherwise the first strategy that applies covers the
+/// innermost loops; the others remain around it.
 #[inline(always)]
 pub(super) fn choose(work: &mut Work, builder: &mut NestBuilder<'_, 2>) {
     source_forwards(builder, work.unit);

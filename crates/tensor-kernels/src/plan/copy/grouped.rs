@@ -16,7 +16,7 @@ use super::{
 use crate::{
     memory::{CACHE_LINE, LANE_BYTES},
     nest::{Loop, NestBuilder},
-    plan::group::{Group, Side, continues, grow, ordered},
+    plan::group::{Group, Side, continues, grow, iterations, ordered},
     tuning::{
         GROUP_BYTES, MAX_BLOCK_SIDE_UNITS, MAX_BLOCKED_BYTES, MAX_GATHERED_BYTES,
         MAX_GROUP_ITERATIONS, MAX_PIXEL_UNITS, MAX_REPEATED_UNITS, MAX_SLOW_TILE_UNITS,
@@ -61,7 +61,8 @@ impl GroupedStep {
     }
 }
 
-/// `transpose of groups of 2 (blocks of 64) and 1 (blocks of 12) loops`.
+/// `transpose, rows of 2 loops by 4, columns of 3 by 2`: of each group the number of its loops, and
+/// the iterations of the outermost one in a block.
 impl fmt::Display for Grouped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.step {
@@ -83,12 +84,12 @@ pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>) -> bool {
     if around.is_empty() || around.len() == 1 && around[0].strides[1] == 1 && strides[1] != 0 {
         return false;
     }
-    let units: usize = loops.iter().map(|l| l.len).product();
+    let units = iterations(loops);
     if units <= TINY_COPY_ELEMENTS {
         return false;
     }
     let is_nested = around.len() > 1;
-    let is_short = len * work.unit < SHORT_ROW_BYTES;
+    let is_short = len < SHORT_ROW_BYTES / work.unit;
     let is_walked_often = is_nested && is_short && units >= 2 * MIN_GROUPED_UNITS;
     match strides {
         [1, 1] => is_walked_often && around[around.len() - 1].len == 2 && runs(work, builder),
@@ -100,7 +101,7 @@ pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>) -> bool {
         }
         [1, _] if nearest(loops) == around.len() => is_short && runs(work, builder),
         _ => {
-            let is_large = units * work.unit > MAX_BLOCKED_BYTES;
+            let is_large = units > MAX_BLOCKED_BYTES / work.unit;
             is_nested && (len < MAX_BLOCK_SIDE_UNITS / 2 || is_large) && runs(work, builder)
         }
     }
@@ -111,7 +112,7 @@ fn transpose(work: &mut Work, builder: &mut NestBuilder<'_, 2>, units: usize) ->
     let Some(source) = source_side(builder.loops()) else { return false };
     let innermost = builder.loops().len() - 1;
     let mut sides = [(0, innermost), (1, source)]
-        .map(|(operand, at)| Side::new(builder, operand, at, iterations(work.unit)));
+        .map(|(operand, at)| Side::new(builder, operand, at, target(work.unit)));
     let first = sides.each_ref().map(|side| side.len);
     grow(&mut sides, builder, work.unit, continues);
     let longer = sides.each_ref().map(|side| side.len.min(side.target));
@@ -127,7 +128,7 @@ fn transpose(work: &mut Work, builder: &mut NestBuilder<'_, 2>, units: usize) ->
 /// lane that is partly used costs as much, and so does the step from a small tile to the next.
 fn makes_better_tiles(first: [usize; 2], longer: [usize; 2], unit: usize, units: usize) -> bool {
     let lane = LANE_BYTES / unit;
-    let area = |[u, v]: [usize; 2]| u * v;
+    let area = |[u, v]: [usize; 2]| u.saturating_mul(v);
     // Source rows of half a lane or less are gathered, which takes about as long as half a lane.
     let used = |[u, v]: [usize; 2]| u.min(lane) * v.clamp(lane / 2, lane);
     let fills_lane = (0..2).any(|k| first[k] < lane && longer[k] >= lane);
@@ -135,13 +136,14 @@ fn makes_better_tiles(first: [usize; 2], longer: [usize; 2], unit: usize, units:
     let is_better = fills_lane && longer[0].min(longer[1]) >= lane
         || used(longer) >= 2 * used(first)
         || is_slow && longer[1] >= lane;
-    let is_larger = area(first) * unit <= SMALL_TILE_BYTES && area(longer) >= 4 * area(first);
+    let is_larger =
+        area(first) <= SMALL_TILE_BYTES / unit && area(longer) >= area(first).saturating_mul(4);
     // Out of cache, sides shorter than a line are read or written several times.
     let fills_lines =
-        (0..2).any(|k| first[k] * unit < CACHE_LINE && longer[k] * unit >= GROUP_BYTES);
+        (0..2).any(|k| first[k] < CACHE_LINE / unit && longer[k] >= GROUP_BYTES / unit);
     units >= MIN_GROUPED_UNITS && is_better
         || units >= 2 * MIN_GROUPED_UNITS && is_larger
-        || units * unit > MAX_BLOCKED_BYTES && unit >= 4 && fills_lines
+        || units > MAX_BLOCKED_BYTES / unit && unit >= 4 && fills_lines
 }
 
 /// Is a transpose of the two loops alone slow? Its source rows do not fill a lane, its destination
@@ -150,8 +152,8 @@ fn has_slow_tiles(loops: &[Loop<2>], unit: usize, units: usize) -> bool {
     let (Some(u), Some(side)) = (loops.last(), source_side(loops)) else { return false };
     let (lane, v) = (LANE_BYTES / unit, loops[side].len);
     let is_gathered = v <= MAX_PIXEL_UNITS && u.strides[1] == v as isize && u.len >= lane;
-    let is_small = v < lane && u.len < 4 * lane && u.len * v <= MAX_SLOW_TILE_UNITS;
-    is_small && !(is_gathered && units * unit <= MAX_GATHERED_BYTES)
+    let is_small = v < lane && u.len < 4 * lane && u.len.saturating_mul(v) <= MAX_SLOW_TILE_UNITS;
+    is_small && !(is_gathered && units <= MAX_GATHERED_BYTES / unit)
 }
 
 /// Plans a copy of short runs, or of single units.
@@ -161,7 +163,7 @@ fn runs(work: &mut Work, builder: &mut NestBuilder<'_, 2>) -> bool {
         _ => 1,
     };
     let count = builder.loops().len() - usize::from(len > 1);
-    let target = (iterations(work.unit) / len).max(MIN_GROUP_ITERATIONS);
+    let target = (target(work.unit) / len).max(MIN_GROUP_ITERATIONS);
     let next = |builder: &NestBuilder<'_, 2>, operand: usize, taken: &dyn Fn(usize) -> bool| {
         let stride = |&at: &usize| builder.loops()[at].strides[operand].unsigned_abs();
         (0..count).rev().filter(|&at| !taken(at)).min_by_key(stride)
@@ -178,8 +180,8 @@ fn runs(work: &mut Work, builder: &mut NestBuilder<'_, 2>) -> bool {
     true
 }
 
-/// Iterations wanted on a side, for units of `unit` bytes.
-fn iterations(unit: usize) -> usize {
+/// The iterations wanted on a side, for units of `unit` bytes.
+fn target(unit: usize) -> usize {
     (GROUP_BYTES / unit).clamp(MIN_GROUP_ITERATIONS, MAX_GROUP_ITERATIONS)
 }
 

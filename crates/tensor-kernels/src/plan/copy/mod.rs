@@ -1,8 +1,9 @@
 //! Plans copies: what will be copied in which order, decided before any byte is moved.
 //!
 //! A plan is made from two layouts, the width of an element and a [`Machine`]. First the loops are
-//! brought into normal form (`nest`), then counted in units that the kernels know (`unit`). Then
-//! the first strategy of a table that applies turns the innermost loops into one step of a kernel
+//! brought into normal form (`nest`), then counted in units that the kernels know (`unit`). Short
+//! loops are grouped, so that several of them make a block (`grouped`). Otherwise the first
+//! strategy of a table that applies turns the innermost loops into one step of a kernel
 //! (`candidates`).
 //!
 //! A part of a plan is again a plan: `partition` cuts plans for threads, and the code that runs

@@ -9,7 +9,7 @@
 use super::{Access, Block, ElementwiseWork, Extent, access_to_short, rows_loop};
 use crate::{
     nest::{Loop, NestBuilder},
-    plan::group::{Group, Side, ascend, continues, grow, ordered},
+    plan::group::{self, Group, Side, ascend, continues, grow, ordered},
     tuning::{
         GROUPED_COLUMNS, GROUPED_SCRATCH_BYTES, LONG_COLUMNS, MIN_GROUPED_BLOCKS, MIN_GROUPED_ROWS,
         MIN_PACKED_ROWS, SHORT_COLUMNS, SHORT_DIRECT_COLUMNS, SHORT_ROWS,
@@ -47,7 +47,7 @@ pub(super) fn plan<const N: usize>(
 /// Are the rows of single loops short, or the blocks that are packed, and are there many of them?
 fn has_short_blocks<const N: usize>(columns: &Loop<N>, around: &[Loop<N>]) -> bool {
     let rows = rows_loop(around, columns).map_or(Loop::ONCE, |at| around[at]);
-    let row_count: usize = around.iter().map(|l| l.len).product();
+    let row_count = group::iterations(around);
     if columns.strides.iter().all(|stride| matches!(stride, 0 | 1)) {
         let is_packed = rows.len >= MIN_PACKED_ROWS
             && (0..N).any(|k| access_to_short(k, &rows, columns).packs_rows());
@@ -106,8 +106,8 @@ fn work<const N: usize>(
     let row_loops = &rest[rest.len() - rows.loops..];
     let access: [Access; N] = std::array::from_fn(|k| access(k, column_loops, row_loops));
     let extent = Extent {
-        rows: iterations(row_loops, rows.block),
-        columns: iterations(column_loops, columns.block),
+        rows: block_len(row_loops, rows.block),
+        columns: block_len(column_loops, columns.block),
     };
     let scratch_rows = access.map(|access| (!access.is_direct()).then_some(extent.rows));
     let block = Block::new(extent, access, widths, scratch_rows);
@@ -127,7 +127,7 @@ fn work<const N: usize>(
 }
 
 /// The iterations of a block's loops, of which the outermost is cut.
-fn iterations<const N: usize>(loops: &[Loop<N>], block: usize) -> usize {
+fn block_len<const N: usize>(loops: &[Loop<N>], block: usize) -> usize {
     loops.iter().skip(1).map(|l| l.len).product::<usize>() * block
 }
 
