@@ -94,7 +94,9 @@ mod tests {
         for path in CopyPlan::paths().filter(|path| !unreachable.contains(path)) {
             assert!(taken.contains(path), "no case takes {path}");
         }
-        for path in ["contiguous", "rows", "packed_rows", "transposed", "gathered"] {
+        let elementwise =
+            ["contiguous", "rows", "packed_rows", "transposed", "gathered", "grouped"];
+        for path in elementwise {
             assert!(taken.contains(path), "no case takes {path}");
         }
     }
