@@ -59,9 +59,9 @@ pub(crate) const MAX_GROUP_ITERATIONS: usize = 256;
 /// The fewest iterations of a side that are aimed at.
 pub(crate) const MIN_GROUP_ITERATIONS: usize = 4;
 
-/// The fewest units for which tables pay. Filling two tables takes about 80 ns. 336 floats in tiles
-/// of 8 by 6 take 150 ns without tables and 210 ns with them; 8,400 floats in tiles of 9 by 4 take
-/// 1,900 ns and 960 ns.
+/// The fewest units of a transpose for which tables pay. Filling two tables takes about 80 ns. 336
+/// floats in tiles of 8 by 6 take 150 ns without tables and 210 ns with them; 8,400 floats in tiles
+/// of 9 by 4 take 1,900 ns and 960 ns.
 pub(crate) const MIN_GROUPED_UNITS: usize = 512;
 
 /// Tiles of up to this many bytes are slowed down by the loops around them: tiles of 30 doubles
@@ -71,10 +71,14 @@ pub(crate) const SMALL_TILE_BYTES: usize = 480;
 /// Up to this many adjacent units the kernels for pixels are fast.
 pub(crate) const MAX_PIXEL_UNITS: usize = 4;
 
+/// The most iterations of the next loop around short runs that are grouped.
+pub(crate) const MAX_WALKED_RUNS: usize = 2;
+
 /// The most units of a tile that is copied unit by unit, if it is walked to by loops.
 pub(crate) const MAX_SLOW_TILE_UNITS: usize = 128;
 
-/// Up to this size single units are copied in blocks of two loops, of which the inner one is long.
+/// Larger copies count as out of cache: single units are grouped even if the inner loop is long,
+/// and transposes if their sides are shorter than cache lines.
 pub(crate) const MAX_BLOCKED_BYTES: usize = 1 << 20;
 
 /// Up to this size pixels are gathered without regard to the order of memory.
@@ -151,9 +155,10 @@ pub(crate) const TRANSPOSED_ROW_ELEMENTS: usize = 512;
 /// half as long, 57 ms.
 pub(crate) const LARGE_TRANSPOSED_ROW_BYTES: usize = 256;
 
-/// The most bytes of a short row. It also limits the sum over all operands whose rows are copied
-/// through scratch (a row that repeats is not counted): with three operands of 8 floats in wider
-/// rows, packing would take 4.9 ns a row instead of 2.7 ns.
+/// The most bytes of a short row, in copies and in elementwise operations. In the latter it also
+/// limits the sum over all operands whose rows are copied through scratch (a row that repeats is
+/// not counted): with three operands of 8 floats in wider rows, packing would take 4.9 ns a row
+/// instead of 2.7 ns.
 pub(crate) const SHORT_ROW_BYTES: usize = 64;
 
 /// The fewest short rows that are packed. With rows of 3 floats, minus one row for all, 32 rows
@@ -172,23 +177,23 @@ pub(crate) const BOUNCE_MEMCPY_BYTES: usize = 2048;
 
 /// Rows of fewer elements are grouped, if an operand has to be packed: rows of 23 floats take 0.14
 /// of the time, rows of 25 floats 1.6 times as long.
-pub(crate) const SHORT_COLUMNS: usize = 24;
+pub(crate) const MAX_GROUPED_COLUMNS: usize = 24;
 
 /// Rows of fewer elements are grouped, if an operand has to be packed in blocks of few rows.
-pub(crate) const LONG_COLUMNS: usize = 64;
+pub(crate) const MAX_GROUPED_COLUMNS_OF_FEW_ROWS: usize = 64;
 
 /// A block has few rows if there are fewer than this.
-pub(crate) const SHORT_ROWS: usize = 8;
+pub(crate) const FEW_ROWS: usize = 8;
 
 /// Rows of fewer elements are grouped, if no operand has to be packed for them.
-pub(crate) const SHORT_DIRECT_COLUMNS: usize = 16;
+pub(crate) const MAX_GROUPED_DIRECT_COLUMNS: usize = 16;
 
 /// Up to this many blocks of two loops are not grouped. Filling the tables takes about 400 ns, and
 /// a small block about 27 ns.
-pub(crate) const MIN_GROUPED_BLOCKS: usize = 24;
+pub(crate) const MAX_UNGROUPED_BLOCKS: usize = 24;
 
 /// Up to this many rows are not grouped if no operand has to be packed. A row takes about 5 ns.
-pub(crate) const MIN_GROUPED_ROWS: usize = 180;
+pub(crate) const MAX_UNGROUPED_ROWS: usize = 180;
 
 /// The columns of a block of groups.
 pub(crate) const GROUPED_COLUMNS: usize = 128;

@@ -122,7 +122,7 @@ macro_rules! floats {
             #[inline(always)]
             fn is_large_argument(self) -> bool { SinCos::is_large(self) }
 
-            const EXP_HAS_FAR: bool = true;
+            const EXP_HAS_LARGE_ARGUMENT_PATH: bool = true;
 
             #[inline(always)]
             fn is_large_exp(self) -> bool { math::is_large_exp(self) }

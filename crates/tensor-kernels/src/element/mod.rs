@@ -223,7 +223,7 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
     }
 
     /// Does [`exp_fast`](Self::exp_fast) exclude arguments of large magnitude?
-    const EXP_HAS_FAR: bool = false;
+    const EXP_HAS_LARGE_ARGUMENT_PATH: bool = false;
 
     /// Is this such an argument, or NaN?
     #[must_use]

@@ -3,7 +3,8 @@
 /// A block of elements. Element (u, v) of the source lies `columns[u][1] + rows[v][1]` bytes from
 /// `src`; it is written `columns[u][0] + rows[v][0]` bytes from `dst`.
 ///
-/// For a transpose the destination is adjacent along `u`, and the source along `v`.
+/// A destination row is all `u` at one `v`; a source row is all `v` at one `u`. Transposes require
+/// adjacent rows: `columns[u][0]` is `u` elements, and `rows[v][1]` is `v` elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexedBlock<'t, L> {
     pub(super) src: *const L,

@@ -126,13 +126,14 @@ pub(crate) trait Isa: Copy + Send + Sync {
         unsafe { portable::transpose::<L>(block) }
     }
 
-    /// Transposes a block whose rows lie at offsets of tables, in bytes: the element `columns[u][1]
-    /// + rows[v][1]` from `src` is written `columns[u][0] + rows[v][0]` from `dst`.
+    /// Transposes a block whose rows lie at offsets of tables, in bytes. The element at the offset
+    /// `columns[u][1]` plus `rows[v][1]` from `src` is written at `columns[u][0]` plus `rows[v][0]`
+    /// from `dst`.
     ///
     /// # Safety
     ///
     /// M1, M2, M3 for these elements. The destination is adjacent along `columns`, the source along
-    /// `rows`.
+    /// `rows`, from offset 0 on.
     #[inline(always)]
     unsafe fn transpose_indexed<L: Unit>(
         self,

@@ -129,7 +129,8 @@ pub(crate) unsafe fn copy_indexed<I: Isa, L: Unit>(
     }
 }
 
-/// Copies each run as its first and its last word.
+/// For each pair of entries of the tables, offsets in bytes in destination and source, copies a run
+/// of `bytes` bytes as its first and its last word. Either table may be the inner loop.
 ///
 /// # Safety
 ///

@@ -1,9 +1,10 @@
 //! Groups of loops: several short loops that together make one side of a block.
 //!
 //! Kernels work on elements that are adjacent in some operand. Where one loop has too few of them,
-//! the loops that continue it are taken too. In an array of shape [2, 3, 5, 7, 11] with its
-//! dimensions reversed, the first three dimensions make 30 adjacent elements. The offsets of a
-//! group's iterations are computed once, into a table.
+//! the loops that continue it are taken too. If an array of shape [2, 3, 5, 7, 11] is copied with
+//! its dimensions reversed, the innermost three loops of the result, of 2, 3 and 5 iterations,
+//! cover 30 adjacent elements of it. The offsets of a group's iterations are computed once, into a
+//! table.
 
 use smallvec::SmallVec;
 
@@ -14,7 +15,8 @@ use crate::nest::{Loop, Loops, NestBuilder};
 pub(crate) struct Group {
     /// The number of loops.
     pub(crate) loops: usize,
-    /// Iterations of the outermost of them in a block. The other loops are whole.
+    /// Iterations of the outermost loop in a block. Only this loop is split; inner loops always run
+    /// completely.
     pub(crate) block: usize,
 }
 
@@ -51,7 +53,8 @@ impl Side {
         self.len > self.target / 2
     }
 
-    /// The group of these loops. Blocks are of about the same length, and at most the target.
+    /// Splits this side into blocks of at most `target` iterations, over all loops together, and of
+    /// about the same length.
     pub(super) fn group<const N: usize>(&self, loops: &[Loop<N>]) -> Group {
         let outermost = self.loops.last().map_or(1, |&at| loops[at].len);
         let inner = self.len / outermost;
@@ -62,7 +65,7 @@ impl Side {
 }
 
 /// Adds loops to sides until they are long enough, the shorter side first. `next` finds the next
-/// loop of a side among those that are not taken. Starts are counted in units of `unit`.
+/// loop of a side among those that are not taken. `unit` is what a stride of 1 adds to a start.
 pub(super) fn grow<const N: usize>(
     sides: &mut [Side],
     builder: &mut NestBuilder<'_, N>,

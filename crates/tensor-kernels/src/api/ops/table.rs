@@ -7,12 +7,13 @@
 //! and the operators. A row is
 //!
 //! ```text
-//! Type<T: element types> -> type of the result: function, function with a given result,
+//! Type<T: Elements> -> Result: name, name_into[, in place name_inplace<Elements>]
+//!     [, divides check][, method name][, operator name] { |M, a, b| value }
 //! ```
 //!
 //! where `in place` is there if the result may have the operand's type, `divides` if divisors of 0
 //! are refused, `method` if the method has another name than the function, and `operator` if there
-//! is one. `M` says how multiply-adds are rounded.
+//! is one. `M` says whether the SIMD level fuses multiplications and additions.
 
 /// Operations on one operand. `large_argument` separates arguments that need a slower algorithm.
 macro_rules! unary_operations {
@@ -46,7 +47,8 @@ macro_rules! unary_operations {
         /// `e^a`, of integers as f32 (PyTorch: `torch.exp`).
         Exp<T: Number> -> T::Float: exp, exp_into, in place exp_inplace<Inexact> {
             |M, a| a.to_float().exp_fast::<M>(),
-            large_argument EXP_HAS_FAR if a.to_float().is_large_exp() => a.to_float().exp::<M>()
+            large_argument EXP_HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_exp()
+                => a.to_float().exp::<M>()
         }
         /// The natural logarithm, of integers as f32 (PyTorch: `torch.log`).
         Ln<T: Number> -> T::Float: ln, ln_into, in place ln_inplace<Inexact> {

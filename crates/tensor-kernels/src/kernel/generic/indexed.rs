@@ -1,7 +1,8 @@
 //! The transpose of a block whose rows lie at offsets of a table.
 //!
 //! The tiles are those of `transpose`. Rows are looked up, so a block may consist of any number of
-//! loops. There are fewer cases: whole registers, or single lanes where fewer rows are left.
+//! loops. There are fewer cases: tiles of whole registers, or of single lanes in blocks of fewer
+//! columns; source or destination rows of less than a lane; element by element.
 
 use pulp::NullaryFnOnce;
 
@@ -14,7 +15,8 @@ use crate::kernel::{indexed_block::IndexedBlock, portable, unit::Unit};
 /// The transpose of a block. A function of its own, as it is too large to be inlined at every call
 /// site.
 ///
-/// Invariant: only [`transpose`] makes it; M1 to M3 hold for the block.
+/// Invariant: only [`transpose`] makes it; M1 to M3 hold for the block, whose destination is
+/// adjacent along the columns and whose source is adjacent along the rows, from offset 0 on.
 struct Transpose<'t, R, L> {
     isa: R,
     block: IndexedBlock<'t, L>,
@@ -24,7 +26,8 @@ struct Transpose<'t, R, L> {
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for the block.
+/// M1, M2, M3 for the block. `columns[u][0]` is the offset of `u` adjacent elements, and
+/// `rows[v][1]` that of `v`.
 #[inline(always)]
 pub(super) unsafe fn transpose<R: Registers, L: Unit>(isa: R, block: IndexedBlock<'_, L>) {
     isa.vectorize(Transpose { isa, block });
@@ -149,10 +152,11 @@ unsafe fn short_source_rows<R: Registers, L: Unit>(isa: R, block: IndexedBlock<'
 /// M1 to M3 for the block; the destination rows hold a register of `V`.
 #[inline(always)]
 unsafe fn cover_short<V: Vector, L: Unit>(token: V::Token, block: IndexedBlock<'_, L>) {
+    const { assert!(V::LANES * L::PER_LANE <= MAX_TILE_ROWS, "a lane for each row of a tile") };
     let tile_columns = V::LANES * L::PER_LANE;
     let row_bytes = block.rows.len() * L::WIDTH;
     let highest = block.columns.iter().fold(isize::MIN, |highest, at| highest.max(at[1]));
-    // A lane from here on ends within the last row.
+    // A lane at this offset or a lower one ends with the last element or before.
     let last_lane = highest + row_bytes as isize - LANE_BYTES as isize;
     let src = block.src.cast::<u8>();
     let mut rows = [[0_u8; LANE_BYTES]; MAX_TILE_ROWS];
@@ -160,7 +164,7 @@ unsafe fn cover_short<V: Vector, L: Unit>(token: V::Token, block: IndexedBlock<'
     loop {
         let columns = &block.columns[u..u + tile_columns];
         let lines = if columns.iter().all(|at| at[1] <= last_lane) {
-            // SAFETY: M1 holds for the gaps: each lane ends before the last element of the block.
+            // SAFETY: M1 holds for the gaps: no lane ends after the last element of the block.
             unsafe { V::load_columns_at::<L>(token, src, columns) }
         } else {
             for (row, at) in rows.iter_mut().zip(columns) {
@@ -206,16 +210,12 @@ const MAX_TILE_ROWS: usize = 64;
 ///
 /// # Safety
 ///
-/// M1 to M3 for the block; the source rows hold a lane.
+/// M1 to M3 for the block; the source rows hold a lane, the destination rows four elements.
 #[inline(always)]
 unsafe fn short_destination_rows<R: Registers, L: Unit>(isa: R, block: IndexedBlock<'_, L>) {
     match block.columns.len() * L::WIDTH {
-        // SAFETY: a row is one byte, or one to two words of one byte.
-        1 => unsafe { write_ends::<R, L, u8>(isa, block) },
-        // SAFETY: a row is one to two words of two bytes.
-        2 | 3 => unsafe { write_ends::<R, L, u16>(isa, block) },
-        // SAFETY: a row is one to two words of four bytes.
-        4..8 => unsafe { write_ends::<R, L, u32>(isa, block) },
+        // SAFETY: a row is one to two words of four bytes: it has at least four elements.
+        ..8 => unsafe { write_ends::<R, L, u32>(isa, block) },
         // SAFETY: a row is one to two words of eight bytes: it is shorter than a lane.
         _ => unsafe { write_ends::<R, L, u64>(isa, block) },
     }

@@ -20,8 +20,8 @@ use crate::{
     tuning::{
         GROUP_BYTES, MAX_BLOCK_SIDE_UNITS, MAX_BLOCKED_BYTES, MAX_GATHERED_BYTES,
         MAX_GROUP_ITERATIONS, MAX_PIXEL_UNITS, MAX_REPEATED_UNITS, MAX_SLOW_TILE_UNITS,
-        MIN_GROUP_ITERATIONS, MIN_GROUPED_UNITS, SHORT_ROW_BYTES, SMALL_TILE_BYTES,
-        TINY_COPY_ELEMENTS,
+        MAX_WALKED_RUNS, MIN_GROUP_ITERATIONS, MIN_GROUPED_UNITS, SHORT_ROW_BYTES,
+        SMALL_TILE_BYTES, TINY_COPY_ELEMENTS,
     },
 };
 
@@ -92,14 +92,23 @@ pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>) -> bool {
     let is_short = len < SHORT_ROW_BYTES / work.unit;
     let is_walked_often = is_nested && is_short && units >= 2 * MIN_GROUPED_UNITS;
     match strides {
-        [1, 1] => is_walked_often && around[around.len() - 1].len == 2 && runs(work, builder),
+        // Runs, adjacent in both. Few iterations of the next loop are walked to often.
+        [1, 1] => {
+            is_walked_often
+                && around[around.len() - 1].len <= MAX_WALKED_RUNS
+                && runs(work, builder)
+        }
+        // One unit repeated.
         [1, 0] if len > MAX_REPEATED_UNITS => false,
         [1, 0] => is_nested && transpose(work, builder, units) || runs(work, builder),
+        // A transpose.
         _ if source_side(loops).is_some() => {
             let is_slow = has_slow_tiles(loops, work.unit, units);
             is_nested && (transpose(work, builder, units) || is_slow && runs(work, builder))
         }
+        // A reversed or strided row.
         [1, _] if nearest(loops) == around.len() => is_short && runs(work, builder),
+        // Single units.
         _ => {
             let is_large = units > MAX_BLOCKED_BYTES / work.unit;
             is_nested && (len < MAX_BLOCK_SIDE_UNITS / 2 || is_large) && runs(work, builder)
