@@ -46,9 +46,9 @@ fn unit(bits: u64) -> f32 {
     (bits >> 44) as f32 / (1u32 << 19) as f32 - 1.0
 }
 
-/// A sum in double precision, and as tolerance 1e-4 of the sum of magnitudes: single precision
-/// loses less on millions of terms.
-fn rounded_sum(terms: impl Iterator<Item = f64>) -> (f64, f64) {
+/// A sum in double precision, and the error that is allowed for it: 1e-4 of the sum of magnitudes,
+/// more than single precision loses on millions of terms.
+fn sum_with_tolerance(terms: impl Iterator<Item = f64>) -> (f64, f64) {
     let (sum, magnitudes) = terms.fold((0.0, 0.0), |(sum, all), x: f64| (sum + x, all + x.abs()));
     (sum, 1e-4 * magnitudes)
 }
@@ -121,7 +121,7 @@ macro_rules! sample_floats {
             }
 
             fn expected_sum(terms: impl Iterator<Item = Self>) -> (f64, f64) {
-                rounded_sum(terms.map(|x| Self::number(x.term())))
+                sum_with_tolerance(terms.map(|x| Self::number(x.term())))
             }
         }
     )*};
@@ -165,7 +165,7 @@ macro_rules! sample_complex {
             }
 
             fn expected_sum(terms: impl Iterator<Item = Self>) -> (f64, f64) {
-                rounded_sum(terms.map(|x| Self::number(x.term())))
+                sum_with_tolerance(terms.map(|x| Self::number(x.term())))
             }
         }
     )*};

@@ -221,8 +221,8 @@ mod tests {
         if cfg!(any(target_os = "linux", target_os = "macos", target_os = "windows"))
             && cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
         {
-            let card = MachineInfo::read(&"Scalar");
-            assert!(card.cpu.is_some(), "{card:?}");
+            let machine = MachineInfo::read(&"Scalar");
+            assert!(machine.cpu.is_some(), "{machine:?}");
         }
     }
 
@@ -233,15 +233,15 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_says_nothing_still_has_a_card() {
+    fn a_machine_that_says_nothing_has_a_description() {
         assert_eq!(described_caches(Path::new("/missing")), []);
-        let card = MachineInfo {
+        let machine = MachineInfo {
             cpu: None,
             caches: vec![],
             memory: None,
             kernel: None,
             ..MachineInfo::read(&"Scalar")
         };
-        assert!(card.lines()[0].starts_with("unknown, "), "{card:?}");
+        assert!(machine.lines()[0].starts_with("unknown, "), "{machine:?}");
     }
 }

@@ -103,7 +103,8 @@ impl Valgrind {
         let progress = Progress::new(subjects.len());
         let some = |(at, some): (usize, &[Subject])| {
             progress.begin(format!("counting {}", some[0]));
-            let counts = counted(program, some, file, &folder.path().join(at.to_string()));
+            let counts =
+                run_under_valgrind(program, some, file, &folder.path().join(at.to_string()));
             some.iter().for_each(|_| progress.end());
             counts
         };
@@ -124,8 +125,8 @@ impl Valgrind {
     }
 }
 
-/// The counts of a few subjects, and the SIMD level.
-fn counted(
+/// Runs this program under callgrind. Returns the counts of each subject, and the SIMD level.
+fn run_under_valgrind(
     program: &Path,
     subjects: &[Subject],
     file: Option<&Path>,
