@@ -1,5 +1,7 @@
 //! The layouts of newly allocated results: those that PyTorch gives a clone and the result of an
 //! elementwise operation.
+//!
+//! Every public function here has an example.
 
 use super::Layout;
 use crate::{

@@ -1,4 +1,6 @@
 //! Iteration over a layout in logical order: every offset, or every contiguous run.
+//!
+//! Every public function here has an example.
 
 use super::Layout;
 use crate::DimVec;

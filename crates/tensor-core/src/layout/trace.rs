@@ -1,4 +1,6 @@
 //! The contiguity check as text, for teaching and debugging.
+//!
+//! Every public function here has an example.
 
 use std::fmt;
 

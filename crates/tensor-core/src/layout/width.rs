@@ -1,4 +1,6 @@
 //! The same bytes as elements of another width.
+//!
+//! Every public function here has an example.
 
 use super::{Layout, saturating_stride};
 use crate::{Error, Result, shape::too_large};
