@@ -99,8 +99,8 @@ fn a_page_is_written_beside_the_document_with_its_numbers() {
 #[test]
 fn fault_a_page_that_cannot_be_written_is_an_error_before_anything_is_measured() {
     let folder = Folder::new();
-    let nowhere = folder.name("no/page.html");
-    for place in [nowhere.as_str(), "/"] {
+    let missing = folder.name("no/page.html");
+    for place in [missing.as_str(), "/"] {
         let out = run(&["report", "--npy", FORTRAN, "--html", place]).failed("cannot write");
         assert_eq!(out, "");
     }

@@ -88,7 +88,7 @@ fn where_nothing_is_compared_the_reason_takes_the_place_of_an_old_comparison() {
             "HEAD~1",
             "The records cannot be compared: unlike",
         ),
-        ("#!/bin/sh\n", "nowhere", "There is no commit that 'nowhere' and HEAD have in common."),
+        ("#!/bin/sh\n", "missing", "There is no commit that 'missing' and HEAD have in common."),
     ];
     for (program, base, reason) in cases {
         let (run, comparison) = perf(&repository(program), base);

@@ -120,6 +120,13 @@ pub(super) fn iterations<const N: usize>(loops: &[Loop<N>]) -> usize {
     loops.iter().fold(1, |count, l| count.saturating_mul(l.len))
 }
 
+/// The loops around the blocks, those of `v` and those of `u`, in a list that [`ordered`] has made.
+pub(crate) fn split<const N: usize>(loops: &[Loop<N>], [u, v]: [Group; 2]) -> [&[Loop<N>]; 3] {
+    let (rest, u_loops) = loops.split_at(loops.len() - u.loops);
+    let (around, v_loops) = rest.split_at(rest.len() - v.loops);
+    [around, v_loops, u_loops]
+}
+
 /// The loops in the order in which they run: those around the block, those of `v`, those of `u`.
 pub(super) fn ordered<const N: usize>(loops: &[Loop<N>], [u, v]: &[Side; 2]) -> Loops<N> {
     let inside = |at: &usize| u.loops.contains(at) || v.loops.contains(at);

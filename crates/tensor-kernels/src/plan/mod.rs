@@ -14,7 +14,7 @@ pub(crate) use copy::{
     Grouped, GroupedStep, Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed, Work,
 };
 pub(crate) use elementwise::{ElementwiseGroups, ElementwiseWork};
-pub(crate) use group::Group;
+pub(crate) use group::{Group, split};
 pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
 
 use std::fmt;

@@ -202,7 +202,8 @@ unsafe fn step<I: Isa, L: Unit>(
     scratch: Option<&mut Scratch<'_>>,
 ) {
     match *inner {
-        Inner::Nothing | Inner::Grouped(_) => {}
+        Inner::Nothing => {}
+        Inner::Grouped(_) => unreachable!("a `GroupedTask` runs groups"),
         // SAFETY: M1 to M3 hold for the elements of the step, which are the run's.
         Inner::Run { len } => unsafe { isa.run(src, dst, len, stores) },
         Inner::Fill { len } => {

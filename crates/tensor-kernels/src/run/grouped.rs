@@ -2,18 +2,18 @@
 
 use smallvec::SmallVec;
 
+use super::{elementwise::starts, offsets};
 use crate::{
     kernel::{Isa, Unit, short_runs},
     nest::Loop,
-    plan::{Group, Grouped, GroupedStep},
+    plan::{Group, Grouped, GroupedStep, split},
     tuning::MAX_GROUP_ITERATIONS,
 };
 
 /// The offsets in bytes of an iteration, in the destination and in the source.
 type Offsets = [isize; 2];
 
-/// The offsets of all iterations of one side of a block. Not moved after it is filled: moving one
-/// takes as long as copying a few hundred elements.
+/// The offsets of all iterations of one side of a block.
 pub(super) type Table = SmallVec<[Offsets; MAX_GROUP_ITERATIONS]>;
 
 /// One side of a block.
@@ -30,39 +30,21 @@ struct Side<'t> {
 impl<'t> Side<'t> {
     /// Fills the table of some loops, of which the outermost is cut.
     fn new(table: &'t mut Table, loops: &[Loop<2>], block: usize, unit: usize) -> Self {
-        let bytes = |l: &Loop<2>| Loop { strides: l.strides.map(|s| s * unit as isize), ..*l };
-        let (cut, inner) =
-            loops.split_first().map_or((Loop::ONCE, loops), |(cut, inner)| (bytes(cut), inner));
-        table.push([0, 0]);
-        inner.iter().rev().for_each(|l| repeat(table, bytes(l)));
-        let inner_len = table.len();
-        repeat(table, Loop { len: block, ..cut });
-        Self { table, inner_len, cut, block }
+        let bytes = |strides: [isize; 2]| strides.map(|stride| stride * unit as isize);
+        offsets::fill(table, loops, block, bytes);
+        let cut =
+            loops.first().map_or(Loop::ONCE, |cut| Loop { strides: bytes(cut.strides), ..*cut });
+        Self { table, inner_len: table.len() / block, cut, block }
     }
 
     /// For each block: the offsets of its first iteration, and its table.
     #[inline(always)]
     fn blocks(&self) -> impl Iterator<Item = (Offsets, &'t [Offsets])> {
-        (0..self.cut.len).step_by(self.block).map(|start| {
+        starts(self.cut.len, self.block).map(|start| {
             let count = self.block.min(self.cut.len - start);
             let first = self.cut.strides.map(|stride| stride * start as isize);
             (first, &self.table[..self.inner_len * count])
         })
-    }
-}
-
-/// Repeats the entries of a table for each iteration of a loop around them.
-#[inline]
-fn repeat(table: &mut Table, l: Loop<2>) {
-    let inner = table.len();
-    table.resize(inner * l.len, [0, 0]);
-    let (first, rest) = table.split_at_mut(inner);
-    let [mut to, mut from] = l.strides;
-    for copies in rest.chunks_exact_mut(inner) {
-        for (copy, entry) in copies.iter_mut().zip(&*first) {
-            *copy = [entry[0] + to, entry[1] + from];
-        }
-        (to, from) = (to + l.strides[0], from + l.strides[1]);
     }
 }
 
@@ -82,8 +64,7 @@ impl<'t> Blocks<'t> {
         unit: usize,
         [u_table, v_table]: [&'t mut Table; 2],
     ) -> (&'l [Loop<2>], Self) {
-        let (loops, u_loops) = loops.split_at(loops.len() - u.loops);
-        let (around, v_loops) = loops.split_at(loops.len() - v.loops);
+        let [around, v_loops, u_loops] = split(loops, [u, v]);
         let side =
             |table, group: Group, loops: &[Loop<2>]| Side::new(table, loops, group.block, unit);
         (around, Self { u: side(u_table, u, u_loops), v: side(v_table, v, v_loops), step })

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 use super::{
     bounce,
     elementwise::{Task, advance, starts},
+    offsets,
     pack::{self, IndexedPack},
     walk::walk,
     workspace::{Hold, Scratch, with_reserve, with_scratch},
@@ -13,7 +14,7 @@ use super::{
 use crate::{
     kernel::RowBlock,
     nest::Loop,
-    plan::{Access, ElementwiseGroups, Extent},
+    plan::{Access, ElementwiseGroups, Extent, split},
     tuning::GROUPED_COLUMNS,
 };
 
@@ -23,7 +24,7 @@ type Offsets<const N: usize> = SmallVec<[[isize; N]; GROUPED_COLUMNS]>;
 /// Offsets in scratch and in an operand.
 type Table = SmallVec<[[isize; 2]; GROUPED_COLUMNS]>;
 
-/// The tables of a task. They are filled in place: moving them takes as long as a small operation.
+/// The tables of a task.
 struct Tables<const N: usize> {
     columns: Offsets<N>,
     rows: Offsets<N>,
@@ -67,9 +68,8 @@ impl<const N: usize> Task<'_, N> {
     }
 
     fn all_groups(self, groups: ElementwiseGroups, mut scratch: Scratch<'_>) {
-        let outer = &self.work.outer[..];
-        let (outer, column_loops) = outer.split_at(outer.len() - groups.columns.loops);
-        let (around, row_loops) = outer.split_at(outer.len() - groups.rows.loops);
+        let [around, row_loops, column_loops] =
+            split(&self.work.outer, [groups.columns, groups.rows]);
         let columns = Side { loops: column_loops, block: groups.columns.block };
         let rows = Side { loops: row_loops, block: groups.rows.block };
         let mut tables = Tables::EMPTY;
@@ -96,33 +96,16 @@ impl<const N: usize> Task<'_, N> {
     /// Fills the tables for the first block, whose entries all blocks use.
     fn fill(&self, tables: &mut Tables<N>, columns: Side<'_, N>, rows: Side<'_, N>) {
         let Tables { columns: column_offsets, rows: row_offsets, packs } = tables;
-        self.fill_offsets(column_offsets, columns);
-        self.fill_offsets(row_offsets, rows);
+        offsets::fill(column_offsets, columns.loops, columns.block, |strides| self.bytes(strides));
+        offsets::fill(row_offsets, rows.loops, rows.block, |strides| self.bytes(strides));
         for (k, pack) in packs.iter_mut().enumerate() {
             let Some(area) = self.work.block.area(k) else { continue };
             let (width, is_transposed) = (self.work.widths[k], self.is_transposed(k));
             pack.run = if is_transposed { 1 } else { columns.run(k) };
-            let starts = column_offsets.iter().enumerate().step_by(pack.run);
-            pack.columns.extend(starts.map(|(i, from)| [(i * width) as isize, from[k]]));
-            let starts = row_offsets.iter().enumerate();
-            pack.rows.extend(starts.map(|(j, from)| [(j * area.pitch) as isize, from[k]]));
-        }
-    }
-
-    fn fill_offsets(&self, offsets: &mut Offsets<N>, side: Side<'_, N>) {
-        offsets.push([0; N]);
-        for (at, l) in side.loops.iter().enumerate().rev() {
-            let len = if at == 0 { side.block } else { l.len };
-            let (inner, strides) = (offsets.len(), self.bytes(l.strides));
-            offsets.resize(inner * len, [0; N]);
-            let (first, rest) = offsets.split_at_mut(inner);
-            let mut by = strides;
-            for copies in rest.chunks_exact_mut(inner) {
-                for (copy, entry) in copies.iter_mut().zip(&*first) {
-                    *copy = std::array::from_fn(|k| entry[k] + by[k]);
-                }
-                by = std::array::from_fn(|k| by[k] + strides[k]);
-            }
+            let of_runs = column_offsets.iter().enumerate().step_by(pack.run);
+            pack.columns.extend(of_runs.map(|(i, from)| [(i * width) as isize, from[k]]));
+            let of_rows = row_offsets.iter().enumerate();
+            pack.rows.extend(of_rows.map(|(j, from)| [(j * area.pitch) as isize, from[k]]));
         }
     }
 

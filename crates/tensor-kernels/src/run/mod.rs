@@ -8,6 +8,7 @@ mod elementwise;
 mod grouped;
 mod grouped_elementwise;
 mod levels;
+mod offsets;
 mod operands;
 mod pack;
 mod reduce;

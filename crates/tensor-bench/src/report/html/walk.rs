@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn dimensions_that_lead_nowhere_are_left_out() {
+    fn dimensions_without_a_step_are_left_out() {
         let slice = walk(&[1, 8_388_608], &[16_777_216, 1], 4096);
         assert_eq!(slice, drawn(&[12], &[1], 1, 24, 12));
         assert_eq!(walk(&[1, 1], &[7, 7], 0), drawn(&[], &[], 0, 1, 1));

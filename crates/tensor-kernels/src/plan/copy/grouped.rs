@@ -92,7 +92,8 @@ pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>) -> bool {
     let is_short = len < SHORT_ROW_BYTES / work.unit;
     let is_walked_often = is_nested && is_short && units >= 2 * MIN_GROUPED_UNITS;
     match strides {
-        // Runs, adjacent in both. Few iterations of the next loop are walked to often.
+        // Runs that are adjacent in both operands. If the next loop is short, the loops around it
+        // are advanced every few runs.
         [1, 1] => {
             is_walked_often
                 && around[around.len() - 1].len <= MAX_WALKED_RUNS

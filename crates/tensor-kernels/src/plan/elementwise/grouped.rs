@@ -6,10 +6,10 @@
 //! offsets. Of 150 random operations the worst took 26 ns an element when every short row was a
 //! loop of its own, and takes 1.4 ns in groups (Zen 5).
 
-use super::{Access, Block, ElementwiseWork, Extent, access_to_short, rows_loop};
+use super::{Access, Block, ElementwiseWork, Extent, access_to_short, has_kernels, rows_loop};
 use crate::{
     nest::{Loop, NestBuilder},
-    plan::group::{self, Group, Side, ascend, continues, grow, ordered},
+    plan::group::{self, Group, Side, ascend, continues, grow, ordered, split},
     tuning::{
         FEW_ROWS, GROUPED_COLUMNS, GROUPED_SCRATCH_BYTES, MAX_GROUPED_COLUMNS,
         MAX_GROUPED_COLUMNS_OF_FEW_ROWS, MAX_GROUPED_DIRECT_COLUMNS, MAX_UNGROUPED_BLOCKS,
@@ -35,7 +35,6 @@ pub(super) fn plan<const N: usize>(
 ) -> Option<ElementwiseWork<N>> {
     let loops = builder.loops();
     let (columns, around) = loops.split_last()?;
-    let has_kernels = |width| matches!(width, 1 | 2 | 4 | 8 | 16);
     if columns.strides[0] != 1 || around.len() < 2 || !widths.into_iter().all(has_kernels) {
         return None;
     }
@@ -107,8 +106,7 @@ fn work<const N: usize>(
 ) -> ElementwiseWork<N> {
     let outer = ordered(builder.loops(), sides);
     let [columns, rows] = sides.each_ref().map(|side| side.group(builder.loops()));
-    let (rest, column_loops) = outer.split_at(outer.len() - columns.loops);
-    let row_loops = &rest[rest.len() - rows.loops..];
+    let [_, row_loops, column_loops] = split(&outer, [columns, rows]);
     let access: [Access; N] = std::array::from_fn(|k| access(k, column_loops, row_loops));
     let extent = Extent {
         rows: block_len(row_loops, rows.block),

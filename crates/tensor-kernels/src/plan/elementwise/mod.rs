@@ -6,8 +6,8 @@
 //! gathering elements. So a transposed operand costs one more pass in cache, and not a cache line
 //! per element.
 //!
-//! A row is a loop of its own, which takes a few nanoseconds to start and to end. With short rows
-//! little else counts, so many of them are packed into one long row. An operand with gaps between
+//! A row is a loop of its own, which takes a few nanoseconds to start and to end. For short rows
+//! that dominates, and many of them are packed into one long row. An operand with gaps between
 //! its rows is packed in scratch, a row that repeats is stored once per row of the block, and a
 //! scalar per row is repeated along its row. Operands without gaps are used in place. The table
 //! shows nanoseconds per row of floats: first row by row, then packed.
@@ -68,7 +68,8 @@ pub(crate) struct ElementwiseWork<const N: usize> {
     /// The groups of loops that are the sides of a block: the last of the outer loops. `rows` and
     /// `columns` are then single iterations.
     pub(crate) groups: Option<ElementwiseGroups>,
-    /// Is the result larger than the caches?
+    /// Is the result larger than the caches? Not set for groups: they were measured with plain
+    /// stores of any width only.
     pub(crate) large: bool,
     /// Is the result written by non-temporal stores? If so it is computed into scratch first. 4096
     /// by 4096 floats take 20 ms instead of 33 ms where an operand is transposed. They would take
@@ -281,10 +282,14 @@ fn are_worth_packing<const N: usize>(
     columns: usize,
     widths: [usize; N],
 ) -> bool {
-    let has_kernels = |width| matches!(width, 1 | 2 | 4 | 8 | 16);
     let moved = |k: &usize| matches!(access[*k], Access::ShortRows | Access::SplatPerRow);
     widths.into_iter().all(|width| has_kernels(width) && columns * width <= SHORT_ROW_BYTES)
         && (0..N).filter(moved).map(|k| columns * widths[k]).sum::<usize>() <= SHORT_ROW_BYTES
+}
+
+/// Are there kernels that pack elements of this many bytes?
+fn has_kernels(width: usize) -> bool {
+    matches!(width, 1 | 2 | 4 | 8 | 16)
 }
 
 /// How operand `k` is accessed if rows are short.
