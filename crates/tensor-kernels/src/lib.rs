@@ -50,7 +50,7 @@ mod tuning;
 
 pub use api::{
     copy::{copy_between, copy_into, copy_to_layout, fill, to_contiguous, to_format},
-    copy_plan::CopyPlan,
+    copy_plan::{CopyCandidate, CopyPlan},
     elementwise::{
         elementwise_path, map, map_inplace, map_into, zip, zip_inplace, zip_into, zip3,
         zip3_inplace, zip3_into,

@@ -135,6 +135,12 @@ impl<'a, const N: usize> NestBuilder<'a, N> {
         Self { buffer, len: 0, starts: [0; N] }
     }
 
+    /// The nest of loops that fill a buffer.
+    pub(crate) fn over(buffer: &'a mut [Loop<N>], starts: [isize; N]) -> Self {
+        let len = buffer.len();
+        Self { buffer, len, starts }
+    }
+
     /// The loops, outermost first.
     #[inline(always)]
     pub(crate) fn loops(&self) -> &[Loop<N>] {

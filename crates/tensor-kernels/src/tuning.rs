@@ -48,10 +48,12 @@ pub(crate) const SHORT_RUN_BYTES: usize = 1024;
 /// same bytes.)
 pub(crate) const SOURCE_ORDER_ROW_BYTES: Range<usize> = 256..4096;
 
-// Copies of groups of loops, measured on 240 random layouts of 1 KiB to 1 MiB (Zen 5)
+// Candidates of plans for copies
 
-/// Bytes along each side of a block, where they are adjacent: four cache lines.
-pub(crate) const GROUP_BYTES: usize = 256;
+/// Bytes along each side of a block of groups, where they are adjacent. Over random layouts blocks
+/// of 512 and 1024 bytes take 3 to 12 % longer than the best, blocks of 128 bytes 10 to 50 % (Zen
+/// 5). Small blocks suffer less if rows share sets of the caches.
+pub(crate) const GROUP_SIDES: [usize; 4] = [512, 1024, 256, 64];
 
 /// The most iterations of a side: the entries of its table.
 pub(crate) const MAX_GROUP_ITERATIONS: usize = 256;
@@ -59,34 +61,24 @@ pub(crate) const MAX_GROUP_ITERATIONS: usize = 256;
 /// The fewest iterations of a side that are aimed at.
 pub(crate) const MIN_GROUP_ITERATIONS: usize = 4;
 
-/// The fewest units of a transpose for which tables pay. Filling two tables takes about 80 ns. 336
-/// floats in tiles of 8 by 6 take 150 ns without tables and 210 ns with them; 8,400 floats in tiles
-/// of 9 by 4 take 1,900 ns and 960 ns.
-pub(crate) const MIN_GROUPED_UNITS: usize = 512;
+/// A table with fewer entries is the inner loop only if the other is shorter still.
+pub(crate) const MIN_INNER_ENTRIES: usize = 16;
 
-/// Tiles of up to this many bytes are slowed down by the loops around them: tiles of 30 doubles
-/// take twice as long as blocks of 16 KiB, tiles of 88 doubles take as long.
-pub(crate) const SMALL_TILE_BYTES: usize = 480;
+/// Units along each side of a block of a transpose, apart from one block for all.
+pub(crate) const BLOCK_SIDES: [usize; 3] = [32, 64, 128];
 
-/// Up to this many adjacent units the kernels for pixels are fast.
-pub(crate) const MAX_PIXEL_UNITS: usize = 4;
+/// A transpose with a shorter side is not cut into blocks.
+pub(crate) const MIN_BLOCKED_SIDE_UNITS: usize = 16;
 
-/// The most iterations of the next loop around short runs that are grouped.
-pub(crate) const MAX_WALKED_RUNS: usize = 2;
+/// Transposes may be streamed from this part of [`Machine::stream`](crate::Machine::stream) on.
+/// Their lines are written one by one, in pages far apart, which takes long as soon as they are not
+/// in the second-level cache: on a Sapphire Rapids with 2 MiB of it, 1001 by 1001 floats took 8.1 ms
+/// through the caches and 0.43 ms streamed. On a Cascade Lake with 1 MiB, streaming loses between
+/// 1 MiB (176 µs instead of 106) and 6 MiB.
+pub(crate) const STREAMED_TRANSPOSES: usize = 8;
 
-/// The most units of a tile that is copied unit by unit, if it is walked to by loops.
-pub(crate) const MAX_SLOW_TILE_UNITS: usize = 128;
-
-/// Larger copies count as out of cache: single units are grouped even if the inner loop is long,
-/// and transposes if their sides are shorter than cache lines.
-pub(crate) const MAX_BLOCKED_BYTES: usize = 1 << 20;
-
-/// Up to this size pixels are gathered without regard to the order of memory.
-pub(crate) const MAX_GATHERED_BYTES: usize = 64 << 10;
-
-/// The most repetitions of a unit that are looked up in a table. 2 and 5 repetitions take half of
-/// the time of a fill per unit, 6 as much, 11 twice as much.
-pub(crate) const MAX_REPEATED_UNITS: usize = 6;
+/// Longer rows are copied, or filled, one by one.
+pub(crate) const MAX_COMPARED_RUN_BYTES: usize = 2048;
 
 // Transposes
 
@@ -108,13 +100,6 @@ pub(crate) const PORTABLE_BLOCK_SIDE_ELEMENTS: usize = 16;
 /// Elements along the longer side, for blocks whose other side is shorter than
 /// [`PORTABLE_BLOCK_SIDE_ELEMENTS`].
 pub(crate) const PORTABLE_LONG_BLOCK_SIDE_ELEMENTS: usize = 256;
-
-/// The bytes of a block of a transpose, on either side: half of a first-level cache of 32 KiB. For
-/// units of four bytes that is 64 by 64 units.
-pub(crate) const TRANSPOSE_BLOCK_BYTES: usize = 16 << 10;
-
-/// The most units along a side of a block.
-pub(crate) const MAX_BLOCK_SIDE_UNITS: usize = 64;
 
 /// A side up to this long counts as channels; the other side alone gives long runs.
 pub(crate) const MAX_CHANNELS: usize = 8;

@@ -1,6 +1,9 @@
 //! A copy that is planned once and run any number of times.
 
-use std::fmt;
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
 
 use tensor_core::{Element, Error, Layout, Result, TensorView, TensorViewMut};
 
@@ -25,6 +28,21 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CopyPlan(PlannedCopy);
 
+/// A plan that is considered for a copy; see [`CopyPlan::candidates`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct CopyCandidate {
+    /// The plan.
+    pub plan: CopyPlan,
+    /// The predicted time of a run on one thread, in nanoseconds.
+    pub predicted_ns: f64,
+}
+
+/// The fewest runs of a candidate that is measured.
+const MIN_TIMED_RUNS: usize = 3;
+
+/// The least time for which a candidate is measured.
+const TIMED: Duration = Duration::from_millis(1);
+
 impl CopyPlan {
     /// Plans a copy of elements of `width` bytes.
     ///
@@ -32,10 +50,103 @@ impl CopyPlan {
     /// [`Error::OutputShape`] if the shapes differ, [`Error::TooLarge`] if the offsets of a layout
     /// exceed the address space.
     pub fn new(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Result<Self> {
-        check_reach(from, width)?;
-        check_reach(to, width)?;
-        check_shapes(from, to)?;
+        check(from, to, width)?;
         Ok(Self(PlannedCopy::new(from, to, width, machine)))
+    }
+
+    /// Every plan that is considered for a copy, with the time that is predicted for it; the
+    /// shortest first, which is the plan that [`new`](Self::new) makes.
+    ///
+    /// A prediction counts cache lines, tiles and iterations of loops. It is in nanoseconds of a
+    /// CPU of about 4 GHz; on other CPUs only quotients of predictions mean something.
+    ///
+    /// ```
+    /// use tensor_kernels::{CopyPlan, Layout, Machine};
+    ///
+    /// let reversed = Layout::contiguous(&[2, 3, 5, 7, 11, 13])?.permute(&[5, 4, 3, 2, 1, 0])?;
+    /// let to = Layout::contiguous(reversed.shape())?;
+    /// let candidates = CopyPlan::candidates(&reversed, &to, 4, &Machine::REFERENCE)?;
+    /// assert_eq!(candidates[0].plan, CopyPlan::new(&reversed, &to, 4, &Machine::REFERENCE)?);
+    /// for candidate in &candidates {
+    ///     println!("{:6.0} ns  {}", candidate.predicted_ns, candidate.plan);
+    /// }
+    /// # Ok::<(), tensor_kernels::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn candidates(
+        from: &Layout,
+        to: &Layout,
+        width: usize,
+        machine: &Machine,
+    ) -> Result<Vec<CopyCandidate>> {
+        check(from, to, width)?;
+        let candidate = |(work, predicted_ns)| CopyCandidate {
+            plan: Self(PlannedCopy::with(from, to, width, work)),
+            predicted_ns,
+        };
+        Ok(Work::candidates(from, to, width, machine).into_iter().map(candidate).collect())
+    }
+
+    /// The fastest of all [`candidates`](Self::candidates), found by running each of them: for a
+    /// copy that is repeated often. `to` is written, with the elements of `from`.
+    ///
+    /// Each candidate runs for about a millisecond, large ones three times; that is 10 to 20 ms in
+    /// all, or 60 copies of a large array. Like FFTW's `FFTW_MEASURE`.
+    ///
+    /// ```
+    /// use tensor_kernels::{CopyPlan, Exec, Tensor};
+    ///
+    /// let exec = Exec::current()?;
+    /// let x = Tensor::arange(0.0f32, 60_000.0, 1.0)?.view(&[300, 200])?;
+    /// let y = Tensor::<f32>::zeros(&[200, 300])?;
+    /// let (reading, mut writing) = (x.read()?, y.write()?);
+    /// let (from, mut to) = (reading.as_view().t()?, writing.as_view_mut()?);
+    /// let plan = CopyPlan::measured(exec, &from, &mut to)?;
+    /// plan.run(exec, &from, &mut to)?;
+    /// # Ok::<(), tensor_kernels::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn measured<T: Element>(
+        exec: &Exec,
+        from: &TensorView<'_, T>,
+        to: &mut TensorViewMut<'_, T>,
+    ) -> Result<Self> {
+        let machine = &exec.machine;
+        let candidates = Self::candidates(from.layout(), to.layout(), size_of::<T>(), machine)?;
+        let mut fastest: Option<(Duration, Self)> = None;
+        for CopyCandidate { plan, .. } in candidates {
+            let time = plan.time(exec, from, to)?;
+            if fastest.as_ref().is_none_or(|(least, _)| time < *least) {
+                fastest = Some((time, plan));
+            }
+        }
+        match fastest {
+            Some((_, plan)) => Ok(plan),
+            None => Self::new(from.layout(), to.layout(), size_of::<T>(), machine),
+        }
+    }
+
+    /// The least time of a run.
+    fn time<T: Element>(
+        &self,
+        exec: &Exec,
+        from: &TensorView<'_, T>,
+        to: &mut TensorViewMut<'_, T>,
+    ) -> Result<Duration> {
+        let (begin, mut least) = (Instant::now(), Duration::MAX);
+        for runs in 1.. {
+            let start = Instant::now();
+            self.run(exec, from, to)?;
+            least = least.min(start.elapsed());
+            if runs >= MIN_TIMED_RUNS && begin.elapsed() >= TIMED {
+                break;
+            }
+        }
+        Ok(least)
     }
 
     /// The name of the path that the copy takes: `memcpy`, `rows`, `fill`, `transpose`,
@@ -78,6 +189,14 @@ impl CopyPlan {
         }
         Err(Error::NotPlanned { from: from.shape().to_vec(), to: to.shape().to_vec() })
     }
+}
+
+/// # Errors
+/// Those of [`CopyPlan::new`].
+fn check(from: &Layout, to: &Layout, width: usize) -> Result<()> {
+    check_reach(from, width)?;
+    check_reach(to, width)?;
+    check_shapes(from, to)
 }
 
 /// A layout without a view has not been checked against any memory, so its offsets may overflow.

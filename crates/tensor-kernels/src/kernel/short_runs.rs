@@ -86,8 +86,8 @@ unsafe fn copy_both_ends<W: Unit>(src: StridedPtr, dst: StridedPtr, bytes: usize
     }
 }
 
-/// Copies `len` adjacent elements at each pair of offsets, in bytes, of two tables: along the
-/// columns inside, along the rows outside. Does not read the gaps.
+/// Copies `len` adjacent elements at each pair of offsets, in bytes, of two tables, the first one
+/// inside. Does not read the gaps.
 ///
 /// # Safety
 ///
@@ -101,9 +101,6 @@ pub(crate) unsafe fn copy_indexed<I: Isa, L: Unit>(
     len: usize,
 ) {
     let (src, dst, bytes) = (src.cast::<u8>(), dst.cast::<u8>(), len * L::WIDTH);
-    let (columns, rows) = tables;
-    // The longer side inside.
-    let tables = if columns.len() < rows.len() { (rows, columns) } else { tables };
     match bytes {
         // SAFETY: M1 to M3 for runs of one byte.
         1 => unsafe { copy_ends_indexed::<u8>(src, dst, bytes, tables) },
@@ -116,10 +113,10 @@ pub(crate) unsafe fn copy_indexed<I: Isa, L: Unit>(
         // SAFETY: M1 to M3 for runs of one to two words of sixteen bytes.
         16..=32 => unsafe { copy_ends_indexed::<u128>(src, dst, bytes, tables) },
         _ => {
-            let (columns, rows) = tables;
-            for &[to, from] in rows {
+            let (inner, outer) = tables;
+            for &[to, from] in outer {
                 let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
-                for &[to, from] in columns {
+                for &[to, from] in inner {
                     let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
                     // SAFETY: M1 to M3 hold for one run.
                     unsafe { isa.run(src, dst, bytes, Stores::Plain) };
@@ -130,7 +127,7 @@ pub(crate) unsafe fn copy_indexed<I: Isa, L: Unit>(
 }
 
 /// For each pair of entries of the tables, offsets in bytes in destination and source, copies a run
-/// of `bytes` bytes as its first and its last word. Either table may be the inner loop.
+/// of `bytes` bytes as its first and its last word. The first table is the inner loop.
 ///
 /// # Safety
 ///
@@ -140,12 +137,12 @@ unsafe fn copy_ends_indexed<W: Unit>(
     src: *const u8,
     dst: *mut u8,
     bytes: usize,
-    (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
+    (inner, outer): (&[[isize; 2]], &[[isize; 2]]),
 ) {
     let last = bytes - W::WIDTH;
-    for &[to, from] in rows {
+    for &[to, from] in outer {
         let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
-        for &[to, from] in columns {
+        for &[to, from] in inner {
             let (from, to) = (src.wrapping_offset(from), dst.wrapping_offset(to));
             // SAFETY: readable by M1.
             let low = unsafe { from.cast::<W>().read_unaligned() };

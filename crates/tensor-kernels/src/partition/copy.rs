@@ -52,11 +52,11 @@ impl Inner {
             Inner::Scatter { len, .. } => {
                 smallvec![Axis::at_multiples(len, CUT_ALIGNMENT_ELEMENTS)]
             }
-            Inner::Tile { u, v } => {
+            Inner::Tile { u, v, .. } => {
                 smallvec![Axis::at_multiples(v.len, CUT_ALIGNMENT_ELEMENTS), adjacent(u.len)]
             }
             Inner::Streamed(ref plan) => plan.axes(),
-            Inner::Blocked2d { outer, inner, run } => {
+            Inner::Blocked2d { outer, inner, run, .. } => {
                 let multiple = (CUT_ALIGNMENT_ELEMENTS / run).max(1);
                 [outer, inner].iter().map(|l| Axis::at_multiples(l.len, multiple)).collect()
             }

@@ -31,17 +31,17 @@ fn loops(inner: Inner) -> Vec<Loop<2>> {
         Inner::Fill { len } => one(len, [1, 0]),
         Inner::Gather { len, step } => one(len, [1, step]),
         Inner::Scatter { len, step } => one(len, [step, 1]),
-        Inner::Tile { u, v } => vec![
+        Inner::Tile { u, v, .. } => vec![
             Loop { len: v.len, strides: [v.stride, 1] },
             Loop { len: u.len, strides: [1, u.stride] },
         ],
         Inner::Streamed(Streamed { u, v, u2, v2, .. }) => {
             let v2 = Loop { len: v2.len, strides: [v2.stride, v.len as isize] };
             let u2 = Loop { len: u2.len, strides: [u.len as isize, u2.stride] };
-            [vec![v2, u2], loops(Inner::Tile { u, v })].concat()
+            [vec![v2, u2], loops(Inner::Tile { u, v, block: 64 })].concat()
         }
         Inner::Grouped(_) => one(inner.len(), [1, 1]),
-        Inner::Blocked2d { outer, inner, run } => {
+        Inner::Blocked2d { outer, inner, run, .. } => {
             vec![outer, inner, Loop { len: run, strides: [1, 1] }]
         }
     }

@@ -20,6 +20,18 @@ pub(crate) struct Group {
     pub(crate) block: usize,
 }
 
+impl Group {
+    /// The iterations of all loops of the group in a block.
+    pub(super) fn iterations_in_block<const N: usize>(&self, loops: &[Loop<N>]) -> usize {
+        self.block * iterations(&loops[1.min(loops.len())..])
+    }
+
+    /// The number of blocks.
+    pub(super) fn blocks<const N: usize>(&self, loops: &[Loop<N>]) -> usize {
+        loops.first().map_or(1, |cut| cut.len.div_ceil(self.block))
+    }
+}
+
 /// Loops that make one side of a block, as indices into a nest, the innermost first.
 #[derive(Clone, Debug)]
 pub(super) struct Side {

@@ -12,6 +12,7 @@ mod reduce;
 pub(crate) use block::{Access, Area, Extent};
 pub(crate) use copy::{
     Grouped, GroupedStep, Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed, Work,
+    rows_inside,
 };
 pub(crate) use elementwise::{ElementwiseGroups, ElementwiseWork};
 pub(crate) use group::{Group, split};

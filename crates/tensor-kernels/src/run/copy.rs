@@ -7,7 +7,7 @@ use super::{
     blocked,
     grouped::{Blocks, Table},
     operands::{Destination, OperandPtrs},
-    stream,
+    plan_cache, stream,
     tiny::{copy_tiny, is_tiny},
     walk::walk,
     workspace::{Hold, Scratch, with_scratch},
@@ -48,7 +48,7 @@ pub(crate) fn copy<T: Element, W: Destination<T>>(
         return copy_tiny(operands);
     }
     let CopyOperands { from, to } = operands;
-    let work = Work::new(from.layout(), to.layout(), size_of::<T>(), &exec.machine);
+    let work = plan_cache::plan(from.layout(), to.layout(), size_of::<T>(), &exec.machine);
     execute(exec, &work, OperandPtrs::new([to.into(), from.into()]));
 }
 
@@ -217,12 +217,12 @@ unsafe fn step<I: Isa, L: Unit>(
         // SAFETY: M1 to M3 hold for the elements of the step, `step` apart in the destination.
         Inner::Scatter { len, step } => unsafe { isa.scatter_run(src, dst, step, len) },
         // SAFETY: M1 to M3 hold for the elements of the step, which `u` and `v` describe.
-        Inner::Tile { u, v } => unsafe { blocked::tile(isa, src, dst, u, v) },
+        Inner::Tile { u, v, block } => unsafe { blocked::tile(isa, src, dst, (u, v), block) },
         // SAFETY: M1 to M3 hold for the elements of the step, which the plan describes.
         Inner::Streamed(ref plan) => unsafe { stream::transpose(isa, src, dst, plan, scratch) },
         // SAFETY: M1 to M3 hold for the elements of the step, which the two loops describe.
-        Inner::Blocked2d { outer, inner, run } => unsafe {
-            blocked::blocked2d(isa, src, dst, (outer, inner), run);
+        Inner::Blocked2d { outer, inner, run, block } => unsafe {
+            blocked::blocked2d(isa, src, dst, (outer, inner), run, block);
         },
     }
 }

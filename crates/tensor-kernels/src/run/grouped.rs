@@ -6,7 +6,7 @@ use super::{elementwise::starts, offsets};
 use crate::{
     kernel::{Isa, Unit, short_runs},
     nest::Loop,
-    plan::{Group, Grouped, GroupedStep, split},
+    plan::{Group, Grouped, GroupedStep, rows_inside, split},
     tuning::MAX_GROUP_ITERATIONS,
 };
 
@@ -80,6 +80,10 @@ impl<'t> Blocks<'t> {
             let (src, dst) = (src.wrapping_byte_offset(from), dst.wrapping_byte_offset(to));
             for ([to, from], columns) in self.u.blocks() {
                 let (src, dst) = (src.wrapping_byte_offset(from), dst.wrapping_byte_offset(to));
+                let tables = match rows_inside([columns.len(), rows.len()]) {
+                    true => (rows, columns),
+                    false => (columns, rows),
+                };
                 match self.step {
                     // SAFETY: M1 to M3 hold for the elements of a block; by the plan `u` is
                     // adjacent in the destination and `v` in the source.
@@ -88,7 +92,7 @@ impl<'t> Blocks<'t> {
                     },
                     // SAFETY: M1 to M3 hold for the runs of a block.
                     GroupedStep::Runs { len } => unsafe {
-                        short_runs::copy_indexed(isa, src, dst, (columns, rows), len);
+                        short_runs::copy_indexed(isa, src, dst, tables, len);
                     },
                 }
             }

@@ -11,6 +11,7 @@ mod levels;
 mod offsets;
 mod operands;
 mod pack;
+mod plan_cache;
 mod reduce;
 mod reduce_part;
 mod stream;

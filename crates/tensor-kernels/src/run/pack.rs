@@ -146,8 +146,10 @@ impl<L: Unit> Kernel for Indexed<'_, L> {
             // SAFETY: the invariant; scratch is adjacent along columns, the input along rows.
             unsafe { isa.transpose_indexed(from, to, columns, rows) };
         } else {
+            // The longer side inside.
+            let tables = if columns.len() < rows.len() { (rows, columns) } else { (columns, rows) };
             // SAFETY: the invariant.
-            unsafe { short_runs::copy_indexed(isa, from, to, (columns, rows), run) };
+            unsafe { short_runs::copy_indexed(isa, from, to, tables, run) };
         }
     }
 }

@@ -1,216 +1,171 @@
-//! The strategies for copies: a table that is tried from the top.
+//! The plans that a copy could be run by, and the choice of the one with the least predicted time.
 //!
-//! An entry has a name, a test and a builder. The name is the path that users see and that tests
-//! record; a layout that falls to a later entry has become slower, and a test reports it.
+//! A candidate is a way to cover the loops: by the table of strategies, by groups of loops, by two
+//! loops as a block; with blocks of several sizes; with plain or non-temporal stores. Small copies
+//! have few candidates, because comparing them takes time, too: about 100 ns each.
 
-use super::{Inner, Side, Streamed, Work, grouped};
+use super::{
+    Inner, Work, grouped,
+    strategies::{self, blocked, source_forwards},
+    unit,
+};
 use crate::{
     exec::Machine,
-    memory::Stores,
-    nest::{Loop, NestBuilder},
-    tuning::{SHORT_RUN_BYTES, SOURCE_ORDER_ROW_BYTES},
+    memory::CACHE_LINE,
+    nest::{Loop, Loops, NestBuilder},
+    plan::group::iterations,
+    tuning::{
+        BLOCK_SIDES, GROUP_SIDES, MAX_COMPARED_RUN_BYTES, MIN_BLOCKED_SIDE_UNITS,
+        STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
+    },
 };
 
-pub(super) struct Strategy {
-    pub(super) name: &'static str,
-    applies: fn(&[Loop<2>]) -> bool,
-    /// Sets the inner step and says which loops it covers. Arguments: the loops, and the bytes of a
-    /// unit.
-    build: fn(&[Loop<2>], usize, &mut Inner) -> CoveredLoops,
+/// The loops of a copy, from which candidates are made.
+struct Candidates<'m> {
+    loops: Loops<2>,
+    starts: [isize; 2],
+    unit: usize,
+    bytes: usize,
+    machine: &'m Machine,
 }
 
-/// The loops that a strategy covers: some innermost ones, and possibly one more.
-struct CoveredLoops {
-    innermost: usize,
-    side: Option<usize>,
+/// Calls `visit` with every candidate for the loops of `builder`, which count elements of `width`
+/// bytes.
+pub(super) fn visit(
+    builder: &mut NestBuilder<'_, 2>,
+    width: usize,
+    bytes: usize,
+    machine: &Machine,
+    visit: &mut dyn FnMut(Work),
+) {
+    let unit = unit::count_in_units(builder, width);
+    source_forwards(builder, unit);
+    let candidates = Candidates {
+        loops: Loops::from_slice(builder.loops()),
+        starts: builder.starts,
+        unit,
+        bytes,
+        machine,
+    };
+    candidates.visit(visit);
 }
 
-/// The innermost loop alone.
-const INNERMOST_ONLY: CoveredLoops = CoveredLoops { innermost: 1, side: None };
-
-/// The path of a copy of no elements.
-pub(super) const NOTHING: &str = "nothing";
-
-/// The fastest first; the last entry accepts every nest.
-pub(super) const STRATEGIES: &[Strategy] = &[
-    Strategy {
-        name: "memcpy",
-        applies: |l| l.is_empty() || (l.len() == 1 && last(l) == [1, 1]),
-        build: run,
-    },
-    Strategy { name: "rows", applies: |l| last(l) == [1, 1], build: rows },
-    Strategy { name: "fill", applies: |l| last(l) == [1, 0], build: fill },
-    Strategy { name: "transpose", applies: |l| l.len() == 2 && is_transpose(l), build: transpose },
-    Strategy { name: "batched_transpose", applies: is_transpose, build: transpose },
-    Strategy { name: "reverse", applies: |l| last(l) == [1, -1], build: gather },
-    Strategy {
-        name: "strided_rows",
-        applies: |l| last(l)[0] == 1 && nearest(l) == l.len() - 1,
-        build: gather,
-    },
-    Strategy { name: "scatter", applies: |l| last(l)[1] == 1, build: scatter },
-    Strategy { name: "blocked", applies: |l| l.len() > 1, build: blocked2d },
-    LAST,
-];
-
-const LAST: Strategy = Strategy { name: "fallback", applies: |_| true, build: fallback };
-
-/// Groups the loops if that is better. Otherwise the first strategy that applies covers the
-/// innermost loops; the others remain around it.
-#[inline(always)]
-pub(super) fn choose(work: &mut Work, builder: &mut NestBuilder<'_, 2>) {
-    source_forwards(builder, work.unit);
-    if grouped::plan(work, builder) {
-        return;
+impl Candidates<'_> {
+    fn visit(&self, visit: &mut dyn FnMut(Work)) {
+        let ungrouped = self.plan(|work, builder| {
+            strategies::ungrouped(work, builder);
+            true
+        });
+        if let Some(work) = ungrouped {
+            self.with_blocks(work, visit);
+        }
+        if self.has_one_way() {
+            return;
+        }
+        self.pairs(visit);
+        for &bytes in self.group_sides() {
+            self.add(visit, |work, builder| grouped::plan_transpose(work, builder, bytes));
+            self.add(visit, |work, builder| grouped::plan_runs(work, builder, bytes));
+        }
     }
+
+    /// Is there nothing to compare? There is one loop, or rows are so long that the loops around
+    /// them do not matter, or there are few elements.
+    fn has_one_way(&self) -> bool {
+        let Some((row, around)) = self.loops.split_last() else { return true };
+        let long = MAX_COMPARED_RUN_BYTES / self.unit;
+        around.is_empty()
+            || row.len > long && row.strides[0] == 1 && matches!(row.strides[1], 0 | 1)
+            || iterations(&self.loops) <= TINY_COPY_ELEMENTS
+    }
+
+    /// The sides of blocks of groups. What stays in a first-level cache needs one size only.
+    fn group_sides(&self) -> &'static [usize] {
+        if self.bytes <= self.machine.l1 / 2 { &GROUP_SIDES[..1] } else { &GROUP_SIDES }
+    }
+
+    /// Makes a plan of a copy of the loops.
+    fn plan(&self, make: impl FnOnce(&mut Work, &mut NestBuilder<'_, 2>) -> bool) -> Option<Work> {
+        let mut loops = self.loops.clone();
+        let mut builder = NestBuilder::over(&mut loops, self.starts);
+        let mut work = Work { unit: self.unit, ..Work::nothing() };
+        make(&mut work, &mut builder).then_some(work)
+    }
+
+    fn add(
+        &self,
+        visit: &mut dyn FnMut(Work),
+        make: impl FnOnce(&mut Work, &mut NestBuilder<'_, 2>) -> bool,
+    ) {
+        if let Some(work) = self.plan(make) {
+            visit(work);
+        }
+    }
+
+    /// A plan by strategies: a transpose with blocks of each size, and with non-temporal stores.
+    fn with_blocks(&self, work: Work, visit: &mut dyn FnMut(Work)) {
+        if let Some(streamed) = self.streamed(&work) {
+            visit(streamed);
+        }
+        if let Inner::Tile { u, v, .. } = work.inner
+            && u.len.min(v.len) >= MIN_BLOCKED_SIDE_UNITS
+            && self.bytes > self.machine.l1 / 2
+        {
+            for side in BLOCK_SIDES.into_iter().filter(|&side| side < u.len.max(v.len)) {
+                visit(Work { inner: Inner::Tile { u, v, block: side }, ..work.clone() });
+            }
+        }
+        visit(work);
+    }
+
+    /// The plan with stores that suit a result larger than the caches, if it is that large.
+    fn streamed(&self, work: &Work) -> Option<Work> {
+        let from = match work.inner {
+            Inner::Tile { .. } => self.machine.stream / STREAMED_TRANSPOSES,
+            _ => self.machine.stream,
+        };
+        if self.bytes < from {
+            return None;
+        }
+        let mut streamed = work.clone();
+        strategies::stream(&mut streamed, self.bytes, self.machine);
+        let is_suitable = match streamed.inner {
+            Inner::Tile { .. } => false,
+            Inner::Streamed(plan) => plan.fills_lines(CACHE_LINE / self.unit),
+            _ => streamed != *work,
+        };
+        is_suitable.then_some(streamed)
+    }
+
+    /// Two loops as a block, inside of the others: the longest two, and those nearest in memory.
+    fn pairs(&self, visit: &mut dyn FnMut(Work)) {
+        self.add(visit, |work, builder| pair(work, builder, |loops| loops.sort_by_key(|l| l.len)));
+        if self.bytes > self.machine.l1 / 2 {
+            self.add(visit, |work, builder| {
+                pair(work, builder, |loops| {
+                    loops.sort_by_key(|l| std::cmp::Reverse(l.strides[1].unsigned_abs()));
+                })
+            });
+        }
+    }
+}
+
+/// The last two loops, in some order, as a block of runs.
+fn pair(work: &mut Work, builder: &mut NestBuilder<'_, 2>, order: impl Fn(&mut [Loop<2>])) -> bool {
+    let mut loops = Loops::from_slice(builder.loops());
+    let run = match loops.last() {
+        Some(&Loop { len, strides: [1, 1] }) => {
+            loops.pop();
+            len
+        }
+        _ => 1,
+    };
+    order(&mut loops);
+    let Some(inner) = loops.pop() else { return false };
+    let outer = loops.pop().unwrap_or(Loop::ONCE);
     work.starts = builder.starts;
-    let loops = builder.loops();
-    let strategy = STRATEGIES.iter().find(|s| (s.applies)(loops)).unwrap_or(&LAST);
-    work.path = strategy.name;
-    let CoveredLoops { innermost, side } = (strategy.build)(loops, work.unit, &mut work.inner);
-    let around = loops.len().saturating_sub(innermost);
-    for (at, &l) in loops[..around].iter().enumerate() {
-        if side != Some(at) {
-            work.outer.push(l);
-        }
-    }
-}
-
-/// Adapts the plan of a result larger than the caches. The result is written by non-temporal
-/// stores, unless little is read. Fills and repeated rows read little: repeated rows took 10.7 ms
-/// with non-temporal stores and 7.3 ms with plain 128-bit stores, for 64 MiB.
-#[inline(never)]
-pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
-    let loops = &mut work.outer;
-    if let Inner::Tile { u, v } = work.inner
-        && let Some(streamed) = Streamed::new(u, v, loops, work.unit, machine)
-    {
-        work.inner = Inner::Streamed(streamed);
-    }
-    if let Inner::Blocked2d { outer, inner, run } = work.inner
-        && SOURCE_ORDER_ROW_BYTES.contains(&(run * work.unit))
-    {
-        loops.extend([outer, inner].into_iter().filter(|l| l.len > 1));
-        work.inner = Inner::Run { len: run };
-    }
-    if let Inner::Run { len } = work.inner
-        && SOURCE_ORDER_ROW_BYTES.contains(&(len * work.unit))
-    {
-        loops.sort_by_key(|l| std::cmp::Reverse(l.strides[1].unsigned_abs()));
-    }
-    work.stores = match work.inner {
-        Inner::Run { len } if loops.iter().any(|l| l.strides[1] == 0) => {
-            if len * work.unit <= machine.l2 { Stores::Narrow } else { Stores::Plain }
-        }
-        Inner::Run { .. } if bytes / 2 < machine.stream => Stores::Plain,
-        Inner::Run { .. } | Inner::Gather { .. } | Inner::Streamed(_) => Stores::NonTemporal,
-        Inner::Fill { .. } => Stores::Narrow,
-        _ => Stores::Plain,
-    };
-}
-
-/// If the source descends along a loop other than the innermost, the loop starts from its other
-/// end, so that a tile can cover it.
-#[inline(always)]
-fn source_forwards(builder: &mut NestBuilder<'_, 2>, unit: usize) {
-    for at in 0..builder.loops().len().saturating_sub(1) {
-        let Loop { len, strides } = builder.loops()[at];
-        if strides[1] == -1 {
-            let end = (len - 1) as isize * unit as isize;
-            builder.starts = std::array::from_fn(|k| builder.starts[k] + end * strides[k]);
-            builder.loops_mut()[at].strides = strides.map(|stride| -stride);
-        }
-    }
-}
-
-fn last(loops: &[Loop<2>]) -> [isize; 2] {
-    innermost(loops).strides
-}
-
-fn innermost(loops: &[Loop<2>]) -> Loop<2> {
-    loops.last().copied().unwrap_or(Loop { len: 1, strides: [1, 1] })
-}
-
-/// The loop along which the source is adjacent, if the destination is adjacent along the innermost
-/// loop.
-pub(super) fn source_side(loops: &[Loop<2>]) -> Option<usize> {
-    let (last, outer) = loops.split_last()?;
-    if last.strides[0] != 1 {
-        return None;
-    }
-    outer.iter().position(|l| l.strides[1] == 1)
-}
-
-fn is_transpose(loops: &[Loop<2>]) -> bool {
-    source_side(loops).is_some()
-}
-
-/// The loop with the smallest stride of the source.
-pub(super) fn nearest(loops: &[Loop<2>]) -> usize {
-    let step = |at: &usize| (loops[*at].strides[1].unsigned_abs().max(1), usize::MAX - at);
-    (0..loops.len()).min_by_key(step).unwrap_or(0)
-}
-
-fn run(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
-    *inner = Inner::Run { len: innermost(loops).len };
-    INNERMOST_ONLY
-}
-
-/// Long rows are copied one by one. Short ones in blocks, along the destination's innermost loop
-/// and the source's.
-fn rows(loops: &[Loop<2>], unit: usize, inner: &mut Inner) -> CoveredLoops {
-    let (around, run) = (&loops[..loops.len() - 1], innermost(loops).len);
-    if run * unit >= SHORT_RUN_BYTES {
-        *inner = Inner::Run { len: run };
-        return INNERMOST_ONLY;
-    }
-    let side = match nearest(around) {
-        side if side + 1 < around.len() => Some(side),
-        _ => around.len().checked_sub(2),
-    };
-    let outer = side.map_or(Loop::ONCE, |side| around[side]);
-    *inner = Inner::Blocked2d { outer, inner: innermost(around), run };
-    CoveredLoops { innermost: 2, side }
-}
-
-fn fill(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
-    *inner = Inner::Fill { len: innermost(loops).len };
-    INNERMOST_ONLY
-}
-
-fn gather(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
-    let Loop { len, strides: [_, step] } = innermost(loops);
-    *inner = Inner::Gather { len, step };
-    INNERMOST_ONLY
-}
-
-fn scatter(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
-    let Loop { len, strides: [step, _] } = innermost(loops);
-    *inner = Inner::Scatter { len, step };
-    INNERMOST_ONLY
-}
-
-fn transpose(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
-    let side = source_side(loops).unwrap_or(0);
-    let (u, v) = (innermost(loops), loops[side]);
-    let u = Side { len: u.len, stride: u.strides[1] };
-    let v = Side { len: v.len, stride: v.strides[0] };
-    *inner = Inner::Tile { u, v };
-    CoveredLoops { innermost: 1, side: Some(side) }
-}
-
-/// The loops with the smallest strides of the destination and of the source; if they are the same
-/// loop, the two innermost ones.
-fn blocked2d(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
-    let side = match nearest(loops) {
-        side if side + 1 < loops.len() => side,
-        _ => loops.len() - 2,
-    };
-    *inner = Inner::Blocked2d { outer: loops[side], inner: innermost(loops), run: 1 };
-    CoveredLoops { innermost: 1, side: Some(side) }
-}
-
-fn fallback(loops: &[Loop<2>], _: usize, inner: &mut Inner) -> CoveredLoops {
-    *inner = Inner::Blocked2d { outer: Loop::ONCE, inner: innermost(loops), run: 1 };
-    INNERMOST_ONLY
+    work.outer = loops;
+    work.inner = blocked(outer, inner, run, work.unit);
+    work.path = if run > 1 { strategies::ROWS } else { strategies::BLOCKED };
+    true
 }

@@ -4,14 +4,19 @@
 //! brought into normal form (`nest`), then counted in units that the kernels know (`unit`). Short
 //! loops are grouped, so that several of them make a block (`grouped`). Otherwise the first
 //! strategy of a table that applies turns the innermost loops into one step of a kernel
-//! (`candidates`).
+//! (`strategies`).
 //!
 //! A part of a plan is again a plan: `partition` cuts plans for threads, and the code that runs
 //! them does not distinguish the two.
 
 mod candidates;
+mod cost;
+mod footprint;
 mod grouped;
+mod kernel;
+mod strategies;
 mod streamed;
+mod traversal;
 mod unit;
 
 use std::fmt;
@@ -24,7 +29,7 @@ use crate::{
     memory::Stores,
     nest::{Loop, Loops, with_nest},
 };
-pub(crate) use grouped::{Grouped, GroupedStep};
+pub(crate) use grouped::{Grouped, GroupedStep, rows_inside};
 pub(crate) use streamed::{Lines, StreamScratch, Streamed};
 
 /// A copy between two layouts, together with the plan that was made for them.
@@ -42,6 +47,11 @@ impl PlannedCopy {
     /// Plans a copy between layouts of one shape.
     pub(crate) fn new(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Self {
         let work = Work::new(from, to, width, machine);
+        Self { from: from.clone(), to: to.clone(), width, work }
+    }
+
+    /// A copy by a plan that was made for these layouts and this width.
+    pub(crate) fn with(from: &Layout, to: &Layout, width: usize, work: Work) -> Self {
         Self { from: from.clone(), to: to.clone(), width, work }
     }
 
@@ -86,15 +96,17 @@ pub(crate) enum Inner {
     Gather { len: usize, step: isize },
     /// Adjacent units to units `step` apart.
     Scatter { len: usize, step: isize },
-    /// A transpose: the destination is adjacent along `u`, the source along `v`.
-    Tile { u: Side, v: Side },
+    /// A transpose: the destination is adjacent along `u`, the source along `v`. It is cut into
+    /// blocks of at most `block` units on each side.
+    Tile { u: Side, v: Side, block: usize },
     /// A transpose that is written by non-temporal stores.
     Streamed(Streamed),
     /// Two groups of loops, which are the last of the outer loops.
     Grouped(Grouped),
     /// Two loops over short runs, or over single units for which no step above fits. They are cut
-    /// into blocks, so that cache lines are used while they are cached.
-    Blocked2d { outer: Loop<2>, inner: Loop<2>, run: usize },
+    /// into blocks of at most `block` iterations of each, so that cache lines are used while they
+    /// are cached.
+    Blocked2d { outer: Loop<2>, inner: Loop<2>, run: usize, block: usize },
 }
 
 /// One side of a transpose: its length, and the stride of the operand that is not adjacent along
@@ -108,9 +120,9 @@ pub(crate) struct Side {
 impl Work {
     /// Every path, in the order in which strategies are tried.
     pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
-        [candidates::NOTHING, grouped::TRANSPOSE, grouped::RUNS]
+        [strategies::NOTHING, grouped::TRANSPOSE, grouped::RUNS]
             .into_iter()
-            .chain(candidates::STRATEGIES.iter().map(|s| s.name))
+            .chain(strategies::STRATEGIES.iter().map(|s| s.name))
     }
 
     /// The plan of a copy between layouts of one shape.
@@ -119,6 +131,13 @@ impl Work {
         let mut work = Self::nothing();
         work.plan(from, to, width, machine);
         work
+    }
+
+    /// Moves the destination and the source of a plan by some bytes.
+    pub(crate) fn move_by(&mut self, bytes: [isize; 2]) {
+        for (start, by) in self.starts.iter_mut().zip(bytes) {
+            *start = start.wrapping_add(by);
+        }
     }
 
     /// A plan that does nothing.
@@ -131,7 +150,7 @@ impl Work {
             outer,
             inner,
             stores: Stores::Plain,
-            path: candidates::NOTHING,
+            path: strategies::NOTHING,
         }
     }
 
@@ -143,12 +162,39 @@ impl Work {
         }
         with_nest([to, from], |builder| {
             builder.starts = builder.starts.map(|start| start * width as isize);
-            self.unit = unit::count_in_units(builder, width);
-            candidates::choose(self, builder);
-            if bytes >= machine.stream {
-                candidates::stream(self, bytes, machine);
-            }
+            let mut least = f64::INFINITY;
+            candidates::visit(builder, width, bytes, machine, &mut |work| {
+                let ns = work.predicted_ns(machine);
+                if ns < least {
+                    (least, *self) = (ns, work);
+                }
+            });
         });
+    }
+
+    /// Every plan that is considered, with its predicted time in nanoseconds; the shortest first.
+    pub(crate) fn candidates(
+        from: &Layout,
+        to: &Layout,
+        width: usize,
+        machine: &Machine,
+    ) -> Vec<(Self, f64)> {
+        let bytes = from.numel().saturating_mul(width);
+        if bytes == 0 {
+            return vec![(Self::nothing(), 0.0)];
+        }
+        let mut found: Vec<(Self, f64)> = Vec::new();
+        with_nest([to, from], |builder| {
+            builder.starts = builder.starts.map(|start| start * width as isize);
+            candidates::visit(builder, width, bytes, machine, &mut |work| {
+                if !found.iter().any(|(other, _)| *other == work) {
+                    let ns = work.predicted_ns(machine);
+                    found.push((work, ns));
+                }
+            });
+        });
+        found.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+        found
     }
 }
 
@@ -175,10 +221,10 @@ impl Inner {
             | Inner::Fill { len }
             | Inner::Gather { len, .. }
             | Inner::Scatter { len, .. } => len,
-            Inner::Tile { u, v } => u.len * v.len,
+            Inner::Tile { u, v, .. } => u.len * v.len,
             Inner::Streamed(plan) => plan.len(),
             Inner::Grouped(groups) => groups.step.len(),
-            Inner::Blocked2d { outer, inner, run } => outer.len * inner.len * run,
+            Inner::Blocked2d { outer, inner, run, .. } => outer.len * inner.len * run,
         }
     }
 }
@@ -206,12 +252,16 @@ impl fmt::Display for Inner {
             Inner::Fill { len } => write!(f, "fill {len}"),
             Inner::Gather { len, step } => write!(f, "gather {len} (src {step})"),
             Inner::Scatter { len, step } => write!(f, "scatter {len} (dst {step})"),
-            Inner::Tile { u, v } => {
-                write!(f, "transpose {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)
+            Inner::Tile { u, v, block } => {
+                write!(f, "transpose {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)?;
+                match block < u.len.max(v.len) {
+                    true => write!(f, " by {block}"),
+                    false => Ok(()),
+                }
             }
             Inner::Streamed(plan) => plan.fmt(f),
             Inner::Grouped(groups) => groups.fmt(f),
-            Inner::Blocked2d { outer, inner, run } => write!(
+            Inner::Blocked2d { outer, inner, run, .. } => write!(
                 f,
                 "blocked {} (dst {}, src {}) x {} (dst {}, src {}) of {run}",
                 outer.len,
@@ -240,8 +290,8 @@ mod tests {
             (Inner::Fill { len: 9 }, false),
             (Inner::Gather { len: 9, step: 2 }, true),
             (Inner::Scatter { len: 9, step: 2 }, false),
-            (Inner::Tile { u: side, v: side }, true),
-            (Inner::Blocked2d { outer: twice, inner: twice, run: 1 }, false),
+            (Inner::Tile { u: side, v: side, block: 64 }, true),
+            (Inner::Blocked2d { outer: twice, inner: twice, run: 1, block: 64 }, false),
         ] {
             assert_eq!(inner.reads_gaps(), expected, "{inner}");
         }

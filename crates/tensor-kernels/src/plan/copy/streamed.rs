@@ -123,6 +123,13 @@ impl Streamed {
         Some(Self { u, v, u2, v2, block, lines })
     }
 
+    /// Do tiles fill cache lines? Where rows or columns are short, the rest of each tile is copied
+    /// unit by unit. Channels are separated by shuffles, at any number.
+    pub(super) fn fills_lines(&self, line: usize) -> bool {
+        self.lines == Lines::Packed
+            || self.u.len >= line && (self.v.len >= line || self.u2.len * self.v2.len == 1)
+    }
+
     /// The scratch for a method, with units of `unit` bytes.
     pub(crate) fn scratch(&self, lines: Lines, unit: usize) -> StreamScratch {
         let StreamExtent { u, v, v2, .. } = self.block;

@@ -60,7 +60,7 @@ fn into_given<T: Value>(case: &mut Case<'_>) -> Outcome {
     unchanged.check()
 }
 
-/// A plan that may be made for another machine than the one that it is run with.
+/// Any plan that is considered for the copy.
 fn planned<T: Value>(case: &mut Case<'_>) -> Outcome {
     case.note("operation", "CopyPlan::run");
     let setting = case.setting();
@@ -68,9 +68,11 @@ fn planned<T: Value>(case: &mut Case<'_>) -> Outcome {
     let unchanged = Unchanged::new("from", &from);
     let expected = from.values(&from.at.shape);
     let machine = &setting.exec.machine;
-    let plan = CopyPlan::new(&from.at.layout(), &to.at.layout(), size_of::<T>(), machine)
+    let (from_layout, to_layout) = (from.at.layout(), to.at.layout());
+    let candidates = CopyPlan::candidates(&from_layout, &to_layout, size_of::<T>(), machine)
         .map_err(|refused| refused.to_string())?;
-    case.note("path", plan.path());
+    let plan = &candidates[case.choices.draw(candidates.len())].plan;
+    case.note("plan", plan.to_string());
     writes(&to, &setting, exactly(&expected), |exec, out| plan.run(exec, &from.view(), out))?;
     unchanged.check()
 }

@@ -1,0 +1,212 @@
+//! The cache lines that loops touch, and how many of them have to be fetched again.
+//!
+//! A cache keeps what the innermost loops touch, up to the loop at which its capacity is exceeded;
+//! each iteration of the loops around fetches all of that again. This is the classical model of
+//! capacity misses of a loop nest. Conflict misses are modelled by the part of the cache's sets in
+//! which an operand's lines lie: rows 4096 bytes apart all lie in the same few.
+//!
+//! All strides are in bytes.
+
+use smallvec::SmallVec;
+
+use crate::{memory::CACHE_LINE, nest::Loop};
+
+/// A cache: its size, and the bytes of one way, after which addresses share a set again. 0 for a
+/// cache whose sets are not known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cache {
+    pub(super) size: usize,
+    pub(super) way: usize,
+}
+
+/// The part of a cache that a copy can use; the rest holds tables, stacks and what the hardware
+/// prefetches.
+const USABLE: f64 = 0.75;
+
+/// Loops of one operand that move it: stride and length, in ascending order of strides.
+type Moves = SmallVec<[(usize, usize); 16]>;
+
+fn moves(loops: &[Loop<2>], operand: usize) -> Moves {
+    let mut moves: Moves = loops
+        .iter()
+        .map(|l| (l.strides[operand].unsigned_abs(), l.len))
+        .filter(|&(stride, len)| stride > 0 && len > 1)
+        .collect();
+    moves.sort_unstable();
+    moves
+}
+
+/// Joins the loops that touch one extent, with gaps of at most `gap` bytes in it. Returns the bytes
+/// of that extent, and how many of the loops have been joined.
+fn join(moves: &Moves, unit: usize, gap: usize) -> (usize, usize) {
+    let mut extent = unit;
+    for (at, &(stride, len)) in moves.iter().enumerate() {
+        if stride > extent.max(gap) {
+            return (extent, at);
+        }
+        extent = extent.saturating_add(stride.saturating_mul(len - 1));
+    }
+    (extent, moves.len())
+}
+
+/// The lines of an operand that some loops touch: on average over all offsets in a line, or exactly
+/// if all runs start and end at lines.
+pub(super) fn lines(loops: &[Loop<2>], operand: usize, unit: usize) -> f64 {
+    let moves = moves(loops, operand);
+    let (extent, joined) = join(&moves, unit, CACHE_LINE);
+    let runs: f64 = moves[joined..].iter().map(|&(_, len)| len as f64).product();
+    let whole = |bytes: usize| bytes.is_multiple_of(CACHE_LINE);
+    let is_aligned = whole(extent) && moves[joined..].iter().all(|&(stride, _)| whole(stride));
+    let partial = if is_aligned { 0 } else { CACHE_LINE - unit };
+    runs * (extent + partial) as f64 / CACHE_LINE as f64
+}
+
+/// The adjacent bytes of an operand that some loops touch.
+pub(super) fn run_bytes(loops: &[Loop<2>], operand: usize, unit: usize) -> usize {
+    join(&moves(loops, operand), unit, 0).0
+}
+
+/// The bytes of an operand that loops touch one after the other, in the order in which they run,
+/// with gaps of less than a line.
+pub(super) fn run_in_order(loops: &[Loop<2>], operand: usize, unit: usize) -> usize {
+    let mut extent = unit;
+    for l in loops {
+        let stride = l.strides[operand].unsigned_abs();
+        if stride > extent.max(CACHE_LINE) {
+            break;
+        }
+        extent = extent.saturating_add(stride.saturating_mul(l.len - 1));
+    }
+    extent
+}
+
+/// The part of a cache's sets in which an operand's lines lie.
+///
+/// Runs at a stride that is nearly a divisor of a way return to nearly the same sets after a few
+/// iterations: 64 rows 2052 bytes apart lie in two places of a way of 4096 bytes, each 256 bytes
+/// longer than a run. `k` such places have room for `k (extent + n / k · drift)` bytes, of which the
+/// least over a few `k` counts.
+pub(super) fn coverage(loops: &[Loop<2>], operand: usize, unit: usize, way: usize) -> f64 {
+    if way == 0 {
+        return 1.0;
+    }
+    let moves = moves(loops, operand);
+    let (extent, joined) = join(&moves, unit, CACHE_LINE);
+    let mut covered = (extent + CACHE_LINE - unit) as f64;
+    for &(stride, len) in &moves[joined..] {
+        let least = PLACES.into_iter().map(|places| {
+            let drift = (places * (stride % way)) % way;
+            let drift = drift.min(way - drift);
+            let (places, len) = (places.min(len) as f64, len as f64);
+            places * (covered + (len / places - 1.0) * drift as f64)
+        });
+        covered = least.fold(covered * len as f64, f64::min);
+    }
+    (covered / way as f64).min(1.0)
+}
+
+/// The numbers of places in a way that are tried.
+const PLACES: [usize; 7] = [1, 2, 3, 4, 8, 16, 32];
+
+/// The lines of each operand that are fetched into a cache while the loops run, the innermost
+/// first; nothing if all that they touch stays in it. `cached` says which operands use the cache.
+pub(super) fn fetched(path: &[Loop<2>], unit: usize, cache: Cache, cached: [bool; 2]) -> [f64; 2] {
+    let Some(inside) = (1..=path.len()).find(|&n| !fits(&path[..n], unit, cache, cached)) else {
+        return [0.0; 2];
+    };
+    // What the loops before this one touch fits. Consecutive iterations of it may share lines.
+    let (kept, next) = (&path[..inside - 1], path[inside - 1]);
+    let around: f64 = path[inside..].iter().map(|l| l.len as f64).product();
+    let mut twice: SmallVec<[Loop<2>; 16]> = SmallVec::from_slice(kept);
+    twice.push(Loop { len: 2, ..next });
+    [0, 1].map(|operand| {
+        let once = lines(kept, operand, unit);
+        let more = lines(&twice, operand, unit) - once;
+        (once + more.max(0.0) * (next.len - 1) as f64) * around
+    })
+}
+
+fn fits(loops: &[Loop<2>], unit: usize, cache: Cache, cached: [bool; 2]) -> bool {
+    let needed =
+        |operand: usize| lines(loops, operand, unit) / coverage(loops, operand, unit, cache.way);
+    let used: f64 = (0..2).filter(|&operand| cached[operand]).map(needed).sum();
+    used * CACHE_LINE as f64 <= cache.size as f64 * USABLE
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The lines that loops touch, one element at a time, with the first element at `start`.
+    fn count(loops: &[Loop<2>], operand: usize, unit: usize, start: usize) -> usize {
+        let mut offsets = vec![1 << 40 | start];
+        for l in loops {
+            let at = |&offset: &usize| {
+                (0..l.len).map(move |i| offset.wrapping_add_signed(i as isize * l.strides[operand]))
+            };
+            offsets = offsets.iter().flat_map(at).collect();
+        }
+        let lines = |offset: usize| offset / CACHE_LINE..=(offset + unit - 1) / CACHE_LINE;
+        offsets.into_iter().flat_map(lines).collect::<BTreeSet<_>>().len()
+    }
+
+    fn loops(of: &[(usize, isize)]) -> Vec<Loop<2>> {
+        of.iter().map(|&(len, stride)| Loop { len, strides: [stride, 0] }).collect()
+    }
+
+    /// The average over all starts of elements that are aligned.
+    fn average(loops: &[Loop<2>], unit: usize) -> f64 {
+        let starts = (0..CACHE_LINE).step_by(unit);
+        let all: usize = starts.clone().map(|start| count(loops, 0, unit, start)).sum();
+        all as f64 / starts.count() as f64
+    }
+
+    #[test]
+    fn lines_counted_are_lines_touched() {
+        for (unit, of) in [
+            (4, vec![(100, 4)]),
+            (4, vec![(16, 4), (20, 400)]),
+            (4, vec![(10, 4), (30, 260)]),
+            (4, vec![(25, 36), (9, 4000)]),
+            (8, vec![(3, 8), (5, 24), (7, 1000)]),
+            (1, vec![(50, -1), (40, 333)]),
+            (2, vec![(40, 500), (9, 2)]),
+        ] {
+            let loops = loops(&of);
+            let (counted, touched) = (lines(&loops, 0, unit), average(&loops, unit));
+            assert!((counted / touched - 1.0).abs() < 0.05, "{of:?}: {counted}, {touched}");
+        }
+    }
+
+    #[test]
+    fn aligned_rows_have_no_partial_lines() {
+        let loops = loops(&[(32, 4), (10, 512)]);
+        assert_eq!(lines(&loops, 0, 4), count(&loops, 0, 4, 0) as f64);
+    }
+
+    #[test]
+    fn runs_are_adjacent() {
+        let nest = loops(&[(10, 100), (25, 4), (3, 5000)]);
+        assert_eq!(run_bytes(&nest, 0, 4), 1000, "in any order");
+        assert_eq!(run_in_order(&nest, 0, 4), 4, "in the order in which they run");
+    }
+
+    #[test]
+    fn rows_a_way_apart_cover_few_sets() {
+        let covered = |stride| coverage(&loops(&[(64, 4), (64, stride)]), 0, 4, 4096);
+        assert!(covered(4096) < 0.1, "all in the same place");
+        assert!(covered(2052) < 0.7, "in two places that drift");
+        assert_eq!(covered(2000), 1.0, "everywhere");
+    }
+
+    #[test]
+    fn lines_are_fetched_again_if_what_is_between_does_not_fit() {
+        let nest = loops(&[(64, 4), (64, 256), (10, 0)]);
+        let lines_of_array = lines(&nest, 0, 4);
+        let cached = |size| fetched(&nest, 4, Cache { size, way: 0 }, [true, false])[0];
+        assert_eq!(cached(64 << 10), 0.0, "all of it stays");
+        assert_eq!(cached(8 << 10), 10.0 * lines_of_array, "nothing stays");
+    }
+}

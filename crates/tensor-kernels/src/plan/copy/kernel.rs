@@ -1,0 +1,241 @@
+//! The kernels as the cost model sees them: which one a step takes, how often it is called, and how
+//! much it moves.
+
+use super::{Grouped, GroupedStep, Inner, Lines, Side, Streamed, Work};
+use crate::{
+    memory::{CACHE_LINE, LANE_BYTES},
+    nest::Loop,
+    plan::group::{iterations, split},
+};
+
+/// A kernel, or one of its methods if they differ in speed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kernel {
+    /// Adjacent bytes to adjacent bytes. The amount is bytes.
+    Run,
+    /// One unit repeated. The amount is bytes.
+    Fill,
+    /// Units up to four apart, by shuffles. The amount is units.
+    Gather,
+    /// Units any distance apart, one by one. The amount is units.
+    Units,
+    /// Runs of up to 32 bytes. A call is a row of them, the amount is runs.
+    ShortRuns,
+    /// Runs of up to 32 bytes, at offsets of tables. A call is a row of them, the amount is runs.
+    IndexedRuns,
+    /// Single units at offsets of tables. A call is a row of them, the amount is units.
+    IndexedUnits,
+    /// Tiles of whole registers. The amount is bytes of whole tiles.
+    Tiles,
+    /// Tiles of half registers or of lanes. The amount is bytes of whole tiles.
+    NarrowTiles,
+    /// Tiles of whole registers, rows at offsets of tables. The amount is bytes of whole tiles.
+    IndexedTiles,
+    /// Tiles of lanes, rows at offsets of tables. The amount is bytes of whole tiles.
+    IndexedNarrowTiles,
+    /// Two to four channels, by shuffles. The amount is bytes.
+    Pixels,
+    /// Short rows, of which a lane each is read. The amount is rows.
+    LanePerRow,
+    /// Short rows, written as lanes in ascending order. The amount is rows.
+    Overwriting,
+    /// Short source rows at offsets of tables. The amount is rows.
+    IndexedShortSource,
+    /// Short destination rows at offsets of tables. The amount is rows.
+    IndexedShortDestination,
+    /// Whole lines straight from tiles. The amount is bytes.
+    AlignedLines,
+    /// Lines stitched from tiles. The amount is bytes.
+    StitchedLines,
+    /// Lines staged in scratch. The amount is bytes.
+    StagedLines,
+    /// Short rows packed in scratch. The amount is bytes.
+    PackedLines,
+}
+
+/// What a step asks of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KernelWork {
+    pub(super) kernel: Kernel,
+    /// Calls in each iteration of the loops around.
+    pub(super) calls: f64,
+    /// Bytes, units or rows in each iteration of the loops around.
+    pub(super) amount: f64,
+}
+
+/// Runs of up to this many bytes are copied as two words.
+const SHORT_RUN: usize = 32;
+
+impl Work {
+    /// The kernel of the innermost step.
+    pub(super) fn kernel_work(&self) -> KernelWork {
+        let unit = self.unit;
+        match self.inner {
+            Inner::Nothing => once(Kernel::Run, 0),
+            Inner::Run { len } => once(Kernel::Run, len.saturating_mul(unit)),
+            Inner::Fill { len } => once(Kernel::Fill, len.saturating_mul(unit)),
+            Inner::Gather { len, step } if has_windows(unit, step) => once(Kernel::Gather, len),
+            Inner::Gather { len, .. } | Inner::Scatter { len, .. } => once(Kernel::Units, len),
+            Inner::Tile { u, v, block } => tile(u, v, block, unit),
+            Inner::Streamed(ref plan) => streamed(plan, unit),
+            Inner::Grouped(groups) => grouped(&groups, &self.outer, unit),
+            Inner::Blocked2d { outer, inner, run, block } => {
+                let rows = outer.len as f64 * inner.len.div_ceil(block) as f64;
+                let runs = outer.len as f64 * inner.len as f64;
+                runs_of(run * unit, Kernel::ShortRuns, rows, runs)
+            }
+        }
+    }
+}
+
+fn once(kernel: Kernel, amount: usize) -> KernelWork {
+    KernelWork { kernel, calls: 1.0, amount: amount as f64 }
+}
+
+/// Runs of `bytes` bytes, in rows: by `short` if they are short, else each by itself.
+fn runs_of(bytes: usize, short: Kernel, rows: f64, runs: f64) -> KernelWork {
+    match bytes {
+        0..=SHORT_RUN => KernelWork { kernel: short, calls: rows, amount: runs },
+        _ => KernelWork { kernel: Kernel::Run, calls: runs, amount: runs * bytes as f64 },
+    }
+}
+
+/// Does the gather kernel have windows for a step?
+fn has_windows(unit: usize, step: isize) -> bool {
+    match unit {
+        16 => false,
+        8 => matches!(step, -1 | 2 | 3),
+        _ => step.unsigned_abs() <= 4,
+    }
+}
+
+fn tile(u: Side, v: Side, block: usize, unit: usize) -> KernelWork {
+    let lane = LANE_BYTES / unit;
+    let (nu, nv) = (u.len.min(block), v.len.min(block));
+    let calls = u.len.div_ceil(nu) as f64 * v.len.div_ceil(nv) as f64;
+    let units = u.len as f64 * v.len as f64;
+    let work = |kernel, calls, amount| KernelWork { kernel, calls, amount };
+    match (nu >= lane, nv >= lane) {
+        (true, true) => {
+            let columns = columns_of_tiles(nu, lane);
+            let kernel = if columns == 4 * lane { Kernel::Tiles } else { Kernel::NarrowTiles };
+            work(kernel, calls, calls * tile_bytes((nu, columns), (nv, lane), unit))
+        }
+        (true, false) if is_window(u, v) => work(Kernel::Pixels, calls, units * unit as f64),
+        (true, false) if nv > 1 && lane > 2 => {
+            work(Kernel::LanePerRow, calls, calls * round_up(nu, lane))
+        }
+        (false, true) if v.stride == nu as isize && nu <= 4 => {
+            work(Kernel::Pixels, calls, units * unit as f64)
+        }
+        (false, true) if v.stride == nu as isize => work(Kernel::Overwriting, calls, v.len as f64),
+        _ => work(Kernel::Units, calls * nu.min(nv) as f64, units),
+    }
+}
+
+/// Are the source rows two to four units apart, so that they are read as windows?
+fn is_window(u: Side, v: Side) -> bool {
+    (2..=4).contains(&u.stride) && v.len <= u.stride.unsigned_abs()
+}
+
+/// The columns of the widest tile that `columns` hold.
+fn columns_of_tiles(columns: usize, lane: usize) -> usize {
+    [4 * lane, 2 * lane].into_iter().find(|&wide| columns >= wide).unwrap_or(lane)
+}
+
+/// The bytes of tiles that cover a block; the last ones overlap those before.
+fn tile_bytes(
+    (columns, tile_columns): (usize, usize),
+    (rows, tile_rows): (usize, usize),
+    unit: usize,
+) -> f64 {
+    round_up(columns, tile_columns) * round_up(rows, tile_rows) * unit as f64
+}
+
+fn round_up(n: usize, to: usize) -> f64 {
+    (n.div_ceil(to) * to) as f64
+}
+
+fn streamed(plan: &Streamed, unit: usize) -> KernelWork {
+    let bytes = plan.len().saturating_mul(unit);
+    let holds_line = plan.u.len >= CACHE_LINE / unit;
+    match plan.lines {
+        Lines::Aligned if is_window(plan.u, plan.v) => once(Kernel::Pixels, bytes),
+        Lines::Aligned => once(Kernel::AlignedLines, bytes),
+        Lines::Stitched if holds_line && plan.v.len >= CACHE_LINE / unit => {
+            once(Kernel::StitchedLines, bytes)
+        }
+        Lines::Stitched | Lines::Staged => once(Kernel::StagedLines, bytes),
+        Lines::Packed => once(Kernel::PackedLines, bytes),
+    }
+}
+
+fn grouped(groups: &Grouped, outer: &[Loop<2>], unit: usize) -> KernelWork {
+    let [_, v_loops, u_loops] = split(outer, [groups.u, groups.v]);
+    let (nu, nv) = (groups.u.iterations_in_block(u_loops), groups.v.iterations_in_block(v_loops));
+    let blocks = groups.u.blocks(u_loops) as f64 * groups.v.blocks(v_loops) as f64;
+    let all = iterations(u_loops) as f64 * iterations(v_loops) as f64;
+    let rows = blocks * nu.min(nv) as f64;
+    match groups.step {
+        GroupedStep::Runs { len: 1 } => {
+            KernelWork { kernel: Kernel::IndexedUnits, calls: rows, amount: all }
+        }
+        GroupedStep::Runs { len } => runs_of(len * unit, Kernel::IndexedRuns, rows, all),
+        GroupedStep::Transpose => {
+            let (kernel, in_block) = indexed_block((nu, nv), unit);
+            let calls = if kernel == Kernel::IndexedUnits { rows } else { blocks };
+            let amount = if kernel == Kernel::IndexedUnits { all } else { blocks * in_block };
+            KernelWork { kernel, calls, amount }
+        }
+    }
+}
+
+/// The kernel of a block of a grouped transpose, and what it moves.
+fn indexed_block((nu, nv): (usize, usize), unit: usize) -> (Kernel, f64) {
+    let lane = LANE_BYTES / unit;
+    match (nu >= lane, nv >= lane) {
+        (true, true) if nu >= 4 * lane => {
+            (Kernel::IndexedTiles, tile_bytes((nu, 4 * lane), (nv, lane), unit))
+        }
+        (true, true) => (Kernel::IndexedNarrowTiles, tile_bytes((nu, lane), (nv, lane), unit)),
+        (true, false) if lane >= 8 && nv >= 4 => (Kernel::IndexedShortSource, round_up(nu, lane)),
+        (false, true) if lane >= 8 && nu >= 4 => {
+            (Kernel::IndexedShortDestination, round_up(nv, lane))
+        }
+        _ => (Kernel::IndexedUnits, (nu * nv) as f64),
+    }
+}
+
+impl Kernel {
+    /// Nanoseconds for a call, and for an amount of 1, with units of `unit` bytes (Zen 5, AVX-512).
+    pub(super) fn rates(self, unit: usize) -> [f64; 2] {
+        let (call, [one, two, wide]) = match self {
+            Self::Run => (0.7, [0.0097; 3]),
+            Self::Fill => (0.2, [0.0062; 3]),
+            Self::Gather => (6.0, [0.024, 0.035, 0.058]),
+            Self::Units => (4.5, [0.155, 0.24, 0.24]),
+            Self::ShortRuns => (3.0, [0.3, 0.16, 0.36]),
+            Self::IndexedRuns => (1.1, [0.54, 0.59, 0.67]),
+            Self::IndexedUnits => (1.1, [0.315, 0.325, 0.53]),
+            Self::Tiles => (4.0, [0.0172, 0.0135, 0.0119]),
+            Self::NarrowTiles => (4.0, [0.0215, 0.0162, 0.0152]),
+            Self::IndexedTiles => (1.4, [0.0223, 0.0182, 0.0193]),
+            Self::IndexedNarrowTiles => (2.6, [0.0272, 0.0259, 0.0286]),
+            Self::Pixels => (7.6, [0.0113; 3]),
+            Self::LanePerRow => (22.0, [0.32, 0.24, 0.21]),
+            Self::Overwriting => (27.0, [0.36; 3]),
+            Self::IndexedShortSource => (7.0, [0.9, 0.8, 0.8]),
+            Self::IndexedShortDestination => (1.6, [0.64, 0.57, 0.57]),
+            Self::AlignedLines => (50.0, [0.06, 0.053, 0.004]),
+            Self::StitchedLines => (50.0, [0.075, 0.045, 0.012]),
+            Self::StagedLines => (80.0, [0.058, 0.025, 0.02]),
+            Self::PackedLines => (6.0, [0.014, 0.015, 0.012]),
+        };
+        let amount = match unit {
+            1 => one,
+            2 => two,
+            _ => wide,
+        };
+        [call, amount]
+    }
+}

@@ -1,0 +1,172 @@
+//! The order in which a plan visits memory, as nested loops.
+//!
+//! Every step of a plan, a tile, a block of groups, a row, is a few loops inside of the plan's outer
+//! loops. Written down as one list of loops, with blocks split into the part inside and the part
+//! around, all plans can be compared by the cache lines that they touch.
+
+use smallvec::SmallVec;
+
+use super::{GroupedStep, Inner, Side, Streamed, Work, grouped::rows_inside};
+use crate::{
+    memory::{CACHE_LINE, LANE_BYTES},
+    nest::Loop,
+    plan::group::{Group, split},
+    tuning::{STRIP_COLUMNS, SWEEP_ROWS},
+};
+
+/// Loops of destination and source, the innermost first; strides in bytes.
+pub(super) type Path = SmallVec<[Loop<2>; 16]>;
+
+/// The loops of a plan in the order in which they run.
+#[derive(Clone, Debug)]
+pub(super) struct Traversal {
+    /// All loops, the innermost first.
+    pub(super) path: Path,
+    /// How many of them run inside of one block.
+    pub(super) block: usize,
+}
+
+impl Traversal {
+    pub(super) fn of(work: &Work) -> Self {
+        let mut inside = Inside { path: Path::new(), around: Path::new() };
+        let mut outer: &[Loop<2>] = &work.outer;
+        match work.inner {
+            Inner::Nothing => {}
+            Inner::Run { len } => inside.push(len, [1, 1]),
+            Inner::Fill { len } => inside.push(len, [1, 0]),
+            Inner::Gather { len, step } => inside.push(len, [1, step]),
+            Inner::Scatter { len, step } => inside.push(len, [step, 1]),
+            Inner::Tile { u, v, block } => inside.tile((u, v), block, CACHE_LINE / work.unit),
+            Inner::Streamed(plan) => inside.sweep(&plan, CACHE_LINE / work.unit),
+            Inner::Grouped(groups) => {
+                if let GroupedStep::Runs { len } = groups.step {
+                    inside.push(len, [1, 1]);
+                }
+                let [around, v, u] = split(&work.outer, [groups.u, groups.v]);
+                outer = around;
+                let entries = [groups.u.iterations_in_block(u), groups.v.iterations_in_block(v)];
+                let sides = [(u, groups.u), (v, groups.v)];
+                match groups.step {
+                    GroupedStep::Runs { .. } if rows_inside(entries) => {
+                        inside.groups([sides[1], sides[0]]);
+                    }
+                    _ => inside.groups(sides),
+                }
+            }
+            Inner::Blocked2d { outer, inner, run, block } => {
+                inside.push(run, [1, 1]);
+                inside.cut(inner, block);
+                inside.cut(outer, block);
+            }
+        }
+        let Inside { mut path, around } = inside;
+        let block = path.len();
+        path.extend(around);
+        path.extend(outer.iter().rev().copied());
+        let bytes = work.unit as isize;
+        path.iter_mut()
+            .for_each(|l| l.strides = l.strides.map(|stride| stride.saturating_mul(bytes)));
+        Self { path, block }
+    }
+}
+
+/// The loops inside of a block, and those around it.
+struct Inside {
+    path: Path,
+    around: Path,
+}
+
+impl Inside {
+    /// Adds a loop that runs inside of a block.
+    fn push(&mut self, len: usize, strides: [isize; 2]) {
+        self.cut(Loop { len, strides }, len);
+    }
+
+    /// Adds a loop that is cut into blocks.
+    fn cut(&mut self, l: Loop<2>, block: usize) {
+        let block = block.clamp(1, l.len.max(1));
+        let around = l.len.div_ceil(block);
+        if block > 1 {
+            self.path.push(Loop { len: block, ..l });
+        }
+        if around > 1 {
+            let strides = l.strides.map(|stride| stride.saturating_mul(block as isize));
+            self.around.push(Loop { len: around, strides });
+        }
+    }
+
+    /// A transpose in blocks. Without blocks a line of destination columns is swept along a strip
+    /// of the source. A tile reads a lane of each source row at a time.
+    fn tile(&mut self, (u, v): (Side, Side), block: usize, line: usize) {
+        let sweeps = block >= u.len.max(v.len);
+        let (columns, rows) = if sweeps { (line, STRIP_COLUMNS) } else { (block, block) };
+        let lane = line * LANE_BYTES / CACHE_LINE;
+        self.lanes(along_source(v), lane);
+        self.cut(along_destination(u), columns);
+        self.cut(rest_of(along_source(v), lane), rows / lane);
+    }
+
+    /// The lanes of a loop, which are the innermost loop.
+    fn lanes(&mut self, l: Loop<2>, lane: usize) {
+        self.push(lane.min(l.len), l.strides);
+    }
+
+    fn sweep(&mut self, plan: &Streamed, line: usize) {
+        let Streamed { u, v, u2, v2, .. } = *plan;
+        let lane = line * LANE_BYTES / CACHE_LINE;
+        self.lanes(along_source(v), lane);
+        self.cut(along_destination(u), line);
+        self.cut(rest_of(along_source(v), lane), SWEEP_ROWS / lane);
+        self.push(v2.len, [v2.stride, v.len as isize]);
+        self.around.push(Loop { len: u2.len, strides: [u.len as isize, u2.stride] });
+    }
+
+    fn groups(&mut self, sides: [(&[Loop<2>], Group); 2]) {
+        sides.into_iter().for_each(|(loops, group)| self.group(loops, group));
+    }
+
+    /// The loops of a group, of which the outermost is cut.
+    fn group(&mut self, loops: &[Loop<2>], group: Group) {
+        for (at, &l) in loops.iter().enumerate().rev() {
+            self.cut(l, if at == 0 { group.block } else { l.len });
+        }
+    }
+}
+
+/// A loop over whole lanes.
+fn rest_of(l: Loop<2>, lane: usize) -> Loop<2> {
+    let strides = l.strides.map(|stride| stride.saturating_mul(lane as isize));
+    Loop { len: l.len.div_ceil(lane), strides }
+}
+
+fn along_destination(side: Side) -> Loop<2> {
+    Loop { len: side.len, strides: [1, side.stride] }
+}
+
+fn along_source(side: Side) -> Loop<2> {
+    Loop { len: side.len, strides: [side.stride, 1] }
+}
+
+#[cfg(test)]
+mod tests {
+    use tensor_core::Layout;
+
+    use super::*;
+    use crate::exec::Machine;
+
+    /// Blocks at the end of a loop may be shorter, which a traversal does not say.
+    #[test]
+    fn traversals_visit_all_elements_and_few_more() {
+        for base in [vec![700, 900], vec![5, 6, 7, 8, 9, 10], vec![40, 3, 50, 60], vec![9000, 3]] {
+            let base = Layout::contiguous(&base).unwrap();
+            let dims: Vec<_> = (0..base.ndim() as isize).rev().collect();
+            let from = base.permute(&dims).unwrap();
+            let to = Layout::contiguous(from.shape()).unwrap();
+            for (work, _) in Work::candidates(&from, &to, 4, &Machine::REFERENCE) {
+                let visited: usize = Traversal::of(&work).path.iter().map(|l| l.len).product();
+                let all = from.numel();
+                assert!((all..3 * all).contains(&visited), "{work}: {visited} of {all}");
+            }
+        }
+    }
+}
