@@ -199,10 +199,13 @@ fn row(setting: &Setting, case: &Case, times: Times) -> Result<Row> {
         allocating_ns: times.allocating.best_ns,
         naive_ns: times.naive.best_ns,
         slower_than_naive: times.preallocated.surely_longer_than(&times.naive),
+        slower_than: Vec::new(),
         plain_copy_ns: times.plain_copy,
         contiguous_ns: times.contiguous.map(|timing| timing.best_ns),
         path: path(&setting.exec, case)?.to_owned(),
         peers: times.peers,
+        family: None,
+        case: None,
     })
 }
 

@@ -6,6 +6,7 @@
 //! `offset`, in elements) and are refused if it differs. The result of every case is row-major.
 
 mod group_stats;
+mod judge;
 mod kernel;
 mod measure;
 mod op;
@@ -15,27 +16,33 @@ mod peers;
 mod race;
 mod ready;
 mod record;
+mod size;
 mod summary;
 mod text;
 mod verdict;
 mod work;
+mod write;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tensor_kernels::DType;
 
 use crate::cases::operand::Operand;
+pub use judge::{NAIVE, judged};
 pub use measure::{Setup, measure, verify};
 pub use op::Op;
-pub use parse::read;
+pub use parse::{case as parse, read};
 pub use path::{path, plan};
 pub use peers::render as render_peers;
 pub use ready::{Ready, with_ready};
 pub use record::{Record, SCHEMA};
+pub use size::{ElementClass, SizeClass};
 pub use summary::render as summary;
 pub use text::render;
 pub use verdict::{check, verdict};
+pub use write::{document, write};
 
 /// What a case is raced against, besides plain copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +156,9 @@ pub struct Row {
     pub naive_ns: f64,
     /// Whether the preallocated time is longer than that of the naive loop by more than the noise.
     pub slower_than_naive: bool,
+    /// The naive loop and the libraries that were faster by over 5 % in two measurements.
+    #[serde(default)]
+    pub slower_than: Vec<String>,
     /// The fastest plain copy of the bytes of the result.
     #[serde(rename = "roof_ns")]
     pub plain_copy_ns: f64,
@@ -160,6 +170,12 @@ pub struct Row {
     /// Other libraries, on one thread; empty without `--peers`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<PeerTimes>,
+    /// The family that the case was drawn from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
+    /// The case as a suite file has it, if it was not read from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<Value>,
 }
 
 /// The times of another library; `None` for what it cannot do.
@@ -179,6 +195,32 @@ impl Row {
     /// Whether this is a copy: it is compared with a plain copy, not with contiguous operands.
     pub fn is_copy(&self) -> bool {
         self.contiguous_ns.is_none()
+    }
+
+    /// The speed as a multiple of that of the naive loop.
+    pub fn naive_speedup(&self) -> f64 {
+        self.naive_ns / self.preallocated_ns
+    }
+
+    /// The size of the elements of the result; `None` for an unknown type.
+    pub fn elements(&self) -> Option<ElementClass> {
+        self.dtype.parse::<DType>().ok().map(|dtype| ElementClass::of(dtype.size()))
+    }
+
+    /// Whether the naive loop or a library of this name ran the case, with a preallocated result.
+    pub fn is_raced_by(&self, name: &str) -> bool {
+        let able = |peer: &PeerTimes| peer.name == name && peer.preallocated_ns.is_some();
+        name == NAIVE || self.peers.iter().any(able)
+    }
+
+    /// The kind of work.
+    pub fn kind(&self) -> &'static str {
+        if self.is_copy() { "copy" } else { "elementwise" }
+    }
+
+    /// What [`Row::score`] is a fraction of.
+    pub fn score_name(&self) -> &'static str {
+        if self.is_copy() { "% of copy bandwidth" } else { "efficiency" }
     }
 
     /// For a copy the fraction of copy bandwidth; otherwise the efficiency, the fraction of the
@@ -205,10 +247,13 @@ mod tests {
             allocating_ns: 200.0,
             naive_ns: 400.0,
             slower_than_naive: false,
+            slower_than: Vec::new(),
             plain_copy_ns: 80.0,
             contiguous_ns: None,
             path: "transpose".to_owned(),
             peers: Vec::new(),
+            family: None,
+            case: None,
         }
     }
 

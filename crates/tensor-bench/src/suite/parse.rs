@@ -18,9 +18,17 @@ pub fn read(text: &str) -> Result<Vec<Case>> {
     let not_a_suite = |error| Failure::input(format!("not a suite: {error}"));
     let values: Vec<Value> = serde_json::from_str(text).map_err(not_a_suite)?;
     let cases = values.iter().enumerate().map(|(at, value)| {
-        case(value).map_err(|reason| Failure::input(reason).at(name(at, value)))
+        checked(value).map_err(|reason| Failure::input(reason).at(name(at, value)))
     });
     cases.collect()
+}
+
+/// Reads one case.
+///
+/// # Errors
+/// [`Failure::Input`] without the name of the case.
+pub fn case(value: &Value) -> Result<Case> {
+    checked(value).map_err(Failure::input)
 }
 
 fn name(at: usize, value: &Value) -> String {
@@ -52,7 +60,7 @@ struct Stated {
     offset: Option<usize>,
 }
 
-fn case(value: &Value) -> Checked<Case> {
+fn checked(value: &Value) -> Checked<Case> {
     let head = Head::deserialize(value).map_err(|error| error.to_string())?;
     if [&head.group, &head.id].iter().any(|name| name.contains(char::is_control)) {
         return Err("a name with a control character".to_owned());

@@ -27,8 +27,7 @@ efficiency: percent of the speed on contiguous operands
 
 /// What the rows of a table have in common.
 pub(super) fn heading(row: &Row) -> String {
-    let kind = if row.is_copy() { "copy" } else { "elementwise" };
-    let s = if row.threads == 1 { "" } else { "s" };
+    let (kind, s) = (row.kind(), if row.threads == 1 { "" } else { "s" });
     format!("{kind}, {}, {} thread{s}", cut(&row.group, 40), row.threads)
 }
 

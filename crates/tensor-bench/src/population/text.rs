@@ -1,0 +1,138 @@
+//! The figures of a population as tables.
+
+use super::summary::{Class, Slowest, Summary};
+use crate::{
+    output::render::{Column, WIDTH, bytes, fitted_table, percent, table, wrap},
+    suite::{self, Row, SizeClass},
+};
+
+/// The tables of a summary, and the slowest of the cases that it is of.
+pub fn render(summary: &Summary, rows: &[Row]) -> String {
+    let rows: Vec<&Row> = rows.iter().filter(|row| row.threads == summary.threads).collect();
+    let what = rows.first().map_or("efficiency", |row| row.score_name());
+    let mut text = format!("{}\n\n{}\n", heading(summary, &rows), scores(what, &summary.classes));
+    text.push_str(&format!("Slower by over 5 %, measured twice\n\n{}\n", slower(&summary.classes)));
+    if !summary.families.is_empty() {
+        text.push_str(&format!("By family\n\n{}\n", families(what, &summary.families)));
+    }
+    for slowest in &summary.slowest {
+        text.push_str(&slowest_cases(slowest, what, &rows));
+    }
+    text
+}
+
+/// What the words mean.
+pub const LEGEND: &str = "\
+5th: the 5th percentile, one case in twenty is below; preallocated results, planning included
+% of copy bandwidth: 100 is the speed of the fastest plain copy of the result's bytes
+efficiency: percent of the speed on contiguous operands
+speedup over the naive loop: nested loops without tiles or SIMD intrinsics, on one thread
+";
+
+fn heading(summary: &Summary, rows: &[&Row]) -> String {
+    let s = if summary.threads == 1 { "" } else { "s" };
+    let kind = rows.first().map_or("", |row| row.kind());
+    format!("{kind}, {} cases, {} thread{s}", rows.len(), summary.threads)
+}
+
+/// The bounds of a size, or the name of a group that is none.
+fn size(group: &str) -> String {
+    SizeClass::named(group).map_or_else(|| group.to_owned(), |class| class.bounds().to_owned())
+}
+
+fn scores(what: &str, classes: &[Class]) -> String {
+    use Column::{Left, Right};
+    let score = format!("{}\nmedian", what.replace("copy ", "copy\n"));
+    let columns = [
+        Left("result"),
+        Left("elements"),
+        Right("cases"),
+        Right(&score),
+        Right("5th"),
+        Right("worst"),
+        Right("speedup\nover naive\nmedian"),
+        Right("5th"),
+        Right("worst"),
+    ];
+    let line = |class: &Class| {
+        [vec![size(&class.name), class.elements.to_owned()], figures(class)].concat()
+    };
+    table(&columns, classes.iter().map(line).collect())
+}
+
+/// Cases, score, speedup over the naive loop.
+fn figures(class: &Class) -> Vec<String> {
+    let (score, speedup) = (class.score, class.naive_speedup);
+    let mut cells = vec![class.cases.to_string()];
+    cells.extend([score.median, score.fifth_percentile, score.worst].map(percent));
+    let speedups = [speedup.median, speedup.fifth_percentile, speedup.worst];
+    cells.extend(speedups.map(|factor| format!("{factor:.2}")));
+    cells
+}
+
+/// A column for each contender of any class.
+fn slower(classes: &[Class]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for contender in classes.iter().flat_map(|class| &class.slower_than) {
+        if !names.contains(&contender.name.as_str()) {
+            names.push(&contender.name);
+        }
+    }
+    let mut columns = vec![Column::Left("result"), Column::Left("elements")];
+    columns.extend(names.iter().map(|name| Column::Right(name)));
+    let line = |class: &Class| {
+        let counts = names.iter().map(|name| count(class, name));
+        [size(&class.name), class.elements.to_owned()].into_iter().chain(counts).collect()
+    };
+    fitted_table(&columns, classes.iter().map(line).collect())
+}
+
+fn count(class: &Class, name: &str) -> String {
+    let found = class.slower_than.iter().find(|contender| contender.name == name);
+    found.map_or_else(|| "–".to_owned(), |found| format!("{} of {}", found.cases, found.of))
+}
+
+fn families(what: &str, families: &[Class]) -> String {
+    use Column::{Left, Right};
+    let score = format!("{}\nmedian", what.replace("copy ", "copy\n"));
+    let columns = [
+        Left("family"),
+        Right("cases"),
+        Right(&score),
+        Right("5th"),
+        Right("worst"),
+        Right("speedup\nover naive\nmedian"),
+        Right("5th"),
+        Right("worst"),
+    ];
+    let line = |class: &Class| [vec![class.name.clone()], figures(class)].concat();
+    table(&columns, families.iter().map(line).collect())
+}
+
+/// The slowest cases of a size with their layouts, as chains that `explain` reads.
+fn slowest_cases(slowest: &Slowest, what: &str, rows: &[&Row]) -> String {
+    let cases = slowest
+        .ids
+        .iter()
+        .filter_map(|id| rows.iter().find(|row| row.group == slowest.group && row.id == *id));
+    let mut text = format!("Slowest, {}; {what} first\n\n", size(&slowest.group));
+    for row in cases {
+        text.push_str(&slow_case(row));
+    }
+    text + "\n"
+}
+
+/// A case in a line of figures and a line for each operand.
+fn slow_case(row: &Row) -> String {
+    let speedup = format!("{:.2} × the naive loop", row.naive_speedup());
+    let size = bytes(u128::from(row.bytes));
+    let facts =
+        [row.id.clone(), format!("{} of {}", row.op, row.dtype), size, speedup, row.path.clone()];
+    let layouts = row.case.as_ref().and_then(|case| suite::parse(case).ok());
+    let layouts = layouts
+        .iter()
+        .flat_map(|case| &case.operands)
+        .map(|operand| wrap(&operand.notation(), WIDTH - 6).join("\n        "));
+    let lines = layouts.map(|layout| format!("      {layout}\n")).collect::<String>();
+    format!("{:>5}  {}\n{lines}", percent(row.score()), facts.join("  "))
+}
