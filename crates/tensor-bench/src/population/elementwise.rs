@@ -21,7 +21,7 @@ pub(super) fn case(random: &mut Random, family: Family, first: Operand) -> Resul
     while operands.len() < op.arity() {
         operands.push(other(random, family, &operands[0])?);
     }
-    Ok(Case { group: String::new(), id: String::new(), op, out, operands })
+    Ok(Case { group: String::new(), id: String::new(), op, out, operands, dims: vec![] })
 }
 
 fn op(random: &mut Random, family: Family, dtype: DType) -> Op {

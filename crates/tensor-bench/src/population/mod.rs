@@ -11,6 +11,7 @@
 mod elementwise;
 mod family;
 mod random;
+mod reduction;
 mod summary;
 mod sweep;
 mod text;
@@ -39,6 +40,8 @@ pub enum Kind {
     Copy,
     /// Elementwise operations
     Elementwise,
+    /// Sums, maxima and the like, over any dimensions
+    Reduce,
 }
 
 impl Kind {
@@ -47,6 +50,7 @@ impl Kind {
         match self {
             Kind::Copy => "copy",
             Kind::Elementwise => "elementwise",
+            Kind::Reduce => "reduce",
         }
     }
 
@@ -55,22 +59,28 @@ impl Kind {
         Family::value_variants().iter().copied().filter(move |&family| self.has(family))
     }
 
-    /// Only operations of several operands can have them in several orders.
+    /// Only operations of several operands can have them in several orders, and only a reduction of
+    /// a contiguous array is not the same for all of them.
     fn has(self, family: Family) -> bool {
-        family != Family::Mixed || self == Kind::Elementwise
+        match family {
+            Family::Mixed => self == Kind::Elementwise,
+            Family::Contiguous => self == Kind::Reduce,
+            _ => true,
+        }
     }
 
     /// The element types that are drawn if none is named, with their weights.
     fn dtypes(self) -> &'static [(DType, u64)] {
-        use DType::{C128, F32, F64, U8, U16};
+        use DType::{C128, F16, F32, F64, I32, U8, U16};
         match self {
             Kind::Copy => &[(U8, 4), (U16, 2), (F32, 8), (F64, 4), (C128, 1)],
             Kind::Elementwise => &[(F32, 1)],
+            Kind::Reduce => &[(F32, 6), (F64, 2), (U8, 1), (I32, 1), (F16, 1)],
         }
     }
 }
 
-/// The bytes of a result.
+/// The bytes of a result, or of the operand of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// No fewer than these.
@@ -96,7 +106,7 @@ pub struct Spec {
     pub count: usize,
     /// The families, drawn in turn; all that the kind has if there are none.
     pub families: Vec<Family>,
-    /// The bytes of results, all magnitudes equally likely.
+    /// The bytes of results or of operands, all magnitudes equally likely.
     pub bounds: Bounds,
     /// The element types, each as often; the usual mixture of the kind if there are none.
     pub dtypes: Vec<DType>,
@@ -138,10 +148,11 @@ fn families(spec: &Spec) -> Result<Vec<Family>> {
     }
     match spec.families.iter().find(|&&family| !spec.kind.has(family)) {
         None => Ok(spec.families.clone()),
-        Some(family) => Err(Failure::input(format!(
-            "family {} is one of elementwise operations: a copy has one operand",
-            family.name()
-        ))),
+        Some(family) => {
+            let has: Vec<_> = spec.kind.families().map(Family::name).collect();
+            let (kind, family, has) = (spec.kind.name(), family.name(), has.join(", "));
+            Err(Failure::input(format!("{kind} has no family {family}: expected one of {has}")))
+        }
     }
 }
 
@@ -157,7 +168,8 @@ impl Spec {
             }
         }
         let Bounds { low, high } = self.bounds;
-        Err(Failure::input(format!("found no case {id} with a result of {low} to {high} bytes")))
+        let what = if self.kind == Kind::Reduce { "an operand" } else { "a result" };
+        Err(Failure::input(format!("found no case {id} with {what} of {low} to {high} bytes")))
     }
 
     /// `None` for a draw that is not wanted.
@@ -170,26 +182,37 @@ impl Spec {
         let bytes = random.magnitude(self.bounds.low, self.bounds.high);
         let view = family.draw(random, (bytes / width).max(4));
         let Some(operand) = self.operand(dtype, view) else { return Ok(None) };
-        let mut case = match self.kind {
-            Kind::Copy => copy(operand),
-            Kind::Elementwise => elementwise::case(random, family, operand)?,
+        let case = match self.kind {
+            Kind::Copy => Some(copy(operand)),
+            Kind::Elementwise => Some(elementwise::case(random, family, operand)?),
+            Kind::Reduce => reduction::case(random, operand),
         };
+        let Some(mut case) = case else { return Ok(None) };
         case.group = SizeClass::of(&case).name().to_owned();
         id.clone_into(&mut case.id);
         Ok(Some(case))
     }
 
-    /// `None` for a view out of bounds, and for a contiguous one: a copy of it is a plain copy.
+    /// `None` for a view out of bounds, and for a contiguous one unless it is reduced: a copy of it is
+    /// a plain copy.
     fn operand(&self, dtype: DType, (base, ops): (Vec<usize>, Vec<ViewOp>)) -> Option<Operand> {
         let operand = Operand::new(dtype, base, ops).ok()?;
         let Bounds { low, high } = self.bounds;
         let fits = (low..=high).contains(&operand.result_bytes())
             && operand.base_bytes() <= high.saturating_mul(ARRAY_BYTES_PER_RESULT_BYTE);
-        (fits && !operand.layout.is_contiguous()).then_some(operand)
+        let wanted = self.kind == Kind::Reduce || !operand.layout.is_contiguous();
+        (fits && wanted).then_some(operand)
     }
 }
 
 fn copy(operand: Operand) -> Case {
     let out = operand.dtype;
-    Case { group: String::new(), id: String::new(), op: Op::Copy, out, operands: vec![operand] }
+    Case {
+        group: String::new(),
+        id: String::new(),
+        op: Op::Copy,
+        out,
+        operands: vec![operand],
+        dims: vec![],
+    }
 }

@@ -68,8 +68,14 @@ fn sides() -> Vec<usize> {
 fn case(side: usize, dtype: DType) -> Result<Case> {
     let operand = Operand::new(dtype, vec![side, side], vec![ViewOp::Permute(vec![1, 0])])?;
     let id = format!("{side}_{dtype}");
-    let mut case =
-        Case { group: String::new(), id, op: Op::Copy, out: dtype, operands: vec![operand] };
+    let mut case = Case {
+        group: String::new(),
+        id,
+        op: Op::Copy,
+        out: dtype,
+        operands: vec![operand],
+        dims: vec![],
+    };
     case.group = SizeClass::of(&case).name().to_owned();
     Ok(case)
 }

@@ -15,10 +15,11 @@ fn cases(spec: &Spec) -> Vec<Case> {
 /// A case in a line: name, operation, and each operand with its element type.
 fn line(case: &Case) -> String {
     let operands = case.operands.iter().map(|o| format!(" {} {}", o.dtype, o.notation()));
-    format!("{case} {} {}{}", case.op.name(), case.out, operands.collect::<String>())
+    let over = if case.dims.is_empty() { String::new() } else { format!(" over {:?}", case.dims) };
+    format!("{case} {} {}{}{over}", case.op.name(), case.out, operands.collect::<String>())
 }
 
-const KINDS: [Kind; 2] = [Kind::Copy, Kind::Elementwise];
+const KINDS: [Kind; 3] = [Kind::Copy, Kind::Elementwise, Kind::Reduce];
 
 /// A seed gives the same cases for ever: figures are published with it. If this fails, the drawing
 /// has changed, and the change must be undone.
@@ -123,11 +124,25 @@ fn operands_of_a_mixed_case_have_orders_of_their_own() {
 #[test]
 fn every_element_type_can_be_drawn() {
     let dtypes = [DType::Bool, DType::U8, DType::I32, DType::F16, DType::F64, DType::C64];
-    for kind in KINDS {
+    for kind in [Kind::Copy, Kind::Elementwise] {
         for dtype in dtypes {
             let drawn = cases(&Spec { dtypes: vec![dtype], ..spec(kind, 2, 20) });
             assert!(drawn.iter().all(|case| case.operands[0].dtype == dtype));
         }
+    }
+}
+
+#[test]
+fn reductions_are_over_every_set_of_dimensions() {
+    let drawn = cases(&spec(Kind::Reduce, 8, 200));
+    let ndim = |case: &Case| case.operands[0].layout.ndim();
+    assert!(drawn.iter().all(|case| !case.dims.is_empty() && case.dims.is_sorted()));
+    let all = drawn.iter().filter(|case| case.dims.len() == ndim(case)).count();
+    let last = drawn.iter().filter(|case| case.dims == [ndim(case) - 1]).count();
+    let first = drawn.iter().filter(|case| case.dims == [0]).count();
+    assert!([all, last, first].iter().all(|&count| count >= 10), "{all} {last} {first}");
+    for op in ["sum", "mean", "max", "argmax"] {
+        assert!(drawn.iter().any(|case| case.op.name() == op), "{op}");
     }
 }
 
@@ -141,7 +156,13 @@ fn fault_what_cannot_be_drawn_is_refused_with_the_reason() {
     let mixed = Spec { families: vec![Family::Mixed], ..spec(Kind::Copy, 1, 5) };
     assert_eq!(
         refusal(&mixed),
-        "family mixed is one of elementwise operations: a copy has one operand"
+        "copy has no family mixed: expected one of permuted, skewed, square, window, step, flip, \
+         broadcast, short_rows, image"
+    );
+    let strings = Spec { dtypes: vec![DType::C64], ..spec(Kind::Reduce, 1, 1) };
+    assert_eq!(
+        refusal(&strings),
+        "found no case permuted_0 with an operand of 200 to 48000000 bytes"
     );
     let tiny = Spec { bounds: Bounds { low: 1, high: 3 }, ..spec(Kind::Copy, 1, 5) };
     assert_eq!(refusal(&tiny), "found no case permuted_0 with a result of 1 to 3 bytes");

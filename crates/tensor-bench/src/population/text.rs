@@ -2,8 +2,8 @@
 
 use super::summary::{Class, Slowest, Summary};
 use crate::{
-    output::render::{Column, WIDTH, bytes, fitted_table, percent, table, wrap},
-    suite::{self, Row, SizeClass},
+    output::render::{Column, WIDTH, bytes, fitted_table, percent, table, tuple, wrap},
+    suite::{self, Case, Row, SizeClass},
 };
 
 /// The tables of a summary, and the slowest of the cases that it is of.
@@ -35,11 +35,6 @@ fn heading(summary: &Summary, rows: &[&Row]) -> String {
     format!("{kind}, {} cases, {} thread{s}", rows.len(), summary.threads)
 }
 
-/// The bounds of a size, or the name of a group that is none.
-fn size(group: &str) -> String {
-    SizeClass::named(group).map_or_else(|| group.to_owned(), |class| class.bounds().to_owned())
-}
-
 fn scores(what: &str, classes: &[Class]) -> String {
     use Column::{Left, Right};
     let score = format!("{}\nmedian", what.replace("copy ", "copy\n"));
@@ -55,7 +50,7 @@ fn scores(what: &str, classes: &[Class]) -> String {
         Right("worst"),
     ];
     let line = |class: &Class| {
-        [vec![size(&class.name), class.elements.to_owned()], figures(class)].concat()
+        [vec![SizeClass::describe(&class.name), class.elements.to_owned()], figures(class)].concat()
     };
     table(&columns, classes.iter().map(line).collect())
 }
@@ -82,7 +77,10 @@ fn slower(classes: &[Class]) -> String {
     columns.extend(names.iter().map(|name| Column::Right(name)));
     let line = |class: &Class| {
         let counts = names.iter().map(|name| count(class, name));
-        [size(&class.name), class.elements.to_owned()].into_iter().chain(counts).collect()
+        [SizeClass::describe(&class.name), class.elements.to_owned()]
+            .into_iter()
+            .chain(counts)
+            .collect()
     };
     fitted_table(&columns, classes.iter().map(line).collect())
 }
@@ -115,7 +113,7 @@ fn slowest_cases(slowest: &Slowest, what: &str, rows: &[&Row]) -> String {
         .ids
         .iter()
         .filter_map(|id| rows.iter().find(|row| row.group == slowest.group && row.id == *id));
-    let mut text = format!("Slowest, {}; {what} first\n\n", size(&slowest.group));
+    let mut text = format!("Slowest, {}; {what} first\n\n", SizeClass::describe(&slowest.group));
     for row in cases {
         text.push_str(&slow_case(row));
     }
@@ -124,15 +122,28 @@ fn slowest_cases(slowest: &Slowest, what: &str, rows: &[&Row]) -> String {
 
 /// A case in a line of figures and a line for each operand.
 fn slow_case(row: &Row) -> String {
-    let speedup = format!("{:.2} × the naive loop", row.naive_speedup());
-    let size = bytes(u128::from(row.bytes));
-    let facts =
-        [row.id.clone(), format!("{} of {}", row.op, row.dtype), size, speedup, row.path.clone()];
-    let layouts = row.case.as_ref().and_then(|case| suite::parse(case).ok());
-    let layouts = layouts
-        .iter()
-        .flat_map(|case| &case.operands)
-        .map(|operand| wrap(&operand.notation(), WIDTH - 6).join("\n        "));
-    let lines = layouts.map(|layout| format!("      {layout}\n")).collect::<String>();
-    format!("{:>5}  {}\n{lines}", percent(row.score()), facts.join("  "))
+    let case = row.case.as_ref().and_then(|case| suite::parse(case).ok());
+    let facts = [
+        row.id.clone(),
+        work(row, case.as_ref()),
+        bytes(u128::from(row.bytes)),
+        format!("{:.2} × the naive loop", row.naive_speedup()),
+        row.path.clone(),
+    ];
+    let layouts = case.iter().flat_map(|case| &case.operands).map(|operand| {
+        let lines = wrap(&operand.notation(), WIDTH - 8).join("\n          ");
+        format!("        {lines}\n")
+    });
+    let layouts = layouts.collect::<String>();
+    format!("{:>6}  {}\n{layouts}", percent(row.score()), facts.join("  "))
+}
+
+/// The operation and its element type: `copy of f32`, `sum of u8 over (0, 2)`.
+fn work(row: &Row, case: Option<&Case>) -> String {
+    match case {
+        Some(Case { dims, operands, .. }) if !dims.is_empty() => {
+            format!("{} of {} over {}", row.op, operands[0].dtype, tuple(dims))
+        }
+        _ => format!("{} of {}", row.op, row.dtype),
+    }
 }

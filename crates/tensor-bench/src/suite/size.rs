@@ -23,9 +23,9 @@ impl SizeClass {
     /// All classes, smallest first.
     pub const ALL: [SizeClass; 3] = [SizeClass::Small, SizeClass::Medium, SizeClass::Large];
 
-    /// The class of a case, by the bytes of its result.
+    /// The class of a case, by the bytes of its result, or of the operand of a reduction.
     pub fn of(case: &Case) -> SizeClass {
-        match case.result_bytes() {
+        match case.full_bytes() {
             LARGE_BYTES.. => SizeClass::Large,
             MEDIUM_BYTES.. => SizeClass::Medium,
             _ => SizeClass::Small,
@@ -35,6 +35,11 @@ impl SizeClass {
     /// The class of a group.
     pub fn named(group: &str) -> Option<SizeClass> {
         SizeClass::ALL.into_iter().find(|class| class.name() == group)
+    }
+
+    /// The bounds of the class of a group; any other group by its name.
+    pub fn describe(group: &str) -> String {
+        SizeClass::named(group).map_or_else(|| group.to_owned(), |class| class.bounds().to_owned())
     }
 
     /// The group of cases of this class.

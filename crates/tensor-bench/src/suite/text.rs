@@ -32,8 +32,8 @@ pub(super) fn heading(row: &Row) -> String {
 }
 
 /// Rows of one group, kind of work and number of threads, in the order of the first of each.
-pub(super) fn groups(rows: &[Row]) -> Vec<Vec<&Row>> {
-    let key = |row: &Row| (row.threads, row.is_copy(), row.group.clone());
+pub(crate) fn groups<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Vec<&'a Row>> {
+    let key = |row: &Row| (row.threads, row.kind(), row.group.clone());
     let mut groups: Vec<Vec<&Row>> = Vec::new();
     for row in rows {
         match groups.iter_mut().find(|group| key(group[0]) == key(row)) {

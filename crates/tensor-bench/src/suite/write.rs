@@ -35,6 +35,9 @@ pub fn document(case: &Case) -> Result<Value> {
             let operands = operands.iter().map(|operand| Ok(Value::Object(stated(operand)?)));
             fields.insert("op".to_owned(), json!(case.op.name()));
             fields.insert("out_dtype".to_owned(), json!(case.out.name()));
+            if case.op.is_reduction() {
+                fields.insert("dims".to_owned(), json!(case.dims));
+            }
             fields.insert("operands".to_owned(), operands.collect::<Result<_>>()?);
         }
     }
@@ -77,7 +80,9 @@ mod tests {
             {"group": "g", "id": "c", "dtype": "u16", "base": [4, 6], "ops": [
                 ["slice", 1, 0, null, 2], ["permute", [1, 0]], ["flip", 0]]},
             {"group": "g", "id": "e", "op": "cast", "out_dtype": "f32", "operands": [
-                {"dtype": "u8", "base": [1, 4], "ops": [["expand", [8, 4]]]}]}]"#;
+                {"dtype": "u8", "base": [1, 4], "ops": [["expand", [8, 4]]]}]},
+            {"group": "g", "id": "r", "op": "argmax", "dims": [-1, 0], "operands": [
+                {"dtype": "f32", "base": [2, 3, 4], "ops": []}]}]"#;
         let cases = read(text).unwrap();
         let mut written = Vec::new();
         write(&cases, &mut written).unwrap();

@@ -16,6 +16,7 @@ use crate::{
     },
     output::{document, file::Target, progress::Progress, render::join},
     population::{self, Family},
+    report::html,
     suite::{self, Against, Case, Record, Row},
     system::{machine::MachineInfo, memory, pool},
 };
@@ -42,7 +43,7 @@ pub struct Args {
     #[arg(long)]
     check: bool,
     /// Compare all results with a reference; measure nothing
-    #[arg(long, conflicts_with_all = ["json", "quick", "check", "record"])]
+    #[arg(long, conflicts_with_all = ["json", "quick", "check", "record", "html"])]
     verify: bool,
     /// Race other libraries too, on one thread; needs a build with the feature `peers`
     #[arg(long)]
@@ -53,6 +54,9 @@ pub struct Args {
     /// counts of one build for `compare` and `history`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Also draw how fast which share of the cases is, as a page without scripts
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 /// Measures and prints. Every input error is reported before the first case runs.
@@ -77,9 +81,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         return verify(args, &cases, out);
     }
     let record = args.record.as_deref().map(Target::open).transpose()?;
+    let page = args.html.as_deref().map(Target::open).transpose()?;
     let rows = measure(args, &cases, &families, out)?;
     if let Some(target) = record {
         write(args, &rows, target)?;
+    }
+    if let Some(target) = page {
+        let page = html::suite_page(&rows, &machine()?, &format!("tensor-bench {}", command(args)));
+        target.fill(|file| Ok(file.write_all(page.as_bytes())?))?;
     }
     match args.json {
         true if args.source.is_population() => summarise(&rows, out)?,
@@ -200,11 +209,15 @@ fn summarise(rows: &[Row], out: &mut dyn Write) -> Result<()> {
 fn write(args: &Args, rows: &[Row], target: Target) -> Result<()> {
     let record = Record {
         schema: suite::SCHEMA,
-        machine: MachineInfo::read(&setting::exec()?.simd()),
+        machine: machine()?,
         command: command(args),
         rows: rows.to_vec(),
     };
     target.fill(|file| document::write(&record, file))
+}
+
+fn machine() -> Result<MachineInfo> {
+    Ok(MachineInfo::read(&setting::exec()?.simd()))
 }
 
 /// The arguments that the figures depend on.

@@ -42,7 +42,9 @@ pub(crate) struct Source {
         conflicts_with = "file")]
     dtype: Vec<DType>,
     /// Write the cases of --random or --sweep as a suite file; measure nothing
-    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "file", "json", "quick", "check", "verify", "peers", "record", "html",
+    ])]
     save: Option<PathBuf>,
 }
 
