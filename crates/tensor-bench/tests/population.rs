@@ -153,7 +153,8 @@ fn fault_what_cannot_be_drawn_is_refused() {
         run(&[&["suite"], args].concat()).refused(reason);
     }
     run(&["suite", "s.json", "--random", "copy"]).refused("cannot be used with");
-    run(&["suite", "s.json", "--seed", "2"]).refused("--random");
+    run(&["suite", "s.json", "--seed", "2"]).refused("cannot be used with");
+    run(&["suite", "--sweep", "--family", "flip"]).refused("cannot be used with");
     run(&["suite", "s.json", "--save", "x"]).refused("cannot be used with");
     run(&["suite", "--random", "copy", "--save", "/missing/s.json"]).failed("cannot write");
 }

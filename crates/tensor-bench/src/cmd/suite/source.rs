@@ -25,14 +25,14 @@ pub(crate) struct Source {
     #[arg(long, conflicts_with_all = ["file", "random"])]
     sweep: bool,
     /// The seed of --random: a seed gives the same cases on every machine
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "random")]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["file", "sweep"])]
     seed: u64,
     /// How many cases --random draws
-    #[arg(long, value_name = "N", default_value_t = 100, requires = "random",
+    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with_all = ["file", "sweep"],
         value_parser = clap::value_parser!(u32).range(1..=100_000))]
     count: u32,
     /// Only these families of --random
-    #[arg(long, value_name = "NAME,…", value_enum, value_delimiter = ',', requires = "random")]
+    #[arg(long, value_name = "NAME,…", value_enum, value_delimiter = ',', conflicts_with_all = ["file", "sweep"])]
     family: Vec<Family>,
     /// The bytes of each result, in MB [default of --random: 0.0002,48]
     #[arg(long, value_name = "LOW,HIGH", value_parser = bounds, conflicts_with = "file")]

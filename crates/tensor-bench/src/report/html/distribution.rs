@@ -77,9 +77,10 @@ fn series(rows: &[&Row]) -> Vec<Series> {
 pub(super) fn figure(number: usize, rows: &[&Row]) -> Figure {
     let (first, series) = (rows[0], series(rows));
     let size = SizeClass::describe(&first.group);
-    let s = if first.threads == 1 { "" } else { "s" };
-    let title =
-        format!("{}, {size}, {} thread{s}: {} cases", first.kind(), first.threads, rows.len());
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let threads = format!("{} thread{}", first.threads, plural(first.threads));
+    let cases = format!("{} case{}", rows.len(), plural(rows.len()));
+    let title = format!("{}, {size}, {threads}: {cases}", first.kind());
     let reference = match first.is_copy() {
         true => "percent of copy bandwidth, the speed of the fastest plain copy of as many bytes",
         false => "efficiency, percent of the speed on contiguous operands",
