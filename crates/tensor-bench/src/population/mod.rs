@@ -189,7 +189,11 @@ impl Spec {
         };
         let Some(mut case) = case else { return Ok(None) };
         case.group = SizeClass::of(&case).name().to_owned();
-        id.clone_into(&mut case.id);
+        case.id = match self.kind {
+            Kind::Copy => id.to_owned(),
+            // Cases of several kinds can be put into one file.
+            _ => format!("{}_{id}", case.op.name()),
+        };
         Ok(Some(case))
     }
 

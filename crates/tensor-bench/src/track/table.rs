@@ -3,6 +3,9 @@
 //! It is a suite file, followed by the operations on layouts alone; a table of the user is a suite
 //! file too. Every path of copies and of elementwise operations is in it. Most sizes fit into a
 //! cache, because the cases also run under valgrind, about fifty times slower.
+//!
+//! Records have a small [`POPULATION`] besides: a change that helps the chosen cases and harms
+//! others is seen there. Criterion, which takes seconds for a case, leaves it out.
 
 use std::{ffi::OsString, path::Path};
 
@@ -12,7 +15,10 @@ use crate::{Failure, Result, input::file, suite};
 /// The suite file of the table.
 pub const CASES: &str = include_str!("../../../../benches/suite/tracked.json");
 
-/// The whole table.
+/// Random cases of fixed seeds, 30 copies and 20 elementwise operations of 1 to 100 kB.
+pub const POPULATION: &str = include_str!("../../../../benches/suite/population.json");
+
+/// The table without the population.
 ///
 /// # Errors
 /// None; a test checks that.
@@ -29,13 +35,13 @@ pub fn parse(text: &str) -> Result<Vec<Subject>> {
     Ok(suite::read(text)?.into_iter().map(Subject::Work).collect())
 }
 
-/// The built-in table, or that of a file.
+/// The built-in table with the population, or that of a file.
 ///
 /// # Errors
 /// Those of [`parse`], and a file that cannot be read.
 pub fn load(file: Option<&Path>) -> Result<Vec<Subject>> {
     match file {
-        None => subjects(),
+        None => Ok(parse(POPULATION)?.into_iter().chain(subjects()?).collect()),
         Some(path) => parse(&file::text(path)?).map_err(|failure| failure.at(path.display())),
     }
 }
@@ -70,11 +76,14 @@ mod tests {
     use tensor_kernels::CopyPlan;
 
     use super::*;
-    use crate::measure::setting;
+    use crate::{
+        measure::setting,
+        population::{Bounds, Kind, Spec, draw},
+    };
 
     #[test]
     fn every_subject_has_a_name_of_its_own() {
-        let subjects = subjects().unwrap();
+        let subjects = load(None).unwrap();
         let names: BTreeSet<String> = subjects.iter().map(ToString::to_string).collect();
         assert_eq!(names.len(), subjects.len());
     }
@@ -94,6 +103,18 @@ mod tests {
         for path in elementwise {
             assert!(taken.contains(path), "no case takes {path}");
         }
+    }
+
+    /// So that the file can be made again, and each of its cases be found by its seed.
+    #[test]
+    fn the_population_is_what_the_seed_gives() {
+        let drawn = |kind, count| {
+            let bounds = Bounds { low: 1000, high: 100_000 };
+            let spec = Spec { kind, seed: 1, count, families: vec![], bounds, dtypes: vec![] };
+            draw(&spec).unwrap().into_iter().map(|drawn| drawn.case)
+        };
+        let drawn = drawn(Kind::Copy, 30).chain(drawn(Kind::Elementwise, 20));
+        assert_eq!(suite::read(POPULATION).unwrap(), drawn.collect::<Vec<_>>());
     }
 
     #[test]
