@@ -10,6 +10,7 @@
 
 mod elementwise;
 mod family;
+mod markdown;
 mod random;
 mod reduction;
 mod summary;
@@ -28,6 +29,7 @@ use crate::{
     suite::{Case, Op, SizeClass},
 };
 pub use family::Family;
+pub use markdown::markdown;
 use random::Random;
 pub use summary::{Class, Quantiles, SlowerThan, Slowest, Summary, summaries};
 pub use sweep::{Sweep, sweep};

@@ -1,6 +1,6 @@
 //! The figures of a population as tables.
 
-use super::summary::{Class, Slowest, Summary};
+use super::summary::{Class, Slowest, Summary, by_speedup};
 use crate::{
     output::render::{Column, WIDTH, bytes, fitted_table, percent, table, tuple, wrap},
     suite::{self, Case, Row, SizeClass},
@@ -30,9 +30,11 @@ speedup over the naive loop: nested loops without tiles or SIMD intrinsics, on o
 ";
 
 fn heading(summary: &Summary, rows: &[&Row]) -> String {
-    let s = if summary.threads == 1 { "" } else { "s" };
+    let counted =
+        |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let kind = rows.first().map_or("", |row| row.kind());
-    format!("{kind}, {} cases, {} thread{s}", rows.len(), summary.threads)
+    let threads = counted(summary.threads, "thread");
+    format!("{kind}, {}, {threads}", counted(rows.len(), "case"))
 }
 
 fn scores(what: &str, classes: &[Class]) -> String {
@@ -74,7 +76,9 @@ fn slower(classes: &[Class]) -> String {
         }
     }
     let mut columns = vec![Column::Left("result"), Column::Left("elements")];
-    columns.extend(names.iter().map(|name| Column::Right(name)));
+    let heads = names.iter().map(|name| name.replace('-', "-\n").replace(' ', "\n"));
+    let heads: Vec<String> = heads.collect();
+    columns.extend(heads.iter().map(|head| Column::Right(head)));
     let line = |class: &Class| {
         let counts = names.iter().map(|name| count(class, name));
         [SizeClass::describe(&class.name), class.elements.to_owned()]
@@ -109,15 +113,12 @@ fn families(what: &str, families: &[Class]) -> String {
 
 /// The slowest cases of a size with their layouts, as chains that `explain` reads.
 fn slowest_cases(slowest: &Slowest, what: &str, rows: &[&Row]) -> String {
-    let cases = slowest
-        .ids
-        .iter()
-        .filter_map(|id| rows.iter().find(|row| row.group == slowest.group && row.id == *id));
-    let mut text = format!("Slowest, {}; {what} first\n\n", SizeClass::describe(&slowest.group));
-    for row in cases {
-        text.push_str(&slow_case(row));
-    }
-    text + "\n"
+    let of_id = |id: &String| rows.iter().find(|row| row.group == slowest.group && row.id == *id);
+    let cases: Vec<&&Row> = slowest.ids.iter().filter_map(of_id).collect();
+    let speedup = cases.first().is_some_and(|row| by_speedup(row));
+    let by = if speedup { "speedup over the naive loop" } else { what };
+    let lines: String = cases.iter().map(|row| slow_case(row)).collect();
+    format!("Slowest by {by}, {}\n\n{lines}\n", SizeClass::describe(&slowest.group))
 }
 
 /// A case in a line of figures and a line for each operand.

@@ -264,11 +264,11 @@ impl Row {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A small copy in group `g`, on one thread, without peers.
-    pub(super) fn row(id: &str) -> Row {
+    pub(crate) fn row(id: &str) -> Row {
         Row {
             group: "g".to_owned(),
             id: id.to_owned(),

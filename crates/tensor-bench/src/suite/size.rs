@@ -79,8 +79,8 @@ impl ElementClass {
     /// Its bounds.
     pub fn name(self) -> &'static str {
         match self {
-            ElementClass::Wide => "4 bytes and more",
-            ElementClass::Narrow => "1 or 2 bytes",
+            ElementClass::Wide => "4 B and more",
+            ElementClass::Narrow => "1 or 2 B",
         }
     }
 }

@@ -62,10 +62,10 @@ fn line(rows: &[&Row]) -> Vec<String> {
         rows[0].threads.to_string(),
         figure(score, |s| percent(s.mean)),
         figure(score, |s| percent(s.worst)),
-        figure(score, |s| s.case(14)),
+        figure(score, |s| s.folded_case(14)),
         figure(preallocated, |s| format!("{:.2}", s.mean)),
         figure(preallocated, |s| format!("{:.2}", s.worst)),
-        figure(preallocated, |s| s.case(14)),
+        figure(preallocated, |s| s.folded_case(14)),
         figure(allocating, |s| format!("{:.2}", s.mean)),
     ]
 }

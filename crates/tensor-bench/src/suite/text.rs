@@ -2,7 +2,9 @@
 //! the mean and the worst of the group.
 
 use super::{Row, group_stats::GroupStats};
-use crate::output::render::{Column, bandwidth, bytes, cut, fitted_table, percent, time};
+use crate::output::render::{
+    Column, LONGEST_NAME, WIDTH, bandwidth, bytes, cut, fitted_table, percent, time, wrap,
+};
 
 /// All tables, in the order of the rows.
 pub fn render(rows: &[Row]) -> String {
@@ -67,7 +69,7 @@ fn group_table(rows: &[&Row], copies: bool) -> String {
 
 fn cells(row: &Row) -> Vec<String> {
     vec![
-        cut(&row.id, 26),
+        cut(&row.id, LONGEST_NAME),
         row.dtype.clone(),
         bytes(u128::from(row.bytes)),
         time(row.preallocated_ns),
@@ -86,5 +88,6 @@ fn summary(rows: &[&Row], copies: bool) -> String {
     };
     let of = if copies { "% of copy bandwidth" } else { "efficiency" };
     let (mean, worst) = (percent(stats.mean), percent(stats.worst));
-    format!("{of}: geometric mean {mean}, worst {worst} ({})\n", stats.case(25))
+    let text = format!("{of}: geometric mean {mean}, worst {worst} ({})", stats.case(60));
+    wrap(&text, WIDTH).join("\n") + "\n"
 }
