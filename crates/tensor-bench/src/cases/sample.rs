@@ -202,8 +202,8 @@ impl Sample for bool {
 }
 
 /// Calls generic code for an element type known at run time: `with_dtype!(dtype, T =>
-/// work::<T>(…))`. The forms `with_dtype!(number: dtype, …)`, `ordered:`, `fraction:`, `reduced:` and
-/// `averaged:` cover only the types with those operations, and fail for others.
+/// work::<T>(…))`. The forms `with_dtype!(number: dtype, …)`, `ordered:`, `fraction:`, `reduced:`
+/// and `averaged:` cover only the types with those operations, and fail for others.
 #[macro_export]
 macro_rules! with_dtype {
     (number: $dtype:expr, $T:ident => $body:expr) => {

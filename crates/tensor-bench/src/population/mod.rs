@@ -199,8 +199,8 @@ impl Spec {
         Ok(Some(case))
     }
 
-    /// `None` for a view out of bounds, and for a contiguous one unless it is reduced: a copy of it is
-    /// a plain copy.
+    /// `None` for a view out of bounds, and for a contiguous one unless it is reduced: a copy of it
+    /// is a plain copy.
     fn operand(&self, dtype: DType, (base, ops): (Vec<usize>, Vec<ViewOp>)) -> Option<Operand> {
         let operand = Operand::new(dtype, base, ops).ok()?;
         let Bounds { low, high } = self.bounds;

@@ -1,4 +1,4 @@
-//! Who is faster than this library, measured twice: a time that is longer by chance is not so twice.
+//! Who is faster than this library, measured twice: what is longer by chance is not so twice.
 
 use super::{Against, Case, Row, measure};
 use crate::{Result, measure::setting::Setting};

@@ -213,7 +213,11 @@ fn write(args: &Args, rows: &[Row], target: Target) -> Result<()> {
         command: command(args),
         rows: rows.to_vec(),
     };
-    target.fill(|file| document::write(&record, file))
+    // Drawn cases are kept with their layouts: a number on each line would be a long file.
+    match record.is_population() {
+        true => target.fill(|file| document::line(&record, file)),
+        false => target.fill(|file| document::write(&record, file)),
+    }
 }
 
 fn machine() -> Result<MachineInfo> {

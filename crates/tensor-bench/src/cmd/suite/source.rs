@@ -32,7 +32,8 @@ pub(crate) struct Source {
         value_parser = clap::value_parser!(u32).range(1..=100_000))]
     count: u32,
     /// Only these families of --random
-    #[arg(long, value_name = "NAME,…", value_enum, value_delimiter = ',', conflicts_with_all = ["file", "sweep"])]
+    #[arg(long, value_name = "NAME,…", value_enum, value_delimiter = ',',
+        conflicts_with_all = ["file", "sweep"])]
     family: Vec<Family>,
     /// The bytes of each result, in MB [default of --random: 0.0002,48]
     #[arg(long, value_name = "LOW,HIGH", value_parser = bounds, conflicts_with = "file")]

@@ -228,7 +228,8 @@ fn suite_row(group: &str, speed: f64, naive: f64, peer: Option<f64>) -> suite::R
         "peers": peer.map(|peer| serde_json::json!([
             {"name": "slow", "into_ns": 200.0 / peer, "fresh_ns": null},
             {"name": "fast", "into_ns": 100.0 / peer, "fresh_ns": null},
-            {"name": "unable", "into_ns": null, "fresh_ns": null}])).unwrap_or(serde_json::json!([])),
+            {"name": "unable", "into_ns": null, "fresh_ns": null}
+        ])).unwrap_or(serde_json::json!([])),
     });
     serde_json::from_value(value).unwrap()
 }

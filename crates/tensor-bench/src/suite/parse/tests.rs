@@ -93,8 +93,8 @@ fn whatever_is_wrong_is_said_with_the_case() {
             "case c1: unknown key 'dims': expected",
         ),
         (
-            r#""op": "neg", "dtype": "f32", "operands": [{"dtype": "f32", "base": [2], "ops": []}]"#,
-            "case c1: unknown key 'dtype': expected one of group, id, op, out_dtype, dims, operands",
+            r#""op": "neg", "base": [2], "operands": [{"dtype": "f32", "base": [2], "ops": []}]"#,
+            "case c1: unknown key 'base': expected one of group, id, op, out_dtype, dims",
         ),
         (
             r#""op": "neg", "operands": [{"dtype": "f32", "base": [2], "ops": [], "stride": [1]}]"#,
