@@ -11,6 +11,7 @@
 use std::{collections::BTreeMap, fmt::Write, path::Path};
 
 use tensor_bench::{
+    cases::operand::Operand,
     population::{Bounds, Kind, Spec, draw},
     suite::{Case, path},
     track::counted,
@@ -37,7 +38,7 @@ fn table() -> String {
     for case in cases() {
         let path = path(&exec, &case).expect("a plan");
         *counts.entry(path).or_default() += 1;
-        let operands = case.operands.iter().map(|operand| operand.notation());
+        let operands = case.operands.iter().map(Operand::notation);
         let operands = operands.collect::<Vec<_>>().join(" ");
         let (op, out) = (case.op.name(), case.out);
         writeln!(lines, "{case}: {op} {out} {operands}: {path}").expect("memory");

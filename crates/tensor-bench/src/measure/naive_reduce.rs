@@ -27,33 +27,44 @@ pub fn reduce<T: Copy, S: Copy, R>(
     out: &mut [R],
     steps: Steps<S, impl Fn(S, T, usize) -> S, impl Fn(S) -> R>,
 ) -> Result<()> {
+    let Steps { start, step, finish } = steps;
     let (kept, reduced) = split(operand.layout(), dims)?;
     let (outer, len, stride) = match (reduced.shape(), reduced.strides()) {
         ([.., len], [.., stride]) => (reduced.select(-1, 0)?, *len, *stride),
         _ => (reduced.clone(), 1, 1),
     };
-    let elements = operand.elements();
-    for (result, start) in out.iter_mut().zip(kept.offsets()) {
-        let (mut state, mut index) = (steps.start, 0);
+    for (result, first) in out.iter_mut().zip(kept.offsets()) {
+        let (mut state, mut index) = (start, 0);
         for row in outer.offsets() {
-            let first = start + row - outer.offset();
-            if stride == 1 {
-                for &element in &elements[first..][..len] {
-                    state = (steps.step)(state, element, index);
-                    index += 1;
-                }
-            } else {
-                let mut offset = first as isize;
-                for _ in 0..len {
-                    state = (steps.step)(state, elements[offset as usize], index);
-                    offset += stride;
-                    index += 1;
-                }
-            }
+            let row = Row { first: first + row - outer.offset(), len, stride };
+            state = row.fold(operand.elements(), state, |state, x, at| step(state, x, index + at));
+            index += len;
         }
-        *result = (steps.finish)(state);
+        *result = finish(state);
     }
     Ok(())
+}
+
+/// The elements along the last reduced dimension.
+struct Row {
+    first: usize,
+    len: usize,
+    stride: isize,
+}
+
+impl Row {
+    fn fold<T: Copy, S>(&self, elements: &[T], start: S, step: impl Fn(S, T, usize) -> S) -> S {
+        if self.stride == 1 {
+            let row = elements[self.first..][..self.len].iter().enumerate();
+            return row.fold(start, |state, (at, &element)| step(state, element, at));
+        }
+        let (mut state, mut offset) = (start, self.first as isize);
+        for at in 0..self.len {
+            state = step(state, elements[offset as usize], at);
+            offset += self.stride;
+        }
+        state
+    }
 }
 
 /// The layout of the first reduced element of each result, and that of the elements of one result.
