@@ -17,11 +17,11 @@ pub enum Family {
     Square,
     /// Slices of one or two dimensions, then any order
     Window,
-    /// Every second to fifth index of one or two dimensions, with or without another order
+    /// Every second to fifth index of one or two dimensions, in any order
     Step,
-    /// One or two dimensions reversed, with or without another order
+    /// One or two dimensions reversed, in any order
     Flip,
-    /// One dimension repeated, with or without another order
+    /// One dimension repeated, in any order
     Broadcast,
     /// Matrices with rows of 2 to 13 elements, or columns of as many, transposed
     ShortRows,

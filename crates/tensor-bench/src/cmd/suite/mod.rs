@@ -31,6 +31,8 @@ pub struct Args {
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1")]
     threads: Vec<usize>,
     /// Print one line of JSON for each case and number of threads
+    ///
+    /// With --random and --sweep a last line sums them up.
     #[arg(long)]
     json: bool,
     /// Take few samples: fast, less exact

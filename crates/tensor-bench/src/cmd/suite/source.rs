@@ -35,7 +35,9 @@ pub(crate) struct Source {
     #[arg(long, value_name = "NAME,…", value_enum, value_delimiter = ',',
         conflicts_with_all = ["file", "sweep"])]
     family: Vec<Family>,
-    /// The bytes of each result, in MB [default of --random: 0.0002,48]
+    /// The bytes of each result, of the operand of a reduction, in MB
+    ///
+    /// With --random the default is 0.0002,48.
     #[arg(long, value_name = "LOW,HIGH", value_parser = bounds, conflicts_with = "file")]
     mb: Option<Bounds>,
     /// Only these element types, such as f32,u8
