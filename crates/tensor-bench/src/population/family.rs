@@ -7,6 +7,9 @@ use super::random::Random;
 use crate::cases::view_op::ViewOp;
 
 /// Where layouts come from. Cases of a family differ in rank, sizes and order of dimensions.
+///
+/// A family's position in this list is part of what its cases are drawn from: new ones go to the
+/// end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
 pub enum Family {
     /// Any order of 2 to 6 dimensions

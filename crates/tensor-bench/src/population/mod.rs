@@ -35,7 +35,7 @@ pub use summary::{Class, Quantiles, SlowerThan, Slowest, Summary, summaries};
 pub use sweep::{Sweep, sweep};
 pub use text::{LEGEND, render};
 
-/// The kind of work.
+/// The kind of work. Its position in the list is part of what cases are drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
 pub enum Kind {
     /// Copies to row-major order
