@@ -95,7 +95,10 @@ fn drawn_cases_are_shown_as_a_distribution_and_as_markdown() {
     let table = run(&["results", "--markdown", &drawn]).succeeded();
     let line = "| copy | 2 MB and more | 4 B and more | 1 | 50 % | 50 % | 50 % | 0 | 1 |\n";
     assert!(table.contains(line), "{table}");
-    assert!(table.contains("Recorded on Some CPU, 2 cores, SIMD level v3 (AVX2), by\n`suite --ra"));
+    assert!(table.replace('\n', " ").contains("SIMD level v3 (AVX2), by `suite --ra"));
+    let sweep = folder.file("s.json", population().replace("\"family\": \"flip\",", ""));
+    let table = run(&["results", "--markdown", &sweep]).succeeded();
+    assert!(table.contains("\n| transposed squares | 2 MB and more |"), "{table}");
     run(&["results", "--markdown", "--cases", &drawn]).refused("cannot be used with");
 }
 

@@ -2,7 +2,7 @@
 
 use super::summary::{ANY_LIBRARY, Class, Summary, summaries};
 use crate::{
-    output::render::percent,
+    output::render::{WIDTH, percent, wrap},
     suite::{NAIVE, Record, Row, SizeClass},
 };
 
@@ -13,13 +13,13 @@ pub fn markdown(records: &[Record]) -> String {
 }
 
 const HEAD: &str = "\
-| work | size | elements | cases | median | 5th percentile | worst | slower¹ than the naive loop \
-| than another library |
+| work | size | elements | cases | median | 5th percentile | worst | naive loop faster \
+| other library faster |
 |---|---|---|--:|--:|--:|--:|--:|--:|
 ";
 
 fn lines(rows: &[Row]) -> String {
-    let kind = rows.first().map_or("", Row::kind);
+    let kind = rows.first().map_or("", work);
     let of = |summary: &Summary| -> String {
         let threads = match summary.threads {
             1 => String::new(),
@@ -28,6 +28,14 @@ fn lines(rows: &[Row]) -> String {
         summary.classes.iter().map(|class| line(&format!("{kind}{threads}"), class)).collect()
     };
     summaries(rows).iter().map(of).collect()
+}
+
+/// The kind of work; a sweep has cases of no family.
+fn work(row: &Row) -> &'static str {
+    match (&row.family, &row.case) {
+        (None, Some(_)) => "transposed squares",
+        _ => row.kind(),
+    }
 }
 
 fn line(work: &str, class: &Class) -> String {
@@ -51,8 +59,9 @@ fn source(records: &[Record]) -> String {
     let commands = records.iter().map(|record| format!("`{}`", record.command));
     let commands = commands.collect::<Vec<_>>().join(",\n");
     let [cpu, _] = records.first().map(|record| record.machine.lines()).unwrap_or_default();
-    format!(
-        "Copies: percent of the copy bandwidth; other work: percent of the speed on contiguous\n\
-         operands. ¹ By over 5 %, in two measurements. Recorded on {cpu}, by\n{commands}.\n"
-    )
+    let text = format!(
+        "Copies: percent of the copy bandwidth; other work: percent of the speed on contiguous \
+         operands. Faster: in so many cases by over 5 %, in two measurements. Recorded on {cpu}, by"
+    );
+    format!("{}\n{commands}.\n", wrap(&text, WIDTH).join("\n"))
 }
