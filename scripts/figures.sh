@@ -106,38 +106,70 @@ awk -v what="$1" '
     torch[id] = field[3]; numpy[id] = field[4]
   }
 
-  function write_table(   n, id, line) {
+  # A line of a table: the label, then columns 1 to `columns`, the best of them in bold. A figure
+  # that is as good when rounded is bold as well.
+  function write_line(label, columns, least_is_best,   n, best, line) {
+    best = ""
+    for (n = 1; n <= columns; n++) {
+      if (figure[n] == "–") continue
+      if (best == "" || (least_is_best ? figure[n] + 0 < best + 0 : figure[n] + 0 > best + 0))
+        best = figure[n]
+    }
+    line = "| " label
+    for (n = 1; n <= columns; n++)
+      line = line " | " (figure[n] == best ? "**" figure[n] "**" : figure[n])
+    print line " |"
+  }
+
+  # The columns of the first table: the parts of the copy bandwidth in one case.
+  function parts(id) {
+    part[1] = copy[id] / into[id]
+    part[2] = copy[id] / loop[id]
+    part[3] = id in ndarray ? copy[id] / ndarray[id] : 0
+    part[4] = id in rust ? copy[id] / rust[id] : 0
+    part[5] = torch[id] / bandwidth
+    part[6] = numpy[id] / bandwidth
+    part[7] = their_ndarray[id] / bandwidth
+    part[8] = candle[id] / bandwidth
+  }
+
+  function write_table(   n, column) {
     print "| copied view | ours | naive loop | ndarray | other Rust | PyTorch¹ | NumPy¹ " \
       "| ndarray¹ | candle² |"
     print "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
     for (n = 1; n <= total; n++) {
-      id = all[n]
-      line = " | **" cell(seen(1, copy[id] / into[id])) "** | " cell(seen(2, copy[id] / loop[id]))
-      line = line " | " cell(seen(3, id in ndarray ? copy[id] / ndarray[id] : 0))
-      line = line " | " cell(seen(4, id in rust ? copy[id] / rust[id] : 0))
-      line = line " | " cell(seen(5, torch[id] / bandwidth))
-      line = line " | " cell(seen(6, numpy[id] / bandwidth))
-      line = line " | " cell(seen(7, their_ndarray[id] / bandwidth))
-      row[id] = line " | " cell(seen(8, candle[id] / bandwidth)) " |"
-      seen(9, copy[id] / alloc[id])
+      parts(all[n])
+      for (column = 1; column <= 8; column++) seen(column, part[column])
+      seen(9, copy[all[n]] / alloc[all[n]])
     }
-    for (n = 1; n <= count; n++) print "| " label[order[n]] row[order[n]]
-    line = "| geometric mean of all " total " | **" percent(mean(1)) "**"
-    for (n = 2; n <= 8; n++) line = line " | " percent(mean(n))
-    print line " |"
+    for (n = 1; n <= count; n++) {
+      parts(order[n])
+      for (column = 1; column <= 8; column++) figure[column] = cell(part[column])
+      write_line(label[order[n]], 8, 0)
+    }
+    for (column = 1; column <= 8; column++) figure[column] = percent(mean(column))
+    write_line("geometric mean of all " total, 8, 0)
     print ""
-    print "Ours, allocating: geometric mean " percent(mean(9)) " %. Recorded on " cpu ", " \
-      cores " cores,"
-    printf "SIMD level %s, copy bandwidth %.1f GB/s, by\n`%s`.\n", \
-      simd, bytes / copy[order[1]], command
+    print "The best of a line is bold. Ours, allocating: geometric mean " percent(mean(9)) \
+      " %. Recorded on"
+    printf "%s, %s cores, %s, copy bandwidth %.1f GB/s, by\n`%s`.\n", \
+      cpu, cores, level(simd), bytes / copy[order[1]], command
+  }
+
+  # A SIMD level with the instruction set that it is named for.
+  function level(name) {
+    return "SIMD level " name (name == "v4" ? " (AVX-512)" : name == "v3" ? " (AVX2)" : "")
   }
 
   function factor(x) { return sprintf("%.1f ×", x) }
 
   function write_slowdown(work, id, base) {
-    printf "| %s | **%s** | %s | %s | %s | %s |\n", work, factor(into[id] / dense[id]), \
-      factor(loop[id] / loop[base]), factor(ndarray[id] / ndarray[base]), \
-      factor(torch[base] / torch[id]), factor(numpy[base] / numpy[id])
+    figure[1] = factor(into[id] / dense[id])
+    figure[2] = factor(loop[id] / loop[base])
+    figure[3] = factor(ndarray[id] / ndarray[base])
+    figure[4] = factor(torch[base] / torch[id])
+    figure[5] = factor(numpy[base] / numpy[id])
+    write_line(work, 5, 1)
   }
   function write_slowdowns() {
     print "| slowdown by the layout | ours | naive loop | ndarray | PyTorch¹ | NumPy¹ |"
@@ -183,7 +215,7 @@ awk -v what="$1" '
     printf "<path d=\"M%d 84V%d\" stroke=\"#1f2328\" stroke-dasharray=\"4 3\"/>\n", \
       left + scale, 92 + 48 * count - 6
     text(20, height - 30, 11, "start", "#57606a", \
-      cpu ", SIMD level " simd ". Preallocated results.")
+      cpu ", " level(simd) ". Preallocated results.")
     text(20, height - 12, 11, "start", "#57606a", "tensor-bench " command)
     print "</svg>"
   }

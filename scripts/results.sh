@@ -2,8 +2,12 @@
 # Measures what the repository says about speed, on a machine that does nothing else: writes
 # results/, the tables of docs/performance.md and of README.md, and the README's picture.
 #
-#   scripts/results.sh             everything, some twenty minutes
-#   scripts/results.sh --quick     options are handed to both suites; the report is left as it is
+#   scripts/results.sh             everything, some two hours
+#   scripts/results.sh --quick     options are handed to all suites; the report is left as it is
+#   ONLY='copy sweep' scripts/results.sh
+#                                  measures these suites again; of the others the recorded figures
+#                                  stand: copy elementwise ttc random_copy random_elementwise
+#                                  random_reduce sweep
 #
 # Replaces the text between `<!-- NAME -->` and `<!-- /NAME -->`, after everything has been
 # measured.
@@ -44,22 +48,47 @@ refresh() {
   printf '%s\n' "$text" > "$1"
 }
 
-need docs/performance.md results
+need docs/performance.md results ttc populations
 if (($# == 0)); then need docs/performance.md report; fi
-need README.md copies slowdown
+need README.md populations copies slowdown
 if (($# == 0)); then need README.md excerpt; fi
 
-for suite in copy elementwise; do
-  "${bench[@]}" suite "benches/suite/$suite.json" --threads 1,2 --peers \
-    --record "results/$suite.json" "$@"
+# The suites, each with the arguments that choose its cases. Random cases have a fixed seed, so that
+# anyone can draw them; others are drawn while working on the library.
+declare -A suites=(
+  [copy]="benches/suite/copy.json --threads 1,2"
+  [elementwise]="benches/suite/elementwise.json --threads 1,2"
+  [ttc]="benches/suite/ttc.json"
+  [random_copy]="--random copy --seed 2026 --count 300"
+  [random_elementwise]="--random elementwise --seed 2026 --count 300"
+  [random_reduce]="--random reduce --seed 2026 --count 300"
+  [sweep]="--sweep"
+)
+named=(copy elementwise ttc)
+drawn=(random_copy random_elementwise random_reduce sweep)
+
+for suite in ${ONLY-"${named[@]}" "${drawn[@]}"}; do
+  if [[ ! -v suites[$suite] ]]; then
+    printf 'results: no suite is called %s: expected some of %s\n' \
+      "$suite" "${named[*]} ${drawn[*]}" >&2
+    exit 2
+  fi
+  read -ra cases <<< "${suites[$suite]}"
+  "${bench[@]}" suite "${cases[@]}" --peers --record "results/$suite.json" "$@"
 done
 
-for suite in copy elementwise; do
+for suite in "${named[@]}" "${drawn[@]}"; do
   "${bench[@]}" results --cases "results/$suite.json" > "results/$suite.txt"
 done
 "${bench[@]}" results results/copy.json results/elementwise.json > "$output"
 refresh docs/performance.md results \
   "cargo run --release -- results results/copy.json results/elementwise.json"
+"${bench[@]}" results results/ttc.json > "$output"
+refresh docs/performance.md ttc "cargo run --release -- results results/ttc.json"
+populations=("${drawn[@]/#/results/}")
+"${bench[@]}" results --markdown "${populations[@]/%/.json}" > "$output"
+refresh docs/performance.md populations
+refresh README.md populations
 
 if (($# == 0)); then
   "${bench[@]}" report > "$output"

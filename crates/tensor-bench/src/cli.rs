@@ -56,10 +56,10 @@ enum Command {
         after_help = "Example:\n  tensor-bench calibrate --threads 1"
     )]
     Calibrate(cmd::calibrate::Args),
-    /// Race the layouts of a suite file against the naive loop and other libraries
+    /// Race the layouts of a suite file, or random ones, against the naive loop and other libraries
     #[command(
-        long_about = "Use `suite` to race layouts of your own choice against the naive loop and \
-                      other libraries.",
+        long_about = "Use `suite` to race layouts of your own choice, or random ones, against the \
+                      naive loop and other libraries.",
         after_help = "Example:\n  tensor-bench suite benches/suite/copy.json --threads 1,2 \
                       --record copy.json"
     )]

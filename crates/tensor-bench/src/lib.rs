@@ -8,6 +8,7 @@
 //! - [`measure`]: timing, the reference results, copy bandwidth, the naive loop, other libraries;
 //! - [`system`]: the machine, its memory, the thread pool;
 //! - [`suite`]: cases from a file, raced against the naive loop and other libraries;
+//! - [`population`]: random cases for a suite, and squares of all sizes;
 //! - [`track`]: records of a build (paths, times, instruction counts), their comparison and
 //!   history;
 //! - [`report`]: what common layouts cost; [`advise`]: whether to copy one view;
@@ -22,6 +23,7 @@ mod failure;
 pub mod input;
 pub mod measure;
 pub mod output;
+pub mod population;
 pub mod report;
 pub mod suite;
 pub mod system;

@@ -9,7 +9,7 @@ fn a_group_is_a_line() {
     let folder = Folder::new();
     let record = folder.file("r.json", RECORD);
     let expected = "\
-Some CPU, 2 cores, v3
+Some CPU, 2 cores, SIMD level v3 (AVX2)
 L1 48 KiB; memory unknown; linux x86_64 6.1
 measured by suite s.json --threads 1 --peers
 
@@ -68,6 +68,38 @@ preallocated: the result is given (out=); allocating: a new result each time
 speedup: over the fastest other library; –: not in the library
 ";
     assert!(text.ends_with(beside), "{text}");
+}
+
+/// The record of two drawn cases; the library was twice faster in the second.
+fn population() -> String {
+    let case = r#""family": "flip", "case": {"group": "large", "id": "flip_0", "dtype": "f32",
+        "base": [4, 2], "ops": [["flip", 0]]}, "slower_than": ["ndarray"], "peers""#;
+    let drawn = RECORD.replace("\"peers\"", case).replace("dram", "large");
+    drawn.replace("suite s.json", "suite --random copy --seed 3 --count 2")
+}
+
+#[test]
+fn drawn_cases_are_shown_as_a_distribution_and_as_markdown() {
+    let folder = Folder::new();
+    let drawn = folder.file("d.json", population());
+    let text = run(&["results", &drawn, &folder.file("c.json", RECORD)]).succeeded();
+    for part in [
+        "\ndram       1        1  50 %",
+        "\nsuite --random copy --seed 3 --count 2 --threads 1 --peers\n\ncopy, 1 case, 1 thread\n",
+        "2 MB and more  4 B and more      1       50 %  50 %   50 %        9.00  9.00   9.00",
+        "2 MB and more  4 B and more  0 of 1   1 of 1   1 of 1",
+        "        zeros(4, 2).flip(0)\n",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+    let table = run(&["results", "--markdown", &drawn]).succeeded();
+    let line = "| copy | 2 MB and more | 4 B and more | 1 | 50 % | 50 % | 50 % | 0 | 1 |\n";
+    assert!(table.contains(line), "{table}");
+    assert!(table.replace('\n', " ").contains("SIMD level v3 (AVX2), by `suite --ra"));
+    let sweep = folder.file("s.json", population().replace("\"family\": \"flip\",", ""));
+    let table = run(&["results", "--markdown", &sweep]).succeeded();
+    assert!(table.contains("\n| transposed squares | 2 MB and more |"), "{table}");
+    run(&["results", "--markdown", "--cases", &drawn]).refused("cannot be used with");
 }
 
 #[test]

@@ -183,8 +183,8 @@ fn a_document_without_a_marker_is_refused_before_anything_is_measured() {
     let markers = |names: &[&str]| -> String {
         names.iter().map(|name| format!("<!-- {name} -->\n<!-- /{name} -->\n")).collect()
     };
-    let performance = markers(&["results", "report"]);
-    let readme = markers(&["copies", "slowdown", "excerpt"]);
+    let performance = markers(&["results", "ttc", "populations", "report"]);
+    let readme = markers(&["populations", "copies", "slowdown", "excerpt"]);
     let results = |performance: &str, readme: &str, args: &[&str]| {
         folder.file("docs/performance.md", performance);
         folder.file("README.md", readme);

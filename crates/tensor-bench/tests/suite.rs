@@ -27,8 +27,8 @@ fn each_case_and_thread_count_is_one_line_of_known_keys() {
     let text = run(&["suite", &suite, "--json", "--quick", "--threads", "1,2"]).succeeded();
     let rows = lines(&text);
     assert_eq!(rows.len(), 4);
-    let common =
-        "alloc_ns bytes dtype group id into_ns naive_ns op path roof_ns slower_than_naive threads";
+    let common = "alloc_ns bytes dtype group id into_ns naive_ns op path roof_ns slower_than \
+                  slower_than_naive threads";
     for row in &rows {
         let mut keys: Vec<&str> =
             row.keys().map(String::as_str).filter(|key| *key != "contiguous_ns").collect();
@@ -131,6 +131,12 @@ fn every_operation_is_right_for_every_dtype() {
                 "operands": [{operands}]}}"#
         )
     };
+    let reduction = |op: &str, dtype: &str, dims: &str| {
+        let operand = operand(dtype);
+        format!(
+            r#"{{"group": "g", "id": "", "op": "{op}", "dims": {dims}, "operands": [{operand}]}}"#
+        )
+    };
     let mut cases = Vec::new();
     for dtype in dtypes.split(' ') {
         let copy = operand(dtype).replacen('{', r#"{"group": "g", "id": "copy", "#, 1);
@@ -153,13 +159,24 @@ fn every_operation_is_right_for_every_dtype() {
             let operands = vec![operand(dtype); arity].join(", ");
             cases.push(elementwise(op, dtype, &operands));
         }
+        let reduced = ["u8", "i32", "f16", "f32", "f64"].contains(&dtype);
+        for op in ["sum", "max", "argmax", "mean"] {
+            if reduced && (op != "mean" || fraction) {
+                for dims in ["[0]", "[1]", "[0, 1]"] {
+                    cases.push(reduction(op, dtype, dims));
+                }
+            }
+        }
         for (from, to) in [(dtype, "f32"), (dtype, "f64"), ("f32", dtype), ("f64", dtype)] {
             let from = operand(from);
             cases.push(elementwise("cast", to, &from));
         }
     }
+    // Every case needs a name of its own.
+    let named = |(at, case): (usize, &String)| case.replacen("\"g\"", &format!("\"g{at}\""), 1);
+    let named: Vec<String> = cases.iter().enumerate().map(named).collect();
     let folder = Folder::new();
-    let suite = folder.file("s.json", format!("[{}]", cases.join(",")));
+    let suite = folder.file("s.json", format!("[{}]", named.join(",")));
     let text = run(&["suite", &suite, "--verify", "--threads", "1,2"]).succeeded();
     let expected = format!("All results are right: {} cases, threads: 1, 2.\n", cases.len());
     assert_eq!(text, expected);
@@ -182,6 +199,22 @@ fn a_filter_chooses_by_group_and_id() {
     assert_eq!(lines(&text).len(), 1);
     run(&["suite", &suite, "--json", "--quick", "--filter", "nothing"])
         .refused("no case to measure");
+}
+
+#[test]
+fn a_reduction_is_compared_with_the_best_contiguous_order() {
+    let folder = Folder::new();
+    let suite = folder.file(
+        "s.json",
+        r#"[{"group": "g", "id": "r", "op": "sum", "dims": [1], "operands": [
+            {"dtype": "u8", "base": [40, 30], "ops": [["permute", [1, 0]]]}]}]"#,
+    );
+    let text = run(&["suite", &suite, "--json", "--quick"]).succeeded();
+    let row = &lines(&text)[0];
+    assert_eq!((row["dtype"].as_str(), row["bytes"].as_u64()), (Some("i64"), Some(1200 + 240)));
+    assert!(row["contiguous_ns"].as_f64().unwrap() > 0.0);
+    let text = run(&["suite", &suite, "--quick"]).succeeded();
+    assert!(text.starts_with("reduction, g, 1 thread\n"), "{text}");
 }
 
 #[test]
@@ -208,6 +241,11 @@ fn fault_malformed_suites_are_refused_with_the_case() {
             ADD.replace("\"op\": \"add\"", "\"op\": \"neg\""),
             "case row: neg takes 1 operands, not 2",
         ),
+        (
+            COPY.replacen("\"dtype\"", "\"opp\": \"exp\", \"dtype\"", 1),
+            "case transposed: unknown key 'opp'",
+        ),
+        (format!("[{COPY}, {COPY}]"), "two cases are called small/transposed: numbers 0 and 1"),
         (
             ADD.replace("\"out_dtype\": \"f32\"", "\"out_dtype\": \"f64\""),
             "case row: an operand of dtype f32",

@@ -59,7 +59,7 @@ impl Question {
         let dtype = operand.dtype;
         let refused = |why: String| Err(Failure::input(why));
         match op {
-            Op::Copy | Op::Cast => refused(format!(
+            op if !Question::ops().any(|other| other == op) => refused(format!(
                 "{} is not an elementwise operation: expected one of {}",
                 op.name(),
                 Question::ops().map(Op::name).collect::<Vec<_>>().join(", ")
@@ -78,7 +78,7 @@ impl Question {
 
     /// The operations that can be asked about.
     pub fn ops() -> impl Iterator<Item = Op> {
-        Op::ALL.iter().copied().filter(|op| !matches!(op, Op::Copy | Op::Cast))
+        Op::ALL.iter().copied().filter(|&op| op.is_elementwise() && op != Op::Cast)
     }
 
     /// One use of the view, as a case.
@@ -94,6 +94,7 @@ impl Question {
             op: self.op,
             out: self.operand.dtype,
             operands: operands.collect::<std::result::Result<_, _>>()?,
+            dims: Vec::new(),
         })
     }
 }

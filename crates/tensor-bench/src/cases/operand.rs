@@ -1,10 +1,13 @@
 //! One array of a case: a dense base array and the view operations on it.
 
-use tensor_kernels::{DType, Layout, Result, Tensor};
+use tensor_kernels::{DType, Index, Layout, Result, Slice, Tensor};
 
-use crate::cases::{
-    sample::Sample,
-    view_op::{ViewOp, apply_all},
+use crate::{
+    cases::{
+        sample::Sample,
+        view_op::{ViewOp, apply_all},
+    },
+    output::render::tuple,
 };
 
 /// A view of a dense row-major array.
@@ -43,6 +46,13 @@ impl Operand {
         Operand::new(self.dtype, self.layout.shape().to_vec(), vec![])
     }
 
+    /// The view as a chain that `explain` reads: `zeros(4, 6)[:, 1:3].permute(1, 0)`. The element
+    /// type is not part of it.
+    pub fn notation(&self) -> String {
+        let base = format!("zeros{}", tuple(&self.base));
+        self.ops.iter().fold(base, |chain, op| chain + &as_index(op).to_string())
+    }
+
     /// The bytes of the dense array.
     pub fn base_bytes(&self) -> u64 {
         (self.base.iter().product::<usize>() * self.dtype.size()) as u64
@@ -71,6 +81,17 @@ impl Operand {
     }
 }
 
+/// A slice of one dimension as an index of all dimensions up to it; other operations as they are.
+fn as_index(op: &ViewOp) -> ViewOp {
+    match op {
+        ViewOp::Slice(dim, slice) if *dim >= 0 => {
+            let all = (0..*dim).map(|_| Index::Slice(Slice::new(None, None, 1)));
+            ViewOp::Index(all.chain([Index::Slice(*slice)]).collect())
+        }
+        other => other.clone(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +110,17 @@ mod tests {
     fn a_view_beyond_its_base_is_refused() {
         let beyond = ViewOp::AsStrided(vec![5], vec![2], None);
         assert!(Operand::new(DType::U8, vec![8], vec![beyond]).is_err());
+    }
+
+    #[test]
+    fn a_view_is_noted_as_the_chain_that_makes_it() {
+        let ops = vec![
+            ViewOp::Slice(1, Slice::new(Some(1), Some(7), 2)),
+            ViewOp::Flip(vec![0]),
+            ViewOp::Permute(vec![1, 0]),
+        ];
+        let operand = Operand::new(DType::F32, vec![4, 8], ops).unwrap();
+        assert_eq!(operand.notation(), "zeros(4, 8)[:, 1:7:2].flip(0).permute(1, 0)");
     }
 
     #[test]

@@ -202,8 +202,8 @@ impl Sample for bool {
 }
 
 /// Calls generic code for an element type known at run time: `with_dtype!(dtype, T =>
-/// work::<T>(…))`. The forms `with_dtype!(number: dtype, …)`, `ordered:` and `fraction:` cover only
-/// the types with those operations, and fail for others.
+/// work::<T>(…))`. The forms `with_dtype!(number: dtype, …)`, `ordered:`, `fraction:`, `reduced:`
+/// and `averaged:` cover only the types with those operations, and fail for others.
 #[macro_export]
 macro_rules! with_dtype {
     (number: $dtype:expr, $T:ident => $body:expr) => {
@@ -221,6 +221,13 @@ macro_rules! with_dtype {
         $crate::with_dtype!(@ $dtype, $T, $body,
             F32 f32, F64 f64, F16 half::f16, Bf16 half::bf16,
             C64 num_complex::Complex<f32>, C128 num_complex::Complex<f64>)
+    };
+    (reduced: $dtype:expr, $T:ident => $body:expr) => {
+        $crate::with_dtype!(@ $dtype, $T, $body,
+            U8 u8, I32 i32, F16 half::f16, F32 f32, F64 f64)
+    };
+    (averaged: $dtype:expr, $T:ident => $body:expr) => {
+        $crate::with_dtype!(@ $dtype, $T, $body, F16 half::f16, F32 f32, F64 f64)
     };
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::with_dtype!(@ $dtype, $T, $body,

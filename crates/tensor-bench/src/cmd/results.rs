@@ -1,4 +1,5 @@
-//! `results`: the files of `suite --record` as tables, with a line for each group or each case.
+//! `results`: the files of `suite --record` as tables, with a line for each group or each case; of
+//! random cases and sweeps, their distribution.
 
 use std::{
     io::Write,
@@ -9,7 +10,8 @@ use crate::{
     Failure, Result,
     input::file,
     output::render::{WIDTH, wrap},
-    suite::{self, Record},
+    population,
+    suite::{self, Record, Row},
 };
 
 /// What to print.
@@ -21,6 +23,9 @@ pub struct Args {
     /// Print every case and every other library
     #[arg(long)]
     cases: bool,
+    /// Print one table in Markdown: median, 5th percentile and worst of each group
+    #[arg(long, conflicts_with = "cases")]
+    markdown: bool,
 }
 
 /// Prints the machine, the commands and the tables.
@@ -30,18 +35,36 @@ pub struct Args {
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let records = args.records.iter().map(|path| read(path)).collect::<Result<Vec<Record>>>()?;
     one_machine(args, &records)?;
+    if args.markdown {
+        return Ok(write!(out, "{}", population::markdown(&records))?);
+    }
     let commands: Vec<_> = records.iter().map(|record| record.command.as_str()).collect();
     let [cpu, memory] = records[0].machine.lines();
     for line in [cpu, memory, format!("measured by {}", commands.join("; "))] {
         writeln!(out, "{}", wrap(&line, WIDTH).join("\n"))?;
     }
-    let rows: Vec<_> = records.into_iter().flat_map(|record| record.rows).collect();
-    let tables = match args.cases {
-        true => format!("{}\n{}", suite::render(&rows), suite::render_peers(&rows)),
-        false => suite::summary(&rows),
-    };
-    writeln!(out, "\n{}", tables.trim_end())?;
+    let (drawn, named): (Vec<_>, Vec<_>) = records.into_iter().partition(Record::is_population);
+    let named: Vec<Row> = named.into_iter().flat_map(|record| record.rows).collect();
+    if !named.is_empty() {
+        writeln!(out, "\n{}", tables(args, &named).trim_end())?;
+    }
+    for record in &drawn {
+        writeln!(out, "\n{}\n\n{}", record.command, distribution(&record.rows).trim_end())?;
+    }
     Ok(())
+}
+
+fn tables(args: &Args, rows: &[Row]) -> String {
+    match args.cases {
+        true => format!("{}\n{}", suite::render(rows), suite::render_peers(rows)),
+        false => suite::summary(rows),
+    }
+}
+
+fn distribution(rows: &[Row]) -> String {
+    let summaries = population::summaries(rows);
+    let texts = summaries.iter().map(|summary| population::render(summary, rows) + "\n");
+    texts.collect::<String>() + population::LEGEND
 }
 
 fn read(path: &Path) -> Result<Record> {

@@ -3,12 +3,13 @@
 //! [`engine`] races contenders and [`stats`] condenses their samples; [`setting`] says with which
 //! instruction set, threads and time budget. [`mod@reference`] has the right results. Every
 //! measurement is compared with [`copy_bandwidth`], the fastest plain copy of the same bytes, and
-//! with [`naive_loop`] or [`naive_sum`], loops without tiles or SIMD intrinsics; [`peers`] are
-//! other libraries.
+//! with [`naive_loop`], [`naive_reduce`] or [`naive_sum`], loops without tiles or SIMD intrinsics;
+//! [`peers`] are other libraries.
 
 pub mod copy_bandwidth;
 pub mod engine;
 pub mod naive_loop;
+pub mod naive_reduce;
 pub mod naive_sum;
 pub mod peers;
 pub mod reference;

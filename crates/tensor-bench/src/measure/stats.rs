@@ -52,6 +52,14 @@ pub fn worst(ratios: &[f64]) -> Option<f64> {
     ratios.iter().copied().min_by(f64::total_cmp)
 }
 
+/// The value that a share of all values lies below, interpolated between two as NumPy does; `None`
+/// without values. The values are sorted.
+pub fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    let place = sorted.len().checked_sub(1)? as f64 * share.clamp(0.0, 1.0);
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    Some(low + (high - low) * place.fract())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +90,14 @@ mod tests {
     fn nothing_measured_is_no_timing() {
         assert_eq!(Timing::of(vec![], 1), None);
         assert_eq!((geometric_mean(&[]), worst(&[])), (None, None));
+    }
+
+    #[test]
+    fn a_quantile_is_interpolated_between_the_values_beside_it() {
+        let values = [1.0, 2.0, 4.0, 8.0, 16.0];
+        let at = |share| quantile(&values, share).unwrap();
+        assert_eq!([0.0, 0.05, 0.5, 0.875, 1.0].map(at), [1.0, 1.2, 4.0, 12.0, 16.0]);
+        assert_eq!((quantile(&[3.0], 0.05), quantile(&[], 0.5)), (Some(3.0), None));
     }
 
     #[test]

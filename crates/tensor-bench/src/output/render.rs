@@ -7,6 +7,9 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 /// The longest line of the output.
 pub const WIDTH: usize = 100;
 
+/// The longest name that is shown whole, over several lines if it must: names come from files.
+pub const LONGEST_NAME: usize = 120;
+
 /// A column of a table.
 #[derive(Clone, Copy)]
 pub enum Column<'a> {
@@ -38,21 +41,39 @@ pub fn table(columns: &[Column<'_>], rows: Vec<Vec<String>>) -> String {
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// A [`table`] of at most [`WIDTH`] columns: names in the first column are cut as far as needed.
+/// A [`table`] of at most [`WIDTH`] columns: long names in the first column go on in further lines,
+/// so that they can be copied whole.
 pub fn fitted_table(columns: &[Column<'_>], mut rows: Vec<Vec<String>>) -> String {
     const SHORTEST_NAME: usize = 8;
     loop {
         let text = table(columns, rows.clone());
         let width = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-        let longest = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
+        let lines = rows.iter().flat_map(|row| row[0].lines());
+        let longest = lines.map(|line| line.chars().count()).max().unwrap_or(0);
         if width <= WIDTH || longest <= SHORTEST_NAME {
             return text;
         }
         let fitting = longest.saturating_sub(width - WIDTH).max(SHORTEST_NAME);
         for row in &mut rows {
-            row[0] = cut(&row[0], fitting);
+            row[0] = fold(&row[0].replace('\n', ""), fitting);
         }
     }
+}
+
+/// A name in lines of at most `width` characters, broken behind blanks, commas and underscores as
+/// far as there are any. Nothing is left out; control characters are shown as `?`.
+pub fn fold(name: &str, width: usize) -> String {
+    let visible: Vec<char> = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    let (mut lines, mut rest) = (Vec::new(), visible.as_slice());
+    while rest.len() > width.max(1) {
+        let most = &rest[..width.max(1)];
+        let separator = most.iter().rposition(|c| " ,_-".contains(*c));
+        let (line, others) = rest.split_at(separator.map_or(most.len(), |at| at + 1));
+        lines.push(String::from_iter(line));
+        rest = others;
+    }
+    lines.push(String::from_iter(rest));
+    lines.join("\n")
 }
 
 /// A shape, strides or a list of dimensions: `(2, 3, 4)`.
@@ -145,14 +166,28 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_table_has_its_names_cut_and_nothing_else() {
+    fn a_wide_table_has_its_names_in_several_lines_and_nothing_cut() {
         let columns = [Column::Left("case"), Column::Left("path")];
-        let row = |name: usize, path: usize| vec!["n".repeat(name), "p".repeat(path)];
-        let text = fitted_table(&columns, vec![row(60, 60), row(9, 10)]);
+        let row = |name: &str, path: usize| vec![name.to_owned(), "p".repeat(path)];
+        let long = format!("{}_{}", "n".repeat(30), "m".repeat(29));
+        let text = fitted_table(&columns, vec![row(&long, 60), row("short", 10)]);
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-        assert!(text.contains(&format!("…  {}\n", "p".repeat(60))), "{text}");
-        assert!(text.contains(&format!("\n{}  ", "n".repeat(9))), "{text}");
-        assert_eq!(fitted_table(&columns, vec![row(3, 4)]), table(&columns, vec![row(3, 4)]));
+        let expected =
+            format!("{}_  {}\n{}\nshort", "n".repeat(30), "p".repeat(60), "m".repeat(29));
+        assert!(text.contains(&expected), "{text}");
+        let fitting = vec![row("abc", 4)];
+        assert_eq!(fitted_table(&columns, fitting.clone()), table(&columns, fitting));
+    }
+
+    #[test]
+    fn a_folded_name_is_whole_and_broken_at_its_separators() {
+        assert_eq!(fold("img_u8_nhwc_to_f32", 9), "img_u8_\nnhwc_to_\nf32");
+        assert_eq!(fold("feature maps, NHWC", 13), "feature maps,\n NHWC");
+        assert_eq!(fold("abcdefgh", 3), "abc\ndef\ngh");
+        assert_eq!(
+            (fold("a\u{1b}b", 9), fold("", 0), fold("ab", 0)),
+            ("a?b".into(), "".into(), "a\nb".into())
+        );
     }
 
     #[test]

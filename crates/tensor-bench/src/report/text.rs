@@ -3,7 +3,7 @@
 
 use super::{Pass, Point, Report, Row, advice::advice, curve::by_cache};
 use crate::output::render::{
-    Column, WIDTH, bytes, cut, fitted_table, join, percent, table, time, wrap,
+    Column, LONGEST_NAME, WIDTH, bytes, cut, fitted_table, fold, join, percent, table, time, wrap,
 };
 
 /// The whole report.
@@ -74,7 +74,7 @@ fn by_layout<const N: usize>(
     cells: impl Fn(&Row) -> [String; N],
 ) -> String {
     let columns: Vec<_> = [Column::Left("layout")].into_iter().chain(columns).collect();
-    let line = |row: &Row| [cut(&row.name, 26)].into_iter().chain(cells(row)).collect();
+    let line = |row: &Row| [cut(&row.name, LONGEST_NAME)].into_iter().chain(cells(row)).collect();
     fitted_table(&columns, rows.iter().map(line).collect())
 }
 
@@ -84,9 +84,9 @@ fn layouts(rows: &[Row]) -> String {
     by_layout(rows, columns, |row| {
         let answer = if row.contiguous { "yes" } else { "no" };
         [
-            cut(&join(&row.shape, "x"), 12),
-            cut(&join(&row.strides, " "), 21),
-            cut(&format!("{answer}: {}", row.why), 33),
+            fold(&join(&row.shape, "x"), 14),
+            fold(&join(&row.strides, " "), 23),
+            fold(&format!("{answer}: {}", row.why), 33),
         ]
     })
 }

@@ -3,7 +3,7 @@
 use super::Row;
 use crate::{
     measure::stats::{geometric_mean, worst},
-    output::render::cut,
+    output::render::{cut, fold},
 };
 
 /// Mean and worst of a group.
@@ -23,6 +23,11 @@ impl<'a> GroupStats<'a> {
         let (mean, worst) = (geometric_mean(&ratios)?, worst(&ratios)?);
         let row = rows.iter().find(|row| ratio(row) == Some(worst))?;
         Some(GroupStats { mean, worst, case: &row.id })
+    }
+
+    /// The name of the worst case, in lines of at most `width` columns.
+    pub(super) fn folded_case(&self, width: usize) -> String {
+        fold(self.case, width)
     }
 
     /// The name of the worst case, cut to `width` columns.

@@ -16,9 +16,12 @@ use crate::{
     },
 };
 
-type Preallocated<T, R> = fn(&Exec, &[TensorView<'_, T>], &mut TensorViewMut<'_, R>) -> Result<()>;
-type Allocating<T, R> = fn(&Exec, &[TensorView<'_, T>]) -> Result<Tensor<R>>;
-type Naive<T, R> = fn(&[Strided<'_, T>], &mut [R]);
+/// The dimensions that a reduction reduces; none for other operations.
+pub(super) type Dims<'a> = &'a [isize];
+type Preallocated<T, R> =
+    fn(&Exec, &[TensorView<'_, T>], Dims<'_>, &mut TensorViewMut<'_, R>) -> Result<()>;
+type Allocating<T, R> = fn(&Exec, &[TensorView<'_, T>], Dims<'_>) -> Result<Tensor<R>>;
+type Naive<T, R> = fn(&[Strided<'_, T>], Dims<'_>, &mut [R]);
 
 /// From operands of type `T` to a result of type `R`. All functions take [`Op::arity`] operands.
 pub(super) struct Kernel<T: 'static, R: 'static> {
@@ -26,40 +29,43 @@ pub(super) struct Kernel<T: 'static, R: 'static> {
     pub(super) allocating: Allocating<T, R>,
     pub(super) naive: Naive<T, R>,
     pub(super) peers: Vec<Peer<T, R>>,
+    /// One element of the result, of an element of each operand or of all that are reduced to it.
     pub(super) one: fn(&[T]) -> R,
-    /// Whether two results are equal.
-    pub(super) same: fn(R, R) -> bool,
+    /// Whether two results of so many elements are equal.
+    pub(super) same: fn(R, R, usize) -> bool,
 }
 
 macro_rules! kernel {
     (1: $allocating:path, $preallocated:path, $one:expr, $peers:expr) => {
         Kernel {
-            preallocated: |exec, a, out| $preallocated(exec, &a[0], out),
-            allocating: |exec, a| $allocating(exec, &a[0]),
-            naive: |a, out| naive_loop::compute([a[0]], out, |[a]| $one(a)),
+            preallocated: |exec, a, _, out| $preallocated(exec, &a[0], out),
+            allocating: |exec, a, _| $allocating(exec, &a[0]),
+            naive: |a, _, out| naive_loop::compute([a[0]], out, |[a]| $one(a)),
             peers: $peers,
             one: |a| $one(a[0]),
-            same: Sample::close,
+            same: |a, b, _| a.close(b),
         }
     };
     (2: $allocating:path, $preallocated:path, $one:expr, $peers:expr) => {
         Kernel {
-            preallocated: |exec, a, out| $preallocated(exec, &a[0], &a[1], out),
-            allocating: |exec, a| $allocating(exec, &a[0], &a[1]),
-            naive: |a, out| naive_loop::compute([a[0], a[1]], out, |[a, b]| $one(a, b)),
+            preallocated: |exec, a, _, out| $preallocated(exec, &a[0], &a[1], out),
+            allocating: |exec, a, _| $allocating(exec, &a[0], &a[1]),
+            naive: |a, _, out| naive_loop::compute([a[0], a[1]], out, |[a, b]| $one(a, b)),
             peers: $peers,
             one: |a| $one(a[0], a[1]),
-            same: Sample::close,
+            same: |a, b, _| a.close(b),
         }
     };
     (3: $allocating:path, $preallocated:path, $one:expr, $peers:expr) => {
         Kernel {
-            preallocated: |exec, a, out| $preallocated(exec, &a[0], &a[1], &a[2], out),
-            allocating: |exec, a| $allocating(exec, &a[0], &a[1], &a[2]),
-            naive: |a, out| naive_loop::compute([a[0], a[1], a[2]], out, |[a, b, c]| $one(a, b, c)),
+            preallocated: |exec, a, _, out| $preallocated(exec, &a[0], &a[1], &a[2], out),
+            allocating: |exec, a, _| $allocating(exec, &a[0], &a[1], &a[2]),
+            naive: |a, _, out| {
+                naive_loop::compute([a[0], a[1], a[2]], out, |[a, b, c]| $one(a, b, c))
+            },
             peers: $peers,
             one: |a| $one(a[0], a[1], a[2]),
-            same: Sample::close,
+            same: |a, b, _| a.close(b),
         }
     };
 }
@@ -67,12 +73,12 @@ macro_rules! kernel {
 /// A row-major copy; results are equal bitwise.
 pub(super) fn copy<T: Sample>() -> Kernel<T, T> {
     Kernel {
-        preallocated: |exec, a, out| copy_into(exec, &a[0], out),
-        allocating: |exec, a| to_contiguous(exec, &a[0]),
-        naive: |a, out| naive_loop::compute([a[0]], out, |[a]| a),
+        preallocated: |exec, a, _, out| copy_into(exec, &a[0], out),
+        allocating: |exec, a, _| to_contiguous(exec, &a[0]),
+        naive: |a, _, out| naive_loop::compute([a[0]], out, |[a]| a),
         peers: peers::copies(),
         one: |a| a[0],
-        same: identical,
+        same: |a, b, _| identical(a, b),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Measuring one case: find the kernel, allocate the arrays, check the results, race.
 
-use tensor_kernels::{DType, Tensor, TensorRef};
+use tensor_kernels::{DType, Tensor, TensorRef, TensorView};
 
 use super::{
     Against, Case, Op, Row,
@@ -8,7 +8,8 @@ use super::{
     op::Class,
     path::path,
     race::Times,
-    work::{AnyWork, Work},
+    reduction::{self, Reduced},
+    work::{AnyWork, Dense, Work, reduced_last},
 };
 use crate::{
     Failure, Result,
@@ -92,6 +93,10 @@ pub(super) fn with_work(
         (op, Class::Inexact) => {
             with_dtype!(fraction: dtype, T => run.perform(kernel::fraction::<T>(op), task))
         }
+        (op, Class::Reduced) => with_dtype!(reduced: dtype, T => run.reduce::<T>(op, task)),
+        (_, Class::Averaged) => {
+            with_dtype!(averaged: dtype, T => run.perform(Some(reduction::mean::<T>()), task))
+        }
     }
 }
 
@@ -121,6 +126,14 @@ impl Run<'_> {
         }
     }
 
+    fn reduce<T: Reduced>(&self, op: Op, task: Task<'_>) -> Result<()> {
+        match op {
+            Op::Sum => self.perform(Some(reduction::sum::<T>()), task),
+            Op::Max => self.perform(Some(reduction::max::<T>()), task),
+            _ => self.perform(Some(reduction::argmax::<T>()), task),
+        }
+    }
+
     fn perform<T: Sample, R: Sample>(
         &self,
         kernel: Option<Kernel<T, R>>,
@@ -136,12 +149,17 @@ impl Run<'_> {
         let bases = read(&bases)?;
         let given = views(case, &bases)?;
         let compared = case.op != Op::Copy && setup != Setup::Minimal;
-        let dense = if compared { contiguous(&given)? } else { Vec::new() };
-        let dense = read(&dense)?;
+        let dense = if compared { contiguous(case, &given)? } else { Vec::new() };
+        let dense = dense.iter().map(|order| Ok((read(&order.tensors)?, &order.dims)));
+        let dense = dense.collect::<Result<Vec<_>>>()?;
         let target = target::<R>(case, setup)?;
         let mut target = target.write()?;
-        let dense = dense.iter().map(TensorRef::as_view).collect();
-        task(&Work::new(self.setting, kernel, given, dense, target.as_view_mut()?)?)
+        let dense = dense.iter().map(|(tensors, dims)| Dense {
+            operands: tensors.iter().map(TensorRef::as_view).collect(),
+            dims: (*dims).clone(),
+        });
+        let (dims, dense) = (signed(&case.dims), dense.collect());
+        task(&Work::new(self.setting, kernel, given, dims, dense, target.as_view_mut()?)?)
     }
 }
 
@@ -156,8 +174,8 @@ fn filled<T: Sample>(case: &Case, setup: Setup) -> Result<Vec<Tensor<T>>> {
 
 fn target<R: Sample>(case: &Case, setup: Setup) -> Result<Tensor<R>> {
     Ok(match setup {
-        Setup::Minimal => Tensor::zeros(case.shape())?,
-        Setup::Verify | Setup::SkipVerify => Tensor::full(case.shape(), R::sample(0))?,
+        Setup::Minimal => Tensor::zeros(&case.shape())?,
+        Setup::Verify | Setup::SkipVerify => Tensor::full(&case.shape(), R::sample(0))?,
     })
 }
 
@@ -175,12 +193,35 @@ fn views<'a, T: Sample>(
         .collect()
 }
 
-/// Contiguous copies of the operands, made without the kernels that are measured.
-fn contiguous<T: Sample>(views: &[Strided<'_, T>]) -> Result<Vec<Tensor<T>>> {
-    let copy = |view: &Strided<'_, T>| {
-        Ok(Tensor::from_vec(view.view()?.try_to_vec()?, view.layout().shape())?)
+fn signed(dims: &[usize]) -> Vec<isize> {
+    dims.iter().map(|&dim| dim as isize).collect()
+}
+
+/// Contiguous operands, and where the dimensions of a reduction are in them.
+struct Order<T: 'static> {
+    tensors: Vec<Tensor<T>>,
+    dims: Vec<isize>,
+}
+
+/// Contiguous copies of the operands, made without the kernels that are measured. Of a reduction's
+/// operand there are two: with the reduced dimensions last, and first.
+fn contiguous<T: Sample>(case: &Case, views: &[Strided<'_, T>]) -> Result<Vec<Order<T>>> {
+    if !case.op.is_reduction() {
+        let tensors = views.iter().map(|view| copied(&view.view()?)).collect::<Result<_>>()?;
+        return Ok(vec![Order { tensors, dims: Vec::new() }]);
+    }
+    let (view, count) = (views[0].view()?, case.dims.len() as isize);
+    let ndim = view.ndim() as isize;
+    let last = reduced_last(view.ndim(), &signed(&case.dims));
+    let first = [&last[(ndim - count) as usize..], &last[..(ndim - count) as usize]].concat();
+    let order = |dims: &[isize], reduced: std::ops::Range<isize>| -> Result<Order<T>> {
+        Ok(Order { tensors: vec![copied(&view.permute(dims)?)?], dims: reduced.collect() })
     };
-    views.iter().map(copy).collect()
+    Ok(vec![order(&last, ndim - count..ndim)?, order(&first, 0..count)?])
+}
+
+fn copied<T: Sample>(view: &TensorView<'_, T>) -> Result<Tensor<T>> {
+    Ok(Tensor::from_vec(view.try_to_vec()?, view.shape())?)
 }
 
 fn read<T: Sample>(tensors: &[Tensor<T>]) -> Result<Vec<TensorRef<'_, T>>> {
@@ -199,10 +240,13 @@ fn row(setting: &Setting, case: &Case, times: Times) -> Result<Row> {
         allocating_ns: times.allocating.best_ns,
         naive_ns: times.naive.best_ns,
         slower_than_naive: times.preallocated.surely_longer_than(&times.naive),
+        slower_than: Vec::new(),
         plain_copy_ns: times.plain_copy,
-        contiguous_ns: times.contiguous.map(|timing| timing.best_ns),
+        contiguous_ns: times.contiguous,
         path: path(&setting.exec, case)?.to_owned(),
         peers: times.peers,
+        family: None,
+        case: None,
     })
 }
 
@@ -237,13 +281,14 @@ mod tests {
 
     #[test]
     fn a_wrong_result_of_anybody_is_found_before_anything_is_timed() {
-        let idle = Kernel { preallocated: |_, _, _| Ok(()), ..kernel::copy() };
-        let flat = Kernel { allocating: |_, a| Tensor::full(a[0].shape(), 0.5), ..kernel::copy() };
+        let idle = Kernel { preallocated: |_, _, _, _| Ok(()), ..kernel::copy() };
+        let flat =
+            Kernel { allocating: |_, a, _| Tensor::full(a[0].shape(), 0.5), ..kernel::copy() };
         for broken in [idle, flat] {
             let error = refusal(broken);
             assert!(error.starts_with("wrong result: element 0 is "), "{error}");
         }
-        let error = refusal(Kernel { naive: |_, _| (), ..kernel::copy() });
+        let error = refusal(Kernel { naive: |_, _, _| (), ..kernel::copy() });
         assert!(error.starts_with("naive loop: wrong result: element 0 is "), "{error}");
     }
 

@@ -2,10 +2,12 @@
 //!
 //! A suite is a JSON list. A copy case has `group`, `id`, `dtype`, `base` (a dense row-major array)
 //! and `ops` (view operations on it). An elementwise case has `op`, `out_dtype` and `operands`,
-//! each with `dtype`, `base` and `ops`. Both may state the layout of the view (`shape`, `strides`,
-//! `offset`, in elements) and are refused if it differs. The result of every case is row-major.
+//! each with `dtype`, `base` and `ops`. A reduction has `dims` as well, the dimensions that it
+//! reduces. All may state the layout of a view (`shape`, `strides`, `offset`, in elements) and are
+//! refused if it differs. The result of every case is row-major.
 
 mod group_stats;
+mod judge;
 mod kernel;
 mod measure;
 mod op;
@@ -15,27 +17,35 @@ mod peers;
 mod race;
 mod ready;
 mod record;
+mod reduction;
+mod size;
 mod summary;
 mod text;
 mod verdict;
 mod work;
+mod write;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use tensor_kernels::DType;
+use serde_json::Value;
+use tensor_kernels::{DType, DimVec};
 
 use crate::cases::operand::Operand;
+pub use judge::{NAIVE, judged};
 pub use measure::{Setup, measure, verify};
 pub use op::Op;
-pub use parse::read;
+pub use parse::{case as parse, read};
 pub use path::{path, plan};
 pub use peers::render as render_peers;
 pub use ready::{Ready, with_ready};
 pub use record::{Record, SCHEMA};
+pub use size::{ElementClass, SizeClass};
 pub use summary::render as summary;
+pub(crate) use text::groups;
 pub use text::render;
 pub use verdict::{check, verdict};
+pub use write::{document, write};
 
 /// What a case is raced against, besides plain copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +69,8 @@ pub struct Case {
     pub out: DType,
     /// The operands, all of one shape.
     pub operands: Vec<Operand>,
+    /// The dimensions that a reduction reduces, from 0; none for other operations.
+    pub dims: Vec<usize>,
 }
 
 impl fmt::Display for Case {
@@ -68,8 +80,8 @@ impl fmt::Display for Case {
 }
 
 impl Case {
-    /// The bytes that bandwidths refer to: the result of a copy; operands and result of an
-    /// elementwise operation.
+    /// The bytes that bandwidths refer to: the result of a copy; operands and result of any other
+    /// operation.
     pub fn bytes(&self) -> u64 {
         match self.op {
             Op::Copy => self.result_bytes(),
@@ -93,33 +105,48 @@ impl Case {
 
     /// The bytes of the result.
     pub fn result_bytes(&self) -> u64 {
-        (self.numel() * self.out.size()) as u64
+        (self.shape().iter().product::<usize>() * self.out.size()) as u64
+    }
+
+    /// The bytes that a plain copy is timed with and that the size of the work is judged by: those
+    /// of the result, or of the operand of a reduction.
+    pub fn full_bytes(&self) -> u64 {
+        let read = if self.op.is_reduction() { self.operand_bytes() } else { 0 };
+        read.max(self.result_bytes())
+    }
+
+    /// The bytes of the first operand as a contiguous array.
+    fn operand_bytes(&self) -> u64 {
+        self.operands.first().map_or(0, Operand::result_bytes)
     }
 
     /// The shape of the result.
-    pub fn shape(&self) -> &[usize] {
-        self.operands.first().map_or(&[], |operand| operand.layout.shape())
-    }
-
-    /// The elements of the result.
-    pub fn numel(&self) -> usize {
-        self.operands.first().map_or(0, |operand| operand.layout.numel())
+    pub fn shape(&self) -> DimVec<usize> {
+        let full = self.operands.first().map_or(&[][..], |operand| operand.layout.shape());
+        let kept = full.iter().enumerate().filter(|(dim, _)| !self.dims.contains(dim));
+        kept.map(|(_, &size)| size).collect()
     }
 
     /// The most memory that measuring this case takes: the base arrays; the preallocated result,
     /// the allocated one, those of the naive loop and of each peer, the expected one; source and
-    /// target of the plain copies; for elementwise cases also a contiguous copy of every operand.
+    /// target of the plain copies; a contiguous copy of every operand unless this is a copy, and
+    /// two of a reduction's.
     pub fn memory(&self, against: Against) -> u128 {
         let peers = match against {
             Against::Naive => 0,
             Against::Peers => crate::measure::peers::COUNT as u128,
         };
         let bases = self.operands.iter().map(|operand| u128::from(operand.base_bytes()));
-        let contiguous = match self.op {
+        let operands = self.operands.iter().map(|operand| u128::from(operand.result_bytes()));
+        let copies = match self.op {
             Op::Copy => 0,
-            _ => self.operands.iter().map(|operand| u128::from(operand.result_bytes())).sum(),
+            op if op.is_reduction() => 2,
+            _ => 1,
         };
-        bases.sum::<u128>() + contiguous + (6 + peers) * u128::from(self.result_bytes())
+        bases.sum::<u128>()
+            + copies * operands.sum::<u128>()
+            + (4 + peers) * u128::from(self.result_bytes())
+            + 2 * u128::from(self.full_bytes())
     }
 }
 
@@ -149,10 +176,14 @@ pub struct Row {
     pub naive_ns: f64,
     /// Whether the preallocated time is longer than that of the naive loop by more than the noise.
     pub slower_than_naive: bool,
-    /// The fastest plain copy of the bytes of the result.
+    /// The naive loop and the libraries that were faster by over 5 % in two measurements.
+    #[serde(default)]
+    pub slower_than: Vec<String>,
+    /// The fastest plain copy of the bytes of the result; of the operand for a reduction.
     #[serde(rename = "roof_ns")]
     pub plain_copy_ns: f64,
-    /// The preallocated time with contiguous operands of full size. `None` for copies.
+    /// The preallocated time with contiguous operands of full size; of a reduction, that of the
+    /// faster order: reduced dimensions last, or first. `None` for copies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contiguous_ns: Option<f64>,
     /// The path of the plan.
@@ -160,6 +191,12 @@ pub struct Row {
     /// Other libraries, on one thread; empty without `--peers`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<PeerTimes>,
+    /// The family that the case was drawn from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
+    /// The case as a suite file has it, if it was not read from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<Value>,
 }
 
 /// The times of another library; `None` for what it cannot do.
@@ -181,19 +218,57 @@ impl Row {
         self.contiguous_ns.is_none()
     }
 
+    /// The speed as a multiple of that of the naive loop.
+    pub fn naive_speedup(&self) -> f64 {
+        self.naive_ns / self.preallocated_ns
+    }
+
+    /// The size of the elements: of the first operand where the case is known, else of the result.
+    /// `None` for an unknown type.
+    pub fn elements(&self) -> Option<ElementClass> {
+        let operand = self.case.as_ref().and_then(|case| case["operands"][0]["dtype"].as_str());
+        let dtype = operand.unwrap_or(&self.dtype).parse::<DType>();
+        dtype.ok().map(|dtype| ElementClass::of(dtype.size()))
+    }
+
+    /// Whether the naive loop or a library of this name ran the case, with a preallocated result.
+    pub fn is_raced_by(&self, name: &str) -> bool {
+        let able = |peer: &PeerTimes| peer.name == name && peer.preallocated_ns.is_some();
+        name == NAIVE || self.peers.iter().any(able)
+    }
+
+    /// The kind of work.
+    pub fn kind(&self) -> &'static str {
+        match Op::named(&self.op) {
+            Some(op) if op.is_reduction() => "reduction",
+            _ if self.is_copy() => "copy",
+            _ => "elementwise",
+        }
+    }
+
+    /// What [`Row::score`] is a fraction of.
+    pub fn score_name(&self) -> &'static str {
+        if self.is_copy() { "% of copy bandwidth" } else { "efficiency" }
+    }
+
     /// For a copy the fraction of copy bandwidth; otherwise the efficiency, the fraction of the
     /// speed on contiguous operands.
     pub fn score(&self) -> f64 {
-        self.contiguous_ns.unwrap_or(self.plain_copy_ns) / self.preallocated_ns
+        self.reference_ns() / self.preallocated_ns
+    }
+
+    /// The time that [`Row::score`] compares with.
+    pub fn reference_ns(&self) -> f64 {
+        self.contiguous_ns.unwrap_or(self.plain_copy_ns)
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A small copy in group `g`, on one thread, without peers.
-    pub(super) fn row(id: &str) -> Row {
+    pub(crate) fn row(id: &str) -> Row {
         Row {
             group: "g".to_owned(),
             id: id.to_owned(),
@@ -205,10 +280,13 @@ mod tests {
             allocating_ns: 200.0,
             naive_ns: 400.0,
             slower_than_naive: false,
+            slower_than: Vec::new(),
             plain_copy_ns: 80.0,
             contiguous_ns: None,
             path: "transpose".to_owned(),
             peers: Vec::new(),
+            family: None,
+            case: None,
         }
     }
 

@@ -6,7 +6,7 @@ use super::{
     group_stats::GroupStats,
     text::{groups, heading},
 };
-use crate::output::render::{Column, bandwidth, cut, fitted_table};
+use crate::output::render::{Column, LONGEST_NAME, bandwidth, cut, fitted_table};
 
 /// Figures of results of at most this many bytes are nanoseconds; those of larger ones, bandwidth.
 const SMALL_RESULT_BYTES: u64 = 64 << 10;
@@ -101,7 +101,8 @@ impl<'a> Group<'a> {
     }
 
     fn cells(&self, row: &Row) -> Vec<String> {
-        let mut cells = vec![cut(&row.id, 26), self.figure(row, Some(self.memory.own(row)))];
+        let mut cells =
+            vec![cut(&row.id, LONGEST_NAME), self.figure(row, Some(self.memory.own(row)))];
         let peers = self.peers.iter().map(|name| self.figure(row, self.memory.peer(row, name)));
         cells.extend(peers);
         let speedup = self.memory.speedup(row);
@@ -122,7 +123,8 @@ impl<'a> Group<'a> {
             return String::new();
         };
         let GroupStats { mean, worst, .. } = stats;
-        format!("speedup: geometric mean {mean:.2}, worst {worst:.2} ({})\n", stats.case(25))
+        let worst_case = stats.case(60);
+        format!("speedup: geometric mean {mean:.2}, worst {worst:.2} ({worst_case})\n")
     }
 }
 

@@ -25,7 +25,8 @@ use crate::{
 pub(super) struct Times {
     pub(super) preallocated: Timing,
     pub(super) allocating: Timing,
-    pub(super) contiguous: Option<Timing>,
+    /// The best time on contiguous operands, in nanoseconds.
+    pub(super) contiguous: Option<f64>,
     pub(super) naive: Timing,
     /// The best time, in nanoseconds.
     pub(super) plain_copy: f64,
@@ -40,7 +41,7 @@ pub(super) fn check_and_race<T: Sample, R: Sample>(
 ) -> Result<Times> {
     let mut times = None;
     with_results_verified(work, case, &mut |naive, others| {
-        let plain_copy = PlainCopy::new(case.result_bytes(), work.setting.threads)?;
+        let plain_copy = PlainCopy::new(case.full_bytes(), work.setting.threads)?;
         times = Some(race(work.setting, &plain_copy, racers(work, naive, others))?);
         Ok(())
     })?;
@@ -73,7 +74,7 @@ fn with_results<R: Sample>(
     count: usize,
     act: &mut dyn FnMut(&mut [&mut [R]]) -> Result<()>,
 ) -> Result<()> {
-    let outs = (0..count).map(|_| Ok(Tensor::full(case.shape(), R::sample(0))?));
+    let outs = (0..count).map(|_| Ok(Tensor::full(&case.shape(), R::sample(0))?));
     let outs = outs.collect::<Result<Vec<_>>>()?;
     let mut guards = outs.iter().map(Tensor::write).collect::<Result<Vec<_>, _>>()?;
     let mut views =
@@ -113,7 +114,7 @@ fn verify_peer<T: Sample, R: Sample>(
 struct Racers<'a> {
     preallocated: Contender<'a>,
     allocating: Contender<'a>,
-    contiguous: Option<Contender<'a>>,
+    contiguous: Vec<Contender<'a>>,
     naive: Contender<'a>,
     peers: Vec<PeerRacers<'a>>,
 }
@@ -134,7 +135,11 @@ fn racers<'a, T: Sample, R: Sample>(
     Racers {
         preallocated: Contender::new(|| work.compute(&work.operands)),
         allocating: Contender::new(|| work.allocating().map(drop)),
-        contiguous: (!work.dense.is_empty()).then(|| Contender::new(|| work.compute(&work.dense))),
+        contiguous: work
+            .dense
+            .iter()
+            .map(|dense| Contender::new(|| work.compute_dense(dense)))
+            .collect(),
         naive: naive_loop(work, naive),
         peers: peers.map(|(peer, out)| peer_racers(work, peer, out)).collect(),
     }
@@ -157,7 +162,8 @@ fn race(setting: &Setting, plain_copy: &PlainCopy, racers: Racers<'_>) -> Result
     let mut race = Race::new(setting.budget);
     let (preallocated, allocating) =
         (race.enter(racers.preallocated), race.enter(racers.allocating));
-    let contiguous = racers.contiguous.map(|contiguous| race.enter(contiguous));
+    let contiguous: Vec<_> =
+        racers.contiguous.into_iter().map(|contiguous| race.enter(contiguous)).collect();
     let [memcpy, stream] = plain_copy.contenders().map(|copy| race.enter(copy));
     let naive = race.enter(racers.naive);
     let peers: Vec<_> = racers.peers.into_iter().map(|peer| enter(&mut race, peer)).collect();
@@ -165,7 +171,7 @@ fn race(setting: &Setting, plain_copy: &PlainCopy, racers: Racers<'_>) -> Result
     Ok(Times {
         preallocated: timings[preallocated],
         allocating: timings[allocating],
-        contiguous: contiguous.map(|contiguous| timings[contiguous]),
+        contiguous: contiguous.iter().map(|&ticket| timings[ticket].best_ns).reduce(f64::min),
         naive: timings[naive],
         plain_copy: copy_bandwidth::faster(timings[memcpy], timings[stream]),
         peers: peers.iter().map(|peer| peer.times(&timings)).collect(),

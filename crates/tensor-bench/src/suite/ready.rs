@@ -65,7 +65,7 @@ impl<T: Sample, R: Sample> Ready for Work<'_, T, R> {
     }
 
     fn contiguous(&self) -> Option<Result<()>> {
-        (!self.dense.is_empty()).then(|| self.compute(&self.dense))
+        self.dense.first().map(|dense| self.compute_dense(dense))
     }
 
     fn copies(&self) -> Result<()> {

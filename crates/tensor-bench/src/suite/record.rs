@@ -38,6 +38,11 @@ impl Record {
     pub fn read(text: &str) -> Result<Record> {
         KIND.read(text)
     }
+
+    /// Whether the cases were drawn or swept, not read from a file.
+    pub fn is_population(&self) -> bool {
+        self.rows.iter().any(|row| row.case.is_some())
+    }
 }
 
 #[cfg(test)]

@@ -4,18 +4,24 @@
 use super::{Row, group_stats::GroupStats, peers::ResultMemory, text::groups};
 use crate::output::render::{Column, cut, percent, table};
 
-/// One table for copies and one for elementwise work, as far as there are such rows.
+/// One table for each kind of work, as far as there are such rows.
 pub fn render(rows: &[Row]) -> String {
     let groups = groups(rows);
-    let of = |copies: bool, title: &str| {
-        let rows: Vec<_> = groups.iter().filter(|group| group[0].is_copy() == copies).collect();
+    let of = |(name, title): (&str, &str)| {
+        let rows: Vec<_> = groups.iter().filter(|group| group[0].kind() == name).collect();
         if rows.is_empty() { String::new() } else { format!("{title}\n\n{}\n", kind(&rows)) }
     };
-    let tables = of(true, "Copies: percent of copy bandwidth")
-        + &of(false, "Elementwise: efficiency, percent of the speed on contiguous operands");
+    let tables: String = TITLES.into_iter().map(of).collect();
     let peers = rows.iter().any(|row| !row.peers.is_empty());
     tables + MEANS + if peers { PEERS } else { "" }
 }
+
+/// The kinds of work.
+const TITLES: [(&str, &str); 3] = [
+    ("copy", "Copies: percent of copy bandwidth"),
+    ("elementwise", "Elementwise: efficiency, percent of the speed on contiguous operands"),
+    ("reduction", "Reductions: efficiency, percent of the speed of the best contiguous order"),
+];
 
 const MEANS: &str = "\
 copy bandwidth: the fastest plain copy of the same bytes, on as many threads
@@ -62,10 +68,10 @@ fn line(rows: &[&Row]) -> Vec<String> {
         rows[0].threads.to_string(),
         figure(score, |s| percent(s.mean)),
         figure(score, |s| percent(s.worst)),
-        figure(score, |s| s.case(14)),
+        figure(score, |s| s.folded_case(14)),
         figure(preallocated, |s| format!("{:.2}", s.mean)),
         figure(preallocated, |s| format!("{:.2}", s.worst)),
-        figure(preallocated, |s| s.case(14)),
+        figure(preallocated, |s| s.folded_case(14)),
         figure(allocating, |s| format!("{:.2}", s.mean)),
     ]
 }

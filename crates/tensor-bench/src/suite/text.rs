@@ -2,7 +2,9 @@
 //! the mean and the worst of the group.
 
 use super::{Row, group_stats::GroupStats};
-use crate::output::render::{Column, bandwidth, bytes, cut, fitted_table, percent, time};
+use crate::output::render::{
+    Column, LONGEST_NAME, WIDTH, bandwidth, bytes, cut, fitted_table, percent, time, wrap,
+};
 
 /// All tables, in the order of the rows.
 pub fn render(rows: &[Row]) -> String {
@@ -27,14 +29,13 @@ efficiency: percent of the speed on contiguous operands
 
 /// What the rows of a table have in common.
 pub(super) fn heading(row: &Row) -> String {
-    let kind = if row.is_copy() { "copy" } else { "elementwise" };
-    let s = if row.threads == 1 { "" } else { "s" };
+    let (kind, s) = (row.kind(), if row.threads == 1 { "" } else { "s" });
     format!("{kind}, {}, {} thread{s}", cut(&row.group, 40), row.threads)
 }
 
 /// Rows of one group, kind of work and number of threads, in the order of the first of each.
-pub(super) fn groups(rows: &[Row]) -> Vec<Vec<&Row>> {
-    let key = |row: &Row| (row.threads, row.is_copy(), row.group.clone());
+pub(crate) fn groups<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Vec<&'a Row>> {
+    let key = |row: &Row| (row.threads, row.kind(), row.group.clone());
     let mut groups: Vec<Vec<&Row>> = Vec::new();
     for row in rows {
         match groups.iter_mut().find(|group| key(group[0]) == key(row)) {
@@ -68,7 +69,7 @@ fn group_table(rows: &[&Row], copies: bool) -> String {
 
 fn cells(row: &Row) -> Vec<String> {
     vec![
-        cut(&row.id, 26),
+        cut(&row.id, LONGEST_NAME),
         row.dtype.clone(),
         bytes(u128::from(row.bytes)),
         time(row.preallocated_ns),
@@ -87,5 +88,6 @@ fn summary(rows: &[&Row], copies: bool) -> String {
     };
     let of = if copies { "% of copy bandwidth" } else { "efficiency" };
     let (mean, worst) = (percent(stats.mean), percent(stats.worst));
-    format!("{of}: geometric mean {mean}, worst {worst} ({})\n", stats.case(25))
+    let text = format!("{of}: geometric mean {mean}, worst {worst} ({})", stats.case(60));
+    wrap(&text, WIDTH).join("\n") + "\n"
 }

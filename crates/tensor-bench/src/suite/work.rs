@@ -29,9 +29,10 @@ pub(super) trait AnyWork: Ready {
 
 impl<T: Sample, R: Sample> AnyWork for Work<'_, T, R> {
     fn verify(&self) -> Result<()> {
-        self.verify_preallocated(&self.operands)?;
+        self.verify_preallocated(|| self.compute(&self.operands))?;
         self.check(&Work::allocating(self)?.to_vec()?)?;
-        if self.dense.is_empty() { Ok(()) } else { self.verify_preallocated(&self.dense) }
+        let mut dense = self.dense.iter();
+        dense.try_for_each(|dense| self.verify_preallocated(|| self.compute_dense(dense)))
     }
 
     fn verify_all(&self, case: &Case) -> Result<()> {
@@ -50,11 +51,20 @@ pub(super) struct Work<'a, T: 'static, R: 'static> {
     pub(super) given: Vec<Strided<'a, T>>,
     /// The operands as views.
     pub(super) operands: Vec<TensorView<'a, T>>,
-    /// Contiguous copies of the operands; empty for a copy.
-    pub(super) dense: Vec<TensorView<'a, T>>,
+    /// The dimensions that a reduction reduces.
+    dims: Vec<isize>,
+    /// Contiguous copies of the operands; none for a copy, two orders for a reduction.
+    pub(super) dense: Vec<Dense<'a, T>>,
     target: RefCell<TensorViewMut<'a, R>>,
     /// The expected result in row-major order, computed on first use.
     expected: OnceCell<Vec<R>>,
+}
+
+/// Contiguous operands of full size, in an order that suits the operation.
+pub(super) struct Dense<'a, T: 'static> {
+    pub(super) operands: Vec<TensorView<'a, T>>,
+    /// Where the dimensions are that a reduction reduces.
+    pub(super) dims: Vec<isize>,
 }
 
 impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
@@ -62,29 +72,40 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
         setting: &'a Setting,
         kernel: Kernel<T, R>,
         given: Vec<Strided<'a, T>>,
-        dense: Vec<TensorView<'a, T>>,
+        dims: Vec<isize>,
+        dense: Vec<Dense<'a, T>>,
         target: TensorViewMut<'a, R>,
     ) -> Result<Self> {
         let operands = given.iter().map(Strided::view).collect::<Result<Vec<_>>>()?;
         let target = RefCell::new(target);
-        Ok(Work { setting, kernel, given, operands, dense, target, expected: OnceCell::new() })
+        let expected = OnceCell::new();
+        Ok(Work { setting, kernel, given, operands, dims, dense, target, expected })
     }
 
     pub(super) fn compute(&self, operands: &[TensorView<'_, T>]) -> Result<()> {
-        Ok((self.kernel.preallocated)(&self.setting.exec, operands, &mut self.target.borrow_mut())?)
+        self.reduced(operands, &self.dims)
+    }
+
+    pub(super) fn compute_dense(&self, dense: &Dense<'_, T>) -> Result<()> {
+        self.reduced(&dense.operands, &dense.dims)
+    }
+
+    fn reduced(&self, operands: &[TensorView<'_, T>], dims: &[isize]) -> Result<()> {
+        let target = &mut self.target.borrow_mut();
+        Ok((self.kernel.preallocated)(&self.setting.exec, operands, dims, target)?)
     }
 
     pub(super) fn allocating(&self) -> Result<Tensor<R>> {
-        Ok((self.kernel.allocating)(&self.setting.exec, &self.operands)?)
+        Ok((self.kernel.allocating)(&self.setting.exec, &self.operands, &self.dims)?)
     }
 
     pub(super) fn naive(&self, out: &mut [R]) {
-        (self.kernel.naive)(&self.given, out);
+        (self.kernel.naive)(&self.given, &self.dims, out);
     }
 
-    fn verify_preallocated(&self, operands: &[TensorView<'_, T>]) -> Result<()> {
+    fn verify_preallocated(&self, compute: impl FnOnce() -> Result<()>) -> Result<()> {
         self.with_result(fill_with_wrong_values)?;
-        self.compute(operands)?;
+        compute()?;
         self.with_result(|result| self.check(result))?
     }
 
@@ -101,12 +122,18 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
         if found != len {
             return Err(Failure::work(format!("wrong result: {found} elements, not {len}")));
         }
-        reference::check(result, expected.iter().copied(), self.kernel.same)
+        let terms = self.operands.first().map_or(0, TensorView::numel) / len.max(1);
+        let same = |a, b| (self.kernel.same)(a, b, terms);
+        reference::check(result, expected.iter().copied(), same)
     }
 
     fn expected(&self) -> Result<&[R]> {
         if self.expected.get().is_none() {
-            let _ = self.expected.set(expected(&self.operands, self.kernel.one)?);
+            let expected = match self.dims.as_slice() {
+                [] => expected(&self.operands, self.kernel.one)?,
+                dims => expected_reduction(&self.operands[0], dims, self.kernel.one)?,
+            };
+            let _ = self.expected.set(expected);
         }
         Ok(self.expected.get().map_or(&[], Vec::as_slice))
     }
@@ -115,16 +142,49 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
 /// Computes the expected result element by element.
 fn expected<T: Sample, R>(operands: &[TensorView<'_, T>], one: fn(&[T]) -> R) -> Result<Vec<R>> {
     let len = operands.first().map_or(0, TensorView::numel);
-    let mut expected = Vec::new();
-    expected
-        .try_reserve_exact(len)
-        .map_err(|_| Failure::work(format!("no memory for {len} elements")))?;
+    let mut expected = reserved(len)?;
     let mut operands: Vec<_> = operands.iter().map(TensorView::iter).collect();
     expected.extend((0..len).map_while(|_| {
         let element: Option<DimVec<T>> = operands.iter_mut().map(Iterator::next).collect();
         Some(one(&element?))
     }));
     Ok(expected)
+}
+
+/// The same for a reduction: of the elements of each result, in row-major order.
+fn expected_reduction<T: Sample, R>(
+    operand: &TensorView<'_, T>,
+    dims: &[isize],
+    one: fn(&[T]) -> R,
+) -> Result<Vec<R>> {
+    let sorted = operand.permute(&reduced_last(operand.ndim(), dims))?;
+    let terms: usize = dims.iter().map(|&dim| operand.shape()[dim as usize]).product();
+    let mut expected = reserved(operand.numel() / terms.max(1))?;
+    let mut elements = sorted.iter();
+    let mut of_one = reserved(terms)?;
+    loop {
+        of_one.clear();
+        of_one.extend(elements.by_ref().take(terms));
+        if of_one.is_empty() {
+            return Ok(expected);
+        }
+        expected.push(one(&of_one));
+    }
+}
+
+/// All dimensions, those that are reduced behind the others.
+pub(super) fn reduced_last(ndim: usize, dims: &[isize]) -> Vec<isize> {
+    let all = 0..ndim as isize;
+    let kept = all.clone().filter(|dim| !dims.contains(dim));
+    kept.chain(all.filter(|dim| dims.contains(dim))).collect()
+}
+
+fn reserved<R>(len: usize) -> Result<Vec<R>> {
+    let mut elements = Vec::new();
+    elements
+        .try_reserve_exact(len)
+        .map_err(|_| Failure::work(format!("no memory for {len} elements")))?;
+    Ok(elements)
 }
 
 /// Overwrites a result with wrong values, so that an earlier result cannot pass the check.

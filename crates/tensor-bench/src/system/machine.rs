@@ -75,7 +75,7 @@ impl MachineInfo {
                 "{}, {} cores, {}",
                 self.cpu.clone().unwrap_or_else(unknown),
                 self.cores,
-                self.simd
+                simd_in_words(&self.simd)
             ),
             format!(
                 "{}; memory {memory}; {} {}",
@@ -84,6 +84,15 @@ impl MachineInfo {
                 self.kernel.clone().unwrap_or_default()
             ),
         ]
+    }
+}
+
+/// A SIMD level with the instruction set that it is named for: `SIMD level v4 (AVX-512)`.
+fn simd_in_words(level: &str) -> String {
+    match level {
+        "v4" => "SIMD level v4 (AVX-512)".to_owned(),
+        "v3" => "SIMD level v3 (AVX2)".to_owned(),
+        other => format!("SIMD level {other}"),
     }
 }
 

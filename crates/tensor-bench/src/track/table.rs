@@ -3,6 +3,9 @@
 //! It is a suite file, followed by the operations on layouts alone; a table of the user is a suite
 //! file too. Every path of copies and of elementwise operations is in it. Most sizes fit into a
 //! cache, because the cases also run under valgrind, about fifty times slower.
+//!
+//! Records have a small [`POPULATION`] besides: a change that helps the chosen cases and harms
+//! others is seen there. Criterion, which takes seconds for a case, leaves it out.
 
 use std::{ffi::OsString, path::Path};
 
@@ -12,7 +15,10 @@ use crate::{Failure, Result, input::file, suite};
 /// The suite file of the table.
 pub const CASES: &str = include_str!("../../../../benches/suite/tracked.json");
 
-/// The whole table.
+/// Random cases of fixed seeds, 30 copies and 20 elementwise operations of 1 to 100 kB.
+pub const POPULATION: &str = include_str!("../../../../benches/suite/population.json");
+
+/// The table without the population.
 ///
 /// # Errors
 /// None; a test checks that.
@@ -21,26 +27,21 @@ pub fn subjects() -> Result<Vec<Subject>> {
     Ok(parse(CASES)?.into_iter().chain(operations).collect())
 }
 
-/// A table of the user: a suite file with unique names.
+/// A table of the user: a suite file.
 ///
 /// # Errors
 /// [`Failure::Input`] that names the case.
 pub fn parse(text: &str) -> Result<Vec<Subject>> {
-    let subjects: Vec<Subject> = suite::read(text)?.into_iter().map(Subject::Work).collect();
-    let names: Vec<String> = subjects.iter().map(ToString::to_string).collect();
-    match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
-        Some((_, twice)) => Err(Failure::input(format!("two cases are called {twice}"))),
-        None => Ok(subjects),
-    }
+    Ok(suite::read(text)?.into_iter().map(Subject::Work).collect())
 }
 
-/// The built-in table, or that of a file.
+/// The built-in table with the population, or that of a file.
 ///
 /// # Errors
 /// Those of [`parse`], and a file that cannot be read.
 pub fn load(file: Option<&Path>) -> Result<Vec<Subject>> {
     match file {
-        None => subjects(),
+        None => Ok(parse(POPULATION)?.into_iter().chain(subjects()?).collect()),
         Some(path) => parse(&file::text(path)?).map_err(|failure| failure.at(path.display())),
     }
 }
@@ -75,11 +76,14 @@ mod tests {
     use tensor_kernels::CopyPlan;
 
     use super::*;
-    use crate::measure::setting;
+    use crate::{
+        measure::setting,
+        population::{Bounds, Kind, Spec, draw},
+    };
 
     #[test]
     fn every_subject_has_a_name_of_its_own() {
-        let subjects = subjects().unwrap();
+        let subjects = load(None).unwrap();
         let names: BTreeSet<String> = subjects.iter().map(ToString::to_string).collect();
         assert_eq!(names.len(), subjects.len());
     }
@@ -101,13 +105,25 @@ mod tests {
         }
     }
 
+    /// So that the file can be made again, and each of its cases be found by its seed.
+    #[test]
+    fn the_population_is_what_the_seed_gives() {
+        let drawn = |kind, count| {
+            let bounds = Bounds { low: 1000, high: 100_000 };
+            let spec = Spec { kind, seed: 1, count, families: vec![], bounds, dtypes: vec![] };
+            draw(&spec).unwrap().into_iter().map(|drawn| drawn.case)
+        };
+        let drawn = drawn(Kind::Copy, 30).chain(drawn(Kind::Elementwise, 20));
+        assert_eq!(suite::read(POPULATION).unwrap(), drawn.collect::<Vec<_>>());
+    }
+
     #[test]
     fn a_name_given_twice_is_refused() {
         let case = r#"{"group": "g", "id": "a", "dtype": "u8", "base": [4], "ops": []}"#;
         let error = parse(&format!("[{case}, {case}]")).unwrap_err();
         assert_eq!(
             (error.exit_code(), error.to_string().as_str()),
-            (2, "two cases are called g/a")
+            (2, "two cases are called g/a: numbers 0 and 1 of the list")
         );
     }
 }

@@ -104,7 +104,7 @@ pub fn pass(setting: &Setting, subject: &Subject, setup: Setup) -> Result<Pass> 
 }
 
 fn work(setting: &Setting, case: &Case, setup: Setup) -> Result<Pass> {
-    let plain_copy = PlainCopy::new(case.result_bytes(), setting.threads)?;
+    let plain_copy = PlainCopy::new(case.full_bytes(), setting.threads)?;
     let mut pass = None;
     with_ready(setting, case, setup, &mut |ready| {
         pass = Some(race(setting, ready, &plain_copy)?);

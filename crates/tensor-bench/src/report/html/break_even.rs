@@ -16,7 +16,7 @@ pub(super) fn figure(rows: &[Row]) -> Figure {
     let scale = Scale { kind: ScaleKind::Logarithmic, low: 1.0, high, from: START + 8.0, to: END };
     let (body, height) = bars(&groups, &scale, Mark::Dot, "", 1.0);
     Figure {
-        id: "break-even",
+        id: "break-even".into(),
         title: title.to_owned(),
         note: "From this number of passes on, contiguous() and passes over the copy take no \
               longer than passes over the view. Both passes by this library."

@@ -22,7 +22,7 @@ pub(super) fn figure(rows: &[Row]) -> Figure {
     let scale = Scale { kind: ScaleKind::Linear, low: 0.0, high, from: START, to: END };
     let (body, height) = bars(&groups, &scale, Mark::Bar, " %", 100.0);
     Figure {
-        id: "share",
+        id: "share".into(),
         title: title.to_owned(),
         note: "Copy bandwidth is the speed of the fastest plain copy of the same bytes in the \
               same run. The path is the strategy of the copy plan. The naive loop runs on one \

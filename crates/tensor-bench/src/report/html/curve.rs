@@ -45,7 +45,7 @@ const SERIES: [Series; 3] = [
 pub(super) fn figure(points: &[Point], caches: &[Cache]) -> Figure {
     let title = "Time per element by size, through the caches";
     Figure {
-        id: "curve",
+        id: "curve".into(),
         title: title.to_owned(),
         note: "Nanoseconds per element of 2x + 1 over a transposed square matrix of f32, by the \
               bytes of matrix and result. Dashed lines: the caches of a core, as the system \

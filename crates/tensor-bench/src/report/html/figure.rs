@@ -1,5 +1,7 @@
 //! A figure: picture, title, note, and the table of its numbers.
 
+use std::borrow::Cow;
+
 use maud::{Markup, html};
 
 use super::super::Pass;
@@ -11,7 +13,7 @@ pub(super) const WIDTH: f64 = 380.0;
 /// A picture with its title and its numbers.
 pub(super) struct Figure {
     /// Unique on the page.
-    pub(super) id: &'static str,
+    pub(super) id: Cow<'static, str>,
     pub(super) title: String,
     /// How to read it.
     pub(super) note: String,

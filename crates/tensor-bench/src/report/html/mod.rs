@@ -9,6 +9,7 @@ mod bars;
 mod break_even;
 mod copies;
 mod curve;
+mod distribution;
 mod figure;
 mod passes;
 mod scale;
@@ -21,7 +22,9 @@ mod tests;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{Report, Row};
-use crate::{Result, measure::stats::geometric_mean, output::render};
+use crate::{
+    Result, measure::stats::geometric_mean, output::render, suite, system::machine::MachineInfo,
+};
 use figure::Figure;
 
 /// Void elements of HTML, closed as XML needs.
@@ -39,19 +42,40 @@ const STYLE: &str = include_str!("style.css");
 /// None for layouts that could be measured.
 pub fn page(report: &Report) -> Result<String> {
     let title = "The cost of non-contiguous memory on this machine";
+    let figures = figures(report)?;
+    let main = html! {
+        (summary(&report.layouts))
+        @for figure in figures { (figure.markup()) }
+    };
+    Ok(document(title, &card(report), &main, &report.command))
+}
+
+/// The page of a suite: a cumulative curve for each kind of work, group and number of threads.
+pub fn suite_page(rows: &[suite::Row], machine: &MachineInfo, command: &str) -> String {
+    let mut rows: Vec<&suite::Row> = rows.iter().collect();
+    rows.sort_by_key(|row| (row.threads, suite::SizeClass::named(&row.group)));
+    let groups = suite::groups(rows);
+    let [cpu, caches] = machine.lines();
+    let card = html! { dl { dt { "machine" } dd { (cpu) "; " (caches) } } };
+    let main = html! {
+        @for (number, rows) in groups.iter().enumerate() {
+            (distribution::figure(number, rows).markup())
+        }
+    };
+    document("How fast strided work is, case by case", &card, &main, command)
+}
+
+fn document(title: &str, card: &Markup, main: &Markup, command: &str) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
             head { (PreEscaped(META)) title { (title) } style { (PreEscaped(STYLE)) } }
             body {
-                header { h1 { (title) } (card(report)) }
-                main {
-                    (summary(&report.layouts))
-                    @for figure in figures(report)? { (figure.markup()) }
-                }
+                header { h1 { (title) } (card) }
+                main { (main) }
                 footer {
                     p {
-                        "Written by " code { (report.command) }
+                        "Written by " code { (command) }
                         ". Times are the best of many samples, taken in rounds."
                     }
                 }
@@ -59,7 +83,7 @@ pub fn page(report: &Report) -> Result<String> {
         }
     };
     // Names come from files; control characters are invalid in XML.
-    Ok(markup.into_string().replace(|c: char| c.is_control() && c != '\n', "?"))
+    markup.into_string().replace(|c: char| c.is_control() && c != '\n', "?")
 }
 
 fn figures(report: &Report) -> Result<Vec<Figure>> {

@@ -43,7 +43,7 @@ fn figure(
     let scale = Scale { kind: ScaleKind::Linear, low: 0.0, high, from: START, to: END };
     let (body, height) = bars(&groups, &scale, Mark::Bar, "×", 1.0);
     Figure {
-        id,
+        id: id.into(),
         title: title.to_owned(),
         note: note.to_owned(),
         width: FigureWidth::Column,

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::Value;
 
-use super::{STYLE, page};
+use super::{STYLE, page, suite_page};
 use crate::{
     report::{Pass, Point, Report, Row, SCHEMA},
+    suite,
     system::machine::{Cache, MachineInfo},
     track::build::Build,
 };
@@ -217,4 +218,54 @@ fn odd_figures_are_drawn_within_the_picture() {
     report.curve.truncate(1);
     let page = page(&report).unwrap();
     assert!(!page.contains("NaN") && !page.contains("inf"), "{page}");
+}
+
+fn suite_row(group: &str, speed: f64, naive: f64, peer: Option<f64>) -> suite::Row {
+    let value = serde_json::json!({
+        "group": group, "id": HOSTILE, "op": "copy", "dtype": "f32", "threads": 1, "bytes": 64,
+        "into_ns": 100.0 / speed, "alloc_ns": 1.0, "naive_ns": 100.0 / naive, "roof_ns": 100.0,
+        "slower_than_naive": false, "path": "transpose",
+        "peers": peer.map(|peer| serde_json::json!([
+            {"name": "slow", "into_ns": 200.0 / peer, "fresh_ns": null},
+            {"name": "fast", "into_ns": 100.0 / peer, "fresh_ns": null},
+            {"name": "unable", "into_ns": null, "fresh_ns": null}
+        ])).unwrap_or(serde_json::json!([])),
+    });
+    serde_json::from_value(value).unwrap()
+}
+
+#[test]
+fn a_suite_has_a_curve_for_each_size_with_its_percentiles() {
+    let large = [0.8, 0.2, 0.4].map(|speed| suite_row("large", speed, 0.1, Some(0.5)));
+    let rows = [large.to_vec(), vec![suite_row("small", 0.05, 3.0, None)]].concat();
+    let page = suite_page(&rows, &report().machine, "tensor-bench suite <a> & b");
+    let read = text(&page);
+    assert_eq!(elements(read.root(), "figure").len(), 2);
+    assert_eq!(numbers(&read, "cases-0"), vec![vec![0.05, 3.0]; 6]);
+    let of_large = numbers(&read, "cases-1");
+    assert_eq!(
+        (of_large[0].clone(), of_large[3].clone()),
+        (vec![0.2, 0.1, 0.5], vec![0.4, 0.1, 0.5])
+    );
+    let titles: Vec<_> = elements(read.root(), "h2").into_iter().map(words).collect();
+    let expected =
+        ["copy, below 32 kB, 1 thread: 1 case", "copy, 2 MB and more, 1 thread: 3 cases"];
+    assert_eq!(titles, expected);
+    assert!(words(read.root()).contains("tensor-bench suite <a> & b"));
+    assert!(!page.contains("NaN") && !page.contains("<script") && !page.contains("href="));
+}
+
+/// Each case is a step up at its speed; all of them together reach the top.
+#[test]
+fn a_curve_rises_by_a_step_for_each_case() {
+    let rows = [0.1, 1.0].map(|speed| suite_row("own", speed, 0.01, None));
+    let page = suite_page(&rows, &report().machine, "");
+    let page = text(&page);
+    let lines = elements(page.root(), "polyline");
+    let points = |class: &str| {
+        let line = lines.iter().find(|line| line.attribute("class") == Some(class)).unwrap();
+        line.attribute("points").unwrap().to_owned()
+    };
+    assert_eq!(points("line strided"), "44.0,220.0 155.3,220.0 155.3,127.0 266.5,127.0 266.5,34.0");
+    assert_eq!(points("line naive"), "44.0,220.0 44.0,220.0 44.0,127.0 44.0,127.0 44.0,34.0");
 }

@@ -27,7 +27,7 @@ pub(super) fn figure(rows: &[Row]) -> Result<Figure> {
     let walks = rows.iter().map(walk).collect::<Result<Vec<_>>>()?;
     let pairs = || rows.iter().zip(&walks).enumerate();
     Ok(Figure {
-        id: "walks",
+        id: "walks".into(),
         title: "The order in which each layout reads its storage".to_owned(),
         note: "The same layouts with few elements. A cell is an element of the storage; its \
               number is the step of the view, in logical order, that reads it first. The line \

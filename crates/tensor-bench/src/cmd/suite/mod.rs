@@ -1,5 +1,7 @@
-//! `suite`: measures the cases of a file one by one; prints a line of JSON after each, or tables at
-//! the end.
+//! `suite`: measures the cases of a file, or drawn ones, one by one; prints a line of JSON after
+//! each, or tables at the end.
+
+mod source;
 
 use std::{io::Write, path::PathBuf};
 
@@ -7,26 +9,30 @@ use rayon::ThreadPool;
 
 use crate::{
     Failure, Result,
-    input::file,
     measure::{
         engine::Budget,
         peers,
         setting::{self, Setting},
     },
     output::{document, file::Target, progress::Progress, render::join},
+    population::{self, Family},
+    report::html,
     suite::{self, Against, Case, Record, Row},
     system::{machine::MachineInfo, memory, pool},
 };
+use source::{Cases, Source};
 
 /// What to measure and how to print it.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The suite: a JSON list of cases
-    file: PathBuf,
+    #[command(flatten)]
+    source: Source,
     /// Measure with each of these numbers of threads
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1")]
     threads: Vec<usize>,
     /// Print one line of JSON for each case and number of threads
+    ///
+    /// With --random and --sweep a last line sums them up.
     #[arg(long)]
     json: bool,
     /// Take few samples: fast, less exact
@@ -39,7 +45,7 @@ pub struct Args {
     #[arg(long)]
     check: bool,
     /// Compare all results with a reference; measure nothing
-    #[arg(long, conflicts_with_all = ["json", "quick", "check", "record"])]
+    #[arg(long, conflicts_with_all = ["json", "quick", "check", "record", "html"])]
     verify: bool,
     /// Race other libraries too, on one thread; needs a build with the feature `peers`
     #[arg(long)]
@@ -50,6 +56,9 @@ pub struct Args {
     /// counts of one build for `compare` and `history`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Also draw how fast which share of the cases is, as a page without scripts
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 /// Measures and prints. Every input error is reported before the first case runs.
@@ -58,7 +67,10 @@ pub struct Args {
 /// A malformed suite, too many threads, too little memory, a wrong result; with `--check`, a case
 /// that is slower than the naive loop.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
-    let cases = selected(args)?;
+    let Cases { cases, families } = args.source.cases(args.filter.as_deref())?;
+    if args.source.save(&cases)? {
+        return Ok(());
+    }
     for &threads in &args.threads {
         pool::check(threads)?;
     }
@@ -71,27 +83,21 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         return verify(args, &cases, out);
     }
     let record = args.record.as_deref().map(Target::open).transpose()?;
-    let rows = measure(args, &cases, out)?;
+    let page = args.html.as_deref().map(Target::open).transpose()?;
+    let rows = measure(args, &cases, &families, out)?;
     if let Some(target) = record {
         write(args, &rows, target)?;
     }
-    if !args.json {
-        print(&rows, out)?;
+    if let Some(target) = page {
+        let page = html::suite_page(&rows, &machine()?, &format!("tensor-bench {}", command(args)));
+        target.fill(|file| Ok(file.write_all(page.as_bytes())?))?;
+    }
+    match args.json {
+        true if args.source.is_population() => summarise(&rows, out)?,
+        true => (),
+        false => print(args, &rows, out)?,
     }
     if args.check { suite::check(&rows) } else { Ok(()) }
-}
-
-fn selected(args: &Args) -> Result<Vec<Case>> {
-    let place = args.file.display();
-    let text = file::text(&args.file)?;
-    let mut cases = suite::read(&text).map_err(|failure| failure.at(&place))?;
-    if let Some(filter) = &args.filter {
-        cases.retain(|case| case.to_string().contains(filter));
-    }
-    match cases.as_slice() {
-        [] => Err(Failure::input(format!("{place}: no case to measure"))),
-        _ => Ok(cases),
-    }
 }
 
 fn check_peers(args: &Args) -> Result<()> {
@@ -121,10 +127,19 @@ fn verify(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<()> {
     Ok(writeln!(out, "All results are right: {} cases, threads: {threads}.", cases.len())?)
 }
 
-fn measure(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<Vec<Row>> {
+fn measure(
+    args: &Args,
+    cases: &[Case],
+    families: &[Family],
+    out: &mut dyn Write,
+) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for_each(args, cases, &mut |pool, setting, case, progress| {
-        let row = pool.install(|| judged(setting, case, against(args, setting.threads)))?;
+        let row = pool.install(|| suite::judged(setting, case, against(args, setting.threads)))?;
+        let row = match args.source.is_population() {
+            true => with_case(row, case, families.get(rows.len() % cases.len()))?,
+            false => row,
+        };
         if args.json {
             progress.pause(|| line(&row, out))?;
         }
@@ -132,6 +147,12 @@ fn measure(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<Vec<Row>>
         Ok(())
     })?;
     Ok(rows)
+}
+
+/// The row of a drawn case says what the case was.
+fn with_case(row: Row, case: &Case, family: Option<&Family>) -> Result<Row> {
+    let family = family.map(|family| family.name().to_owned());
+    Ok(Row { family, case: Some(suite::document(case)?), ..row })
 }
 
 /// Calls `act` for every case and number of threads.
@@ -155,23 +176,16 @@ fn for_each(
     Ok(())
 }
 
-/// Measures a case; one that is slower than the naive loop is measured again with more samples, and
-/// the second figures count.
-fn judged(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
-    let row = suite::measure(setting, case, against)?;
-    if !row.slower_than_naive {
-        return Ok(row);
-    }
-    suite::measure(&Setting { budget: setting.budget.larger(), ..*setting }, case, against)
-}
-
 /// Prints and flushes a line, so that the reader of a pipe has it even if a later case fails.
 fn line(row: &Row, out: &mut dyn Write) -> Result<()> {
     document::line(row, out)?;
     Ok(out.flush()?)
 }
 
-fn print(rows: &[Row], out: &mut dyn Write) -> Result<()> {
+fn print(args: &Args, rows: &[Row], out: &mut dyn Write) -> Result<()> {
+    if args.source.is_population() {
+        return print_population(rows, out);
+    }
     let peers = suite::render_peers(rows);
     for text in [suite::render(rows), peers, suite::verdict(rows)] {
         if !text.is_empty() {
@@ -181,20 +195,40 @@ fn print(rows: &[Row], out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
+fn print_population(rows: &[Row], out: &mut dyn Write) -> Result<()> {
+    for summary in population::summaries(rows) {
+        writeln!(out, "{}", population::render(&summary, rows))?;
+    }
+    Ok(write!(out, "{}", population::LEGEND)?)
+}
+
+/// The last line of `--json`: the figures of all cases together.
+fn summarise(rows: &[Row], out: &mut dyn Write) -> Result<()> {
+    let summary = serde_json::json!({ "summary": population::summaries(rows) });
+    document::line(&summary, out)
+}
+
 fn write(args: &Args, rows: &[Row], target: Target) -> Result<()> {
     let record = Record {
         schema: suite::SCHEMA,
-        machine: MachineInfo::read(&setting::exec()?.simd()),
+        machine: machine()?,
         command: command(args),
         rows: rows.to_vec(),
     };
-    target.fill(|file| document::write(&record, file))
+    // Drawn cases are kept with their layouts: a number on each line would be a long file.
+    match record.is_population() {
+        true => target.fill(|file| document::line(&record, file)),
+        false => target.fill(|file| document::write(&record, file)),
+    }
+}
+
+fn machine() -> Result<MachineInfo> {
+    Ok(MachineInfo::read(&setting::exec()?.simd()))
 }
 
 /// The arguments that the figures depend on.
 fn command(args: &Args) -> String {
-    let mut words =
-        vec![format!("suite {} --threads {}", args.file.display(), join(&args.threads, ","))];
+    let mut words = vec![format!("suite {} --threads {}", args.source, join(&args.threads, ","))];
     words.extend(args.filter.iter().map(|filter| format!("--filter {filter}")));
     let flags = [(args.quick, "--quick"), (args.peers, "--peers")];
     words.extend(flags.iter().filter(|(given, _)| *given).map(|(_, flag)| (*flag).to_owned()));

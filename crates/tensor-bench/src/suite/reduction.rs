@@ -1,0 +1,144 @@
+//! The reductions of a case for one element type.
+
+use half::f16;
+use tensor_kernels::{Accumulate, Compare, Inexact, Number, Result, ops};
+
+use super::kernel::{Dims, Kernel};
+use crate::{
+    cases::{sample::Sample, strided::Strided},
+    measure::naive_reduce::{Steps, reduce},
+};
+
+/// An element type whose reductions are measured.
+pub(super) trait Reduced:
+    Sample + PartialOrd + Compare + Accumulate<Sum: Sample, Partial: Copy>
+{
+    /// How far two sums in different orders may differ, for each element: the mean magnitude of a
+    /// sample is a half.
+    const TOLERANCE: f64;
+}
+
+macro_rules! reduced {
+    ($($type:ty: $tolerance:expr;)*) => {
+        $(impl Reduced for $type { const TOLERANCE: f64 = $tolerance; })*
+    };
+}
+
+reduced! {
+    u8: 0.0;
+    i32: 0.0;
+    f16: 1e-4;
+    f32: 1e-4;
+    f64: 1e-12;
+}
+
+pub(super) fn sum<T: Reduced>() -> Kernel<T, <T as Accumulate>::Sum> {
+    Kernel {
+        preallocated: |exec, a, dims, out| ops::sum_into(exec, &a[0], dims, out),
+        allocating: |exec, a, dims| ops::sum(exec, &a[0], dims),
+        naive: |a, dims, out| {
+            let steps = Steps {
+                start: <T as Accumulate>::ZERO,
+                step: |sum, x: T, _| Number::plus(sum, x.to_partial()),
+                finish: <T as Accumulate>::rounded_sum,
+            };
+            fold(a, dims, out, steps);
+        },
+        peers: Vec::new(),
+        one: |terms| {
+            let add = |sum, x: &T| Number::plus(sum, x.to_partial());
+            T::rounded_sum(terms.iter().fold(<T as Accumulate>::ZERO, add))
+        },
+        same: |a, b, terms| near(a, b, T::TOLERANCE * terms as f64),
+    }
+}
+
+pub(super) fn mean<T: Reduced + Inexact>() -> Kernel<T, T> {
+    Kernel {
+        preallocated: |exec, a, dims, out| ops::mean_into(exec, &a[0], dims, out),
+        allocating: |exec, a, dims| ops::mean(exec, &a[0], dims),
+        naive: |a, dims, out| {
+            let count = a[0].layout().numel() / out.len().max(1);
+            let steps = Steps {
+                start: <T as Accumulate>::ZERO,
+                step: |sum, x: T, _| Number::plus(sum, x.to_partial()),
+                finish: |sum| <T as Inexact>::mean(sum, count),
+            };
+            fold(a, dims, out, steps);
+        },
+        peers: Vec::new(),
+        one: |terms| {
+            let add = |sum, x: &T| Number::plus(sum, x.to_partial());
+            T::mean(terms.iter().fold(<T as Accumulate>::ZERO, add), terms.len())
+        },
+        same: |a, b, _| near(a, b, T::TOLERANCE),
+    }
+}
+
+pub(super) fn max<T: Reduced>() -> Kernel<T, T> {
+    Kernel {
+        preallocated: |exec, a, dims, out| ops::max_into(exec, &a[0], dims, out),
+        allocating: |exec, a, dims| ops::max(exec, &a[0], dims),
+        naive: |a, dims, out| {
+            let steps = Steps {
+                start: None,
+                step: |most, x: T, _| greatest(most, x),
+                finish: |most: Option<T>| most.unwrap_or_else(|| T::sample(0)),
+            };
+            fold(a, dims, out, steps);
+        },
+        peers: Vec::new(),
+        one: |terms| {
+            terms.iter().copied().fold(terms[0], |most, x| if x > most { x } else { most })
+        },
+        same: |a, b, _| a == b,
+    }
+}
+
+pub(super) fn argmax<T: Reduced>() -> Kernel<T, i64> {
+    Kernel {
+        preallocated: |exec, a, dims, out| ops::argmax_into(exec, &a[0], dims, out),
+        allocating: |exec, a, dims| ops::argmax(exec, &a[0], dims),
+        naive: |a, dims, out| {
+            let steps = Steps {
+                start: None,
+                step: |best: Option<(T, usize)>, x, at| match best {
+                    Some((most, _)) if x <= most => best,
+                    _ => Some((x, at)),
+                },
+                finish: |best: Option<(T, usize)>| best.map_or(-1, |(_, at)| at as i64),
+            };
+            fold(a, dims, out, steps);
+        },
+        peers: Vec::new(),
+        one: |terms| {
+            let later = |best: usize, at: usize| if terms[at] > terms[best] { at } else { best };
+            (0..terms.len()).fold(0, later) as i64
+        },
+        same: |a, b, _| a == b,
+    }
+}
+
+fn greatest<T: Copy + PartialOrd>(most: Option<T>, x: T) -> Option<T> {
+    match most {
+        Some(most) if most >= x => Some(most),
+        _ => Some(x),
+    }
+}
+
+/// The naive reduction. Dimensions were checked when the case was made.
+fn fold<T: Copy, S: Copy, R>(
+    a: &[Strided<'_, T>],
+    dims: Dims<'_>,
+    out: &mut [R],
+    steps: Steps<S, impl Fn(S, T, usize) -> S, impl Fn(S) -> R>,
+) {
+    let done: Result<()> = reduce(a[0], dims, out, steps);
+    debug_assert!(done.is_ok(), "{done:?}");
+}
+
+/// Equal up to rounding and to what another order of additions changes.
+fn near<R: Sample>(a: R, b: R, tolerance: f64) -> bool {
+    let number = |x: R| R::number(x.term());
+    a.close(b) || (number(a) - number(b)).abs() <= tolerance
+}
