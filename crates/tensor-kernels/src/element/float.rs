@@ -1,7 +1,7 @@
 //! f32 and f64.
 
 use super::{Accumulate, Compare, Equality, Inexact, Number, Ordered, Real};
-use crate::math::{self, FmaMode, SinCos};
+use crate::math::{self, Binary, Decimal, FmaMode, Natural, SinCos};
 
 macro_rules! floats {
     ($($type:ty: $count:ty, $power:expr, $atan2:ident, $gelu:ident;)*) => {$(
@@ -128,6 +128,17 @@ macro_rules! floats {
             fn is_large_exp(self) -> bool { math::is_large_exp(self) }
             #[inline(always)]
             fn exp_fast<M: FmaMode>(self) -> Self { math::exp_fast::<M, Self>(self) }
+
+            const LOG_HAS_LARGE_ARGUMENT_PATH: bool = true;
+
+            #[inline(always)]
+            fn is_special_log(self) -> bool { math::is_special_log(self) }
+            #[inline(always)]
+            fn ln_fast<M: FmaMode>(self) -> Self { math::log_fast::<Natural, M, Self>(self) }
+            #[inline(always)]
+            fn log2_fast<M: FmaMode>(self) -> Self { math::log_fast::<Binary, M, Self>(self) }
+            #[inline(always)]
+            fn log10_fast<M: FmaMode>(self) -> Self { math::log_fast::<Decimal, M, Self>(self) }
             #[inline(always)]
             fn divided_by(self, divisor: Self) -> Self { self / divisor }
             #[inline(always)]
@@ -139,11 +150,11 @@ macro_rules! floats {
             #[inline(always)]
             fn exp<M: FmaMode>(self) -> Self { math::exp::<M, Self>(self) }
             #[inline(always)]
-            fn ln<M: FmaMode>(self) -> Self { math::ln::<M, Self>(self) }
+            fn ln<M: FmaMode>(self) -> Self { math::log::<Natural, M, Self>(self) }
             #[inline(always)]
-            fn log2<M: FmaMode>(self) -> Self { math::log2::<M, Self>(self) }
+            fn log2<M: FmaMode>(self) -> Self { math::log::<Binary, M, Self>(self) }
             #[inline(always)]
-            fn log10<M: FmaMode>(self) -> Self { math::log10::<M, Self>(self) }
+            fn log10<M: FmaMode>(self) -> Self { math::log::<Decimal, M, Self>(self) }
             #[inline(always)]
             fn sin<M: FmaMode>(self) -> Self { self.sin_of_quarters::<M>(0) }
             #[inline(always)]

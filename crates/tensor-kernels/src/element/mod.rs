@@ -239,6 +239,37 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
         self.exp::<M>()
     }
 
+    /// Do [`ln_fast`](Self::ln_fast) and those of other bases exclude special arguments?
+    const LOG_HAS_LARGE_ARGUMENT_PATH: bool = false;
+
+    /// Is this such an argument: not positive, subnormal, infinite or NaN?
+    #[must_use]
+    fn is_special_log(self) -> bool {
+        false
+    }
+
+    /// The natural logarithm, in fewer steps than [`ln`](Self::ln) and with the same bits, for
+    /// arguments that are not excluded.
+    #[must_use]
+    #[inline(always)]
+    fn ln_fast<M: FmaMode>(self) -> Self {
+        self.ln::<M>()
+    }
+
+    /// The same to base 2.
+    #[must_use]
+    #[inline(always)]
+    fn log2_fast<M: FmaMode>(self) -> Self {
+        self.log2::<M>()
+    }
+
+    /// The same to base 10.
+    #[must_use]
+    #[inline(always)]
+    fn log10_fast<M: FmaMode>(self) -> Self {
+        self.log10::<M>()
+    }
+
     /// `self / divisor`.
     #[must_use]
     fn divided_by(self, divisor: Self) -> Self;

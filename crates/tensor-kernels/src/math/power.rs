@@ -1,12 +1,12 @@
 //! Powers.
 
-use super::{FmaMode, exp, ln};
+use super::{FmaMode, Natural, exp, log};
 
 /// `x^y` with the special values of C99, computed in double precision.
 #[inline(always)]
 pub(crate) fn pow32<M: FmaMode>(x: f32, y: f32) -> f32 {
     let (size, exponent) = (f64::from(x.abs()), f64::from(y));
-    let power = exp::<M, f64>(exponent * ln::<M, f64>(size)) as f32;
+    let power = exp::<M, f64>(exponent * log::<Natural, M, f64>(size)) as f32;
     let (whole, odd) = integer(exponent);
     let signed = if odd { power.copysign(x) } else { power };
     let refused = x < 0.0 && x > f32::NEG_INFINITY && !whole;

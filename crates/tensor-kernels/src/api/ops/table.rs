@@ -52,15 +52,21 @@ macro_rules! unary_operations {
         }
         /// The natural logarithm, of integers as f32 (PyTorch: `torch.log`).
         Ln<T: Number> -> T::Float: ln, ln_into, in place ln_inplace<Inexact> {
-            |M, a| a.to_float().ln::<M>()
+            |M, a| a.to_float().ln_fast::<M>(),
+            large_argument LOG_HAS_LARGE_ARGUMENT_PATH if a.to_float().is_special_log()
+                => a.to_float().ln::<M>()
         }
         /// The logarithm to base 2, of integers as f32 (PyTorch: `torch.log2`).
         Log2<T: Number> -> T::Float: log2, log2_into, in place log2_inplace<Inexact> {
-            |M, a| a.to_float().log2::<M>()
+            |M, a| a.to_float().log2_fast::<M>(),
+            large_argument LOG_HAS_LARGE_ARGUMENT_PATH if a.to_float().is_special_log()
+                => a.to_float().log2::<M>()
         }
         /// The logarithm to base 10, of integers as f32 (PyTorch: `torch.log10`).
         Log10<T: Number> -> T::Float: log10, log10_into, in place log10_inplace<Inexact> {
-            |M, a| a.to_float().log10::<M>()
+            |M, a| a.to_float().log10_fast::<M>(),
+            large_argument LOG_HAS_LARGE_ARGUMENT_PATH if a.to_float().is_special_log()
+                => a.to_float().log10::<M>()
         }
         /// The sine, of integers as f32 (PyTorch: `torch.sin`).
         Sin<T: Number> -> T::Float: sin, sin_into, in place sin_inplace<Inexact> {
