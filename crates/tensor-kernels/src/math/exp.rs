@@ -5,23 +5,44 @@ use super::{Float, FmaMode};
 /// e to a power.
 #[inline(always)]
 pub(crate) fn exp<M: FmaMode, T: Float>(x: T) -> T {
-    let (power, scale) = scaled_power::<M, T>(x);
-    power * scale
-}
-
-/// The same, as a normal number and a factor.
-///
-/// Only `2^(n−1)` is certain to be finite, so the factor is 2. Where the result may be subnormal
-/// the number is scaled up by a power of two; the factor scales it down, rounding once.
-#[inline(always)]
-pub(super) fn scaled_power<M: FmaMode, T: Float>(x: T) -> (T, T) {
     let x = x.at_least(T::EXP_UNDERFLOW).at_most(T::EXP_OVERFLOW);
     let (less_one, magic) = reduced::<M, T>(x, T::EXP_MAGIC);
+    let (power, scale) = power_and_scale(magic, x);
+    (T::ONE + less_one) * power * scale
+}
+
+/// The power of two of [`reduced`] for the base `EXP_MAGIC`, as two factors.
+///
+/// Only `2^(n−1)` is certain to be finite, so the second is 2. Where the result may be subnormal
+/// the first is scaled up by a power of two; the second scales it down, rounding once.
+#[inline(always)]
+fn power_and_scale<T: Float>(magic: T, x: T) -> (T, T) {
     let low = x < T::EXP_SUBNORMAL;
-    (
-        (T::ONE + less_one) * T::power_of_two(magic, low),
-        if low { T::EXP_SUBNORMAL_SCALE } else { T::TWO },
-    )
+    (T::power_of_two(magic, low), if low { T::EXP_SUBNORMAL_SCALE } else { T::TWO })
+}
+
+/// `(head + lost) · scale`.
+pub(super) struct SplitPower {
+    pub(super) head: f64,
+    pub(super) lost: f64,
+    pub(super) scale: f64,
+}
+
+/// e to the power of `x + tail`, for x from −1000 to 0; with an error of a few hundredths of a unit
+/// in the last place of its head.
+#[inline(always)]
+pub(super) fn split_power<M: FmaMode>(x: f64, tail: f64) -> SplitPower {
+    let magic = x.fma::<M>(f64::LOG2_E, f64::EXP_MAGIC);
+    let n = magic - f64::EXP_MAGIC;
+    let first = n.fma::<M>(-f64::LN2[0], x);
+    let small = n.fma::<M>(-f64::LN2[1], tail);
+    let r = first + small;
+    let r_lost = (first - r) + small;
+    let beyond = (r * r).fma::<M>(r.polynomial::<M>(f64::EXP), r_lost);
+    let head = 1.0 + r;
+    let lost = ((1.0 - head) + r) + beyond;
+    let (power, scale) = power_and_scale(magic, x);
+    SplitPower { head: head * power, lost: lost * power, scale }
 }
 
 /// Is the argument too large for [`exp_fast`], or NaN?
@@ -38,8 +59,8 @@ pub(crate) fn exp_fast<M: FmaMode, T: Float>(x: T) -> T {
     (T::ONE + less_one) * T::power_of_two(magic, false)
 }
 
-/// The reduction `x = n ln 2 + r`, with n the integer nearest to `x / ln 2`. Returns
-/// `e^r − 1`, and n − 1 in the form that [`power_of_two`](Float::power_of_two) takes if `base` is `EXP_MAGIC`; n if
+/// The reduction `x = n ln 2 + r`, with n the integer nearest to `x / ln 2`. Returns `e^r − 1`, and
+/// n − 1 in the form that [`power_of_two`](Float::power_of_two) takes if `base` is `EXP_MAGIC`; n if
 /// it is `EXP_MAGIC + 1`, and so on.
 #[inline(always)]
 fn reduced<M: FmaMode, T: Float>(x: T, base: T) -> (T, T) {
@@ -64,12 +85,12 @@ pub(crate) fn tanh<M: FmaMode, T: Float>(x: T) -> T {
 ///
 /// With `x = n ln 2 / 2 + h` and `t = tanh h`, `e^2h` is `(1 + t) / (1 − t)`, and the result is
 /// `2 (1 − t) / (2^n + 1 + t (2^n − 1))`. The polynomial of t is shorter than that of a power of e.
-/// Where the result is not tiny, n is so small that ln 2 need not have more digits.
 #[inline(always)]
 fn from_tanh_to_one<M: FmaMode, T: Float>(x: T) -> T {
     let base = T::EXP_MAGIC + T::ONE;
     let magic = x.fma::<M>(T::TWO * T::LOG2_E, base);
-    let h = (magic - base).fma::<M>(-T::HALF_LN2, x);
+    let n = magic - base;
+    let h = n.fma::<M>(-T::HALF * T::LN2[1], n.fma::<M>(-T::HALF * T::LN2[0], x));
     let square = h * h;
     let t = (h * square).fma::<M>(square.polynomial::<M>(T::TANH_OF_REST), h);
     let power = T::power_of_two(magic, false);

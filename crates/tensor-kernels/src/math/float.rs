@@ -18,7 +18,6 @@ pub(crate) trait Float:
     const ZERO: Self;
     const HALF: Self;
     const ONE: Self;
-    const ONE_AND_HALF: Self;
     const TWO: Self;
     const INFINITY: Self;
     const NAN: Self;
@@ -31,6 +30,9 @@ pub(crate) trait Float:
     /// The exponent of [`SUBNORMAL_SCALE`](Self::SUBNORMAL_SCALE).
     const SUBNORMAL_SCALE_LOG2: Self;
 
+    /// A power of two: the fraction of a quotient below it has at least one bit.
+    const MAX_EXACT_QUOTIENT: Self;
+
     const LOG2_E: Self;
     /// ln 2 in two parts; the first times an exponent is exact.
     const LN2: [Self; 2];
@@ -42,7 +44,6 @@ pub(crate) trait Float:
     /// log10 2 in two parts; the first times an exponent is exact.
     const LOG10_2: [Self; 2];
 
-    const HALF_LN2: Self;
     /// The largest argument of the polynomial [`TANH`](Self::TANH); tanh is above 1/2 there.
     const MAX_TANH_POLYNOMIAL: Self;
     /// From here on tanh rounds to 1.
@@ -84,6 +85,15 @@ pub(crate) trait Float:
     /// The product plus a much smaller number, with an error of little more than half a unit in the
     /// last place.
     fn exact_fma<M: FmaMode>(self, factor: Self, summand: Self) -> Self;
+
+    /// The integer part.
+    fn trunc(self) -> Self;
+
+    /// The largest integer not above it.
+    fn floor(self) -> Self;
+
+    /// `self % divisor` of the standard library.
+    fn library_remainder(self, divisor: Self) -> Self;
 
     /// The magnitude.
     fn abs(self) -> Self;
@@ -149,12 +159,12 @@ macro_rules! float {
             const ZERO: Self = 0.0;
             const HALF: Self = 0.5;
             const ONE: Self = 1.0;
-            const ONE_AND_HALF: Self = 1.5;
             const TWO: Self = 2.0;
             const INFINITY: Self = <$type>::INFINITY;
             const NAN: Self = <$type>::NAN;
             const MIN_NORMAL: Self = <$type>::MIN_POSITIVE;
             const MAGIC: Self = 1.5 * (1u64 << $mantissa) as $type;
+            const MAX_EXACT_QUOTIENT: Self = (1u64 << ($mantissa - 1)) as $type;
             const EXP_MAGIC: Self = Self::MAGIC + ($bias - 1.0);
             const SUBNORMAL_SCALE: Self = (1u64 << ($mantissa + 2)) as $type;
             const SUBNORMAL_SCALE_LOG2: Self = ($mantissa + 2) as $type;
@@ -169,6 +179,21 @@ macro_rules! float {
             #[inline(always)]
             fn exact_fma<M: FmaMode>(self, factor: Self, summand: Self) -> Self {
                 M::$exact_mul_add(self, factor, summand)
+            }
+
+            #[inline(always)]
+            fn trunc(self) -> Self {
+                <$type>::trunc(self)
+            }
+
+            #[inline(always)]
+            fn floor(self) -> Self {
+                <$type>::floor(self)
+            }
+
+            #[inline(always)]
+            fn library_remainder(self, divisor: Self) -> Self {
+                self % divisor
             }
 
             #[inline(always)]
@@ -208,14 +233,14 @@ macro_rules! float {
 }
 
 float! {
-    f32, u32, mantissa 23, mul_add mul_add32 exact_mul_add32, truncated 12, bias 127.0, low shift 64;
+    f32, u32, mantissa 23, mul_add mul_add32 exact_mul_add32, truncated 12,
+        bias 127.0, low shift 64;
     LOG2_E: Self = std::f32::consts::LOG2_E;
     LN2: [Self; 2] = [0.693_145_75, 1.428_606_8e-6];
     SQRT_HALF: Self = std::f32::consts::FRAC_1_SQRT_2;
     LOG2_E_REST: Self = 1.925_963e-8;
     LOG10_E: [Self; 2] = [std::f32::consts::LOG10_E, -1.010_305e-8];
     LOG10_2: [Self; 2] = [0.301_025_4, 4.605_039e-6];
-    HALF_LN2: Self = 0.346_573_6;
     MAX_TANH_POLYNOMIAL: Self = 0.6;
     TANH_IS_ONE: Self = 10.0;
     LOGISTIC_SCALED: Self = -60.0;
@@ -235,14 +260,14 @@ float! {
 }
 
 float! {
-    f64, u64, mantissa 52, mul_add mul_add64 exact_mul_add64, truncated 27, bias 1023.0, low shift 128;
+    f64, u64, mantissa 52, mul_add mul_add64 exact_mul_add64, truncated 27,
+        bias 1023.0, low shift 128;
     LOG2_E: Self = std::f64::consts::LOG2_E;
     LN2: [Self; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
     SQRT_HALF: Self = std::f64::consts::FRAC_1_SQRT_2;
     LOG2_E_REST: Self = 2.035_527_374_093_103_3e-17;
     LOG10_E: [Self; 2] = [std::f64::consts::LOG10_E, 1.098_319_650_216_765e-17];
     LOG10_2: [Self; 2] = [0.301_029_995_663_611_77, 3.694_239_077_158_931e-13];
-    HALF_LN2: Self = 0.346_573_590_279_972_64;
     MAX_TANH_POLYNOMIAL: Self = 0.6;
     TANH_IS_ONE: Self = 20.0;
     LOGISTIC_SCALED: Self = -600.0;

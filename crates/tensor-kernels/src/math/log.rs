@@ -20,9 +20,10 @@ impl<T: Float> Parts<T> {
         let f = m - T::ONE;
         let s = f / (T::ONE + m);
         let square = s * s;
-        let half_square = T::HALF * f * f;
-        let beyond = square.polynomial::<M>(T::LOG).fma::<M>(square, half_square);
-        Self { n, f, rest: s.fma::<M>(beyond, -half_square) }
+        let half = T::HALF * f;
+        let beyond = square.polynomial::<M>(T::LOG).fma::<M>(square, half * f);
+        // The square is the largest part of the error, so it is not rounded before the sum.
+        Self { n, f, rest: (-half).exact_fma::<M>(f, s * beyond) }
     }
 }
 

@@ -13,6 +13,9 @@ const QUADRANT: [f64; 4] = [
 ];
 /// From here on an argument needs the large-argument path: multiples of π/2 exceed 2^20.
 const MIN_LARGE_ARGUMENT: f64 = 1_647_099.0;
+/// The same for single precision: multiples exceed 2^17. The rounding of 2/π makes remainders of
+/// larger arguments exceed π/4 by so much that results are less accurate.
+const MIN_LARGE_ARGUMENT_F32: f32 = 205_887.0;
 /// `(sin x / x − 1) / x²` of x², for x up to π/4.
 const SIN: &[f64] = &[
     -0.166_666_666_666_666_32,
@@ -64,7 +67,7 @@ fn sin_or_cos(quadrant: u64, sin: f64, cos: f64) -> f64 {
 impl SinCos for f32 {
     #[inline(always)]
     fn is_large(self) -> bool {
-        self.abs() >= MIN_LARGE_ARGUMENT as f32
+        self.abs() >= MIN_LARGE_ARGUMENT_F32
     }
 
     /// Each result is a sum of two, whose second part is small and takes up all rounding errors.
@@ -176,6 +179,16 @@ const ATAN: &[f64] = &[
     -0.017_916_034_348_703_227,
 ];
 
+/// The same with a relative error of 2^-35.
+const ATAN_F32: &[f64] = &[
+    -0.333_333_324_989_394_6,
+    0.199_999_038_907_054_34,
+    -0.142_820_072_495_184_52,
+    0.110_446_851_722_478_34,
+    -0.084_762_324_455_904_98,
+    0.047_439_708_674_095_28,
+];
+
 /// The angle of the point (x, y), from −π to π.
 ///
 /// The smaller coordinate is divided by the larger. If the angle is above π/8, π/4 is subtracted
@@ -197,10 +210,32 @@ pub(crate) fn atan2_64<M: FmaMode>(y: f64, x: f64) -> f64 {
     if x.is_nan() | y.is_nan() { x + y } else { angle.copysign(y) }
 }
 
-/// The same for single precision. In single precision its many roundings would cost two units.
+/// The same for single precision, computed in double precision and rounded once. All quotients,
+/// sums and products of two single-precision numbers are normal there, so that nothing is scaled.
 #[inline(always)]
 pub(crate) fn atan2_32<M: FmaMode>(y: f32, x: f32) -> f32 {
-    atan2_64::<M>(y.into(), x.into()) as f32
+    let (height, width) = (y.abs(), x.abs());
+    let swapped = height > width;
+    let smaller = if swapped { width } else { height };
+    let larger = if swapped { height } else { width };
+    // Quotients of zeros and infinities become the limits that C99 asks for.
+    let both_infinite = smaller == f32::INFINITY;
+    let limited = if both_infinite { f32::MAX } else { larger };
+    let smaller = f64::from(if both_infinite { f32::MAX } else { smaller });
+    let larger = f64::from(if larger == 0.0 { 1.0 } else { limited });
+    // One selection, or the compiler would compute all that follows for both cases.
+    let (above, below, offset) = if smaller > larger * TAN_EIGHTH {
+        (smaller - larger, smaller + larger, QUARTER_PI[0])
+    } else {
+        (smaller, larger, 0.0)
+    };
+    let t = above / below;
+    let square = t * t;
+    let arc = (t * square).fma::<M>(square.polynomial::<M>(ATAN_F32), t);
+    let angle = offset + arc;
+    let angle = if swapped { 2.0 * QUARTER_PI[0] - angle } else { angle };
+    let angle = if x.is_sign_negative() { 4.0 * QUARTER_PI[0] - angle } else { angle } as f32;
+    if x.is_nan() | y.is_nan() { x + y } else { angle.copysign(y) }
 }
 
 /// The smaller and the larger number, and whether the first is the larger. They are scaled so that
