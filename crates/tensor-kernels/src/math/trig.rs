@@ -80,7 +80,8 @@ impl SinCos for f32 {
         // order. 1 − r²/2 for cos r and r for sin r are exact enough.
         let minus_half = -0.5 * r;
         let tail_cos = (minus_half * r).fma::<M>(tail, tail);
-        let sin = r + (r * square).fma::<M>(square.polynomial::<M>(SIN_F32), tail_cos);
+        let cubic = square.polynomial::<M>(SIN_F32);
+        let sin = r + M::exact_mul_add32(r * square, cubic, tail_cos);
         let head = M::exact_mul_add32(minus_half, r, 1.0);
         let lost = M::exact_mul_add32(minus_half, r, 1.0 - head);
         let small = r.fma::<M>(-tail, lost);
