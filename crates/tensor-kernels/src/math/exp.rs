@@ -60,8 +60,8 @@ pub(crate) fn exp_fast<M: FmaMode, T: Float>(x: T) -> T {
 }
 
 /// The reduction `x = n ln 2 + r`, with n the integer nearest to `x / ln 2`. Returns `e^r − 1`, and
-/// n − 1 in the form that [`power_of_two`](Float::power_of_two) takes if `base` is `EXP_MAGIC`; n if
-/// it is `EXP_MAGIC + 1`, and so on.
+/// n − 1 in the form that [`power_of_two`](Float::power_of_two) takes if `base` is `EXP_MAGIC`; n
+/// if it is `EXP_MAGIC + 1`, and so on.
 #[inline(always)]
 fn reduced<M: FmaMode, T: Float>(x: T, base: T) -> (T, T) {
     let magic = x.fma::<M>(T::LOG2_E, base);
