@@ -326,12 +326,11 @@ macro_rules! rows {
             if F::HAS_LARGE_ARGUMENT_PATH {
                 row_in_blocks!($self, $out, len, [$(($input: $type, $is_scalar))*]);
             } else {
-                each!($out, len, at =>
+                each!($out, len, at => $self.0.call::<M>(
                     // SAFETY: `Compute::rows`: each input has `len` elements, or one if it is a
                     // scalar. A scalar that is read as a row is the input that `input_to_repeat`
                     // would name, so `len` is 1.
-                    $self.0.call::<M>(
-                        $(unsafe { read::<$is_scalar, $type>($input.cast(), at) }),*));
+                    $(unsafe { read::<$is_scalar, $type>($input.cast(), at) }),*));
             }
             $out = $out.wrapping_byte_offset($out_step);
             $($input = $input.wrapping_offset($step);)*
