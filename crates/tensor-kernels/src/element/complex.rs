@@ -50,6 +50,8 @@ macro_rules! complex {
             fn power<M: FmaMode>(self, exponent: Self) -> Self {
                 self.by_double(|z| complex::power(z, exponent.to_double()))
             }
+            // A product has other special values than a power.
+            fn is_two(self) -> bool { false }
             #[inline(always)]
             fn to_float(self) -> Self { self }
         }

@@ -1,10 +1,11 @@
 //! f32 and f64.
 
 use super::{Accumulate, Compare, Equality, Inexact, Number, Ordered, Real};
-use crate::math::{self, FmaMode, SinCos};
+use crate::math::{self, Binary, Decimal, FmaMode, Natural, SinCos};
 
 macro_rules! floats {
-    ($($type:ty: $count:ty, $power:expr, $atan2:ident, $gelu:ident;)*) => {$(
+    ($($type:ty: $count:ty, power $power:expr, fast $has_fast_power:literal $power_fast:expr,
+        $atan2:ident, $gelu:ident;)*) => {$(
         impl Equality for $type {
             #[inline(always)]
             fn equals(self, other: Self) -> bool { self == other }
@@ -73,6 +74,22 @@ macro_rules! floats {
             #[inline(always)]
             fn power<M: FmaMode>(self, exponent: Self) -> Self { $power(self, exponent) }
             #[inline(always)]
+            fn is_two(self) -> bool { self == 2.0 }
+
+            const POWER_HAS_LARGE_ARGUMENT_PATH: bool = $has_fast_power;
+
+            #[inline(always)]
+            fn is_special_power(self, exponent: Self) -> bool {
+                math::is_special_power(self, exponent)
+            }
+            #[inline(always)]
+            fn power_fast<M: FmaMode>(self, exponent: Self) -> Self {
+                $power_fast(self, exponent)
+            }
+
+            const DIVISION_HAS_LARGE_ARGUMENT_PATH: bool = true;
+
+            #[inline(always)]
             fn to_float(self) -> Self { self }
         }
 
@@ -96,18 +113,24 @@ macro_rules! floats {
             fn rounded_to_zero(self) -> Self { self.trunc() }
             #[inline(always)]
             fn remainder(self, divisor: Self) -> Self {
-                let left = self % divisor;
-                let opposed = (left != 0.0) & ((left < 0.0) != (divisor < 0.0));
-                if opposed { left + divisor } else { left }
+                math::remainder(self % divisor, divisor)
             }
             fn floor_quotient(self, divisor: Self) -> Self {
                 if divisor == 0.0 { return self / divisor; }
-                let left = self % divisor;
-                let opposed = left != 0.0 && (left < 0.0) != (divisor < 0.0);
-                let quotient = (self - left) / divisor - if opposed { 1.0 } else { 0.0 };
-                if quotient == 0.0 { return (0.0 as Self).copysign(self / divisor); }
-                let down = quotient.floor();
-                if quotient - down > 0.5 { down + 1.0 } else { down }
+                math::floor_quotient(self, divisor, self % divisor)
+            }
+            #[inline(always)]
+            fn is_large_quotient(self, divisor: Self) -> bool {
+                math::is_large_quotient(self, divisor)
+            }
+            #[inline(always)]
+            fn remainder_fast<M: FmaMode>(self, divisor: Self) -> Self {
+                math::remainder(math::trunc_remainder::<M, Self>(self, divisor), divisor)
+            }
+            #[inline(always)]
+            fn floor_quotient_fast<M: FmaMode>(self, divisor: Self) -> Self {
+                let left = math::trunc_remainder::<M, Self>(self, divisor);
+                math::floor_quotient(self, divisor, left)
             }
             #[inline(always)]
             fn trunc_quotient(self, divisor: Self) -> Self { (self / divisor).trunc() }
@@ -128,6 +151,17 @@ macro_rules! floats {
             fn is_large_exp(self) -> bool { math::is_large_exp(self) }
             #[inline(always)]
             fn exp_fast<M: FmaMode>(self) -> Self { math::exp_fast::<M, Self>(self) }
+
+            const LOG_HAS_LARGE_ARGUMENT_PATH: bool = true;
+
+            #[inline(always)]
+            fn is_special_log(self) -> bool { math::is_special_log(self) }
+            #[inline(always)]
+            fn ln_fast<M: FmaMode>(self) -> Self { math::log_fast::<Natural, M, Self>(self) }
+            #[inline(always)]
+            fn log2_fast<M: FmaMode>(self) -> Self { math::log_fast::<Binary, M, Self>(self) }
+            #[inline(always)]
+            fn log10_fast<M: FmaMode>(self) -> Self { math::log_fast::<Decimal, M, Self>(self) }
             #[inline(always)]
             fn divided_by(self, divisor: Self) -> Self { self / divisor }
             #[inline(always)]
@@ -139,11 +173,11 @@ macro_rules! floats {
             #[inline(always)]
             fn exp<M: FmaMode>(self) -> Self { math::exp::<M, Self>(self) }
             #[inline(always)]
-            fn ln<M: FmaMode>(self) -> Self { math::ln::<M, Self>(self) }
+            fn ln<M: FmaMode>(self) -> Self { math::log::<Natural, M, Self>(self) }
             #[inline(always)]
-            fn log2<M: FmaMode>(self) -> Self { math::log2::<M, Self>(self) }
+            fn log2<M: FmaMode>(self) -> Self { math::log::<Binary, M, Self>(self) }
             #[inline(always)]
-            fn log10<M: FmaMode>(self) -> Self { math::log10::<M, Self>(self) }
+            fn log10<M: FmaMode>(self) -> Self { math::log::<Decimal, M, Self>(self) }
             #[inline(always)]
             fn sin<M: FmaMode>(self) -> Self { self.sin_of_quarters::<M>(0) }
             #[inline(always)]
@@ -168,6 +202,6 @@ macro_rules! floats {
 }
 
 floats! {
-    f32: u32, math::pow32::<M>, atan2_32, gelu32;
-    f64: u64, math::pow64, atan2_64, gelu64;
+    f32: u32, power math::pow32::<M>, fast true math::pow32_fast::<M>, atan2_32, gelu32;
+    f64: u64, power math::pow64, fast false math::pow64, atan2_64, gelu64;
 }

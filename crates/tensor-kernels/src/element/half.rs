@@ -73,6 +73,8 @@ macro_rules! halves {
             #[inline(always)]
             fn magnitude(self) -> Self { Self::from_bits(self.to_bits() & 0x7FFF) }
             #[inline(always)]
+            fn is_two(self) -> bool { self.widen() == 2.0 }
+            #[inline(always)]
             fn to_float(self) -> Self { self }
         }
 

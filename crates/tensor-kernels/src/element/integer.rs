@@ -128,6 +128,8 @@ macro_rules! integers {
                 }
             }
             #[inline(always)]
+            fn is_two(self) -> bool { self == 2 }
+            #[inline(always)]
             fn to_float(self) -> f32 { self as f32 }
         }
 

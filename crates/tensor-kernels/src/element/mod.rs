@@ -156,6 +156,33 @@ pub trait Number: Accumulate {
     /// is 1 or −1. It is also 0 for base 0.
     #[must_use]
     fn power<M: FmaMode>(self, exponent: Self) -> Self;
+    /// Is it 2?
+    #[must_use]
+    fn is_two(self) -> bool;
+
+    /// Does [`power_fast`](Self::power_fast) exclude special arguments?
+    const POWER_HAS_LARGE_ARGUMENT_PATH: bool = false;
+
+    /// Is one of these arguments special: a base that is not positive, or one of both that is
+    /// infinite or NaN?
+    #[must_use]
+    #[inline(always)]
+    fn is_special_power(self, _exponent: Self) -> bool {
+        false
+    }
+
+    /// [`power`](Self::power) in fewer steps and with the same bits, for arguments that are not
+    /// excluded.
+    #[must_use]
+    #[inline(always)]
+    fn power_fast<M: FmaMode>(self, exponent: Self) -> Self {
+        self.power::<M>(exponent)
+    }
+
+    /// Do [`remainder_fast`](Ordered::remainder_fast) and
+    /// [`floor_quotient_fast`](Ordered::floor_quotient_fast) exclude large quotients?
+    const DIVISION_HAS_LARGE_ARGUMENT_PATH: bool = false;
+
     /// The number as a float.
     #[must_use]
     fn to_float(self) -> Self::Float;
@@ -190,6 +217,27 @@ pub trait Ordered: Number<Magnitude = Self> + Compare {
     /// The quotient rounded down.
     #[must_use]
     fn floor_quotient(self, divisor: Self) -> Self;
+    /// Is the quotient too large for the two functions below, or an argument infinite or NaN?
+    #[must_use]
+    #[inline(always)]
+    fn is_large_quotient(self, _divisor: Self) -> bool {
+        false
+    }
+
+    /// [`remainder`](Self::remainder) in vectors, for quotients that are not excluded.
+    #[must_use]
+    #[inline(always)]
+    fn remainder_fast<M: FmaMode>(self, divisor: Self) -> Self {
+        self.remainder(divisor)
+    }
+
+    /// [`floor_quotient`](Self::floor_quotient) in vectors, for quotients that are not excluded.
+    #[must_use]
+    #[inline(always)]
+    fn floor_quotient_fast<M: FmaMode>(self, divisor: Self) -> Self {
+        self.floor_quotient(divisor)
+    }
+
     /// The quotient rounded towards 0.
     #[must_use]
     fn trunc_quotient(self, divisor: Self) -> Self;
@@ -237,6 +285,37 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
     #[inline(always)]
     fn exp_fast<M: FmaMode>(self) -> Self {
         self.exp::<M>()
+    }
+
+    /// Do [`ln_fast`](Self::ln_fast) and those of other bases exclude special arguments?
+    const LOG_HAS_LARGE_ARGUMENT_PATH: bool = false;
+
+    /// Is this such an argument: not positive, subnormal, infinite or NaN?
+    #[must_use]
+    fn is_special_log(self) -> bool {
+        false
+    }
+
+    /// The natural logarithm, in fewer steps than [`ln`](Self::ln) and with the same bits, for
+    /// arguments that are not excluded.
+    #[must_use]
+    #[inline(always)]
+    fn ln_fast<M: FmaMode>(self) -> Self {
+        self.ln::<M>()
+    }
+
+    /// The same to base 2.
+    #[must_use]
+    #[inline(always)]
+    fn log2_fast<M: FmaMode>(self) -> Self {
+        self.log2::<M>()
+    }
+
+    /// The same to base 10.
+    #[must_use]
+    #[inline(always)]
+    fn log10_fast<M: FmaMode>(self) -> Self {
+        self.log10::<M>()
     }
 
     /// `self / divisor`.

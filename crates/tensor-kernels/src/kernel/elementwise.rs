@@ -268,6 +268,35 @@ macro_rules! operation {
     };
 }
 
+/// A row of a function that checks each block for large arguments. If there are any, the whole
+/// block takes their path.
+macro_rules! row_in_blocks {
+    ($self:ident, $out:ident, $len:ident,
+        [$(($input:ident: $type:ident, $is_scalar:literal))*]) => {
+        for start in (0..$len).step_by(LARGE_ARGUMENT_BLOCK_ELEMENTS) {
+            let count = LARGE_ARGUMENT_BLOCK_ELEMENTS.min($len - start);
+            let result = $out.wrapping_add(start);
+            $(let $input = $input.cast::<$type>();
+            let $input = $input.wrapping_add(if $is_scalar { 0 } else { start });)*
+            let mut any = false;
+            for at in 0..count {
+                any |= $self.0.is_large_argument(
+                    // SAFETY: `start + at < len`; `Compute::rows`, as in `rows`.
+                    $(unsafe { read::<$is_scalar, $type>($input, at) }),*);
+            }
+            if any {
+                each!(result, count, at => $self.0.call_large_argument::<M>(
+                    // SAFETY: `start + at < len`; `Compute::rows`, as in `rows`.
+                    $(unsafe { read::<$is_scalar, $type>($input, at) }),*));
+            } else {
+                each!(result, count, at => $self.0.call::<M>(
+                    // SAFETY: `start + at < len`; `Compute::rows`, as in `rows`.
+                    $(unsafe { read::<$is_scalar, $type>($input, at) }),*));
+            }
+        }
+    };
+}
+
 /// Chooses the loop by which inputs are scalars. Arguments: `[inputs not decided yet] [decided
 /// inputs]`.
 macro_rules! rows {
@@ -294,11 +323,15 @@ macro_rules! rows {
         let (mut $out, $(mut $input),*) = ($out, $($input),*);
         let RowBlock { rows, len, .. } = *$block;
         for _ in 0..rows {
-            each!($out, len, at =>
-                // SAFETY: `Compute::rows`: each input has `len` elements, or one if it is a scalar.
-                // A scalar that is read as a row is the input that `input_to_repeat` would name, so
-                // `len` is 1.
-                $self.0.call::<M>($(unsafe { read::<$is_scalar, $type>($input.cast(), at) }),*));
+            if F::HAS_LARGE_ARGUMENT_PATH {
+                row_in_blocks!($self, $out, len, [$(($input: $type, $is_scalar))*]);
+            } else {
+                each!($out, len, at => $self.0.call::<M>(
+                    // SAFETY: `Compute::rows`: each input has `len` elements, or one if it is a
+                    // scalar. A scalar that is read as a row is the input that `input_to_repeat`
+                    // would name, so `len` is 1.
+                    $(unsafe { read::<$is_scalar, $type>($input.cast(), at) }),*));
+            }
             $out = $out.wrapping_byte_offset($out_step);
             $($input = $input.wrapping_offset($step);)*
         }

@@ -35,8 +35,23 @@ pub(crate) trait Function2<A, B>: Sync {
     /// The type of the result.
     type Output;
 
-    /// The result.
+    /// True if some arguments need a slower path; see [`Function1::HAS_LARGE_ARGUMENT_PATH`].
+    const HAS_LARGE_ARGUMENT_PATH: bool = false;
+
+    /// The result, for arguments that do not need that path.
     fn call<M: FmaMode>(&self, a: A, b: B) -> Self::Output;
+
+    /// Do these arguments need that path?
+    #[inline(always)]
+    fn is_large_argument(&self, _a: A, _b: B) -> bool {
+        false
+    }
+
+    /// The result by that path; it is correct for all arguments.
+    #[inline(always)]
+    fn call_large_argument<M: FmaMode>(&self, a: A, b: B) -> Self::Output {
+        self.call::<M>(a, b)
+    }
 }
 
 /// A function of three elements.
@@ -44,8 +59,23 @@ pub(crate) trait Function3<A, B, C>: Sync {
     /// The type of the result.
     type Output;
 
+    /// No function of three elements has a path for large arguments.
+    const HAS_LARGE_ARGUMENT_PATH: bool = false;
+
     /// The result.
     fn call<M: FmaMode>(&self, a: A, b: B, c: C) -> Self::Output;
+
+    /// See [`Function2::is_large_argument`].
+    #[inline(always)]
+    fn is_large_argument(&self, _a: A, _b: B, _c: C) -> bool {
+        false
+    }
+
+    /// See [`Function2::call_large_argument`].
+    #[inline(always)]
+    fn call_large_argument<M: FmaMode>(&self, a: A, b: B, c: C) -> Self::Output {
+        self.call::<M>(a, b, c)
+    }
 }
 
 /// A user's function.

@@ -1,89 +1,112 @@
 //! The normal distribution function, for gelu.
+//!
+//! `Φ(−z)` is `e^(−z²/2)` times a function that a polynomial in `(z − c) / (z + c)` approximates on
+//! the whole half-line, over a linear function of z. Below 0, gelu is a product of these and z, and
+//! has the sum of their relative errors.
 
-use super::{Float, FmaMode, exp::scaled_power};
+use super::{Float, FmaMode, exp::split_power, short};
 
 /// x times the standard normal distribution function of x (PyTorch: `gelu`, its exact form).
+///
+/// The factors of the small value are sums of two, and their products and quotient pass on their
+/// rounding errors. Only the last product can round to a subnormal number.
 #[inline(always)]
 pub(crate) fn gelu64<M: FmaMode>(x: f64) -> f64 {
-    gelu::<M>(x, 4.0, TAIL)
+    let size = x.abs().at_most(MAX_DEVIATIONS);
+    let (upper, scale) = size_times_upper::<M>(size);
+    let product = upper * scale;
+    // Beyond the limit the power no longer shrinks, and the result is 0. −∞ times 0 is NaN.
+    let below = if x == f64::NEG_INFINITY { f64::NAN } else { -product };
+    if x < 0.0 { below } else { (x - product).signed_as(x) }
 }
 
-/// The same in single precision.
+/// `z Φ(−z)` for z of 0 to 39, as a normal number and a factor.
+#[inline(always)]
+fn size_times_upper<M: FmaMode>(z: f64) -> (f64, f64) {
+    let half = 0.5 * z;
+    let square = half * z;
+    let power = split_power::<M>(-square, -M::product_error64(half, z, square));
+    let ratio = (z - MIDDLE) / (z + MIDDLE);
+    let beyond = ratio * ratio.polynomial::<M>(&TAIL[1..]);
+    let tail = TAIL[0] + beyond;
+    let tail_lost = (TAIL[0] - tail) + beyond;
+    let density = power.head * tail;
+    let density_lost = M::product_error64(power.head, tail, density)
+        + power.head.fma::<M>(tail_lost, power.lost * tail);
+    let product = density * z;
+    let product_lost = M::product_error64(density, z, product) + density_lost * z;
+    let (larger, smaller) = (z.at_least(OFFSET), z.at_most(OFFSET));
+    let divisor = larger + smaller;
+    let divisor_lost = smaller - (divisor - larger);
+    let inverse = 1.0 / divisor;
+    let quotient = product * inverse;
+    let slip = product_lost - M::product_error64(quotient, divisor, product);
+    let left = quotient.fma::<M>(-divisor_lost, slip);
+    (left.fma::<M>(inverse, quotient), power.scale)
+}
+
+/// The same in single precision, computed in double precision: below 0 the result is a small number
+/// to 24 digits, of which two products and a power of e would lose two in single precision.
 #[inline(always)]
 pub(crate) fn gelu32<M: FmaMode>(x: f32) -> f32 {
-    gelu::<M>(f64::from(x), 3.0, TAIL_SHORT) as f32
-}
-
-/// `x/2 · erfc(−x/√2)`. Below 0 this cancels no digits, as `1 + erf` would. Only the last product
-/// can round to a subnormal number.
-#[inline(always)]
-fn gelu<M: FmaMode>(x: f64, middle: f64, tail: &[f64]) -> f64 {
-    let (erfc, scale) = erfc_of_size::<M>(x, middle, tail);
-    let upper = 0.5 * erfc;
-    // Beyond the limit the power no longer shrinks, and the result is 0. −∞ times 0 is NaN.
-    let below = x.at_least(-MAX_DEVIATIONS) * upper * scale;
-    let below = if x == f64::NEG_INFINITY { f64::NAN } else { below };
-    if x < 0.0 { below } else { x * (1.0 - upper * scale) }
-}
-
-/// erfc(|x|/√2), as a normal number and a factor: `e^(−x²/2)` times a function that a polynomial in
-/// `(z − middle) / (z + middle)` approximates on the whole half-line.
-#[inline(always)]
-fn erfc_of_size<M: FmaMode>(x: f64, middle: f64, tail: &[f64]) -> (f64, f64) {
-    let size = x.abs().at_most(MAX_DEVIATIONS);
-    // x² in two parts, of which the first is exact: the power would multiply its rounding error.
-    let head = size.truncated();
-    let lost = -0.5 * (size - head) * (size + head);
-    let (power, scale) = scaled_power::<M, f64>(-0.5 * head * head);
-    // The second part is at most 2^-16, so three terms of its exponential series suffice.
-    let correction = lost * lost.fma::<M>(lost.fma::<M>(1.0 / 6.0, 0.5), 1.0);
-    let power = power.fma::<M>(correction, power);
-    let z = size * std::f64::consts::FRAC_1_SQRT_2;
-    let ratio = (z - middle) / (z + middle);
-    (power * ratio.polynomial::<M>(tail) / z.fma::<M>(2.0, 1.0), scale)
+    let z = f64::from(x.abs().at_most(MAX_DEVIATIONS_F32));
+    let inverse = 1.0 / (z + MIDDLE_F32);
+    let ratio = inverse.fma::<M>(-2.0 * MIDDLE_F32, 1.0);
+    let density = short::exp2_of_normal::<M>(z * z * (-0.5 * std::f64::consts::LOG2_E));
+    let upper = density * (inverse * ratio.polynomial::<M>(TAIL_F32));
+    let share = if x < 0.0 { upper } else { 1.0 - upper };
+    let product = (f64::from(x.at_least(-MAX_DEVIATIONS_F32)) * share) as f32;
+    if x == f32::NEG_INFINITY { f32::NAN } else { product }
 }
 
 /// From this many standard deviations on the density underflows to 0.
 const MAX_DEVIATIONS: f64 = 39.0;
+const MIDDLE: f64 = 4.5;
+const OFFSET: f64 = 1.25;
 
-/// `(1 + 2z) e^(z²) erfc z`, a polynomial in `(z − 4) / (z + 4)`, lowest power first.
+/// `(z + 1.25) e^(z²/2) Φ(−z)` for z up to 39.2, a polynomial in `(z − 4.5) / (z + 4.5)` with a
+/// relative error of 2^-53.7 (Remez), lowest power first.
 const TAIL: &[f64] = &[
-    1.232_995_118_625_552_6,
-    -0.139_621_116_840_562_86,
-    0.015_379_652_102_620_036,
-    0.068_097_054_254_734_45,
-    -0.101_039_066_036_317_33,
-    0.093_732_834_996_887_81,
-    -0.066_330_365_812_185_71,
-    0.037_167_515_561_044_216,
-    -0.016_197_734_052_945_61,
-    0.005_031_969_768_470_887_5,
-    -0.000_757_773_373_774_512_7,
-    -0.000_199_255_573_659_697_7,
-    0.000_150_622_342_165_386_62,
-    -2.440_295_227_253_348_6e-5,
-    -1.122_495_493_238_722_5e-5,
-    5.717_443_406_024_36e-6,
-    3.014_726_590_603_352e-7,
-    -8.346_173_404_080_839e-7,
-    6.274_069_724_558_707e-8,
-    1.149_876_339_700_033_1e-7,
-    -7.822_010_683_047_007e-9,
-    -1.357_305_610_345_597_9e-8,
-    -1.776_242_250_548_268_7e-9,
+    0.487_619_504_619_852,
+    -0.133_442_544_699_932_14,
+    0.054_029_361_361_014_63,
+    -0.000_510_518_809_664_497_5,
+    -0.020_251_213_284_581_918,
+    0.018_581_479_258_917_23,
+    -0.009_532_892_572_532_767,
+    0.002_642_502_145_920_668_5,
+    4.518_412_141_311_734_6e-5,
+    -0.000_327_331_666_838_151_36,
+    7.388_704_493_103_472e-5,
+    3.028_064_327_801_301_2e-5,
+    -1.484_833_964_991_639_3e-5,
+    -3.103_230_690_754_402e-6,
+    2.519_718_004_375_028_4e-6,
+    4.551_940_167_371_286_7e-7,
+    -4.201_990_275_720_499_3e-7,
+    -9.790_958_886_750_966e-8,
+    6.387_925_862_740_577e-8,
+    2.273_916_968_336_318_6e-8,
+    -5.859_553_472_655_396e-9,
+    -3.473_502_317_318_806e-9,
+    -2.980_425_304_120_634e-10,
 ];
 
-/// The same in `(z − 3) / (z + 3)`, with a relative error of 2^-28.
-const TAIL_SHORT: &[f64] = &[
-    1.253_008_059_623_674_3,
-    -0.135_621_143_161_930_58,
-    -0.047_562_453_046_320_5,
-    0.129_646_497_148_843_21,
-    -0.119_270_059_406_279,
-    0.068_295_806_965_129_5,
-    -0.023_802_492_870_084_627,
-    0.002_563_025_632_851_635,
-    0.002_009_058_109_483_020_5,
-    -0.000_765_499_842_902_171_2,
-    -0.000_263_424_439_348_439_25,
+/// The same for single precision.
+const MAX_DEVIATIONS_F32: f32 = 16.0;
+const MIDDLE_F32: f64 = 3.0;
+/// `(z + 3) e^(z²/2) Φ(−z)` for z up to 14.7, a polynomial in `(z − 3) / (z + 3)` with a relative
+/// error of 2^-30 (Remez), lowest power first.
+const TAIL_F32: &[f64] = &[
+    0.729_083_690_372_747,
+    -0.509_331_991_408_061_8,
+    0.230_017_699_700_804_57,
+    -0.047_262_687_782_883_27,
+    -0.010_462_516_832_280_17,
+    0.006_969_306_466_281_364,
+    0.001_024_769_871_815_362,
+    -0.001_032_547_263_087_953_7,
+    -0.000_244_742_979_006_309_23,
+    0.000_131_289_731_274_574_95,
+    5.447_101_245_519_356e-5,
 ];

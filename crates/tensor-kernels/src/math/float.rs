@@ -18,7 +18,6 @@ pub(crate) trait Float:
     const ZERO: Self;
     const HALF: Self;
     const ONE: Self;
-    const ONE_AND_HALF: Self;
     const TWO: Self;
     const INFINITY: Self;
     const NAN: Self;
@@ -31,21 +30,33 @@ pub(crate) trait Float:
     /// The exponent of [`SUBNORMAL_SCALE`](Self::SUBNORMAL_SCALE).
     const SUBNORMAL_SCALE_LOG2: Self;
 
+    /// A power of two: the fraction of a quotient below it has at least one bit.
+    const MAX_EXACT_QUOTIENT: Self;
+
     const LOG2_E: Self;
     /// ln 2 in two parts; the first times an exponent is exact.
     const LN2: [Self; 2];
     const SQRT_HALF: Self;
-    /// Factors from ln to log2, in two parts; the first times a number
-    /// [truncated](Float::truncated) is exact.
-    const PER_LN2: [Self; 2];
-    /// The same for log10.
-    const PER_LN10: [Self; 2];
+    /// The rounding error of [`LOG2_E`](Self::LOG2_E).
+    const LOG2_E_REST: Self;
+    /// log10 e, rounded, and its rounding error.
+    const LOG10_E: [Self; 2];
     /// log10 2 in two parts; the first times an exponent is exact.
     const LOG10_2: [Self; 2];
 
-    /// The largest argument of the polynomial [`TANH`](Self::TANH); tanh is slightly above 1/2
-    /// there.
+    /// The largest argument of the polynomial [`TANH`](Self::TANH); tanh is above 1/2 there.
     const MAX_TANH_POLYNOMIAL: Self;
+    /// From here on tanh rounds to 1.
+    const TANH_IS_ONE: Self;
+
+    /// Below this the logistic function is computed with a scale.
+    const LOGISTIC_SCALED: Self;
+    /// That scale.
+    const LOGISTIC_SCALE: Self;
+    /// The number of powers of two that the scale takes away.
+    const LOGISTIC_SCALE_LOG2: Self;
+    /// Below this the logistic function is 0, also if multiplied by its argument.
+    const LOGISTIC_IS_ZERO: Self;
 
     /// Below this, e to a power is 0, also if multiplied by the exponent.
     const EXP_UNDERFLOW: Self;
@@ -64,10 +75,25 @@ pub(crate) trait Float:
     const EXP: &'static [Self];
     /// `(ln((1 + s) / (1 − s)) / s − 2) / s²` of s², for s up to 0.1716.
     const LOG: &'static [Self];
-    /// `(tanh(x) / x − 1) / x²` of x², for x up to 0.552.
+    /// `(tanh(x) / x − 1) / x²` of x², for x up to 0.602.
     const TANH: &'static [Self];
+    /// The same for x up to 0.174, with an error relative to tanh of 2^-32, or 2^-57 for f64.
+    const TANH_OF_REST: &'static [Self];
 
     fn fma<M: FmaMode>(self, factor: Self, summand: Self) -> Self;
+
+    /// The product plus a much smaller number, with an error of little more than half a unit in the
+    /// last place.
+    fn exact_fma<M: FmaMode>(self, factor: Self, summand: Self) -> Self;
+
+    /// The integer part.
+    fn trunc(self) -> Self;
+
+    /// The largest integer not above it.
+    fn floor(self) -> Self;
+
+    /// `self % divisor` of the standard library.
+    fn library_remainder(self, divisor: Self) -> Self;
 
     /// The magnitude.
     fn abs(self) -> Self;
@@ -125,7 +151,7 @@ pub(crate) trait Float:
 
 macro_rules! float {
     (
-        $type:ty, $bits:ty, mantissa $mantissa:literal, mul_add $mul_add:ident,
+        $type:ty, $bits:ty, mantissa $mantissa:literal, mul_add $mul_add:ident $exact_mul_add:ident,
             truncated $truncated:literal, bias $bias:literal, low shift $shift:literal;
         $($name:ident: $kind:ty = $value:expr;)*
     ) => {
@@ -133,12 +159,12 @@ macro_rules! float {
             const ZERO: Self = 0.0;
             const HALF: Self = 0.5;
             const ONE: Self = 1.0;
-            const ONE_AND_HALF: Self = 1.5;
             const TWO: Self = 2.0;
             const INFINITY: Self = <$type>::INFINITY;
             const NAN: Self = <$type>::NAN;
             const MIN_NORMAL: Self = <$type>::MIN_POSITIVE;
             const MAGIC: Self = 1.5 * (1u64 << $mantissa) as $type;
+            const MAX_EXACT_QUOTIENT: Self = (1u64 << ($mantissa - 1)) as $type;
             const EXP_MAGIC: Self = Self::MAGIC + ($bias - 1.0);
             const SUBNORMAL_SCALE: Self = (1u64 << ($mantissa + 2)) as $type;
             const SUBNORMAL_SCALE_LOG2: Self = ($mantissa + 2) as $type;
@@ -148,6 +174,26 @@ macro_rules! float {
             #[inline(always)]
             fn fma<M: FmaMode>(self, factor: Self, summand: Self) -> Self {
                 M::$mul_add(self, factor, summand)
+            }
+
+            #[inline(always)]
+            fn exact_fma<M: FmaMode>(self, factor: Self, summand: Self) -> Self {
+                M::$exact_mul_add(self, factor, summand)
+            }
+
+            #[inline(always)]
+            fn trunc(self) -> Self {
+                <$type>::trunc(self)
+            }
+
+            #[inline(always)]
+            fn floor(self) -> Self {
+                <$type>::floor(self)
+            }
+
+            #[inline(always)]
+            fn library_remainder(self, divisor: Self) -> Self {
+                self % divisor
             }
 
             #[inline(always)]
@@ -187,14 +233,20 @@ macro_rules! float {
 }
 
 float! {
-    f32, u32, mantissa 23, mul_add mul_add32, truncated 12, bias 127.0, low shift 64;
+    f32, u32, mantissa 23, mul_add mul_add32 exact_mul_add32, truncated 12,
+        bias 127.0, low shift 64;
     LOG2_E: Self = std::f32::consts::LOG2_E;
     LN2: [Self; 2] = [0.693_145_75, 1.428_606_8e-6];
     SQRT_HALF: Self = std::f32::consts::FRAC_1_SQRT_2;
-    PER_LN2: [Self; 2] = [1.442_382_8, 3.122_284e-4];
-    PER_LN10: [Self; 2] = [0.434_204_1, 9.038_034e-5];
+    LOG2_E_REST: Self = 1.925_963e-8;
+    LOG10_E: [Self; 2] = [std::f32::consts::LOG10_E, -1.010_305e-8];
     LOG10_2: [Self; 2] = [0.301_025_4, 4.605_039e-6];
-    MAX_TANH_POLYNOMIAL: Self = 0.55;
+    MAX_TANH_POLYNOMIAL: Self = 0.6;
+    TANH_IS_ONE: Self = 10.0;
+    LOGISTIC_SCALED: Self = -60.0;
+    LOGISTIC_SCALE: Self = 1.0 / (1u128 << 64) as f32;
+    LOGISTIC_SCALE_LOG2: Self = 64.0;
+    LOGISTIC_IS_ZERO: Self = -120.0;
     EXP_UNDERFLOW: Self = -110.0;
     EXP_OVERFLOW: Self = 89.0;
     EXP_SUBNORMAL: Self = -83.0;
@@ -203,18 +255,25 @@ float! {
         &[0.499_999_94, 0.166_665_1, 0.041_668_497, 0.008_369_823, 0.001_381_233_9];
     LOG: &'static [Self] = &[0.666_666_6, 0.400_003_37, 0.285_371_7, 0.235_849_81];
     TANH: &'static [Self] =
-        &[-0.333_333_16, 0.133_325_82, -0.053_851_61, 0.021_067_793, -0.006_267_462];
+        &[-0.333_332_96, 0.133_318_48, -0.053_776_62, 0.020_769_373, -0.005_861_746_6];
+    TANH_OF_REST: &'static [Self] = &[-0.333_333_22, 0.133_311_14, -0.052_714_53];
 }
 
 float! {
-    f64, u64, mantissa 52, mul_add mul_add64, truncated 27, bias 1023.0, low shift 128;
+    f64, u64, mantissa 52, mul_add mul_add64 exact_mul_add64, truncated 27,
+        bias 1023.0, low shift 128;
     LOG2_E: Self = std::f64::consts::LOG2_E;
     LN2: [Self; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
     SQRT_HALF: Self = std::f64::consts::FRAC_1_SQRT_2;
-    PER_LN2: [Self; 2] = [1.442_694_664_001_464_8, 3.768_874_985_636_099e-7];
-    PER_LN10: [Self; 2] = [0.434_294_462_203_979_5, 1.969_927_233_546_362_7e-8];
+    LOG2_E_REST: Self = 2.035_527_374_093_103_3e-17;
+    LOG10_E: [Self; 2] = [std::f64::consts::LOG10_E, 1.098_319_650_216_765e-17];
     LOG10_2: [Self; 2] = [0.301_029_995_663_611_77, 3.694_239_077_158_931e-13];
-    MAX_TANH_POLYNOMIAL: Self = 0.55;
+    MAX_TANH_POLYNOMIAL: Self = 0.6;
+    TANH_IS_ONE: Self = 20.0;
+    LOGISTIC_SCALED: Self = -600.0;
+    LOGISTIC_SCALE: Self = f64::from_bits((1023 - 512) << 52);
+    LOGISTIC_SCALE_LOG2: Self = 512.0;
+    LOGISTIC_IS_ZERO: Self = -800.0;
     EXP_UNDERFLOW: Self = -755.0;
     EXP_OVERFLOW: Self = 710.0;
     EXP_SUBNORMAL: Self = -700.0;
@@ -232,10 +291,13 @@ float! {
         0.153_137_556_849_624_35, 0.147_990_669_582_159_45,
     ];
     TANH: &'static [Self] = &[
-        -0.333_333_333_333_333, 0.133_333_333_333_263_8, -0.053_968_253_963_606_88,
-        0.021_869_488_381_085_815, -0.008_863_232_517_553_7,
-        0.003_592_091_127_963_006, -0.001_455_536_695_287_200_8, 0.000_588_417_840_753_051_6,
-        -0.000_233_310_484_130_616_13,
-        8.321_002_336_727_885e-5, -1.942_627_505_920_884e-5,
+        -0.333_333_333_333_331_1, 0.133_333_333_332_973_95, -0.053_968_253_948_169_08,
+        0.021_869_487_974_977_887, -0.008_863_226_390_259_849, 0.003_592_034_023_665_896,
+        -0.001_455_196_805_379_265_8, 0.000_587_122_796_890_844_4,
+        -0.000_230_253_362_660_983_93, 7.913_733_697_921_096e-5, -1.708_512_563_724_139_4e-5,
+    ];
+    TANH_OF_REST: &'static [Self] = &[
+        -0.333_333_333_333_324_5, 0.133_333_333_327_637_22, -0.053_968_252_747_011_46,
+        0.021_869_368_092_412_893, -0.008_857_220_762_842_47, 0.003_443_750_263_659_275,
     ];
 }

@@ -13,22 +13,24 @@
 //! | function | f32 | f64 | method |
 //! |---|---|---|---|
 //! | `exp` | 1.1 | 1.1 | `2^n · e^r`, polynomial |
-//! | `ln`, `log2`, `log10` | 1 | 1 | `ln(1 + f)` from `f / (2 + f)`, compensated sum |
-//! | `tanh` | 1.6 | 1.6 | polynomial; from 0.55 on `1 − 2 / (e^2x + 1)` |
-//! | `sigmoid` | 1.8 | 1.8 | `1 / (1 + e^-x)`, below 0 `e^x / (1 + e^x)` |
-//! | `silu` | 1.8; 2.2 without fusing | the same | `x · sigmoid x` |
-//! | `sin`, `cos` | 0.8 | 1 | π/2 in parts; from 1.6 million on the standard library's |
+//! | `ln`, `log2`, `log10` | 1 | 1 | `ln(1 + f)` from `f / (2 + f)` |
+//! | `tanh` | 1.6 | 1.6 | polynomial; from 0.6 on `1 − 2 / (e^2x + 1)` |
+//! | `sigmoid`, `silu` | 1.8 | 1.8 | `1 / (1 + e^-x)`, `x / (1 + e^-x)`, scaled if large |
+//! | `sin`, `cos` | 0.8 | 1 | π/2 in parts; large ones by the standard library |
 //! | `atan2` | 0.7 | 1.9 | one division, polynomial |
-//! | `gelu` | 0.7 | 5 | `x/2 · erfc(−x/√2)` |
-//! | `pow` | 0.7 | the standard library's | `e^(y ln x)`; f64 one number at a time |
+//! | `gelu` | 0.7 | 2 | `x Φ(x)`; below 0 by `e^(−x²/2)` |
+//! | `pow` | 0.7 | the standard library's | `2^(y log2 x)`; f64 one number at a time |
 //! | `rsqrt` | 1.5 | 1.5 | two operations, each correctly rounded |
+//!
+//! An argument of `sin` and `cos` is large from 205,887 on, for f64 from 1.6 million.
 //!
 //! The bounds hold whether products and sums are [fused](Fused) or [not](Unfused), but the last
 //! place of a result may differ: between the scalar level of x86-64, which has no such instruction,
 //! and the levels above it, which all have it and agree bitwise.
 //!
-//! Functions of f32 with a bound of 0.8 or less are computed in double precision, which large
-//! powers and angles need.
+//! `pow`, `gelu` and `atan2` of f32 are computed in double precision, with shorter polynomials.
+//! Their bounds need products and quotients of more than 24 digits; pairs of single-precision
+//! numbers take as many instructions. All other functions of f32 use single precision.
 //!
 //! Special values follow C99 (annex F), as PyTorch does: signed zeros, infinities, subnormal
 //! arguments and results, NaN.
@@ -57,6 +59,7 @@
 
 #[cfg(feature = "complex")]
 pub(crate) mod complex;
+mod division;
 mod erf;
 mod exp;
 mod float;
@@ -64,21 +67,32 @@ mod float;
 pub(crate) mod half;
 mod log;
 mod power;
+mod short;
 mod trig;
 
+pub(crate) use division::{floor_quotient, is_large_quotient, remainder, trunc_remainder};
 pub(crate) use erf::{gelu32, gelu64};
 pub(crate) use exp::{exp, exp_fast, is_large_exp, sigmoid, silu, tanh};
 pub(crate) use float::Float;
-pub(crate) use log::{ln, log2, log10};
-pub(crate) use power::{pow32, pow64};
+pub(crate) use log::{Binary, Decimal, Natural, is_special_log, log, log_fast};
+pub(crate) use power::{is_special_power, pow32, pow32_fast, pow64};
 pub(crate) use trig::{SinCos, atan2_32, atan2_64};
 
 /// How `a · b + c` is computed where one or two roundings are both acceptable.
 pub trait FmaMode: Copy + Send + Sync + 'static {
+    /// Is it one instruction that rounds once?
+    const FUSES: bool;
     /// `a · b + c`.
     fn mul_add32(a: f32, b: f32, c: f32) -> f32;
     /// `a · b + c`.
     fn mul_add64(a: f64, b: f64, c: f64) -> f64;
+    /// `a · b + c`, rounded once.
+    fn exact_mul_add32(a: f32, b: f32, c: f32) -> f32;
+    /// `a · b + c` for a product that is much larger than c, with an error of little more than half
+    /// a unit in the last place.
+    fn exact_mul_add64(a: f64, b: f64, c: f64) -> f64;
+    /// `a · b − product`, where the product is that of a and b, rounded.
+    fn product_error64(a: f64, b: f64, product: f64) -> f64;
 }
 
 /// Rounded once, by one instruction.
@@ -90,6 +104,8 @@ pub enum Fused {}
 pub enum Unfused {}
 
 impl FmaMode for Fused {
+    const FUSES: bool = true;
+
     #[inline(always)]
     fn mul_add32(a: f32, b: f32, c: f32) -> f32 {
         a.mul_add(b, c)
@@ -98,10 +114,27 @@ impl FmaMode for Fused {
     #[inline(always)]
     fn mul_add64(a: f64, b: f64, c: f64) -> f64 {
         a.mul_add(b, c)
+    }
+
+    #[inline(always)]
+    fn exact_mul_add32(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+
+    #[inline(always)]
+    fn exact_mul_add64(a: f64, b: f64, c: f64) -> f64 {
+        a.mul_add(b, c)
+    }
+
+    #[inline(always)]
+    fn product_error64(a: f64, b: f64, product: f64) -> f64 {
+        a.mul_add(b, -product)
     }
 }
 
 impl FmaMode for Unfused {
+    const FUSES: bool = false;
+
     #[inline(always)]
     fn mul_add32(a: f32, b: f32, c: f32) -> f32 {
         a * b + c
@@ -110,6 +143,24 @@ impl FmaMode for Unfused {
     #[inline(always)]
     fn mul_add64(a: f64, b: f64, c: f64) -> f64 {
         a * b + c
+    }
+
+    #[inline(always)]
+    fn exact_mul_add32(a: f32, b: f32, c: f32) -> f32 {
+        (f64::from(a) * f64::from(b) + f64::from(c)) as f32
+    }
+
+    #[inline(always)]
+    fn exact_mul_add64(a: f64, b: f64, c: f64) -> f64 {
+        // The product of the high halves is exact.
+        let (a_high, b_high) = (a.truncated(), b.truncated());
+        a_high * b_high + (a_high * (b - b_high) + (a - a_high) * b + c)
+    }
+
+    #[inline(always)]
+    fn product_error64(a: f64, b: f64, product: f64) -> f64 {
+        let (a_high, b_high) = (a.truncated(), b.truncated());
+        (a_high * b_high - product) + (a_high * (b - b_high) + (a - a_high) * b)
     }
 }
 

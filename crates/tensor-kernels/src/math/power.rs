@@ -1,12 +1,26 @@
 //! Powers.
 
-use super::{FmaMode, exp, ln};
+use super::{Float, FmaMode, short};
+
+/// Is the base not a positive finite number, or the exponent infinite or NaN?
+#[inline(always)]
+pub(crate) fn is_special_power<T: Float>(x: T, y: T) -> bool {
+    let is_fast = (x > T::ZERO) & (x < T::INFINITY) & (y.abs() < T::INFINITY);
+    !is_fast
+}
+
+/// [`pow32`] for arguments that are not special: the same bits, without checks for special cases.
+#[inline(always)]
+pub(crate) fn pow32_fast<M: FmaMode>(x: f32, y: f32) -> f32 {
+    let log = short::log2_of_positive::<M>(x.into());
+    short::exp2::<M>(f64::from(y) * log) as f32
+}
 
 /// `x^y` with the special values of C99, computed in double precision.
 #[inline(always)]
 pub(crate) fn pow32<M: FmaMode>(x: f32, y: f32) -> f32 {
     let (size, exponent) = (f64::from(x.abs()), f64::from(y));
-    let power = exp::<M, f64>(exponent * ln::<M, f64>(size)) as f32;
+    let power = short::exp2::<M>(exponent * short::log2::<M>(size)) as f32;
     let (whole, odd) = integer(exponent);
     let signed = if odd { power.copysign(x) } else { power };
     let refused = x < 0.0 && x > f32::NEG_INFINITY && !whole;

@@ -13,6 +13,9 @@ const QUADRANT: [f64; 4] = [
 ];
 /// From here on an argument needs the large-argument path: multiples of π/2 exceed 2^20.
 const MIN_LARGE_ARGUMENT: f64 = 1_647_099.0;
+/// The same for single precision: multiples exceed 2^17. The rounding of 2/π makes remainders of
+/// larger arguments exceed π/4 by so much that results are less accurate.
+const MIN_LARGE_ARGUMENT_F32: f32 = 205_887.0;
 /// `(sin x / x − 1) / x²` of x², for x up to π/4.
 const SIN: &[f64] = &[
     -0.166_666_666_666_666_32,
@@ -31,19 +34,11 @@ const COS: &[f64] = &[
     2.087_571_541_668_999_3e-9,
     -1.135_922_699_706_061_8e-11,
 ];
-/// The same for results in single precision.
-const SIN_F32: &[f64] = &[
-    -0.166_666_666_412_251_6,
-    0.008_333_329_338_510_432,
-    -0.000_198_393_193_941_319_5,
-    2.718_162_769_985_607e-6,
-];
-const COS_F32: &[f64] = &[
-    0.041_666_666_622_123_746,
-    -0.001_388_888_369_170_211_3,
-    2.479_950_349_899_283e-5,
-    -2.720_885_736_947_607e-7,
-];
+/// The same for single precision, for x up to 0.86, with an error of 2^-31 of the result.
+const SIN_F32: &[f32] = &[-0.166_666_67, 0.008_333_371, -1.984_878_3e-4, 2.782_921_5e-6];
+const COS_F32: &[f32] = &[0.041_666_634, -0.001_388_676_6, 2.437_172_2e-5];
+/// π/2 in three parts, each the rounding error of the sum of those before it.
+const QUADRANT_F32: [f32; 3] = [std::f32::consts::FRAC_PI_2, -4.371_139e-8, -1.715_124_5e-15];
 
 /// Sine and cosine, one by a shift of a quarter turn.
 pub(crate) trait SinCos: Float {
@@ -72,20 +67,30 @@ fn sin_or_cos(quadrant: u64, sin: f64, cos: f64) -> f64 {
 impl SinCos for f32 {
     #[inline(always)]
     fn is_large(self) -> bool {
-        self.abs() >= MIN_LARGE_ARGUMENT as f32
+        self.abs() >= MIN_LARGE_ARGUMENT_F32
     }
 
-    /// Computed in f64 and rounded to f32, so two parts of π/2 and short polynomials suffice.
+    /// Each result is a sum of two, whose second part is small and takes up all rounding errors.
     #[inline(always)]
     fn sin_of_quarters<M: FmaMode>(self, quarters: u64) -> f32 {
-        let x = f64::from(self);
-        let (magic, n) = quadrant::<M>(x);
-        let r = n.fma::<M>(-QUADRANT[1], n.fma::<M>(-QUADRANT[0], x));
+        let magic = M::exact_mul_add32(self, PER_QUADRANT as f32, f32::MAGIC);
+        let (r, tail) = remainder32::<M>(self, magic - f32::MAGIC);
         let square = r * r;
-        let sin = (square * r).fma::<M>(square.polynomial::<M>(SIN_F32), r);
-        let sin = if r == 0.0 { x } else { sin };
-        let cos = square.fma::<M>(square.polynomial::<M>(COS_F32), -0.5).fma::<M>(square, 1.0);
-        sin_or_cos(magic.wrapping_add(quarters), sin, cos) as f32
+        // sin(r + tail) is sin r + tail cos r, and cos(r + tail) is cos r − tail sin r, to first
+        // order. 1 − r²/2 for cos r and r for sin r are exact enough.
+        let minus_half = -0.5 * r;
+        let tail_cos = (minus_half * r).fma::<M>(tail, tail);
+        let cubic = square.polynomial::<M>(SIN_F32);
+        let sin = r + M::exact_mul_add32(r * square, cubic, tail_cos);
+        let head = M::exact_mul_add32(minus_half, r, 1.0);
+        let lost = M::exact_mul_add32(minus_half, r, 1.0 - head);
+        let small = r.fma::<M>(-tail, lost);
+        let cos = head + (square * square).fma::<M>(square.polynomial::<M>(COS_F32), small);
+        // The sum above would turn −0 into 0.
+        let sin = if r == 0.0 { self } else { sin };
+        let quadrant = magic.to_bits().wrapping_add(quarters as u32);
+        let value = if quadrant & 1 == 0 { sin } else { cos };
+        f32::from_bits(value.to_bits() ^ (quadrant & 2) << 30)
     }
 
     fn sin_of_quarters_large(self, quarters: u64) -> f32 {
@@ -123,6 +128,18 @@ impl SinCos for f64 {
     fn sin_of_quarters_large(self, quarters: u64) -> f64 {
         if quarters == 0 { self.sin() } else { self.cos() }
     }
+}
+
+/// `x − n π/2` in two parts, for n up to 2^20. The first difference is exact: it is a multiple of
+/// the last place of π/2, and less than 1. So it is a multiple of the last place of the second
+/// product too, and the rounding error of the second difference is a difference.
+#[inline(always)]
+fn remainder32<M: FmaMode>(x: f32, n: f32) -> (f32, f32) {
+    let first = M::exact_mul_add32(n, -QUADRANT_F32[0], x);
+    let product = n * QUADRANT_F32[1];
+    let slip = M::exact_mul_add32(n, QUADRANT_F32[1], -product);
+    let r = first - product;
+    (r, ((first - r) - product) - n.fma::<M>(QUADRANT_F32[2], slip))
 }
 
 /// `x − n π/2` in two parts. The products are exact, and each sum passes on its rounding error.
@@ -163,6 +180,16 @@ const ATAN: &[f64] = &[
     -0.017_916_034_348_703_227,
 ];
 
+/// The same with a relative error of 2^-35.
+const ATAN_F32: &[f64] = &[
+    -0.333_333_324_989_394_6,
+    0.199_999_038_907_054_34,
+    -0.142_820_072_495_184_52,
+    0.110_446_851_722_478_34,
+    -0.084_762_324_455_904_98,
+    0.047_439_708_674_095_28,
+];
+
 /// The angle of the point (x, y), from −π to π.
 ///
 /// The smaller coordinate is divided by the larger. If the angle is above π/8, π/4 is subtracted
@@ -184,10 +211,32 @@ pub(crate) fn atan2_64<M: FmaMode>(y: f64, x: f64) -> f64 {
     if x.is_nan() | y.is_nan() { x + y } else { angle.copysign(y) }
 }
 
-/// The same for single precision. In single precision its many roundings would cost two units.
+/// The same for single precision, computed in double precision and rounded once. All quotients,
+/// sums and products of two single-precision numbers are normal there, so that nothing is scaled.
 #[inline(always)]
 pub(crate) fn atan2_32<M: FmaMode>(y: f32, x: f32) -> f32 {
-    atan2_64::<M>(y.into(), x.into()) as f32
+    let (height, width) = (y.abs(), x.abs());
+    let swapped = height > width;
+    let smaller = if swapped { width } else { height };
+    let larger = if swapped { height } else { width };
+    // Quotients of zeros and infinities become the limits that C99 asks for.
+    let both_infinite = smaller == f32::INFINITY;
+    let limited = if both_infinite { f32::MAX } else { larger };
+    let smaller = f64::from(if both_infinite { f32::MAX } else { smaller });
+    let larger = f64::from(if larger == 0.0 { 1.0 } else { limited });
+    // One selection, or the compiler would compute all that follows for both cases.
+    let (above, below, offset) = if smaller > larger * TAN_EIGHTH {
+        (smaller - larger, smaller + larger, QUARTER_PI[0])
+    } else {
+        (smaller, larger, 0.0)
+    };
+    let t = above / below;
+    let square = t * t;
+    let arc = (t * square).fma::<M>(square.polynomial::<M>(ATAN_F32), t);
+    let angle = offset + arc;
+    let angle = if swapped { 2.0 * QUARTER_PI[0] - angle } else { angle };
+    let angle = if x.is_sign_negative() { 4.0 * QUARTER_PI[0] - angle } else { angle } as f32;
+    if x.is_nan() | y.is_nan() { x + y } else { angle.copysign(y) }
 }
 
 /// The smaller and the larger number, and whether the first is the larger. They are scaled so that

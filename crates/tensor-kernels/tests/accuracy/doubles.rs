@@ -45,9 +45,9 @@ const FUNCTIONS: [Function<f64, Scaled>; 12] = [
         name: "silu",
         run: |e, x| ops::silu(e, x),
         exact: |x| sigmoid(x).times(x.into()),
-        bound: 2.2,
+        bound: 1.8,
     },
-    Function { name: "gelu", run: |e, x| ops::gelu(e, x), exact: gelu, bound: 5.0 },
+    Function { name: "gelu", run: |e, x| ops::gelu(e, x), exact: gelu, bound: 2.0 },
     Function {
         name: "rsqrt",
         run: |e, x| ops::rsqrt(e, x),

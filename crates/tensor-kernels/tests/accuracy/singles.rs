@@ -36,7 +36,7 @@ const FUNCTIONS: [Function<f32, f64>; 12] = [
         name: "silu",
         run: |e, x| ops::silu(e, x),
         exact: |x| f64::from(x) * sigmoid(x),
-        bound: 2.2,
+        bound: 1.8,
     },
     Function { name: "gelu", run: |e, x| ops::gelu(e, x), exact: gelu, bound: 0.7 },
     Function {

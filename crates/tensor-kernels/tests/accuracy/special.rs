@@ -203,6 +203,85 @@ fn large_angles() {
     }
 }
 
+/// The remainder with the divisor's sign, by the standard library.
+macro_rules! modulus {
+    ($a:expr, $b:expr) => {{
+        let left = $a % $b;
+        if left != 0.0 && (left < 0.0) != ($b < 0.0) { left + $b } else { left }
+    }};
+}
+
+/// Quotients from tiny to too large for vectors, and those that round up to an integer.
+macro_rules! remainders {
+    ($name:ident, $type:ident, $far:expr) => {
+        #[test]
+        fn $name() {
+            let size = |i: i16| $type::from(i % 97 + 1) * $type::powi(1.37, i32::from(i % 31) - 15);
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            for i in 0..6000i16 {
+                let divisor = size(i / 5) * if i % 7 == 0 { -1.0 } else { 1.0 };
+                // One place below a multiple, a large quotient in every second block, or any.
+                let below = $type::from_bits((divisor.abs() * 3.0).to_bits() - 1);
+                let is_far = i % 500 == 3 && i / 1024 % 2 == 1;
+                let dividend = if is_far {
+                    $far
+                } else if i % 3 == 0 {
+                    below
+                } else {
+                    -size(i)
+                };
+                a.push(dividend);
+                b.push(divisor);
+            }
+            let tensor = |x: &[$type]| Tensor::from_slice(x, &[x.len()]).unwrap();
+            for (level, exec) in execs() {
+                let got = ops::rem(&exec, &tensor(&a), &tensor(&b)).unwrap().to_vec().unwrap();
+                for ((&a, &b), got) in a.iter().zip(&b).zip(got) {
+                    let exact = modulus!(a, b);
+                    assert_eq!(got.to_bits(), exact.to_bits(), "{a:e} % {b:e} at {level}: {got:e}");
+                }
+            }
+        }
+    };
+}
+
+remainders!(remainders_f32, f32, 1e30);
+remainders!(remainders_f64, f64, 1e300);
+
+/// Special arguments anywhere in a block leave the other powers as they are.
+#[test]
+fn powers_beside_special_ones() {
+    let bases: Vec<f32> = (1..3000i16).map(|i| f32::from(i) * 0.013).collect();
+    let exponents: Vec<f32> = (1..3000i16).map(|i| f32::from(i % 61) * 0.37 - 9.0).collect();
+    let mut mixed = bases.clone();
+    let special = [0.0, -0.0, -2.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+    for (i, x) in mixed.iter_mut().step_by(111).enumerate() {
+        *x = special[i % special.len()];
+    }
+    let tensor = |x: &[f32]| Tensor::from_slice(x, &[x.len()]).unwrap();
+    for (level, exec) in execs() {
+        let of = |x| ops::pow(&exec, &tensor(x), &tensor(&exponents)).unwrap().to_vec().unwrap();
+        for (i, (got, alone)) in of(&mixed).iter().zip(of(&bases)).enumerate() {
+            let expected = if i % 111 == 0 { mixed[i].powf(exponents[i]) } else { alone };
+            let close = (got - expected).abs() <= expected.abs() * 1e-6;
+            let same = got.to_bits() == expected.to_bits() || (got.is_nan() && expected.is_nan());
+            assert!(same || (i % 111 == 0 && close), "{i} at {level}: {got} {expected}");
+        }
+    }
+}
+
+#[test]
+fn squares_are_products() {
+    let x: Vec<f32> = (-500..500i16).map(|i| f32::from(i) * 0.137).collect();
+    let tensor = Tensor::from_slice(&x, &[x.len()]).unwrap();
+    for (level, exec) in execs() {
+        let got = ops::pow(&exec, &tensor, 2.0).unwrap().to_vec().unwrap();
+        for (&x, got) in x.iter().zip(got) {
+            assert_eq!(got.to_bits(), (x * x).to_bits(), "{x} at {level}");
+        }
+    }
+}
+
 /// Numbers of many magnitudes.
 fn of_all_sizes() -> Tensor<f64> {
     let number = |i: i32| f64::from(i % 97 - 40) * 1.37f64.powi(i % 61 - 30);

@@ -33,7 +33,7 @@ macro_rules! binary {
         $op:ident<$t:ident: $bound:ident> -> $output:ty:
             $name:ident, $into:ident
             $(, in place $inplace:ident<$inplace_bound:ident>)? $(, divides $check:ident)?
-            $(, method $method:ident)? $(, operator $operator:ident)?
+            $(, of two $of_two:ident)? $(, method $method:ident)? $(, operator $operator:ident)?
             { $($value:tt)* }
     )*) => {$(
         binary_operator! {

@@ -5,7 +5,7 @@ use tensor_core::{Operand, Output, Result, TensorBase};
 use crate::{
     api::{
         call::{Argument, Call},
-        ops::table::binary_operations,
+        ops::{table::binary_operations, unary::Square},
         tensor::Simd,
     },
     element::{Bits, Compare, Equality, Inexact, Integer, Number, Ordered, Real},
@@ -21,6 +21,11 @@ macro_rules! divisors {
     };
 }
 
+/// Is the operand the single value 2?
+fn is_two<T: Number>(b: &Operand<'_, T>) -> bool {
+    matches!(b, Operand::Value(value) if value.is_two())
+}
+
 /// For each row of the table: a type, compiled for each instruction set, and its functions.
 macro_rules! functions {
     ($(
@@ -28,8 +33,9 @@ macro_rules! functions {
         $op:ident<$t:ident: $bound:ident> -> $output:ty:
             $name:ident, $into:ident
             $(, in place $inplace:ident<$inplace_bound:ident>)? $(, divides $check:ident)?
-            $(, method $method:ident)? $(, operator $operator:ident)?
-            { |$m:ident, $a:ident, $b:ident| $value:expr }
+            $(, of two $of_two:ident)? $(, method $method:ident)? $(, operator $operator:ident)?
+            { |$m:ident, $a:ident, $b:ident| $value:expr
+                $(, large_argument $has_large:ident if $is_large:expr => $large:expr)? }
     )*) => {$(
         pub(crate) struct $op;
 
@@ -40,6 +46,20 @@ macro_rules! functions {
             fn call<$m: FmaMode>(&self, $a: $t, $b: $t) -> $output {
                 $value
             }
+
+            $(
+                const HAS_LARGE_ARGUMENT_PATH: bool = <$t as Number>::$has_large;
+
+                #[inline(always)]
+                fn is_large_argument(&self, $a: $t, $b: $t) -> bool {
+                    $is_large
+                }
+
+                #[inline(always)]
+                fn call_large_argument<$m: FmaMode>(&self, $a: $t, $b: $t) -> $output {
+                    $large
+                }
+            )?
         }
 
         impl $op {
@@ -48,6 +68,9 @@ macro_rules! functions {
                 a: Operand<'_, $t>,
                 b: Operand<'_, $t>,
             ) -> Result<TensorBase<$output, K>> {
+                $(if is_two(&b) {
+                    return Call::new(exec, stringify!($name)).eval1($of_two, a);
+                })?
                 Call::new(exec, stringify!($name))$(.$check(&b))?.eval2($op, a, b)
             }
 
@@ -57,6 +80,9 @@ macro_rules! functions {
                 b: Operand<'_, $t>,
                 out: Output<'_, $output>,
             ) -> Result<()> {
+                $(if is_two(&b) {
+                    return Call::new(exec, stringify!($name)).into1($of_two, a, out);
+                })?
                 Call::new(exec, stringify!($name))$(.$check(&b))?.into2($op, a, Some(b), out)
             }
         }

@@ -8,12 +8,13 @@
 //!
 //! ```text
 //! Type<T: Elements> -> Result: name, name_into[, in place name_inplace<Elements>]
-//!     [, divides check][, method name][, operator name] { |M, a, b| value }
+//!     [, divides check][, of two Type][, method name][, operator name] { |M, a, b| value }
 //! ```
 //!
 //! where `in place` is there if the result may have the operand's type, `divides` if divisors of 0
-//! are refused, `method` if the method has another name than the function, and `operator` if there
-//! is one. `M` says whether the SIMD level fuses multiplications and additions.
+//! are refused, `of two` if another operation computes the case that the second operand is the
+//! single value 2, `method` if the method has another name than the function, and `operator` if
+//! there is one. `M` says whether the SIMD level fuses multiplications and additions.
 
 /// Operations on one operand. `large_argument` separates arguments that need a slower algorithm.
 macro_rules! unary_operations {
@@ -52,15 +53,21 @@ macro_rules! unary_operations {
         }
         /// The natural logarithm, of integers as f32 (PyTorch: `torch.log`).
         Ln<T: Number> -> T::Float: ln, ln_into, in place ln_inplace<Inexact> {
-            |M, a| a.to_float().ln::<M>()
+            |M, a| a.to_float().ln_fast::<M>(),
+            large_argument LOG_HAS_LARGE_ARGUMENT_PATH if a.to_float().is_special_log()
+                => a.to_float().ln::<M>()
         }
         /// The logarithm to base 2, of integers as f32 (PyTorch: `torch.log2`).
         Log2<T: Number> -> T::Float: log2, log2_into, in place log2_inplace<Inexact> {
-            |M, a| a.to_float().log2::<M>()
+            |M, a| a.to_float().log2_fast::<M>(),
+            large_argument LOG_HAS_LARGE_ARGUMENT_PATH if a.to_float().is_special_log()
+                => a.to_float().log2::<M>()
         }
         /// The logarithm to base 10, of integers as f32 (PyTorch: `torch.log10`).
         Log10<T: Number> -> T::Float: log10, log10_into, in place log10_inplace<Inexact> {
-            |M, a| a.to_float().log10::<M>()
+            |M, a| a.to_float().log10_fast::<M>(),
+            large_argument LOG_HAS_LARGE_ARGUMENT_PATH if a.to_float().is_special_log()
+                => a.to_float().log10::<M>()
         }
         /// The sine, of integers as f32 (PyTorch: `torch.sin`).
         Sin<T: Number> -> T::Float: sin, sin_into, in place sin_inplace<Inexact> {
@@ -118,7 +125,7 @@ macro_rules! unary_operations {
     }};
 }
 
-/// Operations on two operands.
+/// Operations on two operands. `large_argument` separates arguments that need a slower algorithm.
 macro_rules! binary_operations {
     ($generate:ident) => {$generate! {
         /// `a + b` (PyTorch: `torch.add`).
@@ -140,7 +147,9 @@ macro_rules! binary_operations {
         /// `a / b`, rounded down (PyTorch: `torch.div(rounding_mode='floor')`).
         DivFloor<T: Ordered> -> T:
             div_floor, div_floor_into, in place div_floor_inplace<Ordered>, divides dividing_by {
-                |M, a, b| a.floor_quotient(b)
+                |M, a, b| a.floor_quotient_fast::<M>(b),
+                large_argument DIVISION_HAS_LARGE_ARGUMENT_PATH if a.is_large_quotient(b)
+                    => a.floor_quotient(b)
             }
         /// `a / b`, rounded towards 0 (PyTorch: `torch.div(rounding_mode='trunc')`).
         DivTrunc<T: Ordered> -> T:
@@ -151,12 +160,16 @@ macro_rules! binary_operations {
         /// `torch.remainder`, Python's `%`).
         Rem<T: Ordered> -> T:
             rem, rem_into, in place rem_inplace<Ordered>, divides dividing_by, operator Rem {
-                |M, a, b| a.remainder(b)
+                |M, a, b| a.remainder_fast::<M>(b),
+                large_argument DIVISION_HAS_LARGE_ARGUMENT_PATH if a.is_large_quotient(b)
+                    => a.remainder(b)
             }
         /// a to the power of b. An integer to a negative power is 0, unless it is 1 or −1
         /// (PyTorch: `torch.pow`).
-        Pow<T: Number> -> T: pow, pow_into, in place pow_inplace<Number> {
-            |M, a, b| a.power::<M>(b)
+        Pow<T: Number> -> T: pow, pow_into, in place pow_inplace<Number>, of two Square {
+            |M, a, b| a.power_fast::<M>(b),
+            large_argument POWER_HAS_LARGE_ARGUMENT_PATH if a.is_special_power(b)
+                => a.power::<M>(b)
         }
         /// The angle of the point (b, a), from −π to π (PyTorch: `torch.atan2`).
         Atan2<T: Real> -> T: atan2, atan2_into, in place atan2_inplace<Real> {
