@@ -254,9 +254,10 @@ fn short_rows_are_packed_and_others_are_not() {
         ("one element for each row", [1000, 3], [1, 0], 4, "packed_rows"),
         ("the longest short rows", [1000, 16], [0, 1], 4, "packed_rows"),
         ("the same elements, but narrow", [1000, 17], [0, 1], 2, "packed_rows"),
-        ("longer rows", [1000, 17], [0, 1], 4, "rows"),
-        ("few rows", [63, 3], [0, 1], 4, "rows"),
-        ("elements that no kernel knows", [1000, 3], [0, 1], 12, "rows"),
+        ("longer rows", [1000, 17], [0, 1], 4, "tiled"),
+        ("rows that are long enough", [1000, 24], [0, 1], 4, "rows"),
+        ("few rows", [63, 3], [0, 1], 4, "tiled"),
+        ("elements that no kernel knows", [1000, 3], [0, 1], 12, "tiled"),
         ("one element for all", [1000, 3], [0, 0], 4, "contiguous"),
         ("transposed", [1000, 3], [1, 1000], 4, "transposed"),
     ] {

@@ -13,7 +13,7 @@ pub(crate) use block::{Access, Area, Extent};
 pub(crate) use copy::{
     Grouped, GroupedStep, Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed, Work,
 };
-pub(crate) use elementwise::{ElementwiseGroups, ElementwiseWork};
+pub(crate) use elementwise::{ElementwiseWork, Tile};
 pub(crate) use group::{Group, split};
 pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
 

@@ -22,7 +22,7 @@ use super::fmt_loops;
 use crate::{
     exec::Machine,
     memory::Stores,
-    nest::{Loop, Loops, with_nest},
+    nest::{Loop, Loops, NestBuilder, with_nest},
 };
 pub(crate) use grouped::{Grouped, GroupedStep};
 pub(crate) use streamed::{Lines, StreamScratch, Streamed};
@@ -118,6 +118,14 @@ impl Work {
     pub(crate) fn new(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Self {
         let mut work = Self::nothing();
         work.plan(from, to, width, machine);
+        work
+    }
+
+    /// The plan of a copy of elements of `width` bytes by loops in normal form, with plain stores.
+    pub(crate) fn of_nest(builder: &mut NestBuilder<'_, 2>, width: usize) -> Self {
+        let mut work = Self::nothing();
+        work.unit = unit::count_in_units(builder, width);
+        candidates::choose(&mut work, builder);
         work
     }
 
