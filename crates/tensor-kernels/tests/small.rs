@@ -25,8 +25,9 @@ const SHAPES: &[&[usize]] = &[
     &[3, 0, 2],
 ];
 
-/// Every cyclic order of the dimensions, both ways, of dense elements, flipped ones and every second
-/// one; each dimension repeated; one element. Each with the number of elements of its memory.
+/// Every cyclic order of the dimensions, both ways, of dense elements, flipped ones and every
+/// second one; each dimension repeated; one element. Each with the number of elements of its
+/// memory.
 fn views(shape: &[usize]) -> Vec<(Layout, usize)> {
     let dims = shape.len();
     let mut views = Vec::new();

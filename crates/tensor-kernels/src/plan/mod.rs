@@ -8,6 +8,7 @@ mod copy;
 mod elementwise;
 mod group;
 mod reduce;
+mod reduce_copied;
 
 pub(crate) use block::{Access, Area, Extent};
 pub(crate) use copy::{
@@ -16,6 +17,7 @@ pub(crate) use copy::{
 pub(crate) use elementwise::{ElementwiseWork, Tile};
 pub(crate) use group::{Group, split};
 pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
+pub(crate) use reduce_copied::{CopiedPart, CopiedReduce};
 
 use std::fmt;
 

@@ -4,6 +4,12 @@
 //! If all elements are adjacent in all operands they are one row. Otherwise each operand in another
 //! order is copied into scratch, in the order of the result, and the copies are one row. In both
 //! cases the operation runs once.
+//!
+//! # Tried and dropped
+//! (f32, Zen 5.) Gathers and transposes by kernels for runs of fewer than 16 elements and blocks of
+//! fewer than 32: 512 elements of [2, 2, 2, 2, 8, 4] in another order took 2,200 ns instead of 340
+//! by tables. Nested loops for all elements: the innermost ones are too short if there are many
+//! dimensions.
 
 use std::mem::MaybeUninit;
 

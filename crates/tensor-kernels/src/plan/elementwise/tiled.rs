@@ -7,6 +7,13 @@
 //! runs over long rows. A tile has enough iterations of the loops along which the result is
 //! adjacent for long rows, and enough of those along which each operand is adjacent for whole cache
 //! lines.
+//!
+//! # Tried and dropped
+//! Measured on random layouts (f32, Zen 5, one thread; load from other programs). Groups of loops
+//! with tables of offsets of their own took 1.2 to 1.9 times as long in the median of the layouts
+//! that took them, and needed kernels that copies have in better form. Tiles for transposes of two
+//! loops: 1.25 to 1.5 times as long in cache as blocks of rows and columns, so they keep those.
+//! Tiles of 32, 128 and 256 KiB differ from those of 64 KiB by less than the measurement does.
 
 use smallvec::SmallVec;
 
