@@ -183,6 +183,11 @@ pub(crate) const MIN_DIRECT_RUN: usize = 24;
 pub(crate) const TILE_TARGETS: [(usize, usize); 6] =
     [(1024, 256), (512, 256), (512, 128), (256, 128), (256, 64), (128, 32)];
 
+/// If nothing but gaps keeps rows apart, their elements are copied together if all operands' copies
+/// of a row have fewer elements. Rows of 17 floats, out of cache, take 0.23 ns an element where
+/// they are, as if they were contiguous.
+pub(crate) const MIN_COPIED_RUNS: usize = 16;
+
 /// Blocks of two loops with fewer rows are not transposed by themselves, unless they have
 /// [`MIN_TRANSPOSED_ELEMENTS`] and half as many rows.
 pub(crate) const MIN_TRANSPOSED_ROWS: usize = 8;

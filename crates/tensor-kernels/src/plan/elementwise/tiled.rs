@@ -24,8 +24,8 @@ use crate::{
     exec::Machine,
     nest::Loop,
     tuning::{
-        MAX_GATHERED_STEP, MIN_DIRECT_RUN, MIN_TRANSPOSED_ELEMENTS, MIN_TRANSPOSED_ROWS,
-        TILE_TARGETS,
+        MAX_GATHERED_STEP, MIN_COPIED_RUNS, MIN_DIRECT_RUN, MIN_TRANSPOSED_ELEMENTS,
+        MIN_TRANSPOSED_ROWS, TILE_TARGETS,
     },
 };
 
@@ -80,7 +80,7 @@ fn is_simple<const N: usize>(loops: &[Loop<N>], packed: [bool; N], widths: [usiz
     if access.iter().all(|access| access.is_direct()) {
         // Starting a row takes as long as copying one of a few elements.
         let copies = packed.iter().filter(|&&packed| packed).count();
-        return columns.len * copies >= MIN_DIRECT_RUN;
+        return columns.len * copies >= MIN_COPIED_RUNS;
     }
     (0..N).all(|k| match access[k] {
         Access::Transposed => {
