@@ -158,37 +158,50 @@ pub(crate) const BOUNCE_BUFFER_BYTES: usize = 4096;
 /// once took 1030 ns, 1024 bytes at a time 800 ns (Zen 5).
 pub(crate) const BOUNCE_MEMCPY_BYTES: usize = 2048;
 
-// Elementwise operations on groups of loops, measured on 150 random operands (Zen 5)
+// Elementwise operations by tiles
 
-/// Rows of fewer elements are grouped, if an operand has to be packed: rows of 23 floats take 0.14
-/// of the time, rows of 25 floats 1.6 times as long.
-pub(crate) const MAX_GROUPED_COLUMNS: usize = 24;
+/// Operands with fewer adjacent elements are packed.
+pub(crate) const MIN_DIRECT_RUN: usize = 24;
 
-/// Rows of fewer elements are grouped, if an operand has to be packed in blocks of few rows.
-pub(crate) const MAX_GROUPED_COLUMNS_OF_FEW_ROWS: usize = 64;
+/// The bytes that lie close to each other in a tile: of the result, and of each operand that is
+/// packed. The first pair for which the tile is small enough.
+pub(crate) const TILE_TARGETS: [(usize, usize); 6] =
+    [(1024, 256), (512, 256), (512, 128), (256, 128), (256, 64), (128, 32)];
 
-/// A block has few rows if there are fewer than this.
-pub(crate) const FEW_ROWS: usize = 8;
+/// If nothing but gaps keeps rows apart, their elements are copied together if all operands' copies
+/// of a row have fewer elements. Rows of 17 floats, out of cache, take 0.23 ns an element where
+/// they are, as if they were contiguous.
+pub(crate) const MIN_COPIED_RUNS: usize = 16;
 
-/// Rows of fewer elements are grouped, if no operand has to be packed for them.
-pub(crate) const MAX_GROUPED_DIRECT_COLUMNS: usize = 16;
+/// Blocks of two loops with fewer rows are not transposed by themselves, unless they have
+/// [`MIN_TRANSPOSED_ELEMENTS`] and half as many rows.
+pub(crate) const MIN_TRANSPOSED_ROWS: usize = 8;
 
-/// Up to this many blocks of two loops are not grouped. Filling the tables takes about 400 ns, and
-/// a small block about 27 ns.
-pub(crate) const MAX_UNGROUPED_BLOCKS: usize = 24;
+/// See [`MIN_TRANSPOSED_ROWS`].
+pub(crate) const MIN_TRANSPOSED_ELEMENTS: usize = 1024;
 
-/// Up to this many rows are not grouped if no operand has to be packed. A row takes about 5 ns.
-pub(crate) const MAX_UNGROUPED_ROWS: usize = 180;
+/// Elements farther apart are not gathered by themselves.
+pub(crate) const MAX_GATHERED_STEP: usize = 8;
 
-/// Blocks of two loops of fewer elements are not transposed: their rows become columns instead.
-/// Blocks of 2 by 15 floats take a sixth of the time so, blocks of 13 by 68 five times as long.
-pub(crate) const SMALL_BLOCK_ELEMENTS: usize = 64;
+// Elementwise operations without a plan
 
-/// The columns of a block of groups.
-pub(crate) const GROUPED_COLUMNS: usize = 128;
+/// Up to this many elements are computed without a plan.
+pub(crate) const SMALL_OPERATION_ELEMENTS: usize = 1024;
 
-/// Bytes of scratch of a block of groups. It fits on the stack if no other memory is available.
-pub(crate) const GROUPED_SCRATCH_BYTES: usize = 16 << 10;
+/// Up to this share of the first-level cache, the bytes of a result are computed without a plan.
+pub(crate) const SMALL_OPERATIONS_IN_L1: usize = 8;
+
+/// Up to this many elements are copied by nested loops.
+pub(crate) const TINY_OPERATION_ELEMENTS: usize = 100;
+
+/// Blocks with at least this many rows and columns are transposed by a kernel.
+pub(crate) const MIN_SMALL_TRANSPOSE: usize = 4;
+
+/// The fewest elements of two loops for which a kernel pays, if one of them is short.
+pub(crate) const MIN_SMALL_RUNS: usize = 32;
+
+/// Offsets of the inner loops are looked up in a table of about this many entries.
+pub(crate) const SMALL_TABLE_ENTRIES: usize = 12;
 
 /// Elements that are checked for large arguments at a time.
 pub(crate) const LARGE_ARGUMENT_BLOCK_ELEMENTS: usize = 1024;

@@ -274,9 +274,10 @@ fn every_elementwise_path<T: Sample>() {
             result.assert_is(&expected, || format!("{}, {from:?} to {to:?}, {config}", case.0));
         }
     }
-    let paths = ["contiguous", "rows", "transposed", "gathered", "transposed_and_gathered"];
+    let paths =
+        ["contiguous", "rows", "transposed", "gathered", "transposed_and_gathered", "tiled"];
     let has_kernels = matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16);
-    let with_kernels = if has_kernels { &["packed_rows", "grouped"][..] } else { &[] };
+    let with_kernels = if has_kernels { &["packed_rows"][..] } else { &[] };
     let paths = paths.into_iter().chain(with_kernels.iter().copied());
     assert_eq!(reached, paths.collect(), "cases for every elementwise path");
 }

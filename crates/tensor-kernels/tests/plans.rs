@@ -306,7 +306,7 @@ fn every_path_is_in_the_table() {
         "transposed",
         "gathered",
         "transposed_and_gathered",
-        "grouped",
+        "tiled",
     ];
     assert_eq!(taken, BTreeSet::from(all));
 }

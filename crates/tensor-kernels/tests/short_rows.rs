@@ -255,8 +255,8 @@ fn short_rows_are_packed_and_others_are_not() {
         ("the longest short rows", [1000, 16], [0, 1], 4, "packed_rows"),
         ("the same elements, but narrow", [1000, 17], [0, 1], 2, "packed_rows"),
         ("longer rows", [1000, 17], [0, 1], 4, "rows"),
-        ("few rows", [63, 3], [0, 1], 4, "rows"),
-        ("elements that no kernel knows", [1000, 3], [0, 1], 12, "rows"),
+        ("few rows", [63, 3], [0, 1], 4, "tiled"),
+        ("elements that no kernel knows", [1000, 3], [0, 1], 12, "tiled"),
         ("one element for all", [1000, 3], [0, 0], 4, "contiguous"),
         ("transposed", [1000, 3], [1, 1000], 4, "transposed"),
     ] {

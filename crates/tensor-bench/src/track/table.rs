@@ -98,8 +98,7 @@ mod tests {
         for path in CopyPlan::paths().filter(|path| !unreachable.contains(path)) {
             assert!(taken.contains(path), "no case takes {path}");
         }
-        let elementwise =
-            ["contiguous", "rows", "packed_rows", "transposed", "gathered", "grouped"];
+        let elementwise = ["contiguous", "rows", "packed_rows", "transposed", "gathered", "tiled"];
         for path in elementwise {
             assert!(taken.contains(path), "no case takes {path}");
         }

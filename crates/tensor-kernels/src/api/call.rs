@@ -60,7 +60,7 @@ impl<'e> Call<'e> {
     }
 
     /// Opens an argument for reading, next to the borrowed result.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn open<'b, T: Element>(
         self,
         argument: &'b Argument<'_, T>,
@@ -75,7 +75,7 @@ impl<'e> Call<'e> {
 
     /// A copy of an operand that overlaps the result at other indices, if the policy is to copy it.
     /// Otherwise opening the operand reports the error.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn copied_if_overlapping<A: Element, R: Element>(
         self,
         argument: &Argument<'_, A>,
@@ -126,7 +126,7 @@ impl<'e> Call<'e> {
     }
 
     /// Refuses divisors of 0 in operand `which`. If the result is empty nothing is divided.
-    #[inline]
+    #[inline(always)]
     fn check_divisors(self, which: usize, operand: Erased<'_>, result: &[usize]) -> Result<()> {
         match self.divisors {
             Divisors::NotZero(first_zero) if which == DIVISOR && !result.contains(&0) => {
@@ -202,7 +202,7 @@ fn operand_shape<'s, T: Element>(operand: &'s Operand<'_, T>) -> Option<&'s [usi
 }
 
 /// An operand as the loops take it: broadcast to the result's shape, or the result itself.
-#[inline]
+#[inline(always)]
 pub(crate) fn input<'v, T: Element>(
     opened: &'v ResolvedOperand<'_, T>,
     shape: &[usize],

@@ -1,16 +1,16 @@
 //! Cuts elementwise operations.
 
-use super::{Axes, Axis, CUT_ALIGNMENT_ELEMENTS, Divisible, cut_groups};
+use super::{Axes, Axis, CUT_ALIGNMENT_ELEMENTS, Divisible};
 use crate::{nest::Loop, plan::ElementwiseWork};
 
 impl<const N: usize> Divisible for ElementwiseWork<N> {
     /// The outer loops, the rows, the columns. Short rows that are packed into one stay whole.
     fn axes(&self) -> Axes {
-        let mut axes: Axes = self.outer.iter().map(|l| Axis::anywhere(l.len)).collect();
-        if let Some(groups) = self.groups {
-            cut_groups(&mut axes, [groups.columns, groups.rows]);
-            return axes;
+        if let Some(tile) = &self.tile {
+            let tiles = self.outer.iter().zip(tile);
+            return tiles.map(|(l, &count)| Axis::at_multiples(l.len, count)).collect();
         }
+        let mut axes: Axes = self.outer.iter().map(|l| Axis::anywhere(l.len)).collect();
         let packs_rows = self.block.access().iter().any(|access| access.packs_rows());
         let rows = if self.block.uses_scratch() {
             self.block.rows().min(CUT_ALIGNMENT_ELEMENTS)

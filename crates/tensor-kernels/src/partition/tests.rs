@@ -217,8 +217,11 @@ fn parts_of_an_elementwise_operation_are_the_operation() {
                 "{whole} leaves a large part: {part}"
             );
             assert!(part.rows.len <= CUT_ALIGNMENT_ELEMENTS, "{whole} leaves a large part: {part}");
-            let groups = part.groups.map_or(vec![], |groups| vec![groups.columns, groups.rows]);
-            assert!(is_one_block(&part.outer, &groups), "{whole} leaves {part}");
+            let is_one_tile = match &part.tile {
+                Some(tile) => part.outer.iter().zip(tile).all(|(l, &count)| l.len <= count),
+                None => part.outer.iter().all(|l| l.len == 1),
+            };
+            assert!(is_one_tile, "{whole} leaves {part}");
         }
     }
 }

@@ -56,11 +56,6 @@ impl Side {
         Self { loops: SmallVec::from_slice(&[at]), operand, len, target }
     }
 
-    /// A side of no loops: one iteration.
-    pub(super) fn once() -> Self {
-        Self { loops: SmallVec::new(), operand: 0, len: 1, target: 1 }
-    }
-
     fn is_long_enough(&self) -> bool {
         self.len > self.target / 2
     }

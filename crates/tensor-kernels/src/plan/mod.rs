@@ -8,15 +8,17 @@ mod copy;
 mod elementwise;
 mod group;
 mod reduce;
+mod reduce_copied;
 
 pub(crate) use block::{Access, Area, Extent};
 pub(crate) use copy::{
     Grouped, GroupedStep, Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed, Work,
     rows_inside,
 };
-pub(crate) use elementwise::{ElementwiseGroups, ElementwiseWork};
+pub(crate) use elementwise::{ElementwiseWork, Tile};
 pub(crate) use group::{Group, split};
 pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
+pub(crate) use reduce_copied::{CopiedPart, CopiedReduce};
 
 use std::fmt;
 

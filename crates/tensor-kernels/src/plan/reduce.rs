@@ -87,7 +87,8 @@ impl ReduceWork {
         with_nest(layouts, |builder| Self::of(builder.loops(), builder.starts, widths))
     }
 
-    fn of(loops: &[Loop<3>], starts: [isize; 3], widths: Widths) -> Self {
+    /// The plan for loops in normal form.
+    pub(super) fn of(loops: &[Loop<3>], starts: [isize; 3], widths: Widths) -> Self {
         let (mut outer, mut columns) = split_columns(loops);
         let at = rows_loop(&outer, &columns, widths.input);
         let mut rows = at.map_or(Loop::ONCE, |at| outer.remove(at));

@@ -6,7 +6,7 @@ use tensor_core::{Element, Result, ViewRef, ViewRefMut};
 use super::{
     blocked,
     grouped::{Blocks, Table},
-    operands::{Destination, OperandPtrs},
+    operands::{Destination, OperandPtr, OperandPtrs},
     plan_cache, stream,
     tiny::{copy_tiny, is_tiny},
     walk::walk,
@@ -96,6 +96,22 @@ fn run_with(
         8 => kernel::dispatch(simd, Task::<u64>::new(work, operands, scratch)),
         _ => kernel::dispatch(simd, Task::<u128>::new(work, operands, scratch)),
     }
+}
+
+/// Copies as planned from one address to another.
+///
+/// # Safety
+/// M1, M2 and M3 hold for the elements that the work's loops visit from these addresses on. The
+/// gaps between those of the source can be read, or `gaps_readable` is not set.
+pub(super) unsafe fn run_at(
+    simd: SimdLevel,
+    work: &Work,
+    dst: *mut u8,
+    src: *const u8,
+    gaps_readable: bool,
+) {
+    let src = OperandPtr::at(src.cast_mut(), gaps_readable);
+    run_with(simd, work, OperandPtrs::new([OperandPtr::at(dst, false), src]), None);
 }
 
 /// The work of one thread, in units of `L`.

@@ -101,6 +101,13 @@ pub(super) struct OperandPtr<'a> {
     life: PhantomData<&'a mut u8>,
 }
 
+impl OperandPtr<'_> {
+    /// Elements of an operand or of scratch, from an address on. Their users say what holds there.
+    pub(super) fn at(base: *mut u8, gaps_readable: bool) -> Self {
+        Self { base, gaps_readable, life: PhantomData }
+    }
+}
+
 impl<'a, T: Copy> From<ViewRef<'a, T>> for OperandPtr<'a> {
     #[inline]
     fn from(elements: ViewRef<'a, T>) -> Self {

@@ -44,9 +44,11 @@ macro_rules! of_width {
     };
     (@ $simd:expr, $lane:ident = $type:ty, $kernel:expr) => {{
         type $lane = $type;
-        kernel::dispatch($simd, $kernel)
+        $crate::kernel::dispatch($simd, $kernel)
     }};
 }
+
+pub(super) use of_width;
 
 /// Copies a block of an input into its scratch.
 ///
@@ -86,71 +88,6 @@ pub(super) unsafe fn pack(
             // checked it), and nobody else uses it.
             else unsafe { by_bytes(block, from, block.packed(pitch), to) }
         ),
-    }
-}
-
-/// How a block of an input is copied into scratch by tables of offsets in bytes, in scratch and in
-/// the input.
-#[derive(Clone, Copy)]
-pub(super) struct IndexedPack<'t> {
-    pub(super) width: usize,
-    /// Every `run`th column.
-    pub(super) columns: &'t [[isize; 2]],
-    pub(super) rows: &'t [[isize; 2]],
-    /// Adjacent elements at each of the columns.
-    pub(super) run: usize,
-    /// Is the input adjacent along the rows?
-    pub(super) is_transposed: bool,
-}
-
-/// Copies a block of an input into its scratch, by tables.
-///
-/// # Safety
-/// M1 for the block's elements at `from`; gaps between them are included only if `gaps_readable`.
-/// The offsets in scratch are those of the rows and columns of `extent`.
-pub(super) unsafe fn pack_indexed(
-    simd: SimdLevel,
-    pack: IndexedPack<'_>,
-    from: *const u8,
-    gaps_readable: bool,
-    mut scratch: ScratchRows<'_>,
-    extent: Extent,
-) {
-    let to = scratch.start(extent.rows, extent.columns * pack.width);
-    // The portable kernels read no gaps between elements.
-    let able = if gaps_readable { simd } else { SimdLevel::Scalar };
-    of_width!(
-        able, pack.width,
-        L => Indexed::<L> { pack, from: from.cast(), to: to.cast() },
-        else unreachable!("operands of groups have widths with kernels")
-    );
-}
-
-/// [`pack_indexed`] for an element width.
-///
-/// Invariant: only [`pack_indexed`] makes it. M1 for the elements that the tables name at `from`;
-/// `to` holds those that they name there.
-struct Indexed<'t, L> {
-    pack: IndexedPack<'t>,
-    from: *const L,
-    to: *mut L,
-}
-
-impl<L: Unit> Kernel for Indexed<'_, L> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        let Self { pack: IndexedPack { columns, rows, run, is_transposed, .. }, from, to } = self;
-        if is_transposed {
-            // SAFETY: the invariant; scratch is adjacent along columns, the input along rows.
-            unsafe { isa.transpose_indexed(from, to, columns, rows) };
-        } else {
-            // The longer side inside.
-            let tables = if columns.len() < rows.len() { (rows, columns) } else { (columns, rows) };
-            // SAFETY: the invariant.
-            unsafe { short_runs::copy_indexed(isa, from, to, tables, run) };
-        }
     }
 }
 

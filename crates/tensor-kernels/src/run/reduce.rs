@@ -9,9 +9,10 @@
 //! latter are combined when both are done, exactly as one thread would combine them.
 
 use smallvec::SmallVec;
-use tensor_core::{Element, Layout, ReductionShape, Result, ViewRefMut};
+use tensor_core::{Element, Error, Layout, ReductionShape, Result, ViewRefMut};
 
 use super::{
+    copy,
     levels::{Level, Levels},
     operands::{Destination, Erased, Input, OperandPtr, OperandPtrs},
     pack::{self, StridedBlock},
@@ -25,7 +26,7 @@ use crate::{
     memory::CACHE_LINE,
     nest::Loop,
     partition::Axis,
-    plan::{Extent, INDEX, INPUT, RESULT, ReduceWork, is_reduced},
+    plan::{CopiedPart, CopiedReduce, Extent, INDEX, INPUT, RESULT, ReduceWork, is_reduced},
     tuning::REDUCE_WORKSPACE_BYTES,
 };
 
@@ -38,7 +39,8 @@ const RESERVE_ACCUMULATORS: usize = 82 * CACHE_LINE;
 /// `out = reduction(input)`, over the dimensions that are `reduced`.
 ///
 /// # Errors
-/// None, if input and result have the shapes that `reduced` says.
+/// [`Error::OutOfMemory`] if the input has to be copied first. No other, if input and result have
+/// the shapes that `reduced` says.
 ///
 /// # Panics
 /// If the input has another shape.
@@ -59,7 +61,8 @@ pub(crate) fn reduce<T: Element, R: Element, W: Destination<R>>(
 /// As [`reduce`], for elements whose type is known only at run time, to a single value.
 ///
 /// # Errors
-/// None, if the input has the shape that `reduced` says.
+/// [`Error::OutOfMemory`] if the input has to be copied first. No other, if the input has the shape
+/// that `reduced` says.
 ///
 /// # Panics
 /// If the elements are not `T`.
@@ -96,6 +99,9 @@ fn plan_and_run(
         cached: exec.machine.l1 / 2,
         memory: ScratchSource::Thread,
     };
+    if let Some(copied) = CopiedReduce::plan(&work) {
+        return run.copied(exec, &copied, &work);
+    }
     run.tasks(&work, exec.tasks(work.bytes()));
     Ok(())
 }
@@ -124,6 +130,29 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Copies the input to scratch, part by part, and reduces each.
+    fn copied(self, exec: &Exec, copied: &CopiedReduce, work: &ReduceWork) -> Result<()> {
+        let bytes = copied.part_elements() * work.widths.input;
+        let all = |mut scratch: Scratch<'_>| {
+            for at in copied.parts() {
+                self.copied_part(exec, &copied.part(at, work), &mut scratch);
+            }
+        };
+        with_scratch(bytes, Hold::AcrossJoin, all).ok_or(Error::OutOfMemory { bytes })
+    }
+
+    fn copied_part(self, exec: &Exec, part: &CopiedPart, scratch: &mut Scratch<'_>) {
+        let OperandPtrs([result, input]) = self.operands;
+        let width = part.reduce.widths.input;
+        let to = scratch.start(part.elements * width);
+        let from = input.base.wrapping_offset(part.start * width as isize).cast_const();
+        // SAFETY: R1 for the part's elements of the input; the scratch holds as many.
+        unsafe { copy::run_at(self.simd, &part.copy, to, from, input.gaps_readable) };
+        let operands = OperandPtrs::new([result, OperandPtr::at(to, true)]);
+        let tasks = exec.tasks(part.reduce.bytes());
+        Run { operands, ..self }.tasks(&part.reduce, tasks);
+    }
+
     fn tasks(self, work: &ReduceWork, tasks: usize) {
         let levels = Levels::of(work);
         let workspace_bytes = match self.memory {

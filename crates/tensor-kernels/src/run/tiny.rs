@@ -6,7 +6,7 @@ use super::{copy::CopyOperands, operands::Destination};
 use crate::{nest::Loop, tuning::TINY_COPY_ELEMENTS};
 
 /// The most dimensions: each is a nested loop.
-const MAX_TINY_DIMS: usize = 4;
+pub(super) const MAX_TINY_DIMS: usize = 4;
 
 /// Is the copy run without a plan?
 #[inline]
@@ -25,7 +25,21 @@ pub(super) fn copy_tiny<T: Element, W: Destination<T>>(operands: CopyOperands<'_
         return;
     }
     let (dst, layouts) = (to.base_mut_ptr().cast::<T>(), [to.layout(), from.layout()]);
-    let (shape, strides) = (from.layout().shape(), layouts.map(Layout::strides));
+    let loops = loops(layouts);
+    let (dst, src) =
+        (dst.wrapping_add(layouts[0].offset()), from.base_ptr().wrapping_add(layouts[1].offset()));
+    // SAFETY: by the invariants of views every offset of their layouts can be read, or written. A
+    // mutable view overlaps no other view.
+    unsafe { walk(src, dst, loops) };
+}
+
+/// The loops over two layouts of one shape, the longest innermost.
+///
+/// # Panics
+/// If there are more than [`MAX_TINY_DIMS`] dimensions.
+#[inline]
+pub(super) fn loops(layouts: [&Layout; 2]) -> [Loop<2>; MAX_TINY_DIMS] {
+    let (shape, strides) = (layouts[0].shape(), layouts.map(Layout::strides));
     let mut loops = [Loop::ONCE; MAX_TINY_DIMS];
     for (d, l) in loops[MAX_TINY_DIMS - shape.len()..].iter_mut().enumerate() {
         *l = Loop { len: shape[d], strides: strides.map(|strides| strides[d]) };
@@ -33,11 +47,7 @@ pub(super) fn copy_tiny<T: Element, W: Destination<T>>(operands: CopyOperands<'_
     if shape.len() > 2 {
         sort_longest_innermost(&mut loops);
     }
-    let (dst, src) =
-        (dst.wrapping_add(layouts[0].offset()), from.base_ptr().wrapping_add(layouts[1].offset()));
-    // SAFETY: by the invariants of views every offset of their layouts can be read, or written. A
-    // mutable view overlaps no other view.
-    unsafe { walk(src, dst, loops) };
+    loops
 }
 
 /// Moves the longest loop innermost, so that the overhead around a loop is paid least often. 2 by 3
@@ -57,7 +67,11 @@ fn sort_longest_innermost(loops: &mut [Loop<2>; MAX_TINY_DIMS]) {
 /// Every offset that the loops visit can be read at `src` and written at `dst`; the two do not
 /// overlap.
 #[inline]
-unsafe fn walk<T: Copy>(src: *const T, dst: *mut T, [a, b, c, d]: [Loop<2>; MAX_TINY_DIMS]) {
+pub(super) unsafe fn walk<T: Copy>(
+    src: *const T,
+    dst: *mut T,
+    [a, b, c, d]: [Loop<2>; MAX_TINY_DIMS],
+) {
     for i in 0..a.len as isize {
         for j in 0..b.len as isize {
             let at = |k: usize| i * a.strides[k] + j * b.strides[k];
@@ -77,9 +91,9 @@ unsafe fn walk<T: Copy>(src: *const T, dst: *mut T, [a, b, c, d]: [Loop<2>; MAX_
 unsafe fn walk_row<T: Copy>(mut src: *const T, mut dst: *mut T, l: Loop<2>) {
     for _ in 0..l.len {
         // SAFETY: the offset of one iteration can be read.
-        let value = unsafe { src.read() };
+        let value = unsafe { src.read_unaligned() };
         // SAFETY: the offset of one iteration can be written; the source does not overlap it.
-        unsafe { dst.write(value) };
+        unsafe { dst.write_unaligned(value) };
         (src, dst) = (src.wrapping_offset(l.strides[1]), dst.wrapping_offset(l.strides[0]));
     }
 }

@@ -34,10 +34,10 @@ struct Candidates<'m> {
 pub(super) fn visit(
     builder: &mut NestBuilder<'_, 2>,
     width: usize,
-    bytes: usize,
     machine: &Machine,
     visit: &mut dyn FnMut(Work),
 ) {
+    let bytes = iterations(builder.loops()).saturating_mul(width);
     let unit = unit::count_in_units(builder, width);
     source_forwards(builder, unit);
     let candidates = Candidates {

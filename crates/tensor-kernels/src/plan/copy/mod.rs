@@ -27,7 +27,7 @@ use super::fmt_loops;
 use crate::{
     exec::Machine,
     memory::Stores,
-    nest::{Loop, Loops, with_nest},
+    nest::{Loop, Loops, NestBuilder, with_nest},
 };
 pub(crate) use grouped::{Grouped, GroupedStep, rows_inside};
 pub(crate) use streamed::{Lines, StreamScratch, Streamed};
@@ -117,6 +117,9 @@ pub(crate) struct Side {
     pub(crate) stride: isize,
 }
 
+/// A machine for which no result is too large for the caches.
+const PLAIN_STORES: Machine = Machine { stream: usize::MAX, ..Machine::REFERENCE };
+
 impl Work {
     /// Every path, in the order in which strategies are tried.
     pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
@@ -138,6 +141,13 @@ impl Work {
         for (start, by) in self.starts.iter_mut().zip(bytes) {
             *start = start.wrapping_add(by);
         }
+    }
+
+    /// The plan of a copy of elements of `width` bytes by loops in normal form, with plain stores.
+    pub(crate) fn of_nest(builder: &mut NestBuilder<'_, 2>, width: usize) -> Self {
+        let mut work = Self::nothing();
+        work.choose(builder, width, &PLAIN_STORES);
+        work
     }
 
     /// A plan that does nothing.
@@ -162,13 +172,18 @@ impl Work {
         }
         with_nest([to, from], |builder| {
             builder.starts = builder.starts.map(|start| start * width as isize);
-            let mut least = f64::INFINITY;
-            candidates::visit(builder, width, bytes, machine, &mut |work| {
-                let ns = work.predicted_ns(machine);
-                if ns < least {
-                    (least, *self) = (ns, work);
-                }
-            });
+            self.choose(builder, width, machine);
+        });
+    }
+
+    /// Takes the candidate with the least predicted time.
+    fn choose(&mut self, builder: &mut NestBuilder<'_, 2>, width: usize, machine: &Machine) {
+        let mut least = f64::INFINITY;
+        candidates::visit(builder, width, machine, &mut |work| {
+            let ns = work.predicted_ns(machine);
+            if ns < least {
+                (least, *self) = (ns, work);
+            }
         });
     }
 
@@ -186,7 +201,7 @@ impl Work {
         let mut found: Vec<(Self, f64)> = Vec::new();
         with_nest([to, from], |builder| {
             builder.starts = builder.starts.map(|start| start * width as isize);
-            candidates::visit(builder, width, bytes, machine, &mut |work| {
+            candidates::visit(builder, width, machine, &mut |work| {
                 if !found.iter().any(|(other, _)| *other == work) {
                     let ns = work.predicted_ns(machine);
                     found.push((work, ns));

@@ -32,7 +32,7 @@ use std::fmt;
 
 use tensor_core::Layout;
 
-mod grouped;
+mod tiled;
 
 use super::{
     block::{Access, Block, Extent},
@@ -47,7 +47,7 @@ use crate::{
         MIN_STREAMED_ROW_LINES, SHORT_ROW_BYTES, TRANSPOSED_ROW_ELEMENTS,
     },
 };
-pub(crate) use grouped::ElementwiseGroups;
+pub(crate) use tiled::Tile;
 
 /// An elementwise operation, or the part of one that a task runs. Operand 0 is written, the others
 /// are read.
@@ -65,11 +65,10 @@ pub(crate) struct ElementwiseWork<const N: usize> {
     pub(crate) widths: [usize; N],
     /// The rows and columns processed at a time, and how each operand is accessed.
     pub(crate) block: Block<N>,
-    /// The groups of loops that are the sides of a block: the last of the outer loops. `rows` and
-    /// `columns` are then single iterations.
-    pub(crate) groups: Option<ElementwiseGroups>,
-    /// Is the result larger than the caches? Not set for groups: they were measured with plain
-    /// stores of any width only.
+    /// The iterations of each outer loop in a tile, if the operation is computed tile by tile.
+    /// `rows` and `columns` are then single iterations, and a block is a tile.
+    pub(crate) tile: Option<Tile>,
+    /// Is the result larger than the caches?
     pub(crate) large: bool,
     /// Is the result written by non-temporal stores? If so it is computed into scratch first. 4096
     /// by 4096 floats take 20 ms instead of 33 ms where an operand is transposed. They would take
@@ -86,8 +85,9 @@ impl<const N: usize> ElementwiseWork<N> {
     pub(crate) fn plan(layouts: [&Layout; N], widths: [usize; N], machine: &Machine) -> Self {
         const { assert!(N > 0, "an operation has a result") };
         with_nest(layouts, |builder| {
-            grouped::plan(builder, widths)
-                .unwrap_or_else(|| Self::of_loops(builder.starts, builder.loops(), widths, machine))
+            let (starts, loops) = (builder.starts, builder.loops());
+            tiled::plan(starts, loops, widths, machine)
+                .unwrap_or_else(|| Self::of_loops(starts, loops, widths, machine))
         })
     }
 
@@ -118,11 +118,14 @@ impl<const N: usize> ElementwiseWork<N> {
         let stream = large && access.contains(&Access::Transposed) && shape.writes_lines();
         let path = path(&access, around.is_empty());
         let block = shape.block(large, stream, machine);
-        Self { starts, outer, rows, columns, widths, block, groups: None, large, stream, path }
+        Self { starts, outer, rows, columns, widths, block, tile: None, large, stream, path }
     }
 
     /// The same work, in blocks whose scratch has at most `bytes` bytes.
     pub(crate) fn within_scratch(&self, bytes: usize) -> Self {
+        if let Some(tile) = &self.tile {
+            return self.within_scratch_by_tiles(tile.clone(), bytes);
+        }
         let shape = Shape {
             outer: &self.outer,
             rows: self.rows,
@@ -139,6 +142,21 @@ impl<const N: usize> ElementwiseWork<N> {
             block = shape.block_of(extent, self.stream);
         }
         Self { block, ..self.clone() }
+    }
+}
+
+impl<const N: usize> ElementwiseWork<N> {
+    /// The same work, in tiles whose scratch has at most `bytes` bytes.
+    fn within_scratch_by_tiles(&self, mut tile: Tile, bytes: usize) -> Self {
+        let packed = std::array::from_fn(|k| self.block.area(k).is_some());
+        let mut block = self.block;
+        while block.scratch_bytes() > bytes {
+            let longest = tile.iter_mut().max().filter(|count| **count > 1);
+            let Some(longest) = longest else { break };
+            *longest = longest.div_ceil(2);
+            block = tiled::block(&self.outer, &tile, packed, self.widths);
+        }
+        Self { block, tile: Some(tile), ..self.clone() }
     }
 }
 

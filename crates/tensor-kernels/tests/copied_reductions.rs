@@ -1,0 +1,98 @@
+//! Reductions whose input is copied first, because its loops are short: exact sums are right, and
+//! sums of floats are bitwise the same at every SIMD level and for any number of threads.
+
+mod common;
+
+use common::{RunConfig, levels, run_configs};
+use tensor_kernels::{Exec, Layout, Slice, TensorView, TensorViewMut, ops};
+
+/// Sizes, the order of the dimensions in memory, and the dimensions that are reduced. The last are
+/// larger than what is copied at a time.
+const CASES: &[(&[usize], &[isize], &[isize])] = &[
+    (&[8, 53, 2, 4, 5], &[0, 1, 2, 3, 4], &[0, 2, 3]),
+    (&[3, 7, 2, 11, 5], &[4, 2, 0, 3, 1], &[1, 4]),
+    (&[6, 5, 4, 3, 2], &[1, 0, 2, 4, 3], &[0, 1, 2]),
+    (&[2, 3, 4, 5, 6], &[3, 1, 4, 0, 2], &[2]),
+    (&[9, 2, 9, 2, 9], &[0, 1, 2, 3, 4], &[1, 3]),
+    (&[700, 3, 5, 9, 4], &[0, 1, 2, 3, 4], &[2, 4]),
+    (&[5, 700, 3, 9, 4], &[0, 1, 2, 3, 4], &[0, 2, 4]),
+];
+
+/// The layouts of a case: dense in that order, and every second element of the last dimension.
+fn layouts(shape: &[usize], order: &[isize]) -> [Layout; 2] {
+    let dense = |shape: &[usize]| {
+        let base: Vec<usize> = order.iter().map(|&d| shape[d as usize]).collect();
+        let back = |d: isize| order.iter().position(|&at| at == d).unwrap() as isize;
+        let back: Vec<isize> = (0..shape.len() as isize).map(back).collect();
+        Layout::contiguous(&base).unwrap().permute(&back).unwrap()
+    };
+    let mut wide = shape.to_vec();
+    *wide.last_mut().unwrap() *= 2;
+    [dense(shape), dense(&wide).slice(-1, Slice::ALL.step_by(2)).unwrap()]
+}
+
+fn result_shape(shape: &[usize], over: &[isize]) -> Vec<usize> {
+    let kept = (0..shape.len()).filter(|&d| !over.contains(&(d as isize)));
+    kept.map(|d| shape[d]).collect()
+}
+
+/// The sums, by the index of each element.
+fn sums(layout: &Layout, values: &[i64], over: &[isize]) -> Vec<i64> {
+    let shape = layout.shape();
+    let mut sums = vec![0; result_shape(shape, over).iter().product()];
+    for (at, offset) in common::offsets_of(layout).into_iter().enumerate() {
+        let (mut rest, mut to, mut stride) = (at, 0, 1);
+        for d in (0..shape.len()).rev() {
+            if !over.contains(&(d as isize)) {
+                to += rest % shape[d] * stride;
+                stride *= shape[d];
+            }
+            rest /= shape[d];
+        }
+        sums[to] += values[offset];
+    }
+    sums
+}
+
+#[test]
+fn sums_of_integers_are_exact() {
+    for &(shape, order, over) in CASES {
+        for layout in layouts(shape, order) {
+            let values: Vec<i64> =
+                (0..common::extent(&layout) as i64).map(|i| i * i % 97).collect();
+            let a = TensorView::new(&values, layout.clone()).unwrap();
+            let expected = sums(&layout, &values, over);
+            for level in levels() {
+                let exec = Exec::current().unwrap().with_simd(level).unwrap();
+                let mut out = vec![0; expected.len()];
+                let to = Layout::contiguous(&result_shape(shape, over)).unwrap();
+                let mut view = TensorViewMut::new(&mut out, to).unwrap();
+                ops::sum_into(&exec, &a, over, &mut view).unwrap();
+                assert_eq!(out, expected, "{level}, {layout:?} over {over:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_of_floats_do_not_depend_on_level_threads_or_machine() {
+    for &(shape, order, over) in CASES {
+        for layout in layouts(shape, order) {
+            let nth = |i: usize| 1.0 / (1 + i * i % 1009) as f32;
+            let values: Vec<f32> = (0..common::extent(&layout)).map(nth).collect();
+            let a = TensorView::new(&values, layout.clone()).unwrap();
+            let sum = |exec: &Exec| {
+                let to = Layout::contiguous(&result_shape(shape, over)).unwrap();
+                let mut out = vec![0.0f32; to.numel()];
+                let mut view = TensorViewMut::new(&mut out, to).unwrap();
+                ops::sum_into(exec, &a, over, &mut view).unwrap();
+                out.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+            };
+            let expected = sum(Exec::current().unwrap());
+            for config in run_configs().iter().step_by(3) {
+                let config: &RunConfig = config;
+                assert!(config.run(sum) == expected, "{config}, {layout:?} over {over:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Elementwise operations on few elements, which run without a plan on a machine with caches of
+//! usual size: every order of up to five dimensions, flipped, stepped and broadcast, at every SIMD
+//! level, for every width that has kernels and for one that has none.
+
+mod common;
+
+use common::levels;
+use tensor_kernels::{
+    Element, Exec, Layout, Slice, TensorView, TensorViewMut, map_into, zip3_into,
+};
+
+const SHAPES: &[&[usize]] = &[
+    &[1],
+    &[7],
+    &[5, 7],
+    &[4, 4],
+    &[16, 16],
+    &[32, 32],
+    &[2, 77],
+    &[3, 5, 7],
+    &[59, 5, 2],
+    &[2, 9, 3, 4],
+    &[8, 2, 8, 2],
+    &[2, 3, 2, 5, 3],
+    &[3, 0, 2],
+];
+
+/// Every cyclic order of the dimensions, both ways, of dense elements, flipped ones and every
+/// second one; each dimension repeated; one element. Each with the number of elements of its
+/// memory.
+fn views(shape: &[usize]) -> Vec<(Layout, usize)> {
+    let dims = shape.len();
+    let mut views = Vec::new();
+    for shift in 0..dims {
+        for reversed in [false, true] {
+            let mut order: Vec<usize> = (0..dims).map(|d| (d + shift) % dims).collect();
+            if reversed {
+                order.reverse();
+            }
+            let base: Vec<usize> = order.iter().map(|&d| shape[d]).collect();
+            let back = |d| order.iter().position(|&at| at == d).unwrap() as isize;
+            let back: Vec<isize> = (0..dims).map(back).collect();
+            let permuted = Layout::contiguous(&base).unwrap().permute(&back).unwrap();
+            let elements: usize = shape.iter().product();
+            views.push((permuted.flip(&[shift as isize]).unwrap(), elements));
+            views.push((permuted, elements));
+            let wide: Vec<usize> = base.iter().map(|size| 2 * size).collect();
+            let wide = Layout::contiguous(&wide).unwrap().permute(&back).unwrap();
+            let stepped = (0..dims as isize)
+                .try_fold(wide, |layout, d| layout.slice(d, Slice::ALL.step_by(2)))
+                .unwrap();
+            views.push((stepped, elements << dims));
+        }
+        let mut one = shape.to_vec();
+        one[shift] = 1;
+        let repeated = Layout::contiguous(&one).unwrap().broadcast_to(shape).unwrap();
+        views.push((repeated, one.iter().product()));
+    }
+    views.push((Layout::SCALAR.broadcast_to(shape).unwrap(), 1));
+    views
+}
+
+fn samples<T>(elements: usize, nth: impl Fn(usize) -> T) -> Vec<T> {
+    (0..elements).map(nth).collect()
+}
+
+/// Copies of every view, and three views at a time, to a dense result in either order.
+fn check<T: Element + PartialEq + std::fmt::Debug>(nth: fn(usize) -> T) {
+    for level in levels() {
+        let exec = Exec::current().unwrap().with_simd(level).unwrap().serial();
+        for shape in SHAPES {
+            let views = views(shape);
+            for (at, (layout, elements)) in views.iter().enumerate() {
+                let memory = samples(*elements, nth);
+                let a = TensorView::new(&memory, layout.clone()).unwrap();
+                let (b, c) = (&views[(at + 1) % views.len()], &views[(at + 2) % views.len()]);
+                let others = [samples(b.1, |i| nth(i + 3)), samples(c.1, |i| nth(i + 5))];
+                let b = TensorView::new(&others[0], b.0.clone()).unwrap();
+                let c = TensorView::new(&others[1], c.0.clone()).unwrap();
+                let expected = [a.try_to_vec(), b.try_to_vec(), c.try_to_vec()].map(Result::unwrap);
+                let mut out = vec![nth(1); expected[0].len()];
+                for pick in 0..4 {
+                    out.fill(nth(1));
+                    let to = Layout::contiguous(shape).unwrap();
+                    let mut view = TensorViewMut::new(&mut out, to).unwrap();
+                    match pick {
+                        0 => zip3_into(&exec, &a, &b, &c, &mut view, |a, _, _| a),
+                        1 => zip3_into(&exec, &a, &b, &c, &mut view, |_, b, _| b),
+                        2 => zip3_into(&exec, &a, &b, &c, &mut view, |_, _, c| c),
+                        _ => map_into(&exec, &a, &mut view, |a| a),
+                    }
+                    .unwrap();
+                    let what = format!("{level}, {shape:?}, operand {pick} of {layout:?}");
+                    assert_eq!(out, expected[pick % 3], "{what}");
+                }
+            }
+        }
+    }
+}
+
+macro_rules! widths {
+    ($($name:ident: $nth:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            check($nth);
+        }
+    )*};
+}
+
+widths! {
+    width_1: |i| i as u8;
+    width_2: |i| i as u16;
+    width_3: |i| [i as u8, 1, (i >> 3) as u8];
+    width_4: |i| i as f32;
+    width_8: |i| i as f64;
+    width_16: |i| [i as u64, !i as u64];
+}
+
+/// The result itself may be an operand, and may have any dense order.
+#[test]
+fn results_in_other_orders_and_in_place() {
+    let exec = Exec::current().unwrap().serial();
+    for shape in SHAPES {
+        for (layout, elements) in views(shape) {
+            if !layout.is_dense_signed() {
+                continue;
+            }
+            let mut memory = samples(elements, |i| i as f32);
+            let expected: Vec<f32> = TensorView::new(&memory, layout.clone())
+                .unwrap()
+                .try_to_vec()
+                .unwrap()
+                .iter()
+                .map(|x| x + 1.0)
+                .collect();
+            let mut view = TensorViewMut::new(&mut memory, layout.clone()).unwrap();
+            tensor_kernels::map_inplace(&exec, &mut view, |x| x + 1.0).unwrap();
+            let after = TensorView::new(&memory, layout.clone()).unwrap().try_to_vec().unwrap();
+            assert_eq!(after, expected, "{layout:?}");
+        }
+    }
+}
