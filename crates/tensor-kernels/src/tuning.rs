@@ -72,9 +72,9 @@ pub(crate) const MIN_BLOCKED_SIDE_UNITS: usize = 16;
 
 /// Transposes may be streamed from this part of [`Machine::stream`](crate::Machine::stream) on.
 /// Their lines are written one by one, in pages far apart, which takes long as soon as they are not
-/// in the second-level cache: on a Sapphire Rapids with 2 MiB of it, 1001 by 1001 floats took 8.1 ms
-/// through the caches and 0.43 ms streamed. On a Cascade Lake with 1 MiB, streaming loses between
-/// 1 MiB (176 µs instead of 106) and 6 MiB.
+/// in the second-level cache: on a Sapphire Rapids with 2 MiB of it, 1001 by 1001 floats took 8.1
+/// ms through the caches and 0.43 ms streamed. On a Cascade Lake with 1 MiB, streaming loses
+/// between 1 MiB (176 µs instead of 106) and 6 MiB.
 pub(crate) const STREAMED_TRANSPOSES: usize = 8;
 
 /// Longer rows are copied, or filled, one by one.

@@ -4,7 +4,8 @@
 //! some 30 ns. Programs repeat copies: every layer, image or time step has the layouts of the last
 //! one. Offsets are not compared, so the parts of a batch share a plan.
 //!
-//! A thread keeps up to [`SLOTS`] plans of about 1 KiB each. A plan whose slot is taken replaces it.
+//! A thread keeps up to [`SLOTS`] plans of about 1 KiB each. A plan whose slot is taken replaces
+//! the plan in it.
 
 use std::{cell::RefCell, mem, ops::Deref};
 

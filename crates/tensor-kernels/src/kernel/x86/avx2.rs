@@ -5,6 +5,7 @@ use std::arch::x86_64::{__m128i, __m256i};
 use pulp::x86::V3;
 use pulp::{NullaryFnOnce, cast};
 
+use super::STREAMS_AS_PLAIN;
 use crate::kernel::{
     generic::register::{FunnelShift, LANE_BYTES, Pair, Registers, Vector},
     unit::Unit,
@@ -117,6 +118,10 @@ impl Vector for X128 {
 
     #[inline(always)]
     unsafe fn stream(self, dst: *mut u8) {
+        if STREAMS_AS_PLAIN {
+            // SAFETY: M2 holds for the register at `dst`.
+            return unsafe { self.store(dst) };
+        }
         // SAFETY: M2 holds for the register at `dst`, which is a multiple of 16.
         unsafe { self.isa.0.sse2._mm_stream_si128(dst.cast(), self.bits) }
     }
@@ -198,6 +203,10 @@ impl Vector for X256 {
 
     #[inline(always)]
     unsafe fn stream(self, dst: *mut u8) {
+        if STREAMS_AS_PLAIN {
+            // SAFETY: M2 holds for the register at `dst`.
+            return unsafe { self.store(dst) };
+        }
         // SAFETY: M2 holds for the register at `dst`, which is a multiple of 32.
         unsafe { self.isa.0.avx._mm256_stream_si256(dst.cast(), self.bits) }
     }

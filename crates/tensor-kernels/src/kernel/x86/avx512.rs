@@ -5,7 +5,10 @@ use std::arch::x86_64::{__m512i, _mm512_stream_si512};
 use pulp::x86::V4;
 use pulp::{NullaryFnOnce, cast};
 
-use super::avx2::{Avx2, X128, X256, load_lane, store_lane};
+use super::{
+    STREAMS_AS_PLAIN,
+    avx2::{Avx2, X128, X256, load_lane, store_lane},
+};
 use crate::kernel::{
     generic::register::{FunnelShift, LANE_BYTES, Registers, Vector},
     unit::Unit,
@@ -110,6 +113,10 @@ impl Vector for X512 {
 
     #[inline(always)]
     unsafe fn stream(self, dst: *mut u8) {
+        if STREAMS_AS_PLAIN {
+            // SAFETY: M2 holds for the register at `dst`.
+            return unsafe { self.store(dst) };
+        }
         // SAFETY: the CPU has AVX-512 F by M5; M2 holds for the register at `dst`, a multiple of
         // 64.
         unsafe { _mm512_stream_si512(dst.cast(), self.bits) }

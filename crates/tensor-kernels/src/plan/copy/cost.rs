@@ -217,9 +217,9 @@ impl Terms {
     }
 }
 
-// Nanoseconds, on Zen 5. The rates of the first two levels are fitted to 5,600 plans of 620 layouts.
-// Those of memory are set by hand from layouts that differ in one term, because they vary with what
-// else uses the memory.
+// Nanoseconds, on Zen 5. The rates of the first two levels are fitted to 5,600 plans of 620
+// layouts. Those of memory are set by hand from layouts that differ in one term, because they vary
+// with what else uses the memory.
 
 /// Every plan.
 const SETUP: f64 = 25.0;

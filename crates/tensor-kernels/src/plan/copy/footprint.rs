@@ -84,8 +84,8 @@ pub(super) fn run_in_order(loops: &[Loop<2>], operand: usize, unit: usize) -> us
 ///
 /// Runs at a stride that is nearly a divisor of a way return to nearly the same sets after a few
 /// iterations: 64 rows 2052 bytes apart lie in two places of a way of 4096 bytes, each 256 bytes
-/// longer than a run. `k` such places have room for `k (extent + n / k · drift)` bytes, of which the
-/// least over a few `k` counts.
+/// longer than a run. `k` such places have room for `k (extent + n / k · drift)` bytes, of which
+/// the least over a few `k` counts.
 pub(super) fn coverage(loops: &[Loop<2>], operand: usize, unit: usize, way: usize) -> f64 {
     if way == 0 {
         return 1.0;

@@ -216,8 +216,8 @@ fn fallback(loops: &[Loop<2>], unit: usize, inner: &mut Inner) -> CoveredLoops {
     INNERMOST_ONLY
 }
 
-/// Two loops over runs of `run` units of `unit` bytes. The cache lines of a block take up to half of
-/// a first-level cache.
+/// Two loops over runs of `run` units of `unit` bytes. The cache lines of a block take up to half
+/// of a first-level cache.
 pub(super) fn blocked(outer: Loop<2>, inner: Loop<2>, run: usize, unit: usize) -> Inner {
     let block = match run * unit {
         0..=8 => 64,

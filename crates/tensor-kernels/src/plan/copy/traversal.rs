@@ -1,8 +1,8 @@
 //! The order in which a plan visits memory, as nested loops.
 //!
-//! Every step of a plan, a tile, a block of groups, a row, is a few loops inside of the plan's outer
-//! loops. Written down as one list of loops, with blocks split into the part inside and the part
-//! around, all plans can be compared by the cache lines that they touch.
+//! Every step of a plan, a tile, a block of groups, a row, is a few loops inside of the plan's
+//! outer loops. Written down as one list of loops, with blocks split into the part inside and the
+//! part around, all plans can be compared by the cache lines that they touch.
 
 use smallvec::SmallVec;
 
