@@ -79,9 +79,17 @@ impl Candidates<'_> {
             || iterations(&self.loops) <= TINY_COPY_ELEMENTS
     }
 
-    /// The sides of blocks of groups. What stays in a first-level cache needs one size only.
+    /// The sides of blocks of groups. What stays in a first-level cache needs one size only. The
+    /// transpose of a matrix needs no tables, except for blocks so small that rows which share sets
+    /// of the caches stay in them.
     fn group_sides(&self) -> &'static [usize] {
-        if self.bytes <= self.machine.l1 / 2 { &GROUP_SIDES[..1] } else { &GROUP_SIDES }
+        match &self.loops[..] {
+            _ if self.bytes <= self.machine.l1 / 2 => &GROUP_SIDES[..1],
+            [rows, columns] if rows.strides[1] == 1 && columns.strides[1] != 0 => {
+                &GROUP_SIDES[GROUP_SIDES.len() - 1..]
+            }
+            _ => &GROUP_SIDES,
+        }
     }
 
     /// Makes a plan of a copy of the loops.

@@ -232,7 +232,7 @@ const ENTRY: f64 = 0.72;
 const ITERATION: f64 = 3.4;
 
 /// A line of destination and source that is fetched into each level.
-const LINE: [[f64; 2]; 3] = [[0.03, 0.02], [0.09, 0.3], [3.0, 1.2]];
+const LINE: [[f64; 2]; 3] = [[0.03, 0.02], [0.09, 0.3], [3.5, 1.2]];
 
 /// A line that is fetched again because it has been displaced. Nothing prefetches it.
 const AGAIN: [f64; 3] = [0.7, 0.8, 1.0];
@@ -256,7 +256,7 @@ const MAX_CLASHES: f64 = 7.0;
 mod tests {
     use tensor_core::Layout;
 
-    use super::*;
+    use super::{super::Side, *};
 
     fn chosen(from: &Layout, width: usize) -> Work {
         let to = Layout::contiguous(from.shape()).unwrap();
@@ -291,9 +291,9 @@ mod tests {
     #[test]
     fn of_equal_plans_the_one_with_fewer_fetches_is_faster() {
         let work = chosen(&square(1000), 4);
-        let Inner::Tile { u, v, .. } = work.inner else { panic!("{work}") };
         let by = |block| {
-            let inner = Inner::Tile { u, v, block };
+            let side = Side { len: 1000, stride: 1000 };
+            let inner = Inner::Tile { u: side, v: side, block };
             Work { inner, stores: Stores::Plain, ..work.clone() }.predicted_ns(&Machine::REFERENCE)
         };
         assert!(by(128) < by(16), "blocks of a line's width fetch lines twice");

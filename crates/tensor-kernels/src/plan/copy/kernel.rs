@@ -210,13 +210,13 @@ impl Kernel {
     /// Nanoseconds for a call, and for an amount of 1, with units of `unit` bytes (Zen 5, AVX-512).
     pub(super) fn rates(self, unit: usize) -> [f64; 2] {
         let (call, [one, two, wide]) = match self {
-            Self::Run => (0.7, [0.0097; 3]),
+            Self::Run => (1.5, [0.0097; 3]),
             Self::Fill => (0.2, [0.0062; 3]),
             Self::Gather => (6.0, [0.024, 0.035, 0.058]),
             Self::Units => (4.5, [0.155, 0.24, 0.24]),
             Self::ShortRuns => (3.0, [0.3, 0.16, 0.36]),
             Self::IndexedRuns => (1.1, [0.54, 0.59, 0.67]),
-            Self::IndexedUnits => (1.1, [0.315, 0.325, 0.53]),
+            Self::IndexedUnits => (1.1, [0.315, 0.325, 0.36]),
             Self::Tiles => (4.0, [0.0172, 0.0135, 0.0119]),
             Self::NarrowTiles => (4.0, [0.0215, 0.0162, 0.0152]),
             Self::IndexedTiles => (1.4, [0.0223, 0.0182, 0.0193]),

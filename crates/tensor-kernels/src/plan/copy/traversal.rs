@@ -95,18 +95,20 @@ impl Inside {
         }
     }
 
-    /// A transpose in blocks. Without blocks a line of destination columns is swept along a strip
-    /// of the source. A tile reads a lane of each source row at a time.
+    /// A transpose in blocks. A tile reads a lane of each source row at a time. Tiles of a line of
+    /// destination columns sweep along the source to the end of the block, then comes the next line.
+    /// Without blocks a sweep ends with a strip of the source.
     fn tile(&mut self, (u, v): (Side, Side), block: usize, line: usize) {
         let sweeps = block >= u.len.max(v.len);
         let (columns, rows) = if sweeps { (line, STRIP_COLUMNS) } else { (block, block) };
         let lane = line * LANE_BYTES / CACHE_LINE;
         self.lanes(along_source(v), lane);
-        self.cut(along_destination(u), columns);
+        self.lanes(along_destination(u), line);
         self.cut(rest_of(along_source(v), lane), rows / lane);
+        self.cut(rest_of(along_destination(u), line), columns / line);
     }
 
-    /// The lanes of a loop, which are the innermost loop.
+    /// The iterations of a loop that a lane, or a line, holds.
     fn lanes(&mut self, l: Loop<2>, lane: usize) {
         self.push(lane.min(l.len), l.strides);
     }
@@ -133,7 +135,7 @@ impl Inside {
     }
 }
 
-/// A loop over whole lanes.
+/// A loop over whole lanes, or lines.
 fn rest_of(l: Loop<2>, lane: usize) -> Loop<2> {
     let strides = l.strides.map(|stride| stride.saturating_mul(lane as isize));
     Loop { len: l.len.div_ceil(lane), strides }
