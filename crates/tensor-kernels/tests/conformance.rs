@@ -148,6 +148,8 @@ const CASES: &[Case] = &[
     Case("to every fifth, backwards", &[150], &[1], &[-5]),
     Case("every second to every third", &[301], &[2], &[3]),
     Case("every second, transposed", &[71, 67], &[2, 142], &[67, 1]),
+    // Of rank 5: fewer dimensions of so few elements are copied without a plan.
+    Case("a few of every third, transposed", &[1, 1, 1, 9, 7], &[0, 0, 0, 3, 27], &[9, 9, 9, 7, 1]),
     Case("transposed to every second", &[71, 67], &[1, 71], &[134, 2]),
     Case("every third, transposed to every second", &[35, 67], &[3, 105], &[134, 2]),
     Case("interleaved without nesting", &[3, 2], &[1, 3], &[2, 3]),

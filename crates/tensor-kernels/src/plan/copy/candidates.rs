@@ -88,8 +88,14 @@ impl Candidates<'_> {
             [rows, columns] if rows.strides[1] == 1 && columns.strides[1] != 0 => {
                 &GROUP_SIDES[GROUP_SIDES.len() - 1..]
             }
+            _ if self.is_medium() => &GROUP_SIDES[..2],
             _ => &GROUP_SIDES,
         }
+    }
+
+    /// Does the copy take only some ten times as long as comparing all candidates?
+    fn is_medium(&self) -> bool {
+        self.bytes <= self.machine.l2 / 2
     }
 
     /// Makes a plan of a copy of the loops.
@@ -119,7 +125,8 @@ impl Candidates<'_> {
             && u.len.min(v.len) >= MIN_BLOCKED_SIDE_UNITS
             && self.bytes > self.machine.l1 / 2
         {
-            for side in BLOCK_SIDES.into_iter().filter(|&side| side < u.len.max(v.len)) {
+            let sides = if self.is_medium() { &BLOCK_SIDES[1..2] } else { &BLOCK_SIDES[..] };
+            for &side in sides.iter().filter(|&&side| side < u.len.max(v.len)) {
                 visit(Work { inner: Inner::Tile { u, v, block: side }, ..work.clone() });
             }
         }

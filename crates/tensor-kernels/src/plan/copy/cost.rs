@@ -13,7 +13,7 @@
 
 use super::{
     Grouped, GroupedStep, Inner, Work,
-    footprint::{Cache, coverage, fetched, lines, run_bytes, run_in_order},
+    footprint::{Cache, USABLE, coverage, fetched, lines, run_bytes, run_in_order},
     kernel::{Kernel, KernelWork},
     traversal::Traversal,
 };
@@ -72,9 +72,13 @@ const SWEEP_LOOPS: usize = 3;
 /// The ways of a second-level cache.
 const SECOND_LEVEL_WAYS: usize = 16;
 
-/// The last level holds this many of the smallest results that are streamed: less than it has, as
-/// others use it, too.
-const LAST_LEVEL_RESULTS: usize = 2;
+/// An operand so many times smaller than a cache fits it without a closer look.
+const CLEARLY_FITS: f64 = 4.0;
+
+/// The last level keeps a source and a result up to [`Machine::stream`].
+fn last_level(machine: &Machine) -> usize {
+    (2.0 * machine.stream as f64 / USABLE) as usize
+}
 
 impl Work {
     /// The predicted time in nanoseconds, on a CPU of about 4 GHz.
@@ -113,8 +117,7 @@ impl Work {
     fn memory_terms(&self, machine: &Machine) -> MemoryTerms {
         let units = iterations(&self.outer).saturating_mul(self.inner.len());
         let bytes = units.saturating_mul(self.unit);
-        // In the second-level cache the kernels hide what it takes to fetch lines.
-        if bytes <= machine.l2 / 4 && bytes < machine.stream / STREAMED_TRANSPOSES {
+        if bytes <= machine.l1 && bytes < machine.stream / STREAMED_TRANSPOSES {
             return MemoryTerms::default();
         }
         let traversal = Traversal::of(self);
@@ -137,7 +140,12 @@ impl Work {
         let lines_of_run =
             self.runs(&path[..traversal.block]).map(|bytes| bytes as f64 / CACHE_LINE as f64);
         let mut terms = MemoryTerms::default();
+        let footprint = (distinct[0] + distinct[1]) * CACHE_LINE as f64;
         for (level, cache) in caches(machine).into_iter().enumerate() {
+            // What is this much smaller than a cache stays in it, whatever sets it shares.
+            if footprint * CLEARLY_FITS <= cache.size as f64 {
+                break;
+            }
             let all = fetched(path, unit, cache, cached);
             for k in (0..2).filter(|&k| cached[k]) {
                 terms.lines[level][k] = all[k];
@@ -187,7 +195,7 @@ fn caches(machine: &Machine) -> [Cache; 3] {
     [
         Cache { size: machine.l1, way: FIRST_LEVEL_WAY },
         Cache { size: machine.l2, way: machine.l2 / SECOND_LEVEL_WAYS },
-        Cache { size: machine.stream.saturating_mul(LAST_LEVEL_RESULTS), way: 0 },
+        Cache { size: last_level(machine), way: 0 },
     ]
 }
 
@@ -270,7 +278,7 @@ mod tests {
     #[test]
     fn what_stays_in_the_second_level_costs_no_fetches() {
         let terms = chosen(&square(200), 4).terms(&Machine::REFERENCE);
-        assert_eq!(terms.memory.lines, [[0.0; 2]; 3]);
+        assert_eq!(terms.memory.lines[1..], [[0.0; 2]; 2]);
     }
 
     #[test]

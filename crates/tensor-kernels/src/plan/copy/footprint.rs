@@ -21,24 +21,36 @@ pub(super) struct Cache {
 
 /// The part of a cache that a copy can use; the rest holds tables, stacks and what the hardware
 /// prefetches.
-const USABLE: f64 = 0.75;
+pub(super) const USABLE: f64 = 0.75;
 
-/// Loops of one operand that move it: stride and length, in ascending order of strides.
-type Moves = SmallVec<[(usize, usize); 16]>;
+/// Loops that move one operand: stride and length, in ascending order of strides.
+#[derive(Clone, Debug, Default)]
+struct Moves(SmallVec<[(usize, usize); 16]>);
 
-fn moves(loops: &[Loop<2>], operand: usize) -> Moves {
-    let mut moves: Moves = loops
-        .iter()
-        .map(|l| (l.strides[operand].unsigned_abs(), l.len))
-        .filter(|&(stride, len)| stride > 0 && len > 1)
-        .collect();
-    moves.sort_unstable();
-    moves
+impl Moves {
+    fn of(loops: &[Loop<2>], operand: usize) -> Self {
+        let mut moves = Self::default();
+        loops.iter().for_each(|l| {
+            moves.add(l, operand);
+        });
+        moves
+    }
+
+    /// Adds a loop, and returns where; `None` if it does not move the operand.
+    fn add(&mut self, l: &Loop<2>, operand: usize) -> Option<usize> {
+        let stride = l.strides[operand].unsigned_abs();
+        if stride == 0 || l.len <= 1 {
+            return None;
+        }
+        let at = self.0.iter().rposition(|&(other, _)| other <= stride).map_or(0, |at| at + 1);
+        self.0.insert(at, (stride, l.len));
+        Some(at)
+    }
 }
 
 /// Joins the loops that touch one extent, with gaps of at most `gap` bytes in it. Returns the bytes
 /// of that extent, and how many of the loops have been joined.
-fn join(moves: &Moves, unit: usize, gap: usize) -> (usize, usize) {
+fn join(Moves(moves): &Moves, unit: usize, gap: usize) -> (usize, usize) {
     let mut extent = unit;
     for (at, &(stride, len)) in moves.iter().enumerate() {
         if stride > extent.max(gap) {
@@ -52,18 +64,22 @@ fn join(moves: &Moves, unit: usize, gap: usize) -> (usize, usize) {
 /// The lines of an operand that some loops touch: on average over all offsets in a line, or exactly
 /// if all runs start and end at lines.
 pub(super) fn lines(loops: &[Loop<2>], operand: usize, unit: usize) -> f64 {
-    let moves = moves(loops, operand);
-    let (extent, joined) = join(&moves, unit, CACHE_LINE);
-    let runs: f64 = moves[joined..].iter().map(|&(_, len)| len as f64).product();
+    lines_of(&Moves::of(loops, operand), unit)
+}
+
+fn lines_of(moves: &Moves, unit: usize) -> f64 {
+    let (extent, joined) = join(moves, unit, CACHE_LINE);
+    let rest = &moves.0[joined..];
+    let runs: f64 = rest.iter().map(|&(_, len)| len as f64).product();
     let whole = |bytes: usize| bytes.is_multiple_of(CACHE_LINE);
-    let is_aligned = whole(extent) && moves[joined..].iter().all(|&(stride, _)| whole(stride));
+    let is_aligned = whole(extent) && rest.iter().all(|&(stride, _)| whole(stride));
     let partial = if is_aligned { 0 } else { CACHE_LINE - unit };
     runs * (extent + partial) as f64 / CACHE_LINE as f64
 }
 
 /// The adjacent bytes of an operand that some loops touch.
 pub(super) fn run_bytes(loops: &[Loop<2>], operand: usize, unit: usize) -> usize {
-    join(&moves(loops, operand), unit, 0).0
+    join(&Moves::of(loops, operand), unit, 0).0
 }
 
 /// The bytes of an operand that loops touch one after the other, in the order in which they run,
@@ -87,13 +103,16 @@ pub(super) fn run_in_order(loops: &[Loop<2>], operand: usize, unit: usize) -> us
 /// longer than a run. `k` such places have room for `k (extent + n / k · drift)` bytes, of which
 /// the least over a few `k` counts.
 pub(super) fn coverage(loops: &[Loop<2>], operand: usize, unit: usize, way: usize) -> f64 {
+    coverage_of(&Moves::of(loops, operand), unit, way)
+}
+
+fn coverage_of(moves: &Moves, unit: usize, way: usize) -> f64 {
     if way == 0 {
         return 1.0;
     }
-    let moves = moves(loops, operand);
-    let (extent, joined) = join(&moves, unit, CACHE_LINE);
+    let (extent, joined) = join(moves, unit, CACHE_LINE);
     let mut covered = (extent + CACHE_LINE - unit) as f64;
-    for &(stride, len) in &moves[joined..] {
+    for &(stride, len) in &moves.0[joined..] {
         let least = PLACES.into_iter().map(|places| {
             let drift = (places * (stride % way)) % way;
             let drift = drift.min(way - drift);
@@ -106,32 +125,49 @@ pub(super) fn coverage(loops: &[Loop<2>], operand: usize, unit: usize, way: usiz
 }
 
 /// The numbers of places in a way that are tried.
-const PLACES: [usize; 7] = [1, 2, 3, 4, 8, 16, 32];
+const PLACES: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
 /// The lines of each operand that are fetched into a cache while the loops run, the innermost
 /// first; nothing if all that they touch stays in it. `cached` says which operands use the cache.
 pub(super) fn fetched(path: &[Loop<2>], unit: usize, cache: Cache, cached: [bool; 2]) -> [f64; 2] {
-    let Some(inside) = (1..=path.len()).find(|&n| !fits(&path[..n], unit, cache, cached)) else {
-        return [0.0; 2];
-    };
-    // What the loops before this one touch fits. Consecutive iterations of it may share lines.
-    let (kept, next) = (&path[..inside - 1], path[inside - 1]);
-    let around: f64 = path[inside..].iter().map(|l| l.len as f64).product();
-    let mut twice: SmallVec<[Loop<2>; 16]> = SmallVec::from_slice(kept);
-    twice.push(Loop { len: 2, ..next });
-    [0, 1].map(|operand| {
-        let once = lines(kept, operand, unit);
-        let more = lines(&twice, operand, unit) - once;
-        (once + more.max(0.0) * (next.len - 1) as f64) * around
-    })
+    let mut kept = [Moves::default(), Moves::default()];
+    for (inside, next) in path.iter().enumerate() {
+        let added = [0, 1].map(|k| kept[k].add(next, k));
+        if fits(&kept, unit, cache, cached) {
+            continue;
+        }
+        // What the loops before this one touch fits. Consecutive iterations of it may share lines.
+        let around: f64 = path[inside + 1..].iter().map(|l| l.len as f64).product();
+        return [0, 1].map(|k| fetched_by(&mut kept[k], added[k], next.len, unit) * around);
+    }
+    [0.0; 2]
 }
 
-fn fits(loops: &[Loop<2>], unit: usize, cache: Cache, cached: [bool; 2]) -> bool {
-    let needed =
-        |operand: usize| lines(loops, operand, unit) / coverage(loops, operand, unit, cache.way);
-    let used: f64 = (0..2).filter(|&operand| cached[operand]).map(needed).sum();
-    used * CACHE_LINE as f64 <= cache.size as f64 * USABLE
+/// The lines that a loop of `len` iterations fetches: the last to be added, at `added`, of which
+/// one iteration stays in the cache.
+fn fetched_by(moves: &mut Moves, added: Option<usize>, len: usize, unit: usize) -> f64 {
+    let Some(at) = added else { return lines_of(moves, unit) };
+    moves.0[at].1 = 2;
+    let twice = lines_of(moves, unit);
+    moves.0.remove(at);
+    let once = lines_of(moves, unit);
+    once + (twice - once).max(0.0) * (len - 1) as f64
 }
+
+/// Do the lines that some loops touch stay in a cache?
+fn fits(moves: &[Moves; 2], unit: usize, cache: Cache, cached: [bool; 2]) -> bool {
+    let capacity = cache.size as f64 * USABLE / CACHE_LINE as f64;
+    let lines = [0, 1].map(|k| if cached[k] { lines_of(&moves[k], unit) } else { 0.0 });
+    let used = lines[0] + lines[1];
+    if used > capacity || used * MAX_CONFLICTS <= capacity {
+        return used <= capacity;
+    }
+    let needed = |k: usize| lines[k] / coverage_of(&moves[k], unit, cache.way);
+    needed(0) + needed(1) <= capacity
+}
+
+/// Lines that need less than this part of a cache fit it, whatever sets they share.
+const MAX_CONFLICTS: f64 = 32.0;
 
 #[cfg(test)]
 mod tests {

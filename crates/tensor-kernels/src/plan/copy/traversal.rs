@@ -96,7 +96,7 @@ impl Inside {
     }
 
     /// A transpose in blocks. A tile reads a lane of each source row at a time. Tiles of a line of
-    /// destination columns sweep along the source to the end of the block, then comes the next line.
+    /// destination columns sweep along the source to the end of the block, line after line.
     /// Without blocks a sweep ends with a strip of the source.
     fn tile(&mut self, (u, v): (Side, Side), block: usize, line: usize) {
         let sweeps = block >= u.len.max(v.len);
