@@ -23,7 +23,7 @@ damages() {
 portable|exec/simd_level.rs|fn detect|if true { return Self::Scalar }|SIMD level v[34] -> scalar
 unfused|nest.rs|fn is_fusible|if true { return false }|path transpose -> batched_transpose
 allocation|nest.rs|fn with_nest|drop(std::hint::black_box(vec![0u8; 64]));|allocator instructions
-transpose|plan/copy/candidates.rs|fn is_transpose|if true { return false }|path transpose -> [a-z]
+transpose|plan/copy/strategies.rs|fn is_transpose|if true { return false }|path transpose -> [a-z]
 TABLE
 }
 
