@@ -57,7 +57,12 @@ impl Candidates<'_> {
             true
         });
         if let Some(work) = ungrouped {
-            self.with_blocks(work, visit);
+            match self.streamed(&work).filter(|_| self.is_far_from_caches()) {
+                Some(streamed) if matches!(streamed.inner, Inner::Streamed(_)) => {
+                    return visit(streamed);
+                }
+                _ => self.with_blocks(work, visit),
+            }
         }
         if self.has_one_way() {
             return;
@@ -91,6 +96,13 @@ impl Candidates<'_> {
             _ if self.is_medium() => &GROUP_SIDES[..2],
             _ => &GROUP_SIDES,
         }
+    }
+
+    /// Is the result so large that streaming a transpose is the best plan without a comparison?
+    /// Where predictions of plain stores were too low, a choice by them cost up to seven times the
+    /// time (4096 by 4096 elements of two bytes, Zen 5).
+    fn is_far_from_caches(&self) -> bool {
+        self.bytes / 2 >= self.machine.stream
     }
 
     /// Does the copy take only some ten times as long as comparing all candidates?
