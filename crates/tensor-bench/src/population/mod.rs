@@ -1,8 +1,8 @@
 //! Random layouts, drawn from families: what named cases cannot show.
 //!
 //! A suite of chosen cases says how fast those are. Which layouts are slow is only seen on layouts
-//! that nobody chose. [`draw`] makes any number of them from a seed; [`sweep`] makes transposes of
-//! squares of all sizes. Both give cases of a suite, which are measured and saved as any other.
+//! that nobody chose. [`draw`] makes any number of them from a seed; [`sweep()`] makes transposes
+//! of squares of all sizes. Both give cases of a suite, which are measured and saved as any other.
 //!
 //! Each case has a stream of pseudorandom numbers of its own, made of the seed, the kind of work,
 //! the family and the number of the case in it. So a case stays what it is when more cases are

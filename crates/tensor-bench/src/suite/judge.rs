@@ -14,7 +14,7 @@ pub const NAIVE: &str = "naive loop";
 /// 5 % in both.
 ///
 /// # Errors
-/// Those of [`measure`].
+/// Those of [`measure()`].
 pub fn judged(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
     let first = measure(setting, case, against)?;
     let faster = faster(&first);
