@@ -61,7 +61,8 @@ fn source(records: &[Record]) -> String {
     let [cpu, _] = records.first().map(|record| record.machine.lines()).unwrap_or_default();
     let text = format!(
         "Copies: percent of the copy bandwidth; other work: percent of the speed on contiguous \
-         operands. Faster: in so many cases by over 5 %, in two measurements. Recorded on {cpu}, by"
+         operands. Faster: the number of cases in which it took over 5 % less time, in two \
+         measurements. Recorded on {cpu}, by"
     );
     format!("{}\n{commands}.\n", wrap(&text, WIDTH).join("\n"))
 }

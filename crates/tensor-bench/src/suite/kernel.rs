@@ -31,7 +31,7 @@ pub(super) struct Kernel<T: 'static, R: 'static> {
     pub(super) peers: Vec<Peer<T, R>>,
     /// One element of the result, of an element of each operand or of all that are reduced to it.
     pub(super) one: fn(&[T]) -> R,
-    /// Whether two results of so many elements are equal.
+    /// Whether two results of this number of elements are equal.
     pub(super) same: fn(R, R, usize) -> bool,
 }
 

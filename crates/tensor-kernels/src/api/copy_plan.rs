@@ -155,7 +155,7 @@ impl CopyPlan {
         self.0.work().path
     }
 
-    /// Every path, in the order in which strategies are tried.
+    /// The name of every path that a copy may take.
     pub fn paths() -> impl Iterator<Item = &'static str> {
         Work::paths()
     }

@@ -48,11 +48,18 @@ pub(crate) trait Operation<const N: usize>: Sync {
     /// # Safety
     /// That of [`Compute::rows`].
     unsafe fn compute(&self, simd: SimdLevel, block: &RowBlock<N>);
+
+    /// Does a result take much longer to compute than to store?
+    fn computes_much(&self) -> bool;
 }
 
 impl<const N: usize, O: Compute<N>> Operation<N> for O {
     unsafe fn compute(&self, simd: SimdLevel, block: &RowBlock<N>) {
         dispatch(simd, RowsKernel { operation: self, block });
+    }
+
+    fn computes_much(&self) -> bool {
+        O::COMPUTES_MUCH
     }
 }
 
@@ -98,6 +105,9 @@ impl<const N: usize, O: Compute<N>> Kernel for RowsKernel<'_, N, O> {
 pub(crate) trait Compute<const N: usize>: Sync {
     /// The element type of the result.
     type Output: Element;
+
+    /// Does a result take much longer to compute than to store?
+    const COMPUTES_MUCH: bool;
 
     /// Computes rows of adjacent results.
     ///
@@ -152,6 +162,8 @@ impl<A: Element, F> Map<F, A> {
 
 impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, A> {
     type Output = R;
+
+    const COMPUTES_MUCH: bool = F::COMPUTES_MUCH;
 
     #[inline(always)]
     unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<2>) {
@@ -256,6 +268,8 @@ macro_rules! operation {
             F: $function<$($type,)* Output = R>,
         {
             type Output = R;
+
+            const COMPUTES_MUCH: bool = F::COMPUTES_MUCH;
 
             #[inline(always)]
             unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<$n>) {

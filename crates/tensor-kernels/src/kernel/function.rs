@@ -15,6 +15,9 @@ pub(crate) trait Function1<A>: Sync {
     /// block of elements for such arguments.
     const HAS_LARGE_ARGUMENT_PATH: bool = false;
 
+    /// Does a result take much longer to compute than to store?
+    const COMPUTES_MUCH: bool = Self::HAS_LARGE_ARGUMENT_PATH;
+
     /// The result, for arguments that do not need the large-argument path.
     fn call<M: FmaMode>(&self, a: A) -> Self::Output;
 
@@ -37,6 +40,9 @@ pub(crate) trait Function2<A, B>: Sync {
 
     /// True if some arguments need a slower path; see [`Function1::HAS_LARGE_ARGUMENT_PATH`].
     const HAS_LARGE_ARGUMENT_PATH: bool = false;
+
+    /// Does a result take much longer to compute than to store?
+    const COMPUTES_MUCH: bool = Self::HAS_LARGE_ARGUMENT_PATH;
 
     /// The result, for arguments that do not need that path.
     fn call<M: FmaMode>(&self, a: A, b: B) -> Self::Output;
@@ -62,6 +68,9 @@ pub(crate) trait Function3<A, B, C>: Sync {
     /// No function of three elements has a path for large arguments.
     const HAS_LARGE_ARGUMENT_PATH: bool = false;
 
+    /// Does a result take much longer to compute than to store?
+    const COMPUTES_MUCH: bool = Self::HAS_LARGE_ARGUMENT_PATH;
+
     /// The result.
     fn call<M: FmaMode>(&self, a: A, b: B, c: C) -> Self::Output;
 
@@ -84,6 +93,9 @@ pub(crate) struct Closure<F>(pub(crate) F);
 impl<A, R, F: Fn(A) -> R + Sync> Function1<A> for Closure<F> {
     type Output = R;
 
+    // It may.
+    const COMPUTES_MUCH: bool = true;
+
     #[inline(always)]
     fn call<M: FmaMode>(&self, a: A) -> R {
         self.0(a)
@@ -93,6 +105,9 @@ impl<A, R, F: Fn(A) -> R + Sync> Function1<A> for Closure<F> {
 impl<A, B, R, F: Fn(A, B) -> R + Sync> Function2<A, B> for Closure<F> {
     type Output = R;
 
+    // It may.
+    const COMPUTES_MUCH: bool = true;
+
     #[inline(always)]
     fn call<M: FmaMode>(&self, a: A, b: B) -> R {
         self.0(a, b)
@@ -101,6 +116,9 @@ impl<A, B, R, F: Fn(A, B) -> R + Sync> Function2<A, B> for Closure<F> {
 
 impl<A, B, C, R, F: Fn(A, B, C) -> R + Sync> Function3<A, B, C> for Closure<F> {
     type Output = R;
+
+    // It may.
+    const COMPUTES_MUCH: bool = true;
 
     #[inline(always)]
     fn call<M: FmaMode>(&self, a: A, b: B, c: C) -> R {

@@ -12,8 +12,8 @@ mod reduce_copied;
 
 pub(crate) use block::{Access, Area, Extent};
 pub(crate) use copy::{
-    Grouped, GroupedStep, Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed, Work,
-    rows_inside,
+    Comparison, Grouped, GroupedStep, Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed,
+    Work, rows_inside,
 };
 pub(crate) use elementwise::{ElementwiseWork, Tile};
 pub(crate) use group::{Group, split};

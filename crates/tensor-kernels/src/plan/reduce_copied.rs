@@ -17,7 +17,7 @@
 
 use smallvec::SmallVec;
 
-use super::{INDEX, INPUT, RESULT, ReduceWork, Work, is_reduced};
+use super::{Comparison, INDEX, INPUT, RESULT, ReduceWork, Work, is_reduced};
 use crate::{
     nest::{Loop, NestBuilder},
     reduction_order::{COPIED_BYTES, MIN_COPIED_ELEMENTS, SMALL_BLOCK_ELEMENTS},
@@ -123,7 +123,7 @@ impl CopiedReduce {
             builder.push(*l);
         }
         builder.fuse();
-        Work::of_nest(&mut builder, width)
+        Work::of_nest(&mut builder, width, Comparison::Full)
     }
 
     fn reduce(loops: &[Loop<3>], starts: [isize; 3], work: &ReduceWork) -> ReduceWork {

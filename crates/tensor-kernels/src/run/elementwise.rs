@@ -3,10 +3,6 @@
 //!
 //! Nothing here depends on the operation, which is called through the [`Operation`] trait object.
 //! So this code is compiled once, however many operations a program has.
-//!
-//! Tried and dropped: 256-bit registers for results larger than the caches. Of 16 MiB of floats
-//! `add` and `relu` took 5 to 10 % less time, but `exp` 50 % more and `gelu` twice the time; of 64
-//! MiB the former took as long (Zen 5).
 
 use tensor_core::{Element, Layout, ViewRefMut};
 
@@ -67,7 +63,11 @@ fn compute<const N: usize>(
         return;
     }
     let work = ElementwiseWork::plan(layouts, widths, &exec.machine);
-    let simd = exec.simd();
+    // A result larger than the caches is stored by 256-bit stores, unless it is streamed: of 16 MiB
+    // of floats `relu` takes 10 % longer with 512-bit stores, a sum with a column 12 %. Functions
+    // that compute much take up to twice as long with 256-bit registers (Zen 5).
+    let halves = work.large && !work.stream && work.tile.is_none() && !operation.computes_much();
+    let simd = if halves { exec.simd().at_most_256_bits() } else { exec.simd() };
     par_run(exec, &work, move |work| {
         let task = Task { simd, work, operation, operands };
         if let Some(tile) = &work.tile {

@@ -1,8 +1,8 @@
 //! The plans of copies that a thread has made last, so that a repeated copy is not planned again.
 //!
-//! Comparing candidates takes 0.2 to 5 µs, as long as copying 2 to 50 KiB; finding a plan takes
-//! some 30 ns. Programs repeat copies: every layer, image or time step has the layouts of the last
-//! one. Offsets are not compared, so the parts of a batch share a plan.
+//! Comparing candidates takes as long as a small copy; finding a plan takes some 30 ns. Programs
+//! repeat copies: every layer, image or time step has the layouts of the last one. Offsets are not
+//! compared, so the parts of a batch share a plan.
 //!
 //! A thread keeps up to [`SLOTS`] plans of about 1 KiB each. A plan whose slot is taken replaces
 //! the plan in it.

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     kernel::RowBlock,
     nest::{Loop, Loops, NestBuilder},
-    plan::{Tile, Work},
+    plan::{Comparison, ElementwiseWork, Tile, Work},
 };
 
 impl<const N: usize> Task<'_, N> {
@@ -32,7 +32,7 @@ impl<const N: usize> Task<'_, N> {
             return;
         }
         let mut at: Tile = loops.iter().map(|_| 0).collect();
-        let mut part = loops.clone();
+        let (mut part, mut plans) = (loops.clone(), [const { None }; 2]);
         loop {
             let mut corner = [0; N];
             for (d, l) in loops.iter().enumerate() {
@@ -40,57 +40,52 @@ impl<const N: usize> Task<'_, N> {
                 corner = std::array::from_fn(|k| corner[k] + l.strides[k] * at[d] as isize);
             }
             let first = advance(self.start(), self.bytes(corner));
+            let plan = self.plan(&part, tile, &mut plans);
             // SAFETY: E1: the part's iterations are some of the loops'.
-            unsafe { self.tile(first, &part, &mut scratch) };
+            unsafe { self.tile(first, plan, &mut scratch) };
             if !next(&mut at, tile, loops) {
                 return;
             }
         }
     }
 
+    /// The plan of a part: that of whole tiles, or the last one of another extent.
+    fn plan<'p>(
+        &self,
+        part: &Loops<N>,
+        tile: &Tile,
+        plans: &'p mut [Option<TilePlan<N>>; 2],
+    ) -> &'p TilePlan<N> {
+        let is_whole = part.iter().zip(tile).all(|(l, &len)| l.len == len);
+        let plan = &mut plans[usize::from(!is_whole)];
+        if plan.as_ref().is_some_and(|plan| !plan.is_for(part)) {
+            *plan = None;
+        }
+        plan.get_or_insert_with(|| TilePlan::new(self.work, part))
+    }
+
     /// One tile: packs operands, computes rows, unpacks the result.
     ///
     /// # Safety
-    /// `first` points to the first element of each operand. The elements that the loops visit from
-    /// there on can be read, and those of operand 0 be written.
-    unsafe fn tile(self, first: [*mut u8; N], loops: &[Loop<N>], scratch: &mut Scratch<'_>) {
-        let (dense, elements) = dense_strides(loops);
-        let mut rows: Loops<N> = loops.iter().copied().collect();
+    /// `first` points to the first element of each operand. The elements that the plan's loops
+    /// visit from there on can be read, and those of operand 0 be written.
+    unsafe fn tile(self, first: [*mut u8; N], plan: &TilePlan<N>, scratch: &mut Scratch<'_>) {
         let mut ptrs = first;
         for k in 0..N {
             let Some(area) = self.work.block.area(k) else { continue };
-            ptrs[k] = scratch.area(area).start(1, elements * self.work.widths[k]);
-            for (row, &stride) in rows.iter_mut().zip(&dense) {
-                row.strides[k] = stride;
-            }
-            if k > 0 {
-                let of = loops.iter().zip(&dense).map(|(l, &to)| (to, l.strides[k], l.len));
-                let (work, gaps_readable) = (self.copy(k, of), self.operands.0[k].gaps_readable);
+            ptrs[k] = scratch.area(area).start(1, plan.elements * self.work.widths[k]);
+            if let (1.., Some(copy)) = (k, &plan.copies[k]) {
+                let gaps_readable = self.operands.0[k].gaps_readable;
                 // SAFETY: this function's contract; the area holds all elements of a tile.
-                unsafe { copy::run_at(self.simd, &work, ptrs[k], first[k], gaps_readable) };
+                unsafe { copy::run_at(self.simd, copy, ptrs[k], first[k], gaps_readable) };
             }
         }
         // SAFETY: this function's contract, and the operands with an area have been packed.
-        unsafe { self.rows(ptrs, &mut rows) };
-        if self.work.block.area(0).is_some() {
-            let of = loops.iter().zip(&dense).map(|(l, &from)| (l.strides[0], from, l.len));
-            let work = self.copy(0, of);
+        unsafe { self.rows(ptrs, &plan.rows) };
+        if let Some(copy) = &plan.copies[0] {
             // SAFETY: this function's contract; every element of the area has been written.
-            unsafe { copy::run_at(self.simd, &work, first[0], ptrs[0], true) };
+            unsafe { copy::run_at(self.simd, copy, first[0], ptrs[0], true) };
         }
-    }
-
-    /// The copy of operand `k`'s elements of a tile, by strides of destination and source, and
-    /// lengths.
-    fn copy(&self, k: usize, loops: impl Iterator<Item = (isize, isize, usize)>) -> Work {
-        let mut buffer: SmallVec<[Loop<2>; 9]> = SmallVec::new();
-        buffer.resize(self.work.outer.len() + 1, Loop::NONE);
-        let mut builder = NestBuilder::new(&mut buffer);
-        for (to, from, len) in loops.filter(|&(_, _, len)| len > 1) {
-            builder.push(Loop { len, strides: [to, from] });
-        }
-        builder.fuse();
-        Work::of_nest(&mut builder, self.work.widths[k])
     }
 
     /// Computes rows.
@@ -98,13 +93,12 @@ impl<const N: usize> Task<'_, N> {
     /// # Safety
     /// The elements that the loops visit from `ptrs` on can be read, and those of operand 0 be
     /// written. In the innermost loop they are adjacent, or one element.
-    unsafe fn rows(self, ptrs: [*mut u8; N], loops: &mut Loops<N>) {
-        fuse(loops);
-        let Some(columns) = loops.pop() else { return };
-        let rows = loops.pop().unwrap_or(Loop::ONCE);
+    unsafe fn rows(self, ptrs: [*mut u8; N], loops: &[Loop<N>]) {
+        let Some((&columns, around)) = loops.split_last() else { return };
+        let (&rows, around) = around.split_last().unwrap_or((&Loop::ONCE, around));
         let row_strides = self.bytes(rows.strides);
         let is_scalar = std::array::from_fn(|k| k > 0 && columns.strides[k] == 0);
-        walk(loops, |at| {
+        walk(around, |at| {
             let ptrs = advance(ptrs, self.bytes(at));
             let row_block =
                 RowBlock { ptrs, row_strides, is_scalar, rows: rows.len, len: columns.len };
@@ -113,6 +107,60 @@ impl<const N: usize> Task<'_, N> {
             unsafe { bounce::compute(self.operation, self.simd, self.work.widths, row_block) };
         });
     }
+}
+
+/// What is done for a tile, wherever it lies. Planning the copies takes as long as copying some 10
+/// KiB, so it is done once for all tiles of an extent.
+struct TilePlan<const N: usize> {
+    /// The iterations of each loop.
+    extent: Tile,
+    elements: usize,
+    /// For each operand with scratch, the copy to it; for the result, the copy from it.
+    copies: [Option<Work>; N],
+    /// The loops over scratch and the operands that are not packed.
+    rows: Loops<N>,
+}
+
+impl<const N: usize> TilePlan<N> {
+    fn new(work: &ElementwiseWork<N>, part: &Loops<N>) -> Self {
+        let (dense, elements) = dense_strides(part);
+        let mut rows = part.clone();
+        let comparison = if work.large { Comparison::Full } else { Comparison::Brief };
+        let copies = std::array::from_fn(|k| {
+            work.block.area(k)?;
+            let of = part.iter().zip(&dense).map(|(l, &scratch)| {
+                let operand = l.strides[k];
+                let strides = if k == 0 { [operand, scratch] } else { [scratch, operand] };
+                Loop { len: l.len, strides }
+            });
+            let copy = copy_of(of, part.len(), work.widths[k], comparison);
+            for (row, &stride) in rows.iter_mut().zip(&dense) {
+                row.strides[k] = stride;
+            }
+            Some(copy)
+        });
+        fuse(&mut rows);
+        Self { extent: part.iter().map(|l| l.len).collect(), elements, copies, rows }
+    }
+
+    fn is_for(&self, part: &Loops<N>) -> bool {
+        part.iter().zip(&self.extent).all(|(l, &len)| l.len == len)
+    }
+}
+
+/// The copy by up to `count` loops, of elements of `width` bytes.
+fn copy_of(
+    loops: impl Iterator<Item = Loop<2>>,
+    count: usize,
+    width: usize,
+    comparison: Comparison,
+) -> Work {
+    let mut buffer: SmallVec<[Loop<2>; 9]> = SmallVec::new();
+    buffer.resize(count + 1, Loop::NONE);
+    let mut builder = NestBuilder::new(&mut buffer);
+    loops.filter(|l| l.len > 1).for_each(|l| builder.push(l));
+    builder.fuse();
+    Work::of_nest(&mut builder, width, comparison)
 }
 
 /// The strides of elements without gaps in the order of the loops, and their number.

@@ -25,7 +25,7 @@ const SPEEDS: Scale =
 /// The axis of cases, none to all.
 const CASES: Scale = Scale { kind: ScaleKind::Linear, low: 0.0, high: 1.0, from: BOTTOM, to: TOP };
 
-/// The shares that the table has: of all cases, so many are slower.
+/// The percentiles of the table.
 const SHARES: [(f64, &str); 6] = [
     (0.0, "slowest"),
     (0.05, "5 %"),

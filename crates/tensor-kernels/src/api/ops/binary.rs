@@ -35,7 +35,8 @@ macro_rules! functions {
             $(, in place $inplace:ident<$inplace_bound:ident>)? $(, divides $check:ident)?
             $(, of two $of_two:ident)? $(, method $method:ident)? $(, operator $operator:ident)?
             { |$m:ident, $a:ident, $b:ident| $value:expr
-                $(, large_argument $has_large:ident if $is_large:expr => $large:expr)? }
+                $(, large_argument $has_large:ident if $is_large:expr => $large:expr)?
+                $(, computes_much $much:literal)? }
     )*) => {$(
         pub(crate) struct $op;
 
@@ -46,6 +47,10 @@ macro_rules! functions {
             fn call<$m: FmaMode>(&self, $a: $t, $b: $t) -> $output {
                 $value
             }
+
+            $(
+                const COMPUTES_MUCH: bool = $much;
+            )?
 
             $(
                 const HAS_LARGE_ARGUMENT_PATH: bool = <$t as Number>::$has_large;

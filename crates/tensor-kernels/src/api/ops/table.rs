@@ -17,6 +17,8 @@
 //! there is one. `M` says whether the SIMD level fuses multiplications and additions.
 
 /// Operations on one operand. `large_argument` separates arguments that need a slower algorithm.
+/// Those operations, and those with `computes_much`, take much longer to compute a result than to
+/// store it.
 macro_rules! unary_operations {
     ($generate:ident) => {$generate! {
         /// `−a` (PyTorch: `torch.neg`).
@@ -83,20 +85,24 @@ macro_rules! unary_operations {
         }
         /// The hyperbolic tangent, of integers as f32 (PyTorch: `torch.tanh`).
         Tanh<T: Number> -> T::Float: tanh, tanh_into, in place tanh_inplace<Inexact> {
-            |M, a| a.to_float().tanh::<M>()
+            |M, a| a.to_float().tanh::<M>(), computes_much true
         }
         /// `1 / (1 + e^−a)`, of integers as f32 (PyTorch: `torch.sigmoid`).
         Sigmoid<T: Number> -> T::Float: sigmoid, sigmoid_into, in place sigmoid_inplace<Inexact> {
-            |M, a| a.to_float().sigmoid::<M>()
+            |M, a| a.to_float().sigmoid::<M>(), computes_much true
         }
         /// a, or 0 if a is negative; NaN stays NaN (PyTorch: `torch.relu`).
         Relu<T: Ordered> -> T: relu, relu_into, in place relu_inplace<Ordered> {
             |M, a| a.relu()
         }
         /// a times the standard normal distribution function of a (PyTorch: `gelu`, exact).
-        Gelu<T: Real> -> T: gelu, gelu_into, in place gelu_inplace<Real> { |M, a| a.gelu::<M>() }
+        Gelu<T: Real> -> T: gelu, gelu_into, in place gelu_inplace<Real> {
+            |M, a| a.gelu::<M>(), computes_much true
+        }
         /// `a / (1 + e^−a)` (PyTorch: `silu`).
-        Silu<T: Real> -> T: silu, silu_into, in place silu_inplace<Real> { |M, a| a.silu::<M>() }
+        Silu<T: Real> -> T: silu, silu_into, in place silu_inplace<Real> {
+            |M, a| a.silu::<M>(), computes_much true
+        }
         /// The largest integer not above a (PyTorch: `torch.floor`).
         Floor<T: Ordered> -> T: floor, floor_into, in place floor_inplace<Ordered> {
             |M, a| a.rounded_down()
@@ -173,7 +179,7 @@ macro_rules! binary_operations {
         }
         /// The angle of the point (b, a), from −π to π (PyTorch: `torch.atan2`).
         Atan2<T: Real> -> T: atan2, atan2_into, in place atan2_inplace<Real> {
-            |M, a, b| a.atan2::<M>(b)
+            |M, a, b| a.atan2::<M>(b), computes_much true
         }
         /// The smaller; NaN if one is NaN (PyTorch: `torch.minimum`).
         Minimum<T: Compare> -> T: minimum, minimum_into, in place minimum_inplace<Compare> {

@@ -67,6 +67,7 @@ macro_rules! function {
         $op:ident<$t:ident: $bound:ident> -> $output:ty {
             |$m:ident, $a:ident| $value:expr
             $(, large_argument $has_large:ident if $is_large:expr => $large:expr)?
+            $(, computes_much $much:literal)?
         }
     ) => {
         impl<$t: $bound> Function1<$t> for $op {
@@ -76,6 +77,10 @@ macro_rules! function {
             fn call<$m: FmaMode>(&self, $a: $t) -> $output {
                 $value
             }
+
+            $(
+                const COMPUTES_MUCH: bool = $much;
+            )?
 
             $(
                 const HAS_LARGE_ARGUMENT_PATH: bool = <$t::Float as Inexact>::$has_large;

@@ -158,6 +158,9 @@ impl Candidates<'_> {
         strategies::stream(&mut streamed, self.bytes, self.machine);
         let is_suitable = match streamed.inner {
             Inner::Tile { .. } => false,
+            Inner::Streamed(plan) if self.bytes < self.machine.stream => {
+                plan.jumps_between_lines(CACHE_LINE / self.unit)
+            }
             Inner::Streamed(plan) => plan.fills_lines(CACHE_LINE / self.unit),
             _ => streamed != *work,
         };

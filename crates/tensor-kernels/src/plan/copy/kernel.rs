@@ -1,5 +1,6 @@
 //! The kernels as the cost model sees them: which one a step takes, how often it is called, and how
-//! much it moves.
+//! much it moves. The cases are those that `kernel` distinguishes; a case that is wrong here makes
+//! a prediction wrong, and no copy.
 
 use super::{Grouped, GroupedStep, Inner, Lines, Side, Streamed, Work};
 use crate::{
@@ -63,7 +64,7 @@ pub(super) struct KernelWork {
     pub(super) amount: f64,
 }
 
-/// Runs of up to this many bytes are copied as two words.
+/// Runs of up to this many bytes are copied as two words, see `kernel::short_runs`.
 const SHORT_RUN: usize = 32;
 
 impl Work {

@@ -1,10 +1,12 @@
 //! Plans copies: what will be copied in which order, decided before any byte is moved.
 //!
 //! A plan is made from two layouts, the width of an element and a [`Machine`]. First the loops are
-//! brought into normal form (`nest`), then counted in units that the kernels know (`unit`). Short
-//! loops are grouped, so that several of them make a block (`grouped`). Otherwise the first
-//! strategy of a table that applies turns the innermost loops into one step of a kernel
-//! (`strategies`).
+//! brought into normal form (`nest`), then counted in units that the kernels know (`unit`). Several
+//! plans can run them (`candidates`): the first strategy of a table that applies turns the
+//! innermost loops into one step of a kernel (`strategies`), or several short loops make a side of
+//! a block (`grouped`). The plan with the least predicted time is taken (`cost`), from what its
+//! kernel does (`kernel`) and from the cache lines (`footprint`) that its loops touch
+//! (`traversal`).
 //!
 //! A part of a plan is again a plan: `partition` cuts plans for threads, and the code that runs
 //! them does not distinguish the two.
@@ -117,11 +119,28 @@ pub(crate) struct Side {
     pub(crate) stride: isize,
 }
 
-/// A machine for which no result is too large for the caches.
-const PLAIN_STORES: Machine = Machine { stream: usize::MAX, ..Machine::REFERENCE };
+/// How many plans are compared for a copy to or from scratch, by plain stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    /// Few, because the plan is used a few times.
+    Brief,
+    /// All, because the plan is used often, or the copy is large.
+    Full,
+}
+
+impl Comparison {
+    /// The machine for which is planned: by plain stores only, and for a brief comparison one on
+    /// which every copy stays in the first-level cache.
+    const fn machine(self) -> Machine {
+        match self {
+            Self::Brief => Machine { l1: usize::MAX, l2: usize::MAX, ..Self::Full.machine() },
+            Self::Full => Machine { stream: usize::MAX, ..Machine::REFERENCE },
+        }
+    }
+}
 
 impl Work {
-    /// Every path, in the order in which strategies are tried.
+    /// Every path.
     pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
         [strategies::NOTHING, grouped::TRANSPOSE, grouped::RUNS]
             .into_iter()
@@ -143,10 +162,14 @@ impl Work {
         }
     }
 
-    /// The plan of a copy of elements of `width` bytes by loops in normal form, with plain stores.
-    pub(crate) fn of_nest(builder: &mut NestBuilder<'_, 2>, width: usize) -> Self {
+    /// The plan of a copy to or from scratch, of elements of `width` bytes by loops in normal form.
+    pub(crate) fn of_nest(
+        builder: &mut NestBuilder<'_, 2>,
+        width: usize,
+        comparison: Comparison,
+    ) -> Self {
         let mut work = Self::nothing();
-        work.choose(builder, width, &PLAIN_STORES);
+        work.choose(builder, width, &comparison.machine());
         work
     }
 

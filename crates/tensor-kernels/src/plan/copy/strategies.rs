@@ -1,7 +1,7 @@
-//! The strategies for copies: a table that is tried from the top.
+//! The strategies that follow from the innermost loops: a table that is tried from the top.
 //!
 //! An entry has a name, a test and a builder. The name is the path that users see and that tests
-//! record; a layout that falls to a later entry has become slower, and a test reports it.
+//! record; a layout that takes a later entry has become slower, and a test reports it.
 
 use super::{Inner, Side, Streamed, Work};
 use crate::{
@@ -147,7 +147,7 @@ fn is_transpose(loops: &[Loop<2>]) -> bool {
 }
 
 /// The loop with the smallest stride of the source.
-pub(super) fn nearest(loops: &[Loop<2>]) -> usize {
+fn nearest(loops: &[Loop<2>]) -> usize {
     let step = |at: &usize| (loops[*at].strides[1].unsigned_abs().max(1), usize::MAX - at);
     (0..loops.len()).min_by_key(step).unwrap_or(0)
 }

@@ -130,6 +130,12 @@ impl Streamed {
             || self.u.len >= line && (self.v.len >= line || self.u2.len * self.v2.len == 1)
     }
 
+    /// Do tiles fill cache lines, and write each in another row? Channels are written in a few
+    /// rows, line after line.
+    pub(super) fn jumps_between_lines(&self, line: usize) -> bool {
+        self.lines != Lines::Packed && self.u.len >= line && self.v.len >= line
+    }
+
     /// The scratch for a method, with units of `unit` bytes.
     pub(crate) fn scratch(&self, lines: Lines, unit: usize) -> StreamScratch {
         let StreamExtent { u, v, v2, .. } = self.block;
