@@ -51,6 +51,7 @@ pub trait BinaryKernel<Op, T>: Sized {
     ///
     /// # Errors
     /// Shapes that do not broadcast, a storage that is being written, no memory.
+    #[track_caller]
     fn binary(a: Operand<'_, T>, b: Operand<'_, T>) -> Result<TensorBase<Self::Output, Self>>;
 }
 
@@ -61,6 +62,7 @@ pub trait AssignKernel<Op, T>: Sized {
     /// # Errors
     /// Shapes that do not broadcast to the first, a storage that is borrowed, operands that overlap
     /// without being the same.
+    #[track_caller]
     fn assign(x: Output<'_, T>, b: Operand<'_, T>) -> Result<()>;
 }
 
@@ -70,6 +72,7 @@ pub trait UnaryKernel<Op, T>: Sized {
     ///
     /// # Errors
     /// A storage that is being written, no memory.
+    #[track_caller]
     fn unary(a: Operand<'_, T>) -> Result<TensorBase<T, Self>>;
 }
 

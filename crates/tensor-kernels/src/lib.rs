@@ -56,6 +56,7 @@ pub use api::{
         zip3_inplace, zip3_into,
     },
     ext::{Reshaped, TensorExt},
+    ledger::{CopyEntry, CopyLedger, CopyReason, CopyScope, count_copies, forbid_copies},
     ops,
     repeat::repeat,
     tensor::{AnyTensor, Simd, Tensor},

@@ -616,6 +616,19 @@ pub enum Error {
         wanted: &'static str,
     },
 
+    /// A copy in a scope that forbids copies.
+    #[error("{op} at {location} would copy {bytes} bytes: {why} [copies are forbidden here]")]
+    CopyForbidden {
+        /// The operation.
+        op: &'static str,
+        /// The bytes that it would copy.
+        bytes: usize,
+        /// Why it would copy.
+        why: String,
+        /// Where it was called.
+        location: String,
+    },
+
     /// A tensor of another storage than the guard that it is to be read through.
     #[error(
         "{op}: operand {operand} has a storage of its own, which this guard does not borrow: use \

@@ -9,7 +9,7 @@
 //!    nobody can write a 0 afterwards.
 //! 5. The work is planned and run.
 
-use std::{any::TypeId, iter::repeat_n};
+use std::{any::TypeId, iter::repeat_n, panic::Location};
 
 use tensor_core::{
     Aliasing, DimVec, Element, Error, Layout, Operand, Output, ResolvedOperand, Result, TensorBase,
@@ -17,7 +17,10 @@ use tensor_core::{
 };
 
 use crate::{
-    api::copy::copy_into,
+    api::{
+        copy::copy_into,
+        ledger::{CopyReason, Purpose},
+    },
     exec::{Broadcast, Exec, Overlapping},
     kernel::{Function1, Function2, Function3, Map, OperationOf, Zip, Zip3},
     run::{self, Erased, Input},
@@ -30,6 +33,8 @@ pub(crate) struct Call<'e> {
     pub(crate) op: &'static str,
     /// The condition on the divisors.
     pub(super) divisors: Divisors,
+    /// The call of the operation, in the user's code.
+    pub(super) location: &'static Location<'static>,
 }
 
 /// The condition on an operation's second operand, checked before anything is written.
@@ -55,8 +60,9 @@ pub(crate) type Argument<'a, T> = Option<Operand<'a, T>>;
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
 impl<'e> Call<'e> {
+    #[track_caller]
     pub(crate) fn new(exec: &'e Exec, op: &'static str) -> Self {
-        Self { exec, op, divisors: Divisors::Any }
+        Self { exec, op, divisors: Divisors::Any, location: Location::caller() }
     }
 
     /// Opens an argument for reading, next to the borrowed result.
@@ -83,7 +89,7 @@ impl<'e> Call<'e> {
     ) -> Result<Option<Copied<A>>> {
         match (self.exec.overlapping, argument) {
             (Overlapping::CopyFirst, Some(operand)) => match operand.relation(out) {
-                Aliasing::Overlap(_) => Copied::of(self.exec, operand).map(Some),
+                Aliasing::Overlap(_) => Copied::of(self, operand).map(Some),
                 Aliasing::Same | Aliasing::Apart => Ok(None),
             },
             _ => Ok(None),
@@ -168,16 +174,18 @@ pub(crate) struct Copied<T> {
 }
 
 impl<T: Element> Copied<T> {
-    fn of(exec: &Exec, operand: &Operand<'_, T>) -> Result<Self> {
+    fn of(call: Call<'_>, operand: &Operand<'_, T>) -> Result<Self> {
         let reading = operand.read()?;
         let from = reading.elements().to_view();
+        let layout = Layout::contiguous(from.shape())?;
+        let purpose = Purpose { op: call.op, reason: CopyReason::OverlapsResult };
+        purpose.record_at(call.location, call.exec, size_of::<T>(), [from.layout(), &layout])?;
         let (mut elements, bytes) = (Vec::new(), from.numel().saturating_mul(size_of::<T>()));
         elements.try_reserve_exact(from.numel()).map_err(|_| Error::OutOfMemory { bytes })?;
         // Initialises the elements with the first one, if there is any, before they are
         // overwritten.
         elements.extend(from.iter().next().into_iter().flat_map(|any| repeat_n(any, from.numel())));
-        let layout = Layout::contiguous(from.shape())?;
-        copy_into(exec, &from, &mut TensorViewMut::new(&mut elements, layout.clone())?)?;
+        copy_into(call.exec, &from, &mut TensorViewMut::new(&mut elements, layout.clone())?)?;
         Ok(Self { elements, layout })
     }
 

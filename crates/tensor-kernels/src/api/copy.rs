@@ -7,6 +7,7 @@ use tensor_core::{
     TensorViewMut, ViewRef, ViewRefMut,
 };
 
+use super::ledger::{CopyReason, Purpose};
 use crate::{
     exec::Exec,
     run::{self, CopyOperands},
@@ -47,17 +48,65 @@ fn copy_elements<T: Element>(
     Ok(())
 }
 
+/// A new tensor with the elements of a view, in a dense layout of the same shape. The copy is
+/// recorded in the ledger.
+#[track_caller]
+pub(crate) fn copied<T: Element, K>(
+    exec: &Exec,
+    from: ViewRef<'_, T>,
+    layout: Layout,
+    purpose: Purpose,
+) -> Result<TensorBase<T, K>> {
+    purpose.record(exec, size_of::<T>(), from.layout(), &layout)?;
+    run::copied(exec, from, layout)
+}
+
+/// A new contiguous tensor with the elements of a view.
+#[track_caller]
+pub(crate) fn contiguous_copy<T: Element, K>(
+    exec: &Exec,
+    from: &TensorView<'_, T>,
+    purpose: Purpose,
+) -> Result<TensorBase<T, K>> {
+    copied(exec, from.into(), Layout::contiguous(from.shape())?, purpose)
+}
+
+/// A new contiguous tensor with the elements of another.
+#[track_caller]
+pub(crate) fn tensor_copy<T: Element, K>(
+    tensor: &TensorBase<T, K>,
+    purpose: Purpose,
+) -> Result<TensorBase<T, K>> {
+    contiguous_copy(Exec::current()?, &tensor.read()?.as_view(), purpose)
+}
+
+/// A new dense tensor in a memory format, with the elements of a view.
+#[track_caller]
+pub(crate) fn format_copy<T: Element, K>(
+    exec: &Exec,
+    from: &TensorView<'_, T>,
+    format: MemoryFormat,
+    purpose: Purpose,
+) -> Result<TensorBase<T, K>> {
+    let layout = match format {
+        MemoryFormat::Preserve => from.layout().preserved()?,
+        definite => Layout::with_format(from.shape(), definite)?,
+    };
+    copied(exec, from.into(), layout, purpose)
+}
+
 /// A new tensor with the elements of a view, in a dense layout of the same shape.
 ///
 /// # Errors
 /// [`Error::NotDense`] or [`Error::OutputShape`] for another kind of layout,
 /// [`Error::OutOfMemory`].
+#[track_caller]
 pub fn copy_to_layout<T: Element, K>(
     exec: &Exec,
     from: &TensorView<'_, T>,
     layout: Layout,
 ) -> Result<TensorBase<T, K>> {
-    run::copied(exec, from.into(), layout)
+    copied(exec, from.into(), layout, Purpose::requested("copy_to_layout"))
 }
 
 /// A new contiguous tensor with the elements of a view (PyTorch: `contiguous()` of a tensor that is
@@ -65,11 +114,13 @@ pub fn copy_to_layout<T: Element, K>(
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
+#[track_caller]
 pub fn to_contiguous<T: Element, K>(
     exec: &Exec,
     from: &TensorView<'_, T>,
 ) -> Result<TensorBase<T, K>> {
-    copy_to_layout(exec, from, Layout::contiguous(from.shape())?)
+    let reason = CopyReason::of_contiguous(from.layout());
+    contiguous_copy(exec, from, Purpose { op: "to_contiguous", reason })
 }
 
 /// A new dense tensor in a memory format, with the elements of a view; `Preserve` keeps the order
@@ -77,16 +128,13 @@ pub fn to_contiguous<T: Element, K>(
 ///
 /// # Errors
 /// [`Error::FormatRank`], [`Error::OutOfMemory`].
+#[track_caller]
 pub fn to_format<T: Element, K>(
     exec: &Exec,
     from: &TensorView<'_, T>,
     format: MemoryFormat,
 ) -> Result<TensorBase<T, K>> {
-    let layout = match format {
-        MemoryFormat::Preserve => from.layout().preserved()?,
-        definite => Layout::with_format(from.shape(), definite)?,
-    };
-    copy_to_layout(exec, from, layout)
+    format_copy(exec, from, format, Purpose::requested("to_format"))
 }
 
 /// Writes one value to every element of a view (PyTorch: `fill_`).

@@ -24,6 +24,7 @@ use crate::{
 ///
 /// # Errors
 /// [`Error::OutputShape`](crate::Error::OutputShape) if `out` has another shape than `a`.
+#[track_caller]
 pub fn map_into<A: Element, R: Element>(
     exec: &Exec,
     a: &TensorView<'_, A>,
@@ -52,6 +53,7 @@ pub fn map_into<A: Element, R: Element>(
 /// # Errors
 /// [`Error::Broadcast`](crate::Error::Broadcast); [`Error::OutputShape`](crate::Error::OutputShape)
 /// if `out` does not have the broadcast shape.
+#[track_caller]
 pub fn zip_into<A: Element, B: Element, R: Element>(
     exec: &Exec,
     a: &TensorView<'_, A>,
@@ -66,6 +68,7 @@ pub fn zip_into<A: Element, B: Element, R: Element>(
 ///
 /// # Errors
 /// As [`zip_into`].
+#[track_caller]
 pub fn zip3_into<A: Element, B: Element, C: Element, R: Element>(
     exec: &Exec,
     a: &TensorView<'_, A>,
@@ -82,6 +85,7 @@ pub fn zip3_into<A: Element, B: Element, C: Element, R: Element>(
 ///
 /// # Errors
 /// None today; the signature is that of the other operations.
+#[track_caller]
 pub fn map_inplace<T: Element>(
     exec: &Exec,
     x: &mut TensorViewMut<'_, T>,
@@ -95,6 +99,7 @@ pub fn map_inplace<T: Element>(
 /// # Errors
 /// [`Error::Broadcast`](crate::Error::Broadcast); [`Error::OutputShape`](crate::Error::OutputShape)
 /// if `b` does not broadcast to the shape of `x`.
+#[track_caller]
 pub fn zip_inplace<T: Element, B: Element>(
     exec: &Exec,
     x: &mut TensorViewMut<'_, T>,
@@ -109,6 +114,7 @@ pub fn zip_inplace<T: Element, B: Element>(
 ///
 /// # Errors
 /// As [`zip_inplace`].
+#[track_caller]
 pub fn zip3_inplace<T: Element, B: Element, C: Element>(
     exec: &Exec,
     x: &mut TensorViewMut<'_, T>,

@@ -2,7 +2,7 @@
 
 use tensor_core::{DimVec, Element, Error, Layout, Result, TensorBase, TensorView};
 
-use super::copy::copy_to_layout;
+use super::{copy::copied, ledger::Purpose};
 use crate::exec::Exec;
 
 /// Repeats the elements of a view `times` along each dimension, in a new contiguous tensor
@@ -13,6 +13,7 @@ use crate::exec::Exec;
 ///
 /// # Errors
 /// [`Error::RepeatRank`]; a result too large.
+#[track_caller]
 pub fn repeat<T: Element, K>(
     exec: &Exec,
     from: &TensorView<'_, T>,
@@ -37,7 +38,8 @@ pub fn repeat<T: Element, K>(
             if d < lead { paired.unsqueeze(at)?.unsqueeze(at)? } else { paired.unsqueeze(at)? };
     }
     let expanded = paired.broadcast_to(&pairs)?;
-    copy_to_layout(exec, &expanded, Layout::contiguous(&pairs)?)?.view(&shape)
+    let layout = Layout::contiguous(&pairs)?;
+    copied(exec, (&expanded).into(), layout, Purpose::requested("repeat"))?.view(&shape)
 }
 
 fn too_large(times: &[usize]) -> Error {

@@ -16,6 +16,7 @@ macro_rules! unary {
         ///
         /// # Errors
         /// See the trait.
+        #[track_caller]
         fn $name(&self) -> Result<TensorBase<$output, K>>
         where
             T: $bound,
@@ -28,6 +29,7 @@ macro_rules! unary {
             ///
             /// # Errors
             /// [`Error::WriteOverlap`].
+            #[track_caller]
             fn $inplace(&self) -> Result<()>
             where
                 T: $inplace_bound,
@@ -59,6 +61,7 @@ macro_rules! binary {
             /// # Errors
             /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
             /// [`Error::ReadWriteOverlap`], [`Error::DivisionByZero`].
+            #[track_caller]
             fn $inplace<'b>(&self, b: impl Into<Operand<'b, T>>) -> Result<()>
             where
                 T: $inplace_bound,
@@ -86,6 +89,7 @@ macro_rules! binary_method {
         ///
         /// # Errors
         /// [`Error::Broadcast`]; [`Error::DivisionByZero`].
+        #[track_caller]
         fn $method<'b>(&self, b: impl Into<Operand<'b, T>>) -> Result<TensorBase<$output, K>>
         where
             T: $bound,
@@ -109,6 +113,7 @@ macro_rules! ternary {
         ///
         /// # Errors
         /// [`Error::Broadcast`].
+        #[track_caller]
         fn $name<'b, 'c>(
             &self,
             $b: impl Into<Operand<'b, T>>,
@@ -125,6 +130,7 @@ macro_rules! ternary {
         /// # Errors
         /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
         /// [`Error::ReadWriteOverlap`].
+        #[track_caller]
         fn $inplace<'b, 'c>(
             &self,
             $b: impl Into<Operand<'b, T>>,

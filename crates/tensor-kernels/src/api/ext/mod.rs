@@ -12,7 +12,8 @@ use tensor_core::{
 use crate::{
     api::{
         call::Call,
-        copy::{copy_between, fill, to_contiguous, to_format},
+        copy::{copy_between, fill, format_copy, tensor_copy},
+        ledger::{CopyReason, Purpose},
         ops::{
             self,
             table::{
@@ -49,6 +50,7 @@ pub trait TensorExt<T: Element, K>: Sized {
     ///
     /// # Errors
     /// See the trait.
+    #[track_caller]
     fn contiguous(&self) -> Result<TensorBase<T, K>>;
 
     /// The tensor itself if it is contiguous in a memory format, else a copy that is (PyTorch:
@@ -56,6 +58,7 @@ pub trait TensorExt<T: Element, K>: Sized {
     ///
     /// # Errors
     /// [`Error::FormatRank`]; [`Error::PreserveFormat`].
+    #[track_caller]
     fn to_contiguous(&self, format: MemoryFormat) -> Result<TensorBase<T, K>>;
 
     /// As [`contiguous`](Self::contiguous), but with row-major strides for dimensions of size 1
@@ -64,12 +67,14 @@ pub trait TensorExt<T: Element, K>: Sized {
     ///
     /// # Errors
     /// See the trait.
+    #[track_caller]
     fn contiguous_canonical(&self) -> Result<TensorBase<T, K>>;
 
     /// A copy in a new tensor; a dense tensor keeps its strides (PyTorch: `clone()`).
     ///
     /// # Errors
     /// See the trait.
+    #[track_caller]
     fn deep_clone(&self) -> Result<TensorBase<T, K>>;
 
     /// The elements under another shape: a view if strides can express it, else a copy (PyTorch:
@@ -77,12 +82,14 @@ pub trait TensorExt<T: Element, K>: Sized {
     ///
     /// # Errors
     /// A shape with another number of elements.
+    #[track_caller]
     fn reshape(&self, sizes: &[isize]) -> Result<Reshaped<T, K>>;
 
     /// The elements under another shape, always in a new contiguous tensor.
     ///
     /// # Errors
     /// A shape with another number of elements.
+    #[track_caller]
     fn reshape_copy(&self, sizes: &[isize]) -> Result<TensorBase<T, K>>;
 
     /// Several dimensions as one: a view if strides can express it, else a copy (PyTorch:
@@ -90,12 +97,14 @@ pub trait TensorExt<T: Element, K>: Sized {
     ///
     /// # Errors
     /// Dimensions out of range or in the wrong order.
+    #[track_caller]
     fn flattened(&self, start: isize, end: isize) -> Result<Reshaped<T, K>>;
 
     /// Repeats the tensor `times` along each dimension (PyTorch: `repeat`, NumPy: `tile`).
     ///
     /// # Errors
     /// Fewer numbers than dimensions; a result too large.
+    #[track_caller]
     fn repeat(&self, times: &[usize]) -> Result<TensorBase<T, K>>;
 
     /// Copies the elements of another tensor, broadcast, into this one (PyTorch: `copy_`).
@@ -114,6 +123,7 @@ pub trait TensorExt<T: Element, K>: Sized {
     ///
     /// # Errors
     /// See the trait.
+    #[track_caller]
     fn cast<U: Element>(&self) -> Result<TensorBase<U, K>>
     where
         T: Cast<U>;
@@ -122,18 +132,21 @@ pub trait TensorExt<T: Element, K>: Sized {
     ///
     /// # Errors
     /// See the trait.
+    #[track_caller]
     fn map<R: Element>(&self, f: impl Fn(T) -> R + Sync) -> Result<TensorBase<R, K>>;
 
     /// Replaces each element by `f` of it.
     ///
     /// # Errors
     /// [`Error::WriteOverlap`].
+    #[track_caller]
     fn map_inplace(&self, f: impl Fn(T) -> T + Sync) -> Result<()>;
 
     /// A new tensor with `f` of the elements of two tensors, broadcast.
     ///
     /// # Errors
     /// [`Error::Broadcast`].
+    #[track_caller]
     fn zip_map<B: Element, R: Element>(
         &self,
         b: &TensorBase<B, K>,
@@ -147,6 +160,7 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`];
     /// [`Error::ReadWriteOverlap`] if the other tensor shares elements with this one without being
     /// the same view.
+    #[track_caller]
     fn zip_inplace<B: Element>(
         &self,
         b: &TensorBase<B, K>,
@@ -157,6 +171,7 @@ pub trait TensorExt<T: Element, K>: Sized {
     ///
     /// # Errors
     /// [`Error::Broadcast`].
+    #[track_caller]
     fn zip3_map<B: Element, C: Element, R: Element>(
         &self,
         b: &TensorBase<B, K>,
@@ -169,6 +184,7 @@ pub trait TensorExt<T: Element, K>: Sized {
     ///
     /// # Errors
     /// As [`zip_inplace`](Self::zip_inplace).
+    #[track_caller]
     fn zip3_inplace<B: Element, C: Element>(
         &self,
         b: &TensorBase<B, K>,
@@ -192,6 +208,7 @@ pub trait TensorExt<T: Element, K>: Sized {
     ///
     /// # Errors
     /// [`Error::Broadcast`].
+    #[track_caller]
     fn where_cond<'a, 'b, U: Element>(
         &self,
         a: impl Into<Operand<'a, U>>,
@@ -206,6 +223,7 @@ pub trait TensorExt<T: Element, K>: Sized {
 }
 
 /// A call with [`Exec::current`].
+#[track_caller]
 fn current(op: &'static str) -> Result<Call<'static>> {
     Ok(Call::new(Exec::current()?, op))
 }
@@ -215,7 +233,9 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
         if self.is_contiguous() {
             return Ok(self.clone());
         }
-        to_contiguous(Exec::current()?, &self.read()?.as_view())
+        let reason = CopyReason::of_contiguous(self.layout());
+        let purpose = Purpose { op: "contiguous", reason };
+        tensor_copy(self, purpose)
     }
 
     fn to_contiguous(&self, format: MemoryFormat) -> Result<TensorBase<T, K>> {
@@ -225,7 +245,9 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
         if self.layout().is_contiguous_as(format) {
             return Ok(self.clone());
         }
-        to_format(Exec::current()?, &self.read()?.as_view(), format)
+        let reason = CopyReason::NotInFormat(format);
+        let purpose = Purpose { op: "to_contiguous", reason };
+        format_copy(Exec::current()?, &self.read()?.as_view(), format, purpose)
     }
 
     fn contiguous_canonical(&self) -> Result<TensorBase<T, K>> {
@@ -241,14 +263,17 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
     }
 
     fn deep_clone(&self) -> Result<TensorBase<T, K>> {
-        to_format(Exec::current()?, &self.read()?.as_view(), MemoryFormat::Preserve)
+        let (exec, purpose) = (Exec::current()?, Purpose::requested("deep_clone"));
+        format_copy(exec, &self.read()?.as_view(), MemoryFormat::Preserve, purpose)
     }
 
     fn reshape(&self, sizes: &[isize]) -> Result<Reshaped<T, K>> {
         match self.view(sizes) {
             Ok(tensor) => Ok(Reshaped { tensor, copied: false }),
-            Err(Error::NotViewable { .. }) => {
-                Ok(Reshaped { tensor: self.reshape_copy(sizes)?, copied: true })
+            Err(refused @ Error::NotViewable { .. }) => {
+                let reason = CopyReason::of_refusal(&refused);
+                let copy = tensor_copy(self, Purpose { op: "reshape", reason })?;
+                Ok(Reshaped { tensor: copy.view(sizes)?, copied: true })
             }
             Err(refused) => Err(refused),
         }
@@ -256,15 +281,15 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
 
     fn reshape_copy(&self, sizes: &[isize]) -> Result<TensorBase<T, K>> {
         infer_shape(sizes, self.numel())?;
-        to_contiguous(Exec::current()?, &self.read()?.as_view())?.view(sizes)
+        tensor_copy(self, Purpose::requested("reshape_copy"))?.view(sizes)
     }
 
     fn flattened(&self, start: isize, end: isize) -> Result<Reshaped<T, K>> {
         match self.flatten(start, end) {
             Ok(tensor) => Ok(Reshaped { tensor, copied: false }),
-            Err(Error::NotViewable { .. }) => {
-                let copy: TensorBase<T, K> =
-                    to_contiguous(Exec::current()?, &self.read()?.as_view())?;
+            Err(refused @ Error::NotViewable { .. }) => {
+                let reason = CopyReason::of_refusal(&refused);
+                let copy = tensor_copy(self, Purpose { op: "flattened", reason })?;
                 Ok(Reshaped { tensor: copy.flatten(start, end)?, copied: true })
             }
             Err(refused) => Err(refused),

@@ -68,6 +68,7 @@ macro_rules! functions {
         }
 
         impl $op {
+            #[track_caller]
             pub(crate) fn eval<$t: $bound, K>(
                 exec: &Exec,
                 a: Operand<'_, $t>,
@@ -79,6 +80,7 @@ macro_rules! functions {
                 Call::new(exec, stringify!($name))$(.$check(&b))?.eval2($op, a, b)
             }
 
+            #[track_caller]
             pub(crate) fn write<$t: $bound>(
                 exec: &Exec,
                 a: Argument<'_, $t>,
@@ -97,6 +99,7 @@ macro_rules! functions {
         /// # Errors
         /// Shapes that do not broadcast, a storage that is being written, no memory.
         $(#[doc = divisors!($check)])?
+        #[track_caller]
         pub fn $name<'a, 'b, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
@@ -110,6 +113,7 @@ macro_rules! functions {
         /// # Errors
         /// Also a result of another shape, or that shares elements with an operand without being
         /// it, or with itself; see [`ops`](crate::ops).
+        #[track_caller]
         pub fn $into<'a, 'b, 'o, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
@@ -124,6 +128,7 @@ macro_rules! functions {
             ///
             /// # Errors
             #[doc = concat!("As [`", stringify!($into), "`].")]
+            #[track_caller]
             pub fn $inplace<'x, 'b, $t: $inplace_bound>(
                 exec: &Exec,
                 x: impl Into<Output<'x, $t>>,

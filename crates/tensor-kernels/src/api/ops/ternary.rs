@@ -33,6 +33,7 @@ macro_rules! functions {
         ///
         /// # Errors
         /// Shapes that do not broadcast, a storage that is being written, no memory.
+        #[track_caller]
         pub fn $name<'a, 'b, 'c, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
@@ -47,6 +48,7 @@ macro_rules! functions {
         /// # Errors
         /// Also a result of another shape, or that shares elements with an operand without being
         /// it, or with itself; see [`ops`](crate::ops).
+        #[track_caller]
         pub fn $into<'a, 'b, 'c, 'o, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
@@ -62,6 +64,7 @@ macro_rules! functions {
         ///
         /// # Errors
         #[doc = concat!("As [`", stringify!($into), "`].")]
+        #[track_caller]
         pub fn $inplace<'x, 'b, 'c, $t: $bound>(
             exec: &Exec,
             x: impl Into<Output<'x, $t>>,
@@ -92,6 +95,7 @@ impl<T: Element> Function3<bool, T, T> for Where {
 ///
 /// # Errors
 /// Shapes that do not broadcast, a storage that is being written, no memory.
+#[track_caller]
 pub fn where_cond<'c, 'a, 'b, T: Element>(
     exec: &Exec,
     condition: impl Into<Operand<'c, bool>>,
@@ -106,6 +110,7 @@ pub fn where_cond<'c, 'a, 'b, T: Element>(
 /// # Errors
 /// Also a result of another shape, or that shares elements with an operand without being it, or
 /// with itself; see [`ops`](crate::ops).
+#[track_caller]
 pub fn where_cond_into<'c, 'a, 'b, 'o, T: Element>(
     exec: &Exec,
     condition: impl Into<Operand<'c, bool>>,

@@ -39,6 +39,7 @@ macro_rules! functions {
         /// # Errors
         /// Also a result of another shape, or that shares elements with the operand without being
         /// it, or with itself; see [`ops`](crate::ops).
+        #[track_caller]
         pub fn $into<'a, 'o, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
@@ -52,6 +53,7 @@ macro_rules! functions {
             ///
             /// # Errors
             #[doc = concat!("As [`", stringify!($into), "`].")]
+            #[track_caller]
             pub fn $inplace<'x, $t: $inplace_bound>(
                 exec: &Exec,
                 x: impl Into<Output<'x, $t>>,
@@ -121,6 +123,7 @@ impl<T: Cast<U>, U: Element> Function1<T> for Convert<U> {
 ///
 /// # Errors
 /// A storage that is being written, no memory.
+#[track_caller]
 pub fn cast<'a, T: Cast<U>, U: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
@@ -133,6 +136,7 @@ pub fn cast<'a, T: Cast<U>, U: Element>(
 /// # Errors
 /// Also a result of another shape, or that shares elements with the operand without being it, or
 /// with itself.
+#[track_caller]
 pub fn cast_into<'a, 'o, T: Cast<U>, U: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
