@@ -28,6 +28,7 @@ impl<'a, T: Copy> Iter<'a, T> {
 impl<T: Copy> Iterator for Iter<'_, T> {
     type Item = T;
 
+    #[inline]
     fn next(&mut self) -> Option<T> {
         let offset = self.offsets.next()?;
         // SAFETY: the offset is one of the view's (view invariant 1).
@@ -38,6 +39,16 @@ impl<T: Copy> Iterator for Iter<'_, T> {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.offsets.size_hint()
+    }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, T) -> B>(self, init: B, mut f: F) -> B {
+        self.offsets.fold(init, |result, offset| {
+            // SAFETY: the offset is one of the view's (view invariant 1).
+            let element = unsafe { self.base.add(offset) };
+            // SAFETY: view invariants 1 and 2.
+            f(result, unsafe { element.read() })
+        })
     }
 }
 
@@ -69,6 +80,7 @@ impl<'a, T: Copy> IterMut<'a, T> {
 impl<'a, T> Iterator for IterMut<'a, T> {
     type Item = &'a mut T;
 
+    #[inline]
     fn next(&mut self) -> Option<&'a mut T> {
         let offset = self.offsets.next()?;
         // SAFETY: the offset is one of the view's (mutable view invariant 1).
@@ -80,6 +92,16 @@ impl<'a, T> Iterator for IterMut<'a, T> {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.offsets.size_hint()
+    }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, &'a mut T) -> B>(self, init: B, mut f: F) -> B {
+        self.offsets.fold(init, |result, offset| {
+            // SAFETY: the offset is one of the view's (mutable view invariant 1).
+            let mut element = unsafe { self.base.add(offset) };
+            // SAFETY: mutable view invariants 1 and 2, and no two items alias, as in `next`.
+            f(result, unsafe { element.as_mut() })
+        })
     }
 }
 

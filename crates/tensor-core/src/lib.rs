@@ -71,7 +71,7 @@ pub use layout::{ContiguityTrace, Layout, Offsets, Overlap, ReduceDims, Reductio
 pub use operand::{
     Aliasing, Handle, Operand, Output, Reading, ResolvedOperand, WriteScope, Writing,
 };
-pub use operators::{AssignKernel, Bare, BinaryKernel, UnaryKernel, op};
+pub use operators::{AssignKernel, Bare, BinaryKernel, ReadKernel, UnaryKernel, op};
 pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape};
 pub use storage::{ALIGNMENT, Storage, Uninit};
 pub use strides::{MemoryFormat, contiguous_strides, format_strides, fortran_strides};

@@ -19,12 +19,38 @@ use std::ops::{
 };
 
 use crate::{
-    Element, Operand, Output, Result, TensorBase, TensorView, TensorViewMut, dtype::for_each_dtype,
+    Element, Operand, Output, Result, TensorBase, TensorView, TensorViewMut, ViewRef,
+    dtype::for_each_dtype,
 };
 
 /// The parameter of a tensor without kernels: it has every view operation, and no operators.
 #[derive(Clone, Copy, Debug)]
 pub enum Bare {}
+
+/// Kernels that read all elements of a view.
+pub trait ReadKernel: Sized {
+    /// The elements in logical order.
+    ///
+    /// # Errors
+    /// No memory.
+    fn to_vec<T: Element>(from: ViewRef<'_, T>) -> Result<Vec<T>>;
+
+    /// Same shape and equal elements?
+    ///
+    /// # Errors
+    /// No memory.
+    fn equal<T: Element + PartialEq>(a: ViewRef<'_, T>, b: ViewRef<'_, T>) -> Result<bool>;
+}
+
+impl ReadKernel for Bare {
+    fn to_vec<T: Element>(from: ViewRef<'_, T>) -> Result<Vec<T>> {
+        from.to_view().try_to_vec()
+    }
+
+    fn equal<T: Element + PartialEq>(a: ViewRef<'_, T>, b: ViewRef<'_, T>) -> Result<bool> {
+        Ok(a.to_view() == b.to_view())
+    }
+}
 
 /// The names of the operators.
 pub mod op {

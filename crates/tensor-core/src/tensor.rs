@@ -6,7 +6,7 @@
 use std::{fmt, marker::PhantomData};
 
 use crate::{
-    Bare, Element, Error, Layout, Result, Scalar, Storage, TensorView, display,
+    Bare, Element, Error, Layout, ReadKernel, Result, Scalar, Storage, TensorView, display,
     element::assert_occupies_memory,
     methods::{split_methods, view_methods},
     view::describe,
@@ -177,8 +177,11 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// # Errors
     /// A storage that is being written; out of memory.
-    pub fn to_vec(&self) -> Result<Vec<T>> {
-        self.read()?.as_view().try_to_vec()
+    pub fn to_vec(&self) -> Result<Vec<T>>
+    where
+        K: ReadKernel,
+    {
+        K::to_vec(self.read()?.as_elements())
     }
 
     /// Same shape and equal elements? (PyTorch: `torch.equal`)
@@ -188,12 +191,13 @@ impl<T: Element, K> TensorBase<T, K> {
     pub fn equal<L>(&self, other: &TensorBase<T, L>) -> Result<bool>
     where
         T: PartialEq,
+        K: ReadKernel,
     {
-        Ok(self.read()?.as_view() == other.read()?.as_view())
+        K::equal(self.read()?.as_elements(), other.read()?.as_elements())
     }
 }
 
-impl<T: Element + PartialEq, K> PartialEq for TensorBase<T, K> {
+impl<T: Element + PartialEq, K: ReadKernel> PartialEq for TensorBase<T, K> {
     /// # Panics
     /// As `RefCell` does, when a storage is being written; [`Tensor::equal`] returns an error.
     #[track_caller]

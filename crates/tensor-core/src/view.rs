@@ -5,10 +5,18 @@
 //! views keep these invariants. Users build views over buffers of their own; kernels take the
 //! borrowed forms of `elements`.
 
-use std::{fmt, marker::PhantomData, ops, ptr::NonNull};
+use std::{
+    convert::Infallible,
+    fmt,
+    marker::PhantomData,
+    mem::MaybeUninit,
+    ops::{self, ControlFlow, Range},
+    ptr::NonNull,
+};
 
 use crate::{
     Error, Iter, IterMut, Layout, Overlap, Result,
+    layout::pairs::for_each_row,
     methods::{split_methods, view_methods},
     shape::wrap_dim,
 };
@@ -168,9 +176,33 @@ impl<'a, T: Copy> TensorView<'a, T> {
         values.try_reserve_exact(self.numel()).map_err(|_| Error::OutOfMemory { bytes })?;
         match self.as_slice() {
             Some(slice) => values.extend_from_slice(slice),
-            None => values.extend(self.iter()),
+            None => self.append_to(&mut values)?,
         }
         Ok(values)
+    }
+
+    /// Appends the elements in logical order. They are written in an order that suits the memory of
+    /// both.
+    #[expect(clippy::disallowed_methods, reason = "the result is a vector, not a tensor")]
+    fn append_to(&self, values: &mut Vec<T>) -> Result<()> {
+        let (before, dense) = (values.len(), Layout::contiguous(self.shape())?);
+        let spare = &mut values.spare_capacity_mut()[..self.numel()];
+        let ControlFlow::Continue(()) = for_each_row([&dense, &self.layout], |row| {
+            let elements = (0..row.len).map(|i| {
+                // SAFETY: the rows visit offsets of the layout (invariant 1).
+                let element = unsafe { self.base.add(row.offset(1, i)) };
+                // SAFETY: invariants 1 and 2.
+                unsafe { element.read() }
+            });
+            // The innermost dimension of the dense layout has stride 1.
+            let written = &mut spare[row.starts[0]..][..row.len];
+            written.iter_mut().zip(elements).for_each(|(to, element)| _ = to.write(element));
+            ControlFlow::<Infallible>::Continue(())
+        });
+        // SAFETY: the rows visit each index of the dense layout, so `numel` elements from the first
+        // spare one on have been written.
+        unsafe { values.set_len(before + self.numel()) };
+        Ok(())
     }
 
     /// The contiguous runs of the view, in logical order (see [`Layout::runs`]).
@@ -308,6 +340,21 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
     }
 }
 
+impl<'a, T: Copy> TensorViewMut<'a, MaybeUninit<T>> {
+    /// The same view, of initialised elements.
+    ///
+    /// # Safety
+    /// Every element has been written.
+    pub unsafe fn assume_init(self) -> TensorViewMut<'a, T> {
+        // Invariants 2 and 3 are those of this view. 1: its elements are valid for reads and writes,
+        // and the caller has written them.
+        TensorViewMut { base: self.base.cast(), layout: self.layout, life: PhantomData }
+    }
+}
+
+/// The elements that are compared before the result is looked at.
+const PART: usize = 64;
+
 /// Checks invariant 3 of mutable views.
 pub(crate) fn check_injective(layout: &Layout) -> Result<()> {
     match layout.self_overlap() {
@@ -348,7 +395,27 @@ where
     T: PartialEq<U>,
 {
     fn eq(&self, other: &TensorView<'_, U>) -> bool {
-        self.shape() == other.shape() && self.iter().zip(other.iter()).all(|(a, b)| a == b)
+        if self.shape() != other.shape() {
+            return false;
+        }
+        let rows = for_each_row([&self.layout, &other.layout], |row| {
+            let equal = |i| {
+                // SAFETY: the rows visit offsets of both layouts (invariant 1).
+                let a = unsafe { self.base.add(row.offset(0, i)) };
+                // SAFETY: as above.
+                let b = unsafe { other.base.add(row.offset(1, i)) };
+                // SAFETY: invariants 1 and 2.
+                let a = unsafe { a.as_ref() };
+                // SAFETY: as above.
+                let b = unsafe { b.as_ref() };
+                a == b
+            };
+            // Without a branch for each element, several are compared at a time.
+            let all = |part: Range<usize>| part.fold(true, |all, i| all & equal(i));
+            let mut parts = (0..row.len).step_by(PART).map(|i| i..row.len.min(i + PART));
+            if parts.all(all) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        rows.is_continue()
     }
 }
 

@@ -49,7 +49,10 @@ mod run;
 mod tuning;
 
 pub use api::{
-    copy::{copy_between, copy_into, copy_to_layout, fill, to_contiguous, to_format},
+    copy::{
+        copy_between, copy_into, copy_into_uninit, copy_to_layout, fill, to_contiguous, to_format,
+        to_vec,
+    },
     copy_plan::{CopyCandidate, CopyPlan},
     elementwise::{
         elementwise_path, map, map_inplace, map_into, zip, zip_inplace, zip_into, zip3,

@@ -14,10 +14,12 @@
 //! | `reduce` | the dimensions of a reduction |
 //! | `result` | the layouts of newly allocated results |
 //! | `runs` | iteration over the offsets in logical order |
+//! | `pairs` | iteration over two layouts in an order that suits their memory |
 //! | `overlap` | do two indices reach the same element? |
 
 mod move_axes;
 mod overlap;
+pub(crate) mod pairs;
 mod query;
 mod reduce;
 mod reform;

@@ -6,56 +6,117 @@ use super::Layout;
 use crate::DimVec;
 
 /// The offsets of all elements in logical (row-major) order; made by [`Layout::offsets`].
+///
+/// The last dimensions that one stride can step through form rows, so that a step within a row is
+/// one addition.
 #[derive(Clone, Debug)]
 pub struct Offsets {
+    /// The dimensions outside the rows, and the index of the current row.
     shape: DimVec<usize>,
     strides: DimVec<isize>,
     index: DimVec<usize>,
-    offset: isize,
-    remaining: usize,
+    row: Row,
+    /// The start of the current row.
+    start: isize,
+    /// The rows after the current one.
+    rows: usize,
+    /// The next offset in the current row, and how many it has left.
+    at: isize,
+    left: usize,
+}
+
+/// The length of rows, and the stride along them.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    len: usize,
+    stride: isize,
 }
 
 impl Offsets {
     fn over(shape: &[usize], strides: &[isize], offset: usize, count: usize) -> Self {
-        let (shape, strides) = (DimVec::from_slice(shape), DimVec::from_slice(strides));
+        let (outer, row) = rows(shape, strides);
+        let (shape, strides) = (&shape[..outer], &strides[..outer]);
         Self {
-            index: DimVec::from_elem(0, shape.len()),
-            shape,
-            strides,
-            offset: offset as isize,
-            remaining: count,
+            index: DimVec::from_elem(0, outer),
+            shape: DimVec::from_slice(shape),
+            strides: DimVec::from_slice(strides),
+            row,
+            start: offset as isize,
+            rows: count.checked_div(row.len).map_or(0, |rows| rows.saturating_sub(1)),
+            at: offset as isize,
+            left: row.len.min(count),
         }
     }
 
-    /// Increments the index, the last dimension first.
-    fn advance(&mut self) {
+    /// Goes to the next row: increments its index, the last dimension first.
+    #[inline(never)]
+    fn next_row(&mut self) {
+        self.rows -= 1;
         for d in (0..self.shape.len()).rev() {
             self.index[d] += 1;
             if self.index[d] < self.shape[d] {
-                self.offset += self.strides[d];
-                return;
+                self.start += self.strides[d];
+                break;
             }
-            self.offset -=
+            self.start -=
                 (self.shape[d] - 1) as isize * if self.shape[d] > 1 { self.strides[d] } else { 0 };
             self.index[d] = 0;
         }
+        (self.at, self.left) = (self.start, self.row.len);
     }
+}
+
+/// The number of dimensions outside the rows, and the rows.
+fn rows(shape: &[usize], strides: &[isize]) -> (usize, Row) {
+    let mut row = Row { len: 1, stride: 0 };
+    for (d, (&size, &stride)) in shape.iter().zip(strides).enumerate().rev() {
+        let continues = row.stride.checked_mul(row.len as isize) == Some(stride);
+        match size {
+            1 => {}
+            _ if row.len == 1 => row = Row { len: size, stride },
+            _ if continues => row.len *= size,
+            _ => return (d + 1, row),
+        }
+    }
+    (0, row)
 }
 
 impl Iterator for Offsets {
     type Item = usize;
 
+    #[inline]
     fn next(&mut self) -> Option<usize> {
-        self.remaining = self.remaining.checked_sub(1)?;
-        let offset = self.offset as usize;
-        if self.remaining > 0 {
-            self.advance();
+        if self.left == 0 {
+            if self.rows == 0 {
+                return None;
+            }
+            self.next_row();
         }
-        Some(offset)
+        let at = self.at;
+        self.left -= 1;
+        // Behind the last element of a layout the sum may overflow; it is not used then.
+        self.at = at.wrapping_add(self.row.stride);
+        Some(at as usize)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.remaining, Some(self.remaining))
+        let remaining = self.left + self.rows * self.row.len;
+        (remaining, Some(remaining))
+    }
+
+    /// Row by row, without a check at each element.
+    #[inline]
+    fn fold<B, F: FnMut(B, usize) -> B>(mut self, init: B, mut f: F) -> B {
+        let mut result = init;
+        loop {
+            for i in 0..self.left as isize {
+                result = f(result, (self.at + i * self.row.stride) as usize);
+            }
+            if self.rows == 0 {
+                return result;
+            }
+            self.next_row();
+        }
     }
 }
 

@@ -9,18 +9,15 @@
 //!    nobody can write a 0 afterwards.
 //! 5. The work is planned and run.
 
-use std::{any::TypeId, iter::repeat_n, panic::Location};
+use std::{any::TypeId, panic::Location};
 
 use tensor_core::{
     Aliasing, DimVec, Element, Error, Layout, Operand, Output, ResolvedOperand, Result, TensorBase,
-    TensorViewMut, ViewRef, ViewRefMut, WriteScope, broadcast_two,
+    ViewRef, ViewRefMut, WriteScope, broadcast_two,
 };
 
 use crate::{
-    api::{
-        copy::copy_into,
-        ledger::{CopyReason, Purpose},
-    },
+    api::ledger::{CopyReason, Purpose},
     exec::{Broadcast, Exec, Overlapping},
     kernel::{Function1, Function2, Function3, Map, OperationOf, Zip, Zip3},
     run::{self, Erased, Input},
@@ -176,17 +173,11 @@ pub(crate) struct Copied<T> {
 impl<T: Element> Copied<T> {
     fn of(call: Call<'_>, operand: &Operand<'_, T>) -> Result<Self> {
         let reading = operand.read()?;
-        let from = reading.elements().to_view();
-        let layout = Layout::contiguous(from.shape())?;
+        let from = reading.elements();
+        let layout = Layout::contiguous(from.layout().shape())?;
         let purpose = Purpose { op: call.op, reason: CopyReason::OverlapsResult };
         purpose.record_at(call.location, call.exec, size_of::<T>(), [from.layout(), &layout])?;
-        let (mut elements, bytes) = (Vec::new(), from.numel().saturating_mul(size_of::<T>()));
-        elements.try_reserve_exact(from.numel()).map_err(|_| Error::OutOfMemory { bytes })?;
-        // Initialises the elements with the first one, if there is any, before they are
-        // overwritten.
-        elements.extend(from.iter().next().into_iter().flat_map(|any| repeat_n(any, from.numel())));
-        copy_into(call.exec, &from, &mut TensorViewMut::new(&mut elements, layout.clone())?)?;
-        Ok(Self { elements, layout })
+        Ok(Self { elements: run::copied_to_vec(call.exec, from)?, layout })
     }
 
     pub(crate) fn elements(&self) -> Result<ViewRef<'_, T>> {

@@ -1,5 +1,7 @@
 //! Copies: between any strides, and from any strides to a new tensor.
 
+use std::mem::MaybeUninit;
+
 #[cfg(doc)]
 use tensor_core::Error;
 use tensor_core::{
@@ -36,6 +38,41 @@ pub fn copy_into<T: Element>(
     to: &mut TensorViewMut<'_, T>,
 ) -> Result<()> {
     copy_elements(exec, from.into(), to.into())
+}
+
+/// Copies a view into uninitialised memory of the same shape, and returns it as a view of elements.
+/// So memory of the caller is written once only.
+///
+/// ```
+/// use std::mem::MaybeUninit;
+/// use tensor_kernels::{Exec, Layout, TensorView, TensorViewMut, copy_into_uninit};
+///
+/// let pixels = [1u8, 2, 3, 4, 5, 6];
+/// let mut planes = [MaybeUninit::uninit(); 6];
+/// let from = TensorView::new(&pixels, Layout::contiguous(&[2, 3])?)?.t()?;
+/// let to = TensorViewMut::new(&mut planes, Layout::contiguous(&[3, 2])?)?;
+/// let mut written = copy_into_uninit(Exec::current()?, &from, to)?;
+/// assert_eq!(written.as_slice_mut(), Some(&mut [1, 4, 2, 5, 3, 6][..]));
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::OutputShape`] if the shapes differ; nothing is written then.
+pub fn copy_into_uninit<'t, T: Element>(
+    exec: &Exec,
+    from: &TensorView<'_, T>,
+    to: TensorViewMut<'t, MaybeUninit<T>>,
+) -> Result<TensorViewMut<'t, T>> {
+    run::copy_into_uninit(exec, from.into(), to)
+}
+
+/// The elements of a view in row-major order, as a vector (PyTorch: `flatten().tolist()`). Unlike
+/// [`TensorView::to_vec`], it copies with the kernels of this crate.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub fn to_vec<T: Element>(exec: &Exec, from: &TensorView<'_, T>) -> Result<Vec<T>> {
+    run::copied_to_vec(exec, from.into())
 }
 
 #[inline]

@@ -7,6 +7,7 @@ pub(crate) mod copy;
 pub(crate) mod copy_plan;
 mod divisors;
 pub(crate) mod elementwise;
+mod equal;
 pub(crate) mod ext;
 pub(crate) mod ledger;
 pub mod ops;

@@ -1,6 +1,10 @@
 //! Newly allocated results: each element is written once, by the plan that fills the memory.
 
-use tensor_core::{Element, Layout, ReductionShape, Result, TensorBase, Uninit, ViewRef};
+use std::mem::MaybeUninit;
+
+use tensor_core::{
+    Element, Error, Layout, ReductionShape, Result, TensorBase, TensorViewMut, Uninit, ViewRef,
+};
 
 use super::{
     copy::{CopyOperands, copy},
@@ -29,6 +33,37 @@ pub(crate) fn copied<T: Element, K>(
     copy(exec, CopyOperands::new(from, &mut result.as_elements_mut())?);
     // SAFETY: a copy writes every element of its destination's layout.
     Ok(unsafe { result.assume_init() })
+}
+
+/// The elements in logical order, as a vector.
+///
+/// # Errors
+/// No memory.
+#[expect(clippy::disallowed_methods, reason = "the result is a vector, not a tensor")]
+pub(crate) fn copied_to_vec<T: Element>(exec: &Exec, from: ViewRef<'_, T>) -> Result<Vec<T>> {
+    let (count, mut values) = (from.layout().numel(), Vec::new());
+    let bytes = count.saturating_mul(size_of::<T>());
+    values.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    let layout = Layout::contiguous(from.layout().shape())?;
+    let mut to = TensorViewMut::new(values.spare_capacity_mut(), layout)?;
+    copy(exec, CopyOperands::new(from, &mut (&mut to).into())?);
+    // SAFETY: a copy writes every element of its destination's layout: the first `count` ones.
+    unsafe { values.set_len(count) };
+    Ok(values)
+}
+
+/// Copies a view into uninitialised memory of the same shape.
+///
+/// # Errors
+/// [`Error::OutputShape`] if the shapes differ.
+pub(crate) fn copy_into_uninit<'t, T: Element>(
+    exec: &Exec,
+    from: ViewRef<'_, T>,
+    mut to: TensorViewMut<'t, MaybeUninit<T>>,
+) -> Result<TensorViewMut<'t, T>> {
+    copy(exec, CopyOperands::new(from, &mut (&mut to).into())?);
+    // SAFETY: a copy writes every element of its destination's layout.
+    Ok(unsafe { to.assume_init() })
 }
 
 /// For each number of inputs: a new tensor of `layout` with the elements `f(inputs)`, index by

@@ -20,7 +20,9 @@ mod tiny;
 mod walk;
 mod workspace;
 
-pub(crate) use allocate::{computed1, computed2, computed3, copied, reduced};
+pub(crate) use allocate::{
+    computed1, computed2, computed3, copied, copied_to_vec, copy_into_uninit, reduced,
+};
 pub(crate) use copy::{CopyOperands, copy, copy_planned};
 pub(crate) use elementwise::{compute1, compute2, compute3};
 pub(crate) use operands::{Erased, Input};

@@ -1,7 +1,12 @@
 //! Copies and fills, of every width.
 
+use std::mem::MaybeUninit;
+
 use proptest::{prelude::*, test_runner::TestCaseResult};
-use tensor_kernels::{Layout, Tensor, copy_into, copy_to_layout, fill, to_contiguous};
+use tensor_kernels::{
+    Layout, Tensor, TensorViewMut, copy_into, copy_into_uninit, copy_to_layout, fill,
+    to_contiguous, to_vec,
+};
 
 use crate::{
     common::{Memory, RunConfig, Sample, extent},
@@ -70,6 +75,15 @@ fn into_new<T: Sample>(from: &Layout, setting: &Setting) -> TestCaseResult {
         prop_assert_eq!(in_order.layout(), &preserved);
         prop_assert!(contiguous.to_vec().unwrap() == values, "contiguous, {}", config);
         prop_assert!(in_order.to_vec().unwrap() == values, "in order, {}", config);
+        let vector = config.run(|exec| to_vec(exec, &source.view(from))).unwrap();
+        prop_assert!(vector == values, "vector, {}", config);
+        prop_assert!(source.view(from).to_vec() == values, "vector of the view");
+        prop_assert!(in_order == contiguous, "{}", config);
+        prop_assert!(contiguous == in_order, "{}", config);
+        let mut memory = vec![MaybeUninit::uninit(); extent(&preserved)];
+        let to = TensorViewMut::new(&mut memory, preserved.clone()).unwrap();
+        let written = config.run(|exec| copy_into_uninit(exec, &source.view(from), to)).unwrap();
+        prop_assert!(written.as_view().to_vec() == values, "uninitialised memory, {}", config);
     }
     Ok(())
 }

@@ -1,0 +1,66 @@
+//! Equality of tensors whose elements lie in different orders.
+//!
+//! A comparison walks both operands at once, so one of them is read with long steps. A copy reads
+//! it by cache lines, so a part of it is copied first, into the order of the other operand, and
+//! compared while it is cached: 4 million transposed floats take an eighth of the time (Zen 5).
+
+use std::cmp::Reverse;
+
+use tensor_core::{Element, Layout, Result, TensorBase, TensorView, ViewRef};
+
+use super::tensor::Simd;
+use crate::{exec::Exec, run};
+
+/// The bytes of a part. Both parts and the lines that a transpose reads stay in the caches, and
+/// allocators do not map memory of this size anew each time.
+const PART_BYTES: usize = 64 << 10;
+
+/// Same shape and equal elements?
+pub(super) fn equal<T: Element + PartialEq>(
+    exec: &Exec,
+    a: ViewRef<'_, T>,
+    b: ViewRef<'_, T>,
+) -> Result<bool> {
+    let (a, b) = (a.to_view(), b.to_view());
+    if a.shape() != b.shape() || nearest(a.layout()) == nearest(b.layout()) {
+        return Ok(a == b);
+    }
+    parts_equal(&exec.serial(), &a, &b)
+}
+
+/// The dimension with the smallest stride.
+fn nearest(layout: &Layout) -> Option<usize> {
+    longer_dims(layout).min_by_key(|&d| (layout.strides()[d].unsigned_abs(), Reverse(d)))
+}
+
+/// The dimension with the largest stride.
+fn farthest(layout: &Layout) -> Option<usize> {
+    longer_dims(layout).max_by_key(|&d| (layout.strides()[d].unsigned_abs(), Reverse(d)))
+}
+
+fn longer_dims(layout: &Layout) -> impl Iterator<Item = usize> {
+    (0..layout.ndim()).filter(|&d| layout.shape()[d] > 1)
+}
+
+/// Compares operands of one shape, part by part.
+fn parts_equal<T: Element + PartialEq>(
+    exec: &Exec,
+    a: &TensorView<'_, T>,
+    b: &TensorView<'_, T>,
+) -> Result<bool> {
+    match farthest(a.layout()) {
+        Some(dim) if a.numel().saturating_mul(size_of::<T>()) > PART_BYTES => {
+            let (dim, half, size) = (dim as isize, a.shape()[dim] / 2, a.shape()[dim]);
+            let half_equal = |start: usize, len: usize| {
+                let start = start as isize;
+                parts_equal(exec, &a.narrow(dim, start, len)?, &b.narrow(dim, start, len)?)
+            };
+            Ok(half_equal(0, half)? && half_equal(half, size - half)?)
+        }
+        _ => {
+            let in_order: TensorBase<T, Simd> =
+                run::copied(exec, b.into(), a.layout().preserved()?)?;
+            Ok(*a == in_order.read()?.as_view())
+        }
+    }
+}
