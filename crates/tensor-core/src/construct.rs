@@ -2,7 +2,9 @@
 
 #[cfg(doc)]
 use crate::TensorView;
-use crate::{Element, Error, Layout, Result, Storage, TensorBase, Uninit};
+use crate::{
+    Element, Error, Layout, Result, Storage, TensorBase, Uninit, element::assert_occupies_memory,
+};
 
 impl<T: Element, K> TensorBase<T, K> {
     /// A tensor that takes over a vector's memory, in row-major order (PyTorch: `torch.tensor`).
@@ -26,6 +28,60 @@ impl<T: Element, K> TensorBase<T, K> {
         // SAFETY: tensor invariants. 1: a vector's elements are aligned and initialised. 2: checked
         // by `check_within`.
         Ok(unsafe { Self::from_storage(Storage::from_vec(values), layout) })
+    }
+
+    /// A tensor over memory that another value owns, such as an `Arc<[T]>` or a memory map, without
+    /// copying. It can be read only. The owner is dropped with the last tensor that shares it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use tensor_core::{Error, Layout, Tensor};
+    ///
+    /// let weights: Arc<[f32]> = Arc::from([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    /// let tensor = Tensor::from_owner(Arc::clone(&weights), Layout::contiguous(&[2, 3])?)?;
+    /// assert_eq!(tensor.data_ptr(), weights.as_ptr());
+    /// assert_eq!(tensor.t()?.get(&[2, 1])?, 6.0);
+    /// assert!(matches!(tensor.write(), Err(Error::ReadOnly)));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`] if the layout reaches beyond the owner's slice.
+    pub fn from_owner<O>(owner: O, layout: Layout) -> Result<Self>
+    where
+        O: AsRef<[T]> + Send + Sync + 'static,
+    {
+        Self::over(Storage::from_owner(owner), layout)
+    }
+
+    /// As [`from_owner`](Self::from_owner), over memory that can be written, too.
+    ///
+    /// ```
+    /// use tensor_core::{Layout, Tensor};
+    ///
+    /// let pixels: Box<[u8]> = Box::new([0; 6]);
+    /// let image = Tensor::from_owner_mut(pixels, Layout::contiguous(&[2, 3])?)?;
+    /// image.set(&[1, 2], 255)?;
+    /// assert_eq!(image.to_vec()?, [0, 0, 0, 0, 0, 255]);
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`] if the layout reaches beyond the owner's slice.
+    pub fn from_owner_mut<O>(owner: O, layout: Layout) -> Result<Self>
+    where
+        O: AsMut<[T]> + Send + Sync + 'static,
+    {
+        Self::over(Storage::from_owner_mut(owner), layout)
+    }
+
+    /// A tensor of a storage of initialised elements `T`.
+    fn over(storage: Storage, layout: Layout) -> Result<Self> {
+        const { assert_occupies_memory::<T>() };
+        layout.check_within(storage.len::<T>(), size_of::<T>())?;
+        // SAFETY: tensor invariants. 1: the elements of a slice are aligned and initialised. 2:
+        // checked by `check_within`.
+        Ok(unsafe { Self::from_storage(storage, layout) })
     }
 
     /// A copy of a slice in row-major order. [`TensorView::new`] views it without copying.

@@ -31,11 +31,56 @@ pub struct Storage {
 struct Shared {
     borrow: AtomicRefCell<()>,
     buffer: Buffer,
+    /// Whether the memory's owner lets it be read only.
+    read_only: bool,
 }
 
 impl Storage {
     fn new(buffer: Buffer) -> Self {
-        Self { shared: Arc::new(Shared { borrow: AtomicRefCell::new(()), buffer }) }
+        Self::with(buffer, false)
+    }
+
+    fn with(buffer: Buffer, read_only: bool) -> Self {
+        Self { shared: Arc::new(Shared { borrow: AtomicRefCell::new(()), buffer, read_only }) }
+    }
+
+    /// The memory of another owner, which is not written.
+    pub(crate) fn from_owner<T: Element, O>(owner: O) -> Self
+    where
+        O: AsRef<[T]> + Send + Sync + 'static,
+    {
+        let owner = Arc::new(owner);
+        let elements = NonNull::from(owner.as_ref().as_ref());
+        // SAFETY: the slice is valid while its owner is neither moved nor mutably borrowed, and
+        // nobody writes it. The `Arc` keeps the owner in place, and no one else has it.
+        Self::with(unsafe { Buffer::owned_by(owner, elements, ALIGNMENT) }, true)
+    }
+
+    /// The memory of another owner.
+    pub(crate) fn from_owner_mut<T: Element, O>(owner: O) -> Self
+    where
+        O: AsMut<[T]> + Send + Sync + 'static,
+    {
+        let mut owner = Arc::new(owner);
+        let only = Arc::get_mut(&mut owner).expect("an owner that nobody shares");
+        let elements = NonNull::from(only.as_mut());
+        // SAFETY: the slice is valid, and accessible through this pointer only, while its owner is
+        // neither moved nor borrowed. The `Arc` keeps the owner in place, and no one else has it.
+        Self::with(unsafe { Buffer::owned_by(owner, elements, ALIGNMENT) }, false)
+    }
+
+    /// The vector that this storage was made from, if it was made from one of `T` and nobody else
+    /// shares it.
+    pub(crate) fn into_vec<T: Element>(self) -> Result<Vec<T>, Self> {
+        let Shared { borrow, buffer, read_only } =
+            Arc::try_unwrap(self.shared).map_err(|shared| Self { shared })?;
+        let again = |buffer| Self { shared: Arc::new(Shared { borrow, buffer, read_only }) };
+        buffer.into_vec().map_err(again)
+    }
+
+    /// Can the elements be written? Not if their owner lets them be read only.
+    pub fn is_read_only(&self) -> bool {
+        self.shared.read_only
     }
 
     pub(crate) fn from_vec<T: Element>(values: Vec<T>) -> Self {
@@ -81,6 +126,9 @@ impl Storage {
     }
 
     pub(crate) fn borrow_mut(&self) -> Result<AtomicRefMut<'_, ()>> {
+        if self.shared.read_only {
+            return Err(Error::ReadOnly);
+        }
         let refused = Error::Borrowed { held: "for reading or writing", wanted: "for writing" };
         self.shared.borrow.try_borrow_mut().map_err(|_| refused)
     }

@@ -184,6 +184,42 @@ impl<T: Element, K> TensorBase<T, K> {
         K::to_vec(self.read()?.as_elements())
     }
 
+    /// The elements in logical order, as a vector. The memory of a tensor that was made from a
+    /// vector is returned without copying, if it is contiguous, has all elements of its storage,
+    /// and is the only handle to it.
+    ///
+    /// ```
+    /// use tensor_core::Tensor;
+    ///
+    /// let values = vec![1, 2, 3, 4];
+    /// let memory = values.as_ptr();
+    /// let tensor = Tensor::from_vec(values, &[2, 2])?;
+    /// let back = tensor.into_vec()?;
+    /// assert_eq!((back.as_ptr(), &back[..]), (memory, &[1, 2, 3, 4][..]));
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A storage that is being written; out of memory.
+    pub fn into_vec(self) -> Result<Vec<T>>
+    where
+        K: ReadKernel,
+    {
+        let is_whole = self.is_contiguous()
+            && self.storage_offset() == 0
+            && self.numel() * size_of::<T>() == self.storage.bytes();
+        let Self { storage, layout, .. } = self;
+        let storage = match storage {
+            whole if is_whole => match whole.into_vec() {
+                Ok(values) => return Ok(values),
+                Err(storage) => storage,
+            },
+            part => part,
+        };
+        // SAFETY: the storage and the layout are those of this tensor.
+        unsafe { Self::from_storage(storage, layout) }.to_vec()
+    }
+
     /// Same shape and equal elements? (PyTorch: `torch.equal`)
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use crate::{
     Error, Iter, IterMut, Layout, Overlap, Result,
     layout::pairs::for_each_row,
     methods::{split_methods, view_methods},
-    shape::wrap_dim,
+    shape::{reserved, wrap_dim},
 };
 
 /// A read-only view of elements that lie at the offsets of a layout.
@@ -89,6 +89,30 @@ impl<'a, T: Copy> TensorView<'a, T> {
         layout.check_within(elements.len(), size_of::<T>())?;
         let base = NonNull::from(elements).cast();
         Ok(Self { base, layout, gaps_readable: true, life: PhantomData })
+    }
+
+    /// A view of memory that no slice describes: of another library, or a part of which someone
+    /// writes meanwhile. `base` points to offset 0, which need not be an element.
+    ///
+    /// ```
+    /// use std::ptr::NonNull;
+    /// use tensor_core::{Layout, TensorView};
+    ///
+    /// let pixels = [1u8, 2, 3, 4, 5, 6];
+    /// let base = NonNull::from(&pixels).cast::<u8>();
+    /// let layout = Layout::from_byte_strides(&[3, 2], &[1, 3], 0, 1)?;
+    /// // SAFETY: the offsets 0 to 5 lie in the array, which outlives the view and is not written.
+    /// let columns = unsafe { TensorView::from_raw_parts(base, layout) };
+    /// assert_eq!(columns.to_vec(), [1, 4, 2, 5, 3, 6]);
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Safety
+    /// During `'a`, for every offset of the layout `base + offset` is in bounds of one allocation,
+    /// aligned, and valid for reads of an initialised `T`, and nobody writes these elements.
+    pub unsafe fn from_raw_parts(base: NonNull<T>, layout: Layout) -> Self {
+        // SAFETY: invariants 1 and 2 are the caller's. 3: gaps are declared unreadable.
+        unsafe { Self::from_raw(base, layout, false) }
     }
 
     /// # Safety
@@ -230,6 +254,22 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
         Ok(Self { base, layout, life: PhantomData })
     }
 
+    /// A mutable view of memory that no slice describes. `base` points to offset 0, which need not
+    /// be an element.
+    ///
+    /// # Safety
+    /// During `'a`, for every offset of the layout `base + offset` is in bounds of one allocation,
+    /// aligned, and valid for reads and writes of an initialised `T`, and nobody else reads or
+    /// writes these elements.
+    ///
+    /// # Errors
+    /// [`Error::WriteOverlap`] if two indices of the layout share an element.
+    pub unsafe fn from_raw_parts(base: NonNull<T>, layout: Layout) -> Result<Self> {
+        check_injective(&layout)?;
+        // SAFETY: invariants 1 and 2 are the caller's. 3: checked above.
+        Ok(unsafe { Self::from_raw(base, layout) })
+    }
+
     /// # Safety
     /// All three invariants.
     pub(crate) unsafe fn from_raw(base: NonNull<T>, layout: Layout) -> Self {
@@ -338,6 +378,51 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
         let part = |layout| Self { base: self.base, layout, life: PhantomData };
         Ok((part(first), part(second)))
     }
+
+    /// Cuts the view into consecutive parts of `size` indices of a dimension; the last may have
+    /// fewer. All of them can be written at the same time (PyTorch: `split`).
+    ///
+    /// ```
+    /// use tensor_core::Tensor;
+    ///
+    /// let table = Tensor::<u32>::zeros(&[7, 3])?;
+    /// let mut guard = table.write()?;
+    /// let parts = guard.as_view_mut()?.split_mut(2, 0)?;
+    /// std::thread::scope(|scope| {
+    ///     for (number, mut part) in (0..).zip(parts) {
+    ///         scope.spawn(move || part.iter_mut().for_each(|element| *element = number));
+    ///     }
+    /// });
+    /// drop(guard);
+    /// assert_eq!(table.select(1, 0)?.to_vec()?, [0, 0, 1, 1, 2, 2, 3]);
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A dimension out of range, a size of 0.
+    pub fn split_mut(self, size: usize, dim: isize) -> Result<Vec<Self>> {
+        let layouts = self.layout.split(size, dim)?;
+        self.parts(layouts)
+    }
+
+    /// One view for every index of a dimension. All of them can be written at the same time
+    /// (PyTorch: `unbind`).
+    ///
+    /// # Errors
+    /// A dimension out of range.
+    pub fn unbind_mut(self, dim: isize) -> Result<Vec<Self>> {
+        let layouts = self.layout.unbind(dim)?;
+        self.parts(layouts)
+    }
+
+    /// Views of parts of this layout that have no index in common.
+    fn parts(self, layouts: Vec<Layout>) -> Result<Vec<Self>> {
+        // The invariants hold as in `split_at_mut`.
+        let mut parts = reserved(layouts.len())?;
+        let part = |layout| Self { base: self.base, layout, life: PhantomData };
+        parts.extend(layouts.into_iter().map(part));
+        Ok(parts)
+    }
 }
 
 impl<'a, T: Copy> TensorViewMut<'a, MaybeUninit<T>> {
@@ -346,8 +431,8 @@ impl<'a, T: Copy> TensorViewMut<'a, MaybeUninit<T>> {
     /// # Safety
     /// Every element has been written.
     pub unsafe fn assume_init(self) -> TensorViewMut<'a, T> {
-        // Invariants 2 and 3 are those of this view. 1: its elements are valid for reads and writes,
-        // and the caller has written them.
+        // Invariants 2 and 3 are those of this view. 1: its elements are valid for reads and
+        // writes, and the caller has written them.
         TensorViewMut { base: self.base.cast(), layout: self.layout, life: PhantomData }
     }
 }

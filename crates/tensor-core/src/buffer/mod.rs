@@ -15,8 +15,10 @@ pub use cache::{cached_memory, empty_memory_cache, set_memory_cache_limit};
 
 use std::{
     alloc::{self, Layout as AllocLayout},
+    any::Any,
     mem::ManuallyDrop,
     ptr::NonNull,
+    sync::Arc,
 };
 
 use crate::{Element, Error, Result};
@@ -29,17 +31,19 @@ const NATURAL_ALIGNMENT: usize = 16;
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 const HUGE_BUFFER_BYTES: usize = 4 * HUGE_PAGE_BYTES;
 
-/// An allocation.
+/// An allocation, or memory of another owner.
 ///
 /// # Invariants
-/// 1. `start` is valid for reads and writes of `bytes` bytes until the buffer is dropped, and
-///    only the buffer frees it.
+/// 1. `start` is valid for reads of `bytes` bytes until the buffer is dropped, and for writes
+///    unless it is memory of an owner that only reads it. Only the buffer frees it.
 /// 2. If `alloc.size() > 0`, `origin` came from the global allocator with layout `alloc`.
 pub(crate) struct Buffer {
     start: NonNull<u8>,
     bytes: usize,
     origin: NonNull<u8>,
     alloc: AllocLayout,
+    /// The owner of the memory, dropped with the buffer.
+    _owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 // SAFETY: a buffer owns plain bytes, and elements are `Send + Sync`. The borrow flag of the storage
@@ -91,7 +95,7 @@ impl Buffer {
             // SAFETY: the range lies in the allocation.
             unsafe { advise_huge_pages(start, bytes) };
         }
-        Ok(Self { start, bytes, origin, alloc })
+        Ok(Self { start, bytes, origin, alloc, _owner: None })
     }
 
     /// Takes over a vector's allocation without copying. A large one is kept when it is dropped.
@@ -111,11 +115,45 @@ impl Buffer {
         let start = start.cast();
         let alloc =
             AllocLayout::array::<T>(values.capacity()).expect("a vector's allocation has a layout");
-        Self { start, bytes: size_of::<T>() * values.len(), origin: start, alloc }
+        Self { start, bytes: size_of::<T>() * values.len(), origin: start, alloc, _owner: None }
+    }
+
+    /// Memory of another owner, which is dropped with the buffer.
+    ///
+    /// # Safety
+    /// `elements` is valid for reads, and for writes where the buffer is written, until `owner` is
+    /// dropped. Nobody else writes it, nor reads it if the buffer is written.
+    pub(crate) unsafe fn owned_by<T: Element>(
+        owner: Arc<dyn Any + Send + Sync>,
+        elements: NonNull<[T]>,
+        align: usize,
+    ) -> Self {
+        if elements.is_empty() {
+            return Self::adopt(Vec::<T>::new(), align);
+        }
+        let bytes = size_of::<T>() * elements.len();
+        Self { bytes, _owner: Some(owner), ..Self::without_elements(elements.cast()) }
+    }
+
+    /// The vector that the buffer was adopted from, if it was adopted from one of `T`.
+    pub(crate) fn into_vec<T: Element>(self) -> Result<Vec<T>, Self> {
+        let capacity = self.alloc.size() / size_of::<T>();
+        let is_of_vector = self.alloc.size() > 0
+            && self.start == self.origin
+            && AllocLayout::array::<T>(capacity) == Ok(self.alloc);
+        if !is_of_vector {
+            return Err(self);
+        }
+        let buffer = ManuallyDrop::new(self);
+        let (start, len) = (buffer.start.as_ptr().cast(), buffer.bytes / size_of::<T>());
+        // SAFETY: the allocation came from the global allocator with the layout of a vector of this
+        // capacity (invariant 2, checked above). It starts with `bytes` bytes of elements `T`, as
+        // the caller's tensor says, and is not freed here.
+        Ok(unsafe { Vec::from_raw_parts(start, len, capacity) })
     }
 
     fn without_elements(start: NonNull<u8>) -> Self {
-        Self { start, bytes: 0, origin: start, alloc: AllocLayout::new::<()>() }
+        Self { start, bytes: 0, origin: start, alloc: AllocLayout::new::<()>(), _owner: None }
     }
 
     pub(crate) fn start(&self) -> NonNull<u8> {

@@ -607,13 +607,30 @@ pub enum Error {
     /// The storage is being written, or (for a write) read, through another guard.
     #[error(
         "storage is already borrowed {held}: cannot borrow it {wanted} [another guard of this \
-         storage is alive]"
+         storage is alive; to write parts at the same time, cut the view of one guard with \
+         split_mut, unbind_mut or split_at_mut]"
     )]
     Borrowed {
         /// How it is borrowed.
         held: &'static str,
         /// How it was asked for.
         wanted: &'static str,
+    },
+
+    /// A write to memory whose owner lets it be read only.
+    #[error(
+        "the storage is read-only: its memory belongs to an owner that shares it for reading \
+         [copy the tensor first, with deep_clone()]"
+    )]
+    ReadOnly,
+
+    /// A stride or an offset in bytes that is no multiple of the element width.
+    #[error("{bytes} bytes are no multiple of the element width, {width}")]
+    ByteStride {
+        /// The stride or the offset.
+        bytes: isize,
+        /// The width of an element in bytes.
+        width: usize,
     },
 
     /// A copy in a scope that forbids copies.

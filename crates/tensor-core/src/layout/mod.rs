@@ -244,6 +244,38 @@ impl Layout {
             .ok_or_else(|| too_large("the number of bytes", &self.shape))
     }
 
+    /// A layout of strides in bytes, as NumPy and the buffer protocol of Python count them, for
+    /// elements of `width` bytes. The offset is in bytes, too.
+    ///
+    /// ```
+    /// # use tensor_core::Layout;
+    /// let layout = Layout::from_byte_strides(&[3, 4], &[4, 12], 8, 4)?;
+    /// assert_eq!((layout.strides(), layout.offset()), (&[1, 3][..], 2));
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ByteStride`] for a stride or an offset that is no multiple of the width; those of
+    /// [`Layout::new`].
+    pub fn from_byte_strides(
+        shape: &[usize],
+        strides: &[isize],
+        offset: usize,
+        width: usize,
+    ) -> Result<Self> {
+        let refused = |bytes| Error::ByteStride { bytes, width };
+        let step = isize::try_from(width).ok().filter(|&step| step > 0).ok_or(refused(0))?;
+        let in_elements = |&bytes: &isize| match bytes % step {
+            0 => Ok(bytes / step),
+            _ => Err(refused(bytes)),
+        };
+        let strides = strides.iter().map(in_elements).collect::<Result<DimVec<isize>>>()?;
+        if !offset.is_multiple_of(width) {
+            return Err(refused(offset as isize));
+        }
+        Self::new(shape, &strides, offset / width)
+    }
+
     /// Applies the rules of `as_strided`: sizes and non-negative strides over the same storage
     /// (PyTorch: `as_strided`).
     ///

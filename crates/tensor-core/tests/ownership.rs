@@ -1,0 +1,209 @@
+//! Memory that comes from the caller and goes back: vectors, owners, raw parts; and parts of one
+//! tensor that are written at the same time.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::{
+    ptr::NonNull,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use tensor_core::{Error, Layout, Tensor, TensorView, TensorViewMut};
+
+fn layout(shape: &[usize]) -> Layout {
+    Layout::contiguous(shape).unwrap()
+}
+
+/// An owner that counts how often it is dropped.
+struct Counted(Vec<u16>, Arc<AtomicUsize>);
+
+impl AsRef<[u16]> for Counted {
+    fn as_ref(&self) -> &[u16] {
+        &self.0
+    }
+}
+
+impl AsMut<[u16]> for Counted {
+    fn as_mut(&mut self) -> &mut [u16] {
+        &mut self.0
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fill(u16::MAX);
+        self.1.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn an_owner_lives_as_long_as_the_last_tensor_and_is_dropped_once() {
+    for writable in [false, true] {
+        let drops = Arc::new(AtomicUsize::new(0));
+        let owner = Counted((0..12).collect(), Arc::clone(&drops));
+        let tensor: Tensor<u16> = match writable {
+            false => Tensor::from_owner(owner, layout(&[3, 4])).unwrap(),
+            true => Tensor::from_owner_mut(owner, layout(&[3, 4])).unwrap(),
+        };
+        assert_eq!(tensor.storage().is_read_only(), !writable);
+        let column = tensor.select(1, 3).unwrap();
+        drop(tensor);
+        assert_eq!(drops.load(Ordering::SeqCst), 0);
+        assert_eq!(thread::spawn(move || column.to_vec().unwrap()).join().unwrap(), [3, 7, 11]);
+        assert_eq!(drops.load(Ordering::SeqCst), 1);
+    }
+}
+
+#[test]
+fn an_owner_whose_elements_lie_in_it_stays_in_place() {
+    let tensor = Tensor::from_owner_mut([1u64, 2, 3, 4], layout(&[2, 2])).unwrap();
+    let moved = [tensor.t().unwrap(), tensor];
+    moved[1].set(&[0, 1], 20).unwrap();
+    assert_eq!(moved[0].to_vec().unwrap(), [1, 3, 20, 4]);
+}
+
+#[test]
+fn fault_memory_that_is_shared_for_reading_cannot_be_written() {
+    let shared: Arc<[f32]> = Arc::from(vec![1.0; 6]);
+    let tensor = Tensor::from_owner(Arc::clone(&shared), layout(&[6])).unwrap();
+    let view = tensor.view(&[2, 3]).unwrap().view_dtype::<u32>().unwrap();
+    assert_eq!(tensor.set(&[0], 2.0), Err(Error::ReadOnly));
+    assert_eq!(view.write().err(), Some(Error::ReadOnly));
+    assert!(Error::ReadOnly.to_string().contains("deep_clone()"));
+    let readers: Vec<_> = (0..3).map(|_| tensor.read().unwrap()).collect();
+    assert_eq!((readers.len(), &shared[..]), (3, &[1.0; 6][..]));
+}
+
+#[test]
+fn fault_a_layout_beyond_the_owner_s_memory_is_refused_and_the_owner_dropped() {
+    let drops = Arc::new(AtomicUsize::new(0));
+    let owner = || Counted(vec![0; 5], Arc::clone(&drops));
+    let refused = Tensor::<u16>::from_owner(owner(), layout(&[2, 3])).unwrap_err();
+    assert!(matches!(refused, Error::OutOfBounds { .. }), "{refused}");
+    assert!(Tensor::<u16>::from_owner_mut(owner(), layout(&[6])).is_err());
+    assert_eq!(drops.load(Ordering::SeqCst), 2);
+    let empty = Counted(Vec::new(), Arc::clone(&drops));
+    let empty = Tensor::<u16>::from_owner(empty, layout(&[0, 3])).unwrap();
+    assert_eq!(empty.to_vec().unwrap(), []);
+    assert_eq!(drops.load(Ordering::SeqCst), 3);
+}
+
+#[test]
+fn the_vector_of_a_whole_tensor_without_other_handles_is_returned_uncopied() {
+    let with_room = |len: i32| {
+        let mut values = Vec::with_capacity(100);
+        values.extend(0..len);
+        values
+    };
+    for len in [1, 24, 100] {
+        let (values, shape) = (with_room(len), [len as usize]);
+        let memory = values.as_ptr();
+        let back = Tensor::from_vec(values, &shape).unwrap().into_vec().unwrap();
+        assert_eq!((back.as_ptr(), back.capacity()), (memory, 100));
+        assert!(back.into_iter().eq(0..len));
+    }
+    let tensor = Tensor::from_vec(with_room(24), &[2, 3, 4]).unwrap();
+    let (memory, same) = (tensor.data_ptr(), tensor.view(&[6, 4]).unwrap());
+    drop(tensor);
+    let back = same.into_vec().unwrap();
+    assert_eq!(back.as_ptr(), memory);
+    let words = Tensor::from_vec(vec![1.0f32, 2.0], &[2]).unwrap().view_dtype::<u32>().unwrap();
+    assert_eq!(words.into_vec().unwrap(), [0x3f80_0000, 0x4000_0000]);
+}
+
+#[test]
+fn the_elements_of_other_tensors_are_copied_to_a_vector() {
+    let tensor = Tensor::from_vec((0..6).collect(), &[2, 3]).unwrap();
+    assert_eq!(tensor.clone().into_vec().unwrap(), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(tensor.t().unwrap().into_vec().unwrap(), [0, 3, 1, 4, 2, 5]);
+    assert_eq!(tensor.narrow(0, 1, 1).unwrap().into_vec().unwrap(), [3, 4, 5]);
+    let first = tensor.narrow(0, 0, 1).unwrap();
+    drop(tensor);
+    assert_eq!(first.into_vec().unwrap(), [0, 1, 2]);
+    let bytes = Tensor::from_vec(vec![0x0201u16, 0x0403], &[2]).unwrap().view_dtype::<u8>();
+    assert_eq!(bytes.unwrap().into_vec().unwrap(), [1, 2, 3, 4]);
+    let owned = Tensor::from_owner(vec![7u8; 3], layout(&[3])).unwrap();
+    assert_eq!(owned.into_vec().unwrap(), [7; 3]);
+    assert_eq!(Tensor::<f64>::zeros(&[2]).unwrap().into_vec().unwrap(), [0.0; 2]);
+    assert_eq!(Tensor::<f64>::zeros(&[0, 2]).unwrap().into_vec().unwrap(), []);
+}
+
+#[test]
+fn fault_the_vector_of_a_tensor_that_is_being_written_is_refused() {
+    let tensor = Tensor::from_vec(vec![1, 2], &[2]).unwrap();
+    let other = tensor.clone();
+    let _guard = tensor.write().unwrap();
+    assert!(matches!(other.into_vec(), Err(Error::Borrowed { .. })));
+}
+
+#[test]
+fn views_of_raw_parts_reach_the_layout_s_elements_only() {
+    let mut memory: Vec<u16> = (0..20).collect();
+    let base = NonNull::new(memory[..].as_mut_ptr().wrapping_add(10)).unwrap();
+    let rows = Layout::new(&[2, 3], &[5, 1], 0).unwrap();
+    // SAFETY: offsets 0 to 7 from element 10 lie in the vector; nothing else uses it meanwhile.
+    let view = unsafe { TensorView::from_raw_parts(base, rows.clone()) };
+    assert_eq!(view.to_vec(), [10, 11, 12, 15, 16, 17]);
+    assert!(!view.gaps_readable());
+    // SAFETY: as above; the read-only view is not used any more.
+    let mut view = unsafe { TensorViewMut::from_raw_parts(base, rows) }.unwrap();
+    view.iter_mut().for_each(|element| *element += 100);
+    assert_eq!(memory[10..18], [110, 111, 112, 13, 14, 115, 116, 117]);
+}
+
+#[test]
+fn fault_a_mutable_view_of_raw_parts_must_not_reach_an_element_twice() {
+    let mut memory = [0u8; 4];
+    let layout = Layout::new(&[2, 3], &[1, 1], 0).unwrap();
+    let base = NonNull::from(&mut memory).cast::<u8>();
+    // SAFETY: offsets 0 to 3 lie in the array.
+    let view = unsafe { TensorViewMut::from_raw_parts(base, layout) };
+    assert!(matches!(view.err(), Some(Error::WriteOverlap { .. })));
+}
+
+#[test]
+fn fault_strides_in_bytes_must_be_multiples_of_the_width() {
+    let refused = |strides: &[isize], offset, width| {
+        Layout::from_byte_strides(&[2, 2], strides, offset, width).unwrap_err()
+    };
+    assert_eq!(refused(&[8, 3], 0, 4), Error::ByteStride { bytes: 3, width: 4 });
+    assert_eq!(refused(&[8, 4], 6, 4), Error::ByteStride { bytes: 6, width: 4 });
+    assert_eq!(refused(&[8, 4], 0, 0), Error::ByteStride { bytes: 0, width: 0 });
+    assert!(matches!(refused(&[8], 0, 4), Error::StridesLength { .. }));
+    assert_eq!(refused(&[8, 4], 0, usize::MAX), Error::ByteStride { bytes: 0, width: usize::MAX });
+    let backwards = Layout::from_byte_strides(&[2, 3], &[-24, 8], 24, 8).unwrap();
+    assert_eq!((backwards.strides(), backwards.offset()), (&[-3, 1][..], 3));
+}
+
+#[test]
+fn parts_along_any_dimension_are_written_at_the_same_time() {
+    for dim in 0..3 {
+        let tensor = Tensor::<u32>::zeros(&[4, 5, 6]).unwrap().permute(&[2, 0, 1]).unwrap();
+        let mut guard = tensor.write().unwrap();
+        let parts = guard.as_view_mut().unwrap().split_mut(2, dim).unwrap();
+        thread::scope(|scope| {
+            for (number, mut part) in (1..).zip(parts) {
+                scope.spawn(move || part.iter_mut().for_each(|element| *element += number));
+            }
+        });
+        let rows = guard.as_view_mut().unwrap().unbind_mut(dim).unwrap();
+        assert_eq!(rows.len(), tensor.shape()[dim as usize]);
+        for (at, row) in rows.iter().enumerate() {
+            assert!(row.as_view().iter().all(|element| element == at as u32 / 2 + 1));
+        }
+    }
+}
+
+#[test]
+fn fault_parts_of_no_size_and_dimensions_out_of_range_are_refused() {
+    let mut memory = [0u8; 6];
+    let mut view = TensorViewMut::new(&mut memory, layout(&[2, 3])).unwrap();
+    assert!(view.reborrow().split_mut(0, 0).is_err());
+    assert!(view.reborrow().split_mut(1, 2).is_err());
+    assert!(view.reborrow().unbind_mut(-3).is_err());
+    assert_eq!(view.split_mut(usize::MAX, 1).unwrap().len(), 1);
+}
