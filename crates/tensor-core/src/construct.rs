@@ -3,7 +3,8 @@
 #[cfg(doc)]
 use crate::TensorView;
 use crate::{
-    Element, Error, Layout, Result, Storage, TensorBase, Uninit, element::assert_occupies_memory,
+    Element, Error, Layout, Result, Sizes, Storage, TensorBase, Uninit,
+    element::assert_occupies_memory,
 };
 
 impl<T: Element, K> TensorBase<T, K> {
@@ -11,8 +12,8 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// # Errors
     /// [`Error::ElementCount`] if the vector's length is not the shape's number of elements.
-    pub fn from_vec(values: Vec<T>, shape: &[usize]) -> Result<Self> {
-        let layout = row_major(shape, values.len())?;
+    pub fn from_vec(values: Vec<T>, shape: impl Sizes) -> Result<Self> {
+        let layout = row_major(&shape.into_shape()?, values.len())?;
         // SAFETY: tensor invariants. 1: a vector's elements are aligned and initialised. 2: the
         // row-major layout has as many elements as the vector, as `row_major` has checked.
         Ok(unsafe { Self::from_storage(Storage::from_vec(values), layout) })
@@ -88,8 +89,8 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// # Errors
     /// [`Error::ElementCount`], or no memory.
-    pub fn from_slice(values: &[T], shape: &[usize]) -> Result<Self> {
-        let layout = row_major(shape, values.len())?;
+    pub fn from_slice(values: &[T], shape: impl Sizes) -> Result<Self> {
+        let layout = row_major(&shape.into_shape()?, values.len())?;
         let mut values = values.iter();
         Self::filled(layout, || *values.next().expect("as many values as elements"))
     }
@@ -98,8 +99,8 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// # Errors
     /// A shape too large, or no memory.
-    pub fn full(shape: &[usize], value: T) -> Result<Self> {
-        Self::filled(Layout::contiguous(shape)?, || value)
+    pub fn full(shape: impl Sizes, value: T) -> Result<Self> {
+        Self::filled(Layout::contiguous(&shape.into_shape()?)?, || value)
     }
 
     /// A row-major tensor of zeros (PyTorch: `zeros`). The system provides zeroed pages on first
@@ -107,11 +108,11 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// # Errors
     /// A shape too large, or no memory.
-    pub fn zeros(shape: &[usize]) -> Result<Self>
+    pub fn zeros(shape: impl Sizes) -> Result<Self>
     where
         T: bytemuck::Zeroable,
     {
-        let layout = Layout::contiguous(shape)?;
+        let layout = Layout::contiguous(&shape.into_shape()?)?;
         let storage = Storage::zeroed(layout.dense_bytes(size_of::<T>())?, align_of::<T>())?;
         // SAFETY: tensor invariants. 1: the storage is aligned for `T`, and zero bytes are a valid
         // `T: Zeroable`. 2: it has the size of the dense layout.
@@ -129,11 +130,12 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// # Errors
     /// A shape too large, or no memory.
-    pub fn from_fn(shape: &[usize], mut value: impl FnMut(&[usize]) -> T) -> Result<Self> {
+    pub fn from_fn(shape: impl Sizes, mut value: impl FnMut(&[usize]) -> T) -> Result<Self> {
+        let shape = shape.into_shape()?;
         let mut index = vec![0; shape.len()];
-        Self::filled(Layout::contiguous(shape)?, || {
+        Self::filled(Layout::contiguous(&shape)?, || {
             let now = value(&index);
-            for (i, &size) in index.iter_mut().zip(shape).rev() {
+            for (i, &size) in index.iter_mut().zip(&shape).rev() {
                 *i = (*i + 1) % size;
                 if *i != 0 {
                     break;

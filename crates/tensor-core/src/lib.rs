@@ -51,6 +51,7 @@ mod methods;
 mod operand;
 mod operators;
 mod shape;
+mod sizes;
 mod storage;
 mod strides;
 mod tensor;
@@ -73,6 +74,7 @@ pub use operand::{
 };
 pub use operators::{AssignKernel, Bare, BinaryKernel, ReadKernel, UnaryKernel, op};
 pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape};
+pub use sizes::{Int, Sizes};
 pub use storage::{ALIGNMENT, Storage, Uninit};
 pub use strides::{MemoryFormat, contiguous_strides, format_strides, fortran_strides};
 pub use tensor::{Tensor, TensorBase};

@@ -45,59 +45,63 @@ macro_rules! view_methods {
         }
 
         $crate::methods::view_methods! { @derived $self, ($($receiver)+)
-            transpose(d0: isize, d1: isize) "Two dimensions swapped (PyTorch: `transpose`).";
+            transpose(d0: dim, d1: dim) "Two dimensions swapped (PyTorch: `transpose`).";
             t() "The transpose of a matrix (PyTorch: `t`).";
-            permute(dims: &[isize]) "All dimensions reordered (PyTorch: `permute`).";
-            movedim(from: &[isize], to: &[isize])
+            permute(dims: sizes) "All dimensions reordered (PyTorch: `permute`).";
+            movedim(from: sizes, to: sizes)
                 "Dimensions moved to new positions (PyTorch: `movedim`).";
-            flip(dims: &[isize]) "Dimensions reversed, as a view (NumPy: `flip`).";
-            narrow(dim: isize, start: isize, len: usize)
+            flip(dims: sizes) "Dimensions reversed, as a view (NumPy: `flip`).";
+            narrow(dim: dim, start: dim, len: count)
                 "`len` indices of a dimension (PyTorch: `narrow`).";
-            select(dim: isize, index: isize)
+            select(dim: dim, index: dim)
                 "One index of a dimension, which is removed (PyTorch: `select`).";
-            slice(dim: isize, slice: impl Into<$crate::Slice>)
+            slice(dim: dim, slice: slice)
                 "A range of a dimension, with a step (PyTorch: `t[a:b:k]`).";
-            index(items: &[$crate::Index])
+            index(items: items)
                 "An index tuple, written with [`s!`](crate::s) (PyTorch: `t[2, 1:3, None]`).";
-            unsqueeze(dim: isize) "A new dimension of size 1 (PyTorch: `unsqueeze`).";
+            unsqueeze(dim: dim) "A new dimension of size 1 (PyTorch: `unsqueeze`).";
             squeeze() "Without the dimensions of size 1 (PyTorch: `squeeze()`).";
-            squeeze_dim(dim: isize)
+            squeeze_dim(dim: dim)
                 "Without a dimension, if its size is 1 (PyTorch: `squeeze(dim)`).";
-            expand(sizes: &[isize])
+            expand(sizes: sizes)
                 "Dimensions of size 1 repeated with stride 0 (PyTorch: `expand`). \
                  A mutable view refuses it.";
-            broadcast_to(shape: &[usize])
+            broadcast_to(shape: shape)
                 "Broadcast to a shape (PyTorch: `broadcast_to`). \
                  A mutable view refuses it, unless the shape is the same.";
-            view(sizes: &[isize])
+            view(sizes: sizes)
                 "Another shape over the same memory, if strides can express it (PyTorch: `view`).";
-            flatten(start: isize, end: isize)
+            flatten(start: dim, end: dim)
                 "Several dimensions as one, if strides can express it (PyTorch: `flatten`).";
-            unflatten(dim: isize, sizes: &[isize])
+            unflatten(dim: dim, sizes: sizes)
                 "One dimension as several (PyTorch: `unflatten`).";
-            diagonal(offset: isize, d0: isize, d1: isize)
+            diagonal(offset: dim, d0: dim, d1: dim)
                 "The diagonal of two dimensions (PyTorch: `diagonal`).";
-            unfold(dim: isize, size: usize, step: usize)
+            unfold(dim: dim, size: count, step: count)
                 "All windows along a dimension (PyTorch: `unfold`). \
                  A mutable view refuses windows that overlap.";
         }
     };
 
     (@derived $self:ident, $receiver:tt
-     $($name:ident($($arg:ident: $type:ty),*) $doc:literal;)*) => {
+     $($name:ident($($arg:ident: $kind:ident),*) $doc:literal;)*) => {
         $($crate::methods::view_methods! {
-            @method $self, $receiver, $name($($arg: $type),*) $doc
+            @method $self, $receiver, $name($($arg: $kind),*) $doc
         })*
     };
 
     (@method $self:ident, ($($receiver:tt)+),
-     $name:ident($($arg:ident: $type:ty),*) $doc:literal) => {
+     $name:ident($($arg:ident: $kind:ident),*) $doc:literal) => {
         #[doc = $doc]
         ///
         /// # Errors
         #[doc = concat!("Those of [`Layout::", stringify!($name), "`].")]
-        pub fn $name($($receiver)+, $($arg: $type),*) -> $crate::Result<Self> {
-            let layout = $self.layout.$name($($arg),*)?;
+        pub fn $name(
+            $($receiver)+,
+            $($arg: $crate::methods::argument_type!($kind)),*
+        ) -> $crate::Result<Self> {
+            let layout =
+                $self.layout.$name($($crate::methods::argument!($kind $arg)),*)?;
             // SAFETY: a transform of a layout reaches only elements that the layout reaches.
             unsafe { $self.derive(layout) }
         }
@@ -108,22 +112,25 @@ macro_rules! view_methods {
 macro_rules! split_methods {
     () => {
         $crate::methods::split_methods! {
-            split(size: usize, dim: isize)
+            split(size: count, dim: dim)
                 "Consecutive parts of `size` indices (PyTorch: `split`).";
-            chunk(chunks: usize, dim: isize)
+            chunk(chunks: count, dim: dim)
                 "At most `chunks` parts of equal size (PyTorch: `chunk`).";
-            unbind(dim: isize)
+            unbind(dim: dim)
                 "One view for every index of a dimension (PyTorch: `unbind`).";
         }
     };
-    ($($name:ident($($arg:ident: $type:ty),*) $doc:literal;)+) => {
+    ($($name:ident($($arg:ident: $kind:ident),*) $doc:literal;)+) => {
         $(
             #[doc = $doc]
             ///
             /// # Errors
             #[doc = concat!("Those of [`Layout::", stringify!($name), "`].")]
-            pub fn $name(&self, $($arg: $type),*) -> $crate::Result<Vec<Self>> {
-                let layouts = self.layout.$name($($arg),*)?;
+            pub fn $name(
+                &self,
+                $($arg: $crate::methods::argument_type!($kind)),*
+            ) -> $crate::Result<Vec<Self>> {
+                let layouts = self.layout.$name($($crate::methods::argument!($kind $arg)),*)?;
                 let mut parts = $crate::shape::reserved(layouts.len())?;
                 for layout in layouts {
                     // SAFETY: a part of a layout reaches only elements that the layout reaches.
@@ -135,4 +142,30 @@ macro_rules! split_methods {
     };
 }
 
-pub(crate) use {split_methods, view_methods};
+/// The type of an argument of these methods, by its kind.
+macro_rules! argument_type {
+    (dim) => { impl $crate::Int };
+    (sizes) => { impl $crate::Sizes };
+    (shape) => { impl $crate::Sizes };
+    (count) => { usize };
+    (slice) => { impl Into<$crate::Slice> };
+    (items) => { &[$crate::Index] };
+}
+
+/// The argument as the layout's method takes it.
+macro_rules! argument {
+    (dim $arg:ident) => {
+        $crate::Int::saturated($arg)
+    };
+    (sizes $arg:ident) => {
+        &$crate::Sizes::into_sizes($arg)?
+    };
+    (shape $arg:ident) => {
+        &$crate::Sizes::into_shape($arg)?
+    };
+    ($kind:ident $arg:ident) => {
+        $arg
+    };
+}
+
+pub(crate) use {argument, argument_type, split_methods, view_methods};

@@ -6,7 +6,7 @@
 use std::{fmt, marker::PhantomData};
 
 use crate::{
-    Bare, Element, Error, Layout, ReadKernel, Result, Scalar, Storage, TensorView, display,
+    Bare, Element, Error, Layout, ReadKernel, Result, Scalar, Sizes, Storage, TensorView, display,
     element::assert_occupies_memory,
     methods::{split_methods, view_methods},
     view::describe,
@@ -109,11 +109,12 @@ impl<T: Element, K> TensorBase<T, K> {
     /// Negative strides, lengths that differ, elements outside the storage.
     pub fn as_strided(
         &self,
-        shape: &[usize],
-        strides: &[isize],
+        shape: impl Sizes,
+        strides: impl Sizes,
         offset: Option<usize>,
     ) -> Result<Self> {
-        self.with_layout(self.layout.as_strided(shape, strides, offset)?)
+        let (shape, strides) = (shape.into_shape()?, strides.into_sizes()?);
+        self.with_layout(self.layout.as_strided(&shape, &strides, offset)?)
     }
 
     /// The same bytes as elements of another type (PyTorch: `view(dtype)`).

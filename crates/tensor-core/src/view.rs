@@ -15,7 +15,7 @@ use std::{
 };
 
 use crate::{
-    Error, Iter, IterMut, Layout, Overlap, Result,
+    Error, Int, Iter, IterMut, Layout, Overlap, Result,
     layout::pairs::for_each_row,
     methods::{split_methods, view_methods},
     shape::{reserved, wrap_dim},
@@ -368,7 +368,8 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
     ///
     /// # Errors
     /// A dimension out of range, `at` beyond its size.
-    pub fn split_at_mut(self, dim: isize, at: usize) -> Result<(Self, Self)> {
+    pub fn split_at_mut(self, dim: impl Int, at: usize) -> Result<(Self, Self)> {
+        let dim = dim.saturated();
         let axis = wrap_dim("split_at_mut", dim, self.ndim())?;
         let rest = self.shape()[axis].saturating_sub(at);
         let first = self.layout.narrow(dim, 0, at)?;
@@ -400,8 +401,8 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
     ///
     /// # Errors
     /// A dimension out of range, a size of 0.
-    pub fn split_mut(self, size: usize, dim: isize) -> Result<Vec<Self>> {
-        let layouts = self.layout.split(size, dim)?;
+    pub fn split_mut(self, size: usize, dim: impl Int) -> Result<Vec<Self>> {
+        let layouts = self.layout.split(size, dim.saturated())?;
         self.parts(layouts)
     }
 
@@ -410,8 +411,8 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
     ///
     /// # Errors
     /// A dimension out of range.
-    pub fn unbind_mut(self, dim: isize) -> Result<Vec<Self>> {
-        let layouts = self.layout.unbind(dim)?;
+    pub fn unbind_mut(self, dim: impl Int) -> Result<Vec<Self>> {
+        let layouts = self.layout.unbind(dim.saturated())?;
         self.parts(layouts)
     }
 

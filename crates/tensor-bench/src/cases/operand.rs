@@ -77,7 +77,9 @@ impl Operand {
     /// No memory.
     pub fn filled<T: Sample>(&self, seed: usize) -> Result<Tensor<T>> {
         let seed = seed.wrapping_mul(0x0123_4567_89AB);
-        Tensor::from_fn(&[self.base.iter().product()], |i| T::sample(i[0].wrapping_add(seed)))
+        Tensor::from_fn(&[self.base.iter().product::<usize>()], |i| {
+            T::sample(i[0].wrapping_add(seed))
+        })
     }
 }
 

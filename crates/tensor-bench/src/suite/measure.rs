@@ -166,7 +166,7 @@ impl Run<'_> {
 /// The base arrays of the operands, of different values unless they are zeros.
 fn filled<T: Sample>(case: &Case, setup: Setup) -> Result<Vec<Tensor<T>>> {
     let fill = |(seed, operand): (usize, &Operand)| match setup {
-        Setup::Minimal => Tensor::zeros(&[operand.base.iter().product()]),
+        Setup::Minimal => Tensor::zeros(&[operand.base.iter().product::<usize>()]),
         Setup::Verify | Setup::SkipVerify => operand.filled(seed),
     };
     Ok(case.operands.iter().enumerate().map(fill).collect::<Result<_, _>>()?)

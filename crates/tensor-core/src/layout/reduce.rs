@@ -5,7 +5,7 @@
 //! each element within its group (for argmin and argmax).
 
 use super::{Layout, contiguous_strides};
-use crate::{DimVec, Error, Result, shape::wrap_dim_or_scalar};
+use crate::{DimVec, Error, Int, Result, shape::wrap_dim_or_scalar};
 
 /// The dimensions to reduce, and whether the result keeps them with size 1 (PyTorch: `dim` and
 /// `keepdim`).
@@ -23,22 +23,16 @@ use crate::{DimVec, Error, Result, shape::wrap_dim_or_scalar};
 /// assert!(x.reduced("sum", ..)?.shape().is_empty());
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ReduceDims<'d> {
-    dims: Dims<'d>,
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ReduceDims {
+    /// Empty for all dimensions.
+    dims: DimVec<isize>,
     keepdim: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Dims<'d> {
-    All,
-    One([isize; 1]),
-    These(&'d [isize]),
-}
-
-impl ReduceDims<'_> {
+impl ReduceDims {
     /// All dimensions.
-    pub const ALL: Self = ReduceDims { dims: Dims::All, keepdim: false };
+    pub const ALL: Self = ReduceDims { dims: DimVec::new_const(), keepdim: false };
 
     /// The same, but the result keeps the reduced dimensions with size 1.
     #[must_use]
@@ -46,36 +40,56 @@ impl ReduceDims<'_> {
         Self { keepdim: true, ..self }
     }
 
-    fn dims(&self) -> &[isize] {
-        match &self.dims {
-            Dims::All => &[],
-            Dims::One(dim) => dim,
-            Dims::These(dims) => dims,
-        }
+    fn of<I: Int>(dims: &[I]) -> Self {
+        Self { dims: dims.iter().map(|dim| dim.saturated()).collect(), keepdim: false }
     }
 }
 
-impl From<std::ops::RangeFull> for ReduceDims<'_> {
+impl From<std::ops::RangeFull> for ReduceDims {
     fn from(_: std::ops::RangeFull) -> Self {
         Self::ALL
     }
 }
 
-impl From<isize> for ReduceDims<'_> {
-    fn from(dim: isize) -> Self {
-        Self { dims: Dims::One([dim]), keepdim: false }
+impl From<()> for ReduceDims {
+    fn from((): ()) -> Self {
+        Self::ALL
     }
 }
 
-impl<'d> From<&'d [isize]> for ReduceDims<'d> {
-    fn from(dims: &'d [isize]) -> Self {
-        Self { dims: Dims::These(dims), keepdim: false }
+impl<I: Int> From<I> for ReduceDims {
+    fn from(dim: I) -> Self {
+        Self::of(&[dim])
     }
 }
 
-impl<'d, const N: usize> From<&'d [isize; N]> for ReduceDims<'d> {
-    fn from(dims: &'d [isize; N]) -> Self {
-        Self::from(&dims[..])
+impl<I: Int> From<&[I]> for ReduceDims {
+    fn from(dims: &[I]) -> Self {
+        Self::of(dims)
+    }
+}
+
+impl<I: Int, const N: usize> From<&[I; N]> for ReduceDims {
+    fn from(dims: &[I; N]) -> Self {
+        Self::of(dims)
+    }
+}
+
+impl<I: Int, const N: usize> From<[I; N]> for ReduceDims {
+    fn from(dims: [I; N]) -> Self {
+        Self::of(&dims)
+    }
+}
+
+impl<I: Int> From<&Vec<I>> for ReduceDims {
+    fn from(dims: &Vec<I>) -> Self {
+        Self::of(dims)
+    }
+}
+
+impl<I: Int> From<Vec<I>> for ReduceDims {
+    fn from(dims: Vec<I>) -> Self {
+        Self::of(&dims)
     }
 }
 
@@ -95,15 +109,11 @@ impl Layout {
     /// # Errors
     /// [`Error::DimOutOfRange`]; [`Error::ReduceTwice`] for a repeated dimension. A layout without
     /// dimensions counts as having one.
-    pub fn reduced<'d>(
-        &self,
-        op: &'static str,
-        over: impl Into<ReduceDims<'d>>,
-    ) -> Result<ReductionShape> {
+    pub fn reduced(&self, op: &'static str, over: impl Into<ReduceDims>) -> Result<ReductionShape> {
         let over = over.into();
         let mut sizes: DimVec<_> = self.shape.iter().map(|&size| (size, false)).collect();
         let mut named: DimVec<usize> = DimVec::new();
-        for &dim in over.dims() {
+        for &dim in &over.dims {
             let dim = wrap_dim_or_scalar(op, dim, self.ndim())?;
             if named.contains(&dim) {
                 return Err(Error::ReduceTwice { op, dim });
@@ -204,14 +214,14 @@ mod tests {
     fn shape_and_count_for_each_form_of_dimensions() {
         for (over, shape, count) in [
             (ReduceDims::ALL, &[][..], 24),
-            ((&[]).into(), &[], 24),
+            ((&[] as &[isize]).into(), &[], 24),
             (ReduceDims::ALL.keepdim(), &[1, 1, 1], 24),
             (1.into(), &[2, 4], 3),
             ((-1).into(), &[2, 3], 4),
             ((&[2, 0]).into(), &[3], 8),
             (ReduceDims::from(&[0, -1]).keepdim(), &[1, 3, 1], 8),
         ] {
-            let reduced = cube().reduced("sum", over).unwrap();
+            let reduced = cube().reduced("sum", over.clone()).unwrap();
             assert_eq!((&reduced.shape()[..], reduced.count()), (shape, count), "{over:?}");
         }
     }

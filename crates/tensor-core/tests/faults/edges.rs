@@ -55,7 +55,7 @@ fn fault_rank_64_supports_every_operation() {
 
 #[test]
 fn fault_64_dimensions_of_size_two_overflow_and_62_do_not() {
-    let one = Tensor::full(&[], 7u8).unwrap();
+    let one = Tensor::full((), 7u8).unwrap();
     assert!(matches!(one.expand(&[2; 64]), Err(Error::TooLarge { .. })));
     assert!(matches!(one.expand(&[2; 63]), Err(Error::TooLarge { .. })));
     assert!(matches!(broadcast_shapes(&[&[2; 64]]), Err(Error::TooLarge { .. })));

@@ -73,7 +73,7 @@ fn fault_allocation_failure_is_an_error() {
 
 #[test]
 fn fault_a_scalar_has_one_element() {
-    let scalar = Tensor::from_vec(vec![7], &[]).unwrap();
+    let scalar = Tensor::from_vec(vec![7], ()).unwrap();
     assert_eq!((scalar.numel(), scalar.get(&[]), scalar.to_vec()), (1, Ok(7), Ok(vec![7])));
     assert_eq!(scalar.get(&[0]), Err(Error::TooManyIndices { ndim: 0, given: 1 }));
 }

@@ -33,7 +33,7 @@ impl Call<'_> {
     pub(crate) fn reduce_new<T: Element, O: Reduce<T>, K>(
         self,
         a: &Operand<'_, T>,
-        over: ReduceDims<'_>,
+        over: ReduceDims,
     ) -> Result<TensorBase<O::Output, K>> {
         let reading = a.read()?;
         let a = reading.elements();
@@ -49,7 +49,7 @@ impl Call<'_> {
     pub(crate) fn reduce_into<T: Element, O: Reduce<T>>(
         self,
         a: Operand<'_, T>,
-        over: ReduceDims<'_>,
+        over: ReduceDims,
         out: Output<'_, O::Output>,
     ) -> Result<()> {
         let reduced = Layout::contiguous(a.shape())?.reduced(self.op, over)?;

@@ -276,7 +276,7 @@ mod tests {
     }
 
     /// The plan of a reduction of floats.
-    fn plan(input: &Layout, over: ReduceDims<'_>) -> String {
+    fn plan(input: &Layout, over: ReduceDims) -> String {
         let reduced = input.reduced("sum", over).unwrap();
         let result = Layout::contiguous(&reduced.shape()).unwrap();
         let result = reduced.broadcast_result(&result).unwrap();

@@ -126,7 +126,7 @@ mod tests {
     use crate::reduction_order::Widths;
 
     /// The loop that is cut for the sum of floats.
-    fn cut(shape: &[usize], over: ReduceDims<'_>, tasks: usize) -> Option<usize> {
+    fn cut(shape: &[usize], over: ReduceDims, tasks: usize) -> Option<usize> {
         let input = Layout::contiguous(shape).unwrap();
         let reduced = input.reduced("sum", over).unwrap();
         let result =

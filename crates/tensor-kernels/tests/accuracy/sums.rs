@@ -104,7 +104,7 @@ fn sums_are_the_same_on_any_number_of_threads_and_at_every_level() {
         let view = TensorView::new(&elements, Layout::new(&shape, &strides, 0).unwrap()).unwrap();
         for over in [ReduceDims::ALL, 0.into(), 1.into()] {
             let bits = |exec: &Exec| -> Vec<u32> {
-                let sums: Tensor<f32> = ops::sum(exec, &view, over).unwrap();
+                let sums: Tensor<f32> = ops::sum(exec, &view, over.clone()).unwrap();
                 sums.to_vec().unwrap().into_iter().map(f32::to_bits).collect()
             };
             let expected = bits(&execs()[0].1);

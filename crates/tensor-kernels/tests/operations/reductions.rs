@@ -39,15 +39,15 @@ fn shapes() {
     assert_eq!(x.sum(ReduceDims::from(&[2, 0]).keepdim()).unwrap().shape(), [1, 3, 1]);
     assert_eq!(x.sum(ReduceDims::ALL.keepdim()).unwrap().shape(), [1, 1, 1]);
     assert_eq!(x.sum(..).unwrap().shape(), [0usize; 0]);
-    assert_eq!(x.sum(&[]).unwrap().shape(), [0usize; 0]);
+    assert_eq!(x.sum(()).unwrap().shape(), [0usize; 0]);
     assert!(x.permute(&[2, 0, 1]).unwrap().sum(1).unwrap().is_contiguous());
 }
 
 #[test]
 fn a_tensor_without_dimensions_has_one_to_reduce() {
-    let x = Tensor::full(&[], 3.5).unwrap();
+    let x = Tensor::full((), 3.5).unwrap();
     for over in [ReduceDims::ALL, 0.into(), (-1).into(), ReduceDims::from(0).keepdim()] {
-        assert_eq!(x.sum(over).unwrap().get(&[]), Ok(3.5));
+        assert_eq!(x.sum(over.clone()).unwrap().get(&[]), Ok(3.5));
         assert_eq!(x.argmax(over).unwrap().get(&[]), Ok(0));
     }
     assert!(matches!(x.sum(1), Err(Error::DimOutOfRange { range: 1, .. })));

@@ -110,11 +110,11 @@ fn cases() -> impl Strategy<Value = Case> {
 }
 
 type Into<T, R> =
-    fn(&Exec, &TensorView<'_, T>, ReduceDims<'_>, &mut TensorViewMut<'_, R>) -> Result<()>;
-type Allocating<T, R> = fn(&Exec, &TensorView<'_, T>, ReduceDims<'_>) -> Result<Tensor<R>>;
+    fn(&Exec, &TensorView<'_, T>, ReduceDims, &mut TensorViewMut<'_, R>) -> Result<()>;
+type Allocating<T, R> = fn(&Exec, &TensorView<'_, T>, ReduceDims) -> Result<Tensor<R>>;
 
 impl Case {
-    fn over(&self) -> ReduceDims<'_> {
+    fn over(&self) -> ReduceDims {
         let over = ReduceDims::from(&self.dims[..]);
         if self.keepdim { over.keepdim() } else { over }
     }

@@ -158,7 +158,7 @@ macro_rules! reductions {
         /// # Errors
         /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`]; [`Error::ReduceEmpty`] if there are no
         /// elements and the reduction has no value for that.
-        fn $name<'d>(&self, over: impl Into<ReduceDims<'d>>) -> Result<TensorBase<$output, K>>
+        fn $name(&self, over: impl Into<ReduceDims>) -> Result<TensorBase<$output, K>>
         where
             T: $bound,
         {

@@ -5,8 +5,8 @@ mod operators;
 mod reshaped;
 
 use tensor_core::{
-    Element, Error, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, TensorBase,
-    infer_shape,
+    Element, Error, Int, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, Sizes,
+    TensorBase, infer_shape,
 };
 
 use crate::{
@@ -83,14 +83,14 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// # Errors
     /// A shape with another number of elements.
     #[track_caller]
-    fn reshape(&self, sizes: &[isize]) -> Result<Reshaped<T, K>>;
+    fn reshape(&self, sizes: impl Sizes) -> Result<Reshaped<T, K>>;
 
     /// The elements under another shape, always in a new contiguous tensor.
     ///
     /// # Errors
     /// A shape with another number of elements.
     #[track_caller]
-    fn reshape_copy(&self, sizes: &[isize]) -> Result<TensorBase<T, K>>;
+    fn reshape_copy(&self, sizes: impl Sizes) -> Result<TensorBase<T, K>>;
 
     /// Several dimensions as one: a view if strides can express it, else a copy (PyTorch:
     /// `flatten`).
@@ -98,14 +98,14 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// # Errors
     /// Dimensions out of range or in the wrong order.
     #[track_caller]
-    fn flattened(&self, start: isize, end: isize) -> Result<Reshaped<T, K>>;
+    fn flattened(&self, start: impl Int, end: impl Int) -> Result<Reshaped<T, K>>;
 
     /// Repeats the tensor `times` along each dimension (PyTorch: `repeat`, NumPy: `tile`).
     ///
     /// # Errors
     /// Fewer numbers than dimensions; a result too large.
     #[track_caller]
-    fn repeat(&self, times: &[usize]) -> Result<TensorBase<T, K>>;
+    fn repeat(&self, times: impl Sizes) -> Result<TensorBase<T, K>>;
 
     /// Copies the elements of another tensor, broadcast, into this one (PyTorch: `copy_`).
     ///
@@ -267,7 +267,8 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
         format_copy(exec, &self.read()?.as_view(), MemoryFormat::Preserve, purpose)
     }
 
-    fn reshape(&self, sizes: &[isize]) -> Result<Reshaped<T, K>> {
+    fn reshape(&self, sizes: impl Sizes) -> Result<Reshaped<T, K>> {
+        let sizes = &sizes.into_sizes()?;
         match self.view(sizes) {
             Ok(tensor) => Ok(Reshaped { tensor, copied: false }),
             Err(refused @ Error::NotViewable { .. }) => {
@@ -279,12 +280,14 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
         }
     }
 
-    fn reshape_copy(&self, sizes: &[isize]) -> Result<TensorBase<T, K>> {
+    fn reshape_copy(&self, sizes: impl Sizes) -> Result<TensorBase<T, K>> {
+        let sizes = &sizes.into_sizes()?;
         infer_shape(sizes, self.numel())?;
         tensor_copy(self, Purpose::requested("reshape_copy"))?.view(sizes)
     }
 
-    fn flattened(&self, start: isize, end: isize) -> Result<Reshaped<T, K>> {
+    fn flattened(&self, start: impl Int, end: impl Int) -> Result<Reshaped<T, K>> {
+        let (start, end) = (start.saturated(), end.saturated());
         match self.flatten(start, end) {
             Ok(tensor) => Ok(Reshaped { tensor, copied: false }),
             Err(refused @ Error::NotViewable { .. }) => {
@@ -296,8 +299,8 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
         }
     }
 
-    fn repeat(&self, times: &[usize]) -> Result<TensorBase<T, K>> {
-        crate::api::repeat::repeat(Exec::current()?, &self.read()?.as_view(), times)
+    fn repeat(&self, times: impl Sizes) -> Result<TensorBase<T, K>> {
+        crate::api::repeat::repeat(Exec::current()?, &self.read()?.as_view(), &times.into_shape()?)
     }
 
     fn copy_from(&self, from: &TensorBase<T, K>) -> Result<()> {

@@ -18,7 +18,7 @@ macro_rules! functions {
             pub(crate) fn eval<$t: $bound, K>(
                 exec: &Exec,
                 a: &Operand<'_, $t>,
-                over: ReduceDims<'_>,
+                over: ReduceDims,
             ) -> Result<TensorBase<$output, K>> {
                 Call::new(exec, stringify!($name)).reduce_new::<$t, Self, K>(a, over)
             }
@@ -35,7 +35,7 @@ macro_rules! functions {
         pub fn $name<'a, 'd, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
-            over: impl Into<ReduceDims<'d>>,
+            over: impl Into<ReduceDims>,
         ) -> Result<TensorBase<$output, Simd>> {
             $op::eval(exec, &a.into(), over.into())
         }
@@ -49,7 +49,7 @@ macro_rules! functions {
         pub fn $into<'a, 'd, 'o, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
-            over: impl Into<ReduceDims<'d>>,
+            over: impl Into<ReduceDims>,
             out: impl Into<Output<'o, $output>>,
         ) -> Result<()> {
             let call = Call::new(exec, stringify!($name));

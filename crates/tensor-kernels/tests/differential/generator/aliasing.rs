@@ -134,7 +134,7 @@ const ALL: &[Check] = &[
 /// A reduction of a tensor into another one of its storage.
 struct SharedReduction<A, R> {
     name: &'static str,
-    run: fn(&Exec, &Tensor<A>, ReduceDims<'_>, &Tensor<R>) -> Result<()>,
+    run: fn(&Exec, &Tensor<A>, ReduceDims, &Tensor<R>) -> Result<()>,
     oracle: fn(&[A]) -> R,
     /// Whether the reduction of no elements has a value.
     has_empty: bool,

@@ -12,8 +12,8 @@ use super::{
 
 struct Reduction<A, R> {
     name: &'static str,
-    into: fn(&Exec, &TensorView<'_, A>, ReduceDims<'_>, &mut TensorViewMut<'_, R>) -> Result<()>,
-    allocating: fn(&Exec, &TensorView<'_, A>, ReduceDims<'_>) -> Result<Tensor<R>>,
+    into: fn(&Exec, &TensorView<'_, A>, ReduceDims, &mut TensorViewMut<'_, R>) -> Result<()>,
+    allocating: fn(&Exec, &TensorView<'_, A>, ReduceDims) -> Result<Tensor<R>>,
     all: fn(&Exec, &TensorView<'_, A>) -> Result<R>,
     oracle: fn(&[A]) -> Expected<R>,
     /// Whether the reduction of no elements has a value.
@@ -265,14 +265,15 @@ fn reduce<A: Value, R: Number>(case: &mut Case<'_>, op: &Reduction<A, R>) -> Out
     if empty && !op.has_empty {
         let out = TestOperand::output(case, "result", &shape);
         return refuses(&out, &setting, is_empty, |exec, out| {
-            (op.into)(exec, &a.view(), over, out)
+            (op.into)(exec, &a.view(), over.clone(), out)
         });
     }
     let expected: Vec<Expected<R>> = groups.iter().map(|group| (op.oracle)(group)).collect();
     let agrees = |number: usize, found: R| expected[number].refused(found);
     let unchanged = Unchanged::new("a", &a);
     let plain = Setting::plain();
-    let allocate = |setting: &Setting| setting.run(|exec| (op.allocating)(exec, &a.view(), over));
+    let allocate =
+        |setting: &Setting| setting.run(|exec| (op.allocating)(exec, &a.view(), over.clone()));
     let plainly = allocate(&plain);
     gives(&shape, plainly.clone(), agrees).map_err(|why| format!("serial, portable: {why}"))?;
     let plainly = plainly.and_then(|plainly| plainly.to_vec()).map_err(|why| why.to_string())?;
@@ -281,11 +282,14 @@ fn reduce<A: Value, R: Number>(case: &mut Case<'_>, op: &Reduction<A, R>) -> Out
             let out = TestOperand::output(case, "result", &shape);
             let mut plain_out = out.clone();
             let mut view = plain_out.memory.view_mut(&out.at);
-            (op.into)(&plain.exec, &a.view(), over, &mut view).map_err(|why| why.to_string())?;
+            (op.into)(&plain.exec, &a.view(), over.clone(), &mut view)
+                .map_err(|why| why.to_string())?;
             let plainly = plain_out.values(&shape);
-            writes(&out, &plain, agrees, |exec, out| (op.into)(exec, &a.view(), over, out))?;
+            writes(&out, &plain, agrees, |exec, out| {
+                (op.into)(exec, &a.view(), over.clone(), out)
+            })?;
             writes(&out, &setting, near(&plainly, 0), |exec, out| {
-                (op.into)(exec, &a.view(), over, out)
+                (op.into)(exec, &a.view(), over.clone(), out)
             })?;
         }
         3 if shape.iter().product::<usize>() == 1 && reduced.iter().all(|&reduced| reduced) => {
