@@ -55,12 +55,12 @@ fn fault_sizes_of_zero_do_not_hide_sizes_that_overflow() {
         assert!(is_too_large(&Layout::contiguous(shape)), "{shape:?}");
     }
     assert!(Layout::contiguous(&[0, 1 << 62]).is_ok());
-    assert!(Tensor::<f64>::zeros(&[1 << 62, 0]).is_ok());
+    assert!(Tensor::<f64>::zeros(&[1_usize << 62, 0]).is_ok());
 }
 
 #[test]
 fn fault_allocation_failure_is_an_error() {
-    let shape = [1 << 50];
+    let shape = [1_usize << 50];
     let refused = |error| assert_eq!(error, Some(Error::OutOfMemory { bytes: 8 << 50 }));
     refused(Tensor::<f64>::zeros(&shape).err());
     refused(Tensor::full(&shape, 1u64).err());

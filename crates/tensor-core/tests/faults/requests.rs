@@ -303,7 +303,7 @@ fn fault_as_strided_stays_within_the_storage() {
         ),
         (tensor.as_strided(&[2, 3], &[1], None), "mismatch in length of strides and shape"),
         (
-            tensor.as_strided(&[2, 1 << 62], &[1 << 62, 4], None),
+            tensor.as_strided(&[2, 1_usize << 62], &[1_isize << 62, 4], None),
             "Storage size calculation overflowed with sizes=[2, 4611686018427387904]",
         ),
     ]);

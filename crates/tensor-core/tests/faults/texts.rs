@@ -9,7 +9,7 @@ use tensor_core::{Error, Tensor};
 fn fault_a_tensor_of_2_to_the_40_elements_is_summarised() {
     let one = Tensor::full(&[1], 1.5f32).unwrap();
     let started = Instant::now();
-    for shape in [&[1 << 40][..], &[1 << 20, 1 << 20], &[1 << 10, 1, 1 << 20, 1 << 10]] {
+    for shape in [&[1_usize << 40][..], &[1 << 20, 1 << 20], &[1 << 10, 1, 1 << 20, 1 << 10]] {
         let text =
             one.expand(&vec![1; shape.len()]).unwrap().broadcast_to(shape).unwrap().to_string();
         assert!(text.contains("...") && text.len() < 40_000, "{} characters", text.len());
@@ -19,7 +19,7 @@ fn fault_a_tensor_of_2_to_the_40_elements_is_summarised() {
 
 #[test]
 fn fault_debug_shows_the_layout_and_no_element() {
-    let huge = Tensor::full(&[1], 1u8).unwrap().expand(&[1 << 50]).unwrap();
+    let huge = Tensor::full(&[1], 1u8).unwrap().expand(&[1_usize << 50]).unwrap();
     let expected = "{ shape: [1125899906842624], strides: [0], offset: 0, .. }";
     assert_eq!(format!("{huge:?}"), format!("Tensor {expected}"));
     let guard = huge.read().unwrap();

@@ -48,14 +48,14 @@ fn fault_a_result_too_large_for_an_address_is_an_error() {
     assert!(too_large(wide.contiguous().map(drop)));
     assert!(too_large(wide.map(|x| x).map(drop)));
     assert!(too_large(one.repeat(&[1 << 31, 1 << 31]).map(drop)));
-    assert!(too_large(one.repeat(&[1 << 32, 1 << 32]).map(drop)));
-    let (column, row) = (one.expand(&[1 << 40, 1]).unwrap(), one.expand(&[1, 1 << 40]).unwrap());
+    assert!(too_large(one.repeat(&[1_usize << 32, 1_usize << 32]).map(drop)));
+    let (column, row) = (one.expand(&[1_usize << 40, 1]).unwrap(), one.expand(&[1, 1_usize << 40]).unwrap());
     assert!(column.add(&row).is_err());
 }
 
 #[test]
 fn fault_no_elements_are_no_work() {
-    for shape in [&[0][..], &[3, 0], &[0, 1 << 40], &[2, 0, 5]] {
+    for shape in [&[0][..], &[3, 0], &[0, 1_usize << 40], &[2, 0, 5]] {
         let x = Tensor::<f32>::zeros(shape).unwrap();
         let reversed: Vec<isize> = (0..shape.len() as isize).rev().collect();
         let transposed = x.permute(&reversed).unwrap();
