@@ -28,8 +28,17 @@ use crate::{DType, dtype::for_each_dtype};
 /// ```compile_fail
 /// let nothing = tensor_core::Tensor::from_vec(vec![(); 6], &[2, 3]);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an element of a tensor",
+    note = "an element is `Copy + bytemuck::NoUninit + Send + Sync + 'static`: plain data without \
+            padding",
+    note = "in generic code, add the bound `Element`; for a type of your own, derive \
+            `bytemuck::NoUninit`"
+)]
 pub trait Element: Copy + bytemuck::NoUninit + Send + Sync + 'static {}
 
+// So that the compiler names this trait where it is missing, and not one of its bounds.
+#[diagnostic::do_not_recommend]
 impl<T: Copy + bytemuck::NoUninit + Send + Sync + 'static> Element for T {}
 
 /// Refuses types of size zero at compile time: `const { assert_occupies_memory::<T>() }` precedes

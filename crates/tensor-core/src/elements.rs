@@ -184,13 +184,13 @@ impl<'a, T: Copy> From<&'a mut TensorViewMut<'_, T>> for ViewRefMut<'a, T> {
 
 impl<T> fmt::Debug for ViewRef<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        describe(f, "ViewRef", self.layout)
+        describe::<T>(&mut f.debug_struct("ViewRef"), self.layout).finish_non_exhaustive()
     }
 }
 
 impl<T> fmt::Debug for ViewRefMut<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        describe(f, "ViewRefMut", self.layout)
+        describe::<T>(&mut f.debug_struct("ViewRefMut"), self.layout).finish_non_exhaustive()
     }
 }
 

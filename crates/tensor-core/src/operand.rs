@@ -62,7 +62,7 @@ impl<T> Copy for Handle<'_, T> {}
 
 impl<T> fmt::Debug for Handle<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        describe(f, "Tensor", self.layout)
+        describe::<T>(&mut f.debug_struct("Tensor"), self.layout).finish_non_exhaustive()
     }
 }
 

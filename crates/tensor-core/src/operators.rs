@@ -102,9 +102,13 @@ pub trait UnaryKernel<Op, T>: Sized {
     fn unary(a: Operand<'_, T>) -> Result<TensorBase<T, Self>>;
 }
 
+/// A panic in a closure would be reported at the closure, not at the caller.
 #[track_caller]
-fn or_panic<T>(result: Result<T>) -> T {
-    result.unwrap_or_else(|refused| panic!("{refused}"))
+pub(crate) fn or_panic<T>(result: Result<T>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(refused) => panic!("{refused}"),
+    }
 }
 
 /// One operator for one pair of operand types. `$a` and `$b` are the operands by reference.

@@ -9,7 +9,7 @@ use crate::{
     Bare, Element, Error, Layout, ReadKernel, Result, Scalar, Sizes, Storage, TensorView, display,
     element::assert_occupies_memory,
     methods::{split_methods, view_methods},
-    view::describe,
+    view::{FirstElements, describe},
 };
 
 /// A [`TensorBase`] of this crate alone: every view, no operators. `tensor-kernels` exports a
@@ -243,9 +243,15 @@ impl<T: Element + PartialEq, K: ReadKernel> PartialEq for TensorBase<T, K> {
     }
 }
 
-impl<T, K> fmt::Debug for TensorBase<T, K> {
+impl<T: Element + fmt::Debug, K> fmt::Debug for TensorBase<T, K> {
+    /// A tensor that is being written shows no elements.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        describe(f, "Tensor", &self.layout)
+        let mut text = f.debug_struct("Tensor");
+        describe::<T>(&mut text, &self.layout);
+        match self.read() {
+            Ok(guard) => text.field("elements", &FirstElements(&guard.as_view())).finish(),
+            Err(_) => text.field("elements", &format_args!("<being written>")).finish(),
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! borrowed forms of `elements`.
 
 use std::{
+    any::type_name,
     convert::Infallible,
     fmt,
     marker::PhantomData,
@@ -18,6 +19,7 @@ use crate::{
     Error, Int, Iter, IterMut, Layout, Overlap, Result,
     layout::pairs::for_each_row,
     methods::{split_methods, view_methods},
+    operators::or_panic,
     shape::{reserved, wrap_dim},
 };
 
@@ -187,7 +189,7 @@ impl<'a, T: Copy> TensorView<'a, T> {
     /// If memory is short; [`try_to_vec`](Self::try_to_vec) returns an error.
     #[track_caller]
     pub fn to_vec(&self) -> Vec<T> {
-        self.try_to_vec().unwrap_or_else(|refused| panic!("{refused}"))
+        or_panic(self.try_to_vec())
     }
 
     /// The elements in logical order, as a vector.
@@ -468,7 +470,7 @@ impl<T: Copy, const R: usize> ops::Index<[usize; R]> for TensorView<'_, T> {
     /// If the index is not in the view; [`get`](TensorView::get) returns an error.
     #[track_caller]
     fn index(&self, index: [usize; R]) -> &T {
-        let offset = self.layout.offset_of(&index).unwrap_or_else(|refused| panic!("{refused}"));
+        let offset = or_panic(self.layout.offset_of(&index));
         // SAFETY: the offset is one of the layout's (invariant 1).
         let element = unsafe { self.base.add(offset) };
         // SAFETY: invariants 1 and 2.
@@ -505,22 +507,41 @@ where
     }
 }
 
-impl<T> fmt::Debug for TensorView<'_, T> {
+impl<T: Copy + fmt::Debug> fmt::Debug for TensorView<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        describe(f, "TensorView", &self.layout)
+        describe::<T>(&mut f.debug_struct("TensorView"), &self.layout)
+            .field("elements", &FirstElements(self))
+            .finish()
     }
 }
 
-impl<T> fmt::Debug for TensorViewMut<'_, T> {
+impl<T: Copy + fmt::Debug> fmt::Debug for TensorViewMut<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        describe(f, "TensorViewMut", &self.layout)
+        describe::<T>(&mut f.debug_struct("TensorViewMut"), &self.layout)
+            .field("elements", &FirstElements(&self.as_view()))
+            .finish()
     }
 }
 
-pub(crate) fn describe(f: &mut fmt::Formatter<'_>, name: &str, layout: &Layout) -> fmt::Result {
-    f.debug_struct(name)
+/// Element type, sizes, strides and offset, for debugging.
+pub(crate) fn describe<'f, 'a, 'b, T>(
+    text: &'f mut fmt::DebugStruct<'a, 'b>,
+    layout: &Layout,
+) -> &'f mut fmt::DebugStruct<'a, 'b> {
+    text.field("dtype", &format_args!("{}", type_name::<T>()))
         .field("shape", &layout.shape())
         .field("strides", &layout.strides())
         .field("offset", &layout.offset())
-        .finish_non_exhaustive()
+}
+
+/// The first elements in logical order, for debugging.
+pub(crate) struct FirstElements<'v, 'a, T>(pub(crate) &'v TensorView<'a, T>);
+
+impl<T: Copy + fmt::Debug> fmt::Debug for FirstElements<'_, '_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 12;
+        let mut list = f.debug_list();
+        list.entries(self.0.iter().take(SHOWN));
+        if self.0.numel() > SHOWN { list.finish_non_exhaustive() } else { list.finish() }
+    }
 }

@@ -49,7 +49,8 @@ fn fault_a_result_too_large_for_an_address_is_an_error() {
     assert!(too_large(wide.map(|x| x).map(drop)));
     assert!(too_large(one.repeat(&[1 << 31, 1 << 31]).map(drop)));
     assert!(too_large(one.repeat(&[1_usize << 32, 1_usize << 32]).map(drop)));
-    let (column, row) = (one.expand(&[1_usize << 40, 1]).unwrap(), one.expand(&[1, 1_usize << 40]).unwrap());
+    let (column, row) =
+        (one.expand(&[1_usize << 40, 1]).unwrap(), one.expand(&[1, 1_usize << 40]).unwrap());
     assert!(column.add(&row).is_err());
 }
 

@@ -1,8 +1,8 @@
 //! The result of a reshape, which may be a view or a copy.
 
-use std::ops::Deref;
+use std::{fmt, ops::Deref};
 
-use tensor_core::TensorBase;
+use tensor_core::{Element, TensorBase};
 
 #[cfg(doc)]
 use crate::TensorExt;
@@ -12,7 +12,7 @@ use crate::api::tensor::Simd;
 /// [`TensorExt::reshape`].
 ///
 /// It dereferences to the tensor.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Reshaped<T, K = Simd> {
     pub(super) tensor: TensorBase<T, K>,
     pub(super) copied: bool,
@@ -27,6 +27,13 @@ impl<T, K> Reshaped<T, K> {
     /// The tensor.
     pub fn into_tensor(self) -> TensorBase<T, K> {
         self.tensor
+    }
+}
+
+impl<T: Element + fmt::Debug, K> fmt::Debug for Reshaped<T, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tensor, copied } = self;
+        f.debug_struct("Reshaped").field("tensor", tensor).field("copied", copied).finish()
     }
 }
 
