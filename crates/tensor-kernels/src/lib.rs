@@ -57,6 +57,10 @@ pub use api::{
     },
     ext::{Reshaped, TensorExt},
     ops,
+    rearrange::{
+        PatternArg, RearrangePattern, RearrangedView, ReducePattern, Reduction, RepeatPattern,
+        rearrange, reduce, reduce_with, repeat_axes,
+    },
     repeat::repeat,
     tensor::{AnyTensor, Simd, Tensor},
 };

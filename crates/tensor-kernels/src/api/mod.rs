@@ -9,6 +9,7 @@ mod divisors;
 pub(crate) mod elementwise;
 pub(crate) mod ext;
 pub mod ops;
+pub(crate) mod rearrange;
 pub(crate) mod reduce;
 mod reductions;
 pub(crate) mod repeat;
