@@ -74,7 +74,7 @@ pub enum PatternRule {
         number: String,
     },
     /// Numbers other than 1 are axes that `reduce` removes or that `repeat_axes` adds.
-    #[error("{size} stands here for an axis without a name, which this operation {}", .side.loses())]
+    #[error("{size} is an axis without a name, which this operation cannot {}", .side.changes())]
     Unnamed {
         /// The size.
         size: usize,
@@ -189,10 +189,10 @@ pub enum PatternSide {
 }
 
 impl PatternSide {
-    fn loses(self) -> &'static str {
+    fn changes(self) -> &'static str {
         match self {
-            Self::Left => "cannot remove",
-            Self::Right => "cannot add",
+            Self::Left => "remove",
+            Self::Right => "add",
         }
     }
 

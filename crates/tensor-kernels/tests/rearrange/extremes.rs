@@ -49,12 +49,10 @@ fn sixty_four_dimensions_are_reversed_merged_and_split() {
 fn a_tensor_without_dimensions() {
     let x = Tensor::full(&[], 7.0f32).unwrap();
     for (pattern, shape) in
-        [("->", &[][..]), ("-> 1", &[1]), ("... -> (...) ...", &[]), ("... -> () (...)", &[1, 1])]
+        [("->", &[][..]), ("-> 1", &[1]), ("... -> ...", &[]), ("... -> () (...)", &[1, 1])]
     {
-        match x.rearrange(pattern, &[]) {
-            Ok(y) => assert_eq!((y.shape(), y.get(&vec![0; y.ndim()])), (shape, Ok(7.0))),
-            Err(refused) => assert!(pattern.matches("...").count() > 2, "{refused}"),
-        }
+        let y = x.rearrange(pattern, &[]).unwrap();
+        assert_eq!((y.shape(), y.copied(), y.get(&vec![0; y.ndim()])), (shape, false, Ok(7.0)));
     }
     assert_eq!(x.repeat_axes("-> 2 3", &[]).unwrap().to_vec().unwrap(), [7.0; 6]);
     assert_eq!(x.reduce("->", Reduction::Mean, &[]).unwrap().get(&[]), Ok(7.0));

@@ -3,13 +3,13 @@
 //! This reads well-formed patterns only, is told the sizes of all axes, and shares nothing with the
 //! library.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-/// The shape of the result, and for each of its elements in row-major order the positions, in the
-/// row-major order of the input, of the elements that it is made of: one, or those that are reduced.
+/// The shape of the result, and for each of its elements, in row-major order, the elements of the
+/// input that it is made of: one, or those that are reduced. They are positions in row-major order.
 pub(crate) fn sources(
     pattern: &str,
-    sizes: &HashMap<String, usize>,
+    sizes: &BTreeMap<String, usize>,
     ellipsis: &[usize],
 ) -> (Vec<usize>, Vec<Vec<usize>>) {
     let (left, right) = pattern.split_once("->").expect("an arrow");
@@ -83,7 +83,7 @@ fn indices<'a>(
 
 #[test]
 fn sources_of_patterns_worked_out_on_paper() {
-    let sizes = HashMap::from([("a".to_owned(), 2), ("b".to_owned(), 3), ("c".to_owned(), 2)]);
+    let sizes = BTreeMap::from([("a".to_owned(), 2), ("b".to_owned(), 3), ("c".to_owned(), 2)]);
     let one = |positions: &[usize]| positions.iter().map(|&p| vec![p]).collect::<Vec<_>>();
     for (pattern, ellipsis, shape, expected) in [
         ("a b -> b a", &[][..], vec![3, 2], one(&[0, 3, 1, 4, 2, 5])),

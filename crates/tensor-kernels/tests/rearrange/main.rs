@@ -3,7 +3,7 @@
 //! | test | what is checked |
 //! |---|---|
 //! | `golden` | `tests/data/rearrange.jsonl`: recorded results and refusals of einops |
-//! | `random` | random patterns against `interpreter`, which maps index to index |
+//! | `random` | patterns of the `generator` against the `interpreter`, which maps index to index |
 //! | `copies` | the number of buffers that a call allocates |
 //! | `refusals` | each rule, with its place in the pattern |
 //! | `extremes` | ranks from 0 to 64, sizes beyond memory, long patterns |
@@ -13,6 +13,7 @@
 
 mod copies;
 mod extremes;
+mod generator;
 mod golden;
 mod interpreter;
 mod random;

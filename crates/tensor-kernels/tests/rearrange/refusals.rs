@@ -14,8 +14,8 @@ fn error<T>(result: Result<T>) -> PatternError {
 
 /// The text of a rule, its place in the pattern, and the rule.
 #[track_caller]
-fn check(error: PatternError, op: &str, place: &str, at: usize, rule: Rule) {
-    assert_eq!((error.op, &error.rule), (op, &rule), "{error}");
+fn check(error: &PatternError, op: &str, place: &str, at: usize, rule: &Rule) {
+    assert_eq!((error.op, &error.rule), (op, rule), "{error}");
     assert_eq!((&error.pattern[error.at.clone()], error.at.start), (place, at), "{error}");
 }
 
@@ -61,7 +61,7 @@ fn each_rule_of_the_text() {
         ("a ... -> a", "...", 2, one_sided("...", Side::Left)),
         ("a b -> b a c", "c", 11, one_sided("c", Side::Right)),
     ] {
-        check(error(RearrangePattern::new(pattern)), "rearrange", place, at, rule);
+        check(&error(RearrangePattern::new(pattern)), "rearrange", place, at, &rule);
     }
 }
 
@@ -74,14 +74,14 @@ fn axes_that_only_another_operation_adds_or_removes() {
         ("a ... -> a", "...", 2, one_sided("...", Side::Left)),
         ("(a 2) -> a", "2", 3, unnamed(2, Side::Left)),
     ] {
-        check(error(RepeatPattern::new(pattern)), "repeat_axes", place, at, rule);
+        check(&error(RepeatPattern::new(pattern)), "repeat_axes", place, at, &rule);
     }
     for (pattern, place, at, rule) in [
         ("a -> a b", "b", 7, one_sided("b", Side::Right)),
         ("a -> ...", "...", 5, Rule::EllipsisOnRight),
         ("a -> (a 2)", "2", 8, unnamed(2, Side::Right)),
     ] {
-        check(error(ReducePattern::new(pattern)), "reduce", place, at, rule);
+        check(&error(ReducePattern::new(pattern)), "reduce", place, at, &rule);
     }
 }
 
@@ -130,13 +130,13 @@ fn each_rule_of_the_shape_and_the_sizes() {
             not_divisible(usize::MAX),
         ),
     ] {
-        check(error(x.rearrange(pattern, sizes)), "rearrange", place, at, rule);
+        check(&error(x.rearrange(pattern, sizes)), "rearrange", place, at, &rule);
     }
     let no_size = Rule::NoSize { name: name("c") };
-    check(error(x.repeat_axes("a b -> (a c) b", &[])), "repeat_axes", "c", 10, no_size);
+    check(&error(x.repeat_axes("a b -> (a c) b", &[])), "repeat_axes", "c", 10, &no_size);
     let mismatch = Rule::Mismatch { dim: 1, size: 6, product: 4 };
     let reduced = x.reduce("a (2 b) -> a", Reduction::Sum, &[("b", 2)]);
-    check(error(reduced), "reduce", "(2 b)", 2, mismatch);
+    check(&error(reduced), "reduce", "(2 b)", 2, &mismatch);
 }
 
 #[test]
@@ -152,7 +152,8 @@ fn the_text_shows_the_rule_the_values_and_the_place() {
         (
             "n … -> … n",
             &[],
-            "rearrange: unknown character '…': write an ellipsis as three dots\n  n … -> … n\n    ^",
+            "rearrange: unknown character '…': write an ellipsis as three dots\
+             \n  n … -> … n\n    ^",
         ),
         (
             "n (größe w) -> n größe",

@@ -16,11 +16,8 @@ macro_rules! pattern_methods {
         ///
         /// Names are separated by spaces. A name is a letter, then letters, digits and underscores,
         /// not ending in an underscore. `sizes` gives the sizes of axes that do not follow from the
-        /// shape: of each dimension that is split all but one.
-        ///
-        /// What einops accepts beyond this is refused: the character `…` as the name of an axis,
-        /// and digits other than those of ASCII. A list of tensors is
-        /// rearranged after it is stacked.
+        /// shape: of each dimension that is split all but one. A pattern that is used often can be
+        /// kept as a [`RearrangePattern`], without parsing it again.
         ///
         /// ```
         /// use tensor_kernels::{Tensor, TensorExt};

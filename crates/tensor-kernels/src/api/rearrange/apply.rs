@@ -16,6 +16,16 @@ use crate::{
 };
 
 /// The reductions that einops names, for [`reduce`](crate::TensorExt::reduce).
+///
+/// ```
+/// use tensor_kernels::{Reduction, Tensor, TensorExt};
+///
+/// let x = Tensor::arange(1.0f32, 7.0, 1.0)?.view(&[2, 3])?;
+/// for (reduction, expected) in [(Reduction::Min, [1.0, 4.0]), (Reduction::Prod, [6.0, 120.0])] {
+///     assert_eq!(x.reduce("h w -> h", reduction, &[])?.to_vec()?, expected);
+/// }
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduction {
     /// As [`ops::min`](crate::ops::min) (einops: `"min"`).
@@ -47,7 +57,19 @@ impl Reduction {
     }
 }
 
-/// A rearranged view: a view of the same memory if strides can express it, else a copy.
+/// A rearranged or repeated view: a view of the same memory if strides can express it, else a copy.
+///
+/// ```
+/// use tensor_kernels::{Exec, Layout, RearrangedView, TensorView, rearrange};
+///
+/// let pixels = [1u8, 2, 3, 4];
+/// let image = TensorView::new(&pixels, Layout::contiguous(&[2, 2])?)?;
+/// match rearrange(Exec::current()?, &image, "h w -> w h", &[])? {
+///     RearrangedView::View(view) => assert_eq!(view.strides(), [1, 2]),
+///     RearrangedView::Copy(_) => unreachable!("strides express a transpose"),
+/// }
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum RearrangedView<'a, T> {
     /// A view of the input's memory.

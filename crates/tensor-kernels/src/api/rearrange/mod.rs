@@ -2,8 +2,8 @@
 //! axes.
 //!
 //! 1. `parse` splits the text into dimensions, `number` numbers their axes and applies the rules of
-//!    the operation, `pattern` keeps them: what can be refused without a shape is refused here, once
-//!    for each pattern.
+//!    the operation, `pattern` keeps them. What can be refused without a shape is refused here,
+//!    once for each pattern.
 //! 2. `resolve` finds the sizes of all axes for a shape, and the steps: split, permute, insert,
 //!    merge.
 //! 3. `apply` takes the steps. Only the last one, merging, can need a copy. That copy writes the

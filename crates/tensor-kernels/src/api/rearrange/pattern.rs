@@ -99,8 +99,16 @@ fn refused(operation: Operation, text: &str, Refusal { at, rule }: Refusal) -> E
     Error::from(Box::new(PatternError { op, pattern, at, rule }))
 }
 
-/// A pattern, as text or parsed; methods that take one take `&str` as well as
-/// `&RearrangePattern`.
+/// A pattern, as text or parsed: what the operations on patterns take.
+///
+/// ```
+/// use tensor_kernels::{RearrangePattern, Tensor, TensorExt};
+///
+/// let x = Tensor::arange(0u8, 6, 1)?.view(&[2, 3])?;
+/// let parsed = RearrangePattern::new("h w -> w h")?;
+/// assert_eq!(x.rearrange(&parsed, &[])?.strides(), x.rearrange("h w -> w h", &[])?.strides());
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum PatternArg<'p, P> {
     /// The text, parsed at each call.

@@ -176,10 +176,6 @@ impl<'p> Resolver<'p> {
         if axis < self.before_ellipsis { axis } else { axis + self.ellipsis.len() }
     }
 
-    fn ellipsis_positions(&self) -> std::ops::Range<usize> {
-        self.before_ellipsis..self.before_ellipsis + self.ellipsis.len()
-    }
-
     fn steps(&self) -> Steps {
         let left = &self.sizes[..self.pattern.left_axes];
         let (before, after) = left.split_at(self.before_ellipsis);
@@ -219,17 +215,18 @@ impl<'p> Resolver<'p> {
     fn place_axis(&self, axis: Place, steps: &mut Steps) {
         match axis {
             Place::Ellipsis => {
-                steps.order.extend(self.ellipsis_positions());
+                let start = self.before_ellipsis;
+                steps.order.extend(start..start + self.ellipsis.len());
                 steps.axes.extend_from_slice(self.ellipsis);
-                return;
             }
-            Place::Axis(axis) if axis < self.pattern.left_axes => {
-                steps.order.push(self.position(axis));
+            Place::Axis(axis) => {
+                if axis < self.pattern.left_axes {
+                    steps.order.push(self.position(axis));
+                } else {
+                    steps.new.push(steps.axes.len());
+                }
+                steps.axes.push(self.sizes[axis]);
             }
-            Place::Axis(_) => steps.new.push(steps.axes.len()),
-        }
-        if let Place::Axis(axis) = axis {
-            steps.axes.push(self.sizes[axis]);
         }
     }
 }
