@@ -33,6 +33,11 @@ fn sixty_four_dimensions_are_reversed_merged_and_split() {
     assert!(copy.copied() && copy.ndim() == 1);
     assert_eq!(copy.to_vec().unwrap(), reversed);
 
+    let (front, back) = (axes(0..49), axes(50..55));
+    let swapped =
+        x.rearrange(&format!("{front} x49 {back} x55 ... -> {front} x55 {back} x49 ..."), &[]);
+    assert_eq!(swapped.unwrap().to_vec().unwrap()[..8], [0, 2, 1, 3, 4, 6, 5, 7]);
+
     let names: Vec<String> = (0..RANK).map(|axis| format!("x{axis}")).collect();
     let sizes: Vec<(&str, usize)> =
         names.iter().map(|name| &name[..]).zip(x.shape().iter().copied()).skip(1).collect();

@@ -71,7 +71,10 @@ impl Steps {
     /// The input with an axis for each dimension: those of the result in their order, then those
     /// to reduce.
     pub(super) fn arranged<V: Strided>(&self, input: &V) -> Result<V> {
-        let mut arranged = viewed(input, &self.split)?;
+        // `view` normalises the strides of dimensions of size 1 even if the shape is the same.
+        let is_split = input.shape() == &self.split[..];
+        let mut arranged =
+            if is_split { input.clone() } else { input.view(&signed(&self.split))? };
         if !self.order.iter().copied().eq(0..self.order.len()) {
             arranged = arranged.permute(&signed(&self.order))?;
         }
@@ -86,7 +89,10 @@ impl Steps {
 
     /// The axes of the result, in its order, merged to its dimensions.
     pub(super) fn merged<V: Strided>(&self, axes: V) -> Result<Merged<V>> {
-        match viewed(&axes, &self.merged) {
+        if axes.shape() == &self.merged[..] {
+            return Ok(Merged::View(axes));
+        }
+        match axes.view(&signed(&self.merged)) {
             Ok(view) => Ok(Merged::View(view)),
             Err(Error::NotViewable { .. }) => Ok(Merged::NeedsCopy(axes)),
             Err(refused) => Err(refused),
@@ -98,7 +104,7 @@ impl Steps {
         &self,
         axes: &TensorBase<T, K>,
     ) -> Result<TensorBase<T, K>> {
-        viewed(axes, &self.merged)
+        axes.view(&signed(&self.merged))
     }
 }
 
@@ -108,11 +114,6 @@ pub(super) enum Merged<V> {
     View(V),
     /// Its axes only: a copy of them in their order is the result.
     NeedsCopy(V),
-}
-
-/// `V::view`, which normalises the strides of dimensions of size 1 even if the shape is the same.
-fn viewed<V: Strided>(input: &V, shape: &[usize]) -> Result<V> {
-    if shape == input.shape() { Ok(input.clone()) } else { input.view(&signed(shape)) }
 }
 
 /// Sizes of a layout, or positions of dimensions: at most `isize::MAX`.
@@ -130,8 +131,10 @@ impl Pattern {
     pub(super) fn steps(&self, shape: &[usize], sizes: &[(&str, usize)]) -> Result<Steps> {
         let resolved = Resolver::new(self, shape, sizes);
         let steps = resolved.map_err(|refusal| self.refused(refusal))?.steps();
-        // Sizes that are given for axes of an empty input can be too large for a layout.
-        Layout::contiguous(&steps.split)?;
+        if shape.contains(&0) {
+            // Sizes that are given for axes of an empty input can be too large for a layout.
+            Layout::contiguous(&steps.split)?;
+        }
         Ok(steps)
     }
 }
@@ -180,7 +183,7 @@ impl<'p> Resolver<'p> {
         let left = &self.sizes[..self.pattern.left_axes];
         let (before, after) = left.split_at(self.before_ellipsis);
         let mut steps = Steps {
-            split: [before, self.ellipsis, after].concat().into(),
+            split: [before, self.ellipsis, after].into_iter().flatten().copied().collect(),
             order: DimVec::new(),
             reduced: 0,
             new: DimVec::new(),
