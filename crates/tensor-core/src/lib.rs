@@ -64,7 +64,7 @@ pub use display::Show;
 pub use dtype::DType;
 pub use element::{Element, Scalar};
 pub use elements::{ViewRef, ViewRefMut};
-pub use error::{Error, Result};
+pub use error::{Error, PatternError, PatternRule, PatternSide, Result};
 pub use guard::{TensorRef, TensorRefMut};
 pub use index::{Index, NewAxis, Slice};
 pub use iter::{Iter, IterMut};

@@ -61,6 +61,10 @@ pub use api::{
     ext::{Reshaped, TensorExt},
     ledger::{CopyEntry, CopyLedger, CopyReason, CopyScope, count_copies, forbid_copies},
     ops,
+    rearrange::{
+        PatternArg, RearrangePattern, RearrangedView, ReducePattern, Reduction, RepeatPattern,
+        rearrange, reduce, reduce_with, repeat_axes,
+    },
     repeat::repeat,
     tensor::{AnyTensor, Simd, Tensor},
 };

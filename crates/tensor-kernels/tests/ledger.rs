@@ -10,7 +10,7 @@ use std::{
 
 use tensor_kernels::{
     CopyReason, CopyScope, Error, Exec, MemoryFormat, Tensor, TensorExt, copy_into, copy_to_layout,
-    count_copies, forbid_copies, ops, repeat, to_contiguous, to_format,
+    count_copies, forbid_copies, ops, rearrange, repeat, to_contiguous, to_format,
 };
 
 /// Scopes over all threads see the copies of other tests, so only one test runs at a time.
@@ -230,4 +230,21 @@ fn a_forbidden_copy_is_an_error_that_names_place_and_reason_and_changes_nothing(
     assert!(matches!(refused, Error::CopyForbidden { op: "add", bytes: 64, .. }), "{refused}");
     assert_eq!(x.get(&[1, 0]).unwrap(), 4.0);
     forbid_copies(|| t.unsqueeze(0)?.reshape(&[4, 3])).unwrap();
+}
+
+#[test]
+fn patterns_copy_once_and_at_the_caller() {
+    let _alone = alone();
+    let x = matrix();
+    let (copied, ledger) = count_copies(|| x.rearrange("h w -> (w h)", &[]).unwrap().copied());
+    let [entry] = ledger.entries() else { panic!("{ledger}") };
+    assert_eq!((entry.op, entry.count, entry.location.line()), ("rearrange", 1, line!() - 2));
+    assert!(copied);
+    let guard = x.read().unwrap();
+    let (exec, view) = (Exec::current().unwrap(), guard.as_view());
+    let (_, ledger) = count_copies(|| rearrange(exec, &view, "h w -> (w h)", &[]).unwrap());
+    assert_eq!((ledger.count(), ledger.bytes()), (1, 48));
+    assert!(ledger.entries()[0].location.file().ends_with("ledger.rs"));
+    let (_, ledger) = count_copies(|| x.rearrange("(h p) w -> p h w", &[("p", 3)]).unwrap());
+    assert_eq!(ledger.count(), 0);
 }

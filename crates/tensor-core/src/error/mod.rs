@@ -5,11 +5,13 @@
 //! the values or a remedy.
 
 mod message;
+mod pattern;
 
 use crate::{DType, Overlap};
 use message::{
     dtype_names, empty_text, overlap_text, range_text, seam_text, strides_text, value_text,
 };
+pub use pattern::{PatternError, PatternRule, PatternSide};
 
 /// The result type of the crates of this workspace.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -725,6 +727,10 @@ pub enum Error {
         /// Why it cannot be used.
         why: String,
     },
+
+    /// A pattern in einops' notation that is malformed, or does not fit the operation or its input.
+    #[error(transparent)]
+    Pattern(#[from] Box<PatternError>),
 
     /// An arithmetic progression with invalid bounds or step.
     #[error("{why} [arange]")]

@@ -11,6 +11,7 @@ mod equal;
 pub(crate) mod ext;
 pub(crate) mod ledger;
 pub mod ops;
+pub(crate) mod rearrange;
 pub(crate) mod reduce;
 mod reductions;
 pub(crate) mod repeat;

@@ -2,6 +2,7 @@
 
 mod methods;
 mod operators;
+mod patterns;
 mod reshaped;
 
 use tensor_core::{
@@ -20,6 +21,7 @@ use crate::{
                 binary_operations, reduction_operations, ternary_operations, unary_operations,
             },
         },
+        rearrange::{self, PatternArg, RearrangePattern, ReducePattern, Reduction, RepeatPattern},
         reductions,
     },
     element::{Accumulate, Bits, Cast, Compare, Equality, Inexact, Integer, Number, Ordered, Real},
@@ -27,6 +29,7 @@ use crate::{
     kernel::Closure,
 };
 use methods::{binary, reductions, ternary, unary};
+use patterns::pattern_methods;
 pub use reshaped::Reshaped;
 
 /// The operations that copy or compute, as methods of tensors.
@@ -192,6 +195,9 @@ pub trait TensorExt<T: Element, K>: Sized {
         f: impl Fn(T, B, C) -> T + Sync,
     ) -> Result<()>;
 
+    /// This tensor.
+    fn as_tensor(&self) -> &TensorBase<T, K>;
+
     /// This tensor as an operand of [`ops`].
     fn operand(&self) -> Operand<'_, T>;
 
@@ -202,6 +208,7 @@ pub trait TensorExt<T: Element, K>: Sized {
     binary_operations! { binary }
     ternary_operations! { ternary }
     reduction_operations! { reductions }
+    pattern_methods! {}
 
     /// The elements of `a` where this is true, else those of `b`, broadcast (PyTorch:
     /// `torch.where`).
@@ -359,6 +366,10 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
     ) -> Result<()> {
         let (x, b, c) = (Some(self.into()), Some(b.into()), Some(c.into()));
         current("zip3_inplace")?.into3(Closure(f), x, b, c, self.into())
+    }
+
+    fn as_tensor(&self) -> &TensorBase<T, K> {
+        self
     }
 
     fn operand(&self) -> Operand<'_, T> {

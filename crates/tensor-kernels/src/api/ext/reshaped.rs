@@ -8,14 +8,14 @@ use tensor_core::{Element, TensorBase};
 use crate::TensorExt;
 use crate::api::tensor::Simd;
 
-/// A reshaped tensor that records whether its elements had to be copied; see
-/// [`TensorExt::reshape`].
+/// A reshaped or rearranged tensor that records whether its elements had to be copied; see
+/// [`TensorExt::reshape`] and [`TensorExt::rearrange`].
 ///
 /// It dereferences to the tensor.
 #[derive(Clone)]
 pub struct Reshaped<T, K = Simd> {
-    pub(super) tensor: TensorBase<T, K>,
-    pub(super) copied: bool,
+    pub(in crate::api) tensor: TensorBase<T, K>,
+    pub(in crate::api) copied: bool,
 }
 
 impl<T, K> Reshaped<T, K> {

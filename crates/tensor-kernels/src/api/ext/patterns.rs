@@ -1,0 +1,152 @@
+//! The methods that take a pattern in einops' notation.
+
+macro_rules! pattern_methods {
+    () => {
+        /// The same elements under other dimensions and in another order, by a pattern (einops:
+        /// `rearrange`): a view if strides can express it, else one copy.
+        ///
+        /// The left side names the dimensions of the input, the right side those of the result:
+        ///
+        /// | written | on the left | on the right |
+        /// |---|---|---|
+        /// | `h` | a dimension | a dimension |
+        /// | `(h w)` | a dimension that is split | dimensions merged to one, the last one fastest |
+        /// | `...` | any number of dimensions | the same; in parentheses, merged to one |
+        /// | `1` or `()` | a dimension of size 1 | a dimension of size 1 |
+        ///
+        /// Names are separated by spaces. A name is a letter, then letters, digits and underscores,
+        /// not ending in an underscore. `sizes` gives the sizes of axes that do not follow from the
+        /// shape: of each dimension that is split all but one. A pattern that is used often can be
+        /// kept as a [`RearrangePattern`], without parsing it again.
+        ///
+        /// ```
+        /// use tensor_kernels::{Tensor, TensorExt};
+        ///
+        /// let x = Tensor::arange(0i64, 24, 1)?.view(&[2, 6, 2])?;
+        /// let y = x.rearrange("b (h w) c -> b c h w", &[("h", 3)])?;
+        /// assert_eq!((y.shape(), y.copied()), (&[2, 2, 3, 2][..], false));
+        ///
+        /// let z = x.rearrange("b hw c -> b (c hw)", &[])?;
+        /// assert_eq!((z.shape(), z.copied()), (&[2, 12][..], true));
+        ///
+        /// let refused = x.rearrange("b (h w) c -> b h w", &[("h", 3)]).unwrap_err();
+        /// assert_eq!(
+        ///     refused.to_string(),
+        ///     "rearrange: axis 'c' is on the left side only; it must be on both
+        ///   b (h w) c -> b h w
+        ///           ^"
+        /// );
+        /// # Ok::<(), tensor_kernels::Error>(())
+        /// ```
+        ///
+        /// # Errors
+        /// [`Error::Pattern`] with the rule that the pattern, the sizes or the shape break, and the
+        /// place in the pattern; [`Error::TooLarge`].
+        #[track_caller]
+        fn rearrange<'p>(
+            &self,
+            pattern: impl Into<PatternArg<'p, RearrangePattern>>,
+            sizes: &[(&str, usize)],
+        ) -> Result<Reshaped<T, K>> {
+            let pattern = pattern.into().parsed()?;
+            rearrange::rearranged(Exec::current()?, self.as_tensor(), pattern.pattern(), sizes)
+        }
+
+        /// As [`rearrange`](Self::rearrange), but the right side can have more axes than the left
+        /// one: elements are repeated along them (einops: `repeat`).
+        ///
+        /// A new axis is a number or a name with a size. It is a view, of stride 0, unless it is
+        /// merged with another one.
+        ///
+        /// ```
+        /// use tensor_kernels::{Tensor, TensorExt};
+        ///
+        /// let gray = Tensor::arange(0u8, 4, 1)?.view(&[2, 2])?;
+        /// let rgb = gray.repeat_axes("h w -> h w c", &[("c", 3)])?;
+        /// assert_eq!((rgb.strides(), rgb.copied()), (&[2, 1, 0][..], false));
+        ///
+        /// let wide = gray.repeat_axes("h w -> h (w 2)", &[])?;
+        /// assert_eq!(wide.to_vec()?, [0, 0, 1, 1, 2, 2, 3, 3]);
+        /// # Ok::<(), tensor_kernels::Error>(())
+        /// ```
+        ///
+        /// # Errors
+        /// As [`rearrange`](Self::rearrange), and a new axis without a size.
+        #[track_caller]
+        fn repeat_axes<'p>(
+            &self,
+            pattern: impl Into<PatternArg<'p, RepeatPattern>>,
+            sizes: &[(&str, usize)],
+        ) -> Result<Reshaped<T, K>> {
+            let pattern = pattern.into().parsed()?;
+            rearrange::rearranged(Exec::current()?, self.as_tensor(), pattern.pattern(), sizes)
+        }
+
+        /// A reduction by a pattern: over the axes that are on its left side only (einops:
+        /// `reduce`).
+        ///
+        /// A reduced axis can be a number, which is its size. The result is written once, in the
+        /// order of the right side. Elements that are not real floats:
+        /// [`reduce_with`](Self::reduce_with).
+        ///
+        /// ```
+        /// use tensor_kernels::{Reduction, Tensor, TensorExt};
+        ///
+        /// let image = Tensor::arange(0.0f32, 16.0, 1.0)?.view(&[4, 4])?;
+        /// let pooled = image.reduce("(h 2) (w 2) -> w h", Reduction::Mean, &[])?;
+        /// assert_eq!(pooled.to_vec()?, [2.5, 10.5, 4.5, 12.5]);
+        /// # Ok::<(), tensor_kernels::Error>(())
+        /// ```
+        ///
+        /// # Errors
+        /// As [`rearrange`](Self::rearrange); [`Error::ReduceEmpty`] for the minimum and maximum of
+        /// no elements.
+        #[track_caller]
+        fn reduce<'p>(
+            &self,
+            pattern: impl Into<PatternArg<'p, ReducePattern>>,
+            reduction: Reduction,
+            sizes: &[(&str, usize)],
+        ) -> Result<TensorBase<T, K>>
+        where
+            T: Real,
+        {
+            let exec = Exec::current()?;
+            let eval =
+                |x: &TensorBase<T, K>, over: ReduceDims| reduction.eval(exec, &x.into(), over);
+            let pattern = pattern.into().parsed()?;
+            rearrange::reduced(exec, self.as_tensor(), pattern.pattern(), sizes, eval)
+        }
+
+        /// As [`reduce`](Self::reduce), by any function (einops: `reduce` with a function).
+        ///
+        /// The function is given a view with a dimension for each axis, and the dimensions to
+        /// reduce, which are the last ones. If the pattern reduces no axis there is one of size 1.
+        ///
+        /// ```
+        /// use tensor_kernels::{Tensor, TensorExt};
+        ///
+        /// let image = Tensor::arange(0u8, 16, 1)?.view(&[4, 4])?;
+        /// let sums = image.reduce_with("(h 2) w -> h w", &[], |x, over| x.sum(over))?;
+        /// assert_eq!(sums.to_vec()?, [4i64, 6, 8, 10, 20, 22, 24, 26]);
+        /// # Ok::<(), tensor_kernels::Error>(())
+        /// ```
+        ///
+        /// # Errors
+        /// As [`rearrange`](Self::rearrange), and those of the function; [`Error::OutputShape`] if
+        /// its result has other dimensions than the axes that are not reduced.
+        #[track_caller]
+        fn reduce_with<'p, U: Element>(
+            &self,
+            pattern: impl Into<PatternArg<'p, ReducePattern>>,
+            sizes: &[(&str, usize)],
+            reduction: impl FnOnce(&TensorBase<T, K>, ReduceDims) -> Result<TensorBase<U, K>>,
+        ) -> Result<TensorBase<U, K>> {
+            let pattern = pattern.into().parsed()?;
+            let exec = Exec::current()?;
+            rearrange::reduced(exec, self.as_tensor(), pattern.pattern(), sizes, reduction)
+        }
+    };
+}
+
+pub(super) use pattern_methods;

@@ -1,0 +1,306 @@
+//! The steps of a pattern, taken: as a view, as one copy, or as a reduction.
+
+use std::fmt;
+
+use tensor_core::{
+    DimVec, Element, Error, Layout, Operand, ReduceDims, Result, TensorBase, TensorView,
+};
+
+use super::{
+    PatternArg, RearrangePattern, ReducePattern, RepeatPattern,
+    pattern::Pattern,
+    resolve::{Merged, Steps, Strided},
+};
+use crate::{
+    api::{
+        copy::contiguous_copy,
+        ext::Reshaped,
+        ledger::{CopyReason, Purpose},
+        reductions,
+        tensor::Tensor,
+    },
+    element::Real,
+    exec::Exec,
+};
+
+/// The reductions that einops names, for [`reduce`](crate::TensorExt::reduce).
+///
+/// ```
+/// use tensor_kernels::{Reduction, Tensor, TensorExt};
+///
+/// let x = Tensor::arange(1.0f32, 7.0, 1.0)?.view(&[2, 3])?;
+/// for (reduction, expected) in [(Reduction::Min, [1.0, 4.0]), (Reduction::Prod, [6.0, 120.0])] {
+///     assert_eq!(x.reduce("h w -> h", reduction, &[])?.to_vec()?, expected);
+/// }
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reduction {
+    /// As [`ops::min`](crate::ops::min) (einops: `"min"`).
+    Min,
+    /// As [`ops::max`](crate::ops::max) (einops: `"max"`).
+    Max,
+    /// As [`ops::sum`](crate::ops::sum) (einops: `"sum"`).
+    Sum,
+    /// As [`ops::mean`](crate::ops::mean) (einops: `"mean"`).
+    Mean,
+    /// As [`ops::prod`](crate::ops::prod) (einops: `"prod"`).
+    Prod,
+}
+
+impl Reduction {
+    pub(in crate::api) fn eval<T: Real, K>(
+        self,
+        exec: &Exec,
+        a: &Operand<'_, T>,
+        over: ReduceDims,
+    ) -> Result<TensorBase<T, K>> {
+        match self {
+            Self::Min => reductions::Min::eval(exec, a, over),
+            Self::Max => reductions::Max::eval(exec, a, over),
+            Self::Sum => reductions::Sum::eval(exec, a, over),
+            Self::Mean => reductions::Mean::eval(exec, a, over),
+            Self::Prod => reductions::Prod::eval(exec, a, over),
+        }
+    }
+}
+
+/// A rearranged or repeated view: a view of the same memory if strides can express it, else a copy.
+///
+/// ```
+/// use tensor_kernels::{Exec, Layout, RearrangedView, TensorView, rearrange};
+///
+/// let pixels = [1u8, 2, 3, 4];
+/// let image = TensorView::new(&pixels, Layout::contiguous(&[2, 2])?)?;
+/// match rearrange(Exec::current()?, &image, "h w -> w h", &[])? {
+///     RearrangedView::View(view) => assert_eq!(view.strides(), [1, 2]),
+///     RearrangedView::Copy(_) => unreachable!("strides express a transpose"),
+/// }
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+#[derive(Clone)]
+pub enum RearrangedView<'a, T> {
+    /// A view of the input's memory.
+    View(TensorView<'a, T>),
+    /// A contiguous copy.
+    Copy(Tensor<T>),
+}
+
+impl<T: Element + fmt::Debug> fmt::Debug for RearrangedView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::View(view) => f.debug_tuple("View").field(view).finish(),
+            Self::Copy(copy) => f.debug_tuple("Copy").field(copy).finish(),
+        }
+    }
+}
+
+impl<T: Element> RearrangedView<'_, T> {
+    /// Was a copy made?
+    pub fn copied(&self) -> bool {
+        matches!(self, Self::Copy(_))
+    }
+
+    /// Sizes, strides and offset.
+    pub fn layout(&self) -> &Layout {
+        match self {
+            Self::View(view) => view.layout(),
+            Self::Copy(copy) => copy.layout(),
+        }
+    }
+
+    /// The elements in logical order.
+    ///
+    /// # Errors
+    /// [`Error::Borrowed`] if the copy is being written, [`Error::OutOfMemory`].
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        match self {
+            Self::View(view) => view.try_to_vec(),
+            Self::Copy(copy) => copy.to_vec(),
+        }
+    }
+}
+
+/// As [`TensorExt::rearrange`](crate::TensorExt::rearrange), of a view (einops: `rearrange`).
+///
+/// ```
+/// use tensor_kernels::{Exec, Layout, TensorView, rearrange};
+///
+/// let pixels = [0u8, 1, 2, 3, 4, 5];
+/// let image = TensorView::new(&pixels, Layout::contiguous(&[2, 3])?)?;
+/// let exec = Exec::current()?;
+/// let columns = rearrange(exec, &image, "h w -> w h", &[])?;
+/// assert!(!columns.copied());
+/// let flat = rearrange(exec, &image, "h w -> (w h)", &[])?;
+/// assert!(flat.copied());
+/// assert_eq!(flat.to_vec()?, [0, 3, 1, 4, 2, 5]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Pattern`], [`Error::TooLarge`], [`Error::OutOfMemory`].
+#[track_caller]
+pub fn rearrange<'a, 'p, T: Element>(
+    exec: &Exec,
+    from: &TensorView<'a, T>,
+    pattern: impl Into<PatternArg<'p, RearrangePattern>>,
+    sizes: &[(&str, usize)],
+) -> Result<RearrangedView<'a, T>> {
+    rearranged_view(exec, from, pattern.into().parsed()?.pattern(), sizes)
+}
+
+/// As [`TensorExt::repeat_axes`](crate::TensorExt::repeat_axes), of a view (einops: `repeat`).
+///
+/// ```
+/// use tensor_kernels::{Exec, Layout, TensorView, repeat_axes};
+///
+/// let gray = [1u8, 2];
+/// let image = TensorView::new(&gray, Layout::contiguous(&[1, 2])?)?;
+/// let rgb = repeat_axes(Exec::current()?, &image, "h w -> h w 3", &[])?;
+/// assert!(!rgb.copied()); // the new axis has stride 0
+/// assert_eq!(rgb.to_vec()?, [1, 1, 1, 2, 2, 2]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Pattern`], [`Error::TooLarge`], [`Error::OutOfMemory`].
+#[track_caller]
+pub fn repeat_axes<'a, 'p, T: Element>(
+    exec: &Exec,
+    from: &TensorView<'a, T>,
+    pattern: impl Into<PatternArg<'p, RepeatPattern>>,
+    sizes: &[(&str, usize)],
+) -> Result<RearrangedView<'a, T>> {
+    rearranged_view(exec, from, pattern.into().parsed()?.pattern(), sizes)
+}
+
+/// As [`TensorExt::reduce`](crate::TensorExt::reduce), of a view (einops: `reduce`).
+///
+/// ```
+/// use tensor_kernels::{Exec, Layout, Reduction, TensorView, reduce};
+///
+/// let heights = [1.0f32, 2.0, 3.0, 4.0];
+/// let grid = TensorView::new(&heights, Layout::contiguous(&[2, 2])?)?;
+/// let means = reduce(Exec::current()?, &grid, "h w -> w", Reduction::Mean, &[])?;
+/// assert_eq!(means.to_vec()?, [2.0, 3.0]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Pattern`], [`Error::TooLarge`], [`Error::OutOfMemory`]; [`Error::ReduceEmpty`] for the
+/// minimum and maximum of no elements.
+#[track_caller]
+pub fn reduce<'p, T: Real>(
+    exec: &Exec,
+    from: &TensorView<'_, T>,
+    pattern: impl Into<PatternArg<'p, ReducePattern>>,
+    reduction: Reduction,
+    sizes: &[(&str, usize)],
+) -> Result<Tensor<T>> {
+    reduce_with(exec, from, pattern, sizes, |x, over| reduction.eval(exec, &x.into(), over))
+}
+
+/// As [`TensorExt::reduce_with`](crate::TensorExt::reduce_with), of a view (einops: `reduce` with a
+/// function).
+///
+/// ```
+/// use tensor_kernels::{Exec, Layout, TensorView, ops, reduce_with};
+///
+/// let counts = [1u8, 2, 3, 4];
+/// let grid = TensorView::new(&counts, Layout::contiguous(&[2, 2])?)?;
+/// let exec = Exec::current()?;
+/// let sums = reduce_with(exec, &grid, "h w -> h", &[], |x, over| ops::sum(exec, x, over))?;
+/// assert_eq!(sums.to_vec()?, [3i64, 7]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Pattern`], [`Error::TooLarge`], those of the function; [`Error::OutputShape`] if it
+/// returns another shape.
+#[track_caller]
+pub fn reduce_with<'p, T: Element, U: Element>(
+    exec: &Exec,
+    from: &TensorView<'_, T>,
+    pattern: impl Into<PatternArg<'p, ReducePattern>>,
+    sizes: &[(&str, usize)],
+    reduction: impl FnOnce(&TensorView<'_, T>, ReduceDims) -> Result<Tensor<U>>,
+) -> Result<Tensor<U>> {
+    reduced(exec, from, pattern.into().parsed()?.pattern(), sizes, reduction)
+}
+
+#[track_caller]
+fn rearranged_view<'a, T: Element>(
+    exec: &Exec,
+    from: &TensorView<'a, T>,
+    pattern: &Pattern,
+    sizes: &[(&str, usize)],
+) -> Result<RearrangedView<'a, T>> {
+    let steps = pattern.steps(from.shape(), sizes)?;
+    match steps.merged(steps.arranged(from)?)? {
+        Merged::View(view) => Ok(RearrangedView::View(view)),
+        Merged::NeedsCopy(axes) => {
+            let copy = contiguous_copy(exec, &axes, purpose(axes.layout()))?;
+            steps.merged_copy(&copy).map(RearrangedView::Copy)
+        }
+    }
+}
+
+/// A tensor, rearranged or repeated.
+#[track_caller]
+pub(in crate::api) fn rearranged<T: Element, K>(
+    exec: &Exec,
+    from: &TensorBase<T, K>,
+    pattern: &Pattern,
+    sizes: &[(&str, usize)],
+) -> Result<Reshaped<T, K>> {
+    let steps = pattern.steps(from.shape(), sizes)?;
+    merged(exec, &steps, steps.arranged(from)?)
+}
+
+/// A tensor whose dimensions are the axes of the result, merged to its dimensions.
+#[track_caller]
+fn merged<T: Element, K>(
+    exec: &Exec,
+    steps: &Steps,
+    axes: TensorBase<T, K>,
+) -> Result<Reshaped<T, K>> {
+    match steps.merged(axes)? {
+        Merged::View(tensor) => Ok(Reshaped { tensor, copied: false }),
+        Merged::NeedsCopy(axes) => {
+            let purpose = purpose(axes.layout());
+            let copy = contiguous_copy(exec, &axes.read()?.as_view(), purpose)?;
+            Ok(Reshaped { tensor: steps.merged_copy(&copy)?, copied: true })
+        }
+    }
+}
+
+/// Why the axes of a pattern are copied before they are merged.
+fn purpose(axes: &Layout) -> Purpose {
+    Purpose { op: "rearrange", reason: CopyReason::of_contiguous(axes) }
+}
+
+/// A tensor or view, reduced by a function that is given its axes and which of them to reduce.
+#[track_caller]
+pub(in crate::api) fn reduced<V: Strided, U: Element, K>(
+    exec: &Exec,
+    from: &V,
+    pattern: &Pattern,
+    sizes: &[(&str, usize)],
+    reduction: impl FnOnce(&V, ReduceDims) -> Result<TensorBase<U, K>>,
+) -> Result<TensorBase<U, K>> {
+    let steps = pattern.steps(from.shape(), sizes)?;
+    let mut arranged = steps.arranged(from)?;
+    let kept = steps.axes.len() as isize;
+    if steps.reduced == 0 {
+        // No dimensions would mean all of them.
+        arranged = arranged.unsqueeze(kept)?;
+    }
+    let over: DimVec<isize> = (kept..kept + steps.reduced.max(1) as isize).collect();
+    let result = reduction(&arranged, ReduceDims::from(&over[..]))?;
+    if result.shape() != &steps.axes[..] {
+        let (got, expected) = (result.shape().to_vec(), steps.axes.to_vec());
+        return Err(Error::OutputShape { op: "reduce", got, expected });
+    }
+    // Reductions of this crate give contiguous results, which are merged as a view.
+    merged(exec, &steps, result).map(Reshaped::into_tensor)
+}

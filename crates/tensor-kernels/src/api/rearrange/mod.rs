@@ -1,0 +1,23 @@
+//! einops' notation: rearrange, repeat and reduce the elements of a tensor by a pattern of named
+//! axes.
+//!
+//! 1. `parse` splits the text into dimensions, `number` numbers their axes and applies the rules of
+//!    the operation, `pattern` keeps them. What can be refused without a shape is refused here,
+//!    once for each pattern.
+//! 2. `resolve` finds the sizes of all axes for a shape, and the steps: split, permute, insert,
+//!    merge.
+//! 3. `apply` takes the steps. Only the last one, merging, can need a copy. That copy writes the
+//!    axes in the order of the result, where merging is a view. A reduction writes them in this
+//!    order itself.
+
+mod apply;
+mod number;
+mod parse;
+mod pattern;
+mod resolve;
+
+pub use self::{
+    apply::{RearrangedView, Reduction, rearrange, reduce, reduce_with, repeat_axes},
+    pattern::{PatternArg, RearrangePattern, ReducePattern, RepeatPattern},
+};
+pub(super) use apply::{rearranged, reduced};
