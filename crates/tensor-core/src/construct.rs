@@ -20,11 +20,11 @@ impl<T: Element, K> TensorBase<T, K> {
     /// padding.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`] if the layout reaches beyond the vector.
+    /// [`Error::TooFewElements`] if the layout reaches beyond the vector.
     pub fn from_vec_with_layout(values: Vec<T>, layout: Layout) -> Result<Self> {
-        layout.check_within(values.len(), size_of::<T>())?;
+        layout.check_slice(values.len())?;
         // SAFETY: tensor invariants. 1: a vector's elements are aligned and initialised. 2: checked
-        // by `check_within`.
+        // by `check_slice`.
         Ok(unsafe { Self::from_storage(Storage::from_vec(values), layout) })
     }
 
