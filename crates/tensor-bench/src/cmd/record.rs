@@ -18,7 +18,7 @@ use crate::{
     system::{machine::MachineInfo, memory, pool},
     track::{
         Entry, Record, Subject,
-        build::Build,
+        build::{self, Build},
         counted,
         counting::{Counted, Counting, Valgrind},
         profile::Counts,
@@ -49,7 +49,7 @@ pub struct Args {
     /// Count instructions and cache misses under valgrind
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     counts: When,
-    /// The name of the commit [default: what git has checked out here]
+    /// A name in place of the commit that this program was built from
     #[arg(long, value_name = "NAME")]
     commit: Option<String>,
 }
@@ -76,6 +76,11 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         memory::preflight(subject.memory()).map_err(|f| f.at(format!("case {subject}")))?;
     }
     let valgrind = valgrind(args.counts)?;
+    if args.commit.is_none()
+        && let Some(note) = build::note_on_folder()
+    {
+        let _ = writeln!(io::stderr(), "note: {note}");
+    }
     let target = args.out.as_deref().map(Target::open).transpose()?;
     let times = times(args, &subjects)?;
     let counted = counted(args, &subjects, valgrind)?;

@@ -105,6 +105,28 @@ pub(super) fn ordered<T: Sample + Ordered>(op: Op) -> Option<Kernel<T, T>> {
     (op == Op::Relu).then_some(kernel!(1: ops::relu, ops::relu_into, T::relu, peers))
 }
 
+/// The operations of integers whose results are f32; `None` for the others.
+pub(super) fn integer_fraction<T: Sample + Number<Float = f32>>(op: Op) -> Option<Kernel<T, f32>> {
+    match op {
+        Op::Div => Some(kernel!(2: ops::div, ops::div_into, quotient, Vec::new())),
+        Op::Sqrt => Some(kernel!(1: ops::sqrt, ops::sqrt_into, root, Vec::new())),
+        Op::Exp => Some(kernel!(1: ops::exp, ops::exp_into, exponential, Vec::new())),
+        _ => None,
+    }
+}
+
+fn quotient<T: Number<Float = f32>>(a: T, b: T) -> f32 {
+    a.to_float().divided_by(b.to_float())
+}
+
+fn root<T: Number<Float = f32>>(a: T) -> f32 {
+    a.to_float().square_root()
+}
+
+fn exponential<T: Number<Float = f32>>(a: T) -> f32 {
+    Inexact::exp::<Baseline>(a.to_float())
+}
+
 /// The operations of real and complex floats; `None` for the others.
 pub(super) fn fraction<T: Sample + Inexact>(op: Op) -> Option<Kernel<T, T>> {
     let peers = peers::elementwise(op);

@@ -35,7 +35,7 @@ use crate::cases::operand::Operand;
 pub use judge::{NAIVE, judged};
 pub use measure::{Setup, measure, verify};
 pub use op::Op;
-pub use parse::{case as parse, read};
+pub use parse::{case as parse, read, reduced_dims};
 pub use path::{path, plan};
 pub use peers::render as render_peers;
 pub use ready::{Ready, with_ready};

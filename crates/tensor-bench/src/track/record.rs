@@ -145,6 +145,7 @@ pub(super) mod tests {
     pub(in crate::track) fn record() -> Record {
         let machine = MachineInfo {
             cpu: Some("some CPU".to_owned()),
+            identity: None,
             cores: 2,
             caches: Vec::new(),
             simd: "v4".to_owned(),
@@ -222,7 +223,10 @@ pub(super) mod tests {
             (text[..text.len() / 2].to_owned(), "not a whole record"),
             ("]".to_owned(), "not a record: expected value"),
             ("[]".to_owned(), "not a record: it was not written by"),
-            (r#"{"schema": 1, "rows": []}"#.to_owned(), "not a record: it was not written by"),
+            (
+                r#"{"schema": 1, "rows": []}"#.to_owned(),
+                "not a record: written by `tensor-bench suite --record`; read it with `results`",
+            ),
             (text.replace("\"schema\":2", "\"schema\":1"), "a record of schema 1; this program"),
             (text.replace("\"schema\":2,", ""), "a record of schema null; this program"),
             (

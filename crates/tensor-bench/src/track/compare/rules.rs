@@ -28,11 +28,11 @@ const MIN_PASSES_FOR_OUTLIER: usize = 7;
 
 /// Whether both records have the same kind of machine and of run.
 pub(in crate::track) fn alike(base: &Record, new: &Record) -> bool {
-    let (a, b) = (&base.machine, &new.machine);
-    // Two unknown CPUs may differ.
-    a.cpu.is_some()
-        && (&a.cpu, a.cores, &a.caches, &a.system) == (&b.cpu, b.cores, &b.caches, &b.system)
-        && same_run(base, new)
+    same_machine(base, new) && same_run(base, new)
+}
+
+fn same_machine(base: &Record, new: &Record) -> bool {
+    base.machine.is_same_hardware(&new.machine)
 }
 
 fn same_run(base: &Record, new: &Record) -> bool {
@@ -61,9 +61,9 @@ pub(super) fn notes(base: &Record, new: &Record) -> Vec<String> {
     let (a, b) = (&base.machine, &new.machine);
     let mut notes = Vec::new();
     if !alike(base, new) {
-        let how = if same_run(base, new) { "different machines" } else { "different runs" };
+        let how = if same_machine(base, new) { "different runs" } else { "different machines" };
         let [a, b] = [(a, &base.run), (b, &new.run)].map(|(card, run)| {
-            let cpu = card.cpu.as_deref().unwrap_or("unknown CPU");
+            let cpu = card.processor();
             format!("{cpu}, {} cores, {}, threads {}", card.cores, card.simd, run.threads)
         });
         notes.push(format!(
@@ -112,7 +112,8 @@ pub(super) fn whole(base: &Record, new: &Record, counts_needed: bool) -> Vec<Cha
         }
         _ => {}
     }
-    if alike(base, new) {
+    // Also of runs with other settings: who set a lower level for one of them should know.
+    if same_machine(base, new) {
         let counted = counted_at(base).zip(counted_at(new));
         let levels = [Some((base.machine.simd.as_str(), new.machine.simd.as_str())), counted];
         let changed = levels.into_iter().flatten().find(|(a, b)| a != b);

@@ -1,9 +1,12 @@
 //! What is a change: a record, an edit, and the expected words.
 
 use super::*;
-use crate::track::{
-    record::tests::{entry, record},
-    timing::Span,
+use crate::{
+    system::machine::Identity,
+    track::{
+        record::tests::{entry, record},
+        timing::Span,
+    },
 };
 
 fn compare(base: &Record, new: &Record, fail_on: FailOn, accepted: &str) -> Comparison {
@@ -245,11 +248,21 @@ fn a_level_that_has_fallen_on_the_same_machine_is_a_regression() {
     assert_eq!(comparison.unchanged, 2);
     assert!(comparison.check().is_err());
     assert!(compare(&other, &record(), FailOn::All, "").check().is_ok());
-    // A level set with `TENSOR_SIMD` is another run.
+    // Also if it was set with `TENSOR_SIMD`, which is another run besides.
     other.run.simd = Some("scalar".to_owned());
     let comparison = compare(&record(), &other, FailOn::Counts, "");
-    assert_eq!(found(&comparison), [""; 0]);
+    assert_eq!(found(&comparison), ["all: SIMD level v4 -> scalar"]);
     assert!(comparison.notes[0].starts_with("different runs"), "{comparison:?}");
+    assert!(comparison.check().is_err());
+    let accepted = compare(&record(), &other, FailOn::Counts, "all simd for once");
+    accepted.check().unwrap();
+    // On another machine it is no change of the build.
+    other.machine.identity = Some(Identity { family: 6, model: 1, stepping: 1 });
+    let mut base = record();
+    base.machine.identity = Some(Identity { family: 6, model: 2, stepping: 1 });
+    let comparison = compare(&base, &other, FailOn::Counts, "");
+    assert_eq!(found(&comparison), [""; 0]);
+    assert!(comparison.notes[0].starts_with("different machines (some CPU (family 6 model 2 "));
 }
 
 #[test]
@@ -333,6 +346,19 @@ fn tables_and_markdown_have_every_change_once() {
     let row = "| REGRESSION | g/a | path transpose -&gt; blocked\\|&lt;b&gt; |\n";
     assert!(text.contains(row), "{text}");
     assert!(text.contains("<details><summary>1 better</summary>"), "{text}");
+}
+
+#[test]
+fn a_long_name_is_shown_whole() {
+    let name = format!("g/{}end", "of_many_parts_".repeat(12));
+    let renamed = |mut record: Record| {
+        record.cases[0].name.clone_from(&name);
+        record
+    };
+    let new = renamed(with(|entry| entry.path = "blocked".to_owned()));
+    let text = table(&compare(&renamed(record()), &new, FailOn::Counts, ""));
+    assert!(text.split_whitespace().collect::<String>().contains(&name), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
 
 #[test]
