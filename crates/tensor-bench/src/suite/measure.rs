@@ -247,6 +247,7 @@ fn row(setting: &Setting, case: &Case, times: Times) -> Result<Row> {
         contiguous_ns: times.contiguous,
         path: path(&setting.exec, case)?.to_owned(),
         peers: times.peers,
+        candidates: None,
         family: None,
         case: None,
     })

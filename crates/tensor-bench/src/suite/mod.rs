@@ -6,6 +6,7 @@
 //! reduces. All may state the layout of a view (`shape`, `strides`, `offset`, in elements) and are
 //! refused if it differs. The result of every case is row-major.
 
+mod candidates;
 mod group_stats;
 mod judge;
 mod kernel;
@@ -18,6 +19,7 @@ mod race;
 mod ready;
 mod record;
 mod reduction;
+mod regret;
 mod size;
 mod summary;
 mod text;
@@ -32,6 +34,7 @@ use serde_json::Value;
 use tensor_kernels::{DType, DimVec};
 
 use crate::cases::operand::Operand;
+pub use candidates::{Candidates, times as candidate_times, with_candidates};
 pub use judge::{NAIVE, judged};
 pub use measure::{Setup, measure, verify};
 pub use op::Op;
@@ -40,6 +43,7 @@ pub use path::{path, plan};
 pub use peers::render as render_peers;
 pub use ready::{Ready, with_ready};
 pub use record::{Record, SCHEMA};
+pub use regret::{Regret, regrets, render as render_regret};
 pub use size::{ElementClass, SizeClass};
 pub use summary::render as summary;
 pub(crate) use text::groups;
@@ -191,6 +195,9 @@ pub struct Row {
     /// Other libraries, on one thread; empty without `--peers`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<PeerTimes>,
+    /// The plans that are considered for a copy; `None` without `--candidates`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<Candidates>,
     /// The family that the case was drawn from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
@@ -285,6 +292,7 @@ pub(crate) mod tests {
             contiguous_ns: None,
             path: "transpose".to_owned(),
             peers: Vec::new(),
+            candidates: None,
             family: None,
             case: None,
         }
