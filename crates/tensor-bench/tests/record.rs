@@ -83,6 +83,27 @@ fn a_record_has_machine_build_and_cases() {
     }
 }
 
+#[test]
+fn the_regret_of_the_random_copies_is_recorded() {
+    let args = ["record", "--quick", "--counts", "never", "--filter", "small/"];
+    let record: Value = serde_json::from_str(&run(&args).succeeded()).unwrap();
+    let regret = &record["regret"];
+    let [p95, worst] = ["p95", "worst_regret"].map(|key| regret[key].as_f64().unwrap());
+    assert!(1.0 <= p95 && p95 <= worst, "{regret}");
+    assert_eq!((&regret["cases"], regret["passes"].as_array().unwrap().len()), (&21.into(), 9));
+    let (folder, own) = recorded();
+    assert!(own.get("regret").is_none(), "cases of the user are not drawn");
+    assert_eq!(compare(&folder, &record, &record, &["--fail-on", "time"]).code, Some(0));
+    let mut other = record.clone();
+    other["regret"]["p95"] = (2.0 * p95).into();
+    for pass in other["regret"]["passes"].as_array_mut().unwrap() {
+        *pass = (4.0 * pass.as_f64().unwrap()).into();
+    }
+    let said = "regret of the plans (95th percentile)";
+    let text = compare(&folder, &record, &other, &["--fail-on", "time"]).failed(said);
+    assert!(text.contains("REGRESSION  all"), "{text}");
+}
+
 /// The machine is the same, so the build could use a better level.
 #[test]
 fn a_level_below_that_of_the_base_fails_by_name() {

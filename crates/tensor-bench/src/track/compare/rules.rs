@@ -7,6 +7,7 @@ use crate::{
         Entry, Record,
         counting::Counting,
         profile::{Cost, Counts},
+        regret::Regret,
         timing::{Span, Times, median},
     },
 };
@@ -22,6 +23,9 @@ const MIN_MISSES_CHANGE: u64 = 32;
 
 /// Smaller differences are below the resolution of the clock.
 const MIN_TIME_CHANGE_NS: f64 = 2.0;
+
+/// A smaller rise of the regret may come from the addresses of arrays.
+const REGRET_LIMIT: f64 = 0.25;
 
 /// From this many passes on, one pass of each record may be an outlier.
 const MIN_PASSES_FOR_OUTLIER: usize = 7;
@@ -100,6 +104,21 @@ fn counting_note(base: &Record, new: &Record) -> Option<String> {
     }
 }
 
+/// The change of the planner's regret, for records of one machine: both the figure and the passes
+/// must differ.
+fn regret(base: &Record, new: &Record) -> Option<Change> {
+    let (a, b) = base.regret.as_ref().zip(new.regret.as_ref())?;
+    if !alike(base, new) || a.cases != b.cases {
+        return None;
+    }
+    let text = |regret: f64| format!("{regret:.2}");
+    let change = Change::new(ChangeKind::Regret, &text(a.p95), &text(b.p95)).by(b.p95 / a.p95);
+    let above = |x: &Regret, y: &Regret| {
+        y.p95 > x.p95 * (1.0 + REGRET_LIMIT) && beyond(&x.passes, &y.passes, REGRET_LIMIT)
+    };
+    changed(change, above(a, b), above(b, a))
+}
+
 /// The changes of whole records.
 pub(super) fn whole(base: &Record, new: &Record, counts_needed: bool) -> Vec<Change> {
     let mut changes = Vec::new();
@@ -119,6 +138,7 @@ pub(super) fn whole(base: &Record, new: &Record, counts_needed: bool) -> Vec<Cha
         let changed = levels.into_iter().flatten().find(|(a, b)| a != b);
         changes.extend(changed.map(|(a, b)| simd(a, b)));
     }
+    changes.extend(regret(base, new));
     changes
 }
 
