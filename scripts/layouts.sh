@@ -4,15 +4,16 @@
 # with the present library. It is run in the project, whose file of layouts is a suite file.
 #
 #   scripts/layouts.sh origin/main layouts.json
-#   scripts/layouts.sh HEAD~1 layouts.json --allow accepted.txt    further arguments are `compare`'s
+#   scripts/layouts.sh HEAD~1 layouts.json --allow accepted.txt    more arguments are for `compare`
 #
-# The library is where cargo finds it: a git dependency, or a path in the project or beside it. It is
-# built once if both sides have the same one, and not at all if the layouts are the same, too. If
-# something is worse, both sides are recorded once more: times changed by chance do not change again.
+# The library is where cargo finds it: a git dependency, or a path in the project or beside it. It
+# is built once if both sides have the same one, and not at all if the layouts are the same, too. If
+# something is worse, both sides are recorded once more: times changed by chance do not change
+# again.
 #
-# The comparison goes to standard output and, as markdown, to target/layouts/comparison.md. Exit code
-# 1: something is worse. 2: nothing could be compared. LAYOUTS_RECORD has the options of `record`:
-# --quick --counts always by default. It needs git, cargo and jq.
+# The comparison goes to standard output and, as markdown, to target/layouts/comparison.md. Exit
+# code 1: something is worse. 2: nothing could be compared. LAYOUTS_RECORD has the options of
+# `record`: --quick --counts always by default. It needs git, cargo and jq.
 set -euo pipefail
 
 if (($# < 2)); then

@@ -54,7 +54,8 @@ impl<'a, T: Copy> ViewRef<'a, T> {
     /// A view of a slice.
     ///
     /// # Errors
-    /// [`Error::TooFewElements`](crate::Error::TooFewElements) if the layout reaches beyond the slice.
+    /// [`Error::TooFewElements`](crate::Error::TooFewElements) if the layout reaches beyond the
+    /// slice.
     pub fn new(elements: &'a [T], layout: &'a Layout) -> Result<Self> {
         layout.check_slice(elements.len())?;
         Ok(Self {

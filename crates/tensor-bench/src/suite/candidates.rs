@@ -1,8 +1,8 @@
 //! Every plan that is considered for a copy, timed: was the one that is chosen the best?
 //!
 //! The planner takes the candidate of the least predicted time. Its *regret* is the time of that
-//! candidate over the time of the fastest one: 1 if the choice was right. The fastest of many by one
-//! race is partly luck, so the two are raced once more, and the second race counts.
+//! candidate over the time of the fastest one: 1 if the choice was right. The fastest of many by
+//! one race is partly luck, so the two are raced once more, and the second race counts.
 
 use serde::{Deserialize, Serialize};
 use tensor_kernels::CopyPlan;
@@ -10,6 +10,7 @@ use tensor_kernels::CopyPlan;
 use super::{Case, Ready, Row, Setup, with_ready};
 use crate::{
     Result,
+    cases::operand::Operand,
     measure::{
         engine::{Contender, Race, Ticket},
         setting::Setting,
@@ -73,7 +74,7 @@ fn judged(setting: &Setting, case: &Case, ready: &dyn Ready) -> Result<Candidate
         regret: chosen_ns / best_ns,
         chosen: plans[0].to_string(),
         best: plans[best].to_string(),
-        view: join(case.operands.iter().map(|operand| operand.notation()), ", "),
+        view: join(case.operands.iter().map(Operand::notation), ", "),
     })
 }
 

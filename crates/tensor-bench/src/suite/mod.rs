@@ -1,7 +1,8 @@
 //! Benchmark suites: cases from a file.
 //!
 //! A suite is a JSON list. A copy case has `group`, `id`, `dtype`, `base` (a dense row-major array)
-//! and `ops` (view operations on it). An elementwise case has `op`, `out_dtype` and `operands`,
+//! and `ops` (view operations on it: permute, slice, flip, expand, select, view, unfold,
+//! as_strided). An elementwise case has `op`, `out_dtype` and `operands`,
 //! each with `dtype`, `base` and `ops`. A reduction has `dims` as well, the dimensions that it
 //! reduces. All may state the layout of a view (`shape`, `strides`, `offset`, in elements) and are
 //! refused if it differs. The result of every case is row-major.

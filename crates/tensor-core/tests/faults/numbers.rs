@@ -156,7 +156,7 @@ fn fault_a_buffer_must_hold_every_element() {
         let layout = Layout::new(shape, strides, offset).unwrap();
         let mut buffer = vec![0u8; len];
         let too_short =
-            |error: &Error| matches!(error, Error::TooFewElements { given, .. } if *given == len);
+            |e: &Error| matches!(e, Error::TooFewElements { given, .. } if *given == len);
         let refused = |result: Option<Error>| {
             assert_eq!(result.is_none(), fits, "{layout:?} in {len}");
             assert!(result.iter().all(too_short), "{layout:?} in {len}: {result:?}");
@@ -164,7 +164,8 @@ fn fault_a_buffer_must_hold_every_element() {
         refused(TensorView::new(&buffer, layout.clone()).err());
         refused(Tensor::from_vec_with_layout(buffer.clone(), layout.clone()).err());
         let tensor = Tensor::from_vec(buffer.clone(), &[len]).unwrap();
-        let beyond = |error: &Error| matches!(error, Error::OutOfBounds { available, .. } if *available == len);
+        let beyond =
+            |e: &Error| matches!(e, Error::OutOfBounds { available, .. } if *available == len);
         let moved = tensor.with_layout(layout.clone()).err();
         assert_eq!(moved.is_none(), fits, "{layout:?} in {len}");
         assert!(moved.iter().all(beyond), "{layout:?} in {len}: {moved:?}");

@@ -88,8 +88,8 @@ fn fault_an_expanded_tensor_is_refused_as_a_result() {
         assert!(refusal.to_string().starts_with(
             "unsupported operation: more than one element of the written-to tensor refers to a \
              single memory location. \
-             Please deep_clone() the tensor before performing the operation; clone() would share its \
-             elements."
+             Please deep_clone() the tensor before performing the operation; clone() would share \
+             its elements."
         ));
     }
     assert_eq!(column.to_vec().unwrap(), [1, 2, 3]);
