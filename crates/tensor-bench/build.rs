@@ -14,8 +14,8 @@ fn main() {
     commit();
 }
 
-/// Sets the commit, if this file is tracked. A repository around an untracked copy of the crate has
-/// unrelated commits.
+/// Sets the commit and whether the sources differ from it, if this file is tracked. A repository
+/// around an untracked copy of the crate has unrelated commits.
 fn commit() {
     if output_of("git", &["ls-files", "--error-unmatch", "build.rs"]).is_none() {
         return;
@@ -26,10 +26,29 @@ fn commit() {
     {
         println!("cargo::rerun-if-changed={log}");
     }
+    for sources in ["src", "../tensor-core/src", "../tensor-kernels/src"] {
+        if Path::new(sources).exists() {
+            println!("cargo::rerun-if-changed={sources}");
+        }
+    }
     if let Some(commit) = output_of("git", &["rev-parse", "HEAD"]) {
         println!("cargo::rustc-env=TENSOR_BENCH_COMMIT={commit}");
     }
+    if output_of("git", CHANGES).is_some_and(|changes| !changes.is_empty()) {
+        println!("cargo::rustc-env=TENSOR_BENCH_CHANGED=true");
+    }
 }
+
+/// Lists the sources that differ from the commit. `track::build` has the same list.
+const CHANGES: &[&str] = &[
+    "status",
+    "--porcelain",
+    "--untracked-files=no",
+    "--",
+    ":(top,glob)crates/*/src/**",
+    ":(top)Cargo.toml",
+    ":(top)Cargo.lock",
+];
 
 /// The output of a program, if it succeeds.
 fn output_of(program: &str, args: &[&str]) -> Option<String> {

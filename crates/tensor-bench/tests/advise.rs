@@ -87,6 +87,31 @@ copy once      600 ns    100 ns  900 ns
 }
 
 #[test]
+fn every_operation_of_the_library_is_advised_on() {
+    let cases: &[(&str, &[&str], &str)] = &[
+        ("copy", &["--op", "copy"], "copy over a view of f32, shape (40, 30) strides (1, 40),"),
+        ("cast", &["--op", "cast", "--dtype", "u8"], "cast to f32 over a view of u8,"),
+        ("cast", &["--op", "cast", "--to", "f16"], "cast to f16 over a view of f32,"),
+        ("sum", &["--op", "sum"], "sum of dimensions (0, 1) over a view of f32,"),
+        ("sum", &["--op", "sum", "--dims", "-1"], "sum of dimensions (1) over a view of f32,"),
+        ("argmax", &["--op", "argmax", "--dims", "0"], "argmax of dimensions (0) over a view"),
+        ("exp", &["--op", "exp", "--dtype", "u8"], "exp over a view of u8,"),
+    ];
+    for (op, more, head) in cases {
+        let view = ["advise", "--shape", "30,40", "--permute", "1,0", "--threads", "1"];
+        let args = [&view[..], more].concat();
+        let text = run(&args).succeeded();
+        assert!(text.starts_with(head), "{op}: {text}");
+        let answer = run(&[&args[..], &["--json"]].concat()).succeeded();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["op"], *op);
+        for cost in ["strided_ns", "contiguous_ns", "copy_ns"] {
+            assert!(answer[cost].as_f64().unwrap() > 0.0, "{answer}");
+        }
+    }
+}
+
+#[test]
 fn a_calibration_of_another_commit_is_used_with_a_note() {
     let folder = Folder::new();
     let other = Calibration { commit: Some("abc".to_owned()), ..calibration() };
@@ -186,10 +211,15 @@ fn fault_questions_without_an_answer_are_refused() {
         (&["--shape", "4294967296,4294967296"], "size"),
         (&["--shape", "4,4", "--permute", "0,0"], "permute"),
         (&["--shape", "4,4", "--slice", "::0"], "a slice step cannot be 0"),
-        (&["--shape", "4,4", "--op", "copy"], "expected one of add"),
-        (&["--shape", "4,4", "--op", "frobnicate"], "expected one of add"),
+        (&["--shape", "4,4", "--op", "frobnicate"], "expected one of copy, add"),
+        (&["--shape", "4,4", "--op", "add", "--dims", "0"], "add takes no dims"),
+        (&["--shape", "4,4", "--op", "sum", "--dims", "0,-2"], "dimension 0 twice"),
+        (&["--shape", "4,4", "--op", "sum", "--to", "f64"], "sum has no choice of a result type"),
+        (&["--shape", "4,4", "--dtype", "u8", "--op", "cast", "--to", "u8"], "one of the two must"),
+        (&["--shape", "4,4", "--op", "sum", "--predict"], "sum is not predicted"),
         (&["--shape", "4,4", "--dtype", "f31"], "f31"),
-        (&["--shape", "4,4", "--op", "sqrt", "--dtype", "i32"], "sqrt is not defined"),
+        (&["--shape", "4,4", "--op", "sqrt", "--dtype", "i16"], "sqrt of i16 is not measured"),
+        (&["--shape", "4,4", "--op", "sqrt", "--dtype", "bool"], "sqrt is not defined"),
         (&["--shape", "4,4", "--uses", "0"], "0 uses"),
         (&["--shape", "4,4", "--uses", "-1"], "-1"),
         (&["--shape", "4,4", "--threads", "0"], "0 threads"),

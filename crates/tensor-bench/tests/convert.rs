@@ -96,10 +96,18 @@ fn fault_scalars_and_empty_arrays_are_arrays_too() {
 }
 
 #[test]
-fn a_file_can_be_converted_in_place() {
+fn a_file_is_converted_in_place_only_on_request() {
     let folder = Folder::new();
-    let file = folder.file("a.npy", npy("|u1", true, "(2, 2)", &[1, 3, 2, 4]));
-    run(&["convert", &file, &file]).succeeded();
+    let before = npy("|u1", true, "(2, 2)", &[1, 3, 2, 4]);
+    let file = folder.file("a.npy", &before);
+    fs::hard_link(&file, folder.path("b.npy")).unwrap();
+    let same = [file.clone(), folder.name("./a.npy"), folder.name("b.npy")];
+    for output in same {
+        run(&["convert", &file, &output]).refused("is the input, too: give another file, or");
+        assert_eq!(fs::read(&file).unwrap(), before);
+    }
+    fs::remove_file(folder.path("b.npy")).unwrap();
+    run(&["convert", &file, &file, "--overwrite"]).succeeded();
     assert_eq!((split_npy(&file).1, folder.files()), (vec![1, 2, 3, 4], vec!["a.npy".to_owned()]));
 }
 

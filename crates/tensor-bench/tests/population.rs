@@ -51,6 +51,32 @@ fn every_case_is_a_line_and_the_last_line_sums_them_up() {
 }
 
 #[test]
+fn candidates_of_copies_are_timed_on_request() {
+    let random = ["--random", "copy", "--seed", "7", "--count", "12", "--candidates"];
+    let text = drawn(&random);
+    let rows = lines(&text);
+    let (summary, rows) = rows.split_last().unwrap();
+    for row in rows {
+        let candidates = &row["candidates"];
+        let [chosen, best, regret] =
+            ["chosen_ns", "best_ns", "regret"].map(|key| candidates[key].as_f64().unwrap());
+        assert!(chosen >= best && best > 0.0 && regret == chosen / best, "{row}");
+        let same = candidates["chosen"] == candidates["best"];
+        assert!(candidates["count"].as_u64().unwrap() > 0 && (regret == 1.0 || !same), "{row}");
+        assert!(candidates["view"].as_str().unwrap().starts_with("zeros("), "{row}");
+    }
+    let regret = &summary["regret"][0];
+    assert_eq!((&regret["name"], &regret["cases"]), (&"small".into(), &12.into()));
+    let shares = ["median", "p75", "p90", "p95", "worst"].map(|key| regret[key].as_f64().unwrap());
+    assert!(shares[0] >= 1.0 && shares.is_sorted(), "{regret}");
+    let tables = run(&[&["suite"], &random[..], &["--quick", "--mb", "0.0002,0.02"]].concat());
+    let tables = tables.succeeded();
+    assert!(tables.contains("\nRegret of the chosen plan of a copy\n"), "{tables}");
+    let without = lines(&drawn(&["--random", "copy", "--seed", "7", "--count", "2"]));
+    assert!(without.iter().all(|row| row.get("candidates").or(row.get("regret")).is_none()));
+}
+
+#[test]
 fn the_same_seed_gives_the_same_cases_and_another_one_others() {
     let of = |seed: &str| {
         let folder = Folder::new();

@@ -20,6 +20,29 @@ fn every_suite_is_one() {
     }
 }
 
+#[test]
+fn the_form_in_the_documentation_is_one() {
+    let document = include_str!("../../../docs/tracking.md");
+    let (_, after) = document.split_once("```json\n").expect("an example");
+    let cases = read(after.split("```").next().unwrap()).expect("a suite");
+    let shapes: Vec<_> =
+        cases.iter().map(|case| case.operands[0].layout.shape().to_vec()).collect();
+    assert_eq!(shapes[1..3], [vec![98, 400], vec![256]]);
+    assert_eq!(cases[3].shape().as_slice(), [8, 64]);
+}
+
+/// The commonest augmentation is among them.
+#[test]
+fn images_are_mirrored_on_the_way_to_planes() {
+    let cases = suite("images.json");
+    for dtype in ["u8", "f32"] {
+        let named = |case: &&Case| case.to_string() == format!("{dtype}/hwc_to_chw_mirrored");
+        let operand = &cases.iter().find(named).expect("the case is there").operands[0];
+        assert_eq!(operand.layout.shape(), [32, 3, 256, 256]);
+        assert_eq!(operand.layout.strides(), [256 * 256 * 3, 1, 256 * 3, -3]);
+    }
+}
+
 /// `p021_368x384x384`: the permutation and the sizes in column-major order.
 fn published(case: &Case) -> (Vec<usize>, Vec<usize>) {
     let (permutation, sizes) = case.id[1..].split_once('_').expect("a name of two parts");

@@ -2,7 +2,10 @@
 
 mod common;
 
-use std::{fs, process::Stdio};
+use std::{
+    fs,
+    process::{Command, Stdio},
+};
 
 use common::{Folder, Run, command, finish, run};
 use serde_json::Value;
@@ -78,6 +81,89 @@ fn a_record_has_machine_build_and_cases() {
         assert!(run["samples"].as_u64().unwrap() >= 10 && case.get("counts").is_none());
         assert!(case["times"]["share"].as_f64().unwrap() > 0.0);
     }
+}
+
+#[test]
+fn the_regret_of_the_random_copies_is_recorded() {
+    let args = ["record", "--quick", "--counts", "never", "--filter", "small/"];
+    let record: Value = serde_json::from_str(&run(&args).succeeded()).unwrap();
+    let regret = &record["regret"];
+    let [p95, worst] = ["p95", "worst_regret"].map(|key| regret[key].as_f64().unwrap());
+    assert!(1.0 <= p95 && p95 <= worst, "{regret}");
+    assert_eq!((&regret["cases"], regret["passes"].as_array().unwrap().len()), (&21.into(), 9));
+    let (folder, own) = recorded();
+    assert!(own.get("regret").is_none(), "cases of the user are not drawn");
+    assert_eq!(compare(&folder, &record, &record, &["--fail-on", "time"]).code, Some(0));
+    let mut other = record.clone();
+    other["regret"]["p95"] = (2.0 * p95).into();
+    for pass in other["regret"]["passes"].as_array_mut().unwrap() {
+        *pass = (4.0 * pass.as_f64().unwrap()).into();
+    }
+    let said = "regret of the plans (95th percentile)";
+    let text = compare(&folder, &record, &other, &["--fail-on", "time"]).failed(said);
+    assert!(text.contains("REGRESSION  all"), "{text}");
+}
+
+/// The machine is the same, so the build could use a better level.
+#[test]
+fn a_level_below_that_of_the_base_fails_by_name() {
+    let (folder, base) = recorded();
+    let args = ["record", "--cases", &folder.name("cases.json"), "--quick", "--counts", "never"];
+    let text = finish(command(&args).env("TENSOR_SIMD", "scalar")).succeeded();
+    let scalar: Value = serde_json::from_str(&text).unwrap();
+    let best = base["machine"]["simd"].as_str().unwrap();
+    if best == "scalar" {
+        return;
+    }
+    let fallen = format!("the worst: all: SIMD level {best} -> scalar");
+    let text = compare(&folder, &base, &scalar, &[]).failed(&fallen);
+    assert!(text.contains("note: different runs"), "{text}");
+    assert_eq!(compare(&folder, &scalar, &base, &[]).code, Some(0));
+    let accepted = folder.file("accepted.txt", "all simd on purpose\n");
+    assert_eq!(compare(&folder, &base, &scalar, &["--allow", &accepted]).code, Some(0));
+}
+
+/// Records from before the processor's family and model were noted are compared by its name.
+#[test]
+fn processors_are_told_apart_by_more_than_their_name() {
+    let (folder, base) = recorded();
+    let other = |identity: Value| {
+        let mut record = base.clone();
+        record["machine"]["cpu"] = "a cloud's CPU".into();
+        match identity {
+            Value::Null => record["machine"].as_object_mut().unwrap().remove("identity"),
+            identity => {
+                record["machine"].as_object_mut().unwrap().insert("identity".into(), identity)
+            }
+        };
+        record
+    };
+    let [known, later] = [7, 8].map(|stepping| {
+        other(serde_json::json!({ "family": 6, "model": 143, "stepping": stepping }))
+    });
+    let note = "note: different machines (a cloud's CPU (family 6 model 143 stepping 7)";
+    let said = |base, new| compare(&folder, base, new, &[]).succeeded().replace("\n  ", " ");
+    assert!(said(&known, &later).contains(note));
+    for (a, b) in [(&known, &known), (&known, &other(Value::Null)), (&other(Value::Null), &later)] {
+        assert!(!said(a, b).contains("different machines"));
+    }
+}
+
+/// A repository of the user has commits of its own.
+#[test]
+fn a_record_is_of_the_commit_of_the_build_wherever_it_is_made() {
+    let folder = Folder::new();
+    folder.file("cases.json", CASES);
+    let author = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+    let commit = [&author[..], &["commit", "--quiet", "--allow-empty", "-m", "one"]].concat();
+    for args in [&["init", "--quiet"][..], &commit] {
+        let mut git = Command::new("git");
+        assert!(git.current_dir(folder.path("")).args(args).status().unwrap().success());
+    }
+    let args = ["record", "--cases", "cases.json", "--quick", "--counts", "never"];
+    let text = finish(command(&args).current_dir(folder.path(""))).succeeded();
+    let record: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(record["build"]["commit"].as_str(), tensor_bench::track::build::COMMIT);
 }
 
 #[test]
@@ -351,7 +437,10 @@ fn fault_bad_input_is_exit_code_2() {
     let cases = [
         (text[..text.len() - 9].to_owned(), "bad.json: not a whole record: EOF"),
         ("a, b".to_owned(), "bad.json: not a record: "),
-        (suite.to_owned(), "bad.json: not a record: it was not written by `tensor-bench record`"),
+        (
+            suite.to_owned(),
+            "bad.json: not a record: written by `tensor-bench suite --record`; read",
+        ),
         (
             text.replace("\"schema\":2", "\"schema\":9"),
             "a record of schema 9; this program reads schema 2",

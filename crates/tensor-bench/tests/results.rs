@@ -112,6 +112,11 @@ fn fault_what_is_no_record_of_a_suite_is_refused() {
             &RECORD.replace("\"schema\": 1", "\"schema\": 9"),
             "schema 9; this program reads schema 1",
         ),
+        (
+            r#"{"form": "tensor-bench record", "schema": 2, "cases": []}"#,
+            "r.json: not a record of a suite: written by `tensor-bench record`; read it with \
+             `compare` or `history`",
+        ),
     ];
     for (text, reason) in cases {
         run(&["results", &folder.file("r.json", text)]).refused(reason);

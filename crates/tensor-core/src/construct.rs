@@ -23,11 +23,11 @@ impl<T: Element, K> TensorBase<T, K> {
     /// padding.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`] if the layout reaches beyond the vector.
+    /// [`Error::TooFewElements`] if the layout reaches beyond the vector.
     pub fn from_vec_with_layout(values: Vec<T>, layout: Layout) -> Result<Self> {
-        layout.check_within(values.len(), size_of::<T>())?;
+        layout.check_slice(values.len())?;
         // SAFETY: tensor invariants. 1: a vector's elements are aligned and initialised. 2: checked
-        // by `check_within`.
+        // by `check_slice`.
         Ok(unsafe { Self::from_storage(Storage::from_vec(values), layout) })
     }
 
@@ -47,7 +47,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`] if the layout reaches beyond the owner's slice.
+    /// [`Error::TooFewElements`] if the layout reaches beyond the owner's slice.
     pub fn from_owner<O>(owner: O, layout: Layout) -> Result<Self>
     where
         O: AsRef<[T]> + Send + Sync + 'static,
@@ -68,7 +68,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`] if the layout reaches beyond the owner's slice.
+    /// [`Error::TooFewElements`] if the layout reaches beyond the owner's slice.
     pub fn from_owner_mut<O>(owner: O, layout: Layout) -> Result<Self>
     where
         O: AsMut<[T]> + Send + Sync + 'static,
@@ -79,9 +79,9 @@ impl<T: Element, K> TensorBase<T, K> {
     /// A tensor of a storage of initialised elements `T`.
     fn over(storage: Storage, layout: Layout) -> Result<Self> {
         const { assert_occupies_memory::<T>() };
-        layout.check_within(storage.len::<T>(), size_of::<T>())?;
+        layout.check_slice(storage.len::<T>())?;
         // SAFETY: tensor invariants. 1: the elements of a slice are aligned and initialised. 2:
-        // checked by `check_within`.
+        // checked by `check_slice`.
         Ok(unsafe { Self::from_storage(storage, layout) })
     }
 

@@ -54,9 +54,10 @@ impl<'a, T: Copy> ViewRef<'a, T> {
     /// A view of a slice.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) if the layout reaches beyond the slice.
+    /// [`Error::TooFewElements`](crate::Error::TooFewElements) if the layout reaches beyond the
+    /// slice.
     pub fn new(elements: &'a [T], layout: &'a Layout) -> Result<Self> {
-        layout.check_within(elements.len(), size_of::<T>())?;
+        layout.check_slice(elements.len())?;
         Ok(Self {
             base: NonNull::from(elements).cast(),
             layout,

@@ -125,11 +125,8 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
         match input.layout().overlap(self.tensor.layout()) {
             Overlap::No => {}
             overlap => {
-                return Err(Error::ReadWriteOverlap {
-                    op,
-                    operand: "input",
-                    overlap: Box::new(overlap),
-                });
+                let overlap = Box::new(input.layout().harmful(self.tensor.layout(), overlap));
+                return Err(Error::ReadWriteOverlap { op, operand: "input", overlap });
             }
         }
         let (base, layout) = (Handle::of(input).base(), input.layout().clone());

@@ -367,6 +367,9 @@ impl<'a> Written<'a> {
                 Ok(ResolvedOperand::View(Reading::View(elements)))
             }
             Aliasing::Overlap(overlap) => {
+                let same_width = size_of::<T>() == self.width;
+                let overlap =
+                    if same_width { tensor.layout.harmful(self.layout, overlap) } else { overlap };
                 Err(Error::ReadWriteOverlap { op, operand, overlap: Box::new(overlap) })
             }
         }

@@ -86,9 +86,9 @@ impl<'a, T: Copy> TensorView<'a, T> {
     /// A view of a slice, without copying.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`] if the layout reaches beyond the slice.
+    /// [`Error::TooFewElements`] if the layout reaches beyond the slice.
     pub fn new(elements: &'a [T], layout: Layout) -> Result<Self> {
-        layout.check_within(elements.len(), size_of::<T>())?;
+        layout.check_slice(elements.len())?;
         let base = NonNull::from(elements).cast();
         Ok(Self { base, layout, gaps_readable: true, life: PhantomData })
     }
@@ -247,10 +247,10 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
     /// A mutable view of a slice, without copying.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`] if the layout reaches beyond the slice, [`Error::WriteOverlap`] if
+    /// [`Error::TooFewElements`] if the layout reaches beyond the slice, [`Error::WriteOverlap`] if
     /// two of its indices share an element.
     pub fn new(elements: &'a mut [T], layout: Layout) -> Result<Self> {
-        layout.check_within(elements.len(), size_of::<T>())?;
+        layout.check_slice(elements.len())?;
         check_injective(&layout)?;
         let base = NonNull::from(elements).cast();
         Ok(Self { base, layout, life: PhantomData })

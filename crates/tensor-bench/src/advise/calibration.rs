@@ -133,6 +133,10 @@ impl Calibration {
             Err(Failure::input(format!("{what} {theirs}; this is {ours}")))
         };
         let theirs = &self.machine;
+        if theirs.identity.zip(machine.identity).is_some_and(|(theirs, ours)| theirs != ours) {
+            let (theirs, ours) = (theirs.processor(), machine.processor());
+            return differs("made on another machine:", &theirs, &ours);
+        }
         if of(theirs) != of(machine) {
             return differs("made on another machine:", &of(theirs), &of(machine));
         }
@@ -177,6 +181,7 @@ pub fn default_path(threads: usize) -> Result<PathBuf> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::system::machine::Identity;
 
     /// Rates of one kind of view: elements of 4 bytes, transposed, in two sizes.
     pub(in crate::advise) fn calibration() -> Calibration {
@@ -197,6 +202,8 @@ pub(super) mod tests {
             1,
             vec![rate(4096, 400.0, 100.0, 600.0), rate(409_600, 90_000.0, 30_000.0, 60_000.0)],
             vec![
+                speed("copy", 0.01),
+                speed("cast", 0.01),
                 speed("neg", 0.01),
                 speed("add", 0.02),
                 speed("mul_add", 0.02),
@@ -243,7 +250,8 @@ pub(super) mod tests {
 
     #[test]
     fn a_calibration_of_something_else_is_refused_with_the_difference() {
-        let own = calibration();
+        let mut own = calibration();
+        own.machine.identity = Some(Identity { family: 1, model: 1, stepping: 1 });
         let here = own.machine.clone();
         assert!(own.check_for(&here, 1).is_ok());
         let machine = |change: fn(&mut MachineInfo)| {
@@ -258,6 +266,13 @@ pub(super) mod tests {
                 "another machine: some CPU",
             ),
             (machine(|card| card.simd = "v3".to_owned()), 1, "another machine"),
+            (
+                machine(|card| {
+                    card.identity = Some(Identity { family: 1, model: 2, stepping: 3 });
+                }),
+                1,
+                "; this is some CPU (family 1 model 2 stepping 3)",
+            ),
             (machine(|card| card.caches.clear()), 1, "other caches"),
             (machine(|card| card.version = "9.9.9".to_owned()), 1, "; this is 9.9.9"),
             (here.clone(), 2, "for 1 threads, not for 2"),

@@ -20,13 +20,12 @@ pub fn measure(setting: &Setting, question: &Question) -> Result<Costs> {
 }
 
 pub(super) fn costs(setting: &Setting, question: &Question, setup: Setup) -> Result<Costs> {
-    let case = question.case()?;
-    memory::preflight(case.memory(Against::Naive))?;
     let mut costs = None;
-    with_ready(setting, &case, setup, &mut |work| {
-        costs = Some(race(setting, work)?);
-        Ok(())
-    })?;
+    let mut keep = |found| costs = Some(found);
+    match question.op.is_elementwise() {
+        true => elementwise(setting, question, setup, &mut keep)?,
+        false => beside_copy(setting, question, setup, &mut keep)?,
+    }
     let costs = costs.ok_or_else(|| Failure::work("the view was not measured"))?;
     match question.operand.layout.is_contiguous() {
         true => Ok(Costs { strided_ns: costs.contiguous_ns, copy_ns: 0.0, ..costs }),
@@ -34,13 +33,49 @@ pub(super) fn costs(setting: &Setting, question: &Question, setup: Setup) -> Res
     }
 }
 
+fn elementwise(
+    setting: &Setting,
+    question: &Question,
+    setup: Setup,
+    keep: &mut dyn FnMut(Costs),
+) -> Result<()> {
+    let case = question.case()?;
+    memory::preflight(case.memory(Against::Naive))?;
+    with_ready(setting, &case, setup, &mut |work| {
+        let missing = || Err(Failure::work("no contiguous operands"));
+        let contiguous = || work.contiguous().unwrap_or_else(missing);
+        keep(race(setting, work, &contiguous)?);
+        Ok(())
+    })
+}
+
+/// A copy has no contiguous operands, and those of a reduction are in the order that suits it best,
+/// not in that of a copy. So the use of a copy is a case of its own.
+fn beside_copy(
+    setting: &Setting,
+    question: &Question,
+    setup: Setup,
+    keep: &mut dyn FnMut(Costs),
+) -> Result<()> {
+    let (case, copied) = (question.case()?, question.copied_case()?);
+    memory::preflight(case.memory(Against::Naive) + copied.memory(Against::Naive))?;
+    with_ready(setting, &case, setup, &mut |work| {
+        with_ready(setting, &copied, Setup::SkipVerify, &mut |copied| {
+            keep(race(setting, work, &|| copied.preallocated())?);
+            Ok(())
+        })
+    })
+}
+
 /// `copies` copies the view only: the other operands are contiguous.
-fn race(setting: &Setting, work: &dyn Ready) -> Result<Costs> {
-    let dense =
-        || work.contiguous().unwrap_or_else(|| Err(Failure::work("no contiguous operands")));
+fn race(
+    setting: &Setting,
+    work: &dyn Ready,
+    use_of_copy: &dyn Fn() -> Result<()>,
+) -> Result<Costs> {
     let mut race = Race::new(setting.budget);
     let strided = race.enter(Contender::new(|| work.preallocated()));
-    let contiguous = race.enter(Contender::new(dense));
+    let contiguous = race.enter(Contender::new(use_of_copy));
     let copy = race.enter(Contender::new(|| work.copies()));
     let timings = race.run()?;
     Ok(Costs {

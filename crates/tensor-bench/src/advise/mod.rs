@@ -32,10 +32,12 @@ pub use calibration::Calibration;
 pub use measure::measure;
 pub use probe::calibrate;
 
+use tensor_kernels::DType;
+
 use crate::{
     Failure, Result,
     cases::operand::Operand,
-    suite::{Case, Op},
+    suite::{self, Case, Op},
 };
 
 /// A view and its uses.
@@ -47,38 +49,70 @@ pub struct Question {
     pub operand: Operand,
     /// The number of uses.
     pub uses: u64,
+    /// The element type of the result.
+    pub out: DType,
+    /// The dimensions that a reduction reduces, from 0; none for other operations.
+    pub dims: Vec<usize>,
 }
 
 impl Question {
-    /// Checks that the question has an answer.
+    /// Checks that the question has an answer. A reduction is over all dimensions; a cast is to
+    /// f32, of f32 to f64.
     ///
     /// # Errors
-    /// [`Failure::Input`] for an operation that is not elementwise or not defined for the dtype, a
-    /// view without elements, no uses.
+    /// [`Failure::Input`] for an operation that cannot be measured on the dtype, a view without
+    /// elements, no uses.
     pub fn new(op: Op, operand: Operand, uses: u64) -> Result<Question> {
         let dtype = operand.dtype;
         let refused = |why: String| Err(Failure::input(why));
-        match op {
-            op if !Question::ops().any(|other| other == op) => refused(format!(
-                "{} is not an elementwise operation: expected one of {}",
-                op.name(),
-                Question::ops().map(Op::name).collect::<Vec<_>>().join(", ")
-            )),
-            _ if !op.takes(dtype) => {
-                refused(format!("{} is not defined for dtype {dtype}", op.name()))
-            }
+        let out = match op {
+            Op::Cast if dtype == DType::F32 => DType::F64,
+            Op::Cast => DType::F32,
+            _ => op.usual_result(dtype),
+        };
+        let dims = 0..if op.is_reduction() { operand.layout.ndim() } else { 0 };
+        match op.refusal(dtype) {
+            Some(why) => refused(why),
             _ if operand.layout.numel() == 0 => refused(format!(
                 "shape {:?} has no elements: there is nothing to advise on",
                 operand.layout.shape()
             )),
             _ if uses == 0 => refused("0 uses: give at least 1".to_owned()),
-            _ => Ok(Question { op, operand, uses }),
+            _ => Ok(Question { op, operand, uses, out, dims: dims.collect() }),
         }
     }
 
-    /// The operations that can be asked about.
-    pub fn ops() -> impl Iterator<Item = Op> {
-        Op::ALL.iter().copied().filter(|&op| op.is_elementwise() && op != Op::Cast)
+    /// The same cast to another element type.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] for an operation that is no cast, and a cast that is not measured.
+    pub fn cast_to(self, out: DType) -> Result<Question> {
+        let from = self.operand.dtype;
+        match self.op {
+            Op::Cast if Op::casts(from, out) => Ok(Question { out, ..self }),
+            Op::Cast => {
+                let why = format!("cast from {from} to {out}: one of the two must be f32 or f64");
+                Err(Failure::input(why))
+            }
+            op => Err(Failure::input(format!("{} has no choice of a result type", op.name()))),
+        }
+    }
+
+    /// The same reduction over some dimensions; negative ones count from the end.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] for an operation that is no reduction, and dimensions that the view does
+    /// not have or that are repeated.
+    pub fn over(self, dims: &[isize]) -> Result<Question> {
+        let found = suite::reduced_dims(self.op, self.operand.layout.ndim(), dims);
+        let dims = found.map_err(Failure::input)?;
+        Ok(Question { dims, ..self })
+    }
+
+    /// The operations that can be predicted: the rates of a calibration are of work that writes as
+    /// many elements as it reads.
+    pub fn predicted_ops() -> impl Iterator<Item = Op> {
+        Op::ALL.iter().copied().filter(|op| !op.is_reduction())
     }
 
     /// One use of the view, as a case.
@@ -86,15 +120,27 @@ impl Question {
     /// # Errors
     /// None for a question that was made by [`Question::new`].
     pub fn case(&self) -> Result<Case> {
+        self.case_of(self.operand.clone())
+    }
+
+    /// One use of a contiguous copy of the view, as a case.
+    ///
+    /// # Errors
+    /// None for a question that was made by [`Question::new`].
+    pub fn copied_case(&self) -> Result<Case> {
+        self.case_of(self.operand.to_contiguous()?)
+    }
+
+    fn case_of(&self, operand: Operand) -> Result<Case> {
         let others = (1..self.op.arity()).map(|_| self.operand.to_contiguous());
-        let operands = std::iter::once(Ok(self.operand.clone())).chain(others);
+        let operands = std::iter::once(Ok(operand)).chain(others);
         Ok(Case {
             group: "advise".to_owned(),
             id: self.op.name().to_owned(),
             op: self.op,
-            out: self.operand.dtype,
+            out: self.out,
             operands: operands.collect::<std::result::Result<_, _>>()?,
-            dims: Vec::new(),
+            dims: self.dims.clone(),
         })
     }
 }
@@ -209,8 +255,8 @@ mod tests {
         let view =
             |dtype, base: &[usize]| Operand::new(dtype, base.to_vec(), vec![ViewOp::T]).unwrap();
         let refusals = [
-            (Op::Copy, view(DType::F32, &[2, 3]), 1, "copy is not an elementwise operation"),
-            (Op::Sqrt, view(DType::I32, &[2, 3]), 1, "sqrt is not defined for dtype i32"),
+            (Op::Sqrt, view(DType::I16, &[2, 3]), 1, "sqrt of i16 is not measured"),
+            (Op::Add, view(DType::Bool, &[2, 3]), 1, "add is not defined for dtype bool"),
             (Op::Add, view(DType::F32, &[0, 3]), 1, "shape [3, 0] has no elements"),
             (Op::Add, view(DType::F32, &[2, 3]), 0, "0 uses"),
         ];
@@ -219,6 +265,23 @@ mod tests {
             assert_eq!(refused.exit_code(), 2);
             assert!(refused.to_string().contains(reason), "{refused}");
         }
+    }
+
+    #[test]
+    fn casts_have_a_result_type_and_reductions_have_dimensions() {
+        let view = Operand::new(DType::F32, vec![4, 3], vec![ViewOp::T]).unwrap();
+        let question = |op| Question::new(op, view.clone(), 1).unwrap();
+        let cast = question(Op::Cast);
+        assert_eq!((cast.out, cast.cast_to(DType::U8).unwrap().out), (DType::F64, DType::U8));
+        let sum = question(Op::Sum);
+        assert_eq!(
+            (&sum.dims[..], &sum.clone().over(&[-1]).unwrap().dims[..]),
+            (&[0, 1][..], &[1][..])
+        );
+        let refused = |question: Result<Question>| question.unwrap_err().to_string();
+        assert_eq!(refused(sum.clone().over(&[2])), "dims: there is no dimension 2 of 2");
+        assert_eq!(refused(sum.cast_to(DType::U8)), "sum has no choice of a result type");
+        assert_eq!(refused(question(Op::Neg).over(&[0])), "neg takes no dims");
     }
 
     #[test]

@@ -29,15 +29,19 @@ impl Calibration {
     /// The costs of a view, without allocating an array.
     ///
     /// # Errors
-    /// [`Failure::Input`] if the calibration lacks the kind of view, or the operation on such
-    /// elements.
+    /// [`Failure::Input`] for a reduction, and if the calibration lacks the kind of view, or the
+    /// operation on such elements.
     pub fn predict(&self, question: &Question) -> Result<Costs> {
+        if question.op.is_reduction() {
+            let why = format!("{} is not predicted: measure it", question.op.name());
+            return Err(Failure::input(why));
+        }
         let (layout, width) = (&question.operand.layout, question.operand.dtype.size());
         let kind = ViewKind::of(layout, width);
         let rates = self.rates_of(kind.unwrap_or(PLAIN), width)?;
         let bytes = question.operand.result_bytes() as f64;
         let time = |of: &dyn Fn(&ProbeTimes) -> f64| interpolate(&rates, of, bytes);
-        let probe = NearestProbe::of(question.op);
+        let probe = NearestProbe::of(question);
         let moved = time(&|rate| probe.used(rate).contiguous_ns);
         let more = moved * probe.extra_traffic;
         let computed = self.speed(question.op, question.operand.dtype)? * layout.numel() as f64;
@@ -82,7 +86,8 @@ impl Calibration {
         let speed = self.speeds.iter().find(|speed| speed.op == op && speed.dtype == dtype);
         let missing = || {
             Failure::input(format!(
-                "the calibration has no speed for {op} on elements of dtype {dtype}"
+                "the calibration has no speed for {op} on elements of dtype {dtype}: run \
+                 `calibrate` again"
             ))
         };
         Ok(speed.ok_or_else(missing)?.each_ns)
@@ -97,9 +102,11 @@ struct NearestProbe {
 }
 
 impl NearestProbe {
-    fn of(op: Op) -> NearestProbe {
-        match op.arity() {
-            1 => NearestProbe { op: Op::Neg, extra_traffic: 0.0 },
+    fn of(question: &Question) -> NearestProbe {
+        // The unary probe reads as many bytes as it writes.
+        let widths = [question.operand.dtype, question.out].map(|dtype| dtype.size() as f64);
+        match question.op.arity() {
+            1 => NearestProbe { op: Op::Neg, extra_traffic: (widths[1] / widths[0] - 1.0) / 2.0 },
             // The binary probe moves three streams: two operands and the result.
             arity => NearestProbe { op: Op::Add, extra_traffic: (arity - 2) as f64 / 3.0 },
         }
@@ -167,6 +174,9 @@ mod tests {
         assert_eq!(costs(Op::Add), [800.0, 150.0, 600.0]);
         assert_eq!(costs(Op::MulAdd), [850.0, 200.0, 600.0]);
         assert_eq!(costs(Op::Exp), [1200.0, 1024.0, 600.0]);
+        // Twice the bytes are written: half as much traffic again.
+        assert_eq!(costs(Op::Cast), [450.0, 150.0, 600.0]);
+        assert_eq!(costs(Op::Copy), [400.0, 100.0, 600.0]);
         // Halfway between the probe and the exponential: (0.505 - 0.01) / (1 - 0.01).
         assert_eq!(costs(Op::Sqrt), [800.0, 517.0, 600.0]);
     }
@@ -176,7 +186,10 @@ mod tests {
         let kind = predict(Op::Neg, [32, 32], &[ViewOp::Flip(vec![1])]).unwrap_err();
         assert!(kind.to_string().contains("no rate for views of kind Reversed"), "{kind}");
         let op = predict(Op::Div, [32, 32], &[ViewOp::T]).unwrap_err();
-        assert_eq!(op.to_string(), "the calibration has no speed for div on elements of dtype f32");
+        let text = op.to_string();
+        assert!(text.starts_with("the calibration has no speed for div on elements of dtype f32"));
+        let sum = predict(Op::Sum, [32, 32], &[ViewOp::T]).unwrap_err();
+        assert_eq!(sum.to_string(), "sum is not predicted: measure it");
     }
 
     #[test]

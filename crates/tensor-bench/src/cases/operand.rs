@@ -63,11 +63,12 @@ impl Operand {
         (self.layout.numel() * self.dtype.size()) as u64
     }
 
-    /// The bytes of the distinct elements of the view: an expanded dimension counts once.
+    /// The bytes of the distinct elements of the view: an expanded dimension counts once, and all
+    /// of them are in the array.
     pub fn stored_bytes(&self) -> u64 {
         let sizes = self.layout.shape().iter().zip(self.layout.strides());
         let different = sizes.map(|(&size, &stride)| if stride == 0 { size.min(1) } else { size });
-        (different.product::<usize>() * self.dtype.size()) as u64
+        ((different.product::<usize>() * self.dtype.size()) as u64).min(self.base_bytes())
     }
 
     /// The dense array as one dimension, filled with pseudorandom values. Arrays of different seeds

@@ -32,10 +32,16 @@ pub struct Args {
     /// The element type
     #[arg(long, value_name = "DTYPE", default_value = "f32")]
     dtype: DType,
-    /// The operation of each use: add, sub, mul, div, neg, relu, sqrt, exp or mul_add; its other
-    /// operands are contiguous
+    /// The operation of each use: copy, add, sub, mul, div, neg, relu, sqrt, exp, mul_add, cast,
+    /// sum, mean, max or argmax; its other operands are contiguous
     #[arg(long, value_name = "OP", default_value = "add", value_parser = op)]
     op: Op,
+    /// The element type that a cast is to [default: f32, of f32 f64]
+    #[arg(long, value_name = "DTYPE")]
+    to: Option<DType>,
+    /// The dimensions that a sum, mean, max or argmax is over [default: all]
+    #[arg(long, value_name = "DIMS", value_delimiter = ',', allow_hyphen_values = true)]
+    dims: Option<Vec<isize>>,
     /// The number of uses of the view
     #[arg(long, value_name = "N", default_value_t = 1)]
     uses: u64,
@@ -59,10 +65,8 @@ pub struct Args {
 }
 
 fn op(name: &str) -> Result<Op, String> {
-    let names = || Question::ops().map(Op::name).collect::<Vec<_>>().join(", ");
-    Question::ops()
-        .find(|op| op.name() == name)
-        .ok_or_else(|| format!("expected one of {}", names()))
+    let names = || Op::ALL.iter().map(|op| op.name()).collect::<Vec<_>>().join(", ");
+    Op::named(name).ok_or_else(|| format!("expected one of {}", names()))
 }
 
 /// The answer; `--json` prints these fields.
@@ -70,6 +74,10 @@ fn op(name: &str) -> Result<Op, String> {
 struct Answer {
     op: &'static str,
     dtype: &'static str,
+    out_dtype: &'static str,
+    /// The dimensions that are reduced.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    dims: Vec<usize>,
     shape: Vec<usize>,
     strides: Vec<isize>,
     contiguous: bool,
@@ -104,9 +112,13 @@ enum Source {
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let threads = pool::check(args.threads.unwrap_or_else(pool::cores))?;
     let operand = Operand::new(args.dtype, args.shape.clone(), args.view.0.clone());
-    let question = Question::new(args.op, operand.map_err(Failure::input)?, args.uses)?;
+    let question = question(args, operand.map_err(Failure::input)?)?;
     let exec = setting::exec()?;
     let predict = args.predict || args.calibration.is_some();
+    if predict && !Question::predicted_ops().any(|op| op == question.op) {
+        let why = format!("{} is not predicted: leave out --predict", question.op.name());
+        return Err(Failure::input(why));
+    }
     let (source, costs) = if predict {
         let calibration = calibrate::load_or_make(args.calibration.as_deref(), &exec, threads)?;
         (Source::Predicted, calibration.predict(&question)?)
@@ -120,6 +132,17 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     if args.json { document::write(&answer, out) } else { text(&answer, out) }
 }
 
+fn question(args: &Args, operand: Operand) -> Result<Question> {
+    let mut question = Question::new(args.op, operand, args.uses)?;
+    if let Some(dtype) = args.to {
+        question = question.cast_to(dtype)?;
+    }
+    match &args.dims {
+        Some(dims) => question.over(dims),
+        None => Ok(question),
+    }
+}
+
 impl Answer {
     fn new(
         question: &Question,
@@ -128,11 +151,13 @@ impl Answer {
         source: Source,
         costs: Costs,
     ) -> Answer {
-        let Question { op, operand, uses } = question;
+        let Question { op, operand, uses, out, dims } = question;
         let layout = &operand.layout;
         Answer {
             op: op.name(),
             dtype: operand.dtype.name(),
+            out_dtype: out.name(),
+            dims: dims.clone(),
             shape: layout.shape().to_vec(),
             strides: layout.strides().to_vec(),
             contiguous: layout.is_contiguous(),
@@ -167,9 +192,13 @@ fn text(answer: &Answer, out: &mut dyn Write) -> Result<()> {
     let s = |count: u64| if count == 1 { "" } else { "s" };
     let (shape, strides) = (tuple(&answer.shape), tuple(&answer.strides));
     let source = if answer.source == Source::Measured { "measured" } else { "predicted" };
+    let work = match answer.op {
+        "cast" => format!("cast to {}", answer.out_dtype),
+        op if answer.dims.is_empty() => op.to_owned(),
+        op => format!("{op} of dimensions {}", tuple(&answer.dims)),
+    };
     let head = format!(
-        "{} over a view of {}, shape {shape} strides {strides}, path {}; {} thread{}, {source}",
-        answer.op,
+        "{work} over a view of {}, shape {shape} strides {strides}, path {}; {} thread{}, {source}",
         answer.dtype,
         answer.path,
         answer.threads,

@@ -19,7 +19,7 @@ use crate::{
     output::{
         document,
         file::Target,
-        render::{Column, WIDTH, cut, percent, table, time},
+        render::{Column, WIDTH, fold, percent, table, time},
     },
     system::{machine::MachineInfo, pool},
     track::build::COMMIT,
@@ -189,7 +189,7 @@ fn lines(trials: &[&Trial]) -> String {
         let (p, m) = (&trial.predicted, &trial.measured);
         let worst = trial.outcomes.iter().map(|o| o.regret).fold(0.0, f64::max);
         vec![
-            cut(&trial.name, WIDTH - 66),
+            fold(&trial.name, WIDTH - 66),
             percent(worst),
             pair(p.strided_ns, m.strided_ns),
             pair(p.contiguous_ns, m.contiguous_ns),

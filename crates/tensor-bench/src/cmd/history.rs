@@ -13,7 +13,7 @@ use crate::{
     input::file,
     output::{
         document,
-        render::{WIDTH, cut, wrap},
+        render::{WIDTH, fold, wrap},
     },
     track::{
         Record,
@@ -137,5 +137,8 @@ fn drawn(line: &Line) -> String {
         [first, .., last] => format!("{first:.0} -> {last:.0}"),
     };
     let course = sparkline(&line.values, SPARKLINE_WIDTH);
-    format!("{:<NAME_WIDTH$}  {course}  {ends}", cut(&line.case, NAME_WIDTH))
+    let folded = fold(&line.case, NAME_WIDTH);
+    let (before, last) = folded.rsplit_once('\n').map_or(("", &*folded), |(a, b)| (a, b));
+    let before = before.lines().map(|line| format!("{line}\n")).collect::<String>();
+    format!("{before}{last:<NAME_WIDTH$}  {course}  {ends}")
 }

@@ -11,7 +11,7 @@ use crate::{
     system::pool,
     track::{
         table,
-        timing::{self, Passes},
+        timing::{self, Also, Passes},
     },
 };
 
@@ -45,8 +45,11 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let setting = Setting { exec: setting::exec()?, budget, threads: args.threads };
     let pool = pool::build(args.threads)?;
     let subjects = table::named(args.cases.as_deref(), &args.names)?;
+    let population = table::population(args.cases.as_deref())?;
     let times = subjects.iter().map(|subject| {
-        let pass = pool.install(|| timing::pass(&setting, subject, setup));
+        let drawn = population.contains(&subject.to_string());
+        let also = if drawn { Also::Candidates } else { Also::Nothing };
+        let pass = pool.install(|| timing::pass(&setting, subject, setup, also));
         pass.map_err(|failure| failure.at(format!("case {subject}")))
     });
     let times = times.collect::<Result<Vec<_>>>()?;

@@ -18,11 +18,12 @@ use crate::{
     system::{machine::MachineInfo, memory, pool},
     track::{
         Entry, Record, Subject,
-        build::Build,
+        build::{self, Build},
         counted,
         counting::{Counted, Counting, Valgrind},
         profile::Counts,
         record::{FORM, Run, SCHEMA},
+        regret::Regret,
         table,
         timing::{self, Pass, Passes, Times},
     },
@@ -49,7 +50,7 @@ pub struct Args {
     /// Count instructions and cache misses under valgrind
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     counts: When,
-    /// The name of the commit [default: what git has checked out here]
+    /// A name in place of the commit that this program was built from
     #[arg(long, value_name = "NAME")]
     commit: Option<String>,
 }
@@ -76,10 +77,15 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         memory::preflight(subject.memory()).map_err(|f| f.at(format!("case {subject}")))?;
     }
     let valgrind = valgrind(args.counts)?;
+    if args.commit.is_none()
+        && let Some(note) = build::note_on_folder()
+    {
+        let _ = writeln!(io::stderr(), "note: {note}");
+    }
     let target = args.out.as_deref().map(Target::open).transpose()?;
-    let times = times(args, &subjects)?;
+    let passes = passes(args, &subjects)?;
     let counted = counted(args, &subjects, valgrind)?;
-    let record = record(args, &subjects, times, counted)?;
+    let record = record(args, &subjects, &passes, counted)?;
     match target {
         Some(target) => {
             target.fill(|file| document::write(&record, file))?;
@@ -131,8 +137,8 @@ fn unless_needed<T>(counts: When, result: Result<T>) -> Result<Or<T>> {
     }
 }
 
-/// The times of each subject, from several passes over all subjects.
-fn times(args: &Args, subjects: &[Subject]) -> Result<Vec<Times>> {
+/// The passes of each subject.
+fn passes(args: &Args, subjects: &[Subject]) -> Result<Vec<Vec<Pass>>> {
     let count = Passes::choose(args.quick).count;
     let progress = Progress::new(count);
     let mut taken: Vec<Vec<Pass>> = vec![Vec::new(); subjects.len()];
@@ -143,8 +149,17 @@ fn times(args: &Args, subjects: &[Subject]) -> Result<Vec<Times>> {
         }
         progress.end();
     }
-    let times = taken.iter().map(|passes| Times::of(passes));
+    Ok(taken)
+}
+
+fn times(passes: &[Vec<Pass>]) -> Result<Vec<Times>> {
+    let times = passes.iter().map(|passes| Times::of(passes));
     times.collect::<Option<_>>().ok_or_else(|| Failure::work("a pass left cases out"))
+}
+
+fn regret(subjects: &[Subject], passes: &[Vec<Pass>]) -> Option<Regret> {
+    let passes = passes.iter().map(Vec::as_slice);
+    Regret::of(subjects.iter().map(ToString::to_string).zip(passes))
 }
 
 /// Starts this program for one pass. Only the first pass checks the results.
@@ -172,14 +187,14 @@ fn program() -> Result<PathBuf> {
 fn record(
     args: &Args,
     subjects: &[Subject],
-    times: Vec<Times>,
+    passes: &[Vec<Pass>],
     counted: Or<Counted>,
 ) -> Result<Record> {
     let (counts, counting) = match counted {
         Ok(Counted { counts, by }) => (counts.into_iter().map(Some).collect(), by),
         Err(because) => (vec![None; subjects.len()], Counting::Missing { because }),
     };
-    let cases = subjects.iter().zip(times).zip(counts);
+    let cases = subjects.iter().zip(times(passes)?).zip(counts);
     let cases = cases.map(|((subject, times), counts)| entry(subject, times, counts));
     Ok(Record {
         form: FORM.to_owned(),
@@ -189,6 +204,7 @@ fn record(
         machine: MachineInfo::read(&setting::exec()?.simd()),
         run: how(args),
         counting,
+        regret: regret(subjects, passes),
         cases: cases.collect::<Result<_>>()?,
     })
 }
@@ -221,10 +237,14 @@ fn summary(args: &Args, record: &Record) -> String {
         Counting::By { valgrind, simd, .. } => format!("counts by {valgrind} at level {simd}"),
         Counting::Missing { because } => format!("no counts: {because}"),
     };
+    let regret = record.regret.as_ref().map_or_else(String::new, |regret| {
+        let Regret { cases, p95, .. } = regret;
+        format!("; 95th percentile of the regret of {cases} random copies: {p95:.2}")
+    });
     let file = args.out.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
     let cases = record.cases.len();
     format!(
-        "{file}: {cases} cases of {}, {} passes; {counts}",
+        "{file}: {cases} cases of {}, {} passes; {counts}{regret}",
         record.build.short(),
         record.run.passes
     )

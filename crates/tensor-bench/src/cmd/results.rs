@@ -73,7 +73,8 @@ fn read(path: &Path) -> Result<Record> {
 
 /// Figures of two machines are never in one table.
 fn one_machine(args: &Args, records: &[Record]) -> Result<()> {
-    let other = records.iter().position(|record| record.machine != records[0].machine);
+    let other =
+        records.iter().position(|record| !record.machine.is_described_like(&records[0].machine));
     match other {
         None => Ok(()),
         Some(at) => Err(Failure::input(format!(

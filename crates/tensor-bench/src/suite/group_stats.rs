@@ -3,7 +3,7 @@
 use super::Row;
 use crate::{
     measure::stats::{geometric_mean, worst},
-    output::render::{cut, fold},
+    output::render::{LONGEST_NAME, cut, fold},
 };
 
 /// Mean and worst of a group.
@@ -30,9 +30,9 @@ impl<'a> GroupStats<'a> {
         fold(self.case, width)
     }
 
-    /// The name of the worst case, cut to `width` columns.
-    pub(super) fn case(&self, width: usize) -> String {
-        cut(self.case, width)
+    /// The name of the worst case.
+    pub(super) fn case(&self) -> String {
+        cut(self.case, LONGEST_NAME)
     }
 }
 
@@ -46,7 +46,7 @@ mod tests {
         let rows: Vec<&Row> = rows.iter().collect();
         let ratio = |row: &Row| (row.id != "without").then(|| 50.0 / row.preallocated_ns);
         let stats = GroupStats::of(&rows, ratio).unwrap();
-        assert_eq!((stats.mean, stats.worst, stats.case(9)), (1.0, 0.5, "a".to_owned()));
+        assert_eq!((stats.mean, stats.worst, stats.case()), (1.0, 0.5, "a".to_owned()));
         assert_eq!(GroupStats::of(&rows, |_| None), None);
     }
 }

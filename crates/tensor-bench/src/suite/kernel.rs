@@ -2,8 +2,8 @@
 //! other libraries, and for one element as the reference.
 
 use tensor_kernels::{
-    Cast, Exec, Inexact, Number, Ordered, Result, Tensor, TensorView, TensorViewMut, copy_into,
-    math::Baseline, ops, to_contiguous,
+    Cast, CopyPlan, Exec, Inexact, Number, Ordered, Result, Tensor, TensorView, TensorViewMut,
+    copy_into, math::Baseline, ops, to_contiguous,
 };
 
 use super::Op;
@@ -21,6 +21,8 @@ pub(super) type Dims<'a> = &'a [isize];
 type Preallocated<T, R> =
     fn(&Exec, &[TensorView<'_, T>], Dims<'_>, &mut TensorViewMut<'_, R>) -> Result<()>;
 type Allocating<T, R> = fn(&Exec, &[TensorView<'_, T>], Dims<'_>) -> Result<Tensor<R>>;
+type Planned<T, R> =
+    fn(&CopyPlan, &Exec, &TensorView<'_, T>, &mut TensorViewMut<'_, R>) -> Result<()>;
 type Naive<T, R> = fn(&[Strided<'_, T>], Dims<'_>, &mut [R]);
 
 /// From operands of type `T` to a result of type `R`. All functions take [`Op::arity`] operands.
@@ -29,6 +31,8 @@ pub(super) struct Kernel<T: 'static, R: 'static> {
     pub(super) allocating: Allocating<T, R>,
     pub(super) naive: Naive<T, R>,
     pub(super) peers: Vec<Peer<T, R>>,
+    /// A copy by a given plan; `None` for other operations.
+    pub(super) planned: Option<Planned<T, R>>,
     /// One element of the result, of an element of each operand or of all that are reduced to it.
     pub(super) one: fn(&[T]) -> R,
     /// Whether two results of this number of elements are equal.
@@ -42,6 +46,7 @@ macro_rules! kernel {
             allocating: |exec, a, _| $allocating(exec, &a[0]),
             naive: |a, _, out| naive_loop::compute([a[0]], out, |[a]| $one(a)),
             peers: $peers,
+            planned: None,
             one: |a| $one(a[0]),
             same: |a, b, _| a.close(b),
         }
@@ -52,6 +57,7 @@ macro_rules! kernel {
             allocating: |exec, a, _| $allocating(exec, &a[0], &a[1]),
             naive: |a, _, out| naive_loop::compute([a[0], a[1]], out, |[a, b]| $one(a, b)),
             peers: $peers,
+            planned: None,
             one: |a| $one(a[0], a[1]),
             same: |a, b, _| a.close(b),
         }
@@ -64,6 +70,7 @@ macro_rules! kernel {
                 naive_loop::compute([a[0], a[1], a[2]], out, |[a, b, c]| $one(a, b, c))
             },
             peers: $peers,
+            planned: None,
             one: |a| $one(a[0], a[1], a[2]),
             same: |a, b, _| a.close(b),
         }
@@ -77,6 +84,7 @@ pub(super) fn copy<T: Sample>() -> Kernel<T, T> {
         allocating: |exec, a, _| to_contiguous(exec, &a[0]),
         naive: |a, _, out| naive_loop::compute([a[0]], out, |[a]| a),
         peers: peers::copies(),
+        planned: Some(CopyPlan::run),
         one: |a| a[0],
         same: |a, b, _| identical(a, b),
     }
@@ -103,6 +111,28 @@ pub(super) fn number<T: Sample + Number>(op: Op) -> Option<Kernel<T, T>> {
 pub(super) fn ordered<T: Sample + Ordered>(op: Op) -> Option<Kernel<T, T>> {
     let peers = peers::elementwise(op);
     (op == Op::Relu).then_some(kernel!(1: ops::relu, ops::relu_into, T::relu, peers))
+}
+
+/// The operations of integers whose results are f32; `None` for the others.
+pub(super) fn integer_fraction<T: Sample + Number<Float = f32>>(op: Op) -> Option<Kernel<T, f32>> {
+    match op {
+        Op::Div => Some(kernel!(2: ops::div, ops::div_into, quotient, Vec::new())),
+        Op::Sqrt => Some(kernel!(1: ops::sqrt, ops::sqrt_into, root, Vec::new())),
+        Op::Exp => Some(kernel!(1: ops::exp, ops::exp_into, exponential, Vec::new())),
+        _ => None,
+    }
+}
+
+fn quotient<T: Number<Float = f32>>(a: T, b: T) -> f32 {
+    a.to_float().divided_by(b.to_float())
+}
+
+fn root<T: Number<Float = f32>>(a: T) -> f32 {
+    a.to_float().square_root()
+}
+
+fn exponential<T: Number<Float = f32>>(a: T) -> f32 {
+    Inexact::exp::<Baseline>(a.to_float())
 }
 
 /// The operations of real and complex floats; `None` for the others.

@@ -90,9 +90,11 @@ pub(super) fn with_work(
         (op, Class::Ordered) => {
             with_dtype!(ordered: dtype, T => run.perform(kernel::ordered::<T>(op), task))
         }
-        (op, Class::Inexact) => {
-            with_dtype!(fraction: dtype, T => run.perform(kernel::fraction::<T>(op), task))
-        }
+        (op, Class::Inexact) => match dtype {
+            DType::U8 => run.perform(kernel::integer_fraction::<u8>(op), task),
+            DType::I32 => run.perform(kernel::integer_fraction::<i32>(op), task),
+            _ => with_dtype!(fraction: dtype, T => run.perform(kernel::fraction::<T>(op), task)),
+        },
         (op, Class::Reduced) => with_dtype!(reduced: dtype, T => run.reduce::<T>(op, task)),
         (_, Class::Averaged) => {
             with_dtype!(averaged: dtype, T => run.perform(Some(reduction::mean::<T>()), task))
@@ -245,6 +247,7 @@ fn row(setting: &Setting, case: &Case, times: Times) -> Result<Row> {
         contiguous_ns: times.contiguous,
         path: path(&setting.exec, case)?.to_owned(),
         peers: times.peers,
+        candidates: None,
         family: None,
         case: None,
     })

@@ -1,11 +1,13 @@
 //! Benchmark suites: cases from a file.
 //!
 //! A suite is a JSON list. A copy case has `group`, `id`, `dtype`, `base` (a dense row-major array)
-//! and `ops` (view operations on it). An elementwise case has `op`, `out_dtype` and `operands`,
+//! and `ops` (view operations on it: permute, slice, flip, expand, select, view, unfold,
+//! as_strided). An elementwise case has `op`, `out_dtype` and `operands`,
 //! each with `dtype`, `base` and `ops`. A reduction has `dims` as well, the dimensions that it
 //! reduces. All may state the layout of a view (`shape`, `strides`, `offset`, in elements) and are
 //! refused if it differs. The result of every case is row-major.
 
+mod candidates;
 mod group_stats;
 mod judge;
 mod kernel;
@@ -18,6 +20,7 @@ mod race;
 mod ready;
 mod record;
 mod reduction;
+mod regret;
 mod size;
 mod summary;
 mod text;
@@ -32,14 +35,16 @@ use serde_json::Value;
 use tensor_kernels::{DType, DimVec};
 
 use crate::cases::operand::Operand;
+pub use candidates::{Candidates, times as candidate_times, with_candidates};
 pub use judge::{NAIVE, judged};
 pub use measure::{Setup, measure, verify};
 pub use op::Op;
-pub use parse::{case as parse, read};
+pub use parse::{case as parse, read, reduced_dims};
 pub use path::{path, plan};
 pub use peers::render as render_peers;
 pub use ready::{Ready, with_ready};
 pub use record::{Record, SCHEMA};
+pub use regret::{Regret, regrets, render as render_regret};
 pub use size::{ElementClass, SizeClass};
 pub use summary::render as summary;
 pub(crate) use text::groups;
@@ -191,6 +196,9 @@ pub struct Row {
     /// Other libraries, on one thread; empty without `--peers`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<PeerTimes>,
+    /// The plans that are considered for a copy; `None` without `--candidates`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<Candidates>,
     /// The family that the case was drawn from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
@@ -285,6 +293,7 @@ pub(crate) mod tests {
             contiguous_ns: None,
             path: "transpose".to_owned(),
             peers: Vec::new(),
+            candidates: None,
             family: None,
             case: None,
         }

@@ -54,7 +54,8 @@ pub(super) enum Class {
     Number,
     /// Real numbers.
     Ordered,
-    /// Real and complex floating point.
+    /// Real and complex floating point, and two integers, whose results are f32: others would take
+    /// minutes to compile.
     Inexact,
     /// A choice of real numbers: others would take minutes to compile for reductions.
     Reduced,
@@ -88,8 +89,8 @@ impl Op {
             Class::Element => true,
             Class::Number => dtype != DType::Bool,
             Class::Ordered => dtype != DType::Bool && !complex,
-            Class::Inexact => real || complex,
-            Class::Reduced => averaged || matches!(dtype, DType::U8 | DType::I32),
+            Class::Inexact => real || complex || is_measured_integer(dtype),
+            Class::Reduced => averaged || is_measured_integer(dtype),
             Class::Averaged => averaged,
         }
     }
@@ -108,8 +109,35 @@ impl Op {
     pub fn usual_result(self, dtype: DType) -> DType {
         match self {
             Op::ArgMax => DType::I64,
-            Op::Sum if matches!(dtype, DType::U8 | DType::I32) => DType::I64,
+            Op::Sum if is_measured_integer(dtype) => DType::I64,
+            Op::Div | Op::Sqrt | Op::Exp if is_measured_integer(dtype) => DType::F32,
             _ => dtype,
+        }
+    }
+
+    /// Why the operation cannot be measured on a type; `None` if it can.
+    pub fn refusal(self, dtype: DType) -> Option<String> {
+        let name = self.name();
+        if self.takes(dtype) {
+            return None;
+        }
+        if !self.is_defined_for(dtype) {
+            return Some(format!("{name} is not defined for dtype {dtype}"));
+        }
+        let measured = DType::ALL.iter().filter(|dtype| self.takes(**dtype));
+        let measured: Vec<_> = measured.map(|dtype| dtype.name()).collect();
+        let measured = measured.join(", ");
+        Some(format!("{name} of {dtype} is not measured: expected one of {measured}"))
+    }
+
+    /// Whether the library has the operation for the type.
+    fn is_defined_for(self, dtype: DType) -> bool {
+        let complex = matches!(dtype, DType::C64 | DType::C128);
+        match self {
+            Op::Copy | Op::Cast => true,
+            Op::Relu | Op::Max | Op::ArgMax => dtype != DType::Bool && !complex,
+            Op::Mean => self.takes(dtype) || dtype == DType::Bf16 || complex,
+            _ => dtype != DType::Bool,
         }
     }
 
@@ -120,6 +148,11 @@ impl Op {
     }
 }
 
+/// The integers for which operations are compiled that other integers have, too.
+fn is_measured_integer(dtype: DType) -> bool {
+    matches!(dtype, DType::U8 | DType::I32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,7 +160,8 @@ mod tests {
     #[test]
     fn types_have_the_operations_that_mean_something() {
         assert!(Op::Copy.takes(DType::Bool) && !Op::Add.takes(DType::Bool));
-        assert!(Op::Neg.takes(DType::U8) && !Op::Sqrt.takes(DType::I32));
+        assert!(Op::Neg.takes(DType::U8) && Op::Sqrt.takes(DType::I32));
+        assert!(!Op::Sqrt.takes(DType::I16) && !Op::Exp.takes(DType::Bool));
         assert!(Op::casts(DType::Bf16, DType::F32) && Op::casts(DType::F64, DType::Bool));
         assert!(!Op::casts(DType::U8, DType::I8));
         assert!(Op::Exp.takes(DType::C64) && !Op::Relu.takes(DType::C64));
@@ -140,5 +174,21 @@ mod tests {
         assert_eq!(Op::Sum.usual_result(DType::U8), DType::I64);
         assert_eq!(Op::Sum.usual_result(DType::F16), DType::F16);
         assert_eq!(Op::Max.usual_result(DType::U8), DType::U8);
+        assert_eq!(Op::Exp.usual_result(DType::U8), DType::F32);
+    }
+
+    #[test]
+    fn what_the_library_has_is_not_called_undefined() {
+        let cases = [
+            (Op::Exp, DType::I16, "exp of i16 is not measured: expected one of u8, i32, f16"),
+            (Op::Sum, DType::Bf16, "sum of bf16 is not measured: expected one of u8, i32, f16"),
+            (Op::Add, DType::Bool, "add is not defined for dtype bool"),
+            (Op::Relu, DType::C64, "relu is not defined for dtype c64"),
+        ];
+        for (op, dtype, reason) in cases {
+            let refusal = op.refusal(dtype).unwrap();
+            assert!(refusal.starts_with(reason), "{refusal}");
+        }
+        assert_eq!(Op::Exp.refusal(DType::U8), None);
     }
 }

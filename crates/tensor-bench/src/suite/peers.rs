@@ -123,7 +123,7 @@ impl<'a> Group<'a> {
             return String::new();
         };
         let GroupStats { mean, worst, .. } = stats;
-        let worst_case = stats.case(60);
+        let worst_case = stats.case();
         format!("speedup: geometric mean {mean:.2}, worst {worst:.2} ({worst_case})\n")
     }
 }

@@ -1,6 +1,6 @@
 //! A prepared case, for criterion, callgrind and records, which time or count it themselves.
 
-use tensor_kernels::{Tensor, TensorView, to_contiguous};
+use tensor_kernels::{CopyPlan, Tensor, TensorView, to_contiguous};
 
 use super::{Against, Case, Setup, measure::with_work, work::Work};
 use crate::{Result, cases::sample::Sample, measure::setting::Setting};
@@ -22,6 +22,18 @@ pub trait Ready {
     /// With a preallocated result and contiguous operands of full size. `None` for a copy, and with
     /// [`Setup::Minimal`].
     fn contiguous(&self) -> Option<Result<()>>;
+
+    /// The plans that are considered for a copy, the chosen one first; none for other work.
+    ///
+    /// # Errors
+    /// Those of the library.
+    fn candidates(&self) -> Result<Vec<CopyPlan>>;
+
+    /// One of these plans, with a preallocated result.
+    ///
+    /// # Errors
+    /// A plan for other layouts, work that is no copy.
+    fn run_candidate(&self, plan: &CopyPlan) -> Result<()>;
 
     /// `contiguous()` of every operand that needs it; the copies are dropped.
     ///
@@ -66,6 +78,14 @@ impl<T: Sample, R: Sample> Ready for Work<'_, T, R> {
 
     fn contiguous(&self) -> Option<Result<()>> {
         self.dense.first().map(|dense| self.compute_dense(dense))
+    }
+
+    fn candidates(&self) -> Result<Vec<CopyPlan>> {
+        self.plans()
+    }
+
+    fn run_candidate(&self, plan: &CopyPlan) -> Result<()> {
+        self.run_plan(plan)
     }
 
     fn copies(&self) -> Result<()> {

@@ -45,6 +45,7 @@ pub(super) fn sum<T: Reduced>() -> Kernel<T, <T as Accumulate>::Sum> {
             fold(a, dims, out, steps);
         },
         peers: Vec::new(),
+        planned: None,
         one: |terms| {
             let add = |sum, x: &T| Number::plus(sum, x.to_partial());
             T::rounded_sum(terms.iter().fold(<T as Accumulate>::ZERO, add))
@@ -67,6 +68,7 @@ pub(super) fn mean<T: Reduced + Inexact>() -> Kernel<T, T> {
             fold(a, dims, out, steps);
         },
         peers: Vec::new(),
+        planned: None,
         one: |terms| {
             let add = |sum, x: &T| Number::plus(sum, x.to_partial());
             T::mean(terms.iter().fold(<T as Accumulate>::ZERO, add), terms.len())
@@ -88,6 +90,7 @@ pub(super) fn max<T: Reduced>() -> Kernel<T, T> {
             fold(a, dims, out, steps);
         },
         peers: Vec::new(),
+        planned: None,
         one: |terms| {
             terms.iter().copied().fold(terms[0], |most, x| if x > most { x } else { most })
         },
@@ -111,6 +114,7 @@ pub(super) fn argmax<T: Reduced>() -> Kernel<T, i64> {
             fold(a, dims, out, steps);
         },
         peers: Vec::new(),
+        planned: None,
         one: |terms| {
             let later = |best: usize, at: usize| if terms[at] > terms[best] { at } else { best };
             (0..terms.len()).fold(0, later) as i64

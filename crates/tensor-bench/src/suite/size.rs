@@ -25,7 +25,12 @@ impl SizeClass {
 
     /// The class of a case, by the bytes of its result, or of the operand of a reduction.
     pub fn of(case: &Case) -> SizeClass {
-        match case.full_bytes() {
+        SizeClass::of_bytes(case.full_bytes())
+    }
+
+    /// The class of a result of so many bytes.
+    pub fn of_bytes(bytes: u64) -> SizeClass {
+        match bytes {
             LARGE_BYTES.. => SizeClass::Large,
             MEDIUM_BYTES.. => SizeClass::Medium,
             _ => SizeClass::Small,

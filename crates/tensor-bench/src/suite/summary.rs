@@ -2,7 +2,7 @@
 //! efficiency, and speedup over other libraries.
 
 use super::{Row, group_stats::GroupStats, peers::ResultMemory, text::groups};
-use crate::output::render::{Column, cut, percent, table};
+use crate::output::render::{Column, fold, percent, table};
 
 /// One table for each kind of work, as far as there are such rows.
 pub fn render(rows: &[Row]) -> String {
@@ -63,7 +63,7 @@ fn line(rows: &[&Row]) -> Vec<String> {
         stats.as_ref().map_or_else(String::new, of)
     };
     vec![
-        cut(&rows[0].group, 9),
+        fold(&rows[0].group, 9),
         rows.len().to_string(),
         rows[0].threads.to_string(),
         figure(score, |s| percent(s.mean)),

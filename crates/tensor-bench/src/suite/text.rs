@@ -30,7 +30,7 @@ efficiency: percent of the speed on contiguous operands
 /// What the rows of a table have in common.
 pub(super) fn heading(row: &Row) -> String {
     let (kind, s) = (row.kind(), if row.threads == 1 { "" } else { "s" });
-    format!("{kind}, {}, {} thread{s}", cut(&row.group, 40), row.threads)
+    format!("{kind}, {}, {} thread{s}", cut(&row.group, LONGEST_NAME), row.threads)
 }
 
 /// Rows of one group, kind of work and number of threads, in the order of the first of each.
@@ -88,6 +88,39 @@ fn summary(rows: &[&Row], copies: bool) -> String {
     };
     let of = if copies { "% of copy bandwidth" } else { "efficiency" };
     let (mean, worst) = (percent(stats.mean), percent(stats.worst));
-    let text = format!("{of}: geometric mean {mean}, worst {worst} ({})", stats.case(60));
+    let text = format!("{of}: geometric mean {mean}, worst {worst} ({})", stats.case());
     wrap(&text, WIDTH).join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use tensor_kernels::CopyPlan;
+
+    use super::{super::summary, super::tests::row, *};
+
+    /// The words of a text without its line breaks and indentation.
+    fn joined(text: &str) -> String {
+        text.split_whitespace().collect()
+    }
+
+    #[test]
+    fn names_of_cases_groups_and_paths_are_whole() {
+        let long = |what: &str| format!("{what}_of_many_parts,_none_of_which_may_be_missing_here");
+        for path in CopyPlan::paths() {
+            let row = Row {
+                group: long("group"),
+                path: path.to_owned(),
+                dtype: "bf16".to_owned(),
+                ..row(&long("case"))
+            };
+            let text = render(std::slice::from_ref(&row));
+            assert!(text.contains(&format!(" {path}\n")), "{path}: {text}");
+            assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{path}: {text}");
+            assert!(joined(&text).contains(&format!("worst80%({})", row.id)), "{text}");
+            let summary = summary::render(&[row]);
+            let first = |line: &str| line.chars().take(9).collect::<String>();
+            let groups: String = summary.lines().skip(3).map(first).collect();
+            assert!(joined(&groups).starts_with(&long("group")), "{summary}");
+        }
+    }
 }

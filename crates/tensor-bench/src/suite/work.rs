@@ -2,7 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 
-use tensor_kernels::{DimVec, Tensor, TensorView, TensorViewMut};
+use tensor_kernels::{CopyPlan, DimVec, Tensor, TensorView, TensorViewMut};
 
 use super::{
     Case, Ready,
@@ -93,6 +93,24 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
     fn reduced(&self, operands: &[TensorView<'_, T>], dims: &[isize]) -> Result<()> {
         let target = &mut self.target.borrow_mut();
         Ok((self.kernel.preallocated)(&self.setting.exec, operands, dims, target)?)
+    }
+
+    /// The plans that are considered for a copy, the chosen one first; none for other work.
+    pub(super) fn plans(&self) -> Result<Vec<CopyPlan>> {
+        if self.kernel.planned.is_none() {
+            return Ok(Vec::new());
+        }
+        let (from, machine) = (self.operands[0].layout(), &self.setting.exec.machine);
+        let target = self.target.borrow();
+        let found = CopyPlan::candidates(from, target.layout(), size_of::<T>(), machine)?;
+        Ok(found.into_iter().map(|candidate| candidate.plan).collect())
+    }
+
+    pub(super) fn run_plan(&self, plan: &CopyPlan) -> Result<()> {
+        let no_copy = || Failure::work("only copies have plans");
+        let run = self.kernel.planned.ok_or_else(no_copy)?;
+        let target = &mut self.target.borrow_mut();
+        Ok(run(plan, &self.setting.exec, &self.operands[0], target)?)
     }
 
     pub(super) fn allocating(&self) -> Result<Tensor<R>> {

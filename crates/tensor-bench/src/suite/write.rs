@@ -66,6 +66,12 @@ fn view_op(op: &ViewOp) -> Result<Value> {
         ViewOp::Slice(dim, Slice { start, end, step, .. }) => {
             Ok(json!(["slice", dim, start, end, step]))
         }
+        ViewOp::Select(dim, index) => Ok(json!(["select", dim, index])),
+        ViewOp::View(sizes) => Ok(json!(["view", sizes])),
+        ViewOp::Unfold(dim, size, step) => Ok(json!(["unfold", dim, size, step])),
+        ViewOp::AsStrided(sizes, strides, offset) => {
+            Ok(json!(["as_strided", sizes, strides, offset]))
+        }
         other => Err(Failure::input(format!("a suite file has no view operation {other}"))),
     }
 }
@@ -79,6 +85,11 @@ mod tests {
         let text = r#"[
             {"group": "g", "id": "c", "dtype": "u16", "base": [4, 6], "ops": [
                 ["slice", 1, 0, null, 2], ["permute", [1, 0]], ["flip", 0]]},
+            {"group": "g", "id": "v", "dtype": "f32", "base": [4, 6], "ops": [
+                ["view", [24]], ["unfold", 0, 4, 2], ["select", 1, -1],
+                ["as_strided", [3, 2], [4, 5], null]]},
+            {"group": "g", "id": "o", "dtype": "f32", "base": [24], "ops": [
+                ["as_strided", [3, 2], [4, 5], 7]]},
             {"group": "g", "id": "e", "op": "cast", "out_dtype": "f32", "operands": [
                 {"dtype": "u8", "base": [1, 4], "ops": [["expand", [8, 4]]]}]},
             {"group": "g", "id": "r", "op": "argmax", "dims": [-1, 0], "operands": [

@@ -5,7 +5,7 @@
 
 use std::{
     collections::HashSet,
-    env, fs,
+    env, fmt, fs,
     path::Path,
     process::{Command, Stdio},
 };
@@ -22,6 +22,10 @@ use crate::{
 pub struct MachineInfo {
     /// The processor's name.
     pub cpu: Option<String>,
+    /// Which processor it is, where the name is that of many: clouds give one name to several
+    /// generations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Identity>,
     /// How many threads can run at once.
     pub cores: usize,
     /// The caches of the first core, smallest first.
@@ -38,6 +42,24 @@ pub struct MachineInfo {
     pub version: String,
 }
 
+/// What `CPUID` says of an x86 processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The family, the extended one included.
+    pub family: u32,
+    /// The model within the family.
+    pub model: u32,
+    /// The revision of the model.
+    pub stepping: u32,
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Identity { family, model, stepping } = self;
+        write!(f, "family {family} model {model} stepping {stepping}")
+    }
+}
+
 /// A data cache of one core.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cache {
@@ -52,6 +74,7 @@ impl MachineInfo {
     pub fn read(simd: &impl ToString) -> MachineInfo {
         MachineInfo {
             cpu: cpu(),
+            identity: identity(),
             cores: pool::cores(),
             caches: caches(),
             simd: simd.to_string(),
@@ -61,6 +84,35 @@ impl MachineInfo {
                 .ok()
                 .map(|text| text.trim().to_owned()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    /// Whether the hardware and the system are the same, as far as both are known. Two processors
+    /// without a name may differ.
+    pub fn is_same_hardware(&self, other: &MachineInfo) -> bool {
+        let facts = |machine: &MachineInfo| {
+            (machine.cpu.clone(), machine.cores, machine.caches.clone(), machine.system.clone())
+        };
+        self.cpu.is_some() && facts(self) == facts(other) && self.may_be_of(other.identity)
+    }
+
+    /// Whether nothing in the two descriptions differs. Old documents have no identity.
+    pub fn is_described_like(&self, other: &MachineInfo) -> bool {
+        let identity = self.identity.and(other.identity);
+        self.may_be_of(other.identity)
+            && MachineInfo { identity, ..self.clone() } == MachineInfo { identity, ..other.clone() }
+    }
+
+    fn may_be_of(&self, other: Option<Identity>) -> bool {
+        self.identity.zip(other).is_none_or(|(own, other)| own == other)
+    }
+
+    /// The processor in words.
+    pub fn processor(&self) -> String {
+        let name = self.cpu.as_deref().unwrap_or("unknown CPU");
+        match self.identity {
+            Some(identity) => format!("{name} ({identity})"),
+            None => name.to_owned(),
         }
     }
 
@@ -108,6 +160,24 @@ fn cpu() -> Option<String> {
         _ => fs::read_to_string("/proc/cpuinfo").ok().as_deref().and_then(cpu_name),
     };
     name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+/// On Windows the name has it, and on macOS names are those of single processors.
+fn identity() -> Option<Identity> {
+    read_identity(&fs::read_to_string("/proc/cpuinfo").ok()?)
+}
+
+/// The identity of the first processor, from lines such as `model : 143`.
+fn read_identity(text: &str) -> Option<Identity> {
+    let number = |name: &str| {
+        let field = |line: &str| {
+            let (key, value) = line.split_once(':')?;
+            (key.trim() == name).then(|| value.trim().parse().ok())?
+        };
+        text.lines().find_map(field)
+    };
+    let family = number("cpu family")?;
+    Some(Identity { family, model: number("model")?, stepping: number("stepping")? })
 }
 
 fn caches() -> Vec<Cache> {
@@ -195,6 +265,30 @@ mod tests {
         let text = "processor\t: 0\nmodel name\t: Some CPU @ 2.50GHz\nflags\t: sse\n";
         assert_eq!(cpu_name(text).as_deref(), Some("Some CPU @ 2.50GHz"));
         assert_eq!(cpu_name("processor\t: 0\n"), None);
+    }
+
+    #[test]
+    fn processors_of_one_name_are_told_apart_by_their_models() {
+        let text = "processor\t: 0\ncpu family\t: 6\nmodel\t\t: 143\nmodel name\t: Some CPU\n\
+                    stepping\t: 8\n";
+        let identity = Identity { family: 6, model: 143, stepping: 8 };
+        assert_eq!(read_identity(text), Some(identity));
+        assert_eq!(read_identity("processor\t: 0\nmodel\t: 3\n"), None);
+        let machine = |identity| {
+            let cpu = Some("Some CPU".to_owned());
+            MachineInfo { cpu, identity, ..MachineInfo::read(&"v4") }
+        };
+        let (known, unknown) = (machine(Some(identity)), machine(None));
+        let other = machine(Some(Identity { model: 85, ..identity }));
+        for (a, b, same) in
+            [(&known, &known, true), (&known, &unknown, true), (&known, &other, false)]
+        {
+            assert_eq!((a.is_same_hardware(b), a.is_described_like(b)), (same, same));
+            assert_eq!((b.is_same_hardware(a), b.is_described_like(a)), (same, same));
+        }
+        let scalar = MachineInfo { simd: "scalar".to_owned(), ..known.clone() };
+        assert!(known.is_same_hardware(&scalar) && !known.is_described_like(&scalar));
+        assert_eq!(known.processor(), "Some CPU (family 6 model 143 stepping 8)");
     }
 
     #[test]

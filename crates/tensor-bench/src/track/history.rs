@@ -103,7 +103,9 @@ impl Figure {
             ChangeKind::LlMisses => matches!(self, Figure::LlMisses | Figure::Cycles),
             ChangeKind::Instructions => matches!(self, Figure::Instructions | Figure::Cycles),
             ChangeKind::Allocator => self == Figure::Instructions,
-            ChangeKind::Missing | ChangeKind::Simd | ChangeKind::Share => false,
+            ChangeKind::Missing | ChangeKind::Simd | ChangeKind::Share | ChangeKind::Regret => {
+                false
+            }
         }
     }
 }

@@ -9,6 +9,7 @@
 //!   is a case of a suite or an operation on layouts alone;
 //! - [`timing`] takes times in passes over the whole table; [`counting`] starts valgrind, and
 //!   [`counted`] is what runs in it;
+//! - [`regret`] is how far the planner is from the fastest plans of random copies;
 //! - [`record`] is the document; [`mod@build`] and the machine say what it belongs to;
 //! - [`compare`] compares two records, [`history`] follows cases through many.
 
@@ -20,6 +21,7 @@ pub mod history;
 pub mod metadata;
 pub mod profile;
 pub mod record;
+pub mod regret;
 pub mod subject;
 pub mod table;
 pub mod timing;

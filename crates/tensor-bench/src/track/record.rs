@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{build::Build, counting::Counting, profile::Counts, timing::Times};
+use super::{build::Build, counting::Counting, profile::Counts, regret::Regret, timing::Times};
 use crate::{Failure, Result, output::document::DocumentKind, system::machine::MachineInfo};
 
 /// The value of the field `form`.
@@ -31,6 +31,10 @@ pub struct Record {
     pub run: Run,
     /// How counts were made.
     pub counting: Counting,
+    /// How far the planner is from the fastest plans of the random copies, if there are enough of
+    /// them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regret: Option<Regret>,
     /// One entry per subject.
     pub cases: Vec<Entry>,
 }
@@ -117,6 +121,9 @@ impl Record {
         if let Some(entry) = self.cases.iter().find(|entry| !entry.times.are_times()) {
             return Err(takes_no(entry, "time"));
         }
+        if self.regret.as_ref().is_some_and(|regret| !regret.is_regret()) {
+            return Err(Failure::input("a record in which a plan is faster than the fastest"));
+        }
         // A count of 0 would look like the best of all builds.
         let is_uncounted = |entry: &&Entry| entry.counts.as_ref().is_some_and(Counts::lack_some);
         match self.cases.iter().find(is_uncounted) {
@@ -145,6 +152,7 @@ pub(super) mod tests {
     pub(in crate::track) fn record() -> Record {
         let machine = MachineInfo {
             cpu: Some("some CPU".to_owned()),
+            identity: None,
             cores: 2,
             caches: Vec::new(),
             simd: "v4".to_owned(),
@@ -170,8 +178,14 @@ pub(super) mod tests {
                 simd: by("v3"),
                 caches: by(""),
             },
+            regret: Some(regret()),
             cases: vec![entry("g/a"), entry("g/b")],
         }
+    }
+
+    pub(in crate::track) fn regret() -> Regret {
+        let passes = vec![1.06, 1.05, 1.07, 1.05, 1.06, 1.10, 1.05, 1.06, 1.05];
+        Regret { cases: 30, p95: 1.05, passes, worst: "g/a".to_owned(), worst_regret: 1.2 }
     }
 
     pub(in crate::track) fn entry(name: &str) -> Entry {
@@ -212,6 +226,11 @@ pub(super) mod tests {
     fn a_document_is_read_as_it_was_written() {
         let text = serde_json::to_string(&record()).unwrap();
         assert_eq!(Record::read(&text).unwrap(), record());
+        // Earlier programs recorded no regret.
+        let mut old: serde_json::Value = serde_json::from_str(&text).unwrap();
+        old.as_object_mut().unwrap().remove("regret");
+        let old = Record::read(&old.to_string()).unwrap();
+        assert_eq!(old, Record { regret: None, ..record() });
     }
 
     #[test]
@@ -222,7 +241,10 @@ pub(super) mod tests {
             (text[..text.len() / 2].to_owned(), "not a whole record"),
             ("]".to_owned(), "not a record: expected value"),
             ("[]".to_owned(), "not a record: it was not written by"),
-            (r#"{"schema": 1, "rows": []}"#.to_owned(), "not a record: it was not written by"),
+            (
+                r#"{"schema": 1, "rows": []}"#.to_owned(),
+                "not a record: written by `tensor-bench suite --record`; read it with `results`",
+            ),
             (text.replace("\"schema\":2", "\"schema\":1"), "a record of schema 1; this program"),
             (text.replace("\"schema\":2,", ""), "a record of schema null; this program"),
             (
@@ -237,6 +259,7 @@ pub(super) mod tests {
                 text.replacen("\"instructions\":10000", "\"instructions\":0", 1),
                 "in which g/a takes no instructions",
             ),
+            (text.replace("\"p95\":1.05", "\"p95\":0.5"), "a plan is faster than the fastest"),
             (text.replace("\"roof\":[90.0,", "\"roof\":["), "in which g/a takes no time"),
         ];
         for (text, reason) in cases {

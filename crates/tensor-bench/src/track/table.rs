@@ -7,7 +7,7 @@
 //! Records have a small [`POPULATION`] besides: a change that helps the chosen cases and harms
 //! others is seen there. Criterion, which takes seconds for a case, leaves it out.
 
-use std::{ffi::OsString, path::Path};
+use std::{collections::HashSet, ffi::OsString, path::Path};
 
 use super::{Subject, metadata};
 use crate::{Failure, Result, input::file, suite};
@@ -43,6 +43,17 @@ pub fn load(file: Option<&Path>) -> Result<Vec<Subject>> {
     match file {
         None => Ok(parse(POPULATION)?.into_iter().chain(subjects()?).collect()),
         Some(path) => parse(&file::text(path)?).map_err(|failure| failure.at(path.display())),
+    }
+}
+
+/// The names of the random cases of a table: those of the [`POPULATION`], none of a file.
+///
+/// # Errors
+/// None; a test checks that.
+pub fn population(file: Option<&Path>) -> Result<HashSet<String>> {
+    match file {
+        None => Ok(parse(POPULATION)?.iter().map(ToString::to_string).collect()),
+        Some(_) => Ok(HashSet::new()),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
         setting::Setting,
         stats::Timing,
     },
-    suite::{Case, Ready, Setup, with_ready},
+    suite::{Case, Ready, Setup, candidate_times, with_ready},
 };
 
 /// The number of passes, and the time of a subject in each.
@@ -41,12 +41,23 @@ impl Passes {
 }
 
 /// The times of a subject in one pass.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pass {
     run: Timing,
     allocating: Option<Timing>,
     contiguous: Option<Timing>,
     plain_copy: Option<f64>,
+    /// The best times of the plans that are considered for a copy, the chosen one first.
+    candidates: Option<Vec<f64>>,
+}
+
+/// What is timed besides the operation itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Also {
+    /// Nothing else.
+    Nothing,
+    /// Each plan that is considered for a copy.
+    Candidates,
 }
 
 /// The times of a subject, over all passes.
@@ -92,25 +103,59 @@ pub const COMMAND: &str = "pass";
 ///
 /// # Errors
 /// A wrong result, too little memory.
-pub fn pass(setting: &Setting, subject: &Subject, setup: Setup) -> Result<Pass> {
+pub fn pass(setting: &Setting, subject: &Subject, setup: Setup, also: Also) -> Result<Pass> {
     match subject {
-        Subject::Work(case) => work(setting, case, setup),
+        Subject::Work(case) => work(setting, case, setup, also),
         Subject::Metadata(operation) => {
             let mut race = Race::new(setting.budget);
             let run = race.enter(Contender::new(|| operation.run()));
-            Ok(Pass { run: race.run()?[run], allocating: None, contiguous: None, plain_copy: None })
+            Ok(Pass::of(race.run()?[run]))
         }
     }
 }
 
-fn work(setting: &Setting, case: &Case, setup: Setup) -> Result<Pass> {
+fn work(setting: &Setting, case: &Case, setup: Setup, also: Also) -> Result<Pass> {
     let plain_copy = PlainCopy::new(case.full_bytes(), setting.threads)?;
     let mut pass = None;
     with_ready(setting, case, setup, &mut |ready| {
-        pass = Some(race(setting, ready, &plain_copy)?);
+        let raced = race(setting, ready, &plain_copy)?;
+        let candidates = match also {
+            Also::Candidates => candidates(setting, ready)?,
+            Also::Nothing => None,
+        };
+        pass = Some(Pass { candidates, ..raced });
         Ok(())
     })?;
     pass.ok_or_else(|| crate::Failure::work("the case was not measured"))
+}
+
+/// `None` for work that is no copy. A single plan is not timed: there is nothing to compare.
+fn candidates(setting: &Setting, ready: &dyn Ready) -> Result<Option<Vec<f64>>> {
+    let plans = ready.candidates()?;
+    Ok(match plans.len() {
+        0 => None,
+        1 => Some(vec![1.0]),
+        _ => Some(candidate_times(setting, ready, &plans)?),
+    })
+}
+
+impl Pass {
+    fn of(run: Timing) -> Pass {
+        Pass { run, allocating: None, contiguous: None, plain_copy: None, candidates: None }
+    }
+
+    /// The best times of the plans that are considered for a copy, the chosen one first.
+    pub(super) fn candidates(&self) -> Option<&[f64]> {
+        self.candidates.as_deref()
+    }
+
+    /// A pass of a copy with candidates of these times.
+    #[cfg(test)]
+    pub(super) fn of_candidates(times: Vec<f64>) -> Pass {
+        let (best_ns, median_ns) = (times[0], times[0]);
+        let run = Timing { best_ns, median_ns, spread: 0.0, samples: 1, batch: 1 };
+        Pass { candidates: Some(times), ..Pass::of(run) }
+    }
 }
 
 fn race(setting: &Setting, ready: &dyn Ready, plain_copy: &PlainCopy) -> Result<Pass> {
@@ -127,6 +172,7 @@ fn race(setting: &Setting, ready: &dyn Ready, plain_copy: &PlainCopy) -> Result<
         allocating: Some(timings[allocating]),
         contiguous: contiguous.map(|ticket| timings[ticket]),
         plain_copy: Some(copy_bandwidth::faster(timings[memcpy], timings[stream])),
+        candidates: None,
     })
 }
 
@@ -214,6 +260,7 @@ mod tests {
             allocating: None,
             contiguous: None,
             plain_copy: Some(plain_copy),
+            candidates: None,
         };
         let times = Times::of(&[pass(9.0, 12.0, 9.0), pass(10.0, 11.0, 8.0), pass(9.5, 15.0, 7.6)]);
         let Times { run, allocating, plain_copy, share, .. } = times.unwrap();
@@ -232,14 +279,18 @@ mod tests {
         };
         let subjects = table::subjects().unwrap();
         let find = |name: &str| subjects.iter().find(|s| s.to_string() == name).unwrap();
-        let copy = pass(&setting, find("small/t2d_4"), Setup::Verify).unwrap();
+        let pass = |name: &str, setup, also| pass(&setting, find(name), setup, also).unwrap();
+        let copy = pass("small/t2d_4", Setup::Verify, Also::Nothing);
+        assert_eq!(copy.candidates(), None);
         assert!(
             copy.allocating.is_some() && copy.contiguous.is_none() && copy.plain_copy.is_some()
         );
-        assert!(
-            pass(&setting, find("small/add_ct"), Setup::SkipVerify).unwrap().contiguous.is_some()
-        );
-        let view = pass(&setting, find("layout/transpose"), Setup::SkipVerify).unwrap();
+        let sum = pass("small/add_ct", Setup::SkipVerify, Also::Candidates);
+        assert!(sum.contiguous.is_some() && sum.candidates().is_none());
+        let several = pass("cache/rev4", Setup::SkipVerify, Also::Candidates);
+        let times = several.candidates().unwrap();
+        assert!(times.len() > 1 && times.iter().all(|ns| *ns > 0.0), "{times:?}");
+        let view = pass("layout/transpose", Setup::SkipVerify, Also::Candidates);
         assert!(view.run.best_ns > 0.0 && view.allocating.is_none() && view.plain_copy.is_none());
     }
 }

@@ -48,6 +48,19 @@ pub(super) fn overlap_text(overlap: &Overlap) -> String {
     }
 }
 
+/// The indices at which an operand and the output overlap.
+pub(super) fn shared_text(operand: &str, overlap: &Overlap) -> String {
+    match overlap {
+        Overlap::Yes { first, second } => {
+            format!("operand {operand} at {first:?} is the output at {second:?}")
+        }
+        Overlap::No => format!("operand {operand} and the output share no element"),
+        Overlap::TooHard => {
+            format!("too hard to tell whether operand {operand} and the output share an element")
+        }
+    }
+}
+
 /// The value that breaks a rule, if there is one.
 pub(super) fn value_text(value: Option<isize>) -> String {
     value.map_or_else(String::new, |v| format!(", but got {v}"))

@@ -9,7 +9,8 @@ mod pattern;
 
 use crate::{DType, Overlap};
 use message::{
-    dtype_names, empty_text, overlap_text, range_text, seam_text, strides_text, value_text,
+    dtype_names, empty_text, overlap_text, range_text, seam_text, shared_text, strides_text,
+    value_text,
 };
 pub use pattern::{PatternError, PatternRule, PatternSide};
 
@@ -292,7 +293,7 @@ pub enum Error {
     },
 
     /// Division of an integer by zero.
-    #[error("ZeroDivisionError: {op} of integers, divisor 0 at index {index:?}")]
+    #[error("{op} of integers by zero: the divisor at index {index:?} is 0")]
     DivisionByZero {
         /// The operation.
         op: &'static str,
@@ -566,6 +567,24 @@ pub enum Error {
         given: usize,
     },
 
+    /// A slice or a vector that ends before the last element of a layout.
+    #[error(
+        "shape {shape:?} with strides {strides:?} and offset {offset} needs {needed} elements, \
+         but {given} were given"
+    )]
+    TooFewElements {
+        /// The shape.
+        shape: Vec<usize>,
+        /// The strides, in elements.
+        strides: Vec<isize>,
+        /// The offset, in elements.
+        offset: usize,
+        /// The number of elements up to the last one of the layout.
+        needed: usize,
+        /// The number of elements given.
+        given: usize,
+    },
+
     /// Memory for a result cannot be allocated.
     #[error("cannot allocate {bytes} bytes for a tensor")]
     OutOfMemory {
@@ -577,8 +596,8 @@ pub enum Error {
     #[error(
         "unsupported operation: more than one element of the written-to tensor refers to a single \
          memory location. \
-         Please clone() the tensor before performing the operation. [size {shape:?} stride \
-         {strides:?}: {}]", overlap_text(.overlap)
+         Please deep_clone() the tensor before performing the operation; clone() would share its \
+         elements. [size {shape:?} stride {strides:?}: {}]", overlap_text(.overlap)
     )]
     WriteOverlap {
         /// The shape.
@@ -593,8 +612,9 @@ pub enum Error {
     #[error(
         "unsupported operation: some elements of the input tensor and the written-to tensor refer \
          to a single memory location. \
-         Please clone() the tensor before performing the operation. [{op}: operand {operand}, \
-         {}]", overlap_text(.overlap)
+         Please deep_clone() the input before performing the operation, as clone() would share its \
+         elements, or let it be copied: Exec::copying_first(). [{op}: {}]",
+        shared_text(operand, .overlap)
     )]
     ReadWriteOverlap {
         /// The operation.
@@ -602,7 +622,8 @@ pub enum Error {
         /// Which of its operands.
         operand: &'static str,
         /// An index of the operand and one of the output that share an element, or
-        /// [`Overlap::TooHard`].
+        /// [`Overlap::TooHard`]. If both have one shape, the two indices differ wherever there
+        /// are such: the output would overwrite an element that is read later.
         overlap: Box<Overlap>,
     },
 

@@ -233,6 +233,23 @@ impl Layout {
         })
     }
 
+    /// Checks that every element lies in a slice of `given` elements.
+    ///
+    /// # Errors
+    /// [`Error::TooFewElements`].
+    pub(crate) fn check_slice(&self, given: usize) -> Result<()> {
+        match self.bounds() {
+            Some((_, highest)) if highest >= given => Err(Error::TooFewElements {
+                shape: self.shape.to_vec(),
+                strides: self.strides.to_vec(),
+                offset: self.offset,
+                needed: highest + 1,
+                given,
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// The size in bytes of a dense tensor of this shape.
     ///
     /// # Errors

@@ -23,6 +23,7 @@
 //! than 4096. A dozen dims whose strides have no common structure can exhaust a budget: that is a
 //! subset-sum problem.
 
+mod differing;
 mod equation;
 mod layouts;
 mod search;

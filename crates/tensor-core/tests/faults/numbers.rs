@@ -155,17 +155,20 @@ fn fault_a_buffer_must_hold_every_element() {
     ] {
         let layout = Layout::new(shape, strides, offset).unwrap();
         let mut buffer = vec![0u8; len];
-        let refused = |result: Option<Error>| match result {
-            None => assert!(fits, "{layout:?} in {len}"),
-            Some(error) => {
-                assert!(matches!(error, Error::OutOfBounds { .. }) && !fits, "{layout:?} in {len}");
-            }
+        let too_short =
+            |e: &Error| matches!(e, Error::TooFewElements { given, .. } if *given == len);
+        let refused = |result: Option<Error>| {
+            assert_eq!(result.is_none(), fits, "{layout:?} in {len}");
+            assert!(result.iter().all(too_short), "{layout:?} in {len}: {result:?}");
         };
         refused(TensorView::new(&buffer, layout.clone()).err());
         refused(Tensor::from_vec_with_layout(buffer.clone(), layout.clone()).err());
-        refused(
-            Tensor::from_vec(buffer.clone(), &[len]).unwrap().with_layout(layout.clone()).err(),
-        );
+        let tensor = Tensor::from_vec(buffer.clone(), &[len]).unwrap();
+        let beyond =
+            |e: &Error| matches!(e, Error::OutOfBounds { available, .. } if *available == len);
+        let moved = tensor.with_layout(layout.clone()).err();
+        assert_eq!(moved.is_none(), fits, "{layout:?} in {len}");
+        assert!(moved.iter().all(beyond), "{layout:?} in {len}: {moved:?}");
         if !strides.contains(&0) {
             refused(TensorViewMut::new(&mut buffer, layout.clone()).err());
         }
@@ -315,4 +318,20 @@ fn fault_an_inclusive_range_takes_its_last_index_in_either_direction() {
     assert_eq!(taken(s![..=isize::MAX]), [0, 1, 2, 3, 4, 5]);
     assert_eq!(taken(s![..=isize::MAX; -1]), []);
     assert_eq!(taken(s![1..=2; -1]), []);
+}
+
+#[test]
+fn fault_a_slice_that_is_too_short_is_refused_in_words_of_elements() {
+    let layout = Layout::new(&[2, 3], &[1, 2], 1).unwrap();
+    let text = "shape [2, 3] with strides [1, 2] and offset 1 needs 7 elements, but 6 were given";
+    let mut elements = [0u64; 7];
+    let refused = [
+        TensorView::new(&elements[..6], layout.clone()).err(),
+        TensorViewMut::new(&mut elements[..6], layout.clone()).err(),
+        Tensor::from_vec_with_layout(vec![0u64; 6], layout.clone()).err(),
+    ];
+    for refused in refused {
+        assert_eq!(refused.unwrap().to_string(), text);
+    }
+    assert!(TensorViewMut::new(&mut elements, layout).is_ok());
 }

@@ -88,10 +88,15 @@ fn fault_an_expanded_tensor_is_refused_as_a_result() {
         assert!(refusal.to_string().starts_with(
             "unsupported operation: more than one element of the written-to tensor refers to a \
              single memory location. \
-             Please clone() the tensor before performing the operation."
+             Please deep_clone() the tensor before performing the operation; clone() would share \
+             its elements."
         ));
     }
     assert_eq!(column.to_vec().unwrap(), [1, 2, 3]);
+    // As the error advises.
+    let own = expanded.deep_clone().unwrap();
+    own.fill(9).unwrap();
+    assert_eq!((own.to_vec().unwrap(), column.to_vec().unwrap()), (vec![9; 12], vec![1, 2, 3]));
 }
 
 #[test]

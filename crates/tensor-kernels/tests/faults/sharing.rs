@@ -21,13 +21,14 @@ fn assert_overlap(result: Result<()>, input: &Tensor<i32>, output: &Tensor<i32>)
         text.starts_with(
             "unsupported operation: some elements of the input tensor and the written-to tensor \
              refer to a single memory location. \
-             Please clone() the tensor before performing the operation."
+             Please deep_clone() the input before performing the operation, as clone() would share \
+             its elements, or let it be copied: Exec::copying_first()."
         ),
         "{text}"
     );
     assert!(
         text.ends_with(&format!(
-            "[{op}: operand {operand}, indices {first:?} and {second:?} share an element]"
+            "[{op}: operand {operand} at {first:?} is the output at {second:?}]"
         )),
         "{text}"
     );

@@ -68,9 +68,10 @@ fn fault_integers_divided_by_zero() {
         ops::rem_into(&exec(), &a, &b, &a),
     ];
     for result in results {
-        let Err(Error::DivisionByZero { index, .. }) = &result else { panic!("{result:?}") };
+        let Err(Error::DivisionByZero { op, index }) = &result else { panic!("{result:?}") };
         assert_eq!(index, &[2]);
-        assert!(result.unwrap_err().to_string().starts_with("ZeroDivisionError"));
+        let text = format!("{op} of integers by zero: the divisor at index [2] is 0");
+        assert_eq!(result.unwrap_err().to_string(), text);
     }
     assert_eq!(a, before);
     assert!(matches!(a.rem(0), Err(Error::DivisionByZero { .. })));

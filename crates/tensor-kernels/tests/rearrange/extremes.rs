@@ -91,7 +91,7 @@ fn more_elements_than_memory() {
     assert_eq!((y.copied(), y.shape()), (false, &[half, 1 << 20, 1 << 11][..]));
     assert_eq!(x.rearrange("a b -> (b a)", &[]).unwrap().shape(), [1 << 62]);
     let line = Tensor::arange(0u16, 2, 1).unwrap().view(&[1, 2]).unwrap();
-    let wide = line.expand(&[1 << 61, -1]).unwrap();
+    let wide = line.expand(&[1_isize << 61, -1]).unwrap();
     let refused = wide.rearrange("a b -> (b a)", &[]).unwrap_err();
     assert!(matches!(refused, Error::TooLarge { .. } | Error::OutOfMemory { .. }), "{refused}");
 }

@@ -50,6 +50,10 @@ pub struct Args {
     /// Race other libraries too, on one thread; needs a build with the feature `peers`
     #[arg(long)]
     peers: bool,
+    /// Time every plan that is considered for a copy, too, and print how far the chosen one is from
+    /// the fastest
+    #[arg(long, conflicts_with = "verify")]
+    candidates: bool,
     /// Also write machine, command and times to this file, as one JSON document for `results`
     ///
     /// This is not a document of the command `record`, which keeps paths, times and instruction
@@ -136,6 +140,10 @@ fn measure(
     let mut rows = Vec::new();
     for_each(args, cases, &mut |pool, setting, case, progress| {
         let row = pool.install(|| suite::judged(setting, case, against(args, setting.threads)))?;
+        let row = match args.candidates {
+            true => pool.install(|| suite::with_candidates(setting, case, row))?,
+            false => row,
+        };
         let row = match args.source.is_population() {
             true => with_case(row, case, families.get(rows.len() % cases.len()))?,
             false => row,
@@ -187,7 +195,7 @@ fn print(args: &Args, rows: &[Row], out: &mut dyn Write) -> Result<()> {
         return print_population(rows, out);
     }
     let peers = suite::render_peers(rows);
-    for text in [suite::render(rows), peers, suite::verdict(rows)] {
+    for text in [suite::render(rows), peers, suite::render_regret(rows), suite::verdict(rows)] {
         if !text.is_empty() {
             writeln!(out, "{text}")?;
         }
@@ -199,12 +207,20 @@ fn print_population(rows: &[Row], out: &mut dyn Write) -> Result<()> {
     for summary in population::summaries(rows) {
         writeln!(out, "{}", population::render(&summary, rows))?;
     }
-    Ok(write!(out, "{}", population::LEGEND)?)
+    write!(out, "{}", population::LEGEND)?;
+    match suite::render_regret(rows) {
+        text if text.is_empty() => Ok(()),
+        text => Ok(write!(out, "\n{text}")?),
+    }
 }
 
 /// The last line of `--json`: the figures of all cases together.
 fn summarise(rows: &[Row], out: &mut dyn Write) -> Result<()> {
-    let summary = serde_json::json!({ "summary": population::summaries(rows) });
+    let mut summary = serde_json::json!({ "summary": population::summaries(rows) });
+    let regrets = suite::regrets(rows);
+    if !regrets.is_empty() {
+        summary["regret"] = serde_json::json!(regrets);
+    }
     document::line(&summary, out)
 }
 
@@ -230,7 +246,8 @@ fn machine() -> Result<MachineInfo> {
 fn command(args: &Args) -> String {
     let mut words = vec![format!("suite {} --threads {}", args.source, join(&args.threads, ","))];
     words.extend(args.filter.iter().map(|filter| format!("--filter {filter}")));
-    let flags = [(args.quick, "--quick"), (args.peers, "--peers")];
+    let flags =
+        [(args.quick, "--quick"), (args.peers, "--peers"), (args.candidates, "--candidates")];
     words.extend(flags.iter().filter(|(given, _)| *given).map(|(_, flag)| (*flag).to_owned()));
     words.join(" ")
 }

@@ -139,6 +139,14 @@ fn dims(op: Op, ndim: usize, stated: Option<Vec<isize>>) -> Checked<Vec<usize>> 
     }
 }
 
+/// The dimensions that a reduction reduces, counted from 0.
+///
+/// # Errors
+/// An operation that is no reduction; no dimension, one that does not exist, one named twice.
+pub fn reduced_dims(op: Op, ndim: usize, stated: &[isize]) -> Result<Vec<usize>, String> {
+    dims(op, ndim, Some(stated.to_vec()))
+}
+
 /// A dimension counted from 0; negative ones count from the end.
 fn index(dim: isize, ndim: usize) -> Checked<usize> {
     let from_start = if dim < 0 { dim.checked_add_unsigned(ndim) } else { Some(dim) };
@@ -168,8 +176,8 @@ fn check(case: &Case) -> Checked<()> {
 
 fn check_dtypes(case: &Case) -> Checked<()> {
     let Case { op, out, operands, .. } = case;
-    if let Some(other) = operands.iter().find(|operand| !op.takes(operand.dtype)) {
-        return Err(format!("{} is not defined for dtype {}", op.name(), other.dtype));
+    if let Some(why) = operands.iter().find_map(|operand| op.refusal(operand.dtype)) {
+        return Err(why);
     }
     let from = operands[0].dtype;
     if *op == Op::Cast {
@@ -179,14 +187,17 @@ fn check_dtypes(case: &Case) -> Checked<()> {
         };
     }
     match operands.iter().find(|operand| op.usual_result(operand.dtype) != *out) {
-        Some(_) if op.is_reduction() => {
-            let right = op.usual_result(from);
-            Err(format!("{} of {from} gives {right}, not {out}", op.name()))
+        Some(other) if op.usual_result(other.dtype) != other.dtype => {
+            let right = op.usual_result(other.dtype);
+            Err(format!("{} of {} gives {right}, not {out}", op.name(), other.dtype))
         }
         Some(other) => {
             Err(format!("an operand of dtype {} for a result of dtype {out}", other.dtype))
         }
-        None => Ok(()),
+        None => match operands.iter().find(|operand| operand.dtype != from) {
+            Some(other) => Err(format!("operands of different dtypes {from} and {}", other.dtype)),
+            None => Ok(()),
+        },
     }
 }
 

@@ -57,11 +57,21 @@ fn same_strides(strides: &[isize], layout: &Layout) -> bool {
         && dims.all(|((&size, right), stated)| size == 1 || right == stated)
 }
 
-/// `["permute", [1, 0]]`, `["slice", dim, start, stop, step]`, `["flip", dim]`, `["expand",
-/// [sizes]]`.
+/// The view operations, each with its arguments.
+const FORMS: [&str; 8] = [
+    r#"["permute", [dims]]"#,
+    r#"["slice", dim, start, stop, step]"#,
+    r#"["flip", dim]"#,
+    r#"["expand", [sizes]]"#,
+    r#"["select", dim, index]"#,
+    r#"["view", [sizes]]"#,
+    r#"["unfold", dim, size, step]"#,
+    r#"["as_strided", [sizes], [strides], offset]"#,
+];
+
 fn view_op(value: &Value) -> Checked<ViewOp> {
     let unknown =
-        || format!("unknown view operation {value}: expected permute, slice, flip or expand");
+        || format!("unknown view operation {value}: expected one of {}", FORMS.join(", "));
     let (name, args) = value.as_array().and_then(|list| list.split_first()).ok_or_else(unknown)?;
     let op = match (name.as_str(), args) {
         (Some("permute"), [dims]) => integers(dims).map(ViewOp::Permute),
@@ -70,15 +80,46 @@ fn view_op(value: &Value) -> Checked<ViewOp> {
             integer(dim).map(|dim| vec![dim]).or(integers(dim)).map(ViewOp::Flip)
         }
         (Some("slice"), [dim, start, stop, step]) => slice(dim, start, stop, step),
-        (Some("permute" | "expand" | "flip" | "slice"), _) => None,
-        _ => return Err(unknown()),
+        (Some("select"), [dim, index]) => select(dim, index),
+        (Some("view"), [sizes]) => integers(sizes).map(ViewOp::View),
+        (Some("unfold"), [dim, size, step]) => unfold(dim, size, step),
+        (Some("as_strided"), [sizes, strides]) => as_strided(sizes, strides, None),
+        (Some("as_strided"), [sizes, strides, offset]) => as_strided(sizes, strides, Some(offset)),
+        _ => None,
     };
-    op.ok_or_else(|| format!("malformed view operation {value}"))
+    let known = name
+        .as_str()
+        .and_then(|name| FORMS.into_iter().find(|form| form.starts_with(&format!("[\"{name}\""))));
+    match known {
+        None => Err(unknown()),
+        Some(form) => {
+            op.ok_or_else(|| format!("malformed view operation {value}: expected {form}"))
+        }
+    }
 }
 
 fn slice(dim: &Value, start: &Value, stop: &Value, step: &Value) -> Option<ViewOp> {
     let bound = |value: &Value| if value.is_null() { Some(None) } else { integer(value).map(Some) };
     Some(ViewOp::Slice(integer(dim)?, Slice::new(bound(start)?, bound(stop)?, integer(step)?)))
+}
+
+fn select(dim: &Value, index: &Value) -> Option<ViewOp> {
+    Some(ViewOp::Select(integer(dim)?, integer(index)?))
+}
+
+fn unfold(dim: &Value, size: &Value, step: &Value) -> Option<ViewOp> {
+    Some(ViewOp::Unfold(integer(dim)?, count(size)?, count(step)?))
+}
+
+fn as_strided(sizes: &Value, strides: &Value, offset: Option<&Value>) -> Option<ViewOp> {
+    let sizes = sizes.as_array()?.iter().map(count).collect::<Option<_>>()?;
+    let offset = offset.filter(|offset| !offset.is_null());
+    let offset = offset.map(|offset| count(offset).ok_or(())).transpose().ok()?;
+    Some(ViewOp::AsStrided(sizes, integers(strides)?, offset))
+}
+
+fn count(value: &Value) -> Option<usize> {
+    usize::try_from(value.as_u64()?).ok()
 }
 
 fn integer(value: &Value) -> Option<isize> {

@@ -23,6 +23,27 @@ fn a_copy_case_is_read_and_its_layout_worked_out() {
 }
 
 #[test]
+fn every_view_operation_is_applied() {
+    let cases: &[(&str, &[usize], &[isize], usize)] = &[
+        (r#"["view", [4, 6]], ["select", 0, -1]"#, &[6], &[1], 18),
+        (r#"["view", [-1]], ["unfold", 0, 4, 2]"#, &[11, 4], &[2, 1], 0),
+        (r#"["as_strided", [3, 5], [2, 3], 1]"#, &[3, 5], &[2, 3], 1),
+        (r#"["as_strided", [3, 5], [2, 3]], ["flip", [0, 1]]"#, &[3, 5], &[-2, -3], 16),
+        (r#"["as_strided", [4, 3], [0, 1], null]"#, &[4, 3], &[0, 1], 0),
+    ];
+    for (ops, shape, strides, offset) in cases {
+        let text = copy(&format!(r#""dtype": "u8", "base": [2, 12], "ops": [{ops}]"#));
+        let layout = &read(&text).unwrap()[0].operands[0].layout;
+        let found = (layout.shape(), layout.strides(), layout.offset());
+        assert_eq!(found, (*shape, *strides, *offset), "{ops}");
+    }
+    // Windows that overlap have no more distinct elements than the array.
+    let text = copy(r#""dtype": "u8", "base": [9], "ops": [["unfold", 0, 5, 1]]"#);
+    let operand = &read(&text).unwrap()[0].operands[0];
+    assert_eq!((operand.result_bytes(), operand.stored_bytes()), (25, 9));
+}
+
+#[test]
 fn an_elementwise_case_counts_the_bytes_it_reads_and_writes() {
     let text = r#"[{"group": "g", "id": "e", "op": "add", "out_dtype": "f32", "operands": [
         {"dtype": "f32", "base": [8, 4], "ops": []},
@@ -51,11 +72,31 @@ fn whatever_is_wrong_is_said_with_the_case() {
         ),
         (
             r#""dtype": "f32", "base": [2, 3], "ops": [["permute"]]"#,
-            "case c1: malformed view operation",
+            "case c1: malformed view operation [\"permute\"]: expected [\"permute\", [dims]]",
         ),
         (
             r#""dtype": "f32", "base": [2, 3], "ops": [["roll", 1]]"#,
             "case c1: unknown view operation",
+        ),
+        (
+            r#""dtype": "f32", "base": [6], "ops": [["unfold", 0, -2, 1]]"#,
+            "case c1: malformed view operation [\"unfold\",0,-2,1]: expected [\"unfold\", dim,",
+        ),
+        (
+            r#""dtype": "f32", "base": [6], "ops": [["as_strided", [2], [1], -1]]"#,
+            "case c1: malformed view operation [\"as_strided\"",
+        ),
+        (
+            r#""dtype": "f32", "base": [6], "ops": [["as_strided", [2, 3], [1, 3]]]"#,
+            "case c1: setStorage: sizes [2, 3], strides [1, 3]",
+        ),
+        (
+            r#""dtype": "f32", "base": [6], "ops": [["view", [4, -1]]]"#,
+            "case c1: shape '[4, -1]' is invalid",
+        ),
+        (
+            r#""dtype": "f32", "base": [2, 3], "ops": [["select", 1, 3]]"#,
+            "case c1: select(): index 3 out of range",
         ),
         (
             r#""dtype": "f32", "base": [2, 3], "ops": [["slice", 0, 0, 2, 0]]"#,
@@ -123,7 +164,12 @@ fn operands_must_agree() {
         {"dtype": "i32", "base": [2], "ops": []}]}]"#;
     let cast = root.replace("sqrt", "cast").replacen("i32", "u8", 1);
     assert_eq!(refusal(&cast), "case e: cast from i32 to u8: one of the two must be f32 or f64");
-    assert_eq!(refusal(root), "case e: sqrt is not defined for dtype i32");
+    assert_eq!(refusal(root), "case e: sqrt of i32 gives f32, not i32");
+    let narrow = root.replace("i32", "i16");
+    assert!(refusal(&narrow).starts_with("case e: sqrt of i16 is not measured: expected one of"));
+    let mixed = r#"[{"group": "g", "id": "e", "op": "div", "out_dtype": "f32", "operands": [
+        {"dtype": "i32", "base": [2], "ops": []}, {"dtype": "f32", "base": [2], "ops": []}]}]"#;
+    assert_eq!(refusal(mixed), "case e: operands of different dtypes i32 and f32");
 }
 
 #[test]

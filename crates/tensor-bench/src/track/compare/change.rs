@@ -28,6 +28,8 @@ pub enum ChangeKind {
     Time,
     /// The share of copy bandwidth, if times cannot be compared.
     Share,
+    /// The regret of the planner over the random copies.
+    Regret,
 }
 
 /// The verdict on a change.
@@ -65,7 +67,7 @@ pub struct Change {
 
 impl ChangeKind {
     /// All kinds.
-    pub const ALL: [ChangeKind; 9] = [
+    pub const ALL: [ChangeKind; 10] = [
         ChangeKind::Missing,
         ChangeKind::Simd,
         ChangeKind::Path,
@@ -75,6 +77,7 @@ impl ChangeKind {
         ChangeKind::LlMisses,
         ChangeKind::Time,
         ChangeKind::Share,
+        ChangeKind::Regret,
     ];
 
     /// In words.
@@ -89,6 +92,7 @@ impl ChangeKind {
             ChangeKind::LlMisses => "LL misses",
             ChangeKind::Time => "time",
             ChangeKind::Share => "share of copy bandwidth",
+            ChangeKind::Regret => "regret of the plans (95th percentile)",
         }
     }
 
@@ -100,13 +104,14 @@ impl ChangeKind {
             ChangeKind::L1Misses => "l1-misses",
             ChangeKind::LlMisses => "ll-misses",
             ChangeKind::Share => "share",
+            ChangeKind::Regret => "regret",
             other => other.words(),
         }
     }
 
     /// Whether it is measured by a clock.
     pub(super) fn is_timed(self) -> bool {
-        matches!(self, ChangeKind::Time | ChangeKind::Share)
+        matches!(self, ChangeKind::Time | ChangeKind::Share | ChangeKind::Regret)
     }
 
     pub(super) fn fails(self, on: FailOn) -> bool {

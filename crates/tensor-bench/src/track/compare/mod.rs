@@ -117,7 +117,7 @@ impl Question<'_> {
             return Err(Failure::input("the two records have no case in common"));
         }
         let mut changed: Vec<Judged> = base.cases.iter().map(|entry| self.case(entry)).collect();
-        changed.push(self.judged(WHOLE, rules::whole(base, new, self.counts_needed)));
+        changed.push(self.whole());
         let all = changed.len() - 1;
         changed.retain(|judged| !judged.changes.is_empty());
         let unchanged = all - changed.iter().filter(|judged| judged.case != WHOLE).count();
@@ -140,18 +140,32 @@ impl Question<'_> {
                 ))]
             }
             Some(new) => {
-                self.confirmed(base, rules::case((self.base, self.new), &self.limits, base, new))
+                let changes = rules::case((self.base, self.new), &self.limits, base, new);
+                self.confirmed(changes, |(x, y)| {
+                    let entries = x.entry(&base.name).zip(y.entry(&base.name));
+                    let again = entries.map(|(a, b)| rules::case((x, y), &self.limits, a, b));
+                    again.unwrap_or_default()
+                })
             }
         };
         self.judged(&base.name, changes)
     }
 
+    /// What concerns no single case.
+    fn whole(&self) -> Judged {
+        let changes = rules::whole(self.base, self.new, self.counts_needed);
+        let again = |(x, y): (&Record, &Record)| rules::whole(x, y, self.counts_needed);
+        self.judged(WHOLE, self.confirmed(changes, again))
+    }
+
     /// Drops the changes of time that the second pair does not have.
-    fn confirmed(&self, base: &Entry, mut changes: Vec<Change>) -> Vec<Change> {
-        if let Some((x, y)) = self.again {
-            let entries = x.entry(&base.name).zip(y.entry(&base.name));
-            let again = entries.map(|(a, b)| rules::case((x, y), &self.limits, a, b));
-            let again = again.unwrap_or_default();
+    fn confirmed(
+        &self,
+        mut changes: Vec<Change>,
+        of: impl Fn((&Record, &Record)) -> Vec<Change>,
+    ) -> Vec<Change> {
+        if let Some(pair) = self.again {
+            let again = of(pair);
             changes.retain(|a| !a.kind.is_timed() || again.iter().any(|b| a.is_like(b)));
         }
         changes

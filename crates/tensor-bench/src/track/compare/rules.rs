@@ -7,6 +7,7 @@ use crate::{
         Entry, Record,
         counting::Counting,
         profile::{Cost, Counts},
+        regret::Regret,
         timing::{Span, Times, median},
     },
 };
@@ -23,16 +24,19 @@ const MIN_MISSES_CHANGE: u64 = 32;
 /// Smaller differences are below the resolution of the clock.
 const MIN_TIME_CHANGE_NS: f64 = 2.0;
 
+/// A smaller rise of the regret may come from the addresses of arrays.
+const REGRET_LIMIT: f64 = 0.25;
+
 /// From this many passes on, one pass of each record may be an outlier.
 const MIN_PASSES_FOR_OUTLIER: usize = 7;
 
 /// Whether both records have the same kind of machine and of run.
 pub(in crate::track) fn alike(base: &Record, new: &Record) -> bool {
-    let (a, b) = (&base.machine, &new.machine);
-    // Two unknown CPUs may differ.
-    a.cpu.is_some()
-        && (&a.cpu, a.cores, &a.caches, &a.system) == (&b.cpu, b.cores, &b.caches, &b.system)
-        && same_run(base, new)
+    same_machine(base, new) && same_run(base, new)
+}
+
+fn same_machine(base: &Record, new: &Record) -> bool {
+    base.machine.is_same_hardware(&new.machine)
 }
 
 fn same_run(base: &Record, new: &Record) -> bool {
@@ -61,9 +65,9 @@ pub(super) fn notes(base: &Record, new: &Record) -> Vec<String> {
     let (a, b) = (&base.machine, &new.machine);
     let mut notes = Vec::new();
     if !alike(base, new) {
-        let how = if same_run(base, new) { "different machines" } else { "different runs" };
+        let how = if same_machine(base, new) { "different runs" } else { "different machines" };
         let [a, b] = [(a, &base.run), (b, &new.run)].map(|(card, run)| {
-            let cpu = card.cpu.as_deref().unwrap_or("unknown CPU");
+            let cpu = card.processor();
             format!("{cpu}, {} cores, {}, threads {}", card.cores, card.simd, run.threads)
         });
         notes.push(format!(
@@ -100,6 +104,21 @@ fn counting_note(base: &Record, new: &Record) -> Option<String> {
     }
 }
 
+/// The change of the planner's regret, for records of one machine: both the figure and the passes
+/// must differ.
+fn regret(base: &Record, new: &Record) -> Option<Change> {
+    let (a, b) = base.regret.as_ref().zip(new.regret.as_ref())?;
+    if !alike(base, new) || a.cases != b.cases {
+        return None;
+    }
+    let text = |regret: f64| format!("{regret:.2}");
+    let change = Change::new(ChangeKind::Regret, &text(a.p95), &text(b.p95)).by(b.p95 / a.p95);
+    let above = |x: &Regret, y: &Regret| {
+        y.p95 > x.p95 * (1.0 + REGRET_LIMIT) && beyond(&x.passes, &y.passes, REGRET_LIMIT)
+    };
+    changed(change, above(a, b), above(b, a))
+}
+
 /// The changes of whole records.
 pub(super) fn whole(base: &Record, new: &Record, counts_needed: bool) -> Vec<Change> {
     let mut changes = Vec::new();
@@ -112,12 +131,14 @@ pub(super) fn whole(base: &Record, new: &Record, counts_needed: bool) -> Vec<Cha
         }
         _ => {}
     }
-    if alike(base, new) {
+    // Also of runs with other settings: who set a lower level for one of them should know.
+    if same_machine(base, new) {
         let counted = counted_at(base).zip(counted_at(new));
         let levels = [Some((base.machine.simd.as_str(), new.machine.simd.as_str())), counted];
         let changed = levels.into_iter().flatten().find(|(a, b)| a != b);
         changes.extend(changed.map(|(a, b)| simd(a, b)));
     }
+    changes.extend(regret(base, new));
     changes
 }
 

@@ -1,9 +1,12 @@
 //! What is a change: a record, an edit, and the expected words.
 
 use super::*;
-use crate::track::{
-    record::tests::{entry, record},
-    timing::Span,
+use crate::{
+    system::machine::Identity,
+    track::{
+        record::tests::{entry, record},
+        timing::Span,
+    },
 };
 
 fn compare(base: &Record, new: &Record, fail_on: FailOn, accepted: &str) -> Comparison {
@@ -188,6 +191,49 @@ fn a_time_counts_if_it_is_found_again() {
     assert!(fails(&paths, Some((&base, &base))));
 }
 
+/// The record with its regret multiplied.
+fn regretted(by: f64) -> Record {
+    let mut record = record();
+    let regret = record.regret.as_mut().unwrap();
+    regret.p95 *= by;
+    regret.passes.iter_mut().for_each(|pass| *pass *= by);
+    record
+}
+
+#[test]
+fn regret_that_rises_beyond_the_noise_is_a_change_of_time() {
+    let said = "all: regret of the plans (95th percentile) 1.05 -> 1.47, +40.0 %".to_owned();
+    assert_eq!(times(&regretted(1.4), FailOn::All), (vec![said.clone()], true));
+    assert_eq!(times(&regretted(1.4), FailOn::Time), (vec![said.clone()], true));
+    assert_eq!(times(&regretted(1.4), FailOn::Counts), (vec![said], false));
+    assert_eq!(times(&regretted(1.2), FailOn::All), (vec![], false));
+    // Two passes of the new record were as good as those of the base.
+    let mut disturbed = regretted(1.4);
+    disturbed.regret.as_mut().unwrap().passes[..2].fill(1.06);
+    assert_eq!(times(&disturbed, FailOn::All), (vec![], false));
+    for mut other in [regretted(1.4), regretted(1.4)] {
+        other.run.threads = 2;
+        assert_eq!(times(&other, FailOn::All), (vec![], false));
+    }
+    assert_eq!(times(&Record { regret: None, ..record() }, FailOn::All), (vec![], false));
+    let better = compare(&regretted(1.4), &record(), FailOn::All, "");
+    assert_eq!(better.changed[0].changes[0].verdict, Verdict::Better);
+    let accepted = compare(&record(), &regretted(1.4), FailOn::All, "all regret a new planner");
+    accepted.check().unwrap();
+}
+
+#[test]
+fn regret_counts_if_it_is_found_again() {
+    let (base, new, accepted) = (record(), regretted(1.4), Accepted::default());
+    let fails = |again: &Record| {
+        let (limits, fail_on, counts_needed) = (Limits::default(), FailOn::All, false);
+        let (base, new, accepted, again) = (&base, &new, &accepted, Some((&base, again)));
+        let question = Question { base, new, again, limits, fail_on, counts_needed, accepted };
+        question.answer().unwrap().check().is_err()
+    };
+    assert!(fails(&regretted(1.35)) && !fails(&base));
+}
+
 #[test]
 fn another_case_under_the_same_name_is_not_compared() {
     let other = with(|entry| {
@@ -245,11 +291,21 @@ fn a_level_that_has_fallen_on_the_same_machine_is_a_regression() {
     assert_eq!(comparison.unchanged, 2);
     assert!(comparison.check().is_err());
     assert!(compare(&other, &record(), FailOn::All, "").check().is_ok());
-    // A level set with `TENSOR_SIMD` is another run.
+    // Also if it was set with `TENSOR_SIMD`, which is another run besides.
     other.run.simd = Some("scalar".to_owned());
     let comparison = compare(&record(), &other, FailOn::Counts, "");
-    assert_eq!(found(&comparison), [""; 0]);
+    assert_eq!(found(&comparison), ["all: SIMD level v4 -> scalar"]);
     assert!(comparison.notes[0].starts_with("different runs"), "{comparison:?}");
+    assert!(comparison.check().is_err());
+    let accepted = compare(&record(), &other, FailOn::Counts, "all simd for once");
+    accepted.check().unwrap();
+    // On another machine it is no change of the build.
+    other.machine.identity = Some(Identity { family: 6, model: 1, stepping: 1 });
+    let mut base = record();
+    base.machine.identity = Some(Identity { family: 6, model: 2, stepping: 1 });
+    let comparison = compare(&base, &other, FailOn::Counts, "");
+    assert_eq!(found(&comparison), [""; 0]);
+    assert!(comparison.notes[0].starts_with("different machines (some CPU (family 6 model 2 "));
 }
 
 #[test]
@@ -333,6 +389,19 @@ fn tables_and_markdown_have_every_change_once() {
     let row = "| REGRESSION | g/a | path transpose -&gt; blocked\\|&lt;b&gt; |\n";
     assert!(text.contains(row), "{text}");
     assert!(text.contains("<details><summary>1 better</summary>"), "{text}");
+}
+
+#[test]
+fn a_long_name_is_shown_whole() {
+    let name = format!("g/{}end", "of_many_parts_".repeat(12));
+    let renamed = |mut record: Record| {
+        record.cases[0].name.clone_from(&name);
+        record
+    };
+    let new = renamed(with(|entry| entry.path = "blocked".to_owned()));
+    let text = table(&compare(&renamed(record()), &new, FailOn::Counts, ""));
+    assert!(text.split_whitespace().collect::<String>().contains(&name), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A comparison as a table, and as markdown for a comment on a pull request.
 
 use super::{Comparison, Judged, Verdict};
-use crate::output::render::{WIDTH, cut, wrap};
+use crate::output::render::{WIDTH, fold, wrap};
 
 /// The largest number of improvements in markdown.
 const MAX_BETTER_ROWS: usize = 20;
@@ -73,7 +73,8 @@ pub fn table(comparison: &Comparison) -> String {
         text.push_str(&(wrap(&note, WIDTH).join("\n  ") + "\n"));
     }
     for judged in &comparison.changed {
-        text.push_str(&format!("\n{:<10}  {}\n", judged.mark(), cut(&judged.case, 80)));
+        let case = fold(&judged.case, WIDTH - 14).replace('\n', "\n              ");
+        text.push_str(&format!("\n{:<10}  {case}\n", judged.mark()));
         for line in judged.lines() {
             text.push_str(&format!(
                 "            {}\n",
