@@ -18,7 +18,8 @@ pub trait Int: Copy + sealed::Sealed {
 }
 
 /// A list of sizes or of dimensions: an array, a slice or a vector of any integers, owned or
-/// borrowed. `()` is the empty list.
+/// borrowed. `()` is the empty list. A literal of unknown type is an `i32`, as everywhere in Rust:
+/// write `1_usize << 40` for a size beyond it.
 ///
 /// ```
 /// use tensor_core::Tensor;

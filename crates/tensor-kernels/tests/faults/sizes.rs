@@ -43,11 +43,11 @@ fn fault_a_result_too_large_for_memory_is_an_error() {
 #[test]
 fn fault_a_result_too_large_for_an_address_is_an_error() {
     let one = Tensor::full(&[1, 1], 7.0f64).unwrap();
-    let wide = one.expand(&[1 << 31, 1 << 31]).unwrap();
+    let wide = one.expand(&[1_usize << 31, 1_usize << 31]).unwrap();
     let too_large = |result: Result<()>| matches!(result, Err(Error::TooLarge { .. }));
     assert!(too_large(wide.contiguous().map(drop)));
     assert!(too_large(wide.map(|x| x).map(drop)));
-    assert!(too_large(one.repeat(&[1 << 31, 1 << 31]).map(drop)));
+    assert!(too_large(one.repeat(&[1_usize << 31, 1_usize << 31]).map(drop)));
     assert!(too_large(one.repeat(&[1_usize << 32, 1_usize << 32]).map(drop)));
     let (column, row) =
         (one.expand(&[1_usize << 40, 1]).unwrap(), one.expand(&[1, 1_usize << 40]).unwrap());
