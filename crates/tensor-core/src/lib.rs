@@ -63,7 +63,7 @@ pub use display::Show;
 pub use dtype::DType;
 pub use element::{Element, Scalar};
 pub use elements::{ViewRef, ViewRefMut};
-pub use error::{Error, Result};
+pub use error::{Error, MovementError, Result};
 pub use guard::{TensorRef, TensorRefMut};
 pub use index::{Index, NewAxis, Slice};
 pub use iter::{Iter, IterMut};
@@ -72,7 +72,7 @@ pub use operand::{
     Aliasing, Handle, Operand, Output, Reading, ResolvedOperand, WriteScope, Writing,
 };
 pub use operators::{AssignKernel, Bare, BinaryKernel, UnaryKernel, op};
-pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape};
+pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape, wrap_dim};
 pub use storage::{ALIGNMENT, Storage, Uninit};
 pub use strides::{MemoryFormat, contiguous_strides, format_strides, fortran_strides};
 pub use tensor::{Tensor, TensorBase};

@@ -56,6 +56,7 @@ pub use api::{
         zip3_inplace, zip3_into,
     },
     ext::{Reshaped, TensorExt},
+    movement::PadMode,
     ops,
     repeat::repeat,
     tensor::{AnyTensor, Simd, Tensor},

@@ -8,6 +8,7 @@ pub(crate) mod copy_plan;
 mod divisors;
 pub(crate) mod elementwise;
 pub(crate) mod ext;
+pub(crate) mod movement;
 pub mod ops;
 pub(crate) mod reduce;
 mod reductions;

@@ -1,6 +1,7 @@
 //! Runs plans: each task chooses its instruction set once, walks its loops, and calls its kernels.
 
 mod allocate;
+mod assemble;
 mod blocked;
 mod bounce;
 mod copy;
@@ -21,7 +22,8 @@ mod walk;
 mod workspace;
 
 pub(crate) use allocate::{computed1, computed2, computed3, copied, reduced};
+pub(crate) use assemble::{Part, RowWriter, assemble_into, assembled};
 pub(crate) use copy::{CopyOperands, copy, copy_planned};
 pub(crate) use elementwise::{compute1, compute2, compute3};
-pub(crate) use operands::{Erased, Input};
+pub(crate) use operands::{Destination, Erased, Input};
 pub(crate) use reduce::{reduce, reduce_erased};

@@ -5,7 +5,7 @@ mod operators;
 mod reshaped;
 
 use tensor_core::{
-    Element, Error, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, TensorBase,
+    Element, Error, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, Scalar, TensorBase,
     infer_shape,
 };
 
@@ -13,6 +13,7 @@ use crate::{
     api::{
         call::Call,
         copy::{copy_between, fill, to_contiguous, to_format},
+        movement::{self, PadMode, methods::movement_methods},
         ops::{
             self,
             table::{
@@ -186,6 +187,7 @@ pub trait TensorExt<T: Element, K>: Sized {
     binary_operations! { binary }
     ternary_operations! { ternary }
     reduction_operations! { reductions }
+    movement_methods! {}
 
     /// The elements of `a` where this is true, else those of `b`, broadcast (PyTorch:
     /// `torch.where`).

@@ -72,6 +72,7 @@ mod ternary;
 mod unary;
 
 pub use self::{binary::*, reduce::*, ternary::*, unary::*};
+pub use super::movement::*;
 
 #[cfg(doc)]
 use crate::{Error, Exec, Operand, Output, Overlapping, SimdLevel, math};
