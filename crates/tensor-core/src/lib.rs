@@ -48,8 +48,10 @@ mod index;
 mod iter;
 mod layout;
 mod methods;
+mod nested;
 mod operand;
 mod operators;
+mod patterns;
 mod shape;
 mod storage;
 mod strides;
@@ -68,10 +70,12 @@ pub use guard::{TensorRef, TensorRefMut};
 pub use index::{Index, NewAxis, Slice};
 pub use iter::{Iter, IterMut};
 pub use layout::{ContiguityTrace, Layout, Offsets, Overlap, ReduceDims, ReductionShape, Runs};
+pub use nested::NestedArray;
 pub use operand::{
     Aliasing, Handle, Operand, Output, Reading, ResolvedOperand, WriteScope, Writing,
 };
 pub use operators::{AssignKernel, Bare, BinaryKernel, UnaryKernel, op};
+pub use patterns::HasOne;
 pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape, wrap_dim};
 pub use storage::{ALIGNMENT, Storage, Uninit};
 pub use strides::{MemoryFormat, contiguous_strides, format_strides, fortran_strides};
