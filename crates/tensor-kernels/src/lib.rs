@@ -59,6 +59,7 @@ pub use api::{
     movement::PadMode,
     ops,
     repeat::repeat,
+    rows::Tolerance,
     tensor::{AnyTensor, Simd, Tensor},
 };
 pub use element::{

@@ -13,4 +13,5 @@ pub mod ops;
 pub(crate) mod reduce;
 mod reductions;
 pub(crate) mod repeat;
+pub(crate) mod rows;
 pub(crate) mod tensor;

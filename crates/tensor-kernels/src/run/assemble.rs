@@ -6,10 +6,10 @@
 //! allocated result is initialised exactly if as many elements have been written as it has.
 
 use std::{
-    cell::Cell,
     marker::PhantomData,
     mem::{self, MaybeUninit},
     ops::Range,
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 use tensor_core::{
@@ -19,15 +19,20 @@ use tensor_core::{
 
 use super::{
     copy::{CopyOperands, copy},
-    operands::Destination,
+    elementwise::compute1,
+    operands::{Destination, Input},
 };
-use crate::exec::{Exec, pool};
+use crate::{
+    exec::{Exec, pool},
+    kernel::OperationOf,
+    nest::check_shapes,
+};
 
 /// Elements of a result that have not been written; `W` is `T` or uninitialised memory for it.
 pub(crate) struct Part<'a, T, W> {
     view: TensorViewMut<'a, W>,
     /// The elements written so far, of all parts of the result.
-    written: &'a Cell<usize>,
+    written: &'a AtomicUsize,
     element: PhantomData<fn(T)>,
 }
 
@@ -40,9 +45,9 @@ pub(crate) fn assembled<T: Element, K>(
     write: impl FnOnce(Part<'_, T, MaybeUninit<T>>) -> Result<()>,
 ) -> Result<TensorBase<T, K>> {
     let numel = layout.numel();
-    let (mut result, written) = (Uninit::new(layout)?, Cell::new(0));
+    let (mut result, written) = (Uninit::new(layout)?, AtomicUsize::new(0));
     write(Part { view: result.as_view_mut(), written: &written, element: PhantomData })?;
-    assert_eq!(written.get(), numel, "every element of the result is written");
+    assert_eq!(written.into_inner(), numel, "every element of the result is written");
     // SAFETY: as many elements have been written as there are, and none twice: a part has the
     // unique view of its elements, is consumed when they are written, and splits into disjoint
     // views.
@@ -54,7 +59,7 @@ pub(crate) fn assemble_into<T: Element>(
     out: ViewRefMut<'_, T>,
     write: impl FnOnce(Part<'_, T, T>) -> Result<()>,
 ) -> Result<()> {
-    write(Part { view: out.into_view(), written: &Cell::new(0), element: PhantomData })
+    write(Part { view: out.into_view(), written: &AtomicUsize::new(0), element: PhantomData })
 }
 
 impl<'a, T: Element, W: Destination<T>> Part<'a, T, W> {
@@ -78,12 +83,17 @@ impl<'a, T: Element, W: Destination<T>> Part<'a, T, W> {
     }
 
     fn count(&self) {
-        self.written.set(self.written.get() + self.view.numel());
+        self.written.fetch_add(self.view.numel(), Ordering::Relaxed);
     }
 
     /// Writes all elements: those of a view of the same shape.
-    pub(crate) fn copy_from(mut self, exec: &Exec, from: &TensorView<'_, T>) -> Result<()> {
-        copy(exec, CopyOperands::new(from.into(), &mut (&mut self.view).into())?);
+    pub(crate) fn copy_from(self, exec: &Exec, from: &TensorView<'_, T>) -> Result<()> {
+        self.copy_elements(exec, from.into())
+    }
+
+    /// As [`copy_from`](Self::copy_from), of a view with a borrowed layout.
+    pub(crate) fn copy_elements(mut self, exec: &Exec, from: ViewRef<'_, T>) -> Result<()> {
+        copy(exec, CopyOperands::new(from, &mut (&mut self.view).into())?);
         self.count();
         Ok(())
     }
@@ -93,6 +103,19 @@ impl<'a, T: Element, W: Destination<T>> Part<'a, T, W> {
         let mut buffer = None;
         let from = ViewRef::of_value(&value).broadcast_to(self.view.shape(), &mut buffer)?;
         copy(exec, CopyOperands::new(from, &mut (&mut self.view).into())?);
+        self.count();
+        Ok(())
+    }
+
+    /// Writes all elements: a function of those of a view of the same shape.
+    pub(crate) fn compute_from<A: Element>(
+        mut self,
+        exec: &Exec,
+        operation: OperationOf<'_, 2, (A, T)>,
+        from: ViewRef<'_, A>,
+    ) -> Result<()> {
+        check_shapes(from.layout(), self.view.layout())?;
+        compute1(exec, operation, &mut (&mut self.view).into(), Input::View(from));
         self.count();
         Ok(())
     }

@@ -13,12 +13,14 @@
 //! | `golden_binary` | `binary.jsonl` | the layout of the new result of an addition |
 //! | `golden_display` | `display.jsonl` | the text of a tensor |
 //! | `golden_movement` | `movement.jsonl` | cat, pad, gather, …: shape, strides and elements |
+//! | `golden_reductions` | `reductions.jsonl` | softmax, var, cumsum, …: shape, strides and elements |
 
 mod display;
 mod movement;
 mod operation;
 mod pairs;
 mod record;
+mod reductions;
 mod views;
 
 #[test]
@@ -49,4 +51,9 @@ fn golden_display() {
 #[test]
 fn golden_movement() {
     record::replay("movement.jsonl", movement::check);
+}
+
+#[test]
+fn golden_reductions() {
+    record::replay("reductions.jsonl", reductions::check);
 }

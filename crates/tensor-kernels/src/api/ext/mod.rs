@@ -21,6 +21,7 @@ use crate::{
             },
         },
         reductions,
+        rows::{self, Tolerance, methods::rows_methods},
     },
     element::{Accumulate, Bits, Cast, Compare, Equality, Inexact, Integer, Number, Ordered, Real},
     exec::Exec,
@@ -188,6 +189,7 @@ pub trait TensorExt<T: Element, K>: Sized {
     ternary_operations! { ternary }
     reduction_operations! { reductions }
     movement_methods! {}
+    rows_methods! {}
 
     /// The elements of `a` where this is true, else those of `b`, broadcast (PyTorch:
     /// `torch.where`).

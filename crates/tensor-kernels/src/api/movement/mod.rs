@@ -193,14 +193,15 @@ macro_rules! assembled {
             let mut writing = out.open()?;
             let (out, scope) = writing.split()?;
             $(let $arg = $call.open_apart($arg, Some(&scope), $operand)?;)+
-            $(let $arg = super::apart(super::elements(&$arg), $call.op, $operand)?;)+
+            $(let $arg = $crate::api::movement::elements(&$arg);)+
+            $(let $arg = $crate::api::movement::apart($arg, $call.op, $operand)?;)+
             $call.assemble_into(&$prepare, out)
         }
     };
 }
 
 /// The elements of an operand that has been found to be apart from the result.
-fn apart<'v, A>(
+pub(crate) fn apart<'v, A>(
     elements: Option<TensorView<'v, A>>,
     op: &'static str,
     operand: &'static str,

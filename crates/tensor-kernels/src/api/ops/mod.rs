@@ -72,7 +72,7 @@ mod ternary;
 mod unary;
 
 pub use self::{binary::*, reduce::*, ternary::*, unary::*};
-pub use super::movement::*;
+pub use super::{movement::*, rows::*};
 
 #[cfg(doc)]
 use crate::{Error, Exec, Operand, Output, Overlapping, SimdLevel, math};
