@@ -2,10 +2,11 @@
 
 use crate::{Element, TensorBase, dtype::for_each_dtype};
 
-/// An element, or an array of such values: `[[1, 2], [3, 4]]`.
+/// An element `T`, or an array of such values: `[[1, 2], [3, 4]]`.
 ///
-/// Implemented for the built-in element types and for arrays of any depth. For another element type
-/// it takes three lines:
+/// Implemented for the built-in element types and for arrays of any depth. The element type is a
+/// parameter, not an associated type, so that it determines the type of number literals. For
+/// another element type it takes three lines:
 ///
 /// ```
 /// use tensor_core::{NestedArray, Tensor};
@@ -14,8 +15,7 @@ use crate::{Element, TensorBase, dtype::for_each_dtype};
 /// #[repr(C)]
 /// struct Rgb([u8; 3]);
 ///
-/// impl NestedArray for Rgb {
-///     type Element = Self;
+/// impl NestedArray<Self> for Rgb {
 ///     fn append_shape(_: &mut Vec<usize>) {}
 ///     fn append_to(self, elements: &mut Vec<Self>) {
 ///         elements.push(self);
@@ -25,26 +25,21 @@ use crate::{Element, TensorBase, dtype::for_each_dtype};
 /// let image = Tensor::from_nested([[Rgb([255, 0, 0]); 3]; 2]);
 /// assert_eq!(image.shape(), [2, 3]);
 /// ```
-pub trait NestedArray {
-    /// The type of the innermost values.
-    type Element: Element;
-
+pub trait NestedArray<T> {
     /// Appends the lengths of the arrays, the outermost first.
     fn append_shape(shape: &mut Vec<usize>);
 
     /// Appends the innermost values in row-major order.
-    fn append_to(self, elements: &mut Vec<Self::Element>);
+    fn append_to(self, elements: &mut Vec<T>);
 }
 
-impl<A: NestedArray, const N: usize> NestedArray for [A; N] {
-    type Element = A::Element;
-
+impl<T, A: NestedArray<T>, const N: usize> NestedArray<T> for [A; N] {
     fn append_shape(shape: &mut Vec<usize>) {
         shape.push(N);
         A::append_shape(shape);
     }
 
-    fn append_to(self, elements: &mut Vec<A::Element>) {
+    fn append_to(self, elements: &mut Vec<T>) {
         for value in self {
             value.append_to(elements);
         }
@@ -54,9 +49,7 @@ impl<A: NestedArray, const N: usize> NestedArray for [A; N] {
 macro_rules! elements {
     ([] $($(#[$gate:meta])* $variant:ident: $type:ty, $($text:literal),*;)*) => {$(
         $(#[$gate])*
-        impl NestedArray for $type {
-            type Element = Self;
-
+        impl NestedArray<Self> for $type {
             fn append_shape(_: &mut Vec<usize>) {}
 
             fn append_to(self, elements: &mut Vec<Self>) {
@@ -78,13 +71,9 @@ impl<T: Element, K> TensorBase<T, K> {
     /// assert_eq!((x.shape(), x.get(&[1, 0])?), (&[2, 3][..], 4));
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
-    pub fn from_nested(values: impl NestedArray<Element = T>) -> Self {
-        fn shape_of<A: NestedArray>(_: &A) -> Vec<usize> {
-            let mut shape = Vec::new();
-            A::append_shape(&mut shape);
-            shape
-        }
-        let (shape, mut elements) = (shape_of(&values), Vec::new());
+    pub fn from_nested<A: NestedArray<T>>(values: A) -> Self {
+        let (mut shape, mut elements) = (Vec::new(), Vec::new());
+        A::append_shape(&mut shape);
         values.append_to(&mut elements);
         Self::from_vec(elements, &shape).expect("an array has as many values as its shape says")
     }

@@ -16,7 +16,7 @@ const BLOCK_ELEMENTS: usize = 8 << 10;
 
 /// The elements of a block whose rows are not adjacent: a cache line of them from each row. It fits
 /// the second-level cache.
-const LARGE_BLOCK_ELEMENTS: usize = 64 << 10;
+const LARGE_BLOCK_ELEMENTS: usize = 96 << 10;
 
 /// Rows of which a cache line is read at a time.
 const ROWS_PER_LINE: usize = 16;
@@ -50,14 +50,24 @@ impl<'v, T: Element> Rows<'v, T> {
         self.view.numel().saturating_mul(4 * size_of::<T>())
     }
 
+    /// Are the elements next to each other in memory those of different rows?
+    pub(super) fn are_interleaved(&self) -> bool {
+        let strides = self.view.strides();
+        let sizes = self.view.shape();
+        let step = |dims: std::ops::Range<usize>| {
+            dims.filter(|&dim| sizes[dim] > 1).map(|dim| strides[dim].unsigned_abs()).min()
+        };
+        let (across, along) = (step(0..self.kept), step(self.kept..sizes.len()));
+        across.is_some_and(|across| along.is_none_or(|along| across < along))
+    }
+
     /// The most rows of a block.
-    fn rows_per_block(&self) -> usize {
-        let (len, strides) = (self.len().max(1), self.view.strides());
-        let step = |strides: &[isize]| strides.iter().map(|stride| stride.unsigned_abs()).min();
+    pub(super) fn rows_per_block(&self) -> usize {
+        let len = self.len().max(1);
         let rows = (BLOCK_ELEMENTS / len).max(1);
-        let by_lines = step(&strides[..self.kept]) < step(&strides[self.kept..]) && self.kept > 0;
-        if by_lines && rows < ROWS_PER_LINE && len * ROWS_PER_LINE <= LARGE_BLOCK_ELEMENTS {
-            return ROWS_PER_LINE;
+        let in_large = LARGE_BLOCK_ELEMENTS / len;
+        if self.are_interleaved() && in_large >= ROWS_PER_LINE {
+            return rows.max(in_large.min(4 * ROWS_PER_LINE));
         }
         rows
     }
@@ -109,15 +119,15 @@ impl<T: Element, W: Destination<T>> Cut for Part<'_, T, W> {
     }
 }
 
-/// Runs `work` for each block of the rows and the part of the result that belongs to it.
+/// Runs `work` for each block of at most `most` rows and the part of the result that belongs to it.
 pub(super) fn run_blocks<T: Element, P: Cut, B: BlockWork<T, P>>(
     call: Call<'_>,
     rows: &Rows<'_, T>,
+    most: usize,
     part: P,
     work: &B,
 ) -> Result<()> {
-    let cutting =
-        Cutting { exec: &call.exec.serial(), kept: rows.kept, most: rows.rows_per_block(), work };
+    let cutting = Cutting { exec: &call.exec.serial(), kept: rows.kept, most, work };
     let tasks = call.exec.tasks(rows.bytes());
     cutting.run(&rows.view, part, tasks, &mut BlockBuffer::new())
 }
@@ -211,23 +221,32 @@ impl<T: Real> Function1<T::Wide> for Narrow<T> {
     }
 }
 
-/// Copies elements to scratch in row-major order, in the wide type.
-pub(super) fn load<T: Real>(
+/// The elements of a block in row-major order, in the wide type, and as much scratch: in place if
+/// they lie so in memory, else copied to scratch.
+pub(super) fn load<'s, T: Real>(
     exec: &Exec,
-    view: &TensorView<'_, T>,
-    scratch: &mut [T::Wide],
-) -> Result<()> {
+    view: &'s TensorView<'_, T>,
+    buffer: &'s mut BlockBuffer<T::Wide>,
+) -> Result<(&'s [T::Wide], &'s mut [T::Wide])> {
+    let numel = view.numel();
+    let same = T::wide_elements(view.into()).map(ViewRef::to_view);
+    if let Some(elements) = same.as_ref().and_then(TensorView::as_slice) {
+        // The slice lives as long as the view's elements.
+        return Ok((elements, buffer.get(numel)?));
+    }
+    let (elements, scratch) = buffer.get(2 * numel)?.split_at_mut(numel);
     let layout = Layout::contiguous(view.shape())?;
-    let mut scratch = TensorViewMut::new(scratch, layout)?;
-    match T::wide_elements(view.into()) {
-        Some(same) => run::copy(exec, run::CopyOperands::new(same, &mut (&mut scratch).into())?),
+    let mut to = TensorViewMut::new(elements, layout)?;
+    match same {
+        Some(same) => {
+            run::copy(exec, run::CopyOperands::new((&same).into(), &mut (&mut to).into())?);
+        }
         None => {
-            let map = Map::new(Widen);
-            let input = run::Input::View(view.into());
-            run::compute1(exec, map.of_types::<T::Wide>(), &mut (&mut scratch).into(), input);
+            let (map, input) = (Map::new(Widen), run::Input::View(view.into()));
+            run::compute1(exec, map.of_types::<T::Wide>(), &mut (&mut to).into(), input);
         }
     }
-    Ok(())
+    Ok((elements, scratch))
 }
 
 /// Copies results from scratch, in row-major order, and rounds them.

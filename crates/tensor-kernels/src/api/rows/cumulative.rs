@@ -103,9 +103,14 @@ impl<T: Accumulate> Assemble<T::Sum> for RunningSum<'_, T> {
             return part.fill(call.exec, T::Sum::default());
         }
         let part = part.reshaped(|view| view.permute(&self.rows.order))?;
-        run_blocks(call, &self.rows, part, &RunningSumWork { kept: self.rows.kept })
+        let most = if self.rows.are_interleaved() { 8 * ROWS_AT_ONCE } else { ROWS_AT_ONCE };
+        run_blocks(call, &self.rows, most, part, &RunningSumWork { kept: self.rows.kept })
     }
 }
+
+/// The fewest rows that are summed side by side, if there are as many: an addition waits for the
+/// one before it in its row, but not for those of other rows.
+const ROWS_AT_ONCE: usize = 16;
 
 /// The elements of scratch that a part of long rows takes.
 const PART_ELEMENTS: usize = 8 << 10;

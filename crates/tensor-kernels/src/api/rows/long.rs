@@ -23,8 +23,8 @@ pub(super) trait Statistic<F: Real>: Sync {
     /// The result of some elements of a row.
     type Partial: Copy + Send;
 
-    /// The partial result of at least one element, which may be overwritten.
-    fn of<M: FmaMode>(&self, elements: &mut [F]) -> Self::Partial;
+    /// The partial result of at least one element; there is as much scratch.
+    fn of<M: FmaMode>(&self, elements: &[F], scratch: &mut [F]) -> Self::Partial;
 
     /// The partial result of the elements of both.
     fn combine(&self, a: Self::Partial, b: Self::Partial) -> Self::Partial;
@@ -71,9 +71,9 @@ impl<T: Real, S: Statistic<T::Wide>> Assemble<T> for Reduced<'_, T, S> {
         if self.rows.len() > LONG_ROW_ELEMENTS {
             // One row after the other: the parts of each are shared among threads.
             let serial = Call { exec: &call.exec.serial(), ..call };
-            return run_blocks(serial, &self.rows, part, &work);
+            return run_blocks(serial, &self.rows, 1, part, &work);
         }
-        run_blocks(call, &self.rows, part, &work)
+        run_blocks(call, &self.rows, self.rows.rows_per_block(), part, &work)
     }
 }
 
@@ -101,12 +101,10 @@ impl<T: Real, S: Statistic<T::Wide>, W: Destination<T>> BlockWork<T, Part<'_, T,
         if len > LONG_ROW_ELEMENTS {
             return self.run_long(exec, rows, buffer, part);
         }
-        let scratch = buffer.get(rows.numel() + count)?;
-        let (elements, results) = scratch.split_at_mut(rows.numel());
-        load(exec, rows, elements)?;
+        let (elements, scratch) = load(exec, rows, buffer)?;
         let statistic = self.statistic;
-        kernel::dispatch(exec.simd(), WholeRows { statistic, elements, len, results });
-        store(exec, results, part)
+        kernel::dispatch(exec.simd(), WholeRows { statistic, elements, len, scratch });
+        store(exec, &scratch[..count], part)
     }
 }
 
@@ -148,9 +146,8 @@ fn partial<T: Real, S: Statistic<T::Wide>>(
     let stride = |&dim: &usize| row.strides()[dim].unsigned_abs();
     let dim = (0..row.ndim()).filter(|&dim| row.shape()[dim] > 1).max_by_key(stride);
     let Some(dim) = dim.filter(|_| row.numel() > PART_ELEMENTS) else {
-        let elements = buffer.get(row.numel())?;
-        load(exec, row, elements)?;
-        return Ok(kernel::dispatch(exec.simd(), RowPart { statistic, elements }));
+        let (elements, scratch) = load(exec, row, buffer)?;
+        return Ok(kernel::dispatch(exec.simd(), RowPart { statistic, elements, scratch }));
     };
     let (first, second) = halves(row, dim, row.shape()[dim] / 2)?;
     if tasks <= 1 {
@@ -169,11 +166,12 @@ fn partial<T: Real, S: Statistic<T::Wide>>(
     Ok(statistic.combine(done(before)?, done(after)?))
 }
 
+/// The results replace the scratch of the rows, of which each has at least one element.
 struct WholeRows<'a, S, F> {
     statistic: &'a S,
-    elements: &'a mut [F],
+    elements: &'a [F],
     len: usize,
-    results: &'a mut [F],
+    scratch: &'a mut [F],
 }
 
 impl<F: Real, S: Statistic<F>> Kernel for WholeRows<'_, S, F> {
@@ -181,16 +179,19 @@ impl<F: Real, S: Statistic<F>> Kernel for WholeRows<'_, S, F> {
 
     #[inline(always)]
     fn run<I: Isa>(self, _: I) {
-        let Self { statistic, elements, len, results } = self;
-        for (row, result) in elements.chunks_exact_mut(len).zip(results) {
-            *result = statistic.finish(statistic.of::<I::FmaMode>(row));
+        let Self { statistic, elements, len, scratch } = self;
+        for (number, row) in elements.chunks_exact(len).enumerate() {
+            // Results of earlier rows lie before the scratch of this one.
+            let partial = statistic.of::<I::FmaMode>(row, &mut scratch[number * len..][..len]);
+            scratch[number] = statistic.finish(partial);
         }
     }
 }
 
 struct RowPart<'a, S, F> {
     statistic: &'a S,
-    elements: &'a mut [F],
+    elements: &'a [F],
+    scratch: &'a mut [F],
 }
 
 impl<F: Real, S: Statistic<F>> Kernel for RowPart<'_, S, F> {
@@ -198,6 +199,6 @@ impl<F: Real, S: Statistic<F>> Kernel for RowPart<'_, S, F> {
 
     #[inline(always)]
     fn run<I: Isa>(self, _: I) -> S::Partial {
-        self.statistic.of::<I::FmaMode>(self.elements)
+        self.statistic.of::<I::FmaMode>(self.elements, self.scratch)
     }
 }

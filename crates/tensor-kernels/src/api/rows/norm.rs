@@ -3,7 +3,7 @@
 use tensor_core::{Operand, Output, ReduceDims, ReductionShape, Result, TensorBase};
 
 use super::{
-    kernels::sum_of,
+    kernels::{extreme_magnitude, sum_of},
     long::{Reduced, Statistic},
 };
 use crate::{
@@ -84,11 +84,10 @@ impl<F: Real> Statistic<F> for Norm {
     type Partial = F;
 
     #[inline(always)]
-    fn of<M: FmaMode>(&self, elements: &mut [F]) -> F {
+    fn of<M: FmaMode>(&self, elements: &[F], scratch: &mut [F]) -> F {
         let p = F::from_f64(self.p);
         if self.p.is_infinite() {
-            let first = elements.first().map_or(F::from_f64(0.0), |x| x.magnitude());
-            return elements.iter().fold(first, |a, x| self.combine(a, x.magnitude()));
+            return extreme_magnitude(elements, self.p > 0.0);
         }
         if self.p == 0.0 {
             let one_or_zero = |x: F| F::from_f64(if x.is_nonzero() { 1.0 } else { 0.0 });
@@ -100,10 +99,10 @@ impl<F: Real> Statistic<F> for Norm {
         if self.p == 2.0 {
             return sum_of(elements, |x| x.times(x));
         }
-        for x in elements.iter_mut() {
-            *x = x.magnitude().power::<M>(p);
+        for (power, x) in scratch.iter_mut().zip(elements) {
+            *power = x.magnitude().power::<M>(p);
         }
-        sum_of(elements, |power| power)
+        sum_of(scratch, |power| power)
     }
 
     #[inline(always)]

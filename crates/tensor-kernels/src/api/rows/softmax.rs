@@ -160,11 +160,11 @@ impl<F: Real> Statistic<F> for LogSumExp {
     type Partial = (F, F);
 
     #[inline(always)]
-    fn of<M: FmaMode>(&self, elements: &mut [F]) -> (F, F) {
+    fn of<M: FmaMode>(&self, elements: &[F], scratch: &mut [F]) -> (F, F) {
         let largest = max_of(elements);
-        subtract(elements, finite_or_zero(largest));
-        exp_in_place::<M, F>(elements);
-        (largest, sum_of(elements, |power| power))
+        subtract(elements, finite_or_zero(largest), scratch);
+        exp_in_place::<M, F>(scratch);
+        (largest, sum_of(scratch, |power| power))
     }
 
     fn combine(&self, (a, a_sum): (F, F), (b, b_sum): (F, F)) -> (F, F) {
@@ -222,9 +222,9 @@ impl<T: Real> Assemble<T> for Softmax<'_, T> {
         }
         if len > MAX_ROW_ELEMENTS {
             let serial = Call { exec: &call.exec.serial(), ..call };
-            return run_blocks(serial, &self.rows, part, &work);
+            return run_blocks(serial, &self.rows, 1, part, &work);
         }
-        run_blocks(call, &self.rows, part, &work)
+        run_blocks(call, &self.rows, self.rows.rows_per_block(), part, &work)
     }
 }
 
@@ -249,15 +249,16 @@ impl<T: Real, W: Destination<T>> BlockWork<T, Part<'_, T, W>> for SoftmaxWork<'_
         if len > MAX_ROW_ELEMENTS {
             return self.run_long(rows, buffer, part);
         }
-        let numel = rows.numel();
-        let scratch = buffer.get(if self.log { 2 * numel } else { numel })?;
-        let (elements, powers) = scratch.split_at_mut(numel);
-        load(exec, rows, elements)?;
-        match self.log {
-            false => kernel::dispatch(exec.simd(), SoftmaxRows { elements, len }),
-            true => kernel::dispatch(exec.simd(), LogSoftmaxRows { elements, powers, len }),
+        if self.log {
+            let mut powers = BlockBuffer::new();
+            let powers = powers.get(len)?;
+            let (elements, out) = load(exec, rows, buffer)?;
+            kernel::dispatch(exec.simd(), LogSoftmaxRows { elements, out, powers });
+            return store(exec, out, part);
         }
-        store(exec, elements, part)
+        let (elements, out) = load(exec, rows, buffer)?;
+        kernel::dispatch(exec.simd(), SoftmaxRows { elements, out, len });
+        store(exec, out, part)
     }
 }
 
@@ -313,7 +314,8 @@ impl<T: Real> Function1<T> for LogShare<T::Wide> {
 
 /// Powers of all rows of a block are one loop: it is vectorised even if rows are short.
 struct SoftmaxRows<'a, F> {
-    elements: &'a mut [F],
+    elements: &'a [F],
+    out: &'a mut [F],
     len: usize,
 }
 
@@ -322,27 +324,23 @@ impl<F: Real> Kernel for SoftmaxRows<'_, F> {
 
     #[inline(always)]
     fn run<I: Isa>(self, _: I) {
-        subtract_largest(self.elements, self.len);
-        exp_in_place::<I::FmaMode, F>(self.elements);
-        for row in self.elements.chunks_exact_mut(self.len) {
+        let Self { elements, out, len } = self;
+        for (row, out) in elements.chunks_exact(len).zip(out.chunks_exact_mut(len)) {
+            subtract(row, max_of(row), out);
+        }
+        exp_in_place::<I::FmaMode, F>(out);
+        for row in out.chunks_exact_mut(len) {
             let sum = sum_of(row, |power| power);
             divide(row, sum);
         }
     }
 }
 
-#[inline(always)]
-fn subtract_largest<F: Real>(elements: &mut [F], len: usize) {
-    for row in elements.chunks_exact_mut(len) {
-        let largest = max_of(row);
-        subtract(row, largest);
-    }
-}
-
 struct LogSoftmaxRows<'a, F> {
-    elements: &'a mut [F],
+    elements: &'a [F],
+    out: &'a mut [F],
+    /// Scratch for one row.
     powers: &'a mut [F],
-    len: usize,
 }
 
 impl<F: Real> Kernel for LogSoftmaxRows<'_, F> {
@@ -350,12 +348,16 @@ impl<F: Real> Kernel for LogSoftmaxRows<'_, F> {
 
     #[inline(always)]
     fn run<I: Isa>(self, _: I) {
-        let Self { elements, powers, len } = self;
-        subtract_largest(elements, len);
-        powers.copy_from_slice(elements);
-        exp_in_place::<I::FmaMode, F>(powers);
-        for (row, powers) in elements.chunks_exact_mut(len).zip(powers.chunks_exact(len)) {
-            subtract(row, sum_of(powers, |power| power).ln::<I::FmaMode>());
+        let Self { elements, out, powers } = self;
+        let len = powers.len();
+        for (row, out) in elements.chunks_exact(len).zip(out.chunks_exact_mut(len)) {
+            let largest = max_of(row);
+            subtract(row, largest, powers);
+            exp_in_place::<I::FmaMode, F>(powers);
+            let log_sum = sum_of(powers, |power| power).ln::<I::FmaMode>();
+            for (out, &x) in out.iter_mut().zip(row) {
+                *out = x.minus(largest).minus(log_sum);
+            }
         }
     }
 }

@@ -106,7 +106,7 @@ impl<F: Real> Statistic<F> for Variance {
     type Partial = Moments<F>;
 
     #[inline(always)]
-    fn of<M: FmaMode>(&self, elements: &mut [F]) -> Moments<F> {
+    fn of<M: FmaMode>(&self, elements: &[F], _: &mut [F]) -> Moments<F> {
         let count = F::from_f64(elements.len() as f64);
         let mean = sum_of(elements, |x| x).divided_by(count);
         // 0 but for the rounding of the mean.
