@@ -177,22 +177,22 @@ impl<'v, 'i, T: Element> Gather<'v, 'i, T> {
     }
 
     /// One row of the result. `at` has the first element of the input's row and that of the
-    /// indices, `steps` their steps along it.
+    /// indices, `steps` their steps along it, and that of the input along the dimension.
     #[inline(always)]
     fn write_row<W: Destination<T>>(
         &self,
         (span, indices): (&[T], &[i64]),
         at: (usize, usize),
-        steps: (isize, isize),
+        steps: [isize; 3],
         writer: &mut RowWriter<'_, T, W>,
     ) {
         let row = self.index.shape().last().copied().unwrap_or(1);
-        let (size, stride) = (self.view.shape()[self.dim], self.view.strides()[self.dim]);
+        let (size, [step, index_step, stride]) = (self.view.shape()[self.dim], steps);
         writer.by_number(row, |number| {
             let number = number as isize;
-            let index = indices[at.1.wrapping_add_signed(number * steps.1)];
+            let index = indices[at.1.wrapping_add_signed(number * index_step)];
             let index = if index < 0 { index as isize + size as isize } else { index as isize };
-            span[at.0.wrapping_add_signed(number * steps.0 + index * stride)]
+            span[at.0.wrapping_add_signed(number * step + index * stride)]
         });
     }
 }
@@ -210,13 +210,13 @@ impl<T: Element> Assemble<T> for Gather<'_, '_, T> {
             return part.write_rows(call.exec, 1, &|_, _| {});
         }
         let (outer, row) = self.index.shape().split_at(self.index.ndim() - 1);
-        // The index replaces the coordinate of the dimension.
-        let mut strides = DimVec::from_slice(self.view.strides());
-        strides[self.dim] = 0;
-        let (step, strides) = (strides[outer.len()], &strides[..outer.len()]);
         with_span(call, &self.view, |span, layout| {
+            // The index replaces the coordinate of the dimension.
+            let mut strides = DimVec::from_slice(layout.strides());
+            let stride = std::mem::take(&mut strides[self.dim]);
+            let (step, strides) = (strides[outer.len()], &strides[..outer.len()]);
             with_span(call, &self.index, |indices, places| {
-                let steps = (step, places.strides()[outer.len()]);
+                let steps = [step, places.strides()[outer.len()], stride];
                 let index_strides = &places.strides()[..outer.len()];
                 part.write_rows(call.exec, row[0], &|rows, writer| {
                     let mut starts = Odometer::new(outer, strides, layout.offset(), rows.start);

@@ -192,9 +192,9 @@ impl<'v, T: Element> Select<'v, T> {
         part: Part<'_, T, W>,
     ) -> Result<()> {
         let block: usize = view.shape()[self.dim + 1..].iter().product();
-        let (stride, outer) = (view.strides()[self.dim], &view.shape()[..self.dim]);
+        let outer = &view.shape()[..self.dim];
         with_span(call, view, |span, layout| {
-            let strides = &layout.strides()[..self.dim];
+            let (strides, stride) = (&layout.strides()[..self.dim], layout.strides()[self.dim]);
             part.write_rows(call.exec, self.index.len() * block, &|rows, writer| {
                 let mut starts = Odometer::new(outer, strides, layout.offset(), rows.start);
                 for _ in rows {
@@ -274,7 +274,6 @@ impl<T: Element> Assemble<T> for Take<'_, '_, T> {
             return through_copy(call, self, part);
         }
         let numel = self.view.numel();
-        let (shape, strides) = (self.view.shape(), self.view.strides());
         with_slice(call, &self.index, |index| {
             with_span(call, &self.view, |span, layout| {
                 let start = layout.offset();
@@ -285,7 +284,7 @@ impl<T: Element> Assemble<T> for Take<'_, '_, T> {
                         if layout.is_contiguous() {
                             return span[start + at];
                         }
-                        span[Odometer::new(shape, strides, start, at).next()]
+                        span[Odometer::new(layout.shape(), layout.strides(), start, at).next()]
                     });
                 })
             })

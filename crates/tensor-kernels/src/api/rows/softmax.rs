@@ -271,6 +271,9 @@ impl SoftmaxWork<'_> {
         part: Part<'_, T, W>,
     ) -> Result<()> {
         let (largest, sum) = partial_of(self.exec, &LogSumExp, row, buffer)?;
+        // ∞ minus itself is NaN, and so is the whole row, as it is where rows are short.
+        let is_finite = largest.to_f64().is_finite();
+        let sum = if is_finite { sum } else { T::Wide::from_f64(f64::NAN) };
         if self.log {
             let map = Map::new(LogShare { largest, log_sum: sum.ln::<Baseline>() });
             return part.compute_from(self.exec, map.of_types::<T>(), row.into());
