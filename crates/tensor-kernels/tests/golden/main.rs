@@ -13,7 +13,7 @@
 //! | `golden_binary` | `binary.jsonl` | the layout of the new result of an addition |
 //! | `golden_display` | `display.jsonl` | the text of a tensor |
 //! | `golden_movement` | `movement.jsonl` | cat, pad, gather, …: shape, strides and elements |
-//! | `golden_reductions` | `reductions.jsonl` | softmax, var, cumsum, …: shape, strides and elements |
+//! | `golden_reductions` | `reductions.jsonl` | softmax, var, …: shape, strides and elements |
 
 mod display;
 mod movement;

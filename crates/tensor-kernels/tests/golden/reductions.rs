@@ -82,7 +82,8 @@ fn agree(ours: f64, theirs: f64) -> bool {
         || (ours - theirs).abs() <= RELATIVE_DISTANCE * theirs.abs().max(1e-3)
 }
 
-/// `isclose` is a chain of operations in PyTorch: the order of its result in memory is not compared.
+/// `isclose` is a chain of operations in PyTorch: the order of its result in memory is not
+/// compared.
 pub(crate) fn check(record: &Reduced, tally: &mut Tally) -> Result<(), Failure> {
     tally.steps += 1;
     let at = |what: String| format!("{:?}: {what}", record.operation);

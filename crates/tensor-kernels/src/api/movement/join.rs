@@ -28,8 +28,8 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// No tensors, tensors without dimensions, shapes that differ ([`Error::Movement`](crate::Error::Movement)); a dimension
-/// out of range.
+/// No tensors, tensors without dimensions, shapes that differ
+/// ([`Error::Movement`](crate::Error::Movement)); a dimension out of range.
 pub fn cat<'a, T: Element>(
     exec: &Exec,
     tensors: impl IntoIterator<Item: Into<Operand<'a, T>>>,
@@ -67,7 +67,8 @@ pub fn cat_into<'a, 'o, T: Element>(
 /// ```
 ///
 /// # Errors
-/// No tensors, shapes that differ ([`Error::Movement`](crate::Error::Movement)); a dimension out of range.
+/// No tensors, shapes that differ ([`Error::Movement`](crate::Error::Movement)); a dimension out of
+/// range.
 pub fn stack<'a, T: Element>(
     exec: &Exec,
     tensors: impl IntoIterator<Item: Into<Operand<'a, T>>>,
@@ -140,7 +141,7 @@ impl<'a, T: Element> JoinOf<'a, T> {
     }
 
     fn prepare<'v>(&self, views: Vec<TensorView<'v, T>>) -> Result<Join<'v, T>> {
-        if self.stacks { Join::stacked(views, self.dim) } else { Join::new(views, self.dim) }
+        if self.stacks { Join::stacked(&views, self.dim) } else { Join::new(views, self.dim) }
     }
 }
 
@@ -178,7 +179,7 @@ impl<'v, T: Element> Join<'v, T> {
         Ok(Self { layout: result_layout(&shape, &parts)?, dim, parts })
     }
 
-    fn stacked(views: Vec<TensorView<'v, T>>, dim: isize) -> Result<Self> {
+    fn stacked(views: &[TensorView<'v, T>], dim: isize) -> Result<Self> {
         let first = views.first().ok_or(MovementError::StackNothing)?;
         let dim = wrap_dim("stack", dim, first.ndim() + 1)?;
         let expected = first.shape();

@@ -21,7 +21,7 @@ mod triangle;
 
 use tensor_core::{
     Aliasing, DimVec, Element, Error, Layout, Operand, Output, Overlap, ResolvedOperand, Result,
-    TensorBase, TensorView, ViewRefMut, WriteScope,
+    TensorBase, TensorView, ViewRef, ViewRefMut, WriteScope,
 };
 
 use super::{call::Call, copy::to_contiguous};
@@ -162,7 +162,7 @@ fn with_span<T: Element, R>(
 pub(crate) fn elements<'v, A: Element>(
     opened: &'v ResolvedOperand<'_, A>,
 ) -> Option<TensorView<'v, A>> {
-    opened.elements().map(|elements| elements.to_view())
+    opened.elements().map(ViewRef::to_view)
 }
 
 /// Defines the three forms of an operation: `eval`, `into` and what both share. `prepare` makes the

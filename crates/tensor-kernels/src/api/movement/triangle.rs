@@ -11,7 +11,9 @@ use crate::{
 
 /// For each triangle: its functions.
 macro_rules! triangles {
-    ($($(#[$doc:meta])* $name:ident, $into:ident, $eval:ident, $write:ident, $upper:literal;)*) => {$(
+    ($(
+        $(#[$doc:meta])* $name:ident, $into:ident, $eval:ident, $write:ident, $upper:literal;
+    )*) => {$(
         $(#[$doc])*
         ///
         /// # Errors

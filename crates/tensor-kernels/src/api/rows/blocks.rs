@@ -91,8 +91,7 @@ impl<F: Element + Default> BlockBuffer<F> {
     }
 }
 
-/// What is done with a block: its rows, adjacent in scratch memory of the wide type, and the part of
-/// the result that belongs to them.
+/// What is done with a block of rows and the part of the result that belongs to them.
 pub(super) trait BlockWork<T: Element, P>: Sync {
     /// The element type of scratch.
     type Scratch: Element + Default;
@@ -221,17 +220,19 @@ impl<T: Real> Function1<T::Wide> for Narrow<T> {
     }
 }
 
+/// The elements of a block, and as much scratch.
+pub(super) type Loaded<'s, F> = (&'s [F], &'s mut [F]);
+
 /// The elements of a block in row-major order, in the wide type, and as much scratch: in place if
 /// they lie so in memory, else copied to scratch.
 pub(super) fn load<'s, T: Real>(
     exec: &Exec,
     view: &'s TensorView<'_, T>,
     buffer: &'s mut BlockBuffer<T::Wide>,
-) -> Result<(&'s [T::Wide], &'s mut [T::Wide])> {
+) -> Result<Loaded<'s, T::Wide>> {
     let numel = view.numel();
     let same = T::wide_elements(view.into()).map(ViewRef::to_view);
     if let Some(elements) = same.as_ref().and_then(TensorView::as_slice) {
-        // The slice lives as long as the view's elements.
         return Ok((elements, buffer.get(numel)?));
     }
     let (elements, scratch) = buffer.get(2 * numel)?.split_at_mut(numel);

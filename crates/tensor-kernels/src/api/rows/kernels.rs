@@ -94,7 +94,7 @@ fn leaf_sum<F: Real>(leaf: &[F], f: &impl Fn(F) -> F) -> F {
                 *lane = lane.plus(f(x));
             }
         }
-        sum = lanes_of(&lanes, zero, |a, b| a.plus(b));
+        sum = lanes_of(&lanes, zero, F::plus);
     }
     rest.iter().fold(sum, |a, &b| a.plus(f(b)))
 }

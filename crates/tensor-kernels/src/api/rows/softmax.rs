@@ -28,8 +28,9 @@ use crate::{
 /// read from memory once, unless a row has more than 262,144. f16 and bf16 are computed in f32 and
 /// rounded once. A row with NaN, with +∞, or of −∞ alone is NaN, as in PyTorch.
 ///
-/// The relative error is at most 60 units in the last place, of which 1.1 are the power's; see
-/// [`math`](crate::math).
+/// The relative error of a result that is not subnormal is at most `(100 + d + log2 n) · u`, where
+/// d is the distance of the element from the largest, n the number of elements of the row, and `u`
+/// is 2⁻²⁴ for f32, 2⁻⁵³ for f64.
 ///
 /// ```
 /// use tensor_kernels::{Exec, Tensor, ops};
