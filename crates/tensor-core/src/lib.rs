@@ -59,21 +59,23 @@ mod view;
 
 pub use any::{AnyTensor, AnyTensorBase};
 pub use buffer::{cached_memory, empty_memory_cache, set_memory_cache_limit};
-pub use construct::Progression;
+pub use construct::{HasOne, NestedArray, Progression};
 pub use display::Show;
 pub use dtype::DType;
 pub use element::{Element, Scalar};
 pub use elements::{ViewRef, ViewRefMut};
-pub use error::{Error, PatternError, PatternRule, PatternSide, Result};
+pub use error::{Error, MovementError, PatternError, PatternRule, PatternSide, Result};
 pub use guard::{TensorRef, TensorRefMut};
 pub use index::{Index, NewAxis, Slice};
 pub use iter::{Iter, IterMut};
 pub use layout::{ContiguityTrace, Layout, Offsets, Overlap, ReduceDims, ReductionShape, Runs};
+
 pub use operand::{
     Aliasing, Handle, Operand, Output, Reading, ResolvedOperand, WriteScope, Writing,
 };
 pub use operators::{AssignKernel, Bare, BinaryKernel, ReadKernel, UnaryKernel, op};
-pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape};
+
+pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape, wrap_dim};
 pub use sizes::{Int, Sizes};
 pub use storage::{ALIGNMENT, Storage, Uninit};
 pub use strides::{MemoryFormat, contiguous_strides, format_strides, fortran_strides};

@@ -36,8 +36,19 @@ pub(crate) fn reserved<T>(count: usize) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// Converts a dimension counted from either end to one counted from the front.
-pub(crate) fn wrap_dim(op: &'static str, dim: isize, range: usize) -> Result<usize> {
+/// Converts a dimension counted from either end to one counted from the front; there are `range` of
+/// them.
+///
+/// ```
+/// # use tensor_core::wrap_dim;
+/// assert_eq!(wrap_dim("cat", -1, 3)?, 2);
+/// assert!(wrap_dim("cat", 3, 3).is_err());
+/// # Ok::<(), tensor_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::DimOutOfRange`] with the name of the operation.
+pub fn wrap_dim(op: &'static str, dim: isize, range: usize) -> Result<usize> {
     let wrapped = if dim < 0 { dim.checked_add_unsigned(range) } else { Some(dim) };
     match wrapped {
         Some(d) if d >= 0 && d.unsigned_abs() < range => Ok(d.unsigned_abs()),

@@ -29,7 +29,7 @@ use crate::{
 /// 1. For every offset of the layout, `base + offset` is valid for reads of an initialised `T`
 ///    during `'a`.
 /// 2. Those elements are not written during `'a`.
-/// 3. If `gaps_readable`, the same holds for every byte between the lowest and the highest element.
+/// 3. If `gaps_readable`, both hold for every offset between the lowest and the highest element.
 ///
 /// ```
 /// use tensor_core::{Layout, TensorView};
@@ -164,6 +164,34 @@ impl<'a, T: Copy> TensorView<'a, T> {
         // SAFETY: the offsets of a contiguous layout are the `numel` ones from its offset on, each
         // valid (invariant 1) and without conflicting access (invariant 2).
         Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), self.numel()) })
+    }
+
+    /// The memory from the lowest element to the highest, with all that lies between them, and the
+    /// layout of the elements in it. `None` if the gaps [cannot be read](Self::gaps_readable).
+    ///
+    /// ```
+    /// use tensor_core::{Layout, TensorView};
+    ///
+    /// let numbers = [0, 1, 2, 3, 4, 5, 6, 7];
+    /// let view = TensorView::new(&numbers, Layout::new(&[2], &[-3], 5)?)?;
+    /// let (span, layout) = view.as_span().expect("a view of a slice");
+    /// assert_eq!((span, layout.offset()), (&[2, 3, 4, 5][..], 3));
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    pub fn as_span(&self) -> Option<(&'a [T], Layout)> {
+        let Some((lowest, highest)) = self.layout.bounds() else {
+            return Some((&[], self.layout.clone()));
+        };
+        let offset = self.layout.offset() - lowest;
+        let within = Layout::new(self.shape(), self.strides(), offset).ok()?;
+        if !self.gaps_readable {
+            return None;
+        }
+        // SAFETY: the lowest offset is one of the layout's (invariant 1).
+        let start = unsafe { self.base.add(lowest) };
+        // SAFETY: every element from the lowest to the highest can be read (invariants 1 to 3).
+        let span = unsafe { std::slice::from_raw_parts(start.as_ptr(), highest - lowest + 1) };
+        Some((span, within))
     }
 
     /// The element at `index`.

@@ -1,5 +1,5 @@
-//! Strided tensors at memory bandwidth: copies between any strides, elementwise operations, and
-//! reductions.
+//! Strided tensors at memory bandwidth: copies between any strides, elementwise operations,
+//! reductions, and operations that move elements, such as `cat` and `gather`.
 //!
 //! This crate re-exports `tensor-core`: depend on this one alone.
 //!
@@ -22,6 +22,19 @@
 //! [`CopyPlan`]: plain data that can be printed. The plan is cut into tasks for threads. Each task
 //! chooses its instruction set once and walks its loops, and kernels copy or compute registers.
 //! Below `api` nothing fails, except for want of memory, and above `run` nothing is unsafe.
+//!
+//! # What is not here
+//! Products of matrices, sorting and random numbers. Other crates do these over slices, which are
+//! free to get and to make tensors of: `guard.as_view().as_slice()` of a contiguous tensor, its
+//! [`strides`](TensorBase::strides) of any other, and [`Tensor::from_vec`](TensorBase::from_vec).
+//!
+//! - Products of matrices: `matrixmultiply`, `gemm` and `faer` take pointers or slices with two
+//!   strides, so a transposed view needs no copy.
+//! - Sorting: `sort_unstable_by(f32::total_cmp)` of the vector that
+//!   [`to_vec`](TensorBase::to_vec) returns, or `par_sort_unstable` of `rayon`. What sorted indices
+//!   choose, [`ops::take_along_dim`] gathers.
+//! - Random numbers: `Tensor::from_fn(&shape, |_| rng.random())` with the crate `rand`, and the
+//!   distributions of `rand_distr`.
 //!
 //! # Reproducible results
 //! No result depends on the number of threads. Copies, conversions, arithmetic and reductions are
@@ -60,12 +73,14 @@ pub use api::{
     },
     ext::{Reshaped, TensorExt},
     ledger::{CopyEntry, CopyLedger, CopyReason, CopyScope, count_copies, forbid_copies},
+    movement::PadMode,
     ops,
     rearrange::{
         PatternArg, RearrangePattern, RearrangedView, ReducePattern, Reduction, RepeatPattern,
         rearrange, reduce, reduce_with, repeat_axes,
     },
     repeat::repeat,
+    rows::Tolerance,
     tensor::{AnyTensor, Simd, Tensor},
 };
 pub use element::{

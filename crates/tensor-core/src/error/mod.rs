@@ -5,7 +5,10 @@
 //! the values or a remedy.
 
 mod message;
+mod movement;
 mod pattern;
+
+pub use movement::MovementError;
 
 use crate::{DType, Overlap};
 use message::{
@@ -759,4 +762,14 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
+
+    /// An operation that joins, pads, rolls or indexes was refused.
+    #[error(transparent)]
+    Movement(Box<MovementError>),
+}
+
+impl From<MovementError> for Error {
+    fn from(why: MovementError) -> Self {
+        Self::Movement(Box::new(why))
+    }
 }

@@ -138,6 +138,11 @@ impl ReductionShape {
         self.sizes.iter().filter_map(size).collect()
     }
 
+    /// Is this dimension of the input reduced?
+    pub fn is_reduced(&self, dim: usize) -> bool {
+        self.sizes.get(dim).is_some_and(|&(_, reduced)| reduced)
+    }
+
     /// The number of input elements that are reduced to each element of the result.
     pub fn count(&self) -> usize {
         self.sizes.iter().filter(|(_, reduced)| *reduced).map(|(size, _)| size).product()

@@ -97,10 +97,11 @@ impl<'e> Call<'e> {
     fn shape(self, shapes: &[Option<&[usize]>]) -> Result<DimVec<usize>> {
         let mut shapes = shapes.iter().flatten();
         let Some(first) = shapes.next() else { return Ok(DimVec::new()) };
-        shapes.try_fold(DimVec::from_slice(first), |all, shape| self.broadcast(&all, shape))
+        shapes.try_fold(DimVec::from_slice(first), |all, shape| self.broadcast_pair(&all, shape))
     }
 
-    fn broadcast(self, a: &[usize], b: &[usize]) -> Result<DimVec<usize>> {
+    /// The shape that two operands, which are no values, broadcast to.
+    pub(crate) fn broadcast_pair(self, a: &[usize], b: &[usize]) -> Result<DimVec<usize>> {
         if a == b {
             return Ok(DimVec::from_slice(a));
         }

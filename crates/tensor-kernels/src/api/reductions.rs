@@ -17,6 +17,10 @@ pub(crate) struct Mean {
 }
 pub(crate) struct Min;
 pub(crate) struct Max;
+/// Is any element not 0?
+pub(crate) struct Any;
+/// Are all elements not 0?
+pub(crate) struct All;
 pub(crate) struct ArgMin;
 pub(crate) struct ArgMax;
 /// Is any element 0?
@@ -97,6 +101,14 @@ folds! {
         |a, b| first_if(a.is_not_a_number(), a, first_if(b.is_less(a), a, b)),
         |most| T::of_key(most), |_count| Self,
         None;
+    Any<T: Equality>(self): bool => bool,
+        false, |x| x.is_nonzero(),
+        |a, b| a | b, |any| any, |_count| Self,
+        Some(false);
+    All<T: Equality>(self): bool => bool,
+        true, |x| x.is_nonzero(),
+        |a, b| a & b, |all| all, |_count| Self,
+        Some(true);
     HasZero<T: Compare>(self): T::Key => bool,
         T::GREATEST, |x| x.to_key(),
         |a, b| first_if(a.is_nonzero(), b, a), |last| !last.is_nonzero(), |_count| Self,

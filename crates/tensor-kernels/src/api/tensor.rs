@@ -24,3 +24,33 @@ pub type Tensor<T> = TensorBase<T, Simd>;
 
 /// A tensor whose element type is known only at run time; made from [`Tensor`]s.
 pub type AnyTensor = tensor_core::AnyTensorBase<Simd>;
+
+/// A tensor of nested lists of values (PyTorch: `torch.tensor([…])`).
+///
+/// The type of the elements is inferred as for an array. Number literals that nothing else
+/// determines are `i32` and `f64`, where PyTorch has int64 and float32. Lists of different lengths
+/// do not compile. A tensor without dimensions is `Tensor::full(&[], value)`.
+///
+/// ```
+/// use tensor_kernels::{Tensor, tensor};
+///
+/// let x = tensor![[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]];
+/// assert_eq!((x.shape(), x.get(&[2, 1])?), (&[3, 2][..], 6.0));
+/// let index: Tensor<i64> = tensor![2, 0];
+/// assert_eq!(index.to_vec()?, [2, 0]);
+/// assert_eq!(tensor![[true; 3]; 2].shape(), [2, 3]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// ```compile_fail,E0308
+/// tensor_kernels::tensor![[1, 2], [3]];
+/// ```
+#[macro_export]
+macro_rules! tensor {
+    () => {
+        $crate::Tensor::from_vec(::std::vec::Vec::new(), &[0]).expect("no elements")
+    };
+    ($($values:tt)+) => {
+        $crate::Tensor::from_nested([$($values)+])
+    };
+}

@@ -30,6 +30,15 @@ macro_rules! complex {
             fn to_partial(self) -> Self { self }
             #[inline(always)]
             fn rounded_sum(partial: Self) -> Self { partial }
+
+            type Running = Complex<f64>;
+
+            #[inline(always)]
+            fn to_running(self) -> Complex<f64> { Complex::new(self.re.into(), self.im.into()) }
+            #[inline(always)]
+            fn rounded_running(running: Complex<f64>) -> Self {
+                Self::new(running.re as $part, running.im as $part)
+            }
         }
 
         impl Number for Complex<$part> {

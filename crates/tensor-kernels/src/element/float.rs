@@ -1,5 +1,7 @@
 //! f32 and f64.
 
+use tensor_core::ViewRef;
+
 use super::{Accumulate, Compare, Equality, Inexact, Number, Ordered, Real};
 use crate::math::{self, Binary, Decimal, FmaMode, Natural, SinCos};
 
@@ -26,6 +28,13 @@ macro_rules! floats {
             fn to_partial(self) -> Self { self }
             #[inline(always)]
             fn rounded_sum(partial: Self) -> Self { partial }
+
+            type Running = f64;
+
+            #[inline(always)]
+            fn to_running(self) -> f64 { self.into() }
+            #[inline(always)]
+            fn rounded_running(running: f64) -> Self { running as $type }
         }
 
         impl Compare for $type {
@@ -191,6 +200,22 @@ macro_rules! floats {
         }
 
         impl Real for $type {
+            type Wide = Self;
+
+            #[inline(always)]
+            fn widened(self) -> Self { self }
+            #[inline(always)]
+            fn narrowed(wide: Self) -> Self { wide }
+            fn wide_elements(elements: ViewRef<'_, Self>) -> Option<ViewRef<'_, Self>> {
+                Some(elements)
+            }
+            fn narrow_elements(elements: ViewRef<'_, Self>) -> Option<ViewRef<'_, Self>> {
+                Some(elements)
+            }
+            #[inline(always)]
+            fn from_f64(number: f64) -> Self { number as $type }
+            #[inline(always)]
+            fn to_f64(self) -> f64 { self.into() }
             #[inline(always)]
             fn atan2<M: FmaMode>(self, x: Self) -> Self { math::$atan2::<M>(self, x) }
             #[inline(always)]

@@ -1,6 +1,7 @@
 //! f16 and bf16: computed in f32 and rounded once.
 
 use half::{bf16, f16};
+use tensor_core::ViewRef;
 
 use super::{Accumulate, Compare, Equality, Inexact, Number, Ordered, Real};
 use crate::math::{FmaMode, half::Half};
@@ -37,6 +38,13 @@ macro_rules! halves {
             fn to_partial(self) -> f32 { self.widen() }
             #[inline(always)]
             fn rounded_sum(partial: f32) -> Self { Self::narrow(partial) }
+
+            type Running = f64;
+
+            #[inline(always)]
+            fn to_running(self) -> f64 { self.widen().into() }
+            #[inline(always)]
+            fn rounded_running(running: f64) -> Self { Self::from_f64(running) }
         }
 
         impl Compare for $type {
@@ -125,6 +133,17 @@ macro_rules! halves {
         }
 
         impl Real for $type {
+            type Wide = f32;
+
+            #[inline(always)]
+            fn widened(self) -> f32 { self.widen() }
+            #[inline(always)]
+            fn narrowed(wide: f32) -> Self { Self::narrow(wide) }
+            fn wide_elements(_: ViewRef<'_, Self>) -> Option<ViewRef<'_, f32>> { None }
+            fn narrow_elements(_: ViewRef<'_, f32>) -> Option<ViewRef<'_, Self>> { None }
+            fn from_f64(number: f64) -> Self { <$type>::from_f64(number) }
+            fn to_f64(self) -> f64 { self.widen().into() }
+
             by_f32! { Real: <M> atan2(self, x); <M> gelu(self); <M> silu(self); }
         }
     )*};

@@ -34,6 +34,13 @@ macro_rules! discrete {
             fn to_partial(self) -> $sum { self as $sum }
             #[inline(always)]
             fn rounded_sum(partial: $sum) -> $sum { partial }
+
+            type Running = $sum;
+
+            #[inline(always)]
+            fn to_running(self) -> $sum { self as $sum }
+            #[inline(always)]
+            fn rounded_running(running: $sum) -> $sum { running }
         }
 
         impl Compare for $type {

@@ -27,7 +27,7 @@ mod float;
 mod half;
 mod integer;
 
-use tensor_core::Scalar;
+use tensor_core::{Scalar, ViewRef};
 
 use crate::math::FmaMode;
 pub use cast::Cast;
@@ -81,6 +81,17 @@ pub trait Accumulate: Equality {
     /// The result of a partial result, rounded once.
     #[must_use]
     fn rounded_sum(partial: Self::Partial) -> Self::Sum;
+
+    /// The type of a running sum: f64 for real floats, their pairs for complex numbers, else the
+    /// type of the sum.
+    type Running: Number;
+
+    /// The element as a running sum.
+    #[must_use]
+    fn to_running(self) -> Self::Running;
+    /// The result of a running sum, rounded once.
+    #[must_use]
+    fn rounded_running(running: Self::Running) -> Self::Sum;
 }
 
 /// Elements with an order: bool, integers and real floats.
@@ -364,6 +375,28 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
 
 /// Real floating-point numbers.
 pub trait Real: Inexact + Ordered {
+    /// The type in which rows are computed: the type itself, but f32 for f16 and bf16.
+    type Wide: Real<Wide = Self::Wide>;
+
+    /// The number in the wide type.
+    #[must_use]
+    fn widened(self) -> Self::Wide;
+    /// The number rounded from the wide type.
+    #[must_use]
+    fn narrowed(wide: Self::Wide) -> Self;
+    /// The same elements, if the wide type is the type itself.
+    #[must_use]
+    fn wide_elements(elements: ViewRef<'_, Self>) -> Option<ViewRef<'_, Self::Wide>>;
+    /// The same elements, if the wide type is the type itself.
+    #[must_use]
+    fn narrow_elements(elements: ViewRef<'_, Self::Wide>) -> Option<ViewRef<'_, Self>>;
+    /// The nearest number of this type.
+    #[must_use]
+    fn from_f64(number: f64) -> Self;
+    /// The number in double precision.
+    #[must_use]
+    fn to_f64(self) -> f64;
+
     /// The angle of the point (x, self), from −π to π.
     #[must_use]
     fn atan2<M: FmaMode>(self, x: Self) -> Self;

@@ -1,6 +1,7 @@
 //! Runs plans: each task chooses its instruction set once, walks its loops, and calls its kernels.
 
 mod allocate;
+mod assemble;
 mod blocked;
 mod bounce;
 mod copy;
@@ -23,7 +24,8 @@ mod workspace;
 pub(crate) use allocate::{
     computed1, computed2, computed3, copied, copied_to_vec, copy_into_uninit, reduced,
 };
+pub(crate) use assemble::{Part, RowWriter, assemble_into, assembled};
 pub(crate) use copy::{CopyOperands, copy, copy_planned};
 pub(crate) use elementwise::{compute1, compute2, compute3};
-pub(crate) use operands::{Erased, Input};
+pub(crate) use operands::{Destination, Erased, Input};
 pub(crate) use reduce::{reduce, reduce_erased};

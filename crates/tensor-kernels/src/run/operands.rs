@@ -61,10 +61,24 @@ impl<'a> Erased<'a> {
 }
 
 /// Where elements `T` can be written: initialised elements, or uninitialised memory.
-pub(crate) trait Destination<T>: Copy {}
+pub(crate) trait Destination<T>: Copy + Send + Sync {
+    /// A written element.
+    fn written(value: T) -> Self;
+}
 
-impl<T: Element> Destination<T> for T {}
-impl<T: Element> Destination<T> for MaybeUninit<T> {}
+impl<T: Element> Destination<T> for T {
+    #[inline(always)]
+    fn written(value: T) -> Self {
+        value
+    }
+}
+
+impl<T: Element> Destination<T> for MaybeUninit<T> {
+    #[inline(always)]
+    fn written(value: T) -> Self {
+        Self::new(value)
+    }
+}
 
 impl<T: Element> Input<'_, T> {
     /// The input's layout; `output` is the result's layout.

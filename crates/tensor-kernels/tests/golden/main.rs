@@ -12,11 +12,15 @@
 //! | `golden_broadcast` | `broadcast.jsonl` | the shape that shapes broadcast to |
 //! | `golden_binary` | `binary.jsonl` | the layout of the new result of an addition |
 //! | `golden_display` | `display.jsonl` | the text of a tensor |
+//! | `golden_movement` | `movement.jsonl` | cat, pad, gather, …: shape, strides and elements |
+//! | `golden_reductions` | `reductions.jsonl` | softmax, var, …: shape, strides and elements |
 
 mod display;
+mod movement;
 mod operation;
 mod pairs;
 mod record;
+mod reductions;
 mod views;
 
 #[test]
@@ -42,4 +46,14 @@ fn golden_binary() {
 #[test]
 fn golden_display() {
     record::replay("display.jsonl", display::check);
+}
+
+#[test]
+fn golden_movement() {
+    record::replay("movement.jsonl", movement::check);
+}
+
+#[test]
+fn golden_reductions() {
+    record::replay("reductions.jsonl", reductions::check);
 }

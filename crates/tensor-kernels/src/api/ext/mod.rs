@@ -6,7 +6,7 @@ mod patterns;
 mod reshaped;
 
 use tensor_core::{
-    Element, Error, Int, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, Sizes,
+    Element, Error, Int, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, Scalar, Sizes,
     TensorBase, infer_shape,
 };
 
@@ -15,6 +15,7 @@ use crate::{
         call::Call,
         copy::{copy_between, fill, format_copy, tensor_copy},
         ledger::{CopyReason, Purpose},
+        movement::{self, PadMode, methods::movement_methods},
         ops::{
             self,
             table::{
@@ -23,6 +24,7 @@ use crate::{
         },
         rearrange::{self, PatternArg, RearrangePattern, ReducePattern, Reduction, RepeatPattern},
         reductions,
+        rows::{self, Tolerance, methods::rows_methods},
     },
     element::{Accumulate, Bits, Cast, Compare, Equality, Inexact, Integer, Number, Ordered, Real},
     exec::Exec,
@@ -209,6 +211,8 @@ pub trait TensorExt<T: Element, K>: Sized {
     ternary_operations! { ternary }
     reduction_operations! { reductions }
     pattern_methods! {}
+    movement_methods! {}
+    rows_methods! {}
 
     /// The elements of `a` where this is true, else those of `b`, broadcast (PyTorch:
     /// `torch.where`).

@@ -32,13 +32,20 @@
 //! [`Overlapping::CopyFirst`], the operand is copied first. If two indices of the result share an
 //! element it is [`Error::WriteOverlap`]. All of this is decided before any element is written.
 //!
+//! # Moving elements
+//! [`cat`], [`stack`], [`pad`], [`roll`], [`repeat_interleave`], [`index_select`], [`take`],
+//! [`gather`], [`take_along_dim`], [`scatter`], [`masked_fill`], [`masked_select`], [`tril`],
+//! [`triu`]. Operands have any strides and results are new contiguous tensors, as in PyTorch, or
+//! given ones of any strides, which share no element with an operand. Indices are i64. All of them
+//! are checked before anything is written.
+//!
 //! # Reductions
-//! `sum`, `prod`, `mean`, `min`, `max`, `argmin`, `argmax`. The input may have any layout and is
-//! read in the order of its memory, whatever dimensions are reduced. A new result is contiguous, as
-//! in PyTorch. Elements are combined in blocks and in a tree that depends only on the sizes and
-//! strides of the input and the result. So results are bitwise the same for any number of threads,
-//! any instruction set and any machine. A sum into a result with other strides may differ in the
-//! last bits.
+//! `sum`, `prod`, `mean`, `min`, `max`, `any`, `all`, `argmin`, `argmax`. The input may have any
+//! layout and is read in the order of its memory, whatever dimensions are reduced. A new result is
+//! contiguous, as in PyTorch. Elements are combined in blocks and in a tree that depends only on
+//! the sizes and strides of the input and the result. So results are bitwise the same for any
+//! number of threads, any instruction set and any machine. A sum into a result with other strides
+//! may differ in the last bits.
 //!
 //! ```
 //! use tensor_kernels::{Exec, ReduceDims, Tensor, ops};
@@ -51,6 +58,12 @@
 //! assert_eq!(ops::sum_all(exec, &x.t()?)?, 15);
 //! # Ok::<(), tensor_kernels::Error>(())
 //! ```
+//!
+//! # Rows
+//! [`softmax`], [`log_softmax`], [`logsumexp`], [`var`], [`std`](fn@std), [`norm`], [`cumsum`] read
+//! rows of any strides in blocks that fit the caches, so memory is read and written once. f16 and
+//! bf16 are computed in f32. Results do not depend on the number of threads. Each states its
+//! accuracy.
 //!
 //! # Instruction sets and threads
 //! No result depends on the number of threads. Exact and correctly rounded results are bitwise the
@@ -72,6 +85,7 @@ mod ternary;
 mod unary;
 
 pub use self::{binary::*, reduce::*, ternary::*, unary::*};
+pub use super::{movement::*, rows::*};
 
 #[cfg(doc)]
 use crate::{Error, Exec, Operand, Output, Overlapping, SimdLevel, math};

@@ -4,7 +4,7 @@ use tensor_core::{Operand, Output, ReduceDims, Result, TensorBase};
 
 use crate::{
     api::{call::Call, ops::table::reduction_operations, reductions::*, tensor::Simd},
-    element::{Accumulate, Compare, Inexact},
+    element::{Accumulate, Compare, Equality, Inexact},
     exec::Exec,
 };
 

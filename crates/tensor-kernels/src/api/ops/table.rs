@@ -286,6 +286,12 @@ macro_rules! reduction_operations {
             /// elements: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). The sign of a zero
             /// result is unspecified.
             Max<T: Compare> -> T: max, max_into, max_all;
+            /// Is any element over dimensions not 0? NaN is not (PyTorch: `torch.any`, whose result
+            /// for uint8 is uint8). False if there are no elements.
+            Any<T: Equality> -> bool: any, any_into, any_all;
+            /// Are all elements over dimensions not 0? NaN is not (PyTorch: `torch.all`, whose
+            /// result for uint8 is uint8). True if there are no elements.
+            All<T: Equality> -> bool: all, all_into, all_all;
             /// The index of the smallest element over dimensions: of the first NaN if there is one,
             /// else of the first of equal elements (PyTorch: `torch.argmin`).
             ///

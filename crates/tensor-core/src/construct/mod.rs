@@ -1,5 +1,11 @@
 //! Constructors of tensors: from vectors and slices, of one value, of an arithmetic progression.
 
+mod nested;
+mod special;
+
+pub use nested::NestedArray;
+pub use special::HasOne;
+
 #[cfg(doc)]
 use crate::TensorView;
 use crate::{
@@ -100,7 +106,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// # Errors
     /// A shape too large, or no memory.
     pub fn full(shape: impl Sizes, value: T) -> Result<Self> {
-        Self::filled(Layout::contiguous(&shape.into_shape()?)?, || value)
+        Self::full_of(Layout::contiguous(&shape.into_shape()?)?, value)
     }
 
     /// A row-major tensor of zeros (PyTorch: `zeros`). The system provides zeroed pages on first
@@ -195,6 +201,9 @@ pub trait Progression: Element {
 
     /// The term with index `at`.
     fn term(start: Self, step: Self, at: usize) -> Self;
+
+    /// The value with index `at` of `steps` values at equal distances from `start` to `end`.
+    fn between(start: Self, end: Self, steps: usize, at: usize) -> Self;
 }
 
 const ZERO_STEP: Error = Error::Arange { why: "step must be nonzero" };
@@ -220,6 +229,10 @@ macro_rules! integer_progression {
             fn term(start: Self, step: Self, at: usize) -> Self {
                 start.wrapping_add(step.wrapping_mul(at as $type))
             }
+
+            fn between(start: Self, end: Self, steps: usize, at: usize) -> Self {
+                between(start as f64, end as f64, steps, at) as $type
+            }
         }
     )*};
 }
@@ -237,6 +250,10 @@ macro_rules! float_progression {
             fn term(start: Self, step: Self, at: usize) -> Self {
                 $from($to(start) + $to(step) * at as f64)
             }
+
+            fn between(start: Self, end: Self, steps: usize, at: usize) -> Self {
+                $from(between($to(start), $to(end), steps, at))
+            }
         }
     )*};
 }
@@ -246,6 +263,16 @@ float_progression! {
     f64, f64::from, |x: f64| x;
     #[cfg(feature = "half")] half::f16, half::f16::to_f64, half::f16::from_f64;
     #[cfg(feature = "half")] half::bf16, half::bf16::to_f64, half::bf16::from_f64;
+}
+
+/// From the nearer end, as in PyTorch, so that both ends are exact.
+fn between(start: f64, end: f64, steps: usize, at: usize) -> f64 {
+    let last = steps.saturating_sub(1);
+    if last == 0 {
+        return start;
+    }
+    let step = (end - start) / last as f64;
+    if at < steps / 2 { start + step * at as f64 } else { end - step * (last - at) as f64 }
 }
 
 fn float_count(start: f64, end: f64, step: f64) -> Result<usize> {

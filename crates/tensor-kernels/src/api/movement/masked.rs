@@ -1,0 +1,160 @@
+//! Elements chosen by a mask.
+
+use tensor_core::{Element, Layout, Operand, Output, Result, TensorBase, TensorView, ViewRef};
+
+use super::with_slice;
+use crate::{
+    api::{call::Call, ops, tensor::Simd},
+    exec::Exec,
+    kernel::Zip3,
+    run::{self, Destination, Part, RowWriter},
+};
+
+/// `a` with `value` where the mask is true, both broadcast (PyTorch: `torch.masked_fill`).
+///
+/// ```
+/// use tensor_kernels::{Exec, Tensor, ops};
+///
+/// let exec = Exec::current()?;
+/// let scores = Tensor::full(&[2, 2], 0.5f32)?;
+/// let future = Tensor::from_vec(vec![false, true, false, false], &[2, 2])?;
+/// let masked = ops::masked_fill(exec, &scores, &future, f32::NEG_INFINITY)?;
+/// assert_eq!(masked.to_vec()?, [0.5, f32::NEG_INFINITY, 0.5, 0.5]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// Shapes that do not broadcast.
+pub fn masked_fill<'a, 'm, T: Element>(
+    exec: &Exec,
+    a: impl Into<Operand<'a, T>>,
+    mask: impl Into<Operand<'m, bool>>,
+    value: T,
+) -> Result<TensorBase<T, Simd>> {
+    masked_fill_eval(Call::new(exec, "masked_fill"), &a.into(), &mask.into(), value)
+}
+
+/// The result is contiguous, as in PyTorch, and not in the order of the operands.
+pub(crate) fn masked_fill_eval<T: Element, K>(
+    call: Call<'_>,
+    a: &Operand<'_, T>,
+    mask: &Operand<'_, bool>,
+    value: T,
+) -> Result<TensorBase<T, K>> {
+    let shape = call.broadcast_pair(mask.shape(), a.shape())?;
+    let (a, mask) = (a.read()?, mask.read()?);
+    let (mut a_buffer, mut mask_buffer, mut value_buffer) = (None, None, None);
+    let a = a.elements().broadcast_to(&shape, &mut a_buffer)?;
+    let mask = mask.elements().broadcast_to(&shape, &mut mask_buffer)?;
+    let value = ViewRef::of_value(&value).broadcast_to(&shape, &mut value_buffer)?;
+    let layout = Layout::contiguous(&shape)?;
+    run::computed3(call.exec, Zip3::new(ops::Where).of_types(), layout, mask, value, a)
+}
+
+/// [`masked_fill`] into a given result.
+///
+/// # Errors
+/// Also a result of another shape, or that shares elements with an operand without being it, or
+/// with itself; see [`ops`](crate::ops).
+pub fn masked_fill_into<'a, 'm, 'o, T: Element>(
+    exec: &Exec,
+    a: impl Into<Operand<'a, T>>,
+    mask: impl Into<Operand<'m, bool>>,
+    value: T,
+    out: impl Into<Output<'o, T>>,
+) -> Result<()> {
+    let (a, mask, value) = (Some(a.into()), Some(mask.into()), Some(Operand::Value(value)));
+    Call::new(exec, "masked_fill").into3(ops::Where, mask, value, a, out.into())
+}
+
+/// [`masked_fill`] in place (PyTorch: `masked_fill_`); the mask is broadcast.
+///
+/// # Errors
+/// As [`masked_fill_into`].
+pub fn masked_fill_inplace<'x, 'm, T: Element>(
+    exec: &Exec,
+    x: impl Into<Output<'x, T>>,
+    mask: impl Into<Operand<'m, bool>>,
+    value: T,
+) -> Result<()> {
+    let (mask, value) = (Some(mask.into()), Some(Operand::Value(value)));
+    Call::new(exec, "masked_fill").into3(ops::Where, mask, value, None::<Operand<'_, T>>, x.into())
+}
+
+/// The elements at which the mask is true, both broadcast, as one dimension in row-major order
+/// (PyTorch: `torch.masked_select`).
+///
+/// ```
+/// use tensor_kernels::{Exec, Tensor, ops};
+///
+/// let exec = Exec::current()?;
+/// let x = Tensor::arange(0i32, 6, 1)?.view(&[2, 3])?.t()?;
+/// let odd = ops::masked_select(exec, &x, &ops::eq(exec, &ops::rem(exec, &x, 2)?, 1)?)?;
+/// assert_eq!(odd.to_vec()?, [3, 1, 5]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// Shapes that do not broadcast.
+pub fn masked_select<'a, 'm, T: Element>(
+    exec: &Exec,
+    a: impl Into<Operand<'a, T>>,
+    mask: impl Into<Operand<'m, bool>>,
+) -> Result<TensorBase<T, Simd>> {
+    masked_select_eval(Call::new(exec, "masked_select"), &a.into(), &mask.into())
+}
+
+pub(crate) fn masked_select_eval<T: Element, K>(
+    call: Call<'_>,
+    a: &Operand<'_, T>,
+    mask: &Operand<'_, bool>,
+) -> Result<TensorBase<T, K>> {
+    let (a, mask) = (a.read()?, mask.read()?);
+    let (a, mask) = (a.elements().to_view(), mask.elements().to_view());
+    let shape = call.broadcast_pair(mask.shape(), a.shape())?;
+    let (a, mask) = (a.broadcast_to(&shape)?, mask.broadcast_to(&shape)?);
+    select(call, &a, &mask)
+}
+
+/// The elements of a piece of work: the mask of it fits the first-level cache.
+const PIECE_ELEMENTS: usize = 16 << 10;
+
+fn select<T: Element, K>(
+    call: Call<'_>,
+    a: &TensorView<'_, T>,
+    mask: &TensorView<'_, bool>,
+) -> Result<TensorBase<T, K>> {
+    with_slice(call, mask, |mask| {
+        let count = |piece: &[bool]| piece.iter().map(|&is_chosen| usize::from(is_chosen)).sum();
+        let lens: Vec<usize> = mask.chunks(PIECE_ELEMENTS).map(count).collect();
+        let layout = Layout::contiguous(&[lens.iter().sum()])?;
+        with_slice(call, a, |elements| {
+            let bytes = mask.len().saturating_mul(size_of::<T>() + 1);
+            run::assembled(layout, |part: Part<'_, T, _>| {
+                part.write_pieces(call.exec.tasks(bytes), &lens, &|piece, writer| {
+                    let start = piece * PIECE_ELEMENTS;
+                    let end = mask.len().min(start + PIECE_ELEMENTS);
+                    write_chosen(&elements[start..end], &mask[start..end], writer);
+                })
+            })
+        })
+    })
+}
+
+/// Without a branch: every element is stored, and the next one over it if it is not chosen.
+fn write_chosen<T: Element, W: Destination<T>>(
+    elements: &[T],
+    mask: &[bool],
+    writer: &mut RowWriter<'_, T, W>,
+) {
+    const BUFFERED: usize = 64;
+    for (elements, mask) in elements.chunks(BUFFERED).zip(mask.chunks(BUFFERED)) {
+        let mut chosen = [elements[0]; BUFFERED];
+        let mut count = 0;
+        for (&element, &is_chosen) in elements.iter().zip(mask) {
+            chosen[count % BUFFERED] = element;
+            count += usize::from(is_chosen);
+        }
+        writer.slice(&chosen[..count]);
+    }
+}

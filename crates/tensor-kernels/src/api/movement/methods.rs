@@ -1,0 +1,248 @@
+//! The operations of this folder as methods of tensors.
+
+/// The methods, for the trait of the extension methods.
+macro_rules! movement_methods {
+    () => {
+        /// The tensors one after the other along a dimension (PyTorch: `torch.cat`).
+        ///
+        /// ```
+        /// use tensor_kernels::{Tensor, TensorExt};
+        ///
+        /// let x = Tensor::arange(0i32, 4, 1)?.view(&[2, 2])?;
+        /// let joined = Tensor::cat(&[&x, &x.t()?], 0)?;
+        /// assert_eq!(joined.to_vec()?, [0, 1, 2, 3, 0, 2, 1, 3]);
+        /// # Ok::<(), tensor_kernels::Error>(())
+        /// ```
+        ///
+        /// # Errors
+        /// Those of [`ops::cat`].
+        #[track_caller]
+        fn cat(tensors: &[&Self], dim: impl Int) -> Result<TensorBase<T, K>> {
+            let dim = dim.saturated();
+            let operands = tensors.iter().map(|tensor| tensor.operand());
+            movement::JoinOf::existing(operands, dim).eval(current("cat")?)
+        }
+
+        /// The tensors along a new dimension (PyTorch: `torch.stack`).
+        ///
+        /// # Errors
+        /// Those of [`ops::stack`].
+        #[track_caller]
+        fn stack(tensors: &[&Self], dim: impl Int) -> Result<TensorBase<T, K>> {
+            let dim = dim.saturated();
+            let operands = tensors.iter().map(|tensor| tensor.operand());
+            movement::JoinOf::new_dim(operands, dim).eval(current("stack")?)
+        }
+
+        /// With borders added (PyTorch: `torch.nn.functional.pad`). As [`ops::pad`].
+        ///
+        /// # Errors
+        /// Those of [`ops::pad`].
+        #[track_caller]
+        fn pad(&self, padding: impl Sizes, mode: PadMode<T>) -> Result<TensorBase<T, K>> {
+            let padding = &padding.into_sizes()?;
+            movement::pad_eval(current("pad")?, &self.operand(), padding, mode)
+        }
+
+        /// Shifted along dimensions (PyTorch: `torch.roll`). As [`ops::roll`].
+        ///
+        /// # Errors
+        /// Those of [`ops::roll`].
+        #[track_caller]
+        fn roll(&self, shifts: impl Sizes, dims: impl Sizes) -> Result<TensorBase<T, K>> {
+            let shifts = &shifts.into_sizes()?;
+            let dims = &dims.into_sizes()?;
+            movement::roll_eval(current("roll")?, &self.operand(), shifts, dims)
+        }
+
+        /// Each index of a dimension `times` times (PyTorch: `torch.repeat_interleave`). As
+        /// [`ops::repeat_interleave`].
+        ///
+        /// # Errors
+        /// Those of [`ops::repeat_interleave`].
+        #[track_caller]
+        fn repeat_interleave(
+            &self,
+            times: usize,
+            dim: impl Into<Option<isize>>,
+        ) -> Result<TensorBase<T, K>> {
+            let call = current("repeat_interleave")?;
+            movement::interleave_eval(call, &self.operand(), times, dim.into())
+        }
+
+        /// Each index of a dimension as often as `repeats` says (PyTorch:
+        /// `torch.repeat_interleave`). As [`ops::repeat_interleave_each`].
+        ///
+        /// # Errors
+        /// Those of [`ops::repeat_interleave_each`].
+        #[track_caller]
+        fn repeat_interleave_each<'r>(
+            &self,
+            repeats: impl Into<Operand<'r, i64>>,
+            dim: impl Into<Option<isize>>,
+        ) -> Result<TensorBase<T, K>> {
+            let call = current("repeat_interleave")?;
+            movement::interleave_each_eval(call, &self.operand(), &repeats.into(), dim.into())
+        }
+
+        /// The given indices of a dimension (PyTorch: `torch.index_select`). As
+        /// [`ops::index_select`].
+        ///
+        /// # Errors
+        /// Those of [`ops::index_select`].
+        #[track_caller]
+        fn index_select<'i>(
+            &self,
+            dim: impl Int,
+            index: impl Into<Operand<'i, i64>>,
+        ) -> Result<TensorBase<T, K>> {
+            let dim = dim.saturated();
+            let call = current("index_select")?;
+            movement::select_eval(call, &self.operand(), &index.into(), dim)
+        }
+
+        /// The elements at given positions in row-major order (PyTorch: `torch.take`). As
+        /// [`ops::take`].
+        ///
+        /// # Errors
+        /// Those of [`ops::take`].
+        #[track_caller]
+        fn take<'i>(&self, index: impl Into<Operand<'i, i64>>) -> Result<TensorBase<T, K>> {
+            movement::take_eval(current("take")?, &self.operand(), &index.into())
+        }
+
+        /// Elements chosen along a dimension, one for each index (PyTorch: `torch.gather`). As
+        /// [`ops::gather`].
+        ///
+        /// # Errors
+        /// Those of [`ops::gather`].
+        #[track_caller]
+        fn gather<'i>(
+            &self,
+            dim: impl Int,
+            index: impl Into<Operand<'i, i64>>,
+        ) -> Result<TensorBase<T, K>> {
+            let dim = dim.saturated();
+            movement::gather_eval(current("gather")?, &self.operand(), &index.into(), dim)
+        }
+
+        /// [`gather`](Self::gather), broadcast (PyTorch: `torch.take_along_dim`). As
+        /// [`ops::take_along_dim`].
+        ///
+        /// # Errors
+        /// Those of [`ops::take_along_dim`].
+        #[track_caller]
+        fn take_along_dim<'i>(
+            &self,
+            index: impl Into<Operand<'i, i64>>,
+            dim: impl Int,
+        ) -> Result<TensorBase<T, K>> {
+            let dim = dim.saturated();
+            let call = current("take_along_dim")?;
+            movement::along_eval(call, &self.operand(), &index.into(), dim)
+        }
+
+        /// A copy with elements of `src` at the places that indices choose (PyTorch:
+        /// `torch.scatter`). As [`ops::scatter`].
+        ///
+        /// # Errors
+        /// Those of [`ops::scatter`].
+        #[track_caller]
+        fn scatter<'i, 's>(
+            &self,
+            dim: impl Int,
+            index: impl Into<Operand<'i, i64>>,
+            src: impl Into<Operand<'s, T>>,
+        ) -> Result<TensorBase<T, K>> {
+            let dim = dim.saturated();
+            let (index, src) = (index.into(), src.into());
+            movement::scatter_eval(current("scatter")?, &self.operand(), dim, &index, &src)
+        }
+
+        /// [`scatter`](Self::scatter) in place (PyTorch: `scatter_`).
+        ///
+        /// # Errors
+        /// Those of [`ops::scatter_inplace`].
+        #[track_caller]
+        fn scatter_inplace<'i, 's>(
+            &self,
+            dim: impl Int,
+            index: impl Into<Operand<'i, i64>>,
+            src: impl Into<Operand<'s, T>>,
+        ) -> Result<()> {
+            let dim = dim.saturated();
+            let (index, src) = (index.into(), src.into());
+            movement::scatter_write(current("scatter")?, self.target(), dim, &index, &src)
+        }
+
+        /// A value where the mask is true (PyTorch: `torch.masked_fill`). As [`ops::masked_fill`].
+        ///
+        /// # Errors
+        /// [`Error::Broadcast`].
+        #[track_caller]
+        fn masked_fill<'m>(
+            &self,
+            mask: impl Into<Operand<'m, bool>>,
+            value: T,
+        ) -> Result<TensorBase<T, K>> {
+            let call = current("masked_fill")?;
+            movement::masked_fill_eval(call, &self.operand(), &mask.into(), value)
+        }
+
+        /// [`masked_fill`](Self::masked_fill) in place (PyTorch: `masked_fill_`).
+        ///
+        /// # Errors
+        /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
+        /// [`Error::ReadWriteOverlap`].
+        #[track_caller]
+        fn masked_fill_inplace<'m>(
+            &self,
+            mask: impl Into<Operand<'m, bool>>,
+            value: T,
+        ) -> Result<()> {
+            ops::masked_fill_inplace(Exec::current()?, self.target(), mask, value)
+        }
+
+        /// The elements at which the mask is true (PyTorch: `torch.masked_select`). As
+        /// [`ops::masked_select`].
+        ///
+        /// # Errors
+        /// [`Error::Broadcast`].
+        #[track_caller]
+        fn masked_select<'m>(
+            &self,
+            mask: impl Into<Operand<'m, bool>>,
+        ) -> Result<TensorBase<T, K>> {
+            let call = current("masked_select")?;
+            movement::masked_select_eval(call, &self.operand(), &mask.into())
+        }
+
+        /// The lower triangles of matrices (PyTorch: `torch.tril`). As [`ops::tril`].
+        ///
+        /// # Errors
+        /// Those of [`ops::tril`].
+        #[track_caller]
+        fn tril(&self, diagonal: impl Int) -> Result<TensorBase<T, K>>
+        where
+            T: Scalar,
+        {
+            let diagonal = diagonal.saturated();
+            movement::tril_eval(current("tril")?, &self.operand(), diagonal)
+        }
+
+        /// The upper triangles of matrices (PyTorch: `torch.triu`). As [`ops::triu`].
+        ///
+        /// # Errors
+        /// Those of [`ops::triu`].
+        #[track_caller]
+        fn triu(&self, diagonal: impl Int) -> Result<TensorBase<T, K>>
+        where
+            T: Scalar,
+        {
+            let diagonal = diagonal.saturated();
+            movement::triu_eval(current("triu")?, &self.operand(), diagonal)
+        }
+    };
+}
+
+pub(in crate::api) use movement_methods;

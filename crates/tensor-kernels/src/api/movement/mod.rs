@@ -1,0 +1,213 @@
+//! Operations that move elements and compute none: joining, padding, rolling, indexing, masks.
+//!
+//! Large blocks are moved by the copies of [`copy`](super::copy): a concatenation is one copy into
+//! each part of a result that has not been written before. What follows a tensor of indices is
+//! moved in rows: whole inner blocks where they are adjacent, else element by element.
+//!
+//! Each operation prepares a value of a type that implements [`Assemble`] from views of its
+//! operands. All checks are made there, before anything is allocated or written.
+
+mod gather;
+mod index;
+mod join;
+mod masked;
+pub(super) mod methods;
+mod odometer;
+mod pad;
+mod repeats;
+mod roll;
+mod scatter;
+mod triangle;
+
+use tensor_core::{
+    Aliasing, DimVec, Element, Error, Layout, Operand, Output, Overlap, ResolvedOperand, Result,
+    TensorBase, TensorView, ViewRef, ViewRefMut, WriteScope,
+};
+
+use super::{call::Call, copy::to_contiguous};
+use crate::{
+    exec::Overlapping,
+    run::{self, Destination, Part},
+};
+
+pub use self::{
+    gather::*, index::*, join::*, masked::*, pad::*, repeats::*, roll::*, scatter::*, triangle::*,
+};
+
+/// A prepared operation whose result is put together from parts.
+pub(crate) trait Assemble<T: Element> {
+    /// The layout of a new result.
+    fn layout(&self) -> &Layout;
+
+    /// Writes every element of a result of the same shape.
+    fn write<W: Destination<T>>(&self, call: Call<'_>, part: Part<'_, T, W>) -> Result<()>;
+}
+
+impl Call<'_> {
+    /// The result in a new tensor.
+    pub(crate) fn assemble<T: Element, K>(
+        self,
+        operation: &impl Assemble<T>,
+    ) -> Result<TensorBase<T, K>> {
+        run::assembled(operation.layout().clone(), |part| operation.write(self, part))
+    }
+
+    /// The result in a given tensor or view, which shares no element with the operands.
+    pub(crate) fn assemble_into<T: Element>(
+        self,
+        operation: &impl Assemble<T>,
+        out: ViewRefMut<'_, T>,
+    ) -> Result<()> {
+        let (got, expected) = (out.layout().shape(), operation.layout().shape());
+        if got != expected {
+            let (got, expected) = (got.to_vec(), expected.to_vec());
+            return Err(Error::OutputShape { op: self.op, got, expected });
+        }
+        run::assemble_into(out, |part| operation.write(self, part))
+    }
+
+    /// Whether an operand shares no element with the result. If it does, the operation is refused,
+    /// or is to be computed in a new tensor first.
+    pub(crate) fn is_apart<A: Element, R: Element>(
+        self,
+        operand: &Operand<'_, A>,
+        out: &Output<'_, R>,
+        name: &'static str,
+    ) -> Result<bool> {
+        let overlap = match operand.relation(out) {
+            Aliasing::Apart => return Ok(true),
+            _ if self.exec.overlapping == Overlapping::CopyFirst => return Ok(false),
+            Aliasing::Overlap(overlap) => overlap,
+            Aliasing::Same if out.shape().contains(&0) => return Ok(false),
+            Aliasing::Same => {
+                let first = DimVec::from_elem(0, out.shape().len());
+                Overlap::Yes { second: first.clone(), first }
+            }
+        };
+        let overlap = Box::new(overlap);
+        Err(Error::ReadWriteOverlap { op: self.op, operand: name, overlap })
+    }
+
+    /// Opens an operand that [is apart](Self::is_apart) from the result.
+    pub(crate) fn open_apart<'b, A: Element>(
+        self,
+        operand: &'b Operand<'_, A>,
+        scope: Option<&WriteScope<'b>>,
+        name: &'static str,
+    ) -> Result<ResolvedOperand<'b, A>> {
+        match scope {
+            Some(scope) => operand.open(scope, self.op, name),
+            None => operand.read().map(ResolvedOperand::View),
+        }
+    }
+
+    /// Writes a new result to a given one.
+    pub(crate) fn copy_result<T: Element>(
+        self,
+        result: &TensorBase<T, ()>,
+        out: Output<'_, T>,
+    ) -> Result<()> {
+        let (expected, got) = (result.shape(), out.shape());
+        if got != expected {
+            let (got, expected) = (got.to_vec(), expected.to_vec());
+            return Err(Error::OutputShape { op: self.op, got, expected });
+        }
+        let reading = result.read()?;
+        let mut writing = out.open()?;
+        let (out, _) = writing.split()?;
+        run::assemble_into(out, |part| part.copy_from(self.exec, &reading.as_view()))
+    }
+}
+
+/// Writes a result that is not contiguous by way of a new one that is.
+pub(crate) fn through_copy<T: Element, W: Destination<T>>(
+    call: Call<'_>,
+    operation: &impl Assemble<T>,
+    part: Part<'_, T, W>,
+) -> Result<()> {
+    let result: TensorBase<T, ()> = call.assemble(operation)?;
+    let reading = result.read()?;
+    part.copy_from(call.exec, &reading.as_view())
+}
+
+/// Calls `f` with the elements of a view as a slice in row-major order, copied if they are not
+/// contiguous.
+fn with_slice<T: Element, R>(
+    call: Call<'_>,
+    view: &TensorView<'_, T>,
+    f: impl FnOnce(&[T]) -> Result<R>,
+) -> Result<R> {
+    if let Some(elements) = view.as_slice() {
+        return f(elements);
+    }
+    let copy: TensorBase<T, ()> = to_contiguous(call.exec, view)?;
+    let reading = copy.read()?;
+    f(reading.as_view().as_slice().unwrap_or_default())
+}
+
+/// Calls `f` with the memory of a view and its layout there, copied if the gaps between the
+/// elements cannot be read.
+fn with_span<T: Element, R>(
+    call: Call<'_>,
+    view: &TensorView<'_, T>,
+    f: impl FnOnce(&[T], &Layout) -> Result<R>,
+) -> Result<R> {
+    match view.as_span() {
+        Some((span, layout)) => f(span, &layout),
+        None => with_slice(call, view, |elements| f(elements, &Layout::contiguous(view.shape())?)),
+    }
+}
+
+/// The elements of an operand that is apart from the result.
+pub(crate) fn elements<'v, A: Element>(
+    opened: &'v ResolvedOperand<'_, A>,
+) -> Option<TensorView<'v, A>> {
+    opened.elements().map(ViewRef::to_view)
+}
+
+/// Defines the three forms of an operation: `eval`, `into` and what both share. `prepare` makes the
+/// operation from views of the operands.
+macro_rules! assembled {
+    ($eval:ident, $into:ident, $t:ident: $bound:ident; $($arg:ident: $type:ty, $operand:literal);+;
+        |$call:ident $(, $extra:ident: $extra_type:ty)*| $prepare:expr) => {
+        pub(crate) fn $eval<$t: $bound, K>(
+            $call: Call<'_>,
+            $($arg: &Operand<'_, $type>,)+
+            $($extra: $extra_type,)*
+        ) -> Result<TensorBase<$t, K>> {
+            $(let $arg = $arg.read()?;)+
+            $(let $arg = $arg.elements().to_view();)+
+            $call.assemble(&$prepare)
+        }
+
+        pub(crate) fn $into<$t: $bound>(
+            $call: Call<'_>,
+            $($arg: &Operand<'_, $type>,)+
+            $($extra: $extra_type,)*
+            out: Output<'_, $t>,
+        ) -> Result<()> {
+            if !($($call.is_apart($arg, &out, $operand)? &)+ true) {
+                let result: TensorBase<$t, ()> = $eval($call, $($arg,)+ $($extra),*)?;
+                return $call.copy_result(&result, out);
+            }
+            let mut writing = out.open()?;
+            let (out, scope) = writing.split()?;
+            $(let $arg = $call.open_apart($arg, Some(&scope), $operand)?;)+
+            $(let $arg = $crate::api::movement::elements(&$arg);)+
+            $(let $arg = $crate::api::movement::apart($arg, $call.op, $operand)?;)+
+            $call.assemble_into(&$prepare, out)
+        }
+    };
+}
+
+/// The elements of an operand that has been found to be apart from the result.
+pub(crate) fn apart<'v, A>(
+    elements: Option<TensorView<'v, A>>,
+    op: &'static str,
+    operand: &'static str,
+) -> Result<TensorView<'v, A>> {
+    let overlap = || Box::new(Overlap::TooHard);
+    elements.ok_or_else(|| Error::ReadWriteOverlap { op, operand, overlap: overlap() })
+}
+
+pub(crate) use assembled;

@@ -1,0 +1,120 @@
+//! Equality within tolerances.
+
+use tensor_core::{MovementError, Operand, Result, TensorBase};
+
+use crate::{
+    api::{call::Call, ops::all_all, tensor::Simd},
+    element::Real,
+    exec::Exec,
+    kernel::Function2,
+    math::FmaMode,
+};
+
+/// The tolerances of a comparison.
+///
+/// ```
+/// let default = tensor_kernels::Tolerance::default();
+/// assert_eq!((default.rtol, default.atol, default.equal_nan), (1e-5, 1e-8, false));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    /// The distance relative to the magnitude of the second operand.
+    pub rtol: f64,
+    /// The distance that is allowed in any case.
+    pub atol: f64,
+    /// Is NaN close to NaN?
+    pub equal_nan: bool,
+}
+
+impl Default for Tolerance {
+    /// PyTorch's defaults.
+    fn default() -> Self {
+        Self { rtol: 1e-5, atol: 1e-8, equal_nan: false }
+    }
+}
+
+impl Tolerance {
+    fn check(self) -> Result<Self> {
+        for (name, value) in [("rtol", self.rtol), ("atol", self.atol)] {
+            // NaN is refused, too.
+            if value.is_nan() || value < 0.0 {
+                return Err(MovementError::Tolerance { name, value: value.to_string() }.into());
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// `|a − b| ≤ atol + rtol · |b|`, broadcast (PyTorch: `torch.isclose`). Infinities are close to
+/// themselves alone. Computed in double precision.
+///
+/// ```
+/// use tensor_kernels::{Exec, Tensor, Tolerance, ops};
+///
+/// let exec = Exec::current()?;
+/// let x = Tensor::from_vec(vec![1.0f32, 2.0], &[2])?;
+/// let close = ops::isclose(exec, &x, 1.000001, Tolerance::default())?;
+/// assert_eq!(close.to_vec()?, [true, false]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// A negative tolerance ([`Error::Movement`](crate::Error::Movement)), shapes that do not
+/// broadcast.
+pub fn isclose<'a, 'b, T: Real>(
+    exec: &Exec,
+    a: impl Into<Operand<'a, T>>,
+    b: impl Into<Operand<'b, T>>,
+    tolerance: Tolerance,
+) -> Result<TensorBase<bool, Simd>> {
+    isclose_eval(Call::new(exec, "isclose"), a.into(), b.into(), tolerance)
+}
+
+/// Are all elements [close](isclose)? (PyTorch: `torch.allclose`)
+///
+/// ```
+/// use tensor_kernels::{Exec, Tensor, Tolerance, ops};
+///
+/// let exec = Exec::current()?;
+/// let x = Tensor::linspace(0.0f32, 1.0, 7)?;
+/// let y = ops::mul(exec, &ops::div(exec, &x, 3.0)?, 3.0)?;
+/// assert!(ops::allclose(exec, &x, &y, Tolerance::default())?);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`isclose`].
+pub fn allclose<'a, 'b, T: Real>(
+    exec: &Exec,
+    a: impl Into<Operand<'a, T>>,
+    b: impl Into<Operand<'b, T>>,
+    tolerance: Tolerance,
+) -> Result<bool> {
+    let call = Call::new(exec, "allclose");
+    let close: TensorBase<bool, ()> = isclose_eval(call, a.into(), b.into(), tolerance)?;
+    all_all(exec, &close)
+}
+
+pub(crate) fn isclose_eval<T: Real, K>(
+    call: Call<'_>,
+    a: Operand<'_, T>,
+    b: Operand<'_, T>,
+    tolerance: Tolerance,
+) -> Result<TensorBase<bool, K>> {
+    call.eval2(IsClose(tolerance.check()?), a, b)
+}
+
+struct IsClose(Tolerance);
+
+impl<T: Real> Function2<T, T> for IsClose {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call<M: FmaMode>(&self, a: T, b: T) -> bool {
+        let Tolerance { rtol, atol, equal_nan } = self.0;
+        let (a, b) = (a.to_f64(), b.to_f64());
+        let distance = (a - b).abs();
+        let is_near = distance.is_finite() & (distance <= atol + (rtol * b).abs());
+        (a == b) | is_near | (equal_nan & a.is_nan() & b.is_nan())
+    }
+}

@@ -1,0 +1,275 @@
+//! Running sums.
+
+use tensor_core::{
+    Element, Layout, Operand, Output, Result, TensorBase, TensorView, TensorViewMut, ViewRef,
+    wrap_dim,
+};
+
+use super::blocks::{BlockBuffer, BlockWork, Rows, run_blocks};
+use crate::{
+    api::{
+        call::Call,
+        movement::{Assemble, apart, elements},
+        tensor::Simd,
+    },
+    element::{Accumulate, Number},
+    exec::Exec,
+    kernel::{self, Function1, Isa, Kernel, Map},
+    math::FmaMode,
+    run::{self, Destination, Part},
+};
+
+/// The sums of all elements up to each along a dimension, in a new contiguous tensor (PyTorch:
+/// `torch.cumsum`).
+///
+/// Element types of results are those of [`sum`](crate::ops::sum). Elements are added in sequence;
+/// real and complex floats in double precision, rounded to each result, as in PyTorch.
+///
+/// ```
+/// use tensor_kernels::{Exec, Tensor, ops};
+///
+/// let exec = Exec::current()?;
+/// let lengths = Tensor::from_vec(vec![3i32, 1, 2], &[3])?;
+/// assert_eq!(ops::cumsum(exec, &lengths, 0)?.to_vec()?, [3i64, 4, 6]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// A dimension out of range.
+pub fn cumsum<'a, T: Accumulate>(
+    exec: &Exec,
+    a: impl Into<Operand<'a, T>>,
+    dim: isize,
+) -> Result<TensorBase<T::Sum, Simd>> {
+    cumsum_eval(Call::new(exec, "cumsum"), &a.into(), dim)
+}
+
+/// [`cumsum`] into a given result.
+///
+/// # Errors
+/// Those of [`cumsum`]; a result of another shape, or that shares elements with the operand or with
+/// itself.
+pub fn cumsum_into<'a, 'o, T: Accumulate>(
+    exec: &Exec,
+    a: impl Into<Operand<'a, T>>,
+    dim: isize,
+    out: impl Into<Output<'o, T::Sum>>,
+) -> Result<()> {
+    let (call, a, out) = (Call::new(exec, "cumsum"), a.into(), out.into());
+    if !call.is_apart(&a, &out, "a")? {
+        let result: TensorBase<T::Sum, ()> = cumsum_eval(call, &a, dim)?;
+        return call.copy_result(&result, out);
+    }
+    let mut writing = out.open()?;
+    let (out, scope) = writing.split()?;
+    let a = call.open_apart(&a, Some(&scope), "a")?;
+    let a = apart(elements(&a), call.op, "a")?;
+    call.assemble_into(&RunningSum::new(call, &a, dim)?, out)
+}
+
+pub(crate) fn cumsum_eval<T: Accumulate, K>(
+    call: Call<'_>,
+    a: &Operand<'_, T>,
+    dim: isize,
+) -> Result<TensorBase<T::Sum, K>> {
+    let a = a.read()?;
+    call.assemble(&RunningSum::new(call, &a.elements().to_view(), dim)?)
+}
+
+struct RunningSum<'v, T> {
+    rows: Rows<'v, T>,
+    layout: Layout,
+}
+
+impl<'v, T: Element> RunningSum<'v, T> {
+    fn new(call: Call<'_>, view: &TensorView<'v, T>, dim: isize) -> Result<Self> {
+        let dim = wrap_dim(call.op, dim, view.ndim().max(1))?;
+        let layout = Layout::contiguous(view.shape())?;
+        Ok(Self { rows: Rows::new(view, |d| d == dim)?, layout })
+    }
+}
+
+impl<T: Accumulate> Assemble<T::Sum> for RunningSum<'_, T> {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn write<W: Destination<T::Sum>>(
+        &self,
+        call: Call<'_>,
+        part: Part<'_, T::Sum, W>,
+    ) -> Result<()> {
+        if self.layout.numel() == 0 {
+            return part.fill(call.exec, T::Sum::default());
+        }
+        let part = part.reshaped(|view| view.permute(&self.rows.order))?;
+        let most = if self.rows.are_interleaved() { 8 * ROWS_AT_ONCE } else { ROWS_AT_ONCE };
+        run_blocks(call, &self.rows, most, part, &RunningSumWork { kept: self.rows.kept })
+    }
+}
+
+/// The fewest rows that are summed side by side, if there are as many: an addition waits for the
+/// one before it in its row, but not for those of other rows.
+const ROWS_AT_ONCE: usize = 16;
+
+/// The elements of scratch that a part of long rows takes.
+const PART_ELEMENTS: usize = 8 << 10;
+
+struct RunningSumWork {
+    kept: usize,
+}
+
+impl<T: Accumulate, W: Destination<T::Sum>> BlockWork<T, Part<'_, T::Sum, W>> for RunningSumWork {
+    type Scratch = T::Running;
+
+    /// The rows are cut, and each part begins with the last sums of the one before. In scratch the
+    /// elements of a part with the same number in their rows are adjacent, so that all rows are
+    /// summed at the same time.
+    fn run(
+        &self,
+        exec: &Exec,
+        rows: &TensorView<'_, T>,
+        buffer: &mut BlockBuffer<T::Running>,
+        part: Part<'_, T::Sum, W>,
+    ) -> Result<()> {
+        let count: usize = rows.shape()[..self.kept].iter().product();
+        // A tensor without dimensions is one row of one element.
+        let dim = if rows.ndim() > self.kept { Some(self.kept) } else { None };
+        let len = dim.map_or(1, |dim| rows.shape()[dim]);
+        let at_once = (PART_ELEMENTS / count).clamp(1, len);
+        let scratch = buffer.get((at_once + 1) * count)?;
+        let (mut rest, mut start) = (part, 0);
+        while start < len {
+            let now = at_once.min(len - start);
+            let (view, first, others) = match dim {
+                Some(dim) => {
+                    let (first, others) = rest.split(dim, now)?;
+                    (rows.narrow(dim as isize, start as isize, now)?, first, Some(others))
+                }
+                None => (rows.clone(), rest, None),
+            };
+            let (before, sums) = scratch.split_at_mut(count);
+            let sums = &mut sums[..now * count];
+            load(exec, &view, dim, sums)?;
+            let before = &*before;
+            kernel::dispatch(exec.simd(), Sums { before, sums, count, continues: start > 0 });
+            store::<T, W>(exec, sums, dim, first)?;
+            scratch.copy_within(now * count..(now + 1) * count, 0);
+            start += now;
+            let Some(others) = others else { return Ok(()) };
+            rest = others;
+        }
+        Ok(())
+    }
+}
+
+/// Elements as running sums.
+struct ToRunning;
+
+impl<T: Accumulate> Function1<T> for ToRunning {
+    type Output = T::Running;
+
+    #[inline(always)]
+    fn call<M: FmaMode>(&self, a: T) -> T::Running {
+        a.to_running()
+    }
+}
+
+/// The results of running sums of elements `T`.
+struct Rounded<T>(std::marker::PhantomData<fn(T)>);
+
+impl<T: Accumulate> Function1<T::Running> for Rounded<T> {
+    type Output = T::Sum;
+
+    #[inline(always)]
+    fn call<M: FmaMode>(&self, a: T::Running) -> T::Sum {
+        T::rounded_running(a)
+    }
+}
+
+/// Copies elements to scratch, those of different rows next to each other.
+fn load<T: Accumulate>(
+    exec: &Exec,
+    view: &TensorView<'_, T>,
+    dim: Option<usize>,
+    scratch: &mut [T::Running],
+) -> Result<()> {
+    let view = match dim {
+        Some(dim) => view.movedim(&[dim as isize], &[0])?,
+        None => view.clone(),
+    };
+    let mut scratch = TensorViewMut::new(scratch, Layout::contiguous(view.shape())?)?;
+    let (map, input) = (Map::new(ToRunning), run::Input::View((&view).into()));
+    run::compute1(exec, map.of_types::<T::Running>(), &mut (&mut scratch).into(), input);
+    Ok(())
+}
+
+/// Copies results from scratch, and rounds them.
+fn store<T: Accumulate, W: Destination<T::Sum>>(
+    exec: &Exec,
+    scratch: &[T::Running],
+    dim: Option<usize>,
+    part: Part<'_, T::Sum, W>,
+) -> Result<()> {
+    let part = match dim {
+        Some(dim) => part.reshaped(|view| view.movedim(&[dim as isize], &[0]))?,
+        None => part,
+    };
+    let layout = Layout::contiguous(part.layout().shape())?;
+    let map = Map::new(Rounded::<T>(std::marker::PhantomData));
+    part.compute_from(exec, map.of_types::<T::Sum>(), ViewRef::new(scratch, &layout)?)
+}
+
+/// Sums down columns; each is a row of the tensor.
+struct Sums<'a, N> {
+    /// The sums before the first elements.
+    before: &'a [N],
+    sums: &'a mut [N],
+    count: usize,
+    /// Are there any before?
+    continues: bool,
+}
+
+impl<N: Number> Kernel for Sums<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, _: I) {
+        let Self { before, sums, count, continues } = self;
+        if count == 1 {
+            return single(sums, continues.then_some(before[0]));
+        }
+        if continues {
+            add(&mut sums[..count], before);
+        }
+        for at in 1..sums.len() / count {
+            let (done, next) = sums.split_at_mut(at * count);
+            add(&mut next[..count], &done[(at - 1) * count..]);
+        }
+    }
+}
+
+#[inline(always)]
+fn add<N: Number>(elements: &mut [N], before: &[N]) {
+    for (element, &sum) in elements.iter_mut().zip(before) {
+        *element = sum.plus(*element);
+    }
+}
+
+/// One row: its running sum stays in a register.
+#[inline(always)]
+fn single<N: Number>(sums: &mut [N], before: Option<N>) {
+    let mut elements = sums.iter_mut();
+    let mut sum = match (before, elements.next()) {
+        (_, None) => return,
+        (None, Some(first)) => *first,
+        (Some(before), Some(first)) => {
+            *first = before.plus(*first);
+            *first
+        }
+    };
+    for element in elements {
+        sum = sum.plus(*element);
+        *element = sum;
+    }
+}
