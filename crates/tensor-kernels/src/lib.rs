@@ -50,6 +50,7 @@ mod tuning;
 
 pub use api::{
     copy::{copy_between, copy_into, copy_to_layout, fill, to_contiguous, to_format},
+    copy_explanation::{CopyExplanation, ExplainedCandidate},
     copy_plan::{CopyCandidate, CopyPlan},
     elementwise::{
         elementwise_path, map, map_inplace, map_into, zip, zip_inplace, zip_into, zip3,
@@ -66,6 +67,7 @@ pub use element::{
 pub use exec::{Broadcast, Exec, Machine, Overlapping, Par, SimdError, SimdLevel};
 pub use kernel::stream_copy;
 pub use nest::{Loop, Nest};
+pub use plan::CostTerm;
 // A name defined above takes precedence over the re-export.
 pub use tensor_core::*;
 
