@@ -42,16 +42,14 @@ impl DimGroup {
     }
 }
 
-/// `dims 1 to 2 (24 elements, stride 1)`.
+/// `dim 0` or `dims 1 to 2`.
 impl fmt::Display for DimGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (first, last) = (self.dims.start, self.dims.end.saturating_sub(1));
         match first < last {
-            true => write!(f, "dims {first} to {last}")?,
-            false => write!(f, "dim {first}")?,
+            true => write!(f, "dims {first} to {last}"),
+            false => write!(f, "dim {first}"),
         }
-        let s = if self.numel == 1 { "" } else { "s" };
-        write!(f, " ({} element{s}, stride {})", self.numel, self.stride)
     }
 }
 
