@@ -1,7 +1,9 @@
 //! Explanations of refusals, lints and padded layouts of extreme layouts: rank 64, no elements,
 //! stride 0, `isize::MAX` elements.
 
-use tensor_core::{Error, Layout, Lint, LintKind, Remedy, Tensor, TensorView, TensorViewMut};
+use tensor_core::{
+    Error, Layout, Lint, LintKind, Overlap, Remedy, Tensor, TensorView, TensorViewMut,
+};
 
 const MAX: usize = isize::MAX as usize;
 
@@ -152,6 +154,16 @@ fn a_border_in_the_last_dimensions_needs_a_copy_of_these_only() {
     assert_eq!(why.remedies()[2], expected);
     let text = "copy dims [2, 3] only: copies 960 bytes, or one of 40 blocks of 24 bytes at a time";
     assert!(why.to_string().contains(text), "{why}");
+}
+
+/// The next plane begins where the last row ends, not where its padding does.
+#[test]
+fn padding_keeps_what_follows_a_last_row_behind_it() {
+    let planes = Layout::new(&[2, 40, 300], &[39 * 512 + 300, 512, 1], 0).unwrap();
+    let lints = planes.lints(4);
+    let padded = lints[0].padded().expect("rows 2 KiB apart");
+    assert_eq!(padded.strides(), [39 * 528 + 300, 528, 1]);
+    assert_eq!(padded.self_overlap(), Overlap::No);
 }
 
 #[test]
