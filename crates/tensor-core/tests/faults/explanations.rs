@@ -166,6 +166,16 @@ fn padding_keeps_what_follows_a_last_row_behind_it() {
     assert_eq!(padded.self_overlap(), Overlap::No);
 }
 
+/// Elements of a page each alias whatever their stride.
+#[test]
+fn padding_that_does_not_help_is_not_proposed() {
+    let pages = Layout::contiguous(&[9, 4]).unwrap();
+    let lints = pages.lints(4096);
+    let padded: Vec<_> = lints.iter().map(|lint| (lint.kind(), lint.padded_stride())).collect();
+    let expected = [(LintKind::PowerOfTwoStride, Some(5)), (LintKind::PageAliasing, None)];
+    assert_eq!(padded, expected);
+}
+
 #[test]
 fn each_lint_is_found_where_it_is_due() {
     let kinds = |shape: &[usize], strides: &[isize], width: usize| -> Vec<LintKind> {
