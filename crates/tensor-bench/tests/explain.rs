@@ -55,6 +55,55 @@ fn a_reshape_that_no_strides_can_express_copies() {
 }
 
 #[test]
+fn contiguous_copies_because_of_a_stride_and_not_because_of_a_view() {
+    let text = run(&["explain", "arange(6).reshape(2, 3).t().contiguous()"]).succeeded();
+    let last = text.split("\n\n").last().unwrap();
+    let expected = "  storage: new, 6 i64, copied because dimension 1 had stride 3, not 1\n";
+    assert!(last.contains(expected), "{last}");
+    assert!(!text.contains("no strides can express"), "{text}");
+    let reshaped = run(&["explain", "arange(6).reshape(2, 3).t().reshape(6)"]).succeeded();
+    assert!(reshaped.contains("copied because no strides can express this view"), "{reshaped}");
+}
+
+#[test]
+fn slow_strides_are_named_and_measured() {
+    let text = run(&["explain", "zeros(256, 256).t()"]).succeeded();
+    let (steps, measured) = text.split_once("\nmeasured on this machine\n").expect("a lint");
+    for step in steps.split("\n\n") {
+        assert!(step.contains("  slow: power-of-two stride: dim "), "{text}");
+        assert!(step.contains("a stride of 272"), "{text}");
+    }
+    let line = measured.strip_prefix("  power-of-two stride: a copy with dim 1 innermost: ");
+    let (own, padded) = line.and_then(|line| line.split_once(", padded ")).expect("two times");
+    for time in [own, padded.trim_end()] {
+        let (number, unit) = time.split_once(' ').expect("a number and a unit");
+        assert!(number.parse::<f64>().is_ok_and(|n| n > 0.0), "{measured}");
+        assert!(["ns", "us", "ms"].contains(&unit), "{measured}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn strides_within_a_page_and_those_without_lints_are_not_measured() {
+    for chain in ["arange(512).reshape(16, 32).t()[::2]", "zeros(300, 300).t()"] {
+        let text = run(&["explain", chain]).succeeded();
+        assert!(!text.contains("slow: ") && !text.contains("measured"), "{text}");
+    }
+}
+
+#[test]
+fn a_plan_is_explained_on_request() {
+    let args = ["explain", "--plan", "arange(24).view(2, 3, 4).permute(2, 0, 1)"];
+    let text = run(&args).succeeded();
+    let (_, plan) = text.split_once("\nplan of contiguous()\n\n").expect("a plan");
+    assert!(plan.starts_with("copy         24 elements of 8 bytes, 192 bytes\n"), "{plan}");
+    for title in ["fused loops  ", "candidates   * ", "why          "] {
+        assert!(plan.contains(&format!("\n{title}")), "{plan}");
+    }
+    assert!(plan.lines().all(|line| line.chars().count() <= 100), "{plan}");
+}
+
+#[test]
 fn an_overlapping_view_shows_each_place_once() {
     let text = run(&["explain", "arange(5).unfold(0, 3, 1)"]).succeeded();
     assert!(text.contains("offsets in logical order: 0, 1, 2, 1, 2, 3, 2, 3, 4"), "{text}");
@@ -65,6 +114,7 @@ fn an_overlapping_view_shows_each_place_once() {
 fn fault_no_array_is_made_however_large() {
     let text = run(&["explain", "zeros(1000000, 1000000).t()[::2, ::-1]"]).succeeded();
     assert!(text.contains("storage of 1000000000000 elements, the view has some from"), "{text}");
+    assert!(text.contains("slow: page-stride walk: ") && text.contains("not measured"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let many = run(&["explain", "arange(3).expand(1000000000000, 3)"]).succeeded();
     assert!(many.contains("   0 1 2\n"), "{many}");

@@ -56,6 +56,23 @@ fn the_document_has_a_schema_a_machine_and_rows() {
 }
 
 #[test]
+fn slow_strides_are_in_the_document_and_in_the_text() {
+    let folder = Folder::new();
+    let path = folder.file("rows.npy", npy("|u1", false, "(64, 1024)", &[7; 64 << 10]));
+    let args = ["report", "--quick", "--threads", "1", "--npy", &path, "--permute", "1,0"];
+    let json = run(&[&args[..], &["--json"]].concat()).succeeded();
+    let report: Value = serde_json::from_str(&json).expect("one document");
+    let slow = &report["layouts"][0]["slow_strides"][0];
+    assert_eq!((&slow["lint"], &slow["dim"]), (&"power-of-two stride".into(), &1.into()));
+    assert_eq!(slow["padded_stride"], 1088);
+    assert!(slow["ns"].as_f64().unwrap() > 0.0 && slow["avoided_ns"].as_f64().unwrap() > 0.0);
+    let text = run(&args).succeeded();
+    assert!(text.contains("\nSlow strides, each timed as it is"), "{text}");
+    assert!(text.contains("power-of-two stride  "), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+#[test]
 fn the_text_fits_a_hundred_columns_and_ends_with_advice() {
     let text = run(&["--quick", "--npy", FORTRAN]).succeeded();
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");

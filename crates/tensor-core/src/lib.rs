@@ -68,8 +68,10 @@ pub use error::{Error, MovementError, PatternError, PatternRule, PatternSide, Re
 pub use guard::{TensorRef, TensorRefMut};
 pub use index::{Index, NewAxis, Slice};
 pub use iter::{Iter, IterMut};
-pub use layout::{ContiguityTrace, Layout, Offsets, Overlap, ReduceDims, ReductionShape, Runs};
-
+pub use layout::{
+    ContiguityTrace, DimGroup, Layout, Lint, LintKind, Offsets, Overlap, ReduceDims,
+    ReductionShape, Remedy, Runs, StrideBreak, WhyNotContiguous, WhyNotView,
+};
 pub use operand::{
     Aliasing, Handle, Operand, Output, Reading, ResolvedOperand, WriteScope, Writing,
 };

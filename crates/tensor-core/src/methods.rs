@@ -44,6 +44,30 @@ macro_rules! view_methods {
             self.layout.is_contiguous()
         }
 
+        /// Why [`view`](Self::view) refuses a shape, and the ways out, in bytes; `None` if it does
+        /// not refuse it. See [`Layout::why_not_view`](crate::Layout::why_not_view).
+        ///
+        /// # Errors
+        /// Those of [`Layout::why_not_view`](crate::Layout::why_not_view).
+        pub fn why_not_view(
+            &self,
+            sizes: impl $crate::Sizes,
+        ) -> $crate::Result<Option<$crate::WhyNotView>> {
+            Ok(self.layout.why_not_view(&sizes.into_sizes()?)?.map(|why| why.in_bytes(size_of::<T>())))
+        }
+
+        /// Why it is not contiguous, and the ways out, in bytes; `None` if it is contiguous. See
+        /// [`Layout::why_not_contiguous`](crate::Layout::why_not_contiguous).
+        pub fn why_not_contiguous(&self) -> Option<$crate::WhyNotContiguous> {
+            self.layout.why_not_contiguous().map(|why| why.in_bytes(size_of::<T>()))
+        }
+
+        /// What is slow about the strides, with padded ones that are not; empty for most layouts.
+        /// See [`Layout::lints`](crate::Layout::lints).
+        pub fn lints(&self) -> Vec<$crate::Lint> {
+            self.layout.lints(size_of::<T>())
+        }
+
         $crate::methods::view_methods! { @derived $self, ($($receiver)+)
             transpose(d0: dim, d1: dim) "Two dimensions swapped (PyTorch: `transpose`).";
             t() "The transpose of a matrix (PyTorch: `t`).";

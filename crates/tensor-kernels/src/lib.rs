@@ -66,6 +66,7 @@ pub use api::{
         copy_between, copy_into, copy_into_uninit, copy_to_layout, fill, to_contiguous, to_format,
         to_vec,
     },
+    copy_explanation::{CopyExplanation, ExplainedCandidate},
     copy_plan::{CopyCandidate, CopyPlan},
     elementwise::{
         elementwise_path, map, map_inplace, map_into, zip, zip_inplace, zip_into, zip3,
@@ -89,6 +90,7 @@ pub use element::{
 pub use exec::{Broadcast, Exec, Machine, Overlapping, Par, SimdError, SimdLevel};
 pub use kernel::stream_copy;
 pub use nest::{Loop, Nest};
+pub use plan::CostTerm;
 // A name defined above takes precedence over the re-export.
 pub use tensor_core::*;
 

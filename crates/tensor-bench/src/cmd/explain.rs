@@ -1,17 +1,20 @@
-//! `explain`: a chain of calls step by step: shape and strides, whether a step copies, and which
-//! elements of the storage the view has.
+//! `explain`: a chain of calls step by step: shape and strides, whether a step copies, which
+//! elements of the storage the view has, and what is slow about its strides.
 
 use std::io::Write;
 
-use tensor_kernels::{DType, Error, Exec, Layout};
+use tensor_kernels::{CopyPlan, DType, Error, Exec, Layout, Lint};
 
 use crate::{
     Failure, Result,
     input::chain::{Chain, Link, Step},
-    measure::setting::{self, copy_path},
+    measure::{
+        lint_cost,
+        setting::{self, copy_path},
+    },
     output::{
         picture,
-        render::{bytes, join, tuple, wrap},
+        render::{bytes, join, time, tuple, wrap},
     },
 };
 
@@ -26,10 +29,16 @@ const MAX_LISTED_OFFSETS: usize = 12;
 pub struct Args {
     /// A chain of PyTorch calls on `arange(…)` or `zeros(…)`
     pub chain: String,
+    /// Also explain the plan of the copy to contiguous memory: loops, candidates, costs
+    #[arg(long)]
+    pub plan: bool,
 }
 
-/// Explains one chain. Only layouts are computed, no array is allocated: a chain may describe more
-/// memory than the machine has.
+/// What lies in a page is fast, whatever its strides.
+const MIN_LINTED_BYTES: usize = 4096;
+
+/// Explains one chain. Only layouts are computed: a chain may describe more memory than the machine
+/// has. Lints of the last step are measured on small arrays.
 ///
 /// # Errors
 /// A chain that cannot be parsed; an invalid view, after the steps before it have been printed.
@@ -42,6 +51,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         state = state.step(&link.step).map_err(|error| refused(link, &error))?;
         writeln!(out)?;
         state.print(&link.text, &exec, out)?;
+    }
+    state.print_costs(&exec, out)?;
+    if args.plan {
+        writeln!(out, "\nplan of contiguous()\n\n{}", state.plan(&exec)?)?;
     }
     Ok(())
 }
@@ -63,7 +76,14 @@ struct State {
 enum Storage {
     New,
     Same,
-    Copied,
+    /// By a reshape.
+    Reshaped,
+    /// By `contiguous()`, because a dimension had another stride than it needs.
+    Packed {
+        dim: usize,
+        stride: isize,
+        needed: usize,
+    },
     AlreadyContiguous,
 }
 
@@ -78,13 +98,22 @@ impl State {
         match step {
             Step::View(op) => self.view(op.apply(&self.layout)?),
             Step::ViewOrCopy(op) => match op.apply(&self.layout) {
-                Err(Error::NotViewable { .. }) => self.copied(op.apply(&self.dense()?)?),
+                Err(Error::NotViewable { .. }) => {
+                    self.copied(op.apply(&self.dense()?)?, Storage::Reshaped)
+                }
                 viewed => self.view(viewed?),
             },
-            Step::Contiguous if self.layout.is_contiguous() => {
-                Ok(State { storage: Storage::AlreadyContiguous, ..self.view(self.layout.clone())? })
-            }
-            Step::Contiguous => self.copied(self.dense()?),
+            Step::Contiguous => match self.layout.contiguity_break() {
+                None => {
+                    let same = self.view(self.layout.clone())?;
+                    Ok(State { storage: Storage::AlreadyContiguous, ..same })
+                }
+                Some(dim) => {
+                    let stride = self.layout.strides()[dim];
+                    let needed = self.layout.shape()[dim + 1..].iter().product();
+                    self.copied(self.dense()?, Storage::Packed { dim, stride, needed })
+                }
+            },
         }
     }
 
@@ -98,14 +127,9 @@ impl State {
         })
     }
 
-    fn copied(&self, layout: Layout) -> Result<State, Error> {
+    fn copied(&self, layout: Layout, storage: Storage) -> Result<State, Error> {
         layout.dense_bytes(self.dtype.size())?;
-        Ok(State {
-            storage_len: layout.numel(),
-            layout,
-            dtype: self.dtype,
-            storage: Storage::Copied,
-        })
+        Ok(State { storage_len: layout.numel(), layout, dtype: self.dtype, storage })
     }
 
     fn dense(&self) -> Result<Layout, Error> {
@@ -126,7 +150,51 @@ impl State {
         for line in picture::lines(&self.layout, self.storage_len) {
             writeln!(out, "  {line}")?;
         }
-        paragraph(out, "  ", &self.copy_text(exec)?)
+        paragraph(out, "  ", &self.copy_text(exec)?)?;
+        self.lints().iter().try_for_each(|lint| paragraph(out, "  ", &format!("slow: {lint}")))
+    }
+
+    /// What is slow about the strides, if the view is larger than a page.
+    fn lints(&self) -> Vec<Lint> {
+        let width = self.dtype.size();
+        let span = self.layout.bounds().map_or(0, |(lowest, highest)| highest - lowest);
+        match span.saturating_mul(width) > MIN_LINTED_BYTES {
+            true => self.layout.lints(width),
+            false => Vec::new(),
+        }
+    }
+
+    /// The measured cost of each lint.
+    fn print_costs(&self, exec: &Exec, out: &mut dyn Write) -> Result<()> {
+        let lints = self.lints();
+        if !lints.is_empty() {
+            writeln!(out, "\nmeasured on this machine")?;
+        }
+        for lint in &lints {
+            let cost = lint_cost::measure(*exec, &self.layout, self.dtype.size(), lint)?;
+            let text = match cost {
+                None => {
+                    let limit = bytes(lint_cost::MAX_BYTES as u128);
+                    format!("not measured; that needs arrays above {limit}, or two cores")
+                }
+                Some(cost) => format!(
+                    "{}: {}, {} {}",
+                    cost.walk,
+                    time(cost.ns),
+                    cost.instead,
+                    time(cost.better_ns)
+                ),
+            };
+            paragraph(out, "  ", &format!("{}: {text}", lint.kind()))?;
+        }
+        Ok(())
+    }
+
+    /// The plan of a copy to contiguous memory, explained.
+    fn plan(&self, exec: &Exec) -> Result<String> {
+        let width = self.dtype.size();
+        let plan = CopyPlan::new(&self.layout, &self.dense()?, width, &exec.machine)?;
+        Ok(plan.explain(exec).to_string().trim_end().to_owned())
     }
 
     fn storage_text(&self) -> String {
@@ -134,9 +202,13 @@ impl State {
         match self.storage {
             Storage::New => format!("storage: new, {size}"),
             Storage::Same => format!("storage: the same, {size}"),
-            Storage::Copied => {
+            Storage::Reshaped => {
                 format!("storage: new, {size}, copied because no strides can express this view")
             }
+            Storage::Packed { dim, stride, needed } => format!(
+                "storage: new, {size}, copied because dimension {dim} had stride {stride}, not \
+                 {needed}"
+            ),
             Storage::AlreadyContiguous => {
                 format!("storage: the same, {size}; it was contiguous, nothing is copied")
             }

@@ -7,6 +7,7 @@ use tensor_kernels::{Layout, Tensor};
 use super::{
     Conversion, Pass, Row,
     passes::{Passes, Times},
+    slow_strides::slow_strides,
     why,
 };
 use crate::{
@@ -77,6 +78,7 @@ fn row<C: Conversion>(
         allocating_copy_ns: times.allocating,
         elementwise: pass(times.naive, times.strided, times.dense),
         sum: pass(times.naive_sum, times.sum, times.sum_dense),
+        slow_strides: slow_strides(setting.exec, layout, size_of::<C::From>())?,
     })
 }
 

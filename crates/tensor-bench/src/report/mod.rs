@@ -11,6 +11,7 @@ mod curve;
 pub mod html;
 mod measure;
 mod passes;
+mod slow_strides;
 mod text;
 
 use serde::Serialize;
@@ -20,6 +21,7 @@ use crate::{advise::Costs, system::machine::MachineInfo, track::build::Build};
 pub use conversion::{BytesToFloats, Conversion, Same, Summed};
 pub use curve::{Point, measure_curve};
 pub use measure::{Subject, measure};
+pub use slow_strides::SlowStride;
 pub use text::render;
 
 /// Changes when a field is removed or changes its meaning.
@@ -89,6 +91,8 @@ pub struct Row {
     /// A pass that only reads: the sum of all elements. The naive loop runs on all threads, each
     /// with its part of the view.
     pub sum: Pass,
+    /// What is slow about the strides.
+    pub slow_strides: Vec<SlowStride>,
 }
 
 impl Row {

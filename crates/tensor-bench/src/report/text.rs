@@ -15,6 +15,9 @@ pub fn render(report: &Report) -> String {
     let title = |work: &str| format!("{work}; efficiency in percent of the contiguous speed");
     section(&mut text, &title("Elementwise, 2x + 1"), &passes(rows, |row| &row.elementwise));
     section(&mut text, &title("Sum of all elements"), &passes(rows, |row| &row.sum));
+    if rows.iter().any(|row| !row.slow_strides.is_empty()) {
+        section(&mut text, SLOW_STRIDES, &slow_strides(rows));
+    }
     if !report.curve.is_empty() {
         section(&mut text, CURVE, &levels(report));
     }
@@ -34,6 +37,8 @@ const COPIES: &str =
 
 const CURVE: &str =
     "Elementwise, time per element of a transposed matrix, by the cache that holds all arrays";
+
+const SLOW_STRIDES: &str = "Slow strides, each timed as it is and without what is slow";
 
 const LEGEND: &[&str] = &[
     "naive loop: nested loops over the view without tiles or SIMD intrinsics, on one thread \
@@ -138,6 +143,35 @@ fn passes(rows: &[Row], pass: impl Fn(&Row) -> &Pass) -> String {
             break_even(pass, row.contiguous),
         ]
     })
+}
+
+/// One line for each lint of each layout.
+fn slow_strides(rows: &[Row]) -> String {
+    use Column::{Left, Right};
+    let columns = [
+        Left("layout"),
+        Left("slow stride"),
+        Right("dim"),
+        Left("timed, one thread"),
+        Right("as it is"),
+        Right("without"),
+        Right("padded\nstride"),
+    ];
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let lines = rows.iter().flat_map(|row| {
+        row.slow_strides.iter().map(move |slow| {
+            vec![
+                cut(&row.name, LONGEST_NAME),
+                slow.lint.to_owned(),
+                slow.dim.to_string(),
+                fold(&or_dash(slow.walk.clone()), 24),
+                or_dash(slow.ns.map(time)),
+                or_dash(slow.avoided_ns.map(time)),
+                or_dash(slow.padded_stride.map(|stride| stride.to_string())),
+            ]
+        })
+    });
+    fitted_table(&columns, lines.collect())
 }
 
 /// The break-even in passes, or why there is none.

@@ -9,7 +9,7 @@ pub use special::HasOne;
 #[cfg(doc)]
 use crate::TensorView;
 use crate::{
-    Element, Error, Layout, Result, Sizes, Storage, TensorBase, Uninit,
+    Element, Error, Int, Layout, Result, Sizes, Storage, TensorBase, Uninit,
     element::assert_occupies_memory,
 };
 
@@ -118,10 +118,42 @@ impl<T: Element, K> TensorBase<T, K> {
     where
         T: bytemuck::Zeroable,
     {
-        let layout = Layout::contiguous(&shape.into_shape()?)?;
-        let storage = Storage::zeroed(layout.dense_bytes(size_of::<T>())?, align_of::<T>())?;
+        Self::zeroed(Layout::contiguous(&shape.into_shape()?)?)
+    }
+
+    /// A row-major tensor of zeros with padding: dimension `dim` has the stride `stride`, in
+    /// elements (PyTorch: `torch.empty_strided`, then `zero_()`).
+    ///
+    /// Rows that are an odd number of cache lines apart do not share the sets of caches;
+    /// [`lints`](Self::lints) proposes such a stride.
+    ///
+    /// ```
+    /// # use tensor_core::Tensor;
+    /// let padded = Tensor::<f32>::zeros_padded(&[3, 1000, 1024], -2, 1040)?;
+    /// assert_eq!(padded.strides(), [1_040_000, 1040, 1]);
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Layout::padded`]: a dimension out of range, a stride that is too small; no
+    /// memory.
+    pub fn zeros_padded(shape: impl Sizes, dim: impl Int, stride: usize) -> Result<Self>
+    where
+        T: bytemuck::Zeroable,
+    {
+        Self::zeroed(Layout::padded(&shape.into_shape()?, dim.saturated(), stride)?)
+    }
+
+    /// Zeros for a layout, up to its last element.
+    fn zeroed(layout: Layout) -> Result<Self>
+    where
+        T: bytemuck::Zeroable,
+    {
+        let len = layout.bounds().map_or(0, |(_, highest)| highest + 1);
+        let bytes = Layout::contiguous(&[len])?.dense_bytes(size_of::<T>())?;
+        let storage = Storage::zeroed(bytes, align_of::<T>())?;
         // SAFETY: tensor invariants. 1: the storage is aligned for `T`, and zero bytes are a valid
-        // `T: Zeroable`. 2: it has the size of the dense layout.
+        // `T: Zeroable`. 2: it reaches to the highest offset of the layout.
         Ok(unsafe { Self::from_storage(storage, layout) })
     }
 

@@ -1,6 +1,6 @@
 //! Parts of error texts that are computed from the values of a variant.
 
-use crate::{DType, Overlap};
+use crate::{DType, Layout, Overlap, Remedy};
 
 /// The range of valid dimensions.
 pub(super) fn range_text(dim: isize, range: usize) -> String {
@@ -35,6 +35,27 @@ pub(super) fn seam_text(strides: &[isize], seam: usize, expected: isize) -> Stri
         "dimensions {before} and {seam} are not adjacent in memory: \
          stride of dimension {before} is {stride}, but {expected} would be needed"
     )
+}
+
+/// What can be done instead without a copy, if anything can. Computed for the text only: most
+/// refusals are followed by a copy.
+pub(super) fn remedies_text(shape: &[usize], strides: &[isize], target: &[usize]) -> String {
+    let Some(why) = lowest_layout(shape, strides).and_then(|layout| layout.view_refused(target))
+    else {
+        return String::new();
+    };
+    let is_view = |remedy: &&Remedy| matches!(remedy, Remedy::View { .. });
+    let views = why.remedies().iter().filter(is_view);
+    views.map(|remedy| format!("; without a copy: {remedy}")).collect()
+}
+
+/// A layout with its lowest element at offset 0.
+fn lowest_layout(shape: &[usize], strides: &[isize]) -> Option<Layout> {
+    let below = shape.iter().zip(strides).try_fold(0isize, |below, (&size, &stride)| {
+        let steps = isize::try_from(size.saturating_sub(1)).ok()?;
+        below.checked_add(stride.min(0).checked_mul(steps)?)
+    });
+    Layout::new(shape, strides, below?.unsigned_abs()).ok()
 }
 
 /// The indices that overlap.

@@ -12,8 +12,8 @@ pub use movement::MovementError;
 
 use crate::{DType, Overlap};
 use message::{
-    dtype_names, empty_text, overlap_text, range_text, seam_text, shared_text, strides_text,
-    value_text,
+    dtype_names, empty_text, overlap_text, range_text, remedies_text, seam_text, shared_text,
+    strides_text, value_text,
 };
 pub use pattern::{PatternError, PatternRule, PatternSide};
 
@@ -25,11 +25,13 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The strides cannot express the requested shape; only a copy can.
+    /// [`Layout::why_not_view`](crate::Layout::why_not_view) has the reason and the ways out as
+    /// data.
     #[error(
         "view size is not compatible with input tensor's size and stride (at least one dimension \
          spans across two contiguous subspaces). \
-         Use .reshape(...) instead. [size {shape:?} stride {strides:?} as {target:?}: {}]",
-        seam_text(.strides, *.seam, *.expected)
+         Use .reshape(...) instead. [size {shape:?} stride {strides:?} as {target:?}: {}{}]",
+        seam_text(.strides, *.seam, *.expected), remedies_text(.shape, .strides, .target)
     )]
     NotViewable {
         /// The shape of the input.
@@ -682,6 +684,20 @@ pub enum Error {
         op: &'static str,
         /// Which of its operands.
         operand: &'static str,
+    },
+
+    /// A padded stride that is smaller than what it has to hold.
+    #[error(
+        "zeros_padded: an index of dimension {dim} needs {needed} elements, which a stride of \
+         {stride} does not hold"
+    )]
+    PaddedStride {
+        /// The dimension.
+        dim: usize,
+        /// The stride given, in elements.
+        stride: usize,
+        /// The least stride, in elements.
+        needed: usize,
     },
 
     /// A memory format that does not fit the rank.

@@ -7,6 +7,9 @@
 //! |---|---|
 //! | `query` | is it contiguous, channels-last, dense; and what breaks contiguity |
 //! | `trace` | the contiguity check as text |
+//! | `groups` | which neighbouring dimensions are equivalent to one |
+//! | `why/` | why a view, or contiguity, is refused, and the ways out |
+//! | `lint/`, `padded` | strides that are slow on CPUs, and layouts with padding that are not |
 //! | `move_axes` | transpose, permute, movedim, flip: the same elements in another order |
 //! | `reform` | view, flatten, squeeze, expand, …: the same elements under other dimensions |
 //! | `width` | view(dtype): the same bytes as elements of another width |
@@ -17,8 +20,11 @@
 //! | `pairs` | iteration over two layouts in an order that suits their memory |
 //! | `overlap` | do two indices reach the same element? |
 
+mod groups;
+mod lint;
 mod move_axes;
 mod overlap;
+mod padded;
 pub(crate) mod pairs;
 mod query;
 mod reduce;
@@ -27,14 +33,18 @@ mod restrict;
 mod result;
 mod runs;
 mod trace;
+mod why;
 mod width;
 
 use std::fmt;
 
+pub use groups::DimGroup;
+pub use lint::{Lint, LintKind};
 pub use overlap::Overlap;
 pub use reduce::{ReduceDims, ReductionShape};
 pub use runs::{Offsets, Runs};
 pub use trace::ContiguityTrace;
+pub use why::{Remedy, StrideBreak, WhyNotContiguous, WhyNotView};
 
 use crate::{
     DimVec, Error, MemoryFormat, Result,

@@ -1,7 +1,7 @@
 //! The same elements, in the same order, under other dimensions: view, flatten, unflatten, squeeze,
 //! unsqueeze, expand.
 
-use super::{Layout, saturating_stride};
+use super::{Layout, groups::Crossing, saturating_stride};
 use crate::{
     DimVec, Error, Result,
     shape::{infer_shape, too_large, wrap_dim, wrap_dim_or_scalar},
@@ -13,7 +13,7 @@ impl Layout {
     /// `view`).
     ///
     /// One size may be −1: it is inferred. The error names the two dimensions that are not adjacent
-    /// in memory.
+    /// in memory; [`why_not_view`](Self::why_not_view) says more.
     ///
     /// ```
     /// # use tensor_core::{Error, Layout};
@@ -31,14 +31,18 @@ impl Layout {
     /// than one −1.
     pub fn view(&self, sizes: &[isize]) -> Result<Self> {
         let shape = infer_shape(sizes, self.numel)?;
-        let strides = self.view_strides(&shape)?;
+        self.viewed(shape)
+    }
+
+    fn viewed(&self, shape: DimVec<usize>) -> Result<Self> {
+        let strides = self.view_strides(&shape).map_err(|at| self.not_viewable(&shape, at))?;
         Self::checked(shape, strides, self.offset)
     }
 
     /// The strides of a view of shape `target`. Splits the dimensions into chunks of one stride
     /// each, from the last to the first, and divides every chunk among dimensions of `target`
     /// (PyTorch: `computeStride`).
-    fn view_strides(&self, target: &[usize]) -> Result<DimVec<isize>> {
+    pub(super) fn view_strides(&self, target: &[usize]) -> Result<DimVec<isize>, Crossing> {
         if self.numel == 0 {
             let same = target == self.shape();
             return Ok(if same { self.strides.clone() } else { contiguous_strides(target) });
@@ -55,34 +59,20 @@ impl Layout {
                 filled *= target[unassigned];
             }
             if filled != chunk.count {
-                return Err(self.not_viewable(target, chunk));
+                return Err(Crossing { chunk, target_dim: unassigned });
             }
             end = chunk.start;
         }
         Ok(strides)
     }
 
-    /// The longest sequence of dimensions before `end` that can be merged to one.
-    fn chunk_before(&self, end: usize) -> Chunk {
-        let (mut start, stride, mut count) = (end - 1, self.strides[end - 1], self.shape[end - 1]);
-        while start > 0 && self.adjoins(start - 1, count, stride) {
-            start -= 1;
-            count *= self.shape[start];
-        }
-        Chunk { start, stride, count }
-    }
-
-    fn adjoins(&self, d: usize, count: usize, stride: isize) -> bool {
-        self.shape[d] == 1 || stride.checked_mul(count as isize) == Some(self.strides[d])
-    }
-
-    fn not_viewable(&self, target: &[usize], chunk: Chunk) -> Error {
+    fn not_viewable(&self, target: &[usize], Crossing { chunk, .. }: Crossing) -> Error {
         Error::NotViewable {
             shape: self.shape.to_vec(),
             strides: self.strides.to_vec(),
             target: target.to_vec(),
             seam: chunk.start,
-            expected: saturating_stride(chunk.count, chunk.stride),
+            expected: chunk.stride_before(),
         }
     }
 
@@ -97,8 +87,7 @@ impl Layout {
             // A single dimension: PyTorch keeps all strides, also of dimensions of size 1.
             return Ok(self.clone());
         }
-        let strides = self.view_strides(&shape)?;
-        Self::checked(shape, strides, self.offset)
+        self.viewed(shape)
     }
 
     /// The shape that [`flatten`](Self::flatten) gives.
@@ -137,8 +126,7 @@ impl Layout {
         let (before, after) = (&self.shape[..dim], &self.shape[dim + 1..]);
         let shape: DimVec<usize> =
             before.iter().copied().chain(parts).chain(after.iter().copied()).collect();
-        let strides = self.view_strides(&shape)?;
-        Self::checked(shape, strides, self.offset)
+        self.viewed(shape)
     }
 
     /// Inserts a dimension of size 1 before dimension `dim` (PyTorch: `unsqueeze`).
@@ -237,12 +225,4 @@ impl Layout {
         let sizes: Option<DimVec<isize>> = shape.iter().map(signed).collect();
         self.expand(&sizes.ok_or_else(|| too_large("the number of elements", shape))?)
     }
-}
-
-/// Dimensions from `start` on that are equivalent to one of size `count` and this stride.
-#[derive(Clone, Copy)]
-struct Chunk {
-    start: usize,
-    stride: isize,
-    count: usize,
 }

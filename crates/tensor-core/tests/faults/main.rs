@@ -10,6 +10,7 @@
 //! | `writes` | writes through overlapping views and to borrowed storages |
 //! | `operands` | operands in the storage of the output |
 //! | `threads` | `Send` and `Sync` of every type; thousands of readers and writers |
+//! | `explanations` | refusals, lints and padding of extreme layouts |
 //! | `texts` | printing huge tensors, and errors with any values |
 //! | `../fault_allocation.rs` | every allocation fails in turn |
 //! | `../fault_memory_cache.rs` | system calls while the cache of buffers is locked |
@@ -48,7 +49,8 @@
 //! | | | `requests::a_scalar_has_no_…` |
 //! | 12 | a view that needs a copy | `requests::view_needs_the_same_number_…`, |
 //! | | | `requests::a_view_never_copies`, |
-//! | | | `requests::a_refused_view_names_the_…` |
+//! | | | `requests::a_refused_view_names_the_…`, |
+//! | | | `explanations`, all |
 //! | 13 | shapes that do not broadcast | `requests::shapes_that_do_not_broadcast_…`, |
 //! | | | `requests::only_sizes_of_one_expand` |
 //! | 14 | ranges beyond their dimension | `requests::ranges_lie_within_…`, |
@@ -88,6 +90,7 @@
 //! | | a lock held during system calls | `fault_memory_cache` |
 
 mod edges;
+mod explanations;
 mod numbers;
 mod operands;
 mod requests;

@@ -153,7 +153,8 @@ fn fault_a_refused_view_names_the_dimensions_that_are_not_adjacent() {
     assert_eq!(refused, expected);
     assert!(refused.to_string().ends_with(
         "[size [2, 2, 4] stride [12, 4, 1] as [16]: dimensions 0 and 1 are not adjacent in \
-         memory: stride of dimension 0 is 12, but 8 would be needed]"
+         memory: stride of dimension 0 is 12, but 8 would be needed; without a copy: \
+         .view(&[2, 8])]"
     ));
 }
 

@@ -50,7 +50,25 @@ fn fault_an_error_of_any_values_has_a_text() {
         seam,
         expected: isize::MIN,
     };
+    let of_transposed = |target| Error::NotViewable {
+        shape: vec![2, 3],
+        strides: vec![1, 2],
+        target,
+        seam: 1,
+        expected: 6,
+    };
     for error in [
+        of_transposed(vec![5]),
+        of_transposed(vec![]),
+        of_transposed(vec![0, 7]),
+        of_transposed(vec![usize::MAX, 3]),
+        Error::NotViewable {
+            shape: vec![2, 2],
+            strides: vec![isize::MIN, -isize::MAX],
+            target: vec![4],
+            seam: 1,
+            expected: 1,
+        },
         not_viewable(0),
         not_viewable(usize::MAX),
         Error::DimOutOfRange { op: "flip", dim: isize::MIN, range: usize::MAX },

@@ -3,7 +3,7 @@
 //! an error.
 
 use proptest::prelude::*;
-use tensor_core::{Index, Layout, MemoryFormat, Slice};
+use tensor_core::{Index, Layout, MemoryFormat, Remedy, Slice};
 
 const MAX: i128 = isize::MAX as i128;
 
@@ -160,6 +160,30 @@ fn query(layout: &Layout) {
     let _ = (layout.strides_in_bytes(8), layout.dense_bytes(8), layout.check_within(100, 8));
     let _ = (layout.self_overlap_within(64), layout.offset_of(&vec![0; layout.ndim()]));
     let _ = (layout.offsets().take(3).count(), layout.runs().take(3).count());
+    explain(layout);
+}
+
+/// Calls every explanation, which must not panic, and applies each way out; `refusals` and `lints`
+/// check what they say.
+fn explain(layout: &Layout) {
+    let reversed = layout.shape().iter().rev().map(|&size| size as isize);
+    for sizes in [vec![-1], vec![2, -1], vec![-1, 2, 1], reversed.collect()] {
+        let Ok(Some(why)) = layout.why_not_view(&sizes) else { continue };
+        let works = |remedy: &Remedy| remedy.apply(layout).is_ok() && remedy.copied(layout).is_ok();
+        assert!(why.remedies().iter().all(works), "{why}");
+        let _ = why.in_bytes(usize::MAX).to_string();
+    }
+    if let Some(why) = layout.why_not_contiguous() {
+        let works = |remedy: &Remedy| remedy.apply(layout).is_ok_and(|l| l.is_contiguous());
+        assert!(why.remedies().iter().all(works), "{why}");
+        let _ = why.in_bytes(usize::MAX).to_string();
+    }
+    for itemsize in [0, 1, 8, 12, usize::MAX, 1 << 63] {
+        for lint in layout.lints(itemsize) {
+            assert_eq!(lint.padded().map_or(layout.numel(), Layout::numel), layout.numel());
+            let _ = (lint.to_string(), lint.padded_stride());
+        }
+    }
 }
 
 fn is_within(part: &Layout, whole: &Layout) -> bool {

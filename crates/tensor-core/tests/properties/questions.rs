@@ -5,12 +5,12 @@ use tensor_core::{Layout, MemoryFormat, broadcast_shapes};
 
 use crate::naive::{Naive, layouts, usual_layouts};
 
-fn any_layout() -> impl Strategy<Value = Layout> {
+pub(crate) fn any_layout() -> impl Strategy<Value = Layout> {
     prop_oneof![layouts(), usual_layouts()]
 }
 
 /// Is each offset one more than the previous one?
-fn is_consecutive(offsets: &[i128]) -> bool {
+pub(crate) fn is_consecutive(offsets: &[i128]) -> bool {
     offsets.windows(2).all(|pair| pair[1] == pair[0] + 1)
 }
 
@@ -26,7 +26,7 @@ fn has_negative_stride(layout: &Layout) -> bool {
 }
 
 /// The strides that a view of this shape needs, found by enumeration of the offsets.
-fn strides_for(offsets: &[i128], shape: &[usize]) -> Option<Vec<i128>> {
+pub(crate) fn strides_for(offsets: &[i128], shape: &[usize]) -> Option<Vec<i128>> {
     let mut step = 1;
     let mut strides = vec![0; shape.len()];
     for (d, &size) in shape.iter().enumerate().rev() {
@@ -39,7 +39,7 @@ fn strides_for(offsets: &[i128], shape: &[usize]) -> Option<Vec<i128>> {
 }
 
 /// A shape with this number of elements, of factors up to `cuts`.
-fn reshaped(numel: usize, cuts: &[usize]) -> Vec<usize> {
+pub(crate) fn reshaped(numel: usize, cuts: &[usize]) -> Vec<usize> {
     let mut remaining = numel;
     let mut shape: Vec<usize> = cuts
         .iter()

@@ -26,7 +26,7 @@ use crate::{
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct CopyPlan(PlannedCopy);
+pub struct CopyPlan(pub(super) PlannedCopy);
 
 /// A plan that is considered for a copy; see [`CopyPlan::candidates`].
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,7 @@
 
 pub(crate) mod call;
 pub(crate) mod copy;
+pub(crate) mod copy_explanation;
 pub(crate) mod copy_plan;
 mod divisors;
 pub(crate) mod elementwise;

@@ -35,7 +35,9 @@ impl Divisible for Work {
     }
 
     fn bytes(&self) -> usize {
-        self.outer.iter().map(|l| l.len).product::<usize>() * self.inner.len() * self.unit
+        // Saturates: a plan of repeated elements may exceed the address space.
+        let units = self.outer.iter().fold(self.inner.len(), |n, l| n.saturating_mul(l.len));
+        units.saturating_mul(self.unit)
     }
 }
 

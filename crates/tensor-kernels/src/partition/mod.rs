@@ -136,6 +136,21 @@ pub(crate) fn par_run<W: Divisible>(exec: &Exec, work: &W, run: impl Fn(&W) + Co
     }
 }
 
+/// The number of tasks that [`par_run`] makes of some work.
+pub(crate) fn task_count<W: Divisible>(exec: &Exec, work: &W) -> usize {
+    count_tasks(work, exec.tasks(work.bytes()))
+}
+
+fn count_tasks<W: Divisible>(work: &W, tasks: usize) -> usize {
+    match if tasks > 1 { Split::of(work) } else { None } {
+        None => 1,
+        Some(split) => {
+            let [first, second] = split.apply(work);
+            count_tasks(&first, tasks / 2) + count_tasks(&second, tasks - tasks / 2)
+        }
+    }
+}
+
 fn run_tasks<W: Divisible>(work: &W, tasks: usize, run: impl Fn(&W) + Copy + Sync + Send) {
     match if tasks > 1 { Split::of(work) } else { None } {
         None => run(work),

@@ -11,6 +11,7 @@ mod reduce;
 mod reduce_copied;
 
 pub(crate) use block::{Access, Area, Extent};
+pub use copy::CostTerm;
 pub(crate) use copy::{
     Comparison, Grouped, GroupedStep, Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed,
     Work, rows_inside,

@@ -70,6 +70,7 @@ fn row(name: &str, strides: [isize; 2], offset: usize) -> Row {
         allocating_copy_ns: 11_000.9,
         elementwise: Pass::new(95_000.2, 12_000.4, 8000.6, 11_000.9),
         sum: Pass::new(70_000.8, 6000.9, 5000.5, 11_000.9),
+        slow_strides: Vec::new(),
     }
 }
 

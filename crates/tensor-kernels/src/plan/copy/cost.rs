@@ -27,7 +27,7 @@ use crate::{
 
 /// How often the things happen that take time.
 #[derive(Clone, Copy, Debug)]
-struct Terms {
+pub(super) struct Terms {
     unit: usize,
     kernel: Kernel,
     /// Calls of the kernel.
@@ -87,7 +87,7 @@ impl Work {
         self.terms(machine).ns()
     }
 
-    fn terms(&self, machine: &Machine) -> Terms {
+    pub(super) fn terms(&self, machine: &Machine) -> Terms {
         let iterations = iterations(self.around()) as f64;
         let KernelWork { kernel, calls, amount } = self.kernel_work();
         Terms {
@@ -218,31 +218,46 @@ fn caches(machine: &Machine) -> [Cache; 3] {
 }
 
 impl Terms {
-    /// The sum of products.
     fn ns(&self) -> f64 {
+        self.costs().iter().sum()
+    }
+
+    /// The products, in the order of `CostTerm`.
+    pub(super) fn costs(&self) -> [f64; COST_TERMS] {
         let [call, amount] = self.kernel.rates(self.unit);
+        let tables = if self.entries > 0.0 { TABLES } else { 0.0 };
         let memory = &self.memory;
-        let mut ns = SETUP
-            + self.calls * call
-            + self.amount * amount
-            + self.iterations * ITERATION
-            + self.entries * ENTRY;
-        if self.entries > 0.0 {
-            ns += TABLES;
-        }
-        for level in 0..3 {
-            for k in 0..2 {
-                ns += memory.lines[level][k] * LINE[level][k]
-                    + memory.fetched_again[level][k] * AGAIN[level]
-                    + memory.runs[level][k] * RUN[level][k];
-            }
-        }
-        ns + memory.displacing * DISPLACED_LINE
-            + memory.streamed * STREAMED_LINE
-            + memory.partial_lines * PARTIAL_LINE
-            + memory.streamed_clashes * STREAMED_CLASH
+        let [first, second, last] = [0, 1, 2].map(|level| memory.fetch_ns(level));
+        [
+            SETUP + tables + self.entries * ENTRY,
+            self.calls * call,
+            self.amount * amount,
+            self.iterations * ITERATION,
+            first,
+            second,
+            last,
+            memory.displacing * DISPLACED_LINE,
+            memory.streamed * STREAMED_LINE,
+            memory.partial_lines * PARTIAL_LINE,
+            memory.streamed_clashes * STREAMED_CLASH,
+        ]
     }
 }
+
+impl MemoryTerms {
+    /// The time of what is fetched into a level.
+    fn fetch_ns(&self, level: usize) -> f64 {
+        let of_operand = |k: usize| {
+            self.lines[level][k] * LINE[level][k]
+                + self.fetched_again[level][k] * AGAIN[level]
+                + self.runs[level][k] * RUN[level][k]
+        };
+        of_operand(0) + of_operand(1)
+    }
+}
+
+/// The number of products that a predicted time is the sum of.
+pub(super) const COST_TERMS: usize = 11;
 
 // Nanoseconds, on Zen 5. The rates of the first two levels are fitted to 6,300 plans of 850
 // layouts. Those of memory are set by hand from layouts that differ in one term, because they

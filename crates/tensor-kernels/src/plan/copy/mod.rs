@@ -13,6 +13,7 @@
 
 mod candidates;
 mod cost;
+mod explain;
 mod footprint;
 mod grouped;
 mod kernel;
@@ -31,6 +32,7 @@ use crate::{
     memory::Stores,
     nest::{Loop, Loops, NestBuilder, with_nest},
 };
+pub use explain::CostTerm;
 pub(crate) use grouped::{Grouped, GroupedStep, rows_inside};
 pub(crate) use streamed::{Lines, StreamScratch, Streamed};
 
@@ -60,6 +62,11 @@ impl PlannedCopy {
     /// Was it planned for these layouts and this width?
     pub(crate) fn is_for(&self, from: &Layout, to: &Layout, width: usize) -> bool {
         self.width == width && self.from == *from && self.to == *to
+    }
+
+    /// The source, the destination, and the bytes of an element.
+    pub(crate) fn operands(&self) -> (&Layout, &Layout, usize) {
+        (&self.from, &self.to, self.width)
     }
 
     pub(crate) fn work(&self) -> &Work {
