@@ -76,7 +76,7 @@ enum Command {
         long_about = "Use `record` before and after a change, to have two records for \
                       `compare`.\n\n\
                       A record has paths, times, instruction counts and cache misses of one \
-                      build.",
+                      build, and how far its plans of random copies are from the fastest ones.",
         after_help = "Example:\n  tensor-bench record --out new.json"
     )]
     Record(cmd::record::Args),

@@ -103,6 +103,22 @@ fn drawn_cases_are_shown_as_a_distribution_and_as_markdown() {
 }
 
 #[test]
+fn the_regret_of_the_plans_is_shown_if_they_were_timed() {
+    let folder = Folder::new();
+    let candidates = r#""candidates": {"count": 3, "chosen_ns": 3e5, "best_ns": 2e5, "regret": 1.5,
+        "chosen": "rows", "best": "transpose", "view": "zeros(4, 2).t()"}, "peers""#;
+    for record in [RECORD.to_owned(), population()] {
+        let timed = record.replace("\"peers\"", candidates);
+        let without = run(&["results", &folder.file("r.json", record)]).succeeded();
+        let text = run(&["results", &folder.file("t.json", timed)]).succeeded();
+        assert!(text.starts_with(without.trim_end()), "{text}");
+        let line = "\n2 MB and more        1      1         3.0    1.50  1.50  1.50  1.50   1.50\n";
+        assert!(text.contains(line) && text.contains("\n        chosen: 300 us, rows\n"), "{text}");
+        assert!(!without.contains("regret"), "{without}");
+    }
+}
+
+#[test]
 fn fault_what_is_no_record_of_a_suite_is_refused() {
     let folder = Folder::new();
     let cases = [

@@ -28,7 +28,7 @@ fn repository(program: &str) -> Folder {
         folder.file(name, text);
         fs::set_permissions(folder.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     };
-    for name in ["perf.sh", "proof.sh", "push-base.sh", "results.sh"] {
+    for name in ["layouts.sh", "perf.sh", "proof.sh", "push-base.sh", "results.sh"] {
         let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts").join(name);
         executable(&format!("scripts/{name}"), &fs::read_to_string(ours).unwrap());
     }
@@ -151,9 +151,12 @@ fn how_a_script_is_used_is_said_to_the_end() {
     let folder = repository("");
     let perf = finish(&mut script(&folder, "perf.sh"));
     let proof = finish(script(&folder, "proof.sh").arg("frobnicate"));
-    for (run, last) in
-        [(perf, "--quick --counts always by default."), (proof, "as they should be.")]
-    {
+    let layouts = finish(&mut script(&folder, "layouts.sh"));
+    for (run, last) in [
+        (perf, "--quick --counts always by default."),
+        (proof, "as they should be."),
+        (layouts, "It needs git, cargo and jq."),
+    ] {
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{run:?}");
         assert!(run.err.trim_end().ends_with(last), "{run:?}");
     }

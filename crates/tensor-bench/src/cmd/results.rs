@@ -59,12 +59,23 @@ fn tables(args: &Args, rows: &[Row]) -> String {
         true => format!("{}\n{}", suite::render(rows), suite::render_peers(rows)),
         false => suite::summary(rows),
     }
+    .trim_end()
+    .to_owned()
+        + &regret(rows)
 }
 
 fn distribution(rows: &[Row]) -> String {
     let summaries = population::summaries(rows);
     let texts = summaries.iter().map(|summary| population::render(summary, rows) + "\n");
-    texts.collect::<String>() + population::LEGEND
+    texts.collect::<String>() + population::LEGEND + &regret(rows)
+}
+
+/// Below the other tables, if the plans of copies were timed.
+fn regret(rows: &[Row]) -> String {
+    match suite::render_regret(rows) {
+        text if text.is_empty() => text,
+        text => format!("\n\n{text}"),
+    }
 }
 
 fn read(path: &Path) -> Result<Record> {

@@ -197,6 +197,12 @@ fn fault_a_pair_of_views_shares_no_element() {
         Overlap::Yes { first: [1].into_iter().collect(), second: [2].into_iter().collect() }
     );
 
+    // A square and its transpose have a corner in common, which does no harm.
+    let square = Tensor::arange(0i32, 9, 1).unwrap().view(&[3, 3]).unwrap();
+    let refused = square.write().unwrap().as_view_pair("copy", &square.t().unwrap()).err();
+    let text = refused.map(|refused| refused.to_string()).unwrap_or_default();
+    assert!(text.ends_with("[copy: operand input at [0, 1] is the output at [1, 0]]"), "{text}");
+
     let unrelated = Tensor::from_vec(vec![0; 4], &[4]).unwrap();
     let refused = guard.as_view_pair("copy", &unrelated).err();
     assert_eq!(refused, Some(Error::OtherStorage { op: "copy", operand: "input" }));

@@ -230,4 +230,6 @@ fn counted_at(record: &Record) -> Option<&str> {
 }
 
 #[cfg(test)]
+mod regret_tests;
+#[cfg(test)]
 mod tests;
