@@ -53,7 +53,8 @@ macro_rules! view_methods {
             &self,
             sizes: impl $crate::Sizes,
         ) -> $crate::Result<Option<$crate::WhyNotView>> {
-            Ok(self.layout.why_not_view(&sizes.into_sizes()?)?.map(|why| why.in_bytes(size_of::<T>())))
+            let why = self.layout.why_not_view(&sizes.into_sizes()?)?;
+            Ok(why.map(|why| why.in_bytes(size_of::<T>())))
         }
 
         /// Why it is not contiguous, and the ways out, in bytes; `None` if it is contiguous. See
