@@ -100,13 +100,16 @@ fn a_file_is_converted_in_place_only_on_request() {
     let folder = Folder::new();
     let before = npy("|u1", true, "(2, 2)", &[1, 3, 2, 4]);
     let file = folder.file("a.npy", &before);
-    fs::hard_link(&file, folder.path("b.npy")).unwrap();
-    let same = [file.clone(), folder.name("./a.npy"), folder.name("b.npy")];
+    let mut same = vec![file.clone(), folder.name("./a.npy")];
+    if cfg!(unix) {
+        fs::hard_link(&file, folder.path("b.npy")).unwrap();
+        same.push(folder.name("b.npy"));
+    }
     for output in same {
         run(&["convert", &file, &output]).refused("is the input, too: give another file, or");
         assert_eq!(fs::read(&file).unwrap(), before);
     }
-    fs::remove_file(folder.path("b.npy")).unwrap();
+    let _ = fs::remove_file(folder.path("b.npy"));
     run(&["convert", &file, &file, "--overwrite"]).succeeded();
     assert_eq!((split_npy(&file).1, folder.files()), (vec![1, 2, 3, 4], vec!["a.npy".to_owned()]));
 }
