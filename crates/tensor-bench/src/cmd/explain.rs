@@ -3,13 +3,13 @@
 
 use std::io::Write;
 
-use tensor_kernels::{CopyPlan, DType, Error, Exec, Layout, Lint};
+use tensor_kernels::{CopyPlan, DType, Error, Exec, Layout, Lint, LintKind};
 
 use crate::{
     Failure, Result,
     input::chain::{Chain, Link, Step},
     measure::{
-        lint_cost,
+        lint_cost::{self, LintCost},
         setting::{self, copy_path},
     },
     output::{
@@ -164,28 +164,17 @@ impl State {
         }
     }
 
-    /// The measured cost of each lint.
+    /// The measured cost of each lint; once for those that the same padding avoids.
     fn print_costs(&self, exec: &Exec, out: &mut dyn Write) -> Result<()> {
-        let lints = self.lints();
+        let mut lints = self.lints();
+        lints.sort_by_key(|lint| (lint.dim(), lint.kind()));
         if !lints.is_empty() {
             writeln!(out, "\nmeasured on this machine")?;
         }
-        for lint in &lints {
-            let cost = lint_cost::measure(*exec, &self.layout, self.dtype.size(), lint)?;
-            let text = match cost {
-                None => {
-                    let limit = bytes(lint_cost::MAX_BYTES as u128);
-                    format!("not measured; that needs arrays above {limit}, or two cores")
-                }
-                Some(cost) => format!(
-                    "{}: {}, {} {}",
-                    cost.walk,
-                    time(cost.ns),
-                    cost.instead,
-                    time(cost.better_ns)
-                ),
-            };
-            paragraph(out, "  ", &format!("{}: {text}", lint.kind()))?;
+        for group in lints.chunk_by(|a, b| is_one_walk(a, b)) {
+            let cost = lint_cost::measure(*exec, &self.layout, self.dtype.size(), &group[0])?;
+            let names = join(group.iter().map(Lint::kind), ", ");
+            paragraph(out, "  ", &format!("{names}: {}", cost_text(cost)))?;
         }
         Ok(())
     }
@@ -222,6 +211,24 @@ impl State {
         let size = bytes(self.layout.dense_bytes(self.dtype.size())? as u128);
         let path = copy_path(exec, &self.layout, self.dtype.size())?;
         Ok(format!("contiguous() would copy {size}, path: {path}"))
+    }
+}
+
+/// Are the lints about the same walk, with the same padding?
+fn is_one_walk(a: &Lint, b: &Lint) -> bool {
+    let is_shared = [a, b].iter().any(|lint| lint.kind() == LintKind::FalseSharing);
+    !is_shared && a.dim() == b.dim() && a.padded().is_some() && a.padded() == b.padded()
+}
+
+fn cost_text(cost: Option<LintCost>) -> String {
+    match cost {
+        None => {
+            let limit = bytes(lint_cost::MAX_BYTES as u128);
+            format!("not measured; that needs arrays above {limit}, or two cores")
+        }
+        Some(LintCost { walk, ns, instead, better_ns }) => {
+            format!("{walk}: {}, {instead} {}", time(ns), time(better_ns))
+        }
     }
 }
 
