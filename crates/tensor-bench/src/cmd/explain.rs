@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use tensor_kernels::{CopyPlan, DType, Error, Exec, Layout, Lint, LintKind};
+use tensor_kernels::{CopyPlan, DType, Error, Exec, Layout, Lint};
 
 use crate::{
     Failure, Result,
@@ -166,12 +166,11 @@ impl State {
 
     /// The measured cost of each lint; once for those that the same padding avoids.
     fn print_costs(&self, exec: &Exec, out: &mut dyn Write) -> Result<()> {
-        let mut lints = self.lints();
-        lints.sort_by_key(|lint| (lint.dim(), lint.kind()));
-        if !lints.is_empty() {
+        let walks = lint_cost::walks(self.lints());
+        if !walks.is_empty() {
             writeln!(out, "\nmeasured on this machine")?;
         }
-        for group in lints.chunk_by(|a, b| is_one_walk(a, b)) {
+        for group in walks {
             let cost = lint_cost::measure(*exec, &self.layout, self.dtype.size(), &group[0])?;
             let names = join(group.iter().map(Lint::kind), ", ");
             paragraph(out, "  ", &format!("{names}: {}", cost_text(cost)))?;
@@ -212,12 +211,6 @@ impl State {
         let path = copy_path(exec, &self.layout, self.dtype.size())?;
         Ok(format!("contiguous() would copy {size}, path: {path}"))
     }
-}
-
-/// Are the lints about the same walk, with the same padding?
-fn is_one_walk(a: &Lint, b: &Lint) -> bool {
-    let is_shared = [a, b].iter().any(|lint| lint.kind() == LintKind::FalseSharing);
-    !is_shared && a.dim() == b.dim() && a.padded().is_some() && a.padded() == b.padded()
 }
 
 fn cost_text(cost: Option<LintCost>) -> String {
