@@ -106,10 +106,10 @@ enum Command {
         after_help = "Example:\n  tensor-bench convert in.npy out.npy --transpose 0,1"
     )]
     Convert(cmd::convert::Args),
-    /// Learn why a view is contiguous or not, or why a reshape copies
+    /// Learn why a view is contiguous or not, why a reshape copies, and which strides are slow
     #[command(
-        long_about = "Use `explain` to learn why a view is contiguous or not, or why a reshape \
-                      copies.",
+        long_about = "Use `explain` to learn why a view is contiguous or not, why a reshape \
+                      copies, and which strides are slow on this machine.",
         after_help = "Example:\n  tensor-bench explain \
                       'arange(24).reshape(2, 3, 4)[:, 1].reshape(8)'"
     )]

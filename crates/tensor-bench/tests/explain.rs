@@ -84,6 +84,14 @@ fn slow_strides_are_named_and_measured() {
 }
 
 #[test]
+fn what_one_padding_avoids_is_measured_once() {
+    let text = run(&["explain", "zeros(64, 8, 512)[:, 1]"]).succeeded();
+    let line = "  power-of-two stride, 4 KiB aliasing: a copy with dim 0 innermost: ";
+    assert_eq!(text.matches(line).count(), 1, "{text}");
+    assert_eq!(text.matches("innermost").count(), 1, "{text}");
+}
+
+#[test]
 fn strides_within_a_page_and_those_without_lints_are_not_measured() {
     for chain in ["arange(512).reshape(16, 32).t()[::2]", "zeros(300, 300).t()"] {
         let text = run(&["explain", chain]).succeeded();

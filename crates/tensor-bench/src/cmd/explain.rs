@@ -9,7 +9,7 @@ use crate::{
     Failure, Result,
     input::chain::{Chain, Link, Step},
     measure::{
-        lint_cost,
+        lint_cost::{self, LintCost},
         setting::{self, copy_path},
     },
     output::{
@@ -164,28 +164,16 @@ impl State {
         }
     }
 
-    /// The measured cost of each lint.
+    /// The measured cost of each lint; once for those that the same padding avoids.
     fn print_costs(&self, exec: &Exec, out: &mut dyn Write) -> Result<()> {
-        let lints = self.lints();
-        if !lints.is_empty() {
+        let walks = lint_cost::walks(self.lints());
+        if !walks.is_empty() {
             writeln!(out, "\nmeasured on this machine")?;
         }
-        for lint in &lints {
-            let cost = lint_cost::measure(*exec, &self.layout, self.dtype.size(), lint)?;
-            let text = match cost {
-                None => {
-                    let limit = bytes(lint_cost::MAX_BYTES as u128);
-                    format!("not measured; that needs arrays above {limit}, or two cores")
-                }
-                Some(cost) => format!(
-                    "{}: {}, {} {}",
-                    cost.walk,
-                    time(cost.ns),
-                    cost.instead,
-                    time(cost.better_ns)
-                ),
-            };
-            paragraph(out, "  ", &format!("{}: {text}", lint.kind()))?;
+        for group in walks {
+            let cost = lint_cost::measure(*exec, &self.layout, self.dtype.size(), &group[0])?;
+            let names = join(group.iter().map(Lint::kind), ", ");
+            paragraph(out, "  ", &format!("{names}: {}", cost_text(cost)))?;
         }
         Ok(())
     }
@@ -222,6 +210,18 @@ impl State {
         let size = bytes(self.layout.dense_bytes(self.dtype.size())? as u128);
         let path = copy_path(exec, &self.layout, self.dtype.size())?;
         Ok(format!("contiguous() would copy {size}, path: {path}"))
+    }
+}
+
+fn cost_text(cost: Option<LintCost>) -> String {
+    match cost {
+        None => {
+            let limit = bytes(lint_cost::MAX_BYTES as u128);
+            format!("not measured; that needs arrays above {limit}, or two cores")
+        }
+        Some(LintCost { walk, ns, instead, better_ns }) => {
+            format!("{walk}: {}, {instead} {}", time(ns), time(better_ns))
+        }
     }
 }
 

@@ -49,6 +49,17 @@ const BUDGET: Budget = Budget {
 /// How often each of two threads writes its row.
 const WRITES: usize = 100_000;
 
+/// Lints in groups that one walk measures: those of a dimension that the same padding avoids.
+pub fn walks(mut lints: Vec<Lint>) -> Vec<Vec<Lint>> {
+    lints.sort_by_key(|lint| (lint.dim(), lint.kind()));
+    lints.chunk_by(is_one_walk).map(<[Lint]>::to_vec).collect()
+}
+
+fn is_one_walk(a: &Lint, b: &Lint) -> bool {
+    let is_shared = [a, b].iter().any(|lint| lint.kind() == LintKind::FalseSharing);
+    !is_shared && a.dim() == b.dim() && a.padded().is_some() && a.padded() == b.padded()
+}
+
 /// Measures a lint; `None` if that needs arrays of more than [`MAX_BYTES`], or a second core that
 /// is not there.
 ///

@@ -1,26 +1,26 @@
 //! The slow strides of a layout in the report, with their measured cost.
 
 use serde::Serialize;
-use tensor_kernels::{Exec, Layout};
+use tensor_kernels::{Exec, Layout, Lint};
 
 use crate::{Result, measure::lint_cost};
 
-/// A lint of a layout, and what it costs on this machine.
+/// Lints of a layout that one walk measures, and what they cost on this machine.
 #[derive(Clone, Debug, Serialize)]
 pub struct SlowStride {
-    /// The name of the lint.
-    pub lint: &'static str,
-    /// The dimension that it is about.
+    /// The names of the lints.
+    pub lints: Vec<&'static str>,
+    /// The dimension that they are about.
     pub dim: usize,
-    /// The stride that avoids it, in elements, if padding does.
+    /// The stride that avoids them, in elements, if padding does.
     pub padded_stride: Option<usize>,
-    /// All of it in words.
-    pub text: String,
+    /// Each lint in words.
+    pub texts: Vec<String>,
     /// What is timed, if it was.
     pub walk: Option<String>,
     /// The time with the layout as it is.
     pub ns: Option<f64>,
-    /// The time without what the lint is about.
+    /// The time without what the lints are about.
     pub avoided_ns: Option<f64>,
 }
 
@@ -29,17 +29,17 @@ pub struct SlowStride {
 /// # Errors
 /// Too little memory.
 pub(super) fn slow_strides(exec: Exec, layout: &Layout, width: usize) -> Result<Vec<SlowStride>> {
-    let measured = |lint| {
-        let cost = lint_cost::measure(exec, layout, width, &lint)?;
+    let measured = |lints: Vec<Lint>| {
+        let cost = lint_cost::measure(exec, layout, width, &lints[0])?;
         Ok(SlowStride {
-            lint: lint.kind().name(),
-            dim: lint.dim(),
-            padded_stride: lint.padded_stride(),
-            text: lint.to_string(),
+            lints: lints.iter().map(|lint| lint.kind().name()).collect(),
+            dim: lints[0].dim(),
+            padded_stride: lints[0].padded_stride(),
+            texts: lints.iter().map(Lint::to_string).collect(),
             ns: cost.as_ref().map(|cost| cost.ns),
             avoided_ns: cost.as_ref().map(|cost| cost.better_ns),
             walk: cost.map(|cost| cost.walk),
         })
     };
-    layout.lints(width).into_iter().map(measured).collect()
+    lint_cost::walks(layout.lints(width)).into_iter().map(measured).collect()
 }

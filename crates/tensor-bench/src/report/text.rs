@@ -145,7 +145,7 @@ fn passes(rows: &[Row], pass: impl Fn(&Row) -> &Pass) -> String {
     })
 }
 
-/// One line for each lint of each layout.
+/// One entry for each walk that is slow, of each layout.
 fn slow_strides(rows: &[Row]) -> String {
     use Column::{Left, Right};
     let columns = [
@@ -162,7 +162,7 @@ fn slow_strides(rows: &[Row]) -> String {
         row.slow_strides.iter().map(move |slow| {
             vec![
                 cut(&row.name, LONGEST_NAME),
-                slow.lint.to_owned(),
+                slow.lints.join("\n"),
                 slow.dim.to_string(),
                 fold(&or_dash(slow.walk.clone()), 24),
                 or_dash(slow.ns.map(time)),
