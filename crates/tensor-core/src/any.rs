@@ -17,7 +17,7 @@ macro_rules! any_tensor {
         /// ```
         /// use tensor_core::{AnyTensor, DType, Tensor, with_tensor};
         ///
-        /// let any: AnyTensor = Tensor::full(&[2, 3], 1.5f32)?.into();
+        /// let any: AnyTensor = Tensor::full([2, 3], 1.5f32)?.into();
         /// assert_eq!(any.dtype(), DType::F32);
         /// let transposed = with_tensor!(&any, t => AnyTensor::from(t.transpose(0, 1)?));
         /// assert_eq!(transposed.layout().shape(), [3, 2]);

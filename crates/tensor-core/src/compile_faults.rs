@@ -6,10 +6,10 @@
 /// Elements of size zero, in a vector.
 ///
 /// ```
-/// tensor_core::Tensor::from_vec(vec![7u8; 6], &[2, 3]).unwrap();
+/// tensor_core::Tensor::from_vec(vec![7u8; 6], [2, 3]).unwrap();
 /// ```
 /// ```compile_fail,E0080
-/// tensor_core::Tensor::from_vec(vec![(); 6], &[2, 3]).unwrap();
+/// tensor_core::Tensor::from_vec(vec![(); 6], [2, 3]).unwrap();
 /// ```
 const ZERO_SIZED_FROM_VEC: () = ();
 
@@ -28,17 +28,17 @@ const ZERO_SIZED_FROM_VEC_WITH_LAYOUT: () = ();
 /// Elements of size zero, in a slice.
 ///
 /// ```
-/// tensor_core::Tensor::from_slice(&[7u8; 6], &[2, 3]).unwrap();
+/// tensor_core::Tensor::from_slice(&[7u8; 6], [2, 3]).unwrap();
 /// ```
 /// ```compile_fail,E0080
-/// tensor_core::Tensor::from_slice(&[(); 6], &[2, 3]).unwrap();
+/// tensor_core::Tensor::from_slice(&[(); 6], [2, 3]).unwrap();
 /// ```
 const ZERO_SIZED_FROM_SLICE: () = ();
 
 /// Zeros of size zero.
 ///
 /// ```
-/// tensor_core::Tensor::<u8>::zeros(&[3]).unwrap();
+/// tensor_core::Tensor::<u8>::zeros([3]).unwrap();
 /// ```
 /// ```compile_fail,E0080
 /// tensor_core::Tensor::<()>::zeros(&[3]).unwrap();
@@ -48,20 +48,20 @@ const ZERO_SIZED_ZEROS: () = ();
 /// One value of size zero.
 ///
 /// ```
-/// tensor_core::Tensor::full(&[3], [7u8; 1]).unwrap();
+/// tensor_core::Tensor::full([3], [7u8; 1]).unwrap();
 /// ```
 /// ```compile_fail,E0080
-/// tensor_core::Tensor::full(&[3], [7u8; 0]).unwrap();
+/// tensor_core::Tensor::full([3], [7u8; 0]).unwrap();
 /// ```
 const ZERO_SIZED_FULL: () = ();
 
 /// Values of size zero, from indices.
 ///
 /// ```
-/// tensor_core::Tensor::from_fn(&[3], |_| 7u8).unwrap();
+/// tensor_core::Tensor::from_fn([3], |_| 7u8).unwrap();
 /// ```
 /// ```compile_fail,E0080
-/// tensor_core::Tensor::from_fn(&[3], |_| ()).unwrap();
+/// tensor_core::Tensor::from_fn([3], |_| ()).unwrap();
 /// ```
 const ZERO_SIZED_FROM_FN: () = ();
 
@@ -80,20 +80,20 @@ const ZERO_SIZED_UNINIT: () = ();
 /// Bytes viewed as elements of size zero.
 ///
 /// ```
-/// tensor_core::Tensor::full(&[3], 7u8).unwrap().view_dtype::<i8>().unwrap();
+/// tensor_core::Tensor::full([3], 7u8).unwrap().view_dtype::<i8>().unwrap();
 /// ```
 /// ```compile_fail,E0080
-/// tensor_core::Tensor::full(&[3], 7u8).unwrap().view_dtype::<()>().unwrap();
+/// tensor_core::Tensor::full([3], 7u8).unwrap().view_dtype::<()>().unwrap();
 /// ```
 const ZERO_SIZED_VIEW_DTYPE: () = ();
 
 /// Bytes viewed as `bool`, which has invalid bit patterns.
 ///
 /// ```
-/// tensor_core::Tensor::full(&[3], 7u8).unwrap().view_dtype::<i8>().unwrap();
+/// tensor_core::Tensor::full([3], 7u8).unwrap().view_dtype::<i8>().unwrap();
 /// ```
 /// ```compile_fail,E0277
-/// tensor_core::Tensor::full(&[3], 7u8).unwrap().view_dtype::<bool>().unwrap();
+/// tensor_core::Tensor::full([3], 7u8).unwrap().view_dtype::<bool>().unwrap();
 /// ```
 const BYTES_AS_BOOL: () = ();
 
@@ -106,7 +106,7 @@ const BYTES_AS_BOOL: () = ();
 /// ```
 /// ```compile_fail,E0277
 /// # #[derive(Clone, Copy)] struct Pair(u8, u16);
-/// tensor_core::Tensor::from_vec(vec![Pair(1, 2); 6], &[6]).unwrap();
+/// tensor_core::Tensor::from_vec(vec![Pair(1, 2); 6], [6]).unwrap();
 /// ```
 const PADDED_ELEMENTS: () = ();
 
@@ -114,7 +114,7 @@ const PADDED_ELEMENTS: () = ();
 ///
 /// ```compile_fail,E0277
 /// # use std::mem::MaybeUninit;
-/// tensor_core::Tensor::from_vec(vec![MaybeUninit::new(7u8); 6], &[6]).unwrap();
+/// tensor_core::Tensor::from_vec(vec![MaybeUninit::new(7u8); 6], [6]).unwrap();
 /// ```
 const UNINITIALISED_ELEMENTS: () = ();
 
@@ -292,7 +292,7 @@ const TWO_MUTABLE_VIEWS: () = ();
 /// Two mutable views through one write guard.
 ///
 /// ```compile_fail,E0499
-/// let tensor = tensor_core::Tensor::full(&[3], 7).unwrap();
+/// let tensor = tensor_core::Tensor::full([3], 7).unwrap();
 /// let mut guard = tensor.write().unwrap();
 /// let mut first = guard.as_view_mut().unwrap();
 /// let mut second = guard.as_view_mut().unwrap();
@@ -303,14 +303,14 @@ const TWO_MUTABLE_VIEWS_OF_A_GUARD: () = ();
 /// A view that is read after its guard is dropped, when the storage can be written.
 ///
 /// ```
-/// let tensor = tensor_core::Tensor::full(&[3], 7).unwrap();
+/// let tensor = tensor_core::Tensor::full([3], 7).unwrap();
 /// let guard = tensor.read().unwrap();
 /// let view = guard.as_view();
 /// view.to_vec();
 /// drop(guard);
 /// ```
 /// ```compile_fail,E0505
-/// let tensor = tensor_core::Tensor::full(&[3], 7).unwrap();
+/// let tensor = tensor_core::Tensor::full([3], 7).unwrap();
 /// let guard = tensor.read().unwrap();
 /// let view = guard.as_view();
 /// drop(guard);
@@ -321,7 +321,7 @@ const VIEW_WITHOUT_ITS_GUARD: () = ();
 /// A guard that outlives its tensor.
 ///
 /// ```compile_fail,E0505
-/// let tensor = tensor_core::Tensor::full(&[3], 7).unwrap();
+/// let tensor = tensor_core::Tensor::full([3], 7).unwrap();
 /// let guard = tensor.read().unwrap();
 /// drop(tensor);
 /// guard.as_view().to_vec();

@@ -17,7 +17,7 @@ use crate::{DType, dtype::for_each_dtype};
 /// #[repr(C)]
 /// struct Rgb([u8; 3]);
 ///
-/// let image = Tensor::from_vec(vec![Rgb([255, 0, 0]); 6], &[2, 3])?;
+/// let image = Tensor::from_vec(vec![Rgb([255, 0, 0]); 6], [2, 3])?;
 /// assert_eq!(image.t()?.shape(), [3, 2]);
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
@@ -26,7 +26,7 @@ use crate::{DType, dtype::for_each_dtype};
 /// compile:
 ///
 /// ```compile_fail
-/// let nothing = tensor_core::Tensor::from_vec(vec![(); 6], &[2, 3]);
+/// let nothing = tensor_core::Tensor::from_vec(vec![(); 6], [2, 3]);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an element of a tensor",

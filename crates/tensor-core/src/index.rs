@@ -212,7 +212,7 @@ index_from_range!(
 /// ```
 /// use tensor_core::{NewAxis, Tensor, s};
 ///
-/// let t = Tensor::arange(0i64, 96, 1)?.view(&[3, 4, 8])?;
+/// let t = Tensor::arange(0i64, 96, 1)?.view([3, 4, 8])?;
 /// let part = t.index(s![2, 1..3, 1..6;3])?; // PyTorch: t[2, 1:3, 1:6:3]
 /// assert_eq!(part.shape(), [2, 2]);
 /// assert_eq!((part.strides(), part.storage_offset()), (&[8, 3][..], 73));

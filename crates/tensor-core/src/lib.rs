@@ -15,7 +15,7 @@
 //! ```
 //! use tensor_core::Tensor;
 //!
-//! let t = Tensor::arange(0i64, 12, 1)?.view(&[3, 4])?;
+//! let t = Tensor::arange(0i64, 12, 1)?.view([3, 4])?;
 //! let transposed = t.transpose(0, 1)?;
 //! assert_eq!(transposed.strides(), [1, 4]);
 //! assert!(transposed.same_storage(&t) && !transposed.is_contiguous());

@@ -17,7 +17,7 @@ use crate::{
 /// ```
 /// use tensor_core::{Operand, Tensor};
 ///
-/// let x = Tensor::full(&[2, 3], 1.5)?;
+/// let x = Tensor::full([2, 3], 1.5)?;
 /// assert_eq!(Operand::from(&x).shape(), [2, 3]);
 /// assert_eq!(Operand::from(&x.read()?.as_view()).shape(), [2, 3]);
 /// assert_eq!(Operand::from(2.5).shape(), []);

@@ -8,7 +8,7 @@
 //!
 //! ```compile_fail,E0277
 //! use tensor_core::Tensor; // of this crate alone: it has no kernels
-//! let x = Tensor::full(&[2], 1.0)?;
+//! let x = Tensor::full([2], 1.0)?;
 //! let y = &x + &x;
 //! # Ok::<(), tensor_core::Error>(())
 //! ```

@@ -25,7 +25,7 @@ pub type Tensor<T> = TensorBase<T, Bare>;
 /// ```
 /// use tensor_core::Tensor;
 ///
-/// let x = Tensor::arange(0i64, 6, 1)?.view(&[2, 3])?;
+/// let x = Tensor::arange(0i64, 6, 1)?.view([2, 3])?;
 /// let y = x.transpose(0, 1)?;
 /// x.set(&[0, 2], 100)?;
 /// assert_eq!(y.get(&[2, 0])?, 100);
@@ -121,7 +121,7 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// ```
     /// # use tensor_core::Tensor;
-    /// let ones = Tensor::full(&[2], 1.0f32)?;
+    /// let ones = Tensor::full([2], 1.0f32)?;
     /// assert_eq!(ones.view_dtype::<u32>()?.get(&[0])?, 0x3f80_0000);
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
@@ -130,7 +130,7 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// ```compile_fail,E0277
     /// # use tensor_core::Tensor;
-    /// Tensor::full(&[2], 3u8)?.view_dtype::<bool>()?;
+    /// Tensor::full([2], 3u8)?.view_dtype::<bool>()?;
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     ///
@@ -194,7 +194,7 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// let values = vec![1, 2, 3, 4];
     /// let memory = values.as_ptr();
-    /// let tensor = Tensor::from_vec(values, &[2, 2])?;
+    /// let tensor = Tensor::from_vec(values, [2, 2])?;
     /// let back = tensor.into_vec()?;
     /// assert_eq!((back.as_ptr(), &back[..]), (memory, &[1, 2, 3, 4][..]));
     /// # Ok::<(), tensor_core::Error>(())

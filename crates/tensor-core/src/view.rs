@@ -416,7 +416,7 @@ impl<'a, T: Copy> TensorViewMut<'a, T> {
     /// ```
     /// use tensor_core::Tensor;
     ///
-    /// let table = Tensor::<u32>::zeros(&[7, 3])?;
+    /// let table = Tensor::<u32>::zeros([7, 3])?;
     /// let mut guard = table.write()?;
     /// let parts = guard.as_view_mut()?.split_mut(2, 0)?;
     /// std::thread::scope(|scope| {

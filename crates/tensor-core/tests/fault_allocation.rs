@@ -98,20 +98,20 @@ fn fails_cleanly(allocations: usize, work: impl Fn() -> Result<()>) {
 #[test]
 fn fault_each_allocation_of_a_new_tensor_that_fails_is_an_error() {
     let values = vec![7u64; 1000];
-    fails_cleanly(1, || Tensor::<u64>::zeros(&[1000]).map(drop));
-    fails_cleanly(1, || Tensor::full(&[10, 100], 7u64).map(drop));
-    fails_cleanly(1, || Tensor::from_slice(&values, &[1000]).map(drop));
+    fails_cleanly(1, || Tensor::<u64>::zeros([1000]).map(drop));
+    fails_cleanly(1, || Tensor::full([10, 100], 7u64).map(drop));
+    fails_cleanly(1, || Tensor::from_slice(&values, [1000]).map(drop));
     fails_cleanly(1, || Tensor::from_fn(&[1000], |index| index[0]).map(drop));
     fails_cleanly(1, || Tensor::arange(0u64, 1000, 1).map(drop));
     fails_cleanly(1, || Uninit::<u64>::new(Layout::fortran(&[10, 100])?).map(drop));
-    fails_cleanly(0, || Tensor::<u64>::zeros(&[0, 1000]).map(drop));
+    fails_cleanly(0, || Tensor::<u64>::zeros([0, 1000]).map(drop));
     assert_eq!(values, [7; 1000]);
 }
 
 #[test]
 fn fault_each_allocation_of_a_list_that_fails_is_an_error() {
     let tensor = Tensor::arange(0u16, 2000, 1).unwrap();
-    let column = tensor.view(&[1000, 2]).unwrap().select(1, 1).unwrap();
+    let column = tensor.view([1000, 2]).unwrap().select(1, 1).unwrap();
     fails_cleanly(1, || tensor.to_vec().map(drop));
     fails_cleanly(1, || column.to_vec().map(drop));
     fails_cleanly(1, || column.read()?.as_view().try_to_vec().map(drop));
@@ -134,7 +134,7 @@ fn uninit(mib: usize) -> Result<Uninit<u8>> {
 #[test]
 fn fault_kept_memory_is_freed_before_an_allocation_fails() {
     set_memory_cache_limit(0);
-    fails_cleanly(1, || Tensor::<u8>::zeros(&[9 * MIB]).map(drop));
+    fails_cleanly(1, || Tensor::<u8>::zeros([9 * MIB]).map(drop));
     fails_cleanly(1, || uninit(9).map(drop));
     if !cfg!(target_os = "linux") {
         return;
@@ -142,7 +142,7 @@ fn fault_kept_memory_is_freed_before_an_allocation_fails() {
     set_memory_cache_limit(100 * MIB);
     drop(uninit(40).unwrap());
     assert!(cached_memory() >= 40 * MIB);
-    let (tensor, has_failed) = failing_at(0, || Tensor::<u8>::zeros(&[9 * MIB]));
+    let (tensor, has_failed) = failing_at(0, || Tensor::<u8>::zeros([9 * MIB]));
     assert!(has_failed && tensor.is_ok(), "the second attempt succeeds");
     assert_eq!(cached_memory(), 0, "what was kept is given back first");
     drop(tensor);

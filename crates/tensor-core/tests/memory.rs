@@ -80,9 +80,9 @@ fn fault_a_vector_is_taken_over_and_freed_once() {
             let mut values: Vec<u32> = Vec::with_capacity(capacity);
             values.extend(0..len as u32);
             let address = values.as_ptr();
-            let tensor = Tensor::from_vec(values, &[len]).unwrap();
+            let tensor = Tensor::from_vec(values, [len]).unwrap();
             assert!(len == 0 || tensor.data_ptr() == address, "not copied");
-            let view = tensor.flip(&[0]).unwrap();
+            let view = tensor.flip([0]).unwrap();
             drop(tensor);
             assert_eq!(view.to_vec().unwrap(), (0..len as u32).rev().collect::<Vec<_>>());
         });
@@ -92,7 +92,7 @@ fn fault_a_vector_is_taken_over_and_freed_once() {
 #[test]
 fn the_last_tensor_frees_the_storage() {
     leaks_nothing(|| {
-        let tensor = Tensor::<f64>::zeros(&[10, 10]).unwrap();
+        let tensor = Tensor::<f64>::zeros([10, 10]).unwrap();
         let views = tensor.unbind(0).unwrap();
         assert_eq!(tensor.storage().ref_count(), 11);
         let live = LIVE.get();
@@ -106,12 +106,12 @@ fn the_last_tensor_frees_the_storage() {
 #[test]
 fn fault_refused_operations_leak_nothing() {
     leaks_nothing(|| {
-        assert!(Tensor::from_vec(vec![1u8; 7], &[2, 3]).is_err());
+        assert!(Tensor::from_vec(vec![1u8; 7], [2, 3]).is_err());
         assert!(
             Tensor::from_vec_with_layout(vec![1u8; 7], Layout::contiguous(&[8]).unwrap()).is_err()
         );
-        assert!(Tensor::<f64>::zeros(&[1_usize << 50]).is_err());
-        assert!(Tensor::full(&[1_usize << 50], 1.0).is_err());
+        assert!(Tensor::<f64>::zeros([1_usize << 50]).is_err());
+        assert!(Tensor::full([1_usize << 50], 1.0).is_err());
         assert!(Uninit::<u8>::new(Layout::new(&[2], &[2], 0).unwrap()).is_err());
         drop(Uninit::<u8>::new(Layout::contiguous(&[9]).unwrap()));
     });
@@ -132,17 +132,17 @@ fn fault_a_closure_that_panics_leaks_nothing() {
 
 #[test]
 fn views_of_rank_up_to_eight_allocate_nothing() {
-    let tensor = Tensor::arange(0i64, 24, 1).unwrap().view(&[2, 1, 3, 1, 2, 1, 2]).unwrap();
+    let tensor = Tensor::arange(0i64, 24, 1).unwrap().view([2, 1, 3, 1, 2, 1, 2]).unwrap();
     let buffer = [0u8; 24];
     let borrowed = TensorView::new(&buffer, tensor.layout().clone()).unwrap();
     let count = calls(|| {
-        let view = tensor.transpose(0, 2).unwrap().flip(&[0, -1]).unwrap().unsqueeze(0).unwrap();
+        let view = tensor.transpose(0, 2).unwrap().flip([0, -1]).unwrap().unsqueeze(0).unwrap();
         let view = view.index(s![0, 1.., ...]).unwrap().slice(0, Slice::ALL.step_by(2)).unwrap();
-        let view = view.expand(&[-1, 5, -1, 1, 2, 1, 2]).unwrap().diagonal(0, 2, 6).unwrap();
+        let view = view.expand([-1, 5, -1, 1, 2, 1, 2]).unwrap().diagonal(0, 2, 6).unwrap();
         assert!(!view.is_contiguous() && view.layout().self_overlap() != Overlap::No);
-        let flat = tensor.view(&[-1]).unwrap().view(&[4, 6]).unwrap();
+        let flat = tensor.view([-1]).unwrap().view([4, 6]).unwrap();
         flat.set(&[0, 0], 7).unwrap();
-        (view, flat, borrowed.permute(&[6, 5, 4, 3, 2, 1, 0]).unwrap())
+        (view, flat, borrowed.permute([6, 5, 4, 3, 2, 1, 0]).unwrap())
     });
     assert_eq!(count, 0);
 }
@@ -151,9 +151,9 @@ fn views_of_rank_up_to_eight_allocate_nothing() {
 fn new_memory_is_aligned_to_a_cache_line() {
     for len in [1, 3, 64, 1000] {
         let addresses = [
-            Tensor::<u8>::zeros(&[len]).unwrap().data_ptr().addr(),
-            Tensor::full(&[len], 1u8).unwrap().data_ptr().addr(),
-            Tensor::from_slice(&vec![1u8; len], &[len]).unwrap().data_ptr().addr(),
+            Tensor::<u8>::zeros([len]).unwrap().data_ptr().addr(),
+            Tensor::full([len], 1u8).unwrap().data_ptr().addr(),
+            Tensor::from_slice(&vec![1u8; len], [len]).unwrap().data_ptr().addr(),
         ];
         assert!(addresses.iter().all(|address| address.is_multiple_of(ALIGNMENT)), "{addresses:?}");
     }
@@ -161,7 +161,7 @@ fn new_memory_is_aligned_to_a_cache_line() {
 
 #[test]
 fn fault_misaligned_adopted_bytes_are_not_viewed_as_wider_elements() {
-    let bytes = Tensor::from_vec(vec![0u8; 8], &[8]).unwrap();
+    let bytes = Tensor::from_vec(vec![0u8; 8], [8]).unwrap();
     let address = bytes.data_ptr().addr();
     assert_eq!(address % 2, 1, "the allocator of this test gives odd addresses");
     assert_eq!(bytes.view_dtype::<f32>().err(), Some(Error::Misaligned { address, align: 4 }));

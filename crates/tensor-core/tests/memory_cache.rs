@@ -47,7 +47,7 @@ fn large_buffers_are_kept_for_the_next_result_that_fits() {
     // SAFETY: the pointer lies in the result.
     unsafe { middle.write(7) };
     drop(used);
-    let zeros = Tensor::<u8>::zeros(&[9 * MIB]).unwrap();
+    let zeros = Tensor::<u8>::zeros([9 * MIB]).unwrap();
     assert_eq!(zeros.get(&[4 * MIB]).unwrap(), 0, "zeros are never what was left in a buffer");
     drop(zeros);
 

@@ -70,7 +70,7 @@ fn an_owner_whose_elements_lie_in_it_stays_in_place() {
 fn fault_memory_that_is_shared_for_reading_cannot_be_written() {
     let shared: Arc<[f32]> = Arc::from(vec![1.0; 6]);
     let tensor = Tensor::from_owner(Arc::clone(&shared), layout(&[6])).unwrap();
-    let view = tensor.view(&[2, 3]).unwrap().view_dtype::<u32>().unwrap();
+    let view = tensor.view([2, 3]).unwrap().view_dtype::<u32>().unwrap();
     assert_eq!(tensor.set(&[0], 2.0), Err(Error::ReadOnly));
     assert_eq!(view.write().err(), Some(Error::ReadOnly));
     assert!(Error::ReadOnly.to_string().contains("deep_clone()"));
@@ -102,39 +102,39 @@ fn the_vector_of_a_whole_tensor_without_other_handles_is_returned_uncopied() {
     for len in [1, 24, 100] {
         let (values, shape) = (with_room(len), [len as usize]);
         let memory = values.as_ptr();
-        let back = Tensor::from_vec(values, &shape).unwrap().into_vec().unwrap();
+        let back = Tensor::from_vec(values, shape).unwrap().into_vec().unwrap();
         assert_eq!((back.as_ptr(), back.capacity()), (memory, 100));
         assert!(back.into_iter().eq(0..len));
     }
-    let tensor = Tensor::from_vec(with_room(24), &[2, 3, 4]).unwrap();
-    let (memory, same) = (tensor.data_ptr(), tensor.view(&[6, 4]).unwrap());
+    let tensor = Tensor::from_vec(with_room(24), [2, 3, 4]).unwrap();
+    let (memory, same) = (tensor.data_ptr(), tensor.view([6, 4]).unwrap());
     drop(tensor);
     let back = same.into_vec().unwrap();
     assert_eq!(back.as_ptr(), memory);
-    let words = Tensor::from_vec(vec![1.0f32, 2.0], &[2]).unwrap().view_dtype::<u32>().unwrap();
+    let words = Tensor::from_vec(vec![1.0f32, 2.0], [2]).unwrap().view_dtype::<u32>().unwrap();
     assert_eq!(words.into_vec().unwrap(), [0x3f80_0000, 0x4000_0000]);
 }
 
 #[test]
 fn the_elements_of_other_tensors_are_copied_to_a_vector() {
-    let tensor = Tensor::from_vec((0..6).collect(), &[2, 3]).unwrap();
+    let tensor = Tensor::from_vec((0..6).collect(), [2, 3]).unwrap();
     assert_eq!(tensor.clone().into_vec().unwrap(), [0, 1, 2, 3, 4, 5]);
     assert_eq!(tensor.t().unwrap().into_vec().unwrap(), [0, 3, 1, 4, 2, 5]);
     assert_eq!(tensor.narrow(0, 1, 1).unwrap().into_vec().unwrap(), [3, 4, 5]);
     let first = tensor.narrow(0, 0, 1).unwrap();
     drop(tensor);
     assert_eq!(first.into_vec().unwrap(), [0, 1, 2]);
-    let bytes = Tensor::from_vec(vec![0x0201u16, 0x0403], &[2]).unwrap().view_dtype::<u8>();
+    let bytes = Tensor::from_vec(vec![0x0201u16, 0x0403], [2]).unwrap().view_dtype::<u8>();
     assert_eq!(bytes.unwrap().into_vec().unwrap(), [1, 2, 3, 4]);
     let owned = Tensor::from_owner(vec![7u8; 3], layout(&[3])).unwrap();
     assert_eq!(owned.into_vec().unwrap(), [7; 3]);
-    assert_eq!(Tensor::<f64>::zeros(&[2]).unwrap().into_vec().unwrap(), [0.0; 2]);
-    assert_eq!(Tensor::<f64>::zeros(&[0, 2]).unwrap().into_vec().unwrap(), []);
+    assert_eq!(Tensor::<f64>::zeros([2]).unwrap().into_vec().unwrap(), [0.0; 2]);
+    assert_eq!(Tensor::<f64>::zeros([0, 2]).unwrap().into_vec().unwrap(), []);
 }
 
 #[test]
 fn fault_the_vector_of_a_tensor_that_is_being_written_is_refused() {
-    let tensor = Tensor::from_vec(vec![1, 2], &[2]).unwrap();
+    let tensor = Tensor::from_vec(vec![1, 2], [2]).unwrap();
     let other = tensor.clone();
     let _guard = tensor.write().unwrap();
     assert!(matches!(other.into_vec(), Err(Error::Borrowed { .. })));
@@ -182,7 +182,7 @@ fn fault_strides_in_bytes_must_be_multiples_of_the_width() {
 #[test]
 fn parts_along_any_dimension_are_written_at_the_same_time() {
     for dim in 0..3 {
-        let tensor = Tensor::<u32>::zeros(&[4, 5, 6]).unwrap().permute(&[2, 0, 1]).unwrap();
+        let tensor = Tensor::<u32>::zeros([4, 5, 6]).unwrap().permute([2, 0, 1]).unwrap();
         let mut guard = tensor.write().unwrap();
         let parts = guard.as_view_mut().unwrap().split_mut(2, dim).unwrap();
         thread::scope(|scope| {

@@ -56,14 +56,14 @@ const SHIFTED_COPY_WITHIN_A_SLICE: () = ();
 ///
 /// ```
 /// # use tensor_kernels::*;
-/// # let x = Tensor::full(&[3], 7u8)?;
+/// # let x = Tensor::full([3], 7u8)?;
 /// let count = std::sync::atomic::AtomicU8::new(0);
 /// x.map(|x| x + count.fetch_add(1, std::sync::atomic::Ordering::Relaxed))?;
 /// # Ok::<(), Error>(())
 /// ```
 /// ```compile_fail,E0277
 /// # use tensor_kernels::*;
-/// # let x = Tensor::full(&[3], 7u8)?;
+/// # let x = Tensor::full([3], 7u8)?;
 /// let count = std::cell::Cell::new(0);
 /// x.map(|x| x + count.replace(1))?;
 /// # Ok::<(), Error>(())

@@ -6,7 +6,7 @@
 //! ```
 //! use tensor_kernels::{Tensor, TensorExt};
 //!
-//! let x = Tensor::arange(0.0f32, 12.0, 1.0)?.view(&[3, 4])?;
+//! let x = Tensor::arange(0.0f32, 12.0, 1.0)?.view([3, 4])?;
 //! let transposed = x.t()?;
 //! let copy = transposed.contiguous()?; // a copy
 //! assert!(copy.is_contiguous() && !copy.same_storage(&x));

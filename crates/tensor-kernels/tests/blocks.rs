@@ -111,9 +111,9 @@ fn in_place_with_a_transposed_operand() {
     for n in [530usize] {
         let x = Tensor::<i32>::from_fn(&[n, n], |index| (index[0] * n + index[1]) as i32).unwrap();
         let y = x.t().unwrap();
-        let y = Tensor::<i32>::from_vec(y.to_vec().unwrap(), &[n, n]).unwrap().t().unwrap();
+        let y = Tensor::<i32>::from_vec(y.to_vec().unwrap(), [n, n]).unwrap().t().unwrap();
         for exec in execs() {
-            let z = Tensor::<i32>::from_vec(x.to_vec().unwrap(), &[n, n]).unwrap();
+            let z = Tensor::<i32>::from_vec(x.to_vec().unwrap(), [n, n]).unwrap();
             let mut guard = z.write().unwrap();
             let y = y.read().unwrap();
             let view = &mut guard.as_view_mut().unwrap();

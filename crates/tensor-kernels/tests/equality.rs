@@ -12,14 +12,14 @@ fn one_different_element_anywhere_is_found_in_any_order() {
     for shape in SHAPES {
         let count: usize = shape.iter().product();
         let sizes = shape.map(|n| n as isize);
-        let x = Tensor::arange(0, count as i32, 1).unwrap().view(&sizes).unwrap();
+        let x = Tensor::arange(0, count as i32, 1).unwrap().view(sizes).unwrap();
         for dims in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
-            let x = x.permute(&dims).unwrap();
+            let x = x.permute(dims).unwrap();
             let y = x.contiguous().unwrap().deep_clone().unwrap();
             assert!(x == y, "{shape:?} {dims:?}");
             assert!(y == x, "{shape:?} {dims:?}");
             for at in [0, count / 3, count - 1] {
-                let flat = y.view(&[-1]).unwrap();
+                let flat = y.view([-1]).unwrap();
                 let before = flat.get(&[at]).unwrap();
                 flat.set(&[at], -1).unwrap();
                 assert!(x != y, "{shape:?} {dims:?} {at}");
@@ -32,8 +32,8 @@ fn one_different_element_anywhere_is_found_in_any_order() {
 
 #[test]
 fn nan_equals_nothing_and_zeros_are_equal() {
-    let x = Tensor::full(&[200, 300], 0.0f32).unwrap();
-    let y = Tensor::full(&[300, 200], -0.0f32).unwrap().t().unwrap();
+    let x = Tensor::full([200, 300], 0.0f32).unwrap();
+    let y = Tensor::full([300, 200], -0.0f32).unwrap().t().unwrap();
     assert!(x == y);
     x.set(&[199, 299], f32::NAN).unwrap();
     y.set(&[199, 299], f32::NAN).unwrap();
@@ -43,11 +43,11 @@ fn nan_equals_nothing_and_zeros_are_equal() {
 
 #[test]
 fn other_shapes_and_empty_tensors() {
-    let row = Tensor::full(&[1, 6], 1u8).unwrap();
+    let row = Tensor::full([1, 6], 1u8).unwrap();
     assert!(row != row.t().unwrap());
-    let empty = Tensor::full(&[0, 6], 1u8).unwrap();
-    assert!(empty == Tensor::full(&[6, 0], 2u8).unwrap().t().unwrap());
-    assert!(empty != Tensor::full(&[6, 0], 1u8).unwrap());
-    let expanded = Tensor::full(&[1], 3u16).unwrap().expand(&[500, 400]).unwrap();
-    assert!(expanded == Tensor::full(&[400, 500], 3u16).unwrap().t().unwrap());
+    let empty = Tensor::full([0, 6], 1u8).unwrap();
+    assert!(empty == Tensor::full([6, 0], 2u8).unwrap().t().unwrap());
+    assert!(empty != Tensor::full([6, 0], 1u8).unwrap());
+    let expanded = Tensor::full([1], 3u16).unwrap().expand([500, 400]).unwrap();
+    assert!(expanded == Tensor::full([400, 500], 3u16).unwrap().t().unwrap());
 }

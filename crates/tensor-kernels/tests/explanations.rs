@@ -154,15 +154,15 @@ fn fault_extreme_layouts_are_explained() -> Result<()> {
 #[test]
 fn refusals_in_the_documentation_are_real_output() -> Result<()> {
     let readme = include_str!("../../../README.md");
-    let heads = Tensor::<f32>::zeros(&[8, 512, 16, 64])?.transpose(1, 2)?;
-    let why = heads.why_not_view(&[8, 16, -1])?.expect("rows of a head are not adjacent");
+    let heads = Tensor::<f32>::zeros([8, 512, 16, 64])?.transpose(1, 2)?;
+    let why = heads.why_not_view([8, 16, -1])?.expect("rows of a head are not adjacent");
     assert!(readme.contains(&format!("```text\n{why}\n```")), "{why}");
 
     let page = include_str!("../../../docs/pytorch.md");
-    let transposed = Tensor::arange(0i64, 12, 1)?.view(&[3, 4])?.t()?;
-    let why = transposed.why_not_view(&[2, 6])?.expect("6 spans both dimensions");
+    let transposed = Tensor::arange(0i64, 12, 1)?.view([3, 4])?.t()?;
+    let why = transposed.why_not_view([2, 6])?.expect("6 spans both dimensions");
     assert!(page.contains(&format!("\n\n{why}\n\n")), "{why}");
-    let refused = transposed.view(&[2, 6]).expect_err("the same").to_string();
+    let refused = transposed.view([2, 6]).expect_err("the same").to_string();
     assert!(page.replace('\n', " ").contains(&refused), "{refused}");
     Ok(())
 }

@@ -252,7 +252,7 @@ fn inputs() -> Vec<Tensor<u32>> {
         numbers(&[columns, rows]).t().unwrap(),
         wide.slice(1, Slice::new(None, None, -2)).unwrap(),
         numbers(&[columns, 2 * rows]).narrow(1, 5, ROWS).unwrap().t().unwrap(),
-        numbers(&[1, columns]).expand(&[ROWS as isize, columns]).unwrap(),
+        numbers(&[1, columns]).expand([ROWS as isize, columns]).unwrap(),
     ]
 }
 
@@ -270,7 +270,7 @@ fn fault_each_allocation_of_a_copy_that_fails_is_an_error_or_makes_no_difference
     static ACCOUNT_OF_TEST: Account = Account::new();
     for_every_input(|x, elements| {
         let out = Tensor::full(x.shape(), 0u32).unwrap();
-        let columns = Tensor::full(&[COLUMNS, ROWS], 0u32).unwrap().t().unwrap();
+        let columns = Tensor::full([COLUMNS, ROWS], 0u32).unwrap().t().unwrap();
         needs(&ACCOUNT_OF_TEST, 1, "a new copy", &|exec| {
             let layout = Layout::contiguous(x.shape())?;
             holds(&copy_to_layout(exec, &x.read()?.as_view(), layout)?, elements)
@@ -293,7 +293,7 @@ fn fault_each_allocation_of_an_operation_that_fails_is_an_error_or_makes_no_diff
         let sums: Vec<u32> =
             elements.iter().zip((1..=COLUMNS as u32).cycle()).map(|(a, b)| a + b).collect();
         let wide: Vec<u64> = elements.iter().map(|&a| a.into()).collect();
-        let columns = Tensor::full(&[COLUMNS, ROWS], 0u32).unwrap().t().unwrap();
+        let columns = Tensor::full([COLUMNS, ROWS], 0u32).unwrap().t().unwrap();
         needs(&ACCOUNT_OF_TEST, 1, "add", &|exec| holds(&ops::add(exec, x, &row)?, &sums));
         needs(&ACCOUNT_OF_TEST, 1, "cast", &|exec| holds(&ops::cast::<u32, u64>(exec, x)?, &wide));
         needs(&ACCOUNT_OF_TEST, 0, "add_into", &|exec| {
@@ -337,7 +337,7 @@ fn fault_each_allocation_of_a_reduction_that_fails_is_an_error_or_makes_no_diffe
 #[test]
 fn fault_a_large_result_of_a_reduction_without_memory_is_an_error() {
     static ACCOUNT_OF_TEST: Account = Account::new();
-    let x = Tensor::arange(0, 4096u32, 1).unwrap().view(&[2048, 2]).unwrap();
+    let x = Tensor::arange(0, 4096u32, 1).unwrap().view([2048, 2]).unwrap();
     let sums: Vec<i64> = (0..2048).map(|n| 4 * n + 1).collect();
     let zeros = vec![0i64; 2048];
     needs(&ACCOUNT_OF_TEST, 1, "sum", &|exec| holds(&ops::sum(exec, &x, 1)?, &sums));
@@ -353,7 +353,7 @@ fn fault_an_operand_that_cannot_be_copied_first_leaves_the_result_as_it_was() {
     let sums: Vec<u32> =
         (0..side * side).map(|at| (at + at % side * side + at / side) as u32).collect();
     for config in run_configs() {
-        let x = Tensor::from_slice(&numbers, &[side, side]).unwrap();
+        let x = Tensor::from_slice(&numbers, [side, side]).unwrap();
         let transposed = x.t().unwrap();
         let add = |exec: &Exec| {
             ops::add_inplace(&exec.copying_first(), &x, &transposed)?;

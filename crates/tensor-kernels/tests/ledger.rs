@@ -20,7 +20,7 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn matrix() -> Tensor<f32> {
-    Tensor::arange(0.0, 12.0, 1.0).unwrap().view(&[3, 4]).unwrap()
+    Tensor::arange(0.0, 12.0, 1.0).unwrap().view([3, 4]).unwrap()
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn each_operation_that_copies_is_recorded_with_its_reason_and_place() {
             CopyReason::NotViewable { dim: 1 },
             48,
             Box::new(|| {
-                t.reshape(&[12]).unwrap();
+                t.reshape([12]).unwrap();
             }),
         ),
         (
@@ -59,7 +59,7 @@ fn each_operation_that_copies_is_recorded_with_its_reason_and_place() {
             CopyReason::Requested,
             48,
             Box::new(|| {
-                t.reshape_copy(&[12]).unwrap();
+                t.reshape_copy([12]).unwrap();
             }),
         ),
         (
@@ -75,7 +75,7 @@ fn each_operation_that_copies_is_recorded_with_its_reason_and_place() {
             CopyReason::Requested,
             96,
             Box::new(|| {
-                t.repeat(&[2, 1]).unwrap();
+                t.repeat([2, 1]).unwrap();
             }),
         ),
         (
@@ -91,7 +91,7 @@ fn each_operation_that_copies_is_recorded_with_its_reason_and_place() {
             CopyReason::NotInFormat(MemoryFormat::ChannelsLast),
             48,
             Box::new(|| {
-                let image = matrix().view(&[1, 3, 2, 2]).unwrap();
+                let image = matrix().view([1, 3, 2, 2]).unwrap();
                 image.to_contiguous(MemoryFormat::ChannelsLast).unwrap();
             }),
         ),
@@ -126,7 +126,7 @@ fn each_operation_that_copies_is_recorded_with_its_reason_and_place() {
             CopyReason::OverlapsResult,
             64,
             Box::new(|| {
-                let x = Tensor::arange(0.0f32, 16.0, 1.0).unwrap().view(&[4, 4]).unwrap();
+                let x = Tensor::arange(0.0f32, 16.0, 1.0).unwrap().view([4, 4]).unwrap();
                 ops::add_inplace(&exec.copying_first(), &x, &x.t().unwrap()).unwrap();
             }),
         ),
@@ -147,7 +147,7 @@ fn views_and_computed_results_are_not_recorded() {
     let ((), ledger) = count_copies(|| {
         let x = matrix();
         x.contiguous().unwrap();
-        assert!(!x.t().unwrap().unsqueeze(0).unwrap().reshape(&[4, 3]).unwrap().copied());
+        assert!(!x.t().unwrap().unsqueeze(0).unwrap().reshape([4, 3]).unwrap().copied());
         let sum = &x + &x;
         let (from, mut to) = (x.read().unwrap(), sum.write().unwrap());
         copy_into(Exec::current().unwrap(), &from.as_view(), &mut to.as_view_mut().unwrap())
@@ -224,12 +224,12 @@ fn a_forbidden_copy_is_an_error_that_names_place_and_reason_and_changes_nothing(
              [copies are forbidden here]"
         )
     );
-    let x = Tensor::arange(0.0f32, 16.0, 1.0).unwrap().view(&[4, 4]).unwrap();
+    let x = Tensor::arange(0.0f32, 16.0, 1.0).unwrap().view([4, 4]).unwrap();
     let exec = Exec::current().unwrap().copying_first();
     let refused = forbid_copies(|| ops::add_inplace(&exec, &x, &x.t().unwrap())).unwrap_err();
     assert!(matches!(refused, Error::CopyForbidden { op: "add", bytes: 64, .. }), "{refused}");
     assert_eq!(x.get(&[1, 0]).unwrap(), 4.0);
-    forbid_copies(|| t.unsqueeze(0)?.reshape(&[4, 3])).unwrap();
+    forbid_copies(|| t.unsqueeze(0)?.reshape([4, 3])).unwrap();
 }
 
 #[test]

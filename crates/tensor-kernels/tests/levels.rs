@@ -20,7 +20,7 @@ fn answer(variable: Option<&str>) -> String {
 #[test]
 fn the_active_level() {
     let current = Exec::current();
-    let transposed = Tensor::arange(0i32, 6, 1).and_then(|t| t.view(&[2, 3])?.t()).unwrap();
+    let transposed = Tensor::arange(0i32, 6, 1).and_then(|t| t.view([2, 3])?.t()).unwrap();
     match (current, transposed.contiguous()) {
         (Ok(exec), Ok(copy)) => println!("{} copied {:?}.", exec.simd(), copy.to_vec().unwrap()),
         (Err(refused), Err(Error::Simd { level, .. })) => println!("{level:?} refused: {refused}."),

@@ -95,19 +95,19 @@ fn allocations<R>(work: impl Fn() -> R) -> usize {
 }
 
 fn cube() -> Tensor<f32> {
-    Tensor::arange(0.0, 512.0, 1.0).unwrap().view(&[8, 8, 8]).unwrap()
+    Tensor::arange(0.0, 512.0, 1.0).unwrap().view([8, 8, 8]).unwrap()
 }
 
 #[test]
 fn a_contiguous_tensor_is_not_copied() {
     let x = cube();
-    let image = Tensor::<u8>::zeros(&[2, 3, 4, 5]).unwrap();
+    let image = Tensor::<u8>::zeros([2, 3, 4, 5]).unwrap();
     let pixels = image.to_contiguous(MemoryFormat::ChannelsLast).unwrap();
     let same = [
         allocations(|| x.contiguous().unwrap()),
         allocations(|| x.contiguous_canonical().unwrap()),
         allocations(|| x.narrow(0, 2, 3).unwrap().contiguous().unwrap()),
-        allocations(|| x.reshape(&[2, -1]).unwrap()),
+        allocations(|| x.reshape([2, -1]).unwrap()),
         allocations(|| x.flattened(0, -1).unwrap()),
         allocations(|| pixels.to_contiguous(MemoryFormat::ChannelsLast).unwrap()),
         allocations(|| x.copy_from(&x).unwrap()),
@@ -222,7 +222,7 @@ fn a_new_result_allocates_its_elements_and_one_handle() {
         allocations(|| transposed.add(&x).unwrap()),
         allocations(|| transposed.mul_add(&x, &transposed).unwrap()),
         allocations(|| transposed.cast::<f64>().unwrap()),
-        allocations(|| transposed.repeat(&[2, 1, 3]).unwrap()),
+        allocations(|| transposed.repeat([2, 1, 3]).unwrap()),
     ];
     assert_eq!(counts, [2; 7]);
 }
@@ -252,17 +252,17 @@ fn fault_missing_memory_is_an_error_and_changes_nothing() {
     let transposed = x.transpose(0, 2).unwrap();
     let numbers = [1.0f32; 512];
     let needed = [
-        fails_cleanly("zeros", || Tensor::<f32>::zeros(&[512])),
-        fails_cleanly("full", || Tensor::full(&[512], 1.0f32)),
+        fails_cleanly("zeros", || Tensor::<f32>::zeros([512])),
+        fails_cleanly("full", || Tensor::full([512], 1.0f32)),
         fails_cleanly("arange", || Tensor::arange(0i32, 512, 1)),
-        fails_cleanly("from_slice", || Tensor::<f32>::from_slice(&numbers, &[512])),
+        fails_cleanly("from_slice", || Tensor::<f32>::from_slice(&numbers, [512])),
         fails_cleanly("from_fn", || Tensor::<usize>::from_fn(&[512], |index| index[0])),
         fails_cleanly("contiguous", || transposed.contiguous()),
         fails_cleanly("deep_clone", || transposed.deep_clone()),
-        fails_cleanly("reshape", || transposed.reshape(&[-1])),
-        fails_cleanly("reshape_copy", || x.reshape_copy(&[-1])),
+        fails_cleanly("reshape", || transposed.reshape([-1])),
+        fails_cleanly("reshape_copy", || x.reshape_copy([-1])),
         fails_cleanly("flattened", || transposed.flattened(0, 1)),
-        fails_cleanly("repeat", || x.repeat(&[2, 1, 1])),
+        fails_cleanly("repeat", || x.repeat([2, 1, 1])),
         fails_cleanly("cast", || x.cast::<f64>()),
         fails_cleanly("map", || transposed.map(|x| x + 1.0)),
         fails_cleanly("add", || transposed.add(&x)),
@@ -283,7 +283,7 @@ fn fault_missing_scratch_memory_is_no_error() {
     let mut exec = Exec::current().unwrap().serial();
     exec.machine = Machine { stream: 0, ..Machine::REFERENCE };
     let transposed =
-        Tensor::arange(0u32, 90_000, 1).unwrap().view(&[300, 300]).unwrap().t().unwrap();
+        Tensor::arange(0u32, 90_000, 1).unwrap().view([300, 300]).unwrap().t().unwrap();
     let copy = |allowed: isize| -> Tensor<u32> {
         BEFORE_FAILURE.set(allowed);
         let copy = to_contiguous(&exec, &transposed.read().unwrap().as_view());
@@ -352,7 +352,7 @@ fn leaks_nothing(work: impl FnOnce()) {
 #[test]
 fn the_leak_check_sees_buffers() {
     leaks_nothing(|| {
-        let x = Tensor::<u32>::zeros(&[LEN]).unwrap();
+        let x = Tensor::<u32>::zeros([LEN]).unwrap();
         let y = x.map(|x| x + 1).unwrap();
         assert_eq!(WATCHED.load(Ordering::Relaxed), 2);
         drop((x, y));
@@ -365,7 +365,7 @@ fn fault_a_closure_that_panics_leaks_nothing() {
     let exec = *Exec::current().unwrap();
     leaks_nothing(|| {
         let x = Tensor::arange(0, LEN as u32, 1).unwrap();
-        let backwards = x.flip(&[0]).unwrap();
+        let backwards = x.flip([0]).unwrap();
         for at in [0, LEN as u32 / 2, LEN as u32 - 1] {
             let new =
                 || map::<_, u32, ()>(&exec, &backwards.read().unwrap().as_view(), panic_at(at));
@@ -386,11 +386,11 @@ fn fault_a_closure_that_panics_leaks_nothing() {
 #[test]
 fn fault_refused_operations_leak_nothing() {
     leaks_nothing(|| {
-        let x = Tensor::<u32>::zeros(&[LEN]).unwrap();
-        let other = Tensor::<u32>::zeros(&[3]).unwrap();
+        let x = Tensor::<u32>::zeros([LEN]).unwrap();
+        let other = Tensor::<u32>::zeros([3]).unwrap();
         assert!(x.add(&other).is_err());
-        assert!(x.flip(&[0]).unwrap().reshape(&[7, 7]).is_err());
-        assert!(x.copy_from(&x.flip(&[0]).unwrap()).is_err());
+        assert!(x.flip([0]).unwrap().reshape([7, 7]).is_err());
+        assert!(x.copy_from(&x.flip([0]).unwrap()).is_err());
         BEFORE_FAILURE.set(0);
         let refused = x.map(|x| x);
         BEFORE_FAILURE.set(-1);

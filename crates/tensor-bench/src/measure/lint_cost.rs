@@ -116,7 +116,7 @@ fn times<T: Element + Default>(exec: Exec, layouts: [&Layout; 2]) -> Result<[f64
     let to = Tensor::full(layouts[0].shape(), T::default())?;
     let mut sources = Vec::new();
     for layout in layouts {
-        let storage = Tensor::full(&[reach(layout)], T::default())?;
+        let storage = Tensor::full([reach(layout)], T::default())?;
         sources.push(storage.with_layout(layout.clone())?);
     }
     let copy = |from: &Tensor<T>| -> Result<(), tensor_kernels::Error> {

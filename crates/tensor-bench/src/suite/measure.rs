@@ -168,7 +168,7 @@ impl Run<'_> {
 /// The base arrays of the operands, of different values unless they are zeros.
 fn filled<T: Sample>(case: &Case, setup: Setup) -> Result<Vec<Tensor<T>>> {
     let fill = |(seed, operand): (usize, &Operand)| match setup {
-        Setup::Minimal => Tensor::zeros(&[operand.base.iter().product::<usize>()]),
+        Setup::Minimal => Tensor::zeros([operand.base.iter().product::<usize>()]),
         Setup::Verify | Setup::SkipVerify => operand.filled(seed),
     };
     Ok(case.operands.iter().enumerate().map(fill).collect::<Result<_, _>>()?)
@@ -176,8 +176,8 @@ fn filled<T: Sample>(case: &Case, setup: Setup) -> Result<Vec<Tensor<T>>> {
 
 fn target<R: Sample>(case: &Case, setup: Setup) -> Result<Tensor<R>> {
     Ok(match setup {
-        Setup::Minimal => Tensor::zeros(&case.shape())?,
-        Setup::Verify | Setup::SkipVerify => Tensor::full(&case.shape(), R::sample(0))?,
+        Setup::Minimal => Tensor::zeros(case.shape())?,
+        Setup::Verify | Setup::SkipVerify => Tensor::full(case.shape(), R::sample(0))?,
     })
 }
 

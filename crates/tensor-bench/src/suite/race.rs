@@ -74,7 +74,7 @@ fn with_results<R: Sample>(
     count: usize,
     act: &mut dyn FnMut(&mut [&mut [R]]) -> Result<()>,
 ) -> Result<()> {
-    let outs = (0..count).map(|_| Ok(Tensor::full(&case.shape(), R::sample(0))?));
+    let outs = (0..count).map(|_| Ok(Tensor::full(case.shape(), R::sample(0))?));
     let outs = outs.collect::<Result<Vec<_>>>()?;
     let mut guards = outs.iter().map(Tensor::write).collect::<Result<Vec<_>, _>>()?;
     let mut views =

@@ -175,7 +175,7 @@ fn expected_reduction<T: Sample, R>(
     dims: &[isize],
     one: fn(&[T]) -> R,
 ) -> Result<Vec<R>> {
-    let sorted = operand.permute(&reduced_last(operand.ndim(), dims))?;
+    let sorted = operand.permute(reduced_last(operand.ndim(), dims))?;
     let terms: usize = dims.iter().map(|&dim| operand.shape()[dim as usize]).product();
     let mut expected = reserved(operand.numel() / terms.max(1))?;
     let mut elements = sorted.iter();

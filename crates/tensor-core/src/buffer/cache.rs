@@ -73,7 +73,7 @@ fn lock() -> MutexGuard<'static, Cache> {
 /// use tensor_core::{Tensor, set_memory_cache_limit, empty_memory_cache, cached_memory};
 ///
 /// set_memory_cache_limit(1 << 26);
-/// drop(Tensor::<u8>::full(&[1 << 24], 1)?);
+/// drop(Tensor::<u8>::full([1 << 24], 1)?);
 /// assert!(cached_memory() <= 1 << 26);
 /// empty_memory_cache();
 /// assert_eq!(cached_memory(), 0);

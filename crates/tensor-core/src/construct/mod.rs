@@ -161,7 +161,7 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// ```
     /// # use tensor_core::Tensor;
-    /// let table = Tensor::from_fn(&[3, 3], |i| i[0] * 10 + i[1])?;
+    /// let table = Tensor::from_fn([3, 3], |i| i[0] * 10 + i[1])?;
     /// assert_eq!(table.get(&[2, 1])?, 21);
     /// # Ok::<(), tensor_core::Error>(())
     /// ```

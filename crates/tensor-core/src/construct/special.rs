@@ -38,7 +38,7 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// ```
     /// # use tensor_core::Tensor;
-    /// assert_eq!(Tensor::<f32>::ones(&[2])?.to_vec()?, [1.0, 1.0]);
+    /// assert_eq!(Tensor::<f32>::ones([2])?.to_vec()?, [1.0, 1.0]);
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     ///
@@ -65,7 +65,7 @@ impl<T: Element, K> TensorBase<T, K> {
     where
         T: HasOne + bytemuck::Zeroable,
     {
-        let matrix = Self::zeros(&[rows, columns])?;
+        let matrix = Self::zeros([rows, columns])?;
         let diagonal = matrix.diagonal(0, 0, 1)?;
         diagonal.write()?.as_view_mut()?.iter_mut().for_each(|element| *element = T::ONE);
         Ok(matrix)
@@ -99,7 +99,7 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// ```
     /// # use tensor_core::Tensor;
-    /// let x = Tensor::full(&[2, 3], 1.5)?.t()?;
+    /// let x = Tensor::full([2, 3], 1.5)?.t()?;
     /// assert_eq!(x.zeros_like()?.strides(), [1, 3]);
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
@@ -122,7 +122,7 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// ```
     /// # use tensor_core::Tensor;
-    /// assert_eq!(Tensor::full(&[2], 1.5)?.ones_like()?.to_vec()?, [1.0, 1.0]);
+    /// assert_eq!(Tensor::full([2], 1.5)?.ones_like()?.to_vec()?, [1.0, 1.0]);
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     ///
@@ -140,7 +140,7 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// ```
     /// # use tensor_core::Tensor;
-    /// let x = Tensor::full(&[2, 3], 1.5)?.t()?;
+    /// let x = Tensor::full([2, 3], 1.5)?.t()?;
     /// let same = x.full_like(7.0)?;
     /// assert_eq!((same.strides(), same.get(&[2, 1])?), (&[1, 3][..], 7.0));
     /// # Ok::<(), tensor_core::Error>(())
@@ -166,8 +166,8 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// ```
     /// # use tensor_core::Tensor;
-    /// assert_eq!(Tensor::full(&[1, 1], 1.5)?.item()?, 1.5);
-    /// assert!(Tensor::full(&[2], 1.5)?.item().is_err());
+    /// assert_eq!(Tensor::full([1, 1], 1.5)?.item()?, 1.5);
+    /// assert!(Tensor::full([2], 1.5)?.item().is_err());
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     ///

@@ -237,7 +237,7 @@ mod tests {
         for over in [ReduceDims::ALL, 0.into(), ReduceDims::from(-1).keepdim()] {
             assert_eq!(scalar.reduced("sum", over).unwrap().shape().len(), 0);
         }
-        assert!(scalar.reduced("sum", 1).is_err() && scalar.reduced("sum", &[0, -1]).is_err());
+        assert!(scalar.reduced("sum", 1).is_err() && scalar.reduced("sum", [0, -1]).is_err());
     }
 
     #[test]

@@ -36,11 +36,11 @@ fn fault_rank_64_supports_every_operation() {
         tensor.permute(&reversed),
         tensor.movedim(&all, &reversed),
         tensor.transpose(0, -1),
-        tensor.view(&[-1]),
+        tensor.view([-1]),
         tensor.flatten(0, -1),
         tensor.unsqueeze(64),
         tensor.unfold(0, 2, 1),
-        tensor.expand(&vec![-1; 64]),
+        tensor.expand(vec![-1; 64]),
         tensor.index(s![..., 0..1]),
         tensor.permute(&reversed).and_then(|view| view.permute(&reversed)),
     ] {
@@ -56,10 +56,10 @@ fn fault_rank_64_supports_every_operation() {
 #[test]
 fn fault_64_dimensions_of_size_two_overflow_and_62_do_not() {
     let one = Tensor::full((), 7u8).unwrap();
-    assert!(matches!(one.expand(&[2; 64]), Err(Error::TooLarge { .. })));
-    assert!(matches!(one.expand(&[2; 63]), Err(Error::TooLarge { .. })));
+    assert!(matches!(one.expand([2; 64]), Err(Error::TooLarge { .. })));
+    assert!(matches!(one.expand([2; 63]), Err(Error::TooLarge { .. })));
     assert!(matches!(broadcast_shapes(&[&[2; 64]]), Err(Error::TooLarge { .. })));
-    let most = one.expand(&[2; 62]).unwrap();
+    let most = one.expand([2; 62]).unwrap();
     assert_eq!((most.numel(), most.layout().bounds()), (1 << 62, Some((0, 0))));
     assert_eq!(most.get(&[1; 62]), Ok(7));
     let backwards: Vec<isize> = (0..62).rev().collect();
@@ -95,7 +95,7 @@ fn views(tensor: &Tensor<u32>, dim: isize) -> Vec<Result<Tensor<u32>>> {
     let mut views = vec![
         tensor.transpose(dim, 0),
         tensor.permute(&all),
-        tensor.movedim(&[dim], &[0]),
+        tensor.movedim([dim], [0]),
         tensor.flip(&all),
         tensor.narrow(dim, 0, tensor.shape()[dim as usize]),
         tensor.slice(dim, Slice::new(None, None, -1)),
@@ -105,8 +105,8 @@ fn views(tensor: &Tensor<u32>, dim: isize) -> Vec<Result<Tensor<u32>>> {
         tensor.squeeze(),
         tensor.squeeze_dim(dim),
         tensor.expand(&expanded),
-        tensor.view(&[0]),
-        tensor.view(&[7, 0, 9]),
+        tensor.view([0]),
+        tensor.view([7, 0, 9]),
         tensor.flatten(0, -1),
         tensor.flatten(dim, -1),
         tensor.unfold(dim, 0, 1),
@@ -179,8 +179,8 @@ fn fault_a_size_of_zero_in_any_dimension_means_no_elements() {
 
 #[test]
 fn fault_isize_max_elements_have_every_view() {
-    let one = Tensor::full(&[1], 7u8).unwrap();
-    let most = one.expand(&[isize::MAX]).unwrap();
+    let one = Tensor::full([1], 7u8).unwrap();
+    let most = one.expand([isize::MAX]).unwrap();
     let end = isize::MAX;
     let expect = |view: Result<Tensor<u8>>, shape: &[usize]| {
         let view = view.unwrap();
@@ -200,23 +200,23 @@ fn fault_isize_max_elements_have_every_view() {
     expect(most.slice(0, Slice::new(None, None, -1)), &[MAX]);
     expect(most.slice(0, Slice::new(None, None, isize::MIN)), &[1]);
     expect(most.slice(0, Slice::new(None, None, isize::MAX)), &[1]);
-    expect(most.flip(&[0]), &[MAX]);
-    expect(most.view(&[-1]), &[MAX]);
-    expect(most.view(&[7, -1]), &[7, MAX / 7]);
-    expect(most.unflatten(0, &[-1, 7]), &[MAX / 7, 7]);
+    expect(most.flip([0]), &[MAX]);
+    expect(most.view([-1]), &[MAX]);
+    expect(most.view([7, -1]), &[7, MAX / 7]);
+    expect(most.unflatten(0, [-1, 7]), &[MAX / 7, 7]);
     expect(most.unsqueeze(0), &[1, MAX]);
     expect(most.unfold(0, MAX, 1), &[1, MAX]);
     expect(most.unfold(0, 1, MAX), &[1, 1]);
     expect(most.unfold(0, 1, usize::MAX), &[1, 1]);
-    expect(most.broadcast_to(&[1, MAX]), &[1, MAX]);
+    expect(most.broadcast_to([1, MAX]), &[1, MAX]);
     expect(most.unsqueeze(0).and_then(|row| row.diagonal(end - 1, 0, 1)), &[1]);
     expect(most.split(MAX - 1, 0).map(|parts| parts[1].clone()), &[1]);
     expect(most.chunk(2, 0).map(|parts| parts[1].clone()), &[MAX / 2]);
     for refused in [
-        most.expand(&[2, -1]),
+        most.expand([2, -1]),
         most.unfold(0, 2, 1),
-        most.broadcast_to(&[3, MAX]),
-        most.view(&[2, -1]),
+        most.broadcast_to([3, MAX]),
+        most.view([2, -1]),
     ] {
         assert!(matches!(refused, Err(Error::TooLarge { .. } | Error::ShapeMismatch { .. })));
     }
@@ -224,9 +224,9 @@ fn fault_isize_max_elements_have_every_view() {
     assert!(matches!(most.to_vec(), Err(Error::OutOfMemory { .. })));
     assert!(matches!(most.unbind(0), Err(Error::OutOfMemory { .. })));
     assert!(matches!(most.split(1, 0), Err(Error::OutOfMemory { .. })));
-    assert!(matches!(Tensor::<u8>::zeros(&[MAX, 1]), Err(Error::OutOfMemory { bytes: MAX })));
-    assert!(matches!(Tensor::<u16>::zeros(&[MAX / 2]), Err(Error::OutOfMemory { .. })));
-    assert!(matches!(Tensor::<u16>::zeros(&[MAX / 2 + 1]), Err(Error::TooLarge { .. })));
+    assert!(matches!(Tensor::<u8>::zeros([MAX, 1]), Err(Error::OutOfMemory { bytes: MAX })));
+    assert!(matches!(Tensor::<u16>::zeros([MAX / 2]), Err(Error::OutOfMemory { .. })));
+    assert!(matches!(Tensor::<u16>::zeros([MAX / 2 + 1]), Err(Error::TooLarge { .. })));
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn fault_an_empty_tensor_can_be_viewed_as_any_dtype() {
         bytes
     };
     for bytes in [Vec::new(), spare] {
-        let empty = Tensor::from_vec(bytes, &[0, 32]).unwrap();
+        let empty = Tensor::from_vec(bytes, [0, 32]).unwrap();
         assert_eq!(empty.view_dtype::<u16>().unwrap().shape(), [0, 16]);
         let wide = empty.view_dtype::<u128>().unwrap();
         assert_eq!((wide.shape(), wide.to_vec()), (&[0, 2][..], Ok(vec![])));

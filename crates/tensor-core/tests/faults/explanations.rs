@@ -32,7 +32,7 @@ fn fault_what_has_no_elements_is_viewed_contiguous_and_without_lints() {
         assert_eq!(layout.why_not_contiguous(), None);
         assert_eq!(layout.lints(8), []);
     }
-    let padded = Tensor::<f32>::zeros_padded(&[0, 3], 0, 16).unwrap();
+    let padded = Tensor::<f32>::zeros_padded([0, 3], 0, 16).unwrap();
     assert_eq!((padded.numel(), padded.strides()), (0, &[16, 1][..]));
     assert_eq!(Layout::SCALAR.why_not_view(&[1, 1]), Ok(None));
     assert_eq!((Layout::SCALAR.why_not_contiguous(), Layout::SCALAR.lints(8)), (None, vec![]));
@@ -78,7 +78,7 @@ fn fault_a_shape_with_other_elements_is_an_error_as_of_view() {
 
 #[test]
 fn fault_padding_that_does_not_hold_a_row_is_refused_with_both_sizes() {
-    let refused = Tensor::<f32>::zeros_padded(&[5, 4, 3], 1, 2).unwrap_err();
+    let refused = Tensor::<f32>::zeros_padded([5, 4, 3], 1, 2).unwrap_err();
     assert_eq!(refused, Error::PaddedStride { dim: 1, stride: 2, needed: 3 });
     let text = "an index of dimension 1 needs 3 elements, which a stride of 2 does not hold";
     assert!(refused.to_string().ends_with(text), "{refused}");
@@ -95,7 +95,7 @@ fn fault_padding_that_does_not_hold_a_row_is_refused_with_both_sizes() {
 
 #[test]
 fn fault_a_padded_tensor_is_as_any_other() {
-    let padded = Tensor::<i32>::zeros_padded(&[2, 3, 4], -2, 16).unwrap();
+    let padded = Tensor::<i32>::zeros_padded([2, 3, 4], -2, 16).unwrap();
     assert_eq!(padded.strides(), [48, 16, 1]);
     for (i, at) in [[0, 0, 0], [0, 2, 3], [1, 0, 0], [1, 2, 3]].iter().enumerate() {
         padded.set(at, i as i32 + 1).unwrap();
@@ -103,8 +103,8 @@ fn fault_a_padded_tensor_is_as_any_other() {
     let values = padded.to_vec().unwrap();
     assert_eq!([values[0], values[11], values[12], values[23]], [1, 2, 3, 4]);
     assert_eq!(values.iter().sum::<i32>(), 10);
-    assert_eq!(padded.view(&[-1, 4]).unwrap().strides(), [16, 1]);
-    assert!(padded.why_not_view(&[24]).unwrap().is_some());
+    assert_eq!(padded.view([-1, 4]).unwrap().strides(), [16, 1]);
+    assert!(padded.why_not_view([24]).unwrap().is_some());
 }
 
 #[test]
@@ -118,15 +118,15 @@ instead, the cheapest first:
 - .permute(&[1, 0])?.view(&[2, 6]): no copy; the elements in the order of memory
 - .reshape(&[2, 6]): copies 48 bytes";
     let mut values: Vec<f32> = (0u8..12).map(f32::from).collect();
-    let tensor = Tensor::from_vec(values.clone(), &[3, 4]).unwrap().t().unwrap();
+    let tensor = Tensor::from_vec(values.clone(), [3, 4]).unwrap().t().unwrap();
     let layout = tensor.layout().clone();
     let view = TensorView::new(&values, layout.clone()).unwrap();
-    let explained = [tensor.why_not_view(&[2, 6]), view.why_not_view(&[2, 6])];
+    let explained = [tensor.why_not_view([2, 6]), view.why_not_view([2, 6])];
     for why in explained.map(|why| why.unwrap().unwrap()) {
         assert_eq!(why.to_string(), expected);
     }
     let view = TensorViewMut::new(&mut values, layout.clone()).unwrap();
-    assert_eq!(view.why_not_view(&[2, 6]).unwrap().unwrap().to_string(), expected);
+    assert_eq!(view.why_not_view([2, 6]).unwrap().unwrap().to_string(), expected);
 
     let expected = "\
 shape [4, 3] strides [1, 4] is not contiguous

@@ -44,8 +44,8 @@ fn fault_the_largest_number_of_elements_is_a_layout() {
 fn fault_a_size_in_bytes_beyond_isize_is_refused() {
     let shape = [MAX / 4 + 1];
     assert!(Layout::contiguous(&shape).is_ok());
-    assert!(is_too_large(&Tensor::<f32>::zeros(&shape)));
-    assert!(is_too_large(&Tensor::full(&shape, 0f32)));
+    assert!(is_too_large(&Tensor::<f32>::zeros(shape)));
+    assert!(is_too_large(&Tensor::full(shape, 0f32)));
     assert!(is_too_large(&Tensor::<[u64; 3]>::from_fn(&shape, |_| unreachable!())));
 }
 
@@ -55,18 +55,18 @@ fn fault_sizes_of_zero_do_not_hide_sizes_that_overflow() {
         assert!(is_too_large(&Layout::contiguous(shape)), "{shape:?}");
     }
     assert!(Layout::contiguous(&[0, 1 << 62]).is_ok());
-    assert!(Tensor::<f64>::zeros(&[1_usize << 62, 0]).is_ok());
+    assert!(Tensor::<f64>::zeros([1_usize << 62, 0]).is_ok());
 }
 
 #[test]
 fn fault_allocation_failure_is_an_error() {
     let shape = [1_usize << 50];
     let refused = |error| assert_eq!(error, Some(Error::OutOfMemory { bytes: 8 << 50 }));
-    refused(Tensor::<f64>::zeros(&shape).err());
-    refused(Tensor::full(&shape, 1u64).err());
+    refused(Tensor::<f64>::zeros(shape).err());
+    refused(Tensor::full(shape, 1u64).err());
     refused(Tensor::<u64>::from_fn(&shape, |_| unreachable!()).err());
     refused(Tensor::arange(0u64, 1 << 50, 1).err());
-    let expanded = Tensor::full(&[1], 7u64).unwrap().broadcast_to(&shape).unwrap();
+    let expanded = Tensor::full([1], 7u64).unwrap().broadcast_to(shape).unwrap();
     refused(expanded.to_vec().err());
     refused(expanded.read().unwrap().as_view().try_to_vec().err());
 }
@@ -101,10 +101,10 @@ fn fault_an_empty_tensor_has_every_view_and_no_element() {
                 empty.flip(&all),
                 empty.permute(&all),
                 empty.unsqueeze(0),
-                empty.view(&[0, 5]),
+                empty.view([0, 5]),
                 empty.slice(0, Slice::new(None, None, -1)),
                 empty.unfold(0, 0, 7),
-                empty.expand(&[&[2][..], &vec![-1; shape.len()]].concat()),
+                empty.expand([&[2][..], &vec![-1; shape.len()]].concat()),
             ];
             for view in views {
                 let view = view.unwrap();
@@ -163,7 +163,7 @@ fn fault_a_buffer_must_hold_every_element() {
         };
         refused(TensorView::new(&buffer, layout.clone()).err());
         refused(Tensor::from_vec_with_layout(buffer.clone(), layout.clone()).err());
-        let tensor = Tensor::from_vec(buffer.clone(), &[len]).unwrap();
+        let tensor = Tensor::from_vec(buffer.clone(), [len]).unwrap();
         let beyond =
             |e: &Error| matches!(e, Error::OutOfBounds { available, .. } if *available == len);
         let moved = tensor.with_layout(layout.clone()).err();
@@ -183,9 +183,9 @@ fn fault_an_offset_beyond_isize_is_refused() {
         assert!(is_too_large(&Layout::new(shape, &strides, MAX + 1)));
         assert!(Layout::new(shape, &strides, MAX).is_ok());
     }
-    let tensor = Tensor::from_vec(vec![0u8; 4], &[4]).unwrap();
-    assert!(is_too_large(&tensor.as_strided(&[1], &[1], Some(usize::MAX))));
-    assert!(matches!(tensor.as_strided(&[1], &[1], Some(MAX)), Err(Error::OutOfBounds { .. })));
+    let tensor = Tensor::from_vec(vec![0u8; 4], [4]).unwrap();
+    assert!(is_too_large(&tensor.as_strided([1], [1], Some(usize::MAX))));
+    assert!(matches!(tensor.as_strided([1], [1], Some(MAX)), Err(Error::OutOfBounds { .. })));
 }
 
 #[test]
@@ -216,16 +216,16 @@ fn fault_what_is_derived_from_a_huge_stride_does_not_overflow() {
         single.slice(0, Slice::new(None, None, 3)),
         single.slice(0, Slice::new(None, None, isize::MAX)),
         single.slice(0, Slice::new(None, None, isize::MIN)),
-        single.flip(&[0]),
-        single.flip(&[0]).unwrap().flip(&[0]),
-        single.view(&[2, 1, 1]),
+        single.flip([0]),
+        single.flip([0]).unwrap().flip([0]),
+        single.view([2, 1, 1]),
         single.flatten(0, 1),
         single.unsqueeze(0),
         single.unsqueeze(1),
         single.unfold(0, 1, 3),
         single.unfold(0, 1, usize::MAX),
         single.diagonal(0, 0, 1),
-        single.expand(&[3, 1, 2]),
+        single.expand([3, 1, 2]),
         single.narrow(0, 1, 0),
         single.transpose(0, 1),
         single.layout().view_as_width(2, 1).and_then(|_| single.squeeze()),
@@ -261,14 +261,14 @@ fn fault_shape_and_strides_have_equal_lengths() {
 fn fault_the_number_of_values_must_match_the_shape() {
     for given in [0, 5, 7] {
         let expected = Error::ElementCount { shape: vec![2, 3], needed: 6, given };
-        assert_eq!(Tensor::from_vec(vec![0u8; given], &[2, 3]).err(), Some(expected.clone()));
-        assert_eq!(Tensor::from_slice(&vec![0u8; given], &[2, 3]).err(), Some(expected));
+        assert_eq!(Tensor::from_vec(vec![0u8; given], [2, 3]).err(), Some(expected.clone()));
+        assert_eq!(Tensor::from_slice(&vec![0u8; given], [2, 3]).err(), Some(expected));
     }
 }
 
 #[test]
 fn fault_view_dtype_needs_sizes_that_divide() {
-    let bytes = |len: usize| Tensor::<u8>::zeros(&[len]).unwrap();
+    let bytes = |len: usize| Tensor::<u8>::zeros([len]).unwrap();
     assert_eq!(bytes(8).view_dtype::<f32>().unwrap().to_vec(), Ok(vec![0.0, 0.0]));
     assert_eq!(bytes(0).view_dtype::<f32>().unwrap().numel(), 0);
     let refused = |tensor: &Tensor<u8>| tensor.view_dtype::<f32>().unwrap_err().to_string();
@@ -277,11 +277,11 @@ fn fault_view_dtype_needs_sizes_that_divide() {
         (bytes(9).narrow(0, 1, 8).unwrap(), "self.storage_offset() must be divisible by 4"),
         (bytes(16).slice(0, Slice::ALL.step_by(2)).unwrap(), "self.stride(-1) must be 1"),
         (bytes(8).select(0, 4).unwrap(), "self.dim() cannot be 0"),
-        (bytes(16).flip(&[0]).unwrap(), "self.stride(-1) must be 1"),
+        (bytes(16).flip([0]).unwrap(), "self.stride(-1) must be 1"),
     ] {
         assert!(refused(&tensor).starts_with(expected), "{}", refused(&tensor));
     }
-    let rows = bytes(10).view(&[2, 5]).unwrap().narrow(1, 0, 4).unwrap();
+    let rows = bytes(10).view([2, 5]).unwrap().narrow(1, 0, 4).unwrap();
     assert!(refused(&rows).starts_with("self.stride(0) must be divisible by 4"));
 }
 
@@ -293,7 +293,7 @@ struct Aligned([u8; 4 << 20]);
 #[test]
 fn fault_buffers_are_aligned_for_their_element_type() {
     let align = align_of::<Aligned>();
-    let zeros = [1, 2, 2, 3].map(|len| Tensor::<Aligned>::zeros(&[len]).unwrap());
+    let zeros = [1, 2, 2, 3].map(|len| Tensor::<Aligned>::zeros([len]).unwrap());
     assert!(zeros.iter().all(|tensor| tensor.data_ptr().addr().is_multiple_of(align)));
     let layout = |len| Layout::contiguous(&[len]).unwrap();
     let mut buffers = [1, 2, 2, 3].map(|len| Uninit::<Aligned>::new(layout(len)).unwrap());

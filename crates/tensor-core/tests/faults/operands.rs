@@ -7,7 +7,7 @@ const HUGE: isize = isize::MAX / 4;
 
 /// How a layout of `u64` in a storage of 64 bytes and the bytes from 32 on alias, in both roles.
 fn relations(layout: &Layout) -> [Aliasing; 2] {
-    let all = Tensor::<u64>::zeros(&[8]).unwrap();
+    let all = Tensor::<u64>::zeros([8]).unwrap();
     let words = all.with_layout(layout.clone()).unwrap();
     let tail = all.view_dtype::<u8>().unwrap().narrow(0, 32, 32).unwrap();
     let forwards = Operand::from(&words).relation(&Output::from(&tail));

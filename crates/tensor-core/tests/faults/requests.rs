@@ -293,27 +293,27 @@ fn fault_as_strided_stays_within_the_storage() {
     let tensor = Tensor::arange(0i64, 6, 1).unwrap();
     check([
         (
-            tensor.as_strided(&[2, 3], &[1, 2], Some(1)),
+            tensor.as_strided([2, 3], [1, 2], Some(1)),
             "setStorage: sizes [2, 3], strides [1, 2], storage offset 1, and itemsize 8 requiring \
              a storage size of 56 are out of bounds \
              for storage of size 48",
         ),
         (
-            tensor.as_strided(&[2, 3], &[2, -1], None),
+            tensor.as_strided([2, 3], [2, -1], None),
             "as_strided: Negative strides are not supported at the moment, got strides: [2, -1]",
         ),
-        (tensor.as_strided(&[2, 3], &[1], None), "mismatch in length of strides and shape"),
+        (tensor.as_strided([2, 3], [1], None), "mismatch in length of strides and shape"),
         (
-            tensor.as_strided(&[2, 1_usize << 62], &[1_isize << 62, 4], None),
+            tensor.as_strided([2, 1_usize << 62], [1_isize << 62, 4], None),
             "Storage size calculation overflowed with sizes=[2, 4611686018427387904]",
         ),
     ]);
-    assert!(tensor.as_strided(&[2, 3], &[1, 2], None).is_ok());
+    assert!(tensor.as_strided([2, 3], [1, 2], None).is_ok());
 }
 
 #[test]
 fn fault_element_access_needs_one_index_per_dimension() {
-    let tensor = Tensor::arange(0i64, 6, 1).unwrap().view(&[2, 3]).unwrap();
+    let tensor = Tensor::arange(0i64, 6, 1).unwrap().view([2, 3]).unwrap();
     check([
         (tensor.get(&[2, 0]), "index 2 is out of bounds for dimension 0 with size 2"),
         (

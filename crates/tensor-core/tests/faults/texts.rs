@@ -7,11 +7,11 @@ use tensor_core::{Error, Tensor};
 
 #[test]
 fn fault_a_tensor_of_2_to_the_40_elements_is_summarised() {
-    let one = Tensor::full(&[1], 1.5f32).unwrap();
+    let one = Tensor::full([1], 1.5f32).unwrap();
     let started = Instant::now();
     for shape in [&[1_usize << 40][..], &[1 << 20, 1 << 20], &[1 << 10, 1, 1 << 20, 1 << 10]] {
         let text =
-            one.expand(&vec![1; shape.len()]).unwrap().broadcast_to(shape).unwrap().to_string();
+            one.expand(vec![1; shape.len()]).unwrap().broadcast_to(shape).unwrap().to_string();
         assert!(text.contains("...") && text.len() < 40_000, "{} characters", text.len());
     }
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
@@ -19,7 +19,7 @@ fn fault_a_tensor_of_2_to_the_40_elements_is_summarised() {
 
 #[test]
 fn fault_debug_shows_the_layout_and_a_few_elements() {
-    let huge = Tensor::full(&[1], 1u8).unwrap().expand(&[1_usize << 50]).unwrap();
+    let huge = Tensor::full([1], 1u8).unwrap().expand([1_usize << 50]).unwrap();
     let expected = "{ dtype: u8, shape: [1125899906842624], strides: [0], offset: 0, \
                     elements: [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, ..] }";
     assert_eq!(format!("{huge:?}"), format!("Tensor {expected}"));
@@ -30,9 +30,9 @@ fn fault_debug_shows_the_layout_and_a_few_elements() {
 /// A summary keeps six items per dimension, so it would print all 6^24 elements.
 #[test]
 fn fault_a_tensor_of_many_short_dimensions_is_cut_off_with_a_note() {
-    let one = Tensor::full(&[1; 24], 1.5f32).unwrap();
+    let one = Tensor::full([1; 24], 1.5f32).unwrap();
     let started = Instant::now();
-    let text = one.expand(&[6; 24]).unwrap().to_string();
+    let text = one.expand([6; 24]).unwrap().to_string();
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     assert!(text.len() < 4 << 20, "{} characters", text.len());
     let elements = 6u64.pow(24);

@@ -92,7 +92,7 @@ fn is_borrowed<T>(result: &Result<T, Error>) -> bool {
 fn fault_thousands_of_readers_at_a_time_keep_every_writer_out() {
     const THREADS: usize = 4;
     const EACH: usize = 2500;
-    let tensor = Tensor::full(&[64], 7u32).unwrap();
+    let tensor = Tensor::full([64], 7u32).unwrap();
     let barrier = Barrier::new(THREADS + 1);
     thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -116,8 +116,8 @@ fn fault_thousands_of_readers_at_a_time_keep_every_writer_out() {
 #[test]
 fn fault_readers_and_writers_in_a_thousand_threads_see_whole_writes_or_an_error() {
     const THREADS: usize = 1000;
-    let tensor = Tensor::full(&[256], 0u32).unwrap();
-    let backwards = tensor.flip(&[0]).unwrap();
+    let tensor = Tensor::full([256], 0u32).unwrap();
+    let backwards = tensor.flip([0]).unwrap();
     let (written, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let read = || match backwards.read() {
         Ok(guard) => {

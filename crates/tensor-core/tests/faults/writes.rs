@@ -5,7 +5,7 @@ use std::{sync::Barrier, thread};
 use tensor_core::{Error, Layout, Overlap, Slice, Tensor, TensorViewMut};
 
 fn table() -> Tensor<i32> {
-    Tensor::arange(0, 12, 1).unwrap().view(&[3, 4]).unwrap()
+    Tensor::arange(0, 12, 1).unwrap().view([3, 4]).unwrap()
 }
 
 /// Do the two indices of the error reach the same element?
@@ -48,18 +48,18 @@ fn fault_a_mutable_view_does_not_become_one_that_overlaps() {
     let mut view =
         TensorViewMut::new(&mut buffer, Layout::contiguous(&[3, 1, 4]).unwrap()).unwrap();
     let overlaps = |result: Option<Error>| matches!(result, Some(Error::WriteOverlap { .. }));
-    assert!(overlaps(view.reborrow().expand(&[3, 2, 4]).err()));
-    assert!(overlaps(view.reborrow().broadcast_to(&[2, 3, 1, 4]).err()));
+    assert!(overlaps(view.reborrow().expand([3, 2, 4]).err()));
+    assert!(overlaps(view.reborrow().broadcast_to([2, 3, 1, 4]).err()));
     assert!(overlaps(view.reborrow().unfold(2, 2, 1).err()));
-    assert!(view.reborrow().expand(&[3, 1, 4]).is_ok());
+    assert!(view.reborrow().expand([3, 1, 4]).is_ok());
     assert!(view.reborrow().unfold(2, 2, 2).is_ok());
-    assert!(view.expand(&[1, 3, 1, 4]).is_ok());
+    assert!(view.expand([1, 3, 1, 4]).is_ok());
 }
 
 #[test]
 fn fault_an_expanded_tensor_is_written_by_set_only() {
-    let row = Tensor::from_vec(vec![1, 2, 3], &[3]).unwrap();
-    let rows = row.expand(&[4, 3]).unwrap();
+    let row = Tensor::from_vec(vec![1, 2, 3], [3]).unwrap();
+    let rows = row.expand([4, 3]).unwrap();
     assert!(matches!(rows.write().unwrap().as_view_mut(), Err(Error::WriteOverlap { .. })));
     rows.set(&[2, 1], 9).unwrap();
     assert_eq!(row.to_vec(), Ok(vec![1, 9, 3]));
@@ -132,7 +132,7 @@ fn fault_threads_read_concurrently_and_never_during_a_write() {
 #[test]
 fn fault_writes_from_many_threads_are_not_lost() {
     const EACH: usize = 500;
-    let counter = Tensor::from_vec(vec![0u64; 2], &[2]).unwrap();
+    let counter = Tensor::from_vec(vec![0u64; 2], [2]).unwrap();
     let count = || loop {
         let Ok(mut guard) = counter.write() else { continue };
         let mut view = guard.as_view_mut().unwrap();
@@ -198,12 +198,12 @@ fn fault_a_pair_of_views_shares_no_element() {
     );
 
     // A square and its transpose have a corner in common, which does no harm.
-    let square = Tensor::arange(0i32, 9, 1).unwrap().view(&[3, 3]).unwrap();
+    let square = Tensor::arange(0i32, 9, 1).unwrap().view([3, 3]).unwrap();
     let refused = square.write().unwrap().as_view_pair("copy", &square.t().unwrap()).err();
     let text = refused.map(|refused| refused.to_string()).unwrap_or_default();
     assert!(text.ends_with("[copy: operand input at [0, 1] is the output at [1, 0]]"), "{text}");
 
-    let unrelated = Tensor::from_vec(vec![0; 4], &[4]).unwrap();
+    let unrelated = Tensor::from_vec(vec![0; 4], [4]).unwrap();
     let refused = guard.as_view_pair("copy", &unrelated).err();
     assert_eq!(refused, Some(Error::OtherStorage { op: "copy", operand: "input" }));
     let text = refused.map(|refused| refused.to_string()).unwrap_or_default();

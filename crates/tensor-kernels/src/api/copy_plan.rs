@@ -63,7 +63,7 @@ impl CopyPlan {
     /// ```
     /// use tensor_kernels::{CopyPlan, Layout, Machine};
     ///
-    /// let reversed = Layout::contiguous(&[2, 3, 5, 7, 11, 13])?.permute(&[5, 4, 3, 2, 1, 0])?;
+    /// let reversed = Layout::contiguous(&[2, 3, 5, 7, 11, 13])?.permute([5, 4, 3, 2, 1, 0])?;
     /// let to = Layout::contiguous(reversed.shape())?;
     /// let candidates = CopyPlan::candidates(&reversed, &to, 4, &Machine::REFERENCE)?;
     /// assert_eq!(candidates[0].plan, CopyPlan::new(&reversed, &to, 4, &Machine::REFERENCE)?);
@@ -99,8 +99,8 @@ impl CopyPlan {
     /// use tensor_kernels::{CopyPlan, Exec, Tensor};
     ///
     /// let exec = Exec::current()?;
-    /// let x = Tensor::arange(0.0f32, 60_000.0, 1.0)?.view(&[300, 200])?;
-    /// let y = Tensor::<f32>::zeros(&[200, 300])?;
+    /// let x = Tensor::arange(0.0f32, 60_000.0, 1.0)?.view([300, 200])?;
+    /// let y = Tensor::<f32>::zeros([200, 300])?;
     /// let (reading, mut writing) = (x.read()?, y.write()?);
     /// let (from, mut to) = (reading.as_view().t()?, writing.as_view_mut()?);
     /// let plan = CopyPlan::measured(exec, &from, &mut to)?;

@@ -40,9 +40,9 @@ pub fn map_into<A: Element, R: Element>(
 /// ```
 /// use tensor_kernels::{Exec, Tensor, zip_into};
 ///
-/// let a = Tensor::arange(0.0f32, 12.0, 1.0)?.view(&[3, 4])?;
+/// let a = Tensor::arange(0.0f32, 12.0, 1.0)?.view([3, 4])?;
 /// let b = Tensor::arange(0.0f32, 4.0, 1.0)?;
-/// let sum = Tensor::zeros(&[4, 3])?.t()?;
+/// let sum = Tensor::zeros([4, 3])?.t()?;
 /// let (a, b, mut out) = (a.read()?, b.read()?, sum.write()?);
 /// zip_into(Exec::current()?, &a.as_view(), &b.as_view(), &mut out.as_view_mut()?, |a, b| a + b)?;
 /// drop(out);

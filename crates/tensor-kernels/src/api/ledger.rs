@@ -34,8 +34,8 @@ static SCOPES: Mutex<Vec<Arc<Scope>>> = Mutex::new(Vec::new());
 /// ```
 /// use tensor_kernels::{Tensor, TensorExt, count_copies};
 ///
-/// let x = Tensor::arange(0.0f32, 12.0, 1.0)?.view(&[3, 4])?;
-/// let (flat, copies) = count_copies(|| x.t()?.reshape(&[12]));
+/// let x = Tensor::arange(0.0f32, 12.0, 1.0)?.view([3, 4])?;
+/// let (flat, copies) = count_copies(|| x.t()?.reshape([12]));
 /// assert!(flat?.copied());
 /// assert_eq!((copies.count(), copies.bytes()), (1, 48));
 /// println!("{copies}"); // where, and why
@@ -54,9 +54,9 @@ pub fn count_copies<R>(f: impl FnOnce() -> R) -> (R, CopyLedger) {
 /// ```
 /// use tensor_kernels::{Error, Tensor, TensorExt, forbid_copies};
 ///
-/// let x = Tensor::arange(0.0f32, 12.0, 1.0)?.view(&[3, 4])?;
+/// let x = Tensor::arange(0.0f32, 12.0, 1.0)?.view([3, 4])?;
 /// forbid_copies(|| x.reshape(&[2, 6]))?; // a view
-/// let refused = forbid_copies(|| x.t()?.reshape(&[12])).unwrap_err();
+/// let refused = forbid_copies(|| x.t()?.reshape([12])).unwrap_err();
 /// assert!(matches!(refused, Error::CopyForbidden { op: "reshape", bytes: 48, .. }));
 /// # Ok::<(), Error>(())
 /// ```

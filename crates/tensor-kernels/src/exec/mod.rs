@@ -101,7 +101,7 @@ impl Exec {
     /// use tensor_kernels::{Error, Exec, Tensor, ops};
     ///
     /// let exec = Exec::current()?.strict();
-    /// let (x, row) = (Tensor::full(&[2, 3], 1.0)?, Tensor::full(&[3], 2.0)?);
+    /// let (x, row) = (Tensor::full([2, 3], 1.0)?, Tensor::full([3], 2.0)?);
     /// assert!(matches!(ops::add(&exec, &x, &row), Err(Error::ImplicitBroadcast { .. })));
     /// assert!(ops::add(&exec, &x, &row.expand(&[2, 3])?).is_ok());
     /// assert!(ops::add(&exec, &x, 2.0).is_ok());
@@ -118,7 +118,7 @@ impl Exec {
     /// use tensor_kernels::{Error, Exec, Tensor, ops};
     ///
     /// let exec = Exec::current()?;
-    /// let x = Tensor::from_vec(vec![1, 2, 3, 4], &[2, 2])?;
+    /// let x = Tensor::from_vec(vec![1, 2, 3, 4], [2, 2])?;
     /// let refused = ops::add_inplace(exec, &x, &x.t()?);
     /// assert!(matches!(refused, Err(Error::ReadWriteOverlap { operand: "b", .. })));
     /// ops::add_inplace(&exec.copying_first(), &x, &x.t()?)?;

@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn values_alone_fill_a_result_longer_than_the_buffer() {
-        let (exec, out) = (Exec::current().unwrap(), Tensor::zeros(&[LONG]).unwrap());
+        let (exec, out) = (Exec::current().unwrap(), Tensor::zeros([LONG]).unwrap());
         ops::sub_into(exec, 5.0f32, 2.0f32, &out).unwrap();
         assert_eq!(out.to_vec().unwrap(), [3.0; LONG]);
         ops::mul_add_into(exec, 5.0f32, 2.0f32, 1.0f32, &out).unwrap();
@@ -309,8 +309,8 @@ mod tests {
     fn values_that_differ_from_row_to_row_fill_their_rows() {
         let exec = Exec::current().unwrap();
         for len in [2, 3, 100, LONG] {
-            let a = Tensor::arange(0.0f32, 7.0, 1.0).unwrap().view(&[7, 1]).unwrap();
-            let a = a.expand(&[7, len as isize]).unwrap();
+            let a = Tensor::arange(0.0f32, 7.0, 1.0).unwrap().view([7, 1]).unwrap();
+            let a = a.expand([7, len as isize]).unwrap();
             let sum = ops::add(exec, &a, &a).unwrap().to_vec().unwrap();
             for (at, &x) in sum.iter().enumerate() {
                 assert_eq!(x, 2.0 * (at / len) as f32, "{len} elements a row, element {at}");
@@ -322,9 +322,9 @@ mod tests {
     fn rows_with_gaps_are_computed_in_place() {
         let exec = Exec::current().unwrap();
         for len in [1, 3, 100, LONG] {
-            let all = Tensor::full(&[9, len + 2], 1.0f32).unwrap();
+            let all = Tensor::full([9, len + 2], 1.0f32).unwrap();
             let x = all.narrow(1, 1, len).unwrap();
-            let b = Tensor::arange(0.0f32, 9.0, 1.0).unwrap().view(&[9, 1]).unwrap();
+            let b = Tensor::arange(0.0f32, 9.0, 1.0).unwrap().view([9, 1]).unwrap();
             ops::add_inplace(exec, &x, &b).unwrap();
             for (at, &x) in all.to_vec().unwrap().iter().enumerate() {
                 let (row, column) = (at / (len + 2), at % (len + 2));
@@ -340,7 +340,7 @@ mod tests {
         #[repr(C, align(128))]
         #[derive(Clone, Copy, PartialEq, Debug, bytemuck::Zeroable, bytemuck::Pod)]
         struct Wide([u64; 16]);
-        let x = Tensor::full(&[300], Wide([1; 16])).unwrap();
+        let x = Tensor::full([300], Wide([1; 16])).unwrap();
         let mut writing = x.write().unwrap();
         let mut view = writing.as_view_mut().unwrap();
         map_inplace(Exec::current().unwrap(), &mut view, |x| Wide(x.0.map(|y| y + 1))).unwrap();

@@ -52,7 +52,7 @@ impl Part for C {
 
 /// The value often enough that every loop of a kernel computes it, the remainder loop too.
 fn row<T: Part>(z: C) -> Tensor<T> {
-    Tensor::from_vec(vec![T::of(z); 67], &[67]).unwrap()
+    Tensor::from_vec(vec![T::of(z); 67], [67]).unwrap()
 }
 
 /// Is a part equal to PyTorch's, up to rounding? Zeros, infinities and NaN must be equal exactly.

@@ -140,7 +140,7 @@ fn functions_of_one_number() {
             _ => x.abs() < 740.0,
         };
         let x: Vec<f64> = arguments.iter().copied().filter(fits).collect();
-        let tensor = Tensor::from_slice(&x, &[x.len()]).unwrap();
+        let tensor = Tensor::from_slice(&x, [x.len()]).unwrap();
         let exact: Vec<Scaled> = x.iter().map(|&x| exact(x)).collect();
         for (level, exec) in execs() {
             let got = run(&exec, &tensor).unwrap().to_vec().unwrap();
@@ -160,7 +160,7 @@ fn angles() {
     let (y, x) = arguments.split_at(arguments.len() / 2);
     let x = &x[..y.len()];
     let exact: Vec<Scaled> = y.iter().zip(x).map(|(&y, &x)| wide::atan2(y, x).into()).collect();
-    let tensor = |values: &[f64]| Tensor::from_slice(values, &[values.len()]).unwrap();
+    let tensor = |values: &[f64]| Tensor::from_slice(values, [values.len()]).unwrap();
     let (y_tensor, x_tensor) = (tensor(y), tensor(x));
     for (level, exec) in execs() {
         let got = ops::atan2(&exec, &y_tensor, &x_tensor).unwrap().to_vec().unwrap();

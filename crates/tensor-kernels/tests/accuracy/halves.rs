@@ -33,7 +33,7 @@ fn check<T: Scalar>(
 }
 
 fn tensor<T: Scalar>(elements: &[T]) -> Tensor<T> {
-    Tensor::from_slice(elements, &[elements.len()]).unwrap()
+    Tensor::from_slice(elements, [elements.len()]).unwrap()
 }
 
 macro_rules! functions {

@@ -102,7 +102,7 @@ fn functions_of_one_number() {
     for function in FUNCTIONS {
         let mut worst = execs().iter().map(|_| Worst::default()).collect::<Vec<_>>();
         for block in blocks() {
-            let x = Tensor::from_slice(&block, &[block.len()]).unwrap();
+            let x = Tensor::from_slice(&block, [block.len()]).unwrap();
             let exact: Vec<f64> = block.iter().map(|&x| (function.exact)(x)).collect();
             for ((_, exec), worst) in execs().iter().zip(&mut worst) {
                 let got = (function.run)(exec, &x).unwrap().to_vec().unwrap();
@@ -140,7 +140,7 @@ fn functions_of_two_numbers() {
     ];
     let (a, b): (Vec<f32>, Vec<f32>) = pairs().unzip();
     let (x, y) =
-        (Tensor::from_slice(&a, &[a.len()]).unwrap(), Tensor::from_slice(&b, &[b.len()]).unwrap());
+        (Tensor::from_slice(&a, [a.len()]).unwrap(), Tensor::from_slice(&b, [b.len()]).unwrap());
     for (name, run, exact, bound) in functions {
         let exact: Vec<f64> =
             a.iter().zip(&b).map(|(&a, &b)| exact(f64::from(a), f64::from(b))).collect();

@@ -29,7 +29,7 @@ fn check_unary<T: tensor_kernels::Scalar>(
 ) {
     for &(x, expected) in cases {
         for row in rows(from(x)) {
-            let x_tensor = Tensor::from_slice(&row, &[row.len()]).unwrap();
+            let x_tensor = Tensor::from_slice(&row, [row.len()]).unwrap();
             for (level, exec) in execs() {
                 for got in run(&exec, &x_tensor).unwrap().to_vec().unwrap() {
                     let got = to(got);
@@ -99,8 +99,8 @@ fn check_binary<T: tensor_kernels::Scalar>(
     for &(a, b, expected) in cases {
         for (x, y) in rows(from(a)).into_iter().zip(rows(from(b))) {
             let (x, y) = (
-                Tensor::from_slice(&x, &[x.len()]).unwrap(),
-                Tensor::from_slice(&y, &[y.len()]).unwrap(),
+                Tensor::from_slice(&x, [x.len()]).unwrap(),
+                Tensor::from_slice(&y, [y.len()]).unwrap(),
             );
             for (level, exec) in execs() {
                 for got in run(&exec, &x, &y).unwrap().to_vec().unwrap() {
@@ -190,7 +190,7 @@ fn large_angles() {
     let alone: Vec<f64> = near.iter().copied().cycle().take(700).collect();
     for (level, exec) in execs() {
         let of = |x: &[f64]| {
-            ops::sin(&exec, &Tensor::from_slice(x, &[x.len()]).unwrap()).unwrap().to_vec().unwrap()
+            ops::sin(&exec, &Tensor::from_slice(x, [x.len()]).unwrap()).unwrap().to_vec().unwrap()
         };
         let (mixed_sin, alone_sin) = (of(&mixed), of(&alone));
         for (x, y) in mixed.iter().zip(&mixed_sin) {
@@ -258,7 +258,7 @@ fn powers_beside_special_ones() {
     for (i, x) in mixed.iter_mut().step_by(111).enumerate() {
         *x = special[i % special.len()];
     }
-    let tensor = |x: &[f32]| Tensor::from_slice(x, &[x.len()]).unwrap();
+    let tensor = |x: &[f32]| Tensor::from_slice(x, [x.len()]).unwrap();
     for (level, exec) in execs() {
         let of = |x| ops::pow(&exec, &tensor(x), &tensor(&exponents)).unwrap().to_vec().unwrap();
         for (i, (got, alone)) in of(&mixed).iter().zip(of(&bases)).enumerate() {
@@ -273,7 +273,7 @@ fn powers_beside_special_ones() {
 #[test]
 fn squares_are_products() {
     let x: Vec<f32> = (-500..500i16).map(|i| f32::from(i) * 0.137).collect();
-    let tensor = Tensor::from_slice(&x, &[x.len()]).unwrap();
+    let tensor = Tensor::from_slice(&x, [x.len()]).unwrap();
     for (level, exec) in execs() {
         let got = ops::pow(&exec, &tensor, 2.0).unwrap().to_vec().unwrap();
         for (&x, got) in x.iter().zip(got) {
@@ -285,7 +285,7 @@ fn squares_are_products() {
 /// Numbers of many magnitudes.
 fn of_all_sizes() -> Tensor<f64> {
     let number = |i: i32| f64::from(i % 97 - 40) * 1.37f64.powi(i % 61 - 30);
-    Tensor::from_vec((1..2000).map(number).collect(), &[1999]).unwrap()
+    Tensor::from_vec((1..2000).map(number).collect(), [1999]).unwrap()
 }
 
 /// The bits of the results at each level, and whether the level uses FMA.

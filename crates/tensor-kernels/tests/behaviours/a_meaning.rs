@@ -56,7 +56,7 @@ fn a5_transpose_shares_memory_and_is_not_contiguous() {
 
 #[test]
 fn a6_a_transpose_cannot_be_viewed_flat() {
-    assert_refused(t2().view(&[-1]), NOT_VIEWABLE);
+    assert_refused(t2().view([-1]), NOT_VIEWABLE);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a8_contiguous_copies_into_new_memory_in_logical_order() {
     assert_ne!(t3.data_ptr(), t2.data_ptr());
     assert_eq!((t3.strides(), t3.is_contiguous()), (&[3, 1][..], true));
     assert_eq!(storage_of(&t3), COLUMNS);
-    assert_eq!(t3.view(&[-1]).unwrap().to_vec().unwrap(), COLUMNS);
+    assert_eq!(t3.view([-1]).unwrap().to_vec().unwrap(), COLUMNS);
 }
 
 /// `stride[i] == stride[i+1] · size[i+1]` for all i is neither sufficient nor necessary.
@@ -129,9 +129,9 @@ fn a11_reshape_tries_a_view_first() {
     let t = t();
     let left = t.narrow(1, 0, 2).unwrap();
     assert!(!left.is_contiguous());
-    let viewed = left.reshape(&[3, 2, 1]).unwrap();
+    let viewed = left.reshape([3, 2, 1]).unwrap();
     assert!(!viewed.copied() && viewed.same_storage(&t));
-    let copied = left.reshape(&[6]).unwrap();
+    let copied = left.reshape([6]).unwrap();
     assert!(copied.copied() && !copied.same_storage(&t));
     assert_eq!(copied.to_vec().unwrap(), [0, 1, 4, 5, 8, 9]);
 }
@@ -147,7 +147,7 @@ fn a12_view_needs_less_than_contiguity() {
         assert_eq!(view.strides(), strides, "{sizes:?}");
         assert_eq!(view.to_vec().unwrap(), COLUMNS);
     }
-    assert_refused(t2.view(&[3, 4]), NOT_VIEWABLE);
+    assert_refused(t2.view([3, 4]), NOT_VIEWABLE);
 }
 
 #[test]

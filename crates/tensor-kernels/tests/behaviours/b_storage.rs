@@ -73,7 +73,7 @@ fn b5_a_contiguous_copy_can_be_viewed() {
     assert!(!packed.same_storage(&transposed));
     assert!(addresses(&packed).windows(2).all(|pair| pair[1] - pair[0] == 8));
     let text = "tensor([[ 1,  5,  9,  2],\n        [ 6, 10,  3,  7],\n        [11,  4,  8, 12]])";
-    assert_eq!(packed.view(&[3, 4]).unwrap().to_string(), text);
+    assert_eq!(packed.view([3, 4]).unwrap().to_string(), text);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn b6_contiguous_of_a_contiguous_tensor_is_the_tensor() {
 
 #[test]
 fn b7_the_refusal_says_what_to_use() {
-    assert_refused(matrix().transpose(0, 1).unwrap().view(&[3, 4]), NOT_VIEWABLE);
+    assert_refused(matrix().transpose(0, 1).unwrap().view([3, 4]), NOT_VIEWABLE);
 }
 
 #[test]

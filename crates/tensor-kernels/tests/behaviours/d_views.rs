@@ -12,7 +12,7 @@ fn transposed() -> Tensor<i64> {
 #[test]
 fn d1_writes_through_a_view_are_seen_in_both_directions() {
     let x = from_one(12, &[12]);
-    let y = x.view(&[4, 3]).unwrap();
+    let y = x.view([4, 3]).unwrap();
     x.set(&[0], 100).unwrap();
     assert_eq!(y.get(&[0, 0]), Ok(100));
     y.set(&[3, 2], 1000).unwrap();
@@ -21,16 +21,16 @@ fn d1_writes_through_a_view_are_seen_in_both_directions() {
 
 #[test]
 fn d2_the_last_dimension_moves_by_one() {
-    assert_eq!(from_one(12, &[12]).view(&[6, 2]).unwrap().strides(), [2, 1]);
+    assert_eq!(from_one(12, &[12]).view([6, 2]).unwrap().strides(), [2, 1]);
 }
 
 #[test]
 fn d3_a_view_needs_as_many_elements_as_its_shape() {
     assert_refused(
-        arange(11, &[11]).view(&[2, 2, 3]),
+        arange(11, &[11]).view([2, 2, 3]),
         "shape '[2, 2, 3]' is invalid for input of size 11",
     );
-    assert!(arange(12, &[12]).view(&[2, 2, 3]).is_ok());
+    assert!(arange(12, &[12]).view([2, 2, 3]).is_ok());
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn d9_descending_strides_are_not_contiguity() {
 #[test]
 fn d10_reshape_of_a_contiguous_tensor_is_written_through() {
     let x = from_one(12, &[12]);
-    let y = x.reshape(&[4, 3]).unwrap();
+    let y = x.reshape([4, 3]).unwrap();
     assert!(!y.copied());
     y.set(&[0, 0], 100).unwrap();
     assert_eq!(x.get(&[0]), Ok(100));
@@ -115,7 +115,7 @@ fn d10_reshape_of_a_contiguous_tensor_is_written_through() {
 fn d10_reshape_that_must_copy_leaves_its_source_alone() {
     let x = transposed();
     assert_eq!(header(&x), (&[2, 6][..], &[1, 2][..], false));
-    let y = x.reshape(&[4, 3]).unwrap();
+    let y = x.reshape([4, 3]).unwrap();
     assert!(y.copied());
     assert_eq!(y.to_vec().unwrap(), [1, 3, 5, 7, 9, 11, 2, 4, 6, 8, 10, 12]);
     y.set(&[0, 0], 100).unwrap();
@@ -124,12 +124,12 @@ fn d10_reshape_that_must_copy_leaves_its_source_alone() {
 
 #[test]
 fn d11_view_takes_what_is_not_contiguous_if_strides_can_express_it() {
-    let split = transposed().view(&[2, 2, 3]).unwrap();
+    let split = transposed().view([2, 2, 3]).unwrap();
     assert_eq!(header(&split), (&[2, 2, 3][..], &[1, 6, 2][..], false));
     assert_eq!(split.to_vec().unwrap(), transposed().to_vec().unwrap());
 }
 
 #[test]
 fn d12_view_refuses_where_reshape_copies() {
-    assert_refused(transposed().view(&[4, 3]), NOT_VIEWABLE);
+    assert_refused(transposed().view([4, 3]), NOT_VIEWABLE);
 }

@@ -39,7 +39,7 @@ fn e2_strides_follow_from_the_shape_only_in_a_compact_tensor() {
 
 #[test]
 fn e3_a_reshaped_range_has_row_major_strides() {
-    let t = arange(24, &[24]).reshape(&[1, 2, 3, 4]).unwrap();
+    let t = arange(24, &[24]).reshape([1, 2, 3, 4]).unwrap();
     assert_eq!(header(&t), (&[1, 2, 3, 4][..], &[24, 12, 4, 1][..], true));
 }
 
@@ -62,14 +62,14 @@ fn e4_nothing_is_read_past_the_end_of_the_storage() {
 
 #[test]
 fn e5_permuting_a_dimension_of_size_one_keeps_contiguity() {
-    let moved = t().permute(&[1, 2, 3, 0]).unwrap();
+    let moved = t().permute([1, 2, 3, 0]).unwrap();
     assert_eq!(header(&moved), (&[2, 3, 4, 1][..], &[12, 4, 1, 24][..], true));
     assert_eq!(storage_of(&moved), (0..24).collect::<Vec<_>>());
 }
 
 #[test]
 fn e6_permuted_strides_are_not_those_of_the_new_shape() {
-    let moved = t().permute(&[1, 2, 3, 0]).unwrap();
+    let moved = t().permute([1, 2, 3, 0]).unwrap();
     assert_eq!(Layout::contiguous(moved.shape()).unwrap().strides(), [12, 4, 1, 1]);
     assert_eq!(moved.strides(), [12, 4, 1, 24]);
     let canonical = moved.contiguous_canonical().unwrap();
@@ -80,11 +80,11 @@ fn e6_permuted_strides_are_not_those_of_the_new_shape() {
 #[test]
 fn e7_broadcasting_copies_nothing() {
     let t = t();
-    let wide = t.broadcast_to(&[2, 2, 3, 4]).unwrap();
+    let wide = t.broadcast_to([2, 2, 3, 4]).unwrap();
     assert_eq!(header(&wide), (&[2, 2, 3, 4][..], &[0, 12, 4, 1][..], false));
     assert_eq!((wide.numel(), wide.storage().bytes()), (48, 24 * 8));
     assert!(wide.same_storage(&t));
-    assert_eq!(bytes_allocated_by(|| t.broadcast_to(&[2, 2, 3, 4]).unwrap()), 0);
+    assert_eq!(bytes_allocated_by(|| t.broadcast_to([2, 2, 3, 4]).unwrap()), 0);
 }
 
 #[test]
@@ -131,15 +131,15 @@ fn e12_the_storage_of_a_slice_is_the_whole_storage() {
 #[test]
 fn e13_reshape_of_a_slice_is_a_view_if_strides_can_express_it() {
     let column = third_column();
-    let flat = column.reshape(&[3, 2]).unwrap();
+    let flat = column.reshape([3, 2]).unwrap();
     assert!(!flat.copied() && flat.same_storage(&column));
     assert_eq!(flat.strides(), [8, 4]);
-    assert_eq!(bytes_allocated_by(|| column.reshape(&[3, 2]).unwrap()), 0);
+    assert_eq!(bytes_allocated_by(|| column.reshape([3, 2]).unwrap()), 0);
 }
 
 #[test]
 fn e14_contiguous_packs_it() {
-    let packed = third_column().reshape(&[3, 2]).unwrap().contiguous().unwrap();
+    let packed = third_column().reshape([3, 2]).unwrap().contiguous().unwrap();
     assert_eq!(header(&packed), (&[3, 2][..], &[2, 1][..], true));
     assert_eq!(storage_of(&packed), [2, 6, 10, 14, 18, 22]);
 }
@@ -161,10 +161,10 @@ fn e15_row_major_is_a_default_and_not_the_only_order() {
 fn e16_views_ask_for_no_memory() {
     let t = arange(96, &[3, 4, 8]);
     let bytes = bytes_allocated_by(|| {
-        let transposed = t.permute(&[2, 0, 1]).unwrap().unsqueeze(0).unwrap();
-        let part = transposed.index(s![0, 1..6;3, .., -1]).unwrap().flip(&[0]).unwrap();
-        let wide = part.unsqueeze(1).unwrap().expand(&[2, 5, 3]).unwrap();
-        (t.view(&[-1, 2]).unwrap(), t.unfold(2, 3, 2).unwrap(), wide.diagonal(0, 1, 2).unwrap())
+        let transposed = t.permute([2, 0, 1]).unwrap().unsqueeze(0).unwrap();
+        let part = transposed.index(s![0, 1..6;3, .., -1]).unwrap().flip([0]).unwrap();
+        let wide = part.unsqueeze(1).unwrap().expand([2, 5, 3]).unwrap();
+        (t.view([-1, 2]).unwrap(), t.unfold(2, 3, 2).unwrap(), wide.diagonal(0, 1, 2).unwrap())
     });
     assert_eq!(bytes, 0);
 }

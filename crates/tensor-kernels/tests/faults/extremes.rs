@@ -84,8 +84,8 @@ fn fault_minima_and_maxima_are_the_same_bits_at_every_level() {
 #[test]
 fn fault_nan_on_either_side_is_the_minimum_and_the_maximum() {
     for config in run_configs() {
-        let x = Tensor::from_vec(vec![f32::NAN, 1.0, -0.0, f32::INFINITY], &[4]).unwrap();
-        let y = Tensor::from_vec(vec![1.0, f32::NAN, -1.0, 2.0], &[4]).unwrap();
+        let x = Tensor::from_vec(vec![f32::NAN, 1.0, -0.0, f32::INFINITY], [4]).unwrap();
+        let y = Tensor::from_vec(vec![1.0, f32::NAN, -1.0, 2.0], [4]).unwrap();
         let [least, most] = config.run(|exec| {
             [ops::minimum(exec, &x, &y), ops::maximum(exec, &x, &y)]
                 .map(|result| result.unwrap().to_vec().unwrap())

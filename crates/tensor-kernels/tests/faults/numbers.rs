@@ -7,7 +7,7 @@ use crate::common::levels;
 /// The elements in every second column of a transposed matrix, so that they are not adjacent.
 fn scattered<T: Element>(values: &[T]) -> Tensor<T> {
     let spread = values.iter().flat_map(|&value| [value; 3]).collect();
-    Tensor::from_vec(spread, &[values.len(), 3]).unwrap().t().unwrap()
+    Tensor::from_vec(spread, [values.len(), 3]).unwrap().t().unwrap()
 }
 
 /// The first row of a result.
@@ -145,10 +145,7 @@ fn fault_sums_and_products_of_integers_wrap() {
         let x = scattered(&[u64::MAX, 2]);
         assert_eq!(ops::prod(exec, &x, 1).unwrap().get(&[0]), Ok(u64::MAX - 1));
         // Sums of narrow integers are 64 bits wide.
-        assert_eq!(
-            ops::sum_all::<u8>(exec, &Tensor::full(&[70_000], 255).unwrap()),
-            Ok(17_850_000)
-        );
+        assert_eq!(ops::sum_all::<u8>(exec, &Tensor::full([70_000], 255).unwrap()), Ok(17_850_000));
     });
 }
 

@@ -29,7 +29,7 @@ const LEN: u32 = 3000;
 
 /// An input of every second element of a range, and a configuration that splits work finely.
 fn setting() -> (Tensor<u32>, Exec) {
-    let x = Tensor::arange(0, 2 * LEN, 1).unwrap().view(&[LEN as isize, 2]).unwrap();
+    let x = Tensor::arange(0, 2 * LEN, 1).unwrap().view([LEN as isize, 2]).unwrap();
     let mut exec = *Exec::current().unwrap();
     exec.machine = Machine { grain: 64, ..Machine::REFERENCE };
     (x.select(1, 0).unwrap(), exec)
@@ -67,7 +67,7 @@ fn fault_into_a_given_result() {
     in_every_configuration(|exec| {
         for index in INDICES {
             let (x, _) = setting();
-            let out = Tensor::full(&[LEN as usize], u64::MAX).unwrap();
+            let out = Tensor::full([LEN as usize], u64::MAX).unwrap();
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 let (from, mut to) = (x.read().unwrap(), out.write().unwrap());
                 map_into(exec, &from.as_view(), &mut to.as_view_mut().unwrap(), |x| {
@@ -87,7 +87,7 @@ fn assert_valid(out: &Tensor<u64>, index: u32, new: impl Fn(u32) -> u64) {
         assert!(value == u64::MAX || (at != index && value == new(at)), "{value} at {at}");
     }
     out.fill(1).unwrap();
-    assert_eq!(*out, Tensor::full(&[LEN as usize], 1).unwrap());
+    assert_eq!(*out, Tensor::full([LEN as usize], 1).unwrap());
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn fault_of_three_operands() {
     in_every_configuration(|exec| {
         for index in INDICES {
             let (x, _) = setting();
-            let out = Tensor::full(&[LEN as usize], u64::MAX).unwrap();
+            let out = Tensor::full([LEN as usize], u64::MAX).unwrap();
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 let (from, mut to) = (x.read().unwrap(), out.write().unwrap());
                 let (a, mut to) = (from.as_view(), to.as_view_mut().unwrap());
@@ -150,7 +150,7 @@ fn fault_of_three_operands_in_place() {
     in_every_configuration(|exec| {
         for index in INDICES {
             let (x, _) = setting();
-            let ones = Tensor::full(&[LEN as usize], 1).unwrap();
+            let ones = Tensor::full([LEN as usize], 1).unwrap();
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 let (one, mut guard) = (ones.read().unwrap(), x.write().unwrap());
                 let (one, mut x) = (one.as_view(), guard.as_view_mut().unwrap());
@@ -173,7 +173,7 @@ fn fault_while_an_operand_is_in_scratch() {
     in_every_configuration(|exec| {
         for index in INDICES {
             let transposed =
-                Tensor::arange(0, LEN, 1).unwrap().view(&[60, 50]).unwrap().t().unwrap();
+                Tensor::arange(0, LEN, 1).unwrap().view([60, 50]).unwrap().t().unwrap();
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 let mut out = vec![u32::MAX; LEN as usize];
                 let layout = Layout::contiguous(&[50, 60]).unwrap();
@@ -196,7 +196,7 @@ fn fault_while_an_operand_is_in_scratch() {
 fn fault_while_results_are_streamed() {
     let (rows, columns) = (64, 96);
     let transposed =
-        Tensor::arange(0, rows * columns, 1).unwrap().view(&[96, 64]).unwrap().t().unwrap();
+        Tensor::arange(0, rows * columns, 1).unwrap().view([96, 64]).unwrap().t().unwrap();
     let exec = streaming();
     for threads in [1, 2, 7] {
         for index in [0, 1, rows * columns / 2, rows * columns - 1] {
@@ -223,20 +223,20 @@ fn fault_while_results_are_streamed() {
 fn fault_on_every_element_and_thread_at_once() {
     in_every_configuration(|exec| {
         let (x, _) = setting();
-        let out = Tensor::full(&[LEN as usize], u64::MAX).unwrap();
+        let out = Tensor::full([LEN as usize], u64::MAX).unwrap();
         let caught = catch_unwind(AssertUnwindSafe(|| {
             let (from, mut to) = (x.read().unwrap(), out.write().unwrap());
             let from = from.as_view();
             zip_into(exec, &from, &from, &mut to.as_view_mut().unwrap(), |x, _| panic_on_purpose(x))
         }));
         assert_eq!(payload(caught.unwrap_err()).0 % 2, 0);
-        assert_eq!(out, Tensor::full(&[LEN as usize], u64::MAX).unwrap());
+        assert_eq!(out, Tensor::full([LEN as usize], u64::MAX).unwrap());
     });
 }
 
 #[test]
 fn fault_an_operator_panics_where_its_method_is_refused() {
-    let (a, b) = (Tensor::full(&[3], 1).unwrap(), Tensor::full(&[4], 1).unwrap());
+    let (a, b) = (Tensor::full([3], 1).unwrap(), Tensor::full([4], 1).unwrap());
     let caught = catch_unwind(AssertUnwindSafe(|| &a + &b)).unwrap_err();
     let text = caught.downcast_ref::<String>().expect("a text");
     assert_eq!(*text, a.add(&b).unwrap_err().to_string());

@@ -7,7 +7,7 @@ use tensor_kernels::{
 };
 
 fn table() -> Tensor<i32> {
-    Tensor::arange(0, 12, 1).unwrap().view(&[3, 4]).unwrap()
+    Tensor::arange(0, 12, 1).unwrap().view([3, 4]).unwrap()
 }
 
 /// Runs an operation on a result of this shape, which must be refused and remain unchanged.
@@ -58,13 +58,13 @@ fn fault_inputs_that_do_not_broadcast_are_refused_with_both_shapes() {
         "The size of tensor a (4) must match the size of tensor b (3) at non-singleton dimension 1 \
          [zip: shapes [3, 4] and [3]]"
     );
-    let (a, b) = (table(), Tensor::full(&[3], 1).unwrap());
+    let (a, b) = (table(), Tensor::full([3], 1).unwrap());
     assert!(matches!(a.add(&b), Err(Error::Broadcast { .. })));
     assert!(matches!(a.zip_inplace(&b, |a, b| a + b), Err(Error::Broadcast { .. })));
     assert!(matches!(a.copy_from(&b), Err(Error::Expand { .. })));
     // An in-place operation does not broadcast its result.
     assert!(matches!(
-        b.view(&[3, 1]).unwrap().zip_inplace(&a, |b, _| b),
+        b.view([3, 1]).unwrap().zip_inplace(&a, |b, _| b),
         Err(Error::OutputShape { .. })
     ));
     assert_eq!(a, table());
@@ -72,8 +72,8 @@ fn fault_inputs_that_do_not_broadcast_are_refused_with_both_shapes() {
 
 #[test]
 fn fault_an_expanded_tensor_is_refused_as_a_result() {
-    let column = Tensor::from_vec(vec![1, 2, 3], &[3, 1]).unwrap();
-    let expanded = column.expand(&[3, 4]).unwrap();
+    let column = Tensor::from_vec(vec![1, 2, 3], [3, 1]).unwrap();
+    let expanded = column.expand([3, 4]).unwrap();
     let refusals = [
         expanded.copy_from(&table()),
         expanded.fill(9),
@@ -122,11 +122,11 @@ fn fault_a_reader_blocks_writers_and_admits_readers() {
     let guard = transposed.read().unwrap();
     let writes = [
         x.fill(1),
-        x.copy_from(&Tensor::full(&[4], 1).unwrap()),
+        x.copy_from(&Tensor::full([4], 1).unwrap()),
         x.map_inplace(|x| x + 1),
-        x.zip_inplace(&Tensor::full(&[4], 1).unwrap(), |x, y| x + y),
+        x.zip_inplace(&Tensor::full([4], 1).unwrap(), |x, y| x + y),
         x.zip_inplace(&x, |x, y| x + y),
-        x.copy_from(&x.flip(&[0]).unwrap()),
+        x.copy_from(&x.flip([0]).unwrap()),
     ];
     assert_borrowed(&x, "writing", &writes);
     assert_eq!(x.t().unwrap().contiguous().unwrap().shape(), [4, 3]);
@@ -138,17 +138,17 @@ fn fault_a_reader_blocks_writers_and_admits_readers() {
 
 #[test]
 fn fault_a_writer_blocks_all_access() {
-    let (x, other) = (table(), Tensor::full(&[4, 3], 1).unwrap());
+    let (x, other) = (table(), Tensor::full([4, 3], 1).unwrap());
     let transposed = x.t().unwrap();
     let mut guard = x.write().unwrap();
     let results = [
         transposed.contiguous().map(drop),
-        transposed.reshape(&[12]).map(drop),
+        transposed.reshape([12]).map(drop),
         transposed.deep_clone().map(drop),
         transposed.cast::<f32>().map(drop),
         transposed.add(&other).map(drop),
         other.add(&transposed).map(drop),
-        transposed.repeat(&[2, 2]).map(drop),
+        transposed.repeat([2, 2]).map(drop),
         transposed.fill(0),
         transposed.map_inplace(|x| x),
         transposed.copy_from(&other),
@@ -157,16 +157,16 @@ fn fault_a_writer_blocks_all_access() {
     ];
     assert_borrowed(&x, "using", &results);
     // View operations do not access elements.
-    assert!(x.contiguous().is_ok() && transposed.flip(&[0]).is_ok());
+    assert!(x.contiguous().is_ok() && transposed.flip([0]).is_ok());
     *guard.as_view_mut().unwrap().get_mut(&[0, 0]).unwrap() = 100;
     drop(guard);
     assert_eq!(transposed.contiguous().unwrap().get(&[0, 0]).unwrap(), 100);
-    assert_eq!(other, Tensor::full(&[4, 3], 1).unwrap());
+    assert_eq!(other, Tensor::full([4, 3], 1).unwrap());
 }
 
 #[test]
 fn fault_a_closure_that_borrows_the_output_gets_an_error() {
-    let x = Tensor::full(&[1000], 1).unwrap();
+    let x = Tensor::full([1000], 1).unwrap();
     let first = x.narrow(0, 0, 1).unwrap();
     x.map_inplace(|value| {
         assert!(matches!(first.get(&[0]), Err(Error::Borrowed { .. })));
@@ -175,14 +175,14 @@ fn fault_a_closure_that_borrows_the_output_gets_an_error() {
     })
     .unwrap();
     let doubled = x.map(|value| value + first.get(&[0]).unwrap()).unwrap();
-    assert_eq!(doubled, Tensor::full(&[1000], 4).unwrap());
+    assert_eq!(doubled, Tensor::full([1000], 4).unwrap());
 }
 
 #[test]
 fn fault_steps_and_flips_are_written_correctly() {
-    let x = Tensor::full(&[3, 6], 0).unwrap();
+    let x = Tensor::full([3, 6], 0).unwrap();
     let odd = x.slice(1, Slice::new(None, None, -2)).unwrap();
-    odd.copy_from(&Tensor::arange(0, 9, 1).unwrap().view(&[3, 3]).unwrap()).unwrap();
+    odd.copy_from(&Tensor::arange(0, 9, 1).unwrap().view([3, 3]).unwrap()).unwrap();
     assert_eq!(
         x.to_vec().unwrap(),
         [0, 2, 0, 1, 0, 0, 0, 5, 0, 4, 0, 3, 0, 8, 0, 7, 0, 6],

@@ -98,7 +98,7 @@ fn fault_one_dimension_is_very_long() {
             let mut out = vec![0; len];
             let dense = Layout::contiguous(&[1, len, 1]).unwrap();
             let mut to = TensorViewMut::new(&mut out, dense).unwrap();
-            let from = view.view(&[1, len as isize, 1]).unwrap();
+            let from = view.view([1, len as isize, 1]).unwrap();
             config.run(|exec| copy_into(exec, &from, &mut to)).unwrap();
             assert!(out == values, "{stride}, {config}");
         }

@@ -38,7 +38,7 @@ fn assert_overlap(result: Result<()>, input: &Tensor<i32>, output: &Tensor<i32>)
 type Pair = (&'static str, Tensor<i32>, Tensor<i32>);
 
 fn overlapping(x: &Tensor<i32>) -> Vec<Pair> {
-    let grid = x.view(&[3, 4]).unwrap();
+    let grid = x.view([3, 4]).unwrap();
     let square = grid.narrow(1, 0, 3).unwrap();
     let steps = |start| x.slice(0, Slice::new(Some(start), Some(start + 7), 2)).unwrap();
     vec![
@@ -46,7 +46,7 @@ fn overlapping(x: &Tensor<i32>) -> Vec<Pair> {
         ("shifted back", x.narrow(0, 1, 8).unwrap(), x.narrow(0, 0, 8).unwrap()),
         ("only the ends", x.narrow(0, 0, 6).unwrap(), x.narrow(0, 5, 6).unwrap()),
         ("transposed", square.t().unwrap(), square),
-        ("flipped", x.flip(&[0]).unwrap(), x.clone()),
+        ("flipped", x.flip([0]).unwrap(), x.clone()),
         ("a row for all rows", grid.narrow(0, 1, 1).unwrap(), grid),
         ("steps over the same elements", steps(0), steps(2)),
     ]
@@ -65,7 +65,7 @@ fn fault_overlap_is_refused_with_its_indices() {
 }
 
 fn disjoint(x: &Tensor<i32>) -> Vec<Pair> {
-    let grid = x.view(&[3, 4]).unwrap();
+    let grid = x.view([3, 4]).unwrap();
     let column = |at| grid.select(1, at).unwrap();
     let every = |start, step| x.slice(0, Slice::new(Some(start), None, step)).unwrap();
     vec![
@@ -100,7 +100,7 @@ fn fault_disjoint_views_are_copied_and_computed() {
 
 #[test]
 fn fault_a_copy_of_a_view_to_itself_does_nothing() {
-    let x = numbers().view(&[3, 1, 4]).unwrap();
+    let x = numbers().view([3, 1, 4]).unwrap();
     let same_but_for_an_unused_stride =
         x.with_layout(Layout::new(&[3, 1, 4], &[4, 99, 1], 0).unwrap()).unwrap();
     let transposed = x.transpose(0, 2).unwrap();
@@ -119,7 +119,7 @@ fn fault_a_copy_of_a_view_to_itself_does_nothing() {
 
 #[test]
 fn fault_a_tensor_combines_with_itself() {
-    let x = numbers().view(&[3, 4]).unwrap().t().unwrap();
+    let x = numbers().view([3, 4]).unwrap().t().unwrap();
     x.zip_inplace(&x, |a, b| a * b).unwrap();
     let squares: Vec<_> = (0..12).map(|n| n * n).collect();
     assert_eq!(x.t().unwrap().to_vec().unwrap(), squares);

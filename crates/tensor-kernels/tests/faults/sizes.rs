@@ -24,33 +24,33 @@ fn assert_out_of_memory<T>(result: Result<T>, what: &str) {
 
 #[test]
 fn fault_a_result_too_large_for_memory_is_an_error() {
-    let one = Tensor::full(&[1, 1], 7u8).unwrap();
-    let wide = one.expand(&[1 << 30, 1 << 30]).unwrap();
-    let (column, row) = (one.expand(&[1 << 30, 1]).unwrap(), one.expand(&[1, 1 << 30]).unwrap());
-    assert_out_of_memory(Tensor::<u8>::zeros(&[HUGE]), "zeros");
-    assert_out_of_memory(Tensor::full(&[HUGE], 7u8), "full");
+    let one = Tensor::full([1, 1], 7u8).unwrap();
+    let wide = one.expand([1 << 30, 1 << 30]).unwrap();
+    let (column, row) = (one.expand([1 << 30, 1]).unwrap(), one.expand([1, 1 << 30]).unwrap());
+    assert_out_of_memory(Tensor::<u8>::zeros([HUGE]), "zeros");
+    assert_out_of_memory(Tensor::full([HUGE], 7u8), "full");
     assert_out_of_memory(wide.contiguous(), "contiguous");
     assert_out_of_memory(wide.deep_clone(), "deep_clone");
-    assert_out_of_memory(wide.reshape_copy(&[-1]), "reshape_copy");
+    assert_out_of_memory(wide.reshape_copy([-1]), "reshape_copy");
     assert_out_of_memory(wide.map(|x| x), "map");
     assert_out_of_memory(wide.neg(), "neg");
     assert_out_of_memory(wide.cast::<u16>(), "cast");
     assert_out_of_memory(column.add(&row), "add");
     assert_out_of_memory(column.mul_add(&row, &one), "mul_add");
-    assert_out_of_memory(one.repeat(&[1 << 30, 1 << 30]), "repeat");
+    assert_out_of_memory(one.repeat([1 << 30, 1 << 30]), "repeat");
 }
 
 #[test]
 fn fault_a_result_too_large_for_an_address_is_an_error() {
-    let one = Tensor::full(&[1, 1], 7.0f64).unwrap();
-    let wide = one.expand(&[1_usize << 31, 1_usize << 31]).unwrap();
+    let one = Tensor::full([1, 1], 7.0f64).unwrap();
+    let wide = one.expand([1_usize << 31, 1_usize << 31]).unwrap();
     let too_large = |result: Result<()>| matches!(result, Err(Error::TooLarge { .. }));
     assert!(too_large(wide.contiguous().map(drop)));
     assert!(too_large(wide.map(|x| x).map(drop)));
-    assert!(too_large(one.repeat(&[1_usize << 31, 1_usize << 31]).map(drop)));
-    assert!(too_large(one.repeat(&[1_usize << 32, 1_usize << 32]).map(drop)));
+    assert!(too_large(one.repeat([1_usize << 31, 1_usize << 31]).map(drop)));
+    assert!(too_large(one.repeat([1_usize << 32, 1_usize << 32]).map(drop)));
     let (column, row) =
-        (one.expand(&[1_usize << 40, 1]).unwrap(), one.expand(&[1, 1_usize << 40]).unwrap());
+        (one.expand([1_usize << 40, 1]).unwrap(), one.expand([1, 1_usize << 40]).unwrap());
     assert!(column.add(&row).is_err());
 }
 

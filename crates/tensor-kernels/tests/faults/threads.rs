@@ -19,7 +19,7 @@ use crate::common::child::{again, again_limited, is_child, printed};
 
 /// A transposed tensor that is large enough to be split.
 fn transposed() -> Tensor<u32> {
-    Tensor::arange(0, 80_000, 1).unwrap().view(&[320, 250]).unwrap().t().unwrap()
+    Tensor::arange(0, 80_000, 1).unwrap().view([320, 250]).unwrap().t().unwrap()
 }
 
 /// Checks a copy and a computation that both use the pool.
@@ -36,8 +36,8 @@ fn work() {
 fn small_work() {
     let mut exec = *Exec::current().unwrap();
     exec.machine = Machine { grain: 256, ..Machine::REFERENCE };
-    let x = Tensor::arange(0u32, 2000, 1).unwrap().view(&[40, 50]).unwrap().t().unwrap();
-    let copy = Tensor::full(&[50, 40], 0).unwrap();
+    let x = Tensor::arange(0u32, 2000, 1).unwrap().view([40, 50]).unwrap().t().unwrap();
+    let copy = Tensor::full([50, 40], 0).unwrap();
     copy_between(&exec, &x, &copy).unwrap();
     assert_eq!(copy, x);
     let sum = ops::add(&exec, &x, &copy).unwrap();
@@ -84,7 +84,7 @@ fn fault_inside_a_closure_of_another_operation() {
     assert_eq!(counted.unwrap().to_vec().unwrap(), (1..5).collect::<Vec<_>>());
     // Large enough that the outer operation is split too.
     let inner = transposed();
-    let outer = Tensor::full(&[200_000], 1u8).unwrap();
+    let outer = Tensor::full([200_000], 1u8).unwrap();
     let nested = |x: u8| if x == 1 { 2 } else { inner.contiguous().unwrap().numel() as u8 };
     outer.set(&[100_000], 3).unwrap();
     let result = pool(2).install(|| outer.map(nested)).unwrap();
@@ -175,14 +175,14 @@ fn spawn<'scope>(scope: &'scope Scope<'scope, '_>, work: impl FnOnce() + Send + 
 #[test]
 fn fault_a_thousand_threads_read_and_write_whole_results_or_get_an_error() {
     const THREADS: usize = 1000;
-    let tensor = Tensor::full(&[24, 16], 0u32).unwrap();
+    let tensor = Tensor::full([24, 16], 0u32).unwrap();
     let transposed = tensor.t().unwrap();
     let written = AtomicUsize::new(0);
     let is_refused = |error: &Error| matches!(error, Error::Borrowed { .. });
     let read = || match (transposed.contiguous(), transposed.sum_all()) {
         (Ok(copy), Ok(sum)) => {
             let first = copy.get(&[0, 0]).unwrap();
-            assert_eq!(copy, Tensor::full(&[16, 24], first).unwrap(), "half of a write");
+            assert_eq!(copy, Tensor::full([16, 24], first).unwrap(), "half of a write");
             assert_eq!(sum % 384, 0, "half of a write");
         }
         (copy, sum) => {
@@ -209,7 +209,7 @@ fn fault_a_thousand_threads_read_and_write_whole_results_or_get_an_error() {
     });
     let written = written.into_inner();
     assert!(written > 0);
-    assert_eq!(tensor, Tensor::full(&[24, 16], written as u32).unwrap());
+    assert_eq!(tensor, Tensor::full([24, 16], written as u32).unwrap());
 }
 
 /// Values, plans, machines and the results of methods are `Send` and `Sync`.
@@ -261,7 +261,7 @@ fn fault_reductions_inside_each_other_need_little_of_the_stack() {
     let mut exec = *Exec::current().unwrap();
     exec.machine = Machine { grain: 1 << 10, ..Machine::REFERENCE };
     // Too few columns to split, too many partial sums for a small buffer.
-    let x = Tensor::full(&[1024, 120], 1.0f64).unwrap();
+    let x = Tensor::full([1024, 120], 1.0f64).unwrap();
     let columns = |_| {
         assert_eq!(ops::sum(&exec, &x, 0).unwrap().get(&[119]), Ok(1024.0));
         assert_eq!(ops::argmax(&exec, &x, 0).unwrap().get(&[119]), Ok(0));
@@ -280,9 +280,9 @@ fn fault_a_reduction_needs_little_of_the_stack() {
         return;
     }
     let every_path = || {
-        let x = Tensor::full(&[1024, 512], 1.0f64).unwrap();
+        let x = Tensor::full([1024, 512], 1.0f64).unwrap();
         let every_other = x.slice(1, Slice::ALL.step_by(2)).unwrap();
-        for x in [x.clone(), x.t().unwrap(), every_other, x.view(&[-1, 4]).unwrap()] {
+        for x in [x.clone(), x.t().unwrap(), every_other, x.view([-1, 4]).unwrap()] {
             for d in [0, 1] {
                 let count = x.shape()[d as usize] as f64;
                 assert_eq!(x.sum(d).unwrap().get(&[0]), Ok(count));

@@ -84,7 +84,7 @@ impl Operation {
             Self::Flatten(start, end) => t.flattened(*start, *end)?.into_tensor(),
             Self::Unflatten(dim, target) => t.unflatten(*dim, target)?,
             Self::T() => t.t()?,
-            Self::Movedim(from, to) => t.movedim(&[*from], &[*to])?,
+            Self::Movedim(from, to) => t.movedim([*from], [*to])?,
             Self::Diagonal(offset, d0, d1) => t.diagonal(*offset, *d0, *d1)?,
             Self::Unfold(dim, window, step) => t.unfold(*dim, size(*window)?, size(*step)?)?,
             Self::Flip([dims]) => t.flip(dims)?,

@@ -122,7 +122,7 @@ fn running_sums_are_those_of_double_precision_rounded() {
 fn sums_of_long_rows_keep_infinities_apart() {
     let (inf, nan) = (f64::INFINITY, f64::NAN);
     let of = |first: f64, last: f64| {
-        let x = Tensor::full(&[200_000], -inf).unwrap();
+        let x = Tensor::full([200_000], -inf).unwrap();
         x.set(&[0], first).unwrap();
         x.set(&[199_999], last).unwrap();
         x.logsumexp(..).unwrap().item().unwrap()
@@ -141,12 +141,12 @@ fn sums_of_long_rows_keep_infinities_apart() {
 fn softmax_of_long_rows_has_the_special_values_of_short_ones() {
     for len in [3, 300_000] {
         for special in [f64::NAN, f64::INFINITY] {
-            let x = Tensor::full(&[len], 1.0).unwrap();
+            let x = Tensor::full([len], 1.0).unwrap();
             x.set(&[len - 1], special).unwrap();
             assert!(x.softmax(0).unwrap().is_nan().unwrap().all_all().unwrap(), "{len} {special}");
             assert!(x.log_softmax(0).unwrap().is_nan().unwrap().all_all().unwrap());
         }
-        let none = Tensor::full(&[len], f64::NEG_INFINITY).unwrap();
+        let none = Tensor::full([len], f64::NEG_INFINITY).unwrap();
         assert!(none.softmax(0).unwrap().is_nan().unwrap().all_all().unwrap());
     }
 }
@@ -178,7 +178,7 @@ fn comparisons_within_tolerances() {
     assert!(!ops::allclose(exec, &x, &x, Tolerance::default()).unwrap());
     let wide = Tolerance { rtol: f64::INFINITY, ..exact };
     assert!(!ops::allclose(exec, &x, &x.map(|x| -x).unwrap(), wide).unwrap());
-    assert!(ops::allclose(exec, &Tensor::<f32>::zeros(&[0]).unwrap(), 1.0, exact).unwrap());
+    assert!(ops::allclose(exec, &Tensor::<f32>::zeros([0]).unwrap(), 1.0, exact).unwrap());
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn any_and_all_over_dimensions() {
     assert_eq!(x.any(1).unwrap().to_vec().unwrap(), [true, false, true]);
     assert_eq!(x.all(1).unwrap().to_vec().unwrap(), [false, false, true]);
     assert_eq!((x.any_all().unwrap(), x.all_all().unwrap()), (true, false));
-    let none: Tensor<bool> = Tensor::zeros(&[0, 2]).unwrap();
+    let none: Tensor<bool> = Tensor::zeros([0, 2]).unwrap();
     assert_eq!(none.any(0).unwrap().to_vec().unwrap(), [false, false]);
     assert_eq!(none.all(0).unwrap().to_vec().unwrap(), [true, true]);
 }

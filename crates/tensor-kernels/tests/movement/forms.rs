@@ -30,16 +30,16 @@ fn check<T: Scalar + std::fmt::Debug>(
     let transposed = Tensor::full(&reversed, other).unwrap().permute(&order).unwrap();
     into(exec, &transposed).unwrap();
     assert_eq!(&transposed, new);
-    let refused = into(exec, &Tensor::full(&[7, 11, 13], other).unwrap());
+    let refused = into(exec, &Tensor::full([7, 11, 13], other).unwrap());
     assert!(matches!(refused, Err(Error::OutputShape { .. })), "{refused:?}");
 }
 
 fn x() -> Tensor<i64> {
-    Tensor::arange(0, 24, 1).unwrap().view(&[2, 3, 4]).unwrap().transpose(0, 2).unwrap()
+    Tensor::arange(0, 24, 1).unwrap().view([2, 3, 4]).unwrap().transpose(0, 2).unwrap()
 }
 
 fn floats() -> Tensor<f64> {
-    Tensor::linspace(-2.0, 3.0, 24).unwrap().view(&[2, 3, 4]).unwrap().transpose(0, 2).unwrap()
+    Tensor::linspace(-2.0, 3.0, 24).unwrap().view([2, 3, 4]).unwrap().transpose(0, 2).unwrap()
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn results_of_indices_masks_and_triangles_in_any_layout() {
     check(&selected, -1, |exec, out| ops::index_select_into(exec, &x, 1, &index, out));
     let taken = ops::take(exec, &x, &index).unwrap();
     check(&taken, -1, |exec, out| ops::take_into(exec, &x, &index, out));
-    let places = Tensor::full(&[2, 3, 1], 1i64).unwrap();
+    let places = Tensor::full([2, 3, 1], 1i64).unwrap();
     let gathered = ops::gather(exec, &x, 0, &places).unwrap();
     check(&gathered, -1, |exec, out| ops::gather_into(exec, &x, 0, &places, out));
     let along = ops::take_along_dim(exec, &x, &places, 0).unwrap();
@@ -111,9 +111,9 @@ fn results_of_rows_in_any_layout() {
 fn scatter_in_place_writes_any_layout() {
     let exec = Exec::current().unwrap();
     let (index, src): (Tensor<i64>, _) = (tensor![[2, 0], [1, 1]], tensor![[7i64, 8], [9, 10]]);
-    let new = ops::scatter(exec, &Tensor::zeros(&[3, 2]).unwrap(), 0, &index, &src).unwrap();
+    let new = ops::scatter(exec, &Tensor::zeros([3, 2]).unwrap(), 0, &index, &src).unwrap();
     assert_eq!(new.to_vec().unwrap(), [0, 8, 9, 10, 7, 0]);
-    let transposed = Tensor::zeros(&[2, 3]).unwrap().t().unwrap();
+    let transposed = Tensor::zeros([2, 3]).unwrap().t().unwrap();
     ops::scatter_inplace(exec, &transposed, 0, &index, &src).unwrap();
     assert_eq!(transposed, new);
 }
@@ -144,7 +144,7 @@ fn a_result_that_shares_elements_is_refused_or_computed_apart() {
     refuses(ops::scatter_inplace(exec, &index, 0, &index, 5));
     ops::scatter_inplace(&exec.copying_first(), &index, 0, &index, 5).unwrap();
     assert_eq!(index.to_vec().unwrap(), [5, 5, 5, 1, 2, 0]);
-    let y = Tensor::linspace(0.0f32, 1.0, 6).unwrap().view(&[2, 3]).unwrap();
+    let y = Tensor::linspace(0.0f32, 1.0, 6).unwrap().view([2, 3]).unwrap();
     refuses(ops::softmax_into(exec, &y, 0, &y));
     refuses(ops::cumsum_into(exec, &y, 0, &y));
     let expected = ops::softmax(exec, &y, 0).unwrap();

@@ -116,7 +116,7 @@ proptest! {
         let size = shape[dim];
         let index: Vec<i64> = seeds.iter().map(|&seed| (usize::from(seed) % size) as i64).collect();
         let count = index.len();
-        let vector = Tensor::from_vec(index.clone(), &[count]).unwrap();
+        let vector = Tensor::from_vec(index.clone(), [count]).unwrap();
         let selected = x.index_select(dim as isize, &vector).unwrap();
         let chosen = |i: &[usize]| x.get(&with(i, dim, index[i[dim]] as usize)).unwrap();
         expect(&selected, &by_index(&with(&shape, dim, count), chosen));
@@ -208,5 +208,5 @@ fn results_do_not_depend_on_threads() {
     }
     both(&|exec| ops::logsumexp(exec, &float, ..));
     both(&|exec| ops::std(exec, &float, .., 1.0));
-    both(&|exec| ops::softmax(exec, &float.reshape(&[-1])?.into_tensor(), 0));
+    both(&|exec| ops::softmax(exec, &float.reshape([-1])?.into_tensor(), 0));
 }

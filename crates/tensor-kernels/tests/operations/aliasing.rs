@@ -8,7 +8,7 @@ fn exec() -> Exec {
 }
 
 fn square() -> Tensor<i32> {
-    Tensor::arange(1, 10, 1).unwrap().view(&[3, 3]).unwrap()
+    Tensor::arange(1, 10, 1).unwrap().view([3, 3]).unwrap()
 }
 
 /// Asserts an error that names the operand, and an index of it and one of the result that share an
@@ -68,8 +68,8 @@ fn fault_overlapping_operands_are_copied_first_on_request() {
     ops::add_inplace(&copying, &x, &x.t().unwrap()).unwrap();
     assert_eq!(x, sums);
     let x = square();
-    ops::add_into(&copying, &x.t().unwrap(), &x.flip(&[0]).unwrap(), &x).unwrap();
-    assert_eq!(x, square().t().unwrap().add(&square().flip(&[0]).unwrap()).unwrap());
+    ops::add_into(&copying, &x.t().unwrap(), &x.flip([0]).unwrap(), &x).unwrap();
+    assert_eq!(x, square().t().unwrap().add(&square().flip([0]).unwrap()).unwrap());
     // A row is broadcast to all rows, one of which is the row itself.
     let x = square();
     ops::mul_add_inplace(&copying, &x, &x.select(0, 1).unwrap(), &x.t().unwrap()).unwrap();
@@ -84,11 +84,11 @@ fn fault_an_operand_that_is_the_result_is_computed_in_place() {
         ops::mul_add_into(&exec, &x, &x, &x, &x).unwrap();
         let expected: Vec<i32> = (0..5000).map(|n| n * n + n).collect();
         assert_eq!(x.to_vec().unwrap(), expected);
-        let grid = Tensor::arange(0, 5000, 1).unwrap().view(&[50, 100]).unwrap();
+        let grid = Tensor::arange(0, 5000, 1).unwrap().view([50, 100]).unwrap();
         let transposed = grid.t().unwrap();
         ops::sub_into(&exec, 0, &transposed, &transposed).unwrap();
         assert_eq!(
-            grid.view(&[-1]).unwrap().to_vec().unwrap(),
+            grid.view([-1]).unwrap().to_vec().unwrap(),
             (0..5000).map(|n| -n).collect::<Vec<i32>>()
         );
     }
@@ -96,7 +96,7 @@ fn fault_an_operand_that_is_the_result_is_computed_in_place() {
 
 #[test]
 fn fault_strides_of_dimensions_of_size_one_are_ignored() {
-    let x = Tensor::arange(0, 6, 1).unwrap().view(&[1, 6]).unwrap();
+    let x = Tensor::arange(0, 6, 1).unwrap().view([1, 6]).unwrap();
     let same = x.with_layout(Layout::new(&[1, 6], &[99, 1], 0).unwrap()).unwrap();
     x.add_inplace(&same).unwrap();
     assert_eq!(x.to_vec().unwrap(), [0, 2, 4, 6, 8, 10]);
@@ -112,8 +112,8 @@ fn fault_disjoint_parts_of_one_storage_are_accepted() {
 
 #[test]
 fn fault_a_result_that_overlaps_itself_is_refused() {
-    let x = Tensor::full(&[1, 4], 1).unwrap();
-    let rows = x.expand(&[3, 4]).unwrap();
+    let x = Tensor::full([1, 4], 1).unwrap();
+    let rows = x.expand([3, 4]).unwrap();
     for result in [
         ops::add_into(&exec(), &rows, 1, &rows),
         rows.add_inplace(1),
@@ -126,7 +126,7 @@ fn fault_a_result_that_overlaps_itself_is_refused() {
 
 #[test]
 fn fault_results_of_another_type_in_the_same_bytes() {
-    let x = Tensor::from_vec(vec![1.0f32, -2.0, 0.5], &[3]).unwrap();
+    let x = Tensor::from_vec(vec![1.0f32, -2.0, 0.5], [3]).unwrap();
     let bits = x.view_dtype::<u32>().unwrap();
     ops::bitwise_and_into(&exec(), &bits, 0x7FFF_FFFF, &bits).unwrap();
     assert_eq!(x.to_vec().unwrap(), [1.0, 2.0, 0.5]);

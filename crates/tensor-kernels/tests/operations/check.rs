@@ -61,9 +61,9 @@ fn arranged<T: Element>(elements: &Tensor<T>, layout: usize) -> Tensor<T> {
     let any = elements.get(&[0, 0]).unwrap();
     match layout {
         0 => elements.clone(),
-        1 => filled(&Tensor::full(&[SHAPE[1], SHAPE[0]], any).unwrap().t().unwrap()),
+        1 => filled(&Tensor::full([SHAPE[1], SHAPE[0]], any).unwrap().t().unwrap()),
         2 => {
-            let wide = Tensor::full(&[SHAPE[0], 2 * SHAPE[1]], any).unwrap();
+            let wide = Tensor::full([SHAPE[0], 2 * SHAPE[1]], any).unwrap();
             filled(&wide.slice(1, Slice::new(None, None, -2)).unwrap())
         }
         3 => elements.narrow(0, 0, 1).unwrap(),
@@ -84,7 +84,7 @@ pub(crate) fn execs() -> Vec<Exec> {
 pub(crate) fn operands<T: Element>(table: &[T]) -> [Tensor<T>; 3] {
     let (n, numel) = (table.len(), SHAPE[0] * SHAPE[1]);
     let of = |at: &dyn Fn(usize) -> usize| {
-        Tensor::from_vec((0..numel).map(|i| table[at(i) % n]).collect(), &SHAPE).unwrap()
+        Tensor::from_vec((0..numel).map(|i| table[at(i) % n]).collect(), SHAPE).unwrap()
     };
     [of(&|i| i), of(&|i| i / n + i), of(&|i| i / 5 + 3 * i)]
 }

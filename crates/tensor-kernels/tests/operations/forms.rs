@@ -3,7 +3,7 @@
 use tensor_kernels::{Exec, Layout, Tensor, TensorExt, TensorView, TensorViewMut, ops};
 
 fn row(values: &[f32]) -> Tensor<f32> {
-    Tensor::from_slice(values, &[values.len()]).unwrap()
+    Tensor::from_slice(values, [values.len()]).unwrap()
 }
 
 fn elements<T: tensor_kernels::Element>(x: &Tensor<T>) -> Vec<T> {
@@ -27,13 +27,13 @@ fn values_on_either_side() {
     assert_eq!(elements(&(&x + 1.0)), [2.0, 5.0]);
     assert_eq!(elements(&(8.0 - &x)), [7.0, 4.0]);
     assert_eq!(elements(&(2.0 / x.clone() * 3.0)), [6.0, 1.5]);
-    let n = Tensor::from_vec(vec![6, 7], &[2]).unwrap();
+    let n = Tensor::from_vec(vec![6, 7], [2]).unwrap();
     assert_eq!(elements(&(1 << (&n - 5))), [2, 4]);
     assert_eq!(elements(&(&n & 6)), [6, 6]);
     assert_eq!(elements(&(100 % &n)), [4, 2]);
     assert_eq!(elements(&(!&n ^ -1)), [6, 7]);
     assert_eq!(
-        elements(&(true ^ &Tensor::from_vec(vec![true, false], &[2]).unwrap())),
+        elements(&(true ^ &Tensor::from_vec(vec![true, false], [2]).unwrap())),
         [false, true]
     );
     assert_eq!(elements(&x.pow(0.5).unwrap()), [1.0, 2.0]);
@@ -42,12 +42,12 @@ fn values_on_either_side() {
 
 #[test]
 fn assignments_change_the_storage() {
-    let grid = Tensor::<i32>::zeros(&[2, 3]).unwrap();
+    let grid = Tensor::<i32>::zeros([2, 3]).unwrap();
     let mut column = grid.select(1, 1).unwrap();
     column += 5;
-    column *= &Tensor::from_vec(vec![2, 3], &[2]).unwrap();
+    column *= &Tensor::from_vec(vec![2, 3], [2]).unwrap();
     column -= column.clone();
-    column += Tensor::from_vec(vec![7, 9], &[2]).unwrap();
+    column += Tensor::from_vec(vec![7, 9], [2]).unwrap();
     column %= 5;
     column |= 8;
     column ^= 1;
@@ -83,7 +83,7 @@ fn views_with_tensors() {
 #[test]
 fn quotients_of_integers_are_floats() {
     let (a, b) =
-        (Tensor::from_vec(vec![1, -7], &[2]).unwrap(), Tensor::from_vec(vec![2, 0], &[2]).unwrap());
+        (Tensor::from_vec(vec![1, -7], [2]).unwrap(), Tensor::from_vec(vec![2, 0], [2]).unwrap());
     let quotient: Tensor<f32> = &a / &b;
     assert_eq!(elements(&quotient), [0.5, f32::NEG_INFINITY]);
     assert_eq!(elements(&a.div_floor(2).unwrap()), [0, -4]);
@@ -102,7 +102,7 @@ fn where_cond_selects() {
 
 #[test]
 fn results_are_laid_out_as_pytorch_does() {
-    let transposed = Tensor::<f32>::zeros(&[3, 4]).unwrap().t().unwrap();
+    let transposed = Tensor::<f32>::zeros([3, 4]).unwrap().t().unwrap();
     assert_eq!(transposed.add(1.0).unwrap().strides(), [1, 4]);
     assert_eq!(transposed.elem_lt(&transposed).unwrap().strides(), [1, 4]);
     assert_eq!((1.0 - &transposed).strides(), [1, 4]);
@@ -110,16 +110,16 @@ fn results_are_laid_out_as_pytorch_does() {
 
 #[test]
 fn fault_empty_operands_are_not_computed() {
-    let none = Tensor::<i32>::zeros(&[0, 3]).unwrap();
+    let none = Tensor::<i32>::zeros([0, 3]).unwrap();
     assert_eq!(none.rem(0).unwrap().shape(), [0, 3]);
-    assert_eq!((&none + &Tensor::full(&[1, 3], 1).unwrap()).shape(), [0, 3]);
-    none.add_inplace(&Tensor::full(&[3], 1).unwrap()).unwrap();
+    assert_eq!((&none + &Tensor::full([1, 3], 1).unwrap()).shape(), [0, 3]);
+    none.add_inplace(&Tensor::full([3], 1).unwrap()).unwrap();
 }
 
 #[test]
 fn operations_on_values_only() {
     let exec = Exec::current().unwrap();
-    let out = Tensor::<i32>::zeros(&[2, 2]).unwrap();
+    let out = Tensor::<i32>::zeros([2, 2]).unwrap();
     ops::add_into(exec, 2, 3, &out).unwrap();
     assert_eq!(elements(&out), [5; 4]);
     assert_eq!(ops::mul(exec, 2, 3).unwrap().shape(), []);

@@ -8,7 +8,7 @@ fn exec() -> Exec {
 }
 
 fn grid() -> Tensor<f32> {
-    Tensor::from_vec(vec![3.0, -1.0, 4.0, 1.0, -5.0, 9.0], &[2, 3]).unwrap()
+    Tensor::from_vec(vec![3.0, -1.0, 4.0, 1.0, -5.0, 9.0], [2, 3]).unwrap()
 }
 
 fn elements<T: tensor_kernels::Element>(x: &Tensor<T>) -> Vec<T> {
@@ -33,14 +33,14 @@ fn over_each_dimension_and_all() {
 
 #[test]
 fn shapes() {
-    let x = Tensor::<i32>::zeros(&[2, 3, 4]).unwrap();
+    let x = Tensor::<i32>::zeros([2, 3, 4]).unwrap();
     assert_eq!(x.sum(1).unwrap().shape(), [2, 4]);
-    assert_eq!(x.sum(&[2, 0]).unwrap().shape(), [3]);
+    assert_eq!(x.sum([2, 0]).unwrap().shape(), [3]);
     assert_eq!(x.sum(ReduceDims::from(&[2, 0]).keepdim()).unwrap().shape(), [1, 3, 1]);
     assert_eq!(x.sum(ReduceDims::ALL.keepdim()).unwrap().shape(), [1, 1, 1]);
     assert_eq!(x.sum(..).unwrap().shape(), [0usize; 0]);
     assert_eq!(x.sum(()).unwrap().shape(), [0usize; 0]);
-    assert!(x.permute(&[2, 0, 1]).unwrap().sum(1).unwrap().is_contiguous());
+    assert!(x.permute([2, 0, 1]).unwrap().sum(1).unwrap().is_contiguous());
 }
 
 #[test]
@@ -55,13 +55,13 @@ fn a_tensor_without_dimensions_has_one_to_reduce() {
 
 #[test]
 fn the_types_of_results() {
-    let bytes = Tensor::full(&[300], 200u8).unwrap();
+    let bytes = Tensor::full([300], 200u8).unwrap();
     assert_eq!(bytes.sum_all(), Ok(60_000i64));
-    assert_eq!(Tensor::full(&[5], -100i8).unwrap().prod_all(), Ok(-10_000_000_000i64));
-    assert_eq!(Tensor::full(&[70], true).unwrap().sum_all(), Ok(70i64));
-    assert_eq!(Tensor::full(&[2], u64::MAX / 2).unwrap().sum_all(), Ok(u64::MAX - 1));
-    assert_eq!(Tensor::full(&[2], i64::MAX).unwrap().sum_all(), Ok(-2));
-    let flags = Tensor::from_vec(vec![false, true, false], &[3]).unwrap();
+    assert_eq!(Tensor::full([5], -100i8).unwrap().prod_all(), Ok(-10_000_000_000i64));
+    assert_eq!(Tensor::full([70], true).unwrap().sum_all(), Ok(70i64));
+    assert_eq!(Tensor::full([2], u64::MAX / 2).unwrap().sum_all(), Ok(u64::MAX - 1));
+    assert_eq!(Tensor::full([2], i64::MAX).unwrap().sum_all(), Ok(-2));
+    let flags = Tensor::from_vec(vec![false, true, false], [3]).unwrap();
     assert_eq!(
         (flags.min_all(), flags.max_all(), flags.argmax_all()),
         (Ok(false), Ok(true), Ok(1))
@@ -72,12 +72,12 @@ fn the_types_of_results() {
 #[test]
 fn halves_are_summed_in_f32() {
     use half::{bf16, f16};
-    let x = Tensor::full(&[4096], f16::ONE).unwrap();
+    let x = Tensor::full([4096], f16::ONE).unwrap();
     assert_eq!(x.sum_all(), Ok(f16::from_f32(4096.0)));
     let far = [65504.0, 65504.0, -65504.0].map(f16::from_f32);
-    assert_eq!(Tensor::from_slice(&far, &[3]).unwrap().sum_all(), Ok(far[0]));
+    assert_eq!(Tensor::from_slice(&far, [3]).unwrap().sum_all(), Ok(far[0]));
     assert_eq!(
-        Tensor::full(&[1000], bf16::from_f32(3.0)).unwrap().mean_all(),
+        Tensor::full([1000], bf16::from_f32(3.0)).unwrap().mean_all(),
         Ok(bf16::from_f32(3.0))
     );
 }
@@ -87,7 +87,7 @@ fn halves_are_summed_in_f32() {
 fn complex_numbers_are_summed_multiplied_and_averaged() {
     use num_complex::Complex;
     let x =
-        Tensor::from_vec(vec![Complex::new(1.0f32, 2.0), Complex::new(3.0, -1.0)], &[2]).unwrap();
+        Tensor::from_vec(vec![Complex::new(1.0f32, 2.0), Complex::new(3.0, -1.0)], [2]).unwrap();
     assert_eq!(x.sum_all(), Ok(Complex::new(4.0, 1.0)));
     assert_eq!(x.prod_all(), Ok(Complex::new(5.0, 5.0)));
     assert_eq!(x.mean_all(), Ok(Complex::new(2.0, 0.5)));
@@ -99,7 +99,7 @@ fn fault_nan_is_min_and_max_and_the_first_nan_is_found() {
         let mut row = vec![1.0f32; 1000];
         (row[at], row[999]) = (f32::NAN, f32::NAN);
         for shape in [[1000, 1], [1, 1000], [10, 100], [100, 10]] {
-            let x = Tensor::from_slice(&row, &shape).unwrap();
+            let x = Tensor::from_slice(&row, shape).unwrap();
             assert!(x.min_all().unwrap().is_nan() && x.max_all().unwrap().is_nan());
             assert!(x.sum_all().unwrap().is_nan() && x.prod_all().unwrap().is_nan());
             assert_eq!((x.argmin_all(), x.argmax_all()), (Ok(at as i64), Ok(at as i64)));
@@ -109,10 +109,10 @@ fn fault_nan_is_min_and_max_and_the_first_nan_is_found() {
 
 #[test]
 fn fault_infinities_and_zeros() {
-    let x = Tensor::from_vec(vec![f64::NEG_INFINITY; 100], &[100]).unwrap();
+    let x = Tensor::from_vec(vec![f64::NEG_INFINITY; 100], [100]).unwrap();
     assert_eq!((x.max_all(), x.min_all()), (Ok(f64::NEG_INFINITY), Ok(f64::NEG_INFINITY)));
     assert_eq!((x.argmax_all(), x.argmin_all()), (Ok(0), Ok(0)));
-    let zeros = Tensor::from_vec(vec![-0.0f64, 0.0, -0.0], &[3]).unwrap();
+    let zeros = Tensor::from_vec(vec![-0.0f64, 0.0, -0.0], [3]).unwrap();
     assert_eq!((zeros.argmax_all(), zeros.argmin_all()), (Ok(0), Ok(0)));
     // As in PyTorch, a sum starts at +0, so the sum of −0 is +0.
     assert_eq!(zeros.narrow(0, 0, 1).unwrap().sum_all().unwrap().to_bits(), 0);
@@ -120,46 +120,46 @@ fn fault_infinities_and_zeros() {
 
 #[test]
 fn of_equal_elements_the_first_in_logical_order_is_found() {
-    let x = Tensor::full(&[300, 7, 90], 2u8).unwrap();
-    let back = x.flip(&[0, 1, 2]).unwrap();
+    let x = Tensor::full([300, 7, 90], 2u8).unwrap();
+    let back = x.flip([0, 1, 2]).unwrap();
     for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
-        for view in [x.permute(&order).unwrap(), back.permute(&order).unwrap()] {
+        for view in [x.permute(order).unwrap(), back.permute(order).unwrap()] {
             assert_eq!((view.argmax_all(), view.argmin_all()), (Ok(0), Ok(0)));
             for d in 0..3 {
                 assert_eq!(view.argmax(d).unwrap().max_all(), Ok(0));
             }
-            assert_eq!(view.argmin(&[0, 2]).unwrap().max_all(), Ok(0));
+            assert_eq!(view.argmin([0, 2]).unwrap().max_all(), Ok(0));
         }
     }
 }
 
 #[test]
 fn indices_over_several_dimensions_are_row_major() {
-    let x = Tensor::<i32>::zeros(&[2, 3, 4]).unwrap();
+    let x = Tensor::<i32>::zeros([2, 3, 4]).unwrap();
     x.select(0, 1).unwrap().select(1, 2).unwrap().fill(5).unwrap();
-    assert_eq!(elements(&x.argmax(&[2, 0]).unwrap()), [6, 6, 6]);
+    assert_eq!(elements(&x.argmax([2, 0]).unwrap()), [6, 6, 6]);
     assert_eq!(x.argmax_all(), Ok(14));
 }
 
 #[test]
 fn fault_an_expanded_input_counts_each_time() {
     let row = Tensor::arange(0i32, 50, 1).unwrap();
-    let x = row.expand(&[1000, 50]).unwrap();
+    let x = row.expand([1000, 50]).unwrap();
     assert_eq!(x.sum_all(), Ok(1_225_000));
     assert_eq!(x.sum(0).unwrap().get(&[7]), Ok(7000));
     assert_eq!(elements(&x.sum(1).unwrap()), vec![1225; 1000]);
     assert_eq!(x.argmax_all(), Ok(49));
-    let one = Tensor::full(&[1, 1], 0.5f32).unwrap().expand(&[700, 900]).unwrap();
+    let one = Tensor::full([1, 1], 0.5f32).unwrap().expand([700, 900]).unwrap();
     assert_eq!((one.sum_all(), one.argmax_all()), (Ok(315_000.0), Ok(0)));
     assert_eq!(elements(&one.mean(0).unwrap()), vec![0.5; 900]);
 }
 
 #[test]
 fn fault_no_elements() {
-    let none = Tensor::<f32>::zeros(&[2, 0, 3]).unwrap();
+    let none = Tensor::<f32>::zeros([2, 0, 3]).unwrap();
     assert_eq!(elements(&none.sum(1).unwrap()), [0.0; 6]);
     assert_eq!((none.sum_all(), none.prod_all()), (Ok(0.0), Ok(1.0)));
-    assert!(none.mean(&[0, 1]).unwrap().to_vec().unwrap().iter().all(|mean| mean.is_nan()));
+    assert!(none.mean([0, 1]).unwrap().to_vec().unwrap().iter().all(|mean| mean.is_nan()));
     // Without results nothing is refused.
     assert_eq!(none.max(0).unwrap().shape(), [0, 3]);
     assert_eq!(none.argmin(2).unwrap().shape(), [2, 0]);
@@ -173,31 +173,31 @@ fn refused<T: std::fmt::Debug>(result: Result<T>, words: &str) {
 
 #[test]
 fn fault_refusals() {
-    let (x, none) = (grid(), Tensor::<f32>::zeros(&[2, 0, 3]).unwrap());
+    let (x, none) = (grid(), Tensor::<f32>::zeros([2, 0, 3]).unwrap());
     refused(x.sum(2), "Dimension out of range (expected to be in range of [-2, 1], but got 2)");
     refused(
         x.argmax(-3),
         "Dimension out of range (expected to be in range of [-2, 1], but got -3)",
     );
-    refused(x.mean(&[0, 0]), "dim 0 appears multiple times in the list of dims [mean]");
-    refused(x.min(&[1, -1]), "dim 1 appears multiple times in the list of dims [min]");
+    refused(x.mean([0, 0]), "dim 0 appears multiple times in the list of dims [mean]");
+    refused(x.min([1, -1]), "dim 1 appears multiple times in the list of dims [min]");
     let of_none = "max(): Expected reduction dim 1 to have non-zero size. [shape [2, 0, 3]: no \
          elements have no max]";
     refused(none.max(1), of_none);
-    refused(none.argmin(&[0, 1]), "argmin(): Expected reduction dim 1 to have non-zero size.");
+    refused(none.argmin([0, 1]), "argmin(): Expected reduction dim 1 to have non-zero size.");
     refused(
         none.argmax_all(),
         "argmax(): Expected reduction dim to be specified for input.numel() == 0.",
     );
     refused(none.min(..), "min(): Expected reduction dim to be specified for input.numel() == 0.");
-    let out = Tensor::zeros(&[3]).unwrap();
+    let out = Tensor::zeros([3]).unwrap();
     refused(ops::sum_into(&exec(), &x, 1, &out), "output with shape [3] doesn't match");
-    refused(ops::max_into(&exec(), &none, 1, &Tensor::zeros(&[2, 3]).unwrap()), &of_none[..40]);
+    refused(ops::max_into(&exec(), &none, 1, &Tensor::zeros([2, 3]).unwrap()), &of_none[..40]);
 }
 
 #[test]
 fn into_a_given_result() {
-    let out = Tensor::full(&[6], 7.0f32).unwrap();
+    let out = Tensor::full([6], 7.0f32).unwrap();
     let every_other = out.slice(0, Slice::new(None, None, -2)).unwrap();
     ops::sum_into(&exec(), &grid(), 0, &every_other).unwrap();
     assert_eq!(elements(&out), [7.0, 13.0, 7.0, -6.0, 7.0, 4.0]);
@@ -228,10 +228,10 @@ fn fault_a_result_within_the_input() {
     .unwrap();
     assert_eq!(x.get(&[0, 2]), Ok(9.0));
     // A reduction over dimensions of size 1, into the input itself.
-    let all = x.view(&[1, 6]).unwrap();
+    let all = x.view([1, 6]).unwrap();
     ops::prod_into(&exec(), &all, ReduceDims::from(0).keepdim(), &all).unwrap();
     assert_eq!(elements(&all), [4.0, -6.0, 9.0, 1.0, -5.0, 9.0]);
-    let many = row.expand(&[2, 3]).unwrap();
-    let itself = ops::sum_into(&exec(), &Tensor::<f32>::zeros(&[4, 2, 3]).unwrap(), 0, &many);
+    let many = row.expand([2, 3]).unwrap();
+    let itself = ops::sum_into(&exec(), &Tensor::<f32>::zeros([4, 2, 3]).unwrap(), 0, &many);
     assert!(matches!(itself, Err(Error::WriteOverlap { .. })), "{itself:?}");
 }

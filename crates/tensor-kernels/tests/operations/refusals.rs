@@ -10,7 +10,7 @@ fn exec() -> Exec {
 
 #[test]
 fn fault_shapes_that_do_not_broadcast() {
-    let (a, b) = (Tensor::full(&[2, 3], 1).unwrap(), Tensor::full(&[4], 1).unwrap());
+    let (a, b) = (Tensor::full([2, 3], 1).unwrap(), Tensor::full([4], 1).unwrap());
     let words =
         "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1";
     let refusals = [
@@ -27,7 +27,7 @@ fn fault_shapes_that_do_not_broadcast() {
 
 #[test]
 fn fault_a_result_of_another_shape() {
-    let (x, grid) = (Tensor::full(&[2], 1).unwrap(), Tensor::full(&[2, 2], 1).unwrap());
+    let (x, grid) = (Tensor::full([2], 1).unwrap(), Tensor::full([2, 2], 1).unwrap());
     let refused = x.add_inplace(&grid).unwrap_err();
     assert!(
         refused
@@ -41,7 +41,7 @@ fn fault_a_result_of_another_shape() {
 #[test]
 fn fault_without_implicit_broadcasting_shapes_must_be_equal() {
     let strict = exec().strict();
-    let (a, b) = (Tensor::full(&[2, 3], 1).unwrap(), Tensor::full(&[3], 1).unwrap());
+    let (a, b) = (Tensor::full([2, 3], 1).unwrap(), Tensor::full([3], 1).unwrap());
     let results = [
         ops::add(&strict, &a, &b).map(drop),
         ops::add_inplace(&strict, &a, &b),
@@ -52,14 +52,14 @@ fn fault_without_implicit_broadcasting_shapes_must_be_equal() {
         assert!(matches!(result, Err(Error::ImplicitBroadcast { .. })), "{result:?}");
     }
     ops::add_inplace(&strict, &a, 1).unwrap();
-    ops::add_inplace(&strict, &a, &b.expand(&[2, 3]).unwrap()).unwrap();
-    assert_eq!(a, Tensor::full(&[2, 3], 3).unwrap());
+    ops::add_inplace(&strict, &a, &b.expand([2, 3]).unwrap()).unwrap();
+    assert_eq!(a, Tensor::full([2, 3], 3).unwrap());
 }
 
 #[test]
 fn fault_integers_divided_by_zero() {
-    let a = Tensor::arange(0, 6, 1).unwrap().view(&[2, 3]).unwrap();
-    let b = Tensor::from_vec(vec![1, 2, 0], &[3]).unwrap();
+    let a = Tensor::arange(0, 6, 1).unwrap().view([2, 3]).unwrap();
+    let b = Tensor::from_vec(vec![1, 2, 0], [3]).unwrap();
     let before = a.deep_clone().unwrap();
     let results = [
         a.rem(&b).map(drop),
@@ -134,7 +134,7 @@ fn fault_the_first_divisor_of_zero_is_named() {
 
 #[test]
 fn fault_zero_divisors_without_dividends_are_accepted() {
-    let (none, zeros) = (Tensor::full(&[0, 3], 1).unwrap(), Tensor::full(&[3], 0).unwrap());
+    let (none, zeros) = (Tensor::full([0, 3], 1).unwrap(), Tensor::full([3], 0).unwrap());
     assert_eq!(none.rem(&zeros).unwrap().shape(), [0, 3]);
     assert_eq!(none.div_floor(0).unwrap().shape(), [0, 3]);
     none.div_trunc_inplace(&zeros).unwrap();
@@ -145,7 +145,7 @@ fn fault_zero_divisors_without_dividends_are_accepted() {
 #[test]
 fn fault_a_zero_that_another_thread_writes_is_refused() {
     const TIMES: usize = 100_000;
-    let (a, b) = (Tensor::full(&[2], 7).unwrap(), Tensor::full(&[2], 1).unwrap());
+    let (a, b) = (Tensor::full([2], 7).unwrap(), Tensor::full([2], 1).unwrap());
     let (exec, done) = (exec().serial(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {

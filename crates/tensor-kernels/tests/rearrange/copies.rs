@@ -63,7 +63,7 @@ fn buffers<R>(work: impl Fn() -> R) -> (usize, usize) {
 
 /// 512 KiB.
 fn batch() -> Tensor<f32> {
-    Tensor::arange(0.0, 131_072.0, 1.0).unwrap().view(&[4, 64, 32, 16]).unwrap()
+    Tensor::arange(0.0, 131_072.0, 1.0).unwrap().view([4, 64, 32, 16]).unwrap()
 }
 
 /// The bytes of this many elements of a batch, with the padding to a cache line.
@@ -88,7 +88,7 @@ fn views_allocate_no_elements() {
 #[test]
 fn what_is_no_view_is_copied_once() {
     let x = batch();
-    let transposed = x.permute(&[3, 1, 0, 2]).unwrap();
+    let transposed = x.permute([3, 1, 0, 2]).unwrap();
     let shifted = x.narrow(2, 1, 30).unwrap();
     let (all, some) = (131_072, 122_880);
     for (elements, count) in [

@@ -66,7 +66,7 @@ fn a_tensor_without_dimensions() {
 
 #[test]
 fn no_elements() {
-    let x = Tensor::<f32>::zeros(&[0, 4]).unwrap();
+    let x = Tensor::<f32>::zeros([0, 4]).unwrap();
     let shape = |pattern, sizes: &[_]| x.rearrange(pattern, sizes).unwrap().shape().to_vec();
     assert_eq!(shape("a (b c) -> c a b", &[("c", 2)]), [2, 0, 2]);
     assert_eq!(shape("(a z) b -> a (z b)", &[("z", 3)]), [0, 12]);
@@ -84,22 +84,22 @@ fn no_elements() {
 /// One element, repeated with stride 0.
 #[test]
 fn more_elements_than_memory() {
-    let one = Tensor::full(&[1], 3u16).unwrap();
+    let one = Tensor::full([1], 3u16).unwrap();
     let half = 1usize << 31;
-    let x = one.expand(&[half as isize, 1 << 31]).unwrap();
+    let x = one.expand([half as isize, 1 << 31]).unwrap();
     let y = x.rearrange("(a b) c -> c b a", &[("b", 1 << 20)]).unwrap();
     assert_eq!((y.copied(), y.shape()), (false, &[half, 1 << 20, 1 << 11][..]));
     assert_eq!(x.rearrange("a b -> (b a)", &[]).unwrap().shape(), [1 << 62]);
-    let line = Tensor::arange(0u16, 2, 1).unwrap().view(&[1, 2]).unwrap();
-    let wide = line.expand(&[1_isize << 61, -1]).unwrap();
+    let line = Tensor::arange(0u16, 2, 1).unwrap().view([1, 2]).unwrap();
+    let wide = line.expand([1_isize << 61, -1]).unwrap();
     let refused = wide.rearrange("a b -> (b a)", &[]).unwrap_err();
     assert!(matches!(refused, Error::TooLarge { .. } | Error::OutOfMemory { .. }), "{refused}");
 }
 
 #[test]
 fn sizes_that_no_layout_has() {
-    let x = Tensor::full(&[2], 1.0f32).unwrap();
-    let empty = Tensor::<f32>::zeros(&[0]).unwrap();
+    let x = Tensor::full([2], 1.0f32).unwrap();
+    let empty = Tensor::<f32>::zeros([0]).unwrap();
     let too_large = |result: Result<_, Error>| match result.unwrap_err() {
         Error::TooLarge { .. } => {}
         other => panic!("{other}"),
@@ -143,15 +143,15 @@ fn elements_that_are_not_numbers() {
     struct Rgb([u8; 3]);
 
     let pixels: Vec<Rgb> = (0..6).map(|i| Rgb([i, 2 * i, 3 * i])).collect();
-    let x = Tensor::from_vec(pixels.clone(), &[2, 3]).unwrap();
+    let x = Tensor::from_vec(pixels.clone(), [2, 3]).unwrap();
     let expected: Vec<Rgb> = [0, 3, 1, 4, 2, 5].map(|i| pixels[i]).to_vec();
     assert_eq!(x.rearrange("h w -> (w h)", &[]).unwrap().to_vec().unwrap(), expected);
     let exec = tensor_kernels::Exec::current().unwrap();
     let view = TensorView::new(&pixels, Layout::contiguous(&[2, 3]).unwrap()).unwrap();
     assert_eq!(rearrange(exec, &view, "h w -> (w h)", &[]).unwrap().to_vec().unwrap(), expected);
-    let truth = Tensor::from_vec(vec![true, false, true], &[3]).unwrap();
+    let truth = Tensor::from_vec(vec![true, false, true], [3]).unwrap();
     let repeated = truth.repeat_axes("a -> (a 2)", &[]).unwrap();
     assert_eq!(repeated.to_vec().unwrap(), [true, true, false, false, true, true]);
-    let counted = truth.reduce_with("a -> ", &[], |x, over| x.sum(over)).unwrap();
+    let counted = truth.reduce_with("a -> ", &[], tensor_kernels::TensorExt::sum).unwrap();
     assert_eq!(counted.get(&[]), Ok(2i64));
 }

@@ -87,7 +87,7 @@ fn axes_that_only_another_operation_adds_or_removes() {
 
 #[test]
 fn each_rule_of_the_shape_and_the_sizes() {
-    let x = Tensor::arange(0.0f32, 12.0, 1.0).unwrap().view(&[2, 6]).unwrap();
+    let x = Tensor::arange(0.0f32, 12.0, 1.0).unwrap().view([2, 6]).unwrap();
     let rank = |expected, at_least| Rule::Rank { expected, at_least, shape: vec![2, 6] };
     let not_divisible = |product| Rule::NotDivisible { dim: 1, size: 6, product, name: name("b") };
     for (pattern, sizes, place, at, rule) in [
@@ -141,7 +141,7 @@ fn each_rule_of_the_shape_and_the_sizes() {
 
 #[test]
 fn the_text_shows_the_rule_the_values_and_the_place() {
-    let x = Tensor::arange(0u8, 12, 1).unwrap().view(&[2, 6]).unwrap();
+    let x = Tensor::arange(0u8, 12, 1).unwrap().view([2, 6]).unwrap();
     for (pattern, sizes, text) in [
         (
             "n (h w) -> n h w",
@@ -174,7 +174,7 @@ fn the_text_shows_the_rule_the_values_and_the_place() {
 
 #[test]
 fn a_function_must_give_the_axes_that_are_not_reduced() {
-    let x = Tensor::arange(0.0f32, 12.0, 1.0).unwrap().view(&[2, 6]).unwrap();
+    let x = Tensor::arange(0.0f32, 12.0, 1.0).unwrap().view([2, 6]).unwrap();
     let refused = x.reduce_with("a (b 2) -> b a", &[], |x, _| x.sum(0)).unwrap_err();
     let expected = Error::OutputShape { op: "reduce", got: vec![2, 2], expected: vec![3, 2] };
     assert_eq!(refused, expected);
@@ -184,7 +184,7 @@ fn a_function_must_give_the_axes_that_are_not_reduced() {
 
 #[test]
 fn what_is_being_written_cannot_be_copied_but_viewed() {
-    let x = Tensor::arange(0u8, 6, 1).unwrap().view(&[2, 3]).unwrap();
+    let x = Tensor::arange(0u8, 6, 1).unwrap().view([2, 3]).unwrap();
     let guard = x.write().unwrap();
     assert!(x.rearrange("a b -> b a", &[]).is_ok());
     let refused = x.rearrange("a b -> (b a)", &[]).unwrap_err();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{DimGroup, Layout, Remedy, StrideBreak, WhyNotContiguous, WhyNotView};
 
-/// The calls, in Rust: `.permute(&[1, 0])?.view(&[2, 6])`.
+/// The calls, in Rust: `.permute([1, 0])?.view([2, 6])`.
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let calls = match self {

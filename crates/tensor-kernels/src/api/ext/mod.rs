@@ -42,7 +42,7 @@ pub use reshaped::Reshaped;
 /// ```
 /// use tensor_kernels::{Tensor, TensorExt};
 ///
-/// let t = Tensor::arange(0i64, 24, 1)?.view(&[1, 2, 3, 4])?;
+/// let t = Tensor::arange(0i64, 24, 1)?.view([1, 2, 3, 4])?;
 /// let column = t.select(3, 2)?;
 /// let flat = column.reshape(&[3, 2])?;
 /// assert!(!flat.copied() && flat.same_storage(&t)); // not contiguous, but viewable

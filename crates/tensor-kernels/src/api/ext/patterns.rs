@@ -22,7 +22,7 @@ macro_rules! pattern_methods {
         /// ```
         /// use tensor_kernels::{Tensor, TensorExt};
         ///
-        /// let x = Tensor::arange(0i64, 24, 1)?.view(&[2, 6, 2])?;
+        /// let x = Tensor::arange(0i64, 24, 1)?.view([2, 6, 2])?;
         /// let y = x.rearrange("b (h w) c -> b c h w", &[("h", 3)])?;
         /// assert_eq!((y.shape(), y.copied()), (&[2, 2, 3, 2][..], false));
         ///
@@ -61,7 +61,7 @@ macro_rules! pattern_methods {
         /// ```
         /// use tensor_kernels::{Tensor, TensorExt};
         ///
-        /// let gray = Tensor::arange(0u8, 4, 1)?.view(&[2, 2])?;
+        /// let gray = Tensor::arange(0u8, 4, 1)?.view([2, 2])?;
         /// let rgb = gray.repeat_axes("h w -> h w c", &[("c", 3)])?;
         /// assert_eq!((rgb.strides(), rgb.copied()), (&[2, 1, 0][..], false));
         ///
@@ -92,7 +92,7 @@ macro_rules! pattern_methods {
         /// ```
         /// use tensor_kernels::{Reduction, Tensor, TensorExt};
         ///
-        /// let image = Tensor::arange(0.0f32, 16.0, 1.0)?.view(&[4, 4])?;
+        /// let image = Tensor::arange(0.0f32, 16.0, 1.0)?.view([4, 4])?;
         /// let pooled = image.reduce("(h 2) (w 2) -> w h", Reduction::Mean, &[])?;
         /// assert_eq!(pooled.to_vec()?, [2.5, 10.5, 4.5, 12.5]);
         /// # Ok::<(), tensor_kernels::Error>(())
@@ -126,7 +126,7 @@ macro_rules! pattern_methods {
         /// ```
         /// use tensor_kernels::{Tensor, TensorExt};
         ///
-        /// let image = Tensor::arange(0u8, 16, 1)?.view(&[4, 4])?;
+        /// let image = Tensor::arange(0u8, 16, 1)?.view([4, 4])?;
         /// let sums = image.reduce_with("(h 2) w -> h w", &[], |x, over| x.sum(over))?;
         /// assert_eq!(sums.to_vec()?, [4i64, 6, 8, 10, 20, 22, 24, 26]);
         /// # Ok::<(), tensor_kernels::Error>(())

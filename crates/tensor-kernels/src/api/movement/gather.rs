@@ -23,8 +23,8 @@ use crate::{
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let scores = Tensor::from_vec(vec![0.1, 0.7, 0.2, 0.5, 0.3, 0.2], &[2, 3])?;
-/// let labels = Tensor::from_vec(vec![1, 2], &[2, 1])?;
+/// let scores = Tensor::from_vec(vec![0.1, 0.7, 0.2, 0.5, 0.3, 0.2], [2, 3])?;
+/// let labels = Tensor::from_vec(vec![1, 2], [2, 1])?;
 /// assert_eq!(ops::gather(exec, &scores, 1, &labels)?.to_vec()?, [0.7, 0.2]);
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
@@ -64,7 +64,7 @@ pub fn gather_into<'a, 'i, 'o, T: Element>(
 /// use tensor_kernels::{Exec, ReduceDims, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let x = Tensor::from_vec(vec![3, 9, 4, 8, 1, 2], &[2, 3])?;
+/// let x = Tensor::from_vec(vec![3, 9, 4, 8, 1, 2], [2, 3])?;
 /// let largest = ops::argmax(exec, &x, ReduceDims::from(1).keepdim())?;
 /// assert_eq!(ops::take_along_dim(exec, &x, &largest, 1)?.to_vec()?, [9, 8]);
 /// # Ok::<(), tensor_kernels::Error>(())
@@ -170,7 +170,7 @@ impl<'v, 'i, T: Element> Gather<'v, 'i, T> {
             shape
         };
         let (size, count) = (view.shape()[wrapped], index.shape()[wrapped]);
-        let (view, index) = (view.broadcast_to(&with(size))?, index.broadcast_to(&with(count))?);
+        let (view, index) = (view.broadcast_to(with(size))?, index.broadcast_to(with(count))?);
         check_indices(call, &index, -(size as i64), (wrapped, size))?;
         let shape = if is_scalar { &[] } else { index.shape() };
         Ok(Self { layout: Layout::contiguous(shape)?, view, index, dim: wrapped })

@@ -21,8 +21,8 @@ use crate::{
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let table = Tensor::arange(0.0f32, 6.0, 1.0)?.view(&[3, 2])?;
-/// let words = Tensor::from_vec(vec![2, 0, 2], &[3])?;
+/// let table = Tensor::arange(0.0f32, 6.0, 1.0)?.view([3, 2])?;
+/// let words = Tensor::from_vec(vec![2, 0, 2], [3])?;
 /// let rows = ops::index_select(exec, &table, 0, &words)?;
 /// assert_eq!(rows.to_vec()?, [4.0, 5.0, 0.0, 1.0, 4.0, 5.0]);
 /// # Ok::<(), tensor_kernels::Error>(())
@@ -63,8 +63,8 @@ pub fn index_select_into<'a, 'i, 'o, T: Element>(
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let x = Tensor::arange(0i32, 6, 1)?.view(&[2, 3])?.t()?;
-/// let taken = ops::take(exec, &x, &Tensor::from_vec(vec![1, -1], &[2])?)?;
+/// let x = Tensor::arange(0i32, 6, 1)?.view([2, 3])?.t()?;
+/// let taken = ops::take(exec, &x, &Tensor::from_vec(vec![1, -1], [2])?)?;
 /// assert_eq!(taken.to_vec()?, [3, 5]);
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```

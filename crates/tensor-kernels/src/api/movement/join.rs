@@ -20,8 +20,8 @@ use crate::{
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let a = Tensor::arange(0i64, 4, 1)?.view(&[2, 2])?;
-/// let b = Tensor::full(&[2, 1], 9i64)?;
+/// let a = Tensor::arange(0i64, 4, 1)?.view([2, 2])?;
+/// let b = Tensor::full([2, 1], 9i64)?;
 /// let joined = ops::cat(exec, [&a.t()?, &b], -1)?;
 /// assert_eq!(joined.to_vec()?, [0, 2, 9, 1, 3, 9]);
 /// # Ok::<(), tensor_kernels::Error>(())
@@ -59,7 +59,7 @@ pub fn cat_into<'a, 'o, T: Element>(
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let frames = [Tensor::full(&[2, 3], 0.5)?, Tensor::full(&[2, 3], 1.5)?];
+/// let frames = [Tensor::full([2, 3], 0.5)?, Tensor::full([2, 3], 1.5)?];
 /// let clip = ops::stack(exec, &frames, 1)?;
 /// assert_eq!(clip.shape(), [2, 2, 3]);
 /// assert_eq!(clip.get(&[0, 1, 2])?, 1.5);

@@ -16,8 +16,8 @@ use crate::{
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let scores = Tensor::full(&[2, 2], 0.5f32)?;
-/// let future = Tensor::from_vec(vec![false, true, false, false], &[2, 2])?;
+/// let scores = Tensor::full([2, 2], 0.5f32)?;
+/// let future = Tensor::from_vec(vec![false, true, false, false], [2, 2])?;
 /// let masked = ops::masked_fill(exec, &scores, &future, f32::NEG_INFINITY)?;
 /// assert_eq!(masked.to_vec()?, [0.5, f32::NEG_INFINITY, 0.5, 0.5]);
 /// # Ok::<(), tensor_kernels::Error>(())
@@ -88,7 +88,7 @@ pub fn masked_fill_inplace<'x, 'm, T: Element>(
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let x = Tensor::arange(0i32, 6, 1)?.view(&[2, 3])?.t()?;
+/// let x = Tensor::arange(0i32, 6, 1)?.view([2, 3])?.t()?;
 /// let odd = ops::masked_select(exec, &x, &ops::eq(exec, &ops::rem(exec, &x, 2)?, 1)?)?;
 /// assert_eq!(odd.to_vec()?, [3, 1, 5]);
 /// # Ok::<(), tensor_kernels::Error>(())

@@ -8,7 +8,7 @@ macro_rules! movement_methods {
         /// ```
         /// use tensor_kernels::{Tensor, TensorExt};
         ///
-        /// let x = Tensor::arange(0i32, 4, 1)?.view(&[2, 2])?;
+        /// let x = Tensor::arange(0i32, 4, 1)?.view([2, 2])?;
         /// let joined = Tensor::cat(&[&x, &x.t()?], 0)?;
         /// assert_eq!(joined.to_vec()?, [0, 1, 2, 3, 0, 2, 1, 3]);
         /// # Ok::<(), tensor_kernels::Error>(())

@@ -237,8 +237,8 @@ impl Border {
         };
         match mode {
             PadMode::Reflect => Ok([
-                part(view, before.min(1), before)?.flip(&[dim])?,
-                part(view, size - after - after.min(1), after)?.flip(&[dim])?,
+                part(view, before.min(1), before)?.flip([dim])?,
+                part(view, size - after - after.min(1), after)?.flip([dim])?,
             ]),
             PadMode::Circular => {
                 let middle = self.middle(view)?;

@@ -20,7 +20,7 @@ use crate::{
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let x = Tensor::arange(0i32, 4, 1)?.view(&[2, 2])?;
+/// let x = Tensor::arange(0i32, 4, 1)?.view([2, 2])?;
 /// assert_eq!(ops::repeat_interleave(exec, &x, 2, 0)?.to_vec()?, [0, 1, 0, 1, 2, 3, 2, 3]);
 /// assert_eq!(ops::repeat_interleave(exec, &x, 2, None)?.to_vec()?, [0, 0, 1, 1, 2, 2, 3, 3]);
 /// # Ok::<(), tensor_kernels::Error>(())
@@ -45,8 +45,8 @@ pub fn repeat_interleave<'a, T: Element>(
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let x = Tensor::arange(0i32, 4, 1)?.view(&[2, 2])?;
-/// let repeats = Tensor::from_vec(vec![0, 2], &[2])?;
+/// let x = Tensor::arange(0i32, 4, 1)?.view([2, 2])?;
+/// let repeats = Tensor::from_vec(vec![0, 2], [2])?;
 /// assert_eq!(ops::repeat_interleave_each(exec, &x, &repeats, 0)?.to_vec()?, [2, 3, 2, 3]);
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
@@ -73,7 +73,7 @@ pub(crate) fn interleave_each_eval<T: Element, K>(
     let (a, repeats) = (a.read()?, repeats.read()?);
     let (view, repeats) = (a.elements().to_view(), repeats.elements().to_view());
     let Some(dim) = dim else {
-        let flat: TensorBase<T, K> = to_contiguous(call.exec, &view)?.view(&[-1])?;
+        let flat: TensorBase<T, K> = to_contiguous(call.exec, &view)?.view([-1])?;
         let index = repeated_indices(call, &repeats, (0, flat.numel()))?;
         let reading = flat.read()?;
         return call.assemble(&Select::of_checked(reading.as_view(), 0, index)?);
@@ -102,7 +102,7 @@ fn repeated_indices(
             .map_err(|_| MovementError::NegativeRepeats { repeats: times, position })?;
         total = total.saturating_add(count);
     }
-    let repeats = repeats.broadcast_to(&[size])?;
+    let repeats = repeats.broadcast_to([size])?;
     let total =
         if size > 1 && repeats.strides() == [0] { total.saturating_mul(size) } else { total };
     let mut index = Vec::new();
@@ -123,10 +123,10 @@ pub(crate) fn interleave_eval<T: Element, K>(
     let a = a.read()?;
     let view = a.elements().to_view();
     let Some(dim) = dim else {
-        return match view.view(&[-1]) {
+        return match view.view([-1]) {
             Ok(flat) => interleave(call.exec, &flat, times, 0),
             Err(_) => {
-                let flat: TensorBase<T, K> = to_contiguous(call.exec, &view)?.view(&[-1])?;
+                let flat: TensorBase<T, K> = to_contiguous(call.exec, &view)?.view([-1])?;
                 interleave(call.exec, &flat.read()?.as_view(), times, 0)
             }
         };

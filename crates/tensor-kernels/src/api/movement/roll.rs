@@ -21,7 +21,7 @@ use crate::{
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let x = Tensor::arange(0i32, 6, 1)?.view(&[2, 3])?;
+/// let x = Tensor::arange(0i32, 6, 1)?.view([2, 3])?;
 /// assert_eq!(ops::roll(exec, &x, &[1], &[1])?.to_vec()?, [2, 0, 1, 5, 3, 4]);
 /// assert_eq!(ops::roll(exec, &x, &[-1], &[])?.to_vec()?, [1, 2, 3, 4, 5, 0]);
 /// # Ok::<(), tensor_kernels::Error>(())
@@ -85,9 +85,9 @@ impl<'v, T: Element> Roll<'v, T> {
     ) -> Result<Self> {
         let layout = Layout::contiguous(view.shape())?;
         if let (&[shift], []) = (shifts, dims) {
-            let source = match view.view(&[-1]) {
+            let source = match view.view([-1]) {
                 Ok(flat) => Source::View(flat),
-                Err(_) => Source::Copy(to_contiguous(call.exec, &view)?.view(&[-1])?),
+                Err(_) => Source::Copy(to_contiguous(call.exec, &view)?.view([-1])?),
             };
             let shifts = reduced_shifts(&[view.numel()], &[shift], &[0])?;
             return Ok(Self { source, shifts, layout });
@@ -156,7 +156,7 @@ impl<T: Element> Roll<'_, T> {
             return shifted(call, view, &self.shifts, part);
         }
         let part = match self.layout.is_contiguous() && part.layout().view(&[-1]).is_ok() {
-            true => part.reshaped(|out| out.view(&[-1]))?,
+            true => part.reshaped(|out| out.view([-1]))?,
             false => return through_copy(call, self, part),
         };
         shifted(call, view, &self.shifts, part)

@@ -24,8 +24,8 @@ use crate::{
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let labels = Tensor::from_vec(vec![1, 2], &[2, 1])?;
-/// let one_hot = ops::scatter(exec, &Tensor::zeros(&[2, 3])?, 1, &labels, 1.0)?;
+/// let labels = Tensor::from_vec(vec![1, 2], [2, 1])?;
+/// let one_hot = ops::scatter(exec, &Tensor::zeros([2, 3])?, 1, &labels, 1.0)?;
 /// assert_eq!(one_hot.to_vec()?, [0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```

@@ -55,7 +55,7 @@ triangles! {
     /// use tensor_kernels::{Exec, Tensor, ops};
     ///
     /// let exec = Exec::current()?;
-    /// let mask = ops::tril(exec, &Tensor::full(&[3, 3], true)?, 0)?;
+    /// let mask = ops::tril(exec, &Tensor::full([3, 3], true)?, 0)?;
     /// assert_eq!(mask.select(0, 1)?.to_vec()?, [true, true, false]);
     /// # Ok::<(), tensor_kernels::Error>(())
     /// ```
@@ -67,7 +67,7 @@ triangles! {
     /// use tensor_kernels::{Exec, Tensor, ops};
     ///
     /// let exec = Exec::current()?;
-    /// let x = Tensor::arange(1i32, 5, 1)?.view(&[2, 2])?;
+    /// let x = Tensor::arange(1i32, 5, 1)?.view([2, 2])?;
     /// assert_eq!(ops::triu(exec, &x, 1)?.to_vec()?, [0, 2, 0, 0]);
     /// # Ok::<(), tensor_kernels::Error>(())
     /// ```

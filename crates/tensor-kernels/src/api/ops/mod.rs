@@ -17,7 +17,7 @@
 //! use tensor_kernels::{Exec, Tensor, ops};
 //!
 //! let exec = Exec::current()?;
-//! let x = Tensor::arange(0.0f32, 6.0, 1.0)?.view(&[2, 3])?;
+//! let x = Tensor::arange(0.0f32, 6.0, 1.0)?.view([2, 3])?;
 //! let y = ops::add(exec, &x, 0.5)?;
 //! ops::mul_into(exec, 2.0, &x.t()?, &y.t()?)?;
 //! ops::sub_inplace(exec, &y, &x.select(0, 0)?)?;
@@ -51,7 +51,7 @@
 //! use tensor_kernels::{Exec, ReduceDims, Tensor, ops};
 //!
 //! let exec = Exec::current()?;
-//! let x = Tensor::arange(0i64, 6, 1)?.view(&[2, 3])?;
+//! let x = Tensor::arange(0i64, 6, 1)?.view([2, 3])?;
 //! assert_eq!(ops::sum(exec, &x, 0)?.to_vec()?, [3, 5, 7]);
 //! assert_eq!(ops::sum(exec, &x, ReduceDims::from(-1).keepdim())?.shape(), [2, 1]);
 //! assert_eq!(ops::sum(exec, &x, &[0, 1])?.get(&[])?, 15);

@@ -32,7 +32,7 @@ macro_rules! functions {
         ///
         /// # Errors
         /// A dimension out of range or named twice, a storage that is being written, no memory.
-        pub fn $name<'a, 'd, $t: $bound>(
+        pub fn $name<'a, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
             over: impl Into<ReduceDims>,
@@ -46,7 +46,7 @@ macro_rules! functions {
         #[doc = concat!("Those of [`", stringify!($name), "`];")]
         /// a result of another shape, or that shares elements with the operand without being it, or
         /// with itself; see [`ops`](crate::ops).
-        pub fn $into<'a, 'd, 'o, $t: $bound>(
+        pub fn $into<'a, 'o, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
             over: impl Into<ReduceDims>,

@@ -28,7 +28,7 @@ use crate::{
 /// ```
 /// use tensor_kernels::{Reduction, Tensor, TensorExt};
 ///
-/// let x = Tensor::arange(1.0f32, 7.0, 1.0)?.view(&[2, 3])?;
+/// let x = Tensor::arange(1.0f32, 7.0, 1.0)?.view([2, 3])?;
 /// for (reduction, expected) in [(Reduction::Min, [1.0, 4.0]), (Reduction::Prod, [6.0, 120.0])] {
 ///     assert_eq!(x.reduce("h w -> h", reduction, &[])?.to_vec()?, expected);
 /// }

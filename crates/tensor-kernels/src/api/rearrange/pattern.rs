@@ -104,7 +104,7 @@ fn refused(operation: Operation, text: &str, Refusal { at, rule }: Refusal) -> E
 /// ```
 /// use tensor_kernels::{RearrangePattern, Tensor, TensorExt};
 ///
-/// let x = Tensor::arange(0u8, 6, 1)?.view(&[2, 3])?;
+/// let x = Tensor::arange(0u8, 6, 1)?.view([2, 3])?;
 /// let parsed = RearrangePattern::new("h w -> w h")?;
 /// assert_eq!(x.rearrange(&parsed, &[])?.strides(), x.rearrange("h w -> w h", &[])?.strides());
 /// # Ok::<(), tensor_kernels::Error>(())
@@ -192,7 +192,7 @@ patterns! {
     ///
     /// let heads = RearrangePattern::new("b s (h d) -> b h s d")?; // kept for many calls
     /// for length in [5, 7] {
-    ///     let x = Tensor::full(&[2, length, 12], 1.0f32)?;
+    ///     let x = Tensor::full([2, length, 12], 1.0f32)?;
     ///     assert_eq!(x.rearrange(&heads, &[("h", 3)])?.shape(), [2, 3, length, 4]);
     /// }
     /// # Ok::<(), tensor_kernels::Error>(())
@@ -208,7 +208,7 @@ patterns! {
     /// use tensor_kernels::{RepeatPattern, Tensor, TensorExt};
     ///
     /// let twice: RepeatPattern = "h w -> (h 2) (w 2)".parse()?;
-    /// let x = Tensor::arange(0u8, 2, 1)?.view(&[1, 2])?;
+    /// let x = Tensor::arange(0u8, 2, 1)?.view([1, 2])?;
     /// assert_eq!(x.repeat_axes(&twice, &[])?.to_vec()?, [0, 0, 1, 1, 0, 0, 1, 1]);
     /// # Ok::<(), tensor_kernels::Error>(())
     /// ```
@@ -222,7 +222,7 @@ patterns! {
     /// use tensor_kernels::{ReducePattern, Reduction, Tensor, TensorExt};
     ///
     /// let pooling = ReducePattern::new("... (h 2) (w 2) -> ... h w")?;
-    /// let x = Tensor::arange(0.0f32, 16.0, 1.0)?.view(&[4, 4])?;
+    /// let x = Tensor::arange(0.0f32, 16.0, 1.0)?.view([4, 4])?;
     /// assert_eq!(x.reduce(&pooling, Reduction::Max, &[])?.to_vec()?, [5.0, 7.0, 13.0, 15.0]);
     /// # Ok::<(), tensor_kernels::Error>(())
     /// ```

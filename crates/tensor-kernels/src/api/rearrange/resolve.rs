@@ -104,7 +104,7 @@ impl Steps {
         &self,
         axes: &TensorBase<T, K>,
     ) -> Result<TensorBase<T, K>> {
-        axes.view(&signed(&self.merged))
+        axes.view(signed(&self.merged))
     }
 }
 

@@ -52,7 +52,7 @@ impl Tolerance {
 /// use tensor_kernels::{Exec, Tensor, Tolerance, ops};
 ///
 /// let exec = Exec::current()?;
-/// let x = Tensor::from_vec(vec![1.0f32, 2.0], &[2])?;
+/// let x = Tensor::from_vec(vec![1.0f32, 2.0], [2])?;
 /// let close = ops::isclose(exec, &x, 1.000001, Tolerance::default())?;
 /// assert_eq!(close.to_vec()?, [true, false]);
 /// # Ok::<(), tensor_kernels::Error>(())

@@ -29,7 +29,7 @@ use crate::{
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let lengths = Tensor::from_vec(vec![3i32, 1, 2], &[3])?;
+/// let lengths = Tensor::from_vec(vec![3i32, 1, 2], [3])?;
 /// assert_eq!(ops::cumsum(exec, &lengths, 0)?.to_vec()?, [3i64, 4, 6]);
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
@@ -195,7 +195,7 @@ fn load<T: Accumulate>(
     scratch: &mut [T::Running],
 ) -> Result<()> {
     let view = match dim {
-        Some(dim) => view.movedim(&[dim as isize], &[0])?,
+        Some(dim) => view.movedim([dim as isize], [0])?,
         None => view.clone(),
     };
     let mut scratch = TensorViewMut::new(scratch, Layout::contiguous(view.shape())?)?;
@@ -212,7 +212,7 @@ fn store<T: Accumulate, W: Destination<T::Sum>>(
     part: Part<'_, T::Sum, W>,
 ) -> Result<()> {
     let part = match dim {
-        Some(dim) => part.reshaped(|view| view.movedim(&[dim as isize], &[0]))?,
+        Some(dim) => part.reshaped(|view| view.movedim([dim as isize], [0]))?,
         None => part,
     };
     let layout = Layout::contiguous(part.layout().shape())?;

@@ -35,7 +35,7 @@ macro_rules! rows_methods {
         /// # Errors
         /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`].
         #[track_caller]
-        fn logsumexp<'d>(&self, over: impl Into<ReduceDims>) -> Result<TensorBase<T, K>>
+        fn logsumexp(&self, over: impl Into<ReduceDims>) -> Result<TensorBase<T, K>>
         where
             T: Real,
         {
@@ -48,7 +48,7 @@ macro_rules! rows_methods {
         /// # Errors
         /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`].
         #[track_caller]
-        fn var<'d>(&self, over: impl Into<ReduceDims>, correction: f64) -> Result<TensorBase<T, K>>
+        fn var(&self, over: impl Into<ReduceDims>, correction: f64) -> Result<TensorBase<T, K>>
         where
             T: Real,
         {
@@ -61,7 +61,7 @@ macro_rules! rows_methods {
         /// # Errors
         /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`].
         #[track_caller]
-        fn std<'d>(&self, over: impl Into<ReduceDims>, correction: f64) -> Result<TensorBase<T, K>>
+        fn std(&self, over: impl Into<ReduceDims>, correction: f64) -> Result<TensorBase<T, K>>
         where
             T: Real,
         {
@@ -74,7 +74,7 @@ macro_rules! rows_methods {
         /// # Errors
         /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`], [`Error::ReduceEmpty`].
         #[track_caller]
-        fn norm<'d>(&self, over: impl Into<ReduceDims>, p: f64) -> Result<TensorBase<T, K>>
+        fn norm(&self, over: impl Into<ReduceDims>, p: f64) -> Result<TensorBase<T, K>>
         where
             T: Real,
         {

@@ -25,7 +25,7 @@ use crate::{
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let x = Tensor::from_vec(vec![3.0f32, -4.0, 0.0, 2.0], &[2, 2])?;
+/// let x = Tensor::from_vec(vec![3.0f32, -4.0, 0.0, 2.0], [2, 2])?;
 /// assert_eq!(ops::norm(exec, &x, 1, 2.0)?.to_vec()?, [5.0, 2.0]);
 /// assert_eq!(ops::norm(exec, &x, .., f64::INFINITY)?.item()?, 4.0);
 /// assert_eq!(ops::norm(exec, &x, .., 0.0)?.item()?, 3.0);
@@ -35,7 +35,7 @@ use crate::{
 /// # Errors
 /// A dimension out of range or named twice; [`Error::ReduceEmpty`](crate::Error::ReduceEmpty) if
 /// there are no elements and the order is negative or infinite.
-pub fn norm<'a, 'd, T: Real>(
+pub fn norm<'a, T: Real>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
     over: impl Into<ReduceDims>,
@@ -49,7 +49,7 @@ pub fn norm<'a, 'd, T: Real>(
 /// # Errors
 /// Those of [`norm`]; a result of another shape, or that shares elements with the operand or with
 /// itself.
-pub fn norm_into<'a, 'd, 'o, T: Real>(
+pub fn norm_into<'a, 'o, T: Real>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
     over: impl Into<ReduceDims>,

@@ -36,7 +36,7 @@ use crate::{
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let scores = Tensor::from_vec(vec![1.0f64, 1.0, 1000.0, 1000.0], &[2, 2])?;
+/// let scores = Tensor::from_vec(vec![1.0f64, 1.0, 1000.0, 1000.0], [2, 2])?;
 /// assert_eq!(ops::softmax(exec, &scores, -1)?.to_vec()?, [0.5; 4]);
 /// assert_eq!(ops::softmax(exec, &scores, 0)?.to_vec()?, [0.0, 0.0, 1.0, 1.0]);
 /// # Ok::<(), tensor_kernels::Error>(())
@@ -73,7 +73,7 @@ pub fn softmax_into<'a, 'o, T: Real>(
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let scores = Tensor::from_vec(vec![0.0f64, -1000.0], &[2])?;
+/// let scores = Tensor::from_vec(vec![0.0f64, -1000.0], [2])?;
 /// assert_eq!(ops::log_softmax(exec, &scores, 0)?.to_vec()?, [0.0, -1000.0]);
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
@@ -114,7 +114,7 @@ assembled! {
 /// use tensor_kernels::{Exec, Tensor, ops};
 ///
 /// let exec = Exec::current()?;
-/// let x = Tensor::full(&[3, 4], 1000.0f64)?;
+/// let x = Tensor::full([3, 4], 1000.0f64)?;
 /// let sums = ops::logsumexp(exec, &x, 1)?;
 /// assert!((sums.get(&[0])? - (1000.0 + 4f64.ln())).abs() < 1e-12);
 /// # Ok::<(), tensor_kernels::Error>(())
@@ -122,7 +122,7 @@ assembled! {
 ///
 /// # Errors
 /// A dimension out of range or named twice.
-pub fn logsumexp<'a, 'd, T: Real>(
+pub fn logsumexp<'a, T: Real>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
     over: impl Into<ReduceDims>,
@@ -135,7 +135,7 @@ pub fn logsumexp<'a, 'd, T: Real>(
 /// # Errors
 /// Those of [`logsumexp`]; a result of another shape, or that shares elements with the operand or
 /// with itself.
-pub fn logsumexp_into<'a, 'd, 'o, T: Real>(
+pub fn logsumexp_into<'a, 'o, T: Real>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
     over: impl Into<ReduceDims>,

@@ -22,7 +22,7 @@ macro_rules! spreads {
         ///
         /// # Errors
         /// A dimension out of range or named twice.
-        pub fn $name<'a, 'd, T: Real>(
+        pub fn $name<'a, T: Real>(
             exec: &Exec,
             a: impl Into<Operand<'a, T>>,
             over: impl Into<ReduceDims>,
@@ -36,7 +36,7 @@ macro_rules! spreads {
         /// # Errors
         #[doc = concat!("Those of [`", stringify!($name), "`];")]
         /// a result of another shape, or that shares elements with the operand or with itself.
-        pub fn $into<'a, 'd, 'o, T: Real>(
+        pub fn $into<'a, 'o, T: Real>(
             exec: &Exec,
             a: impl Into<Operand<'a, T>>,
             over: impl Into<ReduceDims>,
@@ -72,7 +72,7 @@ spreads! {
     /// use tensor_kernels::{Exec, Tensor, ops};
     ///
     /// let exec = Exec::current()?;
-    /// let x = Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0], &[2, 2])?;
+    /// let x = Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
     /// assert_eq!(ops::var(exec, &x, 0, 1.0)?.to_vec()?, [2.0, 2.0]);
     /// assert_eq!(ops::var(exec, &x, .., 0.0)?.item()?, 1.25);
     /// # Ok::<(), tensor_kernels::Error>(())
@@ -85,7 +85,7 @@ spreads! {
     /// use tensor_kernels::{Exec, Tensor, ops};
     ///
     /// let exec = Exec::current()?;
-    /// let x = Tensor::from_vec(vec![1.0f64, 3.0], &[2])?;
+    /// let x = Tensor::from_vec(vec![1.0f64, 3.0], [2])?;
     /// assert_eq!(ops::std(exec, &x, .., 0.0)?.item()?, 1.0);
     /// # Ok::<(), tensor_kernels::Error>(())
     /// ```

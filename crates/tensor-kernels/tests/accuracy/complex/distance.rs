@@ -63,7 +63,7 @@ fn rounded<T: Part>(points: &[C]) -> Vec<T> {
 }
 
 fn tensor<T: Part>(points: &[T]) -> Tensor<T> {
-    Tensor::from_slice(points, &[points.len()]).unwrap()
+    Tensor::from_slice(points, [points.len()]).unwrap()
 }
 
 #[track_caller]

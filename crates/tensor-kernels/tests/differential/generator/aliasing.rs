@@ -260,7 +260,7 @@ fn shared<A: Number + Pod, R: Number + Pod>(case: &mut Case<'_>, op: &Shared<A, 
     let expected = expected(op, &elements, [&a, &b], &out);
 
     let refused = |why: Error| why.to_string();
-    let storage = Tensor::from_vec(elements.clone(), &[len]).map_err(refused)?;
+    let storage = Tensor::from_vec(elements.clone(), [len]).map_err(refused)?;
     let [a_tensor, b_tensor] = [storage.with_layout(a.layout()), storage.with_layout(b.layout())];
     let (a_tensor, b_tensor) = (a_tensor.map_err(refused)?, b_tensor.map_err(refused)?);
     let out_tensor = storage.view_dtype::<R>().and_then(|all| all.with_layout(out.layout()));
@@ -326,7 +326,7 @@ fn reduced<A: Number + Pod, R: Number + Pod>(
     }
 
     let refused = |why: Error| why.to_string();
-    let storage = Tensor::from_vec(elements.clone(), &[len]).map_err(refused)?;
+    let storage = Tensor::from_vec(elements.clone(), [len]).map_err(refused)?;
     let input = storage.with_layout(a.layout()).map_err(refused)?;
     let target = storage.view_dtype::<R>().and_then(|all| all.with_layout(out.layout()));
     let target = target.map_err(refused)?;
