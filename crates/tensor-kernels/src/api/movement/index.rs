@@ -7,7 +7,7 @@ use tensor_core::{
 
 use super::{Assemble, assembled, odometer::Odometer, through_copy, with_slice, with_span};
 use crate::{
-    api::{call::Call, copy::to_contiguous, ops::max_all, ops::min_all, tensor::Simd},
+    api::{call::Call, copy::to_contiguous, tensor::Simd},
     exec::Exec,
     run::{Destination, Part, RowWriter},
 };
@@ -110,12 +110,22 @@ pub(super) fn check_indices(
     lowest: i64,
     (dim, size): (usize, usize),
 ) -> Result<()> {
-    let size_or_max = i64::try_from(size).unwrap_or(i64::MAX);
-    let fits = |index: i64| lowest <= index && index < size_or_max;
-    if index.numel() == 0 || fits(min_all(call.exec, index)?) && fits(max_all(call.exec, index)?) {
+    let end = i64::try_from(size).unwrap_or(i64::MAX);
+    let is_out = |index: i64| index < lowest || index >= end;
+    // Expanded dimensions repeat indices.
+    let mut distinct = index.clone();
+    for dim in 0..index.ndim() {
+        if index.strides()[dim] == 0 && index.shape()[dim] > 1 {
+            distinct = distinct.narrow(dim as isize, 0, 1)?;
+        }
+    }
+    let any_out = with_slice(call, &distinct, |indices| {
+        Ok(indices.iter().fold(false, |any, &index| any | is_out(index)))
+    })?;
+    if !any_out {
         return Ok(());
     }
-    match index.iter().enumerate().find(|&(_, index)| !fits(index)) {
+    match index.iter().enumerate().find(|&(_, index)| is_out(index)) {
         None => Ok(()),
         Some((position, index)) => {
             Err(MovementError::Index { op: call.op, index, dim, size, position }.into())
