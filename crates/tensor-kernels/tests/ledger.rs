@@ -173,8 +173,8 @@ fn copies_at_one_place_are_one_entry_and_print_as_a_line() {
     assert_eq!(
         ledger.to_string(),
         format!(
-            "3 copies of 144 bytes in all\n  3 times contiguous at {place}: 144 bytes by \
-             {}, not contiguous at dimension 1",
+            "3 copies of 144 bytes in all\n  3 times contiguous at {place}: 144 bytes by {}\n    \
+             because the input is not contiguous at dimension 1",
             entry.path
         )
     );
@@ -220,8 +220,8 @@ fn a_forbidden_copy_is_an_error_that_names_place_and_reason_and_changes_nothing(
     assert_eq!(
         refused.to_string(),
         format!(
-            "contiguous at {file}:{place}:38 would copy 48 bytes: not contiguous at dimension 1 \
-             [copies are forbidden here]"
+            "contiguous at {file}:{place}:38 would copy 48 bytes: the input is not contiguous at \
+             dimension 1 [copies are forbidden here]"
         )
     );
     let x = Tensor::arange(0.0f32, 16.0, 1.0).unwrap().view([4, 4]).unwrap();
@@ -247,4 +247,16 @@ fn patterns_copy_once_and_at_the_caller() {
     assert!(ledger.entries()[0].location.file().ends_with("ledger.rs"));
     let (_, ledger) = count_copies(|| x.rearrange("(h p) w -> p h w", &[("p", 3)]).unwrap());
     assert_eq!(ledger.count(), 0);
+}
+
+#[test]
+fn the_ledger_in_the_readme_is_real() {
+    let _alone = alone();
+    let images = Tensor::<u8>::zeros([32, 224, 224, 3]).unwrap();
+    let (_, copies) =
+        count_copies(|| images.permute([0, 3, 1, 2]).unwrap().reshape([32, -1]).unwrap().copied());
+    let place = copies.entries()[0].location.to_string();
+    let text = copies.to_string().replace(&place, "src/main.rs:5:73");
+    let readme = include_str!("../../../README.md");
+    assert!(readme.contains(&format!("```text\n{text}\n```")), "{text}");
 }

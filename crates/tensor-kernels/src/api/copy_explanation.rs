@@ -62,7 +62,7 @@ impl CopyPlan {
     /// use tensor_kernels::{CopyPlan, CostTerm, Exec, Layout};
     ///
     /// let exec = Exec::current()?;
-    /// let from = Layout::contiguous(&[16, 9, 400])?.permute([2, 0, 1])?;
+    /// let from = Layout::contiguous(&[16, 9, 400])?.permute(&[2, 0, 1])?;
     /// let to = Layout::contiguous(from.shape())?;
     /// let explained = CopyPlan::new(&from, &to, 4, &exec.machine)?.explain(exec);
     /// assert_eq!((explained.dims().len(), explained.loops().len()), (3, 2)); // two are fused

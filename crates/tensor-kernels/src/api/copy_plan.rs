@@ -63,7 +63,7 @@ impl CopyPlan {
     /// ```
     /// use tensor_kernels::{CopyPlan, Layout, Machine};
     ///
-    /// let reversed = Layout::contiguous(&[2, 3, 5, 7, 11, 13])?.permute([5, 4, 3, 2, 1, 0])?;
+    /// let reversed = Layout::contiguous(&[2, 3, 5, 7, 11, 13])?.permute(&[5, 4, 3, 2, 1, 0])?;
     /// let to = Layout::contiguous(reversed.shape())?;
     /// let candidates = CopyPlan::candidates(&reversed, &to, 4, &Machine::REFERENCE)?;
     /// assert_eq!(candidates[0].plan, CopyPlan::new(&reversed, &to, 4, &Machine::REFERENCE)?);

@@ -210,13 +210,15 @@ impl CopyReason {
 impl fmt::Display for CopyReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotContiguous { dim } => write!(f, "not contiguous at dimension {dim}"),
-            Self::NotInFormat(format) => write!(f, "not contiguous as {format:?}"),
+            Self::NotContiguous { dim } => {
+                write!(f, "the input is not contiguous at dimension {dim}")
+            }
+            Self::NotInFormat(format) => write!(f, "the input is not contiguous as {format:?}"),
             Self::NotViewable { dim } => {
                 write!(f, "dimensions {} and {dim} cannot be viewed as one", dim.wrapping_sub(1))
             }
             Self::OverlapsResult => f.write_str("the operand overlaps the result"),
-            Self::Requested => f.write_str("always copies"),
+            Self::Requested => f.write_str("it always copies"),
         }
     }
 }
@@ -225,7 +227,7 @@ impl fmt::Display for CopyEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { op, reason, location, path, count, bytes, .. } = self;
         let times = if *count == 1 { String::new() } else { format!("{count} times ") };
-        write!(f, "{times}{op} at {location}: {bytes} bytes by {path}, {reason}")
+        write!(f, "{times}{op} at {location}: {bytes} bytes by {path}\n    because {reason}")
     }
 }
 
