@@ -31,7 +31,9 @@ macro_rules! spreads {
             $eval(Call::new(exec, stringify!($name)), &a.into(), over.into(), correction)
         }
 
-        #[doc = concat!("[`", stringify!($name), "`](fn@", stringify!($name), ") into a given result.")]
+        #[doc = concat!(
+            "[`", stringify!($name), "`](fn@", stringify!($name), ") into a given result."
+        )]
         ///
         /// # Errors
         #[doc = concat!("Those of [`", stringify!($name), "`](fn@", stringify!($name), ");")]
