@@ -65,8 +65,8 @@ pub(super) fn extreme_magnitude<F: Real>(row: &[F], largest: bool) -> F {
 }
 
 /// The sum of `f` of the elements. Each takes part in at most 64 additions in sequence in its lane,
-/// 6 with other lanes, 63 after the last whole vector, and one for each doubling beyond 4096
-/// elements. The 63 are of elements that are in no lane.
+/// 6 with other lanes, 63 with the elements after the last whole vector, and one for each doubling
+/// beyond 4096 elements: at most 121 and the logarithm of their number to base 2.
 #[inline(always)]
 pub(super) fn sum_of<F: Real>(row: &[F], f: impl Fn(F) -> F) -> F {
     if row.len() <= LEAF_ELEMENTS {

@@ -17,7 +17,7 @@ use crate::{
 /// the largest magnitude for ∞, the smallest for −∞, the number of elements that are not 0 for 0.
 /// No dimensions means all. Of complex numbers: `norm` of [`abs`](crate::ops::abs).
 ///
-/// The relative error of the sum of n powers is at most `(100 + log2 n) · u`, where `u` is 2⁻²⁴ for
+/// The relative error of the sum of n powers is at most `(130 + log2 n) · u`, where `u` is 2⁻²⁴ for
 /// f32 and the halves, which are computed in f32, and 2⁻⁵³ for f64. As in PyTorch, squares of very
 /// large numbers overflow, and those of very small ones vanish.
 ///

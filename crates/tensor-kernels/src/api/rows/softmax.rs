@@ -28,7 +28,7 @@ use crate::{
 /// read from memory once, unless a row has more than 262,144. f16 and bf16 are computed in f32 and
 /// rounded once. A row with NaN, with +∞, or of −∞ alone is NaN, as in PyTorch.
 ///
-/// The relative error of a result that is not subnormal is at most `(100 + d + log2 n) · u`, where
+/// The relative error of a result that is not subnormal is at most `(130 + d + log2 n) · u`, where
 /// d is the distance of the element from the largest, n the number of elements of the row, and `u`
 /// is 2⁻²⁴ for f32, 2⁻⁵³ for f64.
 ///

@@ -31,10 +31,12 @@ macro_rules! spreads {
             $eval(Call::new(exec, stringify!($name)), &a.into(), over.into(), correction)
         }
 
-        #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
+        #[doc = concat!(
+            "[`", stringify!($name), "`](fn@", stringify!($name), ") into a given result."
+        )]
         ///
         /// # Errors
-        #[doc = concat!("Those of [`", stringify!($name), "`];")]
+        #[doc = concat!("Those of [`", stringify!($name), "`](fn@", stringify!($name), ");")]
         /// a result of another shape, or that shares elements with the operand or with itself.
         pub fn $into<'a, 'o, T: Real>(
             exec: &Exec,
