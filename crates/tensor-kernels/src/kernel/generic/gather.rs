@@ -1,7 +1,8 @@
 //! Transposes with source rows shorter than a lane: a strided gather, or pixels that are separated
 //! into channel planes.
 //!
-//! - **Windows.** Rows at most 4 elements apart are read whole, gaps included. A window is as many
+//! - **Windows.** Rows at most 4 elements apart are read whole, gaps included; of descending rows
+//!   only those of one element, and those without gaps, as in a mirrored image. A window is as many
 //!   lanes as the row stride has elements. Each lane of the result combines one shuffle of each
 //!   lane of its window.
 //! - **A lane per row.** Rows further apart are read one lane each, past the row's end, and
@@ -42,19 +43,25 @@ pub(super) unsafe fn short_source_rows<R: Registers, L: Unit, const NON_TEMPORAL
         // streamed.
         (1, 1) => unsafe { copy::copy(isa, block.src, block.dst, block.nu * L::WIDTH, stores) },
         // SAFETY: M1 to M3 hold for the block; its rows are 2 elements apart.
-        (2, ..=2) => unsafe { windows::<R, L, 2, false, NON_TEMPORAL>(isa, block) },
+        (2, ..=2) => unsafe { windows::<R, L, 2, 0, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows are 3 elements apart.
-        (3, ..=3) => unsafe { windows::<R, L, 3, false, NON_TEMPORAL>(isa, block) },
+        (3, ..=3) => unsafe { windows::<R, L, 3, 0, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows are 4 elements apart.
-        (4, ..=4) => unsafe { windows::<R, L, 4, false, NON_TEMPORAL>(isa, block) },
+        (4, ..=4) => unsafe { windows::<R, L, 4, 0, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows descend by 1, one element each.
-        (-1, 1) => unsafe { windows::<R, L, 1, true, NON_TEMPORAL>(isa, block) },
+        (-1, 1) => unsafe { windows::<R, L, 1, 1, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows descend by 2, one element each.
-        (-2, 1) => unsafe { windows::<R, L, 2, true, NON_TEMPORAL>(isa, block) },
+        (-2, 1) => unsafe { windows::<R, L, 2, 1, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows descend by 3, one element each.
-        (-3, 1) => unsafe { windows::<R, L, 3, true, NON_TEMPORAL>(isa, block) },
+        (-3, 1) => unsafe { windows::<R, L, 3, 1, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows descend by 4, one element each.
-        (-4, 1) => unsafe { windows::<R, L, 4, true, NON_TEMPORAL>(isa, block) },
+        (-4, 1) => unsafe { windows::<R, L, 4, 1, NON_TEMPORAL>(isa, block) },
+        // SAFETY: M1 to M3 for the block; its rows descend by 2 and have 2 elements each.
+        (-2, 2) => unsafe { windows::<R, L, 2, 2, NON_TEMPORAL>(isa, block) },
+        // SAFETY: M1 to M3 for the block; its rows descend by 3 and have 3 elements each.
+        (-3, 3) => unsafe { windows::<R, L, 3, 3, NON_TEMPORAL>(isa, block) },
+        // SAFETY: M1 to M3 for the block; its rows descend by 4 and have 4 elements each.
+        (-4, 4) => unsafe { windows::<R, L, 4, 4, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 hold for the block; its rows have one element each.
         (_, 1) => unsafe { portable::gather::<L>(block.src, block.src_step, block.dst, block.nu) },
         // SAFETY: M1 to M3 hold for the block; rows may lie anywhere.
@@ -77,7 +84,7 @@ unsafe fn windows<
     R: Registers,
     L: Unit,
     const STRIDE: usize,
-    const DESCENDING: bool,
+    const DESCENDING: usize,
     const NON_TEMPORAL: bool,
 >(
     isa: R,
@@ -141,42 +148,43 @@ unsafe fn groups<R: Registers, L: Unit, K: RowGroup>(
     unsafe { portable::transpose::<L>(block.rows_from::<L>(u)) }
 }
 
-/// Rows `STRIDE` elements apart, read as windows of `STRIDE` lanes. With `DESCENDING` rows lie at
-/// falling addresses and have one element.
-struct Window<L, const STRIDE: usize, const DESCENDING: bool>(PhantomData<L>);
+/// Rows `STRIDE` elements apart, read as windows of `STRIDE` lanes. If `DESCENDING` is not 0, rows
+/// lie at falling addresses and have that many elements: 1 or `STRIDE`.
+struct Window<L, const STRIDE: usize, const DESCENDING: usize>(PhantomData<L>);
 
-impl<L: Unit, const STRIDE: usize, const DESCENDING: bool> Window<L, STRIDE, DESCENDING> {
+impl<L: Unit, const STRIDE: usize, const DESCENDING: usize> Window<L, STRIDE, DESCENDING> {
     /// Is a window faster than a load and a store per element, where the stores are plain? Not for
     /// 16-byte elements, nor for 8-byte elements except in the cases below, where it takes 0.65 to
     /// 0.95 of the time (Zen 5, AVX-512, 2 KiB to 4 MiB). What is not faster is not compiled.
     const FASTER: bool = match L::WIDTH {
         16 => false,
-        8 => matches!((STRIDE, DESCENDING), (1, true) | (2 | 3, false)),
+        8 => matches!((STRIDE, DESCENDING), (1, 1) | (2 | 3, 0)),
         _ => true,
     };
 
     /// The most elements a row may have.
-    const COLUMNS: usize = if DESCENDING { 1 } else { STRIDE };
+    const COLUMNS: usize = if DESCENDING > 0 { DESCENDING } else { STRIDE };
 
     /// Elements from the start of a window to the first row in it.
-    const FIRST: usize = if DESCENDING { L::PER_LANE * STRIDE - 1 } else { 0 };
+    const FIRST: usize = if DESCENDING > 0 { L::PER_LANE * STRIDE - DESCENDING } else { 0 };
 
     /// At `[c][k]`: the shuffle of lane `k` of a window for column `c`.
     const TABLE: [[[u8; LANE_BYTES]; STRIDE]; STRIDE] = {
-        let step = if DESCENDING { -(STRIDE as isize) } else { STRIDE as isize };
+        let step = if DESCENDING > 0 { -(STRIDE as isize) } else { STRIDE as isize };
         let mut table = [[[0; LANE_BYTES]; STRIDE]; STRIDE];
         let mut i = 0;
         while i < STRIDE * STRIDE {
             let (c, k) = (i / STRIDE, i % STRIDE);
-            let first = if DESCENDING { Self::FIRST } else { c };
-            table[c][k] = shuffles::gather_shuffle(L::WIDTH, first, step, k);
+            // Only the columns of a row are looked up.
+            let column = if c < Self::COLUMNS { c } else { 0 };
+            table[c][k] = shuffles::gather_shuffle(L::WIDTH, Self::FIRST + column, step, k);
             i += 1;
         }
         table
     };
 }
 
-impl<L: Unit, const STRIDE: usize, const DESCENDING: bool> RowGroup
+impl<L: Unit, const STRIDE: usize, const DESCENDING: usize> RowGroup
     for Window<L, STRIDE, DESCENDING>
 {
     /// The window of the last row includes the gap after it.

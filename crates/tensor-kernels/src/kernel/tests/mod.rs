@@ -413,7 +413,7 @@ fn transposes_of_overlapping_or_repeated_source_rows() {
 
 #[test]
 fn transposes_take_some_channels_of_each_pixel() {
-    for (channels, taken) in [(4, 3), (4, 1), (3, 2), (6, 5), (-4, 3), (-3, 3)] {
+    for (channels, taken) in [(4, 3), (4, 1), (3, 2), (6, 5), (-4, 3), (-4, 4), (-3, 3), (-2, 2)] {
         for nu in extents::<u8>() {
             let job = Job::Transpose {
                 src_stride: channels,
@@ -452,6 +452,7 @@ fn check_streamed<L: Unit>() {
             for (src_stride, dst_stride) in [
                 (nv as isize, lines),
                 (-(nv as isize) - 1, lines),
+                (-(nv as isize), lines),
                 (3, lines),
                 (nv as isize, unlike),
             ] {
