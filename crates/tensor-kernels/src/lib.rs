@@ -94,6 +94,25 @@ pub use plan::CostTerm;
 // A name defined above takes precedence over the re-export.
 pub use tensor_core::*;
 
+/// What most programs need: `use tensor_kernels::prelude::*`.
+///
+/// ```
+/// use tensor_kernels::prelude::*;
+///
+/// let x = tensor![[1.0f32, 2.0], [3.0, 4.0]];
+/// let y = x.t()?.contiguous()?.exp()?;
+/// assert_eq!(y.index(s![0, ..])?.shape(), [2]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// It has no `Result`, which would hide that of the standard library, and no functions.
+pub mod prelude {
+    pub use crate::{
+        AnyTensor, DType, Element, Error, Layout, Tensor, TensorExt, TensorView, TensorViewMut, s,
+        tensor,
+    };
+}
+
 /// The README's examples, as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

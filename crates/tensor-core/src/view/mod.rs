@@ -1,0 +1,273 @@
+//! Borrowed views: a pointer and a layout whose offsets are valid for it.
+//!
+//! Only this module and `elements` combine a pointer with a layout. Constructors check that every
+//! element lies in the buffer, and for mutable views that no two indices share an element. Derived
+//! views keep these invariants. Users build views over buffers of their own; kernels take the
+//! borrowed forms of `elements`.
+//!
+//! | file | |
+//! |---|---|
+//! | `mutable` | views through which elements can be written |
+//! | `equal` | comparison, element by element |
+//! | `debug` | the text for debugging |
+
+mod debug;
+mod equal;
+mod mutable;
+
+use std::{
+    convert::Infallible,
+    marker::PhantomData,
+    ops::{self, ControlFlow},
+    ptr::NonNull,
+};
+
+pub(crate) use debug::{FirstElements, describe};
+pub use mutable::TensorViewMut;
+pub(crate) use mutable::check_injective;
+
+use crate::{
+    Error, Iter, Layout, Result,
+    layout::pairs::for_each_row,
+    methods::{split_methods, view_methods},
+    operators::or_panic,
+};
+
+/// A read-only view of elements that lie at the offsets of a layout.
+///
+/// # Invariants
+/// 1. For every offset of the layout, `base + offset` is valid for reads of an initialised `T`
+///    during `'a`.
+/// 2. Those elements are not written during `'a`.
+/// 3. If `gaps_readable`, both hold for every offset between the lowest and the highest element.
+///
+/// ```
+/// use tensor_core::{Layout, TensorView};
+///
+/// let pixels = [1u8, 2, 3, 4, 5, 6];
+/// let columns = TensorView::new(&pixels, Layout::contiguous(&[2, 3])?)?.t()?;
+/// assert_eq!(columns.iter().collect::<Vec<_>>(), [1, 4, 2, 5, 3, 6]);
+/// # Ok::<(), tensor_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct TensorView<'a, T> {
+    base: NonNull<T>,
+    layout: Layout,
+    gaps_readable: bool,
+    life: PhantomData<&'a T>,
+}
+// SAFETY: a read-only view is a shared reference to its elements.
+unsafe impl<T: Sync> Send for TensorView<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for TensorView<'_, T> {}
+
+impl<'a, T: Copy> TensorView<'a, T> {
+    /// A view of a slice, without copying.
+    ///
+    /// # Errors
+    /// [`Error::TooFewElements`] if the layout reaches beyond the slice.
+    pub fn new(elements: &'a [T], layout: Layout) -> Result<Self> {
+        layout.check_slice(elements.len())?;
+        let base = NonNull::from(elements).cast();
+        Ok(Self { base, layout, gaps_readable: true, life: PhantomData })
+    }
+
+    /// A view of memory that no slice describes: of another library, or a part of which someone
+    /// writes meanwhile. `base` points to offset 0, which need not be an element.
+    ///
+    /// ```
+    /// use std::ptr::NonNull;
+    /// use tensor_core::{Layout, TensorView};
+    ///
+    /// let pixels = [1u8, 2, 3, 4, 5, 6];
+    /// let base = NonNull::from(&pixels).cast::<u8>();
+    /// let layout = Layout::from_byte_strides(&[3, 2], &[1, 3], 0, 1)?;
+    /// // SAFETY: the offsets 0 to 5 lie in the array, which outlives the view and is not written.
+    /// let columns = unsafe { TensorView::from_raw_parts(base, layout) };
+    /// assert_eq!(columns.to_vec(), [1, 4, 2, 5, 3, 6]);
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Safety
+    /// During `'a`, for every offset of the layout `base + offset` is in bounds of one allocation,
+    /// aligned, and valid for reads of an initialised `T`, and nobody writes these elements.
+    pub unsafe fn from_raw_parts(base: NonNull<T>, layout: Layout) -> Self {
+        // SAFETY: invariants 1 and 2 are the caller's. 3: gaps are declared unreadable.
+        unsafe { Self::from_raw(base, layout, false) }
+    }
+
+    /// # Safety
+    /// All three invariants.
+    pub(crate) unsafe fn from_raw(base: NonNull<T>, layout: Layout, gaps_readable: bool) -> Self {
+        Self { base, layout, gaps_readable, life: PhantomData }
+    }
+
+    /// # Safety
+    /// The layout reaches only elements that this view's layout reaches.
+    unsafe fn derive(&self, layout: Layout) -> Result<Self> {
+        debug_assert!(within(&self.layout, &layout));
+        Ok(Self { base: self.base, layout, gaps_readable: self.gaps_readable, life: PhantomData })
+    }
+
+    view_methods!(self, &self);
+    split_methods!();
+
+    pub(crate) fn base(&self) -> NonNull<T> {
+        self.base
+    }
+
+    /// A pointer to offset 0. Only the offsets of the layout may be read through it.
+    #[inline]
+    pub fn base_ptr(&self) -> *const T {
+        self.base.as_ptr()
+    }
+
+    /// Whether the gaps between the elements can be read too. This is so for views of a slice and
+    /// of a tensor's read guard. It is not if other elements of the storage may be written
+    /// meanwhile.
+    #[inline]
+    pub fn gaps_readable(&self) -> bool {
+        self.gaps_readable
+    }
+
+    /// The elements as a slice, if the view is contiguous.
+    pub fn as_slice(&self) -> Option<&'a [T]> {
+        if self.numel() == 0 {
+            return Some(&[]);
+        }
+        if !self.layout.is_contiguous() {
+            return None;
+        }
+        // SAFETY: the offset is one of the layout's (invariant 1).
+        let start = unsafe { self.base.add(self.layout.offset()) };
+        // SAFETY: the offsets of a contiguous layout are the `numel` ones from its offset on, each
+        // valid (invariant 1) and without conflicting access (invariant 2).
+        Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), self.numel()) })
+    }
+
+    /// The memory from the lowest element to the highest, with all that lies between them, and the
+    /// layout of the elements in it. `None` if the gaps [cannot be read](Self::gaps_readable).
+    ///
+    /// ```
+    /// use tensor_core::{Layout, TensorView};
+    ///
+    /// let numbers = [0, 1, 2, 3, 4, 5, 6, 7];
+    /// let view = TensorView::new(&numbers, Layout::new(&[2], &[-3], 5)?)?;
+    /// let (span, layout) = view.as_span().expect("a view of a slice");
+    /// assert_eq!((span, layout.offset()), (&[2, 3, 4, 5][..], 3));
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    pub fn as_span(&self) -> Option<(&'a [T], Layout)> {
+        let Some((lowest, highest)) = self.layout.bounds() else {
+            return Some((&[], self.layout.clone()));
+        };
+        let offset = self.layout.offset() - lowest;
+        let within = Layout::new(self.shape(), self.strides(), offset).ok()?;
+        if !self.gaps_readable {
+            return None;
+        }
+        // SAFETY: the lowest offset is one of the layout's (invariant 1).
+        let start = unsafe { self.base.add(lowest) };
+        // SAFETY: every element from the lowest to the highest can be read (invariants 1 to 3).
+        let span = unsafe { std::slice::from_raw_parts(start.as_ptr(), highest - lowest + 1) };
+        Some((span, within))
+    }
+
+    /// The element at `index`.
+    ///
+    /// # Errors
+    /// An index of another length than the rank, or beyond a size.
+    pub fn get(&self, index: &[usize]) -> Result<T> {
+        let offset = self.layout.offset_of(index)?;
+        // SAFETY: the offset is one of the layout's (invariant 1).
+        let element = unsafe { self.base.add(offset) };
+        // SAFETY: invariants 1 and 2.
+        Ok(unsafe { element.read() })
+    }
+
+    /// The elements in logical order.
+    pub fn iter(&self) -> Iter<'a, T> {
+        Iter::of(self)
+    }
+
+    /// The elements in logical order, as a vector.
+    ///
+    /// # Panics
+    /// If memory is short; [`try_to_vec`](Self::try_to_vec) returns an error.
+    #[track_caller]
+    pub fn to_vec(&self) -> Vec<T> {
+        or_panic(self.try_to_vec())
+    }
+
+    /// The elements in logical order, as a vector.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]: an expanded view can have more elements than fit in memory.
+    pub fn try_to_vec(&self) -> Result<Vec<T>> {
+        let mut values = Vec::new();
+        let bytes = self.numel().saturating_mul(size_of::<T>());
+        values.try_reserve_exact(self.numel()).map_err(|_| Error::OutOfMemory { bytes })?;
+        match self.as_slice() {
+            Some(slice) => values.extend_from_slice(slice),
+            None => self.append_to(&mut values)?,
+        }
+        Ok(values)
+    }
+
+    /// Appends the elements in logical order. They are written in an order that suits the memory of
+    /// both.
+    #[expect(clippy::disallowed_methods, reason = "the result is a vector, not a tensor")]
+    fn append_to(&self, values: &mut Vec<T>) -> Result<()> {
+        let (before, dense) = (values.len(), Layout::contiguous(self.shape())?);
+        let spare = &mut values.spare_capacity_mut()[..self.numel()];
+        let ControlFlow::Continue(()) = for_each_row([&dense, &self.layout], |row| {
+            let elements = (0..row.len).map(|i| {
+                // SAFETY: the rows visit offsets of the layout (invariant 1).
+                let element = unsafe { self.base.add(row.offset(1, i)) };
+                // SAFETY: invariants 1 and 2.
+                unsafe { element.read() }
+            });
+            // The innermost dimension of the dense layout has stride 1.
+            let written = &mut spare[row.starts[0]..][..row.len];
+            written.iter_mut().zip(elements).for_each(|(to, element)| _ = to.write(element));
+            ControlFlow::<Infallible>::Continue(())
+        });
+        // SAFETY: the rows visit each index of the dense layout, so `numel` elements from the first
+        // spare one on have been written.
+        unsafe { values.set_len(before + self.numel()) };
+        Ok(())
+    }
+
+    /// The contiguous runs of the view, in logical order (see [`Layout::runs`]).
+    pub fn runs(&self) -> impl ExactSizeIterator<Item = &'a [T]> + use<'a, T> {
+        let base = self.base;
+        self.layout.runs().map(move |(offset, len)| {
+            // SAFETY: the offset is one of the layout's (invariant 1).
+            let start = unsafe { base.add(offset) };
+            // SAFETY: the `len` offsets of a run belong to the layout (invariants 1 and 2).
+            unsafe { std::slice::from_raw_parts(start.as_ptr(), len) }
+        })
+    }
+}
+impl<T: Copy, const R: usize> ops::Index<[usize; R]> for TensorView<'_, T> {
+    type Output = T;
+
+    /// # Panics
+    /// If the index is not in the view; [`get`](TensorView::get) returns an error.
+    #[track_caller]
+    fn index(&self, index: [usize; R]) -> &T {
+        let offset = or_panic(self.layout.offset_of(&index));
+        // SAFETY: the offset is one of the layout's (invariant 1).
+        let element = unsafe { self.base.add(offset) };
+        // SAFETY: invariants 1 and 2.
+        unsafe { element.as_ref() }
+    }
+}
+/// Do the bounds of `part` lie within those of `whole`? Necessary for a derived layout.
+fn within(whole: &Layout, part: &Layout) -> bool {
+    match (whole.bounds(), part.bounds()) {
+        (_, None) => true,
+        (None, Some(_)) => false,
+        (Some(outer), Some(inner)) => outer.0 <= inner.0 && inner.1 <= outer.1,
+    }
+}
