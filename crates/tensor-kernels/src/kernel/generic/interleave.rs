@@ -1,8 +1,8 @@
 //! Transposes with destination rows shorter than a lane: channel planes that are interleaved into
 //! pixels, or a strided scatter.
 //!
-//! - **2 to 4 planes, no gaps between destination rows.** Each lane of the result combines one
-//!   shuffle of each plane.
+//! - **2 to 4 planes, no gaps between destination rows**, which may descend, as in a mirrored image.
+//!   Each lane of the result combines one shuffle of each plane.
 //! - **More planes, no gaps.** They are transposed like a tile whose rows are stored as whole lanes
 //!   in ascending order. The next row overwrites what is written past a row's end; the last rows
 //!   are copied element by element.
@@ -29,22 +29,46 @@ use crate::{
 /// M1, M2, M3 for the block.
 #[inline(always)]
 pub(super) unsafe fn short_destination_rows<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
-    let dense = block.dst_step == (block.nu * L::WIDTH) as isize;
-    match (dense, block.nu) {
+    let row_bytes = (block.nu * L::WIDTH) as isize;
+    if block.dst_step == -row_bytes {
+        // SAFETY: M1 to M3 hold for the block, whose rows descend without gaps.
+        return unsafe { descending::<R, L>(isa, block) };
+    }
+    match (block.dst_step == row_bytes, block.nu) {
         // SAFETY: M1 to M3 hold for the block, which is one run of adjacent elements.
         (true, 1) => unsafe {
             copy::copy(isa, block.src, block.dst, block.nv * L::WIDTH, Stores::Plain);
         },
         // SAFETY: M1 to M3 hold for the block; it has 2 source rows and no gaps.
-        (true, 2) => unsafe { interleave::<R, L, 2>(isa, block) },
+        (true, 2) => unsafe { interleave::<R, L, 2, false>(isa, block) },
         // SAFETY: M1 to M3 for the block; it has 3 source rows and no gaps.
-        (true, 3) => unsafe { interleave::<R, L, 3>(isa, block) },
+        (true, 3) => unsafe { interleave::<R, L, 3, false>(isa, block) },
         // SAFETY: M1 to M3 for the block; it has 4 source rows and no gaps.
-        (true, 4) => unsafe { interleave::<R, L, 4>(isa, block) },
+        (true, 4) => unsafe { interleave::<R, L, 4, false>(isa, block) },
         // SAFETY: M1 to M3 hold for the block, which has no gaps.
-        (true, _) if InterleaveTable::<L, 5>::IS_SHORT => unsafe {
+        (true, _) if InterleaveTable::<L, 5, false>::IS_SHORT => unsafe {
             overwriting::<R, L>(isa, block);
         },
+        // SAFETY: M1 to M3 hold for the block, by this function's contract.
+        _ => unsafe { portable::transpose::<L>(block) },
+    }
+}
+
+/// Transposes a block whose destination rows lie at falling addresses, without gaps: pixels that
+/// are mirrored.
+///
+/// # Safety
+///
+/// That of [`short_destination_rows`].
+#[inline(always)]
+unsafe fn descending<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+    match block.nu {
+        // SAFETY: M1 to M3 hold for the block; it has 2 source rows and no gaps.
+        2 => unsafe { interleave::<R, L, 2, true>(isa, block) },
+        // SAFETY: M1 to M3 hold for the block; it has 3 source rows and no gaps.
+        3 => unsafe { interleave::<R, L, 3, true>(isa, block) },
+        // SAFETY: M1 to M3 hold for the block; it has 4 source rows and no gaps.
+        4 => unsafe { interleave::<R, L, 4, true>(isa, block) },
         // SAFETY: M1 to M3 hold for the block, by this function's contract.
         _ => unsafe { portable::transpose::<L>(block) },
     }
@@ -54,10 +78,14 @@ pub(super) unsafe fn short_destination_rows<R: Registers, L: Unit>(isa: R, block
 ///
 /// # Safety
 ///
-/// That of [`short_destination_rows`]; `nu` is `PLANES` and the destination has no gaps.
+/// That of [`short_destination_rows`]; `nu` is `PLANES` and the destination has no gaps. Its rows
+/// descend exactly if `DESCENDING`.
 #[inline(always)]
-unsafe fn interleave<R: Registers, L: Unit, const PLANES: usize>(isa: R, block: TransposeBlock) {
-    if !InterleaveTable::<L, PLANES>::IS_SHORT {
+unsafe fn interleave<R: Registers, L: Unit, const PLANES: usize, const DESCENDING: bool>(
+    isa: R,
+    block: TransposeBlock,
+) {
+    if !InterleaveTable::<L, PLANES, DESCENDING>::IS_SHORT {
         // SAFETY: M1 to M3 hold for the block, by this function's contract.
         return unsafe { portable::transpose::<L>(block) };
     }
@@ -65,13 +93,13 @@ unsafe fn interleave<R: Registers, L: Unit, const PLANES: usize>(isa: R, block: 
     let mut v = 0;
     while v + columns_per_register <= block.nv {
         // SAFETY: columns `v..v + columns_per_register` exist.
-        unsafe { pixels::<R::Full, L, PLANES>(isa.into(), block.columns_from::<L>(v)) }
+        unsafe { pixels::<R::Full, L, PLANES, DESCENDING>(isa.into(), block.columns_from::<L>(v)) }
         v += columns_per_register;
     }
     while v < block.nv && L::PER_LANE <= block.nv {
         v = v.min(block.nv - L::PER_LANE);
         // SAFETY: `PER_LANE` columns from `v` on exist.
-        unsafe { pixels::<R::Lane, L, PLANES>(isa.into(), block.columns_from::<L>(v)) }
+        unsafe { pixels::<R::Lane, L, PLANES, DESCENDING>(isa.into(), block.columns_from::<L>(v)) }
         v += L::PER_LANE;
     }
     // SAFETY: M1 to M3 hold for the remaining columns.
@@ -84,28 +112,34 @@ unsafe fn interleave<R: Registers, L: Unit, const PLANES: usize>(isa: R, block: 
 ///
 /// That of [`interleave`], and the block has that many columns.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn pixels<V: Vector, L: Unit, const PLANES: usize>(token: V::Token, block: TransposeBlock) {
+unsafe fn pixels<V: Vector, L: Unit, const PLANES: usize, const DESCENDING: bool>(
+    token: V::Token,
+    block: TransposeBlock,
+) {
     let mut planes = [V::splat(token, [0; LANE_BYTES]); PLANES];
     unrolled!(c in 0..PLANES, 4 => {
         // SAFETY: M1 holds: source row `c` has the elements of a register.
         planes[c] = unsafe { V::load(token, block.rows_from::<L>(c).src) };
     });
     unrolled!(k in 0..PLANES, 4 => {
-        let mut lane = planes[0].shuffle(InterleaveTable::<L, PLANES>::TABLE[k][0]);
+        let mut lane = planes[0].shuffle(InterleaveTable::<L, PLANES, DESCENDING>::TABLE[k][0]);
         unrolled!(c in 1..PLANES, 4 => {
-            lane = lane.or(planes[c].shuffle(InterleaveTable::<L, PLANES>::TABLE[k][c]));
+            let plane = planes[c].shuffle(InterleaveTable::<L, PLANES, DESCENDING>::TABLE[k][c]);
+            lane = lane.or(plane);
         });
-        let dst = block.dst.wrapping_add(k * LANE_BYTES);
+        // The pixels of a lane are a group; of descending ones the last has the lowest address.
+        let first = if DESCENDING { block.dst_row(L::PER_LANE - 1) } else { block.dst };
+        let dst = first.wrapping_add(k * LANE_BYTES);
         // SAFETY: M2 holds: lane `k` of every group of pixels; groups follow each other without
         // gaps.
-        unsafe { lane.store_lanes(dst, (PLANES * LANE_BYTES) as isize) }
+        unsafe { lane.store_lanes(dst, L::PER_LANE as isize * block.dst_step) }
     });
 }
 
 /// The shuffle tables of [`pixels`].
-struct InterleaveTable<L, const PLANES: usize>(PhantomData<L>);
+struct InterleaveTable<L, const PLANES: usize, const DESCENDING: bool>(PhantomData<L>);
 
-impl<L: Unit, const PLANES: usize> InterleaveTable<L, PLANES> {
+impl<L: Unit, const PLANES: usize, const DESCENDING: bool> InterleaveTable<L, PLANES, DESCENDING> {
     /// Is a pixel of `PLANES` elements shorter than a lane?
     const IS_SHORT: bool = PLANES * L::WIDTH < LANE_BYTES;
 
@@ -115,7 +149,7 @@ impl<L: Unit, const PLANES: usize> InterleaveTable<L, PLANES> {
         let mut i = 0;
         while i < PLANES * PLANES {
             let (k, c) = (i / PLANES, i % PLANES);
-            table[k][c] = shuffles::interleave_shuffle(L::WIDTH, PLANES, c, k);
+            table[k][c] = shuffles::interleave_shuffle(L::WIDTH, PLANES, c, k, DESCENDING);
             i += 1;
         }
         table

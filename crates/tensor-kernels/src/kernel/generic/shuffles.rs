@@ -28,19 +28,23 @@ pub(super) const fn gather_shuffle(
 }
 
 /// The shuffle of plane `c` of `n` that puts its elements at their positions in lane `k` of the
-/// interleaved result. The bitwise or of the shuffles of all planes is the lane.
+/// interleaved result. The bitwise or of the shuffles of all planes is the lane. If `descending`,
+/// the elements of a plane are in reverse.
 pub(super) const fn interleave_shuffle(
     width: usize,
     n: usize,
     c: usize,
     k: usize,
+    descending: bool,
 ) -> [u8; LANE_BYTES] {
+    let last = LANE_BYTES / width - 1;
     let mut index = [ZERO; LANE_BYTES];
     let mut b = 0;
     while b < LANE_BYTES {
         let element = (k * LANE_BYTES + b) / width;
         if element % n == c {
-            index[b] = (element / n * width + b % width) as u8;
+            let at = if descending { last - element / n } else { element / n };
+            index[b] = (at * width + b % width) as u8;
         }
         b += 1;
     }

@@ -428,6 +428,22 @@ fn transposes_take_some_channels_of_each_pixel() {
 }
 
 #[test]
+fn transposes_write_mirrored_pixels() {
+    for channels in 2..=6 {
+        for nv in extents::<u8>() {
+            let job = Job::Transpose {
+                src_stride: nv as isize + 1,
+                dst_stride: -(channels as isize),
+                nu: channels,
+                nv,
+                stores: Stores::Plain,
+            };
+            check_widths(job);
+        }
+    }
+}
+
+#[test]
 fn transposes_longer_than_a_strip() {
     let job = |nu: usize, nv: usize| Job::Transpose {
         src_stride: nv as isize,
