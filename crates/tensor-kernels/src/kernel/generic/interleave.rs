@@ -1,7 +1,7 @@
 //! Transposes with destination rows shorter than a lane: channel planes that are interleaved into
 //! pixels, or a strided scatter.
 //!
-//! - **2 to 4 planes, no gaps between destination rows**, which may descend, as in a mirrored image.
+//! - **2 to 4 planes, no gaps between destination rows.** They may descend, as in a mirrored image.
 //!   Each lane of the result combines one shuffle of each plane.
 //! - **More planes, no gaps.** They are transposed like a tile whose rows are stored as whole lanes
 //!   in ascending order. The next row overwrites what is written past a row's end; the last rows
