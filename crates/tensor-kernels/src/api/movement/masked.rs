@@ -55,7 +55,7 @@ pub(crate) fn masked_fill_eval<T: Element, K>(
 ///
 /// # Errors
 /// Also a result of another shape, or that shares elements with an operand without being it, or
-/// with itself; see [`ops`](crate::ops).
+/// with itself; see [`ops`].
 pub fn masked_fill_into<'a, 'm, 'o, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,

@@ -53,7 +53,7 @@ pub fn repeat_interleave<'a, T: Element>(
 ///
 /// # Errors
 /// Repeats that are negative, not a vector, or of another number than the indices
-/// ([`Error::Movement`](crate::Error::Movement)); a dimension out of range, a result too large.
+/// ([`Error::Movement`]); a dimension out of range, a result too large.
 pub fn repeat_interleave_each<'a, 'r, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
