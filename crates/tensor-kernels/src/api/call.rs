@@ -172,6 +172,9 @@ pub(crate) struct Copied<T> {
 }
 
 impl<T: Element> Copied<T> {
+    /// Not inlined: its layouts would enlarge the stack frame of every call.
+    #[cold]
+    #[inline(never)]
     fn of(call: Call<'_>, operand: &Operand<'_, T>) -> Result<Self> {
         let reading = operand.read()?;
         let from = reading.elements();
