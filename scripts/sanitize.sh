@@ -256,6 +256,8 @@ memcheck() {
   command -v valgrind > /dev/null ||
     missing "no valgrind (Debian, Ubuntu: apt-get install valgrind libc6-dbg)"
   skip_leak_of_rayon
+  # A child process would run outside of valgrind.
+  export TENSOR_DIFFERENTIAL_IN_PROCESS=1
   # valgrind runs one thread at a time; without fair scheduling, waiting threads wait long.
   local leaks="--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite"
   export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --fair-sched=yes \
