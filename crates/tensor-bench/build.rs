@@ -1,7 +1,12 @@
 //! Sets the compiler and the commit as environment variables of the build. Instruction counts
 //! depend on the compiler, and the rates of a calibration on the kernels of the commit.
 
+#[path = "src/track/changed_sources.rs"]
+mod changed_sources;
+
 use std::{env, path::Path, process::Command};
+
+use changed_sources::CHANGED_SOURCES;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -34,21 +39,10 @@ fn commit() {
     if let Some(commit) = output_of("git", &["rev-parse", "HEAD"]) {
         println!("cargo::rustc-env=TENSOR_BENCH_COMMIT={commit}");
     }
-    if output_of("git", CHANGES).is_some_and(|changes| !changes.is_empty()) {
+    if output_of("git", CHANGED_SOURCES).is_some_and(|changes| !changes.is_empty()) {
         println!("cargo::rustc-env=TENSOR_BENCH_CHANGED=true");
     }
 }
-
-/// Lists the sources that differ from the commit. `track::build` has the same list.
-const CHANGES: &[&str] = &[
-    "status",
-    "--porcelain",
-    "--untracked-files=no",
-    "--",
-    ":(top,glob)crates/*/src/**",
-    ":(top)Cargo.toml",
-    ":(top)Cargo.lock",
-];
 
 /// The output of a program, if it succeeds.
 fn output_of(program: &str, args: &[&str]) -> Option<String> {

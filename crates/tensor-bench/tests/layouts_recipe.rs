@@ -142,7 +142,7 @@ impl Scratch {
         assert!(summary.contains("Neither the layouts nor the library have changed."), "{summary}");
     }
 
-    /// The view that was made slower is found, after a second look, with so many builds.
+    /// The view that was made slower is found, after a second look; so often was something built.
     #[track_caller]
     fn finds_the_slower_layout(&self, builds: usize) {
         let (run, summary, built) = self.run();

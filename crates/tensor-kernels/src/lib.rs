@@ -18,9 +18,10 @@
 //!
 //! # How an operation runs
 //! `api -> nest -> plan -> partition -> run -> kernel`. Layouts become loops in normal form
-//! ([`Loop`]). The first strategy of a table that applies makes a plan of them, such as a
-//! [`CopyPlan`]: plain data that can be printed. The plan is cut into tasks for threads. Each task
-//! chooses its instruction set once and walks its loops, and kernels copy or compute registers.
+//! ([`Loop`]). Of the plans that can run a copy the one with the least predicted time is taken: a
+//! [`CopyPlan`] is plain data that can be printed and explained. The plan is cut into tasks for
+//! threads. Each task chooses its instruction set once and walks its loops, and kernels copy or
+//! compute registers.
 //! Below `api` nothing fails, except for want of memory, and above `run` nothing is unsafe.
 //!
 //! # What is not here

@@ -260,3 +260,31 @@ fn the_ledger_in_the_readme_is_real() {
     let readme = include_str!("../../../README.md");
     assert!(readme.contains(&format!("```text\n{text}\n```")), "{text}");
 }
+
+#[test]
+fn operands_that_an_operation_copies_are_recorded_at_its_call() {
+    let _alone = alone();
+    let exec = Exec::current().unwrap();
+    let t = matrix().t().unwrap();
+    let index = Tensor::from_vec(vec![1i64, 0, 1], [3]).unwrap();
+    let dim = t.ndim() - 2;
+    type Run<'a> = Box<dyn Fn() + 'a>;
+    let cases: Vec<(&str, Run<'_>)> = vec![
+        ("roll", Box::new(|| drop(t.roll([5], ()).unwrap()))),
+        ("roll", Box::new(|| drop(ops::roll(exec, &t, [5], ()).unwrap()))),
+        ("repeat_interleave", Box::new(|| drop(t.repeat_interleave(1, None).unwrap()))),
+        ("index_select", Box::new(|| drop(ops::index_select(exec, &t, dim, &index).unwrap()))),
+    ];
+    for (op, run) in cases {
+        let ((), ledger) = count_copies(run);
+        assert!(!ledger.entries().is_empty(), "{op}");
+        for entry in ledger.entries() {
+            assert_eq!(entry.op, op, "{ledger}");
+            assert!(entry.location.file().ends_with("ledger.rs"), "{ledger}");
+        }
+        assert_eq!(ledger.entries()[0].reason, CopyReason::NotContiguous { dim: 1 }, "{ledger}");
+    }
+    let flat = matrix().view([-1]).unwrap();
+    let (_, ledger) = count_copies(|| flat.roll([5], ()).unwrap());
+    assert_eq!(ledger.count(), 0);
+}

@@ -28,7 +28,7 @@ impl SizeClass {
         SizeClass::of_bytes(case.full_bytes())
     }
 
-    /// The class of a result of so many bytes.
+    /// The class of a result of this size.
     pub fn of_bytes(bytes: u64) -> SizeClass {
         match bytes {
             LARGE_BYTES.. => SizeClass::Large,

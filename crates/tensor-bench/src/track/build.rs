@@ -4,22 +4,13 @@ use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
+use super::changed_sources::CHANGED_SOURCES;
+
 /// The commit that this program was built from, if known.
 pub const COMMIT: Option<&str> = option_env!("TENSOR_BENCH_COMMIT");
 
 /// Whether the sources differed from [`COMMIT`] when this program was built.
 const CHANGED: bool = option_env!("TENSOR_BENCH_CHANGED").is_some();
-
-/// Lists the sources that differ from the commit, as `build.rs` does.
-const CHANGES: &[&str] = &[
-    "status",
-    "--porcelain",
-    "--untracked-files=no",
-    "--",
-    ":(top,glob)crates/*/src/**",
-    ":(top)Cargo.toml",
-    ":(top)Cargo.lock",
-];
 
 /// A build, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +58,7 @@ pub fn note_on_folder() -> Option<String> {
     let built = COMMIT?;
     git(&["cat-file", "-e", &format!("{built}^{{commit}}")])?;
     let commit = git(&["rev-parse", "HEAD"])?;
-    let changed = git(CHANGES).is_some_and(|changes| !changes.is_empty());
+    let changed = git(CHANGED_SOURCES).is_some_and(|changes| !changes.is_empty());
     difference(&Build::here(None), &Checkout { commit, changed })
 }
 

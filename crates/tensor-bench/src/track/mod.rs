@@ -14,6 +14,7 @@
 //! - [`compare`] compares two records, [`history`] follows cases through many.
 
 pub mod build;
+mod changed_sources;
 pub mod compare;
 pub mod counted;
 pub mod counting;

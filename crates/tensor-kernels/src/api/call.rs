@@ -13,7 +13,7 @@ use std::{any::TypeId, panic::Location};
 
 use tensor_core::{
     Aliasing, DimVec, Element, Error, Layout, Operand, Output, ResolvedOperand, Result, TensorBase,
-    ViewRef, ViewRefMut, WriteScope, broadcast_two,
+    TensorView, ViewRef, ViewRefMut, WriteScope, broadcast_two,
 };
 
 use crate::{
@@ -74,6 +74,29 @@ impl<'e> Call<'e> {
             Some(operand) => operand.open(scope, self.op, NAMES[which]),
             None => Ok(ResolvedOperand::Output),
         }
+    }
+
+    /// A copy of an operand in a new tensor of a dense layout, for the operation only. The ledger
+    /// has it at the call of the operation.
+    pub(crate) fn operand_copy<T: Element, K>(
+        self,
+        operand: &TensorView<'_, T>,
+        layout: Layout,
+        reason: CopyReason,
+    ) -> Result<TensorBase<T, K>> {
+        let purpose = Purpose { op: self.op, reason };
+        let layouts = [operand.layout(), &layout];
+        purpose.record_at(self.location, self.exec, size_of::<T>(), layouts)?;
+        run::copied(self.exec, operand.into(), layout)
+    }
+
+    /// A contiguous copy of an operand that is not contiguous.
+    pub(crate) fn contiguous_operand<T: Element, K>(
+        self,
+        operand: &TensorView<'_, T>,
+    ) -> Result<TensorBase<T, K>> {
+        let reason = CopyReason::of_contiguous(operand.layout());
+        self.operand_copy(operand, Layout::contiguous(operand.shape())?, reason)
     }
 
     /// A copy of an operand that overlaps the result at other indices, if the policy is to copy it.

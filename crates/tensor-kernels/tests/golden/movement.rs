@@ -1,5 +1,7 @@
 //! Operations that move elements, as recorded: `movement.jsonl`.
 
+use std::fmt::Debug;
+
 use serde::Deserialize;
 use tensor_kernels::{Element, PadMode, Slice, Tensor, TensorExt};
 
@@ -142,26 +144,47 @@ pub(crate) struct Recorded<V> {
     pub(crate) values: Vec<V>,
 }
 
-pub(crate) fn check(record: &Moved, tally: &mut Tally) -> Result<(), Failure> {
-    tally.steps += 1;
-    let at = |what: String| format!("{:?}: {what}", record.operation);
-    match (record.operation.apply(), &record.outcome) {
-        (Ok(ours), Outcome::Ok(theirs)) => {
-            let values = ours.to_vec().map_err(|refused| at(refused.to_string()))?;
-            let same = ours.shape() == theirs.shape && values == theirs.values;
-            if same && (ours.strides() == theirs.strides || ours.numel() == 0) {
-                return Ok(());
+impl<V: Debug> Outcome<V> {
+    /// Holds a result, or a refusal, against what is recorded. `same` compares the elements, and
+    /// what else is to agree; the shape is compared here.
+    pub(crate) fn check<T: Element + Debug>(
+        &self,
+        operation: &impl Debug,
+        ours: tensor_kernels::Result<Tensor<T>>,
+        tally: &mut Tally,
+        same: impl Fn(&Tensor<T>, &[T], &Recorded<V>) -> bool,
+    ) -> Result<(), Failure> {
+        tally.steps += 1;
+        let at = |what: String| format!("{operation:?}: {what}");
+        match (ours, self) {
+            (Ok(ours), Outcome::Ok(theirs)) => {
+                let values = ours.to_vec().map_err(|refused| at(refused.to_string()))?;
+                if ours.shape() == theirs.shape && same(&ours, &values, theirs) {
+                    return Ok(());
+                }
+                let (shape, strides) = (ours.shape(), ours.strides());
+                Err(at(format!("{shape:?} {strides:?} {values:?}, not {theirs:?}")))
             }
-            let strides = ours.strides();
-            Err(at(format!("{:?} {strides:?} {values:?}, not {theirs:?}", ours.shape())))
-        }
-        (Err(ours), Outcome::Error(theirs)) => {
-            tally.refused(&ours.to_string(), theirs);
-            Ok(())
-        }
-        (Err(ours), Outcome::Ok(_)) => Err(at(format!("refused: {ours}"))),
-        (Ok(ours), Outcome::Error(theirs)) => {
-            Err(at(format!("gave {ours:?}, but PyTorch refused: {theirs}")))
+            (Err(ours), Outcome::Error(theirs)) => {
+                tally.refused(&ours.to_string(), theirs);
+                Ok(())
+            }
+            (Err(ours), Outcome::Ok(_)) => Err(at(format!("refused: {ours}"))),
+            (Ok(ours), Outcome::Error(theirs)) => {
+                Err(at(format!("gave {ours:?}, but PyTorch refused: {theirs}")))
+            }
         }
     }
+}
+
+/// Strides have no meaning where there are no elements.
+pub(crate) fn same_strides<T: Element, V>(ours: &Tensor<T>, theirs: &Recorded<V>) -> bool {
+    ours.strides() == theirs.strides || ours.numel() == 0
+}
+
+pub(crate) fn check(record: &Moved, tally: &mut Tally) -> Result<(), Failure> {
+    let Moved { operation, outcome } = record;
+    outcome.check(operation, operation.apply(), tally, |ours, values, theirs| {
+        values == theirs.values && same_strides(ours, theirs)
+    })
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use tensor_kernels::{ReduceDims, Tensor, TensorExt, Tolerance};
 
 use crate::{
-    movement::{Integers, Outcome, Spec},
+    movement::{Integers, Outcome, Spec, same_strides},
     record::{Failure, Tally},
 };
 
@@ -85,30 +85,11 @@ fn agree(ours: f64, theirs: f64) -> bool {
 /// `isclose` is a chain of operations in PyTorch: the order of its result in memory is not
 /// compared.
 pub(crate) fn check(record: &Reduced, tally: &mut Tally) -> Result<(), Failure> {
-    tally.steps += 1;
-    let at = |what: String| format!("{:?}: {what}", record.operation);
-    match (record.operation.apply(), &record.outcome) {
-        (Ok(ours), Outcome::Ok(theirs)) => {
-            let values = ours.to_vec().map_err(|refused| at(refused.to_string()))?;
-            let expected: Vec<f64> = theirs.values.iter().map(number).collect();
-            let same = values.len() == expected.len()
-                && values.iter().zip(&expected).all(|(&ours, &theirs)| agree(ours, theirs));
-            let strides = ours.strides() == theirs.strides
-                || ours.numel() == 0
-                || matches!(record.operation, Operation::Isclose(..));
-            if same && ours.shape() == theirs.shape && strides {
-                return Ok(());
-            }
-            let strides = ours.strides();
-            Err(at(format!("{:?} {strides:?} {values:?}, not {theirs:?}", ours.shape())))
-        }
-        (Err(ours), Outcome::Error(theirs)) => {
-            tally.refused(&ours.to_string(), theirs);
-            Ok(())
-        }
-        (Err(ours), Outcome::Ok(_)) => Err(at(format!("refused: {ours}"))),
-        (Ok(ours), Outcome::Error(theirs)) => {
-            Err(at(format!("gave {ours:?}, but PyTorch refused: {theirs}")))
-        }
-    }
+    let Reduced { operation, outcome } = record;
+    outcome.check(operation, operation.apply(), tally, |ours, values, theirs| {
+        let expected: Vec<f64> = theirs.values.iter().map(number).collect();
+        let same = values.len() == expected.len()
+            && values.iter().zip(&expected).all(|(&ours, &theirs)| agree(ours, theirs));
+        same && (same_strides(ours, theirs) || matches!(operation, Operation::Isclose(..)))
+    })
 }

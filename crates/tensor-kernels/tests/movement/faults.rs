@@ -216,6 +216,6 @@ fn a_tensor_that_is_being_written_is_refused() {
     drop(guard);
     let expanded = x.narrow(0, 0, 1).unwrap().expand([2, 3]).unwrap();
     let exec = Exec::current().unwrap();
-    let refusal = ops::roll_into(exec, &x.deep_clone().unwrap(), &[1], &[0], &expanded);
+    let refusal = ops::roll_into(exec, &x.deep_clone().unwrap(), [1], [0], &expanded);
     assert!(matches!(refusal, Err(Error::WriteOverlap { .. })));
 }

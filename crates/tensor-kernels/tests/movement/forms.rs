@@ -51,13 +51,13 @@ fn results_of_joins_pads_and_shifts_in_any_layout() {
     let stack = ops::stack(exec, [&y, &y], -1).unwrap();
     check(&stack, -1, |exec, out| ops::stack_into(exec, [&y, &y], -1, out));
     for mode in [PadMode::Constant(5), PadMode::Reflect, PadMode::Replicate, PadMode::Circular] {
-        let padded = ops::pad(exec, &x, &[1, 1, 2, 0], mode).unwrap();
-        check(&padded, -1, |exec, out| ops::pad_into(exec, &x, &[1, 1, 2, 0], mode, out));
+        let padded = ops::pad(exec, &x, [1, 1, 2, 0], mode).unwrap();
+        check(&padded, -1, |exec, out| ops::pad_into(exec, &x, [1, 1, 2, 0], mode, out));
     }
-    let rolled = ops::roll(exec, &x, &[5], &[]).unwrap();
-    check(&rolled, -1, |exec, out| ops::roll_into(exec, &x, &[5], &[], out));
-    let rolled = ops::roll(exec, &x, &[1, -1], &[0, 2]).unwrap();
-    check(&rolled, -1, |exec, out| ops::roll_into(exec, &x, &[1, -1], &[0, 2], out));
+    let rolled = ops::roll(exec, &x, [5], ()).unwrap();
+    check(&rolled, -1, |exec, out| ops::roll_into(exec, &x, [5], (), out));
+    let rolled = ops::roll(exec, &x, [1, -1], [0, 2]).unwrap();
+    check(&rolled, -1, |exec, out| ops::roll_into(exec, &x, [1, -1], [0, 2], out));
 }
 
 #[test]
@@ -126,15 +126,15 @@ fn a_result_that_shares_elements_is_refused_or_computed_apart() {
     };
     let x = Tensor::arange(0i64, 6, 1).unwrap();
     let (head, tail) = (x.narrow(0, 0, 4).unwrap(), x.narrow(0, 2, 4).unwrap());
-    refuses(ops::roll_into(exec, &head, &[1], &[0], &tail));
-    refuses(ops::roll_into(exec, &x, &[1], &[0], &x));
+    refuses(ops::roll_into(exec, &head, [1], [0], &tail));
+    refuses(ops::roll_into(exec, &x, [1], [0], &x));
     refuses(ops::cat_into(exec, [&head, &head], 0, &x));
-    ops::roll_into(&exec.copying_first(), &head, &[1], &[0], &tail).unwrap();
+    ops::roll_into(&exec.copying_first(), &head, [1], [0], &tail).unwrap();
     assert_eq!(x.to_vec().unwrap(), [0, 1, 3, 0, 1, 2]);
     // Parts of one storage that share no element.
     let x = Tensor::arange(0i64, 6, 1).unwrap();
     let (head, tail) = (x.narrow(0, 0, 3).unwrap(), x.narrow(0, 3, 3).unwrap());
-    ops::roll_into(exec, &head, &[1], &[0], &tail).unwrap();
+    ops::roll_into(exec, &head, [1], [0], &tail).unwrap();
     assert_eq!(x.to_vec().unwrap(), [0, 1, 2, 2, 0, 1]);
     // Indices that are overwritten.
     let index: Tensor<i64> = tensor![1, 0, 1, 1, 2, 0];
@@ -164,7 +164,7 @@ fn operands_are_tensors_views_or_values() {
     assert_eq!(ops::softmax(exec, 5.0f32, 0).unwrap().item().unwrap(), 1.0);
     let mut out = [0i64; 4];
     let mut to = TensorViewMut::new(&mut out, Layout::contiguous(&[2, 2]).unwrap()).unwrap();
-    ops::roll_into(exec, &view.t().unwrap(), &[1], &[1], &mut to).unwrap();
+    ops::roll_into(exec, &view.t().unwrap(), [1], [1], &mut to).unwrap();
     assert_eq!(out, [3, 1, 4, 2]);
 }
 

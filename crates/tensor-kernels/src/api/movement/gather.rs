@@ -1,7 +1,7 @@
 //! Elements chosen by an index for each element of the result.
 
 use tensor_core::{
-    DimVec, Element, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
+    DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
     wrap_dim,
 };
 
@@ -32,13 +32,14 @@ use crate::{
 /// # Errors
 /// Indices of another rank, larger in another dimension, negative or too large
 /// ([`Error::Movement`](crate::Error::Movement)); a dimension out of range.
+#[track_caller]
 pub fn gather<'a, 'i, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    dim: isize,
+    dim: impl Int,
     index: impl Into<Operand<'i, i64>>,
 ) -> Result<TensorBase<T, Simd>> {
-    gather_eval(Call::new(exec, "gather"), &a.into(), &index.into(), dim)
+    gather_eval(Call::new(exec, "gather"), &a.into(), &index.into(), dim.saturated())
 }
 
 /// [`gather`] into a given result.
@@ -46,14 +47,15 @@ pub fn gather<'a, 'i, T: Element>(
 /// # Errors
 /// Those of [`gather`]; a result of another shape, or that shares elements with an operand or with
 /// itself.
+#[track_caller]
 pub fn gather_into<'a, 'i, 'o, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    dim: isize,
+    dim: impl Int,
     index: impl Into<Operand<'i, i64>>,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    gather_write(Call::new(exec, "gather"), &a.into(), &index.into(), dim, out.into())
+    gather_write(Call::new(exec, "gather"), &a.into(), &index.into(), dim.saturated(), out.into())
 }
 
 /// As [`gather`], with `a` and `index` broadcast in the other dimensions than `dim` (PyTorch:
@@ -72,13 +74,14 @@ pub fn gather_into<'a, 'i, 'o, T: Element>(
 ///
 /// # Errors
 /// Shapes that do not broadcast; otherwise those of [`gather`].
+#[track_caller]
 pub fn take_along_dim<'a, 'i, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
     index: impl Into<Operand<'i, i64>>,
-    dim: isize,
+    dim: impl Int,
 ) -> Result<TensorBase<T, Simd>> {
-    along_eval(Call::new(exec, "take_along_dim"), &a.into(), &index.into(), dim)
+    along_eval(Call::new(exec, "take_along_dim"), &a.into(), &index.into(), dim.saturated())
 }
 
 /// [`take_along_dim`] into a given result.
@@ -86,14 +89,21 @@ pub fn take_along_dim<'a, 'i, T: Element>(
 /// # Errors
 /// Those of [`take_along_dim`]; a result of another shape, or that shares elements with an operand
 /// or with itself.
+#[track_caller]
 pub fn take_along_dim_into<'a, 'i, 'o, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
     index: impl Into<Operand<'i, i64>>,
-    dim: isize,
+    dim: impl Int,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    along_write(Call::new(exec, "take_along_dim"), &a.into(), &index.into(), dim, out.into())
+    along_write(
+        Call::new(exec, "take_along_dim"),
+        &a.into(),
+        &index.into(),
+        dim.saturated(),
+        out.into(),
+    )
 }
 
 assembled! {

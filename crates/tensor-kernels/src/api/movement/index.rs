@@ -1,13 +1,13 @@
 //! Elements at given indices: of one dimension, or of all elements in sequence.
 
 use tensor_core::{
-    DimVec, Element, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
+    DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
     wrap_dim,
 };
 
 use super::{Assemble, assembled, odometer::Odometer, through_copy, with_slice, with_span};
 use crate::{
-    api::{call::Call, copy::to_contiguous, tensor::Simd},
+    api::{call::Call, tensor::Simd},
     exec::Exec,
     run::{Destination, Part, RowWriter},
 };
@@ -31,13 +31,14 @@ use crate::{
 /// # Errors
 /// An index that is negative or too large, indices of two dimensions or more
 /// ([`Error::Movement`](crate::Error::Movement)); a dimension out of range.
+#[track_caller]
 pub fn index_select<'a, 'i, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    dim: isize,
+    dim: impl Int,
     index: impl Into<Operand<'i, i64>>,
 ) -> Result<TensorBase<T, Simd>> {
-    select_eval(Call::new(exec, "index_select"), &a.into(), &index.into(), dim)
+    select_eval(Call::new(exec, "index_select"), &a.into(), &index.into(), dim.saturated())
 }
 
 /// [`index_select`] into a given result.
@@ -45,15 +46,16 @@ pub fn index_select<'a, 'i, T: Element>(
 /// # Errors
 /// Those of [`index_select`]; a result of another shape, or that shares elements with an operand or
 /// with itself.
+#[track_caller]
 pub fn index_select_into<'a, 'i, 'o, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    dim: isize,
+    dim: impl Int,
     index: impl Into<Operand<'i, i64>>,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
     let call = Call::new(exec, "index_select");
-    select_write(call, &a.into(), &index.into(), dim, out.into())
+    select_write(call, &a.into(), &index.into(), dim.saturated(), out.into())
 }
 
 /// The elements at given positions in row-major order, in a new tensor of the shape of `index`
@@ -71,6 +73,7 @@ pub fn index_select_into<'a, 'i, 'o, T: Element>(
 ///
 /// # Errors
 /// A position out of range ([`Error::Movement`](crate::Error::Movement)).
+#[track_caller]
 pub fn take<'a, 'i, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
@@ -84,6 +87,7 @@ pub fn take<'a, 'i, T: Element>(
 /// # Errors
 /// Those of [`take`]; a result of another shape, or that shares elements with an operand or with
 /// itself.
+#[track_caller]
 pub fn take_into<'a, 'i, 'o, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
@@ -254,7 +258,7 @@ impl<T: Element> Assemble<T> for Select<'_, T> {
         if self.layout.numel() / self.index.len() >= MIN_COPIED_ELEMENTS {
             return self.write_slices(call, part);
         }
-        let copy: TensorBase<T, ()> = to_contiguous(call.exec, &self.view)?;
+        let copy: TensorBase<T, ()> = call.contiguous_operand(&self.view)?;
         let copy = copy.read()?;
         self.write_blocks(call, &copy.as_view(), part)
     }

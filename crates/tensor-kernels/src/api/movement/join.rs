@@ -1,7 +1,7 @@
 //! Concatenation along an existing or a new dimension: one copy into each part of the result.
 
 use tensor_core::{
-    Element, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView, wrap_dim,
+    Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView, wrap_dim,
 };
 
 use super::{Assemble, apart, elements};
@@ -30,12 +30,13 @@ use crate::{
 /// # Errors
 /// No tensors, tensors without dimensions, shapes that differ
 /// ([`Error::Movement`](crate::Error::Movement)); a dimension out of range.
+#[track_caller]
 pub fn cat<'a, T: Element>(
     exec: &Exec,
     tensors: impl IntoIterator<Item: Into<Operand<'a, T>>>,
-    dim: isize,
+    dim: impl Int,
 ) -> Result<TensorBase<T, Simd>> {
-    JoinOf::existing(tensors, dim).eval(Call::new(exec, "cat"))
+    JoinOf::existing(tensors, dim.saturated()).eval(Call::new(exec, "cat"))
 }
 
 /// [`cat`] into a given result.
@@ -43,13 +44,14 @@ pub fn cat<'a, T: Element>(
 /// # Errors
 /// Those of [`cat`]; a result of another shape, or that shares elements with a tensor or with
 /// itself.
+#[track_caller]
 pub fn cat_into<'a, 'o, T: Element>(
     exec: &Exec,
     tensors: impl IntoIterator<Item: Into<Operand<'a, T>>>,
-    dim: isize,
+    dim: impl Int,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    JoinOf::existing(tensors, dim).into(Call::new(exec, "cat"), out.into())
+    JoinOf::existing(tensors, dim.saturated()).into(Call::new(exec, "cat"), out.into())
 }
 
 /// The tensors along a new dimension, in a new tensor (PyTorch: `torch.stack`). They have one
@@ -69,12 +71,13 @@ pub fn cat_into<'a, 'o, T: Element>(
 /// # Errors
 /// No tensors, shapes that differ ([`Error::Movement`](crate::Error::Movement)); a dimension out of
 /// range.
+#[track_caller]
 pub fn stack<'a, T: Element>(
     exec: &Exec,
     tensors: impl IntoIterator<Item: Into<Operand<'a, T>>>,
-    dim: isize,
+    dim: impl Int,
 ) -> Result<TensorBase<T, Simd>> {
-    JoinOf::new_dim(tensors, dim).eval(Call::new(exec, "stack"))
+    JoinOf::new_dim(tensors, dim.saturated()).eval(Call::new(exec, "stack"))
 }
 
 /// [`stack`] into a given result.
@@ -82,13 +85,14 @@ pub fn stack<'a, T: Element>(
 /// # Errors
 /// Those of [`stack`]; a result of another shape, or that shares elements with a tensor or with
 /// itself.
+#[track_caller]
 pub fn stack_into<'a, 'o, T: Element>(
     exec: &Exec,
     tensors: impl IntoIterator<Item: Into<Operand<'a, T>>>,
-    dim: isize,
+    dim: impl Int,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    JoinOf::new_dim(tensors, dim).into(Call::new(exec, "stack"), out.into())
+    JoinOf::new_dim(tensors, dim.saturated()).into(Call::new(exec, "stack"), out.into())
 }
 
 /// The operands of a concatenation, not borrowed yet.

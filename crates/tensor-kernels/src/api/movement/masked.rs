@@ -25,6 +25,7 @@ use crate::{
 ///
 /// # Errors
 /// Shapes that do not broadcast.
+#[track_caller]
 pub fn masked_fill<'a, 'm, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
@@ -56,6 +57,7 @@ pub(crate) fn masked_fill_eval<T: Element, K>(
 /// # Errors
 /// Also a result of another shape, or that shares elements with an operand without being it, or
 /// with itself; see [`ops`].
+#[track_caller]
 pub fn masked_fill_into<'a, 'm, 'o, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
@@ -71,6 +73,7 @@ pub fn masked_fill_into<'a, 'm, 'o, T: Element>(
 ///
 /// # Errors
 /// As [`masked_fill_into`].
+#[track_caller]
 pub fn masked_fill_inplace<'x, 'm, T: Element>(
     exec: &Exec,
     x: impl Into<Output<'x, T>>,
@@ -96,6 +99,7 @@ pub fn masked_fill_inplace<'x, 'm, T: Element>(
 ///
 /// # Errors
 /// Shapes that do not broadcast.
+#[track_caller]
 pub fn masked_select<'a, 'm, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,

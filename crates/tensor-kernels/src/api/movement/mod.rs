@@ -24,7 +24,7 @@ use tensor_core::{
     TensorBase, TensorView, ViewRef, ViewRefMut, WriteScope,
 };
 
-use super::{call::Call, copy::to_contiguous};
+use super::call::Call;
 use crate::{
     exec::Overlapping,
     run::{self, Destination, Part},
@@ -140,9 +140,32 @@ fn with_slice<T: Element, R>(
     if let Some(elements) = view.as_slice() {
         return f(elements);
     }
-    let copy: TensorBase<T, ()> = to_contiguous(call.exec, view)?;
+    let copy: TensorBase<T, ()> = call.contiguous_operand(view)?;
     let reading = copy.read()?;
     f(reading.as_view().as_slice().unwrap_or_default())
+}
+
+/// The elements of an operand: its own memory, or a copy in another order.
+enum Source<'v, T: Element> {
+    View(TensorView<'v, T>),
+    Copy(TensorBase<T, ()>),
+}
+
+impl<'v, T: Element> Source<'v, T> {
+    /// The elements in row-major order, as one dimension: a view if strides can express it.
+    fn flat(call: Call<'_>, view: &TensorView<'v, T>) -> Result<Self> {
+        match view.view([-1]) {
+            Ok(flat) => Ok(Self::View(flat)),
+            Err(_) => Ok(Self::Copy(call.contiguous_operand(view)?.view([-1])?)),
+        }
+    }
+
+    fn with<R>(&self, f: impl FnOnce(&TensorView<'_, T>) -> Result<R>) -> Result<R> {
+        match self {
+            Self::View(view) => f(view),
+            Self::Copy(copy) => f(&copy.read()?.as_view()),
+        }
+    }
 }
 
 /// Calls `f` with the memory of a view and its layout there, copied if the gaps between the

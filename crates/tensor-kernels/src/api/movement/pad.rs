@@ -2,7 +2,8 @@
 //! border.
 
 use tensor_core::{
-    DimVec, Element, Error, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
+    DimVec, Element, Error, Layout, MovementError, Operand, Output, Result, Sizes, TensorBase,
+    TensorView,
 };
 
 use super::{Assemble, assembled};
@@ -60,13 +61,14 @@ impl<T> PadMode<T> {
 /// # Errors
 /// An odd number of paddings, too many, or a padding that the mode cannot make
 /// ([`Error::Movement`]); a result too large.
+#[track_caller]
 pub fn pad<'a, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    padding: &[isize],
+    padding: impl Sizes,
     mode: PadMode<T>,
 ) -> Result<TensorBase<T, Simd>> {
-    pad_eval(Call::new(exec, "pad"), &a.into(), padding, mode)
+    pad_eval(Call::new(exec, "pad"), &a.into(), &padding.into_sizes()?, mode)
 }
 
 /// [`pad`] into a given result.
@@ -74,14 +76,15 @@ pub fn pad<'a, T: Element>(
 /// # Errors
 /// Those of [`pad`]; a result of another shape, or that shares elements with the operand or with
 /// itself.
+#[track_caller]
 pub fn pad_into<'a, 'o, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    padding: &[isize],
+    padding: impl Sizes,
     mode: PadMode<T>,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    pad_write(Call::new(exec, "pad"), &a.into(), padding, mode, out.into())
+    pad_write(Call::new(exec, "pad"), &a.into(), &padding.into_sizes()?, mode, out.into())
 }
 
 assembled! {

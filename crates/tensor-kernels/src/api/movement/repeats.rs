@@ -5,9 +5,9 @@ use tensor_core::{
     wrap_dim,
 };
 
-use super::index::Select;
+use super::{Source, index::Select};
 use crate::{
-    api::{call::Call, copy::copy_to_layout, copy::to_contiguous, tensor::Simd},
+    api::{call::Call, ledger::CopyReason, tensor::Simd},
     exec::Exec,
 };
 
@@ -28,6 +28,7 @@ use crate::{
 ///
 /// # Errors
 /// A dimension out of range, a result too large.
+#[track_caller]
 pub fn repeat_interleave<'a, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
@@ -54,6 +55,7 @@ pub fn repeat_interleave<'a, T: Element>(
 /// # Errors
 /// Repeats that are negative, not a vector, or of another number than the indices
 /// ([`Error::Movement`]); a dimension out of range, a result too large.
+#[track_caller]
 pub fn repeat_interleave_each<'a, 'r, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
@@ -73,10 +75,9 @@ pub(crate) fn interleave_each_eval<T: Element, K>(
     let (a, repeats) = (a.read()?, repeats.read()?);
     let (view, repeats) = (a.elements().to_view(), repeats.elements().to_view());
     let Some(dim) = dim else {
-        let flat: TensorBase<T, K> = to_contiguous(call.exec, &view)?.view([-1])?;
-        let index = repeated_indices(call, &repeats, (0, flat.numel()))?;
-        let reading = flat.read()?;
-        return call.assemble(&Select::of_checked(reading.as_view(), 0, index)?);
+        let index = repeated_indices(call, &repeats, (0, view.numel()))?;
+        return Source::flat(call, &view)?
+            .with(|flat| call.assemble(&Select::of_checked(flat.clone(), 0, index)?));
     };
     let dim = wrap_dim(call.op, dim, view.ndim())?;
     let index = repeated_indices(call, &repeats, (dim, view.shape()[dim]))?;
@@ -123,21 +124,15 @@ pub(crate) fn interleave_eval<T: Element, K>(
     let a = a.read()?;
     let view = a.elements().to_view();
     let Some(dim) = dim else {
-        return match view.view([-1]) {
-            Ok(flat) => interleave(call.exec, &flat, times, 0),
-            Err(_) => {
-                let flat: TensorBase<T, K> = to_contiguous(call.exec, &view)?.view([-1])?;
-                interleave(call.exec, &flat.read()?.as_view(), times, 0)
-            }
-        };
+        return Source::flat(call, &view)?.with(|flat| interleave(call, flat, times, 0));
     };
     let dim = wrap_dim(call.op, dim, view.ndim())?;
-    interleave(call.exec, &view, times, dim)
+    interleave(call, &view, times, dim)
 }
 
 /// One copy of an expanded view: a dimension of size n is n and `times` with stride 0.
 fn interleave<T: Element, K>(
-    exec: &Exec,
+    call: Call<'_>,
     view: &TensorView<'_, T>,
     times: usize,
     dim: usize,
@@ -146,6 +141,7 @@ fn interleave<T: Element, K>(
     let mut pairs = DimVec::from_slice(paired.shape());
     pairs[dim + 1] = times;
     let layout = Layout::contiguous(&pairs)?;
-    let copy: TensorBase<T, K> = copy_to_layout(exec, &paired.broadcast_to(&pairs)?, layout)?;
+    let repeated = paired.broadcast_to(&pairs)?;
+    let copy: TensorBase<T, K> = call.operand_copy(&repeated, layout, CopyReason::Requested)?;
     copy.flatten(dim as isize, dim as isize + 1)
 }

@@ -1,13 +1,13 @@
 //! Cyclic shifts: each dimension is cut in two, and the parts are copied in exchanged places.
 
 use tensor_core::{
-    DimVec, Element, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
+    DimVec, Element, Layout, MovementError, Operand, Output, Result, Sizes, TensorBase, TensorView,
     wrap_dim,
 };
 
-use super::{Assemble, assembled, through_copy};
+use super::{Assemble, Source, assembled, through_copy};
 use crate::{
-    api::{call::Call, copy::to_contiguous, tensor::Simd},
+    api::{call::Call, tensor::Simd},
     exec::Exec,
     run::{Destination, Part},
 };
@@ -30,13 +30,14 @@ use crate::{
 /// # Errors
 /// Another number of shifts than of dimensions ([`Error::Movement`](crate::Error::Movement)), a
 /// dimension out of range.
+#[track_caller]
 pub fn roll<'a, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    shifts: &[isize],
-    dims: &[isize],
+    shifts: impl Sizes,
+    dims: impl Sizes,
 ) -> Result<TensorBase<T, Simd>> {
-    roll_eval(Call::new(exec, "roll"), &a.into(), shifts, dims)
+    roll_eval(Call::new(exec, "roll"), &a.into(), &shifts.into_sizes()?, &dims.into_sizes()?)
 }
 
 /// [`roll`] into a given result.
@@ -44,14 +45,21 @@ pub fn roll<'a, T: Element>(
 /// # Errors
 /// Those of [`roll`]; a result of another shape, or that shares elements with the operand or with
 /// itself.
+#[track_caller]
 pub fn roll_into<'a, 'o, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    shifts: &[isize],
-    dims: &[isize],
+    shifts: impl Sizes,
+    dims: impl Sizes,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    roll_write(Call::new(exec, "roll"), &a.into(), shifts, dims, out.into())
+    roll_write(
+        Call::new(exec, "roll"),
+        &a.into(),
+        &shifts.into_sizes()?,
+        &dims.into_sizes()?,
+        out.into(),
+    )
 }
 
 assembled! {
@@ -63,17 +71,11 @@ assembled! {
 const SHIFTED_AT_ONCE: usize = 4;
 
 pub(crate) struct Roll<'v, T: Element> {
+    /// The elements to shift. A copy is already shifted along some dimensions, or contiguous.
     source: Source<'v, T>,
     /// Dimensions, and the number of elements that leave each at its end.
     shifts: DimVec<(usize, usize)>,
     layout: Layout,
-}
-
-/// The elements to shift.
-enum Source<'v, T: Element> {
-    View(TensorView<'v, T>),
-    /// Already shifted along some dimensions, or a contiguous copy.
-    Copy(TensorBase<T, ()>),
 }
 
 impl<'v, T: Element> Roll<'v, T> {
@@ -85,10 +87,7 @@ impl<'v, T: Element> Roll<'v, T> {
     ) -> Result<Self> {
         let layout = Layout::contiguous(view.shape())?;
         if let (&[shift], []) = (shifts, dims) {
-            let source = match view.view([-1]) {
-                Ok(flat) => Source::View(flat),
-                Err(_) => Source::Copy(to_contiguous(call.exec, &view)?.view([-1])?),
-            };
+            let source = Source::flat(call, &view)?;
             let shifts = reduced_shifts(&[view.numel()], &[shift], &[0])?;
             return Ok(Self { source, shifts, layout });
         }
@@ -138,10 +137,7 @@ impl<T: Element> Assemble<T> for Roll<'_, T> {
     }
 
     fn write<W: Destination<T>>(&self, call: Call<'_>, part: Part<'_, T, W>) -> Result<()> {
-        match &self.source {
-            Source::View(view) => self.roll(call, view, part),
-            Source::Copy(tensor) => self.roll(call, &tensor.read()?.as_view(), part),
-        }
+        self.source.with(|view| self.roll(call, view, part))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Elements written to places that indices choose.
 
 use tensor_core::{
-    DimVec, Element, MemoryFormat, MovementError, Operand, Output, Result, TensorBase, TensorView,
+    DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
     TensorViewMut, wrap_dim,
 };
 
@@ -10,7 +10,7 @@ use super::{
     with_span,
 };
 use crate::{
-    api::{call::Call, copy::copy_into, copy::to_contiguous, copy::to_format, tensor::Simd},
+    api::{call::Call, copy::copy_into, ledger::CopyReason, tensor::Simd},
     exec::{Exec, pool},
 };
 
@@ -33,28 +33,30 @@ use crate::{
 /// # Errors
 /// Indices of another rank, larger in another dimension or than `src`, negative or too large
 /// ([`Error::Movement`](crate::Error::Movement)); a dimension out of range.
+#[track_caller]
 pub fn scatter<'a, 'i, 's, T: Element>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    dim: isize,
+    dim: impl Int,
     index: impl Into<Operand<'i, i64>>,
     src: impl Into<Operand<'s, T>>,
 ) -> Result<TensorBase<T, Simd>> {
-    scatter_eval(Call::new(exec, "scatter"), &a.into(), dim, &index.into(), &src.into())
+    scatter_eval(Call::new(exec, "scatter"), &a.into(), dim.saturated(), &index.into(), &src.into())
 }
 
 /// [`scatter`] in place (PyTorch: `scatter_`).
 ///
 /// # Errors
 /// Those of [`scatter`]; a tensor that shares elements with an operand or with itself.
+#[track_caller]
 pub fn scatter_inplace<'x, 'i, 's, T: Element>(
     exec: &Exec,
     x: impl Into<Output<'x, T>>,
-    dim: isize,
+    dim: impl Int,
     index: impl Into<Operand<'i, i64>>,
     src: impl Into<Operand<'s, T>>,
 ) -> Result<()> {
-    scatter_write(Call::new(exec, "scatter"), x.into(), dim, &index.into(), &src.into())
+    scatter_write(Call::new(exec, "scatter"), x.into(), dim.saturated(), &index.into(), &src.into())
 }
 
 pub(crate) fn scatter_eval<T: Element, K>(
@@ -68,7 +70,8 @@ pub(crate) fn scatter_eval<T: Element, K>(
     let a = a.elements().to_view();
     let (index, src) = (index.elements().to_view(), src.elements().to_view());
     let scatter = Scatter::new(call, a.shape(), dim, &index, &src)?;
-    let result: TensorBase<T, K> = to_contiguous(call.exec, &a)?;
+    let layout = Layout::contiguous(a.shape())?;
+    let result: TensorBase<T, K> = call.operand_copy(&a, layout, CopyReason::Requested)?;
     scatter.run(call, &mut result.write()?.as_view_mut()?)?;
     Ok(result)
 }
@@ -99,7 +102,9 @@ pub(crate) fn scatter_write<T: Element>(
 }
 
 fn copied<T: Element>(call: Call<'_>, operand: &Operand<'_, T>) -> Result<TensorBase<T, ()>> {
-    to_format(call.exec, &operand.read()?.elements().to_view(), MemoryFormat::Preserve)
+    let reading = operand.read()?;
+    let view = reading.elements().to_view();
+    call.operand_copy(&view, view.layout().preserved()?, CopyReason::OverlapsResult)
 }
 
 struct Scatter<'i, 's, T> {
@@ -164,7 +169,7 @@ impl<'i, 's, T: Element> Scatter<'i, 's, T> {
         if let Some(elements) = out.as_slice_mut() {
             return self.run_adjacent(call, elements, &shape);
         }
-        let copy: TensorBase<T, ()> = to_contiguous(call.exec, &out.as_view())?;
+        let copy: TensorBase<T, ()> = call.contiguous_operand(&out.as_view())?;
         self.run(call, &mut copy.write()?.as_view_mut()?)?;
         copy_into(call.exec, &copy.read()?.as_view(), out)
     }

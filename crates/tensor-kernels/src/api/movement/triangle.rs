@@ -1,6 +1,8 @@
 //! The triangles of matrices.
 
-use tensor_core::{Layout, MovementError, Operand, Output, Result, Scalar, TensorBase, TensorView};
+use tensor_core::{
+    Int, Layout, MovementError, Operand, Output, Result, Scalar, TensorBase, TensorView,
+};
 
 use super::{Assemble, assembled, through_copy, with_slice};
 use crate::{
@@ -18,12 +20,13 @@ macro_rules! triangles {
         ///
         /// # Errors
         /// Fewer than two dimensions ([`Error::Movement`](crate::Error::Movement)).
+        #[track_caller]
         pub fn $name<'a, T: Scalar>(
             exec: &Exec,
             a: impl Into<Operand<'a, T>>,
-            diagonal: isize,
+            diagonal: impl Int,
         ) -> Result<TensorBase<T, Simd>> {
-            $eval(Call::new(exec, stringify!($name)), &a.into(), diagonal)
+            $eval(Call::new(exec, stringify!($name)), &a.into(), diagonal.saturated())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
@@ -31,13 +34,14 @@ macro_rules! triangles {
         /// # Errors
         #[doc = concat!("Those of [`", stringify!($name), "`];")]
         /// a result of another shape, or that shares elements with the operand or with itself.
+        #[track_caller]
         pub fn $into<'a, 'o, T: Scalar>(
             exec: &Exec,
             a: impl Into<Operand<'a, T>>,
-            diagonal: isize,
+            diagonal: impl Int,
             out: impl Into<Output<'o, T>>,
         ) -> Result<()> {
-            $write(Call::new(exec, stringify!($name)), &a.into(), diagonal, out.into())
+            $write(Call::new(exec, stringify!($name)), &a.into(), diagonal.saturated(), out.into())
         }
 
         assembled! {

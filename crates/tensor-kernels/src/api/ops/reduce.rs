@@ -32,6 +32,7 @@ macro_rules! functions {
         ///
         /// # Errors
         /// A dimension out of range or named twice, a storage that is being written, no memory.
+        #[track_caller]
         pub fn $name<'a, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,
@@ -46,6 +47,7 @@ macro_rules! functions {
         #[doc = concat!("Those of [`", stringify!($name), "`];")]
         /// a result of another shape, or that shares elements with the operand without being it, or
         /// with itself; see [`ops`](crate::ops).
+        #[track_caller]
         pub fn $into<'a, 'o, $t: $bound>(
             exec: &Exec,
             a: impl Into<Operand<'a, $t>>,

@@ -61,6 +61,7 @@ impl Tolerance {
 /// # Errors
 /// A negative tolerance ([`Error::Movement`](crate::Error::Movement)), shapes that do not
 /// broadcast.
+#[track_caller]
 pub fn isclose<'a, 'b, T: Real>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
@@ -84,6 +85,7 @@ pub fn isclose<'a, 'b, T: Real>(
 ///
 /// # Errors
 /// Those of [`isclose`].
+#[track_caller]
 pub fn allclose<'a, 'b, T: Real>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,

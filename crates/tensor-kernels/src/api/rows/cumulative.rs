@@ -1,7 +1,7 @@
 //! Running sums.
 
 use tensor_core::{
-    Element, Layout, Operand, Output, Result, TensorBase, TensorView, TensorViewMut, ViewRef,
+    Element, Int, Layout, Operand, Output, Result, TensorBase, TensorView, TensorViewMut, ViewRef,
     wrap_dim,
 };
 
@@ -36,12 +36,13 @@ use crate::{
 ///
 /// # Errors
 /// A dimension out of range.
+#[track_caller]
 pub fn cumsum<'a, T: Accumulate>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    dim: isize,
+    dim: impl Int,
 ) -> Result<TensorBase<T::Sum, Simd>> {
-    cumsum_eval(Call::new(exec, "cumsum"), &a.into(), dim)
+    cumsum_eval(Call::new(exec, "cumsum"), &a.into(), dim.saturated())
 }
 
 /// [`cumsum`] into a given result.
@@ -49,22 +50,23 @@ pub fn cumsum<'a, T: Accumulate>(
 /// # Errors
 /// Those of [`cumsum`]; a result of another shape, or that shares elements with the operand or with
 /// itself.
+#[track_caller]
 pub fn cumsum_into<'a, 'o, T: Accumulate>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    dim: isize,
+    dim: impl Int,
     out: impl Into<Output<'o, T::Sum>>,
 ) -> Result<()> {
     let (call, a, out) = (Call::new(exec, "cumsum"), a.into(), out.into());
     if !call.is_apart(&a, &out, "a")? {
-        let result: TensorBase<T::Sum, ()> = cumsum_eval(call, &a, dim)?;
+        let result: TensorBase<T::Sum, ()> = cumsum_eval(call, &a, dim.saturated())?;
         return call.copy_result(&result, out);
     }
     let mut writing = out.open()?;
     let (out, scope) = writing.split()?;
     let a = call.open_apart(&a, Some(&scope), "a")?;
     let a = apart(elements(&a), call.op, "a")?;
-    call.assemble_into(&RunningSum::new(call, &a, dim)?, out)
+    call.assemble_into(&RunningSum::new(call, &a, dim.saturated())?, out)
 }
 
 pub(crate) fn cumsum_eval<T: Accumulate, K>(

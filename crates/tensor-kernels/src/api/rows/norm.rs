@@ -35,6 +35,7 @@ use crate::{
 /// # Errors
 /// A dimension out of range or named twice; [`Error::ReduceEmpty`](crate::Error::ReduceEmpty) if
 /// there are no elements and the order is negative or infinite.
+#[track_caller]
 pub fn norm<'a, T: Real>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
@@ -49,6 +50,7 @@ pub fn norm<'a, T: Real>(
 /// # Errors
 /// Those of [`norm`]; a result of another shape, or that shares elements with the operand or with
 /// itself.
+#[track_caller]
 pub fn norm_into<'a, 'o, T: Real>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,

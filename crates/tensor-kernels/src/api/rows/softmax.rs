@@ -1,7 +1,7 @@
 //! Softmax, its logarithm, and the logarithm of sums of powers of e.
 
 use tensor_core::{
-    Element, Layout, Operand, Output, ReduceDims, Result, TensorBase, TensorView, wrap_dim,
+    Element, Int, Layout, Operand, Output, ReduceDims, Result, TensorBase, TensorView, wrap_dim,
 };
 
 use super::{
@@ -44,12 +44,13 @@ use crate::{
 ///
 /// # Errors
 /// A dimension out of range.
+#[track_caller]
 pub fn softmax<'a, T: Real>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    dim: isize,
+    dim: impl Int,
 ) -> Result<TensorBase<T, Simd>> {
-    softmax_eval(Call::new(exec, "softmax"), &a.into(), dim, false)
+    softmax_eval(Call::new(exec, "softmax"), &a.into(), dim.saturated(), false)
 }
 
 /// [`softmax`] into a given result.
@@ -57,13 +58,14 @@ pub fn softmax<'a, T: Real>(
 /// # Errors
 /// Those of [`softmax`]; a result of another shape, or that shares elements with the operand or
 /// with itself.
+#[track_caller]
 pub fn softmax_into<'a, 'o, T: Real>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    dim: isize,
+    dim: impl Int,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    softmax_write(Call::new(exec, "softmax"), &a.into(), dim, false, out.into())
+    softmax_write(Call::new(exec, "softmax"), &a.into(), dim.saturated(), false, out.into())
 }
 
 /// The logarithm of [`softmax`], `a − ln Σ e^a`, more accurate than of its result (PyTorch:
@@ -80,12 +82,13 @@ pub fn softmax_into<'a, 'o, T: Real>(
 ///
 /// # Errors
 /// A dimension out of range.
+#[track_caller]
 pub fn log_softmax<'a, T: Real>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    dim: isize,
+    dim: impl Int,
 ) -> Result<TensorBase<T, Simd>> {
-    softmax_eval(Call::new(exec, "log_softmax"), &a.into(), dim, true)
+    softmax_eval(Call::new(exec, "log_softmax"), &a.into(), dim.saturated(), true)
 }
 
 /// [`log_softmax`] into a given result.
@@ -93,13 +96,14 @@ pub fn log_softmax<'a, T: Real>(
 /// # Errors
 /// Those of [`log_softmax`]; a result of another shape, or that shares elements with the operand or
 /// with itself.
+#[track_caller]
 pub fn log_softmax_into<'a, 'o, T: Real>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
-    dim: isize,
+    dim: impl Int,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    softmax_write(Call::new(exec, "log_softmax"), &a.into(), dim, true, out.into())
+    softmax_write(Call::new(exec, "log_softmax"), &a.into(), dim.saturated(), true, out.into())
 }
 
 assembled! {
@@ -122,6 +126,7 @@ assembled! {
 ///
 /// # Errors
 /// A dimension out of range or named twice.
+#[track_caller]
 pub fn logsumexp<'a, T: Real>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,
@@ -135,6 +140,7 @@ pub fn logsumexp<'a, T: Real>(
 /// # Errors
 /// Those of [`logsumexp`]; a result of another shape, or that shares elements with the operand or
 /// with itself.
+#[track_caller]
 pub fn logsumexp_into<'a, 'o, T: Real>(
     exec: &Exec,
     a: impl Into<Operand<'a, T>>,

@@ -22,6 +22,7 @@ macro_rules! spreads {
         ///
         /// # Errors
         /// A dimension out of range or named twice.
+        #[track_caller]
         pub fn $name<'a, T: Real>(
             exec: &Exec,
             a: impl Into<Operand<'a, T>>,
@@ -38,6 +39,7 @@ macro_rules! spreads {
         /// # Errors
         #[doc = concat!("Those of [`", stringify!($name), "`](fn@", stringify!($name), ");")]
         /// a result of another shape, or that shares elements with the operand or with itself.
+        #[track_caller]
         pub fn $into<'a, 'o, T: Real>(
             exec: &Exec,
             a: impl Into<Operand<'a, T>>,

@@ -256,12 +256,12 @@ impl MemoryTerms {
     }
 }
 
-/// The number of products that a predicted time is the sum of.
+/// A predicted time is the sum of as many terms.
 pub(super) const COST_TERMS: usize = 11;
 
 // Nanoseconds, on Zen 5. The rates of the first two levels are fitted to 6,300 plans of 850
-// layouts. Those of memory are set by hand from layouts that differ in one term, because they
-// depend on what else uses the memory.
+// layouts. Those of memory are estimated from pairs of layouts that differ in one term, because
+// they depend on what else uses the memory.
 
 /// Every plan.
 const SETUP: f64 = 25.0;

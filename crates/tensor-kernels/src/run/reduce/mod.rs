@@ -1,0 +1,184 @@
+//! Runs a reduction: cuts it for threads and for the first-level cache, visits blocks, and combines
+//! partial results in the order of the plan's tree.
+//!
+//! The accumulators of the current results are adjacent in scratch memory, with one more set of
+//! them for each halving in progress. If a task has more results than fit, it is cut along a loop
+//! that is kept.
+//!
+//! Threads receive halves: different results, or the two halves of a loop that is reduced. The
+//! latter are combined when both are done, exactly as one thread would combine them.
+
+mod task;
+
+use task::Task;
+use tensor_core::{Element, Error, Layout, ReductionShape, Result, ViewRefMut};
+
+use super::{
+    copy,
+    levels::{Level, Levels},
+    operands::{Destination, Erased, Input, OperandPtr, OperandPtrs},
+    workspace::{Hold, Scratch, with_scratch},
+};
+use crate::{
+    exec::{Exec, SimdLevel, pool},
+    kernel::{Reduction, ReductionOf},
+    memory::CACHE_LINE,
+    partition::Axis,
+    plan::{CopiedPart, CopiedReduce, ReduceWork},
+    tuning::REDUCE_WORKSPACE_BYTES,
+};
+
+/// Bytes of accumulators in the reserve, which is used if no memory is available. A block's scratch
+/// takes at most 18 KiB of the reserve. The rest suffices for a cache line of accumulators for the
+/// results and one for each halving: at most 63 halvings for 2⁶³ elements, and three tenths more
+/// for loops of five leaves, which are halved three times.
+const RESERVE_ACCUMULATORS: usize = 82 * CACHE_LINE;
+
+/// `out = reduction(input)`, over the dimensions that are `reduced`.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] if the input has to be copied first. No other, if input and result have
+/// the shapes that `reduced` says.
+///
+/// # Panics
+/// If the input has another shape.
+pub(crate) fn reduce<T: Element, R: Element, W: Destination<R>>(
+    exec: &Exec,
+    kernels: &impl ReductionOf<T, R>,
+    input: Input<'_, T>,
+    out: &mut ViewRefMut<'_, W>,
+    reduced: &ReductionShape,
+) -> Result<()> {
+    let layout = out.layout();
+    let result = OperandPtr::from(out);
+    let operands = OperandPtrs::new([result, input.ptr(result, size_of::<R>())]);
+    let layouts = [input.layout(layout), layout];
+    plan_and_run(exec, kernels, layouts, reduced, operands)
+}
+
+/// As [`reduce`], for elements whose type is known only at run time, to a single value.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] if the input has to be copied first. No other, if the input has the shape
+/// that `reduced` says.
+///
+/// # Panics
+/// If the elements are not `T`.
+pub(crate) fn reduce_erased<T: Element, R: Element>(
+    exec: &Exec,
+    kernels: &impl ReductionOf<T, R>,
+    input: Erased<'_>,
+    value: &mut ViewRefMut<'_, R>,
+    reduced: &ReductionShape,
+) -> Result<()> {
+    let layouts = [input.layout(), value.layout()];
+    let operands = OperandPtrs::new([OperandPtr::from(value), input.ptr::<T>()]);
+    plan_and_run(exec, kernels, layouts, reduced, operands)
+}
+
+/// Plans the reduction for the layouts of input and result, and runs it.
+fn plan_and_run(
+    exec: &Exec,
+    operation: &dyn Reduction,
+    [input, result]: [&Layout; 2],
+    reduced: &ReductionShape,
+    operands: OperandPtrs<'_, 2>,
+) -> Result<()> {
+    assert_eq!(*input.shape(), *reduced.input_shape(), "the input has the shape that is reduced");
+    let result = reduced.broadcast_result(result)?;
+    let indices =
+        if operation.returns_indices() { reduced.indices()? } else { reduced.zero_layout()? };
+    let work = ReduceWork::plan([input, &result, &indices], operation.widths());
+    let simd = exec.simd();
+    let run = Run {
+        simd,
+        operation,
+        operands,
+        cached: exec.machine.l1 / 2,
+        memory: ScratchSource::Thread,
+    };
+    if let Some(copied) = CopiedReduce::plan(&work) {
+        return run.copied(exec, &copied, &work);
+    }
+    run.tasks(&work, exec.tasks(work.bytes()));
+    Ok(())
+}
+
+/// Where scratch comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ScratchSource {
+    /// The memory that the thread keeps.
+    Thread,
+    /// The reserve on the stack, if no memory is available.
+    Reserve,
+}
+
+/// What all tasks of a reduction share.
+///
+/// Invariant R1: the work was planned for the layouts of the views that the operands were made of,
+/// so O1 to O4 hold for every offset that its loops visit.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    simd: SimdLevel,
+    operation: &'a dyn Reduction,
+    operands: OperandPtrs<'a, 2>,
+    /// The bytes of accumulators that fit half of the first-level cache.
+    cached: usize,
+    memory: ScratchSource,
+}
+
+impl Run<'_> {
+    /// Copies the input to scratch, part by part, and reduces each.
+    fn copied(self, exec: &Exec, copied: &CopiedReduce, work: &ReduceWork) -> Result<()> {
+        let bytes = copied.part_elements() * work.widths.input;
+        let all = |mut scratch: Scratch<'_>| {
+            for at in copied.parts() {
+                self.copied_part(exec, &copied.part(at, work), &mut scratch);
+            }
+        };
+        with_scratch(bytes, Hold::AcrossJoin, all).ok_or(Error::OutOfMemory { bytes })
+    }
+
+    fn copied_part(self, exec: &Exec, part: &CopiedPart, scratch: &mut Scratch<'_>) {
+        let OperandPtrs([result, input]) = self.operands;
+        let width = part.reduce.widths.input;
+        let to = scratch.start(part.elements * width);
+        let from = input.base.wrapping_offset(part.start * width as isize).cast_const();
+        // SAFETY: R1 for the part's elements of the input; the scratch holds as many.
+        unsafe { copy::run_at(self.simd, &part.copy, to, from, input.gaps_readable) };
+        let operands = OperandPtrs::new([result, OperandPtr::at(to, true)]);
+        let tasks = exec.tasks(part.reduce.bytes());
+        Run { operands, ..self }.tasks(&part.reduce, tasks);
+    }
+
+    fn tasks(self, work: &ReduceWork, tasks: usize) {
+        let levels = Levels::of(work);
+        let workspace_bytes = match self.memory {
+            ScratchSource::Thread => REDUCE_WORKSPACE_BYTES - work.block.scratch_bytes(),
+            ScratchSource::Reserve => RESERVE_ACCUMULATORS,
+        };
+        let capacity = levels.capacity(workspace_bytes, self.cached, work.widths.accumulator);
+        let too_many = work.results() > capacity;
+        match if too_many { levels.kept() } else { levels.to_cut(tasks) } {
+            None => Task { run: self, work, levels: &levels }.reduce(tasks),
+            Some(which) if tasks > 1 => self.halves(work, which, levels.0[which].l.len, tasks),
+            Some(which) => self.strips(work, which, &levels.0[which], capacity),
+        }
+    }
+
+    /// Runs the halves of a loop that is kept, of `len` iterations, at the same time.
+    fn halves(self, work: &ReduceWork, which: usize, len: usize, tasks: usize) {
+        let Some(middle) = Axis::of_results(len).middle() else { return self.tasks(work, 1) };
+        let (first, second) = (work.part(which, 0, middle), work.part(which, middle, len - middle));
+        let (here, there) = (tasks / 2, tasks - tasks / 2);
+        pool::join(|| self.tasks(&first, here), || self.tasks(&second, there));
+    }
+
+    /// Runs a loop that is kept in strips, each of at most `accumulators` accumulators.
+    fn strips(self, work: &ReduceWork, which: usize, level: &Level, accumulators: usize) {
+        let step = ReduceWork::whole_lines((accumulators / level.accumulators).max(1));
+        for at in (0..level.l.len).step_by(step) {
+            self.tasks(&work.part(which, at, step.min(level.l.len - at)), 1);
+        }
+    }
+}
