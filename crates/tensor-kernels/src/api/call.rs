@@ -82,9 +82,8 @@ impl<'e> Call<'e> {
         self,
         operand: &TensorView<'_, T>,
         layout: Layout,
-        reason: CopyReason,
+        purpose: Purpose,
     ) -> Result<TensorBase<T, K>> {
-        let purpose = Purpose { op: self.op, reason };
         let layouts = [operand.layout(), &layout];
         purpose.record_at(self.location, self.exec, size_of::<T>(), layouts)?;
         run::copied(self.exec, operand.into(), layout)
@@ -95,8 +94,8 @@ impl<'e> Call<'e> {
         self,
         operand: &TensorView<'_, T>,
     ) -> Result<TensorBase<T, K>> {
-        let reason = CopyReason::of_contiguous(operand.layout());
-        self.operand_copy(operand, Layout::contiguous(operand.shape())?, reason)
+        let layout = Layout::contiguous(operand.shape())?;
+        self.operand_copy(operand, layout, Purpose::contiguous(self.op))
     }
 
     /// A copy of an operand that overlaps the result at other indices, if the policy is to copy it.
@@ -202,7 +201,7 @@ impl<T: Element> Copied<T> {
         let reading = operand.read()?;
         let from = reading.elements();
         let layout = Layout::contiguous(from.layout().shape())?;
-        let purpose = Purpose { op: call.op, reason: CopyReason::OverlapsResult };
+        let purpose = Purpose::new(call.op, CopyReason::OverlapsResult);
         purpose.record_at(call.location, call.exec, size_of::<T>(), [from.layout(), &layout])?;
         Ok(Self { elements: run::copied_to_vec(call.exec, from)?, layout })
     }

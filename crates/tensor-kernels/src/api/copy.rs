@@ -9,7 +9,7 @@ use tensor_core::{
     TensorViewMut, ViewRef, ViewRefMut,
 };
 
-use super::ledger::{CopyReason, Purpose};
+use super::ledger::Purpose;
 use crate::{
     exec::Exec,
     run::{self, CopyOperands},
@@ -102,10 +102,11 @@ pub(crate) fn copied<T: Element, K>(
 #[track_caller]
 pub(crate) fn contiguous_copy<T: Element, K>(
     exec: &Exec,
-    from: &TensorView<'_, T>,
+    from: ViewRef<'_, T>,
     purpose: Purpose,
 ) -> Result<TensorBase<T, K>> {
-    copied(exec, from.into(), Layout::contiguous(from.shape())?, purpose)
+    let layout = Layout::contiguous(from.layout().shape())?;
+    copied(exec, from, layout, purpose)
 }
 
 /// A new contiguous tensor with the elements of another.
@@ -114,22 +115,22 @@ pub(crate) fn tensor_copy<T: Element, K>(
     tensor: &TensorBase<T, K>,
     purpose: Purpose,
 ) -> Result<TensorBase<T, K>> {
-    contiguous_copy(Exec::current()?, &tensor.read()?.as_view(), purpose)
+    contiguous_copy(Exec::current()?, tensor.read()?.as_elements(), purpose)
 }
 
 /// A new dense tensor in a memory format, with the elements of a view.
 #[track_caller]
 pub(crate) fn format_copy<T: Element, K>(
     exec: &Exec,
-    from: &TensorView<'_, T>,
+    from: ViewRef<'_, T>,
     format: MemoryFormat,
     purpose: Purpose,
 ) -> Result<TensorBase<T, K>> {
     let layout = match format {
         MemoryFormat::Preserve => from.layout().preserved()?,
-        definite => Layout::with_format(from.shape(), definite)?,
+        definite => Layout::with_format(from.layout().shape(), definite)?,
     };
-    copied(exec, from.into(), layout, purpose)
+    copied(exec, from, layout, purpose)
 }
 
 /// A new tensor with the elements of a view, in a dense layout of the same shape.
@@ -156,8 +157,7 @@ pub fn to_contiguous<T: Element, K>(
     exec: &Exec,
     from: &TensorView<'_, T>,
 ) -> Result<TensorBase<T, K>> {
-    let reason = CopyReason::of_contiguous(from.layout());
-    contiguous_copy(exec, from, Purpose { op: "to_contiguous", reason })
+    contiguous_copy(exec, from.into(), Purpose::contiguous("to_contiguous"))
 }
 
 /// A new dense tensor in a memory format, with the elements of a view; `Preserve` keeps the order
@@ -171,7 +171,7 @@ pub fn to_format<T: Element, K>(
     from: &TensorView<'_, T>,
     format: MemoryFormat,
 ) -> Result<TensorBase<T, K>> {
-    format_copy(exec, from, format, Purpose::requested("to_format"))
+    format_copy(exec, from.into(), format, Purpose::requested("to_format"))
 }
 
 /// Writes one value to every element of a view (PyTorch: `fill_`).

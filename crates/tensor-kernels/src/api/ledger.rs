@@ -194,7 +194,7 @@ pub enum CopyReason {
 
 impl CopyReason {
     /// Why a contiguous result of a layout is a copy.
-    pub(crate) fn of_contiguous(layout: &Layout) -> Self {
+    fn of_contiguous(layout: &Layout) -> Self {
         layout.contiguity_break().map_or(Self::Requested, |dim| Self::NotContiguous { dim })
     }
 
@@ -245,14 +245,24 @@ impl fmt::Display for CopyLedger {
 /// A copy that is about to be made, for the ledger.
 #[derive(Clone, Copy)]
 pub(crate) struct Purpose {
-    pub(crate) op: &'static str,
-    pub(crate) reason: CopyReason,
+    op: &'static str,
+    /// `None`: the input is not contiguous. Where is looked up only if a scope is open.
+    reason: Option<CopyReason>,
 }
 
 impl Purpose {
+    pub(crate) fn new(op: &'static str, reason: CopyReason) -> Self {
+        Self { op, reason: Some(reason) }
+    }
+
     /// Of an operation that always copies.
     pub(crate) fn requested(op: &'static str) -> Self {
-        Self { op, reason: CopyReason::Requested }
+        Self::new(op, CopyReason::Requested)
+    }
+
+    /// Of an operation that copies what is not contiguous.
+    pub(crate) fn contiguous(op: &'static str) -> Self {
+        Self { op, reason: None }
     }
 
     /// Records the copy in the open scopes.
@@ -303,7 +313,8 @@ impl Purpose {
         if scopes.is_empty() {
             return Ok(());
         }
-        let Self { op, reason } = self;
+        let op = self.op;
+        let reason = self.reason.unwrap_or_else(|| CopyReason::of_contiguous(from));
         let bytes = from.numel().saturating_mul(width);
         if scopes.iter().any(|scope| scope.forbidden) {
             let why = reason.to_string();

@@ -244,9 +244,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
         if self.is_contiguous() {
             return Ok(self.clone());
         }
-        let reason = CopyReason::of_contiguous(self.layout());
-        let purpose = Purpose { op: "contiguous", reason };
-        tensor_copy(self, purpose)
+        tensor_copy(self, Purpose::contiguous("contiguous"))
     }
 
     fn to_contiguous(&self, format: MemoryFormat) -> Result<TensorBase<T, K>> {
@@ -257,8 +255,8 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
             return Ok(self.clone());
         }
         let reason = CopyReason::NotInFormat(format);
-        let purpose = Purpose { op: "to_contiguous", reason };
-        format_copy(Exec::current()?, &self.read()?.as_view(), format, purpose)
+        let purpose = Purpose::new("to_contiguous", reason);
+        format_copy(Exec::current()?, self.read()?.as_elements(), format, purpose)
     }
 
     fn contiguous_canonical(&self) -> Result<TensorBase<T, K>> {
@@ -275,7 +273,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
 
     fn deep_clone(&self) -> Result<TensorBase<T, K>> {
         let (exec, purpose) = (Exec::current()?, Purpose::requested("deep_clone"));
-        format_copy(exec, &self.read()?.as_view(), MemoryFormat::Preserve, purpose)
+        format_copy(exec, self.read()?.as_elements(), MemoryFormat::Preserve, purpose)
     }
 
     fn reshape(&self, sizes: impl Sizes) -> Result<Reshaped<T, K>> {
@@ -284,7 +282,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
             Ok(tensor) => Ok(Reshaped { tensor, copied: false }),
             Err(refused @ Error::NotViewable { .. }) => {
                 let reason = CopyReason::of_refusal(&refused);
-                let copy = tensor_copy(self, Purpose { op: "reshape", reason })?;
+                let copy = tensor_copy(self, Purpose::new("reshape", reason))?;
                 Ok(Reshaped { tensor: copy.view(sizes)?, copied: true })
             }
             Err(refused) => Err(refused),
@@ -303,7 +301,7 @@ impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
             Ok(tensor) => Ok(Reshaped { tensor, copied: false }),
             Err(refused @ Error::NotViewable { .. }) => {
                 let reason = CopyReason::of_refusal(&refused);
-                let copy = tensor_copy(self, Purpose { op: "flattened", reason })?;
+                let copy = tensor_copy(self, Purpose::new("flattened", reason))?;
                 Ok(Reshaped { tensor: copy.flatten(start, end)?, copied: true })
             }
             Err(refused) => Err(refused),

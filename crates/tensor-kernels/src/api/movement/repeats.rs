@@ -7,7 +7,7 @@ use tensor_core::{
 
 use super::{Source, index::Select};
 use crate::{
-    api::{call::Call, ledger::CopyReason, tensor::Simd},
+    api::{call::Call, ledger::Purpose, tensor::Simd},
     exec::Exec,
 };
 
@@ -142,6 +142,7 @@ fn interleave<T: Element, K>(
     pairs[dim + 1] = times;
     let layout = Layout::contiguous(&pairs)?;
     let repeated = paired.broadcast_to(&pairs)?;
-    let copy: TensorBase<T, K> = call.operand_copy(&repeated, layout, CopyReason::Requested)?;
+    let copy: TensorBase<T, K> =
+        call.operand_copy(&repeated, layout, Purpose::requested(call.op))?;
     copy.flatten(dim as isize, dim as isize + 1)
 }

@@ -10,7 +10,12 @@ use super::{
     with_span,
 };
 use crate::{
-    api::{call::Call, copy::copy_into, ledger::CopyReason, tensor::Simd},
+    api::{
+        call::Call,
+        copy::copy_into,
+        ledger::{CopyReason, Purpose},
+        tensor::Simd,
+    },
     exec::{Exec, pool},
 };
 
@@ -71,7 +76,7 @@ pub(crate) fn scatter_eval<T: Element, K>(
     let (index, src) = (index.elements().to_view(), src.elements().to_view());
     let scatter = Scatter::new(call, a.shape(), dim, &index, &src)?;
     let layout = Layout::contiguous(a.shape())?;
-    let result: TensorBase<T, K> = call.operand_copy(&a, layout, CopyReason::Requested)?;
+    let result: TensorBase<T, K> = call.operand_copy(&a, layout, Purpose::requested(call.op))?;
     scatter.run(call, &mut result.write()?.as_view_mut()?)?;
     Ok(result)
 }
@@ -104,7 +109,8 @@ pub(crate) fn scatter_write<T: Element>(
 fn copied<T: Element>(call: Call<'_>, operand: &Operand<'_, T>) -> Result<TensorBase<T, ()>> {
     let reading = operand.read()?;
     let view = reading.elements().to_view();
-    call.operand_copy(&view, view.layout().preserved()?, CopyReason::OverlapsResult)
+    let purpose = Purpose::new(call.op, CopyReason::OverlapsResult);
+    call.operand_copy(&view, view.layout().preserved()?, purpose)
 }
 
 struct Scatter<'i, 's, T> {

@@ -12,13 +12,7 @@ use super::{
     resolve::{Merged, Steps, Strided},
 };
 use crate::{
-    api::{
-        copy::contiguous_copy,
-        ext::Reshaped,
-        ledger::{CopyReason, Purpose},
-        reductions,
-        tensor::Tensor,
-    },
+    api::{copy::contiguous_copy, ext::Reshaped, ledger::Purpose, reductions, tensor::Tensor},
     element::Real,
     exec::Exec,
 };
@@ -239,7 +233,7 @@ fn rearranged_view<'a, T: Element>(
     match steps.merged(steps.arranged(from)?)? {
         Merged::View(view) => Ok(RearrangedView::View(view)),
         Merged::NeedsCopy(axes) => {
-            let copy = contiguous_copy(exec, &axes, purpose(axes.layout()))?;
+            let copy = contiguous_copy(exec, (&axes).into(), Purpose::contiguous("rearrange"))?;
             steps.merged_copy(&copy).map(RearrangedView::Copy)
         }
     }
@@ -267,16 +261,12 @@ fn merged<T: Element, K>(
     match steps.merged(axes)? {
         Merged::View(tensor) => Ok(Reshaped { tensor, copied: false }),
         Merged::NeedsCopy(axes) => {
-            let purpose = purpose(axes.layout());
-            let copy = contiguous_copy(exec, &axes.read()?.as_view(), purpose)?;
+            let reading = axes.read()?;
+            let purpose = Purpose::contiguous("rearrange");
+            let copy = contiguous_copy(exec, reading.as_elements(), purpose)?;
             Ok(Reshaped { tensor: steps.merged_copy(&copy)?, copied: true })
         }
     }
-}
-
-/// Why the axes of a pattern are copied before they are merged.
-fn purpose(axes: &Layout) -> Purpose {
-    Purpose { op: "rearrange", reason: CopyReason::of_contiguous(axes) }
 }
 
 /// A tensor or view, reduced by a function that is given its axes and which of them to reduce.
