@@ -23,7 +23,7 @@ use crate::{
 /// let exec = Exec::current()?;
 /// let x = Tensor::arange(0i32, 6, 1)?.view([2, 3])?;
 /// assert_eq!(ops::roll(exec, &x, &[1], &[1])?.to_vec()?, [2, 0, 1, 5, 3, 4]);
-/// assert_eq!(ops::roll(exec, &x, &[-1], &[])?.to_vec()?, [1, 2, 3, 4, 5, 0]);
+/// assert_eq!(ops::roll(exec, &x, [-1], ())?.to_vec()?, [1, 2, 3, 4, 5, 0]);
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
 ///
