@@ -259,8 +259,10 @@ memcheck() {
   # A child process would run outside of valgrind.
   export TENSOR_DIFFERENTIAL_IN_PROCESS=1
   # valgrind runs one thread at a time; without fair scheduling, waiting threads wait long.
+  # A test asks for 1,024 threads.
+  local threads="--fair-sched=yes --max-threads=1100"
   local leaks="--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite"
-  export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --fair-sched=yes \
+  export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet $threads \
 --error-exitcode=99 $leaks"
   export PROPTEST_CASES=${PROPTEST_CASES:-16}
   # Line numbers for the reports of valgrind. Unoptimised, the tests would take an hour.

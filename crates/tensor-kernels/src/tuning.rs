@@ -33,9 +33,23 @@ pub(crate) const BYTES_PER_PAGE_VISIT: usize = 4 * CACHE_LINE;
 
 // Plans of copies
 
-/// Copies of at most this many elements are not planned. Measured on transposes: 16 elements take
-/// 36 ns this way and 91 ns planned, 64 elements 56 ns and 111 ns.
+/// Copies of at most this many elements in up to two dimensions are not planned: 8 by 8 doubles take
+/// 21 ns this way and 33 ns by a kept plan, 11 by 11 floats 35 and 39 ns (Zen 5).
 pub(crate) const TINY_COPY_ELEMENTS: usize = 128;
+
+/// As [`TINY_COPY_ELEMENTS`], in more dimensions, which take longer to walk: 4 by 2 by 2 by 2 doubles
+/// take 55 ns, 5 by 3 by 8 floats 65 ns; by a kept list of offsets 40 and 60 ns.
+pub(crate) const TINY_NESTED_ELEMENTS: usize = 32;
+
+/// The source offsets of at most this many elements are listed, in 8 KiB.
+pub(crate) const MAX_LISTED_ELEMENTS: usize = 2048;
+
+/// A copy by a list of offsets takes this long, in nanoseconds, and this long for each element: a
+/// cycle, for its store (Zen 5, widths 1 to 16). As in predictions, finding the plan is included.
+pub(crate) const LISTED_COPY_NS: f64 = 30.0;
+
+/// See [`LISTED_COPY_NS`].
+pub(crate) const LISTED_ELEMENT_NS: f64 = 0.27;
 
 /// Shorter runs are copied in blocks of two loops, so that little is done per run. Rows of 256
 /// bytes in cache take 20.5 µs, and 26.9 µs if all loops are walked for each row.
@@ -185,23 +199,17 @@ pub(crate) const MAX_GATHERED_STEP: usize = 8;
 
 // Elementwise operations without a plan
 
-/// Up to this many elements are computed without a plan.
-pub(crate) const SMALL_OPERATION_ELEMENTS: usize = 1024;
-
-/// Up to this share of the first-level cache, the bytes of a result are computed without a plan.
+/// Up to this many times the first-level cache, the bytes of all operands are computed without a
+/// plan.
 pub(crate) const SMALL_OPERATIONS_IN_L1: usize = 8;
 
-/// Up to this many elements are copied by nested loops.
-pub(crate) const TINY_OPERATION_ELEMENTS: usize = 100;
+/// More elements than this, in rows of at least [`LONG_ROW_ELEMENTS`], are computed where they lie:
+/// the difference of 30 by 615 floats, two apart and adjacent rows, takes 2.2 µs, and 2.5 µs if
+/// rows are copied first (Zen 5).
+pub(crate) const MANY_ROW_ELEMENTS: usize = 1024;
 
-/// Blocks with at least this many rows and columns are transposed by a kernel.
-pub(crate) const MIN_SMALL_TRANSPOSE: usize = 4;
-
-/// The fewest elements of two loops for which a kernel pays, if one of them is short.
-pub(crate) const MIN_SMALL_RUNS: usize = 32;
-
-/// Offsets of the inner loops are looked up in a table of about this many entries.
-pub(crate) const SMALL_TABLE_ENTRIES: usize = 12;
+/// See [`MANY_ROW_ELEMENTS`].
+pub(crate) const LONG_ROW_ELEMENTS: usize = 64;
 
 /// Elements that are checked for large arguments at a time.
 pub(crate) const LARGE_ARGUMENT_BLOCK_ELEMENTS: usize = 1024;

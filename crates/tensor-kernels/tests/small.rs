@@ -6,7 +6,7 @@ mod common;
 
 use common::levels;
 use tensor_kernels::{
-    Element, Exec, Layout, Slice, TensorView, TensorViewMut, map_into, zip3_into,
+    Element, Exec, Layout, Slice, TensorView, TensorViewMut, map_into, zip_into, zip3_into,
 };
 
 const SHAPES: &[&[usize]] = &[
@@ -22,6 +22,7 @@ const SHAPES: &[&[usize]] = &[
     &[2, 9, 3, 4],
     &[8, 2, 8, 2],
     &[2, 3, 2, 5, 3],
+    &[30, 4, 50],
     &[3, 0, 2],
 ];
 
@@ -114,6 +115,33 @@ widths! {
     width_4: |i| i as f32;
     width_8: |i| i as f64;
     width_16: |i| [i as u64, !i as u64];
+}
+
+/// A result of any dense order, of one operand in row-major order and one in any.
+#[test]
+fn results_in_other_orders() {
+    let exec = Exec::current().unwrap().serial();
+    for shape in SHAPES {
+        let rows = Layout::contiguous(shape).unwrap();
+        let numbers = samples(rows.numel(), |i| i as f32);
+        let a = TensorView::new(&numbers, rows.clone()).unwrap();
+        let views = views(shape);
+        for (at, (result, elements)) in views.iter().enumerate() {
+            if !result.is_dense_signed() {
+                continue;
+            }
+            let (other, others) = &views[(at + 3) % views.len()];
+            let others = samples(*others, |i| (3 * i) as f32);
+            let b = TensorView::new(&others, other.clone()).unwrap();
+            let [left, right] = [&a, &b].map(|view| view.try_to_vec().unwrap());
+            let expected: Vec<f32> = left.iter().zip(right).map(|(a, b)| a - b).collect();
+            let mut memory = vec![0.0f32; *elements];
+            let mut out = TensorViewMut::new(&mut memory, result.clone()).unwrap();
+            zip_into(&exec, &a, &b, &mut out, |a, b| a - b).unwrap();
+            let found = TensorView::new(&memory, result.clone()).unwrap().try_to_vec().unwrap();
+            assert_eq!(found, expected, "{result:?}, {other:?}");
+        }
+    }
 }
 
 /// The result itself may be an operand, and may have any dense order.

@@ -74,6 +74,27 @@ pub(super) unsafe fn transpose<L: Unit>(block: TransposeBlock) {
     }
 }
 
+/// Transposes a few elements: what does not fill a tile. [`transpose`] and the loops that the
+/// compiler unrolls in it take 100 instructions more. Not inlined, see [`gather`].
+///
+/// # Safety
+///
+/// M1, M2, M3 for the block.
+#[inline(never)]
+pub(super) unsafe fn transpose_few<L: Unit>(block: TransposeBlock) {
+    for u in 0..block.nu {
+        let row = block.rows_from::<L>(u);
+        let (mut from, mut to) = (row.src.cast::<L>(), row.dst);
+        for _ in 0..block.nv {
+            // SAFETY: readable by M1.
+            let element = unsafe { from.read_unaligned() };
+            // SAFETY: writable by M2, no overlap by M3.
+            unsafe { to.cast::<L>().write_unaligned(element) };
+            (from, to) = (from.wrapping_add(1), to.wrapping_offset(block.dst_step));
+        }
+    }
+}
+
 /// Transposes along the longer side.
 ///
 /// # Safety

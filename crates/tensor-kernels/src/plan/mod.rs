@@ -13,8 +13,8 @@ mod reduce_copied;
 pub(crate) use block::{Access, Area, Extent};
 pub use copy::CostTerm;
 pub(crate) use copy::{
-    Comparison, Grouped, GroupedStep, Inner, Lines, PlannedCopy, Side, StreamScratch, Streamed,
-    Work, rows_inside,
+    Comparison, Grouped, GroupedStep, Inner, Lines, Listing, PlannedCopy, Side, StreamScratch,
+    Streamed, Work, rows_inside,
 };
 pub(crate) use elementwise::{ElementwiseWork, Tile};
 pub(crate) use group::{Group, split};

@@ -7,8 +7,9 @@ use super::{
     blocked,
     grouped::{Blocks, Table},
     operands::{Destination, OperandPtr, OperandPtrs},
-    plan_cache, stream,
-    tiny::{copy_tiny, is_tiny},
+    plan_cache::{self, Kept, Planned},
+    stream,
+    tiny::{copy_listed, copy_tiny, is_tiny},
     walk::walk,
     workspace::{Hold, Scratch, with_scratch},
 };
@@ -58,8 +59,54 @@ fn copy_by_plan<T: Element, W: Destination<T>>(
     operands: CopyOperands<'_, '_, '_, T, W>,
 ) {
     let CopyOperands { from, to } = operands;
-    let work = plan_cache::plan(from.layout(), to.layout(), size_of::<T>(), &exec.machine);
-    execute(exec, &work, OperandPtrs::new([to.into(), from.into()]));
+    let width = size_of::<T>();
+    let copy = Planned { from: from.layout(), to: to.layout(), width, machine: &exec.machine };
+    if exec.tasks(from.layout().numel() * width) > 1 {
+        // A thread that waits for others may run another copy meanwhile, which borrows the plans.
+        let work = plan_cache::with_plan(copy, |kept| kept.work.clone().moved(kept.behind));
+        return execute(exec, &work, OperandPtrs::new([to.into(), from.into()]));
+    }
+    let (result, operand) = (OperandPtr::from(&mut *to).base, OperandPtr::from(from));
+    plan_cache::with_plan(copy, |kept| {
+        // SAFETY: the plan was made for the layouts of these views apart from the offsets, which
+        // `kept` makes up for. By the invariants of views their elements can be read and written,
+        // and do not overlap.
+        unsafe { run_kept(exec.simd(), copy, kept, (result, operand)) };
+    });
+}
+
+/// Copies by a kept plan, from one operand to another: each is the address of offset 0 of its
+/// layout.
+///
+/// # Safety
+/// `kept` is the plan for `copy`. M1, M2 and M3 hold for the elements of its layouts; the gaps
+/// between those of the source can be read if the operand says so.
+#[inline]
+pub(super) unsafe fn run_kept(
+    simd: SimdLevel,
+    copy: Planned<'_>,
+    kept: Kept<'_>,
+    (result, operand): (*mut u8, OperandPtr<'_>),
+) {
+    let Some(listing) = kept.listing else {
+        let operands = OperandPtrs::new([OperandPtr::at(result, false), operand]);
+        return run(simd, kept.work, operands.moved(kept.behind));
+    };
+    let [dst, src] = copy.starts();
+    let (dst, src) = (result.wrapping_add(dst), operand.base.cast_const().wrapping_add(src));
+    match copy.width {
+        // SAFETY: the list has the offsets of the source's elements from its first one on; the
+        // destination is contiguous. This function's contract says that they can be used.
+        1 => unsafe { copy_listed::<u8>(listing, src, dst) },
+        // SAFETY: as above.
+        2 => unsafe { copy_listed::<u16>(listing, src.cast(), dst.cast()) },
+        // SAFETY: as above.
+        4 => unsafe { copy_listed::<u32>(listing, src.cast(), dst.cast()) },
+        // SAFETY: as above.
+        8 => unsafe { copy_listed::<u64>(listing, src.cast(), dst.cast()) },
+        // SAFETY: as above; other widths are not listed.
+        _ => unsafe { copy_listed::<u128>(listing, src.cast(), dst.cast()) },
+    }
 }
 
 /// Copies as planned. Returns `false`, and copies nothing, if the plan was made for other layouts

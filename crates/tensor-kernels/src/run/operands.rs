@@ -163,4 +163,15 @@ impl<'a, const N: usize> OperandPtrs<'a, N> {
     pub(super) fn new(operands: [OperandPtr<'a>; N]) -> Self {
         Self(operands)
     }
+
+    /// The same memory, addressed by the offsets of a plan whose starts lie `bytes` before those of
+    /// the operands.
+    #[inline]
+    pub(super) fn moved(self, bytes: [isize; N]) -> Self {
+        let mut operands = self.0;
+        for (operand, by) in operands.iter_mut().zip(bytes) {
+            operand.base = operand.base.wrapping_offset(by);
+        }
+        Self(operands)
+    }
 }

@@ -48,8 +48,6 @@ macro_rules! of_width {
     }};
 }
 
-pub(super) use of_width;
-
 /// Copies a block of an input into its scratch.
 ///
 /// # Safety

@@ -1,137 +1,182 @@
 //! The plans of copies that a thread has made last, so that a repeated copy is not planned again.
 //!
-//! Comparing candidates takes as long as a small copy; finding a plan takes some 30 ns. Programs
+//! Comparing candidates takes as long as a small copy; finding a plan takes some 10 ns. Programs
 //! repeat copies: every layer, image or time step has the layouts of the last one. Offsets are not
 //! compared, so the parts of a batch share a plan.
 //!
 //! A thread keeps up to [`SLOTS`] plans of about 1 KiB each. A plan whose slot is taken replaces
 //! the plan in it.
 
-use std::{cell::RefCell, mem, ops::Deref};
+use std::cell::RefCell;
 
 use tensor_core::Layout;
 
-use crate::{exec::Machine, plan::Work};
+use crate::{
+    exec::Machine,
+    plan::{Listing, Work},
+};
 
 /// Plans that a thread keeps.
 const SLOTS: usize = 64;
 
-/// Layouts of more dimensions have lists on the heap, and are not kept.
+/// Copies of more dimensions are planned each time.
 const MAX_DIMS: usize = 8;
 
-/// A plan, and what it was made for.
-pub(super) struct Entry {
-    from: Layout,
-    to: Layout,
+/// What a plan is made for.
+#[derive(Clone, Copy)]
+pub(super) struct Planned<'a> {
+    pub(super) from: &'a Layout,
+    pub(super) to: &'a Layout,
+    pub(super) width: usize,
+    pub(super) machine: &'a Machine,
+}
+
+/// A plan, and what it was made for apart from the offsets.
+struct Entry {
+    ndim: usize,
+    /// Of each dimension the size, and the strides of destination and source.
+    dims: [[isize; 3]; MAX_DIMS],
     width: usize,
     machine: Machine,
+    /// The offsets of destination and source for which the plan's starts are right.
+    offsets: [usize; 2],
     work: Work,
+    /// If a copy by a list of the source offsets is faster. It is filled when the copy is repeated.
+    listing: Option<Listing>,
+}
+
+/// A plan as it is kept.
+#[derive(Clone, Copy)]
+pub(super) struct Kept<'a> {
+    pub(super) work: &'a Work,
+    /// The source offsets, if a copy by them is faster.
+    pub(super) listing: Option<&'a Listing>,
+    /// The bytes by which destination and source lie behind the starts of the plan.
+    pub(super) behind: [isize; 2],
 }
 
 /// Empty, or one entry. A vector, because an allocation of it can fail without an abort.
-pub(super) type Slot = Vec<Entry>;
+type Slot = Vec<Entry>;
 
 thread_local! {
     static PLANS: RefCell<[Slot; SLOTS]> = const { RefCell::new([const { Vec::new() }; SLOTS]) };
 }
 
-/// A plan, taken out of its slot while it is used: a thread that waits may run another copy
-/// meanwhile. It is put back when it is dropped.
-#[expect(clippy::large_enum_variant, reason = "an allocation could fail")]
-pub(super) enum Kept {
-    /// In the slot of this number.
-    Slot(usize, Slot),
-    /// Not kept afterwards.
-    Once(Work),
-}
-
-/// The plan of a copy, which is made if it is not kept.
+/// Calls `run` with the plan of a copy, which is made if it is not kept.
+///
+/// The plans are borrowed meanwhile: a copy that `run` begins on this thread is planned anew.
 #[inline]
-pub(super) fn plan(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Kept {
-    if from.ndim() > MAX_DIMS || from.numel() == 0 {
-        return Kept::Once(Work::new(from, to, width, machine));
+pub(super) fn with_plan<R>(copy: Planned<'_>, run: impl FnOnce(Kept<'_>) -> R) -> R {
+    let mut run = Some(run);
+    let found = PLANS.try_with(|plans| {
+        let mut plans = plans.try_borrow_mut().ok()?;
+        let entry = copy.entry(&mut plans[copy.slot()])?;
+        let run = run.take()?;
+        let listing = entry.listing.as_ref().filter(|listing| !listing.offsets().is_empty());
+        Some(run(Kept { work: &entry.work, listing, behind: copy.behind(entry.offsets) }))
+    });
+    match (found, run) {
+        (Ok(Some(result)), _) => result,
+        (_, Some(run)) => run(Kept { work: &copy.work(), listing: None, behind: [0; 2] }),
+        (_, None) => unreachable!("`run` is taken only to be called"),
     }
-    let at = slot(from, to, width);
-    let mut slot = exchange(at, Vec::new());
-    match slot.first_mut().filter(|entry| entry.is_for(from, to, width, machine)) {
-        Some(entry) => entry.start_at(from, to),
-        None => {
-            slot.clear();
-            let work = Work::new(from, to, width, machine);
-            if slot.try_reserve_exact(1).is_err() {
-                return Kept::Once(work);
+}
+
+impl Planned<'_> {
+    fn work(self) -> Work {
+        Work::new(self.from, self.to, self.width, self.machine)
+    }
+
+    /// The entry of this copy, which is made if the slot has another. `None` if it cannot be kept.
+    #[inline]
+    fn entry(self, slot: &mut Slot) -> Option<&mut Entry> {
+        match slot.first_mut().filter(|entry| entry.is_for(self)) {
+            None => self.replace(slot)?,
+            Some(Entry { listing, .. }) => {
+                if listing
+                    .as_mut()
+                    .is_some_and(|list| list.offsets().is_empty() && !list.fill(self.from))
+                {
+                    *listing = None;
+                }
             }
-            let (from, to) = (from.clone(), to.clone());
-            slot.push(Entry { from, to, width, machine: *machine, work });
         }
+        slot.first_mut()
     }
-    Kept::Slot(at, slot)
-}
 
-impl Deref for Kept {
-    type Target = Work;
-
-    fn deref(&self) -> &Work {
-        match self {
-            Self::Slot(_, slot) => &slot[0].work,
-            Self::Once(work) => work,
+    #[inline(never)]
+    fn replace(self, slot: &mut Slot) -> Option<()> {
+        let ndim = self.from.ndim();
+        if ndim > MAX_DIMS || self.from.numel() == 0 {
+            return None;
         }
-    }
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        if let Self::Slot(at, slot) = self {
-            exchange(*at, mem::take(slot));
+        slot.clear();
+        slot.try_reserve_exact(1).ok()?;
+        let mut dims = [[0; 3]; MAX_DIMS];
+        for (kept, dim) in dims.iter_mut().zip(self.dims()) {
+            *kept = dim;
         }
+        let offsets = [self.to.offset(), self.from.offset()];
+        let Self { width, machine, .. } = self;
+        let (machine, work) = (*machine, self.work());
+        let listing = Listing::reserved(self.from, self.to, width, &work, &machine);
+        slot.push(Entry { ndim, dims, width, machine, offsets, work, listing });
+        Some(())
     }
-}
 
-/// Puts a slot in the place of another, which is returned. Without effect while a thread ends.
-fn exchange(at: usize, slot: Slot) -> Slot {
-    PLANS
-        .try_with(|plans| match plans.try_borrow_mut() {
-            Ok(mut plans) => mem::replace(&mut plans[at], slot),
-            Err(_) => Vec::new(),
+    /// Of each dimension the size, and the strides of destination and source.
+    #[inline]
+    fn dims(&self) -> impl Iterator<Item = [isize; 3]> {
+        let strides = self.to.strides().iter().zip(self.from.strides());
+        self.from.shape().iter().zip(strides).map(|(&len, (&to, &from))| [len as isize, to, from])
+    }
+
+    /// The slot of a copy: a hash of shape, strides and width.
+    #[inline]
+    fn slot(&self) -> usize {
+        let hash = self.dims().fold(self.width as u64, |hash, dim| {
+            let [len, to, from] = dim.map(|word| word as u64);
+            let mixed = len.wrapping_mul(HASH_FACTORS[0])
+                ^ to.wrapping_mul(HASH_FACTORS[1])
+                ^ from.wrapping_mul(HASH_FACTORS[2]);
+            hash.rotate_left(7).wrapping_add(mixed)
+        });
+        (hash.wrapping_mul(HASH_FACTORS[0]) >> (u64::BITS - SLOTS.ilog2())) as usize
+    }
+
+    /// The offsets of the first elements of destination and source, in bytes.
+    #[inline]
+    pub(super) fn starts(&self) -> [usize; 2] {
+        [self.to, self.from].map(|layout| layout.offset() * self.width)
+    }
+
+    /// How many bytes destination and source lie behind other offsets.
+    #[inline]
+    fn behind(self, [to, from]: [usize; 2]) -> [isize; 2] {
+        [(self.to, to), (self.from, from)].map(|(layout, planned)| {
+            (layout.offset() as isize).wrapping_sub(planned as isize) * self.width as isize
         })
-        .unwrap_or_default()
-}
-
-/// The slot of a copy: a hash of shape, strides and width.
-fn slot(from: &Layout, to: &Layout, width: usize) -> usize {
-    let mut hash = width as u64;
-    let mut add = |word: u64| hash = (hash.rotate_left(5) ^ word).wrapping_mul(HASH_FACTOR);
-    for ((&len, &a), &b) in from.shape().iter().zip(from.strides()).zip(to.strides()) {
-        add(len as u64);
-        add(a as u64);
-        add(b as u64);
     }
-    (hash >> (u64::BITS - SLOTS.ilog2())) as usize
 }
 
-/// 2⁶⁴ over the golden ratio, odd (Knuth, The Art of Computer Programming, volume 3, section 6.4).
-const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Odd, with bits everywhere: 2⁶⁴ over the golden ratio (Knuth, The Art of Computer Programming,
+/// volume 3, section 6.4), and the first two factors of the finaliser of SplitMix64.
+const HASH_FACTORS: [u64; 3] =
+    [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 
 impl Entry {
-    /// Was the plan made for these layouts, apart from their offsets?
-    fn is_for(&self, from: &Layout, to: &Layout, width: usize, machine: &Machine) -> bool {
-        self.width == width
-            && self.from.shape() == from.shape()
-            && self.from.strides() == from.strides()
-            && self.to.strides() == to.strides()
-            && self.machine == *machine
-    }
-
-    /// Moves the plan to other offsets.
-    fn start_at(&mut self, from: &Layout, to: &Layout) {
-        let planned = [self.to.offset(), self.from.offset()];
-        let wanted = [to.offset(), from.offset()];
-        if planned != wanted {
-            self.work.move_by([0, 1].map(|k| {
-                (wanted[k] as isize).wrapping_sub(planned[k] as isize) * self.width as isize
-            }));
-            (self.from, self.to) = (from.clone(), to.clone());
-        }
+    /// Was the plan made for this copy, apart from the offsets?
+    #[inline]
+    fn is_for(&self, copy: Planned<'_>) -> bool {
+        let is_same_dim = |(kept, dim): (&[isize; 3], [isize; 3])| {
+            // Without branches: nearly always all are the same.
+            kept[0] ^ dim[0] | kept[1] ^ dim[1] | kept[2] ^ dim[2]
+        };
+        let differing = self.dims.iter().zip(copy.dims()).map(is_same_dim).fold(0, |a, b| a | b);
+        differing == 0
+            && self.ndim == copy.from.ndim()
+            && self.width == copy.width
+            && self.machine == *copy.machine
     }
 }
 
@@ -139,8 +184,11 @@ impl Entry {
 mod tests {
     use super::*;
 
+    /// The plan, moved to where the operands lie.
     fn planned(from: &Layout, to: &Layout, machine: &Machine) -> Work {
-        plan(from, to, 4, machine).clone()
+        with_plan(Planned { from, to, width: 4, machine }, |kept| {
+            kept.work.clone().moved(kept.behind)
+        })
     }
 
     #[test]
@@ -178,7 +226,9 @@ mod tests {
     fn a_copy_inside_of_a_copy_has_its_own_plan() {
         let to = Layout::contiguous(&[40, 30]).unwrap();
         let from = Layout::contiguous(&[30, 40]).unwrap().t().unwrap();
-        let outer = plan(&from, &to, 4, &Machine::REFERENCE);
-        assert_eq!(planned(&from, &to, &Machine::REFERENCE), *outer);
+        let machine = &Machine::REFERENCE;
+        with_plan(Planned { from: &from, to: &to, width: 4, machine }, |outer| {
+            assert_eq!(planned(&from, &to, machine), *outer.work);
+        });
     }
 }

@@ -1,17 +1,26 @@
-//! Copies of a few elements. They take less time than planning them would.
+//! Copies of few elements: of so few that they take less time than planning them would, and of some
+//! hundred whose source offsets are listed.
 
 use tensor_core::{Element, Layout};
 
 use super::{copy::CopyOperands, operands::Destination};
-use crate::{nest::Loop, tuning::TINY_COPY_ELEMENTS};
+use crate::{
+    nest::Loop,
+    plan::Listing,
+    tuning::{TINY_COPY_ELEMENTS, TINY_NESTED_ELEMENTS},
+};
 
 /// The most dimensions: each is a nested loop.
 pub(super) const MAX_TINY_DIMS: usize = 4;
 
-/// Is the copy run without a plan?
+/// Is the copy of elements to or from a layout run without a plan?
 #[inline]
 pub(super) fn is_tiny(layout: &Layout) -> bool {
-    layout.numel() <= TINY_COPY_ELEMENTS && layout.ndim() <= MAX_TINY_DIMS
+    match layout.ndim() {
+        0..=2 => layout.numel() <= TINY_COPY_ELEMENTS,
+        3..=MAX_TINY_DIMS => layout.numel() <= TINY_NESTED_ELEMENTS,
+        _ => false,
+    }
 }
 
 /// Copies every element. [`is_tiny`] must hold for the layouts.
@@ -25,12 +34,34 @@ pub(super) fn copy_tiny<T: Element, W: Destination<T>>(operands: CopyOperands<'_
         return;
     }
     let (dst, layouts) = (to.base_mut_ptr().cast::<T>(), [to.layout(), from.layout()]);
-    let loops = loops(layouts);
     let (dst, src) =
         (dst.wrapping_add(layouts[0].offset()), from.base_ptr().wrapping_add(layouts[1].offset()));
-    // SAFETY: by the invariants of views every offset of their layouts can be read, or written. A
-    // mutable view overlaps no other view.
-    unsafe { walk(src, dst, loops) };
+    if let &[rows, columns] = layouts[0].shape()
+        && let (&[a, b], &[c, d]) = (layouts[0].strides(), layouts[1].strides())
+    {
+        let rows = Loop { len: rows, strides: [a, c] };
+        let columns = Loop { len: columns, strides: [b, d] };
+        // SAFETY: by the invariants of views every offset of their layouts can be read, or written.
+        // A mutable view overlaps no other view.
+        return unsafe { walk_rows(src, dst, rows, columns) };
+    }
+    // SAFETY: as above.
+    unsafe { walk(src, dst, loops(layouts)) };
+}
+
+/// Copies elements to adjacent ones by a list of the source's offsets.
+///
+/// # Safety
+/// Each offset of the list can be read at `src`, and as many elements be written at `dst`. They do
+/// not overlap.
+#[inline]
+pub(super) unsafe fn copy_listed<T: Copy>(listing: &Listing, src: *const T, dst: *mut T) {
+    for (k, &offset) in listing.offsets().iter().enumerate() {
+        // SAFETY: readable by this function's contract.
+        let value = unsafe { src.wrapping_offset(offset as isize).read_unaligned() };
+        // SAFETY: writable by this function's contract, and no overlap.
+        unsafe { dst.wrapping_add(k).write_unaligned(value) };
+    }
 }
 
 /// The loops over two layouts of one shape, the longest innermost.
@@ -72,16 +103,35 @@ pub(super) unsafe fn walk<T: Copy>(
     dst: *mut T,
     [a, b, c, d]: [Loop<2>; MAX_TINY_DIMS],
 ) {
+    if a.len == 1 && b.len == 1 {
+        // SAFETY: this function's contract: the other loops are one iteration, at offset 0.
+        return unsafe { walk_rows(src, dst, c, d) };
+    }
     for i in 0..a.len as isize {
         for j in 0..b.len as isize {
             let at = |k: usize| i * a.strides[k] + j * b.strides[k];
-            let (mut src, mut dst) = (src.wrapping_offset(at(1)), dst.wrapping_offset(at(0)));
-            for _ in 0..c.len {
-                // SAFETY: the offsets of one iteration of the outer loops.
-                unsafe { walk_row(src, dst, d) };
-                (src, dst) = (src.wrapping_offset(c.strides[1]), dst.wrapping_offset(c.strides[0]));
-            }
+            let (src, dst) = (src.wrapping_offset(at(1)), dst.wrapping_offset(at(0)));
+            // SAFETY: the offsets of one iteration of the outer loops.
+            unsafe { walk_rows(src, dst, c, d) };
         }
+    }
+}
+
+/// # Safety
+/// That of [`walk`], for two loops.
+#[inline(always)]
+unsafe fn walk_rows<T: Copy>(mut src: *const T, mut dst: *mut T, rows: Loop<2>, columns: Loop<2>) {
+    for _ in 0..rows.len {
+        if columns.strides == [1, 1] {
+            let (src, dst, bytes) =
+                (src.cast::<u8>(), dst.cast::<u8>(), columns.len * size_of::<T>());
+            // SAFETY: the elements of one iteration, which are adjacent in both, and do not overlap.
+            unsafe { src.copy_to_nonoverlapping(dst, bytes) };
+        } else {
+            // SAFETY: the offsets of one iteration of the outer loop.
+            unsafe { walk_row(src, dst, columns) };
+        }
+        (src, dst) = (src.wrapping_offset(rows.strides[1]), dst.wrapping_offset(rows.strides[0]));
     }
 }
 

@@ -34,6 +34,22 @@ proptest! {
         check(&from.source(&shape), &to.destination(&shape), &setting);
     }
 
+    /// A thread keeps the plans of its copies and, of those that it repeats, the source offsets.
+    #[test]
+    fn a_repeated_copy_writes_what_the_first_one_wrote(
+        shape in shapes(), from in arrangements(), setting in settings(), width in 0..6usize,
+    ) {
+        let check = [
+            repeated::<u8>,
+            repeated::<u16>,
+            repeated::<[u8; 3]>,
+            repeated::<u32>,
+            repeated::<u64>,
+            repeated::<u128>,
+        ][width];
+        check(&from.source(&shape), &setting);
+    }
+
     #[test]
     fn a_new_copy_has_the_layout_and_the_elements(
         shape in shapes(), from in arrangements(), setting in settings(), width in 0..4usize,
@@ -55,6 +71,24 @@ fn into_given<T: Sample>(from: &Layout, to: &Layout, setting: &Setting) {
         result.assert_is(&copied, || format!("copy, {config}"));
         config.run(|exec| fill(exec, &mut result.view_mut(to), value)).unwrap();
         result.assert_is(&filled, || format!("fill, {config}"));
+    }
+}
+
+/// Copies the same shape and strides three times from other offsets, on one thread.
+fn repeated<T: Sample>(from: &Layout, setting: &Setting) {
+    let to = Layout::contiguous(from.shape()).unwrap();
+    let blank = Memory::<T>::for_layout(&to, setting.skew[1]);
+    let moved = |by| Layout::new(from.shape(), from.strides(), from.offset() + by).unwrap();
+    for config in setting.run_configs().into_iter().take(1) {
+        for (repetition, from) in [moved(0), moved(5), moved(2)].iter().enumerate() {
+            let source = Memory::<T>::samples(extent(from), setting.skew[0] + repetition);
+            let expected = blank.with(&to, &source.values(from));
+            let mut result = blank.clone();
+            config
+                .run(|exec| copy_into(exec, &source.view(from), &mut result.view_mut(&to)))
+                .unwrap();
+            result.assert_is(&expected, || format!("repetition {repetition}, {config}"));
+        }
     }
 }
 

@@ -145,7 +145,7 @@ unsafe fn groups<R: Registers, L: Unit, K: RowGroup>(
         u += L::PER_LANE;
     }
     // SAFETY: M1 to M3 hold for the remaining rows.
-    unsafe { portable::transpose::<L>(block.rows_from::<L>(u)) }
+    unsafe { portable::transpose_few::<L>(block.rows_from::<L>(u)) }
 }
 
 /// Rows `STRIDE` elements apart, read as windows of `STRIDE` lanes. If `DESCENDING` is not 0, rows

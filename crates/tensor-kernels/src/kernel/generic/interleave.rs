@@ -103,7 +103,7 @@ unsafe fn interleave<R: Registers, L: Unit, const PLANES: usize, const DESCENDIN
         v += L::PER_LANE;
     }
     // SAFETY: M1 to M3 hold for the remaining columns.
-    unsafe { portable::transpose::<L>(block.columns_from::<L>(v)) }
+    unsafe { portable::transpose_few::<L>(block.columns_from::<L>(v)) }
 }
 
 /// The first `V::LANES * L::PER_LANE` pixels of a block.
@@ -175,7 +175,7 @@ unsafe fn overwriting<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
         v += L::PER_LANE;
     }
     // SAFETY: M1 to M3 hold for the remaining columns.
-    unsafe { portable::transpose::<L>(block.columns_from::<L>(v)) }
+    unsafe { portable::transpose_few::<L>(block.columns_from::<L>(v)) }
 }
 
 /// Writes `PER_LANE` destination rows in ascending order, a lane each.

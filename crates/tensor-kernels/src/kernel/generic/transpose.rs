@@ -164,7 +164,7 @@ unsafe fn any_block<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
         // SAFETY: M1 to M3 for the block, whose destination rows are shorter than a lane.
         (false, true) => unsafe { interleave::short_destination_rows::<R, L>(isa, block) },
         // SAFETY: M1 to M3 hold for the block, by this function's contract.
-        (false, false) => unsafe { portable::transpose::<L>(block) },
+        (false, false) => unsafe { portable::transpose_few::<L>(block) },
     }
 }
 

@@ -17,6 +17,7 @@ mod explain;
 mod footprint;
 mod grouped;
 mod kernel;
+mod listing;
 mod strategies;
 mod streamed;
 mod traversal;
@@ -34,6 +35,7 @@ use crate::{
 };
 pub use explain::CostTerm;
 pub(crate) use grouped::{Grouped, GroupedStep, rows_inside};
+pub(crate) use listing::Listing;
 pub(crate) use streamed::{Lines, StreamScratch, Streamed};
 
 /// A copy between two layouts, together with the plan that was made for them.
@@ -162,11 +164,12 @@ impl Work {
         work
     }
 
-    /// Moves the destination and the source of a plan by some bytes.
-    pub(crate) fn move_by(&mut self, bytes: [isize; 2]) {
+    /// The plan for a destination and a source that lie some bytes behind those of this one.
+    pub(crate) fn moved(mut self, bytes: [isize; 2]) -> Self {
         for (start, by) in self.starts.iter_mut().zip(bytes) {
             *start = start.wrapping_add(by);
         }
+        self
     }
 
     /// The plan of a copy to or from scratch, of elements of `width` bytes by loops in normal form.
