@@ -33,12 +33,12 @@ pub(crate) const BYTES_PER_PAGE_VISIT: usize = 4 * CACHE_LINE;
 
 // Plans of copies
 
-/// Copies of at most this many elements in up to two dimensions are not planned: 8 by 8 doubles take
-/// 21 ns this way and 33 ns by a kept plan, 11 by 11 floats 35 and 39 ns (Zen 5).
+/// Copies of at most this many elements in up to two dimensions are not planned: 8 by 8 doubles
+/// take 21 ns this way and 33 ns by a kept plan, 11 by 11 floats 35 and 39 ns (Zen 5).
 pub(crate) const TINY_COPY_ELEMENTS: usize = 128;
 
-/// As [`TINY_COPY_ELEMENTS`], in more dimensions, which take longer to walk: 4 by 2 by 2 by 2 doubles
-/// take 55 ns, 5 by 3 by 8 floats 65 ns; by a kept list of offsets 40 and 60 ns.
+/// As [`TINY_COPY_ELEMENTS`], in more dimensions, which take longer to walk: 4 by 2 by 2 by 2
+/// doubles take 55 ns, 5 by 3 by 8 floats 65 ns; by a kept list of offsets 40 and 60 ns.
 pub(crate) const TINY_NESTED_ELEMENTS: usize = 32;
 
 /// The source offsets of at most this many elements are listed, in 8 KiB.

@@ -125,7 +125,7 @@ unsafe fn walk_rows<T: Copy>(mut src: *const T, mut dst: *mut T, rows: Loop<2>, 
         if columns.strides == [1, 1] {
             let (src, dst, bytes) =
                 (src.cast::<u8>(), dst.cast::<u8>(), columns.len * size_of::<T>());
-            // SAFETY: the elements of one iteration, which are adjacent in both, and do not overlap.
+            // SAFETY: the elements of one iteration, which are adjacent in both and do not overlap.
             unsafe { src.copy_to_nonoverlapping(dst, bytes) };
         } else {
             // SAFETY: the offsets of one iteration of the outer loop.
