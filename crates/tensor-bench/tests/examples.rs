@@ -21,7 +21,8 @@ fn the_script_finds_the_layout_that_became_worse_and_accepts_it() {
     for case in ["images_to_planes", "windows", "weights", "bias"] {
         assert!(steps[1].contains(&format!("\n{case}")), "{run:?}");
     }
-    let found = steps[2].contains("REGRESSION  model/weights\n            path memcpy -> transpose");
+    let found =
+        steps[2].contains("REGRESSION  model/weights\n            path memcpy -> transpose");
     assert!(found && steps[2].ends_with("exit code 1\n"), "{run:?}");
     assert!(steps[3].contains("accepted    model/weights\n"), "{run:?}");
     assert!(steps[3].ends_with("exit code 0\n"), "{run:?}");
