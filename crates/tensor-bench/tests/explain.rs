@@ -134,8 +134,9 @@ fn contiguous_can_be_left_out_where_the_calls_after_it_copy_less_without_it() {
 #[test]
 fn a_refused_view_says_what_to_write_instead() {
     let run = run(&["explain", "arange(6).view(2, 3).t().view(6)"]);
-    let instead = "\n  instead:\n  - keep the shape (3, 2): no copy\n  - .permute(1, 0).view(6): no \
-                   copy; the elements come in the order of memory\n  - .reshape(6): copies 48 B\n";
+    let instead = "\n  instead:\n  - keep the shape (3, 2): no copy\n  \
+                   - .permute(1, 0).view(6): no copy; the elements come in the order of memory\n  \
+                   - .reshape(6): copies 48 B\n";
     assert!(run.err.ends_with(instead), "{run:?}");
 }
 

@@ -1,10 +1,10 @@
 //! The steps of a chain as an HTML page: one file without scripts that loads nothing.
 //!
 //! Each step has two pictures: its elements by index (`grid`), and its storage in the order of
-//! memory (`strip`). A colour stands for a place in the storage, from its first element to its last, so that
-//! a contiguous tensor runs through the colours once, in reading order. Arrows are strides. All
-//! that a picture says is in its description, too. The page is XML, so that tests can parse it
-//! strictly; its style is that of the report, with `style.css` after it.
+//! memory (`strip`). A colour stands for a place in the storage, from its first element to its
+//! last, so that a contiguous tensor runs through the colours once, in reading order. Arrows are
+//! strides. All that a picture says is in its description, too. The page is XML, so that tests can
+//! parse it strictly; its style is that of the report, with `style.css` after it.
 
 mod grid;
 mod strip;
@@ -77,8 +77,8 @@ fn summary(explanation: &Explanation) -> Markup {
         p.legend {
             "A colour is a place in the storage: "
             span.ramp aria-hidden="true" {}
-            " from its first element to its last. A number is an element's offset. An arrow is a stride: the \
-             step from an index of a dimension to the next."
+            " from its first element to its last. A number is an element's offset. An arrow is a \
+             stride: the step from an index of a dimension to the next."
         }
     }
 }
@@ -146,7 +146,11 @@ fn rewrites(title: &str, rewrites: &[Rewrite]) -> Markup {
         @if !rewrites.is_empty() {
             div.rewrites {
                 h3 { (title) }
-                ul { @for Rewrite { calls, cost } in rewrites { li { code { (calls) } ": " (cost) } } }
+                ul {
+                    @for Rewrite { calls, cost } in rewrites {
+                        li { code { (calls) } ": " (cost) }
+                    }
+                }
             }
         }
     }
