@@ -60,7 +60,7 @@ fn main() -> Result<()> {
     let refused = copy_into(exec, &columns, &mut dense(&mut bytes)?.t()?);
     println!("refused:       {}", refused.expect_err("other shapes"));
     let refused = TensorView::new(&FRAME, Layout::contiguous(&[4, 4])?);
-    println!("refused:       {}", refused.err().expect("the slice is too short"));
+    println!("refused:       {}", refused.expect_err("the slice is too short"));
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! What to write in place of a call that copies, or that is refused: calls that can be put into the
 //! chain, each with its cost.
 
-use tensor_kernels::{Error, Layout, Remedy, WhyNotView};
+use tensor_kernels::{Error, Layout, Remedy, WhyNotContiguous, WhyNotView};
 
 use super::State;
 use crate::{
@@ -59,7 +59,7 @@ fn why_not(state: &State, op: &ViewOp) -> Result<Option<WhyNotView>, Error> {
 fn of_contiguous(state: &State, rest: &[Link]) -> Vec<Rewrite> {
     let mut rewrites: Vec<Rewrite> = left_out(state, rest).into_iter().collect();
     let why = state.layout.why_not_contiguous();
-    let permutes = why.iter().flat_map(|why| why.remedies());
+    let permutes = why.as_ref().map_or(&[][..], WhyNotContiguous::remedies).iter();
     let permutes = permutes.filter(|remedy| matches!(remedy, Remedy::Permute { .. }));
     rewrites.extend(permutes.filter_map(|remedy| of_remedy(state, remedy).ok()));
     rewrites
