@@ -74,6 +74,25 @@ fn a_grid_has_the_offsets_by_index_and_a_strip_those_in_memory() {
     assert_eq!(numbers(&page, "grid-4"), [0, 1, 2, 3, 4, 5]);
 }
 
+/// A colour is a place in the storage, in both pictures, or in the part of it that is drawn.
+#[test]
+fn colours_are_places_in_the_storage() {
+    let colours = |page: &Document<'_>, picture: &str| -> Vec<f64> {
+        let picture = by_id(page, &format!("{picture}-title")).parent().unwrap();
+        let cells = elements(picture, "rect").into_iter().filter(|cell| has_class(cell, "element"));
+        let place = |style: &str| style.strip_prefix("--p:").unwrap().parse().unwrap();
+        cells.map(|cell| place(cell.attribute("style").unwrap())).collect()
+    };
+    let page = drawn("arange(9)[::2].view(1, 5).t()[1:]");
+    let page = parsed(&page);
+    assert_eq!(colours(&page, "grid-4"), [0.25, 0.5, 0.75, 1.0]);
+    assert_eq!(colours(&page, "strip-4"), [0.25, 0.5, 0.75, 1.0]);
+    let page = drawn("zeros(3, 100000)[:, :2]");
+    let page = parsed(&page);
+    let rows = colours(&page, "grid-1");
+    assert_eq!((rows[0], rows[2], rows[5]), (0.0, 0.5, 1.0));
+}
+
 #[test]
 fn dimensions_before_the_last_two_are_matrices_with_their_index() {
     let page = drawn("arange(24).view(2, 3, 2, 2).flip(0)");
