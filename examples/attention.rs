@@ -10,17 +10,19 @@
 //! ```
 //!
 //! ```text
-//! keys: shape [1, 2, 4, 3] strides [72, 4, 1, 24], a view of the projection
+//! keys: shape [2, 2, 4, 3] strides [72, 4, 1, 24], a view of the projection
 //! weights of head 0: tensor([[0.3313, 0.3333, 0.3353],
 //!         [0.3181, 0.3331, 0.3488],
 //!         [0.3051, 0.3325, 0.3624]])
 //! 0 copies
-//! heads merged by reshape: 1 copy of 96 bytes
+//! heads merged by reshape: 1 copy of 192 bytes
 //! ```
 
-use tensor_kernels::{Result, Tensor, TensorExt, TensorView, TensorViewMut, count_copies, s};
+use tensor_kernels::{
+    Result, Tensor, TensorExt, TensorView, TensorViewMut, Tolerance, count_copies, s,
+};
 
-const BATCH: usize = 1;
+const BATCH: usize = 2;
 const TOKENS: usize = 3;
 const HEADS: usize = 2;
 const SIZE: usize = 4;
@@ -28,7 +30,7 @@ const SIZE: usize = 4;
 fn main() -> Result<()> {
     // As a fused projection gives it: for each token its query, its key and its value.
     let projection = Tensor::from_fn([BATCH, TOKENS, 3, HEADS, SIZE], |at| {
-        (at[1] * (at[2] + 1)) as f32 / 10.0 + at[4] as f32 / 100.0
+        ((at[0] + at[1]) * (at[2] + 1)) as f32 / 10.0 + (at[3] + at[4]) as f32 / 100.0
     })?;
     let (merged, copies) = count_copies(|| attention(&projection));
     let merged = merged?;
@@ -58,6 +60,7 @@ fn attention(projection: &Tensor<f32>) -> Result<Tensor<f32>> {
     scores.mul_inplace(1.0 / (SIZE as f32).sqrt())?;
     let weights = scores.softmax(-1)?;
     println!("weights of head 0: {}", weights.index(s![0, 0])?);
+    assert!(weights.sum(-1)?.isclose(1.0, Tolerance::default())?.all_all()?);
 
     // The heads of the result are a view of it: what is written there is merged already.
     let merged = Tensor::zeros([BATCH, TOKENS, HEADS * SIZE])?;
@@ -66,13 +69,14 @@ fn attention(projection: &Tensor<f32>) -> Result<Tensor<f32>> {
     Ok(merged)
 }
 
-/// The product of the two matrices of each head.
+/// The product of the two matrices of each head of the batch.
 fn products(a: &Tensor<f32>, b: &Tensor<f32>, out: &Tensor<f32>) -> Result<()> {
     let (a, b, mut out) = (a.read()?, b.read()?, out.write()?);
-    let (a, b) = (a.as_view().flatten(0, 1)?, b.as_view().flatten(0, 1)?);
-    let heads = out.as_view_mut()?.flatten(0, 1)?.unbind_mut(0)?;
-    for (head, out) in heads.into_iter().enumerate() {
-        product(&a.select(0, head)?, &b.select(0, head)?, out)?;
+    for (batch, out) in out.as_view_mut()?.unbind_mut(0)?.into_iter().enumerate() {
+        for (head, out) in out.unbind_mut(0)?.into_iter().enumerate() {
+            let index = s![batch, head];
+            product(&a.as_view().index(index)?, &b.as_view().index(index)?, out)?;
+        }
     }
     Ok(())
 }
