@@ -144,33 +144,47 @@ impl<'a> Strip<'a> {
         space.into_iter().map(top).collect()
     }
 
-    /// The arrow of a dimension and its label: an arc above the row, a curve to a near cell of the
-    /// next row, or the end of an arrow alone, where the whole would cross many cells.
+    /// The arrow of a dimension, and its label beside the end, at the right edge on its other side.
     fn arrow(&self, dim: usize, level: usize, tops: &[f64]) -> (Markup, Markup) {
         let Some((from, to)) = self.ends(dim) else { return Default::default() };
-        let (a, b) = (self.cell(from, tops), self.cell(to, tops));
-        let (start_row, end_row) = (from / self.row, to / self.row);
         // A stride of 0 leads back to the element.
         let aside = if from == to { 6.0 } else { 0.0 };
-        let end = (b.centre() + aside, b.y - 1.0);
-        let stride = signed(self.layout.strides()[dim]);
-        let is_near = (a.centre() - b.centre()).abs() < NEAR;
-        let (path, text) = match end_row.wrapping_sub(start_row) {
-            0 => (arc(a.centre() - aside, end, level), stride),
-            1 if is_near => {
-                (between_rows((a.centre(), a.bottom()), end), format!("dim {dim}: {stride}"))
-            }
-            _ => {
-                let path = format!("M{},{} V{}", px(end.0), px(end.1 - 18.0), px(end.1 - 5.0));
-                (path, format!("dim {dim}: {stride} from {}", self.layout.offset()))
-            }
-        };
-        // Beside the end of the arrow; at the right edge on its other side.
+        let target = self.cell(to, tops);
+        let end = (target.centre() + aside, target.y - 1.0);
+        let source = self.cell(from, tops);
+        let source = Cell { x: source.x - aside, ..source };
+        let rows = (to / self.row).wrapping_sub(from / self.row);
+        let (path, text) = self.route(dim, level, source, end, rows);
         let (x, anchor) = match end.0 > WIDTH - 7.0 * text.len() as f64 {
             true => (end.0 - 6.0, "end"),
             false => (end.0 + 6.0, "start"),
         };
         (arrow(dim, &path, end, Head::Down), label(dim, x, end.1 - 4.0, anchor, &text))
+    }
+
+    /// An arc above the row, a curve to a near cell of the next row, or the end of an arrow alone,
+    /// where the whole would cross many cells; and what to write beside it. `rows` are those
+    /// between the ends; for an arrow upwards it has wrapped, and is large.
+    fn route(
+        &self,
+        dim: usize,
+        level: usize,
+        source: Cell,
+        end: Point,
+        rows: usize,
+    ) -> (String, String) {
+        let stride = signed(self.layout.strides()[dim]);
+        match rows {
+            0 => (arc(source.centre(), end, level), stride),
+            1 if (source.centre() - end.0).abs() < NEAR => {
+                let path = between_rows((source.centre(), source.bottom()), end);
+                (path, format!("dim {dim}: {stride}"))
+            }
+            _ => {
+                let path = format!("M{},{} V{}", px(end.0), px(end.1 - 18.0), px(end.1 - 5.0));
+                (path, format!("dim {dim}: {stride} from {}", self.layout.offset()))
+            }
+        }
     }
 
     /// The offsets of the view, and the steps.
