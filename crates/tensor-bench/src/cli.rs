@@ -106,12 +106,13 @@ enum Command {
         after_help = "Example:\n  tensor-bench convert in.npy out.npy --transpose 0,1"
     )]
     Convert(cmd::convert::Args),
-    /// Learn why a view is contiguous or not, why a reshape copies, and which strides are slow
+    /// Learn what each call does to strides, why one copies, and what to write instead
     #[command(
-        long_about = "Use `explain` to learn why a view is contiguous or not, why a reshape \
-                      copies, and which strides are slow on this machine.",
+        long_about = "Use `explain` to learn what each call of a chain does to shape, strides and \
+                      storage, why one copies or is refused, what to write instead, and which \
+                      strides are slow on this machine.",
         after_help = "Example:\n  tensor-bench explain \
-                      'arange(24).reshape(2, 3, 4)[:, 1].reshape(8)'"
+                      'arange(24).reshape(2, 3, 4)[:, 1].reshape(8)' --html steps.html"
     )]
     Explain(cmd::explain::Args),
 }

@@ -12,6 +12,7 @@
 //! - [`track`]: records of a build (paths, times, instruction counts), their comparison and
 //!   history;
 //! - [`report`]: what common layouts cost; [`advise`]: whether to copy one view;
+//! - [`explain`]: what each call of a chain does to a layout, in words and drawn;
 //! - [`output`]: tables, JSON documents, files;
 //! - [`cli`] and [`cmd`]: the command line, one module for each command.
 
@@ -19,6 +20,7 @@ pub mod advise;
 pub mod cases;
 pub mod cli;
 pub mod cmd;
+pub mod explain;
 mod failure;
 pub mod input;
 pub mod measure;

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::run;
+use std::fs;
+
+use common::{Folder, run};
 
 #[test]
 fn a_chain_is_followed_step_by_step() {
@@ -63,6 +65,117 @@ fn contiguous_copies_because_of_a_stride_and_not_because_of_a_view() {
     assert!(!text.contains("no strides can express"), "{text}");
     let reshaped = run(&["explain", "arange(6).reshape(2, 3).t().reshape(6)"]).succeeded();
     assert!(reshaped.contains("copied because no strides can express this view"), "{reshaped}");
+}
+
+#[test]
+fn a_copy_says_why_and_what_avoids_it() {
+    let text = run(&["explain", "arange(6).view(2, 3).t().reshape(2, 3)"]).succeeded();
+    let last = text.split("\n\n").last().unwrap();
+    assert_eq!(
+        last,
+        "\
+.reshape(2, 3)
+  shape (2, 3) strides (3, 1) offset 0
+  contiguous
+  storage: new, 6 i64, copied because no strides can express this view
+  offsets in logical order: 0, 1, 2, 3, 4, 5
+   0 1 2 3 4 5
+  contiguous() would return it as it is
+  why: size 3 of dimension 1 would span dimensions 0 and 1: dimension 0 has
+  stride 1, but 6 would be needed
+  without this copy:
+  - keep the shape (3, 2): no copy
+  - .permute(1, 0).view(2, 3): no copy; the elements come in the order of memory
+"
+    );
+}
+
+/// The last call, which copies, is replaced by each rewrite that is a call.
+#[test]
+fn what_is_named_instead_of_a_copy_copies_nothing() {
+    let chains = [
+        ("arange(24).view(2, 3, 4).transpose(0, 1)", ".reshape(6, 4)", 1),
+        ("arange(24).view(2, 3, 4).permute(2, 0, 1).unsqueeze(3)", ".flatten()", 1),
+        ("arange(24).view(4, 6).t()", ".reshape(3, 8)", 2),
+        ("arange(24).view(2, 3, 4).permute(2, 0, 1)", ".contiguous()", 1),
+        ("arange(24).view(2, 3, 4).transpose(1, 2)", ".reshape(2, 12)", 1),
+    ];
+    for (before, copy, least) in chains {
+        let text = run(&["explain", &format!("{before}{copy}")]).succeeded();
+        let (_, listed) = text.split_once("  without this copy:\n").expect("rewrites");
+        let calls = listed.lines().filter_map(|line| line.strip_prefix("  - ."));
+        let calls: Vec<_> = calls.filter_map(|line| line.split_once(": ")).collect();
+        assert!(calls.len() >= least, "{before}{copy}: {listed}");
+        for (call, _) in calls {
+            let text = run(&["explain", &format!("{before}.{call}")]).succeeded();
+            assert!(!text.contains("copied"), "{before}.{call}: {text}");
+        }
+    }
+}
+
+#[test]
+fn contiguous_can_be_left_out_where_the_calls_after_it_copy_less_without_it() {
+    let says = |chain: &str| {
+        let text = run(&["explain", chain]).succeeded();
+        let line = text.lines().find(|line| line.contains("leave contiguous() out"));
+        line.map(|line| line.trim().to_owned())
+    };
+    let left_out = |cost: &str| Some(format!("- leave contiguous() out: {cost}"));
+    let transposed = "arange(24).view(2, 3, 4).transpose(0, 1).contiguous()";
+    assert_eq!(says(transposed), left_out("no copy; operations of this library read any strides"));
+    let back = format!("{transposed}.transpose(0, 1).reshape(6, 4)");
+    assert_eq!(says(&back), left_out("no copy; the calls after it work on the view"));
+    assert_eq!(says(&format!("{transposed}.view(6, 4)")), None);
+    assert_eq!(says(&format!("{transposed}.reshape(6, 4)")), None);
+    let twice = format!("{transposed}[:, 1].t().reshape(12)");
+    assert_eq!(says(&twice), left_out("1 of 2 copies; the calls after it work, too"));
+}
+
+#[test]
+fn a_refused_view_says_what_to_write_instead() {
+    let run = run(&["explain", "arange(6).view(2, 3).t().view(6)"]);
+    let instead = "\n  instead:\n  - keep the shape (3, 2): no copy\n  \
+                   - .permute(1, 0).view(6): no copy; the elements come in the order of memory\n  \
+                   - .reshape(6): copies 48 B\n";
+    assert!(run.err.ends_with(instead), "{run:?}");
+}
+
+#[test]
+fn a_page_is_drawn_beside_the_text() {
+    let folder = Folder::new();
+    let (chain, file) = ("arange(6).view(2, 3).t().contiguous()", folder.name("steps.html"));
+    let text = run(&["explain", chain, "--html", &file]).succeeded();
+    assert_eq!(text, run(&["explain", chain]).succeeded());
+    let page = fs::read_to_string(&file).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"), "{page}");
+    assert_eq!(page.matches("<section").count(), 4);
+    assert!(page.contains(chain));
+    assert_eq!(folder.files(), ["steps.html"]);
+}
+
+#[test]
+fn a_page_that_is_there_is_replaced_only_if_asked() {
+    let folder = Folder::new();
+    let file = folder.file("steps.html", "mine");
+    let args = ["explain", "arange(6)", "--html", &file];
+    run(&args).refused("steps.html is there: give another file, or --overwrite");
+    assert_eq!(fs::read(&file).unwrap(), b"mine");
+    run(&[&args[..], &["--overwrite"]].concat()).succeeded();
+    assert!(fs::read_to_string(&file).unwrap().contains("<svg"));
+    run(&["explain", "arange(6)", "--overwrite"]).refused("--html <FILE>");
+}
+
+#[test]
+fn fault_a_refused_view_is_drawn_and_a_page_that_cannot_be_written_is_an_error() {
+    let folder = Folder::new();
+    let file = folder.name("steps.html");
+    let chain = "arange(6).view(2, 3).t().view(6)";
+    run(&["explain", chain, "--html", &file]).failed("view size is not compatible");
+    assert!(fs::read_to_string(&file).unwrap().contains("refused"));
+    let nowhere = folder.name("no/steps.html");
+    let printed = run(&["explain", chain, "--html", &nowhere]).failed("cannot write");
+    assert_eq!(printed, "");
+    run(&["explain", "arange(", "--html", &nowhere]).refused("expected");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::super::Pass;
 use crate::output::render;
 
 /// The width of a picture, in its own units.
-pub(super) const WIDTH: f64 = 380.0;
+pub(crate) const WIDTH: f64 = 380.0;
 
 /// A picture with its title and its numbers.
 pub(super) struct Figure {
@@ -136,12 +136,12 @@ pub(super) fn drawing(id: &str, title: &str, height: f64, body: &Markup) -> Mark
 }
 
 /// A coordinate, to a tenth.
-pub(super) fn px(value: f64) -> String {
+pub(crate) fn px(value: f64) -> String {
     format!("{:.1}", value + 0.0)
 }
 
 /// A text in a drawing, `anchor` being start, middle or end.
-pub(super) fn words(x: f64, y: f64, anchor: &str, class: &str, text: &str) -> Markup {
+pub(crate) fn words(x: f64, y: f64, anchor: &str, class: &str, text: &str) -> Markup {
     html! { text x=(px(x)) y=(px(y)) text-anchor=(anchor) class=(class) { (text) } }
 }
 

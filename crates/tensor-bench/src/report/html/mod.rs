@@ -10,7 +10,7 @@ mod break_even;
 mod copies;
 mod curve;
 mod distribution;
-mod figure;
+pub(crate) mod figure;
 mod passes;
 mod scale;
 mod walk;
@@ -28,13 +28,13 @@ use crate::{
 use figure::Figure;
 
 /// Void elements of HTML, closed as XML needs.
-const META: &str = concat!(
+pub(crate) const META: &str = concat!(
     r#"<meta charset="utf-8"/>"#,
     r#"<meta name="viewport" content="width=device-width, initial-scale=1"/>"#,
     r#"<meta name="color-scheme" content="light dark"/>"#
 );
 
-const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// The whole page. The same report gives the same page.
 ///
