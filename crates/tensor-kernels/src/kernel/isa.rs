@@ -7,6 +7,7 @@ use super::{indexed_block::IndexedBlock, portable, transpose_block::TransposeBlo
 use crate::{
     math::{Baseline, FmaMode},
     memory::Stores,
+    nest::Loop,
 };
 
 /// Rows staged in scratch, ready to be written by [`Isa::flush`]. Steps are in bytes.
@@ -90,6 +91,30 @@ pub(crate) trait Isa: Copy + Send + Sync {
         let _ = stores;
         // SAFETY: M1 to M3 hold for the same elements; `step` is converted to bytes.
         unsafe { portable::gather::<L>(src.cast(), step * L::WIDTH as isize, dst.cast(), len) }
+    }
+
+    /// [`gather_run`](Self::gather_run) in each iteration of a loop, whose strides are the
+    /// destination's and the source's; by plain stores.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 for the elements of all rows.
+    #[inline(always)]
+    unsafe fn gather_rows<L: Unit>(
+        self,
+        src: *const L,
+        step: isize,
+        dst: *mut L,
+        len: usize,
+        rows: Loop<2>,
+    ) {
+        let (mut src, mut dst) = (src, dst);
+        for _ in 0..rows.len {
+            // SAFETY: M1 to M3 hold for one row, by this function's contract.
+            unsafe { self.gather_run(src, step, dst, len, Stores::Plain) };
+            (dst, src) =
+                (dst.wrapping_offset(rows.strides[0]), src.wrapping_offset(rows.strides[1]));
+        }
     }
 
     /// Scatters `len` elements `step` apart: `dst[i * step] = src[i]`.

@@ -218,6 +218,21 @@ impl<L: Unit> Kernel for Task<'_, L> {
                 false => Scalar.vectorize(GroupedTask { isa: Scalar, work, groups, src, dst }),
             };
         }
+        if let (Inner::Gather { len, step }, Stores::Plain) = (&work.inner, work.stores)
+            && let [around @ .., rows] = &work.outer[..]
+        {
+            return walk(around, |[to, from]| {
+                let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
+                // The portable kernels read no gaps; the others may.
+                if gaps_readable {
+                    // SAFETY: C1 for the elements of these rows; the gaps can be read (O4).
+                    unsafe { isa.gather_rows(src, *step, dst, *len, *rows) };
+                } else {
+                    // SAFETY: C1 for the elements of these rows.
+                    unsafe { Scalar.gather_rows(src, *step, dst, *len, *rows) };
+                }
+            });
+        }
         walk(&work.outer, |[to, from]| {
             let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
             let inner = &work.inner;

@@ -145,12 +145,9 @@ impl<L: Unit> Kernel for Pack<L> {
                 isa.transpose(from, column_stride, to, pitch as isize, columns, rows);
             };
         }
-        for j in 0..rows {
-            let (from, to) =
-                (from.wrapping_offset(row_stride * j as isize), to.wrapping_add(pitch * j));
-            // SAFETY: the invariant: row `j` of the block, into row `j` of scratch.
-            unsafe { isa.gather_run(from, column_stride, to, columns, Stores::Plain) };
-        }
+        let rows = Loop { len: rows, strides: [pitch as isize, row_stride] };
+        // SAFETY: the invariant: the block's elements, into rows of scratch a pitch apart.
+        unsafe { isa.gather_rows(from, column_stride, to, columns, rows) };
     }
 }
 

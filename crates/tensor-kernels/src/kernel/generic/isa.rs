@@ -2,7 +2,7 @@
 
 use pulp::NullaryFnOnce;
 
-use super::{copy, indexed, register::Registers, row_writer, stitch, transpose};
+use super::{copy, gather, indexed, register::Registers, row_writer, stitch, transpose};
 use crate::{
     kernel::{
         indexed_block::IndexedBlock,
@@ -12,6 +12,7 @@ use crate::{
     },
     math::Fused,
     memory::Stores,
+    nest::Loop,
 };
 
 impl<R: Registers> Isa for R {
@@ -87,6 +88,20 @@ impl<R: Registers> Isa for R {
             // SAFETY: M1 to M3 hold for these rows; the kernel finds the whole lines itself (M4).
             Stores::NonTemporal => unsafe { transpose::streamed::<R, L>(self, block) },
         }
+    }
+
+    #[inline(always)]
+    unsafe fn gather_rows<L: Unit>(
+        self,
+        src: *const L,
+        step: isize,
+        dst: *mut L,
+        len: usize,
+        rows: Loop<2>,
+    ) {
+        let block = TransposeBlock::new((src, step), (dst, 0), (len, 1));
+        // SAFETY: M1 to M3 hold for the elements of all rows, by this function's contract.
+        unsafe { gather::rows::<R, L>(self, block, rows) }
     }
 
     #[inline(always)]

@@ -105,7 +105,7 @@ fn runs_of(bytes: usize, short: Kernel, rows: f64, runs: f64) -> KernelWork {
 fn has_windows(unit: usize, step: isize) -> bool {
     match unit {
         16 => false,
-        8 => matches!(step, -1 | 2 | 3),
+        8 => matches!(step, -1 | 2),
         _ => step.unsigned_abs() <= 4,
     }
 }
@@ -213,7 +213,7 @@ impl Kernel {
         let (call, [one, two, wide]) = match self {
             Self::Run => (1.5, [0.0097; 3]),
             Self::Fill => (0.2, [0.0062; 3]),
-            Self::Gather => (6.0, [0.024, 0.035, 0.058]),
+            Self::Gather => (4.0, [0.024, 0.035, 0.058]),
             Self::Units => (4.5, [0.155, 0.24, 0.24]),
             Self::ShortRuns => (3.0, [0.3, 0.16, 0.36]),
             Self::IndexedRuns => (1.1, [0.54, 0.59, 0.67]),
