@@ -63,6 +63,7 @@ mod run;
 mod tuning;
 
 pub use api::{
+    any::{AnyTensorExt, CastAny},
     copy::{
         copy_between, copy_into, copy_into_uninit, copy_to_layout, fill, to_contiguous, to_format,
         to_vec,
@@ -109,8 +110,8 @@ pub use tensor_core::*;
 /// It has no `Result`, which would hide that of the standard library, and no functions.
 pub mod prelude {
     pub use crate::{
-        AnyTensor, DType, Element, Error, Layout, Tensor, TensorExt, TensorView, TensorViewMut, s,
-        tensor,
+        AnyTensor, AnyTensorExt, DType, Element, Error, Layout, Tensor, TensorExt, TensorView,
+        TensorViewMut, s, tensor,
     };
 }
 

@@ -26,6 +26,15 @@ impl<K> AnyOperand<'_, K> {
         }
     }
 
+    /// The same operand, borrowed.
+    pub fn reborrow(&self) -> AnyOperand<'_, K> {
+        match self {
+            Self::Tensor(tensor) => AnyOperand::Tensor(tensor),
+            Self::Handle(tensor) => AnyOperand::Tensor(tensor),
+            Self::Value(value) => AnyOperand::Value(*value),
+        }
+    }
+
     /// The sizes; none for a value.
     pub fn shape(&self) -> &[usize] {
         self.tensor().map_or(&[], AnyTensorBase::shape)

@@ -2,6 +2,7 @@
 //!
 //! Shapes, overlap and borrows are checked here. The layers below fail only for want of memory.
 
+pub(crate) mod any;
 pub(crate) mod call;
 pub(crate) mod copy;
 pub(crate) mod copy_explanation;
