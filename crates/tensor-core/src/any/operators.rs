@@ -1,5 +1,6 @@
 //! `+ - * / % & | ^ << >>`, unary `-` and `!`, and assignments like `+=`, on tensors of run-time
-//! dtypes: between two of them, and with values on either side.
+//! dtypes: between two of them, and with values on either side. Values are bool, i64, f64, complex
+//! f64 or [`AnyValue`]; methods take all element types.
 
 use std::ops::{
     Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Div, DivAssign,
@@ -7,7 +8,7 @@ use std::ops::{
 };
 
 use super::{AnyOperand, AnyTensorBase, AnyValue};
-use crate::{Result, dtype::for_each_dtype, op, operators::or_panic};
+use crate::{Result, op, operators::or_panic};
 
 /// Kernels that compute the binary operator `Op` on operands of run-time dtypes, with promotion.
 pub trait AnyBinaryKernel<Op>: Sized {
@@ -56,7 +57,9 @@ macro_rules! binary_operators {
         binary_operators!(@assign $trait, $assign::$assign_method, [], AnyTensorBase<K>);
         binary_operators!(@assign $trait, $assign::$assign_method, [], AnyValue);
 
-        for_each_dtype!(value_operators, $trait::$method, $assign::$assign_method);
+        value_operators!($trait::$method, $assign::$assign_method; bool, i64, f64);
+        #[cfg(feature = "complex")]
+        value_operators!($trait::$method, $assign::$assign_method; num_complex::Complex<f64>);
     )*};
 
     (@one $trait:ident::$method:ident, [$($life:lifetime)*], $left:ty, $right:ty,
@@ -85,22 +88,19 @@ macro_rules! binary_operators {
     };
 }
 
-/// Operators with a value: `&x * 2`, `2.0 - &x`, `x += 1`.
+/// Operators with a value: `&x * 2`, `2.0 - &x`, `x += 1`. One type for each category, so that the
+/// type of a literal is inferred.
 macro_rules! value_operators {
-    ([$trait:ident::$method:ident, $assign:ident::$assign_method:ident]
-     $($(#[$gate:meta])* $variant:ident: $type:ty, $($text:literal),*;)*) => {$(
-        $(#[$gate])*
-        const _: () = {
-            binary_operators!(@one $trait::$method, ['a], &'a AnyTensorBase<K>, $type,
-                self => self.into(), other => other.into());
-            binary_operators!(@one $trait::$method, [], AnyTensorBase<K>, $type,
-                self => self.into(), other => other.into());
-            binary_operators!(@one $trait::$method, ['b], $type, &'b AnyTensorBase<K>,
-                self => self.into(), other => other.into());
-            binary_operators!(@one $trait::$method, [], $type, AnyTensorBase<K>,
-                self => self.into(), other => other.into());
-            binary_operators!(@assign $trait, $assign::$assign_method, [], $type);
-        };
+    ($trait:ident::$method:ident, $assign:ident::$assign_method:ident; $($type:ty),*) => {$(
+        binary_operators!(@one $trait::$method, ['a], &'a AnyTensorBase<K>, $type,
+            self => self.into(), other => other.into());
+        binary_operators!(@one $trait::$method, [], AnyTensorBase<K>, $type,
+            self => self.into(), other => other.into());
+        binary_operators!(@one $trait::$method, ['b], $type, &'b AnyTensorBase<K>,
+            self => self.into(), other => other.into());
+        binary_operators!(@one $trait::$method, [], $type, AnyTensorBase<K>,
+            self => self.into(), other => other.into());
+        binary_operators!(@assign $trait, $assign::$assign_method, [], $type);
     )*};
 }
 

@@ -53,6 +53,17 @@ pub(super) fn prepared<'x, K>(
     as_dtype(call, a, dtype)
 }
 
+/// The result of an operation that leaves bools as they are.
+#[track_caller]
+pub(super) fn of_bool<K>(call: Call<'_>, a: &AnyTensorBase<K>) -> Result<Option<AnyTensorBase<K>>> {
+    match (call.op, a) {
+        ("sign", AnyTensorBase::Bool(a)) => {
+            crate::TensorExt::deep_clone(a).map(|copy| Some(copy.into()))
+        }
+        _ => Ok(None),
+    }
+}
+
 /// Operations on bool that PyTorch computes as logical ones: `+` is or, `*` is and.
 #[track_caller]
 fn of_bools<K>(

@@ -34,6 +34,9 @@ macro_rules! unary {
         #[track_caller]
         fn $name(&self) -> Result<AnyTensorBase<K>> {
             let call = current(stringify!($name))?;
+            if let Some(result) = elementwise::of_bool(call, self.as_any())? {
+                return Ok(result);
+            }
             let a = elementwise::prepared(call, self.as_any(), $fractions)?;
             match_tensor!($bound, &*a, call.op, a => {
                 Ok(AnyTensorBase::from(call.eval1(ops::$op, a.into())?))
