@@ -43,6 +43,23 @@
 //! differ in the last place between [`SimdLevel::Scalar`] and the other levels; all stay within the
 //! bounds that [`math`] states.
 //!
+//! # Dtypes known at run time
+//! An [`AnyTensor`] has the same operations, in [`AnyTensorExt`], and PyTorch's type promotion.
+//!
+//! # Debug builds
+//! Operations are generic, so their loops are compiled in the crate that calls them, and without
+//! optimisation they take a hundred times longer or more. With these lines in `Cargo.toml` a debug
+//! build calls loops of this crate:
+//!
+//! ```toml
+//! [profile.dev.package.tensor-kernels]
+//! opt-level = 3
+//! ```
+//!
+//! So do the named operations on f32, f64, i64 and bool, reductions, and copies of all types.
+//! Conversions, operations on rows, other element types, and closures (`map`, `zip`) stay as slow
+//! as the program's own code. This crate then takes longer to compile, once.
+//!
 //! # Features
 //! `rayon` (threads), `half` (f16 and bf16), `complex` (complex 32 and 64): all on by default.
 //! Without `rayon` everything runs on the calling thread.

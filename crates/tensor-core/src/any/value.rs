@@ -131,9 +131,9 @@ plain! { integers u8 u16 u32 u64 i8 i16 i32 i64; floats f32 f64 }
 from_values! {
     bool: |x| AnyValue::Bool(x), |v| v.is_nonzero();
     #[cfg(feature = "half")]
-    half::f16: |x| AnyValue::Float(x.into()), |v| Self::from_f32(<f32 as FromValue>::from_value(v));
+    half::f16: |x| AnyValue::Float(x.into()), |v| Self::from_f32(v.to());
     #[cfg(feature = "half")]
-    half::bf16: |x| AnyValue::Float(x.into()), |v| Self::from_f32(<f32 as FromValue>::from_value(v));
+    half::bf16: |x| AnyValue::Float(x.into()), |v| Self::from_f32(v.to());
     #[cfg(feature = "complex")]
     num_complex::Complex<f32>: |x| AnyValue::Complex(x.re.into(), x.im.into()),
         |v| Self::new(v.re() as f32, v.im() as f32);

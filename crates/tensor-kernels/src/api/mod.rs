@@ -4,6 +4,7 @@
 
 pub(crate) mod any;
 pub(crate) mod call;
+pub(crate) mod compiled;
 pub(crate) mod copy;
 pub(crate) mod copy_explanation;
 pub(crate) mod copy_plan;
@@ -20,3 +21,4 @@ mod reductions;
 pub(crate) mod repeat;
 pub(crate) mod rows;
 pub(crate) mod tensor;
+mod types;

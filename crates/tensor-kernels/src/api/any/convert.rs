@@ -10,7 +10,7 @@ use tensor_core::{
     AnyOperand, AnyTensorBase, BuiltIn, DType, DTypeError, Error, Operand, Result, TensorBase,
 };
 
-use super::types::{match_dtype, match_tensor};
+use crate::api::types::{match_dtype, match_tensor};
 use crate::{
     api::{
         call::Call,

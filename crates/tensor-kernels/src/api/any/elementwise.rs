@@ -14,11 +14,11 @@ use tensor_core::{
 use super::{
     convert::{Converted, as_dtype, to_dtype},
     current,
-    types::{match_dtype, match_tensor},
 };
 use crate::api::{
     call::Call,
     ops::{self, table::*},
+    types::{match_dtype, match_tensor},
 };
 
 /// The dtype of an operation whose results are fractions.

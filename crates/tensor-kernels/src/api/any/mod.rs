@@ -13,7 +13,6 @@ mod methods;
 mod movement;
 mod operators;
 mod rows;
-mod types;
 
 #[cfg(doc)]
 use tensor_core::DTypeError;
@@ -22,6 +21,7 @@ use tensor_core::{
     Result, Scalar, Sizes, TensorBase,
 };
 
+use super::types::match_tensor;
 use super::{
     call::Call,
     ops::{self, table::*},
@@ -33,12 +33,11 @@ pub use convert::CastAny;
 use methods::{binary, reductions, ternary, unary};
 use movement::movement_methods;
 use rows::{real, rows_methods};
-use types::match_tensor;
 
 /// An operation that is the same for all dtypes.
 macro_rules! forward {
     ($any:expr, $op:expr, $x:ident => $result:expr) => {
-        $crate::api::any::types::match_tensor!(Equality, $any, $op, $x => {
+        $crate::api::types::match_tensor!(Equality, $any, $op, $x => {
             $result.map(tensor_core::AnyTensorBase::from)
         })
     };

@@ -9,11 +9,11 @@ use tensor_core::{
 use super::{
     convert::{Converted, as_dtype},
     expect,
-    types::match_dtype,
 };
 use crate::api::{
     call::Call,
     movement::{JoinOf, PadMode},
+    types::match_dtype,
 };
 
 /// The methods, for the trait of the extension methods.

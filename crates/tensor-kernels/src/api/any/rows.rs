@@ -132,7 +132,7 @@ pub(super) fn isclose<K>(
 ) -> Result<AnyTensorBase<K>> {
     let common = result_type(&[a.reborrow(), b.reborrow()])?;
     let dtype = if common.category() <= Category::Integer { DType::F64 } else { common };
-    super::types::match_dtype!(Real, dtype, call.op, T => {
+    crate::api::types::match_dtype!(Real, dtype, call.op, T => {
         let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
         let close = crate::api::rows::isclose_eval(call, a.operand(), b.operand(), tolerance);
         close.map(|close: tensor_core::TensorBase<bool, K>| close.into())
