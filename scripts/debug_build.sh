@@ -3,6 +3,8 @@
 #
 #   [profile.dev.package.tensor-kernels]
 #   opt-level = 3
+#   debug = false
+#   debug-assertions = false
 #
 # Builds a program in a temporary folder, once for release and once for debugging with these lines,
 # and times some operations on 4 million floats in both. Exit code 1: one takes more than twice as
@@ -39,7 +41,7 @@ tensor-kernels = { path = "$ROOT/crates/tensor-kernels" }
 [workspace]
 EOF
 if ! $unoptimized; then
-  printf '\n[profile.dev.package.tensor-kernels]\nopt-level = 3\n' >> "$folder/Cargo.toml"
+  sed -n 's/^#   \(\[profile.*\|.* = .*\)$/\1/p' "${BASH_SOURCE[0]}" >> "$folder/Cargo.toml"
 fi
 
 cat > "$folder/src/main.rs" << 'EOF'

@@ -25,9 +25,9 @@ macro_rules! movement_methods {
         /// use tensor_kernels::{AnyTensor, AnyTensorExt, DType};
         ///
         /// let (bytes, halves) =
-        ///     (AnyTensor::zeros([1, 2], DType::U8)?, AnyTensor::full([2, 2], 0.5, DType::F16)?);
+        ///     (AnyTensor::zeros([1, 2], DType::U8)?, AnyTensor::full([2, 2], 0.5, DType::F32)?);
         /// let joined = AnyTensor::cat(&[&bytes, &halves], 0)?;
-        /// assert_eq!((joined.dtype(), joined.shape()), (DType::F16, &[3, 2][..]));
+        /// assert_eq!((joined.dtype(), joined.shape()), (DType::F32, &[3, 2][..]));
         /// # Ok::<(), tensor_kernels::Error>(())
         /// ```
         ///
