@@ -54,11 +54,15 @@
 //! ```toml
 //! [profile.dev.package.tensor-kernels]
 //! opt-level = 3
+//! debug = false
+//! debug-assertions = false
 //! ```
 //!
-//! So do the named operations on f32, f64, i64 and bool, reductions, and copies of all types.
-//! Conversions, operations on rows, other element types, and closures (`map`, `zip`) stay as slow
-//! as the program's own code. This crate then takes longer to compile, once.
+//! This concerns the named operations and the reductions on f32, f64, i64 and bool, and copies of
+//! all types: 4 million floats take at most twice as long as in a release build
+//! (`scripts/debug_build.sh`), sums along short rows up to 2.5 times. Conversions, `where_cond`,
+//! `equal`, operations on rows, other element types and closures (`map`, `zip`) stay as slow as the
+//! program's own code. This crate then takes two minutes of CPU time to compile, once.
 //!
 //! # Features
 //! `rayon` (threads), `half` (f16 and bf16), `complex` (complex 32 and 64): all on by default.
