@@ -228,7 +228,7 @@ fn available(record: &Record, b: &str, recorded: &Value) -> bool {
     let of_build = |name: &&str| name.parse::<DType>().is_err() || in_build(name);
     let result = recorded.as_str().or_else(|| recorded[0].as_str()).unwrap_or("bool");
     let result = if result.contains("complex") { "c64" } else { result };
-    names.iter().all(|name| of_build(name)) && of_build(&result)
+    names.iter().all(of_build) && of_build(&result)
 }
 
 #[test]
