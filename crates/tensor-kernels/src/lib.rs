@@ -47,9 +47,10 @@
 //! An [`AnyTensor`] has the same operations, in [`AnyTensorExt`], and PyTorch's type promotion.
 //!
 //! # Debug builds
-//! Operations are generic, so their loops are compiled in the crate that calls them, and without
-//! optimisation they take a hundred times longer or more. With these lines in `Cargo.toml` a debug
-//! build calls loops of this crate:
+//! Operations are generic, so their loops are compiled in the crate that calls them. Without
+//! optimisation 4 million floats take 846 ms for `exp` (release build: 0.6), 240 for the sum with a
+//! transposed tensor (1.1), 154 for `contiguous` of it (0.4) and 14 for `sum` (0.2; Zen 5, two
+//! threads). With these lines in `Cargo.toml` a debug build calls loops of this crate:
 //!
 //! ```toml
 //! [profile.dev.package.tensor-kernels]
