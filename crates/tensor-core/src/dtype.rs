@@ -80,6 +80,57 @@ macro_rules! dtypes {
 
 for_each_dtype!(dtypes);
 
+/// The categories of PyTorch's type promotion, from the lowest to the highest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Category {
+    /// bool.
+    Bool,
+    /// Integers, signed or not.
+    Integer,
+    /// Real floats.
+    Float,
+    /// Complex floats.
+    Complex,
+}
+
+impl DType {
+    /// The category in type promotion.
+    pub const fn category(self) -> Category {
+        match self {
+            DType::Bool => Category::Bool,
+            DType::F16 | DType::Bf16 | DType::F32 | DType::F64 => Category::Float,
+            DType::C64 | DType::C128 => Category::Complex,
+            _ => Category::Integer,
+        }
+    }
+
+    /// Is it u16, u32 or u64, which promote with floats only?
+    pub(crate) const fn is_wide_unsigned(self) -> bool {
+        matches!(self, DType::U16 | DType::U32 | DType::U64)
+    }
+
+    /// The name in PyTorch's messages: `Long` for i64.
+    pub(crate) const fn scalar_type(self) -> &'static str {
+        match self {
+            DType::Bool => "Bool",
+            DType::U8 => "Byte",
+            DType::U16 => "UInt16",
+            DType::U32 => "UInt32",
+            DType::U64 => "UInt64",
+            DType::I8 => "Char",
+            DType::I16 => "Short",
+            DType::I32 => "Int",
+            DType::I64 => "Long",
+            DType::F16 => "Half",
+            DType::Bf16 => "BFloat16",
+            DType::F32 => "Float",
+            DType::F64 => "Double",
+            DType::C64 => "ComplexFloat",
+            DType::C128 => "ComplexDouble",
+        }
+    }
+}
+
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

@@ -10,7 +10,8 @@
 //!   at run time; a conflict is an error, nothing blocks.
 //! * [`TensorView`] and [`TensorViewMut`]: borrowed views over any slice, for kernels and for
 //!   buffers of your own.
-//! * [`AnyTensor`]: a tensor whose [`DType`] is known at run time only.
+//! * [`AnyTensor`]: a tensor whose [`DType`] is known at run time only, with every view;
+//!   [`promote_types`] and [`result_type`] are PyTorch's type promotion.
 //!
 //! ```
 //! use tensor_core::Tensor;
@@ -57,14 +58,17 @@ mod strides;
 mod tensor;
 mod view;
 
-pub use any::{AnyTensor, AnyTensorBase};
+pub use any::{
+    AnyBinaryKernel, AnyOperand, AnyTensor, AnyTensorBase, AnyUnaryKernel, AnyValue, BuiltIn,
+    can_cast, promote_types, result_type,
+};
 pub use buffer::{cached_memory, empty_memory_cache, set_memory_cache_limit};
 pub use construct::{HasOne, NestedArray, Progression};
 pub use display::Show;
-pub use dtype::DType;
+pub use dtype::{Category, DType};
 pub use element::{Element, Scalar};
 pub use elements::{ViewRef, ViewRefMut};
-pub use error::{Error, MovementError, PatternError, PatternRule, PatternSide, Result};
+pub use error::{DTypeError, Error, MovementError, PatternError, PatternRule, PatternSide, Result};
 pub use guard::{TensorRef, TensorRefMut};
 pub use index::{Index, NewAxis, Slice};
 pub use iter::{Iter, IterMut};

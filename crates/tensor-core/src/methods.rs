@@ -5,6 +5,64 @@
 //! elements that the original reaches. `derive` requires this, and the property tests `chains` and
 //! `extremes` check it. `Tensor` and `TensorView` return a new view; `TensorViewMut` is consumed.
 
+/// `for_each_view! { then => arguments }` passes the view operations to a macro, after the
+/// arguments: their names, their parameters with the kinds of these, and what they do.
+macro_rules! for_each_view {
+    ($then:path => $($arguments:tt)*) => {
+        $then! { $($arguments)*
+            transpose(d0: dim, d1: dim) "Two dimensions swapped (PyTorch: `transpose`).";
+            t() "The transpose of a matrix (PyTorch: `t`).";
+            permute(dims: sizes) "All dimensions reordered (PyTorch: `permute`).";
+            movedim(from: sizes, to: sizes)
+                "Dimensions moved to new positions (PyTorch: `movedim`).";
+            flip(dims: sizes) "Dimensions reversed, as a view (NumPy: `flip`).";
+            narrow(dim: dim, start: dim, len: count)
+                "`len` indices of a dimension (PyTorch: `narrow`).";
+            select(dim: dim, index: dim)
+                "One index of a dimension, which is removed (PyTorch: `select`).";
+            slice(dim: dim, slice: slice)
+                "A range of a dimension, with a step (PyTorch: `t[a:b:k]`).";
+            index(items: items)
+                "An index tuple, written with [`s!`](crate::s) (PyTorch: `t[2, 1:3, None]`).";
+            unsqueeze(dim: dim) "A new dimension of size 1 (PyTorch: `unsqueeze`).";
+            squeeze() "Without the dimensions of size 1 (PyTorch: `squeeze()`).";
+            squeeze_dim(dim: dim)
+                "Without a dimension, if its size is 1 (PyTorch: `squeeze(dim)`).";
+            expand(sizes: sizes)
+                "Dimensions of size 1 repeated with stride 0 (PyTorch: `expand`). \
+                 A mutable view refuses it.";
+            broadcast_to(shape: shape)
+                "Broadcast to a shape (PyTorch: `broadcast_to`). \
+                 A mutable view refuses it, unless the shape is the same.";
+            view(sizes: sizes)
+                "Another shape over the same memory, if strides can express it (PyTorch: `view`).";
+            flatten(start: dim, end: dim)
+                "Several dimensions as one, if strides can express it (PyTorch: `flatten`).";
+            unflatten(dim: dim, sizes: sizes)
+                "One dimension as several (PyTorch: `unflatten`).";
+            diagonal(offset: dim, d0: dim, d1: dim)
+                "The diagonal of two dimensions (PyTorch: `diagonal`).";
+            unfold(dim: dim, size: count, step: count)
+                "All windows along a dimension (PyTorch: `unfold`). \
+                 A mutable view refuses windows that overlap.";
+        }
+    };
+}
+
+/// As [`for_each_view!`], the operations that return several views.
+macro_rules! for_each_split {
+    ($then:path => $($arguments:tt)*) => {
+        $then! { $($arguments)*
+            split(size: count, dim: dim)
+                "Consecutive parts of `size` indices (PyTorch: `split`).";
+            chunk(chunks: count, dim: dim)
+                "At most `chunks` parts of equal size (PyTorch: `chunk`).";
+            unbind(dim: dim)
+                "One view for every index of a dimension (PyTorch: `unbind`).";
+        }
+    };
+}
+
 /// `view_methods!(self, &self)` or `view_methods!(self, self)`, in an `impl` that has `layout` and
 /// `derive`.
 macro_rules! view_methods {
@@ -69,42 +127,8 @@ macro_rules! view_methods {
             self.layout.lints(size_of::<T>())
         }
 
-        $crate::methods::view_methods! { @derived $self, ($($receiver)+)
-            transpose(d0: dim, d1: dim) "Two dimensions swapped (PyTorch: `transpose`).";
-            t() "The transpose of a matrix (PyTorch: `t`).";
-            permute(dims: sizes) "All dimensions reordered (PyTorch: `permute`).";
-            movedim(from: sizes, to: sizes)
-                "Dimensions moved to new positions (PyTorch: `movedim`).";
-            flip(dims: sizes) "Dimensions reversed, as a view (NumPy: `flip`).";
-            narrow(dim: dim, start: dim, len: count)
-                "`len` indices of a dimension (PyTorch: `narrow`).";
-            select(dim: dim, index: dim)
-                "One index of a dimension, which is removed (PyTorch: `select`).";
-            slice(dim: dim, slice: slice)
-                "A range of a dimension, with a step (PyTorch: `t[a:b:k]`).";
-            index(items: items)
-                "An index tuple, written with [`s!`](crate::s) (PyTorch: `t[2, 1:3, None]`).";
-            unsqueeze(dim: dim) "A new dimension of size 1 (PyTorch: `unsqueeze`).";
-            squeeze() "Without the dimensions of size 1 (PyTorch: `squeeze()`).";
-            squeeze_dim(dim: dim)
-                "Without a dimension, if its size is 1 (PyTorch: `squeeze(dim)`).";
-            expand(sizes: sizes)
-                "Dimensions of size 1 repeated with stride 0 (PyTorch: `expand`). \
-                 A mutable view refuses it.";
-            broadcast_to(shape: shape)
-                "Broadcast to a shape (PyTorch: `broadcast_to`). \
-                 A mutable view refuses it, unless the shape is the same.";
-            view(sizes: sizes)
-                "Another shape over the same memory, if strides can express it (PyTorch: `view`).";
-            flatten(start: dim, end: dim)
-                "Several dimensions as one, if strides can express it (PyTorch: `flatten`).";
-            unflatten(dim: dim, sizes: sizes)
-                "One dimension as several (PyTorch: `unflatten`).";
-            diagonal(offset: dim, d0: dim, d1: dim)
-                "The diagonal of two dimensions (PyTorch: `diagonal`).";
-            unfold(dim: dim, size: count, step: count)
-                "All windows along a dimension (PyTorch: `unfold`). \
-                 A mutable view refuses windows that overlap.";
+        $crate::methods::for_each_view! {
+            $crate::methods::view_methods => @derived $self, ($($receiver)+)
         }
     };
 
@@ -136,14 +160,7 @@ macro_rules! view_methods {
 /// The operations that return several views, for the types that can share their elements.
 macro_rules! split_methods {
     () => {
-        $crate::methods::split_methods! {
-            split(size: count, dim: dim)
-                "Consecutive parts of `size` indices (PyTorch: `split`).";
-            chunk(chunks: count, dim: dim)
-                "At most `chunks` parts of equal size (PyTorch: `chunk`).";
-            unbind(dim: dim)
-                "One view for every index of a dimension (PyTorch: `unbind`).";
-        }
+        $crate::methods::for_each_split! { $crate::methods::split_methods => }
     };
     ($($name:ident($($arg:ident: $kind:ident),*) $doc:literal;)+) => {
         $(
@@ -193,4 +210,6 @@ macro_rules! argument {
     };
 }
 
-pub(crate) use {argument, argument_type, split_methods, view_methods};
+pub(crate) use {
+    argument, argument_type, for_each_split, for_each_view, split_methods, view_methods,
+};

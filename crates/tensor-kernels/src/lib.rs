@@ -43,6 +43,28 @@
 //! differ in the last place between [`SimdLevel::Scalar`] and the other levels; all stay within the
 //! bounds that [`math`] states.
 //!
+//! # Dtypes known at run time
+//! An [`AnyTensor`] has the same operations, in [`AnyTensorExt`], and PyTorch's type promotion.
+//!
+//! # Debug builds
+//! Operations are generic, so their loops are compiled in the crate that calls them. Without
+//! optimisation 4 million floats take 846 ms for `exp` (release build: 0.6), 240 for the sum with a
+//! transposed tensor (1.1), 154 for `contiguous` of it (0.4) and 14 for `sum` (0.2; Zen 5, two
+//! threads). With these lines in `Cargo.toml` a debug build calls loops of this crate:
+//!
+//! ```toml
+//! [profile.dev.package.tensor-kernels]
+//! opt-level = 3
+//! debug = false
+//! debug-assertions = false
+//! ```
+//!
+//! This concerns the named operations and the reductions on f32, f64, i64 and bool, and copies of
+//! all types: 4 million floats take at most twice as long as in a release build
+//! (`scripts/debug_build.sh`), sums along short rows up to 2.5 times. Conversions, `where_cond`,
+//! `equal`, operations on rows, other element types and closures (`map`, `zip`) stay as slow as the
+//! program's own code. This crate then takes two minutes of CPU time to compile, once.
+//!
 //! # Features
 //! `rayon` (threads), `half` (f16 and bf16), `complex` (complex 32 and 64): all on by default.
 //! Without `rayon` everything runs on the calling thread.
@@ -63,6 +85,7 @@ mod run;
 mod tuning;
 
 pub use api::{
+    any::{AnyTensorExt, CastAny},
     copy::{
         copy_between, copy_into, copy_into_uninit, copy_to_layout, fill, to_contiguous, to_format,
         to_vec,
@@ -109,8 +132,8 @@ pub use tensor_core::*;
 /// It has no `Result`, which would hide that of the standard library, and no functions.
 pub mod prelude {
     pub use crate::{
-        AnyTensor, DType, Element, Error, Layout, Tensor, TensorExt, TensorView, TensorViewMut, s,
-        tensor,
+        AnyTensor, AnyTensorExt, DType, Element, Error, Layout, Tensor, TensorExt, TensorView,
+        TensorViewMut, s, tensor,
     };
 }
 

@@ -4,10 +4,12 @@
 //! match on them. If PyTorch has a message for the same mistake the text begins with it, and adds
 //! the values or a remedy.
 
+mod dtype;
 mod message;
 mod movement;
 mod pattern;
 
+pub use dtype::DTypeError;
 pub use movement::MovementError;
 
 use crate::{DType, Overlap};
@@ -779,9 +781,19 @@ pub enum Error {
         why: &'static str,
     },
 
+    /// A dtype, or a pair of them, that an operation on tensors of run-time dtypes refuses.
+    #[error(transparent)]
+    DType(Box<DTypeError>),
+
     /// An operation that joins, pads, rolls or indexes was refused.
     #[error(transparent)]
     Movement(Box<MovementError>),
+}
+
+impl From<DTypeError> for Error {
+    fn from(why: DTypeError) -> Self {
+        Self::DType(Box::new(why))
+    }
 }
 
 impl From<MovementError> for Error {

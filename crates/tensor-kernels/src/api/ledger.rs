@@ -21,7 +21,7 @@ use std::{
     thread::{self, ThreadId},
 };
 
-use tensor_core::{Error, Layout, MemoryFormat, Result};
+use tensor_core::{DType, Error, Layout, MemoryFormat, Result};
 
 use crate::{exec::Exec, plan::PlannedCopy};
 
@@ -188,6 +188,13 @@ pub enum CopyReason {
     },
     /// The operand shares elements with the result at other indices.
     OverlapsResult,
+    /// The operand is converted to the dtype in which the operation computes.
+    Converted {
+        /// The dtype of the operand.
+        from: DType,
+        /// The dtype of the operation.
+        to: DType,
+    },
     /// The operation always copies.
     Requested,
 }
@@ -218,6 +225,9 @@ impl fmt::Display for CopyReason {
                 write!(f, "dimensions {} and {dim} cannot be viewed as one", dim.wrapping_sub(1))
             }
             Self::OverlapsResult => f.write_str("the operand overlaps the result"),
+            Self::Converted { from, to } => {
+                write!(f, "the operand is converted from {from} to {to}")
+            }
             Self::Requested => f.write_str("it always copies"),
         }
     }

@@ -2,7 +2,9 @@
 //!
 //! Shapes, overlap and borrows are checked here. The layers below fail only for want of memory.
 
+pub(crate) mod any;
 pub(crate) mod call;
+pub(crate) mod compiled;
 pub(crate) mod copy;
 pub(crate) mod copy_explanation;
 pub(crate) mod copy_plan;
@@ -19,3 +21,4 @@ mod reductions;
 pub(crate) mod repeat;
 pub(crate) mod rows;
 pub(crate) mod tensor;
+mod types;

@@ -3,7 +3,9 @@
 
 use std::marker::PhantomData;
 
-use super::reduce::Reduce;
+use super::{compiled::compiled, reduce::Reduce};
+#[cfg(tensor_compiled)]
+use crate::kernel::Reduction;
 use crate::{
     element::{Accumulate, Compare, Equality, Inexact, Number},
     kernel::{ArgOrder, ArgReduction, Fold, FoldReduction, ReductionOf},
@@ -35,7 +37,14 @@ macro_rules! folds {
         |$a:ident, $b:ident| $combine:expr, |$last:ident| $finalize:expr, |$count:ident| $of:expr,
         $of_empty:expr;
     )*) => {$(
+        compiled! { $op, $bound, T => FoldReduction<$op, T>, dyn Reduction }
+
         impl<$t: $bound> Fold<$t> for $op {
+            #[cfg(tensor_compiled)]
+            fn compiled(reduction: &FoldReduction<Self, $t>) -> Option<&dyn Reduction> {
+                $op::find_compiled(reduction)
+            }
+
             type Accumulator = $accumulator;
             type Output = $output;
 
@@ -117,7 +126,14 @@ folds! {
 
 macro_rules! arg_reductions {
     ($($op:ident: $worst:ident, |$a:ident, $b:ident| $precedes:expr;)*) => {$(
+        compiled! { $op, Compare, T => ArgReduction<$op, T>, dyn Reduction }
+
         impl<T: Compare> ArgOrder<T> for $op {
+            #[cfg(tensor_compiled)]
+            fn compiled(reduction: &ArgReduction<Self, T>) -> Option<&dyn Reduction> {
+                $op::find_compiled(reduction)
+            }
+
             const LAST_KEY: T::Key = T::$worst;
 
             #[inline(always)]

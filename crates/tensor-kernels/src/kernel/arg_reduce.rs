@@ -36,6 +36,16 @@ const ROWS_PER_PASS: usize = 128;
 
 /// The order in which keys win.
 pub(crate) trait ArgOrder<T: Compare>: Sync {
+    /// The reduction as this crate compiled it, if it did; see `api::compiled`.
+    #[cfg(tensor_compiled)]
+    #[inline(always)]
+    fn compiled(_reduction: &ArgReduction<Self, T>) -> Option<&dyn Reduction>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// A key that every other key precedes or equals.
     const LAST_KEY: T::Key;
 
@@ -60,7 +70,15 @@ fn first<F: ArgOrder<T>, T: Compare>(a: KeyIndex<T::Key>, b: KeyIndex<T::Key>) -
     if in_front { a } else { b }
 }
 
-impl<T: Compare, F: ArgOrder<T>> ReductionOf<T, i64> for ArgReduction<F, T> {}
+impl<T: Compare, F: ArgOrder<T>> ReductionOf<T, i64> for ArgReduction<F, T> {
+    fn any(&self) -> &dyn Reduction {
+        #[cfg(tensor_compiled)]
+        if let Some(compiled) = F::compiled(self) {
+            return compiled;
+        }
+        self
+    }
+}
 
 impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
     fn widths(&self) -> Widths {

@@ -156,6 +156,10 @@ impl<A: Element, F> Map<F, A> {
     where
         F: Function1<A, Output = R>,
     {
+        #[cfg(tensor_compiled)]
+        if let Some(compiled) = F::compiled(self) {
+            return OperationOf::new(compiled);
+        }
         OperationOf::new(self)
     }
 }
@@ -259,6 +263,10 @@ macro_rules! operation {
             where
                 F: $function<$($type,)* Output = R>,
             {
+                #[cfg(tensor_compiled)]
+                if let Some(compiled) = F::compiled(self) {
+                    return OperationOf::new(compiled);
+                }
                 OperationOf::new(self)
             }
         }

@@ -125,12 +125,33 @@ pub(crate) trait Reduction: Sync {
 }
 
 /// A reduction from elements `T` to results `R`: the types its pointers point to.
-pub(crate) trait ReductionOf<T, R>: Reduction {}
+pub(crate) trait ReductionOf<T, R>: Sync {
+    /// Without its types.
+    fn any(&self) -> &dyn Reduction;
+}
 
-impl<T: Element, F: Fold<T>> ReductionOf<T, F::Output> for FoldReduction<F, T> {}
+impl<T: Element, F: Fold<T>> ReductionOf<T, F::Output> for FoldReduction<F, T> {
+    fn any(&self) -> &dyn Reduction {
+        #[cfg(tensor_compiled)]
+        if let Some(compiled) = F::compiled(self) {
+            return compiled;
+        }
+        self
+    }
+}
 
 /// How elements are combined into one result.
 pub(crate) trait Fold<T>: Sync {
+    /// The reduction as this crate compiled it, if it did; see `api::compiled`.
+    #[cfg(tensor_compiled)]
+    #[inline(always)]
+    fn compiled(_reduction: &FoldReduction<Self, T>) -> Option<&dyn Reduction>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// The type of a partial result.
     type Accumulator: Copy;
     /// The result.

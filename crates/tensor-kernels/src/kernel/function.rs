@@ -4,6 +4,8 @@
 //! passes it the [`FmaMode`]. A user's closure is also compiled once per level, but ignores the
 //! mode.
 
+#[cfg(tensor_compiled)]
+use super::elementwise::{Map, Operation, Zip, Zip3};
 use crate::math::FmaMode;
 
 /// A function of one element.
@@ -17,6 +19,16 @@ pub(crate) trait Function1<A>: Sync {
 
     /// Does a result take much longer to compute than to store?
     const COMPUTES_MUCH: bool = Self::HAS_LARGE_ARGUMENT_PATH;
+
+    /// The operation as this crate compiled it, if it did; see `api::compiled`.
+    #[cfg(tensor_compiled)]
+    #[inline(always)]
+    fn compiled(_operation: &Map<Self, A>) -> Option<&dyn Operation<2>>
+    where
+        Self: Sized,
+    {
+        None
+    }
 
     /// The result, for arguments that do not need the large-argument path.
     fn call<M: FmaMode>(&self, a: A) -> Self::Output;
@@ -44,6 +56,16 @@ pub(crate) trait Function2<A, B>: Sync {
     /// Does a result take much longer to compute than to store?
     const COMPUTES_MUCH: bool = Self::HAS_LARGE_ARGUMENT_PATH;
 
+    /// The operation as this crate compiled it, if it did; see `api::compiled`.
+    #[cfg(tensor_compiled)]
+    #[inline(always)]
+    fn compiled(_operation: &Zip<Self, A, B>) -> Option<&dyn Operation<3>>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// The result, for arguments that do not need that path.
     fn call<M: FmaMode>(&self, a: A, b: B) -> Self::Output;
 
@@ -70,6 +92,16 @@ pub(crate) trait Function3<A, B, C>: Sync {
 
     /// Does a result take much longer to compute than to store?
     const COMPUTES_MUCH: bool = Self::HAS_LARGE_ARGUMENT_PATH;
+
+    /// The operation as this crate compiled it, if it did; see `api::compiled`.
+    #[cfg(tensor_compiled)]
+    #[inline(always)]
+    fn compiled(_operation: &Zip3<Self, A, B, C>) -> Option<&dyn Operation<4>>
+    where
+        Self: Sized,
+    {
+        None
+    }
 
     /// The result.
     fn call<M: FmaMode>(&self, a: A, b: B, c: C) -> Self::Output;

@@ -24,7 +24,7 @@ use crate::{
 
 /// For each number of inputs: `out = f(inputs)`, index by index.
 macro_rules! compute {
-    ($($name:ident($($arg:ident: $type:ident),*), $n:literal;)*) => {$(
+    ($($name:ident $compute:ident($($arg:ident: $type:ident),*), $n:literal;)*) => {$(
         /// # Panics
         /// If an input has another shape than the result.
         pub(crate) fn $name<$($type: Element,)* R: Element, W: Destination<R>>(
@@ -38,15 +38,31 @@ macro_rules! compute {
             let result = OperandPtr::from(out);
             let operands = OperandPtrs::new([result, $($arg.ptr(result, size_of::<R>())),*]);
             let layouts: [&Layout; $n] = [layout, $($arg.layout(layout)),*];
-            compute(exec, operation.any(), layouts, widths, operands);
+            $compute(exec, operation.any(), layouts, widths, operands);
         }
+
+        /// Of a fixed number of operands, so that this crate compiles it.
+        #[cfg(tensor_compiled)]
+        #[inline(never)]
+        fn $compute(
+            exec: &Exec,
+            operation: &dyn Operation<$n>,
+            layouts: [&Layout; $n],
+            widths: [usize; $n],
+            operands: OperandPtrs<'_, $n>,
+        ) {
+            compute(exec, operation, layouts, widths, operands);
+        }
+
+        #[cfg(not(tensor_compiled))]
+        use compute as $compute;
     )*};
 }
 
 compute! {
-    compute1(a: A), 2;
-    compute2(a: A, b: B), 3;
-    compute3(a: A, b: B, c: C), 4;
+    compute1 compute_2(a: A), 2;
+    compute2 compute_3(a: A, b: B), 3;
+    compute3 compute_4(a: A, b: B, c: C), 4;
 }
 
 /// Plans the operation for the layouts of the operands, and runs it.

@@ -2,9 +2,12 @@
 
 use tensor_core::{Operand, Output, Result, TensorBase};
 
+#[cfg(tensor_compiled)]
+use crate::kernel::{Operation, Zip};
 use crate::{
     api::{
         call::{Argument, Call},
+        compiled::compiled,
         ops::{table::binary_operations, unary::Square},
         tensor::Simd,
     },
@@ -40,8 +43,15 @@ macro_rules! functions {
     )*) => {$(
         pub(crate) struct $op;
 
+        compiled! { $op, $bound, T => Zip<$op, T, T>, dyn Operation<3> }
+
         impl<$t: $bound> Function2<$t, $t> for $op {
             type Output = $output;
+
+            #[cfg(tensor_compiled)]
+            fn compiled(operation: &Zip<Self, $t, $t>) -> Option<&dyn Operation<3>> {
+                $op::find_compiled(operation)
+            }
 
             #[inline(always)]
             fn call<$m: FmaMode>(&self, $a: $t, $b: $t) -> $output {

@@ -2,8 +2,10 @@
 
 use tensor_core::{Element, Operand, Output, Result, TensorBase};
 
+#[cfg(tensor_compiled)]
+use crate::kernel::{Operation, Zip3};
 use crate::{
-    api::{call::Call, ops::table::ternary_operations, tensor::Simd},
+    api::{call::Call, compiled::compiled, ops::table::ternary_operations, tensor::Simd},
     element::{Compare, Number},
     exec::Exec,
     kernel::Function3,
@@ -20,8 +22,15 @@ macro_rules! functions {
     )*) => {$(
         pub(crate) struct $op;
 
+        compiled! { $op, $bound, T => Zip3<$op, T, T, T>, dyn Operation<4> }
+
         impl<$t: $bound> Function3<$t, $t, $t> for $op {
             type Output = $t;
+
+            #[cfg(tensor_compiled)]
+            fn compiled(operation: &Zip3<Self, $t, $t, $t>) -> Option<&dyn Operation<4>> {
+                $op::find_compiled(operation)
+            }
 
             #[inline(always)]
             fn call<$m: FmaMode>(&self, $a: $t, $b: $t, $c: $t) -> $t {

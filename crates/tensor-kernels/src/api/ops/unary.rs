@@ -2,8 +2,10 @@
 
 use tensor_core::{Element, Operand, Output, Result, TensorBase};
 
+#[cfg(tensor_compiled)]
+use crate::kernel::{Map, Operation};
 use crate::{
-    api::{call::Call, ops::table::unary_operations, tensor::Simd},
+    api::{call::Call, compiled::compiled, ops::table::unary_operations, tensor::Simd},
     element::{Bits, Cast, Equality, Inexact, Number, Ordered, Real},
     exec::Exec,
     kernel::Function1,
@@ -20,6 +22,8 @@ macro_rules! functions {
             { $($value:tt)* }
     )*) => {$(
         pub(crate) struct $op;
+
+        compiled! { $op, $bound, T => Map<$op, T>, dyn Operation<2> }
 
         function! { $op<$t: $bound> -> $output { $($value)* } }
 
@@ -74,6 +78,11 @@ macro_rules! function {
     ) => {
         impl<$t: $bound> Function1<$t> for $op {
             type Output = $output;
+
+            #[cfg(tensor_compiled)]
+            fn compiled(operation: &Map<Self, $t>) -> Option<&dyn Operation<2>> {
+                $op::find_compiled(operation)
+            }
 
             #[inline(always)]
             fn call<$m: FmaMode>(&self, $a: $t) -> $output {

@@ -279,7 +279,7 @@ impl<L: Unit, const STRIDE: usize, const DESCENDING: usize> RowGroup
         usize::from(block.nv < STRIDE)
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
     unsafe fn transpose<V: Vector>(token: V::Token, block: TransposeBlock, stores: Stores) {
         let start = block.src.wrapping_sub(Self::FIRST * L::WIDTH);
         let mut lanes = [V::splat(token, [0; LANE_BYTES]); STRIDE];
@@ -321,7 +321,7 @@ impl<L: Unit> RowGroup for LanePerRow<L> {
         }
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
     unsafe fn transpose<V: Vector>(token: V::Token, block: TransposeBlock, stores: Stores) {
         let surplus = if block.src_step < 0 { L::PER_LANE - block.nv } else { 0 };
         let start = block.src.wrapping_sub(surplus * L::WIDTH);

@@ -111,7 +111,7 @@ unsafe fn cover<V: Vector, L: Unit>(token: V::Token, block: IndexedBlock<'_, L>)
 /// # Safety
 ///
 /// That of [`cover`]; the tile lies in the block.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
 unsafe fn tile<V: Vector, L: Unit>(
     token: V::Token,
     block: &IndexedBlock<'_, L>,

@@ -111,7 +111,7 @@ unsafe fn interleave<R: Registers, L: Unit, const PLANES: usize, const DESCENDIN
 /// # Safety
 ///
 /// That of [`interleave`], and the block has that many columns.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
 unsafe fn pixels<V: Vector, L: Unit, const PLANES: usize, const DESCENDING: bool>(
     token: V::Token,
     block: TransposeBlock,
@@ -183,7 +183,7 @@ unsafe fn overwriting<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
 /// # Safety
 ///
 /// That of [`overwriting`].
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
 unsafe fn lane_rows<V: Vector, L: Unit>(token: V::Token, block: TransposeBlock) {
     let mut rows = [V::splat(token, [0; LANE_BYTES]); LANE_BYTES];
     unrolled!(r in 0..L::PER_LANE, 16 => {

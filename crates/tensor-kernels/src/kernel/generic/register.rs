@@ -93,7 +93,7 @@ pub(in crate::kernel) trait Vector: Copy {
     /// # Safety
     ///
     /// M1 for the 16 bytes at the start of each row.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
     unsafe fn load_columns<L: Unit>(
         token: Self::Token,
         src: *const u8,
@@ -115,7 +115,7 @@ pub(in crate::kernel) trait Vector: Copy {
     /// # Safety
     ///
     /// M1 for the 16 bytes at the start of each row.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
     unsafe fn load_columns_at<L: Unit>(
         token: Self::Token,
         src: *const u8,
@@ -183,7 +183,7 @@ pub(in crate::kernel) trait FunnelShift: Vector {
 /// the bits of its index in the lane. Zipping register `i` with register `i + N / 2` into registers
 /// `2 * i` and `2 * i + 1` rotates these bits by one. So `log2 N` rounds swap the two halves: row
 /// and column.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
 pub(super) fn transpose_lanes<V: Vector, L: Unit>(mut rows: [V; LANE_BYTES]) -> [V; LANE_BYTES] {
     unrolled!(_round in 0..L::PER_LANE.trailing_zeros(), 4 => {
         let mut zipped = rows;
@@ -244,7 +244,7 @@ impl<V: Vector> Vector for Pair<V> {
         Self(low, high)
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
     unsafe fn load_columns_at<L: Unit>(
         token: V::Token,
         src: *const u8,
@@ -261,7 +261,7 @@ impl<V: Vector> Vector for Pair<V> {
     }
 
     /// One half after the other: both at once would need more registers than there are.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
     unsafe fn load_columns<L: Unit>(
         token: V::Token,
         src: *const u8,

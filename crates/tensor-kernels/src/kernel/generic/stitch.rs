@@ -92,7 +92,7 @@ impl<R: Registers, L: Unit> NullaryFnOnce for StitchedTranspose<R, L> {
 /// # Safety
 ///
 /// That of [`transpose`].
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
 unsafe fn tile<V: FunnelShift, L: Unit>(
     token: V::Token,
     block: TransposeBlock,

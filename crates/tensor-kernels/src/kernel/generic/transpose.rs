@@ -265,7 +265,7 @@ unsafe fn sweep<V: Vector, L: Unit>(
 /// # Safety
 ///
 /// That of [`cover`].
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
 unsafe fn tile<V: Vector, L: Unit>(
     token: V::Token,
     block: TransposeBlock,

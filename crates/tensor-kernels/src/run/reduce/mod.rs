@@ -53,7 +53,7 @@ pub(crate) fn reduce<T: Element, R: Element, W: Destination<R>>(
     let result = OperandPtr::from(out);
     let operands = OperandPtrs::new([result, input.ptr(result, size_of::<R>())]);
     let layouts = [input.layout(layout), layout];
-    plan_and_run(exec, kernels, layouts, reduced, operands)
+    plan_and_run(exec, kernels.any(), layouts, reduced, operands)
 }
 
 /// As [`reduce`], for elements whose type is known only at run time, to a single value.
@@ -73,7 +73,7 @@ pub(crate) fn reduce_erased<T: Element, R: Element>(
 ) -> Result<()> {
     let layouts = [input.layout(), value.layout()];
     let operands = OperandPtrs::new([OperandPtr::from(value), input.ptr::<T>()]);
-    plan_and_run(exec, kernels, layouts, reduced, operands)
+    plan_and_run(exec, kernels.any(), layouts, reduced, operands)
 }
 
 /// Plans the reduction for the layouts of input and result, and runs it.

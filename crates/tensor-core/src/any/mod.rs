@@ -1,9 +1,26 @@
 //! Tensors whose element type is known at run time only, as read from a file.
 //!
-//! [`AnyTensorBase`] is an enum with one variant for each dtype;
-//! [`with_tensor!`](crate::with_tensor) matches it and runs generic code on the typed tensor.
+//! [`AnyTensorBase`] is an enum with one variant for each dtype. Views and queries concern its
+//! layout (`views`); operators promote their operands (`promote`) and call the kernels that the
+//! type parameter names (`operators`). [`with_tensor!`](crate::with_tensor) matches the variants
+//! and runs generic code on the typed tensor, where no operation does what is needed.
 
-use crate::{Bare, DType, Error, Layout, Result, Scalar, TensorBase, dtype::for_each_dtype};
+mod operand;
+mod operators;
+mod promote;
+mod value;
+mod views;
+
+pub use self::{
+    operand::AnyOperand,
+    operators::{AnyBinaryKernel, AnyUnaryKernel},
+    promote::{can_cast, promote_types, result_type},
+    value::{AnyValue, BuiltIn},
+};
+use crate::{
+    Bare, DType, DTypeError, Error, Layout, Result, Scalar, Sizes, TensorBase,
+    dtype::for_each_dtype,
+};
 
 /// A tensor of a run-time element type, without operators.
 pub type AnyTensor = AnyTensorBase<Bare>;
@@ -12,15 +29,19 @@ macro_rules! any_tensor {
     ([] $($(#[$gate:meta])* $variant:ident: $type:ty, $($text:literal),*;)*) => {
         /// A tensor of one of the built-in element types.
         ///
-        /// [`with_tensor!`](crate::with_tensor) runs generic code on the typed tensor.
+        /// It has the views of a typed tensor. [`typed`](Self::typed) borrows the typed tensor, and
+        /// [`with_tensor!`](crate::with_tensor) runs generic code on it.
         ///
         /// ```
-        /// use tensor_core::{AnyTensor, DType, Tensor, with_tensor};
+        /// use tensor_core::{AnyTensor, AnyValue, DType, Tensor, with_tensor};
         ///
         /// let any: AnyTensor = Tensor::full([2, 3], 1.5f32)?.into();
         /// assert_eq!(any.dtype(), DType::F32);
-        /// let transposed = with_tensor!(&any, t => AnyTensor::from(t.transpose(0, 1)?));
-        /// assert_eq!(transposed.layout().shape(), [3, 2]);
+        /// let column = any.t()?.narrow(0, 1, 1)?;
+        /// assert_eq!((column.shape(), column.strides()), (&[1, 2][..], &[1, 3][..]));
+        /// assert_eq!(column.get(&[0, 1])?, AnyValue::Float(1.5));
+        /// let bytes = with_tensor!(&any, t => t.storage().bytes());
+        /// assert_eq!(bytes, 24);
         /// # Ok::<(), tensor_core::Error>(())
         /// ```
         #[non_exhaustive]
@@ -76,6 +97,44 @@ macro_rules! any_tensor {
         }
 
         impl<K> AnyTensorBase<K> {
+            /// A row-major tensor of zeros (PyTorch: `zeros(…, dtype=…)`).
+            ///
+            /// # Errors
+            /// A shape too large, no memory, [`DTypeError::NotInBuild`].
+            pub fn zeros(shape: impl Sizes, dtype: DType) -> Result<Self> {
+                match dtype {
+                    $(
+                        $(#[$gate])*
+                        DType::$variant => TensorBase::<$type, K>::zeros(shape).map(Self::from),
+                    )*
+                    #[allow(unreachable_patterns, reason = "a build with all features")]
+                    dtype => Err(DTypeError::NotInBuild { dtype }.into()),
+                }
+            }
+
+            /// A row-major tensor of one value, converted to the dtype (PyTorch: `full`). See
+            /// [`AnyValue::to`].
+            ///
+            /// # Errors
+            /// Those of [`zeros`](Self::zeros).
+            pub fn full(
+                shape: impl Sizes,
+                value: impl Into<AnyValue>,
+                dtype: DType,
+            ) -> Result<Self> {
+                let value = value.into();
+                match dtype {
+                    $(
+                        $(#[$gate])*
+                        DType::$variant => {
+                            TensorBase::<$type, K>::full(shape, value.to()).map(Self::from)
+                        }
+                    )*
+                    #[allow(unreachable_patterns, reason = "a build with all features")]
+                    dtype => Err(DTypeError::NotInBuild { dtype }.into()),
+                }
+            }
+
             /// The element type (PyTorch: `dtype`).
             pub fn dtype(&self) -> DType {
                 match self {

@@ -1,0 +1,163 @@
+//! One value of a dtype that is known at run time, and its conversion to every element type.
+
+use std::fmt;
+
+use super::AnyTensorBase;
+use crate::{Scalar, TensorBase, dtype::for_each_dtype};
+
+/// One value, as a number of its category (PyTorch: what `item()` returns, and numbers as
+/// arguments).
+///
+/// As an operand it takes part in promotion by its category only: `&bytes + 1` stays u8.
+///
+/// ```
+/// use tensor_core::AnyValue;
+///
+/// assert_eq!(AnyValue::from(7u8), AnyValue::Int(7));
+/// assert_eq!(AnyValue::from(2.5f32).to::<f64>(), 2.5);
+/// assert_eq!(AnyValue::Int(300).to::<u8>(), 44);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum AnyValue {
+    /// A bool.
+    Bool(bool),
+    /// An integer; every integer dtype fits.
+    Int(i128),
+    /// A real number.
+    Float(f64),
+    /// A complex number: its real and its imaginary part.
+    Complex(f64, f64),
+}
+
+impl AnyValue {
+    /// The value as an element. Integers wrap around, floats are rounded to the nearest; to an
+    /// integer they are rounded towards 0, and the nearest bound if out of range. Of a complex
+    /// number the real part.
+    pub fn to<T: BuiltIn>(self) -> T {
+        T::from_value(self)
+    }
+
+    /// Is it not 0?
+    pub fn is_nonzero(self) -> bool {
+        match self {
+            Self::Bool(value) => value,
+            Self::Int(value) => value != 0,
+            Self::Float(value) => value != 0.0,
+            Self::Complex(re, im) => re != 0.0 || im != 0.0,
+        }
+    }
+
+    /// The real part in double precision.
+    fn re(self) -> f64 {
+        match self {
+            Self::Bool(value) => f64::from(u8::from(value)),
+            Self::Int(value) => value as f64,
+            Self::Float(value) => value,
+            Self::Complex(re, _) => re,
+        }
+    }
+
+    #[cfg(feature = "complex")]
+    fn im(self) -> f64 {
+        if let Self::Complex(_, im) = self { im } else { 0.0 }
+    }
+}
+
+impl fmt::Display for AnyValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => value.fmt(f),
+            Self::Int(value) => value.fmt(f),
+            Self::Float(value) => fmt::Debug::fmt(value, f),
+            Self::Complex(re, im) => write!(f, "({re:?}{im:+?}j)"),
+        }
+    }
+}
+
+/// The element types of [`AnyTensorBase`]: those with a [`DType`](crate::DType). The trait is
+/// sealed, as [`Scalar`] is.
+pub trait BuiltIn: Scalar + Into<AnyValue> {
+    /// The value converted to this type; see [`AnyValue::to`].
+    fn from_value(value: AnyValue) -> Self;
+
+    /// The typed tensor, if its elements are of this type.
+    fn tensor_of<K>(any: &AnyTensorBase<K>) -> Option<&TensorBase<Self, K>>;
+
+    /// The tensor with its dtype known at run time.
+    fn into_any<K>(tensor: TensorBase<Self, K>) -> AnyTensorBase<K>;
+}
+
+macro_rules! from_values {
+    ($($(#[$gate:meta])* $type:ty: |$x:ident| $to:expr, |$v:ident| $from:expr;)*) => {$(
+        $(#[$gate])*
+        impl From<$type> for AnyValue {
+            fn from($x: $type) -> Self {
+                $to
+            }
+        }
+
+        $(#[$gate])*
+        impl FromValue for $type {
+            fn from_value($v: AnyValue) -> Self {
+                $from
+            }
+        }
+    )*};
+}
+
+/// The conversion alone, so that one table can implement the rest of [`BuiltIn`].
+trait FromValue {
+    fn from_value(value: AnyValue) -> Self;
+}
+
+macro_rules! plain {
+    (integers $($int:ident)*; floats $($float:ident)*) => {
+        from_values! {
+            $($int: |x| AnyValue::Int(x.into()), |v| match v {
+                AnyValue::Int(value) => value as $int,
+                other => other.re() as $int,
+            };)*
+            $($float: |x| AnyValue::Float(x.into()), |v| match v {
+                AnyValue::Int(value) => value as $float,
+                other => other.re() as $float,
+            };)*
+        }
+    };
+}
+
+plain! { integers u8 u16 u32 u64 i8 i16 i32 i64; floats f32 f64 }
+
+from_values! {
+    bool: |x| AnyValue::Bool(x), |v| v.is_nonzero();
+    #[cfg(feature = "half")]
+    half::f16: |x| AnyValue::Float(x.into()), |v| Self::from_f32(v.to());
+    #[cfg(feature = "half")]
+    half::bf16: |x| AnyValue::Float(x.into()), |v| Self::from_f32(v.to());
+    #[cfg(feature = "complex")]
+    num_complex::Complex<f32>: |x| AnyValue::Complex(x.re.into(), x.im.into()),
+        |v| Self::new(v.re() as f32, v.im() as f32);
+    #[cfg(feature = "complex")]
+    num_complex::Complex<f64>: |x| AnyValue::Complex(x.re, x.im), |v| Self::new(v.re(), v.im());
+}
+
+macro_rules! built_in {
+    ([] $($(#[$gate:meta])* $variant:ident: $type:ty, $($text:literal),*;)*) => {$(
+        $(#[$gate])*
+        impl BuiltIn for $type {
+            fn from_value(value: AnyValue) -> Self {
+                FromValue::from_value(value)
+            }
+
+            fn tensor_of<K>(any: &AnyTensorBase<K>) -> Option<&TensorBase<Self, K>> {
+                if let AnyTensorBase::$variant(tensor) = any { Some(tensor) } else { None }
+            }
+
+            fn into_any<K>(tensor: TensorBase<Self, K>) -> AnyTensorBase<K> {
+                AnyTensorBase::$variant(tensor)
+            }
+        }
+    )*};
+}
+
+for_each_dtype!(built_in);

@@ -1,0 +1,139 @@
+//! Operands converted to the dtype in which an operation computes.
+//!
+//! A tensor of that dtype is read where it is. One of another dtype is converted to a new tensor
+//! first, so that the loops of an operation exist for operands of one type only; the ledger has
+//! the copy. A tensor without dimensions becomes a value.
+
+use std::borrow::Cow;
+
+use tensor_core::{
+    AnyOperand, AnyTensorBase, BuiltIn, DType, DTypeError, Error, Operand, Result, TensorBase,
+};
+
+use crate::api::types::{match_dtype, match_tensor};
+use crate::{
+    api::{
+        call::Call,
+        ledger::{CopyReason, Purpose},
+        ops::Convert,
+    },
+    element::Cast,
+};
+
+/// Element types to which a tensor of any dtype can be converted: all built-in ones.
+pub trait CastAny: BuiltIn + Cast<Self> {
+    /// The elements converted to this type, in a new tensor.
+    ///
+    /// # Errors
+    /// A storage that is being written, no memory.
+    #[doc(hidden)]
+    #[track_caller]
+    fn cast_any<K>(any: &AnyTensorBase<K>) -> Result<TensorBase<Self, K>>;
+}
+
+macro_rules! cast_any {
+    ($($(#[$gate:meta])* $type:ty;)*) => {$(
+        $(#[$gate])*
+        impl CastAny for $type {
+            #[inline]
+            fn cast_any<K>(any: &AnyTensorBase<K>) -> Result<TensorBase<Self, K>> {
+                let call = super::current("cast")?;
+                match_tensor!(Equality, any, call.op, x => {
+                    call.eval1(Convert::<$type>::TO, x.into())
+                })
+            }
+        }
+    )*};
+}
+
+cast_any! {
+    bool; u8; u16; u32; u64; i8; i16; i32; i64; f32; f64;
+    #[cfg(feature = "half")] half::f16;
+    #[cfg(feature = "half")] half::bf16;
+    #[cfg(feature = "complex")] num_complex::Complex<f32>;
+    #[cfg(feature = "complex")] num_complex::Complex<f64>;
+}
+
+/// The tensor itself if it has the type, else converted.
+#[track_caller]
+pub(super) fn typed<T: CastAny, K>(any: &AnyTensorBase<K>) -> Result<TensorBase<T, K>> {
+    match any.typed::<T>() {
+        Some(tensor) => Ok(tensor.clone()),
+        None => T::cast_any(any),
+    }
+}
+
+/// The tensor itself if it has the dtype, else converted.
+#[track_caller]
+pub(super) fn to_dtype<K>(any: &AnyTensorBase<K>, dtype: DType) -> Result<AnyTensorBase<K>> {
+    if any.dtype() == dtype {
+        return Ok(any.clone());
+    }
+    match_dtype!(Equality, dtype, "to_dtype", T => T::cast_any(any).map(AnyTensorBase::from))
+        .map_err(|refused| not_in_build(refused, dtype))
+}
+
+/// All dtypes can be converted to, unless the build does not have them.
+fn not_in_build(refused: Error, dtype: DType) -> Error {
+    match refused {
+        Error::DType(_) => DTypeError::NotInBuild { dtype }.into(),
+        other => other,
+    }
+}
+
+/// The operand of a reduction or of a function of one element, converted if it has another dtype.
+#[track_caller]
+pub(super) fn as_dtype<'x, K>(
+    call: Call<'_>,
+    any: &'x AnyTensorBase<K>,
+    dtype: DType,
+) -> Result<Cow<'x, AnyTensorBase<K>>> {
+    if any.dtype() == dtype {
+        return Ok(Cow::Borrowed(any));
+    }
+    record(call, any, dtype)?;
+    to_dtype(any, dtype).map(Cow::Owned)
+}
+
+fn record<K>(call: Call<'_>, any: &AnyTensorBase<K>, to: DType) -> Result<()> {
+    let purpose = Purpose::new(call.op, CopyReason::Converted { from: any.dtype(), to });
+    let layout = any.layout();
+    purpose.record_at(call.location, call.exec, to.size(), [layout, layout])
+}
+
+/// An operand of elements `T`.
+pub(super) enum Converted<'x, T, K> {
+    /// It has the type.
+    Tensor(&'x TensorBase<T, K>),
+    /// It had another type.
+    Copy(TensorBase<T, K>),
+    /// It has one element.
+    Value(T),
+}
+
+impl<'x, T: CastAny, K> Converted<'x, T, K> {
+    #[track_caller]
+    pub(super) fn of(call: Call<'_>, operand: &'x AnyOperand<'_, K>) -> Result<Self> {
+        let any = match operand {
+            AnyOperand::Value(value) => return Ok(Self::Value(value.to())),
+            AnyOperand::Tensor(any) => any,
+            AnyOperand::Handle(any) => any,
+        };
+        match any.typed::<T>() {
+            Some(tensor) => Ok(Self::Tensor(tensor)),
+            None if any.ndim() == 0 => Ok(Self::Value(any.item()?.to())),
+            None => {
+                record(call, any, T::DTYPE)?;
+                T::cast_any(any).map(Self::Copy)
+            }
+        }
+    }
+
+    pub(super) fn operand(&self) -> Operand<'_, T> {
+        match self {
+            Self::Tensor(tensor) => (*tensor).into(),
+            Self::Copy(tensor) => tensor.into(),
+            Self::Value(value) => Operand::Value(*value),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The elementwise operations on tensors of run-time dtypes.
+//!
+//! The table of operations makes the functions here and the methods of [`AnyTensorExt`]. Each
+//! promotes its operands to one dtype, and calls the typed operation for it.
+//!
+//! [`AnyTensorExt`]: super::AnyTensorExt
+
+use std::borrow::Cow;
+
+use tensor_core::{
+    AnyOperand, AnyTensorBase, Category, DType, DTypeError, Result, can_cast, result_type,
+};
+
+use super::{
+    convert::{Converted, as_dtype, to_dtype},
+    current,
+};
+use crate::api::{
+    call::Call,
+    ops::{self, table::*},
+    types::{match_dtype, match_tensor},
+};
+
+/// The dtype of an operation whose results are fractions.
+fn fraction(dtype: DType) -> DType {
+    if dtype.category() <= Category::Integer { DType::F32 } else { dtype }
+}
+
+/// The dtype in which an operation on several operands computes.
+fn compute_dtype<K>(op: &'static str, operands: &[AnyOperand<'_, K>]) -> Result<DType> {
+    let dtype = result_type(operands)?;
+    match op {
+        "div" | "atan2" => Ok(fraction(dtype)),
+        "sub" if operands.iter().any(|operand| operand.dtype() == DType::Bool) => {
+            Err(DTypeError::Unsupported { op, dtype: DType::Bool }.into())
+        }
+        _ => Ok(dtype),
+    }
+}
+
+/// The operand of a function of one element, in the dtype in which it is computed.
+#[track_caller]
+pub(super) fn prepared<'x, K>(
+    call: Call<'_>,
+    a: &'x AnyTensorBase<K>,
+    fractions: bool,
+) -> Result<Cow<'x, AnyTensorBase<K>>> {
+    let dtype = match (call.op, a.dtype()) {
+        ("square", DType::Bool) => DType::I64,
+        (_, dtype) if fractions => fraction(dtype),
+        (_, dtype) => dtype,
+    };
+    as_dtype(call, a, dtype)
+}
+
+/// The result of an operation that leaves bools as they are.
+#[track_caller]
+pub(super) fn of_bool<K>(call: Call<'_>, a: &AnyTensorBase<K>) -> Result<Option<AnyTensorBase<K>>> {
+    match (call.op, a) {
+        ("sign", AnyTensorBase::Bool(a)) => {
+            crate::TensorExt::deep_clone(a).map(|copy| Some(copy.into()))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Operations on bool that PyTorch computes as logical ones: `+` is or, `*` is and.
+#[track_caller]
+fn of_bools<K>(
+    call: Call<'_>,
+    dtype: DType,
+    a: &AnyOperand<'_, K>,
+    b: &AnyOperand<'_, K>,
+) -> Result<Option<AnyTensorBase<K>>> {
+    if dtype != DType::Bool || !matches!(call.op, "add" | "mul") {
+        return Ok(None);
+    }
+    let (a, b) = (Converted::<bool, K>::of(call, a)?, Converted::<bool, K>::of(call, b)?);
+    let (a, b) = (a.operand(), b.operand());
+    let result = match call.op {
+        "add" => ops::LogicalOr::eval(call.exec, a, b)?,
+        _ => ops::LogicalAnd::eval(call.exec, a, b)?,
+    };
+    Ok(Some(result.into()))
+}
+
+/// Checks that a result can be stored in the tensor that an operation in place writes.
+fn check_store<K>(op: &'static str, from: DType, x: &AnyTensorBase<K>) -> Result<()> {
+    let to = x.dtype();
+    if can_cast(from, to) { Ok(()) } else { Err(DTypeError::ResultCast { op, from, to }.into()) }
+}
+
+/// Copies elements of any dtype, broadcast, into a tensor of any dtype.
+#[track_caller]
+pub(super) fn copy_converted<K>(x: &AnyTensorBase<K>, from: &AnyTensorBase<K>) -> Result<()> {
+    let from = to_dtype(from, x.dtype())?;
+    match_tensor!(Equality, x, "copy", x => {
+        super::convert::typed(&from).and_then(|from| crate::TensorExt::copy_from(x, &from))
+    })
+}
+
+/// For each row of the table: its function, and that in place.
+macro_rules! binary {
+    () => {};
+    (
+        $(#[$doc:meta])*
+        $op:ident<$t:ident: $bound:ident> -> $o:ident::Float:
+            $name:ident, $into:ident
+            $(, in place $inplace:ident<$inplace_bound:ident>)? $(, divides $check:ident)?
+            $(, of two $of_two:ident)? $(, method $method:ident)? $(, operator $operator:ident)?
+            { $($value:tt)* }
+        $($rest:tt)*
+    ) => {
+        binary! { @function $op, Inexact, $name $(, in place $inplace<$inplace_bound>)? }
+        binary! { $($rest)* }
+    };
+    (
+        $(#[$doc:meta])*
+        $op:ident<$t:ident: $bound:ident> -> $output:ty:
+            $name:ident, $into:ident
+            $(, in place $inplace:ident<$inplace_bound:ident>)? $(, divides $check:ident)?
+            $(, of two $of_two:ident)? $(, method $method:ident)? $(, operator $operator:ident)?
+            { $($value:tt)* }
+        $($rest:tt)*
+    ) => {
+        binary! { @function $op, $bound, $name $(, in place $inplace<$inplace_bound>)? }
+        binary! { $($rest)* }
+    };
+    (@function $op:ident, $bound:ident, $name:ident
+        $(, in place $inplace:ident<$inplace_bound:ident>)?) => {
+        #[track_caller]
+        pub(super) fn $name<K>(
+            a: &AnyOperand<'_, K>,
+            b: &AnyOperand<'_, K>,
+        ) -> Result<AnyTensorBase<K>> {
+            let call = current(stringify!($name))?;
+            let dtype = compute_dtype(call.op, &[a.reborrow(), b.reborrow()])?;
+            if let Some(result) = of_bools(call, dtype, a, b)? {
+                return Ok(result);
+            }
+            match_dtype!($bound, dtype, call.op, T => {
+                let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
+                ops::$op::eval::<T, K>(call.exec, a.operand(), b.operand()).map(Into::into)
+            })
+        }
+
+        $(
+            #[track_caller]
+            pub(super) fn $inplace<K>(x: &AnyTensorBase<K>, b: &AnyOperand<'_, K>) -> Result<()> {
+                let call = current(stringify!($name))?;
+                let dtype = compute_dtype(call.op, &[x.into(), b.reborrow()])?;
+                check_store(call.op, dtype, x)?;
+                if dtype != x.dtype() || dtype == DType::Bool {
+                    return copy_converted(x, &$name(&x.into(), b)?);
+                }
+                match_tensor!($inplace_bound, x, call.op, x => {
+                    let b = Converted::of(call, b)?;
+                    ops::$op::write(call.exec, Some(x.into()), b.operand(), x.into())
+                })
+            }
+        )?
+    };
+}
+
+binary_operations! { binary }
+
+/// For each row of the table: its function.
+macro_rules! ternary {
+    ($(
+        $(#[$doc:meta])*
+        $op:ident<$t:ident: $bound:ident>:
+            $name:ident, $into:ident, in place $inplace:ident
+            { |$m:ident, $a:ident, $b:ident, $c:ident| $value:expr }
+    )*) => {$(
+        #[track_caller]
+        pub(super) fn $name<K>(
+            a: &AnyOperand<'_, K>,
+            b: &AnyOperand<'_, K>,
+            c: &AnyOperand<'_, K>,
+        ) -> Result<AnyTensorBase<K>> {
+            let call = current(stringify!($name))?;
+            let dtype = compute_dtype(call.op, &[a.reborrow(), b.reborrow(), c.reborrow()])?;
+            match_dtype!($bound, dtype, call.op, T => {
+                let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
+                let c = Converted::<T, K>::of(call, c)?;
+                call.eval3(ops::$op, a.operand(), b.operand(), c.operand()).map(
+                    |result: tensor_core::TensorBase<T, K>| result.into(),
+                )
+            })
+        }
+    )*};
+}
+
+ternary_operations! { ternary }
+
+/// The elements of `a` where the condition is true, else those of `b`.
+#[track_caller]
+pub(super) fn where_cond<K>(
+    condition: &AnyTensorBase<K>,
+    a: &AnyOperand<'_, K>,
+    b: &AnyOperand<'_, K>,
+) -> Result<AnyTensorBase<K>> {
+    let call = current("where_cond")?;
+    let condition = super::expect::<bool, K>(condition)?;
+    let dtype = result_type(&[a.reborrow(), b.reborrow()])?;
+    match_dtype!(Equality, dtype, call.op, T => {
+        let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
+        let result = call.eval3(ops::Where, condition.into(), a.operand(), b.operand());
+        result.map(|result: tensor_core::TensorBase<T, K>| result.into())
+    })
+}

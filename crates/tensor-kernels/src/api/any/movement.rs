@@ -1,0 +1,245 @@
+//! The operations that move elements as methods of tensors of run-time dtypes.
+
+use std::borrow::Cow;
+
+use tensor_core::{
+    AnyOperand, AnyTensorBase, AnyValue, BuiltIn, DType, Operand, Result, TensorBase, result_type,
+};
+
+use super::{
+    convert::{Converted, as_dtype},
+    expect,
+};
+use crate::api::{
+    call::Call,
+    movement::{JoinOf, PadMode},
+    types::match_dtype,
+};
+
+/// The methods, for the trait of the extension methods.
+macro_rules! movement_methods {
+    () => {
+        /// The tensors, promoted, one after the other along a dimension (PyTorch: `torch.cat`).
+        ///
+        /// ```
+        /// use tensor_kernels::{AnyTensor, AnyTensorExt, DType};
+        ///
+        /// let (bytes, halves) =
+        ///     (AnyTensor::zeros([1, 2], DType::U8)?, AnyTensor::full([2, 2], 0.5, DType::F32)?);
+        /// let joined = AnyTensor::cat(&[&bytes, &halves], 0)?;
+        /// assert_eq!((joined.dtype(), joined.shape()), (DType::F32, &[3, 2][..]));
+        /// # Ok::<(), tensor_kernels::Error>(())
+        /// ```
+        ///
+        /// # Errors
+        /// Those of [`ops::cat`]; [`DTypeError::Promotion`].
+        #[track_caller]
+        fn cat(tensors: &[&AnyTensorBase<K>], dim: impl Int) -> Result<AnyTensorBase<K>> {
+            movement::join(current("cat")?, tensors, dim.saturated(), false)
+        }
+
+        /// The tensors, promoted, along a new dimension (PyTorch: `torch.stack`).
+        ///
+        /// # Errors
+        /// Those of [`ops::stack`]; [`DTypeError::Promotion`].
+        #[track_caller]
+        fn stack(tensors: &[&AnyTensorBase<K>], dim: impl Int) -> Result<AnyTensorBase<K>> {
+            movement::join(current("stack")?, tensors, dim.saturated(), true)
+        }
+
+        /// With borders added (PyTorch: `torch.nn.functional.pad`). As [`ops::pad`]; the value of
+        /// [`PadMode::Constant`] is converted.
+        ///
+        /// # Errors
+        /// Those of [`ops::pad`].
+        #[track_caller]
+        fn pad(&self, padding: impl Sizes, mode: PadMode<AnyValue>) -> Result<AnyTensorBase<K>> {
+            let padding = &padding.into_sizes()?;
+            forward!(self.as_any(), "pad", x => {
+                TensorExt::pad(x, padding, movement::pad_mode(mode))
+            })
+        }
+
+        /// Shifted along dimensions (PyTorch: `torch.roll`). As [`ops::roll`].
+        ///
+        /// # Errors
+        /// Those of [`ops::roll`].
+        #[track_caller]
+        fn roll(&self, shifts: impl Sizes, dims: impl Sizes) -> Result<AnyTensorBase<K>> {
+            let (shifts, dims) = (&shifts.into_sizes()?, &dims.into_sizes()?);
+            forward!(self.as_any(), "roll", x => TensorExt::roll(x, shifts, dims))
+        }
+
+        /// Each index of a dimension `times` times (PyTorch: `torch.repeat_interleave`).
+        ///
+        /// # Errors
+        /// Those of [`ops::repeat_interleave`].
+        #[track_caller]
+        fn repeat_interleave(
+            &self,
+            times: usize,
+            dim: impl Into<Option<isize>>,
+        ) -> Result<AnyTensorBase<K>> {
+            let dim = dim.into();
+            forward!(self.as_any(), "repeat_interleave", x => {
+                TensorExt::repeat_interleave(x, times, dim)
+            })
+        }
+
+        /// The given indices, i64 or i32, of a dimension (PyTorch: `torch.index_select`).
+        ///
+        /// # Errors
+        /// Those of [`ops::index_select`]; [`Error::DTypeMismatch`] for other indices.
+        #[track_caller]
+        fn index_select(
+            &self,
+            dim: impl Int,
+            index: &AnyTensorBase<K>,
+        ) -> Result<AnyTensorBase<K>> {
+            let index = movement::indices(current("index_select")?, index)?;
+            let index = expect::<i64, K>(&index)?;
+            forward!(self.as_any(), "index_select", x => TensorExt::index_select(x, dim, index))
+        }
+
+        /// The elements at given positions in row-major order (PyTorch: `torch.take`).
+        ///
+        /// # Errors
+        /// Those of [`ops::take`]; [`Error::DTypeMismatch`] for indices that are not i64 or i32.
+        #[track_caller]
+        fn take(&self, index: &AnyTensorBase<K>) -> Result<AnyTensorBase<K>> {
+            let index = movement::indices(current("take")?, index)?;
+            let index = expect::<i64, K>(&index)?;
+            forward!(self.as_any(), "take", x => TensorExt::take(x, index))
+        }
+
+        /// Elements chosen along a dimension, one for each index (PyTorch: `torch.gather`).
+        ///
+        /// # Errors
+        /// Those of [`ops::gather`]; [`Error::DTypeMismatch`] for indices that are not i64 or i32.
+        #[track_caller]
+        fn gather(&self, dim: impl Int, index: &AnyTensorBase<K>) -> Result<AnyTensorBase<K>> {
+            let index = movement::indices(current("gather")?, index)?;
+            let index = expect::<i64, K>(&index)?;
+            forward!(self.as_any(), "gather", x => TensorExt::gather(x, dim, index))
+        }
+
+        /// A copy with elements of `src`, a tensor of the same dtype or a value, at the places that
+        /// indices choose (PyTorch: `torch.scatter`).
+        ///
+        /// # Errors
+        /// Those of [`ops::scatter`]; [`Error::DTypeMismatch`].
+        #[track_caller]
+        fn scatter<'s>(
+            &self,
+            dim: impl Int,
+            index: &AnyTensorBase<K>,
+            src: impl Into<AnyOperand<'s, K>>,
+        ) -> Result<AnyTensorBase<K>>
+        where
+            K: 's,
+        {
+            let (index, src) = (movement::indices(current("scatter")?, index)?, src.into());
+            let index = expect::<i64, K>(&index)?;
+            forward!(self.as_any(), "scatter", x => {
+                TensorExt::scatter(x, dim, index, movement::same_type(x, &src)?)
+            })
+        }
+
+        /// A value, converted, where the mask is true (PyTorch: `torch.masked_fill`).
+        ///
+        /// # Errors
+        /// [`Error::Broadcast`]; [`Error::DTypeMismatch`] for a mask that is no bool.
+        #[track_caller]
+        fn masked_fill(
+            &self,
+            mask: &AnyTensorBase<K>,
+            value: impl Into<AnyValue>,
+        ) -> Result<AnyTensorBase<K>> {
+            let (mask, value) = (expect::<bool, K>(mask)?, value.into());
+            forward!(self.as_any(), "masked_fill", x => {
+                TensorExt::masked_fill(x, mask, value.to())
+            })
+        }
+
+        /// The elements at which the mask is true (PyTorch: `torch.masked_select`).
+        ///
+        /// # Errors
+        /// [`Error::Broadcast`]; [`Error::DTypeMismatch`] for a mask that is no bool.
+        #[track_caller]
+        fn masked_select(&self, mask: &AnyTensorBase<K>) -> Result<AnyTensorBase<K>> {
+            let mask = expect::<bool, K>(mask)?;
+            forward!(self.as_any(), "masked_select", x => TensorExt::masked_select(x, mask))
+        }
+
+        /// The lower triangles of matrices (PyTorch: `torch.tril`). As [`ops::tril`].
+        ///
+        /// # Errors
+        /// Those of [`ops::tril`].
+        #[track_caller]
+        fn tril(&self, diagonal: impl Int) -> Result<AnyTensorBase<K>> {
+            forward!(self.as_any(), "tril", x => TensorExt::tril(x, diagonal))
+        }
+
+        /// The upper triangles of matrices (PyTorch: `torch.triu`). As [`ops::triu`].
+        ///
+        /// # Errors
+        /// Those of [`ops::triu`].
+        #[track_caller]
+        fn triu(&self, diagonal: impl Int) -> Result<AnyTensorBase<K>> {
+            forward!(self.as_any(), "triu", x => TensorExt::triu(x, diagonal))
+        }
+    };
+}
+
+#[track_caller]
+pub(super) fn join<K>(
+    call: Call<'_>,
+    tensors: &[&AnyTensorBase<K>],
+    dim: isize,
+    stacks: bool,
+) -> Result<AnyTensorBase<K>> {
+    let operands: Vec<_> = tensors.iter().map(|&tensor| AnyOperand::from(tensor)).collect();
+    match_dtype!(Equality, result_type(&operands)?, call.op, T => {
+        let typed = operands.iter().map(|operand| Converted::<T, K>::of(call, operand));
+        let typed = typed.collect::<Result<Vec<_>>>()?;
+        let typed = typed.iter().map(Converted::operand);
+        let join = if stacks { JoinOf::new_dim(typed, dim) } else { JoinOf::existing(typed, dim) };
+        join.eval(call).map(|joined: TensorBase<T, K>| joined.into())
+    })
+}
+
+/// The mode for elements `T`.
+pub(super) fn pad_mode<T: BuiltIn>(mode: PadMode<AnyValue>) -> PadMode<T> {
+    match mode {
+        PadMode::Constant(value) => PadMode::Constant(value.to()),
+        PadMode::Reflect => PadMode::Reflect,
+        PadMode::Replicate => PadMode::Replicate,
+        PadMode::Circular => PadMode::Circular,
+    }
+}
+
+/// Indices as i64.
+#[track_caller]
+pub(super) fn indices<'x, K>(
+    call: Call<'_>,
+    index: &'x AnyTensorBase<K>,
+) -> Result<Cow<'x, AnyTensorBase<K>>> {
+    match index.dtype() {
+        DType::I32 => as_dtype(call, index, DType::I64),
+        _ => Ok(Cow::Borrowed(index)),
+    }
+}
+
+/// An operand of the type of a tensor, or a value converted to it.
+pub(super) fn same_type<'s, T: BuiltIn, K>(
+    _: &TensorBase<T, K>,
+    operand: &'s AnyOperand<'_, K>,
+) -> Result<Operand<'s, T>> {
+    match operand {
+        AnyOperand::Value(value) => Ok(Operand::Value(value.to())),
+        AnyOperand::Tensor(tensor) => expect(tensor).map(Into::into),
+        AnyOperand::Handle(tensor) => expect(tensor).map(Into::into),
+    }
+}
+
+pub(super) use movement_methods;

@@ -1,0 +1,142 @@
+//! The operations on rows as methods of tensors of run-time dtypes.
+
+use tensor_core::{AnyOperand, AnyTensorBase, Category, DType, Result, result_type};
+
+use super::convert::Converted;
+use crate::api::{call::Call, rows::Tolerance};
+
+/// The methods, for the trait of the extension methods.
+macro_rules! rows_methods {
+    () => {
+        /// `e^a / Σ e^a` along a dimension (PyTorch: `torch.softmax`). As [`ops::softmax`].
+        ///
+        /// # Errors
+        /// [`Error::DimOutOfRange`]; see the trait.
+        #[track_caller]
+        fn softmax(&self, dim: impl Int) -> Result<AnyTensorBase<K>> {
+            real!(self, "softmax", x => TensorExt::softmax(x, dim))
+        }
+
+        /// The logarithm of [`softmax`](Self::softmax) (PyTorch: `torch.log_softmax`).
+        ///
+        /// # Errors
+        /// [`Error::DimOutOfRange`]; see the trait.
+        #[track_caller]
+        fn log_softmax(&self, dim: impl Int) -> Result<AnyTensorBase<K>> {
+            real!(self, "log_softmax", x => TensorExt::log_softmax(x, dim))
+        }
+
+        /// `ln Σ e^a` over dimensions, of integers as f32 (PyTorch: `torch.logsumexp`).
+        ///
+        /// # Errors
+        /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`]; see the trait.
+        #[track_caller]
+        fn logsumexp(&self, over: impl Into<ReduceDims>) -> Result<AnyTensorBase<K>> {
+            let call = current("logsumexp")?;
+            let a = elementwise::prepared(call, self.as_any(), true)?;
+            match_tensor!(Real, &*a, call.op, x => {
+                TensorExt::logsumexp(x, over).map(AnyTensorBase::from)
+            })
+        }
+
+        /// The variance over dimensions (PyTorch: `torch.var`). As [`ops::var`].
+        ///
+        /// # Errors
+        /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`]; see the trait.
+        #[track_caller]
+        fn var(&self, over: impl Into<ReduceDims>, correction: f64) -> Result<AnyTensorBase<K>> {
+            real!(self, "var", x => TensorExt::var(x, over, correction))
+        }
+
+        /// The standard deviation over dimensions (PyTorch: `torch.std`). As
+        /// [`ops::std`](fn@ops::std).
+        ///
+        /// # Errors
+        /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`]; see the trait.
+        #[track_caller]
+        fn std(&self, over: impl Into<ReduceDims>, correction: f64) -> Result<AnyTensorBase<K>> {
+            real!(self, "std", x => TensorExt::std(x, over, correction))
+        }
+
+        /// The norm of order `p` over dimensions (PyTorch: `torch.linalg.vector_norm`).
+        ///
+        /// # Errors
+        /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`], [`Error::ReduceEmpty`]; see the trait.
+        #[track_caller]
+        fn norm(&self, over: impl Into<ReduceDims>, p: f64) -> Result<AnyTensorBase<K>> {
+            real!(self, "norm", x => TensorExt::norm(x, over, p))
+        }
+
+        /// The sums of all elements up to each along a dimension, of integers as i64 (PyTorch:
+        /// `torch.cumsum`).
+        ///
+        /// # Errors
+        /// [`Error::DimOutOfRange`]; see the trait.
+        #[track_caller]
+        fn cumsum(&self, dim: impl Int) -> Result<AnyTensorBase<K>> {
+            let result = forward!(self.as_any(), "cumsum", x => TensorExt::cumsum(x, dim))?;
+            as_torch("cumsum", self.as_any().dtype(), result)
+        }
+
+        /// Whether elements are equal within tolerances, after promotion (PyTorch:
+        /// `torch.isclose`). Integers are compared in double precision.
+        ///
+        /// # Errors
+        /// [`Error::Broadcast`]; a negative tolerance; see the trait.
+        #[track_caller]
+        fn isclose<'b>(
+            &self,
+            b: impl Into<AnyOperand<'b, K>>,
+            tolerance: Tolerance,
+        ) -> Result<AnyTensorBase<K>>
+        where
+            K: 'b,
+        {
+            rows::isclose(current("isclose")?, &self.as_any().into(), &b.into(), tolerance)
+        }
+
+        /// Whether all elements are equal within tolerances, after promotion (PyTorch:
+        /// `torch.allclose`).
+        ///
+        /// # Errors
+        /// Those of [`isclose`](Self::isclose).
+        #[track_caller]
+        fn allclose<'b>(
+            &self,
+            b: impl Into<AnyOperand<'b, K>>,
+            tolerance: Tolerance,
+        ) -> Result<bool>
+        where
+            K: 'b,
+        {
+            let close =
+                rows::isclose(current("allclose")?, &self.as_any().into(), &b.into(), tolerance)?;
+            close.all_all().map(AnyValue::is_nonzero)
+        }
+    };
+}
+
+/// An operation on real floats.
+macro_rules! real {
+    ($self:ident, $op:literal, $x:ident => $result:expr) => {
+        match_tensor!(Real, $self.as_any(), $op, $x => $result.map(AnyTensorBase::from))
+    };
+}
+
+#[track_caller]
+pub(super) fn isclose<K>(
+    call: Call<'_>,
+    a: &AnyOperand<'_, K>,
+    b: &AnyOperand<'_, K>,
+    tolerance: Tolerance,
+) -> Result<AnyTensorBase<K>> {
+    let common = result_type(&[a.reborrow(), b.reborrow()])?;
+    let dtype = if common.category() <= Category::Integer { DType::F64 } else { common };
+    crate::api::types::match_dtype!(Real, dtype, call.op, T => {
+        let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
+        let close = crate::api::rows::isclose_eval(call, a.operand(), b.operand(), tolerance);
+        close.map(|close: tensor_core::TensorBase<bool, K>| close.into())
+    })
+}
+
+pub(super) use {real, rows_methods};

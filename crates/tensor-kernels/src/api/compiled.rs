@@ -1,0 +1,54 @@
+//! The named operations on the commonest element types, compiled in this crate.
+//!
+//! Operations are generic, so the compiler makes their loops in the crate that calls them, at that
+//! crate's level of optimisation: in a debug build of a program, without any, a hundred times
+//! slower. If this crate is optimised in such a build (`tensor_compiled`, set by the build script),
+//! it compiles the named operations on f32, f64, i64 and bool itself, and calls take those loops.
+//! In other builds none of this exists. (All element types would take minutes to compile.)
+//!
+//! Each operation has one function that is not generic and finds the element type of its argument
+//! by downcasts. It turns the reference into a trait object, and so the loops behind that object
+//! are made here.
+
+/// `find_compiled`, for an operation's type: the trait object, if the argument is of this type for
+/// one of the element types.
+macro_rules! compiled {
+    ($op:ident, $bound:ident, $t:ident => $typed:ty, $object:ty) => {
+        #[cfg(tensor_compiled)]
+        impl $op {
+            #[inline(never)]
+            pub(in crate::api) fn find_compiled(
+                operation: &dyn std::any::Any,
+            ) -> Option<&$object> {
+                $crate::api::compiled::find_typed!($bound, operation, $t => $typed)
+            }
+        }
+    };
+}
+
+/// The value behind a `&dyn Any`, if it is of this type for one of the element types of a bound.
+#[cfg(tensor_compiled)]
+macro_rules! find_typed {
+    (Bits, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ bool i64, $($rest)* } };
+    (Integer, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ i64, $($rest)* } };
+    (Real, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ f32 f64, $($rest)* } };
+    (Inexact, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ f32 f64, $($rest)* } };
+    (Number, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ f32 f64 i64, $($rest)* } };
+    (Ordered, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ f32 f64 i64, $($rest)* } };
+    ($bound:ident, $($rest:tt)*) => {
+        $crate::api::compiled::find_typed! { @ bool f32 f64 i64, $($rest)* }
+    };
+    (@ $($type:ty)*, $any:expr, $t:ident => $typed:ty) => {{
+        $({
+            type $t = $type;
+            if let Some(found) = $any.downcast_ref::<$typed>() {
+                return Some(found);
+            }
+        })*
+        None
+    }};
+}
+
+pub(in crate::api) use compiled;
+#[cfg(tensor_compiled)]
+pub(in crate::api) use find_typed;

@@ -1,0 +1,6 @@
+//! Tensors of run-time dtypes: PyTorch's promotion and results, recorded in `data/promotion.jsonl`,
+//! and the methods that have no promotion.
+
+mod golden;
+mod methods;
+mod operations;
