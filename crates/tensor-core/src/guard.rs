@@ -3,10 +3,12 @@
 //! A read guard borrows the storage shared, a write guard exclusively. A write guard can also read
 //! other tensors of its storage, as long as they share no element with the written one.
 
+use std::marker::PhantomData;
+
 use atomic_refcell::{AtomicRef, AtomicRefMut};
 
 use crate::{
-    Element, Error, Handle, Overlap, Result, TensorBase, TensorView, TensorViewMut, ViewRef,
+    Bare, Element, Error, Handle, Overlap, Result, TensorBase, TensorViewBase, TensorViewMutBase, ViewRef,
     ViewRefMut, WriteScope, view::check_injective,
 };
 
@@ -15,7 +17,7 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// # Errors
     /// [`Error::Borrowed`] while a write guard of the same storage is alive.
-    pub fn read(&self) -> Result<TensorRef<'_, T>> {
+    pub fn read(&self) -> Result<TensorRef<'_, T, K>> {
         TensorRef::of(Handle::of(self))
     }
 
@@ -23,7 +25,7 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// # Errors
     /// [`Error::Borrowed`] while another guard of the same storage is alive.
-    pub fn write(&self) -> Result<TensorRefMut<'_, T>> {
+    pub fn write(&self) -> Result<TensorRefMut<'_, T, K>> {
         TensorRefMut::of(Handle::of(self))
     }
 }
@@ -36,19 +38,20 @@ impl<T: Element, K> TensorBase<T, K> {
 /// view.get(&[0])?;
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
-pub struct TensorRef<'a, T> {
+pub struct TensorRef<'a, T, K = Bare> {
     tensor: Handle<'a, T>,
+    kernels: PhantomData<fn() -> K>,
     /// The borrow of the tensor's storage.
     _borrow: AtomicRef<'a, ()>,
 }
 
-impl<'a, T: Element> TensorRef<'a, T> {
+impl<'a, T: Element, K> TensorRef<'a, T, K> {
     pub(crate) fn of(tensor: Handle<'a, T>) -> Result<Self> {
-        Ok(Self { tensor, _borrow: tensor.storage().borrow()? })
+        Ok(Self { tensor, kernels: PhantomData, _borrow: tensor.storage().borrow()? })
     }
 
     /// The elements.
-    pub fn as_view(&self) -> TensorView<'_, T> {
+    pub fn as_view(&self) -> TensorViewBase<'_, T, K> {
         self.as_elements().to_view()
     }
 
@@ -62,15 +65,16 @@ impl<'a, T: Element> TensorRef<'a, T> {
 }
 
 /// Write access to a tensor's elements while it lives.
-pub struct TensorRefMut<'a, T> {
+pub struct TensorRefMut<'a, T, K = Bare> {
     tensor: Handle<'a, T>,
+    kernels: PhantomData<fn() -> K>,
     /// The borrow of the tensor's storage.
     _borrow: AtomicRefMut<'a, ()>,
 }
 
-impl<'a, T: Element> TensorRefMut<'a, T> {
+impl<'a, T: Element, K> TensorRefMut<'a, T, K> {
     pub(crate) fn of(tensor: Handle<'a, T>) -> Result<Self> {
-        Ok(Self { tensor, _borrow: tensor.storage().borrow_mut()? })
+        Ok(Self { tensor, kernels: PhantomData, _borrow: tensor.storage().borrow_mut()? })
     }
 
     /// The elements to write, and the scope in which operands of the same storage are resolved.
@@ -90,7 +94,7 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
     ///
     /// # Errors
     /// [`Error::WriteOverlap`] if two indices share an element, as in an expanded tensor.
-    pub fn as_view_mut(&mut self) -> Result<TensorViewMut<'_, T>> {
+    pub fn as_view_mut(&mut self) -> Result<TensorViewMutBase<'_, T, K>> {
         let (written, _) = self.split()?;
         Ok(written.into_view())
     }
@@ -114,11 +118,11 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
     /// [`Error::ReadWriteOverlap`] with an index of each tensor that reach the same element;
     /// [`Error::OtherStorage`] if the other tensor has another storage, which this guard does not
     /// borrow.
-    pub fn as_view_pair<K>(
+    pub fn as_view_pair<L>(
         &mut self,
         op: &'static str,
-        input: &TensorBase<T, K>,
-    ) -> Result<(TensorView<'_, T>, TensorViewMut<'_, T>)> {
+        input: &TensorBase<T, L>,
+    ) -> Result<(TensorViewBase<'_, T, K>, TensorViewMutBase<'_, T, K>)> {
         if !self.tensor.storage().same(input.storage()) {
             return Err(Error::OtherStorage { op, operand: "input" });
         }
@@ -133,7 +137,7 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
         // SAFETY: view invariants. 1: the input's elements lie in its storage and are initialised
         // (tensor invariants 1 and 2); `self` borrows that storage. 2: they are disjoint from the
         // elements that can be written, as checked above. 3: gaps are declared unreadable.
-        let read = unsafe { TensorView::from_raw(base, layout, false) };
+        let read = unsafe { TensorViewBase::from_raw(base, layout, false) };
         Ok((read, self.as_view_mut()?))
     }
 }

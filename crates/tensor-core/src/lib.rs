@@ -34,6 +34,7 @@
 //! `half` (f16 and bf16) and `complex` (complex 32 and 64), both on by default.
 
 mod any;
+mod as_operand;
 mod buffer;
 #[cfg(doctest)]
 mod compile_faults;
@@ -50,6 +51,7 @@ mod layout;
 mod methods;
 mod operand;
 mod operators;
+mod output;
 mod shape;
 mod sizes;
 mod storage;
@@ -72,9 +74,9 @@ pub use layout::{
     ContiguityTrace, DimGroup, Layout, Lint, LintKind, Offsets, Overlap, ReduceDims,
     ReductionShape, Remedy, Runs, StrideBreak, WhyNotContiguous, WhyNotView,
 };
-pub use operand::{
-    Aliasing, Handle, Operand, Output, Reading, ResolvedOperand, WriteScope, Writing,
-};
+pub use as_operand::AsOperand;
+pub use operand::{Aliasing, Handle, Operand, Reading, ResolvedOperand, WriteScope};
+pub use output::{Output, OutputSlice, Writing};
 pub use operators::{AssignKernel, Bare, BinaryKernel, ReadKernel, UnaryKernel, op};
 
 pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape, wrap_dim};
@@ -82,4 +84,4 @@ pub use sizes::{Int, Sizes};
 pub use storage::{ALIGNMENT, Storage, Uninit};
 pub use strides::{MemoryFormat, contiguous_strides, format_strides, fortran_strides};
 pub use tensor::{Tensor, TensorBase};
-pub use view::{TensorView, TensorViewMut};
+pub use view::{TensorView, TensorViewBase, TensorViewMut, TensorViewMutBase};

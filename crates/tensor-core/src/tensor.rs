@@ -6,7 +6,7 @@
 use std::{fmt, marker::PhantomData};
 
 use crate::{
-    Bare, Element, Error, Layout, ReadKernel, Result, Scalar, Sizes, Storage, TensorView, display,
+    Bare, Element, Error, Layout, ReadKernel, Result, Scalar, Sizes, Storage, TensorViewBase, display,
     element::assert_occupies_memory,
     methods::{split_methods, view_methods},
     view::{FirstElements, describe},
@@ -265,7 +265,7 @@ impl<T: Scalar, K> fmt::Display for TensorBase<T, K> {
     }
 }
 
-impl<T: Scalar> fmt::Display for TensorView<'_, T> {
+impl<T: Scalar, K> fmt::Display for TensorViewBase<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         display::write_tensor(f, self.shape(), |index: &[usize]| {
             self.get(index).expect("an index within the shape")

@@ -2,17 +2,18 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::TensorView;
+use super::TensorViewBase;
 use crate::layout::pairs::for_each_row;
 
 /// The elements that are compared before the result is looked at.
 const PART: usize = 64;
 
-impl<T: Copy + PartialEq, U: Copy> PartialEq<TensorView<'_, U>> for TensorView<'_, T>
+impl<T: Copy + PartialEq, U: Copy, K, L> PartialEq<TensorViewBase<'_, U, L>>
+    for TensorViewBase<'_, T, K>
 where
     T: PartialEq<U>,
 {
-    fn eq(&self, other: &TensorView<'_, U>) -> bool {
+    fn eq(&self, other: &TensorViewBase<'_, U, L>) -> bool {
         if self.shape() != other.shape() {
             return false;
         }

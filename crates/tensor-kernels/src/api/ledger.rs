@@ -188,6 +188,8 @@ pub enum CopyReason {
     },
     /// The operand shares elements with the result at other indices.
     OverlapsResult,
+    /// The input is a view of borrowed memory, and the result owns its memory.
+    OfView,
     /// The operation always copies.
     Requested,
 }
@@ -218,6 +220,7 @@ impl fmt::Display for CopyReason {
                 write!(f, "dimensions {} and {dim} cannot be viewed as one", dim.wrapping_sub(1))
             }
             Self::OverlapsResult => f.write_str("the operand overlaps the result"),
+            Self::OfView => f.write_str("the input is borrowed and the result owns its memory"),
             Self::Requested => f.write_str("it always copies"),
         }
     }
