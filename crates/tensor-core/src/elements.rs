@@ -6,7 +6,9 @@
 
 use std::{fmt, marker::PhantomData, ptr::NonNull};
 
-use crate::{Layout, Result, TensorViewBase, TensorViewMutBase, view::{check_injective, describe},
+use crate::{
+    Layout, Result, TensorViewBase, TensorViewMutBase,
+    view::{check_injective, describe},
 };
 
 /// A [`TensorView`] with a borrowed layout. The same invariants hold.
@@ -230,7 +232,7 @@ mod tests {
         assert!(buffer.is_none());
         let broadcast = elements.broadcast_to(&[2, 3], &mut buffer).unwrap();
         assert_eq!(broadcast.layout().strides(), [0, 1]);
-        assert_eq!(broadcast.to_view().to_vec(), [1, 2, 3, 1, 2, 3]);
+        assert_eq!(broadcast.to_view::<crate::Bare>().to_vec(), [1, 2, 3, 1, 2, 3]);
         assert!(elements.broadcast_to(&[2], &mut buffer).is_err());
     }
 
@@ -241,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_value_has_no_dimensions() {
-        assert_eq!(ViewRef::of_value(&2.5).to_view().to_vec(), [2.5]);
+        assert_eq!(ViewRef::of_value(&2.5).to_view::<crate::Bare>().to_vec(), [2.5]);
         assert_eq!(Layout::SCALAR, Layout::contiguous(&[]).unwrap());
     }
 }

@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use atomic_refcell::{AtomicRef, AtomicRefMut};
 
 use crate::{
-    Bare, Element, Error, Handle, Overlap, Result, TensorBase, TensorViewBase, TensorViewMutBase, ViewRef,
-    ViewRefMut, WriteScope, view::check_injective,
+    Bare, Element, Error, Handle, Iter, Overlap, Result, TensorBase, TensorViewBase,
+    TensorViewMutBase, ViewRef, ViewRefMut, WriteScope, view::check_injective,
 };
 
 impl<T: Element, K> TensorBase<T, K> {
@@ -63,6 +63,46 @@ impl<'a, T: Element, K> TensorRef<'a, T, K> {
         unsafe { ViewRef::from_raw(self.tensor.base(), self.tensor.layout(), true) }
     }
 }
+
+impl<'a, T: Element, K> IntoIterator for TensorRef<'a, T, K> {
+    type Item = T;
+    type IntoIter = TensorIter<'a, T>;
+
+    fn into_iter(self) -> TensorIter<'a, T> {
+        let Self { tensor, _borrow, .. } = self;
+        // SAFETY: view invariants. 1 and 3: as in `as_elements`. 2: the borrow excludes writers while
+        // the iterator lives, and its items are values.
+        let elements = unsafe { ViewRef::from_raw(tensor.base(), tensor.layout(), true) };
+        TensorIter { elements: elements.to_view::<K>().iter(), _borrow }
+    }
+}
+
+/// The elements of a tensor in logical order; its storage is borrowed for reading while it lives.
+pub struct TensorIter<'a, T> {
+    elements: Iter<'a, T>,
+    /// The borrow of the tensor's storage.
+    _borrow: AtomicRef<'a, ()>,
+}
+
+impl<T: Copy> Iterator for TensorIter<'_, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.elements.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.elements.size_hint()
+    }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, T) -> B>(self, init: B, f: F) -> B {
+        self.elements.fold(init, f)
+    }
+}
+
+impl<T: Copy> ExactSizeIterator for TensorIter<'_, T> {}
 
 /// Write access to a tensor's elements while it lives.
 pub struct TensorRefMut<'a, T, K = Bare> {

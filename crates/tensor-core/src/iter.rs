@@ -106,21 +106,3 @@ impl<'a, T> Iterator for IterMut<'a, T> {
 }
 
 impl<T> ExactSizeIterator for IterMut<'_, T> {}
-
-impl<'a, T: Copy, K> IntoIterator for &TensorViewBase<'a, T, K> {
-    type Item = T;
-    type IntoIter = Iter<'a, T>;
-
-    fn into_iter(self) -> Iter<'a, T> {
-        self.iter()
-    }
-}
-
-impl<'a, T: Copy, K> IntoIterator for &'a mut TensorViewMutBase<'_, T, K> {
-    type Item = &'a mut T;
-    type IntoIter = IterMut<'a, T>;
-
-    fn into_iter(self) -> IterMut<'a, T> {
-        self.iter_mut()
-    }
-}

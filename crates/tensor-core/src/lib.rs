@@ -60,24 +60,24 @@ mod tensor;
 mod view;
 
 pub use any::{AnyTensor, AnyTensorBase};
+pub use as_operand::AsOperand;
 pub use buffer::{cached_memory, empty_memory_cache, set_memory_cache_limit};
-pub use construct::{HasOne, NestedArray, Progression};
+pub use construct::{NestedArray, Progression};
 pub use display::Show;
 pub use dtype::DType;
 pub use element::{Element, Scalar};
 pub use elements::{ViewRef, ViewRefMut};
 pub use error::{Error, MovementError, PatternError, PatternRule, PatternSide, Result};
-pub use guard::{TensorRef, TensorRefMut};
+pub use guard::{TensorIter, TensorRef, TensorRefMut};
 pub use index::{Index, NewAxis, Slice};
 pub use iter::{Iter, IterMut};
 pub use layout::{
     ContiguityTrace, DimGroup, Layout, Lint, LintKind, Offsets, Overlap, ReduceDims,
     ReductionShape, Remedy, Runs, StrideBreak, WhyNotContiguous, WhyNotView,
 };
-pub use as_operand::AsOperand;
 pub use operand::{Aliasing, Handle, Operand, Reading, ResolvedOperand, WriteScope};
-pub use output::{Output, OutputSlice, Writing};
 pub use operators::{AssignKernel, Bare, BinaryKernel, ReadKernel, UnaryKernel, op};
+pub use output::{Output, OutputSlice, Writing};
 
 pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape, wrap_dim};
 pub use sizes::{Int, Sizes};

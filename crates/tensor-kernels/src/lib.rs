@@ -83,9 +83,7 @@ pub use api::{
     },
     repeat::repeat,
     rows::Tolerance,
-    tensor::{
-            AnyTensor, Simd, Tensor, TensorRef, TensorRefMut, TensorView, TensorViewMut,
-        },
+    tensor::{AnyTensor, Simd, Tensor, TensorRef, TensorRefMut, TensorView, TensorViewMut},
 };
 pub use element::{
     Accumulate, Bits, Cast, Compare, Equality, Inexact, Integer, Number, Ordered, Real, RowNumber,

@@ -84,7 +84,7 @@ pub(super) fn copy<T: Sample>() -> Kernel<T, T> {
         allocating: |exec, a, _| to_contiguous(exec, &a[0]),
         naive: |a, _, out| naive_loop::compute([a[0]], out, |[a]| a),
         peers: peers::copies(),
-        planned: Some(CopyPlan::run),
+        planned: Some(|plan, exec, from, to| plan.run(exec, from, to)),
         one: |a| a[0],
         same: |a, b, _| identical(a, b),
     }

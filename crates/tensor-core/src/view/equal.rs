@@ -2,7 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::TensorViewBase;
+use super::{TensorViewBase, TensorViewMutBase};
 use crate::layout::pairs::for_each_row;
 
 /// The elements that are compared before the result is looked at.
@@ -35,5 +35,35 @@ where
             if parts.all(all) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         rows.is_continue()
+    }
+}
+
+impl<T, U, K, L> PartialEq<TensorViewBase<'_, U, L>> for TensorViewMutBase<'_, T, K>
+where
+    T: Copy + PartialEq<U> + PartialEq,
+    U: Copy,
+{
+    fn eq(&self, other: &TensorViewBase<'_, U, L>) -> bool {
+        self.as_view() == *other
+    }
+}
+
+impl<T, U, K, L> PartialEq<TensorViewMutBase<'_, U, L>> for TensorViewBase<'_, T, K>
+where
+    T: Copy + PartialEq<U> + PartialEq,
+    U: Copy,
+{
+    fn eq(&self, other: &TensorViewMutBase<'_, U, L>) -> bool {
+        *self == other.as_view()
+    }
+}
+
+impl<T, U, K, L> PartialEq<TensorViewMutBase<'_, U, L>> for TensorViewMutBase<'_, T, K>
+where
+    T: Copy + PartialEq<U> + PartialEq,
+    U: Copy,
+{
+    fn eq(&self, other: &TensorViewMutBase<'_, U, L>) -> bool {
+        self.as_view() == other.as_view()
     }
 }

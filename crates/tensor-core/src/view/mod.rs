@@ -8,23 +8,20 @@
 //! | file | |
 //! |---|---|
 //! | `mutable` | views through which elements can be written |
+//! | `access` | reading through mutable views, indexing, loops |
 //! | `equal` | comparison, element by element |
 //! | `debug` | the text for debugging |
 
+mod access;
 mod debug;
 mod equal;
 mod mutable;
 
-use std::{
-    convert::Infallible,
-    marker::PhantomData,
-    ops::{self, ControlFlow},
-    ptr::NonNull,
-};
+use std::{convert::Infallible, marker::PhantomData, ops::ControlFlow, ptr::NonNull};
 
 pub(crate) use debug::{FirstElements, describe};
-pub use mutable::{TensorViewMut, TensorViewMutBase};
 pub(crate) use mutable::check_injective;
+pub use mutable::{TensorViewMut, TensorViewMutBase};
 
 use crate::{
     Bare, Error, Iter, Layout, Result,
@@ -194,11 +191,15 @@ impl<'a, T: Copy, K> TensorViewBase<'a, T, K> {
     /// # Errors
     /// An index of another length than the rank, or beyond a size.
     pub fn get(&self, index: &[usize]) -> Result<T> {
+        self.get_ref(index).copied()
+    }
+
+    fn get_ref(&self, index: &[usize]) -> Result<&'a T> {
         let offset = self.layout.offset_of(index)?;
         // SAFETY: the offset is one of the layout's (invariant 1).
         let element = unsafe { self.base.add(offset) };
         // SAFETY: invariants 1 and 2.
-        Ok(unsafe { element.read() })
+        Ok(unsafe { element.as_ref() })
     }
 
     /// The elements in logical order.
@@ -265,20 +266,7 @@ impl<'a, T: Copy, K> TensorViewBase<'a, T, K> {
         })
     }
 }
-impl<T: Copy, K, const R: usize> ops::Index<[usize; R]> for TensorViewBase<'_, T, K> {
-    type Output = T;
 
-    /// # Panics
-    /// If the index is not in the view; [`get`](TensorView::get) returns an error.
-    #[track_caller]
-    fn index(&self, index: [usize; R]) -> &T {
-        let offset = or_panic(self.layout.offset_of(&index));
-        // SAFETY: the offset is one of the layout's (invariant 1).
-        let element = unsafe { self.base.add(offset) };
-        // SAFETY: invariants 1 and 2.
-        unsafe { element.as_ref() }
-    }
-}
 /// Do the bounds of `part` lie within those of `whole`? Necessary for a derived layout.
 fn within(whole: &Layout, part: &Layout) -> bool {
     match (whole.bounds(), part.bounds()) {

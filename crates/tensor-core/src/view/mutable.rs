@@ -142,7 +142,15 @@ impl<'a, T: Copy, K> TensorViewMutBase<'a, T, K> {
     /// # Errors
     /// An index of another length than the rank, or beyond a size.
     pub fn get(&self, index: &[usize]) -> Result<T> {
-        self.as_view().get(index)
+        self.get_ref(index).copied()
+    }
+
+    pub(super) fn get_ref(&self, index: &[usize]) -> Result<&T> {
+        let offset = self.layout.offset_of(index)?;
+        // SAFETY: the offset is one of the layout's (invariant 1).
+        let element = unsafe { self.base.add(offset) };
+        // SAFETY: invariants 1 and 2; `&self` excludes writes.
+        Ok(unsafe { element.as_ref() })
     }
 
     /// A reference to the element at `index`.

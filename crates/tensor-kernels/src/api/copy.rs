@@ -209,11 +209,7 @@ pub fn to_format<'a, T: Element, K>(
 ///
 /// # Errors
 /// [`Error::WriteOverlap`], [`Error::Borrowed`].
-pub fn fill<'o, T: Element>(
-    exec: &Exec,
-    to: impl Into<Output<'o, T>>,
-    value: T,
-) -> Result<()> {
+pub fn fill<'o, T: Element>(exec: &Exec, to: impl Into<Output<'o, T>>, value: T) -> Result<()> {
     copy_broadcast(exec, "fill", Operand::Value(value), to.into())
 }
 

@@ -1,6 +1,8 @@
 //! Repetition along dimensions, as one copy.
 
-use tensor_core::{DimVec, Element, Error, Layout, Result, Operand, Sizes, TensorBase, TensorViewBase};
+use tensor_core::{
+    DimVec, Element, Error, Layout, Operand, Result, Sizes, TensorBase, TensorViewBase,
+};
 
 use super::{copy::copied, ledger::Purpose};
 use crate::exec::Exec;

@@ -27,6 +27,11 @@ mod float;
 mod half;
 mod integer;
 
+use std::{
+    iter,
+    ops::{Add, Div, Mul, Neg, Rem, Sub},
+};
+
 use tensor_core::{Scalar, ViewRef};
 
 use crate::math::FmaMode;
@@ -71,9 +76,9 @@ pub trait Accumulate: Equality {
     type Partial: Number;
 
     /// The sum of no elements.
-    const ZERO: Self::Partial;
+    const EMPTY_SUM: Self::Partial;
     /// The product of no elements.
-    const ONE: Self::Partial;
+    const EMPTY_PRODUCT: Self::Partial;
 
     /// The element as a partial result.
     #[must_use]
@@ -95,7 +100,7 @@ pub trait Accumulate: Equality {
 }
 
 /// Elements with an order: bool, integers and real floats.
-pub trait Compare: Equality {
+pub trait Compare: Equality + PartialOrd {
     /// The type that is compared: the type itself, but f32 for f16 and bf16.
     type Key: Compare;
     /// An unsigned integer as wide as a key; it holds row numbers next to keys.
@@ -136,7 +141,18 @@ pub trait RowNumber: Copy + Send + Sync + 'static {
 }
 
 /// Elements that can be added, subtracted, multiplied and negated.
-pub trait Number: Accumulate {
+///
+/// Generic code has the operators of the standard library too. For integers they panic where those
+/// do, on overflow and on division by zero; the methods here wrap around.
+pub trait Number:
+    Accumulate
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + iter::Sum
+    + iter::Product
+{
     /// The type of results that are fractions: the type itself if it is a float, else f32.
     type Float: Inexact;
     /// The type of the magnitude: the type itself; for complex numbers that of their parts.
@@ -200,7 +216,7 @@ pub trait Number: Accumulate {
 }
 
 /// Real numbers: integers and real floats.
-pub trait Ordered: Number<Magnitude = Self> + Compare {
+pub trait Ordered: Number<Magnitude = Self> + Compare + Rem<Output = Self> {
     /// Does division by zero have a result?
     const DIVIDES_BY_ZERO: bool;
 
@@ -265,7 +281,7 @@ pub trait Integer: Ordered + Bits {
 }
 
 /// Numbers with division, roots and powers: real and complex floats.
-pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
+pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> + Neg<Output = Self> {
     /// The sum divided by the number of its elements.
     #[must_use]
     fn mean(sum: Self::Partial, count: usize) -> Self;
@@ -374,6 +390,26 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
 }
 
 /// Real floating-point numbers.
+///
+/// The bound of generic code: it has literals ([`from_f64`](Self::from_f64),
+/// [`ZERO`](tensor_core::Scalar::ZERO), [`ONE`](tensor_core::Scalar::ONE)), the operators of
+/// numbers, and every operation of tensors and views of them.
+///
+/// ```
+/// use tensor_kernels::{Real, ReduceDims, prelude::*};
+///
+/// fn normalise<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>, Error> {
+///     let rows = ReduceDims::from(-1).keepdim();
+///     let centred = x - &x.mean(rows.clone())?;
+///     let deviation = (&centred * &centred).mean(rows)?.sqrt()?;
+///     let half = T::from_f64(0.5) + T::ZERO;
+///     Ok(centred / (deviation + T::from_f64(1e-12)) * half)
+/// }
+///
+/// let x = tensor![[1.0f32, 3.0], [5.0, 9.0]];
+/// assert_eq!(normalise(&x)?.to_vec()?, [-0.5, 0.5, -0.5, 0.5]);
+/// # Ok::<(), Error>(())
+/// ```
 pub trait Real: Inexact + Ordered {
     /// The type in which rows are computed: the type itself, but f32 for f16 and bf16.
     type Wide: Real<Wide = Self::Wide>;

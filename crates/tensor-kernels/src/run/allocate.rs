@@ -3,7 +3,8 @@
 use std::mem::MaybeUninit;
 
 use tensor_core::{
-    Element, Error, Layout, ReductionShape, Result, TensorBase, TensorViewMut, TensorViewMutBase, Uninit, ViewRef,
+    Element, Error, Layout, ReductionShape, Result, TensorBase, TensorViewMut, TensorViewMutBase,
+    Uninit, ViewRef,
 };
 
 use super::{

@@ -87,11 +87,7 @@ impl<'a, T: Element, W: Destination<T>> Part<'a, T, W> {
     }
 
     /// Writes all elements: those of a view of the same shape.
-    pub(crate) fn copy_from<K>(
-        self,
-        exec: &Exec,
-        from: &TensorViewBase<'_, T, K>,
-    ) -> Result<()> {
+    pub(crate) fn copy_from<K>(self, exec: &Exec, from: &TensorViewBase<'_, T, K>) -> Result<()> {
         self.copy_elements(exec, from.into())
     }
 

@@ -1,9 +1,7 @@
 //! The methods that give the same elements under another layout: of a tensor a view of its storage
 //! where possible, of a view always a copy, because the result owns its memory.
 
-use tensor_core::{
-    Element, Error, Layout, MemoryFormat, Result, TensorBase, TensorViewBase,
-};
+use tensor_core::{Element, Error, Layout, MemoryFormat, Result, TensorBase, TensorViewBase};
 
 use super::{Reshaped, TensorExt};
 use crate::{
@@ -27,10 +25,7 @@ pub(super) fn copied<T: Element, K>(
 
 /// A contiguous copy of a view, which is made because the result owns its memory.
 #[track_caller]
-fn owned<T: Element, K>(
-    x: &impl TensorExt<T, K>,
-    op: &'static str,
-) -> Result<TensorBase<T, K>> {
+fn owned<T: Element, K>(x: &impl TensorExt<T, K>, op: &'static str) -> Result<TensorBase<T, K>> {
     copied(x, Purpose::new(op, CopyReason::OfView))
 }
 
@@ -127,7 +122,5 @@ pub(super) fn reduced<T: Real, K>(
     let view = x.operand();
     let reading = view.read()?;
     let view: TensorViewBase<'_, T, K> = reading.elements().to_view();
-    rearrange::reduced(exec, &view, pattern, sizes, |x, over| {
-        reduction.eval(exec, &x.into(), over)
-    })
+    rearrange::reduced(exec, &view, pattern, sizes, |x, over| reduction.eval(exec, &x.into(), over))
 }

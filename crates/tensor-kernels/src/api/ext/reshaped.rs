@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Deref};
 
-use tensor_core::{Element, TensorBase};
+use tensor_core::{AsOperand, Element, Operand, TensorBase};
 
 #[cfg(doc)]
 use crate::TensorExt;
@@ -42,5 +42,23 @@ impl<T, K> Deref for Reshaped<T, K> {
 
     fn deref(&self) -> &TensorBase<T, K> {
         &self.tensor
+    }
+}
+
+impl<T: Element, K> AsOperand<T> for Reshaped<T, K> {
+    fn as_operand(&self) -> Operand<'_, T> {
+        self.tensor.as_operand()
+    }
+}
+
+impl<T: Element, K> AsOperand<T> for &Reshaped<T, K> {
+    fn as_operand(&self) -> Operand<'_, T> {
+        self.tensor.as_operand()
+    }
+}
+
+impl<'a, T: Element, K> From<&'a Reshaped<T, K>> for Operand<'a, T> {
+    fn from(reshaped: &'a Reshaped<T, K>) -> Self {
+        reshaped.as_operand()
     }
 }

@@ -1,8 +1,8 @@
 //! Elements at given indices: of one dimension, or of all elements in sequence.
 
 use tensor_core::{
-    Bare, DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
-    wrap_dim,
+    Bare, DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase,
+    TensorView, wrap_dim,
 };
 
 use super::{Assemble, assembled, odometer::Odometer, through_copy, with_slice, with_span};

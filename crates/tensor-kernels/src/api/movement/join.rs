@@ -1,7 +1,8 @@
 //! Concatenation along an existing or a new dimension: one copy into each part of the result.
 
 use tensor_core::{
-    Bare, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView, wrap_dim,
+    Bare, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
+    wrap_dim,
 };
 
 use super::{Assemble, apart, elements};

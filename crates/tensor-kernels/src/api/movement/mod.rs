@@ -20,8 +20,8 @@ mod scatter;
 mod triangle;
 
 use tensor_core::{
-    Bare, Aliasing, DimVec, Element, Error, Layout, Operand, Output, Overlap, ResolvedOperand, Result,
-    TensorBase, TensorView, TensorViewMut, ViewRef, ViewRefMut, WriteScope,
+    Aliasing, Bare, DimVec, Element, Error, Layout, Operand, Output, Overlap, ResolvedOperand,
+    Result, TensorBase, TensorView, TensorViewMut, ViewRef, ViewRefMut, WriteScope,
 };
 
 use super::call::Call;

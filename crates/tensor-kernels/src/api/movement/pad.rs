@@ -2,8 +2,8 @@
 //! border.
 
 use tensor_core::{
-    Bare, DimVec, Element, Error, Layout, MovementError, Operand, Output, Result, Sizes, TensorBase,
-    TensorView,
+    Bare, DimVec, Element, Error, Layout, MovementError, Operand, Output, Result, Sizes,
+    TensorBase, TensorView,
 };
 
 use super::{Assemble, assembled};

@@ -1,8 +1,8 @@
 //! Elements written to places that indices choose.
 
 use tensor_core::{
-    Bare, DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
-    TensorViewMutBase, wrap_dim,
+    Bare, DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase,
+    TensorView, TensorViewMutBase, wrap_dim,
 };
 
 use super::{
@@ -103,7 +103,8 @@ pub(crate) fn scatter_write<T: Element>(
     let src = call.open_apart(src, Some(&scope), "src")?;
     let (index, src) =
         (apart(elements(&index), call.op, "index")?, apart(elements(&src), call.op, "src")?);
-    Scatter::new(call, out.layout().shape(), dim, &index, &src)?.run::<Bare>(call, &mut out.into_view())
+    Scatter::new(call, out.layout().shape(), dim, &index, &src)?
+        .run::<Bare>(call, &mut out.into_view())
 }
 
 fn copied<T: Element>(call: Call<'_>, operand: &Operand<'_, T>) -> Result<TensorBase<T, Bare>> {

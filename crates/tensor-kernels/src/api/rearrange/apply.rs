@@ -12,7 +12,13 @@ use super::{
     resolve::{Merged, Steps, Strided},
 };
 use crate::{
-    api::{copy::contiguous_copy, ext::Reshaped, ledger::{CopyReason, Purpose}, reductions, tensor::{Tensor, TensorView}},
+    api::{
+        copy::contiguous_copy,
+        ext::Reshaped,
+        ledger::{CopyReason, Purpose},
+        reductions,
+        tensor::{Tensor, TensorView},
+    },
     element::Real,
     exec::Exec,
 };

@@ -5,7 +5,9 @@
 //! permuted to the order of the result, those to reduce at the end; new axes are inserted; axes
 //! are merged to the dimensions of the result. Only the last step can need a copy.
 
-use tensor_core::{DimVec, Element, Error, Layout, PatternRule, Result, TensorBase, TensorViewBase};
+use tensor_core::{
+    DimVec, Element, Error, Layout, PatternRule, Result, TensorBase, TensorViewBase,
+};
 
 use super::{
     parse::{Checked, Dim, Refusal, Span},

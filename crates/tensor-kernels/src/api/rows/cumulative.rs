@@ -1,8 +1,8 @@
 //! Running sums.
 
 use tensor_core::{
-    Bare, Element, Int, Layout, Operand, Output, Result, TensorBase, TensorView, TensorViewMut, ViewRef,
-    wrap_dim,
+    Bare, Element, Int, Layout, Operand, Output, Result, TensorBase, TensorView, TensorViewMut,
+    ViewRef, wrap_dim,
 };
 
 use super::blocks::{BlockBuffer, BlockWork, Rows, run_blocks};

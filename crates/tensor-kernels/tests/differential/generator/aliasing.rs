@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, bytes_of, cast_slice};
 use tensor_kernels::{
-    Error, Exec, Overlap, ReduceDims, Result, Tensor, TensorExt, copy_between, ops,
+    Error, Exec, Overlap, ReduceDims, Result, Tensor, TensorMutExt, copy_between, ops,
 };
 
 use super::{
