@@ -23,6 +23,23 @@ impl<T: Element, K> TensorBase<T, K> {
 
     /// Borrows the storage for writing: one writer, no readers.
     ///
+    /// The whole storage is borrowed, also by a tensor that has only a part of it. So two tensors of
+    /// one storage are refused when they are written at the same time, even if they share no
+    /// element, and whether they meet is a matter of timing. To write parts at the same time, cut
+    /// one view into parts, which is never refused for its timing:
+    /// [`split_mut`](TensorViewMutBase::split_mut), [`unbind_mut`](TensorViewMutBase::unbind_mut).
+    ///
+    /// ```
+    /// use tensor_core::{Error, Tensor};
+    ///
+    /// let table = Tensor::<f32>::zeros([4, 3])?;
+    /// let (top, bottom) = (table.narrow(0, 0, 2)?, table.narrow(0, 2, 2)?);
+    /// let guard = top.write()?;
+    /// assert!(matches!(bottom.write(), Err(Error::Borrowed { .. })));
+    /// # drop(guard);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Borrowed`] while another guard of the same storage is alive.
     pub fn write(&self) -> Result<TensorRefMut<'_, T, K>> {

@@ -396,18 +396,16 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> + Neg<Output = 
 /// numbers, and every operation of tensors and views of them.
 ///
 /// ```
-/// use tensor_kernels::{Real, ReduceDims, prelude::*};
+/// use tensor_kernels::{Real, prelude::*};
 ///
-/// fn normalise<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>, Error> {
-///     let rows = ReduceDims::from(-1).keepdim();
-///     let centred = x - &x.mean(rows.clone())?;
-///     let deviation = (&centred * &centred).mean(rows)?.sqrt()?;
-///     let half = T::from_f64(0.5) + T::ZERO;
-///     Ok(centred / (deviation + T::from_f64(1e-12)) * half)
+/// /// The elements, moved and scaled to lie from −1 to 1.
+/// fn scaled<T: Real>(x: &TensorView<'_, T>) -> Result<Tensor<T>, Error> {
+///     let (least, most) = (x.min_all()?, x.max_all()?);
+///     Ok((x - least) * (T::from_f64(2.0) / (most - least)) - T::ONE)
 /// }
 ///
-/// let x = tensor![[1.0f32, 3.0], [5.0, 9.0]];
-/// assert_eq!(normalise(&x)?.to_vec()?, [-0.5, 0.5, -0.5, 0.5]);
+/// let x = tensor![[1.0f32, 3.0], [2.0, 5.0]];
+/// assert_eq!(scaled(&x.read()?.as_view())?.to_vec()?, [-1.0, 0.0, -0.5, 1.0]);
 /// # Ok::<(), Error>(())
 /// ```
 pub trait Real: Inexact + Ordered {
