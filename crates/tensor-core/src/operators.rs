@@ -71,7 +71,7 @@ pub mod op {
 /// Kernels that compute the binary operator `Op` on elements `T`.
 pub trait BinaryKernel<Op, T>: Sized {
     /// The element type of the result.
-    type Output;
+    type Output: Element;
 
     /// The result in newly allocated memory, operands broadcast to one shape.
     ///
@@ -93,7 +93,7 @@ pub trait AssignKernel<Op, T>: Sized {
 }
 
 /// Kernels that compute the unary operator `Op` on elements `T`.
-pub trait UnaryKernel<Op, T>: Sized {
+pub trait UnaryKernel<Op, T: Element>: Sized {
     /// The result in newly allocated memory.
     ///
     /// # Errors

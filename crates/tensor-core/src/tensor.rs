@@ -45,14 +45,14 @@ pub type Tensor<T> = TensorBase<T, Bare>;
 /// 2. Every element of the layout lies in the storage.
 /// 3. The type is invariant in `T`: one tensor writes what another one reads, so neither may treat
 ///    the elements as a supertype or subtype.
-pub struct TensorBase<T, K> {
+pub struct TensorBase<T: Element, K> {
     storage: Storage,
     layout: Layout,
     element: PhantomData<fn(T) -> T>,
     kernels: PhantomData<fn() -> K>,
 }
 
-impl<T, K> Clone for TensorBase<T, K> {
+impl<T: Element, K> Clone for TensorBase<T, K> {
     fn clone(&self) -> Self {
         let (storage, layout) = (self.storage.clone(), self.layout.clone());
         Self { storage, layout, element: PhantomData, kernels: PhantomData }
@@ -85,7 +85,7 @@ impl<T: Element, K> TensorBase<T, K> {
     }
 
     /// Do both view the same storage? (PyTorch: equal `untyped_storage().data_ptr()`)
-    pub fn same_storage<U, L>(&self, other: &TensorBase<U, L>) -> bool {
+    pub fn same_storage<U: Element, L>(&self, other: &TensorBase<U, L>) -> bool {
         self.storage.same(&other.storage)
     }
 

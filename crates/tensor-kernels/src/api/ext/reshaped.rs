@@ -13,12 +13,12 @@ use crate::api::tensor::Simd;
 ///
 /// It dereferences to the tensor.
 #[derive(Clone)]
-pub struct Reshaped<T, K = Simd> {
+pub struct Reshaped<T: Element, K = Simd> {
     pub(in crate::api) tensor: TensorBase<T, K>,
     pub(in crate::api) copied: bool,
 }
 
-impl<T, K> Reshaped<T, K> {
+impl<T: Element, K> Reshaped<T, K> {
     /// Was a copy made? If not, it is a view of the input's storage.
     pub fn copied(&self) -> bool {
         self.copied
@@ -37,7 +37,7 @@ impl<T: Element + fmt::Debug, K> fmt::Debug for Reshaped<T, K> {
     }
 }
 
-impl<T, K> Deref for Reshaped<T, K> {
+impl<T: Element, K> Deref for Reshaped<T, K> {
     type Target = TensorBase<T, K>;
 
     fn deref(&self) -> &TensorBase<T, K> {

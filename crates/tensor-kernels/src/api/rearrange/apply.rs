@@ -79,7 +79,7 @@ impl Reduction {
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
 #[derive(Clone)]
-pub enum RearrangedView<'a, T> {
+pub enum RearrangedView<'a, T: Element> {
     /// A view of the input's memory.
     View(TensorView<'a, T>),
     /// A contiguous copy.
