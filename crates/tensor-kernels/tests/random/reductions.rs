@@ -226,7 +226,12 @@ fn summed<T: Accumulate<Sum: Debug> + Value>(case: &Case) {
         }
     };
     case.check("sum", T::small, forms!(sum, sum_into), join(T::EMPTY_SUM, T::Partial::plus));
-    case.check("prod", T::factor, forms!(prod, prod_into), join(T::EMPTY_PRODUCT, T::Partial::times));
+    case.check(
+        "prod",
+        T::factor,
+        forms!(prod, prod_into),
+        join(T::EMPTY_PRODUCT, T::Partial::times),
+    );
 }
 
 fn averaged<T: Inexact + Value>(case: &Case) {
