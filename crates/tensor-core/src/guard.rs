@@ -23,8 +23,8 @@ impl<T: Element, K> TensorBase<T, K> {
 
     /// Borrows the storage for writing: one writer, no readers.
     ///
-    /// The whole storage is borrowed, also by a tensor that has only a part of it. So two tensors of
-    /// one storage are refused when they are written at the same time, even if they share no
+    /// The whole storage is borrowed, also by a tensor that has only a part of it. So two tensors
+    /// of one storage are refused when they are written at the same time, even if they share no
     /// element, and whether they meet is a matter of timing. To write parts at the same time, cut
     /// one view into parts, which is never refused for its timing:
     /// [`split_mut`](TensorViewMutBase::split_mut), [`unbind_mut`](TensorViewMutBase::unbind_mut).
@@ -87,8 +87,8 @@ impl<'a, T: Element, K> IntoIterator for TensorRef<'a, T, K> {
 
     fn into_iter(self) -> TensorIter<'a, T> {
         let Self { tensor, _borrow, .. } = self;
-        // SAFETY: view invariants. 1 and 3: as in `as_elements`. 2: the borrow excludes writers while
-        // the iterator lives, and its items are values.
+        // SAFETY: view invariants. 1 and 3: as in `as_elements`. 2: the borrow excludes writers
+        // while the iterator lives, and its items are values.
         let elements = unsafe { ViewRef::from_raw(tensor.base(), tensor.layout(), true) };
         TensorIter { elements: elements.to_view::<K>().iter(), _borrow }
     }

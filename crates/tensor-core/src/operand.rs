@@ -1,9 +1,9 @@
 //! The arguments of operations: what is read ([`Operand`]) and what is written ([`Output`]).
 //!
-//! An [`Operand`] is a tensor, a view or a single value; an [`Output`] is a tensor, a mutable view or
-//! a slice. An operation first opens its output, which borrows the storage of a tensor, and then opens
-//! each operand in the [`WriteScope`] of the output. This borrows the operand's storage, or, if
-//! that is the output's, checks how the two alias. All refusals happen before the first write.
+//! An [`Operand`] is a tensor, a view or a single value; an [`Output`] is a tensor, a mutable view
+//! or a slice. An operation first opens its output, which borrows the storage of a tensor, and then
+//! opens each operand in the [`WriteScope`] of the output. This borrows the operand's storage, or,
+//! if that is the output's, checks how the two alias. All refusals happen before the first write.
 
 use std::{fmt, marker::PhantomData, ptr::NonNull};
 

@@ -210,11 +210,13 @@ macro_rules! value_operators {
         }
     )*};
 
-    (@right $trait:ident::$method:ident, $gates:tt $type:ty: $([$($life:lifetime)*] $right:ty;)*) => {$(
+    (@right $trait:ident::$method:ident, $gates:tt $type:ty:
+     $([$($life:lifetime)*] $right:ty;)*) => {$(
         value_operators! { @one $trait::$method, $gates [$($life)*] $type, $right }
     )*};
 
-    (@one $trait:ident::$method:ident, [$(#[$gate:meta])*] [$($life:lifetime)*] $type:ty, $right:ty) => {
+    (@one $trait:ident::$method:ident, [$(#[$gate:meta])*]
+     [$($life:lifetime)*] $type:ty, $right:ty) => {
         $(#[$gate])*
         impl<$($life,)* K: BinaryKernel<op::$trait, $type>> $trait<$right> for $type {
             type Output = TensorBase<K::Output, K>;

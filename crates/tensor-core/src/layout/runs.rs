@@ -12,8 +12,8 @@ use super::Layout;
 /// one addition.
 ///
 /// In a loop the fields stay in registers, so a loop over a single row is as fast as one over a
-/// slice. That is why what follows the first row has memory of its own, and why the step to the next
-/// row is inlined: a call would spill the sum of a loop at each element (3 ns instead of 0.5,
+/// slice. That is why what follows the first row has memory of its own, and why the step to the
+/// next row is inlined: a call would spill the sum of a loop at each element (3 ns instead of 0.5,
 /// Zen 5).
 #[derive(Clone, Debug)]
 pub struct Offsets {

@@ -80,7 +80,8 @@ impl<'a, T: Copy, K> TensorViewBase<'a, T, K> {
     pub fn new(elements: &'a [T], layout: Layout) -> Result<Self> {
         layout.check_slice(elements.len())?;
         let base = NonNull::from(elements).cast();
-        // SAFETY: invariants. 1 and 3: checked against the slice. 2: the slice is borrowed for `'a`.
+        // SAFETY: invariants. 1 and 3: checked against the slice. 2: the slice is borrowed for
+        // `'a`.
         Ok(unsafe { Self::from_raw(base, layout, true) })
     }
 

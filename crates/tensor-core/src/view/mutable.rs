@@ -117,8 +117,8 @@ impl<'a, T: Copy, K> TensorViewMutBase<'a, T, K> {
 
     /// The same view, read-only, with a shorter lifetime.
     pub fn as_view(&self) -> TensorViewBase<'_, T, K> {
-        // SAFETY: view invariants. 1 and 2: those of this view, which is borrowed meanwhile. 3: gaps
-        // are declared unreadable.
+        // SAFETY: view invariants. 1 and 2: those of this view, which is borrowed meanwhile. 3:
+        // gaps are declared unreadable.
         unsafe { TensorViewBase::from_raw(self.base, self.layout.clone(), false) }
     }
 
@@ -220,11 +220,11 @@ impl<'a, T: Copy, K> TensorViewMutBase<'a, T, K> {
     /// ```
     ///
     /// # Why not through several tensors
-    /// Two tensors that are written at the same time need a guard each, and a guard borrows the whole
-    /// storage, so the second one is refused. The parts of one view are disjoint by construction;
-    /// guards of parts would have to find that out at each call. A write guard takes 14 ns (Zen 5).
-    /// A list of the borrowed parts adds 13 ns to every one, and the test whether two sets of
-    /// columns overlap another 250. Readers would also have to do without the
+    /// Two tensors that are written at the same time need a guard each, and a guard borrows the
+    /// whole storage, so the second one is refused. The parts of one view are disjoint by
+    /// construction; guards of parts would have to find that out at each call. A write guard takes
+    /// 14 ns (Zen 5). A list of the borrowed parts adds 13 ns to every one, and the test whether
+    /// two sets of columns overlap another 250. Readers would also have to do without the
     /// [gaps](TensorViewBase::gaps_readable) between their elements, as others could write there.
     ///
     /// # Errors
@@ -260,8 +260,8 @@ impl<'a, T: Copy, K> TensorViewMutBase<'a, MaybeUninit<T>, K> {
     /// # Safety
     /// Every element has been written.
     pub unsafe fn assume_init(self) -> TensorViewMutBase<'a, T, K> {
-        // SAFETY: invariants 2 and 3 are those of this view. 1: its elements are valid for reads and
-        // writes, and the caller has written them.
+        // SAFETY: invariants 2 and 3 are those of this view. 1: its elements are valid for reads
+        // and writes, and the caller has written them.
         unsafe { TensorViewMutBase::from_raw(self.base.cast(), self.layout) }
     }
 }

@@ -76,8 +76,8 @@ pub fn to_vec<'a, T: Element>(exec: &Exec, from: impl Into<Operand<'a, T>>) -> R
     run::copied_to_vec(exec, from.into().read()?.elements())
 }
 
-/// Calls `f` with the elements of an operand and of an output. A slice takes the operand's shape. If
-/// both are the same elements, index by index, there is nothing to do.
+/// Calls `f` with the elements of an operand and of an output. A slice takes the operand's shape.
+/// If both are the same elements, index by index, there is nothing to do.
 #[inline]
 pub(super) fn with_elements<T: Element>(
     from: Operand<'_, T>,

@@ -20,7 +20,7 @@ fn of_view<T: Real>(x: &TensorView<'_, T>) -> Result<Tensor<T>, Error> {
 }
 
 fn polynomial<T: Number>(x: &Tensor<T>, factors: &[T]) -> Tensor<T> {
-    let zero = x - x;
+    let zero = x * T::ZERO;
     factors.iter().rev().fold(zero, |sum, &factor| sum * x + factor)
 }
 

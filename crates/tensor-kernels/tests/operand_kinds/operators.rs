@@ -3,7 +3,7 @@
 use std::ops::{Add as _, Neg as _, Sub as _};
 
 use tensor_kernels::{
-    Element, Error, Layout, Tensor, TensorExt, TensorView, TensorViewMut, TensorViewMutExt,
+    Element, Error, Layout, Scalar, Tensor, TensorExt, TensorView, TensorViewMut, TensorViewMutExt,
     tensor as tensor_of,
 };
 
@@ -15,10 +15,7 @@ fn elements<T: Element>(x: &Tensor<T>) -> Vec<T> {
     x.to_vec().unwrap()
 }
 
-fn sum_of<T: Element>(sums: impl IntoIterator<Item = Tensor<T>>, expected: &[T])
-where
-    T: PartialEq + std::fmt::Debug,
-{
+fn sum_of<T: Scalar>(sums: impl IntoIterator<Item = Tensor<T>>, expected: &[T]) {
     for sum in sums {
         assert_eq!(elements(&sum), expected);
     }

@@ -69,8 +69,8 @@ pub(super) fn contiguous_canonical<T: Element, K>(
     }
 }
 
-/// Under another layout, which `view` gives to a tensor: of the tensor itself if strides can express
-/// it, else of a copy. `check` refuses, before anything is copied, what no layout can have.
+/// Under another layout, which `view` gives to a tensor: of the tensor itself if strides can
+/// express it, else of a copy. `check` refuses, before anything is copied, what no layout can have.
 #[track_caller]
 pub(super) fn reshaped<T: Element, K>(
     x: &impl TensorExt<T, K>,

@@ -1,5 +1,5 @@
-//! The named operations as methods of tensors and views: macros that [`table`](crate::api::ops::table) passes its rows
-//! to.
+//! The named operations as methods of tensors and views: macros that
+//! [`table`](crate::api::ops::table) passes its rows to.
 
 /// Operations on one operand: to a new tensor, and into a given result.
 macro_rules! unary {

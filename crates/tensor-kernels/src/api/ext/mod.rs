@@ -3,11 +3,13 @@
 //! | file | |
 //! |---|---|
 //! | `methods`, `patterns`, and the same of other folders | macros that write methods |
+//! | `implement` | the trait for tensors, views and mutable views |
 //! | `arrange` | the same elements under another layout |
 //! | `write` | methods that write in place |
 //! | `operators` | what operators compute |
 
 mod arrange;
+mod implement;
 mod methods;
 mod operators;
 mod patterns;
@@ -18,7 +20,7 @@ mod write;
 use tensor_core::Error;
 use tensor_core::{
     Element, Int, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, Scalar, Sizes,
-    TensorBase, TensorViewBase, TensorViewMutBase, infer_shape,
+    TensorBase, infer_shape,
 };
 
 use crate::{
@@ -35,7 +37,7 @@ use crate::{
                 binary_operations, reduction_operations, ternary_operations, unary_operations,
             },
         },
-        rearrange::{self, PatternArg, RearrangePattern, ReducePattern, Reduction, RepeatPattern},
+        rearrange::{PatternArg, RearrangePattern, ReducePattern, Reduction, RepeatPattern},
         reductions,
         rows::{self, Tolerance, methods::rows_methods},
     },
@@ -374,52 +376,4 @@ pub trait TensorExt<T: Element, K>: Sized {
 #[track_caller]
 fn current(op: &'static str) -> Result<Call<'static>> {
     Ok(Call::new(Exec::current()?, op))
-}
-
-/// Implements the trait: the operand, the tensor, and how axes are reduced.
-macro_rules! implement {
-    (
-        [$($life:lifetime)?] $type:ty, $axes:ty;
-        |$self:ident| as_tensor $tensor:expr, axes $of_axes:expr
-    ) => {
-        impl<$($life,)? T: Element, K> TensorExt<T, K> for $type {
-            type Axes<'s>
-                = $axes
-            where
-                Self: 's;
-
-            fn operand(&self) -> Operand<'_, T> {
-                self.into()
-            }
-
-            fn as_tensor(&self) -> Option<&TensorBase<T, K>> {
-                let $self = self;
-                $tensor
-            }
-
-            fn reduce_with<'s, 'p, U: Element>(
-                &'s self,
-                pattern: impl Into<PatternArg<'p, ReducePattern>>,
-                sizes: &[(&str, usize)],
-                reduction: impl FnOnce(&Self::Axes<'s>, ReduceDims) -> Result<TensorBase<U, K>>,
-            ) -> Result<TensorBase<U, K>> {
-                let (exec, pattern) = (Exec::current()?, pattern.into().parsed()?);
-                let $self = self;
-                rearrange::reduced(exec, $of_axes, pattern.pattern(), sizes, reduction)
-            }
-        }
-    };
-}
-
-implement! {
-    [] TensorBase<T, K>, TensorBase<T, K>;
-    |tensor| as_tensor Some(tensor), axes tensor
-}
-implement! {
-    ['a] TensorViewBase<'a, T, K>, TensorViewBase<'s, T, K>;
-    |_view| as_tensor None, axes _view
-}
-implement! {
-    ['a] TensorViewMutBase<'a, T, K>, TensorViewBase<'s, T, K>;
-    |_view| as_tensor None, axes &_view.as_view()
 }

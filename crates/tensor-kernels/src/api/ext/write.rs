@@ -1,7 +1,7 @@
 //! Tensor methods that write: in place, and from elsewhere.
 //!
-//! A tensor is written through a shared reference, as its storage is borrowed at run time. A mutable
-//! view needs an exclusive one. So there are two traits with the same methods.
+//! A tensor is written through a shared reference, as its storage is borrowed at run time. A
+//! mutable view needs an exclusive one. So there are two traits with the same methods.
 
 use tensor_core::{Element, Int, Operand, Output, Result, TensorBase, TensorViewMutBase};
 
