@@ -10,6 +10,8 @@ use crate::{
     Layout, Result, TensorViewBase, TensorViewMutBase,
     view::{check_injective, describe},
 };
+#[cfg(doc)]
+use crate::{TensorView, TensorViewMut};
 
 /// A [`TensorView`] with a borrowed layout. The same invariants hold.
 #[derive(Clone, Copy)]

@@ -1,5 +1,7 @@
 //! The outputs of operations.
 
+#[cfg(doc)]
+use crate::Error;
 use crate::{
     Element, Handle, Layout, Result, TensorBase, TensorRefMut, TensorViewMutBase, ViewRefMut,
     WriteScope,

@@ -19,7 +19,7 @@ use crate::{
 };
 
 #[cfg(doc)]
-use crate::TensorExt;
+use crate::{Error, TensorExt};
 
 /// Operations on one operand, in place.
 macro_rules! unary {
