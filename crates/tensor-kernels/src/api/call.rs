@@ -138,6 +138,18 @@ impl<'e> Call<'e> {
         }
     }
 
+    /// A slice as the result, under the shape that operands broadcast to. Not inlined: it would
+    /// enlarge the stack frame of every call.
+    #[cold]
+    #[inline(never)]
+    fn shaped<'o, R: Element>(
+        self,
+        out: Output<'o, R>,
+        shapes: &[Option<&[usize]>],
+    ) -> Result<Output<'o, R>> {
+        out.with_shape(&self.shape(shapes)?)
+    }
+
     #[inline]
     fn check_shape(self, got: &[usize], shapes: &[Option<&[usize]>]) -> Result<()> {
         // Values fit a result of any shape.
@@ -273,11 +285,11 @@ macro_rules! forms {
                 $($arg: Argument<'_, $type>,)*
                 out: Output<'_, R>,
             ) -> Result<()> {
-                let out = if out.is_slice() {
-                    let shape = self.shape(&[$($arg.as_ref().and_then(operand_shape)),*])?;
-                    out.with_shape(&shape)?
-                } else {
-                    out
+                let out = match out {
+                    Output::Slice(_) => {
+                        self.shaped(out, &[$($arg.as_ref().and_then(operand_shape)),*])?
+                    }
+                    shaped => shaped,
                 };
                 self.check_shape(out.shape(), &[$(shape(&$arg, &out)),*])?;
                 $(check_type::<$type, R>(&$arg);)*

@@ -90,6 +90,7 @@ pub(super) fn with_elements<T: Element>(
     }
 }
 
+#[cold]
 #[inline(never)]
 fn with_opened<T: Element>(
     from: &Operand<'_, T>,
@@ -104,7 +105,8 @@ fn with_opened<T: Element>(
     }
 }
 
-#[inline]
+/// Not inlined: it is the same code for every kind of operand, and tiny copies are inlined into it.
+#[inline(never)]
 fn copy_elements<T: Element>(
     exec: &Exec,
     from: ViewRef<'_, T>,
