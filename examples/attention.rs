@@ -19,7 +19,7 @@
 //! ```
 
 use tensor_kernels::{
-    Result, Tensor, TensorExt, TensorView, TensorViewMut, Tolerance, count_copies, s,
+    Result, Tensor, TensorExt, TensorMutExt, TensorView, TensorViewMut, Tolerance, count_copies, s,
 };
 
 const BATCH: usize = 2;

@@ -20,7 +20,7 @@
 
 use std::thread;
 
-use tensor_kernels::{Error, Result, Tensor, TensorExt};
+use tensor_kernels::{Error, Result, Tensor, TensorExt, TensorMutExt};
 
 fn main() -> Result<()> {
     let table = Tensor::<f32>::zeros([6, 4])?;

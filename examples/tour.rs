@@ -7,7 +7,9 @@
 //! `tests/tour.rs` checks that the sections here are those of the page, and that the page shows
 //! what they print.
 
-use tensor_kernels::{Layout, Result, Tensor, TensorExt, count_copies, forbid_copies, s, tensor};
+use tensor_kernels::{
+    Layout, Result, Tensor, TensorExt, TensorMutExt, count_copies, forbid_copies, s, tensor,
+};
 
 fn section(title: &str) {
     println!("## {title}");

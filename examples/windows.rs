@@ -32,7 +32,7 @@
 //! with strides [1040, 1]: 0 lints
 //! ```
 
-use tensor_kernels::{Error, Lint, Remedy, Result, Tensor, TensorExt, forbid_copies};
+use tensor_kernels::{Error, Lint, Remedy, Result, Tensor, TensorExt, TensorMutExt, forbid_copies};
 
 fn main() -> Result<()> {
     // Windows of four samples, two apart. They overlap, so their elements are shared.

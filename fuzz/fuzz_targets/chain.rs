@@ -22,7 +22,8 @@ fuzz_target!(|text: &str| {
     match Chain::parse(text) {
         Ok(chain) => {
             print_again(&chain);
-            let chain = explain::Args { chain: text.to_owned(), plan: false };
+            let chain =
+                explain::Args { chain: text.to_owned(), plan: false, html: None, overwrite: false };
             let _ = explain::run(&chain, &mut Vec::new());
         }
         Err(mistake) => assert!(!mistake.to_string().is_empty()),

@@ -146,16 +146,29 @@ const UNCHECKED_LAYOUT: () = ();
 
 /// A tensor coerced to a supertype of its elements. Through the coerced tensor one could write a
 /// function that takes `&'static u8`, and through the original call it with any lifetime. A vector
-/// can be coerced, as it is not shared.
+/// can be coerced, as it is not shared. Functions are no elements, but a byte that is marked with a
+/// function type is one.
 ///
 /// ```
-/// type Any = for<'a> fn(&'a u8);
-/// type Some = fn(&'static u8);
+/// # use std::marker::PhantomData;
+/// #[derive(Clone, Copy)]
+/// #[repr(C)]
+/// struct Tagged<F: 'static>(u8, PhantomData<F>);
+/// // SAFETY: it is one byte.
+/// unsafe impl<F: Copy + 'static> bytemuck::NoUninit for Tagged<F> {}
+/// type Any = Tagged<for<'a> fn(&'a u8)>;
+/// type Some = Tagged<fn(&'static u8)>;
 /// fn narrow(elements: Vec<Any>) -> Vec<Some> { elements }
 /// ```
 /// ```compile_fail,E0308
-/// type Any = for<'a> fn(&'a u8);
-/// type Some = fn(&'static u8);
+/// # use std::marker::PhantomData;
+/// #[derive(Clone, Copy)]
+/// #[repr(C)]
+/// struct Tagged<F: 'static>(u8, PhantomData<F>);
+/// // SAFETY: it is one byte.
+/// unsafe impl<F: Copy + 'static> bytemuck::NoUninit for Tagged<F> {}
+/// type Any = Tagged<for<'a> fn(&'a u8)>;
+/// type Some = Tagged<fn(&'static u8)>;
 /// fn narrow(elements: tensor_core::Tensor<Any>) -> tensor_core::Tensor<Some> { elements }
 /// ```
 const COVARIANT_TENSOR: () = ();
@@ -163,8 +176,14 @@ const COVARIANT_TENSOR: () = ();
 /// As [`COVARIANT_TENSOR`], in the other direction.
 ///
 /// ```compile_fail,E0308
-/// type Any = for<'a> fn(&'a u8);
-/// type Some = fn(&'static u8);
+/// # use std::marker::PhantomData;
+/// #[derive(Clone, Copy)]
+/// #[repr(C)]
+/// struct Tagged<F: 'static>(u8, PhantomData<F>);
+/// // SAFETY: it is one byte.
+/// unsafe impl<F: Copy + 'static> bytemuck::NoUninit for Tagged<F> {}
+/// type Any = Tagged<for<'a> fn(&'a u8)>;
+/// type Some = Tagged<fn(&'static u8)>;
 /// fn widen(elements: tensor_core::Tensor<Some>) -> tensor_core::Tensor<Any> { elements }
 /// ```
 const CONTRAVARIANT_TENSOR: () = ();

@@ -4,7 +4,9 @@
 //! The element types of PyTorch are [`Scalar`]s: they have a [`DType`], can be printed, and
 //! arithmetic is defined for them. `Scalar` is sealed.
 
-use crate::{DType, dtype::for_each_dtype};
+use std::fmt;
+
+use crate::{DType, Show, dtype::for_each_dtype};
 
 /// A value that a tensor can hold: plain data, no padding, no destructor, free to cross threads.
 ///
@@ -74,9 +76,15 @@ pub(crate) const fn assert_occupies_memory<T>() {
 ///     const DTYPE: DType = DType::F32;
 /// }
 /// ```
-pub trait Scalar: Element + Default + PartialEq + crate::display::Show + sealed::Sealed {
+pub trait Scalar:
+    Element + Default + PartialEq + fmt::Debug + fmt::Display + Show + sealed::Sealed
+{
     /// The name of this type at run time.
     const DTYPE: DType;
+    /// 0; `false` for bool.
+    const ZERO: Self;
+    /// 1; `true` for bool.
+    const ONE: Self;
 }
 
 mod sealed {
@@ -93,9 +101,38 @@ macro_rules! scalars {
             $(#[$gate])*
             impl Scalar for $type {
                 const DTYPE: DType = DType::$variant;
+                const ZERO: Self = <$type as Numerals>::ZERO;
+                const ONE: Self = <$type as Numerals>::ONE;
             }
         )*
     };
 }
 
 for_each_dtype!(scalars);
+
+/// The constants of [`Scalar`], which the table of dtypes does not have.
+trait Numerals: Sized {
+    const ZERO: Self;
+    const ONE: Self;
+}
+
+macro_rules! numerals {
+    ($($(#[$gate:meta])* $type:ty: $zero:expr, $one:expr;)*) => {$(
+        $(#[$gate])*
+        impl Numerals for $type {
+            const ZERO: Self = $zero;
+            const ONE: Self = $one;
+        }
+    )*};
+}
+
+numerals! {
+    bool: false, true;
+    u8: 0, 1; u16: 0, 1; u32: 0, 1; u64: 0, 1;
+    i8: 0, 1; i16: 0, 1; i32: 0, 1; i64: 0, 1;
+    f32: 0.0, 1.0; f64: 0.0, 1.0;
+    #[cfg(feature = "half")] half::f16: Self::ZERO, Self::ONE;
+    #[cfg(feature = "half")] half::bf16: Self::ZERO, Self::ONE;
+    #[cfg(feature = "complex")] num_complex::Complex<f32>: Self::new(0.0, 0.0), Self::new(1.0, 0.0);
+    #[cfg(feature = "complex")] num_complex::Complex<f64>: Self::new(0.0, 0.0), Self::new(1.0, 0.0);
+}

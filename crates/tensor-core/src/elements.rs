@@ -6,7 +6,12 @@
 
 use std::{fmt, marker::PhantomData, ptr::NonNull};
 
-use crate::{Layout, Result, TensorView, TensorViewMut, view::describe};
+use crate::{
+    Layout, Result, TensorViewBase, TensorViewMutBase,
+    view::{check_injective, describe},
+};
+#[cfg(doc)]
+use crate::{TensorView, TensorViewMut};
 
 /// A [`TensorView`] with a borrowed layout. The same invariants hold.
 #[derive(Clone, Copy)]
@@ -126,13 +131,24 @@ impl<'a, T: Copy> ViewRef<'a, T> {
     }
 
     /// The same view with a clone of the layout.
-    pub fn to_view(self) -> TensorView<'a, T> {
+    pub fn to_view<K>(self) -> TensorViewBase<'a, T, K> {
         // SAFETY: `self` has the same invariants.
-        unsafe { TensorView::from_raw(self.base, self.layout.clone(), self.gaps_readable()) }
+        unsafe { TensorViewBase::from_raw(self.base, self.layout.clone(), self.gaps_readable()) }
     }
 }
 
 impl<'a, T: Copy> ViewRefMut<'a, T> {
+    /// A mutable view of a slice.
+    ///
+    /// # Errors
+    /// [`Error::TooFewElements`](crate::Error::TooFewElements) if the layout reaches beyond the
+    /// slice, [`Error::WriteOverlap`](crate::Error::WriteOverlap).
+    pub(crate) fn of_slice(elements: &'a mut [T], layout: &'a Layout) -> Result<Self> {
+        layout.check_slice(elements.len())?;
+        check_injective(layout)?;
+        Ok(Self { base: NonNull::from(elements).cast(), layout, life: PhantomData })
+    }
+
     /// # Safety
     /// All three invariants of a mutable view.
     pub(crate) unsafe fn from_raw(base: NonNull<T>, layout: &'a Layout) -> Self {
@@ -158,15 +174,15 @@ impl<'a, T: Copy> ViewRefMut<'a, T> {
     }
 
     /// The same view with a clone of the layout.
-    pub fn into_view(self) -> TensorViewMut<'a, T> {
+    pub fn into_view<K>(self) -> TensorViewMutBase<'a, T, K> {
         // SAFETY: `self` has the same invariants, and is consumed.
-        unsafe { TensorViewMut::from_raw(self.base, self.layout.clone()) }
+        unsafe { TensorViewMutBase::from_raw(self.base, self.layout.clone()) }
     }
 }
 
-impl<'a, T: Copy> From<&'a TensorView<'_, T>> for ViewRef<'a, T> {
+impl<'a, T: Copy, K> From<&'a TensorViewBase<'_, T, K>> for ViewRef<'a, T> {
     #[inline]
-    fn from(view: &'a TensorView<'_, T>) -> Self {
+    fn from(view: &'a TensorViewBase<'_, T, K>) -> Self {
         Self {
             base: view.base(),
             layout: view.layout(),
@@ -176,9 +192,18 @@ impl<'a, T: Copy> From<&'a TensorView<'_, T>> for ViewRef<'a, T> {
     }
 }
 
-impl<'a, T: Copy> From<&'a mut TensorViewMut<'_, T>> for ViewRefMut<'a, T> {
+impl<'a, T: Copy, K> From<&'a TensorViewMutBase<'_, T, K>> for ViewRef<'a, T> {
     #[inline]
-    fn from(view: &'a mut TensorViewMut<'_, T>) -> Self {
+    fn from(view: &'a TensorViewMutBase<'_, T, K>) -> Self {
+        // The invariants hold: the view is borrowed, so nobody writes its elements meanwhile.
+        let (base, layout) = (view.shared_base(), view.layout());
+        Self { base, layout, gaps: Gaps::Unreadable, life: PhantomData }
+    }
+}
+
+impl<'a, T: Copy, K> From<&'a mut TensorViewMutBase<'_, T, K>> for ViewRefMut<'a, T> {
+    #[inline]
+    fn from(view: &'a mut TensorViewMutBase<'_, T, K>) -> Self {
         Self { base: view.base(), layout: view.layout(), life: PhantomData }
     }
 }
@@ -209,7 +234,7 @@ mod tests {
         assert!(buffer.is_none());
         let broadcast = elements.broadcast_to(&[2, 3], &mut buffer).unwrap();
         assert_eq!(broadcast.layout().strides(), [0, 1]);
-        assert_eq!(broadcast.to_view().to_vec(), [1, 2, 3, 1, 2, 3]);
+        assert_eq!(broadcast.to_view::<crate::Bare>().to_vec(), [1, 2, 3, 1, 2, 3]);
         assert!(elements.broadcast_to(&[2], &mut buffer).is_err());
     }
 
@@ -220,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_value_has_no_dimensions() {
-        assert_eq!(ViewRef::of_value(&2.5).to_view().to_vec(), [2.5]);
+        assert_eq!(ViewRef::of_value(&2.5).to_view::<crate::Bare>().to_vec(), [2.5]);
         assert_eq!(Layout::SCALAR, Layout::contiguous(&[]).unwrap());
     }
 }

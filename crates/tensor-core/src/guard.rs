@@ -3,11 +3,13 @@
 //! A read guard borrows the storage shared, a write guard exclusively. A write guard can also read
 //! other tensors of its storage, as long as they share no element with the written one.
 
+use std::marker::PhantomData;
+
 use atomic_refcell::{AtomicRef, AtomicRefMut};
 
 use crate::{
-    Element, Error, Handle, Overlap, Result, TensorBase, TensorView, TensorViewMut, ViewRef,
-    ViewRefMut, WriteScope, view::check_injective,
+    Bare, Element, Error, Handle, Iter, Overlap, Result, TensorBase, TensorViewBase,
+    TensorViewMutBase, ViewRef, ViewRefMut, WriteScope, view::check_injective,
 };
 
 impl<T: Element, K> TensorBase<T, K> {
@@ -15,15 +17,32 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// # Errors
     /// [`Error::Borrowed`] while a write guard of the same storage is alive.
-    pub fn read(&self) -> Result<TensorRef<'_, T>> {
+    pub fn read(&self) -> Result<TensorRef<'_, T, K>> {
         TensorRef::of(Handle::of(self))
     }
 
     /// Borrows the storage for writing: one writer, no readers.
     ///
+    /// The whole storage is borrowed, also by a tensor that has only a part of it. So two tensors
+    /// of one storage are refused when they are written at the same time, even if they share no
+    /// element, and whether they meet is a matter of timing. To write parts at the same time, cut
+    /// one view into parts, which is never refused for its timing:
+    /// [`split_mut`](TensorViewMutBase::split_mut), [`unbind_mut`](TensorViewMutBase::unbind_mut).
+    ///
+    /// ```
+    /// use tensor_core::{Error, Tensor};
+    ///
+    /// let table = Tensor::<f32>::zeros([4, 3])?;
+    /// let (top, bottom) = (table.narrow(0, 0, 2)?, table.narrow(0, 2, 2)?);
+    /// let guard = top.write()?;
+    /// assert!(matches!(bottom.write(), Err(Error::Borrowed { .. })));
+    /// # drop(guard);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Borrowed`] while another guard of the same storage is alive.
-    pub fn write(&self) -> Result<TensorRefMut<'_, T>> {
+    pub fn write(&self) -> Result<TensorRefMut<'_, T, K>> {
         TensorRefMut::of(Handle::of(self))
     }
 }
@@ -36,19 +55,20 @@ impl<T: Element, K> TensorBase<T, K> {
 /// view.get(&[0])?;
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
-pub struct TensorRef<'a, T> {
+pub struct TensorRef<'a, T, K = Bare> {
     tensor: Handle<'a, T>,
+    kernels: PhantomData<fn() -> K>,
     /// The borrow of the tensor's storage.
     _borrow: AtomicRef<'a, ()>,
 }
 
-impl<'a, T: Element> TensorRef<'a, T> {
+impl<'a, T: Element, K> TensorRef<'a, T, K> {
     pub(crate) fn of(tensor: Handle<'a, T>) -> Result<Self> {
-        Ok(Self { tensor, _borrow: tensor.storage().borrow()? })
+        Ok(Self { tensor, kernels: PhantomData, _borrow: tensor.storage().borrow()? })
     }
 
     /// The elements.
-    pub fn as_view(&self) -> TensorView<'_, T> {
+    pub fn as_view(&self) -> TensorViewBase<'_, T, K> {
         self.as_elements().to_view()
     }
 
@@ -61,16 +81,57 @@ impl<'a, T: Element> TensorRef<'a, T> {
     }
 }
 
+impl<'a, T: Element, K> IntoIterator for TensorRef<'a, T, K> {
+    type Item = T;
+    type IntoIter = TensorIter<'a, T>;
+
+    fn into_iter(self) -> TensorIter<'a, T> {
+        let Self { tensor, _borrow, .. } = self;
+        // SAFETY: view invariants. 1 and 3: as in `as_elements`. 2: the borrow excludes writers
+        // while the iterator lives, and its items are values.
+        let elements = unsafe { ViewRef::from_raw(tensor.base(), tensor.layout(), true) };
+        TensorIter { elements: elements.to_view::<K>().iter(), _borrow }
+    }
+}
+
+/// The elements of a tensor in logical order; its storage is borrowed for reading while it lives.
+pub struct TensorIter<'a, T> {
+    elements: Iter<'a, T>,
+    /// The borrow of the tensor's storage.
+    _borrow: AtomicRef<'a, ()>,
+}
+
+impl<T: Copy> Iterator for TensorIter<'_, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.elements.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.elements.size_hint()
+    }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, T) -> B>(self, init: B, f: F) -> B {
+        self.elements.fold(init, f)
+    }
+}
+
+impl<T: Copy> ExactSizeIterator for TensorIter<'_, T> {}
+
 /// Write access to a tensor's elements while it lives.
-pub struct TensorRefMut<'a, T> {
+pub struct TensorRefMut<'a, T, K = Bare> {
     tensor: Handle<'a, T>,
+    kernels: PhantomData<fn() -> K>,
     /// The borrow of the tensor's storage.
     _borrow: AtomicRefMut<'a, ()>,
 }
 
-impl<'a, T: Element> TensorRefMut<'a, T> {
+impl<'a, T: Element, K> TensorRefMut<'a, T, K> {
     pub(crate) fn of(tensor: Handle<'a, T>) -> Result<Self> {
-        Ok(Self { tensor, _borrow: tensor.storage().borrow_mut()? })
+        Ok(Self { tensor, kernels: PhantomData, _borrow: tensor.storage().borrow_mut()? })
     }
 
     /// The elements to write, and the scope in which operands of the same storage are resolved.
@@ -90,7 +151,7 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
     ///
     /// # Errors
     /// [`Error::WriteOverlap`] if two indices share an element, as in an expanded tensor.
-    pub fn as_view_mut(&mut self) -> Result<TensorViewMut<'_, T>> {
+    pub fn as_view_mut(&mut self) -> Result<TensorViewMutBase<'_, T, K>> {
         let (written, _) = self.split()?;
         Ok(written.into_view())
     }
@@ -114,11 +175,11 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
     /// [`Error::ReadWriteOverlap`] with an index of each tensor that reach the same element;
     /// [`Error::OtherStorage`] if the other tensor has another storage, which this guard does not
     /// borrow.
-    pub fn as_view_pair<K>(
+    pub fn as_view_pair<L>(
         &mut self,
         op: &'static str,
-        input: &TensorBase<T, K>,
-    ) -> Result<(TensorView<'_, T>, TensorViewMut<'_, T>)> {
+        input: &TensorBase<T, L>,
+    ) -> Result<(TensorViewBase<'_, T, K>, TensorViewMutBase<'_, T, K>)> {
         if !self.tensor.storage().same(input.storage()) {
             return Err(Error::OtherStorage { op, operand: "input" });
         }
@@ -133,7 +194,7 @@ impl<'a, T: Element> TensorRefMut<'a, T> {
         // SAFETY: view invariants. 1: the input's elements lie in its storage and are initialised
         // (tensor invariants 1 and 2); `self` borrows that storage. 2: they are disjoint from the
         // elements that can be written, as checked above. 3: gaps are declared unreadable.
-        let read = unsafe { TensorView::from_raw(base, layout, false) };
+        let read = unsafe { TensorViewBase::from_raw(base, layout, false) };
         Ok((read, self.as_view_mut()?))
     }
 }

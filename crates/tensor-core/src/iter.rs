@@ -2,7 +2,7 @@
 
 use std::{marker::PhantomData, ptr::NonNull};
 
-use crate::{Offsets, TensorView, TensorViewMut};
+use crate::{Offsets, TensorViewBase, TensorViewMutBase};
 
 /// The elements of a view in logical order.
 ///
@@ -20,7 +20,7 @@ unsafe impl<T: Sync> Send for Iter<'_, T> {}
 unsafe impl<T: Sync> Sync for Iter<'_, T> {}
 
 impl<'a, T: Copy> Iter<'a, T> {
-    pub(crate) fn of(view: &TensorView<'a, T>) -> Self {
+    pub(crate) fn of<K>(view: &TensorViewBase<'a, T, K>) -> Self {
         Self { base: view.base(), offsets: view.layout().offsets(), life: PhantomData }
     }
 }
@@ -71,7 +71,7 @@ unsafe impl<T: Send> Send for IterMut<'_, T> {}
 unsafe impl<T: Sync> Sync for IterMut<'_, T> {}
 
 impl<'a, T: Copy> IterMut<'a, T> {
-    pub(crate) fn of(view: &'a mut TensorViewMut<'_, T>) -> Self {
+    pub(crate) fn of<K>(view: &'a mut TensorViewMutBase<'_, T, K>) -> Self {
         let offsets = view.layout().offsets();
         Self { base: view.base(), offsets, life: PhantomData }
     }
@@ -106,21 +106,3 @@ impl<'a, T> Iterator for IterMut<'a, T> {
 }
 
 impl<T> ExactSizeIterator for IterMut<'_, T> {}
-
-impl<'a, T: Copy> IntoIterator for &TensorView<'a, T> {
-    type Item = T;
-    type IntoIter = Iter<'a, T>;
-
-    fn into_iter(self) -> Iter<'a, T> {
-        self.iter()
-    }
-}
-
-impl<'a, T: Copy> IntoIterator for &'a mut TensorViewMut<'_, T> {
-    type Item = &'a mut T;
-    type IntoIter = IterMut<'a, T>;
-
-    fn into_iter(self) -> IterMut<'a, T> {
-        self.iter_mut()
-    }
-}

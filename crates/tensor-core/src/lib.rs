@@ -35,6 +35,7 @@
 //! `half` (f16 and bf16) and `complex` (complex 32 and 64), both on by default.
 
 mod any;
+mod as_operand;
 mod buffer;
 #[cfg(doctest)]
 mod compile_faults;
@@ -51,6 +52,7 @@ mod layout;
 mod methods;
 mod operand;
 mod operators;
+mod output;
 mod shape;
 mod sizes;
 mod storage;
@@ -62,28 +64,28 @@ pub use any::{
     AnyBinaryKernel, AnyOperand, AnyTensor, AnyTensorBase, AnyUnaryKernel, AnyValue, BuiltIn,
     can_cast, promote_types, result_type,
 };
+pub use as_operand::AsOperand;
 pub use buffer::{cached_memory, empty_memory_cache, set_memory_cache_limit};
-pub use construct::{HasOne, NestedArray, Progression};
+pub use construct::{NestedArray, Progression};
 pub use display::Show;
 pub use dtype::{Category, DType};
 pub use element::{Element, Scalar};
 pub use elements::{ViewRef, ViewRefMut};
 pub use error::{DTypeError, Error, MovementError, PatternError, PatternRule, PatternSide, Result};
-pub use guard::{TensorRef, TensorRefMut};
+pub use guard::{TensorIter, TensorRef, TensorRefMut};
 pub use index::{Index, NewAxis, Slice};
 pub use iter::{Iter, IterMut};
 pub use layout::{
     ContiguityTrace, DimGroup, Layout, Lint, LintKind, Offsets, Overlap, ReduceDims,
     ReductionShape, Remedy, Runs, StrideBreak, WhyNotContiguous, WhyNotView,
 };
-pub use operand::{
-    Aliasing, Handle, Operand, Output, Reading, ResolvedOperand, WriteScope, Writing,
-};
+pub use operand::{Aliasing, Handle, Operand, Reading, ResolvedOperand, WriteScope};
 pub use operators::{AssignKernel, Bare, BinaryKernel, ReadKernel, UnaryKernel, op};
+pub use output::{Output, OutputSlice, Writing};
 
 pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape, wrap_dim};
 pub use sizes::{Int, Sizes};
 pub use storage::{ALIGNMENT, Storage, Uninit};
 pub use strides::{MemoryFormat, contiguous_strides, format_strides, fortran_strides};
 pub use tensor::{Tensor, TensorBase};
-pub use view::{TensorView, TensorViewMut};
+pub use view::{TensorView, TensorViewBase, TensorViewMut, TensorViewMutBase};

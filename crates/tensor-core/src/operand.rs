@@ -1,15 +1,15 @@
 //! The arguments of operations: what is read ([`Operand`]) and what is written ([`Output`]).
 //!
-//! An [`Operand`] is a tensor, a view or a single value; an [`Output`] is a tensor or a mutable
-//! view. An operation first opens its output, which borrows the storage of a tensor, and then opens
-//! each operand in the [`WriteScope`] of the output. This borrows the operand's storage, or, if
-//! that is the output's, checks how the two alias. All refusals happen before the first write.
+//! An [`Operand`] is a tensor, a view or a single value; an [`Output`] is a tensor, a mutable view
+//! or a slice. An operation first opens its output, which borrows the storage of a tensor, and then
+//! opens each operand in the [`WriteScope`] of the output. This borrows the operand's storage, or,
+//! if that is the output's, checks how the two alias. All refusals happen before the first write.
 
 use std::{fmt, marker::PhantomData, ptr::NonNull};
 
 use crate::{
-    Element, Error, Layout, Overlap, Result, Storage, TensorBase, TensorRef, TensorRefMut,
-    TensorView, TensorViewMut, ViewRef, ViewRefMut, view::describe,
+    Element, Error, Layout, Output, Overlap, Result, Storage, TensorBase, TensorRef, ViewRef,
+    view::describe,
 };
 
 /// An input of an operation: a tensor, a view, or one value that is broadcast.
@@ -31,15 +31,6 @@ pub enum Operand<'a, T> {
     View(ViewRef<'a, T>),
     /// One value.
     Value(T),
-}
-
-/// The output of an operation: a tensor or a mutable view.
-#[derive(Debug)]
-pub enum Output<'a, T> {
-    /// A tensor, not borrowed yet.
-    Tensor(Handle<'a, T>),
-    /// A view.
-    View(ViewRefMut<'a, T>),
 }
 
 /// A reference to a tensor of elements `T`, without the type parameter for its kernels.
@@ -95,42 +86,6 @@ impl<'a, T: Element> Handle<'a, T> {
     }
 }
 
-impl<'a, T: Element, K> From<&'a TensorBase<T, K>> for Operand<'a, T> {
-    fn from(tensor: &'a TensorBase<T, K>) -> Self {
-        Self::Tensor(Handle::of(tensor))
-    }
-}
-
-impl<'a, T: Copy> From<&'a TensorView<'_, T>> for Operand<'a, T> {
-    fn from(view: &'a TensorView<'_, T>) -> Self {
-        Self::View(view.into())
-    }
-}
-
-impl<'a, T> From<ViewRef<'a, T>> for Operand<'a, T> {
-    fn from(elements: ViewRef<'a, T>) -> Self {
-        Self::View(elements)
-    }
-}
-
-impl<T: Element> From<T> for Operand<'_, T> {
-    fn from(value: T) -> Self {
-        Self::Value(value)
-    }
-}
-
-impl<'a, T: Element, K> From<&'a TensorBase<T, K>> for Output<'a, T> {
-    fn from(tensor: &'a TensorBase<T, K>) -> Self {
-        Self::Tensor(Handle::of(tensor))
-    }
-}
-
-impl<'a, T: Copy> From<&'a mut TensorViewMut<'_, T>> for Output<'a, T> {
-    fn from(view: &'a mut TensorViewMut<'_, T>) -> Self {
-        Self::View(view.into())
-    }
-}
-
 impl<'a, T: Element> Operand<'a, T> {
     /// The sizes; none for a value.
     #[inline]
@@ -140,6 +95,31 @@ impl<'a, T: Element> Operand<'a, T> {
             Self::View(elements) => elements.layout().shape(),
             Self::Value(_) => &[],
         }
+    }
+
+    /// Broadcast to a shape; a value stays a value. If that changes the layout, the new one is
+    /// stored in `buffer`.
+    ///
+    /// # Errors
+    /// [`Error::Expand`] if the sizes do not broadcast.
+    pub fn broadcast_to<'r>(
+        self,
+        shape: &[usize],
+        buffer: &'r mut Option<Layout>,
+    ) -> Result<Operand<'r, T>>
+    where
+        'a: 'r,
+    {
+        Ok(match self {
+            Self::Tensor(tensor) if tensor.layout.shape() == shape => Operand::Tensor(tensor),
+            Self::Tensor(tensor) => {
+                // The handle's invariants hold: a broadcast layout reaches the same elements.
+                let layout = buffer.insert(tensor.layout.broadcast_to(shape)?);
+                Operand::Tensor(Handle { layout, ..tensor })
+            }
+            Self::View(elements) => Operand::View(elements.broadcast_to(shape, buffer)?),
+            Self::Value(value) => Operand::Value(value),
+        })
     }
 
     /// How the elements alias those of an output.
@@ -267,51 +247,6 @@ impl<T: Element> ResolvedOperand<'_, T> {
         match self {
             Self::View(reading) => Some(reading.elements()),
             Self::Output => None,
-        }
-    }
-}
-
-impl<'a, T: Element> Output<'a, T> {
-    /// The sizes.
-    #[inline]
-    pub fn shape(&self) -> &[usize] {
-        match self {
-            Self::Tensor(tensor) => tensor.layout.shape(),
-            Self::View(elements) => elements.layout().shape(),
-        }
-    }
-
-    /// Borrows the elements.
-    ///
-    /// # Errors
-    /// [`Error::Borrowed`].
-    #[inline]
-    pub fn open(self) -> Result<Writing<'a, T>> {
-        Ok(match self {
-            Self::Tensor(tensor) => Writing::Guard(TensorRefMut::of(tensor)?),
-            Self::View(elements) => Writing::View(elements),
-        })
-    }
-}
-
-/// A borrowed output.
-pub enum Writing<'a, T> {
-    /// The write guard of a tensor.
-    Guard(TensorRefMut<'a, T>),
-    /// A view.
-    View(ViewRefMut<'a, T>),
-}
-
-impl<T: Element> Writing<'_, T> {
-    /// The elements to write, and the scope to open the operands in.
-    ///
-    /// # Errors
-    /// [`Error::WriteOverlap`].
-    #[inline]
-    pub fn split(&mut self) -> Result<(ViewRefMut<'_, T>, WriteScope<'_>)> {
-        match self {
-            Self::Guard(guard) => guard.split(),
-            Self::View(elements) => Ok((elements.reborrow(), WriteScope::nothing())),
         }
     }
 }

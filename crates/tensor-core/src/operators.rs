@@ -3,8 +3,8 @@
 //!
 //! Rust allows operators of a type in the crate of the type only, and this crate does not compute.
 //! So the second type parameter of a tensor names its kernels, and the operators here call them
-//! through the traits [`BinaryKernel`], [`AssignKernel`] and [`UnaryKernel`]. A view has no such
-//! parameter, so at least one operand has to be a tensor.
+//! through the traits [`BinaryKernel`], [`AssignKernel`] and [`UnaryKernel`]. So do those of views.
+//! The operand on the left determines the kernels; that on the right is any [`AsOperand`].
 //!
 //! ```compile_fail,E0277
 //! use tensor_core::Tensor; // of this crate alone: it has no kernels
@@ -19,8 +19,8 @@ use std::ops::{
 };
 
 use crate::{
-    Element, Operand, Output, Result, TensorBase, TensorView, TensorViewMut, ViewRef,
-    dtype::for_each_dtype,
+    AsOperand, Element, Operand, Output, Result, TensorBase, TensorViewBase, TensorViewMutBase,
+    ViewRef, dtype::for_each_dtype,
 };
 
 /// The parameter of a tensor without kernels: it has every view operation, and no operators.
@@ -44,11 +44,11 @@ pub trait ReadKernel: Sized {
 
 impl ReadKernel for Bare {
     fn to_vec<T: Element>(from: ViewRef<'_, T>) -> Result<Vec<T>> {
-        from.to_view().try_to_vec()
+        from.to_view::<Self>().try_to_vec()
     }
 
     fn equal<T: Element + PartialEq>(a: ViewRef<'_, T>, b: ViewRef<'_, T>) -> Result<bool> {
-        Ok(a.to_view() == b.to_view())
+        Ok(a.to_view::<Self>() == b.to_view::<Self>())
     }
 }
 
@@ -71,7 +71,7 @@ pub mod op {
 /// Kernels that compute the binary operator `Op` on elements `T`.
 pub trait BinaryKernel<Op, T>: Sized {
     /// The element type of the result.
-    type Output;
+    type Output: Element;
 
     /// The result in newly allocated memory, operands broadcast to one shape.
     ///
@@ -93,7 +93,7 @@ pub trait AssignKernel<Op, T>: Sized {
 }
 
 /// Kernels that compute the unary operator `Op` on elements `T`.
-pub trait UnaryKernel<Op, T>: Sized {
+pub trait UnaryKernel<Op, T: Element>: Sized {
     /// The result in newly allocated memory.
     ///
     /// # Errors
@@ -111,74 +111,89 @@ pub(crate) fn or_panic<T>(result: Result<T>) -> T {
     }
 }
 
-/// One operator for one pair of operand types. `$a` and `$b` are the operands by reference.
-macro_rules! binary_operator {
-    ($trait:ident::$method:ident, [$($life:lifetime)*], $left:ty, $right:ty,
-     $self:ident => $a:expr, $other:ident => $b:expr) => {
-        impl<$($life,)* T: Element, K: BinaryKernel<op::$trait, T>> $trait<$right> for $left {
+/// Operators whose left operand is of one type, by reference or by value.
+macro_rules! left_operators {
+    ($([$($life:lifetime)*] $left:ty;)*) => {$(
+        left_operators! { @binary [$($life)*] $left:
+            Add::add, Sub::sub, Mul::mul, Div::div, Rem::rem, BitAnd::bitand, BitOr::bitor,
+            BitXor::bitxor, Shl::shl, Shr::shr
+        }
+        left_operators! { @unary [$($life)*] $left: Neg::neg, Not::not }
+    )*};
+
+    (@binary $lives:tt $left:ty: $($trait:ident::$method:ident),*) => {$(
+        left_operators! { @one $lives $left, $trait::$method }
+    )*};
+
+    (@one [$($life:lifetime)*] $left:ty, $trait:ident::$method:ident) => {
+        impl<$($life,)* R, T: Element, K> $trait<R> for $left
+        where
+            R: AsOperand<T>,
+            K: BinaryKernel<op::$trait, T>,
+        {
             type Output = TensorBase<K::Output, K>;
 
             /// # Panics
             /// Where the method of the same name returns an error.
             #[track_caller]
-            fn $method($self, $other: $right) -> Self::Output {
-                or_panic(K::binary(Operand::from($a), Operand::from($b)))
+            fn $method(self, other: R) -> Self::Output {
+                or_panic(K::binary(self.as_operand(), other.as_operand()))
             }
         }
     };
-}
 
-/// One assignment operator for one pair of operand types.
-macro_rules! assignment_operator {
-    ($trait:ident::$method:ident as $op:ident, [$($life:lifetime)*], $left:ty, $right:ty,
-     $self:ident => $x:expr, $other:ident => $b:expr) => {
-        impl<$($life,)* T: Element, K: AssignKernel<op::$op, T>> $trait<$right> for $left {
+    (@unary $lives:tt $left:ty: $($trait:ident::$method:ident),*) => {$(
+        left_operators! { @one_unary $lives $left, $trait::$method }
+    )*};
+
+    (@one_unary [$($life:lifetime)*] $left:ty, $trait:ident::$method:ident) => {
+        impl<$($life,)* T: Element, K: UnaryKernel<op::$trait, T>> $trait for $left {
+            type Output = TensorBase<T, K>;
+
             /// # Panics
             /// Where the method of the same name returns an error.
             #[track_caller]
-            fn $method(&mut $self, $other: $right) {
-                or_panic(K::assign(Output::from($x), Operand::from($b)))
+            fn $method(self) -> TensorBase<T, K> {
+                or_panic(K::unary(self.as_operand()))
             }
         }
     };
 }
 
-macro_rules! operators {
-    ($($trait:ident::$method:ident, $assign:ident::$assign_method:ident;)*) => {$(
-        binary_operator!($trait::$method, ['a 'b], &'a TensorBase<T, K>, &'b TensorBase<T, K>,
-            self => self, other => other);
-        binary_operator!($trait::$method, ['a], &'a TensorBase<T, K>, TensorBase<T, K>,
-            self => self, other => &other);
-        binary_operator!($trait::$method, ['b], TensorBase<T, K>, &'b TensorBase<T, K>,
-            self => &self, other => other);
-        binary_operator!($trait::$method, [], TensorBase<T, K>, TensorBase<T, K>,
-            self => &self, other => &other);
-        binary_operator!($trait::$method, ['a], &'a TensorBase<T, K>, T,
-            self => self, other => other);
-        binary_operator!($trait::$method, [], TensorBase<T, K>, T, self => &self, other => other);
-        binary_operator!($trait::$method, ['a 'b 'v], &'a TensorBase<T, K>, &'b TensorView<'v, T>,
-            self => self, other => other);
-        binary_operator!($trait::$method, ['b 'v], TensorBase<T, K>, &'b TensorView<'v, T>,
-            self => &self, other => other);
-        binary_operator!($trait::$method, ['a 'b 'v], &'a TensorView<'v, T>, &'b TensorBase<T, K>,
-            self => self, other => other);
-        binary_operator!($trait::$method, ['a 'v], &'a TensorView<'v, T>, TensorBase<T, K>,
-            self => self, other => &other);
+left_operators! {
+    [] TensorBase<T, K>;
+    ['a] &'a TensorBase<T, K>;
+    ['v] TensorViewBase<'v, T, K>;
+    ['a 'v] &'a TensorViewBase<'v, T, K>;
+    ['v] TensorViewMutBase<'v, T, K>;
+    ['a 'v] &'a TensorViewMutBase<'v, T, K>;
+}
 
-        assignment_operator!($assign::$assign_method as $trait,
-            ['b], TensorBase<T, K>, &'b TensorBase<T, K>, self => &*self, other => other);
-        assignment_operator!($assign::$assign_method as $trait,
-            [], TensorBase<T, K>, TensorBase<T, K>, self => &*self, other => &other);
-        assignment_operator!($assign::$assign_method as $trait,
-            [], TensorBase<T, K>, T, self => &*self, other => other);
-        assignment_operator!($assign::$assign_method as $trait,
-            ['b 'v], TensorBase<T, K>, &'b TensorView<'v, T>, self => &*self, other => other);
-        assignment_operator!($assign::$assign_method as $trait,
-            ['b 'x], TensorViewMut<'x, T>, &'b TensorBase<T, K>, self => self, other => other);
-        assignment_operator!($assign::$assign_method as $trait,
-            ['x], TensorViewMut<'x, T>, TensorBase<T, K>, self => self, other => &other);
+macro_rules! assignment_operators {
+    ($($trait:ident::$method:ident as $op:ident::$plain:ident;)*) => {$(
+        impl<R: AsOperand<T>, T: Element, K: AssignKernel<op::$op, T>> $trait<R>
+            for TensorBase<T, K>
+        {
+            /// # Panics
+            /// Where the method of the same name returns an error.
+            #[track_caller]
+            fn $method(&mut self, other: R) {
+                or_panic(K::assign(Output::from(&*self), other.as_operand()))
+            }
+        }
 
-        for_each_dtype!(value_operators, $trait::$method);
+        impl<R: AsOperand<T>, T: Element, K: AssignKernel<op::$op, T>> $trait<R>
+            for TensorViewMutBase<'_, T, K>
+        {
+            /// # Panics
+            /// Where the method of the same name returns an error.
+            #[track_caller]
+            fn $method(&mut self, other: R) {
+                or_panic(K::assign(Output::from(self), other.as_operand()))
+            }
+        }
+
+        for_each_dtype!(value_operators, $op::$plain);
     )*};
 }
 
@@ -186,69 +201,45 @@ macro_rules! operators {
 macro_rules! value_operators {
     ([$trait:ident::$method:ident]
      $($(#[$gate:meta])* $variant:ident: $type:ty, $($text:literal),*;)*) => {$(
+        value_operators! { @right $trait::$method, [$(#[$gate])*] $type:
+            [] TensorBase<$type, K>;
+            ['b] &'b TensorBase<$type, K>;
+            ['v] TensorViewBase<'v, $type, K>;
+            ['b 'v] &'b TensorViewBase<'v, $type, K>;
+            ['b 'v] &'b TensorViewMutBase<'v, $type, K>;
+        }
+    )*};
+
+    (@right $trait:ident::$method:ident, $gates:tt $type:ty:
+     $([$($life:lifetime)*] $right:ty;)*) => {$(
+        value_operators! { @one $trait::$method, $gates [$($life)*] $type, $right }
+    )*};
+
+    (@one $trait:ident::$method:ident, [$(#[$gate:meta])*]
+     [$($life:lifetime)*] $type:ty, $right:ty) => {
         $(#[$gate])*
-        impl<'b, K: BinaryKernel<op::$trait, $type>> $trait<&'b TensorBase<$type, K>> for $type {
+        impl<$($life,)* K: BinaryKernel<op::$trait, $type>> $trait<$right> for $type {
             type Output = TensorBase<K::Output, K>;
 
             /// # Panics
             /// Where the method of the same name returns an error.
             #[track_caller]
-            fn $method(self, other: &'b TensorBase<$type, K>) -> Self::Output {
-                or_panic(K::binary(Operand::from(self), Operand::from(other)))
+            fn $method(self, other: $right) -> Self::Output {
+                or_panic(K::binary(Operand::from(self), other.as_operand()))
             }
         }
-
-        $(#[$gate])*
-        impl<K: BinaryKernel<op::$trait, $type>> $trait<TensorBase<$type, K>> for $type {
-            type Output = TensorBase<K::Output, K>;
-
-            /// # Panics
-            /// Where the method of the same name returns an error.
-            #[track_caller]
-            fn $method(self, other: TensorBase<$type, K>) -> Self::Output {
-                or_panic(K::binary(Operand::from(self), Operand::from(&other)))
-            }
-        }
-    )*};
+    };
 }
 
-operators! {
-    Add::add, AddAssign::add_assign;
-    Sub::sub, SubAssign::sub_assign;
-    Mul::mul, MulAssign::mul_assign;
-    Div::div, DivAssign::div_assign;
-    Rem::rem, RemAssign::rem_assign;
-    BitAnd::bitand, BitAndAssign::bitand_assign;
-    BitOr::bitor, BitOrAssign::bitor_assign;
-    BitXor::bitxor, BitXorAssign::bitxor_assign;
-    Shl::shl, ShlAssign::shl_assign;
-    Shr::shr, ShrAssign::shr_assign;
+assignment_operators! {
+    AddAssign::add_assign as Add::add;
+    SubAssign::sub_assign as Sub::sub;
+    MulAssign::mul_assign as Mul::mul;
+    DivAssign::div_assign as Div::div;
+    RemAssign::rem_assign as Rem::rem;
+    BitAndAssign::bitand_assign as BitAnd::bitand;
+    BitOrAssign::bitor_assign as BitOr::bitor;
+    BitXorAssign::bitxor_assign as BitXor::bitxor;
+    ShlAssign::shl_assign as Shl::shl;
+    ShrAssign::shr_assign as Shr::shr;
 }
-
-macro_rules! unary_operators {
-    ($($trait:ident::$method:ident),*) => {$(
-        impl<T: Element, K: UnaryKernel<op::$trait, T>> $trait for &TensorBase<T, K> {
-            type Output = TensorBase<T, K>;
-
-            /// # Panics
-            /// Where the method of the same name returns an error.
-            #[track_caller]
-            fn $method(self) -> TensorBase<T, K> {
-                or_panic(K::unary(Operand::from(self)))
-            }
-        }
-
-        impl<T: Element, K: UnaryKernel<op::$trait, T>> $trait for TensorBase<T, K> {
-            type Output = TensorBase<T, K>;
-
-            /// # Panics
-            /// Where the method of the same name returns an error.
-            #[track_caller]
-            fn $method(self) -> TensorBase<T, K> {
-                or_panic(K::unary(Operand::from(&self)))
-            }
-        }
-    )*};
-}
-
-unary_operators!(Neg::neg, Not::not);

@@ -6,9 +6,11 @@
 use std::{fmt, marker::PhantomData};
 
 use crate::{
-    Bare, Element, Error, Layout, ReadKernel, Result, Scalar, Sizes, Storage, TensorView, display,
+    Bare, Element, Error, Layout, Operand, ReadKernel, Result, Scalar, Sizes, Storage, TensorIter,
+    TensorViewBase, TensorViewMutBase, display,
     element::assert_occupies_memory,
     methods::{split_methods, view_methods},
+    operators::or_panic,
     view::{FirstElements, describe},
 };
 
@@ -43,14 +45,14 @@ pub type Tensor<T> = TensorBase<T, Bare>;
 /// 2. Every element of the layout lies in the storage.
 /// 3. The type is invariant in `T`: one tensor writes what another one reads, so neither may treat
 ///    the elements as a supertype or subtype.
-pub struct TensorBase<T, K> {
+pub struct TensorBase<T: Element, K> {
     storage: Storage,
     layout: Layout,
     element: PhantomData<fn(T) -> T>,
     kernels: PhantomData<fn() -> K>,
 }
 
-impl<T, K> Clone for TensorBase<T, K> {
+impl<T: Element, K> Clone for TensorBase<T, K> {
     fn clone(&self) -> Self {
         let (storage, layout) = (self.storage.clone(), self.layout.clone());
         Self { storage, layout, element: PhantomData, kernels: PhantomData }
@@ -83,7 +85,7 @@ impl<T: Element, K> TensorBase<T, K> {
     }
 
     /// Do both view the same storage? (PyTorch: equal `untyped_storage().data_ptr()`)
-    pub fn same_storage<U, L>(&self, other: &TensorBase<U, L>) -> bool {
+    pub fn same_storage<U: Element, L>(&self, other: &TensorBase<U, L>) -> bool {
         self.storage.same(&other.storage)
     }
 
@@ -225,22 +227,68 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// # Errors
     /// A storage that is being written.
-    pub fn equal<L>(&self, other: &TensorBase<T, L>) -> Result<bool>
+    pub fn equal<'b>(&self, other: impl Into<Operand<'b, T>>) -> Result<bool>
     where
         T: PartialEq,
         K: ReadKernel,
     {
-        K::equal(self.read()?.as_elements(), other.read()?.as_elements())
+        K::equal(self.read()?.as_elements(), other.into().read()?.elements())
+    }
+
+    /// The elements in logical order. The storage is borrowed for reading while the iterator lives.
+    ///
+    /// ```
+    /// use tensor_core::{Error, Tensor};
+    ///
+    /// let x = Tensor::arange(0, 6, 1)?.view([2, 3])?;
+    /// assert_eq!(x.t()?.iter()?.collect::<Vec<_>>(), [0, 3, 1, 4, 2, 5]);
+    /// for element in &x {
+    ///     assert!(matches!(x.set(&[0, 0], element), Err(Error::Borrowed { .. })));
+    /// }
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A storage that is being written.
+    pub fn iter(&self) -> Result<TensorIter<'_, T>> {
+        Ok(self.read()?.into_iter())
     }
 }
 
-impl<T: Element + PartialEq, K: ReadKernel> PartialEq for TensorBase<T, K> {
+impl<'a, T: Element, K> IntoIterator for &'a TensorBase<T, K> {
+    type Item = T;
+    type IntoIter = TensorIter<'a, T>;
+
     /// # Panics
-    /// As `RefCell` does, when a storage is being written; [`Tensor::equal`] returns an error.
+    /// As `RefCell` does, when the storage is being written; [`TensorBase::iter`] returns an error.
     #[track_caller]
-    fn eq(&self, other: &Self) -> bool {
-        self.equal(other).expect("both tensors can be read")
+    fn into_iter(self) -> TensorIter<'a, T> {
+        or_panic(self.iter())
     }
+}
+
+/// Comparisons of tensors with tensors and views.
+macro_rules! comparisons {
+    ($([$($generic:ident)?] $left:ty, $right:ty: |$a:ident, $b:ident| $equal:expr;)*) => {$(
+        impl<T: Element + PartialEq, K: ReadKernel $(, $generic)?> PartialEq<$right> for $left {
+            /// # Panics
+            /// As `RefCell` does, when a storage is being written; [`TensorBase::equal`] returns an
+            /// error.
+            #[track_caller]
+            fn eq(&self, other: &$right) -> bool {
+                let ($a, $b) = (self, other);
+                or_panic($equal)
+            }
+        }
+    )*};
+}
+
+comparisons! {
+    [] TensorBase<T, K>, TensorBase<T, K>: |a, b| a.equal(b);
+    [L] TensorBase<T, K>, TensorViewBase<'_, T, L>: |a, b| a.equal(b);
+    [L] TensorBase<T, K>, TensorViewMutBase<'_, T, L>: |a, b| a.equal(b);
+    [L] TensorViewBase<'_, T, L>, TensorBase<T, K>: |a, b| b.equal(a);
+    [L] TensorViewMutBase<'_, T, L>, TensorBase<T, K>: |a, b| b.equal(a);
 }
 
 impl<T: Element + fmt::Debug, K> fmt::Debug for TensorBase<T, K> {
@@ -265,7 +313,7 @@ impl<T: Scalar, K> fmt::Display for TensorBase<T, K> {
     }
 }
 
-impl<T: Scalar> fmt::Display for TensorView<'_, T> {
+impl<T: Scalar, K> fmt::Display for TensorViewBase<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         display::write_tensor(f, self.shape(), |index: &[usize]| {
             self.get(index).expect("an index within the shape")

@@ -69,3 +69,60 @@ const SHIFTED_COPY_WITHIN_A_SLICE: () = ();
 /// # Ok::<(), Error>(())
 /// ```
 const FUNCTION_OF_ONE_THREAD: () = ();
+
+/// A generic function whose elements have no bound: it is the trait [`Element`](crate::Element)
+/// that is missing.
+///
+/// ```
+/// # use tensor_kernels::*;
+/// fn transposed<T: Element>(x: &Tensor<T>) -> Result<Tensor<T>> { x.t() }
+/// ```
+/// ```compile_fail,E0277
+/// # use tensor_kernels::*;
+/// fn transposed<T>(x: &Tensor<T>) -> Result<Tensor<T>> { x.t() }
+/// ```
+const ELEMENTS_WITHOUT_A_BOUND: () = ();
+
+/// A generic function that computes with elements of any type.
+///
+/// ```
+/// # use tensor_kernels::*;
+/// fn powers<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>> { x.exp() }
+/// ```
+/// ```compile_fail,E0277
+/// # use tensor_kernels::*;
+/// fn powers<T: Element>(x: &Tensor<T>) -> Result<Tensor<T>> { x.exp() }
+/// ```
+const ARITHMETIC_OF_ANY_ELEMENTS: () = ();
+
+/// A literal of no generic type.
+///
+/// ```
+/// # use tensor_kernels::*;
+/// fn doubled<T: Real>(x: &TensorView<'_, T>) -> Tensor<T> { x * T::from_f64(2.0) }
+/// ```
+/// ```compile_fail,E0277
+/// # use tensor_kernels::*;
+/// fn doubled<T: Real>(x: &TensorView<'_, T>) -> Tensor<T> { x * 2.0 }
+/// ```
+const LITERAL_OF_ANOTHER_TYPE: () = ();
+
+/// An operation in place of a view that is read only.
+///
+/// ```
+/// # use tensor_kernels::prelude::*;
+/// fn doubled(x: &mut TensorViewMut<'_, f32>) -> Result<(), Error> { x.mul_inplace(2.0) }
+/// ```
+/// ```compile_fail,E0599
+/// # use tensor_kernels::prelude::*;
+/// fn doubled(x: &mut TensorView<'_, f32>) -> Result<(), Error> { x.mul_inplace(2.0) }
+/// ```
+const READ_ONLY_VIEW_WRITTEN: () = ();
+
+/// A mutable view that is written through a shared reference.
+///
+/// ```compile_fail,E0596
+/// # use tensor_kernels::prelude::*;
+/// fn doubled(x: &TensorViewMut<'_, f32>) -> Result<(), Error> { x.mul_inplace(2.0) }
+/// ```
+const MUTABLE_VIEW_WRITTEN_THROUGH_A_SHARED_REFERENCE: () = ();

@@ -96,7 +96,7 @@ pub use api::{
         elementwise_path, map, map_inplace, map_into, zip, zip_inplace, zip_into, zip3,
         zip3_inplace, zip3_into,
     },
-    ext::{Reshaped, TensorExt},
+    ext::{Reshaped, TensorExt, TensorMutExt, TensorViewMutExt},
     ledger::{CopyEntry, CopyLedger, CopyReason, CopyScope, count_copies, forbid_copies},
     movement::PadMode,
     ops,
@@ -106,7 +106,7 @@ pub use api::{
     },
     repeat::repeat,
     rows::Tolerance,
-    tensor::{AnyTensor, Simd, Tensor},
+    tensor::{AnyTensor, Simd, Tensor, TensorRef, TensorRefMut, TensorView, TensorViewMut},
 };
 pub use element::{
     Accumulate, Bits, Cast, Compare, Equality, Inexact, Integer, Number, Ordered, Real, RowNumber,
@@ -132,8 +132,8 @@ pub use tensor_core::*;
 /// It has no `Result`, which would hide that of the standard library, and no functions.
 pub mod prelude {
     pub use crate::{
-        AnyTensor, AnyTensorExt, DType, Element, Error, Layout, Tensor, TensorExt, TensorView,
-        TensorViewMut, s, tensor,
+        AnyTensor, AnyTensorExt, DType, Element, Error, Layout, Tensor, TensorExt, TensorMutExt,
+        TensorView, TensorViewMut, TensorViewMutExt, s, tensor,
     };
 }
 

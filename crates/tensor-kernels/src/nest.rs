@@ -89,7 +89,7 @@ impl<const N: usize> Nest<N> {
 
 /// # Errors
 /// [`Error::OutputShape`] if the shapes differ.
-#[inline]
+#[inline(always)]
 pub(crate) fn check_shapes(from: &Layout, to: &Layout) -> Result<()> {
     if from.shape() == to.shape() {
         return Ok(());

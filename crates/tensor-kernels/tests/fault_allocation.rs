@@ -21,7 +21,7 @@ use std::{
 };
 
 use tensor_kernels::{
-    Element, Error, Exec, Layout, Machine, Result, Simd, SimdLevel, Slice, Tensor, TensorExt,
+    Element, Error, Exec, Layout, Machine, Result, Simd, SimdLevel, Slice, Tensor, TensorMutExt,
     copy_between, copy_to_layout, ops, zip_into,
 };
 

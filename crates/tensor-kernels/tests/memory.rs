@@ -15,7 +15,8 @@ use std::{
 
 use tensor_kernels::{
     CopyPlan, Error, Exec, Layout, Machine, MemoryFormat, Result, Slice, Tensor, TensorExt,
-    TensorView, TensorViewMut, copy_into, fill, map, map_inplace, map_into, ops, to_contiguous,
+    TensorMutExt, TensorView, TensorViewMut, copy_into, fill, map, map_inplace, map_into, ops,
+    to_contiguous,
 };
 
 struct Counting;

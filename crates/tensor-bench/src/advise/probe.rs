@@ -3,7 +3,7 @@
 use std::{cell::RefCell, time::Duration};
 
 use tensor_kernels::{
-    DType, Inexact, Number, Slice, Tensor, TensorExt, TensorView, ops, to_contiguous,
+    DType, Inexact, Number, Slice, Tensor, TensorMutExt, TensorView, ops, to_contiguous,
 };
 
 use super::{

@@ -3,7 +3,7 @@
 use std::{io::Write, path::PathBuf, time::Duration};
 
 use rayon::ThreadPool;
-use tensor_kernels::{Layout, Tensor, with_tensor};
+use tensor_kernels::{Element, Layout, Tensor, with_tensor};
 
 use crate::{
     Failure, Result,
@@ -161,7 +161,12 @@ fn typed<T: Summed>(setting: &Setting, subject: &Subject<'_, T>) -> Result<Row> 
     measure::<Same<T>>(setting, subject)
 }
 
-fn subject<'a, T>(name: &str, view: &str, base: &'a Tensor<T>, layout: Layout) -> Subject<'a, T> {
+fn subject<'a, T: Element>(
+    name: &str,
+    view: &str,
+    base: &'a Tensor<T>,
+    layout: Layout,
+) -> Subject<'a, T> {
     Subject { name: name.to_owned(), view: view.to_owned(), base, layout }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use tensor_kernels::{Layout, Tensor};
+use tensor_kernels::{Element, Layout, Tensor};
 
 use super::{
     Conversion, Pass, Row,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A view to measure.
-pub struct Subject<'a, T> {
+pub struct Subject<'a, T: Element> {
     /// The name.
     pub name: String,
     /// How the view was made.

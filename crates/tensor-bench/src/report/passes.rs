@@ -55,18 +55,18 @@ pub(super) struct Passes<'a, C: Conversion> {
 
 impl<C: Conversion> Passes<'_, C> {
     fn copy(&self) -> Result<()> {
-        C::copy_into(&self.setting.exec, &self.view, &mut self.target.borrow_mut())
+        C::copy_into(&self.setting.exec, &self.view, &mut *self.target.borrow_mut())
     }
 
     fn elementwise(&self) -> Result<()> {
-        Ok(map_into(&self.setting.exec, &self.view, &mut self.target.borrow_mut(), C::pass)?)
+        Ok(map_into(&self.setting.exec, &self.view, &mut *self.target.borrow_mut(), C::pass)?)
     }
 
     fn elementwise_dense(&self) -> Result<()> {
         Ok(map_into(
             &self.setting.exec,
             &self.dense,
-            &mut self.target.borrow_mut(),
+            &mut *self.target.borrow_mut(),
             Same::<C::To>::pass,
         )?)
     }

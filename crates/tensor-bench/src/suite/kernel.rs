@@ -2,8 +2,8 @@
 //! other libraries, and for one element as the reference.
 
 use tensor_kernels::{
-    Cast, CopyPlan, Exec, Inexact, Number, Ordered, Result, Tensor, TensorView, TensorViewMut,
-    copy_into, math::Baseline, ops, to_contiguous,
+    Cast, CopyPlan, Element, Exec, Inexact, Number, Ordered, Result, Tensor, TensorView,
+    TensorViewMut, copy_into, math::Baseline, ops, to_contiguous,
 };
 
 use super::Op;
@@ -26,7 +26,7 @@ type Planned<T, R> =
 type Naive<T, R> = fn(&[Strided<'_, T>], Dims<'_>, &mut [R]);
 
 /// From operands of type `T` to a result of type `R`. All functions take [`Op::arity`] operands.
-pub(super) struct Kernel<T: 'static, R: 'static> {
+pub(super) struct Kernel<T: 'static, R: Element> {
     pub(super) preallocated: Preallocated<T, R>,
     pub(super) allocating: Allocating<T, R>,
     pub(super) naive: Naive<T, R>,
@@ -84,7 +84,7 @@ pub(super) fn copy<T: Sample>() -> Kernel<T, T> {
         allocating: |exec, a, _| to_contiguous(exec, &a[0]),
         naive: |a, _, out| naive_loop::compute([a[0]], out, |[a]| a),
         peers: peers::copies(),
-        planned: Some(CopyPlan::run),
+        planned: Some(|plan, exec, from, to| plan.run(exec, from, to)),
         one: |a| a[0],
         same: |a, b, _| identical(a, b),
     }

@@ -1,6 +1,6 @@
 //! Measuring one case: find the kernel, allocate the arrays, check the results, race.
 
-use tensor_kernels::{DType, Tensor, TensorRef, TensorView};
+use tensor_kernels::{DType, Element, Tensor, TensorRef, TensorView};
 
 use super::{
     Against, Case, Op, Row,
@@ -200,7 +200,7 @@ fn signed(dims: &[usize]) -> Vec<isize> {
 }
 
 /// Contiguous operands, and where the dimensions of a reduction are in them.
-struct Order<T: 'static> {
+struct Order<T: Element> {
     tensors: Vec<Tensor<T>>,
     dims: Vec<isize>,
 }

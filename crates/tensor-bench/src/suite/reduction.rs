@@ -38,7 +38,7 @@ pub(super) fn sum<T: Reduced>() -> Kernel<T, <T as Accumulate>::Sum> {
         allocating: |exec, a, dims| ops::sum(exec, &a[0], dims),
         naive: |a, dims, out| {
             let steps = Steps {
-                start: <T as Accumulate>::ZERO,
+                start: <T as Accumulate>::EMPTY_SUM,
                 step: |sum, x: T, _| Number::plus(sum, x.to_partial()),
                 finish: <T as Accumulate>::rounded_sum,
             };
@@ -48,7 +48,7 @@ pub(super) fn sum<T: Reduced>() -> Kernel<T, <T as Accumulate>::Sum> {
         planned: None,
         one: |terms| {
             let add = |sum, x: &T| Number::plus(sum, x.to_partial());
-            T::rounded_sum(terms.iter().fold(<T as Accumulate>::ZERO, add))
+            T::rounded_sum(terms.iter().fold(<T as Accumulate>::EMPTY_SUM, add))
         },
         same: |a, b, terms| near(a, b, T::TOLERANCE * terms as f64),
     }
@@ -61,7 +61,7 @@ pub(super) fn mean<T: Reduced + Inexact>() -> Kernel<T, T> {
         naive: |a, dims, out| {
             let count = a[0].layout().numel() / out.len().max(1);
             let steps = Steps {
-                start: <T as Accumulate>::ZERO,
+                start: <T as Accumulate>::EMPTY_SUM,
                 step: |sum, x: T, _| Number::plus(sum, x.to_partial()),
                 finish: |sum| <T as Inexact>::mean(sum, count),
             };
@@ -71,7 +71,7 @@ pub(super) fn mean<T: Reduced + Inexact>() -> Kernel<T, T> {
         planned: None,
         one: |terms| {
             let add = |sum, x: &T| Number::plus(sum, x.to_partial());
-            T::mean(terms.iter().fold(<T as Accumulate>::ZERO, add), terms.len())
+            T::mean(terms.iter().fold(<T as Accumulate>::EMPTY_SUM, add), terms.len())
         },
         same: |a, b, _| near(a, b, T::TOLERANCE),
     }

@@ -2,7 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 
-use tensor_kernels::{CopyPlan, DimVec, Tensor, TensorView, TensorViewMut};
+use tensor_kernels::{CopyPlan, DimVec, Element, Tensor, TensorView, TensorViewMut};
 
 use super::{
     Case, Ready,
@@ -44,7 +44,7 @@ impl<T: Sample, R: Sample> AnyWork for Work<'_, T, R> {
     }
 }
 
-pub(super) struct Work<'a, T: 'static, R: 'static> {
+pub(super) struct Work<'a, T: Element, R: Element> {
     pub(super) setting: &'a Setting,
     pub(super) kernel: Kernel<T, R>,
     /// The operands as slices and layouts.

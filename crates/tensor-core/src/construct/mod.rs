@@ -4,7 +4,6 @@ mod nested;
 mod special;
 
 pub use nested::NestedArray;
-pub use special::HasOne;
 
 #[cfg(doc)]
 use crate::TensorView;

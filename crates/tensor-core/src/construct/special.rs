@@ -7,32 +7,6 @@ use crate::{
     Element, Layout, MovementError, Progression, Result, Scalar, Sizes, Storage, TensorBase, Uninit,
 };
 
-/// Element types that have a 1: all built-in ones; of bool it is `true`.
-pub trait HasOne: Scalar {
-    /// 1.
-    const ONE: Self;
-}
-
-macro_rules! ones {
-    ($($(#[$gate:meta])* $type:ty: $one:expr;)*) => {$(
-        $(#[$gate])*
-        impl HasOne for $type {
-            const ONE: Self = $one;
-        }
-    )*};
-}
-
-ones! {
-    bool: true;
-    u8: 1; u16: 1; u32: 1; u64: 1;
-    i8: 1; i16: 1; i32: 1; i64: 1;
-    f32: 1.0; f64: 1.0;
-    #[cfg(feature = "half")] half::f16: Self::ONE;
-    #[cfg(feature = "half")] half::bf16: Self::ONE;
-    #[cfg(feature = "complex")] num_complex::Complex<f32>: Self::new(1.0, 0.0);
-    #[cfg(feature = "complex")] num_complex::Complex<f64>: Self::new(1.0, 0.0);
-}
-
 impl<T: Element, K> TensorBase<T, K> {
     /// A row-major tensor of ones (PyTorch: `ones`).
     ///
@@ -46,7 +20,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// A shape too large, or no memory.
     pub fn ones(shape: impl Sizes) -> Result<Self>
     where
-        T: HasOne,
+        T: Scalar,
     {
         Self::full(shape, T::ONE)
     }
@@ -63,7 +37,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// A shape too large, or no memory.
     pub fn eye(rows: usize, columns: usize) -> Result<Self>
     where
-        T: HasOne + bytemuck::Zeroable,
+        T: Scalar + bytemuck::Zeroable,
     {
         let matrix = Self::zeros([rows, columns])?;
         let diagonal = matrix.diagonal(0, 0, 1)?;
@@ -130,7 +104,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// No memory.
     pub fn ones_like(&self) -> Result<Self>
     where
-        T: HasOne,
+        T: Scalar,
     {
         self.full_like(T::ONE)
     }

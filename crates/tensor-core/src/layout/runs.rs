@@ -2,27 +2,28 @@
 //!
 //! Every public function here has an example.
 
+use smallvec::SmallVec;
+
 use super::Layout;
-use crate::DimVec;
 
 /// The offsets of all elements in logical (row-major) order; made by [`Layout::offsets`].
 ///
 /// The last dimensions that one stride can step through form rows, so that a step within a row is
 /// one addition.
+///
+/// In a loop the fields stay in registers, so a loop over a single row is as fast as one over a
+/// slice. That is why what follows the first row has memory of its own, and why the step to the
+/// next row is inlined: a call would spill the sum of a loop at each element (3 ns instead of 0.5,
+/// Zen 5).
 #[derive(Clone, Debug)]
 pub struct Offsets {
-    /// The dimensions outside the rows, and the index of the current row.
-    shape: DimVec<usize>,
-    strides: DimVec<isize>,
-    index: DimVec<usize>,
-    row: Row,
-    /// The start of the current row.
-    start: isize,
-    /// The rows after the current one.
-    rows: usize,
     /// The next offset in the current row, and how many it has left.
     at: isize,
     left: usize,
+    row: Row,
+    /// `None` if there is a single row. As this does not change in a loop, the compiler makes one
+    /// for a single row.
+    outer: Option<Box<Outer>>,
 }
 
 /// The length of rows, and the stride along them.
@@ -32,37 +33,70 @@ struct Row {
     stride: isize,
 }
 
+/// The rows after the first.
+#[derive(Clone, Debug)]
+struct Outer {
+    /// The dimensions outside the rows.
+    dims: SmallVec<[OuterDim; 8]>,
+    /// The start of the current row.
+    start: isize,
+    /// The rows after the current one.
+    rows: usize,
+}
+
+/// A dimension with more than one index, and the index of the current row.
+#[derive(Clone, Copy, Debug)]
+struct OuterDim {
+    size: usize,
+    stride: isize,
+    /// The distance from the first index to the last one.
+    reach: isize,
+    index: usize,
+}
+
 impl Offsets {
     fn over(shape: &[usize], strides: &[isize], offset: usize, count: usize) -> Self {
         let (outer, row) = rows(shape, strides);
-        let (shape, strides) = (&shape[..outer], &strides[..outer]);
-        Self {
-            index: DimVec::from_elem(0, outer),
-            shape: DimVec::from_slice(shape),
-            strides: DimVec::from_slice(strides),
-            row,
-            start: offset as isize,
-            rows: count.checked_div(row.len).map_or(0, |rows| rows.saturating_sub(1)),
-            at: offset as isize,
-            left: row.len.min(count),
-        }
+        let rows = count.checked_div(row.len).map_or(0, |rows| rows.saturating_sub(1));
+        let start = offset as isize;
+        let outer = (rows > 0).then(|| {
+            let dims = shape[..outer].iter().zip(&strides[..outer]);
+            let dims = dims.filter(|&(&size, _)| size > 1).map(OuterDim::new).collect();
+            Box::new(Outer { dims, start, rows })
+        });
+        Self { at: start, left: row.len.min(count), row, outer }
     }
 
-    /// Goes to the next row: increments its index, the last dimension first.
-    #[inline(never)]
-    fn next_row(&mut self) {
-        self.rows -= 1;
-        for d in (0..self.shape.len()).rev() {
-            self.index[d] += 1;
-            if self.index[d] < self.shape[d] {
-                self.start += self.strides[d];
+    /// Goes to the next row, if there is one.
+    #[inline(always)]
+    fn next_row(&mut self) -> Option<()> {
+        self.at = self.outer.as_mut()?.next_row()?;
+        self.left = self.row.len;
+        Some(())
+    }
+}
+
+impl Outer {
+    /// The start of the next row. Increments the index, the last dimension first.
+    #[inline(always)]
+    fn next_row(&mut self) -> Option<isize> {
+        self.rows = self.rows.checked_sub(1)?;
+        for dim in self.dims.iter_mut().rev() {
+            dim.index += 1;
+            if dim.index < dim.size {
+                self.start += dim.stride;
                 break;
             }
-            self.start -=
-                (self.shape[d] - 1) as isize * if self.shape[d] > 1 { self.strides[d] } else { 0 };
-            self.index[d] = 0;
+            dim.index = 0;
+            self.start -= dim.reach;
         }
-        (self.at, self.left) = (self.start, self.row.len);
+        Some(self.start)
+    }
+}
+
+impl OuterDim {
+    fn new((&size, &stride): (&usize, &isize)) -> Self {
+        Self { size, stride, reach: (size - 1) as isize * stride, index: 0 }
     }
 }
 
@@ -87,10 +121,7 @@ impl Iterator for Offsets {
     #[inline]
     fn next(&mut self) -> Option<usize> {
         if self.left == 0 {
-            if self.rows == 0 {
-                return None;
-            }
-            self.next_row();
+            self.next_row()?;
         }
         let at = self.at;
         self.left -= 1;
@@ -100,7 +131,8 @@ impl Iterator for Offsets {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let remaining = self.left + self.rows * self.row.len;
+        let rows = self.outer.as_ref().map_or(0, |outer| outer.rows);
+        let remaining = self.left + rows * self.row.len;
         (remaining, Some(remaining))
     }
 
@@ -112,10 +144,9 @@ impl Iterator for Offsets {
             for i in 0..self.left as isize {
                 result = f(result, (self.at + i * self.row.stride) as usize);
             }
-            if self.rows == 0 {
+            if self.next_row().is_none() {
                 return result;
             }
-            self.next_row();
         }
     }
 }

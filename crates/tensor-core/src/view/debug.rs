@@ -2,10 +2,10 @@
 
 use std::{any::type_name, fmt};
 
-use super::{TensorView, TensorViewMut};
+use super::{TensorViewBase, TensorViewMutBase};
 use crate::Layout;
 
-impl<T: Copy + fmt::Debug> fmt::Debug for TensorView<'_, T> {
+impl<T: Copy + fmt::Debug, K> fmt::Debug for TensorViewBase<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         describe::<T>(&mut f.debug_struct("TensorView"), &self.layout)
             .field("elements", &FirstElements(self))
@@ -13,7 +13,7 @@ impl<T: Copy + fmt::Debug> fmt::Debug for TensorView<'_, T> {
     }
 }
 
-impl<T: Copy + fmt::Debug> fmt::Debug for TensorViewMut<'_, T> {
+impl<T: Copy + fmt::Debug, K> fmt::Debug for TensorViewMutBase<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         describe::<T>(&mut f.debug_struct("TensorViewMut"), self.layout())
             .field("elements", &FirstElements(&self.as_view()))
@@ -33,9 +33,9 @@ pub(crate) fn describe<'f, 'a, 'b, T>(
 }
 
 /// The first elements in logical order, for debugging.
-pub(crate) struct FirstElements<'v, 'a, T>(pub(crate) &'v TensorView<'a, T>);
+pub(crate) struct FirstElements<'v, 'a, T, K>(pub(crate) &'v TensorViewBase<'a, T, K>);
 
-impl<T: Copy + fmt::Debug> fmt::Debug for FirstElements<'_, '_, T> {
+impl<T: Copy + fmt::Debug, K> fmt::Debug for FirstElements<'_, '_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 12;
         let mut list = f.debug_list();

@@ -2,17 +2,18 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::TensorView;
+use super::{TensorViewBase, TensorViewMutBase};
 use crate::layout::pairs::for_each_row;
 
 /// The elements that are compared before the result is looked at.
 const PART: usize = 64;
 
-impl<T: Copy + PartialEq, U: Copy> PartialEq<TensorView<'_, U>> for TensorView<'_, T>
+impl<T: Copy + PartialEq, U: Copy, K, L> PartialEq<TensorViewBase<'_, U, L>>
+    for TensorViewBase<'_, T, K>
 where
     T: PartialEq<U>,
 {
-    fn eq(&self, other: &TensorView<'_, U>) -> bool {
+    fn eq(&self, other: &TensorViewBase<'_, U, L>) -> bool {
         if self.shape() != other.shape() {
             return false;
         }
@@ -34,5 +35,35 @@ where
             if parts.all(all) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         rows.is_continue()
+    }
+}
+
+impl<T, U, K, L> PartialEq<TensorViewBase<'_, U, L>> for TensorViewMutBase<'_, T, K>
+where
+    T: Copy + PartialEq<U> + PartialEq,
+    U: Copy,
+{
+    fn eq(&self, other: &TensorViewBase<'_, U, L>) -> bool {
+        self.as_view() == *other
+    }
+}
+
+impl<T, U, K, L> PartialEq<TensorViewMutBase<'_, U, L>> for TensorViewBase<'_, T, K>
+where
+    T: Copy + PartialEq<U> + PartialEq,
+    U: Copy,
+{
+    fn eq(&self, other: &TensorViewMutBase<'_, U, L>) -> bool {
+        *self == other.as_view()
+    }
+}
+
+impl<T, U, K, L> PartialEq<TensorViewMutBase<'_, U, L>> for TensorViewMutBase<'_, T, K>
+where
+    T: Copy + PartialEq<U> + PartialEq,
+    U: Copy,
+{
+    fn eq(&self, other: &TensorViewMutBase<'_, U, L>) -> bool {
+        self.as_view() == other.as_view()
     }
 }

@@ -8,32 +8,35 @@
 //! | file | |
 //! |---|---|
 //! | `mutable` | views through which elements can be written |
+//! | `access` | reading through mutable views, indexing, loops |
 //! | `equal` | comparison, element by element |
 //! | `debug` | the text for debugging |
 
+mod access;
 mod debug;
 mod equal;
 mod mutable;
 
-use std::{
-    convert::Infallible,
-    marker::PhantomData,
-    ops::{self, ControlFlow},
-    ptr::NonNull,
-};
+use std::{convert::Infallible, marker::PhantomData, ops::ControlFlow, ptr::NonNull};
 
 pub(crate) use debug::{FirstElements, describe};
-pub use mutable::TensorViewMut;
 pub(crate) use mutable::check_injective;
+pub use mutable::{TensorViewMut, TensorViewMutBase};
 
 use crate::{
-    Error, Iter, Layout, Result,
+    Bare, Error, Iter, Layout, Result,
     layout::pairs::for_each_row,
     methods::{split_methods, view_methods},
     operators::or_panic,
 };
 
+/// A [`TensorViewBase`] of this crate alone: without operators.
+pub type TensorView<'a, T> = TensorViewBase<'a, T, Bare>;
+
 /// A read-only view of elements that lie at the offsets of a layout.
+///
+/// The last type parameter names the kernels of its operators, as that of
+/// [`TensorBase`](crate::TensorBase) does.
 ///
 /// # Invariants
 /// 1. For every offset of the layout, `base + offset` is valid for reads of an initialised `T`
@@ -49,19 +52,27 @@ use crate::{
 /// assert_eq!(columns.iter().collect::<Vec<_>>(), [1, 4, 2, 5, 3, 6]);
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct TensorView<'a, T> {
+pub struct TensorViewBase<'a, T, K> {
     base: NonNull<T>,
     layout: Layout,
     gaps_readable: bool,
     life: PhantomData<&'a T>,
+    kernels: PhantomData<fn() -> K>,
 }
 // SAFETY: a read-only view is a shared reference to its elements.
-unsafe impl<T: Sync> Send for TensorView<'_, T> {}
+unsafe impl<T: Sync, K> Send for TensorViewBase<'_, T, K> {}
 // SAFETY: as above.
-unsafe impl<T: Sync> Sync for TensorView<'_, T> {}
+unsafe impl<T: Sync, K> Sync for TensorViewBase<'_, T, K> {}
 
-impl<'a, T: Copy> TensorView<'a, T> {
+impl<T, K> Clone for TensorViewBase<'_, T, K> {
+    fn clone(&self) -> Self {
+        let Self { base, gaps_readable, .. } = *self;
+        let layout = self.layout.clone();
+        Self { base, layout, gaps_readable, life: PhantomData, kernels: PhantomData }
+    }
+}
+
+impl<'a, T: Copy, K> TensorViewBase<'a, T, K> {
     /// A view of a slice, without copying.
     ///
     /// # Errors
@@ -69,7 +80,9 @@ impl<'a, T: Copy> TensorView<'a, T> {
     pub fn new(elements: &'a [T], layout: Layout) -> Result<Self> {
         layout.check_slice(elements.len())?;
         let base = NonNull::from(elements).cast();
-        Ok(Self { base, layout, gaps_readable: true, life: PhantomData })
+        // SAFETY: invariants. 1 and 3: checked against the slice. 2: the slice is borrowed for
+        // `'a`.
+        Ok(unsafe { Self::from_raw(base, layout, true) })
     }
 
     /// A view of memory that no slice describes: of another library, or a part of which someone
@@ -99,14 +112,15 @@ impl<'a, T: Copy> TensorView<'a, T> {
     /// # Safety
     /// All three invariants.
     pub(crate) unsafe fn from_raw(base: NonNull<T>, layout: Layout, gaps_readable: bool) -> Self {
-        Self { base, layout, gaps_readable, life: PhantomData }
+        Self { base, layout, gaps_readable, life: PhantomData, kernels: PhantomData }
     }
 
     /// # Safety
     /// The layout reaches only elements that this view's layout reaches.
     unsafe fn derive(&self, layout: Layout) -> Result<Self> {
         debug_assert!(within(&self.layout, &layout));
-        Ok(Self { base: self.base, layout, gaps_readable: self.gaps_readable, life: PhantomData })
+        // SAFETY: the invariants hold for all elements of this view.
+        Ok(unsafe { Self::from_raw(self.base, layout, self.gaps_readable) })
     }
 
     view_methods!(self, &self);
@@ -178,11 +192,15 @@ impl<'a, T: Copy> TensorView<'a, T> {
     /// # Errors
     /// An index of another length than the rank, or beyond a size.
     pub fn get(&self, index: &[usize]) -> Result<T> {
+        self.get_ref(index).copied()
+    }
+
+    fn get_ref(&self, index: &[usize]) -> Result<&'a T> {
         let offset = self.layout.offset_of(index)?;
         // SAFETY: the offset is one of the layout's (invariant 1).
         let element = unsafe { self.base.add(offset) };
         // SAFETY: invariants 1 and 2.
-        Ok(unsafe { element.read() })
+        Ok(unsafe { element.as_ref() })
     }
 
     /// The elements in logical order.
@@ -239,7 +257,7 @@ impl<'a, T: Copy> TensorView<'a, T> {
     }
 
     /// The contiguous runs of the view, in logical order (see [`Layout::runs`]).
-    pub fn runs(&self) -> impl ExactSizeIterator<Item = &'a [T]> + use<'a, T> {
+    pub fn runs(&self) -> impl ExactSizeIterator<Item = &'a [T]> + use<'a, T, K> {
         let base = self.base;
         self.layout.runs().map(move |(offset, len)| {
             // SAFETY: the offset is one of the layout's (invariant 1).
@@ -249,20 +267,7 @@ impl<'a, T: Copy> TensorView<'a, T> {
         })
     }
 }
-impl<T: Copy, const R: usize> ops::Index<[usize; R]> for TensorView<'_, T> {
-    type Output = T;
 
-    /// # Panics
-    /// If the index is not in the view; [`get`](TensorView::get) returns an error.
-    #[track_caller]
-    fn index(&self, index: [usize; R]) -> &T {
-        let offset = or_panic(self.layout.offset_of(&index));
-        // SAFETY: the offset is one of the layout's (invariant 1).
-        let element = unsafe { self.base.add(offset) };
-        // SAFETY: invariants 1 and 2.
-        unsafe { element.as_ref() }
-    }
-}
 /// Do the bounds of `part` lie within those of `whole`? Necessary for a derived layout.
 fn within(whole: &Layout, part: &Layout) -> bool {
     match (whole.bounds(), part.bounds()) {

@@ -12,8 +12,9 @@ use std::{
 };
 
 use tensor_core::{
-    AnyTensor, Error, Handle, Iter, IterMut, Layout, Operand, Output, Overlap, Storage, Tensor,
-    TensorRef, TensorRefMut, TensorView, TensorViewMut, Uninit, ViewRef, ViewRefMut,
+    AnyTensor, Error, Handle, Iter, IterMut, Layout, Operand, Output, OutputSlice, Overlap,
+    Storage, Tensor, TensorIter, TensorRef, TensorRefMut, TensorView, TensorViewMut, Uninit,
+    ViewRef, ViewRefMut,
 };
 
 /// Tells whether a type has an auto trait: the inherent constants exist if their bounds hold, and
@@ -63,6 +64,8 @@ fn fault_types_cross_threads_exactly_if_their_elements_do() {
         ViewRef<'static, f32> => true, true;
         ViewRefMut<'static, f32> => true, true;
         Iter<'static, f32> => true, true;
+        TensorIter<'static, f32> => true, true;
+        OutputSlice<'static, f32> => true, true;
         IterMut<'static, f32> => true, true;
         Handle<'static, f32> => true, true;
         Operand<'static, f32> => true, true;
@@ -72,6 +75,8 @@ fn fault_types_cross_threads_exactly_if_their_elements_do() {
         ViewRef<'static, Local> => false, false;
         ViewRefMut<'static, Local> => false, false;
         Iter<'static, Local> => false, false;
+        TensorIter<'static, Local> => false, false;
+        OutputSlice<'static, Local> => false, false;
         IterMut<'static, Local> => false, false;
         Operand<'static, Local> => false, false;
         Output<'static, Local> => false, false;

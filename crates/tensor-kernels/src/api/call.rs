@@ -13,7 +13,7 @@ use std::{any::TypeId, panic::Location};
 
 use tensor_core::{
     Aliasing, DimVec, Element, Error, Layout, Operand, Output, ResolvedOperand, Result, TensorBase,
-    TensorView, ViewRef, ViewRefMut, WriteScope, broadcast_two,
+    TensorViewBase, ViewRef, ViewRefMut, WriteScope, broadcast_two,
 };
 
 use crate::{
@@ -78,9 +78,9 @@ impl<'e> Call<'e> {
 
     /// A copy of an operand in a new tensor of a dense layout, for the operation only. The ledger
     /// has it at the call of the operation.
-    pub(crate) fn operand_copy<T: Element, K>(
+    pub(crate) fn operand_copy<T: Element, K, V>(
         self,
-        operand: &TensorView<'_, T>,
+        operand: &TensorViewBase<'_, T, V>,
         layout: Layout,
         purpose: Purpose,
     ) -> Result<TensorBase<T, K>> {
@@ -90,9 +90,9 @@ impl<'e> Call<'e> {
     }
 
     /// A contiguous copy of an operand that is not contiguous.
-    pub(crate) fn contiguous_operand<T: Element, K>(
+    pub(crate) fn contiguous_operand<T: Element, K, V>(
         self,
-        operand: &TensorView<'_, T>,
+        operand: &TensorViewBase<'_, T, V>,
     ) -> Result<TensorBase<T, K>> {
         let layout = Layout::contiguous(operand.shape())?;
         self.operand_copy(operand, layout, Purpose::contiguous(self.op))
@@ -136,6 +136,18 @@ impl<'e> Call<'e> {
                 b_shape: b.to_vec(),
             }),
         }
+    }
+
+    /// A slice as the result, under the shape that operands broadcast to. Not inlined: it would
+    /// enlarge the stack frame of every call.
+    #[cold]
+    #[inline(never)]
+    fn shaped<'o, R: Element>(
+        self,
+        out: Output<'o, R>,
+        shapes: &[Option<&[usize]>],
+    ) -> Result<Output<'o, R>> {
+        out.with_shape(&self.shape(shapes)?)
     }
 
     #[inline]
@@ -273,6 +285,12 @@ macro_rules! forms {
                 $($arg: Argument<'_, $type>,)*
                 out: Output<'_, R>,
             ) -> Result<()> {
+                let out = match out {
+                    Output::Slice(_) => {
+                        self.shaped(out, &[$($arg.as_ref().and_then(operand_shape)),*])?
+                    }
+                    shaped => shaped,
+                };
                 self.check_shape(out.shape(), &[$(shape(&$arg, &out)),*])?;
                 $(check_type::<$type, R>(&$arg);)*
                 $(let $copy = self.copied_if_overlapping(&$arg, &out)?;)*

@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 #[cfg(doc)]
 use tensor_core::Error;
 use tensor_core::{
-    DimVec, Element, Layout, MemoryFormat, Operand, Output, Result, TensorBase, TensorView,
-    TensorViewMut, ViewRef, ViewRefMut,
+    Element, Layout, MemoryFormat, Operand, Output, Result, TensorBase, TensorViewMutBase, ViewRef,
+    ViewRefMut,
 };
 
 use super::ledger::Purpose;
@@ -15,8 +15,8 @@ use crate::{
     run::{self, CopyOperands},
 };
 
-/// Copies a view into another of the same shape, whatever the strides of either (PyTorch: `copy_`,
-/// without broadcasting).
+/// Copies a tensor or view into another of the same shape, whatever the strides of either (PyTorch:
+/// `copy_`, without broadcasting).
 ///
 /// ```
 /// use tensor_kernels::{Exec, Layout, TensorView, TensorViewMut, copy_into};
@@ -31,13 +31,14 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// [`Error::OutputShape`] if the shapes differ.
-pub fn copy_into<T: Element>(
+/// [`Error::OutputShape`] if the shapes differ; [`Error::WriteOverlap`],
+/// [`Error::ReadWriteOverlap`], [`Error::Borrowed`].
+pub fn copy_into<'a, 'o, T: Element>(
     exec: &Exec,
-    from: &TensorView<'_, T>,
-    to: &mut TensorViewMut<'_, T>,
+    from: impl Into<Operand<'a, T>>,
+    to: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    copy_elements(exec, from.into(), to.into())
+    with_elements(from.into(), to.into(), |from, to| copy_elements(exec, from, to))
 }
 
 /// Copies a view into uninitialised memory of the same shape, and returns it as a view of elements.
@@ -58,24 +59,54 @@ pub fn copy_into<T: Element>(
 ///
 /// # Errors
 /// [`Error::OutputShape`] if the shapes differ; nothing is written then.
-pub fn copy_into_uninit<'t, T: Element>(
+pub fn copy_into_uninit<'a, 't, T: Element, K>(
     exec: &Exec,
-    from: &TensorView<'_, T>,
-    to: TensorViewMut<'t, MaybeUninit<T>>,
-) -> Result<TensorViewMut<'t, T>> {
-    run::copy_into_uninit(exec, from.into(), to)
+    from: impl Into<Operand<'a, T>>,
+    to: TensorViewMutBase<'t, MaybeUninit<T>, K>,
+) -> Result<TensorViewMutBase<'t, T, K>> {
+    run::copy_into_uninit(exec, from.into().read()?.elements(), to)
 }
 
-/// The elements of a view in row-major order, as a vector (PyTorch: `flatten().tolist()`). Unlike
-/// [`TensorView::to_vec`], it copies with the kernels of this crate.
+/// The elements in row-major order, as a vector (PyTorch: `flatten().tolist()`). Unlike
+/// [`TensorView::to_vec`](crate::TensorView::to_vec), it copies with the kernels of this crate.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
-pub fn to_vec<T: Element>(exec: &Exec, from: &TensorView<'_, T>) -> Result<Vec<T>> {
-    run::copied_to_vec(exec, from.into())
+pub fn to_vec<'a, T: Element>(exec: &Exec, from: impl Into<Operand<'a, T>>) -> Result<Vec<T>> {
+    run::copied_to_vec(exec, from.into().read()?.elements())
 }
 
+/// Calls `f` with the elements of an operand and of an output. A slice takes the operand's shape.
+/// If both are the same elements, index by index, there is nothing to do.
 #[inline]
+pub(super) fn with_elements<T: Element>(
+    from: Operand<'_, T>,
+    to: Output<'_, T>,
+    f: impl FnOnce(ViewRef<'_, T>, ViewRefMut<'_, T>) -> Result<()>,
+) -> Result<()> {
+    match (from, to) {
+        (Operand::View(from), Output::View(to)) => f(from, to),
+        (from, to) => with_opened(&from, to, f),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn with_opened<T: Element>(
+    from: &Operand<'_, T>,
+    to: Output<'_, T>,
+    f: impl FnOnce(ViewRef<'_, T>, ViewRefMut<'_, T>) -> Result<()>,
+) -> Result<()> {
+    let mut writing = to.with_shape(from.shape())?.open()?;
+    let (to, scope) = writing.split()?;
+    match from.open(&scope, "copy", "input")?.elements() {
+        Some(from) => f(from, to),
+        None => Ok(()),
+    }
+}
+
+/// Not inlined: it is the same code for every kind of operand, and tiny copies are inlined into it.
+#[inline(never)]
 fn copy_elements<T: Element>(
     exec: &Exec,
     from: ViewRef<'_, T>,
@@ -139,12 +170,12 @@ pub(crate) fn format_copy<T: Element, K>(
 /// [`Error::NotDense`] or [`Error::OutputShape`] for another kind of layout,
 /// [`Error::OutOfMemory`].
 #[track_caller]
-pub fn copy_to_layout<T: Element, K>(
+pub fn copy_to_layout<'a, T: Element, K>(
     exec: &Exec,
-    from: &TensorView<'_, T>,
+    from: impl Into<Operand<'a, T>>,
     layout: Layout,
 ) -> Result<TensorBase<T, K>> {
-    copied(exec, from.into(), layout, Purpose::requested("copy_to_layout"))
+    copied(exec, from.into().read()?.elements(), layout, Purpose::requested("copy_to_layout"))
 }
 
 /// A new contiguous tensor with the elements of a view (PyTorch: `contiguous()` of a tensor that is
@@ -153,11 +184,12 @@ pub fn copy_to_layout<T: Element, K>(
 /// # Errors
 /// [`Error::OutOfMemory`].
 #[track_caller]
-pub fn to_contiguous<T: Element, K>(
+pub fn to_contiguous<'a, T: Element, K>(
     exec: &Exec,
-    from: &TensorView<'_, T>,
+    from: impl Into<Operand<'a, T>>,
 ) -> Result<TensorBase<T, K>> {
-    contiguous_copy(exec, from.into(), Purpose::contiguous("to_contiguous"))
+    let purpose = Purpose::contiguous("to_contiguous");
+    contiguous_copy(exec, from.into().read()?.elements(), purpose)
 }
 
 /// A new dense tensor in a memory format, with the elements of a view; `Preserve` keeps the order
@@ -166,44 +198,64 @@ pub fn to_contiguous<T: Element, K>(
 /// # Errors
 /// [`Error::FormatRank`], [`Error::OutOfMemory`].
 #[track_caller]
-pub fn to_format<T: Element, K>(
+pub fn to_format<'a, T: Element, K>(
     exec: &Exec,
-    from: &TensorView<'_, T>,
+    from: impl Into<Operand<'a, T>>,
     format: MemoryFormat,
 ) -> Result<TensorBase<T, K>> {
-    format_copy(exec, from.into(), format, Purpose::requested("to_format"))
+    let purpose = Purpose::requested("to_format");
+    format_copy(exec, from.into().read()?.elements(), format, purpose)
 }
 
-/// Writes one value to every element of a view (PyTorch: `fill_`).
+/// Writes one value to every element (PyTorch: `fill_`).
 ///
 /// # Errors
-/// None today; the signature is that of the other operations.
-pub fn fill<T: Element>(exec: &Exec, to: &mut TensorViewMut<'_, T>, value: T) -> Result<()> {
-    let one = [value];
-    let shape = DimVec::from_slice(to.shape());
-    let from = TensorView::new(&one, Layout::contiguous(&[])?)?.broadcast_to(&shape)?;
-    copy_into(exec, &from, to)
+/// [`Error::WriteOverlap`], [`Error::Borrowed`].
+pub fn fill<'o, T: Element>(exec: &Exec, to: impl Into<Output<'o, T>>, value: T) -> Result<()> {
+    copy_broadcast(exec, "fill", Operand::Value(value), to.into())
 }
 
-/// Copies one tensor's elements into another, broadcasting them to its shape (PyTorch: `copy_`).
+/// Copies elements, broadcast to the shape of the output (PyTorch: `copy_`).
 ///
-/// The two may be tensors of one storage, if they share no element or are the same view. In the
-/// latter case nothing happens.
+/// Both may be tensors of one storage, if they share no element or are the same view. In the latter
+/// case nothing happens.
+///
+/// ```
+/// use tensor_kernels::{Exec, Tensor, copy_between};
+///
+/// let rows = Tensor::<i32>::zeros([2, 3])?;
+/// copy_between(Exec::current()?, &Tensor::arange(0, 3, 1)?, &rows.flip([1])?)?;
+/// assert_eq!(rows.to_vec()?, [2, 1, 0, 2, 1, 0]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
 ///
 /// # Errors
 /// Shapes that do not broadcast, [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`] with two
 /// overlapping indices, [`Error::Borrowed`].
-pub fn copy_between<T: Element, K>(
+pub fn copy_between<'a, 'o, T: Element>(
     exec: &Exec,
-    from: &TensorBase<T, K>,
-    to: &TensorBase<T, K>,
+    from: impl Into<Operand<'a, T>>,
+    to: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    let from = from.broadcast_to(to.shape())?;
-    let from = Operand::from(&from);
-    let mut writing = Output::from(to).open()?;
+    copy_broadcast(exec, "copy", from.into(), to.into())
+}
+
+fn copy_broadcast<T: Element>(
+    exec: &Exec,
+    op: &'static str,
+    from: Operand<'_, T>,
+    to: Output<'_, T>,
+) -> Result<()> {
+    let to = to.with_shape(from.shape())?;
+    let (mut of_tensor, mut of_view) = (None, None);
+    let from = from.broadcast_to(to.shape(), &mut of_tensor)?;
+    let mut writing = to.open()?;
     let (to, scope) = writing.split()?;
-    match from.open(&scope, "copy", "input")?.elements() {
-        Some(from) => copy_elements(exec, from, to),
+    match from.open(&scope, op, "input")?.elements() {
+        Some(from) => {
+            let from = from.broadcast_to(to.layout().shape(), &mut of_view)?;
+            copy_elements(exec, from, to)
+        }
         // The source is the destination itself.
         None => Ok(()),
     }

@@ -5,9 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tensor_core::{Element, Error, Layout, Result, TensorView, TensorViewMut};
+use tensor_core::{Element, Error, Layout, Operand, Output, Result, ViewRef, ViewRefMut};
 
 use crate::{
+    api::copy::with_elements,
     exec::{Exec, Machine},
     nest::check_shapes,
     plan::{PlannedCopy, Work},
@@ -110,16 +111,29 @@ impl CopyPlan {
     ///
     /// # Errors
     /// Those of [`new`](Self::new).
-    pub fn measured<T: Element>(
+    pub fn measured<'a, 'o, T: Element>(
         exec: &Exec,
-        from: &TensorView<'_, T>,
-        to: &mut TensorViewMut<'_, T>,
+        from: impl Into<Operand<'a, T>>,
+        to: impl Into<Output<'o, T>>,
+    ) -> Result<Self> {
+        let mut fastest = None;
+        with_elements(from.into(), to.into(), |from, to| {
+            fastest = Some(Self::fastest(exec, from, to)?);
+            Ok(())
+        })?;
+        fastest.ok_or(Error::NotPlanned { from: Vec::new(), to: Vec::new() })
+    }
+
+    fn fastest<T: Element>(
+        exec: &Exec,
+        from: ViewRef<'_, T>,
+        mut to: ViewRefMut<'_, T>,
     ) -> Result<Self> {
         let machine = &exec.machine;
         let candidates = Self::candidates(from.layout(), to.layout(), size_of::<T>(), machine)?;
         let mut fastest: Option<(Duration, Self)> = None;
         for CopyCandidate { plan, .. } in candidates {
-            let time = plan.time(exec, from, to)?;
+            let time = plan.time(exec, from, &mut to)?;
             if fastest.as_ref().is_none_or(|(least, _)| time < *least) {
                 fastest = Some((time, plan));
             }
@@ -134,13 +148,13 @@ impl CopyPlan {
     fn time<T: Element>(
         &self,
         exec: &Exec,
-        from: &TensorView<'_, T>,
-        to: &mut TensorViewMut<'_, T>,
+        from: ViewRef<'_, T>,
+        to: &mut ViewRefMut<'_, T>,
     ) -> Result<Duration> {
         let (begin, mut least) = (Instant::now(), Duration::MAX);
         for runs in 1.. {
             let start = Instant::now();
-            self.run(exec, from, to)?;
+            self.run_elements(exec, from, to.reborrow())?;
             least = least.min(start.elapsed());
             if runs >= MIN_TIMED_RUNS && begin.elapsed() >= TIMED {
                 break;
@@ -178,16 +192,26 @@ impl CopyPlan {
     /// # Errors
     /// [`Error::NotPlanned`] if a view has another layout or element width than the plan was made
     /// for.
-    pub fn run<T: Element>(
+    pub fn run<'a, 'o, T: Element>(
         &self,
         exec: &Exec,
-        from: &TensorView<'_, T>,
-        to: &mut TensorViewMut<'_, T>,
+        from: impl Into<Operand<'a, T>>,
+        to: impl Into<Output<'o, T>>,
     ) -> Result<()> {
-        if run::copy_planned(exec, &self.0, from.into(), &mut to.into()) {
+        with_elements(from.into(), to.into(), |from, to| self.run_elements(exec, from, to))
+    }
+
+    fn run_elements<T: Element>(
+        &self,
+        exec: &Exec,
+        from: ViewRef<'_, T>,
+        mut to: ViewRefMut<'_, T>,
+    ) -> Result<()> {
+        if run::copy_planned(exec, &self.0, from, &mut to) {
             return Ok(());
         }
-        Err(Error::NotPlanned { from: from.shape().to_vec(), to: to.shape().to_vec() })
+        let shape = |layout: &Layout| layout.shape().to_vec();
+        Err(Error::NotPlanned { from: shape(from.layout()), to: shape(to.layout()) })
     }
 }
 

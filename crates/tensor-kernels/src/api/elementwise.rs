@@ -6,12 +6,9 @@
 //! slice. A panic of the function reaches the caller; a given result then holds old and new
 //! elements.
 //!
-//! The functions here take views and closures. The named operations also take tensors, values, and
-//! a result that is an operand; [`call`](super::call) resolves these.
+//! Operands and results are those of the named operations; [`call`](super::call) resolves them.
 
-use tensor_core::{
-    DimVec, Element, Layout, Operand, Result, TensorBase, TensorView, TensorViewMut,
-};
+use tensor_core::{DimVec, Element, Layout, Operand, Output, Result, TensorBase};
 
 use super::call::Call;
 use crate::{
@@ -25,10 +22,10 @@ use crate::{
 /// # Errors
 /// [`Error::OutputShape`](crate::Error::OutputShape) if `out` has another shape than `a`.
 #[track_caller]
-pub fn map_into<A: Element, R: Element>(
+pub fn map_into<'a, 'o, A: Element, R: Element>(
     exec: &Exec,
-    a: &TensorView<'_, A>,
-    out: &mut TensorViewMut<'_, R>,
+    a: impl Into<Operand<'a, A>>,
+    out: impl Into<Output<'o, R>>,
     f: impl Fn(A) -> R + Sync,
 ) -> Result<()> {
     Call::new(exec, "map").into1(Closure(f), Some(a.into()), out.into())
@@ -43,9 +40,7 @@ pub fn map_into<A: Element, R: Element>(
 /// let a = Tensor::arange(0.0f32, 12.0, 1.0)?.view([3, 4])?;
 /// let b = Tensor::arange(0.0f32, 4.0, 1.0)?;
 /// let sum = Tensor::zeros([4, 3])?.t()?;
-/// let (a, b, mut out) = (a.read()?, b.read()?, sum.write()?);
-/// zip_into(Exec::current()?, &a.as_view(), &b.as_view(), &mut out.as_view_mut()?, |a, b| a + b)?;
-/// drop(out);
+/// zip_into(Exec::current()?, &a, &b, &sum, |a, b| a + b)?;
 /// assert_eq!(sum.get(&[2, 3])?, 14.0);
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
@@ -54,11 +49,11 @@ pub fn map_into<A: Element, R: Element>(
 /// [`Error::Broadcast`](crate::Error::Broadcast); [`Error::OutputShape`](crate::Error::OutputShape)
 /// if `out` does not have the broadcast shape.
 #[track_caller]
-pub fn zip_into<A: Element, B: Element, R: Element>(
+pub fn zip_into<'a, 'b, 'o, A: Element, B: Element, R: Element>(
     exec: &Exec,
-    a: &TensorView<'_, A>,
-    b: &TensorView<'_, B>,
-    out: &mut TensorViewMut<'_, R>,
+    a: impl Into<Operand<'a, A>>,
+    b: impl Into<Operand<'b, B>>,
+    out: impl Into<Output<'o, R>>,
     f: impl Fn(A, B) -> R + Sync,
 ) -> Result<()> {
     Call::new(exec, "zip").into2(Closure(f), Some(a.into()), Some(b.into()), out.into())
@@ -69,12 +64,12 @@ pub fn zip_into<A: Element, B: Element, R: Element>(
 /// # Errors
 /// As [`zip_into`].
 #[track_caller]
-pub fn zip3_into<A: Element, B: Element, C: Element, R: Element>(
+pub fn zip3_into<'a, 'b, 'c, 'o, A: Element, B: Element, C: Element, R: Element>(
     exec: &Exec,
-    a: &TensorView<'_, A>,
-    b: &TensorView<'_, B>,
-    c: &TensorView<'_, C>,
-    out: &mut TensorViewMut<'_, R>,
+    a: impl Into<Operand<'a, A>>,
+    b: impl Into<Operand<'b, B>>,
+    c: impl Into<Operand<'c, C>>,
+    out: impl Into<Output<'o, R>>,
     f: impl Fn(A, B, C) -> R + Sync,
 ) -> Result<()> {
     let call = Call::new(exec, "zip3");
@@ -84,11 +79,11 @@ pub fn zip3_into<A: Element, B: Element, C: Element, R: Element>(
 /// `x = f(x)`, in place.
 ///
 /// # Errors
-/// None today; the signature is that of the other operations.
+/// [`Error::WriteOverlap`](crate::Error::WriteOverlap).
 #[track_caller]
-pub fn map_inplace<T: Element>(
+pub fn map_inplace<'x, T: Element>(
     exec: &Exec,
-    x: &mut TensorViewMut<'_, T>,
+    x: impl Into<Output<'x, T>>,
     f: impl Fn(T) -> T + Sync,
 ) -> Result<()> {
     Call::new(exec, "map_inplace").into1(Closure(f), None::<Operand<'_, T>>, x.into())
@@ -100,10 +95,10 @@ pub fn map_inplace<T: Element>(
 /// [`Error::Broadcast`](crate::Error::Broadcast); [`Error::OutputShape`](crate::Error::OutputShape)
 /// if `b` does not broadcast to the shape of `x`.
 #[track_caller]
-pub fn zip_inplace<T: Element, B: Element>(
+pub fn zip_inplace<'b, 'x, T: Element, B: Element>(
     exec: &Exec,
-    x: &mut TensorViewMut<'_, T>,
-    b: &TensorView<'_, B>,
+    x: impl Into<Output<'x, T>>,
+    b: impl Into<Operand<'b, B>>,
     f: impl Fn(T, B) -> T + Sync,
 ) -> Result<()> {
     let call = Call::new(exec, "zip_inplace");
@@ -115,11 +110,11 @@ pub fn zip_inplace<T: Element, B: Element>(
 /// # Errors
 /// As [`zip_inplace`].
 #[track_caller]
-pub fn zip3_inplace<T: Element, B: Element, C: Element>(
+pub fn zip3_inplace<'b, 'c, 'x, T: Element, B: Element, C: Element>(
     exec: &Exec,
-    x: &mut TensorViewMut<'_, T>,
-    b: &TensorView<'_, B>,
-    c: &TensorView<'_, C>,
+    x: impl Into<Output<'x, T>>,
+    b: impl Into<Operand<'b, B>>,
+    c: impl Into<Operand<'c, C>>,
     f: impl Fn(T, B, C) -> T + Sync,
 ) -> Result<()> {
     let call = Call::new(exec, "zip3_inplace");
@@ -130,9 +125,10 @@ pub fn zip3_inplace<T: Element, B: Element, C: Element>(
 ///
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-pub fn map<A: Element, R: Element, K>(
+#[track_caller]
+pub fn map<'a, A: Element, R: Element, K>(
     exec: &Exec,
-    a: &TensorView<'_, A>,
+    a: impl Into<Operand<'a, A>>,
     f: impl Fn(A) -> R + Sync,
 ) -> Result<TensorBase<R, K>> {
     Call::new(exec, "map").eval1(Closure(f), a.into())
@@ -143,10 +139,11 @@ pub fn map<A: Element, R: Element, K>(
 /// # Errors
 /// [`Error::Broadcast`](crate::Error::Broadcast),
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-pub fn zip<A: Element, B: Element, R: Element, K>(
+#[track_caller]
+pub fn zip<'a, 'b, A: Element, B: Element, R: Element, K>(
     exec: &Exec,
-    a: &TensorView<'_, A>,
-    b: &TensorView<'_, B>,
+    a: impl Into<Operand<'a, A>>,
+    b: impl Into<Operand<'b, B>>,
     f: impl Fn(A, B) -> R + Sync,
 ) -> Result<TensorBase<R, K>> {
     Call::new(exec, "zip").eval2(Closure(f), a.into(), b.into())
@@ -157,11 +154,12 @@ pub fn zip<A: Element, B: Element, R: Element, K>(
 /// # Errors
 /// [`Error::Broadcast`](crate::Error::Broadcast),
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-pub fn zip3<A: Element, B: Element, C: Element, R: Element, K>(
+#[track_caller]
+pub fn zip3<'a, 'b, 'c, A: Element, B: Element, C: Element, R: Element, K>(
     exec: &Exec,
-    a: &TensorView<'_, A>,
-    b: &TensorView<'_, B>,
-    c: &TensorView<'_, C>,
+    a: impl Into<Operand<'a, A>>,
+    b: impl Into<Operand<'b, B>>,
+    c: impl Into<Operand<'c, C>>,
     f: impl Fn(A, B, C) -> R + Sync,
 ) -> Result<TensorBase<R, K>> {
     Call::new(exec, "zip3").eval3(Closure(f), a.into(), b.into(), c.into())

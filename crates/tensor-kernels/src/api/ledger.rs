@@ -195,6 +195,8 @@ pub enum CopyReason {
         /// The dtype of the operation.
         to: DType,
     },
+    /// The input is a view of borrowed memory, and the result owns its memory.
+    OfView,
     /// The operation always copies.
     Requested,
 }
@@ -228,6 +230,7 @@ impl fmt::Display for CopyReason {
             Self::Converted { from, to } => {
                 write!(f, "the operand is converted from {from} to {to}")
             }
+            Self::OfView => f.write_str("the input is borrowed and the result owns its memory"),
             Self::Requested => f.write_str("it always copies"),
         }
     }

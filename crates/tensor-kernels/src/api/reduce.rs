@@ -53,6 +53,7 @@ impl Call<'_> {
         out: Output<'_, O::Output>,
     ) -> Result<()> {
         let reduced = Layout::contiguous(a.shape())?.reduced(self.op, over)?;
+        let out = if out.is_slice() { out.with_shape(&reduced.shape())? } else { out };
         self.check_result(out.shape(), &reduced.shape())?;
         let a = Some(a);
         let copy = self.copied_if_overlapping(&a, &out)?;

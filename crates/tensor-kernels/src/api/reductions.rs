@@ -89,17 +89,17 @@ fn first_if<T>(condition: bool, a: T, b: T) -> T {
 
 folds! {
     Sum<T: Accumulate>(self): T::Partial => T::Sum,
-        T::ZERO, |x| x.to_partial(),
+        T::EMPTY_SUM, |x| x.to_partial(),
         |a, b| a.plus(b), |sum| T::rounded_sum(sum), |_count| Self,
-        Some(T::rounded_sum(T::ZERO));
+        Some(T::rounded_sum(T::EMPTY_SUM));
     Prod<T: Accumulate>(self): T::Partial => T::Sum,
-        T::ONE, |x| x.to_partial(),
+        T::EMPTY_PRODUCT, |x| x.to_partial(),
         |a, b| a.times(b), |product| T::rounded_sum(product), |_count| Self,
-        Some(T::rounded_sum(T::ONE));
+        Some(T::rounded_sum(T::EMPTY_PRODUCT));
     Mean<T: Inexact>(self): T::Partial => T,
-        T::ZERO, |x| x.to_partial(),
+        T::EMPTY_SUM, |x| x.to_partial(),
         |a, b| a.plus(b), |sum| T::mean(sum, self.count), |count| Self { count },
-        Some(T::mean(T::ZERO, 0));
+        Some(T::mean(T::EMPTY_SUM, 0));
     Min<T: Compare>(self): T::Key => T,
         T::GREATEST, |x| x.to_key(),
         |a, b| first_if(a.is_not_a_number(), a, first_if(a.is_less(b), a, b)),

@@ -1,11 +1,13 @@
 //! Repetition along dimensions, as one copy.
 
-use tensor_core::{DimVec, Element, Error, Layout, Result, TensorBase, TensorView};
+use tensor_core::{
+    DimVec, Element, Error, Layout, Operand, Result, Sizes, TensorBase, TensorViewBase,
+};
 
 use super::{copy::copied, ledger::Purpose};
 use crate::exec::Exec;
 
-/// Repeats the elements of a view `times` along each dimension, in a new contiguous tensor
+/// Repeats the elements `times` along each dimension, in a new contiguous tensor
 /// (PyTorch: `repeat`, NumPy: `tile`).
 ///
 /// A dimension of size n that is repeated r times is two dimensions, r with stride 0 and n. So this
@@ -14,9 +16,20 @@ use crate::exec::Exec;
 /// # Errors
 /// [`Error::RepeatRank`]; a result too large.
 #[track_caller]
-pub fn repeat<T: Element, K>(
+pub fn repeat<'a, T: Element, K>(
     exec: &Exec,
-    from: &TensorView<'_, T>,
+    from: impl Into<Operand<'a, T>>,
+    times: impl Sizes,
+) -> Result<TensorBase<T, K>> {
+    let (from, times) = (from.into(), times.into_shape()?);
+    let reading = from.read()?;
+    repeated(exec, &reading.elements().to_view(), &times)
+}
+
+#[track_caller]
+fn repeated<T: Element, K>(
+    exec: &Exec,
+    from: &TensorViewBase<'_, T, K>,
     times: &[usize],
 ) -> Result<TensorBase<T, K>> {
     let Some(lead) = times.len().checked_sub(from.ndim()) else {

@@ -1,6 +1,8 @@
 //! The tensors of this crate: those of `tensor-core`, with operators that this crate computes.
 
-use tensor_core::{Element, ReadKernel, Result, TensorBase, ViewRef};
+use tensor_core::{
+    Element, ReadKernel, Result, TensorBase, TensorViewBase, TensorViewMutBase, ViewRef,
+};
 
 use super::equal::equal;
 use crate::{exec::Exec, run};
@@ -21,6 +23,18 @@ impl ReadKernel for Simd {
 
 /// A tensor whose operators are computed by this crate.
 pub type Tensor<T> = TensorBase<T, Simd>;
+
+/// A read-only view whose operators are computed by this crate.
+pub type TensorView<'a, T> = TensorViewBase<'a, T, Simd>;
+
+/// A mutable view whose operators are computed by this crate.
+pub type TensorViewMut<'a, T> = TensorViewMutBase<'a, T, Simd>;
+
+/// Read access to a [`Tensor`] while it lives.
+pub type TensorRef<'a, T> = tensor_core::TensorRef<'a, T, Simd>;
+
+/// Write access to a [`Tensor`] while it lives.
+pub type TensorRefMut<'a, T> = tensor_core::TensorRefMut<'a, T, Simd>;
 
 /// A tensor whose element type is known only at run time; made from [`Tensor`]s.
 pub type AnyTensor = tensor_core::AnyTensorBase<Simd>;

@@ -23,8 +23,8 @@ macro_rules! complex {
             type Sum = Self;
             type Partial = Self;
 
-            const ZERO: Self = Self::new(0.0, 0.0);
-            const ONE: Self = Self::new(1.0, 0.0);
+            const EMPTY_SUM: Self = Self::new(0.0, 0.0);
+            const EMPTY_PRODUCT: Self = Self::new(1.0, 0.0);
 
             #[inline(always)]
             fn to_partial(self) -> Self { self }

@@ -21,8 +21,8 @@ macro_rules! floats {
             type Sum = Self;
             type Partial = Self;
 
-            const ZERO: Self = 0.0;
-            const ONE: Self = 1.0;
+            const EMPTY_SUM: Self = 0.0;
+            const EMPTY_PRODUCT: Self = 1.0;
 
             #[inline(always)]
             fn to_partial(self) -> Self { self }

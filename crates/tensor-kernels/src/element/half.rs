@@ -31,8 +31,8 @@ macro_rules! halves {
             type Sum = Self;
             type Partial = f32;
 
-            const ZERO: f32 = 0.0;
-            const ONE: f32 = 1.0;
+            const EMPTY_SUM: f32 = 0.0;
+            const EMPTY_PRODUCT: f32 = 1.0;
 
             #[inline(always)]
             fn to_partial(self) -> f32 { self.widen() }

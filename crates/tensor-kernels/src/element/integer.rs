@@ -27,8 +27,8 @@ macro_rules! discrete {
             type Sum = $sum;
             type Partial = $sum;
 
-            const ZERO: $sum = 0;
-            const ONE: $sum = 1;
+            const EMPTY_SUM: $sum = 0;
+            const EMPTY_PRODUCT: $sum = 1;
 
             #[inline(always)]
             fn to_partial(self) -> $sum { self as $sum }

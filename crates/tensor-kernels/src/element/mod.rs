@@ -26,11 +26,18 @@ mod float;
 #[cfg(feature = "half")]
 mod half;
 mod integer;
+mod real;
 
-use tensor_core::{Scalar, ViewRef};
+use std::{
+    iter,
+    ops::{Add, Div, Mul, Neg, Rem, Sub},
+};
+
+use tensor_core::Scalar;
 
 use crate::math::FmaMode;
 pub use cast::Cast;
+pub use real::Real;
 
 /// Elements with equality and a truth value: all built-in ones.
 pub trait Equality: Scalar {
@@ -71,9 +78,9 @@ pub trait Accumulate: Equality {
     type Partial: Number;
 
     /// The sum of no elements.
-    const ZERO: Self::Partial;
+    const EMPTY_SUM: Self::Partial;
     /// The product of no elements.
-    const ONE: Self::Partial;
+    const EMPTY_PRODUCT: Self::Partial;
 
     /// The element as a partial result.
     #[must_use]
@@ -95,7 +102,7 @@ pub trait Accumulate: Equality {
 }
 
 /// Elements with an order: bool, integers and real floats.
-pub trait Compare: Equality {
+pub trait Compare: Equality + PartialOrd {
     /// The type that is compared: the type itself, but f32 for f16 and bf16.
     type Key: Compare;
     /// An unsigned integer as wide as a key; it holds row numbers next to keys.
@@ -136,7 +143,18 @@ pub trait RowNumber: Copy + Send + Sync + 'static {
 }
 
 /// Elements that can be added, subtracted, multiplied and negated.
-pub trait Number: Accumulate {
+///
+/// Generic code has the operators of the standard library too. For integers they panic where those
+/// do, on overflow and on division by zero; the methods here wrap around.
+pub trait Number:
+    Accumulate
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + iter::Sum
+    + iter::Product
+{
     /// The type of results that are fractions: the type itself if it is a float, else f32.
     type Float: Inexact;
     /// The type of the magnitude: the type itself; for complex numbers that of their parts.
@@ -200,7 +218,7 @@ pub trait Number: Accumulate {
 }
 
 /// Real numbers: integers and real floats.
-pub trait Ordered: Number<Magnitude = Self> + Compare {
+pub trait Ordered: Number<Magnitude = Self> + Compare + Rem<Output = Self> {
     /// Does division by zero have a result?
     const DIVIDES_BY_ZERO: bool;
 
@@ -265,7 +283,7 @@ pub trait Integer: Ordered + Bits {
 }
 
 /// Numbers with division, roots and powers: real and complex floats.
-pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
+pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> + Neg<Output = Self> {
     /// The sum divided by the number of its elements.
     #[must_use]
     fn mean(sum: Self::Partial, count: usize) -> Self;
@@ -371,39 +389,4 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> {
     /// `1 / (1 + e^−self)`.
     #[must_use]
     fn sigmoid<M: FmaMode>(self) -> Self;
-}
-
-/// Real floating-point numbers.
-pub trait Real: Inexact + Ordered {
-    /// The type in which rows are computed: the type itself, but f32 for f16 and bf16.
-    type Wide: Real<Wide = Self::Wide>;
-
-    /// The number in the wide type.
-    #[must_use]
-    fn widened(self) -> Self::Wide;
-    /// The number rounded from the wide type.
-    #[must_use]
-    fn narrowed(wide: Self::Wide) -> Self;
-    /// The same elements, if the wide type is the type itself.
-    #[must_use]
-    fn wide_elements(elements: ViewRef<'_, Self>) -> Option<ViewRef<'_, Self::Wide>>;
-    /// The same elements, if the wide type is the type itself.
-    #[must_use]
-    fn narrow_elements(elements: ViewRef<'_, Self::Wide>) -> Option<ViewRef<'_, Self>>;
-    /// The nearest number of this type.
-    #[must_use]
-    fn from_f64(number: f64) -> Self;
-    /// The number in double precision.
-    #[must_use]
-    fn to_f64(self) -> f64;
-
-    /// The angle of the point (x, self), from −π to π.
-    #[must_use]
-    fn atan2<M: FmaMode>(self, x: Self) -> Self;
-    /// The number times the standard normal distribution function of it.
-    #[must_use]
-    fn gelu<M: FmaMode>(self) -> Self;
-    /// `self / (1 + e^−self)`.
-    #[must_use]
-    fn silu<M: FmaMode>(self) -> Self;
 }

@@ -3,7 +3,8 @@
 use std::mem::MaybeUninit;
 
 use tensor_core::{
-    Element, Error, Layout, ReductionShape, Result, TensorBase, TensorViewMut, Uninit, ViewRef,
+    Element, Error, Layout, ReductionShape, Result, TensorBase, TensorViewMut, TensorViewMutBase,
+    Uninit, ViewRef,
 };
 
 use super::{
@@ -56,11 +57,11 @@ pub(crate) fn copied_to_vec<T: Element>(exec: &Exec, from: ViewRef<'_, T>) -> Re
 ///
 /// # Errors
 /// [`Error::OutputShape`] if the shapes differ.
-pub(crate) fn copy_into_uninit<'t, T: Element>(
+pub(crate) fn copy_into_uninit<'t, T: Element, K>(
     exec: &Exec,
     from: ViewRef<'_, T>,
-    mut to: TensorViewMut<'t, MaybeUninit<T>>,
-) -> Result<TensorViewMut<'t, T>> {
+    mut to: TensorViewMutBase<'t, MaybeUninit<T>, K>,
+) -> Result<TensorViewMutBase<'t, T, K>> {
     copy(exec, CopyOperands::new(from, &mut (&mut to).into())?);
     // SAFETY: a copy writes every element of its destination's layout.
     Ok(unsafe { to.assume_init() })

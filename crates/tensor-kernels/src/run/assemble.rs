@@ -13,7 +13,7 @@ use std::{
 };
 
 use tensor_core::{
-    Element, Error, Layout, Result, TensorBase, TensorView, TensorViewMut, Uninit, ViewRef,
+    Element, Error, Layout, Result, TensorBase, TensorViewBase, TensorViewMut, Uninit, ViewRef,
     ViewRefMut,
 };
 
@@ -87,7 +87,7 @@ impl<'a, T: Element, W: Destination<T>> Part<'a, T, W> {
     }
 
     /// Writes all elements: those of a view of the same shape.
-    pub(crate) fn copy_from(self, exec: &Exec, from: &TensorView<'_, T>) -> Result<()> {
+    pub(crate) fn copy_from<K>(self, exec: &Exec, from: &TensorViewBase<'_, T, K>) -> Result<()> {
         self.copy_elements(exec, from.into())
     }
 

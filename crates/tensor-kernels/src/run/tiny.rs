@@ -68,7 +68,9 @@ pub(super) unsafe fn copy_listed<T: Copy>(listing: &Listing, src: *const T, dst:
 ///
 /// # Panics
 /// If there are more than [`MAX_TINY_DIMS`] dimensions.
-#[inline]
+// Always inlined: a call passes the loops through memory, and a copy of 16 floats takes 23 ns
+// instead of 14. Whether the compiler inlines it by itself depends on a program's other copies.
+#[inline(always)]
 pub(super) fn loops(layouts: [&Layout; 2]) -> [Loop<2>; MAX_TINY_DIMS] {
     let (shape, strides) = (layouts[0].shape(), layouts.map(Layout::strides));
     let mut loops = [Loop::ONCE; MAX_TINY_DIMS];

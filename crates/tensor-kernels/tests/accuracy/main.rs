@@ -18,10 +18,10 @@ mod special;
 mod sums;
 mod wide;
 
-use tensor_kernels::{Exec, Result, SimdLevel, Tensor};
+use tensor_kernels::{Element, Exec, Result, SimdLevel, Tensor};
 
 /// A function of one number under test, with its reference and the bound of its error.
-struct Function<T, W> {
+struct Function<T: Element, W> {
     name: &'static str,
     run: fn(&Exec, &Tensor<T>) -> Result<Tensor<T>>,
     exact: fn(T) -> W,

@@ -7,8 +7,8 @@ use std::{
 };
 
 use tensor_kernels::{
-    Exec, Layout, Machine, Tensor, TensorExt, TensorViewMut, map, map_inplace, map_into, zip_into,
-    zip3_inplace, zip3_into,
+    Exec, Layout, Machine, Tensor, TensorExt, TensorMutExt, TensorViewMut, map, map_inplace,
+    map_into, zip_into, zip3_inplace, zip3_into,
 };
 
 use crate::common::on_threads;

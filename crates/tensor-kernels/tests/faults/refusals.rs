@@ -2,8 +2,8 @@
 //! before a byte is written.
 
 use tensor_kernels::{
-    Error, Exec, Layout, Result, Slice, Tensor, TensorExt, TensorView, TensorViewMut, copy_into,
-    map_into, zip_into, zip3_into,
+    Error, Exec, Layout, Result, Slice, Tensor, TensorExt, TensorMutExt, TensorView, TensorViewMut,
+    copy_into, map_into, zip_into, zip3_into,
 };
 
 fn table() -> Tensor<i32> {

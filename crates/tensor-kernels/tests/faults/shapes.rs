@@ -3,7 +3,7 @@
 //! configuration.
 
 use tensor_kernels::{
-    Exec, Layout, Slice, Tensor, TensorExt, TensorView, TensorViewMut, copy_into, ops, zip_into,
+    Exec, Layout, Slice, Tensor, TensorMutExt, TensorView, TensorViewMut, copy_into, ops, zip_into,
 };
 
 use crate::common::{Memory, Sample, extent, offsets_of, run_configs, strided};

@@ -1,7 +1,7 @@
 //! Input and result in one storage: accepted if they share no element or are the same view,
 //! otherwise refused with two indices that share an element.
 
-use tensor_kernels::{Error, Layout, Overlap, Result, Slice, Tensor, TensorExt};
+use tensor_kernels::{Error, Layout, Overlap, Result, Slice, Tensor, TensorExt, TensorMutExt};
 
 fn numbers() -> Tensor<i32> {
     Tensor::arange(0, 12, 1).unwrap()

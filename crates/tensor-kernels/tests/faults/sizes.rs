@@ -1,8 +1,8 @@
 //! Results that exceed memory, tensors without elements, and elements of size zero.
 
 use tensor_kernels::{
-    CopyPlan, Error, Exec, Layout, Result, Tensor, TensorExt, TensorView, TensorViewMut, copy_into,
-    fill, map_into, zip_into,
+    CopyPlan, Error, Exec, Layout, Result, Tensor, TensorExt, TensorMutExt, TensorView,
+    TensorViewMut, copy_into, fill, map_into, zip_into,
 };
 
 use crate::common::{

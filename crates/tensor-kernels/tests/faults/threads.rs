@@ -12,7 +12,7 @@ use rayon::{
 };
 use tensor_kernels::{
     AnyTensor, CopyPlan, Error, Exec, Layout, Machine, Nest, Reshaped, Result, Simd, SimdLevel,
-    Slice, Tensor, TensorExt, copy_between, ops,
+    Slice, Tensor, TensorExt, TensorMutExt, copy_between, ops,
 };
 
 use crate::common::child::{again, again_limited, is_child, printed};

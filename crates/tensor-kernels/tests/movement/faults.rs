@@ -1,7 +1,8 @@
 //! Arguments that no caller should pass: an error that says what is wrong, never a panic.
 
 use tensor_kernels::{
-    Error, Exec, MovementError, PadMode, Result, Tensor, TensorExt, Tolerance, ops, tensor,
+    Error, Exec, MovementError, PadMode, Result, Tensor, TensorExt, TensorMutExt, Tolerance, ops,
+    tensor,
 };
 
 const HUGE: isize = isize::MAX;

@@ -1,7 +1,7 @@
 //! Results in the storage of an operand: disjoint and identical ones are computed, overlapping ones
 //! are refused before an element is written.
 
-use tensor_kernels::{Error, Exec, Layout, Overlap, Result, Tensor, TensorExt, ops};
+use tensor_kernels::{Error, Exec, Layout, Overlap, Result, Tensor, TensorExt, TensorMutExt, ops};
 
 fn exec() -> Exec {
     *Exec::current().unwrap()

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use tensor_kernels::{Element, Exec, Result, Slice, Tensor, TensorExt};
+use tensor_kernels::{Element, Exec, Result, Slice, Tensor, TensorExt, TensorMutExt};
 
 /// Elements that are compared bit for bit, where all NaNs are equal.
 pub(crate) trait Same: Element + Debug {

@@ -1,6 +1,8 @@
 //! Forms of operations: operators, assignment operators, values on either side, views.
 
-use tensor_kernels::{Exec, Layout, Tensor, TensorExt, TensorView, TensorViewMut, ops};
+use tensor_kernels::{
+    Exec, Layout, Tensor, TensorExt, TensorMutExt, TensorView, TensorViewMut, ops,
+};
 
 fn row(values: &[f32]) -> Tensor<f32> {
     Tensor::from_slice(values, [values.len()]).unwrap()

@@ -1,7 +1,9 @@
 //! Reductions by example: values, types, shapes, special values, given results, and errors with
 //! PyTorch's messages. The test program `random` covers arbitrary layouts.
 
-use tensor_kernels::{Error, Exec, ReduceDims, Result, Slice, Tensor, TensorExt, TensorView, ops};
+use tensor_kernels::{
+    Error, Exec, ReduceDims, Result, Slice, Tensor, TensorExt, TensorMutExt, TensorView, ops,
+};
 
 fn exec() -> Exec {
     *Exec::current().unwrap()

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tensor_kernels::{Element, Error, Exec, Machine, Ordered, Par, Result, Tensor, TensorExt, ops};
+use tensor_kernels::{
+    Element, Error, Exec, Machine, Ordered, Par, Result, Tensor, TensorExt, TensorMutExt, ops,
+};
 
 fn exec() -> Exec {
     *Exec::current().unwrap()

@@ -225,13 +225,18 @@ fn summed<T: Accumulate<Sum: Debug> + Value>(case: &Case) {
             Some(T::rounded_sum(partial))
         }
     };
-    case.check("sum", T::small, forms!(sum, sum_into), join(T::ZERO, T::Partial::plus));
-    case.check("prod", T::factor, forms!(prod, prod_into), join(T::ONE, T::Partial::times));
+    case.check("sum", T::small, forms!(sum, sum_into), join(T::EMPTY_SUM, T::Partial::plus));
+    case.check(
+        "prod",
+        T::factor,
+        forms!(prod, prod_into),
+        join(T::EMPTY_PRODUCT, T::Partial::times),
+    );
 }
 
 fn averaged<T: Inexact + Value>(case: &Case) {
     case.check("mean", T::small, forms!(mean, mean_into), |group| {
-        let sum = group.iter().fold(T::ZERO, |sum, x| sum.plus(x.to_partial()));
+        let sum = group.iter().fold(T::EMPTY_SUM, |sum, x| sum.plus(x.to_partial()));
         Some(T::mean(sum, group.len()))
     });
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tensor_kernels::{Reduction, Slice, Tensor, TensorExt};
+use tensor_kernels::{Reduction, Slice, Tensor, TensorMutExt};
 
 /// More elements are not worth their time.
 const MAX_ELEMENTS: usize = 500;

@@ -7,7 +7,8 @@
 use std::borrow::Cow;
 
 use tensor_core::{
-    AnyOperand, AnyTensorBase, BuiltIn, DType, DTypeError, Error, Operand, Result, TensorBase,
+    AnyOperand, AnyTensorBase, BuiltIn, DType, DTypeError, Element, Error, Operand, Result,
+    TensorBase,
 };
 
 use crate::api::types::{match_dtype, match_tensor};
@@ -102,7 +103,7 @@ fn record<K>(call: Call<'_>, any: &AnyTensorBase<K>, to: DType) -> Result<()> {
 }
 
 /// An operand of elements `T`.
-pub(super) enum Converted<'x, T, K> {
+pub(super) enum Converted<'x, T: Element, K> {
     /// It has the type.
     Tensor(&'x TensorBase<T, K>),
     /// It had another type.

@@ -95,7 +95,7 @@ fn check_store<K>(op: &'static str, from: DType, x: &AnyTensorBase<K>) -> Result
 pub(super) fn copy_converted<K>(x: &AnyTensorBase<K>, from: &AnyTensorBase<K>) -> Result<()> {
     let from = to_dtype(from, x.dtype())?;
     match_tensor!(Equality, x, "copy", x => {
-        super::convert::typed(&from).and_then(|from| crate::TensorExt::copy_from(x, &from))
+        super::convert::typed(&from).and_then(|from| crate::TensorMutExt::copy_from(x, &from))
     })
 }
 

@@ -1,7 +1,7 @@
-//! The named operations as methods: macros that [`table`](crate::api::ops::table) passes its rows
-//! to.
+//! The named operations as methods of tensors and views: macros that
+//! [`table`](crate::api::ops::table) passes its rows to.
 
-/// Operations on one operand: to a new tensor, and in place.
+/// Operations on one operand: to a new tensor, and into a given result.
 macro_rules! unary {
     ($(
         $(#[$doc:meta])*
@@ -24,23 +24,22 @@ macro_rules! unary {
             current(stringify!($name))?.eval1(ops::$op, self.operand())
         }
 
-        $(
-            #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.")]
-            ///
-            /// # Errors
-            /// [`Error::WriteOverlap`].
-            #[track_caller]
-            fn $inplace(&self) -> Result<()>
-            where
-                T: $inplace_bound,
-            {
-                current(stringify!($name))?.into1(ops::$op, Some(self.operand()), self.target())
-            }
-        )?
+        #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ")")]
+        #[doc = concat!("into a given result. As [`ops::", stringify!($into), "`].")]
+        ///
+        /// # Errors
+        #[doc = concat!("Those of [`ops::", stringify!($into), "`].")]
+        #[track_caller]
+        fn $into<'o>(&self, out: impl Into<Output<'o, $output>>) -> Result<()>
+        where
+            T: $bound,
+        {
+            ops::$into(Exec::current()?, self.operand(), out)
+        }
     )*};
 }
 
-/// Operations on two operands: to a new tensor, and in place.
+/// Operations on two operands: to a new tensor, and into a given result.
 macro_rules! binary {
     ($(
         $(#[$doc:meta])*
@@ -55,20 +54,22 @@ macro_rules! binary {
             $op<$bound> -> $output: $name $(method $method)?
         }
 
-        $(
-            #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.")]
-            ///
-            /// # Errors
-            /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
-            /// [`Error::ReadWriteOverlap`], [`Error::DivisionByZero`].
-            #[track_caller]
-            fn $inplace<'b>(&self, b: impl Into<Operand<'b, T>>) -> Result<()>
-            where
-                T: $inplace_bound,
-            {
-                ops::$op::write(Exec::current()?, Some(self.operand()), b.into(), self.target())
-            }
-        )?
+        #[doc = concat!("[`ops::", stringify!($name), "`] into a given result.")]
+        #[doc = concat!("As [`ops::", stringify!($into), "`], where `a` is this tensor.")]
+        ///
+        /// # Errors
+        #[doc = concat!("Those of [`ops::", stringify!($into), "`].")]
+        #[track_caller]
+        fn $into<'b, 'o>(
+            &self,
+            b: impl Into<Operand<'b, T>>,
+            out: impl Into<Output<'o, $output>>,
+        ) -> Result<()>
+        where
+            T: $bound,
+        {
+            ops::$into(Exec::current()?, self.operand(), b, out)
+        }
     )*};
 }
 
@@ -99,7 +100,7 @@ macro_rules! binary_method {
     };
 }
 
-/// Operations on three operands: to a new tensor, and in place.
+/// Operations on three operands: to a new tensor, and into a given result.
 macro_rules! ternary {
     ($(
         $(#[$doc:meta])*
@@ -125,27 +126,27 @@ macro_rules! ternary {
             current(stringify!($name))?.eval3(ops::$op, self.operand(), $b.into(), $c.into())
         }
 
-        #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.")]
+        #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ")")]
+        #[doc = concat!("into a given result. As [`ops::", stringify!($into), "`].")]
         ///
         /// # Errors
-        /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
-        /// [`Error::ReadWriteOverlap`].
+        #[doc = concat!("Those of [`ops::", stringify!($into), "`].")]
         #[track_caller]
-        fn $inplace<'b, 'c>(
+        fn $into<'b, 'c, 'o>(
             &self,
             $b: impl Into<Operand<'b, T>>,
             $c: impl Into<Operand<'c, T>>,
+            out: impl Into<Output<'o, T>>,
         ) -> Result<()>
         where
             T: $bound,
         {
-            let (x, b, c) = (Some(self.operand()), Some($b.into()), Some($c.into()));
-            current(stringify!($name))?.into3(ops::$op, x, b, c, self.target())
+            ops::$into(Exec::current()?, self.operand(), $b, $c, out)
         }
     )*};
 }
 
-/// Reductions: over some dimensions, and over all of them.
+/// Reductions: over some dimensions, into a given result, and over all of them.
 macro_rules! reductions {
     ($(
         $(#[$doc:meta])*
@@ -158,11 +159,29 @@ macro_rules! reductions {
         /// # Errors
         /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`]; [`Error::ReduceEmpty`] if there are no
         /// elements and the reduction has no value for that.
+        #[track_caller]
         fn $name(&self, over: impl Into<ReduceDims>) -> Result<TensorBase<$output, K>>
         where
             T: $bound,
         {
             reductions::$op::eval(Exec::current()?, &self.operand(), over.into())
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ")")]
+        #[doc = concat!("into a given result. As [`ops::", stringify!($into), "`].")]
+        ///
+        /// # Errors
+        #[doc = concat!("Those of [`ops::", stringify!($into), "`].")]
+        #[track_caller]
+        fn $into<'o>(
+            &self,
+            over: impl Into<ReduceDims>,
+            out: impl Into<Output<'o, $output>>,
+        ) -> Result<()>
+        where
+            T: $bound,
+        {
+            ops::$into(Exec::current()?, self.operand(), over, out)
         }
 
         #[doc = concat!(
@@ -172,6 +191,7 @@ macro_rules! reductions {
         ///
         /// # Errors
         /// [`Error::ReduceEmpty`] if there are no elements and the reduction has no value for that.
+        #[track_caller]
         fn $all(&self) -> Result<$output>
         where
             T: $bound,
@@ -181,4 +201,45 @@ macro_rules! reductions {
     )*};
 }
 
-pub(super) use {binary, binary_method, reductions, ternary, unary};
+/// The operations that are operators too, under names that the traits of `std::ops` do not have.
+macro_rules! try_methods {
+    (
+        binary { $($try:ident $op:ident $name:ident<$bound:ident> -> $output:ty;)* }
+        unary { $($try_unary:ident $op_unary:ident $unary:ident<$unary_bound:ident>;)* }
+    ) => {
+        $(
+            #[doc = concat!("[`", stringify!($name), "`](TensorExt::", stringify!($name), "),")]
+            #[doc = concat!(
+                "under a name that [`std::ops::", stringify!($op), "`] does not shadow."
+            )]
+            ///
+            /// # Errors
+            /// [`Error::Broadcast`]; [`Error::DivisionByZero`].
+            #[track_caller]
+            fn $try<'b>(&self, b: impl Into<Operand<'b, T>>) -> Result<TensorBase<$output, K>>
+            where
+                T: $bound,
+            {
+                TensorExt::$name(self, b)
+            }
+        )*
+        $(
+            #[doc = concat!("[`", stringify!($unary), "`](TensorExt::", stringify!($unary), "),")]
+            #[doc = concat!(
+                "under a name that [`std::ops::", stringify!($op_unary), "`] does not shadow."
+            )]
+            ///
+            /// # Errors
+            /// See the trait.
+            #[track_caller]
+            fn $try_unary(&self) -> Result<TensorBase<T, K>>
+            where
+                T: $unary_bound,
+            {
+                TensorExt::$unary(self)
+            }
+        )*
+    };
+}
+
+pub(super) use {binary, binary_method, reductions, ternary, try_methods, unary};

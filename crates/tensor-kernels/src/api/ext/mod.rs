@@ -1,20 +1,35 @@
-//! Tensor methods that copy or compute, with [`Exec::current`].
+//! Methods of tensors and views that copy or compute, with [`Exec::current`].
+//!
+//! | file | |
+//! |---|---|
+//! | `methods`, `patterns`, and the same of other folders | macros that write methods |
+//! | `implement` | the trait for tensors, views and mutable views |
+//! | `arrange` | the same elements under another layout |
+//! | `write` | methods that write in place |
+//! | `operators` | what operators compute |
 
+mod arrange;
+mod implement;
 mod methods;
 mod operators;
 mod patterns;
 mod reshaped;
+mod write;
 
+#[cfg(doc)]
+use tensor_core::Error;
 use tensor_core::{
-    Element, Error, Int, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, Scalar, Sizes,
+    Element, Int, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, Scalar, Sizes,
     TensorBase, infer_shape,
 };
 
 use crate::{
     api::{
         call::Call,
-        copy::{copy_between, fill, format_copy, tensor_copy},
-        ledger::{CopyReason, Purpose},
+        copy::{copy_into, format_copy},
+        elementwise,
+        equal::equal,
+        ledger::Purpose,
         movement::{self, PadMode, methods::movement_methods},
         ops::{
             self,
@@ -22,19 +37,21 @@ use crate::{
                 binary_operations, reduction_operations, ternary_operations, unary_operations,
             },
         },
-        rearrange::{self, PatternArg, RearrangePattern, ReducePattern, Reduction, RepeatPattern},
+        rearrange::{PatternArg, RearrangePattern, ReducePattern, Reduction, RepeatPattern},
         reductions,
         rows::{self, Tolerance, methods::rows_methods},
     },
     element::{Accumulate, Bits, Cast, Compare, Equality, Inexact, Integer, Number, Ordered, Real},
     exec::Exec,
-    kernel::Closure,
 };
-use methods::{binary, reductions, ternary, unary};
+use methods::{binary, reductions, ternary, try_methods, unary};
 use patterns::pattern_methods;
 pub use reshaped::Reshaped;
+pub use write::{TensorMutExt, TensorViewMutExt};
 
-/// The operations that copy or compute, as methods of tensors.
+/// The operations that copy or compute, as methods of tensors and views. Results own their memory;
+/// those of a tensor share its storage where that is said. What writes in place is in
+/// [`TensorMutExt`] and [`TensorViewMutExt`].
 ///
 /// Every method fails with [`Error::Borrowed`] if the storage is borrowed in conflict, and with
 /// [`Error::OutOfMemory`] if a new result cannot be allocated.
@@ -56,7 +73,9 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// # Errors
     /// See the trait.
     #[track_caller]
-    fn contiguous(&self) -> Result<TensorBase<T, K>>;
+    fn contiguous(&self) -> Result<TensorBase<T, K>> {
+        arrange::contiguous(self)
+    }
 
     /// The tensor itself if it is contiguous in a memory format, else a copy that is (PyTorch:
     /// `contiguous(memory_format=…)`).
@@ -64,7 +83,9 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// # Errors
     /// [`Error::FormatRank`]; [`Error::PreserveFormat`].
     #[track_caller]
-    fn to_contiguous(&self, format: MemoryFormat) -> Result<TensorBase<T, K>>;
+    fn to_contiguous(&self, format: MemoryFormat) -> Result<TensorBase<T, K>> {
+        arrange::to_contiguous(self, format)
+    }
 
     /// As [`contiguous`](Self::contiguous), but with row-major strides for dimensions of size 1
     /// too. PyTorch ignores their strides; code that reads strides may not. Copies only if
@@ -73,14 +94,19 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// # Errors
     /// See the trait.
     #[track_caller]
-    fn contiguous_canonical(&self) -> Result<TensorBase<T, K>>;
+    fn contiguous_canonical(&self) -> Result<TensorBase<T, K>> {
+        arrange::contiguous_canonical(self)
+    }
 
     /// A copy in a new tensor; a dense tensor keeps its strides (PyTorch: `clone()`).
     ///
     /// # Errors
     /// See the trait.
     #[track_caller]
-    fn deep_clone(&self) -> Result<TensorBase<T, K>>;
+    fn deep_clone(&self) -> Result<TensorBase<T, K>> {
+        let (exec, purpose) = (Exec::current()?, Purpose::requested("deep_clone"));
+        format_copy(exec, self.operand().read()?.elements(), MemoryFormat::Preserve, purpose)
+    }
 
     /// The elements under another shape: a view if strides can express it, else a copy (PyTorch:
     /// `reshape`).
@@ -88,14 +114,22 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// # Errors
     /// A shape with another number of elements.
     #[track_caller]
-    fn reshape(&self, sizes: impl Sizes) -> Result<Reshaped<T, K>>;
+    fn reshape(&self, sizes: impl Sizes) -> Result<Reshaped<T, K>> {
+        let sizes = &sizes.into_sizes()?;
+        let check = |layout: &Layout| layout.view(sizes);
+        arrange::reshaped(self, "reshape", |tensor| tensor.view(sizes), check)
+    }
 
     /// The elements under another shape, always in a new contiguous tensor.
     ///
     /// # Errors
     /// A shape with another number of elements.
     #[track_caller]
-    fn reshape_copy(&self, sizes: impl Sizes) -> Result<TensorBase<T, K>>;
+    fn reshape_copy(&self, sizes: impl Sizes) -> Result<TensorBase<T, K>> {
+        let sizes = &sizes.into_sizes()?;
+        infer_shape(sizes, self.operand().shape().iter().product())?;
+        arrange::copied(self, Purpose::requested("reshape_copy"))?.view(sizes)
+    }
 
     /// Several dimensions as one: a view if strides can express it, else a copy (PyTorch:
     /// `flatten`).
@@ -103,26 +137,20 @@ pub trait TensorExt<T: Element, K>: Sized {
     /// # Errors
     /// Dimensions out of range or in the wrong order.
     #[track_caller]
-    fn flattened(&self, start: impl Int, end: impl Int) -> Result<Reshaped<T, K>>;
+    fn flattened(&self, start: impl Int, end: impl Int) -> Result<Reshaped<T, K>> {
+        let (start, end) = (start.saturated(), end.saturated());
+        let check = |layout: &Layout| layout.flatten(start, end);
+        arrange::reshaped(self, "flattened", |tensor| tensor.flatten(start, end), check)
+    }
 
     /// Repeats the tensor `times` along each dimension (PyTorch: `repeat`, NumPy: `tile`).
     ///
     /// # Errors
     /// Fewer numbers than dimensions; a result too large.
     #[track_caller]
-    fn repeat(&self, times: impl Sizes) -> Result<TensorBase<T, K>>;
-
-    /// Copies the elements of another tensor, broadcast, into this one (PyTorch: `copy_`).
-    ///
-    /// # Errors
-    /// Shapes that do not broadcast; tensors that share elements.
-    fn copy_from(&self, from: &TensorBase<T, K>) -> Result<()>;
-
-    /// Writes one value to every element (PyTorch: `fill_`).
-    ///
-    /// # Errors
-    /// [`Error::WriteOverlap`].
-    fn fill(&self, value: T) -> Result<()>;
+    fn repeat(&self, times: impl Sizes) -> Result<TensorBase<T, K>> {
+        crate::api::repeat::repeat(Exec::current()?, self.operand(), times)
+    }
 
     /// The elements converted to another type (PyTorch: `to(dtype)`).
     ///
@@ -131,86 +159,197 @@ pub trait TensorExt<T: Element, K>: Sized {
     #[track_caller]
     fn cast<U: Element>(&self) -> Result<TensorBase<U, K>>
     where
-        T: Cast<U>;
+        T: Cast<U>,
+    {
+        current("cast")?.eval1(ops::Convert::TO, self.operand())
+    }
+
+    /// The elements converted to the type of a given result (PyTorch: `out.copy_(a)`).
+    ///
+    /// # Errors
+    /// Those of [`ops::cast_into`].
+    #[track_caller]
+    fn cast_into<'o, U: Element>(&self, out: impl Into<Output<'o, U>>) -> Result<()>
+    where
+        T: Cast<U>,
+    {
+        ops::cast_into(Exec::current()?, self.operand(), out)
+    }
+
+    /// Copies the elements into a given result of the same shape (PyTorch: `out.copy_(a)`).
+    ///
+    /// ```
+    /// use tensor_kernels::prelude::*;
+    ///
+    /// let x = tensor![[1, 2], [3, 4]];
+    /// let mut columns = [0; 4];
+    /// x.t()?.copy_into(&mut columns)?;
+    /// assert_eq!(columns, [1, 3, 2, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`copy_into`](fn@crate::copy_into).
+    fn copy_into<'o>(&self, out: impl Into<Output<'o, T>>) -> Result<()> {
+        copy_into(Exec::current()?, self.operand(), out)
+    }
+
+    /// Same shape and equal elements? (PyTorch: `torch.equal`)
+    ///
+    /// # Errors
+    /// See the trait.
+    fn equal<'b>(&self, other: impl Into<Operand<'b, T>>) -> Result<bool>
+    where
+        T: PartialEq,
+    {
+        let (a, b) = (self.operand(), other.into());
+        equal(Exec::current()?, a.read()?.elements(), b.read()?.elements())
+    }
 
     /// A new tensor with `f` of each element.
     ///
     /// # Errors
     /// See the trait.
     #[track_caller]
-    fn map<R: Element>(&self, f: impl Fn(T) -> R + Sync) -> Result<TensorBase<R, K>>;
+    fn map<R: Element>(&self, f: impl Fn(T) -> R + Sync) -> Result<TensorBase<R, K>> {
+        elementwise::map(Exec::current()?, self.operand(), f)
+    }
 
-    /// Replaces each element by `f` of it.
+    /// [`map`](Self::map) into a given result.
+    ///
+    /// ```
+    /// use tensor_kernels::prelude::*;
+    ///
+    /// let x = tensor![[1.5f32, -2.5], [0.5, 3.0]];
+    /// let mut bytes = [0u8; 4];
+    /// x.map_into(&mut bytes, |x| x.max(0.0) as u8)?;
+    /// assert_eq!(bytes, [1, 0, 0, 3]);
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Error::WriteOverlap`].
+    /// [`Error::OutputShape`], [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`].
     #[track_caller]
-    fn map_inplace(&self, f: impl Fn(T) -> T + Sync) -> Result<()>;
+    fn map_into<'o, R: Element>(
+        &self,
+        out: impl Into<Output<'o, R>>,
+        f: impl Fn(T) -> R + Sync,
+    ) -> Result<()> {
+        elementwise::map_into(Exec::current()?, self.operand(), out, f)
+    }
 
-    /// A new tensor with `f` of the elements of two tensors, broadcast.
+    /// A new tensor with `f` of the elements of two operands, broadcast.
     ///
     /// # Errors
     /// [`Error::Broadcast`].
     #[track_caller]
-    fn zip_map<B: Element, R: Element>(
+    fn zip_map<'b, B: Element, R: Element>(
         &self,
-        b: &TensorBase<B, K>,
+        b: impl Into<Operand<'b, B>>,
         f: impl Fn(T, B) -> R + Sync,
-    ) -> Result<TensorBase<R, K>>;
+    ) -> Result<TensorBase<R, K>> {
+        elementwise::zip(Exec::current()?, self.operand(), b, f)
+    }
 
-    /// Replaces each element by `f` of it and of an element of the other tensor, which is broadcast
-    /// (PyTorch: `add_` and similar).
+    /// [`zip_map`](Self::zip_map) into a given result.
     ///
     /// # Errors
-    /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`];
-    /// [`Error::ReadWriteOverlap`] if the other tensor shares elements with this one without being
-    /// the same view.
+    /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
+    /// [`Error::ReadWriteOverlap`].
     #[track_caller]
-    fn zip_inplace<B: Element>(
+    fn zip_into<'b, 'o, B: Element, R: Element>(
         &self,
-        b: &TensorBase<B, K>,
-        f: impl Fn(T, B) -> T + Sync,
-    ) -> Result<()>;
+        b: impl Into<Operand<'b, B>>,
+        out: impl Into<Output<'o, R>>,
+        f: impl Fn(T, B) -> R + Sync,
+    ) -> Result<()> {
+        elementwise::zip_into(Exec::current()?, self.operand(), b, out, f)
+    }
 
-    /// A new tensor with `f` of the elements of three tensors, broadcast.
+    /// A new tensor with `f` of the elements of three operands, broadcast.
     ///
     /// # Errors
     /// [`Error::Broadcast`].
     #[track_caller]
-    fn zip3_map<B: Element, C: Element, R: Element>(
+    fn zip3_map<'b, 'c, B: Element, C: Element, R: Element>(
         &self,
-        b: &TensorBase<B, K>,
-        c: &TensorBase<C, K>,
+        b: impl Into<Operand<'b, B>>,
+        c: impl Into<Operand<'c, C>>,
         f: impl Fn(T, B, C) -> R + Sync,
-    ) -> Result<TensorBase<R, K>>;
+    ) -> Result<TensorBase<R, K>> {
+        elementwise::zip3(Exec::current()?, self.operand(), b, c, f)
+    }
 
-    /// Replaces each element by `f` of it and of elements of two other tensors, which are
-    /// broadcast.
+    /// [`zip3_map`](Self::zip3_map) into a given result.
     ///
     /// # Errors
-    /// As [`zip_inplace`](Self::zip_inplace).
+    /// As [`zip_into`](Self::zip_into).
     #[track_caller]
-    fn zip3_inplace<B: Element, C: Element>(
+    fn zip3_into<'b, 'c, 'o, B: Element, C: Element, R: Element>(
         &self,
-        b: &TensorBase<B, K>,
-        c: &TensorBase<C, K>,
-        f: impl Fn(T, B, C) -> T + Sync,
-    ) -> Result<()>;
+        b: impl Into<Operand<'b, B>>,
+        c: impl Into<Operand<'c, C>>,
+        out: impl Into<Output<'o, R>>,
+        f: impl Fn(T, B, C) -> R + Sync,
+    ) -> Result<()> {
+        elementwise::zip3_into(Exec::current()?, self.operand(), b, c, out, f)
+    }
 
-    /// This tensor.
-    fn as_tensor(&self) -> &TensorBase<T, K>;
-
-    /// This tensor as an operand of [`ops`].
+    /// This tensor or view as an operand of [`ops`].
     fn operand(&self) -> Operand<'_, T>;
 
-    /// This tensor as a result of [`ops`].
-    fn target(&self) -> Output<'_, T>;
+    /// The tensor, if this is one and not a view: results can share its storage.
+    fn as_tensor(&self) -> Option<&TensorBase<T, K>>;
+
+    /// What [`reduce_with`](Self::reduce_with) reduces: a tensor, or a view.
+    type Axes<'s>
+    where
+        Self: 's;
+
+    /// As [`reduce`](Self::reduce), by any function (einops: `reduce` with a function).
+    ///
+    /// The function is given a tensor or view with a dimension for each axis, and the dimensions to
+    /// reduce, which are the last ones. If the pattern reduces no axis there is one of size 1.
+    ///
+    /// ```
+    /// use tensor_kernels::{Tensor, TensorExt};
+    ///
+    /// let image = Tensor::arange(0u8, 16, 1)?.view([4, 4])?;
+    /// let sums = image.reduce_with("(h 2) w -> h w", &[], |x, over| x.sum(over))?;
+    /// assert_eq!(sums.to_vec()?, [4i64, 6, 8, 10, 20, 22, 24, 26]);
+    /// # Ok::<(), tensor_kernels::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`rearrange`](Self::rearrange), and those of the function; [`Error::OutputShape`] if
+    /// its result has other dimensions than the axes that are not reduced.
+    #[track_caller]
+    fn reduce_with<'s, 'p, U: Element>(
+        &'s self,
+        pattern: impl Into<PatternArg<'p, ReducePattern>>,
+        sizes: &[(&str, usize)],
+        reduction: impl FnOnce(&Self::Axes<'s>, ReduceDims) -> Result<TensorBase<U, K>>,
+    ) -> Result<TensorBase<U, K>>;
 
     unary_operations! { unary }
     binary_operations! { binary }
     ternary_operations! { ternary }
     reduction_operations! { reductions }
     pattern_methods! {}
+    try_methods! {
+        binary {
+            try_add Add add<Number> -> T;
+            try_sub Sub sub<Number> -> T;
+            try_mul Mul mul<Number> -> T;
+            try_div Div div<Number> -> T::Float;
+            try_rem Rem rem<Ordered> -> T;
+            try_shl Shl shl<Integer> -> T;
+            try_shr Shr shr<Integer> -> T;
+        }
+        unary {
+            try_neg Neg neg<Number>;
+        }
+    }
     movement_methods! {}
     rows_methods! {}
 
@@ -237,148 +376,4 @@ pub trait TensorExt<T: Element, K>: Sized {
 #[track_caller]
 fn current(op: &'static str) -> Result<Call<'static>> {
     Ok(Call::new(Exec::current()?, op))
-}
-
-impl<T: Element, K> TensorExt<T, K> for TensorBase<T, K> {
-    fn contiguous(&self) -> Result<TensorBase<T, K>> {
-        if self.is_contiguous() {
-            return Ok(self.clone());
-        }
-        tensor_copy(self, Purpose::contiguous("contiguous"))
-    }
-
-    fn to_contiguous(&self, format: MemoryFormat) -> Result<TensorBase<T, K>> {
-        if format == MemoryFormat::Preserve {
-            return Err(Error::PreserveFormat);
-        }
-        if self.layout().is_contiguous_as(format) {
-            return Ok(self.clone());
-        }
-        let reason = CopyReason::NotInFormat(format);
-        let purpose = Purpose::new("to_contiguous", reason);
-        format_copy(Exec::current()?, self.read()?.as_elements(), format, purpose)
-    }
-
-    fn contiguous_canonical(&self) -> Result<TensorBase<T, K>> {
-        if self.is_contiguous() {
-            let strides = Layout::contiguous(self.shape())?;
-            return self.with_layout(Layout::new(
-                self.shape(),
-                strides.strides(),
-                self.storage_offset(),
-            )?);
-        }
-        self.contiguous()
-    }
-
-    fn deep_clone(&self) -> Result<TensorBase<T, K>> {
-        let (exec, purpose) = (Exec::current()?, Purpose::requested("deep_clone"));
-        format_copy(exec, self.read()?.as_elements(), MemoryFormat::Preserve, purpose)
-    }
-
-    fn reshape(&self, sizes: impl Sizes) -> Result<Reshaped<T, K>> {
-        let sizes = &sizes.into_sizes()?;
-        match self.view(sizes) {
-            Ok(tensor) => Ok(Reshaped { tensor, copied: false }),
-            Err(refused @ Error::NotViewable { .. }) => {
-                let reason = CopyReason::of_refusal(&refused);
-                let copy = tensor_copy(self, Purpose::new("reshape", reason))?;
-                Ok(Reshaped { tensor: copy.view(sizes)?, copied: true })
-            }
-            Err(refused) => Err(refused),
-        }
-    }
-
-    fn reshape_copy(&self, sizes: impl Sizes) -> Result<TensorBase<T, K>> {
-        let sizes = &sizes.into_sizes()?;
-        infer_shape(sizes, self.numel())?;
-        tensor_copy(self, Purpose::requested("reshape_copy"))?.view(sizes)
-    }
-
-    fn flattened(&self, start: impl Int, end: impl Int) -> Result<Reshaped<T, K>> {
-        let (start, end) = (start.saturated(), end.saturated());
-        match self.flatten(start, end) {
-            Ok(tensor) => Ok(Reshaped { tensor, copied: false }),
-            Err(refused @ Error::NotViewable { .. }) => {
-                let reason = CopyReason::of_refusal(&refused);
-                let copy = tensor_copy(self, Purpose::new("flattened", reason))?;
-                Ok(Reshaped { tensor: copy.flatten(start, end)?, copied: true })
-            }
-            Err(refused) => Err(refused),
-        }
-    }
-
-    fn repeat(&self, times: impl Sizes) -> Result<TensorBase<T, K>> {
-        crate::api::repeat::repeat(Exec::current()?, &self.read()?.as_view(), &times.into_shape()?)
-    }
-
-    fn copy_from(&self, from: &TensorBase<T, K>) -> Result<()> {
-        copy_between(Exec::current()?, from, self)
-    }
-
-    fn fill(&self, value: T) -> Result<()> {
-        fill(Exec::current()?, &mut self.write()?.as_view_mut()?, value)
-    }
-
-    fn cast<U: Element>(&self) -> Result<TensorBase<U, K>>
-    where
-        T: Cast<U>,
-    {
-        current("cast")?.eval1(ops::Convert::TO, self.into())
-    }
-
-    fn map<R: Element>(&self, f: impl Fn(T) -> R + Sync) -> Result<TensorBase<R, K>> {
-        current("map")?.eval1(Closure(f), self.into())
-    }
-
-    fn map_inplace(&self, f: impl Fn(T) -> T + Sync) -> Result<()> {
-        current("map_inplace")?.into1(Closure(f), Some(self.into()), self.into())
-    }
-
-    fn zip_map<B: Element, R: Element>(
-        &self,
-        b: &TensorBase<B, K>,
-        f: impl Fn(T, B) -> R + Sync,
-    ) -> Result<TensorBase<R, K>> {
-        current("zip")?.eval2(Closure(f), self.into(), b.into())
-    }
-
-    fn zip_inplace<B: Element>(
-        &self,
-        b: &TensorBase<B, K>,
-        f: impl Fn(T, B) -> T + Sync,
-    ) -> Result<()> {
-        current("zip_inplace")?.into2(Closure(f), Some(self.into()), Some(b.into()), self.into())
-    }
-
-    fn zip3_map<B: Element, C: Element, R: Element>(
-        &self,
-        b: &TensorBase<B, K>,
-        c: &TensorBase<C, K>,
-        f: impl Fn(T, B, C) -> R + Sync,
-    ) -> Result<TensorBase<R, K>> {
-        current("zip3")?.eval3(Closure(f), self.into(), b.into(), c.into())
-    }
-
-    fn zip3_inplace<B: Element, C: Element>(
-        &self,
-        b: &TensorBase<B, K>,
-        c: &TensorBase<C, K>,
-        f: impl Fn(T, B, C) -> T + Sync,
-    ) -> Result<()> {
-        let (x, b, c) = (Some(self.into()), Some(b.into()), Some(c.into()));
-        current("zip3_inplace")?.into3(Closure(f), x, b, c, self.into())
-    }
-
-    fn as_tensor(&self) -> &TensorBase<T, K> {
-        self
-    }
-
-    fn operand(&self) -> Operand<'_, T> {
-        self.into()
-    }
-
-    fn target(&self) -> Output<'_, T> {
-        self.into()
-    }
 }

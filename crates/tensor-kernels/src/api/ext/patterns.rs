@@ -49,7 +49,7 @@ macro_rules! pattern_methods {
             sizes: &[(&str, usize)],
         ) -> Result<Reshaped<T, K>> {
             let pattern = pattern.into().parsed()?;
-            rearrange::rearranged(Exec::current()?, self.as_tensor(), pattern.pattern(), sizes)
+            arrange::rearranged(self, pattern.pattern(), sizes)
         }
 
         /// As [`rearrange`](Self::rearrange), but the right side can have more axes than the left
@@ -79,7 +79,7 @@ macro_rules! pattern_methods {
             sizes: &[(&str, usize)],
         ) -> Result<Reshaped<T, K>> {
             let pattern = pattern.into().parsed()?;
-            rearrange::rearranged(Exec::current()?, self.as_tensor(), pattern.pattern(), sizes)
+            arrange::rearranged(self, pattern.pattern(), sizes)
         }
 
         /// A reduction by a pattern: over the axes that are on its left side only (einops:
@@ -111,40 +111,8 @@ macro_rules! pattern_methods {
         where
             T: Real,
         {
-            let exec = Exec::current()?;
-            let eval =
-                |x: &TensorBase<T, K>, over: ReduceDims| reduction.eval(exec, &x.into(), over);
             let pattern = pattern.into().parsed()?;
-            rearrange::reduced(exec, self.as_tensor(), pattern.pattern(), sizes, eval)
-        }
-
-        /// As [`reduce`](Self::reduce), by any function (einops: `reduce` with a function).
-        ///
-        /// The function is given a view with a dimension for each axis, and the dimensions to
-        /// reduce, which are the last ones. If the pattern reduces no axis there is one of size 1.
-        ///
-        /// ```
-        /// use tensor_kernels::{Tensor, TensorExt};
-        ///
-        /// let image = Tensor::arange(0u8, 16, 1)?.view([4, 4])?;
-        /// let sums = image.reduce_with("(h 2) w -> h w", &[], |x, over| x.sum(over))?;
-        /// assert_eq!(sums.to_vec()?, [4i64, 6, 8, 10, 20, 22, 24, 26]);
-        /// # Ok::<(), tensor_kernels::Error>(())
-        /// ```
-        ///
-        /// # Errors
-        /// As [`rearrange`](Self::rearrange), and those of the function; [`Error::OutputShape`] if
-        /// its result has other dimensions than the axes that are not reduced.
-        #[track_caller]
-        fn reduce_with<'p, U: Element>(
-            &self,
-            pattern: impl Into<PatternArg<'p, ReducePattern>>,
-            sizes: &[(&str, usize)],
-            reduction: impl FnOnce(&TensorBase<T, K>, ReduceDims) -> Result<TensorBase<U, K>>,
-        ) -> Result<TensorBase<U, K>> {
-            let pattern = pattern.into().parsed()?;
-            let exec = Exec::current()?;
-            rearrange::reduced(exec, self.as_tensor(), pattern.pattern(), sizes, reduction)
+            arrange::reduced(self, pattern.pattern(), sizes, reduction)
         }
     };
 }

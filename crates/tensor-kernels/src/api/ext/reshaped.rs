@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Deref};
 
-use tensor_core::{Element, TensorBase};
+use tensor_core::{AsOperand, Element, Operand, TensorBase};
 
 #[cfg(doc)]
 use crate::TensorExt;
@@ -13,12 +13,12 @@ use crate::api::tensor::Simd;
 ///
 /// It dereferences to the tensor.
 #[derive(Clone)]
-pub struct Reshaped<T, K = Simd> {
+pub struct Reshaped<T: Element, K = Simd> {
     pub(in crate::api) tensor: TensorBase<T, K>,
     pub(in crate::api) copied: bool,
 }
 
-impl<T, K> Reshaped<T, K> {
+impl<T: Element, K> Reshaped<T, K> {
     /// Was a copy made? If not, it is a view of the input's storage.
     pub fn copied(&self) -> bool {
         self.copied
@@ -37,10 +37,28 @@ impl<T: Element + fmt::Debug, K> fmt::Debug for Reshaped<T, K> {
     }
 }
 
-impl<T, K> Deref for Reshaped<T, K> {
+impl<T: Element, K> Deref for Reshaped<T, K> {
     type Target = TensorBase<T, K>;
 
     fn deref(&self) -> &TensorBase<T, K> {
         &self.tensor
+    }
+}
+
+impl<T: Element, K> AsOperand<T> for Reshaped<T, K> {
+    fn as_operand(&self) -> Operand<'_, T> {
+        self.tensor.as_operand()
+    }
+}
+
+impl<T: Element, K> AsOperand<T> for &Reshaped<T, K> {
+    fn as_operand(&self) -> Operand<'_, T> {
+        self.tensor.as_operand()
+    }
+}
+
+impl<'a, T: Element, K> From<&'a Reshaped<T, K>> for Operand<'a, T> {
+    fn from(reshaped: &'a Reshaped<T, K>) -> Self {
+        reshaped.as_operand()
     }
 }

@@ -1,8 +1,8 @@
 //! Elements at given indices: of one dimension, or of all elements in sequence.
 
 use tensor_core::{
-    DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
-    wrap_dim,
+    Bare, DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase,
+    TensorView, wrap_dim,
 };
 
 use super::{Assemble, assembled, odometer::Odometer, through_copy, with_slice, with_span};
@@ -258,7 +258,7 @@ impl<T: Element> Assemble<T> for Select<'_, T> {
         if self.layout.numel() / self.index.len() >= MIN_COPIED_ELEMENTS {
             return self.write_slices(call, part);
         }
-        let copy: TensorBase<T, ()> = call.contiguous_operand(&self.view)?;
+        let copy: TensorBase<T, Bare> = call.contiguous_operand(&self.view)?;
         let copy = copy.read()?;
         self.write_blocks(call, &copy.as_view(), part)
     }

@@ -1,7 +1,8 @@
 //! Concatenation along an existing or a new dimension: one copy into each part of the result.
 
 use tensor_core::{
-    Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView, wrap_dim,
+    Bare, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
+    wrap_dim,
 };
 
 use super::{Assemble, apart, elements};
@@ -133,15 +134,16 @@ impl<'a, T: Element> JoinOf<'a, T> {
             is_apart &= call.is_apart(operand, &out, TENSORS)?;
         }
         if !is_apart {
-            let result: TensorBase<T, ()> = self.eval(call)?;
+            let result: TensorBase<T, Bare> = self.eval(call)?;
             return call.copy_result(&result, out);
         }
         let mut writing = out.open()?;
+        let is_slice = writing.is_slice();
         let (out, scope) = writing.split()?;
         let open = |operand| call.open_apart(operand, Some(&scope), TENSORS);
         let opened = self.operands.iter().map(open).collect::<Result<Vec<_>>>()?;
         let views = opened.iter().map(|operand| apart(elements(operand), call.op, TENSORS));
-        call.assemble_into(&self.prepare(views.collect::<Result<_>>()?)?, out)
+        call.assemble_into(&self.prepare(views.collect::<Result<_>>()?)?, out, is_slice)
     }
 
     fn prepare<'v>(&self, views: Vec<TensorView<'v, T>>) -> Result<Join<'v, T>> {

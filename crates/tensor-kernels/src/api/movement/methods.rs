@@ -159,22 +159,6 @@ macro_rules! movement_methods {
             movement::scatter_eval(current("scatter")?, &self.operand(), dim, &index, &src)
         }
 
-        /// [`scatter`](Self::scatter) in place (PyTorch: `scatter_`).
-        ///
-        /// # Errors
-        /// Those of [`ops::scatter_inplace`].
-        #[track_caller]
-        fn scatter_inplace<'i, 's>(
-            &self,
-            dim: impl Int,
-            index: impl Into<Operand<'i, i64>>,
-            src: impl Into<Operand<'s, T>>,
-        ) -> Result<()> {
-            let dim = dim.saturated();
-            let (index, src) = (index.into(), src.into());
-            movement::scatter_write(current("scatter")?, self.target(), dim, &index, &src)
-        }
-
         /// A value where the mask is true (PyTorch: `torch.masked_fill`). As [`ops::masked_fill`].
         ///
         /// # Errors
@@ -187,20 +171,6 @@ macro_rules! movement_methods {
         ) -> Result<TensorBase<T, K>> {
             let call = current("masked_fill")?;
             movement::masked_fill_eval(call, &self.operand(), &mask.into(), value)
-        }
-
-        /// [`masked_fill`](Self::masked_fill) in place (PyTorch: `masked_fill_`).
-        ///
-        /// # Errors
-        /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
-        /// [`Error::ReadWriteOverlap`].
-        #[track_caller]
-        fn masked_fill_inplace<'m>(
-            &self,
-            mask: impl Into<Operand<'m, bool>>,
-            value: T,
-        ) -> Result<()> {
-            ops::masked_fill_inplace(Exec::current()?, self.target(), mask, value)
         }
 
         /// The elements at which the mask is true (PyTorch: `torch.masked_select`). As

@@ -20,8 +20,8 @@ mod scatter;
 mod triangle;
 
 use tensor_core::{
-    Aliasing, DimVec, Element, Error, Layout, Operand, Output, Overlap, ResolvedOperand, Result,
-    TensorBase, TensorView, ViewRef, ViewRefMut, WriteScope,
+    Aliasing, Bare, DimVec, Element, Error, Layout, Operand, Output, Overlap, ResolvedOperand,
+    Result, TensorBase, TensorView, TensorViewMut, ViewRef, ViewRefMut, WriteScope,
 };
 
 use super::call::Call;
@@ -52,18 +52,25 @@ impl Call<'_> {
         run::assembled(operation.layout().clone(), |part| operation.write(self, part))
     }
 
-    /// The result in a given tensor or view, which shares no element with the operands.
+    /// The result in a given tensor, view or slice, which shares no element with the operands. A
+    /// slice takes the shape of the result.
     pub(crate) fn assemble_into<T: Element>(
         self,
         operation: &impl Assemble<T>,
         out: ViewRefMut<'_, T>,
+        is_slice: bool,
     ) -> Result<()> {
-        let (got, expected) = (out.layout().shape(), operation.layout().shape());
+        let expected = operation.layout().shape();
+        let mut out: TensorViewMut<'_, T> = out.into_view();
+        if is_slice && out.numel() == operation.layout().numel() {
+            out = out.view(expected)?;
+        }
+        let got = out.shape();
         if got != expected {
             let (got, expected) = (got.to_vec(), expected.to_vec());
             return Err(Error::OutputShape { op: self.op, got, expected });
         }
-        run::assemble_into(out, |part| operation.write(self, part))
+        run::assemble_into((&mut out).into(), |part| operation.write(self, part))
     }
 
     /// Whether an operand shares no element with the result. If it does, the operation is refused,
@@ -104,7 +111,7 @@ impl Call<'_> {
     /// Writes a new result to a given one.
     pub(crate) fn copy_result<T: Element>(
         self,
-        result: &TensorBase<T, ()>,
+        result: &TensorBase<T, Bare>,
         out: Output<'_, T>,
     ) -> Result<()> {
         let (expected, got) = (result.shape(), out.shape());
@@ -125,7 +132,7 @@ pub(crate) fn through_copy<T: Element, W: Destination<T>>(
     operation: &impl Assemble<T>,
     part: Part<'_, T, W>,
 ) -> Result<()> {
-    let result: TensorBase<T, ()> = call.assemble(operation)?;
+    let result: TensorBase<T, Bare> = call.assemble(operation)?;
     let reading = result.read()?;
     part.copy_from(call.exec, &reading.as_view())
 }
@@ -140,7 +147,7 @@ fn with_slice<T: Element, R>(
     if let Some(elements) = view.as_slice() {
         return f(elements);
     }
-    let copy: TensorBase<T, ()> = call.contiguous_operand(view)?;
+    let copy: TensorBase<T, Bare> = call.contiguous_operand(view)?;
     let reading = copy.read()?;
     f(reading.as_view().as_slice().unwrap_or_default())
 }
@@ -148,7 +155,7 @@ fn with_slice<T: Element, R>(
 /// The elements of an operand: its own memory, or a copy in another order.
 enum Source<'v, T: Element> {
     View(TensorView<'v, T>),
-    Copy(TensorBase<T, ()>),
+    Copy(TensorBase<T, Bare>),
 }
 
 impl<'v, T: Element> Source<'v, T> {
@@ -210,15 +217,16 @@ macro_rules! assembled {
             out: Output<'_, $t>,
         ) -> Result<()> {
             if !($($call.is_apart($arg, &out, $operand)? &)+ true) {
-                let result: TensorBase<$t, ()> = $eval($call, $($arg,)+ $($extra),*)?;
+                let result: TensorBase<$t, $crate::Bare> = $eval($call, $($arg,)+ $($extra),*)?;
                 return $call.copy_result(&result, out);
             }
             let mut writing = out.open()?;
+            let is_slice = writing.is_slice();
             let (out, scope) = writing.split()?;
             $(let $arg = $call.open_apart($arg, Some(&scope), $operand)?;)+
             $(let $arg = $crate::api::movement::elements(&$arg);)+
             $(let $arg = $crate::api::movement::apart($arg, $call.op, $operand)?;)+
-            $call.assemble_into(&$prepare, out)
+            $call.assemble_into(&$prepare, out, is_slice)
         }
     };
 }

@@ -2,8 +2,8 @@
 //! border.
 
 use tensor_core::{
-    DimVec, Element, Error, Layout, MovementError, Operand, Output, Result, Sizes, TensorBase,
-    TensorView,
+    Bare, DimVec, Element, Error, Layout, MovementError, Operand, Output, Result, Sizes,
+    TensorBase, TensorView,
 };
 
 use super::{Assemble, assembled};
@@ -115,7 +115,7 @@ pub(crate) struct Pad<'v, T: Element> {
 /// The elements to pad: those of the operand, or already padded along some dimensions.
 enum Source<'v, T: Element> {
     View(TensorView<'v, T>),
-    Padded(TensorBase<T, ()>),
+    Padded(TensorBase<T, Bare>),
 }
 
 impl<'v, T: Element> Pad<'v, T> {

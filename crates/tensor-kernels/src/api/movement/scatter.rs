@@ -1,8 +1,8 @@
 //! Elements written to places that indices choose.
 
 use tensor_core::{
-    DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
-    TensorViewMut, wrap_dim,
+    Bare, DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase,
+    TensorView, TensorViewMutBase, wrap_dim,
 };
 
 use super::{
@@ -72,7 +72,7 @@ pub(crate) fn scatter_eval<T: Element, K>(
     src: &Operand<'_, T>,
 ) -> Result<TensorBase<T, K>> {
     let (a, index, src) = (a.read()?, index.read()?, src.read()?);
-    let a = a.elements().to_view();
+    let a: TensorView<'_, T> = a.elements().to_view();
     let (index, src) = (index.elements().to_view(), src.elements().to_view());
     let scatter = Scatter::new(call, a.shape(), dim, &index, &src)?;
     let layout = Layout::contiguous(a.shape())?;
@@ -103,12 +103,13 @@ pub(crate) fn scatter_write<T: Element>(
     let src = call.open_apart(src, Some(&scope), "src")?;
     let (index, src) =
         (apart(elements(&index), call.op, "index")?, apart(elements(&src), call.op, "src")?);
-    Scatter::new(call, out.layout().shape(), dim, &index, &src)?.run(call, &mut out.into_view())
+    Scatter::new(call, out.layout().shape(), dim, &index, &src)?
+        .run::<Bare>(call, &mut out.into_view())
 }
 
-fn copied<T: Element>(call: Call<'_>, operand: &Operand<'_, T>) -> Result<TensorBase<T, ()>> {
+fn copied<T: Element>(call: Call<'_>, operand: &Operand<'_, T>) -> Result<TensorBase<T, Bare>> {
     let reading = operand.read()?;
-    let view = reading.elements().to_view();
+    let view: TensorView<'_, T> = reading.elements().to_view();
     let purpose = Purpose::new(call.op, CopyReason::OverlapsResult);
     call.operand_copy(&view, view.layout().preserved()?, purpose)
 }
@@ -167,7 +168,7 @@ impl<'i, 's, T: Element> Scatter<'i, 's, T> {
         Ok(Self { src: src.broadcast_to(index.shape())?, index, dim })
     }
 
-    fn run(&self, call: Call<'_>, out: &mut TensorViewMut<'_, T>) -> Result<()> {
+    fn run<K>(&self, call: Call<'_>, out: &mut TensorViewMutBase<'_, T, K>) -> Result<()> {
         if self.index.numel() == 0 {
             return Ok(());
         }
@@ -175,9 +176,9 @@ impl<'i, 's, T: Element> Scatter<'i, 's, T> {
         if let Some(elements) = out.as_slice_mut() {
             return self.run_adjacent(call, elements, &shape);
         }
-        let copy: TensorBase<T, ()> = call.contiguous_operand(&out.as_view())?;
+        let copy: TensorBase<T, Bare> = call.contiguous_operand(&out.as_view())?;
         self.run(call, &mut copy.write()?.as_view_mut()?)?;
-        copy_into(call.exec, &copy.read()?.as_view(), out)
+        copy_into(call.exec, &copy, out)
     }
 
     fn run_adjacent(&self, call: Call<'_>, out: &mut [T], shape: &[usize]) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use tensor_core::{
-    DimVec, Element, Error, Layout, Operand, ReduceDims, Result, TensorBase, TensorView,
+    DimVec, Element, Error, Layout, Operand, ReduceDims, Result, TensorBase, TensorViewBase,
 };
 
 use super::{
@@ -12,7 +12,13 @@ use super::{
     resolve::{Merged, Steps, Strided},
 };
 use crate::{
-    api::{copy::contiguous_copy, ext::Reshaped, ledger::Purpose, reductions, tensor::Tensor},
+    api::{
+        copy::contiguous_copy,
+        ext::Reshaped,
+        ledger::{CopyReason, Purpose},
+        reductions,
+        tensor::{Tensor, TensorView},
+    },
     element::Real,
     exec::Exec,
 };
@@ -73,7 +79,7 @@ impl Reduction {
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
 #[derive(Clone)]
-pub enum RearrangedView<'a, T> {
+pub enum RearrangedView<'a, T: Element> {
     /// A view of the input's memory.
     View(TensorView<'a, T>),
     /// A contiguous copy.
@@ -249,6 +255,21 @@ pub(in crate::api) fn rearranged<T: Element, K>(
 ) -> Result<Reshaped<T, K>> {
     let steps = pattern.steps(from.shape(), sizes)?;
     merged(exec, &steps, steps.arranged(from)?)
+}
+
+/// A view, rearranged or repeated in a new tensor.
+#[track_caller]
+pub(in crate::api) fn rearranged_copy<T: Element, K>(
+    exec: &Exec,
+    from: &TensorViewBase<'_, T, K>,
+    pattern: &Pattern,
+    sizes: &[(&str, usize)],
+) -> Result<Reshaped<T, K>> {
+    let steps = pattern.steps(from.shape(), sizes)?;
+    let axes = steps.arranged(from)?;
+    let purpose = Purpose::new("rearrange", CopyReason::OfView);
+    let copy = contiguous_copy(exec, (&axes).into(), purpose)?;
+    Ok(Reshaped { tensor: steps.merged_copy(&copy)?, copied: true })
 }
 
 /// A tensor whose dimensions are the axes of the result, merged to its dimensions.

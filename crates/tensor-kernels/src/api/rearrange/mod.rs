@@ -20,4 +20,5 @@ pub use self::{
     apply::{RearrangedView, Reduction, rearrange, reduce, reduce_with, repeat_axes},
     pattern::{PatternArg, RearrangePattern, ReducePattern, RepeatPattern},
 };
-pub(super) use apply::{rearranged, reduced};
+pub(super) use apply::{rearranged, rearranged_copy, reduced};
+pub(super) use pattern::Pattern;

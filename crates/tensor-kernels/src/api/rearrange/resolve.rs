@@ -5,7 +5,9 @@
 //! permuted to the order of the result, those to reduce at the end; new axes are inserted; axes
 //! are merged to the dimensions of the result. Only the last step can need a copy.
 
-use tensor_core::{DimVec, Element, Error, Layout, PatternRule, Result, TensorBase, TensorView};
+use tensor_core::{
+    DimVec, Element, Error, Layout, PatternRule, Result, TensorBase, TensorViewBase,
+};
 
 use super::{
     parse::{Checked, Dim, Refusal, Span},
@@ -65,7 +67,7 @@ macro_rules! strided {
 }
 
 strided! { impl<T: Element, K> Strided for TensorBase<T, K> }
-strided! { impl<T: Copy> Strided for TensorView<'_, T> }
+strided! { impl<T: Copy, K> Strided for TensorViewBase<'_, T, K> }
 
 impl Steps {
     /// The input with an axis for each dimension: those of the result in their order, then those

@@ -1,6 +1,6 @@
 //! Equality within tolerances.
 
-use tensor_core::{MovementError, Operand, Result, TensorBase};
+use tensor_core::{Bare, MovementError, Operand, Result, TensorBase};
 
 use crate::{
     api::{call::Call, ops::all_all, tensor::Simd},
@@ -93,7 +93,7 @@ pub fn allclose<'a, 'b, T: Real>(
     tolerance: Tolerance,
 ) -> Result<bool> {
     let call = Call::new(exec, "allclose");
-    let close: TensorBase<bool, ()> = isclose_eval(call, a.into(), b.into(), tolerance)?;
+    let close: TensorBase<bool, Bare> = isclose_eval(call, a.into(), b.into(), tolerance)?;
     all_all(exec, &close)
 }
 

@@ -1,8 +1,8 @@
 //! Running sums.
 
 use tensor_core::{
-    Element, Int, Layout, Operand, Output, Result, TensorBase, TensorView, TensorViewMut, ViewRef,
-    wrap_dim,
+    Bare, Element, Int, Layout, Operand, Output, Result, TensorBase, TensorView, TensorViewMut,
+    ViewRef, wrap_dim,
 };
 
 use super::blocks::{BlockBuffer, BlockWork, Rows, run_blocks};
@@ -59,14 +59,15 @@ pub fn cumsum_into<'a, 'o, T: Accumulate>(
 ) -> Result<()> {
     let (call, a, out) = (Call::new(exec, "cumsum"), a.into(), out.into());
     if !call.is_apart(&a, &out, "a")? {
-        let result: TensorBase<T::Sum, ()> = cumsum_eval(call, &a, dim.saturated())?;
+        let result: TensorBase<T::Sum, Bare> = cumsum_eval(call, &a, dim.saturated())?;
         return call.copy_result(&result, out);
     }
     let mut writing = out.open()?;
+    let is_slice = writing.is_slice();
     let (out, scope) = writing.split()?;
     let a = call.open_apart(&a, Some(&scope), "a")?;
     let a = apart(elements(&a), call.op, "a")?;
-    call.assemble_into(&RunningSum::new(call, &a, dim.saturated())?, out)
+    call.assemble_into(&RunningSum::new(call, &a, dim.saturated())?, out, is_slice)
 }
 
 pub(crate) fn cumsum_eval<T: Accumulate, K>(

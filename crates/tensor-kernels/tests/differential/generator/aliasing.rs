@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, bytes_of, cast_slice};
 use tensor_kernels::{
-    Error, Exec, Overlap, ReduceDims, Result, Tensor, TensorExt, copy_between, ops,
+    Element, Error, Exec, Overlap, ReduceDims, Result, Tensor, TensorMutExt, copy_between, ops,
 };
 
 use super::{
@@ -15,7 +15,7 @@ use super::{
 type Run<A, R> = fn(&Exec, &Tensor<A>, &Tensor<A>, &Tensor<R>) -> Result<()>;
 
 /// An operation on tensors of one storage.
-struct Shared<A, R> {
+struct Shared<A: Element, R: Element> {
     name: &'static str,
     run: Run<A, R>,
     /// The result for one element of each operand.
@@ -132,7 +132,7 @@ const ALL: &[Check] = &[
 ];
 
 /// A reduction of a tensor into another one of its storage.
-struct SharedReduction<A, R> {
+struct SharedReduction<A: Element, R: Element> {
     name: &'static str,
     run: fn(&Exec, &Tensor<A>, ReduceDims, &Tensor<R>) -> Result<()>,
     oracle: fn(&[A]) -> R,
@@ -144,7 +144,7 @@ pub(crate) fn check(case: &mut Case<'_>) -> Outcome {
     case.choices.pick(ALL)(case)
 }
 
-fn binary<A, R>() -> Shared<A, R> {
+fn binary<A: Element, R: Element>() -> Shared<A, R> {
     Shared {
         name: "",
         run: |_, _, _, _| Ok(()),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bytemuck::bytes_of;
-use tensor_kernels::{Error, Exec, Layout, Result, Tensor, TensorViewMut};
+use tensor_kernels::{Element, Error, Exec, Layout, Result, Tensor, TensorViewMut};
 
 use super::{
     Case, Outcome,
@@ -41,7 +41,7 @@ type Allocating3<A, B, C, R> =
 type Inplace3<A, B, C> =
     fn(&Exec, &mut TensorViewMut<'_, A>, &TestOperand<B>, &TestOperand<C>) -> Result<()>;
 
-pub(crate) struct Unary<A, R> {
+pub(crate) struct Unary<A, R: Element> {
     pub(crate) name: &'static str,
     pub(crate) into: Into1<A, R>,
     pub(crate) allocating: Allocating1<A, R>,
@@ -49,7 +49,7 @@ pub(crate) struct Unary<A, R> {
     pub(crate) oracle: Oracle<fn(A) -> R>,
 }
 
-pub(crate) struct Binary<A, B, R> {
+pub(crate) struct Binary<A, B, R: Element> {
     pub(crate) name: &'static str,
     pub(crate) into: Into2<A, B, R>,
     pub(crate) allocating: Allocating2<A, B, R>,
@@ -59,7 +59,7 @@ pub(crate) struct Binary<A, B, R> {
     pub(crate) refused_divisor: Option<fn(B) -> bool>,
 }
 
-pub(crate) struct Ternary<A, B, C, R> {
+pub(crate) struct Ternary<A, B, C, R: Element> {
     pub(crate) name: &'static str,
     pub(crate) into: Into3<A, B, C, R>,
     pub(crate) allocating: Allocating3<A, B, C, R>,

@@ -1,6 +1,8 @@
 //! Reductions over any dimensions.
 
-use tensor_kernels::{Error, Exec, ReduceDims, Result, Tensor, TensorView, TensorViewMut, ops};
+use tensor_kernels::{
+    Element, Error, Exec, ReduceDims, Result, Tensor, TensorView, TensorViewMut, ops,
+};
 
 use super::{
     Case, Check, Outcome,
@@ -10,7 +12,7 @@ use super::{
     values::{Number, Value, ValueKind, Wide},
 };
 
-struct Reduction<A, R> {
+struct Reduction<A, R: Element> {
     name: &'static str,
     into: fn(&Exec, &TensorView<'_, A>, ReduceDims, &mut TensorViewMut<'_, R>) -> Result<()>,
     allocating: fn(&Exec, &TensorView<'_, A>, ReduceDims) -> Result<Tensor<R>>,

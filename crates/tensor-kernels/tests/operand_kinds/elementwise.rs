@@ -1,0 +1,177 @@
+//! The named elementwise operations, and any function.
+
+use tensor_kernels::{
+    Error, Exec, Layout, Operand, Tensor, TensorExt, TensorMutExt, TensorViewMut, TensorViewMutExt,
+    map, map_inplace, map_into, ops, zip, zip_inplace, zip_into, zip3, zip3_inplace, zip3_into,
+};
+
+use crate::kinds::tensor;
+
+fn exec() -> &'static Exec {
+    Exec::current().unwrap()
+}
+
+const FLOATS: [f32; 6] = [0.5, 1.5, 2.25, 3.5, 4.0, 5.75];
+const OTHERS: [f32; 6] = [2.0, 1.5, 1.0, 3.0, 0.25, 6.0];
+const INTEGERS: [i32; 6] = [1, 6, 3, 12, 5, 9];
+const DISTANCES: [i32; 6] = [1, 2, 3, 2, 1, 1];
+
+macro_rules! unary {
+    ($($values:ident: $($name:ident $into:ident $($inplace:ident)?),*;)*) => {$($(
+        #[test]
+        fn $name() {
+            let expected = each_operand!($values, |x| ops::$name(exec(), x));
+            assert_eq!(each_operand!($values, |x| x.$name()), expected);
+            let x = tensor($values);
+            let view = x.read().unwrap();
+            let view = view.as_view();
+            each_output!(expected.clone(), |out| ops::$into(exec(), &view, out));
+            each_output!(expected.clone(), |out| x.$into(out));
+            each_output!(expected.clone(), |out| view.$into(out));
+            $(each_in_place!(
+                $values, expected, |x| ops::$inplace(exec(), x), |x| x.$inplace()
+            );)?
+        }
+    )*)*};
+}
+
+unary! {
+    FLOATS:
+        neg neg_into neg_inplace, abs abs_into abs_inplace, sign sign_into sign_inplace,
+        recip recip_into recip_inplace, sqrt sqrt_into sqrt_inplace,
+        rsqrt rsqrt_into rsqrt_inplace, square square_into square_inplace,
+        exp exp_into exp_inplace, ln ln_into ln_inplace, log2 log2_into log2_inplace,
+        log10 log10_into log10_inplace, sin sin_into sin_inplace, cos cos_into cos_inplace,
+        tanh tanh_into tanh_inplace, sigmoid sigmoid_into sigmoid_inplace,
+        relu relu_into relu_inplace, gelu gelu_into gelu_inplace, silu silu_into silu_inplace,
+        floor floor_into floor_inplace, ceil ceil_into ceil_inplace,
+        round round_into round_inplace, trunc trunc_into trunc_inplace,
+        is_nan is_nan_into, logical_not logical_not_into;
+    INTEGERS: bitwise_not bitwise_not_into bitwise_not_inplace;
+}
+
+macro_rules! binary {
+    ($($a:ident, $b:ident:
+        $($name:ident $method:ident $into:ident $($inplace:ident)?),*;)*) => {$($(
+        #[test]
+        fn $name() {
+            let b = tensor($b);
+            let expected = each_operand!($a, |a| ops::$name(exec(), a, &b));
+            assert_eq!(each_operand!($a, |a| a.$method(&b)), expected);
+            let a = tensor($a);
+            assert_eq!(each_operand!($b, |b| ops::$name(exec(), &a, b)), expected);
+            assert_eq!(each_operand!($b, |b| a.$method(b)), expected);
+            let (a, b) = (a.read().unwrap(), b.read().unwrap());
+            let (a, b) = (a.as_view(), b.as_view());
+            each_output!(expected.clone(), |out| ops::$into(exec(), &a, &b, out));
+            each_output!(expected.clone(), |out| a.$into(&b, out));
+            $(each_in_place!(
+                $a, expected, |x| ops::$inplace(exec(), x, &b), |x| x.$inplace(&b)
+            );)?
+        }
+    )*)*};
+}
+
+binary! {
+    FLOATS, OTHERS:
+        add add add_into add_inplace, sub sub sub_into sub_inplace,
+        mul mul mul_into mul_inplace, div div div_into div_inplace,
+        div_floor div_floor div_floor_into div_floor_inplace,
+        div_trunc div_trunc div_trunc_into div_trunc_inplace,
+        rem rem rem_into rem_inplace, pow pow pow_into pow_inplace,
+        atan2 atan2 atan2_into atan2_inplace, minimum minimum minimum_into minimum_inplace,
+        maximum maximum maximum_into maximum_inplace,
+        eq elem_eq eq_into, ne elem_ne ne_into, lt elem_lt lt_into, le elem_le le_into,
+        gt elem_gt gt_into, ge elem_ge ge_into, logical_and logical_and logical_and_into,
+        logical_or logical_or logical_or_into, logical_xor logical_xor logical_xor_into;
+    INTEGERS, DISTANCES:
+        bitwise_and bitwise_and bitwise_and_into bitwise_and_inplace,
+        bitwise_or bitwise_or bitwise_or_into bitwise_or_inplace,
+        bitwise_xor bitwise_xor bitwise_xor_into bitwise_xor_inplace,
+        shl shl shl_into shl_inplace, shr shr shr_into shr_inplace;
+}
+
+macro_rules! ternary {
+    ($($name:ident $into:ident $inplace:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            let (b, c) = (tensor(OTHERS), tensor(FLOATS));
+            let expected = each_operand!(FLOATS, |a| ops::$name(exec(), a, &b, &c));
+            assert_eq!(each_operand!(FLOATS, |a| a.$name(&b, &c)), expected);
+            let a = tensor(FLOATS);
+            assert_eq!(each_operand!(OTHERS, |b| a.$name(b, &c)), expected);
+            assert_eq!(each_operand!(FLOATS, |c| a.$name(&b, c)), expected);
+            each_output!(expected.clone(), |out| ops::$into(exec(), &a, &b, &c, out));
+            each_output!(expected.clone(), |out| a.$into(&b, &c, out));
+            each_in_place!(
+                FLOATS, expected, |x| ops::$inplace(exec(), x, &b, &c), |x| x.$inplace(&b, &c)
+            );
+        }
+    )*};
+}
+
+ternary! {
+    mul_add mul_add_into mul_add_inplace;
+    clamp clamp_into clamp_inplace;
+}
+
+#[test]
+fn where_cond() {
+    let condition = [true, false, true, true, false, false];
+    let (a, b) = (tensor(FLOATS), tensor(OTHERS));
+    let expected = each_operand!(condition, |c| ops::where_cond(exec(), c, &a, &b));
+    assert_eq!(each_operand!(condition, |c| c.where_cond(&a, &b)), expected);
+    let c = tensor(condition);
+    assert_eq!(each_operand!(FLOATS, |a| c.where_cond(a, &b)), expected);
+    each_output!(expected, |out| ops::where_cond_into(exec(), &c, &a, &b, out));
+}
+
+#[test]
+fn casts() {
+    let expected = each_operand!(FLOATS, |x| ops::cast::<f32, i64>(exec(), x));
+    assert_eq!(each_operand!(FLOATS, |x| x.cast::<i64>()), expected);
+    let x = tensor(FLOATS);
+    each_output!(expected.clone(), |out| ops::cast_into(exec(), &x, out));
+    each_output!(expected, |out| x.cast_into(out));
+}
+
+#[test]
+fn functions_of_one_element() {
+    let double = |x: f32| x * 2.0;
+    let expected = each_operand!(FLOATS, |x| map::<_, _, tensor_kernels::Simd>(exec(), x, double));
+    assert_eq!(each_operand!(FLOATS, |x| x.map(double)), expected);
+    let x = tensor(FLOATS);
+    each_output!(expected.clone(), |out| map_into(exec(), &x, out, double));
+    each_output!(expected.clone(), |out| x.map_into(out, double));
+    each_in_place!(FLOATS, expected, |x| map_inplace(exec(), x, double), |x| x.map_inplace(double));
+}
+
+#[test]
+fn functions_of_two_elements() {
+    let f = |x: f32, n: i32| x + n as f32;
+    let n = tensor(INTEGERS);
+    let expected = each_operand!(FLOATS, |x| x.zip_map(&n, f));
+    let x = tensor(FLOATS);
+    assert_eq!(each_operand!(INTEGERS, |n| x.zip_map(n, f)), expected);
+    let zipped = |n: Operand<'_, i32>| zip::<_, _, _, tensor_kernels::Simd>(exec(), &x, n, f);
+    assert_eq!(each_operand!(INTEGERS, |n| zipped(n.into())), expected);
+    each_output!(expected.clone(), |out| zip_into(exec(), &x, &n, out, f));
+    each_output!(expected.clone(), |out| x.zip_into(&n, out, f));
+    each_in_place!(FLOATS, expected, |x| zip_inplace(exec(), x, &n, f), |x| x.zip_inplace(&n, f));
+}
+
+#[test]
+fn functions_of_three_elements() {
+    let f = |x: f32, n: i32, y: f32| x + n as f32 * y;
+    let (n, y) = (tensor(INTEGERS), tensor(OTHERS));
+    let expected = each_operand!(FLOATS, |x| x.zip3_map(&n, &y, f));
+    let x = tensor(FLOATS);
+    assert_eq!(each_operand!(INTEGERS, |n| x.zip3_map(n, &y, f)), expected);
+    assert_eq!(each_operand!(OTHERS, |y| x.zip3_map(&n, y, f)), expected);
+    let all = |n: Operand<'_, i32>| zip3::<_, _, _, _, tensor_kernels::Simd>(exec(), &x, n, &y, f);
+    assert_eq!(each_operand!(INTEGERS, |n| all(n.into())), expected);
+    each_output!(expected.clone(), |out| zip3_into(exec(), &x, &n, &y, out, f));
+    each_output!(expected.clone(), |out| x.zip3_into(&n, &y, out, f));
+    each_in_place!(FLOATS, expected, |x| zip3_inplace(exec(), x, &n, &y, f), |x| x
+        .zip3_inplace(&n, &y, f));
+}

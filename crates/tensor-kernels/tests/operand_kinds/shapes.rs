@@ -1,0 +1,57 @@
+//! The same elements under another layout: tensors share their storage, views are copied.
+
+use tensor_kernels::{CopyReason, MemoryFormat, TensorExt, count_copies};
+
+use crate::kinds::tensor;
+
+const NUMBERS: [i32; 6] = [5, 3, 8, 1, 9, 2];
+
+#[test]
+fn views_have_the_methods_of_tensors() {
+    each_operand!(NUMBERS, |x| x.contiguous());
+    each_operand!(NUMBERS, |x| x.to_contiguous(MemoryFormat::Contiguous));
+    each_operand!(NUMBERS, |x| x.contiguous_canonical());
+    each_operand!(NUMBERS, |x| x.deep_clone());
+    each_operand!(NUMBERS, |x| x.reshape([3, 2]));
+    each_operand!(NUMBERS, |x| x.reshape_copy([-1]));
+    each_operand!(NUMBERS, |x| x.flattened(0, -1));
+    each_operand!(NUMBERS, |x| x.rearrange("a b -> b a", &[]));
+    each_operand!(NUMBERS, |x| x.rearrange("a b -> (b a)", &[]));
+    each_operand!(NUMBERS, |x| x.repeat_axes("a b -> a b 2", &[]));
+}
+
+#[test]
+fn results_of_views_own_their_memory_and_the_ledger_says_so() {
+    let x = tensor(NUMBERS);
+    let guard = x.read().unwrap();
+    let view = guard.as_view();
+    let (results, ledger) = count_copies(|| {
+        let contiguous = view.contiguous().unwrap();
+        let reshaped = view.reshape([3, 2]).unwrap();
+        let transposed = view.rearrange("a b -> b a", &[]).unwrap();
+        assert!(reshaped.copied() && transposed.copied());
+        [contiguous, reshaped.into_tensor(), transposed.into_tensor()]
+    });
+    assert!(results.iter().all(|result| !result.same_storage(&x)));
+    assert_eq!(ledger.count(), 3);
+    for entry in ledger.entries() {
+        assert_eq!((entry.reason, entry.bytes), (CopyReason::OfView, 24));
+        assert!(entry.location.file().ends_with("shapes.rs"), "{}", entry.location);
+    }
+    let (_, ledger) = count_copies(|| (x.contiguous().unwrap(), x.reshape([3, 2]).unwrap()));
+    assert_eq!(ledger.count(), 0);
+}
+
+#[test]
+fn fault_refusals_of_views_come_before_the_copy() {
+    let x = tensor(NUMBERS);
+    let guard = x.read().unwrap();
+    let view = guard.as_view();
+    let (_, ledger) = count_copies(|| {
+        let of_view = view.reshape([4, 2]).unwrap_err();
+        assert_eq!(of_view, x.reshape([4, 2]).unwrap_err());
+        assert_eq!(view.flattened(1, 0).unwrap_err(), x.flattened(1, 0).unwrap_err());
+        assert_eq!(view.reshape_copy([5]).unwrap_err(), x.reshape_copy([5]).unwrap_err());
+    });
+    assert_eq!(ledger.count(), 0);
+}
