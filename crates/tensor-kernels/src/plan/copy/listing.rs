@@ -43,11 +43,19 @@ impl Listing {
 
     /// Lists the source's offsets. Returns `false` if they are too far apart.
     pub(crate) fn fill(&mut self, from: &Layout) -> bool {
-        let first = from.offset() as isize;
-        for offset in from.offsets() {
-            match i32::try_from((offset as isize).wrapping_sub(first)) {
-                Ok(behind) => self.0.push(behind),
-                Err(_) => return false,
+        let dims = || from.shape().iter().zip(from.strides()).filter(|&(&len, _)| len > 1);
+        let reach = dims().try_fold(0u64, |sum, (&len, stride)| {
+            sum.checked_add(stride.unsigned_abs().checked_mul(len - 1)? as u64)
+        });
+        if reach.is_none_or(|reach| reach > i32::MAX as u64) {
+            return false;
+        }
+        let list = &mut self.0;
+        list.push(0);
+        for (&len, &stride) in dims().rev() {
+            let inner = list.len();
+            for at in inner..inner * len {
+                list.push(list[at - inner] + stride as i32);
             }
         }
         true
