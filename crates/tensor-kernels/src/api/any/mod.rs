@@ -189,7 +189,9 @@ pub trait AnyTensorExt<K>: Sized {
     /// [`Error::WriteOverlap`].
     fn fill(&self, value: impl Into<AnyValue>) -> Result<()> {
         let value = value.into();
-        match_tensor!(Equality, self.as_any(), "fill", x => crate::TensorMutExt::fill(x, value.to()))
+        match_tensor!(Equality, self.as_any(), "fill", x => {
+            crate::TensorMutExt::fill(x, value.to())
+        })
     }
 
     /// Same shape and equal elements, after promotion? (PyTorch: `torch.equal`)
