@@ -422,10 +422,16 @@ fn fault_a_machine_of_any_numbers_has_plans() {
         for (l1, l2) in extremes.into_iter().flat_map(|l1| extremes.map(|l2| (l1, l2))) {
             let mut exec = *Exec::current().unwrap();
             exec.machine = Machine { l1, l2, stream: 0, grain: 0 };
-            let mut result = vec![0u16; 3600];
-            let mut to = TensorViewMut::new(&mut result, dense(from.shape())).unwrap();
-            tensor_kernels::copy_into(&exec, &from, &mut to).unwrap();
-            assert_eq!(result, from.to_vec(), "l1 {l1}, l2 {l2}");
+            for exec in [exec, exec.serial()] {
+                let mut result = vec![0u16; 3600];
+                let mut to = TensorViewMut::new(&mut result, dense(from.shape())).unwrap();
+                tensor_kernels::copy_into(&exec, &from, &mut to).unwrap();
+                assert_eq!(result, from.to_vec(), "l1 {l1}, l2 {l2}");
+                let mut to = TensorViewMut::new(&mut result, dense(from.shape())).unwrap();
+                tensor_kernels::ops::add_into(&exec, &from, &from, &mut to).unwrap();
+                let doubled: Vec<u16> = from.to_vec().iter().map(|x| 2 * x).collect();
+                assert_eq!(result, doubled, "l1 {l1}, l2 {l2}");
+            }
         }
     }
 }

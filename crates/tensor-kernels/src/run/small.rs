@@ -40,8 +40,9 @@ pub(super) fn compute<const N: usize>(
     operands: &OperandPtrs<'_, N>,
 ) -> bool {
     let (result, len) = (layouts[0], layouts[0].numel());
-    let bytes: usize = widths.iter().map(|width| len.saturating_mul(*width)).sum();
-    if bytes > exec.machine.l1 * SMALL_OPERATIONS_IN_L1
+    let bytes =
+        widths.iter().fold(0usize, |sum, &width| sum.saturating_add(len.saturating_mul(width)));
+    if bytes > exec.machine.l1.saturating_mul(SMALL_OPERATIONS_IN_L1)
         || exec.tasks(bytes) > 1
         || !result.is_dense()
     {
@@ -53,13 +54,13 @@ pub(super) fn compute<const N: usize>(
     let rows = layouts.map(|layout| row(result, layout));
     let one = OneRow { exec, operation, layouts, widths, rows, len };
     let is_packed = |k: usize| rows[k] == Row::Packed;
-    if len > MANY_ROW_ELEMENTS && has_long_rows(layouts) {
-        return false;
-    }
     if !(1..N).any(is_packed) {
         // SAFETY: O1 to O3: the operands have `len` elements in one order from their first ones on.
         unsafe { one.compute(one.first(operands)) };
         return true;
+    }
+    if len > MANY_ROW_ELEMENTS && has_long_rows(layouts) {
+        return false;
     }
     if !(1..N).filter(|&k| is_packed(k)).all(|k| matches!(widths[k], 1 | 2 | 4 | 8 | 16)) {
         return false;
