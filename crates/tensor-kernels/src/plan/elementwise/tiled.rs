@@ -50,7 +50,7 @@ pub(super) fn plan<const N: usize>(
         return None;
     }
     // A third more than the first-level cache: the last tile's results need not stay in it.
-    let scratch = machine.l1 + machine.l1 / 3;
+    let scratch = machine.l1.saturating_add(machine.l1 / 3);
     let row: usize = (0..N).filter(|&k| packed[k]).map(|k| widths[k]).sum();
     let tile = tile(loops, packed, widths, scratch / row);
     let large = elements.saturating_mul(widths[0]) >= machine.stream;
