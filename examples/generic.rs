@@ -11,14 +11,15 @@
 //!         [-1.,  1.]])
 //! tensor([[-1.,  1.],
 //!         [-1.,  1.]], dtype=torch.float64)
-//! u8 [3, 2]: 1 to 6
-//! f64 [2, 1]: -1.5 to 2.5
-//! bool [1, 2]: 0 to 1
+//! u8 [3, 2]: 1 to 6, mean 3.5
+//! f64 [2, 1]: -1.5 to 2.5, mean 0.5
+//! bool [1, 2]: 0 to 1, mean 0.5
 //! expected a tensor of dtype f32 but found f64
 //! ```
 
 use tensor_kernels::{
-    AnyTensor, Cast, Element, Real, ReduceDims, Result, Tensor, TensorExt, tensor, with_tensor,
+    AnyTensor, AnyTensorExt, Cast, DType, Element, Real, ReduceDims, Result, Tensor, TensorExt,
+    tensor, with_tensor,
 };
 
 /// For any type that is plain data, also pixels or structs of one's own: what only moves elements.
@@ -39,13 +40,14 @@ fn range<T: Cast<f32>>(tensor: &Tensor<T>) -> Result<(f32, f32)> {
     Ok((floats.min(..)?.item()?, floats.max(..)?.item()?))
 }
 
-/// A type known at run time, as of a file: views need no type, and `with_tensor!` calls generic
-/// functions with the right one.
+/// A type known at run time, as of a file: tensors have the same methods, and `with_tensor!` calls
+/// generic functions with the right type.
 fn describe(any: &AnyTensor) -> Result<String> {
-    let transposed = any.with_layout(any.layout().t()?)?;
+    let transposed = any.t()?;
     let (low, high) = with_tensor!(&transposed, tensor => range(tensor))?;
-    let shape = transposed.layout().shape();
-    Ok(format!("{} {shape:?}: {low} to {high}", transposed.dtype()))
+    let mean = transposed.to_dtype(DType::F32)?.mean(..)?.to_vec::<f32>()?[0];
+    let shape = transposed.shape();
+    Ok(format!("{} {shape:?}: {low} to {high}, mean {mean}", transposed.dtype()))
 }
 
 fn main() -> Result<()> {

@@ -1,8 +1,8 @@
 //! Methods and operators of tensors of run-time dtypes.
 
 use tensor_kernels::{
-    AnyTensor, AnyTensorExt, AnyValue, DType, DTypeError, Error, MemoryFormat, PadMode, Result,
-    Tensor, Tolerance, count_copies, tensor,
+    AnyTensor, AnyTensorExt, AnyValue, DType, DTypeError, Error, MemoryFormat, PadMode,
+    RearrangePattern, Reduction, Result, Tensor, Tolerance, count_copies, tensor,
 };
 
 fn bytes() -> AnyTensor {
@@ -46,6 +46,23 @@ fn copies_keep_the_dtype() -> Result<()> {
     assert_eq!(x.repeat([1, 2])?.shape(), [2, 6]);
     let image = AnyTensor::zeros([1, 2, 3, 4], DType::I16)?;
     assert!(image.to_contiguous(MemoryFormat::ChannelsLast)?.layout().is_channels_last());
+    Ok(())
+}
+
+#[test]
+fn patterns_of_einops_need_no_dtype() -> Result<()> {
+    let x = bytes();
+    let turned = x.rearrange("h w -> w h", &[])?;
+    assert!(turned.same_storage(&x) && turned.strides() == [1, 3]);
+    let pattern = RearrangePattern::new("h w -> (w h)")?;
+    assert_eq!(x.rearrange(&pattern, &[])?.to_vec::<u8>()?, [1, 4, 2, 5, 3, 6]);
+    assert_eq!(x.repeat_axes("h w -> h (w n)", &[("n", 2)])?.shape(), [2, 6]);
+    let refused = x.reduce("h w -> h", Reduction::Max, &[]).unwrap_err();
+    let expected = DTypeError::Unsupported { op: "reduce", dtype: DType::U8 };
+    assert_eq!(refused, expected.into());
+    let largest = x.to_dtype(DType::F64)?.reduce("h w -> h", Reduction::Max, &[])?;
+    assert_eq!((largest.dtype(), largest.to_vec::<f64>()?), (DType::F64, vec![3.0, 6.0]));
+    assert!(matches!(x.rearrange("h w -> h", &[]), Err(Error::Pattern(_))));
     Ok(())
 }
 

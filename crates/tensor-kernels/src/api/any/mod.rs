@@ -12,6 +12,7 @@ mod elementwise;
 mod methods;
 mod movement;
 mod operators;
+mod patterns;
 mod rows;
 
 #[cfg(doc)]
@@ -28,10 +29,14 @@ use super::{
     reductions,
     rows::Tolerance,
 };
-use crate::{TensorExt, api::movement::PadMode, exec::Exec};
+use crate::{
+    PatternArg, RearrangePattern, ReducePattern, Reduction, RepeatPattern, Reshaped, TensorExt,
+    api::movement::PadMode, exec::Exec,
+};
 pub use convert::CastAny;
 use methods::{binary, reductions, ternary, unary};
 use movement::movement_methods;
+use patterns::pattern_methods;
 use rows::{real, rows_methods};
 
 /// An operation that is the same for all dtypes.
@@ -231,6 +236,7 @@ pub trait AnyTensorExt<K>: Sized {
     reduction_operations! { reductions }
     rows_methods! {}
     movement_methods! {}
+    pattern_methods! {}
 }
 
 impl<K> AnyTensorExt<K> for AnyTensorBase<K> {
