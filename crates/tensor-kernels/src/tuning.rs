@@ -41,6 +41,13 @@ pub(crate) const TINY_COPY_ELEMENTS: usize = 128;
 /// doubles take 55 ns, 5 by 3 by 8 floats 65 ns; by a kept list of offsets 40 and 60 ns.
 pub(crate) const TINY_NESTED_ELEMENTS: usize = 32;
 
+/// Up to this many rows of adjacent elements are copied without a plan, if they are longer than
+/// their number: 6 by 23 floats take 30 ns this way and 60 ns by a kept plan (Zen 5).
+pub(crate) const MAX_FEW_ROWS: usize = 16;
+
+/// The most elements of [few rows](MAX_FEW_ROWS): more are worth a plan.
+pub(crate) const FEW_ROWS_ELEMENTS: usize = 4096;
+
 /// The source offsets of at most this many elements are listed, in 8 KiB.
 pub(crate) const MAX_LISTED_ELEMENTS: usize = 2048;
 

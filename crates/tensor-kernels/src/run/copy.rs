@@ -9,7 +9,7 @@ use super::{
     operands::{Destination, OperandPtr, OperandPtrs},
     plan_cache::{self, Kept, Planned},
     stream,
-    tiny::{copy_listed, copy_tiny, is_tiny},
+    tiny::{copy_listed, copy_tiny, has_few_rows, is_tiny},
     walk::walk,
     workspace::{Hold, Scratch, with_scratch},
 };
@@ -45,7 +45,8 @@ pub(crate) fn copy<T: Element, W: Destination<T>>(
     exec: &Exec,
     operands: CopyOperands<'_, '_, '_, T, W>,
 ) {
-    if is_tiny(operands.to.layout()) {
+    let (to, from) = (operands.to.layout(), operands.from.layout());
+    if is_tiny(to) || has_few_rows([to, from]) {
         return copy_tiny(operands);
     }
     copy_by_plan(exec, operands);

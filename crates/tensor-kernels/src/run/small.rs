@@ -18,7 +18,7 @@ use super::{
     elementwise::advance,
     operands::OperandPtrs,
     plan_cache::{self, Planned},
-    tiny::{self, MAX_TINY_DIMS, is_tiny},
+    tiny::{self, MAX_TINY_DIMS, has_few_rows, is_tiny},
     workspace::{Hold, Scratch, with_scratch},
 };
 use crate::{
@@ -187,6 +187,13 @@ impl<const N: usize> OneRow<'_, N> {
     /// The bytes of all elements of the result can be written from `to` on, which nothing overlaps.
     unsafe fn pack(&self, k: usize, operands: &OperandPtrs<'_, N>, to: *mut u8) {
         let (width, operand) = (self.widths[k], operands.0[k]);
+        let layouts = [self.layouts[0], self.layouts[k]];
+        if layouts[0].is_contiguous() && has_few_rows(layouts) {
+            let from = self.first(operands)[k].cast_const();
+            // SAFETY: this function's contract: the offsets that the loops visit in operand `k`
+            // can be read, and the elements of the result, which are adjacent, be written.
+            return unsafe { copy_tiny(width, from, to, tiny::loops(layouts)) };
+        }
         // Scratch is read next: it is not stored past the caches.
         let machine = &Machine { stream: usize::MAX, ..self.exec.machine };
         let copy = Planned { from: self.layouts[k], to: self.layouts[0], width, machine };

@@ -7,7 +7,7 @@ use super::{copy::CopyOperands, operands::Destination};
 use crate::{
     nest::Loop,
     plan::Listing,
-    tuning::{TINY_COPY_ELEMENTS, TINY_NESTED_ELEMENTS},
+    tuning::{FEW_ROWS_ELEMENTS, MAX_FEW_ROWS, TINY_COPY_ELEMENTS, TINY_NESTED_ELEMENTS},
 };
 
 /// The most dimensions: each is a nested loop.
@@ -23,7 +23,19 @@ pub(super) fn is_tiny(layout: &Layout) -> bool {
     }
 }
 
-/// Copies every element. [`is_tiny`] must hold for the layouts.
+/// Do layouts of one shape have few rows, long beside their number, that are adjacent in both?
+#[inline]
+pub(super) fn has_few_rows(layouts: [&Layout; 2]) -> bool {
+    let (shape, numel) = (layouts[0].shape(), layouts[0].numel());
+    if !(2..=MAX_TINY_DIMS).contains(&shape.len()) || numel > FEW_ROWS_ELEMENTS {
+        return false;
+    }
+    let row = shape[shape.len() - 1];
+    layouts.iter().all(|layout| layout.strides().last() == Some(&1))
+        && numel <= row.saturating_mul(row.min(MAX_FEW_ROWS))
+}
+
+/// Copies every element. [`is_tiny`] or [`has_few_rows`] must hold for the layouts.
 ///
 /// # Panics
 /// If there are more than [`MAX_TINY_DIMS`] dimensions.
@@ -147,5 +159,23 @@ unsafe fn walk_row<T: Copy>(mut src: *const T, mut dst: *mut T, l: Loop<2>) {
         // SAFETY: the offset of one iteration can be written; the source does not overlap it.
         unsafe { dst.write_unaligned(value) };
         (src, dst) = (src.wrapping_offset(l.strides[1]), dst.wrapping_offset(l.strides[0]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_rows_are_long_and_adjacent_in_both() {
+        let few = |shape: &[usize], strides: &[isize]| {
+            let to = Layout::contiguous(shape).unwrap();
+            has_few_rows([&to, &Layout::new(shape, strides, 1000).unwrap()])
+        };
+        assert!(few(&[6, 23], &[0, 1]) && few(&[5, 2, 12], &[-24, -12, 1]));
+        assert!(!few(&[6, 23], &[1, 6]) && !few(&[6, 23], &[46, 2]), "not adjacent");
+        assert!(!few(&[17, 100], &[200, 1]) && !few(&[9, 8], &[10, 1]), "many rows");
+        assert!(!few(&[2, 4000], &[5000, 1]), "many elements");
+        assert!(!few(&[2, 1, 1, 1, 9], &[90, 0, 0, 0, 1]), "many dimensions");
     }
 }
