@@ -6,7 +6,8 @@
 //! innermost loops into one step of a kernel (`strategies`), or several short loops make a side of
 //! a block (`grouped`). The plan with the least predicted time is taken (`cost`), from what its
 //! kernel does (`kernel`) and from the cache lines (`footprint`) that its loops touch
-//! (`traversal`).
+//! (`traversal`). A small copy whose plan is slow can be run by a list of offsets instead
+//! (`listing`).
 //!
 //! A part of a plan is again a plan: `partition` cuts plans for threads, and the code that runs
 //! them does not distinguish the two.
