@@ -172,10 +172,10 @@ fn fault_a_refused_view_is_drawn_and_a_page_that_cannot_be_written_is_an_error()
     let chain = "arange(6).view(2, 3).t().view(6)";
     run(&["explain", chain, "--html", &file]).failed("view size is not compatible");
     assert!(fs::read_to_string(&file).unwrap().contains("refused"));
-    let nowhere = folder.name("no/steps.html");
-    let printed = run(&["explain", chain, "--html", &nowhere]).failed("cannot write");
+    let in_no_folder = folder.name("no/steps.html");
+    let printed = run(&["explain", chain, "--html", &in_no_folder]).failed("cannot write");
     assert_eq!(printed, "");
-    run(&["explain", "arange(", "--html", &nowhere]).refused("expected");
+    run(&["explain", "arange(", "--html", &in_no_folder]).refused("expected");
 }
 
 #[test]

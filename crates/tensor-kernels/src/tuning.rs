@@ -45,8 +45,8 @@ pub(crate) const TINY_NESTED_ELEMENTS: usize = 32;
 /// their number: 6 by 23 floats take 30 ns this way and 60 ns by a kept plan (Zen 5).
 pub(crate) const MAX_FEW_ROWS: usize = 16;
 
-/// The most elements of [few rows](MAX_FEW_ROWS): more are worth a plan.
-pub(crate) const FEW_ROWS_ELEMENTS: usize = 4096;
+/// The most bytes of [few rows](MAX_FEW_ROWS): more are worth a plan.
+pub(crate) const FEW_ROWS_BYTES: usize = 16 << 10;
 
 /// The source offsets of at most this many elements are listed, in 8 KiB.
 pub(crate) const MAX_LISTED_ELEMENTS: usize = 2048;

@@ -46,7 +46,7 @@ pub(crate) fn copy<T: Element, W: Destination<T>>(
     operands: CopyOperands<'_, '_, '_, T, W>,
 ) {
     let (to, from) = (operands.to.layout(), operands.from.layout());
-    if is_tiny(to) || has_few_rows([to, from]) {
+    if is_tiny(to) || has_few_rows([to, from], size_of::<T>()) {
         return copy_tiny(operands);
     }
     copy_by_plan(exec, operands);

@@ -1,6 +1,6 @@
 //! The plans of copies that a thread has made last, so that a repeated copy is not planned again.
 //!
-//! Comparing candidates takes as long as a small copy; finding a plan takes some 10 ns. Programs
+//! Comparing candidates takes as long as a small copy; finding a plan takes some 20 ns. Programs
 //! repeat copies: every layer, image or time step has the layouts of the last one. Offsets are not
 //! compared, so the parts of a batch share a plan.
 //!

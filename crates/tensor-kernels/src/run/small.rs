@@ -188,7 +188,7 @@ impl<const N: usize> OneRow<'_, N> {
     unsafe fn pack(&self, k: usize, operands: &OperandPtrs<'_, N>, to: *mut u8) {
         let (width, operand) = (self.widths[k], operands.0[k]);
         let layouts = [self.layouts[0], self.layouts[k]];
-        if layouts[0].is_contiguous() && has_few_rows(layouts) {
+        if layouts[0].is_contiguous() && has_few_rows(layouts, width) {
             let from = self.first(operands)[k].cast_const();
             // SAFETY: this function's contract: the offsets that the loops visit in operand `k`
             // can be read, and the elements of the result, which are adjacent, be written.

@@ -7,7 +7,7 @@ use super::{copy::CopyOperands, operands::Destination};
 use crate::{
     nest::Loop,
     plan::Listing,
-    tuning::{FEW_ROWS_ELEMENTS, MAX_FEW_ROWS, TINY_COPY_ELEMENTS, TINY_NESTED_ELEMENTS},
+    tuning::{FEW_ROWS_BYTES, MAX_FEW_ROWS, TINY_COPY_ELEMENTS, TINY_NESTED_ELEMENTS},
 };
 
 /// The most dimensions: each is a nested loop.
@@ -23,11 +23,13 @@ pub(super) fn is_tiny(layout: &Layout) -> bool {
     }
 }
 
-/// Do layouts of one shape have few rows, long beside their number, that are adjacent in both?
+/// Do layouts of one shape, of elements of `width` bytes, consist of few rows of adjacent elements,
+/// which are longer than there are rows?
 #[inline]
-pub(super) fn has_few_rows(layouts: [&Layout; 2]) -> bool {
+pub(super) fn has_few_rows(layouts: [&Layout; 2], width: usize) -> bool {
     let (shape, numel) = (layouts[0].shape(), layouts[0].numel());
-    if !(2..=MAX_TINY_DIMS).contains(&shape.len()) || numel > FEW_ROWS_ELEMENTS {
+    let bytes = numel.saturating_mul(width);
+    if !(2..=MAX_TINY_DIMS).contains(&shape.len()) || bytes > FEW_ROWS_BYTES {
         return false;
     }
     let row = shape[shape.len() - 1];
@@ -48,6 +50,7 @@ pub(super) fn copy_tiny<T: Element, W: Destination<T>>(operands: CopyOperands<'_
     let (dst, layouts) = (to.base_mut_ptr().cast::<T>(), [to.layout(), from.layout()]);
     let (dst, src) =
         (dst.wrapping_add(layouts[0].offset()), from.base_ptr().wrapping_add(layouts[1].offset()));
+    // Two dimensions need no array of loops.
     if let &[rows, columns] = layouts[0].shape()
         && let (&[a, b], &[c, d]) = (layouts[0].strides(), layouts[1].strides())
     {
@@ -57,7 +60,8 @@ pub(super) fn copy_tiny<T: Element, W: Destination<T>>(operands: CopyOperands<'_
         // A mutable view overlaps no other view.
         return unsafe { walk_rows(src, dst, rows, columns) };
     }
-    // SAFETY: as above.
+    // SAFETY: by the invariants of views every offset of their layouts can be read, or written. A
+    // mutable view overlaps no other view.
     unsafe { walk(src, dst, loops(layouts)) };
 }
 
@@ -170,12 +174,12 @@ mod tests {
     fn few_rows_are_long_and_adjacent_in_both() {
         let few = |shape: &[usize], strides: &[isize]| {
             let to = Layout::contiguous(shape).unwrap();
-            has_few_rows([&to, &Layout::new(shape, strides, 1000).unwrap()])
+            has_few_rows([&to, &Layout::new(shape, strides, 1000).unwrap()], 4)
         };
         assert!(few(&[6, 23], &[0, 1]) && few(&[5, 2, 12], &[-24, -12, 1]));
         assert!(!few(&[6, 23], &[1, 6]) && !few(&[6, 23], &[46, 2]), "not adjacent");
         assert!(!few(&[17, 100], &[200, 1]) && !few(&[9, 8], &[10, 1]), "many rows");
-        assert!(!few(&[2, 4000], &[5000, 1]), "many elements");
+        assert!(!few(&[2, 4000], &[5000, 1]), "many bytes");
         assert!(!few(&[2, 1, 1, 1, 9], &[90, 0, 0, 0, 1]), "many dimensions");
     }
 }

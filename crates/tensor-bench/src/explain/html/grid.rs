@@ -34,7 +34,7 @@ pub(super) struct Grid<'a> {
     layout: &'a Layout,
     /// The drawn sizes of all dimensions; 1 of those that are not drawn.
     sizes: Vec<usize>,
-    /// A single dimension is drawn in rows of so many.
+    /// The elements in a row, if a single dimension is drawn.
     wrapped: usize,
 }
 
