@@ -1,8 +1,8 @@
 //! Methods and operators of tensors of run-time dtypes.
 
 use tensor_kernels::{
-    AnyTensor, AnyTensorExt, AnyValue, DType, DTypeError, Error, MemoryFormat, PadMode,
-    RearrangePattern, Reduction, Result, Tensor, Tolerance, count_copies, tensor,
+    AnyTensor, AnyTensorExt, AnyValue, CopyScope, DType, DTypeError, Error, MemoryFormat, PadMode,
+    RearrangePattern, Reduction, Result, Tensor, Tolerance, tensor,
 };
 
 fn bytes() -> AnyTensor {
@@ -140,12 +140,12 @@ fn a_refusal_names_operation_and_dtype() {
 #[test]
 fn a_conversion_of_an_operand_is_in_the_ledger() -> Result<()> {
     let (x, wide) = (bytes(), AnyTensor::zeros([2, 3], DType::I64)?);
-    let (sum, copies) = count_copies(|| x.add(&wide));
+    let (sum, copies) = CopyScope::ThisThread.count(|| x.add(&wide));
     assert_eq!((sum?.dtype(), copies.count(), copies.bytes()), (DType::I64, 1, 48));
     let text = copies.to_string();
     assert!(text.contains("the operand is converted from u8 to i64"), "{text}");
     assert!(text.contains("methods.rs"), "{text}");
-    let (_, copies) = count_copies(|| x.add(1));
+    let (_, copies) = CopyScope::ThisThread.count(|| x.add(1));
     assert_eq!(copies.count(), 0);
     Ok(())
 }

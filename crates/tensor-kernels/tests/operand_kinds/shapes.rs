@@ -1,10 +1,13 @@
 //! The same elements under another layout: tensors share their storage, views are copied.
 
-use tensor_kernels::{CopyReason, MemoryFormat, TensorExt, count_copies};
+use tensor_kernels::{CopyReason, CopyScope, MemoryFormat, TensorExt};
 
 use crate::kinds::tensor;
 
 const NUMBERS: [i32; 6] = [5, 3, 8, 1, 9, 2];
+
+/// Other tests copy at the same time, on other threads.
+const COPIES: CopyScope = CopyScope::ThisThread;
 
 #[test]
 fn views_have_the_methods_of_tensors() {
@@ -25,7 +28,7 @@ fn results_of_views_own_their_memory_and_the_ledger_says_so() {
     let x = tensor(NUMBERS);
     let guard = x.read().unwrap();
     let view = guard.as_view();
-    let (results, ledger) = count_copies(|| {
+    let (results, ledger) = COPIES.count(|| {
         let contiguous = view.contiguous().unwrap();
         let reshaped = view.reshape([3, 2]).unwrap();
         let transposed = view.rearrange("a b -> b a", &[]).unwrap();
@@ -38,7 +41,7 @@ fn results_of_views_own_their_memory_and_the_ledger_says_so() {
         assert_eq!((entry.reason, entry.bytes), (CopyReason::OfView, 24));
         assert!(entry.location.file().ends_with("shapes.rs"), "{}", entry.location);
     }
-    let (_, ledger) = count_copies(|| (x.contiguous().unwrap(), x.reshape([3, 2]).unwrap()));
+    let (_, ledger) = COPIES.count(|| (x.contiguous().unwrap(), x.reshape([3, 2]).unwrap()));
     assert_eq!(ledger.count(), 0);
 }
 
@@ -47,7 +50,7 @@ fn fault_refusals_of_views_come_before_the_copy() {
     let x = tensor(NUMBERS);
     let guard = x.read().unwrap();
     let view = guard.as_view();
-    let (_, ledger) = count_copies(|| {
+    let (_, ledger) = COPIES.count(|| {
         let of_view = view.reshape([4, 2]).unwrap_err();
         assert_eq!(of_view, x.reshape([4, 2]).unwrap_err());
         assert_eq!(view.flattened(1, 0).unwrap_err(), x.flattened(1, 0).unwrap_err());
