@@ -15,14 +15,14 @@ pub(crate) const ROWS_PER_BLOCK: usize = 256;
 /// Elements of a row that are reduced by one call of a kernel.
 pub(crate) const ELEMENTS_PER_BLOCK_ROW: usize = PARTIALS_PER_ROW * ROWS_PER_BLOCK;
 
-/// Inputs whose blocks of two loops have fewer elements are copied first, to be a matrix.
-pub(crate) const SMALL_BLOCK_ELEMENTS: usize = 1024;
+/// Of at most this many elements the offsets are listed. Each is at most the 128th of its part of a
+/// sum.
+pub(crate) const MAX_LISTED_ELEMENTS: usize = 1 << 10;
 
-/// Inputs of fewer elements are not copied: planning the copy would take longer.
-pub(crate) const MIN_COPIED_ELEMENTS: usize = 1 << 11;
-
-/// The most bytes of an input that are copied at a time.
-pub(crate) const COPIED_BYTES: usize = 1 << 20;
+/// The most bytes of an input that are copied at a time: to scratch that is there even without
+/// memory, and to scratch that has to be allocated.
+pub(crate) const COPIED_BYTES: usize = 1 << 14;
+pub(crate) const ALLOCATED_COPIED_BYTES: usize = 1 << 19;
 
 /// Bytes of an element of the input and of the result, and of an accumulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -35,7 +35,7 @@ macro_rules! folds {
         $op:ident<$t:ident: $bound:ident>($self:ident): $accumulator:ty => $output:ty,
         $identity:expr, |$element:ident| $from_element:expr,
         |$a:ident, $b:ident| $combine:expr, |$last:ident| $finalize:expr, |$count:ident| $of:expr,
-        $of_empty:expr;
+        $of_empty:expr, $any_order:literal;
     )*) => {$(
         compiled! { $op, $bound, T => FoldReduction<$op, T>, dyn Reduction }
 
@@ -49,6 +49,7 @@ macro_rules! folds {
             type Output = $output;
 
             const IDENTITY: $accumulator = $identity;
+            const ANY_ORDER: bool = $any_order;
 
             #[inline(always)]
             fn from_element($element: $t) -> $accumulator {
@@ -91,37 +92,37 @@ folds! {
     Sum<T: Accumulate>(self): T::Partial => T::Sum,
         T::EMPTY_SUM, |x| x.to_partial(),
         |a, b| a.plus(b), |sum| T::rounded_sum(sum), |_count| Self,
-        Some(T::rounded_sum(T::EMPTY_SUM));
+        Some(T::rounded_sum(T::EMPTY_SUM)), false;
     Prod<T: Accumulate>(self): T::Partial => T::Sum,
         T::EMPTY_PRODUCT, |x| x.to_partial(),
         |a, b| a.times(b), |product| T::rounded_sum(product), |_count| Self,
-        Some(T::rounded_sum(T::EMPTY_PRODUCT));
+        Some(T::rounded_sum(T::EMPTY_PRODUCT)), false;
     Mean<T: Inexact>(self): T::Partial => T,
         T::EMPTY_SUM, |x| x.to_partial(),
         |a, b| a.plus(b), |sum| T::mean(sum, self.count), |count| Self { count },
-        Some(T::mean(T::EMPTY_SUM, 0));
+        Some(T::mean(T::EMPTY_SUM, 0)), false;
     Min<T: Compare>(self): T::Key => T,
         T::GREATEST, |x| x.to_key(),
         |a, b| first_if(a.is_not_a_number(), a, first_if(a.is_less(b), a, b)),
         |least| T::of_key(least), |_count| Self,
-        None;
+        None, true;
     Max<T: Compare>(self): T::Key => T,
         T::LEAST, |x| x.to_key(),
         |a, b| first_if(a.is_not_a_number(), a, first_if(b.is_less(a), a, b)),
         |most| T::of_key(most), |_count| Self,
-        None;
+        None, true;
     Any<T: Equality>(self): bool => bool,
         false, |x| x.is_nonzero(),
         |a, b| a | b, |any| any, |_count| Self,
-        Some(false);
+        Some(false), true;
     All<T: Equality>(self): bool => bool,
         true, |x| x.is_nonzero(),
         |a, b| a & b, |all| all, |_count| Self,
-        Some(true);
+        Some(true), true;
     HasZero<T: Compare>(self): T::Key => bool,
         T::GREATEST, |x| x.to_key(),
         |a, b| first_if(a.is_nonzero(), b, a), |last| !last.is_nonzero(), |_count| Self,
-        Some(false);
+        Some(false), true;
 }
 
 macro_rules! arg_reductions {

@@ -22,6 +22,7 @@ use super::{
     dispatch::dispatch,
     fold::{FoldBlock, Reduction, ReductionOf, read},
     isa::{Isa, Kernel},
+    listed_elements::{ListedElements, element},
 };
 use crate::{
     element::{Compare, RowNumber},
@@ -105,6 +106,23 @@ impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
 
     unsafe fn fold(&self, simd: SimdLevel, block: FoldBlock) {
         dispatch(simd, Block::<F, T> { block, find: PhantomData });
+    }
+
+    unsafe fn reduce_listed(&self, listed: ListedElements<'_>) {
+        let reduce = |src: *const T, list: &[i32]| {
+            // SAFETY: this function's contract.
+            let key = |offset: i32| unsafe { element(src, offset) }.to_key();
+            let mut best = KeyIndex { key: key(list[0]), index: 0 };
+            for (at, &offset) in list.iter().enumerate().skip(1) {
+                let key = key(offset);
+                if F::precedes(key, best.key) {
+                    best = KeyIndex { key, index: at as isize };
+                }
+            }
+            best.index as i64
+        };
+        // SAFETY: this function's contract.
+        unsafe { listed.reduce(reduce) };
     }
 
     unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, len: usize) {

@@ -44,6 +44,7 @@ use tensor_core::Element;
 use super::{
     dispatch::dispatch,
     isa::{Isa, Kernel},
+    listed_elements::{ListedElements, fold_listed},
     pairwise_tree::{TREE_LEAVES, TreeLeaves},
 };
 use crate::{
@@ -93,6 +94,12 @@ pub(crate) trait Reduction: Sync {
     /// The bytes of an element of the input, of an element of the result, and of an accumulator.
     fn widths(&self) -> Widths;
 
+    /// Is the result the same in whatever order elements are combined, but for the bits of a NaN
+    /// and the sign of a zero?
+    fn takes_any_order(&self) -> bool {
+        self.returns_indices()
+    }
+
     /// Is the result an index among the elements that are reduced to one?
     fn returns_indices(&self) -> bool {
         false
@@ -110,6 +117,12 @@ pub(crate) trait Reduction: Sync {
     /// The block's elements can be read and are aligned. Its accumulators are initialised, and
     /// nobody else uses them.
     unsafe fn fold(&self, simd: SimdLevel, block: FoldBlock);
+
+    /// Writes the results of listed elements.
+    ///
+    /// # Safety
+    /// The listed elements can be read, the listed results be written; all are aligned.
+    unsafe fn reduce_listed(&self, listed: ListedElements<'_>);
 
     /// Combines `others` into `accumulators`, one by one.
     ///
@@ -160,6 +173,9 @@ pub(crate) trait Fold<T>: Sync {
     /// The accumulator of no elements: the identity of [`combine`](Self::combine).
     const IDENTITY: Self::Accumulator;
 
+    /// See [`Reduction::takes_any_order`].
+    const ANY_ORDER: bool;
+
     /// The accumulator of one element.
     fn from_element(element: T) -> Self::Accumulator;
 
@@ -182,6 +198,10 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
         Widths { input, output, accumulator: size_of::<F::Accumulator>() }
     }
 
+    fn takes_any_order(&self) -> bool {
+        F::ANY_ORDER
+    }
+
     unsafe fn init(&self, accumulators: *mut u8, len: usize) {
         let accumulators = accumulators.cast::<F::Accumulator>();
         for i in 0..len {
@@ -192,6 +212,15 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
 
     unsafe fn fold(&self, simd: SimdLevel, block: FoldBlock) {
         dispatch(simd, Block::<F, T> { simd, block, fold: PhantomData });
+    }
+
+    unsafe fn reduce_listed(&self, listed: ListedElements<'_>) {
+        let reduce = |src: *const T, list: &[i32]| {
+            // SAFETY: this function's contract.
+            self.0.finalize(unsafe { fold_listed::<F, T>(src, list) })
+        };
+        // SAFETY: this function's contract.
+        unsafe { listed.reduce(reduce) };
     }
 
     unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, len: usize) {

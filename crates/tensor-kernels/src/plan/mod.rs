@@ -9,6 +9,8 @@ mod elementwise;
 mod group;
 mod reduce;
 mod reduce_copied;
+mod reduce_cost;
+mod reduce_listed;
 
 pub(crate) use block::{Access, Area, Extent};
 pub use copy::CostTerm;
@@ -19,7 +21,9 @@ pub(crate) use copy::{
 pub(crate) use elementwise::{ElementwiseWork, Tile};
 pub(crate) use group::{Group, split};
 pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
-pub(crate) use reduce_copied::{CopiedPart, CopiedReduce};
+pub(crate) use reduce_copied::{CopiedReduce, PlacedPart};
+pub(crate) use reduce_cost::PlannedReduce;
+pub(crate) use reduce_listed::ListedReduce;
 
 use std::fmt;
 

@@ -19,7 +19,7 @@ use crate::{
     memory::Stores,
     nest::check_shapes,
     partition::par_run,
-    plan::{Grouped, Inner, PlannedCopy, Work},
+    plan::{Grouped, Inner, Listing, PlannedCopy, Work},
 };
 
 /// The source and the destination of a copy, of one shape. The shapes are compared here, once:
@@ -95,17 +95,28 @@ pub(super) unsafe fn run_kept(
     };
     let [dst, src] = copy.starts();
     let (dst, src) = (result.wrapping_add(dst), operand.base.cast_const().wrapping_add(src));
-    match copy.width {
-        // SAFETY: the list has the offsets of the source's elements from its first one on; the
-        // destination is contiguous. This function's contract says that they can be used.
+    // SAFETY: the list has the offsets of the source's elements from its first one on; the
+    // destination is contiguous. This function's contract says that they can be used.
+    unsafe { run_listed(copy.width, listing, dst, src) };
+}
+
+/// Copies elements of `width` bytes by a list of their offsets in the source.
+///
+/// # Safety
+/// Each offset of the list can be read at `src`, and as many elements be written at `dst`. They do
+/// not overlap.
+#[inline]
+pub(super) unsafe fn run_listed(width: usize, listing: &Listing, dst: *mut u8, src: *const u8) {
+    match width {
+        // SAFETY: this function's contract.
         1 => unsafe { copy_listed::<u8>(listing, src, dst) },
-        // SAFETY: as above.
+        // SAFETY: this function's contract.
         2 => unsafe { copy_listed::<u16>(listing, src.cast(), dst.cast()) },
-        // SAFETY: as above.
+        // SAFETY: this function's contract.
         4 => unsafe { copy_listed::<u32>(listing, src.cast(), dst.cast()) },
-        // SAFETY: as above.
+        // SAFETY: this function's contract.
         8 => unsafe { copy_listed::<u64>(listing, src.cast(), dst.cast()) },
-        // SAFETY: as above; other widths are not listed.
+        // SAFETY: this function's contract; other widths are not listed.
         _ => unsafe { copy_listed::<u128>(listing, src.cast(), dst.cast()) },
     }
 }

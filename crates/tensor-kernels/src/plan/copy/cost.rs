@@ -83,7 +83,7 @@ fn last_level(machine: &Machine) -> usize {
 
 impl Work {
     /// The predicted time in nanoseconds, on a CPU of about 4 GHz.
-    pub(super) fn predicted_ns(&self, machine: &Machine) -> f64 {
+    pub(in crate::plan) fn predicted_ns(&self, machine: &Machine) -> f64 {
         self.terms(machine).ns()
     }
 

@@ -10,6 +10,7 @@ use tensor_core::Layout;
 use super::Work;
 use crate::{
     exec::Machine,
+    nest::Loop,
     tuning::{LISTED_COPY_NS, LISTED_ELEMENT_NS, MAX_LISTED_ELEMENTS},
 };
 
@@ -28,14 +29,36 @@ impl Listing {
         machine: &Machine,
     ) -> Option<Self> {
         let len = from.numel();
-        let has_kernel = matches!(width, 1 | 2 | 4 | 8 | 16);
-        if len == 0 || len > MAX_LISTED_ELEMENTS || !to.is_contiguous() || !has_kernel {
+        let is_listed = to.is_contiguous() && Self::has_kernel(len, width);
+        if !is_listed || work.predicted_ns(machine) <= Self::predicted_ns(len) {
             return None;
         }
-        let listed_ns = LISTED_COPY_NS + LISTED_ELEMENT_NS * len as f64;
-        if work.predicted_ns(machine) <= listed_ns {
+        Self::of_len(len)
+    }
+
+    /// The list of the source's offsets in loops over a dense destination, if copying by it takes
+    /// less time than the copy that takes `ns`.
+    pub(crate) fn of_loops(loops: &[Loop<2>], width: usize, ns: f64) -> Option<Self> {
+        let len = loops.iter().map(|l| l.len).product();
+        if !Self::has_kernel(len, width) || ns <= Self::predicted_ns(len) {
             return None;
         }
+        let mut listing = Self::of_len(len)?;
+        let dims = loops.iter().map(|l| (l.len, l.strides[1]));
+        listing.fill_dims(dims).then_some(listing)
+    }
+
+    /// The predicted time of a copy of `len` elements by a list, in nanoseconds.
+    pub(crate) fn predicted_ns(len: usize) -> f64 {
+        LISTED_COPY_NS + LISTED_ELEMENT_NS * len as f64
+    }
+
+    fn has_kernel(len: usize, width: usize) -> bool {
+        (1..=MAX_LISTED_ELEMENTS).contains(&len) && matches!(width, 1 | 2 | 4 | 8 | 16)
+    }
+
+    /// An empty list with memory for `len` offsets.
+    fn of_len(len: usize) -> Option<Self> {
         let mut list = Vec::new();
         list.try_reserve_exact(len).ok()?;
         Some(Self(list))
@@ -43,8 +66,13 @@ impl Listing {
 
     /// Lists the source's offsets. Returns `false` if they are too far apart.
     pub(crate) fn fill(&mut self, from: &Layout) -> bool {
-        let dims = || from.shape().iter().zip(from.strides()).filter(|&(&len, _)| len > 1);
-        let reach = dims().try_fold(0u64, |sum, (&len, stride)| {
+        let dims = from.shape().iter().zip(from.strides());
+        self.fill_dims(dims.map(|(&len, &stride)| (len, stride)))
+    }
+
+    fn fill_dims(&mut self, dims: impl DoubleEndedIterator<Item = (usize, isize)> + Clone) -> bool {
+        let dims = dims.filter(|(len, _)| *len > 1);
+        let reach = dims.clone().try_fold(0u64, |sum, (len, stride)| {
             sum.checked_add(stride.unsigned_abs().checked_mul(len - 1)? as u64)
         });
         if reach.is_none_or(|reach| reach > i32::MAX as u64) {
@@ -52,7 +80,7 @@ impl Listing {
         }
         let list = &mut self.0;
         list.push(0);
-        for (&len, &stride) in dims().rev() {
+        for (len, stride) in dims.rev() {
             let inner = list.len();
             for at in inner..inner * len {
                 list.push(list[at - inner] + stride as i32);

@@ -141,7 +141,7 @@ pub(crate) enum Comparison {
 impl Comparison {
     /// The machine for which is planned: by plain stores only, and for a brief comparison one on
     /// which every copy stays in the first-level cache.
-    const fn machine(self) -> Machine {
+    pub(in crate::plan) const fn machine(self) -> Machine {
         match self {
             Self::Brief => Machine { l1: usize::MAX, l2: usize::MAX, ..Self::Full.machine() },
             Self::Full => Machine { stream: usize::MAX, ..Machine::REFERENCE },

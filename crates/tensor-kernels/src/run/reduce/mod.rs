@@ -8,8 +8,12 @@
 //! Threads receive halves: different results, or the two halves of a loop that is reduced. The
 //! latter are combined when both are done, exactly as one thread would combine them.
 
+mod kept_plans;
 mod task;
 
+use std::ops::Range;
+
+use kept_plans::Reduced;
 use task::Task;
 use tensor_core::{Element, Error, Layout, ReductionShape, Result, ViewRefMut};
 
@@ -17,14 +21,15 @@ use super::{
     copy,
     levels::{Level, Levels},
     operands::{Destination, Erased, Input, OperandPtr, OperandPtrs},
-    workspace::{Hold, Scratch, with_scratch},
+    workspace::{Hold, Scratch, with_reserve, with_scratch},
 };
 use crate::{
     exec::{Exec, SimdLevel, pool},
-    kernel::{Reduction, ReductionOf},
+    kernel::{ListedElements, Reduction, ReductionOf},
     memory::CACHE_LINE,
     partition::Axis,
-    plan::{CopiedPart, CopiedReduce, ReduceWork},
+    plan::{CopiedReduce, ListedReduce, PlacedPart, PlannedReduce, ReduceWork},
+    reduction_order::{COPIED_BYTES, Widths},
     tuning::REDUCE_WORKSPACE_BYTES,
 };
 
@@ -37,8 +42,8 @@ const RESERVE_ACCUMULATORS: usize = 82 * CACHE_LINE;
 /// `out = reduction(input)`, over the dimensions that are `reduced`.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`] if the input has to be copied first. No other, if input and result have
-/// the shapes that `reduced` says.
+/// [`Error::OutOfMemory`] if much of the input has to be copied first. No other, if input and
+/// result have the shapes that `reduced` says.
 ///
 /// # Panics
 /// If the input has another shape.
@@ -59,8 +64,8 @@ pub(crate) fn reduce<T: Element, R: Element, W: Destination<R>>(
 /// As [`reduce`], for elements whose type is known only at run time, to a single value.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`] if the input has to be copied first. No other, if the input has the shape
-/// that `reduced` says.
+/// [`Error::OutOfMemory`] if much of the input has to be copied first. No other, if the input has
+/// the shape that `reduced` says.
 ///
 /// # Panics
 /// If the elements are not `T`.
@@ -85,23 +90,29 @@ fn plan_and_run(
     operands: OperandPtrs<'_, 2>,
 ) -> Result<()> {
     assert_eq!(*input.shape(), *reduced.input_shape(), "the input has the shape that is reduced");
-    let result = reduced.broadcast_result(result)?;
-    let indices =
-        if operation.returns_indices() { reduced.indices()? } else { reduced.zero_layout()? };
-    let work = ReduceWork::plan([input, &result, &indices], operation.widths());
-    let simd = exec.simd();
     let run = Run {
-        simd,
+        simd: exec.simd(),
         operation,
         operands,
         cached: exec.machine.l1 / 2,
         memory: ScratchSource::Thread,
     };
-    if let Some(copied) = CopiedReduce::plan(&work) {
-        return run.copied(exec, &copied, &work);
+    let reduced = Reduced { input, result, shape: reduced, operation };
+    let done = kept_plans::with_plan(reduced, |plan, behind| {
+        let run = Run { operands: operands.moved(behind), ..run };
+        match plan {
+            PlannedReduce::Direct(work) => run.tasks(work, exec.tasks(work.bytes())),
+            PlannedReduce::Copied(copied) => return run.copied(exec, copied),
+            PlannedReduce::Listed(listed) => run.listed(listed),
+        }
+        Ok(())
+    })?;
+    if done.is_err() && operation.takes_any_order() {
+        let work = reduced.direct()?;
+        run.tasks(&work, exec.tasks(work.bytes()));
+        return Ok(());
     }
-    run.tasks(&work, exec.tasks(work.bytes()));
-    Ok(())
+    done
 }
 
 /// Where scratch comes from.
@@ -127,27 +138,86 @@ struct Run<'a> {
     memory: ScratchSource,
 }
 
-impl Run<'_> {
-    /// Copies the input to scratch, part by part, and reduces each.
-    fn copied(self, exec: &Exec, copied: &CopiedReduce, work: &ReduceWork) -> Result<()> {
-        let bytes = copied.part_elements() * work.widths.input;
-        let all = |mut scratch: Scratch<'_>| {
-            for at in copied.parts() {
-                self.copied_part(exec, &copied.part(at, work), &mut scratch);
-            }
-        };
-        with_scratch(bytes, Hold::AcrossJoin, all).ok_or(Error::OutOfMemory { bytes })
+impl<'a> Run<'a> {
+    /// Reduces elements by the list of their offsets.
+    fn listed(self, ListedReduce { starts, elements, results }: &ListedReduce) {
+        let widths = self.operation.widths();
+        let OperandPtrs([result, input]) = self.moved(*starts, widths);
+        let (src, out) = (input.base.cast_const(), result.base);
+        // SAFETY: R1: the lists are the offsets of the elements and of the results.
+        unsafe { self.operation.reduce_listed(ListedElements { elements, results, src, out }) };
     }
 
-    fn copied_part(self, exec: &Exec, part: &CopiedPart, scratch: &mut Scratch<'_>) {
-        let OperandPtrs([result, input]) = self.operands;
-        let width = part.reduce.widths.input;
-        let to = scratch.start(part.elements * width);
-        let from = input.base.wrapping_offset(part.start * width as isize).cast_const();
-        // SAFETY: R1 for the part's elements of the input; the scratch holds as many.
-        unsafe { copy::run_at(self.simd, &part.copy, to, from, input.gaps_readable) };
+    /// The operands, from offsets of result and input on.
+    fn moved(self, [result, input]: [isize; 2], widths: Widths) -> OperandPtrs<'a, 2> {
+        let bytes = [result * widths.output as isize, input * widths.input as isize];
+        self.operands.moved(bytes)
+    }
+
+    /// Copies the input to scratch, part by part, and reduces each.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], if a part does not fit the scratch that is always there.
+    fn copied(self, exec: &Exec, copied: &CopiedReduce) -> Result<()> {
+        let (parts, part_bytes) = (copied.parts(), copied.part_bytes());
+        let tasks = exec.tasks(parts.saturating_mul(part_bytes)).min(parts);
+        let in_part = if tasks > 1 { 1 } else { exec.tasks(part_bytes) };
+        let enough = self.copied_parts(copied, 0..parts, tasks, in_part);
+        if enough { Ok(()) } else { Err(Error::OutOfMemory { bytes: part_bytes }) }
+    }
+
+    /// Runs some parts, with `tasks` tasks, or with `in_part` tasks for each part. Returns `false`
+    /// if no memory is available for scratch.
+    fn copied_parts(
+        self,
+        copied: &CopiedReduce,
+        parts: Range<usize>,
+        tasks: usize,
+        in_part: usize,
+    ) -> bool {
+        if tasks > 1 && parts.len() > 1 {
+            let middle = parts.start + parts.len() / 2;
+            let (here, there) = (tasks / 2, tasks - tasks / 2);
+            let (mut first, mut second) = (false, false);
+            pool::join(
+                || first = self.copied_parts(copied, parts.start..middle, here, in_part),
+                || second = self.copied_parts(copied, middle..parts.end, there, in_part),
+            );
+            return first && second;
+        }
+        let hold = if in_part > 1 { Hold::AcrossJoin } else { Hold::Leaf };
+        let bytes = copied.part_bytes();
+        let all = |mut scratch: Scratch<'_>| {
+            for number in parts.clone() {
+                self.copied_part(copied.part(number), &mut scratch, in_part);
+            }
+        };
+        if with_scratch(bytes, hold, all).is_some() {
+            return true;
+        }
+        if bytes <= COPIED_BYTES {
+            with_reserve(bytes, all);
+        }
+        bytes <= COPIED_BYTES
+    }
+
+    fn copied_part(
+        self,
+        PlacedPart { part, starts }: PlacedPart<'_>,
+        scratch: &mut Scratch<'_>,
+        tasks: usize,
+    ) {
+        let widths = part.reduce.widths;
+        let OperandPtrs([result, input]) = self.moved(starts, widths);
+        let to = scratch.start(part.elements * widths.input);
+        let from = input.base.cast_const();
+        match &part.listing {
+            // SAFETY: R1 for the part's elements of the input; the scratch holds as many.
+            Some(listing) => unsafe { copy::run_listed(widths.input, listing, to, from) },
+            // SAFETY: as above.
+            None => unsafe { copy::run_at(self.simd, &part.copy, to, from, input.gaps_readable) },
+        }
         let operands = OperandPtrs::new([result, OperandPtr::at(to, true)]);
-        let tasks = exec.tasks(part.reduce.bytes());
         Run { operands, ..self }.tasks(&part.reduce, tasks);
     }
 
