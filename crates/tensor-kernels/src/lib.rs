@@ -72,42 +72,54 @@
 mod api;
 #[cfg(doctest)]
 mod compile_faults;
+#[cfg(feature = "elementwise")]
 mod element;
 mod exec;
 mod kernel;
+#[cfg(feature = "elementwise")]
 pub mod math;
 mod memory;
 mod nest;
 mod partition;
 mod plan;
+#[cfg(feature = "elementwise")]
 mod reduction_order;
 mod run;
 mod tuning;
 
 pub use api::{
-    any::{AnyTensorExt, CastAny},
+    any::AnyTensorExt,
     copy::{
         copy_between, copy_into, copy_into_uninit, copy_to_layout, fill, to_contiguous, to_format,
         to_vec,
     },
     copy_explanation::{CopyExplanation, ExplainedCandidate},
     copy_plan::{CopyCandidate, CopyPlan},
+    ext::{Reshaped, TensorExt, TensorMutExt, TensorViewMutExt},
+    ledger::{CopyEntry, CopyLedger, CopyReason, CopyScope, count_copies, forbid_copies},
+    rearrange::{
+        PatternArg, RearrangePattern, RearrangedView, ReducePattern, RepeatPattern, rearrange,
+        reduce_with, repeat_axes,
+    },
+    repeat::repeat,
+    tensor::{AnyTensor, Simd, Tensor, TensorRef, TensorRefMut, TensorView, TensorViewMut},
+};
+#[cfg(feature = "elementwise")]
+pub use api::{
+    any::CastAny,
     elementwise::{
         elementwise_path, map, map_inplace, map_into, zip, zip_inplace, zip_into, zip3,
         zip3_inplace, zip3_into,
     },
-    ext::{Reshaped, TensorExt, TensorMutExt, TensorViewMutExt},
-    ledger::{CopyEntry, CopyLedger, CopyReason, CopyScope, count_copies, forbid_copies},
     movement::PadMode,
     ops,
-    rearrange::{
-        PatternArg, RearrangePattern, RearrangedView, ReducePattern, Reduction, RepeatPattern,
-        rearrange, reduce, reduce_with, repeat_axes,
-    },
-    repeat::repeat,
-    rows::Tolerance,
-    tensor::{AnyTensor, Simd, Tensor, TensorRef, TensorRefMut, TensorView, TensorViewMut},
 };
+#[cfg(feature = "reductions")]
+pub use api::{
+    rearrange::{Reduction, reduce},
+    rows::Tolerance,
+};
+#[cfg(feature = "elementwise")]
 pub use element::{
     Accumulate, Bits, Cast, Compare, Equality, Inexact, Integer, Number, Ordered, Real, RowNumber,
 };

@@ -6,6 +6,7 @@
 //! elements, because no two indices of the result share one, so they may run at the same time.
 
 mod copy;
+#[cfg(feature = "elementwise")]
 mod elementwise;
 
 use smallvec::SmallVec;

@@ -5,9 +5,12 @@
 
 mod block;
 mod copy;
+#[cfg(feature = "elementwise")]
 mod elementwise;
 mod group;
+#[cfg(feature = "elementwise")]
 mod reduce;
+#[cfg(feature = "elementwise")]
 mod reduce_copied;
 
 pub(crate) use block::{Access, Area, Extent};
@@ -16,9 +19,12 @@ pub(crate) use copy::{
     Comparison, Grouped, GroupedStep, Inner, Lines, Listing, PlannedCopy, Side, StreamScratch,
     Streamed, Work, rows_inside,
 };
+#[cfg(feature = "elementwise")]
 pub(crate) use elementwise::{ElementwiseWork, Tile};
 pub(crate) use group::{Group, split};
+#[cfg(feature = "elementwise")]
 pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
+#[cfg(feature = "elementwise")]
 pub(crate) use reduce_copied::{CopiedPart, CopiedReduce};
 
 use std::fmt;

@@ -11,7 +11,7 @@ use super::{
     operands::{Destination, Input, OperandPtr, OperandPtrs},
     pack::{self, StridedBlock},
     small,
-    walk::walk,
+    walk::{starts, walk},
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
 use crate::{
@@ -296,17 +296,6 @@ impl<const N: usize> Task<'_, N> {
     pub(super) fn scalars(&self) -> [bool; N] {
         self.work.block.access().map(|access| access == Access::Scalar)
     }
-}
-
-/// The starts of parts of `step`. Not `Iterator::step_by`, which begins with a division that takes
-/// as long as a hundred additions.
-pub(super) fn starts(len: usize, step: usize) -> impl Iterator<Item = usize> {
-    let mut next = 0;
-    std::iter::from_fn(move || {
-        let start = next;
-        next += step;
-        (start < len).then_some(start)
-    })
 }
 
 pub(super) fn advance<const N: usize>(ptrs: [*mut u8; N], by: [isize; N]) -> [*mut u8; N] {
