@@ -22,9 +22,11 @@ pub(crate) mod movement;
 #[cfg(feature = "elementwise")]
 pub mod ops;
 pub(crate) mod rearrange;
-#[cfg(feature = "elementwise")]
+#[cfg(feature = "reductions")]
 pub(crate) mod reduce;
 #[cfg(feature = "elementwise")]
+mod reduction;
+#[cfg(feature = "reductions")]
 mod reductions;
 pub(crate) mod repeat;
 #[cfg(feature = "reductions")]

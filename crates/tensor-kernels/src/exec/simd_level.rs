@@ -84,14 +84,6 @@ impl SimdLevel {
         if level.is_available() { Ok(level) } else { Err(SimdError::Unavailable(level)) }
     }
 
-    /// This level, but without 512-bit registers. The results of both are the same.
-    pub(crate) fn at_most_256_bits(self) -> Self {
-        match self {
-            Self::V4 if Self::V3.is_available() => Self::V3,
-            level => level,
-        }
-    }
-
     /// The level's name in `TENSOR_SIMD` and in reports.
     const fn name(self) -> &'static str {
         match self {

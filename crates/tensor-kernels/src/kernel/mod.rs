@@ -60,6 +60,8 @@ mod isa;
 #[cfg(feature = "elementwise")]
 mod pairwise_tree;
 mod portable;
+#[cfg(feature = "elementwise")]
+pub(crate) mod short_fills;
 pub(crate) mod short_runs;
 mod stream_copy;
 #[cfg(test)]

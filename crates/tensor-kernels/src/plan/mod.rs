@@ -3,6 +3,8 @@
 //! A plan is made from layouts, the widths of elements and a [`Machine`](crate::exec::Machine). It
 //! is plain data without pointers, threads or CPU features; it can be compared, hashed and printed.
 
+mod area;
+#[cfg(feature = "elementwise")]
 mod block;
 mod copy;
 #[cfg(feature = "elementwise")]
@@ -13,11 +15,14 @@ mod reduce;
 #[cfg(feature = "elementwise")]
 mod reduce_copied;
 
+#[cfg(feature = "elementwise")]
 pub(crate) use block::{Access, Area, Extent};
+#[cfg(feature = "elementwise")]
+pub(crate) use copy::Comparison;
 pub use copy::CostTerm;
 pub(crate) use copy::{
-    Comparison, Grouped, GroupedStep, Inner, Lines, Listing, PlannedCopy, Side, StreamScratch,
-    Streamed, Work, rows_inside,
+    Grouped, GroupedStep, Inner, Lines, Listing, PlannedCopy, Side, StreamScratch, Streamed, Work,
+    rows_inside,
 };
 #[cfg(feature = "elementwise")]
 pub(crate) use elementwise::{ElementwiseWork, Tile};

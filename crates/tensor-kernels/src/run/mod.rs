@@ -45,6 +45,6 @@ pub(crate) use elementwise::{compute1, compute2, compute3};
 #[cfg(feature = "elementwise")]
 pub(crate) use operands::{Destination, Erased, Input};
 #[cfg(feature = "elementwise")]
-pub(crate) use reduce::{reduce, reduce_erased};
+pub(crate) use reduce::reduce_erased;
 #[cfg(feature = "reductions")]
-pub(crate) use reduced::reduced;
+pub(crate) use reduced::{reduce, reduced};

@@ -8,7 +8,7 @@ use super::convert;
 pub(super) use super::rows::{real, rows_methods};
 pub(super) use crate::{
     ReduceDims, ReducePattern, Reduction,
-    api::{ops::table::reduction_operations, reductions, rows::Tolerance},
+    api::{ops::reduction_table::reduction_operations, reductions, rows::Tolerance},
 };
 
 /// Reductions: over some dimensions, and over all of them.

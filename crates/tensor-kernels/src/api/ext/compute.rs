@@ -14,7 +14,7 @@ pub(super) use crate::{
             table::{binary_operations, ternary_operations, unary_operations},
         },
     },
-    element::{Accumulate, Bits, Cast, Compare, Equality, Inexact, Integer, Number, Ordered, Real},
+    element::{Bits, Cast, Compare, Equality, Integer, Number, Ordered, Real},
 };
 use tensor_core::Result;
 

@@ -4,11 +4,12 @@ use tensor_core::{Result, TensorBase, TensorViewBase};
 
 use super::TensorExt;
 pub(super) use crate::api::{
-    ops::table::reduction_operations,
+    ops::reduction_table::reduction_operations,
     rearrange::Reduction,
     reductions,
     rows::{self, Tolerance, methods::rows_methods},
 };
+pub(super) use crate::element::{Accumulate, Inexact};
 use crate::{api::rearrange, element::Real, exec::Exec};
 
 /// Reductions: over some dimensions, into a given result, and over all of them.

@@ -81,6 +81,8 @@
 mod binary;
 #[cfg(feature = "reductions")]
 mod reduce;
+#[cfg(feature = "reductions")]
+pub(in crate::api) mod reduction_table;
 pub(in crate::api) mod table;
 mod ternary;
 mod unary;
