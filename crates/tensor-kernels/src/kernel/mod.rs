@@ -60,7 +60,7 @@ mod isa;
 #[cfg(feature = "elementwise")]
 mod pairwise_tree;
 mod portable;
-#[cfg(feature = "elementwise")]
+#[cfg(any(feature = "elementwise", test))]
 pub(crate) mod short_fills;
 pub(crate) mod short_runs;
 mod stream_copy;
