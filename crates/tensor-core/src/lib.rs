@@ -34,6 +34,8 @@
 //! # Features
 //! `half` (f16 and bf16) and `complex` (complex 32 and 64), both on by default.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod any;
 mod as_operand;
 mod buffer;

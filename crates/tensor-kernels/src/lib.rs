@@ -69,6 +69,8 @@
 //! `rayon` (threads), `half` (f16 and bf16), `complex` (complex 32 and 64): all on by default.
 //! Without `rayon` everything runs on the calling thread.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod api;
 #[cfg(doctest)]
 mod compile_faults;
