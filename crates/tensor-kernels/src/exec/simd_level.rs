@@ -27,7 +27,8 @@ pub enum SimdLevel {
     Scalar,
     /// x86-64-v3: AVX2, FMA and BMI2, 256-bit registers.
     V3,
-    /// x86-64-v4: AVX-512 F, BW, CD, DQ and VL, 512-bit registers.
+    /// x86-64-v4: AVX-512 F, BW, CD, DQ and VL, 512-bit registers. In builds with the feature
+    /// `avx512`, which is on by default.
     V4,
     /// AArch64 Advanced SIMD, 128-bit registers.
     Neon,
@@ -57,7 +58,7 @@ impl SimdLevel {
             Self::Scalar => true,
             #[cfg(target_arch = "x86_64")]
             Self::V3 => pulp::x86::V3::try_new().is_some(),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
             Self::V4 => pulp::x86::V4::try_new().is_some(),
             #[cfg(target_arch = "aarch64")]
             Self::Neon => pulp::aarch64::Neon::try_new().is_some(),
