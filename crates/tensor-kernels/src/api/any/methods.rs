@@ -138,7 +138,8 @@ macro_rules! ternary {
 /// The methods, for the trait of the extension methods.
 macro_rules! elementwise_methods {
     () => {
-        /// The elements converted to a dtype; the tensor itself if it has it (PyTorch: `to(dtype)`).
+        /// The elements converted to a dtype; the tensor itself if it has it (PyTorch:
+        /// `to(dtype)`).
         ///
         /// # Errors
         /// [`DTypeError::NotInBuild`]; see the trait.
@@ -185,8 +186,8 @@ macro_rules! elementwise_methods {
             if a.shape() == other.shape() { elementwise::equal(a, other) } else { Ok(false) }
         }
 
-        /// The elements of `a` where this is true, else those of `b`, broadcast and promoted (PyTorch:
-        /// `torch.where`).
+        /// The elements of `a` where this is true, else those of `b`, broadcast and promoted
+        /// (PyTorch: `torch.where`).
         ///
         /// # Errors
         /// [`Error::DTypeMismatch`] if this is no bool; [`DTypeError::Promotion`],

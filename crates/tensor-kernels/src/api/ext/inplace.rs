@@ -22,7 +22,9 @@ macro_rules! unary {
             $(, in place $inplace:ident<$inplace_bound:ident>)? $(, operator $operator:ident)?
             { $($value:tt)* }
     )*) => {$($(
-        $crate::api::ext::inplace::method! { [$self, $receiver] $inplace of $name() where $inplace_bound }
+        $crate::api::ext::inplace::method! {
+            [$self, $receiver] $inplace of $name() where $inplace_bound
+        }
     )?)*};
 }
 
@@ -36,7 +38,9 @@ macro_rules! binary {
             $(, of two $of_two:ident)? $(, method $method:ident)? $(, operator $operator:ident)?
             { $($value:tt)* }
     )*) => {$($(
-        $crate::api::ext::inplace::method! { [$self, $receiver] $inplace of $name(b: 'b) where $inplace_bound }
+        $crate::api::ext::inplace::method! {
+            [$self, $receiver] $inplace of $name(b: 'b) where $inplace_bound
+        }
     )?)*};
 }
 
@@ -48,7 +52,9 @@ macro_rules! ternary {
             $name:ident, $into:ident, in place $inplace:ident
             { |$m:ident, $a:ident, $b:ident, $c:ident| $value:expr }
     )*) => {$(
-        $crate::api::ext::inplace::method! { [$self, $receiver] $inplace of $name($b: 'b, $c: 'c) where $bound }
+        $crate::api::ext::inplace::method! {
+            [$self, $receiver] $inplace of $name($b: 'b, $c: 'c) where $bound
+        }
     )*};
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `compute`, `reduce`, `patterns`, `methods` and those of other folders | macros that write methods |
+//! | `compute`, `reduce`, `patterns`, and `methods` of all folders | macros that write methods |
 //! | `implement` | the trait for tensors, views and mutable views |
 //! | `arrange` | the same elements under another layout |
 //! | `write`, `inplace` | methods that write in place |
