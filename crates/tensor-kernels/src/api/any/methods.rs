@@ -1,5 +1,7 @@
 //! The named operations as methods of tensors of run-time dtypes: macros that the table of
 //! operations passes its rows to.
+//!
+//! They are expanded beside the trait. What the methods name is exported with them.
 
 #[cfg(doc)]
 use tensor_core::DTypeError;

@@ -1,4 +1,6 @@
 //! The reductions as methods of tensors of run-time dtypes.
+//!
+//! The macro is expanded beside the trait. What its methods name is exported with it.
 
 use tensor_core::{AnyTensorBase, DType, Result};
 #[cfg(doc)]

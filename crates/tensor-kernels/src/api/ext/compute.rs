@@ -1,5 +1,8 @@
 //! The elementwise operations, and those that move elements, as methods of tensors and views.
+//!
+//! The macro is expanded beside the trait. What its methods name is exported with it.
 
+use tensor_core::Result;
 pub(super) use tensor_core::Scalar;
 
 pub(super) use super::methods::{binary, ternary, try_methods, unary};
@@ -16,7 +19,6 @@ pub(super) use crate::{
     },
     element::{Bits, Cast, Compare, Equality, Integer, Number, Ordered, Real},
 };
-use tensor_core::Result;
 
 /// The methods, for the trait of the extension methods.
 macro_rules! elementwise_methods {

@@ -1,4 +1,6 @@
 //! The elementwise operations in place, as methods of tensors and mutable views.
+//!
+//! The macros are expanded beside the traits. What their methods name is exported with them.
 
 pub(super) use tensor_core::Int;
 

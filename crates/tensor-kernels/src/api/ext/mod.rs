@@ -52,6 +52,9 @@ pub use write::{TensorMutExt, TensorViewMutExt};
 /// those of a tensor share its storage where that is said. What writes in place is in
 /// [`TensorMutExt`] and [`TensorViewMutExt`].
 ///
+/// Methods that compute, convert, join or index need the feature `elementwise`, those that reduce
+/// `reductions`; both are on by default.
+///
 /// Every method fails with [`Error::Borrowed`] if the storage is borrowed in conflict, and with
 /// [`Error::OutOfMemory`] if a new result cannot be allocated.
 ///

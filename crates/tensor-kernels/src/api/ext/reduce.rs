@@ -1,4 +1,6 @@
 //! The reductions as methods of tensors and views.
+//!
+//! The macro is expanded beside the trait. What its methods name is exported with it.
 
 use tensor_core::{Result, TensorBase, TensorViewBase};
 
