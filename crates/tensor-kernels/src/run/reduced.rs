@@ -1,5 +1,7 @@
 //! Reductions over dimensions, into a given result and into a newly allocated one.
 
+#[cfg(doc)]
+use tensor_core::Error;
 use tensor_core::{
     Element, Layout, ReductionShape, Result, TensorBase, Uninit, ViewRef, ViewRefMut,
 };

@@ -13,6 +13,8 @@
 
 #[cfg(feature = "elementwise")]
 mod blocks;
+#[cfg(feature = "elementwise")]
+mod reserve;
 
 use std::{cell::Cell, marker::PhantomData, mem::MaybeUninit};
 
@@ -23,7 +25,7 @@ use crate::{
     tuning::{MAX_FRAME_BYTES, MAX_KEPT_BUFFER_BYTES, MAX_KEPT_BUFFERS},
 };
 #[cfg(feature = "elementwise")]
-pub(super) use blocks::{RESERVE_BYTES, with_reserve};
+pub(super) use reserve::{RESERVE_BYTES, with_reserve};
 
 /// The content of scratch in debug builds before it is written.
 const POISON_PATTERN: u8 = 0xA7;
