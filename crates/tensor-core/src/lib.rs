@@ -32,7 +32,13 @@
 //! * No autograd, no version counter, no resizing of results.
 //!
 //! # Features
-//! `half` (f16 and bf16) and `complex` (complex 32 and 64), both on by default.
+//! | feature | default | what |
+//! |---|---|---|
+//! | `half` | yes | elements `f16` and `bf16`, of the crate `half` |
+//! | `complex` | yes | elements `Complex<f32>` and `Complex<f64>`, of the crate `num-complex` |
+//! | `derive` | no | the derive macros of `bytemuck`, for [elements](Element) of your own |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod any;
 mod as_operand;

@@ -66,48 +66,85 @@
 //! program's own code. This crate then takes two minutes of CPU time to compile, once.
 //!
 //! # Features
-//! `rayon` (threads), `half` (f16 and bf16), `complex` (complex 32 and 64): all on by default.
-//! Without `rayon` everything runs on the calling thread.
+//! | feature | default | what |
+//! |---|---|---|
+//! | `elementwise` | yes | [`ops`], operators, `map` and `zip`, conversions, `cat`, `gather` … |
+//! | `reductions` | yes | `sum`, `argmax` …, operations on rows, [`reduce`]; with `elementwise` |
+//! | `half` | yes | elements `f16` and `bf16`, of the crate `half` |
+//! | `complex` | yes | elements `Complex<f32>` and `Complex<f64>`, of the crate `num-complex` |
+//! | `rayon` | yes | threads; without it everything runs on the calling thread |
+//! | `avx512` | yes | kernels for AVX-512 (x86-64), used if the CPU has it; else AVX2 is the most |
+//! | `derive` | no | the derive macros of `bytemuck`, for elements of your own |
+//!
+//! No feature changes a result, or what the rest of the API is.
+//!
+//! # Copies alone
+//! Without features there are the views and layouts of `tensor-core`, and copies: [`copy_into`],
+//! [`copy_into_uninit`], [`to_contiguous`], [`to_vec`], [`fill`], [`repeat`], [`rearrange`],
+//! [`CopyPlan`], [`stream_copy`], the methods of [`TensorExt`] that copy, and the
+//! [ledger](count_copies):
+//!
+//! ```toml
+//! [dependencies]
+//! tensor-kernels = { version = "0.1", default-features = false } # perhaps "rayon", "avx512"
+//! ```
+//!
+//! This needs three crates beside `pulp` and what `pulp` needs, and no procedural macro that parses
+//! Rust. `avx512` is a feature because it is a quarter of what such a build takes.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod api;
 #[cfg(doctest)]
 mod compile_faults;
+#[cfg(feature = "elementwise")]
 mod element;
 mod exec;
 mod kernel;
+#[cfg(feature = "elementwise")]
 pub mod math;
 mod memory;
 mod nest;
 mod partition;
 mod plan;
+#[cfg(feature = "elementwise")]
 mod reduction_order;
 mod run;
 mod tuning;
 
 pub use api::{
-    any::{AnyTensorExt, CastAny},
+    any::AnyTensorExt,
     copy::{
         copy_between, copy_into, copy_into_uninit, copy_to_layout, fill, to_contiguous, to_format,
         to_vec,
     },
     copy_explanation::{CopyExplanation, ExplainedCandidate},
     copy_plan::{CopyCandidate, CopyPlan},
+    ext::{Reshaped, TensorExt, TensorMutExt, TensorViewMutExt},
+    ledger::{CopyEntry, CopyLedger, CopyReason, CopyScope, count_copies, forbid_copies},
+    rearrange::{
+        PatternArg, RearrangePattern, RearrangedView, ReducePattern, RepeatPattern, rearrange,
+        reduce_with, repeat_axes,
+    },
+    repeat::repeat,
+    tensor::{AnyTensor, Simd, Tensor, TensorRef, TensorRefMut, TensorView, TensorViewMut},
+};
+#[cfg(feature = "elementwise")]
+pub use api::{
+    any::CastAny,
     elementwise::{
         elementwise_path, map, map_inplace, map_into, zip, zip_inplace, zip_into, zip3,
         zip3_inplace, zip3_into,
     },
-    ext::{Reshaped, TensorExt, TensorMutExt, TensorViewMutExt},
-    ledger::{CopyEntry, CopyLedger, CopyReason, CopyScope, count_copies, forbid_copies},
     movement::PadMode,
     ops,
-    rearrange::{
-        PatternArg, RearrangePattern, RearrangedView, ReducePattern, Reduction, RepeatPattern,
-        rearrange, reduce, reduce_with, repeat_axes,
-    },
-    repeat::repeat,
-    rows::Tolerance,
-    tensor::{AnyTensor, Simd, Tensor, TensorRef, TensorRefMut, TensorView, TensorViewMut},
 };
+#[cfg(feature = "reductions")]
+pub use api::{
+    rearrange::{Reduction, reduce},
+    rows::Tolerance,
+};
+#[cfg(feature = "elementwise")]
 pub use element::{
     Accumulate, Bits, Cast, Compare, Equality, Inexact, Integer, Number, Ordered, Real, RowNumber,
 };

@@ -1,6 +1,8 @@
 //! Elementwise operations whose operands are packed into scratch block by block: shapes larger than
 //! one block and no multiple of it, with regular and non-temporal stores.
 
+#![cfg(feature = "reductions")]
+
 use tensor_kernels::{
     Cast, Element, Exec, Layout, Machine, SimdLevel, Tensor, TensorView, TensorViewMut, map_into,
     zip_into,

@@ -1,6 +1,8 @@
 //! Reductions whose input is copied first, because its loops are short: exact sums are right, and
 //! sums of floats are bitwise the same at every SIMD level and for any number of threads.
 
+#![cfg(feature = "reductions")]
+
 mod common;
 
 use common::{RunConfig, levels, run_configs};

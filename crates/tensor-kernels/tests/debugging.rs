@@ -1,6 +1,7 @@
 //! What a user sees when something goes wrong: where a panic is reported, and how tensors print for
 //! debugging.
 
+#![cfg(feature = "reductions")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::{

@@ -9,6 +9,8 @@
 //! Only allocations of at least 4 KiB fail: those that grow with the number of elements. Smaller
 //! ones are handles and the state of threads, without which libraries abort.
 
+#![cfg(feature = "reductions")]
+
 use std::{
     alloc::{GlobalAlloc, Layout as AllocLayout, System},
     cell::Cell,

@@ -1,6 +1,8 @@
 //! The number of allocations, failing allocations, and leaks: checked with an allocator that counts
 //! and fails on demand.
 
+#![cfg(feature = "reductions")]
+
 #[path = "common/run_configs.rs"]
 #[allow(dead_code, reason = "only pools are needed here")]
 mod run_configs;

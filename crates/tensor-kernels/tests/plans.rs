@@ -11,6 +11,8 @@
 //!
 //! and name in the commit message the layouts and the effect on their speed.
 
+#![cfg(feature = "reductions")]
+
 mod common;
 
 use std::{collections::BTreeSet, fmt::Write, path::Path};

@@ -2,6 +2,8 @@
 //! each row must not change, for any strides of the operands, with several blocks of which the last
 //! one is partial.
 
+#![cfg(feature = "reductions")]
+
 mod common;
 
 use bytemuck::Pod;

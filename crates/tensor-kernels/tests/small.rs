@@ -2,6 +2,8 @@
 //! usual size: every order of up to five dimensions, flipped, stepped and broadcast, at every SIMD
 //! level, for every width that has kernels and for one that has none.
 
+#![cfg(feature = "reductions")]
+
 mod common;
 
 use common::levels;

@@ -1,9 +1,11 @@
 //! The errors of operations on tensors of run-time dtypes.
 
+use super::error_enum::error_enum;
 use crate::{DType, dtype::Category};
 
+error_enum! {
 /// Why an operation refused a dtype or a pair of them.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DTypeError {
     /// Two dtypes without a common one: u16, u32 and u64 with another integer, bool or complex.
@@ -48,6 +50,7 @@ pub enum DTypeError {
         /// The dtype.
         dtype: DType,
     },
+}
 }
 
 /// PyTorch's sentence, where it has one for this operation.

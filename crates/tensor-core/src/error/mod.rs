@@ -5,6 +5,7 @@
 //! the values or a remedy.
 
 mod dtype;
+mod error_enum;
 mod message;
 mod movement;
 mod pattern;
@@ -13,6 +14,7 @@ pub use dtype::DTypeError;
 pub use movement::MovementError;
 
 use crate::{DType, Overlap};
+use error_enum::error_enum;
 use message::{
     dtype_names, empty_text, overlap_text, range_text, remedies_text, seam_text, shared_text,
     strides_text, value_text,
@@ -22,8 +24,9 @@ pub use pattern::{PatternError, PatternRule, PatternSide};
 /// The result type of the crates of this workspace.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+error_enum! {
 /// Why an operation was refused. Inputs and outputs are unchanged.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The strides cannot express the requested shape; only a copy can.
@@ -33,7 +36,7 @@ pub enum Error {
         "view size is not compatible with input tensor's size and stride (at least one dimension \
          spans across two contiguous subspaces). \
          Use .reshape(...) instead. [size {shape:?} stride {strides:?} as {target:?}: {}{}]",
-        seam_text(.strides, *.seam, *.expected), remedies_text(.shape, .strides, .target)
+        seam_text(strides, *seam, *expected), remedies_text(shape, strides, target)
     )]
     NotViewable {
         /// The shape of the input.
@@ -105,7 +108,7 @@ pub enum Error {
     UnflattenEmpty,
 
     /// A dimension that the tensor does not have.
-    #[error("{} [{op}]", range_text(*.dim, *.range))]
+    #[error("{} [{op}]", range_text(*dim, *range))]
     DimOutOfRange {
         /// The operation.
         op: &'static str,
@@ -159,7 +162,7 @@ pub enum Error {
     },
 
     /// A reduction without identity, like max, of no elements.
-    #[error("{} [shape {shape:?}: no elements have no {op}]", empty_text(op, *.dim))]
+    #[error("{} [shape {shape:?}: no elements have no {op}]", empty_text(op, *dim))]
     ReduceEmpty {
         /// The operation.
         op: &'static str,
@@ -235,7 +238,7 @@ pub enum Error {
     #[error(
         "expand(tensor of size {shape:?}, size={target:?}): the number of sizes provided ({}) \
          must be greater or equal to the number of \
-         dimensions in the tensor ({})", .target.len(), .shape.len()
+         dimensions in the tensor ({})", target.len(), shape.len()
     )]
     ExpandRank {
         /// The shape of the input.
@@ -531,7 +534,7 @@ pub enum Error {
     /// More elements, or larger offsets, than `isize::MAX`.
     #[error(
         "Storage size calculation overflowed with sizes={shape:?}{} [{what} exceeds isize::MAX]",
-        strides_text(.strides)
+        strides_text(strides)
     )]
     TooLarge {
         /// The quantity that overflows.
@@ -604,7 +607,7 @@ pub enum Error {
         "unsupported operation: more than one element of the written-to tensor refers to a single \
          memory location. \
          Please deep_clone() the tensor before performing the operation; clone() would share its \
-         elements. [size {shape:?} stride {strides:?}: {}]", overlap_text(.overlap)
+         elements. [size {shape:?} stride {strides:?}: {}]", overlap_text(overlap)
     )]
     WriteOverlap {
         /// The shape.
@@ -621,7 +624,7 @@ pub enum Error {
          to a single memory location. \
          Please deep_clone() the input before performing the operation, as clone() would share its \
          elements, or let it be copied: Exec::copying_first(). [{op}: {}]",
-        shared_text(operand, .overlap)
+        shared_text(operand, overlap)
     )]
     ReadWriteOverlap {
         /// The operation.
@@ -720,7 +723,7 @@ pub enum Error {
     /// A reinterpretation as another element type that the layout does not allow.
     #[error(
         "{what} to view {from}-byte as {to}-byte elements (different element sizes){}",
-        value_text(*.value)
+        value_text(*value)
     )]
     ViewDType {
         /// The requirement, in PyTorch's words.
@@ -771,8 +774,8 @@ pub enum Error {
     },
 
     /// A pattern in einops' notation that is malformed, or does not fit the operation or its input.
-    #[error(transparent)]
-    Pattern(#[from] Box<PatternError>),
+    #[error("{why}")]
+    Pattern(why: Box<PatternError>),
 
     /// An arithmetic progression with invalid bounds or step.
     #[error("{why} [arange]")]
@@ -782,12 +785,19 @@ pub enum Error {
     },
 
     /// A dtype, or a pair of them, that an operation on tensors of run-time dtypes refuses.
-    #[error(transparent)]
-    DType(Box<DTypeError>),
+    #[error("{why}")]
+    DType(why: Box<DTypeError>),
 
     /// An operation that joins, pads, rolls or indexes was refused.
-    #[error(transparent)]
-    Movement(Box<MovementError>),
+    #[error("{why}")]
+    Movement(why: Box<MovementError>),
+}
+}
+
+impl From<Box<PatternError>> for Error {
+    fn from(why: Box<PatternError>) -> Self {
+        Self::Pattern(why)
+    }
 }
 
 impl From<DTypeError> for Error {

@@ -1,7 +1,10 @@
 //! The refusals of operations that join, pad, roll and index.
 
+use super::error_enum::error_enum;
+
+error_enum! {
 /// Why an operation that moves elements was refused; see [`Error::Movement`](super::Error).
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MovementError {
     /// No tensor to concatenate.
@@ -68,7 +71,7 @@ pub enum MovementError {
     },
 
     /// A list of paddings that is not pairs, or of too many dimensions.
-    #[error("{}", pad_length_text(*.given, *.ndim))]
+    #[error("{}", pad_length_text(*given, *ndim))]
     PadLength {
         /// The number of paddings given.
         given: usize,
@@ -156,7 +159,7 @@ pub enum MovementError {
     /// An index beyond the dimension, in a tensor of indices.
     #[error(
         "{} [{op}: at position {position} of the indices]",
-        index_text(op, *.index, *.dim, *.size)
+        index_text(op, *index, *dim, *size)
     )]
     Index {
         /// The operation.
@@ -231,6 +234,7 @@ pub enum MovementError {
         /// The value, as text.
         value: String,
     },
+}
 }
 
 fn pad_length_text(given: usize, ndim: usize) -> String {

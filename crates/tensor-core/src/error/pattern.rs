@@ -5,6 +5,8 @@
 
 use std::{fmt, ops::Range};
 
+use super::error_enum::error_enum;
+
 /// A pattern that was refused: the rule, and the place in the text.
 ///
 /// As text, it is the rule with its values, then the pattern with the place marked:
@@ -27,8 +29,9 @@ pub struct PatternError {
     pub rule: PatternRule,
 }
 
+error_enum! {
 /// A rule of einops' notation, with the values that break it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatternRule {
     /// The sides are separated by one arrow.
@@ -38,7 +41,7 @@ pub enum PatternRule {
         count: usize,
     },
     /// Names consist of letters, digits and underscores; axes are separated by spaces.
-    #[error("unknown character {found:?}{}", character_hint(*.found))]
+    #[error("unknown character {found:?}{}", character_hint(*found))]
     Character {
         /// The character.
         found: char,
@@ -74,7 +77,7 @@ pub enum PatternRule {
         number: String,
     },
     /// Numbers other than 1 are axes that `reduce` removes or that `repeat_axes` adds.
-    #[error("{size} is an axis without a name, which this operation cannot {}", .side.changes())]
+    #[error("{size} is an axis without a name, which this operation cannot {}", side.changes())]
     Unnamed {
         /// The size.
         size: usize,
@@ -97,7 +100,7 @@ pub enum PatternRule {
         name: String,
     },
     /// An axis that is on one side only, where the operation needs it on the other one too.
-    #[error("axis '{name}' is on the {side} side only; {}", .side.needs(*.both))]
+    #[error("axis '{name}' is on the {side} side only; {}", side.needs(*both))]
     OneSide {
         /// The name; `...` for an ellipsis.
         name: String,
@@ -109,7 +112,7 @@ pub enum PatternRule {
     /// The input has as many dimensions as the left side.
     #[error(
         "the left side has {}{expected} dimensions, but the shape {shape:?} has {}",
-        if *.at_least { "at least " } else { "" }, .shape.len()
+        if *at_least { "at least " } else { "" }, shape.len()
     )]
     Rank {
         /// The number of dimensions on the left side, apart from an ellipsis.
@@ -144,7 +147,7 @@ pub enum PatternRule {
     /// At most one axis of a dimension of the input is inferred.
     #[error(
         "the sizes of {} cannot be inferred from one dimension: at most one may be missing",
-        quoted(.names)
+        quoted(names)
     )]
     NotInferable {
         /// The axes of the dimension whose sizes are not given.
@@ -177,6 +180,7 @@ pub enum PatternRule {
         /// The axis whose size is not.
         name: String,
     },
+}
 }
 
 /// A side of a pattern.

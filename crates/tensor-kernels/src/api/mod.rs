@@ -3,22 +3,33 @@
 //! Shapes, overlap and borrows are checked here. The layers below fail only for want of memory.
 
 pub(crate) mod any;
+#[cfg(feature = "elementwise")]
 pub(crate) mod call;
+#[cfg(feature = "elementwise")]
 pub(crate) mod compiled;
 pub(crate) mod copy;
 pub(crate) mod copy_explanation;
 pub(crate) mod copy_plan;
+#[cfg(feature = "elementwise")]
 mod divisors;
+#[cfg(feature = "elementwise")]
 pub(crate) mod elementwise;
 mod equal;
 pub(crate) mod ext;
 pub(crate) mod ledger;
+#[cfg(feature = "elementwise")]
 pub(crate) mod movement;
+#[cfg(feature = "elementwise")]
 pub mod ops;
 pub(crate) mod rearrange;
+#[cfg(feature = "reductions")]
 pub(crate) mod reduce;
+#[cfg(feature = "elementwise")]
+mod reduction;
+#[cfg(feature = "reductions")]
 mod reductions;
 pub(crate) mod repeat;
+#[cfg(feature = "reductions")]
 pub(crate) mod rows;
 pub(crate) mod tensor;
 mod types;

@@ -6,27 +6,15 @@
 //! 4. The work is planned along the input's memory, and run.
 
 use tensor_core::{
-    Element, Error, Layout, Operand, Output, ReduceDims, ReductionShape, Result, Scalar,
-    TensorBase, TensorViewMut, ViewRef, ViewRefMut,
+    Element, Error, Layout, Operand, Output, ReduceDims, ReductionShape, Result, TensorBase,
+    TensorViewMut, ViewRef, ViewRefMut,
 };
 
-use super::call::{Call, Copied, input};
-use crate::{
-    kernel::ReductionOf,
-    run::{self, Erased, Input},
+use super::{
+    call::{Call, Copied, input},
+    reduction::Reduce,
 };
-
-/// A named reduction of elements `T`.
-pub(crate) trait Reduce<T: Element> {
-    /// The element type of the result.
-    type Output: Scalar;
-
-    /// The kernels; `count` elements are reduced to each result.
-    fn kernels(count: usize) -> impl ReductionOf<T, Self::Output>;
-
-    /// The result of no elements, if it is defined.
-    fn of_empty() -> Option<Self::Output>;
-}
+use crate::run::{self, Input};
 
 impl Call<'_> {
     /// Reduces to a new contiguous tensor, as PyTorch does.
@@ -75,19 +63,6 @@ impl Call<'_> {
         let mut result = [O::Output::default()];
         let mut out = TensorViewMut::new(&mut result, Layout::contiguous(&[])?)?;
         self.reduce_into::<T, O>(a, ReduceDims::ALL, (&mut out).into())?;
-        Ok(result[0])
-    }
-
-    /// Reduces all elements, of which there is at least one, to one value.
-    pub(crate) fn reduce_erased<T: Element, O: Reduce<T>>(
-        self,
-        elements: Erased<'_>,
-    ) -> Result<O::Output> {
-        let mut result = [O::Output::default()];
-        let mut value = TensorViewMut::new(&mut result, Layout::contiguous(&[])?)?;
-        let reduced = elements.layout().reduced(self.op, ReduceDims::ALL)?;
-        let kernels = O::kernels(reduced.count());
-        run::reduce_erased(self.exec, &kernels, elements, &mut (&mut value).into(), &reduced)?;
         Ok(result[0])
     }
 

@@ -10,6 +10,7 @@ macro_rules! match_tensor {
     };
 }
 
+#[cfg(feature = "elementwise")]
 macro_rules! match_dtype {
     ($bound:ident, $dtype:expr, $op:expr, $t:ident => $result:expr) => {
         $crate::api::types::arms_of! { $bound, dtype, ($dtype, $op, $t => $result) }
@@ -96,4 +97,6 @@ macro_rules! arms_of {
     };
 }
 
-pub(in crate::api) use {arms_of, match_dtype, match_tensor};
+#[cfg(feature = "elementwise")]
+pub(in crate::api) use match_dtype;
+pub(in crate::api) use {arms_of, match_tensor};

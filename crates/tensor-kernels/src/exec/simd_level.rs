@@ -27,7 +27,8 @@ pub enum SimdLevel {
     Scalar,
     /// x86-64-v3: AVX2, FMA and BMI2, 256-bit registers.
     V3,
-    /// x86-64-v4: AVX-512 F, BW, CD, DQ and VL, 512-bit registers.
+    /// x86-64-v4: AVX-512 F, BW, CD, DQ and VL, 512-bit registers. In builds with the feature
+    /// `avx512`, which is on by default.
     V4,
     /// AArch64 Advanced SIMD, 128-bit registers.
     Neon,
@@ -57,7 +58,7 @@ impl SimdLevel {
             Self::Scalar => true,
             #[cfg(target_arch = "x86_64")]
             Self::V3 => pulp::x86::V3::try_new().is_some(),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
             Self::V4 => pulp::x86::V4::try_new().is_some(),
             #[cfg(target_arch = "aarch64")]
             Self::Neon => pulp::aarch64::Neon::try_new().is_some(),
@@ -82,14 +83,6 @@ impl SimdLevel {
     fn forced(name: &str) -> Result<Self, SimdError> {
         let level = name.parse::<Self>()?;
         if level.is_available() { Ok(level) } else { Err(SimdError::Unavailable(level)) }
-    }
-
-    /// This level, but without 512-bit registers. The results of both are the same.
-    pub(crate) fn at_most_256_bits(self) -> Self {
-        match self {
-            Self::V4 if Self::V3.is_available() => Self::V3,
-            level => level,
-        }
     }
 
     /// The level's name in `TENSOR_SIMD` and in reports.

@@ -6,7 +6,9 @@ use pulp::NullaryFnOnce;
 use super::aarch64::neon::Neon;
 use super::isa::{Isa, Kernel, Scalar};
 #[cfg(target_arch = "x86_64")]
-use super::x86::{avx2::Avx2, avx512::Avx512};
+use super::x86::avx2::Avx2;
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+use super::x86::avx512::Avx512;
 use crate::exec::SimdLevel;
 
 /// Runs `kernel` compiled for `level`.
@@ -19,7 +21,7 @@ pub(crate) fn dispatch<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
         SimdLevel::Scalar => compiled_for(Scalar, kernel),
         #[cfg(target_arch = "x86_64")]
         SimdLevel::V3 => compiled_for(Avx2::new().unwrap_or_else(|| missing(level)), kernel),
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         SimdLevel::V4 => compiled_for(Avx512::new().unwrap_or_else(|| missing(level)), kernel),
         #[cfg(target_arch = "aarch64")]
         SimdLevel::Neon => compiled_for(Neon::new().unwrap_or_else(|| missing(level)), kernel),

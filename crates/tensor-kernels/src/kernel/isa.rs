@@ -4,11 +4,9 @@
 use pulp::NullaryFnOnce;
 
 use super::{indexed_block::IndexedBlock, portable, transpose_block::TransposeBlock, unit::Unit};
-use crate::{
-    math::{Baseline, FmaMode},
-    memory::Stores,
-    nest::Loop,
-};
+#[cfg(feature = "elementwise")]
+use crate::math::{Baseline, FmaMode};
+use crate::{memory::Stores, nest::Loop};
 
 /// Rows staged in scratch, ready to be written by [`Isa::flush`]. Steps are in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +41,7 @@ pub(crate) struct StagedRows {
 /// Strides and steps are signed and count elements, unless a parameter says bytes. The defaults are
 /// the portable kernels.
 pub(crate) trait Isa: Copy + Send + Sync {
+    #[cfg(feature = "elementwise")]
     /// Whether the level fuses a multiplication and an addition.
     type FmaMode: FmaMode;
 
@@ -262,6 +261,7 @@ pub(crate) trait Isa: Copy + Send + Sync {
 pub(crate) struct Scalar;
 
 impl Isa for Scalar {
+    #[cfg(feature = "elementwise")]
     type FmaMode = Baseline;
 
     #[inline(always)]

@@ -43,19 +43,27 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+#[cfg(feature = "elementwise")]
 mod arg_reduce;
 mod dispatch;
+#[cfg(feature = "elementwise")]
 mod elementwise;
 mod fence;
+#[cfg(feature = "elementwise")]
 mod fold;
+#[cfg(feature = "elementwise")]
 mod function;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod generic;
 mod indexed_block;
 mod isa;
+#[cfg(feature = "elementwise")]
 mod listed_elements;
+#[cfg(feature = "elementwise")]
 mod pairwise_tree;
 mod portable;
+#[cfg(any(feature = "elementwise", test))]
+pub(crate) mod short_fills;
 pub(crate) mod short_runs;
 mod stream_copy;
 #[cfg(test)]
@@ -65,13 +73,18 @@ mod unit;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+#[cfg(feature = "elementwise")]
 pub(crate) use arg_reduce::{ArgOrder, ArgReduction};
 pub(crate) use dispatch::dispatch;
+#[cfg(feature = "elementwise")]
 pub(crate) use elementwise::{Map, Operation, OperationOf, RowBlock, Zip, Zip3};
 pub(crate) use fence::FenceOnDrop;
+#[cfg(feature = "elementwise")]
 pub(crate) use fold::{Fold, FoldBlock, FoldReduction, Reduction, ReductionOf};
+#[cfg(feature = "elementwise")]
 pub(crate) use function::{Closure, Function1, Function2, Function3};
 pub(crate) use isa::{Isa, Kernel, Scalar, StagedRows};
+#[cfg(feature = "elementwise")]
 pub(crate) use listed_elements::ListedElements;
 pub use stream_copy::stream_copy;
 pub(crate) use unit::Unit;

@@ -6,7 +6,10 @@
 //! elements, because no two indices of the result share one, so they may run at the same time.
 
 mod copy;
+#[cfg(feature = "elementwise")]
 mod elementwise;
+#[cfg(feature = "elementwise")]
+mod reduce;
 
 use smallvec::SmallVec;
 
@@ -51,14 +54,6 @@ impl Axis {
             multiple: CUT_ALIGNMENT_ELEMENTS,
             first: before / width.max(1) % CUT_ALIGNMENT_ELEMENTS,
         }
-    }
-
-    /// A loop over results. Many are cut at whole cache lines of the smallest elements.
-    pub(crate) fn of_results(len: usize) -> Self {
-        Self::at_multiples(
-            len,
-            if len / 2 < CUT_ALIGNMENT_ELEMENTS { 1 } else { CUT_ALIGNMENT_ELEMENTS },
-        )
     }
 
     /// Where to cut: the first possible cut from the middle on, else the last one before it. `None`

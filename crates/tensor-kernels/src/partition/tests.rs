@@ -1,5 +1,8 @@
 //! However often work is cut, its parts do what the whole does, each element once.
 
+#[cfg(feature = "elementwise")]
+mod elementwise;
+
 use std::collections::BTreeMap;
 
 use tensor_core::Layout;
@@ -8,7 +11,7 @@ use super::{Axis, CUT_ALIGNMENT_ELEMENTS, Divisible, Split};
 use crate::{
     exec::Machine,
     nest::Loop,
-    plan::{ElementwiseWork, Group, Inner, Streamed, Work},
+    plan::{Group, Inner, Streamed, Work},
 };
 
 /// Each offset that is written, and the offsets that are read for it: what a plan does, apart from
@@ -68,13 +71,6 @@ impl Visits<2> for Work {
         for l in &mut all {
             l.strides = l.strides.map(|stride| stride * unit);
         }
-        walk(self.starts, &all)
-    }
-}
-
-impl<const N: usize> Visits<N> for ElementwiseWork<N> {
-    fn visits(&self) -> Vec<[isize; N]> {
-        let all = [&self.outer[..], &[self.rows, self.columns]].concat();
         walk(self.starts, &all)
     }
 }
@@ -202,49 +198,6 @@ fn a_plan_visits_the_elements_of_its_layouts() {
             let visited: BTreeMap<_, _> = work.visits().into_iter().flat_map(each_byte).collect();
             assert_eq!(visited, expected, "{work}");
         }
-    }
-}
-
-#[test]
-fn parts_of_an_elementwise_operation_are_the_operation() {
-    for &(shape, from, to) in PAIRS {
-        let (a, out) = (layout(shape, from), layout(shape, to));
-        let b = Layout::contiguous(shape).unwrap();
-        let whole = ElementwiseWork::plan([&out, &a, &b], [4, 1, 8], &Machine::REFERENCE);
-        for part in leaf_parts(&whole) {
-            assert!(
-                part.columns.len <= CUT_ALIGNMENT_ELEMENTS,
-                "{whole} leaves a large part: {part}"
-            );
-            assert!(part.rows.len <= CUT_ALIGNMENT_ELEMENTS, "{whole} leaves a large part: {part}");
-            let is_one_tile = match &part.tile {
-                Some(tile) => part.outer.iter().zip(tile).all(|(l, &count)| l.len <= count),
-                None => part.outer.iter().all(|l| l.len == 1),
-            };
-            assert!(is_one_tile, "{whole} leaves {part}");
-        }
-    }
-}
-
-/// A few long rows are cut into as many parts as many short ones.
-#[test]
-fn a_few_rows_are_cut_too() {
-    for shape in [[2, 100_000], [3, 70_000], [64, 4_000], [70_000, 3]] {
-        let out = Layout::contiguous(&shape).unwrap();
-        let row = layout(&shape, &[0, 1]);
-        let whole = ElementwiseWork::plan([&out, &out, &row], [4; 3], &Machine::REFERENCE);
-        let mut leaf_parts = vec![whole];
-        for _ in 0..4 {
-            leaf_parts = leaf_parts
-                .iter()
-                .flat_map(|part| Split::of(part).expect("large").apply(part))
-                .collect();
-        }
-        let (least, most) = (
-            leaf_parts.iter().map(Divisible::bytes).min(),
-            leaf_parts.iter().map(Divisible::bytes).max(),
-        );
-        assert!(most < least.map(|bytes| 4 * bytes), "{shape:?}: {least:?} to {most:?} bytes");
     }
 }
 

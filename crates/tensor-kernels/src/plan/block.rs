@@ -11,14 +11,7 @@
 //!   result, only the rows that are computed at once. Rows do not overlap.
 //! - **B3.** Areas start at cache lines, do not overlap, and end within [`Block::scratch_bytes`].
 
-use crate::memory::CACHE_LINE;
-
-/// Rows, and columns: the elements of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Extent {
-    pub(crate) rows: usize,
-    pub(crate) columns: usize,
-}
+pub(crate) use super::area::{Area, Extent};
 
 /// How an operand's elements of a row are accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,35 +49,6 @@ impl Access {
     /// Are short rows packed into one long row?
     pub(crate) fn packs_rows(self) -> bool {
         matches!(self, Self::ShortRows | Self::BroadcastRow | Self::SplatPerRow)
-    }
-}
-
-/// Rows in scratch memory, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Area {
-    /// The offset of the first row.
-    pub(crate) start: usize,
-    /// The number of rows.
-    pub(crate) rows: usize,
-    /// The bytes of a row.
-    pub(crate) row_bytes: usize,
-    /// The distance from one row to the next.
-    pub(crate) pitch: usize,
-}
-
-impl Area {
-    /// Rows of adjacent elements at the start of scratch. Rows whose length is a multiple of 512
-    /// bytes get a cache line of padding, so that they do not compete for the same cache sets.
-    pub(crate) fn new(extent: Extent, width: usize) -> Self {
-        let row_bytes = extent.columns * width;
-        let spare =
-            if row_bytes.is_multiple_of(512) { CACHE_LINE / width.max(1) * width } else { 0 };
-        Self { start: 0, rows: extent.rows, row_bytes, pitch: row_bytes + spare }
-    }
-
-    /// The end of the area, rounded up to a cache line.
-    pub(crate) fn end(&self) -> usize {
-        (self.start + self.rows * self.pitch).next_multiple_of(CACHE_LINE)
     }
 }
 
@@ -154,6 +118,7 @@ impl<const N: usize> Block<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::CACHE_LINE;
 
     #[test]
     fn areas_follow_each_other_and_hold_their_rows() {
@@ -173,11 +138,5 @@ mod tests {
             }
             assert!(block.scratch_bytes() >= end && block.area(3).is_none());
         }
-    }
-
-    #[test]
-    fn rows_of_half_a_page_do_not_share_cache_sets() {
-        let area = Area::new(Extent { rows: 4, columns: 512 }, 4);
-        assert_eq!((area.row_bytes, area.pitch), (2048, 2112));
     }
 }

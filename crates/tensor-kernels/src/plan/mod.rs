@@ -3,26 +3,41 @@
 //! A plan is made from layouts, the widths of elements and a [`Machine`](crate::exec::Machine). It
 //! is plain data without pointers, threads or CPU features; it can be compared, hashed and printed.
 
+mod area;
+#[cfg(feature = "elementwise")]
 mod block;
 mod copy;
+#[cfg(feature = "elementwise")]
 mod elementwise;
 mod group;
+#[cfg(feature = "elementwise")]
 mod reduce;
+#[cfg(feature = "elementwise")]
 mod reduce_copied;
+#[cfg(feature = "elementwise")]
 mod reduce_cost;
+#[cfg(feature = "elementwise")]
 mod reduce_listed;
 
+#[cfg(feature = "elementwise")]
 pub(crate) use block::{Access, Area, Extent};
+#[cfg(feature = "elementwise")]
+pub(crate) use copy::Comparison;
 pub use copy::CostTerm;
 pub(crate) use copy::{
-    Comparison, Grouped, GroupedStep, Inner, Lines, Listing, PlannedCopy, Side, StreamScratch,
-    Streamed, Work, rows_inside,
+    Grouped, GroupedStep, Inner, Lines, Listing, PlannedCopy, Side, StreamScratch, Streamed, Work,
+    rows_inside,
 };
+#[cfg(feature = "elementwise")]
 pub(crate) use elementwise::{ElementwiseWork, Tile};
 pub(crate) use group::{Group, split};
+#[cfg(feature = "elementwise")]
 pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
+#[cfg(feature = "elementwise")]
 pub(crate) use reduce_copied::{CopiedReduce, PlacedPart};
+#[cfg(feature = "elementwise")]
 pub(crate) use reduce_cost::PlannedReduce;
+#[cfg(feature = "elementwise")]
 pub(crate) use reduce_listed::ListedReduce;
 
 use std::fmt;

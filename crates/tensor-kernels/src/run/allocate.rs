@@ -3,21 +3,11 @@
 use std::mem::MaybeUninit;
 
 use tensor_core::{
-    Element, Error, Layout, ReductionShape, Result, TensorBase, TensorViewMut, TensorViewMutBase,
-    Uninit, ViewRef,
+    Element, Error, Layout, Result, TensorBase, TensorViewMut, TensorViewMutBase, Uninit, ViewRef,
 };
 
-use super::{
-    copy::{CopyOperands, copy},
-    elementwise::{compute1, compute2, compute3},
-    operands::Input,
-    reduce,
-};
-use crate::{
-    exec::Exec,
-    kernel::{OperationOf, ReductionOf},
-    nest::check_shapes,
-};
+use super::copy::{CopyOperands, copy};
+use crate::{exec::Exec, nest::check_shapes};
 
 /// Copies a view into a new tensor of `layout`.
 ///
@@ -65,44 +55,4 @@ pub(crate) fn copy_into_uninit<'t, T: Element, K>(
     copy(exec, CopyOperands::new(from, &mut (&mut to).into())?);
     // SAFETY: a copy writes every element of its destination's layout.
     Ok(unsafe { to.assume_init() })
-}
-
-/// For each number of inputs: a new tensor of `layout` with the elements `f(inputs)`, index by
-/// index.
-macro_rules! computed {
-    ($($name:ident: $compute:ident($($arg:ident: $type:ident),*), $n:literal;)*) => {$(
-        pub(crate) fn $name<$($type: Element,)* R: Element, K>(
-            exec: &Exec,
-            operation: OperationOf<'_, $n, ($($type,)* R)>,
-            layout: Layout,
-            $($arg: ViewRef<'_, $type>,)*
-        ) -> Result<TensorBase<R, K>> {
-            let mut result = Uninit::new(layout)?;
-            $compute(exec, operation, &mut result.as_elements_mut(), $(Input::View($arg)),*);
-            // SAFETY: an operation that returns has written every element of its result's layout.
-            // If it panics, this line is not reached.
-            Ok(unsafe { result.assume_init() })
-        }
-    )*};
-}
-
-computed! {
-    computed1: compute1(a: A), 2;
-    computed2: compute2(a: A, b: B), 3;
-    computed3: compute3(a: A, b: B, c: C), 4;
-}
-
-/// A new tensor of `layout` with the results of a reduction.
-pub(crate) fn reduced<T: Element, R: Element, K>(
-    exec: &Exec,
-    kernels: &impl ReductionOf<T, R>,
-    input: ViewRef<'_, T>,
-    reduced: &ReductionShape,
-    layout: Layout,
-) -> Result<TensorBase<R, K>> {
-    let mut result = Uninit::new(layout)?;
-    reduce::reduce(exec, kernels, Input::View(input), &mut result.as_elements_mut(), reduced)?;
-    // SAFETY: a reduction visits every element of the result's layout, and writes each one it
-    // visits.
-    Ok(unsafe { result.assume_init() })
 }

@@ -5,6 +5,9 @@
 //! and it is consumed when its elements are written. So no element is written twice, and a newly
 //! allocated result is initialised exactly if as many elements have been written as it has.
 
+#[cfg(feature = "reductions")]
+mod compute;
+
 use std::{
     marker::PhantomData,
     mem::{self, MaybeUninit},
@@ -19,14 +22,9 @@ use tensor_core::{
 
 use super::{
     copy::{CopyOperands, copy},
-    elementwise::compute1,
-    operands::{Destination, Input},
+    operands::Destination,
 };
-use crate::{
-    exec::{Exec, pool},
-    kernel::OperationOf,
-    nest::check_shapes,
-};
+use crate::exec::{Exec, pool};
 
 /// Elements of a result that have not been written; `W` is `T` or uninitialised memory for it.
 pub(crate) struct Part<'a, T, W> {
@@ -103,19 +101,6 @@ impl<'a, T: Element, W: Destination<T>> Part<'a, T, W> {
         let mut buffer = None;
         let from = ViewRef::of_value(&value).broadcast_to(self.view.shape(), &mut buffer)?;
         copy(exec, CopyOperands::new(from, &mut (&mut self.view).into())?);
-        self.count();
-        Ok(())
-    }
-
-    /// Writes all elements: a function of those of a view of the same shape.
-    pub(crate) fn compute_from<A: Element>(
-        mut self,
-        exec: &Exec,
-        operation: OperationOf<'_, 2, (A, T)>,
-        from: ViewRef<'_, A>,
-    ) -> Result<()> {
-        check_shapes(from.layout(), self.view.layout())?;
-        compute1(exec, operation, &mut (&mut self.view).into(), Input::View(from));
         self.count();
         Ok(())
     }

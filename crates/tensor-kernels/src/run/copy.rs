@@ -6,7 +6,7 @@ use tensor_core::{Element, Result, ViewRef, ViewRefMut};
 use super::{
     blocked,
     grouped::{Blocks, Table},
-    operands::{Destination, OperandPtr, OperandPtrs},
+    operands::{CopyTarget, OperandPtr, OperandPtrs},
     plan_cache::{self, Kept, Planned},
     stream,
     tiny::{copy_listed, copy_tiny, has_few_rows, is_tiny},
@@ -29,7 +29,7 @@ pub(crate) struct CopyOperands<'f, 'o, 't, T, W> {
     pub(super) to: &'o mut ViewRefMut<'t, W>,
 }
 
-impl<'f, 'o, 't, T: Element, W: Destination<T>> CopyOperands<'f, 'o, 't, T, W> {
+impl<'f, 'o, 't, T: Element, W: CopyTarget<T>> CopyOperands<'f, 'o, 't, T, W> {
     /// # Errors
     /// [`Error::OutputShape`](tensor_core::Error) if the shapes differ.
     #[inline]
@@ -41,7 +41,7 @@ impl<'f, 'o, 't, T: Element, W: Destination<T>> CopyOperands<'f, 'o, 't, T, W> {
 
 /// Copies every element.
 #[inline]
-pub(crate) fn copy<T: Element, W: Destination<T>>(
+pub(crate) fn copy<T: Element, W: CopyTarget<T>>(
     exec: &Exec,
     operands: CopyOperands<'_, '_, '_, T, W>,
 ) {
@@ -55,7 +55,7 @@ pub(crate) fn copy<T: Element, W: Destination<T>>(
 /// A function of its own: its plan would make the stack frame of a tiny copy large, which takes a
 /// third of the time of such a copy.
 #[inline(never)]
-fn copy_by_plan<T: Element, W: Destination<T>>(
+fn copy_by_plan<T: Element, W: CopyTarget<T>>(
     exec: &Exec,
     operands: CopyOperands<'_, '_, '_, T, W>,
 ) {
@@ -172,6 +172,7 @@ fn run_with(
 /// # Safety
 /// M1, M2 and M3 hold for the elements that the work's loops visit from these addresses on. The
 /// gaps between those of the source can be read, or `gaps_readable` is not set.
+#[cfg(feature = "elementwise")]
 pub(super) unsafe fn run_at(
     simd: SimdLevel,
     work: &Work,

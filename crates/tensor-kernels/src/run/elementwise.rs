@@ -11,7 +11,7 @@ use super::{
     operands::{Destination, Input, OperandPtr, OperandPtrs},
     pack::{self, StridedBlock},
     small,
-    walk::walk,
+    walk::{starts, walk},
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
 use crate::{
@@ -83,7 +83,7 @@ fn compute<const N: usize>(
     // of floats `relu` takes 10 % longer with 512-bit stores, a sum with a column 12 %. Functions
     // that compute much take up to twice as long with 256-bit registers (Zen 5).
     let halves = work.large && !work.stream && work.tile.is_none() && !operation.computes_much();
-    let simd = if halves { exec.simd().at_most_256_bits() } else { exec.simd() };
+    let simd = if halves { at_most_256_bits(exec.simd()) } else { exec.simd() };
     par_run(exec, &work, move |work| {
         let task = Task { simd, work, operation, operands };
         if let Some(tile) = &work.tile {
@@ -95,6 +95,14 @@ fn compute<const N: usize>(
             (_, true) => task.by_blocks(),
         }
     });
+}
+
+/// This level, but without 512-bit registers. The results of both are the same.
+fn at_most_256_bits(level: SimdLevel) -> SimdLevel {
+    match level {
+        SimdLevel::V4 if SimdLevel::V3.is_available() => SimdLevel::V3,
+        level => level,
+    }
 }
 
 /// The work of one thread.
@@ -296,17 +304,6 @@ impl<const N: usize> Task<'_, N> {
     pub(super) fn scalars(&self) -> [bool; N] {
         self.work.block.access().map(|access| access == Access::Scalar)
     }
-}
-
-/// The starts of parts of `step`. Not `Iterator::step_by`, which begins with a division that takes
-/// as long as a hundred additions.
-pub(super) fn starts(len: usize, step: usize) -> impl Iterator<Item = usize> {
-    let mut next = 0;
-    std::iter::from_fn(move || {
-        let start = next;
-        next += step;
-        (start < len).then_some(start)
-    })
 }
 
 pub(super) fn advance<const N: usize>(ptrs: [*mut u8; N], by: [isize; N]) -> [*mut u8; N] {

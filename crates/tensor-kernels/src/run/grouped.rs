@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{elementwise::starts, offsets};
+use super::{offsets, walk::starts};
 use crate::{
     kernel::{Isa, Unit, short_runs},
     nest::Loop,

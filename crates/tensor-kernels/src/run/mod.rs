@@ -1,31 +1,50 @@
 //! Runs plans: each task chooses its instruction set once, walks its loops, and calls its kernels.
 
 mod allocate;
+#[cfg(feature = "elementwise")]
 mod assemble;
 mod blocked;
+#[cfg(feature = "elementwise")]
 mod bounce;
+#[cfg(feature = "elementwise")]
+mod computed;
 mod copy;
+#[cfg(feature = "elementwise")]
 mod elementwise;
 mod grouped;
+#[cfg(feature = "elementwise")]
 mod levels;
 mod offsets;
 mod operands;
+#[cfg(feature = "elementwise")]
 mod pack;
 mod plan_cache;
+#[cfg(feature = "elementwise")]
 mod reduce;
+#[cfg(feature = "elementwise")]
 mod reduce_part;
+#[cfg(feature = "reductions")]
+mod reduced;
+#[cfg(feature = "elementwise")]
 mod small;
 mod stream;
+#[cfg(feature = "elementwise")]
 mod tiled_elementwise;
 mod tiny;
 mod walk;
 mod workspace;
 
-pub(crate) use allocate::{
-    computed1, computed2, computed3, copied, copied_to_vec, copy_into_uninit, reduced,
-};
+pub(crate) use allocate::{copied, copied_to_vec, copy_into_uninit};
+#[cfg(feature = "elementwise")]
 pub(crate) use assemble::{Part, RowWriter, assemble_into, assembled};
+#[cfg(feature = "elementwise")]
+pub(crate) use computed::{computed1, computed2, computed3};
 pub(crate) use copy::{CopyOperands, copy, copy_planned};
+#[cfg(feature = "elementwise")]
 pub(crate) use elementwise::{compute1, compute2, compute3};
+#[cfg(feature = "elementwise")]
 pub(crate) use operands::{Destination, Erased, Input};
-pub(crate) use reduce::{reduce, reduce_erased};
+#[cfg(feature = "elementwise")]
+pub(crate) use reduce::reduce_erased;
+#[cfg(feature = "reductions")]
+pub(crate) use reduced::{reduce, reduced};

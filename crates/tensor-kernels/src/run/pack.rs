@@ -3,7 +3,7 @@
 use super::workspace::ScratchRows;
 use crate::{
     exec::SimdLevel,
-    kernel::{self, Isa, Kernel, Unit, short_runs},
+    kernel::{self, Isa, Kernel, Unit, short_fills, short_runs},
     memory::Stores,
     nest::Loop,
     plan::Extent,
@@ -234,7 +234,7 @@ impl<L: Unit> Kernel for Fills<L> {
         let Self { rows, from, to, extent } = self;
         // SAFETY: the invariant: one element for each row of scratch.
         unsafe {
-            short_runs::fill_runs(
+            short_fills::fill_runs(
                 from,
                 to,
                 extent.columns,

@@ -3,7 +3,7 @@
 
 use tensor_core::{Element, Layout};
 
-use super::{copy::CopyOperands, operands::Destination};
+use super::{copy::CopyOperands, operands::CopyTarget};
 use crate::{
     nest::Loop,
     plan::Listing,
@@ -42,7 +42,7 @@ pub(super) fn has_few_rows(layouts: [&Layout; 2], width: usize) -> bool {
 /// # Panics
 /// If there are more than [`MAX_TINY_DIMS`] dimensions.
 #[inline]
-pub(super) fn copy_tiny<T: Element, W: Destination<T>>(operands: CopyOperands<'_, '_, '_, T, W>) {
+pub(super) fn copy_tiny<T: Element, W: CopyTarget<T>>(operands: CopyOperands<'_, '_, '_, T, W>) {
     let CopyOperands { from, to } = operands;
     if from.layout().numel() == 0 {
         return;

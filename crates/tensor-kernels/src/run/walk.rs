@@ -44,6 +44,17 @@ fn advance<const N: usize>(loops: &[Loop<N>], counters: &mut [usize], at: &mut [
     false
 }
 
+/// The starts of parts of `step`. Not `Iterator::step_by`, which begins with a division that takes
+/// as long as a hundred additions.
+pub(super) fn starts(len: usize, step: usize) -> impl Iterator<Item = usize> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let start = next;
+        next += step;
+        (start < len).then_some(start)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,19 +11,21 @@
 //! debug builds scratch is filled with [`POISON_PATTERN`], lies between two guard lines, and the
 //! guards are checked when it is returned.
 
+#[cfg(feature = "elementwise")]
+mod blocks;
+#[cfg(feature = "elementwise")]
+mod reserve;
+
 use std::{cell::Cell, marker::PhantomData, mem::MaybeUninit};
 
 use smallvec::SmallVec;
 
 use crate::{
     memory::CACHE_LINE,
-    plan::Area,
     tuning::{MAX_FRAME_BYTES, MAX_KEPT_BUFFER_BYTES, MAX_KEPT_BUFFERS},
 };
-
-/// Scratch on the stack that is available even without memory: enough for the smallest tasks of all
-/// work.
-pub(super) const RESERVE_BYTES: usize = 24 << 10;
+#[cfg(feature = "elementwise")]
+pub(super) use reserve::{RESERVE_BYTES, with_reserve};
 
 /// The content of scratch in debug builds before it is written.
 const POISON_PATTERN: u8 = 0xA7;
@@ -40,6 +42,7 @@ pub(super) enum Hold {
     /// No: the work runs to its end.
     Leaf,
     /// Yes: the work waits for other work.
+    #[cfg(feature = "elementwise")]
     AcrossJoin,
 }
 
@@ -54,16 +57,6 @@ pub(super) fn with_scratch<R>(
     }
     let mut kept = KeptBuffer::take(bytes.checked_add(GUARD_BYTES)?)?;
     Some(guarded(kept.bytes(), bytes, f))
-}
-
-/// Calls `f` with scratch on the stack, for work that does not wait for other work.
-///
-/// # Panics
-/// If `bytes` is more than [`RESERVE_BYTES`].
-#[inline(never)]
-pub(super) fn with_reserve<R>(bytes: usize, f: impl FnOnce(Scratch<'_>) -> R) -> R {
-    assert!(bytes <= RESERVE_BYTES, "work was cut to fit the reserve, but needs {bytes} bytes");
-    in_frame::<{ RESERVE_BYTES + GUARD_BYTES }, R>(bytes, f)
 }
 
 #[repr(align(64))]
@@ -113,21 +106,6 @@ impl<'a> Scratch<'a> {
         Self { start: bytes.as_mut_ptr().cast(), len: bytes.len(), life: PhantomData }
     }
 
-    /// The first `bytes`, and the rest.
-    ///
-    /// # Panics
-    /// If there are fewer bytes.
-    pub(super) fn split_at(self, bytes: usize) -> (Scratch<'a>, Scratch<'a>) {
-        assert!(bytes <= self.len, "{bytes} bytes of {}", self.len);
-        let rest = self.start.wrapping_add(bytes);
-        (Self { len: bytes, ..self }, Self { start: rest, len: self.len - bytes, ..self })
-    }
-
-    /// The same memory for a shorter time.
-    pub(super) fn reborrow(&mut self) -> Scratch<'_> {
-        Scratch { life: PhantomData, ..*self }
-    }
-
     /// A pointer to the first byte, for a kernel that touches `bytes` bytes.
     ///
     /// # Panics
@@ -136,15 +114,6 @@ impl<'a> Scratch<'a> {
     pub(super) fn start(&mut self, bytes: usize) -> *mut u8 {
         assert!(bytes <= self.len, "{bytes} bytes of {}", self.len);
         self.start
-    }
-
-    /// The rows of an operand's area.
-    ///
-    /// # Panics
-    /// If the area is not within the scratch.
-    #[inline]
-    pub(super) fn area(&mut self, area: Area) -> ScratchRows<'_> {
-        self.rows(area.start, (area.rows, area.row_bytes), area.pitch)
     }
 
     /// `rows` rows of `row_bytes` bytes, `pitch` bytes apart; the first starts at byte `start`.
@@ -162,7 +131,14 @@ impl<'a> Scratch<'a> {
         let end = start + rows.saturating_sub(1) * pitch + row_bytes;
         assert!(end <= self.len, "rows end at byte {end} of {}", self.len);
         let first = self.start.wrapping_add(start);
-        ScratchRows { first, rows, row_bytes, pitch, life: PhantomData }
+        ScratchRows {
+            first,
+            rows,
+            row_bytes,
+            #[cfg(feature = "elementwise")]
+            pitch,
+            life: PhantomData,
+        }
     }
 }
 
@@ -174,6 +150,7 @@ pub(super) struct ScratchRows<'a> {
     first: *mut u8,
     rows: usize,
     row_bytes: usize,
+    #[cfg(feature = "elementwise")]
     pitch: usize,
     life: PhantomData<&'a mut [MaybeUninit<u8>]>,
 }
@@ -188,12 +165,6 @@ impl ScratchRows<'_> {
         let fits = rows <= self.rows && row_bytes <= self.row_bytes;
         assert!(fits, "{rows} rows of {row_bytes} bytes, in {} of {}", self.rows, self.row_bytes);
         self.first
-    }
-
-    /// Bytes from one row to the next.
-    #[inline]
-    pub(super) fn pitch(&self) -> usize {
-        self.pitch
     }
 }
 
@@ -260,7 +231,7 @@ fn with_unused<R>(f: impl FnOnce(&mut SmallVec<[CacheLines; MAX_KEPT_BUFFERS]>) 
     UNUSED.try_with(on).ok()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "elementwise"))]
 mod tests {
     use super::*;
 

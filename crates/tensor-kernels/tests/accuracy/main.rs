@@ -6,6 +6,8 @@
 //! methods. The unit of errors is the unit in the last place of the exact result. A failure names
 //! the argument.
 
+#![cfg(feature = "reductions")]
+
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(feature = "complex")]

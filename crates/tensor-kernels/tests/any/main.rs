@@ -1,6 +1,8 @@
 //! Tensors of run-time dtypes: PyTorch's promotion and results, recorded in `data/promotion.jsonl`,
 //! and the methods that have no promotion.
 
+#![cfg(feature = "reductions")]
+
 mod golden;
 mod methods;
 mod operations;

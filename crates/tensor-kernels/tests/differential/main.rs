@@ -17,6 +17,8 @@
 //! | `TENSOR_DIFFERENTIAL_IN_PROCESS=1` | no child processes, for emulators and valgrind |
 //! | `TENSOR_SIMD=level` | this instruction set alone |
 
+#![cfg(feature = "reductions")]
+
 mod generator;
 mod runner;
 mod shrink;

@@ -60,6 +60,8 @@
 //! | | scratch memory leaked or overrun | `memory`: `refused_operations_leak_nothing`; in debug |
 //! | | | builds every test, as guard bytes surround all scratch |
 
+#![cfg(feature = "reductions")]
+
 #[path = "../common/mod.rs"]
 mod common;
 mod extremes;

@@ -15,6 +15,8 @@
 //! | `golden_movement` | `movement.jsonl` | cat, pad, gather, …: shape, strides and elements |
 //! | `golden_reductions` | `reductions.jsonl` | softmax, var, …: shape, strides and elements |
 
+#![cfg(feature = "reductions")]
+
 mod display;
 mod movement;
 mod operation;

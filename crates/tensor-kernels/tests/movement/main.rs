@@ -2,6 +2,8 @@
 //! given results, and with arguments that no caller should pass. PyTorch's recorded answers are
 //! replayed by the test `golden`.
 
+#![cfg(feature = "reductions")]
+
 mod accuracy;
 mod faults;
 mod forms;

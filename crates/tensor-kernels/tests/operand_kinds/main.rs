@@ -1,6 +1,8 @@
 //! Every public operation takes every kind of operand, writes to every kind of output, and is a
 //! method of tensors, views and mutable views. The results are those of tensors.
 
+#![cfg(feature = "reductions")]
+
 #[macro_use]
 mod kinds;
 

@@ -5,6 +5,8 @@
 //! operands' type, overwrite the first operand. Values include the limits and the special values of
 //! each type. The test program `accuracy` checks the errors of elementary functions.
 
+#![cfg(feature = "reductions")]
+
 #[path = "../common/mod.rs"]
 mod common;
 

@@ -4,6 +4,8 @@
 //! Each case runs at one random SIMD level: serial, and in pools of 1, 2 and 7 threads that split
 //! the work down to a few bytes.
 
+#![cfg(feature = "reductions")]
+
 #[path = "../common/mod.rs"]
 mod common;
 mod copies;

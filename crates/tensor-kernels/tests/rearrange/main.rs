@@ -11,6 +11,8 @@
 //! `TENSOR_DIFFERENTIAL_CASES=n` sets the number of random patterns,
 //! `TENSOR_DIFFERENTIAL_SEED=n` draws others.
 
+#![cfg(feature = "reductions")]
+
 mod copies;
 mod extremes;
 mod generator;

@@ -13,7 +13,7 @@ use tensor_core::{
 
 use super::{
     convert::{Converted, as_dtype, to_dtype},
-    current,
+    current, expect,
 };
 use crate::api::{
     call::Call,
@@ -96,6 +96,19 @@ pub(super) fn copy_converted<K>(x: &AnyTensorBase<K>, from: &AnyTensorBase<K>) -
     let from = to_dtype(from, x.dtype())?;
     match_tensor!(Equality, x, "copy", x => {
         super::convert::typed(&from).and_then(|from| crate::TensorMutExt::copy_from(x, &from))
+    })
+}
+
+/// Are the elements of two tensors of one shape equal, after promotion?
+#[track_caller]
+pub(super) fn equal<K>(a: &AnyTensorBase<K>, b: &AnyTensorBase<K>) -> Result<bool> {
+    let call = current("equal")?;
+    let (a, b) = (AnyOperand::from(a), AnyOperand::from(b));
+    let dtype = result_type(&[a.reborrow(), b.reborrow()])?;
+    match_dtype!(Equality, dtype, call.op, T => {
+        let (a, b) = (Converted::<T, K>::of(call, &a)?, Converted::<T, K>::of(call, &b)?);
+        let (a, b) = (a.operand(), b.operand());
+        crate::api::equal::equal(call.exec, a.read()?.elements(), b.read()?.elements())
     })
 }
 
@@ -201,7 +214,7 @@ pub(super) fn where_cond<K>(
     b: &AnyOperand<'_, K>,
 ) -> Result<AnyTensorBase<K>> {
     let call = current("where_cond")?;
-    let condition = super::expect::<bool, K>(condition)?;
+    let condition = expect::<bool, K>(condition)?;
     let dtype = result_type(&[a.reborrow(), b.reborrow()])?;
     match_dtype!(Equality, dtype, call.op, T => {
         let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);

@@ -1,5 +1,25 @@
 //! The named operations as methods of tensors of run-time dtypes: macros that the table of
 //! operations passes its rows to.
+//!
+//! They are expanded beside the trait. What the methods name is exported with them.
+
+#[cfg(doc)]
+use tensor_core::DTypeError;
+pub(super) use tensor_core::{AnyOperand, DType, TensorBase};
+use tensor_core::{AnyTensorBase, BuiltIn, Error, Result, Scalar};
+
+pub(super) use super::movement::movement_methods;
+pub(super) use crate::{
+    api::{
+        call::Call,
+        movement::PadMode,
+        ops::{
+            self,
+            table::{binary_operations, ternary_operations, unary_operations},
+        },
+    },
+    exec::Exec,
+};
 
 /// Operations on one operand. Those whose results are fractions compute integers as f32.
 macro_rules! unary {
@@ -117,38 +137,92 @@ macro_rules! ternary {
     )*};
 }
 
-/// Reductions: over some dimensions, and over all of them.
-macro_rules! reductions {
-    ($(
-        $(#[$doc:meta])*
-        $op:ident<$t:ident: $bound:ident> -> $output:ty: $name:ident, $into:ident, $all:ident;
-    )*) => {$(
-        $(#[$doc])*
+/// The methods, for the trait of the extension methods.
+macro_rules! elementwise_methods {
+    () => {
+        /// The elements converted to a dtype; the tensor itself if it has it (PyTorch:
+        /// `to(dtype)`).
         ///
         /// # Errors
-        /// [`DTypeError::Unsupported`]; [`Error::DimOutOfRange`], [`Error::ReduceTwice`];
-        /// [`Error::ReduceEmpty`] if there are no elements and the reduction has no value for that.
+        /// [`DTypeError::NotInBuild`]; see the trait.
         #[track_caller]
-        fn $name(&self, over: impl Into<ReduceDims>) -> Result<AnyTensorBase<K>> {
-            let call = current(stringify!($name))?;
-            let result = match_tensor!($bound, self.as_any(), call.op, a => {
-                reductions::$op::eval(call.exec, &a.into(), over.into()).map(AnyTensorBase::from)
-            });
-            as_torch(call.op, self.as_any().dtype(), result?)
+        fn to_dtype(&self, dtype: DType) -> Result<AnyTensorBase<K>> {
+            convert::to_dtype(self.as_any(), dtype)
         }
 
-        #[doc = concat!(
-            "[`", stringify!($name), "`](Self::", stringify!($name), ")",
-            " of all elements, as a value."
-        )]
+        /// The elements converted to a type, as a typed tensor; the same storage if they have it.
         ///
         /// # Errors
-        #[doc = concat!("Those of [`", stringify!($name), "`](Self::", stringify!($name), ").")]
+        /// See the trait.
         #[track_caller]
-        fn $all(&self) -> Result<AnyValue> {
-            self.$name(ReduceDims::ALL)?.item()
+        fn to_typed<T: CastAny>(&self) -> Result<TensorBase<T, K>> {
+            convert::typed(self.as_any())
         }
-    )*};
+
+        /// The elements in logical order, converted to a type (PyTorch: `flatten().tolist()`).
+        ///
+        /// # Errors
+        /// See the trait.
+        fn to_vec<T: CastAny>(&self) -> Result<Vec<T>> {
+            let typed = convert::typed::<T, K>(self.as_any())?;
+            crate::to_vec(Exec::current()?, &typed.read()?.as_view())
+        }
+
+        /// Copies the elements of another tensor, broadcast and converted, into this one (PyTorch:
+        /// `copy_`).
+        ///
+        /// # Errors
+        /// Shapes that do not broadcast; tensors that share elements.
+        #[track_caller]
+        fn copy_from(&self, from: &AnyTensorBase<K>) -> Result<()> {
+            elementwise::copy_converted(self.as_any(), from)
+        }
+
+        /// Same shape and equal elements, after promotion? (PyTorch: `torch.equal`)
+        ///
+        /// # Errors
+        /// [`DTypeError::Promotion`].
+        #[track_caller]
+        fn equal(&self, other: &AnyTensorBase<K>) -> Result<bool> {
+            let a = self.as_any();
+            if a.shape() == other.shape() { elementwise::equal(a, other) } else { Ok(false) }
+        }
+
+        /// The elements of `a` where this is true, else those of `b`, broadcast and promoted
+        /// (PyTorch: `torch.where`).
+        ///
+        /// # Errors
+        /// [`Error::DTypeMismatch`] if this is no bool; [`DTypeError::Promotion`],
+        /// [`Error::Broadcast`].
+        #[track_caller]
+        fn where_cond<'a, 'b>(
+            &self,
+            a: impl Into<AnyOperand<'a, K>>,
+            b: impl Into<AnyOperand<'b, K>>,
+        ) -> Result<AnyTensorBase<K>>
+        where
+            K: 'a + 'b,
+        {
+            elementwise::where_cond(self.as_any(), &a.into(), &b.into())
+        }
+
+        unary_operations! { unary }
+        binary_operations! { binary }
+        ternary_operations! { ternary }
+        movement_methods! {}
+    };
 }
 
-pub(in crate::api) use {binary, reductions, ternary, unary};
+pub(super) use {binary, elementwise_methods, ternary, unary};
+
+/// A call with [`Exec::current`].
+#[track_caller]
+pub(super) fn current(op: &'static str) -> Result<Call<'static>> {
+    Ok(Call::new(Exec::current()?, op))
+}
+
+/// The typed tensor, which must have these elements.
+pub(super) fn expect<T: BuiltIn, K>(any: &AnyTensorBase<K>) -> Result<&TensorBase<T, K>> {
+    let (expected, found) = (<T as Scalar>::DTYPE, any.dtype());
+    any.typed::<T>().ok_or(Error::DTypeMismatch { expected, found })
+}

@@ -7,37 +7,35 @@
 //! All of it is generic over the kernels of a tensor, or `inline`. So it is compiled in the
 //! programs that use it, operation by operation, and costs others nothing.
 
+#[cfg(feature = "elementwise")]
 mod convert;
+#[cfg(feature = "elementwise")]
 mod elementwise;
+#[cfg(feature = "elementwise")]
 mod methods;
+#[cfg(feature = "elementwise")]
 mod movement;
+#[cfg(feature = "elementwise")]
 mod operators;
 mod patterns;
+#[cfg(feature = "reductions")]
+mod reduce;
+#[cfg(feature = "reductions")]
 mod rows;
 
+use tensor_core::{AnyTensorBase, AnyValue, Int, MemoryFormat, Result, Sizes};
 #[cfg(doc)]
-use tensor_core::DTypeError;
-use tensor_core::{
-    AnyOperand, AnyTensorBase, AnyValue, BuiltIn, DType, Error, Int, MemoryFormat, ReduceDims,
-    Result, Scalar, Sizes, TensorBase,
-};
+use tensor_core::{DTypeError, Error};
 
 use super::types::match_tensor;
-use super::{
-    call::Call,
-    ops::{self, table::*},
-    reductions,
-    rows::Tolerance,
-};
-use crate::{
-    PatternArg, RearrangePattern, ReducePattern, Reduction, RepeatPattern, Reshaped, TensorExt,
-    api::movement::PadMode, exec::Exec,
-};
+use crate::{PatternArg, RearrangePattern, RepeatPattern, Reshaped, TensorExt};
+#[cfg(feature = "elementwise")]
 pub use convert::CastAny;
-use methods::{binary, reductions, ternary, unary};
-use movement::movement_methods;
+#[cfg(feature = "elementwise")]
+use methods::*;
 use patterns::pattern_methods;
-use rows::{real, rows_methods};
+#[cfg(feature = "reductions")]
+use reduce::*;
 
 /// An operation that is the same for all dtypes.
 macro_rules! forward {
@@ -86,33 +84,6 @@ macro_rules! forward {
 pub trait AnyTensorExt<K>: Sized {
     /// This tensor.
     fn as_any(&self) -> &AnyTensorBase<K>;
-
-    /// The elements converted to a dtype; the tensor itself if it has it (PyTorch: `to(dtype)`).
-    ///
-    /// # Errors
-    /// [`DTypeError::NotInBuild`]; see the trait.
-    #[track_caller]
-    fn to_dtype(&self, dtype: DType) -> Result<AnyTensorBase<K>> {
-        convert::to_dtype(self.as_any(), dtype)
-    }
-
-    /// The elements converted to a type, as a typed tensor; the same storage if they have it.
-    ///
-    /// # Errors
-    /// See the trait.
-    #[track_caller]
-    fn to_typed<T: CastAny>(&self) -> Result<TensorBase<T, K>> {
-        convert::typed(self.as_any())
-    }
-
-    /// The elements in logical order, converted to a type (PyTorch: `flatten().tolist()`).
-    ///
-    /// # Errors
-    /// See the trait.
-    fn to_vec<T: CastAny>(&self) -> Result<Vec<T>> {
-        let typed = convert::typed::<T, K>(self.as_any())?;
-        crate::to_vec(Exec::current()?, &typed.read()?.as_view())
-    }
 
     /// The tensor itself if it is contiguous, else a contiguous copy (PyTorch: `contiguous()`).
     ///
@@ -178,16 +149,6 @@ pub trait AnyTensorExt<K>: Sized {
         forward!(self.as_any(), "repeat", x => TensorExt::repeat(x, times))
     }
 
-    /// Copies the elements of another tensor, broadcast and converted, into this one (PyTorch:
-    /// `copy_`).
-    ///
-    /// # Errors
-    /// Shapes that do not broadcast; tensors that share elements.
-    #[track_caller]
-    fn copy_from(&self, from: &AnyTensorBase<K>) -> Result<()> {
-        elementwise::copy_converted(self.as_any(), from)
-    }
-
     /// Writes one value, converted, to every element (PyTorch: `fill_`).
     ///
     /// # Errors
@@ -199,73 +160,16 @@ pub trait AnyTensorExt<K>: Sized {
         })
     }
 
-    /// Same shape and equal elements, after promotion? (PyTorch: `torch.equal`)
-    ///
-    /// # Errors
-    /// [`DTypeError::Promotion`].
-    #[track_caller]
-    fn equal(&self, other: &AnyTensorBase<K>) -> Result<bool> {
-        let a = self.as_any();
-        if a.shape() != other.shape() {
-            return Ok(false);
-        }
-        elementwise::eq(&a.into(), &other.into())?.all_all().map(AnyValue::is_nonzero)
-    }
-
-    /// The elements of `a` where this is true, else those of `b`, broadcast and promoted (PyTorch:
-    /// `torch.where`).
-    ///
-    /// # Errors
-    /// [`Error::DTypeMismatch`] if this is no bool; [`DTypeError::Promotion`],
-    /// [`Error::Broadcast`].
-    #[track_caller]
-    fn where_cond<'a, 'b>(
-        &self,
-        a: impl Into<AnyOperand<'a, K>>,
-        b: impl Into<AnyOperand<'b, K>>,
-    ) -> Result<AnyTensorBase<K>>
-    where
-        K: 'a + 'b,
-    {
-        elementwise::where_cond(self.as_any(), &a.into(), &b.into())
-    }
-
-    unary_operations! { unary }
-    binary_operations! { binary }
-    ternary_operations! { ternary }
-    reduction_operations! { reductions }
-    rows_methods! {}
-    movement_methods! {}
     pattern_methods! {}
+
+    #[cfg(feature = "elementwise")]
+    elementwise_methods! {}
+    #[cfg(feature = "reductions")]
+    reduction_methods! {}
 }
 
 impl<K> AnyTensorExt<K> for AnyTensorBase<K> {
     fn as_any(&self) -> &AnyTensorBase<K> {
         self
-    }
-}
-
-/// A call with [`Exec::current`].
-#[track_caller]
-fn current(op: &'static str) -> Result<Call<'static>> {
-    Ok(Call::new(Exec::current()?, op))
-}
-
-/// The typed tensor, which must have these elements.
-fn expect<T: BuiltIn, K>(any: &AnyTensorBase<K>) -> Result<&TensorBase<T, K>> {
-    let (expected, found) = (<T as Scalar>::DTYPE, any.dtype());
-    any.typed::<T>().ok_or(Error::DTypeMismatch { expected, found })
-}
-
-/// A result in PyTorch's dtype, where the typed operation has another one.
-fn as_torch<K>(
-    op: &'static str,
-    from: DType,
-    result: AnyTensorBase<K>,
-) -> Result<AnyTensorBase<K>> {
-    match (op, from) {
-        ("sum" | "prod" | "cumsum", DType::U64) => convert::to_dtype(&result, DType::I64),
-        ("any" | "all", DType::U8) => convert::to_dtype(&result, DType::U8),
-        _ => Ok(result),
     }
 }

@@ -50,23 +50,6 @@ macro_rules! pattern_methods {
                 TensorExt::repeat_axes(x, pattern, sizes).map(Reshaped::into_tensor)
             })
         }
-
-        /// A reduction by a pattern, of a float dtype. As [`TensorExt::reduce`].
-        ///
-        /// # Errors
-        /// [`Error::Pattern`]; [`DTypeError::Unsupported`]; [`Error::ReduceEmpty`].
-        #[track_caller]
-        fn reduce<'p>(
-            &self,
-            pattern: impl Into<PatternArg<'p, ReducePattern>>,
-            reduction: Reduction,
-            sizes: &[(&str, usize)],
-        ) -> Result<AnyTensorBase<K>> {
-            let pattern = &*pattern.into().parsed()?;
-            match_tensor!(Real, self.as_any(), "reduce", x => {
-                TensorExt::reduce(x, pattern, reduction, sizes).map(AnyTensorBase::from)
-            })
-        }
     };
 }
 

@@ -1,16 +1,15 @@
 //! The methods that give the same elements under another layout: of a tensor a view of its storage
 //! where possible, of a view always a copy, because the result owns its memory.
 
-use tensor_core::{Element, Error, Layout, MemoryFormat, Result, TensorBase, TensorViewBase};
+use tensor_core::{Element, Error, Layout, MemoryFormat, Result, TensorBase};
 
 use super::{Reshaped, TensorExt};
 use crate::{
     api::{
         copy::{contiguous_copy, format_copy, tensor_copy},
         ledger::{CopyReason, Purpose},
-        rearrange::{self, Reduction},
+        rearrange,
     },
-    element::Real,
     exec::Exec,
 };
 
@@ -108,19 +107,4 @@ pub(super) fn rearranged<T: Element, K>(
             rearrange::rearranged_copy(exec, &reading.elements().to_view(), pattern, sizes)
         }
     }
-}
-
-/// Reduced by a pattern.
-#[track_caller]
-pub(super) fn reduced<T: Real, K>(
-    x: &impl TensorExt<T, K>,
-    pattern: &rearrange::Pattern,
-    sizes: &[(&str, usize)],
-    reduction: Reduction,
-) -> Result<TensorBase<T, K>> {
-    let exec = Exec::current()?;
-    let view = x.operand();
-    let reading = view.read()?;
-    let view: TensorViewBase<'_, T, K> = reading.elements().to_view();
-    rearrange::reduced(exec, &view, pattern, sizes, |x, over| reduction.eval(exec, &x.into(), over))
 }

@@ -146,61 +146,6 @@ macro_rules! ternary {
     )*};
 }
 
-/// Reductions: over some dimensions, into a given result, and over all of them.
-macro_rules! reductions {
-    ($(
-        $(#[$doc:meta])*
-        $op:ident<$t:ident: $bound:ident> -> $output:ty: $name:ident, $into:ident, $all:ident;
-    )*) => {$(
-        $(#[$doc])*
-        ///
-        #[doc = concat!("As [`ops::", stringify!($name), "`].")]
-        ///
-        /// # Errors
-        /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`]; [`Error::ReduceEmpty`] if there are no
-        /// elements and the reduction has no value for that.
-        #[track_caller]
-        fn $name(&self, over: impl Into<ReduceDims>) -> Result<TensorBase<$output, K>>
-        where
-            T: $bound,
-        {
-            reductions::$op::eval(Exec::current()?, &self.operand(), over.into())
-        }
-
-        #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ")")]
-        #[doc = concat!("into a given result. As [`ops::", stringify!($into), "`].")]
-        ///
-        /// # Errors
-        #[doc = concat!("Those of [`ops::", stringify!($into), "`].")]
-        #[track_caller]
-        fn $into<'o>(
-            &self,
-            over: impl Into<ReduceDims>,
-            out: impl Into<Output<'o, $output>>,
-        ) -> Result<()>
-        where
-            T: $bound,
-        {
-            ops::$into(Exec::current()?, self.operand(), over, out)
-        }
-
-        #[doc = concat!(
-            "[`", stringify!($name), "`](Self::", stringify!($name), ")",
-            " of all elements, as a value."
-        )]
-        ///
-        /// # Errors
-        /// [`Error::ReduceEmpty`] if there are no elements and the reduction has no value for that.
-        #[track_caller]
-        fn $all(&self) -> Result<$output>
-        where
-            T: $bound,
-        {
-            reductions::$op::all(Exec::current()?, self.operand())
-        }
-    )*};
-}
-
 /// The operations that are operators too, under names that the traits of `std::ops` do not have.
 macro_rules! try_methods {
     (
@@ -242,4 +187,4 @@ macro_rules! try_methods {
     };
 }
 
-pub(super) use {binary, binary_method, reductions, ternary, try_methods, unary};
+pub(super) use {binary, binary_method, ternary, try_methods, unary};

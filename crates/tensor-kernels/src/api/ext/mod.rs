@@ -2,56 +2,58 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `methods`, `patterns`, and the same of other folders | macros that write methods |
+//! | `compute`, `reduce`, `patterns`, and `methods` of all folders | macros that write methods |
 //! | `implement` | the trait for tensors, views and mutable views |
 //! | `arrange` | the same elements under another layout |
-//! | `write` | methods that write in place |
+//! | `write`, `inplace` | methods that write in place |
 //! | `operators` | what operators compute |
 
 mod arrange;
+#[cfg(feature = "elementwise")]
+mod compute;
 mod implement;
+#[cfg(feature = "elementwise")]
+mod inplace;
+#[cfg(feature = "elementwise")]
 mod methods;
+#[cfg(feature = "elementwise")]
 mod operators;
 mod patterns;
+#[cfg(feature = "reductions")]
+mod reduce;
 mod reshaped;
 mod write;
 
 #[cfg(doc)]
 use tensor_core::Error;
 use tensor_core::{
-    Element, Int, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, Scalar, Sizes,
-    TensorBase, infer_shape,
+    Element, Int, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, Sizes, TensorBase,
+    infer_shape,
 };
 
 use crate::{
     api::{
-        call::Call,
         copy::{copy_into, format_copy},
-        elementwise,
         equal::equal,
         ledger::Purpose,
-        movement::{self, PadMode, methods::movement_methods},
-        ops::{
-            self,
-            table::{
-                binary_operations, reduction_operations, ternary_operations, unary_operations,
-            },
-        },
-        rearrange::{PatternArg, RearrangePattern, ReducePattern, Reduction, RepeatPattern},
-        reductions,
-        rows::{self, Tolerance, methods::rows_methods},
+        rearrange::{PatternArg, RearrangePattern, ReducePattern, RepeatPattern},
     },
-    element::{Accumulate, Bits, Cast, Compare, Equality, Inexact, Integer, Number, Ordered, Real},
     exec::Exec,
 };
-use methods::{binary, reductions, ternary, try_methods, unary};
+#[cfg(feature = "elementwise")]
+use compute::*;
 use patterns::pattern_methods;
+#[cfg(feature = "reductions")]
+use reduce::*;
 pub use reshaped::Reshaped;
 pub use write::{TensorMutExt, TensorViewMutExt};
 
 /// The operations that copy or compute, as methods of tensors and views. Results own their memory;
 /// those of a tensor share its storage where that is said. What writes in place is in
 /// [`TensorMutExt`] and [`TensorViewMutExt`].
+///
+/// Methods that compute, convert, join or index need the feature `elementwise`, those that reduce
+/// `reductions`; both are on by default.
 ///
 /// Every method fails with [`Error::Borrowed`] if the storage is borrowed in conflict, and with
 /// [`Error::OutOfMemory`] if a new result cannot be allocated.
@@ -152,30 +154,6 @@ pub trait TensorExt<T: Element, K>: Sized {
         crate::api::repeat::repeat(Exec::current()?, self.operand(), times)
     }
 
-    /// The elements converted to another type (PyTorch: `to(dtype)`).
-    ///
-    /// # Errors
-    /// See the trait.
-    #[track_caller]
-    fn cast<U: Element>(&self) -> Result<TensorBase<U, K>>
-    where
-        T: Cast<U>,
-    {
-        current("cast")?.eval1(ops::Convert::TO, self.operand())
-    }
-
-    /// The elements converted to the type of a given result (PyTorch: `out.copy_(a)`).
-    ///
-    /// # Errors
-    /// Those of [`ops::cast_into`].
-    #[track_caller]
-    fn cast_into<'o, U: Element>(&self, out: impl Into<Output<'o, U>>) -> Result<()>
-    where
-        T: Cast<U>,
-    {
-        ops::cast_into(Exec::current()?, self.operand(), out)
-    }
-
     /// Copies the elements into a given result of the same shape (PyTorch: `out.copy_(a)`).
     ///
     /// ```
@@ -204,95 +182,6 @@ pub trait TensorExt<T: Element, K>: Sized {
     {
         let (a, b) = (self.operand(), other.into());
         equal(Exec::current()?, a.read()?.elements(), b.read()?.elements())
-    }
-
-    /// A new tensor with `f` of each element.
-    ///
-    /// # Errors
-    /// See the trait.
-    #[track_caller]
-    fn map<R: Element>(&self, f: impl Fn(T) -> R + Sync) -> Result<TensorBase<R, K>> {
-        elementwise::map(Exec::current()?, self.operand(), f)
-    }
-
-    /// [`map`](Self::map) into a given result.
-    ///
-    /// ```
-    /// use tensor_kernels::prelude::*;
-    ///
-    /// let x = tensor![[1.5f32, -2.5], [0.5, 3.0]];
-    /// let mut bytes = [0u8; 4];
-    /// x.map_into(&mut bytes, |x| x.max(0.0) as u8)?;
-    /// assert_eq!(bytes, [1, 0, 0, 3]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::OutputShape`], [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`].
-    #[track_caller]
-    fn map_into<'o, R: Element>(
-        &self,
-        out: impl Into<Output<'o, R>>,
-        f: impl Fn(T) -> R + Sync,
-    ) -> Result<()> {
-        elementwise::map_into(Exec::current()?, self.operand(), out, f)
-    }
-
-    /// A new tensor with `f` of the elements of two operands, broadcast.
-    ///
-    /// # Errors
-    /// [`Error::Broadcast`].
-    #[track_caller]
-    fn zip_map<'b, B: Element, R: Element>(
-        &self,
-        b: impl Into<Operand<'b, B>>,
-        f: impl Fn(T, B) -> R + Sync,
-    ) -> Result<TensorBase<R, K>> {
-        elementwise::zip(Exec::current()?, self.operand(), b, f)
-    }
-
-    /// [`zip_map`](Self::zip_map) into a given result.
-    ///
-    /// # Errors
-    /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
-    /// [`Error::ReadWriteOverlap`].
-    #[track_caller]
-    fn zip_into<'b, 'o, B: Element, R: Element>(
-        &self,
-        b: impl Into<Operand<'b, B>>,
-        out: impl Into<Output<'o, R>>,
-        f: impl Fn(T, B) -> R + Sync,
-    ) -> Result<()> {
-        elementwise::zip_into(Exec::current()?, self.operand(), b, out, f)
-    }
-
-    /// A new tensor with `f` of the elements of three operands, broadcast.
-    ///
-    /// # Errors
-    /// [`Error::Broadcast`].
-    #[track_caller]
-    fn zip3_map<'b, 'c, B: Element, C: Element, R: Element>(
-        &self,
-        b: impl Into<Operand<'b, B>>,
-        c: impl Into<Operand<'c, C>>,
-        f: impl Fn(T, B, C) -> R + Sync,
-    ) -> Result<TensorBase<R, K>> {
-        elementwise::zip3(Exec::current()?, self.operand(), b, c, f)
-    }
-
-    /// [`zip3_map`](Self::zip3_map) into a given result.
-    ///
-    /// # Errors
-    /// As [`zip_into`](Self::zip_into).
-    #[track_caller]
-    fn zip3_into<'b, 'c, 'o, B: Element, C: Element, R: Element>(
-        &self,
-        b: impl Into<Operand<'b, B>>,
-        c: impl Into<Operand<'c, C>>,
-        out: impl Into<Output<'o, R>>,
-        f: impl Fn(T, B, C) -> R + Sync,
-    ) -> Result<()> {
-        elementwise::zip3_into(Exec::current()?, self.operand(), b, c, out, f)
     }
 
     /// This tensor or view as an operand of [`ops`].
@@ -331,49 +220,10 @@ pub trait TensorExt<T: Element, K>: Sized {
         reduction: impl FnOnce(&Self::Axes<'s>, ReduceDims) -> Result<TensorBase<U, K>>,
     ) -> Result<TensorBase<U, K>>;
 
-    unary_operations! { unary }
-    binary_operations! { binary }
-    ternary_operations! { ternary }
-    reduction_operations! { reductions }
     pattern_methods! {}
-    try_methods! {
-        binary {
-            try_add Add add<Number> -> T;
-            try_sub Sub sub<Number> -> T;
-            try_mul Mul mul<Number> -> T;
-            try_div Div div<Number> -> T::Float;
-            try_rem Rem rem<Ordered> -> T;
-            try_shl Shl shl<Integer> -> T;
-            try_shr Shr shr<Integer> -> T;
-        }
-        unary {
-            try_neg Neg neg<Number>;
-        }
-    }
-    movement_methods! {}
-    rows_methods! {}
 
-    /// The elements of `a` where this is true, else those of `b`, broadcast (PyTorch:
-    /// `torch.where`).
-    ///
-    /// # Errors
-    /// [`Error::Broadcast`].
-    #[track_caller]
-    fn where_cond<'a, 'b, U: Element>(
-        &self,
-        a: impl Into<Operand<'a, U>>,
-        b: impl Into<Operand<'b, U>>,
-    ) -> Result<TensorBase<U, K>>
-    where
-        Self: TensorExt<bool, K>,
-    {
-        let condition = TensorExt::<bool, K>::operand(self);
-        current("where_cond")?.eval3(ops::Where, condition, a.into(), b.into())
-    }
-}
-
-/// A call with [`Exec::current`].
-#[track_caller]
-fn current(op: &'static str) -> Result<Call<'static>> {
-    Ok(Call::new(Exec::current()?, op))
+    #[cfg(feature = "elementwise")]
+    elementwise_methods! {}
+    #[cfg(feature = "reductions")]
+    reduction_methods! {}
 }

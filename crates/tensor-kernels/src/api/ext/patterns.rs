@@ -81,39 +81,6 @@ macro_rules! pattern_methods {
             let pattern = pattern.into().parsed()?;
             arrange::rearranged(self, pattern.pattern(), sizes)
         }
-
-        /// A reduction by a pattern: over the axes that are on its left side only (einops:
-        /// `reduce`).
-        ///
-        /// A reduced axis can be a number, which is its size. The result is written once, in the
-        /// order of the right side. Elements that are not real floats:
-        /// [`reduce_with`](Self::reduce_with).
-        ///
-        /// ```
-        /// use tensor_kernels::{Reduction, Tensor, TensorExt};
-        ///
-        /// let image = Tensor::arange(0.0f32, 16.0, 1.0)?.view([4, 4])?;
-        /// let pooled = image.reduce("(h 2) (w 2) -> w h", Reduction::Mean, &[])?;
-        /// assert_eq!(pooled.to_vec()?, [2.5, 10.5, 4.5, 12.5]);
-        /// # Ok::<(), tensor_kernels::Error>(())
-        /// ```
-        ///
-        /// # Errors
-        /// As [`rearrange`](Self::rearrange); [`Error::ReduceEmpty`] for the minimum and maximum of
-        /// no elements.
-        #[track_caller]
-        fn reduce<'p>(
-            &self,
-            pattern: impl Into<PatternArg<'p, ReducePattern>>,
-            reduction: Reduction,
-            sizes: &[(&str, usize)],
-        ) -> Result<TensorBase<T, K>>
-        where
-            T: Real,
-        {
-            let pattern = pattern.into().parsed()?;
-            arrange::reduced(self, pattern.pattern(), sizes, reduction)
-        }
     };
 }
 

@@ -79,13 +79,20 @@
 //! bf16 compute in f32 and round once. [`math`] states the accuracy of each function.
 
 mod binary;
+#[cfg(feature = "reductions")]
 mod reduce;
+#[cfg(feature = "reductions")]
+pub(in crate::api) mod reduction_table;
 pub(in crate::api) mod table;
 mod ternary;
 mod unary;
 
-pub use self::{binary::*, reduce::*, ternary::*, unary::*};
-pub use super::{movement::*, rows::*};
+#[cfg(feature = "reductions")]
+pub use self::reduce::*;
+pub use self::{binary::*, ternary::*, unary::*};
+pub use super::movement::*;
+#[cfg(feature = "reductions")]
+pub use super::rows::*;
 
 #[cfg(doc)]
 use crate::{Error, Exec, Operand, Output, Overlapping, SimdLevel, math};

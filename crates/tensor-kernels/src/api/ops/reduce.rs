@@ -3,7 +3,7 @@
 use tensor_core::{Operand, Output, ReduceDims, Result, TensorBase};
 
 use crate::{
-    api::{call::Call, ops::table::reduction_operations, reductions::*, tensor::Simd},
+    api::{call::Call, ops::reduction_table::reduction_operations, reductions::*, tensor::Simd},
     element::{Accumulate, Compare, Equality, Inexact},
     exec::Exec,
 };

@@ -14,11 +14,15 @@ mod apply;
 mod number;
 mod parse;
 mod pattern;
+#[cfg(feature = "reductions")]
+mod reduction;
 mod resolve;
 
 pub use self::{
-    apply::{RearrangedView, Reduction, rearrange, reduce, reduce_with, repeat_axes},
+    apply::{RearrangedView, rearrange, reduce_with, repeat_axes},
     pattern::{PatternArg, RearrangePattern, ReducePattern, RepeatPattern},
 };
 pub(super) use apply::{rearranged, rearranged_copy, reduced};
 pub(super) use pattern::Pattern;
+#[cfg(feature = "reductions")]
+pub use reduction::{Reduction, reduce};

@@ -3,6 +3,8 @@
 use pulp::NullaryFnOnce;
 
 use super::{copy, gather, indexed, register::Registers, row_writer, stitch, transpose};
+#[cfg(feature = "elementwise")]
+use crate::math::Fused;
 use crate::{
     kernel::{
         indexed_block::IndexedBlock,
@@ -10,13 +12,13 @@ use crate::{
         transpose_block::TransposeBlock,
         unit::Unit,
     },
-    math::Fused,
     memory::Stores,
     nest::Loop,
 };
 
 impl<R: Registers> Isa for R {
     // Every level with registers has FMA: x86-64-v3 and -v4 by definition, and NEON on AArch64.
+    #[cfg(feature = "elementwise")]
     type FmaMode = Fused;
 
     #[inline(always)]

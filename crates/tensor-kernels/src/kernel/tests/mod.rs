@@ -7,7 +7,7 @@
 mod indexed;
 mod transposes;
 
-use super::{Isa, Kernel, StagedRows, Unit, dispatch, short_runs};
+use super::{Isa, Kernel, StagedRows, Unit, dispatch, short_fills, short_runs};
 use crate::{
     exec::SimdLevel,
     memory::{CACHE_LINE, Stores},
@@ -187,7 +187,7 @@ impl<L: Unit> Kernel for Call<L> {
             Job::Fills { src_stride, dst_stride, len, count } => {
                 let iterations = Loop { len: count, strides: [dst_stride, src_stride] };
                 // SAFETY: as above.
-                unsafe { short_runs::fill_runs(src, dst, len, iterations) }
+                unsafe { short_fills::fill_runs(src, dst, len, iterations) }
             }
             Job::Flush { dst_stride, len, rows, at_once } => {
                 flush(

@@ -22,6 +22,7 @@ impl Avx2 {
     }
 
     /// The proof contained in that of a wider instruction set.
+    #[cfg(feature = "avx512")]
     #[inline(always)]
     pub(super) fn of(token: V3) -> Self {
         Self(token)

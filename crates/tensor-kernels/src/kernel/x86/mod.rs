@@ -1,6 +1,7 @@
 //! The registers of x86-64.
 
 pub(super) mod avx2;
+#[cfg(feature = "avx512")]
 pub(super) mod avx512;
 
 /// Are non-temporal stores replaced by plain ones? The standard library has them as assembly, whose

@@ -10,7 +10,6 @@ use tensor_core::Layout;
 use super::Work;
 use crate::{
     exec::Machine,
-    nest::Loop,
     tuning::{LISTED_COPY_NS, LISTED_ELEMENT_NS, MAX_LISTED_ELEMENTS},
 };
 
@@ -36,9 +35,10 @@ impl Listing {
         Self::of_len(len)
     }
 
-    /// The list of the source's offsets in loops over a dense destination, if copying by it takes
+    /// The list of the source's offsets in loops over scratch, if copying by it takes
     /// less time than the copy that takes `ns`.
-    pub(crate) fn of_loops(loops: &[Loop<2>], width: usize, ns: f64) -> Option<Self> {
+    #[cfg(feature = "elementwise")]
+    pub(crate) fn of_loops(loops: &[crate::nest::Loop<2>], width: usize, ns: f64) -> Option<Self> {
         let len = loops.iter().map(|l| l.len).product();
         if !Self::has_kernel(len, width) || ns <= Self::predicted_ns(len) {
             return None;

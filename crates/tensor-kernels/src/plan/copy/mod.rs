@@ -19,6 +19,8 @@ mod footprint;
 mod grouped;
 mod kernel;
 mod listing;
+#[cfg(feature = "elementwise")]
+mod scratch;
 mod strategies;
 mod streamed;
 mod traversal;
@@ -37,6 +39,8 @@ use crate::{
 pub use explain::CostTerm;
 pub(crate) use grouped::{Grouped, GroupedStep, rows_inside};
 pub(crate) use listing::Listing;
+#[cfg(feature = "elementwise")]
+pub(crate) use scratch::Comparison;
 pub(crate) use streamed::{Lines, StreamScratch, Streamed};
 
 /// A copy between two layouts, together with the plan that was made for them.
@@ -129,26 +133,6 @@ pub(crate) struct Side {
     pub(crate) stride: isize,
 }
 
-/// How many plans are compared for a copy to or from scratch, by plain stores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comparison {
-    /// Few, because the plan is used a few times.
-    Brief,
-    /// All, because the plan is used often, or the copy is large.
-    Full,
-}
-
-impl Comparison {
-    /// The machine for which is planned: by plain stores only, and for a brief comparison one on
-    /// which every copy stays in the first-level cache.
-    pub(in crate::plan) const fn machine(self) -> Machine {
-        match self {
-            Self::Brief => Machine { l1: usize::MAX, l2: usize::MAX, ..Self::Full.machine() },
-            Self::Full => Machine { stream: usize::MAX, ..Machine::REFERENCE },
-        }
-    }
-}
-
 impl Work {
     /// Every path.
     pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
@@ -171,17 +155,6 @@ impl Work {
             *start = start.wrapping_add(by);
         }
         self
-    }
-
-    /// The plan of a copy to or from scratch, of elements of `width` bytes by loops in normal form.
-    pub(crate) fn of_nest(
-        builder: &mut NestBuilder<'_, 2>,
-        width: usize,
-        comparison: Comparison,
-    ) -> Self {
-        let mut work = Self::nothing();
-        work.choose(builder, width, &comparison.machine());
-        work
     }
 
     /// A plan that does nothing.

@@ -27,7 +27,7 @@
 use std::fmt;
 
 use super::Side;
-use crate::plan::block::{Area, Extent};
+use crate::plan::area::{Area, Extent};
 use crate::{
     exec::Machine,
     memory::CACHE_LINE,

@@ -20,7 +20,7 @@ use tensor_core::{Element, Error, Layout, ReductionShape, Result, ViewRefMut};
 use super::{
     copy,
     levels::{Level, Levels},
-    operands::{Destination, Erased, Input, OperandPtr, OperandPtrs},
+    operands::{Erased, OperandPtr, OperandPtrs},
     workspace::{Hold, Scratch, with_reserve, with_scratch},
 };
 use crate::{
@@ -39,29 +39,7 @@ use crate::{
 /// for loops of five leaves, which are halved three times.
 const RESERVE_ACCUMULATORS: usize = 82 * CACHE_LINE;
 
-/// `out = reduction(input)`, over the dimensions that are `reduced`.
-///
-/// # Errors
-/// [`Error::OutOfMemory`] if much of the input has to be copied first. No other, if input and
-/// result have the shapes that `reduced` says.
-///
-/// # Panics
-/// If the input has another shape.
-pub(crate) fn reduce<T: Element, R: Element, W: Destination<R>>(
-    exec: &Exec,
-    kernels: &impl ReductionOf<T, R>,
-    input: Input<'_, T>,
-    out: &mut ViewRefMut<'_, W>,
-    reduced: &ReductionShape,
-) -> Result<()> {
-    let layout = out.layout();
-    let result = OperandPtr::from(out);
-    let operands = OperandPtrs::new([result, input.ptr(result, size_of::<R>())]);
-    let layouts = [input.layout(layout), layout];
-    plan_and_run(exec, kernels.any(), layouts, reduced, operands)
-}
-
-/// As [`reduce`], for elements whose type is known only at run time, to a single value.
+/// Reduces elements whose type is known only at run time to a single value.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] if much of the input has to be copied first. No other, if the input has
@@ -82,7 +60,7 @@ pub(crate) fn reduce_erased<T: Element, R: Element>(
 }
 
 /// Plans the reduction for the layouts of input and result, and runs it.
-fn plan_and_run(
+pub(super) fn plan_and_run(
     exec: &Exec,
     operation: &dyn Reduction,
     [input, result]: [&Layout; 2],

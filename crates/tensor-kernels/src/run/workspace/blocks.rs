@@ -1,0 +1,40 @@
+//! Scratch for blocks of elementwise operations and reductions, cut into areas.
+
+use std::marker::PhantomData;
+
+use super::{Scratch, ScratchRows};
+use crate::plan::Area;
+
+impl<'a> Scratch<'a> {
+    /// The first `bytes`, and the rest.
+    ///
+    /// # Panics
+    /// If there are fewer bytes.
+    pub(in crate::run) fn split_at(self, bytes: usize) -> (Scratch<'a>, Scratch<'a>) {
+        assert!(bytes <= self.len, "{bytes} bytes of {}", self.len);
+        let rest = self.start.wrapping_add(bytes);
+        (Self { len: bytes, ..self }, Self { start: rest, len: self.len - bytes, ..self })
+    }
+
+    /// The same memory for a shorter time.
+    pub(in crate::run) fn reborrow(&mut self) -> Scratch<'_> {
+        Scratch { life: PhantomData, ..*self }
+    }
+
+    /// The rows of an operand's area.
+    ///
+    /// # Panics
+    /// If the area is not within the scratch.
+    #[inline]
+    pub(in crate::run) fn area(&mut self, area: Area) -> ScratchRows<'_> {
+        self.rows(area.start, (area.rows, area.row_bytes), area.pitch)
+    }
+}
+
+impl ScratchRows<'_> {
+    /// Bytes from one row to the next.
+    #[inline]
+    pub(in crate::run) fn pitch(&self) -> usize {
+        self.pitch
+    }
+}

@@ -1,0 +1,75 @@
+//! Tuning constants of elementwise operations.
+
+/// Bytes of scratch per operand of a block; two of them are a first-level cache of 32 KiB.
+pub(crate) const ELEMENTWISE_SCRATCH_BYTES: usize = 16 << 10;
+
+/// The elements of a row of a transposed block, in cache. A block has as many rows as a line of the
+/// source has elements. 512 by 512 floats of a unary operation take 139 µs; blocks of 64 by 64 take
+/// 209 µs, contiguous operands 85 µs.
+pub(crate) const TRANSPOSED_ROW_ELEMENTS: usize = 512;
+
+/// The bytes of a row of a transposed block, out of cache. A block takes an eighth of the
+/// second-level cache, so that reads come in long runs on both sides. 4096 by 4096 floats with one
+/// of two operands transposed take 33 ms. Rows twice as long, in twice the scratch, take 42 ms;
+/// half as long, 57 ms.
+pub(crate) const LARGE_TRANSPOSED_ROW_BYTES: usize = 256;
+
+/// The most bytes of a short row, in copies and in elementwise operations. In the latter it also
+/// limits the sum over all operands whose rows are copied through scratch (a row that repeats is
+/// not counted): with three operands of 8 floats in wider rows, packing would take 4.9 ns a row
+/// instead of 2.7 ns.
+pub(crate) const SHORT_ROW_BYTES: usize = 64;
+
+/// The fewest short rows that are packed. With rows of 3 floats, minus one row for all, 32 rows
+/// take 0.6 µs either way; 64 rows take 0.8 µs row by row and 0.6 µs packed.
+pub(crate) const MIN_PACKED_ROWS: usize = 64;
+
+/// Bytes of the bounce buffer: of results, or of a repeated element, at a time. The product of
+/// 10,000 floats in place took 790 ns with 4096 bytes, 970 ns with 1024 (Zen 5).
+pub(crate) const BOUNCE_BUFFER_BYTES: usize = 4096;
+
+/// Bytes of results per `memcpy` out of the bounce buffer. For the same floats all 4096 bytes at
+/// once took 1030 ns, 1024 bytes at a time 800 ns (Zen 5).
+pub(crate) const BOUNCE_MEMCPY_BYTES: usize = 2048;
+
+// Elementwise operations by tiles
+
+/// Operands with fewer adjacent elements are packed.
+pub(crate) const MIN_DIRECT_RUN: usize = 24;
+
+/// The bytes that lie close to each other in a tile: of the result, and of each operand that is
+/// packed. The first pair for which the tile is small enough.
+pub(crate) const TILE_TARGETS: [(usize, usize); 6] =
+    [(1024, 256), (512, 256), (512, 128), (256, 128), (256, 64), (128, 32)];
+
+/// If nothing but gaps keeps rows apart, their elements are copied together if all operands' copies
+/// of a row have fewer elements. Rows of 17 floats, out of cache, take 0.23 ns an element where
+/// they are, as if they were contiguous.
+pub(crate) const MIN_COPIED_RUNS: usize = 16;
+
+/// Blocks of two loops with fewer rows are not transposed by themselves, unless they have
+/// [`MIN_TRANSPOSED_ELEMENTS`] and half as many rows.
+pub(crate) const MIN_TRANSPOSED_ROWS: usize = 8;
+
+/// See [`MIN_TRANSPOSED_ROWS`].
+pub(crate) const MIN_TRANSPOSED_ELEMENTS: usize = 1024;
+
+/// Elements farther apart are not gathered by themselves.
+pub(crate) const MAX_GATHERED_STEP: usize = 8;
+
+// Elementwise operations without a plan
+
+/// Up to this many times the first-level cache, the bytes of all operands are computed without a
+/// plan.
+pub(crate) const SMALL_OPERATIONS_IN_L1: usize = 8;
+
+/// More elements than this, in rows of at least [`LONG_ROW_ELEMENTS`], are computed where they lie:
+/// the difference of 30 by 615 floats, two apart and adjacent rows, takes 2.2 µs, and 2.5 µs if
+/// rows are copied first (Zen 5).
+pub(crate) const MANY_ROW_ELEMENTS: usize = 1024;
+
+/// See [`MANY_ROW_ELEMENTS`].
+pub(crate) const LONG_ROW_ELEMENTS: usize = 64;
+
+/// Elements that are checked for large arguments at a time.
+pub(crate) const LARGE_ARGUMENT_BLOCK_ELEMENTS: usize = 1024;
