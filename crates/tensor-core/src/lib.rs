@@ -32,7 +32,9 @@
 //! * No autograd, no version counter, no resizing of results.
 //!
 //! # Features
-//! `half` (f16 and bf16) and `complex` (complex 32 and 64), both on by default.
+//! `half` (f16 and bf16) and `complex` (complex 32 and 64), both on by default. `ndarray`, `npy`,
+//! `npz`, `safetensors` and `dlpack`: arrays of other libraries and of files, see the module
+//! `interchange`.
 
 mod any;
 mod as_operand;
@@ -47,6 +49,8 @@ mod elements;
 mod error;
 mod guard;
 mod index;
+#[cfg(any(feature = "dlpack", feature = "ndarray", feature = "npy", feature = "safetensors"))]
+pub mod interchange;
 mod iter;
 mod layout;
 mod methods;

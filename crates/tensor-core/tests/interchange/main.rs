@@ -1,0 +1,7 @@
+//! Arrays of other libraries, and files: what they give is what this library reads, and the other
+//! way round. Inputs that break the rules of a format are errors.
+
+mod common;
+
+#[cfg(feature = "ndarray")]
+mod ndarray;
