@@ -29,12 +29,20 @@ pub enum InterchangeError {
         strides: Vec<isize>,
     },
 
-    /// An element type that only one of the two sides has.
-    DType {
-        /// The format or the library.
+    /// An element type that this crate does not have.
+    UnsupportedDType {
+        /// The format.
         format: &'static str,
-        /// The element type, by the name that its own side has for it.
+        /// The name that the format has for the element type.
         dtype: String,
+    },
+
+    /// An element type that a format does not have.
+    Inexpressible {
+        /// The format.
+        format: &'static str,
+        /// The element type.
+        dtype: DType,
     },
 
     /// A byte that is neither 0 nor 1, where a bool should be.
@@ -142,10 +150,13 @@ impl fmt::Display for InterchangeError {
                  must be larger than what the smaller ones span [read it, with to_ndarray, or \
                  write it through its parts, with split_mut]"
             ),
-            Self::DType { format, dtype } => write!(
+            Self::UnsupportedDType { format, dtype } => {
+                write!(f, "{format}: dtype {dtype} is not supported")
+            }
+            Self::Inexpressible { format, dtype } => write!(
                 f,
-                "{format}: no element type corresponds to {dtype} [the dtypes here: {}]",
-                Dtypes
+                "{format} has no element type for {dtype} [convert the tensor first, to another \
+                 dtype]"
             ),
             Self::NotBool { element, byte } => {
                 write!(f, "element {element} is {byte}, which is no bool")
@@ -166,18 +177,6 @@ impl fmt::Display for InterchangeError {
             Self::Io(error) => error.fmt(f),
             Self::At { place, error } => write!(f, "{place}: {error}"),
         }
-    }
-}
-
-/// The names of the dtypes of this crate.
-struct Dtypes;
-
-impl fmt::Display for Dtypes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        DType::ALL.iter().enumerate().try_for_each(|(i, dtype)| {
-            let comma = if i == 0 { "" } else { ", " };
-            write!(f, "{comma}{dtype}")
-        })
     }
 }
 

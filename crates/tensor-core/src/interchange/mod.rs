@@ -13,8 +13,37 @@
 //! from, so a program needs no `match` on dtypes.
 
 mod error;
+#[cfg(any(feature = "npy", feature = "safetensors"))]
+mod file;
+#[cfg(any(feature = "npy", feature = "safetensors"))]
+mod stored;
 
 #[cfg(feature = "ndarray")]
 mod ndarray;
+#[cfg(feature = "npy")]
+pub mod npy;
+#[cfg(feature = "npz")]
+pub mod npz;
 
 pub use error::{InterchangeError, Result};
+
+/// A tensor from a memory-mapped file.
+#[cfg(any(feature = "npy", feature = "safetensors"))]
+#[derive(Debug)]
+pub struct Mapped<K> {
+    /// The tensor; read-only if it was not copied.
+    pub tensor: crate::AnyTensorBase<K>,
+    /// Why the elements had to be copied; `None` if they lie in the map.
+    pub copied: Option<WhyCopied>,
+}
+
+/// Why elements of a memory-mapped file had to be copied.
+#[cfg(any(feature = "npy", feature = "safetensors"))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum WhyCopied {
+    /// Their address is no multiple of their alignment.
+    Misaligned,
+    /// They have the byte order of other machines.
+    ByteOrder,
+}

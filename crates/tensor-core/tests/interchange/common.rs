@@ -1,7 +1,9 @@
 //! Random views, as programs of view operations on a row-major array.
 
 use proptest::prelude::*;
-use tensor_core::{Layout, Result, Slice};
+use tensor_core::{
+    AnyTensor, AnyValue, BuiltIn, Category, DType, Layout, Result, Slice, Tensor, with_tensor,
+};
 
 /// One view operation; dimensions are taken modulo the rank.
 #[derive(Clone, Copy, Debug)]
@@ -66,4 +68,46 @@ pub(crate) fn views() -> impl Strategy<Value = (Vec<usize>, Layout)> {
 /// As many numbers as a shape has elements.
 pub(crate) fn numbers(shape: &[usize]) -> Vec<i32> {
     (0..).take(shape.iter().product()).collect()
+}
+
+/// A file that another library wrote; see scripts/interchange_fixtures.py.
+pub(crate) fn fixture(name: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/interchange").join(name)
+}
+
+/// The dtypes of this build.
+pub(crate) fn all_dtypes() -> impl Iterator<Item = DType> {
+    DType::ALL.iter().copied().filter(|&dtype| AnyTensor::zeros([1], dtype).is_ok())
+}
+
+/// The element with a number, as the fixtures have it.
+pub(crate) fn element(dtype: DType, number: usize) -> AnyValue {
+    match dtype.category() {
+        Category::Bool => AnyValue::Bool(number % 2 == 1),
+        Category::Integer => AnyValue::Int(number as i128),
+        Category::Float => AnyValue::Float(number as f64),
+        Category::Complex => AnyValue::Complex(number as f64, -2.0 * number as f64),
+    }
+}
+
+/// Two rows of three elements, with their numbers.
+pub(crate) fn sample(dtype: DType) -> AnyTensor {
+    let tensor = AnyTensor::zeros([2, 3], dtype).expect("a dtype of this build");
+    for number in 0..6 {
+        let index = [number / 3, number % 3];
+        tensor.set(&index, element(dtype, number)).expect("an index within the shape");
+    }
+    tensor
+}
+
+/// Same dtype, shape and elements?
+pub(crate) fn same(a: &AnyTensor, b: &AnyTensor) -> bool {
+    fn equal<T: BuiltIn>(a: &AnyTensor, b: &AnyTensor) -> bool {
+        let (a, b) = (a.typed::<T>(), b.typed::<T>());
+        matches!((a, b), (Some(a), Some(b)) if a.equal(b).expect("no tensor is being written"))
+    }
+    fn of<T: BuiltIn>(_: &Tensor<T>) -> fn(&AnyTensor, &AnyTensor) -> bool {
+        equal::<T>
+    }
+    with_tensor!(a, tensor => of(tensor))(a, b)
 }

@@ -5,3 +5,7 @@ mod common;
 
 #[cfg(feature = "ndarray")]
 mod ndarray;
+#[cfg(feature = "npy")]
+mod npy;
+#[cfg(feature = "npz")]
+mod npz;
