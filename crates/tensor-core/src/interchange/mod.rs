@@ -24,6 +24,8 @@ mod ndarray;
 pub mod npy;
 #[cfg(feature = "npz")]
 pub mod npz;
+#[cfg(feature = "safetensors")]
+pub mod safetensors;
 
 pub use error::{InterchangeError, Result};
 
@@ -46,4 +48,6 @@ pub enum WhyCopied {
     Misaligned,
     /// They have the byte order of other machines.
     ByteOrder,
+    /// The file was opened for reading, not mapped.
+    NotMapped,
 }

@@ -29,26 +29,33 @@ const LONG_RUN_BYTES: usize = 4 << 10;
 
 /// An element type as files have it.
 trait Stored: BuiltIn + Zeroable + CheckedBitPattern {
+    /// The bytes of what has a byte order of its own: half a complex number.
+    const PART: usize;
+
     /// Fills `elements` from a source.
     fn read_into(elements: &mut [Self], source: &mut dyn Read, swap: bool) -> Result<()>;
 }
 
-/// `part` is what has a byte order of its own: half a complex number.
-fn read_plain<T: Pod>(
+fn read_plain<T: Stored + Pod>(
     elements: &mut [T],
     source: &mut dyn Read,
     swap: bool,
-    part: usize,
 ) -> Result<()> {
     let bytes = bytemuck::cast_slice_mut(elements);
     source.read_exact(bytes).map_err(cut)?;
-    match (swap, part) {
-        (true, 2) => bytes.as_chunks_mut::<2>().0.iter_mut().for_each(|part| part.reverse()),
-        (true, 4) => bytes.as_chunks_mut::<4>().0.iter_mut().for_each(|part| part.reverse()),
-        (true, 8) => bytes.as_chunks_mut::<8>().0.iter_mut().for_each(|part| part.reverse()),
-        _ => {}
+    if swap {
+        swap_parts(bytes, T::PART);
     }
     Ok(())
+}
+
+fn swap_parts(bytes: &mut [u8], part: usize) {
+    match part {
+        2 => bytes.as_chunks_mut::<2>().0.iter_mut().for_each(|part| part.reverse()),
+        4 => bytes.as_chunks_mut::<4>().0.iter_mut().for_each(|part| part.reverse()),
+        8 => bytes.as_chunks_mut::<8>().0.iter_mut().for_each(|part| part.reverse()),
+        _ => {}
+    }
 }
 
 fn cut(error: io::Error) -> InterchangeError {
@@ -64,8 +71,10 @@ macro_rules! stored {
     ($($(#[$gate:meta])* $type:ty: $part:literal;)*) => {$(
         $(#[$gate])*
         impl Stored for $type {
+            const PART: usize = $part;
+
             fn read_into(elements: &mut [Self], source: &mut dyn Read, swap: bool) -> Result<()> {
-                read_plain(elements, source, swap, $part)
+                read_plain(elements, source, swap)
             }
         }
     )*};
@@ -80,6 +89,8 @@ stored! {
 }
 
 impl Stored for bool {
+    const PART: usize = 1;
+
     fn read_into(elements: &mut [Self], source: &mut dyn Read, _: bool) -> Result<()> {
         let mut buffer = [0; 16 << 10];
         let mut before = 0;
@@ -115,6 +126,12 @@ macro_rules! with_stored {
             dtype => Err(crate::Error::from(DTypeError::NotInBuild { dtype }).into()),
         }
     };
+}
+
+/// The alignment of a dtype's elements, in bytes.
+#[cfg(feature = "safetensors")]
+pub(super) fn alignment(dtype: DType) -> Result<usize> {
+    for_each_dtype!(with_stored, dtype, T => Ok(align_of::<T>()))
 }
 
 /// The elements of a dense layout from offset 0, in the order of memory.
@@ -195,14 +212,17 @@ impl<T: Stored> AsRef<[T]> for MappedElements<T> {
     }
 }
 
-/// Writes the elements in logical order, in this machine's byte order, with at most a block of
-/// further memory.
-pub(super) fn write<K: ReadKernel>(out: &mut dyn Write, tensor: &AnyTensorBase<K>) -> Result<()> {
+/// Writes the elements in logical order, with at most a block of further memory.
+pub(super) fn write<K: ReadKernel>(
+    out: &mut dyn Write,
+    tensor: &AnyTensorBase<K>,
+    swap: bool,
+) -> Result<()> {
     macro_rules! typed {
         ([] $($(#[$gate:meta])* $variant:ident: $type:ty, $($text:literal),*;)*) => {
             match tensor {
                 $($(#[$gate])* AnyTensorBase::$variant(tensor) => {
-                    write_blocks(out, &tensor.read()?.as_view())
+                    write_blocks(out, &tensor.read()?.as_view(), swap)
                 })*
             }
         };
@@ -210,27 +230,37 @@ pub(super) fn write<K: ReadKernel>(out: &mut dyn Write, tensor: &AnyTensorBase<K
     for_each_dtype!(typed)
 }
 
-fn write_blocks<T: BuiltIn, K: ReadKernel>(
+fn write_blocks<T: Stored, K: ReadKernel>(
     out: &mut dyn Write,
     view: &TensorViewBase<'_, T, K>,
+    swap: bool,
 ) -> Result<()> {
     let long = LONG_RUN_BYTES / size_of::<T>();
     if view.is_contiguous() || view.layout().runs().next().is_none_or(|(_, len)| len >= long) {
-        for run in view.runs() {
-            out.write_all(bytemuck::cast_slice(run))?;
-        }
-        return Ok(());
+        return view.runs().try_for_each(|run| write_run(out, run, swap));
     }
     let block = BLOCK_BYTES / size_of::<T>();
     if view.numel() <= block {
         let packed = K::to_vec(ViewRef::from(view))?;
-        return Ok(out.write_all(bytemuck::cast_slice(&packed))?);
+        return write_run(out, &packed, swap);
     }
     let outer = view.shape().iter().position(|&size| size > 1).expect("more than one element");
     let size = view.shape()[outer];
     let rows = (block / (view.numel() / size)).max(1);
     for start in (0..size).step_by(rows) {
-        write_blocks(out, &view.narrow(outer, start as isize, rows.min(size - start))?)?;
+        write_blocks(out, &view.narrow(outer, start as isize, rows.min(size - start))?, swap)?;
+    }
+    Ok(())
+}
+
+fn write_run<T: Stored>(out: &mut dyn Write, run: &[T], swap: bool) -> Result<()> {
+    if !swap {
+        return Ok(out.write_all(bytemuck::cast_slice(run))?);
+    }
+    for part in run.chunks(BLOCK_BYTES / size_of::<T>()) {
+        let mut bytes = bytemuck::cast_slice(part).to_vec();
+        swap_parts(&mut bytes, T::PART);
+        out.write_all(&bytes)?;
     }
     Ok(())
 }

@@ -9,3 +9,5 @@ mod ndarray;
 mod npy;
 #[cfg(feature = "npz")]
 mod npz;
+#[cfg(feature = "safetensors")]
+mod safetensors;

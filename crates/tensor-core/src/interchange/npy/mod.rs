@@ -81,7 +81,7 @@ pub fn write<K: ReadKernel>(
             tensor.permute(&reversed[..])?
         }
     };
-    stored::write(&mut out, &in_order)
+    stored::write(&mut out, &in_order, false)
 }
 
 /// Does NumPy have a name for the dtype?
