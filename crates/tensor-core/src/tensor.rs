@@ -227,8 +227,8 @@ impl<T: Element, K> TensorBase<T, K> {
     /// element of it exactly once and nobody else shares it.
     #[cfg(feature = "ndarray")]
     pub(crate) fn into_whole_vec(self) -> Result<Vec<T>, Self> {
-        let is_whole = self.layout.is_dense_signed()
-            && self.numel() * size_of::<T>() == self.storage.bytes();
+        let is_whole =
+            self.layout.is_dense_signed() && self.numel() * size_of::<T>() == self.storage.bytes();
         if !is_whole {
             return Err(self);
         }

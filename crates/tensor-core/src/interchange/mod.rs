@@ -18,6 +18,8 @@ mod file;
 #[cfg(any(feature = "npy", feature = "safetensors"))]
 mod stored;
 
+#[cfg(feature = "dlpack")]
+pub mod dlpack;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 #[cfg(feature = "npy")]
@@ -50,4 +52,17 @@ pub enum WhyCopied {
     ByteOrder,
     /// The file was opened for reading, not mapped.
     NotMapped,
+}
+
+/// Every byte must be a bool. `before`: the elements before these.
+#[cfg(any(feature = "npy", feature = "safetensors", feature = "dlpack"))]
+fn check_bools(bytes: &[u8], before: usize) -> Result<()> {
+    // Without an early exit, so that the compiler makes vector instructions of it.
+    if bytes.iter().fold(0, |all, &byte| all | byte) <= 1 {
+        return Ok(());
+    }
+    match bytes.iter().enumerate().find(|&(_, &byte)| byte > 1) {
+        Some((at, &byte)) => Err(InterchangeError::NotBool { element: before + at, byte }),
+        None => Ok(()),
+    }
 }

@@ -193,8 +193,9 @@ impl<T: Element, K> TensorBase<T, K> {
 }
 
 fn array<T, D: Dimension>(shape: StrideShape<D>, values: Vec<T>) -> Result<Array<T, D>> {
-    let refused = |error: ::ndarray::ShapeError| {
-        InterchangeError::Malformed { format: "ndarray", why: error.to_string() }
+    let refused = |error: ::ndarray::ShapeError| InterchangeError::Malformed {
+        format: "ndarray",
+        why: error.to_string(),
     };
     Array::from_shape_vec(shape, values).map_err(refused)
 }

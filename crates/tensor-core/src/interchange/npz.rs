@@ -180,7 +180,9 @@ fn read_entry<R: Read, K>(mut entry: ZipFile<'_, R>, archive: u64) -> Result<Any
     // The checksum is compared at the end of the entry.
     match entry.read(&mut [0])? {
         0 => Ok(tensor),
-        _ => Err(InterchangeError::malformed("npz", format!("more than the {size} bytes promised"))),
+        _ => {
+            Err(InterchangeError::malformed("npz", format!("more than the {size} bytes promised")))
+        }
     }
 }
 

@@ -364,11 +364,14 @@ impl<'a, K: ReadKernel> Plan<'a, K> {
         for &(name, tensor) in &tensors {
             let info = info(tensor, end, options).map_err(|error| error.at(name))?;
             end = info.data_offsets.1;
-            if name == METADATA_KEY || entries.insert(name, json(serde_json::to_value(&info))?).is_some() {
+            if name == METADATA_KEY
+                || entries.insert(name, json(serde_json::to_value(&info))?).is_some()
+            {
                 return Err(InterchangeError::DuplicateName { name: name.to_owned() });
             }
         }
-        let mut header = serde_json::to_vec(&entries).map_err(|error| malformed(error.to_string()))?;
+        let mut header =
+            serde_json::to_vec(&entries).map_err(|error| malformed(error.to_string()))?;
         header.resize(header.len().next_multiple_of(HEADER_ALIGNMENT), b' ');
         Ok(Self { header, tensors })
     }

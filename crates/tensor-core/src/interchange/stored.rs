@@ -16,7 +16,7 @@ use bytemuck::{
 };
 use memmap2::Mmap;
 
-use super::{InterchangeError, Mapped, Result, WhyCopied};
+use super::{InterchangeError, Mapped, Result, WhyCopied, check_bools};
 use crate::{
     AnyTensorBase, BuiltIn, DType, DTypeError, Layout, ReadKernel, TensorBase, TensorViewBase,
     ViewRef, dtype::for_each_dtype,
@@ -103,17 +103,6 @@ impl Stored for bool {
         }
         Ok(())
     }
-}
-
-/// `before`: the elements before these.
-pub(super) fn check_bools(bytes: &[u8], before: usize) -> Result<()> {
-    // Without an early exit, so that the compiler makes vector instructions of it.
-    if bytes.iter().fold(0, |all, &byte| all | byte) <= 1 {
-        return Ok(());
-    }
-    let wrong = bytes.iter().enumerate().find(|&(_, &byte)| byte > 1);
-    let (at, &byte) = wrong.expect("a byte above 1");
-    Err(InterchangeError::NotBool { element: before + at, byte })
 }
 
 /// Runs an expression with `T` as the element type of a dtype.

@@ -45,9 +45,8 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         (0..5usize, 0..5usize).prop_map(|(a, b)| Step::Transpose(a, b)),
         (0..5usize).prop_map(Step::Flip),
-        (0..5usize, 0..3usize, 1..4usize).prop_map(|(dim, start, step)| {
-            Step::Slice(dim, start, step)
-        }),
+        (0..5usize, 0..3usize, 1..4usize)
+            .prop_map(|(dim, start, step)| { Step::Slice(dim, start, step) }),
         (0..5usize).prop_map(Step::Unsqueeze),
         (0..5usize).prop_map(Step::Expand),
     ]

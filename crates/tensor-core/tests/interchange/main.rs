@@ -3,6 +3,8 @@
 
 mod common;
 
+#[cfg(feature = "dlpack")]
+mod dlpack;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 #[cfg(feature = "npy")]

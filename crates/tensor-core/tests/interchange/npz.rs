@@ -110,8 +110,7 @@ fn one_entry(name: &str, data: &[u8], promised: u32) -> Vec<u8> {
     let names = [(name.len() as u16).to_le_bytes(), [0, 0]].concat();
     let mut file = [b"PK\x03\x04", &common[..], &names, name.as_bytes(), data].concat();
     let start = file.len() as u32;
-    let entry =
-        [b"PK\x01\x02\x14\x00", &common[..], &names, &[0; 14], name.as_bytes()].concat();
+    let entry = [b"PK\x01\x02\x14\x00", &common[..], &names, &[0; 14], name.as_bytes()].concat();
     file.extend(&entry);
     file.extend(b"PK\x05\x06\0\0\0\0\x01\0\x01\0");
     file.extend([entry.len() as u32, start].map(u32::to_le_bytes).concat());

@@ -136,7 +136,10 @@ fn every_dtype_survives_a_file_but_complex_128() {
         chosen.map(|(name, tensor)| (*name, tensor)).collect::<Vec<_>>()
     };
     let file = written(&named(true), &SaveOptions::new().metadata("b", "ü").metadata("a", "\""));
-    assert_eq!(file, written(&named(true), &SaveOptions::new().metadata("a", "\"").metadata("b", "ü")));
+    assert_eq!(
+        file,
+        written(&named(true), &SaveOptions::new().metadata("a", "\"").metadata("b", "ü"))
+    );
     for opened in both(&file).unwrap() {
         assert_eq!((&opened.metadata()["a"][..], opened.names().len()), ("\"", 14));
         for (name, tensor) in named(true) {
