@@ -226,6 +226,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// The vector that the storage was made from, in the order of memory, if the layout has every
     /// element of it exactly once and nobody else shares it.
     #[cfg(feature = "ndarray")]
+    #[expect(clippy::result_large_err, reason = "the tensor goes on, as in `Storage::into_vec`")]
     pub(crate) fn into_whole_vec(self) -> Result<Vec<T>, Self> {
         let is_whole =
             self.layout.is_dense_signed() && self.numel() * size_of::<T>() == self.storage.bytes();

@@ -34,6 +34,7 @@ impl<'a, T: Copy, K> TensorViewBase<'a, T, K> {
     ///
     /// # Errors
     /// Strides that no layout can have: `isize::MIN` for an axis of fewer than two elements.
+    #[expect(clippy::needless_pass_by_value, reason = "`array.view()` is what callers write")]
     pub fn from_ndarray<D: Dimension>(array: ArrayView<'a, T, D>) -> Result<Self> {
         let (layout, lowest) = layout_of(array.shape(), array.strides())?;
         let base = at(array.as_ptr().cast_mut(), lowest);

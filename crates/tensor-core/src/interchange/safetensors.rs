@@ -61,7 +61,8 @@ fn malformed(why: impl Into<String>) -> InterchangeError {
 /// # Ok::<(), tensor_core::interchange::InterchangeError>(())
 /// ```
 pub struct SafetensorsFile {
-    path: PathBuf,
+    /// Of the file, for errors.
+    path: Option<PathBuf>,
     source: Source,
     header: Metadata,
     names: Vec<String>,
@@ -71,9 +72,13 @@ pub struct SafetensorsFile {
 }
 
 enum Source {
-    File(Mutex<File>),
+    Reader(Mutex<Box<dyn ReadSeek>>),
     Map(Arc<Mmap>),
 }
+
+trait ReadSeek: Read + Seek + Send {}
+
+impl<R: Read + Seek + Send> ReadSeek for R {}
 
 impl SafetensorsFile {
     /// Opens a file. [`tensor`](Self::tensor) reads into memory of its own.
@@ -89,12 +94,30 @@ impl SafetensorsFile {
     /// A file that cannot be opened, is not regular, or whose header breaks the format's rules.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let open = || {
-            let (mut file, len) = file::open(path)?;
-            let (header, start) = read_header(&mut file, len)?;
-            Ok(Self::new(path, Source::File(Mutex::new(file)), header, start))
-        };
-        open().map_err(|error: InterchangeError| error.at(path.display()))
+        let open = || Self::from_source(file::open(path)?.0);
+        let opened = open().map_err(|error| error.at(path.display()))?;
+        Ok(Self { path: Some(path.to_owned()), ..opened })
+    }
+
+    /// A file in memory, or in any other source. [`tensor`](Self::tensor) reads into memory of its
+    /// own.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    /// use tensor_core::interchange::safetensors::SafetensorsFile;
+    ///
+    /// let without_tensors = SafetensorsFile::from_source(Cursor::new(b"\x02\0\0\0\0\0\0\0{}"))?;
+    /// assert!(without_tensors.names().is_empty());
+    /// # Ok::<(), tensor_core::interchange::InterchangeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A header that breaks the format's rules, an error of the source.
+    pub fn from_source(mut source: impl Read + Seek + Send + 'static) -> Result<Self> {
+        let len = source.seek(SeekFrom::End(0))?;
+        source.rewind()?;
+        let (header, start) = read_header(&mut source, len)?;
+        Ok(Self::new(Source::Reader(Mutex::new(Box::new(source))), header, start))
     }
 
     /// Maps a file into memory. Tensors lie in the map, are read-only, and keep it alive. Those that
@@ -121,16 +144,17 @@ impl SafetensorsFile {
             // its tensors keep alive.
             let map = unsafe { file::map(path) }?;
             let (header, start) = read_header(&mut &map[..], map.len() as u64)?;
-            Ok(Self::new(path, Source::Map(map), header, start))
+            Ok(Self::new(Source::Map(map), header, start))
         };
-        open().map_err(|error: InterchangeError| error.at(path.display()))
+        let opened = open().map_err(|error: InterchangeError| error.at(path.display()))?;
+        Ok(Self { path: Some(path.to_owned()), ..opened })
     }
 
-    fn new(path: &Path, source: Source, header: Metadata, start: u64) -> Self {
+    fn new(source: Source, header: Metadata, start: u64) -> Self {
         let texts = header.metadata().iter().flatten();
         let texts = texts.map(|(key, text)| (key.clone(), text.clone())).collect();
         let names = header.offset_keys();
-        Self { path: path.to_owned(), source, header, names, texts, start }
+        Self { path: None, source, header, names, texts, start }
     }
 
     /// The names of the tensors, in the order of the file.
@@ -175,7 +199,14 @@ impl SafetensorsFile {
             let (info, dtype) = self.info(name)?;
             self.load(info, dtype).map_err(|error| error.at(name))
         };
-        load().map_err(|error: InterchangeError| error.at(self.path.display()))
+        load().map_err(|error| self.at(error))
+    }
+
+    fn at(&self, error: InterchangeError) -> InterchangeError {
+        match &self.path {
+            Some(path) => error.at(path.display()),
+            None => error,
+        }
     }
 
     fn load<K>(&self, info: &TensorInfo, dtype: DType) -> Result<AnyTensorBase<K>> {
@@ -186,11 +217,11 @@ impl SafetensorsFile {
                 let bytes = from as usize..self.start as usize + info.data_offsets.1;
                 Ok(stored::map(map, bytes, dtype, layout, SWAP)?.tensor)
             }
-            Source::File(file) => {
-                // A panic elsewhere leaves the file at another position, which is set here.
-                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                file.seek(SeekFrom::Start(from))?;
-                stored::read(&mut *file, dtype, layout, SWAP)
+            Source::Reader(source) => {
+                // A panic elsewhere leaves the source at another position, which is set here.
+                let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
+                source.seek(SeekFrom::Start(from))?;
+                stored::read(&mut *source, dtype, layout, SWAP)
             }
         }
     }
@@ -208,7 +239,7 @@ impl SafetensorsFile {
     /// # Errors
     /// Those of [`tensor`](Self::tensor) that are known before it is loaded.
     pub fn why_copied(&self, name: &str) -> Result<Option<WhyCopied>> {
-        let (info, dtype) = self.info(name).map_err(|error| error.at(self.path.display()))?;
+        let (info, dtype) = self.info(name).map_err(|error| self.at(error))?;
         let Source::Map(map) = &self.source else { return Ok(Some(WhyCopied::NotMapped)) };
         let address = map.as_ptr().addr() + self.start as usize + info.data_offsets.0;
         Ok(match stored::alignment(dtype)? {

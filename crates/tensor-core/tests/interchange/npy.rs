@@ -145,7 +145,7 @@ fn the_other_byte_order_and_misaligned_data_are_copied_and_said_to_be() {
             " ".repeat(padding)
         );
         let file = versioned(1, &header, &7u64.to_ne_bytes());
-        let is_aligned = (file.len() - 8) % 8 == 0;
+        let is_aligned = (file.len() - 8).is_multiple_of(8);
         let mapped = mapped(&file).unwrap();
         let expected = if is_aligned { None } else { Some(WhyCopied::Misaligned) };
         assert_eq!(mapped.copied, expected, "{padding}");

@@ -196,7 +196,7 @@ fn unaligned_tensors_are_copied_and_said_to_be() {
         let header = format!(r#"{{"a":{a},"b":{b}}}{}"#, " ".repeat(padding));
         let content = file(&header, &[&[7][..], &1.5f32.to_le_bytes()].concat());
         let [_, mapped] = both(&content).unwrap();
-        let is_aligned = (content.len() - 4) % 4 == 0;
+        let is_aligned = (content.len() - 4).is_multiple_of(4);
         let expected = if is_aligned { None } else { Some(WhyCopied::Misaligned) };
         assert_eq!(mapped.why_copied("b").unwrap(), expected);
         assert_eq!(mapped.why_copied("a").unwrap(), None);

@@ -53,8 +53,8 @@ mod sealed {
 
 impl sealed::Managed for DLManagedTensorVersioned {
     unsafe fn parts(managed: NonNull<Self>) -> Result<(DLTensor, u64)> {
-        // SAFETY: every version of the struct begins with its version.
-        let version = unsafe { (&raw const (*managed.as_ptr()).version).read() };
+        // SAFETY: every version of the struct begins with its version, a place to read.
+        let version = unsafe { (*managed.as_ptr()).version };
         if version.major != VERSION.major {
             let (major, minor) = (version.major, version.minor);
             return Err(malformed(format!("version {major}.{minor} is not known, only 1.x")));
@@ -66,7 +66,7 @@ impl sealed::Managed for DLManagedTensorVersioned {
 
     unsafe fn delete(managed: NonNull<Self>) {
         // SAFETY: the deleter is at the same place in every version of the struct.
-        let deleter = unsafe { (&raw const (*managed.as_ptr()).deleter).read() };
+        let deleter = unsafe { (*managed.as_ptr()).deleter };
         if let Some(deleter) = deleter {
             // SAFETY: the producer's deleter takes the producer's pointer, once.
             unsafe { deleter(managed.as_ptr()) };
