@@ -1,5 +1,5 @@
-//! Files of safetensors: an invalid one is an error, never a panic; tensors that were read survive a
-//! round trip.
+//! Files of safetensors: an invalid one is an error, never a panic; tensors that were read survive
+//! a round trip.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
 //! A library for other languages that takes over a DLPack tensor and hands it on, with its
-//! dimensions in reverse order. `scripts/interchange.sh` calls it from Python, with tensors of NumPy
-//! and PyTorch.
+//! dimensions in reverse order. `scripts/interchange.sh` calls it from Python, with tensors of
+//! NumPy and PyTorch.
 
 use std::{cell::RefCell, ffi::c_char, ptr::null_mut};
 

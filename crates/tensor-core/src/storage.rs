@@ -72,9 +72,9 @@ impl Storage {
     /// Memory that no slice describes, of another owner.
     ///
     /// # Safety
-    /// `elements` is aligned and consists of initialised elements until `owner` is dropped. While the
-    /// storage is borrowed for reading nobody writes it; while it is borrowed for writing, which is
-    /// possible unless `read_only`, nobody else accesses it.
+    /// `elements` is aligned and consists of initialised elements until `owner` is dropped. While
+    /// the storage is borrowed for reading nobody writes it; while it is borrowed for writing,
+    /// which is possible unless `read_only`, nobody else accesses it.
     #[cfg(feature = "dlpack")]
     pub(crate) unsafe fn from_foreign<T: Element>(
         owner: Arc<dyn std::any::Any + Send + Sync>,

@@ -67,7 +67,9 @@
 //!
 //! # Features
 //! `rayon` (threads), `half` (f16 and bf16), `complex` (complex 32 and 64): all on by default.
-//! Without `rayon` everything runs on the calling thread.
+//! Without `rayon` everything runs on the calling thread. `ndarray`, `npy`, `npz`, `safetensors`
+//! and `dlpack`, none on by default: arrays of other libraries and of files, see the module
+//! `interchange`.
 
 mod api;
 #[cfg(doctest)]

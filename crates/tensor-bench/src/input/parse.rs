@@ -1,8 +1,8 @@
 //! A cursor over a text, and the error that points into the text.
 //!
-//! The chains of `explain` and the indices of `--slice` are parsed with the same steps: skip blanks,
-//! take a token, a number, a name or a list. No step recurses, so deeply nested input cannot
-//! overflow the stack.
+//! The chains of `explain` and the indices of `--slice` are parsed with the same steps: skip
+//! blanks, take a token, a number, a name or a list. No step recurses, so deeply nested input
+//! cannot overflow the stack.
 
 use std::{fmt, ops::Range};
 

@@ -3,7 +3,7 @@
 //!
 //! | feature | what | without a copy |
 //! |---|---|---|
-//! | `ndarray` | `ArrayView`, `ArrayViewMut` and `Array` of the crate ndarray | views both ways; `Array` from and to a tensor made from a vector |
+//! | `ndarray` | views and arrays of the crate ndarray | views; arrays, which own vectors |
 //! | `npy` | NumPy's `.npy` files | memory-mapped files |
 //! | `npz` | NumPy's `.npz` files | – |
 //! | `safetensors` | files of Hugging Face's safetensors | memory-mapped files |

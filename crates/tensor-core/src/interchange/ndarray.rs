@@ -5,8 +5,8 @@
 //! raw constructors take strides that are not negative, so a flipped view is made over its lowest
 //! element, and its axes are inverted after that.
 //!
-//! Read-only views may have stride 0 on both sides. Mutable views have no two indices on one element
-//! on either side; ndarray's sufficient test for it refuses some layouts that ours accepts.
+//! Read-only views may have stride 0 on both sides. Mutable views have no two indices on one
+//! element on either side; ndarray's sufficient test for it refuses some layouts that ours accepts.
 
 use std::ptr::NonNull;
 
@@ -108,8 +108,9 @@ impl<'a, T: Copy, K> TensorViewMutBase<'a, T, K> {
     ///
     /// let mut numbers = [1, 2, 3, 4];
     /// let view = TensorViewMut::new(&mut numbers, Layout::contiguous(&[4])?)?;
-    /// let mut every_second = view.slice(0, Slice::from(..).step_by(2))?.into_ndarray_mut::<Ix1>()?;
-    /// every_second += 10;
+    /// let every_second = view.slice(0, Slice::from(..).step_by(2))?;
+    /// let mut array = every_second.into_ndarray_mut::<Ix1>()?;
+    /// array += 10;
     /// assert_eq!(numbers, [11, 2, 13, 4]);
     /// # Ok::<(), tensor_core::interchange::InterchangeError>(())
     /// ```

@@ -123,8 +123,8 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// ```
     /// # use std::io::Cursor;
-    /// # use tensor_core::interchange::{InterchangeError, npz::{Compression, NpzReader, NpzWriter}};
-    /// use tensor_core::AnyTensor;
+    /// # use tensor_core::interchange::npz::{Compression, NpzReader, NpzWriter};
+    /// use tensor_core::{AnyTensor, interchange::InterchangeError};
     ///
     /// # let empty = NpzWriter::new(Cursor::new(Vec::new()), Compression::Stored).finish()?;
     /// let mut reader = NpzReader::new(empty)?;

@@ -51,7 +51,7 @@ fn malformed(why: impl Into<String>) -> InterchangeError {
 ///
 /// // SAFETY: nobody changes the file while the program runs.
 /// let model = unsafe { SafetensorsFile::map(&path) }?;
-/// assert_eq!((model.names(), &model.metadata()["format"]), (&["weights".into()][..], &"pt".into()));
+/// assert_eq!((&model.names()[0][..], &model.metadata()["format"][..]), ("weights", "pt"));
 /// let weights: AnyTensor = model.tensor("weights")?;
 /// drop(model);
 /// assert_eq!((weights.dtype(), weights.shape()), (DType::Bf16, &[3, 4][..]));
@@ -120,9 +120,9 @@ impl SafetensorsFile {
         Ok(Self::new(Source::Reader(Mutex::new(Box::new(source))), header, start))
     }
 
-    /// Maps a file into memory. Tensors lie in the map, are read-only, and keep it alive. Those that
-    /// are not aligned for their type are copied, and those of a machine of the other byte order:
-    /// [`why_copied`](Self::why_copied). See [`SafetensorsFile`] for an example.
+    /// Maps a file into memory. Tensors lie in the map, are read-only, and keep it alive. Those
+    /// that are not aligned for their type are copied, and those of a machine of the other byte
+    /// order: [`why_copied`](Self::why_copied). See [`SafetensorsFile`] for an example.
     ///
     /// ```
     /// # use tensor_core::interchange::safetensors::SafetensorsFile;
@@ -443,7 +443,7 @@ impl<K> AnyTensorBase<K> {
     /// ```
     /// use tensor_core::{AnyTensor, DType, interchange::safetensors::SaveOptions};
     ///
-    /// # let folder = std::env::temp_dir().join(format!("load_safetensors_{}", std::process::id()));
+    /// # let folder = std::env::temp_dir().join(format!("load_st_{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder).unwrap();
     /// # let path = folder.join("model.safetensors");
     /// let bias = AnyTensor::zeros([4], DType::F16)?;
@@ -461,12 +461,12 @@ impl<K> AnyTensorBase<K> {
         file.names.iter().map(|name| Ok((name.clone(), file.tensor(name)?))).collect()
     }
 
-    /// Writes a safetensors file, as [`write()`] does. A file that exists is replaced; it is left as
-    /// it is if a tensor is refused.
+    /// Writes a safetensors file, as [`write()`] does. A file that exists is replaced; it is left
+    /// as it is if a tensor is refused.
     ///
     /// ```
     /// # use tensor_core::{AnyTensor, DType, interchange::safetensors::SaveOptions};
-    /// # let folder = std::env::temp_dir().join(format!("save_safetensors_{}", std::process::id()));
+    /// # let folder = std::env::temp_dir().join(format!("save_st_{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder).unwrap();
     /// # let path = folder.join("model.safetensors");
     /// let bias = AnyTensor::zeros([4], DType::F16)?;

@@ -432,8 +432,9 @@ proptest! {
         {
             // SAFETY: the pointer is valid while `exported` lives.
             let managed = unsafe { exported.as_ptr().as_ref() };
-            prop_assert!(!managed.dl_tensor.strides.is_null() && !managed.dl_tensor.shape.is_null());
-            prop_assert_eq!(managed.dl_tensor.data.is_null(), view.numel() == 0);
+            let tensor = managed.dl_tensor;
+            prop_assert!(!tensor.strides.is_null() && !tensor.shape.is_null());
+            prop_assert_eq!(tensor.data.is_null(), view.numel() == 0);
         }
         let again = take(exported.into_raw()).unwrap();
         prop_assert_eq!((again.shape(), again.strides()), (view.shape(), view.strides()));

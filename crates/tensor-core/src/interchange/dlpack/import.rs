@@ -118,15 +118,15 @@ impl<K> AnyTensorBase<K> {
     /// [read-only](Storage::is_read_only).
     ///
     /// # Safety
-    /// 1. `managed` is null, or comes from a producer and has been taken by nobody: it points to the
-    ///    struct of its version, `shape` to `ndim` numbers, and so does `strides` unless it is null.
-    ///    The deleter may be called on any thread.
+    /// 1. `managed` is null, or comes from a producer and has been taken by nobody: it points to
+    ///    the struct of its version, `shape` to `ndim` numbers, and so does `strides` unless it is
+    ///    null. The deleter may be called on any thread.
     /// 2. If there are elements, and the memory is that of the CPU, the bytes from the lowest
-    ///    element to the end of the highest are in one allocation and initialised, until the deleter
-    ///    is called.
-    /// 3. While this tensor or another one of its storage is [read](TensorBase::read), nobody writes
-    ///    those bytes; while one is [written](TensorBase::write), nobody else accesses them. Without
-    ///    the flag that forbids it they may be written.
+    ///    element to the end of the highest are in one allocation and initialised, until the
+    ///    deleter is called.
+    /// 3. While this tensor or another one of its storage is [read](TensorBase::read), nobody
+    ///    writes those bytes; while one is [written](TensorBase::write), nobody else accesses them.
+    ///    Without the flag that forbids it they may be written.
     ///
     /// # Errors
     /// With the deleter called:
