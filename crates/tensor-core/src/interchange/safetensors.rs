@@ -45,7 +45,7 @@ fn malformed(why: impl Into<String>) -> InterchangeError {
 /// # let folder = std::env::temp_dir().join(format!("SafetensorsFile_{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder).unwrap();
 /// # let path = folder.join("model.safetensors");
-/// let weights = AnyTensor::full([3, 4], 0.5, DType::Bf16)?;
+/// let weights = AnyTensor::full([3, 4], 0.5, DType::F32)?;
 /// let options = SaveOptions::new().metadata("format", "pt");
 /// AnyTensor::save_safetensors(&path, [("weights", &weights)], &options)?;
 ///
@@ -54,7 +54,7 @@ fn malformed(why: impl Into<String>) -> InterchangeError {
 /// assert_eq!((&model.names()[0][..], &model.metadata()["format"][..]), ("weights", "pt"));
 /// let weights: AnyTensor = model.tensor("weights")?;
 /// drop(model);
-/// assert_eq!((weights.dtype(), weights.shape()), (DType::Bf16, &[3, 4][..]));
+/// assert_eq!((weights.dtype(), weights.shape()), (DType::F32, &[3, 4][..]));
 /// assert!(weights.storage().is_read_only()); // it lies in the map, which it keeps alive
 /// # drop(weights);
 /// # std::fs::remove_dir_all(&folder).unwrap();
@@ -354,7 +354,7 @@ impl SaveOptions {
 /// ```
 /// use tensor_core::{AnyTensor, DType, interchange::safetensors::{self, SaveOptions}};
 ///
-/// let bias = AnyTensor::zeros([4], DType::F16)?;
+/// let bias = AnyTensor::zeros([4], DType::F32)?;
 /// let mut file = Vec::new();
 /// safetensors::write(&mut file, [("bias", &bias)], &SaveOptions::new())?;
 /// assert_eq!(file.len() % 8, 0);
@@ -446,7 +446,7 @@ impl<K> AnyTensorBase<K> {
     /// # let folder = std::env::temp_dir().join(format!("load_st_{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder).unwrap();
     /// # let path = folder.join("model.safetensors");
-    /// let bias = AnyTensor::zeros([4], DType::F16)?;
+    /// let bias = AnyTensor::zeros([4], DType::F32)?;
     /// AnyTensor::save_safetensors(&path, [("bias", &bias)], &SaveOptions::new())?;
     /// let tensors = AnyTensor::load_safetensors(&path)?;
     /// assert_eq!((&tensors[0].0[..], tensors[0].1.shape()), ("bias", &[4][..]));
@@ -469,7 +469,7 @@ impl<K> AnyTensorBase<K> {
     /// # let folder = std::env::temp_dir().join(format!("save_st_{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder).unwrap();
     /// # let path = folder.join("model.safetensors");
-    /// let bias = AnyTensor::zeros([4], DType::F16)?;
+    /// let bias = AnyTensor::zeros([4], DType::F32)?;
     /// AnyTensor::save_safetensors(&path, [("bias", &bias)], &SaveOptions::new().pack())?;
     /// # std::fs::remove_dir_all(&folder).unwrap();
     /// # Ok::<(), tensor_core::interchange::InterchangeError>(())

@@ -180,10 +180,10 @@ impl<K> AnyTensorBase<K> {
     /// ```
     /// use tensor_core::{AnyTensor, DType};
     ///
-    /// let exported = AnyTensor::zeros([2, 3], DType::Bf16)?.to_dlpack();
+    /// let exported = AnyTensor::zeros([2, 3], DType::F64)?.to_dlpack();
     /// // SAFETY: the pointer is valid while `exported` lives.
     /// let dtype = unsafe { exported.as_ptr().as_ref() }.dl_tensor.dtype;
-    /// assert_eq!((dtype.code, dtype.bits, dtype.lanes), (4, 16, 1));
+    /// assert_eq!((dtype.code, dtype.bits, dtype.lanes), (2, 64, 1));
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     pub fn to_dlpack(&self) -> Exported {

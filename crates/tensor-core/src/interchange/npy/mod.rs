@@ -98,9 +98,9 @@ impl<K> AnyTensorBase<K> {
     /// # let folder = std::env::temp_dir().join(format!("load_npy_{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder).unwrap();
     /// # let path = folder.join("weights.npy");
-    /// AnyTensor::full([2, 3], 0.5, DType::F16)?.t()?.save_npy(&path)?;
+    /// AnyTensor::full([2, 3], 0.5, DType::F64)?.t()?.save_npy(&path)?;
     /// let weights = AnyTensor::load_npy(&path)?;
-    /// assert_eq!((weights.dtype(), weights.shape()), (DType::F16, &[3, 2][..]));
+    /// assert_eq!((weights.dtype(), weights.shape()), (DType::F64, &[3, 2][..]));
     /// # std::fs::remove_dir_all(&folder).unwrap();
     /// # Ok::<(), tensor_core::interchange::InterchangeError>(())
     /// ```
@@ -167,7 +167,7 @@ impl<K> AnyTensorBase<K> {
     /// # let folder = std::env::temp_dir().join(format!("save_npy_{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder).unwrap();
     /// # let path = folder.join("eye.npy");
-    /// let tensor = AnyTensor::zeros([4, 4], DType::C64)?;
+    /// let tensor = AnyTensor::zeros([4, 4], DType::I64)?;
     /// tensor.save_npy(&path)?;
     /// # std::fs::remove_dir_all(&folder).unwrap();
     /// # Ok::<(), tensor_core::interchange::InterchangeError>(())
