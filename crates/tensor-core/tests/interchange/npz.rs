@@ -102,11 +102,23 @@ fn an_entry_cannot_promise_more_than_it_can_hold() {
     assert!(refused.to_string().contains("cannot unpack to"), "{refused}");
 }
 
-/// An archive of one stored entry, which says that it is larger than it is.
+#[test]
+fn an_entry_that_is_longer_than_it_says_is_refused() {
+    let mut array = b"\x93NUMPY\x01\x00\x3a\x00".to_vec();
+    let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }";
+    array.extend(format!("{header:<57}\n").as_bytes());
+    array.extend([1, 2]);
+    let promised = array.len() as u32;
+    array.push(3);
+    let refused = read_all(&one_entry("x.npy", &array, promised)).unwrap_err();
+    assert_eq!(refused.to_string(), format!("x: npz: more than the {promised} bytes promised"));
+}
+
+/// An archive of one stored entry, which says that it is larger or smaller than it is.
 fn one_entry(name: &str, data: &[u8], promised: u32) -> Vec<u8> {
     let sizes = [data.len() as u32, promised].map(u32::to_le_bytes).concat();
     // Version, flags, method, time, date, checksum; sizes; length of the name, of further fields.
-    let common = [&[20, 0, 0, 0, 8, 0, 0, 0, 33, 0, 0, 0, 0, 0][..], &sizes].concat();
+    let common = [&[20, 0, 0, 0, 0, 0, 0, 0, 33, 0, 0, 0, 0, 0][..], &sizes].concat();
     let names = [(name.len() as u16).to_le_bytes(), [0, 0]].concat();
     let mut file = [b"PK\x03\x04", &common[..], &names, name.as_bytes(), data].concat();
     let start = file.len() as u32;
