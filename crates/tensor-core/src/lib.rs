@@ -37,6 +37,8 @@
 //! | `half` | yes | elements `f16` and `bf16`, of the crate `half` |
 //! | `complex` | yes | elements `Complex<f32>` and `Complex<f64>`, of the crate `num-complex` |
 //! | `derive` | no | the derive macros of `bytemuck`, for [elements](Element) of your own |
+//! | `ndarray`, `dlpack` | no | arrays of other libraries, see the module `interchange` |
+//! | `npy`, `npz`, `safetensors` | no | files, see the module `interchange` |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -53,6 +55,8 @@ mod elements;
 mod error;
 mod guard;
 mod index;
+#[cfg(any(feature = "dlpack", feature = "ndarray", feature = "npy", feature = "safetensors"))]
+pub mod interchange;
 mod iter;
 mod layout;
 mod methods;

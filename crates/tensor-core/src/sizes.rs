@@ -29,7 +29,7 @@ pub trait Int: Copy + sealed::Sealed {
 /// assert_eq!(x.view([rows, columns])?.shape(), [4, 6]);
 /// assert_eq!(x.view(&[2, 3, -1])?.shape(), [2, 3, 4]);
 /// assert_eq!(x.view(vec![2_i64, -1])?.permute([1_usize, 0])?.shape(), [12, 2]);
-/// assert_eq!(x.narrow(0, 5, 1)?.view(())?.shape(), []);
+/// assert!(x.narrow(0, 5, 1)?.view(())?.shape().is_empty());
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
 pub trait Sizes {

@@ -69,6 +69,22 @@ impl Storage {
         Self::with(unsafe { Buffer::owned_by(owner, elements, ALIGNMENT) }, false)
     }
 
+    /// Memory that no slice describes, of another owner.
+    ///
+    /// # Safety
+    /// `elements` is aligned and consists of initialised elements until `owner` is dropped. While
+    /// the storage is borrowed for reading nobody writes it; while it is borrowed for writing,
+    /// which is possible unless `read_only`, nobody else accesses it.
+    #[cfg(feature = "dlpack")]
+    pub(crate) unsafe fn from_foreign<T: Element>(
+        owner: Arc<dyn std::any::Any + Send + Sync>,
+        elements: NonNull<[T]>,
+        read_only: bool,
+    ) -> Self {
+        // SAFETY: as the caller says.
+        Self::with(unsafe { Buffer::owned_by(owner, elements, ALIGNMENT) }, read_only)
+    }
+
     /// The vector that this storage was made from, if it was made from one of `T` and nobody else
     /// shares it.
     pub(crate) fn into_vec<T: Element>(self) -> Result<Vec<T>, Self> {

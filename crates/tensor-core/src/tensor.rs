@@ -223,6 +223,21 @@ impl<T: Element, K> TensorBase<T, K> {
         unsafe { Self::from_storage(storage, layout) }.to_vec()
     }
 
+    /// The vector that the storage was made from, in the order of memory, if the layout has every
+    /// element of it exactly once and nobody else shares it.
+    #[cfg(feature = "ndarray")]
+    #[expect(clippy::result_large_err, reason = "the tensor goes on, as in `Storage::into_vec`")]
+    pub(crate) fn into_whole_vec(self) -> Result<Vec<T>, Self> {
+        let is_whole =
+            self.layout.is_dense_signed() && self.numel() * size_of::<T>() == self.storage.bytes();
+        if !is_whole {
+            return Err(self);
+        }
+        let Self { storage, layout, .. } = self;
+        // SAFETY: the storage and the layout are those of this tensor.
+        storage.into_vec().map_err(|storage| unsafe { Self::from_storage(storage, layout) })
+    }
+
     /// Same shape and equal elements? (PyTorch: `torch.equal`)
     ///
     /// # Errors

@@ -88,7 +88,7 @@ fn fault_a_layout_beyond_the_owner_s_memory_is_refused_and_the_owner_dropped() {
     assert_eq!(drops.load(Ordering::SeqCst), 2);
     let empty = Counted(Vec::new(), Arc::clone(&drops));
     let empty = Tensor::<u16>::from_owner(empty, layout(&[0, 3])).unwrap();
-    assert_eq!(empty.to_vec().unwrap(), []);
+    assert!(empty.to_vec().unwrap().is_empty());
     assert_eq!(drops.load(Ordering::SeqCst), 3);
 }
 
@@ -129,7 +129,7 @@ fn the_elements_of_other_tensors_are_copied_to_a_vector() {
     let owned = Tensor::from_owner(vec![7u8; 3], layout(&[3])).unwrap();
     assert_eq!(owned.into_vec().unwrap(), [7; 3]);
     assert_eq!(Tensor::<f64>::zeros([2]).unwrap().into_vec().unwrap(), [0.0; 2]);
-    assert_eq!(Tensor::<f64>::zeros([0, 2]).unwrap().into_vec().unwrap(), []);
+    assert!(Tensor::<f64>::zeros([0, 2]).unwrap().into_vec().unwrap().is_empty());
 }
 
 #[test]

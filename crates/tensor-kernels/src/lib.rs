@@ -75,6 +75,8 @@
 //! | `rayon` | yes | threads; without it everything runs on the calling thread |
 //! | `avx512` | yes | kernels for AVX-512 (x86-64), used if the CPU has it; else AVX2 is the most |
 //! | `derive` | no | the derive macros of `bytemuck`, for elements of your own |
+//! | `ndarray`, `dlpack` | no | arrays of other libraries, see the module `interchange` |
+//! | `npy`, `npz`, `safetensors` | no | files, see the module `interchange` |
 //!
 //! No feature changes a result, or what the rest of the API is.
 //!

@@ -81,7 +81,7 @@ fn dimensions_become_fused_loops() {
 fn what_is_far_larger_than_caches_is_streamed_and_touches_each_line_once() {
     let explained = explained(&permuted(&[4096, 4096], &[1, 0]), 4);
     assert_eq!(explained.stores(), "non-temporal, past the caches");
-    assert_eq!(explained.cache_lines(), [(1u32 << 20).into(); 2]);
+    assert_eq!(explained.cache_lines(), [f64::from(1u32 << 20); 2]);
     assert!(explained.to_string().contains("streamed without a comparison"), "{explained}");
     let costs: Vec<_> = explained.chosen().costs().collect();
     let of = |wanted: CostTerm| costs.iter().find(|(term, _)| *term == wanted).unwrap().1;

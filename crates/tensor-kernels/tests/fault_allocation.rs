@@ -320,7 +320,7 @@ fn fault_each_allocation_of_a_reduction_that_fails_is_an_error_or_makes_no_diffe
             .collect();
         let over_columns: Vec<i64> =
             elements.chunks(COLUMNS).map(|row| row.iter().map(|&a| i64::from(a)).sum()).collect();
-        let (all, largest) = (over_rows.iter().sum(), elements.iter().max().copied());
+        let (all, largest) = (over_rows.iter().sum::<i64>(), elements.iter().max().copied());
         needs(&ACCOUNT_OF_TEST, 0, "sum of columns", &|exec| {
             holds(&ops::sum(exec, x, 0)?, &over_rows)
         });

@@ -6,8 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tensor_kernels::{AnyTensor, Scalar, Tensor, TensorExt, with_tensor};
-
 use crate::{
     Failure, Result,
     input::{npy, view_args::ViewArgs},
@@ -45,7 +43,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let layout = view.layout();
     memory::preflight(layout.dense_bytes(view.dtype().size())? as u128)?;
     let target = Target::open(&args.output)?;
-    target.fill(|file| write(file, &view))?;
+    target.fill(|file| npy::write(file, &view))?;
     writeln!(
         out,
         "{}: {} {} in C order",
@@ -73,16 +71,4 @@ fn is_one_inode(a: &Path, b: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_one_inode(_: &Path, _: &Path) -> bool {
     false
-}
-
-fn write(file: &mut dyn Write, view: &AnyTensor) -> Result<()> {
-    with_tensor!(view, tensor => write_typed(file, tensor))
-}
-
-fn write_typed<T: Scalar>(file: &mut dyn Write, tensor: &Tensor<T>) -> Result<()> {
-    let dense = tensor.contiguous()?;
-    let guard = dense.read()?;
-    let view = guard.as_view();
-    let elements = view.as_slice().ok_or_else(|| Failure::work("contiguous() left gaps"))?;
-    npy::write(file, T::DTYPE, view.shape(), bytemuck::cast_slice(elements))
 }

@@ -129,7 +129,7 @@ fn built_in(case: &Case, quick: bool, setting: &Setting) -> Result<Row> {
     memory::preflight(u128::from(operand.base_bytes()))?;
     let chain = if quick { case.quick } else { case.chain };
     if case.photograph {
-        let photograph = Tensor::<u8>::try_from(npy::read(PHOTOGRAPH, PHOTOGRAPH.len() as u64)?)?;
+        let photograph = Tensor::<u8>::try_from(npy::read(PHOTOGRAPH)?)?;
         return measure::<BytesToFloats>(
             setting,
             &subject(case.name, chain, &flat(&photograph)?, operand.layout),

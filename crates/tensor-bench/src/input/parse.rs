@@ -1,8 +1,8 @@
 //! A cursor over a text, and the error that points into the text.
 //!
-//! The chains of `explain`, the indices of `--slice` and the headers of `.npy` files are parsed
-//! with the same steps: skip blanks, take a token, a number, a name or a list. No step recurses, so
-//! deeply nested input cannot overflow the stack.
+//! The chains of `explain` and the indices of `--slice` are parsed with the same steps: skip
+//! blanks, take a token, a number, a name or a list. No step recurses, so deeply nested input
+//! cannot overflow the stack.
 
 use std::{fmt, ops::Range};
 
@@ -98,15 +98,6 @@ impl<'a> Cursor<'a> {
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
         self.advance(end);
         &rest[..end]
-    }
-
-    /// The next text in single or double quotes, without escapes; `None` if there is none.
-    pub(crate) fn quoted(&mut self) -> Option<&'a str> {
-        let rest = self.rest();
-        let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
-        let length = rest[1..].find(quote)?;
-        self.advance(length + 2);
-        Some(&rest[1..=length])
     }
 
     /// The next integer; `None` if there is none.

@@ -316,8 +316,8 @@ fn fault_an_inclusive_range_takes_its_last_index_in_either_direction() {
     assert_eq!(taken(s![..=-1; -1]), [5]);
     assert_eq!(taken(s![..=isize::MIN; -1]), [5, 4, 3, 2, 1, 0]);
     assert_eq!(taken(s![..=isize::MAX]), [0, 1, 2, 3, 4, 5]);
-    assert_eq!(taken(s![..=isize::MAX; -1]), []);
-    assert_eq!(taken(s![1..=2; -1]), []);
+    assert!(taken(s![..=isize::MAX; -1]).is_empty());
+    assert!(taken(s![1..=2; -1]).is_empty());
 }
 
 #[test]

@@ -197,7 +197,8 @@ proptest! {
         let (at, naive) = (why.stride_break(), Naive::of(&layout));
         prop_assert_eq!(Some(at.dim()), layout.contiguity_break());
         prop_assert_eq!(at.found(), layout.strides()[at.dim()]);
-        prop_assert_eq!(at.expected() as usize, layout.shape()[at.dim() + 1..].iter().product());
+        let after: usize = layout.shape()[at.dim() + 1..].iter().product();
+        prop_assert_eq!(at.expected() as usize, after);
         for remedy in why.remedies() {
             prop_assert!(remedy.apply(&layout).unwrap().is_contiguous(), "{}", remedy);
             let result = result_of(remedy, &layout);

@@ -124,5 +124,5 @@ fn operations_on_values_only() {
     let out = Tensor::<i32>::zeros([2, 2]).unwrap();
     ops::add_into(exec, 2, 3, &out).unwrap();
     assert_eq!(elements(&out), [5; 4]);
-    assert_eq!(ops::mul(exec, 2, 3).unwrap().shape(), []);
+    assert!(ops::mul(exec, 2, 3).unwrap().shape().is_empty());
 }
