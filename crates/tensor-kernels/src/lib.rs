@@ -86,6 +86,7 @@ mod tuning;
 
 pub use api::{
     any::{AnyTensorExt, CastAny},
+    bytes::{Byte, ByteView, ByteViewMut, copy_bytes, copy_bytes_uninit, to_byte_vec},
     copy::{
         copy_between, copy_into, copy_into_uninit, copy_to_layout, fill, to_contiguous, to_format,
         to_vec,

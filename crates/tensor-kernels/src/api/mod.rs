@@ -3,6 +3,7 @@
 //! Shapes, overlap and borrows are checked here. The layers below fail only for want of memory.
 
 pub(crate) mod any;
+pub(crate) mod bytes;
 pub(crate) mod call;
 pub(crate) mod compiled;
 pub(crate) mod copy;
