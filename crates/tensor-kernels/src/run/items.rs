@@ -298,10 +298,21 @@ impl<'a> Target<'a, MaybeUninit<u8>> {
 /// What a copy of items needs: the layouts of destination and source in one unit, and their memory.
 ///
 /// Invariant: O1 to O4 hold of the memory for these layouts.
+#[derive(Clone, Copy)]
 struct Operands<'a> {
     layouts: [&'a Layout; 2],
     unit: usize,
     ptrs: OperandPtrs<'a, 2>,
+}
+
+/// The memory of destination and source.
+#[inline(always)]
+fn pointers<'a, B: Copy>(
+    from: &'a Source<'_>,
+    (bytes, form): (&'a mut ViewRefMut<'_, B>, &Form),
+) -> OperandPtrs<'a, 2> {
+    let source = OperandPtr::from(ViewRef::from(&from.bytes)).behind(from.form.shift);
+    OperandPtrs::new([OperandPtr::from(bytes).behind(form.shift), source])
 }
 
 /// Calls `f` with the operands of a copy.
@@ -312,17 +323,15 @@ struct Operands<'a> {
 fn with_operands<B: Copy>(
     from: &Source<'_>,
     to: &mut Target<'_, B>,
-    f: impl Fn(Operands<'_>) -> Result<()>,
+    f: impl FnOnce(Operands<'_>) -> Result<()>,
 ) -> Result<()> {
     let Items { bytes, form } = to;
-    let mut to = ViewRefMut::from(bytes);
-    let source = OperandPtr::from(ViewRef::from(&from.bytes)).behind(from.form.shift);
-    let ptrs = OperandPtrs::new([OperandPtr::from(&mut to).behind(form.shift), source]);
-    let unit = form.unit;
-    if unit == from.form.unit && form.item == from.form.item {
+    let mut bytes = ViewRefMut::from(bytes);
+    let ptrs = pointers(from, (&mut bytes, form));
+    if form.unit == from.form.unit && form.item == from.form.item {
         let layouts = [&form.units, &from.form.units];
         check_shapes(layouts[1], layouts[0])?;
-        return f(Operands { layouts, unit, ptrs });
+        return f(Operands { layouts, unit: form.unit, ptrs });
     }
     let (unit, layouts) = in_one_unit(&from.form, form)?;
     f(Operands { layouts: layouts.each_ref(), unit, ptrs })
@@ -349,20 +358,71 @@ fn in_one_unit(from: &Form, to: &Form) -> Result<(usize, [Layout; 2])> {
 
 /// Copies the items.
 ///
+/// A function for each of the usual units: it is compiled as a copy of elements of this width is,
+/// so that a tiny copy takes no longer.
+///
 /// # Errors
 /// [`Error::ItemSize`], [`Error::OutputShape`].
-#[inline(never)]
+#[inline]
 pub(crate) fn copy_items<B: Copy>(
     exec: &Exec,
     from: &Source<'_>,
     to: &mut Target<'_, B>,
 ) -> Result<()> {
+    if from.form.unit != to.form.unit || from.form.item != to.form.item {
+        return copy_in_any_unit(exec, from, to);
+    }
+    match from.form.unit {
+        1 => copy_as::<u8, B>(exec, from, to),
+        2 => copy_as::<u16, B>(exec, from, to),
+        3 => copy_as::<[u8; 3], B>(exec, from, to),
+        4 => copy_as::<u32, B>(exec, from, to),
+        8 => copy_as::<u64, B>(exec, from, to),
+        12 => copy_as::<[u8; 12], B>(exec, from, to),
+        16 => copy_as::<u128, B>(exec, from, to),
+        _ => copy_in_any_unit(exec, from, to),
+    }
+}
+
+/// Copies items in units as wide as a `T`, which is the unit of both.
+///
+/// # Errors
+/// [`Error::OutputShape`].
+#[inline(never)]
+fn copy_as<T: Copy, B: Copy>(exec: &Exec, from: &Source<'_>, to: &mut Target<'_, B>) -> Result<()> {
+    debug_assert_eq!([from.form.unit, to.form.unit], [size_of::<T>(); 2]);
+    let Items { bytes, form } = to;
+    let layouts = [&form.units, &from.form.units];
+    check_shapes(layouts[1], layouts[0])?;
+    let mut bytes = ViewRefMut::from(bytes);
+    let ptrs = pointers(from, (&mut bytes, form));
+    if !is_tiny(layouts[0]) && !has_few_rows(layouts, size_of::<T>()) {
+        copy_by_plan(exec, Operands { layouts, unit: size_of::<T>(), ptrs });
+        return Ok(());
+    }
+    let OperandPtrs([to, from]) = ptrs;
+    // SAFETY: O1 and O3: the offsets of the layouts, in units as wide as `T`, can be read and
+    // written, and do not overlap.
+    unsafe { copy_tiny_at::<T>(layouts, from.base.cast_const().cast(), to.base.cast()) };
+    Ok(())
+}
+
+/// Copies items in any unit.
+///
+/// # Errors
+/// [`Error::ItemSize`], [`Error::OutputShape`].
+#[cold]
+#[inline(never)]
+fn copy_in_any_unit<B: Copy>(exec: &Exec, from: &Source<'_>, to: &mut Target<'_, B>) -> Result<()> {
     with_operands(from, to, |operands| {
-        if !operands.copy_tiny() {
-            operands.copy_by_plan(exec);
-        }
+        copy_by_plan(exec, operands);
         Ok(())
     })
+}
+
+#[inline(never)]
+fn copy_by_plan(exec: &Exec, Operands { layouts: [to, from], unit, ptrs }: Operands<'_>) {
+    by_plan(exec, Planned { from, to, width: unit, machine: &exec.machine }, ptrs);
 }
 
 /// Copies the items into uninitialised memory.
@@ -442,44 +502,4 @@ pub(crate) fn copy_items_planned_uninit<'t>(
     copy_items_planned(exec, plan, from, &mut to)?;
     // SAFETY: a plan for these layouts has written every item of the destination.
     Ok(unsafe { to.assume_init() })
-}
-
-impl Operands<'_> {
-    /// Copies few items without a plan. Returns `false`, and copies nothing, if there are many, or
-    /// if no loop is compiled for the unit.
-    #[inline(always)]
-    fn copy_tiny(&self) -> bool {
-        if !is_tiny(self.layouts[0]) && !has_few_rows(self.layouts, self.unit) {
-            return false;
-        }
-        match self.unit {
-            1 => self.copy_elements::<u8>(),
-            2 => self.copy_elements::<u16>(),
-            3 => self.copy_elements::<[u8; 3]>(),
-            4 => self.copy_elements::<u32>(),
-            6 => self.copy_elements::<[u8; 6]>(),
-            8 => self.copy_elements::<u64>(),
-            12 => self.copy_elements::<[u8; 12]>(),
-            16 => self.copy_elements::<u128>(),
-            24 => self.copy_elements::<[u8; 24]>(),
-            32 => self.copy_elements::<[u8; 32]>(),
-            _ => return false,
-        }
-        true
-    }
-
-    /// Copies units that are as wide as a `T`.
-    #[inline(always)]
-    fn copy_elements<T: Copy>(&self) {
-        let OperandPtrs([to, from]) = self.ptrs;
-        let (dst, src) = (to.base.cast::<T>(), from.base.cast_const().cast::<T>());
-        // SAFETY: the invariant: O1 and O3. The unit is as wide as `T`.
-        unsafe { copy_tiny_at(self.layouts, src, dst) };
-    }
-
-    #[inline(never)]
-    fn copy_by_plan(&self, exec: &Exec) {
-        let ([to, from], machine) = (self.layouts, &exec.machine);
-        by_plan(exec, Planned { from, to, width: self.unit, machine }, self.ptrs);
-    }
 }

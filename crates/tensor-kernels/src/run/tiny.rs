@@ -58,7 +58,8 @@ pub(super) fn copy_tiny<T: Element, W: Destination<T>>(operands: CopyOperands<'_
 ///
 /// # Panics
 /// If there are more than [`MAX_TINY_DIMS`] dimensions.
-#[inline]
+// Always inlined: see `loops`.
+#[inline(always)]
 pub(super) unsafe fn copy_tiny_at<T: Copy>(layouts: [&Layout; 2], src: *const T, dst: *mut T) {
     if layouts[1].numel() == 0 {
         return;
