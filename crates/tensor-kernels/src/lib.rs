@@ -98,6 +98,7 @@ pub use api::{
         zip3_inplace, zip3_into,
     },
     ext::{Reshaped, TensorExt, TensorMutExt, TensorViewMutExt},
+    in_place::{permute_bytes_inplace, permute_inplace},
     ledger::{CopyEntry, CopyLedger, CopyReason, CopyScope, count_copies, forbid_copies},
     movement::PadMode,
     ops,

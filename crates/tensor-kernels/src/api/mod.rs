@@ -13,6 +13,7 @@ mod divisors;
 pub(crate) mod elementwise;
 mod equal;
 pub(crate) mod ext;
+pub(crate) mod in_place;
 pub(crate) mod ledger;
 pub(crate) mod movement;
 pub mod ops;

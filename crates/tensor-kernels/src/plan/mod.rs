@@ -7,6 +7,8 @@ mod block;
 mod copy;
 mod elementwise;
 mod group;
+pub(crate) mod in_place;
+mod in_place_blocks;
 mod reduce;
 mod reduce_copied;
 

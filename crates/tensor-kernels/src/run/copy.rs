@@ -66,7 +66,7 @@ fn copy_by_plan<T: Element, W: Destination<T>>(
 }
 
 /// Copies between operands of the layouts of `copy`.
-#[inline]
+#[inline(always)]
 pub(super) fn by_plan(exec: &Exec, copy: Planned<'_>, operands: OperandPtrs<'_, 2>) {
     if exec.tasks(copy.from.numel() * copy.width) > 1 {
         // A thread that waits for others may run another copy meanwhile, which borrows the plans.

@@ -7,6 +7,7 @@ mod bounce;
 mod copy;
 mod elementwise;
 mod grouped;
+mod in_place;
 mod items;
 mod levels;
 mod offsets;
@@ -28,6 +29,7 @@ pub(crate) use allocate::{
 pub(crate) use assemble::{Part, RowWriter, assemble_into, assembled};
 pub(crate) use copy::{CopyOperands, copy, copy_planned};
 pub(crate) use elementwise::{compute1, compute2, compute3};
+pub(crate) use in_place::{permute_elements, permute_items};
 pub(crate) use items::{
     ItemLayout, Source, Target, copy_items, copy_items_planned, copy_items_planned_uninit,
     copy_items_uninit, items_to_vec, plan_items,
