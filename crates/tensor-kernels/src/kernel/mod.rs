@@ -55,6 +55,7 @@ mod indexed_block;
 mod isa;
 mod pairwise_tree;
 mod portable;
+mod prefetch;
 pub(crate) mod short_runs;
 mod stream_copy;
 #[cfg(test)]
@@ -71,5 +72,6 @@ pub(crate) use fence::FenceOnDrop;
 pub(crate) use fold::{Fold, FoldBlock, FoldReduction, Reduction, ReductionOf};
 pub(crate) use function::{Closure, Function1, Function2, Function3};
 pub(crate) use isa::{Isa, Kernel, Scalar, StagedRows};
+pub(crate) use prefetch::prefetch;
 pub use stream_copy::stream_copy;
 pub(crate) use unit::Unit;

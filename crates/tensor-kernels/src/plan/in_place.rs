@@ -38,15 +38,15 @@ const MAX_SEARCHED_GROUPS: usize = 5;
 /// Sizes of a few groups.
 pub(crate) type Sizes = SmallVec<[usize; 8]>;
 
-/// One step, for each of `outer` adjacent parts of the memory.
+/// One step, for each of the adjacent parts of the memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
     /// `[len][between][len]` items of `item` bytes: the two equal dimensions change places.
-    Swap { outer: usize, len: usize, between: usize, item: usize },
+    Swap { len: usize, between: usize, item: usize },
     /// Parts of these sizes, in items of `item` bytes, are put into the order of `dims`.
-    Staged { outer: usize, sizes: Sizes, dims: Sizes, item: usize, together: usize },
+    Staged { sizes: Sizes, dims: Sizes, item: usize, together: usize },
     /// `[m][n]` items of `item` bytes become `[n][m]`.
-    Rotate { outer: usize, m: usize, n: usize, item: usize, blocks: Blocks },
+    Rotate { m: usize, n: usize, item: usize, blocks: Blocks },
 }
 
 impl Step {
@@ -173,14 +173,14 @@ impl Groups {
         rest.sizes[first..end].rotate_left(middle - first);
         rest.goal[first..end].rotate_left(middle - first);
         let step = if m == n {
-            Step::Swap { outer, len: m, between: 1, item }
+            Step::Swap { len: m, between: 1, item }
         } else if m * n * item <= limit {
             let (sizes, dims) = (Sizes::from_slice(&[m, n]), Sizes::from_slice(&[1, 0]));
             staged(outer, sizes, dims, item, limit)
         } else {
-            Step::Rotate { outer, m, n, item, blocks: Blocks::ITEMS }
+            Step::Rotate { m, n, item, blocks: Blocks::ITEMS }
         };
-        (smaller(step, limit), rest.fused())
+        (smaller(step, outer, limit), rest.fused())
     }
 
     /// The step that exchanges two groups of equal size.
@@ -188,11 +188,11 @@ impl Groups {
         if self.sizes[first] != self.sizes[second] {
             return None;
         }
-        let (outer, item, len) = (self.outer(first), self.inner(second + 1), self.sizes[first]);
+        let (item, len) = (self.inner(second + 1), self.sizes[first]);
         let between = self.sizes[first + 1..second].iter().product();
         let mut rest = self.clone();
         rest.goal.swap(first, second);
-        Some((Step::Swap { outer, len, between, item }, rest.fused()))
+        Some((Step::Swap { len, between, item }, rest.fused()))
     }
 
     /// The step that sorts all groups from `first` on, if these parts fit into scratch.
@@ -265,13 +265,13 @@ impl Groups {
 fn staged(outer: usize, sizes: Sizes, dims: Sizes, item: usize, limit: usize) -> Step {
     let part = sizes.iter().product::<usize>() * item;
     let together = (STAGED_BYTES.min(limit) / part).clamp(1, outer);
-    Step::Staged { outer, sizes, dims, item, together }
+    Step::Staged { sizes, dims, item, together }
 }
 
 /// A swap of small squares goes through scratch, many at a time.
-fn smaller(step: Step, limit: usize) -> Step {
+fn smaller(step: Step, outer: usize, limit: usize) -> Step {
     match step {
-        Step::Swap { outer, len, between: 1, item } if len * len * item <= MAX_STAGED_SQUARE => {
+        Step::Swap { len, between: 1, item } if len * len * item <= MAX_STAGED_SQUARE => {
             let (sizes, dims) = (Sizes::from_slice(&[len, len]), Sizes::from_slice(&[1, 0]));
             staged(outer, sizes, dims, item, limit.min(MAX_STAGED_SQUARE))
         }

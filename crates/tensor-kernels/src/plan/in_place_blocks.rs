@@ -21,6 +21,11 @@
 //!   shuffles of rows and columns: it needs only one row or column of scratch, but three to four
 //!   passes whose accesses are single items.
 
+use crate::{
+    memory::CACHE_LINE,
+    tuning::{MAX_CHANNELS, PAGE_BYTES},
+};
+
 /// The sides of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Blocks {
@@ -31,13 +36,16 @@ pub(crate) struct Blocks {
 }
 
 /// Sides that are tried up to here one by one.
-const MAX_SIDE_IN_STEPS_OF_ONE: usize = 40;
+const MAX_SIDE_IN_STEPS_OF_ONE: usize = 96;
+
+/// Rows that are interleaved by the copy kernels at the speed of memory.
+const MAX_INTERLEAVED_ROWS: usize = 128;
 
 /// Panels beyond this size, in bytes, leave the second-level cache before they are copied back.
-const PANEL_BYTES: usize = 768 << 10;
+const PANEL_BYTES: usize = 320 << 10;
 
 /// The bytes of a block whose copy takes twice as long, byte for byte, as that of a long one.
-const BLOCK_BYTES: f64 = 400.0;
+const BLOCK_BYTES: f64 = 350.0;
 
 impl Blocks {
     /// Blocks of single items.
@@ -47,8 +55,9 @@ impl Blocks {
     /// any.
     pub(crate) fn fastest(m: usize, n: usize, item: usize, limit: usize) -> Self {
         let (mut fastest, mut least) = (Self::ITEMS, f64::INFINITY);
-        for m2 in sides(m) {
-            for n2 in sides(n) {
+        let is_small = |side: usize, other: usize| side == 1 || side * other * item <= limit;
+        for m2 in sides(m).filter(|&m2| is_small(m2, n)) {
+            for n2 in sides(n).filter(|&n2| is_small(n2, m)) {
                 let blocks = Self { m2, n2 };
                 let over = blocks.scratch_bytes(m, n, item).saturating_sub(limit);
                 let passes = blocks.passes(m, n, item) + over as f64;
@@ -82,21 +91,33 @@ impl Blocks {
 
     /// The estimated time, in passes over the memory.
     pub(crate) fn passes(self, m: usize, n: usize, item: usize) -> f64 {
-        let (rows, columns) = self.whole(m, n);
-        let panel = |count: usize, len: usize, rest: bool| match (count, rest) {
-            (1, false) => 0.0,
-            (1, true) => 1.0,
-            _ if count * len * item > PANEL_BYTES => 2.0,
-            _ => 1.3,
+        let ((rows, columns), Self { m2, n2 }) = (self.whole(m, n), self);
+        let (m1, n1) = (rows / m2, columns / n2);
+        let large = |bytes: usize| if bytes > PANEL_BYTES { 0.5 } else { 0.0 };
+        let first = match m2 {
+            1 if columns == n => 0.0,
+            1 => 1.0,
+            _ => 1.6 + large(m2 * columns * item) + same_set(m2 * item),
         };
-        let (m1, n1) = (m / self.m2, n / self.n2);
-        let moved = if m1 == 1 || n1 == 1 {
-            0.0
-        } else {
-            1.0 + BLOCK_BYTES / (self.m2 * self.n2 * item) as f64
+        let moved = match m1 == 1 || n1 == 1 {
+            true => 0.0,
+            false => 1.1 + BLOCK_BYTES / (m2 * n2 * item) as f64,
         };
-        moved + panel(self.m2, columns, columns < n) + panel(self.n2, rows, rows < m)
+        let last = match n2 {
+            1 if rows == m => 0.0,
+            1 => 1.0,
+            _ if m2 * item >= CACHE_LINE => 1.8 + large(n2 * rows * item),
+            _ if m1 <= MAX_CHANNELS => 1.6,
+            _ if m1 <= MAX_INTERLEAVED_ROWS => 1.8 + same_set(n2 * item),
+            _ => 5.0,
+        };
+        first + moved + last
     }
+}
+
+/// A penalty for rows that compete for the same cache sets.
+fn same_set(pitch: usize) -> f64 {
+    if pitch.is_multiple_of(PAGE_BYTES) { 1.0 } else { 0.0 }
 }
 
 /// The parts of the scratch of a transpose by blocks, in bytes.
@@ -114,9 +135,9 @@ pub(crate) struct BlockScratch {
 fn sides(len: usize) -> impl Iterator<Item = usize> {
     let doubled = (0..usize::BITS).flat_map(|bit| {
         let power = 1usize.checked_shl(bit).unwrap_or(usize::MAX);
-        [power, power.saturating_add(power / 2)]
+        [power, power.saturating_add(power / 4), power.saturating_add(power / 2)]
     });
-    let parts = (1..=MAX_SIDE_IN_STEPS_OF_ONE).map(move |parts| len / parts);
+    let parts = (1..=16).map(move |parts| len / parts);
     let large = doubled.chain(parts).filter(|&side| side > MAX_SIDE_IN_STEPS_OF_ONE);
     (1..=MAX_SIDE_IN_STEPS_OF_ONE).chain(large).filter(move |&side| side <= len)
 }

@@ -74,11 +74,8 @@ fn run_on_stack(exec: &Exec, memory: &mut [u8], steps: &[Step]) {
 fn run(exec: &Exec, memory: &mut [u8], steps: &[Step], scratch: &mut [u8]) {
     for step in steps {
         match step {
-            &Step::Swap { outer, len, between, item } => {
-                let part = len * between * len * item;
-                for at in 0..outer {
-                    swap::swap(exec.simd(), &mut memory[at * part..][..part], len, between, item);
-                }
+            &Step::Swap { len, between, item } => {
+                swap::swap(exec.simd(), memory, len, between, item);
             }
             Step::Staged { sizes, dims, item, together, .. } => {
                 staged::permute(exec, memory, (sizes, dims), *item, *together, scratch);

@@ -3,8 +3,21 @@
 use super::staged::SliceCopy;
 use crate::{
     exec::Exec,
+    kernel::prefetch,
+    memory::CACHE_LINE,
     plan::in_place::{BlockScratch, Blocks},
 };
+
+/// Blocks are prefetched this many bytes, and at most so many blocks, before they are moved.
+const PREFETCHED_BYTES: usize = 4 << 10;
+const MAX_PREFETCHED_BLOCKS: usize = 16;
+
+/// Asks for the first cache lines of a block. The CPU recognises longer runs.
+#[inline]
+fn prefetch_block(block: &[u8]) {
+    let first = &block[..block.len().min(PREFETCHED_BYTES / 4)];
+    first.iter().step_by(CACHE_LINE).for_each(|byte| prefetch(byte));
+}
 
 /// `[m][n]` items become `[n][m]`.
 #[derive(Clone, Copy)]
@@ -86,6 +99,8 @@ impl Rotation<'_> {
         let (first, marks) = work.split_at_mut(block);
         let marks = &mut marks[..(m1 * n1).div_ceil(8)];
         marks.fill(0);
+        let source = |to: usize| to % m1 * n1 + to / m1;
+        let distance = (PREFETCHED_BYTES / block).clamp(1, MAX_PREFETCHED_BLOCKS);
         // The first and the last block stay where they are.
         for start in 1..m1 * n1 - 1 {
             if marks[start / 8] & (1 << (start % 8)) != 0 {
@@ -93,12 +108,15 @@ impl Rotation<'_> {
             }
             first.copy_from_slice(&memory[start * block..][..block]);
             let mut to = start;
+            let mut ahead = (0..distance).fold(start, |at, _| source(at));
             loop {
                 marks[to / 8] |= 1 << (to % 8);
-                let from = to % m1 * n1 + to / m1;
+                let from = source(to);
                 if from == start {
                     break;
                 }
+                ahead = source(ahead);
+                prefetch_block(&memory[ahead * block..][..block]);
                 memory.copy_within(from * block..(from + 1) * block, to * block);
                 to = from;
             }
@@ -121,6 +139,10 @@ impl Rotation<'_> {
             match &copy {
                 Some(copy) => copy.run(self.exec, &memory[at * panel..][..panel], kept.work),
                 None => memory.copy_within(at * run..(at + 1) * run, at * pitch),
+            }
+            if copy.is_some() && tail == 0 {
+                memory[at * panel..][..panel].copy_from_slice(&kept.work[..panel]);
+                continue;
             }
             for column in 0..n2 {
                 let to = &mut memory[(at * n2 + column) * pitch..][..pitch];
