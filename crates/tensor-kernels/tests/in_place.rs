@@ -1,9 +1,49 @@
-//! Permutations in place, against an oracle that moves items one by one into other memory.
+//! Permutations in place, against an oracle that moves items one by one into other memory. An
+//! allocator counts what they allocate, and fails on demand.
+
+use std::{
+    alloc::{GlobalAlloc, Layout as AllocLayout, System},
+    cell::Cell,
+    ptr::null_mut,
+};
 
 use proptest::prelude::*;
 use tensor_kernels::{
     Element, Error, Exec, Layout, TensorView, TensorViewMut, permute_bytes_inplace, permute_inplace,
 };
+
+/// Allocations from this size on are scratch; smaller ones are shapes and plans.
+const LARGE_BYTES: usize = 4 << 10;
+
+thread_local! {
+    /// The bytes of large allocations of this thread, and whether they fail.
+    static ALLOCATED: Cell<usize> = const { Cell::new(0) };
+    static FAILING: Cell<bool> = const { Cell::new(false) };
+}
+
+struct Counting;
+
+// SAFETY: every method forwards to the system's allocator or, as allowed, returns null.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: AllocLayout) -> *mut u8 {
+        if layout.size() >= LARGE_BYTES {
+            ALLOCATED.set(ALLOCATED.get() + layout.size());
+            if FAILING.get() {
+                return null_mut();
+            }
+        }
+        // SAFETY: the caller's obligations are those of the system's method.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, start: *mut u8, layout: AllocLayout) {
+        // SAFETY: the caller's obligations are those of the system's method.
+        unsafe { System.dealloc(start, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 /// Bytes that differ at every position of a few thousand items.
 fn samples(bytes: usize) -> Vec<u8> {
@@ -29,7 +69,11 @@ fn check(item: usize, shape: &[usize], dims: &[isize]) {
     let mut memory = vec![0xEE; before.len() + 3];
     memory[1..][..before.len()].copy_from_slice(&before);
     let bytes = &mut memory[1..][..before.len()];
+    let allocated = ALLOCATED.get();
     let layout = permute_bytes_inplace(exec, bytes, item, shape, dims).unwrap();
+    let scratch = ALLOCATED.get() - allocated;
+    let limit = (before.len() / 100).max(256 << 10).min(before.len());
+    assert!(scratch <= limit, "{scratch} bytes of scratch, {item} bytes, {shape:?} {dims:?}");
     assert!(*bytes == expected, "{item} bytes, {shape:?} {dims:?}");
     assert!(layout.is_contiguous() && layout.ndim() == shape.len());
     assert_eq!([memory[0], memory[before.len() + 1]], [0xEE; 2], "bytes around the memory");
@@ -102,7 +146,7 @@ fn more_dimensions() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn any_permutation(
@@ -142,6 +186,46 @@ fn a_view_has_the_permuted_shape_and_the_elements_of_its_type() {
     check(f32::from);
     check(|n| [u8::try_from(n % 251).unwrap(); 3]);
     check(u128::from);
+}
+
+#[test]
+fn equal_dimensions_need_no_scratch() {
+    let exec = Exec::current().unwrap();
+    for (item, shape, dims) in [
+        (4, &[300, 300][..], &[1, 0][..]),
+        (1, &[1000, 1000], &[1, 0]),
+        (16, &[3, 150, 150], &[0, 2, 1]),
+        (4, &[900, 15, 15], &[0, 2, 1]),
+        (4, &[90, 7, 90], &[2, 1, 0]),
+        (4, &[40, 40, 50], &[1, 0, 2]),
+        (9000, &[12, 12], &[1, 0]),
+    ] {
+        let mut bytes = samples(item * shape.iter().product::<usize>());
+        let allocated = ALLOCATED.get();
+        permute_bytes_inplace(exec, &mut bytes, item, shape, dims).unwrap();
+        assert_eq!(ALLOCATED.get(), allocated, "{item} bytes, {shape:?} {dims:?}");
+    }
+}
+
+#[test]
+fn fault_without_memory_nothing_moves() {
+    let exec = Exec::current().unwrap();
+    for (item, shape, dims) in [
+        (4, &[701, 709][..], &[1, 0][..]),
+        (4, &[80, 90, 100], &[2, 1, 0]),
+        (1, &[3, 200_003], &[1, 0]),
+        (4, &[60, 70], &[1, 0]),
+    ] {
+        let before = samples(item * shape.iter().product::<usize>());
+        let mut bytes = before.clone();
+        FAILING.set(true);
+        let result = permute_bytes_inplace(exec, &mut bytes, item, shape, dims);
+        FAILING.set(false);
+        assert!(matches!(result, Err(Error::OutOfMemory { .. })), "{shape:?}");
+        assert!(bytes == before, "{shape:?}");
+        permute_bytes_inplace(exec, &mut bytes, item, shape, dims).unwrap();
+        assert!(bytes == permuted(&before, item, shape, dims), "{shape:?}");
+    }
 }
 
 #[test]
