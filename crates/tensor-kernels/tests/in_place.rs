@@ -47,7 +47,7 @@ static ALLOCATOR: Counting = Counting;
 
 /// Bytes that differ at every position of a few thousand items.
 fn samples(bytes: usize) -> Vec<u8> {
-    (0..bytes).map(|at| (at ^ (at >> 8) * 131 ^ (at >> 16) * 57) as u8).collect()
+    (0..bytes).map(|at| (at ^ ((at >> 8) * 131) ^ ((at >> 16) * 57)) as u8).collect()
 }
 
 /// The items in the order of `dims`.

@@ -7,12 +7,12 @@
 //!   over the memory, without scratch. A square matrix is the simplest case.
 //! - [`Step::Staged`]: parts that fit into scratch are copied there in the order wanted, and copied
 //!   back. One pass.
-//! - [`Step::Rotate`]: two neighbouring runs of groups of any size change places: the transpose of a
-//!   matrix `m` by `n` that does not fit. See [`Blocks`]. Two to three passes.
+//! - [`Step::Rotate`]: two neighbouring runs of groups of any size change places: the transpose of
+//!   a matrix `m` by `n` that does not fit. See [`Blocks`]. Two to three passes.
 //!
 //! Any permutation is a sequence of rotations. Of all sequences up to three steps the one with the
-//! fewest estimated passes is taken; if there are more than five groups, each step moves the longest
-//! run that belongs to the front.
+//! fewest estimated passes is taken; if there are more than five groups, each step moves the group
+//! that belongs to the front.
 
 use smallvec::SmallVec;
 
@@ -100,7 +100,8 @@ pub(crate) fn steps(shape: &[usize], dims: &[usize], item: usize) -> Steps {
     steps
 }
 
-/// Groups of dimensions in the order of memory. `goal[k]` is the position that group `k` shall have.
+/// Groups of dimensions in the order of memory. `goal[k]` is the position that group `k` shall
+/// have.
 #[derive(Clone, Debug, PartialEq)]
 struct Groups {
     sizes: Sizes,
@@ -236,7 +237,9 @@ impl Groups {
         for first in 0..count {
             consider(self.sorted(first, limit).filter(|(_, rest)| rest != self));
             for second in first + 1..count {
-                consider(self.swapped([first, second]));
+                if second > first + 1 {
+                    consider(self.swapped([first, second]));
+                }
                 for end in second + 1..=count {
                     consider(Some(self.rotated([first, second, end], limit)));
                 }
@@ -271,7 +274,7 @@ fn staged(outer: usize, sizes: Sizes, dims: Sizes, item: usize, limit: usize) ->
 /// A swap of small squares goes through scratch, many at a time.
 fn smaller(step: Step, outer: usize, limit: usize) -> Step {
     match step {
-        Step::Swap { len, between: 1, item } if len * len * item <= MAX_STAGED_SQUARE => {
+        Step::Swap { len, between: 1, item } if len * len * item <= SMALL_SQUARE_BYTES => {
             let (sizes, dims) = (Sizes::from_slice(&[len, len]), Sizes::from_slice(&[1, 0]));
             staged(outer, sizes, dims, item, limit.min(MAX_STAGED_SQUARE))
         }
@@ -279,5 +282,55 @@ fn smaller(step: Step, outer: usize, limit: usize) -> Step {
     }
 }
 
-/// The scratch of small squares is on the stack.
+/// Squares up to this size are staged, many at a time: a swap takes 0.1 us for each.
+const SMALL_SQUARE_BYTES: usize = 1 << 10;
+
+/// The scratch of small squares, which is on the stack.
 pub(crate) const MAX_STAGED_SQUARE: usize = 8 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(shape: &[usize], dims: &[usize], item: usize) -> Vec<&'static str> {
+        let name = |step: &Step| match step {
+            Step::Swap { .. } => "swap",
+            Step::Staged { .. } => "staged",
+            Step::Rotate { .. } => "rotate",
+        };
+        steps(shape, dims, item).iter().map(name).collect()
+    }
+
+    #[test]
+    fn steps_of_some_permutations() {
+        for (what, shape, dims, expected) in [
+            ("no change", &[30, 40][..], &[0, 1][..], &[][..]),
+            ("a dimension of size 1 moves", &[30, 1, 40], &[1, 0, 2], &[]),
+            ("a square", &[3000, 3000], &[1, 0], &["swap"]),
+            ("two equal dimensions around another", &[300, 70, 300], &[2, 1, 0], &["swap"]),
+            ("two equal dimensions in front", &[300, 300, 20], &[1, 0, 2], &["swap"]),
+            ("many small squares", &[30_000, 12, 12], &[0, 2, 1], &["staged"]),
+            ("many larger squares", &[30_000, 20, 20], &[0, 2, 1], &["swap"]),
+            ("matrices that fit into scratch", &[3000, 50, 60], &[0, 2, 1], &["staged"]),
+            ("a large matrix", &[3000, 4000], &[1, 0], &["rotate"]),
+            ("two runs", &[40, 50, 60, 70], &[2, 3, 0, 1], &["rotate"]),
+        ] {
+            assert_eq!(names(shape, dims, 4), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn scratch_stays_within_the_limit() {
+        let sizes = [2, 3, 100, 1009, 4093, 4099, 8191, 8209, 65_537, 1 << 20, 10_000_019];
+        for item in [1, 2, 3, 4, 8, 16, 48] {
+            for m in sizes {
+                for n in sizes.into_iter().filter(|n| (1 << 19..1 << 28).contains(&(m * n))) {
+                    let limit = scratch_limit(m * n * item);
+                    for step in steps(&[m, n], &[1, 0], item) {
+                        assert!(step.scratch_bytes() <= limit, "{m} {n} {item}: {step:?}");
+                    }
+                }
+            }
+        }
+    }
+}

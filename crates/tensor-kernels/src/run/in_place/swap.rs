@@ -1,7 +1,7 @@
 //! Exchanges two dimensions of equal size, tile by tile.
 //!
-//! Tile `(i, j)` and tile `(j, i)` change places: both are transposed into buffers on the stack, and
-//! copied from there row by row. So each cache line is read from and written to memory once. The
+//! Tile `(i, j)` and tile `(j, i)` change places: both are transposed into buffers on the stack,
+//! and copied from there row by row. So each cache line is read from and written to memory once. The
 //! tiles after them are prefetched: their rows are short and far apart, which the CPU does not
 //! recognise.
 //!
@@ -184,17 +184,22 @@ impl Square {
     ) {
         let tiles =
             [self.at(row, column), self.at(column, row)].map(|bytes| first.wrapping_add(bytes));
-        let count = if row == column { 1 } else { 2 };
-        for k in 0..count {
+        let stage = |k: usize| {
             // SAFETY: the tile can be read, with the gaps between its rows, and the buffer has room
             // for it.
             unsafe { run_at(self.simd, &plans[k].stage, buffers[k], tiles[k], true) };
-        }
-        for k in 0..count {
-            let other = count - 1 - k;
+        };
+        let restore = |from: usize, to: usize| {
             // SAFETY: the buffer has the other tile, transposed: as many rows and columns as this
             // one has, which can be written.
-            unsafe { run_at(self.simd, &plans[other].restore, tiles[other], buffers[k], true) };
+            unsafe { run_at(self.simd, &plans[to].restore, tiles[to], buffers[from], true) };
+        };
+        stage(0);
+        if row == column {
+            return restore(0, 0);
         }
+        stage(1);
+        restore(0, 1);
+        restore(1, 0);
     }
 }
