@@ -116,6 +116,7 @@ mod tuning;
 
 pub use api::{
     any::AnyTensorExt,
+    bytes::{Byte, ByteView, ByteViewMut, copy_bytes, copy_bytes_uninit, to_byte_vec},
     copy::{
         copy_between, copy_into, copy_into_uninit, copy_to_layout, fill, to_contiguous, to_format,
         to_vec,
@@ -123,6 +124,7 @@ pub use api::{
     copy_explanation::{CopyExplanation, ExplainedCandidate},
     copy_plan::{CopyCandidate, CopyPlan},
     ext::{Reshaped, TensorExt, TensorMutExt, TensorViewMutExt},
+    in_place::{permute_bytes_inplace, permute_inplace},
     ledger::{CopyEntry, CopyLedger, CopyReason, CopyScope, count_copies, forbid_copies},
     rearrange::{
         PatternArg, RearrangePattern, RearrangedView, ReducePattern, RepeatPattern, rearrange,

@@ -666,6 +666,15 @@ pub enum Error {
         width: usize,
     },
 
+    /// A copy by bytes between items of different sizes.
+    #[error("items of {from} bytes cannot be copied into items of {to} bytes")]
+    ItemSize {
+        /// The bytes of an item of the source.
+        from: usize,
+        /// The bytes of an item of the destination.
+        to: usize,
+    },
+
     /// A copy in a scope that forbids copies.
     #[error("{op} at {location} would copy {bytes} bytes: {why} [copies are forbidden here]")]
     CopyForbidden {

@@ -105,8 +105,10 @@ impl<'a, T: Copy, K> TensorViewBase<'a, T, K> {
     /// During `'a`, for every offset of the layout `base + offset` is in bounds of one allocation,
     /// aligned, and valid for reads of an initialised `T`, and nobody writes these elements.
     pub unsafe fn from_raw_parts(base: NonNull<T>, layout: Layout) -> Self {
-        // SAFETY: invariants 1 and 2 are the caller's. 3: gaps are declared unreadable.
-        unsafe { Self::from_raw(base, layout, false) }
+        let has_no_gaps = layout.is_dense_signed();
+        // SAFETY: invariants 1 and 2 are the caller's. 3: there are no gaps, or they are declared
+        // unreadable.
+        unsafe { Self::from_raw(base, layout, has_no_gaps) }
     }
 
     /// # Safety

@@ -3,6 +3,7 @@
 //! Shapes, overlap and borrows are checked here. The layers below fail only for want of memory.
 
 pub(crate) mod any;
+pub(crate) mod bytes;
 #[cfg(feature = "elementwise")]
 pub(crate) mod call;
 #[cfg(feature = "elementwise")]
@@ -16,6 +17,7 @@ mod divisors;
 pub(crate) mod elementwise;
 mod equal;
 pub(crate) mod ext;
+pub(crate) mod in_place;
 pub(crate) mod ledger;
 #[cfg(feature = "elementwise")]
 pub(crate) mod movement;

@@ -62,6 +62,7 @@ mod listed_elements;
 #[cfg(feature = "elementwise")]
 mod pairwise_tree;
 mod portable;
+mod prefetch;
 #[cfg(any(feature = "elementwise", test))]
 pub(crate) mod short_fills;
 pub(crate) mod short_runs;
@@ -86,5 +87,6 @@ pub(crate) use function::{Closure, Function1, Function2, Function3};
 pub(crate) use isa::{Isa, Kernel, Scalar, StagedRows};
 #[cfg(feature = "elementwise")]
 pub(crate) use listed_elements::ListedElements;
+pub(crate) use prefetch::prefetch;
 pub use stream_copy::stream_copy;
 pub(crate) use unit::Unit;

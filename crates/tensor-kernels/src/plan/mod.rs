@@ -10,6 +10,8 @@ mod copy;
 #[cfg(feature = "elementwise")]
 mod elementwise;
 mod group;
+pub(crate) mod in_place;
+mod in_place_blocks;
 #[cfg(feature = "elementwise")]
 mod reduce;
 #[cfg(feature = "elementwise")]

@@ -60,19 +60,25 @@ fn copy_by_plan<T: Element, W: CopyTarget<T>>(
     operands: CopyOperands<'_, '_, '_, T, W>,
 ) {
     let CopyOperands { from, to } = operands;
-    let width = size_of::<T>();
-    let copy = Planned { from: from.layout(), to: to.layout(), width, machine: &exec.machine };
-    if exec.tasks(from.layout().numel() * width) > 1 {
+    let (width, machine) = (size_of::<T>(), &exec.machine);
+    let copy = Planned { from: from.layout(), to: to.layout(), width, machine };
+    by_plan(exec, copy, OperandPtrs::new([to.into(), from.into()]));
+}
+
+/// Copies between operands of the layouts of `copy`.
+#[inline(always)]
+pub(super) fn by_plan(exec: &Exec, copy: Planned<'_>, operands: OperandPtrs<'_, 2>) {
+    if exec.tasks(copy.from.numel() * copy.width) > 1 {
         // A thread that waits for others may run another copy meanwhile, which borrows the plans.
         let work = plan_cache::with_plan(copy, |kept| kept.work.clone().moved(kept.behind));
-        return execute(exec, &work, OperandPtrs::new([to.into(), from.into()]));
+        return execute(exec, &work, operands);
     }
-    let (result, operand) = (OperandPtr::from(&mut *to).base, OperandPtr::from(from));
+    let OperandPtrs([result, operand]) = operands;
     plan_cache::with_plan(copy, |kept| {
-        // SAFETY: the plan was made for the layouts of these views apart from the offsets, which
-        // `kept` makes up for. By the invariants of views their elements can be read and written,
-        // and do not overlap.
-        unsafe { run_kept(exec.simd(), copy, kept, (result, operand)) };
+        // SAFETY: the plan was made for the layouts of these operands apart from the offsets, which
+        // `kept` makes up for. By O1 to O4 their elements can be read and written, and do not
+        // overlap.
+        unsafe { run_kept(exec.simd(), copy, kept, (result.base, operand)) };
     });
 }
 
@@ -137,7 +143,7 @@ pub(crate) fn copy_planned<T: Element>(
 }
 
 /// Runs `work`, which the callers have planned for the layouts of the views behind `operands` (C1).
-fn execute(exec: &Exec, work: &Work, operands: OperandPtrs<'_, 2>) {
+pub(super) fn execute(exec: &Exec, work: &Work, operands: OperandPtrs<'_, 2>) {
     let simd = exec.simd();
     par_run(exec, work, move |work| run(simd, work, operands));
 }
@@ -172,7 +178,6 @@ fn run_with(
 /// # Safety
 /// M1, M2 and M3 hold for the elements that the work's loops visit from these addresses on. The
 /// gaps between those of the source can be read, or `gaps_readable` is not set.
-#[cfg(feature = "elementwise")]
 pub(super) unsafe fn run_at(
     simd: SimdLevel,
     work: &Work,

@@ -12,6 +12,8 @@ mod copy;
 #[cfg(feature = "elementwise")]
 mod elementwise;
 mod grouped;
+mod in_place;
+mod items;
 #[cfg(feature = "elementwise")]
 mod levels;
 mod offsets;
@@ -42,6 +44,11 @@ pub(crate) use computed::{computed1, computed2, computed3};
 pub(crate) use copy::{CopyOperands, copy, copy_planned};
 #[cfg(feature = "elementwise")]
 pub(crate) use elementwise::{compute1, compute2, compute3};
+pub(crate) use in_place::{permute_elements, permute_items};
+pub(crate) use items::{
+    ItemLayout, Source, Target, copy_items, copy_items_planned, copy_items_planned_uninit,
+    copy_items_uninit, items_to_vec, plan_items,
+};
 #[cfg(feature = "elementwise")]
 pub(crate) use operands::{Destination, Erased, Input};
 #[cfg(feature = "elementwise")]

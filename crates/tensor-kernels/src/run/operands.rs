@@ -35,6 +35,12 @@ impl OperandPtr<'_> {
     pub(super) fn at(base: *mut u8, gaps_readable: bool) -> Self {
         Self { base, gaps_readable, life: PhantomData }
     }
+
+    /// The same memory from some bytes on.
+    #[inline]
+    pub(super) fn behind(self, bytes: usize) -> Self {
+        Self { base: self.base.wrapping_add(bytes), ..self }
+    }
 }
 
 impl<'a, T: Copy> From<ViewRef<'a, T>> for OperandPtr<'a> {

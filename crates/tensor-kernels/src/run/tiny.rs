@@ -44,24 +44,37 @@ pub(super) fn has_few_rows(layouts: [&Layout; 2], width: usize) -> bool {
 #[inline]
 pub(super) fn copy_tiny<T: Element, W: CopyTarget<T>>(operands: CopyOperands<'_, '_, '_, T, W>) {
     let CopyOperands { from, to } = operands;
-    if from.layout().numel() == 0 {
+    let (dst, layouts) = (to.base_mut_ptr().cast::<T>(), [to.layout(), from.layout()]);
+    // SAFETY: by the invariants of views every offset of their layouts can be read, or written. A
+    // mutable view overlaps no other view.
+    unsafe { copy_tiny_at(layouts, from.base_ptr(), dst) };
+}
+
+/// Copies every element between the addresses of offset 0 of two layouts.
+///
+/// # Safety
+/// Every offset of the layouts, of one shape, can be read at `src` or written at `dst`, at any
+/// alignment; the two do not overlap.
+///
+/// # Panics
+/// If there are more than [`MAX_TINY_DIMS`] dimensions.
+// Always inlined: see `loops`.
+#[inline(always)]
+pub(super) unsafe fn copy_tiny_at<T: Copy>(layouts: [&Layout; 2], src: *const T, dst: *mut T) {
+    if layouts[1].numel() == 0 {
         return;
     }
-    let (dst, layouts) = (to.base_mut_ptr().cast::<T>(), [to.layout(), from.layout()]);
-    let (dst, src) =
-        (dst.wrapping_add(layouts[0].offset()), from.base_ptr().wrapping_add(layouts[1].offset()));
+    let (dst, src) = (dst.wrapping_add(layouts[0].offset()), src.wrapping_add(layouts[1].offset()));
     // Two dimensions need no array of loops.
     if let &[rows, columns] = layouts[0].shape()
         && let (&[a, b], &[c, d]) = (layouts[0].strides(), layouts[1].strides())
     {
         let rows = Loop { len: rows, strides: [a, c] };
         let columns = Loop { len: columns, strides: [b, d] };
-        // SAFETY: by the invariants of views every offset of their layouts can be read, or written.
-        // A mutable view overlaps no other view.
+        // SAFETY: this function's contract: the loops visit the offsets of the layouts.
         return unsafe { walk_rows(src, dst, rows, columns) };
     }
-    // SAFETY: by the invariants of views every offset of their layouts can be read, or written. A
-    // mutable view overlaps no other view.
+    // SAFETY: as above.
     unsafe { walk(src, dst, loops(layouts)) };
 }
 

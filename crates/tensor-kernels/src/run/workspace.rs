@@ -13,7 +13,6 @@
 
 #[cfg(feature = "elementwise")]
 mod blocks;
-#[cfg(feature = "elementwise")]
 mod reserve;
 
 use std::{cell::Cell, marker::PhantomData, mem::MaybeUninit};
@@ -24,7 +23,6 @@ use crate::{
     memory::CACHE_LINE,
     tuning::{MAX_FRAME_BYTES, MAX_KEPT_BUFFER_BYTES, MAX_KEPT_BUFFERS},
 };
-#[cfg(feature = "elementwise")]
 pub(super) use reserve::{RESERVE_BYTES, with_reserve};
 
 /// The content of scratch in debug builds before it is written.
@@ -104,6 +102,16 @@ unsafe impl Send for Scratch<'_> {}
 impl<'a> Scratch<'a> {
     fn new(bytes: &'a mut [MaybeUninit<u8>]) -> Self {
         Self { start: bytes.as_mut_ptr().cast(), len: bytes.len(), life: PhantomData }
+    }
+
+    /// The first `bytes`, and the rest.
+    ///
+    /// # Panics
+    /// If there are fewer bytes.
+    pub(super) fn split_at(self, bytes: usize) -> (Scratch<'a>, Scratch<'a>) {
+        assert!(bytes <= self.len, "{bytes} bytes of {}", self.len);
+        let rest = self.start.wrapping_add(bytes);
+        (Self { len: bytes, ..self }, Self { start: rest, len: self.len - bytes, ..self })
     }
 
     /// A pointer to the first byte, for a kernel that touches `bytes` bytes.

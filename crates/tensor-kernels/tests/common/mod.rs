@@ -3,11 +3,13 @@
 #![allow(dead_code, unused_imports, reason = "every test program uses a part of this")]
 
 pub(crate) mod child;
+mod copy_cases;
 mod memory;
 mod run_configs;
 
 use tensor_kernels::Layout;
 
+pub(crate) use copy_cases::{CASES, Case};
 pub(crate) use memory::{Memory, Sample};
 pub(crate) use run_configs::{RunConfig, levels, on_threads, run_configs};
 

@@ -5,17 +5,7 @@ use std::marker::PhantomData;
 use super::{Scratch, ScratchRows};
 use crate::plan::Area;
 
-impl<'a> Scratch<'a> {
-    /// The first `bytes`, and the rest.
-    ///
-    /// # Panics
-    /// If there are fewer bytes.
-    pub(in crate::run) fn split_at(self, bytes: usize) -> (Scratch<'a>, Scratch<'a>) {
-        assert!(bytes <= self.len, "{bytes} bytes of {}", self.len);
-        let rest = self.start.wrapping_add(bytes);
-        (Self { len: bytes, ..self }, Self { start: rest, len: self.len - bytes, ..self })
-    }
-
+impl Scratch<'_> {
     /// The same memory for a shorter time.
     pub(in crate::run) fn reborrow(&mut self) -> Scratch<'_> {
         Scratch { life: PhantomData, ..*self }

@@ -1,0 +1,14 @@
+//! Prefetching, where the access pattern is one that the CPU does not recognise.
+
+/// Asks the CPU to load a cache line into the second-level cache. Any address will do.
+#[inline(always)]
+pub(crate) fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: a prefetch of any address is allowed, and all x86-64 CPUs have the instruction.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}

@@ -1,0 +1,217 @@
+//! Every item size from 1 to 70 bytes, on every path, at changing alignments of both buffers.
+
+use std::{collections::BTreeMap, mem::MaybeUninit};
+
+use proptest::prelude::*;
+use tensor_kernels::{
+    ByteView, ByteViewMut, CopyPlan, Exec, Layout, Machine, Result, copy_bytes, copy_bytes_uninit,
+    copy_into, to_byte_vec,
+};
+
+use crate::{
+    common::{CASES, Case, Memory, RunConfig, run_configs, strided},
+    items::{Items, copied, samples},
+};
+
+const MAX_ITEM_BYTES: usize = 70;
+
+/// Copies between items in a configuration: by a plan made meanwhile, by one made before, and into
+/// uninitialised memory.
+fn check([from, to]: [&Items; 2], skew: [usize; 2], config: RunConfig, what: &str) {
+    let source = samples(from, skew[0]);
+    let blank = Memory::<u8>::canaries(to.extent(), skew[1]);
+    let expected = copied([from, to], &source, &blank);
+    let about =
+        || format!("{what}, {} bytes in {:?} to {:?}, {config}", from.size, from.pitch, to.pitch);
+    let read = || from.view(source.elements());
+    let mut result = blank.clone();
+    config.run(|exec| copy_bytes(exec, &read(), &mut to.view_mut(result.elements_mut()))).unwrap();
+    result.assert_is(&expected, || format!("copied, {}", about()));
+    result = blank.clone();
+    config.run(|exec| by_plan(exec, &read(), &mut to.view_mut(result.elements_mut()))).unwrap();
+    result.assert_is(&expected, || format!("planned, {}", about()));
+    let vector = config.run(|exec| to_byte_vec(exec, &read())).unwrap();
+    let items = from.starts().flat_map(|start| &source.elements()[start..][..from.size]);
+    assert!(vector.iter().eq(items), "vector, {}", about());
+}
+
+fn by_plan(exec: &Exec, from: &ByteView<'_>, to: &mut ByteViewMut<'_>) -> Result<()> {
+    CopyPlan::for_bytes(from, to, &exec.machine)?.run_bytes(exec, from, to)
+}
+
+/// The cases for an item size, with their numbers: all for the sizes of a few element types, for
+/// others one for each path that they take, in turn.
+fn cases(size: usize) -> Vec<(usize, &'static Case)> {
+    if [1, 2, 3, 4, 8, 12, 16].contains(&size) {
+        return CASES.iter().enumerate().collect();
+    }
+    let mut by_path: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (number, case) in CASES.iter().enumerate() {
+        let [from, to] = case.layouts([0, 0]);
+        let plan = CopyPlan::new(&from, &to, size, &Machine::REFERENCE).unwrap();
+        by_path.entry(plan.path()).or_default().push((number, case));
+    }
+    by_path.into_values().map(|cases| cases[size % cases.len()]).collect()
+}
+
+/// Each case of each item size runs in one of all configurations, at one of all alignments, which
+/// change from one to the next.
+fn every_case(pads: impl Fn(usize) -> [usize; 2]) {
+    let configs = run_configs();
+    for size in 1..=MAX_ITEM_BYTES {
+        for (number, case) in cases(size) {
+            let [from, to] = Items::of_case(case, size, pads(size + number));
+            let skew = [(size * 5 + number) % 64, (size + number * 11) % 64];
+            let config = configs[(size * 7 + number) % configs.len()];
+            check([&from, &to], skew, config, case.0);
+        }
+    }
+}
+
+#[test]
+fn every_item_size_on_every_path() {
+    every_case(|_| [0, 0]);
+}
+
+/// Strides in bytes that are no multiples of the item size, in one operand or in both.
+#[test]
+fn every_item_size_between_gaps_of_any_size() {
+    every_case(|n| [[1, 0], [0, 1], [2, 3], [4, 4], [5, 8]][n % 5]);
+}
+
+/// The sizes that kernels are compiled for, at each alignment of either buffer within a cache line.
+#[test]
+fn every_alignment_of_both_buffers() {
+    let configs = run_configs();
+    let transpose = |size: usize| {
+        let [shape, strides] = [[37, 41], [1, 37]];
+        let from = strided(&shape, &strides.map(|stride| stride as isize), 0);
+        let to = Layout::contiguous(&shape).unwrap();
+        [from, to].map(|layout| Items { size, pitch: size, layout })
+    };
+    let rows = |size: usize| {
+        let [from, to] = [[50, 1], [37, 1]].map(|strides| strided(&[9, 37], &strides, 0));
+        [from, to].map(|layout| Items { size, pitch: size, layout })
+    };
+    for size in [1, 2, 4, 8, 16, 12] {
+        for skew in 0..64 {
+            for (what, [from, to]) in [("transpose", transpose(size)), ("rows", rows(size))] {
+                let config = configs[skew % configs.len()];
+                check([&from, &to], [skew, 0], config, what);
+                check([&from, &to], [0, skew], config, what);
+                check([&from, &to], [skew, 63 - skew], config, what);
+            }
+        }
+    }
+}
+
+/// Uninitialised memory is written, and not read before. MemorySanitizer sees both: the comparison
+/// reads every item.
+#[test]
+fn uninitialised_memory_is_written_before_it_is_read() {
+    let configs = run_configs();
+    for size in (1..=17).chain([24, 32, 33, 64, MAX_ITEM_BYTES]) {
+        for (number, case) in cases(size) {
+            let [from, to] = Items::of_case(case, size, [0, 0]);
+            let source = samples(&from, number % 16);
+            let config = configs[(size + number) % configs.len()];
+            let items = || from.starts().flat_map(|start| &source.elements()[start..][..size]);
+            for planned in [false, true] {
+                let mut memory = vec![MaybeUninit::uninit(); to.extent() + 16];
+                let target = to.view_uninit(&mut memory[number % 16..]);
+                let view = from.view(source.elements());
+                let copy = |exec: &Exec| match planned {
+                    false => copy_bytes_uninit(exec, &view, target),
+                    true => CopyPlan::for_bytes(&view, &target, &exec.machine)?
+                        .run_bytes_uninit(exec, &view, target),
+                };
+                let written = config.run(copy).unwrap();
+                let read =
+                    to_byte_vec(&Exec::current().unwrap().serial(), &written.as_view()).unwrap();
+                assert!(read.iter().eq(items()), "{}, {size} bytes, {config}", case.0);
+            }
+        }
+    }
+}
+
+/// The plan is that of elements of this width, and gives the same bytes as a copy of elements.
+#[test]
+fn items_are_planned_and_copied_as_elements_are() {
+    let exec = Exec::current().unwrap();
+    for case in CASES {
+        let [from, to] = case.layouts([1, 0]);
+        let source = Memory::<u32>::samples(crate::common::extent(&from), 1);
+        let blank = Memory::<u32>::for_layout(&to, 2);
+        let mut expected = blank.clone();
+        copy_into(exec, &source.view(&from), &mut expected.view_mut(&to)).unwrap();
+        let mut result = blank.clone();
+        let bytes = bytemuck::cast_slice_mut(result.elements_mut());
+        let view = ByteView::new(bytemuck::cast_slice(source.elements()), 4, from.clone()).unwrap();
+        let mut target = ByteViewMut::new(bytes, 4, to.clone()).unwrap();
+        copy_bytes(exec, &view, &mut target).unwrap();
+        let plan = CopyPlan::new(&from, &to, 4, &Machine::REFERENCE).unwrap();
+        assert_eq!(CopyPlan::for_bytes(&view, &target, &Machine::REFERENCE).unwrap(), plan);
+        plan.run_bytes(exec, &view, &mut target).unwrap();
+        result.assert_is(&expected, || case.0.to_owned());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// Any sizes, byte strides of either sign, and addresses.
+    #[test]
+    fn any_byte_strides(
+        size in 1..40usize,
+        dims in prop::collection::vec((0..7usize, -60..60isize, any::<bool>()), 0..4),
+        order in any::<u64>(),
+        skew in [0..64usize, 0..64usize],
+        config in 0..64usize,
+    ) {
+        let shape: Vec<usize> = dims.iter().map(|&(len, ..)| len).collect();
+        let source_strides: Vec<isize> = dims.iter().map(|&(_, stride, _)| stride).collect();
+        // Destination strides that do not overlap: some order of the dimensions, with odd gaps.
+        let mut by_order: Vec<usize> = (0..dims.len()).collect();
+        by_order.sort_by_key(|&d| (order >> (8 * d)) & 255);
+        let (mut to_strides, mut reach) = (vec![0; dims.len()], size as isize);
+        for d in by_order {
+            let stride = reach + ((order >> (3 * d)) % 3) as isize;
+            to_strides[d] = if dims[d].2 { -stride } else { stride };
+            reach = stride * shape[d].max(1) as isize;
+        }
+        let layouts = [&source_strides, &to_strides].map(|strides| strided(&shape, strides, 0));
+        let [from, to] = layouts.map(|layout| Bytes { layout, size });
+        let source = Memory::<u8>::samples(from.extent(), skew[0]);
+        let blank = Memory::<u8>::canaries(to.extent(), skew[1]);
+        let mut expected = blank.clone();
+        let [reads, writes] = [&from, &to].map(|at| crate::common::offsets_of(&at.layout));
+        for (read, write) in reads.into_iter().zip(writes) {
+            let item = &source.elements()[read..][..size];
+            expected.elements_mut()[write..][..size].copy_from_slice(item);
+        }
+        let configs = run_configs();
+        let config = configs[config % configs.len()];
+        let mut result = blank.clone();
+        let view = ByteView::strided(
+            source.elements(), size, &shape, &source_strides, from.layout.offset(),
+        ).unwrap();
+        let mut target = ByteViewMut::strided(
+            result.elements_mut(), size, &shape, &to_strides, to.layout.offset(),
+        ).unwrap();
+        prop_assert_eq!(target.byte_strides(), &to_strides);
+        config.run(|exec| copy_bytes(exec, &view, &mut target)).unwrap();
+        result.assert_is(&expected, || format!("{config}"));
+    }
+}
+
+/// Items at the offsets of a layout that counts in bytes.
+struct Bytes {
+    layout: Layout,
+    size: usize,
+}
+
+impl Bytes {
+    fn extent(&self) -> usize {
+        self.layout.bounds().map_or(0, |(_, highest)| highest + self.size)
+    }
+}
