@@ -20,9 +20,9 @@ use std::{marker::PhantomData, mem::MaybeUninit, slice};
 
 use super::{
     dispatch::dispatch,
-    fold::{FoldBlock, Reduction, ReductionOf, read},
     isa::{Isa, Kernel},
-    listed_elements::{ListedElements, element},
+    listed_elements::element,
+    reduction::{FoldBlock, ListedElements, Reduction, ReductionOf, read},
 };
 use crate::{
     element::{Compare, RowNumber},

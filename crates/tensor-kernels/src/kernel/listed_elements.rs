@@ -5,41 +5,11 @@
 //! the layout. The instructions are those of the target's baseline: single elements gain nothing
 //! from wider registers.
 
-use super::fold::{Fold, read};
+use super::reduction::{Fold, read};
 
 /// Sums of more elements are computed in this many parts side by side, so that none waits for the
 /// one before.
 const LANES: usize = 8;
-
-/// The elements of some results, and where they are written.
-#[derive(Clone, Copy)]
-pub(crate) struct ListedElements<'a> {
-    /// The offsets of the elements from `src` on, in elements; those of each result together, and
-    /// as many for each.
-    pub(crate) elements: &'a [i32],
-    /// The offsets of the results from `out` on, in results.
-    pub(crate) results: &'a [i32],
-    pub(crate) src: *const u8,
-    pub(crate) out: *mut u8,
-}
-
-impl ListedElements<'_> {
-    /// Writes each result, reduced from the first element's address and the list of its elements.
-    ///
-    /// # Safety
-    /// Every listed result can be written as an `R`, and is aligned.
-    #[inline(always)]
-    pub(super) unsafe fn reduce<T, R>(&self, reduce: impl Fn(*const T, &[i32]) -> R) {
-        let count = self.elements.len() / self.results.len().max(1);
-        let groups = self.elements.chunks_exact(count.max(1));
-        for (group, &to) in groups.zip(self.results) {
-            let result = reduce(self.src.cast(), group);
-            let to = self.out.cast::<R>().wrapping_offset(to as isize);
-            // SAFETY: this function's contract.
-            unsafe { to.write(result) };
-        }
-    }
-}
 
 /// The accumulator of some elements.
 ///

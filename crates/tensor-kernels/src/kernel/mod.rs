@@ -63,6 +63,8 @@ mod listed_elements;
 mod pairwise_tree;
 mod portable;
 mod prefetch;
+#[cfg(feature = "elementwise")]
+mod reduction;
 #[cfg(any(feature = "elementwise", test))]
 pub(crate) mod short_fills;
 pub(crate) mod short_runs;
@@ -81,12 +83,12 @@ pub(crate) use dispatch::dispatch;
 pub(crate) use elementwise::{Map, Operation, OperationOf, RowBlock, Zip, Zip3};
 pub(crate) use fence::FenceOnDrop;
 #[cfg(feature = "elementwise")]
-pub(crate) use fold::{Fold, FoldBlock, FoldReduction, Reduction, ReductionOf};
-#[cfg(feature = "elementwise")]
 pub(crate) use function::{Closure, Function1, Function2, Function3};
 pub(crate) use isa::{Isa, Kernel, Scalar, StagedRows};
-#[cfg(feature = "elementwise")]
-pub(crate) use listed_elements::ListedElements;
 pub(crate) use prefetch::prefetch;
+#[cfg(feature = "elementwise")]
+pub(crate) use reduction::{
+    Fold, FoldBlock, FoldReduction, ListedElements, Reduction, ReductionOf,
+};
 pub use stream_copy::stream_copy;
 pub(crate) use unit::Unit;
