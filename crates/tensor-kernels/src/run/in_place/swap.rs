@@ -1,8 +1,8 @@
 //! Exchanges two dimensions of equal size, tile by tile.
 //!
 //! Tile `(i, j)` and tile `(j, i)` change places: both are transposed into buffers on the stack,
-//! and copied from there row by row. So each cache line is read from and written to memory once. The
-//! tiles after them are prefetched: their rows are short and far apart, which the CPU does not
+//! and copied from there row by row. So each cache line is read from and written to memory once.
+//! The tiles after them are prefetched: their rows are short and far apart, which the CPU does not
 //! recognise.
 //!
 //! # Tried and dropped
