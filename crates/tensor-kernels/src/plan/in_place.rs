@@ -65,7 +65,8 @@ impl Step {
     fn passes(&self) -> f64 {
         match self {
             Self::Swap { .. } => 1.2,
-            Self::Staged { .. } => 1.3,
+            Self::Staged { .. } if self.scratch_bytes() <= MAX_STAGED_SQUARE => 1.3,
+            Self::Staged { .. } => 1.35,
             Self::Rotate { item, .. } if *item >= LONG_ITEM_BYTES => 1.4,
             Self::Rotate { m, n, .. } if *m.min(n) <= MAX_PANEL_SIDE => 2.7,
             Self::Rotate { .. } => 4.0,

@@ -13,6 +13,7 @@ mod copy;
 mod elementwise;
 mod grouped;
 mod in_place;
+mod item_layout;
 mod items;
 #[cfg(feature = "elementwise")]
 mod levels;
@@ -45,9 +46,10 @@ pub(crate) use copy::{CopyOperands, copy, copy_planned};
 #[cfg(feature = "elementwise")]
 pub(crate) use elementwise::{compute1, compute2, compute3};
 pub(crate) use in_place::{permute_elements, permute_items};
+pub(crate) use item_layout::ItemLayout;
 pub(crate) use items::{
-    ItemLayout, Source, Target, copy_items, copy_items_planned, copy_items_planned_uninit,
-    copy_items_uninit, items_to_vec, plan_items,
+    Source, Target, copy_items, copy_items_planned, copy_items_planned_uninit, copy_items_uninit,
+    items_to_vec, plan_items,
 };
 #[cfg(feature = "elementwise")]
 pub(crate) use operands::{Destination, Erased, Input};

@@ -166,6 +166,7 @@ proptest! {
         dims in prop::collection::vec((0..7usize, -60..60isize, any::<bool>()), 0..4),
         order in any::<u64>(),
         skew in [0..64usize, 0..64usize],
+        lead in [0..20usize, 0..20usize],
         config in 0..64usize,
     ) {
         let shape: Vec<usize> = dims.iter().map(|&(len, ..)| len).collect();
@@ -179,8 +180,8 @@ proptest! {
             to_strides[d] = if dims[d].2 { -stride } else { stride };
             reach = stride * shape[d].max(1) as isize;
         }
-        let layouts = [&source_strides, &to_strides].map(|strides| strided(&shape, strides, 0));
-        let [from, to] = layouts.map(|layout| Bytes { layout, size });
+        let [from, to] = [(&source_strides, lead[0]), (&to_strides, lead[1])]
+            .map(|(strides, lead)| Bytes { layout: strided(&shape, strides, lead), size });
         let source = Memory::<u8>::samples(from.extent(), skew[0]);
         let blank = Memory::<u8>::canaries(to.extent(), skew[1]);
         let mut expected = blank.clone();
