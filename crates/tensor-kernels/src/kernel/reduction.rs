@@ -1,5 +1,5 @@
-//! What a reduction is to the code that runs it, and what it is given: a block of elements, or a list
-//! of them.
+//! What a reduction is to the code that runs it, and what it is given: a block of elements, or a
+//! list of them.
 
 use std::marker::PhantomData;
 

@@ -1,5 +1,5 @@
-//! Where items of a run-time number of bytes lie: in bytes, and in the units that copies are planned
-//! for. See `items`.
+//! Where items of a run-time number of bytes lie: in bytes, and in the units that copies are
+//! planned for. See `items`.
 
 use tensor_core::{DimVec, Error, Layout, Result};
 
