@@ -75,7 +75,7 @@ pub use any::{
     can_cast, promote_types, result_type,
 };
 pub use as_operand::AsOperand;
-pub use buffer::{cached_memory, empty_memory_cache, set_memory_cache_limit};
+pub use buffer::{cached_memory, empty_memory_cache, set_memory_cache_limit, vec_with_capacity};
 pub use construct::{NestedArray, Progression};
 pub use display::Show;
 pub use dtype::{Category, DType};

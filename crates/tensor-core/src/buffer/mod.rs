@@ -177,6 +177,35 @@ impl Drop for Buffer {
     }
 }
 
+/// An empty vector with memory for `capacity` elements, or an error: for results that are written
+/// once, such as those of `copy_into_uninit`. A large one is placed on huge pages where the system
+/// has them. On a new vector of 64 MiB without them, page faults take four times as long as a copy.
+///
+/// ```
+/// let mut values = tensor_core::vec_with_capacity::<f32>(6)?;
+/// assert_eq!((values.len(), values.spare_capacity_mut().len()), (0, 6));
+/// assert!(tensor_core::vec_with_capacity::<f32>(usize::MAX).is_err());
+/// # Ok::<(), tensor_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub fn vec_with_capacity<T>(capacity: usize) -> Result<Vec<T>> {
+    let bytes = capacity.saturating_mul(size_of::<T>());
+    let mut values: Vec<T> = Vec::new();
+    values.try_reserve_exact(capacity).map_err(|_| Error::OutOfMemory { bytes })?;
+    if bytes >= HUGE_BUFFER_BYTES {
+        let start: *mut u8 = values.as_mut_ptr().cast();
+        let before = start.align_offset(HUGE_PAGE_BYTES).min(bytes);
+        let whole = (bytes - before) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+        if let Some(start) = NonNull::new(start.wrapping_add(before)) {
+            // SAFETY: `before + whole` is at most the bytes that the vector has reserved.
+            unsafe { advise_huge_pages(start, whole) };
+        }
+    }
+    Ok(values)
+}
+
 /// # Safety
 /// `start` is valid for writes of `bytes` bytes.
 #[cfg(target_os = "linux")]
@@ -194,6 +223,19 @@ unsafe fn advise_huge_pages(_: NonNull<u8>, _: usize) {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn vectors_have_the_capacity_or_are_refused() {
+        for bytes in [0, 1, HUGE_BUFFER_BYTES - 1, HUGE_BUFFER_BYTES, 5 * HUGE_BUFFER_BYTES + 4097]
+        {
+            let mut values = vec_with_capacity::<u8>(bytes).unwrap();
+            values.spare_capacity_mut().fill(std::mem::MaybeUninit::new(7));
+            assert!(values.is_empty() && values.capacity() >= bytes);
+        }
+        assert_eq!(vec_with_capacity::<()>(usize::MAX), Ok(Vec::new()));
+        let refused = vec_with_capacity::<u64>(usize::MAX / 4);
+        assert_eq!(refused, Err(Error::OutOfMemory { bytes: usize::MAX }));
+    }
 
     #[test]
     fn buffers_are_aligned_and_writable_to_the_last_byte() {

@@ -24,7 +24,8 @@ pub(crate) use mutable::check_injective;
 pub use mutable::{TensorViewMut, TensorViewMutBase};
 
 use crate::{
-    Bare, Error, Iter, Layout, Result,
+    Bare, Iter, Layout, Result,
+    buffer::vec_with_capacity,
     layout::pairs::for_each_row,
     methods::{split_methods, view_methods},
     operators::or_panic,
@@ -224,9 +225,7 @@ impl<'a, T: Copy, K> TensorViewBase<'a, T, K> {
     /// # Errors
     /// [`Error::OutOfMemory`]: an expanded view can have more elements than fit in memory.
     pub fn try_to_vec(&self) -> Result<Vec<T>> {
-        let mut values = Vec::new();
-        let bytes = self.numel().saturating_mul(size_of::<T>());
-        values.try_reserve_exact(self.numel()).map_err(|_| Error::OutOfMemory { bytes })?;
+        let mut values = vec_with_capacity(self.numel())?;
         match self.as_slice() {
             Some(slice) => values.extend_from_slice(slice),
             None => self.append_to(&mut values)?,

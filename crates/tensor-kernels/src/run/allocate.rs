@@ -3,7 +3,8 @@
 use std::mem::MaybeUninit;
 
 use tensor_core::{
-    Element, Error, Layout, Result, TensorBase, TensorViewMut, TensorViewMutBase, Uninit, ViewRef,
+    Element, Layout, Result, TensorBase, TensorViewMut, TensorViewMutBase, Uninit, ViewRef,
+    vec_with_capacity,
 };
 
 use super::copy::{CopyOperands, copy};
@@ -32,9 +33,8 @@ pub(crate) fn copied<T: Element, K>(
 /// No memory.
 #[expect(clippy::disallowed_methods, reason = "the result is a vector, not a tensor")]
 pub(crate) fn copied_to_vec<T: Element>(exec: &Exec, from: ViewRef<'_, T>) -> Result<Vec<T>> {
-    let (count, mut values) = (from.layout().numel(), Vec::new());
-    let bytes = count.saturating_mul(size_of::<T>());
-    values.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    let count = from.layout().numel();
+    let mut values = vec_with_capacity(count)?;
     let layout = Layout::contiguous(from.layout().shape())?;
     let mut to = TensorViewMut::new(values.spare_capacity_mut(), layout)?;
     copy(exec, CopyOperands::new(from, &mut (&mut to).into())?);

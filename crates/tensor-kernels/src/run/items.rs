@@ -11,7 +11,9 @@
 
 use std::{mem::MaybeUninit, ptr::NonNull};
 
-use tensor_core::{Error, Layout, Result, TensorView, TensorViewMut, ViewRef, ViewRefMut};
+use tensor_core::{
+    Error, Layout, Result, TensorView, TensorViewMut, ViewRef, ViewRefMut, vec_with_capacity,
+};
 
 use super::{
     copy::{by_plan, execute},
@@ -282,8 +284,8 @@ pub(crate) fn copy_items_uninit<'t>(
 #[expect(clippy::disallowed_methods, reason = "the result is a vector, not a tensor")]
 pub(crate) fn items_to_vec(exec: &Exec, from: &Source<'_>) -> Result<Vec<u8>> {
     let layout = Layout::contiguous(from.shape())?;
-    let (bytes, mut items) = (layout.dense_bytes(from.item_size())?, Vec::new());
-    items.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    let bytes = layout.dense_bytes(from.item_size())?;
+    let mut items = vec_with_capacity(bytes)?;
     let to = ItemLayout::of(layout, from.item_size())?;
     copy_items(exec, from, &mut Target::new(items.spare_capacity_mut(), to)?)?;
     // SAFETY: a copy has written every item of its destination: the first `bytes` bytes.
