@@ -23,6 +23,8 @@ pub(crate) use debug::{FirstElements, describe};
 pub(crate) use mutable::check_injective;
 pub use mutable::{TensorViewMut, TensorViewMutBase};
 
+#[cfg(doc)]
+use crate::Error;
 use crate::{
     Bare, Iter, Layout, Result,
     buffer::vec_with_capacity,

@@ -2,6 +2,8 @@
 
 use std::mem::MaybeUninit;
 
+#[cfg(doc)]
+use tensor_core::Error;
 use tensor_core::{
     Element, Layout, Result, TensorBase, TensorViewMut, TensorViewMutBase, Uninit, ViewRef,
     vec_with_capacity,
