@@ -92,7 +92,7 @@
 //! ```
 //!
 //! This needs three crates beside `pulp` and what `pulp` needs, and no procedural macro that parses
-//! Rust. `avx512` is a feature because it is a quarter of what such a build takes.
+//! Rust. `avx512` is a feature because it is a fifth of what such a build takes.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -346,6 +346,23 @@ fn fault_a_large_result_of_a_reduction_without_memory_is_an_error() {
     needs(&ACCOUNT_OF_TEST, 1, "argmin", &|exec| holds(&ops::argmin(exec, &x, 1)?, &zeros));
 }
 
+/// Many short dimensions are copied to scratch that has to be allocated. Without it a sum is an
+/// error, as another order of additions would change its last bits; a maximum needs no order.
+#[test]
+fn fault_scratch_of_many_short_dimensions_that_is_missing() {
+    static ACCOUNT_OF_TEST: Account = Account::new();
+    let layout = Layout::new(&[17, 3, 28, 3, 6], &[1890, 3, 54, 1, 9], 0).unwrap();
+    let numbers: Vec<i32> = (0..32_130).map(|at| at * at % 1009).collect();
+    let x = Tensor::from_vec_with_layout(numbers, layout).unwrap();
+    let elements = x.to_vec().unwrap();
+    let of = |k: usize| elements.iter().skip(k).step_by(6);
+    let sums: Vec<i64> = (0..6).map(|k| of(k).map(|&a| i64::from(a)).sum()).collect();
+    let largest: Vec<i32> = (0..6).filter_map(|k| of(k).copied().max()).collect();
+    let over = [0, 1, 2, 3];
+    needs(&ACCOUNT_OF_TEST, 1, "sum", &|exec| holds(&ops::sum(exec, &x, over)?, &sums));
+    needs(&ACCOUNT_OF_TEST, 0, "max", &|exec| holds(&ops::max(exec, &x, over)?, &largest));
+}
+
 /// The copy of an operand is made before an element of the result is written.
 #[test]
 fn fault_an_operand_that_cannot_be_copied_first_leaves_the_result_as_it_was() {

@@ -179,7 +179,7 @@ impl Drop for Buffer {
 
 /// An empty vector with memory for `capacity` elements, or an error: for results that are written
 /// once, such as those of `copy_into_uninit`. A large one is placed on huge pages where the system
-/// has them. On a new vector of 64 MiB without them, page faults take four times as long as a copy.
+/// has them: a transpose into a new vector of 64 MiB takes 16 ms, and 37 without (Zen 5).
 ///
 /// ```
 /// let mut values = tensor_core::vec_with_capacity::<f32>(6)?;

@@ -1,12 +1,12 @@
 //! Plans permutations of a contiguous array in its own memory, as a sequence of steps.
 //!
 //! Neighbouring dimensions that stay neighbours are one *group*; what stays last is part of the
-//! item. Each step makes progress towards the order that is wanted:
+//! item. Each step brings the array closer to the requested order:
 //!
 //! - [`Step::Swap`]: two groups of equal size change places: pairs of tiles are exchanged. One pass
 //!   over the memory, without scratch. A square matrix is the simplest case.
-//! - [`Step::Staged`]: parts that fit into scratch are copied there in the order wanted, and copied
-//!   back. One pass.
+//! - [`Step::Staged`]: parts that fit into scratch are copied there in the requested order, and
+//!   copied back. One pass.
 //! - [`Step::Rotate`]: two neighbouring runs of groups of any size change places: the transpose of
 //!   a matrix `m` by `n` that does not fit. See [`Blocks`]. Two to three passes.
 //!
@@ -28,7 +28,7 @@ const STAGED_BYTES: usize = 128 << 10;
 /// Items of this many bytes are moved one by one, without panels.
 const LONG_ITEM_BYTES: usize = 2 << 10;
 
-/// A matrix of so few rows or columns needs one kind of panels only.
+/// A matrix of at most this many rows or columns needs one kind of panels only.
 const MAX_PANEL_SIDE: usize = 64;
 
 /// Steps of a sequence that are searched exhaustively, for up to [`MAX_SEARCHED_GROUPS`].
@@ -165,7 +165,8 @@ impl Groups {
         self.sizes[at..].iter().product::<usize>() * self.item
     }
 
-    /// The step that exchanges the runs `first..middle` and `middle..end`, and what is left then.
+    /// The step that exchanges the runs `first..middle` and `middle..end`, and the permutation that
+    /// remains.
     /// The sides of its blocks are not chosen yet.
     fn rotated(&self, [first, middle, end]: [usize; 3], limit: usize) -> (Step, Self) {
         let (m, n) =
@@ -283,7 +284,7 @@ fn smaller(step: Step, outer: usize, limit: usize) -> Step {
     }
 }
 
-/// Squares up to this size are staged, many at a time: a swap takes 0.1 us for each.
+/// Squares up to this size are staged, many at a time: a swap takes 0.1 µs for each (Zen 5).
 const SMALL_SQUARE_BYTES: usize = 1 << 10;
 
 /// The scratch of small squares, which is on the stack.

@@ -15,6 +15,8 @@ mod in_place_blocks;
 #[cfg(feature = "elementwise")]
 mod reduce;
 #[cfg(feature = "elementwise")]
+mod reduce_choice;
+#[cfg(feature = "elementwise")]
 mod reduce_copied;
 #[cfg(feature = "elementwise")]
 mod reduce_cost;
@@ -36,9 +38,9 @@ pub(crate) use group::{Group, split};
 #[cfg(feature = "elementwise")]
 pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
 #[cfg(feature = "elementwise")]
-pub(crate) use reduce_copied::{CopiedReduce, PlacedPart};
+pub(crate) use reduce_choice::PlannedReduce;
 #[cfg(feature = "elementwise")]
-pub(crate) use reduce_cost::PlannedReduce;
+pub(crate) use reduce_copied::{CopiedReduce, PlacedPart};
 #[cfg(feature = "elementwise")]
 pub(crate) use reduce_listed::ListedReduce;
 

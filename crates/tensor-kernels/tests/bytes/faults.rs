@@ -119,12 +119,12 @@ fn fault_strides_without_a_meaning() {
 fn fault_no_items_at_any_address() {
     let exec = Exec::current().unwrap();
     for address in [1, 3, usize::MAX] {
-        let nowhere = NonNull::without_provenance(address.try_into().unwrap());
+        let start = NonNull::without_provenance(address.try_into().unwrap());
         // SAFETY: there are no items.
-        let from = unsafe { ByteView::from_raw_parts(nowhere, 4, [0, 5], [-9, 3]) }.unwrap();
+        let from = unsafe { ByteView::from_raw_parts(start, 4, [0, 5], [-9, 3]) }.unwrap();
         // SAFETY: there are no items.
         let mut to: ByteViewMut<'_> =
-            unsafe { ByteViewMut::from_raw_parts(nowhere, 4, [0, 5], [0, 0]) }.unwrap();
+            unsafe { ByteViewMut::from_raw_parts(start, 4, [0, 5], [0, 0]) }.unwrap();
         copy_bytes(exec, &from, &mut to).unwrap();
         assert_eq!((from.numel(), from.as_slice()), (0, Some(&[][..])));
         assert_eq!(to.as_slice_mut(), Some(&mut [][..]));

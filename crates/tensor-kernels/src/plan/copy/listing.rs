@@ -35,16 +35,23 @@ impl Listing {
         Self::of_len(len)
     }
 
-    /// The list of the source's offsets in loops over scratch, if copying by it takes
-    /// less time than the copy that takes `ns`.
+    /// The list of the source's offsets in loops over scratch, if copying by it takes less time
+    /// than the copy that takes `ns`.
     #[cfg(feature = "elementwise")]
     pub(crate) fn of_loops(loops: &[crate::nest::Loop<2>], width: usize, ns: f64) -> Option<Self> {
         let len = loops.iter().map(|l| l.len).product();
         if !Self::has_kernel(len, width) || ns <= Self::predicted_ns(len) {
             return None;
         }
-        let mut listing = Self::of_len(len)?;
-        let dims = loops.iter().map(|l| (l.len, l.strides[1]));
+        Self::of_dims(loops.iter().map(|l| (l.len, l.strides[1])))
+    }
+
+    /// The list of the offsets in dimensions of these sizes and strides, the last one fastest.
+    #[cfg(feature = "elementwise")]
+    pub(crate) fn of_dims(
+        dims: impl DoubleEndedIterator<Item = (usize, isize)> + Clone,
+    ) -> Option<Self> {
+        let mut listing = Self::of_len(dims.clone().map(|(len, _)| len).product())?;
         listing.fill_dims(dims).then_some(listing)
     }
 

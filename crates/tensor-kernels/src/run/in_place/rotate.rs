@@ -8,7 +8,7 @@ use crate::{
     plan::in_place::{BlockScratch, Blocks},
 };
 
-/// Blocks are prefetched this many bytes, and at most so many blocks, before they are moved.
+/// Blocks are prefetched this many bytes before they are moved, and at most this many blocks.
 const PREFETCHED_BYTES: usize = 4 << 10;
 const MAX_PREFETCHED_BLOCKS: usize = 16;
 

@@ -8,7 +8,7 @@
 //! # Tried and dropped
 //! - One buffer, and the second tile transposed to the place of the first: with rows that are a
 //!   power of two apart its loads and stores compete for the same cache sets. 64 by 64 floats take
-//!   2.9 us in place of 0.7 (Zen 5).
+//!   2.9 µs in place of 0.7 (Zen 5).
 
 use tensor_core::Layout;
 

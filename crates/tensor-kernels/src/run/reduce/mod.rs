@@ -8,12 +8,12 @@
 //! Threads receive halves: different results, or the two halves of a loop that is reduced. The
 //! latter are combined when both are done, exactly as one thread would combine them.
 
-mod kept_plans;
+mod plan_cache;
 mod task;
 
 use std::ops::Range;
 
-use kept_plans::Reduced;
+use plan_cache::Reduced;
 use task::Task;
 use tensor_core::{Element, Error, Layout, ReductionShape, Result, ViewRefMut};
 
@@ -76,7 +76,7 @@ pub(super) fn plan_and_run(
         memory: ScratchSource::Thread,
     };
     let reduced = Reduced { input, result, shape: reduced, operation };
-    let done = kept_plans::with_plan(reduced, |plan, behind| {
+    let done = plan_cache::with_plan(reduced, |plan, behind| {
         let run = Run { operands: operands.moved(behind), ..run };
         match plan {
             PlannedReduce::Direct(work) => run.tasks(work, exec.tasks(work.bytes())),
@@ -122,6 +122,7 @@ impl<'a> Run<'a> {
         let widths = self.operation.widths();
         let OperandPtrs([result, input]) = self.moved(*starts, widths);
         let (src, out) = (input.base.cast_const(), result.base);
+        let (elements, results) = (elements.offsets(), results.offsets());
         // SAFETY: R1: the lists are the offsets of the elements and of the results.
         unsafe { self.operation.reduce_listed(ListedElements { elements, results, src, out }) };
     }
@@ -165,16 +166,17 @@ impl<'a> Run<'a> {
         }
         let hold = if in_part > 1 { Hold::AcrossJoin } else { Hold::Leaf };
         let bytes = copied.part_bytes();
-        let all = |mut scratch: Scratch<'_>| {
+        let all = |mut scratch: Scratch<'_>, in_part: usize| {
             for number in parts.clone() {
                 self.copied_part(copied.part(number), &mut scratch, in_part);
             }
         };
-        if with_scratch(bytes, hold, all).is_some() {
+        if with_scratch(bytes, hold, |scratch| all(scratch, in_part)).is_some() {
             return true;
         }
         if bytes <= COPIED_BYTES {
-            with_reserve(bytes, all);
+            // The reserve is for work that does not wait for other work.
+            with_reserve(bytes, |scratch| all(scratch, 1));
         }
         bytes <= COPIED_BYTES
     }
