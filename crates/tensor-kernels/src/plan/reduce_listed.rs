@@ -1,8 +1,8 @@
 //! Plans reductions of few elements by lists of their offsets.
 //!
 //! Few elements take longer to plan, to copy and to walk than to add: the sums of the rows of a
-//! matrix of 4 by 4 floats take 390 ns in place and 225 by a list (Zen 5). The lists are kept with the
-//! plan, so that a repeated reduction does not make them again.
+//! matrix of 4 by 4 floats take 390 ns in place and 225 by a list (Zen 5). The lists are kept with
+//! the plan, so that a repeated reduction does not make them again.
 
 use std::cmp::Reverse;
 
