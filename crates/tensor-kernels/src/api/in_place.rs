@@ -1,4 +1,4 @@
-//! Permutations of contiguous memory in place, for arrays that one cannot afford twice.
+//! Permutations of contiguous memory in place, for arrays of which memory does not hold two.
 
 use tensor_core::{Element, Error, Layout, Result, Sizes, TensorViewMutBase};
 
