@@ -44,7 +44,21 @@ mod threaded {
         })
     }
 
+    /// Runs both, the second on another thread if one is idle.
     pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+        let (mut a, mut b) = (Some(a), Some(b));
+        join_erased(&mut || call_once(&mut a), &mut || call_once(&mut b));
+    }
+
+    /// Calls what is there, and leaves nothing.
+    fn call_once(function: &mut Option<impl FnOnce()>) {
+        if let Some(function) = function.take() {
+            function();
+        }
+    }
+
+    /// rayon compiles some fifty functions for each pair of closures, so it is given only one pair.
+    fn join_erased(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
         rayon::join(a, b);
     }
 }

@@ -237,7 +237,7 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
 
     #[inline(always)]
     fn call_checked<M: FmaMode>(&self, a: A) -> F::Output {
-        if self.0.is_large_argument(a) {
+        if F::HAS_LARGE_ARGUMENT_PATH && self.0.is_large_argument(a) {
             self.0.call_large_argument::<M>(a)
         } else {
             self.0.call::<M>(a)

@@ -18,7 +18,7 @@
 //! has the instructions, and compiles a whole [`Kernel`] for it. Everything that a kernel calls
 //! must be `#[inline(always)]`. A function that is not inlined is compiled for the target's
 //! baseline, and every intrinsic in it becomes a call. Kernels too large to inline at every call
-//! site go through [`Isa::vectorize`] once more, which makes them functions of their own, compiled
+//! site go through [`Vectorize::vectorize`] once more, which makes them functions of their own, compiled
 //! for the same instructions.
 //!
 //! In debug builds tiles are functions of their own. Without optimisation every value has its own
@@ -84,7 +84,7 @@ pub(crate) use elementwise::{Map, Operation, OperationOf, RowBlock, Zip, Zip3};
 pub(crate) use fence::FenceOnDrop;
 #[cfg(feature = "elementwise")]
 pub(crate) use function::{Closure, Function1, Function2, Function3};
-pub(crate) use isa::{Isa, Kernel, Scalar, StagedRows};
+pub(crate) use isa::{Isa, Kernel, StagedRows};
 pub(crate) use prefetch::prefetch;
 #[cfg(feature = "elementwise")]
 pub(crate) use reduction::{

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     exec::{Exec, SimdLevel},
-    kernel::{self, FenceOnDrop, Isa, Kernel, Scalar, Unit},
+    kernel::{self, FenceOnDrop, Isa, Kernel, Unit},
     memory::Stores,
     nest::check_shapes,
     partition::par_run,
@@ -164,6 +164,9 @@ fn run_with(
     operands: OperandPtrs<'_, 2>,
     scratch: Option<Scratch<'_>>,
 ) {
+    // The portable kernels read no gaps; the others may.
+    let able = operands.0[1].gaps_readable || !work.inner.reads_gaps();
+    let simd = if able { simd } else { SimdLevel::Scalar };
     match work.unit {
         1 => kernel::dispatch(simd, Task::<u8>::new(work, operands, scratch)),
         2 => kernel::dispatch(simd, Task::<u16>::new(work, operands, scratch)),
@@ -193,11 +196,13 @@ pub(super) unsafe fn run_at(
 ///
 /// Invariant C1: the work was planned for the layouts of the views that the operands were made of,
 /// so O1 to O4 hold for every offset that its loops visit; M1 to M3 follow from O1 to O3.
+///
+/// Invariant C2: the level is the portable one, whose kernels read no gaps, or the gaps between the
+/// source's elements can be read (O4), or [the step](crate::plan::Inner::reads_gaps) reads none.
 struct Task<'a, L> {
     work: &'a Work,
     dst: *mut L,
     src: *const L,
-    gaps_readable: bool,
     scratch: Option<Scratch<'a>>,
 }
 
@@ -214,7 +219,6 @@ impl<'a, L: Unit> Task<'a, L> {
             work,
             dst: dst.base.wrapping_offset(work.starts[0]).cast(),
             src: src.base.wrapping_offset(work.starts[1]).cast_const().cast(),
-            gaps_readable: src.gaps_readable,
             scratch,
         }
     }
@@ -225,44 +229,26 @@ impl<L: Unit> Kernel for Task<'_, L> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Task { work, dst, src, gaps_readable, mut scratch } = self;
+        let Task { work, dst, src, mut scratch } = self;
         if work.inner == Inner::Nothing {
             return;
         }
         if let Inner::Grouped(groups) = work.inner {
-            // The portable kernels read no gaps; the others may.
-            return match gaps_readable {
-                true => isa.vectorize(GroupedTask { isa, work, groups, src, dst }),
-                false => Scalar.vectorize(GroupedTask { isa: Scalar, work, groups, src, dst }),
-            };
+            return isa.vectorize(GroupedTask { isa, work, groups, src, dst });
         }
         if let (Inner::Gather { len, step }, Stores::Plain) = (&work.inner, work.stores)
             && let [around @ .., rows] = &work.outer[..]
         {
             return walk(around, |[to, from]| {
                 let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
-                // The portable kernels read no gaps; the others may.
-                if gaps_readable {
-                    // SAFETY: C1 for the elements of these rows; the gaps can be read (O4).
-                    unsafe { isa.gather_rows(src, *step, dst, *len, *rows) };
-                } else {
-                    // SAFETY: C1 for the elements of these rows.
-                    unsafe { Scalar.gather_rows(src, *step, dst, *len, *rows) };
-                }
+                // SAFETY: C1 for the elements of these rows, C2 for the gaps.
+                unsafe { isa.gather_rows(src, *step, dst, *len, *rows) };
             });
         }
         walk(&work.outer, |[to, from]| {
             let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
-            let inner = &work.inner;
-            // The portable kernels read no gaps; the others may.
-            if !gaps_readable && inner.reads_gaps() {
-                // SAFETY: C1 for the elements of this step; the portable kernels read no gaps.
-                unsafe { step(Scalar, (inner, work.stores), src, dst, scratch.as_mut()) };
-            } else {
-                // SAFETY: C1 for the elements of this step; the gaps can be read (O4), or the step
-                // reads none.
-                unsafe { step(isa, (inner, work.stores), src, dst, scratch.as_mut()) };
-            }
+            // SAFETY: C1 for the elements of this step, C2 for the gaps.
+            unsafe { step(isa, (&work.inner, work.stores), src, dst, scratch.as_mut()) };
         });
     }
 }
@@ -270,7 +256,7 @@ impl<L: Unit> Kernel for Task<'_, L> {
 /// All blocks of a plan whose sides are groups of loops. A function of its own: its tables would
 /// make the stack frame of every copy larger than a page.
 ///
-/// Invariant: only [`Task::run`] makes it; C1, and O4 unless the kernels read no gaps.
+/// Invariant: only [`Task::run`] makes it; C1 and C2.
 struct GroupedTask<'a, I, L> {
     isa: I,
     work: &'a Work,

@@ -17,6 +17,7 @@ use pulp::{NullaryFnOnce, aarch64, cast};
 
 use crate::kernel::{
     generic::register::{FunnelShift, LANE_BYTES, Pair, Registers, Vector},
+    isa::{Kernel, Vectorize},
     unit::Unit,
 };
 
@@ -31,17 +32,29 @@ impl Neon {
     }
 }
 
+impl Vectorize for Neon {
+    #[inline(always)]
+    fn run_kernel<K: Kernel>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "neon")]
+        fn compiled<K: Kernel>(isa: Neon, kernel: K) -> K::Output {
+            kernel.run(isa)
+        }
+        // SAFETY: `self` proves that the CPU has these instructions (M5).
+        unsafe { compiled(self, kernel) }
+    }
+
+    #[inline(always)]
+    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
+        self.0.vectorize(f)
+    }
+}
+
 impl Registers for Neon {
     type Full = Pair<Pair<N128>>;
     type Half = Pair<N128>;
     type Lane = N128;
 
     const NON_TEMPORAL: bool = false;
-
-    #[inline(always)]
-    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
-        self.0.vectorize(f)
-    }
 
     #[inline(always)]
     fn fence(self) {}

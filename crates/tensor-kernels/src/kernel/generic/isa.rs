@@ -1,7 +1,5 @@
 //! Implements every kernel of [`Isa`] for every instruction set with [`Registers`].
 
-use pulp::NullaryFnOnce;
-
 use super::{copy, gather, indexed, register::Registers, row_writer, stitch, transpose};
 #[cfg(feature = "elementwise")]
 use crate::math::Fused;
@@ -20,11 +18,6 @@ impl<R: Registers> Isa for R {
     // Every level with registers has FMA: x86-64-v3 and -v4 by definition, and NEON on AArch64.
     #[cfg(feature = "elementwise")]
     type FmaMode = Fused;
-
-    #[inline(always)]
-    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
-        Registers::vectorize(self, f)
-    }
 
     #[inline(always)]
     fn fence(self) {

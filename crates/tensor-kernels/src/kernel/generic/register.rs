@@ -6,16 +6,16 @@
 //! a load and a blend on x86, not a shuffle, and a load on NEON. The same kernels then fit
 //! registers of 128, 256 and 512 bits.
 
-use pulp::NullaryFnOnce;
-
 use super::unroll::unrolled;
 pub(in crate::kernel) use crate::memory::LANE_BYTES;
-use crate::{kernel::unit::Unit, memory::Stores};
+use crate::{
+    kernel::{isa::Vectorize, unit::Unit},
+    memory::Stores,
+};
 
 /// A SIMD register of [`Vector::LANES`] lanes, and with it the proof (M5) that the CPU has it.
 ///
-/// Every method is `#[inline(always)]` and must run under
-/// [`Isa::vectorize`](crate::kernel::Isa::vectorize).
+/// Every method is `#[inline(always)]` and must run under [`Vectorize::vectorize`].
 pub(in crate::kernel) trait Vector: Copy {
     /// The proof that the instructions exist.
     type Token: Copy;
@@ -150,7 +150,7 @@ pub(in crate::kernel) trait Vector: Copy {
 
 /// An instruction set with registers. [`Isa`](crate::kernel::Isa), with every kernel, is
 /// implemented for each.
-pub(in crate::kernel) trait Registers: Copy + Send + Sync {
+pub(in crate::kernel) trait Registers: Vectorize + Send + Sync {
     /// The widest register.
     type Full: FunnelShift<Token: From<Self>>;
     /// The next narrower register, for blocks too small for the widest.
@@ -161,9 +161,6 @@ pub(in crate::kernel) trait Registers: Copy + Send + Sync {
     /// True if [`Vector::stream`] writes past the cache. Where it is a plain store, kernels are not
     /// compiled a second time for it, and a streamed copy of adjacent bytes is a plain one.
     const NON_TEMPORAL: bool;
-
-    /// Compiles `f` for this instruction set.
-    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output;
 
     /// Makes non-temporal stores visible before any store that follows.
     fn fence(self);

@@ -8,6 +8,7 @@ use pulp::{NullaryFnOnce, cast};
 use super::STREAMS_AS_PLAIN;
 use crate::kernel::{
     generic::register::{FunnelShift, LANE_BYTES, Pair, Registers, Vector},
+    isa::{Kernel, Vectorize},
     unit::Unit,
 };
 
@@ -29,17 +30,31 @@ impl Avx2 {
     }
 }
 
+impl Vectorize for Avx2 {
+    #[inline(always)]
+    fn run_kernel<K: Kernel>(self, kernel: K) -> K::Output {
+        #[target_feature(
+            enable = "sse,sse2,fxsr,sse3,ssse3,sse4.1,sse4.2,popcnt,avx,avx2,bmi1,bmi2,fma,lzcnt"
+        )]
+        fn compiled<K: Kernel>(isa: Avx2, kernel: K) -> K::Output {
+            kernel.run(isa)
+        }
+        // SAFETY: `self` proves that the CPU has these instructions (M5).
+        unsafe { compiled(self, kernel) }
+    }
+
+    #[inline(always)]
+    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
+        self.0.vectorize(f)
+    }
+}
+
 impl Registers for Avx2 {
     type Full = Pair<X256>;
     type Half = X256;
     type Lane = X128;
 
     const NON_TEMPORAL: bool = true;
-
-    #[inline(always)]
-    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
-        self.0.vectorize(f)
-    }
 
     #[inline(always)]
     fn fence(self) {

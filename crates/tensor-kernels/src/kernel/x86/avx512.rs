@@ -11,6 +11,7 @@ use super::{
 };
 use crate::kernel::{
     generic::register::{FunnelShift, LANE_BYTES, Registers, Vector},
+    isa::{Kernel, Vectorize},
     unit::Unit,
 };
 
@@ -32,17 +33,31 @@ impl From<Avx512> for Avx2 {
     }
 }
 
+impl Vectorize for Avx512 {
+    #[inline(always)]
+    fn run_kernel<K: Kernel>(self, kernel: K) -> K::Output {
+        #[target_feature(
+            enable = "sse,sse2,fxsr,sse3,ssse3,sse4.1,sse4.2,popcnt,avx,avx2,bmi1,bmi2,fma,lzcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
+        )]
+        fn compiled<K: Kernel>(isa: Avx512, kernel: K) -> K::Output {
+            kernel.run(isa)
+        }
+        // SAFETY: `self` proves that the CPU has these instructions (M5).
+        unsafe { compiled(self, kernel) }
+    }
+
+    #[inline(always)]
+    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
+        self.0.vectorize(f)
+    }
+}
+
 impl Registers for Avx512 {
     type Full = X512;
     type Half = X256;
     type Lane = X128;
 
     const NON_TEMPORAL: bool = true;
-
-    #[inline(always)]
-    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
-        self.0.vectorize(f)
-    }
 
     #[inline(always)]
     fn fence(self) {
