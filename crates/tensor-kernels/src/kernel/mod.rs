@@ -18,8 +18,8 @@
 //! has the instructions, and compiles a whole [`Kernel`] for it. Everything that a kernel calls
 //! must be `#[inline(always)]`. A function that is not inlined is compiled for the target's
 //! baseline, and every intrinsic in it becomes a call. Kernels too large to inline at every call
-//! site go through [`Vectorize::vectorize`] once more, which makes them functions of their own, compiled
-//! for the same instructions.
+//! site go through [`vectorize`](isa::Vectorize::vectorize), which makes them functions of their
+//! own, compiled for the same instructions.
 //!
 //! In debug builds tiles are functions of their own. Without optimisation every value has its own
 //! stack slot, and all tiles inlined into one body would need megabytes of stack.

@@ -37,8 +37,9 @@ impl Vectorize for Avx512 {
     #[inline(always)]
     fn run_kernel<K: Kernel>(self, kernel: K) -> K::Output {
         #[target_feature(
-            enable = "sse,sse2,fxsr,sse3,ssse3,sse4.1,sse4.2,popcnt,avx,avx2,bmi1,bmi2,fma,lzcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
+            enable = "sse,sse2,fxsr,sse3,ssse3,sse4.1,sse4.2,popcnt,avx,avx2,bmi1,bmi2,fma,lzcnt"
         )]
+        #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
         fn compiled<K: Kernel>(isa: Avx512, kernel: K) -> K::Output {
             kernel.run(isa)
         }
