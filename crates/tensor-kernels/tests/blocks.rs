@@ -11,10 +11,15 @@ use tensor_kernels::{
 /// Rows and columns: more than one block in both dimensions, and no multiple of it.
 const SHAPE: [usize; 2] = [37, 561];
 
-/// Every level, with regular and with non-temporal stores.
+/// Every level, with regular and with non-temporal stores. The caches are so small that operations
+/// on the shape are planned.
 fn execs() -> Vec<Exec> {
-    let machines =
-        [usize::MAX, 0].map(|stream| Machine { stream, l2: 64 << 10, ..Machine::REFERENCE });
+    let machines = [usize::MAX, 0].map(|stream| Machine {
+        stream,
+        l1: 2 << 10,
+        l2: 64 << 10,
+        ..Machine::REFERENCE
+    });
     let exec = |machine, simd| {
         let mut exec = Exec::from_env().unwrap().with_simd(simd).unwrap();
         exec.machine = machine;
@@ -151,5 +156,34 @@ fn narrow_results_of_wide_transposed_operands_at_every_address() {
                 assert_eq!(field[start + i * 576 + j], expected, "({i}, {j}) at {offset}");
             }
         }
+    }
+}
+
+/// A transposed input of a large result is copied to the result first, unless the result is another
+/// input, or has another type.
+#[test]
+fn an_input_across_the_rows_meets_the_others_in_the_result() {
+    let [rows, columns] = SHAPE;
+    for exec in execs() {
+        let a = Tensor::from_fn([columns, rows], |at| (at[0] * 3 + at[1]) as f32).unwrap();
+        let b = Tensor::from_fn(SHAPE, |at| (at[0] * 5 + 2 * at[1]) as f32).unwrap();
+        let across = a.t().unwrap();
+        let [a, b] = [&across, &b].map(|x| x.to_vec().unwrap());
+        let sums: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a + 2.0 * b).collect();
+        let combine = |a: f32, b: f32| a + 2.0 * b;
+        let ours = Tensor::from_vec(b.clone(), SHAPE).unwrap();
+        let result = Tensor::zeros(SHAPE).unwrap();
+        zip_into(&exec, &across, &ours, &result, combine).unwrap();
+        assert!(result.to_vec().unwrap() == sums, "{exec:?}");
+        zip_into(&exec, &across, &ours, &ours, combine).unwrap();
+        assert!(ours.to_vec().unwrap() == sums, "the result is the second input: {exec:?}");
+        map_into(&exec, &across, &result, |a: f32| -a).unwrap();
+        assert!(result.to_vec().unwrap() == a.iter().map(|a| -a).collect::<Vec<_>>(), "{exec:?}");
+        let other = Tensor::<u32>::zeros(SHAPE).unwrap();
+        map_into(&exec, &across, &other, |a: f32| a as u32 + 1).unwrap();
+        assert!(
+            other.to_vec().unwrap() == a.iter().map(|&a| a as u32 + 1).collect::<Vec<_>>(),
+            "{exec:?}"
+        );
     }
 }

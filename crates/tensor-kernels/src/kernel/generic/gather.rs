@@ -10,16 +10,17 @@
 //!
 //! Both read past the end of a row, in the direction in which rows advance. Only the last rows
 //! could reach beyond the source block (M1), so these are copied element by element. Single
-//! elements more than 4 apart are also copied one by one: from the second-level cache, reading a
-//! lane for each was not faster. Gather instructions are not faster either, and many times slower
-//! on CPUs that mitigate speculative gathers.
+//! elements with gaps are [picked](super::pick) out of whole registers where there is an
+//! instruction for that. Elsewhere those more than 4 apart are copied one by one: from the
+//! second-level cache, reading a lane for each was not faster. Gather instructions are not faster
+//! either, and many times slower on CPUs that mitigate speculative gathers.
 
 use std::marker::PhantomData;
 
 use pulp::NullaryFnOnce;
 
 use super::{
-    copy,
+    copy, pick,
     register::{LANE_BYTES, Registers, Vector},
     shuffles,
     unroll::unrolled,
@@ -111,10 +112,18 @@ impl<R: Registers, L: Unit> NullaryFnOnce for GatherRows<R, L> {
             2 => self.by_windows::<2, 0>(),
             3 => self.by_windows::<3, 0>(),
             4 => self.by_windows::<4, 0>(),
+            5 => self.by_picks::<5, false>(),
+            6 => self.by_picks::<6, false>(),
+            7 => self.by_picks::<7, false>(),
+            8 => self.by_picks::<8, false>(),
             -1 => self.by_windows::<1, 1>(),
             -2 => self.by_windows::<2, 1>(),
             -3 => self.by_windows::<3, 1>(),
             -4 => self.by_windows::<4, 1>(),
+            -5 => self.by_picks::<5, true>(),
+            -6 => self.by_picks::<6, true>(),
+            -7 => self.by_picks::<7, true>(),
+            -8 => self.by_picks::<8, true>(),
             _ => self.one_by_one(),
         }
     }
@@ -123,6 +132,12 @@ impl<R: Registers, L: Unit> NullaryFnOnce for GatherRows<R, L> {
 impl<R: Registers, L: Unit> GatherRows<R, L> {
     #[inline(always)]
     fn by_windows<const STRIDE: usize, const DESCENDING: usize>(self) {
+        if STRIDE > 1 && pick::picks::<R, L>(STRIDE) {
+            return match DESCENDING {
+                0 => self.by_picks::<STRIDE, false>(),
+                _ => self.by_picks::<STRIDE, true>(),
+            };
+        }
         if !Window::<L, STRIDE, DESCENDING>::FASTER {
             return self.one_by_one();
         }
@@ -135,6 +150,22 @@ impl<R: Registers, L: Unit> GatherRows<R, L> {
                     Stores::Plain,
                 );
             };
+        }
+    }
+
+    /// What does not fill a register is copied element by element.
+    #[inline(always)]
+    fn by_picks<const STEP: usize, const DESCENDING: bool>(self) {
+        if !pick::picks::<R, L>(STEP) {
+            return self.one_by_one();
+        }
+        for row in 0..self.rows.len {
+            let row = self.row(row);
+            // SAFETY: the invariant: M1 to M3 hold for a row, whose step is `STEP`.
+            let picked = unsafe { pick::picked::<R, L, STEP, DESCENDING>(self.isa, row) };
+            let rest = row.rows_from::<L>(picked);
+            // SAFETY: the invariant: M1 to M3 hold for the rest of a row.
+            unsafe { portable::gather::<L>(rest.src, rest.src_step, rest.dst, rest.nu) };
         }
     }
 

@@ -78,7 +78,13 @@ impl<R: Registers> Isa for R {
         // A gather is the transpose of source rows of one element.
         let block = TransposeBlock::new((src, step), (dst, 0), (len, 1));
         match stores {
-            // SAFETY: M1 to M3 hold for `len` rows of one element, `step` apart.
+            // Only elements with gaps between them are picked out of registers.
+            Stores::Plain | Stores::Narrow if step.unsigned_abs() > 1 => {
+                let once = Loop { len: 1, strides: [0; 2] };
+                // SAFETY: M1 to M3 hold for these rows, one time.
+                unsafe { gather::rows::<R, L>(self, block, once) }
+            }
+            // SAFETY: M1 to M3 hold for these rows.
             Stores::Plain | Stores::Narrow => unsafe { transpose::plain::<R, L>(self, block) },
             // SAFETY: M1 to M3 hold for these rows; the kernel finds the whole lines itself (M4).
             Stores::NonTemporal => unsafe { transpose::streamed::<R, L>(self, block) },

@@ -6,6 +6,7 @@ mod gather;
 mod indexed;
 mod interleave;
 mod isa;
+mod pick;
 pub(super) mod register;
 mod row_writer;
 mod shuffles;

@@ -10,7 +10,7 @@ use super::unroll::unrolled;
 pub(in crate::kernel) use crate::memory::LANE_BYTES;
 use crate::{
     kernel::{isa::Vectorize, unit::Unit},
-    memory::Stores,
+    memory::{CACHE_LINE, Stores},
 };
 
 /// A SIMD register of [`Vector::LANES`] lanes, and with it the proof (M5) that the CPU has it.
@@ -152,7 +152,7 @@ pub(in crate::kernel) trait Vector: Copy {
 /// implemented for each.
 pub(in crate::kernel) trait Registers: Vectorize + Send + Sync {
     /// The widest register.
-    type Full: FunnelShift<Token: From<Self>>;
+    type Full: FunnelShift<Token: From<Self>> + Pick;
     /// The next narrower register, for blocks too small for the widest.
     type Half: Vector<Token: From<Self>>;
     /// A register of one lane, for blocks too small for either.
@@ -164,6 +164,35 @@ pub(in crate::kernel) trait Registers: Vectorize + Send + Sync {
 
     /// Makes non-temporal stores visible before any store that follows.
     fn fence(self);
+}
+
+/// Bytes of the widest register of every instruction set: a cache line.
+pub(in crate::kernel) const REGISTER_BYTES: usize = CACHE_LINE;
+
+/// Registers of [`REGISTER_BYTES`] out of two of which elements can be picked.
+pub(in crate::kernel) trait Pick: Vector {
+    /// True if one instruction picks elements of 2, 4 and 8 bytes.
+    const PICKS: bool = false;
+
+    /// Element `i` is element `index[i]` of those of the first register followed by those of the
+    /// second. An index has the width of an element; only its first byte is not 0.
+    ///
+    /// Without an instruction for it: by way of memory.
+    #[inline(always)]
+    fn pick<L: Unit>(token: Self::Token, pair: [Self; 2], index: [u8; REGISTER_BYTES]) -> Self {
+        let mut elements = [0; 2 * REGISTER_BYTES];
+        for (register, bytes) in pair.into_iter().zip(elements.chunks_exact_mut(REGISTER_BYTES)) {
+            // SAFETY: M2: the bytes of a register.
+            unsafe { register.store(bytes.as_mut_ptr()) };
+        }
+        let mut picked = [0; REGISTER_BYTES];
+        for (i, bytes) in picked.chunks_exact_mut(L::WIDTH).enumerate() {
+            let from = usize::from(index[i * L::WIDTH]) * L::WIDTH;
+            bytes.copy_from_slice(&elements[from..from + L::WIDTH]);
+        }
+        // SAFETY: M1: the bytes of a register.
+        unsafe { Self::load(token, picked.as_ptr()) }
+    }
 }
 
 /// Registers that can be shifted across a pair of them, in steps of 4 bytes.
@@ -328,3 +357,5 @@ impl<V: FunnelShift> FunnelShift for Pair<V> {
         Self(a.funnel_shift(b, back), b.funnel_shift(c, back))
     }
 }
+
+impl<V: Vector> Pick for Pair<V> {}

@@ -340,7 +340,7 @@ fn fills_repeat_the_value() {
 #[test]
 fn gathers_collect_any_step() {
     for len in LENGTHS.into_iter().filter(|&len| len <= 200) {
-        for step in [-70, -9, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 8, 17, 64] {
+        for step in (-9..=9).chain([-70, 17, 64]) {
             for stores in STORES {
                 check_widths(Job::Gather { step, len, stores });
             }

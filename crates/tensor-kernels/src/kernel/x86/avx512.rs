@@ -10,7 +10,7 @@ use super::{
     avx2::{Avx2, X128, X256, load_lane, store_lane},
 };
 use crate::kernel::{
-    generic::register::{FunnelShift, LANE_BYTES, Registers, Vector},
+    generic::register::{FunnelShift, LANE_BYTES, Pick, REGISTER_BYTES, Registers, Vector},
     isa::{Kernel, Vectorize},
     unit::Unit,
 };
@@ -179,6 +179,22 @@ impl Vector for X512 {
     fn or(self, other: Self) -> Self {
         let isa = self.isa;
         Self { isa, bits: isa.0.avx512f._mm512_or_si512(self.bits, other.bits) }
+    }
+}
+
+impl Pick for X512 {
+    const PICKS: bool = true;
+
+    #[inline(always)]
+    fn pick<L: Unit>(isa: Avx512, [a, b]: [Self; 2], index: [u8; REGISTER_BYTES]) -> Self {
+        let (f, bw, index) = (isa.0.avx512f, isa.0.avx512bw, cast(index));
+        let bits = match L::WIDTH {
+            2 => bw._mm512_permutex2var_epi16(a.bits, index, b.bits),
+            4 => f._mm512_permutex2var_epi32(a.bits, index, b.bits),
+            8 => f._mm512_permutex2var_epi64(a.bits, index, b.bits),
+            width => unreachable!("elements of {width} bytes are not picked"),
+        };
+        Self { isa, bits }
     }
 }
 

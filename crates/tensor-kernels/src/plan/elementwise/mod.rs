@@ -121,6 +121,17 @@ impl<const N: usize> ElementwiseWork<N> {
         Self { starts, outer, rows, columns, widths, block, tile: None, large, stream, path }
     }
 
+    /// Does operand `k` lie across the rows of the result: are a cache line's elements and more
+    /// adjacent along another loop, and the elements of a row in different lines?
+    pub(crate) fn lies_across(&self, k: usize) -> bool {
+        let bytes = |elements: usize| elements.saturating_mul(self.widths[k]);
+        let mut loops = self.outer.iter().chain([&self.rows, &self.columns]).rev();
+        let row = loops.find(|l| l.len > 1).map_or(0, |l| l.strides[k].unsigned_abs());
+        let is_adjacent =
+            |l: &Loop<N>| l.strides[k].unsigned_abs() == 1 && bytes(l.len) >= CACHE_LINE;
+        bytes(row) > CACHE_LINE && loops.any(is_adjacent)
+    }
+
     /// The same work, in blocks whose scratch has at most `bytes` bytes.
     pub(crate) fn within_scratch(&self, bytes: usize) -> Self {
         if let Some(tile) = &self.tile {

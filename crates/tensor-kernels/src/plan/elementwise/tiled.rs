@@ -12,7 +12,8 @@
 //! Measured on random layouts (f32, Zen 5, one thread; load from other programs). Groups of loops
 //! with tables of offsets of their own took 1.2 to 1.9 times as long in the median of the layouts
 //! that took them, and needed kernels that copies have in better form. Tiles for transposes of two
-//! loops: 1.25 to 1.5 times as long in cache as blocks of rows and columns, so they keep those.
+//! loops: 1.25 to 1.5 times as long in cache as blocks of rows and columns, so they keep those
+//! unless the result is larger than the caches.
 //! Tiles of 32, 128 and 256 KiB differ from those of 64 KiB by less than the measurement does.
 
 use smallvec::SmallVec;
@@ -22,10 +23,11 @@ use super::{
 };
 use crate::{
     exec::Machine,
+    memory::CACHE_LINE,
     nest::Loop,
     tuning::{
-        MAX_GATHERED_STEP, MIN_COPIED_RUNS, MIN_DIRECT_RUN, MIN_TRANSPOSED_ELEMENTS,
-        MIN_TRANSPOSED_ROWS, TILE_TARGETS,
+        LARGE_TRANSPOSED_TILE, MAX_GATHERED_STEP, MIN_COPIED_RUNS, MIN_DIRECT_RUN,
+        MIN_TRANSPOSED_ELEMENTS, MIN_TRANSPOSED_ROWS, TILE_TARGETS,
     },
 };
 
@@ -46,14 +48,17 @@ pub(super) fn plan<const N: usize>(
         return None;
     }
     let packed: [bool; N] = std::array::from_fn(|k| adjacent(k, loops) < MIN_DIRECT_RUN);
-    if !packed.contains(&true) || is_simple(loops, packed, widths) {
+    let large = elements.saturating_mul(widths[0]) >= machine.stream;
+    if !packed.contains(&true) || is_simple(loops, packed, widths, large) {
         return None;
     }
     // A third more than the first-level cache: the last tile's results need not stay in it.
     let scratch = machine.l1.saturating_add(machine.l1 / 3);
     let row: usize = (0..N).filter(|&k| packed[k]).map(|k| widths[k]).sum();
-    let tile = tile(loops, packed, widths, scratch / row);
-    let large = elements.saturating_mul(widths[0]) >= machine.stream;
+    let tile = match large && loops.len() == 2 {
+        true => large_transpose(loops, packed, widths),
+        false => tile(loops, packed, widths, scratch / row),
+    };
     let once = Loop { len: 1, strides: [0; N] };
     Some(ElementwiseWork {
         starts,
@@ -70,7 +75,12 @@ pub(super) fn plan<const N: usize>(
 }
 
 /// Are two loops enough for all operands that are packed?
-fn is_simple<const N: usize>(loops: &[Loop<N>], packed: [bool; N], widths: [usize; N]) -> bool {
+fn is_simple<const N: usize>(
+    loops: &[Loop<N>],
+    packed: [bool; N],
+    widths: [usize; N],
+    large: bool,
+) -> bool {
     let Some((columns, around)) = loops.split_last() else { return true };
     let rows = rows_loop(around, columns).map_or(Loop::ONCE, |at| around[at]);
     let access = accesses(&rows, columns, widths);
@@ -83,10 +93,10 @@ fn is_simple<const N: usize>(loops: &[Loop<N>], packed: [bool; N], widths: [usiz
         return columns.len * copies >= MIN_COPIED_RUNS;
     }
     (0..N).all(|k| match access[k] {
+        Access::Transposed if loops.len() == 2 => !large || writes_lines(loops, widths[0]),
         Access::Transposed => {
             let is_large = rows.len.saturating_mul(columns.len) >= MIN_TRANSPOSED_ELEMENTS;
-            loops.len() == 2
-                || rows.len >= MIN_TRANSPOSED_ROWS && columns.len >= MIN_DIRECT_RUN
+            rows.len >= MIN_TRANSPOSED_ROWS && columns.len >= MIN_DIRECT_RUN
                 || rows.len >= MIN_TRANSPOSED_ROWS / 2 && is_large
         }
         Access::Gather => {
@@ -95,6 +105,13 @@ fn is_simple<const N: usize>(loops: &[Loop<N>], packed: [bool; N], widths: [usiz
         }
         _ => !packed[k] || columns.len >= MIN_DIRECT_RUN,
     })
+}
+
+/// Do all rows of the result start at the same offset in a cache line? Then blocks of a large one
+/// are streamed.
+fn writes_lines<const N: usize>(loops: &[Loop<N>], width: usize) -> bool {
+    let Some((_, around)) = loops.split_last() else { return false };
+    around.iter().all(|l| l.strides[0].wrapping_mul(width as isize) % CACHE_LINE as isize == 0)
 }
 
 /// The block of a tile: one row of all its elements.
@@ -149,6 +166,21 @@ fn tile<const N: usize>(
     fill(&mut tile, loops, limit);
     for (count, l) in tile.iter_mut().zip(loops) {
         *count = l.len.div_ceil(l.len.div_ceil(*count));
+    }
+    tile
+}
+
+/// The tile of two loops, where the result is larger than the caches.
+fn large_transpose<const N: usize>(
+    loops: &[Loop<N>],
+    packed: [bool; N],
+    widths: [usize; N],
+) -> Tile {
+    let (result, operand) = LARGE_TRANSPOSED_TILE;
+    let mut tile: Tile = loops.iter().map(|_| 1).collect();
+    extend(&mut tile, loops, 0, result / widths[0]);
+    for k in (1..N).filter(|&k| packed[k]) {
+        extend(&mut tile, loops, k, operand / widths[k]);
     }
     tile
 }
