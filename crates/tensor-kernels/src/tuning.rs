@@ -12,6 +12,7 @@ mod reduce;
 
 use std::ops::Range;
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::memory::CACHE_LINE;
 #[cfg(feature = "elementwise")]
 pub(crate) use elementwise::*;
@@ -29,7 +30,6 @@ pub(crate) const MEMCPY_BYTES: usize = 2048;
 pub(crate) const MIN_STREAMED_BYTES: usize = 4 * CACHE_LINE;
 
 /// The smallest page: hardware prefetching stops at its end.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) const PAGE_BYTES: usize = 4096;
 
 /// Bytes that a long run is streamed in at a time, side by side: four pages.
@@ -120,7 +120,6 @@ pub(crate) const STRIP_BYTES: usize = 4096;
 /// The most elements of a source row in a sweep. Each is a destination row, often in a page of its
 /// own, and a second-level TLB holds about 1500 pages. A quarter faster than four times as many,
 /// out of cache.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) const STRIP_COLUMNS: usize = 1024;
 
 /// Elements along each side of the blocks of a portable transpose. The cache lines of both sides

@@ -80,6 +80,7 @@ pub(super) unsafe fn transpose<L: Unit>(block: TransposeBlock) {
 /// # Safety
 ///
 /// M1, M2, M3 for the block.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(never)]
 pub(super) unsafe fn transpose_few<L: Unit>(block: TransposeBlock) {
     for u in 0..block.nu {
