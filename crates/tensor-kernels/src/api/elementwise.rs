@@ -3,8 +3,8 @@
 //!
 //! Inputs are broadcast to the shape of the result. The function is compiled into the innermost
 //! loop, for each SIMD level, so it is vectorised where the compiler would vectorise it over a
-//! slice. A panic of the function reaches the caller; a given result then holds old and new
-//! elements.
+//! slice. A panic of the function reaches the caller; a given result then holds new
+//! elements, old ones, and elements of an input of its type.
 //!
 //! Operands and results are those of the named operations; [`call`](super::call) resolves them.
 
