@@ -162,7 +162,7 @@ fn narrow_results_of_wide_transposed_operands_at_every_address() {
 /// A transposed input of a large result is copied to the result first, unless the result is another
 /// input, or has another type.
 #[test]
-fn an_input_across_the_rows_meets_the_others_in_the_result() {
+fn an_input_that_is_copied_to_the_result_first() {
     let [rows, columns] = SHAPE;
     for exec in execs() {
         let a = Tensor::from_fn([columns, rows], |at| (at[0] * 3 + at[1]) as f32).unwrap();

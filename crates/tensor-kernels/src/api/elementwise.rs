@@ -165,7 +165,7 @@ pub fn zip3<'a, 'b, 'c, A: Element, B: Element, C: Element, R: Element, K>(
     Call::new(exec, "zip3").eval3(Closure(f), a.into(), b.into(), c.into())
 }
 
-/// The name of the path of an elementwise operation: `lanes`, `rows`, `packed_rows`,
+/// The name of the path of an elementwise operation: `contiguous`, `rows`, `packed_rows`,
 /// `transposed`, `gathered`, …
 ///
 /// The layout of the result comes first. So does the width of its elements in `widths`, which are

@@ -50,14 +50,14 @@ mod threaded {
         join_erased(&mut || call_once(&mut a), &mut || call_once(&mut b));
     }
 
-    /// Calls what is there, and leaves nothing.
+    /// Takes the closure out and calls it.
     fn call_once(function: &mut Option<impl FnOnce()>) {
         if let Some(function) = function.take() {
             function();
         }
     }
 
-    /// rayon compiles some fifty functions for each pair of closures, so it is given only one pair.
+    /// Of one pair of types: rayon compiles some fifty functions for each pair.
     fn join_erased(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
         rayon::join(a, b);
     }

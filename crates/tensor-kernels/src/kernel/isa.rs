@@ -40,14 +40,13 @@ pub(crate) struct StagedRows {
 pub(crate) trait Vectorize: Copy {
     /// Runs `kernel`, compiled for this instruction set with everything that is inlined into it.
     ///
-    /// The same as [`vectorize`](Self::vectorize) by one function instead of nine, which made a
-    /// third of what a debug build compiled: every operation on every element type is a kernel.
+    /// As [`vectorize`](Self::vectorize), by fewer functions: every operation on every element type
+    /// is a kernel, and those that pulp compiles around each were a fifth of a debug build.
     fn run_kernel<K: Kernel>(self, kernel: K) -> K::Output;
 
     /// Runs `f`, compiled for this instruction set with everything that is inlined into it.
     /// Closures are accepted, but only a type whose `call` is `#[inline(always)]` is certain to be
-    /// inlined. The fields of `f` are passed in registers: a copy of 16 elements takes a tenth more
-    /// time if they are not.
+    /// inlined.
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output;
 }
 

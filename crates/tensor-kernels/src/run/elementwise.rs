@@ -42,8 +42,8 @@ macro_rules! compute {
             let operands = OperandPtrs::new([result, $($arg.ptr(result, size_of::<R>())),*]);
             let layouts: [&Layout; $n] = [layout, $($arg.layout(layout)),*];
             let result = TypeId::of::<R>();
-            let has_its_type = [true, $(TypeId::of::<$type>() == result),*];
-            let operands = Operands { layouts, widths, has_its_type, ptrs: operands };
+            let has_result_type = [true, $(TypeId::of::<$type>() == result),*];
+            let operands = Operands { layouts, widths, has_result_type, ptrs: operands };
             $compute(exec, operation.any(), operands);
         }
 
@@ -76,14 +76,14 @@ struct Operands<'a, 'l, const N: usize> {
     /// The bytes of an element.
     widths: [usize; N],
     /// Does the operand have the element type of the result?
-    has_its_type: [bool; N],
+    has_result_type: [bool; N],
     ptrs: OperandPtrs<'a, N>,
 }
 
 impl<const N: usize> Operands<'_, '_, N> {
     /// The input that is copied to the result first, to be combined with the others there: the only
-    /// one that would go through scratch, if it lies across the rows of a result that is larger
-    /// than the caches. Blocks of such an input are read a few hundred bytes at a time; a copy is
+    /// one that would go through scratch, if it is transposed and the result is larger than the
+    /// caches. Blocks of such an input are read a few hundred bytes at a time; a copy is
     /// read and written in an order of its own, past the caches.
     ///
     /// `neg` of transposed floats takes 0.8 ms instead of 1.4 ms (1809 by 1809) and 24 ms instead
@@ -101,8 +101,9 @@ impl<const N: usize> Operands<'_, '_, N> {
             let start = self.layouts[k].offset() * self.widths[k];
             self.ptrs.0[k].base.wrapping_add(start)
         };
-        let is_free = (1..N).all(|k| first(k) != first(0));
-        (self.has_its_type[input] && is_free && work.lies_across(input)).then_some(input)
+        let overwrites_none = (1..N).all(|k| first(k) != first(0));
+        (self.has_result_type[input] && overwrites_none && work.is_transposed(input))
+            .then_some(input)
     }
 
     /// The same operands with the result in place of an input.

@@ -44,9 +44,9 @@ pub(crate) const TILE_TARGETS: [(usize, usize); 6] =
 
 /// The same for two loops, where the result is larger than the caches. Rows in scratch are not a
 /// power of two of bytes long, so that they do not meet in the same sets of the cache. `neg` of
-/// transposed floats takes 0.95 ms instead of 1.25 ms (1809 by 1809) and 3.6 ms instead of 4.6 ms
-/// (3000 by 3000) by blocks (Zen 5). With rows of 2 to 8 KiB, or 256 or 1024 bytes of the operand,
-/// it takes up to a third more.
+/// transposed floats takes 0.95 ms this way instead of 1.25 ms by blocks (1809 by 1809), and 3.6 ms
+/// instead of 4.6 ms (3000 by 3000; Zen 5). With rows of 2 to 8 KiB, or 256 or 1024 bytes of the
+/// operand, it takes up to a third more.
 pub(crate) const LARGE_TRANSPOSED_TILE: (usize, usize) = (1088, 512);
 
 /// If nothing but gaps keeps rows apart, their elements are copied together if all operands' copies

@@ -77,16 +77,16 @@ unsafe fn pick_register<V: Pick, L: Unit, const STEP: usize, const DESCENDING: b
     unrolled!(k in 1..STEP, 8 => {
         // SAFETY: M1 holds for register `k` of the window.
         let next = unsafe { V::load(token, window.wrapping_add(k * REGISTER_BYTES)) };
-        picked = V::pick::<L>(token, [picked, next], Window::<L, STEP, DESCENDING>::TABLE[k]);
+        picked = V::pick::<L>(token, [picked, next], PickWindow::<L, STEP, DESCENDING>::TABLE[k]);
     });
     // SAFETY: M2 holds for a register at `dst`.
     unsafe { picked.store(dst) };
 }
 
 /// The elements picked from a window of `STEP` registers.
-struct Window<L, const STEP: usize, const DESCENDING: bool>(PhantomData<L>);
+struct PickWindow<L, const STEP: usize, const DESCENDING: bool>(PhantomData<L>);
 
-impl<L: Unit, const STEP: usize, const DESCENDING: bool> Window<L, STEP, DESCENDING> {
+impl<L: Unit, const STEP: usize, const DESCENDING: bool> PickWindow<L, STEP, DESCENDING> {
     /// At `[k]`, `k` not 0: the index with which register `k` is combined with what was picked from
     /// those before it, which is the whole of register 0 if `k` is 1.
     const TABLE: [[u8; REGISTER_BYTES]; STEP] = {

@@ -171,27 +171,16 @@ pub(in crate::kernel) const REGISTER_BYTES: usize = CACHE_LINE;
 
 /// Registers of [`REGISTER_BYTES`] out of two of which elements can be picked.
 pub(in crate::kernel) trait Pick: Vector {
-    /// True if one instruction picks elements of 2, 4 and 8 bytes.
+    /// True if one instruction picks elements of 2, 4 and 8 bytes. Else [`pick`](Self::pick) is
+    /// never called.
     const PICKS: bool = false;
 
     /// Element `i` is element `index[i]` of those of the first register followed by those of the
     /// second. An index has the width of an element; only its first byte is not 0.
-    ///
-    /// Without an instruction for it: by way of memory.
     #[inline(always)]
     fn pick<L: Unit>(token: Self::Token, pair: [Self; 2], index: [u8; REGISTER_BYTES]) -> Self {
-        let mut elements = [0; 2 * REGISTER_BYTES];
-        for (register, bytes) in pair.into_iter().zip(elements.chunks_exact_mut(REGISTER_BYTES)) {
-            // SAFETY: M2: the bytes of a register.
-            unsafe { register.store(bytes.as_mut_ptr()) };
-        }
-        let mut picked = [0; REGISTER_BYTES];
-        for (i, bytes) in picked.chunks_exact_mut(L::WIDTH).enumerate() {
-            let from = usize::from(index[i * L::WIDTH]) * L::WIDTH;
-            bytes.copy_from_slice(&elements[from..from + L::WIDTH]);
-        }
-        // SAFETY: M1: the bytes of a register.
-        unsafe { Self::load(token, picked.as_ptr()) }
+        let _ = (token, pair, index);
+        unreachable!("no instruction picks elements out of two registers")
     }
 }
 

@@ -121,9 +121,10 @@ impl<const N: usize> ElementwiseWork<N> {
         Self { starts, outer, rows, columns, widths, block, tile: None, large, stream, path }
     }
 
-    /// Does operand `k` lie across the rows of the result: are a cache line's elements and more
-    /// adjacent along another loop, and the elements of a row in different lines?
-    pub(crate) fn lies_across(&self, k: usize) -> bool {
+    /// Is operand `k` transposed: adjacent along another loop than the innermost one, for a cache
+    /// line at least, with the elements of a row in different lines? Not so pixels that become
+    /// planes, whose rows share lines.
+    pub(crate) fn is_transposed(&self, k: usize) -> bool {
         let bytes = |elements: usize| elements.saturating_mul(self.widths[k]);
         let mut loops = self.outer.iter().chain([&self.rows, &self.columns]).rev();
         let row = loops.find(|l| l.len > 1).map_or(0, |l| l.strides[k].unsigned_abs());
@@ -185,14 +186,10 @@ impl<const N: usize> Shape<'_, N> {
     /// to be streamed?
     fn writes_lines(&self) -> bool {
         let width = self.widths[0];
-        let whole = |l: &Loop<N>| {
-            l.len == 1 || l.strides[0].unsigned_abs().wrapping_mul(width).is_multiple_of(CACHE_LINE)
-        };
         self.access[0] == Access::UnitStride
             && CACHE_LINE.is_multiple_of(width.max(1))
             && self.columns.len.saturating_mul(width) >= MIN_STREAMED_ROW_LINES * CACHE_LINE
-            && whole(&self.rows)
-            && self.outer.iter().all(whole)
+            && rows_start_alike(self.outer.iter().chain([&self.rows]), width)
     }
 
     /// The block for these loops.
@@ -270,6 +267,17 @@ impl<const N: usize> Shape<'_, N> {
         let loops = self.outer.iter().chain([&self.rows, &self.columns]);
         loops.fold(self.widths[0], |bytes, l| bytes.saturating_mul(l.len))
     }
+}
+
+/// Do all rows of the result start at the same offset in a cache line? The loops are those around a
+/// row.
+fn rows_start_alike<'l, const N: usize>(
+    mut loops: impl Iterator<Item = &'l Loop<N>>,
+    width: usize,
+) -> bool {
+    loops.all(|l| {
+        l.len == 1 || l.strides[0].unsigned_abs().wrapping_mul(width).is_multiple_of(CACHE_LINE)
+    })
 }
 
 /// Wider elements are computed one by one, in place: they may need a larger alignment than scratch

@@ -20,10 +20,10 @@ use smallvec::SmallVec;
 
 use super::{
     Access, Block, ElementwiseWork, Extent, MAX_PACKED_ELEMENT_BYTES, accesses, rows_loop,
+    rows_start_alike,
 };
 use crate::{
     exec::Machine,
-    memory::CACHE_LINE,
     nest::Loop,
     tuning::{
         LARGE_TRANSPOSED_TILE, MAX_GATHERED_STEP, MIN_COPIED_RUNS, MIN_DIRECT_RUN,
@@ -60,7 +60,7 @@ pub(super) fn plan<const N: usize>(
         false => tile(loops, packed, widths, scratch / row),
     };
     let once = Loop { len: 1, strides: [0; N] };
-    Some(ElementwiseWork {
+    let work = ElementwiseWork {
         starts,
         outer: loops.iter().copied().collect(),
         rows: once,
@@ -71,7 +71,9 @@ pub(super) fn plan<const N: usize>(
         large,
         stream: false,
         path: "tiled",
-    })
+    };
+    // Tiles of many or narrow operands may be larger than the second-level cache.
+    Some(if large { work.within_scratch(machine.l2) } else { work })
 }
 
 /// Are two loops enough for all operands that are packed?
@@ -93,7 +95,10 @@ fn is_simple<const N: usize>(
         return columns.len * copies >= MIN_COPIED_RUNS;
     }
     (0..N).all(|k| match access[k] {
-        Access::Transposed if loops.len() == 2 => !large || writes_lines(loops, widths[0]),
+        // Blocks of a large result are streamed if all rows start at the same offset in a line.
+        Access::Transposed if loops.len() == 2 => {
+            !large || rows_start_alike(around.iter(), widths[0])
+        }
         Access::Transposed => {
             let is_large = rows.len.saturating_mul(columns.len) >= MIN_TRANSPOSED_ELEMENTS;
             rows.len >= MIN_TRANSPOSED_ROWS && columns.len >= MIN_DIRECT_RUN
@@ -105,13 +110,6 @@ fn is_simple<const N: usize>(
         }
         _ => !packed[k] || columns.len >= MIN_DIRECT_RUN,
     })
-}
-
-/// Do all rows of the result start at the same offset in a cache line? Then blocks of a large one
-/// are streamed.
-fn writes_lines<const N: usize>(loops: &[Loop<N>], width: usize) -> bool {
-    let Some((_, around)) = loops.split_last() else { return false };
-    around.iter().all(|l| l.strides[0].wrapping_mul(width as isize) % CACHE_LINE as isize == 0)
 }
 
 /// The block of a tile: one row of all its elements.
@@ -205,5 +203,52 @@ fn fill<const N: usize>(tile: &mut Tile, loops: &[Loop<N>], limit: usize) {
     for at in (0..loops.len()).rev() {
         let others: usize = tile.iter().product::<usize>() / tile[at];
         tile[at] = (limit / others).clamp(tile[at], loops[at].len);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tensor_core::{Layout, Slice};
+
+    use super::*;
+
+    const MACHINE: Machine = Machine { stream: 1 << 20, l2: 256 << 10, ..Machine::REFERENCE };
+
+    fn transposed(rows: usize, columns: usize) -> Layout {
+        Layout::contiguous(&[columns, rows]).unwrap().t().unwrap()
+    }
+
+    #[test]
+    fn tiles_of_large_transposes_fit_into_the_second_level_cache() {
+        let shape = [1999, 2001];
+        let (result, input) = (Layout::contiguous(&shape).unwrap(), transposed(1999, 2001));
+        for width in [1, 2, 4, 8, 16] {
+            let layouts = [&result, &input, &input, &input];
+            let work = ElementwiseWork::plan(layouts, [width; 4], &MACHINE);
+            let bytes = work.block.scratch_bytes();
+            assert!(work.tile.is_some() && bytes <= MACHINE.l2, "{width}: {bytes}");
+            assert!(bytes >= 32 << 10, "{width}: {bytes}");
+        }
+        let lines = [Layout::contiguous(&[2000, 2048]).unwrap(), transposed(2000, 2048)];
+        let streamed = ElementwiseWork::plan([&lines[0], &lines[1]], [4; 2], &MACHINE);
+        assert!(streamed.stream && streamed.tile.is_none(), "{streamed}");
+    }
+
+    #[test]
+    fn pixels_and_steps_are_not_transposed() {
+        let is_transposed = |input: &Layout| {
+            let result = Layout::contiguous(input.shape()).unwrap();
+            ElementwiseWork::plan([&result, input], [4; 2], &MACHINE).is_transposed(1)
+        };
+        assert!(is_transposed(&transposed(1999, 2001)));
+        assert!(is_transposed(&transposed(1999, 2001).flip(&[0]).unwrap()));
+        let batch = Layout::contiguous(&[7, 61, 4, 999]).unwrap();
+        assert!(is_transposed(&batch.permute(&[0, 3, 2, 1]).unwrap()));
+        let pixels = Layout::contiguous(&[700, 900, 4]).unwrap();
+        assert!(!is_transposed(&pixels.permute(&[2, 0, 1]).unwrap()));
+        let every_other = Layout::contiguous(&[1200, 1998]).unwrap();
+        let every_other = every_other.slice(1, Slice::new(None, None, 2)).unwrap();
+        assert!(!is_transposed(&every_other.t().unwrap()));
+        assert!(!is_transposed(&every_other));
     }
 }
