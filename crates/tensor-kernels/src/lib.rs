@@ -112,6 +112,7 @@ mod plan;
 #[cfg(feature = "elementwise")]
 mod reduction_order;
 mod run;
+mod sort;
 mod tuning;
 
 pub use api::{

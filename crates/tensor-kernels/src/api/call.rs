@@ -62,6 +62,12 @@ impl<'e> Call<'e> {
         Self { exec, op, divisors: Divisors::Any, location: Location::caller() }
     }
 
+    /// A call with [`Exec::current`].
+    #[track_caller]
+    pub(crate) fn current(op: &'static str) -> Result<Call<'static>> {
+        Ok(Call::new(Exec::current()?, op))
+    }
+
     /// Opens an argument for reading, next to the borrowed result.
     #[inline(always)]
     pub(crate) fn open<'b, T: Element>(

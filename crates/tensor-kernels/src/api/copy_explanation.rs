@@ -8,6 +8,7 @@ use crate::{
     nest::{Loop, Nest},
     partition::task_count,
     plan::{CostTerm, Inner, Work},
+    sort::sort_by,
 };
 
 /// How a plan copies, and why it is the one that was chosen; see [`CopyPlan::explain`].
@@ -188,7 +189,7 @@ impl CopyExplanation {
             .map(|((term, own), other)| (term, own - other))
             .filter(|(_, more)| *more != 0.0)
             .collect();
-        terms.sort_by(|(_, a), (_, b)| b.abs().total_cmp(&a.abs()));
+        sort_by(&mut terms, |(_, a), (_, b)| a.abs() > b.abs());
         let text = |(term, more): &(CostTerm, f64)| {
             let word = if *more < 0.0 { "less" } else { "more" };
             format!("{} {word} for {}", time(more.abs()), term.name())

@@ -8,7 +8,10 @@
 
 use smallvec::SmallVec;
 
-use crate::nest::{Loop, Loops, NestBuilder};
+use crate::{
+    nest::{Loop, Loops, NestBuilder},
+    sort::sort_by_key,
+};
 
 /// Neighbouring loops of a plan that are one side of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,7 +85,7 @@ pub(super) fn grow<const N: usize>(
     loop {
         let mut short: SmallVec<[usize; 2]> =
             (0..sides.len()).filter(|&k| !sides[k].is_long_enough()).collect();
-        short.sort_by_key(|&k| sides[k].len);
+        sort_by_key(&mut short, |&k| sides[k].len);
         let grown = short.into_iter().any(|k| {
             let taken = |at: usize| sides.iter().any(|side| side.loops.contains(&at));
             let Some(at) = next(&sides[k], builder, &taken) else { return false };

@@ -14,6 +14,7 @@
 //! fewest estimated passes is taken; if there are more than five groups, each step moves the group
 //! that belongs to the front.
 
+use crate::sort::sort_by_key;
 use smallvec::SmallVec;
 
 pub(crate) use super::in_place_blocks::{BlockScratch, Blocks};
@@ -204,7 +205,7 @@ impl Groups {
             return None;
         }
         let mut dims: Sizes = (0..self.sizes.len() - first).collect();
-        dims.sort_unstable_by_key(|&d| self.goal[first + d]);
+        sort_by_key(&mut dims, |&d| self.goal[first + d]);
         let sizes = Sizes::from_slice(&self.sizes[first..]);
         let mut rest = self.clone();
         for (at, &d) in dims.iter().enumerate() {

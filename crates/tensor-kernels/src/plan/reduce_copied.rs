@@ -21,6 +21,7 @@ use super::{
 use crate::{
     nest::{Loop, Loops, NestBuilder},
     reduction_order::Widths,
+    sort::sort_by_key,
 };
 
 type Loops3 = SmallVec<[Loop<3>; 9]>;
@@ -77,7 +78,7 @@ impl CopiedReduce {
             side.push(forwards(*l, &mut starts));
         }
         // By index first, so that the loops of indices can be fused.
-        reduced.sort_by_key(|l| Reverse((l.strides[INDEX], l.strides[INPUT].unsigned_abs())));
+        sort_by_key(&mut reduced, |l| Reverse((l.strides[INDEX], l.strides[INPUT].unsigned_abs())));
         let Cut { around, inner, rest } = Cut::of(kept, &reduced, direct.widths.input, part_bytes)?;
         let mut parts = Vec::new();
         parts.try_reserve_exact(2).ok()?;
@@ -146,7 +147,7 @@ impl Cut {
             let loops = kept.iter().chain(reduced);
             loops.fold(width, |bytes, l| bytes.saturating_mul(l.len))
         };
-        kept.sort_by_key(|l| Reverse(l.strides[INPUT].unsigned_abs()));
+        sort_by_key(&mut kept, |l| Reverse(l.strides[INPUT].unsigned_abs()));
         let (mut around, mut rest) = (Loops::new(), None);
         while bytes(&kept) > part_bytes {
             let outermost = *kept.first()?;
@@ -177,7 +178,7 @@ impl CopiedPart {
         index: isize,
         widths: Widths,
     ) -> (Self, f64) {
-        kept.sort_by_key(|l| Reverse(l.strides[RESULT].unsigned_abs()));
+        sort_by_key(&mut kept, |l| Reverse(l.strides[RESULT].unsigned_abs()));
         let [outer, inner] = match kept_as {
             KeptAs::Rows => [&kept, reduced],
             KeptAs::Columns => [reduced, &kept],

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use smallvec::SmallVec;
 
 use super::{INDEX, INPUT, Listing, RESULT, ReduceWork, is_reduced, reduce_copied::forwards};
-use crate::{nest::Loop, reduction_order::MAX_LISTED_ELEMENTS};
+use crate::{nest::Loop, reduction_order::MAX_LISTED_ELEMENTS, sort::sort_by_key};
 
 /// The time of a reduction by lists, of a result, and of an element, in nanoseconds.
 const LISTED_NS: f64 = 10.0;
@@ -38,7 +38,7 @@ impl ListedReduce {
             loops.push(forwards(*l, &mut starts));
         }
         // The loops of a result innermost, in the order of its indices.
-        loops.sort_by_key(|l| {
+        sort_by_key(&mut loops, |l| {
             (is_reduced(l), Reverse((l.strides[INDEX], l.strides[INPUT].unsigned_abs())))
         });
         let kept = loops.iter().filter(|l| !is_reduced(l));

@@ -38,7 +38,7 @@ macro_rules! cast_any {
         impl CastAny for $type {
             #[inline]
             fn cast_any<K>(any: &AnyTensorBase<K>) -> Result<TensorBase<Self, K>> {
-                let call = super::current("cast")?;
+                let call = Call::current("cast")?;
                 match_tensor!(Equality, any, call.op, x => {
                     call.eval1(Convert::<$type>::TO, x.into())
                 })

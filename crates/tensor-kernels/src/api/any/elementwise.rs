@@ -12,8 +12,9 @@ use tensor_core::{
 };
 
 use super::{
-    convert::{Converted, as_dtype, to_dtype},
-    current, expect,
+    convert::{as_dtype, to_dtype},
+    expect,
+    typed::{chosen, equal_as, zipped, zipped_inplace, zipped3},
 };
 use crate::api::{
     call::Call,
@@ -75,13 +76,10 @@ fn of_bools<K>(
     if dtype != DType::Bool || !matches!(call.op, "add" | "mul") {
         return Ok(None);
     }
-    let (a, b) = (Converted::<bool, K>::of(call, a)?, Converted::<bool, K>::of(call, b)?);
-    let (a, b) = (a.operand(), b.operand());
-    let result = match call.op {
-        "add" => ops::LogicalOr::eval(call.exec, a, b)?,
-        _ => ops::LogicalAnd::eval(call.exec, a, b)?,
-    };
-    Ok(Some(result.into()))
+    match call.op {
+        "add" => zipped(call, [a, b], ops::LogicalOr::eval::<bool, K>).map(Some),
+        _ => zipped(call, [a, b], ops::LogicalAnd::eval::<bool, K>).map(Some),
+    }
 }
 
 /// Checks that a result can be stored in the tensor that an operation in place writes.
@@ -102,14 +100,10 @@ pub(super) fn copy_converted<K>(x: &AnyTensorBase<K>, from: &AnyTensorBase<K>) -
 /// Are the elements of two tensors of one shape equal, after promotion?
 #[track_caller]
 pub(super) fn equal<K>(a: &AnyTensorBase<K>, b: &AnyTensorBase<K>) -> Result<bool> {
-    let call = current("equal")?;
+    let call = Call::current("equal")?;
     let (a, b) = (AnyOperand::from(a), AnyOperand::from(b));
     let dtype = result_type(&[a.reborrow(), b.reborrow()])?;
-    match_dtype!(Equality, dtype, call.op, T => {
-        let (a, b) = (Converted::<T, K>::of(call, &a)?, Converted::<T, K>::of(call, &b)?);
-        let (a, b) = (a.operand(), b.operand());
-        crate::api::equal::equal(call.exec, a.read()?.elements(), b.read()?.elements())
-    })
+    match_dtype!(Equality, dtype, call.op, T => equal_as::<T, K>(call, [&a, &b]))
 }
 
 /// For each row of the table: its function, and that in place.
@@ -146,29 +140,27 @@ macro_rules! binary {
             a: &AnyOperand<'_, K>,
             b: &AnyOperand<'_, K>,
         ) -> Result<AnyTensorBase<K>> {
-            let call = current(stringify!($name))?;
+            let call = Call::current(stringify!($name))?;
             let dtype = compute_dtype(call.op, &[a.reborrow(), b.reborrow()])?;
             if let Some(result) = of_bools(call, dtype, a, b)? {
                 return Ok(result);
             }
             match_dtype!($bound, dtype, call.op, T => {
-                let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
-                ops::$op::eval::<T, K>(call.exec, a.operand(), b.operand()).map(Into::into)
+                zipped(call, [a, b], ops::$op::eval::<T, K>)
             })
         }
 
         $(
             #[track_caller]
             pub(super) fn $inplace<K>(x: &AnyTensorBase<K>, b: &AnyOperand<'_, K>) -> Result<()> {
-                let call = current(stringify!($name))?;
+                let call = Call::current(stringify!($name))?;
                 let dtype = compute_dtype(call.op, &[x.into(), b.reborrow()])?;
                 check_store(call.op, dtype, x)?;
                 if dtype != x.dtype() || dtype == DType::Bool {
                     return copy_converted(x, &$name(&x.into(), b)?);
                 }
                 match_tensor!($inplace_bound, x, call.op, x => {
-                    let b = Converted::of(call, b)?;
-                    ops::$op::write(call.exec, Some(x.into()), b.operand(), x.into())
+                    zipped_inplace(call, x, b, ops::$op::write)
                 })
             }
         )?
@@ -191,14 +183,10 @@ macro_rules! ternary {
             b: &AnyOperand<'_, K>,
             c: &AnyOperand<'_, K>,
         ) -> Result<AnyTensorBase<K>> {
-            let call = current(stringify!($name))?;
+            let call = Call::current(stringify!($name))?;
             let dtype = compute_dtype(call.op, &[a.reborrow(), b.reborrow(), c.reborrow()])?;
             match_dtype!($bound, dtype, call.op, T => {
-                let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
-                let c = Converted::<T, K>::of(call, c)?;
-                call.eval3(ops::$op, a.operand(), b.operand(), c.operand()).map(
-                    |result: tensor_core::TensorBase<T, K>| result.into(),
-                )
+                zipped3::<T, K>(call, [a, b, c], ops::$op)
             })
         }
     )*};
@@ -213,12 +201,8 @@ pub(super) fn where_cond<K>(
     a: &AnyOperand<'_, K>,
     b: &AnyOperand<'_, K>,
 ) -> Result<AnyTensorBase<K>> {
-    let call = current("where_cond")?;
+    let call = Call::current("where_cond")?;
     let condition = expect::<bool, K>(condition)?;
     let dtype = result_type(&[a.reborrow(), b.reborrow()])?;
-    match_dtype!(Equality, dtype, call.op, T => {
-        let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
-        let result = call.eval3(ops::Where, condition.into(), a.operand(), b.operand());
-        result.map(|result: tensor_core::TensorBase<T, K>| result.into())
-    })
+    match_dtype!(Equality, dtype, call.op, T => chosen::<T, K>(call, condition, [a, b]))
 }

@@ -53,14 +53,12 @@ macro_rules! unary {
         /// [`DTypeError::Unsupported`]; see the trait.
         #[track_caller]
         fn $name(&self) -> Result<AnyTensorBase<K>> {
-            let call = current(stringify!($name))?;
+            let call = Call::current(stringify!($name))?;
             if let Some(result) = elementwise::of_bool(call, self.as_any())? {
                 return Ok(result);
             }
             let a = elementwise::prepared(call, self.as_any(), $fractions)?;
-            match_tensor!($bound, &*a, call.op, a => {
-                Ok(AnyTensorBase::from(call.eval1(ops::$op, a.into())?))
-            })
+            match_tensor!($bound, &*a, call.op, a => typed::mapped(call, a, ops::$op))
         }
     };
 }
@@ -214,12 +212,6 @@ macro_rules! elementwise_methods {
 }
 
 pub(super) use {binary, elementwise_methods, ternary, unary};
-
-/// A call with [`Exec::current`].
-#[track_caller]
-pub(super) fn current(op: &'static str) -> Result<Call<'static>> {
-    Ok(Call::new(Exec::current()?, op))
-}
 
 /// The typed tensor, which must have these elements.
 pub(super) fn expect<T: BuiltIn, K>(any: &AnyTensorBase<K>) -> Result<&TensorBase<T, K>> {

@@ -1,8 +1,8 @@
 //! The operations that copy or compute, for tensors of run-time dtypes.
 //!
 //! Nothing is implemented twice: a method promotes its operands to one dtype and calls the typed
-//! operation for it. `types` has the element types of each operation, `convert` the conversion of
-//! operands, `elementwise` and `methods` take the table of named operations.
+//! operation for it. `convert` has the conversion of operands; `elementwise` and `methods` take the
+//! table of named operations; `typed` has what they do once the dtype is known.
 //!
 //! All of it is generic over the kernels of a tensor, or `inline`. So it is compiled in the
 //! programs that use it, operation by operation, and costs others nothing.
@@ -22,6 +22,8 @@ mod patterns;
 mod reduce;
 #[cfg(feature = "reductions")]
 mod rows;
+#[cfg(feature = "elementwise")]
+mod typed;
 
 use tensor_core::{AnyTensorBase, AnyValue, Int, MemoryFormat, Result, Sizes};
 #[cfg(doc)]

@@ -7,7 +7,7 @@ use tensor_core::{
 };
 
 use super::{
-    convert::{Converted, as_dtype},
+    convert::{CastAny, Converted, as_dtype},
     expect,
 };
 use crate::api::{
@@ -35,7 +35,7 @@ macro_rules! movement_methods {
         /// Those of [`ops::cat`]; [`DTypeError::Promotion`].
         #[track_caller]
         fn cat(tensors: &[&AnyTensorBase<K>], dim: impl Int) -> Result<AnyTensorBase<K>> {
-            movement::join(current("cat")?, tensors, dim.saturated(), false)
+            movement::join(Call::current("cat")?, tensors, dim.saturated(), false)
         }
 
         /// The tensors, promoted, along a new dimension (PyTorch: `torch.stack`).
@@ -44,7 +44,7 @@ macro_rules! movement_methods {
         /// Those of [`ops::stack`]; [`DTypeError::Promotion`].
         #[track_caller]
         fn stack(tensors: &[&AnyTensorBase<K>], dim: impl Int) -> Result<AnyTensorBase<K>> {
-            movement::join(current("stack")?, tensors, dim.saturated(), true)
+            movement::join(Call::current("stack")?, tensors, dim.saturated(), true)
         }
 
         /// With borders added (PyTorch: `torch.nn.functional.pad`). As [`ops::pad`]; the value of
@@ -96,7 +96,7 @@ macro_rules! movement_methods {
             dim: impl Int,
             index: &AnyTensorBase<K>,
         ) -> Result<AnyTensorBase<K>> {
-            let index = movement::indices(current("index_select")?, index)?;
+            let index = movement::indices(Call::current("index_select")?, index)?;
             let index = expect::<i64, K>(&index)?;
             forward!(self.as_any(), "index_select", x => TensorExt::index_select(x, dim, index))
         }
@@ -107,7 +107,7 @@ macro_rules! movement_methods {
         /// Those of [`ops::take`]; [`Error::DTypeMismatch`] for indices that are not i64 or i32.
         #[track_caller]
         fn take(&self, index: &AnyTensorBase<K>) -> Result<AnyTensorBase<K>> {
-            let index = movement::indices(current("take")?, index)?;
+            let index = movement::indices(Call::current("take")?, index)?;
             let index = expect::<i64, K>(&index)?;
             forward!(self.as_any(), "take", x => TensorExt::take(x, index))
         }
@@ -118,7 +118,7 @@ macro_rules! movement_methods {
         /// Those of [`ops::gather`]; [`Error::DTypeMismatch`] for indices that are not i64 or i32.
         #[track_caller]
         fn gather(&self, dim: impl Int, index: &AnyTensorBase<K>) -> Result<AnyTensorBase<K>> {
-            let index = movement::indices(current("gather")?, index)?;
+            let index = movement::indices(Call::current("gather")?, index)?;
             let index = expect::<i64, K>(&index)?;
             forward!(self.as_any(), "gather", x => TensorExt::gather(x, dim, index))
         }
@@ -138,7 +138,7 @@ macro_rules! movement_methods {
         where
             K: 's,
         {
-            let (index, src) = (movement::indices(current("scatter")?, index)?, src.into());
+            let (index, src) = (movement::indices(Call::current("scatter")?, index)?, src.into());
             let index = expect::<i64, K>(&index)?;
             forward!(self.as_any(), "scatter", x => {
                 TensorExt::scatter(x, dim, index, movement::same_type(x, &src)?)
@@ -200,12 +200,28 @@ pub(super) fn join<K>(
 ) -> Result<AnyTensorBase<K>> {
     let operands: Vec<_> = tensors.iter().map(|&tensor| AnyOperand::from(tensor)).collect();
     match_dtype!(Equality, result_type(&operands)?, call.op, T => {
-        let typed = operands.iter().map(|operand| Converted::<T, K>::of(call, operand));
-        let typed = typed.collect::<Result<Vec<_>>>()?;
-        let typed = typed.iter().map(Converted::operand);
-        let join = if stacks { JoinOf::new_dim(typed, dim) } else { JoinOf::existing(typed, dim) };
-        join.eval(call).map(|joined: TensorBase<T, K>| joined.into())
+        joined::<T, K>(call, &operands, dim, stacks)
     })
+}
+
+/// The operands, converted to one type and joined. A function of its own, for all dtypes of the
+/// match: what is inlined there is compiled for each.
+#[inline(never)]
+#[track_caller]
+fn joined<T: CastAny, K>(
+    call: Call<'_>,
+    operands: &[AnyOperand<'_, K>],
+    dim: isize,
+    stacks: bool,
+) -> Result<AnyTensorBase<K>>
+where
+    AnyTensorBase<K>: From<TensorBase<T, K>>,
+{
+    let typed = operands.iter().map(|operand| Converted::of(call, operand));
+    let typed: Vec<Converted<'_, T, K>> = typed.collect::<Result<_>>()?;
+    let typed = typed.iter().map(Converted::operand);
+    let join = if stacks { JoinOf::new_dim(typed, dim) } else { JoinOf::existing(typed, dim) };
+    join.eval(call).map(Into::into)
 }
 
 /// The mode for elements `T`.

@@ -26,7 +26,7 @@ macro_rules! each_reduction {
         /// [`Error::ReduceEmpty`] if there are no elements and the reduction has no value for that.
         #[track_caller]
         fn $name(&self, over: impl Into<ReduceDims>) -> Result<AnyTensorBase<K>> {
-            let call = current(stringify!($name))?;
+            let call = Call::current(stringify!($name))?;
             let result = match_tensor!($bound, self.as_any(), call.op, a => {
                 reductions::$op::eval(call.exec, &a.into(), over.into()).map(AnyTensorBase::from)
             });

@@ -32,7 +32,7 @@ macro_rules! rows_methods {
         /// [`Error::DimOutOfRange`], [`Error::ReduceTwice`]; see the trait.
         #[track_caller]
         fn logsumexp(&self, over: impl Into<ReduceDims>) -> Result<AnyTensorBase<K>> {
-            let call = current("logsumexp")?;
+            let call = Call::current("logsumexp")?;
             let a = elementwise::prepared(call, self.as_any(), true)?;
             match_tensor!(Real, &*a, call.op, x => {
                 TensorExt::logsumexp(x, over).map(AnyTensorBase::from)
@@ -92,7 +92,7 @@ macro_rules! rows_methods {
         where
             K: 'b,
         {
-            rows::isclose(current("isclose")?, &self.as_any().into(), &b.into(), tolerance)
+            rows::isclose(Call::current("isclose")?, &self.as_any().into(), &b.into(), tolerance)
         }
 
         /// Whether all elements are equal within tolerances, after promotion (PyTorch:
@@ -109,8 +109,8 @@ macro_rules! rows_methods {
         where
             K: 'b,
         {
-            let close =
-                rows::isclose(current("allclose")?, &self.as_any().into(), &b.into(), tolerance)?;
+            let call = Call::current("allclose")?;
+            let close = rows::isclose(call, &self.as_any().into(), &b.into(), tolerance)?;
             close.all_all().map(AnyValue::is_nonzero)
         }
     };

@@ -2,11 +2,9 @@
 //!
 //! The macro is expanded beside the trait. What its methods name is exported with it.
 
-use tensor_core::Result;
 pub(super) use tensor_core::Scalar;
 
 pub(super) use super::methods::{binary, ternary, try_methods, unary};
-use crate::exec::Exec;
 pub(super) use crate::{
     api::{
         call::Call,
@@ -32,7 +30,7 @@ macro_rules! elementwise_methods {
         where
             T: Cast<U>,
         {
-            current("cast")?.eval1(ops::Convert::TO, self.operand())
+            Call::current("cast")?.eval1(ops::Convert::TO, self.operand())
         }
 
         /// The elements converted to the type of a given result (PyTorch: `out.copy_(a)`).
@@ -170,15 +168,9 @@ macro_rules! elementwise_methods {
             Self: TensorExt<bool, K>,
         {
             let condition = TensorExt::<bool, K>::operand(self);
-            current("where_cond")?.eval3(ops::Where, condition, a.into(), b.into())
+            Call::current("where_cond")?.eval3(ops::Where, condition, a.into(), b.into())
         }
     };
 }
 
 pub(super) use elementwise_methods;
-
-/// A call with [`Exec::current`].
-#[track_caller]
-pub(super) fn current(op: &'static str) -> Result<Call<'static>> {
-    Ok(Call::new(Exec::current()?, op))
-}

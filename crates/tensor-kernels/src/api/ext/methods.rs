@@ -21,7 +21,7 @@ macro_rules! unary {
         where
             T: $bound,
         {
-            current(stringify!($name))?.eval1(ops::$op, self.operand())
+            Call::current(stringify!($name))?.eval1(ops::$op, self.operand())
         }
 
         #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ")")]
@@ -95,7 +95,7 @@ macro_rules! binary_method {
         where
             T: $bound,
         {
-            ops::$op::eval(Exec::current()?, self.operand(), b.into())
+            ops::$op::eval(Call::current(stringify!($name))?, self.operand(), b.into())
         }
     };
 }
@@ -123,7 +123,7 @@ macro_rules! ternary {
         where
             T: $bound,
         {
-            current(stringify!($name))?.eval3(ops::$op, self.operand(), $b.into(), $c.into())
+            Call::current(stringify!($name))?.eval3(ops::$op, self.operand(), $b.into(), $c.into())
         }
 
         #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ")")]

@@ -23,7 +23,6 @@ use crate::{
         tensor::{Simd, Tensor},
     },
     element::{Bits, Inexact, Integer, Number, Ordered},
-    exec::Exec,
 };
 
 /// For each row of the table that has an operator: the operator, and its assignment.
@@ -37,31 +36,35 @@ macro_rules! binary {
             { $($value:tt)* }
     )*) => {$(
         binary_operator! {
-            $op<$t: $bound> -> $output $(, in place $inplace_bound)? $(, operator $operator)?
+            $op<$t: $bound> -> $output: $name
+            $(, in place $inplace_bound)? $(, operator $operator)?
         }
     )*};
 }
 
 macro_rules! binary_operator {
     (
-        $op:ident<$t:ident: $bound:ident> -> $output:ty,
+        $op:ident<$t:ident: $bound:ident> -> $output:ty: $name:ident,
         in place $inplace_bound:ident, operator $operator:ident
     ) => {
         impl<$t: $bound> BinaryKernel<op::$operator, $t> for Simd {
             type Output = $output;
 
             fn binary(a: Operand<'_, $t>, b: Operand<'_, $t>) -> Result<TensorBase<$output, Self>> {
-                ops::$op::eval(Exec::current()?, a, b)
+                ops::$op::eval(Call::current(stringify!($name))?, a, b)
             }
         }
 
         impl<$t: $inplace_bound> AssignKernel<op::$operator, $t> for Simd {
             fn assign(x: Output<'_, $t>, b: Operand<'_, $t>) -> Result<()> {
-                ops::$op::write(Exec::current()?, None, b, x)
+                ops::$op::write(Call::current(stringify!($name))?, None, b, x)
             }
         }
     };
-    ($op:ident<$t:ident: $bound:ident> -> $output:ty $(, in place $inplace_bound:ident)?) => {};
+    (
+        $op:ident<$t:ident: $bound:ident> -> $output:ty: $name:ident
+        $(, in place $inplace_bound:ident)?
+    ) => {};
 }
 
 /// For each row of the table that has an operator: the operator.
@@ -75,7 +78,7 @@ macro_rules! unary {
     )*) => {$($(
         impl<$t: $bound> UnaryKernel<op::$operator, $t> for Simd {
             fn unary(a: Operand<'_, $t>) -> Result<Tensor<$t>> {
-                Call::new(Exec::current()?, stringify!($name)).eval1(ops::$op, a)
+                Call::current(stringify!($name))?.eval1(ops::$op, a)
             }
         }
     )?)*};

@@ -20,7 +20,7 @@ macro_rules! movement_methods {
         fn cat(tensors: &[&Self], dim: impl Int) -> Result<TensorBase<T, K>> {
             let dim = dim.saturated();
             let operands = tensors.iter().map(|tensor| tensor.operand());
-            movement::JoinOf::existing(operands, dim).eval(current("cat")?)
+            movement::JoinOf::existing(operands, dim).eval(Call::current("cat")?)
         }
 
         /// The tensors along a new dimension (PyTorch: `torch.stack`).
@@ -31,7 +31,7 @@ macro_rules! movement_methods {
         fn stack(tensors: &[&Self], dim: impl Int) -> Result<TensorBase<T, K>> {
             let dim = dim.saturated();
             let operands = tensors.iter().map(|tensor| tensor.operand());
-            movement::JoinOf::new_dim(operands, dim).eval(current("stack")?)
+            movement::JoinOf::new_dim(operands, dim).eval(Call::current("stack")?)
         }
 
         /// With borders added (PyTorch: `torch.nn.functional.pad`). As [`ops::pad`].
@@ -41,7 +41,7 @@ macro_rules! movement_methods {
         #[track_caller]
         fn pad(&self, padding: impl Sizes, mode: PadMode<T>) -> Result<TensorBase<T, K>> {
             let padding = &padding.into_sizes()?;
-            movement::pad_eval(current("pad")?, &self.operand(), padding, mode)
+            movement::pad_eval(Call::current("pad")?, &self.operand(), padding, mode)
         }
 
         /// Shifted along dimensions (PyTorch: `torch.roll`). As [`ops::roll`].
@@ -52,7 +52,7 @@ macro_rules! movement_methods {
         fn roll(&self, shifts: impl Sizes, dims: impl Sizes) -> Result<TensorBase<T, K>> {
             let shifts = &shifts.into_sizes()?;
             let dims = &dims.into_sizes()?;
-            movement::roll_eval(current("roll")?, &self.operand(), shifts, dims)
+            movement::roll_eval(Call::current("roll")?, &self.operand(), shifts, dims)
         }
 
         /// Each index of a dimension `times` times (PyTorch: `torch.repeat_interleave`). As
@@ -66,7 +66,7 @@ macro_rules! movement_methods {
             times: usize,
             dim: impl Into<Option<isize>>,
         ) -> Result<TensorBase<T, K>> {
-            let call = current("repeat_interleave")?;
+            let call = Call::current("repeat_interleave")?;
             movement::interleave_eval(call, &self.operand(), times, dim.into())
         }
 
@@ -81,7 +81,7 @@ macro_rules! movement_methods {
             repeats: impl Into<Operand<'r, i64>>,
             dim: impl Into<Option<isize>>,
         ) -> Result<TensorBase<T, K>> {
-            let call = current("repeat_interleave")?;
+            let call = Call::current("repeat_interleave")?;
             movement::interleave_each_eval(call, &self.operand(), &repeats.into(), dim.into())
         }
 
@@ -97,7 +97,7 @@ macro_rules! movement_methods {
             index: impl Into<Operand<'i, i64>>,
         ) -> Result<TensorBase<T, K>> {
             let dim = dim.saturated();
-            let call = current("index_select")?;
+            let call = Call::current("index_select")?;
             movement::select_eval(call, &self.operand(), &index.into(), dim)
         }
 
@@ -108,7 +108,7 @@ macro_rules! movement_methods {
         /// Those of [`ops::take`].
         #[track_caller]
         fn take<'i>(&self, index: impl Into<Operand<'i, i64>>) -> Result<TensorBase<T, K>> {
-            movement::take_eval(current("take")?, &self.operand(), &index.into())
+            movement::take_eval(Call::current("take")?, &self.operand(), &index.into())
         }
 
         /// Elements chosen along a dimension, one for each index (PyTorch: `torch.gather`). As
@@ -123,7 +123,7 @@ macro_rules! movement_methods {
             index: impl Into<Operand<'i, i64>>,
         ) -> Result<TensorBase<T, K>> {
             let dim = dim.saturated();
-            movement::gather_eval(current("gather")?, &self.operand(), &index.into(), dim)
+            movement::gather_eval(Call::current("gather")?, &self.operand(), &index.into(), dim)
         }
 
         /// [`gather`](Self::gather), broadcast (PyTorch: `torch.take_along_dim`). As
@@ -138,7 +138,7 @@ macro_rules! movement_methods {
             dim: impl Int,
         ) -> Result<TensorBase<T, K>> {
             let dim = dim.saturated();
-            let call = current("take_along_dim")?;
+            let call = Call::current("take_along_dim")?;
             movement::along_eval(call, &self.operand(), &index.into(), dim)
         }
 
@@ -156,7 +156,7 @@ macro_rules! movement_methods {
         ) -> Result<TensorBase<T, K>> {
             let dim = dim.saturated();
             let (index, src) = (index.into(), src.into());
-            movement::scatter_eval(current("scatter")?, &self.operand(), dim, &index, &src)
+            movement::scatter_eval(Call::current("scatter")?, &self.operand(), dim, &index, &src)
         }
 
         /// A value where the mask is true (PyTorch: `torch.masked_fill`). As [`ops::masked_fill`].
@@ -169,7 +169,7 @@ macro_rules! movement_methods {
             mask: impl Into<Operand<'m, bool>>,
             value: T,
         ) -> Result<TensorBase<T, K>> {
-            let call = current("masked_fill")?;
+            let call = Call::current("masked_fill")?;
             movement::masked_fill_eval(call, &self.operand(), &mask.into(), value)
         }
 
@@ -183,7 +183,7 @@ macro_rules! movement_methods {
             &self,
             mask: impl Into<Operand<'m, bool>>,
         ) -> Result<TensorBase<T, K>> {
-            let call = current("masked_select")?;
+            let call = Call::current("masked_select")?;
             movement::masked_select_eval(call, &self.operand(), &mask.into())
         }
 
@@ -197,7 +197,7 @@ macro_rules! movement_methods {
             T: Scalar,
         {
             let diagonal = diagonal.saturated();
-            movement::tril_eval(current("tril")?, &self.operand(), diagonal)
+            movement::tril_eval(Call::current("tril")?, &self.operand(), diagonal)
         }
 
         /// The upper triangles of matrices (PyTorch: `torch.triu`). As [`ops::triu`].
@@ -210,7 +210,7 @@ macro_rules! movement_methods {
             T: Scalar,
         {
             let diagonal = diagonal.saturated();
-            movement::triu_eval(current("triu")?, &self.operand(), diagonal)
+            movement::triu_eval(Call::current("triu")?, &self.operand(), diagonal)
         }
     };
 }

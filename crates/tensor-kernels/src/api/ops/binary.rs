@@ -78,29 +78,27 @@ macro_rules! functions {
         }
 
         impl $op {
-            #[track_caller]
             pub(crate) fn eval<$t: $bound, K>(
-                exec: &Exec,
+                call: Call<'_>,
                 a: Operand<'_, $t>,
                 b: Operand<'_, $t>,
             ) -> Result<TensorBase<$output, K>> {
                 $(if is_two(&b) {
-                    return Call::new(exec, stringify!($name)).eval1($of_two, a);
+                    return call.eval1($of_two, a);
                 })?
-                Call::new(exec, stringify!($name))$(.$check(&b))?.eval2($op, a, b)
+                call$(.$check(&b))?.eval2($op, a, b)
             }
 
-            #[track_caller]
             pub(crate) fn write<$t: $bound>(
-                exec: &Exec,
+                call: Call<'_>,
                 a: Argument<'_, $t>,
                 b: Operand<'_, $t>,
                 out: Output<'_, $output>,
             ) -> Result<()> {
                 $(if is_two(&b) {
-                    return Call::new(exec, stringify!($name)).into1($of_two, a, out);
+                    return call.into1($of_two, a, out);
                 })?
-                Call::new(exec, stringify!($name))$(.$check(&b))?.into2($op, a, Some(b), out)
+                call$(.$check(&b))?.into2($op, a, Some(b), out)
             }
         }
 
@@ -115,7 +113,7 @@ macro_rules! functions {
             a: impl Into<Operand<'a, $t>>,
             b: impl Into<Operand<'b, $t>>,
         ) -> Result<TensorBase<$output, Simd>> {
-            $op::eval(exec, a.into(), b.into())
+            $op::eval(Call::new(exec, stringify!($name)), a.into(), b.into())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
@@ -130,7 +128,8 @@ macro_rules! functions {
             b: impl Into<Operand<'b, $t>>,
             out: impl Into<Output<'o, $output>>,
         ) -> Result<()> {
-            $op::write(exec, Some(a.into()), b.into(), out.into())
+            let call = Call::new(exec, stringify!($name));
+            $op::write(call, Some(a.into()), b.into(), out.into())
         }
 
         $(
@@ -144,7 +143,7 @@ macro_rules! functions {
                 x: impl Into<Output<'x, $t>>,
                 b: impl Into<Operand<'b, $t>>,
             ) -> Result<()> {
-                $op::write(exec, None, b.into(), x.into())
+                $op::write(Call::new(exec, stringify!($name)), None, b.into(), x.into())
             }
         )?
     )*};

@@ -13,7 +13,7 @@ macro_rules! rows_methods {
             T: Real,
         {
             let dim = dim.saturated();
-            rows::softmax_eval(current("softmax")?, &self.operand(), dim, false)
+            rows::softmax_eval(Call::current("softmax")?, &self.operand(), dim, false)
         }
 
         /// The logarithm of [`softmax`](Self::softmax) (PyTorch: `torch.log_softmax`). As
@@ -27,7 +27,7 @@ macro_rules! rows_methods {
             T: Real,
         {
             let dim = dim.saturated();
-            rows::softmax_eval(current("log_softmax")?, &self.operand(), dim, true)
+            rows::softmax_eval(Call::current("log_softmax")?, &self.operand(), dim, true)
         }
 
         /// `ln Σ e^a` over dimensions (PyTorch: `torch.logsumexp`). As [`ops::logsumexp`].
@@ -39,7 +39,7 @@ macro_rules! rows_methods {
         where
             T: Real,
         {
-            rows::logsumexp_eval(current("logsumexp")?, &self.operand(), over.into())
+            rows::logsumexp_eval(Call::current("logsumexp")?, &self.operand(), over.into())
         }
 
         /// The variance over dimensions (PyTorch: `torch.var`; its default is a correction of 1).
@@ -52,7 +52,7 @@ macro_rules! rows_methods {
         where
             T: Real,
         {
-            rows::var_eval(current("var")?, &self.operand(), over.into(), correction)
+            rows::var_eval(Call::current("var")?, &self.operand(), over.into(), correction)
         }
 
         /// The standard deviation over dimensions (PyTorch: `torch.std`; its default is a
@@ -65,7 +65,7 @@ macro_rules! rows_methods {
         where
             T: Real,
         {
-            rows::std_eval(current("std")?, &self.operand(), over.into(), correction)
+            rows::std_eval(Call::current("std")?, &self.operand(), over.into(), correction)
         }
 
         /// The norm of order `p` over dimensions (PyTorch: `torch.linalg.vector_norm`). As
@@ -78,7 +78,7 @@ macro_rules! rows_methods {
         where
             T: Real,
         {
-            rows::norm_eval(current("norm")?, &self.operand(), over.into(), p)
+            rows::norm_eval(Call::current("norm")?, &self.operand(), over.into(), p)
         }
 
         /// The sums of all elements up to each along a dimension (PyTorch: `torch.cumsum`). As
@@ -92,7 +92,7 @@ macro_rules! rows_methods {
             T: Accumulate,
         {
             let dim = dim.saturated();
-            rows::cumsum_eval(current("cumsum")?, &self.operand(), dim)
+            rows::cumsum_eval(Call::current("cumsum")?, &self.operand(), dim)
         }
 
         /// Whether elements are equal within tolerances (PyTorch: `torch.isclose`). As
@@ -109,7 +109,7 @@ macro_rules! rows_methods {
         where
             T: Real,
         {
-            rows::isclose_eval(current("isclose")?, self.operand(), b.into(), tolerance)
+            rows::isclose_eval(Call::current("isclose")?, self.operand(), b.into(), tolerance)
         }
 
         /// Whether all elements are equal within tolerances (PyTorch: `torch.allclose`). As

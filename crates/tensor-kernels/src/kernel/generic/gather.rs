@@ -47,25 +47,19 @@ pub(super) unsafe fn short_source_rows<R: Registers, L: Unit, const NON_TEMPORAL
         // streamed.
         (1, 1) => unsafe { copy::copy(isa, block.src, block.dst, block.nu * L::WIDTH, stores) },
         // SAFETY: M1 to M3 hold for the block; its rows are 2 elements apart.
-        (2, ..=2) => unsafe { windows::<R, L, 2, 0, NON_TEMPORAL>(isa, block) },
+        (2, ..=2) => unsafe { windows::<R, L, 2, false, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows are 3 elements apart.
-        (3, ..=3) => unsafe { windows::<R, L, 3, 0, NON_TEMPORAL>(isa, block) },
+        (3, ..=3) => unsafe { windows::<R, L, 3, false, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows are 4 elements apart.
-        (4, ..=4) => unsafe { windows::<R, L, 4, 0, NON_TEMPORAL>(isa, block) },
+        (4, ..=4) => unsafe { windows::<R, L, 4, false, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 for the block; its rows descend by 1, one element each.
-        (-1, 1) => unsafe { windows::<R, L, 1, 1, NON_TEMPORAL>(isa, block) },
-        // SAFETY: M1 to M3 for the block; its rows descend by 2, one element each.
-        (-2, 1) => unsafe { windows::<R, L, 2, 1, NON_TEMPORAL>(isa, block) },
-        // SAFETY: M1 to M3 for the block; its rows descend by 3, one element each.
-        (-3, 1) => unsafe { windows::<R, L, 3, 1, NON_TEMPORAL>(isa, block) },
-        // SAFETY: M1 to M3 for the block; its rows descend by 4, one element each.
-        (-4, 1) => unsafe { windows::<R, L, 4, 1, NON_TEMPORAL>(isa, block) },
-        // SAFETY: M1 to M3 for the block; its rows descend by 2 and have 2 elements each.
-        (-2, 2) => unsafe { windows::<R, L, 2, 2, NON_TEMPORAL>(isa, block) },
-        // SAFETY: M1 to M3 for the block; its rows descend by 3 and have 3 elements each.
-        (-3, 3) => unsafe { windows::<R, L, 3, 3, NON_TEMPORAL>(isa, block) },
-        // SAFETY: M1 to M3 for the block; its rows descend by 4 and have 4 elements each.
-        (-4, 4) => unsafe { windows::<R, L, 4, 4, NON_TEMPORAL>(isa, block) },
+        (-1, 1) => unsafe { windows::<R, L, 1, true, NON_TEMPORAL>(isa, block) },
+        // SAFETY: M1 to M3 for the block; its rows descend by 2, of one element or all of them.
+        (-2, 1 | 2) => unsafe { windows::<R, L, 2, true, NON_TEMPORAL>(isa, block) },
+        // SAFETY: M1 to M3 for the block; its rows descend by 3, of one element or all of them.
+        (-3, 1 | 3) => unsafe { windows::<R, L, 3, true, NON_TEMPORAL>(isa, block) },
+        // SAFETY: M1 to M3 for the block; its rows descend by 4, of one element or all of them.
+        (-4, 1 | 4) => unsafe { windows::<R, L, 4, true, NON_TEMPORAL>(isa, block) },
         // SAFETY: M1 to M3 hold for the block; its rows have one element each.
         (_, 1) => unsafe { portable::gather::<L>(block.src, block.src_step, block.dst, block.nu) },
         // SAFETY: M1 to M3 hold for the block; rows may lie anywhere.
@@ -109,17 +103,17 @@ impl<R: Registers, L: Unit> NullaryFnOnce for GatherRows<R, L> {
     #[inline(always)]
     fn call(self) {
         match self.first.src_step / L::WIDTH as isize {
-            2 => self.by_windows::<2, 0>(),
-            3 => self.by_windows::<3, 0>(),
-            4 => self.by_windows::<4, 0>(),
+            2 => self.by_windows::<2, false>(),
+            3 => self.by_windows::<3, false>(),
+            4 => self.by_windows::<4, false>(),
             5 => self.by_picks::<5, false>(),
             6 => self.by_picks::<6, false>(),
             7 => self.by_picks::<7, false>(),
             8 => self.by_picks::<8, false>(),
-            -1 => self.by_windows::<1, 1>(),
-            -2 => self.by_windows::<2, 1>(),
-            -3 => self.by_windows::<3, 1>(),
-            -4 => self.by_windows::<4, 1>(),
+            -1 => self.by_windows::<1, true>(),
+            -2 => self.by_windows::<2, true>(),
+            -3 => self.by_windows::<3, true>(),
+            -4 => self.by_windows::<4, true>(),
             -5 => self.by_picks::<5, true>(),
             -6 => self.by_picks::<6, true>(),
             -7 => self.by_picks::<7, true>(),
@@ -131,12 +125,9 @@ impl<R: Registers, L: Unit> NullaryFnOnce for GatherRows<R, L> {
 
 impl<R: Registers, L: Unit> GatherRows<R, L> {
     #[inline(always)]
-    fn by_windows<const STRIDE: usize, const DESCENDING: usize>(self) {
+    fn by_windows<const STRIDE: usize, const DESCENDING: bool>(self) {
         if STRIDE > 1 && pick::picks::<R, L>(STRIDE) {
-            return match DESCENDING {
-                0 => self.by_picks::<STRIDE, false>(),
-                _ => self.by_picks::<STRIDE, true>(),
-            };
+            return self.by_picks::<STRIDE, DESCENDING>();
         }
         if !Window::<L, STRIDE, DESCENDING>::FASTER {
             return self.one_by_one();
@@ -190,7 +181,7 @@ impl<R: Registers, L: Unit> GatherRows<R, L> {
 }
 
 /// By windows, or element by element where that is as fast ([`Window::FASTER`]). Non-temporal
-/// stores need whole registers, so only windows have them.
+/// stores need whole registers: these are read a lane per row instead.
 ///
 /// # Safety
 ///
@@ -200,20 +191,19 @@ unsafe fn windows<
     R: Registers,
     L: Unit,
     const STRIDE: usize,
-    const DESCENDING: usize,
+    const DESCENDING: bool,
     const NON_TEMPORAL: bool,
 >(
     isa: R,
     block: TransposeBlock,
 ) {
-    if NON_TEMPORAL {
-        // SAFETY: this function's contract is that of `groups` for this window, and M4 holds.
-        unsafe {
-            groups::<R, L, Window<L, STRIDE, DESCENDING>>(isa, block, Stores::NonTemporal);
-        }
-    } else if Window::<L, STRIDE, DESCENDING>::FASTER {
+    let stores = if NON_TEMPORAL { Stores::NonTemporal } else { Stores::Plain };
+    if Window::<L, STRIDE, DESCENDING>::FASTER {
         // SAFETY: this function's contract is that of `groups` for this window.
-        unsafe { groups::<R, L, Window<L, STRIDE, DESCENDING>>(isa, block, Stores::Plain) };
+        unsafe { groups::<R, L, Window<L, STRIDE, DESCENDING>>(isa, block, stores) };
+    } else if NON_TEMPORAL {
+        // SAFETY: this function's contract is that of `groups`; rows may lie anywhere.
+        unsafe { groups::<R, L, LanePerRow<L>>(isa, block, stores) };
     } else {
         // SAFETY: M1 to M3 hold for the block. Its rows have one element: two such elements fill a
         // lane.
@@ -264,47 +254,50 @@ unsafe fn groups<R: Registers, L: Unit, K: RowGroup>(
     unsafe { portable::transpose_few::<L>(block.rows_from::<L>(u)) }
 }
 
-/// Rows `STRIDE` elements apart, read as windows of `STRIDE` lanes. If `DESCENDING` is not 0, rows
-/// lie at falling addresses and have that many elements: 1 or `STRIDE`.
-struct Window<L, const STRIDE: usize, const DESCENDING: usize>(PhantomData<L>);
+/// Rows `STRIDE` elements apart, read as windows of `STRIDE` lanes. Ascending rows have up to
+/// `STRIDE` elements; descending ones have `STRIDE`, or one.
+struct Window<L, const STRIDE: usize, const DESCENDING: bool>(PhantomData<L>);
 
-impl<L: Unit, const STRIDE: usize, const DESCENDING: usize> Window<L, STRIDE, DESCENDING> {
+impl<L: Unit, const STRIDE: usize, const DESCENDING: bool> Window<L, STRIDE, DESCENDING> {
     /// Is a window faster than a load and a store per element, where the stores are plain? Not for
     /// 16-byte elements. For 8-byte elements in reversed runs and every second: every third of 75
     /// takes 0.38 ns an element by windows, 0.27 ns one by one (Zen 5, AVX-512). What is not
     /// faster is not compiled.
     const FASTER: bool = match L::WIDTH {
         16 => false,
-        8 => matches!((STRIDE, DESCENDING), (1, 1) | (2, 0)),
+        8 => matches!((STRIDE, DESCENDING), (1, true) | (2, false)),
         _ => true,
     };
 
-    /// The most elements a row may have.
-    const COLUMNS: usize = if DESCENDING > 0 { DESCENDING } else { STRIDE };
-
     /// Elements from the start of a window to the first row in it.
-    const FIRST: usize = if DESCENDING > 0 { L::PER_LANE * STRIDE - DESCENDING } else { 0 };
+    const FIRST: usize = if DESCENDING { (L::PER_LANE - 1) * STRIDE } else { 0 };
 
     /// At `[c][k]`: the shuffle of lane `k` of a window for column `c`.
     const TABLE: [[[u8; LANE_BYTES]; STRIDE]; STRIDE] = {
-        let step = if DESCENDING > 0 { -(STRIDE as isize) } else { STRIDE as isize };
+        let step = if DESCENDING { -(STRIDE as isize) } else { STRIDE as isize };
         let mut table = [[[0; LANE_BYTES]; STRIDE]; STRIDE];
         let mut i = 0;
         while i < STRIDE * STRIDE {
             let (c, k) = (i / STRIDE, i % STRIDE);
-            // Only the columns of a row are looked up.
-            let column = if c < Self::COLUMNS { c } else { 0 };
-            table[c][k] = shuffles::gather_shuffle(L::WIDTH, Self::FIRST + column, step, k);
+            table[c][k] = shuffles::gather_shuffle(L::WIDTH, Self::FIRST + c, step, k);
             i += 1;
         }
         table
     };
+
+    /// The gap between the start of a window's row and that of the block's row, in elements. A
+    /// descending row of one element is the last of its window's row: what lies behind it may
+    /// not be readable.
+    #[inline(always)]
+    fn gap(block: TransposeBlock) -> usize {
+        if DESCENDING { STRIDE - block.nv } else { 0 }
+    }
 }
 
-impl<L: Unit, const STRIDE: usize, const DESCENDING: usize> RowGroup
+impl<L: Unit, const STRIDE: usize, const DESCENDING: bool> RowGroup
     for Window<L, STRIDE, DESCENDING>
 {
-    /// The window of the last row includes the gap after it.
+    /// The window of the last row includes the gap beside it.
     #[inline(always)]
     fn overread_rows(block: TransposeBlock) -> usize {
         usize::from(block.nv < STRIDE)
@@ -312,7 +305,8 @@ impl<L: Unit, const STRIDE: usize, const DESCENDING: usize> RowGroup
 
     #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
     unsafe fn transpose<V: Vector>(token: V::Token, block: TransposeBlock, stores: Stores) {
-        let start = block.src.wrapping_sub(Self::FIRST * L::WIDTH);
+        let gap = Self::gap(block);
+        let start = block.src.wrapping_sub((gap + Self::FIRST) * L::WIDTH);
         let mut lanes = [V::splat(token, [0; LANE_BYTES]); STRIDE];
         unrolled!(k in 0..STRIDE, 4 => {
             // SAFETY: M1 holds: the window ends at most `overread_rows` rows after the last one.
@@ -324,11 +318,11 @@ impl<L: Unit, const STRIDE: usize, const DESCENDING: usize> RowGroup
                 )
             };
         });
-        unrolled!(c in 0..Self::COLUMNS, 4 => if c < block.nv {
+        unrolled!(c in 0..STRIDE, 4 => if c >= gap && c - gap < block.nv {
             let mut column = lanes[0].shuffle(Self::TABLE[c][0]);
             unrolled!(k in 1..STRIDE, 4 => column = column.or(lanes[k].shuffle(Self::TABLE[c][k])));
-            // SAFETY: M2 holds: destination row `c` has room for a register; M4 if streamed.
-            unsafe { column.put(block.dst_row(c), stores) }
+            // SAFETY: M2 holds: each destination row has room for a register; M4 if streamed.
+            unsafe { column.put(block.dst_row(c - gap), stores) }
         });
     }
 }

@@ -43,11 +43,9 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Transpose<'_, R, L> {
             // SAFETY: the invariant; the extents hold a lane by a lane.
             (true, true) => unsafe { tiles(isa, block) },
             // SAFETY: the invariant; the destination rows hold a lane.
-            (true, false) if shuffles_pay::<L>(block.rows.len()) => unsafe {
-                short_source_rows(isa, block);
-            },
+            (true, false) if const { L::PER_LANE >= 8 } => unsafe { short_source_rows(isa, block) },
             // SAFETY: the invariant; the source rows hold a lane.
-            (false, true) if shuffles_pay::<L>(block.columns.len()) => unsafe {
+            (false, true) if const { L::PER_LANE >= 8 } => unsafe {
                 short_destination_rows(isa, block);
             },
             // SAFETY: the invariant: M1 to M3 hold for the block.
@@ -56,11 +54,8 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Transpose<'_, R, L> {
     }
 }
 
-/// Is it worth transposing whole lanes, of which only `used` rows or columns are needed?
-#[inline(always)]
-const fn shuffles_pay<L: Unit>(used: usize) -> bool {
-    L::PER_LANE >= 8 && used >= 4
-}
+/// The fewest rows or columns for which it is worth transposing whole lanes.
+const FEWEST_OF_A_LANE: usize = 4;
 
 /// Covers the block with tiles, of the widest register that fits.
 ///
@@ -138,7 +133,10 @@ unsafe fn tile<V: Vector, L: Unit>(
 /// M1 to M3 for the block; the destination rows hold a lane.
 #[inline(always)]
 unsafe fn short_source_rows<R: Registers, L: Unit>(isa: R, block: IndexedBlock<'_, L>) {
-    if block.columns.len() >= R::Full::LANES * L::PER_LANE {
+    if block.rows.len() < FEWEST_OF_A_LANE {
+        // SAFETY: M1 to M3 hold for the block, by this function's contract.
+        unsafe { portable::transpose_indexed(block) }
+    } else if block.columns.len() >= R::Full::LANES * L::PER_LANE {
         // SAFETY: the destination rows hold a register.
         unsafe { cover_short::<R::Full, L>(isa.into(), block) }
     } else {
@@ -210,9 +208,13 @@ const MAX_TILE_ROWS: usize = 64;
 ///
 /// # Safety
 ///
-/// M1 to M3 for the block; the source rows hold a lane, the destination rows four elements.
+/// M1 to M3 for the block; the source rows hold a lane.
 #[inline(always)]
 unsafe fn short_destination_rows<R: Registers, L: Unit>(isa: R, block: IndexedBlock<'_, L>) {
+    if block.columns.len() < FEWEST_OF_A_LANE {
+        // SAFETY: M1 to M3 hold for the block, by this function's contract.
+        return unsafe { portable::transpose_indexed(block) };
+    }
     match block.columns.len() * L::WIDTH {
         // SAFETY: a row is one to two words of four bytes: it has at least four elements.
         ..8 => unsafe { write_ends::<R, L, u32>(isa, block) },
@@ -223,7 +225,8 @@ unsafe fn short_destination_rows<R: Registers, L: Unit>(isa: R, block: IndexedBl
 
 /// # Safety
 ///
-/// That of [`short_destination_rows`]; a destination row is one to two words of `W`.
+/// That of [`short_destination_rows`]; a destination row has at least four elements, and is one to
+/// two words of `W`.
 #[inline(always)]
 unsafe fn write_ends<R: Registers, L: Unit, W: Unit>(isa: R, block: IndexedBlock<'_, L>) {
     let last_word = block.columns.len() * L::WIDTH - W::WIDTH;
@@ -238,18 +241,20 @@ unsafe fn write_ends<R: Registers, L: Unit, W: Unit>(isa: R, block: IndexedBlock
         // SAFETY: M1 holds for a lane of each source row.
         let lanes = unsafe { R::Lane::load_columns_at::<L>(isa.into(), src, &columns) };
         let rows = &block.rows[v..v + L::PER_LANE];
-        let mut words = [0_u8; LANE_BYTES];
+        let mut words = [[0_u8; LANE_BYTES]; LANE_BYTES];
         unrolled!(i in 0..L::PER_LANE, 16 => {
             // SAFETY: the array is a lane.
-            unsafe { lanes[i].store(words.as_mut_ptr()) };
-            let to = block.dst.cast::<u8>().wrapping_offset(rows[i][0]);
+            unsafe { lanes[i].store(words[i].as_mut_ptr()) }
+        });
+        for (words, row) in words.iter().zip(rows) {
+            let to = block.dst.cast::<u8>().wrapping_offset(row[0]);
             for at in [0, last_word] {
                 // SAFETY: the word lies in the array: a row is shorter than a lane.
                 let word = unsafe { words.as_ptr().wrapping_add(at).cast::<W>().read_unaligned() };
                 // SAFETY: M2 holds for the elements of the destination row.
                 unsafe { to.wrapping_add(at).cast::<W>().write_unaligned(word) };
             }
-        });
+        }
         if v >= last {
             return;
         }

@@ -140,7 +140,7 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Transpose<R, L> {
 #[inline(always)]
 unsafe fn whole_lines<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
     debug_assert!(block.nu * L::WIDTH >= CACHE_LINE, "whole lines");
-    if block.nv >= L::PER_LANE {
+    if const { L::PER_LANE == 1 } || block.nv >= L::PER_LANE {
         // SAFETY: M1 to M4 hold for the block, whose extents hold a register and a lane.
         unsafe { wide_tiles::<R, L>(isa, block, Stores::NonTemporal) }
     } else {
@@ -156,6 +156,10 @@ unsafe fn whole_lines<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
 /// M1 to M3 for the block.
 #[inline(always)]
 unsafe fn any_block<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+    if const { L::PER_LANE == 1 } {
+        // SAFETY: M1 to M3 hold for the block; an element is a lane, and no extent is 0.
+        return unsafe { tiles::<R, L>(isa, block) };
+    }
     match (block.nu >= L::PER_LANE, block.nv >= L::PER_LANE) {
         // SAFETY: M1 to M3 hold for the block; both extents are at least a lane.
         (true, true) => unsafe { tiles::<R, L>(isa, block) },
@@ -272,7 +276,7 @@ unsafe fn tile<V: Vector, L: Unit>(
     lanes: usize,
     stores: Stores,
 ) {
-    unrolled!(p in 0..lanes, 4 => {
+    unrolled!(p in 0..lanes_per_tile(L::WIDTH), 4 => if p < lanes {
         let part = block.columns_from::<L>(p * L::PER_LANE);
         // SAFETY: M1 holds: the source rows have `lanes` lanes.
         let columns = unsafe { V::load_columns::<L>(token, part.src, part.src_step) };

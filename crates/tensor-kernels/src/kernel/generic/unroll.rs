@@ -4,8 +4,8 @@
 //! a loop of 16 iterations only if its body is small, which that of a 16×16 tile is not. If the
 //! loop is not unrolled the registers go through memory, at a quarter of the speed.
 
-/// `unrolled!(i in 0..n, 16 => statement)`: a loop for a constant `n` of at most 16. Replace 16 by
-/// 8 or 4 for smaller bounds.
+/// `unrolled!(i in 0..N, 16 => statement)`: a loop for a constant `N` of at most 16. Replace 16 by
+/// 8 or 4 for smaller bounds. Iterations from `N` on are not compiled.
 macro_rules! unrolled {
     ($i:ident in $a:literal..$n:expr, 4 => $body:expr) => {
         unrolled!(@ $i, $a, $n, $body; 0 1 2 3)
@@ -17,7 +17,7 @@ macro_rules! unrolled {
         unrolled!(@ $i, $a, $n, $body; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
     };
     (@ $i:ident, $a:literal, $n:expr, $body:expr; $($k:literal)*) => {{
-        $(if $k >= $a && $k < $n {
+        $(if const { $k >= $a && $k < $n } {
             let $i: usize = $k;
             $body;
         })*

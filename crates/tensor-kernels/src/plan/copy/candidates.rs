@@ -14,6 +14,7 @@ use crate::{
     memory::CACHE_LINE,
     nest::{Loop, Loops, NestBuilder},
     plan::group::iterations,
+    sort::sort_by_key,
     tuning::{
         BLOCK_SIDES, GROUP_SIDES, MAX_COMPARED_RUN_BYTES, MIN_BLOCKED_SIDE_UNITS,
         STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
@@ -50,9 +51,13 @@ pub(super) fn visit(
     candidates.visit(visit);
 }
 
+/// Makes a plan of a copy of loops, if there is one of its kind. `dyn`: all kinds of plans are made
+/// by one compiled function.
+type Make<'a> = &'a dyn Fn(&mut Work, &mut NestBuilder<'_, 2>) -> bool;
+
 impl Candidates<'_> {
     fn visit(&self, visit: &mut dyn FnMut(Work)) {
-        let ungrouped = self.plan(|work, builder| {
+        let ungrouped = self.plan(&|work, builder| {
             strategies::ungrouped(work, builder);
             true
         });
@@ -69,8 +74,8 @@ impl Candidates<'_> {
         }
         self.pairs(visit);
         for &bytes in self.group_sides() {
-            self.add(visit, |work, builder| grouped::plan_transpose(work, builder, bytes));
-            self.add(visit, |work, builder| grouped::plan_runs(work, builder, bytes));
+            self.add(visit, &|work, builder| grouped::plan_transpose(work, builder, bytes));
+            self.add(visit, &|work, builder| grouped::plan_runs(work, builder, bytes));
         }
     }
 
@@ -111,18 +116,14 @@ impl Candidates<'_> {
     }
 
     /// Makes a plan of a copy of the loops.
-    fn plan(&self, make: impl FnOnce(&mut Work, &mut NestBuilder<'_, 2>) -> bool) -> Option<Work> {
+    fn plan(&self, make: Make<'_>) -> Option<Work> {
         let mut loops = self.loops.clone();
         let mut builder = NestBuilder::over(&mut loops, self.starts);
         let mut work = Work { unit: self.unit, ..Work::nothing() };
         make(&mut work, &mut builder).then_some(work)
     }
 
-    fn add(
-        &self,
-        visit: &mut dyn FnMut(Work),
-        make: impl FnOnce(&mut Work, &mut NestBuilder<'_, 2>) -> bool,
-    ) {
+    fn add(&self, visit: &mut dyn FnMut(Work), make: Make<'_>) {
         if let Some(work) = self.plan(make) {
             visit(work);
         }
@@ -169,11 +170,13 @@ impl Candidates<'_> {
 
     /// Two loops as a block, inside of the others: the longest two, and those nearest in memory.
     fn pairs(&self, visit: &mut dyn FnMut(Work)) {
-        self.add(visit, |work, builder| pair(work, builder, |loops| loops.sort_by_key(|l| l.len)));
+        self.add(visit, &|work, builder| {
+            pair(work, builder, &|loops| sort_by_key(loops, |l| l.len))
+        });
         if self.bytes > self.machine.l1 / 2 {
-            self.add(visit, |work, builder| {
-                pair(work, builder, |loops| {
-                    loops.sort_by_key(|l| std::cmp::Reverse(l.strides[1].unsigned_abs()));
+            self.add(visit, &|work, builder| {
+                pair(work, builder, &|loops| {
+                    sort_by_key(loops, |l| std::cmp::Reverse(l.strides[1].unsigned_abs()));
                 })
             });
         }
@@ -181,7 +184,7 @@ impl Candidates<'_> {
 }
 
 /// The last two loops, in some order, as a block of runs.
-fn pair(work: &mut Work, builder: &mut NestBuilder<'_, 2>, order: impl Fn(&mut [Loop<2>])) -> bool {
+fn pair(work: &mut Work, builder: &mut NestBuilder<'_, 2>, order: &dyn Fn(&mut [Loop<2>])) -> bool {
     let mut loops = Loops::from_slice(builder.loops());
     let run = match loops.last() {
         Some(&Loop { len, strides: [1, 1] }) => {

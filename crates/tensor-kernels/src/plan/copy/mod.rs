@@ -35,6 +35,7 @@ use crate::{
     exec::Machine,
     memory::Stores,
     nest::{Loop, Loops, NestBuilder, with_nest},
+    sort::sort_by,
 };
 pub use explain::CostTerm;
 pub(crate) use grouped::{Grouped, GroupedStep, rows_inside};
@@ -215,7 +216,7 @@ impl Work {
                 }
             });
         });
-        found.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+        sort_by(&mut found, |(_, a), (_, b)| a < b);
         found
     }
 }

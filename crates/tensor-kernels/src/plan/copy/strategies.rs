@@ -8,6 +8,7 @@ use crate::{
     exec::Machine,
     memory::Stores,
     nest::{Loop, NestBuilder},
+    sort::sort_by_key,
     tuning::{SHORT_RUN_BYTES, SOURCE_ORDER_ROW_BYTES},
 };
 
@@ -97,7 +98,7 @@ pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
     if let Inner::Run { len } = work.inner
         && SOURCE_ORDER_ROW_BYTES.contains(&(len * work.unit))
     {
-        loops.sort_by_key(|l| std::cmp::Reverse(l.strides[1].unsigned_abs()));
+        sort_by_key(loops, |l| std::cmp::Reverse(l.strides[1].unsigned_abs()));
     }
     work.stores = match work.inner {
         Inner::Run { len } if loops.iter().any(|l| l.strides[1] == 0) => {

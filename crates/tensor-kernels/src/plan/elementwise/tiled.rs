@@ -25,6 +25,7 @@ use super::{
 use crate::{
     exec::Machine,
     nest::Loop,
+    sort::sort_by_key,
     tuning::{
         LARGE_TRANSPOSED_TILE, MAX_GATHERED_STEP, MIN_COPIED_RUNS, MIN_DIRECT_RUN,
         MIN_TRANSPOSED_ELEMENTS, MIN_TRANSPOSED_ROWS, TILE_TARGETS,
@@ -187,7 +188,7 @@ fn large_transpose<const N: usize>(
 fn extend<const N: usize>(tile: &mut Tile, loops: &[Loop<N>], k: usize, target: usize) {
     let mut order: SmallVec<[usize; 6]> =
         (0..loops.len()).filter(|&at| loops[at].strides[k] != 0).collect();
-    order.sort_by_key(|&at| loops[at].strides[k].unsigned_abs());
+    sort_by_key(&mut order, |&at| loops[at].strides[k].unsigned_abs());
     let mut run = 1;
     for at in order {
         if run >= target {
