@@ -187,3 +187,46 @@ fn an_input_that_is_copied_to_the_result_first() {
         );
     }
 }
+
+/// All inputs repeat along the innermost dimension or along two: each result is computed once and
+/// copied to all its places. Results with and without gaps, and with the repetitions in front.
+#[test]
+fn results_of_inputs_that_repeat() {
+    for repetitions in [2usize, 3, 17, 40, 299] {
+        let shape = [19, 29, repetitions];
+        let contiguous = Layout::contiguous(&shape).unwrap();
+        let apart = Layout::new(&shape, &[29 * 300, 300, 1], 5).unwrap();
+        let every_other = Layout::new(&shape, &[29 * 600, 600, 2], 3).unwrap();
+        let in_front = Layout::contiguous(&[repetitions, 19, 29]).unwrap();
+        let inputs = [
+            Layout::new(&shape, &[29, 1, 0], 0).unwrap(),
+            Layout::new(&shape, &[1, 19, 0], 0).unwrap(),
+            Layout::new(&shape, &[0, 2, 0], 1).unwrap(),
+            Layout::new(&shape, &[7, 0, 0], 2).unwrap(),
+            Layout::new(&shape, &[0, 0, 0], 4).unwrap(),
+        ];
+        let numbers: Vec<i32> = (0..2 * 19 * 29).map(|at| at * 31 % 1009).collect();
+        let in_front = in_front.permute(&[1, 2, 0]).unwrap();
+        for (exec, result) in execs()
+            .iter()
+            .flat_map(|e| [&contiguous, &apart, &every_other, &in_front].map(|r| (e, r)))
+        {
+            for [a, b] in [[0, 0], [0, 1], [1, 1], [1, 2], [3, 3], [3, 0], [4, 0], [4, 3], [4, 4]] {
+                let [a, b] = [a, b].map(|k: usize| inputs[k].clone());
+                let view = |layout: &Layout| TensorView::new(&numbers, layout.clone()).unwrap();
+                let mut field = vec![-1i64; 19 * 29 * 600 + 8];
+                let mut out = TensorViewMut::new(&mut field, result.clone()).unwrap();
+                let combine = |a: i32, b: i32| i64::from(a) - 2 * i64::from(b);
+                zip_into(exec, &view(&a), &view(&b), &mut out, combine).unwrap();
+                let mut written = 0;
+                for (to, (a, b)) in result.offsets().zip(a.offsets().zip(b.offsets())) {
+                    let expected = combine(numbers[a], numbers[b]);
+                    assert_eq!(field[to], expected, "{exec:?} {result:?} {to}");
+                    (field[to], written) = (-1, written + 1);
+                }
+                assert_eq!(written, 19 * 29 * repetitions);
+                assert!(field.iter().all(|&x| x == -1), "{exec:?}: a gap of {result:?} is written");
+            }
+        }
+    }
+}

@@ -101,11 +101,47 @@ fn check<T: Element + PartialEq + std::fmt::Debug>(nth: fn(usize) -> T) {
     }
 }
 
+/// Inputs that lie in one order, which is computed in their order, next to one that is a single
+/// element or lies in another order; and a result of another width.
+fn check_alike<T: Element + PartialEq + std::fmt::Debug>(nth: fn(usize) -> T) {
+    for level in levels() {
+        let exec = Exec::current().unwrap().with_simd(level).unwrap().serial();
+        for shape in SHAPES {
+            let views = views(shape);
+            for (at, (layout, elements)) in views.iter().enumerate() {
+                let numbers = [2, 3].map(|from| samples(*elements, |i| nth(i * 3 + from)));
+                let [a, b] = numbers.each_ref().map(|x| TensorView::new(x, layout.clone()));
+                let (a, b) = (a.unwrap(), b.unwrap());
+                let one = Layout::SCALAR.broadcast_to(shape).unwrap();
+                for (third, count) in [&views[at], &(one, 1), &views[(at + 1) % views.len()]] {
+                    let memory = samples(*count, |i| nth(i + 7));
+                    let c = TensorView::new(&memory, third.clone()).unwrap();
+                    let all = [&a, &b, &c].map(|x| x.try_to_vec().unwrap());
+                    let to = || Layout::contiguous(shape).unwrap();
+                    let mut out = vec![nth(1); all[0].len()];
+                    for (pick, expected) in all.iter().enumerate() {
+                        let mut view = TensorViewMut::new(&mut out, to()).unwrap();
+                        let chosen = move |a, b, c| [a, b, c][pick];
+                        zip3_into(&exec, &a, &b, &c, &mut view, chosen).unwrap();
+                        assert_eq!(out, *expected, "{level}, operand {pick} of {layout:?}");
+                    }
+                    let mut equal = vec![false; out.len()];
+                    let mut view = TensorViewMut::new(&mut equal, to()).unwrap();
+                    zip3_into(&exec, &a, &b, &c, &mut view, |a, b, c| a == b || b == c).unwrap();
+                    let expected = |at: usize| all[0][at] == all[1][at] || all[1][at] == all[2][at];
+                    assert!((0..equal.len()).all(|at| equal[at] == expected(at)), "{layout:?}");
+                }
+            }
+        }
+    }
+}
+
 macro_rules! widths {
     ($($name:ident: $nth:expr;)*) => {$(
         #[test]
         fn $name() {
             check($nth);
+            check_alike($nth);
         }
     )*};
 }

@@ -3,7 +3,8 @@
 //!
 //! If all elements are adjacent in all operands they are one row. Otherwise each operand in another
 //! order is copied into scratch, in the order of the result, by a kept plan of a copy; the copies
-//! are one row. In both cases the operation runs once.
+//! are one row. If several inputs lie in the same other order, the row is computed in that order,
+//! and only its results are copied. In all cases the operation runs once.
 //!
 //! # Tried and dropped
 //! Transposes, runs and tables chosen here for each operand instead of a kept plan (f32, Zen 5):
@@ -16,7 +17,7 @@ use tensor_core::Layout;
 use super::{
     bounce, copy,
     elementwise::advance,
-    operands::OperandPtrs,
+    operands::{OperandPtr, OperandPtrs},
     plan_cache::{self, Planned},
     tiny::{self, MAX_TINY_DIMS, has_few_rows, is_tiny},
     workspace::{Hold, Scratch, with_scratch},
@@ -68,6 +69,10 @@ pub(super) fn compute<const N: usize>(
     if is_tiny(result) && result.is_contiguous() {
         one.tiny(operands);
         return true;
+    }
+    if let Some(input) = one.order_of_inputs() {
+        let run = |scratch: Scratch<'_>| one.compute_and_unpack(input, operands, scratch);
+        return with_scratch(one.row_bytes(0), Hold::Leaf, run).is_some();
     }
     let scratch_bytes = (1..N).filter(|&k| is_packed(k)).map(|k| one.row_bytes(k)).sum();
     let run = |scratch: Scratch<'_>| one.pack_and_compute(operands, scratch);
@@ -158,6 +163,48 @@ impl<const N: usize> OneRow<'_, N> {
         }
         // SAFETY: O1 to O3; the rows have been written, and are aligned for 16 bytes.
         unsafe { self.compute(ptrs) };
+    }
+
+    /// An input in whose order all elements are computed: several inputs have its layout, without
+    /// gaps, and the others are single elements.
+    fn order_of_inputs(&self) -> Option<usize> {
+        let mut packed = (1..N).filter(|&k| self.rows[k] == Row::Packed);
+        let first = packed.next()?;
+        let layout = self.layouts[first];
+        let alike = |k: usize| row(layout, self.layouts[k]) == Row::Adjacent;
+        let others_are_scalars = (1..N).all(|k| self.rows[k] != Row::Adjacent);
+        let several = packed.clone().next().is_some();
+        let fits = matches!(self.widths[0], 1 | 2 | 4 | 8 | 16) && layout.is_dense();
+        (several && fits && others_are_scalars && packed.all(alike)).then_some(first)
+    }
+
+    /// Computes the elements in the order of an input, and copies the results.
+    fn compute_and_unpack(
+        &self,
+        input: usize,
+        operands: &OperandPtrs<'_, N>,
+        mut scratch: Scratch<'_>,
+    ) {
+        let bytes = self.row_bytes(0);
+        let row = scratch.rows(0, (1, bytes), bytes).start(1, bytes);
+        let mut ptrs = self.first(operands);
+        ptrs[0] = row;
+        // SAFETY: O1 to O3; scratch has `bytes` bytes from `row` on, the elements of a dense
+        // layout, and starts at a cache line.
+        unsafe { self.compute(ptrs) };
+        let (layout, width) = (self.layouts[input], self.widths[0]);
+        let copy =
+            Planned { from: layout, to: self.layouts[0], width, machine: &self.exec.machine };
+        let base = row.wrapping_sub(layout.offset().wrapping_mul(width));
+        plan_cache::with_plan(copy, |kept| {
+            let from = OperandPtr::at(base, true);
+            // SAFETY: the plan was made for these layouts apart from the offsets, which `kept`
+            // makes up for. The results have been written to scratch, in the order of the input's
+            // layout and without gaps; O1 and O2 hold for operand 0.
+            unsafe {
+                copy::run_kept(self.exec.simd(), copy, kept, (operands.0[0].base, from));
+            };
+        });
     }
 
     /// The bytes of a row in scratch, rounded up to whole cache lines.

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     kernel::RowBlock,
     nest::{Loop, Loops, NestBuilder},
-    plan::{Comparison, ElementwiseWork, Tile, Work},
+    plan::{Comparison, ElementwiseWork, Tile, Work, left_out},
 };
 
 impl<const N: usize> Task<'_, N> {
@@ -123,12 +123,15 @@ struct TilePlan<const N: usize> {
 
 impl<const N: usize> TilePlan<N> {
     fn new(work: &ElementwiseWork<N>, part: &Loops<N>) -> Self {
-        let (dense, elements) = dense_strides(part);
+        let is_left_out = left_out(part, work.block.area(0).is_some());
+        let (dense, elements) = dense_strides(part, &is_left_out);
         let mut rows = part.clone();
         let comparison = if work.large { Comparison::Full } else { Comparison::Brief };
         let copies = std::array::from_fn(|k| {
             work.block.area(k)?;
-            let of = part.iter().zip(&dense).map(|(l, &scratch)| {
+            // An input is copied once, the result to all its places.
+            let copied = part.iter().zip(&dense).filter(|(l, _)| k == 0 || !is_left_out(l));
+            let of = copied.map(|(l, &scratch)| {
                 let operand = l.strides[k];
                 let strides = if k == 0 { [operand, scratch] } else { [scratch, operand] };
                 Loop { len: l.len, strides }
@@ -139,6 +142,8 @@ impl<const N: usize> TilePlan<N> {
             }
             Some(copy)
         });
+        let mut are_left_out = part.iter().map(is_left_out);
+        rows.retain(|_| !are_left_out.next().unwrap_or(false));
         fuse(&mut rows);
         Self { extent: part.iter().map(|l| l.len).collect(), elements, copies, rows }
     }
@@ -163,11 +168,15 @@ fn copy_of(
     Work::of_nest(&mut builder, width, comparison)
 }
 
-/// The strides of elements without gaps in the order of the loops, and their number.
-fn dense_strides<const N: usize>(loops: &[Loop<N>]) -> (SmallVec<[isize; 6]>, usize) {
+/// The strides of elements without gaps in the order of the loops, and their number. Along a loop
+/// that is left out there is one element, which repeats.
+fn dense_strides<const N: usize>(
+    loops: &[Loop<N>],
+    is_left_out: impl Fn(&Loop<N>) -> bool,
+) -> (SmallVec<[isize; 6]>, usize) {
     let mut strides: SmallVec<[isize; 6]> = loops.iter().map(|_| 0).collect();
     let mut elements = 1;
-    for (stride, l) in strides.iter_mut().zip(loops).rev() {
+    for (stride, l) in strides.iter_mut().zip(loops).rev().filter(|(_, l)| !is_left_out(l)) {
         *stride = elements as isize;
         elements *= l.len;
     }

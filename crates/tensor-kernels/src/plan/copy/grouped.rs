@@ -6,6 +6,10 @@
 //!
 //! Short runs that are adjacent in both operands are grouped too. They need no tile; the table
 //! replaces the walk over the loops around each run.
+//!
+//! # Tried and dropped
+//! Sides of runs that take no loop whose steps are longer than a page: 0.6 to 1.7 times the time
+//! out of cache, and as long in the mean of 36 random layouts of 2 MB and more.
 
 use std::fmt;
 
