@@ -22,6 +22,7 @@ mod operands;
 #[cfg(feature = "elementwise")]
 mod pack;
 mod plan_cache;
+mod plan_slot;
 #[cfg(feature = "elementwise")]
 mod reduce;
 #[cfg(feature = "elementwise")]

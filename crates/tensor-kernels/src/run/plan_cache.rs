@@ -4,19 +4,20 @@
 //! repeat copies: every layer, image or time step has the layouts of the last one. Offsets are not
 //! compared, so the parts of a batch share a plan.
 //!
-//! A thread keeps up to [`SLOTS`] plans of about 1 KiB each. A plan whose slot is taken replaces
-//! the plan in it.
+//! Plans are found by a hash: a thread has [`SLOTS`] slots, of a [few plans](super::plan_slot) of
+//! about 1 KiB each.
 
 use std::cell::RefCell;
 
 use tensor_core::Layout;
 
+use super::plan_slot::make_first;
 use crate::{
     exec::Machine,
     plan::{Listing, Work},
 };
 
-/// Plans that a thread keeps.
+/// Slots for the plans that a thread keeps.
 const SLOTS: usize = 64;
 
 /// Copies of more dimensions are planned each time.
@@ -55,7 +56,7 @@ pub(super) struct Kept<'a> {
     pub(super) behind: [isize; 2],
 }
 
-/// Empty, or one entry. A vector, because an allocation of it can fail without an abort.
+/// The last used entry first. A vector, because an allocation of it can fail without an abort.
 type Slot = Vec<Entry>;
 
 thread_local! {
@@ -87,11 +88,11 @@ impl Planned<'_> {
         Work::new(self.from, self.to, self.width, self.machine)
     }
 
-    /// The entry of this copy, which is made if the slot has another. `None` if it cannot be kept.
+    /// The entry of this copy, which is made if it is not kept. `None` if it cannot be kept.
     #[inline]
     fn entry(self, slot: &mut Slot) -> Option<&mut Entry> {
         match slot.first_mut().filter(|entry| entry.is_for(self)) {
-            None => self.replace(slot)?,
+            None => make_first(slot, |entry| entry.is_for(self), || self.new_entry())?,
             Some(Entry { listing, .. }) => {
                 if listing
                     .as_mut()
@@ -104,14 +105,11 @@ impl Planned<'_> {
         slot.first_mut()
     }
 
-    #[inline(never)]
-    fn replace(self, slot: &mut Slot) -> Option<()> {
+    fn new_entry(self) -> Option<Entry> {
         let ndim = self.from.ndim();
         if ndim > MAX_DIMS || self.from.numel() == 0 {
             return None;
         }
-        slot.clear();
-        slot.try_reserve_exact(1).ok()?;
         let mut dims = [[0; 3]; MAX_DIMS];
         for (kept, dim) in dims.iter_mut().zip(self.dims()) {
             *kept = dim;
@@ -120,8 +118,7 @@ impl Planned<'_> {
         let Self { width, machine, .. } = self;
         let (machine, work) = (*machine, self.work());
         let listing = Listing::reserved(self.from, self.to, width, &work, &machine);
-        slot.push(Entry { ndim, dims, width, machine, offsets, work, listing });
-        Some(())
+        Some(Entry { ndim, dims, width, machine, offsets, work, listing })
     }
 
     /// Of each dimension the size, and the strides of destination and source.
@@ -208,13 +205,13 @@ mod tests {
     }
 
     #[test]
-    fn layouts_that_share_a_slot_replace_each_other() {
+    fn more_layouts_than_a_thread_keeps() {
         let of = |len: usize| {
             let to = Layout::contiguous(&[len, 3]).unwrap();
             (Layout::contiguous(&[3, len]).unwrap().t().unwrap(), to)
         };
         for _ in 0..2 {
-            for len in 1..4 * SLOTS {
+            for len in 1..8 * SLOTS {
                 let (from, to) = of(len);
                 let expected = Work::new(&from, &to, 4, &Machine::REFERENCE);
                 assert_eq!(planned(&from, &to, &Machine::REFERENCE), expected);

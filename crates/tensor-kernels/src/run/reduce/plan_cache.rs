@@ -1,8 +1,7 @@
 //! The plans of reductions that a thread has made last, so that a repeated reduction is not planned
 //! again: planning takes longer than to reduce a thousand elements.
 //!
-//! As with [copies](crate::run::plan_cache), offsets are not compared, and a plan whose slot is
-//! taken replaces the plan in it.
+//! As with [copies](crate::run::plan_cache), offsets are not compared, and a slot has a few plans.
 
 use std::cell::RefCell;
 
@@ -12,9 +11,10 @@ use crate::{
     kernel::Reduction,
     plan::{PlannedReduce, ReduceWork},
     reduction_order::Widths,
+    run::plan_slot::make_first,
 };
 
-/// Plans that a thread keeps, of some 3 KiB each.
+/// Slots for the plans that a thread keeps, of some 3 KiB each.
 const SLOTS: usize = 32;
 
 /// Reductions of more dimensions are planned each time.
@@ -44,7 +44,7 @@ struct Entry {
     plan: PlannedReduce,
 }
 
-/// Empty, or one entry. A vector, because an allocation of it can fail without an abort.
+/// The last used entry first. A vector, because an allocation of it can fail without an abort.
 type Slot = Vec<Entry>;
 
 thread_local! {
@@ -96,8 +96,7 @@ impl Reduced<'_> {
         Ok(ReduceWork::plan(layouts, self.operation.widths()))
     }
 
-    /// The entry of this reduction, which is made if the slot has another. `None` if it cannot be
-    /// kept.
+    /// The entry of this reduction, which is made if it is not kept. `None` if it cannot be kept.
     fn entry<'s>(&self, slots: &'s mut [Slot; SLOTS]) -> Option<&'s mut Entry> {
         let ndim = self.input.ndim();
         if ndim > MAX_DIMS {
@@ -106,17 +105,17 @@ impl Reduced<'_> {
         let dims = self.dims();
         let (widths, returns_indices) = (self.operation.widths(), self.operation.returns_indices());
         let slot = &mut slots[slot(&dims[..ndim], widths.input)];
-        let is_kept = slot.first().is_some_and(|entry| {
+        let is_it = |entry: &Entry| {
             entry.ndim == ndim
                 && entry.dims == dims
                 && entry.widths == widths
                 && entry.returns_indices == returns_indices
-        });
-        if !is_kept {
-            slot.clear();
-            slot.try_reserve_exact(1).ok()?;
-            let (plan, offsets) = (self.plan().ok()?, self.offsets());
-            slot.push(Entry { ndim, dims, widths, returns_indices, offsets, plan });
+        };
+        if !slot.first().is_some_and(is_it) {
+            make_first(slot, is_it, || {
+                let (plan, offsets) = (self.plan().ok()?, self.offsets());
+                Some(Entry { ndim, dims, widths, returns_indices, offsets, plan })
+            })?;
         }
         slot.first_mut()
     }
@@ -196,7 +195,7 @@ mod tests {
     fn a_kept_plan_is_that_of_its_layouts() {
         let operation = FoldReduction(Sum, PhantomData);
         let whole = Layout::contiguous(&[5, 12, 9, 40]).unwrap();
-        for len in (1..3 * SLOTS).chain(1..9) {
+        for len in (1..6 * SLOTS).chain(1..9) {
             let input =
                 whole.select(0, (len % 5) as isize).unwrap().narrow(2, 0, 1 + len % 40).unwrap();
             for (over, keepdim) in [(0, false), (1, true), (2, false)] {
