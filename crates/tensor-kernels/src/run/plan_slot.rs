@@ -1,7 +1,7 @@
 //! A slot of the plans that a thread keeps: a few plans that share a hash, the last used first.
 //!
-//! With one plan only, two inputs of an operation that happened to share a slot were planned anew at
-//! each call: eight times the time of the work (320 floats, Zen 5).
+//! With one plan only, two inputs of an operation that happened to share a slot were planned anew
+//! at each call: eight times the time of the work (320 floats, Zen 5).
 
 /// The most plans of a slot.
 pub(super) const MOST_PLANS: usize = 4;
