@@ -55,7 +55,7 @@ pub(super) fn plan<const N: usize>(
         return None;
     }
     let large = elements.saturating_mul(widths[0]) >= machine.stream;
-    let repetitions = repetitions(loops);
+    let repetitions = repetitions(loops).filter(|_| !packs_short_rows(loops, widths));
     let is_left_out = left_out(loops, repetitions.is_some());
     let computed: Loops<N> = loops.iter().filter(|l| !is_left_out(l)).copied().collect();
     let packed: [bool; N] = std::array::from_fn(|k| match (k, repetitions) {
@@ -107,6 +107,14 @@ pub(crate) fn left_out<const N: usize>(
 fn repetitions<const N: usize>(loops: &[Loop<N>]) -> Option<usize> {
     let innermost = loops.last().filter(|l| repeats(l) && !loops.iter().all(repeats))?;
     Some(innermost.len)
+}
+
+/// Are rows so short that many of them are packed into one? Repetitions of one input then take up
+/// to half the time of a tile, those of two about as long.
+fn packs_short_rows<const N: usize>(loops: &[Loop<N>], widths: [usize; N]) -> bool {
+    let Some((columns, around)) = loops.split_last() else { return false };
+    let rows = rows_loop(around, columns).map_or(Loop::ONCE, |at| around[at]);
+    accesses(&rows, columns, widths).iter().any(|access| access.packs_rows())
 }
 
 /// Are two loops enough for all operands that are packed?
