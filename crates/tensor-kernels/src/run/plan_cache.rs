@@ -11,7 +11,7 @@ use std::cell::RefCell;
 
 use tensor_core::Layout;
 
-use super::plan_slot::make_first;
+use super::plan_slot::{Slot, empty_slot, make_first};
 use crate::{
     exec::Machine,
     plan::{Listing, Work},
@@ -56,11 +56,9 @@ pub(super) struct Kept<'a> {
     pub(super) behind: [isize; 2],
 }
 
-/// The last used entry first. A vector, because an allocation of it can fail without an abort.
-type Slot = Vec<Entry>;
-
 thread_local! {
-    static PLANS: RefCell<[Slot; SLOTS]> = const { RefCell::new([const { Vec::new() }; SLOTS]) };
+    static PLANS: RefCell<[Slot<Entry>; SLOTS]> =
+        const { RefCell::new([const { empty_slot() }; SLOTS]) };
 }
 
 /// Calls `run` with the plan of a copy, which is made if it is not kept.
@@ -90,8 +88,8 @@ impl Planned<'_> {
 
     /// The entry of this copy, which is made if it is not kept. `None` if it cannot be kept.
     #[inline]
-    fn entry(self, slot: &mut Slot) -> Option<&mut Entry> {
-        match slot.first_mut().filter(|entry| entry.is_for(self)) {
+    fn entry(self, slot: &mut Slot<Entry>) -> Option<&mut Entry> {
+        match slot[0].first_mut().filter(|entry| entry.is_for(self)) {
             None => make_first(slot, |entry| entry.is_for(self), || self.new_entry())?,
             Some(Entry { listing, .. }) => {
                 if listing
@@ -102,7 +100,7 @@ impl Planned<'_> {
                 }
             }
         }
-        slot.first_mut()
+        slot[0].first_mut()
     }
 
     fn new_entry(self) -> Option<Entry> {

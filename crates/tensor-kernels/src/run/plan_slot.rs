@@ -4,7 +4,16 @@
 //! at each call: eight times the time of the work (320 floats, Zen 5).
 
 /// The most plans of a slot.
-pub(super) const MOST_PLANS: usize = 4;
+const MOST_PLANS: usize = 4;
+
+/// Each place is empty, or has one entry: a vector, because an allocation of it can fail without an
+/// abort.
+pub(super) type Slot<E> = [Vec<E>; MOST_PLANS];
+
+/// A slot without entries.
+pub(super) const fn empty_slot<E>() -> Slot<E> {
+    [const { Vec::new() }; MOST_PLANS]
+}
 
 /// Makes the entry the first that `is_it`, or else the one that `make` makes, in place of the one
 /// that has not been used for the longest time. `None` if it cannot be made, or there is no memory
@@ -13,17 +22,19 @@ pub(super) const MOST_PLANS: usize = 4;
 /// Not inlined: callers look at the first entry themselves, and it nearly always is the one.
 #[inline(never)]
 pub(super) fn make_first<E>(
-    slot: &mut Vec<E>,
+    slot: &mut Slot<E>,
     is_it: impl Fn(&E) -> bool,
     make: impl FnOnce() -> Option<E>,
 ) -> Option<()> {
-    if let Some(at) = slot.iter().position(is_it) {
+    if let Some(at) = slot.iter().position(|place| place.first().is_some_and(&is_it)) {
         slot[..=at].rotate_right(1);
         return Some(());
     }
-    slot.truncate(MOST_PLANS - 1);
-    slot.try_reserve_exact(1).ok()?;
-    slot.insert(0, make()?);
+    let made = make()?;
+    slot.rotate_right(1);
+    slot[0].clear();
+    slot[0].try_reserve_exact(1).ok()?;
+    slot[0].push(made);
     Some(())
 }
 
@@ -33,7 +44,7 @@ mod tests {
 
     #[test]
     fn the_plan_that_was_not_used_for_the_longest_time_is_replaced() {
-        let mut slot = Vec::new();
+        let mut slot = empty_slot();
         let mut used = |number: usize| {
             let mut made = false;
             let make = || {
@@ -41,7 +52,7 @@ mod tests {
                 Some(number)
             };
             make_first(&mut slot, |&other| other == number, make).unwrap();
-            assert_eq!(slot[0], number);
+            assert_eq!(slot[0], [number]);
             made
         };
         assert!((0..MOST_PLANS).all(&mut used));
@@ -53,8 +64,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_made_is_not_kept() {
-        let mut slot = vec![1, 2];
+        let mut slot = empty_slot();
+        make_first(&mut slot, |_| false, || Some(1)).unwrap();
         assert!(make_first(&mut slot, |_| false, || None).is_none());
-        assert_eq!(slot, [1, 2]);
+        assert_eq!(slot[0], [1]);
     }
 }

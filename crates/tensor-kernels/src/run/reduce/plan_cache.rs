@@ -11,7 +11,7 @@ use crate::{
     kernel::Reduction,
     plan::{PlannedReduce, ReduceWork},
     reduction_order::Widths,
-    run::plan_slot::make_first,
+    run::plan_slot::{Slot, empty_slot, make_first},
 };
 
 /// Slots for the plans that a thread keeps, of some 3 KiB each.
@@ -44,11 +44,9 @@ struct Entry {
     plan: PlannedReduce,
 }
 
-/// The last used entry first. A vector, because an allocation of it can fail without an abort.
-type Slot = Vec<Entry>;
-
 thread_local! {
-    static PLANS: RefCell<[Slot; SLOTS]> = const { RefCell::new([const { Vec::new() }; SLOTS]) };
+    static PLANS: RefCell<[Slot<Entry>; SLOTS]> =
+        const { RefCell::new([const { empty_slot() }; SLOTS]) };
 }
 
 /// Calls `run` with the plan of a reduction, which is made if it is not kept, and with the bytes by
@@ -97,7 +95,7 @@ impl Reduced<'_> {
     }
 
     /// The entry of this reduction, which is made if it is not kept. `None` if it cannot be kept.
-    fn entry<'s>(&self, slots: &'s mut [Slot; SLOTS]) -> Option<&'s mut Entry> {
+    fn entry<'s>(&self, slots: &'s mut [Slot<Entry>; SLOTS]) -> Option<&'s mut Entry> {
         let ndim = self.input.ndim();
         if ndim > MAX_DIMS {
             return None;
@@ -111,13 +109,13 @@ impl Reduced<'_> {
                 && entry.widths == widths
                 && entry.returns_indices == returns_indices
         };
-        if !slot.first().is_some_and(is_it) {
+        if !slot[0].first().is_some_and(is_it) {
             make_first(slot, is_it, || {
                 let (plan, offsets) = (self.plan().ok()?, self.offsets());
                 Some(Entry { ndim, dims, widths, returns_indices, offsets, plan })
             })?;
         }
-        slot.first_mut()
+        slot[0].first_mut()
     }
 
     /// Of each dimension the size, the stride of the input, and the stride of the result.
