@@ -188,10 +188,10 @@ fn an_input_that_is_copied_to_the_result_first() {
     }
 }
 
-/// All inputs repeat along the innermost dimension or along two: each result is computed once and
-/// copied to all its places. Results with and without gaps, and with the repetitions in front.
+/// All inputs are broadcast along the innermost dimension or along two: each result is computed
+/// once and copied to all its places. Results with and without gaps, and with that dimension first.
 #[test]
-fn results_of_inputs_that_repeat() {
+fn results_of_broadcast_inputs() {
     for repetitions in [2usize, 3, 17, 40, 299] {
         let shape = [19, 29, repetitions];
         let contiguous = Layout::contiguous(&shape).unwrap();

@@ -8,7 +8,7 @@ mod common;
 
 use common::levels;
 use tensor_kernels::{
-    Element, Exec, Layout, Slice, TensorView, TensorViewMut, map_into, zip_into, zip3_into,
+    Element, Exec, Layout, Machine, Slice, TensorView, TensorViewMut, map_into, zip_into, zip3_into,
 };
 
 const SHAPES: &[&[usize]] = &[
@@ -67,73 +67,78 @@ fn samples<T>(elements: usize, nth: impl Fn(usize) -> T) -> Vec<T> {
     (0..elements).map(nth).collect()
 }
 
-/// Copies of every view, and three views at a time, to a dense result in either order.
-fn check<T: Element + PartialEq + std::fmt::Debug>(nth: fn(usize) -> T) {
-    for level in levels() {
-        let exec = Exec::current().unwrap().with_simd(level).unwrap().serial();
-        for shape in SHAPES {
-            let views = views(shape);
-            for (at, (layout, elements)) in views.iter().enumerate() {
-                let memory = samples(*elements, nth);
-                let a = TensorView::new(&memory, layout.clone()).unwrap();
-                let (b, c) = (&views[(at + 1) % views.len()], &views[(at + 2) % views.len()]);
-                let others = [samples(b.1, |i| nth(i + 3)), samples(c.1, |i| nth(i + 5))];
-                let b = TensorView::new(&others[0], b.0.clone()).unwrap();
-                let c = TensorView::new(&others[1], c.0.clone()).unwrap();
-                let expected = [a.try_to_vec(), b.try_to_vec(), c.try_to_vec()].map(Result::unwrap);
-                let mut out = vec![nth(1); expected[0].len()];
-                for pick in 0..4 {
-                    out.fill(nth(1));
-                    let to = Layout::contiguous(shape).unwrap();
-                    let mut view = TensorViewMut::new(&mut out, to).unwrap();
-                    match pick {
-                        0 => zip3_into(&exec, &a, &b, &c, &mut view, |a, _, _| a),
-                        1 => zip3_into(&exec, &a, &b, &c, &mut view, |_, b, _| b),
-                        2 => zip3_into(&exec, &a, &b, &c, &mut view, |_, _, c| c),
-                        _ => map_into(&exec, &a, &mut view, |a| a),
-                    }
-                    .unwrap();
-                    let what = format!("{level}, {shape:?}, operand {pick} of {layout:?}");
-                    assert_eq!(out, expected[pick % 3], "{what}");
-                }
+/// Calls `check` with all views of each shape and the number of one of them: at every SIMD level,
+/// on a machine of usual caches and on one on which every result is larger than the caches.
+fn each_view(check: impl Fn(&Exec, &[usize], &[(Layout, usize)], usize)) {
+    for stream in [Machine::REFERENCE.stream, 0] {
+        for level in levels() {
+            let mut exec = Exec::current().unwrap().with_simd(level).unwrap().serial();
+            exec.machine = Machine { stream, ..Machine::REFERENCE };
+            for shape in SHAPES {
+                let views = views(shape);
+                (0..views.len()).for_each(|at| check(&exec, shape, &views, at));
             }
         }
     }
 }
 
-/// Inputs that lie in one order, which is computed in their order, next to one that is a single
-/// element or lies in another order; and a result of another width.
-fn check_alike<T: Element + PartialEq + std::fmt::Debug>(nth: fn(usize) -> T) {
-    for level in levels() {
-        let exec = Exec::current().unwrap().with_simd(level).unwrap().serial();
-        for shape in SHAPES {
-            let views = views(shape);
-            for (at, (layout, elements)) in views.iter().enumerate() {
-                let numbers = [2, 3].map(|from| samples(*elements, |i| nth(i * 3 + from)));
-                let [a, b] = numbers.each_ref().map(|x| TensorView::new(x, layout.clone()));
-                let (a, b) = (a.unwrap(), b.unwrap());
-                let one = Layout::SCALAR.broadcast_to(shape).unwrap();
-                for (third, count) in [&views[at], &(one, 1), &views[(at + 1) % views.len()]] {
-                    let memory = samples(*count, |i| nth(i + 7));
-                    let c = TensorView::new(&memory, third.clone()).unwrap();
-                    let all = [&a, &b, &c].map(|x| x.try_to_vec().unwrap());
-                    let to = || Layout::contiguous(shape).unwrap();
-                    let mut out = vec![nth(1); all[0].len()];
-                    for (pick, expected) in all.iter().enumerate() {
-                        let mut view = TensorViewMut::new(&mut out, to()).unwrap();
-                        let chosen = move |a, b, c| [a, b, c][pick];
-                        zip3_into(&exec, &a, &b, &c, &mut view, chosen).unwrap();
-                        assert_eq!(out, *expected, "{level}, operand {pick} of {layout:?}");
-                    }
-                    let mut equal = vec![false; out.len()];
-                    let mut view = TensorViewMut::new(&mut equal, to()).unwrap();
-                    zip3_into(&exec, &a, &b, &c, &mut view, |a, b, c| a == b || b == c).unwrap();
-                    let expected = |at: usize| all[0][at] == all[1][at] || all[1][at] == all[2][at];
-                    assert!((0..equal.len()).all(|at| equal[at] == expected(at)), "{layout:?}");
-                }
+/// Copies of every view, and three views at a time, to a dense result in either order.
+fn check<T: Element + PartialEq + std::fmt::Debug>(nth: fn(usize) -> T) {
+    each_view(|exec, shape, views, at| {
+        let (layout, elements) = &views[at];
+        let memory = samples(*elements, nth);
+        let a = TensorView::new(&memory, layout.clone()).unwrap();
+        let (b, c) = (&views[(at + 1) % views.len()], &views[(at + 2) % views.len()]);
+        let others = [samples(b.1, |i| nth(i + 3)), samples(c.1, |i| nth(i + 5))];
+        let b = TensorView::new(&others[0], b.0.clone()).unwrap();
+        let c = TensorView::new(&others[1], c.0.clone()).unwrap();
+        let expected = [a.try_to_vec(), b.try_to_vec(), c.try_to_vec()].map(Result::unwrap);
+        let mut out = vec![nth(1); expected[0].len()];
+        for pick in 0..4 {
+            out.fill(nth(1));
+            let to = Layout::contiguous(shape).unwrap();
+            let mut view = TensorViewMut::new(&mut out, to).unwrap();
+            match pick {
+                0 => zip3_into(exec, &a, &b, &c, &mut view, |a, _, _| a),
+                1 => zip3_into(exec, &a, &b, &c, &mut view, |_, b, _| b),
+                2 => zip3_into(exec, &a, &b, &c, &mut view, |_, _, c| c),
+                _ => map_into(exec, &a, &mut view, |a| a),
             }
+            .unwrap();
+            let what = format!("{exec:?}, {shape:?}, operand {pick} of {layout:?}");
+            assert_eq!(out, expected[pick % 3], "{what}");
         }
-    }
+    });
+}
+
+/// Two inputs of the same strides, next to one of the same strides, of a single element, or of
+/// other strides; and a result of another width.
+fn check_same_strides<T: Element + PartialEq + std::fmt::Debug>(nth: fn(usize) -> T) {
+    each_view(|exec, shape, views, at| {
+        let (layout, elements) = &views[at];
+        let numbers = [2, 3].map(|from| samples(*elements, |i| nth(i * 3 + from)));
+        let [a, b] = numbers.each_ref().map(|x| TensorView::new(x, layout.clone()));
+        let (a, b) = (a.unwrap(), b.unwrap());
+        let one = Layout::SCALAR.broadcast_to(shape).unwrap();
+        for (third, count) in [&views[at], &(one, 1), &views[(at + 1) % views.len()]] {
+            let memory = samples(*count, |i| nth(i + 7));
+            let c = TensorView::new(&memory, third.clone()).unwrap();
+            let all = [&a, &b, &c].map(|x| x.try_to_vec().unwrap());
+            let to = || Layout::contiguous(shape).unwrap();
+            let mut out = vec![nth(1); all[0].len()];
+            for (pick, expected) in all.iter().enumerate() {
+                let mut view = TensorViewMut::new(&mut out, to()).unwrap();
+                let chosen = move |a, b, c| [a, b, c][pick];
+                zip3_into(exec, &a, &b, &c, &mut view, chosen).unwrap();
+                assert_eq!(out, *expected, "{exec:?}, operand {pick} of {layout:?}");
+            }
+            let mut equal = vec![false; out.len()];
+            let mut view = TensorViewMut::new(&mut equal, to()).unwrap();
+            zip3_into(exec, &a, &b, &c, &mut view, |a, b, c| a == b || b == c).unwrap();
+            let expected = |at: usize| all[0][at] == all[1][at] || all[1][at] == all[2][at];
+            assert!((0..equal.len()).all(|at| equal[at] == expected(at)), "{layout:?}");
+        }
+    });
 }
 
 macro_rules! widths {
@@ -141,7 +146,7 @@ macro_rules! widths {
         #[test]
         fn $name() {
             check($nth);
-            check_alike($nth);
+            check_same_strides($nth);
         }
     )*};
 }

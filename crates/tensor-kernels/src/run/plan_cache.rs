@@ -4,8 +4,8 @@
 //! repeat copies: every layer, image or time step has the layouts of the last one. Offsets are not
 //! compared, so the parts of a batch share a plan.
 //!
-//! Plans are found by a hash: a thread has [`SLOTS`] slots, of a [few plans](super::plan_slot) of
-//! about 1 KiB each.
+//! Plans are found by a hash: a thread has [`SLOTS`] slots, of [up to four plans](super::plan_slot)
+//! of about 1 KiB each.
 
 use std::cell::RefCell;
 

@@ -1,7 +1,7 @@
 //! A slot of the plans that a thread keeps: a few plans that share a hash, the last used first.
 //!
 //! With one plan only, two inputs of an operation that happened to share a slot were planned anew
-//! at each call: eight times the time of the work (320 floats, Zen 5).
+//! at each call: 2.6 µs instead of 0.5 µs for the sum of 320 floats (Zen 4).
 
 /// The most plans of a slot.
 const MOST_PLANS: usize = 4;

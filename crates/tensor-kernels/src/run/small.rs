@@ -3,7 +3,7 @@
 //!
 //! If all elements are adjacent in all operands they are one row. Otherwise each operand in another
 //! order is copied into scratch, in the order of the result, by a kept plan of a copy; the copies
-//! are one row. If several inputs lie in the same other order, the row is computed in that order,
+//! are one row. If several inputs have the same other strides, the row is computed in their order,
 //! and only its results are copied. In all cases the operation runs once.
 //!
 //! # Tried and dropped

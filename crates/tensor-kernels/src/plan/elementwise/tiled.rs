@@ -8,8 +8,8 @@
 //! adjacent for long rows, and enough of those along which each operand is adjacent for whole cache
 //! lines.
 //!
-//! Loops along which every input repeats are left out: what is computed once is copied to all its
-//! places in the result.
+//! Loops along which every input is broadcast are left out: what is computed once is copied to all
+//! its places in the result.
 //!
 //! # Tried and dropped
 //! Measured on random layouts (f32, Zen 5, one thread; load from other programs). Groups of loops
@@ -17,9 +17,9 @@
 //! that took them, and needed kernels that copies have in better form. Tiles for transposes of two
 //! loops: 1.25 to 1.5 times as long in cache as blocks of rows and columns, so they keep those
 //! unless the result is larger than the caches.
-//! Several inputs that are transposed alike, computed in their order and only the results
-//! transposed: 1.3 to 2.2 times as long out of cache, whatever the tile, because results are then
-//! written in short runs. In cache it takes half the time, which `run::small` does.
+//! Several transposed inputs of the same strides, computed in their order and only the results
+//! transposed: 1.3 to 2.2 times as long out of cache (Zen 4), whatever the tile, because results
+//! are then written in short runs. In cache it is faster, and `run::small` does it.
 //! Tiles of 32, 128 and 256 KiB differ from those of 64 KiB by less than the measurement does.
 
 use smallvec::SmallVec;
@@ -55,20 +55,19 @@ pub(super) fn plan<const N: usize>(
         return None;
     }
     let large = elements.saturating_mul(widths[0]) >= machine.stream;
-    let repetitions = repetitions(loops).filter(|_| !packs_short_rows(loops, widths));
-    let is_left_out = left_out(loops, repetitions.is_some());
+    let broadcast = broadcast_len(loops).filter(|_| !packs_short_rows(loops, widths));
+    let is_left_out = left_out(loops, broadcast.is_some());
     let computed: Loops<N> = loops.iter().filter(|l| !is_left_out(l)).copied().collect();
-    let packed: [bool; N] = std::array::from_fn(|k| match (k, repetitions) {
+    let packed: [bool; N] = std::array::from_fn(|k| match (k, broadcast) {
         (0, Some(_)) => true,
         _ => adjacent(k, &computed) < MIN_DIRECT_RUN,
     });
-    if repetitions.is_none() && (!packed.contains(&true) || is_simple(loops, packed, widths, large))
-    {
+    if broadcast.is_none() && (!packed.contains(&true) || is_simple(loops, packed, widths, large)) {
         return None;
     }
-    let tile = match large && loops.len() == 2 && repetitions.is_none() {
+    let tile = match large && loops.len() == 2 && broadcast.is_none() {
         true => large_transpose(loops, packed, widths),
-        false => tile(loops, packed, widths, limit(packed, widths, repetitions, machine)),
+        false => tile(loops, packed, widths, limit(packed, widths, broadcast, machine)),
     };
     let once = Loop { len: 1, strides: [0; N] };
     let work = ElementwiseWork {
@@ -87,34 +86,41 @@ pub(super) fn plan<const N: usize>(
     Some(if large { work.within_scratch(machine.l2) } else { work })
 }
 
-/// Does every input repeat along a loop?
-fn repeats<const N: usize>(l: &Loop<N>) -> bool {
+/// Is every input broadcast along a loop?
+fn broadcasts_all<const N: usize>(l: &Loop<N>) -> bool {
     l.strides[1..].iter().all(|&stride| stride == 0)
 }
 
-/// The loops of a tile that are left out: those along which every input repeats, if the result is
-/// copied from scratch. Not all loops: one element is computed.
+/// The loops of a tile that are left out: those along which every input is broadcast, if the result
+/// is copied from scratch; but never all loops.
 pub(crate) fn left_out<const N: usize>(
     loops: &[Loop<N>],
     result_is_packed: bool,
 ) -> impl Fn(&Loop<N>) -> bool {
-    let some = result_is_packed && !loops.iter().all(repeats);
-    move |l| some && repeats(l)
+    let some = result_is_packed && !loops.iter().all(broadcasts_all);
+    move |l| some && broadcasts_all(l)
 }
 
-/// The number of repetitions, if every input repeats along the innermost loop, and not along all
-/// loops.
-fn repetitions<const N: usize>(loops: &[Loop<N>]) -> Option<usize> {
-    let innermost = loops.last().filter(|l| repeats(l) && !loops.iter().all(repeats))?;
-    Some(innermost.len)
+/// The length of the innermost loop, if every input is broadcast along it, and not along all loops.
+fn broadcast_len<const N: usize>(loops: &[Loop<N>]) -> Option<usize> {
+    let innermost = loops.last().filter(|l| broadcasts_all(l))?;
+    (!loops.iter().all(broadcasts_all)).then_some(innermost.len)
 }
 
-/// Are rows so short that many of them are packed into one? Repetitions of one input then take up
-/// to half the time of a tile, those of two about as long.
+/// Are rows so short that many of them are packed into one? With one input that is broadcast along
+/// them this takes about half as long as a tile, with two about as long (Zen 4).
 fn packs_short_rows<const N: usize>(loops: &[Loop<N>], widths: [usize; N]) -> bool {
-    let Some((columns, around)) = loops.split_last() else { return false };
-    let rows = rows_loop(around, columns).map_or(Loop::ONCE, |at| around[at]);
-    accesses(&rows, columns, widths).iter().any(|access| access.packs_rows())
+    two_loops(loops, widths).is_some_and(|(.., access)| access.iter().any(|a| a.packs_rows()))
+}
+
+/// The rows and the columns of a block of two loops, and how it accesses the operands.
+fn two_loops<const N: usize>(
+    loops: &[Loop<N>],
+    widths: [usize; N],
+) -> Option<(Loop<N>, Loop<N>, [Access; N])> {
+    let (&columns, around) = loops.split_last()?;
+    let rows = rows_loop(around, &columns).map_or(Loop::ONCE, |at| around[at]);
+    Some((rows, columns, accesses(&rows, &columns, widths)))
 }
 
 /// Are two loops enough for all operands that are packed?
@@ -124,9 +130,7 @@ fn is_simple<const N: usize>(
     widths: [usize; N],
     large: bool,
 ) -> bool {
-    let Some((columns, around)) = loops.split_last() else { return true };
-    let rows = rows_loop(around, columns).map_or(Loop::ONCE, |at| around[at]);
-    let access = accesses(&rows, columns, widths);
+    let Some((rows, columns, access)) = two_loops(loops, widths) else { return true };
     if access.iter().any(|access| access.packs_rows()) {
         return access.iter().all(|access| access.is_direct() || access.packs_rows());
     }
@@ -138,7 +142,7 @@ fn is_simple<const N: usize>(
     (0..N).all(|k| match access[k] {
         // Blocks of a large result are streamed if all rows start at the same offset in a line.
         Access::Transposed if loops.len() == 2 => {
-            !large || rows_start_alike(around.iter(), widths[0])
+            !large || rows_start_alike(loops[..1].iter(), widths[0])
         }
         Access::Transposed => {
             let is_large = rows.len.saturating_mul(columns.len) >= MIN_TRANSPOSED_ELEMENTS;
@@ -153,8 +157,7 @@ fn is_simple<const N: usize>(
     })
 }
 
-/// The block of a tile: one row of all its elements. If the result is packed, repetitions of all
-/// inputs are left out.
+/// The block of a tile: one row of all elements that are computed.
 pub(super) fn block<const N: usize>(
     loops: &[Loop<N>],
     tile: &Tile,
@@ -191,15 +194,15 @@ fn adjacent<const N: usize>(k: usize, loops: &[Loop<N>]) -> usize {
 fn limit<const N: usize>(
     packed: [bool; N],
     widths: [usize; N],
-    repetitions: Option<usize>,
+    broadcast: Option<usize>,
     machine: &Machine,
 ) -> usize {
     // A third more than the first-level cache: the last tile's results need not stay in it.
     let scratch = machine.l1.saturating_add(machine.l1 / 3);
     let row: usize = (0..N).filter(|&k| packed[k]).map(|k| widths[k]).sum();
     let distinct = scratch / row;
-    // Repetitions take no scratch, but threads receive whole tiles.
-    distinct.saturating_mul(repetitions.unwrap_or(1)).min(distinct.max(machine.l2 / widths[0]))
+    // A broadcast takes no scratch, but threads receive whole tiles.
+    distinct.saturating_mul(broadcast.unwrap_or(1)).min(distinct.max(machine.l2 / widths[0]))
 }
 
 /// The iterations of each loop in a tile of at most `limit` elements.

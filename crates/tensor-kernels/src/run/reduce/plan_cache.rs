@@ -1,7 +1,8 @@
 //! The plans of reductions that a thread has made last, so that a repeated reduction is not planned
 //! again: planning takes longer than to reduce a thousand elements.
 //!
-//! As with [copies](crate::run::plan_cache), offsets are not compared, and a slot has a few plans.
+//! As with [copies](crate::run::plan_cache), offsets are not compared, and a slot has up to four
+//! plans.
 
 use std::cell::RefCell;
 
@@ -14,7 +15,7 @@ use crate::{
     run::plan_slot::{Slot, empty_slot, make_first},
 };
 
-/// Slots for the plans that a thread keeps, of some 3 KiB each.
+/// Slots for the plans that a thread keeps, of some 3 KiB each plan.
 const SLOTS: usize = 32;
 
 /// Reductions of more dimensions are planned each time.
