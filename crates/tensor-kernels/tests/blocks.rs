@@ -5,7 +5,7 @@
 
 use tensor_kernels::{
     Cast, Element, Exec, Layout, Machine, SimdLevel, Tensor, TensorView, TensorViewMut, map_into,
-    zip_into,
+    ops, zip_into,
 };
 
 /// Rows and columns: more than one block in both dimensions, and no multiple of it.
@@ -226,6 +226,38 @@ fn results_of_broadcast_inputs() {
                 }
                 assert_eq!(written, 19 * 29 * repetitions);
                 assert!(field.iter().all(|&x| x == -1), "{exec:?}: a gap of {result:?} is written");
+            }
+        }
+    }
+}
+
+/// Rows along which every input is broadcast, of a result with gaps: rows of few elements are packed
+/// into longer ones, others computed once. Whichever it is, all parts of the plan agree on it.
+#[test]
+fn short_rows_of_broadcast_inputs() {
+    for (rows, repetitions) in
+        [64usize, 65, 200].into_iter().flat_map(|r| (20..30).map(move |n| (r, n)))
+    {
+        let shape = [rows, repetitions];
+        let result = Layout::new(&shape, &[64, 2], 1).unwrap();
+        let numbers: Vec<u8> = (0..3 * rows).map(|at| (at * 31 % 101) as u8).collect();
+        for input in [
+            Layout::new(&shape, &[3, 0], 0).unwrap(),
+            Layout::new(&shape, &[-3, 0], 3 * rows - 1).unwrap(),
+        ] {
+            for exec in execs() {
+                let view = TensorView::new(&numbers, input.clone()).unwrap();
+                let mut field = vec![255u8; 64 * rows];
+                let mut out = TensorViewMut::new(&mut field, result.clone()).unwrap();
+                ops::add_into(&exec, 3u8, &view, &mut out).unwrap();
+                for (to, from) in result.offsets().zip(input.offsets()) {
+                    assert_eq!(field[to], numbers[from] + 3, "{exec:?} {shape:?} {to}");
+                    field[to] = 255;
+                }
+                assert!(
+                    field.iter().all(|&x| x == 255),
+                    "{exec:?}: a gap of {result:?} is written"
+                );
             }
         }
     }

@@ -7,7 +7,7 @@ impl<const N: usize> Divisible for ElementwiseWork<N> {
     /// The outer loops, the rows, the columns. Short rows that are packed into one stay whole.
     fn axes(&self) -> Axes {
         if let Some(tile) = &self.tile {
-            let tiles = self.outer.iter().zip(tile);
+            let tiles = self.outer.iter().zip(&tile.counts);
             return tiles.map(|(l, &count)| Axis::at_multiples(l.len, count)).collect();
         }
         let mut axes: Axes = self.outer.iter().map(|l| Axis::anywhere(l.len)).collect();

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     kernel::RowBlock,
     nest::{Loop, Loops, NestBuilder},
-    plan::{Comparison, ElementwiseWork, Tile, Work, left_out},
+    plan::{Comparison, Counts, ElementwiseWork, Tile, Work},
 };
 
 impl<const N: usize> Task<'_, N> {
@@ -31,19 +31,19 @@ impl<const N: usize> Task<'_, N> {
         if loops.iter().any(|l| l.len == 0) {
             return;
         }
-        let mut at: Tile = loops.iter().map(|_| 0).collect();
+        let mut at: Counts = loops.iter().map(|_| 0).collect();
         let (mut part, mut plans) = (loops.clone(), [const { None }; 2]);
         loop {
             let mut corner = [0; N];
             for (d, l) in loops.iter().enumerate() {
-                part[d].len = tile[d].min(l.len - at[d]);
+                part[d].len = tile.counts[d].min(l.len - at[d]);
                 corner = std::array::from_fn(|k| corner[k] + l.strides[k] * at[d] as isize);
             }
             let first = advance(self.start(), self.bytes(corner));
             let plan = self.plan(&part, tile, &mut plans);
             // SAFETY: E1: the part's iterations are some of the loops'.
             unsafe { self.tile(first, plan, &mut scratch) };
-            if !next(&mut at, tile, loops) {
+            if !next(&mut at, &tile.counts, loops) {
                 return;
             }
         }
@@ -56,12 +56,12 @@ impl<const N: usize> Task<'_, N> {
         tile: &Tile,
         plans: &'p mut [Option<TilePlan<N>>; 2],
     ) -> &'p TilePlan<N> {
-        let is_whole = part.iter().zip(tile).all(|(l, &len)| l.len == len);
+        let is_whole = part.iter().zip(&tile.counts).all(|(l, &len)| l.len == len);
         let plan = &mut plans[usize::from(!is_whole)];
         if plan.as_ref().is_some_and(|plan| !plan.is_for(part)) {
             *plan = None;
         }
-        plan.get_or_insert_with(|| TilePlan::new(self.work, part))
+        plan.get_or_insert_with(|| TilePlan::new(self.work, tile, part))
     }
 
     /// One tile: packs operands, computes rows, unpacks the result.
@@ -97,6 +97,8 @@ impl<const N: usize> Task<'_, N> {
         let Some((&columns, around)) = loops.split_last() else { return };
         let (&rows, around) = around.split_last().unwrap_or((&Loop::ONCE, around));
         let row_strides = self.bytes(rows.strides);
+        let is_adjacent = |&stride: &isize| matches!(stride, 0 | 1) || columns.len == 1;
+        debug_assert!(columns.strides.iter().all(is_adjacent), "{columns:?}");
         let is_scalar = std::array::from_fn(|k| k > 0 && columns.strides[k] == 0);
         walk(around, |at| {
             let ptrs = advance(ptrs, self.bytes(at));
@@ -113,7 +115,7 @@ impl<const N: usize> Task<'_, N> {
 /// KiB, so it is done once for all tiles of an extent.
 struct TilePlan<const N: usize> {
     /// The iterations of each loop.
-    extent: Tile,
+    extent: Counts,
     elements: usize,
     /// For each operand with scratch, the copy to it; for the result, the copy from it.
     copies: [Option<Work>; N],
@@ -122,9 +124,9 @@ struct TilePlan<const N: usize> {
 }
 
 impl<const N: usize> TilePlan<N> {
-    fn new(work: &ElementwiseWork<N>, part: &Loops<N>) -> Self {
-        let is_left_out = left_out(part, work.block.area(0).is_some());
-        let (dense, elements) = dense_strides(part, &is_left_out);
+    fn new(work: &ElementwiseWork<N>, tile: &Tile, part: &Loops<N>) -> Self {
+        let is_left_out = |l: &Loop<N>| tile.leaves_out(l);
+        let (dense, elements) = dense_strides(part, is_left_out);
         let mut rows = part.clone();
         let comparison = if work.large { Comparison::Full } else { Comparison::Brief };
         let copies = std::array::from_fn(|k| {
@@ -204,9 +206,9 @@ fn fuse<const N: usize>(loops: &mut Loops<N>) {
 }
 
 /// Advances to the next tile; returns `false` after the last one.
-fn next<const N: usize>(at: &mut Tile, tile: &Tile, loops: &[Loop<N>]) -> bool {
+fn next<const N: usize>(at: &mut Counts, counts: &Counts, loops: &[Loop<N>]) -> bool {
     for d in (0..loops.len()).rev() {
-        at[d] += tile[d];
+        at[d] += counts[d];
         if at[d] < loops[d].len {
             return true;
         }

@@ -25,7 +25,7 @@ fn parts_of_an_elementwise_operation_are_the_operation() {
             );
             assert!(part.rows.len <= CUT_ALIGNMENT_ELEMENTS, "{whole} leaves a large part: {part}");
             let is_one_tile = match &part.tile {
-                Some(tile) => part.outer.iter().zip(tile).all(|(l, &count)| l.len <= count),
+                Some(tile) => part.outer.iter().zip(&tile.counts).all(|(l, &count)| l.len <= count),
                 None => part.outer.iter().all(|l| l.len == 1),
             };
             assert!(is_one_tile, "{whole} leaves {part}");

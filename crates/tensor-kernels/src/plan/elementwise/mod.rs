@@ -47,7 +47,7 @@ use crate::{
         MIN_STREAMED_ROW_LINES, SHORT_ROW_BYTES, TRANSPOSED_ROW_ELEMENTS,
     },
 };
-pub(crate) use tiled::{Tile, left_out};
+pub(crate) use tiled::{Counts, Tile};
 
 /// An elementwise operation, or the part of one that a task runs. Operand 0 is written, the others
 /// are read.
@@ -163,7 +163,7 @@ impl<const N: usize> ElementwiseWork<N> {
         let packed = std::array::from_fn(|k| self.block.area(k).is_some());
         let mut block = self.block;
         while block.scratch_bytes() > bytes {
-            let longest = tile.iter_mut().max().filter(|count| **count > 1);
+            let longest = tile.counts.iter_mut().max().filter(|count| **count > 1);
             let Some(longest) = longest else { break };
             *longest = longest.div_ceil(2);
             block = tiled::block(&self.outer, &tile, packed, self.widths);

@@ -38,8 +38,25 @@ use crate::{
     },
 };
 
-/// The iterations of each loop in a tile.
-pub(crate) type Tile = SmallVec<[usize; 6]>;
+/// A number of iterations for each loop.
+pub(crate) type Counts = SmallVec<[usize; 6]>;
+
+/// How much of the loops is computed at a time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Tile {
+    /// The iterations of each loop.
+    pub(crate) counts: Counts,
+    /// Are the loops left out along which every input is broadcast? The result is packed then, and
+    /// there is another loop.
+    leaves_out_broadcasts: bool,
+}
+
+impl Tile {
+    /// Is a loop left out: are results computed for one of its iterations, and copied to all?
+    pub(crate) fn leaves_out<const N: usize>(&self, l: &Loop<N>) -> bool {
+        self.leaves_out_broadcasts && broadcasts_all(l)
+    }
+}
 
 /// The plan by tiles; `None` if blocks of two loops are as good.
 #[inline]
@@ -56,8 +73,9 @@ pub(super) fn plan<const N: usize>(
     }
     let large = elements.saturating_mul(widths[0]) >= machine.stream;
     let broadcast = broadcast_len(loops).filter(|_| !packs_short_rows(loops, widths));
-    let is_left_out = left_out(loops, broadcast.is_some());
-    let computed: Loops<N> = loops.iter().filter(|l| !is_left_out(l)).copied().collect();
+    let leaves_out_broadcasts = broadcast.is_some();
+    let is_computed = |l: &&Loop<N>| !(leaves_out_broadcasts && broadcasts_all(l));
+    let computed: Loops<N> = loops.iter().filter(is_computed).copied().collect();
     let packed: [bool; N] = std::array::from_fn(|k| match (k, broadcast) {
         (0, Some(_)) => true,
         _ => adjacent(k, &computed) < MIN_DIRECT_RUN,
@@ -65,10 +83,11 @@ pub(super) fn plan<const N: usize>(
     if broadcast.is_none() && (!packed.contains(&true) || is_simple(loops, packed, widths, large)) {
         return None;
     }
-    let tile = match large && loops.len() == 2 && broadcast.is_none() {
+    let counts = match large && loops.len() == 2 && broadcast.is_none() {
         true => large_transpose(loops, packed, widths),
-        false => tile(loops, packed, widths, limit(packed, widths, broadcast, machine)),
+        false => counts(loops, packed, widths, limit(packed, widths, broadcast, machine)),
     };
+    let tile = Tile { counts, leaves_out_broadcasts };
     let once = Loop { len: 1, strides: [0; N] };
     let work = ElementwiseWork {
         starts,
@@ -89,16 +108,6 @@ pub(super) fn plan<const N: usize>(
 /// Is every input broadcast along a loop?
 fn broadcasts_all<const N: usize>(l: &Loop<N>) -> bool {
     l.strides[1..].iter().all(|&stride| stride == 0)
-}
-
-/// The loops of a tile that are left out: those along which every input is broadcast, if the result
-/// is copied from scratch; but never all loops.
-pub(crate) fn left_out<const N: usize>(
-    loops: &[Loop<N>],
-    result_is_packed: bool,
-) -> impl Fn(&Loop<N>) -> bool {
-    let some = result_is_packed && !loops.iter().all(broadcasts_all);
-    move |l| some && broadcasts_all(l)
 }
 
 /// The length of the innermost loop, if every input is broadcast along it, and not along all loops.
@@ -164,16 +173,15 @@ pub(super) fn block<const N: usize>(
     packed: [bool; N],
     widths: [usize; N],
 ) -> Block<N> {
-    let is_left_out = left_out(loops, packed[0]);
-    let inner = loops.iter().rfind(|l| !is_left_out(l));
+    let inner = loops.iter().rfind(|l| !tile.leaves_out(l));
     let access = std::array::from_fn(|k| match (packed[k], inner.map(|l| l.strides[k])) {
         (true, _) => Access::Gather,
         (false, Some(0)) => Access::Scalar,
         (false, _) => Access::UnitStride,
     });
     let scratch_rows = packed.map(|packed| packed.then_some(1));
-    let counts = loops.iter().zip(tile).filter(|(l, _)| !is_left_out(l)).map(|(_, &count)| count);
-    let extent = Extent { rows: 1, columns: counts.product() };
+    let counted = loops.iter().zip(&tile.counts).filter(|(l, _)| !tile.leaves_out(l));
+    let extent = Extent { rows: 1, columns: counted.map(|(_, &count)| count).product() };
     Block::new(extent, access, widths, scratch_rows)
 }
 
@@ -206,29 +214,29 @@ fn limit<const N: usize>(
 }
 
 /// The iterations of each loop in a tile of at most `limit` elements.
-fn tile<const N: usize>(
+fn counts<const N: usize>(
     loops: &[Loop<N>],
     packed: [bool; N],
     widths: [usize; N],
     limit: usize,
-) -> Tile {
-    let mut tile = Tile::new();
+) -> Counts {
+    let mut counts = Counts::new();
     for (result, operand) in TILE_TARGETS {
-        tile.clear();
-        tile.resize(loops.len(), 1);
-        extend(&mut tile, loops, 0, result / widths[0]);
+        counts.clear();
+        counts.resize(loops.len(), 1);
+        extend(&mut counts, loops, 0, result / widths[0]);
         for k in (1..N).filter(|&k| packed[k]) {
-            extend(&mut tile, loops, k, operand / widths[k]);
+            extend(&mut counts, loops, k, operand / widths[k]);
         }
-        if tile.iter().product::<usize>() <= limit {
+        if counts.iter().product::<usize>() <= limit {
             break;
         }
     }
-    fill(&mut tile, loops, limit);
-    for (count, l) in tile.iter_mut().zip(loops) {
+    fill(&mut counts, loops, limit);
+    for (count, l) in counts.iter_mut().zip(loops) {
         *count = l.len.div_ceil(l.len.div_ceil(*count));
     }
-    tile
+    counts
 }
 
 /// The tile of two loops, where the result is larger than the caches.
@@ -236,18 +244,18 @@ fn large_transpose<const N: usize>(
     loops: &[Loop<N>],
     packed: [bool; N],
     widths: [usize; N],
-) -> Tile {
+) -> Counts {
     let (result, operand) = LARGE_TRANSPOSED_TILE;
-    let mut tile: Tile = loops.iter().map(|_| 1).collect();
-    extend(&mut tile, loops, 0, result / widths[0]);
+    let mut counts: Counts = loops.iter().map(|_| 1).collect();
+    extend(&mut counts, loops, 0, result / widths[0]);
     for k in (1..N).filter(|&k| packed[k]) {
-        extend(&mut tile, loops, k, operand / widths[k]);
+        extend(&mut counts, loops, k, operand / widths[k]);
     }
-    tile
+    counts
 }
 
 /// Extends a tile until operand `k` has `target` elements of it that lie close to each other.
-fn extend<const N: usize>(tile: &mut Tile, loops: &[Loop<N>], k: usize, target: usize) {
+fn extend<const N: usize>(counts: &mut Counts, loops: &[Loop<N>], k: usize, target: usize) {
     let mut order: SmallVec<[usize; 6]> =
         (0..loops.len()).filter(|&at| loops[at].strides[k] != 0).collect();
     sort_by_key(&mut order, |&at| loops[at].strides[k].unsigned_abs());
@@ -256,16 +264,16 @@ fn extend<const N: usize>(tile: &mut Tile, loops: &[Loop<N>], k: usize, target: 
         if run >= target {
             return;
         }
-        tile[at] = tile[at].max(target.div_ceil(run).min(loops[at].len));
-        run *= tile[at];
+        counts[at] = counts[at].max(target.div_ceil(run).min(loops[at].len));
+        run *= counts[at];
     }
 }
 
 /// Extends a tile up to `limit` elements, along the innermost loops first.
-fn fill<const N: usize>(tile: &mut Tile, loops: &[Loop<N>], limit: usize) {
+fn fill<const N: usize>(counts: &mut Counts, loops: &[Loop<N>], limit: usize) {
     for at in (0..loops.len()).rev() {
-        let others: usize = tile.iter().product::<usize>() / tile[at];
-        tile[at] = (limit / others).clamp(tile[at], loops[at].len);
+        let others: usize = counts.iter().product::<usize>() / counts[at];
+        counts[at] = (limit / others).clamp(counts[at], loops[at].len);
     }
 }
 

@@ -310,7 +310,10 @@ fn reduced<A: Number + Pod, R: Number + Pod>(
     case.note("a", format_args!("{} {a}", A::NAME));
     case.note("result", format_args!("{} {out}", R::NAME));
     case.note("an operand that overlaps", if copies_first { "copied first" } else { "refused" });
-    if !op.has_empty && groups.iter().any(Vec::is_empty) {
+    // As PyTorch refuses it, also where the result has no elements.
+    let mut reduced = sizes.iter().zip(&is_reduced).filter(|(_, is_reduced)| **is_reduced);
+    let reduces_nothing = reduced.any(|(&len, _)| len == 0);
+    if !op.has_empty && reduces_nothing {
         return Ok(());
     }
 

@@ -81,6 +81,16 @@ impl<T: Value> TestOperand<T> {
         Self { memory: Memory::new(1, 0, |_| value), layout: at.layout(), at, is_value: true }
     }
 
+    /// One element; without a view where this operand has none, as a value may be given another
+    /// operation: a power of 2 is a square.
+    pub(crate) fn one(&self, value: T) -> Self {
+        if self.is_value {
+            return Self::value(value);
+        }
+        let at = Strided { shape: vec![1], strides: vec![1], offset: 0 };
+        Self { memory: Memory::new(1, 0, |_| value), layout: at.layout(), at, is_value: false }
+    }
+
     /// The elements, broadcast to a shape, in logical order.
     pub(crate) fn values(&self, shape: &[usize]) -> Vec<T> {
         let elements = self.memory.elements();

@@ -150,10 +150,11 @@ pub(crate) fn unary<A: Value, R: Value>(case: &mut Case<'_>, op: &Unary<A, R>) -
     let usage = if form == Form::Inplace { Use::Written } else { Use::Read };
     let a = TestOperand::<A>::of_shape(case, "a", &sizes, usage, values);
     let mut references = CachedResults::new();
-    let result = |a: A| match &op.oracle {
-        Oracle::Native(function) => function(a),
-        Oracle::Itself(_) => references
-            .get(&[bytes_of(&a)], |exec, out| (op.into)(exec, &TestOperand::value(a), out)),
+    let result = |x: A| match &op.oracle {
+        Oracle::Native(function) => function(x),
+        Oracle::Itself(_) => {
+            references.get(&[bytes_of(&x)], |exec, out| (op.into)(exec, &a.one(x), out))
+        }
     };
     let expected: Vec<R> = a.values(&sizes).into_iter().map(result).collect();
     let unchanged = Unchanged::new("a", &a);
@@ -186,10 +187,10 @@ pub(crate) fn binary<A: Value, B: Value, R: Value>(
     let sizes = common_shape(&[&a.at.shape, &b.at.shape]);
     let refused = replace_zeros(case, op.refused_divisor, &mut b) && !sizes.contains(&0);
     let mut references = CachedResults::new();
-    let mut result = |(a, b): (A, B)| match &op.oracle {
-        Oracle::Native(function) => function(a, b),
-        Oracle::Itself(_) => references.get(&[bytes_of(&a), bytes_of(&b)], |exec, out| {
-            (op.into)(exec, &TestOperand::value(a), &TestOperand::value(b), out)
+    let mut result = |(x, y): (A, B)| match &op.oracle {
+        Oracle::Native(function) => function(x, y),
+        Oracle::Itself(_) => references.get(&[bytes_of(&x), bytes_of(&y)], |exec, out| {
+            (op.into)(exec, &a.one(x), &b.one(y), out)
         }),
     };
     let mut expected: Vec<R> = Vec::new();
@@ -274,19 +275,12 @@ pub(crate) fn ternary<A: Value, B: Value, C: Value, R: Value>(
     let c = TestOperand::<C>::input(case, "c", &sizes, values);
     let sizes = common_shape(&[&a.at.shape, &b.at.shape, &c.at.shape]);
     let mut references = CachedResults::new();
-    let result = |((a, b), c): ((A, B), C)| match &op.oracle {
-        Oracle::Native(function) => function(a, b, c),
-        Oracle::Itself(_) => {
-            references.get(&[bytes_of(&a), bytes_of(&b), bytes_of(&c)], |exec, out| {
-                (op.into)(
-                    exec,
-                    &TestOperand::value(a),
-                    &TestOperand::value(b),
-                    &TestOperand::value(c),
-                    out,
-                )
-            })
-        }
+    let result = |((x, y), z): ((A, B), C)| match &op.oracle {
+        Oracle::Native(function) => function(x, y, z),
+        Oracle::Itself(_) => references
+            .get(&[bytes_of(&x), bytes_of(&y), bytes_of(&z)], |exec, out| {
+                (op.into)(exec, &a.one(x), &b.one(y), &c.one(z), out)
+            }),
     };
     let pairs = a.values(&sizes).into_iter().zip(b.values(&sizes));
     let expected: Vec<R> = pairs.zip(c.values(&sizes)).map(result).collect();

@@ -170,11 +170,13 @@ fn near_mean<A: Number, R: Value>(elements: &[A], unit: f64, last: f64) -> Expec
     }
 }
 
-/// The error of n − 1 rounded products.
+/// The error of n − 1 rounded products. Where the product is subnormal, any bit of it may be lost.
 fn near_product<A: Number, R>(elements: &[A], unit: f64) -> Expected<R> {
     let product: f64 = elements.iter().map(|x| x.wide().real()).product();
     let roundings = elements.len() as f64 * (unit + DOUBLE) * 1.01;
-    Expected::Near { parts: [product, 0.0], distance: product.abs() * roundings }
+    let least_normal = if unit == DOUBLE { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
+    let lost = if product.abs() < least_normal { least_normal } else { 0.0 };
+    Expected::Near { parts: [product, 0.0], distance: product.abs() * roundings + lost }
 }
 
 fn is_nan<A: Number>(x: A) -> bool {
