@@ -119,7 +119,8 @@ struct RunConfig {
 fn run_configs() -> Vec<RunConfig> {
     let config = |simd: SimdLevel, stream, threads| {
         let mut exec = Exec::current().and_then(|exec| exec.with_simd(simd)).unwrap();
-        exec.machine = Machine { l1: 16 << 10, l2: 64 << 10, stream, grain: 1 << 10 };
+        exec.machine =
+            Machine { l1: 16 << 10, l2: 64 << 10, stream, grain: 1 << 10, ..exec.machine };
         RunConfig { exec: if threads == 1 { exec.serial() } else { exec }, threads }
     };
     let best = Exec::current().unwrap().simd();

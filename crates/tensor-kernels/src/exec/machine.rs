@@ -33,6 +33,8 @@
 
 use std::sync::OnceLock;
 
+use super::SimdLevel;
+
 /// The properties of a machine that plans depend on, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Machine {
@@ -44,22 +46,31 @@ pub struct Machine {
     pub stream: usize,
     /// The least work for which another thread pays.
     pub grain: usize,
+    /// A vector register of the kernels: 64 for AVX-512, 32 for AVX2, 16 for others. It says which
+    /// rates plans are compared by: what kernels take relative to each other and to the caches.
+    pub vector: usize,
 }
 
 impl Machine {
     /// A fixed machine: a plan made for it is the same everywhere.
     pub const REFERENCE: Machine =
-        Machine { l1: 32 << 10, l2: 1 << 20, stream: 6 << 20, grain: 128 << 10 };
+        Machine { l1: 32 << 10, l2: 1 << 20, stream: 6 << 20, grain: 128 << 10, vector: 64 };
 
-    /// This machine, as the operating system describes it; [`REFERENCE`](Self::REFERENCE) for what
-    /// it does not describe.
+    /// This machine with the best instruction set of its CPU, as the operating system describes it;
+    /// [`REFERENCE`](Self::REFERENCE) for what it does not describe.
     pub fn detect() -> Self {
         static MACHINE: OnceLock<Machine> = OnceLock::new();
         *MACHINE.get_or_init(|| {
             let l1 = cache_size("Data", 1).unwrap_or(Self::REFERENCE.l1);
             let l2 = cache_size("Unified", 2).unwrap_or(Self::REFERENCE.l2).max(l1);
-            Self { l1, l2, stream: (6 * l2).min(8 << 20), ..Self::REFERENCE }
+            let stream = (6 * l2).min(8 << 20);
+            Self { l1, l2, stream, ..Self::REFERENCE }.with_vectors_of(SimdLevel::detect())
         })
+    }
+
+    /// The same machine, with the vector registers of a level.
+    pub(super) const fn with_vectors_of(self, level: SimdLevel) -> Self {
+        Self { vector: level.vector_bytes(), ..self }
     }
 }
 
@@ -92,7 +103,8 @@ mod tests {
 
     #[test]
     fn the_detected_machine_is_plausible() {
-        let Machine { l1, l2, stream, grain } = Machine::detect();
+        let Machine { l1, l2, stream, grain, vector } = Machine::detect();
         assert!(l1 >= 4 << 10 && l2 >= l1 && stream >= l2 && grain >= l1);
+        assert!([16, 32, 64].contains(&vector));
     }
 }

@@ -73,7 +73,7 @@ impl Exec {
         let simd = SimdLevel::from_env().map_err(|why| refused(asked(), &why))?;
         Ok(Self {
             par: Par::Auto,
-            machine: Machine::detect(),
+            machine: Machine::detect().with_vectors_of(simd),
             broadcast: Broadcast::Implicit,
             overlapping: Overlapping::Refuse,
             simd,
@@ -138,7 +138,7 @@ impl Exec {
         if !level.is_available() {
             return Err(refused(level.to_string(), &SimdError::Unavailable(level)));
         }
-        Ok(Self { simd: level, ..self })
+        Ok(Self { simd: level, machine: self.machine.with_vectors_of(level), ..self })
     }
 
     /// The instruction set that kernels use.

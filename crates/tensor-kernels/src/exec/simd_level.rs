@@ -85,6 +85,15 @@ impl SimdLevel {
         if level.is_available() { Ok(level) } else { Err(SimdError::Unavailable(level)) }
     }
 
+    /// The bytes of a vector register, as [`Machine::vector`](super::Machine::vector) has them.
+    pub(crate) const fn vector_bytes(self) -> usize {
+        match self {
+            Self::V4 => 64,
+            Self::V3 => 32,
+            Self::Scalar | Self::Neon => 16,
+        }
+    }
+
     /// The level's name in `TENSOR_SIMD` and in reports.
     const fn name(self) -> &'static str {
         match self {

@@ -19,6 +19,7 @@ use super::{
     Comparison, INDEX, INPUT, Listing, RESULT, ReduceWork, Work, is_reduced, reduce_cost::PART_NS,
 };
 use crate::{
+    exec::Machine,
     nest::{Loop, Loops, NestBuilder},
     reduction_order::Widths,
     sort::sort_by_key,
@@ -191,8 +192,8 @@ impl CopiedPart {
             elements *= l.len;
         }
         copy.reverse();
-        let machine = Comparison::Full.machine();
-        let work = fused(&copy, |builder| Work::of_nest(builder, widths.input, Comparison::Full));
+        let machine = Comparison::Full.machine(Machine::REFERENCE.vector);
+        let work = fused(&copy, |builder| Work::of_nest(builder, widths.input, &machine));
         let predicted_ns = work.predicted_ns(&machine);
         let listing = Listing::of_loops(&copy, widths.input, predicted_ns);
         let copy_ns =

@@ -9,6 +9,7 @@ use super::{
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
 use crate::{
+    exec::{Machine, SimdLevel},
     kernel::RowBlock,
     nest::{Loop, Loops, NestBuilder},
     plan::{Comparison, Counts, ElementwiseWork, Tile, Work},
@@ -61,7 +62,7 @@ impl<const N: usize> Task<'_, N> {
         if plan.as_ref().is_some_and(|plan| !plan.is_for(part)) {
             *plan = None;
         }
-        plan.get_or_insert_with(|| TilePlan::new(self.work, tile, part))
+        plan.get_or_insert_with(|| TilePlan::new(self.work, tile, part, self.simd))
     }
 
     /// One tile: packs operands, computes rows, unpacks the result.
@@ -124,11 +125,12 @@ struct TilePlan<const N: usize> {
 }
 
 impl<const N: usize> TilePlan<N> {
-    fn new(work: &ElementwiseWork<N>, tile: &Tile, part: &Loops<N>) -> Self {
+    fn new(work: &ElementwiseWork<N>, tile: &Tile, part: &Loops<N>, simd: SimdLevel) -> Self {
         let is_left_out = |l: &Loop<N>| tile.leaves_out(l);
         let (dense, elements) = dense_strides(part, is_left_out);
         let mut rows = part.clone();
         let comparison = if work.large { Comparison::Full } else { Comparison::Brief };
+        let machine = comparison.machine(simd.vector_bytes());
         let copies = std::array::from_fn(|k| {
             work.block.area(k)?;
             // An input is copied once, the result to all its places.
@@ -138,7 +140,7 @@ impl<const N: usize> TilePlan<N> {
                 let strides = if k == 0 { [operand, scratch] } else { [scratch, operand] };
                 Loop { len: l.len, strides }
             });
-            let copy = copy_of(of, part.len(), work.widths[k], comparison);
+            let copy = copy_of(of, part.len(), work.widths[k], &machine);
             for (row, &stride) in rows.iter_mut().zip(&dense) {
                 row.strides[k] = stride;
             }
@@ -160,14 +162,14 @@ fn copy_of(
     loops: impl Iterator<Item = Loop<2>>,
     count: usize,
     width: usize,
-    comparison: Comparison,
+    machine: &Machine,
 ) -> Work {
     let mut buffer: SmallVec<[Loop<2>; 9]> = SmallVec::new();
     buffer.resize(count + 1, Loop::NONE);
     let mut builder = NestBuilder::new(&mut buffer);
     loops.filter(|l| l.len > 1).for_each(|l| builder.push(l));
     builder.fuse();
-    Work::of_nest(&mut builder, width, comparison)
+    Work::of_nest(&mut builder, width, machine)
 }
 
 /// The strides of elements without gaps in the order of the loops, and their number. Along a loop

@@ -74,7 +74,7 @@ fn exec(simd: SimdLevel, streamed: bool) -> Exec {
     let mut exec =
         Exec::current().and_then(|exec| exec.with_simd(simd)).expect("an available level");
     // Caches so small that a few thousand elements are several blocks.
-    exec.machine = Machine { l1: 1 << 10, l2: 8 << 10, stream, grain: 16 };
+    exec.machine = Machine { l1: 1 << 10, l2: 8 << 10, stream, grain: 16, ..exec.machine };
     exec
 }
 

@@ -36,7 +36,8 @@ fn setting() -> (Tensor<u32>, Exec) {
 }
 
 /// A machine on which all results are streamed.
-const STREAMING: Machine = Machine { l1: 1 << 10, l2: 8 << 10, stream: 0, grain: 64 };
+const STREAMING: Machine =
+    Machine { l1: 1 << 10, l2: 8 << 10, stream: 0, grain: 64, ..Machine::REFERENCE };
 
 fn streaming() -> Exec {
     let mut exec = *Exec::current().unwrap();

@@ -7,14 +7,13 @@
 //! - *Memory*: cache lines fetched at each level, and the runs of adjacent bytes in which they lie:
 //!   each run may begin in another page, and hardware prefetches along runs only.
 //!
-//! The rates are fitted to the measured times of all candidates of random layouts, by least squares
-//! of relative errors. Only quotients of predictions matter; they hold on other machines as far as
-//! caches, stores and loops cost alike there.
+//! What each of them takes is in `rates`.
 
 use super::{
     Grouped, GroupedStep, Inner, Work,
     footprint::{Cache, USABLE, coverage, fetched, lines, run_bytes, run_in_order},
     kernel::{Kernel, KernelWork},
+    rates::Rates,
     traversal::Traversal,
 };
 use crate::{
@@ -28,6 +27,7 @@ use crate::{
 /// How often the things happen that take time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
+    rates: &'static Rates,
     unit: usize,
     kernel: Kernel,
     /// Calls of the kernel.
@@ -91,6 +91,7 @@ impl Work {
         let iterations = iterations(self.around()) as f64;
         let KernelWork { kernel, calls, amount } = self.kernel_work();
         Terms {
+            rates: Rates::of(machine),
             unit: self.unit,
             kernel,
             calls: calls * iterations,
@@ -224,33 +225,33 @@ impl Terms {
 
     /// The products, in the order of `CostTerm`.
     pub(super) fn costs(&self) -> [f64; COST_TERMS] {
-        let [call, amount] = self.kernel.rates(self.unit);
-        let tables = if self.entries > 0.0 { TABLES } else { 0.0 };
-        let memory = &self.memory;
-        let [first, second, last] = [0, 1, 2].map(|level| memory.fetch_ns(level));
+        let (rates, memory) = (self.rates, &self.memory);
+        let [call, amount] = rates.of_kernel(self.kernel, self.unit);
+        let tables = if self.entries > 0.0 { rates.tables } else { 0.0 };
+        let [first, second, last] = [0, 1, 2].map(|level| memory.fetch_ns(level, rates));
         [
-            SETUP + tables + self.entries * ENTRY,
+            rates.setup + tables + self.entries * rates.entry,
             self.calls * call,
             self.amount * amount,
-            self.iterations * ITERATION,
+            self.iterations * rates.iteration,
             first,
             second,
             last,
-            memory.displacing * DISPLACED_LINE,
-            memory.streamed * STREAMED_LINE,
-            memory.partial_lines * PARTIAL_LINE,
-            memory.streamed_clashes * STREAMED_CLASH,
+            memory.displacing * rates.displaced_line,
+            memory.streamed * rates.streamed_line,
+            memory.partial_lines * rates.partial_line,
+            memory.streamed_clashes * rates.streamed_clash,
         ]
     }
 }
 
 impl MemoryTerms {
     /// The time of what is fetched into a level.
-    fn fetch_ns(&self, level: usize) -> f64 {
+    fn fetch_ns(&self, level: usize, rates: &Rates) -> f64 {
         let of_operand = |k: usize| {
-            self.lines[level][k] * LINE[level][k]
-                + self.fetched_again[level][k] * AGAIN[level]
-                + self.runs[level][k] * RUN[level][k]
+            self.lines[level][k] * rates.line[level][k]
+                + self.fetched_again[level][k] * rates.again[level]
+                + self.runs[level][k] * rates.run[level][k]
         };
         of_operand(0) + of_operand(1)
     }
@@ -259,47 +260,10 @@ impl MemoryTerms {
 /// A predicted time is the sum of as many terms.
 pub(super) const COST_TERMS: usize = 11;
 
-// Nanoseconds, on Zen 5. The rates of the first two levels are fitted to 6,300 plans of 850
-// layouts. Those of memory are estimated from pairs of layouts that differ in one term, because
-// they depend on what else uses the memory.
-
-/// Every plan.
-const SETUP: f64 = 25.0;
-
-/// Every plan with tables, and each entry of them.
-const TABLES: f64 = 10.0;
-const ENTRY: f64 = 0.72;
-
-/// An iteration of the loops around.
-const ITERATION: f64 = 3.4;
-
-/// A line of destination and source that is fetched into each level.
-const LINE: [[f64; 2]; 3] = [[0.03, 0.02], [0.09, 0.3], [3.5, 1.2]];
-
-/// A line that is fetched again because it has been displaced. Nothing prefetches it.
-const AGAIN: [f64; 3] = [0.7, 0.8, 1.0];
-
-/// A run of such lines.
-const RUN: [[f64; 2]; 3] = [[0.13, 0.01], [0.35, 0.35], [1.0, 1.5]];
-
-/// A line of the destination that displaces another. 512 by 512 floats, whose rows lie in two
-/// places of a way, take 89 µs in blocks of 128 by 128, 50 µs in blocks of 32 by 32, 33 µs in
-/// blocks of 16 by 16.
-const DISPLACED_LINE: f64 = 4.0;
-
 /// The multiple of the cache that a sweep needs from which on all its lines are displaced.
 const ALL_DISPLACED: f64 = 7.0;
 
-/// A line that is written by non-temporal stores.
-const STREAMED_LINE: f64 = 0.8;
-
-/// A line that is written in part by non-temporal stores, in part by others.
-const PARTIAL_LINE: f64 = 15.0;
-
-/// A streamed line for each other one that shares its cache set, and the most of them that count.
-/// Transposes of 768 floats squared, whose rows are a multiple of 1 KiB apart, take 3 ns a line
-/// longer than those of 700.
-const STREAMED_CLASH: f64 = 0.45;
+/// The most other lines in the cache set of a streamed line that count.
 const MAX_CLASHES: f64 = 7.0;
 
 #[cfg(test)]

@@ -206,37 +206,3 @@ fn indexed_block((nu, nv): (usize, usize), unit: usize) -> (Kernel, f64) {
         _ => (Kernel::IndexedUnits, (nu * nv) as f64),
     }
 }
-
-impl Kernel {
-    /// Nanoseconds for a call, and for an amount of 1, with units of `unit` bytes (Zen 5, AVX-512).
-    pub(super) fn rates(self, unit: usize) -> [f64; 2] {
-        let (call, [one, two, wide]) = match self {
-            Self::Run => (1.5, [0.0097; 3]),
-            Self::Fill => (0.2, [0.0062; 3]),
-            Self::Gather => (4.0, [0.024, 0.035, 0.058]),
-            Self::Units => (4.5, [0.155, 0.24, 0.24]),
-            Self::ShortRuns => (3.0, [0.3, 0.16, 0.36]),
-            Self::IndexedRuns => (1.1, [0.54, 0.59, 0.67]),
-            Self::IndexedUnits => (1.1, [0.315, 0.325, 0.36]),
-            Self::Tiles => (4.0, [0.0172, 0.0135, 0.0119]),
-            Self::NarrowTiles => (4.0, [0.0215, 0.0162, 0.0152]),
-            Self::IndexedTiles => (1.4, [0.0223, 0.0182, 0.0193]),
-            Self::IndexedNarrowTiles => (2.6, [0.0272, 0.0259, 0.0286]),
-            Self::Pixels => (7.6, [0.0113; 3]),
-            Self::LanePerRow => (22.0, [0.32, 0.24, 0.21]),
-            Self::Overwriting => (27.0, [0.36; 3]),
-            Self::IndexedShortSource => (7.0, [0.9, 0.8, 0.8]),
-            Self::IndexedShortDestination => (1.6, [0.64, 0.57, 0.57]),
-            Self::AlignedLines => (50.0, [0.06, 0.053, 0.004]),
-            Self::StitchedLines => (50.0, [0.075, 0.045, 0.012]),
-            Self::StagedLines => (80.0, [0.058, 0.025, 0.02]),
-            Self::PackedLines => (6.0, [0.014, 0.015, 0.012]),
-        };
-        let amount = match unit {
-            1 => one,
-            2 => two,
-            _ => wide,
-        };
-        [call, amount]
-    }
-}

@@ -5,9 +5,9 @@
 //! plans can run them (`candidates`): the first strategy of a table that applies turns the
 //! innermost loops into one step of a kernel (`strategies`), or several short loops make a side of
 //! a block (`grouped`). The plan with the least predicted time is taken (`cost`), from what its
-//! kernel does (`kernel`) and from the cache lines (`footprint`) that its loops touch
-//! (`traversal`). A small copy whose plan is slow can be run by a list of offsets instead
-//! (`listing`).
+//! kernel does (`kernel`), from the cache lines (`footprint`) that its loops touch (`traversal`),
+//! and from what these take on the machine (`rates`). A small copy whose plan is slow can be run by
+//! a list of offsets instead (`listing`).
 //!
 //! A part of a plan is again a plan: `partition` cuts plans for threads, and the code that runs
 //! them does not distinguish the two.
@@ -19,6 +19,7 @@ mod footprint;
 mod grouped;
 mod kernel;
 mod listing;
+mod rates;
 #[cfg(feature = "elementwise")]
 mod scratch;
 mod strategies;

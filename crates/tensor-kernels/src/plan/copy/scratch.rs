@@ -13,13 +13,14 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
-    /// The machine for which is planned: by plain stores only, and for a brief comparison one on
-    /// which every copy stays in the first-level cache.
-    pub(in crate::plan) const fn machine(self) -> Machine {
-        match self {
-            Self::Brief => Machine { l1: usize::MAX, l2: usize::MAX, ..Self::Full.machine() },
-            Self::Full => Machine { stream: usize::MAX, ..Machine::REFERENCE },
-        }
+    /// The machine for which is planned, with these vector registers: by plain stores only, and for
+    /// a brief comparison one on which every copy stays in the first-level cache.
+    pub(crate) const fn machine(self, vector: usize) -> Machine {
+        let [l1, l2] = match self {
+            Self::Brief => [usize::MAX; 2],
+            Self::Full => [Machine::REFERENCE.l1, Machine::REFERENCE.l2],
+        };
+        Machine { l1, l2, stream: usize::MAX, vector, ..Machine::REFERENCE }
     }
 }
 
@@ -28,10 +29,10 @@ impl Work {
     pub(crate) fn of_nest(
         builder: &mut NestBuilder<'_, 2>,
         width: usize,
-        comparison: Comparison,
+        machine: &Machine,
     ) -> Self {
         let mut work = Self::nothing();
-        work.choose(builder, width, &comparison.machine());
+        work.choose(builder, width, machine);
         work
     }
 }

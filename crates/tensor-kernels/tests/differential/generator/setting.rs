@@ -43,13 +43,14 @@ impl Setting {
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Machine { l1, l2, stream, grain } = self.exec.machine;
+        let Machine { l1, l2, stream, grain, vector } = self.exec.machine;
         write!(f, "{}, ", self.exec.simd())?;
         match self.threads {
             None => write!(f, "serial")?,
             Some(threads) => write!(f, "pool of {threads}")?,
         }
-        write!(f, ", Machine {{ l1: {l1}, l2: {l2}, stream: {stream}, grain: {grain} }}")
+        write!(f, ", Machine {{ l1: {l1}, l2: {l2}, stream: {stream}, grain: {grain}, ")?;
+        write!(f, "vector: {vector} }}")
     }
 }
 
@@ -77,6 +78,7 @@ fn machine(choices: &mut Choices<'_>) -> Machine {
     machine.l2 = (1024 << choices.draw(10)).max(machine.l1);
     machine.stream = if choices.draw(3) == 0 { usize::MAX } else { 1024 << choices.draw(6) };
     machine.grain = 64 << choices.draw(12);
+    machine.vector = 16 << choices.draw(3);
     machine
 }
 
