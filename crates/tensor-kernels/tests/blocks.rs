@@ -231,8 +231,8 @@ fn results_of_broadcast_inputs() {
     }
 }
 
-/// Rows along which every input is broadcast, of a result with gaps: rows of few elements are packed
-/// into longer ones, others computed once. Whichever it is, all parts of the plan agree on it.
+/// Rows along which every input is broadcast, of a result with gaps: short rows are packed into
+/// longer ones, others computed once. Whichever it is, all parts of the plan agree on it.
 #[test]
 fn short_rows_of_broadcast_inputs() {
     for (rows, repetitions) in
