@@ -84,7 +84,9 @@ fn any_shape(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
 /// A random size; a cache line holds `line` elements.
 fn size(choices: &mut Choices<'_>, line: usize) -> usize {
     match choices.draw(16) {
-        0..5 => 2 + choices.draw(8),
+        0..4 => 2 + choices.draw(8),
+        // About as many as from which on plans change.
+        4 => 10 + choices.draw(64),
         5..9 => line * (1 + choices.draw(8)),
         9..11 => line * (1 + choices.draw(8)) + 1 + choices.draw(7),
         11..14 => (2 << choices.draw(9)) + choices.draw(8),
@@ -93,14 +95,22 @@ fn size(choices: &mut Choices<'_>, line: usize) -> usize {
     }
 }
 
-/// Sizes that broadcast to `shape`: some are 1, some leading ones are missing.
+/// Sizes that broadcast to `shape`: some are 1, some leading ones are missing. Often it is the last
+/// one, so that there are rows along which all inputs are broadcast.
 pub(crate) fn broadcast_shape(choices: &mut Choices<'_>, shape: &[usize]) -> Vec<usize> {
-    if choices.draw(3) != 2 {
-        return shape.to_vec();
-    }
     let mut smaller = shape.to_vec();
-    for size in &mut smaller {
-        *size = if choices.draw(5) < 3 { *size } else { 1 };
+    match choices.draw(6) {
+        0..4 => return smaller,
+        4 => {
+            for size in &mut smaller {
+                *size = if choices.draw(5) < 3 { *size } else { 1 };
+            }
+        }
+        _ => {
+            let from = shape.len().saturating_sub(1 + choices.draw(2));
+            smaller[from..].fill(1);
+            return smaller;
+        }
     }
     let without = choices.draw(shape.len() + 1);
     let without = if choices.draw(2) == 0 { 0 } else { without };
