@@ -99,8 +99,8 @@ mod tests {
         assert_eq!(names.len(), subjects.len());
     }
 
-    /// Results are row-major, so paths for other results cannot occur. Which paths are taken depends
-    /// on the machine.
+    /// Results are row-major, so paths for other results cannot occur. The machine is fixed,
+    /// because plans depend on it.
     #[test]
     fn every_path_to_a_row_major_result_is_in_the_table() {
         let mut exec = setting::exec().unwrap();
