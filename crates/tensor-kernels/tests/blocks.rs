@@ -3,6 +3,8 @@
 
 #![cfg(feature = "reductions")]
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use tensor_kernels::{
     Cast, Element, Exec, Layout, Machine, SimdLevel, Tensor, TensorView, TensorViewMut, map_into,
     ops, zip_into,
@@ -214,13 +216,12 @@ fn results_of_broadcast_inputs() {
             for [a, b] in [[0, 0], [0, 1], [1, 1], [1, 2], [3, 3], [3, 0], [4, 0], [4, 3], [4, 4]] {
                 let [a, b] = [a, b].map(|k: usize| inputs[k].clone());
                 let view = |layout: &Layout| TensorView::new(&numbers, layout.clone()).unwrap();
-                let mut field = vec![-1i64; 19 * 29 * 600 + 8];
+                let mut field = vec![-1i32; 19 * 29 * 600 + 8];
                 let mut out = TensorViewMut::new(&mut field, result.clone()).unwrap();
-                let combine = |a: i32, b: i32| i64::from(a) - 2 * i64::from(b);
-                zip_into(exec, &view(&a), &view(&b), &mut out, combine).unwrap();
+                ops::sub_into(exec, &view(&a), &view(&b), &mut out).unwrap();
                 let mut written = 0;
                 for (to, (a, b)) in result.offsets().zip(a.offsets().zip(b.offsets())) {
-                    let expected = combine(numbers[a], numbers[b]);
+                    let expected = numbers[a] - numbers[b];
                     assert_eq!(field[to], expected, "{exec:?} {result:?} {to}");
                     (field[to], written) = (-1, written + 1);
                 }
@@ -258,6 +259,38 @@ fn short_rows_of_broadcast_inputs() {
                     field.iter().all(|&x| x == 255),
                     "{exec:?}: a gap of {result:?} is written"
                 );
+            }
+        }
+    }
+}
+
+/// A function may count its calls, or draw numbers: it is called for each result, also where all
+/// inputs are broadcast.
+#[test]
+fn a_closure_is_called_once_for_each_result() {
+    let numbers: Vec<u32> = (0..400).collect();
+    for (rows, columns) in [(3, 5), (40, 70), (400, 300)] {
+        let shape = [rows, columns];
+        let contiguous = Layout::contiguous(&shape).unwrap();
+        let apart = Layout::new(&shape, &[2 * columns as isize + 3, 2], 1).unwrap();
+        for strides in [[1, 0], [0, 1], [0, 0]] {
+            let input = Layout::new(&shape, &strides, 0).unwrap();
+            let view = TensorView::new(&numbers, input).unwrap();
+            for (exec, result) in execs().iter().flat_map(|e| [&contiguous, &apart].map(|r| (e, r)))
+            {
+                let calls = AtomicUsize::new(0);
+                let mut field = vec![usize::MAX; rows * (2 * columns + 3)];
+                let mut out = TensorViewMut::new(&mut field, result.clone()).unwrap();
+                let count = |_| calls.fetch_add(1, Ordering::Relaxed);
+                map_into(exec, &view, &mut out, count).unwrap();
+                let mut counts: Vec<usize> = result.offsets().map(|at| field[at]).collect();
+                counts.sort_unstable();
+                assert!(counts.iter().copied().eq(0..rows * columns), "{exec:?} {strides:?}");
+                let calls = AtomicUsize::new(0);
+                let mut out = TensorViewMut::new(&mut field, result.clone()).unwrap();
+                let count = |_, _| calls.fetch_add(1, Ordering::Relaxed);
+                zip_into(exec, &view, &view, &mut out, count).unwrap();
+                assert_eq!(calls.into_inner(), rows * columns, "{exec:?} {strides:?}");
             }
         }
     }

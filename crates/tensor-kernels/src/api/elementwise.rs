@@ -14,10 +14,12 @@ use super::call::Call;
 use crate::{
     exec::{Exec, Machine},
     kernel::Closure,
-    plan::ElementwiseWork,
+    plan::{ElementwiseWork, EqualResults},
 };
 
 /// `out = f(a)` (PyTorch: a unary operation with `out=`).
+///
+/// The function is called once for each element of the result, in any order.
 ///
 /// # Errors
 /// [`Error::OutputShape`](crate::Error::OutputShape) if `out` has another shape than `a`.
@@ -77,6 +79,8 @@ pub fn zip3_into<'a, 'b, 'c, 'o, A: Element, B: Element, C: Element, R: Element>
 }
 
 /// `x = f(x)`, in place.
+///
+/// The function is called once for each element of the result, in any order.
 ///
 /// # Errors
 /// [`Error::WriteOverlap`](crate::Error::WriteOverlap).
@@ -191,5 +195,5 @@ pub fn elementwise_path<const N: usize>(
     let broadcast: DimVec<Layout> =
         layouts.iter().map(|layout| layout.broadcast_to(shape)).collect::<Result<_>>()?;
     let layouts = std::array::from_fn(|k| &broadcast[k]);
-    Ok(ElementwiseWork::plan(layouts, widths, &Machine::REFERENCE).path)
+    Ok(ElementwiseWork::plan(layouts, widths, EqualResults::Copied, &Machine::REFERENCE).path)
 }

@@ -51,6 +51,9 @@ pub(crate) trait Operation<const N: usize>: Sync {
 
     /// Does a result take much longer to compute than to store?
     fn computes_much(&self) -> bool;
+
+    /// Is the function called once for each result, also for results that are equal?
+    fn is_counted(&self) -> bool;
 }
 
 impl<const N: usize, O: Compute<N>> Operation<N> for O {
@@ -60,6 +63,10 @@ impl<const N: usize, O: Compute<N>> Operation<N> for O {
 
     fn computes_much(&self) -> bool {
         O::COMPUTES_MUCH
+    }
+
+    fn is_counted(&self) -> bool {
+        O::IS_COUNTED
     }
 }
 
@@ -108,6 +115,9 @@ pub(crate) trait Compute<const N: usize>: Sync {
 
     /// Does a result take much longer to compute than to store?
     const COMPUTES_MUCH: bool;
+
+    /// Is the function called once for each result, also for results that are equal?
+    const IS_COUNTED: bool;
 
     /// Computes rows of adjacent results.
     ///
@@ -168,6 +178,8 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
     type Output = R;
 
     const COMPUTES_MUCH: bool = F::COMPUTES_MUCH;
+
+    const IS_COUNTED: bool = F::IS_COUNTED;
 
     #[inline(always)]
     unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<2>) {
@@ -278,6 +290,8 @@ macro_rules! operation {
             type Output = R;
 
             const COMPUTES_MUCH: bool = F::COMPUTES_MUCH;
+
+            const IS_COUNTED: bool = F::IS_COUNTED;
 
             #[inline(always)]
             unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<$n>) {

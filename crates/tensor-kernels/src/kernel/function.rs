@@ -20,6 +20,9 @@ pub(crate) trait Function1<A>: Sync {
     /// Does a result take much longer to compute than to store?
     const COMPUTES_MUCH: bool = Self::HAS_LARGE_ARGUMENT_PATH;
 
+    /// Is it called once for each result, also for results that are equal? It may count its calls.
+    const IS_COUNTED: bool = false;
+
     /// The operation as this crate compiled it, if it did; see `api::compiled`.
     #[cfg(tensor_compiled)]
     #[inline(always)]
@@ -55,6 +58,9 @@ pub(crate) trait Function2<A, B>: Sync {
 
     /// Does a result take much longer to compute than to store?
     const COMPUTES_MUCH: bool = Self::HAS_LARGE_ARGUMENT_PATH;
+
+    /// Is it called once for each result, also for results that are equal? It may count its calls.
+    const IS_COUNTED: bool = false;
 
     /// The operation as this crate compiled it, if it did; see `api::compiled`.
     #[cfg(tensor_compiled)]
@@ -93,6 +99,9 @@ pub(crate) trait Function3<A, B, C>: Sync {
     /// Does a result take much longer to compute than to store?
     const COMPUTES_MUCH: bool = Self::HAS_LARGE_ARGUMENT_PATH;
 
+    /// Is it called once for each result, also for results that are equal? It may count its calls.
+    const IS_COUNTED: bool = false;
+
     /// The operation as this crate compiled it, if it did; see `api::compiled`.
     #[cfg(tensor_compiled)]
     #[inline(always)]
@@ -128,6 +137,8 @@ impl<A, R, F: Fn(A) -> R + Sync> Function1<A> for Closure<F> {
     // It may.
     const COMPUTES_MUCH: bool = true;
 
+    const IS_COUNTED: bool = true;
+
     #[inline(always)]
     fn call<M: FmaMode>(&self, a: A) -> R {
         self.0(a)
@@ -140,6 +151,8 @@ impl<A, B, R, F: Fn(A, B) -> R + Sync> Function2<A, B> for Closure<F> {
     // It may.
     const COMPUTES_MUCH: bool = true;
 
+    const IS_COUNTED: bool = true;
+
     #[inline(always)]
     fn call<M: FmaMode>(&self, a: A, b: B) -> R {
         self.0(a, b)
@@ -151,6 +164,8 @@ impl<A, B, C, R, F: Fn(A, B, C) -> R + Sync> Function3<A, B, C> for Closure<F> {
 
     // It may.
     const COMPUTES_MUCH: bool = true;
+
+    const IS_COUNTED: bool = true;
 
     #[inline(always)]
     fn call<M: FmaMode>(&self, a: A, b: B, c: C) -> R {

@@ -33,7 +33,7 @@ pub(crate) use copy::{
     rows_inside,
 };
 #[cfg(feature = "elementwise")]
-pub(crate) use elementwise::{Counts, ElementwiseWork, Tile};
+pub(crate) use elementwise::{Counts, ElementwiseWork, EqualResults, Tile};
 pub(crate) use group::{Group, split};
 #[cfg(feature = "elementwise")]
 pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};

@@ -22,7 +22,7 @@ use crate::{
     kernel::{FenceOnDrop, Operation, OperationOf, RowBlock},
     memory::CACHE_LINE,
     partition::par_run,
-    plan::{Access, ElementwiseWork, Extent},
+    plan::{Access, ElementwiseWork, EqualResults, Extent},
 };
 
 /// For each number of inputs: `out = f(inputs)`, index by index.
@@ -126,7 +126,8 @@ fn compute<const N: usize>(
     if small::compute(exec, operation, layouts, widths, &ptrs) {
         return;
     }
-    let work = ElementwiseWork::plan(layouts, widths, &exec.machine);
+    let equal = if operation.is_counted() { EqualResults::Computed } else { EqualResults::Copied };
+    let work = ElementwiseWork::plan(layouts, widths, equal, &exec.machine);
     if let Some(input) = operands.input_to_copy(&work) {
         let (from, to, width) = (layouts[input], layouts[0], widths[0]);
         let copy = Planned { from, to, width, machine: &exec.machine };

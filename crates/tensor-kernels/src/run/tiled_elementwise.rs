@@ -29,6 +29,7 @@ impl<const N: usize> Task<'_, N> {
 
     fn all_tiles(self, tile: &Tile, mut scratch: Scratch<'_>) {
         let loops = &self.work.outer;
+        debug_assert_eq!(tile.counts.len(), loops.len());
         if loops.iter().any(|l| l.len == 0) {
             return;
         }

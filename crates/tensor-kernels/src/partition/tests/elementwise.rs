@@ -3,7 +3,10 @@
 use tensor_core::Layout;
 
 use super::{CUT_ALIGNMENT_ELEMENTS, Divisible, PAIRS, Split, Visits, layout, leaf_parts, walk};
-use crate::{exec::Machine, plan::ElementwiseWork};
+use crate::{
+    exec::Machine,
+    plan::{ElementwiseWork, EqualResults},
+};
 
 impl<const N: usize> Visits<N> for ElementwiseWork<N> {
     fn visits(&self) -> Vec<[isize; N]> {
@@ -17,7 +20,12 @@ fn parts_of_an_elementwise_operation_are_the_operation() {
     for &(shape, from, to) in PAIRS {
         let (a, out) = (layout(shape, from), layout(shape, to));
         let b = Layout::contiguous(shape).unwrap();
-        let whole = ElementwiseWork::plan([&out, &a, &b], [4, 1, 8], &Machine::REFERENCE);
+        let whole = ElementwiseWork::plan(
+            [&out, &a, &b],
+            [4, 1, 8],
+            EqualResults::Copied,
+            &Machine::REFERENCE,
+        );
         for part in leaf_parts(&whole) {
             assert!(
                 part.columns.len <= CUT_ALIGNMENT_ELEMENTS,
@@ -39,7 +47,12 @@ fn a_few_rows_are_cut_too() {
     for shape in [[2, 100_000], [3, 70_000], [64, 4_000], [70_000, 3]] {
         let out = Layout::contiguous(&shape).unwrap();
         let row = layout(&shape, &[0, 1]);
-        let whole = ElementwiseWork::plan([&out, &out, &row], [4; 3], &Machine::REFERENCE);
+        let whole = ElementwiseWork::plan(
+            [&out, &out, &row],
+            [4; 3],
+            EqualResults::Copied,
+            &Machine::REFERENCE,
+        );
         let mut leaf_parts = vec![whole];
         for _ in 0..4 {
             leaf_parts = leaf_parts

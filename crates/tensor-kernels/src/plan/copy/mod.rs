@@ -187,11 +187,12 @@ impl Work {
 
     /// Takes the candidate with the least predicted time.
     fn choose(&mut self, builder: &mut NestBuilder<'_, 2>, width: usize, machine: &Machine) {
-        let mut least = f64::INFINITY;
+        let mut least = None;
         candidates::visit(builder, width, machine, &mut |work| {
             let ns = work.predicted_ns(machine);
-            if ns < least {
-                (least, *self) = (ns, work);
+            // The first one, whatever is predicted: a copy without a plan would copy nothing.
+            if least.is_none_or(|least| ns < least) {
+                (least, *self) = (Some(ns), work);
             }
         });
     }

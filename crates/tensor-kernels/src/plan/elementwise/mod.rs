@@ -79,14 +79,28 @@ pub(crate) struct ElementwiseWork<const N: usize> {
     pub(crate) path: &'static str,
 }
 
+/// What is done for results that are equal because all inputs are broadcast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EqualResults {
+    /// Each is computed, by a function that may count its calls.
+    Computed,
+    /// One is computed, and copied to the places of the others.
+    Copied,
+}
+
 impl<const N: usize> ElementwiseWork<N> {
     /// The plan for operands of one shape.
     #[inline(always)]
-    pub(crate) fn plan(layouts: [&Layout; N], widths: [usize; N], machine: &Machine) -> Self {
+    pub(crate) fn plan(
+        layouts: [&Layout; N],
+        widths: [usize; N],
+        equal: EqualResults,
+        machine: &Machine,
+    ) -> Self {
         const { assert!(N > 0, "an operation has a result") };
         with_nest(layouts, |builder| {
             let (starts, loops) = (builder.starts, builder.loops());
-            tiled::plan(starts, loops, widths, machine)
+            tiled::plan(starts, loops, widths, equal, machine)
                 .unwrap_or_else(|| Self::of_loops(starts, loops, widths, machine))
         })
     }

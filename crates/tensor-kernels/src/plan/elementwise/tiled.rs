@@ -9,7 +9,7 @@
 //! lines.
 //!
 //! Loops along which every input is broadcast are left out: what is computed once is copied to all
-//! its places in the result.
+//! its places in the result. Not so for a user's function, which is called once for each result.
 //!
 //! # Tried and dropped
 //! Measured on random layouts (f32, Zen 5, one thread; load from other programs). Groups of loops
@@ -25,8 +25,8 @@
 use smallvec::SmallVec;
 
 use super::{
-    Access, Block, ElementwiseWork, Extent, MAX_PACKED_ELEMENT_BYTES, accesses, rows_loop,
-    rows_start_alike,
+    Access, Block, ElementwiseWork, EqualResults, Extent, MAX_PACKED_ELEMENT_BYTES, accesses,
+    rows_loop, rows_start_alike,
 };
 use crate::{
     exec::Machine,
@@ -64,6 +64,7 @@ pub(super) fn plan<const N: usize>(
     starts: [isize; N],
     loops: &[Loop<N>],
     widths: [usize; N],
+    equal: EqualResults,
     machine: &Machine,
 ) -> Option<ElementwiseWork<N>> {
     let fits = |&width: &usize| (1..=MAX_PACKED_ELEMENT_BYTES).contains(&width);
@@ -72,7 +73,8 @@ pub(super) fn plan<const N: usize>(
         return None;
     }
     let large = elements.saturating_mul(widths[0]) >= machine.stream;
-    let broadcast = broadcast_len(loops).filter(|_| !packs_short_rows(loops, widths));
+    let copies_equal = equal == EqualResults::Copied && !packs_short_rows(loops, widths);
+    let broadcast = broadcast_len(loops).filter(|_| copies_equal);
     let leaves_out_broadcasts = broadcast.is_some();
     let is_computed = |l: &&Loop<N>| !(leaves_out_broadcasts && broadcasts_all(l));
     let computed: Loops<N> = loops.iter().filter(is_computed).copied().collect();
@@ -295,13 +297,14 @@ mod tests {
         let (result, input) = (Layout::contiguous(&shape).unwrap(), transposed(1999, 2001));
         for width in [1, 2, 4, 8, 16] {
             let layouts = [&result, &input, &input, &input];
-            let work = ElementwiseWork::plan(layouts, [width; 4], &MACHINE);
+            let work = ElementwiseWork::plan(layouts, [width; 4], EqualResults::Copied, &MACHINE);
             let bytes = work.block.scratch_bytes();
             assert!(work.tile.is_some() && bytes <= MACHINE.l2, "{width}: {bytes}");
             assert!(bytes >= 32 << 10, "{width}: {bytes}");
         }
         let lines = [Layout::contiguous(&[2000, 2048]).unwrap(), transposed(2000, 2048)];
-        let streamed = ElementwiseWork::plan([&lines[0], &lines[1]], [4; 2], &MACHINE);
+        let streamed =
+            ElementwiseWork::plan([&lines[0], &lines[1]], [4; 2], EqualResults::Copied, &MACHINE);
         assert!(streamed.stream && streamed.tile.is_none(), "{streamed}");
     }
 
@@ -309,7 +312,8 @@ mod tests {
     fn pixels_and_steps_are_not_transposed() {
         let is_transposed = |input: &Layout| {
             let result = Layout::contiguous(input.shape()).unwrap();
-            ElementwiseWork::plan([&result, input], [4; 2], &MACHINE).is_transposed(1)
+            ElementwiseWork::plan([&result, input], [4; 2], EqualResults::Copied, &MACHINE)
+                .is_transposed(1)
         };
         assert!(is_transposed(&transposed(1999, 2001)));
         assert!(is_transposed(&transposed(1999, 2001).flip(&[0]).unwrap()));
