@@ -25,6 +25,7 @@ readonly SEED_BYTES=4096 SEEDS=40
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
 # The library returns failed allocations as errors.
 export ASAN_OPTIONS=allocator_may_return_null=1:detect_odr_violation=0:${ASAN_OPTIONS-}
+export LSAN_OPTIONS=suppressions=$PWD/fuzz/leaks.supp:print_suppressions=0:${LSAN_OPTIONS-}
 
 usage() {
   sed -n '2,/^[^#]/s/^# \?//p' "${BASH_SOURCE[0]}"
