@@ -100,7 +100,7 @@ macro_rules! sample_floats {
             }
 
             fn affine(self) -> Self {
-                self * $from(2.0) + $from(1.0)
+                self * $from(2.0_f32) + $from(1.0_f32)
             }
 
             fn close(self, other: Self) -> bool {

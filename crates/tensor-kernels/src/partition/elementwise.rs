@@ -4,11 +4,14 @@ use super::{Axes, Axis, CUT_ALIGNMENT_ELEMENTS, Divisible};
 use crate::{nest::Loop, plan::ElementwiseWork};
 
 impl<const N: usize> Divisible for ElementwiseWork<N> {
-    /// The outer loops, the rows, the columns. Short rows that are packed into one stay whole.
+    /// The outer loops, the rows, the columns. Short rows that are packed into one stay whole. Work
+    /// of several tiles is cut between them, that of a single one anywhere.
     fn axes(&self) -> Axes {
         if let Some(tile) = &self.tile {
             let tiles = self.outer.iter().zip(&tile.counts);
-            return tiles.map(|(l, &count)| Axis::at_multiples(l.len, count)).collect();
+            let is_one_tile = tiles.clone().all(|(l, &count)| l.len <= count);
+            let multiple = |count| if is_one_tile { 1 } else { count };
+            return tiles.map(|(l, &count)| Axis::at_multiples(l.len, multiple(count))).collect();
         }
         let mut axes: Axes = self.outer.iter().map(|l| Axis::anywhere(l.len)).collect();
         let packs_rows = self.block.access().iter().any(|access| access.packs_rows());

@@ -27,43 +27,29 @@ impl<const N: usize> Task<'_, N> {
         }
     }
 
+    /// Tiles of one extent follow each other, so that each extent is planned once: first the whole
+    /// tiles, then those at the ends of the loops.
     fn all_tiles(self, tile: &Tile, mut scratch: Scratch<'_>) {
         let loops = &self.work.outer;
         debug_assert_eq!(tile.counts.len(), loops.len());
         if loops.iter().any(|l| l.len == 0) {
             return;
         }
-        let mut at: Counts = loops.iter().map(|_| 0).collect();
-        let (mut part, mut plans) = (loops.clone(), [const { None }; 2]);
+        let wholes = whole_tiles(loops, &tile.counts);
+        let mut start: Counts = loops.iter().map(|_| 0).collect();
         loop {
-            let mut corner = [0; N];
-            for (d, l) in loops.iter().enumerate() {
-                part[d].len = tile.counts[d].min(l.len - at[d]);
-                corner = std::array::from_fn(|k| corner[k] + l.strides[k] * at[d] as isize);
-            }
-            let first = advance(self.start(), self.bytes(corner));
-            let plan = self.plan(&part, tile, &mut plans);
-            // SAFETY: E1: the part's iterations are some of the loops'.
-            unsafe { self.tile(first, plan, &mut scratch) };
-            if !next(&mut at, &tile.counts, loops) {
+            let region = Region::new(loops, &tile.counts, &wholes, &start);
+            let plan = TilePlan::new(self.work, tile, &region.tile, self.simd);
+            walk(&region.tiles, |at| {
+                let corner = std::array::from_fn(|k| region.corner[k] + at[k]);
+                let first = advance(self.start(), self.bytes(corner));
+                // SAFETY: E1: the tile's iterations are some of the loops'.
+                unsafe { self.tile(first, &plan, &mut scratch) };
+            });
+            if !next(&mut start, &wholes, loops) {
                 return;
             }
         }
-    }
-
-    /// The plan of a part: that of whole tiles, or the last one of another extent.
-    fn plan<'p>(
-        &self,
-        part: &Loops<N>,
-        tile: &Tile,
-        plans: &'p mut [Option<TilePlan<N>>; 2],
-    ) -> &'p TilePlan<N> {
-        let is_whole = part.iter().zip(&tile.counts).all(|(l, &len)| l.len == len);
-        let plan = &mut plans[usize::from(!is_whole)];
-        if plan.as_ref().is_some_and(|plan| !plan.is_for(part)) {
-            *plan = None;
-        }
-        plan.get_or_insert_with(|| TilePlan::new(self.work, tile, part, self.simd))
     }
 
     /// One tile: packs operands, computes rows, unpacks the result.
@@ -113,11 +99,47 @@ impl<const N: usize> Task<'_, N> {
     }
 }
 
+/// The iterations of each loop that whole tiles cover; all of a loop that is shorter than a tile.
+fn whole_tiles<const N: usize>(loops: &Loops<N>, counts: &Counts) -> Counts {
+    let whole = |(l, &count): (&Loop<N>, &usize)| match l.len < count {
+        true => l.len,
+        false => l.len / count * count,
+    };
+    loops.iter().zip(counts).map(whole).collect()
+}
+
+/// Tiles of one extent: along each loop all whole ones, or the shorter one behind them.
+struct Region<const N: usize> {
+    /// The offset of the first tile of each operand, in elements.
+    corner: [isize; N],
+    /// The loops within a tile.
+    tile: Loops<N>,
+    /// The loops over the tiles.
+    tiles: Loops<N>,
+}
+
+impl<const N: usize> Region<N> {
+    /// The region that starts at these iterations: at the first of a loop, or behind its whole
+    /// tiles.
+    fn new(loops: &Loops<N>, counts: &Counts, wholes: &Counts, start: &Counts) -> Self {
+        let mut region = Self { corner: [0; N], tile: loops.clone(), tiles: loops.clone() };
+        for (d, l) in loops.iter().enumerate() {
+            let len = if start[d] == 0 { wholes[d] } else { l.len - start[d] };
+            let count = counts[d].min(len);
+            region.tile[d].len = count;
+            region.tiles[d] =
+                Loop { len: len / count, strides: l.strides.map(|s| s * count as isize) };
+            for (corner, stride) in region.corner.iter_mut().zip(l.strides) {
+                *corner += stride * start[d] as isize;
+            }
+        }
+        region
+    }
+}
+
 /// What is done for a tile, wherever it lies. Planning the copies takes as long as copying some 10
 /// KiB, so it is done once for all tiles of an extent.
 struct TilePlan<const N: usize> {
-    /// The iterations of each loop.
-    extent: Counts,
     elements: usize,
     /// For each operand with scratch, the copy to it; for the result, the copy from it.
     copies: [Option<Work>; N],
@@ -150,11 +172,7 @@ impl<const N: usize> TilePlan<N> {
         let mut are_left_out = part.iter().map(is_left_out);
         rows.retain(|_| !are_left_out.next().unwrap_or(false));
         fuse(&mut rows);
-        Self { extent: part.iter().map(|l| l.len).collect(), elements, copies, rows }
-    }
-
-    fn is_for(&self, part: &Loops<N>) -> bool {
-        part.iter().zip(&self.extent).all(|(l, &len)| l.len == len)
+        Self { elements, copies, rows }
     }
 }
 
@@ -208,14 +226,15 @@ fn fuse<const N: usize>(loops: &mut Loops<N>) {
     loops.extend(buffer.into_iter().rev());
 }
 
-/// Advances to the next tile; returns `false` after the last one.
-fn next<const N: usize>(at: &mut Counts, counts: &Counts, loops: &[Loop<N>]) -> bool {
+/// Advances to the next region, which starts behind the whole tiles of a loop; returns `false` after
+/// the last one.
+fn next<const N: usize>(start: &mut Counts, wholes: &Counts, loops: &[Loop<N>]) -> bool {
     for d in (0..loops.len()).rev() {
-        at[d] += counts[d];
-        if at[d] < loops[d].len {
+        start[d] += wholes[d];
+        if start[d] < loops[d].len {
             return true;
         }
-        at[d] = 0;
+        start[d] = 0;
     }
     false
 }

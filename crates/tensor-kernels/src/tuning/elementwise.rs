@@ -37,10 +37,28 @@ pub(crate) const BOUNCE_MEMCPY_BYTES: usize = 2048;
 /// Operands with fewer adjacent elements are packed.
 pub(crate) const MIN_DIRECT_RUN: usize = 24;
 
+/// Scratch of a tile takes this part of the second-level cache. Over 168 random layouts of 32 kB to
+/// 24 MB (f32, Zen 5, 1 MiB), those that are computed by tiles take 0.81 of the time that they take
+/// with 64 KiB of scratch, those of several inputs 0.77. An eighth of the
+/// second-level cache takes 0.89, three eighths as long as a quarter.
+pub(crate) const TILES_IN_L2: usize = 4;
+
+/// A tile may have this many times its elements, if runs of [`TILE_TARGETS`] need them: 0.98 of the
+/// time.
+pub(crate) const LARGER_TILES: usize = 2;
+
 /// The bytes that lie close to each other in a tile: of the result, and of each operand that is
 /// packed. The first pair for which the tile is small enough.
-pub(crate) const TILE_TARGETS: [(usize, usize); 6] =
-    [(1024, 256), (512, 256), (512, 128), (256, 128), (256, 64), (128, 32)];
+pub(crate) const TILE_TARGETS: [(usize, usize); 8] = [
+    (1024, 512),
+    (512, 512),
+    (1024, 256),
+    (512, 256),
+    (512, 128),
+    (256, 128),
+    (256, 64),
+    (128, 32),
+];
 
 /// The same for two loops, where the result is larger than the caches. Rows in scratch are not a
 /// power of two of bytes long, so that they do not meet in the same sets of the cache. `neg` of

@@ -67,3 +67,16 @@ fn a_few_rows_are_cut_too() {
         assert!(most < least.map(|bytes| 4 * bytes), "{shape:?}: {least:?} to {most:?} bytes");
     }
 }
+
+/// A tile may be all of an operation that several threads are worth.
+#[test]
+fn a_single_tile_is_cut_too() {
+    let shape = [13, 11, 7, 6, 5];
+    let (out, input) = (Layout::contiguous(&shape).unwrap(), layout(&shape, &[4, 2, 0, 3, 1]));
+    let whole =
+        ElementwiseWork::plan([&out, &input], [4; 2], EqualResults::Copied, &Machine::REFERENCE);
+    let tile = whole.tile.clone().expect("computed by tiles");
+    assert!(whole.outer.iter().zip(&tile.counts).all(|(l, &count)| l.len <= count), "{whole}");
+    let halves = Split::of(&whole).expect("120 KB").apply(&whole);
+    assert!(halves.iter().all(|half| Split::of(half).is_some()), "{whole}");
+}
