@@ -49,10 +49,10 @@ enum Command {
                       --op add --uses 10"
     )]
     Advise(cmd::advise::Args),
-    /// Measure the rates of this machine that `advise --predict` works from
+    /// Measure this machine: the rates that `advise --predict` works from, or what plans depend on
     #[command(
         long_about = "Use `calibrate` once per machine and build, to measure the rates that \
-                      `advise --predict` works from.",
+                      `advise --predict` works from; or, with --machine, what plans depend on.",
         after_help = "Example:\n  tensor-bench calibrate --threads 1"
     )]
     Calibrate(cmd::calibrate::Args),

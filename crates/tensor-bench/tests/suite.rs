@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{Folder, run};
+use common::{Folder, command, finish, run};
 use serde_json::Value;
+use tensor_kernels::Machine;
 
 const COPY: &str = r#"{"group": "small", "id": "transposed", "dtype": "f32", "base": [8, 6],
     "ops": [["permute", [1, 0]]],
@@ -271,4 +272,20 @@ fn fault_a_case_beyond_memory_is_refused_before_the_others_run() {
     let out = run(&["suite", &suite, "--json", "--quick"])
         .failed("case g/huge: needs 61.6 TB of memory, but only");
     assert_eq!(out, "");
+}
+
+#[test]
+fn fault_calibrated_plans_need_a_calibration_of_this_machine() {
+    let folder = Folder::new();
+    let suite = folder.file("s.json", format!("[{COPY}]"));
+    let args = ["suite", &suite, "--json", "--quick", "--calibrated"];
+    let run = || finish(command(&args).env("XDG_CACHE_HOME", folder.path("")));
+    run().refused("`tensor-bench calibrate` writes it");
+    std::fs::create_dir(folder.path("tensor")).unwrap();
+    let file = folder.path("tensor").join("machine");
+    Machine::detect().write_calibration(&file).unwrap();
+    assert_eq!(lines(&run().succeeded()).len(), 1);
+    let other = std::fs::read_to_string(&file).unwrap().replace("cpu ", "cpu Other ");
+    std::fs::write(&file, other).unwrap();
+    run().refused("it was measured on \"Other ");
 }

@@ -1,4 +1,5 @@
-//! `calibrate`: measures the rates that `advise --predict` works from, and checks the predictions.
+//! `calibrate`: measures the rates that `advise --predict` works from, and checks the predictions;
+//! and measures the machine that plans are made for.
 
 use std::{
     fs,
@@ -6,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tensor_kernels::Exec;
+use tensor_kernels::{Exec, Machine};
 
 use crate::{
     Failure, Result,
@@ -15,11 +16,14 @@ use crate::{
         regret::{self, FINE_REGRET, Trial},
     },
     input::file,
-    measure::setting::{self, Setting},
+    measure::{
+        setting::{self, Setting},
+        thresholds::{self, Threshold},
+    },
     output::{
         document,
         file::Target,
-        render::{Column, WIDTH, fold, percent, table, time},
+        render::{Column, WIDTH, bytes, fold, percent, table, time},
     },
     system::{machine::MachineInfo, pool},
     track::build::COMMIT,
@@ -28,9 +32,16 @@ use crate::{
 /// Where to write the rates, and how to measure them.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The file to write [default: one in the cache folder of the user]
+    /// The file to write the rates to [default: one in the cache folder of the user]
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
     out: Option<PathBuf>,
+    /// Instead, measure from which size on results are written past the caches, and which work is
+    /// worth another thread, for `Machine::calibrated` and `suite --calibrated`
+    #[arg(long, conflicts_with_all = ["check", "out"])]
+    machine: bool,
+    /// With --machine: the file to write [default: the one that `Machine::calibrated` reads]
+    #[arg(long, value_name = "FILE", requires = "machine")]
+    machine_out: Option<PathBuf>,
     /// The number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -56,6 +67,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     if args.check {
         return check(args, threads, out);
     }
+    if args.machine {
+        return machine(args.machine_out.as_deref(), threads, out);
+    }
     let (path, calibration) = make(args.out.as_deref(), threads)?;
     let (rates, speeds) = (calibration.rates.len(), calibration.speeds.len());
     let s = if threads == 1 { "" } else { "s" };
@@ -64,6 +78,49 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         "{rates} rates and {speeds} speeds for {threads} thread{s}: {}",
         path.display()
     )?)
+}
+
+/// Measures the machine, and writes it to the given file or the default one.
+fn machine(place: Option<&Path>, threads: usize, out: &mut dyn Write) -> Result<()> {
+    let path = match place {
+        Some(path) => path.to_owned(),
+        None => Machine::calibration_file().map_err(Failure::work)?,
+    };
+    if let (None, Some(folder)) = (place, path.parent()) {
+        // If this fails, writing the file fails too, with a better message.
+        let _ = fs::create_dir_all(folder);
+    }
+    let exec = setting::exec()?;
+    let stream = thresholds::stream(&exec)?;
+    let grain = match threads {
+        1 => None,
+        _ => Some(thresholds::grain(&exec, threads)?),
+    };
+    let detected = exec.machine;
+    let grained = grain.as_ref().map_or(detected.grain, |grain| grain.chosen);
+    let measured = Machine { stream: stream.chosen, grain: grained, ..detected };
+    measured.write_calibration(&path).map_err(Failure::work)?;
+    writeln!(out, "{}", tried("results written past the caches from", &stream, detected.stream))?;
+    if let Some(grain) = grain {
+        writeln!(out, "{}", tried("another thread for work of", &grain, detected.grain))?;
+    }
+    Ok(writeln!(out, "{}", path.display())?)
+}
+
+/// The thresholds that were tried and what they cost.
+fn tried(what: &str, threshold: &Threshold, detected: usize) -> String {
+    use Column::{Left, Right};
+    let columns = [Right(what), Right("time over the best"), Left("")];
+    let note = |size: usize| match (size == threshold.chosen, size == detected) {
+        (true, true) => "chosen, as without calibration",
+        (true, false) => "chosen",
+        (false, true) => "without calibration",
+        (false, false) => "",
+    };
+    let line = |&(size, regret): &(usize, f64)| {
+        vec![bytes(size as u128), format!("{regret:.2}"), note(size).to_owned()]
+    };
+    table(&columns, threshold.tried.iter().map(line).collect())
 }
 
 fn check(args: &Args, threads: usize, out: &mut dyn Write) -> Result<()> {

@@ -4,7 +4,8 @@
 //! instruction set, threads and time budget. [`mod@reference`] has the right results. Every
 //! measurement is compared with [`copy_bandwidth`], the fastest plain copy of the same bytes, and
 //! with [`naive_loop`], [`naive_reduce`] or [`naive_sum`], loops without tiles or SIMD intrinsics;
-//! [`peers`] are other libraries. [`lint_cost`] compares a layout with itself, padded.
+//! [`peers`] are other libraries. [`lint_cost`] compares a layout with itself, padded;
+//! [`thresholds`] compares operations with themselves, planned for another machine.
 
 pub mod copy_bandwidth;
 pub mod engine;
@@ -16,3 +17,4 @@ pub mod peers;
 pub mod reference;
 pub mod setting;
 pub mod stats;
+pub mod thresholds;

@@ -782,6 +782,16 @@ pub enum Error {
         why: String,
     },
 
+    /// A file with the measured properties of a machine that is missing, malformed, or of another
+    /// CPU.
+    #[error("{file}: {why}; `tensor-bench calibrate` writes it")]
+    Calibration {
+        /// The file.
+        file: String,
+        /// Why it cannot be used.
+        why: String,
+    },
+
     /// A pattern in einops' notation that is malformed, or does not fit the operation or its input.
     #[error("{why}")]
     Pattern(why: Box<PatternError>),

@@ -3,6 +3,9 @@
 //! A plan is a function of layouts and of a [`Machine`]. With a fixed machine, as in the tests,
 //! plans are the same everywhere.
 //!
+//! [`Machine::detect`] takes what the operating system describes, and thresholds that are a
+//! compromise between the machines below; [`Machine::calibrated`] takes measured ones.
+//!
 //! Measured on two cores of a Cascade Lake server (AVX-512; 32 KiB, 1 MiB and 36 MiB of cache, the
 //! last shared with other users), best of many:
 //!

@@ -7,6 +7,7 @@ use tensor_core::{Error, Result};
 
 use crate::tuning::TASKS_PER_THREAD;
 
+mod calibrated;
 mod machine;
 pub(crate) mod pool;
 mod simd_level;
@@ -139,6 +140,14 @@ impl Exec {
             return Err(refused(level.to_string(), &SimdError::Unavailable(level)));
         }
         Ok(Self { simd: level, machine: self.machine.with_vectors_of(level), ..self })
+    }
+
+    /// The same, with plans for another machine: one that was
+    /// [measured](Machine::calibrated), or a fixed one. Its vectors stay those of the instruction
+    /// set.
+    #[must_use]
+    pub fn with_machine(self, machine: Machine) -> Self {
+        Self { machine: machine.with_vectors_of(self.simd), ..self }
     }
 
     /// The instruction set that kernels use.

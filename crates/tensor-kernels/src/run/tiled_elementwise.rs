@@ -226,8 +226,8 @@ fn fuse<const N: usize>(loops: &mut Loops<N>) {
     loops.extend(buffer.into_iter().rev());
 }
 
-/// Advances to the next region, which starts behind the whole tiles of a loop; returns `false` after
-/// the last one.
+/// Advances to the next region, which starts behind the whole tiles of a loop; `false` after the
+/// last one.
 fn next<const N: usize>(start: &mut Counts, wholes: &Counts, loops: &[Loop<N>]) -> bool {
     for d in (0..loops.len()).rev() {
         start[d] += wholes[d];

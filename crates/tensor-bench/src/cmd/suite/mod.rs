@@ -6,6 +6,7 @@ mod source;
 use std::{io::Write, path::PathBuf};
 
 use rayon::ThreadPool;
+use tensor_kernels::{Exec, Machine};
 
 use crate::{
     Failure, Result,
@@ -38,6 +39,9 @@ pub struct Args {
     /// Take few samples: fast, less exact
     #[arg(long)]
     quick: bool,
+    /// Plan for the machine that `calibrate --machine` has measured
+    #[arg(long)]
+    calibrated: bool,
     /// Measure only cases whose group/id contains this
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
@@ -170,7 +174,7 @@ fn for_each(
     act: &mut dyn FnMut(&ThreadPool, &Setting, &Case, &Progress) -> Result<()>,
 ) -> Result<()> {
     let progress = Progress::new(cases.len() * args.threads.len());
-    let exec = setting::exec()?;
+    let exec = exec(args)?;
     for &threads in &args.threads {
         let setting = Setting { exec, budget: Budget::choose(args.quick), threads };
         let pool = pool::build(threads)?;
@@ -182,6 +186,14 @@ fn for_each(
         }
     }
     Ok(())
+}
+
+fn exec(args: &Args) -> Result<Exec> {
+    let exec = setting::exec()?;
+    match args.calibrated {
+        true => Ok(exec.with_machine(Machine::calibrated().map_err(Failure::input)?)),
+        false => Ok(exec),
+    }
 }
 
 /// Prints and flushes a line, so that the reader of a pipe has it even if a later case fails.

@@ -1,0 +1,189 @@
+//! A machine as it was measured, kept in a file.
+//!
+//! Two properties of a machine are described nowhere: the size from which stores past the caches
+//! pay, and the work from which another thread pays. [`Machine::detect`] takes those of the
+//! machines it was fitted on. `tensor-bench calibrate` measures both here, and writes them to a
+//! file that [`Machine::calibrated`] reads. A file of another CPU is refused.
+//!
+//! The file is text, a line for each property, so that it can be read and changed by hand:
+//!
+//! ```text
+//! tensor machine 1
+//! cpu AuthenticAMD family 26 model 2 stepping 1
+//! l1 49152
+//! l2 1048576
+//! stream 4194304
+//! grain 131072
+//! ```
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use tensor_core::{Error, Result};
+
+use super::Machine;
+
+/// The first line. The number changes when a property changes its meaning.
+const FIRST_LINE: &str = "tensor machine 1";
+
+/// Where a CPU is not described.
+const UNKNOWN_CPU: &str = "unknown";
+
+impl Machine {
+    /// This machine as `tensor-bench calibrate` has measured it, from the
+    /// [default file](Self::calibration_file). Nothing else reads that file: where it is wanted, it
+    /// is asked for.
+    ///
+    /// ```
+    /// use tensor_kernels::{Exec, Machine, Tensor};
+    ///
+    /// // Measured if it has been, else as the operating system describes it.
+    /// let machine = Machine::calibrated().unwrap_or_default();
+    /// let exec = Exec::current()?.with_machine(machine);
+    /// let x = Tensor::<f32>::zeros([64, 48])?;
+    /// assert!(tensor_kernels::to_contiguous(&exec, &x.t()?)?.is_contiguous());
+    /// # Ok::<(), tensor_kernels::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Calibration`] if there is no such file, or it is not one of this CPU.
+    pub fn calibrated() -> Result<Self> {
+        Self::read_calibration(&Self::calibration_file()?)
+    }
+
+    /// The file that [`calibrated`](Self::calibrated) reads: `tensor/machine` in the user's folder
+    /// for caches, which is `$XDG_CACHE_HOME` or `~/.cache`, and `%LOCALAPPDATA%` on Windows.
+    ///
+    /// # Errors
+    /// [`Error::Calibration`] if the environment names no such folder.
+    pub fn calibration_file() -> Result<PathBuf> {
+        let folder = |name: &str| env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+        let caches = match cfg!(windows) {
+            true => folder("LOCALAPPDATA"),
+            false => {
+                folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")))
+            }
+        };
+        let wanted = if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_CACHE_HOME or HOME" };
+        let why = || format!("{wanted} must be set to an absolute path");
+        let caches = caches.ok_or_else(|| refused(Path::new("tensor/machine"), why()))?;
+        Ok(caches.join("tensor").join("machine"))
+    }
+
+    /// Reads a file that [`write_calibration`](Self::write_calibration) wrote. The vectors are those
+    /// of the best instruction set of this CPU.
+    ///
+    /// # Errors
+    /// [`Error::Calibration`] if the file cannot be read, is malformed, or is of another CPU.
+    pub fn read_calibration(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path).map_err(|why| refused(path, why.to_string()))?;
+        Self::parse(&text, &cpu()).map_err(|why| refused(path, why))
+    }
+
+    /// Writes these properties as those of this CPU, into a folder that exists.
+    ///
+    /// # Errors
+    /// [`Error::Calibration`] if the file cannot be written.
+    pub fn write_calibration(&self, path: &Path) -> Result<()> {
+        fs::write(path, self.text(&cpu())).map_err(|why| refused(path, why.to_string()))
+    }
+
+    fn text(&self, cpu: &str) -> String {
+        let Self { l1, l2, stream, grain, .. } = self;
+        format!("{FIRST_LINE}\ncpu {cpu}\nl1 {l1}\nl2 {l2}\nstream {stream}\ngrain {grain}\n")
+    }
+
+    fn parse(text: &str, cpu: &str) -> Result<Self, String> {
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        if first != FIRST_LINE {
+            return Err(format!("it begins with {first:?}, not {FIRST_LINE:?}"));
+        }
+        let mut machine = Self { l1: 0, l2: 0, stream: 0, grain: 0, ..Self::detect() };
+        let mut found_cpu = None;
+        for line in lines.filter(|line| !line.trim().is_empty()) {
+            let (name, value) = line.split_once(' ').unwrap_or((line, ""));
+            match name {
+                "cpu" => found_cpu = Some(value),
+                "l1" => machine.l1 = bytes(line, value)?,
+                "l2" => machine.l2 = bytes(line, value)?,
+                "stream" => machine.stream = bytes(line, value)?,
+                "grain" => machine.grain = bytes(line, value)?,
+                _ => return Err(format!("it has an unknown line: {line:?}")),
+            }
+        }
+        let sizes = [machine.l1, machine.l2, machine.stream, machine.grain];
+        let missing = ["l1", "l2", "stream", "grain"].into_iter().zip(sizes).find(|of| of.1 == 0);
+        match (found_cpu, missing) {
+            (None, _) => Err("it has no line \"cpu\"".to_owned()),
+            (_, Some((name, _))) => Err(format!("it has no line {name:?}")),
+            (Some(found), None) if found != cpu => {
+                Err(format!("it was measured on {found:?}; this is {cpu:?}"))
+            }
+            _ => Ok(machine),
+        }
+    }
+}
+
+fn bytes(line: &str, value: &str) -> Result<usize, String> {
+    match value.parse() {
+        Ok(bytes @ 1..) => Ok(bytes),
+        _ => Err(format!("{line:?} has no number of bytes, at least 1")),
+    }
+}
+
+fn refused(file: &Path, why: String) -> Error {
+    Error::Calibration { file: file.display().to_string(), why }
+}
+
+/// The CPU, as far as Linux describes it: its name may be that of several generations.
+fn cpu() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = text.lines().find(|line| line.split(':').next().map(str::trim) == Some(name))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let fields = ["vendor_id", "cpu family", "model", "stepping"].map(field);
+    let [Some(vendor), Some(family), Some(model), Some(stepping)] = fields else {
+        return UNKNOWN_CPU.to_owned();
+    };
+    format!("{vendor} family {family} model {model} stepping {stepping}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let machine = Machine { stream: 123_456, grain: 7, ..Machine::detect() };
+        assert_eq!(Machine::parse(&machine.text("a b"), "a b"), Ok(machine));
+    }
+
+    #[test]
+    fn fault_a_malformed_calibration_is_refused_and_says_why() {
+        let text = Machine::REFERENCE.text("a");
+        for (text, why) in [
+            (String::new(), "it begins with \"\", not \"tensor machine 1\""),
+            (text.replace("cpu a\n", ""), "it has no line \"cpu\""),
+            (text.replace("l2 1048576\n", ""), "it has no line \"l2\""),
+            (text.replace("1048576", "0"), "\"l2 0\" has no number of bytes, at least 1"),
+            (text.replace("1048576", "-4"), "\"l2 -4\" has no number of bytes, at least 1"),
+            (text.replace("l2", "l3"), "it has an unknown line: \"l3 1048576\""),
+            (text.replace("cpu a", "cpu b"), "it was measured on \"b\"; this is \"a\""),
+        ] {
+            assert_eq!(Machine::parse(&text, "a"), Err(why.to_owned()));
+        }
+    }
+
+    #[test]
+    fn fault_a_missing_calibration_names_its_file() {
+        let path = Path::new("/nonexistent/machine");
+        let error = Machine::read_calibration(path).unwrap_err().to_string();
+        assert!(error.starts_with("/nonexistent/machine: "), "{error}");
+        let error = Machine::REFERENCE.write_calibration(path).unwrap_err().to_string();
+        assert!(error.starts_with("/nonexistent/machine: "), "{error}");
+    }
+}
