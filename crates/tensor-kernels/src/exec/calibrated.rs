@@ -72,8 +72,8 @@ impl Machine {
         Ok(caches.join("tensor").join("machine"))
     }
 
-    /// Reads a file that [`write_calibration`](Self::write_calibration) wrote. The vectors are those
-    /// of the best instruction set of this CPU.
+    /// Reads a file that [`write_calibration`](Self::write_calibration) wrote. The vectors are
+    /// those of the best instruction set of this CPU.
     ///
     /// # Errors
     /// [`Error::Calibration`] if the file cannot be read, is malformed, or is of another CPU.

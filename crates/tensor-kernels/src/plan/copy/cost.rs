@@ -89,7 +89,7 @@ impl Work {
 
     pub(super) fn terms(&self, machine: &Machine) -> Terms {
         let iterations = iterations(self.around()) as f64;
-        let KernelWork { kernel, calls, amount } = self.kernel_work();
+        let KernelWork { kernel, calls, amount } = self.kernel_work(machine.vector);
         Terms {
             rates: Rates::of(machine),
             unit: self.unit,

@@ -2,7 +2,7 @@
 //! much it moves. The cases are those that `kernel` distinguishes; a case that is wrong here makes
 //! a prediction wrong, and no copy.
 
-use super::{Grouped, GroupedStep, Inner, Lines, Side, Streamed, Work};
+use super::{Grouped, GroupedStep, Inner, Lines, Side, Streamed, Work, rates::WIDEST_VECTOR};
 use crate::{
     memory::{CACHE_LINE, LANE_BYTES},
     nest::Loop,
@@ -16,9 +16,9 @@ pub(crate) enum Kernel {
     Run,
     /// One unit repeated. The amount is bytes.
     Fill,
-    /// Units up to four apart, by shuffles. The amount is units.
+    /// Units a small step apart, by shuffles of whole lanes or registers. The amount is units.
     Gather,
-    /// Units any distance apart, one by one. The amount is units.
+    /// Units any distance apart, or few of them, one by one. The amount is units.
     Units,
     /// Runs of up to 32 bytes. A call is a row of them, the amount is runs.
     ShortRuns,
@@ -68,14 +68,18 @@ pub(super) struct KernelWork {
 const SHORT_RUN: usize = 32;
 
 impl Work {
-    /// The kernel of the innermost step.
-    pub(super) fn kernel_work(&self) -> KernelWork {
+    /// The kernel of the innermost step, on a machine with vectors of so many bytes.
+    pub(super) fn kernel_work(&self, vector: usize) -> KernelWork {
         let unit = self.unit;
         match self.inner {
             Inner::Nothing => once(Kernel::Run, 0),
             Inner::Run { len } => once(Kernel::Run, len.saturating_mul(unit)),
             Inner::Fill { len } => once(Kernel::Fill, len.saturating_mul(unit)),
-            Inner::Gather { len, step } if has_windows(unit, step) => once(Kernel::Gather, len),
+            Inner::Gather { len, step }
+                if has_windows(unit, len, step) || is_picked(unit, len, step, vector) =>
+            {
+                once(Kernel::Gather, len)
+            }
             Inner::Gather { len, .. } | Inner::Scatter { len, .. } => once(Kernel::Units, len),
             Inner::Tile { u, v, block } => tile(u, v, block, unit),
             Inner::Streamed(ref plan) => streamed(plan, unit),
@@ -101,13 +105,24 @@ fn runs_of(bytes: usize, short: Kernel, rows: f64, runs: f64) -> KernelWork {
     }
 }
 
-/// Does the gather kernel have windows for a step?
-fn has_windows(unit: usize, step: isize) -> bool {
-    match unit {
+/// Does the gather kernel have windows for a step, and a lane of units?
+fn has_windows(unit: usize, len: usize, step: isize) -> bool {
+    let has_step = match unit {
         16 => false,
         8 => matches!(step, -1 | 2),
         _ => step.unsigned_abs() <= 4,
-    }
+    };
+    has_step && len >= LANE_BYTES / unit
+}
+
+/// Does the gather kernel pick units out of whole registers? Only AVX-512 has instructions for it.
+fn is_picked(unit: usize, len: usize, step: isize, vector: usize) -> bool {
+    let most = match unit {
+        2 | 4 => 8,
+        8 => 3,
+        _ => 0,
+    };
+    vector == WIDEST_VECTOR && (2..=most).contains(&step.unsigned_abs()) && len > vector / unit
 }
 
 fn tile(u: Side, v: Side, block: usize, unit: usize) -> KernelWork {
@@ -204,5 +219,33 @@ fn indexed_block((nu, nv): (usize, usize), unit: usize) -> (Kernel, f64) {
             (Kernel::IndexedShortDestination, round_up(nv, lane))
         }
         _ => (Kernel::IndexedUnits, (nu * nv) as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{memory::Stores, nest::Loops};
+
+    fn gather(unit: usize, len: usize, step: isize, vector: usize) -> Kernel {
+        let inner = Inner::Gather { len, step };
+        let (starts, outer, stores) = ([0; 2], Loops::new(), Stores::Plain);
+        let work = Work { unit, starts, outer, inner, stores, path: "gather" };
+        work.kernel_work(vector).kernel
+    }
+
+    #[test]
+    fn fewer_units_than_a_lane_are_gathered_one_by_one() {
+        assert_eq!(gather(1, 15, -1, 64), Kernel::Units);
+        assert_eq!(gather(1, 16, -1, 64), Kernel::Gather);
+        assert_eq!(gather(8, 2, 2, 32), Kernel::Gather);
+    }
+
+    #[test]
+    fn steps_above_four_are_picked_by_wide_registers_only() {
+        assert_eq!(gather(2, 33, 5, 64), Kernel::Gather);
+        assert_eq!(gather(2, 32, 5, 64), Kernel::Units, "the last register reads past a gap");
+        assert_eq!(gather(2, 33, 5, 32), Kernel::Units);
+        assert_eq!(gather(2, 33, 9, 64), Kernel::Units);
     }
 }
