@@ -13,6 +13,7 @@ use crate::{
     kernel::RowBlock,
     nest::{Loop, Loops, NestBuilder},
     plan::{Comparison, Counts, ElementwiseWork, Tile, Work},
+    tuning::FULL_COMPARISON_BYTES,
 };
 
 impl<const N: usize> Task<'_, N> {
@@ -152,7 +153,11 @@ impl<const N: usize> TilePlan<N> {
         let is_left_out = |l: &Loop<N>| tile.leaves_out(l);
         let (dense, elements) = dense_strides(part, is_left_out);
         let mut rows = part.clone();
-        let comparison = if work.large { Comparison::Full } else { Comparison::Brief };
+        let all = work.outer.iter().fold(work.widths[0], |bytes, l| bytes.saturating_mul(l.len));
+        let comparison = match all >= FULL_COMPARISON_BYTES {
+            true => Comparison::Full,
+            false => Comparison::Brief,
+        };
         let machine = comparison.machine(simd.vector_bytes());
         let copies = std::array::from_fn(|k| {
             work.block.area(k)?;
