@@ -35,6 +35,17 @@ pub trait ReadKernel: Sized {
     /// No memory.
     fn to_vec<T: Element>(from: ViewRef<'_, T>) -> Result<Vec<T>>;
 
+    /// Called before `op` copies the elements of a tensor into a new vector; an error refuses it.
+    /// Kernels that keep account of copies do it here.
+    ///
+    /// # Errors
+    /// The copy is refused.
+    #[track_caller]
+    fn will_copy<T: Element>(op: &'static str, from: ViewRef<'_, T>) -> Result<()> {
+        let _ = (op, from);
+        Ok(())
+    }
+
     /// Same shape and equal elements?
     ///
     /// # Errors

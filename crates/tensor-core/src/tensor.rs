@@ -180,11 +180,22 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// # Errors
     /// A storage that is being written; out of memory.
+    #[track_caller]
     pub fn to_vec(&self) -> Result<Vec<T>>
     where
         K: ReadKernel,
     {
-        K::to_vec(self.read()?.as_elements())
+        self.copied_to_vec("to_vec")
+    }
+
+    #[track_caller]
+    fn copied_to_vec(&self, op: &'static str) -> Result<Vec<T>>
+    where
+        K: ReadKernel,
+    {
+        let reading = self.read()?;
+        K::will_copy(op, reading.as_elements())?;
+        K::to_vec(reading.as_elements())
     }
 
     /// The elements in logical order, as a vector. The memory of a tensor that was made from a
@@ -204,6 +215,7 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// # Errors
     /// A storage that is being written; out of memory.
+    #[track_caller]
     pub fn into_vec(self) -> Result<Vec<T>>
     where
         K: ReadKernel,
@@ -220,7 +232,7 @@ impl<T: Element, K> TensorBase<T, K> {
             part => part,
         };
         // SAFETY: the storage and the layout are those of this tensor.
-        unsafe { Self::from_storage(storage, layout) }.to_vec()
+        unsafe { Self::from_storage(storage, layout) }.copied_to_vec("into_vec")
     }
 
     /// The vector that the storage was made from, in the order of memory, if the layout has every

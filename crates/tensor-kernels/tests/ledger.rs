@@ -10,8 +10,9 @@ use std::{
 };
 
 use tensor_kernels::{
-    CopyReason, CopyScope, Error, Exec, MemoryFormat, Tensor, TensorExt, copy_into, copy_to_layout,
-    count_copies, forbid_copies, ops, rearrange, repeat, to_contiguous, to_format,
+    AnyTensor, AnyTensorExt, CopyReason, CopyScope, DType, Error, Exec, MemoryFormat, Tensor,
+    TensorExt, copy_into, copy_to_layout, count_copies, forbid_copies, ops, rearrange, repeat,
+    to_contiguous, to_format, to_vec,
 };
 
 /// Scopes over all threads see the copies of other tests, so only one test runs at a time.
@@ -88,6 +89,51 @@ fn each_operation_that_copies_is_recorded_with_its_reason_and_place() {
             }),
         ),
         (
+            "to_vec",
+            CopyReason::Requested,
+            48,
+            Box::new(|| {
+                t.to_vec().unwrap();
+            }),
+        ),
+        (
+            "to_vec",
+            CopyReason::Requested,
+            48,
+            Box::new(|| {
+                to_vec(exec, &t).unwrap();
+            }),
+        ),
+        (
+            "into_vec",
+            CopyReason::NotContiguous { dim: 1 },
+            48,
+            Box::new(|| {
+                t.clone().into_vec().unwrap();
+            }),
+        ),
+        (
+            "into_vec",
+            CopyReason::NotOwned,
+            24,
+            Box::new(|| {
+                Tensor::from_vec(vec![1.0f32; 12], [2, 6])
+                    .unwrap()
+                    .narrow(0, 1, 1)
+                    .unwrap()
+                    .into_vec()
+                    .unwrap();
+            }),
+        ),
+        (
+            "repeat_axes",
+            CopyReason::NotContiguous { dim: 2 },
+            96,
+            Box::new(|| {
+                t.repeat_axes("a b -> (c a) b", &[("c", 2)]).unwrap();
+            }),
+        ),
+        (
             "to_contiguous",
             CopyReason::NotInFormat(MemoryFormat::ChannelsLast),
             48,
@@ -140,6 +186,28 @@ fn each_operation_that_copies_is_recorded_with_its_reason_and_place() {
         assert!(entry.location.file().ends_with("ledger.rs"), "{ledger}");
         assert_eq!(entry.thread, thread::current().id());
     }
+}
+
+#[test]
+fn a_conversion_to_the_dtype_of_the_target_is_recorded() {
+    let _alone = alone();
+    let (target, from) =
+        (Tensor::<f32>::zeros([3, 4]).unwrap(), Tensor::<i64>::zeros([4]).unwrap());
+    let (target, from) = (AnyTensor::from(target), AnyTensor::from(from));
+    let (result, ledger) = count_copies(|| target.copy_from(&from));
+    result.unwrap();
+    let [entry] = ledger.entries() else { panic!("{ledger}") };
+    let reason = CopyReason::Converted { from: DType::I64, to: DType::F32 };
+    assert_eq!((entry.op, entry.reason, entry.bytes), ("copy_from", reason, 16));
+}
+
+#[test]
+fn a_vector_that_owns_all_of_its_memory_is_handed_over() {
+    let _alone = alone();
+    let whole = Tensor::from_vec(vec![1.0f32; 12], [3, 4]).unwrap();
+    assert_eq!(forbid_copies(|| whole.into_vec()).unwrap().len(), 12);
+    let refused = forbid_copies(|| matrix().t().unwrap().to_vec()).unwrap_err();
+    assert!(matches!(refused, Error::CopyForbidden { op: "to_vec", .. }), "{refused}");
 }
 
 #[test]
@@ -221,8 +289,8 @@ fn a_forbidden_copy_is_an_error_that_names_place_and_reason_and_changes_nothing(
     assert_eq!(
         refused.to_string(),
         format!(
-            "contiguous at {file}:{place}:38 would copy 48 bytes: the input is not contiguous at \
-             dimension 1 [copies are forbidden here]"
+            "contiguous at {file}:{place}:38 would copy 48 bytes by transpose: the input is not \
+             contiguous at dimension 1 [copies are forbidden here]"
         )
     );
     let x = Tensor::arange(0.0f32, 16.0, 1.0).unwrap().view([4, 4]).unwrap();

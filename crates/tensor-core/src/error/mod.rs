@@ -676,12 +676,16 @@ pub enum Error {
     },
 
     /// A copy in a scope that forbids copies.
-    #[error("{op} at {location} would copy {bytes} bytes: {why} [copies are forbidden here]")]
+    #[error(
+        "{op} at {location} would copy {bytes} bytes by {path}: {why} [copies are forbidden here]"
+    )]
     CopyForbidden {
         /// The operation.
         op: &'static str,
         /// The bytes that it would copy.
         bytes: usize,
+        /// The path of the copy, see `CopyPlan::path` of tensor-kernels.
+        path: &'static str,
         /// Why it would copy.
         why: String,
         /// Where it was called.

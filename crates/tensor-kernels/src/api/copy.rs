@@ -72,8 +72,13 @@ pub fn copy_into_uninit<'a, 't, T: Element, K>(
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
+#[track_caller]
 pub fn to_vec<'a, T: Element>(exec: &Exec, from: impl Into<Operand<'a, T>>) -> Result<Vec<T>> {
-    run::copied_to_vec(exec, from.into().read()?.elements())
+    let from = from.into();
+    let reading = from.read()?;
+    let from = reading.elements();
+    Purpose::requested("to_vec").record_vector(size_of::<T>(), from.layout())?;
+    run::copied_to_vec(exec, from)
 }
 
 /// Calls `f` with the elements of an operand and of an output. A slice takes the operand's shape.

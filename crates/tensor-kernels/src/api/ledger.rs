@@ -6,8 +6,10 @@
 //!
 //! Recorded are the copies of a tensor's elements into new memory: `contiguous`, `reshape`,
 //! `flattened`, `deep_clone`, `repeat` and the functions like them, and operands that are copied
-//! because they overlap the result ([`Exec::copying_first`]). Not recorded are results that are
-//! computed, copies into memory of the caller (`copy_into`, `fill`), and vectors.
+//! because they overlap the result ([`Exec::copying_first`]); also copies into new vectors, by
+//! `to_vec` and, where the memory cannot be handed over, `into_vec`. Not recorded are results that
+//! are computed, copies into memory of the caller (`copy_into`, `fill`), and vectors of views and
+//! of bytes.
 //!
 //! While no scope is open, an operation that copies reads one atomic integer for it.
 
@@ -197,6 +199,9 @@ pub enum CopyReason {
     },
     /// The input is a view of borrowed memory, and the result owns its memory.
     OfView,
+    /// The tensor's memory cannot be handed over: others share it, or it is not the whole of a
+    /// vector.
+    NotOwned,
     /// The operation always copies.
     Requested,
 }
@@ -231,6 +236,7 @@ impl fmt::Display for CopyReason {
                 write!(f, "the operand is converted from {from} to {to}")
             }
             Self::OfView => f.write_str("the input is borrowed and the result owns its memory"),
+            Self::NotOwned => f.write_str("the memory is shared, or not the whole of a vector"),
             Self::Requested => f.write_str("it always copies"),
         }
     }
@@ -276,6 +282,30 @@ impl Purpose {
     /// Of an operation that copies what is not contiguous.
     pub(crate) fn contiguous(op: &'static str) -> Self {
         Self { op, reason: None }
+    }
+
+    /// Of an operation on a tensor whose elements become a vector: `into_vec` copies where it must,
+    /// others always.
+    pub(crate) fn of_vector(op: &'static str, from: &Layout) -> Self {
+        match (op, from.contiguity_break()) {
+            ("into_vec", None) => Self::new(op, CopyReason::NotOwned),
+            ("into_vec", Some(_)) => Self::contiguous(op),
+            _ => Self::requested(op),
+        }
+    }
+
+    /// Records a copy to a vector in the open scopes.
+    ///
+    /// # Errors
+    /// [`Error::CopyForbidden`] in a scope that forbids it.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn record_vector(self, width: usize, from: &Layout) -> Result<()> {
+        if OPEN.load(Ordering::Relaxed) == 0 {
+            return Ok(());
+        }
+        let to = Layout::contiguous(from.shape())?;
+        self.record_in_scopes(Location::caller(), Exec::current()?, width, [from, &to])
     }
 
     /// Records the copy in the open scopes.
@@ -329,11 +359,11 @@ impl Purpose {
         let op = self.op;
         let reason = self.reason.unwrap_or_else(|| CopyReason::of_contiguous(from));
         let bytes = from.numel().saturating_mul(width);
-        if scopes.iter().any(|scope| scope.forbidden) {
-            let why = reason.to_string();
-            return Err(Error::CopyForbidden { op, bytes, why, location: location.to_string() });
-        }
         let path = PlannedCopy::new(from, to, width, &exec.machine).work().path;
+        if scopes.iter().any(|scope| scope.forbidden) {
+            let (why, location) = (reason.to_string(), location.to_string());
+            return Err(Error::CopyForbidden { op, bytes, path, why, location });
+        }
         let entry = CopyEntry { op, reason, location, path, thread, count: 1, bytes };
         scopes.iter().for_each(|scope| add(&mut lock(&scope.entries), &entry));
         Ok(())

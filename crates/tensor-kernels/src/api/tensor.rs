@@ -4,7 +4,7 @@ use tensor_core::{
     Element, ReadKernel, Result, TensorBase, TensorViewBase, TensorViewMutBase, ViewRef,
 };
 
-use super::equal::equal;
+use super::{equal::equal, ledger::Purpose};
 use crate::{exec::Exec, run};
 
 /// The second parameter of a tensor whose operators this crate computes.
@@ -14,6 +14,11 @@ pub enum Simd {}
 impl ReadKernel for Simd {
     fn to_vec<T: Element>(from: ViewRef<'_, T>) -> Result<Vec<T>> {
         run::copied_to_vec(Exec::current()?, from)
+    }
+
+    #[track_caller]
+    fn will_copy<T: Element>(op: &'static str, from: ViewRef<'_, T>) -> Result<()> {
+        Purpose::of_vector(op, from.layout()).record_vector(size_of::<T>(), from.layout())
     }
 
     fn equal<T: Element + PartialEq>(a: ViewRef<'_, T>, b: ViewRef<'_, T>) -> Result<bool> {

@@ -30,7 +30,7 @@ mod real;
 
 use std::{
     iter,
-    ops::{Add, Div, Mul, Neg, Rem, Sub},
+    ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, Sub, SubAssign},
 };
 
 use tensor_core::Scalar;
@@ -152,6 +152,10 @@ pub trait Number:
     + Sub<Output = Self>
     + Mul<Output = Self>
     + Div<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + DivAssign
     + iter::Sum
     + iter::Product
 {

@@ -25,7 +25,19 @@ fn polynomial<T: Number>(x: &Tensor<T>, factors: &[T]) -> Tensor<T> {
 }
 
 fn horner<T: Number>(x: T, factors: &[T]) -> T {
-    factors.iter().rev().fold(T::ZERO, |sum, &factor| sum * x + factor)
+    let mut sum = T::ZERO;
+    for &factor in factors.iter().rev() {
+        sum *= x;
+        sum += factor;
+    }
+    sum
+}
+
+/// The same by the inverse operators.
+fn undone<T: Number>(mut x: T, factor: T) -> T {
+    x -= factor;
+    x /= factor;
+    x
 }
 
 fn range<T: Ordered>(x: &Tensor<T>) -> Result<T, Error> {
@@ -54,6 +66,7 @@ fn generic_functions_over_real_numbers() {
     let guard = x.read().unwrap();
     assert_eq!(of_view(&guard.as_view()).unwrap().to_vec().unwrap(), [1.0, -3.0, -7.0, -15.0]);
     assert_eq!(total(&guard.as_view()), 18.0);
+    assert_eq!((undone(9.0f32, 3.0), undone(9i64, 3)), (2.0, 2));
 }
 
 #[test]

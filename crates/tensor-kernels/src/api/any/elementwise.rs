@@ -12,7 +12,7 @@ use tensor_core::{
 };
 
 use super::{
-    convert::{as_dtype, to_dtype},
+    convert::as_dtype,
     expect,
     typed::{chosen, equal_as, zipped, zipped_inplace, zipped3},
 };
@@ -90,8 +90,12 @@ fn check_store<K>(op: &'static str, from: DType, x: &AnyTensorBase<K>) -> Result
 
 /// Copies elements of any dtype, broadcast, into a tensor of any dtype.
 #[track_caller]
-pub(super) fn copy_converted<K>(x: &AnyTensorBase<K>, from: &AnyTensorBase<K>) -> Result<()> {
-    let from = to_dtype(from, x.dtype())?;
+pub(super) fn copy_converted<K>(
+    op: &'static str,
+    x: &AnyTensorBase<K>,
+    from: &AnyTensorBase<K>,
+) -> Result<()> {
+    let from = as_dtype(Call::current(op)?, from, x.dtype())?;
     match_tensor!(Equality, x, "copy", x => {
         super::convert::typed(&from).and_then(|from| crate::TensorMutExt::copy_from(x, &from))
     })
@@ -157,7 +161,7 @@ macro_rules! binary {
                 let dtype = compute_dtype(call.op, &[x.into(), b.reborrow()])?;
                 check_store(call.op, dtype, x)?;
                 if dtype != x.dtype() || dtype == DType::Bool {
-                    return copy_converted(x, &$name(&x.into(), b)?);
+                    return copy_converted(call.op, x, &$name(&x.into(), b)?);
                 }
                 match_tensor!($inplace_bound, x, call.op, x => {
                     zipped_inplace(call, x, b, ops::$op::write)

@@ -173,7 +173,7 @@ macro_rules! elementwise_methods {
         /// Shapes that do not broadcast; tensors that share elements.
         #[track_caller]
         fn copy_from(&self, from: &AnyTensorBase<K>) -> Result<()> {
-            elementwise::copy_converted(self.as_any(), from)
+            elementwise::copy_converted("copy_from", self.as_any(), from)
         }
 
         /// Same shape and equal elements, after promotion? (PyTorch: `torch.equal`)

@@ -167,7 +167,7 @@ fn rearranged_view<'a, T: Element>(
     match steps.merged(steps.arranged(from)?)? {
         Merged::View(view) => Ok(RearrangedView::View(view)),
         Merged::NeedsCopy(axes) => {
-            let copy = contiguous_copy(exec, (&axes).into(), Purpose::contiguous("rearrange"))?;
+            let copy = contiguous_copy(exec, (&axes).into(), Purpose::contiguous(pattern.op()))?;
             steps.merged_copy(&copy).map(RearrangedView::Copy)
         }
     }
@@ -182,7 +182,7 @@ pub(in crate::api) fn rearranged<T: Element, K>(
     sizes: &[(&str, usize)],
 ) -> Result<Reshaped<T, K>> {
     let steps = pattern.steps(from.shape(), sizes)?;
-    merged(exec, &steps, steps.arranged(from)?)
+    merged(exec, pattern.op(), &steps, steps.arranged(from)?)
 }
 
 /// A view, rearranged or repeated in a new tensor.
@@ -195,7 +195,7 @@ pub(in crate::api) fn rearranged_copy<T: Element, K>(
 ) -> Result<Reshaped<T, K>> {
     let steps = pattern.steps(from.shape(), sizes)?;
     let axes = steps.arranged(from)?;
-    let purpose = Purpose::new("rearrange", CopyReason::OfView);
+    let purpose = Purpose::new(pattern.op(), CopyReason::OfView);
     let copy = contiguous_copy(exec, (&axes).into(), purpose)?;
     Ok(Reshaped { tensor: steps.merged_copy(&copy)?, copied: true })
 }
@@ -204,6 +204,7 @@ pub(in crate::api) fn rearranged_copy<T: Element, K>(
 #[track_caller]
 fn merged<T: Element, K>(
     exec: &Exec,
+    op: &'static str,
     steps: &Steps,
     axes: TensorBase<T, K>,
 ) -> Result<Reshaped<T, K>> {
@@ -211,7 +212,7 @@ fn merged<T: Element, K>(
         Merged::View(tensor) => Ok(Reshaped { tensor, copied: false }),
         Merged::NeedsCopy(axes) => {
             let reading = axes.read()?;
-            let purpose = Purpose::contiguous("rearrange");
+            let purpose = Purpose::contiguous(op);
             let copy = contiguous_copy(exec, reading.as_elements(), purpose)?;
             Ok(Reshaped { tensor: steps.merged_copy(&copy)?, copied: true })
         }
@@ -241,5 +242,5 @@ pub(in crate::api) fn reduced<V: Strided, U: Element, K>(
         return Err(Error::OutputShape { op: "reduce", got, expected });
     }
     // Reductions of this crate give contiguous results, which are merged as a view.
-    merged(exec, &steps, result).map(Reshaped::into_tensor)
+    merged(exec, pattern.op(), &steps, result).map(Reshaped::into_tensor)
 }

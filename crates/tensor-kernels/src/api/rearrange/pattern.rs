@@ -72,6 +72,11 @@ impl Pattern {
         pattern.map_err(|refusal| refused(operation, text, refusal))
     }
 
+    /// The name of the operation.
+    pub(super) fn op(&self) -> &'static str {
+        self.operation.name()
+    }
+
     /// The error for a refusal of this pattern.
     pub(super) fn refused(&self, refusal: Refusal) -> Error {
         refused(self.operation, &self.text, refusal)
