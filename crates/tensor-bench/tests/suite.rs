@@ -280,7 +280,7 @@ fn fault_calibrated_plans_need_a_calibration_of_this_machine() {
     let suite = folder.file("s.json", format!("[{COPY}]"));
     let args = ["suite", &suite, "--json", "--quick", "--calibrated"];
     let run = || finish(command(&args).env("XDG_CACHE_HOME", folder.path("")));
-    run().refused("`tensor-bench calibrate` writes it");
+    run().refused("`tensor-bench calibrate --machine` writes it");
     std::fs::create_dir(folder.path("tensor")).unwrap();
     let file = folder.path("tensor").join("machine");
     Machine::detect().write_calibration(&file).unwrap();

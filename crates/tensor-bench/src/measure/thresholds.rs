@@ -1,5 +1,5 @@
-//! Measures what nothing describes of a machine: the size from which stores past the caches pay,
-//! and the work from which another thread pays.
+//! Measures two properties of a machine that the operating system does not describe: the size from
+//! which non-temporal stores are faster, and the work from which another thread makes it faster.
 //!
 //! Operations that depend on such a threshold are timed with several thresholds. The one with the
 //! least regret wins: the mean over all operations of how much longer they take than with the
@@ -67,7 +67,7 @@ pub struct Threshold {
     pub tried: Vec<(usize, f64)>,
 }
 
-/// The size from which stores past the caches pay, on one thread: [`Machine::stream`].
+/// The size from which non-temporal stores are faster, on one thread: [`Machine::stream`].
 ///
 /// # Errors
 /// Too little memory.
@@ -76,7 +76,7 @@ pub fn stream(exec: &Exec) -> Result<Threshold> {
     stream_of(exec, &STREAMED_RESULTS)
 }
 
-/// The work from which another thread pays, with so many threads: [`Machine::grain`].
+/// The bytes of work from which a pool of `threads` threads is faster: [`Machine::grain`].
 ///
 /// # Errors
 /// Too little memory, no threads.
@@ -165,7 +165,7 @@ impl Operation {
     /// How many there are of a size.
     const COUNT: usize = 6;
 
-    /// With results of about so many bytes.
+    /// With results of about `bytes` bytes.
     fn all(bytes: usize) -> Result<[Self; Self::COUNT]> {
         let side = |width: usize| bytes.div_ceil(width).isqrt();
         let odd = side(4) | 1;

@@ -788,7 +788,7 @@ pub enum Error {
 
     /// A file with the measured properties of a machine that is missing, malformed, or of another
     /// CPU.
-    #[error("{file}: {why}; `tensor-bench calibrate` writes it")]
+    #[error("{file}: {why}; `tensor-bench calibrate --machine` writes it")]
     Calibration {
         /// The file.
         file: String,

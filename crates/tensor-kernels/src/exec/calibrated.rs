@@ -1,11 +1,12 @@
 //! A machine as it was measured, kept in a file.
 //!
-//! Two properties of a machine are described nowhere: the size from which stores past the caches
-//! pay, and the work from which another thread pays. [`Machine::detect`] takes those of the
-//! machines it was fitted on. `tensor-bench calibrate` measures both here, and writes them to a
-//! file that [`Machine::calibrated`] reads. A file of another CPU is refused.
+//! The operating system does not describe two properties of a machine: the size from which
+//! non-temporal stores are faster, and the work from which another thread makes it faster.
+//! [`Machine::detect`] takes those of the machines it was fitted on. `tensor-bench calibrate
+//! --machine` measures both here, and writes them to a file that [`Machine::calibrated`] reads. A
+//! file of another CPU is refused.
 //!
-//! The file is text, a line for each property, so that it can be read and changed by hand:
+//! The file is text, a line for each property, which can be edited:
 //!
 //! ```text
 //! tensor machine 1
@@ -32,7 +33,7 @@ const FIRST_LINE: &str = "tensor machine 1";
 const UNKNOWN_CPU: &str = "unknown";
 
 impl Machine {
-    /// This machine as `tensor-bench calibrate` has measured it, from the
+    /// This machine as `tensor-bench calibrate --machine` has measured it, from the
     /// [default file](Self::calibration_file). Nothing else reads that file: where it is wanted, it
     /// is asked for.
     ///

@@ -37,21 +37,22 @@ pub(crate) const BOUNCE_MEMCPY_BYTES: usize = 2048;
 /// Operands with fewer adjacent elements are packed.
 pub(crate) const MIN_DIRECT_RUN: usize = 24;
 
-/// Scratch of a tile takes this part of the second-level cache. Over 168 random layouts of 32 kB to
-/// 24 MB (f32, Zen 5, 1 MiB), those that are computed by tiles take 0.81 of the time that they take
-/// with 64 KiB of scratch, those of several inputs 0.77. An eighth of the
-/// second-level cache takes 0.89, three eighths as long as a quarter.
+/// Scratch of a tile takes this part of the second-level cache. Of 200 random layouts of 32 kB to
+/// 24 MB, the 90 that are computed by tiles take 0.82 of the time that they take with 64 KiB of
+/// scratch, those of several inputs 0.78 (f32, two threads, Zen 5 with 1 MiB). With an eighth they
+/// take 0.91, with three eighths as long as with a quarter.
 pub(crate) const TILES_IN_L2: usize = 4;
 
 /// A tile may have this many times its elements, if runs of [`TILE_TARGETS`] need them: 0.98 of the
 /// time.
 pub(crate) const LARGER_TILES: usize = 2;
 
-/// From this many bytes of results on, all plans are compared for the copies of a tile, which takes
-/// some 10 µs for each of them. A brief comparison assumes that everything stays in the first-level
-/// cache: where it does not, an operand of 1.4 MB whose lines are used eight times took 3.5 times
-/// as long (Zen 5). Over random layouts of 2 to 24 MB the mean stays, the 5th percentile rises from
-/// 0.15 to 0.18 of the contiguous speed; below 2 MB both would take 1.17 times as long.
+/// From this many bytes of results on, all plans are compared for the copies of a tile. A brief
+/// comparison assumes that everything stays in the first-level cache: where it does not, an operand
+/// of 1.4 MB whose lines are used eight times took 3.5 times as long (Zen 5). Over random layouts
+/// of 2 to 24 MB the mean stays, and the 5th percentile rises from 0.15 to 0.18 of the contiguous
+/// speed. In smaller operations planning takes longer than it saves: with two inputs through tiles,
+/// those of 32 kB to 2 MB took 1.18 times as long.
 pub(crate) const FULL_COMPARISON_BYTES: usize = 1 << 20;
 
 /// The bytes that lie close to each other in a tile: of the result, and of each operand that is

@@ -68,7 +68,7 @@ pub(super) struct KernelWork {
 const SHORT_RUN: usize = 32;
 
 impl Work {
-    /// The kernel of the innermost step, on a machine with vectors of so many bytes.
+    /// The kernel of the innermost step, on a machine with vectors of `vector` bytes.
     pub(super) fn kernel_work(&self, vector: usize) -> KernelWork {
         let unit = self.unit;
         match self.inner {
