@@ -55,9 +55,9 @@ fn normalise(planes: &Tensor<u8>, batch: &Tensor<f32>) -> Result<()> {
     let (planes, mean, std) = (planes.read()?, mean.read()?, std.read()?);
     zip3_into(
         Exec::current()?,
-        &planes.as_view(),
-        &mean.as_view(),
-        &std.as_view(),
+        planes.as_view(),
+        mean.as_view(),
+        std.as_view(),
         &mut batch.write()?.as_view_mut()?,
         |pixel, mean, std| (f32::from(pixel) / 255.0 - mean) / std,
     )

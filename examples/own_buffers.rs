@@ -30,7 +30,7 @@ const COLUMNS: [u8; 12] = [1, 5, 9, 2, 6, 10, 3, 7, 11, 4, 8, 12];
 
 fn main() -> Result<()> {
     let exec = Exec::current()?; // this machine, its best SIMD level, the caller's rayon pool
-    let frame = TensorView::new(&FRAME, Layout::new(&[3, 4], &[ROW_STRIDE, 1], 0)?)?;
+    let frame = TensorView::new(&FRAME, Layout::new([3, 4], [ROW_STRIDE, 1], 0)?)?;
     let columns = frame.t()?;
 
     // Into initialised memory, in any layout without overlap.
@@ -48,7 +48,7 @@ fn main() -> Result<()> {
 
     // Into a part of a larger buffer: the second of two slots.
     let mut ring = [0; 24];
-    let slots = TensorViewMut::new(&mut ring, Layout::contiguous(&[2, 4, 3])?)?;
+    let slots = TensorViewMut::new(&mut ring, Layout::contiguous([2, 4, 3])?)?;
     copy_into(exec, &columns, &mut slots.select(0, 1)?)?;
     println!("second slot:   {ring:?}");
     assert_eq!(ring[12..], COLUMNS);
@@ -59,12 +59,12 @@ fn main() -> Result<()> {
     // Shapes must be equal, and a layout must lie in its slice.
     let refused = copy_into(exec, &columns, &mut dense(&mut bytes)?.t()?);
     println!("refused:       {}", refused.expect_err("other shapes"));
-    let refused = TensorView::new(&FRAME, Layout::contiguous(&[4, 4])?);
+    let refused = TensorView::new(&FRAME, Layout::contiguous([4, 4])?);
     println!("refused:       {}", refused.expect_err("the slice is too short"));
     Ok(())
 }
 
 /// A slice as four rows of three.
 fn dense<T: Copy>(slice: &mut [T]) -> Result<TensorViewMut<'_, T>> {
-    TensorViewMut::new(slice, Layout::contiguous(&[4, 3])?)
+    TensorViewMut::new(slice, Layout::contiguous([4, 3])?)
 }

@@ -18,7 +18,7 @@ fn section(title: &str) {
 /// The elements of the storage, in the order of memory.
 fn storage(tensor: &Tensor<i64>) -> Result<Vec<i64>> {
     let len = tensor.storage().bytes() / size_of::<i64>();
-    tensor.with_layout(Layout::contiguous(&[len])?)?.to_vec()
+    tensor.with_layout(Layout::contiguous([len])?)?.to_vec()
 }
 
 fn main() -> Result<()> {
@@ -48,7 +48,7 @@ fn main() -> Result<()> {
     println!("{}", t2.layout().contiguity_trace());
 
     for (size, strides) in [([3, 4], [8, 2]), ([3, 1], [1, 1]), ([0, 4], [7, 9])] {
-        let contiguous = Layout::new(&size, &strides, 0)?.is_contiguous();
+        let contiguous = Layout::new(size, strides, 0)?.is_contiguous();
         println!("size {size:?} strides {strides:?}: contiguous {contiguous}");
     }
 

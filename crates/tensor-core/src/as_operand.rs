@@ -6,11 +6,12 @@ use crate::{Element, Handle, Operand, TensorBase, TensorViewBase, TensorViewMutB
 /// reference or by value.
 ///
 /// ```
-/// use tensor_core::{AsOperand, Tensor};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{AsOperand, Tensor};
 ///
 /// fn rank<T>(x: impl AsOperand<T>) -> usize
 /// where
-///     T: tensor_core::Element,
+///     T: tensor_kernels::Element,
 /// {
 ///     x.as_operand().shape().len()
 /// }
@@ -67,6 +68,20 @@ operands! {
     TensorBase<T, K>: |tensor| Operand::Tensor(Handle::of(tensor));
     TensorViewBase<'_, T, K>: |view| Operand::View(view.into());
     TensorViewMutBase<'_, T, K>: |view| Operand::View(view.into());
+}
+
+impl<T: Element> AsOperand<T> for Operand<'_, T> {
+    #[inline]
+    fn as_operand(&self) -> Operand<'_, T> {
+        self.clone()
+    }
+}
+
+impl<T: Element> AsOperand<T> for ViewRef<'_, T> {
+    #[inline]
+    fn as_operand(&self) -> Operand<'_, T> {
+        Operand::View(*self)
+    }
 }
 
 impl<'a, T> From<ViewRef<'a, T>> for Operand<'a, T> {

@@ -13,7 +13,8 @@ use crate::{DType, Show, dtype::for_each_dtype};
 /// Implemented for every type that meets the bounds. A pixel is an element:
 ///
 /// ```
-/// use tensor_core::Tensor;
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::Tensor;
 ///
 /// #[derive(Clone, Copy, PartialEq, Debug, bytemuck::NoUninit)]
 /// #[repr(C)]
@@ -28,7 +29,8 @@ use crate::{DType, Show, dtype::for_each_dtype};
 /// compile:
 ///
 /// ```compile_fail
-/// let nothing = tensor_core::Tensor::from_vec(vec![(); 6], [2, 3]);
+/// # use tensor_core as tensor_kernels;
+/// let nothing = tensor_kernels::Tensor::from_vec(vec![(); 6], [2, 3]);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an element of a tensor",
@@ -56,7 +58,8 @@ pub(crate) const fn assert_occupies_memory<T>() {
 /// compute any function.
 ///
 /// ```compile_fail,E0277
-/// use tensor_core::{DType, Scalar, Show};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{DType, Scalar, Show};
 ///
 /// #[derive(Clone, Copy, Default, PartialEq, bytemuck::NoUninit)]
 /// #[repr(C)]
@@ -77,7 +80,14 @@ pub(crate) const fn assert_occupies_memory<T>() {
 /// }
 /// ```
 pub trait Scalar:
-    Element + Default + PartialEq + fmt::Debug + fmt::Display + Show + sealed::Sealed
+    Element
+    + bytemuck::Zeroable
+    + Default
+    + PartialEq
+    + fmt::Debug
+    + fmt::Display
+    + Show
+    + sealed::Sealed
 {
     /// The name of this type at run time.
     const DTYPE: DType;

@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn broadcasting_makes_a_layout_only_for_another_shape() {
         let numbers = [1, 2, 3];
-        let row = Layout::contiguous(&[3]).unwrap();
+        let row = Layout::contiguous([3]).unwrap();
         let elements = ViewRef::new(&numbers, &row).unwrap();
         let mut buffer = None;
         elements.broadcast_to(&[3], &mut buffer).unwrap();
@@ -240,12 +240,12 @@ mod tests {
 
     #[test]
     fn a_layout_beyond_its_slice_is_refused() {
-        assert!(ViewRef::new(&[1, 2], &Layout::contiguous(&[3]).unwrap()).is_err());
+        assert!(ViewRef::new(&[1, 2], &Layout::contiguous([3]).unwrap()).is_err());
     }
 
     #[test]
     fn a_value_has_no_dimensions() {
         assert_eq!(ViewRef::of_value(&2.5).to_view::<crate::Bare>().to_vec(), [2.5]);
-        assert_eq!(Layout::SCALAR, Layout::contiguous(&[]).unwrap());
+        assert_eq!(Layout::SCALAR, Layout::contiguous(()).unwrap());
     }
 }

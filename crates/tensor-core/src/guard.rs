@@ -30,7 +30,8 @@ impl<T: Element, K> TensorBase<T, K> {
     /// [`split_mut`](TensorViewMutBase::split_mut), [`unbind_mut`](TensorViewMutBase::unbind_mut).
     ///
     /// ```
-    /// use tensor_core::{Error, Tensor};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{Error, Tensor};
     ///
     /// let table = Tensor::<f32>::zeros([4, 3])?;
     /// let (top, bottom) = (table.narrow(0, 0, 2)?, table.narrow(0, 2, 2)?);
@@ -50,7 +51,8 @@ impl<T: Element, K> TensorBase<T, K> {
 /// Read access to a tensor's elements while it lives; its views cannot outlive it:
 ///
 /// ```compile_fail,E0716
-/// let tensor = tensor_core::Tensor::arange(0, 6, 1)?;
+/// # use tensor_core as tensor_kernels;
+/// let tensor = tensor_kernels::Tensor::arange(0, 6, 1)?;
 /// let view = tensor.read()?.as_view();
 /// view.get(&[0])?;
 /// # Ok::<(), tensor_core::Error>(())
@@ -160,7 +162,8 @@ impl<'a, T: Element, K> TensorRefMut<'a, T, K> {
     /// two tensors must not share an element.
     ///
     /// ```
-    /// use tensor_core::Tensor;
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::Tensor;
     ///
     /// let t = Tensor::arange(0i32, 6, 1)?;
     /// let (head, tail) = (t.narrow(0, 0, 3)?, t.narrow(0, 3, 3)?);

@@ -210,7 +210,8 @@ index_from_range!(
 /// and `...`.
 ///
 /// ```
-/// use tensor_core::{NewAxis, Tensor, s};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{NewAxis, Tensor, s};
 ///
 /// let t = Tensor::arange(0i64, 96, 1)?.view([3, 4, 8])?;
 /// let part = t.index(s![2, 1..3, 1..6;3])?; // PyTorch: t[2, 1:3, 1:6:3]

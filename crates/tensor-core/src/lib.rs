@@ -2,7 +2,8 @@
 //!
 //! A tensor is a header over a shared one-dimensional storage. The header, a [`Layout`], holds
 //! shape, strides and offset; transposing, slicing, expanding and viewing change the header only.
-//! This crate neither copies nor computes; `tensor-kernels` does.
+//! This crate neither copies nor computes; `tensor-kernels` does, and re-exports all of it. So the
+//! examples import from `tensor_kernels`; with this crate alone, write `tensor_core`.
 //!
 //! * [`Layout`]: every view operation and every question about contiguity, exactly as PyTorch
 //!   answers it, with signed strides.
@@ -71,8 +72,8 @@ mod tensor;
 mod view;
 
 pub use any::{
-    AnyBinaryKernel, AnyOperand, AnyTensor, AnyTensorBase, AnyUnaryKernel, AnyValue, BuiltIn,
-    can_cast, promote_types, result_type,
+    AnyBinaryKernel, AnyInput, AnyIter, AnyOperand, AnyOutput, AnyTensor, AnyTensorBase,
+    AnyUnaryKernel, AnyValue, BuiltIn, can_cast, promote_types, result_type,
 };
 pub use as_operand::AsOperand;
 pub use buffer::{cached_memory, empty_memory_cache, set_memory_cache_limit, vec_with_capacity};

@@ -150,7 +150,7 @@ macro_rules! view_methods {
             $($arg: $crate::methods::argument_type!($kind)),*
         ) -> $crate::Result<Self> {
             let layout =
-                $self.layout.$name($($crate::methods::argument!($kind $arg)),*)?;
+                $self.layout.$name($($arg),*)?;
             // SAFETY: a transform of a layout reaches only elements that the layout reaches.
             unsafe { $self.derive(layout) }
         }
@@ -172,7 +172,7 @@ macro_rules! split_methods {
                 &self,
                 $($arg: $crate::methods::argument_type!($kind)),*
             ) -> $crate::Result<Vec<Self>> {
-                let layouts = self.layout.$name($($crate::methods::argument!($kind $arg)),*)?;
+                let layouts = self.layout.$name($($arg),*)?;
                 let mut parts = $crate::shape::reserved(layouts.len())?;
                 for layout in layouts {
                     // SAFETY: a part of a layout reaches only elements that the layout reaches.
@@ -194,22 +194,4 @@ macro_rules! argument_type {
     (items) => { &[$crate::Index] };
 }
 
-/// The argument as the layout's method takes it.
-macro_rules! argument {
-    (dim $arg:ident) => {
-        $crate::Int::saturated($arg)
-    };
-    (sizes $arg:ident) => {
-        &$crate::Sizes::into_sizes($arg)?
-    };
-    (shape $arg:ident) => {
-        &$crate::Sizes::into_shape($arg)?
-    };
-    ($kind:ident $arg:ident) => {
-        $arg
-    };
-}
-
-pub(crate) use {
-    argument, argument_type, for_each_split, for_each_view, split_methods, view_methods,
-};
+pub(crate) use {argument_type, for_each_split, for_each_view, split_methods, view_methods};

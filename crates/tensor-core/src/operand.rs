@@ -15,7 +15,8 @@ use crate::{
 /// An input of an operation: a tensor, a view, or one value that is broadcast.
 ///
 /// ```
-/// use tensor_core::{Operand, Tensor};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{Operand, Tensor};
 ///
 /// let x = Tensor::full([2, 3], 1.5)?;
 /// assert_eq!(Operand::from(&x).shape(), [2, 3]);

@@ -11,7 +11,8 @@ use crate::{
 /// result, which are its elements in row-major order.
 ///
 /// ```
-/// use tensor_core::{Output, Tensor};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{Output, Tensor};
 ///
 /// let mut x = Tensor::<f32>::zeros([2, 3])?;
 /// assert_eq!(Output::from(&x).shape(), [2, 3]);
@@ -63,7 +64,7 @@ impl<'a, T: Copy, K> From<&'a mut TensorViewMutBase<'_, T, K>> for Output<'a, T>
 
 impl<'a, T: Element> From<&'a mut [T]> for Output<'a, T> {
     fn from(elements: &'a mut [T]) -> Self {
-        let layout = Layout::contiguous(&[elements.len()]).expect("a slice fits in memory");
+        let layout = Layout::contiguous([elements.len()]).expect("a slice fits in memory");
         Self::Slice(Box::new(OutputSlice { elements, layout }))
     }
 }

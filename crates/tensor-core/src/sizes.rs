@@ -22,7 +22,8 @@ pub trait Int: Copy + sealed::Sealed {
 /// write `1_usize << 40` for a size beyond it.
 ///
 /// ```
-/// use tensor_core::Tensor;
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::Tensor;
 ///
 /// let x = Tensor::arange(0, 24, 1)?;
 /// let [rows, columns] = [4_usize, 6];
@@ -47,25 +48,41 @@ pub trait Sizes {
     where
         Self: Sized,
     {
-        let sizes = self.into_sizes()?;
-        let size = |(index, &size): (usize, &isize)| {
-            usize::try_from(size).map_err(|_| Error::InvalidSize {
-                size,
-                index,
-                shape: sizes.to_vec(),
-            })
-        };
-        sizes.iter().enumerate().map(size).collect()
+        any_shape(&self.into_sizes()?)
     }
 }
 
 mod sealed {
-    pub trait Sealed {}
+    use crate::{DimVec, Result};
+
+    /// Restricts [`Int`](super::Int) to the integers of Rust. The lists of sizes that the library
+    /// itself passes are of `usize` and `isize`, which are copied as they are.
+    pub trait Sealed: Sized {
+        fn sizes(list: &[Self]) -> Result<DimVec<isize>>;
+        fn shape(list: &[Self]) -> Result<DimVec<usize>>;
+        /// The number in an error that shows sizes; a negative one is 0.
+        fn shown(self) -> usize;
+    }
 }
 
 macro_rules! ints {
-    ($($type:ty),*) => {$(
-        impl sealed::Sealed for $type {}
+    ($($type:ty $(, sizes $sizes:expr)? $(, shape $shape:expr)?;)*) => {$(
+        impl sealed::Sealed for $type {
+            #[inline]
+            fn sizes(list: &[Self]) -> Result<DimVec<isize>> {
+                ints!(@first $(($sizes))? (any_sizes))(list)
+            }
+
+            #[inline]
+            fn shape(list: &[Self]) -> Result<DimVec<usize>> {
+                ints!(@first $(($shape))? (any_shape))(list)
+            }
+
+            #[allow(unused_comparisons, reason = "the integer may be unsigned")]
+            fn shown(self) -> usize {
+                usize::try_from(self).unwrap_or(if self < 0 { 0 } else { usize::MAX })
+            }
+        }
 
         impl Int for $type {
             #[inline]
@@ -80,23 +97,44 @@ macro_rules! ints {
             }
         }
     )*};
+    (@first ($first:expr) $($rest:tt)*) => { $first };
 }
 
-ints!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+ints! {
+    i8; i16; i32; i64; u8; u16; u32; u64;
+    isize, sizes |list: &[isize]| Ok(DimVec::from_slice(list));
+    usize, shape |list: &[usize]| match list.iter().all(|&size| size <= isize::MAX as usize) {
+        true => Ok(DimVec::from_slice(list)),
+        false => Err(too_large(list)),
+    };
+}
 
 impl<I: Int> Sizes for &[I] {
     #[inline]
     fn into_sizes(self) -> Result<DimVec<isize>> {
-        self.iter().map(|&size| size.checked().ok_or_else(|| too_large(self))).collect()
+        I::sizes(self)
+    }
+
+    #[inline]
+    fn into_shape(self) -> Result<DimVec<usize>> {
+        I::shape(self)
     }
 }
 
-/// The numbers beyond `isize` are shown as the largest one.
+fn any_sizes<I: Int>(list: &[I]) -> Result<DimVec<isize>> {
+    list.iter().map(|&size| size.checked().ok_or_else(|| too_large(list))).collect()
+}
+
+fn any_shape<I: Int>(list: &[I]) -> Result<DimVec<usize>> {
+    let sizes = any_sizes(list)?;
+    let size = |(index, &size): (usize, &isize)| {
+        usize::try_from(size).map_err(|_| Error::InvalidSize { size, index, shape: sizes.to_vec() })
+    };
+    sizes.iter().enumerate().map(size).collect()
+}
+
 fn too_large<I: Int>(sizes: &[I]) -> Error {
-    let shape = sizes.iter().map(|size| match size.checked() {
-        Some(size) => usize::try_from(size).unwrap_or(0),
-        None => usize::MAX,
-    });
+    let shape = sizes.iter().map(|&size| size.shown());
     Error::TooLarge { what: "a size", shape: shape.collect(), strides: Vec::new() }
 }
 
@@ -113,6 +151,11 @@ macro_rules! lists {
             #[inline]
             fn into_sizes(self) -> Result<DimVec<isize>> {
                 self[..].into_sizes()
+            }
+
+            #[inline]
+            fn into_shape(self) -> Result<DimVec<usize>> {
+                self[..].into_shape()
             }
         }
     )*};

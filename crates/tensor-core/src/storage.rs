@@ -154,7 +154,8 @@ impl Storage {
 /// only.
 ///
 /// ```
-/// use tensor_core::{Layout, Tensor, Uninit};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{Layout, Tensor, Uninit};
 ///
 /// let mut uninit = Uninit::<f32>::new(Layout::contiguous(&[2, 3])?)?;
 /// for (i, element) in uninit.as_view_mut().iter_mut().enumerate() {

@@ -6,8 +6,8 @@
 use std::{fmt, marker::PhantomData};
 
 use crate::{
-    Bare, Element, Error, Layout, Operand, ReadKernel, Result, Scalar, Sizes, Storage, TensorIter,
-    TensorViewBase, TensorViewMutBase, display,
+    AnyTensorBase, AsOperand, Bare, Element, Error, Layout, ReadKernel, Result, Scalar, Sizes,
+    Storage, TensorIter, TensorViewBase, TensorViewMutBase, display,
     element::assert_occupies_memory,
     methods::{split_methods, view_methods},
     operators::or_panic,
@@ -25,7 +25,8 @@ pub type Tensor<T> = TensorBase<T, Bare>;
 /// [`read`](Self::read) or [`write`](Self::write).
 ///
 /// ```
-/// use tensor_core::Tensor;
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::Tensor;
 ///
 /// let x = Tensor::arange(0i64, 6, 1)?.view([2, 3])?;
 /// let y = x.transpose(0, 1)?;
@@ -143,15 +144,38 @@ impl<T: Element, K> TensorBase<T, K> {
     where
         T: bytemuck::Pod,
     {
-        let layout = self.layout.view_as_width(size_of::<T>(), size_of::<U>())?;
-        let address = self.storage.as_ptr().addr();
-        if !address.is_multiple_of(align_of::<U>()) {
-            return Err(Error::Misaligned { address, align: align_of::<U>() });
+        // SAFETY: `T: Pod` has no padding, so the bytes of its elements are initialised.
+        unsafe { TensorBase::of_bytes(&self.storage, &self.layout, size_of::<T>()) }
+    }
+
+    /// As [`view_dtype`](Self::view_dtype), of a tensor whose dtype is known at run time and is not
+    /// bool.
+    pub(crate) fn of_any_bytes(any: &AnyTensorBase<K>) -> Result<Self>
+    where
+        T: bytemuck::Pod,
+    {
+        // SAFETY: all built-in types have no padding, so the bytes of their elements are
+        // initialised.
+        unsafe { Self::of_bytes(any.storage(), any.layout(), any.itemsize()) }
+    }
+
+    /// The elements of a layout over a storage, `width` bytes each, as elements `T`.
+    ///
+    /// # Safety
+    /// The elements of the layout lie in the storage, and their bytes are initialised.
+    pub(crate) unsafe fn of_bytes(storage: &Storage, layout: &Layout, width: usize) -> Result<Self>
+    where
+        T: bytemuck::Pod,
+    {
+        let layout = layout.view_as_width(width, size_of::<T>())?;
+        let address = storage.as_ptr().addr();
+        if !address.is_multiple_of(align_of::<T>()) {
+            return Err(Error::Misaligned { address, align: align_of::<T>() });
         }
-        // SAFETY: tensor invariants. 1: the storage consists of initialised bytes (invariant 1 of
-        // this tensor, `T: Pod`), every bit pattern is a valid `U: Pod`, and the alignment for `U`
-        // is checked above. 2: the new layout covers the same bytes as this one.
-        Ok(unsafe { TensorBase::from_storage(self.storage.clone(), layout) })
+        // SAFETY: tensor invariants. 1: the bytes are initialised, as the caller guarantees, every
+        // bit pattern is a valid `T: Pod`, and the alignment for `T` is checked above. 2: the new
+        // layout covers the same bytes as the given one.
+        Ok(unsafe { Self::from_storage(storage.clone(), layout) })
     }
 
     /// The element at `index` (PyTorch: `t[i, j].item()`).
@@ -169,7 +193,7 @@ impl<T: Element, K> TensorBase<T, K> {
     pub fn set(&self, index: &[usize], value: T) -> Result<()> {
         let offset = self.layout.offset_of(index)?;
         // A layout of one element is injective, so this also writes to expanded tensors.
-        let layout = Layout::new(&[], &[], offset)?;
+        let layout = Layout::new((), (), offset)?;
         // SAFETY: the offset is one of this tensor's (invariant 2).
         let single = unsafe { self.derive(layout) }?;
         *single.write()?.as_view_mut()?.get_mut(&[])? = value;
@@ -203,7 +227,8 @@ impl<T: Element, K> TensorBase<T, K> {
     /// and is the only handle to it.
     ///
     /// ```
-    /// use tensor_core::Tensor;
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::Tensor;
     ///
     /// let values = vec![1, 2, 3, 4];
     /// let memory = values.as_ptr();
@@ -254,18 +279,20 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// # Errors
     /// A storage that is being written.
-    pub fn equal<'b>(&self, other: impl Into<Operand<'b, T>>) -> Result<bool>
+    #[expect(clippy::needless_pass_by_value, reason = "an operand is often the result of a call")]
+    pub fn equal(&self, other: impl AsOperand<T>) -> Result<bool>
     where
         T: PartialEq,
         K: ReadKernel,
     {
-        K::equal(self.read()?.as_elements(), other.into().read()?.elements())
+        K::equal(self.read()?.as_elements(), other.as_operand().read()?.elements())
     }
 
     /// The elements in logical order. The storage is borrowed for reading while the iterator lives.
     ///
     /// ```
-    /// use tensor_core::{Error, Tensor};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{Error, Tensor};
     ///
     /// let x = Tensor::arange(0, 6, 1)?.view([2, 3])?;
     /// assert_eq!(x.t()?.iter()?.collect::<Vec<_>>(), [0, 3, 1, 4, 2, 5]);
@@ -345,5 +372,11 @@ impl<T: Scalar, K> fmt::Display for TensorViewBase<'_, T, K> {
         display::write_tensor(f, self.shape(), |index: &[usize]| {
             self.get(index).expect("an index within the shape")
         })
+    }
+}
+
+impl<T: Scalar, K> fmt::Display for TensorViewMutBase<'_, T, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_view().fmt(f)
     }
 }

@@ -103,7 +103,7 @@ fn fault_each_allocation_of_a_new_tensor_that_fails_is_an_error() {
     fails_cleanly(1, || Tensor::from_slice(&values, [1000]).map(drop));
     fails_cleanly(1, || Tensor::from_fn(&[1000], |index| index[0]).map(drop));
     fails_cleanly(1, || Tensor::arange(0u64, 1000, 1).map(drop));
-    fails_cleanly(1, || Uninit::<u64>::new(Layout::fortran(&[10, 100])?).map(drop));
+    fails_cleanly(1, || Uninit::<u64>::new(Layout::fortran([10, 100])?).map(drop));
     fails_cleanly(0, || Tensor::<u64>::zeros([0, 1000]).map(drop));
     assert_eq!(values, [7; 1000]);
 }
@@ -121,13 +121,13 @@ fn fault_each_allocation_of_a_list_that_fails_is_an_error() {
     fails_cleanly(2, || column.chunk(300, 0).map(drop));
 
     let numbers = [0u8; 1000];
-    let view = TensorView::new(&numbers, Layout::contiguous(&[1000]).unwrap()).unwrap();
+    let view = TensorView::new(&numbers, Layout::contiguous([1000]).unwrap()).unwrap();
     fails_cleanly(2, || view.unbind(0).map(drop));
     assert_eq!(tensor.to_vec(), Ok((0..2000).collect()));
 }
 
 fn uninit(mib: usize) -> Result<Uninit<u8>> {
-    Uninit::new(Layout::contiguous(&[mib * MIB])?)
+    Uninit::new(Layout::contiguous([mib * MIB])?)
 }
 
 /// The only test here with buffers that are large enough to be kept, as the cache is global.

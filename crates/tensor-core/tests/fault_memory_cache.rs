@@ -74,7 +74,7 @@ unsafe extern "C" fn madvise(
 }
 
 fn result(mib: usize) -> Uninit<u8> {
-    Uninit::new(Layout::contiguous(&[mib * MIB]).unwrap()).unwrap()
+    Uninit::new(Layout::contiguous([mib * MIB]).unwrap()).unwrap()
 }
 
 /// The number of system calls of `work`. Fails if the cache was locked during one.

@@ -108,12 +108,12 @@ fn fault_refused_operations_leak_nothing() {
     leaks_nothing(|| {
         assert!(Tensor::from_vec(vec![1u8; 7], [2, 3]).is_err());
         assert!(
-            Tensor::from_vec_with_layout(vec![1u8; 7], Layout::contiguous(&[8]).unwrap()).is_err()
+            Tensor::from_vec_with_layout(vec![1u8; 7], Layout::contiguous([8]).unwrap()).is_err()
         );
         assert!(Tensor::<f64>::zeros([1_usize << 50]).is_err());
         assert!(Tensor::full([1_usize << 50], 1.0).is_err());
-        assert!(Uninit::<u8>::new(Layout::new(&[2], &[2], 0).unwrap()).is_err());
-        drop(Uninit::<u8>::new(Layout::contiguous(&[9]).unwrap()));
+        assert!(Uninit::<u8>::new(Layout::new([2], [2], 0).unwrap()).is_err());
+        drop(Uninit::<u8>::new(Layout::contiguous([9]).unwrap()));
     });
 }
 

@@ -8,7 +8,7 @@ use tensor_core::{
 const MIB: usize = 1 << 20;
 
 fn result(mib: usize) -> Uninit<u8> {
-    Uninit::new(Layout::contiguous(&[mib * MIB]).unwrap()).unwrap()
+    Uninit::new(Layout::contiguous([mib * MIB]).unwrap()).unwrap()
 }
 
 fn start(result: &mut Uninit<u8>) -> *mut u8 {

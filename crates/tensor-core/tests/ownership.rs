@@ -144,7 +144,7 @@ fn fault_the_vector_of_a_tensor_that_is_being_written_is_refused() {
 fn views_of_raw_parts_reach_the_layout_s_elements_only() {
     let mut memory: Vec<u16> = (0..20).collect();
     let base = NonNull::new(memory[..].as_mut_ptr().wrapping_add(10)).unwrap();
-    let rows = Layout::new(&[2, 3], &[5, 1], 0).unwrap();
+    let rows = Layout::new([2, 3], [5, 1], 0).unwrap();
     // SAFETY: offsets 0 to 7 from element 10 lie in the vector; nothing else uses it meanwhile.
     let view = unsafe { TensorView::from_raw_parts(base, rows.clone()) };
     assert_eq!(view.to_vec(), [10, 11, 12, 15, 16, 17]);
@@ -158,7 +158,7 @@ fn views_of_raw_parts_reach_the_layout_s_elements_only() {
 #[test]
 fn fault_a_mutable_view_of_raw_parts_must_not_reach_an_element_twice() {
     let mut memory = [0u8; 4];
-    let layout = Layout::new(&[2, 3], &[1, 1], 0).unwrap();
+    let layout = Layout::new([2, 3], [1, 1], 0).unwrap();
     let base = NonNull::from(&mut memory).cast::<u8>();
     // SAFETY: offsets 0 to 3 lie in the array.
     let view = unsafe { TensorViewMut::from_raw_parts(base, layout) };
@@ -168,14 +168,14 @@ fn fault_a_mutable_view_of_raw_parts_must_not_reach_an_element_twice() {
 #[test]
 fn fault_strides_in_bytes_must_be_multiples_of_the_width() {
     let refused = |strides: &[isize], offset, width| {
-        Layout::from_byte_strides(&[2, 2], strides, offset, width).unwrap_err()
+        Layout::from_byte_strides([2, 2], strides, offset, width).unwrap_err()
     };
     assert_eq!(refused(&[8, 3], 0, 4), Error::ByteStride { bytes: 3, width: 4 });
     assert_eq!(refused(&[8, 4], 6, 4), Error::ByteStride { bytes: 6, width: 4 });
     assert_eq!(refused(&[8, 4], 0, 0), Error::ByteStride { bytes: 0, width: 0 });
     assert!(matches!(refused(&[8], 0, 4), Error::StridesLength { .. }));
     assert_eq!(refused(&[8, 4], 0, usize::MAX), Error::ByteStride { bytes: 0, width: usize::MAX });
-    let backwards = Layout::from_byte_strides(&[2, 3], &[-24, 8], 24, 8).unwrap();
+    let backwards = Layout::from_byte_strides([2, 3], [-24, 8], 24, 8).unwrap();
     assert_eq!((backwards.strides(), backwards.offset()), (&[-3, 1][..], 3));
 }
 

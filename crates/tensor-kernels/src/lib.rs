@@ -59,11 +59,12 @@
 //! debug-assertions = false
 //! ```
 //!
-//! This concerns the named operations and the reductions on f32, f64, i64 and bool, and copies of
-//! all types: 4 million floats take at most twice as long as in a release build
-//! (`scripts/debug_build.sh`), sums along short rows up to 2.5 times. Conversions, `where_cond`,
-//! `equal`, operations on rows, other element types and closures (`map`, `zip`) stay as slow as the
-//! program's own code. This crate then takes two minutes of CPU time to compile, once.
+//! This concerns copies of all types, and on f32, f64, i64, i32, u8 and bool the named operations,
+//! conversions, `where_cond`, reductions, `softmax` and `cumsum`: 4 million elements take at most
+//! twice as long as in a release build (`scripts/debug_build.sh`), sums along short rows up to
+//! three times, `equal` five. Other element types, other operations on rows and closures (`map`,
+//! `zip`) stay as slow as the program's own code. This crate then takes two minutes of CPU time to
+//! compile, once.
 //!
 //! # Features
 //! | feature | default | what |

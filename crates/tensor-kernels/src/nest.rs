@@ -319,8 +319,8 @@ mod tests {
 
     #[test]
     fn a_reversed_loop_starts_at_its_other_end() {
-        let dst = Layout::new(&[4], &[-1], 3).unwrap();
-        let src = Layout::new(&[4], &[2], 10).unwrap();
+        let dst = Layout::new([4], [-1], 3).unwrap();
+        let src = Layout::new([4], [2], 10).unwrap();
         let nest = Nest::of([&dst, &src]).unwrap();
         assert_eq!((nest.starts(), nest.loops()[0].strides), ([0, 16], [1, -2]));
     }

@@ -43,17 +43,17 @@ where
 
 /// Results with rows that start at a cache line, and with rows that do not.
 fn results() -> [Layout; 2] {
-    [576, 563].map(|row| Layout::new(&SHAPE, &[row, 1], 64).unwrap())
+    [576, 563].map(|row| Layout::new(SHAPE, [row, 1], 64).unwrap())
 }
 
 /// A transposed, a reversed, a strided and a contiguous operand of the shape.
 fn operands() -> [Layout; 4] {
     let [rows, columns] = SHAPE.map(|n| n as isize);
     [
-        Layout::new(&SHAPE, &[1, rows], 3).unwrap(),
-        Layout::new(&SHAPE, &[columns, -1], SHAPE[1] - 1).unwrap(),
-        Layout::new(&SHAPE, &[2 * columns, 2], 1).unwrap(),
-        Layout::contiguous(&SHAPE).unwrap(),
+        Layout::new(SHAPE, [1, rows], 3).unwrap(),
+        Layout::new(SHAPE, [columns, -1], SHAPE[1] - 1).unwrap(),
+        Layout::new(SHAPE, [2 * columns, 2], 1).unwrap(),
+        Layout::contiguous(SHAPE).unwrap(),
     ]
 }
 
@@ -72,7 +72,7 @@ where
                 let [a, b] = [a, b].map(|k: usize| operands()[k].clone());
                 let view = |layout: &Layout| TensorView::new(&numbers, layout.clone()).unwrap();
                 let mut out = TensorViewMut::new(&mut field, result.clone()).unwrap();
-                zip_into(&exec, &view(&a), &view(&b), &mut out, sum).unwrap();
+                zip_into(&exec, view(&a), view(&b), &mut out, sum).unwrap();
                 let mut inside = 0;
                 let offsets = result.offsets().zip(a.offsets().zip(b.offsets()));
                 for (to, (a, b)) in offsets {
@@ -126,7 +126,7 @@ fn in_place_with_a_transposed_operand() {
             let mut guard = z.write().unwrap();
             let y = y.read().unwrap();
             let view = &mut guard.as_view_mut().unwrap();
-            tensor_kernels::zip_inplace(&exec, view, &y.as_view(), |a, b| a - b).unwrap();
+            tensor_kernels::zip_inplace(&exec, view, y.as_view(), |a, b| a - b).unwrap();
             drop(guard);
             assert!(z.to_vec().unwrap().iter().all(|&z| z == 0), "{exec:?}");
         }
@@ -139,7 +139,7 @@ fn in_place_with_a_transposed_operand() {
 #[test]
 fn narrow_results_of_wide_transposed_operands_at_every_address() {
     const NARROW: [usize; 2] = [300, 520];
-    let columns = Layout::new(&NARROW, &[1, NARROW[0] as isize], 0).unwrap();
+    let columns = Layout::new(NARROW, [1, NARROW[0] as isize], 0).unwrap();
     let a: Vec<f64> = (0..NARROW[0] * NARROW[1]).map(number).collect();
     let b: Vec<f64> = (0..NARROW[0] * NARROW[1]).map(|i| number(i / 3)).collect();
     let mut exec = Exec::from_env().unwrap();
@@ -147,10 +147,10 @@ fn narrow_results_of_wide_transposed_operands_at_every_address() {
     for offset in 0..64 {
         let mut field = vec![false; NARROW[0] * 576 + 128];
         let start = field.as_ptr().addr().wrapping_neg() % 64 + offset;
-        let layout = Layout::new(&NARROW, &[576, 1], start).unwrap();
+        let layout = Layout::new(NARROW, [576, 1], start).unwrap();
         let mut out = TensorViewMut::new(&mut field, layout.clone()).unwrap();
         let a_view = TensorView::new(&a, columns.clone()).unwrap();
-        let b_view = TensorView::new(&b, Layout::contiguous(&NARROW).unwrap()).unwrap();
+        let b_view = TensorView::new(&b, Layout::contiguous(NARROW).unwrap()).unwrap();
         zip_into(&exec, &a_view, &b_view, &mut out, |a, b| a > b).unwrap();
         for i in 0..NARROW[0] {
             for j in 0..NARROW[1] {
@@ -196,19 +196,19 @@ fn an_input_that_is_copied_to_the_result_first() {
 fn results_of_broadcast_inputs() {
     for repetitions in [2usize, 3, 17, 40, 299] {
         let shape = [19, 29, repetitions];
-        let contiguous = Layout::contiguous(&shape).unwrap();
-        let apart = Layout::new(&shape, &[29 * 300, 300, 1], 5).unwrap();
-        let every_other = Layout::new(&shape, &[29 * 600, 600, 2], 3).unwrap();
-        let in_front = Layout::contiguous(&[repetitions, 19, 29]).unwrap();
+        let contiguous = Layout::contiguous(shape).unwrap();
+        let apart = Layout::new(shape, [29 * 300, 300, 1], 5).unwrap();
+        let every_other = Layout::new(shape, [29 * 600, 600, 2], 3).unwrap();
+        let in_front = Layout::contiguous([repetitions, 19, 29]).unwrap();
         let inputs = [
-            Layout::new(&shape, &[29, 1, 0], 0).unwrap(),
-            Layout::new(&shape, &[1, 19, 0], 0).unwrap(),
-            Layout::new(&shape, &[0, 2, 0], 1).unwrap(),
-            Layout::new(&shape, &[7, 0, 0], 2).unwrap(),
-            Layout::new(&shape, &[0, 0, 0], 4).unwrap(),
+            Layout::new(shape, [29, 1, 0], 0).unwrap(),
+            Layout::new(shape, [1, 19, 0], 0).unwrap(),
+            Layout::new(shape, [0, 2, 0], 1).unwrap(),
+            Layout::new(shape, [7, 0, 0], 2).unwrap(),
+            Layout::new(shape, [0, 0, 0], 4).unwrap(),
         ];
         let numbers: Vec<i32> = (0..2 * 19 * 29).map(|at| at * 31 % 1009).collect();
-        let in_front = in_front.permute(&[1, 2, 0]).unwrap();
+        let in_front = in_front.permute([1, 2, 0]).unwrap();
         for (exec, result) in execs()
             .iter()
             .flat_map(|e| [&contiguous, &apart, &every_other, &in_front].map(|r| (e, r)))
@@ -218,7 +218,7 @@ fn results_of_broadcast_inputs() {
                 let view = |layout: &Layout| TensorView::new(&numbers, layout.clone()).unwrap();
                 let mut field = vec![-1i32; 19 * 29 * 600 + 8];
                 let mut out = TensorViewMut::new(&mut field, result.clone()).unwrap();
-                ops::sub_into(exec, &view(&a), &view(&b), &mut out).unwrap();
+                ops::sub_into(exec, view(&a), view(&b), &mut out).unwrap();
                 let mut written = 0;
                 for (to, (a, b)) in result.offsets().zip(a.offsets().zip(b.offsets())) {
                     let expected = numbers[a] - numbers[b];
@@ -240,11 +240,11 @@ fn short_rows_of_broadcast_inputs() {
         [64usize, 65, 200].into_iter().flat_map(|r| (20..30).map(move |n| (r, n)))
     {
         let shape = [rows, repetitions];
-        let result = Layout::new(&shape, &[64, 2], 1).unwrap();
+        let result = Layout::new(shape, [64, 2], 1).unwrap();
         let numbers: Vec<u8> = (0..3 * rows).map(|at| (at * 31 % 101) as u8).collect();
         for input in [
-            Layout::new(&shape, &[3, 0], 0).unwrap(),
-            Layout::new(&shape, &[-3, 0], 3 * rows - 1).unwrap(),
+            Layout::new(shape, [3, 0], 0).unwrap(),
+            Layout::new(shape, [-3, 0], 3 * rows - 1).unwrap(),
         ] {
             for exec in execs() {
                 let view = TensorView::new(&numbers, input.clone()).unwrap();
@@ -271,10 +271,10 @@ fn a_closure_is_called_once_for_each_result() {
     let numbers: Vec<u32> = (0..400).collect();
     for (rows, columns) in [(3, 5), (40, 70), (400, 300)] {
         let shape = [rows, columns];
-        let contiguous = Layout::contiguous(&shape).unwrap();
-        let apart = Layout::new(&shape, &[2 * columns as isize + 3, 2], 1).unwrap();
+        let contiguous = Layout::contiguous(shape).unwrap();
+        let apart = Layout::new(shape, [2 * columns as isize + 3, 2], 1).unwrap();
         for strides in [[1, 0], [0, 1], [0, 0]] {
-            let input = Layout::new(&shape, &strides, 0).unwrap();
+            let input = Layout::new(shape, strides, 0).unwrap();
             let view = TensorView::new(&numbers, input).unwrap();
             for (exec, result) in execs().iter().flat_map(|e| [&contiguous, &apart].map(|r| (e, r)))
             {

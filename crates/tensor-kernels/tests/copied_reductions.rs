@@ -67,7 +67,7 @@ fn sums_of_integers_are_exact() {
             for level in levels() {
                 let exec = Exec::current().unwrap().with_simd(level).unwrap();
                 let mut out = vec![0; expected.len()];
-                let to = Layout::contiguous(&result_shape(shape, over)).unwrap();
+                let to = Layout::contiguous(result_shape(shape, over)).unwrap();
                 let mut view = TensorViewMut::new(&mut out, to).unwrap();
                 ops::sum_into(&exec, &a, over, &mut view).unwrap();
                 assert_eq!(out, expected, "{level}, {layout:?} over {over:?}");
@@ -84,7 +84,7 @@ fn sums_of_floats_do_not_depend_on_level_threads_or_machine() {
             let values: Vec<f32> = (0..common::extent(&layout)).map(nth).collect();
             let a = TensorView::new(&values, layout.clone()).unwrap();
             let sum = |exec: &Exec| {
-                let to = Layout::contiguous(&result_shape(shape, over)).unwrap();
+                let to = Layout::contiguous(result_shape(shape, over)).unwrap();
                 let mut out = vec![0.0f32; to.numel()];
                 let mut view = TensorViewMut::new(&mut out, to).unwrap();
                 ops::sum_into(exec, &a, over, &mut view).unwrap();

@@ -38,13 +38,13 @@ macro_rules! assert_reported_here {
 fn panics_are_reported_at_the_caller() {
     let (x, y) = (Tensor::full([2, 3], 1.5).unwrap(), Tensor::full([4], 1.0).unwrap());
     let (x, y) = (panic::AssertUnwindSafe(x), panic::AssertUnwindSafe(y));
-    let of_slice = || TensorView::new(&[1, 2], Layout::contiguous(&[2]).unwrap()).unwrap();
+    let of_slice = || TensorView::new(&[1, 2], Layout::contiguous([2]).unwrap()).unwrap();
     assert_reported_here! { "operator": &*x + &*y; }
     assert_reported_here! { "operator with a value": &Tensor::full([2], 1).unwrap() % 0; }
     assert_reported_here! { "negation": { let _g = x.write().unwrap(); -&*x }; }
     assert_reported_here! { "assignment": { let mut z = x.clone(); z += &*y; }; }
     assert_reported_here! { "index": of_slice()[[2]]; }
-    let huge = || Layout::new(&[1 << 40, 1 << 20], &[0, 0], 0).unwrap();
+    let huge = || Layout::new([1_isize << 40, 1_isize << 20], [0, 0], 0).unwrap();
     assert_reported_here! { "vector": TensorView::new(&[1u8], huge()).unwrap().to_vec(); }
     assert_reported_here! { "comparison": { let _guard = x.write().unwrap(); *x == *x }; }
 }
@@ -63,7 +63,7 @@ fn debug_shows_element_type_layout_and_the_first_elements() {
     assert!(format!("{x:?}").ends_with("elements: <being written> }"), "{x:?}");
     drop(guard);
     let mut memory = [true, false];
-    let view = TensorViewMut::new(&mut memory, Layout::contiguous(&[2]).unwrap()).unwrap();
+    let view = TensorViewMut::new(&mut memory, Layout::contiguous([2]).unwrap()).unwrap();
     assert_eq!(
         format!("{view:?}"),
         "TensorViewMut { dtype: bool, shape: [2], strides: [1], offset: 0, \

@@ -93,7 +93,7 @@ fn what_is_far_larger_than_caches_is_streamed_and_touches_each_line_once() {
 #[test]
 fn threads_and_other_machines_are_named() {
     let from = permuted(&[2000, 1000], &[1, 0]);
-    let to = Layout::contiguous(&[1000, 2000]).unwrap();
+    let to = Layout::contiguous([1000, 2000]).unwrap();
     let mut exec = reference();
     let plan = CopyPlan::new(&from, &to, 4, &exec.machine).unwrap();
     assert_eq!(plan.explain(&exec).tasks(), 1);
@@ -129,17 +129,17 @@ fn fault_extreme_layouts_are_explained() -> Result<()> {
     let reversed: Vec<isize> = (0..64).rev().collect();
     for from in [
         Layout::SCALAR,
-        Layout::contiguous(&[3, 0, 2])?.permute(&[2, 0, 1])?,
+        Layout::contiguous([3, 0, 2])?.permute([2, 0, 1])?,
         permuted(&shape, &reversed),
-        one.layout().expand(&[1 << 58])?,
-        one.layout().expand(&[1 << 29, 1 << 29])?,
+        one.layout().expand([1_isize << 58])?,
+        one.layout().expand([1 << 29, 1 << 29])?,
     ] {
         for width in [0, 1, 4, 12, 16] {
             check(&from, width);
         }
     }
     // No memory holds the elements of this destination, which all share one.
-    let repeated = one.layout().expand(&[1 << 62])?;
+    let repeated = one.layout().expand([1_isize << 62])?;
     for width in [1, 8, 16] {
         let exec = reference();
         let plan = CopyPlan::new(&repeated, &repeated, width, &exec.machine)?;

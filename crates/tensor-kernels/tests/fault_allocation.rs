@@ -276,7 +276,7 @@ fn fault_each_allocation_of_a_copy_that_fails_is_an_error_or_makes_no_difference
         let columns = Tensor::full([COLUMNS, ROWS], 0u32).unwrap().t().unwrap();
         needs(&ACCOUNT_OF_TEST, 1, "a new copy", &|exec| {
             let layout = Layout::contiguous(x.shape())?;
-            holds(&copy_to_layout(exec, &x.read()?.as_view(), layout)?, elements)
+            holds(&copy_to_layout(exec, x.read()?.as_view(), layout)?, elements)
         });
         for out in [&out, &columns] {
             needs(&ACCOUNT_OF_TEST, 0, "a copy", &|exec| {
@@ -305,7 +305,7 @@ fn fault_each_allocation_of_an_operation_that_fails_is_an_error_or_makes_no_diff
         });
         needs(&ACCOUNT_OF_TEST, 0, "zip_into", &|exec| {
             let (a, b, mut to) = (x.read()?, row.read()?, columns.write()?);
-            zip_into(exec, &a.as_view(), &b.as_view(), &mut to.as_view_mut()?, |a, b| a + b)?;
+            zip_into(exec, a.as_view(), b.as_view(), &mut to.as_view_mut()?, |a, b| a + b)?;
             drop(to);
             holds(&columns, &sums)
         });
@@ -352,7 +352,7 @@ fn fault_a_large_result_of_a_reduction_without_memory_is_an_error() {
 #[test]
 fn fault_scratch_of_many_short_dimensions_that_is_missing() {
     static ACCOUNT_OF_TEST: Account = Account::new();
-    let layout = Layout::new(&[17, 3, 28, 3, 6], &[1890, 3, 54, 1, 9], 0).unwrap();
+    let layout = Layout::new([17, 3, 28, 3, 6], [1890, 3, 54, 1, 9], 0).unwrap();
     let numbers: Vec<i32> = (0..32_130).map(|at| at * at % 1009).collect();
     let x = Tensor::from_vec_with_layout(numbers, layout).unwrap();
     let elements = x.to_vec().unwrap();

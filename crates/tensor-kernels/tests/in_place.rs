@@ -172,9 +172,9 @@ fn a_view_has_the_permuted_shape_and_the_elements_of_its_type() {
     fn check<T: Element + PartialEq + std::fmt::Debug>(nth: impl Fn(u16) -> T) {
         let exec = Exec::current().unwrap();
         let mut elements: Vec<T> = (0..2 * 9 * 11 + 5).map(&nth).collect();
-        let layout = Layout::new(&[2, 9, 11], &[99, 11, 1], 5).unwrap();
+        let layout = Layout::new([2, 9, 11], [99, 11, 1], 5).unwrap();
         let expected =
-            TensorView::new(&elements, layout.permute(&[2, 0, 1]).unwrap()).unwrap().to_vec();
+            TensorView::new(&elements, layout.permute([2, 0, 1]).unwrap()).unwrap().to_vec();
         let view = TensorViewMut::new(&mut elements, layout).unwrap();
         let mut result = permute_inplace(exec, view, [-1, 0, 1]).unwrap();
         assert_eq!(result.shape(), [11, 2, 9]);
@@ -247,7 +247,7 @@ fn fault_what_is_refused() {
         assert_eq!(numbers, [1, 2, 3, 4, 5, 6], "{error}");
         error
     };
-    let whole = Layout::contiguous(&[2, 3]).unwrap();
+    let whole = Layout::contiguous([2, 3]).unwrap();
     let transposed = refused(whole.t().unwrap(), &[1, 0]);
     assert!(matches!(transposed, Error::NotDense { .. }), "{transposed}");
     let narrow = refused(whole.narrow(1, 0, 2).unwrap(), &[1, 0]);

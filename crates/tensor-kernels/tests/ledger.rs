@@ -174,7 +174,7 @@ fn each_operation_that_copies_is_recorded_with_its_reason_and_place() {
             64,
             Box::new(|| {
                 let x = Tensor::arange(0.0f32, 16.0, 1.0).unwrap().view([4, 4]).unwrap();
-                ops::add_inplace(&exec.copying_first(), &x, &x.t().unwrap()).unwrap();
+                ops::add_inplace(&exec.copying_first(), &x, x.t().unwrap()).unwrap();
             }),
         ),
     ];
@@ -219,7 +219,7 @@ fn views_and_computed_results_are_not_recorded() {
         assert!(!x.t().unwrap().unsqueeze(0).unwrap().reshape([4, 3]).unwrap().copied());
         let sum = &x + &x;
         let (from, mut to) = (x.read().unwrap(), sum.write().unwrap());
-        copy_into(Exec::current().unwrap(), &from.as_view(), &mut to.as_view_mut().unwrap())
+        copy_into(Exec::current().unwrap(), from.as_view(), &mut to.as_view_mut().unwrap())
             .unwrap();
         sum.layout();
     });
@@ -295,7 +295,7 @@ fn a_forbidden_copy_is_an_error_that_names_place_and_reason_and_changes_nothing(
     );
     let x = Tensor::arange(0.0f32, 16.0, 1.0).unwrap().view([4, 4]).unwrap();
     let exec = Exec::current().unwrap().copying_first();
-    let refused = forbid_copies(|| ops::add_inplace(&exec, &x, &x.t().unwrap())).unwrap_err();
+    let refused = forbid_copies(|| ops::add_inplace(&exec, &x, x.t().unwrap())).unwrap_err();
     assert!(matches!(refused, Error::CopyForbidden { op: "add", bytes: 64, .. }), "{refused}");
     assert_eq!(x.get(&[1, 0]).unwrap(), 4.0);
     forbid_copies(|| t.unsqueeze(0)?.reshape([4, 3])).unwrap();

@@ -122,7 +122,7 @@ fn a_contiguous_tensor_is_not_copied() {
 fn a_reduction_allocates_nothing_but_its_result() {
     let exec = Exec::current().unwrap().serial();
     let numbers: Vec<f32> = (0..60_000u16).map(f32::from).collect();
-    let large = Layout::contiguous(&[200, 300]).unwrap();
+    let large = Layout::contiguous([200, 300]).unwrap();
     for layout in small_layouts().into_iter().chain([large.clone(), large.t().unwrap()]) {
         let a = TensorView::new(&numbers, layout.clone()).unwrap();
         assert_eq!(allocations(|| ops::sum_all(&exec, &a).unwrap()), 0, "{layout:?}");
@@ -146,23 +146,23 @@ fn a_reduction_allocates_nothing_but_its_result() {
 
 /// A layout for each path, of a few hundred elements.
 fn small_layouts() -> Vec<Layout> {
-    let square = Layout::contiguous(&[16, 16]).unwrap();
-    let wide = Layout::contiguous(&[16, 32]).unwrap();
+    let square = Layout::contiguous([16, 16]).unwrap();
+    let wide = Layout::contiguous([16, 32]).unwrap();
     let second = Slice::ALL.step_by(2);
-    let deep = Layout::contiguous(&[2, 3, 2, 3, 2, 3]).unwrap();
+    let deep = Layout::contiguous([2, 3, 2, 3, 2, 3]).unwrap();
     vec![
         square.clone(),
         square.t().unwrap(),
-        square.flip(&[0, 1]).unwrap(),
-        square.flip(&[1]).unwrap().t().unwrap(),
+        square.flip([0, 1]).unwrap(),
+        square.flip([1]).unwrap().t().unwrap(),
         wide.slice(1, second).unwrap(),
         wide.slice(1, second).unwrap().t().unwrap(),
         wide.narrow(1, 3, 16).unwrap(),
-        Layout::new(&[16, 16], &[0, 1], 0).unwrap(),
-        Layout::new(&[16, 16], &[1, 0], 0).unwrap(),
-        deep.permute(&[5, 4, 3, 2, 1, 0]).unwrap(),
-        deep.permute(&[0, 2, 4, 1, 3, 5]).unwrap(),
-        Layout::contiguous(&[]).unwrap(),
+        Layout::new([16, 16], [0, 1], 0).unwrap(),
+        Layout::new([16, 16], [1, 0], 0).unwrap(),
+        deep.permute([5, 4, 3, 2, 1, 0]).unwrap(),
+        deep.permute([0, 2, 4, 1, 3, 5]).unwrap(),
+        Layout::contiguous(()).unwrap(),
     ]
 }
 
@@ -194,7 +194,7 @@ fn a_small_copy_or_operation_allocates_nothing() {
 #[test]
 fn a_small_copy_of_any_width_allocates_nothing() {
     fn copied<T: tensor_kernels::Element>(value: T) -> usize {
-        let layout = Layout::contiguous(&[16, 16]).unwrap();
+        let layout = Layout::contiguous([16, 16]).unwrap();
         let (from, output) = ([value; 256], Cell::new([value; 256]));
         let transposed = TensorView::new(&from, layout.t().unwrap()).unwrap();
         allocations(|| {
@@ -289,7 +289,7 @@ fn fault_missing_scratch_memory_is_no_error() {
         Tensor::arange(0u32, 90_000, 1).unwrap().view([300, 300]).unwrap().t().unwrap();
     let copy = |allowed: isize| -> Tensor<u32> {
         BEFORE_FAILURE.set(allowed);
-        let copy = to_contiguous(&exec, &transposed.read().unwrap().as_view());
+        let copy = to_contiguous(&exec, transposed.read().unwrap().as_view());
         BEFORE_FAILURE.set(-1);
         copy.unwrap()
     };
@@ -320,12 +320,12 @@ fn sums_with_memory_for(buffers: isize, threads: usize, layout: &Layout) -> Vec<
 #[cfg(feature = "rayon")]
 #[test]
 fn fault_missing_scratch_for_a_reduction_is_no_error_and_changes_no_bit() {
-    let wide = Layout::contiguous(&[1000, 400]).unwrap();
+    let wide = Layout::contiguous([1000, 400]).unwrap();
     let layouts = [
         wide.slice(1, Slice::ALL.step_by(2)).unwrap(),
-        Layout::contiguous(&[4000, 100]).unwrap(),
-        Layout::contiguous(&[100, 10, 400]).unwrap().narrow(2, 0, 390).unwrap(),
-        Layout::contiguous(&[133_000, 3]).unwrap(),
+        Layout::contiguous([4000, 100]).unwrap(),
+        Layout::contiguous([100, 10, 400]).unwrap().narrow(2, 0, 390).unwrap(),
+        Layout::contiguous([133_000, 3]).unwrap(),
         wide,
     ];
     for layout in layouts {
@@ -393,7 +393,7 @@ fn fault_refused_operations_leak_nothing() {
         let other = Tensor::<u32>::zeros([3]).unwrap();
         assert!(x.add(&other).is_err());
         assert!(x.flip([0]).unwrap().reshape([7, 7]).is_err());
-        assert!(x.copy_from(&x.flip([0]).unwrap()).is_err());
+        assert!(x.copy_from(x.flip([0]).unwrap()).is_err());
         BEFORE_FAILURE.set(0);
         let refused = x.map(|x| x);
         BEFORE_FAILURE.set(-1);

@@ -79,11 +79,11 @@ fn large() -> Vec<Copy> {
         packed("columns narrowed", &[4096, 8192], 4, |x| x.narrow(1, 1, 4096)),
         packed("every second column", &[4096, 8192], 4, |x| x.slice(1, EVERY_SECOND)),
         packed("every second row", &[8192, 4096], 4, |x| x.slice(0, EVERY_SECOND)),
-        packed("columns flipped", &[4096, 4096], 4, |x| x.flip(&[1])),
-        packed("rows flipped", &[4096, 4096], 4, |x| x.flip(&[0])),
-        packed("column expanded", &[4096, 1], 4, |x| x.expand(&[-1, 4096])),
-        packed("row expanded", &[1, 4096], 4, |x| x.expand(&[4096, -1])),
-        packed("matrix flipped and transposed", &[4096, 4096], 4, |x| x.flip(&[1])?.t()),
+        packed("columns flipped", &[4096, 4096], 4, |x| x.flip([1])),
+        packed("rows flipped", &[4096, 4096], 4, |x| x.flip([0])),
+        packed("column expanded", &[4096, 1], 4, |x| x.expand([-1, 4096])),
+        packed("row expanded", &[1, 4096], 4, |x| x.expand([4096, -1])),
+        packed("matrix flipped and transposed", &[4096, 4096], 4, |x| x.flip([1])?.t()),
     ]
 }
 
@@ -101,8 +101,8 @@ fn cached() -> Vec<Copy> {
         permuted("weights, heights to the front", &[64, 32, 3, 3], 4, &[2, 3, 1, 0]),
         permuted("patches of an image", &[3, 14, 16, 14, 16], 4, &[1, 3, 0, 2, 4]),
         permuted("pairs swapped in pairs", &[64, 64, 2, 2], 4, &[1, 0, 3, 2]),
-        packed("pixels mirrored", &[64, 64, 3], 4, |x| x.flip(&[2])),
-        packed("columns repeated 4 times", &[64, 64, 1], 4, |x| x.expand(&[-1, -1, 4])),
+        packed("pixels mirrored", &[64, 64, 3], 4, |x| x.flip([2])),
+        packed("columns repeated 4 times", &[64, 64, 1], 4, |x| x.expand([-1, -1, 4])),
         packed("every second column", &[256, 1024], 4, |x| x.slice(1, EVERY_SECOND)),
         packed("every third column, backwards", &[256, 1024], 4, |x| {
             x.slice(1, Slice::ALL.step_by(-3))
@@ -110,11 +110,11 @@ fn cached() -> Vec<Copy> {
         packed("every second column, transposed", &[256, 1024], 4, |x| {
             x.slice(1, EVERY_SECOND)?.t()
         }),
-        packed("columns flipped", &[256, 512], 4, |x| x.flip(&[1])),
-        packed("matrix flipped and transposed", &[256, 512], 4, |x| x.flip(&[1])?.t()),
-        packed("matrix flipped twice and transposed", &[256, 512], 4, |x| x.flip(&[0, 1])?.t()),
+        packed("columns flipped", &[256, 512], 4, |x| x.flip([1])),
+        packed("matrix flipped and transposed", &[256, 512], 4, |x| x.flip([1])?.t()),
+        packed("matrix flipped twice and transposed", &[256, 512], 4, |x| x.flip([0, 1])?.t()),
         packed("windows of a signal", &[4096], 4, |x| x.unfold(0, 64, 16)),
-        packed("columns of windows", &[64, 66], 4, |x| x.unfold(1, 3, 1)?.permute(&[0, 2, 1])),
+        packed("columns of windows", &[64, 66], 4, |x| x.unfold(1, 3, 1)?.permute([0, 2, 1])),
         packed("diagonals of a batch", &[64, 128, 128], 4, |x| x.diagonal(0, 1, 2)),
     ]
 }
@@ -168,9 +168,9 @@ fn degenerate() -> Vec<Copy> {
     vec![
         packed("one element", &[], 4, |x| Ok(x.clone())),
         packed("one element of 12 bytes", &[1, 1], 12, |x| Ok(x.clone())),
-        packed("no elements", &[3, 0, 2], 4, |x| x.permute(&[2, 0, 1])),
+        packed("no elements", &[3, 0, 2], 4, |x| x.permute([2, 0, 1])),
         packed("elements of no bytes", &[3, 2], 0, Layout::t),
-        packed("all sizes 1", &[1, 1, 1], 4, |x| x.permute(&[2, 0, 1])),
+        packed("all sizes 1", &[1, 1, 1], 4, |x| x.permute([2, 0, 1])),
         permuted("a row transposed into a column", &[1, 512], 4, &[1, 0]),
     ]
 }
@@ -320,13 +320,13 @@ fn plans_at_the_edge_of_the_address_space() {
     for shape in [[LONG, LONG, LONG, 2, 2], [2, LONG, 2, LONG, LONG], [LONG, 3, LONG, 2, LONG]] {
         let to = dense(&shape);
         let views = [
-            dense(&[shape[4], shape[3], shape[2], shape[1], shape[0]]).permute(&[4, 3, 2, 1, 0]),
-            to.flip(&[0, 2, 4]),
-            dense(&[1, 1, 1, 1, shape[4]]).expand(&[-1; 5]),
-            dense(&[1; 5]).broadcast_to(&shape),
+            dense(&[shape[4], shape[3], shape[2], shape[1], shape[0]]).permute([4, 3, 2, 1, 0]),
+            to.flip([0, 2, 4]),
+            dense(&[1, 1, 1, 1, shape[4]]).expand([-1; 5]),
+            dense(&[1; 5]).broadcast_to(shape),
         ];
         for from in views.map(Result::unwrap) {
-            let Ok(from) = from.broadcast_to(&shape) else { continue };
+            let Ok(from) = from.broadcast_to(shape) else { continue };
             for width in [1, 4, 12, 16] {
                 let plan = CopyPlan::new(&from, &to, width, &Machine::REFERENCE);
                 assert!(plan.is_ok() || matches!(plan, Err(Error::TooLarge { .. })), "{plan:?}");
@@ -390,7 +390,7 @@ fn fault_what_cannot_be_planned_is_refused() {
     };
     let shapes = refused(&dense(&[2, 3]), &dense(&[3, 2]), 4);
     assert!(matches!(shapes, Err(Error::OutputShape { .. })), "{shapes:?}");
-    let far = Layout::new(&[3], &[1 << 61], 0).unwrap();
+    let far = Layout::new([3], [1_isize << 61], 0).unwrap();
     for width in [4, 6, 16, 24, usize::MAX] {
         let (from, to) = (refused(&far, &dense(&[3]), width), refused(&dense(&[3]), &far, width));
         assert!(matches!(from, Err(Error::TooLarge { .. })), "{from:?}");
@@ -420,7 +420,7 @@ fn fault_a_machine_of_any_numbers_has_plans() {
     for (shape, order) in
         [([60, 60, 1], [1, 0, 2]), ([5, 12, 60], [0, 2, 1]), ([3, 120, 10], [1, 2, 0])]
     {
-        let from = TensorView::new(&source, dense(&shape).permute(&order).unwrap()).unwrap();
+        let from = TensorView::new(&source, dense(&shape).permute(order).unwrap()).unwrap();
         for (l1, l2) in extremes.into_iter().flat_map(|l1| extremes.map(|l2| (l1, l2))) {
             let mut exec = *Exec::current().unwrap();
             exec.machine = Machine { l1, l2, stream: 0, grain: 0, vector: l1 };

@@ -247,7 +247,7 @@ fn rows_that_repeat_within_an_outer_index() {
 #[test]
 fn short_rows_are_packed_and_others_are_not() {
     let path = |shape: [usize; 2], b: [isize; 2], width: usize| {
-        let dense = Layout::contiguous(&shape).unwrap();
+        let dense = Layout::contiguous(shape).unwrap();
         elementwise_path([&dense, &dense, &strided(&shape, &b, 0)], [width; 3]).unwrap()
     };
     for (what, shape, b, width, expected) in [

@@ -45,7 +45,7 @@ fn views(shape: &[usize]) -> Vec<(Layout, usize)> {
             let back: Vec<isize> = (0..dims).map(back).collect();
             let permuted = Layout::contiguous(&base).unwrap().permute(&back).unwrap();
             let elements: usize = shape.iter().product();
-            views.push((permuted.flip(&[shift as isize]).unwrap(), elements));
+            views.push((permuted.flip([shift as isize]).unwrap(), elements));
             views.push((permuted, elements));
             let wide: Vec<usize> = base.iter().map(|size| 2 * size).collect();
             let wide = Layout::contiguous(&wide).unwrap().permute(&back).unwrap();
@@ -165,7 +165,7 @@ widths! {
 fn results_in_other_orders() {
     let exec = Exec::current().unwrap().serial();
     for shape in SHAPES {
-        let rows = Layout::contiguous(shape).unwrap();
+        let rows = Layout::contiguous(*shape).unwrap();
         let numbers = samples(rows.numel(), |i| i as f32);
         let a = TensorView::new(&numbers, rows.clone()).unwrap();
         let views = views(shape);

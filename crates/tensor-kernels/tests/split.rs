@@ -131,7 +131,7 @@ fn small_and_serial_work_stays_on_its_thread() {
         let here = std::thread::current().id();
         let stays = |x: u8| x + u8::from(std::thread::current().id() == here);
         let mut values = vec![0u8; numel];
-        let mut x = TensorViewMut::new(&mut values, Layout::contiguous(&[numel]).unwrap()).unwrap();
+        let mut x = TensorViewMut::new(&mut values, Layout::contiguous([numel]).unwrap()).unwrap();
         map_inplace(&exec, &mut x, stays).unwrap();
         assert!(values.iter().all(|&x| x == 1));
     }

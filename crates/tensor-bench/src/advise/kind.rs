@@ -247,8 +247,9 @@ mod tests {
     #[cfg(target_pointer_width = "64")]
     #[test]
     fn rows_as_far_apart_as_addresses_reach_are_still_two() {
-        let (rows, apart) = (3_037_000_499, 3_037_000_498 * 3_037_000_499);
-        let layout = Layout::new(&[rows, 2], &[1, apart], 0).unwrap();
+        let rows = 3_037_000_499_isize;
+        let apart = (rows - 1) * rows;
+        let layout = Layout::new([rows, 2], [1, apart], 0).unwrap();
         assert_eq!(ViewKind::of(&layout, 1), Some(ViewKind::Interleaved));
     }
 

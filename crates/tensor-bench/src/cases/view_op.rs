@@ -61,7 +61,7 @@ impl ViewOp {
             ViewOp::Transpose(d0, d1) => layout.transpose(*d0, *d1),
             ViewOp::T => layout.t(),
             ViewOp::Reverse => {
-                layout.permute(&(0..layout.ndim() as isize).rev().collect::<Vec<_>>())
+                layout.permute((0..layout.ndim() as isize).rev().collect::<Vec<_>>())
             }
             ViewOp::MoveDim(from, to) => layout.movedim(from, to),
             ViewOp::Narrow(dim, start, len) => layout.narrow(*dim, *start, *len),

@@ -173,5 +173,5 @@ fn subject<'a, T: Element>(
 /// The whole storage of a tensor as one dimension.
 fn flat<T: Sample>(tensor: &Tensor<T>) -> Result<Tensor<T>> {
     let len = tensor.storage().bytes() / size_of::<T>();
-    Ok(tensor.with_layout(Layout::contiguous(&[len])?)?)
+    Ok(tensor.with_layout(Layout::contiguous([len])?)?)
 }

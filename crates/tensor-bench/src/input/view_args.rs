@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn every_option_is_a_view_operation() {
         let all = parse("--slice -3:,::2,None --transpose 0,1 --expand -1,-1,7").unwrap();
-        let layout = all.apply(&Layout::contiguous(&[4, 5]).unwrap()).unwrap();
+        let layout = all.apply(&Layout::contiguous([4, 5]).unwrap()).unwrap();
         assert_eq!((layout.shape(), layout.strides()), (&[3, 3, 7][..], &[2, 5, 0][..]));
     }
 

@@ -66,7 +66,7 @@ fn is_one_walk(a: &Lint, b: &Lint) -> bool {
 /// # Errors
 /// Too little memory.
 pub fn measure(exec: Exec, layout: &Layout, width: usize, lint: &Lint) -> Result<Option<LintCost>> {
-    let last = |layout: &Layout| layout.movedim(&[lint.dim() as isize], &[-1]);
+    let last = |layout: &Layout| layout.movedim([lint.dim() as isize], [-1]);
     match (lint.kind(), lint.padded()) {
         (LintKind::FalseSharing, Some(padded)) => false_sharing(layout, padded, width, lint.dim()),
         (LintKind::PageStride | LintKind::ShortRows, _) => {
@@ -120,7 +120,7 @@ fn times<T: Element + Default>(exec: Exec, layouts: [&Layout; 2]) -> Result<[f64
         sources.push(storage.with_layout(layout.clone())?);
     }
     let copy = |from: &Tensor<T>| -> Result<(), tensor_kernels::Error> {
-        copy_into(&exec, &from.read()?.as_view(), &mut to.write()?.as_view_mut()?)
+        copy_into(&exec, from.read()?.as_view(), &mut to.write()?.as_view_mut()?)
     };
     let contenders = [&sources[0], &sources[1]].map(|from| Contender::new(move || copy(from)));
     Ok(race(&BUDGET, contenders)?.map(|timing| timing.best_ns))
@@ -190,9 +190,9 @@ mod tests {
 
     #[test]
     fn each_kind_of_lint_has_a_cost() {
-        let rows = Layout::contiguous(&[256, 256]).unwrap();
-        let rgba = Layout::new(&[4096, 3], &[4, 1], 0).unwrap();
-        let tall = Layout::contiguous(&[100, 4096]).unwrap().t().unwrap();
+        let rows = Layout::contiguous([256, 256]).unwrap();
+        let rgba = Layout::new([4096, 3], [4, 1], 0).unwrap();
+        let tall = Layout::contiguous([100, 4096]).unwrap().t().unwrap();
         for (layout, width, kind) in [
             (&rows, 4, LintKind::PowerOfTwoStride),
             (&rows, 16, LintKind::PageAliasing),
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn threads_that_share_a_line_are_timed_if_there_are_two_cores() {
-        let accumulators = Layout::contiguous(&[8, 3]).unwrap();
+        let accumulators = Layout::contiguous([8, 3]).unwrap();
         let cost = measured(&accumulators, 8, LintKind::FalseSharing);
         let cores = thread::available_parallelism().map_or(1, usize::from);
         assert_eq!(cost.is_some(), cores > 1);
@@ -214,9 +214,9 @@ mod tests {
 
     #[test]
     fn what_is_larger_than_the_limit_is_not_measured() {
-        let huge = Layout::contiguous(&[1 << 20, 1 << 20]).unwrap();
+        let huge = Layout::contiguous([1 << 20, 1 << 20]).unwrap();
         assert!(measured(&huge, 8, LintKind::PowerOfTwoStride).is_none());
-        let repeated = Layout::new(&[1 << 40, 100, 512], &[0, 512, 1], 0).unwrap();
+        let repeated = Layout::new([1_isize << 40, 100, 512], [0, 512, 1], 0).unwrap();
         assert!(measured(&repeated, 4, LintKind::PowerOfTwoStride).is_none());
     }
 }

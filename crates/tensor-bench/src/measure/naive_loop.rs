@@ -96,16 +96,16 @@ mod tests {
     #[test]
     fn a_copy_is_in_logical_order_whatever_the_layout() {
         let base: Vec<u32> = (0..120).collect();
-        let dense = Layout::contiguous(&[2, 3, 4, 5]).unwrap();
+        let dense = Layout::contiguous([2, 3, 4, 5]).unwrap();
         let layouts = [
             dense.clone(),
-            dense.permute(&[3, 1, 0, 2]).unwrap(),
-            dense.flip(&[0, 2, 3]).unwrap(),
+            dense.permute([3, 1, 0, 2]).unwrap(),
+            dense.flip([0, 2, 3]).unwrap(),
             dense.narrow(1, 1, 2).unwrap(),
             dense.select(3, 4).unwrap(),
-            Layout::new(&[4, 3, 2], &[0, 1, 0], 7).unwrap(),
-            Layout::new(&[], &[], 5).unwrap(),
-            Layout::new(&[0, 3], &[3, 1], 0).unwrap(),
+            Layout::new([4, 3, 2], [0, 1, 0], 7).unwrap(),
+            Layout::new((), (), 5).unwrap(),
+            Layout::new([0, 3], [3, 1], 0).unwrap(),
         ];
         for layout in layouts {
             let mut out = vec![u32::MAX; layout.numel()];
@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn operands_of_different_strides_meet_index_by_index() {
         let (a, b) = ([1, 2, 3, 4, 5, 6], [10, 20, 30]);
-        let transposed = Layout::contiguous(&[2, 3]).unwrap().t().unwrap();
-        let column = Layout::new(&[3, 2], &[-1, 0], 2).unwrap();
+        let transposed = Layout::contiguous([2, 3]).unwrap().t().unwrap();
+        let column = Layout::new([3, 2], [-1, 0], 2).unwrap();
         let operands = [Strided::new(&a, &transposed).unwrap(), Strided::new(&b, &column).unwrap()];
         let mut out = [0; 6];
         compute(operands, &mut out, |[x, y]| x + y);

@@ -93,21 +93,21 @@ mod tests {
     #[test]
     fn any_dimensions_of_any_layout_are_reduced() {
         let base: Vec<i64> = (0..6).collect();
-        let dense = Layout::contiguous(&[2, 3]).unwrap();
+        let dense = Layout::contiguous([2, 3]).unwrap();
         assert_eq!(sums(&base, &dense, &[1], 2), [3, 12]);
         assert_eq!(sums(&base, &dense, &[0], 3), [3, 5, 7]);
         assert_eq!(sums(&base, &dense, &[0, 1], 1), [15]);
-        let mirrored = dense.t().unwrap().flip(&[0]).unwrap();
+        let mirrored = dense.t().unwrap().flip([0]).unwrap();
         assert_eq!(sums(&base, &mirrored, &[1], 3), [7, 5, 3]);
         assert_eq!(sums(&base, &mirrored, &[0], 2), [3, 12]);
-        let repeated = Layout::new(&[2, 2], &[0, 1], 4).unwrap();
+        let repeated = Layout::new([2, 2], [0, 1], 4).unwrap();
         assert_eq!(sums(&base, &repeated, &[0], 2), [8, 10]);
     }
 
     #[test]
     fn an_index_counts_the_reduced_elements_in_row_major_order() {
         let base = [1, 9, 2, 3, 4, 9];
-        let layout = Layout::contiguous(&[3, 2]).unwrap();
+        let layout = Layout::contiguous([3, 2]).unwrap();
         let mut out = [0; 2];
         let step = |best: (i32, usize), x: i32, at| if x > best.0 { (x, at) } else { best };
         let steps = Steps { start: (0, 0), step, finish: |best: (i32, usize)| best.1 };

@@ -32,7 +32,7 @@ pub fn sum<T: Sample>(base: &[T], layout: &Layout, threads: usize) -> Result<T::
 /// Splits a view along its first dimension of at least `threads` elements. A contiguous view is
 /// split as one dimension.
 fn parts(layout: &Layout, threads: usize) -> Result<Vec<Layout>> {
-    let layout = if layout.is_contiguous() { layout.view(&[-1])? } else { layout.clone() };
+    let layout = if layout.is_contiguous() { layout.view([-1])? } else { layout.clone() };
     let long = layout.shape().iter().position(|&size| size >= threads);
     match long {
         Some(dim) if threads > 1 => {
@@ -99,16 +99,16 @@ mod tests {
     #[test]
     fn the_sum_is_that_of_the_elements_whatever_the_layout() {
         let base: Vec<i64> = (0..4000).map(i64::sample).collect();
-        let dense = Layout::contiguous(&[40, 100]).unwrap();
+        let dense = Layout::contiguous([40, 100]).unwrap();
         let layouts = [
             dense.clone(),
             dense.t().unwrap(),
             dense.narrow(1, 3, 50).unwrap(),
-            dense.flip(&[0, 1]).unwrap(),
+            dense.flip([0, 1]).unwrap(),
             dense.slice(1, tensor_kernels::Slice::new(None, None, 3)).unwrap(),
-            Layout::new(&[40, 3, 7], &[100, 0, 2], 5).unwrap(),
-            Layout::new(&[], &[], 17).unwrap(),
-            Layout::new(&[3, 0], &[1, 1], 9999).unwrap(),
+            Layout::new([40, 3, 7], [100, 0, 2], 5).unwrap(),
+            Layout::new((), (), 17).unwrap(),
+            Layout::new([3, 0], [1, 1], 9999).unwrap(),
         ];
         for layout in layouts {
             let expected: Wrapping<i64> = elements(&base, &layout).map(Wrapping).sum();

@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_view_is_read_in_logical_order() {
-        let transposed = Layout::new(&[3, 2], &[1, 3], 0).unwrap();
+        let transposed = Layout::new([3, 2], [1, 3], 0).unwrap();
         assert_eq!(
             elements(&[0, 1, 2, 3, 4, 5], &transposed).collect::<Vec<_>>(),
             [0, 3, 1, 4, 2, 5]

@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn a_wrong_copy_is_found_before_anything_is_timed() {
         let base = Tensor::arange(0i32, 12, 1).unwrap();
-        let layout = Layout::new(&[4, 3], &[1, 4], 0).unwrap();
+        let layout = Layout::new([4, 3], [1, 4], 0).unwrap();
         let subject =
             Subject { name: "transposed".into(), view: String::new(), base: &base, layout };
         let setting = Setting { exec: setting::exec().unwrap(), budget: Budget::QUICK, threads: 1 };

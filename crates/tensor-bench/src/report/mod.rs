@@ -199,14 +199,14 @@ mod tests {
 
     #[test]
     fn the_reason_names_the_dimension() {
-        let dense = Layout::contiguous(&[3, 4]).unwrap();
+        let dense = Layout::contiguous([3, 4]).unwrap();
         let reasons = [
             (dense.clone(), "in logical order"),
             (dense.t().unwrap(), "dim 1 stride 4, not 1"),
-            (dense.flip(&[1]).unwrap(), "dim 1 is reversed"),
+            (dense.flip([1]).unwrap(), "dim 1 is reversed"),
             (dense.narrow(1, 0, 2).unwrap(), "dim 0 stride 4, not 2"),
-            (Layout::new(&[3, 4], &[1, 0], 0).unwrap(), "dim 1 is broadcast, stride 0"),
-            (Layout::new(&[1, 4], &[99, 1], 0).unwrap(), "size-1 strides are ignored"),
+            (Layout::new([3, 4], [1, 0], 0).unwrap(), "dim 1 is broadcast, stride 0"),
+            (Layout::new([1, 4], [99, 1], 0).unwrap(), "size-1 strides are ignored"),
         ];
         for (layout, reason) in reasons {
             assert_eq!(why(&layout), reason, "{layout:?}");

@@ -3,7 +3,7 @@
 
 use tensor_kernels::{
     Cast, CopyPlan, Element, Exec, Inexact, Number, Ordered, Result, Tensor, TensorView,
-    TensorViewMut, copy_into, math::Baseline, ops, to_contiguous,
+    TensorViewMut, copy_into, ops, to_contiguous,
 };
 
 use super::Op;
@@ -132,7 +132,7 @@ fn root<T: Number<Float = f32>>(a: T) -> f32 {
 }
 
 fn exponential<T: Number<Float = f32>>(a: T) -> f32 {
-    Inexact::exp::<Baseline>(a.to_float())
+    Inexact::exp(a.to_float())
 }
 
 /// The operations of real and complex floats; `None` for the others.
@@ -141,7 +141,7 @@ pub(super) fn fraction<T: Sample + Inexact>(op: Op) -> Option<Kernel<T, T>> {
     match op {
         Op::Div => Some(kernel!(2: ops::div, ops::div_into, T::divided_by, peers)),
         Op::Sqrt => Some(kernel!(1: ops::sqrt, ops::sqrt_into, T::square_root, peers)),
-        Op::Exp => Some(kernel!(1: ops::exp, ops::exp_into, T::exp::<Baseline>, peers)),
+        Op::Exp => Some(kernel!(1: ops::exp, ops::exp_into, T::exp, peers)),
         _ => None,
     }
 }

@@ -12,7 +12,7 @@ use crate::{Failure, Result, measure::setting::copy_path};
 pub fn path(exec: &Exec, case: &Case) -> Result<&'static str> {
     let layouts: DimVec<&Layout> = case.operands.iter().map(|operand| &operand.layout).collect();
     let width = |k: usize| case.operands[k].dtype.size();
-    let (result, out) = (|| Layout::contiguous(&case.shape()), case.out.size());
+    let (result, out) = (|| Layout::contiguous(case.shape()), case.out.size());
     Ok(match layouts.as_slice() {
         [a] if case.op == Op::Copy => copy_path(exec, a, out)?,
         [_] if case.op.is_reduction() => "reduction",
@@ -30,7 +30,7 @@ pub fn path(exec: &Exec, case: &Case) -> Result<&'static str> {
 pub fn plan(exec: &Exec, case: &Case) -> Result<String> {
     match case.operands.as_slice() {
         [operand] if case.op == Op::Copy => {
-            let dense = Layout::contiguous(&case.shape())?;
+            let dense = Layout::contiguous(case.shape())?;
             let plan = CopyPlan::new(&operand.layout, &dense, case.out.size(), &exec.machine)?;
             Ok(plan.to_string())
         }

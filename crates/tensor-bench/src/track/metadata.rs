@@ -51,15 +51,15 @@ operations! {
     "contiguous" on images() => |layout| Layout::contiguous(layout.shape());
     "new" on channels_last() => |layout| Layout::new(layout.shape(), layout.strides(), 0);
     "transpose" on images() => |layout| layout.transpose(1, 2);
-    "permute" on images() => |layout| layout.permute(&[0, 2, 3, 1]);
+    "permute" on images() => |layout| layout.permute([0, 2, 3, 1]);
     "narrow" on images() => |layout| layout.narrow(1, 8, 16);
     "select" on images() => |layout| layout.select(0, 3);
     "slice" on images() => |layout| layout.slice(3, Slice::new(None, None, 2));
-    "flip" on images() => |layout| layout.flip(&[3]);
-    "view" on images() => |layout| layout.view(&[32, 64, -1]);
+    "flip" on images() => |layout| layout.flip([3]);
+    "view" on images() => |layout| layout.view([32, 64, -1]);
     "flatten" on images() => |layout| layout.flatten(1, -1);
     "unsqueeze" on images() => |layout| layout.unsqueeze(0);
-    "expand" on bias() => |layout| layout.expand(&[32, 64, 56, 56]);
+    "expand" on bias() => |layout| layout.expand([32, 64, 56, 56]);
     "diagonal" on images() => |layout| layout.diagonal(0, 2, 3);
     "unfold" on images() => |layout| layout.unfold(3, 8, 4);
     "chunk" on images() => |layout| layout.chunk(4, 1);
@@ -69,15 +69,15 @@ operations! {
 type Made = Result<Layout, tensor_kernels::Error>;
 
 fn images() -> Made {
-    Layout::contiguous(&[32, 64, 56, 56])
+    Layout::contiguous([32, 64, 56, 56])
 }
 
 fn channels_last() -> Made {
-    Layout::with_format(&[32, 64, 56, 56], MemoryFormat::ChannelsLast)
+    Layout::with_format([32, 64, 56, 56], MemoryFormat::ChannelsLast)
 }
 
 fn bias() -> Made {
-    Layout::contiguous(&[64, 1, 1])
+    Layout::contiguous([64, 1, 1])
 }
 
 #[cfg(test)]

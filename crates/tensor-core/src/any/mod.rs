@@ -5,22 +5,22 @@
 //! type parameter names (`operators`). [`with_tensor!`](crate::with_tensor) matches the variants
 //! and runs generic code on the typed tensor, where no operation does what is needed.
 
+mod construct;
 mod operand;
 mod operators;
 mod promote;
+mod read;
 mod value;
 mod views;
 
 pub use self::{
-    operand::AnyOperand,
+    operand::{AnyInput, AnyOperand, AnyOutput},
     operators::{AnyBinaryKernel, AnyUnaryKernel},
     promote::{can_cast, promote_types, result_type},
+    read::AnyIter,
     value::{AnyValue, BuiltIn},
 };
-use crate::{
-    Bare, DType, DTypeError, Error, Layout, Result, Scalar, Sizes, TensorBase,
-    dtype::for_each_dtype,
-};
+use crate::{Bare, DType, Error, Layout, Result, Scalar, TensorBase, dtype::for_each_dtype};
 
 /// A tensor of a run-time element type, without operators.
 pub type AnyTensor = AnyTensorBase<Bare>;
@@ -33,7 +33,8 @@ macro_rules! any_tensor {
         /// [`with_tensor!`](crate::with_tensor) runs generic code on it.
         ///
         /// ```
-        /// use tensor_core::{AnyTensor, AnyValue, DType, Tensor, with_tensor};
+        /// # use tensor_core as tensor_kernels;
+        /// use tensor_kernels::{AnyTensor, AnyValue, DType, Tensor, with_tensor};
         ///
         /// let any: AnyTensor = Tensor::full([2, 3], 1.5f32)?.into();
         /// assert_eq!(any.dtype(), DType::F32);
@@ -97,44 +98,6 @@ macro_rules! any_tensor {
         }
 
         impl<K> AnyTensorBase<K> {
-            /// A row-major tensor of zeros (PyTorch: `zeros(…, dtype=…)`).
-            ///
-            /// # Errors
-            /// A shape too large, no memory, [`DTypeError::NotInBuild`].
-            pub fn zeros(shape: impl Sizes, dtype: DType) -> Result<Self> {
-                match dtype {
-                    $(
-                        $(#[$gate])*
-                        DType::$variant => TensorBase::<$type, K>::zeros(shape).map(Self::from),
-                    )*
-                    #[allow(unreachable_patterns, reason = "a build with all features")]
-                    dtype => Err(DTypeError::NotInBuild { dtype }.into()),
-                }
-            }
-
-            /// A row-major tensor of one value, converted to the dtype (PyTorch: `full`). See
-            /// [`AnyValue::to`].
-            ///
-            /// # Errors
-            /// Those of [`zeros`](Self::zeros).
-            pub fn full(
-                shape: impl Sizes,
-                value: impl Into<AnyValue>,
-                dtype: DType,
-            ) -> Result<Self> {
-                let value = value.into();
-                match dtype {
-                    $(
-                        $(#[$gate])*
-                        DType::$variant => {
-                            TensorBase::<$type, K>::full(shape, value.to()).map(Self::from)
-                        }
-                    )*
-                    #[allow(unreachable_patterns, reason = "a build with all features")]
-                    dtype => Err(DTypeError::NotInBuild { dtype }.into()),
-                }
-            }
-
             /// The element type (PyTorch: `dtype`).
             pub fn dtype(&self) -> DType {
                 match self {

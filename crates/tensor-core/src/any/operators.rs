@@ -1,6 +1,6 @@
 //! `+ - * / % & | ^ << >>`, unary `-` and `!`, and assignments like `+=`, on tensors of run-time
-//! dtypes: between two of them, and with values on either side. Values are bool, i64, f64, complex
-//! f64 or [`AnyValue`]; methods take all element types.
+//! dtypes: on the right any [`AnyOperand`], on the left also a value: bool, i64, f64, complex f64
+//! or [`AnyValue`].
 
 use std::ops::{
     Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Div, DivAssign,
@@ -41,67 +41,64 @@ pub trait AnyUnaryKernel<Op>: Sized {
 
 macro_rules! binary_operators {
     ($($trait:ident::$method:ident, $assign:ident::$assign_method:ident;)*) => {$(
-        binary_operators!(@one $trait::$method, ['a 'b], &'a AnyTensorBase<K>,
-            &'b AnyTensorBase<K>, self => self.into(), other => other.into());
-        binary_operators!(@one $trait::$method, ['a], &'a AnyTensorBase<K>, AnyTensorBase<K>,
-            self => self.into(), other => other.into());
-        binary_operators!(@one $trait::$method, ['b], AnyTensorBase<K>, &'b AnyTensorBase<K>,
-            self => self.into(), other => other.into());
-        binary_operators!(@one $trait::$method, [], AnyTensorBase<K>, AnyTensorBase<K>,
-            self => self.into(), other => other.into());
-        binary_operators!(@one $trait::$method, ['a], &'a AnyTensorBase<K>, AnyValue,
-            self => self.into(), other => other.into());
-        binary_operators!(@one $trait::$method, [], AnyTensorBase<K>, AnyValue,
-            self => self.into(), other => other.into());
-        binary_operators!(@assign $trait, $assign::$assign_method, ['b], &'b AnyTensorBase<K>);
-        binary_operators!(@assign $trait, $assign::$assign_method, [], AnyTensorBase<K>);
-        binary_operators!(@assign $trait, $assign::$assign_method, [], AnyValue);
+        binary_operators! { @right ['a] &'a AnyTensorBase<K>: $trait::$method }
+        binary_operators! { @right [] AnyTensorBase<K>: $trait::$method }
 
-        value_operators!($trait::$method, $assign::$assign_method; bool, i64, f64);
+        impl<'b, R, K: AnyBinaryKernel<op::$trait> + 'b> $assign<R> for AnyTensorBase<K>
+        where
+            R: Into<AnyOperand<'b, K>>,
+        {
+            /// # Panics
+            /// Where the method of the same name returns an error.
+            #[track_caller]
+            fn $assign_method(&mut self, other: R) {
+                or_panic(K::assign(self, other.into()))
+            }
+        }
+
+        binary_operators! { @left AnyValue: $trait::$method }
+        binary_operators! { @left bool: $trait::$method }
+        binary_operators! { @left i64: $trait::$method }
+        binary_operators! { @left f64: $trait::$method }
         #[cfg(feature = "complex")]
-        value_operators!($trait::$method, $assign::$assign_method; num_complex::Complex<f64>);
+        binary_operators! { @left num_complex::Complex<f64>: $trait::$method }
     )*};
 
-    (@one $trait:ident::$method:ident, [$($life:lifetime)*], $left:ty, $right:ty,
-     $self:ident => $a:expr, $other:ident => $b:expr) => {
-        impl<$($life,)* K: AnyBinaryKernel<op::$trait>> $trait<$right> for $left {
+    // Any operand on the right of a tensor.
+    (@right [$($life:lifetime)?] $left:ty: $trait:ident::$method:ident) => {
+        impl<$($life,)? 'b, R, K: AnyBinaryKernel<op::$trait> + 'b> $trait<R> for $left
+        where
+            R: Into<AnyOperand<'b, K>>,
+        {
             type Output = AnyTensorBase<K>;
 
             /// # Panics
             /// Where the method of the same name returns an error.
             #[track_caller]
-            fn $method($self, $other: $right) -> AnyTensorBase<K> {
-                or_panic(K::binary($a, $b))
+            fn $method(self, other: R) -> AnyTensorBase<K> {
+                or_panic(K::binary(self.into(), other.into()))
             }
         }
     };
 
-    (@assign $op:ident, $trait:ident::$method:ident, [$($life:lifetime)*], $right:ty) => {
-        impl<$($life,)* K: AnyBinaryKernel<op::$op>> $trait<$right> for AnyTensorBase<K> {
+    // A value on the left of a tensor. One type for each category, so that the type of a literal
+    // is inferred.
+    (@left $left:ty: $trait:ident::$method:ident) => {
+        binary_operators! { @value ['b] $left, &'b AnyTensorBase<K>: $trait::$method }
+        binary_operators! { @value [] $left, AnyTensorBase<K>: $trait::$method }
+    };
+    (@value [$($life:lifetime)?] $left:ty, $right:ty: $trait:ident::$method:ident) => {
+        impl<$($life,)? K: AnyBinaryKernel<op::$trait>> $trait<$right> for $left {
+            type Output = AnyTensorBase<K>;
+
             /// # Panics
             /// Where the method of the same name returns an error.
             #[track_caller]
-            fn $method(&mut self, other: $right) {
-                or_panic(K::assign(self, other.into()))
+            fn $method(self, other: $right) -> AnyTensorBase<K> {
+                or_panic(K::binary(self.into(), other.into()))
             }
         }
     };
-}
-
-/// Operators with a value: `&x * 2`, `2.0 - &x`, `x += 1`. One type for each category, so that the
-/// type of a literal is inferred.
-macro_rules! value_operators {
-    ($trait:ident::$method:ident, $assign:ident::$assign_method:ident; $($type:ty),*) => {$(
-        binary_operators!(@one $trait::$method, ['a], &'a AnyTensorBase<K>, $type,
-            self => self.into(), other => other.into());
-        binary_operators!(@one $trait::$method, [], AnyTensorBase<K>, $type,
-            self => self.into(), other => other.into());
-        binary_operators!(@one $trait::$method, ['b], $type, &'b AnyTensorBase<K>,
-            self => self.into(), other => other.into());
-        binary_operators!(@one $trait::$method, [], $type, AnyTensorBase<K>,
-            self => self.into(), other => other.into());
-        binary_operators!(@assign $trait, $assign::$assign_method, [], $type);
-    )*};
 }
 
 binary_operators! {

@@ -20,7 +20,8 @@ use crate::{DType, DTypeError, Result, dtype::Category};
 /// The smallest dtype to which both can be converted (PyTorch: `torch.promote_types`).
 ///
 /// ```
-/// use tensor_core::{DType, promote_types};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{DType, promote_types};
 ///
 /// assert_eq!(promote_types(DType::U8, DType::I8)?, DType::I16);
 /// assert_eq!(promote_types(DType::F16, DType::Bf16)?, DType::F32);
@@ -85,7 +86,8 @@ pub fn can_cast(from: DType, to: DType) -> bool {
 /// operands).
 ///
 /// ```
-/// use tensor_core::{AnyOperand, AnyTensor, Bare, DType, result_type};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{AnyOperand, AnyTensor, Bare, DType, result_type};
 ///
 /// let bytes = AnyTensor::zeros([2], DType::U8)?;
 /// let double = AnyTensor::zeros((), DType::F64)?;

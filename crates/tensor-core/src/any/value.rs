@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::AnyTensorBase;
-use crate::{Scalar, TensorBase, dtype::for_each_dtype};
+use super::{AnyInput, AnyOutput, AnyTensorBase};
+use crate::{Operand, Output, Scalar, TensorBase, dtype::for_each_dtype};
 
 /// One value, as a number of its category (PyTorch: what `item()` returns, and numbers as
 /// arguments).
@@ -11,7 +11,8 @@ use crate::{Scalar, TensorBase, dtype::for_each_dtype};
 /// As an operand it takes part in promotion by its category only: `&bytes + 1` stays u8.
 ///
 /// ```
-/// use tensor_core::AnyValue;
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::AnyValue;
 ///
 /// assert_eq!(AnyValue::from(7u8), AnyValue::Int(7));
 /// assert_eq!(AnyValue::from(2.5f32).to::<f64>(), 2.5);
@@ -84,6 +85,18 @@ pub trait BuiltIn: Scalar + Into<AnyValue> {
     /// The typed tensor, if its elements are of this type.
     fn tensor_of<K>(any: &AnyTensorBase<K>) -> Option<&TensorBase<Self, K>>;
 
+    /// The typed operand, if its elements are of this type.
+    ///
+    /// # Errors
+    /// The input, if they are not.
+    fn operand_of(input: AnyInput<'_>) -> Result<Operand<'_, Self>, AnyInput<'_>>;
+
+    /// The typed output, if its elements are of this type.
+    ///
+    /// # Errors
+    /// The output, if they are not.
+    fn output_of(output: AnyOutput<'_>) -> Result<Output<'_, Self>, AnyOutput<'_>>;
+
     /// The tensor with its dtype known at run time.
     fn into_any<K>(tensor: TensorBase<Self, K>) -> AnyTensorBase<K>;
 }
@@ -151,6 +164,20 @@ macro_rules! built_in {
 
             fn tensor_of<K>(any: &AnyTensorBase<K>) -> Option<&TensorBase<Self, K>> {
                 if let AnyTensorBase::$variant(tensor) = any { Some(tensor) } else { None }
+            }
+
+            fn operand_of(input: AnyInput<'_>) -> Result<Operand<'_, Self>, AnyInput<'_>> {
+                match input {
+                    AnyInput::$variant(operand) => Ok(operand),
+                    other => Err(other),
+                }
+            }
+
+            fn output_of(output: AnyOutput<'_>) -> Result<Output<'_, Self>, AnyOutput<'_>> {
+                match output {
+                    AnyOutput::$variant(output) => Ok(output),
+                    other => Err(other),
+                }
             }
 
             fn into_any<K>(tensor: TensorBase<Self, K>) -> AnyTensorBase<K> {

@@ -7,7 +7,7 @@ use crate::{Layout, MovementError};
 use crate::{
     Lint, Result, Sizes, Storage, TensorBase, WhyNotContiguous, WhyNotView,
     dtype::for_each_dtype,
-    methods::{argument, argument_type, for_each_split, for_each_view},
+    methods::{argument_type, for_each_split, for_each_view},
 };
 
 /// An expression of the typed tensor.
@@ -20,6 +20,8 @@ macro_rules! on_variant {
     };
 }
 
+pub(super) use on_variant;
+
 /// The view operations, by the methods of the same names of [`Layout`].
 macro_rules! any_views {
     ($($name:ident($($arg:ident: $kind:ident),*) $doc:literal;)*) => {$(
@@ -28,7 +30,7 @@ macro_rules! any_views {
         /// # Errors
         #[doc = concat!("Those of [`Layout::", stringify!($name), "`].")]
         pub fn $name(&self, $($arg: argument_type!($kind)),*) -> Result<Self> {
-            self.with_layout(self.layout().$name($(argument!($kind $arg)),*)?)
+            self.with_layout(self.layout().$name($($arg),*)?)
         }
     )*};
 }
@@ -41,7 +43,7 @@ macro_rules! any_splits {
         /// # Errors
         #[doc = concat!("Those of [`Layout::", stringify!($name), "`].")]
         pub fn $name(&self, $($arg: argument_type!($kind)),*) -> Result<Vec<Self>> {
-            let parts = self.layout().$name($(argument!($kind $arg)),*)?;
+            let parts = self.layout().$name($($arg),*)?;
             parts.into_iter().map(|layout| self.with_layout(layout)).collect()
         }
     )*};
@@ -133,7 +135,8 @@ impl<K> AnyTensorBase<K> {
     /// The typed tensor, if its elements are of type `T`.
     ///
     /// ```
-    /// use tensor_core::{AnyTensor, DType};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{AnyTensor, DType};
     ///
     /// let any = AnyTensor::zeros([2, 3], DType::F32)?;
     /// assert_eq!(any.typed::<f32>().map(|t| t.numel()), Some(6));

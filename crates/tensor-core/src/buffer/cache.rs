@@ -70,7 +70,8 @@ fn lock() -> MutexGuard<'static, Cache> {
 /// The bytes of large buffers that are kept for later results.
 ///
 /// ```
-/// use tensor_core::{Tensor, set_memory_cache_limit, empty_memory_cache, cached_memory};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{Tensor, set_memory_cache_limit, empty_memory_cache, cached_memory};
 ///
 /// set_memory_cache_limit(1 << 26);
 /// drop(Tensor::<u8>::full([1 << 24], 1)?);

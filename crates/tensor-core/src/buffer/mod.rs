@@ -182,9 +182,10 @@ impl Drop for Buffer {
 /// has them: a transpose into a new vector of 64 MiB takes 16 ms, and 37 without (Zen 5).
 ///
 /// ```
-/// let mut values = tensor_core::vec_with_capacity::<f32>(6)?;
+/// # use tensor_core as tensor_kernels;
+/// let mut values = tensor_kernels::vec_with_capacity::<f32>(6)?;
 /// assert_eq!((values.len(), values.spare_capacity_mut().len()), (0, 6));
-/// assert!(tensor_core::vec_with_capacity::<f32>(usize::MAX).is_err());
+/// assert!(tensor_kernels::vec_with_capacity::<f32>(usize::MAX).is_err());
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
 ///

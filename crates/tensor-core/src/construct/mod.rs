@@ -40,8 +40,9 @@ impl<T: Element, K> TensorBase<T, K> {
     /// copying. It can be read only. The owner is dropped with the last tensor that shares it.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// use std::sync::Arc;
-    /// use tensor_core::{Error, Layout, Tensor};
+    /// use tensor_kernels::{Error, Layout, Tensor};
     ///
     /// let weights: Arc<[f32]> = Arc::from([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     /// let tensor = Tensor::from_owner(Arc::clone(&weights), Layout::contiguous(&[2, 3])?)?;
@@ -63,7 +64,8 @@ impl<T: Element, K> TensorBase<T, K> {
     /// As [`from_owner`](Self::from_owner), over memory that can be written, too.
     ///
     /// ```
-    /// use tensor_core::{Layout, Tensor};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{Layout, Tensor};
     ///
     /// let pixels: Box<[u8]> = Box::new([0; 6]);
     /// let image = Tensor::from_owner_mut(pixels, Layout::contiguous(&[2, 3])?)?;
@@ -149,7 +151,7 @@ impl<T: Element, K> TensorBase<T, K> {
         T: bytemuck::Zeroable,
     {
         let len = layout.bounds().map_or(0, |(_, highest)| highest + 1);
-        let bytes = Layout::contiguous(&[len])?.dense_bytes(size_of::<T>())?;
+        let bytes = Layout::contiguous([len])?.dense_bytes(size_of::<T>())?;
         let storage = Storage::zeroed(bytes, align_of::<T>())?;
         // SAFETY: tensor invariants. 1: the storage is aligned for `T`, and zero bytes are a valid
         // `T: Zeroable`. 2: it reaches to the highest offset of the layout.
@@ -208,7 +210,7 @@ impl<T: Element, K> TensorBase<T, K> {
     {
         let len = T::count(start, end, step)?;
         let mut at = 0..len;
-        Self::filled(Layout::contiguous(&[len])?, || T::term(start, step, at.next().unwrap_or(0)))
+        Self::filled(Layout::contiguous([len])?, || T::term(start, step, at.next().unwrap_or(0)))
     }
 }
 

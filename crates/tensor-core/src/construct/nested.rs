@@ -9,7 +9,8 @@ use crate::{Element, TensorBase, dtype::for_each_dtype};
 /// another element type it takes three lines:
 ///
 /// ```
-/// use tensor_core::{NestedArray, Tensor};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{NestedArray, Tensor};
 ///
 /// #[derive(Clone, Copy, PartialEq, Debug, bytemuck::NoUninit)]
 /// #[repr(C)]

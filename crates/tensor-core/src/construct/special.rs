@@ -4,7 +4,8 @@
 use std::mem::MaybeUninit;
 
 use crate::{
-    Element, Layout, MovementError, Progression, Result, Scalar, Sizes, Storage, TensorBase, Uninit,
+    Element, Layout, MovementError, Progression, Result, Scalar, Sizes, Storage, TensorBase,
+    TensorViewBase, TensorViewMutBase, Uninit,
 };
 
 impl<T: Element, K> TensorBase<T, K> {
@@ -37,7 +38,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// A shape too large, or no memory.
     pub fn eye(rows: usize, columns: usize) -> Result<Self>
     where
-        T: Scalar + bytemuck::Zeroable,
+        T: Scalar,
     {
         let matrix = Self::zeros([rows, columns])?;
         let diagonal = matrix.diagonal(0, 0, 1)?;
@@ -84,11 +85,7 @@ impl<T: Element, K> TensorBase<T, K> {
     where
         T: bytemuck::Zeroable,
     {
-        let layout = self.layout().preserved()?;
-        let storage = Storage::zeroed(layout.dense_bytes(size_of::<T>())?, align_of::<T>())?;
-        // SAFETY: tensor invariants. 1: the storage is aligned for `T`, and zero bytes are a valid
-        // `T: Zeroable`. 2: it has the size of the dense layout.
-        Ok(unsafe { Self::from_storage(storage, layout) })
+        Self::zeroed_like(self.layout())
     }
 
     /// A tensor of ones in the shape of this one (PyTorch: `ones_like`); see
@@ -126,9 +123,21 @@ impl<T: Element, K> TensorBase<T, K> {
         Self::full_of(self.layout().preserved()?, value)
     }
 
+    /// Zeros in the shape of a layout; the order of its dimensions is kept if it is dense.
+    fn zeroed_like(layout: &Layout) -> Result<Self>
+    where
+        T: bytemuck::Zeroable,
+    {
+        let layout = layout.preserved()?;
+        let storage = Storage::zeroed(layout.dense_bytes(size_of::<T>())?, align_of::<T>())?;
+        // SAFETY: tensor invariants. 1: the storage is aligned for `T`, and zero bytes are a valid
+        // `T: Zeroable`. 2: it has the size of the dense layout.
+        Ok(unsafe { Self::from_storage(storage, layout) })
+    }
+
     /// A tensor of one value in a dense layout.
     pub(crate) fn full_of(layout: Layout, value: T) -> Result<Self> {
-        let mut uninit = Uninit::new(Layout::contiguous(&[layout.numel()])?)?;
+        let mut uninit = Uninit::new(Layout::contiguous([layout.numel()])?)?;
         let mut view = uninit.as_view_mut();
         view.as_slice_mut().unwrap_or_default().fill(MaybeUninit::new(value));
         // SAFETY: `fill` wrote every element: one dimension is contiguous.
@@ -149,14 +158,60 @@ impl<T: Element, K> TensorBase<T, K> {
     /// Another number of elements ([`Error::Movement`](crate::Error::Movement)); a storage that is
     /// being written.
     pub fn item(&self) -> Result<T> {
-        let reading = self.read()?;
-        let view = reading.as_view();
-        match view.iter().next() {
-            Some(element) if view.numel() == 1 => Ok(element),
-            _ => {
-                let (numel, shape) = (view.numel(), view.shape().to_vec());
-                Err(MovementError::NotOneElement { numel, shape }.into())
-            }
-        }
+        self.read()?.as_view().item()
     }
 }
+
+/// What views have of the above: the results are tensors.
+macro_rules! of_views {
+    ($($view:ident)*) => {$(
+        impl<T: Element, K> $view<'_, T, K> {
+            /// A tensor of zeros in the shape of this view (PyTorch: `zeros_like`). If the view is
+            /// dense, the order of its dimensions in memory is kept.
+            ///
+            /// # Errors
+            /// No memory.
+            pub fn zeros_like(&self) -> Result<TensorBase<T, K>>
+            where
+                T: bytemuck::Zeroable,
+            {
+                TensorBase::zeroed_like(self.layout())
+            }
+
+            /// A tensor of ones in the shape of this view (PyTorch: `ones_like`).
+            ///
+            /// # Errors
+            /// No memory.
+            pub fn ones_like(&self) -> Result<TensorBase<T, K>>
+            where
+                T: Scalar,
+            {
+                self.full_like(T::ONE)
+            }
+
+            /// A tensor of one value in the shape of this view (PyTorch: `full_like`).
+            ///
+            /// # Errors
+            /// No memory.
+            pub fn full_like(&self, value: T) -> Result<TensorBase<T, K>> {
+                TensorBase::full_of(self.layout().preserved()?, value)
+            }
+
+            /// The element of a view that has only one, of any rank (PyTorch: `item()`).
+            ///
+            /// # Errors
+            /// Another number of elements ([`Error::Movement`](crate::Error::Movement)).
+            pub fn item(&self) -> Result<T> {
+                match self.iter().next() {
+                    Some(element) if self.numel() == 1 => Ok(element),
+                    _ => {
+                        let (numel, shape) = (self.numel(), self.shape().to_vec());
+                        Err(MovementError::NotOneElement { numel, shape }.into())
+                    }
+                }
+            }
+        }
+    )*};
+}
+
+of_views! { TensorViewBase TensorViewMutBase }

@@ -108,8 +108,9 @@ impl InterchangeError {
     /// The error without the places where it happened.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// # #[cfg(feature = "npy")] {
-    /// use tensor_core::{AnyTensor, interchange::InterchangeError};
+    /// use tensor_kernels::{AnyTensor, interchange::InterchangeError};
     ///
     /// let missing = AnyTensor::load_npy("/missing/a.npy").unwrap_err();
     /// assert!(missing.to_string().starts_with("/missing/a.npy: "));

@@ -22,8 +22,9 @@ impl<'a, T: Copy, K> TensorViewBase<'a, T, K> {
     /// The elements of an ndarray view, without copying.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// use ndarray::{arr2, s};
-    /// use tensor_core::TensorView;
+    /// use tensor_kernels::TensorView;
     ///
     /// let array = arr2(&[[1, 2, 3], [4, 5, 6]]);
     /// let mirrored = TensorView::from_ndarray(array.slice(s![.., ..;-1]))?;
@@ -47,8 +48,9 @@ impl<'a, T: Copy, K> TensorViewBase<'a, T, K> {
     /// this view, or is `IxDyn`.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// use ndarray::{Ix2, arr2};
-    /// use tensor_core::{Layout, TensorView};
+    /// use tensor_kernels::{Layout, TensorView};
     ///
     /// let pixels = [1, 2, 3, 4, 5, 6];
     /// let view = TensorView::new(&pixels, Layout::contiguous(&[2, 3])?)?;
@@ -79,8 +81,9 @@ impl<'a, T: Copy, K> TensorViewMutBase<'a, T, K> {
     /// The elements of a mutable ndarray view, without copying.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// use ndarray::{Array2, arr2};
-    /// use tensor_core::TensorViewMut;
+    /// use tensor_kernels::TensorViewMut;
     ///
     /// let mut array = Array2::<i32>::zeros((2, 2));
     /// TensorViewMut::from_ndarray_mut(array.view_mut())?.t()?[[0, 1]] = 7;
@@ -103,8 +106,9 @@ impl<'a, T: Copy, K> TensorViewMutBase<'a, T, K> {
     /// view.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// use ndarray::Ix1;
-    /// use tensor_core::{Layout, Slice, TensorViewMut};
+    /// use tensor_kernels::{Layout, Slice, TensorViewMut};
     ///
     /// let mut numbers = [1, 2, 3, 4];
     /// let view = TensorViewMut::new(&mut numbers, Layout::contiguous(&[4])?)?;
@@ -135,8 +139,9 @@ impl<T: Element, K> TensorBase<T, K> {
     /// A tensor that takes over an array's memory, in the array's order, without copying.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// use ndarray::arr2;
-    /// use tensor_core::Tensor;
+    /// use tensor_kernels::Tensor;
     ///
     /// let columns = arr2(&[[1, 2, 3], [4, 5, 6]]).reversed_axes();
     /// let memory = columns.as_ptr();
@@ -159,8 +164,9 @@ impl<T: Element, K> TensorBase<T, K> {
     /// order of dimensions; otherwise the elements are copied, in logical order.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// use ndarray::{Ix2, arr2};
-    /// use tensor_core::Tensor;
+    /// use tensor_kernels::Tensor;
     ///
     /// let tensor = Tensor::from_vec(vec![1, 2, 3, 4, 5, 6], [2, 3])?.t()?;
     /// let memory = tensor.data_ptr();

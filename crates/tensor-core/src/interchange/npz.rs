@@ -52,8 +52,9 @@ fn refused(error: ZipError) -> InterchangeError {
 /// Reads the arrays of an archive by name.
 ///
 /// ```
+/// # use tensor_core as tensor_kernels;
 /// use std::io::Cursor;
-/// use tensor_core::{AnyTensor, DType, interchange::npz::{Compression, NpzReader, NpzWriter}};
+/// use tensor_kernels::{AnyTensor, DType, interchange::npz::{Compression, NpzReader, NpzWriter}};
 ///
 /// let mut writer = NpzWriter::new(Cursor::new(Vec::new()), Compression::Deflated);
 /// writer.write("bias", &AnyTensor::full([3], 0.5, DType::F32)?)?;
@@ -74,7 +75,8 @@ impl NpzReader<BufReader<File>> {
     /// Opens an archive; reads only its list of entries.
     ///
     /// ```
-    /// use tensor_core::interchange::npz::NpzReader;
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::interchange::npz::NpzReader;
     ///
     /// assert!(NpzReader::open("/missing/weights.npz").is_err());
     /// ```
@@ -92,8 +94,9 @@ impl<R: Read + Seek> NpzReader<R> {
     /// An archive in memory, or from any other source.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// use std::io::Cursor;
-    /// use tensor_core::interchange::npz::NpzReader;
+    /// use tensor_kernels::interchange::npz::NpzReader;
     ///
     /// assert!(NpzReader::new(Cursor::new(b"no archive")).is_err());
     /// ```
@@ -122,9 +125,10 @@ impl<R: Read + Seek> NpzReader<R> {
     /// Reads one array.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// # use std::io::Cursor;
     /// # use tensor_core::interchange::npz::{Compression, NpzReader, NpzWriter};
-    /// use tensor_core::{AnyTensor, interchange::InterchangeError};
+    /// use tensor_kernels::{AnyTensor, interchange::InterchangeError};
     ///
     /// # let empty = NpzWriter::new(Cursor::new(Vec::new()), Compression::Stored).finish()?;
     /// let mut reader = NpzReader::new(empty)?;
@@ -149,9 +153,10 @@ impl<R: Read + Seek> NpzReader<R> {
     /// Reads all arrays, in the order of the archive.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// # use std::io::Cursor;
     /// # use tensor_core::interchange::npz::{Compression, NpzReader, NpzWriter};
-    /// use tensor_core::{AnyTensor, DType};
+    /// use tensor_kernels::{AnyTensor, DType};
     ///
     /// let mut writer = NpzWriter::new(Cursor::new(Vec::new()), Compression::Stored);
     /// writer.write("a", &AnyTensor::zeros([3], DType::U8)?)?;
@@ -197,8 +202,9 @@ impl<W: Write + Seek> NpzWriter<W> {
     /// An archive that is written to `out`; see [`NpzReader`] for an example.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// # use std::io::Cursor;
-    /// use tensor_core::interchange::npz::{Compression, NpzWriter};
+    /// use tensor_kernels::interchange::npz::{Compression, NpzWriter};
     ///
     /// let empty = NpzWriter::new(Cursor::new(Vec::new()), Compression::Stored).finish()?;
     /// assert_eq!(empty.into_inner().len(), 22);
@@ -211,9 +217,10 @@ impl<W: Write + Seek> NpzWriter<W> {
     /// Writes an array of any layout, in C order.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// # use std::io::Cursor;
     /// # use tensor_core::interchange::{InterchangeError, npz::{Compression, NpzWriter}};
-    /// use tensor_core::{AnyTensor, DType};
+    /// use tensor_kernels::{AnyTensor, DType};
     ///
     /// let mut writer = NpzWriter::new(Cursor::new(Vec::new()), Compression::Stored);
     /// let tensor = AnyTensor::zeros([3], DType::F32)?;
@@ -261,7 +268,8 @@ impl<K> AnyTensorBase<K> {
     /// Reads all arrays of an `.npz` file (NumPy: `numpy.load`). [`NpzReader`] reads some of them.
     ///
     /// ```
-    /// use tensor_core::{AnyTensor, DType, interchange::npz::Compression};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{AnyTensor, DType, interchange::npz::Compression};
     ///
     /// # let folder = std::env::temp_dir().join(format!("load_npz_{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder).unwrap();

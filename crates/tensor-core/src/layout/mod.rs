@@ -47,7 +47,7 @@ pub use trace::ContiguityTrace;
 pub use why::{Remedy, StrideBreak, WhyNotContiguous, WhyNotView};
 
 use crate::{
-    DimVec, Error, MemoryFormat, Result,
+    DimVec, Error, MemoryFormat, Result, Sizes,
     shape::{checked_numel, too_large},
     strides::{contiguous_strides, format_strides, fortran_strides},
 };
@@ -72,7 +72,8 @@ use query::Flags;
 /// apart from 4.
 ///
 /// ```
-/// use tensor_core::Layout;
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::Layout;
 ///
 /// let matrix = Layout::contiguous(&[3, 4])?;
 /// let transposed = matrix.transpose(0, 1)?;
@@ -105,26 +106,30 @@ impl Layout {
     /// # Errors
     /// Shape and strides of different lengths, sizes or offsets too large to address, elements
     /// below the start of the storage.
-    pub fn new(shape: &[usize], strides: &[isize], offset: usize) -> Result<Self> {
-        Self::checked(DimVec::from_slice(shape), DimVec::from_slice(strides), offset)
+    pub fn new(shape: impl Sizes, strides: impl Sizes, offset: usize) -> Result<Self> {
+        Self::checked(shape.into_shape()?, strides.into_sizes()?, offset)
     }
 
     /// A row-major layout (PyTorch: that of `torch.empty(shape)`).
     ///
     /// # Errors
     /// More elements than `isize::MAX`.
-    pub fn contiguous(shape: &[usize]) -> Result<Self> {
-        checked_numel(shape)?;
-        Self::checked(DimVec::from_slice(shape), contiguous_strides(shape), 0)
+    pub fn contiguous(shape: impl Sizes) -> Result<Self> {
+        let shape = shape.into_shape()?;
+        checked_numel(&shape)?;
+        let strides = contiguous_strides(&shape);
+        Self::checked(shape, strides, 0)
     }
 
     /// A column-major layout (NumPy: `order='F'`).
     ///
     /// # Errors
     /// More elements than `isize::MAX`.
-    pub fn fortran(shape: &[usize]) -> Result<Self> {
-        checked_numel(shape)?;
-        Self::checked(DimVec::from_slice(shape), fortran_strides(shape), 0)
+    pub fn fortran(shape: impl Sizes) -> Result<Self> {
+        let shape = shape.into_shape()?;
+        checked_numel(&shape)?;
+        let strides = fortran_strides(&shape);
+        Self::checked(shape, strides, 0)
     }
 
     /// A dense layout in a memory format.
@@ -132,9 +137,11 @@ impl Layout {
     /// # Errors
     /// More elements than `isize::MAX`, a shape whose rank is not the format's, and
     /// [`MemoryFormat::Preserve`], which needs a layout to preserve.
-    pub fn with_format(shape: &[usize], format: MemoryFormat) -> Result<Self> {
-        checked_numel(shape)?;
-        Self::checked(DimVec::from_slice(shape), format_strides(shape, format)?, 0)
+    pub fn with_format(shape: impl Sizes, format: MemoryFormat) -> Result<Self> {
+        let shape = shape.into_shape()?;
+        checked_numel(&shape)?;
+        let strides = format_strides(&shape, format)?;
+        Self::checked(shape, strides, 0)
     }
 
     /// The one constructor: checks invariants 1 to 4 and establishes 5.
@@ -285,8 +292,8 @@ impl Layout {
     /// [`Error::ByteStride`] for a stride or an offset that is no multiple of the width; those of
     /// [`Layout::new`].
     pub fn from_byte_strides(
-        shape: &[usize],
-        strides: &[isize],
+        shape: impl Sizes,
+        strides: impl Sizes,
         offset: usize,
         width: usize,
     ) -> Result<Self> {
@@ -296,6 +303,7 @@ impl Layout {
             0 => Ok(bytes / step),
             _ => Err(refused(bytes)),
         };
+        let strides = strides.into_sizes()?;
         let strides = strides.iter().map(in_elements).collect::<Result<DimVec<isize>>>()?;
         if !offset.is_multiple_of(width) {
             return Err(refused(offset as isize));
@@ -313,14 +321,15 @@ impl Layout {
     /// Lengths that differ, negative strides ([`Layout::new`] takes those), sizes too large.
     pub fn as_strided(
         &self,
-        shape: &[usize],
-        strides: &[isize],
+        shape: impl Sizes,
+        strides: impl Sizes,
         offset: Option<usize>,
     ) -> Result<Self> {
+        let (shape, strides) = (shape.into_shape()?, strides.into_sizes()?);
         if shape.len() == strides.len() && strides.iter().any(|&stride| stride < 0) {
             return Err(Error::NegativeStrides { strides: strides.to_vec() });
         }
-        Self::new(shape, strides, offset.unwrap_or(self.offset))
+        Self::checked(shape, strides, offset.unwrap_or(self.offset))
     }
 }
 

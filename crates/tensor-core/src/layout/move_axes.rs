@@ -2,7 +2,7 @@
 
 use super::Layout;
 use crate::{
-    DimVec, Error, Result,
+    DimVec, Error, Int, Result, Sizes,
     shape::{wrap_dim, wrap_dim_or_scalar},
 };
 
@@ -11,9 +11,9 @@ impl Layout {
     ///
     /// # Errors
     /// A dimension out of range; a tensor without dimensions accepts 0 and −1.
-    pub fn transpose(&self, d0: isize, d1: isize) -> Result<Self> {
-        let d0 = wrap_dim_or_scalar("transpose", d0, self.ndim())?;
-        let d1 = wrap_dim_or_scalar("transpose", d1, self.ndim())?;
+    pub fn transpose(&self, d0: impl Int, d1: impl Int) -> Result<Self> {
+        let d0 = wrap_dim_or_scalar("transpose", d0.saturated(), self.ndim())?;
+        let d1 = wrap_dim_or_scalar("transpose", d1.saturated(), self.ndim())?;
         let mut swapped = self.clone();
         if self.ndim() > 0 {
             swapped.shape.swap(d0, d1);
@@ -40,7 +40,11 @@ impl Layout {
     ///
     /// # Errors
     /// Too few or too many dimensions, one out of range, one named twice.
-    pub fn permute(&self, dims: &[isize]) -> Result<Self> {
+    pub fn permute(&self, dims: impl Sizes) -> Result<Self> {
+        self.permuted(&dims.into_sizes()?)
+    }
+
+    fn permuted(&self, dims: &[isize]) -> Result<Self> {
         if dims.len() != self.ndim() {
             return Err(Error::PermuteLength { ndim: self.ndim(), given: dims.len() });
         }
@@ -54,7 +58,11 @@ impl Layout {
     ///
     /// # Errors
     /// Lists of different lengths, a dimension out of range, one named twice.
-    pub fn movedim(&self, from: &[isize], to: &[isize]) -> Result<Self> {
+    pub fn movedim(&self, from: impl Sizes, to: impl Sizes) -> Result<Self> {
+        self.moved(&from.into_sizes()?, &to.into_sizes()?)
+    }
+
+    fn moved(&self, from: &[isize], to: &[isize]) -> Result<Self> {
         if from.len() != to.len() {
             return Err(Error::MoveLength { from: from.to_vec(), to: to.to_vec() });
         }
@@ -84,7 +92,11 @@ impl Layout {
     ///
     /// # Errors
     /// A dimension out of range or named twice.
-    pub fn flip(&self, dims: &[isize]) -> Result<Self> {
+    pub fn flip(&self, dims: impl Sizes) -> Result<Self> {
+        self.flipped(&dims.into_sizes()?)
+    }
+
+    fn flipped(&self, dims: &[isize]) -> Result<Self> {
         let dims = distinct_dims("flip", dims, self.ndim().max(1), |dim| Error::FlipTwice { dim })?;
         let mut strides = self.strides.clone();
         let mut offset = self.offset as isize;

@@ -3,7 +3,7 @@
 //! Every public function here has an example.
 
 use super::{Layout, saturating_stride};
-use crate::{Error, Result, shape::wrap_dim, strides::contiguous_strides};
+use crate::{Error, Int, Result, Sizes, shape::wrap_dim, strides::contiguous_strides};
 
 impl Layout {
     /// A row-major layout in which dimension `dim` has the stride `stride`, in elements; the
@@ -24,9 +24,9 @@ impl Layout {
     /// # Errors
     /// A dimension out of range; [`Error::PaddedStride`] if an index of the dimension needs more
     /// elements than `stride`; [`Error::TooLarge`].
-    pub fn padded(shape: &[usize], dim: isize, stride: usize) -> Result<Self> {
-        let dim = wrap_dim("padded", dim, shape.len())?;
+    pub fn padded(shape: impl Sizes, dim: impl Int, stride: usize) -> Result<Self> {
         let Layout { shape, mut strides, .. } = Self::contiguous(shape)?;
+        let dim = wrap_dim("padded", dim.saturated(), shape.len())?;
         let needed = strides[dim].unsigned_abs();
         if stride < needed {
             return Err(Error::PaddedStride { dim, stride, needed });

@@ -162,7 +162,7 @@ mod tests {
         let layout = Layout::contiguous(&sizes).unwrap().permute(&back).unwrap();
         match kind {
             0 => layout,
-            1 => layout.flip(&[special as isize]).unwrap(),
+            1 => layout.flip([special as isize]).unwrap(),
             _ => {
                 let one = layout.narrow(special as isize, 0, shape[special].min(1)).unwrap();
                 if shape[special] == 0 { one } else { one.broadcast_to(shape).unwrap() }
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_transpose_comes_in_blocks() {
-        let rows = Layout::contiguous(&[64, 64]).unwrap();
+        let rows = Layout::contiguous([64, 64]).unwrap();
         let pairs = visited([&rows, &rows.t().unwrap()]);
         let lines = |block: &[[usize; 2]], k: usize| {
             block.iter().map(|pair| pair[k] / BLOCK).collect::<std::collections::HashSet<_>>().len()
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn contiguous_layouts_are_one_row_and_a_break_ends_the_walk() {
-        let layout = Layout::contiguous(&[3, 4, 5]).unwrap();
+        let layout = Layout::contiguous([3, 4, 5]).unwrap();
         let mut rows = Vec::new();
         let end = for_each_row([&layout, &layout], |row| {
             rows.push(row);

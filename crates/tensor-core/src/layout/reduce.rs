@@ -14,7 +14,8 @@ use crate::{DimVec, Error, Int, Result, shape::wrap_dim_or_scalar};
 /// count from the end. An empty list means all, as in PyTorch.
 ///
 /// ```
-/// use tensor_core::{Layout, ReduceDims};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{Layout, ReduceDims};
 ///
 /// let x = Layout::contiguous(&[2, 3, 4])?;
 /// assert_eq!(x.reduced("sum", 1)?.shape()[..], [2, 4]);
@@ -212,7 +213,7 @@ mod tests {
     use super::*;
 
     fn cube() -> Layout {
-        Layout::contiguous(&[2, 3, 4]).unwrap()
+        Layout::contiguous([2, 3, 4]).unwrap()
     }
 
     #[test]
@@ -233,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_scalar_has_one_dimension_to_reduce() {
-        let scalar = Layout::contiguous(&[]).unwrap();
+        let scalar = Layout::contiguous(()).unwrap();
         for over in [ReduceDims::ALL, 0.into(), ReduceDims::from(-1).keepdim()] {
             assert_eq!(scalar.reduced("sum", over).unwrap().shape().len(), 0);
         }
@@ -243,12 +244,12 @@ mod tests {
     #[test]
     fn layouts_of_the_result_and_of_the_indices() {
         let kept = cube().reduced("sum", ReduceDims::from(&[2, 0]).keepdim()).unwrap();
-        let result = Layout::new(&[1, 3, 1], &[7, -5, 9], 10).unwrap();
+        let result = Layout::new([1, 3, 1], [7, -5, 9], 10).unwrap();
         assert_eq!(kept.broadcast_result(&result).unwrap().strides(), [0, -5, 0]);
         assert_eq!(kept.indices().unwrap().strides(), [4, 0, 1]);
         let gone = cube().reduced("sum", 1).unwrap();
         assert_eq!(
-            gone.broadcast_result(&Layout::fortran(&[2, 4]).unwrap()).unwrap().strides(),
+            gone.broadcast_result(&Layout::fortran([2, 4]).unwrap()).unwrap().strides(),
             [1, 0, 2]
         );
         assert_eq!(gone.indices().unwrap().strides(), [0, 1, 0]);

@@ -3,8 +3,8 @@
 
 use super::{Layout, groups::Crossing, saturating_stride};
 use crate::{
-    DimVec, Error, Result,
-    shape::{infer_shape, too_large, wrap_dim, wrap_dim_or_scalar},
+    DimVec, Error, Int, Result, Sizes,
+    shape::{infer_shape, wrap_dim, wrap_dim_or_scalar},
     strides::contiguous_strides,
 };
 
@@ -29,8 +29,8 @@ impl Layout {
     /// # Errors
     /// [`Error::NotViewable`] if it needs a copy; a shape with another number of elements; more
     /// than one −1.
-    pub fn view(&self, sizes: &[isize]) -> Result<Self> {
-        let shape = infer_shape(sizes, self.numel)?;
+    pub fn view(&self, sizes: impl Sizes) -> Result<Self> {
+        let shape = infer_shape(&sizes.into_sizes()?, self.numel)?;
         self.viewed(shape)
     }
 
@@ -81,7 +81,7 @@ impl Layout {
     ///
     /// # Errors
     /// Dimensions out of range or in the wrong order; [`Error::NotViewable`].
-    pub fn flatten(&self, start: isize, end: isize) -> Result<Self> {
+    pub fn flatten(&self, start: impl Int, end: impl Int) -> Result<Self> {
         let shape = self.flat_shape(start, end)?;
         if shape.len() == self.ndim() {
             // A single dimension: PyTorch keeps all strides, also of dimensions of size 1.
@@ -94,9 +94,9 @@ impl Layout {
     ///
     /// # Errors
     /// Dimensions out of range or in the wrong order.
-    pub fn flat_shape(&self, start: isize, end: isize) -> Result<DimVec<usize>> {
-        let start = wrap_dim_or_scalar("flatten", start, self.ndim())?;
-        let end = wrap_dim_or_scalar("flatten", end, self.ndim())?;
+    pub fn flat_shape(&self, start: impl Int, end: impl Int) -> Result<DimVec<usize>> {
+        let start = wrap_dim_or_scalar("flatten", start.saturated(), self.ndim())?;
+        let end = wrap_dim_or_scalar("flatten", end.saturated(), self.ndim())?;
         if start > end {
             return Err(Error::FlattenRange { start, end });
         }
@@ -112,7 +112,11 @@ impl Layout {
     ///
     /// # Errors
     /// A dimension out of range; sizes whose product is not the dimension's.
-    pub fn unflatten(&self, dim: isize, sizes: &[isize]) -> Result<Self> {
+    pub fn unflatten(&self, dim: impl Int, sizes: impl Sizes) -> Result<Self> {
+        self.unflattened(dim.saturated(), &sizes.into_sizes()?)
+    }
+
+    fn unflattened(&self, dim: isize, sizes: &[isize]) -> Result<Self> {
         if sizes.is_empty() {
             return Err(Error::UnflattenEmpty);
         }
@@ -133,8 +137,8 @@ impl Layout {
     ///
     /// # Errors
     /// A position outside −(R+1) to R, for rank R.
-    pub fn unsqueeze(&self, dim: isize) -> Result<Self> {
-        let dim = wrap_dim("unsqueeze", dim, self.ndim() + 1)?;
+    pub fn unsqueeze(&self, dim: impl Int) -> Result<Self> {
+        let dim = wrap_dim("unsqueeze", dim.saturated(), self.ndim() + 1)?;
         let Layout { mut shape, mut strides, .. } = self.clone();
         let stride =
             if dim < self.ndim() { saturating_stride(shape[dim], strides[dim]) } else { 1 };
@@ -156,8 +160,8 @@ impl Layout {
     ///
     /// # Errors
     /// A dimension out of range.
-    pub fn squeeze_dim(&self, dim: isize) -> Result<Self> {
-        let dim = wrap_dim_or_scalar("squeeze", dim, self.ndim())?;
+    pub fn squeeze_dim(&self, dim: impl Int) -> Result<Self> {
+        let dim = wrap_dim_or_scalar("squeeze", dim.saturated(), self.ndim())?;
         let kept = (0..self.ndim()).filter(|&d| d != dim || self.shape[d] != 1);
         self.reordered(&kept.collect::<DimVec<usize>>())
     }
@@ -175,7 +179,11 @@ impl Layout {
     /// # Errors
     /// Fewer sizes than dimensions, another size for a dimension whose size is not 1, −1 for a
     /// leading dimension.
-    pub fn expand(&self, sizes: &[isize]) -> Result<Self> {
+    pub fn expand(&self, sizes: impl Sizes) -> Result<Self> {
+        self.expanded(&sizes.into_sizes()?)
+    }
+
+    fn expanded(&self, sizes: &[isize]) -> Result<Self> {
         let Some(lead) = sizes.len().checked_sub(self.ndim()) else {
             return Err(Error::ExpandRank { shape: self.shape.to_vec(), target: sizes.to_vec() });
         };
@@ -217,12 +225,8 @@ impl Layout {
     ///
     /// # Errors
     /// As [`expand`](Self::expand); a size above `isize::MAX`.
-    pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
-        if shape == self.shape() {
-            return Ok(self.clone());
-        }
-        let signed = |&size: &usize| isize::try_from(size).ok();
-        let sizes: Option<DimVec<isize>> = shape.iter().map(signed).collect();
-        self.expand(&sizes.ok_or_else(|| too_large("the number of elements", shape))?)
+    pub fn broadcast_to(&self, shape: impl Sizes) -> Result<Self> {
+        let shape = shape.into_shape()?;
+        if shape[..] == *self.shape() { Ok(self.clone()) } else { self.expand(&shape) }
     }
 }

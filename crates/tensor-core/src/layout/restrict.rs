@@ -2,7 +2,7 @@
 
 use super::{Layout, saturating_stride};
 use crate::{
-    Error, Index, Result, Slice,
+    Error, Index, Int, Result, Slice,
     shape::{reserved, wrap_dim, wrap_dim_or_scalar},
 };
 
@@ -11,8 +11,9 @@ impl Layout {
     ///
     /// # Errors
     /// No dimension to narrow, one out of range, a range that does not fit into the dimension.
-    pub fn narrow(&self, dim: isize, start: isize, len: usize) -> Result<Self> {
-        let dim = self.dim_to_restrict("narrow", dim)?;
+    pub fn narrow(&self, dim: impl Int, start: impl Int, len: usize) -> Result<Self> {
+        let start = start.saturated();
+        let dim = self.dim_to_restrict("narrow", dim.saturated())?;
         let size = self.shape[dim];
         let begin = wrap_start(start, size).ok_or(Error::NarrowStart { start, dim, size })?;
         if len > size - begin {
@@ -25,7 +26,8 @@ impl Layout {
     ///
     /// # Errors
     /// No dimension to select from, one out of range, an index beyond its size.
-    pub fn select(&self, dim: isize, index: isize) -> Result<Self> {
+    pub fn select(&self, dim: impl Int, index: impl Int) -> Result<Self> {
+        let (dim, index) = (dim.saturated(), index.saturated());
         let dim = self.dim_to_restrict("select", dim)?;
         let at = wrap_index(index, self.shape[dim]).ok_or_else(|| Error::SelectIndex {
             index,
@@ -52,8 +54,8 @@ impl Layout {
     ///
     /// # Errors
     /// No dimension to slice, one out of range, a step of 0.
-    pub fn slice(&self, dim: isize, slice: impl Into<Slice>) -> Result<Self> {
-        let dim = self.dim_to_restrict("slice", dim)?;
+    pub fn slice(&self, dim: impl Int, slice: impl Into<Slice>) -> Result<Self> {
+        let dim = self.dim_to_restrict("slice", dim.saturated())?;
         self.sliced(dim, slice.into())
     }
 
@@ -92,7 +94,7 @@ impl Layout {
                     (at, own) = (at + 1, own + 1);
                 }
                 Index::NewAxis => {
-                    layout = layout.unsqueeze(at as isize)?;
+                    layout = layout.unsqueeze(at)?;
                     at += 1;
                 }
                 Index::Ellipsis => (at, own) = (at + unnamed, own + unnamed),
@@ -106,7 +108,11 @@ impl Layout {
     ///
     /// # Errors
     /// A dimension out of range, one dimension given twice.
-    pub fn diagonal(&self, offset: isize, d0: isize, d1: isize) -> Result<Self> {
+    pub fn diagonal(&self, offset: impl Int, d0: impl Int, d1: impl Int) -> Result<Self> {
+        self.diagonal_of(offset.saturated(), d0.saturated(), d1.saturated())
+    }
+
+    fn diagonal_of(&self, offset: isize, d0: isize, d1: isize) -> Result<Self> {
         let first = wrap_dim_or_scalar("diagonal", d0, self.ndim())?;
         let second = wrap_dim_or_scalar("diagonal", d1, self.ndim())?;
         if first == second {
@@ -133,8 +139,8 @@ impl Layout {
     ///
     /// # Errors
     /// A dimension out of range, a window longer than it, a step of 0.
-    pub fn unfold(&self, dim: isize, size: usize, step: usize) -> Result<Self> {
-        let dim = wrap_dim_or_scalar("unfold", dim, self.ndim())?;
+    pub fn unfold(&self, dim: impl Int, size: usize, step: usize) -> Result<Self> {
+        let dim = wrap_dim_or_scalar("unfold", dim.saturated(), self.ndim())?;
         let full = self.shape.get(dim).copied().unwrap_or(1);
         if size > full {
             return Err(Error::UnfoldSize { dim, size: full, window: size });
@@ -158,8 +164,8 @@ impl Layout {
     ///
     /// # Errors
     /// No dimension to split, one out of range, size 0 for a dimension that is not empty.
-    pub fn split(&self, size: usize, dim: isize) -> Result<Vec<Self>> {
-        let dim = self.dim_to_split("split", dim)?;
+    pub fn split(&self, size: usize, dim: impl Int) -> Result<Vec<Self>> {
+        let dim = self.dim_to_split("split", dim.saturated())?;
         let full = self.shape[dim];
         match size {
             0 if full == 0 => Ok(vec![self.clone()]),
@@ -173,17 +179,17 @@ impl Layout {
     ///
     /// # Errors
     /// No dimension to split, one out of range, no chunks.
-    pub fn chunk(&self, chunks: usize, dim: isize) -> Result<Vec<Self>> {
+    pub fn chunk(&self, chunks: usize, dim: impl Int) -> Result<Vec<Self>> {
         if self.ndim() == 0 {
             return Err(Error::NothingToSplit { op: "chunk" });
         }
         if chunks == 0 {
             return Err(Error::ZeroChunks);
         }
-        let dim = self.dim_to_split("chunk", dim)?;
+        let dim = self.dim_to_split("chunk", dim.saturated())?;
         match self.shape[dim].div_ceil(chunks) {
             0 => self.split_evenly(dim, 0, chunks),
-            size => self.split(size, dim as isize),
+            size => self.split(size, dim),
         }
     }
 
@@ -191,8 +197,8 @@ impl Layout {
     ///
     /// # Errors
     /// No dimension to unbind, one out of range.
-    pub fn unbind(&self, dim: isize) -> Result<Vec<Self>> {
-        let dim = wrap_dim("unbind", dim, self.ndim())?;
+    pub fn unbind(&self, dim: impl Int) -> Result<Vec<Self>> {
+        let dim = wrap_dim("unbind", dim.saturated(), self.ndim())?;
         let mut parts = reserved(self.shape[dim])?;
         for at in 0..self.shape[dim] {
             parts.push(self.selected(dim, at)?);

@@ -3,7 +3,30 @@
 use std::ops;
 
 use super::{TensorViewBase, TensorViewMutBase};
-use crate::{Iter, IterMut, Result, operators::or_panic};
+#[cfg(doc)]
+use crate::Layout;
+use crate::{
+    Iter, IterMut, Result,
+    methods::{argument_type, for_each_split},
+    operators::or_panic,
+};
+
+/// Parts of a mutable view that are read; those of `split_mut` and `unbind_mut` are written.
+macro_rules! shared_parts {
+    ($($name:ident($($arg:ident: $kind:ident),*) $doc:literal;)*) => {$(
+        #[doc = $doc]
+        /// The parts are read only.
+        ///
+        /// # Errors
+        #[doc = concat!("Those of [`Layout::", stringify!($name), "`].")]
+        pub fn $name(
+            &self,
+            $($arg: argument_type!($kind)),*
+        ) -> Result<Vec<TensorViewBase<'_, T, K>>> {
+            self.as_view().$name($($arg),*)
+        }
+    )*};
+}
 
 impl<T: Copy, K> TensorViewMutBase<'_, T, K> {
     /// The elements in logical order.
@@ -32,6 +55,17 @@ impl<T: Copy, K> TensorViewMutBase<'_, T, K> {
     pub fn as_slice(&self) -> Option<&[T]> {
         self.as_view().as_slice()
     }
+
+    /// Writes the element at `index` (PyTorch: `t[i, j] = value`).
+    ///
+    /// # Errors
+    /// An index of another length than the rank, or beyond a size.
+    pub fn set(&mut self, index: &[usize], value: T) -> Result<()> {
+        *self.get_mut(index)? = value;
+        Ok(())
+    }
+
+    for_each_split! { shared_parts => }
 }
 
 impl<T: Copy, K, const R: usize> ops::Index<[usize; R]> for TensorViewBase<'_, T, K> {
@@ -57,7 +91,8 @@ impl<T: Copy, K, const R: usize> ops::Index<[usize; R]> for TensorViewMutBase<'_
 }
 
 /// ```
-/// use tensor_core::{Layout, TensorViewMut};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{Layout, TensorViewMut};
 ///
 /// let mut grid = [0; 6];
 /// let mut view = TensorViewMut::new(&mut grid, Layout::contiguous(&[2, 3])?)?;

@@ -23,10 +23,8 @@ pub(crate) use debug::{FirstElements, describe};
 pub(crate) use mutable::check_injective;
 pub use mutable::{TensorViewMut, TensorViewMutBase};
 
-#[cfg(doc)]
-use crate::Error;
 use crate::{
-    Bare, Iter, Layout, Result,
+    Bare, Element, Error, Iter, Layout, Result,
     buffer::vec_with_capacity,
     layout::pairs::for_each_row,
     methods::{split_methods, view_methods},
@@ -48,7 +46,8 @@ pub type TensorView<'a, T> = TensorViewBase<'a, T, Bare>;
 /// 3. If `gaps_readable`, both hold for every offset between the lowest and the highest element.
 ///
 /// ```
-/// use tensor_core::{Layout, TensorView};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{Layout, TensorView};
 ///
 /// let pixels = [1u8, 2, 3, 4, 5, 6];
 /// let columns = TensorView::new(&pixels, Layout::contiguous(&[2, 3])?)?.t()?;
@@ -92,8 +91,9 @@ impl<'a, T: Copy, K> TensorViewBase<'a, T, K> {
     /// writes meanwhile. `base` points to offset 0, which need not be an element.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// use std::ptr::NonNull;
-    /// use tensor_core::{Layout, TensorView};
+    /// use tensor_kernels::{Layout, TensorView};
     ///
     /// let pixels = [1u8, 2, 3, 4, 5, 6];
     /// let base = NonNull::from(&pixels).cast::<u8>();
@@ -130,6 +130,36 @@ impl<'a, T: Copy, K> TensorViewBase<'a, T, K> {
 
     view_methods!(self, &self);
     split_methods!();
+
+    /// The same bytes as elements of another type (PyTorch: `view(dtype)`).
+    ///
+    /// ```
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{Layout, TensorView};
+    ///
+    /// let pixels = [[1u8, 2, 3, 4], [5, 6, 7, 8]];
+    /// let bytes = TensorView::new(pixels.as_flattened(), Layout::contiguous(&[2, 4])?)?;
+    /// assert_eq!(bytes.view_dtype::<[u8; 4]>()?.to_vec(), [[1, 2, 3, 4], [5, 6, 7, 8]]);
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ViewDType`] where the layout does not allow another width, [`Error::Misaligned`]
+    /// for memory that does not suit the new type.
+    pub fn view_dtype<U: Element + bytemuck::Pod>(&self) -> Result<TensorViewBase<'a, U, K>>
+    where
+        T: bytemuck::Pod,
+    {
+        let layout = self.layout.view_as_width(size_of::<T>(), size_of::<U>())?;
+        let address = self.base.addr().get();
+        if !address.is_multiple_of(align_of::<U>()) {
+            return Err(Error::Misaligned { address, align: align_of::<U>() });
+        }
+        // SAFETY: view invariants. 1: the new layout covers the same bytes, which are initialised
+        // and aligned for `U` as checked, and every bit pattern is a valid `U: Pod`. 2 and 3: as of
+        // this view.
+        Ok(unsafe { TensorViewBase::from_raw(self.base.cast(), layout, self.gaps_readable) })
+    }
 
     pub(crate) fn base(&self) -> NonNull<T> {
         self.base
@@ -168,7 +198,8 @@ impl<'a, T: Copy, K> TensorViewBase<'a, T, K> {
     /// layout of the elements in it. `None` if the gaps [cannot be read](Self::gaps_readable).
     ///
     /// ```
-    /// use tensor_core::{Layout, TensorView};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{Layout, TensorView};
     ///
     /// let numbers = [0, 1, 2, 3, 4, 5, 6, 7];
     /// let view = TensorView::new(&numbers, Layout::new(&[2], &[-3], 5)?)?;

@@ -27,7 +27,8 @@ pub type TensorViewMut<'a, T> = TensorViewMutBase<'a, T, Bare>;
 /// mutably borrowed while the view lives:
 ///
 /// ```compile_fail,E0506
-/// use tensor_core::{Layout, TensorViewMut};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{Layout, TensorViewMut};
 ///
 /// let mut grid = [0; 6];
 /// let mut view = TensorViewMut::new(&mut grid, Layout::contiguous(&[2, 3])?)?;
@@ -174,7 +175,8 @@ impl<'a, T: Copy, K> TensorViewMutBase<'a, T, K> {
     /// written at the same time.
     ///
     /// ```
-    /// use tensor_core::{Layout, TensorViewMut};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{Layout, TensorViewMut};
     ///
     /// let mut grid = [0; 6];
     /// let view = TensorViewMut::new(&mut grid, Layout::contiguous(&[2, 3])?)?;
@@ -204,7 +206,8 @@ impl<'a, T: Copy, K> TensorViewMutBase<'a, T, K> {
     /// fewer. All of them can be written at the same time (PyTorch: `split`).
     ///
     /// ```
-    /// use tensor_core::Tensor;
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::Tensor;
     ///
     /// let table = Tensor::<u32>::zeros([7, 3])?;
     /// let mut guard = table.write()?;

@@ -68,10 +68,10 @@ fn fault_64_dimensions_of_size_two_overflow_and_62_do_not() {
     assert!(most.to_string().ends_with("elements)"));
 
     let strides: Vec<isize> = (0..62).map(|bit| 1 << bit).collect();
-    let bits = Layout::new(&[2; 62], &strides, 0).unwrap();
+    let bits = Layout::new([2; 62], &strides, 0).unwrap();
     assert_eq!(bits.bounds(), Some((0, (1 << 62) - 1)));
     assert_eq!(bits.self_overlap(), Overlap::No);
-    let flipped = bits.flip(&[0, 61]).unwrap();
+    let flipped = bits.flip([0, 61]).unwrap();
     let Overlap::Yes { first, second } = bits.overlap(&flipped) else { panic!("the same offsets") };
     assert_eq!(bits.offset_of(&first), flipped.offset_of(&second));
     assert!(matches!(one.with_layout(bits), Err(Error::OutOfBounds { .. })));
@@ -120,7 +120,7 @@ fn views(tensor: &Tensor<u32>, dim: isize) -> Vec<Result<Tensor<u32>>> {
 
 /// Checks every query and access of a tensor without elements.
 fn check_empty(tensor: &Tensor<u32>) {
-    let nothing = Layout::contiguous(&[0]).unwrap();
+    let nothing = Layout::contiguous([0]).unwrap();
     assert_eq!((tensor.numel(), tensor.layout().bounds()), (0, None), "{tensor:?}");
     assert!(tensor.is_contiguous() && tensor.layout().is_dense() && tensor.layout().is_fortran());
     assert_eq!((tensor.layout().offsets().count(), tensor.layout().runs().count()), (0, 0));
@@ -231,21 +231,21 @@ fn fault_isize_max_elements_have_every_view() {
 
 #[test]
 fn fault_the_largest_offset_is_computed_exactly() {
-    let ends = Layout::new(&[2], &[isize::MAX], 0).unwrap();
+    let ends = Layout::new([2], [isize::MAX], 0).unwrap();
     assert_eq!(ends.offset_of(&[1]), Ok(MAX));
-    assert_eq!(ends.flip(&[0]).unwrap().offsets().collect::<Vec<_>>(), [MAX, 0]);
+    assert_eq!(ends.flip([0]).unwrap().offsets().collect::<Vec<_>>(), [MAX, 0]);
     assert_eq!(ends.narrow(0, 1, 1).unwrap().bounds(), Some((MAX, MAX)));
     assert_eq!(ends.select(0, 1).unwrap().offset(), MAX);
     let too_far = ends.check_within(MAX, 8);
     assert!(matches!(too_far, Err(Error::OutOfBounds { needed, .. }) if needed == 8 << 63));
     assert!(ends.check_within(MAX + 1, 1).is_ok());
     assert!(matches!(ends.view_as_width(1, 2), Err(Error::ViewDType { .. })));
-    let single = Layout::new(&[1], &[1], MAX).unwrap();
+    let single = Layout::new([1], [1], MAX).unwrap();
     assert!(matches!(single.view_as_width(2, 1), Err(Error::TooLarge { .. })));
-    assert!(matches!(single.expand(&[2, 1]).map(|two| two.bounds()), Ok(Some((MAX, MAX)))));
-    assert!(matches!(Layout::new(&[2], &[1], MAX), Err(Error::TooLarge { .. })));
-    assert!(matches!(Layout::new(&[2, 2], &[isize::MAX, -1], 0), Err(Error::BelowStorage { .. })));
-    assert!(Layout::new(&[2, 2], &[isize::MAX - 1, -1], 1).is_ok());
+    assert!(matches!(single.expand([2, 1]).map(|two| two.bounds()), Ok(Some((MAX, MAX)))));
+    assert!(matches!(Layout::new([2], [1], MAX), Err(Error::TooLarge { .. })));
+    assert!(matches!(Layout::new([2, 2], [isize::MAX, -1], 0), Err(Error::BelowStorage { .. })));
+    assert!(Layout::new([2, 2], [isize::MAX - 1, -1], 1).is_ok());
 }
 
 #[test]
@@ -264,13 +264,13 @@ fn fault_a_stride_of_isize_min_is_refused_and_never_derived() {
     }
     for stride in [-isize::MAX, isize::MAX, -(1 << 62), 1 << 62] {
         for shape in [&[1, 1][..], &[0, 1], &[1, 0], &[0, 0]] {
-            let layout = Layout::new(shape, &[stride, stride], MAX).unwrap();
+            let layout = Layout::new(shape, [stride, stride], MAX).unwrap();
             for derived in stride_arithmetic(&layout) {
                 let derived = derived.unwrap();
                 let is_safe = |stride: &isize| stride.checked_neg().is_some();
                 assert!(derived.strides().iter().all(is_safe), "{derived:?} of {layout:?}");
                 assert_eq!(
-                    derived.flip(&[0, 1]).map(|flipped| flipped.numel()),
+                    derived.flip([0, 1]).map(|flipped| flipped.numel()),
                     Ok(derived.numel())
                 );
             }
@@ -284,14 +284,14 @@ fn stride_arithmetic(layout: &Layout) -> Vec<Result<Layout>> {
     let sliced = steps.map(|step| layout.slice(0, Slice::ALL.step_by(step)));
     let windows = [1, 3, MAX, usize::MAX].map(|step| layout.unfold(0, 0, step));
     let others = [
-        layout.flip(&[0, 1]),
+        layout.flip([0, 1]),
         layout.diagonal(0, 0, 1).and_then(|diagonal| diagonal.unsqueeze(0)),
         layout.unsqueeze(0),
         layout.unsqueeze(1),
         layout.preserved(),
         layout.transpose(0, 1),
         Layout::elementwise(&[layout, layout]),
-        Layout::with_format(&[1, layout.shape()[0], 1, 1], MemoryFormat::ChannelsLast),
+        Layout::with_format([1, layout.shape()[0], 1, 1], MemoryFormat::ChannelsLast),
     ];
     sliced.into_iter().chain(windows).chain(others).collect()
 }

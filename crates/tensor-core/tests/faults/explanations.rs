@@ -12,7 +12,7 @@ fn fault_a_refusal_at_rank_64_has_every_way_out() {
     let shape: Vec<usize> = (0..64).map(|dim| if dim % 10 == 0 { 2 } else { 1 }).collect();
     let reversed: Vec<isize> = (0..64).rev().collect();
     let layout = Layout::contiguous(&shape).unwrap().permute(&reversed).unwrap();
-    let why = layout.why_not_view(&[-1]).unwrap().expect("seven dimensions in reverse");
+    let why = layout.why_not_view([-1]).unwrap().expect("seven dimensions in reverse");
     assert_eq!(why.groups().len(), 7);
     assert_eq!(why.remedies()[0], Remedy::View { shape: vec![2; 7] });
     for remedy in why.remedies() {
@@ -28,24 +28,24 @@ fn fault_what_has_no_elements_is_viewed_contiguous_and_without_lints() {
     for shape in [&[0][..], &[3, 0], &[0, MAX], &[4096, 0, 4096]] {
         let strides = vec![isize::MAX; shape.len()];
         let layout = Layout::new(shape, &strides, MAX).unwrap();
-        assert_eq!(layout.why_not_view(&[0, 5]), Ok(None));
+        assert_eq!(layout.why_not_view([0, 5]), Ok(None));
         assert_eq!(layout.why_not_contiguous(), None);
         assert_eq!(layout.lints(8), []);
     }
     let padded = Tensor::<f32>::zeros_padded([0, 3], 0, 16).unwrap();
     assert_eq!((padded.numel(), padded.strides()), (0, &[16, 1][..]));
-    assert_eq!(Layout::SCALAR.why_not_view(&[1, 1]), Ok(None));
+    assert_eq!(Layout::SCALAR.why_not_view([1, 1]), Ok(None));
     assert_eq!((Layout::SCALAR.why_not_contiguous(), Layout::SCALAR.lints(8)), (None, vec![]));
 }
 
 #[test]
 fn fault_repeated_elements_are_copied_once_however_many_there_are() {
-    let columns = Layout::contiguous(&[3, 4]).unwrap().t().unwrap();
-    let huge = columns.expand(&[1 << 58, 4, 3]).unwrap();
-    let why = huge.why_not_view(&[1 << 58, 12]).unwrap().unwrap();
+    let columns = Layout::contiguous([3, 4]).unwrap().t().unwrap();
+    let huge = columns.expand([1_isize << 58, 4, 3]).unwrap();
+    let why = huge.why_not_view([1_isize << 58, 12]).unwrap().unwrap();
     let [_, block, all] = why.remedies() else { panic!("{why}") };
     assert_eq!(block.copied(&huge).unwrap().numel(), 12);
-    assert_eq!(block.apply(&huge), Layout::new(&[1 << 58, 12], &[0, 1], 0));
+    assert_eq!(block.apply(&huge), Layout::new([1_isize << 58, 12], [0, 1], 0));
     assert_eq!(all.apply(&huge).unwrap().numel(), 12 << 58);
     let bytes = (12u128 << 58) * 16;
     assert!(why.in_bytes(16).to_string().contains(&format!("copies {bytes} bytes")));
@@ -55,22 +55,22 @@ fn fault_repeated_elements_are_copied_once_however_many_there_are() {
 #[test]
 fn fault_isize_max_elements_are_explained_and_linted() {
     let rest = MAX / 7;
-    let layout = Layout::new(&[7, rest], &[0, 1], 0).unwrap();
-    let why = layout.why_not_view(&[-1]).unwrap().expect("a repetition is not adjacent");
+    let layout = Layout::new([7, rest], [0, 1], 0).unwrap();
+    let why = layout.why_not_view([-1]).unwrap().expect("a repetition is not adjacent");
     assert_eq!(why.remedies()[0], Remedy::View { shape: vec![7, rest] });
     assert_eq!(why.stride_break().expected(), rest as isize);
     assert!(why.in_bytes(usize::MAX).to_string().lines().count() > 4);
 
-    let far = Layout::new(&[2, 2], &[1 << 61, 1 << 60], 0).unwrap();
+    let far = Layout::new([2, 2], [1_isize << 61, 1_isize << 60], 0).unwrap();
     assert!(far.lints(8).iter().all(|lint| lint.padded().is_none_or(|p| p.numel() == 4)));
-    let backwards = Layout::new(&[2, 2], &[-(1 << 62), 1], 1 << 62).unwrap();
+    let backwards = Layout::new([2, 2], [-(1_isize << 62), 1], 1 << 62).unwrap();
     assert_eq!(backwards.lints(1)[0].kind(), LintKind::PageAliasing);
     assert_eq!(backwards.lints(1)[0].padded_stride(), Some((1 << 62) + 64));
 }
 
 #[test]
 fn fault_a_shape_with_other_elements_is_an_error_as_of_view() {
-    let layout = Layout::contiguous(&[2, 3]).unwrap().t().unwrap();
+    let layout = Layout::contiguous([2, 3]).unwrap().t().unwrap();
     for sizes in [&[7][..], &[-1, -1], &[-2], &[isize::MAX, 6]] {
         assert_eq!(layout.why_not_view(sizes), layout.view(sizes).map(|_| None), "{sizes:?}");
     }
@@ -143,8 +143,8 @@ instead, the cheapest first:
 /// Only the last two dimensions change their order: each image can be copied by itself.
 #[test]
 fn a_border_in_the_last_dimensions_needs_a_copy_of_these_only() {
-    let images = Layout::contiguous(&[8, 5, 3, 4]).unwrap().transpose(2, 3).unwrap();
-    let why = images.why_not_view(&[8, 5, 12]).unwrap().unwrap().in_bytes(2);
+    let images = Layout::contiguous([8, 5, 3, 4]).unwrap().transpose(2, 3).unwrap();
+    let why = images.why_not_view([8, 5, 12]).unwrap().unwrap().in_bytes(2);
     let expected = Remedy::CopyBlock {
         dims: vec![2, 3],
         block_shape: vec![12],
@@ -159,7 +159,7 @@ fn a_border_in_the_last_dimensions_needs_a_copy_of_these_only() {
 /// The next plane begins where the last row ends, not where its padding does.
 #[test]
 fn padding_keeps_what_follows_a_last_row_behind_it() {
-    let planes = Layout::new(&[2, 40, 300], &[39 * 512 + 300, 512, 1], 0).unwrap();
+    let planes = Layout::new([2, 40, 300], [39 * 512 + 300, 512, 1], 0).unwrap();
     let lints = planes.lints(4);
     let padded = lints[0].padded().expect("rows 2 KiB apart");
     assert_eq!(padded.strides(), [39 * 528 + 300, 528, 1]);
@@ -169,7 +169,7 @@ fn padding_keeps_what_follows_a_last_row_behind_it() {
 /// Elements of a page each alias whatever their stride.
 #[test]
 fn padding_that_does_not_help_is_not_proposed() {
-    let pages = Layout::contiguous(&[9, 4]).unwrap();
+    let pages = Layout::contiguous([9, 4]).unwrap();
     let lints = pages.lints(4096);
     let padded: Vec<_> = lints.iter().map(|lint| (lint.kind(), lint.padded_stride())).collect();
     let expected = [(LintKind::PowerOfTwoStride, Some(5)), (LintKind::PageAliasing, None)];

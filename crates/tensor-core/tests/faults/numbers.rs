@@ -25,7 +25,7 @@ fn fault_a_product_of_sizes_beyond_isize_is_refused_however_it_wraps() {
     ] {
         assert!(is_too_large(&Layout::contiguous(shape)), "{shape:?}");
         assert!(is_too_large(&Layout::fortran(shape)), "{shape:?}");
-        assert!(is_too_large(&Layout::new(shape, &vec![0; shape.len()], 0)), "{shape:?}");
+        assert!(is_too_large(&Layout::new(shape, vec![0; shape.len()], 0)), "{shape:?}");
         assert!(is_too_large(&Tensor::<f32>::zeros(shape)), "{shape:?}");
         assert!(is_too_large(&Tensor::full(shape, 1u8)), "{shape:?}");
         assert!(is_too_large(&Tensor::from_vec(vec![1u8; 2], shape)), "{shape:?}");
@@ -43,7 +43,7 @@ fn fault_the_largest_number_of_elements_is_a_layout() {
 #[test]
 fn fault_a_size_in_bytes_beyond_isize_is_refused() {
     let shape = [MAX / 4 + 1];
-    assert!(Layout::contiguous(&shape).is_ok());
+    assert!(Layout::contiguous(shape).is_ok());
     assert!(is_too_large(&Tensor::<f32>::zeros(shape)));
     assert!(is_too_large(&Tensor::full(shape, 0f32)));
     assert!(is_too_large(&Tensor::<[u64; 3]>::from_fn(&shape, |_| unreachable!())));
@@ -54,7 +54,7 @@ fn fault_sizes_of_zero_do_not_hide_sizes_that_overflow() {
     for shape in [&[0, usize::MAX][..], &[1 << 62, 4, 0], &[1 << 40, 0, 1 << 40]] {
         assert!(is_too_large(&Layout::contiguous(shape)), "{shape:?}");
     }
-    assert!(Layout::contiguous(&[0, 1 << 62]).is_ok());
+    assert!(Layout::contiguous([0, 1_isize << 62]).is_ok());
     assert!(Tensor::<f64>::zeros([1_usize << 62, 0]).is_ok());
 }
 
@@ -119,9 +119,9 @@ fn fault_an_empty_tensor_has_every_view_and_no_element() {
 #[test]
 fn fault_empty_tensors_have_pytorch_s_strides() {
     let row_major = |shape: &[usize]| Layout::contiguous(shape).unwrap();
-    let channels_last = Layout::with_format(&[5, 0, 4, 1], MemoryFormat::ChannelsLast).unwrap();
-    let permuted = row_major(&[4, 0, 6, 1]).permute(&[0, 2, 1, 3]).unwrap();
-    let moved = row_major(&[5, 0, 4]).permute(&[2, 0, 1]).unwrap();
+    let channels_last = Layout::with_format([5, 0, 4, 1], MemoryFormat::ChannelsLast).unwrap();
+    let permuted = row_major(&[4, 0, 6, 1]).permute([0, 2, 1, 3]).unwrap();
+    let moved = row_major(&[5, 0, 4]).permute([2, 0, 1]).unwrap();
     let sum = |a: &Layout, b: &Layout| Layout::elementwise(&[a, b]).unwrap();
     for (layout, expected) in [
         (row_major(&[2, 0, 3]), &[3, 3, 1][..]),
@@ -190,28 +190,28 @@ fn fault_an_offset_beyond_isize_is_refused() {
 
 #[test]
 fn fault_negative_strides_may_reach_the_first_element_and_not_below() {
-    let reversed = Layout::new(&[3, 4], &[-4, -1], 11).unwrap();
+    let reversed = Layout::new([3, 4], [-4, -1], 11).unwrap();
     assert_eq!(reversed.bounds(), Some((0, 11)));
     for offset in [10, 0] {
-        let refused = Layout::new(&[3, 4], &[-4, -1], offset);
+        let refused = Layout::new([3, 4], [-4, -1], offset);
         assert!(matches!(refused, Err(Error::BelowStorage { .. })), "{offset}");
     }
-    let min = Layout::new(&[1], &[isize::MIN], 0);
+    let min = Layout::new([1], [isize::MIN], 0);
     assert_eq!(min, Err(Error::StrideMin { dim: 0 }));
-    assert!(is_too_large(&Layout::new(&[3], &[-isize::MAX], MAX)));
-    assert!(Layout::new(&[2], &[-isize::MAX], MAX).is_ok());
-    assert!(is_too_large(&Layout::new(&[2, 2], &[isize::MAX, 1], 0)));
+    assert!(is_too_large(&Layout::new([3], [-isize::MAX], MAX)));
+    assert!(Layout::new([2], [-isize::MAX], MAX).is_ok());
+    assert!(is_too_large(&Layout::new([2, 2], [isize::MAX, 1], 0)));
 }
 
 #[test]
 fn fault_what_is_derived_from_a_huge_stride_does_not_overflow() {
-    assert!(is_too_large(&Layout::new(&[5], &[HUGE], 0)));
-    let wide = Layout::new(&[2], &[HUGE], 0).unwrap();
-    assert_eq!(wide.flip(&[0]).unwrap().offset(), HUGE as usize);
+    assert!(is_too_large(&Layout::new([5], [HUGE], 0)));
+    let wide = Layout::new([2], [HUGE], 0).unwrap();
+    assert_eq!(wide.flip([0]).unwrap().offset(), HUGE as usize);
     assert!(matches!(wide.check_within(1 << 10, 1), Err(Error::OutOfBounds { .. })));
 
     let buffer = [7u8; 1 << 10];
-    let single = TensorView::new(&buffer, Layout::new(&[1, 2], &[HUGE, 1], 0).unwrap()).unwrap();
+    let single = TensorView::new(&buffer, Layout::new([1, 2], [HUGE, 1], 0).unwrap()).unwrap();
     for view in [
         single.slice(0, Slice::new(None, None, 3)),
         single.slice(0, Slice::new(None, None, isize::MAX)),
@@ -295,7 +295,7 @@ fn fault_buffers_are_aligned_for_their_element_type() {
     let align = align_of::<Aligned>();
     let zeros = [1, 2, 2, 3].map(|len| Tensor::<Aligned>::zeros([len]).unwrap());
     assert!(zeros.iter().all(|tensor| tensor.data_ptr().addr().is_multiple_of(align)));
-    let layout = |len| Layout::contiguous(&[len]).unwrap();
+    let layout = |len| Layout::contiguous([len]).unwrap();
     let mut buffers = [1, 2, 2, 3].map(|len| Uninit::<Aligned>::new(layout(len)).unwrap());
     let mut addresses =
         buffers.iter_mut().map(|buffers| buffers.as_view_mut().base_mut_ptr().addr());
@@ -322,7 +322,7 @@ fn fault_an_inclusive_range_takes_its_last_index_in_either_direction() {
 
 #[test]
 fn fault_a_slice_that_is_too_short_is_refused_in_words_of_elements() {
-    let layout = Layout::new(&[2, 3], &[1, 2], 1).unwrap();
+    let layout = Layout::new([2, 3], [1, 2], 1).unwrap();
     let text = "shape [2, 3] with strides [1, 2] and offset 1 needs 7 elements, but 6 were given";
     let mut elements = [0u64; 7];
     let refused = [

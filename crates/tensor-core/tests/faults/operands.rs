@@ -18,7 +18,7 @@ fn relations(layout: &Layout) -> [Aliasing; 2] {
 #[test]
 fn fault_unused_strides_do_not_make_disjoint_operands_overlap() {
     for (shape, strides, offset) in [
-        (&[4][..], &[1][..], 0),
+        (&[4_usize][..], &[1_isize][..], 0),
         (&[1, 4], &[HUGE, 1], 0),
         (&[4, 1], &[1, -HUGE], 0),
         (&[1, 1], &[isize::MAX, -isize::MAX], 3),
@@ -38,7 +38,7 @@ fn fault_unused_strides_do_not_make_disjoint_operands_overlap() {
 #[test]
 fn fault_overlapping_operands_of_other_widths_report_their_indices() {
     for (shape, strides, offset) in [
-        (&[5][..], &[1][..], 0),
+        (&[5_usize][..], &[1_isize][..], 0),
         (&[1, 5], &[HUGE, 1], 0),
         (&[1 << 40, 1], &[0, HUGE], 4),
         (&[2, 2], &[-4, 1], 4),

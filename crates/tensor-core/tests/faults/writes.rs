@@ -45,8 +45,7 @@ fn fault_a_mutable_view_refuses_shared_elements() {
 #[test]
 fn fault_a_mutable_view_does_not_become_one_that_overlaps() {
     let mut buffer = [0u8; 12];
-    let mut view =
-        TensorViewMut::new(&mut buffer, Layout::contiguous(&[3, 1, 4]).unwrap()).unwrap();
+    let mut view = TensorViewMut::new(&mut buffer, Layout::contiguous([3, 1, 4]).unwrap()).unwrap();
     let overlaps = |result: Option<Error>| matches!(result, Some(Error::WriteOverlap { .. }));
     assert!(overlaps(view.reborrow().expand([3, 2, 4]).err()));
     assert!(overlaps(view.reborrow().broadcast_to([2, 3, 1, 4]).err()));
@@ -151,7 +150,7 @@ fn fault_writes_from_many_threads_are_not_lost() {
 fn fault_split_views_are_written_from_two_threads() {
     for dim in 0..2 {
         let mut buffer = [0u8; 30];
-        let layout = Layout::contiguous(&[5, 6]).unwrap().flip(&[1]).unwrap();
+        let layout = Layout::contiguous([5, 6]).unwrap().flip([1]).unwrap();
         let view = TensorViewMut::new(&mut buffer, layout).unwrap();
         let (mut left, mut right) = view.split_at_mut(dim, 2).unwrap();
         thread::scope(|scope| {
@@ -169,7 +168,7 @@ fn fault_split_views_are_written_from_two_threads() {
 #[test]
 fn fault_a_split_beyond_the_dimension_is_refused() {
     let mut buffer = [0u8; 6];
-    let mut view = TensorViewMut::new(&mut buffer, Layout::contiguous(&[2, 3]).unwrap()).unwrap();
+    let mut view = TensorViewMut::new(&mut buffer, Layout::contiguous([2, 3]).unwrap()).unwrap();
     assert!(view.reborrow().split_at_mut(1, 4).is_err());
     assert!(view.reborrow().split_at_mut(2, 0).is_err());
     assert!(view.reborrow().split_at_mut(1, usize::MAX).is_err());

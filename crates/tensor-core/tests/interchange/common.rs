@@ -24,7 +24,7 @@ impl Step {
         }
         match self {
             Self::Transpose(a, b) => layout.transpose((a % rank) as isize, (b % rank) as isize),
-            Self::Flip(dim) => layout.flip(&[(dim % rank) as isize]),
+            Self::Flip(dim) => layout.flip([(dim % rank) as isize]),
             Self::Slice(dim, start, step) => {
                 let dim = dim % rank;
                 let start = start.min(layout.shape()[dim]) as isize;

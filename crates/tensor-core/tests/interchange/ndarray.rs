@@ -108,7 +108,7 @@ fn a_broadcast_array_is_a_view_of_stride_0() {
 #[test]
 fn mutable_views_whose_axes_interleave_are_refused() {
     let mut memory = [0; 8];
-    let layout = Layout::new(&[3, 2], &[2, 3], 0).unwrap();
+    let layout = Layout::new([3, 2], [2, 3], 0).unwrap();
     let view = TensorViewMut::new(&mut memory, layout).unwrap();
     assert_eq!(view.as_view().to_ndarray::<Ix2>().unwrap().strides(), [2, 3]);
     let refused = view.into_ndarray_mut::<Ix2>().unwrap_err();

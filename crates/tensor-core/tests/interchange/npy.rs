@@ -297,5 +297,5 @@ fn mapped_memory_outlives_the_handle_that_made_it() {
     let part = any.select(0, 1).unwrap();
     drop(any);
     assert_eq!(part.typed::<u8>().unwrap().to_vec().unwrap(), [3, 4]);
-    assert!(part.with_layout(Layout::contiguous(&[5]).unwrap()).is_err());
+    assert!(part.with_layout(Layout::contiguous([5]).unwrap()).is_err());
 }

@@ -81,7 +81,7 @@ fn movedim(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Opt
     let (from, to) = (arguments.dim(naive)?, arguments.dim(naive)?);
     let mut order: Vec<usize> = (0..layout.ndim()).filter(|&d| d != from).collect();
     order.insert(to, from);
-    pair(layout.movedim(&[signed(from)], &[signed(to)]), naive.reordered(&order))
+    pair(layout.movedim([signed(from)], [signed(to)]), naive.reordered(&order))
 }
 
 fn flip(layout: &Layout, naive: &Naive, arguments: &mut Arguments<'_>) -> Option<Pair> {
@@ -293,7 +293,7 @@ proptest! {
         end in prop::option::of(prop_oneof![-12isize..13, Just(isize::MIN), Just(isize::MAX)]),
         step in prop_oneof![-4isize..5, Just(isize::MIN), Just(isize::MAX)],
     ) {
-        let row = Layout::contiguous(&[size]).unwrap();
+        let row = Layout::contiguous([size]).unwrap();
         match row.slice(0, Slice::new(start, end, step)) {
             Err(refused) => prop_assert!(step == 0, "{}", refused),
             Ok(slice) => {

@@ -56,10 +56,10 @@ fn transforms(layout: &Layout, [a, b, c]: [isize; 3]) -> Vec<tensor_core::Result
     let mut results = vec![
         layout.transpose(a, b),
         layout.t(),
-        layout.permute(&[a, b, c]),
-        layout.movedim(&[a, b], &[b, c]),
-        layout.flip(&[a, b]),
-        layout.flip(&[a]),
+        layout.permute([a, b, c]),
+        layout.movedim([a, b], [b, c]),
+        layout.flip([a, b]),
+        layout.flip([a]),
         layout.narrow(a, b, step),
         layout.select(a, b),
         layout.slice(a, Slice::new(Some(b), None, c)),
@@ -69,20 +69,20 @@ fn transforms(layout: &Layout, [a, b, c]: [isize; 3]) -> Vec<tensor_core::Result
         layout.unsqueeze(a),
         layout.squeeze(),
         layout.squeeze_dim(a),
-        layout.view(&[a, b, c]),
-        layout.view(&[-1, b]),
-        layout.view(&[-1]),
+        layout.view([a, b, c]),
+        layout.view([-1, b]),
+        layout.view([-1]),
         layout.flatten(a, b),
         layout.flatten(0, -1),
-        layout.unflatten(a, &[b, c]),
-        layout.unflatten(a, &[-1, c]),
+        layout.unflatten(a, [b, c]),
+        layout.unflatten(a, [-1, c]),
         layout.diagonal(a, b, c),
         layout.diagonal(a, 0, 1),
         layout.unfold(a, size, step),
         layout.unfold(a, 1, step),
-        layout.expand(&[a, b, c]),
-        layout.expand(&[a, -1, -1]),
-        layout.broadcast_to(&[size, step]),
+        layout.expand([a, b, c]),
+        layout.expand([a, -1, -1]),
+        layout.broadcast_to([size, step]),
     ];
     for parts in splits(layout, a, size, step) {
         results.extend(parts.unwrap_or_default().into_iter().take(9).map(Ok));
@@ -114,7 +114,7 @@ fn splits(
 fn enlargements(layout: &Layout, [a, b, c]: [isize; 3]) -> Vec<tensor_core::Result<Layout>> {
     let (size, offset) = (b.unsigned_abs(), c.unsigned_abs());
     vec![
-        layout.as_strided(&[size], &[a], Some(offset)),
+        layout.as_strided([size], [a], Some(offset)),
         layout.preserved(),
         Layout::elementwise(&[layout, layout]),
         layout.view_as_width(4, 1),

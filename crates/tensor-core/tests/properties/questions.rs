@@ -191,9 +191,9 @@ fn broadcastable_operand(a: &Layout, keep: &[bool], lead: usize) -> Layout {
 /// As in PyTorch, flipping a dimension of size 1 does not negate its stride.
 #[test]
 fn flips_keep_strides_of_dimensions_of_size_one() {
-    let layout = Layout::new(&[1, 3], &[7, 1], 4).unwrap();
-    assert_eq!(layout.flip(&[0]).unwrap(), layout);
-    assert_eq!(layout.flip(&[0, 1]).unwrap(), Layout::new(&[1, 3], &[7, -1], 6).unwrap());
+    let layout = Layout::new([1, 3], [7, 1], 4).unwrap();
+    assert_eq!(layout.flip([0]).unwrap(), layout);
+    assert_eq!(layout.flip([0, 1]).unwrap(), Layout::new([1, 3], [7, -1], 6).unwrap());
 }
 
 #[test]
@@ -215,8 +215,8 @@ fn suggested_memory_formats() {
 
 #[test]
 fn strides_in_bytes_or_overflow() {
-    let rows = Layout::new(&[2, 3], &[-4, 1], 4).unwrap();
+    let rows = Layout::new([2, 3], [-4, 1], 4).unwrap();
     assert_eq!(rows.strides_in_bytes(8).unwrap().as_slice(), [-32, 8]);
-    let unused = Layout::new(&[1], &[isize::MAX / 2], 0).unwrap();
+    let unused = Layout::new([1], [isize::MAX / 2], 0).unwrap();
     assert!(unused.strides_in_bytes(1).is_ok() && unused.strides_in_bytes(4).is_err());
 }

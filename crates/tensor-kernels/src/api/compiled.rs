@@ -3,8 +3,8 @@
 //! Operations are generic, so the compiler makes their loops in the crate that calls them, at that
 //! crate's level of optimisation: in a debug build of a program, without any, a hundred times
 //! slower. If this crate is optimised in such a build (`tensor_compiled`, set by the build script),
-//! it compiles the named operations on f32, f64, i64 and bool itself, and calls take those loops.
-//! In other builds none of this exists. (All element types would take minutes to compile.)
+//! it compiles the named operations on f32, f64, i64, i32, u8 and bool itself, and calls take those
+//! loops. In other builds none of this exists. (All element types would take minutes to compile.)
 //!
 //! Each operation has one function that is not generic and finds the element type of its argument
 //! by downcasts. It turns the reference into a trait object, and so the loops behind that object
@@ -29,14 +29,20 @@ macro_rules! compiled {
 /// The value behind a `&dyn Any`, if it is of this type for one of the element types of a bound.
 #[cfg(tensor_compiled)]
 macro_rules! find_typed {
-    (Bits, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ bool i64, $($rest)* } };
-    (Integer, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ i64, $($rest)* } };
+    (Bits, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ bool i64 i32 u8, $($rest)* } };
+    (Integer, $($rest:tt)*) => {
+        $crate::api::compiled::find_typed! { @ i64 i32 u8, $($rest)* }
+    };
     (Real, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ f32 f64, $($rest)* } };
     (Inexact, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ f32 f64, $($rest)* } };
-    (Number, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ f32 f64 i64, $($rest)* } };
-    (Ordered, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ f32 f64 i64, $($rest)* } };
+    (Number, $($rest:tt)*) => {
+        $crate::api::compiled::find_typed! { @ f32 f64 i64 i32 u8, $($rest)* }
+    };
+    (Ordered, $($rest:tt)*) => {
+        $crate::api::compiled::find_typed! { @ f32 f64 i64 i32 u8, $($rest)* }
+    };
     ($bound:ident, $($rest:tt)*) => {
-        $crate::api::compiled::find_typed! { @ bool f32 f64 i64, $($rest)* }
+        $crate::api::compiled::find_typed! { @ bool f32 f64 i64 i32 u8, $($rest)* }
     };
     (@ $($type:ty)*, $any:expr, $t:ident => $typed:ty) => {{
         $({
@@ -49,6 +55,32 @@ macro_rules! find_typed {
     }};
 }
 
-pub(in crate::api) use compiled;
+/// `compiled_function! { find: fn(…T…) -> R = function for types }`: `find::<T>()` is the function
+/// for elements `T`, as this crate compiled it, if it did for this type.
+macro_rules! compiled_function {
+    ($find:ident<$t:ident: $bound:path>: $signature:ty = $function:ident for $($type:ty)*) => {
+        #[inline]
+        fn $find<$t: tensor_core::Element + $bound>() -> $signature {
+            #[cfg(tensor_compiled)]
+            {
+                #[inline(never)]
+                fn all() -> &'static [&'static (dyn std::any::Any + Send + Sync)] {
+                    &[$({
+                        type $t = $type;
+                        const FUNCTION: $signature = $function::<$type>;
+                        &FUNCTION
+                    }),*]
+                }
+                let found = all().iter().find_map(|compiled| compiled.downcast_ref::<$signature>());
+                if let Some(&found) = found {
+                    return found;
+                }
+            }
+            $function::<$t>
+        }
+    };
+}
+
 #[cfg(tensor_compiled)]
 pub(in crate::api) use find_typed;
+pub(in crate::api) use {compiled, compiled_function};

@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 #[cfg(doc)]
 use tensor_core::Error;
 use tensor_core::{
-    Element, Layout, MemoryFormat, Operand, Output, Result, TensorBase, TensorViewMutBase, ViewRef,
-    ViewRefMut,
+    AsOperand, Element, Layout, MemoryFormat, Operand, Output, Result, TensorBase,
+    TensorViewMutBase, ViewRef, ViewRefMut,
 };
 
 use super::ledger::Purpose;
@@ -33,12 +33,12 @@ use crate::{
 /// # Errors
 /// [`Error::OutputShape`] if the shapes differ; [`Error::WriteOverlap`],
 /// [`Error::ReadWriteOverlap`], [`Error::Borrowed`].
-pub fn copy_into<'a, 'o, T: Element>(
+pub fn copy_into<'o, T: Element>(
     exec: &Exec,
-    from: impl Into<Operand<'a, T>>,
+    from: impl AsOperand<T>,
     to: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    with_elements(from.into(), to.into(), |from, to| copy_elements(exec, from, to))
+    with_elements(from.as_operand(), to.into(), |from, to| copy_elements(exec, from, to))
 }
 
 /// Copies a view into uninitialised memory of the same shape, and returns it as a view of elements.
@@ -59,12 +59,12 @@ pub fn copy_into<'a, 'o, T: Element>(
 ///
 /// # Errors
 /// [`Error::OutputShape`] if the shapes differ; nothing is written then.
-pub fn copy_into_uninit<'a, 't, T: Element, K>(
+pub fn copy_into_uninit<'t, T: Element, K>(
     exec: &Exec,
-    from: impl Into<Operand<'a, T>>,
+    from: impl AsOperand<T>,
     to: TensorViewMutBase<'t, MaybeUninit<T>, K>,
 ) -> Result<TensorViewMutBase<'t, T, K>> {
-    run::copy_into_uninit(exec, from.into().read()?.elements(), to)
+    run::copy_into_uninit(exec, from.as_operand().read()?.elements(), to)
 }
 
 /// The elements in row-major order, as a vector (PyTorch: `flatten().tolist()`). Unlike
@@ -73,8 +73,8 @@ pub fn copy_into_uninit<'a, 't, T: Element, K>(
 /// # Errors
 /// [`Error::OutOfMemory`].
 #[track_caller]
-pub fn to_vec<'a, T: Element>(exec: &Exec, from: impl Into<Operand<'a, T>>) -> Result<Vec<T>> {
-    let from = from.into();
+pub fn to_vec<T: Element>(exec: &Exec, from: impl AsOperand<T>) -> Result<Vec<T>> {
+    let from = from.as_operand();
     let reading = from.read()?;
     let from = reading.elements();
     Purpose::requested("to_vec").record_vector(size_of::<T>(), from.layout())?;
@@ -175,12 +175,12 @@ pub(crate) fn format_copy<T: Element, K>(
 /// [`Error::NotDense`] or [`Error::OutputShape`] for another kind of layout,
 /// [`Error::OutOfMemory`].
 #[track_caller]
-pub fn copy_to_layout<'a, T: Element, K>(
+pub fn copy_to_layout<T: Element, K>(
     exec: &Exec,
-    from: impl Into<Operand<'a, T>>,
+    from: impl AsOperand<T>,
     layout: Layout,
 ) -> Result<TensorBase<T, K>> {
-    copied(exec, from.into().read()?.elements(), layout, Purpose::requested("copy_to_layout"))
+    copied(exec, from.as_operand().read()?.elements(), layout, Purpose::requested("copy_to_layout"))
 }
 
 /// A new contiguous tensor with the elements of a view (PyTorch: `contiguous()` of a tensor that is
@@ -189,12 +189,12 @@ pub fn copy_to_layout<'a, T: Element, K>(
 /// # Errors
 /// [`Error::OutOfMemory`].
 #[track_caller]
-pub fn to_contiguous<'a, T: Element, K>(
+pub fn to_contiguous<T: Element, K>(
     exec: &Exec,
-    from: impl Into<Operand<'a, T>>,
+    from: impl AsOperand<T>,
 ) -> Result<TensorBase<T, K>> {
     let purpose = Purpose::contiguous("to_contiguous");
-    contiguous_copy(exec, from.into().read()?.elements(), purpose)
+    contiguous_copy(exec, from.as_operand().read()?.elements(), purpose)
 }
 
 /// A new dense tensor in a memory format, with the elements of a view; `Preserve` keeps the order
@@ -203,13 +203,13 @@ pub fn to_contiguous<'a, T: Element, K>(
 /// # Errors
 /// [`Error::FormatRank`], [`Error::OutOfMemory`].
 #[track_caller]
-pub fn to_format<'a, T: Element, K>(
+pub fn to_format<T: Element, K>(
     exec: &Exec,
-    from: impl Into<Operand<'a, T>>,
+    from: impl AsOperand<T>,
     format: MemoryFormat,
 ) -> Result<TensorBase<T, K>> {
     let purpose = Purpose::requested("to_format");
-    format_copy(exec, from.into().read()?.elements(), format, purpose)
+    format_copy(exec, from.as_operand().read()?.elements(), format, purpose)
 }
 
 /// Writes one value to every element (PyTorch: `fill_`).
@@ -237,12 +237,12 @@ pub fn fill<'o, T: Element>(exec: &Exec, to: impl Into<Output<'o, T>>, value: T)
 /// # Errors
 /// Shapes that do not broadcast, [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`] with two
 /// overlapping indices, [`Error::Borrowed`].
-pub fn copy_between<'a, 'o, T: Element>(
+pub fn copy_between<'o, T: Element>(
     exec: &Exec,
-    from: impl Into<Operand<'a, T>>,
+    from: impl AsOperand<T>,
     to: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    copy_broadcast(exec, "copy", from.into(), to.into())
+    copy_broadcast(exec, "copy", from.as_operand(), to.into())
 }
 
 fn copy_broadcast<T: Element>(

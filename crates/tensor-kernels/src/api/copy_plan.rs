@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tensor_core::{Element, Error, Layout, Operand, Output, Result, ViewRef, ViewRefMut};
+use tensor_core::{AsOperand, Element, Error, Layout, Output, Result, ViewRef, ViewRefMut};
 
 use crate::{
     api::copy::with_elements,
@@ -111,13 +111,13 @@ impl CopyPlan {
     ///
     /// # Errors
     /// Those of [`new`](Self::new).
-    pub fn measured<'a, 'o, T: Element>(
+    pub fn measured<'o, T: Element>(
         exec: &Exec,
-        from: impl Into<Operand<'a, T>>,
+        from: impl AsOperand<T>,
         to: impl Into<Output<'o, T>>,
     ) -> Result<Self> {
         let mut fastest = None;
-        with_elements(from.into(), to.into(), |from, to| {
+        with_elements(from.as_operand(), to.into(), |from, to| {
             fastest = Some(Self::fastest(exec, from, to)?);
             Ok(())
         })?;
@@ -192,13 +192,13 @@ impl CopyPlan {
     /// # Errors
     /// [`Error::NotPlanned`] if a view has another layout or element width than the plan was made
     /// for.
-    pub fn run<'a, 'o, T: Element>(
+    pub fn run<'o, T: Element>(
         &self,
         exec: &Exec,
-        from: impl Into<Operand<'a, T>>,
+        from: impl AsOperand<T>,
         to: impl Into<Output<'o, T>>,
     ) -> Result<()> {
-        with_elements(from.into(), to.into(), |from, to| self.run_elements(exec, from, to))
+        with_elements(from.as_operand(), to.into(), |from, to| self.run_elements(exec, from, to))
     }
 
     fn run_elements<T: Element>(

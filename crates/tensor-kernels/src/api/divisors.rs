@@ -48,7 +48,7 @@ impl Call<'_> {
     /// Reduces all elements, of which there is at least one, to one value.
     fn reduce_erased<T: Element, O: Reduce<T>>(self, elements: Erased<'_>) -> Result<O::Output> {
         let mut result = [O::Output::default()];
-        let mut value = TensorViewMut::new(&mut result, Layout::contiguous(&[])?)?;
+        let mut value = TensorViewMut::new(&mut result, Layout::contiguous(())?)?;
         let reduced = elements.layout().reduced(self.op, ReduceDims::ALL)?;
         let kernels = O::kernels(reduced.count());
         run::reduce_erased(self.exec, &kernels, elements, &mut (&mut value).into(), &reduced)?;

@@ -8,7 +8,7 @@
 //!
 //! Operands and results are those of the named operations; [`call`](super::call) resolves them.
 
-use tensor_core::{DimVec, Element, Layout, Operand, Output, Result, TensorBase};
+use tensor_core::{AsOperand, DimVec, Element, Layout, Operand, Output, Result, TensorBase};
 
 use super::call::Call;
 use crate::{
@@ -24,13 +24,13 @@ use crate::{
 /// # Errors
 /// [`Error::OutputShape`](crate::Error::OutputShape) if `out` has another shape than `a`.
 #[track_caller]
-pub fn map_into<'a, 'o, A: Element, R: Element>(
+pub fn map_into<'o, A: Element, R: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, A>>,
+    a: impl AsOperand<A>,
     out: impl Into<Output<'o, R>>,
     f: impl Fn(A) -> R + Sync,
 ) -> Result<()> {
-    Call::new(exec, "map").into1(Closure(f), Some(a.into()), out.into())
+    Call::new(exec, "map").into1(Closure(f), Some(a.as_operand()), out.into())
 }
 
 /// `out = f(a, b)`, inputs broadcast (PyTorch: a binary operation with `out=`, which is not
@@ -51,14 +51,14 @@ pub fn map_into<'a, 'o, A: Element, R: Element>(
 /// [`Error::Broadcast`](crate::Error::Broadcast); [`Error::OutputShape`](crate::Error::OutputShape)
 /// if `out` does not have the broadcast shape.
 #[track_caller]
-pub fn zip_into<'a, 'b, 'o, A: Element, B: Element, R: Element>(
+pub fn zip_into<'o, A: Element, B: Element, R: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, A>>,
-    b: impl Into<Operand<'b, B>>,
+    a: impl AsOperand<A>,
+    b: impl AsOperand<B>,
     out: impl Into<Output<'o, R>>,
     f: impl Fn(A, B) -> R + Sync,
 ) -> Result<()> {
-    Call::new(exec, "zip").into2(Closure(f), Some(a.into()), Some(b.into()), out.into())
+    Call::new(exec, "zip").into2(Closure(f), Some(a.as_operand()), Some(b.as_operand()), out.into())
 }
 
 /// `out = f(a, b, c)`, inputs broadcast.
@@ -66,16 +66,22 @@ pub fn zip_into<'a, 'b, 'o, A: Element, B: Element, R: Element>(
 /// # Errors
 /// As [`zip_into`].
 #[track_caller]
-pub fn zip3_into<'a, 'b, 'c, 'o, A: Element, B: Element, C: Element, R: Element>(
+pub fn zip3_into<'o, A: Element, B: Element, C: Element, R: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, A>>,
-    b: impl Into<Operand<'b, B>>,
-    c: impl Into<Operand<'c, C>>,
+    a: impl AsOperand<A>,
+    b: impl AsOperand<B>,
+    c: impl AsOperand<C>,
     out: impl Into<Output<'o, R>>,
     f: impl Fn(A, B, C) -> R + Sync,
 ) -> Result<()> {
     let call = Call::new(exec, "zip3");
-    call.into3(Closure(f), Some(a.into()), Some(b.into()), Some(c.into()), out.into())
+    call.into3(
+        Closure(f),
+        Some(a.as_operand()),
+        Some(b.as_operand()),
+        Some(c.as_operand()),
+        out.into(),
+    )
 }
 
 /// `x = f(x)`, in place.
@@ -99,14 +105,14 @@ pub fn map_inplace<'x, T: Element>(
 /// [`Error::Broadcast`](crate::Error::Broadcast); [`Error::OutputShape`](crate::Error::OutputShape)
 /// if `b` does not broadcast to the shape of `x`.
 #[track_caller]
-pub fn zip_inplace<'b, 'x, T: Element, B: Element>(
+pub fn zip_inplace<'x, T: Element, B: Element>(
     exec: &Exec,
     x: impl Into<Output<'x, T>>,
-    b: impl Into<Operand<'b, B>>,
+    b: impl AsOperand<B>,
     f: impl Fn(T, B) -> T + Sync,
 ) -> Result<()> {
     let call = Call::new(exec, "zip_inplace");
-    call.into2(Closure(f), None::<Operand<'_, T>>, Some(b.into()), x.into())
+    call.into2(Closure(f), None::<Operand<'_, T>>, Some(b.as_operand()), x.into())
 }
 
 /// `x = f(x, b, c)`, in place; `b` and `c` are broadcast to the shape of `x`.
@@ -114,15 +120,21 @@ pub fn zip_inplace<'b, 'x, T: Element, B: Element>(
 /// # Errors
 /// As [`zip_inplace`].
 #[track_caller]
-pub fn zip3_inplace<'b, 'c, 'x, T: Element, B: Element, C: Element>(
+pub fn zip3_inplace<'x, T: Element, B: Element, C: Element>(
     exec: &Exec,
     x: impl Into<Output<'x, T>>,
-    b: impl Into<Operand<'b, B>>,
-    c: impl Into<Operand<'c, C>>,
+    b: impl AsOperand<B>,
+    c: impl AsOperand<C>,
     f: impl Fn(T, B, C) -> T + Sync,
 ) -> Result<()> {
     let call = Call::new(exec, "zip3_inplace");
-    call.into3(Closure(f), None::<Operand<'_, T>>, Some(b.into()), Some(c.into()), x.into())
+    call.into3(
+        Closure(f),
+        None::<Operand<'_, T>>,
+        Some(b.as_operand()),
+        Some(c.as_operand()),
+        x.into(),
+    )
 }
 
 /// `f(a)` in a new tensor, with the strides that PyTorch chooses (see [`Layout::elementwise`]).
@@ -130,12 +142,12 @@ pub fn zip3_inplace<'b, 'c, 'x, T: Element, B: Element, C: Element>(
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 #[track_caller]
-pub fn map<'a, A: Element, R: Element, K>(
+pub fn map<A: Element, R: Element, K>(
     exec: &Exec,
-    a: impl Into<Operand<'a, A>>,
+    a: impl AsOperand<A>,
     f: impl Fn(A) -> R + Sync,
 ) -> Result<TensorBase<R, K>> {
-    Call::new(exec, "map").eval1(Closure(f), a.into())
+    Call::new(exec, "map").eval1(Closure(f), a.as_operand())
 }
 
 /// `f(a, b)` in a new tensor, inputs broadcast, with the strides that PyTorch chooses.
@@ -144,13 +156,13 @@ pub fn map<'a, A: Element, R: Element, K>(
 /// [`Error::Broadcast`](crate::Error::Broadcast),
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 #[track_caller]
-pub fn zip<'a, 'b, A: Element, B: Element, R: Element, K>(
+pub fn zip<A: Element, B: Element, R: Element, K>(
     exec: &Exec,
-    a: impl Into<Operand<'a, A>>,
-    b: impl Into<Operand<'b, B>>,
+    a: impl AsOperand<A>,
+    b: impl AsOperand<B>,
     f: impl Fn(A, B) -> R + Sync,
 ) -> Result<TensorBase<R, K>> {
-    Call::new(exec, "zip").eval2(Closure(f), a.into(), b.into())
+    Call::new(exec, "zip").eval2(Closure(f), a.as_operand(), b.as_operand())
 }
 
 /// `f(a, b, c)` in a new tensor, inputs broadcast, with the strides that PyTorch chooses.
@@ -159,14 +171,14 @@ pub fn zip<'a, 'b, A: Element, B: Element, R: Element, K>(
 /// [`Error::Broadcast`](crate::Error::Broadcast),
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 #[track_caller]
-pub fn zip3<'a, 'b, 'c, A: Element, B: Element, C: Element, R: Element, K>(
+pub fn zip3<A: Element, B: Element, C: Element, R: Element, K>(
     exec: &Exec,
-    a: impl Into<Operand<'a, A>>,
-    b: impl Into<Operand<'b, B>>,
-    c: impl Into<Operand<'c, C>>,
+    a: impl AsOperand<A>,
+    b: impl AsOperand<B>,
+    c: impl AsOperand<C>,
     f: impl Fn(A, B, C) -> R + Sync,
 ) -> Result<TensorBase<R, K>> {
-    Call::new(exec, "zip3").eval3(Closure(f), a.into(), b.into(), c.into())
+    Call::new(exec, "zip3").eval3(Closure(f), a.as_operand(), b.as_operand(), c.as_operand())
 }
 
 /// The name of the path of an elementwise operation: `contiguous`, `rows`, `packed_rows`,

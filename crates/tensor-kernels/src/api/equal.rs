@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use tensor_core::{Element, Layout, Result, TensorBase, TensorView, ViewRef};
 
-use super::tensor::Simd;
+use super::{compiled::compiled_function, tensor::Simd};
 use crate::{exec::Exec, run};
 
 /// The bytes of a part. Both parts and the lines that a transpose reads stay in the caches, and
@@ -17,6 +17,19 @@ const PART_BYTES: usize = 64 << 10;
 
 /// Same shape and equal elements?
 pub(super) fn equal<T: Element + PartialEq>(
+    exec: &Exec,
+    a: ViewRef<'_, T>,
+    b: ViewRef<'_, T>,
+) -> Result<bool> {
+    find_equal::<T>()(exec, a, b)
+}
+
+compiled_function! {
+    find_equal<T: PartialEq>: fn(&Exec, ViewRef<'_, T>, ViewRef<'_, T>) -> Result<bool>
+        = equal_elements for f32 f64 i64 i32 u8 bool
+}
+
+fn equal_elements<T: Element + PartialEq>(
     exec: &Exec,
     a: ViewRef<'_, T>,
     b: ViewRef<'_, T>,

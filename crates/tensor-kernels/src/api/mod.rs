@@ -2,11 +2,13 @@
 //!
 //! Shapes, overlap and borrows are checked here. The layers below fail only for want of memory.
 
+#![allow(clippy::needless_pass_by_value, reason = "an operand is often the result of a call")]
+
 pub(crate) mod any;
 pub(crate) mod bytes;
 #[cfg(feature = "elementwise")]
 pub(crate) mod call;
-#[cfg(feature = "elementwise")]
+#[cfg_attr(not(feature = "elementwise"), allow(unused, reason = "only `equal` needs it"))]
 pub(crate) mod compiled;
 pub(crate) mod copy;
 pub(crate) mod copy_explanation;

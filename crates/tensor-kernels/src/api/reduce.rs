@@ -26,7 +26,7 @@ impl Call<'_> {
         let reading = a.read()?;
         let a = reading.elements();
         let reduced = a.layout().reduced(self.op, over)?;
-        let layout = Layout::contiguous(&reduced.shape())?;
+        let layout = Layout::contiguous(reduced.shape())?;
         if a.layout().numel() == 0 {
             return TensorBase::full(layout.shape(), self.of_empty::<T, O>(&reduced)?);
         }
@@ -61,7 +61,7 @@ impl Call<'_> {
         a: Operand<'_, T>,
     ) -> Result<O::Output> {
         let mut result = [O::Output::default()];
-        let mut out = TensorViewMut::new(&mut result, Layout::contiguous(&[])?)?;
+        let mut out = TensorViewMut::new(&mut result, Layout::contiguous(())?)?;
         self.reduce_into::<T, O>(a, ReduceDims::ALL, (&mut out).into())?;
         Ok(result[0])
     }

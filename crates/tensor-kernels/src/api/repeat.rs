@@ -1,7 +1,7 @@
 //! Repetition along dimensions, as one copy.
 
 use tensor_core::{
-    DimVec, Element, Error, Layout, Operand, Result, Sizes, TensorBase, TensorViewBase,
+    AsOperand, DimVec, Element, Error, Layout, Result, Sizes, TensorBase, TensorViewBase,
 };
 
 use super::{copy::copied, ledger::Purpose};
@@ -16,12 +16,12 @@ use crate::exec::Exec;
 /// # Errors
 /// [`Error::RepeatRank`]; a result too large.
 #[track_caller]
-pub fn repeat<'a, T: Element, K>(
+pub fn repeat<T: Element, K>(
     exec: &Exec,
-    from: impl Into<Operand<'a, T>>,
+    from: impl AsOperand<T>,
     times: impl Sizes,
 ) -> Result<TensorBase<T, K>> {
-    let (from, times) = (from.into(), times.into_shape()?);
+    let (from, times) = (from.as_operand(), times.into_shape()?);
     let reading = from.read()?;
     repeated(exec, &reading.elements().to_view(), &times)
 }

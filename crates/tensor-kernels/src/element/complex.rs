@@ -74,16 +74,16 @@ macro_rules! complex {
             fn reciprocal(self) -> Self { Self::ONE.divided_by(self) }
             fn square_root(self) -> Self { self.by_double(complex::sqrt) }
             fn reciprocal_square_root(self) -> Self { self.by_double(complex::rsqrt) }
-            fn exp<M: FmaMode>(self) -> Self { self.by_double(complex::Double::exp) }
-            fn ln<M: FmaMode>(self) -> Self { self.by_double(complex::ln) }
-            fn log2<M: FmaMode>(self) -> Self { self.by_double(complex::log2) }
-            fn log10<M: FmaMode>(self) -> Self { self.by_double(complex::log10) }
-            fn sin<M: FmaMode>(self) -> Self { self.by_double(complex::Double::sin) }
-            fn cos<M: FmaMode>(self) -> Self { self.by_double(complex::Double::cos) }
+            fn exp_with<M: FmaMode>(self) -> Self { self.by_double(complex::Double::exp) }
+            fn ln_with<M: FmaMode>(self) -> Self { self.by_double(complex::ln) }
+            fn log2_with<M: FmaMode>(self) -> Self { self.by_double(complex::log2) }
+            fn log10_with<M: FmaMode>(self) -> Self { self.by_double(complex::log10) }
+            fn sin_with<M: FmaMode>(self) -> Self { self.by_double(complex::Double::sin) }
+            fn cos_with<M: FmaMode>(self) -> Self { self.by_double(complex::Double::cos) }
             fn sin_large(self) -> Self { self.by_double(complex::Double::sin) }
             fn cos_large(self) -> Self { self.by_double(complex::Double::cos) }
-            fn tanh<M: FmaMode>(self) -> Self { self.by_double(complex::tanh) }
-            fn sigmoid<M: FmaMode>(self) -> Self { self.by_double(complex::sigmoid) }
+            fn tanh_with<M: FmaMode>(self) -> Self { self.by_double(complex::tanh) }
+            fn sigmoid_with<M: FmaMode>(self) -> Self { self.by_double(complex::sigmoid) }
         }
     )*};
 }

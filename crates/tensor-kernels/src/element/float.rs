@@ -180,23 +180,23 @@ macro_rules! floats {
             #[inline(always)]
             fn reciprocal_square_root(self) -> Self { 1.0 / self.sqrt() }
             #[inline(always)]
-            fn exp<M: FmaMode>(self) -> Self { math::exp::<M, Self>(self) }
+            fn exp_with<M: FmaMode>(self) -> Self { math::exp::<M, Self>(self) }
             #[inline(always)]
-            fn ln<M: FmaMode>(self) -> Self { math::log::<Natural, M, Self>(self) }
+            fn ln_with<M: FmaMode>(self) -> Self { math::log::<Natural, M, Self>(self) }
             #[inline(always)]
-            fn log2<M: FmaMode>(self) -> Self { math::log::<Binary, M, Self>(self) }
+            fn log2_with<M: FmaMode>(self) -> Self { math::log::<Binary, M, Self>(self) }
             #[inline(always)]
-            fn log10<M: FmaMode>(self) -> Self { math::log::<Decimal, M, Self>(self) }
+            fn log10_with<M: FmaMode>(self) -> Self { math::log::<Decimal, M, Self>(self) }
             #[inline(always)]
-            fn sin<M: FmaMode>(self) -> Self { self.sin_of_quarters::<M>(0) }
+            fn sin_with<M: FmaMode>(self) -> Self { self.sin_of_quarters::<M>(0) }
             #[inline(always)]
-            fn cos<M: FmaMode>(self) -> Self { self.sin_of_quarters::<M>(1) }
+            fn cos_with<M: FmaMode>(self) -> Self { self.sin_of_quarters::<M>(1) }
             fn sin_large(self) -> Self { self.sin_of_quarters_large(0) }
             fn cos_large(self) -> Self { self.sin_of_quarters_large(1) }
             #[inline(always)]
-            fn tanh<M: FmaMode>(self) -> Self { math::tanh::<M, Self>(self) }
+            fn tanh_with<M: FmaMode>(self) -> Self { math::tanh::<M, Self>(self) }
             #[inline(always)]
-            fn sigmoid<M: FmaMode>(self) -> Self { math::sigmoid::<M, Self>(self) }
+            fn sigmoid_with<M: FmaMode>(self) -> Self { math::sigmoid::<M, Self>(self) }
         }
 
         impl Real for $type {
@@ -217,11 +217,11 @@ macro_rules! floats {
             #[inline(always)]
             fn to_f64(self) -> f64 { self.into() }
             #[inline(always)]
-            fn atan2<M: FmaMode>(self, x: Self) -> Self { math::$atan2::<M>(self, x) }
+            fn atan2_with<M: FmaMode>(self, x: Self) -> Self { math::$atan2::<M>(self, x) }
             #[inline(always)]
-            fn gelu<M: FmaMode>(self) -> Self { math::$gelu::<M>(self) }
+            fn gelu_with<M: FmaMode>(self) -> Self { math::$gelu::<M>(self) }
             #[inline(always)]
-            fn silu<M: FmaMode>(self) -> Self { math::silu::<M, Self>(self) }
+            fn silu_with<M: FmaMode>(self) -> Self { math::silu::<M, Self>(self) }
         }
     )*};
 }

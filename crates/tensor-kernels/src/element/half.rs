@@ -121,14 +121,14 @@ macro_rules! halves {
                 cos_large(self);
             }
             by_f32! { Inexact:
-                <M> exp(self);
-                <M> ln(self);
-                <M> log2(self);
-                <M> log10(self);
-                <M> sin(self);
-                <M> cos(self);
-                <M> tanh(self);
-                <M> sigmoid(self);
+                <M> exp_with(self);
+                <M> ln_with(self);
+                <M> log2_with(self);
+                <M> log10_with(self);
+                <M> sin_with(self);
+                <M> cos_with(self);
+                <M> tanh_with(self);
+                <M> sigmoid_with(self);
             }
         }
 
@@ -144,7 +144,7 @@ macro_rules! halves {
             fn from_f64(number: f64) -> Self { <$type>::from_f64(number) }
             fn to_f64(self) -> f64 { self.widen().into() }
 
-            by_f32! { Real: <M> atan2(self, x); <M> gelu(self); <M> silu(self); }
+            by_f32! { Real: <M> atan2_with(self, x); <M> gelu_with(self); <M> silu_with(self); }
         }
     )*};
 }

@@ -17,7 +17,8 @@
 //!
 //! Integers wrap around, as in PyTorch, and become f32 in operations whose results are fractions.
 //! f16 and bf16 compute in f32 and round once. Functions with an [`FmaMode`] parameter may round
-//! differently with each mode; [`Baseline`](crate::math::Baseline) works on any CPU.
+//! differently with each mode; those without, such as [`Inexact::exp`], use
+//! [`Baseline`](crate::math::Baseline), which works on any CPU.
 
 mod cast;
 #[cfg(feature = "complex")]
@@ -35,9 +36,22 @@ use std::{
 
 use tensor_core::Scalar;
 
-use crate::math::FmaMode;
+use crate::math::{Baseline, FmaMode};
 pub use cast::Cast;
 pub use real::Real;
+
+/// Functions without an [`FmaMode`], for closures in generic code.
+macro_rules! plain {
+    ($($(#[$doc:meta])* $name:ident($a:ident) = $value:expr;)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        #[inline(always)]
+        fn $name(self) -> Self {
+            let $a = self;
+            $value
+        }
+    )*};
+}
 
 /// Elements with equality and a truth value: all built-in ones.
 pub trait Equality: Scalar {
@@ -317,7 +331,7 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> + Neg<Output = 
     #[must_use]
     #[inline(always)]
     fn exp_fast<M: FmaMode>(self) -> Self {
-        self.exp::<M>()
+        self.exp_with::<M>()
     }
 
     /// Do [`ln_fast`](Self::ln_fast) and those of other bases exclude special arguments?
@@ -334,21 +348,21 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> + Neg<Output = 
     #[must_use]
     #[inline(always)]
     fn ln_fast<M: FmaMode>(self) -> Self {
-        self.ln::<M>()
+        self.ln_with::<M>()
     }
 
     /// The same to base 2.
     #[must_use]
     #[inline(always)]
     fn log2_fast<M: FmaMode>(self) -> Self {
-        self.log2::<M>()
+        self.log2_with::<M>()
     }
 
     /// The same to base 10.
     #[must_use]
     #[inline(always)]
     fn log10_fast<M: FmaMode>(self) -> Self {
-        self.log10::<M>()
+        self.log10_with::<M>()
     }
 
     /// `self / divisor`.
@@ -365,32 +379,53 @@ pub trait Inexact: Number<Float = Self> + Accumulate<Sum = Self> + Neg<Output = 
     fn reciprocal_square_root(self) -> Self;
     /// e to this power.
     #[must_use]
-    fn exp<M: FmaMode>(self) -> Self;
+    fn exp_with<M: FmaMode>(self) -> Self;
     /// The natural logarithm.
     #[must_use]
-    fn ln<M: FmaMode>(self) -> Self;
+    fn ln_with<M: FmaMode>(self) -> Self;
     /// The logarithm to base 2.
     #[must_use]
-    fn log2<M: FmaMode>(self) -> Self;
+    fn log2_with<M: FmaMode>(self) -> Self;
     /// The logarithm to base 10.
     #[must_use]
-    fn log10<M: FmaMode>(self) -> Self;
+    fn log10_with<M: FmaMode>(self) -> Self;
     /// The sine.
     #[must_use]
-    fn sin<M: FmaMode>(self) -> Self;
+    fn sin_with<M: FmaMode>(self) -> Self;
     /// The cosine.
     #[must_use]
-    fn cos<M: FmaMode>(self) -> Self;
-    /// The sine, for any argument.
+    fn cos_with<M: FmaMode>(self) -> Self;
+    /// The sine of an argument that [`is_large_argument`](Self::is_large_argument) excludes.
     #[must_use]
     fn sin_large(self) -> Self;
-    /// The cosine, for any argument.
+    /// The cosine of an argument that [`is_large_argument`](Self::is_large_argument) excludes.
     #[must_use]
     fn cos_large(self) -> Self;
     /// The hyperbolic tangent.
     #[must_use]
-    fn tanh<M: FmaMode>(self) -> Self;
+    fn tanh_with<M: FmaMode>(self) -> Self;
     /// `1 / (1 + e^−self)`.
     #[must_use]
-    fn sigmoid<M: FmaMode>(self) -> Self;
+    fn sigmoid_with<M: FmaMode>(self) -> Self;
+
+    plain! {
+        /// The square root. For generic closures: `x.map(|v| v.sqrt())`.
+        sqrt(a) = a.square_root();
+        /// e to this power.
+        exp(a) = a.exp_with::<Baseline>();
+        /// The natural logarithm.
+        ln(a) = a.ln_with::<Baseline>();
+        /// The logarithm to base 2.
+        log2(a) = a.log2_with::<Baseline>();
+        /// The logarithm to base 10.
+        log10(a) = a.log10_with::<Baseline>();
+        /// The sine.
+        sin(a) = if a.is_large_argument() { a.sin_large() } else { a.sin_with::<Baseline>() };
+        /// The cosine.
+        cos(a) = if a.is_large_argument() { a.cos_large() } else { a.cos_with::<Baseline>() };
+        /// The hyperbolic tangent.
+        tanh(a) = a.tanh_with::<Baseline>();
+        /// `1 / (1 + e^−self)`.
+        sigmoid(a) = a.sigmoid_with::<Baseline>();
+    }
 }

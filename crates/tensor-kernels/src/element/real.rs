@@ -49,11 +49,11 @@ pub trait Real: Inexact + Ordered {
 
     /// The angle of the point (x, self), from −π to π.
     #[must_use]
-    fn atan2<M: FmaMode>(self, x: Self) -> Self;
+    fn atan2_with<M: FmaMode>(self, x: Self) -> Self;
     /// The number times the standard normal distribution function of it.
     #[must_use]
-    fn gelu<M: FmaMode>(self) -> Self;
+    fn gelu_with<M: FmaMode>(self) -> Self;
     /// `self / (1 + e^−self)`.
     #[must_use]
-    fn silu<M: FmaMode>(self) -> Self;
+    fn silu_with<M: FmaMode>(self) -> Self;
 }

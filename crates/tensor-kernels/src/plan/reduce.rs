@@ -278,14 +278,14 @@ mod tests {
     /// The plan of a reduction of floats.
     fn plan(input: &Layout, over: ReduceDims) -> String {
         let reduced = input.reduced("sum", over).unwrap();
-        let result = Layout::contiguous(&reduced.shape()).unwrap();
+        let result = Layout::contiguous(reduced.shape()).unwrap();
         let result = reduced.broadcast_result(&result).unwrap();
         of_floats([input, &result, &reduced.zero_layout().unwrap()]).to_string()
     }
 
     #[test]
     fn loops_follow_memory_whatever_is_reduced() {
-        let x = Layout::contiguous(&[1000, 800]).unwrap();
+        let x = Layout::contiguous([1000, 800]).unwrap();
         let (rows, columns) = (
             "kept rows, reduced columns, UnitStride: 1000 x [800, 1, 0], 800 x [1, 0, 0], \
              in blocks of 1000 x 800",
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn short_rows_are_transposed_and_strided_columns_are_gathered() {
-        let pixels = Layout::contiguous(&[100, 200, 3]).unwrap();
+        let pixels = Layout::contiguous([100, 200, 3]).unwrap();
         assert_eq!(
             plan(&pixels, (&[0, 1]).into()),
             "kept rows, reduced columns, Transposed: 3 x [1, 1, 0], 20000 x [3, 0, 0], \
@@ -314,7 +314,7 @@ mod tests {
             "reduced rows, kept columns, Transposed: 3 x [1, 0, 0], 20000 x [3, 1, 0], \
              in blocks of 3 x 1365"
         );
-        let every_other = Layout::contiguous(&[50, 400]).unwrap();
+        let every_other = Layout::contiguous([50, 400]).unwrap();
         let every_other = every_other.slice(1, Slice::new(None, None, 2)).unwrap();
         assert_eq!(
             plan(&every_other, 1.into()),
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn long_rows_are_combined_before_they_reach_accumulators() {
         let rows = |columns: usize| {
-            Layout::contiguous(&[100, 64, columns + 8]).unwrap().narrow(2, 0, columns).unwrap()
+            Layout::contiguous([100, 64, columns + 8]).unwrap().narrow(2, 0, columns).unwrap()
         };
         assert_eq!(
             plan(&rows(256), 0.into()),
@@ -340,7 +340,7 @@ mod tests {
         assert!(plan(&few, 0.into()).starts_with("kept rows, kept columns, "));
 
         let reduced = rows(32).reduced("argmax", 0).unwrap();
-        let result = reduced.broadcast_result(&Layout::contiguous(&[64, 32]).unwrap()).unwrap();
+        let result = reduced.broadcast_result(&Layout::contiguous([64, 32]).unwrap()).unwrap();
         let work = of_floats([&rows(32), &result, &reduced.indices().unwrap()]).to_string();
         let in_groups =
             "reduced rows, kept columns, UnitStride: 64 x [40, 32, 0], 100 x [2560, 0, 1], ";
@@ -349,9 +349,9 @@ mod tests {
 
     #[test]
     fn what_is_repeated_is_outermost() {
-        let row = Layout::contiguous(&[1, 500]).unwrap().expand(&[40, 500]).unwrap();
+        let row = Layout::contiguous([1, 500]).unwrap().expand([40, 500]).unwrap();
         assert!(plan(&row, 1.into()).contains(": 40 x [0, 1, 0], 500 x [1, 0, 0], "));
-        let column = Layout::contiguous(&[500, 1]).unwrap().expand(&[500, 40]).unwrap();
+        let column = Layout::contiguous([500, 1]).unwrap().expand([500, 40]).unwrap();
         assert!(plan(&column, 1.into()).contains(": 40 x [0, 0, 0], 500 x [1, 1, 0], "));
     }
 
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn a_block_has_fewer_rows_the_longer_they_are() {
         let block = |columns: usize| {
-            let whole = Layout::contiguous(&[1000, columns + 8]).unwrap();
+            let whole = Layout::contiguous([1000, columns + 8]).unwrap();
             let text = plan(&whole.narrow(1, 0, columns).unwrap(), ReduceDims::ALL);
             text.split("in blocks of ").nth(1).unwrap().to_owned()
         };
@@ -370,9 +370,9 @@ mod tests {
     #[test]
     fn sequences_are_bounded() {
         // Gaps between rows keep the loops from being fused.
-        let input = Layout::new(&[1000, 30, 2, 100], &[1 << 20, 1 << 10, 1 << 8, 1], 0).unwrap();
+        let input = Layout::new([1000, 30, 2, 100], [1 << 20, 1 << 10, 1 << 8, 1], 0).unwrap();
         let reduced = input.reduced("sum", ..).unwrap();
-        let result = reduced.broadcast_result(&Layout::contiguous(&[]).unwrap()).unwrap();
+        let result = reduced.broadcast_result(&Layout::contiguous(()).unwrap()).unwrap();
         let work = of_floats([&input, &result, &reduced.zero_layout().unwrap()]);
         let leaves: Vec<usize> = work.leaves().iter().map(|l| l.len).collect();
         assert_eq!(leaves, [2, 64, 2, 100]);

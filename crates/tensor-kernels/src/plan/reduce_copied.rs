@@ -226,7 +226,7 @@ mod tests {
     /// The direct plan of a sum of floats.
     fn direct(input: &Layout, over: ReduceDims) -> ReduceWork {
         let reduced = input.reduced("sum", over).unwrap();
-        let result = Layout::contiguous(&reduced.shape()).unwrap();
+        let result = Layout::contiguous(reduced.shape()).unwrap();
         let layouts =
             [input, &reduced.broadcast_result(&result).unwrap(), &reduced.indices().unwrap()];
         ReduceWork::plan(layouts, Widths { input: 4, output: 4, accumulator: 4 })
@@ -278,11 +278,11 @@ mod tests {
     #[test]
     fn the_parts_visit_each_element_once_with_its_result_and_index() {
         // Gaps everywhere, so that no loops can be fused.
-        let short = Layout::new(&[3, 4, 2, 5, 3], &[999, 220, 101, 19, 5], 0).unwrap();
+        let short = Layout::new([3, 4, 2, 5, 3], [999, 220, 101, 19, 5], 0).unwrap();
         let cases = [
-            (short.permute(&[4, 2, 0, 3, 1]).unwrap(), vec![0, 3]),
-            (short.flip(&[0, 3]).unwrap(), vec![1, 3]),
-            (short.permute(&[1, 0, 3, 2, 4]).unwrap().flip(&[1, 2]).unwrap(), vec![1, 2]),
+            (short.permute([4, 2, 0, 3, 1]).unwrap(), vec![0, 3]),
+            (short.flip([0, 3]).unwrap(), vec![1, 3]),
+            (short.permute([1, 0, 3, 2, 4]).unwrap().flip([1, 2]).unwrap(), vec![1, 2]),
         ];
         for (input, over) in cases {
             let direct = direct(&input, over.clone().into());
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn large_inputs_are_cut_along_the_outermost_kept_loops() {
         // 41 * 300 * 40 floats: more than three parts of half a mebibyte.
-        let input = Layout::contiguous(&[41, 300, 40]).unwrap();
+        let input = Layout::contiguous([41, 300, 40]).unwrap();
         let plan = |input: &Layout, over: isize| {
             CopiedReduce::plan(&direct(input, over.into()), KeptAs::Columns, 1 << 19)
         };
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(copied.part_bytes(), 480_000);
 
         // 800 kB for each result.
-        let long = Layout::contiguous(&[7, 3, 200_000]).unwrap();
+        let long = Layout::contiguous([7, 3, 200_000]).unwrap();
         assert!(plan(&long, 2).is_none());
     }
 }

@@ -61,7 +61,7 @@ mod tests {
 
     fn listed(input: &Layout, over: isize) -> Option<ListedReduce> {
         let reduced = input.reduced("sum", over).unwrap();
-        let result = Layout::contiguous(&reduced.shape()).unwrap();
+        let result = Layout::contiguous(reduced.shape()).unwrap();
         let layouts =
             [input, &reduced.broadcast_result(&result).unwrap(), &reduced.indices().unwrap()];
         let widths = Widths { input: 4, output: 4, accumulator: 4 };
@@ -70,10 +70,10 @@ mod tests {
 
     #[test]
     fn the_elements_of_a_result_are_listed_in_the_order_of_their_indices() {
-        let columns = listed(&Layout::contiguous(&[2, 3]).unwrap(), 0).unwrap();
+        let columns = listed(&Layout::contiguous([2, 3]).unwrap(), 0).unwrap();
         assert_eq!((columns.starts, columns.elements.offsets()), ([0, 0], &[0, 3, 1, 4, 2, 5][..]));
         assert_eq!(columns.results.offsets(), [0, 1, 2]);
-        let flipped = Layout::contiguous(&[2, 3]).unwrap().flip(&[0, 1]).unwrap();
+        let flipped = Layout::contiguous([2, 3]).unwrap().flip([0, 1]).unwrap();
         let rows = listed(&flipped, 1).unwrap();
         assert_eq!((rows.starts, rows.elements.offsets()), ([0, 5], &[0, -1, -2, -3, -4, -5][..]));
         assert_eq!(rows.results.offsets(), [0, 1]);
@@ -81,9 +81,9 @@ mod tests {
 
     #[test]
     fn many_elements_and_those_far_apart_are_not_listed() {
-        assert!(listed(&Layout::contiguous(&[32, 32]).unwrap(), 0).is_some());
-        assert!(listed(&Layout::contiguous(&[33, 32]).unwrap(), 0).is_none());
-        let far = |stride| Layout::new(&[2, 3], &[stride, 1], 0).unwrap();
+        assert!(listed(&Layout::contiguous([32, 32]).unwrap(), 0).is_some());
+        assert!(listed(&Layout::contiguous([33, 32]).unwrap(), 0).is_none());
+        let far = |stride: isize| Layout::new([2, 3], [stride, 1], 0).unwrap();
         assert!(listed(&far(1 << 30), 0).is_some() && listed(&far(1 << 31), 0).is_none());
     }
 }

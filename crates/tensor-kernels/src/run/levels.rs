@@ -130,7 +130,7 @@ mod tests {
         let input = Layout::contiguous(shape).unwrap();
         let reduced = input.reduced("sum", over).unwrap();
         let result =
-            reduced.broadcast_result(&Layout::contiguous(&reduced.shape()).unwrap()).unwrap();
+            reduced.broadcast_result(&Layout::contiguous(reduced.shape()).unwrap()).unwrap();
         let layouts = [&input, &result, &reduced.zero_layout().unwrap()];
         Levels::of(&ReduceWork::plan(layouts, Widths { input: 4, output: 4, accumulator: 4 }))
             .to_cut(tasks)

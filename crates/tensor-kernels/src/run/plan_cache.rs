@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn a_kept_plan_is_that_of_its_layouts_and_machine() {
-        let whole = Layout::contiguous(&[6, 40, 30]).unwrap();
-        let to = Layout::contiguous(&[30, 40]).unwrap();
+        let whole = Layout::contiguous([6, 40, 30]).unwrap();
+        let to = Layout::contiguous([30, 40]).unwrap();
         let small = Machine { l1: 1 << 10, l2: 2 << 10, stream: 4 << 10, ..Machine::REFERENCE };
         for machine in [Machine::REFERENCE, small, Machine::REFERENCE] {
             for at in [0, 5, 2] {
@@ -205,8 +205,8 @@ mod tests {
     #[test]
     fn more_layouts_than_a_thread_keeps() {
         let of = |len: usize| {
-            let to = Layout::contiguous(&[len, 3]).unwrap();
-            (Layout::contiguous(&[3, len]).unwrap().t().unwrap(), to)
+            let to = Layout::contiguous([len, 3]).unwrap();
+            (Layout::contiguous([3, len]).unwrap().t().unwrap(), to)
         };
         for _ in 0..2 {
             for len in 1..8 * SLOTS {
@@ -219,8 +219,8 @@ mod tests {
 
     #[test]
     fn a_copy_inside_of_a_copy_has_its_own_plan() {
-        let to = Layout::contiguous(&[40, 30]).unwrap();
-        let from = Layout::contiguous(&[30, 40]).unwrap().t().unwrap();
+        let to = Layout::contiguous([40, 30]).unwrap();
+        let from = Layout::contiguous([30, 40]).unwrap().t().unwrap();
         let machine = &Machine::REFERENCE;
         with_plan(Planned { from: &from, to: &to, width: 4, machine }, |outer| {
             assert_eq!(planned(&from, &to, machine), *outer.work);

@@ -190,7 +190,7 @@ fn large_angles() {
     let alone: Vec<f64> = near.iter().copied().cycle().take(700).collect();
     for (level, exec) in execs() {
         let of = |x: &[f64]| {
-            ops::sin(&exec, &Tensor::from_slice(x, [x.len()]).unwrap()).unwrap().to_vec().unwrap()
+            ops::sin(&exec, Tensor::from_slice(x, [x.len()]).unwrap()).unwrap().to_vec().unwrap()
         };
         let (mixed_sin, alone_sin) = (of(&mixed), of(&alone));
         for (x, y) in mixed.iter().zip(&mixed_sin) {
@@ -260,7 +260,7 @@ fn powers_beside_special_ones() {
     }
     let tensor = |x: &[f32]| Tensor::from_slice(x, [x.len()]).unwrap();
     for (level, exec) in execs() {
-        let of = |x| ops::pow(&exec, &tensor(x), &tensor(&exponents)).unwrap().to_vec().unwrap();
+        let of = |x| ops::pow(&exec, tensor(x), tensor(&exponents)).unwrap().to_vec().unwrap();
         for (i, (got, alone)) in of(&mixed).iter().zip(of(&bases)).enumerate() {
             let expected = if i % 111 == 0 { mixed[i].powf(exponents[i]) } else { alone };
             let close = (got - expected).abs() <= expected.abs() * 1e-6;

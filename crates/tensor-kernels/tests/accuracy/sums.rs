@@ -27,7 +27,7 @@ fn ill_conditioned(n: usize) -> Vec<f32> {
 /// Compares the sums over a dimension of `shape`, or over both, with sums in double precision.
 fn check(shape: [usize; 2], strides: [isize; 2], over: Option<usize>, what: &str) {
     let elements = ill_conditioned(shape[0] * shape[1]);
-    let view = TensorView::new(&elements, Layout::new(&shape, &strides, 0).unwrap()).unwrap();
+    let view = TensorView::new(&elements, Layout::new(shape, strides, 0).unwrap()).unwrap();
     let count = over.map_or(1, |d| shape[1 - d]);
     let mut exact = vec![(0.0, 0.0); count];
     for (place, x) in view.iter().map(f64::from).enumerate() {
@@ -79,7 +79,7 @@ fn strided_elements() {
     for (shape, strides) in
         [([1, MILLION], [0, 3]), ([1024, 1024], [3072, 2]), ([1024, 1024], [3, 3072])]
     {
-        let view = TensorView::new(&elements, Layout::new(&shape, &strides, 0).unwrap()).unwrap();
+        let view = TensorView::new(&elements, Layout::new(shape, strides, 0).unwrap()).unwrap();
         for (level, exec) in execs() {
             let off = (f64::from(ops::sum_all(&exec, &view).unwrap()) - exact).abs() / exact;
             assert!(off <= bound(MILLION), "{shape:?}, {strides:?}, {level}: off by {off:e}");
@@ -101,7 +101,7 @@ fn sums_are_the_same_on_any_number_of_threads_and_at_every_level() {
         ([3, 50_000], [50_000, 1]),
         ([250, 300], [600, 2]),
     ] {
-        let view = TensorView::new(&elements, Layout::new(&shape, &strides, 0).unwrap()).unwrap();
+        let view = TensorView::new(&elements, Layout::new(shape, strides, 0).unwrap()).unwrap();
         for over in [ReduceDims::ALL, 0.into(), 1.into()] {
             let bits = |exec: &Exec| -> Vec<u32> {
                 let sums: Tensor<f32> = ops::sum(exec, &view, over.clone()).unwrap();

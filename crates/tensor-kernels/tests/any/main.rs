@@ -3,6 +3,7 @@
 
 #![cfg(feature = "reductions")]
 
+mod forms;
 mod golden;
 mod methods;
 mod operations;

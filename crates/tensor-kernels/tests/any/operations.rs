@@ -30,7 +30,7 @@ pub(crate) fn binary(op: &str, a: &AnyTensor, b: Operand<'_>) -> Result<AnyTenso
         }
         ("cat", AnyOperand::Tensor(b)) => return AnyTensor::cat(&[a, b], 0),
         ("stack", AnyOperand::Tensor(b)) => return AnyTensor::stack(&[a, b], 0),
-        ("copy_from", AnyOperand::Tensor(b)) => return changed(a, |a| a.copy_from(b)),
+        ("copy_from", AnyOperand::Tensor(b)) => return changed(a, |a| a.copy_from(*b)),
         ("add_inplace", _) => return changed(a, |a| a.add_inplace(b)),
         ("div_inplace", _) => return changed(a, |a| a.div_inplace(b)),
         _ => {}

@@ -32,8 +32,8 @@ fn a2_flatten_of_a_contiguous_tensor_is_a_view() {
 
 #[test]
 fn a3_strides_are_the_distances_between_neighbours() {
-    assert_eq!(Layout::contiguous(&[3, 4]).unwrap().strides(), [4, 1]);
-    let column_major = Layout::fortran(&[3, 4]).unwrap();
+    assert_eq!(Layout::contiguous([3, 4]).unwrap().strides(), [4, 1]);
+    let column_major = Layout::fortran([3, 4]).unwrap();
     assert_eq!(column_major.strides(), [1, 3]);
     let place = |index: [usize; 2]| column_major.offset_of(&index).unwrap();
     assert_eq!((place([0, 1]) - place([0, 0]), place([1, 0]) - place([0, 0])), (3, 1));
@@ -119,7 +119,7 @@ fn a10_the_check_can_be_traced() {
 
 #[test]
 fn a10_a_tensor_without_elements_is_contiguous() {
-    let empty = Layout::new(&[4, 0], &[1, 4], 0).unwrap();
+    let empty = Layout::new([4, 0], [1, 4], 0).unwrap();
     assert!(empty.is_contiguous());
     assert!(empty.contiguity_trace().to_string().ends_with("\nTrue"));
 }
@@ -155,7 +155,7 @@ fn a13_strides_in_bytes_are_numpy_s() {
     assert_eq!(t().layout().strides_in_bytes(8).unwrap().as_slice(), [32, 8]);
     assert_eq!(t2().layout().strides_in_bytes(8).unwrap().as_slice(), [8, 32]);
     assert_eq!(
-        Layout::contiguous(&[2, 3, 4]).unwrap().strides_in_bytes(4).unwrap().as_slice(),
+        Layout::contiguous([2, 3, 4]).unwrap().strides_in_bytes(4).unwrap().as_slice(),
         [48, 16, 4]
     );
 }

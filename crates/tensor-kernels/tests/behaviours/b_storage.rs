@@ -93,7 +93,7 @@ fn b7_the_refusal_says_what_to_use() {
 
 #[test]
 fn b8_the_order_in_memory_is_whatever_the_strides_say() {
-    let column_major = Layout::fortran(&[2, 3]).unwrap();
+    let column_major = Layout::fortran([2, 3]).unwrap();
     let t: Tensor<i64> =
         Tensor::from_vec_with_layout(vec![1, 4, 2, 5, 3, 6], column_major).unwrap();
     assert_eq!(t.to_vec().unwrap(), [1, 2, 3, 4, 5, 6]);

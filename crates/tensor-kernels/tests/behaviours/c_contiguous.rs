@@ -162,7 +162,7 @@ fn c14_contiguous_and_dense_are_two_questions() {
         (&[1, 3, 2, 4], &[1, 2], false, true),
         (&[1, 0, 2, 0, 3, 0, 4], &[4, 2], false, false),
     ] {
-        let layout = Layout::new(&[2, 2], strides, 0).unwrap();
+        let layout = Layout::new([2, 2], strides, 0).unwrap();
         let t: Tensor<i64> = Tensor::from_vec_with_layout(stored.to_vec(), layout).unwrap();
         assert_eq!(t.to_vec().unwrap(), [1, 2, 3, 4]);
         assert_eq!(

@@ -17,9 +17,9 @@ fn third_column() -> Tensor<i64> {
 fn e1_the_offset_of_an_element_is_a_formula() {
     const ROWS: usize = 3;
     const COLUMNS: usize = 4;
-    let row_major = Layout::contiguous(&[ROWS, COLUMNS]).unwrap();
-    let column_major = Layout::fortran(&[ROWS, COLUMNS]).unwrap();
-    let shifted = Layout::new(&[ROWS, COLUMNS], &[-8, 2], 30).unwrap();
+    let row_major = Layout::contiguous([ROWS, COLUMNS]).unwrap();
+    let column_major = Layout::fortran([ROWS, COLUMNS]).unwrap();
+    let shifted = Layout::new([ROWS, COLUMNS], [-8, 2], 30).unwrap();
     for i in 0..ROWS {
         for j in 0..COLUMNS {
             assert_eq!(row_major.offset_of(&[i, j]), Ok(i * COLUMNS + j));
@@ -31,10 +31,10 @@ fn e1_the_offset_of_an_element_is_a_formula() {
 
 #[test]
 fn e2_strides_follow_from_the_shape_only_in_a_compact_tensor() {
-    let compact = Layout::contiguous(&[3, 4]).unwrap();
+    let compact = Layout::contiguous([3, 4]).unwrap();
     let part = compact.narrow(1, 0, 2).unwrap();
     assert_eq!((part.shape(), part.strides()), (&[3, 2][..], compact.strides()));
-    assert_eq!(Layout::contiguous(&[3, 0, 4]).unwrap().strides(), [4, 4, 1]);
+    assert_eq!(Layout::contiguous([3, 0, 4]).unwrap().strides(), [4, 4, 1]);
 }
 
 #[test]
@@ -52,10 +52,10 @@ fn e4_nothing_is_read_past_the_end_of_the_storage() {
     assert_eq!((storage.bytes(), skipped), (24 * 8, 2 * 8));
     assert_eq!(storage_of(&view).len(), 24);
 
-    let behind = Layout::new(&[22], &[1], view.storage_offset()).unwrap();
+    let behind = Layout::new([22], [1], view.storage_offset()).unwrap();
     assert_eq!(view.with_layout(behind).unwrap().to_vec().unwrap(), (2..24).collect::<Vec<_>>());
     for len in [23, 24] {
-        let beyond = Layout::new(&[len], &[1], view.storage_offset()).unwrap();
+        let beyond = Layout::new([len], [1], view.storage_offset()).unwrap();
         assert!(matches!(view.with_layout(beyond), Err(Error::OutOfBounds { available: 192, .. })));
     }
 }
@@ -154,7 +154,7 @@ fn e15_row_major_is_a_default_and_not_the_only_order() {
     assert_eq!(packed, image);
     assert_eq!(storage_of(&packed)[..6], [0, 12, 1, 13, 2, 14]);
     assert!(packed.to_contiguous(ChannelsLast).unwrap().same_storage(&packed));
-    assert!(Layout::fortran(&[3, 4]).unwrap().is_fortran());
+    assert!(Layout::fortran([3, 4]).unwrap().is_fortran());
 }
 
 #[test]

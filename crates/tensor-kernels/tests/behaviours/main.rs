@@ -36,7 +36,7 @@ fn from_one(end: i64, shape: &[usize]) -> Tensor<i64> {
 /// All elements of the storage, in memory order (PyTorch: `t.untyped_storage()`).
 fn storage_of<T: Element>(t: &Tensor<T>) -> Vec<T> {
     let len = t.storage().bytes() / size_of::<T>();
-    let all = t.with_layout(Layout::contiguous(&[len]).expect("a size in memory"));
+    let all = t.with_layout(Layout::contiguous([len]).expect("a size in memory"));
     all.and_then(|all| all.to_vec()).expect("nobody writes")
 }
 

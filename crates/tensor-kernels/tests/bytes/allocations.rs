@@ -58,14 +58,14 @@ fn a_vector_is_allocated_once_and_becomes_a_boxed_slice() {
     for (size, shape) in [(1, [13, 17]), (4, [64, 48]), (12, [40, 30]), (5, [3, 3])] {
         let bytes = vec![7u8; size * shape[0] * shape[1]];
         let view =
-            ByteView::new(&bytes, size, Layout::contiguous(&shape).unwrap().t().unwrap()).unwrap();
+            ByteView::new(&bytes, size, Layout::contiguous(shape).unwrap().t().unwrap()).unwrap();
         let boxed = || to_byte_vec(&exec, &view).unwrap().into_boxed_slice();
         assert_eq!(allocations(boxed), [1, 0], "{size} bytes");
         let copied = to_byte_vec(&exec, &view).unwrap();
         assert_eq!(copied.capacity(), copied.len());
     }
     let floats = vec![1.0f32; 3000];
-    let layout = Layout::contiguous(&[50, 60]).unwrap().t().unwrap();
+    let layout = Layout::contiguous([50, 60]).unwrap().t().unwrap();
     let view = tensor_kernels::TensorView::new(&floats, layout).unwrap();
     assert_eq!(allocations(|| to_vec(&exec, &view).unwrap().into_boxed_slice()), [1, 0]);
 }
@@ -75,11 +75,11 @@ fn a_copy_into_given_memory_allocates_nothing() {
     let exec = Exec::current().unwrap().serial();
     for size in [1, 2, 3, 4, 5, 8, 12, 16, 24, 40] {
         for shape in [[4, 4], [16, 16], [70, 90]] {
-            let (from, to) = (Layout::contiguous(&shape).unwrap(), [shape[1], shape[0]]);
+            let (from, to) = (Layout::contiguous(shape).unwrap(), [shape[1], shape[0]]);
             let bytes = vec![7u8; size * from.numel()];
             let mut result = vec![0; bytes.len()];
             let view = ByteView::new(&bytes, size, from.t().unwrap()).unwrap();
-            let to = Layout::contiguous(&to).unwrap();
+            let to = Layout::contiguous(to).unwrap();
             let mut target = ByteViewMut::new(&mut result, size, to).unwrap();
             let plan = CopyPlan::for_bytes(&view, &target, &exec.machine).unwrap();
             let copied = allocations(|| copy_bytes(&exec, &view, &mut target).unwrap());

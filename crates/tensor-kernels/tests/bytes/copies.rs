@@ -86,7 +86,7 @@ fn every_alignment_of_both_buffers() {
     let transpose = |size: usize| {
         let [shape, strides] = [[37, 41], [1, 37]];
         let from = strided(&shape, &strides.map(|stride| stride as isize), 0);
-        let to = Layout::contiguous(&shape).unwrap();
+        let to = Layout::contiguous(shape).unwrap();
         [from, to].map(|layout| Items { size, pitch: size, layout })
     };
     let rows = |size: usize| {
@@ -143,7 +143,7 @@ fn items_are_planned_and_copied_as_elements_are() {
         let source = Memory::<u32>::samples(crate::common::extent(&from), 1);
         let blank = Memory::<u32>::for_layout(&to, 2);
         let mut expected = blank.clone();
-        copy_into(exec, &source.view(&from), &mut expected.view_mut(&to)).unwrap();
+        copy_into(exec, source.view(&from), &mut expected.view_mut(&to)).unwrap();
         let mut result = blank.clone();
         let bytes = bytemuck::cast_slice_mut(result.elements_mut());
         let view = ByteView::new(bytemuck::cast_slice(source.elements()), 4, from.clone()).unwrap();

@@ -57,7 +57,7 @@ fn fault_destinations_that_overlap() {
     assert!(overlaps(4, &[2], &[0]) && overlaps(4, &[2], &[3]) && overlaps(2, &[3, 3], &[5, 4]));
     assert!(!overlaps(4, &[2], &[4]) && !overlaps(4, &[2], &[5]) && !overlaps(2, &[3, 3], &[2, 6]));
     assert!(!overlaps(4, &[1], &[0]), "a stride of one item has no meaning");
-    let layout = Layout::new(&[2, 2], &[1, 1], 0).unwrap();
+    let layout = Layout::new([2, 2], [1, 1], 0).unwrap();
     let view = ByteViewMut::new(&mut bytes, 4, layout);
     assert!(matches!(view, Err(Error::WriteOverlap { .. })));
 }
@@ -87,7 +87,7 @@ fn fault_offsets_beyond_the_address_space() {
         let raw = unsafe { ByteView::from_raw_parts(NonNull::dangling(), 4, [3], [stride]) };
         assert!(raw.is_err(), "{stride}");
     }
-    let wide = Layout::new(&[2], &[far / 2], 0).unwrap();
+    let wide = Layout::new([2], [far / 2], 0).unwrap();
     assert!(too_large(ByteView::new(&[0; 8], 4, wide)));
     assert!(too_large(ByteView::strided(&[0; 8], far as usize, [1], [1], 1)));
 }

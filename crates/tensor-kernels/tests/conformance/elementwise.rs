@@ -133,7 +133,7 @@ fn fault_every_level_computes_the_same_bits() {
     for (name, operation) in named::ALL {
         let compute = |exec: &Exec| {
             let mut out = vec![0.5f32; a.numel()];
-            let layout = Layout::contiguous(&shape).unwrap();
+            let layout = Layout::contiguous(shape).unwrap();
             let mut view = TensorViewMut::new(&mut out, layout).unwrap();
             operation(exec, [&a, &b, &c], &mut view).unwrap();
             out.into_iter().map(bits).collect::<Vec<_>>()

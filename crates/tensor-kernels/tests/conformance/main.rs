@@ -65,7 +65,7 @@ fn check_copy<T: Sample>(
     let expected = blank.with(to, &source.values(from));
     for config in run_configs {
         let mut result = blank.clone();
-        config.run(|exec| copy_into(exec, &source.view(from), &mut result.view_mut(to))).unwrap();
+        config.run(|exec| copy_into(exec, source.view(from), &mut result.view_mut(to))).unwrap();
         result.assert_is(&expected, || format!("{what}, {from:?} to {to:?}, {config}"));
     }
 }

@@ -71,7 +71,7 @@ fn fault_into_a_given_result() {
             let out = Tensor::full([LEN as usize], u64::MAX).unwrap();
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 let (from, mut to) = (x.read().unwrap(), out.write().unwrap());
-                map_into(exec, &from.as_view(), &mut to.as_view_mut().unwrap(), |x| {
+                map_into(exec, from.as_view(), &mut to.as_view_mut().unwrap(), |x| {
                     if x == 2 * index { panic_on_purpose(index) } else { u64::from(x) }
                 })
             }));
@@ -177,9 +177,9 @@ fn fault_while_an_operand_is_in_scratch() {
                 Tensor::arange(0, LEN, 1).unwrap().view([60, 50]).unwrap().t().unwrap();
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 let mut out = vec![u32::MAX; LEN as usize];
-                let layout = Layout::contiguous(&[50, 60]).unwrap();
+                let layout = Layout::contiguous([50, 60]).unwrap();
                 let mut to = TensorViewMut::new(&mut out, layout).unwrap();
-                map_into(exec, &transposed.read().unwrap().as_view(), &mut to, |x| {
+                map_into(exec, transposed.read().unwrap().as_view(), &mut to, |x| {
                     if x == index { panic_on_purpose(index) } else { x }
                 })
             }));
@@ -202,11 +202,11 @@ fn fault_while_results_are_streamed() {
     for threads in [1, 2, 7] {
         for index in [0, 1, rows * columns / 2, rows * columns - 1] {
             let mut out = vec![u64::MAX; (rows * columns) as usize];
-            let layout = Layout::contiguous(&[64, 96]).unwrap();
+            let layout = Layout::contiguous([64, 96]).unwrap();
             let mut to = TensorViewMut::new(&mut out, layout).unwrap();
             let guard = transposed.read().unwrap();
             let run = || {
-                map_into(&exec, &guard.as_view(), &mut to, |x| {
+                map_into(&exec, guard.as_view(), &mut to, |x| {
                     if x == index { panic_on_purpose(index) } else { u64::from(x) }
                 })
             };

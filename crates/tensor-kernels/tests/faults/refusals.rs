@@ -25,8 +25,8 @@ fn refused_into(
 #[test]
 fn fault_a_result_of_another_shape_is_refused() {
     let elements: Vec<i32> = (0..12).collect();
-    let a = TensorView::new(&elements, Layout::contiguous(&[3, 4]).unwrap()).unwrap();
-    let row = TensorView::new(&elements[..4], Layout::contiguous(&[4]).unwrap()).unwrap();
+    let a = TensorView::new(&elements, Layout::contiguous([3, 4]).unwrap()).unwrap();
+    let row = TensorView::new(&elements[..4], Layout::contiguous([4]).unwrap()).unwrap();
     for shape in [&[3, 3][..], &[3, 5], &[4, 3], &[12], &[1, 3, 4], &[3, 4, 1], &[], &[0]] {
         let refusals = [
             refused_into(shape, |exec, out| copy_into(exec, &a, out)),
@@ -52,7 +52,7 @@ fn fault_inputs_that_do_not_broadcast_are_refused_with_both_shapes() {
     let of =
         |shape: &[usize]| TensorView::new(&elements, Layout::contiguous(shape).unwrap()).unwrap();
     let refusal =
-        refused_into(&[3, 4], |exec, out| zip_into(exec, &of(&[3, 4]), &of(&[3]), out, |a, _| a));
+        refused_into(&[3, 4], |exec, out| zip_into(exec, of(&[3, 4]), of(&[3]), out, |a, _| a));
     assert_eq!(
         refusal.to_string(),
         "The size of tensor a (4) must match the size of tensor b (3) at non-singleton dimension 1 \
@@ -75,7 +75,7 @@ fn fault_an_expanded_tensor_is_refused_as_a_result() {
     let column = Tensor::from_vec(vec![1, 2, 3], [3, 1]).unwrap();
     let expanded = column.expand([3, 4]).unwrap();
     let refusals = [
-        expanded.copy_from(&table()),
+        expanded.copy_from(table()),
         expanded.fill(9),
         expanded.map_inplace(|x| x + 1),
         expanded.zip_inplace(&table(), |x, y| x + y),
@@ -122,11 +122,11 @@ fn fault_a_reader_blocks_writers_and_admits_readers() {
     let guard = transposed.read().unwrap();
     let writes = [
         x.fill(1),
-        x.copy_from(&Tensor::full([4], 1).unwrap()),
+        x.copy_from(Tensor::full([4], 1).unwrap()),
         x.map_inplace(|x| x + 1),
         x.zip_inplace(&Tensor::full([4], 1).unwrap(), |x, y| x + y),
         x.zip_inplace(&x, |x, y| x + y),
-        x.copy_from(&x.flip([0]).unwrap()),
+        x.copy_from(x.flip([0]).unwrap()),
     ];
     assert_borrowed(&x, "writing", &writes);
     assert_eq!(x.t().unwrap().contiguous().unwrap().shape(), [4, 3]);
@@ -182,7 +182,7 @@ fn fault_a_closure_that_borrows_the_output_gets_an_error() {
 fn fault_steps_and_flips_are_written_correctly() {
     let x = Tensor::full([3, 6], 0).unwrap();
     let odd = x.slice(1, Slice::new(None, None, -2)).unwrap();
-    odd.copy_from(&Tensor::arange(0, 9, 1).unwrap().view([3, 3]).unwrap()).unwrap();
+    odd.copy_from(Tensor::arange(0, 9, 1).unwrap().view([3, 3]).unwrap()).unwrap();
     assert_eq!(
         x.to_vec().unwrap(),
         [0, 2, 0, 1, 0, 0, 0, 5, 0, 4, 0, 3, 0, 8, 0, 7, 0, 6],

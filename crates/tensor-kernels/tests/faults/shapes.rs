@@ -33,10 +33,10 @@ fn check<T: Sample>(from: &Layout, what: &str) {
 fn fault_dimensions_of_size_one_have_any_strides() {
     let (least, most) = (isize::MIN + 1, isize::MAX);
     for strides in [[0; 5], [1; 5], [most, least, 7, most, 1], [least; 5]] {
-        let layout = Layout::new(&[1; 5], &strides, 3).unwrap();
+        let layout = Layout::new([1; 5], strides, 3).unwrap();
         check::<u32>(&layout, "ones");
         check::<[u8; 3]>(&layout, "ones");
-        let between = Layout::new(&[1, 7, 1, 9, 1], &[strides[0], 9, strides[2], 1, most], 3);
+        let between = Layout::new([1, 7, 1, 9, 1], [strides[0], 9, strides[2], 1, most], 3);
         check::<u32>(&between.unwrap(), "ones between others");
     }
 }
@@ -45,7 +45,7 @@ fn fault_dimensions_of_size_one_have_any_strides() {
 fn fault_dimensions_without_elements_have_any_strides() {
     let (least, most) = (isize::MIN + 1, isize::MAX);
     for strides in [[0; 3], [most, 1, least], [least; 3]] {
-        let layout = Layout::new(&[4, 0, 5], &strides, 0).unwrap();
+        let layout = Layout::new([4, 0, 5], strides, 0).unwrap();
         let none: [f32; 0] = [];
         let view = TensorView::new(&none, layout.clone()).unwrap();
         for config in run_configs() {
@@ -62,7 +62,7 @@ fn fault_dimensions_without_elements_have_any_strides() {
 #[test]
 fn fault_strides_of_zero_in_any_dimension() {
     for strides in [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 7, 1], [7, 0, 1], [9, 1, 0]] {
-        let layout = Layout::new(&[6, 9, 7], &strides, 2).unwrap();
+        let layout = Layout::new([6, 9, 7], strides, 2).unwrap();
         check::<u8>(&layout, "stride 0");
         check::<f32>(&layout, "stride 0");
         check::<[u8; 12]>(&layout, "stride 0");
@@ -72,17 +72,17 @@ fn fault_strides_of_zero_in_any_dimension() {
 #[test]
 fn fault_many_dimensions_are_reversed() {
     let eight = [2, 3, 2, 3, 2, 3, 2, 3];
-    let layout = Layout::contiguous(&eight).unwrap();
-    let reversed = layout.permute(&[7, 6, 5, 4, 3, 2, 1, 0]).unwrap();
+    let layout = Layout::contiguous(eight).unwrap();
+    let reversed = layout.permute([7, 6, 5, 4, 3, 2, 1, 0]).unwrap();
     check::<u8>(&reversed, "rank 8 reversed");
-    check::<f64>(&reversed.flip(&[0, 3, 7]).unwrap(), "rank 8 reversed, in part backwards");
+    check::<f64>(&reversed.flip([0, 3, 7]).unwrap(), "rank 8 reversed, in part backwards");
     let twelve: Vec<isize> = (0..12).rev().collect();
-    let reversed = Layout::contiguous(&[2; 12]).unwrap().permute(&twelve).unwrap();
+    let reversed = Layout::contiguous([2; 12]).unwrap().permute(&twelve).unwrap();
     check::<u16>(&reversed, "rank 12 reversed");
     let deep: Vec<isize> = (0..40).rev().collect();
     let mut shape = [1; 40];
     (shape[0], shape[20], shape[39]) = (5, 6, 7);
-    check::<u32>(&Layout::contiguous(&shape).unwrap().permute(&deep).unwrap(), "rank 40 reversed");
+    check::<u32>(&Layout::contiguous(shape).unwrap().permute(&deep).unwrap(), "rank 40 reversed");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn fault_one_dimension_is_very_long() {
             offsets_of(&layout).into_iter().map(|offset| numbers[offset]).collect();
         for config in run_configs() {
             let mut out = vec![0; len];
-            let dense = Layout::contiguous(&[1, len, 1]).unwrap();
+            let dense = Layout::contiguous([1, len, 1]).unwrap();
             let mut to = TensorViewMut::new(&mut out, dense).unwrap();
             let from = view.view([1, len as isize, 1]).unwrap();
             config.run(|exec| copy_into(exec, &from, &mut to)).unwrap();
@@ -111,13 +111,13 @@ fn fault_rows_a_power_of_two_apart_are_copied_correctly() {
     for apart in [1 << 10, 1 << 12] {
         let numbers: Vec<u32> = (0..40 * apart as u32).collect();
         let rows = strided(&[40, 70], &[apart, 1], 0);
-        for layout in [rows.t().unwrap(), rows.flip(&[1]).unwrap().t().unwrap()] {
+        for layout in [rows.t().unwrap(), rows.flip([1]).unwrap().t().unwrap()] {
             let values: Vec<u32> = offsets_of(&layout).into_iter().map(|at| at as u32).collect();
             let view = TensorView::new(&numbers, layout).unwrap();
             for config in run_configs() {
                 let mut out = vec![0; values.len()];
                 let mut to =
-                    TensorViewMut::new(&mut out, Layout::contiguous(&[70, 40]).unwrap()).unwrap();
+                    TensorViewMut::new(&mut out, Layout::contiguous([70, 40]).unwrap()).unwrap();
                 config.run(|exec| copy_into(exec, &view, &mut to)).unwrap();
                 assert!(out == values, "copy, {apart} apart, {config}");
                 let sum = config.run(|exec| ops::sum_all(exec, &view)).unwrap();

@@ -102,7 +102,7 @@ fn fault_disjoint_views_are_copied_and_computed() {
 fn fault_a_copy_of_a_view_to_itself_does_nothing() {
     let x = numbers().view([3, 1, 4]).unwrap();
     let same_but_for_an_unused_stride =
-        x.with_layout(Layout::new(&[3, 1, 4], &[4, 99, 1], 0).unwrap()).unwrap();
+        x.with_layout(Layout::new([3, 1, 4], [4, 99, 1], 0).unwrap()).unwrap();
     let transposed = x.transpose(0, 2).unwrap();
     for (from, to) in [
         (&x, &x),

@@ -66,7 +66,7 @@ fn fault_no_elements_are_no_work() {
         assert_eq!(transposed.map(panicking).unwrap().shape(), transposed.shape());
         transposed.map_inplace(panicking).unwrap();
         transposed.fill(1.0).unwrap();
-        transposed.copy_from(&Tensor::zeros(transposed.shape()).unwrap()).unwrap();
+        transposed.copy_from(Tensor::zeros(transposed.shape()).unwrap()).unwrap();
         assert_eq!(transposed.add(&transposed).unwrap().numel(), 0);
     }
 }
@@ -74,7 +74,7 @@ fn fault_no_elements_are_no_work() {
 /// A view without elements can have any offset, even beyond the storage.
 #[test]
 fn fault_empty_views_at_huge_offsets_are_no_work() {
-    let far = Layout::new(&[4, 0], &[-(1 << 61), 3], isize::MAX as usize).unwrap();
+    let far = Layout::new([4, 0], [-(1_isize << 61), 3], isize::MAX as usize).unwrap();
     no_elements_at::<u64>(&far);
     no_elements_at::<[u8; 3]>(&far);
     no_elements_at::<[u64; 9]>(&far);
@@ -92,8 +92,8 @@ fn no_elements_at<T: tensor_kernels::Element>(far: &Layout) {
 #[test]
 fn fault_elements_of_no_size_are_no_work() {
     let shape = [70, 90];
-    let layout = Layout::contiguous(&shape).unwrap();
-    let columns = Layout::fortran(&shape).unwrap();
+    let layout = Layout::contiguous(shape).unwrap();
+    let columns = Layout::fortran(shape).unwrap();
     let (nothing, mut output) = ([(); 6300], [(); 6300]);
     let numbers: Vec<u32> = (0..6300).collect();
     let number = TensorView::new(&numbers, columns.clone()).unwrap();
@@ -118,9 +118,9 @@ fn fault_elements_of_no_size_are_no_work() {
 #[test]
 fn fault_a_level_changes_the_vectors_of_a_machine_only() {
     let test = "sizes::fault_a_level_changes_the_vectors_of_a_machine_only";
-    let rows = Layout::contiguous(&[700, 300]).unwrap();
+    let rows = Layout::contiguous([700, 300]).unwrap();
     let columns = rows.t().unwrap();
-    let dense = Layout::contiguous(&[300, 700]).unwrap();
+    let dense = Layout::contiguous([300, 700]).unwrap();
     let exec = Exec::current().unwrap();
     let machine = Machine { vector: Machine::REFERENCE.vector, ..exec.machine };
     let plan = CopyPlan::new(&columns, &dense, 4, &machine).unwrap();

@@ -240,9 +240,9 @@ fn fault_a_small_stack_is_enough() {
         for (shape, order) in
             [([40, 50, 60], [2, 1, 0]), ([3, 200, 200], [1, 2, 0]), ([200, 200, 3], [2, 0, 1])]
         {
-            let layout = Layout::contiguous(&shape).unwrap().permute(&order).unwrap();
+            let layout = Layout::contiguous(shape).unwrap().permute(order).unwrap();
             every_width(&layout);
-            every_width(&layout.flip(&[2]).unwrap());
+            every_width(&layout.flip([2]).unwrap());
         }
     };
     let thread = thread::Builder::new().stack_size(1 << 20);
@@ -301,7 +301,7 @@ fn every_width(layout: &Layout) {
         |result: tensor_kernels::Result<usize>| assert_eq!(result.unwrap(), layout.numel());
     let word = Tensor::from_vec_with_layout(vec![1u32; words], layout.clone()).unwrap();
     copied(word.contiguous().map(|x| x.numel()));
-    copied(word.add(&word.contiguous().unwrap()).map(|x| x.numel()));
+    copied(word.add(word.contiguous().unwrap()).map(|x| x.numel()));
     let byte = Tensor::from_vec_with_layout(vec![1u8; bytes], layout.clone()).unwrap();
     copied(byte.contiguous().map(|x| x.numel()));
     let wide = Tensor::from_vec_with_layout(vec![1u128; words], layout.clone()).unwrap();

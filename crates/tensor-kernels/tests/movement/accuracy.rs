@@ -177,8 +177,8 @@ fn comparisons_within_tolerances() {
     assert!(ops::allclose(exec, &x, &x, exact).unwrap());
     assert!(!ops::allclose(exec, &x, &x, Tolerance::default()).unwrap());
     let wide = Tolerance { rtol: f64::INFINITY, ..exact };
-    assert!(!ops::allclose(exec, &x, &x.map(|x| -x).unwrap(), wide).unwrap());
-    assert!(ops::allclose(exec, &Tensor::<f32>::zeros([0]).unwrap(), 1.0, exact).unwrap());
+    assert!(!ops::allclose(exec, &x, x.map(|x| -x).unwrap(), wide).unwrap());
+    assert!(ops::allclose(exec, Tensor::<f32>::zeros([0]).unwrap(), 1.0, exact).unwrap());
 }
 
 #[test]

@@ -25,9 +25,9 @@ fn indices_out_of_range_are_named_with_their_position() {
         "index out of range in self: 3 of dimension 1 (3) [index_select: at position 2 of the \
          indices]"
     );
-    assert!(refused(x().index_select(0, &tensor![-1i64])).contains("index out of range in self"));
+    assert!(refused(x().index_select(0, tensor![-1i64])).contains("index out of range in self"));
     assert!(
-        refused(x().take(&tensor![-7i64]))
+        refused(x().take(tensor![-7i64]))
             .starts_with("out of range: tried to access index -7 on a tensor of 6 elements.")
     );
     for index in [i64::MIN, i64::MAX, -1, 3] {
@@ -35,7 +35,7 @@ fn indices_out_of_range_are_named_with_their_position() {
         assert!(refused(x().gather(1, &index)).contains("out of bounds for dimension 1"));
         assert!(refused(x().scatter(1, &index, 0)).contains("out of bounds for dimension 1"));
     }
-    assert!(refused(x().take_along_dim(&tensor![[-4i64]], 1)).contains("index -4 is out of"));
+    assert!(refused(x().take_along_dim(tensor![[-4i64]], 1)).contains("index -4 is out of"));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn shapes_that_do_not_fit() {
     is(x.select(0, 0).unwrap().tril(0), |why| matches!(why, MovementError::NoMatrix { .. }));
     is(x.roll([1], [0, 1]), |why| matches!(why, MovementError::RollLength { .. }));
     is(x.pad([1], PadMode::Reflect), |why| matches!(why, MovementError::PadLength { .. }));
-    is(x.repeat_interleave_each(&tensor![1i64, 2, 3], 0), |why| {
+    is(x.repeat_interleave_each(tensor![1i64, 2, 3], 0), |why| {
         matches!(why, MovementError::RepeatsLength { given: 3, dim: 0, size: 2 })
     });
     assert!(matches!(x.item(), Err(Error::Movement(why)) if matches!(
@@ -85,7 +85,7 @@ fn dimensions_out_of_range() {
             Tensor::cat(&[&x, &x], dim).err(),
             x.roll([1], [dim]).err(),
             x.repeat_interleave(2, dim).err(),
-            x.index_select(dim, &tensor![0i64]).err(),
+            x.index_select(dim, tensor![0i64]).err(),
             x.gather(dim, &index).err(),
             x.take_along_dim(&index, dim).err(),
             x.scatter(dim, &index, 0).err(),
@@ -120,8 +120,8 @@ fn sizes_near_the_limit() {
     }
     assert!(x.repeat_interleave(usize::MAX, 0).is_err());
     assert!(x.repeat_interleave(HUGE as usize, None).is_err());
-    assert!(x.repeat_interleave_each(&tensor![i64::MAX, i64::MAX], 0).is_err());
-    assert!(x.repeat_interleave_each(&tensor![i64::MAX], 1).is_err());
+    assert!(x.repeat_interleave_each(tensor![i64::MAX, i64::MAX], 0).is_err());
+    assert!(x.repeat_interleave_each(tensor![i64::MAX], 1).is_err());
     // Shifts of any size are taken modulo the dimension.
     for shift in [HUGE, isize::MIN] {
         let least = shift.rem_euclid(3);
@@ -141,8 +141,8 @@ fn sizes_near_the_limit() {
     );
     assert!(huge.roll([1], [0]).is_err() && huge.cumsum(0).is_err());
     assert!(huge.pad([HUGE, HUGE], PadMode::Replicate).is_err());
-    assert_eq!(huge.take(&tensor![5i64, -1]).unwrap().to_vec().unwrap(), [1, 1]);
-    assert_eq!(huge.index_select(0, &tensor![0i64]).unwrap().numel(), 1);
+    assert_eq!(huge.take(tensor![5i64, -1]).unwrap().to_vec().unwrap(), [1, 1]);
+    assert_eq!(huge.index_select(0, tensor![0i64]).unwrap().numel(), 1);
     assert!(Tensor::<i64>::eye(usize::MAX, 2).is_err());
     assert!(Tensor::<f32>::ones([usize::MAX]).is_err());
     assert!(Tensor::linspace(0.0, 1.0, usize::MAX).is_err());
@@ -217,6 +217,6 @@ fn a_tensor_that_is_being_written_is_refused() {
     drop(guard);
     let expanded = x.narrow(0, 0, 1).unwrap().expand([2, 3]).unwrap();
     let exec = Exec::current().unwrap();
-    let refusal = ops::roll_into(exec, &x.deep_clone().unwrap(), [1], [0], &expanded);
+    let refusal = ops::roll_into(exec, x.deep_clone().unwrap(), [1], [0], &expanded);
     assert!(matches!(refusal, Err(Error::WriteOverlap { .. })));
 }

@@ -111,7 +111,7 @@ fn results_of_rows_in_any_layout() {
 fn scatter_in_place_writes_any_layout() {
     let exec = Exec::current().unwrap();
     let (index, src): (Tensor<i64>, _) = (tensor![[2, 0], [1, 1]], tensor![[7i64, 8], [9, 10]]);
-    let new = ops::scatter(exec, &Tensor::zeros([3, 2]).unwrap(), 0, &index, &src).unwrap();
+    let new = ops::scatter(exec, Tensor::zeros([3, 2]).unwrap(), 0, &index, &src).unwrap();
     assert_eq!(new.to_vec().unwrap(), [0, 8, 9, 10, 7, 0]);
     let transposed = Tensor::zeros([2, 3]).unwrap().t().unwrap();
     ops::scatter_inplace(exec, &transposed, 0, &index, &src).unwrap();
@@ -156,15 +156,15 @@ fn a_result_that_shares_elements_is_refused_or_computed_apart() {
 fn operands_are_tensors_views_or_values() {
     let exec = Exec::current().unwrap();
     let memory = [1i64, 2, 3, 4];
-    let view = TensorView::new(&memory, Layout::contiguous(&[2, 2]).unwrap()).unwrap();
+    let view = TensorView::new(&memory, Layout::contiguous([2, 2]).unwrap()).unwrap();
     let tensor = x().select(2, 0).unwrap().narrow(0, 0, 2).unwrap().narrow(1, 0, 2).unwrap();
     let joined = ops::cat(exec, [tensor_kernels::Operand::from(&view), (&tensor).into()], 0);
     assert_eq!(joined.unwrap().shape(), [4, 2]);
     assert_eq!(ops::take(exec, 5i64, 0i64).unwrap().item().unwrap(), 5);
     assert_eq!(ops::softmax(exec, 5.0f32, 0).unwrap().item().unwrap(), 1.0);
     let mut out = [0i64; 4];
-    let mut to = TensorViewMut::new(&mut out, Layout::contiguous(&[2, 2]).unwrap()).unwrap();
-    ops::roll_into(exec, &view.t().unwrap(), [1], [1], &mut to).unwrap();
+    let mut to = TensorViewMut::new(&mut out, Layout::contiguous([2, 2]).unwrap()).unwrap();
+    ops::roll_into(exec, view.t().unwrap(), [1], [1], &mut to).unwrap();
     assert_eq!(out, [3, 1, 4, 2]);
 }
 

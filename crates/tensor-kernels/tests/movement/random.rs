@@ -208,5 +208,5 @@ fn results_do_not_depend_on_threads() {
     }
     both(&|exec| ops::logsumexp(exec, &float, ..));
     both(&|exec| ops::std(exec, &float, .., 1.0));
-    both(&|exec| ops::softmax(exec, &float.reshape([-1])?.into_tensor(), 0));
+    both(&|exec| ops::softmax(exec, float.reshape([-1])?.into_tensor(), 0));
 }

@@ -14,6 +14,11 @@ fn normalise<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>, Error> {
     Ok(centred / (deviation + T::from_f64(0.0)) * half)
 }
 
+/// Functions of one element need no type parameter either.
+fn cosh<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>, Error> {
+    x.map(|v| (v.exp() + (-v).exp()) / T::from_f64(2.0))
+}
+
 fn of_view<T: Real>(x: &TensorView<'_, T>) -> Result<Tensor<T>, Error> {
     let shifted = x - x.min_all()?;
     Ok(-(shifted * T::from_f64(2.0)) + T::ONE)
@@ -55,6 +60,22 @@ fn total<T: Real>(x: &TensorView<'_, T>) -> T {
 
 fn shown<T: Scalar>(x: T) -> String {
     format!("{x} {x:?}")
+}
+
+#[test]
+fn functions_of_one_element_in_generic_closures() {
+    let x = tensor![0.0f32, 1.0, -1e6];
+    assert_eq!(cosh(&x).unwrap().to_vec().unwrap(), [1.0, 1.543_080_6, f32::INFINITY]);
+    fn sines<T: Real>(x: &Tensor<T>) -> Tensor<T> {
+        x.map(|v| v.sin() * v.sin() + v.cos() * v.cos()).unwrap()
+    }
+    let ones = sines(&x).to_vec().unwrap();
+    assert!(ones.iter().all(|one| (one - 1.0).abs() < 1e-6), "{ones:?}");
+    fn roots<T: Real>(x: &Tensor<T>) -> Tensor<T> {
+        x.map(|v| v.ln() + v.sqrt() + v.tanh() + v.sigmoid() + v.log2() + v.log10()).unwrap()
+    }
+    let one = roots(&tensor![1.0f64]).item().unwrap();
+    assert!((one - (1.0 + 1.0f64.tanh() + 1.0 / (1.0 + (-1.0f64).exp()))).abs() < 1e-12, "{one}");
 }
 
 #[test]

@@ -14,8 +14,8 @@ pub(crate) fn zeros<T: Scalar>(_like: &[T], count: usize) -> Vec<T> {
     vec![T::ZERO; count]
 }
 
-/// The result, a tensor, is the same for a tensor, a view, a mutable view and a reshaped tensor.
-/// Returns its shape and elements.
+/// The result, a tensor, is the same for a tensor, by reference and by value, a view, a mutable
+/// view and a reshaped tensor. Returns its shape and elements.
 macro_rules! each_operand {
     ($values:expr, |$x:ident| $result:expr) => {{
         let tensor = $crate::kinds::tensor($values);
@@ -24,6 +24,10 @@ macro_rules! each_operand {
             let result = $result.unwrap();
             (result.shape().to_vec(), result.to_vec())
         };
+        {
+            let $x = tensor.clone();
+            assert_eq!($result.unwrap().to_vec(), expected.1, "a tensor by value");
+        }
         {
             let guard = tensor.read().unwrap();
             let view = guard.as_view();

@@ -46,7 +46,7 @@ moving! {
 fn indices_of_any_kind() {
     let x = tensor(NUMBERS);
     let index = [1i64, 0, 1, 0, 1, 1];
-    let gathered = each_operand!(NUMBERS, |x| x.gather(0, &tensor(index)));
+    let gathered = each_operand!(NUMBERS, |x| x.gather(0, tensor(index)));
     assert_eq!(each_operand!(index, |index| x.gather(0, index)), gathered);
     assert_eq!(each_operand!(index, |index| ops::gather(exec(), &x, 0, index)), gathered);
     let index = tensor(index);
@@ -69,7 +69,7 @@ fn scattering() {
     let (index, src) = (tensor([0i64; 6]), tensor([1, 2, 3, 1, 2, 3]));
     let scattered = each_operand!(NUMBERS, |x| x.scatter(0, &index, &src));
     assert_eq!(each_operand!(NUMBERS, |x| ops::scatter(exec(), x, 0, &index, &src)), scattered);
-    let layout = Layout::contiguous(&SHAPE).unwrap();
+    let layout = Layout::contiguous(SHAPE).unwrap();
     let mut numbers = NUMBERS;
     let mut view = TensorViewMut::new(&mut numbers, layout).unwrap();
     view.scatter_inplace(0, &index, &src).unwrap();
@@ -83,30 +83,32 @@ fn scattering() {
 fn masks() {
     let mask = [true, false, false, true, true, false];
     let x = tensor(NUMBERS);
-    let filled = each_operand!(NUMBERS, |x| x.masked_fill(&tensor(mask), 7));
+    let filled = each_operand!(NUMBERS, |x| x.masked_fill(tensor(mask), 7));
     assert_eq!(each_operand!(mask, |mask| x.masked_fill(mask, 7)), filled);
-    each_output!(filled.clone(), |out| ops::masked_fill_into(exec(), &x, &tensor(mask), 7, out));
+    each_output!(filled.clone(), |out| ops::masked_fill_into(exec(), &x, tensor(mask), 7, out));
     each_in_place!(
         NUMBERS,
         filled,
-        |x| ops::masked_fill_inplace(exec(), x, &tensor(mask), 7),
-        |x| x.masked_fill_inplace(&tensor(mask), 7)
+        |x| ops::masked_fill_inplace(exec(), x, tensor(mask), 7),
+        |x| x.masked_fill_inplace(tensor(mask), 7)
     );
-    let selected = each_operand!(NUMBERS, |x| x.masked_select(&tensor(mask)));
+    let selected = each_operand!(NUMBERS, |x| x.masked_select(tensor(mask)));
     assert_eq!(selected.1, [5, 1, 9]);
     assert_eq!(each_operand!(mask, |mask| ops::masked_select(exec(), &x, mask)), selected);
 }
 
 #[test]
 fn joining() {
-    let joined = each_operand!(NUMBERS, |x| ops::cat(exec(), [x, x], 0));
+    let joined = each_operand!(NUMBERS, |x| ops::cat(exec(), [x.operand(), x.operand()], 0));
     let x = tensor(NUMBERS);
     each_output!(joined.clone(), |out| ops::cat_into(exec(), [&x, &x], 0, out));
+    let by_value = ops::cat(exec(), [x.clone(), x.clone()], 0).unwrap();
+    assert_eq!((by_value.shape(), by_value.to_vec().unwrap()), (&joined.0[..], joined.1.clone()));
     let guard = x.read().unwrap();
     let view = guard.as_view();
     let cat = tensor_kernels::TensorView::cat(&[&view, &view], 0).unwrap();
     assert_eq!((cat.shape(), cat.to_vec().unwrap()), (&joined.0[..], joined.1));
-    let stacked = each_operand!(NUMBERS, |x| ops::stack(exec(), [x, x], 0));
+    let stacked = each_operand!(NUMBERS, |x| ops::stack(exec(), [x.operand(), x.operand()], 0));
     each_output!(stacked, |out| ops::stack_into(exec(), [&x, &x], 0, out));
 }
 
@@ -128,13 +130,13 @@ fn copies() {
     assert_eq!(each_operand!(NUMBERS, |x| to_contiguous::<_, Simd>(exec(), x)), copied);
     let channels_last = MemoryFormat::Contiguous;
     assert_eq!(each_operand!(NUMBERS, |x| to_format::<_, Simd>(exec(), x, channels_last)), copied);
-    let fortran = || Layout::fortran(&SHAPE).unwrap();
+    let fortran = || Layout::fortran(SHAPE).unwrap();
     assert_eq!(each_operand!(NUMBERS, |x| copy_to_layout::<_, Simd>(exec(), x, fortran())), copied);
     let repeated = each_operand!(NUMBERS, |x| repeat::<_, Simd>(exec(), x, [1, 2]));
     assert_eq!(each_operand!(NUMBERS, |x| x.repeat([1, 2])), repeated);
-    assert_eq!(to_vec(exec(), &x.read().unwrap().as_view()).unwrap(), NUMBERS);
+    assert_eq!(to_vec(exec(), x.read().unwrap().as_view()).unwrap(), NUMBERS);
     let mut memory = [MaybeUninit::uninit(); 6];
-    let to = TensorViewMut::new(&mut memory, Layout::contiguous(&SHAPE).unwrap()).unwrap();
+    let to = TensorViewMut::new(&mut memory, Layout::contiguous(SHAPE).unwrap()).unwrap();
     assert_eq!(copy_into_uninit(exec(), &x, to).unwrap().to_vec(), NUMBERS);
 }
 
@@ -145,11 +147,11 @@ fn copies_that_broadcast() {
     each_in_place!(
         NUMBERS,
         expected.clone(),
-        |x| copy_between(exec(), &row.expand(SHAPE).unwrap(), x),
+        |x| copy_between(exec(), row.expand(SHAPE).unwrap(), x),
         |x| x.copy_from(&row)
     );
     let x = tensor(NUMBERS);
-    copy_between(exec(), &row.read().unwrap().as_view(), &x).unwrap();
+    copy_between(exec(), row.read().unwrap().as_view(), &x).unwrap();
     assert_eq!(x.to_vec().unwrap(), expected.1);
     let sevens = (SHAPE.to_vec(), vec![7; 6]);
     each_in_place!(NUMBERS, sevens, |x| fill(exec(), x, 7), |x| x.fill(7));

@@ -28,7 +28,7 @@ fn every_pair_of_kinds() {
     let view = guard.as_view();
     let v = || view.clone();
     let t = || tensor.clone();
-    let layout = Layout::contiguous(&SHAPE).unwrap();
+    let layout = Layout::contiguous(SHAPE).unwrap();
     let mut m = TensorViewMut::new(&mut numbers, layout).unwrap();
     let twice = A.map(|a| 2 * a);
     sum_of([&tensor + &view, &tensor + v(), t() + &view, t() + v()], &twice);
@@ -58,7 +58,7 @@ fn every_operator_of_views() {
 #[test]
 fn assignments_to_mutable_views() {
     let mut numbers = A;
-    let layout = Layout::contiguous(&SHAPE).unwrap();
+    let layout = Layout::contiguous(SHAPE).unwrap();
     let mut x = TensorViewMut::new(&mut numbers, layout).unwrap();
     let b = tensor(A);
     x += &b;
@@ -105,7 +105,7 @@ fn a_mutable_view_behind_a_reference_is_written_more_than_once() {
     }
     let mut numbers = [1.0, 2.0];
     let by = tensor_of![1.0f32, 0.5];
-    let mut x = TensorViewMut::new(&mut numbers, Layout::contiguous(&[2]).unwrap()).unwrap();
+    let mut x = TensorViewMut::new(&mut numbers, Layout::contiguous([2]).unwrap()).unwrap();
     shift(&mut x, &by.read().unwrap().as_view()).unwrap();
     assert_eq!(numbers, [5.0, 5.5]);
 }

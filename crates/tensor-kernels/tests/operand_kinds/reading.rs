@@ -1,6 +1,6 @@
 //! Indexing, loops and comparisons.
 
-use tensor_kernels::{Error, Layout, Tensor, TensorExt, TensorViewMut};
+use tensor_kernels::{Error, Layout, Tensor, TensorExt, TensorView, TensorViewMut};
 
 use crate::kinds::{SHAPE, tensor};
 
@@ -46,7 +46,7 @@ fn fault_a_loop_holds_the_borrow() {
 #[test]
 fn indexing() {
     let mut numbers = A;
-    let layout = Layout::contiguous(&SHAPE).unwrap();
+    let layout = Layout::contiguous(SHAPE).unwrap();
     let mut view = TensorViewMut::new(&mut numbers, layout).unwrap();
     assert_eq!((view[[0, 2]], view.as_view()[[1, 1]]), (8, 9));
     view[[1, 2]] = view[[0, 0]] + 1;
@@ -60,7 +60,7 @@ fn comparisons_of_every_pair_of_kinds() {
     let (a, b) = (tensor(A), tensor(COLUMNS).view([3, 2]).unwrap().t().unwrap());
     let (guard, mut numbers) = (b.read().unwrap(), A);
     let view = guard.as_view();
-    let layout = Layout::contiguous(&SHAPE).unwrap();
+    let layout = Layout::contiguous(SHAPE).unwrap();
     let mut m = TensorViewMut::new(&mut numbers, layout).unwrap();
     assert_eq!([a == b, a == view, view == a, a == m, m == a], [true; 5]);
     assert_eq!([view == view.clone(), view == m, m == view, m == m.as_view()], [true; 4]);
@@ -68,4 +68,45 @@ fn comparisons_of_every_pair_of_kinds() {
     m[[0, 1]] = 0;
     assert_eq!([a == m, m == a, view == m, m == view, m.equal(&a).unwrap()], [false; 5]);
     assert!(Tensor::full([6], 1).unwrap() != Tensor::full([2, 3], 1).unwrap());
+}
+
+#[test]
+fn the_only_element_and_the_text() {
+    let x = Tensor::full([1, 1], 1.5f32).unwrap();
+    let text = x.to_string();
+    let mut guard = x.write().unwrap();
+    let mut view = guard.as_view_mut().unwrap();
+    assert_eq!((view.item(), view.as_view().item()), (Ok(1.5), Ok(1.5)));
+    assert_eq!((view.to_string(), view.as_view().to_string()), (text.clone(), text));
+    view.set(&[0, 0], 2.5).unwrap();
+    assert!(view.set(&[0, 1], 2.5).is_err());
+    assert_eq!(view.item(), Ok(2.5));
+    drop(guard);
+    let refused = tensor(A).read().unwrap().as_view().item().unwrap_err();
+    assert_eq!(refused, tensor(A).item().unwrap_err());
+}
+
+#[test]
+fn parts_of_a_mutable_view_are_read() {
+    let mut numbers = A;
+    let layout = Layout::contiguous(SHAPE).unwrap();
+    let view = TensorViewMut::new(&mut numbers, layout).unwrap();
+    let rows = view.unbind(0).unwrap();
+    assert_eq!((rows[0].to_vec(), rows[1].to_vec()), (vec![5, 3, 8], vec![1, 9, 2]));
+    assert_eq!(view.split(2, 1).unwrap()[1].to_vec(), [8, 2]);
+    assert_eq!(view.chunk(2, 0).unwrap().len(), 2);
+}
+
+#[test]
+fn views_of_bytes_as_other_elements() {
+    let numbers = [1u32, 2, 3, 4];
+    let view = TensorView::new(&numbers, Layout::contiguous([2, 2]).unwrap()).unwrap();
+    let halves = view.view_dtype::<u16>().unwrap();
+    assert_eq!(halves.shape(), [2, 4]);
+    let low = usize::from(cfg!(target_endian = "big"));
+    assert_eq!(halves.get(&[1, 2 + low]), Ok(4));
+    assert!(matches!(view.t().unwrap().view_dtype::<u16>(), Err(Error::ViewDType { .. })));
+    let bytes = view.view_dtype::<u8>().unwrap();
+    let odd = bytes.flatten(0, 1).unwrap().narrow(0, 2, 4).unwrap();
+    assert!(matches!(odd.view_dtype::<u32>(), Err(Error::ViewDType { .. })));
 }

@@ -70,7 +70,7 @@ fn closeness() {
     assert_eq!(close.1, [true; 6]);
     let guard = y.read().unwrap();
     assert!(guard.as_view().allclose(&y, tolerance).unwrap());
-    assert!(y.allclose(&guard.as_view(), tolerance).unwrap());
+    assert!(y.allclose(guard.as_view(), tolerance).unwrap());
 }
 
 #[test]

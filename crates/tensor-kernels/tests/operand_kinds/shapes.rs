@@ -1,6 +1,6 @@
 //! The same elements under another layout: tensors share their storage, views are copied.
 
-use tensor_kernels::{CopyReason, CopyScope, MemoryFormat, TensorExt};
+use tensor_kernels::{CopyReason, CopyScope, Error, Layout, MemoryFormat, Result, TensorExt};
 
 use crate::kinds::tensor;
 
@@ -21,6 +21,28 @@ fn views_have_the_methods_of_tensors() {
     each_operand!(NUMBERS, |x| x.rearrange("a b -> b a", &[]));
     each_operand!(NUMBERS, |x| x.rearrange("a b -> (b a)", &[]));
     each_operand!(NUMBERS, |x| x.repeat_axes("a b -> a b 2", &[]));
+    each_operand!(NUMBERS, |x| x.zeros_like());
+    each_operand!(NUMBERS, |x| x.ones_like());
+    assert_eq!(each_operand!(NUMBERS, |x| x.full_like(7)).1, [7; 6]);
+}
+
+/// What a list of any integers says, of layouts as of tensors.
+#[test]
+fn layouts_take_sizes_and_dimensions_of_any_integer() -> Result<()> {
+    let (rows, columns) = (2_usize, 3_usize);
+    let matrix = Layout::contiguous([rows, columns])?;
+    assert_eq!(Layout::contiguous(vec![2_i64, 3])?, matrix);
+    assert_eq!(Layout::new([2_u8, 3], [3, 1], 0)?, matrix);
+    let turned = matrix.permute([1_usize, 0])?;
+    assert_eq!((turned.clone(), turned.t()?), (matrix.transpose(0_u32, -1)?, matrix.clone()));
+    assert_eq!(matrix.view([rows * columns])?, matrix.view([-1])?);
+    assert_eq!(matrix.expand([4, -1, 3])?.broadcast_to([4_usize, 2, 3])?.strides(), [0, 3, 1]);
+    assert_eq!(matrix.narrow(1_usize, columns - 2, 2)?.select(0_u8, 1)?.offset(), 4);
+    let refused = Layout::contiguous([2, -3]).unwrap_err().to_string();
+    assert!(refused.contains("-3"), "{refused}");
+    assert!(matches!(Layout::contiguous([u64::MAX]), Err(Error::TooLarge { .. })));
+    assert!(matches!(matrix.broadcast_to([usize::MAX, 2, 3]), Err(Error::TooLarge { .. })));
+    Ok(())
 }
 
 #[test]

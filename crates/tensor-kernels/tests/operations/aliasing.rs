@@ -63,18 +63,18 @@ fn the_assignment_operator_panics_with_the_refusal() {
 #[test]
 fn fault_overlapping_operands_are_copied_first_on_request() {
     let copying = exec().copying_first();
-    let sums = square().add(&square().t().unwrap()).unwrap();
+    let sums = square().add(square().t().unwrap()).unwrap();
     let x = square();
-    ops::add_inplace(&copying, &x, &x.t().unwrap()).unwrap();
+    ops::add_inplace(&copying, &x, x.t().unwrap()).unwrap();
     assert_eq!(x, sums);
     let x = square();
-    ops::add_into(&copying, &x.t().unwrap(), &x.flip([0]).unwrap(), &x).unwrap();
-    assert_eq!(x, square().t().unwrap().add(&square().flip([0]).unwrap()).unwrap());
+    ops::add_into(&copying, x.t().unwrap(), x.flip([0]).unwrap(), &x).unwrap();
+    assert_eq!(x, square().t().unwrap().add(square().flip([0]).unwrap()).unwrap());
     // A row is broadcast to all rows, one of which is the row itself.
     let x = square();
-    ops::mul_add_inplace(&copying, &x, &x.select(0, 1).unwrap(), &x.t().unwrap()).unwrap();
+    ops::mul_add_inplace(&copying, &x, x.select(0, 1).unwrap(), x.t().unwrap()).unwrap();
     let y = square();
-    assert_eq!(x, y.mul_add(&y.select(0, 1).unwrap(), &y.t().unwrap()).unwrap());
+    assert_eq!(x, y.mul_add(y.select(0, 1).unwrap(), y.t().unwrap()).unwrap());
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn fault_an_operand_that_is_the_result_is_computed_in_place() {
 #[test]
 fn fault_strides_of_dimensions_of_size_one_are_ignored() {
     let x = Tensor::arange(0, 6, 1).unwrap().view([1, 6]).unwrap();
-    let same = x.with_layout(Layout::new(&[1, 6], &[99, 1], 0).unwrap()).unwrap();
+    let same = x.with_layout(Layout::new([1, 6], [99, 1], 0).unwrap()).unwrap();
     x.add_inplace(&same).unwrap();
     assert_eq!(x.to_vec().unwrap(), [0, 2, 4, 6, 8, 10]);
 }
@@ -106,7 +106,7 @@ fn fault_strides_of_dimensions_of_size_one_are_ignored() {
 fn fault_disjoint_parts_of_one_storage_are_accepted() {
     let x = Tensor::arange(0, 12, 1).unwrap();
     let part = |at: isize| x.narrow(0, 4 * at, 4).unwrap();
-    ops::mul_add_into(&exec(), &part(0), &part(1), &part(0), &part(2)).unwrap();
+    ops::mul_add_into(&exec(), part(0), part(1), part(0), &part(2)).unwrap();
     assert_eq!(x.to_vec().unwrap(), [0, 1, 2, 3, 4, 5, 6, 7, 0, 6, 14, 24]);
 }
 

@@ -39,7 +39,7 @@ fn values_on_either_side() {
         [false, true]
     );
     assert_eq!(elements(&x.pow(0.5).unwrap()), [1.0, 2.0]);
-    assert_eq!(elements(&x.clamp(2.0, &row(&[3.0, 3.5])).unwrap()), [2.0, 3.5]);
+    assert_eq!(elements(&x.clamp(2.0, row(&[3.0, 3.5])).unwrap()), [2.0, 3.5]);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn assignments_change_the_storage() {
 fn views_with_tensors() {
     let x = row(&[1.0, 2.0, 3.0]);
     let (numbers, mut results) = ([10.0, 20.0, 30.0], [1.0; 3]);
-    let layout = || Layout::contiguous(&[3]).unwrap();
+    let layout = || Layout::contiguous([3]).unwrap();
     let view = TensorView::new(&numbers, layout()).unwrap();
     assert_eq!(elements(&(&x + &view)), [11.0, 22.0, 33.0]);
     assert_eq!(elements(&(&view / &x)), [10.0; 3]);
@@ -115,7 +115,7 @@ fn fault_empty_operands_are_not_computed() {
     let none = Tensor::<i32>::zeros([0, 3]).unwrap();
     assert_eq!(none.rem(0).unwrap().shape(), [0, 3]);
     assert_eq!((&none + &Tensor::full([1, 3], 1).unwrap()).shape(), [0, 3]);
-    none.add_inplace(&Tensor::full([3], 1).unwrap()).unwrap();
+    none.add_inplace(Tensor::full([3], 1).unwrap()).unwrap();
 }
 
 #[test]

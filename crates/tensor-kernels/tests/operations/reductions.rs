@@ -201,10 +201,10 @@ fn fault_refusals() {
 fn into_a_given_result() {
     let out = Tensor::full([6], 7.0f32).unwrap();
     let every_other = out.slice(0, Slice::new(None, None, -2)).unwrap();
-    ops::sum_into(&exec(), &grid(), 0, &every_other).unwrap();
+    ops::sum_into(&exec(), grid(), 0, &every_other).unwrap();
     assert_eq!(elements(&out), [7.0, 13.0, 7.0, -6.0, 7.0, 4.0]);
     let x = [1u8, 5, 2];
-    let view = TensorView::new(&x, tensor_kernels::Layout::contiguous(&[3]).unwrap()).unwrap();
+    let view = TensorView::new(&x, tensor_kernels::Layout::contiguous([3]).unwrap()).unwrap();
     assert_eq!(ops::max_all(&exec(), &view), Ok(5));
     assert_eq!(ops::sum_all(&exec(), 4.5), Ok(4.5));
 }
@@ -223,7 +223,7 @@ fn fault_a_result_within_the_input() {
     // Disjoint parts of one storage.
     ops::max_into(
         &exec(),
-        &x.select(0, 1).unwrap(),
+        x.select(0, 1).unwrap(),
         0,
         &x.select(0, 0).unwrap().select(0, 2).unwrap(),
     )
@@ -234,6 +234,6 @@ fn fault_a_result_within_the_input() {
     ops::prod_into(&exec(), &all, ReduceDims::from(0).keepdim(), &all).unwrap();
     assert_eq!(elements(&all), [4.0, -6.0, 9.0, 1.0, -5.0, 9.0]);
     let many = row.expand([2, 3]).unwrap();
-    let itself = ops::sum_into(&exec(), &Tensor::<f32>::zeros([4, 2, 3]).unwrap(), 0, &many);
+    let itself = ops::sum_into(&exec(), Tensor::<f32>::zeros([4, 2, 3]).unwrap(), 0, &many);
     assert!(matches!(itself, Err(Error::WriteOverlap { .. })), "{itself:?}");
 }

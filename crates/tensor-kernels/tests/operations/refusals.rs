@@ -48,13 +48,13 @@ fn fault_without_implicit_broadcasting_shapes_must_be_equal() {
         ops::add(&strict, &a, &b).map(drop),
         ops::add_inplace(&strict, &a, &b),
         ops::mul_add(&strict, &a, &a, &b).map(drop),
-        ops::where_cond(&strict, &b.elem_eq(1).unwrap(), &a, &a).map(drop),
+        ops::where_cond(&strict, b.elem_eq(1).unwrap(), &a, &a).map(drop),
     ];
     for result in results {
         assert!(matches!(result, Err(Error::ImplicitBroadcast { .. })), "{result:?}");
     }
     ops::add_inplace(&strict, &a, 1).unwrap();
-    ops::add_inplace(&strict, &a, &b.expand([2, 3]).unwrap()).unwrap();
+    ops::add_inplace(&strict, &a, b.expand([2, 3]).unwrap()).unwrap();
     assert_eq!(a, Tensor::full([2, 3], 3).unwrap());
 }
 
@@ -77,7 +77,7 @@ fn fault_integers_divided_by_zero() {
     }
     assert_eq!(a, before);
     assert!(matches!(a.rem(0), Err(Error::DivisionByZero { .. })));
-    assert_eq!(a.rem(&b.maximum(1).unwrap()).unwrap().get(&[1, 1]).unwrap(), 0);
+    assert_eq!(a.rem(b.maximum(1).unwrap()).unwrap().get(&[1, 1]).unwrap(), 0);
 }
 
 /// The index of the refused divisor.

@@ -67,7 +67,7 @@ fn into_given<T: Sample>(from: &Layout, to: &Layout, setting: &Setting) {
     let filled = blank.with(to, &vec![value; to.numel()]);
     for config in setting.run_configs() {
         let mut result = blank.clone();
-        config.run(|exec| copy_into(exec, &source.view(from), &mut result.view_mut(to))).unwrap();
+        config.run(|exec| copy_into(exec, source.view(from), &mut result.view_mut(to))).unwrap();
         result.assert_is(&copied, || format!("copy, {config}"));
         config.run(|exec| fill(exec, &mut result.view_mut(to), value)).unwrap();
         result.assert_is(&filled, || format!("fill, {config}"));
@@ -85,7 +85,7 @@ fn repeated<T: Sample>(from: &Layout, setting: &Setting) {
             let expected = blank.with(&to, &source.values(from));
             let mut result = blank.clone();
             config
-                .run(|exec| copy_into(exec, &source.view(from), &mut result.view_mut(&to)))
+                .run(|exec| copy_into(exec, source.view(from), &mut result.view_mut(&to)))
                 .unwrap();
             result.assert_is(&expected, || format!("repetition {repetition}, {config}"));
         }
@@ -109,14 +109,14 @@ fn into_new<T: Sample>(from: &Layout, setting: &Setting) -> TestCaseResult {
         prop_assert_eq!(in_order.layout(), &preserved);
         prop_assert!(contiguous.to_vec().unwrap() == values, "contiguous, {}", config);
         prop_assert!(in_order.to_vec().unwrap() == values, "in order, {}", config);
-        let vector = config.run(|exec| to_vec(exec, &source.view(from))).unwrap();
+        let vector = config.run(|exec| to_vec(exec, source.view(from))).unwrap();
         prop_assert!(vector == values, "vector, {}", config);
         prop_assert!(source.view(from).to_vec() == values, "vector of the view");
         prop_assert!(in_order == contiguous, "{}", config);
         prop_assert!(contiguous == in_order, "{}", config);
         let mut memory = vec![MaybeUninit::uninit(); extent(&preserved)];
         let to = TensorViewMut::new(&mut memory, preserved.clone()).unwrap();
-        let written = config.run(|exec| copy_into_uninit(exec, &source.view(from), to)).unwrap();
+        let written = config.run(|exec| copy_into_uninit(exec, source.view(from), to)).unwrap();
         prop_assert!(written.as_view().to_vec() == values, "uninitialised memory, {}", config);
     }
     Ok(())

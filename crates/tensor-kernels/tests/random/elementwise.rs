@@ -130,7 +130,7 @@ fn sums<T: Operand + Number>(
     let blank = Memory::for_layout(&to, setting.skew[0]);
     let add: Named<T> = |exec, a, b, out| ops::add_into(exec, a, b, out);
     writes(&blank, &to, setting, &sums, |exec, out| add(exec, &a.view(), &b.view(), out));
-    gives(&[&a.layout, &b.layout], setting, &sums, |exec| zip(exec, &a.view(), &b.view(), T::plus))
+    gives(&[&a.layout, &b.layout], setting, &sums, |exec| zip(exec, a.view(), b.view(), T::plus))
 }
 
 proptest! {
@@ -145,8 +145,8 @@ proptest! {
         let expected: Vec<u32> = a.values(&shape).map(f).collect();
         let to = to.destination(&shape);
         let blank = Memory::for_layout(&to, setting.skew[1]);
-        writes(&blank, &to, &setting, &expected, |exec, out| map_into(exec, &a.view(), out, f));
-        gives(&[&a.layout], &setting, &expected, |exec| map(exec, &a.view(), f))?;
+        writes(&blank, &to, &setting, &expected, |exec, out| map_into(exec, a.view(), out, f));
+        gives(&[&a.layout], &setting, &expected, |exec| map(exec, a.view(), f))?;
     }
 
     #[test]
@@ -177,10 +177,10 @@ proptest! {
         let to = to.destination(&shape);
         let blank = Memory::for_layout(&to, setting.skew[1]);
         writes(&blank, &to, &setting, &expected, |exec, out| {
-            zip_into(exec, &a.view(), &b.view(), out, f)
+            zip_into(exec, a.view(), b.view(), out, f)
         });
         gives(&[&a.layout, &b.layout], &setting, &expected, |exec| {
-            zip(exec, &a.view(), &b.view(), f)
+            zip(exec, a.view(), b.view(), f)
         })?;
     }
 
@@ -201,10 +201,10 @@ proptest! {
         let to = to.destination(&shape);
         let blank = Memory::for_layout(&to, setting.skew[1]);
         writes(&blank, &to, &setting, &expected, |exec, out| {
-            zip3_into(exec, &a.view(), &b.view(), &c.view(), out, f)
+            zip3_into(exec, a.view(), b.view(), c.view(), out, f)
         });
         gives(&layouts, &setting, &expected, |exec| {
-            zip3(exec, &a.view(), &b.view(), &c.view(), f)
+            zip3(exec, a.view(), b.view(), c.view(), f)
         })?;
     }
 
@@ -219,7 +219,7 @@ proptest! {
         let pairs = x.values(&shape).zip(b.values(&shape));
         let expected: Vec<u32> = pairs.map(|(x, b)| with(x, b)).collect();
         writes(&x.memory, &x.layout, &setting, &expected, |exec, x| {
-            zip_inplace(exec, x, &b.view(), with)
+            zip_inplace(exec, x, b.view(), with)
         });
     }
 }

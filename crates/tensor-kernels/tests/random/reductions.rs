@@ -193,7 +193,7 @@ impl Case {
             }
             same(&memory, &written, || format!("{what}, {config}"));
             let allocated = allocated.unwrap();
-            assert_eq!(allocated.layout(), &Layout::contiguous(&self.shape()).unwrap());
+            assert_eq!(allocated.layout(), &Layout::contiguous(self.shape()).unwrap());
             let values = allocated.to_vec().unwrap();
             same(&values, expected, || format!("{what}, newly allocated, {config}"));
         }

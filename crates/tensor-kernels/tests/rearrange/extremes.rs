@@ -147,7 +147,7 @@ fn elements_that_are_not_numbers() {
     let expected: Vec<Rgb> = [0, 3, 1, 4, 2, 5].map(|i| pixels[i]).to_vec();
     assert_eq!(x.rearrange("h w -> (w h)", &[]).unwrap().to_vec().unwrap(), expected);
     let exec = tensor_kernels::Exec::current().unwrap();
-    let view = TensorView::new(&pixels, Layout::contiguous(&[2, 3]).unwrap()).unwrap();
+    let view = TensorView::new(&pixels, Layout::contiguous([2, 3]).unwrap()).unwrap();
     assert_eq!(rearrange(exec, &view, "h w -> (w h)", &[]).unwrap().to_vec().unwrap(), expected);
     let truth = Tensor::from_vec(vec![true, false, true], [3]).unwrap();
     let repeated = truth.repeat_axes("a -> (a 2)", &[]).unwrap();

@@ -238,7 +238,7 @@ fn curve(from: Point, control: Point, other: Point, to: Point) -> String {
 /// elements takes no longer than one of few.
 fn visited(layout: &Layout, first: usize, count: usize) -> Vec<bool> {
     let has = |place: usize| {
-        Layout::new(&[], &[], place).is_ok_and(|one| layout.overlap(&one) != Overlap::No)
+        Layout::new((), (), place).is_ok_and(|one| layout.overlap(&one) != Overlap::No)
     };
     (first..first + count).map(has).collect()
 }
@@ -273,13 +273,13 @@ mod tests {
 
     #[test]
     fn a_part_of_a_huge_view_takes_no_longer_than_the_part() {
-        let huge = Layout::new(&[1 << 30, 1 << 30], &[1 << 30, 1], 0).unwrap();
+        let huge = Layout::new([1_isize << 30, 1_isize << 30], [1_isize << 30, 1], 0).unwrap();
         assert_eq!(visited(&huge, 1 << 40, 3), [true; 3]);
-        let windows = Layout::new(&[1 << 40, 1 << 10], &[1, 1], 7).unwrap();
+        let windows = Layout::new([1_isize << 40, 1 << 10], [1, 1], 7).unwrap();
         assert_eq!(visited(&windows, 6, 3), [false, true, true]);
-        let overlapping = Layout::new(&[1 << 30, 1 << 30], &[-1, 1], 1 << 30).unwrap();
+        let overlapping = Layout::new([1_isize << 30, 1_isize << 30], [-1, 1], 1 << 30).unwrap();
         assert_eq!(visited(&overlapping, (1 << 30) - 1, 3), [true; 3]);
-        let many = Layout::new(&[192; 6], &[1; 6], 0).unwrap();
+        let many = Layout::new([192; 6], [1; 6], 0).unwrap();
         assert_eq!(visited(&many, 1145, 4), [true, true, false, false]);
     }
 }

@@ -70,7 +70,8 @@ impl Exported {
     /// [read-only](Storage::is_read_only) does so without being told.
     ///
     /// ```
-    /// use tensor_core::{Tensor, interchange::dlpack::FLAG_READ_ONLY};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{Tensor, interchange::dlpack::FLAG_READ_ONLY};
     ///
     /// let exported = Tensor::from_vec(vec![1, 2], [2])?.to_dlpack().read_only();
     /// // SAFETY: the pointer is valid while `exported` lives.
@@ -105,7 +106,8 @@ impl Exported {
     /// [`from_raw`](Self::from_raw) returns.
     ///
     /// ```
-    /// use tensor_core::{Tensor, interchange::dlpack::Exported};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{Tensor, interchange::dlpack::Exported};
     ///
     /// let tensor = Tensor::from_vec(vec![1, 2], [2])?;
     /// let pointer = tensor.to_dlpack().into_raw();
@@ -158,7 +160,8 @@ impl<T: BuiltIn, K> TensorBase<T, K> {
     /// reads the memory through it sees to it that nobody writes it meanwhile, here or there.
     ///
     /// ```
-    /// use tensor_core::{AnyTensor, Tensor};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{AnyTensor, Tensor};
     ///
     /// let tensor = Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?.t()?;
     /// let pointer = tensor.to_dlpack().into_raw();
@@ -178,7 +181,8 @@ impl<K> AnyTensorBase<K> {
     /// The tensor for a consumer of DLPack, as [`TensorBase::to_dlpack`] makes it.
     ///
     /// ```
-    /// use tensor_core::{AnyTensor, DType};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{AnyTensor, DType};
     ///
     /// let exported = AnyTensor::zeros([2, 3], DType::F64)?.to_dlpack();
     /// // SAFETY: the pointer is valid while `exported` lives.

@@ -35,7 +35,8 @@ pub enum Order {
 /// moves.
 ///
 /// ```
-/// use tensor_core::{AnyTensor, Tensor, interchange::npy::{self, Order}};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{AnyTensor, Tensor, interchange::npy::{self, Order}};
 ///
 /// let tensor: AnyTensor = Tensor::from_vec(vec![1, 2, 3, 4, 5, 6], [2, 3])?.into();
 /// let mut file = Vec::new();
@@ -56,7 +57,8 @@ pub fn read<K>(mut source: impl Read, len: u64) -> Result<AnyTensorBase<K>> {
 /// Writes an array of any layout, with at most some megabytes of further memory.
 ///
 /// ```
-/// use tensor_core::{AnyTensor, Tensor, interchange::npy::{self, Order}};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{AnyTensor, Tensor, interchange::npy::{self, Order}};
 ///
 /// let tensor: AnyTensor = Tensor::from_vec(vec![1u8, 2, 3, 4], [2, 2])?.into();
 /// let mut file = Vec::new();
@@ -93,7 +95,8 @@ impl<K> AnyTensorBase<K> {
     /// Reads an `.npy` file (NumPy: `numpy.load`).
     ///
     /// ```
-    /// use tensor_core::{AnyTensor, DType};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{AnyTensor, DType};
     ///
     /// # let folder = std::env::temp_dir().join(format!("load_npy_{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder).unwrap();
@@ -124,7 +127,8 @@ impl<K> AnyTensorBase<K> {
     /// [`Mapped::copied`] says so.
     ///
     /// ```
-    /// use tensor_core::{AnyTensor, DType};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{AnyTensor, DType};
     ///
     /// # let folder = std::env::temp_dir().join(format!("map_npy_{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder).unwrap();

@@ -35,7 +35,9 @@ fn malformed(why: impl Into<String>) -> InterchangeError {
 /// A file whose tensors are loaded by name.
 ///
 /// ```
-/// use tensor_core::{AnyTensor, DType, interchange::safetensors::{SafetensorsFile, SaveOptions}};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::interchange::safetensors::{SafetensorsFile, SaveOptions};
+/// use tensor_kernels::{AnyTensor, DType};
 ///
 /// # let folder = std::env::temp_dir().join(format!("SafetensorsFile_{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder).unwrap();
@@ -79,7 +81,8 @@ impl SafetensorsFile {
     /// Opens a file. [`tensor`](Self::tensor) reads into memory of its own.
     ///
     /// ```
-    /// use tensor_core::interchange::safetensors::SafetensorsFile;
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::interchange::safetensors::SafetensorsFile;
     ///
     /// let missing = SafetensorsFile::open("/missing/model.safetensors");
     /// assert!(missing.is_err_and(|error| error.to_string().starts_with("/missing/model")));
@@ -98,8 +101,9 @@ impl SafetensorsFile {
     /// own.
     ///
     /// ```
+    /// # use tensor_core as tensor_kernels;
     /// use std::io::Cursor;
-    /// use tensor_core::interchange::safetensors::SafetensorsFile;
+    /// use tensor_kernels::interchange::safetensors::SafetensorsFile;
     ///
     /// let without_tensors = SafetensorsFile::from_source(Cursor::new(b"\x02\0\0\0\0\0\0\0{}"))?;
     /// assert!(without_tensors.names().is_empty());
@@ -301,7 +305,8 @@ impl<K> AnyTensorBase<K> {
     /// some of them, and maps the file.
     ///
     /// ```
-    /// use tensor_core::{AnyTensor, DType, interchange::safetensors::SaveOptions};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{AnyTensor, DType, interchange::safetensors::SaveOptions};
     ///
     /// # let folder = std::env::temp_dir().join(format!("load_st_{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder).unwrap();

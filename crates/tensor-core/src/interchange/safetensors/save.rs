@@ -37,7 +37,8 @@ impl SaveOptions {
     /// Refuses tensors that are not contiguous; no texts.
     ///
     /// ```
-    /// use tensor_core::{AnyTensor, DType, interchange::safetensors::{self, SaveOptions}};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{AnyTensor, DType, interchange::safetensors::{self, SaveOptions}};
     ///
     /// let columns = AnyTensor::zeros([2, 3], DType::F32)?.t()?;
     /// let refused = safetensors::write(Vec::new(), [("w", &columns)], &SaveOptions::new());
@@ -77,7 +78,8 @@ impl SaveOptions {
 /// Writes named tensors: the widest elements first, so that all are aligned, then by name.
 ///
 /// ```
-/// use tensor_core::{AnyTensor, DType, interchange::safetensors::{self, SaveOptions}};
+/// # use tensor_core as tensor_kernels;
+/// use tensor_kernels::{AnyTensor, DType, interchange::safetensors::{self, SaveOptions}};
 ///
 /// let bias = AnyTensor::zeros([4], DType::F32)?;
 /// let mut file = Vec::new();

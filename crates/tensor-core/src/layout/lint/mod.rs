@@ -113,7 +113,8 @@ impl Layout {
     /// avoid it. Empty for most layouts.
     ///
     /// ```
-    /// use tensor_core::{Layout, LintKind, Tensor};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{Layout, LintKind, Tensor};
     ///
     /// let square = Layout::contiguous(&[4096, 4096])?;
     /// let lints = square.lints(4);

@@ -16,7 +16,7 @@ use super::{
     groups::{Crossing, DimGroup},
 };
 use crate::{
-    DimVec, Result,
+    DimVec, Result, Sizes,
     shape::{checked_numel, infer_shape},
 };
 
@@ -131,7 +131,8 @@ impl Layout {
     /// Why [`view`](Self::view) refuses a shape, and the ways out; `None` if it does not.
     ///
     /// ```
-    /// use tensor_core::{Layout, Remedy};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{Layout, Remedy};
     ///
     /// let transposed = Layout::contiguous(&[3, 4])?.t()?;
     /// assert!(transposed.why_not_view(&[2, 2, 3])?.is_none());
@@ -148,8 +149,8 @@ impl Layout {
     /// # Errors
     /// What no layout with this number of elements can be viewed as: sizes with another product,
     /// more than one −1.
-    pub fn why_not_view(&self, sizes: &[isize]) -> Result<Option<WhyNotView>> {
-        Ok(self.view_refused(&infer_shape(sizes, self.numel)?))
+    pub fn why_not_view(&self, sizes: impl Sizes) -> Result<Option<WhyNotView>> {
+        Ok(self.view_refused(&infer_shape(&sizes.into_sizes()?, self.numel)?))
     }
 
     /// Why it cannot be viewed as a shape; also `None` if the shape has another number of elements.
@@ -176,7 +177,8 @@ impl Layout {
     /// [`contiguity_trace`](Self::contiguity_trace) prints the check itself.
     ///
     /// ```
-    /// use tensor_core::{Layout, Remedy};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{Layout, Remedy};
     ///
     /// let image = Layout::contiguous(&[480, 640, 3])?;
     /// assert!(image.why_not_contiguous().is_none());

@@ -54,7 +54,8 @@ impl Remedy {
     /// of [`copied`](Self::copied) in row-major order.
     ///
     /// ```
-    /// use tensor_core::{Layout, Remedy};
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{Layout, Remedy};
     ///
     /// // 100 times the transpose of one 3 x 4 matrix: 12 elements are copied, not 1200.
     /// let batch = Layout::contiguous(&[3, 4])?.t()?.expand(&[100, 4, 3])?;
@@ -71,11 +72,11 @@ impl Remedy {
     /// the one that was asked about.
     pub fn apply(&self, layout: &Layout) -> Result<Layout> {
         match self {
-            Self::View { shape } => layout.view(&signed(shape)),
-            Self::Permute { dims, shape } => viewed(layout.permute(&signed(dims))?, shape),
+            Self::View { shape } => layout.view(signed(shape)),
+            Self::Permute { dims, shape } => viewed(layout.permute(signed(dims))?, shape),
             Self::CopyBlock { dims, shape, .. } => {
                 let dense = Layout::contiguous(copied_part(layout, dims)?.shape())?;
-                dense.broadcast_to(layout.shape())?.view(&signed(shape))
+                dense.broadcast_to(layout.shape())?.view(signed(shape))
             }
             Self::CopyAll { shape } => viewed(Layout::contiguous(layout.shape())?, shape),
         }
@@ -87,7 +88,7 @@ impl Remedy {
     /// As [`apply`](Self::apply).
     pub fn copied(&self, layout: &Layout) -> Result<Layout> {
         match self {
-            Self::View { .. } | Self::Permute { .. } => Layout::contiguous(&[0]),
+            Self::View { .. } | Self::Permute { .. } => Layout::contiguous([0]),
             Self::CopyBlock { dims, .. } => copied_part(layout, dims),
             Self::CopyAll { .. } => Ok(layout.clone()),
         }
@@ -96,7 +97,7 @@ impl Remedy {
 
 fn viewed(layout: Layout, shape: &Option<Vec<usize>>) -> Result<Layout> {
     match shape {
-        Some(shape) => layout.view(&signed(shape)),
+        Some(shape) => layout.view(signed(shape)),
         None => Ok(layout),
     }
 }

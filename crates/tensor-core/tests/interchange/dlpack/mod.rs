@@ -375,7 +375,7 @@ fn what_no_consumer_takes_is_freed() {
 #[test]
 fn read_only_storages_stay_read_only() {
     let weights: Arc<[f32]> = Arc::from([1.0, 2.0]);
-    let layout = Layout::contiguous(&[2]).unwrap();
+    let layout = Layout::contiguous([2]).unwrap();
     let tensor = Tensor::from_owner(Arc::clone(&weights), layout).unwrap();
     let again = take(tensor.to_dlpack().into_raw()).unwrap();
     assert!(again.storage().is_read_only());

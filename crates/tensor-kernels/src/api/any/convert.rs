@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 
 use tensor_core::{
-    AnyOperand, AnyTensorBase, BuiltIn, DType, DTypeError, Element, Error, Operand, Result,
-    TensorBase,
+    AnyInput, AnyOperand, AnyTensorBase, BuiltIn, DType, DTypeError, Element, Error, Operand,
+    Result, Scalar, TensorBase,
 };
 
-use crate::api::types::{match_dtype, match_tensor};
+use crate::api::types::match_dtype;
 use crate::{
     api::{
         call::Call,
@@ -29,7 +29,7 @@ pub trait CastAny: BuiltIn + Cast<Self> {
     /// A storage that is being written, no memory.
     #[doc(hidden)]
     #[track_caller]
-    fn cast_any<K>(any: &AnyTensorBase<K>) -> Result<TensorBase<Self, K>>;
+    fn cast_any<K>(input: AnyInput<'_>) -> Result<TensorBase<Self, K>>;
 }
 
 macro_rules! cast_any {
@@ -37,10 +37,10 @@ macro_rules! cast_any {
         $(#[$gate])*
         impl CastAny for $type {
             #[inline]
-            fn cast_any<K>(any: &AnyTensorBase<K>) -> Result<TensorBase<Self, K>> {
+            fn cast_any<K>(input: AnyInput<'_>) -> Result<TensorBase<Self, K>> {
                 let call = Call::current("cast")?;
-                match_tensor!(Equality, any, call.op, x => {
-                    call.eval1(Convert::<$type>::TO, x.into())
+                match_dtype!(Equality, input.dtype(), call.op, T => {
+                    call.eval1(Convert::<$type>::TO, typed_operand::<T>(input)?)
                 })
             }
         }
@@ -55,12 +55,21 @@ cast_any! {
     #[cfg(feature = "complex")] num_complex::Complex<f64>;
 }
 
+/// The typed operand, which must have these elements.
+pub(super) fn typed_operand<T: BuiltIn>(input: AnyInput<'_>) -> Result<Operand<'_, T>> {
+    let mismatch = |other: AnyInput<'_>| {
+        let (expected, found) = (<T as Scalar>::DTYPE, other.dtype());
+        Error::DTypeMismatch { expected, found }
+    };
+    input.typed::<T>().map_err(mismatch)
+}
+
 /// The tensor itself if it has the type, else converted.
 #[track_caller]
 pub(super) fn typed<T: CastAny, K>(any: &AnyTensorBase<K>) -> Result<TensorBase<T, K>> {
     match any.typed::<T>() {
         Some(tensor) => Ok(tensor.clone()),
-        None => T::cast_any(any),
+        None => T::cast_any(any.input()),
     }
 }
 
@@ -70,8 +79,10 @@ pub(super) fn to_dtype<K>(any: &AnyTensorBase<K>, dtype: DType) -> Result<AnyTen
     if any.dtype() == dtype {
         return Ok(any.clone());
     }
-    match_dtype!(Equality, dtype, "to_dtype", T => T::cast_any(any).map(AnyTensorBase::from))
-        .map_err(|refused| not_in_build(refused, dtype))
+    match_dtype!(Equality, dtype, "to_dtype", T => {
+        T::cast_any(any.input()).map(AnyTensorBase::from)
+    })
+    .map_err(|refused| not_in_build(refused, dtype))
 }
 
 /// All dtypes can be converted to, unless the build does not have them.
@@ -92,49 +103,49 @@ pub(super) fn as_dtype<'x, K>(
     if any.dtype() == dtype {
         return Ok(Cow::Borrowed(any));
     }
-    record(call, any, dtype)?;
+    record(call, &any.input(), dtype)?;
     to_dtype(any, dtype).map(Cow::Owned)
 }
 
-fn record<K>(call: Call<'_>, any: &AnyTensorBase<K>, to: DType) -> Result<()> {
-    let purpose = Purpose::new(call.op, CopyReason::Converted { from: any.dtype(), to });
-    let layout = any.layout();
+fn record(call: Call<'_>, input: &AnyInput<'_>, to: DType) -> Result<()> {
+    let purpose = Purpose::new(call.op, CopyReason::Converted { from: input.dtype(), to });
+    let layout = input.layout();
     purpose.record_at(call.location, call.exec, to.size(), [layout, layout])
 }
 
 /// An operand of elements `T`.
 pub(super) enum Converted<'x, T: Element, K> {
-    /// It has the type.
-    Tensor(&'x TensorBase<T, K>),
+    /// It had the type, or is one value.
+    Operand(Operand<'x, T>),
     /// It had another type.
     Copy(TensorBase<T, K>),
-    /// It has one element.
-    Value(T),
 }
 
 impl<'x, T: CastAny, K> Converted<'x, T, K> {
     #[track_caller]
     pub(super) fn of(call: Call<'_>, operand: &'x AnyOperand<'_, K>) -> Result<Self> {
-        let any = match operand {
-            AnyOperand::Value(value) => return Ok(Self::Value(value.to())),
-            AnyOperand::Tensor(any) => any,
-            AnyOperand::Handle(any) => any,
+        let input = match operand {
+            AnyOperand::Value(value) => return Ok(Self::Operand(Operand::Value(value.to()))),
+            AnyOperand::Tensor(any) => any.input(),
+            AnyOperand::Handle(any) => any.input(),
+            AnyOperand::View(view) => view.clone(),
         };
-        match any.typed::<T>() {
-            Some(tensor) => Ok(Self::Tensor(tensor)),
-            None if any.ndim() == 0 => Ok(Self::Value(any.item()?.to())),
-            None => {
-                record(call, any, T::DTYPE)?;
-                T::cast_any(any).map(Self::Copy)
+        match input.typed::<T>() {
+            Ok(operand) => Ok(Self::Operand(operand)),
+            Err(other) if other.layout().ndim() == 0 => {
+                Ok(Self::Operand(Operand::Value(other.first()?.to())))
+            }
+            Err(other) => {
+                record(call, &other, T::DTYPE)?;
+                T::cast_any(other).map(Self::Copy)
             }
         }
     }
 
     pub(super) fn operand(&self) -> Operand<'_, T> {
         match self {
-            Self::Tensor(tensor) => (*tensor).into(),
+            Self::Operand(operand) => operand.clone(),
             Self::Copy(tensor) => tensor.into(),
-            Self::Value(value) => Operand::Value(*value),
         }
     }
 }

@@ -8,18 +8,18 @@
 use std::borrow::Cow;
 
 use tensor_core::{
-    AnyOperand, AnyTensorBase, Category, DType, DTypeError, Result, can_cast, result_type,
+    AnyOperand, AnyOutput, AnyTensorBase, Category, DType, DTypeError, Result, result_type,
 };
 
 use super::{
     convert::as_dtype,
     expect,
-    typed::{chosen, equal_as, zipped, zipped_inplace, zipped3},
+    typed::{Eval, Write, chosen, equal_as, zipped, zipped_into, zipped3, zipped3_into},
 };
 use crate::api::{
     call::Call,
     ops::{self, table::*},
-    types::{match_dtype, match_tensor},
+    types::match_dtype,
 };
 
 /// The dtype of an operation whose results are fractions.
@@ -54,6 +54,14 @@ pub(super) fn prepared<'x, K>(
     as_dtype(call, a, dtype)
 }
 
+/// Refuses what PyTorch refuses in place: the magnitude of a complex number is real.
+pub(super) fn check_inplace<K>(op: &'static str, x: &AnyTensorBase<K>) -> Result<()> {
+    if op == "abs" && x.dtype().category() == Category::Complex {
+        return Err(DTypeError::Unsupported { op: "abs_inplace", dtype: x.dtype() }.into());
+    }
+    Ok(())
+}
+
 /// The result of an operation that leaves bools as they are.
 #[track_caller]
 pub(super) fn of_bool<K>(call: Call<'_>, a: &AnyTensorBase<K>) -> Result<Option<AnyTensorBase<K>>> {
@@ -82,35 +90,33 @@ fn of_bools<K>(
     }
 }
 
-/// Checks that a result can be stored in the tensor that an operation in place writes.
-fn check_store<K>(op: &'static str, from: DType, x: &AnyTensorBase<K>) -> Result<()> {
-    let to = x.dtype();
-    if can_cast(from, to) { Ok(()) } else { Err(DTypeError::ResultCast { op, from, to }.into()) }
-}
-
-/// Copies elements of any dtype, broadcast, into a tensor of any dtype.
-#[track_caller]
-pub(super) fn copy_converted<K>(
-    op: &'static str,
-    x: &AnyTensorBase<K>,
-    from: &AnyTensorBase<K>,
-) -> Result<()> {
-    let from = as_dtype(Call::current(op)?, from, x.dtype())?;
-    match_tensor!(Equality, x, "copy", x => {
-        super::convert::typed(&from).and_then(|from| crate::TensorMutExt::copy_from(x, &from))
-    })
-}
-
 /// Are the elements of two tensors of one shape equal, after promotion?
 #[track_caller]
-pub(super) fn equal<K>(a: &AnyTensorBase<K>, b: &AnyTensorBase<K>) -> Result<bool> {
+pub(super) fn equal<K>(a: &AnyOperand<'_, K>, b: &AnyOperand<'_, K>) -> Result<bool> {
     let call = Call::current("equal")?;
-    let (a, b) = (AnyOperand::from(a), AnyOperand::from(b));
     let dtype = result_type(&[a.reborrow(), b.reborrow()])?;
-    match_dtype!(Equality, dtype, call.op, T => equal_as::<T, K>(call, [&a, &b]))
+    match_dtype!(Equality, dtype, call.op, T => equal_as::<T, K>(call, [a, b]))
 }
 
-/// For each row of the table: its function, and that in place.
+/// As [`of_bools`], into a given result, which is returned if the operation is another one.
+#[track_caller]
+fn of_bools_into<'o, K>(
+    call: Call<'_>,
+    dtype: DType,
+    [a, b]: [&AnyOperand<'_, K>; 2],
+    out: AnyOutput<'o>,
+) -> Result<Option<AnyOutput<'o>>> {
+    if dtype != DType::Bool || !matches!(call.op, "add" | "mul") {
+        return Ok(Some(out));
+    }
+    let forms: (Eval<bool, bool, K>, Write<bool, bool>) = match call.op {
+        "add" => (ops::LogicalOr::eval, ops::LogicalOr::write),
+        _ => (ops::LogicalAnd::eval, ops::LogicalAnd::write),
+    };
+    zipped_into(call, [a, b], out, forms).map(|()| None)
+}
+
+/// For each row of the table: its function, and that into a given result.
 macro_rules! binary {
     () => {};
     (
@@ -122,7 +128,7 @@ macro_rules! binary {
             { $($value:tt)* }
         $($rest:tt)*
     ) => {
-        binary! { @function $op, Inexact, $name $(, in place $inplace<$inplace_bound>)? }
+        binary! { @function $op, Inexact, $name, $into }
         binary! { $($rest)* }
     };
     (
@@ -134,11 +140,10 @@ macro_rules! binary {
             { $($value:tt)* }
         $($rest:tt)*
     ) => {
-        binary! { @function $op, $bound, $name $(, in place $inplace<$inplace_bound>)? }
+        binary! { @function $op, $bound, $name, $into }
         binary! { $($rest)* }
     };
-    (@function $op:ident, $bound:ident, $name:ident
-        $(, in place $inplace:ident<$inplace_bound:ident>)?) => {
+    (@function $op:ident, $bound:ident, $name:ident, $into:ident) => {
         #[track_caller]
         pub(super) fn $name<K>(
             a: &AnyOperand<'_, K>,
@@ -154,26 +159,25 @@ macro_rules! binary {
             })
         }
 
-        $(
-            #[track_caller]
-            pub(super) fn $inplace<K>(x: &AnyTensorBase<K>, b: &AnyOperand<'_, K>) -> Result<()> {
-                let call = Call::current(stringify!($name))?;
-                let dtype = compute_dtype(call.op, &[x.into(), b.reborrow()])?;
-                check_store(call.op, dtype, x)?;
-                if dtype != x.dtype() || dtype == DType::Bool {
-                    return copy_converted(call.op, x, &$name(&x.into(), b)?);
-                }
-                match_tensor!($inplace_bound, x, call.op, x => {
-                    zipped_inplace(call, x, b, ops::$op::write)
-                })
-            }
-        )?
+        #[track_caller]
+        pub(super) fn $into<K>(
+            a: &AnyOperand<'_, K>,
+            b: &AnyOperand<'_, K>,
+            out: AnyOutput<'_>,
+        ) -> Result<()> {
+            let call = Call::current(stringify!($name))?;
+            let dtype = compute_dtype(call.op, &[a.reborrow(), b.reborrow()])?;
+            let Some(out) = of_bools_into(call, dtype, [a, b], out)? else { return Ok(()) };
+            match_dtype!($bound, dtype, call.op, T => {
+                zipped_into(call, [a, b], out, (ops::$op::eval::<T, K>, ops::$op::write::<T>))
+            })
+        }
     };
 }
 
 binary_operations! { binary }
 
-/// For each row of the table: its function.
+/// For each row of the table: its function, and that into a given result.
 macro_rules! ternary {
     ($(
         $(#[$doc:meta])*
@@ -191,6 +195,20 @@ macro_rules! ternary {
             let dtype = compute_dtype(call.op, &[a.reborrow(), b.reborrow(), c.reborrow()])?;
             match_dtype!($bound, dtype, call.op, T => {
                 zipped3::<T, K>(call, [a, b, c], ops::$op)
+            })
+        }
+
+        #[track_caller]
+        pub(super) fn $into<K>(
+            a: &AnyOperand<'_, K>,
+            b: &AnyOperand<'_, K>,
+            c: &AnyOperand<'_, K>,
+            out: AnyOutput<'_>,
+        ) -> Result<()> {
+            let call = Call::current(stringify!($name))?;
+            let dtype = compute_dtype(call.op, &[a.reborrow(), b.reborrow(), c.reborrow()])?;
+            match_dtype!($bound, dtype, call.op, T => {
+                zipped3_into::<T, K>(call, [a, b, c], ops::$op, out)
             })
         }
     )*};

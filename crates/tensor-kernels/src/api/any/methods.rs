@@ -5,7 +5,7 @@
 
 #[cfg(doc)]
 use tensor_core::DTypeError;
-pub(super) use tensor_core::{AnyOperand, DType, TensorBase};
+pub(super) use tensor_core::{AnyOperand, AnyOutput, DType, TensorBase};
 use tensor_core::{AnyTensorBase, BuiltIn, Error, Result, Scalar};
 
 pub(super) use super::movement::movement_methods;
@@ -32,7 +32,9 @@ macro_rules! unary {
             { $($value:tt)* }
         $($rest:tt)*
     ) => {
-        $crate::api::any::methods::unary! { @method [$(#[$doc])*] $op, Inexact, $name, true }
+        $crate::api::any::methods::unary! { @method [$(#[$doc])*] $op, Inexact, $name, $into, true
+            $(, in place $inplace)?
+        }
         $crate::api::any::methods::unary! { $($rest)* }
     };
     (
@@ -43,10 +45,13 @@ macro_rules! unary {
             { $($value:tt)* }
         $($rest:tt)*
     ) => {
-        $crate::api::any::methods::unary! { @method [$(#[$doc])*] $op, $bound, $name, false }
+        $crate::api::any::methods::unary! { @method [$(#[$doc])*] $op, $bound, $name, $into, false
+            $(, in place $inplace)?
+        }
         $crate::api::any::methods::unary! { $($rest)* }
     };
-    (@method [$(#[$doc:meta])*] $op:ident, $bound:ident, $name:ident, $fractions:literal) => {
+    (@method [$(#[$doc:meta])*] $op:ident, $bound:ident, $name:ident, $into:ident,
+     $fractions:literal $(, in place $inplace:ident)?) => {
         $(#[$doc])*
         ///
         /// # Errors
@@ -60,6 +65,36 @@ macro_rules! unary {
             let a = elementwise::prepared(call, self.as_any(), $fractions)?;
             match_tensor!($bound, &*a, call.op, a => typed::mapped(call, a, ops::$op))
         }
+
+        #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ")")]
+        /// into a given result (PyTorch: `out=`).
+        ///
+        /// # Errors
+        /// [`DTypeError::ResultCast`] for a result of a higher category; [`Error::OutputShape`],
+        /// [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`].
+        #[track_caller]
+        fn $into<'o>(&self, out: impl Into<AnyOutput<'o>>) -> Result<()> {
+            let (call, out) = (Call::current(stringify!($name))?, out.into());
+            if let Some(result) = elementwise::of_bool(call, self.as_any())? {
+                return output::store(call, &result, out);
+            }
+            let a = elementwise::prepared(call, self.as_any(), $fractions)?;
+            match_tensor!($bound, &*a, call.op, a => typed::mapped_into(call, a, ops::$op, out))
+        }
+
+        $(
+            #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.")]
+            /// The dtype stays as it is.
+            ///
+            /// # Errors
+            /// [`DTypeError::ResultCast`] for a result of a higher category;
+            /// [`Error::WriteOverlap`].
+            #[track_caller]
+            fn $inplace(&self) -> Result<()> {
+                elementwise::check_inplace(stringify!($name), self.as_any())?;
+                self.$into(self.as_any())
+            }
+        )?
     };
 }
 
@@ -75,6 +110,24 @@ macro_rules! binary {
     )*) => {$(
         $crate::api::any::methods::binary! { @method [$(#[$doc])*] $name $(, $method)? }
 
+        #[doc = concat!("[`ops::", stringify!($name), "`] into a given result (PyTorch: `out=`).")]
+        ///
+        /// # Errors
+        /// [`DTypeError`], also for a result of a higher category than the given one;
+        /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
+        /// [`Error::ReadWriteOverlap`].
+        #[track_caller]
+        fn $into<'b, 'o>(
+            &self,
+            b: impl Into<AnyOperand<'b, K>>,
+            out: impl Into<AnyOutput<'o>>,
+        ) -> Result<()>
+        where
+            K: 'b,
+        {
+            elementwise::$into(&self.as_any().into(), &b.into(), out.into())
+        }
+
         $(
             #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.")]
             /// The dtype stays as it is.
@@ -87,7 +140,7 @@ macro_rules! binary {
             where
                 K: 'b,
             {
-                elementwise::$inplace(self.as_any(), &b.into())
+                self.$into(b, self.as_any())
             }
         )?
     )*};
@@ -132,7 +185,85 @@ macro_rules! ternary {
         {
             elementwise::$name(&self.as_any().into(), &$b.into(), &$c.into())
         }
+
+        #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ")")]
+        /// into a given result (PyTorch: `out=`).
+        ///
+        /// # Errors
+        /// [`DTypeError`], also for a result of a higher category than the given one;
+        /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
+        /// [`Error::ReadWriteOverlap`].
+        #[track_caller]
+        fn $into<'b, 'c, 'o>(
+            &self,
+            $b: impl Into<AnyOperand<'b, K>>,
+            $c: impl Into<AnyOperand<'c, K>>,
+            out: impl Into<AnyOutput<'o>>,
+        ) -> Result<()>
+        where
+            K: 'b + 'c,
+        {
+            elementwise::$into(&self.as_any().into(), &$b.into(), &$c.into(), out.into())
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") in place.")]
+        /// The dtype stays as it is.
+        ///
+        /// # Errors
+        /// [`DTypeError::ResultCast`] for a result of a higher category; [`Error::Broadcast`],
+        /// [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`].
+        #[track_caller]
+        fn $inplace<'b, 'c>(
+            &self,
+            $b: impl Into<AnyOperand<'b, K>>,
+            $c: impl Into<AnyOperand<'c, K>>,
+        ) -> Result<()>
+        where
+            K: 'b + 'c,
+        {
+            self.$into($b, $c, self.as_any())
+        }
     )*};
+}
+
+/// The operations that are operators too, under names that the traits of `std::ops` do not have.
+macro_rules! try_methods {
+    (
+        binary { $($try:ident $op:ident $name:ident;)* }
+        unary { $($try_unary:ident $op_unary:ident $unary:ident;)* }
+    ) => {
+        $(
+            #[doc = concat!("[`", stringify!($name), "`](AnyTensorExt::", stringify!($name), "),")]
+            #[doc = concat!(
+                "under a name that [`std::ops::", stringify!($op), "`] does not shadow."
+            )]
+            ///
+            /// # Errors
+            /// [`DTypeError`], [`Error::Broadcast`].
+            #[track_caller]
+            fn $try<'b>(&self, b: impl Into<AnyOperand<'b, K>>) -> Result<AnyTensorBase<K>>
+            where
+                K: 'b,
+            {
+                AnyTensorExt::$name(self, b)
+            }
+        )*
+        $(
+            #[doc = concat!(
+                "[`", stringify!($unary), "`](AnyTensorExt::", stringify!($unary), "),"
+            )]
+            #[doc = concat!(
+                "under a name that [`std::ops::", stringify!($op_unary), "`] does not shadow."
+            )]
+            ///
+            /// # Errors
+            /// [`DTypeError::Unsupported`]; see the trait.
+            #[track_caller]
+            fn $try_unary(&self) -> Result<AnyTensorBase<K>> {
+                AnyTensorExt::$unary(self)
+            }
+        )*
+    };
 }
 
 /// The methods, for the trait of the extension methods.
@@ -172,8 +303,32 @@ macro_rules! elementwise_methods {
         /// # Errors
         /// Shapes that do not broadcast; tensors that share elements.
         #[track_caller]
-        fn copy_from(&self, from: &AnyTensorBase<K>) -> Result<()> {
-            elementwise::copy_converted("copy_from", self.as_any(), from)
+        fn copy_from<'b>(&self, from: impl Into<AnyOperand<'b, K>>) -> Result<()>
+        where
+            K: 'b,
+        {
+            let call = Call::current("copy_from")?;
+            output::copy_converted(call, &from.into(), self.as_any().into())
+        }
+
+        /// Copies the elements, converted, into a given result of the same shape (PyTorch:
+        /// `out.copy_(a)`).
+        ///
+        /// ```
+        /// use tensor_kernels::{AnyTensor, AnyTensorExt, DType};
+        ///
+        /// let x = AnyTensor::arange(0, 6, 1, DType::U8)?.view([2, 3])?;
+        /// let mut columns = [0.0f32; 6];
+        /// x.t()?.copy_into(&mut columns)?;
+        /// assert_eq!(columns, [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+        /// # Ok::<(), tensor_kernels::Error>(())
+        /// ```
+        ///
+        /// # Errors
+        /// [`Error::OutputShape`], [`Error::WriteOverlap`]; tensors that share elements.
+        #[track_caller]
+        fn copy_into<'o>(&self, out: impl Into<AnyOutput<'o>>) -> Result<()> {
+            output::store(Call::current("copy_into")?, self.as_any(), out.into())
         }
 
         /// Same shape and equal elements, after promotion? (PyTorch: `torch.equal`)
@@ -181,9 +336,12 @@ macro_rules! elementwise_methods {
         /// # Errors
         /// [`DTypeError::Promotion`].
         #[track_caller]
-        fn equal(&self, other: &AnyTensorBase<K>) -> Result<bool> {
-            let a = self.as_any();
-            if a.shape() == other.shape() { elementwise::equal(a, other) } else { Ok(false) }
+        fn equal<'b>(&self, other: impl Into<AnyOperand<'b, K>>) -> Result<bool>
+        where
+            K: 'b,
+        {
+            let (a, b) = (self.as_any(), other.into());
+            if a.shape() == b.shape() { elementwise::equal(&a.into(), &b) } else { Ok(false) }
         }
 
         /// The elements of `a` where this is true, else those of `b`, broadcast and promoted
@@ -207,11 +365,18 @@ macro_rules! elementwise_methods {
         unary_operations! { unary }
         binary_operations! { binary }
         ternary_operations! { ternary }
+        try_methods! {
+            binary {
+                try_add Add add; try_sub Sub sub; try_mul Mul mul; try_div Div div;
+                try_rem Rem rem; try_shl Shl shl; try_shr Shr shr;
+            }
+            unary { try_neg Neg neg; }
+        }
         movement_methods! {}
     };
 }
 
-pub(super) use {binary, elementwise_methods, ternary, unary};
+pub(super) use {binary, elementwise_methods, ternary, try_methods, unary};
 
 /// The typed tensor, which must have these elements.
 pub(super) fn expect<T: BuiltIn, K>(any: &AnyTensorBase<K>) -> Result<&TensorBase<T, K>> {

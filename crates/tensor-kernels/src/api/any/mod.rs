@@ -17,6 +17,8 @@ mod methods;
 mod movement;
 #[cfg(feature = "elementwise")]
 mod operators;
+#[cfg(feature = "elementwise")]
+mod output;
 mod patterns;
 #[cfg(feature = "reductions")]
 mod reduce;
@@ -106,6 +108,16 @@ pub trait AnyTensorExt<K>: Sized {
         forward!(self.as_any(), "to_contiguous", x => TensorExt::to_contiguous(x, format))
     }
 
+    /// As [`contiguous`](Self::contiguous), but with row-major strides for dimensions of size 1
+    /// too. As [`TensorExt::contiguous_canonical`].
+    ///
+    /// # Errors
+    /// See the trait.
+    #[track_caller]
+    fn contiguous_canonical(&self) -> Result<AnyTensorBase<K>> {
+        forward!(self.as_any(), "contiguous_canonical", x => TensorExt::contiguous_canonical(x))
+    }
+
     /// A copy in a new tensor; a dense tensor keeps its strides (PyTorch: `clone()`).
     ///
     /// # Errors
@@ -126,6 +138,16 @@ pub trait AnyTensorExt<K>: Sized {
         forward!(self.as_any(), "reshape", x => {
             TensorExt::reshape(x, sizes).map(crate::Reshaped::into_tensor)
         })
+    }
+
+    /// The elements under another shape, always in a new contiguous tensor.
+    ///
+    /// # Errors
+    /// A shape with another number of elements.
+    #[track_caller]
+    fn reshape_copy(&self, sizes: impl Sizes) -> Result<AnyTensorBase<K>> {
+        let sizes = &sizes.into_sizes()?;
+        forward!(self.as_any(), "reshape_copy", x => TensorExt::reshape_copy(x, sizes))
     }
 
     /// Several dimensions as one: a view if strides can express it, else a copy (PyTorch:

@@ -1,15 +1,11 @@
 //! The operations that move elements as methods of tensors of run-time dtypes.
 
-use std::borrow::Cow;
-
 use tensor_core::{
-    AnyOperand, AnyTensorBase, AnyValue, BuiltIn, DType, Operand, Result, TensorBase, result_type,
+    AnyOperand, AnyTensorBase, AnyValue, BuiltIn, DType, Error, Operand, Result, TensorBase,
+    result_type,
 };
 
-use super::{
-    convert::{CastAny, Converted, as_dtype},
-    expect,
-};
+use super::convert::{CastAny, Converted, typed_operand};
 use crate::api::{
     call::Call,
     movement::{JoinOf, PadMode},
@@ -86,19 +82,45 @@ macro_rules! movement_methods {
             })
         }
 
+        /// Each index of a dimension as often as `times` says, i64 or i32 numbers of that dimension
+        /// (PyTorch: `torch.repeat_interleave` with a tensor).
+        ///
+        /// # Errors
+        /// Those of [`ops::repeat_interleave_each`]; [`Error::DTypeMismatch`].
+        #[track_caller]
+        fn repeat_interleave_each<'i>(
+            &self,
+            times: impl Into<AnyOperand<'i, K>>,
+            dim: impl Into<Option<isize>>,
+        ) -> Result<AnyTensorBase<K>>
+        where
+            K: 'i,
+        {
+            let (times, dim) = (times.into(), dim.into());
+            let times = movement::indices(Call::current("repeat_interleave_each")?, &times)?;
+            forward!(self.as_any(), "repeat_interleave_each", x => {
+                TensorExt::repeat_interleave_each(x, times.operand(), dim)
+            })
+        }
+
         /// The given indices, i64 or i32, of a dimension (PyTorch: `torch.index_select`).
         ///
         /// # Errors
         /// Those of [`ops::index_select`]; [`Error::DTypeMismatch`] for other indices.
         #[track_caller]
-        fn index_select(
+        fn index_select<'i>(
             &self,
             dim: impl Int,
-            index: &AnyTensorBase<K>,
-        ) -> Result<AnyTensorBase<K>> {
-            let index = movement::indices(Call::current("index_select")?, index)?;
-            let index = expect::<i64, K>(&index)?;
-            forward!(self.as_any(), "index_select", x => TensorExt::index_select(x, dim, index))
+            index: impl Into<AnyOperand<'i, K>>,
+        ) -> Result<AnyTensorBase<K>>
+        where
+            K: 'i,
+        {
+            let index = index.into();
+            let index = movement::indices(Call::current("index_select")?, &index)?;
+            forward!(self.as_any(), "index_select", x => {
+                TensorExt::index_select(x, dim, index.operand())
+            })
         }
 
         /// The elements at given positions in row-major order (PyTorch: `torch.take`).
@@ -106,10 +128,13 @@ macro_rules! movement_methods {
         /// # Errors
         /// Those of [`ops::take`]; [`Error::DTypeMismatch`] for indices that are not i64 or i32.
         #[track_caller]
-        fn take(&self, index: &AnyTensorBase<K>) -> Result<AnyTensorBase<K>> {
-            let index = movement::indices(Call::current("take")?, index)?;
-            let index = expect::<i64, K>(&index)?;
-            forward!(self.as_any(), "take", x => TensorExt::take(x, index))
+        fn take<'i>(&self, index: impl Into<AnyOperand<'i, K>>) -> Result<AnyTensorBase<K>>
+        where
+            K: 'i,
+        {
+            let index = index.into();
+            let index = movement::indices(Call::current("take")?, &index)?;
+            forward!(self.as_any(), "take", x => TensorExt::take(x, index.operand()))
         }
 
         /// Elements chosen along a dimension, one for each index (PyTorch: `torch.gather`).
@@ -117,10 +142,39 @@ macro_rules! movement_methods {
         /// # Errors
         /// Those of [`ops::gather`]; [`Error::DTypeMismatch`] for indices that are not i64 or i32.
         #[track_caller]
-        fn gather(&self, dim: impl Int, index: &AnyTensorBase<K>) -> Result<AnyTensorBase<K>> {
-            let index = movement::indices(Call::current("gather")?, index)?;
-            let index = expect::<i64, K>(&index)?;
-            forward!(self.as_any(), "gather", x => TensorExt::gather(x, dim, index))
+        fn gather<'i>(
+            &self,
+            dim: impl Int,
+            index: impl Into<AnyOperand<'i, K>>,
+        ) -> Result<AnyTensorBase<K>>
+        where
+            K: 'i,
+        {
+            let index = index.into();
+            let index = movement::indices(Call::current("gather")?, &index)?;
+            forward!(self.as_any(), "gather", x => TensorExt::gather(x, dim, index.operand()))
+        }
+
+        /// Elements chosen along a dimension; the other dimensions are broadcast (PyTorch:
+        /// `torch.take_along_dim`).
+        ///
+        /// # Errors
+        /// Those of [`ops::take_along_dim`]; [`Error::DTypeMismatch`] for indices that are not i64
+        /// or i32.
+        #[track_caller]
+        fn take_along_dim<'i>(
+            &self,
+            index: impl Into<AnyOperand<'i, K>>,
+            dim: impl Int,
+        ) -> Result<AnyTensorBase<K>>
+        where
+            K: 'i,
+        {
+            let index = index.into();
+            let index = movement::indices(Call::current("take_along_dim")?, &index)?;
+            forward!(self.as_any(), "take_along_dim", x => {
+                TensorExt::take_along_dim(x, index.operand(), dim)
+            })
         }
 
         /// A copy with elements of `src`, a tensor of the same dtype or a value, at the places that
@@ -129,19 +183,19 @@ macro_rules! movement_methods {
         /// # Errors
         /// Those of [`ops::scatter`]; [`Error::DTypeMismatch`].
         #[track_caller]
-        fn scatter<'s>(
+        fn scatter<'i, 's>(
             &self,
             dim: impl Int,
-            index: &AnyTensorBase<K>,
+            index: impl Into<AnyOperand<'i, K>>,
             src: impl Into<AnyOperand<'s, K>>,
         ) -> Result<AnyTensorBase<K>>
         where
-            K: 's,
+            K: 'i + 's,
         {
-            let (index, src) = (movement::indices(Call::current("scatter")?, index)?, src.into());
-            let index = expect::<i64, K>(&index)?;
+            let (index, src) = (index.into(), src.into());
+            let index = movement::indices(Call::current("scatter")?, &index)?;
             forward!(self.as_any(), "scatter", x => {
-                TensorExt::scatter(x, dim, index, movement::same_type(x, &src)?)
+                TensorExt::scatter(x, dim, index.operand(), movement::same_type(x, &src)?)
             })
         }
 
@@ -150,14 +204,18 @@ macro_rules! movement_methods {
         /// # Errors
         /// [`Error::Broadcast`]; [`Error::DTypeMismatch`] for a mask that is no bool.
         #[track_caller]
-        fn masked_fill(
+        fn masked_fill<'m>(
             &self,
-            mask: &AnyTensorBase<K>,
+            mask: impl Into<AnyOperand<'m, K>>,
             value: impl Into<AnyValue>,
-        ) -> Result<AnyTensorBase<K>> {
-            let (mask, value) = (expect::<bool, K>(mask)?, value.into());
+        ) -> Result<AnyTensorBase<K>>
+        where
+            K: 'm,
+        {
+            let (mask, value) = (mask.into(), value.into());
+            let mask = &movement::mask(&mask)?;
             forward!(self.as_any(), "masked_fill", x => {
-                TensorExt::masked_fill(x, mask, value.to())
+                TensorExt::masked_fill(x, mask.clone(), value.to())
             })
         }
 
@@ -166,9 +224,56 @@ macro_rules! movement_methods {
         /// # Errors
         /// [`Error::Broadcast`]; [`Error::DTypeMismatch`] for a mask that is no bool.
         #[track_caller]
-        fn masked_select(&self, mask: &AnyTensorBase<K>) -> Result<AnyTensorBase<K>> {
-            let mask = expect::<bool, K>(mask)?;
-            forward!(self.as_any(), "masked_select", x => TensorExt::masked_select(x, mask))
+        fn masked_select<'m>(&self, mask: impl Into<AnyOperand<'m, K>>) -> Result<AnyTensorBase<K>>
+        where
+            K: 'm,
+        {
+            let mask = mask.into();
+            let mask = &movement::mask(&mask)?;
+            forward!(self.as_any(), "masked_select", x => TensorExt::masked_select(x, mask.clone()))
+        }
+
+        /// [`scatter`](Self::scatter) in place (PyTorch: `scatter_`).
+        ///
+        /// # Errors
+        /// Those of [`ops::scatter_inplace`]; [`Error::DTypeMismatch`].
+        #[track_caller]
+        fn scatter_inplace<'i, 's>(
+            &self,
+            dim: impl Int,
+            index: impl Into<AnyOperand<'i, K>>,
+            src: impl Into<AnyOperand<'s, K>>,
+        ) -> Result<()>
+        where
+            K: 'i + 's,
+        {
+            let (index, src) = (index.into(), src.into());
+            let index = movement::indices(Call::current("scatter")?, &index)?;
+            match_tensor!(Equality, self.as_any(), "scatter", x => {
+                let src = movement::same_type(x, &src)?;
+                crate::TensorMutExt::scatter_inplace(x, dim, index.operand(), src)
+            })
+        }
+
+        /// [`masked_fill`](Self::masked_fill) in place (PyTorch: `masked_fill_`).
+        ///
+        /// # Errors
+        /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`];
+        /// [`Error::DTypeMismatch`] for a mask that is no bool.
+        #[track_caller]
+        fn masked_fill_inplace<'m>(
+            &self,
+            mask: impl Into<AnyOperand<'m, K>>,
+            value: impl Into<AnyValue>,
+        ) -> Result<()>
+        where
+            K: 'm,
+        {
+            let (mask, value) = (mask.into(), value.into());
+            let mask = &movement::mask(&mask)?;
+            match_tensor!(Equality, self.as_any(), "masked_fill", x => {
+                crate::TensorMutExt::masked_fill_inplace(x, mask.clone(), value.to())
+            })
         }
 
         /// The lower triangles of matrices (PyTorch: `torch.tril`). As [`ops::tril`].
@@ -234,15 +339,27 @@ pub(super) fn pad_mode<T: BuiltIn>(mode: PadMode<AnyValue>) -> PadMode<T> {
     }
 }
 
-/// Indices as i64.
+/// Indices, which are i64 or i32, as i64.
 #[track_caller]
 pub(super) fn indices<'x, K>(
     call: Call<'_>,
-    index: &'x AnyTensorBase<K>,
-) -> Result<Cow<'x, AnyTensorBase<K>>> {
+    index: &'x AnyOperand<'_, K>,
+) -> Result<Converted<'x, i64, K>> {
     match index.dtype() {
-        DType::I32 => as_dtype(call, index, DType::I64),
-        _ => Ok(Cow::Borrowed(index)),
+        DType::I32 | DType::I64 => Converted::of(call, index),
+        found => Err(Error::DTypeMismatch { expected: DType::I64, found }),
+    }
+}
+
+/// A mask, which must be bool.
+pub(super) fn mask<'x, K>(mask: &'x AnyOperand<'_, K>) -> Result<Operand<'x, bool>> {
+    match (mask.input(), mask) {
+        (Some(input), _) => typed_operand(input),
+        (None, AnyOperand::Value(AnyValue::Bool(value))) => Ok(Operand::Value(*value)),
+        (None, other) => {
+            let (expected, found) = (DType::Bool, other.dtype());
+            Err(Error::DTypeMismatch { expected, found })
+        }
     }
 }
 
@@ -253,8 +370,9 @@ pub(super) fn same_type<'s, T: BuiltIn, K>(
 ) -> Result<Operand<'s, T>> {
     match operand {
         AnyOperand::Value(value) => Ok(Operand::Value(value.to())),
-        AnyOperand::Tensor(tensor) => expect(tensor).map(Into::into),
-        AnyOperand::Handle(tensor) => expect(tensor).map(Into::into),
+        AnyOperand::Tensor(any) => typed_operand(any.input()),
+        AnyOperand::Handle(any) => typed_operand(any.input()),
+        AnyOperand::View(view) => typed_operand(view.clone()),
     }
 }
 

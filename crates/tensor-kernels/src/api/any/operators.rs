@@ -36,7 +36,7 @@ macro_rules! binary_operator {
 
             #[inline]
             fn assign(x: &AnyTensorBase<Self>, b: AnyOperand<'_, Self>) -> Result<()> {
-                elementwise::$inplace(x, &b)
+                AnyTensorExt::$inplace(x, b)
             }
         }
     };

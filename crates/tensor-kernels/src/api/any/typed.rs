@@ -4,9 +4,15 @@
 //! functions. They are not inlined: repeated for every dtype of every operation they were a
 //! quarter of this crate's code before code generation (MIR).
 
-use tensor_core::{AnyOperand, AnyTensorBase, Element, Operand, Output, Result, TensorBase};
+use tensor_core::{
+    AnyOperand, AnyOutput, AnyTensorBase, BuiltIn, Element, Operand, Output, Result, Scalar,
+    TensorBase,
+};
 
-use super::convert::{CastAny, Converted};
+use super::{
+    convert::{CastAny, Converted},
+    output::{check_store, store},
+};
 use crate::{
     api::{
         call::{Argument, Call},
@@ -29,13 +35,33 @@ where
     call.eval1(function, a.into()).map(Into::into)
 }
 
+/// A function of one operand, applied to a typed tensor, into a given result.
+#[inline(never)]
+pub(super) fn mapped_into<T: Element, F: Function1<T, Output: BuiltIn>, K>(
+    call: Call<'_>,
+    a: &TensorBase<T, K>,
+    function: F,
+    out: AnyOutput<'_>,
+) -> Result<()>
+where
+    AnyTensorBase<K>: From<TensorBase<F::Output, K>>,
+{
+    match out.typed::<F::Output>() {
+        Ok(out) => call.into1(function, Some(a.into()), out),
+        Err(other) => {
+            check_store(call.op, <F::Output as Scalar>::DTYPE, other.dtype())?;
+            store(call, &mapped(call, a, function)?, other)
+        }
+    }
+}
+
 /// An operation on two typed operands: to a new tensor.
 pub(super) type Eval<T, R, K> =
     fn(Call<'_>, Operand<'_, T>, Operand<'_, T>) -> Result<TensorBase<R, K>>;
 
-/// An operation on two typed operands: into a result, which is the first operand if that is `None`.
-pub(super) type Write<T> =
-    fn(Call<'_>, Argument<'_, T>, Operand<'_, T>, Output<'_, T>) -> Result<()>;
+/// An operation on two typed operands: into a given result.
+pub(super) type Write<T, R> =
+    fn(Call<'_>, Argument<'_, T>, Operand<'_, T>, Output<'_, R>) -> Result<()>;
 
 /// An operation on two operands, converted to one type.
 #[inline(never)]
@@ -52,17 +78,28 @@ where
     eval(call, a.operand(), b.operand()).map(Into::into)
 }
 
-/// An operation on two operands in place of the first one; the second is converted to its type.
+/// An operation on two operands, converted to one type, into a given result.
 #[inline(never)]
 #[track_caller]
-pub(super) fn zipped_inplace<T: CastAny, K>(
+pub(super) fn zipped_into<T: CastAny, R: BuiltIn, K>(
     call: Call<'_>,
-    x: &TensorBase<T, K>,
-    b: &AnyOperand<'_, K>,
-    write: Write<T>,
-) -> Result<()> {
-    let b = Converted::of(call, b)?;
-    write(call, Some(x.into()), b.operand(), x.into())
+    [a, b]: [&AnyOperand<'_, K>; 2],
+    out: AnyOutput<'_>,
+    (eval, write): (Eval<T, R, K>, Write<T, R>),
+) -> Result<()>
+where
+    AnyTensorBase<K>: From<TensorBase<R, K>>,
+{
+    match out.typed::<R>() {
+        Ok(out) => {
+            let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
+            write(call, Some(a.operand()), b.operand(), out)
+        }
+        Err(other) => {
+            check_store(call.op, R::DTYPE, other.dtype())?;
+            store(call, &zipped(call, [a, b], eval)?, other)
+        }
+    }
 }
 
 /// A function of three operands, converted to one type.
@@ -78,6 +115,31 @@ where
 {
     let (a, b, c) = (Converted::of(call, a)?, Converted::of(call, b)?, Converted::of(call, c)?);
     call.eval3(function, a.operand(), b.operand(), c.operand()).map(Into::into)
+}
+
+/// A function of three operands, converted to one type, into a given result.
+#[inline(never)]
+#[track_caller]
+pub(super) fn zipped3_into<T: CastAny, K>(
+    call: Call<'_>,
+    [a, b, c]: [&AnyOperand<'_, K>; 3],
+    function: impl Function3<T, T, T, Output = T>,
+    out: AnyOutput<'_>,
+) -> Result<()>
+where
+    AnyTensorBase<K>: From<TensorBase<T, K>>,
+{
+    match out.typed::<T>() {
+        Ok(out) => {
+            let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
+            let c = Converted::<T, K>::of(call, c)?;
+            call.into3(function, Some(a.operand()), Some(b.operand()), Some(c.operand()), out)
+        }
+        Err(other) => {
+            check_store(call.op, T::DTYPE, other.dtype())?;
+            store(call, &zipped3(call, [a, b, c], function)?, other)
+        }
+    }
 }
 
 /// The elements of one of two operands, converted to one type.

@@ -82,9 +82,9 @@ macro_rules! elementwise_methods {
         /// # Errors
         /// [`Error::Broadcast`].
         #[track_caller]
-        fn zip_map<'b, B: Element, R: Element>(
+        fn zip_map<B: Element, R: Element>(
             &self,
-            b: impl Into<Operand<'b, B>>,
+            b: impl AsOperand<B>,
             f: impl Fn(T, B) -> R + Sync,
         ) -> Result<TensorBase<R, K>> {
             elementwise::zip(Exec::current()?, self.operand(), b, f)
@@ -96,9 +96,9 @@ macro_rules! elementwise_methods {
         /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
         /// [`Error::ReadWriteOverlap`].
         #[track_caller]
-        fn zip_into<'b, 'o, B: Element, R: Element>(
+        fn zip_into<'o, B: Element, R: Element>(
             &self,
-            b: impl Into<Operand<'b, B>>,
+            b: impl AsOperand<B>,
             out: impl Into<Output<'o, R>>,
             f: impl Fn(T, B) -> R + Sync,
         ) -> Result<()> {
@@ -110,10 +110,10 @@ macro_rules! elementwise_methods {
         /// # Errors
         /// [`Error::Broadcast`].
         #[track_caller]
-        fn zip3_map<'b, 'c, B: Element, C: Element, R: Element>(
+        fn zip3_map<B: Element, C: Element, R: Element>(
             &self,
-            b: impl Into<Operand<'b, B>>,
-            c: impl Into<Operand<'c, C>>,
+            b: impl AsOperand<B>,
+            c: impl AsOperand<C>,
             f: impl Fn(T, B, C) -> R + Sync,
         ) -> Result<TensorBase<R, K>> {
             elementwise::zip3(Exec::current()?, self.operand(), b, c, f)
@@ -124,10 +124,10 @@ macro_rules! elementwise_methods {
         /// # Errors
         /// As [`zip_into`](Self::zip_into).
         #[track_caller]
-        fn zip3_into<'b, 'c, 'o, B: Element, C: Element, R: Element>(
+        fn zip3_into<'o, B: Element, C: Element, R: Element>(
             &self,
-            b: impl Into<Operand<'b, B>>,
-            c: impl Into<Operand<'c, C>>,
+            b: impl AsOperand<B>,
+            c: impl AsOperand<C>,
             out: impl Into<Output<'o, R>>,
             f: impl Fn(T, B, C) -> R + Sync,
         ) -> Result<()> {
@@ -159,16 +159,21 @@ macro_rules! elementwise_methods {
         /// # Errors
         /// [`Error::Broadcast`].
         #[track_caller]
-        fn where_cond<'a, 'b, U: Element>(
+        fn where_cond<U: Element>(
             &self,
-            a: impl Into<Operand<'a, U>>,
-            b: impl Into<Operand<'b, U>>,
+            a: impl AsOperand<U>,
+            b: impl AsOperand<U>,
         ) -> Result<TensorBase<U, K>>
         where
             Self: TensorExt<bool, K>,
         {
             let condition = TensorExt::<bool, K>::operand(self);
-            Call::current("where_cond")?.eval3(ops::Where, condition, a.into(), b.into())
+            Call::current("where_cond")?.eval3(
+                ops::Where,
+                condition,
+                a.as_operand(),
+                b.as_operand(),
+            )
         }
     };
 }

@@ -41,7 +41,7 @@ macro_rules! binary {
             { $($value:tt)* }
     )*) => {$($(
         $crate::api::ext::inplace::method! {
-            [$self, $receiver] $inplace of $name(b: 'b) where $inplace_bound
+            [$self, $receiver] $inplace of $name(b) where $inplace_bound
         }
     )?)*};
 }
@@ -55,7 +55,7 @@ macro_rules! ternary {
             { |$m:ident, $a:ident, $b:ident, $c:ident| $value:expr }
     )*) => {$(
         $crate::api::ext::inplace::method! {
-            [$self, $receiver] $inplace of $name($b: 'b, $c: 'c) where $bound
+            [$self, $receiver] $inplace of $name($b, $c) where $bound
         }
     )*};
 }
@@ -64,16 +64,16 @@ macro_rules! ternary {
 macro_rules! method {
     (
         [$self:ident, ($($receiver:tt)+)]
-        $inplace:ident of $name:ident($($arg:ident: $life:lifetime),*) where $bound:ident
+        $inplace:ident of $name:ident($($arg:ident),*) where $bound:ident
     ) => {
         #[doc = concat!("[`ops::", stringify!($name), "`] in place.")]
         ///
         /// # Errors
         #[doc = concat!("Those of [`ops::", stringify!($inplace), "`].")]
         #[track_caller]
-        fn $inplace<$($life),*>(
+        fn $inplace(
             $($receiver)+,
-            $($arg: impl Into<Operand<$life, T>>),*
+            $($arg: impl AsOperand<T>),*
         ) -> Result<()>
         where
             T: $bound,
@@ -133,9 +133,9 @@ macro_rules! inplace_methods {
         /// [`Error::ReadWriteOverlap`] if the other operand shares elements with this one without
         /// being the same view.
         #[track_caller]
-        fn zip_inplace<'b, B: Element>(
+        fn zip_inplace<B: Element>(
             $($receiver)+,
-            b: impl Into<Operand<'b, B>>,
+            b: impl AsOperand<B>,
             f: impl Fn(T, B) -> T + Sync,
         ) -> Result<()> {
             zip_inplace(Exec::current()?, $self.target(), b, f)
@@ -147,10 +147,10 @@ macro_rules! inplace_methods {
         /// # Errors
         /// As [`zip_inplace`](Self::zip_inplace).
         #[track_caller]
-        fn zip3_inplace<'b, 'c, B: Element, C: Element>(
+        fn zip3_inplace<B: Element, C: Element>(
             $($receiver)+,
-            b: impl Into<Operand<'b, B>>,
-            c: impl Into<Operand<'c, C>>,
+            b: impl AsOperand<B>,
+            c: impl AsOperand<C>,
             f: impl Fn(T, B, C) -> T + Sync,
         ) -> Result<()> {
             zip3_inplace(Exec::current()?, $self.target(), b, c, f)
@@ -161,11 +161,11 @@ macro_rules! inplace_methods {
         /// # Errors
         /// Those of [`ops::scatter_inplace`].
         #[track_caller]
-        fn scatter_inplace<'i, 's>(
+        fn scatter_inplace(
             $($receiver)+,
             dim: impl Int,
-            index: impl Into<Operand<'i, i64>>,
-            src: impl Into<Operand<'s, T>>,
+            index: impl AsOperand<i64>,
+            src: impl AsOperand<T>,
         ) -> Result<()> {
             ops::scatter_inplace(Exec::current()?, $self.target(), dim, index, src)
         }
@@ -176,9 +176,9 @@ macro_rules! inplace_methods {
         /// [`Error::Broadcast`], [`Error::OutputShape`], [`Error::WriteOverlap`],
         /// [`Error::ReadWriteOverlap`].
         #[track_caller]
-        fn masked_fill_inplace<'m>(
+        fn masked_fill_inplace(
             $($receiver)+,
-            mask: impl Into<Operand<'m, bool>>,
+            mask: impl AsOperand<bool>,
             value: T,
         ) -> Result<()> {
             ops::masked_fill_inplace(Exec::current()?, $self.target(), mask, value)

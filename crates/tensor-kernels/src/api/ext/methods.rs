@@ -60,9 +60,9 @@ macro_rules! binary {
         /// # Errors
         #[doc = concat!("Those of [`ops::", stringify!($into), "`].")]
         #[track_caller]
-        fn $into<'b, 'o>(
+        fn $into<'o>(
             &self,
-            b: impl Into<Operand<'b, T>>,
+            b: impl AsOperand<T>,
             out: impl Into<Output<'o, $output>>,
         ) -> Result<()>
         where
@@ -91,11 +91,11 @@ macro_rules! binary_method {
         /// # Errors
         /// [`Error::Broadcast`]; [`Error::DivisionByZero`].
         #[track_caller]
-        fn $method<'b>(&self, b: impl Into<Operand<'b, T>>) -> Result<TensorBase<$output, K>>
+        fn $method(&self, b: impl AsOperand<T>) -> Result<TensorBase<$output, K>>
         where
             T: $bound,
         {
-            ops::$op::eval(Call::current(stringify!($name))?, self.operand(), b.into())
+            ops::$op::eval(Call::current(stringify!($name))?, self.operand(), b.as_operand())
         }
     };
 }
@@ -115,15 +115,16 @@ macro_rules! ternary {
         /// # Errors
         /// [`Error::Broadcast`].
         #[track_caller]
-        fn $name<'b, 'c>(
+        fn $name(
             &self,
-            $b: impl Into<Operand<'b, T>>,
-            $c: impl Into<Operand<'c, T>>,
+            $b: impl AsOperand<T>,
+            $c: impl AsOperand<T>,
         ) -> Result<TensorBase<T, K>>
         where
             T: $bound,
         {
-            Call::current(stringify!($name))?.eval3(ops::$op, self.operand(), $b.into(), $c.into())
+            let (b, c) = ($b.as_operand(), $c.as_operand());
+            Call::current(stringify!($name))?.eval3(ops::$op, self.operand(), b, c)
         }
 
         #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ")")]
@@ -132,10 +133,10 @@ macro_rules! ternary {
         /// # Errors
         #[doc = concat!("Those of [`ops::", stringify!($into), "`].")]
         #[track_caller]
-        fn $into<'b, 'c, 'o>(
+        fn $into<'o>(
             &self,
-            $b: impl Into<Operand<'b, T>>,
-            $c: impl Into<Operand<'c, T>>,
+            $b: impl AsOperand<T>,
+            $c: impl AsOperand<T>,
             out: impl Into<Output<'o, T>>,
         ) -> Result<()>
         where
@@ -161,7 +162,7 @@ macro_rules! try_methods {
             /// # Errors
             /// [`Error::Broadcast`]; [`Error::DivisionByZero`].
             #[track_caller]
-            fn $try<'b>(&self, b: impl Into<Operand<'b, T>>) -> Result<TensorBase<$output, K>>
+            fn $try(&self, b: impl AsOperand<T>) -> Result<TensorBase<$output, K>>
             where
                 T: $bound,
             {

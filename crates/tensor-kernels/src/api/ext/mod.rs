@@ -27,8 +27,8 @@ mod write;
 #[cfg(doc)]
 use tensor_core::Error;
 use tensor_core::{
-    Element, Int, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, Sizes, TensorBase,
-    infer_shape,
+    AsOperand, Element, Int, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, Sizes,
+    TensorBase, infer_shape,
 };
 
 use crate::{
@@ -176,11 +176,11 @@ pub trait TensorExt<T: Element, K>: Sized {
     ///
     /// # Errors
     /// See the trait.
-    fn equal<'b>(&self, other: impl Into<Operand<'b, T>>) -> Result<bool>
+    fn equal(&self, other: impl AsOperand<T>) -> Result<bool>
     where
         T: PartialEq,
     {
-        let (a, b) = (self.operand(), other.into());
+        let (a, b) = (self.operand(), other.as_operand());
         equal(Exec::current()?, a.read()?.elements(), b.read()?.elements())
     }
 

@@ -3,7 +3,7 @@
 //! A tensor is written through a shared reference, as its storage is borrowed at run time. A
 //! mutable view needs an exclusive one. So there are two traits with the same methods.
 
-use tensor_core::{Element, Operand, Output, Result, TensorBase, TensorViewMutBase};
+use tensor_core::{AsOperand, Element, Output, Result, TensorBase, TensorViewMutBase};
 
 #[cfg(feature = "elementwise")]
 use super::inplace::*;
@@ -23,7 +23,7 @@ macro_rules! copies {
         /// # Errors
         /// Shapes that do not broadcast; operands that share elements.
         #[track_caller]
-        fn copy_from<'b>($($receiver)+, from: impl Into<Operand<'b, T>>) -> Result<()> {
+        fn copy_from($($receiver)+, from: impl AsOperand<T>) -> Result<()> {
             copy_between(Exec::current()?, from, $self.target())
         }
 

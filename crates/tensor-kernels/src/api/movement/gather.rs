@@ -1,8 +1,8 @@
 //! Elements chosen by an index for each element of the result.
 
 use tensor_core::{
-    DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
-    wrap_dim,
+    AsOperand, DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase,
+    TensorView, wrap_dim,
 };
 
 use super::{
@@ -33,13 +33,13 @@ use crate::{
 /// Indices of another rank, larger in another dimension, negative or too large
 /// ([`Error::Movement`](crate::Error::Movement)); a dimension out of range.
 #[track_caller]
-pub fn gather<'a, 'i, T: Element>(
+pub fn gather<T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     dim: impl Int,
-    index: impl Into<Operand<'i, i64>>,
+    index: impl AsOperand<i64>,
 ) -> Result<TensorBase<T, Simd>> {
-    gather_eval(Call::new(exec, "gather"), &a.into(), &index.into(), dim.saturated())
+    gather_eval(Call::new(exec, "gather"), &a.as_operand(), &index.as_operand(), dim.saturated())
 }
 
 /// [`gather`] into a given result.
@@ -48,14 +48,20 @@ pub fn gather<'a, 'i, T: Element>(
 /// Those of [`gather`]; a result of another shape, or that shares elements with an operand or with
 /// itself.
 #[track_caller]
-pub fn gather_into<'a, 'i, 'o, T: Element>(
+pub fn gather_into<'o, T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     dim: impl Int,
-    index: impl Into<Operand<'i, i64>>,
+    index: impl AsOperand<i64>,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    gather_write(Call::new(exec, "gather"), &a.into(), &index.into(), dim.saturated(), out.into())
+    gather_write(
+        Call::new(exec, "gather"),
+        &a.as_operand(),
+        &index.as_operand(),
+        dim.saturated(),
+        out.into(),
+    )
 }
 
 /// As [`gather`], with `a` and `index` broadcast in the other dimensions than `dim` (PyTorch:
@@ -75,13 +81,18 @@ pub fn gather_into<'a, 'i, 'o, T: Element>(
 /// # Errors
 /// Shapes that do not broadcast; otherwise those of [`gather`].
 #[track_caller]
-pub fn take_along_dim<'a, 'i, T: Element>(
+pub fn take_along_dim<T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
-    index: impl Into<Operand<'i, i64>>,
+    a: impl AsOperand<T>,
+    index: impl AsOperand<i64>,
     dim: impl Int,
 ) -> Result<TensorBase<T, Simd>> {
-    along_eval(Call::new(exec, "take_along_dim"), &a.into(), &index.into(), dim.saturated())
+    along_eval(
+        Call::new(exec, "take_along_dim"),
+        &a.as_operand(),
+        &index.as_operand(),
+        dim.saturated(),
+    )
 }
 
 /// [`take_along_dim`] into a given result.
@@ -90,17 +101,17 @@ pub fn take_along_dim<'a, 'i, T: Element>(
 /// Those of [`take_along_dim`]; a result of another shape, or that shares elements with an operand
 /// or with itself.
 #[track_caller]
-pub fn take_along_dim_into<'a, 'i, 'o, T: Element>(
+pub fn take_along_dim_into<'i, 'o, T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
-    index: impl Into<Operand<'i, i64>>,
+    a: impl AsOperand<T>,
+    index: impl AsOperand<i64>,
     dim: impl Int,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
     along_write(
         Call::new(exec, "take_along_dim"),
-        &a.into(),
-        &index.into(),
+        &a.as_operand(),
+        &index.as_operand(),
         dim.saturated(),
         out.into(),
     )

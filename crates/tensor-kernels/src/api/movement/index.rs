@@ -1,8 +1,8 @@
 //! Elements at given indices: of one dimension, or of all elements in sequence.
 
 use tensor_core::{
-    Bare, DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase,
-    TensorView, wrap_dim,
+    AsOperand, Bare, DimVec, Element, Int, Layout, MovementError, Operand, Output, Result,
+    TensorBase, TensorView, wrap_dim,
 };
 
 use super::{Assemble, assembled, odometer::Odometer, through_copy, with_slice, with_span};
@@ -32,13 +32,18 @@ use crate::{
 /// An index that is negative or too large, indices of two dimensions or more
 /// ([`Error::Movement`](crate::Error::Movement)); a dimension out of range.
 #[track_caller]
-pub fn index_select<'a, 'i, T: Element>(
+pub fn index_select<T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     dim: impl Int,
-    index: impl Into<Operand<'i, i64>>,
+    index: impl AsOperand<i64>,
 ) -> Result<TensorBase<T, Simd>> {
-    select_eval(Call::new(exec, "index_select"), &a.into(), &index.into(), dim.saturated())
+    select_eval(
+        Call::new(exec, "index_select"),
+        &a.as_operand(),
+        &index.as_operand(),
+        dim.saturated(),
+    )
 }
 
 /// [`index_select`] into a given result.
@@ -47,15 +52,15 @@ pub fn index_select<'a, 'i, T: Element>(
 /// Those of [`index_select`]; a result of another shape, or that shares elements with an operand or
 /// with itself.
 #[track_caller]
-pub fn index_select_into<'a, 'i, 'o, T: Element>(
+pub fn index_select_into<'o, T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     dim: impl Int,
-    index: impl Into<Operand<'i, i64>>,
+    index: impl AsOperand<i64>,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
     let call = Call::new(exec, "index_select");
-    select_write(call, &a.into(), &index.into(), dim.saturated(), out.into())
+    select_write(call, &a.as_operand(), &index.as_operand(), dim.saturated(), out.into())
 }
 
 /// The elements at given positions in row-major order, in a new tensor of the shape of `index`
@@ -74,12 +79,12 @@ pub fn index_select_into<'a, 'i, 'o, T: Element>(
 /// # Errors
 /// A position out of range ([`Error::Movement`](crate::Error::Movement)).
 #[track_caller]
-pub fn take<'a, 'i, T: Element>(
+pub fn take<T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
-    index: impl Into<Operand<'i, i64>>,
+    a: impl AsOperand<T>,
+    index: impl AsOperand<i64>,
 ) -> Result<TensorBase<T, Simd>> {
-    take_eval(Call::new(exec, "take"), &a.into(), &index.into())
+    take_eval(Call::new(exec, "take"), &a.as_operand(), &index.as_operand())
 }
 
 /// [`take`] into a given result.
@@ -88,13 +93,13 @@ pub fn take<'a, 'i, T: Element>(
 /// Those of [`take`]; a result of another shape, or that shares elements with an operand or with
 /// itself.
 #[track_caller]
-pub fn take_into<'a, 'i, 'o, T: Element>(
+pub fn take_into<'o, T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
-    index: impl Into<Operand<'i, i64>>,
+    a: impl AsOperand<T>,
+    index: impl AsOperand<i64>,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    take_write(Call::new(exec, "take"), &a.into(), &index.into(), out.into())
+    take_write(Call::new(exec, "take"), &a.as_operand(), &index.as_operand(), out.into())
 }
 
 assembled! {

@@ -1,8 +1,8 @@
 //! Concatenation along an existing or a new dimension: one copy into each part of the result.
 
 use tensor_core::{
-    Bare, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase, TensorView,
-    wrap_dim,
+    AsOperand, Bare, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase,
+    TensorView, wrap_dim,
 };
 
 use super::{Assemble, apart, elements};
@@ -32,12 +32,14 @@ use crate::{
 /// No tensors, tensors without dimensions, shapes that differ
 /// ([`Error::Movement`](crate::Error::Movement)); a dimension out of range.
 #[track_caller]
-pub fn cat<'a, T: Element>(
+pub fn cat<T: Element>(
     exec: &Exec,
-    tensors: impl IntoIterator<Item: Into<Operand<'a, T>>>,
+    tensors: impl IntoIterator<Item: AsOperand<T>>,
     dim: impl Int,
 ) -> Result<TensorBase<T, Simd>> {
-    JoinOf::existing(tensors, dim.saturated()).eval(Call::new(exec, "cat"))
+    let tensors: Vec<_> = tensors.into_iter().collect();
+    JoinOf::existing(tensors.iter().map(AsOperand::as_operand), dim.saturated())
+        .eval(Call::new(exec, "cat"))
 }
 
 /// [`cat`] into a given result.
@@ -46,13 +48,15 @@ pub fn cat<'a, T: Element>(
 /// Those of [`cat`]; a result of another shape, or that shares elements with a tensor or with
 /// itself.
 #[track_caller]
-pub fn cat_into<'a, 'o, T: Element>(
+pub fn cat_into<'o, T: Element>(
     exec: &Exec,
-    tensors: impl IntoIterator<Item: Into<Operand<'a, T>>>,
+    tensors: impl IntoIterator<Item: AsOperand<T>>,
     dim: impl Int,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    JoinOf::existing(tensors, dim.saturated()).into(Call::new(exec, "cat"), out.into())
+    let tensors: Vec<_> = tensors.into_iter().collect();
+    JoinOf::existing(tensors.iter().map(AsOperand::as_operand), dim.saturated())
+        .into(Call::new(exec, "cat"), out.into())
 }
 
 /// The tensors along a new dimension, in a new tensor (PyTorch: `torch.stack`). They have one
@@ -73,12 +77,14 @@ pub fn cat_into<'a, 'o, T: Element>(
 /// No tensors, shapes that differ ([`Error::Movement`](crate::Error::Movement)); a dimension out of
 /// range.
 #[track_caller]
-pub fn stack<'a, T: Element>(
+pub fn stack<T: Element>(
     exec: &Exec,
-    tensors: impl IntoIterator<Item: Into<Operand<'a, T>>>,
+    tensors: impl IntoIterator<Item: AsOperand<T>>,
     dim: impl Int,
 ) -> Result<TensorBase<T, Simd>> {
-    JoinOf::new_dim(tensors, dim.saturated()).eval(Call::new(exec, "stack"))
+    let tensors: Vec<_> = tensors.into_iter().collect();
+    JoinOf::new_dim(tensors.iter().map(AsOperand::as_operand), dim.saturated())
+        .eval(Call::new(exec, "stack"))
 }
 
 /// [`stack`] into a given result.
@@ -87,13 +93,15 @@ pub fn stack<'a, T: Element>(
 /// Those of [`stack`]; a result of another shape, or that shares elements with a tensor or with
 /// itself.
 #[track_caller]
-pub fn stack_into<'a, 'o, T: Element>(
+pub fn stack_into<'o, T: Element>(
     exec: &Exec,
-    tensors: impl IntoIterator<Item: Into<Operand<'a, T>>>,
+    tensors: impl IntoIterator<Item: AsOperand<T>>,
     dim: impl Int,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    JoinOf::new_dim(tensors, dim.saturated()).into(Call::new(exec, "stack"), out.into())
+    let tensors: Vec<_> = tensors.into_iter().collect();
+    JoinOf::new_dim(tensors.iter().map(AsOperand::as_operand), dim.saturated())
+        .into(Call::new(exec, "stack"), out.into())
 }
 
 /// The operands of a concatenation, not borrowed yet.
@@ -108,17 +116,11 @@ pub(crate) struct JoinOf<'a, T> {
 const TENSORS: &str = "tensors";
 
 impl<'a, T: Element> JoinOf<'a, T> {
-    pub(crate) fn existing(
-        tensors: impl IntoIterator<Item: Into<Operand<'a, T>>>,
-        dim: isize,
-    ) -> Self {
-        Self { operands: tensors.into_iter().map(Into::into).collect(), dim, stacks: false }
+    pub(crate) fn existing(tensors: impl IntoIterator<Item = Operand<'a, T>>, dim: isize) -> Self {
+        Self { operands: tensors.into_iter().collect(), dim, stacks: false }
     }
 
-    pub(crate) fn new_dim(
-        tensors: impl IntoIterator<Item: Into<Operand<'a, T>>>,
-        dim: isize,
-    ) -> Self {
+    pub(crate) fn new_dim(tensors: impl IntoIterator<Item = Operand<'a, T>>, dim: isize) -> Self {
         Self { stacks: true, ..Self::existing(tensors, dim) }
     }
 
@@ -167,7 +169,7 @@ impl<'v, T: Element> Join<'v, T> {
             return Err(MovementError::CatNothing.into());
         }
         let Some(first) = views.iter().find(|view| view.shape() != [0]) else {
-            return Ok(Self { layout: Layout::contiguous(&[0])?, dim: 0, parts: Vec::new() });
+            return Ok(Self { layout: Layout::contiguous([0])?, dim: 0, parts: Vec::new() });
         };
         let (dim, expected) = (wrap_dim("cat", dim, first.ndim())?, first.shape().to_vec());
         let mut joined = 0usize;

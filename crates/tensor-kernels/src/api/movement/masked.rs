@@ -1,6 +1,8 @@
 //! Elements chosen by a mask.
 
-use tensor_core::{Element, Layout, Operand, Output, Result, TensorBase, TensorView, ViewRef};
+use tensor_core::{
+    AsOperand, Element, Layout, Operand, Output, Result, TensorBase, TensorView, ViewRef,
+};
 
 use super::with_slice;
 use crate::{
@@ -26,13 +28,13 @@ use crate::{
 /// # Errors
 /// Shapes that do not broadcast.
 #[track_caller]
-pub fn masked_fill<'a, 'm, T: Element>(
+pub fn masked_fill<T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
-    mask: impl Into<Operand<'m, bool>>,
+    a: impl AsOperand<T>,
+    mask: impl AsOperand<bool>,
     value: T,
 ) -> Result<TensorBase<T, Simd>> {
-    masked_fill_eval(Call::new(exec, "masked_fill"), &a.into(), &mask.into(), value)
+    masked_fill_eval(Call::new(exec, "masked_fill"), &a.as_operand(), &mask.as_operand(), value)
 }
 
 /// The result is contiguous, as in PyTorch, and not in the order of the operands.
@@ -58,14 +60,15 @@ pub(crate) fn masked_fill_eval<T: Element, K>(
 /// Also a result of another shape, or that shares elements with an operand without being it, or
 /// with itself; see [`ops`].
 #[track_caller]
-pub fn masked_fill_into<'a, 'm, 'o, T: Element>(
+pub fn masked_fill_into<'o, T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
-    mask: impl Into<Operand<'m, bool>>,
+    a: impl AsOperand<T>,
+    mask: impl AsOperand<bool>,
     value: T,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    let (a, mask, value) = (Some(a.into()), Some(mask.into()), Some(Operand::Value(value)));
+    let (a, mask, value) =
+        (Some(a.as_operand()), Some(mask.as_operand()), Some(Operand::Value(value)));
     Call::new(exec, "masked_fill").into3(ops::Where, mask, value, a, out.into())
 }
 
@@ -74,13 +77,13 @@ pub fn masked_fill_into<'a, 'm, 'o, T: Element>(
 /// # Errors
 /// As [`masked_fill_into`].
 #[track_caller]
-pub fn masked_fill_inplace<'x, 'm, T: Element>(
+pub fn masked_fill_inplace<'x, T: Element>(
     exec: &Exec,
     x: impl Into<Output<'x, T>>,
-    mask: impl Into<Operand<'m, bool>>,
+    mask: impl AsOperand<bool>,
     value: T,
 ) -> Result<()> {
-    let (mask, value) = (Some(mask.into()), Some(Operand::Value(value)));
+    let (mask, value) = (Some(mask.as_operand()), Some(Operand::Value(value)));
     Call::new(exec, "masked_fill").into3(ops::Where, mask, value, None::<Operand<'_, T>>, x.into())
 }
 
@@ -100,12 +103,12 @@ pub fn masked_fill_inplace<'x, 'm, T: Element>(
 /// # Errors
 /// Shapes that do not broadcast.
 #[track_caller]
-pub fn masked_select<'a, 'm, T: Element>(
+pub fn masked_select<T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
-    mask: impl Into<Operand<'m, bool>>,
+    a: impl AsOperand<T>,
+    mask: impl AsOperand<bool>,
 ) -> Result<TensorBase<T, Simd>> {
-    masked_select_eval(Call::new(exec, "masked_select"), &a.into(), &mask.into())
+    masked_select_eval(Call::new(exec, "masked_select"), &a.as_operand(), &mask.as_operand())
 }
 
 pub(crate) fn masked_select_eval<T: Element, K>(
@@ -131,7 +134,7 @@ fn select<T: Element, K>(
     with_slice(call, mask, |mask| {
         let count = |piece: &[bool]| piece.iter().map(|&is_chosen| usize::from(is_chosen)).sum();
         let lens: Vec<usize> = mask.chunks(PIECE_ELEMENTS).map(count).collect();
-        let layout = Layout::contiguous(&[lens.iter().sum()])?;
+        let layout = Layout::contiguous([lens.iter().sum::<usize>()])?;
         with_slice(call, a, |elements| {
             let bytes = mask.len().saturating_mul(size_of::<T>() + 1);
             run::assembled(layout, |part: Part<'_, T, _>| {

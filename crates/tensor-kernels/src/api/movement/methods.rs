@@ -76,13 +76,13 @@ macro_rules! movement_methods {
         /// # Errors
         /// Those of [`ops::repeat_interleave_each`].
         #[track_caller]
-        fn repeat_interleave_each<'r>(
+        fn repeat_interleave_each(
             &self,
-            repeats: impl Into<Operand<'r, i64>>,
+            repeats: impl AsOperand<i64>,
             dim: impl Into<Option<isize>>,
         ) -> Result<TensorBase<T, K>> {
             let call = Call::current("repeat_interleave")?;
-            movement::interleave_each_eval(call, &self.operand(), &repeats.into(), dim.into())
+            movement::interleave_each_eval(call, &self.operand(), &repeats.as_operand(), dim.into())
         }
 
         /// The given indices of a dimension (PyTorch: `torch.index_select`). As
@@ -91,14 +91,14 @@ macro_rules! movement_methods {
         /// # Errors
         /// Those of [`ops::index_select`].
         #[track_caller]
-        fn index_select<'i>(
+        fn index_select(
             &self,
             dim: impl Int,
-            index: impl Into<Operand<'i, i64>>,
+            index: impl AsOperand<i64>,
         ) -> Result<TensorBase<T, K>> {
             let dim = dim.saturated();
             let call = Call::current("index_select")?;
-            movement::select_eval(call, &self.operand(), &index.into(), dim)
+            movement::select_eval(call, &self.operand(), &index.as_operand(), dim)
         }
 
         /// The elements at given positions in row-major order (PyTorch: `torch.take`). As
@@ -107,8 +107,8 @@ macro_rules! movement_methods {
         /// # Errors
         /// Those of [`ops::take`].
         #[track_caller]
-        fn take<'i>(&self, index: impl Into<Operand<'i, i64>>) -> Result<TensorBase<T, K>> {
-            movement::take_eval(Call::current("take")?, &self.operand(), &index.into())
+        fn take(&self, index: impl AsOperand<i64>) -> Result<TensorBase<T, K>> {
+            movement::take_eval(Call::current("take")?, &self.operand(), &index.as_operand())
         }
 
         /// Elements chosen along a dimension, one for each index (PyTorch: `torch.gather`). As
@@ -117,13 +117,14 @@ macro_rules! movement_methods {
         /// # Errors
         /// Those of [`ops::gather`].
         #[track_caller]
-        fn gather<'i>(
-            &self,
-            dim: impl Int,
-            index: impl Into<Operand<'i, i64>>,
-        ) -> Result<TensorBase<T, K>> {
+        fn gather(&self, dim: impl Int, index: impl AsOperand<i64>) -> Result<TensorBase<T, K>> {
             let dim = dim.saturated();
-            movement::gather_eval(Call::current("gather")?, &self.operand(), &index.into(), dim)
+            movement::gather_eval(
+                Call::current("gather")?,
+                &self.operand(),
+                &index.as_operand(),
+                dim,
+            )
         }
 
         /// [`gather`](Self::gather), broadcast (PyTorch: `torch.take_along_dim`). As
@@ -132,14 +133,14 @@ macro_rules! movement_methods {
         /// # Errors
         /// Those of [`ops::take_along_dim`].
         #[track_caller]
-        fn take_along_dim<'i>(
+        fn take_along_dim(
             &self,
-            index: impl Into<Operand<'i, i64>>,
+            index: impl AsOperand<i64>,
             dim: impl Int,
         ) -> Result<TensorBase<T, K>> {
             let dim = dim.saturated();
             let call = Call::current("take_along_dim")?;
-            movement::along_eval(call, &self.operand(), &index.into(), dim)
+            movement::along_eval(call, &self.operand(), &index.as_operand(), dim)
         }
 
         /// A copy with elements of `src` at the places that indices choose (PyTorch:
@@ -148,14 +149,14 @@ macro_rules! movement_methods {
         /// # Errors
         /// Those of [`ops::scatter`].
         #[track_caller]
-        fn scatter<'i, 's>(
+        fn scatter(
             &self,
             dim: impl Int,
-            index: impl Into<Operand<'i, i64>>,
-            src: impl Into<Operand<'s, T>>,
+            index: impl AsOperand<i64>,
+            src: impl AsOperand<T>,
         ) -> Result<TensorBase<T, K>> {
             let dim = dim.saturated();
-            let (index, src) = (index.into(), src.into());
+            let (index, src) = (index.as_operand(), src.as_operand());
             movement::scatter_eval(Call::current("scatter")?, &self.operand(), dim, &index, &src)
         }
 
@@ -164,13 +165,9 @@ macro_rules! movement_methods {
         /// # Errors
         /// [`Error::Broadcast`].
         #[track_caller]
-        fn masked_fill<'m>(
-            &self,
-            mask: impl Into<Operand<'m, bool>>,
-            value: T,
-        ) -> Result<TensorBase<T, K>> {
+        fn masked_fill(&self, mask: impl AsOperand<bool>, value: T) -> Result<TensorBase<T, K>> {
             let call = Call::current("masked_fill")?;
-            movement::masked_fill_eval(call, &self.operand(), &mask.into(), value)
+            movement::masked_fill_eval(call, &self.operand(), &mask.as_operand(), value)
         }
 
         /// The elements at which the mask is true (PyTorch: `torch.masked_select`). As
@@ -179,12 +176,9 @@ macro_rules! movement_methods {
         /// # Errors
         /// [`Error::Broadcast`].
         #[track_caller]
-        fn masked_select<'m>(
-            &self,
-            mask: impl Into<Operand<'m, bool>>,
-        ) -> Result<TensorBase<T, K>> {
+        fn masked_select(&self, mask: impl AsOperand<bool>) -> Result<TensorBase<T, K>> {
             let call = Call::current("masked_select")?;
-            movement::masked_select_eval(call, &self.operand(), &mask.into())
+            movement::masked_select_eval(call, &self.operand(), &mask.as_operand())
         }
 
         /// The lower triangles of matrices (PyTorch: `torch.tril`). As [`ops::tril`].

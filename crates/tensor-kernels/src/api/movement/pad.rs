@@ -2,7 +2,7 @@
 //! border.
 
 use tensor_core::{
-    Bare, DimVec, Element, Error, Layout, MovementError, Operand, Output, Result, Sizes,
+    AsOperand, Bare, DimVec, Element, Error, Layout, MovementError, Operand, Output, Result, Sizes,
     TensorBase, TensorView,
 };
 
@@ -62,13 +62,13 @@ impl<T> PadMode<T> {
 /// An odd number of paddings, too many, or a padding that the mode cannot make
 /// ([`Error::Movement`]); a result too large.
 #[track_caller]
-pub fn pad<'a, T: Element>(
+pub fn pad<T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     padding: impl Sizes,
     mode: PadMode<T>,
 ) -> Result<TensorBase<T, Simd>> {
-    pad_eval(Call::new(exec, "pad"), &a.into(), &padding.into_sizes()?, mode)
+    pad_eval(Call::new(exec, "pad"), &a.as_operand(), &padding.into_sizes()?, mode)
 }
 
 /// [`pad`] into a given result.
@@ -77,14 +77,14 @@ pub fn pad<'a, T: Element>(
 /// Those of [`pad`]; a result of another shape, or that shares elements with the operand or with
 /// itself.
 #[track_caller]
-pub fn pad_into<'a, 'o, T: Element>(
+pub fn pad_into<'o, T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     padding: impl Sizes,
     mode: PadMode<T>,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    pad_write(Call::new(exec, "pad"), &a.into(), &padding.into_sizes()?, mode, out.into())
+    pad_write(Call::new(exec, "pad"), &a.as_operand(), &padding.into_sizes()?, mode, out.into())
 }
 
 assembled! {

@@ -1,8 +1,8 @@
 //! Each index of a dimension several times.
 
 use tensor_core::{
-    DimVec, Element, Error, Layout, MovementError, Operand, Result, TensorBase, TensorView,
-    wrap_dim,
+    AsOperand, DimVec, Element, Error, Layout, MovementError, Operand, Result, TensorBase,
+    TensorView, wrap_dim,
 };
 
 use super::{Source, index::Select};
@@ -29,13 +29,13 @@ use crate::{
 /// # Errors
 /// A dimension out of range, a result too large.
 #[track_caller]
-pub fn repeat_interleave<'a, T: Element>(
+pub fn repeat_interleave<T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     times: usize,
     dim: impl Into<Option<isize>>,
 ) -> Result<TensorBase<T, Simd>> {
-    interleave_eval(Call::new(exec, "repeat_interleave"), &a.into(), times, dim.into())
+    interleave_eval(Call::new(exec, "repeat_interleave"), &a.as_operand(), times, dim.into())
 }
 
 /// Each index of a dimension as often as `repeats` says, in a new contiguous tensor (PyTorch:
@@ -56,14 +56,14 @@ pub fn repeat_interleave<'a, T: Element>(
 /// Repeats that are negative, not a vector, or of another number than the indices
 /// ([`Error::Movement`]); a dimension out of range, a result too large.
 #[track_caller]
-pub fn repeat_interleave_each<'a, 'r, T: Element>(
+pub fn repeat_interleave_each<T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
-    repeats: impl Into<Operand<'r, i64>>,
+    a: impl AsOperand<T>,
+    repeats: impl AsOperand<i64>,
     dim: impl Into<Option<isize>>,
 ) -> Result<TensorBase<T, Simd>> {
     let call = Call::new(exec, "repeat_interleave");
-    interleave_each_eval(call, &a.into(), &repeats.into(), dim.into())
+    interleave_each_eval(call, &a.as_operand(), &repeats.as_operand(), dim.into())
 }
 
 pub(crate) fn interleave_each_eval<T: Element, K>(

@@ -1,8 +1,8 @@
 //! Cyclic shifts: each dimension is cut in two, and the parts are copied in exchanged places.
 
 use tensor_core::{
-    DimVec, Element, Layout, MovementError, Operand, Output, Result, Sizes, TensorBase, TensorView,
-    wrap_dim,
+    AsOperand, DimVec, Element, Layout, MovementError, Operand, Output, Result, Sizes, TensorBase,
+    TensorView, wrap_dim,
 };
 
 use super::{Assemble, Source, assembled, through_copy};
@@ -31,13 +31,13 @@ use crate::{
 /// Another number of shifts than of dimensions ([`Error::Movement`](crate::Error::Movement)), a
 /// dimension out of range.
 #[track_caller]
-pub fn roll<'a, T: Element>(
+pub fn roll<T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     shifts: impl Sizes,
     dims: impl Sizes,
 ) -> Result<TensorBase<T, Simd>> {
-    roll_eval(Call::new(exec, "roll"), &a.into(), &shifts.into_sizes()?, &dims.into_sizes()?)
+    roll_eval(Call::new(exec, "roll"), &a.as_operand(), &shifts.into_sizes()?, &dims.into_sizes()?)
 }
 
 /// [`roll`] into a given result.
@@ -46,16 +46,16 @@ pub fn roll<'a, T: Element>(
 /// Those of [`roll`]; a result of another shape, or that shares elements with the operand or with
 /// itself.
 #[track_caller]
-pub fn roll_into<'a, 'o, T: Element>(
+pub fn roll_into<'o, T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     shifts: impl Sizes,
     dims: impl Sizes,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
     roll_write(
         Call::new(exec, "roll"),
-        &a.into(),
+        &a.as_operand(),
         &shifts.into_sizes()?,
         &dims.into_sizes()?,
         out.into(),
@@ -151,7 +151,7 @@ impl<T: Element> Roll<'_, T> {
         if view.ndim() == self.layout.ndim() {
             return shifted(call, view, &self.shifts, part);
         }
-        let part = match self.layout.is_contiguous() && part.layout().view(&[-1]).is_ok() {
+        let part = match self.layout.is_contiguous() && part.layout().view([-1]).is_ok() {
             true => part.reshaped(|out| out.view([-1]))?,
             false => return through_copy(call, self, part),
         };

@@ -1,8 +1,8 @@
 //! Elements written to places that indices choose.
 
 use tensor_core::{
-    Bare, DimVec, Element, Int, Layout, MovementError, Operand, Output, Result, TensorBase,
-    TensorView, TensorViewMutBase, wrap_dim,
+    AsOperand, Bare, DimVec, Element, Int, Layout, MovementError, Operand, Output, Result,
+    TensorBase, TensorView, TensorViewMutBase, wrap_dim,
 };
 
 use super::{
@@ -39,14 +39,20 @@ use crate::{
 /// Indices of another rank, larger in another dimension or than `src`, negative or too large
 /// ([`Error::Movement`](crate::Error::Movement)); a dimension out of range.
 #[track_caller]
-pub fn scatter<'a, 'i, 's, T: Element>(
+pub fn scatter<T: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     dim: impl Int,
-    index: impl Into<Operand<'i, i64>>,
-    src: impl Into<Operand<'s, T>>,
+    index: impl AsOperand<i64>,
+    src: impl AsOperand<T>,
 ) -> Result<TensorBase<T, Simd>> {
-    scatter_eval(Call::new(exec, "scatter"), &a.into(), dim.saturated(), &index.into(), &src.into())
+    scatter_eval(
+        Call::new(exec, "scatter"),
+        &a.as_operand(),
+        dim.saturated(),
+        &index.as_operand(),
+        &src.as_operand(),
+    )
 }
 
 /// [`scatter`] in place (PyTorch: `scatter_`).
@@ -54,14 +60,20 @@ pub fn scatter<'a, 'i, 's, T: Element>(
 /// # Errors
 /// Those of [`scatter`]; a tensor that shares elements with an operand or with itself.
 #[track_caller]
-pub fn scatter_inplace<'x, 'i, 's, T: Element>(
+pub fn scatter_inplace<'x, T: Element>(
     exec: &Exec,
     x: impl Into<Output<'x, T>>,
     dim: impl Int,
-    index: impl Into<Operand<'i, i64>>,
-    src: impl Into<Operand<'s, T>>,
+    index: impl AsOperand<i64>,
+    src: impl AsOperand<T>,
 ) -> Result<()> {
-    scatter_write(Call::new(exec, "scatter"), x.into(), dim.saturated(), &index.into(), &src.into())
+    scatter_write(
+        Call::new(exec, "scatter"),
+        x.into(),
+        dim.saturated(),
+        &index.as_operand(),
+        &src.as_operand(),
+    )
 }
 
 pub(crate) fn scatter_eval<T: Element, K>(

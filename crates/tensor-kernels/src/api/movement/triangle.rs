@@ -1,7 +1,7 @@
 //! The triangles of matrices.
 
 use tensor_core::{
-    Int, Layout, MovementError, Operand, Output, Result, Scalar, TensorBase, TensorView,
+    AsOperand, Int, Layout, MovementError, Operand, Output, Result, Scalar, TensorBase, TensorView,
 };
 
 use super::{Assemble, assembled, through_copy, with_slice};
@@ -21,12 +21,12 @@ macro_rules! triangles {
         /// # Errors
         /// Fewer than two dimensions ([`Error::Movement`](crate::Error::Movement)).
         #[track_caller]
-        pub fn $name<'a, T: Scalar>(
+        pub fn $name<T: Scalar>(
             exec: &Exec,
-            a: impl Into<Operand<'a, T>>,
+            a: impl AsOperand<T>,
             diagonal: impl Int,
         ) -> Result<TensorBase<T, Simd>> {
-            $eval(Call::new(exec, stringify!($name)), &a.into(), diagonal.saturated())
+            $eval(Call::new(exec, stringify!($name)), &a.as_operand(), diagonal.saturated())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
@@ -35,13 +35,14 @@ macro_rules! triangles {
         #[doc = concat!("Those of [`", stringify!($name), "`];")]
         /// a result of another shape, or that shares elements with the operand or with itself.
         #[track_caller]
-        pub fn $into<'a, 'o, T: Scalar>(
+        pub fn $into<'o, T: Scalar>(
             exec: &Exec,
-            a: impl Into<Operand<'a, T>>,
+            a: impl AsOperand<T>,
             diagonal: impl Int,
             out: impl Into<Output<'o, T>>,
         ) -> Result<()> {
-            $write(Call::new(exec, stringify!($name)), &a.into(), diagonal.saturated(), out.into())
+            let call = Call::new(exec, stringify!($name));
+            $write(call, &a.as_operand(), diagonal.saturated(), out.into())
         }
 
         assembled! {

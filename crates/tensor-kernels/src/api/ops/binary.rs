@@ -1,6 +1,6 @@
 //! Operations on two operands.
 
-use tensor_core::{Operand, Output, Result, TensorBase};
+use tensor_core::{AsOperand, Operand, Output, Result, TensorBase};
 
 #[cfg(tensor_compiled)]
 use crate::kernel::{Operation, Zip};
@@ -108,12 +108,12 @@ macro_rules! functions {
         /// Shapes that do not broadcast, a storage that is being written, no memory.
         $(#[doc = divisors!($check)])?
         #[track_caller]
-        pub fn $name<'a, 'b, $t: $bound>(
+        pub fn $name<$t: $bound>(
             exec: &Exec,
-            a: impl Into<Operand<'a, $t>>,
-            b: impl Into<Operand<'b, $t>>,
+            a: impl AsOperand<$t>,
+            b: impl AsOperand<$t>,
         ) -> Result<TensorBase<$output, Simd>> {
-            $op::eval(Call::new(exec, stringify!($name)), a.into(), b.into())
+            $op::eval(Call::new(exec, stringify!($name)), a.as_operand(), b.as_operand())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
@@ -122,14 +122,14 @@ macro_rules! functions {
         /// Also a result of another shape, or that shares elements with an operand without being
         /// it, or with itself; see [`ops`](crate::ops).
         #[track_caller]
-        pub fn $into<'a, 'b, 'o, $t: $bound>(
+        pub fn $into<'o, $t: $bound>(
             exec: &Exec,
-            a: impl Into<Operand<'a, $t>>,
-            b: impl Into<Operand<'b, $t>>,
+            a: impl AsOperand<$t>,
+            b: impl AsOperand<$t>,
             out: impl Into<Output<'o, $output>>,
         ) -> Result<()> {
             let call = Call::new(exec, stringify!($name));
-            $op::write(call, Some(a.into()), b.into(), out.into())
+            $op::write(call, Some(a.as_operand()), b.as_operand(), out.into())
         }
 
         $(
@@ -138,12 +138,12 @@ macro_rules! functions {
             /// # Errors
             #[doc = concat!("As [`", stringify!($into), "`].")]
             #[track_caller]
-            pub fn $inplace<'x, 'b, $t: $inplace_bound>(
+            pub fn $inplace<'x, $t: $inplace_bound>(
                 exec: &Exec,
                 x: impl Into<Output<'x, $t>>,
-                b: impl Into<Operand<'b, $t>>,
+                b: impl AsOperand<$t>,
             ) -> Result<()> {
-                $op::write(Call::new(exec, stringify!($name)), None, b.into(), x.into())
+                $op::write(Call::new(exec, stringify!($name)), None, b.as_operand(), x.into())
             }
         )?
     )*};

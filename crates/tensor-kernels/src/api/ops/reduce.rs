@@ -1,6 +1,6 @@
 //! Reductions, over all elements or along some dimensions.
 
-use tensor_core::{Operand, Output, ReduceDims, Result, TensorBase};
+use tensor_core::{AsOperand, Operand, Output, ReduceDims, Result, TensorBase};
 
 use crate::{
     api::{call::Call, ops::reduction_table::reduction_operations, reductions::*, tensor::Simd},
@@ -23,6 +23,15 @@ macro_rules! functions {
                 Call::new(exec, stringify!($name)).reduce_new::<$t, Self, K>(a, over)
             }
 
+            pub(crate) fn write<$t: $bound>(
+                call: Call<'_>,
+                a: Operand<'_, $t>,
+                over: ReduceDims,
+                out: Output<'_, $output>,
+            ) -> Result<()> {
+                call.reduce_into::<$t, Self>(a, over, out)
+            }
+
             pub(crate) fn all<$t: $bound>(exec: &Exec, a: Operand<'_, $t>) -> Result<$output> {
                 Call::new(exec, stringify!($name)).reduce_all::<$t, Self>(a)
             }
@@ -33,12 +42,12 @@ macro_rules! functions {
         /// # Errors
         /// A dimension out of range or named twice, a storage that is being written, no memory.
         #[track_caller]
-        pub fn $name<'a, $t: $bound>(
+        pub fn $name<$t: $bound>(
             exec: &Exec,
-            a: impl Into<Operand<'a, $t>>,
+            a: impl AsOperand<$t>,
             over: impl Into<ReduceDims>,
         ) -> Result<TensorBase<$output, Simd>> {
-            $op::eval(exec, &a.into(), over.into())
+            $op::eval(exec, &a.as_operand(), over.into())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
@@ -48,22 +57,22 @@ macro_rules! functions {
         /// a result of another shape, or that shares elements with the operand without being it, or
         /// with itself; see [`ops`](crate::ops).
         #[track_caller]
-        pub fn $into<'a, 'o, $t: $bound>(
+        pub fn $into<'o, $t: $bound>(
             exec: &Exec,
-            a: impl Into<Operand<'a, $t>>,
+            a: impl AsOperand<$t>,
             over: impl Into<ReduceDims>,
             out: impl Into<Output<'o, $output>>,
         ) -> Result<()> {
             let call = Call::new(exec, stringify!($name));
-            call.reduce_into::<$t, $op>(a.into(), over.into(), out.into())
+            $op::write(call, a.as_operand(), over.into(), out.into())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] of all elements, as a value.")]
         ///
         /// # Errors
         #[doc = concat!("Those of [`", stringify!($name), "`].")]
-        pub fn $all<'a, $t: $bound>(exec: &Exec, a: impl Into<Operand<'a, $t>>) -> Result<$output> {
-            $op::all(exec, a.into())
+        pub fn $all<$t: $bound>(exec: &Exec, a: impl AsOperand<$t>) -> Result<$output> {
+            $op::all(exec, a.as_operand())
         }
     )*};
 }

@@ -51,45 +51,45 @@ macro_rules! unary_operations {
         Exp<T: Number> -> T::Float: exp, exp_into, in place exp_inplace<Inexact> {
             |M, a| a.to_float().exp_fast::<M>(),
             large_argument EXP_HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_exp()
-                => a.to_float().exp::<M>()
+                => a.to_float().exp_with::<M>()
         }
         /// The natural logarithm, of integers as f32 (PyTorch: `torch.log`).
         Ln<T: Number> -> T::Float: ln, ln_into, in place ln_inplace<Inexact> {
             |M, a| a.to_float().ln_fast::<M>(),
             large_argument LOG_HAS_LARGE_ARGUMENT_PATH if a.to_float().is_special_log()
-                => a.to_float().ln::<M>()
+                => a.to_float().ln_with::<M>()
         }
         /// The logarithm to base 2, of integers as f32 (PyTorch: `torch.log2`).
         Log2<T: Number> -> T::Float: log2, log2_into, in place log2_inplace<Inexact> {
             |M, a| a.to_float().log2_fast::<M>(),
             large_argument LOG_HAS_LARGE_ARGUMENT_PATH if a.to_float().is_special_log()
-                => a.to_float().log2::<M>()
+                => a.to_float().log2_with::<M>()
         }
         /// The logarithm to base 10, of integers as f32 (PyTorch: `torch.log10`).
         Log10<T: Number> -> T::Float: log10, log10_into, in place log10_inplace<Inexact> {
             |M, a| a.to_float().log10_fast::<M>(),
             large_argument LOG_HAS_LARGE_ARGUMENT_PATH if a.to_float().is_special_log()
-                => a.to_float().log10::<M>()
+                => a.to_float().log10_with::<M>()
         }
         /// The sine, of integers as f32 (PyTorch: `torch.sin`).
         Sin<T: Number> -> T::Float: sin, sin_into, in place sin_inplace<Inexact> {
-            |M, a| a.to_float().sin::<M>(),
+            |M, a| a.to_float().sin_with::<M>(),
             large_argument HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_argument()
                 => a.to_float().sin_large()
         }
         /// The cosine, of integers as f32 (PyTorch: `torch.cos`).
         Cos<T: Number> -> T::Float: cos, cos_into, in place cos_inplace<Inexact> {
-            |M, a| a.to_float().cos::<M>(),
+            |M, a| a.to_float().cos_with::<M>(),
             large_argument HAS_LARGE_ARGUMENT_PATH if a.to_float().is_large_argument()
                 => a.to_float().cos_large()
         }
         /// The hyperbolic tangent, of integers as f32 (PyTorch: `torch.tanh`).
         Tanh<T: Number> -> T::Float: tanh, tanh_into, in place tanh_inplace<Inexact> {
-            |M, a| a.to_float().tanh::<M>(), computes_much true
+            |M, a| a.to_float().tanh_with::<M>(), computes_much true
         }
         /// `1 / (1 + e^−a)`, of integers as f32 (PyTorch: `torch.sigmoid`).
         Sigmoid<T: Number> -> T::Float: sigmoid, sigmoid_into, in place sigmoid_inplace<Inexact> {
-            |M, a| a.to_float().sigmoid::<M>(), computes_much true
+            |M, a| a.to_float().sigmoid_with::<M>(), computes_much true
         }
         /// a, or 0 if a is negative; NaN stays NaN (PyTorch: `torch.relu`).
         Relu<T: Ordered> -> T: relu, relu_into, in place relu_inplace<Ordered> {
@@ -97,11 +97,11 @@ macro_rules! unary_operations {
         }
         /// a times the standard normal distribution function of a (PyTorch: `gelu`, exact).
         Gelu<T: Real> -> T: gelu, gelu_into, in place gelu_inplace<Real> {
-            |M, a| a.gelu::<M>(), computes_much true
+            |M, a| a.gelu_with::<M>(), computes_much true
         }
         /// `a / (1 + e^−a)` (PyTorch: `silu`).
         Silu<T: Real> -> T: silu, silu_into, in place silu_inplace<Real> {
-            |M, a| a.silu::<M>(), computes_much true
+            |M, a| a.silu_with::<M>(), computes_much true
         }
         /// The largest integer not above a (PyTorch: `torch.floor`).
         Floor<T: Ordered> -> T: floor, floor_into, in place floor_inplace<Ordered> {
@@ -179,7 +179,7 @@ macro_rules! binary_operations {
         }
         /// The angle of the point (b, a), from −π to π (PyTorch: `torch.atan2`).
         Atan2<T: Real> -> T: atan2, atan2_into, in place atan2_inplace<Real> {
-            |M, a, b| a.atan2::<M>(b), computes_much true
+            |M, a, b| a.atan2_with::<M>(b), computes_much true
         }
         /// The smaller; NaN if one is NaN (PyTorch: `torch.minimum`).
         Minimum<T: Compare> -> T: minimum, minimum_into, in place minimum_inplace<Compare> {

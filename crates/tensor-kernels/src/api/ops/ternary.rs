@@ -1,6 +1,6 @@
 //! Operations on three operands.
 
-use tensor_core::{Element, Operand, Output, Result, TensorBase};
+use tensor_core::{AsOperand, Element, Operand, Output, Result, TensorBase};
 
 #[cfg(tensor_compiled)]
 use crate::kernel::{Operation, Zip3};
@@ -43,13 +43,14 @@ macro_rules! functions {
         /// # Errors
         /// Shapes that do not broadcast, a storage that is being written, no memory.
         #[track_caller]
-        pub fn $name<'a, 'b, 'c, $t: $bound>(
+        pub fn $name<$t: $bound>(
             exec: &Exec,
-            a: impl Into<Operand<'a, $t>>,
-            $b: impl Into<Operand<'b, $t>>,
-            $c: impl Into<Operand<'c, $t>>,
+            a: impl AsOperand<$t>,
+            $b: impl AsOperand<$t>,
+            $c: impl AsOperand<$t>,
         ) -> Result<TensorBase<$t, Simd>> {
-            Call::new(exec, stringify!($name)).eval3($op, a.into(), $b.into(), $c.into())
+            let (b, c) = ($b.as_operand(), $c.as_operand());
+            Call::new(exec, stringify!($name)).eval3($op, a.as_operand(), b, c)
         }
 
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
@@ -58,14 +59,14 @@ macro_rules! functions {
         /// Also a result of another shape, or that shares elements with an operand without being
         /// it, or with itself; see [`ops`](crate::ops).
         #[track_caller]
-        pub fn $into<'a, 'b, 'c, 'o, $t: $bound>(
+        pub fn $into<'o, $t: $bound>(
             exec: &Exec,
-            a: impl Into<Operand<'a, $t>>,
-            $b: impl Into<Operand<'b, $t>>,
-            $c: impl Into<Operand<'c, $t>>,
+            a: impl AsOperand<$t>,
+            $b: impl AsOperand<$t>,
+            $c: impl AsOperand<$t>,
             out: impl Into<Output<'o, $t>>,
         ) -> Result<()> {
-            let (a, b, c) = (Some(a.into()), Some($b.into()), Some($c.into()));
+            let (a, b, c) = (Some(a.as_operand()), Some($b.as_operand()), Some($c.as_operand()));
             Call::new(exec, stringify!($name)).into3($op, a, b, c, out.into())
         }
 
@@ -74,13 +75,13 @@ macro_rules! functions {
         /// # Errors
         #[doc = concat!("As [`", stringify!($into), "`].")]
         #[track_caller]
-        pub fn $inplace<'x, 'b, 'c, $t: $bound>(
+        pub fn $inplace<'x, $t: $bound>(
             exec: &Exec,
             x: impl Into<Output<'x, $t>>,
-            $b: impl Into<Operand<'b, $t>>,
-            $c: impl Into<Operand<'c, $t>>,
+            $b: impl AsOperand<$t>,
+            $c: impl AsOperand<$t>,
         ) -> Result<()> {
-            let (b, c) = (Some($b.into()), Some($c.into()));
+            let (b, c) = (Some($b.as_operand()), Some($c.as_operand()));
             Call::new(exec, stringify!($name)).into3($op, None::<Operand<'_, $t>>, b, c, x.into())
         }
     )*};
@@ -91,8 +92,15 @@ ternary_operations! { functions }
 /// One of two values, chosen by a condition.
 pub(crate) struct Where;
 
+compiled! { Where, Element, T => Zip3<Where, bool, T, T>, dyn Operation<4> }
+
 impl<T: Element> Function3<bool, T, T> for Where {
     type Output = T;
+
+    #[cfg(tensor_compiled)]
+    fn compiled(operation: &Zip3<Self, bool, T, T>) -> Option<&dyn Operation<4>> {
+        Where::find_compiled(operation)
+    }
 
     #[inline(always)]
     fn call<M: FmaMode>(&self, condition: bool, a: T, b: T) -> T {
@@ -105,13 +113,18 @@ impl<T: Element> Function3<bool, T, T> for Where {
 /// # Errors
 /// Shapes that do not broadcast, a storage that is being written, no memory.
 #[track_caller]
-pub fn where_cond<'c, 'a, 'b, T: Element>(
+pub fn where_cond<T: Element>(
     exec: &Exec,
-    condition: impl Into<Operand<'c, bool>>,
-    a: impl Into<Operand<'a, T>>,
-    b: impl Into<Operand<'b, T>>,
+    condition: impl AsOperand<bool>,
+    a: impl AsOperand<T>,
+    b: impl AsOperand<T>,
 ) -> Result<TensorBase<T, Simd>> {
-    Call::new(exec, "where_cond").eval3(Where, condition.into(), a.into(), b.into())
+    Call::new(exec, "where_cond").eval3(
+        Where,
+        condition.as_operand(),
+        a.as_operand(),
+        b.as_operand(),
+    )
 }
 
 /// [`where_cond`] into a given result.
@@ -120,13 +133,14 @@ pub fn where_cond<'c, 'a, 'b, T: Element>(
 /// Also a result of another shape, or that shares elements with an operand without being it, or
 /// with itself; see [`ops`](crate::ops).
 #[track_caller]
-pub fn where_cond_into<'c, 'a, 'b, 'o, T: Element>(
+pub fn where_cond_into<'o, T: Element>(
     exec: &Exec,
-    condition: impl Into<Operand<'c, bool>>,
-    a: impl Into<Operand<'a, T>>,
-    b: impl Into<Operand<'b, T>>,
+    condition: impl AsOperand<bool>,
+    a: impl AsOperand<T>,
+    b: impl AsOperand<T>,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    let (condition, a, b) = (Some(condition.into()), Some(a.into()), Some(b.into()));
+    let (condition, a, b) =
+        (Some(condition.as_operand()), Some(a.as_operand()), Some(b.as_operand()));
     Call::new(exec, "where_cond").into3(Where, condition, a, b, out.into())
 }

@@ -1,6 +1,6 @@
 //! Operations on one operand.
 
-use tensor_core::{Element, Operand, Output, Result, TensorBase};
+use tensor_core::{AsOperand, Element, Operand, Output, Result, TensorBase};
 
 #[cfg(tensor_compiled)]
 use crate::kernel::{Map, Operation};
@@ -31,11 +31,11 @@ macro_rules! functions {
         ///
         /// # Errors
         /// A storage that is being written, no memory.
-        pub fn $name<'a, $t: $bound>(
+        pub fn $name<$t: $bound>(
             exec: &Exec,
-            a: impl Into<Operand<'a, $t>>,
+            a: impl AsOperand<$t>,
         ) -> Result<TensorBase<$output, Simd>> {
-            Call::new(exec, stringify!($name)).eval1($op, a.into())
+            Call::new(exec, stringify!($name)).eval1($op, a.as_operand())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] into a given result.")]
@@ -44,12 +44,12 @@ macro_rules! functions {
         /// Also a result of another shape, or that shares elements with the operand without being
         /// it, or with itself; see [`ops`](crate::ops).
         #[track_caller]
-        pub fn $into<'a, 'o, $t: $bound>(
+        pub fn $into<'o, $t: $bound>(
             exec: &Exec,
-            a: impl Into<Operand<'a, $t>>,
+            a: impl AsOperand<$t>,
             out: impl Into<Output<'o, $output>>,
         ) -> Result<()> {
-            Call::new(exec, stringify!($name)).into1($op, Some(a.into()), out.into())
+            Call::new(exec, stringify!($name)).into1($op, Some(a.as_operand()), out.into())
         }
 
         $(
@@ -122,10 +122,39 @@ impl<U> Convert<U> {
 impl<T: Cast<U>, U: Element> Function1<T> for Convert<U> {
     type Output = U;
 
+    #[cfg(tensor_compiled)]
+    fn compiled(operation: &Map<Self, T>) -> Option<&dyn Operation<2>> {
+        find_conversion(operation)
+    }
+
     #[inline(always)]
     fn call<M: FmaMode>(&self, a: T) -> U {
         a.cast()
     }
+}
+
+/// The conversions between the commonest types; see [`compiled`](crate::api::compiled).
+#[cfg(tensor_compiled)]
+#[inline(never)]
+fn find_conversion(operation: &dyn std::any::Any) -> Option<&dyn Operation<2>> {
+    macro_rules! conversions {
+        ($($from:ident to $($to:ident)*;)*) => {
+            $($(
+                if let Some(found) = operation.downcast_ref::<Map<Convert<$to>, $from>>() {
+                    return Some(found);
+                }
+            )*)*
+        };
+    }
+    conversions! {
+        f32 to f64 i64 i32 u8 bool;
+        f64 to f32 i64 i32 u8 bool;
+        i64 to f32 f64 i32 u8 bool;
+        i32 to f32 f64 i64 u8 bool;
+        u8 to f32 f64 i64 i32 bool;
+        bool to f32 f64 i64 i32 u8;
+    }
+    None
 }
 
 /// `a`, converted to another element type as [`Cast`] says (PyTorch: `a.to(dtype)`).
@@ -133,11 +162,11 @@ impl<T: Cast<U>, U: Element> Function1<T> for Convert<U> {
 /// # Errors
 /// A storage that is being written, no memory.
 #[track_caller]
-pub fn cast<'a, T: Cast<U>, U: Element>(
+pub fn cast<T: Cast<U>, U: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
 ) -> Result<TensorBase<U, Simd>> {
-    Call::new(exec, "cast").eval1(Convert::TO, a.into())
+    Call::new(exec, "cast").eval1(Convert::TO, a.as_operand())
 }
 
 /// [`cast`] into a given result (PyTorch: `out.copy_(a)`).
@@ -148,8 +177,8 @@ pub fn cast<'a, T: Cast<U>, U: Element>(
 #[track_caller]
 pub fn cast_into<'a, 'o, T: Cast<U>, U: Element>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     out: impl Into<Output<'o, U>>,
 ) -> Result<()> {
-    Call::new(exec, "cast").into1(Convert::TO, Some(a.into()), out.into())
+    Call::new(exec, "cast").into1(Convert::TO, Some(a.as_operand()), out.into())
 }

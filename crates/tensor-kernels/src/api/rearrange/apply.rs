@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+#[cfg(feature = "reductions")]
+use tensor_core::AnyTensorBase;
 use tensor_core::{DimVec, Element, Error, Layout, ReduceDims, Result, TensorBase, TensorViewBase};
 
 use super::{
@@ -9,6 +11,8 @@ use super::{
     pattern::Pattern,
     resolve::{Merged, Steps, Strided},
 };
+#[cfg(feature = "reductions")]
+use crate::api::types::match_tensor;
 use crate::{
     api::{
         copy::contiguous_copy,
@@ -228,6 +232,35 @@ pub(in crate::api) fn reduced<V: Strided, U: Element, K>(
     sizes: &[(&str, usize)],
     reduction: impl FnOnce(&V, ReduceDims) -> Result<TensorBase<U, K>>,
 ) -> Result<TensorBase<U, K>> {
+    let (steps, result) = reduced_axes(from, pattern, sizes, reduction)?;
+    // Reductions of this crate give contiguous results, which are merged as a view.
+    merged(exec, pattern.op(), &steps, result).map(Reshaped::into_tensor)
+}
+
+/// As [`reduced`], of a tensor whose dtype is known at run time.
+#[cfg(feature = "reductions")]
+#[track_caller]
+pub(in crate::api) fn reduced_any<K>(
+    exec: &Exec,
+    from: &AnyTensorBase<K>,
+    pattern: &Pattern,
+    sizes: &[(&str, usize)],
+    reduction: impl FnOnce(&AnyTensorBase<K>, ReduceDims) -> Result<AnyTensorBase<K>>,
+) -> Result<AnyTensorBase<K>> {
+    let (steps, result) = reduced_axes(from, pattern, sizes, reduction)?;
+    match_tensor!(Equality, result, pattern.op(), result => {
+        merged(exec, pattern.op(), &steps, result).map(|merged| merged.into_tensor().into())
+    })
+}
+
+/// A reduction with a dimension for each axis of the result, and the steps of the pattern.
+#[track_caller]
+fn reduced_axes<V: Strided, R: Strided>(
+    from: &V,
+    pattern: &Pattern,
+    sizes: &[(&str, usize)],
+    reduction: impl FnOnce(&V, ReduceDims) -> Result<R>,
+) -> Result<(Steps, R)> {
     let steps = pattern.steps(from.shape(), sizes)?;
     let mut arranged = steps.arranged(from)?;
     let kept = steps.axes.len() as isize;
@@ -241,6 +274,5 @@ pub(in crate::api) fn reduced<V: Strided, U: Element, K>(
         let (got, expected) = (result.shape().to_vec(), steps.axes.to_vec());
         return Err(Error::OutputShape { op: "reduce", got, expected });
     }
-    // Reductions of this crate give contiguous results, which are merged as a view.
-    merged(exec, pattern.op(), &steps, result).map(Reshaped::into_tensor)
+    Ok((steps, result))
 }

@@ -22,6 +22,8 @@ pub use self::{
     apply::{RearrangedView, rearrange, reduce_with, repeat_axes},
     pattern::{PatternArg, RearrangePattern, ReducePattern, RepeatPattern},
 };
+#[cfg(feature = "reductions")]
+pub(super) use apply::reduced_any;
 pub(super) use apply::{rearranged, rearranged_copy, reduced};
 pub(super) use pattern::Pattern;
 #[cfg(feature = "reductions")]

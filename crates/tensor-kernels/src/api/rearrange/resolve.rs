@@ -5,6 +5,8 @@
 //! permuted to the order of the result, those to reduce at the end; new axes are inserted; axes
 //! are merged to the dimensions of the result. Only the last step can need a copy.
 
+#[cfg(feature = "reductions")]
+use tensor_core::AnyTensorBase;
 use tensor_core::{
     DimVec, Element, Error, Layout, PatternRule, Result, TensorBase, TensorViewBase,
 };
@@ -68,6 +70,8 @@ macro_rules! strided {
 
 strided! { impl<T: Element, K> Strided for TensorBase<T, K> }
 strided! { impl<T: Copy, K> Strided for TensorViewBase<'_, T, K> }
+#[cfg(feature = "reductions")]
+strided! { impl<K> Strided for AnyTensorBase<K> }
 
 impl Steps {
     /// The input with an axis for each dimension: those of the result in their order, then those

@@ -1,6 +1,6 @@
 //! Equality within tolerances.
 
-use tensor_core::{Bare, MovementError, Operand, Result, TensorBase};
+use tensor_core::{AsOperand, Bare, MovementError, Operand, Result, TensorBase};
 
 use crate::{
     api::{call::Call, ops::all_all, tensor::Simd},
@@ -62,13 +62,13 @@ impl Tolerance {
 /// A negative tolerance ([`Error::Movement`](crate::Error::Movement)), shapes that do not
 /// broadcast.
 #[track_caller]
-pub fn isclose<'a, 'b, T: Real>(
+pub fn isclose<T: Real>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
-    b: impl Into<Operand<'b, T>>,
+    a: impl AsOperand<T>,
+    b: impl AsOperand<T>,
     tolerance: Tolerance,
 ) -> Result<TensorBase<bool, Simd>> {
-    isclose_eval(Call::new(exec, "isclose"), a.into(), b.into(), tolerance)
+    isclose_eval(Call::new(exec, "isclose"), a.as_operand(), b.as_operand(), tolerance)
 }
 
 /// Are all elements [close](isclose)? (PyTorch: `torch.allclose`)
@@ -86,14 +86,15 @@ pub fn isclose<'a, 'b, T: Real>(
 /// # Errors
 /// Those of [`isclose`].
 #[track_caller]
-pub fn allclose<'a, 'b, T: Real>(
+pub fn allclose<T: Real>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
-    b: impl Into<Operand<'b, T>>,
+    a: impl AsOperand<T>,
+    b: impl AsOperand<T>,
     tolerance: Tolerance,
 ) -> Result<bool> {
     let call = Call::new(exec, "allclose");
-    let close: TensorBase<bool, Bare> = isclose_eval(call, a.into(), b.into(), tolerance)?;
+    let close: TensorBase<bool, Bare> =
+        isclose_eval(call, a.as_operand(), b.as_operand(), tolerance)?;
     all_all(exec, &close)
 }
 

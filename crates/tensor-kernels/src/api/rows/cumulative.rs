@@ -1,19 +1,22 @@
 //! Running sums.
 
 use tensor_core::{
-    Bare, Element, Int, Layout, Operand, Output, Result, TensorBase, TensorView, TensorViewMut,
-    ViewRef, wrap_dim,
+    AsOperand, Bare, Element, Int, Layout, Operand, Output, Result, TensorBase, TensorView,
+    TensorViewMut, ViewRef, wrap_dim,
 };
 
 use super::blocks::{BlockBuffer, BlockWork, Rows, run_blocks};
+#[cfg(tensor_compiled)]
+use crate::{api::compiled::find_typed, kernel::Operation};
 use crate::{
     api::{
         call::Call,
+        compiled::{compiled, compiled_function},
         movement::{Assemble, apart, elements},
         tensor::Simd,
     },
     element::{Accumulate, Number},
-    exec::Exec,
+    exec::{Exec, SimdLevel},
     kernel::{self, Function1, Isa, Kernel, Map},
     math::FmaMode,
     run::{self, Destination, Part},
@@ -37,12 +40,12 @@ use crate::{
 /// # Errors
 /// A dimension out of range.
 #[track_caller]
-pub fn cumsum<'a, T: Accumulate>(
+pub fn cumsum<T: Accumulate>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     dim: impl Int,
 ) -> Result<TensorBase<T::Sum, Simd>> {
-    cumsum_eval(Call::new(exec, "cumsum"), &a.into(), dim.saturated())
+    cumsum_eval(Call::new(exec, "cumsum"), &a.as_operand(), dim.saturated())
 }
 
 /// [`cumsum`] into a given result.
@@ -51,13 +54,13 @@ pub fn cumsum<'a, T: Accumulate>(
 /// Those of [`cumsum`]; a result of another shape, or that shares elements with the operand or with
 /// itself.
 #[track_caller]
-pub fn cumsum_into<'a, 'o, T: Accumulate>(
+pub fn cumsum_into<'o, T: Accumulate>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     dim: impl Int,
     out: impl Into<Output<'o, T::Sum>>,
 ) -> Result<()> {
-    let (call, a, out) = (Call::new(exec, "cumsum"), a.into(), out.into());
+    let (call, a, out) = (Call::new(exec, "cumsum"), a.as_operand(), out.into());
     if !call.is_apart(&a, &out, "a")? {
         let result: TensorBase<T::Sum, Bare> = cumsum_eval(call, &a, dim.saturated())?;
         return call.copy_result(&result, out);
@@ -155,7 +158,7 @@ impl<T: Accumulate, W: Destination<T::Sum>> BlockWork<T, Part<'_, T::Sum, W>> fo
             let sums = &mut sums[..now * count];
             load(exec, &view, dim, sums)?;
             let before = &*before;
-            kernel::dispatch(exec.simd(), Sums { before, sums, count, continues: start > 0 });
+            find_sums::<T::Running>()(exec.simd(), before, sums, start > 0);
             store::<T, W>(exec, sums, dim, first)?;
             scratch.copy_within(now * count..(now + 1) * count, 0);
             start += now;
@@ -169,8 +172,15 @@ impl<T: Accumulate, W: Destination<T::Sum>> BlockWork<T, Part<'_, T::Sum, W>> fo
 /// Elements as running sums.
 struct ToRunning;
 
+compiled! { ToRunning, Accumulate, T => Map<ToRunning, T>, dyn Operation<2> }
+
 impl<T: Accumulate> Function1<T> for ToRunning {
     type Output = T::Running;
+
+    #[cfg(tensor_compiled)]
+    fn compiled(operation: &Map<Self, T>) -> Option<&dyn Operation<2>> {
+        Self::find_compiled(operation)
+    }
 
     #[inline(always)]
     fn call<M: FmaMode>(&self, a: T) -> T::Running {
@@ -184,10 +194,21 @@ struct Rounded<T>(std::marker::PhantomData<fn(T)>);
 impl<T: Accumulate> Function1<T::Running> for Rounded<T> {
     type Output = T::Sum;
 
+    #[cfg(tensor_compiled)]
+    fn compiled(operation: &Map<Self, T::Running>) -> Option<&dyn Operation<2>> {
+        find_rounded(operation)
+    }
+
     #[inline(always)]
     fn call<M: FmaMode>(&self, a: T::Running) -> T::Sum {
         T::rounded_running(a)
     }
+}
+
+#[cfg(tensor_compiled)]
+#[inline(never)]
+fn find_rounded(operation: &dyn std::any::Any) -> Option<&dyn Operation<2>> {
+    find_typed!(Accumulate, operation, T => Map<Rounded<T>, <T as Accumulate>::Running>)
 }
 
 /// Copies elements to scratch, those of different rows next to each other.
@@ -221,6 +242,14 @@ fn store<T: Accumulate, W: Destination<T::Sum>>(
     let layout = Layout::contiguous(part.layout().shape())?;
     let map = Map::new(Rounded::<T>(std::marker::PhantomData));
     part.compute_from(exec, map.of_types::<T::Sum>(), ViewRef::new(scratch, &layout)?)
+}
+
+compiled_function! {
+    find_sums<N: Number>: fn(SimdLevel, &[N], &mut [N], bool) = sum_columns for f64 i64
+}
+
+fn sum_columns<N: Number>(simd: SimdLevel, before: &[N], sums: &mut [N], continues: bool) {
+    kernel::dispatch(simd, Sums { before, sums, count: before.len(), continues });
 }
 
 /// Sums down columns; each is a row of the tensor.

@@ -135,7 +135,7 @@ pub(super) fn exp_in_place<M: FmaMode, F: Real>(elements: &mut [F]) {
             }
         } else {
             for x in chunk {
-                *x = x.exp::<M>();
+                *x = x.exp_with::<M>();
             }
         }
     }

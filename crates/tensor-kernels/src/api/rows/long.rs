@@ -50,7 +50,7 @@ impl<'v, T: Element, S> Reduced<'v, T, S> {
         statistic: S,
     ) -> Result<Self> {
         let rows = Rows::new(view, |dim| reduced.is_reduced(dim))?;
-        Ok(Self { rows, statistic, layout: Layout::contiguous(&reduced.shape())? })
+        Ok(Self { rows, statistic, layout: Layout::contiguous(reduced.shape())? })
     }
 }
 

@@ -101,15 +101,11 @@ macro_rules! rows_methods {
         /// # Errors
         /// [`Error::Broadcast`]; a negative tolerance.
         #[track_caller]
-        fn isclose<'b>(
-            &self,
-            b: impl Into<Operand<'b, T>>,
-            tolerance: Tolerance,
-        ) -> Result<TensorBase<bool, K>>
+        fn isclose(&self, b: impl AsOperand<T>, tolerance: Tolerance) -> Result<TensorBase<bool, K>>
         where
             T: Real,
         {
-            rows::isclose_eval(Call::current("isclose")?, self.operand(), b.into(), tolerance)
+            rows::isclose_eval(Call::current("isclose")?, self.operand(), b.as_operand(), tolerance)
         }
 
         /// Whether all elements are equal within tolerances (PyTorch: `torch.allclose`). As
@@ -126,7 +122,7 @@ macro_rules! rows_methods {
         /// # Errors
         /// [`Error::Broadcast`]; a negative tolerance.
         #[track_caller]
-        fn allclose<'b>(&self, b: impl Into<Operand<'b, T>>, tolerance: Tolerance) -> Result<bool>
+        fn allclose(&self, b: impl AsOperand<T>, tolerance: Tolerance) -> Result<bool>
         where
             T: Real,
         {

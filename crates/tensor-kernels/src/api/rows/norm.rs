@@ -1,6 +1,6 @@
 //! Vector norms.
 
-use tensor_core::{Operand, Output, ReduceDims, ReductionShape, Result, TensorBase};
+use tensor_core::{AsOperand, Operand, Output, ReduceDims, ReductionShape, Result, TensorBase};
 
 use super::{
     kernels::{extreme_magnitude, sum_of},
@@ -36,13 +36,13 @@ use crate::{
 /// A dimension out of range or named twice; [`Error::ReduceEmpty`](crate::Error::ReduceEmpty) if
 /// there are no elements and the order is negative or infinite.
 #[track_caller]
-pub fn norm<'a, T: Real>(
+pub fn norm<T: Real>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     over: impl Into<ReduceDims>,
     p: f64,
 ) -> Result<TensorBase<T, Simd>> {
-    norm_eval(Call::new(exec, "norm"), &a.into(), over.into(), p)
+    norm_eval(Call::new(exec, "norm"), &a.as_operand(), over.into(), p)
 }
 
 /// [`norm`] into a given result.
@@ -51,14 +51,14 @@ pub fn norm<'a, T: Real>(
 /// Those of [`norm`]; a result of another shape, or that shares elements with the operand or with
 /// itself.
 #[track_caller]
-pub fn norm_into<'a, 'o, T: Real>(
+pub fn norm_into<'o, T: Real>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     over: impl Into<ReduceDims>,
     p: f64,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    norm_write(Call::new(exec, "norm"), &a.into(), over.into(), p, out.into())
+    norm_write(Call::new(exec, "norm"), &a.as_operand(), over.into(), p, out.into())
 }
 
 assembled! {

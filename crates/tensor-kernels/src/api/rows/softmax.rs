@@ -1,7 +1,8 @@
 //! Softmax, its logarithm, and the logarithm of sums of powers of e.
 
 use tensor_core::{
-    Element, Int, Layout, Operand, Output, ReduceDims, Result, TensorBase, TensorView, wrap_dim,
+    AsOperand, Element, Int, Layout, Operand, Output, ReduceDims, Result, TensorBase, TensorView,
+    wrap_dim,
 };
 
 use super::{
@@ -12,11 +13,12 @@ use super::{
 use crate::{
     api::{
         call::Call,
+        compiled::compiled_function,
         movement::{Assemble, assembled},
         tensor::Simd,
     },
     element::{Inexact, Number, Real},
-    exec::Exec,
+    exec::{Exec, SimdLevel},
     kernel::{self, Function1, Isa, Kernel, Map},
     math::{Baseline, FmaMode},
     run::{Destination, Part},
@@ -45,12 +47,12 @@ use crate::{
 /// # Errors
 /// A dimension out of range.
 #[track_caller]
-pub fn softmax<'a, T: Real>(
+pub fn softmax<T: Real>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     dim: impl Int,
 ) -> Result<TensorBase<T, Simd>> {
-    softmax_eval(Call::new(exec, "softmax"), &a.into(), dim.saturated(), false)
+    softmax_eval(Call::new(exec, "softmax"), &a.as_operand(), dim.saturated(), false)
 }
 
 /// [`softmax`] into a given result.
@@ -59,13 +61,13 @@ pub fn softmax<'a, T: Real>(
 /// Those of [`softmax`]; a result of another shape, or that shares elements with the operand or
 /// with itself.
 #[track_caller]
-pub fn softmax_into<'a, 'o, T: Real>(
+pub fn softmax_into<'o, T: Real>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     dim: impl Int,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    softmax_write(Call::new(exec, "softmax"), &a.into(), dim.saturated(), false, out.into())
+    softmax_write(Call::new(exec, "softmax"), &a.as_operand(), dim.saturated(), false, out.into())
 }
 
 /// The logarithm of [`softmax`], `a − ln Σ e^a`, more accurate than of its result (PyTorch:
@@ -83,12 +85,12 @@ pub fn softmax_into<'a, 'o, T: Real>(
 /// # Errors
 /// A dimension out of range.
 #[track_caller]
-pub fn log_softmax<'a, T: Real>(
+pub fn log_softmax<T: Real>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     dim: impl Int,
 ) -> Result<TensorBase<T, Simd>> {
-    softmax_eval(Call::new(exec, "log_softmax"), &a.into(), dim.saturated(), true)
+    softmax_eval(Call::new(exec, "log_softmax"), &a.as_operand(), dim.saturated(), true)
 }
 
 /// [`log_softmax`] into a given result.
@@ -97,13 +99,19 @@ pub fn log_softmax<'a, T: Real>(
 /// Those of [`log_softmax`]; a result of another shape, or that shares elements with the operand or
 /// with itself.
 #[track_caller]
-pub fn log_softmax_into<'a, 'o, T: Real>(
+pub fn log_softmax_into<'o, T: Real>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     dim: impl Int,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    softmax_write(Call::new(exec, "log_softmax"), &a.into(), dim.saturated(), true, out.into())
+    softmax_write(
+        Call::new(exec, "log_softmax"),
+        &a.as_operand(),
+        dim.saturated(),
+        true,
+        out.into(),
+    )
 }
 
 assembled! {
@@ -127,12 +135,12 @@ assembled! {
 /// # Errors
 /// A dimension out of range or named twice.
 #[track_caller]
-pub fn logsumexp<'a, T: Real>(
+pub fn logsumexp<T: Real>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     over: impl Into<ReduceDims>,
 ) -> Result<TensorBase<T, Simd>> {
-    logsumexp_eval(Call::new(exec, "logsumexp"), &a.into(), over.into())
+    logsumexp_eval(Call::new(exec, "logsumexp"), &a.as_operand(), over.into())
 }
 
 /// [`logsumexp`] into a given result.
@@ -141,13 +149,13 @@ pub fn logsumexp<'a, T: Real>(
 /// Those of [`logsumexp`]; a result of another shape, or that shares elements with the operand or
 /// with itself.
 #[track_caller]
-pub fn logsumexp_into<'a, 'o, T: Real>(
+pub fn logsumexp_into<'o, T: Real>(
     exec: &Exec,
-    a: impl Into<Operand<'a, T>>,
+    a: impl AsOperand<T>,
     over: impl Into<ReduceDims>,
     out: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    logsumexp_write(Call::new(exec, "logsumexp"), &a.into(), over.into(), out.into())
+    logsumexp_write(Call::new(exec, "logsumexp"), &a.as_operand(), over.into(), out.into())
 }
 
 assembled! {
@@ -178,7 +186,7 @@ impl<F: Real> Statistic<F> for LogSumExp {
         let largest = if a.is_less(b) { b } else { a };
         let base = finite_or_zero(largest);
         let scaled = |largest: F, sum: F| {
-            let by = finite_or_zero(largest).minus(base).exp::<Baseline>();
+            let by = finite_or_zero(largest).minus(base).exp_with::<Baseline>();
             // The sum of no finite powers is not scaled: it may be infinite or NaN.
             if largest.to_f64().is_finite() { sum.times(by) } else { sum }
         };
@@ -186,7 +194,7 @@ impl<F: Real> Statistic<F> for LogSumExp {
     }
 
     fn finish(&self, (largest, sum): (F, F)) -> F {
-        finite_or_zero(largest).plus(sum.ln::<Baseline>())
+        finite_or_zero(largest).plus(sum.ln_with::<Baseline>())
     }
 
     fn of_empty(&self) -> F {
@@ -260,11 +268,11 @@ impl<T: Real, W: Destination<T>> BlockWork<T, Part<'_, T, W>> for SoftmaxWork<'_
             let mut powers = BlockBuffer::new();
             let powers = powers.get(len)?;
             let (elements, out) = load(exec, rows, buffer)?;
-            kernel::dispatch(exec.simd(), LogSoftmaxRows { elements, out, powers });
+            find_log_softmax::<T::Wide>()(exec.simd(), elements, out, powers);
             return store(exec, out, part);
         }
         let (elements, out) = load(exec, rows, buffer)?;
-        kernel::dispatch(exec.simd(), SoftmaxRows { elements, out, len });
+        find_softmax::<T::Wide>()(exec.simd(), elements, out, len);
         store(exec, out, part)
     }
 }
@@ -282,7 +290,7 @@ impl SoftmaxWork<'_> {
         let is_finite = largest.to_f64().is_finite();
         let sum = if is_finite { sum } else { T::Wide::from_f64(f64::NAN) };
         if self.log {
-            let map = Map::new(LogShare { largest, log_sum: sum.ln::<Baseline>() });
+            let map = Map::new(LogShare { largest, log_sum: sum.ln_with::<Baseline>() });
             return part.compute_from(self.exec, map.of_types::<T>(), row.into());
         }
         let map = Map::new(Share { largest, sum });
@@ -303,7 +311,7 @@ impl<T: Real> Function1<T> for Share<T::Wide> {
 
     #[inline(always)]
     fn call<M: FmaMode>(&self, a: T) -> T {
-        T::narrowed(a.widened().minus(self.largest).exp::<M>().divided_by(self.sum))
+        T::narrowed(a.widened().minus(self.largest).exp_with::<M>().divided_by(self.sum))
     }
 }
 
@@ -320,6 +328,22 @@ impl<T: Real> Function1<T> for LogShare<T::Wide> {
     fn call<M: FmaMode>(&self, a: T) -> T {
         T::narrowed(a.widened().minus(self.largest).minus(self.log_sum))
     }
+}
+
+compiled_function! {
+    find_softmax<F: Real>: fn(SimdLevel, &[F], &mut [F], usize) = softmax_rows for f32 f64
+}
+compiled_function! {
+    find_log_softmax<F: Real>: fn(SimdLevel, &[F], &mut [F], &mut [F])
+        = log_softmax_rows for f32 f64
+}
+
+fn softmax_rows<F: Real>(simd: SimdLevel, elements: &[F], out: &mut [F], len: usize) {
+    kernel::dispatch(simd, SoftmaxRows { elements, out, len });
+}
+
+fn log_softmax_rows<F: Real>(simd: SimdLevel, elements: &[F], out: &mut [F], powers: &mut [F]) {
+    kernel::dispatch(simd, LogSoftmaxRows { elements, out, powers });
 }
 
 /// Powers of all rows of a block are one loop: it is vectorised even if rows are short.
@@ -364,7 +388,7 @@ impl<F: Real> Kernel for LogSoftmaxRows<'_, F> {
             let largest = max_of(row);
             subtract(row, largest, powers);
             exp_in_place::<I::FmaMode, F>(powers);
-            let log_sum = sum_of(powers, |power| power).ln::<I::FmaMode>();
+            let log_sum = sum_of(powers, |power| power).ln_with::<I::FmaMode>();
             for (out, &x) in out.iter_mut().zip(row) {
                 *out = x.minus(largest).minus(log_sum);
             }

@@ -1,6 +1,6 @@
 //! Variance and standard deviation.
 
-use tensor_core::{Operand, Output, ReduceDims, Result, TensorBase};
+use tensor_core::{AsOperand, Operand, Output, ReduceDims, Result, TensorBase};
 
 use super::{
     kernels::sum_of,
@@ -23,13 +23,13 @@ macro_rules! spreads {
         /// # Errors
         /// A dimension out of range or named twice.
         #[track_caller]
-        pub fn $name<'a, T: Real>(
+        pub fn $name<T: Real>(
             exec: &Exec,
-            a: impl Into<Operand<'a, T>>,
+            a: impl AsOperand<T>,
             over: impl Into<ReduceDims>,
             correction: f64,
         ) -> Result<TensorBase<T, Simd>> {
-            $eval(Call::new(exec, stringify!($name)), &a.into(), over.into(), correction)
+            $eval(Call::new(exec, stringify!($name)), &a.as_operand(), over.into(), correction)
         }
 
         #[doc = concat!(
@@ -40,15 +40,15 @@ macro_rules! spreads {
         #[doc = concat!("Those of [`", stringify!($name), "`](fn@", stringify!($name), ");")]
         /// a result of another shape, or that shares elements with the operand or with itself.
         #[track_caller]
-        pub fn $into<'a, 'o, T: Real>(
+        pub fn $into<'o, T: Real>(
             exec: &Exec,
-            a: impl Into<Operand<'a, T>>,
+            a: impl AsOperand<T>,
             over: impl Into<ReduceDims>,
             correction: f64,
             out: impl Into<Output<'o, T>>,
         ) -> Result<()> {
             let call = Call::new(exec, stringify!($name));
-            $write(call, &a.into(), over.into(), correction, out.into())
+            $write(call, &a.as_operand(), over.into(), correction, out.into())
         }
 
         assembled! {

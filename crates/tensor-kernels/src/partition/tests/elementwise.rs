@@ -45,7 +45,7 @@ fn parts_of_an_elementwise_operation_are_the_operation() {
 #[test]
 fn a_few_rows_are_cut_too() {
     for shape in [[2, 100_000], [3, 70_000], [64, 4_000], [70_000, 3]] {
-        let out = Layout::contiguous(&shape).unwrap();
+        let out = Layout::contiguous(shape).unwrap();
         let row = layout(&shape, &[0, 1]);
         let whole = ElementwiseWork::plan(
             [&out, &out, &row],
@@ -72,7 +72,7 @@ fn a_few_rows_are_cut_too() {
 #[test]
 fn a_single_tile_is_cut_too() {
     let shape = [13, 11, 7, 6, 5];
-    let (out, input) = (Layout::contiguous(&shape).unwrap(), layout(&shape, &[4, 2, 0, 3, 1]));
+    let (out, input) = (Layout::contiguous(shape).unwrap(), layout(&shape, &[4, 2, 0, 3, 1]));
     let whole =
         ElementwiseWork::plan([&out, &input], [4; 2], EqualResults::Copied, &Machine::REFERENCE);
     let tile = whole.tile.clone().expect("computed by tiles");

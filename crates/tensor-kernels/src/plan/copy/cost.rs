@@ -278,7 +278,7 @@ mod tests {
     }
 
     fn square(side: usize) -> Layout {
-        Layout::contiguous(&[side, side]).unwrap().t().unwrap()
+        Layout::contiguous([side, side]).unwrap().t().unwrap()
     }
 
     #[test]

@@ -117,28 +117,28 @@ mod tests {
 
     #[test]
     fn short_loops_are_listed() {
-        let from = Layout::new(&[2, 4, 2, 3, 2], &[48, 96, 1, -2, 6], 40).unwrap();
+        let from = Layout::new([2, 4, 2, 3, 2], [48, 96, 1, -2, 6], 40).unwrap();
         let first: Vec<i32> = listing(&from).unwrap().offsets()[..8].to_vec();
         assert_eq!(first, [0, 6, -2, 4, -4, 2, 1, 7]);
     }
 
     #[test]
     fn what_has_a_faster_kernel_is_not_listed() {
-        let square = Layout::contiguous(&[16, 16]).unwrap();
+        let square = Layout::contiguous([16, 16]).unwrap();
         assert_eq!(listing(&square), None);
         assert_eq!(listing(&square.t().unwrap()), None);
     }
 
     #[test]
     fn offsets_too_far_apart_are_not_listed() {
-        let far = |stride| Layout::new(&[2, 4, 2, 3, 2], &[stride, 96, 1, -2, 6], 40).unwrap();
+        let far = |stride: isize| Layout::new([2, 4, 2, 3, 2], [stride, 96, 1, -2, 6], 40).unwrap();
         assert!(listing(&far(1 << 30)).is_some());
         assert_eq!(listing(&far(1 << 31)), None);
     }
 
     #[test]
     fn many_elements_are_not_listed() {
-        let from = Layout::new(&[20, 4, 2, 3, 20], &[48, 9600, 1, -2, 1000], 40).unwrap();
+        let from = Layout::new([20, 4, 2, 3, 20], [48, 9600, 1, -2, 1000], 40).unwrap();
         assert_eq!(listing(&from), None);
     }
 }

@@ -296,13 +296,13 @@ mod tests {
     const MACHINE: Machine = Machine { stream: 1 << 20, l2: 256 << 10, ..Machine::REFERENCE };
 
     fn transposed(rows: usize, columns: usize) -> Layout {
-        Layout::contiguous(&[columns, rows]).unwrap().t().unwrap()
+        Layout::contiguous([columns, rows]).unwrap().t().unwrap()
     }
 
     #[test]
     fn tiles_of_large_transposes_fit_into_the_second_level_cache() {
         let shape = [1999, 2001];
-        let (result, input) = (Layout::contiguous(&shape).unwrap(), transposed(1999, 2001));
+        let (result, input) = (Layout::contiguous(shape).unwrap(), transposed(1999, 2001));
         for width in [1, 2, 4, 8, 16] {
             let layouts = [&result, &input, &input, &input];
             let work = ElementwiseWork::plan(layouts, [width; 4], EqualResults::Copied, &MACHINE);
@@ -310,7 +310,7 @@ mod tests {
             assert!(work.tile.is_some() && bytes <= MACHINE.l2, "{width}: {bytes}");
             assert!(bytes >= 32 << 10, "{width}: {bytes}");
         }
-        let lines = [Layout::contiguous(&[2000, 2048]).unwrap(), transposed(2000, 2048)];
+        let lines = [Layout::contiguous([2000, 2048]).unwrap(), transposed(2000, 2048)];
         let streamed =
             ElementwiseWork::plan([&lines[0], &lines[1]], [4; 2], EqualResults::Copied, &MACHINE);
         assert!(streamed.stream && streamed.tile.is_none(), "{streamed}");
@@ -324,12 +324,12 @@ mod tests {
                 .is_transposed(1)
         };
         assert!(is_transposed(&transposed(1999, 2001)));
-        assert!(is_transposed(&transposed(1999, 2001).flip(&[0]).unwrap()));
-        let batch = Layout::contiguous(&[7, 61, 4, 999]).unwrap();
-        assert!(is_transposed(&batch.permute(&[0, 3, 2, 1]).unwrap()));
-        let pixels = Layout::contiguous(&[700, 900, 4]).unwrap();
-        assert!(!is_transposed(&pixels.permute(&[2, 0, 1]).unwrap()));
-        let every_other = Layout::contiguous(&[1200, 1998]).unwrap();
+        assert!(is_transposed(&transposed(1999, 2001).flip([0]).unwrap()));
+        let batch = Layout::contiguous([7, 61, 4, 999]).unwrap();
+        assert!(is_transposed(&batch.permute([0, 3, 2, 1]).unwrap()));
+        let pixels = Layout::contiguous([700, 900, 4]).unwrap();
+        assert!(!is_transposed(&pixels.permute([2, 0, 1]).unwrap()));
+        let every_other = Layout::contiguous([1200, 1998]).unwrap();
         let every_other = every_other.slice(1, Slice::new(None, None, 2)).unwrap();
         assert!(!is_transposed(&every_other.t().unwrap()));
         assert!(!is_transposed(&every_other));

@@ -100,7 +100,7 @@ impl TilePlans {
     fn new((rows, columns): (usize, usize), pitch: usize, item: usize) -> Self {
         let pitch = pitch as isize;
         let layout = |shape: [usize; 2], strides: [isize; 2]| {
-            Layout::new(&shape, &strides, 0).expect("a part of the memory")
+            Layout::new(shape, strides, 0).expect("a part of the memory")
         };
         let plan = |from: &Layout, to: &Layout| {
             let machine = Machine { stream: usize::MAX, ..Machine::REFERENCE };

@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn a_kept_plan_is_that_of_its_layouts() {
         let operation = FoldReduction(Sum, PhantomData);
-        let whole = Layout::contiguous(&[5, 12, 9, 40]).unwrap();
+        let whole = Layout::contiguous([5, 12, 9, 40]).unwrap();
         for len in (1..6 * SLOTS).chain(1..9) {
             let input =
                 whole.select(0, (len % 5) as isize).unwrap().narrow(2, 0, 1 + len % 40).unwrap();
@@ -201,7 +201,7 @@ mod tests {
                 let over = tensor_core::ReduceDims::from(over);
                 let over = if keepdim { over.keepdim() } else { over };
                 let shape = input.reduced("sum", over).unwrap();
-                let result = Layout::contiguous(&shape.shape()).unwrap();
+                let result = Layout::contiguous(shape.shape()).unwrap();
                 let reduced = Reduced {
                     input: &input,
                     result: &result,

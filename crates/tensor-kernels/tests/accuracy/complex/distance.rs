@@ -134,9 +134,9 @@ fn quotients_at_the_ends_of_the_range() {
         let by = f64::from_bits(((1023 + exponent) as u64) << 52);
         let [scaled_a, scaled_b] = [&a, &b].map(|z| z.iter().map(|z| z * by).collect::<Vec<_>>());
         for (level, exec) in execs() {
-            let unscaled = ops::div(&exec, &tensor(&a), &tensor(&b)).unwrap().to_vec().unwrap();
+            let unscaled = ops::div(&exec, tensor(&a), tensor(&b)).unwrap().to_vec().unwrap();
             let scaled =
-                ops::div(&exec, &tensor(&scaled_a), &tensor(&scaled_b)).unwrap().to_vec().unwrap();
+                ops::div(&exec, tensor(&scaled_a), tensor(&scaled_b)).unwrap().to_vec().unwrap();
             for ((unscaled, scaled), (a, b)) in
                 unscaled.iter().zip(&scaled).zip(scaled_a.iter().zip(&scaled_b))
             {

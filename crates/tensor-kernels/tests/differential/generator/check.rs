@@ -1,7 +1,9 @@
 //! Operands in guarded memory, and the comparison of all written memory with the expected one.
 
 use bytemuck::bytes_of;
-use tensor_kernels::{Error, Exec, Layout, Operand, Tensor, TensorView, TensorViewMut, ViewRef};
+use tensor_kernels::{
+    AsOperand, Error, Exec, Layout, Operand, Tensor, TensorView, TensorViewMut, ViewRef,
+};
 
 use super::{
     Case, Outcome,
@@ -98,12 +100,12 @@ impl<T: Value> TestOperand<T> {
     }
 }
 
-impl<'g, T: Value> From<&'g TestOperand<T>> for Operand<'g, T> {
-    fn from(operand: &'g TestOperand<T>) -> Self {
-        match operand.is_value {
-            true => Operand::Value(operand.values(&[])[0]),
+impl<T: Value> AsOperand<T> for &TestOperand<T> {
+    fn as_operand(&self) -> Operand<'_, T> {
+        match self.is_value {
+            true => Operand::Value(self.values(&[])[0]),
             false => {
-                let elements = ViewRef::new(operand.memory.elements(), &operand.layout);
+                let elements = ViewRef::new(self.memory.elements(), &self.layout);
                 elements.expect("elements for the layout").into()
             }
         }

@@ -56,7 +56,7 @@ fn into_given<T: Value>(case: &mut Case<'_>) -> Outcome {
     let (from, to) = pair::<T>(case);
     let unchanged = Unchanged::new("from", &from);
     let expected = from.values(&from.at.shape);
-    writes(&to, &setting, exactly(&expected), |exec, out| copy_into(exec, &from.view(), out))?;
+    writes(&to, &setting, exactly(&expected), |exec, out| copy_into(exec, from.view(), out))?;
     unchanged.check()
 }
 
@@ -73,7 +73,7 @@ fn planned<T: Value>(case: &mut Case<'_>) -> Outcome {
         .map_err(|refused| refused.to_string())?;
     let plan = &candidates[case.choices.draw(candidates.len())].plan;
     case.note("plan", plan.to_string());
-    writes(&to, &setting, exactly(&expected), |exec, out| plan.run(exec, &from.view(), out))?;
+    writes(&to, &setting, exactly(&expected), |exec, out| plan.run(exec, from.view(), out))?;
     unchanged.check()
 }
 

@@ -133,7 +133,7 @@ impl<R: Value> CachedResults<R> {
 }
 
 fn one_mut<T: Value>(value: &mut [T; 1]) -> TensorViewMut<'_, T> {
-    let layout = Layout::contiguous(&[1]).expect("a small layout");
+    let layout = Layout::contiguous([1]).expect("a small layout");
     TensorViewMut::new(value, layout).expect("one element")
 }
 

@@ -275,8 +275,8 @@ const IN_PLACE: &[Check] = &[
             case,
             &Unary {
                 name: "map_inplace of u8",
-                into: |exec, a, out| map_into(exec, &a.view(), out, |a| a.rotate_left(3)),
-                allocating: |exec, a| map(exec, &a.view(), |a: u8| a.rotate_left(3)),
+                into: |exec, a, out| map_into(exec, a.view(), out, |a| a.rotate_left(3)),
+                allocating: |exec, a| map(exec, a.view(), |a: u8| a.rotate_left(3)),
                 inplace: Some(|exec, x| map_inplace(exec, x, |a| a.rotate_left(3))),
                 oracle: Native(|a| a.rotate_left(3)),
             },
@@ -287,9 +287,9 @@ const IN_PLACE: &[Check] = &[
             case,
             &Binary {
                 name: "zip_inplace of u8 with f64",
-                into: |exec, a, b, out| zip_into(exec, &a.view(), &b.view(), out, byte_and_double),
-                allocating: |exec, a, b| zip(exec, &a.view(), &b.view(), byte_and_double),
-                inplace: Some(|exec, x, b| zip_inplace(exec, x, &b.view(), byte_and_double)),
+                into: |exec, a, b, out| zip_into(exec, a.view(), b.view(), out, byte_and_double),
+                allocating: |exec, a, b| zip(exec, a.view(), b.view(), byte_and_double),
+                inplace: Some(|exec, x, b| zip_inplace(exec, x, b.view(), byte_and_double)),
                 oracle: Native(byte_and_double),
                 refused_divisor: None,
             },
@@ -301,13 +301,11 @@ const IN_PLACE: &[Check] = &[
             &Ternary {
                 name: "zip3_inplace of u16 with u64 and u8",
                 into: |exec, a, b, c, out| {
-                    zip3_into(exec, &a.view(), &b.view(), &c.view(), out, three_widths)
+                    zip3_into(exec, a.view(), b.view(), c.view(), out, three_widths)
                 },
-                allocating: |exec, a, b, c| {
-                    zip3(exec, &a.view(), &b.view(), &c.view(), three_widths)
-                },
+                allocating: |exec, a, b, c| zip3(exec, a.view(), b.view(), c.view(), three_widths),
                 inplace: Some(|exec, x, b, c| {
-                    zip3_inplace(exec, x, &b.view(), &c.view(), three_widths)
+                    zip3_inplace(exec, x, b.view(), c.view(), three_widths)
                 }),
                 oracle: Native(three_widths),
             },

@@ -1,0 +1,51 @@
+//! Results of run-time dtypes in given outputs: which dtypes can be stored, and their conversion.
+
+use tensor_core::{
+    AnyOperand, AnyOutput, AnyTensorBase, BuiltIn, DType, DTypeError, Error, Output, Result,
+    Scalar, can_cast,
+};
+
+use super::convert::Converted;
+use crate::api::{call::Call, copy::copy_between, types::match_dtype};
+
+/// Checks that a result can be stored in an output: not if that is of a lower category.
+pub(super) fn check_store(op: &'static str, from: DType, to: DType) -> Result<()> {
+    if can_cast(from, to) { Ok(()) } else { Err(DTypeError::ResultCast { op, from, to }.into()) }
+}
+
+/// Writes a result to an output of its shape, converted if that has another dtype.
+#[track_caller]
+pub(super) fn store<K>(
+    call: Call<'_>,
+    result: &AnyTensorBase<K>,
+    out: AnyOutput<'_>,
+) -> Result<()> {
+    let same_shape = out.is_slice() || out.shape() == result.shape();
+    if !same_shape {
+        let (got, expected) = (out.shape().to_vec(), result.shape().to_vec());
+        return Err(Error::OutputShape { op: call.op, got, expected });
+    }
+    copy_converted(call, &result.into(), out)
+}
+
+/// Copies elements of any dtype, broadcast and converted, into an output.
+#[track_caller]
+pub(super) fn copy_converted<K>(
+    call: Call<'_>,
+    from: &AnyOperand<'_, K>,
+    out: AnyOutput<'_>,
+) -> Result<()> {
+    match_dtype!(Equality, out.dtype(), call.op, T => {
+        let from = Converted::<T, K>::of(call, from)?;
+        copy_between(call.exec, from.operand(), typed_output(out)?)
+    })
+}
+
+/// The typed output, which must have these elements.
+fn typed_output<T: BuiltIn>(out: AnyOutput<'_>) -> Result<Output<'_, T>> {
+    let mismatch = |other: AnyOutput<'_>| {
+        let (expected, found) = (<T as Scalar>::DTYPE, other.dtype());
+        Error::DTypeMismatch { expected, found }
+    };
+    out.typed::<T>().map_err(mismatch)
+}

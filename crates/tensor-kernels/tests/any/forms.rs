@@ -1,0 +1,252 @@
+//! Every operation of tensors of run-time dtypes gives what the typed one gives: to a new tensor,
+//! into each kind of output, converted, and in place.
+
+use tensor_kernels::{
+    AnyOutput, AnyTensor, AnyTensorExt, CopyScope, DType, DTypeError, Error, Layout, Result,
+    Scalar, Tensor, TensorExt, TensorView, TensorViewMut, tensor,
+};
+
+const FLOATS: [f32; 6] = [0.5, 1.5, 2.25, 3.5, 4.0, 5.75];
+const OTHERS: [f32; 6] = [2.0, 1.5, 1.0, 3.0, 0.25, 6.0];
+const INTEGERS: [i32; 6] = [1, 6, 3, 12, 5, 9];
+const DISTANCES: [i32; 6] = [1, 2, 3, 2, 1, 1];
+
+/// A transposed matrix.
+fn matrix<T: Scalar>(values: [T; 6]) -> Tensor<T> {
+    Tensor::from_slice(&values, [2, 3]).unwrap().t().unwrap()
+}
+
+/// The result is written into a tensor of its dtype, one of a wider one, a typed one, a view and a
+/// vector; one of another shape is refused.
+fn check_outputs<T>(expected: &Tensor<T>, write: impl Fn(AnyOutput<'_>) -> Result<()>)
+where
+    T: Scalar + tensor_kernels::BuiltIn + tensor_kernels::CastAny,
+    AnyTensor: From<Tensor<T>>,
+    for<'a> AnyOutput<'a>: From<&'a Tensor<T>> + From<&'a mut Vec<T>>,
+    for<'a, 'b> AnyOutput<'a>: From<&'a mut TensorViewMut<'b, T>>,
+{
+    let any = AnyTensor::from(expected.clone());
+    let same = any.zeros_like().unwrap();
+    write((&same).into()).unwrap();
+    assert_eq!(same, any);
+    let wider = AnyTensor::zeros(any.shape(), DType::C128).unwrap();
+    let (stored, copies) = CopyScope::ThisThread.count(|| write((&wider).into()));
+    stored.unwrap();
+    assert_eq!((wider, copies.count()), (any.to_dtype(DType::C128).unwrap(), 1));
+    let typed = expected.zeros_like().unwrap();
+    write((&typed).into()).unwrap();
+    assert_eq!(&typed, expected);
+    let mut numbers = vec![T::ZERO; expected.numel()];
+    write((&mut numbers).into()).unwrap();
+    assert_eq!(numbers, expected.to_vec().unwrap());
+    numbers.fill(T::ZERO);
+    let layout = Layout::fortran(expected.shape()).unwrap();
+    let mut view = TensorViewMut::new(&mut numbers, layout).unwrap();
+    write((&mut view).into()).unwrap();
+    assert_eq!(view.as_view(), *expected);
+    let longer = AnyTensor::zeros([2, 4], any.dtype()).unwrap();
+    let refused = write((&longer).into()).unwrap_err();
+    assert!(matches!(refused, Error::OutputShape { .. }), "{refused}");
+}
+
+macro_rules! unary {
+    ($($values:ident: $($name:ident $into:ident $($inplace:ident)?),*;)*) => {$($(
+        #[test]
+        fn $name() {
+            let typed = matrix($values);
+            let (x, expected) = (AnyTensor::from(typed.clone()), typed.$name().unwrap());
+            assert_eq!(x.$name().unwrap(), AnyTensor::from(expected.clone()));
+            check_outputs(&expected, |out| x.$into(out));
+            $(
+                x.$inplace().unwrap();
+                assert_eq!(x, expected.into());
+            )?
+        }
+    )*)*};
+}
+
+unary! {
+    FLOATS:
+        neg neg_into neg_inplace, abs abs_into abs_inplace, sign sign_into sign_inplace,
+        recip recip_into recip_inplace, sqrt sqrt_into sqrt_inplace,
+        rsqrt rsqrt_into rsqrt_inplace, square square_into square_inplace,
+        exp exp_into exp_inplace, ln ln_into ln_inplace, log2 log2_into log2_inplace,
+        log10 log10_into log10_inplace, sin sin_into sin_inplace, cos cos_into cos_inplace,
+        tanh tanh_into tanh_inplace, sigmoid sigmoid_into sigmoid_inplace,
+        relu relu_into relu_inplace, gelu gelu_into gelu_inplace, silu silu_into silu_inplace,
+        floor floor_into floor_inplace, ceil ceil_into ceil_inplace,
+        round round_into round_inplace, trunc trunc_into trunc_inplace,
+        is_nan is_nan_into, logical_not logical_not_into;
+    INTEGERS: bitwise_not bitwise_not_into bitwise_not_inplace;
+}
+
+macro_rules! binary {
+    ($($a:ident, $b:ident:
+        $($name:ident $method:ident $into:ident $($inplace:ident)?),*;)*) => {$($(
+        #[test]
+        fn $name() {
+            let (typed, b) = (matrix($a), matrix($b));
+            let (x, expected) = (AnyTensor::from(typed.clone()), typed.$method(&b).unwrap());
+            let result = AnyTensor::from(expected.clone());
+            assert_eq!(x.$method(&b).unwrap(), result, "a typed operand");
+            assert_eq!(x.$method(b.clone()).unwrap(), result, "a typed operand by value");
+            assert_eq!(x.$method(AnyTensor::from(b.clone())).unwrap(), result, "by value");
+            let guard = b.read().unwrap();
+            assert_eq!(x.$method(&guard.as_view()).unwrap(), result, "a view");
+            check_outputs(&expected, |out| x.$into(&b, out));
+            $(
+                x.$inplace(&guard.as_view()).unwrap();
+                assert_eq!(x, result);
+            )?
+        }
+    )*)*};
+}
+
+binary! {
+    FLOATS, OTHERS:
+        add add add_into add_inplace, sub sub sub_into sub_inplace,
+        mul mul mul_into mul_inplace, div div div_into div_inplace,
+        div_floor div_floor div_floor_into div_floor_inplace,
+        div_trunc div_trunc div_trunc_into div_trunc_inplace,
+        rem rem rem_into rem_inplace, pow pow pow_into pow_inplace,
+        atan2 atan2 atan2_into atan2_inplace, minimum minimum minimum_into minimum_inplace,
+        maximum maximum maximum_into maximum_inplace,
+        eq elem_eq eq_into, ne elem_ne ne_into, lt elem_lt lt_into, le elem_le le_into,
+        gt elem_gt gt_into, ge elem_ge ge_into, logical_and logical_and logical_and_into,
+        logical_or logical_or logical_or_into, logical_xor logical_xor logical_xor_into;
+    INTEGERS, DISTANCES:
+        bitwise_and bitwise_and bitwise_and_into bitwise_and_inplace,
+        bitwise_or bitwise_or bitwise_or_into bitwise_or_inplace,
+        bitwise_xor bitwise_xor bitwise_xor_into bitwise_xor_inplace,
+        shl shl shl_into shl_inplace, shr shr shr_into shr_inplace;
+}
+
+macro_rules! ternary {
+    ($($name:ident $into:ident $inplace:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            let (typed, b, c) = (matrix(FLOATS), matrix(OTHERS), matrix(FLOATS));
+            let (x, expected) = (AnyTensor::from(typed.clone()), typed.$name(&b, &c).unwrap());
+            assert_eq!(x.$name(&b, &c).unwrap(), expected.clone().into());
+            check_outputs(&expected, |out| x.$into(&b, &c, out));
+            x.$inplace(&b, &c).unwrap();
+            assert_eq!(x, expected.into());
+        }
+    )*};
+}
+
+ternary! {
+    mul_add mul_add_into mul_add_inplace;
+    clamp clamp_into clamp_inplace;
+}
+
+macro_rules! reductions {
+    ($($name:ident $into:ident),*) => {$(
+        #[test]
+        fn $name() {
+            let typed = matrix(FLOATS);
+            let (x, expected) = (AnyTensor::from(typed.clone()), typed.$name(0).unwrap());
+            assert_eq!(x.$name(0).unwrap(), expected.clone().into());
+            check_outputs(&expected, |out| x.$into(0, out));
+        }
+    )*};
+}
+
+reductions! {
+    sum sum_into, prod prod_into, mean mean_into, min min_into, max max_into, any any_into,
+    all all_into, argmin argmin_into, argmax argmax_into
+}
+
+#[test]
+fn a_result_of_a_higher_category_is_refused_before_anything_is_written() {
+    let x = AnyTensor::from(tensor![1i64, 2]);
+    let refused = |result: Result<()>| result.unwrap_err();
+    let cast = |op| Error::from(DTypeError::ResultCast { op, from: DType::F32, to: DType::I64 });
+    assert_eq!(refused(x.exp_inplace()), cast("exp"));
+    assert_eq!(refused(x.div_inplace(2)), cast("div"));
+    assert_eq!(refused(x.exp_into(&x)), cast("exp"));
+    assert_eq!(refused(x.clamp_inplace(0.5, 1)), cast("clamp"));
+    assert_eq!(refused(x.to_dtype(DType::F32).unwrap().sum_into(0, &x)), cast("sum"));
+    let complex = AnyTensor::ones([2], DType::C64).unwrap();
+    let expected = DTypeError::Unsupported { op: "abs_inplace", dtype: DType::C64 };
+    assert_eq!(refused(complex.abs_inplace()), expected.into());
+    assert_eq!(x.to_vec::<i64>().unwrap(), [1, 2]);
+}
+
+#[test]
+fn sums_of_unsigned_integers_are_stored_as_pytorch_stores_them() -> Result<()> {
+    let x = AnyTensor::from(tensor![u64::MAX, 2]);
+    let (own, wide) = (AnyTensor::zeros((), DType::U64)?, AnyTensor::zeros((), DType::I64)?);
+    x.sum_into(0, &own)?;
+    x.sum_into(0, &wide)?;
+    assert_eq!((own.item()?, wide.item()?), (1u64.into(), 1i64.into()));
+    Ok(())
+}
+
+#[test]
+fn bools_are_added_and_multiplied_logically_into_results() -> Result<()> {
+    let (a, b) = (tensor![true, true, false], tensor![true, false, false]);
+    let (x, out) = (AnyTensor::from(a), AnyTensor::zeros([3], DType::U8)?);
+    x.add_into(&b, &out)?;
+    assert_eq!(out.to_vec::<u8>()?, [1, 1, 0]);
+    x.mul_inplace(&b)?;
+    assert_eq!(x.to_vec::<bool>()?, [true, false, false]);
+    x.sign_into(&out)?;
+    assert_eq!(out.to_vec::<u8>()?, [1, 0, 0]);
+    Ok(())
+}
+
+#[test]
+fn operators_take_any_operand() -> Result<()> {
+    let (x, y) = (AnyTensor::arange(0, 4, 1, DType::I16)?, tensor![0.5f32, 1.5, 2.5, 3.5]);
+    let numbers = [1u8, 2, 3, 4];
+    let view = TensorView::new(&numbers, Layout::contiguous([4])?)?;
+    assert_eq!((&x + &y).to_vec::<f32>()?, [0.5, 2.5, 4.5, 6.5]);
+    assert_eq!((&x * y.clone()).dtype(), DType::F32);
+    assert_eq!((&x - &view).to_vec::<i16>()?, [-1, -1, -1, -1]);
+    assert_eq!((&x + 1u8 + 2).to_vec::<i16>()?, [3, 4, 5, 6]);
+    assert_eq!(x.try_sub(1)?, x.sub(1)?);
+    let mut sum = x.deep_clone()?;
+    sum += &view;
+    assert_eq!(sum.to_vec::<i32>()?, [1, 3, 5, 7]);
+    Ok(())
+}
+
+#[test]
+fn masks_and_indices_are_typed_tensors_views_and_values() -> Result<()> {
+    let x = AnyTensor::arange(0, 6, 1, DType::F16)?.view([2, 3])?;
+    let mask = tensor![true, false, true];
+    assert_eq!(x.masked_select(&mask)?.to_vec::<i32>()?, [0, 2, 3, 5]);
+    assert_eq!(x.masked_fill(&mask.read()?.as_view(), 9)?.to_vec::<i32>()?, [9, 1, 9, 9, 4, 9]);
+    assert_eq!(x.masked_fill(true, 9)?.sum_all()?.to::<i32>(), 54);
+    assert!(matches!(x.masked_fill(1, 9), Err(Error::DTypeMismatch { .. })));
+    assert_eq!(x.index_select(1, tensor![2i32])?.to_vec::<i32>()?, [2, 5]);
+    assert_eq!(
+        x.repeat_interleave_each(tensor![0i64, 2], Some(0))?.to_vec::<i32>()?,
+        [3, 4, 5, 3, 4, 5]
+    );
+    assert_eq!(x.take_along_dim(tensor![[1i64], [0]], 1)?.to_vec::<i32>()?, [1, 3]);
+    x.masked_fill_inplace(&mask, -1)?;
+    x.scatter_inplace(1, tensor![[1i64], [1]], 7)?;
+    assert_eq!(x.to_vec::<i32>()?, [-1, 7, -1, -1, 7, -1]);
+    Ok(())
+}
+
+#[test]
+fn what_is_new_of_a_shape_or_a_tensor() -> Result<()> {
+    let x = AnyTensor::linspace(0, 1, 3, DType::F64)?;
+    assert_eq!(x.to_vec::<f64>()?, [0.0, 0.5, 1.0]);
+    assert_eq!(AnyTensor::eye(2, 2, DType::I8)?.to_vec::<i8>()?, [1, 0, 0, 1]);
+    assert_eq!(x.ones_like()?.to_vec::<f64>()?, [1.0; 3]);
+    assert_eq!(AnyTensor::zeros_padded([2, 3], -2, 8, DType::U8)?.strides(), [8, 1]);
+    let refused = AnyTensor::arange(0, 1, 1, DType::Bool).unwrap_err();
+    assert_eq!(refused, DTypeError::Unsupported { op: "arange", dtype: DType::Bool }.into());
+    assert_eq!(x.full_like(2)?.into_vec::<f64>()?, [2.0; 3]);
+    assert!(matches!(x.clone().into_vec::<f32>(), Err(Error::DTypeMismatch { .. })));
+    assert_eq!(x.iter()?.len(), 3);
+    assert_eq!((&x).into_iter().fold(0.0, |sum, value| sum + value.to::<f64>()), 1.5);
+    assert!(x == x.clone() && x != x.to_dtype(DType::F32)?);
+    let bits = x.view_dtype(DType::I64)?;
+    assert!(bits.same_storage(&x) && bits.get(&[2])? == (1.0f64.to_bits() as i64).into());
+    Ok(())
+}
