@@ -1,13 +1,13 @@
-//! Elementwise operations whose operands are packed into scratch block by block: shapes larger than
-//! one block and no multiple of it, with regular and non-temporal stores.
+//! Elementwise operations whose operands are packed into scratch block by block, and copies of
+//! images, with regular and non-temporal stores: shapes larger than one block and no multiple of it.
 
 #![cfg(feature = "reductions")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tensor_kernels::{
-    Cast, Element, Exec, Layout, Machine, SimdLevel, Tensor, TensorView, TensorViewMut, map_into,
-    ops, zip_into,
+    Cast, Element, Exec, Layout, Machine, Scalar, SimdLevel, Tensor, TensorView, TensorViewMut,
+    copy_into, map_into, ops, zip_into,
 };
 
 /// Rows and columns: more than one block in both dimensions, and no multiple of it.
@@ -156,6 +156,57 @@ fn narrow_results_of_wide_transposed_operands_at_every_address() {
             for j in 0..NARROW[1] {
                 let expected = a[j * NARROW[0] + i] > b[i * NARROW[1] + j];
                 assert_eq!(field[start + i * 576 + j], expected, "({i}, {j}) at {offset}");
+            }
+        }
+    }
+}
+
+/// Images with few channels, whole, mirrored and cropped, from pixels to planes and back.
+#[test]
+fn copies_of_mirrored_images_in_both_orders() {
+    for columns in [64, 100, 499] {
+        for channels in [2, 3, 4, 7] {
+            mirrored::<u8>(channels, columns);
+            mirrored::<i16>(channels, columns);
+            mirrored::<f32>(channels, columns);
+            mirrored::<f64>(channels, columns);
+        }
+    }
+}
+
+fn mirrored<T: Scalar>(channels: usize, columns: usize)
+where
+    u8: Cast<T>,
+{
+    let pixels = Tensor::<T>::from_vec(
+        (0..2 * 9 * columns * channels).map(number).collect(),
+        [2, 9, columns, channels],
+    );
+    let pixels = pixels.unwrap();
+    let planes = pixels.view([2, channels, 9, columns]).unwrap();
+    let cropped = pixels.narrow(2, 1, columns - 2).unwrap();
+    let to_planes = [0, 3, 1, 2];
+    let views = [
+        pixels.flip([2]).unwrap().permute(to_planes).unwrap(),
+        pixels.flip([1, 2]).unwrap().permute(to_planes).unwrap(),
+        cropped.permute(to_planes).unwrap(),
+        cropped.flip([2]).unwrap().permute(to_planes).unwrap(),
+        planes.flip([3]).unwrap().permute([0, 2, 3, 1]).unwrap(),
+        planes.flip([2, 3]).unwrap().permute([0, 2, 3, 1]).unwrap(),
+    ];
+    for view in views {
+        let expected: Vec<T> = view.iter().unwrap().collect();
+        for exec in execs() {
+            for offset in [0, 3] {
+                let mut result = vec![T::ONE; expected.len() + 2 * 64];
+                let row_major = Layout::contiguous(view.shape()).unwrap();
+                let layout = Layout::new(view.shape(), row_major.strides(), offset).unwrap();
+                let mut out = TensorViewMut::new(&mut result, layout).unwrap();
+                copy_into(&exec, &view, &mut out).unwrap();
+                let (before, rest) = result.split_at(offset);
+                let (copied, after) = rest.split_at(expected.len());
+                assert!(copied == expected, "{channels} channels, {columns} columns, {view:?}");
+                assert!(before.iter().chain(after).all(|&x| x == T::ONE), "written beside");
             }
         }
     }
