@@ -1,5 +1,6 @@
 //! Elementwise operations whose operands are packed into scratch block by block, and copies of
-//! images, with regular and non-temporal stores: shapes larger than one block and no multiple of it.
+//! images, with regular and non-temporal stores: shapes larger than one block and no multiple of
+//! it.
 
 #![cfg(feature = "reductions")]
 

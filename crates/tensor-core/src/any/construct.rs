@@ -30,7 +30,8 @@ macro_rules! of_progression {
                 Err(DTypeError::Unsupported { op: $op, dtype: $dtype }.into())
             }
             dtype => of_progression!(@arms dtype, $t => $value;
-                U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F32 f32, F64 f64,
+                U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64,
+                F32 f32, F64 f64,
                 #[cfg(feature = "half")] F16 half::f16, #[cfg(feature = "half")] Bf16 half::bf16),
         }
     };
@@ -99,7 +100,9 @@ impl<K> AnyTensorBase<K> {
     /// # Errors
     /// Those of [`zeros`](Self::zeros).
     pub fn eye(rows: usize, columns: usize, dtype: DType) -> Result<Self> {
-        for_each_dtype!(of_dtype, dtype, T => TensorBase::<T, K>::eye(rows, columns).map(Self::from))
+        for_each_dtype!(of_dtype, dtype, T => {
+            TensorBase::<T, K>::eye(rows, columns).map(Self::from)
+        })
     }
 
     /// The values from `start` to `end`, `end` excluded, `step` apart (PyTorch:
