@@ -1,8 +1,9 @@
 //! Tensors of run-time dtypes: PyTorch's promotion and results, recorded in `data/promotion.jsonl`,
-//! and the methods that have no promotion.
+//! the constructors, recorded in `data/construct.jsonl`, and the methods that have no promotion.
 
 #![cfg(feature = "reductions")]
 
+mod construct;
 mod forms;
 mod golden;
 mod methods;
