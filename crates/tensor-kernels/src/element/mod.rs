@@ -18,7 +18,7 @@
 //! Integers wrap around, as in PyTorch, and become f32 in operations whose results are fractions.
 //! f16 and bf16 compute in f32 and round once. Functions with an [`FmaMode`] parameter may round
 //! differently with each mode; those without, such as [`Inexact::exp`], use
-//! [`Baseline`](crate::math::Baseline), which works on any CPU.
+//! [`Baseline`], which works on any CPU.
 
 mod cast;
 #[cfg(feature = "complex")]
