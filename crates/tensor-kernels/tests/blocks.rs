@@ -197,7 +197,9 @@ where
     ];
     for view in views {
         let expected: Vec<T> = view.iter().unwrap().collect();
-        for exec in execs() {
+        for (mut exec, grain) in execs().into_iter().zip([usize::MAX, 64].into_iter().cycle()) {
+            // Every second one cuts the copy between threads.
+            exec.machine.grain = grain;
             for offset in [0, 3] {
                 let mut result = vec![T::ONE; expected.len() + 2 * 64];
                 let row_major = Layout::contiguous(view.shape()).unwrap();

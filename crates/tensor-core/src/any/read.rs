@@ -1,4 +1,5 @@
-//! What tensors of run-time dtypes are read by: iteration, comparison, their elements as a vector.
+//! Reading tensors of run-time dtypes: iteration, comparison, the bytes as another dtype, the
+//! elements as a vector.
 
 use super::{AnyTensorBase, AnyValue, BuiltIn};
 use crate::{
@@ -8,7 +9,7 @@ use crate::{
 
 macro_rules! reading {
     ([] $($(#[$gate:meta])* $variant:ident: $type:ty, $($text:literal),*;)*) => {
-        /// The elements of a tensor of a run-time dtype in logical order, as values.
+        /// The iterator of the typed tensor.
         enum Typed<'a> {
             $($(#[$gate])* $variant(TensorIter<'a, $type>),)*
         }

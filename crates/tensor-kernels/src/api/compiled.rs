@@ -55,8 +55,9 @@ macro_rules! find_typed {
     }};
 }
 
-/// `compiled_function! { find: fn(…T…) -> R = function for types }`: `find::<T>()` is the function
-/// for elements `T`, as this crate compiled it, if it did for this type.
+/// `compiled_function! { find<T: Bound>: fn(…) -> R = function for types }` defines `find::<T>()`,
+/// which returns `function::<T>`: for one of the types the one that this crate has compiled, for
+/// another the one that the calling crate compiles.
 macro_rules! compiled_function {
     ($find:ident<$t:ident: $bound:path>: $signature:ty = $function:ident for $($type:ty)*) => {
         #[inline]

@@ -16,7 +16,7 @@ use crate::{
     kernel::{Isa, StagedRows, Unit, prefetch},
     memory::{CACHE_LINE, Stores},
     plan::{Lines, StreamScratch, Streamed},
-    tuning::{MAX_CHANNELS, SOURCE_STREAMS},
+    tuning::SOURCE_STREAMS,
 };
 
 /// The transpose that `plan` describes, with scratch of [`Streamed::scratch_bytes`]. Without
@@ -70,7 +70,8 @@ fn choose_lines<I: Isa, L: Unit>(plan: &Streamed, dst: *mut L) -> Lines {
 /// Tiles are stitched at multiples of this many bytes.
 const WORD_BYTES: usize = 4;
 
-/// How far ahead descending columns are prefetched: what memory delivers while it answers once.
+/// How far ahead the rows of a mirrored image are prefetched: about what memory delivers in the
+/// time of one access.
 const PREFETCH_BYTES: usize = 8 << 10;
 
 /// Addresses this far apart share a set of a first-level cache.
@@ -139,14 +140,17 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         (1, if self.plan.v2.len > 1 { (CACHE_LINE / L::WIDTH).min(len) } else { len }.max(1))
     }
 
-    /// Prefetches columns some way after `u2 = i2` if they descend along `u`, as in a mirrored
-    /// image: each lies after the one before, but is read from its end, which the CPU does not
-    /// recognise while they are short.
+    /// Prefetches a later row of a mirrored image; the current one is at `i2` along `u2`. The rows
+    /// of pixels follow each other in memory, but each is read backwards. The hardware does not
+    /// prefetch that if rows are short.
     #[inline(always)]
     fn prefetch_descending(self, i2: usize, row: Pair) {
         let Streamed { u, v, u2, .. } = *self.plan;
+        if u.stride >= 0 || !self.plan.is_of_channels() {
+            return;
+        }
         let bytes = (u.stride.unsigned_abs() * (u.len - 1) + v.len) * L::WIDTH;
-        if u.stride >= 0 || bytes > PREFETCH_BYTES / 2 {
+        if bytes > PREFETCH_BYTES / 2 {
             return;
         }
         let ahead = i2 + PREFETCH_BYTES.div_ceil(bytes);
@@ -297,8 +301,8 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         layout: StreamScratch,
     ) {
         let step = (layout.rows.pitch / L::WIDTH) as isize;
-        // Channels lie in one stream.
-        let streams = if nv <= MAX_CHANNELS { nu } else { SOURCE_STREAMS };
+        // The channels of a pixel are adjacent, and so are pixels: all columns are one stream.
+        let streams = if self.plan.is_of_channels() { nu } else { SOURCE_STREAMS };
         for k in 0..nu2 {
             self.prefetch_descending(i2 + k, row);
             for c in (0..nu).step_by(streams) {

@@ -6,10 +6,7 @@ use tensor_kernels::{
     Scalar, Tensor, TensorExt, TensorView, TensorViewMut, tensor,
 };
 
-const FLOATS: [f32; 6] = [0.5, 1.5, 2.25, 3.5, 4.0, 5.75];
-const OTHERS: [f32; 6] = [2.0, 1.5, 1.0, 3.0, 0.25, 6.0];
-const INTEGERS: [i32; 6] = [1, 6, 3, 12, 5, 9];
-const DISTANCES: [i32; 6] = [1, 2, 3, 2, 1, 1];
+use crate::named_operations::{DISTANCES, FLOATS, INTEGERS, OTHERS};
 
 /// A transposed matrix.
 fn matrix<T: Scalar>(values: [T; 6]) -> Tensor<T> {
@@ -44,9 +41,21 @@ where
     let mut view = TensorViewMut::new(&mut numbers, layout).unwrap();
     write((&mut view).into()).unwrap();
     assert_eq!(view.as_view(), *expected);
-    let longer = AnyTensor::zeros([2, 4], any.dtype()).unwrap();
-    let refused = write((&longer).into()).unwrap_err();
-    assert!(matches!(refused, Error::OutputShape { .. }), "{refused}");
+    let mut wide = vec![0.0f64; expected.numel()];
+    if any.dtype() != DType::C64 {
+        write((&mut wide).into()).unwrap();
+        assert_eq!(wide, any.to_vec::<f64>().unwrap());
+    }
+    let refused = |out: AnyOutput<'_>| {
+        let refused = write(out).unwrap_err();
+        assert!(matches!(refused, Error::OutputShape { .. }), "{refused}");
+    };
+    refused((&AnyTensor::zeros([2, 4], any.dtype()).unwrap()).into());
+    refused((&AnyTensor::zeros([2, 4], DType::C128).unwrap()).into());
+    numbers.push(T::ZERO);
+    refused((&mut numbers).into());
+    wide.push(0.0);
+    refused((&mut wide).into());
 }
 
 macro_rules! unary {
@@ -65,20 +74,7 @@ macro_rules! unary {
     )*)*};
 }
 
-unary! {
-    FLOATS:
-        neg neg_into neg_inplace, abs abs_into abs_inplace, sign sign_into sign_inplace,
-        recip recip_into recip_inplace, sqrt sqrt_into sqrt_inplace,
-        rsqrt rsqrt_into rsqrt_inplace, square square_into square_inplace,
-        exp exp_into exp_inplace, ln ln_into ln_inplace, log2 log2_into log2_inplace,
-        log10 log10_into log10_inplace, sin sin_into sin_inplace, cos cos_into cos_inplace,
-        tanh tanh_into tanh_inplace, sigmoid sigmoid_into sigmoid_inplace,
-        relu relu_into relu_inplace, gelu gelu_into gelu_inplace, silu silu_into silu_inplace,
-        floor floor_into floor_inplace, ceil ceil_into ceil_inplace,
-        round round_into round_inplace, trunc trunc_into trunc_inplace,
-        is_nan is_nan_into, logical_not logical_not_into;
-    INTEGERS: bitwise_not bitwise_not_into bitwise_not_inplace;
-}
+each_unary! { unary }
 
 macro_rules! binary {
     ($($a:ident, $b:ident:
@@ -102,24 +98,7 @@ macro_rules! binary {
     )*)*};
 }
 
-binary! {
-    FLOATS, OTHERS:
-        add add add_into add_inplace, sub sub sub_into sub_inplace,
-        mul mul mul_into mul_inplace, div div div_into div_inplace,
-        div_floor div_floor div_floor_into div_floor_inplace,
-        div_trunc div_trunc div_trunc_into div_trunc_inplace,
-        rem rem rem_into rem_inplace, pow pow pow_into pow_inplace,
-        atan2 atan2 atan2_into atan2_inplace, minimum minimum minimum_into minimum_inplace,
-        maximum maximum maximum_into maximum_inplace,
-        eq elem_eq eq_into, ne elem_ne ne_into, lt elem_lt lt_into, le elem_le le_into,
-        gt elem_gt gt_into, ge elem_ge ge_into, logical_and logical_and logical_and_into,
-        logical_or logical_or logical_or_into, logical_xor logical_xor logical_xor_into;
-    INTEGERS, DISTANCES:
-        bitwise_and bitwise_and bitwise_and_into bitwise_and_inplace,
-        bitwise_or bitwise_or bitwise_or_into bitwise_or_inplace,
-        bitwise_xor bitwise_xor bitwise_xor_into bitwise_xor_inplace,
-        shl shl shl_into shl_inplace, shr shr shr_into shr_inplace;
-}
+each_binary! { binary }
 
 macro_rules! ternary {
     ($($name:ident $into:ident $inplace:ident;)*) => {$(
@@ -135,27 +114,22 @@ macro_rules! ternary {
     )*};
 }
 
-ternary! {
-    mul_add mul_add_into mul_add_inplace;
-    clamp clamp_into clamp_inplace;
-}
+each_ternary! { ternary }
 
 macro_rules! reductions {
-    ($($name:ident $into:ident),*) => {$(
+    ($($name:ident $into:ident $all:ident;)*) => {$(
         #[test]
         fn $name() {
             let typed = matrix(FLOATS);
             let (x, expected) = (AnyTensor::from(typed.clone()), typed.$name(0).unwrap());
             assert_eq!(x.$name(0).unwrap(), expected.clone().into());
+            assert_eq!(x.$all().unwrap(), typed.$all().unwrap().into());
             check_outputs(&expected, |out| x.$into(0, out));
         }
     )*};
 }
 
-reductions! {
-    sum sum_into, prod prod_into, mean mean_into, min min_into, max max_into, any any_into,
-    all all_into, argmin argmin_into, argmax argmax_into
-}
+each_reduction! { reductions }
 
 #[test]
 fn a_result_of_a_higher_category_is_refused_before_anything_is_written() {
@@ -171,6 +145,16 @@ fn a_result_of_a_higher_category_is_refused_before_anything_is_written() {
     let expected = DTypeError::Unsupported { op: "abs_inplace", dtype: DType::C64 };
     assert_eq!(refused(complex.abs_inplace()), expected.into());
     assert_eq!(x.to_vec::<i64>().unwrap(), [1, 2]);
+}
+
+#[test]
+fn a_single_result_does_not_fill_a_longer_slice() {
+    let one = AnyTensor::ones([1], DType::U8).unwrap();
+    let mut six = [0.0f64; 6];
+    for refused in [one.neg_into(&mut six), one.copy_into(&mut six), one.add_into(1, &mut six)] {
+        assert!(matches!(refused, Err(Error::OutputShape { .. })), "{refused:?}");
+    }
+    assert_eq!(six, [0.0; 6]);
 }
 
 #[test]

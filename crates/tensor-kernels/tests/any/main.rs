@@ -3,6 +3,10 @@
 
 #![cfg(feature = "reductions")]
 
+#[macro_use]
+#[path = "../common/named_operations.rs"]
+mod named_operations;
+
 mod construct;
 mod forms;
 mod golden;

@@ -4,6 +4,9 @@
 #![cfg(feature = "reductions")]
 
 #[macro_use]
+#[path = "../common/named_operations.rs"]
+mod named_operations;
+#[macro_use]
 mod kinds;
 
 mod elementwise;

@@ -27,17 +27,7 @@ macro_rules! reductions {
     )*};
 }
 
-reductions! {
-    sum sum_into sum_all;
-    prod prod_into prod_all;
-    mean mean_into mean_all;
-    min min_into min_all;
-    max max_into max_all;
-    any any_into any_all;
-    all all_into all_all;
-    argmin argmin_into argmin_all;
-    argmax argmax_into argmax_all;
-}
+each_reduction! { reductions }
 
 macro_rules! along_rows {
     ($($name:ident $into:ident($($arg:expr),*);)*) => {$(

@@ -73,20 +73,12 @@ pub(super) fn of_bool<K>(call: Call<'_>, a: &AnyTensorBase<K>) -> Result<Option<
     }
 }
 
-/// Operations on bool that PyTorch computes as logical ones: `+` is or, `*` is and.
-#[track_caller]
-fn of_bools<K>(
-    call: Call<'_>,
-    dtype: DType,
-    a: &AnyOperand<'_, K>,
-    b: &AnyOperand<'_, K>,
-) -> Result<Option<AnyTensorBase<K>>> {
-    if dtype != DType::Bool || !matches!(call.op, "add" | "mul") {
-        return Ok(None);
-    }
-    match call.op {
-        "add" => zipped(call, [a, b], ops::LogicalOr::eval::<bool, K>).map(Some),
-        _ => zipped(call, [a, b], ops::LogicalAnd::eval::<bool, K>).map(Some),
+/// The operations on bool that PyTorch computes as logical ones: `+` is or, `*` is and.
+fn of_bools<K>(op: &'static str, dtype: DType) -> Option<(Eval<bool, bool, K>, Write<bool, bool>)> {
+    match (op, dtype) {
+        ("add", DType::Bool) => Some((ops::LogicalOr::eval, ops::LogicalOr::write)),
+        ("mul", DType::Bool) => Some((ops::LogicalAnd::eval, ops::LogicalAnd::write)),
+        _ => None,
     }
 }
 
@@ -96,24 +88,6 @@ pub(super) fn equal<K>(a: &AnyOperand<'_, K>, b: &AnyOperand<'_, K>) -> Result<b
     let call = Call::current("equal")?;
     let dtype = result_type(&[a.reborrow(), b.reborrow()])?;
     match_dtype!(Equality, dtype, call.op, T => equal_as::<T, K>(call, [a, b]))
-}
-
-/// As [`of_bools`], into a given result, which is returned if the operation is another one.
-#[track_caller]
-fn of_bools_into<'o, K>(
-    call: Call<'_>,
-    dtype: DType,
-    [a, b]: [&AnyOperand<'_, K>; 2],
-    out: AnyOutput<'o>,
-) -> Result<Option<AnyOutput<'o>>> {
-    if dtype != DType::Bool || !matches!(call.op, "add" | "mul") {
-        return Ok(Some(out));
-    }
-    let forms: (Eval<bool, bool, K>, Write<bool, bool>) = match call.op {
-        "add" => (ops::LogicalOr::eval, ops::LogicalOr::write),
-        _ => (ops::LogicalAnd::eval, ops::LogicalAnd::write),
-    };
-    zipped_into(call, [a, b], out, forms).map(|()| None)
 }
 
 /// For each row of the table: its function, and that into a given result.
@@ -151,8 +125,8 @@ macro_rules! binary {
         ) -> Result<AnyTensorBase<K>> {
             let call = Call::current(stringify!($name))?;
             let dtype = compute_dtype(call.op, &[a.reborrow(), b.reborrow()])?;
-            if let Some(result) = of_bools(call, dtype, a, b)? {
-                return Ok(result);
+            if let Some((eval, _)) = of_bools::<K>(call.op, dtype) {
+                return zipped(call, [a, b], eval);
             }
             match_dtype!($bound, dtype, call.op, T => {
                 zipped(call, [a, b], ops::$op::eval::<T, K>)
@@ -167,7 +141,9 @@ macro_rules! binary {
         ) -> Result<()> {
             let call = Call::current(stringify!($name))?;
             let dtype = compute_dtype(call.op, &[a.reborrow(), b.reborrow()])?;
-            let Some(out) = of_bools_into(call, dtype, [a, b], out)? else { return Ok(()) };
+            if let Some(forms) = of_bools::<K>(call.op, dtype) {
+                return zipped_into(call, [a, b], out, forms);
+            }
             match_dtype!($bound, dtype, call.op, T => {
                 zipped_into(call, [a, b], out, (ops::$op::eval::<T, K>, ops::$op::write::<T>))
             })

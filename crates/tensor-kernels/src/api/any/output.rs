@@ -20,8 +20,12 @@ pub(super) fn store<K>(
     result: &AnyTensorBase<K>,
     out: AnyOutput<'_>,
 ) -> Result<()> {
-    let same_shape = out.is_slice() || out.shape() == result.shape();
-    if !same_shape {
+    // A slice takes the shape of the result if it has as many elements.
+    let fits = match out.is_slice() {
+        true => out.shape() == [result.numel()],
+        false => out.shape() == result.shape(),
+    };
+    if !fits {
         let (got, expected) = (out.shape().to_vec(), result.shape().to_vec());
         return Err(Error::OutputShape { op: call.op, got, expected });
     }

@@ -101,8 +101,8 @@ impl Streamed {
     ) -> Option<Self> {
         let line = CACHE_LINE / unit;
         let short = |len: usize, enough: usize| len < enough;
-        // Rows of channels: lines that two of them share are written once if they are staged
-        // together, and the next ones can be prefetched.
+        // The rows of an image continue those before. A cache line that two of them share is
+        // written once, if both are staged, and later rows can be prefetched.
         let is_short = short(u.len, LONG_RUN_LINES * line) || v.len <= MAX_CHANNELS;
         let at_u2 = find(outer, is_short, |l| l.strides[0] == u.len as isize);
         let columns = u.len * at_u2.map_or(1, |at| outer[at].len);
@@ -131,10 +131,14 @@ impl Streamed {
     /// Do tiles fill cache lines? Where rows or columns are short, the rest of each tile is copied
     /// unit by unit. Channels are separated by shuffles, at any number.
     pub(super) fn fills_lines(&self, line: usize) -> bool {
-        let are_channels = self.v.len <= MAX_CHANNELS && self.v2.len == 1;
         let is_matrix = self.u2.len * self.v2.len == 1;
         self.lines == Lines::Packed
-            || self.u.len >= line && (self.v.len >= line || is_matrix || are_channels)
+            || self.u.len >= line && (self.v.len >= line || is_matrix || self.is_of_channels())
+    }
+
+    /// Are the rows the channels of an image, whose pixels are the columns?
+    pub(crate) fn is_of_channels(&self) -> bool {
+        self.v.len <= MAX_CHANNELS && self.v2.len == 1
     }
 
     /// Do tiles fill cache lines, and write each in another row? Channels are written in a few
