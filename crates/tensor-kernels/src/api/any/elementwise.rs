@@ -14,7 +14,7 @@ use tensor_core::{
 use super::{
     convert::as_dtype,
     expect,
-    typed::{Eval, Write, chosen, equal_as, zipped, zipped_into, zipped3, zipped3_into},
+    typed::{Forms, chosen, equal_as, zipped, zipped_into, zipped3, zipped3_into},
 };
 use crate::api::{
     call::Call,
@@ -74,7 +74,7 @@ pub(super) fn of_bool<K>(call: Call<'_>, a: &AnyTensorBase<K>) -> Result<Option<
 }
 
 /// The operations on bool that PyTorch computes as logical ones: `+` is or, `*` is and.
-fn of_bools<K>(op: &'static str, dtype: DType) -> Option<(Eval<bool, bool, K>, Write<bool, bool>)> {
+fn of_bools<K>(op: &'static str, dtype: DType) -> Option<Forms<bool, bool, K>> {
     match (op, dtype) {
         ("add", DType::Bool) => Some((ops::LogicalOr::eval, ops::LogicalOr::write)),
         ("mul", DType::Bool) => Some((ops::LogicalAnd::eval, ops::LogicalAnd::write)),

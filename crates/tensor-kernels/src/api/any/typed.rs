@@ -63,6 +63,9 @@ pub(super) type Eval<T, R, K> =
 pub(super) type Write<T, R> =
     fn(Call<'_>, Argument<'_, T>, Operand<'_, T>, Output<'_, R>) -> Result<()>;
 
+/// Both forms of an operation on two typed operands.
+pub(super) type Forms<T, R, K> = (Eval<T, R, K>, Write<T, R>);
+
 /// An operation on two operands, converted to one type.
 #[inline(never)]
 #[track_caller]
@@ -85,7 +88,7 @@ pub(super) fn zipped_into<T: CastAny, R: BuiltIn, K>(
     call: Call<'_>,
     [a, b]: [&AnyOperand<'_, K>; 2],
     out: AnyOutput<'_>,
-    (eval, write): (Eval<T, R, K>, Write<T, R>),
+    (eval, write): Forms<T, R, K>,
 ) -> Result<()>
 where
     AnyTensorBase<K>: From<TensorBase<R, K>>,
