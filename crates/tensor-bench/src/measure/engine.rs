@@ -8,7 +8,8 @@
 //! 2. contenders run in rounds, A B C, B C A, …: a disturbance of the machine affects all of them,
 //!    and no contender always runs after the same other one;
 //! 3. a sample of a short operation is preceded by an operation that is not timed, so its data is
-//!    in the cache;
+//!    in the cache; then this holds for all contenders, or those whose operations are not short
+//!    would be compared with warm caches while theirs are cold;
 //! 4. the best of many samples is kept, beside the median.
 //!
 //! A contender that is only compared with, such as the naive loop, is capped: once it has used an
@@ -27,8 +28,12 @@ const MIN_SAMPLE_TICKS: u32 = 100;
 /// If a batch of this size takes no time, the clock does not advance.
 const MAX_BATCH: u64 = 1 << 40;
 
-/// Operations that take less time than this get an operation before each sample to warm the cache.
+/// If an operation takes less time than this, each sample of every contender is preceded by an
+/// operation that warms the cache.
 const WARM_UP_BELOW: Duration = Duration::from_millis(1);
+
+/// Operations that take longer gain little from warm caches, and are not warmed up.
+const NO_WARM_UP_FROM: Duration = Duration::from_millis(20);
 
 /// A capped contender takes at least this many samples …
 const CAPPED_SAMPLES: usize = 2;
@@ -132,8 +137,8 @@ impl<'a> Contender<'a> {
         loop {
             let elapsed = self.time(batch)?;
             if elapsed >= sample {
-                let warm_up = elapsed.as_nanos() < WARM_UP_BELOW.as_nanos() * u128::from(batch);
-                return Ok(Batch { times: batch, warm_up });
+                let operation = elapsed.div_f64(batch as f64);
+                return Ok(Batch { times: batch, operation, warm_up: false });
             }
             batch = larger_batch(batch, elapsed, sample);
             if batch > MAX_BATCH {
@@ -155,6 +160,8 @@ impl<'a> Contender<'a> {
 struct Batch {
     /// Operations that are timed together.
     times: u64,
+    /// About how long one takes.
+    operation: Duration,
     /// Whether an untimed operation precedes them.
     warm_up: bool,
 }
@@ -205,7 +212,7 @@ impl<'a> Race<'a> {
     pub fn enter(&mut self, contender: Contender<'a>) -> Ticket {
         self.entrants.push(Entrant {
             contender,
-            batch: Batch { times: 1, warm_up: false },
+            batch: Batch { times: 1, operation: Duration::ZERO, warm_up: false },
             samples: Vec::new(),
             spent: Duration::ZERO,
         });
@@ -220,6 +227,11 @@ impl<'a> Race<'a> {
         let sample = self.budget.sample.max(resolution() * MIN_SAMPLE_TICKS);
         for entrant in &mut self.entrants {
             entrant.batch = entrant.contender.calibrate(sample)?;
+        }
+        if self.entrants.iter().any(|entrant| entrant.batch.operation < WARM_UP_BELOW) {
+            for Entrant { batch, .. } in &mut self.entrants {
+                batch.warm_up = batch.operation < NO_WARM_UP_FROM;
+            }
         }
         let (start, mut round) = (Instant::now(), 0);
         while self.budget.another_round(round, start) {
@@ -350,6 +362,21 @@ mod tests {
             let timings = race.run().unwrap();
             assert_eq!((timings[own].samples, timings[other].samples), (6, times - 1));
             assert_eq!(runs, times);
+        }
+    }
+
+    #[test]
+    fn all_contenders_are_warmed_up_if_one_is_short() {
+        for (short, warmed) in [(0, true), (1, false)] {
+            let mut runs = 0;
+            let counted = Contender::new(|| {
+                runs += 1;
+                std::thread::sleep(Duration::from_millis(2));
+                Ok::<_, Failure>(())
+            });
+            race(&BRIEF, [counted, sleeper(short)]).unwrap();
+            // The first run, the calibration, three samples.
+            assert_eq!(runs, if warmed { 8 } else { 5 }, "beside {short} ms");
         }
     }
 

@@ -24,10 +24,11 @@
 
 use std::mem::MaybeUninit;
 
+use super::line_writer::LineWriter;
 use crate::{
     exec::SimdLevel,
     kernel::{Operation, RowBlock},
-    tuning::{BOUNCE_BUFFER_BYTES, BOUNCE_MEMCPY_BYTES},
+    tuning::{BOUNCE_BUFFER_BYTES, BOUNCE_MEMCPY_BYTES, STREAMED_RESULT_BYTES},
 };
 
 /// The largest alignment that elements in the buffer can have.
@@ -69,6 +70,38 @@ pub(super) unsafe fn compute<const N: usize>(
         None => unsafe { call.compute_rows(&block) },
         // SAFETY: this function's contract, and `k` is what `input_to_repeat` returned.
         Some(k) => unsafe { call.compute_repeated(k, &block) },
+    }
+}
+
+/// Computes rows as [`compute`] does, and writes the results past the caches.
+///
+/// # Safety
+/// That of [`compute`]. What `out` holds can be written.
+pub(super) unsafe fn compute_streamed<const N: usize>(
+    operation: &dyn Operation<N>,
+    simd: SimdLevel,
+    widths: [usize; N],
+    block: RowBlock<N>,
+    out: &mut LineWriter,
+) {
+    let call = Call { operation, simd, widths };
+    let block = fuse_rows(block, widths);
+    let follow = block.row_strides[0] == (block.len * widths[0]) as isize;
+    let at_once = if follow { block.rows } else { 1 };
+    for j in (0..block.rows).step_by(at_once) {
+        let rows = call.part(&block, (j, at_once), (0, block.len));
+        call.parts(&rows, STREAMED_RESULT_BYTES / widths[0], |part| {
+            let mut inside = part;
+            inside.ptrs[0] = out.room_for(part.ptrs[0]);
+            // SAFETY: the contract of `compute` holds for some of the elements. Their results fit
+            // into the room, which is aligned, and overlaps no input.
+            match inside.input_to_repeat() {
+                None => unsafe { call.compute_rows(&inside) },
+                Some(k) => unsafe { call.compute_repeated(k, &inside) },
+            }
+            // SAFETY: the results have just been computed, and follow each other.
+            unsafe { out.take(part.rows * part.len * widths[0]) };
+        });
     }
 }
 

@@ -17,6 +17,8 @@ mod item_layout;
 mod items;
 #[cfg(feature = "elementwise")]
 mod levels;
+#[cfg(feature = "elementwise")]
+mod line_writer;
 mod offsets;
 mod operands;
 #[cfg(feature = "elementwise")]

@@ -5,12 +5,13 @@ use smallvec::SmallVec;
 use super::{
     bounce, copy,
     elementwise::{Task, advance},
+    line_writer::LineWriter,
     walk::walk,
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
 use crate::{
     exec::{Machine, SimdLevel},
-    kernel::RowBlock,
+    kernel::{FenceOnDrop, RowBlock},
     nest::{Loop, Loops, NestBuilder},
     plan::{Comparison, Counts, ElementwiseWork, Tile, Work},
     tuning::FULL_COMPARISON_BYTES,
@@ -36,6 +37,7 @@ impl<const N: usize> Task<'_, N> {
         if loops.iter().any(|l| l.len == 0) {
             return;
         }
+        let _fence = self.work.stream.then(|| FenceOnDrop(self.simd));
         let wholes = whole_tiles(loops, &tile.counts);
         let mut start: Counts = loops.iter().map(|_| 0).collect();
         loop {
@@ -89,14 +91,25 @@ impl<const N: usize> Task<'_, N> {
         let is_adjacent = |&stride: &isize| matches!(stride, 0 | 1) || columns.len == 1;
         debug_assert!(columns.strides.iter().all(is_adjacent), "{columns:?}");
         let is_scalar = std::array::from_fn(|k| k > 0 && columns.strides[k] == 0);
+        let (operation, simd, widths) = (self.operation, self.simd, self.work.widths);
+        let mut out = self.work.stream.then(|| LineWriter::new(simd));
         walk(around, |at| {
             let ptrs = advance(ptrs, self.bytes(at));
             let row_block =
                 RowBlock { ptrs, row_strides, is_scalar, rows: rows.len, len: columns.len };
-            // SAFETY: this function's contract. Elements in views are aligned, and scratch starts
-            // at a cache line.
-            unsafe { bounce::compute(self.operation, self.simd, self.work.widths, row_block) };
+            match &mut out {
+                // SAFETY: this function's contract. Elements in views are aligned, and scratch
+                // starts at a cache line.
+                None => unsafe { bounce::compute(operation, simd, widths, row_block) },
+                // SAFETY: the same.
+                Some(out) => unsafe {
+                    bounce::compute_streamed(operation, simd, widths, row_block, out);
+                },
+            }
         });
+        if let Some(out) = &mut out {
+            out.finish();
+        }
     }
 }
 
