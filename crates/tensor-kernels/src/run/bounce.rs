@@ -93,10 +93,11 @@ pub(super) unsafe fn compute_streamed<const N: usize>(
         call.parts(&rows, STREAMED_RESULT_BYTES / widths[0], |part| {
             let mut inside = part;
             inside.ptrs[0] = out.room_for(part.ptrs[0]);
-            // SAFETY: the contract of `compute` holds for some of the elements. Their results fit
-            // into the room, which is aligned, and overlaps no input.
             match inside.input_to_repeat() {
+                // SAFETY: the contract of `compute` holds for some of the elements. Their results
+                // fit into the room, which is aligned, and overlaps no input.
                 None => unsafe { call.compute_rows(&inside) },
+                // SAFETY: the same, and `k` is what `input_to_repeat` returned.
                 Some(k) => unsafe { call.compute_repeated(k, &inside) },
             }
             // SAFETY: the results have just been computed, and follow each other.

@@ -5,8 +5,7 @@
 //! 2. *Stitched*: the part of a tile after the last whole line is kept, and completed by the next
 //!    tile along the row.
 //! 3. *Staged*: some columns of every row are staged in scratch, and written as whole lines.
-//! 4. *Packed*: short rows without gaps between them are transposed in scratch, and written as one
-//!    run.
+//! 4. *Packed*: rows without gaps between them are transposed in scratch, and written as one run.
 //!
 //! The plan chooses the method for a destination that is aligned as tensors are. If the address is
 //! not, or the level lacks the instructions, the next method in this list applies.

@@ -34,7 +34,10 @@ use crate::{
     exec::Machine,
     memory::CACHE_LINE,
     nest::{Loop, Loops},
-    tuning::{LONG_RUN_LINES, MAX_CHANNELS, MIN_STREAMED_ROW_LINES, STAGED_ROW_BYTES, SWEEP_ROWS},
+    tuning::{
+        LONG_RUN_LINES, MAX_CHANNELS, MAX_PACKED_ROW_LINES, MIN_STREAMED_ROW_LINES,
+        STAGED_ROW_BYTES, SWEEP_ROWS,
+    },
 };
 
 /// A transpose by tiles with non-temporal stores. Its rows are the indices along `v` and `v2`, its
@@ -64,7 +67,8 @@ pub(crate) enum Lines {
     Stitched,
     /// Rows start and end anywhere.
     Staged,
-    /// Rows are shorter than a few lines, and have no gaps between them. They may descend.
+    /// Rows have no gaps between them, and are shorter than a few lines, or make up a small matrix.
+    /// They may descend.
     Packed,
 }
 
@@ -106,7 +110,8 @@ impl Streamed {
         let is_short = short(u.len, LONG_RUN_LINES * line) || v.len <= MAX_CHANNELS;
         let at_u2 = find(outer, is_short, |l| l.strides[0] == u.len as isize);
         let columns = u.len * at_u2.map_or(1, |at| outer[at].len);
-        let packed = columns < MIN_STREAMED_ROW_LINES * line;
+        let packed =
+            columns < MIN_STREAMED_ROW_LINES * line || is_small_matrix(u, v, unit, machine);
         if packed && (v.stride.unsigned_abs() != u.len || u.len * v.len < LONG_RUN_LINES * line) {
             return None;
         }
@@ -116,7 +121,8 @@ impl Streamed {
         let v2 = take(outer, at_v2, 0);
         let lines = if packed { Lines::Packed } else { lines(u, u2, v, v2, line) };
         let block = if packed {
-            let v = v.len.min((machine.l1 / 2 / unit / u.len).max(1));
+            let most = (machine.l1 / 2 / unit / u.len).max(line);
+            let v = v.len.div_ceil(v.len.div_ceil(most));
             StreamExtent { u: u.len, u2: 1, v, v2: 1 }
         } else if v.len <= MAX_CHANNELS && v2.len == 1 {
             let columns = (machine.l1 / 2 / unit / v.len / line * line).max(line);
@@ -220,6 +226,20 @@ fn find(outer: &Loops<2>, wanted: bool, fits: impl Fn(&Loop<2>) -> bool) -> Opti
     if wanted { outer.iter().position(fits) } else { None }
 }
 
+/// Is it a matrix of bytes or pairs of bytes in rows without gaps, short enough that its source
+/// stays in the second-level cache until all is used, whose rows do not end where lines do? Two
+/// rows share a line then. If the rows are written one by one, that line is written in two parts,
+/// neither of them streamed. With wider units each row has fewer tiles to stitch, and packing them
+/// takes 0.8 to 1.6 of the time, 1.01 in the mean.
+fn is_small_matrix(u: Side, v: Side, unit: usize, machine: &Machine) -> bool {
+    let (line, elements) = (CACHE_LINE / unit, u.len.saturating_mul(v.len));
+    unit <= 2
+        && v.stride.unsigned_abs() == u.len
+        && !u.len.is_multiple_of(line)
+        && u.len <= MAX_PACKED_ROW_LINES * line
+        && (LONG_RUN_LINES * line..=machine.l2 / 2 / unit).contains(&elements)
+}
+
 /// Removes a loop and returns it as a side with the stride of one operand; a side of length 1 for
 /// `None`.
 fn take(outer: &mut Loops<2>, at: Option<usize>, operand: usize) -> Side {
@@ -260,5 +280,48 @@ impl fmt::Display for Streamed {
             }
         }
         write!(f, ", {} lines", lines.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tensor_core::Layout;
+
+    use super::{
+        super::{Inner, Work},
+        Lines, Streamed,
+    };
+    use crate::exec::Machine;
+
+    /// A batch of matrices of these sizes, transposed.
+    fn transposed(shape: [usize; 3], width: usize) -> Streamed {
+        let to = Layout::contiguous(shape).unwrap();
+        let from = Layout::contiguous([shape[0], shape[2], shape[1]]).unwrap();
+        let from = from.transpose(1, 2).unwrap();
+        match Work::new(&from, &to, width, &Machine::REFERENCE).inner {
+            Inner::Streamed(plan) => plan,
+            inner => panic!("a large transpose is streamed: {inner}"),
+        }
+    }
+
+    #[test]
+    fn small_matrices_of_bytes_are_packed_if_their_rows_share_lines() {
+        for (shape, width, lines) in [
+            ([9000, 38, 130], 1, Lines::Packed),
+            ([9000, 38, 130], 2, Lines::Packed),
+            ([9000, 38, 130], 4, Lines::Stitched),
+            ([9000, 38, 256], 1, Lines::Aligned),
+            ([900, 38, 2600], 1, Lines::Stitched),
+            ([90, 1000, 630], 1, Lines::Stitched),
+        ] {
+            assert_eq!(transposed(shape, width).lines, lines, "{shape:?} of {width} bytes");
+        }
+    }
+
+    #[test]
+    fn packed_rows_stay_in_half_of_a_first_level_cache() {
+        let plan = transposed([9000, 138, 130], 2);
+        assert_eq!(plan.block.v, 46, "three blocks of as many rows");
+        assert!(plan.scratch_bytes(2) <= Machine::REFERENCE.l1 / 2);
     }
 }
