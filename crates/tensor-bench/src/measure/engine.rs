@@ -8,8 +8,8 @@
 //! 2. contenders run in rounds, A B C, B C A, …: a disturbance of the machine affects all of them,
 //!    and no contender always runs after the same other one;
 //! 3. a sample of a short operation is preceded by an operation that is not timed, so its data is
-//!    in the cache; then this holds for all contenders, or those whose operations are not short
-//!    would be compared with warm caches while theirs are cold;
+//!    in the cache. One short contender is enough for all: otherwise a time with cold caches would
+//!    be compared with one with warm caches;
 //! 4. the best of many samples is kept, beside the median.
 //!
 //! A contender that is only compared with, such as the naive loop, is capped: once it has used an
@@ -32,7 +32,7 @@ const MAX_BATCH: u64 = 1 << 40;
 /// operation that warms the cache.
 const WARM_UP_BELOW: Duration = Duration::from_millis(1);
 
-/// Operations that take longer gain little from warm caches, and are not warmed up.
+/// Operations that take longer gain little from warm caches, and are never preceded by another.
 const NO_WARM_UP_FROM: Duration = Duration::from_millis(20);
 
 /// A capped contender takes at least this many samples …
@@ -166,6 +166,14 @@ struct Batch {
     warm_up: bool,
 }
 
+/// Decides which contenders of a race are warmed up before each sample.
+fn warm_up(batches: Vec<&mut Batch>) {
+    let any_short = batches.iter().any(|batch| batch.operation < WARM_UP_BELOW);
+    for batch in batches {
+        batch.warm_up = any_short && batch.operation < NO_WARM_UP_FROM;
+    }
+}
+
 /// At least twice the last batch, and a fifth more than the last time suggests, so that calibration
 /// ends after a few steps.
 fn larger_batch(batch: u64, elapsed: Duration, sample: Duration) -> u64 {
@@ -228,11 +236,7 @@ impl<'a> Race<'a> {
         for entrant in &mut self.entrants {
             entrant.batch = entrant.contender.calibrate(sample)?;
         }
-        if self.entrants.iter().any(|entrant| entrant.batch.operation < WARM_UP_BELOW) {
-            for Entrant { batch, .. } in &mut self.entrants {
-                batch.warm_up = batch.operation < NO_WARM_UP_FROM;
-            }
-        }
+        warm_up(self.entrants.iter_mut().map(|entrant| &mut entrant.batch).collect());
         let (start, mut round) = (Instant::now(), 0);
         while self.budget.another_round(round, start) {
             self.round(round)?;
@@ -365,19 +369,35 @@ mod tests {
         }
     }
 
+    /// For operations of these milliseconds: is each warmed up?
+    fn warmed_up<const N: usize>(ms: [f64; N]) -> [bool; N] {
+        let mut batches = ms.map(|ms| Batch {
+            times: 1,
+            operation: Duration::from_secs_f64(ms / 1e3),
+            warm_up: false,
+        });
+        warm_up(batches.iter_mut().collect());
+        batches.map(|batch| batch.warm_up)
+    }
+
     #[test]
-    fn all_contenders_are_warmed_up_if_one_is_short() {
-        for (short, warmed) in [(0, true), (1, false)] {
-            let mut runs = 0;
-            let counted = Contender::new(|| {
-                runs += 1;
-                std::thread::sleep(Duration::from_millis(2));
-                Ok::<_, Failure>(())
-            });
-            race(&BRIEF, [counted, sleeper(short)]).unwrap();
-            // The first run, the calibration, three samples.
-            assert_eq!(runs, if warmed { 8 } else { 5 }, "beside {short} ms");
+    fn one_short_contender_is_enough_to_warm_up_all_but_the_longest() {
+        assert_eq!(warmed_up([0.2, 3.0, 19.0, 25.0]), [true, true, true, false]);
+        assert_eq!(warmed_up([1.1, 3.0]), [false, false]);
+    }
+
+    #[test]
+    fn a_contender_is_warmed_up_before_each_sample() {
+        let mut runs = 0;
+        let mut contender = Contender::new(|| {
+            runs += 1;
+            Ok::<_, Failure>(())
+        });
+        for warm_up in [false, true] {
+            contender.sample(Batch { times: 4, operation: Duration::ZERO, warm_up }).unwrap();
         }
+        drop(contender);
+        assert_eq!(runs, 4 + 5);
     }
 
     #[test]

@@ -31,9 +31,9 @@ impl LineWriter {
         Self { buffer, pending: 0, next: std::ptr::null_mut(), simd }
     }
 
-    /// Where the next results are computed, at most [`STREAMED_RESULT_BYTES`] of them. It is as
-    /// aligned as `to`, up to a cache line, or starts one. If `to` does not follow the results so
-    /// far, these are written to their end.
+    /// The place in the buffer for the next results, which belong at `to`: at most
+    /// [`STREAMED_RESULT_BYTES`]. It is aligned for elements if `to` is, and whole elements are
+    /// taken. If `to` does not follow the results so far, what is pending is written first.
     #[inline]
     pub(super) fn room_for(&mut self, to: *mut u8) -> *mut u8 {
         if self.next.wrapping_add(self.pending) != to {

@@ -32,7 +32,7 @@ pub(crate) const BOUNCE_BUFFER_BYTES: usize = 4096;
 /// once took 1030 ns, 1024 bytes at a time 800 ns (Zen 5).
 pub(crate) const BOUNCE_MEMCPY_BYTES: usize = 2048;
 
-/// Results that are computed before they are written past the caches.
+/// Bytes of results that are computed before they are written past the caches.
 pub(crate) const STREAMED_RESULT_BYTES: usize = 4096;
 
 // Elementwise operations by tiles
@@ -95,10 +95,6 @@ pub(crate) const MIN_STREAMED_RUN_BYTES: usize = 2048;
 /// of a row have fewer elements. Rows of 17 floats, out of cache, take 0.23 ns an element where
 /// they are, as if they were contiguous.
 pub(crate) const MIN_COPIED_RUNS: usize = 16;
-
-/// Shorter rows that would be computed one by one are packed: that takes about 40 ns a row. The
-/// difference of 100,000 rows of 16 floats took 3.5 ms, and takes 0.7 ms packed (Zen 5).
-pub(crate) const MIN_ROW_COMPUTED_ALONE: usize = 256;
 
 /// Blocks of two loops with fewer rows are not transposed by themselves, unless they have
 /// [`MIN_TRANSPOSED_ELEMENTS`] and half as many rows.
