@@ -71,6 +71,9 @@ pub(crate) const LISTED_ELEMENT_NS: f64 = 0.27;
 /// bytes in cache take 20.5 µs, and 26.9 µs if all loops are walked for each row.
 pub(crate) const SHORT_RUN_BYTES: usize = 1024;
 
+/// Runs of one repeated element that are longer are filled by a function call each.
+pub(crate) const MAX_SHORT_FILL: usize = 32;
+
 /// Out of cache, rows of this many bytes are visited in the order of the source: non-temporal
 /// stores depend less on the order of addresses than reads do. With the heads of an attention
 /// layer, rows of 256 bytes 4 KiB apart, the order of the result reaches 60 % of the copy
@@ -87,6 +90,31 @@ pub(crate) const GROUP_SIDES: [usize; 4] = [512, 1024, 256, 64];
 
 /// The most iterations of a side: the entries of its table.
 pub(crate) const MAX_GROUP_ITERATIONS: usize = 256;
+
+/// Scratch of a source that is packed takes this part of the second-level cache.
+pub(crate) const PACKED_SOURCE_IN_L2: usize = 4;
+
+/// The bytes that lie close to each other in a tile whose source is packed: of the destination, and
+/// of the source. The first pair for which the tile is small enough.
+pub(crate) const PACKED_SOURCE_TARGETS: [(usize, usize); 5] =
+    [(256, 4096), (256, 1024), (256, 256), (128, 128), (64, 64)];
+
+/// Shorter runs of the source, with gaps of less than a line, are not packed.
+pub(crate) const MIN_PACKED_RUN: usize = 8;
+
+/// A source with more adjacent units between its gaps is not packed.
+pub(crate) const MAX_PACKED_ADJACENT: usize = 4;
+
+/// Elements of the source further apart than this do not share enough lines to be packed in any
+/// case.
+pub(crate) const MAX_PACKED_STEP_BYTES: usize = 24;
+
+/// Wider elements are packed only beyond the second-level cache.
+pub(crate) const MAX_NARROW_UNIT: usize = 4;
+
+/// Copies of less than this part of the second-level cache are not packed: planning the copies of
+/// the tiles takes some microseconds.
+pub(crate) const SMALLEST_PACKED_IN_L2: usize = 16;
 
 /// The fewest iterations of a side that are aimed at.
 pub(crate) const MIN_GROUP_ITERATIONS: usize = 4;

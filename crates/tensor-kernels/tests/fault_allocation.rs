@@ -256,6 +256,7 @@ fn inputs() -> Vec<Tensor<u32>> {
         wide.slice(1, Slice::new(None, None, -2)).unwrap(),
         numbers(&[columns, 2 * rows]).narrow(1, 5, ROWS).unwrap().t().unwrap(),
         numbers(&[1, columns]).expand([ROWS as isize, columns]).unwrap(),
+        numbers(&[columns, 2 * rows]).slice(1, Slice::new(None, None, 2)).unwrap().t().unwrap(),
     ]
 }
 

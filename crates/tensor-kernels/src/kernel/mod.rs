@@ -65,7 +65,6 @@ mod portable;
 mod prefetch;
 #[cfg(feature = "elementwise")]
 mod reduction;
-#[cfg(any(feature = "elementwise", test))]
 pub(crate) mod short_fills;
 pub(crate) mod short_runs;
 mod stream_copy;

@@ -43,7 +43,7 @@ fn loops(inner: Inner) -> Vec<Loop<2>> {
             let u2 = Loop { len: u2.len, strides: [u.len as isize, u2.stride] };
             [vec![v2, u2], loops(Inner::Tile { u, v, block: 64 })].concat()
         }
-        Inner::Grouped(_) => one(inner.len(), [1, 1]),
+        Inner::Grouped(_) | Inner::PackedSource { .. } => one(inner.len(), [1, 1]),
         Inner::Blocked2d { outer, inner, run, .. } => {
             vec![outer, inner, Loop { len: run, strides: [1, 1] }]
         }

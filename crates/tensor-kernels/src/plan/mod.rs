@@ -22,18 +22,17 @@ mod reduce_copied;
 mod reduce_cost;
 #[cfg(feature = "elementwise")]
 mod reduce_listed;
+mod tile;
 
 #[cfg(feature = "elementwise")]
 pub(crate) use block::{Access, Area, Extent};
-#[cfg(feature = "elementwise")]
-pub(crate) use copy::Comparison;
 pub use copy::CostTerm;
 pub(crate) use copy::{
-    Grouped, GroupedStep, Inner, Lines, Listing, PlannedCopy, Side, StreamScratch, Streamed, Work,
-    rows_inside,
+    Comparison, Grouped, GroupedStep, Inner, Lines, Listing, PlannedCopy, Side, StreamScratch,
+    Streamed, Work, rows_inside, source_order, source_tile,
 };
 #[cfg(feature = "elementwise")]
-pub(crate) use elementwise::{Counts, ElementwiseWork, EqualResults, Tile};
+pub(crate) use elementwise::{ElementwiseWork, EqualResults, Tile};
 pub(crate) use group::{Group, split};
 #[cfg(feature = "elementwise")]
 pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
@@ -43,6 +42,7 @@ pub(crate) use reduce_choice::PlannedReduce;
 pub(crate) use reduce_copied::{CopiedReduce, PlacedPart};
 #[cfg(feature = "elementwise")]
 pub(crate) use reduce_listed::ListedReduce;
+pub(crate) use tile::Counts;
 
 use std::fmt;
 

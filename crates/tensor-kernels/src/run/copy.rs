@@ -7,6 +7,7 @@ use super::{
     blocked,
     grouped::{Blocks, Table},
     operands::{CopyTarget, OperandPtr, OperandPtrs},
+    packed_source,
     plan_cache::{self, Kept, Planned},
     stream,
     tiny::{copy_listed, copy_tiny, has_few_rows, is_tiny},
@@ -15,11 +16,12 @@ use super::{
 };
 use crate::{
     exec::{Exec, SimdLevel},
-    kernel::{self, FenceOnDrop, Isa, Kernel, Unit},
+    kernel::{self, FenceOnDrop, Isa, Kernel, Unit, short_fills},
     memory::Stores,
-    nest::check_shapes,
+    nest::{Loop, check_shapes},
     partition::par_run,
     plan::{Grouped, Inner, Listing, PlannedCopy, Work},
+    tuning::MAX_SHORT_FILL,
 };
 
 /// The source and the destination of a copy, of one shape. The shapes are compared here, once:
@@ -149,6 +151,9 @@ pub(super) fn execute(exec: &Exec, work: &Work, operands: OperandPtrs<'_, 2>) {
 }
 
 fn run(simd: SimdLevel, work: &Work, operands: OperandPtrs<'_, 2>) {
+    if let Inner::PackedSource { elements } = work.inner {
+        return packed_source::copy(simd, work, elements, operands);
+    }
     let _fence = (work.stores == Stores::NonTemporal).then(|| FenceOnDrop(simd));
     let Inner::Streamed(plan) = work.inner else { return run_with(simd, work, operands, None) };
     let bytes = plan.scratch_bytes(work.unit);
@@ -189,7 +194,7 @@ pub(super) unsafe fn run_at(
     gaps_readable: bool,
 ) {
     let src = OperandPtr::at(src.cast_mut(), gaps_readable);
-    run_with(simd, work, OperandPtrs::new([OperandPtr::at(dst, false), src]), None);
+    run(simd, work, OperandPtrs::new([OperandPtr::at(dst, false), src]));
 }
 
 /// The work of one thread, in units of `L`.
@@ -236,14 +241,22 @@ impl<L: Unit> Kernel for Task<'_, L> {
         if let Inner::Grouped(groups) = work.inner {
             return isa.vectorize(GroupedTask { isa, work, groups, src, dst });
         }
-        if let (Inner::Gather { len, step }, Stores::Plain) = (&work.inner, work.stores)
-            && let [around @ .., rows] = &work.outer[..]
-        {
-            return walk(around, |[to, from]| {
-                let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
-                // SAFETY: C1 for the elements of these rows, C2 for the gaps.
-                unsafe { isa.gather_rows(src, *step, dst, *len, *rows) };
-            });
+        match (&work.inner, work.stores, &work.outer[..]) {
+            (Inner::Gather { len, step }, Stores::Plain, [around @ .., rows]) => {
+                return walk(around, |[to, from]| {
+                    let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
+                    // SAFETY: C1 for the elements of these rows, C2 for the gaps.
+                    unsafe { isa.gather_rows(src, *step, dst, *len, *rows) };
+                });
+            }
+            (Inner::Fill { len }, stores, [around @ .., rows]) => {
+                return walk(around, |[to, from]| {
+                    let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
+                    // SAFETY: C1 for the elements of these rows.
+                    unsafe { fill_rows(isa, (src, dst), *len, *rows, stores) };
+                });
+            }
+            _ => {}
         }
         walk(&work.outer, |[to, from]| {
             let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
@@ -281,6 +294,31 @@ impl<I: Isa, L: Unit> NullaryFnOnce for GroupedTask<'_, I, L> {
     }
 }
 
+/// Writes one element to `len` adjacent ones in each iteration of a loop.
+///
+/// # Safety
+/// M1, M2 and M3 for the elements of all rows.
+#[inline(always)]
+unsafe fn fill_rows<I: Isa, L: Unit>(
+    isa: I,
+    (mut src, mut dst): (*const L, *mut L),
+    len: usize,
+    rows: Loop<2>,
+    stores: Stores,
+) {
+    if len <= MAX_SHORT_FILL {
+        // SAFETY: M1 to M3 hold for the elements of all rows, by this function's contract.
+        return unsafe { short_fills::fill_runs(src, dst, len, rows) };
+    }
+    for _ in 0..rows.len {
+        // SAFETY: M1 holds for the one element of this row that is read.
+        let value = unsafe { src.read_unaligned() };
+        // SAFETY: M2 holds for the `len` elements of this row.
+        unsafe { isa.fill(value, dst, len, stores) };
+        (dst, src) = (dst.wrapping_offset(rows.strides[0]), src.wrapping_offset(rows.strides[1]));
+    }
+}
+
 /// One iteration of the innermost step.
 ///
 /// # Safety
@@ -296,6 +334,7 @@ unsafe fn step<I: Isa, L: Unit>(
     match *inner {
         Inner::Nothing => {}
         Inner::Grouped(_) => unreachable!("a `GroupedTask` runs groups"),
+        Inner::PackedSource { .. } => unreachable!("`packed_source` runs its own copies"),
         // SAFETY: M1 to M3 hold for the elements of the step, which are the run's.
         Inner::Run { len } => unsafe { isa.run(src, dst, len, stores) },
         Inner::Fill { len } => {

@@ -23,6 +23,7 @@ mod offsets;
 mod operands;
 #[cfg(feature = "elementwise")]
 mod pack;
+mod packed_source;
 mod plan_cache;
 mod plan_slot;
 #[cfg(feature = "elementwise")]
@@ -31,6 +32,7 @@ mod reduce;
 mod reduce_part;
 #[cfg(feature = "reductions")]
 mod reduced;
+mod regions;
 #[cfg(feature = "elementwise")]
 mod small;
 mod stream;

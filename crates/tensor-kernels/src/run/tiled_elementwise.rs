@@ -6,6 +6,7 @@ use super::{
     bounce, copy,
     elementwise::{Task, advance},
     line_writer::LineWriter,
+    regions::Region,
     walk::walk,
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
@@ -13,7 +14,7 @@ use crate::{
     exec::{Machine, SimdLevel},
     kernel::{FenceOnDrop, RowBlock},
     nest::{Loop, Loops, NestBuilder},
-    plan::{Comparison, Counts, ElementwiseWork, Tile, Work},
+    plan::{Comparison, ElementwiseWork, Tile, Work},
     tuning::FULL_COMPARISON_BYTES,
 };
 
@@ -29,30 +30,16 @@ impl<const N: usize> Task<'_, N> {
         }
     }
 
-    /// Tiles of one extent follow each other, so that each extent is planned once: first the whole
-    /// tiles, then those at the ends of the loops.
     fn all_tiles(self, tile: &Tile, mut scratch: Scratch<'_>) {
-        let loops = &self.work.outer;
-        debug_assert_eq!(tile.counts.len(), loops.len());
-        if loops.iter().any(|l| l.len == 0) {
-            return;
-        }
         let _fence = self.work.stream.then(|| FenceOnDrop(self.simd));
-        let wholes = whole_tiles(loops, &tile.counts);
-        let mut start: Counts = loops.iter().map(|_| 0).collect();
-        loop {
-            let region = Region::new(loops, &tile.counts, &wholes, &start);
+        Region::for_each(&self.work.outer, &tile.counts, |region| {
             let plan = TilePlan::new(self.work, tile, &region.tile, self.simd);
-            walk(&region.tiles, |at| {
-                let corner = std::array::from_fn(|k| region.corner[k] + at[k]);
+            region.for_tiles(|corner| {
                 let first = advance(self.start(), self.bytes(corner));
                 // SAFETY: E1: the tile's iterations are some of the loops'.
                 unsafe { self.tile(first, &plan, &mut scratch) };
             });
-            if !next(&mut start, &wholes, loops) {
-                return;
-            }
-        }
+        });
     }
 
     /// One tile: packs operands, computes rows, unpacks the result.
@@ -110,44 +97,6 @@ impl<const N: usize> Task<'_, N> {
         if let Some(out) = &mut out {
             out.finish();
         }
-    }
-}
-
-/// The iterations of each loop that whole tiles cover; all of a loop that is shorter than a tile.
-fn whole_tiles<const N: usize>(loops: &Loops<N>, counts: &Counts) -> Counts {
-    let whole = |(l, &count): (&Loop<N>, &usize)| match l.len < count {
-        true => l.len,
-        false => l.len / count * count,
-    };
-    loops.iter().zip(counts).map(whole).collect()
-}
-
-/// Tiles of one extent: along each loop all whole ones, or the shorter one behind them.
-struct Region<const N: usize> {
-    /// The offset of the first tile of each operand, in elements.
-    corner: [isize; N],
-    /// The loops within a tile.
-    tile: Loops<N>,
-    /// The loops over the tiles.
-    tiles: Loops<N>,
-}
-
-impl<const N: usize> Region<N> {
-    /// The region that starts at these iterations: at the first of a loop, or behind its whole
-    /// tiles.
-    fn new(loops: &Loops<N>, counts: &Counts, wholes: &Counts, start: &Counts) -> Self {
-        let mut region = Self { corner: [0; N], tile: loops.clone(), tiles: loops.clone() };
-        for (d, l) in loops.iter().enumerate() {
-            let len = if start[d] == 0 { wholes[d] } else { l.len - start[d] };
-            let count = counts[d].min(len);
-            region.tile[d].len = count;
-            region.tiles[d] =
-                Loop { len: len / count, strides: l.strides.map(|s| s * count as isize) };
-            for (corner, stride) in region.corner.iter_mut().zip(l.strides) {
-                *corner += stride * start[d] as isize;
-            }
-        }
-        region
     }
 }
 
@@ -242,17 +191,4 @@ fn fuse<const N: usize>(loops: &mut Loops<N>) {
     }
     buffer.push(inner);
     loops.extend(buffer.into_iter().rev());
-}
-
-/// Advances to the next region, which starts behind the whole tiles of a loop; `false` after the
-/// last one.
-fn next<const N: usize>(start: &mut Counts, wholes: &Counts, loops: &[Loop<N>]) -> bool {
-    for d in (0..loops.len()).rev() {
-        start[d] += wholes[d];
-        if start[d] < loops[d].len {
-            return true;
-        }
-        start[d] = 0;
-    }
-    false
 }

@@ -36,6 +36,12 @@ impl RunConfig {
         Self { exec: exec(simd, streamed), threads: Some(threads) }
     }
 
+    /// The machine that is planned for.
+    #[allow(dead_code, reason = "not every test program asks")]
+    pub(crate) fn machine(&self) -> Machine {
+        self.exec.machine
+    }
+
     pub(crate) fn run<R: Send>(&self, operation: impl FnOnce(&Exec) -> R + Send) -> R {
         match self.threads {
             None => operation(&self.exec),

@@ -5,7 +5,7 @@
 //! have few candidates, because comparing them takes time, too: about 100 ns each.
 
 use super::{
-    Inner, Work, grouped,
+    Inner, Work, grouped, packed_source,
     strategies::{self, blocked, source_forwards},
     unit,
 };
@@ -16,8 +16,8 @@ use crate::{
     plan::group::iterations,
     sort::sort_by_key,
     tuning::{
-        BLOCK_SIDES, GROUP_SIDES, MAX_COMPARED_RUN_BYTES, MIN_BLOCKED_SIDE_UNITS,
-        STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
+        BLOCK_SIDES, GROUP_SIDES, MAX_COMPARED_RUN_BYTES, MAX_NARROW_UNIT, MIN_BLOCKED_SIDE_UNITS,
+        SMALLEST_PACKED_IN_L2, STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
     },
 };
 
@@ -57,6 +57,13 @@ type Make<'a> = &'a dyn Fn(&mut Work, &mut NestBuilder<'_, 2>) -> bool;
 
 impl Candidates<'_> {
     fn visit(&self, visit: &mut dyn FnMut(Work)) {
+        if self.bytes > self.machine.l2
+            && packed_source::shares_lines(&self.loops, self.unit)
+            && let Some(work) =
+                self.plan(&|work, builder| packed_source::plan(work, builder, self.machine))
+        {
+            return visit(work);
+        }
         let ungrouped = self.plan(&|work, builder| {
             strategies::ungrouped(work, builder);
             true
@@ -73,6 +80,9 @@ impl Candidates<'_> {
             return;
         }
         self.pairs(visit);
+        if self.may_pack() {
+            self.add(visit, &|work, builder| packed_source::plan(work, builder, self.machine));
+        }
         for &bytes in self.group_sides() {
             self.add(visit, &|work, builder| grouped::plan_transpose(work, builder, bytes));
             self.add(visit, &|work, builder| grouped::plan_runs(work, builder, bytes));
@@ -108,6 +118,13 @@ impl Candidates<'_> {
     /// time (4096 by 4096 elements of two bytes, Zen 5).
     fn is_far_from_caches(&self) -> bool {
         self.bytes / 2 >= self.machine.stream
+    }
+
+    /// Is the copy large enough to pack the source? Wide elements that are cached are copied one by
+    /// one as fast.
+    fn may_pack(&self) -> bool {
+        let narrow = self.unit <= MAX_NARROW_UNIT || self.bytes > self.machine.l2;
+        narrow && self.bytes >= self.machine.l2 / SMALLEST_PACKED_IN_L2
     }
 
     /// Does the copy take only some ten times as long as comparing all candidates?

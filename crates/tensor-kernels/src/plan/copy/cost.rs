@@ -106,6 +106,8 @@ impl Work {
     fn around(&self) -> &[Loop<2>] {
         match self.inner {
             Inner::Grouped(groups) => split(&self.outer, [groups.u, groups.v])[0],
+            Inner::PackedSource { .. } => &[],
+            Inner::Fill { .. } => self.outer.split_last().map_or(&[], |(_, around)| around),
             _ => &self.outer,
         }
     }

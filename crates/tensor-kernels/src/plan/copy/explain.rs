@@ -102,6 +102,9 @@ impl Work {
                 let (rows, columns) = (block.v * block.v2, block.u * block.u2);
                 format!("{rows} x {columns} units, of register tiles")
             }
+            Inner::PackedSource { elements } => {
+                format!("tiles of up to {elements} units, packed without the gaps of the source")
+            }
             Inner::Grouped(groups) => {
                 let [_, v, u] = split(&self.outer, [groups.u, groups.v]);
                 let (rows, columns) =

@@ -2,11 +2,15 @@
 //! much it moves. The cases are those that `kernel` distinguishes; a case that is wrong here makes
 //! a prediction wrong, and no copy.
 
-use super::{Grouped, GroupedStep, Inner, Lines, Side, Streamed, Work, rates::WIDEST_VECTOR};
+use super::{
+    Grouped, GroupedStep, Inner, Lines, Side, Streamed, Work, packed_source::adjacent,
+    rates::WIDEST_VECTOR,
+};
 use crate::{
     memory::{CACHE_LINE, LANE_BYTES},
     nest::Loop,
     plan::group::{iterations, split},
+    tuning::{MAX_NARROW_UNIT, MAX_SHORT_FILL},
 };
 
 /// A kernel, or one of its methods if they differ in speed.
@@ -14,8 +18,10 @@ use crate::{
 pub(crate) enum Kernel {
     /// Adjacent bytes to adjacent bytes. The amount is bytes.
     Run,
-    /// One unit repeated. The amount is bytes.
+    /// One unit repeated. A call is a row, the amount is bytes.
     Fill,
+    /// One unit repeated a few times. The amount is bytes.
+    ShortFills,
     /// Units a small step apart, by shuffles of whole lanes or registers. The amount is units.
     Gather,
     /// Units any distance apart, or few of them, one by one. The amount is units.
@@ -44,6 +50,9 @@ pub(crate) enum Kernel {
     IndexedShortSource,
     /// Short destination rows at offsets of tables. The amount is rows.
     IndexedShortDestination,
+    /// Units packed in the order of the source, and copied on. A call is a run of adjacent ones, if
+    /// there are several; the amount is units.
+    PackedSource,
     /// Whole lines straight from tiles. The amount is bytes.
     AlignedLines,
     /// Lines stitched from tiles. The amount is bytes.
@@ -73,8 +82,9 @@ impl Work {
         let unit = self.unit;
         match self.inner {
             Inner::Nothing => once(Kernel::Run, 0),
+            Inner::PackedSource { .. } => self.packs(),
             Inner::Run { len } => once(Kernel::Run, len.saturating_mul(unit)),
-            Inner::Fill { len } => once(Kernel::Fill, len.saturating_mul(unit)),
+            Inner::Fill { len } => self.fills(len),
             Inner::Gather { len, step }
                 if has_windows(unit, len, step) || is_picked(unit, len, step, vector) =>
             {
@@ -90,6 +100,22 @@ impl Work {
                 runs_of(run * unit, Kernel::ShortRuns, rows, runs)
             }
         }
+    }
+
+    /// Both copies of all units. Pairs and longer runs are copied one by one.
+    fn packs(&self) -> KernelWork {
+        let units = iterations(&self.outer) as f64;
+        let run = adjacent(&self.outer);
+        let calls = if run > 1 { units / run as f64 } else { 0.0 };
+        let words = self.unit.div_ceil(MAX_NARROW_UNIT) as f64;
+        KernelWork { kernel: Kernel::PackedSource, calls, amount: units * words }
+    }
+
+    /// The last of the loops around is the kernel's.
+    fn fills(&self, len: usize) -> KernelWork {
+        let rows = self.outer.last().map_or(1, |rows| rows.len) as f64;
+        let kernel = if len <= MAX_SHORT_FILL { Kernel::ShortFills } else { Kernel::Fill };
+        KernelWork { kernel, calls: rows, amount: rows * len as f64 * self.unit as f64 }
     }
 }
 

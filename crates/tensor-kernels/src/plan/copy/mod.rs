@@ -3,11 +3,11 @@
 //! A plan is made from two layouts, the width of an element and a [`Machine`]. First the loops are
 //! brought into normal form (`nest`), then counted in units that the kernels know (`unit`). Several
 //! plans can run them (`candidates`): the first strategy of a table that applies turns the
-//! innermost loops into one step of a kernel (`strategies`), or several short loops make a side of
-//! a block (`grouped`). The plan with the least predicted time is taken (`cost`), from what its
-//! kernel does (`kernel`), from the cache lines (`footprint`) that its loops touch (`traversal`),
-//! and from what these take on the machine (`rates`). A small copy whose plan is slow can be run by
-//! a list of offsets instead (`listing`).
+//! innermost loops into one step of a kernel (`strategies`), several short loops make a side of a
+//! block (`grouped`), or the source is packed first (`packed_source`). The plan with the least
+//! predicted time is taken (`cost`), from what its kernel does (`kernel`), from the cache lines
+//! (`footprint`) that its loops touch (`traversal`), and from what these take on the machine
+//! (`rates`). A small copy whose plan is slow can be run by a list of offsets instead (`listing`).
 //!
 //! A part of a plan is again a plan: `partition` cuts plans for threads, and the code that runs
 //! them does not distinguish the two.
@@ -19,8 +19,8 @@ mod footprint;
 mod grouped;
 mod kernel;
 mod listing;
+mod packed_source;
 mod rates;
-#[cfg(feature = "elementwise")]
 mod scratch;
 mod strategies;
 mod streamed;
@@ -41,7 +41,7 @@ use crate::{
 pub use explain::CostTerm;
 pub(crate) use grouped::{Grouped, GroupedStep, rows_inside};
 pub(crate) use listing::Listing;
-#[cfg(feature = "elementwise")]
+pub(crate) use packed_source::{source_order, source_tile};
 pub(crate) use scratch::Comparison;
 pub(crate) use streamed::{Lines, StreamScratch, Streamed};
 
@@ -121,6 +121,9 @@ pub(crate) enum Inner {
     Streamed(Streamed),
     /// Two groups of loops, which are the last of the outer loops.
     Grouped(Grouped),
+    /// The whole copy: tiles of at most `elements` units, whose source is packed into scratch
+    /// without its gaps, and copied on from there.
+    PackedSource { elements: usize },
     /// Two loops over short runs, or over single units for which no step above fits. They are cut
     /// into blocks of at most `block` iterations of each, so that cache lines are used while they
     /// are cached.
@@ -138,7 +141,7 @@ pub(crate) struct Side {
 impl Work {
     /// Every path.
     pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
-        [strategies::NOTHING, grouped::TRANSPOSE, grouped::RUNS]
+        [strategies::NOTHING, grouped::TRANSPOSE, grouped::RUNS, packed_source::PACKED_SOURCE]
             .into_iter()
             .chain(strategies::STRATEGIES.iter().map(|s| s.name))
     }
@@ -234,6 +237,8 @@ impl Inner {
             | Inner::Run { .. }
             | Inner::Fill { .. }
             | Inner::Scatter { .. }
+            // The copies into scratch do, where they may.
+            | Inner::PackedSource { .. }
             | Inner::Blocked2d { .. } => false,
         }
     }
@@ -242,6 +247,7 @@ impl Inner {
     pub(crate) fn len(&self) -> usize {
         match *self {
             Inner::Nothing => 0,
+            Inner::PackedSource { .. } => 1,
             Inner::Run { len }
             | Inner::Fill { len }
             | Inner::Gather { len, .. }
@@ -273,6 +279,7 @@ impl fmt::Display for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Inner::Nothing => f.write_str("nothing"),
+            Inner::PackedSource { elements } => write!(f, "source packed by up to {elements}"),
             Inner::Run { len } => write!(f, "run {len}"),
             Inner::Fill { len } => write!(f, "fill {len}"),
             Inner::Gather { len, step } => write!(f, "gather {len} (src {step})"),

@@ -1,4 +1,5 @@
-//! Copies to and from scratch, which elementwise operations and reductions plan for themselves.
+//! Copies to and from scratch, which elementwise operations, reductions and packed sources plan for
+//! themselves.
 
 use super::Work;
 use crate::{exec::Machine, nest::NestBuilder};
@@ -7,6 +8,7 @@ use crate::{exec::Machine, nest::NestBuilder};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
     /// Few, because the plan is used a few times.
+    #[cfg(feature = "elementwise")]
     Brief,
     /// All, because the plan is used often, or the copy is large.
     Full,
@@ -17,6 +19,7 @@ impl Comparison {
     /// a brief comparison one on which every copy stays in the first-level cache.
     pub(crate) const fn machine(self, vector: usize) -> Machine {
         let [l1, l2] = match self {
+            #[cfg(feature = "elementwise")]
             Self::Brief => [usize::MAX; 2],
             Self::Full => [Machine::REFERENCE.l1, Machine::REFERENCE.l2],
         };

@@ -6,7 +6,9 @@
 
 use smallvec::SmallVec;
 
-use super::{GroupedStep, Inner, Side, Streamed, Work, grouped::rows_inside};
+use super::{
+    GroupedStep, Inner, Side, Streamed, Work, grouped::rows_inside, source_order, source_tile,
+};
 use crate::{
     memory::{CACHE_LINE, LANE_BYTES},
     nest::Loop,
@@ -32,8 +34,18 @@ impl Traversal {
         let mut outer: &[Loop<2>] = &work.outer;
         match work.inner {
             Inner::Nothing => {}
+            Inner::PackedSource { elements } => {
+                inside.tile_of_source(outer, &source_tile(outer, elements, work.unit));
+                outer = &[];
+            }
             Inner::Run { len } => inside.push(len, [1, 1]),
-            Inner::Fill { len } => inside.push(len, [1, 0]),
+            Inner::Fill { len } => {
+                inside.push(len, [1, 0]);
+                if let Some((rows, around)) = outer.split_last() {
+                    inside.push(rows.len, rows.strides);
+                    outer = around;
+                }
+            }
             Inner::Gather { len, step } => inside.push(len, [1, step]),
             Inner::Scatter { len, step } => inside.push(len, [step, 1]),
             Inner::Tile { u, v, block } => inside.tile((u, v), block, CACHE_LINE / work.unit),
@@ -111,6 +123,18 @@ impl Inside {
     /// The iterations of a loop that a lane, or a line, holds.
     fn lanes(&mut self, l: Loop<2>, lane: usize) {
         self.push(lane.min(l.len), l.strides);
+    }
+
+    /// A tile that is packed in the order of the source. Tiles follow each other in the order of
+    /// the destination.
+    fn tile_of_source(&mut self, loops: &[Loop<2>], counts: &[usize]) {
+        for at in source_order(loops) {
+            self.push(counts[at], loops[at].strides);
+        }
+        for (l, &count) in loops.iter().zip(counts).rev() {
+            let strides = l.strides.map(|stride| stride.saturating_mul(count as isize));
+            self.around.push(Loop { len: l.len.div_ceil(count), strides });
+        }
     }
 
     fn sweep(&mut self, plan: &Streamed, line: usize) {

@@ -47,7 +47,7 @@ use crate::{
         MIN_STREAMED_ROW_LINES, SHORT_ROW_BYTES, TRANSPOSED_ROW_ELEMENTS,
     },
 };
-pub(crate) use tiled::{Counts, Tile};
+pub(crate) use tiled::Tile;
 
 /// An elementwise operation, or the part of one that a task runs. Operand 0 is written, the others
 /// are read.

@@ -27,8 +27,6 @@
 
 mod streamed_tiles;
 
-use smallvec::SmallVec;
-
 use super::{
     Access, Block, ElementwiseWork, EqualResults, Extent, MAX_PACKED_ELEMENT_BYTES, accesses,
     rows_loop, rows_start_alike,
@@ -37,15 +35,12 @@ use crate::{
     exec::Machine,
     memory::CACHE_LINE,
     nest::{Loop, Loops},
-    sort::sort_by_key,
+    plan::tile::{Counts, fill, reach},
     tuning::{
         LARGE_TRANSPOSED_TILE, LARGER_TILES, MAX_GATHERED_STEP, MIN_COPIED_RUNS, MIN_DIRECT_RUN,
         MIN_TRANSPOSED_ELEMENTS, MIN_TRANSPOSED_ROWS, TILE_TARGETS, TILES_IN_L2,
     },
 };
-
-/// A number of iterations for each loop.
-pub(crate) type Counts = SmallVec<[usize; 6]>;
 
 /// How much of the loops is computed at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -261,49 +256,6 @@ fn large_transpose<const N: usize>(
     widths: [usize; N],
 ) -> Counts {
     reach(loops, packed, widths, LARGE_TRANSPOSED_TILE)
-}
-
-/// The smallest tile with `target` bytes that lie close to each other: of the result, and of each
-/// operand that is packed.
-fn reach<const N: usize>(
-    loops: &[Loop<N>],
-    packed: [bool; N],
-    widths: [usize; N],
-    (result, operand): (usize, usize),
-) -> Counts {
-    let mut counts: Counts = loops.iter().map(|_| 1).collect();
-    extend(&mut counts, loops, 0, result / widths[0]);
-    for k in (1..N).filter(|&k| packed[k]) {
-        extend(&mut counts, loops, k, operand / widths[k]);
-    }
-    counts
-}
-
-/// Extends a tile until operand `k` has `target` elements of it that lie close to each other.
-fn extend<const N: usize>(counts: &mut Counts, loops: &[Loop<N>], k: usize, target: usize) {
-    let mut order: SmallVec<[usize; 6]> =
-        (0..loops.len()).filter(|&at| loops[at].strides[k] != 0).collect();
-    sort_by_key(&mut order, |&at| loops[at].strides[k].unsigned_abs());
-    let mut run = 1;
-    for at in order {
-        if run >= target {
-            return;
-        }
-        counts[at] = counts[at].max(target.div_ceil(run).min(loops[at].len));
-        run *= counts[at];
-    }
-}
-
-/// Extends a tile up to `limit` elements, along the innermost loops first; then cuts each loop into
-/// tiles of about the same length.
-fn fill<const N: usize>(counts: &mut Counts, loops: &[Loop<N>], limit: usize) {
-    for at in (0..loops.len()).rev() {
-        let others: usize = counts.iter().product::<usize>() / counts[at];
-        counts[at] = (limit / others).clamp(counts[at], loops[at].len);
-    }
-    for (count, l) in counts.iter_mut().zip(loops) {
-        *count = l.len.div_ceil(l.len.div_ceil(*count));
-    }
 }
 
 #[cfg(test)]
