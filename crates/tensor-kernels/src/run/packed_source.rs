@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     exec::SimdLevel,
-    nest::{Loop, NestBuilder},
+    nest::Loop,
     plan::{Comparison, Work, source_order, source_tile},
     sort::sort_by_key,
 };
@@ -72,24 +72,20 @@ impl PackedTile {
     /// The copies of the tile that these loops visit, in units of `unit` bytes.
     fn new(loops: &[Loop<2>], unit: usize, simd: SimdLevel) -> Self {
         let (dense, elements) = dense_strides(loops);
-        let with_dense = || loops.iter().zip(&dense).filter(|(l, _)| l.len > 1);
-        let pack = with_dense()
-            .filter(|(_, stride)| **stride != 0)
-            .map(|(l, &dense)| Loop { len: l.len, strides: [dense, l.strides[1]] });
+        let with_dense = || loops.iter().zip(&dense);
+        let mut pack: SmallVec<[Loop<2>; 6]> = with_dense()
+            .filter(|(_, dense)| **dense != 0)
+            .map(|(l, &dense)| Loop { len: l.len, strides: [dense, l.strides[1]] })
+            .collect();
+        sort_by_key(&mut pack, |l| std::cmp::Reverse(l.strides[0]));
         let unpack =
             with_dense().map(|(l, &dense)| Loop { len: l.len, strides: [l.strides[0], dense] });
         let machine = Comparison::Full.machine(simd.vector_bytes());
-        let mut packed: SmallVec<[Loop<2>; 6]> = pack.collect();
-        sort_by_key(&mut packed, |l| std::cmp::Reverse(l.strides[0]));
-        let plan = |loops: &mut dyn Iterator<Item = Loop<2>>| {
-            let mut buffer: SmallVec<[Loop<2>; 9]> = SmallVec::new();
-            buffer.resize(dense.len() + 1, Loop::NONE);
-            let mut builder = NestBuilder::new(&mut buffer);
-            loops.for_each(|l| builder.push(l));
-            builder.fuse();
-            Work::of_nest(&mut builder, unit, &machine)
-        };
-        Self { elements, pack: plan(&mut packed.into_iter()), unpack: plan(&mut { unpack }) }
+        Self {
+            elements,
+            pack: Work::of_loops(pack.into_iter(), unit, &machine),
+            unpack: Work::of_loops(unpack, unit, &machine),
+        }
     }
 }
 

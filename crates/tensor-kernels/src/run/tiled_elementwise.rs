@@ -11,9 +11,9 @@ use super::{
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
 use crate::{
-    exec::{Machine, SimdLevel},
+    exec::SimdLevel,
     kernel::{FenceOnDrop, RowBlock},
-    nest::{Loop, Loops, NestBuilder},
+    nest::{Loop, Loops},
     plan::{Comparison, ElementwiseWork, Tile, Work},
     tuning::FULL_COMPARISON_BYTES,
 };
@@ -130,7 +130,7 @@ impl<const N: usize> TilePlan<N> {
                 let strides = if k == 0 { [operand, scratch] } else { [scratch, operand] };
                 Loop { len: l.len, strides }
             });
-            let copy = copy_of(of, part.len(), work.widths[k], &machine);
+            let copy = Work::of_loops(of, work.widths[k], &machine);
             for (row, &stride) in rows.iter_mut().zip(&dense) {
                 row.strides[k] = stride;
             }
@@ -141,21 +141,6 @@ impl<const N: usize> TilePlan<N> {
         fuse(&mut rows);
         Self { elements, copies, rows }
     }
-}
-
-/// The copy by up to `count` loops, of elements of `width` bytes.
-fn copy_of(
-    loops: impl Iterator<Item = Loop<2>>,
-    count: usize,
-    width: usize,
-    machine: &Machine,
-) -> Work {
-    let mut buffer: SmallVec<[Loop<2>; 9]> = SmallVec::new();
-    buffer.resize(count + 1, Loop::NONE);
-    let mut builder = NestBuilder::new(&mut buffer);
-    loops.filter(|l| l.len > 1).for_each(|l| builder.push(l));
-    builder.fuse();
-    Work::of_nest(&mut builder, width, machine)
 }
 
 /// The strides of elements without gaps in the order of the loops, and their number. Along a loop

@@ -3,7 +3,8 @@
 //! a prediction wrong, and no copy.
 
 use super::{
-    Grouped, GroupedStep, Inner, Lines, Side, Streamed, Work, packed_source::adjacent,
+    Grouped, GroupedStep, Inner, Lines, Side, Streamed, Work,
+    packed_source::{adjacent, gathered},
     rates::WIDEST_VECTOR,
 };
 use crate::{
@@ -73,6 +74,11 @@ pub(super) struct KernelWork {
     pub(super) amount: f64,
 }
 
+/// Shorter runs of units one step apart are not gathered at full speed; each takes as long as this
+/// many runs of adjacent units.
+const SHORT_GATHER: usize = 16;
+const SHORT_GATHER_CALLS: f64 = 2.5;
+
 /// Runs of up to this many bytes are copied as two words, see `kernel::short_runs`.
 const SHORT_RUN: usize = 32;
 
@@ -102,11 +108,15 @@ impl Work {
         }
     }
 
-    /// Both copies of all units. Pairs and longer runs are copied one by one.
+    /// Both copies of all units. Runs of adjacent units are copied one by one, and short runs of
+    /// units one step apart take longer still.
     fn packs(&self) -> KernelWork {
         let units = iterations(&self.outer) as f64;
-        let run = adjacent(&self.outer);
-        let calls = if run > 1 { units / run as f64 } else { 0.0 };
+        let calls = match (adjacent(&self.outer), gathered(&self.outer)) {
+            (1, SHORT_GATHER..) => 0.0,
+            (1, run) => SHORT_GATHER_CALLS * units / run as f64,
+            (run, _) => units / run as f64,
+        };
         let words = self.unit.div_ceil(MAX_NARROW_UNIT) as f64;
         KernelWork { kernel: Kernel::PackedSource, calls, amount: units * words }
     }

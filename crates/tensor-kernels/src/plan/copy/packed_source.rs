@@ -87,12 +87,18 @@ pub(crate) fn source_order(loops: &[Loop<2>]) -> SmallVec<[usize; 6]> {
 
 /// The adjacent units of the source.
 pub(super) fn adjacent(loops: &[Loop<2>]) -> usize {
-    source_order(loops).into_iter().fold(1, |run, at| {
-        if loops[at].strides[1].unsigned_abs() == run {
-            loops[at].len.saturating_mul(run)
-        } else {
-            run
-        }
+    let is_adjacent =
+        source_order(loops).first().is_some_and(|&at| loops[at].strides[1].abs() == 1);
+    if is_adjacent { gathered(loops) } else { 1 }
+}
+
+/// The units of the source that are one step apart.
+pub(super) fn gathered(loops: &[Loop<2>]) -> usize {
+    let order = source_order(loops);
+    let step = |at: usize| loops[at].strides[1].unsigned_abs();
+    let first = order.first().map_or(0, |&at| step(at));
+    order.into_iter().fold(1, |run, at| {
+        if step(at) == first.saturating_mul(run) { loops[at].len.saturating_mul(run) } else { run }
     })
 }
 

@@ -1,8 +1,13 @@
 //! Copies to and from scratch, which elementwise operations, reductions and packed sources plan for
 //! themselves.
 
+use smallvec::SmallVec;
+
 use super::Work;
-use crate::{exec::Machine, nest::NestBuilder};
+use crate::{
+    exec::Machine,
+    nest::{Loop, NestBuilder},
+};
 
 /// How many plans are compared for a copy to or from scratch, by plain stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +33,22 @@ impl Comparison {
 }
 
 impl Work {
+    /// The plan of a copy to or from scratch, of elements of `width` bytes by loops sorted by the
+    /// stride of the destination.
+    pub(crate) fn of_loops(
+        loops: impl Iterator<Item = Loop<2>>,
+        width: usize,
+        machine: &Machine,
+    ) -> Self {
+        let mut buffer: SmallVec<[Loop<2>; 9]> = loops.filter(|l| l.len > 1).collect();
+        // A nest has room for one more loop.
+        buffer.push(Loop::NONE);
+        let mut builder = NestBuilder::over(&mut buffer, [0; 2]);
+        builder.pop();
+        builder.fuse();
+        Self::of_nest(&mut builder, width, machine)
+    }
+
     /// The plan of a copy to or from scratch, of elements of `width` bytes by loops in normal form.
     pub(crate) fn of_nest(
         builder: &mut NestBuilder<'_, 2>,

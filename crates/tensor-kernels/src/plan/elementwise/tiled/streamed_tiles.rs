@@ -6,9 +6,10 @@
 //! (`run::line_writer`), so runs are made long. As the scratch is limited, a tile then has shorter
 //! runs of the inputs.
 //!
-//! Over 120 random layouts of 2 to 24 MB that nothing was fitted to, operations take 0.95 of the
-//! time in the mean: the efficiency rises from 0.42 to 0.46 in the median, and from 0.20 to 0.21 at
-//! the 5th percentile (f32, one thread, Zen 5 with 6 MiB as [`Machine::stream`]).
+//! Over 120 random layouts of 2 to 24 MB that nothing was fitted to, operations take 0.92 of the
+//! time in the mean: the efficiency rises from 0.40 to 0.45 in the median, and from 0.22 to 0.23 at
+//! the 5th percentile; on two threads from 0.46 to 0.49 in the median (f32, Zen 5 with 6 MiB as
+//! [`Machine::stream`]).
 //!
 //! # Where it does not pay
 //! - *An input is read where it lies*: it takes 0.8 to 1.6 of the time, 1.1 in the mean. Such
