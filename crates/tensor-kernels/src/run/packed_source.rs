@@ -27,7 +27,8 @@ pub(super) fn copy(simd: SimdLevel, work: &Work, elements: usize, operands: Oper
 
 /// The copy, for one thread.
 ///
-/// Invariant: M1 to M3 hold for the elements that the work's loops visit.
+/// Invariant C1: the work was planned for the layouts of the operands, so M1 to M3 hold for the
+/// elements that its loops visit.
 #[derive(Clone, Copy)]
 struct Task<'a> {
     simd: SimdLevel,
@@ -48,11 +49,11 @@ impl Task<'_> {
                 let dst = to.base.wrapping_offset(at(0));
                 let src = from.base.cast_const().wrapping_offset(at(1));
                 let gaps_readable = from.gaps_readable;
-                // SAFETY: the invariant for the source elements of a tile; `start` has checked that
-                // scratch holds them.
+                // SAFETY: C1 for the source elements of a tile; `start` has checked that scratch
+                // holds them.
                 unsafe { run_at(self.simd, &tile.pack, packed, src, gaps_readable) };
-                // SAFETY: all elements of the tile have just been written to scratch; the invariant
-                // for those of the destination.
+                // SAFETY: all elements of the tile have just been written to scratch; C1 for those
+                // of the destination.
                 unsafe { run_at(self.simd, &tile.unpack, dst, packed.cast_const(), true) };
             });
         });
