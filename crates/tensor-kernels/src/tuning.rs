@@ -105,8 +105,8 @@ pub(crate) const MIN_PACKED_RUN: usize = 8;
 /// A source with more adjacent units between its gaps is not packed.
 pub(crate) const MAX_PACKED_ADJACENT: usize = 4;
 
-/// Elements of the source further apart than this do not share enough lines to be packed in any
-/// case.
+/// Beyond the second-level cache, a source whose elements are at most this far apart is packed
+/// without a comparison of predicted times.
 pub(crate) const MAX_PACKED_STEP_BYTES: usize = 24;
 
 /// Wider elements are packed only beyond the second-level cache.

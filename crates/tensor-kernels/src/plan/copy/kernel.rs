@@ -51,8 +51,8 @@ pub(crate) enum Kernel {
     IndexedShortSource,
     /// Short destination rows at offsets of tables. The amount is rows.
     IndexedShortDestination,
-    /// Units packed in the order of the source, and copied on. A call is a run of adjacent ones, if
-    /// there are several; the amount is units.
+    /// Units packed in the order of the source, and copied on. A call is a short run that is packed
+    /// by itself. The amount is units, or words of 4 bytes if units are wider.
     PackedSource,
     /// Whole lines straight from tiles. The amount is bytes.
     AlignedLines,
@@ -74,9 +74,10 @@ pub(super) struct KernelWork {
     pub(super) amount: f64,
 }
 
-/// Shorter runs of units one step apart are not gathered at full speed; each takes as long as this
-/// many runs of adjacent units.
+/// Runs with fewer units, one step apart, are not gathered at full speed.
 const SHORT_GATHER: usize = 16;
+
+/// The runs of adjacent units that take as long to pack as one such run.
 const SHORT_GATHER_CALLS: f64 = 2.5;
 
 /// Runs of up to this many bytes are copied as two words, see `kernel::short_runs`.
@@ -121,7 +122,7 @@ impl Work {
         KernelWork { kernel: Kernel::PackedSource, calls, amount: units * words }
     }
 
-    /// The last of the loops around is the kernel's.
+    /// All rows of the innermost outer loop, which the kernel runs itself.
     fn fills(&self, len: usize) -> KernelWork {
         let rows = self.outer.last().map_or(1, |rows| rows.len) as f64;
         let kernel = if len <= MAX_SHORT_FILL { Kernel::ShortFills } else { Kernel::Fill };

@@ -279,7 +279,9 @@ impl fmt::Display for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Inner::Nothing => f.write_str("nothing"),
-            Inner::PackedSource { elements } => write!(f, "source packed by up to {elements}"),
+            Inner::PackedSource { elements } => {
+                write!(f, "source packed, tiles of up to {elements} units")
+            }
             Inner::Run { len } => write!(f, "run {len}"),
             Inner::Fill { len } => write!(f, "fill {len}"),
             Inner::Gather { len, step } => write!(f, "gather {len} (src {step})"),

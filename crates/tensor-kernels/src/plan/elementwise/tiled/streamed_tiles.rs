@@ -42,7 +42,7 @@ pub(super) fn counts<const N: usize>(
     machine: &Machine,
 ) -> Option<Counts> {
     if packed[0]
-        || !(1..N).any(|k| !lies_in_order(loops, k))
+        || (1..N).all(|k| lies_in_order(loops, k))
         || (1..N).any(|k| is_as_large(loops, k) && (!packed[k] || lies_in_order(loops, k)))
         || is_far_transpose(loops, packed, widths, machine)
     {
