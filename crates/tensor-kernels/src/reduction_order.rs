@@ -24,6 +24,12 @@ pub(crate) const MAX_LISTED_ELEMENTS: usize = 1 << 10;
 pub(crate) const COPIED_BYTES: usize = 1 << 14;
 pub(crate) const ALLOCATED_COPIED_BYTES: usize = 1 << 19;
 
+/// The most partial results of a row in a reduction of two stages, and the most bytes of them with
+/// those of all halves in progress. The reserve holds these bytes, so no reduction of two stages
+/// lacks memory.
+pub(crate) const MAX_PARTIAL_RESULTS: usize = 1 << 10;
+pub(crate) const MAX_PARTIAL_RESULTS_BYTES: usize = 1 << 14;
+
 /// Bytes of an element of the input and of the result, and of an accumulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Widths {

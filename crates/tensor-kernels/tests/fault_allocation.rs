@@ -353,8 +353,8 @@ fn fault_a_large_result_of_a_reduction_without_memory_is_an_error() {
 #[test]
 fn fault_scratch_of_many_short_dimensions_that_is_missing() {
     static ACCOUNT_OF_TEST: Account = Account::new();
-    let layout = Layout::new([17, 3, 28, 3, 6], [1890, 3, 54, 1, 9], 0).unwrap();
-    let numbers: Vec<i32> = (0..32_130).map(|at| at * at % 1009).collect();
+    let layout = Layout::new([17, 3, 28, 3, 6], [3780, 6, 108, 2, 18], 0).unwrap();
+    let numbers: Vec<i32> = (0..64_260).map(|at| at % 1009).collect();
     let x = Tensor::from_vec_with_layout(numbers, layout).unwrap();
     let elements = x.to_vec().unwrap();
     let of = |k: usize| elements.iter().skip(k).step_by(6);
@@ -363,6 +363,18 @@ fn fault_scratch_of_many_short_dimensions_that_is_missing() {
     let over = [0, 1, 2, 3];
     needs(&ACCOUNT_OF_TEST, 1, "sum", &|exec| holds(&ops::sum(exec, &x, over)?, &sums));
     needs(&ACCOUNT_OF_TEST, 0, "max", &|exec| holds(&ops::max(exec, &x, over)?, &largest));
+}
+
+/// Short dimensions without gaps are reduced in two stages, whose partial results need no memory.
+#[test]
+fn fault_two_stages_need_no_memory() {
+    static ACCOUNT_OF_TEST: Account = Account::new();
+    let numbers: Vec<i32> = (0..3_000_000).map(|at| at % 1009).collect();
+    let x = Tensor::from_vec(numbers, [1_000_000, 3]).unwrap();
+    let elements = x.to_vec().unwrap();
+    let of = |k: usize| elements.iter().skip(k).step_by(3).map(|&a| i64::from(a)).sum();
+    let sums: Vec<i64> = (0..3).map(of).collect();
+    needs(&ACCOUNT_OF_TEST, 0, "sum", &|exec| holds(&ops::sum(exec, &x, 0)?, &sums));
 }
 
 /// The copy of an operand is made before an element of the result is written.

@@ -22,7 +22,7 @@ use super::{
     dispatch::dispatch,
     isa::{Isa, Kernel},
     listed_elements::element,
-    reduction::{FoldBlock, ListedElements, Reduction, ReductionOf, read},
+    reduction::{AccumulatorRows, FoldBlock, ListedElements, Reduction, ReductionOf, read},
 };
 use crate::{
     element::{Compare, RowNumber},
@@ -125,17 +125,17 @@ impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
         unsafe { listed.reduce(reduce) };
     }
 
-    unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, len: usize) {
+    unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, rows: AccumulatorRows) {
         let (accumulators, others) =
             (accumulators.cast::<KeyIndex<T::Key>>(), others.cast::<KeyIndex<T::Key>>());
-        for i in 0..len {
-            // SAFETY: `i < len`: the accumulator is initialised.
+        rows.each(|i| {
+            // SAFETY: accumulator `i` of these rows is initialised.
             let a = unsafe { read(accumulators, i) };
-            // SAFETY: `i < len`: the accumulator is initialised.
+            // SAFETY: accumulator `i` of these rows is initialised.
             let b = unsafe { read(others, i) };
-            // SAFETY: `i < len`: the accumulator that was read.
+            // SAFETY: the accumulator that was read.
             unsafe { accumulators.wrapping_add(i).write(first::<F, T>(a, b)) };
-        }
+        });
     }
 
     unsafe fn finalize(&self, accumulators: *const u8, out: *mut u8, step: isize, len: usize) {

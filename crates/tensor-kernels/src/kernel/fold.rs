@@ -46,7 +46,10 @@ use super::{
     isa::{Isa, Kernel},
     listed_elements::fold_listed,
     pairwise_tree::{TREE_LEAVES, TreeLeaves},
-    reduction::{Fold, FoldBlock, FoldReduction, ListedElements, Reduction, ReductionOf, read},
+    reduction::{
+        AccumulatorRows, Fold, FoldBlock, FoldReduction, ListedElements, Reduction, ReductionOf,
+        read,
+    },
 };
 use crate::{
     exec::SimdLevel,
@@ -101,17 +104,17 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
         unsafe { listed.reduce(reduce) };
     }
 
-    unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, len: usize) {
+    unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, rows: AccumulatorRows) {
         let (accumulators, others) =
             (accumulators.cast::<F::Accumulator>(), others.cast::<F::Accumulator>());
-        for i in 0..len {
-            // SAFETY: `i < len`: the accumulator is initialised.
+        rows.each(|i| {
+            // SAFETY: accumulator `i` of these rows is initialised.
             let a = unsafe { read(accumulators, i) };
-            // SAFETY: `i < len`: the accumulator is initialised.
+            // SAFETY: accumulator `i` of these rows is initialised.
             let b = unsafe { read(others, i) };
-            // SAFETY: `i < len`: the accumulator that was read.
+            // SAFETY: the accumulator that was read.
             unsafe { accumulators.wrapping_add(i).write(F::combine(a, b)) };
-        }
+        });
     }
 
     unsafe fn finalize(&self, accumulators: *const u8, out: *mut u8, step: isize, len: usize) {

@@ -87,7 +87,7 @@ pub(crate) use isa::{Isa, Kernel, StagedRows};
 pub(crate) use prefetch::prefetch;
 #[cfg(feature = "elementwise")]
 pub(crate) use reduction::{
-    Fold, FoldBlock, FoldReduction, ListedElements, Reduction, ReductionOf,
+    AccumulatorRows, Fold, FoldBlock, FoldReduction, ListedElements, Reduction, ReductionOf,
 };
 pub use stream_copy::stream_copy;
 pub(crate) use unit::Unit;

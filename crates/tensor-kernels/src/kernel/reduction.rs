@@ -31,6 +31,38 @@ pub(crate) struct FoldBlock {
     pub(crate) index_column_stride: isize,
 }
 
+/// Rows of adjacent accumulators.
+#[derive(Clone, Copy)]
+pub(crate) struct AccumulatorRows {
+    pub(crate) rows: usize,
+    /// Accumulators from one row to the next.
+    pub(crate) step: usize,
+    /// The accumulators of a row.
+    pub(crate) len: usize,
+}
+
+impl AccumulatorRows {
+    /// A single row.
+    pub(crate) fn one(len: usize) -> Self {
+        Self { rows: 1, step: len, len }
+    }
+
+    /// The accumulators from the first row's first to the last row's last.
+    pub(crate) fn span(self) -> usize {
+        self.rows.saturating_sub(1) * self.step + self.len
+    }
+
+    /// Calls `visit` with the position of each accumulator.
+    #[inline(always)]
+    pub(super) fn each(self, mut visit: impl FnMut(usize)) {
+        for row in 0..self.rows {
+            for i in 0..self.len {
+                visit(row * self.step + i);
+            }
+        }
+    }
+}
+
 impl FoldBlock {
     /// `(groups, rows)`: groups of rows that share accumulators. One group of all rows, or a group
     /// per row.
@@ -75,11 +107,12 @@ pub(crate) trait Reduction: Sync {
     /// The listed elements can be read, the listed results be written; all are aligned.
     unsafe fn reduce_listed(&self, listed: ListedElements<'_>);
 
-    /// Combines `others` into `accumulators`, one by one.
+    /// Combines rows of `others` into rows of `accumulators`, one by one.
     ///
     /// # Safety
-    /// `len` accumulators are initialised in both arrays; nobody else uses them.
-    unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, len: usize);
+    /// From both addresses on, the accumulators of these rows are initialised; nobody else uses
+    /// them, and no accumulator is among both.
+    unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, rows: AccumulatorRows);
 
     /// Writes the results of accumulators, `step` bytes apart.
     ///

@@ -22,6 +22,8 @@ mod reduce_copied;
 mod reduce_cost;
 #[cfg(feature = "elementwise")]
 mod reduce_listed;
+#[cfg(feature = "elementwise")]
+mod reduce_two_stage;
 mod tile;
 
 #[cfg(feature = "elementwise")]
@@ -35,13 +37,17 @@ pub(crate) use copy::{
 pub(crate) use elementwise::{ElementwiseWork, EqualResults, Tile};
 pub(crate) use group::{Group, split};
 #[cfg(feature = "elementwise")]
-pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
+pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, halvings, is_reduced};
 #[cfg(feature = "elementwise")]
 pub(crate) use reduce_choice::PlannedReduce;
 #[cfg(feature = "elementwise")]
 pub(crate) use reduce_copied::{CopiedReduce, PlacedPart};
 #[cfg(feature = "elementwise")]
 pub(crate) use reduce_listed::ListedReduce;
+#[cfg(feature = "elementwise")]
+pub(crate) use reduce_two_stage::{
+    OF_PARTIAL, OF_RESULT, RestOfRow, SecondStage, TwoStagePiece, TwoStageReduce,
+};
 pub(crate) use tile::Counts;
 
 use std::fmt;

@@ -13,7 +13,8 @@
 //! loops are fused together. Threads, instruction set and cache sizes do not affect it, so none of
 //! them changes a result. The error of a sum of n elements is at most `(128 + log2 n) · u` times
 //! the sum of the magnitudes, where u is half a unit in the last place of 1: at most 48 additions
-//! in a block, 64 around it, and one for each halving and each loop.
+//! in a block, 64 around it, and one for each halving and each loop. The second of
+//! [two stages](super::reduce_two_stage) halves its loops, too.
 
 use std::fmt;
 
@@ -81,6 +82,16 @@ pub(crate) fn is_reduced(l: &Loop<3>) -> bool {
     l.strides[RESULT] == 0
 }
 
+/// How many halves of a loop are nested in each other, if `leaf` iterations are combined in
+/// sequence.
+pub(crate) fn halvings(l: &Loop<3>, leaf: usize) -> usize {
+    if is_reduced(l) && l.len > leaf {
+        l.len.div_ceil(leaf).next_power_of_two().ilog2() as usize
+    } else {
+        0
+    }
+}
+
 impl ReduceWork {
     /// The plan for layouts of one shape.
     pub(crate) fn plan(layouts: [&Layout; 3], widths: Widths) -> Self {
@@ -95,6 +106,17 @@ impl ReduceWork {
         if is_short(&columns) && rows.len > columns.len {
             (rows, columns) = (columns, rows);
         }
+        Self::of_block(outer, rows, columns, starts, widths)
+    }
+
+    /// The plan whose blocks have these rows and columns.
+    pub(super) fn of_block(
+        outer: Loops<3>,
+        rows: Loop<3>,
+        columns: Loop<3>,
+        starts: [isize; 3],
+        widths: Widths,
+    ) -> Self {
         let access = match (columns.strides[INPUT], rows.strides[INPUT]) {
             (1, _) => Access::UnitStride,
             (_, 1) => Access::Transposed,
@@ -140,6 +162,11 @@ impl ReduceWork {
             l.len = leaf;
         }
         leaves
+    }
+
+    /// How many halves are nested in each other, over all loops.
+    pub(crate) fn halvings(&self) -> usize {
+        self.loops().zip(&self.leaves()).map(|(l, leaf)| halvings(l, leaf.len)).sum()
     }
 
     /// How often the block combines with one accumulator; `usize::MAX` if the block is halved.

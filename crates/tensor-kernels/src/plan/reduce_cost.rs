@@ -1,7 +1,7 @@
 //! The predicted time of a reduction that reads its input where it lies, or from scratch.
 
-use super::{Access, INDEX, ReduceWork, is_reduced};
-use crate::reduction_order::ROWS_PER_TREE;
+use super::{Access, INDEX, INPUT, ReduceWork, is_reduced};
+use crate::{nest::Loop, reduction_order::ROWS_PER_TREE};
 
 /// The time of a part of a copied input, apart from copy and reduction.
 pub(super) const PART_NS: f64 = 80.0;
@@ -23,6 +23,12 @@ const ROWS_SHARING_TREES: usize = 16;
 /// that are combined before they reach accumulators.
 const KEPT_ROW_NS: f64 = 6.0;
 const COMBINED_ROW_NS: f64 = 1.5;
+
+/// The time of a row that does not follow the one before it in memory, and of each of its bytes,
+/// from an input that is larger than some caches.
+const JUMP_NS: f64 = 8.0;
+const JUMP_BYTE_NS: f64 = 1.6 * BYTE_NS;
+const LARGE_INPUT_BYTES: usize = 1 << 20;
 
 /// The time of a byte of an element or of its accumulator, whichever is wider.
 const BYTE_NS: f64 = 0.013;
@@ -53,10 +59,19 @@ impl ReduceWork {
             (false, _) => KEPT_ROW_NS,
         };
         let rows = around * rows as f64 * pieces;
+        let (row_ns, byte_ns) =
+            if self.jumps() { (row_ns + JUMP_NS, JUMP_BYTE_NS) } else { (row_ns, BYTE_NS) };
         let elements = around * self.rows.len as f64 * columns as f64;
         let wider = self.widths.input.max(self.widths.accumulator) as f64;
         let packed = self.packed_ns(blocks, elements);
-        packed + blocks * BLOCK_NS + rows * row_ns + elements * wider * BYTE_NS
+        packed + blocks * BLOCK_NS + rows * row_ns + elements * wider * byte_ns
+    }
+
+    /// Do rows of a large input follow each other far apart?
+    fn jumps(&self) -> bool {
+        let step = self.rows.strides[INPUT].unsigned_abs();
+        let inside = |l: &Loop<3>| (1..step).contains(&l.strides[INPUT].unsigned_abs());
+        self.bytes() >= LARGE_INPUT_BYTES && self.outer.iter().any(inside)
     }
 
     /// The time of bringing blocks into scratch.

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use crate::{
     memory::CACHE_LINE,
     nest::Loop,
-    plan::{ReduceWork, is_reduced},
+    plan::{RESULT, ReduceWork, halvings, is_reduced},
     tuning::MIN_SPLIT_COLUMNS,
 };
 
@@ -23,21 +23,22 @@ pub(super) struct Level {
 }
 
 impl Level {
-    fn is_halved(&self) -> bool {
-        is_reduced(&self.l) && self.l.len > self.leaf
+    /// The loop with its strides in the results and in the accumulators.
+    pub(super) fn as_kept(&self) -> Loop<2> {
+        Loop {
+            len: self.l.len,
+            strides: [self.l.strides[RESULT], self.accumulator_stride as isize],
+        }
     }
 
     /// How many halves are nested in each other.
     fn halvings(&self) -> usize {
-        if self.is_halved() {
-            self.l.len.div_ceil(self.leaf).next_power_of_two().ilog2() as usize
-        } else {
-            0
-        }
+        halvings(&self.l, self.leaf)
     }
 }
 
 /// The loops of a task, outermost first. The last two are a block's rows and columns.
+#[derive(Clone)]
 pub(super) struct Levels(pub(super) SmallVec<[Level; 6]>);
 
 impl Levels {
@@ -60,6 +61,20 @@ impl Levels {
             levels[columns].accumulators = levels[rows].l.len;
         }
         Self(levels)
+    }
+
+    /// The same accumulators for a single row, of fewer columns.
+    pub(super) fn of_row(&self, columns: usize) -> Self {
+        let mut levels = self.clone();
+        let rows = levels.0.len() - 2;
+        levels.0[rows].l.len = 1;
+        levels.0[rows + 1].l.len = columns;
+        levels
+    }
+
+    /// The loops around the columns.
+    pub(super) fn around_columns(&self) -> &[Level] {
+        &self.0[..self.0.len() - 1]
     }
 
     /// The rows and the columns of a block.
@@ -85,19 +100,19 @@ impl Levels {
         (workspace_bytes.min(most) / accumulator).max(CACHE_LINE / accumulator)
     }
 
-    /// The outermost loop that is kept.
-    pub(super) fn kept(&self) -> Option<usize> {
-        self.0.iter().position(|level| !is_reduced(&level.l) && level.l.len > 1)
+    /// The outermost of the first `loops` loops that is kept.
+    pub(super) fn kept(&self, loops: usize) -> Option<usize> {
+        self.0[..loops].iter().position(|level| !is_reduced(&level.l) && level.l.len > 1)
     }
 
-    /// The loop to cut for `tasks` tasks: the outermost one that is kept and long enough. `None` if
-    /// the reduced loops around it have leaves for as many tasks.
-    pub(super) fn to_cut(&self, tasks: usize) -> Option<usize> {
+    /// The loop to cut for `tasks` tasks: the outermost of the first `loops` loops that is kept and
+    /// long enough. `None` if the reduced loops around it have leaves for as many tasks.
+    pub(super) fn to_cut(&self, loops: usize, tasks: usize) -> Option<usize> {
         let columns = self.0.len() - 1;
         let min_len = |at: usize| if at == columns { MIN_SPLIT_COLUMNS } else { 2 };
         let is_splittable =
             |&at: &usize| !is_reduced(&self.0[at].l) && self.0[at].l.len >= min_len(at);
-        let at = (0..self.0.len()).find(is_splittable)?;
+        let at = (0..loops).find(is_splittable)?;
         (self.leaves(at) < tasks).then_some(at)
     }
 
@@ -132,8 +147,9 @@ mod tests {
         let result =
             reduced.broadcast_result(&Layout::contiguous(reduced.shape()).unwrap()).unwrap();
         let layouts = [&input, &result, &reduced.zero_layout().unwrap()];
-        Levels::of(&ReduceWork::plan(layouts, Widths { input: 4, output: 4, accumulator: 4 }))
-            .to_cut(tasks)
+        let widths = Widths { input: 4, output: 4, accumulator: 4 };
+        let levels = Levels::of(&ReduceWork::plan(layouts, widths));
+        levels.to_cut(levels.0.len(), tasks)
     }
 
     #[test]

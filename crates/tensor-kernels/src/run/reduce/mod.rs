@@ -9,6 +9,7 @@
 //! latter are combined when both are done, exactly as one thread would combine them.
 
 mod plan_cache;
+mod second_stage;
 mod task;
 
 use std::ops::Range;
@@ -21,15 +22,18 @@ use super::{
     copy,
     levels::{Level, Levels},
     operands::{Erased, OperandPtr, OperandPtrs},
-    workspace::{Hold, Scratch, with_reserve, with_scratch},
+    workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
 use crate::{
     exec::{Exec, SimdLevel, pool},
     kernel::{ListedElements, Reduction, ReductionOf},
     memory::CACHE_LINE,
     partition::Axis,
-    plan::{CopiedReduce, ListedReduce, PlacedPart, PlannedReduce, ReduceWork},
-    reduction_order::{COPIED_BYTES, Widths},
+    plan::{
+        CopiedReduce, ListedReduce, PlacedPart, PlannedReduce, ReduceWork, SecondStage,
+        TwoStagePiece, TwoStageReduce,
+    },
+    reduction_order::{COPIED_BYTES, MAX_PARTIAL_RESULTS_BYTES, Widths},
     tuning::REDUCE_WORKSPACE_BYTES,
 };
 
@@ -38,6 +42,9 @@ use crate::{
 /// results and one for each halving: at most 63 halvings for 2⁶³ elements, and three tenths more
 /// for loops of five leaves, which are halved three times.
 const RESERVE_ACCUMULATORS: usize = 82 * CACHE_LINE;
+
+// Of the halves' partial results each set is rounded up to whole cache lines.
+const _: () = assert!(MAX_PARTIAL_RESULTS_BYTES + RESERVE_ACCUMULATORS <= RESERVE_BYTES);
 
 /// Reduces elements whose type is known only at run time to a single value.
 ///
@@ -74,6 +81,7 @@ pub(super) fn plan_and_run(
         operands,
         cached: exec.machine.l1 / 2,
         memory: ScratchSource::Thread,
+        second: None,
     };
     let reduced = Reduced { input, result, shape: reduced, operation };
     let done = plan_cache::with_plan(reduced, |plan, behind| {
@@ -82,6 +90,11 @@ pub(super) fn plan_and_run(
             PlannedReduce::Direct(work) => run.tasks(work, exec.tasks(work.bytes())),
             PlannedReduce::Copied(copied) => return run.copied(exec, copied),
             PlannedReduce::Listed(listed) => run.listed(listed),
+            PlannedReduce::TwoStage(TwoStageReduce { pieces }) => {
+                for TwoStagePiece { first, second } in pieces {
+                    Run { second: Some(second), ..run }.tasks(first, exec.tasks(first.bytes()));
+                }
+            }
         }
         Ok(())
     })?;
@@ -114,6 +127,8 @@ struct Run<'a> {
     /// The bytes of accumulators that fit half of the first-level cache.
     cached: usize,
     memory: ScratchSource,
+    /// What follows if the results of the loops are partial ones. A row's columns stay together.
+    second: Option<&'a SecondStage>,
 }
 
 impl<'a> Run<'a> {
@@ -209,7 +224,8 @@ impl<'a> Run<'a> {
         };
         let capacity = levels.capacity(workspace_bytes, self.cached, work.widths.accumulator);
         let too_many = work.results() > capacity;
-        match if too_many { levels.kept() } else { levels.to_cut(tasks) } {
+        let loops = levels.0.len() - usize::from(self.second.is_some());
+        match if too_many { levels.kept(loops) } else { levels.to_cut(loops, tasks) } {
             None => Task { run: self, work, levels: &levels }.reduce(tasks),
             Some(which) if tasks > 1 => self.halves(work, which, levels.0[which].l.len, tasks),
             Some(which) => self.strips(work, which, &levels.0[which], capacity),

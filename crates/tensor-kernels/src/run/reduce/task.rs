@@ -1,15 +1,13 @@
 //! One task of a reduction: results whose accumulators fit its scratch.
 
-use smallvec::SmallVec;
-
 use super::{Run, ScratchSource};
 use crate::{
     exec::pool,
-    kernel::FoldBlock,
+    kernel::{AccumulatorRows, FoldBlock},
     memory::CACHE_LINE,
-    nest::Loop,
+    nest::{Loop, Loops},
     partition::Axis,
-    plan::{Extent, INDEX, INPUT, RESULT, ReduceWork, is_reduced},
+    plan::{Extent, INDEX, INPUT, OF_PARTIAL, OF_RESULT, RESULT, ReduceWork, is_reduced},
     run::{
         levels::{Level, Levels},
         pack::{self, StridedBlock},
@@ -73,7 +71,11 @@ impl Task<'_> {
         let origin = Origin { input: input.wrapping_offset(start), index: self.work.starts[INDEX] };
         self.init(&mut workspaces.accumulators, self.work.results());
         self.nested_loops(0, origin, workspaces.reborrow(), tasks);
-        self.finalize(&mut workspaces.accumulators);
+        if let Some(second) = self.run.second {
+            return self.second_stage(second, origin, workspaces);
+        }
+        let levels = self.levels.0.iter();
+        self.finalize(&mut workspaces.accumulators, levels.map(Level::as_kept).collect());
     }
 
     /// Sets accumulators to those of no elements.
@@ -99,7 +101,13 @@ impl Task<'_> {
     }
 
     /// All iterations of the loops from `level` on.
-    fn nested_loops(self, level: usize, origin: Origin, workspaces: Workspaces<'_>, tasks: usize) {
+    pub(super) fn nested_loops(
+        self,
+        level: usize,
+        origin: Origin,
+        workspaces: Workspaces<'_>,
+        tasks: usize,
+    ) {
         let len = self.levels.0[level].l.len;
         if level + 2 == self.levels.0.len() {
             let some_rows: Iterations<'_> = &|rows, origin, workspaces, tasks| {
@@ -214,7 +222,7 @@ impl Task<'_> {
         let (ours, theirs) = (accumulators.start(bytes), others.start(bytes));
         // SAFETY: `start` has checked that both hold `len` accumulators. Both were initialised, and
         // they are two separate parts of scratch.
-        unsafe { self.run.operation.combine(ours, theirs, len) };
+        unsafe { self.run.operation.combine(ours, theirs, AccumulatorRows::one(len)) };
     }
 
     /// Combines the elements of some rows and columns with their accumulators; block by block if
@@ -289,31 +297,28 @@ impl Task<'_> {
         unsafe { self.run.operation.fold(self.run.simd, block) };
     }
 
-    /// Writes the results.
-    fn finalize(self, accumulators: &mut Scratch<'_>) {
-        let Task { run: Run { operation, operands, .. }, work, levels } = self;
+    /// Writes the results; the loops have the strides of results and of accumulators.
+    pub(super) fn finalize(&self, accumulators: &mut Scratch<'_>, mut kept: Loops<2>) {
+        let Task { run: Run { operation, operands, .. }, work, .. } = self;
         let widths = work.widths;
         let start = work.starts[RESULT] * widths.output as isize;
         let results = operands.0[0].base.wrapping_offset(start);
         let accumulators = accumulators.start(work.results() * widths.accumulator).cast_const();
-        let kept = levels.0.iter().filter(|level| !is_reduced(&level.l));
-        let mut loops: SmallVec<[Loop<2>; 8]> = kept
-            .map(|&Level { l, accumulator_stride, .. }| {
-                let step = l.strides[RESULT] * widths.output as isize;
-                Loop {
-                    len: l.len,
-                    strides: [step, (accumulator_stride * widths.accumulator) as isize],
-                }
-            })
-            .collect();
-        // The accumulators of the innermost loop are adjacent.
-        let run = loops.pop().unwrap_or(Loop::ONCE);
-        walk(&loops, |[result, accumulator]| {
+        kept.retain(|l| l.strides[OF_RESULT] != 0);
+        for l in &mut kept {
+            l.strides[OF_RESULT] *= widths.output as isize;
+            l.strides[OF_PARTIAL] *= widths.accumulator as isize;
+        }
+        let adjacent = |l: &&Loop<2>| l.strides[OF_PARTIAL] == widths.accumulator as isize;
+        let run = kept.last().filter(adjacent).copied();
+        kept.truncate(kept.len() - usize::from(run.is_some()));
+        let run = run.unwrap_or(Loop::ONCE);
+        walk(&kept, |[result, accumulator]| {
             let (accumulators, out) =
                 (accumulators.wrapping_offset(accumulator), results.wrapping_offset(result));
             // SAFETY: R1 and O1 for the results. The loops that are kept have as many accumulators
             // as results (`start` has checked it), and all are initialised.
-            unsafe { operation.finalize(accumulators, out, run.strides[0], run.len) };
+            unsafe { operation.finalize(accumulators, out, run.strides[OF_RESULT], run.len) };
         });
     }
 }

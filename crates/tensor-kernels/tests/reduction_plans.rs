@@ -1,5 +1,6 @@
-//! Reductions whose input is copied first, because its loops are short: exact sums are right, and
-//! sums of floats are bitwise the same at every SIMD level and for any number of threads.
+//! Reductions of short loops, whose input is copied first or reduced in two stages: exact sums are
+//! right, and sums of floats are bitwise the same at every SIMD level and for any number of
+//! threads.
 
 #![cfg(feature = "reductions")]
 
@@ -8,8 +9,9 @@ mod common;
 use common::{RunConfig, levels, run_configs};
 use tensor_kernels::{Exec, Layout, Slice, TensorView, TensorViewMut, ops};
 
-/// Sizes, the order of the dimensions in memory, and the dimensions that are reduced. The last are
-/// larger than what is copied at a time.
+/// Sizes, the order of the dimensions in memory, and the dimensions that are reduced. Some are
+/// larger than what is copied at a time. The last are reduced in two stages: with a rest of a row,
+/// with several loops in a row, with a loop that is cut into pieces, and with long halved loops.
 const CASES: &[(&[usize], &[isize], &[isize])] = &[
     (&[8, 53, 2, 4, 5], &[0, 1, 2, 3, 4], &[0, 2, 3]),
     (&[3, 7, 2, 11, 5], &[4, 2, 0, 3, 1], &[1, 4]),
@@ -18,6 +20,12 @@ const CASES: &[(&[usize], &[isize], &[isize])] = &[
     (&[9, 2, 9, 2, 9], &[0, 1, 2, 3, 4], &[1, 3]),
     (&[700, 3, 5, 9, 4], &[0, 1, 2, 3, 4], &[2, 4]),
     (&[5, 700, 3, 9, 4], &[0, 1, 2, 3, 4], &[0, 2, 4]),
+    (&[61, 67, 3], &[0, 1, 2], &[0, 1]),
+    (&[19, 2, 200, 2, 4], &[0, 1, 2, 3, 4], &[0, 2, 4]),
+    (&[23, 42, 91], &[2, 1, 0], &[0, 2]),
+    (&[40, 700, 3], &[0, 1, 2], &[0, 2]),
+    (&[5, 23, 8, 7, 10], &[3, 1, 4, 2, 0], &[1, 3]),
+    (&[50_000, 4], &[0, 1], &[0]),
 ];
 
 /// The layouts of a case: dense in that order, and every second element of the last dimension.

@@ -1,0 +1,378 @@
+//! Plans reductions in two stages, for inputs whose innermost loops are short or whose results lie
+//! in another order.
+//!
+//! The first stage reduces the loops further out. It reads rows of hundreds of adjacent elements,
+//! made of several loops, and has a partial result for each column, whether columns belong to the
+//! same result or not. The second stage reduces these few partial results. So the sum of an image's
+//! pixels for each of three channels adds rows of 768 elements, and then 256 partial results for
+//! each channel.
+
+use std::{array, cmp::Reverse};
+
+use smallvec::SmallVec;
+
+use super::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
+use crate::{
+    nest::{Loop, Loops},
+    reduction_order::{MAX_PARTIAL_RESULTS, MAX_PARTIAL_RESULTS_BYTES, Widths},
+    sort::sort_by_key,
+};
+
+/// Reductions of fewer elements are not worth a comparison.
+const MIN_ELEMENTS: usize = 1 << 11;
+
+/// Shorter rows are not worth a second stage.
+const MIN_COLUMNS: usize = 32;
+
+/// If a row ends inside of a loop, it has a multiple of so many iterations of the loop.
+const WHOLE_VECTORS: usize = 16;
+
+/// The time of a call that combines or writes partial results, of the rest of a row, and of each
+/// partial result.
+const CALL_NS: f64 = 6.0;
+const REST_NS: f64 = 25.0;
+const PARTIAL_RESULT_NS: f64 = 0.7;
+
+/// The second stage's strides of the results, and of the partial results.
+pub(crate) const OF_RESULT: usize = 0;
+pub(crate) const OF_PARTIAL: usize = 1;
+
+/// A reduction in two stages. If its rows end inside of a loop that is kept, it has a second piece
+/// for what is left of the loop. A vector, because pieces are large to move, and an allocation of
+/// it can fail without an abort.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TwoStageReduce {
+    pub(crate) pieces: Vec<TwoStagePiece>,
+}
+
+/// The two stages of some results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TwoStagePiece {
+    /// The first stage. Its columns are kept: each has a partial result.
+    pub(crate) first: ReduceWork,
+    pub(crate) second: SecondStage,
+}
+
+/// The reduction of partial results, of which each row of the first stage has as many as columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SecondStage {
+    /// The loops of a row, outermost first. Partial results are adjacent. A loop that is reduced
+    /// has no stride in the results.
+    pub(crate) loops: Loops<2>,
+    /// The elements behind the last whole row.
+    pub(crate) rest: Option<RestOfRow>,
+}
+
+/// What is left of the input behind rows of equal length: the beginning of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RestOfRow {
+    pub(crate) columns: usize,
+    /// Elements from the first row to this one.
+    pub(crate) input: isize,
+}
+
+/// Where a row begins in the loops: with the loop `at`, or inside of it.
+#[derive(Clone, Copy, Debug)]
+struct RowStart {
+    at: usize,
+    /// The iterations of the loop that belong to a row.
+    iterations: usize,
+}
+
+impl TwoStageReduce {
+    /// The plan with the least predicted time, and that time in nanoseconds. `None` if the input
+    /// does not suit it.
+    pub(super) fn plan(direct: &ReduceWork) -> Option<(Self, f64)> {
+        let mut loops: Loops<3> = direct.loops().filter(|l| l.len != 1).copied().collect();
+        let elements = loops.iter().fold(1usize, |count, l| count.saturating_mul(l.len));
+        if elements < MIN_ELEMENTS {
+            return None;
+        }
+        // What is repeated is read again for each repetition, so it is outermost.
+        sort_by_key(&mut loops, |l| Reverse((l.strides[INPUT] == 0, l.strides[INPUT])));
+        let mut best: Option<(Self, f64)> = None;
+        for start in row_starts(&loops) {
+            if let Some((plan, ns)) = Self::of(&loops, start, direct)
+                && best.as_ref().is_none_or(|&(_, least)| ns < least)
+            {
+                best = Some((plan, ns));
+            }
+        }
+        best
+    }
+
+    fn of(loops: &Loops<3>, start: RowStart, direct: &ReduceWork) -> Option<(Self, f64)> {
+        let RowStart { at, iterations } = start;
+        let (whole, left) = (loops[at].len / iterations, loops[at].len % iterations);
+        let is_cut_in_two = !is_reduced(&loops[at]) && left > 0;
+        let mut pieces = Vec::new();
+        pieces.try_reserve_exact(2).ok()?;
+        let mut add = |loops: &[Loop<3>], iterations, starts| {
+            let (piece, ns) =
+                TwoStagePiece::of(loops, RowStart { at, iterations }, starts, direct.widths)?;
+            pieces.push(piece);
+            Some(ns)
+        };
+        let mut loops = loops.clone();
+        if is_cut_in_two {
+            loops[at].len = whole * iterations;
+        }
+        let mut ns = add(&loops, iterations, direct.starts)?;
+        if is_cut_in_two {
+            let done = (whole * iterations) as isize;
+            let starts = array::from_fn(|k| direct.starts[k] + loops[at].strides[k] * done);
+            loops[at].len = left;
+            ns += add(&loops, left, starts)?;
+        }
+        Some((Self { pieces }, ns))
+    }
+}
+
+impl TwoStagePiece {
+    fn of(
+        loops: &[Loop<3>],
+        RowStart { at, iterations }: RowStart,
+        starts: [isize; 3],
+        widths: Widths,
+    ) -> Option<(Self, f64)> {
+        let mut outer = Loops::from_slice(&loops[..=at]);
+        let mut within: Loops<2> = loops[at..]
+            .iter()
+            .map(|l| Loop { len: l.len, strides: [l.strides[RESULT], 0] })
+            .collect();
+        within[0].len = iterations;
+        let len = with_partial_strides(&mut within);
+        let mut rest = None;
+        if let Some(l) = outer.last_mut() {
+            let (whole, left) = (l.len / iterations, l.len % iterations);
+            if left > 0 {
+                let input = l.strides[INPUT] * (whole * iterations) as isize;
+                rest = Some(RestOfRow { columns: left * (len / iterations), input });
+            }
+            *l = Loop { len: whole, strides: l.strides.map(|stride| stride * iterations as isize) };
+        }
+        let rows_at = outer.iter().rposition(|l| is_reduced(l) && l.len > 1)?;
+        let rows = outer.remove(rows_at);
+        outer.retain(|l| l.len > 1);
+        let columns = Loop { len, strides: [1, 1, 0] };
+        let first = ReduceWork::of_block(outer, rows, columns, starts, widths);
+        if (1 + first.halvings()) * len * widths.accumulator > MAX_PARTIAL_RESULTS_BYTES {
+            return None;
+        }
+        let second = SecondStage { loops: within, rest };
+        let ns = first.predicted_ns() + second.predicted_ns(first.results() / len);
+        Some((Self { first, second }, ns))
+    }
+}
+
+/// The rows to compare. A row is adjacent in memory, and a loop around it is reduced.
+fn row_starts(loops: &[Loop<3>]) -> SmallVec<[RowStart; 8]> {
+    let (mut starts, mut len) = (SmallVec::new(), 1);
+    for (at, l) in loops.iter().enumerate().rev() {
+        let is_indexed = l.strides[INDEX] != 0;
+        if l.strides[INPUT] != len as isize || is_indexed {
+            break;
+        }
+        let around_is_reduced = loops[..at].iter().any(is_reduced);
+        for most in [MAX_PARTIAL_RESULTS / 16, MAX_PARTIAL_RESULTS / 4, MAX_PARTIAL_RESULTS] {
+            let most = most / len;
+            let iterations = match l.len {
+                len if len <= most => len,
+                len if is_reduced(l) => whole_vectors(most.min(len / 2)),
+                len if most > 0 => len.div_ceil(len.div_ceil(most)),
+                _ => 0,
+            };
+            let is_repeated = around_is_reduced || (is_reduced(l) && iterations < l.len);
+            let is_new = starts
+                .last()
+                .is_none_or(|last: &RowStart| last.iterations != iterations || last.at != at);
+            if is_repeated && is_new && iterations * len >= MIN_COLUMNS {
+                starts.push(RowStart { at, iterations });
+            }
+        }
+        len = len.saturating_mul(l.len);
+        if len > MAX_PARTIAL_RESULTS {
+            break;
+        }
+    }
+    starts
+}
+
+fn whole_vectors(iterations: usize) -> usize {
+    if iterations < WHOLE_VECTORS { iterations } else { iterations / WHOLE_VECTORS * WHOLE_VECTORS }
+}
+
+/// Sets the strides of partial results, which are adjacent, and returns their number.
+fn with_partial_strides(loops: &mut Loops<2>) -> usize {
+    let mut len = 1;
+    for l in loops.iter_mut().rev() {
+        l.strides[OF_PARTIAL] = len as isize;
+        len *= l.len;
+    }
+    len
+}
+
+impl SecondStage {
+    /// The predicted time in nanoseconds, for some rows of partial results.
+    fn predicted_ns(&self, rows: usize) -> f64 {
+        let (mut calls, mut kept) = (0.0, 1.0);
+        for l in &self.loops {
+            if l.strides[OF_RESULT] == 0 {
+                calls += kept * f64::from(l.len.next_power_of_two().ilog2());
+            } else {
+                kept *= l.len as f64;
+            }
+        }
+        let last_is_kept = self.loops.last().is_some_and(|l| l.strides[OF_RESULT] != 0);
+        let writes = rows as f64 * if last_is_kept { 1.0 } else { kept };
+        let rests = if self.rest.is_some() { rows as f64 } else { 0.0 };
+        let partial_results: usize = self.loops.iter().map(|l| l.len).product();
+        (calls + writes) * CALL_NS
+            + rests * REST_NS
+            + (rows * partial_results) as f64 * PARTIAL_RESULT_NS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tensor_core::{Layout, ReduceDims};
+
+    use super::*;
+
+    const FLOATS: Widths = Widths { input: 4, output: 4, accumulator: 4 };
+
+    /// The direct plan of a sum of floats.
+    fn direct(input: &Layout, over: ReduceDims) -> ReduceWork {
+        let reduced = input.reduced("sum", over).unwrap();
+        let result = Layout::contiguous(reduced.shape()).unwrap();
+        let result = reduced.broadcast_result(&result).unwrap();
+        ReduceWork::plan([input, &result, &reduced.zero_layout().unwrap()], FLOATS)
+    }
+
+    /// Offsets of an element and of its result, in any order.
+    type Visits = Vec<[isize; 2]>;
+
+    fn steps(visits: Visits, len: usize, strides: [isize; 2]) -> Visits {
+        let of = |[input, result]: [isize; 2]| {
+            (0..len as isize).map(move |at| [input + strides[0] * at, result + strides[1] * at])
+        };
+        visits.into_iter().flat_map(of).collect()
+    }
+
+    fn visited(work: &ReduceWork) -> Visits {
+        let start = vec![[work.starts[INPUT], work.starts[RESULT]]];
+        work.loops()
+            .fold(start, |visits, l| steps(visits, l.len, [l.strides[INPUT], l.strides[RESULT]]))
+    }
+
+    /// What the first stage reads, and the result of the partial result that it becomes a part of.
+    fn visited_by_pieces(plan: &TwoStageReduce) -> Visits {
+        plan.pieces.iter().flat_map(visited_by_piece).collect()
+    }
+
+    fn visited_by_piece(TwoStagePiece { first, second }: &TwoStagePiece) -> Visits {
+        let start = vec![[first.starts[INPUT], first.starts[RESULT]]];
+        let around = first
+            .outer
+            .iter()
+            .fold(start, |visits, l| steps(visits, l.len, [l.strides[INPUT], l.strides[RESULT]]));
+        let rows = steps(around.clone(), first.rows.len, [first.rows.strides[INPUT], 0]);
+        let whole = with_columns(rows, second, first.columns.len);
+        let rest = second.rest.map(|RestOfRow { columns, input }| {
+            let row = around.iter().map(|[from, result]| [from + input, *result]).collect();
+            with_columns(row, second, columns)
+        });
+        whole.into_iter().chain(rest.unwrap_or_default()).collect()
+    }
+
+    /// The first columns of some rows, with their results.
+    fn with_columns(rows: Visits, second: &SecondStage, columns: usize) -> Visits {
+        let result = |column: usize| -> isize {
+            let at = |l: &Loop<2>| (column / l.strides[OF_PARTIAL] as usize % l.len) as isize;
+            second.loops.iter().map(|l| at(l) * l.strides[OF_RESULT]).sum()
+        };
+        let of = |[input, start]: [isize; 2]| {
+            (0..columns).map(move |column| [input + column as isize, start + result(column)])
+        };
+        rows.into_iter().flat_map(of).collect()
+    }
+
+    fn sorted(mut visits: Visits) -> Visits {
+        visits.sort_unstable();
+        visits
+    }
+
+    /// The sizes of a dense input in the order of its memory, the order of its dimensions, those
+    /// that are reduced, and gaps in front of its rows.
+    fn inputs() -> impl Strategy<Value = (Layout, Vec<isize>)> {
+        let dims = prop::collection::vec((1usize..40, any::<bool>(), any::<u8>(), 0u8..6), 2..6);
+        dims.prop_filter_map("too large, or nothing is reduced", |dims| {
+            let (mut strides, mut stride) = (vec![0; dims.len()], 1);
+            for (d, &(size, _, _, gap)) in dims.iter().enumerate().rev() {
+                strides[d] = stride;
+                stride *= (size + usize::from(gap == 0)) as isize;
+            }
+            let sizes: Vec<usize> = dims.iter().map(|dim| dim.0).collect();
+            let mut order: Vec<isize> = (0..dims.len() as isize).collect();
+            order.sort_by_key(|&d| dims[d as usize].2);
+            let numel: usize = sizes.iter().product();
+            let layout = Layout::new(&sizes, &strides, 0).ok()?.permute(&order).ok()?;
+            let is_reduced = |&at: &isize| dims[order[at as usize] as usize].1;
+            let over: Vec<isize> = (0..dims.len() as isize).filter(is_reduced).collect();
+            (numel <= 60_000 && !over.is_empty()).then_some((layout, over))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn each_element_reaches_its_result_once((input, over) in inputs()) {
+            let direct = direct(&input, over.into());
+            let loops: Loops<3> = direct.loops().filter(|l| l.len != 1).copied().collect();
+            let mut loops = loops;
+            sort_by_key(&mut loops, |l| Reverse(l.strides[INPUT]));
+            let expected = sorted(visited(&direct));
+            for start in row_starts(&loops) {
+                if let Some((plan, _)) = TwoStageReduce::of(&loops, start, &direct) {
+                    prop_assert_eq!(&sorted(visited_by_pieces(&plan)), &expected, "{:?}", start);
+                }
+            }
+        }
+    }
+
+    fn plan(shape: &[usize], over: &[isize]) -> TwoStageReduce {
+        let input = Layout::contiguous(shape).unwrap();
+        TwoStageReduce::plan(&direct(&input, over.into())).unwrap().0
+    }
+
+    #[test]
+    fn pixels_are_added_in_rows_of_many() {
+        let pixels = plan(&[480, 640, 3], &[0, 1]);
+        let [TwoStagePiece { first, second }] = &pixels.pieces[..] else { panic!("one piece") };
+        assert_eq!(
+            first.to_string(),
+            "reduced rows, kept columns, UnitStride: 914 x [1008, 0, 0], 1008 x [1, 1, 0], \
+             in blocks of 256 x 1008"
+        );
+        let loops: Vec<_> = second.loops.iter().map(|l| (l.len, l.strides)).collect();
+        assert_eq!(loops, [(336, [0, 3]), (3, [1, 1])]);
+        assert_eq!(second.rest, Some(RestOfRow { columns: 96 * 3, input: 914 * 1008 }));
+    }
+
+    #[test]
+    fn a_loop_that_is_kept_is_cut_into_pieces() {
+        let two = plan(&[100, 700, 6], &[0, 2]);
+        let columns: Vec<usize> = two.pieces.iter().map(|piece| piece.first.columns.len).collect();
+        let whole = two.pieces[0].first.outer[0].len;
+        assert_eq!(whole * columns[0] + columns.get(1).unwrap_or(&0), 700 * 6);
+        assert!(columns.iter().all(|&len| len <= MAX_PARTIAL_RESULTS));
+    }
+
+    #[test]
+    fn few_elements_and_results_that_lie_far_apart_have_one_stage() {
+        let small = Layout::contiguous([20, 30, 3]).unwrap();
+        assert!(TwoStageReduce::plan(&direct(&small, (&[0, 1]).into())).is_none());
+        let gaps = Layout::new([100, 100, 3], [500, 5, 1], 0).unwrap();
+        assert!(TwoStageReduce::plan(&direct(&gaps, (&[0, 1]).into())).is_none());
+    }
+}
