@@ -348,13 +348,14 @@ fn fault_a_large_result_of_a_reduction_without_memory_is_an_error() {
     needs(&ACCOUNT_OF_TEST, 1, "argmin", &|exec| holds(&ops::argmin(exec, &x, 1)?, &zeros));
 }
 
-/// Many short dimensions are copied to scratch that has to be allocated. Without it a sum is an
-/// error, as another order of additions would change its last bits; a maximum needs no order.
+/// Many short dimensions with large gaps are copied to scratch that has to be allocated. Without it
+/// a sum is an error, as another order of additions would change its last bits; a maximum needs no
+/// order.
 #[test]
 fn fault_scratch_of_many_short_dimensions_that_is_missing() {
     static ACCOUNT_OF_TEST: Account = Account::new();
-    let layout = Layout::new([17, 3, 28, 3, 6], [3780, 6, 108, 2, 18], 0).unwrap();
-    let numbers: Vec<i32> = (0..64_260).map(|at| at % 1009).collect();
+    let layout = Layout::new([17, 3, 28, 3, 6], [17_010, 27, 486, 9, 81], 0).unwrap();
+    let numbers: Vec<i32> = (0..289_170).map(|at| at % 1009).collect();
     let x = Tensor::from_vec_with_layout(numbers, layout).unwrap();
     let elements = x.to_vec().unwrap();
     let of = |k: usize| elements.iter().skip(k).step_by(6);

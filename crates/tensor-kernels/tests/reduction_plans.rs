@@ -1,10 +1,12 @@
 //! Reductions of short loops, whose input is copied first or reduced in two stages: exact sums are
 //! right, and sums of floats are bitwise the same at every SIMD level and for any number of
-//! threads.
+//! threads, and whether gaps between elements are read or not.
 
 #![cfg(feature = "reductions")]
 
 mod common;
+
+use std::ptr::NonNull;
 
 use common::{RunConfig, levels, run_configs};
 use tensor_kernels::{Exec, Layout, Slice, TensorView, TensorViewMut, ops};
@@ -28,8 +30,9 @@ const CASES: &[(&[usize], &[isize], &[isize])] = &[
     (&[50_000, 4], &[0, 1], &[0]),
 ];
 
-/// The layouts of a case: dense in that order, and every second element of the last dimension.
-fn layouts(shape: &[usize], order: &[isize]) -> [Layout; 2] {
+/// The layouts of a case: dense in that order, every second element of the last dimension, and all
+/// but the last index of each dimension.
+fn layouts(shape: &[usize], order: &[isize]) -> [Layout; 3] {
     let dense = |shape: &[usize]| {
         let base: Vec<usize> = order.iter().map(|&d| shape[d as usize]).collect();
         let back = |d: isize| order.iter().position(|&at| at == d).unwrap() as isize;
@@ -38,7 +41,11 @@ fn layouts(shape: &[usize], order: &[isize]) -> [Layout; 2] {
     };
     let mut wide = shape.to_vec();
     *wide.last_mut().unwrap() *= 2;
-    [dense(shape), dense(&wide).slice(-1, Slice::ALL.step_by(2)).unwrap()]
+    let steps = dense(&wide).slice(-1, Slice::ALL.step_by(2)).unwrap();
+    let padded: Vec<usize> = shape.iter().map(|size| size + 1).collect();
+    let narrowed = |all: Layout, d: usize| all.narrow(d, 0, shape[d]).unwrap();
+    let window = (0..shape.len()).fold(dense(&padded), narrowed);
+    [dense(shape), steps, window]
 }
 
 fn result_shape(shape: &[usize], over: &[isize]) -> Vec<usize> {
@@ -91,14 +98,21 @@ fn sums_of_floats_do_not_depend_on_level_threads_or_machine() {
             let nth = |i: usize| 1.0 / (1 + i * i % 1009) as f32;
             let values: Vec<f32> = (0..common::extent(&layout)).map(nth).collect();
             let a = TensorView::new(&values, layout.clone()).unwrap();
-            let sum = |exec: &Exec| {
+            let sum_of = |exec: &Exec, a: &TensorView<'_, f32>| {
                 let to = Layout::contiguous(result_shape(shape, over)).unwrap();
                 let mut out = vec![0.0f32; to.numel()];
                 let mut view = TensorViewMut::new(&mut out, to).unwrap();
-                ops::sum_into(exec, &a, over, &mut view).unwrap();
+                ops::sum_into(exec, a, over, &mut view).unwrap();
                 out.into_iter().map(f32::to_bits).collect::<Vec<_>>()
             };
+            let sum = |exec: &Exec| sum_of(exec, &a);
             let expected = sum(Exec::current().unwrap());
+            // SAFETY: all offsets of the layout are in the vector, which outlives the view.
+            let gaps_unreadable =
+                unsafe { TensorView::from_raw_parts(NonNull::from(&values[..]).cast(), layout) };
+            let layout = gaps_unreadable.layout();
+            let skipped = sum_of(Exec::current().unwrap(), &gaps_unreadable);
+            assert!(skipped == expected, "gaps not read, {layout:?} over {over:?}");
             for config in run_configs().iter().step_by(3) {
                 let config: &RunConfig = config;
                 assert!(config.run(sum) == expected, "{config}, {layout:?} over {over:?}");

@@ -46,7 +46,7 @@ pub(crate) use reduce_copied::{CopiedReduce, PlacedPart};
 pub(crate) use reduce_listed::ListedReduce;
 #[cfg(feature = "elementwise")]
 pub(crate) use reduce_two_stage::{
-    OF_PARTIAL, OF_RESULT, RestOfRow, SecondStage, TwoStagePiece, TwoStageReduce,
+    OF_PARTIAL, OF_RESULT, RestOfRow, SecondStage, TwoStagePiece, columns_of,
 };
 pub(crate) use tile::Counts;
 

@@ -17,6 +17,7 @@ use super::{
 use crate::reduction_order::{ALLOCATED_COPIED_BYTES, COPIED_BYTES};
 
 /// How a reduction is run.
+#[expect(clippy::large_enum_variant, reason = "without memory for a box the plan would be another")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PlannedReduce {
     /// The input is read where it lies.

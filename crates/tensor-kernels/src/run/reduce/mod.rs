@@ -31,7 +31,7 @@ use crate::{
     partition::Axis,
     plan::{
         CopiedReduce, ListedReduce, PlacedPart, PlannedReduce, ReduceWork, SecondStage,
-        TwoStagePiece, TwoStageReduce,
+        TwoStagePiece,
     },
     reduction_order::{COPIED_BYTES, MAX_PARTIAL_RESULTS_BYTES, Widths},
     tuning::REDUCE_WORKSPACE_BYTES,
@@ -90,8 +90,8 @@ pub(super) fn plan_and_run(
             PlannedReduce::Direct(work) => run.tasks(work, exec.tasks(work.bytes())),
             PlannedReduce::Copied(copied) => return run.copied(exec, copied),
             PlannedReduce::Listed(listed) => run.listed(listed),
-            PlannedReduce::TwoStage(TwoStageReduce { pieces }) => {
-                for TwoStagePiece { first, second } in pieces {
+            PlannedReduce::TwoStage(two) => {
+                for TwoStagePiece { first, second } in two.pieces() {
                     Run { second: Some(second), ..run }.tasks(first, exec.tasks(first.bytes()));
                 }
             }
@@ -140,6 +140,12 @@ impl<'a> Run<'a> {
         let (elements, results) = (elements.offsets(), results.offsets());
         // SAFETY: R1: the lists are the offsets of the elements and of the results.
         unsafe { self.operation.reduce_listed(ListedElements { elements, results, src, out }) };
+    }
+
+    /// The second stage, if rows have gaps that cannot be read.
+    fn gaps_to_skip(self) -> Option<&'a SecondStage> {
+        let gaps_readable = self.operands.0[1].gaps_readable;
+        self.second.filter(|second| !gaps_readable && second.has_gaps())
     }
 
     /// The operands, from offsets of result and input on.

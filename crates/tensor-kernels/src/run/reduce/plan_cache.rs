@@ -225,7 +225,9 @@ mod tests {
             PlannedReduce::Direct(work) => work.starts[0],
             PlannedReduce::Copied(copied) => copied.part(0).starts[1],
             PlannedReduce::Listed(listed) => listed.starts[1],
-            PlannedReduce::TwoStage(two) => two.pieces[0].first.starts[0],
+            PlannedReduce::TwoStage(two) => {
+                two.pieces().map(|piece| piece.first.starts[0]).min().unwrap()
+            }
         }
     }
 }

@@ -1,13 +1,16 @@
 //! The second stage of a reduction: the partial results of a row's columns become results.
 
+use smallvec::SmallVec;
+
 use super::task::Task;
 use crate::{
     kernel::AccumulatorRows,
     nest::{Loop, Loops},
-    plan::{OF_PARTIAL, OF_RESULT, RestOfRow, SecondStage},
+    plan::{Extent, INPUT, OF_PARTIAL, OF_RESULT, RestOfRow, SecondStage, columns_of},
     run::{
         levels::Level,
         reduce_part::{Origin, Workspaces},
+        walk::walk,
         workspace::Scratch,
     },
 };
@@ -43,6 +46,37 @@ impl Task<'_> {
         Task { levels: &levels, ..self }.nested_loops(0, origin, workspaces, 1);
     }
 
+    /// Combines rows whose gaps cannot be read with their partial results: each run of adjacent
+    /// columns by itself.
+    pub(super) fn fold_runs(
+        self,
+        second: &SecondStage,
+        Extent { rows, columns }: Extent,
+        origin: Origin,
+        accumulators: &mut Scratch<'_>,
+    ) {
+        let [row_level, _] = self.levels.block();
+        let row_step = row_level.l.strides[INPUT] * self.work.widths.input as isize;
+        let mut loops: SmallVec<[Loop<1>; 6]> = second
+            .loops
+            .iter()
+            .map(|l| Loop { len: l.len, strides: [l.strides[OF_PARTIAL]] })
+            .collect();
+        let run = loops.last().filter(|l| l.strides == [1]).map(|l| l.len);
+        loops.truncate(loops.len() - usize::from(run.is_some()));
+        walk(&loops, |[column]| {
+            let column = column as usize;
+            if column < columns {
+                let bytes = [self.work.widths.accumulator, self.work.widths.input]
+                    .map(|width| column * width);
+                let (_, mut of_run) = accumulators.reborrow().split_at(bytes[0]);
+                let src = origin.input.wrapping_add(bytes[1]);
+                let extent = Extent { rows, columns: run.unwrap_or(1) };
+                self.fold(extent, origin, &mut of_run, src, row_step);
+            }
+        });
+    }
+
     /// Combines the partial results of loops that are reduced, which are halved until one iteration
     /// is left: from accumulator `from` of each row on, for all rows at once.
     fn combine_loops(&self, loops: &[Loop<2>], from: usize, accumulators: &mut Scratch<'_>) {
@@ -53,7 +87,8 @@ impl Task<'_> {
             let mut left = l.len;
             while left > 1 {
                 let half = left.div_ceil(2);
-                self.combine_halves([from, half * step, (left - half) * step], accumulators);
+                let len = (left - half - 1) * step + columns_of(inner);
+                self.combine_halves([from, half * step, len], accumulators);
                 left = half;
             }
             return self.combine_loops(inner, from, accumulators);

@@ -228,6 +228,9 @@ impl Task<'_> {
     /// Combines the elements of some rows and columns with their accumulators; block by block if
     /// they go through scratch.
     fn blocks(self, extent: Extent, origin: Origin, workspaces: &mut Workspaces<'_>) {
+        if let Some(second) = self.run.gaps_to_skip() {
+            return self.fold_runs(second, extent, origin, &mut workspaces.accumulators);
+        }
         if !self.work.block.uses_scratch() {
             let row_step = self.work.rows.strides[INPUT] * self.work.widths.input as isize;
             return self.fold(extent, origin, &mut workspaces.accumulators, origin.input, row_step);
@@ -267,7 +270,7 @@ impl Task<'_> {
 
     /// Combines rows of adjacent elements at `src` with their accumulators. The rows are those of
     /// the input, or have been packed.
-    fn fold(
+    pub(super) fn fold(
         self,
         Extent { rows, columns }: Extent,
         origin: Origin,
@@ -291,9 +294,10 @@ impl Task<'_> {
             index_row_stride: row_level.l.strides[INDEX],
             index_column_stride: column_level.l.strides[INDEX],
         };
-        // SAFETY: the elements are the input's (R1), or in scratch that has just been packed. Both
-        // are aligned. `start` has checked that the accumulators fit, and they have been
-        // initialised.
+        // SAFETY: the elements are the input's (R1), with the gaps between them only where these
+        // are elements that can be read (O4, `gaps_to_skip`); or they are in scratch that has just
+        // been packed. All are aligned. `start` has checked that the accumulators fit, and they
+        // have been initialised.
         unsafe { self.run.operation.fold(self.run.simd, block) };
     }
 
