@@ -38,6 +38,9 @@ const ACCUMULATORS_NS: f64 = 150.0;
 const ALLOCATED_FACTOR: f64 = 1.5;
 const SMALL_BLOCK_ELEMENTS: usize = 1 << 12;
 
+/// Where two stages and one are predicted to take about as long, one was up to 1.6 times as fast.
+const TWO_STAGE_FACTOR: f64 = 1.15;
+
 impl PlannedReduce {
     /// The plan with the least predicted time.
     pub(crate) fn new(direct: ReduceWork) -> Self {
@@ -49,7 +52,7 @@ impl PlannedReduce {
             (least, cheapest) = (ns, Some(Self::Listed(plan)));
         }
         if let Some((plan, ns)) = TwoStageReduce::plan(&direct)
-            && ACCUMULATORS_NS + ns < least
+            && ACCUMULATORS_NS + ns * TWO_STAGE_FACTOR < least
         {
             (least, cheapest) = (ACCUMULATORS_NS + ns, Some(Self::TwoStage(plan)));
         }

@@ -33,6 +33,9 @@ const LARGE_INPUT_BYTES: usize = 1 << 20;
 /// The time of a byte of an element or of its accumulator, whichever is wider.
 const BYTE_NS: f64 = 0.013;
 
+/// The time of converting an element of 2 bytes, most of which are halves.
+const HALF_NS: f64 = 0.06;
+
 /// The time of bringing an element into scratch: of 1 or 2 bytes, and of more, of which each byte
 /// takes [`PACKED_BYTE_NS`], too.
 const PACKED_NARROW_NS: f64 = 0.25;
@@ -64,7 +67,8 @@ impl ReduceWork {
         let elements = around * self.rows.len as f64 * columns as f64;
         let wider = self.widths.input.max(self.widths.accumulator) as f64;
         let packed = self.packed_ns(blocks, elements);
-        packed + blocks * BLOCK_NS + rows * row_ns + elements * wider * byte_ns
+        let converted = if self.widths.input == 2 { elements * HALF_NS } else { 0.0 };
+        packed + converted + blocks * BLOCK_NS + rows * row_ns + elements * wider * byte_ns
     }
 
     /// Do rows of a large input follow each other far apart?
