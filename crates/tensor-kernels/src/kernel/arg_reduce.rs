@@ -67,7 +67,9 @@ struct KeyIndex<K> {
 /// The winner of two, by key and then by index.
 #[inline(always)]
 fn first<F: ArgOrder<T>, T: Compare>(a: KeyIndex<T::Key>, b: KeyIndex<T::Key>) -> KeyIndex<T::Key> {
-    let in_front = F::precedes(a.key, b.key) || (!F::precedes(b.key, a.key) && a.index <= b.index);
+    // No short circuits: which key wins cannot be predicted.
+    let is_earlier = !F::precedes(b.key, a.key) & (a.index <= b.index);
+    let in_front = F::precedes(a.key, b.key) | is_earlier;
     if in_front { a } else { b }
 }
 

@@ -16,6 +16,9 @@ const REDUCED_ROW_NS: f64 = 35.0;
 const REDUCED_ROW_OF_SIXTEEN_NS: f64 = 15.0;
 const INDEXED_ROW_NS: f64 = 90.0;
 
+/// The time of an accumulator with an index that a block is combined with.
+const INDEXED_ACCUMULATOR_NS: f64 = 2.0;
+
 /// Rows that share their trees.
 const ROWS_SHARING_TREES: usize = 16;
 
@@ -61,6 +64,12 @@ impl ReduceWork {
             (false, true) if block_rows >= ROWS_PER_TREE => COMBINED_ROW_NS,
             (false, _) => KEPT_ROW_NS,
         };
+        let indexed = if is_indexed && !is_reduced(&self.columns) {
+            let rows_of_accumulator = if is_reduced(&self.rows) { block_rows } else { 1 };
+            (self.rows.len.div_ceil(rows_of_accumulator) * columns) as f64 * INDEXED_ACCUMULATOR_NS
+        } else {
+            0.0
+        };
         let rows = around * rows as f64 * pieces;
         let (row_ns, byte_ns) =
             if self.jumps() { (row_ns + JUMP_NS, JUMP_BYTE_NS) } else { (row_ns, BYTE_NS) };
@@ -68,7 +77,12 @@ impl ReduceWork {
         let wider = self.widths.input.max(self.widths.accumulator) as f64;
         let packed = self.packed_ns(blocks, elements);
         let converted = if self.widths.input == 2 { elements * HALF_NS } else { 0.0 };
-        packed + converted + blocks * BLOCK_NS + rows * row_ns + elements * wider * byte_ns
+        packed
+            + converted
+            + around * indexed
+            + blocks * BLOCK_NS
+            + rows * row_ns
+            + elements * wider * byte_ns
     }
 
     /// Do rows of a large input follow each other far apart?

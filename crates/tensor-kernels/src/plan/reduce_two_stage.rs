@@ -26,7 +26,7 @@ use crate::{
 const MIN_ELEMENTS: usize = 1 << 11;
 
 /// Shorter rows are not worth a second stage.
-const MIN_COLUMNS: usize = 32;
+const MIN_COLUMNS: usize = 16;
 
 /// The most columns for each element of a row, if it has gaps.
 const MAX_COLUMNS_PER_ELEMENT: usize = 8;
