@@ -37,6 +37,8 @@ pub(super) struct Kernel<T: 'static, R: Element> {
     pub(super) one: fn(&[T]) -> R,
     /// Whether two results of this number of elements are equal.
     pub(super) same: fn(R, R, usize) -> bool,
+    /// The same for the naive loop, which adds one by one.
+    pub(super) naive_same: fn(R, R, usize) -> bool,
 }
 
 macro_rules! kernel {
@@ -49,6 +51,7 @@ macro_rules! kernel {
             planned: None,
             one: |a| $one(a[0]),
             same: |a, b, _| a.close(b),
+            naive_same: |a, b, _| a.close(b),
         }
     };
     (2: $allocating:path, $preallocated:path, $one:expr, $peers:expr) => {
@@ -60,6 +63,7 @@ macro_rules! kernel {
             planned: None,
             one: |a| $one(a[0], a[1]),
             same: |a, b, _| a.close(b),
+            naive_same: |a, b, _| a.close(b),
         }
     };
     (3: $allocating:path, $preallocated:path, $one:expr, $peers:expr) => {
@@ -73,6 +77,7 @@ macro_rules! kernel {
             planned: None,
             one: |a| $one(a[0], a[1], a[2]),
             same: |a, b, _| a.close(b),
+            naive_same: |a, b, _| a.close(b),
         }
     };
 }
@@ -87,6 +92,7 @@ pub(super) fn copy<T: Sample>() -> Kernel<T, T> {
         planned: Some(|plan, exec, from, to| plan.run(exec, from, to)),
         one: |a| a[0],
         same: |a, b, _| identical(a, b),
+        naive_same: |a, b, _| identical(a, b),
     }
 }
 

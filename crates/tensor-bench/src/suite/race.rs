@@ -90,7 +90,7 @@ fn not_contiguous() -> Failure {
 fn verify_naive<T: Sample, R: Sample>(work: &Work<'_, T, R>, out: &mut [R]) -> Result<()> {
     fill_with_wrong_values(out);
     work.naive(out);
-    work.check(out).map_err(|failure| failure.at("naive loop"))
+    work.check_naive(out).map_err(|failure| failure.at("naive loop"))
 }
 
 fn verify_peer<T: Sample, R: Sample>(

@@ -16,20 +16,27 @@ pub(super) trait Reduced:
     /// How far two sums in different orders may differ, for each element: the mean magnitude of a
     /// sample is a half.
     const TOLERANCE: f64;
+
+    /// Half a unit in the last place of 1, of the type in which sums are added: by so much of the
+    /// sum each addition of the naive loop is off at most.
+    const ROUNDING: f64;
 }
 
 macro_rules! reduced {
-    ($($type:ty: $tolerance:expr;)*) => {
-        $(impl Reduced for $type { const TOLERANCE: f64 = $tolerance; })*
+    ($($type:ty: $tolerance:expr, $rounding:expr;)*) => {
+        $(impl Reduced for $type {
+            const TOLERANCE: f64 = $tolerance;
+            const ROUNDING: f64 = $rounding;
+        })*
     };
 }
 
 reduced! {
-    u8: 0.0;
-    i32: 0.0;
-    f16: 1e-4;
-    f32: 1e-4;
-    f64: 1e-12;
+    u8: 0.0, 0.0;
+    i32: 0.0, 0.0;
+    f16: 1e-4, 0.5 * f32::EPSILON as f64;
+    f32: 1e-4, 0.5 * f32::EPSILON as f64;
+    f64: 1e-12, f64::EPSILON / 2.0;
 }
 
 pub(super) fn sum<T: Reduced>() -> Kernel<T, <T as Accumulate>::Sum> {
@@ -48,6 +55,10 @@ pub(super) fn sum<T: Reduced>() -> Kernel<T, <T as Accumulate>::Sum> {
         planned: None,
         one: |terms| T::rounded_sum(pairwise_sum(terms)),
         same: |a, b, terms| near(a, b, T::TOLERANCE * terms as f64),
+        naive_same: |a, b, terms| {
+            let terms = terms as f64;
+            near(a, b, (T::TOLERANCE + T::ROUNDING * terms) * terms)
+        },
     }
 }
 
@@ -68,6 +79,7 @@ pub(super) fn mean<T: Reduced + Inexact>() -> Kernel<T, T> {
         planned: None,
         one: |terms| T::mean(pairwise_sum(terms), terms.len()),
         same: |a, b, _| near(a, b, T::TOLERANCE),
+        naive_same: |a, b, terms| near(a, b, T::TOLERANCE + T::ROUNDING * terms as f64),
     }
 }
 
@@ -89,6 +101,7 @@ pub(super) fn max<T: Reduced>() -> Kernel<T, T> {
             terms.iter().copied().fold(terms[0], |most, x| if x > most { x } else { most })
         },
         same: |a, b, _| a == b,
+        naive_same: |a, b, _| a == b,
     }
 }
 
@@ -114,6 +127,7 @@ pub(super) fn argmax<T: Reduced>() -> Kernel<T, i64> {
             (0..terms.len()).fold(0, later) as i64
         },
         same: |a, b, _| a == b,
+        naive_same: |a, b, _| a == b,
     }
 }
 

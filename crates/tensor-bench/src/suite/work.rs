@@ -135,14 +135,22 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
 
     /// Checks a row-major result.
     pub(super) fn check(&self, result: &[R]) -> Result<()> {
+        self.check_by(self.kernel.same, result)
+    }
+
+    /// Checks the result of the naive loop.
+    pub(super) fn check_naive(&self, result: &[R]) -> Result<()> {
+        self.check_by(self.kernel.naive_same, result)
+    }
+
+    fn check_by(&self, same: fn(R, R, usize) -> bool, result: &[R]) -> Result<()> {
         let expected = self.expected()?;
         let (found, len) = (result.len(), expected.len());
         if found != len {
             return Err(Failure::work(format!("wrong result: {found} elements, not {len}")));
         }
         let terms = self.operands.first().map_or(0, TensorView::numel) / len.max(1);
-        let same = |a, b| (self.kernel.same)(a, b, terms);
-        reference::check(result, expected.iter().copied(), same)
+        reference::check(result, expected.iter().copied(), |a, b| same(a, b, terms))
     }
 
     fn expected(&self) -> Result<&[R]> {

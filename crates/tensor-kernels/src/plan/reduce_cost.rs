@@ -1,7 +1,7 @@
 //! The predicted time of a reduction that reads its input where it lies, or from scratch.
 
 use super::{Access, INDEX, INPUT, ReduceWork, is_reduced};
-use crate::{nest::Loop, reduction_order::ROWS_PER_TREE};
+use crate::{memory::CACHE_LINE, nest::Loop, reduction_order::ROWS_PER_TREE};
 
 /// The time of a part of a copied input, apart from copy and reduction.
 pub(super) const PART_NS: f64 = 80.0;
@@ -75,7 +75,7 @@ impl ReduceWork {
             if self.jumps() { (row_ns + JUMP_NS, JUMP_BYTE_NS) } else { (row_ns, BYTE_NS) };
         let elements = around * self.rows.len as f64 * columns as f64;
         let wider = self.widths.input.max(self.widths.accumulator) as f64;
-        let packed = self.packed_ns(blocks, elements);
+        let packed = self.packed_ns(blocks, elements) + around * self.packed_jumps_ns();
         let converted = if self.widths.input == 2 { elements * HALF_NS } else { 0.0 };
         packed
             + converted
@@ -87,9 +87,25 @@ impl ReduceWork {
 
     /// Do rows of a large input follow each other far apart?
     fn jumps(&self) -> bool {
-        let step = self.rows.strides[INPUT].unsigned_abs();
+        self.is_visited_out_of_order(&self.rows)
+    }
+
+    /// Does a loop around the block step over less of a large input than this loop of the block?
+    fn is_visited_out_of_order(&self, inner: &Loop<3>) -> bool {
+        let step = inner.strides[INPUT].unsigned_abs();
         let inside = |l: &Loop<3>| (1..step).contains(&l.strides[INPUT].unsigned_abs());
         self.bytes() >= LARGE_INPUT_BYTES && self.outer.iter().any(inside)
+    }
+
+    /// The time until the columns of transposed and gathered blocks arrive, if they lie far apart.
+    fn packed_jumps_ns(&self) -> f64 {
+        let lines = match self.block.access()[0] {
+            Access::UnitStride => 0,
+            Access::Gather => self.rows.len,
+            _ => (self.rows.len * self.widths.input).div_ceil(CACHE_LINE),
+        };
+        let jumps = if self.is_visited_out_of_order(&self.columns) { self.columns.len } else { 0 };
+        jumps as f64 * lines as f64 * JUMP_NS
     }
 
     /// The time of bringing blocks into scratch.

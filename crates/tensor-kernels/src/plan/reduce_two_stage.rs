@@ -172,7 +172,8 @@ impl TwoStagePiece {
             return None;
         }
         let second = SecondStage { loops: within, rest };
-        let ns = first.predicted_ns() + second.predicted_ns(first.results() / len);
+        let around = first.outer.iter().map(|l| l.len as f64).product();
+        let ns = first.predicted_ns() + second.predicted_ns(first.results() / len, around);
         Some((Self { first, second }, ns))
     }
 }
@@ -227,8 +228,9 @@ impl SecondStage {
         columns_of(&self.loops) > self.loops.iter().map(|l| l.len).product()
     }
 
-    /// The predicted time in nanoseconds, for some rows of partial results.
-    fn predicted_ns(&self, rows: usize) -> f64 {
+    /// The predicted time in nanoseconds, for some rows of partial results. The rest of a row is
+    /// visited once in each iteration of the loops `around` the rows.
+    fn predicted_ns(&self, rows: usize, around: f64) -> f64 {
         let (mut calls, mut kept) = (0.0, 1.0);
         for l in &self.loops {
             if l.strides[OF_RESULT] == 0 {
@@ -239,7 +241,7 @@ impl SecondStage {
         }
         let last_is_kept = self.loops.last().is_some_and(|l| l.strides[OF_RESULT] != 0);
         let writes = rows as f64 * if last_is_kept { 1.0 } else { kept };
-        let rests = if self.rest.is_some() { rows as f64 } else { 0.0 };
+        let rests = if self.rest.is_some() { around } else { 0.0 };
         let partial_results = columns_of(&self.loops);
         (calls + writes) * CALL_NS
             + rests * REST_NS
