@@ -44,33 +44,63 @@ const TWO_STAGE_FACTOR: f64 = 1.15;
 impl PlannedReduce {
     /// The plan with the least predicted time.
     pub(crate) fn new(direct: ReduceWork) -> Self {
-        let mut least = ACCUMULATORS_NS + direct.predicted_ns();
-        let mut cheapest = None;
-        if let Some((plan, ns)) = ListedReduce::plan(&direct)
-            && ns < least
-        {
-            (least, cheapest) = (ns, Some(Self::Listed(plan)));
-        }
-        if let Some((plan, ns)) = TwoStageReduce::plan(&direct)
-            && ACCUMULATORS_NS + ns * TWO_STAGE_FACTOR < least
-        {
-            (least, cheapest) = (ACCUMULATORS_NS + ns, Some(Self::TwoStage(plan)));
-        }
+        let mut cheapest = Cheapest { ns: ACCUMULATORS_NS + direct.predicted_ns(), plan: None };
+        cheapest.compare_listed(&direct);
+        cheapest.compare_two_stages(&direct);
         for (part_bytes, factor) in
             [(COPIED_BYTES, 1.0), (ALLOCATED_COPIED_BYTES, ALLOCATED_FACTOR)]
         {
             for kept_as in [KeptAs::Rows, KeptAs::Columns] {
-                if let Some((plan, ns)) = CopiedReduce::plan(&direct, kept_as, part_bytes)
-                    && ACCUMULATORS_NS + ns * factor < least
-                {
-                    (least, cheapest) = (ACCUMULATORS_NS + ns * factor, Some(Self::Copied(plan)));
-                }
+                cheapest.compare_copied(&direct, kept_as, part_bytes, factor);
             }
             let in_block = direct.rows.len.saturating_mul(direct.columns.len);
             if direct.bytes() <= part_bytes || in_block >= SMALL_BLOCK_ELEMENTS {
                 break;
             }
         }
-        cheapest.unwrap_or(Self::Direct(direct))
+        cheapest.plan.unwrap_or(Self::Direct(direct))
+    }
+}
+
+/// The plan with the least predicted time so far. Each kind of plan is compared by a function of
+/// its own: plans are kilobytes, and without optimisation a function has a place on the stack for
+/// each of its values.
+struct Cheapest {
+    ns: f64,
+    /// `None`: the input is read where it lies.
+    plan: Option<PlannedReduce>,
+}
+
+impl Cheapest {
+    fn compare_listed(&mut self, direct: &ReduceWork) {
+        if let Some((plan, ns)) = ListedReduce::plan(direct)
+            && ns < self.ns
+        {
+            (self.ns, self.plan) = (ns, Some(PlannedReduce::Listed(plan)));
+        }
+    }
+
+    fn compare_two_stages(&mut self, direct: &ReduceWork) {
+        if let Some((plan, ns)) = TwoStageReduce::plan(direct)
+            && ACCUMULATORS_NS + ns * TWO_STAGE_FACTOR < self.ns
+        {
+            self.ns = ACCUMULATORS_NS + ns;
+            self.plan = Some(PlannedReduce::TwoStage(plan));
+        }
+    }
+
+    fn compare_copied(
+        &mut self,
+        direct: &ReduceWork,
+        kept_as: KeptAs,
+        part_bytes: usize,
+        factor: f64,
+    ) {
+        if let Some((plan, ns)) = CopiedReduce::plan(direct, kept_as, part_bytes)
+            && ACCUMULATORS_NS + ns * factor < self.ns
+        {
+            self.ns = ACCUMULATORS_NS + ns * factor;
+            self.plan = Some(PlannedReduce::Copied(plan));
+        }
     }
 }

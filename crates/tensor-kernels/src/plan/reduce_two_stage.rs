@@ -111,25 +111,20 @@ impl TwoStageReduce {
 
     fn of(loops: &Loops<3>, start: RowStart, direct: &ReduceWork) -> Option<(Self, f64)> {
         let RowStart { at, iterations } = start;
-        let (whole, left) = (loops[at].len / iterations, loops[at].len % iterations);
-        let is_cut_in_two = !is_reduced(&loops[at]) && left > 0;
-        let of = |loops: &[Loop<3>], iterations, starts| {
-            TwoStagePiece::of(loops, RowStart { at, iterations }, starts, direct.widths)
-        };
+        let left = if is_reduced(&loops[at]) { 0 } else { loops[at].len % iterations };
         let mut loops = loops.clone();
-        if is_cut_in_two {
-            loops[at].len = whole * iterations;
-        }
-        let (whole_piece, mut ns) = of(&loops, iterations, direct.starts)?;
-        let mut rest = None;
-        if is_cut_in_two {
-            let done = (whole * iterations) as isize;
+        loops[at].len -= left;
+        let (whole, whole_ns) = TwoStagePiece::of(&loops, start, direct.starts, direct.widths)?;
+        let (mut rest, mut rest_ns) = (None, 0.0);
+        if left > 0 {
+            let done = loops[at].len as isize;
             let starts = array::from_fn(|k| direct.starts[k] + loops[at].strides[k] * done);
             loops[at].len = left;
-            let (piece, rest_ns) = of(&loops, left, starts)?;
-            (rest, ns) = (Some(piece), ns + rest_ns);
+            let start = RowStart { at, iterations: left };
+            (rest, rest_ns) = TwoStagePiece::of(&loops, start, starts, direct.widths)
+                .map(|(piece, ns)| (Some(piece), ns))?;
         }
-        Some((Self { whole: whole_piece, rest }, ns))
+        Some((Self { whole, rest }, whole_ns + rest_ns))
     }
 
     /// The pieces, which have different results.

@@ -90,7 +90,7 @@ impl Planned<'_> {
     #[inline]
     fn entry(self, slot: &mut Slot<Entry>) -> Option<&mut Entry> {
         match slot[0].first_mut().filter(|entry| entry.is_for(self)) {
-            None => make_first(slot, |entry| entry.is_for(self), || self.new_entry())?,
+            None => make_first(slot, |entry| entry.is_for(self), |place| self.new_entry(place))?,
             Some(Entry { listing, .. }) => {
                 if listing
                     .as_mut()
@@ -103,7 +103,8 @@ impl Planned<'_> {
         slot[0].first_mut()
     }
 
-    fn new_entry(self) -> Option<Entry> {
+    /// Appends a new entry, for which there is room.
+    fn new_entry(self, place: &mut Vec<Entry>) -> Option<()> {
         let ndim = self.from.ndim();
         if ndim > MAX_DIMS || self.from.numel() == 0 {
             return None;
@@ -116,7 +117,8 @@ impl Planned<'_> {
         let Self { width, machine, .. } = self;
         let (machine, work) = (*machine, self.work());
         let listing = Listing::reserved(self.from, self.to, width, &work, &machine);
-        Some(Entry { ndim, dims, width, machine, offsets, work, listing })
+        place.push(Entry { ndim, dims, width, machine, offsets, work, listing });
+        Some(())
     }
 
     /// Of each dimension the size, and the strides of destination and source.

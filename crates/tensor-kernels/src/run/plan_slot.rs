@@ -19,22 +19,25 @@ pub(super) const fn empty_slot<E>() -> Slot<E> {
 /// that has not been used for the longest time. `None` if it cannot be made, or there is no memory
 /// for it.
 ///
+/// `make` appends its entry to an empty vector that has room for it: entries are kilobytes, and to
+/// return one would take its place on the stack several times.
+///
 /// Not inlined: callers look at the first entry themselves, and it nearly always is the one.
 #[inline(never)]
 pub(super) fn make_first<E>(
     slot: &mut Slot<E>,
     is_it: impl Fn(&E) -> bool,
-    make: impl FnOnce() -> Option<E>,
+    make: impl FnOnce(&mut Vec<E>) -> Option<()>,
 ) -> Option<()> {
     if let Some(at) = slot.iter().position(|place| place.first().is_some_and(&is_it)) {
         slot[..=at].rotate_right(1);
         return Some(());
     }
-    let made = make()?;
+    let place = &mut slot[MOST_PLANS - 1];
+    place.clear();
+    place.try_reserve_exact(1).ok()?;
+    make(place)?;
     slot.rotate_right(1);
-    slot[0].clear();
-    slot[0].try_reserve_exact(1).ok()?;
-    slot[0].push(made);
     Some(())
 }
 
@@ -47,9 +50,10 @@ mod tests {
         let mut slot = empty_slot();
         let mut used = |number: usize| {
             let mut made = false;
-            let make = || {
+            let make = |place: &mut Vec<usize>| {
                 made = true;
-                Some(number)
+                place.push(number);
+                Some(())
             };
             make_first(&mut slot, |&other| other == number, make).unwrap();
             assert_eq!(slot[0], [number]);
@@ -65,8 +69,12 @@ mod tests {
     #[test]
     fn what_cannot_be_made_is_not_kept() {
         let mut slot = empty_slot();
-        make_first(&mut slot, |_| false, || Some(1)).unwrap();
-        assert!(make_first(&mut slot, |_| false, || None).is_none());
+        let one = |place: &mut Vec<usize>| {
+            place.push(1);
+            Some(())
+        };
+        make_first(&mut slot, |_| false, one).unwrap();
+        assert!(make_first(&mut slot, |_| false, |_| None).is_none());
         assert_eq!(slot[0], [1]);
     }
 }

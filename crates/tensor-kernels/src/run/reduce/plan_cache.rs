@@ -71,12 +71,17 @@ pub(super) fn with_plan<R>(
     });
     match (found, run) {
         (Ok(Some(result)), _) => Ok(result),
-        (_, Some(run)) => Ok(run(&reduced.plan()?, [0; 2])),
+        (_, Some(run)) => reduced.with_new_plan(run),
         (_, None) => unreachable!("`run` is taken only to be called"),
     }
 }
 
 impl Reduced<'_> {
+    /// Not a part of [`with_plan`], because the plan is large and would be on its stack, too.
+    fn with_new_plan<R>(self, run: impl FnOnce(&PlannedReduce, [isize; 2]) -> R) -> Result<R> {
+        Ok(run(&self.plan()?, [0; 2]))
+    }
+
     fn plan(self) -> Result<PlannedReduce> {
         Ok(PlannedReduce::new(self.direct()?))
     }
@@ -111,9 +116,10 @@ impl Reduced<'_> {
                 && entry.returns_indices == returns_indices
         };
         if !slot[0].first().is_some_and(is_it) {
-            make_first(slot, is_it, || {
+            make_first(slot, is_it, |place| {
                 let (plan, offsets) = (self.plan().ok()?, self.offsets());
-                Some(Entry { ndim, dims, widths, returns_indices, offsets, plan })
+                place.push(Entry { ndim, dims, widths, returns_indices, offsets, plan });
+                Some(())
             })?;
         }
         slot[0].first_mut()
