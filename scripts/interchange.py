@@ -116,42 +116,40 @@ class Bridge:
 
     def __init__(self):
         self.library = ctypes.CDLL(str(PROGRAMS / "libdlpack.so"))
-        for name in ("reverse_versioned", "reverse_legacy"):
+        for name in ("reverse_versioned", "reverse_unversioned"):
             function = getattr(self.library, name)
             function.argtypes, function.restype = [ctypes.c_void_p], ctypes.c_void_p
         self.library.last_error.restype = ctypes.c_char_p
 
     def reversed(self, producer, versioned=True):
         """The same memory, with the dimensions in reverse order."""
-        if versioned:
-            capsule, name = producer.__dlpack__(max_version=(1, 1)), b"dltensor_versioned"
-        else:
-            capsule, name = producer.__dlpack__(), b"dltensor"
+        capsule = producer.__dlpack__(max_version=(1, 1)) if versioned else producer.__dlpack__()
+        name = NAMES[versioned]
         python = ctypes.pythonapi
         python.PyCapsule_GetPointer.restype = ctypes.c_void_p
         python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
         python.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
         pointer = python.PyCapsule_GetPointer(capsule, name)
         python.PyCapsule_SetName(capsule, USED[name])
-        reverse = "reverse_versioned" if versioned else "reverse_legacy"
+        reverse = "reverse_versioned" if versioned else "reverse_unversioned"
         found = getattr(self.library, reverse)(pointer)
         if found is None:
             raise TypeError(self.library.last_error().decode())
-        return Capsule(found)
+        return Capsule(found, name)
 
 
 # Capsules keep pointers to their names.
-NAME = b"dltensor_versioned"
-USED = {NAME: b"used_dltensor_versioned", b"dltensor": b"used_dltensor"}
+NAMES = {True: b"dltensor_versioned", False: b"dltensor"}
+USED = {name: b"used_" + name for name in NAMES.values()}
 
 
 class Capsule:
     """A producer of one tensor."""
 
-    def __init__(self, pointer):
+    def __init__(self, pointer, name):
         new = ctypes.pythonapi.PyCapsule_New
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-        self.capsule = new(pointer, NAME, None)
+        self.capsule = new(pointer, name, None)
 
     def __dlpack__(self, **_):
         return self.capsule

@@ -8,7 +8,7 @@ use tensor_core::{
     AnyTensor,
     interchange::{
         Result,
-        dlpack::{DLManagedTensor, DLManagedTensorVersioned, Managed},
+        dlpack::{DLManagedTensor, DLManagedTensorVersioned, Exported, Managed},
     },
 };
 
@@ -19,12 +19,15 @@ thread_local! {
 
 /// # Safety
 /// As [`AnyTensor::from_dlpack`].
-unsafe fn reverse<M: Managed>(managed: *mut M) -> *mut DLManagedTensorVersioned {
+unsafe fn reverse<M: Managed>(
+    managed: *mut M,
+    export: impl Fn(Exported) -> Result<Exported<M>>,
+) -> *mut M {
     let reversed = || -> Result<_> {
         // SAFETY: the caller's conditions are those of this function.
         let tensor: AnyTensor = unsafe { AnyTensor::from_dlpack(managed) }?;
         let reversed = tensor.permute((0..tensor.ndim()).rev().collect::<Vec<_>>())?;
-        Ok(reversed.to_dlpack().into_raw())
+        Ok(export(reversed.to_dlpack())?.into_raw())
     };
     reversed().unwrap_or_else(|error| {
         ERROR.set(format!("{error}\0").into_bytes());
@@ -41,7 +44,7 @@ pub unsafe extern "C" fn reverse_versioned(
     managed: *mut DLManagedTensorVersioned,
 ) -> *mut DLManagedTensorVersioned {
     // SAFETY: the caller's conditions are those of this function.
-    unsafe { reverse(managed) }
+    unsafe { reverse(managed, Ok) }
 }
 
 /// As `reverse_versioned`, for the struct before version 1.
@@ -49,11 +52,11 @@ pub unsafe extern "C" fn reverse_versioned(
 /// # Safety
 /// As [`AnyTensor::from_dlpack`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn reverse_legacy(
+pub unsafe extern "C" fn reverse_unversioned(
     managed: *mut DLManagedTensor,
-) -> *mut DLManagedTensorVersioned {
+) -> *mut DLManagedTensor {
     // SAFETY: the caller's conditions are those of this function.
-    unsafe { reverse(managed) }
+    unsafe { reverse(managed, Exported::unversioned) }
 }
 
 /// Why the last tensor of this thread was refused; valid until the next one is.

@@ -89,6 +89,9 @@ pub enum InterchangeError {
         device_id: i32,
     },
 
+    /// Read-only elements, for the struct of DLPack before version 1, which cannot say so.
+    ReadOnlyUnversioned,
+
     /// An error of the operating system.
     Io(io::Error),
 
@@ -174,6 +177,10 @@ impl fmt::Display for InterchangeError {
                 f,
                 "DLPack: the memory belongs to device {device_id} of type {device_type}, not to \
                  the CPU (type 1) [copy the array to the CPU first]"
+            ),
+            Self::ReadOnlyUnversioned => f.write_str(
+                "DLPack: the elements are read-only, and the struct before version 1 cannot say \
+                 so [export a copy, .deep_clone()?, or the struct of version 1]",
             ),
             Self::Io(error) => error.fmt(f),
             Self::At { place, error } => write!(f, "{place}: {error}"),

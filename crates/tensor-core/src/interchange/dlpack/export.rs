@@ -1,13 +1,15 @@
 //! Tensors for consumers of DLPack.
 
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null_mut};
 
 use super::{
+    super::{InterchangeError, Result},
     DTYPES,
     abi::{
-        DEVICE_CPU, DLDataType, DLDevice, DLManagedTensorVersioned, DLTensor, FLAG_IS_COPIED,
-        FLAG_READ_ONLY, VERSION,
+        DEVICE_CPU, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLTensor,
+        FLAG_IS_COPIED, FLAG_READ_ONLY,
     },
+    managed::Managed,
 };
 use crate::{AnyTensorBase, BuiltIn, DType, Layout, Storage, TensorBase};
 
@@ -18,54 +20,113 @@ use crate::{AnyTensorBase, BuiltIn, DType, Layout, Storage, TensorBase};
 /// # Invariant
 /// The pointer was made by `Box::into_raw` of an `Export`, and nobody else has it.
 #[derive(Debug)]
-pub struct Exported(NonNull<Export>);
+pub struct Exported<M: Managed = DLManagedTensorVersioned>(NonNull<Export<M>>);
 
 // SAFETY: an `Export` owns all that it points to, and storages are `Send`.
-unsafe impl Send for Exported {}
+unsafe impl<M: Managed> Send for Exported<M> {}
 
 /// What a consumer has a pointer to: the struct, followed by what it points to.
 #[repr(C)]
-struct Export {
-    managed: DLManagedTensorVersioned,
+struct Export<M> {
+    managed: M,
+    parts: Parts,
+}
+
+/// What a struct is made from and points to.
+struct Parts {
+    data: *mut u8,
+    dtype: DLDataType,
+    flags: u64,
     shape: Vec<i64>,
     strides: Vec<i64>,
     _storage: Storage,
 }
 
-impl Exported {
+impl Parts {
     fn new(storage: &Storage, layout: &Layout, dtype: DType) -> Self {
         let known = DTYPES.iter().find(|(.., known)| *known == dtype);
         let &(code, bits, _) = known.expect("the table has every dtype");
         // The start is that of the first element: some consumers ignore `byte_offset`.
         let data = match layout.numel() {
-            0 => std::ptr::null_mut(),
+            0 => null_mut(),
             _ => storage.start().as_ptr().wrapping_add(layout.offset() * dtype.size()),
         };
-        let mut export = Box::new(Export {
-            managed: DLManagedTensorVersioned {
-                version: VERSION,
-                manager_ctx: std::ptr::null_mut(),
-                deleter: Some(delete),
-                flags: if storage.is_read_only() { FLAG_READ_ONLY } else { 0 },
-                dl_tensor: DLTensor {
-                    data: data.cast(),
-                    device: DLDevice { device_type: DEVICE_CPU, device_id: 0 },
-                    ndim: layout.ndim() as i32,
-                    dtype: DLDataType { code, bits, lanes: 1 },
-                    shape: std::ptr::null_mut(),
-                    strides: std::ptr::null_mut(),
-                    byte_offset: 0,
-                },
-            },
+        Self {
+            data: data.cast(),
+            dtype: DLDataType { code, bits, lanes: 1 },
+            flags: if storage.is_read_only() { FLAG_READ_ONLY } else { 0 },
             shape: layout.shape().iter().map(|&size| size as i64).collect(),
             strides: layout.strides().iter().map(|&stride| stride as i64).collect(),
             _storage: storage.clone(),
-        });
-        export.managed.dl_tensor.shape = export.shape.as_mut_ptr();
-        export.managed.dl_tensor.strides = export.strides.as_mut_ptr();
-        Self(NonNull::from(Box::leak(export)))
+        }
     }
 
+    fn tensor(&mut self) -> DLTensor {
+        DLTensor {
+            data: self.data.cast(),
+            device: DLDevice { device_type: DEVICE_CPU, device_id: 0 },
+            ndim: self.shape.len() as i32,
+            dtype: self.dtype,
+            shape: self.shape.as_mut_ptr(),
+            strides: self.strides.as_mut_ptr(),
+            byte_offset: 0,
+        }
+    }
+}
+
+impl<M: Managed> Exported<M> {
+    fn new(mut parts: Parts) -> Self {
+        let managed = M::new(parts.tensor(), parts.flags, delete);
+        Self(NonNull::from(Box::leak(Box::new(Export { managed, parts }))))
+    }
+
+    /// The struct, to look at.
+    pub fn as_ptr(&self) -> NonNull<M> {
+        self.0.cast()
+    }
+
+    /// The pointer for the consumer, which has to call the deleter, or to drop what
+    /// [`from_raw`](Self::from_raw) returns.
+    ///
+    /// ```
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{Tensor, interchange::dlpack::Exported};
+    ///
+    /// let tensor = Tensor::from_vec(vec![1, 2], [2])?;
+    /// let pointer = tensor.to_dlpack().into_raw();
+    /// assert_eq!(tensor.storage().ref_count(), 2);
+    /// // SAFETY: the pointer is that of `into_raw`, and nobody has used it.
+    /// drop(unsafe { Exported::from_raw(pointer) });
+    /// assert_eq!(tensor.storage().ref_count(), 1);
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    pub fn into_raw(self) -> *mut M {
+        let pointer = self.0.as_ptr().cast();
+        std::mem::forget(self);
+        pointer
+    }
+
+    /// Takes back a pointer that no consumer has taken.
+    ///
+    /// # Safety
+    /// The pointer is that of [`into_raw`](Self::into_raw), and its deleter has not been called.
+    ///
+    /// # Panics
+    /// If it is null.
+    pub unsafe fn from_raw(pointer: *mut M) -> Self {
+        Self(NonNull::new(pointer.cast()).expect("a pointer of `into_raw` is not null"))
+    }
+
+    fn into_parts(self) -> Parts {
+        let export = self.0.as_ptr();
+        std::mem::forget(self);
+        // SAFETY: the pointer is that of a box, and nobody else has it (invariant).
+        let export = unsafe { Box::from_raw(export) };
+        export.parts
+    }
+}
+
+impl Exported {
     /// Asks the consumer not to write the elements. A tensor whose storage is
     /// [read-only](Storage::is_read_only) does so without being told.
     ///
@@ -90,52 +151,40 @@ impl Exported {
         self.with_flag(FLAG_IS_COPIED)
     }
 
-    fn with_flag(mut self, flag: u64) -> Self {
-        // SAFETY: the pointer is that of a box (invariant).
-        let export = unsafe { self.0.as_mut() };
-        export.managed.flags |= flag;
-        self
+    fn with_flag(self, flag: u64) -> Self {
+        let mut parts = self.into_parts();
+        parts.flags |= flag;
+        Self::new(parts)
     }
 
-    /// The struct, to look at.
-    pub fn as_ptr(&self) -> NonNull<DLManagedTensorVersioned> {
-        self.0.cast()
-    }
-
-    /// The pointer for the consumer, which has to call the deleter, or to drop what
-    /// [`from_raw`](Self::from_raw) returns.
+    /// The tensor in the struct before version 1, for consumers that know no other: Python's
+    /// capsule `dltensor`. It has no flags, so that of [`copied`](Self::copied) is lost.
     ///
     /// ```
     /// # use tensor_core as tensor_kernels;
-    /// use tensor_kernels::{Tensor, interchange::dlpack::Exported};
+    /// use tensor_kernels::{AnyTensor, Tensor};
     ///
-    /// let tensor = Tensor::from_vec(vec![1, 2], [2])?;
-    /// let pointer = tensor.to_dlpack().into_raw();
-    /// assert_eq!(tensor.storage().ref_count(), 2);
-    /// // SAFETY: the pointer is that of `into_raw`, and nobody has used it.
-    /// drop(unsafe { Exported::from_raw(pointer) });
-    /// assert_eq!(tensor.storage().ref_count(), 1);
-    /// # Ok::<(), tensor_core::Error>(())
+    /// let tensor = Tensor::from_vec(vec![1, 2, 3], [3])?;
+    /// let pointer = tensor.to_dlpack().unversioned()?.into_raw();
+    /// // SAFETY: the pointer comes from a producer, and nobody else has taken it; nobody accesses
+    /// // the elements through `tensor` while `taken` or its views live.
+    /// let taken: AnyTensor = unsafe { AnyTensor::from_dlpack(pointer) }?;
+    /// assert_eq!(taken.typed::<i32>().map(|t| t.data_ptr()), Some(tensor.data_ptr()));
+    /// # Ok::<(), tensor_core::interchange::InterchangeError>(())
     /// ```
-    pub fn into_raw(self) -> *mut DLManagedTensorVersioned {
-        let pointer = self.0.as_ptr().cast();
-        std::mem::forget(self);
-        pointer
-    }
-
-    /// Takes back a pointer that no consumer has taken.
     ///
-    /// # Safety
-    /// The pointer is that of [`into_raw`](Self::into_raw), and its deleter has not been called.
-    ///
-    /// # Panics
-    /// If it is null.
-    pub unsafe fn from_raw(pointer: *mut DLManagedTensorVersioned) -> Self {
-        Self(NonNull::new(pointer.cast()).expect("a pointer of `into_raw` is not null"))
+    /// # Errors
+    /// [`InterchangeError::ReadOnlyUnversioned`]: a consumer of this struct may write the elements.
+    pub fn unversioned(self) -> Result<Exported<DLManagedTensor>> {
+        let parts = self.into_parts();
+        if parts.flags & FLAG_READ_ONLY != 0 {
+            return Err(InterchangeError::ReadOnlyUnversioned);
+        }
+        Ok(Exported::new(parts))
     }
 }
 
-impl Drop for Exported {
+impl<M: Managed> Drop for Exported<M> {
     fn drop(&mut self) {
         // SAFETY: the pointer is that of a box, and nobody else has it (invariant).
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
@@ -146,7 +195,7 @@ impl Drop for Exported {
 ///
 /// # Safety
 /// `managed` is null, or the pointer of an [`Exported`] that is not used after this.
-unsafe extern "C" fn delete(managed: *mut DLManagedTensorVersioned) {
+unsafe extern "C" fn delete<M: Managed>(managed: *mut M) {
     if !managed.is_null() {
         // SAFETY: the pointer is that of an `Exported`, as the caller says.
         drop(unsafe { Exported::from_raw(managed) });
@@ -155,6 +204,8 @@ unsafe extern "C" fn delete(managed: *mut DLManagedTensorVersioned) {
 
 impl<T: BuiltIn, K> TensorBase<T, K> {
     /// The tensor for a consumer of DLPack, without copying; strides may be negative.
+    ///
+    /// The struct is that of version 1; [`Exported::unversioned`] makes the older one of it.
     ///
     /// The consumer is not bound by the borrows of this crate. As with any other pointer, whoever
     /// reads the memory through it sees to it that nobody writes it meanwhile, here or there.
@@ -173,7 +224,7 @@ impl<T: BuiltIn, K> TensorBase<T, K> {
     /// # Ok::<(), tensor_core::interchange::InterchangeError>(())
     /// ```
     pub fn to_dlpack(&self) -> Exported {
-        Exported::new(self.storage(), self.layout(), T::DTYPE)
+        Exported::new(Parts::new(self.storage(), self.layout(), T::DTYPE))
     }
 }
 
@@ -191,6 +242,6 @@ impl<K> AnyTensorBase<K> {
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     pub fn to_dlpack(&self) -> Exported {
-        Exported::new(self.storage(), self.layout(), self.dtype())
+        Exported::new(Parts::new(self.storage(), self.layout(), self.dtype()))
     }
 }

@@ -9,10 +9,8 @@ use std::{ptr::NonNull, sync::Arc};
 use super::{
     super::{InterchangeError, Result},
     DTYPES,
-    abi::{
-        DEVICE_CPU, DLDataType, DLManagedTensor, DLManagedTensorVersioned, DLTensor,
-        FLAG_READ_ONLY, VERSION,
-    },
+    abi::{DEVICE_CPU, DLDataType, DLTensor, FLAG_READ_ONLY},
+    managed::Managed,
 };
 use crate::{
     AnyTensorBase, BuiltIn, DType, DTypeError, DimVec, Error, Layout, Storage, TensorBase,
@@ -22,71 +20,8 @@ use crate::{
 /// More dimensions than any producer has. The pointers of a struct that has more are not followed.
 const MAX_NDIM: i32 = 64;
 
-fn malformed(why: impl Into<String>) -> InterchangeError {
+pub(super) fn malformed(why: impl Into<String>) -> InterchangeError {
     InterchangeError::malformed("DLPack", why)
-}
-
-/// The two structs of DLPack that a producer can hand over: [`DLManagedTensorVersioned`] and
-/// [`DLManagedTensor`].
-pub trait Managed: sealed::Managed {}
-
-impl Managed for DLManagedTensorVersioned {}
-impl Managed for DLManagedTensor {}
-
-mod sealed {
-    use super::{DLTensor, NonNull, Result};
-
-    pub trait Managed: Sized + 'static {
-        /// The tensor and the flags, if the struct is of a version that has them here.
-        ///
-        /// # Safety
-        /// The pointer is that of a producer.
-        unsafe fn parts(managed: NonNull<Self>) -> Result<(DLTensor, u64)>;
-
-        /// Calls the deleter.
-        ///
-        /// # Safety
-        /// The pointer is that of a producer, and not used after this.
-        unsafe fn delete(managed: NonNull<Self>);
-    }
-}
-
-impl sealed::Managed for DLManagedTensorVersioned {
-    unsafe fn parts(managed: NonNull<Self>) -> Result<(DLTensor, u64)> {
-        // SAFETY: every version of the struct begins with its version, a place to read.
-        let version = unsafe { (*managed.as_ptr()).version };
-        if version.major != VERSION.major {
-            let (major, minor) = (version.major, version.minor);
-            return Err(malformed(format!("version {major}.{minor} is not known, only 1.x")));
-        }
-        // SAFETY: the pointer is that of a producer, of this version.
-        let managed = unsafe { managed.as_ref() };
-        Ok((managed.dl_tensor, managed.flags))
-    }
-
-    unsafe fn delete(managed: NonNull<Self>) {
-        // SAFETY: the deleter is at the same place in every version of the struct.
-        let deleter = unsafe { (*managed.as_ptr()).deleter };
-        if let Some(deleter) = deleter {
-            // SAFETY: the producer's deleter takes the producer's pointer, once.
-            unsafe { deleter(managed.as_ptr()) };
-        }
-    }
-}
-
-impl sealed::Managed for DLManagedTensor {
-    unsafe fn parts(managed: NonNull<Self>) -> Result<(DLTensor, u64)> {
-        // SAFETY: the pointer is that of a producer.
-        Ok((unsafe { managed.as_ref() }.dl_tensor, 0))
-    }
-
-    unsafe fn delete(managed: NonNull<Self>) {
-        // SAFETY: the pointer is that of a producer.
-        if let Some(deleter) = unsafe { managed.as_ref() }.deleter {
-            // SAFETY: the producer's deleter takes the producer's pointer, once.
-            unsafe { deleter(managed.as_ptr()) };
-        }
-    }
 }
 
 /// Calls the deleter when it is dropped.

@@ -5,6 +5,8 @@
 //! calls its deleter when it has no more use for them. Python wraps the pointer in a capsule named
 //! `dltensor_versioned`, or `dltensor` for the struct before version 1.
 //!
+//! Both are read and made ([`Exported::unversioned`]).
+//!
 //! [`AnyTensorBase::to_dlpack`] is safe; what a consumer does with the pointer is up to it.
 //! [`AnyTensorBase::from_dlpack`] is the one `unsafe` function: it believes that pointers point to
 //! what they should, and checks all the rest.
@@ -12,13 +14,14 @@
 mod abi;
 mod export;
 mod import;
+mod managed;
 
 pub use abi::{
     DEVICE_CPU, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion,
     DLTensor, FLAG_IS_COPIED, FLAG_READ_ONLY, VERSION,
 };
 pub use export::Exported;
-pub use import::Managed;
+pub use managed::Managed;
 
 #[cfg(doc)]
 use crate::AnyTensorBase;

@@ -316,6 +316,11 @@ fn every_dtype_survives_a_round_trip_in_the_same_memory() {
         assert_eq!(again.get(&[0, 0]).unwrap(), tensor.get(&[0, 0]).unwrap());
         drop(again);
         assert_eq!(tensor.storage().ref_count(), 1);
+        let again = take(tensor.to_dlpack().unversioned().unwrap().into_raw()).unwrap();
+        assert_eq!((again.dtype(), again.layout()), (dtype, tensor.layout()));
+        assert!(same(&again, &tensor), "{dtype}, before version 1");
+        drop(again);
+        assert_eq!(tensor.storage().ref_count(), 1);
     }
 }
 
@@ -373,12 +378,29 @@ fn what_no_consumer_takes_is_freed() {
 }
 
 #[test]
+fn the_struct_before_version_1_is_for_elements_that_may_be_written() {
+    let tensor = Tensor::from_vec(vec![1, 2, 3], [3]).unwrap();
+    let exported = tensor.to_dlpack().copied().unversioned().unwrap();
+    // SAFETY: the pointer is valid while `exported` lives.
+    let managed = unsafe { exported.as_ptr().as_ref() };
+    assert_eq!(managed.dl_tensor.data.cast(), tensor.data_ptr().cast_mut());
+    drop(exported);
+    assert_eq!(tensor.storage().ref_count(), 1);
+    let refused = tensor.to_dlpack().read_only().unversioned().unwrap_err();
+    assert!(matches!(refused, InterchangeError::ReadOnlyUnversioned), "{refused}");
+    assert!(refused.to_string().starts_with("DLPack: the elements are read-only"), "{refused}");
+    assert_eq!(tensor.storage().ref_count(), 1);
+}
+
+#[test]
 fn read_only_storages_stay_read_only() {
     let weights: Arc<[f32]> = Arc::from([1.0, 2.0]);
     let layout = Layout::contiguous([2]).unwrap();
     let tensor = Tensor::from_owner(Arc::clone(&weights), layout).unwrap();
     let again = take(tensor.to_dlpack().into_raw()).unwrap();
     assert!(again.storage().is_read_only());
+    let refused = tensor.to_dlpack().unversioned().unwrap_err();
+    assert!(matches!(refused, InterchangeError::ReadOnlyUnversioned), "{refused}");
     drop(tensor);
     assert_eq!(Arc::strong_count(&weights), 2);
     drop(again);
