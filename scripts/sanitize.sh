@@ -105,8 +105,27 @@ nightly() {
   cargo +nightly "$@"
 }
 
+nightly_has_std_source() {
+  local sysroot
+  sysroot=$(rustc +nightly --print sysroot 2> /dev/null || true)
+  [[ -n $sysroot && -d $sysroot/lib/rustlib/src/rust/library ]]
+}
+
 # Sets $cargo to a cargo that can build the standard library.
 with_std_source() {
+  if nightly_has_std_source; then
+    cargo=(cargo +nightly)
+  elif [[ -x $LANES_DIR/rustc ]]; then
+    # A stable compiler that accepts unstable options, and the source of its standard library.
+    cargo=(env RUSTC_BOOTSTRAP=1 "RUSTC=$LANES_DIR/rustc"
+      "__CARGO_TESTS_ONLY_SRC_ROOT=$(std_source)" cargo)
+  else
+    missing "no source of the standard library: rustup component add rust-src --toolchain nightly,
+  or scripts/sanitize.sh setup (Debian, Ubuntu)"
+  fi
+}
+
+std_source() {
   local sysroot
   sysroot=$(rustc +nightly --print sysroot 2> /dev/null || true)
   if [[ -n $sysroot && -d $sysroot/lib/rustlib/src/rust/library ]]; then
@@ -132,19 +151,23 @@ setup() {
   for program in apt-get apt-cache dpkg rustc; do
     command -v "$program" > /dev/null || missing "setup needs $program"
   done
-  apt-cache show rust-web-src > /dev/null 2>&1 ||
-    missing "apt knows no package rust-web-src: apt-get update, or a Debian of 2023 or later"
   mkdir -p "$LANES_DIR/debian"
-  # A Rust that is packaged for browsers: newer than the distribution's own.
-  fetch "$RUST" rust-web-src rustc-web libstd-rust-web-dev \
-    "$(dependency libstd-rust-web-dev libstd-rust-web-)" "$(llvm_package)"
+  nightly_has_std_source || setup_compiler
   fetch "$ARM" qemu-user-static gcc-12-aarch64-linux-gnu gcc-12-aarch64-linux-gnu-base \
     cpp-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libc6-arm64-cross libc6-dev-arm64-cross \
     libgcc-s1-arm64-cross libgcc-12-dev-arm64-cross linux-libc-dev-arm64-cross
-  write_rustc
   write_linker
+  printf 'setup: ready in %s\n' "$LANES_DIR"
+}
+
+# A Rust that is packaged for browsers, newer than the distribution's own, with its source.
+setup_compiler() {
+  apt-cache show rust-web-src > /dev/null 2>&1 ||
+    missing "apt knows no package rust-web-src: apt-get update, or a Debian of 2023 or later"
+  fetch "$RUST" rust-web-src rustc-web libstd-rust-web-dev \
+    "$(dependency libstd-rust-web-dev libstd-rust-web-)" "$(llvm_package)"
+  write_rustc
   add_runtimes
-  printf 'setup: ready in %s (%s)\n' "$LANES_DIR" "$("$LANES_DIR/rustc" --version)"
 }
 
 # dependency PACKAGE PREFIX: the dependency of the package whose name has this prefix.
