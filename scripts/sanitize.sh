@@ -80,8 +80,10 @@ skip_leak_of_rayon() {
   skip fault_in_a_pool_of_the_calling_thread
 }
 
-# For all sanitizers. Some tests request more memory than there is and expect an error value.
+# For all sanitizers: reports with lines. Some tests request more memory than there is and expect an
+# error value.
 sanitizer_settings() {
+  export CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-line-tables-only}
   export RUST_MIN_STACK=${RUST_MIN_STACK:-16777216}
   export PROPTEST_CASES=${PROPTEST_CASES:-64}
   export ASAN_OPTIONS=allocator_may_return_null=1:${ASAN_OPTIONS-}

@@ -3,7 +3,7 @@
 //!
 //! # Which fault is tested where
 //!
-//! | | fault | tests, without `fault_`; here, where no file is named |
+//! | | fault | tests, without `fault_`; here, where no module of `commands` is named |
 //! |---|---|---|
 //! | 29 | threads that cannot start, or too many | `threads_that_cannot_start_…`, |
 //! | | | `a_number_of_threads_in_the_environment_…`, `usage`: `bad_arguments_…`, |

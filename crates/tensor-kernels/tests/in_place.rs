@@ -55,10 +55,19 @@ fn permuted(bytes: &[u8], item: usize, shape: &[usize], dims: &[isize]) -> Vec<u
     let layout = Layout::contiguous(shape).unwrap().permute(dims).unwrap();
     let mut offsets = vec![0];
     for (&size, &stride) in layout.shape().iter().zip(layout.strides()) {
-        let along = |at: usize| (0..size).map(move |i| at + i * stride as usize);
-        offsets = offsets.into_iter().flat_map(along).collect();
+        let mut along = Vec::with_capacity(offsets.len() * size);
+        for at in offsets {
+            for i in 0..size {
+                along.push(at + i * stride as usize);
+            }
+        }
+        offsets = along;
     }
-    offsets.into_iter().flat_map(|at| &bytes[at * item..][..item]).copied().collect()
+    let mut permuted = Vec::with_capacity(bytes.len());
+    for at in offsets {
+        permuted.extend_from_slice(&bytes[at * item..][..item]);
+    }
+    permuted
 }
 
 fn check(item: usize, shape: &[usize], dims: &[isize]) {

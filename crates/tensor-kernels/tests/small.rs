@@ -67,78 +67,111 @@ fn samples<T>(elements: usize, nth: impl Fn(usize) -> T) -> Vec<T> {
     (0..elements).map(nth).collect()
 }
 
-/// Calls `check` with all views of each shape and the number of one of them: at every SIMD level,
-/// on a machine of usual caches and on one on which every result is larger than the caches.
-fn each_view(check: impl Fn(&Exec, &[usize], &[(Layout, usize)], usize)) {
+/// A view with its memory, and its elements in logical order.
+struct Input<T> {
+    layout: Layout,
+    memory: Vec<T>,
+    values: Vec<T>,
+}
+
+impl<T: Element> Input<T> {
+    fn new((layout, elements): (Layout, usize), nth: impl Fn(usize) -> T) -> Self {
+        let memory = samples(elements, nth);
+        let values = TensorView::new(&memory, layout.clone()).unwrap().try_to_vec().unwrap();
+        Self { layout, memory, values }
+    }
+
+    fn view(&self) -> TensorView<'_, T> {
+        TensorView::new(&self.memory, self.layout.clone()).unwrap()
+    }
+}
+
+/// At every SIMD level, on a machine of usual caches and on one on which every result is larger
+/// than the caches.
+fn execs() -> Vec<Exec> {
+    let mut execs = Vec::new();
     for stream in [Machine::REFERENCE.stream, 0] {
         for level in levels() {
             let mut exec = Exec::current().unwrap().with_simd(level).unwrap().serial();
             exec.machine = Machine { stream, ..Machine::REFERENCE };
-            for shape in SHAPES {
-                let views = views(shape);
-                (0..views.len()).for_each(|at| check(&exec, shape, &views, at));
+            execs.push(exec);
+        }
+    }
+    execs
+}
+
+/// Copies of every view, and three views at a time, to a dense result.
+fn check<T: Element + PartialEq + std::fmt::Debug>(nth: fn(usize) -> T) {
+    for shape in SHAPES {
+        let input = |(at, view)| Input::new(view, |i| nth(i + 3 * at));
+        let inputs: Vec<Input<T>> = views(shape).into_iter().enumerate().map(input).collect();
+        let to = Layout::contiguous(*shape).unwrap();
+        let blank = vec![nth(1); to.numel()];
+        let mut out = blank.clone();
+        for exec in execs() {
+            for at in 0..inputs.len() {
+                let three = [0, 1, 2].map(|next| &inputs[(at + next) % inputs.len()]);
+                let [a, b, c] = three.map(Input::view);
+                for pick in 0..4 {
+                    out.copy_from_slice(&blank);
+                    let mut view = TensorViewMut::new(&mut out, to.clone()).unwrap();
+                    match pick {
+                        0 => zip3_into(&exec, &a, &b, &c, &mut view, |a, _, _| a),
+                        1 => zip3_into(&exec, &a, &b, &c, &mut view, |_, b, _| b),
+                        2 => zip3_into(&exec, &a, &b, &c, &mut view, |_, _, c| c),
+                        _ => map_into(&exec, &a, &mut view, |a| a),
+                    }
+                    .unwrap();
+                    let what =
+                        || format!("{exec:?}, {shape:?}, operand {pick} of {:?}", a.layout());
+                    assert!(out == three[pick % 3].values, "{}", what());
+                }
             }
         }
     }
 }
 
-/// Copies of every view, and three views at a time, to a dense result in either order.
-fn check<T: Element + PartialEq + std::fmt::Debug>(nth: fn(usize) -> T) {
-    each_view(|exec, shape, views, at| {
-        let (layout, elements) = &views[at];
-        let memory = samples(*elements, nth);
-        let a = TensorView::new(&memory, layout.clone()).unwrap();
-        let (b, c) = (&views[(at + 1) % views.len()], &views[(at + 2) % views.len()]);
-        let others = [samples(b.1, |i| nth(i + 3)), samples(c.1, |i| nth(i + 5))];
-        let b = TensorView::new(&others[0], b.0.clone()).unwrap();
-        let c = TensorView::new(&others[1], c.0.clone()).unwrap();
-        let expected = [a.try_to_vec(), b.try_to_vec(), c.try_to_vec()].map(Result::unwrap);
-        let mut out = vec![nth(1); expected[0].len()];
-        for pick in 0..4 {
-            out.fill(nth(1));
-            let to = Layout::contiguous(shape).unwrap();
-            let mut view = TensorViewMut::new(&mut out, to).unwrap();
-            match pick {
-                0 => zip3_into(exec, &a, &b, &c, &mut view, |a, _, _| a),
-                1 => zip3_into(exec, &a, &b, &c, &mut view, |_, b, _| b),
-                2 => zip3_into(exec, &a, &b, &c, &mut view, |_, _, c| c),
-                _ => map_into(exec, &a, &mut view, |a| a),
-            }
-            .unwrap();
-            let what = format!("{exec:?}, {shape:?}, operand {pick} of {layout:?}");
-            assert_eq!(out, expected[pick % 3], "{what}");
-        }
-    });
-}
-
 /// Two inputs of the same strides, next to one of the same strides, of a single element, or of
 /// other strides; and a result of another width.
 fn check_same_strides<T: Element + PartialEq + std::fmt::Debug>(nth: fn(usize) -> T) {
-    each_view(|exec, shape, views, at| {
-        let (layout, elements) = &views[at];
-        let numbers = [2, 3].map(|from| samples(*elements, |i| nth(i * 3 + from)));
-        let [a, b] = numbers.each_ref().map(|x| TensorView::new(x, layout.clone()));
-        let (a, b) = (a.unwrap(), b.unwrap());
-        let one = Layout::SCALAR.broadcast_to(shape).unwrap();
-        for (third, count) in [&views[at], &(one, 1), &views[(at + 1) % views.len()]] {
-            let memory = samples(*count, |i| nth(i + 7));
-            let c = TensorView::new(&memory, third.clone()).unwrap();
-            let all = [&a, &b, &c].map(|x| x.try_to_vec().unwrap());
-            let to = || Layout::contiguous(shape).unwrap();
-            let mut out = vec![nth(1); all[0].len()];
-            for (pick, expected) in all.iter().enumerate() {
-                let mut view = TensorViewMut::new(&mut out, to()).unwrap();
-                let chosen = move |a, b, c| [a, b, c][pick];
-                zip3_into(exec, &a, &b, &c, &mut view, chosen).unwrap();
-                assert_eq!(out, *expected, "{exec:?}, operand {pick} of {layout:?}");
+    for shape in SHAPES {
+        let views = views(shape);
+        let inputs = |from: usize| -> Vec<Input<T>> {
+            let input = |view: &(Layout, usize)| Input::new(view.clone(), |i| nth(i * 3 + from));
+            views.iter().map(input).collect()
+        };
+        let (first, second, other) = (inputs(2), inputs(3), inputs(7));
+        let one = (Layout::SCALAR.broadcast_to(*shape).unwrap(), 1);
+        let one = Input::new(one, |i| nth(i + 7));
+        let execs = execs();
+        for (at, (a, b)) in first.iter().zip(&second).enumerate() {
+            for c in [&other[at], &one, &other[(at + 1) % other.len()]] {
+                execs.iter().for_each(|exec| check_three(exec, shape, [a, b, c]));
             }
-            let mut equal = vec![false; out.len()];
-            let mut view = TensorViewMut::new(&mut equal, to()).unwrap();
-            zip3_into(exec, &a, &b, &c, &mut view, |a, b, c| a == b || b == c).unwrap();
-            let expected = |at: usize| all[0][at] == all[1][at] || all[1][at] == all[2][at];
-            assert!((0..equal.len()).all(|at| equal[at] == expected(at)), "{layout:?}");
         }
-    });
+    }
+}
+
+fn check_three<T>(exec: &Exec, shape: &[usize], inputs: [&Input<T>; 3])
+where
+    T: Element + PartialEq + std::fmt::Debug,
+{
+    let [a, b, c] = inputs.map(Input::view);
+    let values = inputs.map(|input| &input.values[..]);
+    let to = Layout::contiguous(shape).unwrap();
+    let mut out = values[1].to_vec();
+    for (pick, expected) in values.into_iter().enumerate() {
+        let mut view = TensorViewMut::new(&mut out, to.clone()).unwrap();
+        let chosen = move |a, b, c| [a, b, c][pick];
+        zip3_into(exec, &a, &b, &c, &mut view, chosen).unwrap();
+        assert!(out == expected, "{exec:?}, operand {pick} of {:?}", a.layout());
+    }
+    let mut equal = vec![false; out.len()];
+    let mut view = TensorViewMut::new(&mut equal, to).unwrap();
+    zip3_into(exec, &a, &b, &c, &mut view, |a, b, c| a == b || b == c).unwrap();
+    let [a, b, c] = values;
+    let expected = (0..equal.len()).map(|at| a[at] == b[at] || b[at] == c[at]);
+    assert!(equal.iter().copied().eq(expected), "{exec:?}, {:?}", inputs[0].layout);
 }
 
 macro_rules! widths {

@@ -70,7 +70,7 @@ pub(super) fn with_work(
     }
     let run = Run { setting, case, against, setup };
     let dtype = case.operands[0].dtype;
-    // Unit tests measure copies and elementwise operations of f32 only. `tests/suite.rs` has all
+    // Unit tests measure copies and elementwise operations of f32 only. `tests/commands` has all
     // others; here they would be half of what is compiled.
     if cfg!(test) {
         return match (case.op, dtype) {

@@ -24,9 +24,9 @@ macro_rules! plain_samples {
     ($($type:ty),*) => {$(
         impl Sample for $type {
             fn nth(n: usize) -> Self {
-                let mut value = Self::zeroed();
+                let (mut value, bits) = (Self::zeroed(), scrambled(n));
                 for (i, byte) in bytemuck::bytes_of_mut(&mut value).iter_mut().enumerate() {
-                    *byte = (scrambled(n) >> (8 * (i % 7))) as u8 ^ i as u8;
+                    *byte = (bits >> (8 * (i % 7))) as u8 ^ i as u8;
                 }
                 value
             }
@@ -34,7 +34,25 @@ macro_rules! plain_samples {
     )*};
 }
 
-plain_samples!(u8, i16, u16, u32, u64, u128, [u8; 3], [u8; 6], [u8; 12], [u8; 16], [u64; 3]);
+plain_samples!([u8; 3], [u8; 6], [u8; 12], [u8; 16], [u64; 3]);
+
+macro_rules! integer_samples {
+    ($($type:ty),*) => {$(
+        impl Sample for $type {
+            fn nth(n: usize) -> Self {
+                scrambled(n) as $type
+            }
+        }
+    )*};
+}
+
+integer_samples!(u8, i16, u16, u32, u64);
+
+impl Sample for u128 {
+    fn nth(n: usize) -> Self {
+        u128::from(scrambled(n)) << 64 | u128::from(scrambled(!n))
+    }
+}
 
 impl Sample for f32 {
     fn nth(n: usize) -> Self {
@@ -80,8 +98,9 @@ impl<T: Sample> Memory<T> {
     pub(crate) fn canaries(len: usize, skew: usize) -> Self {
         let (first, bytes) = (64 + skew * align_of::<T>(), len * size_of::<T>());
         let mut lines = vec![CacheLine::zeroed(); (first + bytes).div_ceil(64) + 1];
-        for (i, byte) in cast_slice_mut::<_, u8>(&mut lines).iter_mut().enumerate() {
-            *byte = (i * 29 + 101) as u8;
+        let canaries: [u8; 256] = std::array::from_fn(|i| (i * 29 + 101) as u8);
+        for part in cast_slice_mut::<_, u8>(&mut lines).chunks_mut(canaries.len()) {
+            part.copy_from_slice(&canaries[..part.len()]);
         }
         Self { lines, first, len, element: PhantomData }
     }
@@ -119,7 +138,8 @@ impl<T: Sample> Memory<T> {
 
     /// The elements of a layout, in logical order.
     pub(crate) fn values(&self, layout: &Layout) -> Vec<T> {
-        offsets_of(layout).into_iter().map(|offset| self.elements()[offset]).collect()
+        let elements = self.elements();
+        offsets_of(layout).into_iter().map(|offset| elements[offset]).collect()
     }
 
     /// The same memory after `values` have been written to the elements of a layout, in logical
@@ -128,8 +148,9 @@ impl<T: Sample> Memory<T> {
         let mut written = self.clone();
         let offsets = offsets_of(layout);
         assert_eq!(offsets.len(), values.len());
+        let elements = written.elements_mut();
         for (offset, &value) in offsets.into_iter().zip(values) {
-            written.elements_mut()[offset] = value;
+            elements[offset] = value;
         }
         written
     }

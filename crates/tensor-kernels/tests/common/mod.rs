@@ -29,8 +29,13 @@ pub(crate) fn broadcast_offsets(layout: &Layout, shape: &[usize]) -> Vec<usize> 
     };
     let mut offsets = vec![layout.offset() as isize];
     for (d, &size) in shape.iter().enumerate() {
-        let along = |offset| (0..size as isize).map(move |i| offset + i * stride(d));
-        offsets = offsets.into_iter().flat_map(along).collect();
+        let (stride, mut along) = (stride(d), Vec::with_capacity(offsets.len() * size));
+        for offset in offsets {
+            for i in 0..size as isize {
+                along.push(offset + i * stride);
+            }
+        }
+        offsets = along;
     }
     offsets.into_iter().map(|offset| offset as usize).collect()
 }
