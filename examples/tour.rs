@@ -32,6 +32,8 @@ fn main() -> Result<()> {
     let offset = t.storage_offset() + i * 4 + j;
     assert_eq!(t.get(&[i, j])?, storage(&t)?[offset]);
 
+    println!("strides in bytes {:?}", t.layout().strides_in_bytes(size_of::<i64>())?);
+
     section("2. A transpose moves nothing");
     let t2 = t.transpose(0, 1)?;
     println!("{t2}");
@@ -43,6 +45,11 @@ fn main() -> Result<()> {
     println!("t2[1, 0] is {}", t2.get(&[1, 0])?);
     t.set(&[0, 1], 1)?;
 
+    for index in [[0, 0], [0, 1], [0, 2], [1, 0]] {
+        let bytes = t2.layout().offset_of(&index)? * size_of::<i64>();
+        println!("t2{index:?} is {} and stands at byte {bytes}", t2.get(&index)?);
+    }
+
     section("3. What contiguous means");
     println!("{}\n", t.layout().contiguity_trace());
     println!("{}", t2.layout().contiguity_trace());
@@ -50,6 +57,11 @@ fn main() -> Result<()> {
     for (size, strides) in [([3, 4], [8, 2]), ([3, 1], [1, 1]), ([0, 4], [7, 9])] {
         let contiguous = Layout::new(size, strides, 0)?.is_contiguous();
         println!("size {size:?} strides {strides:?}: contiguous {contiguous}");
+    }
+
+    for strides in [[2, 1], [1, 2], [4, 2]] {
+        let layout = Layout::new([2, 2], strides, 0)?;
+        println!("{strides:?}: contiguous {}, dense {}", layout.is_contiguous(), layout.is_dense());
     }
 
     section("4. Which operations are views");
@@ -71,9 +83,19 @@ fn main() -> Result<()> {
         println!("{call:18}{shared}, {contiguous:14} strides {strides:?} offset {offset}");
     }
 
+    let y = x.unsqueeze(2)?;
+    println!("unsqueeze(2): {:?}", y.strides());
+    println!(".expand([3, 2, 4]): {:?}", y.expand([3, 2, 4])?.strides());
+    let repeated = y.repeat([1, 1, 8])?.view([3, 8, 2])?;
+    println!(".repeat([1, 1, 8]).view([3, 8, 2]): {:?}", repeated.strides());
+    let one = Tensor::arange(0i64, 24, 1)?.view([1, 2, 3, 4])?.permute([1, 2, 3, 0])?;
+    println!("{:?} of size {:?}: contiguous {}", one.strides(), one.shape(), one.is_contiguous());
+
     section("5. Why a view is refused");
     println!("{}\n", t2.view([12]).expect_err("no stride leads through it"));
     println!("{}", t2.why_not_view([12])?.expect("the same"));
+
+    println!("{}", Tensor::arange(0i64, 11, 1)?.view([2, 2, 3]).expect_err("12 are needed"));
 
     section("6. What reshape does");
     let u = Tensor::arange(0i64, 24, 1)?.view([1, 2, 3, 4])?;
@@ -90,6 +112,12 @@ fn main() -> Result<()> {
     println!("{} copy of {} bytes", copies.count(), copies.bytes());
     println!("strides {:?}, storage {:?}", t3.strides(), storage(&t3)?);
 
+    let a = Tensor::arange(1i64, 13, 1)?.view([2, 3, 2])?;
+    let b = a.transpose(0, 1)?;
+    let c = b.contiguous()?;
+    println!("{:?}, then {:?}, then {:?}", a.strides(), b.strides(), c.strides());
+    println!("from {:?}\n  to {:?}", storage(&b)?, storage(&c)?);
+
     let (t4, copies) = count_copies(|| t3.contiguous());
     println!("{} copies, the same storage: {}", copies.count(), t4?.same_storage(&t3));
 
@@ -103,6 +131,11 @@ fn main() -> Result<()> {
     println!("{}", &t + &row);
     println!("{}", rows.fill(0).expect_err("three rows are one"));
 
+    let hidden = Tensor::<f32>::zeros([1, 1, 8])?;
+    let each = hidden.squeeze_dim(0)?.expand([1, 5, 8])?;
+    println!("{:?}, contiguous {}", each.strides(), each.is_contiguous());
+    println!("{:?} after contiguous()", each.contiguous()?.strides());
+
     section("9. Slices, steps and mirrors");
     let v = Tensor::arange(0i64, 96, 1)?.view([3, 4, 8])?;
     let part = v.index(s![2, 1..3, 1..6;3])?;
@@ -110,6 +143,12 @@ fn main() -> Result<()> {
     println!("strides {:?} offset {}", part.strides(), part.storage_offset());
     let mirrored = part.flip([1])?;
     println!("strides {:?} offset {}", mirrored.strides(), mirrored.storage_offset());
+
+    let ids = Tensor::arange(0i64, 40, 1)?.view([1, 40])?;
+    let window = ids.index(s![.., 3..13])?;
+    println!("{:?} offset {}", window.strides(), window.storage_offset());
+    let two_rows = ids.view([2, 20])?.index(s![.., 3..13])?;
+    println!("contiguous {}, of two rows {}", window.is_contiguous(), two_rows.is_contiguous());
 
     section("10. Finding copies");
     let heads = || -> Result<Tensor<f32>> {
