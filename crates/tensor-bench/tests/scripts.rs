@@ -243,3 +243,33 @@ fn the_functions_that_the_proof_damages_exist() {
         assert!(called('(') || called('<'), "{name}: no {function} in {file}");
     }
 }
+
+/// Fails if `name` finds the same name in two lines of a file.
+fn assert_names_differ(file: &str, name: fn(&str) -> Option<&str>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+    let text = fs::read_to_string(path).unwrap();
+    let mut names: Vec<&str> = text.lines().filter_map(name).collect();
+    assert!(!names.is_empty(), "{file}: no names");
+    names.sort_unstable();
+    let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+    assert_eq!(twice, None, "{file}");
+}
+
+/// A second job of a name is an error on GitHub, for the whole file; a second function of a name in
+/// a script replaces the first.
+#[test]
+fn jobs_and_functions_are_defined_once() {
+    fn job(line: &str) -> Option<&str> {
+        let key = line.strip_prefix("  ")?.strip_suffix(':')?;
+        (!key.starts_with([' ', '#'])).then_some(key)
+    }
+    fn function(line: &str) -> Option<&str> {
+        line.split_once("() {").map(|(name, _)| name)
+    }
+    for file in ["ci.yml", "perf.yml"] {
+        assert_names_differ(&format!(".github/workflows/{file}"), job);
+    }
+    for file in ["sanitize.sh", "fuzz.sh", "figures.sh", "proof.sh", "mutants.sh", "perf.sh"] {
+        assert_names_differ(&format!("scripts/{file}"), function);
+    }
+}

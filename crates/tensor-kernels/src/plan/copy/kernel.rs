@@ -285,4 +285,11 @@ mod tests {
         assert_eq!(gather(2, 33, 5, 32), Kernel::Units);
         assert_eq!(gather(2, 33, 9, 64), Kernel::Units);
     }
+    #[test]
+    fn tiles_are_as_wide_as_the_columns_hold() {
+        let widths = [1, 7, 8, 15, 16, 1000].map(|columns| columns_of_tiles(columns, 4));
+        assert_eq!(widths, [4, 4, 8, 8, 16, 16]);
+        // 19 columns are two tiles of 16; 5 rows are two of 4.
+        assert_eq!(tile_bytes((19, 16), (5, 4), 4), f64::from(32 * 8 * 4));
+    }
 }
