@@ -11,7 +11,8 @@
 //! decoded:  b00b10b01b11b02b12
 //! digits:   111000
 //! in place: a00a10a01a11a02a12 of shape [3, 2]
-//! refused:  shape [2, 3, 3] with strides [9, 3, 1] and offset 0 needs 18 elements, but 5 were given
+//! refused:  shape [2, 3, 3] with strides [9, 3, 1] and offset 0 needs 18 elements, but 5 were \
+//! given
 //! ```
 
 use std::mem::MaybeUninit;
@@ -55,7 +56,7 @@ fn main() -> Result<()> {
 
     // A size that does not fit is an error, and nothing is written.
     let refused = ByteView::new(&FILE[1..6], ITEM_SIZE, Layout::contiguous(SHAPE)?);
-    println!("refused:  {}", refused.err().expect("it is too short"));
+    println!("refused:  {}", refused.expect_err("it is too short"));
     Ok(())
 }
 

@@ -95,7 +95,7 @@ pub use operators::{AssignKernel, Bare, BinaryKernel, ReadKernel, UnaryKernel, o
 pub use output::{Output, OutputSlice, Writing};
 
 pub use shape::{DimVec, broadcast_shapes, broadcast_two, infer_shape, wrap_dim};
-pub use sizes::{Int, Sizes};
+pub use sizes::{Int, OptionalDim, Sizes};
 pub use storage::{ALIGNMENT, Storage, Uninit};
 pub use strides::{MemoryFormat, contiguous_strides, format_strides, fortran_strides};
 pub use tensor::{Tensor, TensorBase};

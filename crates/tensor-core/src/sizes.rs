@@ -17,6 +17,31 @@ pub trait Int: Copy + sealed::Sealed {
     fn saturated(self) -> isize;
 }
 
+/// A dimension, or `None` where the elements are taken as one row: any [`Int`], or an
+/// `Option<isize>`.
+pub trait OptionalDim: sealed::Optional {
+    /// The dimension; a number beyond `isize` as the nearest one, which is no dimension.
+    fn optional(self) -> Option<isize>;
+}
+
+impl<I: Int> sealed::Optional for I {}
+
+impl<I: Int> OptionalDim for I {
+    #[inline]
+    fn optional(self) -> Option<isize> {
+        Some(self.saturated())
+    }
+}
+
+impl sealed::Optional for Option<isize> {}
+
+impl OptionalDim for Option<isize> {
+    #[inline]
+    fn optional(self) -> Option<isize> {
+        self
+    }
+}
+
 /// A list of sizes or of dimensions: an array, a slice or a vector of any integers, owned or
 /// borrowed. `()` is the empty list. A literal of unknown type is an `i32`, as everywhere in Rust:
 /// write `1_usize << 40` for a size beyond it.
@@ -54,6 +79,9 @@ pub trait Sizes {
 
 mod sealed {
     use crate::{DimVec, Result};
+
+    /// Restricts [`OptionalDim`](super::OptionalDim) to the types that are named there.
+    pub trait Optional {}
 
     /// Restricts [`Int`](super::Int) to the integers of Rust. The lists of sizes that the library
     /// itself passes are of `usize` and `isize`, which are copied as they are.

@@ -83,9 +83,9 @@
 //!
 //! # Copies alone
 //! Without features there are the views and layouts of `tensor-core`, and copies: [`copy_into`],
-//! [`copy_into_uninit`], [`to_contiguous`], [`to_vec`], [`copy_bytes`], [`permute_inplace`], [`fill`],
-//! [`repeat`], [`rearrange`], [`CopyPlan`], [`stream_copy`], the methods of [`TensorExt`] that copy,
-//! and the [ledger](count_copies):
+//! [`copy_into_uninit`], [`to_contiguous`], [`to_vec`], [`copy_bytes`], [`permute_inplace`],
+//! [`fill`], [`repeat`], [`rearrange`], [`CopyPlan`], [`stream_copy`], the methods of [`TensorExt`]
+//! that copy, and the [ledger](count_copies):
 //!
 //! ```toml
 //! [dependencies]

@@ -5,7 +5,7 @@
 
 #[cfg(doc)]
 use tensor_core::DTypeError;
-pub(super) use tensor_core::{AnyOperand, AnyOutput, DType, TensorBase};
+pub(super) use tensor_core::{AnyOperand, AnyOutput, DType, OptionalDim, TensorBase};
 use tensor_core::{AnyTensorBase, BuiltIn, Error, Result, Scalar};
 
 pub(super) use super::movement::movement_methods;

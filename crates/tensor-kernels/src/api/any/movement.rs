@@ -74,9 +74,9 @@ macro_rules! movement_methods {
         fn repeat_interleave(
             &self,
             times: usize,
-            dim: impl Into<Option<isize>>,
+            dim: impl OptionalDim,
         ) -> Result<AnyTensorBase<K>> {
-            let dim = dim.into();
+            let dim = dim.optional();
             forward!(self.as_any(), "repeat_interleave", x => {
                 TensorExt::repeat_interleave(x, times, dim)
             })
@@ -91,12 +91,12 @@ macro_rules! movement_methods {
         fn repeat_interleave_each<'i>(
             &self,
             times: impl Into<AnyOperand<'i, K>>,
-            dim: impl Into<Option<isize>>,
+            dim: impl OptionalDim,
         ) -> Result<AnyTensorBase<K>>
         where
             K: 'i,
         {
-            let (times, dim) = (times.into(), dim.into());
+            let (times, dim) = (times.into(), dim.optional());
             let times = movement::indices(Call::current("repeat_interleave_each")?, &times)?;
             forward!(self.as_any(), "repeat_interleave_each", x => {
                 TensorExt::repeat_interleave_each(x, times.operand(), dim)

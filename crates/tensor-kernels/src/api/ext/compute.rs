@@ -2,7 +2,7 @@
 //!
 //! The macro is expanded beside the trait. What its methods name is exported with it.
 
-pub(super) use tensor_core::Scalar;
+pub(super) use tensor_core::{OptionalDim, Scalar};
 
 pub(super) use super::methods::{binary, ternary, try_methods, unary};
 pub(super) use crate::{

@@ -64,10 +64,10 @@ macro_rules! movement_methods {
         fn repeat_interleave(
             &self,
             times: usize,
-            dim: impl Into<Option<isize>>,
+            dim: impl OptionalDim,
         ) -> Result<TensorBase<T, K>> {
             let call = Call::current("repeat_interleave")?;
-            movement::interleave_eval(call, &self.operand(), times, dim.into())
+            movement::interleave_eval(call, &self.operand(), times, dim.optional())
         }
 
         /// Each index of a dimension as often as `repeats` says (PyTorch:
@@ -79,10 +79,15 @@ macro_rules! movement_methods {
         fn repeat_interleave_each(
             &self,
             repeats: impl AsOperand<i64>,
-            dim: impl Into<Option<isize>>,
+            dim: impl OptionalDim,
         ) -> Result<TensorBase<T, K>> {
             let call = Call::current("repeat_interleave")?;
-            movement::interleave_each_eval(call, &self.operand(), &repeats.as_operand(), dim.into())
+            movement::interleave_each_eval(
+                call,
+                &self.operand(),
+                &repeats.as_operand(),
+                dim.optional(),
+            )
         }
 
         /// The given indices of a dimension (PyTorch: `torch.index_select`). As

@@ -1,8 +1,8 @@
 //! Each index of a dimension several times.
 
 use tensor_core::{
-    AsOperand, DimVec, Element, Error, Layout, MovementError, Operand, Result, TensorBase,
-    TensorView, wrap_dim,
+    AsOperand, DimVec, Element, Error, Layout, MovementError, Operand, OptionalDim, Result,
+    TensorBase, TensorView, wrap_dim,
 };
 
 use super::{Source, index::Select};
@@ -33,9 +33,9 @@ pub fn repeat_interleave<T: Element>(
     exec: &Exec,
     a: impl AsOperand<T>,
     times: usize,
-    dim: impl Into<Option<isize>>,
+    dim: impl OptionalDim,
 ) -> Result<TensorBase<T, Simd>> {
-    interleave_eval(Call::new(exec, "repeat_interleave"), &a.as_operand(), times, dim.into())
+    interleave_eval(Call::new(exec, "repeat_interleave"), &a.as_operand(), times, dim.optional())
 }
 
 /// Each index of a dimension as often as `repeats` says, in a new contiguous tensor (PyTorch:
@@ -60,10 +60,10 @@ pub fn repeat_interleave_each<T: Element>(
     exec: &Exec,
     a: impl AsOperand<T>,
     repeats: impl AsOperand<i64>,
-    dim: impl Into<Option<isize>>,
+    dim: impl OptionalDim,
 ) -> Result<TensorBase<T, Simd>> {
     let call = Call::new(exec, "repeat_interleave");
-    interleave_each_eval(call, &a.as_operand(), &repeats.as_operand(), dim.into())
+    interleave_each_eval(call, &a.as_operand(), &repeats.as_operand(), dim.optional())
 }
 
 pub(crate) fn interleave_each_eval<T: Element, K>(

@@ -62,6 +62,9 @@ fn indices_of_any_kind() {
     let times = tensor_of![2i64, 1];
     each_operand!(NUMBERS, |x| x.repeat_interleave_each(&times, 0));
     each_operand!(NUMBERS, |x| x.repeat_interleave(2, 1));
+    each_operand!(NUMBERS, |x| x.repeat_interleave(2, x.ndim() - 1));
+    each_operand!(NUMBERS, |x| x.repeat_interleave(2, Some(-1)));
+    each_operand!(NUMBERS, |x| x.repeat_interleave(2, None));
 }
 
 #[test]
