@@ -108,6 +108,26 @@ nightly() {
 }
 
 nightly_has_std_source() {
+  local sysroot
+  sysroot=$(rustc +nightly --print sysroot 2> /dev/null || true)
+  [[ -n $sysroot && -d $sysroot/lib/rustlib/src/rust/library ]]
+}
+
+# Sets $cargo to a cargo that can build the standard library.
+with_std_source() {
+  if nightly_has_std_source; then
+    cargo=(cargo +nightly)
+  elif [[ -x $LANES_DIR/rustc ]]; then
+    # A stable compiler that accepts unstable options, and the source of its standard library.
+    cargo=(env RUSTC_BOOTSTRAP=1 "RUSTC=$LANES_DIR/rustc"
+      "__CARGO_TESTS_ONLY_SRC_ROOT=$(std_source)" cargo)
+  else
+    missing "no source of the standard library: rustup component add rust-src --toolchain nightly,
+  or scripts/sanitize.sh setup (Debian, Ubuntu)"
+  fi
+}
+
+std_source() {
   echo "$RUST"/usr/src/rustc-*/library
 }
 
