@@ -15,7 +15,7 @@
 
 mod common;
 
-use std::{collections::BTreeSet, fmt::Write, path::Path};
+use std::{collections::BTreeSet, fmt::Write, mem::MaybeUninit, path::Path};
 
 use common::strided;
 use tensor_kernels::{
@@ -381,6 +381,10 @@ fn fault_a_plan_runs_on_its_own_layouts_only_and_any_number_of_times() {
     let refused = plan.run(exec, &from, &mut TensorViewMut::new(&mut target, rows).unwrap());
     assert!(matches!(refused, Err(Error::NotPlanned { .. })), "another width");
     assert_eq!(result, [-1; 12]);
+    let mut memory = [MaybeUninit::<i16>::uninit(); 12];
+    let to = TensorViewMut::new(&mut memory, dense(&[3, 4])).unwrap();
+    let refused = plan.run_uninit(exec, TensorView::new(&source, dense(&[3, 4])).unwrap(), to);
+    assert!(matches!(refused, Err(Error::NotPlanned { .. })), "other layouts, uninitialised");
 }
 
 #[test]

@@ -2,10 +2,13 @@
 
 use std::{
     fmt,
+    mem::MaybeUninit,
     time::{Duration, Instant},
 };
 
-use tensor_core::{AsOperand, Element, Error, Layout, Output, Result, ViewRef, ViewRefMut};
+use tensor_core::{
+    AsOperand, Element, Error, Layout, Output, Result, TensorViewMutBase, ViewRef, ViewRefMut,
+};
 
 use crate::{
     api::copy::with_elements,
@@ -154,7 +157,7 @@ impl CopyPlan {
         let (begin, mut least) = (Instant::now(), Duration::MAX);
         for runs in 1.. {
             let start = Instant::now();
-            self.run_elements(exec, from, to.reborrow())?;
+            run::copy_planned(exec, &self.0, from, to)?;
             least = least.min(start.elapsed());
             if runs >= MIN_TIMED_RUNS && begin.elapsed() >= TIMED {
                 break;
@@ -198,20 +201,41 @@ impl CopyPlan {
         from: impl AsOperand<T>,
         to: impl Into<Output<'o, T>>,
     ) -> Result<()> {
-        with_elements(from.as_operand(), to.into(), |from, to| self.run_elements(exec, from, to))
+        with_elements(from.as_operand(), to.into(), |from, mut to| {
+            run::copy_planned(exec, &self.0, from, &mut to)
+        })
     }
 
-    fn run_elements<T: Element>(
+    /// [`run`](Self::run) into memory that has not been written yet, which is returned as a view of
+    /// elements.
+    ///
+    /// ```
+    /// use std::mem::MaybeUninit;
+    /// use tensor_kernels::{CopyPlan, Exec, Layout, Machine, TensorView, TensorViewMut};
+    ///
+    /// let columns = Layout::contiguous([2, 3])?.t()?;
+    /// let dense = Layout::contiguous([3, 2])?;
+    /// let plan = CopyPlan::new(&columns, &dense, 1, &Machine::REFERENCE)?;
+    /// let mut planes = [MaybeUninit::uninit(); 6];
+    /// for pixels in [[1u8, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]] {
+    ///     let from = TensorView::new(&pixels, columns.clone())?;
+    ///     let to = TensorViewMut::new(&mut planes, dense.clone())?;
+    ///     let mut written = plan.run_uninit(Exec::current()?, &from, to)?;
+    ///     let [a, b, c, d, e, f] = pixels;
+    ///     assert_eq!(written.as_slice_mut(), Some(&mut [a, d, b, e, c, f][..]));
+    /// }
+    /// # Ok::<(), tensor_kernels::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run); nothing is written then.
+    pub fn run_uninit<'t, T: Element, K>(
         &self,
         exec: &Exec,
-        from: ViewRef<'_, T>,
-        mut to: ViewRefMut<'_, T>,
-    ) -> Result<()> {
-        if run::copy_planned(exec, &self.0, from, &mut to) {
-            return Ok(());
-        }
-        let shape = |layout: &Layout| layout.shape().to_vec();
-        Err(Error::NotPlanned { from: shape(from.layout()), to: shape(to.layout()) })
+        from: impl AsOperand<T>,
+        to: TensorViewMutBase<'t, MaybeUninit<T>, K>,
+    ) -> Result<TensorViewMutBase<'t, T, K>> {
+        run::copy_planned_uninit(exec, &self.0, from.as_operand().read()?.elements(), to)
     }
 }
 

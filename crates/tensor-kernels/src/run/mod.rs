@@ -42,7 +42,7 @@ mod tiny;
 mod walk;
 mod workspace;
 
-pub(crate) use allocate::{copied, copied_to_vec, copy_into_uninit};
+pub(crate) use allocate::{copied, copied_to_vec, copy_into_uninit, copy_planned_uninit};
 #[cfg(feature = "elementwise")]
 pub(crate) use assemble::{Part, RowWriter, assemble_into, assembled};
 #[cfg(feature = "elementwise")]

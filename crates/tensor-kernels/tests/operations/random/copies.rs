@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use proptest::{prelude::*, test_runner::TestCaseResult};
 use tensor_kernels::{
-    Layout, Tensor, TensorViewMut, copy_into, copy_into_uninit, copy_to_layout, fill,
+    CopyPlan, Layout, Tensor, TensorViewMut, copy_into, copy_into_uninit, copy_to_layout, fill,
     to_contiguous, to_vec,
 };
 
@@ -116,6 +116,14 @@ fn into_new<T: Sample>(from: &Layout, setting: &Setting) -> TestCaseResult {
         let to = TensorViewMut::new(&mut memory, preserved.clone()).unwrap();
         let written = config.run(|exec| copy_into_uninit(exec, source.view(from), to)).unwrap();
         prop_assert!(written.as_view().to_vec() == values, "uninitialised memory, {}", config);
+        let mut memory = vec![MaybeUninit::uninit(); extent(&preserved)];
+        let to = TensorViewMut::new(&mut memory, preserved.clone()).unwrap();
+        let written = config.run(|exec| {
+            let plan = CopyPlan::new(from, &preserved, size_of::<T>(), &exec.machine)?;
+            plan.run_uninit(exec, source.view(from), to)
+        });
+        let written = written.unwrap().as_view().to_vec();
+        prop_assert!(written == values, "uninitialised memory by a plan, {}", config);
     }
     Ok(())
 }
