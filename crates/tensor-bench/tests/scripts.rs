@@ -244,19 +244,24 @@ fn the_functions_that_the_proof_damages_exist() {
     }
 }
 
-/// Fails if `name` finds the same name in two lines of a file.
-fn assert_names_differ(file: &str, name: fn(&str) -> Option<&str>) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
-    let text = fs::read_to_string(path).unwrap();
-    let mut names: Vec<&str> = text.lines().filter_map(name).collect();
-    assert!(!names.is_empty(), "{file}: no names");
-    names.sort_unstable();
-    let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
-    assert_eq!(twice, None, "{file}");
+/// Fails if `name` finds the same name in two lines of a file of a folder.
+fn assert_names_differ(folder: &str, name: fn(&str) -> Option<&str>) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+    let mut found = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let mut names: Vec<&str> = text.lines().filter_map(name).collect();
+        found += names.len();
+        names.sort_unstable();
+        let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+        assert_eq!(twice, None, "{}", path.display());
+    }
+    assert!(found > 0, "no names");
 }
 
-/// A second job of a name is an error on GitHub, for the whole file; a second function of a name in
-/// a script replaces the first.
+/// A workflow with two jobs of one name is invalid as a whole; a second function of a name in a
+/// script replaces the first.
 #[test]
 fn jobs_and_functions_are_defined_once() {
     fn job(line: &str) -> Option<&str> {
@@ -266,10 +271,6 @@ fn jobs_and_functions_are_defined_once() {
     fn function(line: &str) -> Option<&str> {
         line.split_once("() {").map(|(name, _)| name)
     }
-    for file in ["ci.yml", "perf.yml"] {
-        assert_names_differ(&format!(".github/workflows/{file}"), job);
-    }
-    for file in ["sanitize.sh", "fuzz.sh", "figures.sh", "proof.sh", "mutants.sh", "perf.sh"] {
-        assert_names_differ(&format!("scripts/{file}"), function);
-    }
+    assert_names_differ(".github/workflows", job);
+    assert_names_differ("scripts", function);
 }

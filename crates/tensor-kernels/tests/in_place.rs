@@ -1,12 +1,15 @@
 //! Permutations in place, against an oracle that moves items one by one into other memory. An
 //! allocator counts what they allocate, and fails on demand.
 
+mod common;
+
 use std::{
     alloc::{GlobalAlloc, Layout as AllocLayout, System},
     cell::Cell,
     ptr::null_mut,
 };
 
+use common::offsets_of;
 use proptest::prelude::*;
 use tensor_kernels::{
     Element, Error, Exec, Layout, TensorView, TensorViewMut, permute_bytes_inplace, permute_inplace,
@@ -53,18 +56,8 @@ fn samples(bytes: usize) -> Vec<u8> {
 /// The items in the order of `dims`.
 fn permuted(bytes: &[u8], item: usize, shape: &[usize], dims: &[isize]) -> Vec<u8> {
     let layout = Layout::contiguous(shape).unwrap().permute(dims).unwrap();
-    let mut offsets = vec![0];
-    for (&size, &stride) in layout.shape().iter().zip(layout.strides()) {
-        let mut along = Vec::with_capacity(offsets.len() * size);
-        for at in offsets {
-            for i in 0..size {
-                along.push(at + i * stride as usize);
-            }
-        }
-        offsets = along;
-    }
     let mut permuted = Vec::with_capacity(bytes.len());
-    for at in offsets {
+    for at in offsets_of(&layout) {
         permuted.extend_from_slice(&bytes[at * item..][..item]);
     }
     permuted

@@ -31,7 +31,8 @@ const MIN_COLUMNS: usize = 16;
 /// The most columns for each element of a row, if it has gaps.
 const MAX_COLUMNS_PER_ELEMENT: usize = 8;
 
-/// If a row ends inside of a loop, it has a multiple of so many iterations of the loop.
+/// A row may take only some iterations of its last loop: a multiple of this number, if the loop has
+/// as many.
 const WHOLE_VECTORS: usize = 16;
 
 /// The time of a call that combines or writes partial results, of the rest of a row, and of each

@@ -285,6 +285,7 @@ mod tests {
         assert_eq!(gather(2, 33, 5, 32), Kernel::Units);
         assert_eq!(gather(2, 33, 9, 64), Kernel::Units);
     }
+
     #[test]
     fn tiles_are_as_wide_as_the_columns_hold() {
         let widths = [1, 7, 8, 15, 16, 1000].map(|columns| columns_of_tiles(columns, 4));
