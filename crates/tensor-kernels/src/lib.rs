@@ -104,6 +104,7 @@ mod compile_faults;
 mod element;
 mod exec;
 mod kernel;
+mod lane_shuffles;
 #[cfg(feature = "elementwise")]
 pub mod math;
 mod memory;

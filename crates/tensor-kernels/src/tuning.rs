@@ -116,6 +116,13 @@ pub(crate) const MAX_NARROW_UNIT: usize = 4;
 /// the tiles takes some microseconds.
 pub(crate) const SMALLEST_PACKED_IN_L2: usize = 16;
 
+/// The most bytes of a block that is assembled by shuffles. More take longer to list, and fewer
+/// leave lanes unfilled.
+pub(crate) const SHUFFLED_BLOCK_BYTES: usize = 128;
+
+/// Wider elements are not shuffled: two make a lane.
+pub(crate) const MAX_SHUFFLED_UNIT: usize = 8;
+
 /// The fewest iterations of a side that are aimed at.
 pub(crate) const MIN_GROUP_ITERATIONS: usize = 4;
 

@@ -6,7 +6,7 @@ use pulp::NullaryFnOnce;
 use super::{indexed_block::IndexedBlock, portable, transpose_block::TransposeBlock, unit::Unit};
 #[cfg(feature = "elementwise")]
 use crate::math::{Baseline, FmaMode};
-use crate::{memory::Stores, nest::Loop};
+use crate::{lane_shuffles::LaneShuffles, memory::Stores, nest::Loop};
 
 /// Rows staged in scratch, ready to be written by [`Isa::flush`]. Steps are in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -178,6 +178,24 @@ pub(crate) trait Isa: Vectorize + Send + Sync {
     ) {
         // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
         unsafe { portable::transpose_indexed(IndexedBlock { src, dst, columns, rows }) }
+    }
+
+    /// Assembles a block in each iteration of a loop, whose strides are in bytes: by the shuffles
+    /// of the block, whose offsets are counted from `src` and `dst`.
+    ///
+    /// # Safety
+    ///
+    /// M1 for the sources of the shuffles of each block, M2 for the bytes of each block, M3.
+    #[inline(always)]
+    unsafe fn shuffle_blocks(
+        self,
+        src: *const u8,
+        dst: *mut u8,
+        shuffles: &LaneShuffles,
+        blocks: Loop<2>,
+    ) {
+        // SAFETY: M1 to M3 hold for the same blocks, by this function's contract.
+        unsafe { portable::shuffle_blocks(src, dst, shuffles, blocks) }
     }
 
     /// [`Isa::transpose`] with non-temporal stores of the whole cache lines, and plain stores of

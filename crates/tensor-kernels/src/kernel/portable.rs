@@ -2,7 +2,11 @@
 //! register.
 
 use super::{indexed_block::IndexedBlock, transpose_block::TransposeBlock, unit::Unit};
-use crate::tuning::{PORTABLE_BLOCK_SIDE_ELEMENTS, PORTABLE_LONG_BLOCK_SIDE_ELEMENTS};
+use crate::{
+    lane_shuffles::LaneShuffles,
+    nest::Loop,
+    tuning::{PORTABLE_BLOCK_SIDE_ELEMENTS, PORTABLE_LONG_BLOCK_SIDE_ELEMENTS},
+};
 
 /// Copies `len` adjacent elements.
 ///
@@ -137,6 +141,35 @@ unsafe fn strided<L: Unit>(
         let element = unsafe { from.read_unaligned() };
         // SAFETY: writable by M2, no overlap by M3.
         unsafe { to.write_unaligned(element) }
+    }
+}
+
+/// Assembles blocks byte by byte. Not inlined, see [`gather`].
+///
+/// # Safety
+///
+/// M1, M2, M3 for the bytes of each block, of which an iteration of the loop has one.
+#[inline(never)]
+pub(super) unsafe fn shuffle_blocks(
+    src: *const u8,
+    dst: *mut u8,
+    shuffles: &LaneShuffles,
+    blocks: Loop<2>,
+) {
+    for block in 0..blocks.len as isize {
+        let [to, from] = blocks.strides.map(|stride| stride * block);
+        for (start, sources) in shuffles.lanes() {
+            let dst = dst.wrapping_offset(to).wrapping_add(start);
+            for source in sources {
+                let src = src.wrapping_offset(from + source.offset as isize);
+                for (b, &at) in source.index.iter().enumerate().filter(|(_, at)| **at < 128) {
+                    // SAFETY: readable by M1.
+                    let byte = unsafe { src.wrapping_add(at.into()).read() };
+                    // SAFETY: writable by M2, no overlap by M3.
+                    unsafe { dst.wrapping_add(b).write(byte) };
+                }
+            }
+        }
     }
 }
 

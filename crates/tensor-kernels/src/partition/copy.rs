@@ -16,6 +16,11 @@ impl Divisible for Work {
             cut_groups(&mut axes, [groups.u, groups.v]);
             return axes;
         }
+        if let Inner::Shuffled(plan) = self.inner {
+            let mut axes: Axes = outer.collect();
+            cut_groups(&mut axes, [plan.block]);
+            return axes;
+        }
         outer.chain(self.inner.axes(self.starts[0], self.unit)).collect()
     }
 
@@ -47,7 +52,10 @@ impl Inner {
     fn axes(&self, start: isize, unit: usize) -> SmallVec<[Axis; 4]> {
         let adjacent = |len| Axis::adjacent(len, start, unit);
         match *self {
-            Inner::Nothing | Inner::Grouped(_) | Inner::PackedSource { .. } => smallvec![],
+            Inner::Nothing
+            | Inner::Grouped(_)
+            | Inner::Shuffled(_)
+            | Inner::PackedSource { .. } => smallvec![],
             Inner::Run { len } | Inner::Fill { len } | Inner::Gather { len, .. } => {
                 smallvec![adjacent(len)]
             }
@@ -68,7 +76,10 @@ impl Inner {
     /// Shortens a loop of [`axes`](Self::axes), and returns its strides of destination and source.
     fn shorten(&mut self, axis: usize, to: usize) -> [isize; 2] {
         match self {
-            Inner::Nothing | Inner::Grouped(_) | Inner::PackedSource { .. } => [0, 0],
+            Inner::Nothing
+            | Inner::Grouped(_)
+            | Inner::Shuffled(_)
+            | Inner::PackedSource { .. } => [0, 0],
             Inner::Run { len } => shorten(len, to, [1, 1]),
             Inner::Fill { len } => shorten(len, to, [1, 0]),
             Inner::Gather { len, step } => shorten(len, to, [1, *step]),

@@ -72,7 +72,7 @@ pub(crate) type Axes = SmallVec<[Axis; 8]>;
 
 /// Restricts the axes of loops in groups, which are the last, the innermost group first. The
 /// outermost loop of a group is cut between blocks, the others are whole.
-fn cut_groups(axes: &mut Axes, groups: [Group; 2]) {
+fn cut_groups<const N: usize>(axes: &mut Axes, groups: [Group; N]) {
     let mut end = axes.len();
     for group in groups {
         let start = end - group.loops;

@@ -43,7 +43,9 @@ fn loops(inner: Inner) -> Vec<Loop<2>> {
             let u2 = Loop { len: u2.len, strides: [u.len as isize, u2.stride] };
             [vec![v2, u2], loops(Inner::Tile { u, v, block: 64 })].concat()
         }
-        Inner::Grouped(_) | Inner::PackedSource { .. } => one(inner.len(), [1, 1]),
+        Inner::Grouped(_) | Inner::Shuffled(_) | Inner::PackedSource { .. } => {
+            one(inner.len(), [1, 1])
+        }
         Inner::Blocked2d { outer, inner, run, .. } => {
             vec![outer, inner, Loop { len: run, strides: [1, 1] }]
         }
@@ -176,6 +178,7 @@ fn parts_of_a_copy_are_the_copy() {
                 );
                 let groups = match part.inner {
                     Inner::Grouped(groups) => vec![groups.u, groups.v],
+                    Inner::Shuffled(plan) => vec![plan.block],
                     _ => vec![],
                 };
                 assert!(is_one_block(&part.outer, &groups), "{whole} leaves {part}");

@@ -30,8 +30,8 @@ mod tile;
 pub(crate) use block::{Access, Area, Extent};
 pub use copy::CostTerm;
 pub(crate) use copy::{
-    Comparison, Grouped, GroupedStep, Inner, Lines, Listing, PlannedCopy, Side, StreamScratch,
-    Streamed, Work, rows_inside, source_order, source_tile,
+    Comparison, Grouped, GroupedStep, Inner, Lines, Listing, PlannedCopy, Shuffled, Side,
+    StreamScratch, Streamed, Work, rows_inside, shuffles, source_order, source_tile,
 };
 #[cfg(feature = "elementwise")]
 pub(crate) use elementwise::{ElementwiseWork, EqualResults, Tile};

@@ -9,6 +9,7 @@ use super::{
     operands::{CopyTarget, OperandPtr, OperandPtrs},
     packed_source,
     plan_cache::{self, Kept, Planned},
+    shuffled::ShuffledTask,
     stream,
     tiny::{copy_listed, copy_tiny, has_few_rows, is_tiny},
     walk::walk,
@@ -245,6 +246,10 @@ impl<L: Unit> Kernel for Task<'_, L> {
         if let Inner::Grouped(groups) = work.inner {
             return isa.vectorize(GroupedTask { isa, work, groups, src, dst });
         }
+        if let Inner::Shuffled(plan) = work.inner {
+            let (src, dst) = (src.cast(), dst.cast());
+            return isa.vectorize(ShuffledTask { isa, work, plan, src, dst });
+        }
         match (&work.inner, work.stores, &work.outer[..]) {
             (Inner::Gather { len, step }, Stores::Plain, [around @ .., rows]) => {
                 return walk(around, |[to, from]| {
@@ -338,6 +343,7 @@ unsafe fn step<I: Isa, L: Unit>(
     match *inner {
         Inner::Nothing => {}
         Inner::Grouped(_) => unreachable!("a `GroupedTask` runs groups"),
+        Inner::Shuffled(_) => unreachable!("a `ShuffledTask` runs all blocks"),
         Inner::PackedSource { .. } => unreachable!("`packed_source` runs its own copies"),
         // SAFETY: M1 to M3 hold for the elements of the step, which are the run's.
         Inner::Run { len } => unsafe { isa.run(src, dst, len, stores) },

@@ -33,6 +33,7 @@ mod reduce_part;
 #[cfg(feature = "reductions")]
 mod reduced;
 mod regions;
+mod shuffled;
 #[cfg(feature = "elementwise")]
 mod small;
 mod stream;

@@ -1,6 +1,6 @@
 //! Implements every kernel of [`Isa`] for every instruction set with [`Registers`].
 
-use super::{copy, gather, indexed, register::Registers, row_writer, stitch, transpose};
+use super::{copy, gather, indexed, register::Registers, row_writer, shuffled, stitch, transpose};
 #[cfg(feature = "elementwise")]
 use crate::math::Fused;
 use crate::{
@@ -10,6 +10,7 @@ use crate::{
         transpose_block::TransposeBlock,
         unit::Unit,
     },
+    lane_shuffles::LaneShuffles,
     memory::Stores,
     nest::Loop,
 };
@@ -130,6 +131,18 @@ impl<R: Registers> Isa for R {
     ) {
         // SAFETY: M1 to M3 hold for the elements of the block, by this function's contract.
         unsafe { indexed::transpose(self, IndexedBlock { src, dst, columns, rows }) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle_blocks(
+        self,
+        src: *const u8,
+        dst: *mut u8,
+        shuffles: &LaneShuffles,
+        blocks: Loop<2>,
+    ) {
+        // SAFETY: M1 to M3 hold for the blocks, by this function's contract.
+        unsafe { shuffled::blocks(self, src, dst, shuffles, blocks) }
     }
 
     #[inline(always)]

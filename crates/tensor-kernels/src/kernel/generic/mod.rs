@@ -9,6 +9,7 @@ mod isa;
 mod pick;
 pub(super) mod register;
 mod row_writer;
+mod shuffled;
 mod shuffles;
 mod stitch;
 mod transpose;

@@ -5,6 +5,7 @@
 //! `TENSOR_SIMD` restricts the tests to one level.
 
 mod indexed;
+mod shuffled;
 mod transposes;
 
 use super::{Isa, Kernel, StagedRows, Unit, dispatch, short_fills, short_runs};

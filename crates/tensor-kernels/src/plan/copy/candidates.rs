@@ -5,7 +5,7 @@
 //! have few candidates, because comparing them takes time, too: about 100 ns each.
 
 use super::{
-    Inner, Work, grouped, packed_source,
+    Inner, Work, grouped, packed_source, shuffled,
     strategies::{self, blocked, source_forwards},
     unit,
 };
@@ -80,6 +80,7 @@ impl Candidates<'_> {
             return;
         }
         self.pairs(visit);
+        self.add(visit, &|work, builder| shuffled::plan(work, builder));
         if self.may_pack() {
             self.add(visit, &|work, builder| packed_source::plan(work, builder, self.machine));
         }

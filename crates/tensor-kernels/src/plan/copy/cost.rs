@@ -13,6 +13,7 @@ use super::{
     Grouped, GroupedStep, Inner, Work,
     footprint::{Cache, USABLE, coverage, fetched, lines, run_bytes, run_in_order},
     kernel::{Kernel, KernelWork},
+    packed_source,
     rates::Rates,
     traversal::Traversal,
 };
@@ -106,6 +107,7 @@ impl Work {
     fn around(&self) -> &[Loop<2>] {
         match self.inner {
             Inner::Grouped(groups) => split(&self.outer, [groups.u, groups.v])[0],
+            Inner::Shuffled(plan) => plan.split(&self.outer).0,
             Inner::PackedSource { .. } => &[],
             Inner::Fill { .. } => self.outer.split_last().map_or(&[], |(_, around)| around),
             _ => &self.outer,
@@ -113,9 +115,17 @@ impl Work {
     }
 
     fn table_entries(&self) -> usize {
-        let Inner::Grouped(groups) = self.inner else { return 0 };
-        let [_, v, u] = split(&self.outer, [groups.u, groups.v]);
-        groups.u.iterations_in_block(u) + groups.v.iterations_in_block(v)
+        match self.inner {
+            Inner::Shuffled(plan) => plan.entries(&self.outer),
+            Inner::PackedSource { elements } => {
+                packed_source::entries(&self.outer, elements, self.unit)
+            }
+            Inner::Grouped(groups) => {
+                let [_, v, u] = split(&self.outer, [groups.u, groups.v]);
+                groups.u.iterations_in_block(u) + groups.v.iterations_in_block(v)
+            }
+            _ => 0,
+        }
     }
 
     fn memory_terms(&self, machine: &Machine) -> MemoryTerms {
@@ -182,6 +192,7 @@ impl Work {
             // Several source rows are read side by side.
             Inner::Tile { .. }
             | Inner::Streamed(_)
+            | Inner::Shuffled(_)
             | Inner::Grouped(Grouped { step: GroupedStep::Transpose, .. }) => {
                 run_bytes(block, 1, self.unit)
             }

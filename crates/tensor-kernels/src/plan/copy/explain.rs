@@ -114,6 +114,10 @@ impl Work {
                     GroupedStep::Transpose => format!("{rows} x {columns} units"),
                 }
             }
+            Inner::Shuffled(plan) => {
+                let units = plan.block.iterations_in_block(plan.split(&self.outer).1);
+                format!("{units} adjacent units, assembled by shuffles of 16 bytes")
+            }
             Inner::Blocked2d { run, block, .. } => {
                 format!("{block} x {block} runs of {run} units")
             }

@@ -3,8 +3,8 @@
 //! a prediction wrong, and no copy.
 
 use super::{
-    Grouped, GroupedStep, Inner, Lines, Side, Streamed, Work,
-    packed_source::{adjacent, gathered},
+    Grouped, GroupedStep, Inner, Lines, Shuffled, Side, Streamed, Work,
+    packed_source::{adjacent, gathered, source_order},
     rates::WIDEST_VECTOR,
 };
 use crate::{
@@ -51,6 +51,8 @@ pub(crate) enum Kernel {
     IndexedShortSource,
     /// Short destination rows at offsets of tables. The amount is rows.
     IndexedShortDestination,
+    /// Lanes assembled from lanes of the source. The amount is these and those.
+    Shuffles,
     /// Units packed in the order of the source, and copied on. A call is a short run that is packed
     /// by itself. The amount is units, or words of 4 bytes if units are wider.
     PackedSource,
@@ -80,6 +82,9 @@ const SHORT_GATHER: usize = 16;
 /// The runs of adjacent units that take as long to pack as one such run.
 const SHORT_GATHER_CALLS: f64 = 2.5;
 
+/// The runs of adjacent units that take as long to pack as one unit without a gather kernel.
+const UNGATHERED_CALLS: f64 = 0.1;
+
 /// Runs of up to this many bytes are copied as two words, see `kernel::short_runs`.
 const SHORT_RUN: usize = 32;
 
@@ -89,18 +94,17 @@ impl Work {
         let unit = self.unit;
         match self.inner {
             Inner::Nothing => once(Kernel::Run, 0),
-            Inner::PackedSource { .. } => self.packs(),
+            Inner::PackedSource { .. } => self.packs(vector),
             Inner::Run { len } => once(Kernel::Run, len.saturating_mul(unit)),
             Inner::Fill { len } => self.fills(len),
-            Inner::Gather { len, step }
-                if has_windows(unit, len, step) || is_picked(unit, len, step, vector) =>
-            {
+            Inner::Gather { len, step } if is_gathered(unit, len, step, vector) => {
                 once(Kernel::Gather, len)
             }
             Inner::Gather { len, .. } | Inner::Scatter { len, .. } => once(Kernel::Units, len),
             Inner::Tile { u, v, block } => tile(u, v, block, unit),
             Inner::Streamed(ref plan) => streamed(plan, unit),
             Inner::Grouped(groups) => grouped(&groups, &self.outer, unit),
+            Inner::Shuffled(plan) => plan.kernel_work(&self.outer),
             Inner::Blocked2d { outer, inner, run, block } => {
                 let rows = outer.len as f64 * inner.len.div_ceil(block) as f64;
                 let runs = outer.len as f64 * inner.len as f64;
@@ -111,10 +115,12 @@ impl Work {
 
     /// Both copies of all units. Runs of adjacent units are copied one by one, and short runs of
     /// units one step apart take longer still.
-    fn packs(&self) -> KernelWork {
+    fn packs(&self, vector: usize) -> KernelWork {
         let units = iterations(&self.outer) as f64;
+        let step = source_order(&self.outer).first().map_or(0, |&at| self.outer[at].strides[1]);
         let calls = match (adjacent(&self.outer), gathered(&self.outer)) {
-            (1, SHORT_GATHER..) => 0.0,
+            (1, len @ SHORT_GATHER..) if is_gathered(self.unit, len, step, vector) => 0.0,
+            (1, SHORT_GATHER..) => UNGATHERED_CALLS * units,
             (1, run) => SHORT_GATHER_CALLS * units / run as f64,
             (run, _) => units / run as f64,
         };
@@ -142,8 +148,13 @@ fn runs_of(bytes: usize, short: Kernel, rows: f64, runs: f64) -> KernelWork {
     }
 }
 
+/// Are units one step apart gathered by more than one at a time?
+fn is_gathered(unit: usize, len: usize, step: isize, vector: usize) -> bool {
+    has_windows(unit, len, step) || is_picked(unit, len, step, vector)
+}
+
 /// Does the gather kernel have windows for a step, and a lane of units?
-fn has_windows(unit: usize, len: usize, step: isize) -> bool {
+pub(super) fn has_windows(unit: usize, len: usize, step: isize) -> bool {
     let has_step = match unit {
         16 => false,
         8 => matches!(step, -1 | 2),
@@ -178,7 +189,7 @@ fn tile(u: Side, v: Side, block: usize, unit: usize) -> KernelWork {
         (true, false) if nv > 1 && lane > 2 => {
             work(Kernel::LanePerRow, calls, calls * round_up(nu, lane))
         }
-        (false, true) if v.stride == nu as isize && nu <= 4 => {
+        (false, true) if v.stride.unsigned_abs() == nu && (2..=4).contains(&nu) => {
             work(Kernel::Pixels, calls, units * unit as f64)
         }
         (false, true) if v.stride == nu as isize => work(Kernel::Overwriting, calls, v.len as f64),
@@ -186,9 +197,12 @@ fn tile(u: Side, v: Side, block: usize, unit: usize) -> KernelWork {
     }
 }
 
-/// Are the source rows two to four units apart, so that they are read as windows?
+/// Are the source rows two to four units apart, so that they are read as windows? Of descending
+/// rows those of one unit, or without gaps.
 fn is_window(u: Side, v: Side) -> bool {
-    (2..=4).contains(&u.stride) && v.len <= u.stride.unsigned_abs()
+    let step = u.stride.unsigned_abs();
+    let is_whole = v.len == 1 || v.len == step;
+    (2..=4).contains(&step) && v.len <= step && (u.stride > 0 || is_whole)
 }
 
 /// The columns of the widest tile that `columns` hold.
@@ -243,6 +257,13 @@ fn grouped(groups: &Grouped, outer: &[Loop<2>], unit: usize) -> KernelWork {
     }
 }
 
+impl Shuffled {
+    fn kernel_work(self, outer: &[Loop<2>]) -> KernelWork {
+        let blocks = self.block.blocks(self.split(outer).1);
+        once(Kernel::Shuffles, blocks * (self.sources + self.lanes))
+    }
+}
+
 /// The kernel of a block of a grouped transpose, and what it moves.
 fn indexed_block((nu, nv): (usize, usize), unit: usize) -> (Kernel, f64) {
     let lane = LANE_BYTES / unit;
@@ -284,6 +305,18 @@ mod tests {
         assert_eq!(gather(2, 32, 5, 64), Kernel::Units, "the last register reads past a gap");
         assert_eq!(gather(2, 33, 5, 32), Kernel::Units);
         assert_eq!(gather(2, 33, 9, 64), Kernel::Units);
+    }
+
+    #[test]
+    fn mirrored_pixels_are_pixels() {
+        let side = |len: usize, stride: isize| Side { len, stride };
+        let kernel = |u: Side, v: Side| tile(u, v, usize::MAX, 1).kernel;
+        for direction in [1, -1] {
+            assert_eq!(kernel(side(151, 3 * direction), side(3, 13288)), Kernel::Pixels);
+            assert_eq!(kernel(side(3, 13288), side(151, 3 * direction)), Kernel::Pixels);
+        }
+        assert_eq!(kernel(side(151, 3), side(2, 13288)), Kernel::Pixels);
+        assert_ne!(kernel(side(151, -3), side(2, 13288)), Kernel::Pixels, "a gap");
     }
 
     #[test]

@@ -4,10 +4,11 @@
 //! brought into normal form (`nest`), then counted in units that the kernels know (`unit`). Several
 //! plans can run them (`candidates`): the first strategy of a table that applies turns the
 //! innermost loops into one step of a kernel (`strategies`), several short loops make a side of a
-//! block (`grouped`), or the source is packed first (`packed_source`). The plan with the least
-//! predicted time is taken (`cost`), from what its kernel does (`kernel`), from the cache lines
-//! (`footprint`) that its loops touch (`traversal`), and from what these take on the machine
-//! (`rates`). A small copy whose plan is slow can be run by a list of offsets instead (`listing`).
+//! block (`grouped`), the source is packed first (`packed_source`), or bytes that move by less than
+//! a cache line are shuffled (`shuffled`). The plan with the least predicted time is taken
+//! (`cost`), from what its kernel does (`kernel`), from the cache lines (`footprint`) that its
+//! loops touch (`traversal`), and from what these take on the machine (`rates`). A small copy whose
+//! plan is slow can be run by a list of offsets instead (`listing`).
 //!
 //! A part of a plan is again a plan: `partition` cuts plans for threads, and the code that runs
 //! them does not distinguish the two.
@@ -22,6 +23,7 @@ mod listing;
 mod packed_source;
 mod rates;
 mod scratch;
+mod shuffled;
 mod strategies;
 mod streamed;
 mod traversal;
@@ -43,6 +45,7 @@ pub(crate) use grouped::{Grouped, GroupedStep, rows_inside};
 pub(crate) use listing::Listing;
 pub(crate) use packed_source::{source_order, source_tile};
 pub(crate) use scratch::Comparison;
+pub(crate) use shuffled::{Shuffled, shuffles};
 pub(crate) use streamed::{Lines, StreamScratch, Streamed};
 
 /// A copy between two layouts, together with the plan that was made for them.
@@ -121,6 +124,8 @@ pub(crate) enum Inner {
     Streamed(Streamed),
     /// Two groups of loops, which are the last of the outer loops.
     Grouped(Grouped),
+    /// Blocks of adjacent bytes, assembled by shuffles. Their loops are the last of the outer ones.
+    Shuffled(Shuffled),
     /// The whole copy: tiles of at most `elements` units, whose source is packed into scratch
     /// without its gaps, and copied on from there.
     PackedSource { elements: usize },
@@ -141,8 +146,10 @@ pub(crate) struct Side {
 impl Work {
     /// Every path.
     pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
-        [strategies::NOTHING, grouped::TRANSPOSE, grouped::RUNS, packed_source::PACKED_SOURCE]
+        let others = [grouped::TRANSPOSE, grouped::RUNS, packed_source::PACKED_SOURCE];
+        [strategies::NOTHING, shuffled::SHUFFLED]
             .into_iter()
+            .chain(others)
             .chain(strategies::STRATEGIES.iter().map(|s| s.name))
     }
 
@@ -230,9 +237,11 @@ impl Inner {
     /// Do kernels read the gaps between source elements, if they may?
     pub(crate) fn reads_gaps(&self) -> bool {
         match self {
-            Inner::Gather { .. } | Inner::Tile { .. } | Inner::Streamed(_) | Inner::Grouped(_) => {
-                true
-            }
+            Inner::Gather { .. }
+            | Inner::Tile { .. }
+            | Inner::Streamed(_)
+            | Inner::Grouped(_)
+            | Inner::Shuffled(_) => true,
             Inner::Nothing
             | Inner::Run { .. }
             | Inner::Fill { .. }
@@ -247,7 +256,7 @@ impl Inner {
     pub(crate) fn len(&self) -> usize {
         match *self {
             Inner::Nothing => 0,
-            Inner::PackedSource { .. } => 1,
+            Inner::PackedSource { .. } | Inner::Shuffled(_) => 1,
             Inner::Run { len }
             | Inner::Fill { len }
             | Inner::Gather { len, .. }
@@ -295,6 +304,7 @@ impl fmt::Display for Inner {
             }
             Inner::Streamed(plan) => plan.fmt(f),
             Inner::Grouped(groups) => groups.fmt(f),
+            Inner::Shuffled(plan) => plan.fmt(f),
             Inner::Blocked2d { outer, inner, run, .. } => write!(
                 f,
                 "blocked {} (dst {}, src {}) x {} (dst {}, src {}) of {run}",

@@ -50,6 +50,25 @@ pub(super) fn plan(work: &mut Work, builder: &NestBuilder<'_, 2>, machine: &Mach
     true
 }
 
+/// What planning the copies of all tiles takes, in entries of a table: two plans for each shape of
+/// a tile, of which a loop that tiles do not divide has two. Not counted for wide elements, whose
+/// source is packed beyond the second-level cache only: the copy takes a hundred times as long.
+pub(super) fn entries(loops: &[Loop<2>], elements: usize, unit: usize) -> usize {
+    if unit > MAX_NARROW_UNIT {
+        return 0;
+    }
+    let counts = source_tile(loops, elements, unit);
+    let is_cut_short = |(l, count): (&Loop<2>, &usize)| !l.len.is_multiple_of(*count);
+    let cut_short = loops.iter().zip(&counts).filter(|&at| is_cut_short(at)).count();
+    TILE_PLAN_ENTRIES << cut_short.min(MAX_CUT_SHORT)
+}
+
+/// Two plans take 2 µs (Zen 3).
+const TILE_PLAN_ENTRIES: usize = 2400;
+
+/// More loops that end with a shorter tile are not told apart.
+const MAX_CUT_SHORT: usize = 8;
+
 /// Does the source lie in another order than the destination, with gaps that are shorter than cache
 /// lines after every element, or every few?
 fn suits(loops: &[Loop<2>], unit: usize) -> bool {

@@ -65,6 +65,11 @@ impl Traversal {
                     _ => inside.groups(sides),
                 }
             }
+            Inner::Shuffled(plan) => {
+                let (around, block) = plan.split(&work.outer);
+                outer = around;
+                inside.group(block, plan.block);
+            }
             Inner::Blocked2d { outer, inner, run, block } => {
                 inside.push(run, [1, 1]);
                 inside.cut(inner, block);
