@@ -9,7 +9,7 @@
 //! ([`RowBlock::input_to_repeat`]), and rows for which a loop would not vectorise, are first
 //! rewritten by code that does not depend on the operation (`run::bounce`).
 
-use std::marker::PhantomData;
+use std::{any::TypeId, marker::PhantomData};
 
 use tensor_core::Element;
 
@@ -17,6 +17,7 @@ use super::{
     dispatch::dispatch,
     function::{Function1, Function2, Function3},
     isa::{Isa, Kernel},
+    register_op::RegisterOp,
 };
 use crate::{exec::SimdLevel, math::FmaMode, tuning::LARGE_ARGUMENT_BLOCK_ELEMENTS};
 
@@ -54,6 +55,9 @@ pub(crate) trait Operation<const N: usize>: Sync {
 
     /// Is the function called once for each result, also for results that are equal?
     fn is_counted(&self) -> bool;
+
+    /// The operation of registers that this is, if there is one: all operands are f32, or all f64.
+    fn register_op(&self) -> Option<RegisterOp>;
 }
 
 impl<const N: usize, O: Compute<N>> Operation<N> for O {
@@ -67,6 +71,10 @@ impl<const N: usize, O: Compute<N>> Operation<N> for O {
 
     fn is_counted(&self) -> bool {
         O::IS_COUNTED
+    }
+
+    fn register_op(&self) -> Option<RegisterOp> {
+        O::register_op()
     }
 }
 
@@ -119,6 +127,9 @@ pub(crate) trait Compute<const N: usize>: Sync {
     /// Is the function called once for each result, also for results that are equal?
     const IS_COUNTED: bool;
 
+    /// See [`Operation::register_op`].
+    fn register_op() -> Option<RegisterOp>;
+
     /// Computes rows of adjacent results.
     ///
     /// # Safety
@@ -127,6 +138,11 @@ pub(crate) trait Compute<const N: usize>: Sync {
     /// - An input shares no element with operand 0, or is operand 0, index by index.
     /// - Operand 0 is never `is_scalar`, and [`RowBlock::input_to_repeat`] is `None`.
     unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<N>);
+}
+
+/// Are all types f32, or all f64?
+fn are_floats<const N: usize>(types: [TypeId; N]) -> bool {
+    [TypeId::of::<f32>(), TypeId::of::<f64>()].into_iter().any(|float| types == [float; N])
 }
 
 /// `out[at] = value` for each element of a row. A macro, because a closure might not be inlined,
@@ -180,6 +196,10 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
     const COMPUTES_MUCH: bool = F::COMPUTES_MUCH;
 
     const IS_COUNTED: bool = F::IS_COUNTED;
+
+    fn register_op() -> Option<RegisterOp> {
+        F::REGISTER_OP.filter(|_| are_floats([TypeId::of::<A>(), TypeId::of::<R>()]))
+    }
 
     #[inline(always)]
     unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<2>) {
@@ -292,6 +312,11 @@ macro_rules! operation {
             const COMPUTES_MUCH: bool = F::COMPUTES_MUCH;
 
             const IS_COUNTED: bool = F::IS_COUNTED;
+
+            fn register_op() -> Option<RegisterOp> {
+                let types = [TypeId::of::<R>(), $(TypeId::of::<$type>()),*];
+                F::REGISTER_OP.filter(|_| are_floats(types))
+            }
 
             #[inline(always)]
             unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<$n>) {

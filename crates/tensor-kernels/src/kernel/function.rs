@@ -6,6 +6,7 @@
 
 #[cfg(tensor_compiled)]
 use super::elementwise::{Map, Operation, Zip, Zip3};
+use super::register_op::RegisterOp;
 use crate::math::FmaMode;
 
 /// A function of one element.
@@ -22,6 +23,9 @@ pub(crate) trait Function1<A>: Sync {
 
     /// Is it called once for each result, also for results that are equal? It may count its calls.
     const IS_COUNTED: bool = false;
+
+    /// The operation of registers that this is for f32 and f64, if there is one.
+    const REGISTER_OP: Option<RegisterOp> = None;
 
     /// The operation as this crate compiled it, if it did; see `api::compiled`.
     #[cfg(tensor_compiled)]
@@ -62,6 +66,9 @@ pub(crate) trait Function2<A, B>: Sync {
     /// Is it called once for each result, also for results that are equal? It may count its calls.
     const IS_COUNTED: bool = false;
 
+    /// The operation of registers that this is for f32 and f64, if there is one.
+    const REGISTER_OP: Option<RegisterOp> = None;
+
     /// The operation as this crate compiled it, if it did; see `api::compiled`.
     #[cfg(tensor_compiled)]
     #[inline(always)]
@@ -101,6 +108,9 @@ pub(crate) trait Function3<A, B, C>: Sync {
 
     /// Is it called once for each result, also for results that are equal? It may count its calls.
     const IS_COUNTED: bool = false;
+
+    /// The operation of registers that this is for f32 and f64, if there is one.
+    const REGISTER_OP: Option<RegisterOp> = None;
 
     /// The operation as this crate compiled it, if it did; see `api::compiled`.
     #[cfg(tensor_compiled)]

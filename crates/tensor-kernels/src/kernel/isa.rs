@@ -3,6 +3,8 @@
 
 use pulp::NullaryFnOnce;
 
+#[cfg(feature = "elementwise")]
+use super::register_op::Finishing;
 use super::{indexed_block::IndexedBlock, portable, transpose_block::TransposeBlock, unit::Unit};
 #[cfg(feature = "elementwise")]
 use crate::math::{Baseline, FmaMode};
@@ -178,6 +180,71 @@ pub(crate) trait Isa: Vectorize + Send + Sync {
     ) {
         // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
         unsafe { portable::transpose_indexed(IndexedBlock { src, dst, columns, rows }) }
+    }
+
+    /// [`transpose`](Self::transpose), or [`transpose_stream`](Self::transpose_stream) if the
+    /// stores are non-temporal, of floats as wide as `L`. The results of an operation are written
+    /// in their places.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 and F1 for these elements.
+    #[cfg(feature = "elementwise")]
+    #[inline(always)]
+    unsafe fn transpose_finished<L: Unit>(
+        self,
+        (src, src_stride): (*const L, isize),
+        (dst, dst_stride): (*mut L, isize),
+        (nu, nv): (usize, usize),
+        stores: Stores,
+        finishing: &Finishing,
+    ) {
+        let _ = stores;
+        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: M1 to M3 and F1 hold for the same elements, by this function's contract.
+        unsafe { portable::transpose_finished::<L>(block, finishing) }
+    }
+
+    /// [`transpose_indexed`](Self::transpose_indexed), as
+    /// [`transpose_finished`](Self::transpose_finished).
+    ///
+    /// # Safety
+    ///
+    /// That of [`transpose_indexed`](Self::transpose_indexed), and F1.
+    #[cfg(feature = "elementwise")]
+    #[inline(always)]
+    unsafe fn transpose_indexed_finished<L: Unit>(
+        self,
+        src: *const L,
+        dst: *mut L,
+        columns: &[[isize; 2]],
+        rows: &[[isize; 2]],
+        finishing: &Finishing,
+    ) {
+        let block = IndexedBlock { src, dst, columns, rows };
+        // SAFETY: M1 to M3 and F1 hold for the same elements, by this function's contract.
+        unsafe { portable::transpose_indexed_finished(block, finishing) }
+    }
+
+    /// [`transpose_stitched`](Self::transpose_stitched), as
+    /// [`transpose_finished`](Self::transpose_finished).
+    ///
+    /// # Safety
+    ///
+    /// That of [`transpose_stitched`](Self::transpose_stitched), and F1.
+    #[cfg(feature = "elementwise")]
+    #[inline(always)]
+    unsafe fn transpose_stitched_finished<L: Unit>(
+        self,
+        src: (*const L, isize),
+        dst: (*mut L, isize),
+        extents: (usize, usize),
+        (pending, first): (*mut u8, bool),
+        finishing: &Finishing,
+    ) {
+        let _ = (pending, first);
+        // SAFETY: M1 to M3 and F1 hold for the same elements, by this function's contract.
+        unsafe { self.transpose_finished(src, dst, extents, Stores::Plain, finishing) }
     }
 
     /// Assembles a block in each iteration of a loop, whose strides are in bytes: by the shuffles

@@ -39,6 +39,10 @@
 //! - **M4, whole lines.** Only inside this module, for non-temporal stores: the destination is
 //!   64-byte aligned, its row stride is a multiple of 64 bytes, and each row is a whole number of
 //!   cache lines.
+//! - **F1, other operands.** Only where an operation is computed: for each destination element that
+//!   is written, those of the other operands of the [`Finishing`] can be read, or a register of a
+//!   repeated one. They share no byte with the destination, whose address is that of an element of
+//!   the result. Elements are floats.
 //! - **M5, the CPU.** An [`Isa`] value exists only on a CPU that has its instructions.
 
 #[cfg(target_arch = "aarch64")]
@@ -49,6 +53,8 @@ mod dispatch;
 #[cfg(feature = "elementwise")]
 mod elementwise;
 mod fence;
+#[cfg(feature = "elementwise")]
+mod finished;
 #[cfg(feature = "elementwise")]
 mod fold;
 #[cfg(feature = "elementwise")]
@@ -65,6 +71,8 @@ mod portable;
 mod prefetch;
 #[cfg(feature = "elementwise")]
 mod reduction;
+#[cfg(feature = "elementwise")]
+mod register_op;
 pub(crate) mod short_fills;
 pub(crate) mod short_runs;
 mod stream_copy;
@@ -82,12 +90,18 @@ pub(crate) use dispatch::dispatch;
 pub(crate) use elementwise::{Map, Operation, OperationOf, RowBlock, Zip, Zip3};
 pub(crate) use fence::FenceOnDrop;
 #[cfg(feature = "elementwise")]
+pub(crate) use finished::Finished;
+#[cfg(feature = "elementwise")]
 pub(crate) use function::{Closure, Function1, Function2, Function3};
+#[cfg(feature = "elementwise")]
+pub(crate) use isa::Vectorize;
 pub(crate) use isa::{Isa, Kernel, StagedRows};
 pub(crate) use prefetch::prefetch;
 #[cfg(feature = "elementwise")]
 pub(crate) use reduction::{
     AccumulatorRows, Fold, FoldBlock, FoldReduction, ListedElements, Reduction, ReductionOf,
 };
+#[cfg(feature = "elementwise")]
+pub(crate) use register_op::{Finishing, OtherOperand, RegisterOp};
 pub use stream_copy::stream_copy;
 pub(crate) use unit::Unit;

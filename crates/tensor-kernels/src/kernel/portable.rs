@@ -1,7 +1,11 @@
 //! Plain Rust kernels: the fallback without a SIMD level, and the elements that do not fill a
 //! register.
 
+#[cfg(feature = "elementwise")]
+use super::register_op::Finishing;
 use super::{indexed_block::IndexedBlock, transpose_block::TransposeBlock, unit::Unit};
+#[cfg(feature = "elementwise")]
+use crate::element::Real;
 use crate::{
     lane_shuffles::LaneShuffles,
     nest::Loop,
@@ -194,4 +198,78 @@ pub(super) unsafe fn transpose_indexed<L: Unit>(block: IndexedBlock<'_, L>) {
             unsafe { dst.wrapping_byte_offset(to).write_unaligned(element) }
         }
     }
+}
+
+/// Transposes a block of floats as wide as `L`, and writes the results of an operation.
+///
+/// # Safety
+///
+/// M1, M2, M3 for the block, F1 for its elements.
+#[cfg(feature = "elementwise")]
+#[inline(never)]
+pub(super) unsafe fn transpose_finished<L: Unit>(block: TransposeBlock, finishing: &Finishing) {
+    for v in 0..block.nv {
+        let column = block.columns_from::<L>(v);
+        for u in 0..block.nu {
+            let at = column.rows_from::<L>(u);
+            // SAFETY: M1 to M3 and F1 hold for an element of the block.
+            unsafe { finish_one::<L>(at.src, at.dst, finishing) }
+        }
+    }
+}
+
+/// The same for a block whose rows lie at offsets of tables.
+///
+/// # Safety
+///
+/// M1, M2, M3 for the block, F1 for its elements.
+#[cfg(feature = "elementwise")]
+#[inline(never)]
+pub(super) unsafe fn transpose_indexed_finished<L: Unit>(
+    block: IndexedBlock<'_, L>,
+    finishing: &Finishing,
+) {
+    for &[to, from] in block.rows {
+        let (src, dst) = (block.src.wrapping_byte_offset(from), block.dst.wrapping_byte_offset(to));
+        for &[to, from] in block.columns {
+            let (src, dst) = (src.wrapping_byte_offset(from), dst.wrapping_byte_offset(to));
+            // SAFETY: M1 to M3 and F1 hold for an element of the block.
+            unsafe { finish_one::<L>(src.cast(), dst.cast(), finishing) }
+        }
+    }
+}
+
+/// Writes the result for one element.
+///
+/// # Safety
+///
+/// M1, M2, M3 and F1 for this element.
+#[cfg(feature = "elementwise")]
+#[inline(always)]
+unsafe fn finish_one<L: Unit>(src: *const u8, dst: *mut u8, finishing: &Finishing) {
+    if L::WIDTH == size_of::<f32>() {
+        // SAFETY: this function's contract; the element is an f32.
+        unsafe { finish_float::<f32>(src, dst, finishing) }
+    } else {
+        // SAFETY: this function's contract; the element is an f64.
+        unsafe { finish_float::<f64>(src, dst, finishing) }
+    }
+}
+
+/// # Safety
+///
+/// That of [`finish_one`]; the element is an `F`.
+#[cfg(feature = "elementwise")]
+#[inline(always)]
+unsafe fn finish_float<F: Real<Magnitude = F> + bytemuck::Pod>(
+    src: *const u8,
+    dst: *mut u8,
+    finishing: &Finishing,
+) {
+    // SAFETY: readable by M1.
+    let t = unsafe { src.cast::<F>().read_unaligned() };
+    // SAFETY: F1 holds for this element.
+    let value = unsafe { finishing.one(t, dst) };
+    // SAFETY: writable by M2, no overlap by M3.
+    unsafe { dst.cast::<F>().write_unaligned(value) }
 }

@@ -73,8 +73,7 @@ fn copy_by_plan<T: Element, W: CopyTarget<T>>(
 pub(super) fn by_plan(exec: &Exec, copy: Planned<'_>, operands: OperandPtrs<'_, 2>) {
     if exec.tasks(copy.from.numel() * copy.width) > 1 {
         // A thread that waits for others may run another copy meanwhile, which borrows the plans.
-        let work = plan_cache::with_plan(copy, |kept| kept.work.clone().moved(kept.behind));
-        return execute(exec, &work, operands);
+        return execute(exec, &planned(copy), operands);
     }
     let OperandPtrs([result, operand]) = operands;
     plan_cache::with_plan(copy, |kept| {
@@ -83,6 +82,11 @@ pub(super) fn by_plan(exec: &Exec, copy: Planned<'_>, operands: OperandPtrs<'_, 
         // overlap.
         unsafe { run_kept(exec.simd(), copy, kept, (result.base, operand)) };
     });
+}
+
+/// The plan of a copy, on its own.
+pub(super) fn planned(copy: Planned<'_>) -> Work {
+    plan_cache::with_plan(copy, |kept| kept.work.clone().moved(kept.behind))
 }
 
 /// Copies by a kept plan, from one operand to another: each is the address of offset 0 of its
@@ -278,13 +282,13 @@ impl<L: Unit> Kernel for Task<'_, L> {
 /// All blocks of a plan whose sides are groups of loops. A function of its own: its tables would
 /// make the stack frame of every copy larger than a page.
 ///
-/// Invariant: only [`Task::run`] makes it; C1 and C2.
-struct GroupedTask<'a, I, L> {
-    isa: I,
-    work: &'a Work,
-    groups: Grouped,
-    src: *const L,
-    dst: *mut L,
+/// Invariant: C1 and C2 hold where it is made.
+pub(super) struct GroupedTask<'a, I, L> {
+    pub(super) isa: I,
+    pub(super) work: &'a Work,
+    pub(super) groups: Grouped,
+    pub(super) src: *const L,
+    pub(super) dst: *mut L,
 }
 
 impl<I: Isa, L: Unit> NullaryFnOnce for GroupedTask<'_, I, L> {

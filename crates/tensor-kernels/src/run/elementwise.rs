@@ -9,7 +9,7 @@ use std::any::TypeId;
 use tensor_core::{Element, Layout, ViewRefMut};
 
 use super::{
-    bounce, copy,
+    bounce, copy, finished,
     operands::{Destination, Input, OperandPtr, OperandPtrs},
     pack::{self, StridedBlock},
     plan_cache::Planned,
@@ -71,16 +71,24 @@ compute! {
 
 /// The operands of an operation, without their types.
 #[derive(Clone, Copy)]
-struct Operands<'a, 'l, const N: usize> {
-    layouts: [&'l Layout; N],
+pub(super) struct Operands<'a, 'l, const N: usize> {
+    pub(super) layouts: [&'l Layout; N],
     /// The bytes of an element.
-    widths: [usize; N],
+    pub(super) widths: [usize; N],
     /// Does the operand have the element type of the result?
     has_result_type: [bool; N],
-    ptrs: OperandPtrs<'a, N>,
+    pub(super) ptrs: OperandPtrs<'a, N>,
 }
 
 impl<const N: usize> Operands<'_, '_, N> {
+    /// The first element of each operand.
+    pub(super) fn first(&self) -> [*mut u8; N] {
+        std::array::from_fn(|k| {
+            let start = self.layouts[k].offset().wrapping_mul(self.widths[k]);
+            self.ptrs.0[k].base.wrapping_add(start)
+        })
+    }
+
     /// The input that is copied to the result first, to be combined with the others there: the only
     /// one that would go through scratch, if it is transposed and the result is larger than the
     /// caches. Blocks of such an input are read a few hundred bytes at a time; a copy is
@@ -97,11 +105,8 @@ impl<const N: usize> Operands<'_, '_, N> {
         let mut packed = (0..N).filter(|&k| work.block.area(k).is_some());
         let (input @ 1.., None) = (packed.next()?, packed.next()) else { return None };
         // Another input that is the result would be overwritten.
-        let first = |k: usize| {
-            let start = self.layouts[k].offset() * self.widths[k];
-            self.ptrs.0[k].base.wrapping_add(start)
-        };
-        let overwrites_none = (1..N).all(|k| first(k) != first(0));
+        let first = self.first();
+        let overwrites_none = !first[1..].contains(&first[0]);
         (self.has_result_type[input] && overwrites_none && work.is_transposed(input))
             .then_some(input)
     }
@@ -123,7 +128,10 @@ fn compute<const N: usize>(
     let Operands { layouts, widths, ptrs, .. } = operands;
     let shape = layouts[0].shape();
     assert!(layouts.iter().all(|layout| layout.shape() == shape), "operands of one shape");
-    if small::compute(exec, operation, layouts, widths, &ptrs) {
+    if small::compute(exec, operation, &operands) {
+        return;
+    }
+    if finished::compute(exec, operation, &operands, &exec.machine) {
         return;
     }
     let equal = if operation.is_counted() { EqualResults::Computed } else { EqualResults::Copied };

@@ -11,6 +11,8 @@ mod computed;
 mod copy;
 #[cfg(feature = "elementwise")]
 mod elementwise;
+#[cfg(feature = "elementwise")]
+mod finished;
 mod grouped;
 mod in_place;
 mod item_layout;

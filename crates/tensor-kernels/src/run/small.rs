@@ -16,7 +16,8 @@ use tensor_core::Layout;
 
 use super::{
     bounce, copy,
-    elementwise::advance,
+    elementwise::{Operands, advance},
+    finished,
     operands::{OperandPtr, OperandPtrs},
     plan_cache::{self, Planned},
     tiny::{self, MAX_TINY_DIMS, has_few_rows, is_tiny},
@@ -27,7 +28,10 @@ use crate::{
     kernel::{Operation, RowBlock},
     memory::CACHE_LINE,
     nest::Loop,
-    tuning::{LONG_ROW_ELEMENTS, MANY_ROW_ELEMENTS, SMALL_OPERATIONS_IN_L1, TINY_COPY_ELEMENTS},
+    tuning::{
+        LONG_ROW_ELEMENTS, MANY_ROW_ELEMENTS, MIN_FINISHED_ELEMENTS, SMALL_OPERATIONS_IN_L1,
+        TINY_COPY_ELEMENTS,
+    },
 };
 
 /// Computes few elements. Returns `false`, and computes nothing, if there are many, if the result
@@ -36,10 +40,9 @@ use crate::{
 pub(super) fn compute<const N: usize>(
     exec: &Exec,
     operation: &dyn Operation<N>,
-    layouts: [&Layout; N],
-    widths: [usize; N],
-    operands: &OperandPtrs<'_, N>,
+    all: &Operands<'_, '_, N>,
 ) -> bool {
+    let Operands { layouts, widths, ptrs: ref operands, .. } = *all;
     let (result, len) = (layouts[0], layouts[0].numel());
     let bytes =
         widths.iter().fold(0usize, |sum, &width| sum.saturating_add(len.saturating_mul(width)));
@@ -68,6 +71,11 @@ pub(super) fn compute<const N: usize>(
     }
     if is_tiny(result) && result.is_contiguous() {
         one.tiny(operands);
+        return true;
+    }
+    if len >= MIN_FINISHED_ELEMENTS
+        && finished::compute(exec, operation, all, &in_cache(&exec.machine))
+    {
         return true;
     }
     if let Some(input) = one.order_of_inputs() {
@@ -241,8 +249,7 @@ impl<const N: usize> OneRow<'_, N> {
             // can be read, and the elements of the result, which are adjacent, be written.
             return unsafe { copy_tiny(width, from, to, tiny::loops(layouts)) };
         }
-        // Scratch is read next: it is not stored past the caches.
-        let machine = &Machine { stream: usize::MAX, ..self.exec.machine };
+        let machine = &in_cache(&self.exec.machine);
         let copy = Planned { from: self.layouts[k], to: self.layouts[0], width, machine };
         let result = to.wrapping_sub(self.layouts[0].offset().wrapping_mul(width));
         plan_cache::with_plan(copy, |kept| {
@@ -252,6 +259,12 @@ impl<const N: usize> OneRow<'_, N> {
             unsafe { copy::run_kept(self.exec.simd(), copy, kept, (result, operand)) };
         });
     }
+}
+
+/// The machine without stores past the caches: scratch is read next, and so are few results. All
+/// copies of few elements are planned for it, so that they share a kept plan.
+fn in_cache(machine: &Machine) -> Machine {
+    Machine { stream: usize::MAX, ..*machine }
 }
 
 /// # Safety

@@ -66,6 +66,15 @@ fn choose_lines<I: Isa, L: Unit>(plan: &Streamed, dst: *mut L) -> Lines {
     }
 }
 
+/// Are all elements written by tiles, of which registers are stored at their places in the result,
+/// wherever it lies? Elements have `unit` bytes, a multiple of [`WORD_BYTES`].
+#[cfg(feature = "elementwise")]
+pub(super) fn writes_tiles(plan: &Streamed, unit: usize) -> bool {
+    matches!(plan.lines, Lines::Aligned | Lines::Stitched)
+        && plan.u.len * unit >= CACHE_LINE
+        && plan.v.len >= MAX_TILE_ROWS
+}
+
 /// Tiles are stitched at multiples of this many bytes.
 const WORD_BYTES: usize = 4;
 

@@ -24,6 +24,7 @@ mod check;
 mod complex;
 mod floats;
 mod forms;
+mod in_registers;
 mod integers;
 mod movement;
 mod operand_kinds;

@@ -168,7 +168,8 @@ macro_rules! ternary {
         $(#[$doc:meta])*
         $op:ident<$t:ident: $bound:ident>:
             $name:ident, $into:ident, in place $inplace:ident
-            { |$m:ident, $a:ident, $b:ident, $c:ident| $value:expr }
+            { |$m:ident, $a:ident, $b:ident, $c:ident| $value:expr
+                $(, in_registers $register_op:ident)? }
     )*) => {$(
         $(#[$doc])*
         ///

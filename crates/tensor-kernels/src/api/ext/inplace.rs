@@ -52,7 +52,8 @@ macro_rules! ternary {
         $(#[$doc:meta])*
         $op:ident<$t:ident: $bound:ident>:
             $name:ident, $into:ident, in place $inplace:ident
-            { |$m:ident, $a:ident, $b:ident, $c:ident| $value:expr }
+            { |$m:ident, $a:ident, $b:ident, $c:ident| $value:expr
+                $(, in_registers $register_op:ident)? }
     )*) => {$(
         $crate::api::ext::inplace::method! {
             [$self, $receiver] $inplace of $name($b, $c) where $bound

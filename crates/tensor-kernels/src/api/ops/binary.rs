@@ -13,7 +13,7 @@ use crate::{
     },
     element::{Bits, Compare, Equality, Inexact, Integer, Number, Ordered, Real},
     exec::Exec,
-    kernel::Function2,
+    kernel::{Function2, RegisterOp},
     math::FmaMode,
 };
 
@@ -39,7 +39,7 @@ macro_rules! functions {
             $(, of two $of_two:ident)? $(, method $method:ident)? $(, operator $operator:ident)?
             { |$m:ident, $a:ident, $b:ident| $value:expr
                 $(, large_argument $has_large:ident if $is_large:expr => $large:expr)?
-                $(, computes_much $much:literal)? }
+                $(, computes_much $much:literal)? $(, in_registers $register_op:ident)? }
     )*) => {$(
         pub(crate) struct $op;
 
@@ -60,6 +60,10 @@ macro_rules! functions {
 
             $(
                 const COMPUTES_MUCH: bool = $much;
+            )?
+
+            $(
+                const REGISTER_OP: Option<RegisterOp> = Some(RegisterOp::$register_op);
             )?
 
             $(

@@ -18,26 +18,26 @@
 
 /// Operations on one operand. `large_argument` separates arguments that need a slower algorithm.
 /// Those operations, and those with `computes_much`, take much longer to compute a result than to
-/// store it.
+/// store it. `in_registers` names the operation of registers that computes the same of f32 and f64.
 macro_rules! unary_operations {
     ($generate:ident) => {$generate! {
         /// `−a` (PyTorch: `torch.neg`).
         Neg<T: Number> -> T: neg, neg_into, in place neg_inplace<Number>, operator Neg {
-            |M, a| a.negated()
+            |M, a| a.negated(), in_registers Neg
         }
         /// The magnitude; the least integer stays as it is (PyTorch: `torch.abs`).
         Abs<T: Number> -> T::Magnitude: abs, abs_into, in place abs_inplace<Ordered> {
-            |M, a| a.magnitude()
+            |M, a| a.magnitude(), in_registers Abs
         }
         /// −1, 0 or 1; NaN gives 0 (PyTorch: `torch.sign`).
         Sign<T: Ordered> -> T: sign, sign_into, in place sign_inplace<Ordered> { |M, a| a.sign() }
         /// `1 / a`, of integers as f32 (PyTorch: `torch.reciprocal`).
         Recip<T: Number> -> T::Float: recip, recip_into, in place recip_inplace<Inexact> {
-            |M, a| a.to_float().reciprocal()
+            |M, a| a.to_float().reciprocal(), in_registers Recip
         }
         /// `√a`, of integers as f32 (PyTorch: `torch.sqrt`).
         Sqrt<T: Number> -> T::Float: sqrt, sqrt_into, in place sqrt_inplace<Inexact> {
-            |M, a| a.to_float().square_root()
+            |M, a| a.to_float().square_root(), in_registers Sqrt
         }
         /// `1 / √a`, of integers as f32 (PyTorch: `torch.rsqrt`).
         Rsqrt<T: Number> -> T::Float: rsqrt, rsqrt_into, in place rsqrt_inplace<Inexact> {
@@ -45,7 +45,7 @@ macro_rules! unary_operations {
         }
         /// `a · a` (PyTorch: `torch.square`).
         Square<T: Number> -> T: square, square_into, in place square_inplace<Number> {
-            |M, a| a.times(a)
+            |M, a| a.times(a), in_registers Square
         }
         /// `e^a`, of integers as f32 (PyTorch: `torch.exp`).
         Exp<T: Number> -> T::Float: exp, exp_into, in place exp_inplace<Inexact> {
@@ -93,7 +93,7 @@ macro_rules! unary_operations {
         }
         /// a, or 0 if a is negative; NaN stays NaN (PyTorch: `torch.relu`).
         Relu<T: Ordered> -> T: relu, relu_into, in place relu_inplace<Ordered> {
-            |M, a| a.relu()
+            |M, a| a.relu(), in_registers Relu
         }
         /// a times the standard normal distribution function of a (PyTorch: `gelu`, exact).
         Gelu<T: Real> -> T: gelu, gelu_into, in place gelu_inplace<Real> {
@@ -136,19 +136,19 @@ macro_rules! binary_operations {
     ($generate:ident) => {$generate! {
         /// `a + b` (PyTorch: `torch.add`).
         Add<T: Number> -> T: add, add_into, in place add_inplace<Number>, operator Add {
-            |M, a, b| a.plus(b)
+            |M, a, b| a.plus(b), in_registers Add
         }
         /// `a − b` (PyTorch: `torch.sub`).
         Sub<T: Number> -> T: sub, sub_into, in place sub_inplace<Number>, operator Sub {
-            |M, a, b| a.minus(b)
+            |M, a, b| a.minus(b), in_registers Sub
         }
         /// `a · b` (PyTorch: `torch.mul`).
         Mul<T: Number> -> T: mul, mul_into, in place mul_inplace<Number>, operator Mul {
-            |M, a, b| a.times(b)
+            |M, a, b| a.times(b), in_registers Mul
         }
         /// `a / b`, of integers as f32 (PyTorch: `torch.div`).
         Div<T: Number> -> T::Float: div, div_into, in place div_inplace<Inexact>, operator Div {
-            |M, a, b| a.to_float().divided_by(b.to_float())
+            |M, a, b| a.to_float().divided_by(b.to_float()), in_registers Div
         }
         /// `a / b`, rounded down (PyTorch: `torch.div(rounding_mode='floor')`).
         DivFloor<T: Ordered> -> T:
@@ -248,7 +248,7 @@ macro_rules! ternary_operations {
             /// `a · factor + summand` (PyTorch: `torch.addcmul(summand, a, factor)`). Rounded once
             /// for f32 and f64; f16 and bf16 are computed as f32 and rounded again.
             MulAdd<T: Number>: mul_add, mul_add_into, in place mul_add_inplace {
-                |M, a, factor, summand| a.times_plus(factor, summand)
+                |M, a, factor, summand| a.times_plus(factor, summand), in_registers MulAdd
             }
             /// a, but at least `min` and at most `max`; `max` if `min` is larger; NaN if one is NaN
             /// (PyTorch: `torch.clamp`).

@@ -8,7 +8,7 @@ use crate::{
     api::{call::Call, compiled::compiled, ops::table::ternary_operations, tensor::Simd},
     element::{Compare, Number},
     exec::Exec,
-    kernel::Function3,
+    kernel::{Function3, RegisterOp},
     math::FmaMode,
 };
 
@@ -18,7 +18,8 @@ macro_rules! functions {
         $(#[$doc:meta])*
         $op:ident<$t:ident: $bound:ident>:
             $name:ident, $into:ident, in place $inplace:ident
-            { |$m:ident, $a:ident, $b:ident, $c:ident| $value:expr }
+            { |$m:ident, $a:ident, $b:ident, $c:ident| $value:expr
+                $(, in_registers $register_op:ident)? }
     )*) => {$(
         pub(crate) struct $op;
 
@@ -36,6 +37,10 @@ macro_rules! functions {
             fn call<$m: FmaMode>(&self, $a: $t, $b: $t, $c: $t) -> $t {
                 $value
             }
+
+            $(
+                const REGISTER_OP: Option<RegisterOp> = Some(RegisterOp::$register_op);
+            )?
         }
 
         $(#[$doc])*

@@ -8,7 +8,7 @@ use crate::{
     api::{call::Call, compiled::compiled, ops::table::unary_operations, tensor::Simd},
     element::{Bits, Cast, Equality, Inexact, Number, Ordered, Real},
     exec::Exec,
-    kernel::Function1,
+    kernel::{Function1, RegisterOp},
     math::FmaMode,
 };
 
@@ -74,6 +74,7 @@ macro_rules! function {
             |$m:ident, $a:ident| $value:expr
             $(, large_argument $has_large:ident if $is_large:expr => $large:expr)?
             $(, computes_much $much:literal)?
+            $(, in_registers $register_op:ident)?
         }
     ) => {
         impl<$t: $bound> Function1<$t> for $op {
@@ -91,6 +92,10 @@ macro_rules! function {
 
             $(
                 const COMPUTES_MUCH: bool = $much;
+            )?
+
+            $(
+                const REGISTER_OP: Option<RegisterOp> = Some(RegisterOp::$register_op);
             )?
 
             $(

@@ -15,6 +15,8 @@ use std::arch::aarch64::{uint8x16_t, uint8x16x2_t};
 
 use pulp::{NullaryFnOnce, aarch64, cast};
 
+#[cfg(feature = "elementwise")]
+use crate::kernel::generic::register::Arithmetic;
 use crate::kernel::{
     generic::register::{FunnelShift, LANE_BYTES, Pair, Registers, Vector},
     isa::{Kernel, Vectorize},
@@ -147,6 +149,99 @@ impl Vector for N128 {
     fn or(self, other: Self) -> Self {
         let isa = self.isa;
         Self { isa, bits: isa.0.neon.vorrq_u8(self.bits, other.bits) }
+    }
+}
+
+#[cfg(feature = "elementwise")]
+impl Arithmetic for N128 {
+    #[inline(always)]
+    fn add<L: Unit>(self, other: Self) -> Self {
+        let (isa, neon) = (self.isa, self.isa.0.neon);
+        let bits = match L::WIDTH {
+            4 => cast(neon.vaddq_f32(cast(self.bits), cast(other.bits))),
+            _ => cast(neon.vaddq_f64(cast(self.bits), cast(other.bits))),
+        };
+        Self { isa, bits }
+    }
+
+    #[inline(always)]
+    fn sub<L: Unit>(self, other: Self) -> Self {
+        let (isa, neon) = (self.isa, self.isa.0.neon);
+        let bits = match L::WIDTH {
+            4 => cast(neon.vsubq_f32(cast(self.bits), cast(other.bits))),
+            _ => cast(neon.vsubq_f64(cast(self.bits), cast(other.bits))),
+        };
+        Self { isa, bits }
+    }
+
+    #[inline(always)]
+    fn mul<L: Unit>(self, other: Self) -> Self {
+        let (isa, neon) = (self.isa, self.isa.0.neon);
+        let bits = match L::WIDTH {
+            4 => cast(neon.vmulq_f32(cast(self.bits), cast(other.bits))),
+            _ => cast(neon.vmulq_f64(cast(self.bits), cast(other.bits))),
+        };
+        Self { isa, bits }
+    }
+
+    #[inline(always)]
+    fn div<L: Unit>(self, other: Self) -> Self {
+        let (isa, neon) = (self.isa, self.isa.0.neon);
+        let bits = match L::WIDTH {
+            4 => cast(neon.vdivq_f32(cast(self.bits), cast(other.bits))),
+            _ => cast(neon.vdivq_f64(cast(self.bits), cast(other.bits))),
+        };
+        Self { isa, bits }
+    }
+
+    #[inline(always)]
+    fn mul_add<L: Unit>(self, factor: Self, summand: Self) -> Self {
+        let (isa, neon) = (self.isa, self.isa.0.neon);
+        let bits = match L::WIDTH {
+            4 => cast(neon.vfmaq_f32(cast(summand.bits), cast(self.bits), cast(factor.bits))),
+            _ => cast(neon.vfmaq_f64(cast(summand.bits), cast(self.bits), cast(factor.bits))),
+        };
+        Self { isa, bits }
+    }
+
+    #[inline(always)]
+    fn sqrt<L: Unit>(self) -> Self {
+        let (isa, neon) = (self.isa, self.isa.0.neon);
+        let bits = match L::WIDTH {
+            4 => cast(neon.vsqrtq_f32(cast(self.bits))),
+            _ => cast(neon.vsqrtq_f64(cast(self.bits))),
+        };
+        Self { isa, bits }
+    }
+
+    #[inline(always)]
+    fn relu<L: Unit>(self) -> Self {
+        let (isa, neon) = (self.isa, self.isa.0.neon);
+        let is_negative = match L::WIDTH {
+            4 => cast(neon.vcltzq_f32(cast(self.bits))),
+            _ => cast(neon.vcltzq_f64(cast(self.bits))),
+        };
+        Self { isa, bits: neon.vbicq_u8(self.bits, is_negative) }
+    }
+
+    #[inline(always)]
+    fn neg<L: Unit>(self) -> Self {
+        let (isa, neon) = (self.isa, self.isa.0.neon);
+        let bits = match L::WIDTH {
+            4 => cast(neon.vnegq_f32(cast(self.bits))),
+            _ => cast(neon.vnegq_f64(cast(self.bits))),
+        };
+        Self { isa, bits }
+    }
+
+    #[inline(always)]
+    fn abs<L: Unit>(self) -> Self {
+        let (isa, neon) = (self.isa, self.isa.0.neon);
+        let bits = match L::WIDTH {
+            4 => cast(neon.vabsq_f32(cast(self.bits))),
+            _ => cast(neon.vabsq_f64(cast(self.bits))),
+        };
+        Self { isa, bits }
     }
 }
 

@@ -7,9 +7,12 @@
 use pulp::NullaryFnOnce;
 
 use super::{
-    register::{LANE_BYTES, Registers, Vector},
+    finish::{Epilogue, Keep},
+    register::{Computes, LANE_BYTES, Registers, Vector},
     unroll::unrolled,
 };
+#[cfg(feature = "elementwise")]
+use crate::kernel::register_op::Finishing;
 use crate::kernel::{indexed_block::IndexedBlock, portable, unit::Unit};
 
 /// The transpose of a block. A function of its own, as it is too large to be inlined at every call
@@ -54,6 +57,51 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Transpose<'_, R, L> {
     }
 }
 
+/// [`Transpose`] with an operation.
+///
+/// Invariant: only [`finished`] makes it; that of [`Transpose`], and F1.
+#[cfg(feature = "elementwise")]
+struct TransposeFinished<'t, R, L> {
+    isa: R,
+    block: IndexedBlock<'t, L>,
+    finishing: &'t Finishing,
+}
+
+/// Transposes a block of floats, and writes the results of an operation.
+///
+/// # Safety
+///
+/// That of [`transpose`], and F1.
+#[cfg(feature = "elementwise")]
+#[inline(always)]
+pub(super) unsafe fn finished<R: Registers, L: Unit>(
+    isa: R,
+    block: IndexedBlock<'_, L>,
+    finishing: &Finishing,
+) {
+    isa.vectorize(TransposeFinished { isa, block, finishing });
+}
+
+#[cfg(feature = "elementwise")]
+impl<R: Registers, L: Unit> NullaryFnOnce for TransposeFinished<'_, R, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { isa, block, finishing } = self;
+        if block.columns.len() < L::PER_LANE || block.rows.len() < L::PER_LANE {
+            // SAFETY: the invariant.
+            unsafe { portable::transpose_indexed_finished(block, finishing) }
+        } else if block.columns.len() >= R::Full::LANES * L::PER_LANE {
+            // SAFETY: the invariant; the extents hold a register by a lane.
+            unsafe { cover::<R::Full, L, _>(isa.into(), block, finishing) }
+        } else {
+            // SAFETY: the invariant; the extents hold a lane by a lane.
+            unsafe { cover::<R::Lane, L, _>(isa.into(), block, finishing) }
+        }
+    }
+}
+
 /// The fewest rows or columns for which it is worth transposing whole lanes.
 const FEWEST_OF_A_LANE: usize = 4;
 
@@ -66,10 +114,10 @@ const FEWEST_OF_A_LANE: usize = 4;
 unsafe fn tiles<R: Registers, L: Unit>(isa: R, block: IndexedBlock<'_, L>) {
     if block.columns.len() >= R::Full::LANES * L::PER_LANE {
         // SAFETY: the extents hold a register by a lane.
-        unsafe { cover::<R::Full, L>(isa.into(), block) }
+        unsafe { cover::<R::Full, L, _>(isa.into(), block, Keep) }
     } else {
         // SAFETY: the extents hold a lane by a lane.
-        unsafe { cover::<R::Lane, L>(isa.into(), block) }
+        unsafe { cover::<R::Lane, L, _>(isa.into(), block, Keep) }
     }
 }
 
@@ -79,7 +127,11 @@ unsafe fn tiles<R: Registers, L: Unit>(isa: R, block: IndexedBlock<'_, L>) {
 ///
 /// M1 to M3 for the block; the extents hold a register of `V` by a lane.
 #[inline(always)]
-unsafe fn cover<V: Vector, L: Unit>(token: V::Token, block: IndexedBlock<'_, L>) {
+unsafe fn cover<V: Computes, L: Unit, E: Epilogue>(
+    token: V::Token,
+    block: IndexedBlock<'_, L>,
+    epilogue: E,
+) {
     let tile_columns = V::LANES * L::PER_LANE;
     let (last_u, last_v) = (block.columns.len() - tile_columns, block.rows.len() - L::PER_LANE);
     let mut u = 0;
@@ -88,7 +140,7 @@ unsafe fn cover<V: Vector, L: Unit>(token: V::Token, block: IndexedBlock<'_, L>)
         let mut v = 0;
         loop {
             // SAFETY: `u <= last_u` and `v <= last_v`: the tile lies in the block.
-            unsafe { tile::<V, L>(token, &block, columns, u, v) }
+            unsafe { tile::<V, L, E>(token, &block, columns, (u, v), epilogue) }
             if v >= last_v {
                 break;
             }
@@ -107,21 +159,24 @@ unsafe fn cover<V: Vector, L: Unit>(token: V::Token, block: IndexedBlock<'_, L>)
 ///
 /// That of [`cover`]; the tile lies in the block.
 #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
-unsafe fn tile<V: Vector, L: Unit>(
+unsafe fn tile<V: Computes, L: Unit, E: Epilogue>(
     token: V::Token,
     block: &IndexedBlock<'_, L>,
     columns: &[[isize; 2]],
-    u: usize,
-    v: usize,
+    (u, v): (usize, usize),
+    epilogue: E,
 ) {
     let src = block.src.wrapping_add(v).cast::<u8>();
     let dst = block.dst.wrapping_add(u).cast::<u8>();
     // SAFETY: M1 holds for a lane of each of these source rows.
     let lines = unsafe { V::load_columns_at::<L>(token, src, columns) };
     let rows = &block.rows[v..v + L::PER_LANE];
+    let at = |i: usize| dst.wrapping_offset(rows[i][0]);
+    // SAFETY: F1 holds for the block.
+    let lines = unsafe { epilogue.apply::<V, L>(token, lines, at) };
     unrolled!(i in 0..L::PER_LANE, 16 => {
         // SAFETY: M2 holds for a register in each of these destination rows.
-        unsafe { lines[i].store(dst.wrapping_offset(rows[i][0])) }
+        unsafe { lines[i].store(at(i)) }
     });
 }
 

@@ -1,8 +1,11 @@
 //! Implements every kernel of [`Isa`] for every instruction set with [`Registers`].
 
-use super::{copy, gather, indexed, register::Registers, row_writer, shuffled, stitch, transpose};
+use super::{
+    copy, finish::Keep, gather, indexed, register::Registers, row_writer, shuffled, stitch,
+    transpose,
+};
 #[cfg(feature = "elementwise")]
-use crate::math::Fused;
+use crate::{kernel::register_op::Finishing, math::Fused};
 use crate::{
     kernel::{
         indexed_block::IndexedBlock,
@@ -40,7 +43,7 @@ impl<R: Registers> Isa for R {
     ) {
         let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
         // SAFETY: `Isa::transpose_stitched`'s contract, for the same elements and pending lines.
-        unsafe { stitch::transpose::<R, L>(self, block, pending, first) }
+        unsafe { stitch::transpose::<R, L, _>(self, block, pending, first, Keep) }
     }
 
     #[inline(always)]
@@ -131,6 +134,51 @@ impl<R: Registers> Isa for R {
     ) {
         // SAFETY: M1 to M3 hold for the elements of the block, by this function's contract.
         unsafe { indexed::transpose(self, IndexedBlock { src, dst, columns, rows }) }
+    }
+
+    #[cfg(feature = "elementwise")]
+    #[inline(always)]
+    unsafe fn transpose_finished<L: Unit>(
+        self,
+        src: (*const L, isize),
+        dst: (*mut L, isize),
+        extents: (usize, usize),
+        stores: Stores,
+        finishing: &Finishing,
+    ) {
+        let block = TransposeBlock::new(src, dst, extents);
+        // SAFETY: M1 to M3 and F1 hold for the elements of the block.
+        unsafe { transpose::finished::<R, L>(self, block, stores, finishing) }
+    }
+
+    #[cfg(feature = "elementwise")]
+    #[inline(always)]
+    unsafe fn transpose_indexed_finished<L: Unit>(
+        self,
+        src: *const L,
+        dst: *mut L,
+        columns: &[[isize; 2]],
+        rows: &[[isize; 2]],
+        finishing: &Finishing,
+    ) {
+        let block = IndexedBlock { src, dst, columns, rows };
+        // SAFETY: M1 to M3 and F1 hold for the elements of the block.
+        unsafe { indexed::finished(self, block, finishing) }
+    }
+
+    #[cfg(feature = "elementwise")]
+    #[inline(always)]
+    unsafe fn transpose_stitched_finished<L: Unit>(
+        self,
+        src: (*const L, isize),
+        dst: (*mut L, isize),
+        extents: (usize, usize),
+        (pending, first): (*mut u8, bool),
+        finishing: &Finishing,
+    ) {
+        let block = TransposeBlock::new(src, dst, extents);
+        // SAFETY: `Isa::transpose_stitched`'s contract and F1, for the same elements.
+        unsafe { stitch::transpose::<R, L, _>(self, block, pending, first, finishing) }
     }
 
     #[inline(always)]

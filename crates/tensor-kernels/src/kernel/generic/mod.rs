@@ -2,6 +2,7 @@
 //! implements [`Registers`](register::Registers).
 
 mod copy;
+mod finish;
 mod gather;
 mod indexed;
 mod interleave;

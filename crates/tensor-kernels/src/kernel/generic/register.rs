@@ -148,15 +148,70 @@ pub(in crate::kernel) trait Vector: Copy {
     }
 }
 
+/// Arithmetic on registers of floats, which have the width of `L`: f32 or f64. Each result is that
+/// of the same operation on elements.
+#[cfg(feature = "elementwise")]
+pub(in crate::kernel) trait Arithmetic: Vector {
+    /// Ones.
+    #[inline(always)]
+    fn one<L: Unit>(token: Self::Token) -> Self {
+        let lane = match L::WIDTH {
+            4 => bytemuck::cast([1.0_f32; 4]),
+            _ => bytemuck::cast([1.0_f64; 2]),
+        };
+        Self::splat(token, lane)
+    }
+
+    fn add<L: Unit>(self, other: Self) -> Self;
+
+    fn sub<L: Unit>(self, other: Self) -> Self;
+
+    fn mul<L: Unit>(self, other: Self) -> Self;
+
+    fn div<L: Unit>(self, other: Self) -> Self;
+
+    /// `self · factor + summand`, rounded once.
+    fn mul_add<L: Unit>(self, factor: Self, summand: Self) -> Self;
+
+    fn sqrt<L: Unit>(self) -> Self;
+
+    /// 0 where an element is negative; else the element, also −0 and NaN.
+    fn relu<L: Unit>(self) -> Self;
+
+    fn neg<L: Unit>(self) -> Self;
+
+    fn abs<L: Unit>(self) -> Self;
+}
+
+/// A lane with the sign bits of its floats.
+#[cfg(feature = "elementwise")]
+#[inline(always)]
+pub(in crate::kernel) fn sign_bits<L: Unit>() -> [u8; LANE_BYTES] {
+    match L::WIDTH {
+        4 => bytemuck::cast([-0.0_f32; 4]),
+        _ => bytemuck::cast([-0.0_f64; 2]),
+    }
+}
+
+#[cfg(feature = "elementwise")]
+pub(in crate::kernel) use Arithmetic as Computes;
+
+/// Any register, where no operation is computed.
+#[cfg(not(feature = "elementwise"))]
+pub(in crate::kernel) trait Computes: Vector {}
+
+#[cfg(not(feature = "elementwise"))]
+impl<V: Vector> Computes for V {}
+
 /// An instruction set with registers. [`Isa`](crate::kernel::Isa), with every kernel, is
 /// implemented for each.
 pub(in crate::kernel) trait Registers: Vectorize + Send + Sync {
     /// The widest register.
-    type Full: FunnelShift<Token: From<Self>> + Pick;
+    type Full: FunnelShift<Token: From<Self>> + Pick + Computes;
     /// The next narrower register, for blocks too small for the widest.
-    type Half: Vector<Token: From<Self>>;
+    type Half: Computes<Token: From<Self>>;
     /// A register of one lane, for blocks too small for either.
-    type Lane: Vector<Token: From<Self>>;
+    type Lane: Computes<Token: From<Self>>;
 
     /// True if [`Vector::stream`] writes past the cache. Where it is a plain store, kernels are not
     /// compiled a second time for it, and a streamed copy of adjacent bytes is a plain one.
@@ -348,3 +403,52 @@ impl<V: FunnelShift> FunnelShift for Pair<V> {
 }
 
 impl<V: Vector> Pick for Pair<V> {}
+
+#[cfg(feature = "elementwise")]
+impl<V: Arithmetic> Arithmetic for Pair<V> {
+    #[inline(always)]
+    fn add<L: Unit>(self, other: Self) -> Self {
+        Self(self.0.add::<L>(other.0), self.1.add::<L>(other.1))
+    }
+
+    #[inline(always)]
+    fn sub<L: Unit>(self, other: Self) -> Self {
+        Self(self.0.sub::<L>(other.0), self.1.sub::<L>(other.1))
+    }
+
+    #[inline(always)]
+    fn mul<L: Unit>(self, other: Self) -> Self {
+        Self(self.0.mul::<L>(other.0), self.1.mul::<L>(other.1))
+    }
+
+    #[inline(always)]
+    fn div<L: Unit>(self, other: Self) -> Self {
+        Self(self.0.div::<L>(other.0), self.1.div::<L>(other.1))
+    }
+
+    #[inline(always)]
+    fn mul_add<L: Unit>(self, factor: Self, summand: Self) -> Self {
+        let low = self.0.mul_add::<L>(factor.0, summand.0);
+        Self(low, self.1.mul_add::<L>(factor.1, summand.1))
+    }
+
+    #[inline(always)]
+    fn sqrt<L: Unit>(self) -> Self {
+        Self(self.0.sqrt::<L>(), self.1.sqrt::<L>())
+    }
+
+    #[inline(always)]
+    fn relu<L: Unit>(self) -> Self {
+        Self(self.0.relu::<L>(), self.1.relu::<L>())
+    }
+
+    #[inline(always)]
+    fn neg<L: Unit>(self) -> Self {
+        Self(self.0.neg::<L>(), self.1.neg::<L>())
+    }
+
+    #[inline(always)]
+    fn abs<L: Unit>(self) -> Self {
+        Self(self.0.abs::<L>(), self.1.abs::<L>())
+    }
+}

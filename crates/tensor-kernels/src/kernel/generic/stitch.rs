@@ -18,7 +18,8 @@ use pulp::NullaryFnOnce;
 
 use super::{
     copy::copy_plain,
-    register::{FunnelShift, Registers},
+    finish::Epilogue,
+    register::{Computes, FunnelShift, Registers},
     unroll::unrolled,
 };
 use crate::{
@@ -28,12 +29,14 @@ use crate::{
 
 /// A stitched transpose, compiled as a function of its own.
 ///
-/// Invariant: only [`transpose`] makes it; the block and `pending` meet its contract.
-struct StitchedTranspose<R, L> {
+/// Invariant: only [`transpose`] makes it; the block and `pending` meet its contract, and F1 if
+/// there is an operation.
+struct StitchedTranspose<R, L, E> {
     isa: R,
     block: TransposeBlock,
     pending: *mut u8,
     first: bool,
+    epilogue: E,
     unit: PhantomData<L>,
 }
 
@@ -41,23 +44,26 @@ struct StitchedTranspose<R, L> {
 ///
 /// # Safety
 ///
-/// That of [`Isa::transpose_stitched`](crate::kernel::Isa::transpose_stitched).
+/// That of [`Isa::transpose_stitched`](crate::kernel::Isa::transpose_stitched), and F1 if the
+/// epilogue is an operation.
 #[inline(always)]
-pub(super) unsafe fn transpose<R: Registers, L: Unit>(
+pub(super) unsafe fn transpose<R: Registers, L: Unit, E: Epilogue>(
     isa: R,
     block: TransposeBlock,
     pending: *mut u8,
     first: bool,
+    epilogue: E,
 ) {
-    isa.vectorize(StitchedTranspose { isa, block, pending, first, unit: PhantomData::<L> });
+    let unit = PhantomData::<L>;
+    isa.vectorize(StitchedTranspose { isa, block, pending, first, epilogue, unit });
 }
 
-impl<R: Registers, L: Unit> NullaryFnOnce for StitchedTranspose<R, L> {
+impl<R: Registers, L: Unit, E: Epilogue> NullaryFnOnce for StitchedTranspose<R, L, E> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
-        let Self { isa, block, pending, first, .. } = self;
+        let Self { isa, block, pending, first, epilogue, .. } = self;
         let tile_rows = CACHE_LINE / L::WIDTH;
         for u in (0..block.nu).step_by(tile_rows) {
             let part = block.rows_from::<L>(u);
@@ -70,12 +76,12 @@ impl<R: Registers, L: Unit> NullaryFnOnce for StitchedTranspose<R, L> {
                 // SAFETY: the invariant, for the columns of one line and `PER_LANE` rows; the lines
                 // of rows from `at` on are their own.
                 unsafe {
-                    tile::<R::Full, L>(
+                    tile::<R::Full, L, E>(
                         isa.into(),
                         columns,
                         pending.wrapping_add(at * CACHE_LINE),
-                        first && u == 0,
-                        done,
+                        (first && u == 0, done),
+                        epilogue,
                     );
                 };
                 v = at + L::PER_LANE;
@@ -93,15 +99,17 @@ impl<R: Registers, L: Unit> NullaryFnOnce for StitchedTranspose<R, L> {
 ///
 /// That of [`transpose`].
 #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
-unsafe fn tile<V: FunnelShift, L: Unit>(
+unsafe fn tile<V: FunnelShift + Computes, L: Unit, E: Epilogue>(
     token: V::Token,
     block: TransposeBlock,
     pending: *mut u8,
-    first: bool,
-    done: usize,
+    (first, done): (bool, usize),
+    epilogue: E,
 ) {
     // SAFETY: M1 holds: the source rows have `PER_LANE` elements from here on.
     let columns = unsafe { V::load_columns::<L>(token, block.src, block.src_step) };
+    // SAFETY: F1 holds for the block.
+    let columns = unsafe { epilogue.apply::<V, L>(token, columns, |i| block.dst_row(i)) };
     unrolled!(i in 0..L::PER_LANE, 16 => if i >= done {
         // SAFETY: M2 holds for destination row `i`, whose pending line is line `i` of `pending`.
         unsafe {

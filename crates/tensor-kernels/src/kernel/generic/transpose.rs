@@ -34,10 +34,14 @@ use std::marker::PhantomData;
 use pulp::NullaryFnOnce;
 
 use super::{
-    copy, gather, interleave,
-    register::{Registers, Vector},
+    copy,
+    finish::{Epilogue, Keep},
+    gather, interleave,
+    register::{Computes, Registers, Vector},
     unroll::unrolled,
 };
+#[cfg(feature = "elementwise")]
+use crate::kernel::register_op::Finishing;
 use crate::{
     kernel::{portable, transpose_block::TransposeBlock, unit::Unit},
     memory::{CACHE_LINE, Stores},
@@ -63,6 +67,18 @@ struct Transpose<R, L> {
     isa: R,
     block: TransposeBlock,
     stores: Stores,
+    unit: PhantomData<L>,
+}
+
+/// The same with an operation.
+///
+/// Invariant: only [`finished`] makes it; that of [`Transpose`], and F1.
+#[cfg(feature = "elementwise")]
+struct TransposeFinished<'f, R, L> {
+    isa: R,
+    block: TransposeBlock,
+    stores: Stores,
+    finishing: &'f Finishing,
     unit: PhantomData<L>,
 }
 
@@ -92,6 +108,58 @@ pub(super) unsafe fn streamed<R: Registers, L: Unit>(isa: R, block: TransposeBlo
     unsafe { transpose::<R, L>(isa, whole, Stores::NonTemporal) }
     // SAFETY: M1 to M3 hold for a part of the block: the last destination columns.
     unsafe { transpose::<R, L>(isa, after, Stores::Plain) }
+}
+
+/// Transposes a block of floats and writes the results of an operation: by [`plain`] stores, or as
+/// [`streamed`] does.
+///
+/// # Safety
+///
+/// M1, M2, M3 and F1 for the block.
+#[cfg(feature = "elementwise")]
+#[inline(always)]
+pub(super) unsafe fn finished<R: Registers, L: Unit>(
+    isa: R,
+    block: TransposeBlock,
+    stores: Stores,
+    finishing: &Finishing,
+) {
+    let nothing = block.part::<L>((0, 0), (0, 0));
+    let parts = match stores {
+        Stores::NonTemporal => by_lines::<L>(block),
+        Stores::Plain | Stores::Narrow => [block, nothing, nothing],
+    };
+    for (block, stores) in parts.into_iter().zip([Stores::Plain, stores, Stores::Plain]) {
+        if block.nu > 0 && block.nv > 0 {
+            isa.vectorize(TransposeFinished {
+                isa,
+                block,
+                stores,
+                finishing,
+                unit: PhantomData::<L>,
+            });
+        }
+    }
+}
+
+#[cfg(feature = "elementwise")]
+impl<R: Registers, L: Unit> NullaryFnOnce for TransposeFinished<'_, R, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { isa, block, stores, finishing, .. } = self;
+        if block.nu < L::PER_LANE || block.nv < L::PER_LANE {
+            // SAFETY: the invariant.
+            unsafe { portable::transpose_finished::<L>(block, finishing) }
+        } else if block.nu >= R::Full::LANES * L::PER_LANE {
+            // SAFETY: the invariant; the extents hold a register by a lane.
+            unsafe { wide_tiles::<R, L, _>(isa, block, stores, finishing) }
+        } else {
+            // SAFETY: the invariant; the extents hold a lane by a lane.
+            unsafe { cover::<R::Lane, L, _>(isa.into(), block, 1, Stores::Plain, finishing) }
+        }
+    }
 }
 
 /// The destination columns before, in and after whole lines. The last two parts are empty unless
@@ -142,7 +210,7 @@ unsafe fn whole_lines<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
     debug_assert!(block.nu * L::WIDTH >= CACHE_LINE, "whole lines");
     if const { L::PER_LANE == 1 } || block.nv >= L::PER_LANE {
         // SAFETY: M1 to M4 hold for the block, whose extents hold a register and a lane.
-        unsafe { wide_tiles::<R, L>(isa, block, Stores::NonTemporal) }
+        unsafe { wide_tiles::<R, L, _>(isa, block, Stores::NonTemporal, Keep) }
     } else {
         // SAFETY: M1 to M4 hold for the block, whose source rows are shorter than a lane.
         unsafe { gather::short_source_rows::<R, L, true>(isa, block) }
@@ -181,13 +249,13 @@ unsafe fn any_block<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
 unsafe fn tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
     if block.nu >= R::Full::LANES * L::PER_LANE {
         // SAFETY: the extents hold a register by a lane.
-        unsafe { wide_tiles::<R, L>(isa, block, Stores::Plain) }
+        unsafe { wide_tiles::<R, L, _>(isa, block, Stores::Plain, Keep) }
     } else if block.nu >= R::Half::LANES * L::PER_LANE {
         // SAFETY: the extents hold a half register by a lane.
-        unsafe { cover::<R::Half, L>(isa.into(), block, 1, Stores::Plain) }
+        unsafe { cover::<R::Half, L, _>(isa.into(), block, 1, Stores::Plain, Keep) }
     } else {
         // SAFETY: the extents hold a lane by a lane.
-        unsafe { cover::<R::Lane, L>(isa.into(), block, 1, Stores::Plain) }
+        unsafe { cover::<R::Lane, L, _>(isa.into(), block, 1, Stores::Plain, Keep) }
     }
 }
 
@@ -197,14 +265,19 @@ unsafe fn tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
 ///
 /// That of [`transpose`]; the extents are at least a register by a lane.
 #[inline(always)]
-unsafe fn wide_tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock, stores: Stores) {
+unsafe fn wide_tiles<R: Registers, L: Unit, E: Epilogue>(
+    isa: R,
+    block: TransposeBlock,
+    stores: Stores,
+    epilogue: E,
+) {
     let together = lanes_per_tile(L::WIDTH);
     if block.nv >= together * L::PER_LANE {
         // SAFETY: the extents hold a register by `together` lanes.
-        unsafe { cover::<R::Full, L>(isa.into(), block, together, stores) }
+        unsafe { cover::<R::Full, L, E>(isa.into(), block, together, stores, epilogue) }
     } else {
         // SAFETY: the extents hold a register by a lane.
-        unsafe { cover::<R::Full, L>(isa.into(), block, 1, stores) }
+        unsafe { cover::<R::Full, L, E>(isa.into(), block, 1, stores, epilogue) }
     }
 }
 
@@ -215,11 +288,12 @@ unsafe fn wide_tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock, store
 ///
 /// That of [`transpose`]; the extents hold a tile of `V::LANES` by `lanes`, counted in lanes.
 #[inline(always)]
-unsafe fn cover<V: Vector, L: Unit>(
+unsafe fn cover<V: Computes, L: Unit, E: Epilogue>(
     token: V::Token,
     block: TransposeBlock,
     lanes: usize,
     stores: Stores,
+    epilogue: E,
 ) {
     let tile_rows = V::LANES * L::PER_LANE;
     let mut left = 0;
@@ -228,7 +302,10 @@ unsafe fn cover<V: Vector, L: Unit>(
         let mut u = 0;
         loop {
             // SAFETY: `u + tile_rows <= nu` and `right <= nv`.
-            unsafe { sweep::<V, L>(token, block.rows_from::<L>(u), (left, right), lanes, stores) }
+            unsafe {
+                let rows = block.rows_from::<L>(u);
+                sweep::<V, L, E>(token, rows, (left, right), lanes, stores, epilogue);
+            }
             if u + tile_rows >= block.nu {
                 break;
             }
@@ -244,19 +321,20 @@ unsafe fn cover<V: Vector, L: Unit>(
 ///
 /// That of [`cover`], and `right <= nv`.
 #[inline(always)]
-unsafe fn sweep<V: Vector, L: Unit>(
+unsafe fn sweep<V: Computes, L: Unit, E: Epilogue>(
     token: V::Token,
     block: TransposeBlock,
     (left, right): (usize, usize),
     lanes: usize,
     stores: Stores,
+    epilogue: E,
 ) {
     let tile_columns = lanes * L::PER_LANE;
     let last = right - tile_columns;
     let mut v = left.min(last);
     loop {
         // SAFETY: `v + tile_columns <= nv`.
-        unsafe { tile::<V, L>(token, block.columns_from::<L>(v), lanes, stores) }
+        unsafe { tile::<V, L, E>(token, block.columns_from::<L>(v), lanes, stores, epilogue) }
         if v >= last {
             break;
         }
@@ -270,16 +348,19 @@ unsafe fn sweep<V: Vector, L: Unit>(
 ///
 /// That of [`cover`].
 #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
-unsafe fn tile<V: Vector, L: Unit>(
+unsafe fn tile<V: Computes, L: Unit, E: Epilogue>(
     token: V::Token,
     block: TransposeBlock,
     lanes: usize,
     stores: Stores,
+    epilogue: E,
 ) {
     unrolled!(p in 0..lanes_per_tile(L::WIDTH), 4 => if p < lanes {
         let part = block.columns_from::<L>(p * L::PER_LANE);
         // SAFETY: M1 holds: the source rows have `lanes` lanes.
         let columns = unsafe { V::load_columns::<L>(token, part.src, part.src_step) };
+        // SAFETY: F1 holds for the block.
+        let columns = unsafe { epilogue.apply::<V, L>(token, columns, |i| part.dst_row(i)) };
         unrolled!(i in 0..L::PER_LANE, 16 => {
             // SAFETY: M2 holds: the destination rows have room for a register; M4 if streamed.
             unsafe { columns[i].put(part.dst_row(i), stores) }

@@ -22,6 +22,12 @@ impl Avx2 {
         V3::try_new().map(Self)
     }
 
+    #[cfg(feature = "elementwise")]
+    #[inline(always)]
+    pub(super) fn token(self) -> V3 {
+        self.0
+    }
+
     /// The proof contained in that of a wider instruction set.
     #[cfg(feature = "avx512")]
     #[inline(always)]
@@ -65,15 +71,15 @@ impl Registers for Avx2 {
 /// One lane.
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct X128 {
-    isa: Avx2,
-    bits: __m128i,
+    pub(super) isa: Avx2,
+    pub(super) bits: __m128i,
 }
 
 /// Two lanes.
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct X256 {
-    isa: Avx2,
-    bits: __m256i,
+    pub(super) isa: Avx2,
+    pub(super) bits: __m256i,
 }
 
 /// Reads one lane.

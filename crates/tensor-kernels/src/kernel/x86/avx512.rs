@@ -24,6 +24,12 @@ impl Avx512 {
     pub(in crate::kernel) fn new() -> Option<Self> {
         V4::try_new().map(Self)
     }
+
+    #[cfg(feature = "elementwise")]
+    #[inline(always)]
+    pub(super) fn token(self) -> V4 {
+        self.0
+    }
 }
 
 impl From<Avx512> for Avx2 {
@@ -69,8 +75,8 @@ impl Registers for Avx512 {
 /// Four lanes.
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct X512 {
-    isa: Avx512,
-    bits: __m512i,
+    pub(super) isa: Avx512,
+    pub(super) bits: __m512i,
 }
 
 impl Vector for X512 {

@@ -1,5 +1,7 @@
 //! The registers of x86-64.
 
+#[cfg(feature = "elementwise")]
+mod arithmetic;
 pub(super) mod avx2;
 #[cfg(feature = "avx512")]
 pub(super) mod avx512;

@@ -14,6 +14,8 @@
 use std::fmt;
 
 use super::{Inner, Work, strategies::source_side};
+#[cfg(feature = "elementwise")]
+use crate::{nest::Loop, plan::group::split};
 use crate::{
     nest::NestBuilder,
     plan::group::{Group, Side, continues, grow, ordered},
@@ -35,6 +37,15 @@ pub(crate) struct Grouped {
     pub(crate) v: Group,
     /// What is copied in each iteration.
     pub(crate) step: GroupedStep,
+}
+
+impl Grouped {
+    /// The columns and the rows of a block.
+    #[cfg(feature = "elementwise")]
+    pub(crate) fn extent(&self, loops: &[Loop<2>]) -> [usize; 2] {
+        let [_, v, u] = split(loops, [self.u, self.v]);
+        [self.u.iterations_in_block(u), self.v.iterations_in_block(v)]
+    }
 }
 
 /// The step inside of two groups.

@@ -1,0 +1,132 @@
+//! Transposes that compute an operation, as the kernels of an instruction set.
+//!
+//! The code that runs a copy walks loops and calls kernels. With these kernels in place of those of
+//! the instruction set, the same code runs the copy of an operand and computes with it.
+
+use pulp::NullaryFnOnce;
+
+use super::{
+    isa::{Isa, Kernel, Vectorize},
+    register_op::Finishing,
+    unit::Unit,
+};
+use crate::memory::Stores;
+
+/// The transposes of an instruction set, with an operation computed between them and their stores.
+/// The other kernels of [`Isa`] compute nothing: plans with them are not run with these.
+#[derive(Clone, Copy)]
+pub(crate) struct Finished<'f, I> {
+    isa: I,
+    finishing: &'f Finishing,
+}
+
+impl<'f, I: Isa> Finished<'f, I> {
+    #[inline(always)]
+    pub(crate) fn new(isa: I, finishing: &'f Finishing) -> Self {
+        Self { isa, finishing }
+    }
+}
+
+/// A kernel that is run with these transposes.
+struct WithFinishing<'f, K> {
+    kernel: K,
+    finishing: &'f Finishing,
+}
+
+impl<K: Kernel> Kernel for WithFinishing<'_, K> {
+    type Output = K::Output;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> K::Output {
+        self.kernel.run(Finished { isa, finishing: self.finishing })
+    }
+}
+
+impl<I: Isa> Vectorize for Finished<'_, I> {
+    #[inline(always)]
+    fn run_kernel<K: Kernel>(self, kernel: K) -> K::Output {
+        self.isa.run_kernel(WithFinishing { kernel, finishing: self.finishing })
+    }
+
+    #[inline(always)]
+    fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
+        self.isa.vectorize(f)
+    }
+}
+
+impl<I: Isa> Isa for Finished<'_, I> {
+    type FmaMode = I::FmaMode;
+
+    const STITCHES_LINES: bool = I::STITCHES_LINES;
+
+    #[inline(always)]
+    unsafe fn transpose<L: Unit>(
+        self,
+        src: *const L,
+        src_stride: isize,
+        dst: *mut L,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    ) {
+        let (src, dst) = ((src, src_stride), (dst, dst_stride));
+        // SAFETY: M1 to M3, by this function's contract; F1, as only operations make this.
+        unsafe {
+            self.isa.transpose_finished(src, dst, (nu, nv), Stores::Plain, self.finishing);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose_stream<L: Unit>(
+        self,
+        src: *const L,
+        src_stride: isize,
+        dst: *mut L,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    ) {
+        let (src, dst) = ((src, src_stride), (dst, dst_stride));
+        // SAFETY: M1 to M3, by this function's contract; F1, as only operations make this.
+        unsafe {
+            self.isa.transpose_finished(src, dst, (nu, nv), Stores::NonTemporal, self.finishing);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose_indexed<L: Unit>(
+        self,
+        src: *const L,
+        dst: *mut L,
+        columns: &[[isize; 2]],
+        rows: &[[isize; 2]],
+    ) {
+        // SAFETY: M1 to M3, by this function's contract; F1, as only operations make this.
+        unsafe { self.isa.transpose_indexed_finished(src, dst, columns, rows, self.finishing) }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose_stitched<L: Unit>(
+        self,
+        src: (*const L, isize),
+        dst: (*mut L, isize),
+        extents: (usize, usize),
+        pending: *mut u8,
+        first: bool,
+    ) {
+        let (isa, pending) = (self.isa, (pending, first));
+        // SAFETY: this function's contract; F1, as only operations make this.
+        unsafe { isa.transpose_stitched_finished(src, dst, extents, pending, self.finishing) }
+    }
+
+    #[inline(always)]
+    unsafe fn finish_stitched(self, dst: *mut u8, dst_step: isize, nv: usize, pending: *const u8) {
+        // SAFETY: this function's contract: what is pending are results.
+        unsafe { self.isa.finish_stitched(dst, dst_step, nv, pending) }
+    }
+
+    #[inline(always)]
+    fn fence(self) {
+        self.isa.fence();
+    }
+}
