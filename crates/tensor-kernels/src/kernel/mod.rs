@@ -102,6 +102,6 @@ pub(crate) use reduction::{
     AccumulatorRows, Fold, FoldBlock, FoldReduction, ListedElements, Reduction, ReductionOf,
 };
 #[cfg(feature = "elementwise")]
-pub(crate) use register_op::{Finishing, OtherOperand, RegisterOp};
+pub(crate) use register_op::{Finish, Finishing, OtherOperand, RegisterOp};
 pub use stream_copy::stream_copy;
 pub(crate) use unit::Unit;

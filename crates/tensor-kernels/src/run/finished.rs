@@ -3,15 +3,16 @@
 //! The plan is that of a copy of this operand to the result. Where it is a transpose, and the
 //! operation is one that [registers](crate::kernel::RegisterOp) compute, its results are stored
 //! instead of the elements: the operation takes as long as the copy, in one pass, without scratch.
-//! The other operands lie as the result does, or are single values.
+//! The other operands lie as the result does, or are single values. If several lie otherwise, all
+//! but one are copied into scratch first, as long as that fits the second-level cache.
 
 use tensor_core::Layout;
 
 use super::{
     blocked,
-    copy::{GroupedTask, planned},
+    copy::{self, GroupedTask, planned},
     elementwise::Operands,
-    operands::OperandPtrs,
+    operands::{OperandPtr, OperandPtrs},
     plan_cache::{self, Planned},
     stream,
     walk::walk,
@@ -20,24 +21,20 @@ use super::{
 use crate::{
     exec::{Exec, Machine, SimdLevel},
     kernel::{
-        self, FenceOnDrop, Finished, Finishing, Isa, Kernel, Operation, OtherOperand, Unit,
+        self, FenceOnDrop, Finish, Finished, Finishing, Isa, Kernel, Operation, OtherOperand, Unit,
         Vectorize,
     },
     memory::{CACHE_LINE, LANE_BYTES, Stores},
     partition::par_run,
     plan::{GroupedStep, Inner, Work},
+    tuning::PACKED_IN_L2,
 };
 
 /// The bytes of the widest register.
 const REGISTER_BYTES: usize = CACHE_LINE;
 
-/// A value repeated for a register.
-#[repr(align(64))]
-#[derive(Clone, Copy)]
-struct Repeated([u8; REGISTER_BYTES]);
-
 /// Computes the operation, if it is of this kind. Returns `false`, and computes nothing, if not. The
-/// copy is planned for `machine`.
+/// copies are planned for `machine`.
 #[inline]
 pub(super) fn compute<const N: usize>(
     exec: &Exec,
@@ -50,43 +47,61 @@ pub(super) fn compute<const N: usize>(
         return false;
     }
     let Some(op) = operation.register_op() else { return false };
-    let Some(transposed) = only_moved(&operands.layouts) else { return false };
-    if !may_be_transposed(operands.layouts[0], operands.layouts[transposed]) {
-        return false;
-    }
+    let Some((roles, transposed)) = roles(&operands.layouts) else { return false };
     let first = operands.first();
     // An element is computed again where tiles overlap: not from a result that was an operand.
     if first[1..].contains(&first[0]) {
         return false;
     }
-    let width = operands.widths[0];
-    let mut values = [Repeated([0; REGISTER_BYTES]); 2];
-    let mut others = [OtherOperand { base: first[0].cast_const(), mask: 0 }; 2];
-    let inputs = (1..N).filter(|&k| k != transposed);
-    for ((k, other), value) in inputs.zip(&mut others).zip(&mut values) {
-        let base = first[k].cast_const();
-        *other = match is_one_value(operands.layouts[k]) {
-            false => OtherOperand { base, mask: -1 },
-            true => {
-                // SAFETY: O1: the value can be read.
-                unsafe { repeat(base, width, value) };
-                OtherOperand { base: value.0.as_ptr(), mask: 0 }
-            }
-        };
-    }
     let finish = op.with_transposed(transposed - 1);
-    let reads_others = others.iter().any(|other| other.mask != 0);
-    let finishing = Finishing { finish, result: first[0], others };
-    let task = OnTheWay { finishing, reads_others, width };
-    task.by_plan(exec, transposed, operands, machine)
+    let task = OnTheWay { exec, machine, operands, roles, transposed, finish };
+    if !roles.contains(&Role::Packed) {
+        return task.run(&task.others(&mut Values::default(), [first[0]; N]));
+    }
+    let bytes = task.packed_bytes();
+    bytes <= machine.l2 / PACKED_IN_L2
+        && operands.layouts[0].is_dense()
+        && task.is_run()
+        && with_scratch(bytes, Hold::AcrossJoin, |scratch| task.pack_and_run(scratch))
+            .unwrap_or(false)
 }
 
-/// The input that lies otherwise than the result, if there is one such input, and the others lie as
-/// the result does or are single values.
-fn only_moved<const N: usize>(layouts: &[&Layout; N]) -> Option<usize> {
-    let is_moved = |&k: &usize| !lies_alike(layouts[0], layouts[k]) && !is_one_value(layouts[k]);
-    let mut moved = (1..N).filter(is_moved);
-    moved.next().filter(|_| moved.next().is_none())
+/// How an operand takes part.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// It lies as the result does.
+    Alike,
+    /// All its elements are one.
+    Value,
+    /// It is transposed on the way to the result.
+    Transposed,
+    /// It lies otherwise, and is copied into the order of the result first.
+    Packed,
+}
+
+/// The roles of the result and of the inputs, and which input is transposed; `None` if none is.
+/// Inputs that lie alike, but otherwise than the result, are better computed in their own order.
+fn roles<const N: usize>(layouts: &[&Layout; N]) -> Option<([Role; N], usize)> {
+    let mut roles = layouts.map(|layout| role(layouts[0], layout));
+    let is_packed = |&k: &usize| roles[k] == Role::Packed;
+    let mut packed = (1..N).filter(is_packed);
+    let transposed = packed.clone().rfind(|&k| may_be_transposed(layouts[0], layouts[k]))?;
+    let several = packed.clone().nth(1).is_some();
+    if several && packed.all(|k| lies_alike(layouts[k], layouts[transposed])) {
+        return None;
+    }
+    roles[transposed] = Role::Transposed;
+    Some((roles, transposed))
+}
+
+fn role(result: &Layout, operand: &Layout) -> Role {
+    if lies_alike(result, operand) {
+        Role::Alike
+    } else if is_one_value(operand) {
+        Role::Value
+    } else {
+        Role::Packed
+    }
 }
 
 /// Can a copy between these layouts be a transpose? Not if both are adjacent along one dimension, or
@@ -108,67 +123,159 @@ fn is_one_value(layout: &Layout) -> bool {
     layout.shape().iter().zip(layout.strides()).all(|(&len, &stride)| len == 1 || stride == 0)
 }
 
-/// # Safety
-/// `width` bytes can be read at `value`.
-unsafe fn repeat(value: *const u8, width: usize, to: &mut Repeated) {
-    let (first, rest) = to.0.split_at_mut(width);
-    for (at, byte) in first.iter_mut().enumerate() {
-        // SAFETY: readable by this function's contract.
-        *byte = unsafe { value.wrapping_add(at).read() };
+/// An element repeated for a register.
+#[repr(align(64))]
+#[derive(Clone, Copy)]
+struct Value([u8; REGISTER_BYTES]);
+
+/// Those of up to two operands.
+struct Values([Value; 2]);
+
+impl Default for Values {
+    fn default() -> Self {
+        Self([Value([0; REGISTER_BYTES]); 2])
     }
-    for copy in rest.chunks_exact_mut(width) {
-        copy.copy_from_slice(first);
+}
+
+impl Value {
+    /// # Safety
+    /// `width` bytes can be read at `value`.
+    unsafe fn fill(&mut self, value: *const u8, width: usize) {
+        let (first, rest) = self.0.split_at_mut(width);
+        for (at, byte) in first.iter_mut().enumerate() {
+            // SAFETY: readable by this function's contract.
+            *byte = unsafe { value.wrapping_add(at).read() };
+        }
+        for copy in rest.chunks_exact_mut(width) {
+            copy.copy_from_slice(first);
+        }
     }
 }
 
 /// An operation whose transposed operand is copied by some plan.
 #[derive(Clone, Copy)]
-struct OnTheWay {
-    finishing: Finishing,
-    /// Are there other operands that are not single values?
-    reads_others: bool,
-    /// The bytes of an element.
-    width: usize,
+struct OnTheWay<'o, 'a, 'l, const N: usize> {
+    exec: &'o Exec,
+    machine: &'o Machine,
+    operands: &'o Operands<'a, 'l, N>,
+    roles: [Role; N],
+    transposed: usize,
+    finish: Finish,
 }
 
-impl OnTheWay {
-    fn by_plan<const N: usize>(
-        &self,
-        exec: &Exec,
-        transposed: usize,
-        operands: &Operands<'_, '_, N>,
-        machine: &Machine,
-    ) -> bool {
-        let (from, to) = (operands.layouts[transposed], operands.layouts[0]);
-        let ptrs = OperandPtrs::new([operands.ptrs.0[0], operands.ptrs.0[transposed]]);
-        let copy = Planned { from, to, width: self.width, machine };
-        if exec.tasks(to.numel().saturating_mul(self.width)) > 1 {
+impl<const N: usize> OnTheWay<'_, '_, '_, N> {
+    fn width(&self) -> usize {
+        self.operands.widths[0]
+    }
+
+    /// The bytes of the result, as it is packed.
+    fn row_bytes(&self) -> usize {
+        let bytes = self.operands.layouts[0].numel().saturating_mul(self.width());
+        bytes.checked_next_multiple_of(CACHE_LINE).unwrap_or(usize::MAX)
+    }
+
+    fn packed(&self) -> impl Iterator<Item = usize> {
+        (1..N).filter(|&k| self.roles[k] == Role::Packed)
+    }
+
+    fn packed_bytes(&self) -> usize {
+        self.packed().fold(0, |bytes, _| bytes.saturating_add(self.row_bytes()))
+    }
+
+    /// The copy from an input to the result, or to scratch that lies as the result does.
+    fn copy_of<'p>(&'p self, k: usize, machine: &'p Machine) -> Planned<'p> {
+        let layouts = &self.operands.layouts;
+        Planned { from: layouts[k], to: layouts[0], width: self.width(), machine }
+    }
+
+    /// The other operands: where they are, the value they are, or where they have been packed.
+    fn others(&self, values: &mut Values, packed: [*mut u8; N]) -> [OtherOperand; 2] {
+        let first = self.operands.first();
+        let mut others = [OtherOperand { base: first[0].cast_const(), mask: 0 }; 2];
+        let inputs = (1..N).filter(|&k| k != self.transposed);
+        for ((k, other), value) in inputs.zip(&mut others).zip(&mut values.0) {
+            *other = match self.roles[k] {
+                Role::Packed => OtherOperand { base: packed[k].cast_const(), mask: -1 },
+                Role::Value => {
+                    // SAFETY: O1: the value can be read.
+                    unsafe { value.fill(first[k], self.width()) };
+                    OtherOperand { base: value.0.as_ptr(), mask: 0 }
+                }
+                Role::Alike | Role::Transposed => {
+                    OtherOperand { base: first[k].cast_const(), mask: -1 }
+                }
+            };
+        }
+        others
+    }
+
+    /// Copies the packed operands into scratch, which holds them, and computes.
+    fn pack_and_run(&self, mut scratch: Scratch<'_>) -> bool {
+        let (mut packed, mut start) = ([std::ptr::null_mut(); N], 0);
+        let bytes = self.row_bytes();
+        // Scratch is read next: it is not stored past the caches.
+        let in_cache = Machine { stream: usize::MAX, ..*self.machine };
+        for k in self.packed() {
+            let row = scratch.rows(start, (1, bytes), bytes).start(1, bytes);
+            let offset = self.operands.layouts[0].offset().wrapping_mul(self.width());
+            let to = OperandPtr::at(row.wrapping_sub(offset), false);
+            let operands = OperandPtrs::new([to, self.operands.ptrs.0[k]]);
+            copy::by_plan(self.exec, self.copy_of(k, &in_cache), operands);
+            (packed[k], start) = (row, start + bytes);
+        }
+        self.run(&self.others(&mut Values::default(), packed))
+    }
+
+    /// Is the plan for the transposed operand one that computes?
+    fn is_run(&self) -> bool {
+        plan_cache::with_plan(self.copy_of(self.transposed, self.machine), |kept| {
+            kept.listing.is_none() && self.runs(kept.work)
+        })
+    }
+
+    /// Computes, if the plan is one that does.
+    fn run(&self, others: &[OtherOperand; 2]) -> bool {
+        let operands = self.operands;
+        let ptrs = OperandPtrs::new([operands.ptrs.0[0], operands.ptrs.0[self.transposed]]);
+        let copy = self.copy_of(self.transposed, self.machine);
+        let result = operands.first()[0];
+        let finishing = &Finishing { finish: self.finish, result, others: *others };
+        let simd = self.exec.simd();
+        if self.exec.tasks(copy.to.numel().saturating_mul(copy.width)) > 1 {
             // A thread that waits for others may run another copy meanwhile, which borrows the
             // plans.
-            let (work, simd) = (planned(copy), exec.simd());
+            let work = planned(copy);
             if !self.runs(&work) {
                 return false;
             }
-            par_run(exec, &work, move |work| self.run(simd, work, ptrs));
+            par_run(self.exec, &work, move |work| run(simd, work, ptrs, finishing));
             return true;
         }
         plan_cache::with_plan(copy, |kept| {
             let runs = kept.listing.is_none() && self.runs(kept.work);
             if runs {
-                self.run(exec.simd(), kept.work, ptrs.moved(kept.behind));
+                run(simd, kept.work, ptrs.moved(kept.behind), finishing);
             }
             runs
         })
     }
 
+    /// Are there other operands that are not single values?
+    fn reads_others(&self) -> bool {
+        self.roles[1..].iter().any(|role| matches!(role, Role::Alike | Role::Packed))
+    }
+
     /// Does the plan transpose, by kernels that compute, and is that faster than two passes?
     ///
-    /// Non-temporal stores go along columns, and so would the reads of other operands: sums of 9 MB
-    /// took 1.2 times as long (Zen 5).
+    /// Results larger than the caches are written along columns, or column by column, and so would
+    /// other operands be read: sums of 9 MB and more took 1.2 to 1.3 times as long (Zen 5).
     fn runs(&self, work: &Work) -> bool {
+        if self.reads_others() && self.row_bytes() >= self.machine.stream {
+            return false;
+        }
         let [lane, register] = [LANE_BYTES, REGISTER_BYTES].map(|bytes| bytes / work.unit.max(1));
         // Few results a time are computed as fast as many only if that takes little.
-        let columns = if self.finishing.finish.is_slow() { register } else { lane };
+        let columns = if self.finish.is_slow() { register } else { lane };
         match work.inner {
             Inner::Tile { u, v, .. } => u.len >= columns && v.len >= lane,
             Inner::Grouped(groups) => {
@@ -176,35 +283,24 @@ impl OnTheWay {
                 groups.step == GroupedStep::Transpose && u >= columns && v >= lane
             }
             Inner::Streamed(ref plan) => {
-                !self.reads_others && stream::writes_tiles(plan, work.unit)
+                !self.reads_others() && stream::writes_tiles(plan, work.unit)
             }
             _ => false,
         }
     }
+}
 
-    fn run(&self, simd: SimdLevel, work: &Work, operands: OperandPtrs<'_, 2>) {
-        let _fence = (work.stores == Stores::NonTemporal).then(|| FenceOnDrop(simd));
-        let Inner::Streamed(plan) = work.inner else {
-            return self.run_with(simd, work, operands, None);
-        };
-        let with = |scratch: Scratch<'_>| self.run_with(simd, work, operands, Some(scratch));
-        if with_scratch(plan.scratch_bytes(work.unit), Hold::Leaf, with).is_none() {
-            self.run_with(simd, work, operands, None);
-        }
-    }
-
-    fn run_with(
-        &self,
-        simd: SimdLevel,
-        work: &Work,
-        operands: OperandPtrs<'_, 2>,
-        scratch: Option<Scratch<'_>>,
-    ) {
-        let finishing = &self.finishing;
-        match work.unit {
-            4 => kernel::dispatch(simd, Task::<u32>::new(work, operands, scratch, finishing)),
-            _ => kernel::dispatch(simd, Task::<u64>::new(work, operands, scratch, finishing)),
-        }
+/// Runs a plan for which [`OnTheWay::runs`] is true.
+fn run(simd: SimdLevel, work: &Work, operands: OperandPtrs<'_, 2>, finishing: &Finishing) {
+    let _fence = (work.stores == Stores::NonTemporal).then(|| FenceOnDrop(simd));
+    let with = |scratch: Option<Scratch<'_>>| match work.unit {
+        4 => kernel::dispatch(simd, Task::<u32>::new(work, operands, scratch, finishing)),
+        _ => kernel::dispatch(simd, Task::<u64>::new(work, operands, scratch, finishing)),
+    };
+    let Inner::Streamed(plan) = work.inner else { return with(None) };
+    let bytes = plan.scratch_bytes(work.unit);
+    if with_scratch(bytes, Hold::Leaf, |scratch| with(Some(scratch))).is_none() {
+        with(None);
     }
 }
 

@@ -124,5 +124,9 @@ pub(crate) const LONG_ROW_ELEMENTS: usize = 64;
 /// copied by a list of offsets; looking for a transpose would take 25 ns more (Zen 5).
 pub(crate) const MIN_FINISHED_ELEMENTS: usize = 512;
 
+/// Operands that are packed before the last one is transposed to the result take at most this part
+/// of the second-level cache.
+pub(crate) const PACKED_IN_L2: usize = 2;
+
 /// Elements that are checked for large arguments at a time.
 pub(crate) const LARGE_ARGUMENT_BLOCK_ELEMENTS: usize = 1024;
