@@ -7,9 +7,9 @@
 //! Recorded are the copies of a tensor's elements into new memory: `contiguous`, `reshape`,
 //! `flattened`, `deep_clone`, `repeat` and the functions like them, and operands that are copied
 //! because they overlap the result ([`Exec::copying_first`]); also copies into new vectors, by
-//! `to_vec` and, where the memory cannot be handed over, `into_vec`. Not recorded are results that
-//! are computed, copies into memory of the caller (`copy_into`, `fill`), and vectors of views and
-//! of bytes.
+//! `to_vec` of tensors and views and, where the memory cannot be handed over, `into_vec`. Not
+//! recorded are results that are computed, copies into memory of the caller (`copy_into`, `fill`),
+//! and vectors of bytes.
 //!
 //! While no scope is open, an operation that copies reads one atomic integer for it.
 

@@ -71,6 +71,7 @@ impl<T: Element> RearrangedView<'_, T> {
     ///
     /// # Errors
     /// [`Error::Borrowed`] if the copy is being written, [`Error::OutOfMemory`].
+    #[track_caller]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         match self {
             Self::View(view) => view.try_to_vec(),
