@@ -12,6 +12,8 @@ mod convert;
 #[cfg(feature = "elementwise")]
 mod elementwise;
 #[cfg(feature = "elementwise")]
+mod into_result;
+#[cfg(feature = "elementwise")]
 mod methods;
 #[cfg(feature = "elementwise")]
 mod movement;

@@ -3,6 +3,7 @@
 //! | file | |
 //! |---|---|
 //! | `compute`, `reduce`, `patterns`, and `methods` of all folders | macros that write methods |
+//! | `into_result` | the macro of methods that write into a given result |
 //! | `implement` | the trait for tensors, views and mutable views |
 //! | `arrange` | the same elements under another layout |
 //! | `write`, `inplace` | methods that write in place |
@@ -14,6 +15,8 @@ mod compute;
 mod implement;
 #[cfg(feature = "elementwise")]
 mod inplace;
+#[cfg(feature = "elementwise")]
+mod into_result;
 #[cfg(feature = "elementwise")]
 mod methods;
 #[cfg(feature = "elementwise")]
