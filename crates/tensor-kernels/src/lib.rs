@@ -117,8 +117,18 @@ mod run;
 mod sort;
 mod tuning;
 
+#[cfg(feature = "elementwise")]
 pub use api::{
-    any::AnyTensorExt,
+    any::CastAny,
+    elementwise::{
+        elementwise_path, map, map_inplace, map_into, zip, zip_inplace, zip_into, zip3,
+        zip3_inplace, zip3_into,
+    },
+    movement::PadMode,
+    ops,
+};
+pub use api::{
+    any::{AnyReshaped, AnyTensorExt},
     bytes::{Byte, ByteView, ByteViewMut, copy_bytes, copy_bytes_uninit, to_byte_vec},
     copy::{
         copy_between, copy_into, copy_into_uninit, copy_to_layout, fill, to_contiguous, to_format,
@@ -135,16 +145,6 @@ pub use api::{
     },
     repeat::repeat,
     tensor::{AnyTensor, Simd, Tensor, TensorRef, TensorRefMut, TensorView, TensorViewMut},
-};
-#[cfg(feature = "elementwise")]
-pub use api::{
-    any::CastAny,
-    elementwise::{
-        elementwise_path, map, map_inplace, map_into, zip, zip_inplace, zip_into, zip3,
-        zip3_inplace, zip3_into,
-    },
-    movement::PadMode,
-    ops,
 };
 #[cfg(feature = "reductions")]
 pub use api::{

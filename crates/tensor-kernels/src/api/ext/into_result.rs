@@ -6,7 +6,8 @@
 /// `name into(arguments) -> element type of the result, where bounds;` for each method.
 macro_rules! into_methods {
     ($(
-        $name:ident $into:ident($($arg:ident: $type:ty),*) -> $output:ty $(, $t:ident: $bound:ident)?;
+        $name:ident $into:ident($($arg:ident: $type:ty),*) -> $output:ty
+            $(, $t:ident: $bound:ident)?;
     )*) => {$(
         #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ")")]
         #[doc = concat!("into a given result. As [`ops::", stringify!($into), "`].")]
