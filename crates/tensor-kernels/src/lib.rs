@@ -19,7 +19,8 @@
 //! # How an operation runs
 //! `api -> nest -> plan -> partition -> run -> kernel`. Layouts become loops in normal form
 //! ([`Loop`]). Of the plans that can run a copy the one with the least predicted time is taken: a
-//! [`CopyPlan`] is plain data that can be printed and explained. The plan is cut into tasks for
+//! [`CopyPlan`] is plain data that can be printed and explained; `explain_elementwise` and
+//! `explain_reduction` explain the plans of other operations. The plan is cut into tasks for
 //! threads. Each task chooses its instruction set once and walks its loops, and kernels copy or
 //! compute registers.
 //! Below `api` nothing fails, except for want of memory, and above `run` nothing is unsafe.
@@ -124,6 +125,7 @@ pub use api::{
         elementwise_path, map, map_inplace, map_into, zip, zip_inplace, zip_into, zip3,
         zip3_inplace, zip3_into,
     },
+    elementwise_explanation::{ElementwiseExplanation, explain_elementwise},
     movement::PadMode,
     ops,
 };
@@ -149,6 +151,7 @@ pub use api::{
 #[cfg(feature = "reductions")]
 pub use api::{
     rearrange::{Reduction, reduce},
+    reduction_explanation::{ReductionExplanation, explain_reduction},
     rows::Tolerance,
 };
 #[cfg(feature = "elementwise")]
