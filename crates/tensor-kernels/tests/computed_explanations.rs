@@ -1,5 +1,5 @@
-//! `explain_elementwise` and `explain_reduction`: loops, paths, blocks and bytes, and the text, on a
-//! fixed machine.
+//! `explain_elementwise` and `explain_reduction`: loops, paths, blocks and bytes, and the text, on
+//! a fixed machine.
 
 #![cfg(feature = "reductions")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -31,11 +31,12 @@ pub struct ElementwiseExplanation<const N: usize> {
 /// how each operand is accessed, blocks, scratch, stores, threads and bytes.
 ///
 /// The layout of the result comes first, and so does the width of its elements in `widths`, in
-/// bytes; inputs are broadcast to its shape. `exec` is what the operation would be run with. What is
-/// planned for a named operation is explained; a closure is also called for each of the results
-/// that are equal because all inputs are broadcast. Operations on few elements are not planned but
-/// computed at once, and a large result of a single transposed input may be that input's copy,
-/// computed in place.
+/// bytes; inputs are broadcast to its shape. `exec` is what the operation would be run with.
+///
+/// What is planned for a named operation is explained; a closure is also called for each of the
+/// results that are equal because all inputs are broadcast. Operations on few elements are not
+/// planned but computed at once, and a large result of a single transposed input may be that
+/// input's copy, computed in place.
 ///
 /// ```
 /// use tensor_kernels::{Exec, Layout, explain_elementwise};

@@ -1,5 +1,5 @@
-//! Why a reduction is done the way it is: the loops, the plan, its blocks, scratch and bytes, as data
-//! and text.
+//! Why a reduction is done the way it is: the loops, the plan, its blocks, scratch and bytes, as
+//! data and text.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! What a plan of an elementwise operation is made of, for people: how each operand is accessed, the
-//! blocks, the stores, and the bytes that are moved.
+//! What a plan of an elementwise operation is made of, for people: how each operand is accessed,
+//! the blocks, the stores, and the bytes that are moved.
 
 use super::{Access, ElementwiseWork};
 
