@@ -4,7 +4,8 @@
 //! crate's level of optimisation: in a debug build of a program, without any, a hundred times
 //! slower. If this crate is optimised in such a build (`tensor_compiled`, set by the build script),
 //! it compiles the named operations on f32, f64, f16, bf16, i64, i32, u8 and bool itself, and calls
-//! take those loops. In other builds none of this exists. (All element types would take minutes to compile.)
+//! take those loops. In other builds none of this exists. (All element types would take minutes to
+//! compile.)
 //!
 //! Each operation has one function that is not generic and finds the element type of its argument
 //! by downcasts. It turns the reference into a trait object, and so the loops behind that object
