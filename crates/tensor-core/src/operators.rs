@@ -20,7 +20,7 @@ use std::ops::{
 
 use crate::{
     AsOperand, Element, Operand, Output, Result, TensorBase, TensorViewBase, TensorViewMutBase,
-    ViewRef, dtype::for_each_dtype,
+    ViewRef, dtype::for_each_dtype, view::equal_by_rows,
 };
 
 /// The parameter of a tensor without kernels: it has every view operation, and no operators.
@@ -35,8 +35,8 @@ pub trait ReadKernel: Sized {
     /// No memory.
     fn to_vec<T: Element>(from: ViewRef<'_, T>) -> Result<Vec<T>>;
 
-    /// Called before `op` copies the elements of a tensor into a new vector; an error refuses it.
-    /// Kernels that keep account of copies do it here.
+    /// Called before `op` copies the elements of a tensor or view into a new vector; an error
+    /// refuses it. Kernels that keep account of copies do it here.
     ///
     /// # Errors
     /// The copy is refused.
@@ -55,11 +55,11 @@ pub trait ReadKernel: Sized {
 
 impl ReadKernel for Bare {
     fn to_vec<T: Element>(from: ViewRef<'_, T>) -> Result<Vec<T>> {
-        from.to_view::<Self>().try_to_vec()
+        from.to_view::<Self>().rows_to_vec()
     }
 
     fn equal<T: Element + PartialEq>(a: ViewRef<'_, T>, b: ViewRef<'_, T>) -> Result<bool> {
-        Ok(a.to_view::<Self>() == b.to_view::<Self>())
+        Ok(equal_by_rows(&a.to_view::<Self>(), &b.to_view::<Self>()))
     }
 }
 

@@ -19,7 +19,8 @@
 //! # How an operation runs
 //! `api -> nest -> plan -> partition -> run -> kernel`. Layouts become loops in normal form
 //! ([`Loop`]). Of the plans that can run a copy the one with the least predicted time is taken: a
-//! [`CopyPlan`] is plain data that can be printed and explained. The plan is cut into tasks for
+//! [`CopyPlan`] is plain data that can be printed and explained; `explain_elementwise` and
+//! `explain_reduction` explain the plans of other operations. The plan is cut into tasks for
 //! threads. Each task chooses its instruction set once and walks its loops, and kernels copy or
 //! compute registers.
 //! Below `api` nothing fails, except for want of memory, and above `run` nothing is unsafe.
@@ -59,12 +60,14 @@
 //! debug-assertions = false
 //! ```
 //!
-//! This concerns copies of all types, and on f32, f64, i64, i32, u8 and bool the named operations,
-//! conversions, `where_cond`, reductions, `softmax` and `cumsum`: 4 million elements take at most
-//! twice as long as in a release build (`scripts/debug_build.sh`), sums along short rows up to
-//! three times, `equal` five. Other element types, other operations on rows and closures (`map`,
-//! `zip`) stay as slow as the program's own code. This crate then takes two minutes of CPU time to
-//! compile, once.
+//! This concerns copies of all types, and on f32, f64, f16, bf16, i64, i32, u8 and bool the named
+//! operations, `where_cond`, reductions, `softmax`, `cumsum` and the conversions between these
+//! types (of halves those from and to floats): 4 million elements take at most twice as long as in
+//! a release build (`scripts/debug_build.sh`), sums along short rows and `softmax` and `cumsum` of
+//! halves up to four times, `equal` five. Other element types and other operations on rows stay as
+//! slow as the program's own code. So do closures (`map`, `zip`): they are code of the program and
+//! are compiled in it, with the loop around them; a named operation is fast, or `opt-level = 1`
+//! for the program. This crate then takes two minutes of CPU time to compile, once.
 //!
 //! # Features
 //! | feature | default | what |
@@ -117,25 +120,6 @@ mod run;
 mod sort;
 mod tuning;
 
-pub use api::{
-    any::AnyTensorExt,
-    bytes::{Byte, ByteView, ByteViewMut, copy_bytes, copy_bytes_uninit, to_byte_vec},
-    copy::{
-        copy_between, copy_into, copy_into_uninit, copy_to_layout, fill, to_contiguous, to_format,
-        to_vec,
-    },
-    copy_explanation::{CopyExplanation, ExplainedCandidate},
-    copy_plan::{CopyCandidate, CopyPlan},
-    ext::{Reshaped, TensorExt, TensorMutExt, TensorViewMutExt},
-    in_place::{permute_bytes_inplace, permute_inplace},
-    ledger::{CopyEntry, CopyLedger, CopyReason, CopyScope, count_copies, forbid_copies},
-    rearrange::{
-        PatternArg, RearrangePattern, RearrangedView, ReducePattern, RepeatPattern, rearrange,
-        reduce_with, repeat_axes,
-    },
-    repeat::repeat,
-    tensor::{AnyTensor, Simd, Tensor, TensorRef, TensorRefMut, TensorView, TensorViewMut},
-};
 #[cfg(feature = "elementwise")]
 pub use api::{
     any::CastAny,
@@ -143,12 +127,33 @@ pub use api::{
         elementwise_path, map, map_inplace, map_into, zip, zip_inplace, zip_into, zip3,
         zip3_inplace, zip3_into,
     },
+    elementwise_explanation::{ElementwiseExplanation, explain_elementwise},
     movement::PadMode,
     ops,
+};
+pub use api::{
+    any::{AnyReshaped, AnyTensorExt},
+    bytes::{Byte, ByteView, ByteViewMut, copy_bytes, copy_bytes_uninit, to_byte_vec},
+    copy::{
+        copy_between, copy_into, copy_into_uninit, copy_to_layout, fill, to_contiguous, to_format,
+        to_vec,
+    },
+    copy_explanation::{CopyExplanation, ExplainedCandidate},
+    copy_plan::{CopyCandidate, CopyPlan},
+    ext::{Reshaped, ReshapedView, TensorExt, TensorMutExt, TensorViewMutExt},
+    in_place::{permute_bytes_inplace, permute_inplace},
+    ledger::{CopyEntry, CopyLedger, CopyReason, CopyScope, count_copies, forbid_copies},
+    rearrange::{
+        PatternArg, RearrangePattern, ReducePattern, RepeatPattern, rearrange, reduce_with,
+        repeat_axes,
+    },
+    repeat::repeat,
+    tensor::{AnyTensor, Simd, Tensor, TensorRef, TensorRefMut, TensorView, TensorViewMut},
 };
 #[cfg(feature = "reductions")]
 pub use api::{
     rearrange::{Reduction, reduce},
+    reduction_explanation::{ReductionExplanation, explain_reduction},
     rows::Tolerance,
 };
 #[cfg(feature = "elementwise")]

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use tensor_kernels::{Tensor, TensorExt};
+use tensor_kernels::{Layout, Tensor, TensorExt, TensorView, TensorViewMut};
 
 /// Shapes below and above the size of the parts that are compared.
 const SHAPES: [[usize; 3]; 5] = [[3, 4, 5], [1, 70, 300], [40, 50, 60], [7, 1, 9000], [2, 260, 65]];
@@ -50,4 +50,26 @@ fn other_shapes_and_empty_tensors() {
     assert!(empty != Tensor::full([6, 0], 1u8).unwrap());
     let expanded = Tensor::full([1], 3u16).unwrap().expand([500, 400]).unwrap();
     assert!(expanded == Tensor::full([400, 500], 3u16).unwrap().t().unwrap());
+}
+
+/// Views take the kernels of tensors: parts are compared in the order of memory.
+#[test]
+fn views_are_compared_as_tensors_are() {
+    for shape in SHAPES {
+        let count: usize = shape.iter().product();
+        let rows = Layout::contiguous(shape).unwrap();
+        let columns = rows.permute([2, 1, 0]).unwrap();
+        let numbers: Vec<u16> = (0..count).map(|i| i as u16).collect();
+        let x = TensorView::new(&numbers, columns.clone()).unwrap();
+        let mut other = x.to_vec();
+        let dense = Layout::contiguous(columns.shape()).unwrap();
+        for at in [0, count / 3, count - 1] {
+            let mut y = TensorViewMut::new(&mut other, dense.clone()).unwrap();
+            assert_eq!([x == y, y == x, x == y.as_view(), y.as_view() == x], [true; 4]);
+            y.as_slice_mut().unwrap()[at] ^= 1;
+            let equal = [x == y, y == x, x == y.as_view(), y.as_view() == x];
+            assert_eq!(equal, [false; 4], "{shape:?} {at}");
+            y.as_slice_mut().unwrap()[at] ^= 1;
+        }
+    }
 }

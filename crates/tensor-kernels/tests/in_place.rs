@@ -9,10 +9,10 @@ use std::{
     ptr::null_mut,
 };
 
-use common::offsets_of;
+use common::{offsets_of, values_of};
 use proptest::prelude::*;
 use tensor_kernels::{
-    Element, Error, Exec, Layout, TensorView, TensorViewMut, permute_bytes_inplace, permute_inplace,
+    Element, Error, Exec, Layout, TensorViewMut, permute_bytes_inplace, permute_inplace,
 };
 
 /// Allocations from this size on are scratch; smaller ones are shapes and plans.
@@ -175,8 +175,7 @@ fn a_view_has_the_permuted_shape_and_the_elements_of_its_type() {
         let exec = Exec::current().unwrap();
         let mut elements: Vec<T> = (0..2 * 9 * 11 + 5).map(&nth).collect();
         let layout = Layout::new([2, 9, 11], [99, 11, 1], 5).unwrap();
-        let expected =
-            TensorView::new(&elements, layout.permute([2, 0, 1]).unwrap()).unwrap().to_vec();
+        let expected = values_of(&elements, &layout.permute([2, 0, 1]).unwrap());
         let view = TensorViewMut::new(&mut elements, layout).unwrap();
         let mut result = permute_inplace(exec, view, [-1, 0, 1]).unwrap();
         assert_eq!(result.shape(), [11, 2, 9]);

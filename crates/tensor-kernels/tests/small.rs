@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::levels;
+use common::{levels, values_of};
 use tensor_kernels::{
     Element, Exec, Layout, Machine, Slice, TensorView, TensorViewMut, map_into, zip_into, zip3_into,
 };
@@ -77,7 +77,7 @@ struct Input<T> {
 impl<T: Element> Input<T> {
     fn new((layout, elements): (Layout, usize), nth: impl Fn(usize) -> T) -> Self {
         let memory = samples(elements, nth);
-        let values = TensorView::new(&memory, layout.clone()).unwrap().try_to_vec().unwrap();
+        let values = values_of(&memory, &layout);
         Self { layout, memory, values }
     }
 
@@ -209,12 +209,12 @@ fn results_in_other_orders() {
             let (other, others) = &views[(at + 3) % views.len()];
             let others = samples(*others, |i| (3 * i) as f32);
             let b = TensorView::new(&others, other.clone()).unwrap();
-            let [left, right] = [&a, &b].map(|view| view.try_to_vec().unwrap());
+            let (left, right) = (values_of(&numbers, &rows), values_of(&others, other));
             let expected: Vec<f32> = left.iter().zip(right).map(|(a, b)| a - b).collect();
             let mut memory = vec![0.0f32; *elements];
             let mut out = TensorViewMut::new(&mut memory, result.clone()).unwrap();
             zip_into(&exec, &a, &b, &mut out, |a, b| a - b).unwrap();
-            let found = TensorView::new(&memory, result.clone()).unwrap().try_to_vec().unwrap();
+            let found = values_of(&memory, result);
             assert_eq!(found, expected, "{result:?}, {other:?}");
         }
     }
@@ -230,16 +230,10 @@ fn results_in_other_orders_and_in_place() {
                 continue;
             }
             let mut memory = samples(elements, |i| i as f32);
-            let expected: Vec<f32> = TensorView::new(&memory, layout.clone())
-                .unwrap()
-                .try_to_vec()
-                .unwrap()
-                .iter()
-                .map(|x| x + 1.0)
-                .collect();
+            let expected: Vec<f32> = values_of(&memory, &layout).iter().map(|x| x + 1.0).collect();
             let mut view = TensorViewMut::new(&mut memory, layout.clone()).unwrap();
             tensor_kernels::map_inplace(&exec, &mut view, |x| x + 1.0).unwrap();
-            let after = TensorView::new(&memory, layout.clone()).unwrap().try_to_vec().unwrap();
+            let after = values_of(&memory, &layout);
             assert_eq!(after, expected, "{layout:?}");
         }
     }

@@ -6,7 +6,7 @@ use super::{TensorViewBase, TensorViewMutBase};
 #[cfg(doc)]
 use crate::Layout;
 use crate::{
-    Iter, IterMut, Result,
+    Element, Iter, IterMut, ReadKernel, Result,
     methods::{argument_type, for_each_split},
     operators::or_panic,
 };
@@ -34,23 +34,6 @@ impl<T: Copy, K> TensorViewMutBase<'_, T, K> {
         self.as_view().iter()
     }
 
-    /// The elements in logical order, as a vector.
-    ///
-    /// # Panics
-    /// If memory is short; [`try_to_vec`](Self::try_to_vec) returns an error.
-    #[track_caller]
-    pub fn to_vec(&self) -> Vec<T> {
-        self.as_view().to_vec()
-    }
-
-    /// The elements in logical order, as a vector.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub fn try_to_vec(&self) -> Result<Vec<T>> {
-        self.as_view().try_to_vec()
-    }
-
     /// The elements as a slice, if the view is contiguous.
     pub fn as_slice(&self) -> Option<&[T]> {
         self.as_view().as_slice()
@@ -66,6 +49,26 @@ impl<T: Copy, K> TensorViewMutBase<'_, T, K> {
     }
 
     for_each_split! { shared_parts => }
+}
+
+impl<T: Element, K: ReadKernel> TensorViewMutBase<'_, T, K> {
+    /// As [`TensorViewBase::to_vec`].
+    ///
+    /// # Panics
+    /// Where [`try_to_vec`](Self::try_to_vec) returns an error.
+    #[track_caller]
+    pub fn to_vec(&self) -> Vec<T> {
+        self.as_view().to_vec()
+    }
+
+    /// As [`TensorViewBase::try_to_vec`].
+    ///
+    /// # Errors
+    /// Those of [`TensorViewBase::try_to_vec`].
+    #[track_caller]
+    pub fn try_to_vec(&self) -> Result<Vec<T>> {
+        self.as_view().try_to_vec()
+    }
 }
 
 impl<T: Copy, K, const R: usize> ops::Index<[usize; R]> for TensorViewBase<'_, T, K> {

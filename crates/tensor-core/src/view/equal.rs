@@ -1,69 +1,61 @@
-//! Equality of views: elements are compared in an order that suits the memory of both.
+//! Equality of views: by the kernels of the view on the left, and what is done without kernels,
+//! elements in an order that suits the memory of both.
 
 use std::ops::{ControlFlow, Range};
 
 use super::{TensorViewBase, TensorViewMutBase};
-use crate::layout::pairs::for_each_row;
+use crate::{Element, ReadKernel, layout::pairs::for_each_row, operators::or_panic};
 
 /// The elements that are compared before the result is looked at.
 const PART: usize = 64;
 
-impl<T: Copy + PartialEq, U: Copy, K, L> PartialEq<TensorViewBase<'_, U, L>>
-    for TensorViewBase<'_, T, K>
-where
-    T: PartialEq<U>,
-{
-    fn eq(&self, other: &TensorViewBase<'_, U, L>) -> bool {
-        if self.shape() != other.shape() {
-            return false;
+/// Same shape and equal elements? Compared here, without kernels.
+pub(crate) fn equal_by_rows<T: Copy + PartialEq, K>(
+    a: &TensorViewBase<'_, T, K>,
+    b: &TensorViewBase<'_, T, K>,
+) -> bool {
+    if a.shape() != b.shape() {
+        return false;
+    }
+    let rows = for_each_row([&a.layout, &b.layout], |row| {
+        let equal = |i| {
+            // SAFETY: the rows visit offsets of both layouts (invariant 1).
+            let x = unsafe { a.base.add(row.offset(0, i)) };
+            // SAFETY: as above.
+            let y = unsafe { b.base.add(row.offset(1, i)) };
+            // SAFETY: invariants 1 and 2.
+            let x = unsafe { x.as_ref() };
+            // SAFETY: as above.
+            let y = unsafe { y.as_ref() };
+            x == y
+        };
+        // Without a branch for each element, several are compared at a time.
+        let all = |part: Range<usize>| part.fold(true, |all, i| all & equal(i));
+        let mut parts = (0..row.len).step_by(PART).map(|i| i..row.len.min(i + PART));
+        if parts.all(all) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    rows.is_continue()
+}
+
+/// Comparisons of views with views: same shape and equal elements?
+macro_rules! comparisons {
+    ($($left:ident, $right:ident;)*) => {$(
+        impl<T: Element + PartialEq, K: ReadKernel, L> PartialEq<$right<'_, T, L>>
+            for $left<'_, T, K>
+        {
+            /// # Panics
+            /// If the kernels want memory that cannot be allocated.
+            #[track_caller]
+            fn eq(&self, other: &$right<'_, T, L>) -> bool {
+                or_panic(K::equal(self.into(), other.into()))
+            }
         }
-        let rows = for_each_row([&self.layout, &other.layout], |row| {
-            let equal = |i| {
-                // SAFETY: the rows visit offsets of both layouts (invariant 1).
-                let a = unsafe { self.base.add(row.offset(0, i)) };
-                // SAFETY: as above.
-                let b = unsafe { other.base.add(row.offset(1, i)) };
-                // SAFETY: invariants 1 and 2.
-                let a = unsafe { a.as_ref() };
-                // SAFETY: as above.
-                let b = unsafe { b.as_ref() };
-                a == b
-            };
-            // Without a branch for each element, several are compared at a time.
-            let all = |part: Range<usize>| part.fold(true, |all, i| all & equal(i));
-            let mut parts = (0..row.len).step_by(PART).map(|i| i..row.len.min(i + PART));
-            if parts.all(all) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        rows.is_continue()
-    }
+    )*};
 }
 
-impl<T, U, K, L> PartialEq<TensorViewBase<'_, U, L>> for TensorViewMutBase<'_, T, K>
-where
-    T: Copy + PartialEq<U> + PartialEq,
-    U: Copy,
-{
-    fn eq(&self, other: &TensorViewBase<'_, U, L>) -> bool {
-        self.as_view() == *other
-    }
-}
-
-impl<T, U, K, L> PartialEq<TensorViewMutBase<'_, U, L>> for TensorViewBase<'_, T, K>
-where
-    T: Copy + PartialEq<U> + PartialEq,
-    U: Copy,
-{
-    fn eq(&self, other: &TensorViewMutBase<'_, U, L>) -> bool {
-        *self == other.as_view()
-    }
-}
-
-impl<T, U, K, L> PartialEq<TensorViewMutBase<'_, U, L>> for TensorViewMutBase<'_, T, K>
-where
-    T: Copy + PartialEq<U> + PartialEq,
-    U: Copy,
-{
-    fn eq(&self, other: &TensorViewMutBase<'_, U, L>) -> bool {
-        self.as_view() == other.as_view()
-    }
+comparisons! {
+    TensorViewBase, TensorViewBase;
+    TensorViewBase, TensorViewMutBase;
+    TensorViewMutBase, TensorViewBase;
+    TensorViewMutBase, TensorViewMutBase;
 }

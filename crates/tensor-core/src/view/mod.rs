@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `mutable` | views through which elements can be written |
 //! | `access` | reading through mutable views, indexing, loops |
-//! | `equal` | comparison, element by element |
+//! | `equal` | comparison, by the kernels of a view or in rows |
 //! | `debug` | the text for debugging |
 
 mod access;
@@ -20,11 +20,12 @@ mod mutable;
 use std::{convert::Infallible, marker::PhantomData, ops::ControlFlow, ptr::NonNull};
 
 pub(crate) use debug::{FirstElements, describe};
+pub(crate) use equal::equal_by_rows;
 pub(crate) use mutable::check_injective;
 pub use mutable::{TensorViewMut, TensorViewMutBase};
 
 use crate::{
-    Bare, Element, Error, Iter, Layout, Result,
+    Bare, Element, Error, Iter, Layout, ReadKernel, Result,
     buffer::vec_with_capacity,
     layout::pairs::for_each_row,
     methods::{split_methods, view_methods},
@@ -244,20 +245,8 @@ impl<'a, T: Copy, K> TensorViewBase<'a, T, K> {
         Iter::of(self)
     }
 
-    /// The elements in logical order, as a vector.
-    ///
-    /// # Panics
-    /// If memory is short; [`try_to_vec`](Self::try_to_vec) returns an error.
-    #[track_caller]
-    pub fn to_vec(&self) -> Vec<T> {
-        or_panic(self.try_to_vec())
-    }
-
-    /// The elements in logical order, as a vector.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`]: an expanded view can have more elements than fit in memory.
-    pub fn try_to_vec(&self) -> Result<Vec<T>> {
+    /// The elements in logical order, as a vector, without kernels.
+    pub(crate) fn rows_to_vec(&self) -> Result<Vec<T>> {
         let mut values = vec_with_capacity(self.numel())?;
         match self.as_slice() {
             Some(slice) => values.extend_from_slice(slice),
@@ -299,6 +288,31 @@ impl<'a, T: Copy, K> TensorViewBase<'a, T, K> {
             // SAFETY: the `len` offsets of a run belong to the layout (invariants 1 and 2).
             unsafe { std::slice::from_raw_parts(start.as_ptr(), len) }
         })
+    }
+}
+
+impl<T: Element, K: ReadKernel> TensorViewBase<'_, T, K> {
+    /// The elements in logical order, as a vector, copied by the kernels of the view.
+    ///
+    /// Elements that are `Copy` only, no [`Element`]s, are collected by [`iter`](Self::iter).
+    ///
+    /// # Panics
+    /// Where [`try_to_vec`](Self::try_to_vec) returns an error: if memory is short, or where copies
+    /// are forbidden.
+    #[track_caller]
+    pub fn to_vec(&self) -> Vec<T> {
+        or_panic(self.try_to_vec())
+    }
+
+    /// The elements in logical order, as a vector, copied by the kernels of the view.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]: an expanded view can have more elements than fit in memory. What
+    /// [`ReadKernel::will_copy`] refuses.
+    #[track_caller]
+    pub fn try_to_vec(&self) -> Result<Vec<T>> {
+        K::will_copy("to_vec", self.into())?;
+        K::to_vec(self.into())
     }
 }
 

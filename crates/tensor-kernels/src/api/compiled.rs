@@ -3,8 +3,9 @@
 //! Operations are generic, so the compiler makes their loops in the crate that calls them, at that
 //! crate's level of optimisation: in a debug build of a program, without any, a hundred times
 //! slower. If this crate is optimised in such a build (`tensor_compiled`, set by the build script),
-//! it compiles the named operations on f32, f64, i64, i32, u8 and bool itself, and calls take those
-//! loops. In other builds none of this exists. (All element types would take minutes to compile.)
+//! it compiles the named operations on f32, f64, f16, bf16, i64, i32, u8 and bool itself, and calls
+//! take those loops. In other builds none of this exists. (All element types would take minutes to
+//! compile.)
 //!
 //! Each operation has one function that is not generic and finds the element type of its argument
 //! by downcasts. It turns the reference into a trait object, and so the loops behind that object
@@ -33,24 +34,36 @@ macro_rules! find_typed {
     (Integer, $($rest:tt)*) => {
         $crate::api::compiled::find_typed! { @ i64 i32 u8, $($rest)* }
     };
-    (Real, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ f32 f64, $($rest)* } };
-    (Inexact, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @ f32 f64, $($rest)* } };
+    (Real, $($rest:tt)*) => { $crate::api::compiled::find_typed! { @halves f32 f64, $($rest)* } };
+    (Inexact, $($rest:tt)*) => {
+        $crate::api::compiled::find_typed! { @halves f32 f64, $($rest)* }
+    };
     (Number, $($rest:tt)*) => {
-        $crate::api::compiled::find_typed! { @ f32 f64 i64 i32 u8, $($rest)* }
+        $crate::api::compiled::find_typed! { @halves f32 f64 i64 i32 u8, $($rest)* }
     };
     (Ordered, $($rest:tt)*) => {
-        $crate::api::compiled::find_typed! { @ f32 f64 i64 i32 u8, $($rest)* }
+        $crate::api::compiled::find_typed! { @halves f32 f64 i64 i32 u8, $($rest)* }
     };
     ($bound:ident, $($rest:tt)*) => {
-        $crate::api::compiled::find_typed! { @ bool f32 f64 i64 i32 u8, $($rest)* }
+        $crate::api::compiled::find_typed! { @halves bool f32 f64 i64 i32 u8, $($rest)* }
     };
-    (@ $($type:ty)*, $any:expr, $t:ident => $typed:ty) => {{
+    (@halves $($type:ty)*, $any:expr, $t:ident => $typed:ty) => {{
+        #[cfg(feature = "half")]
+        {
+            $crate::api::compiled::find_typed! { @each half::f16 half::bf16, $any, $t => $typed }
+        }
+        $crate::api::compiled::find_typed! { @ $($type)*, $any, $t => $typed }
+    }};
+    (@each $($type:ty)*, $any:expr, $t:ident => $typed:ty) => {
         $({
             type $t = $type;
             if let Some(found) = $any.downcast_ref::<$typed>() {
                 return Some(found);
             }
         })*
+    };
+    (@ $($type:ty)*, $any:expr, $t:ident => $typed:ty) => {{
+        $crate::api::compiled::find_typed! { @each $($type)*, $any, $t => $typed }
         None
     }};
 }

@@ -67,8 +67,8 @@ pub fn copy_into_uninit<'t, T: Element, K>(
     run::copy_into_uninit(exec, from.as_operand().read()?.elements(), to)
 }
 
-/// The elements in row-major order, as a vector (PyTorch: `flatten().tolist()`). Unlike
-/// [`TensorView::to_vec`](crate::TensorView::to_vec), it copies with the kernels of this crate.
+/// The elements in row-major order, as a vector (PyTorch: `flatten().tolist()`): as
+/// [`TensorView::to_vec`](crate::TensorView::to_vec), with an [`Exec`] and of any operand.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -77,7 +77,7 @@ pub fn to_vec<T: Element>(exec: &Exec, from: impl AsOperand<T>) -> Result<Vec<T>
     let from = from.as_operand();
     let reading = from.read()?;
     let from = reading.elements();
-    Purpose::requested("to_vec").record_vector(size_of::<T>(), from.layout())?;
+    Purpose::requested("to_vec").record_contiguous(exec, size_of::<T>(), from.layout())?;
     run::copied_to_vec(exec, from)
 }
 
@@ -141,8 +141,8 @@ pub(crate) fn contiguous_copy<T: Element, K>(
     from: ViewRef<'_, T>,
     purpose: Purpose,
 ) -> Result<TensorBase<T, K>> {
-    let layout = Layout::contiguous(from.layout().shape())?;
-    copied(exec, from, layout, purpose)
+    purpose.record_contiguous(exec, size_of::<T>(), from.layout())?;
+    run::copied(exec, from, Layout::contiguous(from.layout().shape())?)
 }
 
 /// A new contiguous tensor with the elements of another.

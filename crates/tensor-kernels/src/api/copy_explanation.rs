@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-use super::copy_plan::{CopyCandidate, CopyPlan};
+use super::{
+    copy_plan::{CopyCandidate, CopyPlan},
+    explanation_text::{loops_text, paragraph, tasks_text, time},
+};
 use crate::{
-    exec::{Exec, pool},
+    exec::Exec,
     nest::{Loop, Nest},
     partition::task_count,
     plan::{CostTerm, Inner, Work},
@@ -157,10 +160,7 @@ impl CopyExplanation {
     }
 
     fn threads_text(&self) -> String {
-        match self.tasks() {
-            1 => format!("one task; another pays from {} bytes on", self.exec.machine.grain),
-            tasks => format!("{tasks} tasks for {} threads", pool::threads()),
-        }
+        tasks_text(&self.exec, self.tasks())
     }
 
     fn why_text(&self) -> String {
@@ -204,48 +204,6 @@ impl CopyExplanation {
 
 /// The most terms in which two plans are compared.
 const MAX_COMPARED_TERMS: usize = 3;
-
-/// The longest line.
-const COLUMNS: usize = 100;
-
-/// The column of the text behind titles.
-const INDENT: usize = 13;
-
-/// Nanoseconds in the unit that shows three digits.
-fn time(ns: f64) -> String {
-    match ns {
-        ns if ns < 1e3 => format!("{ns:.0} ns"),
-        ns if ns < 1e6 => format!("{:.1} us", ns / 1e3),
-        ns => format!("{:.1} ms", ns / 1e6),
-    }
-}
-
-/// Writes a title and a text behind it, in lines of at most [`COLUMNS`] broken at blanks.
-fn paragraph(f: &mut fmt::Formatter<'_>, title: &str, text: &str) -> fmt::Result {
-    write!(f, "{title:INDENT$}")?;
-    let mut column = INDENT;
-    for (at, word) in text.split(' ').enumerate() {
-        let len = word.chars().count();
-        if at > 0 && column + 1 + len > COLUMNS {
-            write!(f, "\n{:INDENT$}", "")?;
-            column = INDENT;
-        } else if at > 0 {
-            f.write_str(" ")?;
-            column += 1;
-        }
-        f.write_str(word)?;
-        column += len;
-    }
-    f.write_str("\n")
-}
-
-fn loops_text(loops: &[Loop<2>]) -> String {
-    let text = |l: &Loop<2>| format!("{} x {:?}", l.len, l.strides);
-    match loops {
-        [] => "none, one element".to_owned(),
-        loops => loops.iter().map(text).collect::<Vec<_>>().join(", "),
-    }
-}
 
 impl fmt::Display for CopyExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -17,7 +17,10 @@ pub(crate) mod copy_plan;
 mod divisors;
 #[cfg(feature = "elementwise")]
 pub(crate) mod elementwise;
+#[cfg(feature = "elementwise")]
+pub(crate) mod elementwise_explanation;
 mod equal;
+mod explanation_text;
 pub(crate) mod ext;
 pub(crate) mod in_place;
 pub(crate) mod ledger;
@@ -30,6 +33,8 @@ pub(crate) mod rearrange;
 pub(crate) mod reduce;
 #[cfg(feature = "elementwise")]
 mod reduction;
+#[cfg(feature = "reductions")]
+pub(crate) mod reduction_explanation;
 #[cfg(feature = "reductions")]
 mod reductions;
 pub(crate) mod repeat;

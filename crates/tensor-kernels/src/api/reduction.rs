@@ -4,6 +4,8 @@
 use tensor_core::{Element, Scalar};
 
 use crate::kernel::ReductionOf;
+#[cfg(feature = "reductions")]
+use crate::reduction_order::Widths;
 
 /// A named reduction of elements `T`.
 pub(crate) trait Reduce<T: Element> {
@@ -16,6 +18,11 @@ pub(crate) trait Reduce<T: Element> {
     /// The result of no elements, if it is defined.
     #[cfg(feature = "reductions")]
     fn of_empty() -> Option<Self::Output>;
+
+    /// The bytes of elements and accumulators, and whether the result is an index. Without the
+    /// kernels, so that these need not be compiled.
+    #[cfg(feature = "reductions")]
+    fn form() -> (Widths, bool);
 }
 
 /// Defines reductions that fold the elements into an accumulator.
@@ -67,6 +74,13 @@ macro_rules! folds {
             fn of_empty() -> Option<$output> {
                 $of_empty
             }
+
+            #[cfg(feature = "reductions")]
+            fn form() -> ($crate::reduction_order::Widths, bool) {
+                let $count: usize = 1;
+                let reduction = FoldReduction($of, PhantomData::<fn($t)>);
+                ($crate::kernel::Reduction::widths(&reduction), false)
+            }
         }
     )*};
 }
@@ -100,6 +114,12 @@ macro_rules! arg_reductions {
             #[cfg(feature = "reductions")]
             fn of_empty() -> Option<i64> {
                 None
+            }
+
+            #[cfg(feature = "reductions")]
+            fn form() -> ($crate::reduction_order::Widths, bool) {
+                let reduction = ArgReduction::<Self, T>(PhantomData);
+                ($crate::kernel::Reduction::widths(&reduction), true)
             }
         }
     )*};

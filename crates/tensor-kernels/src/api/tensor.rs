@@ -4,7 +4,10 @@ use tensor_core::{
     Element, ReadKernel, Result, TensorBase, TensorViewBase, TensorViewMutBase, ViewRef,
 };
 
-use super::{equal::equal, ledger::Purpose};
+use super::{
+    equal::equal,
+    ledger::{Purpose, is_open},
+};
 use crate::{exec::Exec, run};
 
 /// The second parameter of a tensor whose operators this crate computes.
@@ -18,7 +21,11 @@ impl ReadKernel for Simd {
 
     #[track_caller]
     fn will_copy<T: Element>(op: &'static str, from: ViewRef<'_, T>) -> Result<()> {
-        Purpose::of_vector(op, from.layout()).record_vector(size_of::<T>(), from.layout())
+        if !is_open() {
+            return Ok(());
+        }
+        let purpose = Purpose::of_vector(op, from.layout());
+        purpose.record_contiguous(Exec::current()?, size_of::<T>(), from.layout())
     }
 
     fn equal<T: Element + PartialEq>(a: ViewRef<'_, T>, b: ViewRef<'_, T>) -> Result<bool> {

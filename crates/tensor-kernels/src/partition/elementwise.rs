@@ -44,8 +44,9 @@ impl<const N: usize> Divisible for ElementwiseWork<N> {
     }
 
     fn bytes(&self) -> usize {
-        let outer: usize = self.outer.iter().map(|l| l.len).product();
-        outer * self.rows.len * self.columns.len * self.widths.iter().sum::<usize>()
+        // Saturates, as operands that are only explained may exceed the address space.
+        let loops = self.outer.iter().chain([&self.rows, &self.columns]);
+        loops.fold(self.widths.iter().sum(), |bytes: usize, l| bytes.saturating_mul(l.len))
     }
 }
 

@@ -20,6 +20,8 @@ mod reduce_choice;
 mod reduce_copied;
 #[cfg(feature = "elementwise")]
 mod reduce_cost;
+#[cfg(feature = "reductions")]
+mod reduce_explain;
 #[cfg(feature = "elementwise")]
 mod reduce_listed;
 #[cfg(feature = "elementwise")]

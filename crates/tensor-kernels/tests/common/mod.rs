@@ -19,8 +19,13 @@ pub(crate) fn offsets_of(layout: &Layout) -> Vec<usize> {
     broadcast_offsets(layout, layout.shape())
 }
 
-/// The same for a layout that is broadcast to a shape: dimensions are aligned at the end, and those
-/// of size 1 get stride 0.
+/// The elements of a layout of a slice, in logical order.
+pub(crate) fn values_of<T: Copy>(elements: &[T], layout: &Layout) -> Vec<T> {
+    offsets_of(layout).into_iter().map(|offset| elements[offset]).collect()
+}
+
+/// [`offsets_of`] for a layout that is broadcast to a shape: dimensions are aligned at the end, and
+/// those of size 1 get stride 0.
 pub(crate) fn broadcast_offsets(layout: &Layout, shape: &[usize]) -> Vec<usize> {
     let lead = shape.len() - layout.ndim();
     let stride = |d: usize| match d.checked_sub(lead) {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use tensor_kernels::{
-    Exec, RearrangedView, Reduction, Tensor, TensorExt, rearrange, set_memory_cache_limit,
+    Exec, Reduction, ReshapedView, Tensor, TensorExt, rearrange, set_memory_cache_limit,
 };
 
 struct Counting;
@@ -112,10 +112,10 @@ fn borrowed_views_are_copied_once_or_not_at_all() {
     let (exec, view) = (Exec::current().unwrap(), guard.as_view());
     let planes = || rearrange(exec, &view, "b h w c -> b c h w", &[]).unwrap();
     assert_eq!(buffers(planes), (0, 0));
-    assert!(matches!(planes(), RearrangedView::View(_)));
+    assert!(matches!(planes(), ReshapedView::View(_)));
     let flat = || rearrange(exec, &view, "b h w c -> b (c h w)", &[]).unwrap();
     assert!(one_buffer(131_072, buffers(flat)));
-    assert!(matches!(flat(), RearrangedView::Copy(_)));
+    assert!(matches!(flat(), ReshapedView::Copy(_)));
 }
 
 /// In the order of the pattern, although the kept axes are merged in another order than that of

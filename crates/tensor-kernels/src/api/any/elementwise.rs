@@ -14,7 +14,7 @@ use tensor_core::{
 use super::{
     convert::as_dtype,
     expect,
-    typed::{Forms, chosen, equal_as, zipped, zipped_into, zipped3, zipped3_into},
+    typed::{Forms, chosen, chosen_into, equal_as, zipped, zipped_into, zipped3, zipped3_into},
 };
 use crate::api::{
     call::Call,
@@ -204,4 +204,20 @@ pub(super) fn where_cond<K>(
     let condition = expect::<bool, K>(condition)?;
     let dtype = result_type(&[a.reborrow(), b.reborrow()])?;
     match_dtype!(Equality, dtype, call.op, T => chosen::<T, K>(call, condition, [a, b]))
+}
+
+/// [`where_cond`] into a result of any dtype that can store it.
+#[track_caller]
+pub(super) fn where_cond_into<K>(
+    condition: &AnyTensorBase<K>,
+    a: &AnyOperand<'_, K>,
+    b: &AnyOperand<'_, K>,
+    out: AnyOutput<'_>,
+) -> Result<()> {
+    let call = Call::current("where_cond")?;
+    let condition = expect::<bool, K>(condition)?;
+    let dtype = result_type(&[a.reborrow(), b.reborrow()])?;
+    match_dtype!(Equality, dtype, call.op, T => {
+        chosen_into::<T, K>(call, condition, [a, b], out)
+    })
 }

@@ -8,7 +8,10 @@ use tensor_core::DTypeError;
 pub(super) use tensor_core::{AnyOperand, AnyOutput, DType, OptionalDim, TensorBase};
 use tensor_core::{AnyTensorBase, BuiltIn, Error, Result, Scalar};
 
-pub(super) use super::movement::movement_methods;
+pub(super) use super::{
+    into_result::{any_into_methods, movement_into_methods},
+    movement::movement_methods,
+};
 pub(super) use crate::{
     api::{
         call::Call,
@@ -293,6 +296,7 @@ macro_rules! elementwise_methods {
         ///
         /// # Errors
         /// See the trait.
+        #[track_caller]
         fn to_vec<T: CastAny>(&self) -> Result<Vec<T>> {
             let typed = convert::typed::<T, K>(self.as_any())?;
             crate::to_vec(Exec::current()?, &typed.read()?.as_view())
@@ -363,6 +367,26 @@ macro_rules! elementwise_methods {
             elementwise::where_cond(self.as_any(), &a.into(), &b.into())
         }
 
+        /// [`where_cond`](Self::where_cond) into a given result, converted to its dtype (PyTorch:
+        /// `out=`).
+        ///
+        /// # Errors
+        /// Those of [`where_cond`](Self::where_cond); [`DTypeError::ResultCast`] for a result of a
+        /// higher category; [`Error::OutputShape`], [`Error::WriteOverlap`],
+        /// [`Error::ReadWriteOverlap`].
+        #[track_caller]
+        fn where_cond_into<'a, 'b, 'o>(
+            &self,
+            a: impl Into<AnyOperand<'a, K>>,
+            b: impl Into<AnyOperand<'b, K>>,
+            out: impl Into<AnyOutput<'o>>,
+        ) -> Result<()>
+        where
+            K: 'a + 'b,
+        {
+            elementwise::where_cond_into(self.as_any(), &a.into(), &b.into(), out.into())
+        }
+
         unary_operations! { unary }
         binary_operations! { binary }
         ternary_operations! { ternary }
@@ -374,6 +398,7 @@ macro_rules! elementwise_methods {
             unary { try_neg Neg neg; }
         }
         movement_methods! {}
+        movement_into_methods! {}
     };
 }
 

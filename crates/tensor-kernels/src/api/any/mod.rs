@@ -12,6 +12,8 @@ mod convert;
 #[cfg(feature = "elementwise")]
 mod elementwise;
 #[cfg(feature = "elementwise")]
+mod into_result;
+#[cfg(feature = "elementwise")]
 mod methods;
 #[cfg(feature = "elementwise")]
 mod movement;
@@ -22,6 +24,7 @@ mod output;
 mod patterns;
 #[cfg(feature = "reductions")]
 mod reduce;
+mod reshaped;
 #[cfg(feature = "reductions")]
 mod rows;
 #[cfg(feature = "elementwise")]
@@ -32,7 +35,7 @@ use tensor_core::{AnyTensorBase, AnyValue, Int, MemoryFormat, Result, Sizes};
 use tensor_core::{DTypeError, Error};
 
 use super::types::match_tensor;
-use crate::{PatternArg, RearrangePattern, RepeatPattern, Reshaped, TensorExt};
+use crate::{PatternArg, RearrangePattern, RepeatPattern, TensorExt};
 #[cfg(feature = "elementwise")]
 pub use convert::CastAny;
 #[cfg(feature = "elementwise")]
@@ -40,12 +43,22 @@ use methods::*;
 use patterns::pattern_methods;
 #[cfg(feature = "reductions")]
 use reduce::*;
+pub use reshaped::AnyReshaped;
 
 /// An operation that is the same for all dtypes.
 macro_rules! forward {
     ($any:expr, $op:expr, $x:ident => $result:expr) => {
         $crate::api::types::match_tensor!(Equality, $any, $op, $x => {
             $result.map(tensor_core::AnyTensorBase::from)
+        })
+    };
+}
+
+/// An operation that is the same for all dtypes, and gives a view or a copy.
+macro_rules! forward_reshaped {
+    ($any:expr, $op:expr, $x:ident => $result:expr) => {
+        $crate::api::types::match_tensor!(Equality, $any, $op, $x => {
+            $result.map(AnyReshaped::of_typed)
         })
     };
 }
@@ -128,16 +141,14 @@ pub trait AnyTensorExt<K>: Sized {
     }
 
     /// The elements under another shape: a view if strides can express it, else a copy (PyTorch:
-    /// `reshape`). [`same_storage`](AnyTensorBase::same_storage) tells which.
+    /// `reshape`). [`copied`](AnyReshaped::copied) tells which.
     ///
     /// # Errors
     /// A shape with another number of elements.
     #[track_caller]
-    fn reshape(&self, sizes: impl Sizes) -> Result<AnyTensorBase<K>> {
+    fn reshape(&self, sizes: impl Sizes) -> Result<AnyReshaped<K>> {
         let sizes = &sizes.into_sizes()?;
-        forward!(self.as_any(), "reshape", x => {
-            TensorExt::reshape(x, sizes).map(crate::Reshaped::into_tensor)
-        })
+        forward_reshaped!(self.as_any(), "reshape", x => TensorExt::reshape(x, sizes))
     }
 
     /// The elements under another shape, always in a new contiguous tensor.
@@ -156,11 +167,9 @@ pub trait AnyTensorExt<K>: Sized {
     /// # Errors
     /// Dimensions out of range or in the wrong order.
     #[track_caller]
-    fn flattened(&self, start: impl Int, end: impl Int) -> Result<AnyTensorBase<K>> {
+    fn flattened(&self, start: impl Int, end: impl Int) -> Result<AnyReshaped<K>> {
         let (start, end) = (start.saturated(), end.saturated());
-        forward!(self.as_any(), "flattened", x => {
-            TensorExt::flattened(x, start, end).map(crate::Reshaped::into_tensor)
-        })
+        forward_reshaped!(self.as_any(), "flattened", x => TensorExt::flattened(x, start, end))
     }
 
     /// Repeats the tensor `times` along each dimension (PyTorch: `repeat`).

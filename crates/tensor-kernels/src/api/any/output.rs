@@ -2,7 +2,7 @@
 
 use tensor_core::{
     AnyOperand, AnyOutput, AnyTensorBase, BuiltIn, DType, DTypeError, Error, Output, Result,
-    Scalar, can_cast,
+    Scalar, TensorBase, can_cast,
 };
 
 use super::convert::Converted;
@@ -30,6 +30,14 @@ pub(super) fn store<K>(
         return Err(Error::OutputShape { op: call.op, got, expected });
     }
     copy_converted(call, &result.into(), out)
+}
+
+/// The output as one of the elements of a tensor, or as it is if it has others.
+pub(super) fn typed_as<'o, T: BuiltIn, K>(
+    _: &TensorBase<T, K>,
+    out: AnyOutput<'o>,
+) -> std::result::Result<Output<'o, T>, AnyOutput<'o>> {
+    out.typed()
 }
 
 /// Copies elements of any dtype, broadcast and converted, into an output.

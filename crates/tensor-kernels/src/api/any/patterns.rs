@@ -4,13 +4,15 @@
 macro_rules! pattern_methods {
     () => {
         /// The elements in another order and under other dimensions, by einops' notation. As
-        /// [`TensorExt::rearrange`]: a view where strides can express it, else one copy.
+        /// [`TensorExt::rearrange`]: a view where strides can express it, else one copy, and
+        /// [`copied`](AnyReshaped::copied) tells which.
         ///
         /// ```
         /// use tensor_kernels::{AnyTensor, AnyTensorExt, DType, Reduction};
         ///
         /// let image = AnyTensor::full([1, 4, 6, 3], 7, DType::U8)?;
         /// let planes = image.rearrange("b h w c -> b c h w", &[])?;
+        /// assert!(!planes.copied());
         /// assert_eq!((planes.dtype(), planes.shape()), (DType::U8, &[1, 3, 4, 6][..]));
         /// let frames = planes.repeat_axes("b c h w -> b t c h w", &[("t", 2)])?;
         /// assert_eq!(frames.strides(), [72, 0, 1, 18, 3]);
@@ -27,10 +29,10 @@ macro_rules! pattern_methods {
             &self,
             pattern: impl Into<PatternArg<'p, RearrangePattern>>,
             sizes: &[(&str, usize)],
-        ) -> Result<AnyTensorBase<K>> {
+        ) -> Result<AnyReshaped<K>> {
             let pattern = &*pattern.into().parsed()?;
-            forward!(self.as_any(), "rearrange", x => {
-                TensorExt::rearrange(x, pattern, sizes).map(Reshaped::into_tensor)
+            forward_reshaped!(self.as_any(), "rearrange", x => {
+                TensorExt::rearrange(x, pattern, sizes)
             })
         }
 
@@ -44,10 +46,10 @@ macro_rules! pattern_methods {
             &self,
             pattern: impl Into<PatternArg<'p, RepeatPattern>>,
             sizes: &[(&str, usize)],
-        ) -> Result<AnyTensorBase<K>> {
+        ) -> Result<AnyReshaped<K>> {
             let pattern = &*pattern.into().parsed()?;
-            forward!(self.as_any(), "repeat_axes", x => {
-                TensorExt::repeat_axes(x, pattern, sizes).map(Reshaped::into_tensor)
+            forward_reshaped!(self.as_any(), "repeat_axes", x => {
+                TensorExt::repeat_axes(x, pattern, sizes)
             })
         }
     };

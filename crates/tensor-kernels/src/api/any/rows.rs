@@ -1,9 +1,22 @@
 //! The operations on rows as methods of tensors of run-time dtypes.
 
-use tensor_core::{AnyOperand, AnyTensorBase, Category, DType, Result, result_type};
+use tensor_core::{
+    AnyOperand, AnyOutput, AnyTensorBase, BuiltIn, Category, DType, Operand, Result, Scalar,
+    TensorBase, result_type,
+};
 
-use super::convert::Converted;
-use crate::api::{call::Call, rows::Tolerance};
+use super::{
+    convert::Converted,
+    output::{check_store, store},
+    reduce::as_torch,
+};
+use crate::{
+    api::{
+        call::Call,
+        rows::{self, Tolerance, cumsum_eval},
+    },
+    element::Accumulate,
+};
 
 /// The methods, for the trait of the extension methods.
 macro_rules! rows_methods {
@@ -113,6 +126,54 @@ macro_rules! rows_methods {
             let close = rows::isclose(call, &self.as_any().into(), &b.into(), tolerance)?;
             close.all_all().map(AnyValue::is_nonzero)
         }
+
+        any_into_methods! {
+            softmax softmax_into(dim: impl Int) |call| {} Real, x => (dim);
+            log_softmax log_softmax_into(dim: impl Int) |call| {} Real, x => (dim);
+            var var_into(over: impl Into<ReduceDims>, correction: f64)
+                |call| {} Real, x => (over, correction);
+            std std_into(over: impl Into<ReduceDims>, correction: f64)
+                |call| {} Real, x => (over, correction);
+            norm norm_into(over: impl Into<ReduceDims>, p: f64)
+                |call| {} Real, x => (over, p);
+        }
+
+        /// [`logsumexp`](Self::logsumexp) into a given result, converted to its dtype (PyTorch:
+        /// `out=`).
+        ///
+        /// # Errors
+        /// Those of [`logsumexp`](Self::logsumexp); [`DTypeError::ResultCast`] for a result of a
+        /// higher category; [`Error::OutputShape`], [`Error::WriteOverlap`],
+        /// [`Error::ReadWriteOverlap`].
+        #[track_caller]
+        fn logsumexp_into<'o>(
+            &self,
+            over: impl Into<ReduceDims>,
+            out: impl Into<AnyOutput<'o>>,
+        ) -> Result<()> {
+            let (call, over, out) = (Call::current("logsumexp")?, over.into(), out.into());
+            let a = elementwise::prepared(call, self.as_any(), true)?;
+            match_tensor!(Real, &*a, call.op, x => match output::typed_as(x, out) {
+                Ok(out) => TensorExt::logsumexp_into(x, over, out),
+                Err(other) => {
+                    output::check_store(call.op, a.dtype(), other.dtype())?;
+                    output::store(call, &TensorExt::logsumexp(x, over)?.into(), other)
+                }
+            })
+        }
+
+        /// [`cumsum`](Self::cumsum) into a given result, converted to its dtype (PyTorch: `out=`).
+        ///
+        /// # Errors
+        /// Those of [`cumsum`](Self::cumsum); [`DTypeError::ResultCast`] for a result of a higher
+        /// category; [`Error::OutputShape`], [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`].
+        #[track_caller]
+        fn cumsum_into<'o>(&self, dim: impl Int, out: impl Into<AnyOutput<'o>>) -> Result<()> {
+            let (call, out) = (Call::current("cumsum")?, out.into());
+            match_tensor!(Accumulate, self.as_any(), call.op, x => {
+                rows::cumsum_into(call, x, dim.saturated(), out)
+            })
+        }
     };
 }
 
@@ -137,6 +198,29 @@ pub(super) fn isclose<K>(
         let close = crate::api::rows::isclose_eval(call, a.operand(), b.operand(), tolerance);
         close.map(|close: tensor_core::TensorBase<bool, K>| close.into())
     })
+}
+
+/// Running sums into a result of any dtype that can store them.
+#[inline(never)]
+#[track_caller]
+pub(super) fn cumsum_into<T: BuiltIn + Accumulate<Sum: BuiltIn>, K>(
+    call: Call<'_>,
+    a: &TensorBase<T, K>,
+    dim: isize,
+    out: AnyOutput<'_>,
+) -> Result<()>
+where
+    AnyTensorBase<K>: From<TensorBase<T::Sum, K>>,
+{
+    match out.typed::<T::Sum>() {
+        Ok(out) => rows::cumsum_into(call.exec, a, dim, out),
+        Err(other) => {
+            let sums = cumsum_eval::<T, K>(call, &Operand::from(a), dim)?;
+            let result = as_torch(call.op, <T as Scalar>::DTYPE, sums.into())?;
+            check_store(call.op, result.dtype(), other.dtype())?;
+            store(call, &result, other)
+        }
+    }
 }
 
 pub(super) use {real, rows_methods};

@@ -160,6 +160,31 @@ where
     call.eval3(ops::Where, condition.into(), a.operand(), b.operand()).map(Into::into)
 }
 
+/// [`chosen`] into a result of any dtype that can store it.
+#[inline(never)]
+#[track_caller]
+pub(super) fn chosen_into<T: CastAny, K>(
+    call: Call<'_>,
+    condition: &TensorBase<bool, K>,
+    [a, b]: [&AnyOperand<'_, K>; 2],
+    out: AnyOutput<'_>,
+) -> Result<()>
+where
+    AnyTensorBase<K>: From<TensorBase<T, K>>,
+{
+    match out.typed::<T>() {
+        Ok(out) => {
+            let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
+            let (a, b) = (Some(a.operand()), Some(b.operand()));
+            call.into3(ops::Where, Some(condition.into()), a, b, out)
+        }
+        Err(other) => {
+            check_store(call.op, T::DTYPE, other.dtype())?;
+            store(call, &chosen(call, condition, [a, b])?, other)
+        }
+    }
+}
+
 /// Are the elements of two operands equal, converted to one type?
 #[inline(never)]
 #[track_caller]

@@ -1,14 +1,14 @@
-//! The methods that give the same elements under another layout: of a tensor a view of its storage
-//! where possible, of a view always a copy, because the result owns its memory.
+//! The methods that give the same elements under another layout: a view where possible.
+//!
+//! What makes a contiguous tensor copies a view always, because the result owns its memory.
 
-use tensor_core::{Element, Error, Layout, MemoryFormat, Result, TensorBase};
+use tensor_core::{Element, Error, Layout, MemoryFormat, Result, TensorBase, TensorViewBase};
 
-use super::{Reshaped, TensorExt};
+use super::{Reshaped, ReshapedView, TensorExt};
 use crate::{
     api::{
         copy::{contiguous_copy, format_copy, tensor_copy},
         ledger::{CopyReason, Purpose},
-        rearrange,
     },
     exec::Exec,
 };
@@ -68,43 +68,39 @@ pub(super) fn contiguous_canonical<T: Element, K>(
     }
 }
 
-/// Under another layout, which `view` gives to a tensor: of the tensor itself if strides can
-/// express it, else of a copy. `check` refuses, before anything is copied, what no layout can have.
+/// A tensor under another layout, which `view` gives: of the tensor itself if strides can express
+/// it, else of a copy.
 #[track_caller]
 pub(super) fn reshaped<T: Element, K>(
-    x: &impl TensorExt<T, K>,
+    x: &TensorBase<T, K>,
     op: &'static str,
     view: impl Fn(&TensorBase<T, K>) -> Result<TensorBase<T, K>>,
-    check: impl Fn(&Layout) -> Result<Layout>,
 ) -> Result<Reshaped<T, K>> {
-    let copy = match x.as_tensor().map(|tensor| (tensor, view(tensor))) {
-        Some((_, Ok(tensor))) => return Ok(Reshaped { tensor, copied: false }),
-        Some((tensor, Err(refused @ Error::NotViewable { .. }))) => {
-            tensor_copy(tensor, Purpose::new(op, CopyReason::of_refusal(&refused)))?
+    match view(x) {
+        Ok(tensor) => Ok(Reshaped { tensor, copied: false }),
+        Err(refused @ Error::NotViewable { .. }) => {
+            let copy = tensor_copy(x, Purpose::new(op, CopyReason::of_refusal(&refused)))?;
+            Ok(Reshaped { tensor: view(&copy)?, copied: true })
         }
-        Some((_, Err(refused))) => return Err(refused),
-        None => {
-            check(&Layout::contiguous(x.operand().shape())?)?;
-            owned(x, op)?
-        }
-    };
-    Ok(Reshaped { tensor: view(&copy)?, copied: true })
+        Err(refused) => Err(refused),
+    }
 }
 
-/// Rearranged or repeated by a pattern.
+/// The same of a view. `of_copy` gives the layout to a copy.
 #[track_caller]
-pub(super) fn rearranged<T: Element, K>(
-    x: &impl TensorExt<T, K>,
-    pattern: &rearrange::Pattern,
-    sizes: &[(&str, usize)],
-) -> Result<Reshaped<T, K>> {
-    let exec = Exec::current()?;
-    match x.as_tensor() {
-        Some(tensor) => rearrange::rearranged(exec, tensor, pattern, sizes),
-        None => {
-            let view = x.operand();
-            let reading = view.read()?;
-            rearrange::rearranged_copy(exec, &reading.elements().to_view(), pattern, sizes)
+pub(super) fn reshaped_view<'a, T: Element, K>(
+    x: &TensorViewBase<'a, T, K>,
+    op: &'static str,
+    view: impl Fn(&TensorViewBase<'a, T, K>) -> Result<TensorViewBase<'a, T, K>>,
+    of_copy: impl Fn(&TensorBase<T, K>) -> Result<TensorBase<T, K>>,
+) -> Result<ReshapedView<'a, T, K>> {
+    match view(x) {
+        Ok(view) => Ok(ReshapedView::View(view)),
+        Err(refused @ Error::NotViewable { .. }) => {
+            let purpose = Purpose::new(op, CopyReason::of_refusal(&refused));
+            let copy = contiguous_copy(Exec::current()?, x.into(), purpose)?;
+            of_copy(&copy).map(ReshapedView::Copy)
         }
+        Err(refused) => Err(refused),
     }
 }

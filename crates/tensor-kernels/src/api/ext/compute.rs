@@ -4,7 +4,10 @@
 
 pub(super) use tensor_core::{OptionalDim, Scalar};
 
-pub(super) use super::methods::{binary, ternary, try_methods, unary};
+pub(super) use super::{
+    into_result::into_methods,
+    methods::{binary, ternary, try_methods, unary},
+};
 pub(super) use crate::{
     api::{
         call::Call,
@@ -174,6 +177,24 @@ macro_rules! elementwise_methods {
                 a.as_operand(),
                 b.as_operand(),
             )
+        }
+
+        /// [`where_cond`](Self::where_cond) into a given result. As [`ops::where_cond_into`].
+        ///
+        /// # Errors
+        /// Those of [`ops::where_cond_into`].
+        #[track_caller]
+        fn where_cond_into<'o, U: Element>(
+            &self,
+            a: impl AsOperand<U>,
+            b: impl AsOperand<U>,
+            out: impl Into<Output<'o, U>>,
+        ) -> Result<()>
+        where
+            Self: TensorExt<bool, K>,
+        {
+            let condition = TensorExt::<bool, K>::operand(self);
+            ops::where_cond_into(Exec::current()?, condition, a, b, out)
         }
     };
 }

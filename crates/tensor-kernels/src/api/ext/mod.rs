@@ -3,6 +3,7 @@
 //! | file | |
 //! |---|---|
 //! | `compute`, `reduce`, `patterns`, and `methods` of all folders | macros that write methods |
+//! | `into_result` | the macro of methods that write into a given result |
 //! | `implement` | the trait for tensors, views and mutable views |
 //! | `arrange` | the same elements under another layout |
 //! | `write`, `inplace` | methods that write in place |
@@ -15,6 +16,8 @@ mod implement;
 #[cfg(feature = "elementwise")]
 mod inplace;
 #[cfg(feature = "elementwise")]
+mod into_result;
+#[cfg(feature = "elementwise")]
 mod methods;
 #[cfg(feature = "elementwise")]
 mod operators;
@@ -22,13 +25,14 @@ mod patterns;
 #[cfg(feature = "reductions")]
 mod reduce;
 mod reshaped;
+mod reshaped_view;
 mod write;
 
 #[cfg(doc)]
 use tensor_core::Error;
 use tensor_core::{
-    AsOperand, Element, Int, Layout, MemoryFormat, Operand, Output, ReduceDims, Result, Sizes,
-    TensorBase, infer_shape,
+    AsOperand, Element, Int, MemoryFormat, Operand, Output, ReduceDims, Result, Sizes, TensorBase,
+    infer_shape,
 };
 
 use crate::{
@@ -46,11 +50,14 @@ use patterns::pattern_methods;
 #[cfg(feature = "reductions")]
 use reduce::*;
 pub use reshaped::Reshaped;
+pub use reshaped_view::ReshapedView;
 pub use write::{TensorMutExt, TensorViewMutExt};
 
-/// The operations that copy or compute, as methods of tensors and views. Results own their memory;
-/// those of a tensor share its storage where that is said. What writes in place is in
-/// [`TensorMutExt`] and [`TensorViewMutExt`].
+/// The operations that copy or compute, as methods of tensors and views. Results own their memory.
+/// Those of a tensor share its storage where that is said; what [`reshape`](Self::reshape),
+/// [`flattened`](Self::flattened), [`rearrange`](Self::rearrange) and
+/// [`repeat_axes`](Self::repeat_axes) make of a view is a view where possible. What writes in place
+/// is in [`TensorMutExt`] and [`TensorViewMutExt`].
 ///
 /// Methods that compute, convert, join or index need the feature `elementwise`, those that reduce
 /// `reductions`; both are on by default.
@@ -111,16 +118,22 @@ pub trait TensorExt<T: Element, K>: Sized {
     }
 
     /// The elements under another shape: a view if strides can express it, else a copy (PyTorch:
-    /// `reshape`).
+    /// `reshape`). The result says which.
+    ///
+    /// ```
+    /// use tensor_kernels::prelude::*;
+    ///
+    /// let numbers = [0, 1, 2, 3, 4, 5];
+    /// let x = TensorView::new(&numbers, Layout::contiguous([2, 3])?)?;
+    /// assert!(!x.reshape([3, 2])?.copied());
+    /// assert!(x.t()?.reshape([6])?.copied());
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// A shape with another number of elements.
     #[track_caller]
-    fn reshape(&self, sizes: impl Sizes) -> Result<Reshaped<T, K>> {
-        let sizes = &sizes.into_sizes()?;
-        let check = |layout: &Layout| layout.view(sizes);
-        arrange::reshaped(self, "reshape", |tensor| tensor.view(sizes), check)
-    }
+    fn reshape(&self, sizes: impl Sizes) -> Result<Self::Arranged<'_>>;
 
     /// The elements under another shape, always in a new contiguous tensor.
     ///
@@ -134,16 +147,12 @@ pub trait TensorExt<T: Element, K>: Sized {
     }
 
     /// Several dimensions as one: a view if strides can express it, else a copy (PyTorch:
-    /// `flatten`).
+    /// `flatten`). The result says which.
     ///
     /// # Errors
     /// Dimensions out of range or in the wrong order.
     #[track_caller]
-    fn flattened(&self, start: impl Int, end: impl Int) -> Result<Reshaped<T, K>> {
-        let (start, end) = (start.saturated(), end.saturated());
-        let check = |layout: &Layout| layout.flatten(start, end);
-        arrange::reshaped(self, "flattened", |tensor| tensor.flatten(start, end), check)
-    }
+    fn flattened(&self, start: impl Int, end: impl Int) -> Result<Self::Arranged<'_>>;
 
     /// Repeats the tensor `times` along each dimension (PyTorch: `repeat`, NumPy: `tile`).
     ///
@@ -189,6 +198,12 @@ pub trait TensorExt<T: Element, K>: Sized {
 
     /// The tensor, if this is one and not a view: results can share its storage.
     fn as_tensor(&self) -> Option<&TensorBase<T, K>>;
+
+    /// The elements under another layout: [`Reshaped`] of a tensor, whose storage it shares unless
+    /// it is a copy; [`ReshapedView`] of a view.
+    type Arranged<'s>: AsOperand<T>
+    where
+        Self: 's;
 
     /// What [`reduce_with`](Self::reduce_with) reduces: a tensor, or a view.
     type Axes<'s>

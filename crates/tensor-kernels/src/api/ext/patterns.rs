@@ -3,7 +3,7 @@
 macro_rules! pattern_methods {
     () => {
         /// The same elements under other dimensions and in another order, by a pattern (einops:
-        /// `rearrange`): a view if strides can express it, else one copy.
+        /// `rearrange`): a view if strides can express it, else one copy. The result says which.
         ///
         /// The left side names the dimensions of the input, the right side those of the result:
         ///
@@ -47,10 +47,7 @@ macro_rules! pattern_methods {
             &self,
             pattern: impl Into<PatternArg<'p, RearrangePattern>>,
             sizes: &[(&str, usize)],
-        ) -> Result<Reshaped<T, K>> {
-            let pattern = pattern.into().parsed()?;
-            arrange::rearranged(self, pattern.pattern(), sizes)
-        }
+        ) -> Result<Self::Arranged<'_>>;
 
         /// As [`rearrange`](Self::rearrange), but the right side can have more axes than the left
         /// one: elements are repeated along them (einops: `repeat`).
@@ -77,10 +74,7 @@ macro_rules! pattern_methods {
             &self,
             pattern: impl Into<PatternArg<'p, RepeatPattern>>,
             sizes: &[(&str, usize)],
-        ) -> Result<Reshaped<T, K>> {
-            let pattern = pattern.into().parsed()?;
-            arrange::rearranged(self, pattern.pattern(), sizes)
-        }
+        ) -> Result<Self::Arranged<'_>>;
     };
 }
 

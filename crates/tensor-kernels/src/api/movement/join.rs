@@ -130,7 +130,7 @@ impl<'a, T: Element> JoinOf<'a, T> {
         call.assemble(&self.prepare(views)?)
     }
 
-    fn into(self, call: Call<'_>, out: Output<'_, T>) -> Result<()> {
+    pub(crate) fn into(self, call: Call<'_>, out: Output<'_, T>) -> Result<()> {
         let mut is_apart = true;
         for operand in &self.operands {
             is_apart &= call.is_apart(operand, &out, TENSORS)?;

@@ -211,6 +211,53 @@ macro_rules! movement_methods {
             let diagonal = diagonal.saturated();
             movement::triu_eval(Call::current("triu")?, &self.operand(), diagonal)
         }
+
+        /// [`cat`](Self::cat) into a given result (PyTorch: `out=`). As [`ops::cat_into`].
+        ///
+        /// ```
+        /// use tensor_kernels::{Tensor, TensorExt, tensor};
+        ///
+        /// let (x, mut joined) = (tensor![1, 2, 3], [0; 6]);
+        /// Tensor::cat_into(&[&x, &x.flip([0])?], 0, &mut joined)?;
+        /// assert_eq!(joined, [1, 2, 3, 3, 2, 1]);
+        /// # Ok::<(), tensor_kernels::Error>(())
+        /// ```
+        ///
+        /// # Errors
+        /// Those of [`ops::cat_into`].
+        #[track_caller]
+        fn cat_into<'o>(
+            tensors: &[&Self],
+            dim: impl Int,
+            out: impl Into<Output<'o, T>>,
+        ) -> Result<()> {
+            ops::cat_into(Exec::current()?, tensors.iter().map(|x| x.operand()), dim, out)
+        }
+
+        /// [`stack`](Self::stack) into a given result (PyTorch: `out=`). As [`ops::stack_into`].
+        ///
+        /// # Errors
+        /// Those of [`ops::stack_into`].
+        #[track_caller]
+        fn stack_into<'o>(
+            tensors: &[&Self],
+            dim: impl Int,
+            out: impl Into<Output<'o, T>>,
+        ) -> Result<()> {
+            ops::stack_into(Exec::current()?, tensors.iter().map(|x| x.operand()), dim, out)
+        }
+
+        into_methods! {
+            pad pad_into(padding: impl Sizes, mode: PadMode<T>) -> T;
+            roll roll_into(shifts: impl Sizes, dims: impl Sizes) -> T;
+            index_select index_select_into(dim: impl Int, index: impl AsOperand<i64>) -> T;
+            take take_into(index: impl AsOperand<i64>) -> T;
+            gather gather_into(dim: impl Int, index: impl AsOperand<i64>) -> T;
+            take_along_dim take_along_dim_into(index: impl AsOperand<i64>, dim: impl Int) -> T;
+            masked_fill masked_fill_into(mask: impl AsOperand<bool>, value: T) -> T;
+            tril tril_into(diagonal: impl Int) -> T, T: Scalar;
+            triu triu_into(diagonal: impl Int) -> T, T: Scalar;
+        }
     };
 }
 

@@ -159,6 +159,11 @@ fn find_conversion(operation: &dyn std::any::Any) -> Option<&dyn Operation<2>> {
         u8 to f32 f64 i64 i32 bool;
         bool to f32 f64 i64 i32 u8;
     }
+    #[cfg(feature = "half")]
+    {
+        use half::{bf16, f16};
+        conversions! { f16 to f32 f64 bf16; bf16 to f32 f64 f16; f32 to f16 bf16; f64 to f16 bf16; }
+    }
     None
 }
 

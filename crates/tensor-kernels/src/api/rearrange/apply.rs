@@ -1,10 +1,8 @@
 //! The steps of a pattern, taken: as a view, as one copy, or as a reduction.
 
-use std::fmt;
-
 #[cfg(feature = "reductions")]
 use tensor_core::AnyTensorBase;
-use tensor_core::{DimVec, Element, Error, Layout, ReduceDims, Result, TensorBase, TensorViewBase};
+use tensor_core::{DimVec, Element, Error, ReduceDims, Result, TensorBase, TensorViewBase};
 
 use super::{
     PatternArg, RearrangePattern, ReducePattern, RepeatPattern,
@@ -16,68 +14,12 @@ use crate::api::types::match_tensor;
 use crate::{
     api::{
         copy::contiguous_copy,
-        ext::Reshaped,
-        ledger::{CopyReason, Purpose},
+        ext::{Reshaped, ReshapedView},
+        ledger::Purpose,
         tensor::{Tensor, TensorView},
     },
     exec::Exec,
 };
-
-/// A rearranged or repeated view: a view of the same memory if strides can express it, else a copy.
-///
-/// ```
-/// use tensor_kernels::{Exec, Layout, RearrangedView, TensorView, rearrange};
-///
-/// let pixels = [1u8, 2, 3, 4];
-/// let image = TensorView::new(&pixels, Layout::contiguous(&[2, 2])?)?;
-/// match rearrange(Exec::current()?, &image, "h w -> w h", &[])? {
-///     RearrangedView::View(view) => assert_eq!(view.strides(), [1, 2]),
-///     RearrangedView::Copy(_) => unreachable!("strides express a transpose"),
-/// }
-/// # Ok::<(), tensor_kernels::Error>(())
-/// ```
-#[derive(Clone)]
-pub enum RearrangedView<'a, T: Element> {
-    /// A view of the input's memory.
-    View(TensorView<'a, T>),
-    /// A contiguous copy.
-    Copy(Tensor<T>),
-}
-
-impl<T: Element + fmt::Debug> fmt::Debug for RearrangedView<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::View(view) => f.debug_tuple("View").field(view).finish(),
-            Self::Copy(copy) => f.debug_tuple("Copy").field(copy).finish(),
-        }
-    }
-}
-
-impl<T: Element> RearrangedView<'_, T> {
-    /// Was a copy made?
-    pub fn copied(&self) -> bool {
-        matches!(self, Self::Copy(_))
-    }
-
-    /// Sizes, strides and offset.
-    pub fn layout(&self) -> &Layout {
-        match self {
-            Self::View(view) => view.layout(),
-            Self::Copy(copy) => copy.layout(),
-        }
-    }
-
-    /// The elements in logical order.
-    ///
-    /// # Errors
-    /// [`Error::Borrowed`] if the copy is being written, [`Error::OutOfMemory`].
-    pub fn to_vec(&self) -> Result<Vec<T>> {
-        match self {
-            Self::View(view) => view.try_to_vec(),
-            Self::Copy(copy) => copy.to_vec(),
-        }
-    }
-}
 
 /// As [`TensorExt::rearrange`](crate::TensorExt::rearrange), of a view (einops: `rearrange`).
 ///
@@ -103,7 +45,7 @@ pub fn rearrange<'a, 'p, T: Element>(
     from: &TensorView<'a, T>,
     pattern: impl Into<PatternArg<'p, RearrangePattern>>,
     sizes: &[(&str, usize)],
-) -> Result<RearrangedView<'a, T>> {
+) -> Result<ReshapedView<'a, T>> {
     rearranged_view(exec, from, pattern.into().parsed()?.pattern(), sizes)
 }
 
@@ -128,7 +70,7 @@ pub fn repeat_axes<'a, 'p, T: Element>(
     from: &TensorView<'a, T>,
     pattern: impl Into<PatternArg<'p, RepeatPattern>>,
     sizes: &[(&str, usize)],
-) -> Result<RearrangedView<'a, T>> {
+) -> Result<ReshapedView<'a, T>> {
     rearranged_view(exec, from, pattern.into().parsed()?.pattern(), sizes)
 }
 
@@ -160,19 +102,20 @@ pub fn reduce_with<'p, T: Element, U: Element>(
     reduced(exec, from, pattern.into().parsed()?.pattern(), sizes, reduction)
 }
 
+/// A view, rearranged or repeated.
 #[track_caller]
-fn rearranged_view<'a, T: Element>(
+pub(in crate::api) fn rearranged_view<'a, T: Element, K>(
     exec: &Exec,
-    from: &TensorView<'a, T>,
+    from: &TensorViewBase<'a, T, K>,
     pattern: &Pattern,
     sizes: &[(&str, usize)],
-) -> Result<RearrangedView<'a, T>> {
+) -> Result<ReshapedView<'a, T, K>> {
     let steps = pattern.steps(from.shape(), sizes)?;
     match steps.merged(steps.arranged(from)?)? {
-        Merged::View(view) => Ok(RearrangedView::View(view)),
+        Merged::View(view) => Ok(ReshapedView::View(view)),
         Merged::NeedsCopy(axes) => {
             let copy = contiguous_copy(exec, (&axes).into(), Purpose::contiguous(pattern.op()))?;
-            steps.merged_copy(&copy).map(RearrangedView::Copy)
+            steps.merged_copy(&copy).map(ReshapedView::Copy)
         }
     }
 }
@@ -187,21 +130,6 @@ pub(in crate::api) fn rearranged<T: Element, K>(
 ) -> Result<Reshaped<T, K>> {
     let steps = pattern.steps(from.shape(), sizes)?;
     merged(exec, pattern.op(), &steps, steps.arranged(from)?)
-}
-
-/// A view, rearranged or repeated in a new tensor.
-#[track_caller]
-pub(in crate::api) fn rearranged_copy<T: Element, K>(
-    exec: &Exec,
-    from: &TensorViewBase<'_, T, K>,
-    pattern: &Pattern,
-    sizes: &[(&str, usize)],
-) -> Result<Reshaped<T, K>> {
-    let steps = pattern.steps(from.shape(), sizes)?;
-    let axes = steps.arranged(from)?;
-    let purpose = Purpose::new(pattern.op(), CopyReason::OfView);
-    let copy = contiguous_copy(exec, (&axes).into(), purpose)?;
-    Ok(Reshaped { tensor: steps.merged_copy(&copy)?, copied: true })
 }
 
 /// A tensor whose dimensions are the axes of the result, merged to its dimensions.

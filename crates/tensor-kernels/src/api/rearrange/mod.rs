@@ -19,12 +19,13 @@ mod reduction;
 mod resolve;
 
 pub use self::{
-    apply::{RearrangedView, rearrange, reduce_with, repeat_axes},
+    apply::{rearrange, reduce_with, repeat_axes},
     pattern::{PatternArg, RearrangePattern, ReducePattern, RepeatPattern},
 };
 #[cfg(feature = "reductions")]
 pub(super) use apply::reduced_any;
-pub(super) use apply::{rearranged, rearranged_copy, reduced};
+pub(super) use apply::{rearranged, rearranged_view, reduced};
 pub(super) use pattern::Pattern;
 #[cfg(feature = "reductions")]
 pub use reduction::{Reduction, reduce};
+pub(super) use resolve::Strided;

@@ -2,8 +2,10 @@
 
 use tensor_core::{DimVec, Element, Error, Layout, Result, TensorView, TensorViewMut, ViewRef};
 
+#[cfg(tensor_compiled)]
+use crate::{api::compiled::find_typed, kernel::Operation};
 use crate::{
-    api::call::Call,
+    api::{call::Call, compiled::compiled},
     element::Real,
     exec::{Exec, pool},
     kernel::{Function1, Map},
@@ -199,8 +201,15 @@ pub(super) fn halves<'v, T: Element>(
 /// Converts to the wide type.
 struct Widen;
 
+compiled! { Widen, Real, T => Map<Widen, T>, dyn Operation<2> }
+
 impl<T: Real> Function1<T> for Widen {
     type Output = T::Wide;
+
+    #[cfg(tensor_compiled)]
+    fn compiled(operation: &Map<Self, T>) -> Option<&dyn Operation<2>> {
+        Self::find_compiled(operation)
+    }
 
     #[inline(always)]
     fn call<M: FmaMode>(&self, a: T) -> T::Wide {
@@ -214,10 +223,21 @@ struct Narrow<T>(std::marker::PhantomData<fn() -> T>);
 impl<T: Real> Function1<T::Wide> for Narrow<T> {
     type Output = T;
 
+    #[cfg(tensor_compiled)]
+    fn compiled(operation: &Map<Self, T::Wide>) -> Option<&dyn Operation<2>> {
+        find_narrowing(operation)
+    }
+
     #[inline(always)]
     fn call<M: FmaMode>(&self, a: T::Wide) -> T {
         T::narrowed(a)
     }
+}
+
+#[cfg(tensor_compiled)]
+#[inline(never)]
+fn find_narrowing(operation: &dyn std::any::Any) -> Option<&dyn Operation<2>> {
+    find_typed!(Real, operation, T => Map<Narrow<T>, <T as Real>::Wide>)
 }
 
 /// The elements of a block, and as much scratch.

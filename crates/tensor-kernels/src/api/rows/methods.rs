@@ -128,6 +128,16 @@ macro_rules! rows_methods {
         {
             ops::allclose(Exec::current()?, self.operand(), b, tolerance)
         }
+
+        into_methods! {
+            softmax softmax_into(dim: impl Int) -> T, T: Real;
+            log_softmax log_softmax_into(dim: impl Int) -> T, T: Real;
+            logsumexp logsumexp_into(over: impl Into<ReduceDims>) -> T, T: Real;
+            var var_into(over: impl Into<ReduceDims>, correction: f64) -> T, T: Real;
+            std std_into(over: impl Into<ReduceDims>, correction: f64) -> T, T: Real;
+            norm norm_into(over: impl Into<ReduceDims>, p: f64) -> T, T: Real;
+            cumsum cumsum_into(dim: impl Int) -> T::Sum, T: Accumulate;
+        }
     };
 }
 

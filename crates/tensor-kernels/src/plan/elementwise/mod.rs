@@ -32,6 +32,7 @@ use std::fmt;
 
 use tensor_core::Layout;
 
+mod explain;
 mod tiled;
 
 use super::{

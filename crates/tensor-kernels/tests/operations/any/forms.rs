@@ -2,8 +2,8 @@
 //! into each kind of output, converted, and in place.
 
 use tensor_kernels::{
-    AnyOutput, AnyTensor, AnyTensorExt, CopyScope, DType, DTypeError, Error, Layout, Result,
-    Scalar, Tensor, TensorExt, TensorView, TensorViewMut, tensor,
+    AnyOutput, AnyTensor, AnyTensorExt, CopyScope, DType, DTypeError, Error, Layout, PadMode,
+    Result, Scalar, Tensor, TensorExt, TensorView, TensorViewMut, tensor,
 };
 
 use crate::named_operations::{DISTANCES, FLOATS, INTEGERS, OTHERS};
@@ -131,6 +131,53 @@ macro_rules! reductions {
 
 each_reduction! { reductions }
 
+macro_rules! into_results {
+    ($($name:ident $into:ident($($arg:expr),*);)*) => {$(
+        #[test]
+        fn $name() {
+            // Contiguous: some of these operations copy other operands, which would be counted.
+            let typed = matrix(FLOATS).contiguous().unwrap();
+            let (x, expected) =
+                (AnyTensor::from(typed.clone()), typed.$name($($arg),*).unwrap());
+            check_outputs(&expected, |out| x.$into($($arg,)* out));
+        }
+    )*};
+}
+
+into_results! {
+    roll roll_into([1], [1]);
+    tril tril_into(0);
+    triu triu_into(1);
+    softmax softmax_into(1);
+    log_softmax log_softmax_into(0);
+    logsumexp logsumexp_into(1);
+    var var_into(0, 1.0);
+    std std_into(1, 0.0);
+    norm norm_into(0, 2.0);
+    cumsum cumsum_into(1);
+    take take_into(&tensor![[1i64, 5], [0, 3]]);
+    gather gather_into(0, &tensor![[1i64, 0], [2, 2]]);
+    take_along_dim take_along_dim_into(&tensor![[1i64], [0], [1]], 1);
+    index_select index_select_into(0, &tensor![2i64, 2, 0]);
+}
+
+#[test]
+fn joins_pads_and_masks_into_given_results() {
+    let typed = matrix(FLOATS);
+    let x = AnyTensor::from(typed.clone());
+    let mask = tensor![true, false];
+    let expected = Tensor::cat(&[&typed, &typed], 0).unwrap();
+    check_outputs(&expected, |out| AnyTensor::cat_into(&[&x, &x], 0, out));
+    let expected = Tensor::stack(&[&typed, &typed], 1).unwrap();
+    check_outputs(&expected, |out| AnyTensor::stack_into(&[&x, &x], 1, out));
+    let padded = typed.pad([1, 0], PadMode::Constant(7.0)).unwrap();
+    check_outputs(&padded, |out| x.pad_into([1, 0], PadMode::Constant(7.into()), out));
+    let filled = typed.masked_fill(&mask, 7.0).unwrap();
+    check_outputs(&filled, |out| x.masked_fill_into(&mask, 7, out));
+    let chosen = mask.where_cond(&typed, 1.0).unwrap();
+    check_outputs(&chosen, |out| AnyTensor::from(mask.clone()).where_cond_into(&x, 1.0, out));
+}
+
 #[test]
 fn a_result_of_a_higher_category_is_refused_before_anything_is_written() {
     let x = AnyTensor::from(tensor![1i64, 2]);
@@ -141,6 +188,9 @@ fn a_result_of_a_higher_category_is_refused_before_anything_is_written() {
     assert_eq!(refused(x.exp_into(&x)), cast("exp"));
     assert_eq!(refused(x.clamp_inplace(0.5, 1)), cast("clamp"));
     assert_eq!(refused(x.to_dtype(DType::F32).unwrap().sum_into(0, &x)), cast("sum"));
+    assert_eq!(refused(x.to_dtype(DType::F32).unwrap().softmax_into(0, &x)), cast("softmax"));
+    assert_eq!(refused(x.to_dtype(DType::F32).unwrap().cumsum_into(0, &x)), cast("cumsum"));
+    assert_eq!(refused(x.to_dtype(DType::F32).unwrap().roll_into([1], [0], &x)), cast("roll"));
     let complex = AnyTensor::ones([2], DType::C64).unwrap();
     let expected = DTypeError::Unsupported { op: "abs_inplace", dtype: DType::C64 };
     assert_eq!(refused(complex.abs_inplace()), expected.into());
@@ -164,6 +214,11 @@ fn sums_of_unsigned_integers_are_stored_as_pytorch_stores_them() -> Result<()> {
     x.sum_into(0, &own)?;
     x.sum_into(0, &wide)?;
     assert_eq!((own.item()?, wide.item()?), (1u64.into(), 1i64.into()));
+    let (own, wide) = (AnyTensor::zeros([2], DType::U64)?, AnyTensor::zeros([2], DType::I64)?);
+    x.cumsum_into(0, &own)?;
+    x.cumsum_into(0, &wide)?;
+    assert_eq!(own, AnyTensor::from(tensor![u64::MAX, 1]));
+    assert_eq!(wide, AnyTensor::from(tensor![-1i64, 1]));
     Ok(())
 }
 

@@ -42,6 +42,13 @@ fn copies_keep_the_dtype() -> Result<()> {
     assert_eq!(transposed.reshape([6])?.to_vec::<u8>()?, [1, 4, 2, 5, 3, 6]);
     assert!(x.reshape([6])?.same_storage(&x));
     assert_eq!(transposed.flattened(0, -1)?.shape(), [6]);
+    let copied = [
+        x.reshape([6])?.copied(),
+        transposed.reshape([6])?.copied(),
+        x.flattened(0, 1)?.copied(),
+        transposed.flattened(0, 1)?.copied(),
+    ];
+    assert_eq!(copied, [false, true, false, true]);
     assert!(!x.deep_clone()?.same_storage(&x));
     assert_eq!(x.repeat([1, 2])?.shape(), [2, 6]);
     let image = AnyTensor::zeros([1, 2, 3, 4], DType::I16)?;
@@ -57,6 +64,17 @@ fn patterns_of_einops_need_no_dtype() -> Result<()> {
     let pattern = RearrangePattern::new("h w -> (w h)")?;
     assert_eq!(x.rearrange(&pattern, &[])?.to_vec::<u8>()?, [1, 4, 2, 5, 3, 6]);
     assert_eq!(x.repeat_axes("h w -> h (w n)", &[("n", 2)])?.shape(), [2, 6]);
+    let copied = [
+        x.rearrange("h w -> w h", &[])?.copied(),
+        x.rearrange(&pattern, &[])?.copied(),
+        x.repeat_axes("h w -> h w 2", &[])?.copied(),
+        x.repeat_axes("h w -> h (w 2)", &[])?.copied(),
+    ];
+    assert_eq!(copied, [false, true, false, true]);
+    let flat = x.rearrange(&pattern, &[])?;
+    assert_eq!(x.t()?.reshape([6])?.add(&flat)?.add(flat.clone())?.dtype(), DType::U8);
+    assert_eq!(format!("{flat:?}").split(' ').next(), Some("AnyReshaped"));
+    assert_eq!(AnyTensor::from(flat.clone()), flat.into_tensor());
     let refused = x.reduce("h w -> h", Reduction::Max, &[]).unwrap_err();
     let expected = DTypeError::Unsupported { op: "reduce", dtype: DType::U8 };
     assert_eq!(refused, expected.into());

@@ -86,7 +86,8 @@ fn where_cond() {
     assert_eq!(each_operand!(condition, |c| c.where_cond(&a, &b)), expected);
     let c = tensor(condition);
     assert_eq!(each_operand!(FLOATS, |a| c.where_cond(a, &b)), expected);
-    each_output!(expected, |out| ops::where_cond_into(exec(), &c, &a, &b, out));
+    each_output!(expected.clone(), |out| ops::where_cond_into(exec(), &c, &a, &b, out));
+    each_output!(expected, |out| c.where_cond_into(&a, &b, out));
 }
 
 #[test]

@@ -45,6 +45,12 @@ macro_rules! each_operand {
             let $x = &reshaped;
             assert_eq!($result.unwrap().to_vec(), expected.1, "a reshaped tensor");
         }
+        {
+            let guard = tensor.read().unwrap();
+            let reshaped = guard.as_view().reshape($crate::operand_kinds::kinds::SHAPE).unwrap();
+            let $x = &reshaped;
+            assert_eq!($result.unwrap().to_vec(), expected.1, "a reshaped view");
+        }
         (expected.0, expected.1.unwrap())
     }};
 }

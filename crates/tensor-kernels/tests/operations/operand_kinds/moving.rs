@@ -30,7 +30,10 @@ macro_rules! moving {
         let expected = each_operand!(NUMBERS, |x| ops::$name(exec(), x, $($arg),*));
         assert_eq!(each_operand!(NUMBERS, |x| x.$name($($arg),*)), expected);
         let x = tensor(NUMBERS);
-        each_output!(expected, |out| ops::$into(exec(), &x, $($arg,)* out));
+        each_output!(expected.clone(), |out| ops::$into(exec(), &x, $($arg,)* out));
+        each_output!(expected.clone(), |out| x.$into($($arg,)* out));
+        let guard = x.read().unwrap();
+        each_output!(expected, |out| guard.as_view().$into($($arg,)* out));
     };
 }
 use moving;
@@ -51,14 +54,18 @@ fn indices_of_any_kind() {
     assert_eq!(each_operand!(index, |index| ops::gather(exec(), &x, 0, index)), gathered);
     let index = tensor(index);
     each_output!(gathered.clone(), |out| ops::gather_into(exec(), &x, 0, &index, out));
+    each_output!(gathered.clone(), |out| x.gather_into(0, &index, out));
+    each_output!(gathered.clone(), |out| x.take_along_dim_into(&index, 0, out));
     assert_eq!(each_operand!(NUMBERS, |x| x.take_along_dim(&index, 0)), gathered);
     each_output!(gathered, |out| ops::take_along_dim_into(exec(), &x, &index, 0, out));
     let taken = each_operand!(NUMBERS, |x| x.take(&index));
-    each_output!(taken, |out| ops::take_into(exec(), &x, &index, out));
+    each_output!(taken.clone(), |out| ops::take_into(exec(), &x, &index, out));
+    each_output!(taken, |out| x.take_into(&index, out));
     let rows = index.select(0, 1).unwrap();
     let selected = each_operand!(NUMBERS, |x| x.index_select(0, &rows));
     assert_eq!(each_operand!(NUMBERS, |x| ops::index_select(exec(), x, 0, &rows)), selected);
-    each_output!(selected, |out| ops::index_select_into(exec(), &x, 0, &rows, out));
+    each_output!(selected.clone(), |out| ops::index_select_into(exec(), &x, 0, &rows, out));
+    each_output!(selected, |out| x.index_select_into(0, &rows, out));
     let times = tensor_of![2i64, 1];
     each_operand!(NUMBERS, |x| x.repeat_interleave_each(&times, 0));
     each_operand!(NUMBERS, |x| x.repeat_interleave(2, 1));
@@ -89,6 +96,7 @@ fn masks() {
     let filled = each_operand!(NUMBERS, |x| x.masked_fill(tensor(mask), 7));
     assert_eq!(each_operand!(mask, |mask| x.masked_fill(mask, 7)), filled);
     each_output!(filled.clone(), |out| ops::masked_fill_into(exec(), &x, tensor(mask), 7, out));
+    each_output!(filled.clone(), |out| x.masked_fill_into(tensor(mask), 7, out));
     each_in_place!(
         NUMBERS,
         filled,
@@ -105,6 +113,7 @@ fn joining() {
     let joined = each_operand!(NUMBERS, |x| ops::cat(exec(), [x.operand(), x.operand()], 0));
     let x = tensor(NUMBERS);
     each_output!(joined.clone(), |out| ops::cat_into(exec(), [&x, &x], 0, out));
+    each_output!(joined.clone(), |out| Tensor::cat_into(&[&x, &x], 0, out));
     let by_value = ops::cat(exec(), [x.clone(), x.clone()], 0).unwrap();
     assert_eq!((by_value.shape(), by_value.to_vec().unwrap()), (&joined.0[..], joined.1.clone()));
     let guard = x.read().unwrap();
@@ -112,7 +121,8 @@ fn joining() {
     let cat = tensor_kernels::TensorView::cat(&[&view, &view], 0).unwrap();
     assert_eq!((cat.shape(), cat.to_vec().unwrap()), (&joined.0[..], joined.1));
     let stacked = each_operand!(NUMBERS, |x| ops::stack(exec(), [x.operand(), x.operand()], 0));
-    each_output!(stacked, |out| ops::stack_into(exec(), [&x, &x], 0, out));
+    each_output!(stacked.clone(), |out| ops::stack_into(exec(), [&x, &x], 0, out));
+    each_output!(stacked, |out| tensor_kernels::TensorView::stack_into(&[&view, &view], 0, out));
 }
 
 #[test]

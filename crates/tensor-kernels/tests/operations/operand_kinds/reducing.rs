@@ -36,7 +36,10 @@ macro_rules! along_rows {
             let expected = each_operand!(FLOATS, |x| ops::$name(exec(), x, $($arg),*));
             assert_eq!(each_operand!(FLOATS, |x| x.$name($($arg),*)), expected);
             let x = tensor(FLOATS);
-            each_output!(expected, |out| ops::$into(exec(), &x, $($arg,)* out));
+            each_output!(expected.clone(), |out| ops::$into(exec(), &x, $($arg,)* out));
+            each_output!(expected.clone(), |out| x.$into($($arg,)* out));
+            let guard = x.read().unwrap();
+            each_output!(expected, |out| guard.as_view().$into($($arg,)* out));
         }
     )*};
 }

@@ -110,19 +110,23 @@ fn into_new<T: Sample>(from: &Layout, setting: &Setting) -> TestCaseResult {
         let vector = config.run(|exec| to_vec(exec, source.view(from))).unwrap();
         prop_assert!(vector == values, "vector, {}", config);
         prop_assert!(source.view(from).to_vec() == values, "vector of the view");
+        let (view, reading) = (source.view(from), contiguous.read().unwrap());
+        prop_assert!(view == reading.as_view() && reading.as_view() == view, "{}", config);
+        drop(reading);
         prop_assert!(in_order == contiguous, "{}", config);
         prop_assert!(contiguous == in_order, "{}", config);
         let mut memory = vec![MaybeUninit::uninit(); extent(&preserved)];
         let to = TensorViewMut::new(&mut memory, preserved.clone()).unwrap();
         let written = config.run(|exec| copy_into_uninit(exec, source.view(from), to)).unwrap();
-        prop_assert!(written.as_view().to_vec() == values, "uninitialised memory, {}", config);
+        let written: Vec<T> = written.as_view().iter().collect();
+        prop_assert!(written == values, "uninitialised memory, {}", config);
         let mut memory = vec![MaybeUninit::uninit(); extent(&preserved)];
         let to = TensorViewMut::new(&mut memory, preserved.clone()).unwrap();
         let written = config.run(|exec| {
             let plan = CopyPlan::new(from, &preserved, size_of::<T>(), &exec.machine)?;
             plan.run_uninit(exec, source.view(from), to)
         });
-        let written = written.unwrap().as_view().to_vec();
+        let written: Vec<T> = written.unwrap().as_view().iter().collect();
         prop_assert!(written == values, "uninitialised memory by a plan, {}", config);
     }
     Ok(())
