@@ -27,7 +27,7 @@ use crate::{
     memory::{CACHE_LINE, LANE_BYTES, Stores},
     partition::par_run,
     plan::{GroupedStep, Inner, Work},
-    tuning::PACKED_IN_L2,
+    tuning::{MIN_PACKED_AND_FINISHED_ELEMENTS, PACKED_IN_L2},
 };
 
 /// The bytes of the widest register.
@@ -59,7 +59,8 @@ pub(super) fn compute<const N: usize>(
         return task.run(&task.others(&mut Values::default(), [first[0]; N]));
     }
     let bytes = task.packed_bytes();
-    bytes <= machine.l2 / PACKED_IN_L2
+    operands.layouts[0].numel() >= MIN_PACKED_AND_FINISHED_ELEMENTS
+        && bytes <= machine.l2 / PACKED_IN_L2
         && operands.layouts[0].is_dense()
         && task.is_run()
         && with_scratch(bytes, Hold::AcrossJoin, |scratch| task.pack_and_run(scratch))

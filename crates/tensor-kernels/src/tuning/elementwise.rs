@@ -1,5 +1,7 @@
 //! Tuning constants of elementwise operations.
 
+use super::MAX_LISTED_ELEMENTS;
+
 /// Bytes of scratch per operand of a block; two of them are a first-level cache of 32 KiB.
 pub(crate) const ELEMENTWISE_SCRATCH_BYTES: usize = 16 << 10;
 
@@ -121,8 +123,11 @@ pub(crate) const MANY_ROW_ELEMENTS: usize = 1024;
 pub(crate) const LONG_ROW_ELEMENTS: usize = 64;
 
 /// The fewest elements that are computed in the registers that transpose them. Fewer are mostly
-/// copied by a list of offsets; looking for a transpose would take 25 ns more (Zen 5).
-pub(crate) const MIN_FINISHED_ELEMENTS: usize = 512;
+/// copied by a list of offsets; looking for a transpose would take 30 to 40 ns more (Zen 5).
+pub(crate) const MIN_FINISHED_ELEMENTS: usize = 1024;
+
+/// The same if other operands are packed first, each of which is looked for.
+pub(crate) const MIN_PACKED_AND_FINISHED_ELEMENTS: usize = MAX_LISTED_ELEMENTS + 1;
 
 /// Operands that are packed before the last one is transposed to the result take at most this part
 /// of the second-level cache.
