@@ -15,8 +15,8 @@ use crate::{
 
 const MAX_ITEM_BYTES: usize = 70;
 
-/// Copies between items in a configuration: by a plan made meanwhile, by one made before, and into
-/// uninitialised memory.
+/// Copies between items in a configuration: by a plan made meanwhile, by one made before, by the
+/// same without short cuts, and into a vector.
 fn check([from, to]: [&Items; 2], skew: [usize; 2], config: RunConfig, what: &str) {
     let source = samples(from, skew[0]);
     let blank = Memory::<u8>::canaries(to.extent(), skew[1]);
@@ -30,6 +30,9 @@ fn check([from, to]: [&Items; 2], skew: [usize; 2], config: RunConfig, what: &st
     result = blank.clone();
     config.run(|exec| by_plan(exec, &read(), &mut to.view_mut(result.elements_mut()))).unwrap();
     result.assert_is(&expected, || format!("planned, {}", about()));
+    result = blank.clone();
+    config.run(|exec| as_planned(exec, &read(), &mut to.view_mut(result.elements_mut()))).unwrap();
+    result.assert_is(&expected, || format!("without short cuts, {}", about()));
     let vector = config.run(|exec| to_byte_vec(exec, &read())).unwrap();
     let items = from.starts().flat_map(|start| &source.elements()[start..][..from.size]);
     assert!(vector.iter().eq(items), "vector, {}", about());
@@ -37,6 +40,11 @@ fn check([from, to]: [&Items; 2], skew: [usize; 2], config: RunConfig, what: &st
 
 fn by_plan(exec: &Exec, from: &ByteView<'_>, to: &mut ByteViewMut<'_>) -> Result<()> {
     CopyPlan::for_bytes(from, to, &exec.machine)?.run_bytes(exec, from, to)
+}
+
+fn as_planned(exec: &Exec, from: &ByteView<'_>, to: &mut ByteViewMut<'_>) -> Result<()> {
+    let plan = CopyPlan::for_bytes(from, to, &exec.machine)?;
+    plan.without_short_cuts().run_bytes(exec, from, to)
 }
 
 /// The cases for an item size, with their numbers: all for the sizes of a few element types, for
@@ -116,19 +124,23 @@ fn uninitialised_memory_is_written_before_it_is_read() {
             let source = samples(&from, number % 16);
             let config = configs[(size + number) % configs.len()];
             let items = || from.starts().flat_map(|start| &source.elements()[start..][..size]);
-            for planned in [false, true] {
+            for way in ["unplanned", "kept plan", "without short cuts"] {
                 let mut memory = vec![MaybeUninit::uninit(); to.extent() + 16];
                 let target = to.view_uninit(&mut memory[number % 16..]);
                 let view = from.view(source.elements());
-                let copy = |exec: &Exec| match planned {
-                    false => copy_bytes_uninit(exec, &view, target),
-                    true => CopyPlan::for_bytes(&view, &target, &exec.machine)?
-                        .run_bytes_uninit(exec, &view, target),
+                let copy = |exec: &Exec| match way {
+                    "unplanned" => copy_bytes_uninit(exec, &view, target),
+                    _ => {
+                        let plan = CopyPlan::for_bytes(&view, &target, &exec.machine)?;
+                        let plan =
+                            if way == "kept plan" { plan } else { plan.without_short_cuts() };
+                        plan.run_bytes_uninit(exec, &view, target)
+                    }
                 };
                 let written = config.run(copy).unwrap();
                 let read =
                     to_byte_vec(&Exec::current().unwrap().serial(), &written.as_view()).unwrap();
-                assert!(read.iter().eq(items()), "{}, {size} bytes, {config}", case.0);
+                assert!(read.iter().eq(items()), "{}, {size} bytes, {way}, {config}", case.0);
             }
         }
     }
