@@ -183,12 +183,31 @@ impl MappedNpz {
         self.reader.names()
     }
 
-    /// An array in the map, read-only; the tensor keeps the map alive. See [`MappedNpz`] for an
-    /// example.
+    /// An array in the map, read-only; the tensor keeps the map alive.
     ///
     /// It is copied, and [`Mapped::copied`] says why, if it is compressed, if its data is not
     /// aligned for its type, and if its byte order is that of other machines. Its checksum is
     /// compared only if it is compressed: that reads all of it.
+    ///
+    /// ```
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::interchange::{Mapped, WhyCopied, npz::{Compression, MappedNpz}};
+    /// use tensor_kernels::{AnyTensor, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("npz_tensor_{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("layer.npz");
+    /// let bias = AnyTensor::full([4], 0.5, DType::F64)?;
+    /// AnyTensor::save_npz(&path, [("bias", &bias)], Compression::Deflated)?;
+    /// // SAFETY: nobody changes the file while the program runs.
+    /// let mut layer = unsafe { MappedNpz::open(&path) }?;
+    /// let Mapped { tensor, copied } = layer.tensor("bias")?;
+    /// let bias: AnyTensor = tensor;
+    /// assert_eq!((bias.shape(), copied), (&[4][..], Some(WhyCopied::Compressed)));
+    /// # drop(layer);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), tensor_core::interchange::InterchangeError>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`NpzReader::read`].
@@ -204,8 +223,19 @@ impl MappedNpz {
         }
     }
 
-    /// All arrays, in the order of the archive, each as [`tensor`](Self::tensor) gives it; see
-    /// [`AnyTensor::map_npz`](AnyTensorBase::map_npz) for an example.
+    /// All arrays, in the order of the archive, each as [`tensor`](Self::tensor) gives it.
+    ///
+    /// ```
+    /// # use tensor_core::{AnyTensor, Bare, interchange::npz::{Compression, MappedNpz}};
+    /// # let folder = std::env::temp_dir().join(format!("npz_tensors_{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("empty.npz");
+    /// AnyTensor::save_npz(&path, [], Compression::Stored)?;
+    /// // SAFETY: nobody changes the file while the program runs.
+    /// assert!(unsafe { MappedNpz::open(&path) }?.tensors::<Bare>()?.is_empty());
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), tensor_core::interchange::InterchangeError>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`tensor`](Self::tensor), of any array.
