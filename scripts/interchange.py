@@ -85,9 +85,10 @@ def npz():
         else array(name, shape)
         for name, shape in itertools.product(NUMPY, SHAPES)
     }
-    for save, option in ((np.savez, "deflate"), (np.savez_compressed, "store")):
+    ways = itertools.product((np.savez, np.savez_compressed), ("deflate", "store"), ("map", "read"))
+    for save, *options in ways:
         save(WORK / "theirs.npz", **arrays)
-        copy(WORK / "theirs.npz", WORK / "ours.npz", option)
+        copy(WORK / "theirs.npz", WORK / "ours.npz", *options)
         with np.load(WORK / "ours.npz") as found:
             check(set(found) == set(arrays), "names of npz")
             for name, expected in arrays.items():

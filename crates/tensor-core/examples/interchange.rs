@@ -72,6 +72,11 @@ fn map(path: &Path) -> Result<Named, Box<dyn Error>> {
         let mapped = unsafe { AnyTensor::map_npy(path) }?;
         return Ok(vec![("array".to_owned(), mapped.tensor)]);
     }
+    if extension(path) == "npz" {
+        // SAFETY: as above.
+        let mapped = unsafe { AnyTensor::map_npz(path) }?;
+        return Ok(mapped.into_iter().map(|(name, mapped)| (name, mapped.tensor)).collect());
+    }
     // SAFETY: as above.
     let file = unsafe { SafetensorsFile::map(path) }?;
     let tensor = |name: &String| Ok((name.clone(), file.tensor(name)?));

@@ -213,7 +213,7 @@ impl<T: Element, K> TensorBase<T, K> {
     }
 
     #[track_caller]
-    fn copied_to_vec(&self, op: &'static str) -> Result<Vec<T>>
+    pub(crate) fn copied_to_vec(&self, op: &'static str) -> Result<Vec<T>>
     where
         K: ReadKernel,
     {

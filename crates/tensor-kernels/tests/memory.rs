@@ -185,9 +185,13 @@ fn a_small_copy_or_operation_allocates_nothing() {
             into(&|out| map_into(exec, &a, out, |x| x + 1.0)),
             into(&|out| ops::add_into(exec, &a, &a, out)),
             into(&|out| map_inplace(exec, out, |x| x + 1.0)),
-            allocations(|| CopyPlan::new(&layout, &dense, 4, &Machine::REFERENCE).unwrap()),
         ];
-        assert_eq!(counts, [0; 6], "{layout:?}");
+        assert_eq!(counts, [0; 5], "{layout:?}");
+        // A kept plan may have a list of offsets, which is allocated when the plan is made.
+        let new = || CopyPlan::new(&layout, &dense, 4, &Machine::REFERENCE).unwrap();
+        assert!(allocations(new) <= 1, "plan of {layout:?}");
+        let plan = new();
+        assert_eq!(into(&|out| plan.run(exec, &a, out)), 0, "run of the plan of {layout:?}");
     }
 }
 

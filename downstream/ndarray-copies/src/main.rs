@@ -122,3 +122,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     ]);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Ix2;
+    use tensor_kernels::{Tensor, count_copies};
+
+    /// An array frees its memory as a vector; a tensor's is aligned to 64 bytes.
+    #[test]
+    fn memory_of_a_tensor_becomes_an_array_by_a_copy_that_is_counted() {
+        let zeros = Tensor::<f32>::zeros([3, 4]).unwrap();
+        let (array, copies) = count_copies(|| zeros.into_ndarray::<Ix2>());
+        assert_eq!((array.unwrap().dim(), copies.count(), copies.bytes()), ((3, 4), 1, 48));
+        let entry = &copies.entries()[0];
+        assert_eq!((entry.op, entry.location.file()), ("into_ndarray", file!()));
+        let given = Tensor::from_vec(vec![1.0f32; 12], [3, 4]).unwrap().t().unwrap();
+        let (array, copies) = count_copies(|| given.into_ndarray::<Ix2>());
+        assert_eq!((array.unwrap().dim(), copies.count()), ((4, 3), 0));
+    }
+}

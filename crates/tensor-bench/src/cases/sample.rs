@@ -17,6 +17,11 @@ pub trait Sample: Scalar + bytemuck::Zeroable + std::fmt::Debug {
     /// for floats.
     fn sample(index: usize) -> Self;
 
+    /// The memory of elements as bytes, which may be overwritten with any; `None` for bools.
+    fn bytes_mut(_elements: &mut [Self]) -> Option<&mut [u8]> {
+        None
+    }
+
     /// The elementwise pass of the report: `2x + 1`, integers wrapping, booleans negated.
     fn affine(self) -> Self;
 
@@ -58,6 +63,10 @@ macro_rules! sample_integers {
         impl Sample for $type {
             type Sum = Wrapping<$sum>;
 
+            fn bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]> {
+                Some(bytemuck::cast_slice_mut(elements))
+            }
+
             fn sample(index: usize) -> Self {
                 mix(index) as $type
             }
@@ -94,6 +103,10 @@ macro_rules! sample_floats {
     ($($type:ty, $sum:ty, $from:expr, $widen:expr;)*) => {$(
         impl Sample for $type {
             type Sum = $sum;
+
+            fn bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]> {
+                Some(bytemuck::cast_slice_mut(elements))
+            }
 
             fn sample(index: usize) -> Self {
                 $from(unit(mix(index)))
@@ -138,6 +151,10 @@ macro_rules! sample_complex {
     ($($part:ty),*) => {$(
         impl Sample for Complex<$part> {
             type Sum = Complex<$part>;
+
+            fn bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]> {
+                Some(bytemuck::cast_slice_mut(elements))
+            }
 
             fn sample(index: usize) -> Self {
                 let bits = mix(index);

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Failure, Result,
     cases::{operand::Operand, sample::Sample, strided::Strided},
-    measure::setting::Setting,
+    measure::{peers::NAME_OF_BYTES, setting::Setting},
     with_dtype,
 };
 
@@ -144,9 +144,11 @@ impl Run<'_> {
         let (case, setup) = (self.case, self.setup);
         let mut kernel =
             kernel.ok_or_else(|| Failure::input(format!("{} has no kernel", case.op.name())))?;
-        if self.against == Against::Naive {
-            kernel.peers.clear();
-        }
+        kernel.peers.retain(|peer| match self.against {
+            Against::Naive => false,
+            Against::Peers => peer.name != NAME_OF_BYTES,
+            Against::Bytes => peer.name == NAME_OF_BYTES,
+        });
         let bases = filled::<T>(case, setup)?;
         let bases = read(&bases)?;
         let given = views(case, &bases)?;

@@ -59,6 +59,8 @@ pub enum Against {
     Naive,
     /// The naive loop and other libraries.
     Peers,
+    /// The naive loop and, for copies, the copy by bytes.
+    Bytes,
 }
 
 /// One case of a suite.
@@ -139,6 +141,7 @@ impl Case {
     pub fn memory(&self, against: Against) -> u128 {
         let peers = match against {
             Against::Naive => 0,
+            Against::Bytes => 1,
             Against::Peers => crate::measure::peers::COUNT as u128,
         };
         let bases = self.operands.iter().map(|operand| u128::from(operand.base_bytes()));

@@ -287,3 +287,23 @@ fn fault_calibrated_plans_need_a_calibration_of_this_machine() {
     std::fs::write(&file, other).unwrap();
     run().refused("it was measured on \"Other ");
 }
+
+/// Contenders of one race, so that their times can be compared.
+#[test]
+fn a_copy_by_bytes_is_raced_beside_the_typed_one() {
+    let folder = Folder::new();
+    let bools = COPY.replace("f32", "bool").replace("transposed", "bools");
+    let suite = folder.file("s.json", format!("[{COPY}, {bools}, {ADD}]"));
+    let rows = lines(&run(&["suite", &suite, "--bytes", "--quick", "--json"]).succeeded());
+    let peers: Vec<_> = rows.iter().map(|row| row.get("peers")).collect();
+    let peer = &peers[0].expect("a copy has a peer")[0];
+    assert_eq!(peer["name"], "by bytes");
+    assert!(peer["into_ns"].as_f64().unwrap() > 0.0, "{peer}");
+    assert!(peers[1].is_none_or(|bools| bools[0].get("into_ns").is_none_or(Value::is_null)));
+    assert_eq!(peers[2], None, "an operation has none");
+    let text = run(&["suite", &suite, "--bytes", "--quick"]).succeeded();
+    assert!(text.contains("case        this library  by bytes  speedup"), "{text}");
+    run(&["suite", &suite, "--bytes", "--verify"]).succeeded();
+    let reason = "--bytes races on one thread: --threads must have a 1";
+    run(&["suite", &suite, "--bytes", "--threads", "2"]).refused(reason);
+}

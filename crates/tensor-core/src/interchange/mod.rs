@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | `ndarray` | views and arrays of the crate ndarray | views; arrays, which own vectors |
 //! | `npy` | NumPy's `.npy` files | memory-mapped files |
-//! | `npz` | NumPy's `.npz` files | – |
+//! | `npz` | NumPy's `.npz` files | memory-mapped entries that are not compressed |
 //! | `safetensors` | files of Hugging Face's safetensors | memory-mapped files |
 //! | `dlpack` | DLPack 1.x: PyTorch, NumPy, JAX, … in the same process | import and export |
 //!
@@ -52,6 +52,8 @@ pub enum WhyCopied {
     ByteOrder,
     /// The file was opened for reading, not mapped.
     NotMapped,
+    /// They are compressed.
+    Compressed,
 }
 
 /// Every byte must be a bool. `before`: the elements before these.

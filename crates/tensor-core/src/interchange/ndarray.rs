@@ -161,7 +161,15 @@ impl<T: Element, K> TensorBase<T, K> {
 
     /// The elements as an array that owns them. The memory is not copied if the tensor was made
     /// from a vector or an array, is the only handle to it, and has all of its elements, in any
-    /// order of dimensions; otherwise the elements are copied, in logical order.
+    /// order of dimensions; otherwise the elements are copied, in logical order, and the ledger of
+    /// copies has an entry.
+    ///
+    /// A tensor that this crate has allocated is always copied: an array frees its memory as a
+    /// vector, with the alignment of an element, and that of a tensor has 64 bytes; freeing memory
+    /// with another alignment than it was allocated with is undefined behaviour. Three ways need no
+    /// copy: a view, `tensor.read()?.as_view().to_ndarray()`; a result that is a vector from the
+    /// start, `view.to_vec()` for `Array::from_shape_vec`; and a result in the memory of an array,
+    /// [`TensorViewMut::from_ndarray_mut`](TensorViewMutBase::from_ndarray_mut) as the output.
     ///
     /// ```
     /// # use tensor_core as tensor_kernels;
@@ -175,11 +183,11 @@ impl<T: Element, K> TensorBase<T, K> {
     /// # Ok::<(), tensor_core::interchange::InterchangeError>(())
     /// ```
     ///
-    /// `into_shared()` of the array makes an `ArcArray` of it. An array that only reads needs no
-    /// ownership: `tensor.read()?.as_view().to_ndarray()`.
+    /// `into_shared()` of the array makes an `ArcArray` of it.
     ///
     /// # Errors
     /// [`InterchangeError::Rank`], a storage that is being written, no memory.
+    #[track_caller]
     pub fn into_ndarray<D: Dimension>(self) -> Result<Array<T, D>>
     where
         K: ReadKernel,
@@ -194,7 +202,7 @@ impl<T: Element, K> TensorBase<T, K> {
             }
             Err(tensor) => {
                 let dense = Layout::contiguous(layout.shape())?;
-                array(Parts::of(&dense)?.shape, tensor.to_vec()?)
+                array(Parts::of(&dense)?.shape, tensor.copied_to_vec("into_ndarray")?)
             }
         }
     }

@@ -1,12 +1,12 @@
 //! Archives of NumPy's arrays.
 
-use std::io::Cursor;
+use std::{fs, io::Cursor};
 
 use tensor_core::{
-    AnyTensor, Bare, DType,
+    AnyTensor, Bare, DType, Error,
     interchange::{
-        InterchangeError,
-        npz::{Compression, NpzReader, NpzWriter},
+        InterchangeError, Mapped, WhyCopied,
+        npz::{Compression, MappedNpz, NpzReader, NpzWriter},
     },
 };
 
@@ -138,4 +138,100 @@ fn an_archive_that_is_cut_or_of_another_kind_is_refused() {
     }
     assert!(read_all(b"no archive").is_err());
     assert!(AnyTensor::load_npz(fixture("fortran.npy")).is_err());
+}
+
+/// Maps the arrays of an archive in a file of its own, which is removed while they are mapped.
+fn map_all(file: &[u8]) -> Result<Vec<(String, Mapped<Bare>)>, InterchangeError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("arrays.npz");
+    fs::write(&path, file).unwrap();
+    // SAFETY: nobody else knows the file.
+    unsafe { AnyTensor::map_npz(path) }
+}
+
+#[test]
+fn stored_arrays_lie_in_the_map_and_outlive_the_archive() {
+    let arrays = map_all(&archive(Compression::Stored)).unwrap();
+    assert_eq!(arrays.len(), 14);
+    for (name, Mapped { tensor, copied }) in &arrays {
+        assert_eq!(*copied, None, "{name}");
+        assert!(same(tensor, &sample(tensor.dtype())), "{name}");
+        assert!(matches!(tensor.set(&[0, 0], 1), Err(Error::ReadOnly)), "{name}");
+    }
+}
+
+#[test]
+fn compressed_arrays_are_copied_and_say_so() {
+    let arrays = map_all(&archive(Compression::Deflated)).unwrap();
+    assert_eq!(arrays.len(), 14);
+    for (name, Mapped { tensor, copied }) in &arrays {
+        assert_eq!(*copied, Some(WhyCopied::Compressed), "{name}");
+        assert!(same(tensor, &sample(tensor.dtype())), "{name}");
+    }
+}
+
+/// NumPy puts the elements of this file at bytes 188 and 383.
+#[test]
+fn what_numpy_stored_is_mapped_or_copied_if_it_is_not_aligned() {
+    // SAFETY: nobody changes the files of the tests.
+    let mut stored = unsafe { MappedNpz::open(fixture("stored.npz")) }.unwrap();
+    assert_eq!(stored.names().collect::<Vec<_>>(), ["scalar", "empty"]);
+    let scalar: Mapped<Bare> = stored.tensor("scalar").unwrap();
+    assert_eq!(scalar.tensor.item().unwrap(), 1.5.into());
+    assert_eq!(scalar.copied, (align_of::<f64>() > 4).then_some(WhyCopied::Misaligned));
+    let empty: Mapped<Bare> = stored.tensor("empty").unwrap();
+    assert_eq!((empty.tensor.shape(), empty.tensor.dtype()), (&[0, 3][..], DType::I16));
+    let refused = stored.tensor::<Bare>("no such").unwrap_err();
+    assert!(matches!(refused, InterchangeError::NoSuchTensor { .. }), "{refused}");
+    // SAFETY: as above.
+    let compressed = unsafe { AnyTensor::map_npz(fixture("numpy.npz")) }.unwrap();
+    let read = AnyTensor::load_npz(fixture("numpy.npz")).unwrap();
+    for ((name, mapped), (_, tensor)) in compressed.iter().zip(&read) {
+        assert_eq!(mapped.copied, Some(WhyCopied::Compressed), "{name}");
+        assert!(same(&mapped.tensor, tensor), "{name}");
+    }
+}
+
+/// An `.npy` file of two elements.
+fn array_of_two(descr: &str, data: &[u8]) -> Vec<u8> {
+    let mut array = b"\x93NUMPY\x01\x00\x3a\x00".to_vec();
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2,), }}");
+    array.extend(format!("{header:<57}\n").as_bytes());
+    array.extend(data);
+    array
+}
+
+#[test]
+fn other_byte_orders_are_copied_and_other_bytes_than_bools_refused() {
+    let map = |descr: &str, data: &[u8]| {
+        let array = array_of_two(descr, data);
+        Ok::<_, InterchangeError>(
+            map_all(&one_entry("x.npy", &array, array.len() as u32))?.remove(0).1,
+        )
+    };
+    let swapped = map(">u2", &[1, 2, 3, 4]).unwrap();
+    assert_eq!(swapped.copied, Some(WhyCopied::ByteOrder));
+    assert_eq!(swapped.tensor.get(&[1]).unwrap(), 0x304.into());
+    let bytes = map("|u1", &[7, 8]).unwrap();
+    assert_eq!((bytes.copied, bytes.tensor.get(&[1]).unwrap()), (None, 8.into()));
+    let refused = map("|b1", &[1, 2]).unwrap_err();
+    assert!(refused.to_string().ends_with("x: element 1 is 2, which is no bool"), "{refused}");
+}
+
+#[test]
+fn an_archive_that_contradicts_itself_is_not_mapped() {
+    let array = array_of_two("|u1", &[1, 2]);
+    for promised in [array.len() as u32 - 1, array.len() as u32 + 1, 500, u32::MAX] {
+        let refused = map_all(&one_entry("x.npy", &array, promised)).unwrap_err();
+        assert!(matches!(refused.cause(), InterchangeError::Malformed { .. }), "{refused}");
+    }
+    let file = archive(Compression::Stored);
+    for len in (0..file.len()).step_by(7) {
+        assert!(map_all(&file[..len]).is_err(), "{len}");
+    }
+    let none = tempfile::tempdir().unwrap();
+    // SAFETY: there is no file.
+    assert!(unsafe { AnyTensor::map_npz(none.path().join("none.npz")) }.is_err());
+    // SAFETY: nobody changes the files of the tests.
+    assert!(unsafe { AnyTensor::map_npz(fixture("fortran.npy")) }.is_err());
 }

@@ -37,7 +37,7 @@ pub struct ExplainedCandidate {
 
 impl ExplainedCandidate {
     fn new(plan: CopyPlan, exec: &Exec) -> Self {
-        let costs = plan.0.work().costs(&exec.machine);
+        let costs = plan.work().costs(&exec.machine);
         let candidate = CopyCandidate { plan, predicted_ns: costs.iter().sum() };
         Self { candidate, costs }
     }
@@ -78,7 +78,7 @@ impl CopyPlan {
     /// # Ok::<(), tensor_kernels::Error>(())
     /// ```
     pub fn explain(&self, exec: &Exec) -> CopyExplanation {
-        let (from, to, width) = self.0.operands();
+        let (from, to, width) = self.0.planned().operands();
         let strides = to.strides().iter().zip(from.strides());
         let dims = from.shape().iter().zip(strides);
         let candidates = Self::candidates(from, to, width, &exec.machine).unwrap_or_default();
@@ -130,7 +130,7 @@ impl CopyExplanation {
 
     /// The bytes of all elements. As many are read, and as many written.
     pub fn bytes(&self) -> usize {
-        let (from, _, width) = self.plan.0.operands();
+        let (from, _, width) = self.plan.0.planned().operands();
         from.numel().saturating_mul(width)
     }
 
@@ -156,7 +156,7 @@ impl CopyExplanation {
     }
 
     fn work(&self) -> &Work {
-        self.plan.0.work()
+        self.plan.work()
     }
 
     fn threads_text(&self) -> String {
@@ -207,7 +207,7 @@ const MAX_COMPARED_TERMS: usize = 3;
 
 impl fmt::Display for CopyExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (from, _, width) = self.plan.0.operands();
+        let (from, _, width) = self.plan.0.planned().operands();
         let [to_lines, from_lines] = self.cache_lines();
         let (numel, s) = (from.numel(), if from.numel() == 1 { "" } else { "s" });
         let copy = format!("{numel} element{s} of {width} bytes, {} bytes", self.bytes());

@@ -15,10 +15,14 @@ use crate::{
     exec::{Exec, Machine},
     nest::check_shapes,
     plan::{PlannedCopy, Work},
-    run,
+    run::{self, KeptCopy},
 };
 
 /// The plan of a copy between two layouts of one shape. It can be run any number of times.
+///
+/// A run of a new plan takes no longer than a call without one. So few elements, for which a plan
+/// takes longer to start than to run, are copied by loops or by a list of offsets, as in such a
+/// call; [`without_short_cuts`](Self::without_short_cuts) is the plan itself.
 ///
 /// ```
 /// use tensor_kernels::{CopyPlan, Layout, Machine};
@@ -30,7 +34,7 @@ use crate::{
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct CopyPlan(pub(super) PlannedCopy);
+pub struct CopyPlan(pub(super) KeptCopy);
 
 /// A plan that is considered for a copy; see [`CopyPlan::candidates`].
 #[derive(Clone, Debug, PartialEq)]
@@ -55,11 +59,12 @@ impl CopyPlan {
     /// exceed the address space.
     pub fn new(from: &Layout, to: &Layout, width: usize, machine: &Machine) -> Result<Self> {
         check(from, to, width)?;
-        Ok(Self(PlannedCopy::new(from, to, width, machine)))
+        Ok(Self(KeptCopy::new(from, to, width, machine)))
     }
 
     /// Every plan that is considered for a copy, with the time that is predicted for it; the
-    /// shortest first, which is the plan that [`new`](Self::new) makes.
+    /// shortest first, which is the plan that [`new`](Self::new) makes. They run
+    /// [without short cuts](Self::without_short_cuts).
     ///
     /// A prediction counts cache lines, tiles and iterations of loops. It is in nanoseconds of a
     /// CPU of about 4 GHz; on other CPUs only quotients of predictions mean something.
@@ -87,7 +92,7 @@ impl CopyPlan {
     ) -> Result<Vec<CopyCandidate>> {
         check(from, to, width)?;
         let candidate = |(work, predicted_ns)| CopyCandidate {
-            plan: Self(PlannedCopy::with(from, to, width, work)),
+            plan: Self(KeptCopy::as_planned(PlannedCopy::with(from, to, width, work))),
             predicted_ns,
         };
         Ok(Work::candidates(from, to, width, machine).into_iter().map(candidate).collect())
@@ -133,18 +138,16 @@ impl CopyPlan {
         mut to: ViewRefMut<'_, T>,
     ) -> Result<Self> {
         let machine = &exec.machine;
-        let candidates = Self::candidates(from.layout(), to.layout(), size_of::<T>(), machine)?;
-        let mut fastest: Option<(Duration, Self)> = None;
-        for CopyCandidate { plan, .. } in candidates {
-            let time = plan.time(exec, from, &mut to)?;
-            if fastest.as_ref().is_none_or(|(least, _)| time < *least) {
-                fastest = Some((time, plan));
+        let layouts = (from.layout(), to.layout().clone());
+        let mut fastest = Self::new(layouts.0, &layouts.1, size_of::<T>(), machine)?;
+        let mut least = fastest.time(exec, from, &mut to)?;
+        for candidate in Self::candidates(layouts.0, &layouts.1, size_of::<T>(), machine)? {
+            let time = candidate.plan.time(exec, from, &mut to)?;
+            if time < least {
+                (fastest, least) = (candidate.plan, time);
             }
         }
-        match fastest {
-            Some((_, plan)) => Ok(plan),
-            None => Self::new(from.layout(), to.layout(), size_of::<T>(), machine),
-        }
+        Ok(fastest)
     }
 
     /// The least time of a run.
@@ -157,7 +160,7 @@ impl CopyPlan {
         let (begin, mut least) = (Instant::now(), Duration::MAX);
         for runs in 1.. {
             let start = Instant::now();
-            run::copy_planned(exec, &self.0, from, to)?;
+            run::copy_kept(exec, &self.0, from, to)?;
             least = least.min(start.elapsed());
             if runs >= MIN_TIMED_RUNS && begin.elapsed() >= TIMED {
                 break;
@@ -166,10 +169,30 @@ impl CopyPlan {
         Ok(least)
     }
 
+    /// The same plan, which runs as it is printed, however few the elements are: for measuring and
+    /// for testing plans.
+    ///
+    /// ```
+    /// use tensor_kernels::{CopyPlan, Layout, Machine};
+    ///
+    /// let columns = Layout::contiguous([4, 4])?.t()?;
+    /// let plan = CopyPlan::new(&columns, &columns.t()?, 4, &Machine::REFERENCE)?;
+    /// assert_eq!(plan.clone().without_short_cuts(), plan);
+    /// # Ok::<(), tensor_kernels::Error>(())
+    /// ```
+    #[must_use]
+    pub fn without_short_cuts(self) -> Self {
+        Self(self.0.without_short_cut())
+    }
+
+    pub(super) fn work(&self) -> &Work {
+        self.0.planned().work()
+    }
+
     /// The name of the path that the copy takes: `memcpy`, `rows`, `fill`, `transpose`,
     /// `batched_transpose`, `strided_rows`, …
     pub fn path(&self) -> &'static str {
-        self.0.work().path
+        self.work().path
     }
 
     /// The name of every path that a copy may take.
@@ -202,7 +225,7 @@ impl CopyPlan {
         to: impl Into<Output<'o, T>>,
     ) -> Result<()> {
         with_elements(from.as_operand(), to.into(), |from, mut to| {
-            run::copy_planned(exec, &self.0, from, &mut to)
+            run::copy_kept(exec, &self.0, from, &mut to)
         })
     }
 
@@ -235,7 +258,7 @@ impl CopyPlan {
         from: impl AsOperand<T>,
         to: TensorViewMutBase<'t, MaybeUninit<T>, K>,
     ) -> Result<TensorViewMutBase<'t, T, K>> {
-        run::copy_planned_uninit(exec, &self.0, from.as_operand().read()?.elements(), to)
+        run::copy_kept_uninit(exec, &self.0, from.as_operand().read()?.elements(), to)
     }
 }
 
@@ -262,6 +285,6 @@ fn check_reach(layout: &Layout, width: usize) -> Result<()> {
 
 impl fmt::Display for CopyPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.work().fmt(f)
+        self.work().fmt(f)
     }
 }

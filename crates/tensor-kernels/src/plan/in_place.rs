@@ -17,7 +17,7 @@
 use crate::sort::sort_by_key;
 use smallvec::SmallVec;
 
-pub(crate) use super::in_place_blocks::{BlockScratch, Blocks};
+pub(crate) use super::in_place_blocks::{BlockScratch, Blocks, MOVED_BYTES};
 
 /// Scratch for a permutation of `bytes`: 1 percent of them, or this much if that is more.
 const MIN_SCRATCH_BYTES: usize = 256 << 10;

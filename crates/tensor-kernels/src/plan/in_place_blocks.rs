@@ -44,6 +44,9 @@ const MAX_INTERLEAVED_ROWS: usize = 128;
 /// Panels beyond this size, in bytes, leave the second-level cache before they are copied back.
 const PANEL_BYTES: usize = 320 << 10;
 
+/// Longer blocks are moved in parts of this many bytes, one after the other.
+pub(crate) const MOVED_BYTES: usize = 64 << 10;
+
 /// The bytes of a block whose copy takes twice as long, byte for byte, as that of a long one.
 const BLOCK_BYTES: f64 = 350.0;
 
@@ -78,7 +81,7 @@ impl Blocks {
     pub(crate) fn scratch(self, m: usize, n: usize, item: usize) -> BlockScratch {
         let (rows, columns) = self.whole(m, n);
         let panel = |count: usize, len: usize| if count > 1 { count * len * item } else { 0 };
-        let block = self.m2 * self.n2 * item;
+        let block = (self.m2 * self.n2 * item).min(MOVED_BYTES);
         let marks = (m / self.m2 * (n / self.n2)).div_ceil(8);
         let work = panel(self.m2, columns).max(panel(self.n2, rows)).max(block + marks);
         BlockScratch { rows: (m - rows) * n * item, columns: (n - columns) * rows * item, work }
@@ -127,7 +130,7 @@ pub(crate) struct BlockScratch {
     pub(crate) rows: usize,
     /// The columns that are in no block.
     pub(crate) columns: usize,
-    /// A panel; or a block, and a bit for each block.
+    /// A panel; or a block or a part of one, and a bit for each block.
     pub(crate) work: usize,
 }
 

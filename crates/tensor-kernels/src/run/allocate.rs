@@ -9,8 +9,8 @@ use tensor_core::{
     vec_with_capacity,
 };
 
-use super::copy::{CopyOperands, copy, copy_planned};
-use crate::{exec::Exec, nest::check_shapes, plan::PlannedCopy};
+use super::copy::{CopyOperands, copy};
+use crate::{exec::Exec, nest::check_shapes};
 
 /// Copies a view into a new tensor of `layout`.
 ///
@@ -56,20 +56,5 @@ pub(crate) fn copy_into_uninit<'t, T: Element, K>(
 ) -> Result<TensorViewMutBase<'t, T, K>> {
     copy(exec, CopyOperands::new(from, &mut (&mut to).into())?);
     // SAFETY: a copy writes every element of its destination's layout.
-    Ok(unsafe { to.assume_init() })
-}
-
-/// Copies a view into uninitialised memory, as planned.
-///
-/// # Errors
-/// Those of [`copy_planned`].
-pub(crate) fn copy_planned_uninit<'t, T: Element, K>(
-    exec: &Exec,
-    plan: &PlannedCopy,
-    from: ViewRef<'_, T>,
-    mut to: TensorViewMutBase<'t, MaybeUninit<T>, K>,
-) -> Result<TensorViewMutBase<'t, T, K>> {
-    copy_planned(exec, plan, from, &mut (&mut to).into())?;
-    // SAFETY: a plan for these layouts has written every element of the destination's.
     Ok(unsafe { to.assume_init() })
 }

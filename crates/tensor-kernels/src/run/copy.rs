@@ -1,7 +1,7 @@
 //! Runs a copy: plans it, or takes a plan, and walks the plan's loops on each thread.
 
 use pulp::NullaryFnOnce;
-use tensor_core::{Element, Error, Result, ViewRef, ViewRefMut};
+use tensor_core::{Element, Result, ViewRef, ViewRefMut};
 
 use super::{
     blocked,
@@ -21,7 +21,7 @@ use crate::{
     memory::Stores,
     nest::{Loop, check_shapes},
     partition::par_run,
-    plan::{Grouped, Inner, Listing, PlannedCopy, Work},
+    plan::{Grouped, Inner, Listing, Work},
     tuning::MAX_SHORT_FILL,
 };
 
@@ -34,7 +34,7 @@ pub(crate) struct CopyOperands<'f, 'o, 't, T, W> {
 
 impl<'f, 'o, 't, T: Element, W: CopyTarget<T>> CopyOperands<'f, 'o, 't, T, W> {
     /// # Errors
-    /// [`Error::OutputShape`] if the shapes differ.
+    /// [`OutputShape`](tensor_core::Error::OutputShape) if the shapes differ.
     #[inline]
     pub(crate) fn new(from: ViewRef<'f, T>, to: &'o mut ViewRefMut<'t, W>) -> Result<Self> {
         check_shapes(from.layout(), to.layout())?;
@@ -132,25 +132,6 @@ pub(super) unsafe fn run_listed(width: usize, listing: &Listing, dst: *mut u8, s
         // SAFETY: this function's contract; other widths are not listed.
         _ => unsafe { copy_listed::<u128>(listing, src.cast(), dst.cast()) },
     }
-}
-
-/// Copies as planned.
-///
-/// # Errors
-/// [`Error::NotPlanned`], and nothing is copied, if the plan was made for other layouts or another
-/// width.
-pub(crate) fn copy_planned<T: Element, W: CopyTarget<T>>(
-    exec: &Exec,
-    plan: &PlannedCopy,
-    from: ViewRef<'_, T>,
-    to: &mut ViewRefMut<'_, W>,
-) -> Result<()> {
-    if plan.is_for(from.layout(), to.layout(), size_of::<T>()) {
-        execute(exec, plan.work(), OperandPtrs::new([to.into(), from.into()]));
-        return Ok(());
-    }
-    let [from, to] = [from.layout(), to.layout()].map(|layout| layout.shape().to_vec());
-    Err(Error::NotPlanned { from, to })
 }
 
 /// Runs `work`, which the callers have planned for the layouts of the views behind `operands` (C1).

@@ -16,8 +16,9 @@ use tensor_core::{
 };
 
 use super::{
-    copy::{by_plan, execute},
+    copy::by_plan,
     item_layout::{Form, ItemLayout},
+    kept_copy::KeptCopy,
     operands::{OperandPtr, OperandPtrs},
     plan_cache::Planned,
     tiny::{copy_tiny_at, has_few_rows, is_tiny},
@@ -25,7 +26,6 @@ use super::{
 use crate::{
     exec::{Exec, Machine},
     nest::check_shapes,
-    plan::PlannedCopy,
 };
 
 /// Items in memory: `V` is a view of their bytes.
@@ -301,43 +301,91 @@ pub(crate) fn plan_items<B: Copy>(
     machine: &Machine,
     from: &Source<'_>,
     to: &Target<'_, B>,
-) -> Result<PlannedCopy> {
+) -> Result<KeptCopy> {
     let (unit, [to, from]) = in_one_unit(&from.form, &to.form)?;
-    Ok(PlannedCopy::new(&from, &to, unit, machine))
+    Ok(KeptCopy::new(&from, &to, unit, machine))
 }
 
-/// Copies the items as planned.
+/// Copies the items by a kept plan.
 ///
 /// # Errors
 /// [`Error::ItemSize`], [`Error::OutputShape`]; [`Error::NotPlanned`], and nothing is copied, if
 /// the plan was made for other layouts or another item size.
-pub(crate) fn copy_items_planned<B: Copy>(
+pub(crate) fn copy_items_kept<B: Copy>(
     exec: &Exec,
-    plan: &PlannedCopy,
+    kept: &KeptCopy,
+    from: &Source<'_>,
+    to: &mut Target<'_, B>,
+) -> Result<()> {
+    if from.form.unit != to.form.unit || from.form.item != to.form.item {
+        return copy_kept_in_any_unit(exec, kept, from, to);
+    }
+    match from.form.unit {
+        1 => copy_kept_as::<u8, B>(exec, kept, from, to),
+        2 => copy_kept_as::<u16, B>(exec, kept, from, to),
+        3 => copy_kept_as::<[u8; 3], B>(exec, kept, from, to),
+        4 => copy_kept_as::<u32, B>(exec, kept, from, to),
+        8 => copy_kept_as::<u64, B>(exec, kept, from, to),
+        12 => copy_kept_as::<[u8; 12], B>(exec, kept, from, to),
+        16 => copy_kept_as::<u128, B>(exec, kept, from, to),
+        _ => copy_kept_in_any_unit(exec, kept, from, to),
+    }
+}
+
+/// [`copy_items_kept`] of items in units as wide as a `T`, which is the unit of both: a function of
+/// its own, as in a copy without a plan.
+///
+/// # Errors
+/// Those of [`copy_items_kept`].
+#[inline(never)]
+fn copy_kept_as<T: Copy, B: Copy>(
+    exec: &Exec,
+    kept: &KeptCopy,
+    from: &Source<'_>,
+    to: &mut Target<'_, B>,
+) -> Result<()> {
+    debug_assert_eq!([from.form.unit, to.form.unit], [size_of::<T>(); 2]);
+    let Items { bytes, form } = &mut *to;
+    if !kept.is_for(&from.form.units, &form.units, size_of::<T>()) {
+        return copy_kept_in_any_unit(exec, kept, from, to);
+    }
+    let mut bytes = ViewRefMut::from(bytes);
+    kept.run::<T>(exec, pointers(from, (&mut bytes, form)));
+    Ok(())
+}
+
+/// [`copy_items_kept`] of items in any units; or a refusal.
+///
+/// # Errors
+/// Those of [`copy_items_kept`].
+#[cold]
+#[inline(never)]
+fn copy_kept_in_any_unit<B: Copy>(
+    exec: &Exec,
+    kept: &KeptCopy,
     from: &Source<'_>,
     to: &mut Target<'_, B>,
 ) -> Result<()> {
     with_operands(from, to, |Operands { layouts: [to, from], unit, ptrs }| {
-        if plan.is_for(from, to, unit) {
-            execute(exec, plan.work(), ptrs);
-            return Ok(());
+        if !kept.is_for(from, to, unit) {
+            return Err(KeptCopy::refused(from, to));
         }
-        let [from, to] = [from, to].map(|layout| layout.shape().to_vec());
-        Err(Error::NotPlanned { from, to })
+        kept.run_any(exec, ptrs);
+        Ok(())
     })
 }
 
-/// [`copy_items_planned`] into uninitialised memory.
+/// [`copy_items_kept`] into uninitialised memory.
 ///
 /// # Errors
-/// Those of [`copy_items_planned`].
-pub(crate) fn copy_items_planned_uninit<'t>(
+/// Those of [`copy_items_kept`].
+pub(crate) fn copy_items_kept_uninit<'t>(
     exec: &Exec,
-    plan: &PlannedCopy,
+    kept: &KeptCopy,
     from: &Source<'_>,
     mut to: Target<'t, MaybeUninit<u8>>,
 ) -> Result<Target<'t, u8>> {
-    copy_items_planned(exec, plan, from, &mut to)?;
-    // SAFETY: a plan for these layouts has written every item of the destination.
+    copy_items_kept(exec, kept, from, &mut to)?;
+    // SAFETY: a copy between these layouts has written every item of the destination.
     Ok(unsafe { to.assume_init() })
 }

@@ -17,6 +17,7 @@ mod grouped;
 mod in_place;
 mod item_layout;
 mod items;
+mod kept_copy;
 #[cfg(feature = "elementwise")]
 mod levels;
 #[cfg(feature = "elementwise")]
@@ -45,20 +46,21 @@ mod tiny;
 mod walk;
 mod workspace;
 
-pub(crate) use allocate::{copied, copied_to_vec, copy_into_uninit, copy_planned_uninit};
+pub(crate) use allocate::{copied, copied_to_vec, copy_into_uninit};
 #[cfg(feature = "elementwise")]
 pub(crate) use assemble::{Part, RowWriter, assemble_into, assembled};
 #[cfg(feature = "elementwise")]
 pub(crate) use computed::{computed1, computed2, computed3};
-pub(crate) use copy::{CopyOperands, copy, copy_planned};
+pub(crate) use copy::{CopyOperands, copy};
 #[cfg(feature = "elementwise")]
 pub(crate) use elementwise::{compute1, compute2, compute3};
 pub(crate) use in_place::{permute_elements, permute_items};
 pub(crate) use item_layout::ItemLayout;
 pub(crate) use items::{
-    Source, Target, copy_items, copy_items_planned, copy_items_planned_uninit, copy_items_uninit,
+    Source, Target, copy_items, copy_items_kept, copy_items_kept_uninit, copy_items_uninit,
     items_to_vec, plan_items,
 };
+pub(crate) use kept_copy::{KeptCopy, copy_kept, copy_kept_uninit};
 #[cfg(feature = "elementwise")]
 pub(crate) use operands::{Destination, Erased, Input};
 #[cfg(feature = "elementwise")]

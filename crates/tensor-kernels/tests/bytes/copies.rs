@@ -1,22 +1,25 @@
 //! Every item size from 1 to 70 bytes, on every path, at changing alignments of both buffers.
 
-use std::{collections::BTreeMap, mem::MaybeUninit};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem::MaybeUninit,
+};
 
 use proptest::prelude::*;
 use tensor_kernels::{
-    ByteView, ByteViewMut, CopyPlan, Exec, Layout, Machine, Result, copy_bytes, copy_bytes_uninit,
-    copy_into, to_byte_vec,
+    ByteView, ByteViewMut, CopyPlan, Exec, Layout, Machine, Result, TensorView, TensorViewMut,
+    copy_bytes, copy_bytes_uninit, copy_into, to_byte_vec,
 };
 
 use crate::{
-    common::{CASES, Case, Memory, RunConfig, run_configs, strided},
+    common::{CASES, Case, Memory, RunConfig, extent, run_configs, strided},
     items::{Items, copied, samples},
 };
 
 const MAX_ITEM_BYTES: usize = 70;
 
-/// Copies between items in a configuration: by a plan made meanwhile, by one made before, and into
-/// uninitialised memory.
+/// Copies between items in a configuration: by a plan made meanwhile, by one made before, by the
+/// same without short cuts, and into a vector.
 fn check([from, to]: [&Items; 2], skew: [usize; 2], config: RunConfig, what: &str) {
     let source = samples(from, skew[0]);
     let blank = Memory::<u8>::canaries(to.extent(), skew[1]);
@@ -30,6 +33,9 @@ fn check([from, to]: [&Items; 2], skew: [usize; 2], config: RunConfig, what: &st
     result = blank.clone();
     config.run(|exec| by_plan(exec, &read(), &mut to.view_mut(result.elements_mut()))).unwrap();
     result.assert_is(&expected, || format!("planned, {}", about()));
+    result = blank.clone();
+    config.run(|exec| as_planned(exec, &read(), &mut to.view_mut(result.elements_mut()))).unwrap();
+    result.assert_is(&expected, || format!("without short cuts, {}", about()));
     let vector = config.run(|exec| to_byte_vec(exec, &read())).unwrap();
     let items = from.starts().flat_map(|start| &source.elements()[start..][..from.size]);
     assert!(vector.iter().eq(items), "vector, {}", about());
@@ -37,6 +43,11 @@ fn check([from, to]: [&Items; 2], skew: [usize; 2], config: RunConfig, what: &st
 
 fn by_plan(exec: &Exec, from: &ByteView<'_>, to: &mut ByteViewMut<'_>) -> Result<()> {
     CopyPlan::for_bytes(from, to, &exec.machine)?.run_bytes(exec, from, to)
+}
+
+fn as_planned(exec: &Exec, from: &ByteView<'_>, to: &mut ByteViewMut<'_>) -> Result<()> {
+    let plan = CopyPlan::for_bytes(from, to, &exec.machine)?;
+    plan.without_short_cuts().run_bytes(exec, from, to)
 }
 
 /// The cases for an item size, with their numbers: all for the sizes of a few element types, for
@@ -105,6 +116,109 @@ fn every_alignment_of_both_buffers() {
     }
 }
 
+/// The path of a copy, and the width of the units that kernels move.
+type Kernel = (&'static str, usize);
+
+/// The kernel, and how far a buffer lies behind the start of a cache line.
+type Alignment = (Kernel, usize);
+
+/// The smallest case for each kernel that items of this size take. A unit is the widest power of
+/// two that divides an item, up to the widest that kernels move.
+fn smallest_cases(size: usize) -> BTreeMap<Kernel, &'static Case> {
+    let elements = |case: &Case| case.1.iter().product::<usize>();
+    let unit = (1 << size.trailing_zeros()).min(16);
+    let mut smallest = BTreeMap::new();
+    for case in CASES {
+        let [from, to] = case.layouts([0, 0]);
+        let plan = CopyPlan::new(&from, &to, size, &Machine::REFERENCE).unwrap();
+        let least = smallest.entry((plan.path(), unit)).or_insert(case);
+        if elements(case) < elements(least) {
+            *least = case;
+        }
+    }
+    smallest
+}
+
+/// Alignments that are tested, of which the item sizes that take one kernel share all 64.
+struct Alignments {
+    /// For each kernel the item sizes that take it.
+    sizes: BTreeMap<Kernel, Vec<usize>>,
+    /// The alignments of source and destination that have been tested.
+    tested: [BTreeSet<Alignment>; 2],
+}
+
+impl Alignments {
+    fn new() -> Self {
+        let mut sizes: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for size in 1..=MAX_ITEM_BYTES {
+            smallest_cases(size)
+                .into_keys()
+                .for_each(|key| sizes.entry(key).or_default().push(size));
+        }
+        Self { sizes, tested: Default::default() }
+    }
+
+    /// Those of source and destination for a size.
+    fn of(&self, kernel: Kernel, size: usize) -> impl Iterator<Item = [usize; 2]> + use<> {
+        let sharing = &self.sizes[&kernel];
+        let nth = sharing.iter().position(|&other| other == size).expect("it takes the kernel");
+        (nth..64).step_by(sharing.len()).map(|skew| [skew, (skew * 11 + 7) % 64])
+    }
+}
+
+/// Copies items of `N` bytes by bytes, and as elements of a type of that size.
+fn as_typed<const N: usize>(alignments: &mut Alignments) {
+    let configs = run_configs();
+    for (kernel, case) in smallest_cases(N) {
+        let [from, to] = &case.layouts([0, 0]);
+        for skews in alignments.of(kernel, N) {
+            let config = configs[(skews[1] + N) % configs.len()];
+            let source = Memory::<u8>::samples(extent(from) * N, skews[0]);
+            let blank = Memory::<u8>::canaries(extent(to) * N, skews[1]);
+            let (mut expected, mut result) = (blank.clone(), blank);
+            let elements = bytemuck::cast_slice::<_, [u8; N]>(source.elements());
+            let output = bytemuck::cast_slice_mut::<_, [u8; N]>(expected.elements_mut());
+            let view = TensorView::new(elements, from.clone()).unwrap();
+            let mut target = TensorViewMut::new(output, to.clone()).unwrap();
+            config.run(|exec| copy_into(exec, &view, &mut target)).unwrap();
+            let view = ByteView::new(source.elements(), N, from.clone()).unwrap();
+            let mut target = ByteViewMut::new(result.elements_mut(), N, to.clone()).unwrap();
+            config.run(|exec| as_planned(exec, &view, &mut target)).unwrap();
+            result.assert_is(&expected, || format!("{}, {N} bytes at {skews:?}, {config}", case.0));
+            for (tested, skew) in alignments.tested.iter_mut().zip(skews) {
+                tested.insert((kernel, skew));
+            }
+        }
+    }
+}
+
+macro_rules! each_size_as_typed {
+    ($alignments:expr, $($tens:literal)*) => {$(
+        as_typed::<{ 10 * $tens + 1 }>($alignments);
+        as_typed::<{ 10 * $tens + 2 }>($alignments);
+        as_typed::<{ 10 * $tens + 3 }>($alignments);
+        as_typed::<{ 10 * $tens + 4 }>($alignments);
+        as_typed::<{ 10 * $tens + 5 }>($alignments);
+        as_typed::<{ 10 * $tens + 6 }>($alignments);
+        as_typed::<{ 10 * $tens + 7 }>($alignments);
+        as_typed::<{ 10 * $tens + 8 }>($alignments);
+        as_typed::<{ 10 * $tens + 9 }>($alignments);
+        as_typed::<{ 10 * $tens + 10 }>($alignments);
+    )*};
+}
+
+#[test]
+fn every_item_size_on_every_path_at_every_alignment_is_the_typed_copy() {
+    let mut alignments = Alignments::new();
+    each_size_as_typed!(&mut alignments, 0 1 2 3 4 5 6);
+    for tested in &alignments.tested {
+        assert_eq!(tested.len(), 64 * alignments.sizes.len(), "all of each kernel");
+    }
+    let mut paths: Vec<_> = alignments.sizes.keys().map(|(path, _)| *path).collect();
+    paths.dedup();
+    assert!(paths.len() >= 12, "{paths:?}");
+}
+
 /// Uninitialised memory is written, and not read before. MemorySanitizer sees both: the comparison
 /// reads every item.
 #[test]
@@ -116,19 +230,23 @@ fn uninitialised_memory_is_written_before_it_is_read() {
             let source = samples(&from, number % 16);
             let config = configs[(size + number) % configs.len()];
             let items = || from.starts().flat_map(|start| &source.elements()[start..][..size]);
-            for planned in [false, true] {
+            for way in ["unplanned", "kept plan", "without short cuts"] {
                 let mut memory = vec![MaybeUninit::uninit(); to.extent() + 16];
                 let target = to.view_uninit(&mut memory[number % 16..]);
                 let view = from.view(source.elements());
-                let copy = |exec: &Exec| match planned {
-                    false => copy_bytes_uninit(exec, &view, target),
-                    true => CopyPlan::for_bytes(&view, &target, &exec.machine)?
-                        .run_bytes_uninit(exec, &view, target),
+                let copy = |exec: &Exec| match way {
+                    "unplanned" => copy_bytes_uninit(exec, &view, target),
+                    _ => {
+                        let plan = CopyPlan::for_bytes(&view, &target, &exec.machine)?;
+                        let plan =
+                            if way == "kept plan" { plan } else { plan.without_short_cuts() };
+                        plan.run_bytes_uninit(exec, &view, target)
+                    }
                 };
                 let written = config.run(copy).unwrap();
                 let read =
                     to_byte_vec(&Exec::current().unwrap().serial(), &written.as_view()).unwrap();
-                assert!(read.iter().eq(items()), "{}, {size} bytes, {config}", case.0);
+                assert!(read.iter().eq(items()), "{}, {size} bytes, {way}, {config}", case.0);
             }
         }
     }
@@ -140,7 +258,7 @@ fn items_are_planned_and_copied_as_elements_are() {
     let exec = Exec::current().unwrap();
     for case in CASES {
         let [from, to] = case.layouts([1, 0]);
-        let source = Memory::<u32>::samples(crate::common::extent(&from), 1);
+        let source = Memory::<u32>::samples(extent(&from), 1);
         let blank = Memory::<u32>::for_layout(&to, 2);
         let mut expected = blank.clone();
         copy_into(exec, source.view(&from), &mut expected.view_mut(&to)).unwrap();

@@ -54,6 +54,11 @@ pub struct Args {
     /// Race other libraries too, on one thread; needs a build with the feature `peers`
     #[arg(long)]
     peers: bool,
+    /// Race the copy by bytes beside each copy, on one thread
+    ///
+    /// Its time is among the peers of a row, under the name "by bytes". Bools have none.
+    #[arg(long, conflicts_with_all = ["peers", "calibrated"])]
+    bytes: bool,
     /// Time every plan that is considered for a copy, too, and print how far the chosen one is from
     /// the fastest
     #[arg(long, conflicts_with = "verify")]
@@ -117,13 +122,20 @@ fn check_peers(args: &Args) -> Result<()> {
         true if !args.threads.contains(&1) => {
             Err(Failure::input("other libraries run on one thread: --threads must have a 1"))
         }
+        false if args.bytes && !args.threads.contains(&1) => {
+            Err(Failure::input("--bytes races on one thread: --threads must have a 1"))
+        }
         _ => Ok(()),
     }
 }
 
 /// Peers run on one thread and are compared with our figures for one thread.
 fn against(args: &Args, threads: usize) -> Against {
-    if args.peers && threads == 1 { Against::Peers } else { Against::Naive }
+    match threads {
+        1 if args.peers => Against::Peers,
+        1 if args.bytes => Against::Bytes,
+        _ => Against::Naive,
+    }
 }
 
 /// Stops at the first wrong result.

@@ -1,4 +1,5 @@
-//! Other libraries that run the cases of a suite, behind the feature `peers`.
+//! Other libraries that run the cases of a suite, behind the feature `peers`; and this library's
+//! copy by bytes, in every build.
 //!
 //! Each library has a file that says which layouts it takes, with a preallocated result or an
 //! allocating one. All run on the calling thread and with dynamic rank. Views of operands and of
@@ -8,6 +9,7 @@
 //! candle-core is left out for its hundred dependencies, a tokenizer among them; hptt needs cmake
 //! and a C++ compiler.
 
+mod by_bytes;
 #[cfg(feature = "peers")]
 mod ndarray;
 #[cfg(feature = "peers")]
@@ -28,6 +30,9 @@ pub const BUILT: bool = cfg!(feature = "peers");
 
 /// The largest number of libraries for one operation.
 pub const COUNT: usize = if BUILT { 4 } else { 0 };
+
+/// The name of this library's copy by bytes among the peers.
+pub(crate) const NAME_OF_BYTES: &str = "by bytes";
 
 /// Receives an allocated result, in row-major order.
 pub(crate) type Look<'a, R> = Box<dyn Fn(&[R]) + 'a>;
@@ -73,10 +78,11 @@ fn peer<P: Copies, T: Sample>() -> Peer<T, T> {
     }
 }
 
-/// Libraries that copy.
+/// The copy by bytes, and libraries that copy.
 #[cfg(feature = "peers")]
 pub(crate) fn copies<T: Sample>() -> Vec<Peer<T, T>> {
     vec![
+        by_bytes::peer::<T>(),
         peer::<ndarray::NdArray, T>(),
         peer::<rten_tensor::RtenTensor, T>(),
         peer::<strided_perm::StridedPerm, T>(),
@@ -84,10 +90,10 @@ pub(crate) fn copies<T: Sample>() -> Vec<Peer<T, T>> {
     ]
 }
 
-/// Libraries that copy: none in this build.
+/// The copy by bytes; no library is in this build.
 #[cfg(not(feature = "peers"))]
 pub(crate) fn copies<T: Sample>() -> Vec<Peer<T, T>> {
-    Vec::new()
+    vec![by_bytes::peer::<T>()]
 }
 
 /// Libraries with this elementwise operation.

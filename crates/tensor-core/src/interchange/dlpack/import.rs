@@ -45,8 +45,9 @@ unsafe impl<M: Managed> Sync for Owner<M> {}
 
 impl<K> AnyTensorBase<K> {
     /// Takes over a tensor of another library, without copying: a pointer to
-    /// [`DLManagedTensorVersioned`], or to [`DLManagedTensor`], the struct before version 1. See
-    /// [`TensorBase::to_dlpack`] for an example.
+    /// [`DLManagedTensorVersioned`](crate::interchange::dlpack::DLManagedTensorVersioned), or to
+    /// [`DLManagedTensor`](crate::interchange::dlpack::DLManagedTensor), its form
+    /// before version 1. See [`TensorBase::to_dlpack`] for an example.
     ///
     /// The deleter is called once: when the last tensor that shares the memory is dropped, or at
     /// once if the tensor is refused. It may be null. With the flag for it the storage is

@@ -14,8 +14,12 @@ mod header;
 use std::{
     fs::File,
     io::{BufReader, BufWriter, Read, Write},
+    ops::Range,
     path::Path,
+    sync::Arc,
 };
+
+use memmap2::Mmap;
 
 use super::{InterchangeError, Mapped, Result, file, stored};
 use crate::{AnyTensorBase, DType, ReadKernel};
@@ -52,6 +56,16 @@ pub enum Order {
 pub fn read<K>(mut source: impl Read, len: u64) -> Result<AnyTensorBase<K>> {
     let header = Header::read(&mut source, len)?;
     stored::read(&mut source, header.dtype, header.layout, header.swap)
+}
+
+/// The array in a part of a memory map, which is within the map.
+///
+/// # Errors
+/// Those of [`read`].
+pub(super) fn map<K>(map: &Arc<Mmap>, range: Range<usize>) -> Result<Mapped<K>> {
+    let bytes = &map[range.clone()];
+    let Header { dtype, swap, layout, len } = Header::read(&mut &bytes[..], bytes.len() as u64)?;
+    stored::map(map, range.start + len as usize..range.end, dtype, layout, swap)
 }
 
 /// Writes an array of any layout, with at most some megabytes of further memory.
@@ -155,10 +169,8 @@ impl<K> AnyTensorBase<K> {
         let read = || {
             // SAFETY: the caller guarantees that nobody changes the file while the map lives, which
             // the tensors of the map keep alive.
-            let map = unsafe { file::map(path) }?;
-            let header = Header::read(&mut &map[..], map.len() as u64)?;
-            let Header { dtype, swap, layout, len } = header;
-            stored::map(&map, len as usize..map.len(), dtype, layout, swap)
+            let file = unsafe { file::map(path) }?;
+            map(&file, 0..file.len())
         };
         read().map_err(|error: InterchangeError| error.at(path.display()))
     }

@@ -126,7 +126,7 @@ impl CopyPlan {
         from: &ByteView<'_>,
         to: &mut ByteViewMut<'_>,
     ) -> Result<()> {
-        run::copy_items_planned(exec, &self.0, &from.0, &mut to.0)
+        run::copy_items_kept(exec, &self.0, &from.0, &mut to.0)
     }
 
     /// [`run_bytes`](Self::run_bytes) into memory that has not been written yet, which is returned
@@ -140,6 +140,6 @@ impl CopyPlan {
         from: &ByteView<'_>,
         to: ByteViewMut<'t, MaybeUninit<u8>>,
     ) -> Result<ByteViewMut<'t>> {
-        run::copy_items_planned_uninit(exec, &self.0, &from.0, to.0).map(ByteViewMut)
+        run::copy_items_kept_uninit(exec, &self.0, &from.0, to.0).map(ByteViewMut)
     }
 }

@@ -4,6 +4,7 @@
 //! of tiles is arithmetic on slices, which are checked.
 
 mod rotate;
+mod square;
 mod staged;
 mod swap;
 

@@ -5,7 +5,7 @@ use crate::{
     exec::Exec,
     kernel::prefetch,
     memory::CACHE_LINE,
-    plan::in_place::{BlockScratch, Blocks},
+    plan::in_place::{BlockScratch, Blocks, MOVED_BYTES},
 };
 
 /// Blocks are prefetched this many bytes before they are moved, and at most this many blocks.
@@ -96,7 +96,7 @@ impl Rotation<'_> {
         if m1 == 1 || n1 == 1 {
             return;
         }
-        let (first, marks) = work.split_at_mut(block);
+        let (first, marks) = work.split_at_mut(block.min(MOVED_BYTES));
         let marks = &mut marks[..(m1 * n1).div_ceil(8)];
         marks.fill(0);
         let source = |to: usize| to % m1 * n1 + to / m1;
@@ -106,21 +106,25 @@ impl Rotation<'_> {
             if marks[start / 8] & (1 << (start % 8)) != 0 {
                 continue;
             }
-            first.copy_from_slice(&memory[start * block..][..block]);
-            let mut to = start;
-            let mut ahead = (0..distance).fold(start, |at, _| source(at));
-            loop {
-                marks[to / 8] |= 1 << (to % 8);
-                let from = source(to);
-                if from == start {
-                    break;
+            for part in (0..block).step_by(MOVED_BYTES) {
+                let len = MOVED_BYTES.min(block - part);
+                let at = |number: usize| number * block + part;
+                first[..len].copy_from_slice(&memory[at(start)..][..len]);
+                let mut to = start;
+                let mut ahead = (0..distance).fold(start, |at, _| source(at));
+                loop {
+                    marks[to / 8] |= 1 << (to % 8);
+                    let from = source(to);
+                    if from == start {
+                        break;
+                    }
+                    ahead = source(ahead);
+                    prefetch_block(&memory[at(ahead)..][..len]);
+                    memory.copy_within(at(from)..at(from) + len, at(to));
+                    to = from;
                 }
-                ahead = source(ahead);
-                prefetch_block(&memory[ahead * block..][..block]);
-                memory.copy_within(from * block..(from + 1) * block, to * block);
-                to = from;
+                memory[at(to)..][..len].copy_from_slice(&first[..len]);
             }
-            memory[to * block..][..block].copy_from_slice(first);
         }
     }
 

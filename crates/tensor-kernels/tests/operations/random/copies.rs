@@ -120,14 +120,17 @@ fn into_new<T: Sample>(from: &Layout, setting: &Setting) -> TestCaseResult {
         let written = config.run(|exec| copy_into_uninit(exec, source.view(from), to)).unwrap();
         let written: Vec<T> = written.as_view().iter().collect();
         prop_assert!(written == values, "uninitialised memory, {}", config);
-        let mut memory = vec![MaybeUninit::uninit(); extent(&preserved)];
-        let to = TensorViewMut::new(&mut memory, preserved.clone()).unwrap();
-        let written = config.run(|exec| {
-            let plan = CopyPlan::new(from, &preserved, size_of::<T>(), &exec.machine)?;
-            plan.run_uninit(exec, source.view(from), to)
-        });
-        let written: Vec<T> = written.unwrap().as_view().iter().collect();
-        prop_assert!(written == values, "uninitialised memory by a plan, {}", config);
+        for short_cuts in [true, false] {
+            let mut memory = vec![MaybeUninit::uninit(); extent(&preserved)];
+            let to = TensorViewMut::new(&mut memory, preserved.clone()).unwrap();
+            let written = config.run(|exec| {
+                let plan = CopyPlan::new(from, &preserved, size_of::<T>(), &exec.machine)?;
+                let plan = if short_cuts { plan } else { plan.without_short_cuts() };
+                plan.run_uninit(exec, source.view(from), to)
+            });
+            let written: Vec<T> = written.unwrap().as_view().iter().collect();
+            prop_assert!(written == values, "by a plan, short cuts {}, {}", short_cuts, config);
+        }
     }
     Ok(())
 }
