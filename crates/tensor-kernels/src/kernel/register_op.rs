@@ -156,8 +156,8 @@ impl Finishing {
     }
 }
 
-// SAFETY: the addresses are those of operands of an operation, which all its threads read, and of its
-// result, of which each thread writes a part; or of a value that outlives the operation.
+// SAFETY: the addresses are those of operands of an operation, which all its threads read, and of
+// its result, of which each thread writes a part; or of a value that outlives the operation.
 unsafe impl Send for Finishing {}
 // SAFETY: as above.
 unsafe impl Sync for Finishing {}

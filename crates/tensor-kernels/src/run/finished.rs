@@ -33,8 +33,8 @@ use crate::{
 /// The bytes of the widest register.
 const REGISTER_BYTES: usize = CACHE_LINE;
 
-/// Computes the operation, if it is of this kind. Returns `false`, and computes nothing, if not. The
-/// copies are planned for `machine`.
+/// Computes the operation, if it is of this kind. Returns `false`, and computes nothing, if not.
+/// The copies are planned for `machine`.
 #[inline]
 pub(super) fn compute<const N: usize>(
     exec: &Exec,
@@ -105,8 +105,8 @@ fn role(result: &Layout, operand: &Layout) -> Role {
     }
 }
 
-/// Can a copy between these layouts be a transpose? Not if both are adjacent along one dimension, or
-/// the operand along none. A plan is looked up only if it can.
+/// Can a copy between these layouts be a transpose? Not if both are adjacent along one dimension,
+/// or the operand along none. A plan is looked up only if it can.
 fn may_be_transposed(result: &Layout, operand: &Layout) -> bool {
     let strides = result.strides().iter().zip(operand.strides());
     let mut dims = result.shape().iter().zip(strides).filter(|&(&len, _)| len > 1);

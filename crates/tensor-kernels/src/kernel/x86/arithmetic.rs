@@ -16,7 +16,8 @@ macro_rules! arithmetic {
     (
         $register:ident, $proof:ident,
         $single:ident: $add:ident $sub:ident $mul:ident $div:ident $sqrt:ident $max:ident,
-        $double:ident: $add64:ident $sub64:ident $mul64:ident $div64:ident $sqrt64:ident $max64:ident,
+        $double:ident:
+            $add64:ident $sub64:ident $mul64:ident $div64:ident $sqrt64:ident $max64:ident,
         $fma:ident: $fmadd:ident $fmadd64:ident,
         $bits:ident: $xor:ident $and_not:ident
     ) => {
