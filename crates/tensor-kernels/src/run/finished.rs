@@ -307,8 +307,8 @@ fn run(simd: SimdLevel, work: &Work, operands: OperandPtrs<'_, 2>, finishing: &F
 
 /// The work of one thread, in units of `L`.
 ///
-/// Invariant: C1 of [`copy`](super::copy): the work was planned for the layouts of the operands; F1
-/// for the elements that its loops visit.
+/// Invariant: C1 of [`run::copy`](mod@super::copy): the work was planned for the layouts of the
+/// operands; F1 for the elements that its loops visit.
 struct Task<'a, L> {
     work: &'a Work,
     dst: *mut L,

@@ -183,16 +183,6 @@ pub(in crate::kernel) trait Arithmetic: Vector {
     fn abs<L: Unit>(self) -> Self;
 }
 
-/// A lane with the sign bits of its floats.
-#[cfg(feature = "elementwise")]
-#[inline(always)]
-pub(in crate::kernel) fn sign_bits<L: Unit>() -> [u8; LANE_BYTES] {
-    match L::WIDTH {
-        4 => bytemuck::cast([-0.0_f32; 4]),
-        _ => bytemuck::cast([-0.0_f64; 2]),
-    }
-}
-
 #[cfg(feature = "elementwise")]
 pub(in crate::kernel) use Arithmetic as Computes;
 

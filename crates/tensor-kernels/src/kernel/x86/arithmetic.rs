@@ -6,9 +6,18 @@ use super::avx2::{X128, X256};
 #[cfg(feature = "avx512")]
 use super::avx512::X512;
 use crate::kernel::{
-    generic::register::{Arithmetic, Vector, sign_bits},
+    generic::register::{Arithmetic, LANE_BYTES, Vector},
     unit::Unit,
 };
+
+/// A lane with the sign bits of its floats.
+#[inline(always)]
+fn sign_bits<L: Unit>() -> [u8; LANE_BYTES] {
+    match L::WIDTH {
+        4 => bytemuck::cast([-0.0_f32; 4]),
+        _ => bytemuck::cast([-0.0_f64; 2]),
+    }
+}
 
 /// Implements [`Arithmetic`] by the instructions for f32 and those for f64: the fields of the token
 /// that have them, and their names.
