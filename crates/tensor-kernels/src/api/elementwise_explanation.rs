@@ -36,7 +36,10 @@ pub struct ElementwiseExplanation<const N: usize> {
 /// What is planned for a named operation is explained; a closure is also called for each of the
 /// results that are equal because all inputs are broadcast. Operations on few elements are not
 /// planned but computed at once, and a large result of a single transposed input may be that
-/// input's copy, computed in place.
+/// input's copy, computed in place. Of any function of these widths, only the plan is known here:
+/// `neg`, `abs`, `sqrt`, `relu`, `square`, `recip`, `add`, `sub`, `mul`, `div` and `mul_add` of f32
+/// and f64 with one transposed operand are computed in the registers that transpose it instead, at
+/// every [`SimdLevel`](crate::SimdLevel) but `Scalar`.
 ///
 /// ```
 /// use tensor_kernels::{Exec, Layout, explain_elementwise};
