@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use atomic_refcell::{AtomicRef, AtomicRefMut};
 
 use crate::{
-    Bare, Element, Error, Handle, Iter, Overlap, Result, TensorBase, TensorViewBase,
+    Bare, Element, Error, Handle, Int, Iter, Overlap, Result, TensorBase, TensorViewBase,
     TensorViewMutBase, ViewRef, ViewRefMut, WriteScope, view::check_injective,
 };
 
@@ -26,8 +26,9 @@ impl<T: Element, K> TensorBase<T, K> {
     /// The whole storage is borrowed, also by a tensor that has only a part of it. So two tensors
     /// of one storage are refused when they are written at the same time, even if they share no
     /// element, and whether they meet is a matter of timing. To write parts at the same time, cut
-    /// one view into parts, which is never refused for its timing:
-    /// [`split_mut`](TensorViewMutBase::split_mut), [`unbind_mut`](TensorViewMutBase::unbind_mut).
+    /// the tensor with [`split_at_mut`](Self::split_at_mut), or the view of one guard into more
+    /// parts: [`split_mut`](TensorViewMutBase::split_mut),
+    /// [`unbind_mut`](TensorViewMutBase::unbind_mut). Parts are never refused for their timing.
     ///
     /// ```
     /// # use tensor_core as tensor_kernels;
@@ -45,6 +46,45 @@ impl<T: Element, K> TensorBase<T, K> {
     /// [`Error::Borrowed`] while another guard of the same storage is alive.
     pub fn write(&self) -> Result<TensorRefMut<'_, T, K>> {
         TensorRefMut::of(Handle::of(self))
+    }
+
+    /// Calls `f` with two parts of the tensor along a dimension, the first `at` indices and the
+    /// rest, which can be written at the same time, and returns what `f` returns.
+    ///
+    /// ```
+    /// # use tensor_core as tensor_kernels;
+    /// use std::thread;
+    ///
+    /// use tensor_kernels::Tensor;
+    ///
+    /// let grid = Tensor::<i32>::zeros([2, 3])?;
+    /// grid.split_at_mut(1, 1, |mut left, mut right| {
+    ///     thread::scope(|scope| {
+    ///         scope.spawn(|| left.iter_mut().for_each(|element| *element = 1));
+    ///         scope.spawn(|| right.iter_mut().for_each(|element| *element = 2));
+    ///     });
+    /// })?;
+    /// assert_eq!(grid.to_vec()?, [1, 2, 2, 1, 2, 2]);
+    /// # Ok::<(), tensor_core::Error>(())
+    /// ```
+    ///
+    /// The storage is borrowed for writing until `f` returns. So `f` cannot read the tensor
+    /// otherwise, and the parts cannot outlive the call. More parts are those of a part:
+    /// [`TensorViewMut::split_at_mut`](TensorViewMutBase::split_at_mut).
+    ///
+    /// # Errors
+    /// [`Error::Borrowed`] while another guard of the same storage is alive;
+    /// [`Error::WriteOverlap`] if two indices share an element, as in an expanded tensor; a
+    /// dimension out of range, `at` beyond its size. `f` is not called then.
+    pub fn split_at_mut<R>(
+        &self,
+        dim: impl Int,
+        at: usize,
+        f: impl FnOnce(TensorViewMutBase<'_, T, K>, TensorViewMutBase<'_, T, K>) -> R,
+    ) -> Result<R> {
+        let mut guard = self.write()?;
+        let (first, rest) = guard.as_view_mut()?.split_at_mut(dim, at)?;
+        Ok(f(first, rest))
     }
 }
 

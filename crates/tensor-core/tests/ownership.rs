@@ -207,3 +207,50 @@ fn fault_parts_of_no_size_and_dimensions_out_of_range_are_refused() {
     assert!(view.reborrow().unbind_mut(-3).is_err());
     assert_eq!(view.split_mut(usize::MAX, 1).unwrap().len(), 1);
 }
+
+#[test]
+fn two_parts_of_a_tensor_are_written_from_two_threads() {
+    for dim in 0..3 {
+        let tensor = Tensor::<u32>::zeros([4, 5, 6]).unwrap().permute([2, 0, 1]).unwrap();
+        for at in 0..=tensor.shape()[dim] {
+            tensor
+                .split_at_mut(dim, at, |mut first, mut rest| {
+                    thread::scope(|scope| {
+                        scope.spawn(|| first.iter_mut().for_each(|element| *element = 1));
+                        scope.spawn(|| rest.iter_mut().for_each(|element| *element = 2));
+                    });
+                })
+                .unwrap();
+            for (index, part) in tensor.unbind(dim).unwrap().iter().enumerate() {
+                let number = if index < at { 1 } else { 2 };
+                assert!(part.to_vec().unwrap().iter().all(|&element| element == number));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_tensor_is_borrowed_until_its_parts_are_written() {
+    let tensor = Tensor::<u32>::zeros([2, 3]).unwrap();
+    let meanwhile = tensor.split_at_mut(0, 1, |_, _| tensor.read().err()).unwrap();
+    assert!(matches!(meanwhile, Some(Error::Borrowed { .. })));
+    let result = tensor.split_at_mut(0, 1, |first, rest| (first.numel(), rest.numel()));
+    assert_eq!(result, Ok((3, 3)));
+    assert!(tensor.read().is_ok());
+}
+
+#[test]
+fn fault_a_tensor_that_cannot_be_written_is_not_split() {
+    let tensor = Tensor::<u32>::zeros([2, 3]).unwrap();
+    let refused = |tensor: &Tensor<u32>, dim: isize, at| {
+        tensor.split_at_mut(dim, at, |_, _| unreachable!("a refused split")).unwrap_err()
+    };
+    let reading = tensor.read().unwrap();
+    assert!(matches!(refused(&tensor, 0, 1), Error::Borrowed { .. }));
+    drop(reading);
+    assert!(matches!(refused(&tensor, 2, 1), Error::DimOutOfRange { .. }));
+    refused(&tensor, 1, 4);
+    refused(&tensor, 1, usize::MAX);
+    let expanded = Tensor::<u32>::zeros([1]).unwrap().expand([4]).unwrap();
+    assert!(matches!(refused(&expanded, 0, 2), Error::WriteOverlap { .. }));
+}

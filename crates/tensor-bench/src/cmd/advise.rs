@@ -57,6 +57,9 @@ pub struct Args {
     /// Predict from this calibration file
     #[arg(long, value_name = "FILE", conflicts_with = "measure")]
     calibration: Option<PathBuf>,
+    /// Also explain the plan of one use of the view: loops, access of each operand, blocks, bytes
+    #[arg(long, conflicts_with = "json")]
+    plan: bool,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -127,9 +130,19 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         let costs = pool::build(threads)?.install(|| advise::measure(&setting, &question))?;
         (Source::Measured, costs)
     };
-    let path = suite::path(&exec, &question.case()?)?;
+    let case = question.case()?;
+    let path = suite::path(&exec, &case)?;
     let answer = Answer::new(&question, path, threads, source, costs);
-    if args.json { document::write(&answer, out) } else { text(&answer, out) }
+    if args.json {
+        return document::write(&answer, out);
+    }
+    text(&answer, out)?;
+    if args.plan {
+        // Threads are those of the pool that the plan is explained in.
+        let plan = pool::build(threads)?.install(|| suite::explanation(&exec, &case))?;
+        writeln!(out, "\nplan of one use of the view\n\n{plan}")?;
+    }
+    Ok(())
 }
 
 fn question(args: &Args, operand: Operand) -> Result<Question> {

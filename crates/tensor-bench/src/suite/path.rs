@@ -1,6 +1,8 @@
 //! The plan of a case, by name and in words.
 
-use tensor_kernels::{CopyPlan, DimVec, Exec, Layout, elementwise_path};
+use tensor_kernels::{
+    CopyPlan, DimVec, Exec, Layout, elementwise_path, explain_elementwise, explain_reduction,
+};
 
 use super::{Case, Op};
 use crate::{Failure, Result, measure::setting::copy_path};
@@ -36,4 +38,32 @@ pub fn plan(exec: &Exec, case: &Case) -> Result<String> {
         }
         _ => Ok(path(exec, case)?.to_owned()),
     }
+}
+
+/// The explanation of a case in words: the loops before and after they are fused, how operands are
+/// accessed, blocks, threads and bytes.
+///
+/// # Errors
+/// Those of [`path`].
+pub fn explanation(exec: &Exec, case: &Case) -> Result<String> {
+    let layouts: DimVec<&Layout> = case.operands.iter().map(|operand| &operand.layout).collect();
+    let (result, out) = (Layout::contiguous(case.shape())?, case.out.size());
+    let width = case.operands.first().map_or(out, |operand| operand.dtype.size());
+    let text = match layouts.as_slice() {
+        [a] if case.op == Op::Copy => {
+            CopyPlan::new(a, &result, out, &exec.machine)?.explain(exec).to_string()
+        }
+        [a] if case.op.is_reduction() => {
+            let over: Vec<isize> = case.dims.iter().map(|&dim| dim as isize).collect();
+            let (name, dtype) = (case.op.name(), case.operands[0].dtype);
+            explain_reduction(exec, name, dtype, a, &over)?.to_string()
+        }
+        [a] => explain_elementwise(exec, [&result, a], [out, width])?.to_string(),
+        [a, b] => explain_elementwise(exec, [&result, a, b], [out, width, width])?.to_string(),
+        [a, b, c] => {
+            explain_elementwise(exec, [&result, a, b, c], [out, width, width, width])?.to_string()
+        }
+        _ => return Err(Failure::input("more than three operands")),
+    };
+    Ok(text.trim_end().to_owned())
 }

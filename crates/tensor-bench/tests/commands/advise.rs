@@ -68,6 +68,29 @@ fn an_answer_is_worked_out_from_the_calibration() {
 }
 
 #[test]
+fn the_plan_of_one_use_is_explained_on_request() {
+    let folder = Folder::new();
+    let file = folder.file("c.json", text(&calibration()));
+    let plan = |args: &[&str]| {
+        let text = run(args).succeeded();
+        let (_, plan) = text.split_once("\nplan of one use of the view\n\n").expect("a plan");
+        assert!(plan.lines().all(|line| line.chars().count() <= 100), "{plan}");
+        plan.to_owned()
+    };
+    let neg = plan(&with(&["--calibration", &file, "--plan"]));
+    assert!(neg.starts_with("elementwise  1024 elements of [4, 4] bytes"), "{neg}");
+    let view = ["advise", "--shape", "64,64", "--permute", "1,0", "--threads", "1", "--plan"];
+    let of = |more: &[&str]| plan(&[&view[..], more].concat());
+    let add = of(&["--op", "add"]);
+    assert!(add.starts_with("elementwise  4096 elements of [4, 4, 4] bytes"), "{add}");
+    let sum = of(&["--op", "sum", "--dims", "1"]);
+    assert!(sum.starts_with("reduction"), "{sum}");
+    let copy = of(&["--op", "copy"]);
+    assert!(copy.starts_with("copy         4096 elements of 4 bytes"), "{copy}");
+    run(&with(&["--calibration", &file, "--plan", "--json"])).refused("--json");
+}
+
+#[test]
 fn the_text_says_what_to_do_and_why() {
     let folder = Folder::new();
     let file = folder.file("c.json", text(&calibration()));

@@ -491,9 +491,8 @@ pub enum Error {
 
     /// A layout with elements beyond the end of the storage.
     #[error(
-        "setStorage: sizes {shape:?}, strides {strides:?}, storage offset {offset}, and itemsize \
-         {itemsize} requiring a storage size of {needed} \
-         are out of bounds for storage of size {available}"
+        "sizes {shape:?} with strides {strides:?} and storage offset {offset} reach beyond the end \
+         of the storage: {needed} bytes needed, {available} there [{itemsize} bytes an element]"
     )]
     OutOfBounds {
         /// The shape.

@@ -234,7 +234,7 @@ impl Layout {
     /// Checks that every element lies in a storage of `len` elements of `itemsize` bytes.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`] with PyTorch's text.
+    /// [`Error::OutOfBounds`].
     pub fn check_within(&self, len: usize, itemsize: usize) -> Result<()> {
         let Some((_, highest)) = self.bounds() else { return Ok(()) };
         if highest < len {

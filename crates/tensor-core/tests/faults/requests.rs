@@ -296,9 +296,8 @@ fn fault_as_strided_stays_within_the_storage() {
     check([
         (
             tensor.as_strided([2, 3], [1, 2], Some(1)),
-            "setStorage: sizes [2, 3], strides [1, 2], storage offset 1, and itemsize 8 requiring \
-             a storage size of 56 are out of bounds \
-             for storage of size 48",
+            "sizes [2, 3] with strides [1, 2] and storage offset 1 reach beyond the end of the \
+             storage: 56 bytes needed, 48 there [8 bytes an element]",
         ),
         (
             tensor.as_strided([2, 3], [2, -1], None),

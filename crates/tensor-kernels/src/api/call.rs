@@ -156,17 +156,21 @@ impl<'e> Call<'e> {
         out.with_shape(&self.shape(shapes)?)
     }
 
+    /// Checks the shape of a given result.
+    pub(crate) fn check_result(self, got: &[usize], expected: &[usize]) -> Result<()> {
+        if got == expected {
+            return Ok(());
+        }
+        Err(Error::OutputShape { op: self.op, got: got.to_vec(), expected: expected.to_vec() })
+    }
+
     #[inline]
     fn check_shape(self, got: &[usize], shapes: &[Option<&[usize]>]) -> Result<()> {
         // Values fit a result of any shape.
         if shapes.iter().flatten().all(|&shape| shape == got) {
             return Ok(());
         }
-        let expected = self.shape(shapes)?;
-        if got == &expected[..] {
-            return Ok(());
-        }
-        Err(Error::OutputShape { op: self.op, got: got.to_vec(), expected: expected.to_vec() })
+        self.check_result(got, &self.shape(shapes)?)
     }
 
     /// Refuses divisors of 0 in operand `which`. If the result is empty nothing is divided.

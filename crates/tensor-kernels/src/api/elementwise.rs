@@ -187,9 +187,10 @@ pub fn zip3<A: Element, B: Element, C: Element, R: Element, K>(
 /// The layout of the result comes first. So does the width of its elements in `widths`, which are
 /// in bytes; they determine which rows are short.
 ///
-/// The path is that of any function. `neg`, `abs`, `sqrt`, `relu`, `square`, `recip`, `add`, `sub`,
-/// `mul`, `div` and `mul_add` of f32 or f64 with one transposed operand are computed in the
-/// registers that transpose it instead.
+/// It is the path of any function of these widths: `neg`, `abs`, `sqrt`, `relu`, `square`, `recip`,
+/// `add`, `sub`, `mul`, `div` and `mul_add` of f32 and f64 with one transposed operand are computed
+/// in the registers that transpose it instead, at every [`SimdLevel`](crate::SimdLevel) but
+/// `Scalar`.
 ///
 /// ```
 /// use tensor_kernels::{Layout, elementwise_path};

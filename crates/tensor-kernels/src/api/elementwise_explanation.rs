@@ -34,11 +34,12 @@ pub struct ElementwiseExplanation<const N: usize> {
 /// bytes; inputs are broadcast to its shape. `exec` is what the operation would be run with.
 ///
 /// What is planned for a named operation is explained; a closure is also called for each of the
-/// results that are equal because all inputs are broadcast. But `neg`, `abs`, `sqrt`, `relu`,
-/// `square`, `recip`, `add`, `sub`, `mul`, `div` and `mul_add` of f32 or f64 with one transposed
-/// operand are computed in the registers that transpose it. Operations on few elements are not
+/// results that are equal because all inputs are broadcast. Operations on few elements are not
 /// planned but computed at once, and a large result of a single transposed input may be that
-/// input's copy, computed in place.
+/// input's copy, computed in place. Of any function of these widths, only the plan is known here:
+/// `neg`, `abs`, `sqrt`, `relu`, `square`, `recip`, `add`, `sub`, `mul`, `div` and `mul_add` of f32
+/// and f64 with one transposed operand are computed in the registers that transpose it instead, at
+/// every [`SimdLevel`](crate::SimdLevel) but `Scalar`.
 ///
 /// ```
 /// use tensor_kernels::{Exec, Layout, explain_elementwise};

@@ -11,7 +11,7 @@ use crate::exec::Exec;
 /// (PyTorch: `repeat`, NumPy: `tile`).
 ///
 /// A dimension of size n that is repeated r times is two dimensions, r with stride 0 and n. So this
-/// is one copy of an expanded view.
+/// is one copy of an expanded view. `ops::repeat_into` writes it to a given result.
 ///
 /// # Errors
 /// [`Error::RepeatRank`]; a result too large.
@@ -32,6 +32,16 @@ fn repeated<T: Element, K>(
     from: &TensorViewBase<'_, T, K>,
     times: &[usize],
 ) -> Result<TensorBase<T, K>> {
+    let (expanded, shape) = expanded(from, times)?;
+    let layout = Layout::contiguous(expanded.shape())?;
+    copied(exec, (&expanded).into(), layout, Purpose::requested("repeat"))?.view(&shape)
+}
+
+/// The elements with two dimensions for each of the result, and the shape of the result.
+pub(crate) fn expanded<'v, T: Element, K>(
+    from: &TensorViewBase<'v, T, K>,
+    times: &[usize],
+) -> Result<(TensorViewBase<'v, T, K>, DimVec<usize>)> {
     let Some(lead) = times.len().checked_sub(from.ndim()) else {
         return Err(Error::RepeatRank { given: times.len(), ndim: from.ndim() });
     };
@@ -40,7 +50,7 @@ fn repeated<T: Element, K>(
     let mut pairs = DimVec::new();
     let mut shape = DimVec::new();
     for (d, &count) in times.iter().enumerate() {
-        let repeated = size(d).checked_mul(count).and_then(|n| isize::try_from(n).ok());
+        let repeated = size(d).checked_mul(count).filter(|&n| isize::try_from(n).is_ok());
         let repeated = repeated.ok_or_else(|| too_large(times))?;
         pairs.extend([count, size(d)]);
         shape.push(repeated);
@@ -50,9 +60,7 @@ fn repeated<T: Element, K>(
         paired =
             if d < lead { paired.unsqueeze(at)?.unsqueeze(at)? } else { paired.unsqueeze(at)? };
     }
-    let expanded = paired.broadcast_to(&pairs)?;
-    let layout = Layout::contiguous(&pairs)?;
-    copied(exec, (&expanded).into(), layout, Purpose::requested("repeat"))?.view(&shape)
+    Ok((paired.broadcast_to(&pairs)?, shape))
 }
 
 fn too_large(times: &[usize]) -> Error {

@@ -88,7 +88,7 @@ fn whatever_is_wrong_is_said_with_the_case() {
         ),
         (
             r#""dtype": "f32", "base": [6], "ops": [["as_strided", [2, 3], [1, 3]]]"#,
-            "case c1: setStorage: sizes [2, 3], strides [1, 3]",
+            "case c1: sizes [2, 3] with strides [1, 3] and storage offset 0 reach beyond the end",
         ),
         (
             r#""dtype": "f32", "base": [6], "ops": [["view", [4, -1]]]"#,

@@ -9,13 +9,13 @@ use super::{
 };
 use crate::api::{call::Call, movement::JoinOf, types::match_dtype};
 
-/// `name into <'life> (arguments) |call| { statements } Bound, x => (arguments of the typed one);`
+/// `name into <'lives> (arguments) |call| { statements } Bound, x => (arguments of the typed one);`
 ///
 /// The statements convert the arguments, once for all dtypes. The typed method then writes into the
 /// output, or, if that has another dtype, makes a new tensor, which is converted.
 macro_rules! any_into_methods {
     ($(
-        $name:ident $into:ident $(<$life:lifetime>)? ($($arg:ident: $type:ty),*)
+        $name:ident $into:ident $(<$($life:lifetime),+>)? ($($arg:ident: $type:ty),*)
             |$call:ident| { $($prepare:stmt;)* } $bound:ident, $x:ident => ($($typed:expr),*);
     )*) => {$(
         #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ")")]
@@ -26,12 +26,12 @@ macro_rules! any_into_methods {
         /// [`DTypeError::ResultCast`] for a result of a higher category; [`Error::OutputShape`],
         /// [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`].
         #[track_caller]
-        fn $into<$($life,)? 'o>(
+        fn $into<$($($life,)+)? 'o>(
             &self,
             $($arg: $type,)*
             out: impl Into<AnyOutput<'o>>,
         ) -> Result<()>
-        $(where K: $life)?
+        $(where $(K: $life),+)?
         {
             let ($call, out) = (Call::current(stringify!($name))?, out.into());
             $($prepare)*
@@ -121,6 +121,30 @@ macro_rules! movement_into_methods {
                 |call| { let (mask, value) = (mask.into(), value.into());
                   let mask = &movement::mask(&mask)?; }
                 Equality, x => (mask.clone(), value.to());
+            repeat repeat_into(times: impl Sizes)
+                |call| { let times = &times.into_shape()?; }
+                Equality, x => (times);
+            repeat_interleave repeat_interleave_into(times: usize, dim: impl OptionalDim)
+                |call| { let dim = dim.optional(); }
+                Equality, x => (times, dim);
+            repeat_interleave_each repeat_interleave_each_into<'i>(
+                times: impl Into<AnyOperand<'i, K>>,
+                dim: impl OptionalDim
+            )
+                |call| { let (times, dim) = (times.into(), dim.optional());
+                  let times = movement::indices(call, &times)?; }
+                Equality, x => (times.operand(), dim);
+            scatter scatter_into<'i, 's>(
+                dim: impl Int,
+                index: impl Into<AnyOperand<'i, K>>,
+                src: impl Into<AnyOperand<'s, K>>
+            )
+                |call| { let (index, src) = (index.into(), src.into());
+                  let index = movement::indices(call, &index)?; }
+                Equality, x => (dim, index.operand(), movement::same_type(x, &src)?);
+            masked_select masked_select_into<'m>(mask: impl Into<AnyOperand<'m, K>>)
+                |call| { let mask = mask.into(); let mask = &movement::mask(&mask)?; }
+                Equality, x => (mask.clone());
             tril tril_into(diagonal: impl Int) |call| {} Equality, x => (diagonal);
             triu triu_into(diagonal: impl Int) |call| {} Equality, x => (diagonal);
         }

@@ -174,6 +174,26 @@ macro_rules! rows_methods {
                 rows::cumsum_into(call, x, dim.saturated(), out)
             })
         }
+
+        /// [`isclose`](Self::isclose) into a given result, converted to its dtype (PyTorch:
+        /// `out=`).
+        ///
+        /// # Errors
+        /// Those of [`isclose`](Self::isclose); [`Error::OutputShape`], [`Error::WriteOverlap`],
+        /// [`Error::ReadWriteOverlap`].
+        #[track_caller]
+        fn isclose_into<'b, 'o>(
+            &self,
+            b: impl Into<AnyOperand<'b, K>>,
+            tolerance: Tolerance,
+            out: impl Into<AnyOutput<'o>>,
+        ) -> Result<()>
+        where
+            K: 'b,
+        {
+            let call = Call::current("isclose")?;
+            rows::isclose_into(call, &self.as_any().into(), &b.into(), tolerance, out.into())
+        }
     };
 }
 
@@ -191,13 +211,36 @@ pub(super) fn isclose<K>(
     b: &AnyOperand<'_, K>,
     tolerance: Tolerance,
 ) -> Result<AnyTensorBase<K>> {
-    let common = result_type(&[a.reborrow(), b.reborrow()])?;
-    let dtype = if common.category() <= Category::Integer { DType::F64 } else { common };
-    crate::api::types::match_dtype!(Real, dtype, call.op, T => {
+    crate::api::types::match_dtype!(Real, compared_type(a, b)?, call.op, T => {
         let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
         let close = crate::api::rows::isclose_eval(call, a.operand(), b.operand(), tolerance);
         close.map(|close: tensor_core::TensorBase<bool, K>| close.into())
     })
+}
+
+#[track_caller]
+pub(super) fn isclose_into<K>(
+    call: Call<'_>,
+    a: &AnyOperand<'_, K>,
+    b: &AnyOperand<'_, K>,
+    tolerance: Tolerance,
+    out: AnyOutput<'_>,
+) -> Result<()> {
+    let out = match out.typed::<bool>() {
+        Ok(out) => out,
+        // Every dtype can store a bool.
+        Err(other) => return store(call, &isclose(call, a, b, tolerance)?, other),
+    };
+    crate::api::types::match_dtype!(Real, compared_type(a, b)?, call.op, T => {
+        let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
+        crate::api::rows::isclose_write(call, a.operand(), b.operand(), tolerance, out)
+    })
+}
+
+/// The dtype that operands are compared in: integers are compared in double precision.
+fn compared_type<K>(a: &AnyOperand<'_, K>, b: &AnyOperand<'_, K>) -> Result<DType> {
+    let common = result_type(&[a.reborrow(), b.reborrow()])?;
+    Ok(if common.category() <= Category::Integer { DType::F64 } else { common })
 }
 
 /// Running sums into a result of any dtype that can store them.

@@ -1,5 +1,7 @@
 //! Elements at given indices: of one dimension, or of all elements in sequence.
 
+use std::borrow::Cow;
+
 use tensor_core::{
     AsOperand, Bare, DimVec, Element, Int, Layout, MovementError, Operand, Output, Result,
     TensorBase, TensorView, wrap_dim,
@@ -148,7 +150,7 @@ const MIN_COPIED_ELEMENTS: usize = 1024;
 pub(super) struct Select<'v, T> {
     view: TensorView<'v, T>,
     dim: usize,
-    index: Vec<usize>,
+    index: Cow<'v, [usize]>,
     layout: Layout,
 }
 
@@ -169,14 +171,14 @@ impl<'v, T: Element> Select<'v, T> {
         }
         check_indices(call, index, 0, (dim, view.shape().get(dim).copied().unwrap_or(1)))?;
         let index = index.try_to_vec()?.into_iter().map(|index| index as usize).collect();
-        Self::of_checked(view, dim, index)
+        Self::of_checked(view, dim, Cow::Owned(index))
     }
 
     /// Each of the indices is one of the dimension.
     pub(super) fn of_checked(
         view: TensorView<'v, T>,
         dim: usize,
-        index: Vec<usize>,
+        index: Cow<'v, [usize]>,
     ) -> Result<Self> {
         let mut shape = DimVec::from_slice(view.shape());
         if let Some(size) = shape.get_mut(dim) {
@@ -195,7 +197,7 @@ impl<'v, T: Element> Select<'v, T> {
     /// One copy for each index.
     fn write_slices<W: Destination<T>>(&self, call: Call<'_>, part: Part<'_, T, W>) -> Result<()> {
         let mut rest = part;
-        for &index in &self.index {
+        for &index in self.index.iter() {
             let (first, others) = rest.split(self.dim, 1)?;
             first.copy_from(call.exec, &self.view.narrow(self.dim as isize, index as isize, 1)?)?;
             rest = others;
@@ -235,7 +237,7 @@ impl<'v, T: Element> Select<'v, T> {
         if block == 1 {
             return writer.by_number(self.index.len(), |number| span[at(self.index[number])]);
         }
-        for &index in &self.index {
+        for &index in self.index.iter() {
             let first = at(index);
             writer.slice(&span[first..first + block]);
         }

@@ -4,7 +4,7 @@ use tensor_core::{
     AsOperand, Element, Layout, Operand, Output, Result, TensorBase, TensorView, ViewRef,
 };
 
-use super::with_slice;
+use super::{Assemble, Source, assembled, through_copy, with_slice};
 use crate::{
     api::{call::Call, ops, tensor::Simd},
     exec::Exec,
@@ -111,41 +111,85 @@ pub fn masked_select<T: Element>(
     masked_select_eval(Call::new(exec, "masked_select"), &a.as_operand(), &mask.as_operand())
 }
 
-pub(crate) fn masked_select_eval<T: Element, K>(
-    call: Call<'_>,
-    a: &Operand<'_, T>,
-    mask: &Operand<'_, bool>,
-) -> Result<TensorBase<T, K>> {
-    let (a, mask) = (a.read()?, mask.read()?);
-    let (a, mask) = (a.elements().to_view(), mask.elements().to_view());
-    let shape = call.broadcast_pair(mask.shape(), a.shape())?;
-    let (a, mask) = (a.broadcast_to(&shape)?, mask.broadcast_to(&shape)?);
-    select(call, &a, &mask)
+/// [`masked_select`] into a given result of one dimension, with as many elements as the mask
+/// chooses. The error of another length names that number.
+///
+/// ```
+/// use tensor_kernels::{Exec, ops, tensor};
+///
+/// let (exec, x) = (Exec::current()?, tensor![3, 1, 4, 1]);
+/// let mut large = [0; 2];
+/// ops::masked_select_into(exec, &x, &ops::gt(exec, &x, 2)?, &mut large)?;
+/// assert_eq!(large, [3, 4]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`masked_select`]; a result of another shape, or that shares elements with an operand
+/// or with itself.
+#[track_caller]
+pub fn masked_select_into<'o, T: Element>(
+    exec: &Exec,
+    a: impl AsOperand<T>,
+    mask: impl AsOperand<bool>,
+    out: impl Into<Output<'o, T>>,
+) -> Result<()> {
+    let call = Call::new(exec, "masked_select");
+    masked_select_write(call, &a.as_operand(), &mask.as_operand(), out.into())
+}
+
+assembled! {
+    masked_select_eval, masked_select_write, T: Element; a: T, "a"; mask: bool, "mask";
+    |call| Chosen::new(call, &a, &mask)?
 }
 
 /// The elements of a piece of work: the mask of it fits the first-level cache.
 const PIECE_ELEMENTS: usize = 16 << 10;
 
-fn select<T: Element, K>(
-    call: Call<'_>,
-    a: &TensorView<'_, T>,
-    mask: &TensorView<'_, bool>,
-) -> Result<TensorBase<T, K>> {
-    with_slice(call, mask, |mask| {
+/// The chosen elements of a view.
+struct Chosen<'v, T> {
+    view: TensorView<'v, T>,
+    mask: Source<'v, bool>,
+    /// How many each piece chooses.
+    lens: Vec<usize>,
+    layout: Layout,
+}
+
+impl<'v, T: Element> Chosen<'v, T> {
+    fn new(call: Call<'_>, view: &TensorView<'v, T>, mask: &TensorView<'v, bool>) -> Result<Self> {
+        let shape = call.broadcast_pair(mask.shape(), view.shape())?;
+        let mask = Source::contiguous(call, &mask.broadcast_to(&shape)?)?;
         let count = |piece: &[bool]| piece.iter().map(|&is_chosen| usize::from(is_chosen)).sum();
-        let lens: Vec<usize> = mask.chunks(PIECE_ELEMENTS).map(count).collect();
+        let lens: Vec<usize> = mask.with(|mask| {
+            with_slice(call, mask, |mask| Ok(mask.chunks(PIECE_ELEMENTS).map(count).collect()))
+        })?;
         let layout = Layout::contiguous([lens.iter().sum::<usize>()])?;
-        with_slice(call, a, |elements| {
-            let bytes = mask.len().saturating_mul(size_of::<T>() + 1);
-            run::assembled(layout, |part: Part<'_, T, _>| {
-                part.write_pieces(call.exec.tasks(bytes), &lens, &|piece, writer| {
-                    let start = piece * PIECE_ELEMENTS;
-                    let end = mask.len().min(start + PIECE_ELEMENTS);
-                    write_chosen(&elements[start..end], &mask[start..end], writer);
+        Ok(Self { view: view.broadcast_to(&shape)?, mask, lens, layout })
+    }
+}
+
+impl<T: Element> Assemble<T> for Chosen<'_, T> {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn write<W: Destination<T>>(&self, call: Call<'_>, part: Part<'_, T, W>) -> Result<()> {
+        if !part.layout().is_contiguous() {
+            return through_copy(call, self, part);
+        }
+        self.mask.with(|mask| {
+            with_slice(call, mask, |mask| {
+                with_slice(call, &self.view, |elements| {
+                    let bytes = mask.len().saturating_mul(size_of::<T>() + 1);
+                    part.write_pieces(call.exec.tasks(bytes), &self.lens, &|piece, writer| {
+                        let start = piece * PIECE_ELEMENTS;
+                        let end = mask.len().min(start + PIECE_ELEMENTS);
+                        write_chosen(&elements[start..end], &mask[start..end], writer);
+                    })
                 })
             })
         })
-    })
+    }
 }
 
 /// Without a branch: every element is stored, and the next one over it if it is not chosen.

@@ -255,6 +255,18 @@ macro_rules! movement_methods {
             gather gather_into(dim: impl Int, index: impl AsOperand<i64>) -> T;
             take_along_dim take_along_dim_into(index: impl AsOperand<i64>, dim: impl Int) -> T;
             masked_fill masked_fill_into(mask: impl AsOperand<bool>, value: T) -> T;
+            repeat repeat_into(times: impl Sizes) -> T;
+            repeat_interleave repeat_interleave_into(times: usize, dim: impl OptionalDim) -> T;
+            repeat_interleave_each repeat_interleave_each_into(
+                repeats: impl AsOperand<i64>,
+                dim: impl OptionalDim
+            ) -> T;
+            scatter scatter_into(
+                dim: impl Int,
+                index: impl AsOperand<i64>,
+                src: impl AsOperand<T>
+            ) -> T;
+            masked_select masked_select_into(mask: impl AsOperand<bool>) -> T;
             tril tril_into(diagonal: impl Int) -> T, T: Scalar;
             triu triu_into(diagonal: impl Int) -> T, T: Scalar;
         }

@@ -65,11 +65,7 @@ impl Call<'_> {
         if is_slice && out.numel() == operation.layout().numel() {
             out = out.view(expected)?;
         }
-        let got = out.shape();
-        if got != expected {
-            let (got, expected) = (got.to_vec(), expected.to_vec());
-            return Err(Error::OutputShape { op: self.op, got, expected });
-        }
+        self.check_result(out.shape(), expected)?;
         run::assemble_into((&mut out).into(), |part| operation.write(self, part))
     }
 
@@ -114,11 +110,7 @@ impl Call<'_> {
         result: &TensorBase<T, Bare>,
         out: Output<'_, T>,
     ) -> Result<()> {
-        let (expected, got) = (result.shape(), out.shape());
-        if got != expected {
-            let (got, expected) = (got.to_vec(), expected.to_vec());
-            return Err(Error::OutputShape { op: self.op, got, expected });
-        }
+        self.check_result(out.shape(), result.shape())?;
         let reading = result.read()?;
         let mut writing = out.open()?;
         let (out, _) = writing.split()?;
@@ -167,6 +159,14 @@ impl<'v, T: Element> Source<'v, T> {
         }
     }
 
+    /// The elements under their shape, contiguous.
+    fn contiguous(call: Call<'_>, view: &TensorView<'v, T>) -> Result<Self> {
+        match view.as_slice() {
+            Some(_) => Ok(Self::View(view.clone())),
+            None => call.contiguous_operand(view).map(Self::Copy),
+        }
+    }
+
     fn with<R>(&self, f: impl FnOnce(&TensorView<'_, T>) -> Result<R>) -> Result<R> {
         match self {
             Self::View(view) => f(view),
@@ -195,21 +195,12 @@ pub(crate) fn elements<'v, A: Element>(
     opened.elements().map(ViewRef::to_view)
 }
 
-/// Defines the three forms of an operation: `eval`, `into` and what both share. `prepare` makes the
+/// Defines the two forms of an operation: `eval`, and with `@into` only `into`. `prepare` makes the
 /// operation from views of the operands.
 macro_rules! assembled {
-    ($eval:ident, $into:ident, $t:ident: $bound:ident; $($arg:ident: $type:ty, $operand:literal);+;
+    (@into $eval:ident, $into:ident, $t:ident: $bound:ident;
+        $($arg:ident: $type:ty, $operand:literal);+;
         |$call:ident $(, $extra:ident: $extra_type:ty)*| $prepare:expr) => {
-        pub(crate) fn $eval<$t: $bound, K>(
-            $call: Call<'_>,
-            $($arg: &Operand<'_, $type>,)+
-            $($extra: $extra_type,)*
-        ) -> Result<TensorBase<$t, K>> {
-            $(let $arg = $arg.read()?;)+
-            $(let $arg = $arg.elements().to_view();)+
-            $call.assemble(&$prepare)
-        }
-
         pub(crate) fn $into<$t: $bound>(
             $call: Call<'_>,
             $($arg: &Operand<'_, $type>,)+
@@ -227,6 +218,23 @@ macro_rules! assembled {
             $(let $arg = $crate::api::movement::elements(&$arg);)+
             $(let $arg = $crate::api::movement::apart($arg, $call.op, $operand)?;)+
             $call.assemble_into(&$prepare, out, is_slice)
+        }
+    };
+    ($eval:ident, $into:ident, $t:ident: $bound:ident; $($arg:ident: $type:ty, $operand:literal);+;
+        |$call:ident $(, $extra:ident: $extra_type:ty)*| $prepare:expr) => {
+        pub(crate) fn $eval<$t: $bound, K>(
+            $call: Call<'_>,
+            $($arg: &Operand<'_, $type>,)+
+            $($extra: $extra_type,)*
+        ) -> Result<TensorBase<$t, K>> {
+            $(let $arg = $arg.read()?;)+
+            $(let $arg = $arg.elements().to_view();)+
+            $call.assemble(&$prepare)
+        }
+
+        $crate::api::movement::assembled! {
+            @into $eval, $into, $t: $bound; $($arg: $type, $operand);+;
+            |$call $(, $extra: $extra_type)*| $prepare
         }
     };
 }

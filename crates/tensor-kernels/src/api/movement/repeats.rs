@@ -1,14 +1,22 @@
 //! Each index of a dimension several times.
 
+use std::borrow::Cow;
+
 use tensor_core::{
-    AsOperand, DimVec, Element, Error, Layout, MovementError, Operand, OptionalDim, Result,
-    TensorBase, TensorView, wrap_dim,
+    AsOperand, DimVec, Element, Error, Layout, MovementError, Operand, OptionalDim, Output, Result,
+    Sizes, TensorBase, TensorView, wrap_dim,
 };
 
-use super::{Source, index::Select};
+use super::{Assemble, Source, assembled, index::Select};
 use crate::{
-    api::{call::Call, ledger::Purpose, tensor::Simd},
+    api::{
+        call::Call,
+        ledger::Purpose,
+        repeat::{expanded, repeat},
+        tensor::Simd,
+    },
     exec::Exec,
+    run::{Destination, Part},
 };
 
 /// Each index of a dimension `times` times in sequence, in a new contiguous tensor (PyTorch:
@@ -36,6 +44,23 @@ pub fn repeat_interleave<T: Element>(
     dim: impl OptionalDim,
 ) -> Result<TensorBase<T, Simd>> {
     interleave_eval(Call::new(exec, "repeat_interleave"), &a.as_operand(), times, dim.optional())
+}
+
+/// [`repeat_interleave`] into a given result.
+///
+/// # Errors
+/// Those of [`repeat_interleave`]; a result of another shape, or that shares elements with the
+/// operand or with itself.
+#[track_caller]
+pub fn repeat_interleave_into<'o, T: Element>(
+    exec: &Exec,
+    a: impl AsOperand<T>,
+    times: usize,
+    dim: impl OptionalDim,
+    out: impl Into<Output<'o, T>>,
+) -> Result<()> {
+    let call = Call::new(exec, "repeat_interleave");
+    interleave_write(call, &a.as_operand(), times, dim.optional(), out.into())
 }
 
 /// Each index of a dimension as often as `repeats` says, in a new contiguous tensor (PyTorch:
@@ -66,22 +91,171 @@ pub fn repeat_interleave_each<T: Element>(
     interleave_each_eval(call, &a.as_operand(), &repeats.as_operand(), dim.optional())
 }
 
-pub(crate) fn interleave_each_eval<T: Element, K>(
+/// [`repeat_interleave_each`] into a given result.
+///
+/// # Errors
+/// Those of [`repeat_interleave_each`]; a result of another shape, or that shares elements with an
+/// operand or with itself.
+#[track_caller]
+pub fn repeat_interleave_each_into<'o, T: Element>(
+    exec: &Exec,
+    a: impl AsOperand<T>,
+    repeats: impl AsOperand<i64>,
+    dim: impl OptionalDim,
+    out: impl Into<Output<'o, T>>,
+) -> Result<()> {
+    let call = Call::new(exec, "repeat_interleave");
+    let (a, repeats) = (a.as_operand(), repeats.as_operand());
+    interleave_each_write(call, &a, &repeats, dim.optional(), out.into())
+}
+
+/// [`repeat`](crate::repeat) into a given result.
+///
+/// ```
+/// use tensor_kernels::{Exec, ops, tensor};
+///
+/// let mut tiled = [0; 6];
+/// ops::repeat_into(Exec::current()?, &tensor![1, 2, 3], [2], &mut tiled)?;
+/// assert_eq!(tiled, [1, 2, 3, 1, 2, 3]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`repeat`](crate::repeat); a result of another shape, or that shares elements with the
+/// operand or with itself.
+#[track_caller]
+pub fn repeat_into<'o, T: Element>(
+    exec: &Exec,
+    a: impl AsOperand<T>,
+    times: impl Sizes,
+    out: impl Into<Output<'o, T>>,
+) -> Result<()> {
+    let times = times.into_shape()?;
+    repeat_write(Call::new(exec, "repeat"), &a.as_operand(), &times, out.into())
+}
+
+assembled! {
+    interleave_each_eval, interleave_each_write, T: Element; a: T, "a"; repeats: i64, "repeats";
+    |call, dim: Option<isize>| InterleaveEach::new(call, &a, &repeats, dim)?
+}
+
+assembled! {
+    @into interleave_eval, interleave_write, T: Element; a: T, "a";
+    |call, times: usize, dim: Option<isize>| Expanded::interleaved(call, &a, times, dim)?
+}
+
+assembled! {
+    @into repeat_eval, repeat_write, T: Element; a: T, "a";
+    |call, times: &[usize]| Expanded::repeated(&a, times)?
+}
+
+fn repeat_eval<T: Element, K>(
     call: Call<'_>,
     a: &Operand<'_, T>,
-    repeats: &Operand<'_, i64>,
-    dim: Option<isize>,
+    times: &[usize],
 ) -> Result<TensorBase<T, K>> {
-    let (a, repeats) = (a.read()?, repeats.read()?);
-    let (view, repeats) = (a.elements().to_view(), repeats.elements().to_view());
-    let Some(dim) = dim else {
-        let index = repeated_indices(call, &repeats, (0, view.numel()))?;
-        return Source::flat(call, &view)?
-            .with(|flat| call.assemble(&Select::of_checked(flat.clone(), 0, index)?));
-    };
-    let dim = wrap_dim(call.op, dim, view.ndim())?;
-    let index = repeated_indices(call, &repeats, (dim, view.shape()[dim]))?;
-    call.assemble(&Select::of_checked(view, dim, index)?)
+    repeat(call.exec, a.clone(), times)
+}
+
+/// Some indices of a dimension, each as often as it is there.
+struct InterleaveEach<'v, T: Element> {
+    source: Source<'v, T>,
+    dim: usize,
+    index: Vec<usize>,
+    layout: Layout,
+}
+
+impl<'v, T: Element> InterleaveEach<'v, T> {
+    fn new(
+        call: Call<'_>,
+        view: &TensorView<'v, T>,
+        repeats: &TensorView<'_, i64>,
+        dim: Option<isize>,
+    ) -> Result<Self> {
+        let dim = dim.map(|dim| wrap_dim(call.op, dim, view.ndim())).transpose()?;
+        let size = dim.map_or(view.numel(), |dim| view.shape()[dim]);
+        let index = repeated_indices(call, repeats, (dim.unwrap_or(0), size))?;
+        let source = match dim {
+            Some(_) => Source::View(view.clone()),
+            None => Source::flat(call, view)?,
+        };
+        let dim = dim.unwrap_or(0);
+        let layout = source.with(|view| {
+            let mut shape = DimVec::from_slice(view.shape());
+            shape[dim] = index.len();
+            Layout::contiguous(&shape)
+        })?;
+        Ok(Self { source, dim, index, layout })
+    }
+}
+
+impl<T: Element> Assemble<T> for InterleaveEach<'_, T> {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn write<W: Destination<T>>(&self, call: Call<'_>, part: Part<'_, T, W>) -> Result<()> {
+        self.source.with(|view| {
+            let index = Cow::Borrowed(&self.index[..]);
+            Select::of_checked(view.clone(), self.dim, index)?.write(call, part)
+        })
+    }
+}
+
+/// Elements, expanded to a shape with two dimensions for each repeated one of the result: all that
+/// is left is one copy.
+struct Expanded<'v, T: Element> {
+    source: Source<'v, T>,
+    layout: Layout,
+}
+
+impl<'v, T: Element> Expanded<'v, T> {
+    fn interleaved(
+        call: Call<'_>,
+        view: &TensorView<'v, T>,
+        times: usize,
+        dim: Option<isize>,
+    ) -> Result<Self> {
+        let dim = dim.map(|dim| wrap_dim(call.op, dim, view.ndim())).transpose()?;
+        let source = match dim {
+            Some(_) => Source::View(view.clone()),
+            None => Source::flat(call, view)?,
+        };
+        let dim = dim.unwrap_or(0);
+        let pairs = source.with(|view| Ok(paired(view.shape(), times, dim)))?;
+        let at = dim as isize;
+        let layout = Layout::contiguous(&pairs)?.flatten(at, at + 1)?;
+        let source = match source {
+            Source::View(view) => Source::View(view.unsqueeze(at + 1)?.broadcast_to(&pairs)?),
+            Source::Copy(copy) => Source::Copy(copy.unsqueeze(at + 1)?.broadcast_to(&pairs)?),
+        };
+        Ok(Self { source, layout })
+    }
+
+    fn repeated(view: &TensorView<'v, T>, times: &[usize]) -> Result<Self> {
+        let (expanded, shape) = expanded(view, times)?;
+        Ok(Self { source: Source::View(expanded), layout: Layout::contiguous(&shape)? })
+    }
+}
+
+impl<T: Element> Assemble<T> for Expanded<'_, T> {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn write<W: Destination<T>>(&self, call: Call<'_>, part: Part<'_, T, W>) -> Result<()> {
+        self.source.with(|expanded| {
+            let part = part.reshaped(|out| out.view(expanded.shape()))?;
+            part.copy_from(call.exec, expanded)
+        })
+    }
+}
+
+/// A shape with a dimension of size `times` behind another one.
+fn paired(shape: &[usize], times: usize, dim: usize) -> DimVec<usize> {
+    let mut pairs = DimVec::from_slice(shape);
+    pairs.insert(dim + 1, times);
+    pairs
 }
 
 /// Each index of the dimension as often as `repeats` says.
@@ -137,11 +311,9 @@ fn interleave<T: Element, K>(
     times: usize,
     dim: usize,
 ) -> Result<TensorBase<T, K>> {
-    let paired = view.unsqueeze(dim as isize + 1)?;
-    let mut pairs = DimVec::from_slice(paired.shape());
-    pairs[dim + 1] = times;
+    let pairs = paired(view.shape(), times, dim);
     let layout = Layout::contiguous(&pairs)?;
-    let repeated = paired.broadcast_to(&pairs)?;
+    let repeated = view.unsqueeze(dim as isize + 1)?.broadcast_to(&pairs)?;
     let copy: TensorBase<T, K> =
         call.operand_copy(&repeated, layout, Purpose::requested(call.op))?;
     copy.flatten(dim as isize, dim as isize + 1)

@@ -55,6 +55,34 @@ pub fn scatter<T: Element>(
     )
 }
 
+/// [`scatter`] into a given result.
+///
+/// ```
+/// use tensor_kernels::{Exec, ops, tensor};
+///
+/// let mut moved = [0; 3];
+/// let index = tensor![2i64, 0];
+/// ops::scatter_into(Exec::current()?, &tensor![1, 2, 3], 0, &index, 7, &mut moved)?;
+/// assert_eq!(moved, [7, 2, 7]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`scatter`]; a result of another shape, or that shares elements with an operand or with
+/// itself. [`scatter_inplace`] overwrites its operand.
+#[track_caller]
+pub fn scatter_into<'o, T: Element>(
+    exec: &Exec,
+    a: impl AsOperand<T>,
+    dim: impl Int,
+    index: impl AsOperand<i64>,
+    src: impl AsOperand<T>,
+    out: impl Into<Output<'o, T>>,
+) -> Result<()> {
+    let (a, index, src) = (&a.as_operand(), &index.as_operand(), &src.as_operand());
+    scatter_apart(Call::new(exec, "scatter"), a, dim.saturated(), index, src, out.into())
+}
+
 /// [`scatter`] in place (PyTorch: `scatter_`).
 ///
 /// # Errors
@@ -91,6 +119,34 @@ pub(crate) fn scatter_eval<T: Element, K>(
     let result: TensorBase<T, K> = call.operand_copy(&a, layout, Purpose::requested(call.op))?;
     scatter.run(call, &mut result.write()?.as_view_mut()?)?;
     Ok(result)
+}
+
+fn scatter_apart<T: Element>(
+    call: Call<'_>,
+    a: &Operand<'_, T>,
+    dim: isize,
+    index: &Operand<'_, i64>,
+    src: &Operand<'_, T>,
+    out: Output<'_, T>,
+) -> Result<()> {
+    let is_apart = call.is_apart(a, &out, "a")?
+        & call.is_apart(index, &out, "index")?
+        & call.is_apart(src, &out, "src")?;
+    if !is_apart {
+        let result: TensorBase<T, Bare> = scatter_eval(call, a, dim, index, src)?;
+        return call.copy_result(&result, out);
+    }
+    let mut writing = out.with_shape(a.shape())?.open()?;
+    let (out, scope) = writing.split()?;
+    let a = call.open_apart(a, Some(&scope), "a")?;
+    let index = call.open_apart(index, Some(&scope), "index")?;
+    let src = call.open_apart(src, Some(&scope), "src")?;
+    let a = apart(elements(&a), call.op, "a")?;
+    let index = apart(elements(&index), call.op, "index")?;
+    let src = apart(elements(&src), call.op, "src")?;
+    call.check_result(out.layout().shape(), a.shape())?;
+    let scatter = Scatter::new(call, a.shape(), dim, &index, &src)?;
+    scatter.run_on_copy(call, &a, &mut out.into_view())
 }
 
 pub(crate) fn scatter_write<T: Element>(
@@ -178,6 +234,24 @@ impl<'i, 's, T: Element> Scatter<'i, 's, T> {
             src = src.narrow(d as isize, 0, index.shape()[d])?;
         }
         Ok(Self { src: src.broadcast_to(index.shape())?, index, dim })
+    }
+
+    /// Into a result that is another tensor. One that is not contiguous is written once.
+    fn run_on_copy(
+        &self,
+        call: Call<'_>,
+        a: &TensorView<'_, T>,
+        out: &mut TensorViewMutBase<'_, T, Bare>,
+    ) -> Result<()> {
+        if out.layout().is_contiguous() {
+            copy_into(call.exec, a, &mut *out)?;
+            return self.run(call, out);
+        }
+        let layout = Layout::contiguous(a.shape())?;
+        let copy: TensorBase<T, Bare> =
+            call.operand_copy(a, layout, Purpose::contiguous(call.op))?;
+        self.run(call, &mut copy.write()?.as_view_mut()?)?;
+        copy_into(call.exec, &copy, out)
     }
 
     fn run<K>(&self, call: Call<'_>, out: &mut TensorViewMutBase<'_, T, K>) -> Result<()> {

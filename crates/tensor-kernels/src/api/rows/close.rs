@@ -1,6 +1,6 @@
 //! Equality within tolerances.
 
-use tensor_core::{AsOperand, Bare, MovementError, Operand, Result, TensorBase};
+use tensor_core::{AsOperand, Bare, MovementError, Operand, Output, Result, TensorBase};
 
 use crate::{
     api::{call::Call, ops::all_all, tensor::Simd},
@@ -71,6 +71,23 @@ pub fn isclose<T: Real>(
     isclose_eval(Call::new(exec, "isclose"), a.as_operand(), b.as_operand(), tolerance)
 }
 
+/// [`isclose`] into a given result.
+///
+/// # Errors
+/// Those of [`isclose`]; a result of another shape, or that overlaps itself or an operand; see
+/// [`ops`](crate::ops).
+#[track_caller]
+pub fn isclose_into<'o, T: Real>(
+    exec: &Exec,
+    a: impl AsOperand<T>,
+    b: impl AsOperand<T>,
+    tolerance: Tolerance,
+    out: impl Into<Output<'o, bool>>,
+) -> Result<()> {
+    let call = Call::new(exec, "isclose");
+    isclose_write(call, a.as_operand(), b.as_operand(), tolerance, out.into())
+}
+
 /// Are all elements [close](isclose)? (PyTorch: `torch.allclose`)
 ///
 /// ```
@@ -105,6 +122,16 @@ pub(crate) fn isclose_eval<T: Real, K>(
     tolerance: Tolerance,
 ) -> Result<TensorBase<bool, K>> {
     call.eval2(IsClose(tolerance.check()?), a, b)
+}
+
+pub(crate) fn isclose_write<T: Real>(
+    call: Call<'_>,
+    a: Operand<'_, T>,
+    b: Operand<'_, T>,
+    tolerance: Tolerance,
+    out: Output<'_, bool>,
+) -> Result<()> {
+    call.into2(IsClose(tolerance.check()?), Some(a), Some(b), out)
 }
 
 struct IsClose(Tolerance);

@@ -137,6 +137,7 @@ macro_rules! rows_methods {
             std std_into(over: impl Into<ReduceDims>, correction: f64) -> T, T: Real;
             norm norm_into(over: impl Into<ReduceDims>, p: f64) -> T, T: Real;
             cumsum cumsum_into(dim: impl Int) -> T::Sum, T: Accumulate;
+            isclose isclose_into(b: impl AsOperand<T>, tolerance: Tolerance) -> bool, T: Real;
         }
     };
 }

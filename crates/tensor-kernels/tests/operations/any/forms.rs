@@ -3,7 +3,7 @@
 
 use tensor_kernels::{
     AnyOutput, AnyTensor, AnyTensorExt, CopyScope, DType, DTypeError, Error, Layout, PadMode,
-    Result, Scalar, Tensor, TensorExt, TensorView, TensorViewMut, tensor,
+    Result, Scalar, Tensor, TensorExt, TensorView, TensorViewMut, Tolerance, tensor,
 };
 
 use crate::named_operations::{DISTANCES, FLOATS, INTEGERS, OTHERS};
@@ -22,6 +22,20 @@ where
     for<'a> AnyOutput<'a>: From<&'a Tensor<T>> + From<&'a mut Vec<T>>,
     for<'a, 'b> AnyOutput<'a>: From<&'a mut TensorViewMut<'b, T>>,
 {
+    check_outputs_of(expected, 0, write);
+}
+
+/// `made` is the number of copies that make a new result, before it is converted.
+fn check_outputs_of<T>(
+    expected: &Tensor<T>,
+    made: usize,
+    write: impl Fn(AnyOutput<'_>) -> Result<()>,
+) where
+    T: Scalar + tensor_kernels::BuiltIn + tensor_kernels::CastAny,
+    AnyTensor: From<Tensor<T>>,
+    for<'a> AnyOutput<'a>: From<&'a Tensor<T>> + From<&'a mut Vec<T>>,
+    for<'a, 'b> AnyOutput<'a>: From<&'a mut TensorViewMut<'b, T>>,
+{
     let any = AnyTensor::from(expected.clone());
     let same = any.zeros_like().unwrap();
     write((&same).into()).unwrap();
@@ -29,7 +43,7 @@ where
     let wider = AnyTensor::zeros(any.shape(), DType::C128).unwrap();
     let (stored, copies) = CopyScope::ThisThread.count(|| write((&wider).into()));
     stored.unwrap();
-    assert_eq!((wider, copies.count()), (any.to_dtype(DType::C128).unwrap(), 1));
+    assert_eq!((wider, copies.count()), (any.to_dtype(DType::C128).unwrap(), made + 1));
     let typed = expected.zeros_like().unwrap();
     write((&typed).into()).unwrap();
     assert_eq!(&typed, expected);
@@ -159,6 +173,20 @@ into_results! {
     gather gather_into(0, &tensor![[1i64, 0], [2, 2]]);
     take_along_dim take_along_dim_into(&tensor![[1i64], [0], [1]], 1);
     index_select index_select_into(0, &tensor![2i64, 2, 0]);
+    repeat_interleave_each repeat_interleave_each_into(&tensor![2i64, 0, 1], 0);
+    masked_select masked_select_into(&tensor![[true, false], [false, false], [true, true]]);
+}
+
+#[test]
+fn copies_that_are_asked_for_into_given_results() {
+    let typed = matrix(FLOATS);
+    let (x, index) = (AnyTensor::from(typed.clone()), tensor![[1i64, 0], [2, 2]]);
+    let repeated = typed.repeat([2, 3]).unwrap();
+    check_outputs_of(&repeated, 1, |out| x.repeat_into([2, 3], out));
+    let interleaved = typed.repeat_interleave(2, 1).unwrap();
+    check_outputs_of(&interleaved, 1, |out| x.repeat_interleave_into(2, 1, out));
+    let scattered = typed.scatter(0, &index, 0.5).unwrap();
+    check_outputs_of(&scattered, 1, |out| x.scatter_into(0, &index, 0.5, out));
 }
 
 #[test]
@@ -174,6 +202,8 @@ fn joins_pads_and_masks_into_given_results() {
     check_outputs(&padded, |out| x.pad_into([1, 0], PadMode::Constant(7.into()), out));
     let filled = typed.masked_fill(&mask, 7.0).unwrap();
     check_outputs(&filled, |out| x.masked_fill_into(&mask, 7, out));
+    let close = typed.isclose(1.0, Tolerance::default()).unwrap();
+    check_outputs(&close, |out| x.isclose_into(1.0, Tolerance::default(), out));
     let chosen = mask.where_cond(&typed, 1.0).unwrap();
     check_outputs(&chosen, |out| AnyTensor::from(mask.clone()).where_cond_into(&x, 1.0, out));
 }

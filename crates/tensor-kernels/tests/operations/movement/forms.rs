@@ -1,7 +1,8 @@
 //! Results in given memory: of any layout, beside their operands, over their operands.
 
 use tensor_kernels::{
-    Error, Exec, Layout, PadMode, Result, Scalar, Tensor, TensorView, TensorViewMut, ops, tensor,
+    Error, Exec, Layout, PadMode, Result, Scalar, Tensor, TensorView, TensorViewMut, Tolerance,
+    ops, tensor,
 };
 
 /// `into` writes the same as `new`, to a contiguous result, to every second column of a larger one
@@ -81,6 +82,75 @@ fn results_of_indices_masks_and_triangles_in_any_layout() {
     check(&lower, -1, |exec, out| ops::tril_into(exec, &x, 0, out));
     let upper = ops::triu(exec, &x, 1).unwrap();
     check(&upper, -1, |exec, out| ops::triu_into(exec, &x, 1, out));
+}
+
+#[test]
+fn results_of_repeats_and_scattered_and_selected_elements_in_any_layout() {
+    let exec = Exec::current().unwrap();
+    let x = x();
+    let repeated = tensor_kernels::repeat(exec, &x, [2, 1, 3, 2]).unwrap();
+    check(&repeated, -1, |exec, out| ops::repeat_into(exec, &x, [2, 1, 3, 2], out));
+    let repeats: Tensor<i64> = tensor![2, 0, 3];
+    for dim in [Some(1), None] {
+        let twice = ops::repeat_interleave(exec, &x, 2, dim).unwrap();
+        check(&twice, -1, |exec, out| ops::repeat_interleave_into(exec, &x, 2, dim, out));
+        let repeats = dim.map_or(repeats.narrow(0, 0, 1).unwrap(), |_| repeats.clone());
+        let each = ops::repeat_interleave_each(exec, &x, &repeats, dim).unwrap();
+        check(&each, -1, |exec, out| {
+            ops::repeat_interleave_each_into(exec, &x, &repeats, dim, out)
+        });
+    }
+    let places = Tensor::full([2, 3, 1], 1i64).unwrap();
+    let scattered = ops::scatter(exec, &x, 0, &places, &x).unwrap();
+    check(&scattered, -1, |exec, out| ops::scatter_into(exec, &x, 0, &places, &x, out));
+    let mask = ops::gt(exec, &x, 11).unwrap();
+    let selected = ops::masked_select(exec, &x, &mask).unwrap();
+    check(&selected, -1, |exec, out| ops::masked_select_into(exec, &x, &mask, out));
+    let floats = floats();
+    let (far, tolerance) = (ops::add(exec, &floats, 1.0).unwrap(), Tolerance::default());
+    let close = ops::isclose(exec, &floats, &far, tolerance).unwrap();
+    check(&close, true, |exec, out| ops::isclose_into(exec, &floats, &far, tolerance, out));
+}
+
+#[test]
+fn the_error_of_a_result_of_another_length_names_the_needed_one() {
+    let exec = Exec::current().unwrap();
+    let (x, mask): (Tensor<i64>, _) = (tensor![3, 1, 4], tensor![true, false, true]);
+    let needed = |result: Result<()>| match result.unwrap_err() {
+        Error::OutputShape { expected, .. } => expected,
+        other => panic!("{other}"),
+    };
+    let mut short = [0i64; 1];
+    assert_eq!(needed(ops::masked_select_into(exec, &x, &mask, &mut short)), [2]);
+    assert_eq!(needed(ops::repeat_into(exec, &x, [2], &mut short)), [6]);
+    assert_eq!(needed(ops::repeat_interleave_into(exec, &x, 3, 0, &mut short)), [9]);
+    assert_eq!(needed(ops::repeat_interleave_each_into(exec, &x, &x, 0, &mut short)), [8]);
+    assert_eq!(needed(ops::scatter_into(exec, &x, 0, tensor![0], 5, &mut short)), [3]);
+    assert_eq!(short, [0]);
+}
+
+#[test]
+fn results_of_new_forms_that_share_elements_are_refused_or_computed_apart() {
+    let exec = Exec::current().unwrap();
+    let (x, index): (Tensor<i64>, Tensor<i64>) = (tensor![3, 1, 4], tensor![2, 0, 2]);
+    let mask = tensor![true, true, true];
+    let refuses = |result: Result<()>| {
+        assert!(matches!(result, Err(Error::ReadWriteOverlap { .. })), "{result:?}");
+    };
+    refuses(ops::scatter_into(exec, &x, 0, &index, 7, &x));
+    refuses(ops::scatter_into(exec, &x, 0, &index, 7, &index));
+    refuses(ops::scatter_into(exec, &x, 0, tensor![0], &index, &index));
+    refuses(ops::masked_select_into(exec, &x, &mask, &x));
+    refuses(ops::repeat_into(exec, &x, [1], &x));
+    refuses(ops::repeat_interleave_into(exec, &x, 1, 0, &x));
+    refuses(ops::repeat_interleave_each_into(exec, &x, tensor![0, 3, 0], 0, &x));
+    let first = exec.copying_first();
+    ops::scatter_into(&first, &x, 0, &index, 7, &x).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [7, 1, 7]);
+    ops::repeat_interleave_each_into(&first, &x, tensor![0, 3, 0], 0, &x).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [1, 1, 1]);
+    ops::scatter_into(&first, &x, 0, &index, 7, &index).unwrap();
+    assert_eq!(index.to_vec().unwrap(), [7, 1, 7]);
 }
 
 #[test]

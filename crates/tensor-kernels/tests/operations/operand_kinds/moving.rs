@@ -43,6 +43,8 @@ moving! {
     roll roll_into([1], [1]);
     tril tril_into(0);
     triu triu_into(0);
+    repeat_interleave repeat_interleave_into(2, 0);
+    repeat_interleave_each repeat_interleave_each_into(2i64, 0);
 }
 
 #[test]
@@ -79,6 +81,9 @@ fn scattering() {
     let (index, src) = (tensor([0i64; 6]), tensor([1, 2, 3, 1, 2, 3]));
     let scattered = each_operand!(NUMBERS, |x| x.scatter(0, &index, &src));
     assert_eq!(each_operand!(NUMBERS, |x| ops::scatter(exec(), x, 0, &index, &src)), scattered);
+    let x = tensor(NUMBERS);
+    each_output!(scattered.clone(), |out| ops::scatter_into(exec(), &x, 0, &index, &src, out));
+    each_output!(scattered.clone(), |out| x.scatter_into(0, &index, &src, out));
     let layout = Layout::contiguous(SHAPE).unwrap();
     let mut numbers = NUMBERS;
     let mut view = TensorViewMut::new(&mut numbers, layout).unwrap();
@@ -106,6 +111,8 @@ fn masks() {
     let selected = each_operand!(NUMBERS, |x| x.masked_select(tensor(mask)));
     assert_eq!(selected.1, [5, 1, 9]);
     assert_eq!(each_operand!(mask, |mask| ops::masked_select(exec(), &x, mask)), selected);
+    each_output!(selected.clone(), |out| ops::masked_select_into(exec(), &x, tensor(mask), out));
+    each_output!(selected, |out| x.masked_select_into(tensor(mask), out));
 }
 
 #[test]
