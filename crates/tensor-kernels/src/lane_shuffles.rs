@@ -13,7 +13,7 @@ use crate::memory::LANE_BYTES;
 /// as fast.
 const MAX_SOURCES: usize = 8;
 
-/// Blocks of up to so many lanes are listed without an allocation.
+/// Blocks of up to this many lanes are listed without an allocation.
 const INLINE_LANES: usize = 8;
 
 /// An index with which a shuffle writes 0.

@@ -383,7 +383,7 @@ fn read_entry<R: Read, K>(mut entry: ZipFile<'_, R>, archive: u64) -> Result<Any
     }
 }
 
-/// The sizes of an entry, in an archive of so many bytes.
+/// The sizes of an entry, in an archive of `archive` bytes.
 fn check_sizes<R: Read>(entry: &ZipFile<'_, R>, archive: u64) -> Result<()> {
     let (size, packed) = (entry.size(), entry.compressed_size());
     if packed <= archive && size <= packed.saturating_mul(MAX_RATIO) + MAX_EMPTY_BYTES {

@@ -13,7 +13,9 @@ use super::{
 use crate::memory::Stores;
 
 /// The transposes of an instruction set, with an operation computed between them and their stores.
-/// The other kernels of [`Isa`] compute nothing: plans with them are not run with these.
+/// The other kernels of [`Isa`] compute nothing: plans with them are not run with these. A thread's
+/// part of a streamed plan may be too small to be stitched; then its results are staged, which is
+/// right for operations without other operands, the only ones that are streamed.
 #[derive(Clone, Copy)]
 pub(crate) struct Finished<'f, I> {
     isa: I,

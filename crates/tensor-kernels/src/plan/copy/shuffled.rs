@@ -31,7 +31,7 @@ const MAX_REACH: usize = 1 << 30;
 /// The most loops of a block, each of at least two iterations.
 const MAX_LOOPS: usize = SHUFFLED_BLOCK_BYTES.ilog2() as usize;
 
-/// A source of a lane takes as long to list as so many entries of a table (Zen 3).
+/// A source of a lane takes as long to list as this many entries of a table (Zen 3).
 const ENTRIES_OF_SOURCE: usize = 24;
 
 /// The blocks of a copy by shuffles.
