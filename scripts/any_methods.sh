@@ -12,10 +12,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly PAGES=${CARGO_TARGET_DIR:-target}/doc/tensor_kernels
 
 # Typed memory comes in by `AnyTensor::from(Tensor::from_vec(…))`; functions of elements run inside
-# of `with_tensor!`; `to_dtype` and `copy_into` convert.
+# of `with_tensor!`, and so are guards and mutable views used; `to_dtype` and `copy_into` convert.
 readonly TYPED='as_tensor cast cast_into data_ptr from_fn from_nested from_owner
-from_owner_mut from_slice from_vec from_vec_with_layout map map_inplace map_into operand read target
-write zip3_inplace zip3_into zip3_map zip_inplace zip_into zip_map'
+from_owner_mut from_slice from_vec from_vec_with_layout map map_inplace map_into operand read
+split_at_mut target write zip3_inplace zip3_into zip3_map zip_inplace zip_into zip_map'
 
 if (($#)); then
   sed -n '2,/^[^#]/s/^# \?//p' "${BASH_SOURCE[0]}"

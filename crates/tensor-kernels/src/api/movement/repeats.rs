@@ -22,7 +22,7 @@ use crate::{
 /// Each index of a dimension `times` times in sequence, in a new contiguous tensor (PyTorch:
 /// `torch.repeat_interleave`). `None` stands for all elements in row-major order.
 ///
-/// [`repeat`](crate::repeat) repeats the whole dimension instead.
+/// [`repeat`] repeats the whole dimension instead.
 ///
 /// ```
 /// use tensor_kernels::{Exec, Tensor, ops};
@@ -109,7 +109,7 @@ pub fn repeat_interleave_each_into<'o, T: Element>(
     interleave_each_write(call, &a, &repeats, dim.optional(), out.into())
 }
 
-/// [`repeat`](crate::repeat) into a given result.
+/// [`repeat`] into a given result.
 ///
 /// ```
 /// use tensor_kernels::{Exec, ops, tensor};
@@ -121,7 +121,7 @@ pub fn repeat_interleave_each_into<'o, T: Element>(
 /// ```
 ///
 /// # Errors
-/// Those of [`repeat`](crate::repeat); a result of another shape, or that shares elements with the
+/// Those of [`repeat`]; a result of another shape, or that shares elements with the
 /// operand or with itself.
 #[track_caller]
 pub fn repeat_into<'o, T: Element>(
