@@ -42,8 +42,9 @@ pub(super) fn compute<const N: usize>(
     operands: &Operands<'_, '_, N>,
     machine: &Machine,
 ) -> bool {
-    // The portable kernels of a copy would stage what others stitch.
-    if exec.simd() == SimdLevel::Scalar {
+    // The portable kernels of a copy would stage what others stitch. Without elements there is no
+    // value to read.
+    if exec.simd() == SimdLevel::Scalar || operands.layouts[0].numel() == 0 {
         return false;
     }
     let Some(op) = operation.register_op() else { return false };

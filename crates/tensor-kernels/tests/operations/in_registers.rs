@@ -12,7 +12,8 @@ use tensor_kernels::{
 use super::common::run_configs;
 
 /// Shapes of arrays, and the order in which their dimensions are read.
-const ORDERS: [(&[usize], &[usize]); 12] = [
+const ORDERS: [(&[usize], &[usize]); 13] = [
+    (&[0, 40], &[1, 0]),
     (&[37, 41], &[1, 0]),
     (&[64, 64], &[1, 0]),
     (&[130, 129], &[1, 0]),
