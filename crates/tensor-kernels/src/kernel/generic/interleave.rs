@@ -3,7 +3,7 @@
 //!
 //! - **2 to 4 planes, no gaps between destination rows.** They may descend, as in a mirrored image.
 //!   Each lane of the result combines one shuffle of each plane.
-//! - **More planes, no gaps.** They are transposed like a tile whose rows are stored as whole lanes
+//! - **More planes, no gaps.** They are transposed as [few rows](few_rows), whose lanes are stored
 //!   in ascending order. The next row overwrites what is written past a row's end; the last rows
 //!   are copied element by element.
 //! - **Gaps between destination rows.** Nothing may be written there, so elements are copied one by
@@ -12,8 +12,8 @@
 use std::marker::PhantomData;
 
 use super::{
-    copy,
-    register::{LANE_BYTES, Registers, Vector, transpose_lanes},
+    copy, few_rows,
+    register::{LANE_BYTES, Registers, Vector},
     shuffles,
     unroll::unrolled,
 };
@@ -166,36 +166,34 @@ impl<L: Unit, const PLANES: usize, const DESCENDING: bool> InterleaveTable<L, PL
 unsafe fn overwriting<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
     let row = block.nu * L::WIDTH;
     let columns = block.nv.saturating_sub((LANE_BYTES - row).div_ceil(row));
-    let mut v = 0;
-    while v < columns && L::PER_LANE <= columns {
-        v = v.min(columns - L::PER_LANE);
-        // SAFETY: columns from `v` on exist, and a lane from the start of each row lies inside the
-        // block.
-        unsafe { lane_rows::<R::Lane, L>(isa.into(), block.columns_from::<L>(v)) }
-        v += L::PER_LANE;
-    }
+    // SAFETY: a lane from the start of each of these columns' rows on lies inside the block.
+    let v = unsafe { overwrite_all::<R::Native, L>(isa.into(), block, columns) };
+    let rest = block.columns_from::<L>(v);
+    // SAFETY: as above.
+    let v = unsafe { overwrite_all::<R::Lane, L>(isa.into(), rest, columns - v) };
     // SAFETY: M1 to M3 hold for the remaining columns.
-    unsafe { portable::transpose_few::<L>(block.columns_from::<L>(v)) }
+    unsafe { portable::transpose_few::<L>(rest.columns_from::<L>(v)) }
 }
 
-/// Writes `PER_LANE` destination rows in ascending order, a lane each.
+/// Writes the destination rows of the first `columns` columns a register of columns at a time, and
+/// returns how many it has written.
 ///
 /// # Safety
 ///
-/// That of [`overwriting`].
-#[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
-unsafe fn lane_rows<V: Vector, L: Unit>(token: V::Token, block: TransposeBlock) {
-    let mut rows = [V::splat(token, [0; LANE_BYTES]); LANE_BYTES];
-    unrolled!(r in 0..L::PER_LANE, 16 => {
-        let row = block.rows_from::<L>(r.min(block.nu - 1));
-        // SAFETY: M1 holds: every source row has a lane of elements; surplus rows repeat the last
-        // one.
-        rows[r] = unsafe { V::load(token, row.src) };
-    });
-    let columns = transpose_lanes::<V, L>(rows);
-    unrolled!(i in 0..L::PER_LANE, 16 => {
-        // SAFETY: M2 holds: the lane lies inside the destination, and rows are written in ascending
-        // order.
-        unsafe { columns[i].store(block.dst_row(i)) }
-    });
+/// That of [`overwriting`]. A lane from the start of each row lies inside the block.
+#[inline(always)]
+unsafe fn overwrite_all<V: Vector, L: Unit>(
+    token: V::Token,
+    block: TransposeBlock,
+    columns: usize,
+) -> usize {
+    let step = const { V::LANES * L::PER_LANE };
+    let mut v = 0;
+    while v < columns && step <= columns {
+        v = v.min(columns - step);
+        // SAFETY: columns from `v` on exist, and their rows have room for a lane.
+        unsafe { few_rows::overwrite::<V, L>(token, block.columns_from::<L>(v)) }
+        v += step;
+    }
+    v
 }

@@ -2,6 +2,7 @@
 //! implements [`Registers`](register::Registers).
 
 mod copy;
+mod few_rows;
 mod finish;
 mod gather;
 mod indexed;

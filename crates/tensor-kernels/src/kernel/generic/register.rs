@@ -73,6 +73,13 @@ pub(in crate::kernel) trait Vector: Copy {
     /// M2 for the 16 bytes at each of these addresses.
     unsafe fn store_lanes(self, dst: *mut u8, step: isize);
 
+    /// Writes lane `p` to `dst`.
+    ///
+    /// # Safety
+    ///
+    /// M2 for `dst[..16]`.
+    unsafe fn store_lane(self, p: usize, dst: *mut u8);
+
     /// Per lane: interleaves the elements of both registers, `a0 b0 a1 b1 …`. Returns the first
     /// half of them, then the second.
     fn zip<L: Unit>(self, other: Self) -> [Self; 2];
@@ -198,6 +205,8 @@ impl<V: Vector> Computes for V {}
 pub(in crate::kernel) trait Registers: Vectorize + Send + Sync {
     /// The widest register.
     type Full: FunnelShift<Token: From<Self>> + Pick + Computes;
+    /// The widest register that is one to the CPU: `Full` or a half of it.
+    type Native: Vector<Token: From<Self>>;
     /// The next narrower register, for blocks too small for the widest.
     type Half: Computes<Token: From<Self>>;
     /// A register of one lane, for blocks too small for either.
@@ -360,6 +369,17 @@ impl<V: Vector> Vector for Pair<V> {
         unsafe { self.0.store_lanes(dst, step) }
         // SAFETY: M2 holds for all lanes: the second half of them.
         unsafe { self.1.store_lanes(dst.wrapping_offset(half), step) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_lane(self, p: usize, dst: *mut u8) {
+        if p < V::LANES {
+            // SAFETY: M2 holds for a lane at `dst`.
+            unsafe { self.0.store_lane(p, dst) }
+        } else {
+            // SAFETY: M2 holds for a lane at `dst`.
+            unsafe { self.1.store_lane(p - V::LANES, dst) }
+        }
     }
 
     #[inline(always)]

@@ -13,9 +13,10 @@
 //! 1. *Tiles*, where both extents hold one. The last tile of a row or column overlaps the one
 //!    before, so there is no remainder. [`STRIP_BYTES`] and [`STRIP_COLUMNS`] limit how far a sweep
 //!    along the source goes.
-//! 2. *Source rows shorter than a lane*: [`gather`].
-//! 3. *Destination rows shorter than a lane*: [`interleave`].
-//! 4. Both shorter: a few elements, copied one by one.
+//! 2. *Fewer source rows than a register has elements*: [`few_rows`].
+//! 3. *Source rows shorter than a lane*: [`gather`].
+//! 4. *Destination rows shorter than a lane*: [`interleave`].
+//! 5. Both shorter: a few elements, copied one by one.
 //!
 //! # Tried and dropped
 //!
@@ -34,7 +35,7 @@ use std::marker::PhantomData;
 use pulp::NullaryFnOnce;
 
 use super::{
-    copy,
+    copy, few_rows,
     finish::{Epilogue, Keep},
     gather, interleave,
     register::{Computes, Registers, Vector},
@@ -250,6 +251,9 @@ unsafe fn tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
     if block.nu >= R::Full::LANES * L::PER_LANE {
         // SAFETY: the extents hold a register by a lane.
         unsafe { wide_tiles::<R, L, _>(isa, block, Stores::Plain, Keep) }
+    } else if reads_along_rows::<R, L>(block) {
+        // SAFETY: the extents hold a lane by a register.
+        unsafe { few_rows::transpose::<R::Native, L>(isa.into(), block) }
     } else if block.nu >= R::Half::LANES * L::PER_LANE {
         // SAFETY: the extents hold a half register by a lane.
         unsafe { cover::<R::Half, L, _>(isa.into(), block, 1, Stores::Plain, Keep) }
@@ -257,6 +261,17 @@ unsafe fn tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
         // SAFETY: the extents hold a lane by a lane.
         unsafe { cover::<R::Lane, L, _>(isa.into(), block, 1, Stores::Plain, Keep) }
     }
+}
+
+/// Is a block of fewer rows than a register has elements read a register of each row at a time?
+/// Tiles of half registers write two lanes at once, and are better unless they cover more rows.
+fn reads_along_rows<R: Registers, L: Unit>(block: TransposeBlock) -> bool {
+    if const { R::Native::LANES == 1 || L::PER_LANE == 1 } {
+        return false;
+    }
+    let fills_halves =
+        block.nu >= 2 * L::PER_LANE && block.nu.div_ceil(L::PER_LANE).is_multiple_of(2);
+    !fills_halves && block.nv >= R::Native::LANES * L::PER_LANE
 }
 
 /// Covers the block with tiles of whole registers.

@@ -418,7 +418,7 @@ fn a_level_of_another_cpu_is_never_entered() {
 fn extents<L: Unit>() -> Vec<usize> {
     let lane = 16 / L::WIDTH;
     let around = |n: usize| [n.saturating_sub(1), n, n + 1];
-    let mut extents: Vec<_> = (0..=5).chain([7, 12]).collect();
+    let mut extents: Vec<_> = (0..=8).chain([12]).collect();
     extents.extend([lane, 2 * lane, 4 * lane, 8 * lane].into_iter().flat_map(around));
     extents.push(8 * lane + 3);
     extents.sort_unstable();

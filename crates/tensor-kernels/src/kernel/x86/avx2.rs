@@ -57,6 +57,7 @@ impl Vectorize for Avx2 {
 
 impl Registers for Avx2 {
     type Full = Pair<X256>;
+    type Native = X256;
     type Half = X256;
     type Lane = X128;
 
@@ -155,6 +156,12 @@ impl Vector for X128 {
     }
 
     #[inline(always)]
+    unsafe fn store_lane(self, _p: usize, dst: *mut u8) {
+        // SAFETY: M2 holds for the 16 bytes at `dst`: the register is one lane.
+        unsafe { self.store(dst) }
+    }
+
+    #[inline(always)]
     fn zip<L: Unit>(self, other: Self) -> [Self; 2] {
         let (isa, sse2, a, b) = (self.isa, self.isa.0.sse2, self.bits, other.bits);
         let halves = match L::WIDTH {
@@ -240,6 +247,16 @@ impl Vector for X256 {
         unsafe { store_lane(self.isa.0.avx._mm256_castsi256_si128(self.bits), dst) }
         // SAFETY: M2 holds for the 16 bytes of lane 1.
         unsafe { store_lane(high, dst.wrapping_offset(step)) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_lane(self, p: usize, dst: *mut u8) {
+        let lane = match p {
+            0 => self.isa.0.avx._mm256_castsi256_si128(self.bits),
+            _ => self.isa.0.avx2._mm256_extracti128_si256::<1>(self.bits),
+        };
+        // SAFETY: M2 holds for the 16 bytes at `dst`.
+        unsafe { store_lane(lane, dst) }
     }
 
     #[inline(always)]

@@ -61,6 +61,7 @@ impl Vectorize for Avx512 {
 
 impl Registers for Avx512 {
     type Full = X512;
+    type Native = X512;
     type Half = X256;
     type Lane = X128;
 
@@ -158,6 +159,19 @@ impl Vector for X512 {
         let fourth = f._mm512_extracti32x4_epi32::<3>(self.bits);
         // SAFETY: M2 holds for the 16 bytes of lane 3.
         unsafe { store_lane(fourth, dst.wrapping_offset(3 * step)) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_lane(self, p: usize, dst: *mut u8) {
+        let f = self.isa.0.avx512f;
+        let lane = match p {
+            0 => f._mm512_castsi512_si128(self.bits),
+            1 => f._mm512_extracti32x4_epi32::<1>(self.bits),
+            2 => f._mm512_extracti32x4_epi32::<2>(self.bits),
+            _ => f._mm512_extracti32x4_epi32::<3>(self.bits),
+        };
+        // SAFETY: M2 holds for the 16 bytes at `dst`.
+        unsafe { store_lane(lane, dst) }
     }
 
     #[inline(always)]

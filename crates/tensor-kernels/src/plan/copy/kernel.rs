@@ -45,7 +45,7 @@ pub(crate) enum Kernel {
     Pixels,
     /// Short rows, of which a lane each is read. The amount is rows.
     LanePerRow,
-    /// Short rows, written as lanes in ascending order. The amount is rows.
+    /// Short rows, written as lanes in ascending order. The amount is lanes.
     Overwriting,
     /// Short source rows at offsets of tables. The amount is rows.
     IndexedShortSource,
@@ -101,7 +101,7 @@ impl Work {
                 once(Kernel::Gather, len)
             }
             Inner::Gather { len, .. } | Inner::Scatter { len, .. } => once(Kernel::Units, len),
-            Inner::Tile { u, v, block } => tile(u, v, block, unit),
+            Inner::Tile { u, v, block } => tile(u, v, block, unit, vector),
             Inner::Streamed(ref plan) => streamed(plan, unit),
             Inner::Grouped(groups) => grouped(&groups, &self.outer, unit),
             Inner::Shuffled(plan) => plan.kernel_work(&self.outer),
@@ -173,7 +173,7 @@ fn is_picked(unit: usize, len: usize, step: isize, vector: usize) -> bool {
     vector == WIDEST_VECTOR && (2..=most).contains(&step.unsigned_abs()) && len > vector / unit
 }
 
-fn tile(u: Side, v: Side, block: usize, unit: usize) -> KernelWork {
+fn tile(u: Side, v: Side, block: usize, unit: usize, vector: usize) -> KernelWork {
     let lane = LANE_BYTES / unit;
     let (nu, nv) = (u.len.min(block), v.len.min(block));
     let calls = u.len.div_ceil(nu) as f64 * v.len.div_ceil(nv) as f64;
@@ -181,9 +181,9 @@ fn tile(u: Side, v: Side, block: usize, unit: usize) -> KernelWork {
     let work = |kernel, calls, amount| KernelWork { kernel, calls, amount };
     match (nu >= lane, nv >= lane) {
         (true, true) => {
-            let columns = columns_of_tiles(nu, lane);
+            let (columns, rows) = tile_of(nu, nv, lane, vector / unit);
             let kernel = if columns == 4 * lane { Kernel::Tiles } else { Kernel::NarrowTiles };
-            work(kernel, calls, calls * tile_bytes((nu, columns), (nv, lane), unit))
+            work(kernel, calls, calls * tile_bytes((nu, columns), (nv, rows), unit))
         }
         (true, false) if is_window(u, v) => work(Kernel::Pixels, calls, units * unit as f64),
         (true, false) if nv > 1 && lane > 2 => {
@@ -192,7 +192,11 @@ fn tile(u: Side, v: Side, block: usize, unit: usize) -> KernelWork {
         (false, true) if v.stride.unsigned_abs() == nu && (2..=4).contains(&nu) => {
             work(Kernel::Pixels, calls, units * unit as f64)
         }
-        (false, true) if v.stride == nu as isize => work(Kernel::Overwriting, calls, v.len as f64),
+        (false, true) if v.stride == nu as isize => {
+            let in_pairs = unit == 1 && nu <= LANE_BYTES / 2;
+            let lanes = if in_pairs { v.len.div_ceil(2) } else { v.len };
+            work(Kernel::Overwriting, calls, lanes as f64)
+        }
         _ => work(Kernel::Units, calls * nu.min(nv) as f64, units),
     }
 }
@@ -205,9 +209,17 @@ fn is_window(u: Side, v: Side) -> bool {
     (2..=4).contains(&step) && v.len <= step && (u.stride > 0 || is_whole)
 }
 
-/// The columns of the widest tile that `columns` hold.
-fn columns_of_tiles(columns: usize, lane: usize) -> usize {
-    [4 * lane, 2 * lane].into_iter().find(|&wide| columns >= wide).unwrap_or(lane)
+/// The destination columns and rows of the tiles that cover `nu` by `nv` units: of whole registers,
+/// of half ones, or a lane of columns. These read a register of each source row, if there is one,
+/// and are taken where they cover fewer columns than half registers do.
+fn tile_of(nu: usize, nv: usize, lane: usize, register: usize) -> (usize, usize) {
+    let reads_along_rows = lane > 1 && register > lane && nv >= register;
+    match (nu / lane, nu.div_ceil(lane) % 2) {
+        (4.., _) => (4 * lane, lane),
+        (0 | 1, _) | (_, 1) if reads_along_rows => (lane, register),
+        (2.., _) => (2 * lane, lane),
+        _ => (lane, lane),
+    }
 }
 
 /// The bytes of tiles that cover a block; the last ones overlap those before.
@@ -310,7 +322,7 @@ mod tests {
     #[test]
     fn mirrored_pixels_are_pixels() {
         let side = |len: usize, stride: isize| Side { len, stride };
-        let kernel = |u: Side, v: Side| tile(u, v, usize::MAX, 1).kernel;
+        let kernel = |u: Side, v: Side| tile(u, v, usize::MAX, 1, 64).kernel;
         for direction in [1, -1] {
             assert_eq!(kernel(side(151, 3 * direction), side(3, 13288)), Kernel::Pixels);
             assert_eq!(kernel(side(3, 13288), side(151, 3 * direction)), Kernel::Pixels);
@@ -321,8 +333,11 @@ mod tests {
 
     #[test]
     fn tiles_are_as_wide_as_the_columns_hold() {
-        let widths = [1, 7, 8, 15, 16, 1000].map(|columns| columns_of_tiles(columns, 4));
-        assert_eq!(widths, [4, 4, 8, 8, 16, 16]);
+        let of = |register| [4, 8, 9, 12, 13, 16, 100].map(|nu| tile_of(nu, 40, 4, register));
+        let [narrow, half, whole] = [(4, 16), (8, 4), (16, 4)];
+        assert_eq!(of(16), [narrow, half, narrow, narrow, half, whole, whole]);
+        assert_eq!(of(4), [(4, 4), half, half, half, half, whole, whole], "a lane is a register");
+        assert_eq!(tile_of(5, 15, 4, 16), (4, 4), "rows are shorter than a register");
         // 19 columns are two tiles of 16; 5 rows are two of 4.
         assert_eq!(tile_bytes((19, 16), (5, 4), 4), f64::from(32 * 8 * 4));
     }
