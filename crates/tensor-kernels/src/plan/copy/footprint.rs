@@ -23,6 +23,10 @@ pub(super) struct Cache {
 /// prefetches.
 pub(super) const USABLE: f64 = 0.75;
 
+/// The longest gap that holds no whole line wherever it starts: every line of an extent with such
+/// gaps is touched.
+const LINE_GAP: usize = CACHE_LINE - 1;
+
 /// Loops that move one operand: stride and length, in ascending order of strides.
 #[derive(Clone, Debug, Default)]
 struct Moves(SmallVec<[(usize, usize); 16]>);
@@ -53,7 +57,7 @@ impl Moves {
 fn join(Moves(moves): &Moves, unit: usize, gap: usize) -> (usize, usize) {
     let mut extent = unit;
     for (at, &(stride, len)) in moves.iter().enumerate() {
-        if stride > extent.max(gap) {
+        if stride > extent.saturating_add(gap) {
             return (extent, at);
         }
         extent = extent.saturating_add(stride.saturating_mul(len - 1));
@@ -68,7 +72,7 @@ pub(super) fn lines(loops: &[Loop<2>], operand: usize, unit: usize) -> f64 {
 }
 
 fn lines_of(moves: &Moves, unit: usize) -> f64 {
-    let (extent, joined) = join(moves, unit, CACHE_LINE);
+    let (extent, joined) = join(moves, unit, LINE_GAP);
     let rest = &moves.0[joined..];
     let runs: f64 = rest.iter().map(|&(_, len)| len as f64).product();
     let whole = |bytes: usize| bytes.is_multiple_of(CACHE_LINE);
@@ -77,9 +81,9 @@ fn lines_of(moves: &Moves, unit: usize) -> f64 {
     runs * (extent + partial) as f64 / CACHE_LINE as f64
 }
 
-/// The adjacent bytes of an operand that some loops touch.
+/// The bytes of adjacent lines of an operand that some loops touch.
 pub(super) fn run_bytes(loops: &[Loop<2>], operand: usize, unit: usize) -> usize {
-    join(&Moves::of(loops, operand), unit, 0).0
+    join(&Moves::of(loops, operand), unit, LINE_GAP).0
 }
 
 /// The bytes of an operand that loops touch one after the other, in the order in which they run,
@@ -88,7 +92,7 @@ pub(super) fn run_in_order(loops: &[Loop<2>], operand: usize, unit: usize) -> us
     let mut extent = unit;
     for l in loops {
         let stride = l.strides[operand].unsigned_abs();
-        if stride > extent.max(CACHE_LINE) {
+        if stride > extent.saturating_add(LINE_GAP) {
             break;
         }
         extent = extent.saturating_add(stride.saturating_mul(l.len - 1));
@@ -110,7 +114,7 @@ fn coverage_of(moves: &Moves, unit: usize, way: usize) -> f64 {
     if way == 0 {
         return 1.0;
     }
-    let (extent, joined) = join(moves, unit, CACHE_LINE);
+    let (extent, joined) = join(moves, unit, LINE_GAP);
     let mut covered = (extent + CACHE_LINE - unit) as f64;
     for &(stride, len) in &moves.0[joined..] {
         let least = PLACES.into_iter().map(|places| {

@@ -13,7 +13,7 @@ use crate::{
     memory::{CACHE_LINE, LANE_BYTES},
     nest::Loop,
     plan::group::{Group, split},
-    tuning::{STRIP_COLUMNS, SWEEP_ROWS},
+    tuning::{STRIP_BYTES, STRIP_COLUMNS, SWEEP_ROWS},
 };
 
 /// Loops of destination and source, the innermost first; strides in bytes.
@@ -117,12 +117,14 @@ impl Inside {
     /// Without blocks a sweep ends with a strip of the source.
     fn tile(&mut self, (u, v): (Side, Side), block: usize, line: usize) {
         let sweeps = block >= u.len.max(v.len);
-        let (columns, rows) = if sweeps { (line, STRIP_COLUMNS) } else { (block, block) };
+        let strip = STRIP_COLUMNS.min(STRIP_BYTES / CACHE_LINE * line);
+        let (columns, rows) = if sweeps { (line, strip) } else { (block, block) };
         let lane = line * LANE_BYTES / CACHE_LINE;
+        let tile_columns = even_part(u.len, line);
         self.lanes(along_source(v), lane);
-        self.lanes(along_destination(u), line);
+        self.lanes(along_destination(u), tile_columns);
         self.cut(rest_of(along_source(v), lane), rows / lane);
-        self.cut(rest_of(along_destination(u), line), columns / line);
+        self.cut(rest_of(along_destination(u), tile_columns), columns / line);
     }
 
     /// The iterations of a loop that a lane, or a line, holds.
@@ -162,6 +164,12 @@ impl Inside {
             self.cut(l, if at == 0 { group.block } else { l.len });
         }
     }
+}
+
+/// The length of the fewest equal parts of at most `most` units. The last tile overlaps the one
+/// before: 9 columns are covered by two tiles of 8, which touch the lines of 10 columns, not of 16.
+fn even_part(len: usize, most: usize) -> usize {
+    len.div_ceil(len.div_ceil(most).max(1))
 }
 
 /// A loop over whole lanes, or lines.
