@@ -125,6 +125,12 @@ impl Finishing {
         base.wrapping_offset(offset & mask)
     }
 
+    /// How far another operand's elements are apart for results `step` bytes apart.
+    #[inline(always)]
+    pub(super) fn step(&self, k: usize, step: isize) -> isize {
+        step & self.others[k].mask
+    }
+
     /// The result for one transposed element, without a register.
     ///
     /// # Safety

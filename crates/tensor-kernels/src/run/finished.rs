@@ -276,10 +276,13 @@ impl<const N: usize> OnTheWay<'_, '_, '_, N> {
             return false;
         }
         let [lane, register] = [LANE_BYTES, REGISTER_BYTES].map(|bytes| bytes / work.unit.max(1));
-        // Few results a time are computed as fast as many only if that takes little.
+        // Few results a time are computed as fast as many only if that takes little. Few rows are
+        // read a register at a time.
         let columns = if self.finish.is_slow() { register } else { lane };
         match work.inner {
-            Inner::Tile { u, v, .. } => u.len >= columns && v.len >= lane,
+            Inner::Tile { u, v, .. } => {
+                u.len >= columns && v.len >= lane || u.len >= lane && v.len >= register
+            }
             Inner::Grouped(groups) => {
                 let [u, v] = groups.extent(&work.outer);
                 groups.step == GroupedStep::Transpose && u >= columns && v >= lane

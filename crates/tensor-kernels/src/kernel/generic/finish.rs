@@ -18,7 +18,7 @@ use crate::kernel::unit::Unit;
 /// What happens between the shuffles and the stores of a transpose.
 pub(super) trait Epilogue: Copy {
     /// The registers to store, of which the first [`Unit::PER_LANE`] are used. Register `i` will be
-    /// stored at `at(i)`.
+    /// stored at `at(i)`: as it is, or lane by lane, `lane_step` bytes apart.
     ///
     /// # Safety
     ///
@@ -28,6 +28,7 @@ pub(super) trait Epilogue: Copy {
         token: V::Token,
         registers: [V; LANE_BYTES],
         at: impl Fn(usize) -> *mut u8,
+        lane_step: Option<isize>,
     ) -> [V; LANE_BYTES];
 }
 
@@ -42,6 +43,7 @@ impl Epilogue for Keep {
         _token: V::Token,
         registers: [V; LANE_BYTES],
         _at: impl Fn(usize) -> *mut u8,
+        _lane_step: Option<isize>,
     ) -> [V; LANE_BYTES] {
         registers
     }
@@ -55,6 +57,7 @@ impl Epilogue for &Finishing {
         token: V::Token,
         mut registers: [V; LANE_BYTES],
         at: impl Fn(usize) -> *mut u8,
+        lane_step: Option<isize>,
     ) -> [V; LANE_BYTES] {
         /// Makes each register a value of itself and those of the other operands.
         macro_rules! each {
@@ -62,7 +65,7 @@ impl Epilogue for &Finishing {
                 unrolled!(i in 0..L::PER_LANE, 16 => {
                     let $t = registers[i];
                     // SAFETY: F1 holds for the elements of this register.
-                    $(let $other = unsafe { V::load(token, self.other($k, at(i))) };)*
+                    $(let $other: V = unsafe { load_other(token, self, $k, at(i), lane_step) };)*
                     registers[i] = $value;
                 })
             };
@@ -84,5 +87,28 @@ impl Epilogue for &Finishing {
             Finish::AddProduct => each!(t, x: 0, y: 1 => x.mul_add::<L>(y, t)),
         }
         registers
+    }
+}
+
+/// The elements of another operand for a register of results at `at`.
+///
+/// # Safety
+///
+/// F1 for these elements.
+#[cfg(feature = "elementwise")]
+#[inline(always)]
+unsafe fn load_other<V: Computes>(
+    token: V::Token,
+    finishing: &Finishing,
+    k: usize,
+    at: *mut u8,
+    lane_step: Option<isize>,
+) -> V {
+    let src = finishing.other(k, at);
+    match lane_step {
+        // SAFETY: F1 holds for adjacent results; a value is repeated for a register.
+        None => unsafe { V::load(token, src) },
+        // SAFETY: F1 holds for the results of each lane; those of a value lie at its first lane.
+        Some(step) => unsafe { V::load_lanes(token, src, finishing.step(k, step)) },
     }
 }

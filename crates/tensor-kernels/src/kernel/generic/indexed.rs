@@ -173,7 +173,7 @@ unsafe fn tile<V: Computes, L: Unit, E: Epilogue>(
     let rows = &block.rows[v..v + L::PER_LANE];
     let at = |i: usize| dst.wrapping_offset(rows[i][0]);
     // SAFETY: F1 holds for the block.
-    let lines = unsafe { epilogue.apply::<V, L>(token, lines, at) };
+    let lines = unsafe { epilogue.apply::<V, L>(token, lines, at, None) };
     unrolled!(i in 0..L::PER_LANE, 16 => {
         // SAFETY: M2 holds for a register in each of these destination rows.
         unsafe { lines[i].store(at(i)) }

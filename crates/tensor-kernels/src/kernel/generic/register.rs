@@ -206,7 +206,7 @@ pub(in crate::kernel) trait Registers: Vectorize + Send + Sync {
     /// The widest register.
     type Full: FunnelShift<Token: From<Self>> + Pick + Computes;
     /// The widest register that is one to the CPU: `Full` or a half of it.
-    type Native: Vector<Token: From<Self>>;
+    type Native: Computes<Token: From<Self>>;
     /// The next narrower register, for blocks too small for the widest.
     type Half: Computes<Token: From<Self>>;
     /// A register of one lane, for blocks too small for either.

@@ -109,7 +109,7 @@ unsafe fn tile<V: FunnelShift + Computes, L: Unit, E: Epilogue>(
     // SAFETY: M1 holds: the source rows have `PER_LANE` elements from here on.
     let columns = unsafe { V::load_columns::<L>(token, block.src, block.src_step) };
     // SAFETY: F1 holds for the block.
-    let columns = unsafe { epilogue.apply::<V, L>(token, columns, |i| block.dst_row(i)) };
+    let columns = unsafe { epilogue.apply::<V, L>(token, columns, |i| block.dst_row(i), None) };
     unrolled!(i in 0..L::PER_LANE, 16 => if i >= done {
         // SAFETY: M2 holds for destination row `i`, whose pending line is line `i` of `pending`.
         unsafe {

@@ -156,6 +156,9 @@ impl<R: Registers, L: Unit> NullaryFnOnce for TransposeFinished<'_, R, L> {
         } else if block.nu >= R::Full::LANES * L::PER_LANE {
             // SAFETY: the invariant; the extents hold a register by a lane.
             unsafe { wide_tiles::<R, L, _>(isa, block, stores, finishing) }
+        } else if R::Native::LANES > 1 && block.nv >= R::Native::LANES * L::PER_LANE {
+            // SAFETY: the invariant; the extents hold a lane by a register.
+            unsafe { few_rows::transpose::<R::Native, L, _>(isa.into(), block, finishing) }
         } else {
             // SAFETY: the invariant; the extents hold a lane by a lane.
             unsafe { cover::<R::Lane, L, _>(isa.into(), block, 1, Stores::Plain, finishing) }
@@ -253,7 +256,7 @@ unsafe fn tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
         unsafe { wide_tiles::<R, L, _>(isa, block, Stores::Plain, Keep) }
     } else if reads_along_rows::<R, L>(block) {
         // SAFETY: the extents hold a lane by a register.
-        unsafe { few_rows::transpose::<R::Native, L>(isa.into(), block) }
+        unsafe { few_rows::transpose::<R::Native, L, _>(isa.into(), block, Keep) }
     } else if block.nu >= R::Half::LANES * L::PER_LANE {
         // SAFETY: the extents hold a half register by a lane.
         unsafe { cover::<R::Half, L, _>(isa.into(), block, 1, Stores::Plain, Keep) }
@@ -375,7 +378,7 @@ unsafe fn tile<V: Computes, L: Unit, E: Epilogue>(
         // SAFETY: M1 holds: the source rows have `lanes` lanes.
         let columns = unsafe { V::load_columns::<L>(token, part.src, part.src_step) };
         // SAFETY: F1 holds for the block.
-        let columns = unsafe { epilogue.apply::<V, L>(token, columns, |i| part.dst_row(i)) };
+        let columns = unsafe { epilogue.apply::<V, L>(token, columns, |i| part.dst_row(i), None) };
         unrolled!(i in 0..L::PER_LANE, 16 => {
             // SAFETY: M2 holds: the destination rows have room for a register; M4 if streamed.
             unsafe { columns[i].put(part.dst_row(i), stores) }
