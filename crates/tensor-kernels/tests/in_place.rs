@@ -96,6 +96,24 @@ fn squares_of_every_item_size() {
     }
 }
 
+/// Rows that are almost a power of two apart share few sets of a cache, and are exchanged in
+/// another way: several tiles, whole ones and narrower ones.
+#[test]
+fn squares_whose_rows_share_sets_of_the_cache() {
+    for (item, len) in [(1, 512), (2, 512), (4, 256), (8, 256), (16, 128)] {
+        for len in [len - 1, len, len + 1] {
+            check(item, &[len, len], &[1, 0]);
+        }
+        check(item, &[len / 2 + 7, 64, len / 2 + 7], &[2, 1, 0]);
+    }
+}
+
+/// Large enough that tiles are prefetched.
+#[test]
+fn a_square_of_many_bytes() {
+    check(4, &[2100, 2100], &[1, 0]);
+}
+
 /// Sizes whose scratch is below that of the whole: primes, few rows, few columns, powers of two.
 #[test]
 fn rectangles_that_do_not_fit_into_scratch() {
@@ -154,8 +172,14 @@ fn more_dimensions() {
     }
 }
 
+/// `TENSOR_DIFFERENTIAL_CASES` asks for more.
+fn cases() -> u32 {
+    let asked = std::env::var("TENSOR_DIFFERENTIAL_CASES");
+    asked.map_or(100, |cases| cases.parse().expect("a number of cases"))
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
     #[test]
     fn any_permutation(

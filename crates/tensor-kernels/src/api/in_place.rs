@@ -12,6 +12,11 @@ use crate::{exec::Exec, run};
 /// Others take up to 1 % of the view's bytes, or 256 KiB if that is more, which are allocated
 /// before the first element moves.
 ///
+/// It takes longer than a copy into other memory: squares of some MB take 1.2 to 1.5 times as long
+/// as `memcpy` of as many bytes, and 2 to 5 times if their rows are almost a power of two apart;
+/// other permutations take 2 to 10 times as long. Two equal dimensions are exchanged on the calling
+/// thread; other permutations copy parts on the threads of `exec`.
+///
 /// ```
 /// use tensor_kernels::{Exec, Layout, TensorViewMut, permute_inplace};
 ///

@@ -36,6 +36,9 @@ const MAX_PANEL_SIDE: usize = 64;
 const MAX_SEARCHED_STEPS: usize = 3;
 const MAX_SEARCHED_GROUPS: usize = 5;
 
+/// The passes of the fastest step.
+const LEAST_PASSES: f64 = 1.2;
+
 /// Sizes of a few groups.
 pub(crate) type Sizes = SmallVec<[usize; 8]>;
 
@@ -65,7 +68,7 @@ impl Step {
     /// The estimated time, in passes over the memory.
     fn passes(&self) -> f64 {
         match self {
-            Self::Swap { .. } => 1.2,
+            Self::Swap { .. } => LEAST_PASSES,
             Self::Staged { .. } if self.scratch_bytes() <= MAX_STAGED_SQUARE => 1.3,
             Self::Staged { .. } => 1.35,
             Self::Rotate { item, .. } if *item >= LONG_ITEM_BYTES => 1.4,
@@ -92,7 +95,14 @@ pub(crate) fn steps(shape: &[usize], dims: &[usize], item: usize) -> Steps {
     }
     let limit = scratch_limit(numel * item);
     let groups = Groups::new(shape, dims, item);
-    let found = groups.search(limit, MAX_SEARCHED_STEPS);
+    if let &[len, other] = &groups.sizes[..]
+        && len == other
+    {
+        // A square, which needs no search: that takes as long as the transpose of 40 by 40 floats.
+        let swap = Step::Swap { len, between: 1, item: groups.item };
+        return Steps::from_iter([smaller(swap, 1, limit)]);
+    }
+    let found = groups.search(limit, MAX_SEARCHED_STEPS, f64::INFINITY);
     let mut steps = found.map_or_else(|| groups.greedy(limit), |(steps, _)| steps);
     for step in &mut steps {
         if let Step::Rotate { m, n, item, blocks, .. } = step {
@@ -215,8 +225,8 @@ impl Groups {
         Some((staged(self.outer(first), sizes, dims, self.item, limit), rest.fused()))
     }
 
-    /// The sequence of at most `most` steps with the fewest passes.
-    fn search(&self, limit: usize, most: usize) -> Option<(Steps, f64)> {
+    /// The sequence of at most `most` steps with the fewest passes, if these are below some.
+    fn search(&self, limit: usize, most: usize, mut below: f64) -> Option<(Steps, f64)> {
         if self.is_done() {
             return Some((Steps::new(), 0.0));
         }
@@ -228,13 +238,17 @@ impl Groups {
         let mut consider = |found: Option<(Step, Self)>| {
             let Some((step, rest)) = found else { return };
             let passes = step.passes();
-            if best.as_ref().is_some_and(|(_, least)| passes >= *least) {
+            let least = if rest.is_done() { passes } else { passes + LEAST_PASSES };
+            if least >= below {
                 return;
             }
-            let Some((mut steps, more)) = rest.search(limit, most - 1) else { return };
-            if best.as_ref().is_none_or(|(_, least)| passes + more < *least) {
+            let Some((mut steps, more)) = rest.search(limit, most - 1, below - passes) else {
+                return;
+            };
+            if passes + more < below {
+                below = passes + more;
                 steps.insert(0, step);
-                best = Some((steps, passes + more));
+                best = Some((steps, below));
             }
         };
         for first in 0..count {

@@ -50,18 +50,26 @@ pub(crate) const MOVED_BYTES: usize = 64 << 10;
 /// The bytes of a block whose copy takes twice as long, byte for byte, as that of a long one.
 const BLOCK_BYTES: f64 = 350.0;
 
+/// The passes that long blocks take, and those of panels at best.
+const MOVED_PASSES: f64 = 1.1;
+const LEAST_PANEL_PASSES: f64 = 1.6;
+
 impl Blocks {
     /// Blocks of single items.
     pub(crate) const ITEMS: Self = Self { m2: 1, n2: 1 };
 
     /// The blocks with the fewest estimated passes, whose scratch is within `limit` if there are
-    /// any.
+    /// any. Of thousands of pairs few are estimated: large blocks, which are the best or almost so,
+    /// come first, and [`takes_at_least`](Self::takes_at_least) excludes most of the others.
     pub(crate) fn fastest(m: usize, n: usize, item: usize, limit: usize) -> Self {
         let (mut fastest, mut least) = (Self::ITEMS, f64::INFINITY);
         let is_small = |side: usize, other: usize| side == 1 || side * other * item <= limit;
-        for m2 in sides(m).filter(|&m2| is_small(m2, n)) {
-            for n2 in sides(n).filter(|&n2| is_small(n2, m)) {
+        for m2 in sides(m).rev().filter(|&m2| is_small(m2, n)) {
+            for n2 in sides(n).rev().filter(|&n2| is_small(n2, m)) {
                 let blocks = Self { m2, n2 };
+                if blocks.takes_at_least(least, m, n, item) {
+                    continue;
+                }
                 let over = blocks.scratch_bytes(m, n, item).saturating_sub(limit);
                 let passes = blocks.passes(m, n, item) + over as f64;
                 if passes < least {
@@ -70,6 +78,18 @@ impl Blocks {
             }
         }
         fastest
+    }
+
+    /// Whether the [`passes`](Self::passes) are at least this many, as even the least of each kind
+    /// tells; a multiplication takes less time than an estimate.
+    fn takes_at_least(self, passes: f64, m: usize, n: usize, item: usize) -> bool {
+        let Self { m2, n2 } = self;
+        if m / 2 < m2 || n / 2 < n2 {
+            return false;
+        }
+        let panels = [m2, n2].map(|side| if side > 1 { LEAST_PANEL_PASSES } else { 0.0 });
+        let for_blocks = passes - panels[0] - panels[1] - MOVED_PASSES;
+        for_blocks * (m2 * n2 * item) as f64 <= BLOCK_BYTES
     }
 
     /// The rows and the columns of whole blocks.
@@ -100,17 +120,17 @@ impl Blocks {
         let first = match m2 {
             1 if columns == n => 0.0,
             1 => 1.0,
-            _ => 1.6 + large(m2 * columns * item) + same_set(m2 * item),
+            _ => LEAST_PANEL_PASSES + large(m2 * columns * item) + same_set(m2 * item),
         };
         let moved = match m1 == 1 || n1 == 1 {
             true => 0.0,
-            false => 1.1 + BLOCK_BYTES / (m2 * n2 * item) as f64,
+            false => MOVED_PASSES + BLOCK_BYTES / (m2 * n2 * item) as f64,
         };
         let last = match n2 {
             1 if rows == m => 0.0,
             1 => 1.0,
             _ if m2 * item >= CACHE_LINE => 1.8 + large(n2 * rows * item),
-            _ if m1 <= MAX_CHANNELS => 1.6,
+            _ if m1 <= MAX_CHANNELS => LEAST_PANEL_PASSES,
             _ if m1 <= MAX_INTERLEAVED_ROWS => 1.8 + same_set(n2 * item),
             _ => 5.0,
         };
@@ -135,7 +155,7 @@ pub(crate) struct BlockScratch {
 }
 
 /// The sides that are tried along a dimension.
-fn sides(len: usize) -> impl Iterator<Item = usize> {
+fn sides(len: usize) -> impl DoubleEndedIterator<Item = usize> {
     let doubled = (0..usize::BITS).flat_map(|bit| {
         let power = 1usize.checked_shl(bit).unwrap_or(usize::MAX);
         [power, power.saturating_add(power / 4), power.saturating_add(power / 2)]
@@ -143,4 +163,25 @@ fn sides(len: usize) -> impl Iterator<Item = usize> {
     let parts = (1..=16).map(move |parts| len / parts);
     let large = doubled.chain(parts).filter(|&side| side > MAX_SIDE_IN_STEPS_OF_ONE);
     (1..=MAX_SIDE_IN_STEPS_OF_ONE).chain(large).filter(move |&side| side <= len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_blocks_that_are_excluded_take_fewer_passes() {
+        for (m, n, item) in [(2000, 60, 4), (24_000, 50, 4), (667, 2917, 1), (7, 9, 5000)] {
+            let limit = 256 << 10;
+            let least = Blocks::fastest(m, n, item, limit).passes(m, n, item);
+            for m2 in sides(m) {
+                for n2 in sides(n) {
+                    let blocks = Blocks { m2, n2 };
+                    let passes = blocks.passes(m, n, item);
+                    let fits = blocks.scratch_bytes(m, n, item) <= limit;
+                    assert!(!fits || passes >= least, "{m} {n} {item}: {blocks:?}");
+                }
+            }
+        }
+    }
 }

@@ -152,6 +152,31 @@ fn fault_raw_parts_that_descend() {
     assert_eq!(result, [2, 3, 0, 4, 5, 0, 6, 7]);
 }
 
+/// Refused before the address is used, which is that of no memory.
+#[test]
+fn fault_raw_parts_that_are_refused() {
+    let first = NonNull::<u8>::dangling();
+    let both = |size: usize, shape: &[isize], strides: &[isize]| {
+        // SAFETY: it is refused.
+        let read = unsafe { ByteView::from_raw_parts(first, size, shape, strides) };
+        // SAFETY: it is refused.
+        let write = unsafe { ByteViewMut::from_raw_parts(first, size, shape, strides) };
+        [read.map(|_| ()), write.map(|_: ByteViewMut<'_>| ())].map(Result::unwrap_err)
+    };
+    for error in both(4, &[2, -1], &[1, 1]) {
+        assert!(matches!(error, Error::InvalidSize { .. }), "{error}");
+    }
+    for error in both(4, &[2, 3], &[4]) {
+        assert!(matches!(error, Error::StridesLength { .. }), "{error}");
+    }
+    for error in both(0, &[2], &[4]) {
+        assert!(matches!(error, Error::ByteStride { .. }), "{error}");
+    }
+    // SAFETY: it is refused.
+    let overlap = unsafe { ByteViewMut::from_raw_parts(first, 4, [2, 2], [0, 4]) };
+    assert!(matches!(overlap, Err(Error::WriteOverlap { .. })));
+}
+
 #[test]
 fn fault_sizes_that_differ() {
     let exec = Exec::current().unwrap();

@@ -13,7 +13,9 @@ use crate::{
     run,
 };
 
-/// Copies items into others of the same size and shape, whatever the strides of either.
+/// Copies items into others of the same size and shape, whatever the strides of either. Large
+/// copies run on the threads of `exec`: [`Exec::current`] has those of the current rayon pool,
+/// [`Exec::serial`] none but the caller's. The plan is kept for the next copy between such layouts.
 ///
 /// The first axis of a chunk of a stored array becomes its last one:
 ///
@@ -79,7 +81,7 @@ pub fn copy_bytes_uninit<'t>(
 /// ```
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`Error::OutOfMemory`], [`Error::TooLarge`].
 pub fn to_byte_vec(exec: &Exec, from: &ByteView<'_>) -> Result<Vec<u8>> {
     run::items_to_vec(exec, &from.0)
 }

@@ -43,7 +43,19 @@ pub struct ByteView<'a>(pub(super) Source<'a>);
 
 /// Items of a run-time number of bytes, to be written; no two of them overlap.
 ///
-/// `B` is [`MaybeUninit<u8>`] for memory that has not been written yet.
+/// `B` is [`MaybeUninit<u8>`] for memory that has not been written yet, and `u8` otherwise.
+///
+/// ```
+/// use tensor_kernels::{ByteView, ByteViewMut, Exec, Layout, copy_bytes};
+///
+/// // Numbers of 2 bytes, written into records of 3 bytes; the others stay as they are.
+/// let (numbers, mut records) = ([1u8, 2, 3, 4], [9u8; 6]);
+/// let from = ByteView::new(&numbers, 2, Layout::contiguous(&[2])?)?;
+/// let mut to = ByteViewMut::strided(&mut records, 2, [2], [3], 1)?;
+/// copy_bytes(Exec::current()?, &from, &mut to)?;
+/// assert_eq!(records, [9, 1, 2, 9, 3, 4]);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
 pub struct ByteViewMut<'a, B = u8>(pub(super) Target<'a, B>);
 
 impl<'a> ByteView<'a> {
@@ -61,7 +73,8 @@ impl<'a> ByteView<'a> {
     /// first item, the one whose indices are all 0.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new); [`Error::StridesLength`], [`Error::BelowStorage`].
+    /// Those of [`new`](Self::new); [`Error::InvalidSize`] for a negative size,
+    /// [`Error::StridesLength`], [`Error::BelowStorage`].
     pub fn strided(
         bytes: &'a [u8],
         item_size: usize,
@@ -90,7 +103,8 @@ impl<'a> ByteView<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ByteStride`] for an item size of 0, [`Error::StridesLength`], [`Error::TooLarge`].
+    /// [`Error::ByteStride`] for an item size of 0, [`Error::InvalidSize`] for a negative size,
+    /// [`Error::StridesLength`], [`Error::TooLarge`].
     ///
     /// # Safety
     /// During `'a` the bytes of every item are in bounds of one allocation, initialised, valid for
@@ -127,7 +141,8 @@ impl<'a, B: Byte> ByteViewMut<'a, B> {
     /// first item, the one whose indices are all 0.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new); [`Error::StridesLength`], [`Error::BelowStorage`].
+    /// Those of [`new`](Self::new); [`Error::InvalidSize`] for a negative size,
+    /// [`Error::StridesLength`], [`Error::BelowStorage`].
     pub fn strided(
         bytes: &'a mut [B],
         item_size: usize,
@@ -144,8 +159,8 @@ impl<'a, B: Byte> ByteViewMut<'a, B> {
     /// Strides are in bytes, as NumPy's.
     ///
     /// # Errors
-    /// [`Error::ByteStride`] for an item size of 0, [`Error::StridesLength`], [`Error::TooLarge`],
-    /// [`Error::WriteOverlap`] if items overlap.
+    /// [`Error::ByteStride`] for an item size of 0, [`Error::InvalidSize`] for a negative size,
+    /// [`Error::StridesLength`], [`Error::TooLarge`], [`Error::WriteOverlap`] if items overlap.
     ///
     /// # Safety
     /// During `'a` the bytes of every item are in bounds of one allocation, valid for reads and

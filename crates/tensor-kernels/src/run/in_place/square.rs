@@ -1,18 +1,32 @@
 //! Exchanges the two dimensions of a square of units, in one call of a kernel.
 //!
-//! Tile `(i, j)` and tile `(j, i)` are transposed into buffers, and copied from there row by row to
-//! each other's places. If rows are a multiple of a page apart, so that the lines of a column share
-//! a set of the caches, it is the other way round: the rows of a tile, of one cache line each, are
-//! copied into a buffer, and transposed from there; so each line is read once and written once.
-//! Tiles at the edges are narrower, by the same code. Nothing is planned.
+//! Tile `(i, j)` and tile `(j, i)` change places. How depends on the distance between rows:
 //!
-//! Against `memcpy` of the same bytes (Zen 5): 1000² f32 0.56 of its speed, 4001² f32 0.71, 1300²
-//! f64 0.72, 1024² u8 0.35; 4096² f32 0.72 with rows first, 0.56 otherwise.
+//! - [`Staging::One`]: the first tile is transposed into a buffer, the second one to the place of
+//!   the first, and the buffer is copied, row by row, to the place of the second. Both tiles and
+//!   the buffer stay in the first-level cache, so each line is brought there once.
+//! - [`Staging::Both`]: if the rows of a tile [crowd](is_crowded) a few sets of that cache, it does
+//!   not keep both tiles. Both are transposed into buffers, and copied from there in rows of many
+//!   lines. Each line is brought there twice.
+//! - [`Staging::Lines`]: the same for single bytes, of which a tile of whole lines has 64 rows. A
+//!   cache line of each is copied to a small buffer, and transposed from there.
+//!
+//! Rows of buffers are a line longer than those of tiles, so that they never crowd sets. Tiles at
+//! the edges are narrower, by the same code. Nothing is planned.
+//!
+//! In parts of the speed of `memcpy` of the same bytes (Zen 5, one thread): 1000² f32 0.77, 4001²
+//! f32 0.73, 1001² f64 0.86, 1300² of 16 bytes 0.8, 1000² u8 0.5, which is bound by its shuffles.
+//! With crowded sets 0.4 to 0.6, as is a copy of the tiles to buffers and back that transposes
+//! nothing: 1024² f32 0.41, 4096² f32 0.61, 1024² f64 0.5; 2048² u8 0.25.
 //!
 //! # Tried and dropped
 //! - Plans for the copies: they take 8 µs to make, and 0.1 µs for each pair of tiles to start.
-//! - Rows first for all: 4001² f32 takes twice as long, as transposed rows are written in parts of
-//!   lines that are not adjacent.
+//! - Copying tiles first and transposing them from the buffers: transposed rows are written in
+//!   parts of lines that are not adjacent.
+//! - Tiles of one cache line a row, transposed in place: 1024² f32 take 200 µs. They need 16 rows
+//!   that share a set, which has 12 lines.
+
+use std::mem::MaybeUninit;
 
 use pulp::NullaryFnOnce;
 
@@ -21,10 +35,117 @@ use crate::{
     kernel::{self, Isa, Kernel, Unit, prefetch},
     memory::{CACHE_LINE, Stores},
     run::walk::starts,
+    tuning::PAGE_BYTES,
 };
 
 /// Rows and columns, or the first of each.
 type Pair = (usize, usize);
+
+/// How two tiles change places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Staging {
+    One,
+    Both,
+    Lines,
+}
+
+/// The tiles of a square.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tiling {
+    staging: Staging,
+    /// The rows and columns of a tile.
+    side: usize,
+}
+
+/// Lines of a tile in one set of the first-level cache from which on it does not keep two tiles: it
+/// has 8 or 12 lines.
+const CROWDED_LINES: usize = 8;
+
+/// Squares of this many bytes and more are read from memory. If their items are narrow, so that
+/// rows of tiles are short, the next tiles are prefetched: 3000² of 2 bytes take 0.54 ms, and 0.79
+/// without that. If they are wide, or the square is in a cache, the instructions take longer than
+/// they save: 1000² f32 take 90 µs with them and 79 without (Zen 5).
+const FAR_BYTES: usize = 16 << 20;
+
+impl Tiling {
+    /// That of a square of `len` by `len` units of `width` bytes, whose rows lie `pitch` bytes
+    /// apart.
+    pub(super) fn new(len: usize, width: usize, pitch: usize) -> Self {
+        let sides: &[usize] = match width {
+            1 => &[128],
+            2 | 4 => &[64, 32],
+            _ => &[32, 16],
+        };
+        let sides = sides.iter().map(|&side| side.min(len));
+        if let Some(side) = sides.into_iter().find(|&side| !is_crowded(pitch, side, side * width)) {
+            return Self { staging: Staging::One, side };
+        }
+        let (staging, side) = match width {
+            1 => (Staging::Lines, 128),
+            2 => (Staging::Both, 128),
+            4 => (Staging::Both, 96),
+            8 => (Staging::Both, 64),
+            _ => (Staging::Both, 32),
+        };
+        Self { staging, side: side.min(len) }
+    }
+
+    /// Units from one row of a buffer to the next.
+    fn pitch(self, width: usize) -> usize {
+        self.side + CACHE_LINE / width
+    }
+}
+
+/// Whether too many lines of some rows, of this many bytes each, share a set of the first-level
+/// cache, which repeats from page to page.
+fn is_crowded(pitch: usize, rows: usize, bytes: usize) -> bool {
+    let mut lines = [0; PAGE_BYTES / CACHE_LINE];
+    for row in 0..rows {
+        let first = row * (pitch % PAGE_BYTES) / CACHE_LINE;
+        (first..first + bytes.div_ceil(CACHE_LINE)).for_each(|line| lines[line % lines.len()] += 1);
+    }
+    lines.into_iter().max() > Some(CROWDED_LINES)
+}
+
+/// The bytes of the largest tile that needs one buffer, with the additional line of each row.
+const ONE_BUFFER_BYTES: usize = 128 * (128 + CACHE_LINE);
+
+/// The bytes of each of two buffers.
+const BUFFER_BYTES: usize = 96 * (96 * 4 + CACHE_LINE);
+
+/// Buffers on the stack: no memory is needed. A small frame takes less time to enter.
+pub(super) struct Buffers<'b>(&'b mut [MaybeUninit<u8>]);
+
+impl Buffers<'_> {
+    /// Calls `f` with buffers for these tiles.
+    pub(super) fn with<R>(tiling: Tiling, f: impl FnOnce(Buffers<'_>) -> R) -> R {
+        match tiling.staging {
+            Staging::One => Self::in_frame::<ONE_BUFFER_BYTES, R>(f),
+            Staging::Both | Staging::Lines => Self::in_frame::<{ 2 * BUFFER_BYTES }, R>(f),
+        }
+    }
+
+    #[inline(never)]
+    fn in_frame<const BYTES: usize, R>(f: impl FnOnce(Buffers<'_>) -> R) -> R {
+        #[repr(align(64))]
+        struct Frame<const BYTES: usize>([MaybeUninit<u8>; BYTES]);
+        f(Buffers(&mut Frame([MaybeUninit::uninit(); BYTES]).0))
+    }
+
+    /// One buffer, or two, of which each has room for this many bytes.
+    ///
+    /// # Panics
+    /// If there is no room.
+    fn start(&mut self, tiling: Tiling, bytes: usize) -> [*mut u8; 2] {
+        match tiling.staging {
+            Staging::One => [self.0[..bytes].as_mut_ptr().cast(); 2],
+            Staging::Both | Staging::Lines => {
+                let (first, second) = self.0.split_at_mut(BUFFER_BYTES);
+                [first[..bytes].as_mut_ptr(), second[..bytes].as_mut_ptr()].map(<*mut _>::cast)
+            }
+        }
+    }
+}
 
 /// A square of `len` by `len` units, whose rows lie `pitch` units apart.
 #[derive(Clone, Copy)]
@@ -32,12 +153,7 @@ pub(super) struct Square<L> {
     pub(super) first: *mut L,
     pub(super) len: usize,
     pub(super) pitch: usize,
-    /// The rows and columns of a tile.
-    pub(super) side: usize,
-    /// Whether rows are copied first, and then transposed.
-    pub(super) rows_first: bool,
-    /// Room for a tile each.
-    pub(super) buffers: [*mut L; 2],
+    pub(super) tiling: Tiling,
 }
 
 impl<L: Unit> Square<L> {
@@ -45,9 +161,11 @@ impl<L: Unit> Square<L> {
     ///
     /// # Safety
     /// The units of the square can be read and written, and nobody else uses the bytes from its
-    /// first to its last, or the buffers. Each buffer has room for a tile.
-    pub(super) unsafe fn transpose(self, simd: SimdLevel) {
-        kernel::dispatch(simd, Exchange(self));
+    /// first to its last.
+    pub(super) unsafe fn transpose(self, simd: SimdLevel, buffers: &mut Buffers<'_>) {
+        let tile = self.tiling.side * self.tiling.pitch(L::WIDTH) * L::WIDTH;
+        let buffers = buffers.start(self.tiling, tile).map(<*mut u8>::cast::<L>);
+        kernel::dispatch(simd, Exchange { square: self, buffers });
     }
 
     fn at(&self, (row, column): Pair) -> *mut L {
@@ -57,8 +175,9 @@ impl<L: Unit> Square<L> {
     /// Asks for the cache lines of the tile at a row and a column.
     #[inline(always)]
     fn prefetch(&self, (row, column): Pair) {
-        let bytes = self.side.min(self.len.saturating_sub(column)) * L::WIDTH;
-        for at in row..self.len.min(row + self.side) {
+        let side = self.tiling.side;
+        let bytes = side.min(self.len.saturating_sub(column)) * L::WIDTH;
+        for at in row..self.len.min(row + side) {
             let start = self.at((at, column)).cast::<u8>();
             let mut line = 0;
             while line < bytes {
@@ -69,15 +188,21 @@ impl<L: Unit> Square<L> {
     }
 }
 
-/// Invariant: only [`Square::transpose`] makes it, so its contract holds.
-struct Exchange<L>(Square<L>);
+/// Invariant: only [`Square::transpose`] makes it, so its contract holds, and each buffer, which
+/// nobody else uses, has room for a tile whose rows are [`Tiling::pitch`] apart. The second is the
+/// first if tiles need one only.
+struct Exchange<L> {
+    square: Square<L>,
+    buffers: [*mut L; 2],
+}
 
 impl<L: Unit> Kernel for Exchange<L> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        isa.vectorize(Tiles { isa, square: self.0 });
+        let Self { square, buffers } = self;
+        isa.vectorize(Tiles { isa, square, buffers });
     }
 }
 
@@ -85,105 +210,181 @@ impl<L: Unit> Kernel for Exchange<L> {
 struct Tiles<I, L> {
     isa: I,
     square: Square<L>,
+    buffers: [*mut L; 2],
 }
+
+/// The address of a tile, and the units from one of its rows to the next.
+type Place<L> = (*mut L, usize);
 
 impl<I: Isa, L: Unit> NullaryFnOnce for Tiles<I, L> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
-        let Square { len, side, .. } = self.square;
+        let Square { len, tiling: Tiling { side, .. }, .. } = self.square;
+        let is_far = L::WIDTH <= 4 && len * self.square.pitch * L::WIDTH >= FAR_BYTES;
         for row in starts(len, side) {
             let rows = side.min(len - row);
             // SAFETY: the invariant; a tile on the diagonal.
-            unsafe { self.load((row, row), (rows, rows), 0) };
-            // SAFETY: as above, and it has just been loaded.
-            unsafe { self.store(0, (rows, rows), (row, row)) };
+            unsafe { self.turn((row, row), rows) };
             for column in starts(len - row, side).skip(1).map(|at| row + at) {
                 let columns = side.min(len - column);
-                self.square.prefetch((row, column + side));
-                self.square.prefetch((column + side, row));
-                // SAFETY: the invariant; a tile of the square.
-                unsafe { self.load((row, column), (rows, columns), 0) };
-                // SAFETY: as above, its counterpart.
-                unsafe { self.load((column, row), (columns, rows), 1) };
-                // SAFETY: as above, and both have been loaded.
-                unsafe { self.store(0, (rows, columns), (column, row)) };
-                // SAFETY: as above.
-                unsafe { self.store(1, (columns, rows), (row, column)) };
+                if is_far {
+                    self.square.prefetch((row, column + side));
+                    self.square.prefetch((column + side, row));
+                }
+                // SAFETY: the invariant; a tile right of the diagonal.
+                unsafe { self.exchange((row, column), (rows, columns)) };
             }
         }
     }
 }
 
 impl<I: Isa, L: Unit> Tiles<I, L> {
-    /// Brings a tile of some rows and columns into a buffer.
+    fn buffers(&self) -> [Place<L>; 2] {
+        self.buffers.map(|buffer| (buffer, self.square.tiling.pitch(L::WIDTH)))
+    }
+
+    fn place(&self, at: Pair) -> Place<L> {
+        (self.square.at(at), self.square.pitch)
+    }
+
+    /// Transposes a tile on the diagonal.
     ///
     /// # Safety
     /// It lies in the square, and the invariant of the square holds.
     #[inline(always)]
-    unsafe fn load(&self, at: Pair, tile: Pair, buffer: usize) {
-        let (from, to) = (self.square.at(at).cast_const(), self.square.buffers[buffer]);
-        let pitch = self.square.pitch;
-        match self.square.rows_first {
-            // SAFETY: M1 to M3 for the tile and its place in the buffer, by this function's
-            // contract.
-            true => unsafe { self.copy_rows((from, pitch), (to, tile.1), tile) },
-            // SAFETY: as above.
-            false => unsafe { self.transpose((from, pitch), (to, tile.0), tile) },
-        }
+    unsafe fn turn(&self, at: Pair, side: usize) {
+        let (place, [buffer, _]) = (self.place(at), self.buffers());
+        // SAFETY: M1 to M3 for the tile and a buffer, by this function's contract.
+        unsafe { self.transpose(place, buffer, (side, side)) };
+        // SAFETY: as above; the buffer has been written.
+        unsafe { self.copy_rows(buffer, place, (side, side)) };
     }
 
-    /// Writes the tile of some rows and columns in a buffer, transposed, to a place in the square.
+    /// Exchanges a tile of some rows and columns, and the one of as many columns and rows across
+    /// the diagonal.
     ///
     /// # Safety
-    /// Such a tile has been loaded into the buffer, the transposed one lies in the square at the
-    /// place, and the invariant of the square holds.
+    /// Both lie in the square, the first in rows above those of the other, and the invariant of the
+    /// square holds.
     #[inline(always)]
-    unsafe fn store(&self, buffer: usize, tile: Pair, at: Pair) {
-        let (from, to) = (self.square.buffers[buffer].cast_const(), self.square.at(at));
-        let ((rows, columns), pitch) = (tile, self.square.pitch);
-        match self.square.rows_first {
-            // SAFETY: M1 to M3 for the buffer and the tile's place, by this function's contract.
-            true => unsafe { self.transpose((from, columns), (to, pitch), tile) },
-            // SAFETY: as above; the buffer has the transposed tile.
-            false => unsafe { self.copy_rows((from, rows), (to, pitch), (columns, rows)) },
+    unsafe fn exchange(&self, (row, column): Pair, tile: Pair) {
+        let across = (tile.1, tile.0);
+        let (upper, lower) = (self.place((row, column)), self.place((column, row)));
+        let [first, second] = self.buffers();
+        match self.square.tiling.staging {
+            Staging::One => {
+                // SAFETY: M1 to M3 for a tile and a buffer, by this function's contract.
+                unsafe { self.transpose(upper, first, tile) };
+                // SAFETY: as above, for the other tile and the place of the one in the buffer. It
+                // lies behind all rows of the first.
+                unsafe { self.transpose(lower, upper, across) };
+                // SAFETY: as above, for the buffer, which has been written.
+                unsafe { self.copy_rows(first, lower, across) };
+                return;
+            }
+            Staging::Both => {
+                // SAFETY: as above.
+                unsafe { self.transpose(upper, first, tile) };
+                // SAFETY: as above.
+                unsafe { self.transpose(lower, second, across) };
+            }
+            Staging::Lines => {
+                // SAFETY: as above.
+                unsafe { self.transpose_lines(upper, first, tile) };
+                // SAFETY: as above.
+                unsafe { self.transpose_lines(lower, second, across) };
+            }
         }
+        // SAFETY: as above; both buffers have been written.
+        unsafe { self.copy_rows(first, lower, across) };
+        // SAFETY: as above.
+        unsafe { self.copy_rows(second, upper, tile) };
     }
 
-    /// Copies rows between addresses of which each has a distance between its rows.
+    /// Copies rows.
     ///
     /// # Safety
     /// M1 to M3 for the rows.
     #[inline(always)]
-    unsafe fn copy_rows(
-        &self,
-        (from, from_pitch): (*const L, usize),
-        (to, to_pitch): (*mut L, usize),
-        (rows, columns): Pair,
-    ) {
+    unsafe fn copy_rows(&self, from: Place<L>, to: Place<L>, (rows, columns): Pair) {
         for row in 0..rows {
-            let from = from.wrapping_add(row * from_pitch);
-            let to = to.wrapping_add(row * to_pitch);
+            let from = from.0.wrapping_add(row * from.1).cast_const();
+            let to = to.0.wrapping_add(row * to.1);
             // SAFETY: M1 to M3 for a row, by this function's contract.
             unsafe { self.isa.run(from, to, columns, Stores::Plain) };
         }
     }
 
-    /// Transposes a tile of some rows and columns, between addresses of which each has a distance
-    /// between its rows.
+    /// Transposes a tile of some rows and columns.
     ///
     /// # Safety
     /// M1 to M3 for the elements of the tile, and for the gaps between the rows that are read.
     #[inline(always)]
-    unsafe fn transpose(
-        &self,
-        (from, from_pitch): (*const L, usize),
-        (to, to_pitch): (*mut L, usize),
-        (rows, columns): Pair,
-    ) {
-        let [step, pitch] = [from_pitch, to_pitch].map(|pitch| pitch as isize);
+    unsafe fn transpose(&self, from: Place<L>, to: Place<L>, (rows, columns): Pair) {
+        let [step, pitch] = [from.1, to.1].map(|pitch| pitch as isize);
         // SAFETY: this function's contract.
-        unsafe { self.isa.transpose(from, step, to, pitch, rows, columns) };
+        unsafe { self.isa.transpose(from.0.cast_const(), step, to.0, pitch, rows, columns) };
+    }
+
+    /// [`transpose`](Self::transpose) by parts of a cache line of as many rows, so that each line
+    /// is read once.
+    ///
+    /// # Safety
+    /// That of [`transpose`](Self::transpose).
+    #[inline(always)]
+    unsafe fn transpose_lines(&self, from: Place<L>, to: Place<L>, (rows, columns): Pair) {
+        let side = CACHE_LINE / L::WIDTH;
+        let mut lines = Lines([[MaybeUninit::<u8>::uninit(); CACHE_LINE]; CACHE_LINE]);
+        let lines = (lines.0.as_mut_ptr().cast(), side);
+        for row in starts(rows, side) {
+            for column in starts(columns, side) {
+                let part = (side.min(rows - row), side.min(columns - column));
+                let from = (from.0.wrapping_add(row * from.1 + column), from.1);
+                let to = (to.0.wrapping_add(column * to.1 + row), to.1);
+                // SAFETY: M1 to M3 for a part of the tile and for the lines, which have room for as
+                // many rows of a line as a line has units.
+                unsafe { self.copy_rows(from, lines, part) };
+                // SAFETY: as above.
+                unsafe { self.transpose(lines, to, part) };
+            }
+        }
+    }
+}
+
+#[repr(align(64))]
+struct Lines([[MaybeUninit<u8>; CACHE_LINE]; CACHE_LINE]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_of_some_squares() {
+        use Staging::{Both, Lines, One};
+        for (len, width, pitch, staging, side) in [
+            (1000, 4, 4000, One, 64),
+            (1020, 4, 4080, One, 32),
+            (1024, 4, 4096, Both, 96),
+            (2049, 4, 8196, Both, 96),
+            (1000, 1, 1000, One, 128),
+            (2048, 1, 2048, Lines, 128),
+            (1024, 8, 8192, Both, 64),
+            (20, 4, 80, One, 20),
+        ] {
+            assert_eq!(Tiling::new(len, width, pitch), Tiling { staging, side }, "{len} {width}");
+        }
+    }
+
+    #[test]
+    fn every_tile_fits_into_a_buffer() {
+        for width in [1, 2, 4, 8, 16] {
+            for pitch in 1..=PAGE_BYTES {
+                let tiling = Tiling::new(usize::MAX, width, pitch);
+                let tile = tiling.side * tiling.pitch(width) * width;
+                Buffers::with(tiling, |mut buffers| _ = buffers.start(tiling, tile));
+            }
+        }
     }
 }

@@ -13,7 +13,7 @@
 
 use tensor_core::Layout;
 
-use super::square::Square;
+use super::square::{Buffers, Square, Tiling};
 use crate::{
     exec::{Machine, SimdLevel},
     kernel::{Unit, prefetch},
@@ -23,15 +23,10 @@ use crate::{
         copy::run_at,
         workspace::{RESERVE_BYTES, with_reserve},
     },
-    tuning::PAGE_BYTES,
 };
 
 /// The most bytes of a tile: two of them are on the stack.
 const TILE_BYTES: usize = RESERVE_BYTES / 2;
-
-/// The rows and columns of a tile of 8-byte items: 3000² of them take 3.3 ms in these, and 4.8 ms
-/// in tiles of 32 by 32 (Zen 5).
-const MAX_SIDE_OF_DOUBLES: usize = 16;
 
 /// Exchanges the first and the last dimension of each part of `[len][between][len]` items.
 ///
@@ -76,25 +71,15 @@ fn swap_units<L: Unit>(
     len: usize,
     between: usize,
 ) {
-    let rows_first = L::WIDTH <= 4 && (between * len * L::WIDTH).is_multiple_of(PAGE_BYTES);
-    let side = match L::WIDTH {
-        _ if rows_first => CACHE_LINE / L::WIDTH,
-        8 => MAX_SIDE_OF_DOUBLES,
-        width => tile_side(width),
-    };
-    let side = side.min(len);
-    with_reserve(2 * TILE_BYTES, |scratch| {
-        let (mut first, mut second) = scratch.split_at(TILE_BYTES);
-        let tile = side * side * L::WIDTH;
-        let buffers = [first.start(tile), second.start(tile)].map(<*mut u8>::cast::<L>);
+    let pitch = between * len;
+    let tiling = Tiling::new(len, L::WIDTH, pitch * L::WIDTH);
+    Buffers::with(tiling, |mut buffers| {
         for part in parts {
             for at in 0..between {
-                let first = part[at * len * L::WIDTH..].as_mut_ptr().cast();
-                let pitch = between * len;
-                let square = Square { first, len, pitch, side, rows_first, buffers };
-                // SAFETY: the square lies within the part, which is borrowed; each buffer has room
-                // for a tile.
-                unsafe { square.transpose(simd) };
+                let first = part[at * len * L::WIDTH..].as_mut_ptr().cast::<L>();
+                let square = Square { first, len, pitch, tiling };
+                // SAFETY: the square lies within the part, which is borrowed.
+                unsafe { square.transpose(simd, &mut buffers) };
             }
         }
     });
