@@ -127,7 +127,7 @@ pub use api::{
         elementwise_path, map, map_inplace, map_into, zip, zip_inplace, zip_into, zip3,
         zip3_inplace, zip3_into,
     },
-    elementwise_explanation::{ElementwiseExplanation, explain_elementwise},
+    elementwise_explanation::{ElementwiseExplanation, explain_elementwise, explain_operation},
     movement::PadMode,
     ops,
 };

@@ -27,6 +27,8 @@ pub(crate) mod ledger;
 #[cfg(feature = "elementwise")]
 pub(crate) mod movement;
 #[cfg(feature = "elementwise")]
+mod operation_form;
+#[cfg(feature = "elementwise")]
 pub mod ops;
 pub(crate) mod rearrange;
 #[cfg(feature = "reductions")]
