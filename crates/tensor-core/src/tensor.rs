@@ -212,6 +212,7 @@ impl<T: Element, K> TensorBase<T, K> {
         self.copied_to_vec("to_vec")
     }
 
+    #[inline]
     #[track_caller]
     pub(crate) fn copied_to_vec(&self, op: &'static str) -> Result<Vec<T>>
     where

@@ -74,8 +74,8 @@ pub fn explain_elementwise<const N: usize>(
 /// How a named operation is planned, as [`explain_elementwise`] tells for any function, and whether
 /// it is computed in registers.
 ///
-/// `op` is the name of the function in [`ops`](crate::ops), such as `"add"` or `"sqrt"`, and `dtype`
-/// that of its inputs. The layout of the result comes first; inputs are broadcast to its shape. The
+/// `op` is the name of the function in [`ops`](crate::ops), such as `"add"` or `"sqrt"`, and
+/// `dtype` that of its inputs. The layout of the result comes first; inputs are broadcast to its shape. The
 /// operands are taken not to share memory. On `f32` and `f64`, and at every
 /// [`SimdLevel`](crate::SimdLevel) but `Scalar`, the operations `neg`, `abs`, `sqrt`, `relu`,
 /// `square`, `recip`, `add`, `sub`, `mul`, `div` and `mul_add` may be computed by the copy that
@@ -99,9 +99,9 @@ pub fn explain_elementwise<const N: usize>(
 /// ```
 ///
 /// # Errors
-/// [`DTypeError::Unsupported`] if there is no operation of this name with as many operands, or it is
-/// not defined for the dtype; [`Error::Expand`](crate::Error::Expand) if an input does not broadcast
-/// to the result's shape.
+/// [`DTypeError::Unsupported`] if there is no operation of this name with as many operands, or it
+/// is not defined for the dtype; [`Error::Expand`](crate::Error::Expand) if an input does not
+/// broadcast to the result's shape.
 pub fn explain_operation<const N: usize>(
     exec: &Exec,
     op: &'static str,
