@@ -35,6 +35,7 @@ pub(crate) mod movement;
 mod operation_form;
 #[cfg(feature = "elementwise")]
 pub mod ops;
+mod parts;
 pub(crate) mod rearrange;
 #[cfg(feature = "reductions")]
 pub(crate) mod reduce;

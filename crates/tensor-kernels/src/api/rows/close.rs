@@ -1,9 +1,12 @@
 //! Equality within tolerances.
 
-use tensor_core::{AsOperand, Bare, MovementError, Operand, Output, Result, TensorBase};
+use tensor_core::{
+    AsOperand, Bare, MovementError, Operand, Output, Result, TensorBase, TensorView,
+    broadcast_shapes,
+};
 
 use crate::{
-    api::{call::Call, ops::all_all, tensor::Simd},
+    api::{call::Call, ops::all_all, parts::all_parts, tensor::Simd},
     element::Real,
     exec::Exec,
     kernel::Function2,
@@ -109,10 +112,19 @@ pub fn allclose<T: Real>(
     b: impl AsOperand<T>,
     tolerance: Tolerance,
 ) -> Result<bool> {
-    let call = Call::new(exec, "allclose");
-    let close: TensorBase<bool, Bare> =
-        isclose_eval(call, a.as_operand(), b.as_operand(), tolerance)?;
-    all_all(exec, &close)
+    let tolerance = tolerance.check()?;
+    let (a, b) = (a.as_operand(), b.as_operand());
+    let (reading_a, reading_b) = (a.read()?, b.read()?);
+    let (a, b) = (reading_a.elements().to_view(), reading_b.elements().to_view());
+    let shape = broadcast_shapes(&[a.shape(), b.shape()])?;
+    let (a, b) = (a.broadcast_to(&shape[..])?, b.broadcast_to(&shape[..])?);
+    let serial = exec.serial();
+    all_parts(exec, &a, &b, |a: &TensorView<'_, T>, b: &TensorView<'_, T>| {
+        let call = Call::new(&serial, "allclose");
+        let close: TensorBase<bool, Bare> =
+            isclose_eval(call, a.as_operand(), b.as_operand(), tolerance)?;
+        all_all(&serial, &close)
+    })
 }
 
 pub(crate) fn isclose_eval<T: Real, K>(
