@@ -75,8 +75,8 @@ pub fn explain_elementwise<const N: usize>(
 /// it is computed in registers.
 ///
 /// `op` is the name of the function in [`ops`](crate::ops), such as `"add"` or `"sqrt"`, and
-/// `dtype` that of its inputs. The layout of the result comes first; inputs are broadcast to its shape. The
-/// operands are taken not to share memory. On `f32` and `f64`, and at every
+/// `dtype` that of its inputs. The layout of the result comes first; inputs are broadcast to its
+/// shape. The operands are taken not to share memory. On `f32` and `f64`, and at every
 /// [`SimdLevel`](crate::SimdLevel) but `Scalar`, the operations `neg`, `abs`, `sqrt`, `relu`,
 /// `square`, `recip`, `add`, `sub`, `mul`, `div` and `mul_add` may be computed by the copy that
 /// transposes an operand to the result, while its elements are in registers: the path is
