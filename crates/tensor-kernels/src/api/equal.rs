@@ -11,7 +11,7 @@ use tensor_core::{Element, Layout, Result, TensorBase, TensorView, ViewRef};
 
 use super::{
     compiled::compiled_function,
-    parts::{all_parts, farthest, longer_dims},
+    parts::{all_parts, farthest, longer_dims, tasks},
     tensor::Simd,
 };
 use crate::{exec::Exec, run};
@@ -48,7 +48,7 @@ fn equal_elements<T: Element + PartialEq>(
         if is_one_order { Ok(*a == *b) } else { parts_equal(&serial, a, b) }
     };
     let bytes = a.numel().saturating_mul(2 * size_of::<T>());
-    if exec.tasks(bytes) == 1 { equal(&a, &b) } else { all_parts(exec, &a, &b, equal) }
+    if tasks(exec, bytes) == 1 { equal(&a, &b) } else { all_parts(exec, &a, &b, equal) }
 }
 
 /// The dimension with the smallest stride.
