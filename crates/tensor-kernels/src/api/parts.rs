@@ -15,7 +15,7 @@ use crate::exec::{Exec, pool};
 
 /// The bytes of a part: so much is compared after another part was found to differ. It takes some
 /// ten microseconds, and cutting a part off a tenth of one.
-const PART_BYTES: usize = 256 << 10;
+pub(super) const PART_BYTES: usize = 256 << 10;
 
 /// The bytes of both operands from which on several threads compare them. Fewer take as long as
 /// waking another thread: 512 KiB of floats 6 µs, if they are in cache (Zen 5).

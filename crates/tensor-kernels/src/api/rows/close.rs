@@ -6,7 +6,12 @@ use tensor_core::{
 };
 
 use crate::{
-    api::{call::Call, ops::all_all, parts::all_parts, tensor::Simd},
+    api::{
+        call::Call,
+        ops::all_all,
+        parts::{PART_BYTES, all_parts},
+        tensor::Simd,
+    },
     element::Real,
     exec::Exec,
     kernel::Function2,
@@ -114,17 +119,28 @@ pub fn allclose<T: Real>(
 ) -> Result<bool> {
     let tolerance = tolerance.check()?;
     let (a, b) = (a.as_operand(), b.as_operand());
+    let shape = broadcast_shapes(&[a.shape(), b.shape()])?;
+    let numel = shape.iter().fold(1_usize, |numel, &size| numel.saturating_mul(size));
+    if numel.saturating_mul(size_of::<T>()) <= PART_BYTES {
+        return all_close(&exec.serial(), a, b, tolerance);
+    }
     let (reading_a, reading_b) = (a.read()?, b.read()?);
     let (a, b) = (reading_a.elements().to_view(), reading_b.elements().to_view());
-    let shape = broadcast_shapes(&[a.shape(), b.shape()])?;
     let (a, b) = (a.broadcast_to(&shape[..])?, b.broadcast_to(&shape[..])?);
     let serial = exec.serial();
     all_parts(exec, &a, &b, |a: &TensorView<'_, T>, b: &TensorView<'_, T>| {
-        let call = Call::new(&serial, "allclose");
-        let close: TensorBase<bool, Bare> =
-            isclose_eval(call, a.as_operand(), b.as_operand(), tolerance)?;
-        all_all(&serial, &close)
+        all_close(&serial, a.as_operand(), b.as_operand(), tolerance)
     })
+}
+
+fn all_close<T: Real>(
+    exec: &Exec,
+    a: Operand<'_, T>,
+    b: Operand<'_, T>,
+    tolerance: Tolerance,
+) -> Result<bool> {
+    let close: TensorBase<bool, Bare> = isclose_eval(Call::new(exec, "allclose"), a, b, tolerance)?;
+    all_all(exec, &close)
 }
 
 pub(crate) fn isclose_eval<T: Real, K>(
