@@ -14,8 +14,8 @@
 //!         [ 2., 12., 22., 32.]])
 //! sums of columns: [6.0, 66.0, 126.0, 186.0]
 //! storage is already borrowed for reading or writing: cannot borrow it for writing [another \
-//! guard of this storage is alive; to write parts at the same time, cut the view of one guard \
-//! with split_mut, unbind_mut or split_at_mut]
+//! guard of this storage is alive, and a guard borrows all of it; to write parts at the same \
+//! time, cut the view of one guard with split_mut, unbind_mut or split_at_mut]
 //! ```
 
 use std::thread;

@@ -15,7 +15,7 @@ readonly PAGES=${CARGO_TARGET_DIR:-target}/doc/tensor_kernels
 # of `with_tensor!`, and so are guards and mutable views used; `to_dtype` and `copy_into` convert.
 readonly TYPED='as_tensor cast cast_into data_ptr from_fn from_nested from_owner
 from_owner_mut from_slice from_vec from_vec_with_layout map map_inplace map_into operand read
-split_at_mut target write zip3_inplace zip3_into zip3_map zip_inplace zip_into zip_map'
+target write zip3_inplace zip3_into zip3_map zip_inplace zip_into zip_map'
 
 if (($#)); then
   sed -n '2,/^[^#]/s/^# \?//p' "${BASH_SOURCE[0]}"

@@ -5,8 +5,8 @@
 #   scripts/ledger_cost.sh          needs valgrind; builds twice in a temporary folder
 #   scripts/ledger_cost.sh --help
 #
-# - without: the library's source, copied, with the ledger's look at its counter of scopes removed
-# - off: the library as it is, no scope was ever opened
+# - without: the library without its feature `ledger`
+# - off: the library with it, no scope was ever opened
 # - closed: the same, after a scope was opened and closed
 #
 # Exit code 1: a call takes over 1 % more instructions with the ledger than without. A load of the
@@ -26,37 +26,30 @@ fi
 
 folder=${LEDGER_COST_FOLDER:-$(mktemp -d)}
 [[ -n ${LEDGER_COST_FOLDER-} ]] || trap 'rm -rf "$folder"' EXIT
-mkdir -p "$folder/without"
-cp -r "$ROOT/Cargo.toml" "$ROOT/crates" "$folder/without/"
-sed -i 's/^members = .*/members = ["crates\/tensor-core", "crates\/tensor-kernels"]/;
-  s/^default-members = .*//' "$folder/without/Cargo.toml"
-ledger=$folder/without/crates/tensor-kernels/src/api/ledger.rs
-sed -i 's/OPEN\.load(Ordering::Relaxed)/0/' "$ledger"
-if grep -q 'OPEN\.load' "$ledger"; then
-  echo "ledger_cost: the ledger looks at its scopes in another form" >&2
-  exit 1
-fi
-
-# program FOLDER KERNELS: a program that is counted, of these sources of the library.
+# program NAME FEATURES: a program that is counted, with these features of the library.
 program() {
-  mkdir -p "$1/src"
-  cat > "$1/Cargo.toml" << TOML
+  local here=$folder/$1
+  mkdir -p "$here/src"
+  cat > "$here/Cargo.toml" << TOML
 [package]
 name = "ledger-cost"
 version = "0.1.0"
 edition = "2024"
 
 [dependencies]
-tensor-kernels = { path = "$2" }
+tensor-kernels = { path = "$ROOT/crates/tensor-kernels", default-features = false, features = [$2] }
+
+[features]
+ledger = []
 
 [profile.release]
 debug = 1
 
 [workspace]
 TOML
-  cat > "$1/src/main.rs" << 'RUST'
+  cat > "$here/src/main.rs" << 'RUST'
 use std::hint::black_box;
-use tensor_kernels::{CopyScope, Error, Tensor, TensorExt};
+use tensor_kernels::{Error, Tensor, TensorExt};
 
 #[inline(never)]
 fn counted_contiguous(t: &Tensor<f32>) -> Result<(), Error> {
@@ -78,10 +71,11 @@ fn counted_to_vec(t: &Tensor<f32>) -> Result<(), Error> {
 
 fn main() -> Result<(), Error> {
     let mut arguments = std::env::args().skip(1);
-    let (calls, state) = (arguments.next().unwrap(), arguments.next());
+    let calls = arguments.next().unwrap();
     let t = Tensor::arange(0.0f32, 1024.0, 1.0)?.view([32, 32])?.t()?;
-    if state.as_deref() == Some("closed") {
-        CopyScope::AllThreads.count(|| t.contiguous()).0?;
+    #[cfg(feature = "ledger")]
+    if arguments.next().as_deref() == Some("closed") {
+        tensor_kernels::CopyScope::AllThreads.count(|| counted_contiguous(&t)).0?;
     }
     for _ in 0..calls.parse().unwrap() {
         counted_contiguous(&t)?;
@@ -91,15 +85,18 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 RUST
-  (cd "$1" && CARGO_TARGET_DIR=$folder/target-$(basename "$1") cargo build -q --release)
+  (cd "$here" && CARGO_TARGET_DIR=$folder/target-$1 cargo build -q --release ${3-})
 }
 
-# count PROGRAM OPERATION STATE CALLS: instructions in all calls of an operation.
+# count PROGRAM OPERATION STATE CALLS: instructions of the program in all calls of an operation.
+# Those of malloc are left out: how long it searches its lists depends on what the program allocated
+# before.
 count() {
   local out=$folder/callgrind.out
   valgrind --tool=callgrind --callgrind-out-file="$out" --toggle-collect="*counted_$2*" \
     "$folder/target-$1/release/ledger-cost" "$4" "$3" 2> /dev/null
-  sed -n 's/^\(summary\|totals\): //p' "$out" | head -1
+  callgrind_annotate --threshold=100 --auto=no "$out" |
+    awk '/\/ledger-cost\]$/ { gsub(/,/, "", $1); sum += $1 } END { print sum }'
 }
 
 # each PROGRAM OPERATION STATE: instructions of a call, without those of the first ones.
@@ -110,8 +107,9 @@ each() {
   echo "$(((many - few) / CALLS))"
 }
 
-program "$folder/with-ledger" "$ROOT/crates/tensor-kernels"
-program "$folder/no-ledger" "$folder/without/crates/tensor-kernels"
+readonly FEATURES='"elementwise", "reductions", "half", "complex", "rayon", "avx512"'
+program with-ledger "$FEATURES, \"ledger\"" --features=ledger
+program no-ledger "$FEATURES"
 failed=0
 printf '%-12s %8s %8s %8s\n' operation without off closed
 for operation in contiguous reshape to_vec; do

@@ -23,7 +23,9 @@ use crate::{Element, Handle, Operand, TensorBase, TensorViewBase, TensorViewMutB
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand of elements `{T}`",
-    note = "an operand is a tensor, a view or one value, of the other operand's element type"
+    note = "an operand is a tensor, a view or one value, of the other operand's element type",
+    note = "a value is written with that type, as `2.0` of floats; the elements of a tensor are \
+            converted by `cast`"
 )]
 pub trait AsOperand<T> {
     /// The operand.

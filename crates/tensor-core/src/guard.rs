@@ -12,6 +12,7 @@ use crate::{
     TensorViewMutBase, ViewRef, ViewRefMut, WriteScope, view::check_injective,
 };
 
+/// Access to elements in bulk, borrowed at run time.
 impl<T: Element, K> TensorBase<T, K> {
     /// Borrows the storage for reading: any number of readers, unless it is being written.
     ///
@@ -25,8 +26,10 @@ impl<T: Element, K> TensorBase<T, K> {
     ///
     /// The whole storage is borrowed, also by a tensor that has only a part of it. So two tensors
     /// of one storage are refused when they are written at the same time, even if they share no
-    /// element, and whether they meet is a matter of timing. To write parts at the same time, cut
-    /// the tensor with [`split_at_mut`](Self::split_at_mut), or the view of one guard into more
+    /// element. The rule is fixed: while a guard lives, others of its storage are refused, and only
+    /// then. Whether the guards of two threads meet is a matter of timing, so a program that hands
+    /// tensors of one storage to threads may be refused or not. To write parts at the same time,
+    /// cut the tensor with [`split_at_mut`](Self::split_at_mut), or the view of one guard into more
     /// parts: [`split_mut`](TensorViewMutBase::split_mut),
     /// [`unbind_mut`](TensorViewMutBase::unbind_mut). Parts are never refused for their timing.
     ///

@@ -73,11 +73,13 @@ macro_rules! view_methods {
         }
 
         /// The sizes (PyTorch: `size()`).
+        #[doc(alias = "size")]
         pub fn shape(&self) -> &[usize] {
             self.layout.shape()
         }
 
         /// The strides, in elements (PyTorch: `stride()`).
+        #[doc(alias = "stride")]
         pub fn strides(&self) -> &[isize] {
             self.layout.strides()
         }
@@ -88,6 +90,7 @@ macro_rules! view_methods {
         }
 
         /// The number of dimensions (PyTorch: `dim()`).
+        #[doc(alias = "dim")]
         pub fn ndim(&self) -> usize {
             self.layout.ndim()
         }

@@ -58,6 +58,11 @@ impl OptionalDim for Option<isize> {
 /// assert!(x.narrow(0, 5, 1)?.view(())?.shape().is_empty());
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no list of sizes or dimensions",
+    note = "sizes and dimensions are one argument, an array, slice or vector of integers: \
+            `x.view([2, 3])`; none is `()`"
+)]
 pub trait Sizes {
     /// The numbers, which may be negative.
     ///

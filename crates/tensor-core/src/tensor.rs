@@ -37,6 +37,19 @@ pub type Tensor<T> = TensorBase<T, Bare>;
 /// # Ok::<(), tensor_core::Error>(())
 /// ```
 ///
+/// - Make one: [`zeros`](Self::zeros), [`full`](Self::full), [`arange`](Self::arange),
+///   [`from_vec`](Self::from_vec), [`from_nested`](Self::from_nested).
+/// - Ask what it is: [`shape`](Self::shape), [`strides`](Self::strides),
+///   [`is_contiguous`](Self::is_contiguous), [`why_not_view`](Self::why_not_view).
+/// - View it otherwise: [`view`](Self::view), [`transpose`](Self::transpose),
+///   [`permute`](Self::permute), [`index`](Self::index), [`expand`](Self::expand).
+/// - Read elements: [`get`](Self::get), [`to_vec`](Self::to_vec), [`iter`](Self::iter),
+///   [`read`](Self::read).
+/// - Write elements: [`set`](Self::set), [`write`](Self::write),
+///   [`split_at_mut`](Self::split_at_mut).
+/// - Copy and compute, in `tensor-kernels`: operators, and the methods of the traits `TensorExt`
+///   and `TensorMutExt`, such as `contiguous`, `reshape`, `exp` and `sum`.
+///
 /// The second type parameter names the kernels that compute the tensor's operators, as the second
 /// parameter of `Vec` names its allocator. The aliases named `Tensor` set it.
 ///
@@ -60,6 +73,7 @@ impl<T: Element, K> Clone for TensorBase<T, K> {
     }
 }
 
+/// What it is, single elements, and the view operations, none of which copies an element.
 impl<T: Element, K> TensorBase<T, K> {
     /// # Safety
     /// Invariants 1 and 2.
@@ -212,6 +226,7 @@ impl<T: Element, K> TensorBase<T, K> {
         self.copied_to_vec("to_vec")
     }
 
+    #[inline]
     #[track_caller]
     pub(crate) fn copied_to_vec(&self, op: &'static str) -> Result<Vec<T>>
     where

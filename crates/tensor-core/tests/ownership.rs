@@ -254,3 +254,29 @@ fn fault_a_tensor_that_cannot_be_written_is_not_split() {
     let expanded = Tensor::<u32>::zeros([1]).unwrap().expand([4]).unwrap();
     assert!(matches!(refused(&expanded, 0, 2), Error::WriteOverlap { .. }));
 }
+
+/// What is refused depends on which guards live, and on nothing else: not on earlier refusals, and
+/// not on how often or from which thread one asks.
+#[test]
+fn handles_of_disjoint_parts_are_refused_exactly_while_a_guard_lives() {
+    let table = Tensor::<u32>::zeros([4, 3]).unwrap();
+    let (top, bottom) = (table.narrow(0, 0, 2).unwrap(), table.narrow(0, 2, 2).unwrap());
+    let ask = |tensor: &Tensor<u32>| {
+        thread::scope(|scope| {
+            let asked = scope.spawn(|| {
+                let may_read = tensor.read().is_ok();
+                [may_read, tensor.write().is_ok()]
+            });
+            asked.join().unwrap()
+        })
+    };
+    for round in 0..100 {
+        let writing = top.write().unwrap();
+        assert_eq!([ask(&bottom), ask(&bottom)], [[false; 2]; 2], "{round}");
+        drop(writing);
+        let reading = top.read().unwrap();
+        assert_eq!([ask(&bottom), ask(&bottom)], [[true, false]; 2], "{round}");
+        drop(reading);
+        assert_eq!([ask(&bottom), ask(&top)], [[true; 2]; 2], "{round}");
+    }
+}

@@ -78,6 +78,7 @@
 //! | `complex` | yes | elements `Complex<f32>` and `Complex<f64>`, of the crate `num-complex` |
 //! | `rayon` | yes | threads; without it everything runs on the calling thread |
 //! | `avx512` | yes | kernels for AVX-512 (x86-64), used if the CPU has it; else AVX2 is the most |
+//! | `ledger` | yes | [`count_copies`] and [`forbid_copies`]; without it no copy looks for them |
 //! | `derive` | no | the derive macros of `bytemuck`, for elements of your own |
 //! | `ndarray`, `dlpack` | no | arrays of other libraries, see the module `interchange` |
 //! | `npy`, `npz`, `safetensors` | no | files, see the module `interchange` |
@@ -88,7 +89,7 @@
 //! Without features there are the views and layouts of `tensor-core`, and copies: [`copy_into`],
 //! [`copy_into_uninit`], [`to_contiguous`], [`to_vec`], [`copy_bytes`], [`permute_inplace`],
 //! [`fill`], [`repeat`], [`rearrange`], [`CopyPlan`], [`stream_copy`], the methods of [`TensorExt`]
-//! that copy, and the [ledger](count_copies):
+//! that copy; with the feature `ledger` also the [ledger of copies](count_copies):
 //!
 //! ```toml
 //! [dependencies]
@@ -120,6 +121,8 @@ mod run;
 mod sort;
 mod tuning;
 
+#[cfg(feature = "ledger")]
+pub use api::ledger::{CopyEntry, CopyLedger, CopyScope, count_copies, forbid_copies};
 #[cfg(feature = "elementwise")]
 pub use api::{
     any::CastAny,
@@ -127,7 +130,7 @@ pub use api::{
         elementwise_path, map, map_inplace, map_into, zip, zip_inplace, zip_into, zip3,
         zip3_inplace, zip3_into,
     },
-    elementwise_explanation::{ElementwiseExplanation, explain_elementwise},
+    elementwise_explanation::{ElementwiseExplanation, explain_elementwise, explain_operation},
     movement::PadMode,
     ops,
 };
@@ -140,9 +143,9 @@ pub use api::{
     },
     copy_explanation::{CopyExplanation, ExplainedCandidate},
     copy_plan::{CopyCandidate, CopyPlan},
+    copy_reason::CopyReason,
     ext::{Reshaped, ReshapedView, TensorExt, TensorMutExt, TensorViewMutExt},
     in_place::{permute_bytes_inplace, permute_inplace},
-    ledger::{CopyEntry, CopyLedger, CopyReason, CopyScope, count_copies, forbid_copies},
     rearrange::{
         PatternArg, RearrangePattern, ReducePattern, RepeatPattern, rearrange, reduce_with,
         repeat_axes,

@@ -1,6 +1,6 @@
 //! The copy ledger: what is recorded, where, by whom, and what is refused.
 
-#![cfg(feature = "reductions")]
+#![cfg(all(feature = "ledger", feature = "reductions"))]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::{

@@ -131,7 +131,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         (Source::Measured, costs)
     };
     let case = question.case()?;
-    let path = suite::path(&exec, &case)?;
+    let path = suite::path_of_operation(&exec, &case)?;
     let answer = Answer::new(&question, path, threads, source, costs);
     if args.json {
         return document::write(&answer, out);

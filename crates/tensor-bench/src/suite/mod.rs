@@ -40,7 +40,7 @@ pub use judge::{NAIVE, judged};
 pub use measure::{Setup, measure, verify};
 pub use op::Op;
 pub use parse::{case as parse, read, reduced_dims};
-pub use path::{explanation, path, plan};
+pub use path::{explanation, path, path_of_operation, plan};
 pub use peers::render as render_peers;
 pub use ready::{Ready, with_ready};
 pub use record::{Record, SCHEMA};

@@ -1,7 +1,8 @@
 //! The plan of a case, by name and in words.
 
 use tensor_kernels::{
-    CopyPlan, DimVec, Exec, Layout, elementwise_path, explain_elementwise, explain_reduction,
+    CopyPlan, DimVec, ElementwiseExplanation, Exec, Layout, elementwise_path, explain_elementwise,
+    explain_operation, explain_reduction,
 };
 
 use super::{Case, Op};
@@ -48,7 +49,6 @@ pub fn plan(exec: &Exec, case: &Case) -> Result<String> {
 pub fn explanation(exec: &Exec, case: &Case) -> Result<String> {
     let layouts: DimVec<&Layout> = case.operands.iter().map(|operand| &operand.layout).collect();
     let (result, out) = (Layout::contiguous(case.shape())?, case.out.size());
-    let width = case.operands.first().map_or(out, |operand| operand.dtype.size());
     let text = match layouts.as_slice() {
         [a] if case.op == Op::Copy => {
             CopyPlan::new(a, &result, out, &exec.machine)?.explain(exec).to_string()
@@ -58,12 +58,40 @@ pub fn explanation(exec: &Exec, case: &Case) -> Result<String> {
             let (name, dtype) = (case.op.name(), case.operands[0].dtype);
             explain_reduction(exec, name, dtype, a, &over)?.to_string()
         }
-        [a] => explain_elementwise(exec, [&result, a], [out, width])?.to_string(),
-        [a, b] => explain_elementwise(exec, [&result, a, b], [out, width, width])?.to_string(),
-        [a, b, c] => {
-            explain_elementwise(exec, [&result, a, b, c], [out, width, width, width])?.to_string()
-        }
+        [a] => elementwise(exec, case, [&result, a])?.to_string(),
+        [a, b] => elementwise(exec, case, [&result, a, b])?.to_string(),
+        [a, b, c] => elementwise(exec, case, [&result, a, b, c])?.to_string(),
         _ => return Err(Failure::input("more than three operands")),
     };
     Ok(text.trim_end().to_owned())
+}
+
+/// The path that the explanation of a case names: that of its operation, where [`path`] is that of
+/// any function of the same widths.
+///
+/// # Errors
+/// Those of [`path`].
+pub fn path_of_operation(exec: &Exec, case: &Case) -> Result<&'static str> {
+    let layouts: DimVec<&Layout> = case.operands.iter().map(|operand| &operand.layout).collect();
+    let result = || Layout::contiguous(case.shape());
+    Ok(match layouts.as_slice() {
+        [_] if case.op == Op::Copy || case.op.is_reduction() => path(exec, case)?,
+        [a] => elementwise(exec, case, [&result()?, a])?.path(),
+        [a, b] => elementwise(exec, case, [&result()?, a, b])?.path(),
+        [a, b, c] => elementwise(exec, case, [&result()?, a, b, c])?.path(),
+        _ => path(exec, case)?,
+    })
+}
+
+fn elementwise<const N: usize>(
+    exec: &Exec,
+    case: &Case,
+    layouts: [&Layout; N],
+) -> Result<ElementwiseExplanation<N>> {
+    let (dtype, out) = (case.operands[0].dtype, case.out.size());
+    if case.op == Op::Cast {
+        let widths = std::array::from_fn(|k| if k == 0 { out } else { dtype.size() });
+        return Ok(explain_elementwise(exec, layouts, widths)?);
+    }
+    Ok(explain_operation(exec, case.op.name(), dtype, layouts)?)
 }

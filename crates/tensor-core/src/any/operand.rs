@@ -3,7 +3,7 @@
 
 use super::{AnyTensorBase, AnyValue, BuiltIn};
 use crate::{
-    AsOperand, DType, Layout, Operand, Output, Result, Scalar, TensorBase, TensorView,
+    AsOperand, DType, Int, Layout, Operand, Output, Result, Scalar, TensorBase, TensorView,
     TensorViewBase, TensorViewMutBase, dtype::for_each_dtype,
 };
 
@@ -185,6 +185,44 @@ macro_rules! operands {
             pub fn input(&self) -> AnyInput<'_> {
                 match self {
                     $($(#[$gate])* Self::$variant(tensor) => AnyInput::$variant(tensor.into()),)*
+                }
+            }
+
+            /// Calls `f` with two parts of the tensor along a dimension, the first `at` indices and
+            /// the rest, as outputs that can be written at the same time, and returns what `f`
+            /// returns.
+            ///
+            /// ```
+            /// # use tensor_core as tensor_kernels;
+            /// use tensor_kernels::{AnyTensor, DType};
+            ///
+            /// let grid = AnyTensor::zeros([4, 3], DType::F32)?;
+            /// grid.split_at_mut(0, 1, |top, rest| {
+            ///     // Each may be the result of an operation, on a thread of its own.
+            ///     assert_eq!((top.shape(), rest.shape()), (&[1, 3][..], &[3, 3][..]));
+            ///     assert!(grid.get(&[0, 0]).is_err()); // the storage is being written
+            /// })?;
+            /// # Ok::<(), tensor_core::Error>(())
+            /// ```
+            ///
+            /// The storage is borrowed for writing until `f` returns, as by
+            /// [`TensorBase::split_at_mut`].
+            ///
+            /// # Errors
+            /// Those of [`TensorBase::split_at_mut`]; `f` is not called then.
+            pub fn split_at_mut<R>(
+                &self,
+                dim: impl Int,
+                at: usize,
+                f: impl FnOnce(AnyOutput<'_>, AnyOutput<'_>) -> R,
+            ) -> Result<R> {
+                match self {
+                    $(
+                        $(#[$gate])*
+                        Self::$variant(tensor) => tensor.split_at_mut(dim, at, |mut a, mut b| {
+                            f(AnyOutput::from(&mut a), AnyOutput::from(&mut b))
+                        }),
+                    )*
                 }
             }
         }

@@ -12,6 +12,7 @@ use crate::{
     element::assert_occupies_memory,
 };
 
+/// Made of vectors, slices, functions, single values, and memory of other owners.
 impl<T: Element, K> TensorBase<T, K> {
     /// A tensor that takes over a vector's memory, in row-major order (PyTorch: `torch.tensor`).
     ///

@@ -62,6 +62,7 @@ macro_rules! elements {
 
 for_each_dtype!(elements);
 
+/// Made of nested arrays.
 impl<T: Element, K> TensorBase<T, K> {
     /// The values of nested arrays, in a tensor with a dimension for each level (PyTorch:
     /// `torch.tensor`).

@@ -8,6 +8,7 @@ use crate::{
     TensorViewBase, TensorViewMutBase, Uninit,
 };
 
+/// Ones, an identity, numbers at equal distances, and tensors like another one.
 impl<T: Element, K> TensorBase<T, K> {
     /// A row-major tensor of ones (PyTorch: `ones`).
     ///

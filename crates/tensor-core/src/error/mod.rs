@@ -639,8 +639,8 @@ pub enum Error {
     /// The storage is being written, or (for a write) read, through another guard.
     #[error(
         "storage is already borrowed {held}: cannot borrow it {wanted} [another guard of this \
-         storage is alive; to write parts at the same time, cut the view of one guard with \
-         split_mut, unbind_mut or split_at_mut]"
+         storage is alive, and a guard borrows all of it; to write parts at the same time, cut the \
+         view of one guard with split_mut, unbind_mut or split_at_mut]"
     )]
     Borrowed {
         /// How it is borrowed.

@@ -17,7 +17,7 @@ use tensor_core::{
 };
 
 use crate::{
-    api::ledger::{CopyReason, Purpose},
+    api::{copy_reason::CopyReason, ledger::Purpose},
     exec::{Broadcast, Exec, Overlapping},
     kernel::{Function1, Function2, Function3, Map, OperationOf, Zip, Zip3},
     run::{self, Erased, Input},

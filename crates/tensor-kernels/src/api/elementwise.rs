@@ -187,10 +187,9 @@ pub fn zip3<A: Element, B: Element, C: Element, R: Element, K>(
 /// The layout of the result comes first. So does the width of its elements in `widths`, which are
 /// in bytes; they determine which rows are short.
 ///
-/// It is the path of any function of these widths: `neg`, `abs`, `sqrt`, `relu`, `square`, `recip`,
-/// `add`, `sub`, `mul`, `div` and `mul_add` of f32 and f64 with one transposed operand are computed
-/// in the registers that transpose it instead, at every [`SimdLevel`](crate::SimdLevel) but
-/// `Scalar`.
+/// It is the path of any function of these widths. Some named operations with a transposed operand
+/// are computed in the registers that transpose it instead, which
+/// [`explain_operation`](crate::explain_operation) tells.
 ///
 /// ```
 /// use tensor_kernels::{Layout, elementwise_path};

@@ -11,9 +11,10 @@
 //! recorded are results that are computed, copies into memory of the caller (`copy_into`, `fill`),
 //! and vectors of bytes.
 //!
-//! While no scope is open, an operation that copies reads one atomic integer for it. Beside a
-//! library without the ledger, that is 13 to 35 instructions more for a `contiguous`, `reshape` or
-//! `to_vec` of 3,100 to 5,900, under 1 % (32 by 32 transposed floats; `scripts/ledger_cost.sh`).
+//! While no scope is open, an operation that copies reads one atomic integer for it. Without the
+//! feature `ledger` it does not: that build has no scopes, and nothing is looked at. With it and no
+//! scope, a `contiguous` of 32 by 32 transposed floats takes 4 more instructions than without it, a
+//! `to_vec` 3, of some 800 beside those of the allocator (`scripts/ledger_cost.sh`).
 
 use std::{
     fmt,
@@ -25,8 +26,9 @@ use std::{
     thread::{self, ThreadId},
 };
 
-use tensor_core::{DType, Error, Layout, MemoryFormat, Result};
+use tensor_core::{Error, Layout, Result};
 
+use super::copy_reason::CopyReason;
 use crate::{exec::Exec, plan::PlannedCopy};
 
 /// The open scopes. The integer is their number, so that it can be read without the lock.
@@ -35,14 +37,39 @@ static SCOPES: Mutex<Vec<Arc<Scope>>> = Mutex::new(Vec::new());
 
 /// Is a scope open? If not, nothing else is looked at.
 #[inline]
-pub(crate) fn is_open() -> bool {
+fn is_open() -> bool {
     OPEN.load(Ordering::Relaxed) != 0
+}
+
+/// Records the copy of a tensor's or view's elements into a vector, by `op`.
+///
+/// # Errors
+/// [`Error::CopyForbidden`] in a scope that forbids it.
+#[inline]
+#[track_caller]
+pub(crate) fn record_vector(op: &'static str, width: usize, from: &Layout) -> Result<()> {
+    match is_open() {
+        false => Ok(()),
+        true => record_vector_in_scopes(Location::caller(), op, width, from),
+    }
+}
+
+#[cold]
+fn record_vector_in_scopes(
+    location: &'static Location<'static>,
+    op: &'static str,
+    width: usize,
+    from: &Layout,
+) -> Result<()> {
+    let purpose = Purpose::of_vector(op, from);
+    purpose.record_contiguous_in_scopes(location, Exec::current()?, width, from)
 }
 
 /// Runs a closure and lists the copies that all threads made meanwhile.
 ///
 /// Outside of such closures an operation that copies reads one integer for the ledger: under 1 % of
-/// the instructions of a `contiguous` of 1024 floats.
+/// the instructions of a `contiguous` of 1024 floats. Without the feature `ledger`, which is on by
+/// default, not even that.
 ///
 /// ```
 /// use tensor_kernels::{Tensor, TensorExt, count_copies};
@@ -182,77 +209,6 @@ pub struct CopyEntry {
     pub bytes: usize,
 }
 
-/// Why an operation copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum CopyReason {
-    /// The input is not contiguous: the stride of this dimension is another than expected.
-    NotContiguous {
-        /// The dimension.
-        dim: usize,
-    },
-    /// The input is not contiguous in this memory format.
-    NotInFormat(MemoryFormat),
-    /// Strides cannot express the shape: a requested dimension would span this dimension and the
-    /// one before it, which are not adjacent in memory.
-    NotViewable {
-        /// The dimension.
-        dim: usize,
-    },
-    /// The operand shares elements with the result at other indices.
-    OverlapsResult,
-    /// The operand is converted to the dtype in which the operation computes.
-    Converted {
-        /// The dtype of the operand.
-        from: DType,
-        /// The dtype of the operation.
-        to: DType,
-    },
-    /// The input is a view of borrowed memory, and the result owns its memory.
-    OfView,
-    /// The tensor's memory cannot be handed over: others share it, or it is not the whole of a
-    /// vector.
-    NotOwned,
-    /// The operation always copies.
-    Requested,
-}
-
-impl CopyReason {
-    /// Why a contiguous result of a layout is a copy.
-    fn of_contiguous(layout: &Layout) -> Self {
-        layout.contiguity_break().map_or(Self::Requested, |dim| Self::NotContiguous { dim })
-    }
-
-    /// Why a view of this kind was refused.
-    pub(crate) fn of_refusal(refusal: &Error) -> Self {
-        match refusal {
-            Error::NotViewable { seam, .. } => Self::NotViewable { dim: *seam },
-            _ => Self::Requested,
-        }
-    }
-}
-
-impl fmt::Display for CopyReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotContiguous { dim } => {
-                write!(f, "the input is not contiguous at dimension {dim}")
-            }
-            Self::NotInFormat(format) => write!(f, "the input is not contiguous as {format:?}"),
-            Self::NotViewable { dim } => {
-                write!(f, "dimensions {} and {dim} cannot be viewed as one", dim.wrapping_sub(1))
-            }
-            Self::OverlapsResult => f.write_str("the operand overlaps the result"),
-            Self::Converted { from, to } => {
-                write!(f, "the operand is converted from {from} to {to}")
-            }
-            Self::OfView => f.write_str("the input is borrowed and the result owns its memory"),
-            Self::NotOwned => f.write_str("the memory is shared, or not the whole of a vector"),
-            Self::Requested => f.write_str("it always copies"),
-        }
-    }
-}
-
 impl fmt::Display for CopyEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { op, reason, location, path, count, bytes, .. } = self;
@@ -297,7 +253,7 @@ impl Purpose {
 
     /// Of an operation on a tensor whose elements become a vector: `into_vec` copies where it must,
     /// others always.
-    pub(crate) fn of_vector(op: &'static str, from: &Layout) -> Self {
+    fn of_vector(op: &'static str, from: &Layout) -> Self {
         match (op, from.contiguity_break()) {
             ("into_vec", None) => Self::new(op, CopyReason::NotOwned),
             ("into_vec", Some(_)) => Self::contiguous(op),
@@ -379,7 +335,7 @@ impl Purpose {
             return Ok(());
         }
         let op = self.op;
-        let reason = self.reason.unwrap_or_else(|| CopyReason::of_contiguous(from));
+        let reason = self.reason.unwrap_or_else(|| not_contiguous(from));
         let bytes = from.numel().saturating_mul(width);
         let path = PlannedCopy::new(from, to, width, &exec.machine).work().path;
         if scopes.iter().any(|scope| scope.forbidden) {
@@ -389,6 +345,14 @@ impl Purpose {
         let entry = CopyEntry { op, reason, location, path, thread, count: 1, bytes };
         scopes.iter().for_each(|scope| add(&mut lock(&scope.entries), &entry));
         Ok(())
+    }
+}
+
+/// Why a contiguous result of a layout is a copy.
+fn not_contiguous(layout: &Layout) -> CopyReason {
+    match layout.contiguity_break() {
+        None => CopyReason::Requested,
+        Some(dim) => CopyReason::NotContiguous { dim },
     }
 }
 

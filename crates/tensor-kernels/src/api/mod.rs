@@ -13,6 +13,7 @@ pub(crate) mod compiled;
 pub(crate) mod copy;
 pub(crate) mod copy_explanation;
 pub(crate) mod copy_plan;
+pub(crate) mod copy_reason;
 #[cfg(feature = "elementwise")]
 mod divisors;
 #[cfg(feature = "elementwise")]
@@ -23,11 +24,18 @@ mod equal;
 mod explanation_text;
 pub(crate) mod ext;
 pub(crate) mod in_place;
+#[cfg(feature = "ledger")]
+pub(crate) mod ledger;
+#[cfg(not(feature = "ledger"))]
+#[path = "no_ledger.rs"]
 pub(crate) mod ledger;
 #[cfg(feature = "elementwise")]
 pub(crate) mod movement;
 #[cfg(feature = "elementwise")]
+mod operation_form;
+#[cfg(feature = "elementwise")]
 pub mod ops;
+mod parts;
 pub(crate) mod rearrange;
 #[cfg(feature = "reductions")]
 pub(crate) mod reduce;

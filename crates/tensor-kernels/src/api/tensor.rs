@@ -4,10 +4,7 @@ use tensor_core::{
     Element, ReadKernel, Result, TensorBase, TensorViewBase, TensorViewMutBase, ViewRef,
 };
 
-use super::{
-    equal::equal,
-    ledger::{Purpose, is_open},
-};
+use super::{equal::equal, ledger::record_vector};
 use crate::{exec::Exec, run};
 
 /// The second parameter of a tensor whose operators this crate computes.
@@ -19,13 +16,10 @@ impl ReadKernel for Simd {
         run::copied_to_vec(Exec::current()?, from)
     }
 
+    #[inline]
     #[track_caller]
     fn will_copy<T: Element>(op: &'static str, from: ViewRef<'_, T>) -> Result<()> {
-        if !is_open() {
-            return Ok(());
-        }
-        let purpose = Purpose::of_vector(op, from.layout());
-        purpose.record_contiguous(Exec::current()?, size_of::<T>(), from.layout())
+        record_vector(op, size_of::<T>(), from.layout())
     }
 
     fn equal<T: Element + PartialEq>(a: ViewRef<'_, T>, b: ViewRef<'_, T>) -> Result<bool> {

@@ -21,13 +21,13 @@ use super::{
 use crate::{
     exec::{Exec, Machine, SimdLevel},
     kernel::{
-        self, FenceOnDrop, Finish, Finished, Finishing, Isa, Kernel, Operation, OtherOperand, Unit,
-        Vectorize,
+        self, FenceOnDrop, Finish, Finished, Finishing, Isa, Kernel, Operation, OtherOperand,
+        RegisterOp, Unit, Vectorize,
     },
     memory::{CACHE_LINE, LANE_BYTES, Stores},
     partition::par_run,
     plan::{GroupedStep, Inner, Work},
-    tuning::{MIN_PACKED_AND_FINISHED_ELEMENTS, PACKED_IN_L2},
+    tuning::{MIN_FINISHED_ELEMENTS, MIN_PACKED_AND_FINISHED_ELEMENTS, PACKED_IN_L2},
 };
 
 /// The bytes of the widest register.
@@ -42,35 +42,57 @@ pub(super) fn compute<const N: usize>(
     operands: &Operands<'_, '_, N>,
     machine: &Machine,
 ) -> bool {
-    // The portable kernels of a copy would stage what others stitch. Without elements there is no
-    // value to read.
-    if exec.simd() == SimdLevel::Scalar || operands.layouts[0].numel() == 0 {
-        return false;
-    }
     let Some(op) = operation.register_op() else { return false };
-    let Some((roles, transposed)) = roles(&operands.layouts) else { return false };
+    let Some(way) = Way::new(exec, op, &operands.layouts, operands.widths[0], machine) else {
+        return false;
+    };
     let first = operands.first();
     // An element is computed again where tiles overlap: not from a result that was an operand.
     if first[1..].contains(&first[0]) {
         return false;
     }
-    let finish = op.with_transposed(transposed - 1);
-    let task = OnTheWay { exec, machine, operands, roles, transposed, finish };
-    if !roles.contains(&Role::Packed) {
+    let task = OnTheWay { exec, operands, way };
+    if !way.roles.contains(&Role::Packed) {
         return task.run(&task.others(&mut Values::default(), [first[0]; N]));
     }
-    let bytes = task.packed_bytes();
-    operands.layouts[0].numel() >= MIN_PACKED_AND_FINISHED_ELEMENTS
-        && bytes <= machine.l2 / PACKED_IN_L2
-        && operands.layouts[0].is_dense()
-        && task.is_run()
-        && with_scratch(bytes, Hold::AcrossJoin, |scratch| task.pack_and_run(scratch))
+    way.may_pack()
+        && way.is_run()
+        && with_scratch(way.packed_bytes(), Hold::AcrossJoin, |scratch| task.pack_and_run(scratch))
             .unwrap_or(false)
 }
 
+/// How an operation on operands of these layouts is computed in registers, for explanations; `None`
+/// if it is not. Which operands are the same memory is not known here: none is the result.
+pub(crate) fn planned_in_registers<const N: usize>(
+    exec: &Exec,
+    op: RegisterOp,
+    layouts: &[&Layout; N],
+    width: usize,
+) -> Option<PlannedInRegisters<N>> {
+    // Fewer are copied in the order of the result (`small`).
+    if layouts[0].is_dense() && layouts[0].numel() < MIN_FINISHED_ELEMENTS {
+        return None;
+    }
+    let way = Way::new(exec, op, layouts, width, &exec.machine)?;
+    let work = planned(way.copy_of(way.transposed, way.machine));
+    let is_run = (way.packed().next().is_none() || way.may_pack()) && way.runs(&work);
+    let scratch_bytes = way.packed_bytes();
+    is_run.then(|| PlannedInRegisters { roles: way.roles, scratch_bytes, work })
+}
+
+/// See [`planned_in_registers`].
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PlannedInRegisters<const N: usize> {
+    /// Of the result and the inputs.
+    pub(crate) roles: [Role; N],
+    pub(crate) scratch_bytes: usize,
+    /// The copy that computes.
+    pub(crate) work: Work,
+}
+
 /// How an operand takes part.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
     /// It lies as the result does.
     Alike,
     /// All its elements are one.
@@ -154,25 +176,41 @@ impl Value {
     }
 }
 
-/// An operation whose transposed operand is copied by some plan.
+/// An operation whose transposed operand is copied by some plan: what is decided without the
+/// operands' memory.
 #[derive(Clone, Copy)]
-struct OnTheWay<'o, 'a, 'l, const N: usize> {
-    exec: &'o Exec,
+struct Way<'o, 'l, const N: usize> {
     machine: &'o Machine,
-    operands: &'o Operands<'a, 'l, N>,
+    layouts: &'o [&'l Layout; N],
+    /// The bytes of an element of each operand.
+    width: usize,
     roles: [Role; N],
     transposed: usize,
     finish: Finish,
 }
 
-impl<const N: usize> OnTheWay<'_, '_, '_, N> {
-    fn width(&self) -> usize {
-        self.operands.widths[0]
+impl<'o, 'l, const N: usize> Way<'o, 'l, N> {
+    #[inline]
+    fn new(
+        exec: &Exec,
+        op: RegisterOp,
+        layouts: &'o [&'l Layout; N],
+        width: usize,
+        machine: &'o Machine,
+    ) -> Option<Self> {
+        // The portable kernels of a copy would stage what others stitch. Without elements there is
+        // no value to read.
+        if exec.simd() == SimdLevel::Scalar || layouts[0].numel() == 0 {
+            return None;
+        }
+        let (roles, transposed) = roles(layouts)?;
+        let finish = op.with_transposed(transposed - 1);
+        Some(Self { machine, layouts, width, roles, transposed, finish })
     }
 
     /// The bytes of the result, as it is packed.
     fn row_bytes(&self) -> usize {
-        let bytes = self.operands.layouts[0].numel().saturating_mul(self.width());
+        let bytes = self.layouts[0].numel().saturating_mul(self.width);
         bytes.checked_next_multiple_of(CACHE_LINE).unwrap_or(usize::MAX)
     }
 
@@ -186,79 +224,20 @@ impl<const N: usize> OnTheWay<'_, '_, '_, N> {
 
     /// The copy from an input to the result, or to scratch that lies as the result does.
     fn copy_of<'p>(&'p self, k: usize, machine: &'p Machine) -> Planned<'p> {
-        let layouts = &self.operands.layouts;
-        Planned { from: layouts[k], to: layouts[0], width: self.width(), machine }
+        Planned { from: self.layouts[k], to: self.layouts[0], width: self.width, machine }
     }
 
-    /// The other operands: where they are, the value they are, or where they have been packed.
-    fn others(&self, values: &mut Values, packed: [*mut u8; N]) -> [OtherOperand; 2] {
-        let first = self.operands.first();
-        let mut others = [OtherOperand { base: first[0].cast_const(), mask: 0 }; 2];
-        let inputs = (1..N).filter(|&k| k != self.transposed);
-        for ((k, other), value) in inputs.zip(&mut others).zip(&mut values.0) {
-            *other = match self.roles[k] {
-                Role::Packed => OtherOperand { base: packed[k].cast_const(), mask: -1 },
-                Role::Value => {
-                    // SAFETY: O1: the value can be read.
-                    unsafe { value.fill(first[k], self.width()) };
-                    OtherOperand { base: value.0.as_ptr(), mask: 0 }
-                }
-                Role::Alike | Role::Transposed => {
-                    OtherOperand { base: first[k].cast_const(), mask: -1 }
-                }
-            };
-        }
-        others
-    }
-
-    /// Copies the packed operands into scratch, which holds them, and computes.
-    fn pack_and_run(&self, mut scratch: Scratch<'_>) -> bool {
-        let (mut packed, mut start) = ([std::ptr::null_mut(); N], 0);
-        let bytes = self.row_bytes();
-        // Scratch is read next: it is not stored past the caches.
-        let in_cache = Machine { stream: usize::MAX, ..*self.machine };
-        for k in self.packed() {
-            let row = scratch.rows(start, (1, bytes), bytes).start(1, bytes);
-            let offset = self.operands.layouts[0].offset().wrapping_mul(self.width());
-            let to = OperandPtr::at(row.wrapping_sub(offset), false);
-            let operands = OperandPtrs::new([to, self.operands.ptrs.0[k]]);
-            copy::by_plan(self.exec, self.copy_of(k, &in_cache), operands);
-            (packed[k], start) = (row, start + bytes);
-        }
-        self.run(&self.others(&mut Values::default(), packed))
+    /// Are there enough elements for packed operands to pay, and few enough for the caches?
+    fn may_pack(&self) -> bool {
+        self.layouts[0].numel() >= MIN_PACKED_AND_FINISHED_ELEMENTS
+            && self.packed_bytes() <= self.machine.l2 / PACKED_IN_L2
+            && self.layouts[0].is_dense()
     }
 
     /// Is the plan for the transposed operand one that computes?
     fn is_run(&self) -> bool {
         plan_cache::with_plan(self.copy_of(self.transposed, self.machine), |kept| {
             kept.listing.is_none() && self.runs(kept.work)
-        })
-    }
-
-    /// Computes, if the plan is one that does.
-    fn run(&self, others: &[OtherOperand; 2]) -> bool {
-        let operands = self.operands;
-        let ptrs = OperandPtrs::new([operands.ptrs.0[0], operands.ptrs.0[self.transposed]]);
-        let copy = self.copy_of(self.transposed, self.machine);
-        let result = operands.first()[0];
-        let finishing = &Finishing { finish: self.finish, result, others: *others };
-        let simd = self.exec.simd();
-        if self.exec.tasks(copy.to.numel().saturating_mul(copy.width)) > 1 {
-            // A thread that waits for others may run another copy meanwhile, which borrows the
-            // plans.
-            let work = planned(copy);
-            if !self.runs(&work) {
-                return false;
-            }
-            par_run(self.exec, &work, move |work| run(simd, work, ptrs, finishing));
-            return true;
-        }
-        plan_cache::with_plan(copy, |kept| {
-            let runs = kept.listing.is_none() && self.runs(kept.work);
-            if runs {
-                run(simd, kept.work, ptrs.moved(kept.behind), finishing);
-            }
-            runs
         })
     }
 
@@ -292,6 +271,81 @@ impl<const N: usize> OnTheWay<'_, '_, '_, N> {
             }
             _ => false,
         }
+    }
+}
+
+/// The same with the operands' memory.
+#[derive(Clone, Copy)]
+struct OnTheWay<'o, 'a, 'l, const N: usize> {
+    exec: &'o Exec,
+    operands: &'o Operands<'a, 'l, N>,
+    way: Way<'o, 'l, N>,
+}
+
+impl<const N: usize> OnTheWay<'_, '_, '_, N> {
+    /// The other operands: where they are, the value they are, or where they have been packed.
+    fn others(&self, values: &mut Values, packed: [*mut u8; N]) -> [OtherOperand; 2] {
+        let first = self.operands.first();
+        let mut others = [OtherOperand { base: first[0].cast_const(), mask: 0 }; 2];
+        let inputs = (1..N).filter(|&k| k != self.way.transposed);
+        for ((k, other), value) in inputs.zip(&mut others).zip(&mut values.0) {
+            *other = match self.way.roles[k] {
+                Role::Packed => OtherOperand { base: packed[k].cast_const(), mask: -1 },
+                Role::Value => {
+                    // SAFETY: O1: the value can be read.
+                    unsafe { value.fill(first[k], self.way.width) };
+                    OtherOperand { base: value.0.as_ptr(), mask: 0 }
+                }
+                Role::Alike | Role::Transposed => {
+                    OtherOperand { base: first[k].cast_const(), mask: -1 }
+                }
+            };
+        }
+        others
+    }
+
+    /// Copies the packed operands into scratch, which holds them, and computes.
+    fn pack_and_run(&self, mut scratch: Scratch<'_>) -> bool {
+        let (mut packed, mut start) = ([std::ptr::null_mut(); N], 0);
+        let bytes = self.way.row_bytes();
+        // Scratch is read next: it is not stored past the caches.
+        let in_cache = Machine { stream: usize::MAX, ..*self.way.machine };
+        for k in self.way.packed() {
+            let row = scratch.rows(start, (1, bytes), bytes).start(1, bytes);
+            let offset = self.operands.layouts[0].offset().wrapping_mul(self.way.width);
+            let to = OperandPtr::at(row.wrapping_sub(offset), false);
+            let operands = OperandPtrs::new([to, self.operands.ptrs.0[k]]);
+            copy::by_plan(self.exec, self.way.copy_of(k, &in_cache), operands);
+            (packed[k], start) = (row, start + bytes);
+        }
+        self.run(&self.others(&mut Values::default(), packed))
+    }
+
+    /// Computes, if the plan is one that does.
+    fn run(&self, others: &[OtherOperand; 2]) -> bool {
+        let operands = self.operands;
+        let ptrs = OperandPtrs::new([operands.ptrs.0[0], operands.ptrs.0[self.way.transposed]]);
+        let copy = self.way.copy_of(self.way.transposed, self.way.machine);
+        let result = operands.first()[0];
+        let finishing = &Finishing { finish: self.way.finish, result, others: *others };
+        let simd = self.exec.simd();
+        if self.exec.tasks(copy.to.numel().saturating_mul(copy.width)) > 1 {
+            // A thread that waits for others may run another copy meanwhile, which borrows the
+            // plans.
+            let work = planned(copy);
+            if !self.way.runs(&work) {
+                return false;
+            }
+            par_run(self.exec, &work, move |work| run(simd, work, ptrs, finishing));
+            return true;
+        }
+        plan_cache::with_plan(copy, |kept| {
+            let runs = kept.listing.is_none() && self.way.runs(kept.work);
+            if runs {
+                run(simd, kept.work, ptrs.moved(kept.behind), finishing);
+            }
+            runs
+        })
     }
 }
 

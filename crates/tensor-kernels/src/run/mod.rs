@@ -54,6 +54,8 @@ pub(crate) use computed::{computed1, computed2, computed3};
 pub(crate) use copy::{CopyOperands, copy};
 #[cfg(feature = "elementwise")]
 pub(crate) use elementwise::{compute1, compute2, compute3};
+#[cfg(feature = "elementwise")]
+pub(crate) use finished::{PlannedInRegisters, Role, planned_in_registers};
 pub(crate) use in_place::{permute_elements, permute_items};
 pub(crate) use item_layout::ItemLayout;
 pub(crate) use items::{

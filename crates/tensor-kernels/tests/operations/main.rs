@@ -10,7 +10,7 @@
 //! layouts. They stand in one program, because what takes the compiler's time is to instantiate the
 //! same operations for the same types.
 
-#![cfg(feature = "reductions")]
+#![cfg(all(feature = "ledger", feature = "reductions"))]
 
 #[path = "../common/mod.rs"]
 mod common;

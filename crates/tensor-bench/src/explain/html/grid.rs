@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use tensor_kernels::Layout;
 
 use super::svg::{
-    Cell, Head, Scale, WIDTH, arrow, drawing, label, px, readable_width, signed, words,
+    Cell, Head, Scale, WIDTH, arrow, drawing, label, px, readable_width, signed, upright, words,
 };
 use crate::{Result, output::render::join};
 
@@ -236,7 +236,7 @@ impl<'a> Grid<'a> {
                 @let (from, to) = (top + height / 2.0, top + height * 1.5);
                 @let path = format!("M{},{} V{}", px(x), px(from), px(to - 4.0));
                 (arrow(ndim - 2, &path, (x, to), Head::Down))
-                (label(ndim - 2, 0.0, 11.0, "start", &step(ndim - 2)))
+                (upright(ndim - 2, x - 9.0, to, &step(ndim - 2)))
             }
         }
     }
@@ -245,7 +245,8 @@ impl<'a> Grid<'a> {
         self.sizes.len() > 1 && self.rows_and_columns().0 > 1
     }
 
-    /// Where matrices begin, below the labels of the arrows.
+    /// Where matrices begin, below the label of the columns, and below the end of that of the rows,
+    /// which is upright.
     fn top(&self) -> f64 {
         if self.has_row_arrow() { 2.0 * ARROW - 4.0 } else { ARROW }
     }

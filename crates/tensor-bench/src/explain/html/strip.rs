@@ -23,6 +23,8 @@ const FEW: usize = 96;
 /// Space above a row: over an arc, for an arrow from another row, without any.
 const OVER: f64 = 5.0;
 const ENDS: f64 = 24.0;
+/// The height of a further label there.
+const LANE: f64 = 12.0;
 const PLAIN: f64 = 4.0;
 
 /// The longest horizontal way of an arrow from a row to the next.
@@ -126,13 +128,29 @@ impl<'a> Strip<'a> {
         dims
     }
 
+    /// The height of a dimension's label above those of shorter strides that it could cover: of
+    /// arrows from other rows to the same one, and of an arc to the same element.
+    fn lane(&self, dim: usize) -> f64 {
+        let Some((_, end)) = self.ends(dim) else { return 0.0 };
+        let is_arc = |(from, to): (usize, usize)| from / self.row == to / self.row;
+        let own = self.ends(dim).is_some_and(is_arc);
+        let is_covered = |&before: &usize| {
+            let same_row = |&(_, to): &(usize, usize)| to / self.row == end / self.row;
+            self.ends(before)
+                .filter(same_row)
+                .is_some_and(|ends| is_arc(ends) == own && (!own || ends.1 == end))
+        };
+        let before = self.arrows().into_iter().take_while(|&before| before != dim);
+        LANE * before.filter(is_covered).count() as f64
+    }
+
     /// The upper edges of the rows.
     fn tops(&self) -> Vec<f64> {
         let mut space = vec![PLAIN; self.visited.len().div_ceil(self.row)];
         for (level, dim) in self.arrows().into_iter().enumerate() {
             let Some((from, to)) = self.ends(dim) else { continue };
             let (from, to) = (from / self.row, to / self.row);
-            let needed = if from == to { peak(level) + OVER } else { ENDS };
+            let needed = if from == to { peak(level) + OVER } else { ENDS + self.lane(dim) };
             space[to] = space[to].max(needed);
         }
         let mut y = 0.0;
@@ -159,7 +177,8 @@ impl<'a> Strip<'a> {
             true => (end.0 - 6.0, "end"),
             false => (end.0 + 6.0, "start"),
         };
-        (arrow(dim, &path, end, Head::Down), label(dim, x, end.1 - 4.0, anchor, &text))
+        let y = end.1 - 4.0 - self.lane(dim);
+        (arrow(dim, &path, end, Head::Down), label(dim, x, y, anchor, &text))
     }
 
     /// An arc above the row, a curve to a near cell of the next row, or the end of an arrow alone,
@@ -181,7 +200,12 @@ impl<'a> Strip<'a> {
                 (path, format!("dim {dim}: {stride}"))
             }
             _ => {
-                let path = format!("M{},{} V{}", px(end.0), px(end.1 - 18.0), px(end.1 - 5.0));
+                let path = format!(
+                    "M{},{} V{}",
+                    px(end.0),
+                    px(end.1 - 18.0 - self.lane(dim)),
+                    px(end.1 - 5.0)
+                );
                 (path, format!("dim {dim}: {stride} from {}", self.layout.offset()))
             }
         }

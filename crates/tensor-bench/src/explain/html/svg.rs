@@ -139,6 +139,19 @@ pub(super) fn label(dim: usize, x: f64, y: f64, anchor: &str, text: &str) -> Mar
     words(x, y, anchor, &format!("label dim-{}", dim % COLOURS), text)
 }
 
+/// The same, read upwards. It ends at the top of the drawing at most.
+pub(super) fn upright(dim: usize, x: f64, y: f64, text: &str) -> Markup {
+    let y = y.max(LETTER * text.len() as f64);
+    let (x, y) = (px(x), px(y));
+    html! {
+        text x=(x) y=(y) transform={ "rotate(-90 " (x) " " (y) ")" } text-anchor="start"
+            class={ "label dim-" (dim % COLOURS) } { (text) }
+    }
+}
+
+/// The width of a letter of a label.
+const LETTER: f64 = 6.0;
+
 /// A stride with its sign.
 pub(super) fn signed(stride: isize) -> String {
     format!("{stride:+}")

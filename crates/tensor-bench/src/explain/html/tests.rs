@@ -225,3 +225,46 @@ fn names_of_places_on_the_page_are_given_once_and_the_page_is_deterministic() {
     assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "{ids:?}");
     assert_eq!(page, drawn(CHAIN));
 }
+
+/// Left, top, right and bottom of a label, of letters as wide as those of usual fonts.
+fn extent(label: Node<'_, '_>) -> [f64; 4] {
+    let at = |name: &str| label.attribute(name).unwrap().parse::<f64>().unwrap();
+    let (x, y, long) = (at("x"), at("y"), 5.6 * words(label).chars().count() as f64);
+    if label.attribute("transform").is_some() {
+        return [x - 9.0, y - long, x, y];
+    }
+    let left = match label.attribute("text-anchor") {
+        Some("end") => x - long,
+        Some("middle") => x - long / 2.0,
+        _ => x,
+    };
+    [left, y - 9.0, left + long, y]
+}
+
+#[test]
+fn no_label_covers_another_or_leaves_the_drawing() {
+    for chain in [
+        CHAIN,
+        "arange(60).view(3, 4, 5).transpose(0, 2)[:, ::3]",
+        "arange(24).view(2, 3, 4).permute(2, 0, 1)[:, :, ::2].unfold(0, 2, 1)",
+        "zeros(64, 64).t()[::-1, 1:]",
+        "zeros(2, 2, 100000)[:, :, :2].permute(2, 0, 1)",
+        "arange(6).expand(2, 6).flip(1)",
+    ] {
+        let page = drawn(chain);
+        let page = parsed(&page);
+        for picture in elements(page.root(), "svg") {
+            let height = picture.attribute("viewBox").unwrap().rsplit(' ').next().unwrap();
+            let height: f64 = height.parse().unwrap();
+            let labels = elements(picture, "text").into_iter().filter(|t| has_class(t, "label"));
+            let labels: Vec<_> = labels.map(|label| (extent(label), words(label))).collect();
+            for (at, ([left, top, right, bottom], text)) in labels.iter().enumerate() {
+                assert!(*top >= -1.0 && *bottom <= height + 1.0, "{chain}: {text} {top} {height}");
+                for ([l, t, r, b], other) in &labels[..at] {
+                    let apart = right <= l || r <= left || bottom <= t || b <= top;
+                    assert!(apart, "{chain}: {text} and {other}");
+                }
+            }
+        }
+    }
+}

@@ -13,11 +13,7 @@ use tensor_core::{
 
 use crate::api::types::match_dtype;
 use crate::{
-    api::{
-        call::Call,
-        ledger::{CopyReason, Purpose},
-        ops::Convert,
-    },
+    api::{call::Call, copy_reason::CopyReason, ledger::Purpose, ops::Convert},
     element::Cast,
 };
 

@@ -8,7 +8,8 @@ use super::{Reshaped, ReshapedView, TensorExt};
 use crate::{
     api::{
         copy::{contiguous_copy, format_copy, tensor_copy},
-        ledger::{CopyReason, Purpose},
+        copy_reason::CopyReason,
+        ledger::Purpose,
     },
     exec::Exec,
 };

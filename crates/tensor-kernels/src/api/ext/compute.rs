@@ -28,6 +28,7 @@ macro_rules! elementwise_methods {
         ///
         /// # Errors
         /// See the trait.
+        #[doc(alias = "to")]
         #[track_caller]
         fn cast<U: Element>(&self) -> Result<TensorBase<U, K>>
         where
@@ -161,6 +162,7 @@ macro_rules! elementwise_methods {
         ///
         /// # Errors
         /// [`Error::Broadcast`].
+        #[doc(alias = "where")]
         #[track_caller]
         fn where_cond<U: Element>(
             &self,

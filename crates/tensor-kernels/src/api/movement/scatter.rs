@@ -10,12 +10,7 @@ use super::{
     with_span,
 };
 use crate::{
-    api::{
-        call::Call,
-        copy::copy_into,
-        ledger::{CopyReason, Purpose},
-        tensor::Simd,
-    },
+    api::{call::Call, copy::copy_into, copy_reason::CopyReason, ledger::Purpose, tensor::Simd},
     exec::{Exec, pool},
 };
 

@@ -22,10 +22,12 @@ macro_rules! reduction_operations {
             /// The smallest element over dimensions; NaN if one is NaN (PyTorch: `torch.amin`). No
             /// elements: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). The sign of a zero
             /// result is unspecified.
+            #[doc(alias = "amin")]
             Min<T: Compare> -> T: min, min_into, min_all;
             /// The largest element over dimensions; NaN if one is NaN (PyTorch: `torch.amax`). No
             /// elements: [`Error::ReduceEmpty`](crate::Error::ReduceEmpty). The sign of a zero
             /// result is unspecified.
+            #[doc(alias = "amax")]
             Max<T: Compare> -> T: max, max_into, max_all;
             /// Is any element over dimensions not 0? NaN is not (PyTorch: `torch.any`, whose result
             /// for uint8 is uint8). False if there are no elements.

@@ -32,6 +32,7 @@ macro_rules! unary_operations {
         /// −1, 0 or 1; NaN gives 0 (PyTorch: `torch.sign`).
         Sign<T: Ordered> -> T: sign, sign_into, in place sign_inplace<Ordered> { |M, a| a.sign() }
         /// `1 / a`, of integers as f32 (PyTorch: `torch.reciprocal`).
+        #[doc(alias = "reciprocal")]
         Recip<T: Number> -> T::Float: recip, recip_into, in place recip_inplace<Inexact> {
             |M, a| a.to_float().reciprocal(), in_registers Recip
         }
@@ -54,6 +55,7 @@ macro_rules! unary_operations {
                 => a.to_float().exp_with::<M>()
         }
         /// The natural logarithm, of integers as f32 (PyTorch: `torch.log`).
+        #[doc(alias = "log")]
         Ln<T: Number> -> T::Float: ln, ln_into, in place ln_inplace<Inexact> {
             |M, a| a.to_float().ln_fast::<M>(),
             large_argument LOG_HAS_LARGE_ARGUMENT_PATH if a.to_float().is_special_log()
@@ -247,6 +249,7 @@ macro_rules! ternary_operations {
         $generate! {
             /// `a · factor + summand` (PyTorch: `torch.addcmul(summand, a, factor)`). Rounded once
             /// for f32 and f64; f16 and bf16 are computed as f32 and rounded again.
+            #[doc(alias = "addcmul")]
             MulAdd<T: Number>: mul_add, mul_add_into, in place mul_add_inplace {
                 |M, a, factor, summand| a.times_plus(factor, summand), in_registers MulAdd
             }

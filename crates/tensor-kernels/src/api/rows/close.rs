@@ -1,9 +1,17 @@
 //! Equality within tolerances.
 
-use tensor_core::{AsOperand, Bare, MovementError, Operand, Output, Result, TensorBase};
+use tensor_core::{
+    AsOperand, Bare, MovementError, Operand, Output, Result, TensorBase, TensorView,
+    broadcast_shapes,
+};
 
 use crate::{
-    api::{call::Call, ops::all_all, tensor::Simd},
+    api::{
+        call::Call,
+        ops::all_all,
+        parts::{PART_BYTES, all_parts},
+        tensor::Simd,
+    },
     element::Real,
     exec::Exec,
     kernel::Function2,
@@ -109,9 +117,29 @@ pub fn allclose<T: Real>(
     b: impl AsOperand<T>,
     tolerance: Tolerance,
 ) -> Result<bool> {
-    let call = Call::new(exec, "allclose");
-    let close: TensorBase<bool, Bare> =
-        isclose_eval(call, a.as_operand(), b.as_operand(), tolerance)?;
+    let tolerance = tolerance.check()?;
+    let (a, b) = (a.as_operand(), b.as_operand());
+    let shape = broadcast_shapes(&[a.shape(), b.shape()])?;
+    let numel = shape.iter().fold(1_usize, |numel, &size| numel.saturating_mul(size));
+    if numel.saturating_mul(size_of::<T>()) <= PART_BYTES {
+        return all_close(&exec.serial(), a, b, tolerance);
+    }
+    let (reading_a, reading_b) = (a.read()?, b.read()?);
+    let (a, b) = (reading_a.elements().to_view(), reading_b.elements().to_view());
+    let (a, b) = (a.broadcast_to(&shape[..])?, b.broadcast_to(&shape[..])?);
+    let serial = exec.serial();
+    all_parts(exec, &a, &b, |a: &TensorView<'_, T>, b: &TensorView<'_, T>| {
+        all_close(&serial, a.as_operand(), b.as_operand(), tolerance)
+    })
+}
+
+fn all_close<T: Real>(
+    exec: &Exec,
+    a: Operand<'_, T>,
+    b: Operand<'_, T>,
+    tolerance: Tolerance,
+) -> Result<bool> {
+    let close: TensorBase<bool, Bare> = isclose_eval(Call::new(exec, "allclose"), a, b, tolerance)?;
     all_all(exec, &close)
 }
 

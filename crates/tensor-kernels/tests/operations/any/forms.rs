@@ -319,3 +319,42 @@ fn what_is_new_of_a_shape_or_a_tensor() -> Result<()> {
     assert!(bits.same_storage(&x) && bits.get(&[2])? == (1.0f64.to_bits() as i64).into());
     Ok(())
 }
+
+/// Handles of parts would be refused whenever their writes meet; parts are not.
+#[test]
+fn two_parts_are_written_from_two_threads_without_a_refusal() {
+    let source = AnyTensor::from(tensor![[1i16, 2, 3], [4, 5, 6], [7, 8, 9]]);
+    for dtype in [DType::F32, DType::I16, DType::F16] {
+        let grid = AnyTensor::zeros([3, 3], dtype).unwrap();
+        for dim in [0, 1] {
+            for at in 0..=3 {
+                let (first, rest) =
+                    (source.narrow(dim, 0, at).unwrap(), source.narrow(dim, at, 3 - at).unwrap());
+                grid.fill(0).unwrap();
+                let written = grid.split_at_mut(dim, at, |left, right| {
+                    std::thread::scope(|scope| {
+                        let left = scope.spawn(|| first.copy_into(left));
+                        let right = scope.spawn(|| rest.copy_into(right));
+                        [left, right].map(|part| part.join().unwrap())
+                    })
+                });
+                assert_eq!(written.unwrap(), [Ok(()), Ok(())], "{dtype} {dim} {at}");
+                assert!(grid.equal(&source).unwrap(), "{dtype} {dim} {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_split_is_refused_before_anything_is_written() {
+    let grid = AnyTensor::zeros([3, 2], DType::F64).unwrap();
+    let refused = |any: &AnyTensor, dim: isize, at| {
+        any.split_at_mut(dim, at, |_, _| unreachable!("a refused split")).unwrap_err()
+    };
+    assert!(matches!(refused(&grid, 2, 1), Error::DimOutOfRange { .. }));
+    refused(&grid, 0, 4);
+    let row = grid.narrow(0, 0, 1).unwrap();
+    assert!(matches!(refused(&row.expand([3, 2]).unwrap(), 0, 1), Error::WriteOverlap { .. }));
+    let meanwhile = grid.split_at_mut(0, 1, |first, _| row.copy_into(first)).unwrap();
+    assert!(matches!(meanwhile, Err(Error::Borrowed { .. })), "{meanwhile:?}");
+}
