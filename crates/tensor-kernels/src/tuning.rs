@@ -157,6 +157,25 @@ pub(crate) const STRIP_BYTES: usize = 4096;
 /// out of cache.
 pub(crate) const STRIP_COLUMNS: usize = 1024;
 
+/// Whether `columns` destination columns, `lane` to a lane, are better written a lane at a time
+/// than by tiles of as many lanes as they fill: if tiles cover a quarter more of them. 17 columns
+/// of floats are 5 lanes, or two tiles of 4; 28 columns are 7 lanes, which take as long as two
+/// tiles.
+pub(crate) const fn pays_by_lanes(columns: usize, lane: usize) -> bool {
+    let lanes = columns.div_ceil(lane);
+    let together = lanes_together(columns, lane);
+    together == 1 || 5 * lanes <= 4 * lanes.next_multiple_of(together)
+}
+
+/// The lanes of destination columns that a tile writes at once: 4, 2 or 1.
+pub(crate) const fn lanes_together(columns: usize, lane: usize) -> usize {
+    match columns / lane {
+        0 | 1 => 1,
+        2 | 3 => 2,
+        _ => 4,
+    }
+}
+
 /// Elements along each side of the blocks of a portable transpose. The cache lines of both sides
 /// stay in the first-level cache until all of their elements are used.
 pub(crate) const PORTABLE_BLOCK_SIDE_ELEMENTS: usize = 16;

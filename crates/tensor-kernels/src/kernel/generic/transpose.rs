@@ -46,7 +46,7 @@ use crate::kernel::register_op::Finishing;
 use crate::{
     kernel::{portable, transpose_block::TransposeBlock, unit::Unit},
     memory::{CACHE_LINE, Stores},
-    tuning::{STRIP_BYTES, STRIP_COLUMNS},
+    tuning::{STRIP_BYTES, STRIP_COLUMNS, pays_by_lanes},
 };
 
 /// Lanes that a tile reads of each row, for elements of `width` bytes. A lane of wide elements
@@ -153,12 +153,16 @@ impl<R: Registers, L: Unit> NullaryFnOnce for TransposeFinished<'_, R, L> {
         if block.nu < L::PER_LANE || block.nv < L::PER_LANE {
             // SAFETY: the invariant.
             unsafe { portable::transpose_finished::<L>(block, finishing) }
-        } else if block.nu >= R::Full::LANES * L::PER_LANE {
+            return;
+        }
+        let is_narrow = block.nu < R::Full::LANES * L::PER_LANE;
+        if reads_along_rows::<R, L>(block) || is_narrow && may_read_along_rows::<R, L>(block) {
+            // SAFETY: the invariant; the extents hold a lane by a register. Blocks of whole lines,
+            // which may be streamed, are not read so.
+            unsafe { few_rows::transpose::<R::Native, L, _>(isa.into(), block, finishing) }
+        } else if !is_narrow {
             // SAFETY: the invariant; the extents hold a register by a lane.
             unsafe { wide_tiles::<R, L, _>(isa, block, stores, finishing) }
-        } else if R::Native::LANES > 1 && block.nv >= R::Native::LANES * L::PER_LANE {
-            // SAFETY: the invariant; the extents hold a lane by a register.
-            unsafe { few_rows::transpose::<R::Native, L, _>(isa.into(), block, finishing) }
         } else {
             // SAFETY: the invariant; the extents hold a lane by a lane.
             unsafe { cover::<R::Lane, L, _>(isa.into(), block, 1, Stores::Plain, finishing) }
@@ -251,12 +255,12 @@ unsafe fn any_block<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
 /// M1 to M3 for the block; both extents are at least a lane.
 #[inline(always)]
 unsafe fn tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
-    if block.nu >= R::Full::LANES * L::PER_LANE {
-        // SAFETY: the extents hold a register by a lane.
-        unsafe { wide_tiles::<R, L, _>(isa, block, Stores::Plain, Keep) }
-    } else if reads_along_rows::<R, L>(block) {
+    if reads_along_rows::<R, L>(block) {
         // SAFETY: the extents hold a lane by a register.
         unsafe { few_rows::transpose::<R::Native, L, _>(isa.into(), block, Keep) }
+    } else if block.nu >= R::Full::LANES * L::PER_LANE {
+        // SAFETY: the extents hold a register by a lane.
+        unsafe { wide_tiles::<R, L, _>(isa, block, Stores::Plain, Keep) }
     } else if block.nu >= R::Half::LANES * L::PER_LANE {
         // SAFETY: the extents hold a half register by a lane.
         unsafe { cover::<R::Half, L, _>(isa.into(), block, 1, Stores::Plain, Keep) }
@@ -266,15 +270,18 @@ unsafe fn tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
     }
 }
 
-/// Is a block of fewer rows than a register has elements read a register of each row at a time?
-/// Tiles of half registers write two lanes at once, and are better unless they cover more rows.
+/// Is a block read a register of each source row at a time? Its destination rows are then written
+/// lane by lane, which takes longer, and pays if tiles would cover many more columns than it has.
+#[inline(always)]
 fn reads_along_rows<R: Registers, L: Unit>(block: TransposeBlock) -> bool {
-    if const { R::Native::LANES == 1 || L::PER_LANE == 1 } {
-        return false;
-    }
-    let fills_halves =
-        block.nu >= 2 * L::PER_LANE && block.nu.div_ceil(L::PER_LANE).is_multiple_of(2);
-    !fills_halves && block.nv >= R::Native::LANES * L::PER_LANE
+    may_read_along_rows::<R, L>(block) && pays_by_lanes(block.nu, L::PER_LANE)
+}
+
+/// Do source rows hold a register, of several lanes of several elements?
+#[inline(always)]
+fn may_read_along_rows<R: Registers, L: Unit>(block: TransposeBlock) -> bool {
+    let has_lanes = const { R::Native::LANES > 1 && L::PER_LANE > 1 };
+    has_lanes && block.nv >= R::Native::LANES * L::PER_LANE
 }
 
 /// Covers the block with tiles of whole registers.

@@ -11,7 +11,7 @@ use crate::{
     memory::{CACHE_LINE, LANE_BYTES},
     nest::Loop,
     plan::group::{iterations, split},
-    tuning::{MAX_NARROW_UNIT, MAX_SHORT_FILL},
+    tuning::{MAX_NARROW_UNIT, MAX_SHORT_FILL, lanes_together, pays_by_lanes},
 };
 
 /// A kernel, or one of its methods if they differ in speed.
@@ -209,16 +209,13 @@ fn is_window(u: Side, v: Side) -> bool {
     (2..=4).contains(&step) && v.len <= step && (u.stride > 0 || is_whole)
 }
 
-/// The destination columns and rows of the tiles that cover `nu` by `nv` units: of whole registers,
-/// of half ones, or a lane of columns. These read a register of each source row, if there is one,
-/// and are taken where they cover fewer columns than half registers do.
+/// The destination columns and rows of the tiles that cover `nu` by `nv` units: lanes of columns of
+/// as many rows as a register has units, or as many lanes as the columns fill.
 fn tile_of(nu: usize, nv: usize, lane: usize, register: usize) -> (usize, usize) {
-    let reads_along_rows = lane > 1 && register > lane && nv >= register;
-    match (nu / lane, nu.div_ceil(lane) % 2) {
-        (4.., _) => (4 * lane, lane),
-        (0 | 1, _) | (_, 1) if reads_along_rows => (lane, register),
-        (2.., _) => (2 * lane, lane),
-        _ => (lane, lane),
+    if lane > 1 && register > lane && nv >= register && pays_by_lanes(nu, lane) {
+        (lane, register)
+    } else {
+        (lanes_together(nu, lane) * lane, lane)
     }
 }
 
@@ -333,10 +330,10 @@ mod tests {
 
     #[test]
     fn tiles_are_as_wide_as_the_columns_hold() {
-        let of = |register| [4, 8, 9, 12, 13, 16, 100].map(|nu| tile_of(nu, 40, 4, register));
+        let of = |register| [4, 8, 9, 13, 16, 17, 25].map(|nu| tile_of(nu, 40, 4, register));
         let [narrow, half, whole] = [(4, 16), (8, 4), (16, 4)];
-        assert_eq!(of(16), [narrow, half, narrow, narrow, half, whole, whole]);
-        assert_eq!(of(4), [(4, 4), half, half, half, half, whole, whole], "a lane is a register");
+        assert_eq!(of(16), [narrow, half, narrow, half, whole, narrow, whole]);
+        assert_eq!(of(4), [(4, 4), half, half, half, whole, whole, whole], "a lane is a register");
         assert_eq!(tile_of(5, 15, 4, 16), (4, 4), "rows are shorter than a register");
         // 19 columns are two tiles of 16; 5 rows are two of 4.
         assert_eq!(tile_bytes((19, 16), (5, 4), 4), f64::from(32 * 8 * 4));
