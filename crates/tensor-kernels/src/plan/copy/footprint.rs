@@ -81,9 +81,9 @@ fn lines_of(moves: &Moves, unit: usize) -> f64 {
     runs * (extent + partial) as f64 / CACHE_LINE as f64
 }
 
-/// The bytes of adjacent lines of an operand that some loops touch.
+/// The adjacent bytes of an operand that some loops touch.
 pub(super) fn run_bytes(loops: &[Loop<2>], operand: usize, unit: usize) -> usize {
-    join(&Moves::of(loops, operand), unit, LINE_GAP).0
+    join(&Moves::of(loops, operand), unit, 0).0
 }
 
 /// The bytes of an operand that loops touch one after the other, in the order in which they run,
