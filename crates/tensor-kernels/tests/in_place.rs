@@ -172,9 +172,9 @@ fn more_dimensions() {
     }
 }
 
-/// `TENSOR_DIFFERENTIAL_CASES` asks for more.
+/// `PROPTEST_CASES` asks for more.
 fn cases() -> u32 {
-    let asked = std::env::var("TENSOR_DIFFERENTIAL_CASES");
+    let asked = std::env::var("PROPTEST_CASES");
     asked.map_or(100, |cases| cases.parse().expect("a number of cases"))
 }
 
