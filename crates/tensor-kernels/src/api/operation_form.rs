@@ -25,7 +25,7 @@ impl<const N: usize> OperationForm<N> {
         Self { widths, register_op }
     }
 
-    /// The form of the function `op` of [`ops`](crate::ops).
+    /// The form of the function `op` of [`ops`].
     ///
     /// # Errors
     /// [`DTypeError::Unsupported`] if there is none of this name and number of operands, or it is

@@ -349,7 +349,7 @@ impl<const N: usize> OnTheWay<'_, '_, '_, N> {
     }
 }
 
-/// Runs a plan for which [`OnTheWay::runs`] is true.
+/// Runs a plan for which [`Way::runs`] is true.
 fn run(simd: SimdLevel, work: &Work, operands: OperandPtrs<'_, 2>, finishing: &Finishing) {
     let _fence = (work.stores == Stores::NonTemporal).then(|| FenceOnDrop(simd));
     let with = |scratch: Option<Scratch<'_>>| match work.unit {
