@@ -1,5 +1,5 @@
-//! Transposes of source rows that fill tiles badly: of fewer rows than a register has elements, or
-//! a few more. Channel planes that become pixels, heads of attention, narrow matrices.
+//! Transposes of fewer source rows than a register has elements: channel planes that become pixels,
+//! heads of attention, narrow matrices.
 //!
 //! The tiles of [`transpose`](super::transpose) put lanes of different source rows side by side. Of
 //! few rows most of a wide register would stay empty. Here a register reads adjacent elements of

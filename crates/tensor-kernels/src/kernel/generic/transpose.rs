@@ -274,7 +274,9 @@ unsafe fn tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
 /// lane by lane, which takes longer, and pays if tiles would cover many more columns than it has.
 #[inline(always)]
 fn reads_along_rows<R: Registers, L: Unit>(block: TransposeBlock) -> bool {
-    may_read_along_rows::<R, L>(block) && pays_by_lanes(block.nu, L::PER_LANE)
+    let register = const { R::Native::LANES * L::PER_LANE };
+    may_read_along_rows::<R, L>(block)
+        && pays_by_lanes((block.nu, L::PER_LANE), (block.nv, register))
 }
 
 /// Do source rows hold a register, of several lanes of several elements?

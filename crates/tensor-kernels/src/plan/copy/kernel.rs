@@ -212,7 +212,8 @@ fn is_window(u: Side, v: Side) -> bool {
 /// The destination columns and rows of the tiles that cover `nu` by `nv` units: lanes of columns of
 /// as many rows as a register has units, or as many lanes as the columns fill.
 fn tile_of(nu: usize, nv: usize, lane: usize, register: usize) -> (usize, usize) {
-    if lane > 1 && register > lane && nv >= register && pays_by_lanes(nu, lane) {
+    let may_go_along_rows = lane > 1 && register > lane && nv >= register;
+    if may_go_along_rows && pays_by_lanes((nu, lane), (nv, register)) {
         (lane, register)
     } else {
         (lanes_together(nu, lane) * lane, lane)
@@ -330,11 +331,12 @@ mod tests {
 
     #[test]
     fn tiles_are_as_wide_as_the_columns_hold() {
-        let of = |register| [4, 8, 9, 13, 16, 17, 25].map(|nu| tile_of(nu, 40, 4, register));
+        let of = |register| [4, 8, 9, 13, 16, 17, 25].map(|nu| tile_of(nu, 48, 4, register));
         let [narrow, half, whole] = [(4, 16), (8, 4), (16, 4)];
-        assert_eq!(of(16), [narrow, half, narrow, half, whole, narrow, whole]);
+        assert_eq!(of(16), [narrow, half, narrow, half, whole, whole, whole]);
         assert_eq!(of(4), [(4, 4), half, half, half, whole, whole, whole], "a lane is a register");
         assert_eq!(tile_of(5, 15, 4, 16), (4, 4), "rows are shorter than a register");
+        assert_eq!(tile_of(9, 17, 4, 16), (8, 4), "two registers of rows, of which one repeats");
         // 19 columns are two tiles of 16; 5 rows are two of 4.
         assert_eq!(tile_bytes((19, 16), (5, 4), 4), f64::from(32 * 8 * 4));
     }
