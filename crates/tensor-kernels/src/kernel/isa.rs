@@ -162,6 +162,22 @@ pub(crate) trait Isa: Vectorize + Send + Sync {
         unsafe { portable::transpose::<L>(block) }
     }
 
+    /// [`transpose`](Self::transpose) of a source that is read from memory, not from a cache.
+    ///
+    /// # Safety
+    ///
+    /// That of [`transpose`](Self::transpose).
+    #[inline(always)]
+    unsafe fn transpose_far<L: Unit>(
+        self,
+        (src, src_stride): (*const L, isize),
+        (dst, dst_stride): (*mut L, isize),
+        (nu, nv): (usize, usize),
+    ) {
+        // SAFETY: this function's contract.
+        unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
+    }
+
     /// Transposes a block whose rows lie at offsets of tables, in bytes. The element at the offset
     /// `columns[u][1]` plus `rows[v][1]` from `src` is written at `columns[u][0]` plus `rows[v][0]`
     /// from `dst`.

@@ -17,6 +17,8 @@ pub(super) struct TransposeBlock {
     pub(super) nu: usize,
     /// Source columns, destination rows.
     pub(super) nv: usize,
+    /// Is the source read from memory, not from a cache?
+    pub(super) is_far: bool,
 }
 
 impl TransposeBlock {
@@ -29,7 +31,7 @@ impl TransposeBlock {
     ) -> Self {
         let width = L::WIDTH as isize;
         let (src_step, dst_step) = (src_stride * width, dst_stride * width);
-        Self { src: src.cast(), src_step, dst: dst.cast(), dst_step, nu, nv }
+        Self { src: src.cast(), src_step, dst: dst.cast(), dst_step, nu, nv, is_far: false }
     }
 
     /// The sub-block that starts at source row `u` and source column `v`, `nu` by `nv`.

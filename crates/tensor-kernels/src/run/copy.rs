@@ -255,7 +255,7 @@ impl<L: Unit> Kernel for Task<'_, L> {
         walk(&work.outer, |[to, from]| {
             let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
             // SAFETY: C1 for the elements of this step, C2 for the gaps.
-            unsafe { step(isa, (&work.inner, work.stores), src, dst, scratch.as_mut()) };
+            unsafe { step(isa, work, src, dst, scratch.as_mut()) };
         });
     }
 }
@@ -320,12 +320,13 @@ unsafe fn fill_rows<I: Isa, L: Unit>(
 #[inline(always)]
 unsafe fn step<I: Isa, L: Unit>(
     isa: I,
-    (inner, stores): (&Inner, Stores),
+    work: &Work,
     src: *const L,
     dst: *mut L,
     scratch: Option<&mut Scratch<'_>>,
 ) {
-    match *inner {
+    let stores = work.stores;
+    match work.inner {
         Inner::Nothing => {}
         Inner::Grouped(_) => unreachable!("a `GroupedTask` runs groups"),
         Inner::Shuffled(_) => unreachable!("a `ShuffledTask` runs all blocks"),
@@ -343,7 +344,9 @@ unsafe fn step<I: Isa, L: Unit>(
         // SAFETY: M1 to M3 hold for the elements of the step, `step` apart in the destination.
         Inner::Scatter { len, step } => unsafe { isa.scatter_run(src, dst, step, len) },
         // SAFETY: M1 to M3 hold for the elements of the step, which `u` and `v` describe.
-        Inner::Tile { u, v, block } => unsafe { blocked::tile(isa, src, dst, (u, v), block) },
+        Inner::Tile { u, v, block } => unsafe {
+            blocked::tile(isa, src, dst, (u, v), block, work.is_far);
+        },
         // SAFETY: M1 to M3 hold for the elements of the step, which the plan describes.
         Inner::Streamed(ref plan) => unsafe { stream::transpose(isa, src, dst, plan, scratch) },
         // SAFETY: M1 to M3 hold for the elements of the step, which the two loops describe.

@@ -61,6 +61,12 @@ pub(super) fn compute<const N: usize>(
             .unwrap_or(false)
 }
 
+/// Fewer results without gaps are computed in one row (`small`).
+#[inline]
+pub(super) fn has_enough_elements(result: &Layout) -> bool {
+    result.numel() >= MIN_FINISHED_ELEMENTS || !result.is_dense()
+}
+
 /// How an operation on operands of these layouts is computed in registers, for explanations; `None`
 /// if it is not. Which operands are the same memory is not known here: none is the result.
 pub(crate) fn planned_in_registers<const N: usize>(
@@ -69,8 +75,7 @@ pub(crate) fn planned_in_registers<const N: usize>(
     layouts: &[&Layout; N],
     width: usize,
 ) -> Option<PlannedInRegisters<N>> {
-    // Fewer are copied in the order of the result (`small`).
-    if layouts[0].is_dense() && layouts[0].numel() < MIN_FINISHED_ELEMENTS {
+    if !has_enough_elements(layouts[0]) {
         return None;
     }
     let way = Way::new(exec, op, layouts, width, &exec.machine)?;
@@ -408,7 +413,7 @@ impl<L: Unit> Kernel for Task<'_, L> {
             match work.inner {
                 // SAFETY: the invariant, for the elements of this step.
                 Inner::Tile { u, v, block } => unsafe {
-                    blocked::tile(isa, src, dst, (u, v), block);
+                    blocked::tile(isa, src, dst, (u, v), block, work.is_far);
                 },
                 // SAFETY: the invariant, for the elements of this step.
                 Inner::Streamed(ref plan) => unsafe {

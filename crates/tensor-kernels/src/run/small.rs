@@ -28,10 +28,7 @@ use crate::{
     kernel::{Operation, RowBlock},
     memory::CACHE_LINE,
     nest::Loop,
-    tuning::{
-        LONG_ROW_ELEMENTS, MANY_ROW_ELEMENTS, MIN_FINISHED_ELEMENTS, SMALL_OPERATIONS_IN_L1,
-        TINY_COPY_ELEMENTS,
-    },
+    tuning::{LONG_ROW_ELEMENTS, MANY_ROW_ELEMENTS, SMALL_OPERATIONS_IN_L1, TINY_COPY_ELEMENTS},
 };
 
 /// Computes few elements. Returns `false`, and computes nothing, if there are many, if the result
@@ -73,7 +70,7 @@ pub(super) fn compute<const N: usize>(
         one.tiny(operands);
         return true;
     }
-    if len >= MIN_FINISHED_ELEMENTS
+    if finished::has_enough_elements(result)
         && finished::compute(exec, operation, all, &in_cache(&exec.machine))
     {
         return true;

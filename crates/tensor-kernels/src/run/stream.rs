@@ -233,7 +233,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
             for j2 in j2..j2 + n2 {
                 let (src, dst) = (self.source(column, (j2, j)), self.destination(column, (j2, j)));
                 // SAFETY: M1 to M3 hold for a part of the elements.
-                unsafe { self.isa.transpose(src, u.stride, dst, v.stride, nu, nv) };
+                unsafe { self.isa.transpose_far((src, u.stride), (dst, v.stride), (nu, nv)) };
             }
         });
     }
@@ -251,8 +251,9 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         unsafe {
             self.isa.finish_stitched(dst.cast(), v.stride * L::WIDTH as isize, nv, pending);
         };
+        let extents = (u.len - whole, nv);
         // SAFETY: M1 to M3 hold for the last columns of the rows.
-        unsafe { self.isa.transpose(src, u.stride, dst, v.stride, u.len - whole, nv) };
+        unsafe { self.isa.transpose_far((src, u.stride), (dst, v.stride), extents) };
     }
 
     /// # Safety
@@ -318,7 +319,9 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
                 let staged = scratch.wrapping_add((k * nu + c) * L::WIDTH).cast::<L>();
                 let nu = streams.min(nu - c);
                 // SAFETY: M1 holds for these columns, and the rows of scratch hold them.
-                unsafe { self.isa.transpose(src, self.plan.u.stride, staged, step, nu, nv) };
+                unsafe {
+                    self.isa.transpose_far((src, self.plan.u.stride), (staged, step), (nu, nv));
+                };
             }
         }
     }
@@ -352,7 +355,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
                 let (first, nu) = (first.wrapping_add(i), streams.min(u.len - i));
                 // SAFETY: M1 holds for these elements; `start` has checked that they fit the
                 // scratch, in which rows lie as in the destination.
-                unsafe { self.isa.transpose(src, u.stride, first, v.stride, nu, nv) };
+                unsafe { self.isa.transpose_far((src, u.stride), (first, v.stride), (nu, nv)) };
             }
             let start = dst.wrapping_sub(before);
             // SAFETY: the scratch has just been written; M2 holds for as many elements without gaps

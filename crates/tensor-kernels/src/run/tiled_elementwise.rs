@@ -130,7 +130,8 @@ impl<const N: usize> TilePlan<N> {
                 let strides = if k == 0 { [operand, scratch] } else { [scratch, operand] };
                 Loop { len: l.len, strides }
             });
-            let copy = Work::of_loops(of, work.widths[k], &machine);
+            let mut copy = Work::of_loops(of, work.widths[k], &machine);
+            copy.is_far = k > 0 && work.large;
             for (row, &stride) in rows.iter_mut().zip(&dense) {
                 row.strides[k] = stride;
             }

@@ -112,12 +112,6 @@ impl Vector for N128 {
     }
 
     #[inline(always)]
-    unsafe fn store_lanes(self, dst: *mut u8, _step: isize) {
-        // SAFETY: there is one lane, at `dst`, writable by M2.
-        unsafe { self.store(dst) }
-    }
-
-    #[inline(always)]
     unsafe fn store_lane(self, _p: usize, dst: *mut u8) {
         // SAFETY: M2 holds for the 16 bytes at `dst`: the register is one lane.
         unsafe { self.store(dst) }

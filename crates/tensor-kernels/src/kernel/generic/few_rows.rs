@@ -15,6 +15,9 @@
 //! lanes would: 8 rows of floats take 2.2 µs by lanes and 1.7 µs by halves. 2 rows of doubles take
 //! 3.5 µs where tiles of a lane by a lane took 7.6 µs, 5 rows of bytes 1.1 µs instead of 2.3 µs, 11
 //! rows of floats 2.6 µs instead of 2.9 µs (40,000 elements, Zen 5).
+//!
+//! A source in memory is read by tiles: a lane of each row at a time gives the hardware time to
+//! fetch the next line. 5 rows of 1.5 million floats take 2.3 ms so, and 3.9 ms by whole registers.
 
 use super::{
     finish::Epilogue,

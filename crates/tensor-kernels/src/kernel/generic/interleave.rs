@@ -166,8 +166,12 @@ impl<L: Unit, const PLANES: usize, const DESCENDING: bool> InterleaveTable<L, PL
 unsafe fn overwriting<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
     let row = block.nu * L::WIDTH;
     let columns = block.nv.saturating_sub((LANE_BYTES - row).div_ceil(row));
-    // SAFETY: a lane from the start of each of these columns' rows on lies inside the block.
-    let v = unsafe { overwrite_all::<R::Native, L>(isa.into(), block, columns) };
+    let v = match block.is_far {
+        // A lane of each row at a time, see `few_rows`.
+        true => 0,
+        // SAFETY: a lane from the start of each of these columns' rows on lies inside the block.
+        false => unsafe { overwrite_all::<R::Native, L>(isa.into(), block, columns) },
+    };
     let rest = block.columns_from::<L>(v);
     // SAFETY: as above.
     let v = unsafe { overwrite_all::<R::Lane, L>(isa.into(), rest, columns - v) };

@@ -125,6 +125,18 @@ impl<R: Registers> Isa for R {
     }
 
     #[inline(always)]
+    unsafe fn transpose_far<L: Unit>(
+        self,
+        src: (*const L, isize),
+        dst: (*mut L, isize),
+        extents: (usize, usize),
+    ) {
+        let block = TransposeBlock { is_far: true, ..TransposeBlock::new(src, dst, extents) };
+        // SAFETY: M1 to M3 hold for the elements of the block, by this function's contract.
+        unsafe { transpose::plain::<R, L>(self, block) }
+    }
+
+    #[inline(always)]
     unsafe fn transpose_indexed<L: Unit>(
         self,
         src: *const L,

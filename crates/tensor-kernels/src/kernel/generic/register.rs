@@ -71,7 +71,13 @@ pub(in crate::kernel) trait Vector: Copy {
     /// # Safety
     ///
     /// M2 for the 16 bytes at each of these addresses.
-    unsafe fn store_lanes(self, dst: *mut u8, step: isize);
+    #[inline(always)]
+    unsafe fn store_lanes(self, dst: *mut u8, step: isize) {
+        unrolled!(p in 0..Self::LANES, 4 => {
+            // SAFETY: M2 holds for lane `p`.
+            unsafe { self.store_lane(p, dst.wrapping_offset(p as isize * step)) }
+        });
+    }
 
     /// Writes lane `p` to `dst`.
     ///
@@ -360,15 +366,6 @@ impl<V: Vector> Vector for Pair<V> {
         unsafe { self.0.stream(dst) }
         // SAFETY: M2 holds for the second half; `dst` is a multiple of both halves' bytes.
         unsafe { self.1.stream(dst.wrapping_add(V::BYTES)) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_lanes(self, dst: *mut u8, step: isize) {
-        let half = V::LANES as isize * step;
-        // SAFETY: M2 holds for all lanes: the first half of them.
-        unsafe { self.0.store_lanes(dst, step) }
-        // SAFETY: M2 holds for all lanes: the second half of them.
-        unsafe { self.1.store_lanes(dst.wrapping_offset(half), step) }
     }
 
     #[inline(always)]

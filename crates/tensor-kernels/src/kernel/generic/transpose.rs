@@ -271,11 +271,13 @@ unsafe fn tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
 }
 
 /// Is a block read a register of each source row at a time? Its destination rows are then written
-/// lane by lane, which takes longer, and pays if tiles would cover many more columns than it has.
+/// lane by lane, which takes longer, and pays if tiles would cover many more columns than it has;
+/// not if the source is in memory, see [`few_rows`].
 #[inline(always)]
 fn reads_along_rows<R: Registers, L: Unit>(block: TransposeBlock) -> bool {
     let register = const { R::Native::LANES * L::PER_LANE };
-    may_read_along_rows::<R, L>(block)
+    !block.is_far
+        && may_read_along_rows::<R, L>(block)
         && pays_by_lanes((block.nu, L::PER_LANE), (block.nv, register))
 }
 

@@ -35,6 +35,12 @@ enum Job {
         step: isize,
         len: usize,
     },
+    TransposeFar {
+        src_stride: isize,
+        dst_stride: isize,
+        nu: usize,
+        nv: usize,
+    },
     Transpose {
         src_stride: isize,
         dst_stride: isize,
@@ -96,6 +102,7 @@ impl Job {
                 .map(|(r, i)| (r * len as isize + i, r * dst_stride + i))
                 .collect(),
             Self::Stitch { src_stride, dst_stride, nu, nv }
+            | Self::TransposeFar { src_stride, dst_stride, nu, nv }
             | Self::Transpose { src_stride, dst_stride, nu, nv, .. } => (0..nu as isize)
                 .flat_map(|u| (0..nv as isize).map(move |v| (u, v)))
                 .map(|(u, v)| (u * src_stride + v, v * dst_stride + u))
@@ -139,6 +146,10 @@ impl<L: Unit> Kernel for Call<L> {
             Job::Transpose { src_stride, dst_stride, nu, nv, stores: _ } => {
                 // SAFETY: as above.
                 unsafe { isa.transpose(src, src_stride, dst, dst_stride, nu, nv) }
+            }
+            Job::TransposeFar { src_stride, dst_stride, nu, nv } => {
+                // SAFETY: as above.
+                unsafe { isa.transpose_far((src, src_stride), (dst, dst_stride), (nu, nv)) }
             }
             Job::Stitch { src_stride, dst_stride, nu, nv } if I::STITCHES_LINES => {
                 let mut pending = vec![Line([0xEE; CACHE_LINE]); nv];

@@ -10,6 +10,7 @@ fn check_transposes<L: Unit>(strides: impl Fn(usize, usize) -> (isize, isize)) {
             let stores = Stores::Plain;
             let skew = (nu + nv) % 2;
             check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv, stores }, skew);
+            check::<L>(Job::TransposeFar { src_stride, dst_stride, nu, nv }, skew);
         }
     }
 }

@@ -150,12 +150,6 @@ impl Vector for X128 {
     }
 
     #[inline(always)]
-    unsafe fn store_lanes(self, dst: *mut u8, _step: isize) {
-        // SAFETY: M2 holds for the 16 bytes at `dst`: the register is one lane.
-        unsafe { self.store(dst) }
-    }
-
-    #[inline(always)]
     unsafe fn store_lane(self, _p: usize, dst: *mut u8) {
         // SAFETY: M2 holds for the 16 bytes at `dst`: the register is one lane.
         unsafe { self.store(dst) }
@@ -238,15 +232,6 @@ impl Vector for X256 {
         }
         // SAFETY: M2 holds for the register at `dst`, which is a multiple of 32.
         unsafe { self.isa.0.avx._mm256_stream_si256(dst.cast(), self.bits) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_lanes(self, dst: *mut u8, step: isize) {
-        let high = self.isa.0.avx2._mm256_extracti128_si256::<1>(self.bits);
-        // SAFETY: M2 holds for the 16 bytes of lane 0.
-        unsafe { store_lane(self.isa.0.avx._mm256_castsi256_si128(self.bits), dst) }
-        // SAFETY: M2 holds for the 16 bytes of lane 1.
-        unsafe { store_lane(high, dst.wrapping_offset(step)) }
     }
 
     #[inline(always)]

@@ -146,22 +146,6 @@ impl Vector for X512 {
     }
 
     #[inline(always)]
-    unsafe fn store_lanes(self, dst: *mut u8, step: isize) {
-        let f = self.isa.0.avx512f;
-        // SAFETY: M2 holds for the 16 bytes of lane 0.
-        unsafe { store_lane(f._mm512_castsi512_si128(self.bits), dst) }
-        let second = f._mm512_extracti32x4_epi32::<1>(self.bits);
-        // SAFETY: M2 holds for the 16 bytes of lane 1.
-        unsafe { store_lane(second, dst.wrapping_offset(step)) }
-        let third = f._mm512_extracti32x4_epi32::<2>(self.bits);
-        // SAFETY: M2 holds for the 16 bytes of lane 2.
-        unsafe { store_lane(third, dst.wrapping_offset(2 * step)) }
-        let fourth = f._mm512_extracti32x4_epi32::<3>(self.bits);
-        // SAFETY: M2 holds for the 16 bytes of lane 3.
-        unsafe { store_lane(fourth, dst.wrapping_offset(3 * step)) }
-    }
-
-    #[inline(always)]
     unsafe fn store_lane(self, p: usize, dst: *mut u8) {
         let f = self.isa.0.avx512f;
         let lane = match p {

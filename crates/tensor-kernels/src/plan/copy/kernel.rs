@@ -298,7 +298,7 @@ mod tests {
     fn gather(unit: usize, len: usize, step: isize, vector: usize) -> Kernel {
         let inner = Inner::Gather { len, step };
         let (starts, outer, stores) = ([0; 2], Loops::new(), Stores::Plain);
-        let work = Work { unit, starts, outer, inner, stores, path: "gather" };
+        let work = Work { unit, starts, outer, inner, stores, is_far: false, path: "gather" };
         work.kernel_work(vector).kernel
     }
 

@@ -99,6 +99,9 @@ pub(crate) struct Work {
     pub(crate) inner: Inner,
     /// The kind of stores.
     pub(crate) stores: Stores,
+    /// Is the source read from memory, and the result kept in a cache? Set for the tiles of large
+    /// operations; what is streamed is known to be so.
+    pub(crate) is_far: bool,
     /// The name of the strategy, which users see.
     pub(crate) path: &'static str,
 }
@@ -179,6 +182,7 @@ impl Work {
             outer,
             inner,
             stores: Stores::Plain,
+            is_far: false,
             path: strategies::NOTHING,
         }
     }
