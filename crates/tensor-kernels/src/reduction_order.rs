@@ -3,11 +3,19 @@
 //! Plans cut loops by them and kernels combine by them, so they belong to neither. Changing them
 //! changes the last bits of results. Machine, SIMD level and number of threads do not.
 
+use std::ops::Range;
+
 /// Partial results of a row that is reduced: 4 registers of f32, 8 of f64, with AVX-512.
 pub(crate) const PARTIALS_PER_ROW: usize = 64;
 
 /// Rows that are combined as a tree before they reach an accumulator.
 pub(crate) const ROWS_PER_TREE: usize = 8;
+
+/// Elements of a row that the streams of a row combine at a time.
+pub(crate) const STREAMED_ELEMENTS: usize = ROWS_PER_TREE * PARTIALS_PER_ROW;
+
+/// Elements of a row whose partial results are trees of few elements each.
+pub(crate) const SHORT_ROW: Range<usize> = PARTIALS_PER_ROW..STREAMED_ELEMENTS;
 
 /// Rows that are reduced by one call of a kernel.
 pub(crate) const ROWS_PER_BLOCK: usize = 256;

@@ -11,6 +11,9 @@ use std::ptr::NonNull;
 use common::{RunConfig, levels, run_configs};
 use tensor_kernels::{Exec, Layout, Slice, TensorView, TensorViewMut, ops};
 
+/// More columns than the streams of a row combine at a time, and some more partial results.
+const LONGEST_ROW: usize = 512 + 64 + 9;
+
 /// Sizes, the order of the dimensions in memory, and the dimensions that are reduced. Some are
 /// larger than what is copied at a time. The last are reduced in two stages: with a rest of a row,
 /// with several loops in a row, with a loop that is cut into pieces, and with long halved loops.
@@ -117,6 +120,38 @@ fn sums_of_floats_do_not_depend_on_level_threads_or_machine() {
                 let config: &RunConfig = config;
                 assert!(config.run(sum) == expected, "{config}, {layout:?} over {over:?}");
             }
+        }
+    }
+}
+
+/// Between the rows lie values that would change every sum and maximum. The last of nineteen rows
+/// do not share their trees with others.
+#[test]
+fn rows_of_every_length_are_reduced_without_what_lies_between_them() {
+    const ROWS: usize = 19;
+    for columns in 1..=LONGEST_ROW {
+        let layout = Layout::contiguous([ROWS, columns + 2]).unwrap();
+        let layout = layout.narrow(1, 1, columns).unwrap();
+        let mut values = vec![1 << 20; ROWS * (columns + 2)];
+        let offsets = common::offsets_of(&layout);
+        for (at, &offset) in offsets.iter().enumerate() {
+            values[offset] = (at * at % 97) as i32 - 48;
+        }
+        let floats: Vec<f32> = values.iter().map(|&value| value as f32).collect();
+        let rows = offsets.chunks_exact(columns).map(|row| row.iter().map(|&at| values[at]));
+        let (integers, floats) = (
+            TensorView::new(&values, layout.clone()).unwrap(),
+            TensorView::new(&floats, layout.clone()).unwrap(),
+        );
+        for level in levels() {
+            let exec = Exec::current().unwrap().with_simd(level).unwrap();
+            let sums = ops::sum(&exec, &integers, 1).unwrap().to_vec().unwrap();
+            let expected: Vec<i64> = rows.clone().map(|row| row.map(i64::from).sum()).collect();
+            assert_eq!(sums, expected, "sums of {columns} columns, {level}");
+            let maxima = ops::max(&exec, &floats, 1).unwrap().to_vec().unwrap();
+            let expected: Vec<f32> =
+                rows.clone().map(|row| row.max().unwrap_or_default() as f32).collect();
+            assert_eq!(maxima, expected, "maxima of {columns} columns, {level}");
         }
     }
 }

@@ -10,8 +10,9 @@
 //! - **Columns kept**: eight rows at a time are combined as a tree, and then with the accumulators,
 //!   column by column. The compiler vectorises that loop as it stands, and accumulators are read
 //!   and written once per eight rows.
-//! - **Columns reduced**: a row is cut into four streams, which are read side by side and combined
-//!   as above into [`PARTIALS_PER_ROW`] partial results. These are combined as a tree at the end.
+//! - **Columns reduced**: a long row is cut into four streams, which are read side by side and
+//!   combined as above into [`PARTIALS_PER_ROW`] partial results. Those of a short row are trees of
+//!   its elements. The partial results are combined as a tree at the end.
 //!   So no loop requires the compiler to reorder floating-point sums. The last levels of the trees
 //!   of sixteen rows are computed together, one row per SIMD element, after a transpose.
 //!
@@ -54,7 +55,7 @@ use super::{
 use crate::{
     exec::SimdLevel,
     memory::CACHE_LINE,
-    reduction_order::{PARTIALS_PER_ROW, ROWS_PER_TREE, Widths},
+    reduction_order::{PARTIALS_PER_ROW, ROWS_PER_TREE, SHORT_ROW, STREAMED_ELEMENTS, Widths},
 };
 
 /// Parts of a row that are read side by side.
@@ -222,9 +223,15 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
     #[inline(always)]
     fn leaves(&self, first: usize, rows: usize) -> [F::Accumulator; TREE_LEAVES] {
         let mut parts = [F::IDENTITY; PARTIALS_PER_ROW];
-        for j in first..first + rows {
-            // SAFETY: the invariant: row `j` of the block.
-            unsafe { combine_row::<F, T>(self.row(j), self.block.columns, &mut parts) };
+        let len = self.block.columns;
+        if rows == 1 && SHORT_ROW.contains(&len) {
+            // SAFETY: the invariant: row `first` of the block.
+            unsafe { combine_short_row::<F, T>(self.row(first), len, &mut parts) };
+        } else {
+            for j in first..first + rows {
+                // SAFETY: the invariant: row `j` of the block.
+                unsafe { combine_row::<F, T>(self.row(j), len, &mut parts) };
+            }
         }
         let mut leaves = [F::IDENTITY; TREE_LEAVES];
         for (i, leaf) in leaves.iter_mut().enumerate() {
@@ -315,6 +322,52 @@ unsafe fn combine_rows<F: Fold<T>, T: Copy>(
     }
 }
 
+/// Writes the partial results of a [`SHORT_ROW`].
+///
+/// A partial result is a tree of the elements [`PARTIALS_PER_ROW`] apart, so it is written once.
+/// The last elements of the row are read together with some before them, which are replaced.
+///
+/// # Safety
+/// `len` elements can be read and are aligned.
+#[inline(always)]
+unsafe fn combine_short_row<F: Fold<T>, T: Copy>(
+    src: *const T,
+    len: usize,
+    parts: &mut [F::Accumulator; PARTIALS_PER_ROW],
+) {
+    let (whole, rest) = (len / PARTIALS_PER_ROW, len % PARTIALS_PER_ROW);
+    let last = src.wrapping_add(len - PARTIALS_PER_ROW);
+    let replaced = (PARTIALS_PER_ROW - rest) as u32;
+    // Macros for the same reason as `group`.
+    macro_rules! combine {
+        ($first:expr) => { $first };
+        ($first:expr, $($other:expr),+) => { F::combine($first, combine!($($other),+)) };
+    }
+    macro_rules! row_of {
+        ($(($($k:literal)+))+) => {
+            for (i, part) in parts.iter_mut().enumerate() {
+                // SAFETY: `len - PARTIALS_PER_ROW + i < len`.
+                let end = F::from_element(unsafe { read(last, i) });
+                let end = if (i as u32) < replaced { F::IDENTITY } else { end };
+                // SAFETY: `k < whole`, so `k * PARTIALS_PER_ROW + i < len`.
+                let whole = combine!($(combine!($(
+                    F::from_element(unsafe { read(src, $k * PARTIALS_PER_ROW + i) })
+                ),+)),+);
+                *part = F::combine(whole, end);
+            }
+        };
+    }
+    match whole {
+        1 => row_of!((0)),
+        2 => row_of!((0 1)),
+        3 => row_of!((0 1)(2)),
+        4 => row_of!((0 1)(2 3)),
+        5 => row_of!((0 1)(2 3)(4)),
+        6 => row_of!((0 1)(2 3)(4 5)),
+        _ => row_of!((0 1)(2 3)(4 5)(6)),
+    }
+}
+
 /// Combines the elements of a row with its partial results.
 ///
 /// # Safety
@@ -325,21 +378,20 @@ unsafe fn combine_row<F: Fold<T>, T: Copy>(
     len: usize,
     parts: &mut [F::Accumulator; PARTIALS_PER_ROW],
 ) {
-    let stream =
-        len / (ROWS_PER_TREE * PARTIALS_PER_ROW) * (ROWS_PER_TREE / STREAMS * PARTIALS_PER_ROW);
+    let stream = len / STREAMED_ELEMENTS * (STREAMED_ELEMENTS / STREAMS);
     // The pointers are computed before the loop. If they were computed inside it, the compiler
     // would put about a hundred instructions that check for overflow in front of it.
     let mut r = [src; ROWS_PER_TREE];
     for (k, part) in r.iter_mut().enumerate() {
         *part = src.wrapping_add(k % STREAMS * stream + k / STREAMS * PARTIALS_PER_ROW);
     }
-    for _ in (0..stream).step_by(ROWS_PER_TREE / STREAMS * PARTIALS_PER_ROW) {
+    for _ in (0..stream).step_by(STREAMED_ELEMENTS / STREAMS) {
         for (i, part) in parts.iter_mut().enumerate() {
             // SAFETY: `i < PARTIALS_PER_ROW`, and all streams end before the row does.
             *part = F::combine(*part, group!(k => unsafe { read(r[k], i) }));
         }
         for part in &mut r {
-            *part = part.wrapping_add(ROWS_PER_TREE / STREAMS * PARTIALS_PER_ROW);
+            *part = part.wrapping_add(STREAMED_ELEMENTS / STREAMS);
         }
     }
     let mut at = STREAMS * stream;

@@ -50,7 +50,7 @@ const MAX_SEQUENTIAL_COMBINES: usize = 64;
 /// Blocks with fewer columns are transposed if they have more rows. A reduced row costs a tree of
 /// [`PARTIALS_PER_ROW`] partial results; a kept row only the start of a loop, so its limit is
 /// lower.
-const SHORT_REDUCED_COLUMNS: usize = 96;
+const SHORT_REDUCED_COLUMNS: usize = 72;
 const SHORT_KEPT_COLUMNS: usize = 16;
 
 /// The fewest bytes of a row for which a block takes its rows from a loop further out, to combine

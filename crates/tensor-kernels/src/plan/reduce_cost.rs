@@ -1,7 +1,11 @@
 //! The predicted time of a reduction that reads its input where it lies, or from scratch.
 
 use super::{Access, INDEX, INPUT, ReduceWork, is_reduced};
-use crate::{memory::CACHE_LINE, nest::Loop, reduction_order::ROWS_PER_TREE};
+use crate::{
+    memory::CACHE_LINE,
+    nest::Loop,
+    reduction_order::{ROWS_PER_TREE, SHORT_ROW},
+};
 
 /// The time of a part of a copied input, apart from copy and reduction.
 pub(super) const PART_NS: f64 = 80.0;
@@ -10,10 +14,12 @@ pub(super) const PART_NS: f64 = 80.0;
 const BLOCK_NS: f64 = 20.0;
 const PACKED_BLOCK_NS: f64 = 60.0;
 
-/// The time of a row whose columns are reduced: alone, where sixteen share their trees, and where
-/// an index is kept.
+/// The time of a row whose columns are reduced: alone, where sixteen share their trees, where these
+/// rows also have as many elements as partial results but are not read in streams, and where an
+/// index is kept.
 const REDUCED_ROW_NS: f64 = 35.0;
 const REDUCED_ROW_OF_SIXTEEN_NS: f64 = 15.0;
+const REDUCED_SHORT_ROW_NS: f64 = 5.0;
 const INDEXED_ROW_NS: f64 = 90.0;
 
 /// The time of an accumulator with an index that a block is combined with.
@@ -59,7 +65,9 @@ impl ReduceWork {
         let is_indexed = self.loops().any(|l| l.strides[INDEX] != 0);
         let row_ns = match (is_reduced(&self.columns), is_reduced(&self.rows)) {
             (true, _) if is_indexed => INDEXED_ROW_NS,
-            (true, false) if block_rows >= ROWS_SHARING_TREES => REDUCED_ROW_OF_SIXTEEN_NS,
+            (true, false) if block_rows < ROWS_SHARING_TREES => REDUCED_ROW_NS,
+            (true, false) if SHORT_ROW.contains(&columns) => REDUCED_SHORT_ROW_NS,
+            (true, false) => REDUCED_ROW_OF_SIXTEEN_NS,
             (true, _) => REDUCED_ROW_NS,
             (false, true) if block_rows >= ROWS_PER_TREE => COMBINED_ROW_NS,
             (false, _) => KEPT_ROW_NS,
