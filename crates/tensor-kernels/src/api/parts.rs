@@ -180,7 +180,7 @@ impl Search<'_> {
     }
 
     fn end_unless(&self, holds: Result<bool>) {
-        if holds == Ok(true) || self.ended.swap(true, Ordering::Relaxed) {
+        if matches!(holds, Ok(true)) || self.ended.swap(true, Ordering::Relaxed) {
             return;
         }
         if let Err(error) = holds {
