@@ -18,7 +18,9 @@ use std::{
 
 use bytemuck::NoUninit;
 use common::on_threads;
-use tensor_kernels::{AnyTensor, AnyTensorExt, Exec, Tensor, TensorExt, Tolerance, ops};
+use tensor_kernels::{
+    AnyTensor, AnyTensorExt, DType, Error, Exec, Tensor, TensorExt, Tolerance, ops,
+};
 
 const THREADS: [usize; 4] = [1, 2, 3, 8];
 
@@ -88,6 +90,63 @@ fn nan_equals_nothing_but_may_be_close_to_itself() {
     }
 }
 
+/// Numbers that every dtype has, so that any two of them are compared exactly.
+#[test]
+fn one_different_element_anywhere_is_found_whatever_the_dtypes() {
+    let exactly = Tolerance { rtol: 0.0, atol: 0.0, equal_nan: false };
+    let numbers = Tensor::arange(0u32, 701 * 503, 1).unwrap().view([701, 503]).unwrap();
+    let numbers = AnyTensor::from(numbers.map(|x| (x % 101) as u8).unwrap());
+    let dtypes = [DType::U8, DType::I64, DType::F16, DType::Bf16, DType::F32, DType::F64];
+    for (i, first) in dtypes.into_iter().enumerate() {
+        for second in dtypes.iter().skip(i + 1).step_by(2) {
+            let x = numbers.to_dtype(first).unwrap();
+            let y = numbers.t().unwrap().contiguous().unwrap().to_dtype(*second).unwrap();
+            let y = y.deep_clone().unwrap().t().unwrap();
+            for threads in [1, 2] {
+                on_threads(threads, || {
+                    let close =
+                        || [(&x, &y), (&y, &x)].map(|(a, b)| a.allclose(b, exactly).unwrap());
+                    assert_eq!(close(), [true; 2], "{first} {second} {threads}");
+                    for at in [[0, 0], [700, 502]] {
+                        let before = y.get(&at).unwrap();
+                        y.set(&at, 103).unwrap();
+                        assert_eq!(close(), [false; 2], "{first} {second} {threads} {at:?}");
+                        y.set(&at, before).unwrap();
+                    }
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn values_and_broadcast_operands_of_other_dtypes_are_close() {
+    let rows = AnyTensor::full([900, 700], 2, DType::I32).unwrap();
+    let column = AnyTensor::full([900, 1], 2, DType::F64).unwrap();
+    let close = |a: &AnyTensor, b: &AnyTensor| a.allclose(b, Tolerance::default()).unwrap();
+    assert!(close(&rows, &column) && close(&column, &rows));
+    let two = AnyTensor::full((), 2, DType::F32).unwrap();
+    assert!(close(&rows, &two) && close(&two, &rows));
+    assert!(rows.allclose(2.0, Tolerance::default()).unwrap());
+    assert!(!rows.allclose(2.1, Tolerance::default()).unwrap());
+    column.set(&[899, 0], 2.1).unwrap();
+    assert!(!close(&rows, &column) && !close(&column, &rows));
+    let empty = AnyTensor::zeros([0, 3], DType::U8).unwrap();
+    assert!(
+        empty.allclose(AnyTensor::zeros([3], DType::F32).unwrap(), Tolerance::default()).unwrap()
+    );
+    let negative = Tolerance { rtol: -1.0, ..Tolerance::default() };
+    for (a, b) in [(&rows, &column), (&empty, &two)] {
+        assert!(matches!(a.allclose(b, negative), Err(Error::Movement(_))));
+    }
+    let other = AnyTensor::zeros([7, 3], DType::F32).unwrap();
+    assert!(matches!(rows.allclose(&other, Tolerance::default()), Err(Error::Broadcast { .. })));
+    assert!(
+        rows.allclose(AnyTensor::zeros([900, 700], DType::C64).unwrap(), Tolerance::default())
+            .is_err()
+    );
+}
+
 #[test]
 fn large_operands_are_broadcast_and_values_are_close() {
     let exec = Exec::current().unwrap();
@@ -105,10 +164,9 @@ fn large_operands_are_broadcast_and_values_are_close() {
             column.set(&[1199, 0], 2.0).unwrap();
         });
     }
-    assert!(
-        ops::allclose(exec, &rows, Tensor::<f64>::zeros([7, 3]).unwrap(), Tolerance::default())
-            .is_err()
-    );
+    let other = Tensor::<f64>::zeros([7, 3]).unwrap();
+    let refused = ops::allclose(exec, &rows, &other, Tolerance::default());
+    assert!(matches!(refused, Err(Error::Broadcast { .. })), "{refused:?}");
 }
 
 /// An element whose comparisons are counted, by thread.

@@ -16,9 +16,9 @@ use std::{
 };
 
 use tensor_kernels::{
-    CopyPlan, Error, Exec, Layout, Machine, MemoryFormat, Result, Slice, Tensor, TensorExt,
-    TensorMutExt, TensorView, TensorViewMut, copy_into, fill, map, map_inplace, map_into, ops,
-    to_contiguous,
+    AnyTensor, AnyTensorExt, CopyPlan, DType, Error, Exec, Layout, Machine, MemoryFormat, Result,
+    Slice, Tensor, TensorExt, TensorMutExt, TensorView, TensorViewMut, Tolerance, copy_into, fill,
+    map, map_inplace, map_into, ops, set_memory_cache_limit, to_contiguous,
 };
 
 struct Counting;
@@ -26,6 +26,8 @@ struct Counting;
 thread_local! {
     /// Allocations of this thread.
     static CALLS: Cell<usize> = const { Cell::new(0) };
+    /// The bytes of the largest of them.
+    static LARGEST: Cell<usize> = const { Cell::new(0) };
     /// The number of large allocations of this thread that succeed before one fails. If negative
     /// none fails.
     static BEFORE_FAILURE: Cell<isize> = const { Cell::new(-1) };
@@ -47,6 +49,7 @@ const WATCHED_BYTES: usize = 777_000;
 /// Counts an allocation; returns whether it may succeed.
 fn may_allocate(layout: AllocLayout) -> bool {
     CALLS.set(CALLS.get() + 1);
+    LARGEST.set(LARGEST.get().max(layout.size()));
     let left = BEFORE_FAILURE.get();
     if layout.size() >= LARGE_BYTES && left >= 0 {
         BEFORE_FAILURE.set(left - 1);
@@ -232,6 +235,29 @@ fn a_new_result_allocates_its_elements_and_one_handle() {
         allocations(|| transposed.repeat([2, 1, 3]).unwrap()),
     ];
     assert_eq!(counts, [2; 7]);
+}
+
+#[test]
+fn a_comparison_within_tolerances_holds_a_part_of_its_operands_at_a_time() {
+    // Kept buffers would be no allocations, neither here nor in the tests of missing memory.
+    set_memory_cache_limit(0);
+    let bytes = Tensor::<u8>::zeros([3000, 1000]).unwrap();
+    let close = |a: &AnyTensor, b: &AnyTensor| {
+        LARGEST.set(0);
+        assert!(a.allclose(b, Tolerance::default()).unwrap());
+        LARGEST.get()
+    };
+    run_configs::on_threads(1, || {
+        for dtype in [DType::U8, DType::I64, DType::F16, DType::F32, DType::F64] {
+            let bytes = AnyTensor::from(bytes.clone());
+            for other in [[3000, 1000], [1000, 3000]] {
+                let other = AnyTensor::zeros(other, dtype).unwrap();
+                let other = if other.shape()[0] == 1000 { other.t().unwrap() } else { other };
+                let largest = [close(&bytes, &other), close(&other, &bytes)];
+                assert!(largest.iter().all(|&bytes| bytes <= 256 << 10), "{dtype}: {largest:?}");
+            }
+        }
+    });
 }
 
 /// Runs an operation repeatedly, with each large allocation failing in turn; returns their number.

@@ -102,12 +102,19 @@ impl<'a> Contender<'a> {
     /// Wraps an operation. The loop over a batch is inside the boxed closure, so that a short
     /// operation is not called through a pointer.
     pub fn new<E: Into<Failure>>(mut operation: impl FnMut() -> Result<(), E> + 'a) -> Self {
-        let repeat = move |times| (0..times).try_for_each(|_| operation()).map_err(Into::into);
+        Contender::batches(move |times| {
+            (0..times).try_for_each(|_| operation()).map_err(Into::into)
+        })
+    }
+
+    /// Wraps an operation that prepares something before each batch. It is given the size of the
+    /// batch, and prepares within the time.
+    pub fn batches(repeat: impl FnMut(u64) -> Result<()> + 'a) -> Self {
         Contender { repeat: Box::new(repeat), capped: false }
     }
 
-    /// The same, capped: after two samples it takes no more than an eighth of the time. Its results
-    /// have been checked before, so the first, untimed run is skipped.
+    /// This contender, capped: after two samples it takes no more than an eighth of the time. Its
+    /// results have been checked before, so the first, untimed run is skipped.
     #[must_use]
     pub fn capped(self) -> Self {
         Contender { capped: true, ..self }
@@ -398,6 +405,17 @@ mod tests {
         }
         drop(contender);
         assert_eq!(runs, 4 + 5);
+    }
+
+    #[test]
+    fn a_contender_that_prepares_something_does_so_once_a_sample() {
+        let log = RefCell::new(Vec::new());
+        let mut contender = Contender::batches(|times| {
+            log.borrow_mut().push(times);
+            Ok(())
+        });
+        contender.sample(Batch { times: 4, operation: Duration::ZERO, warm_up: true }).unwrap();
+        assert_eq!(*log.borrow(), [1, 4]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Failure, Result,
     cases::{operand::Operand, sample::Sample, strided::Strided},
-    measure::{peers::NAME_OF_BYTES, setting::Setting},
+    measure::setting::Setting,
     with_dtype,
 };
 
@@ -39,7 +39,7 @@ pub(super) type Task<'a> = &'a mut dyn FnMut(&dyn AnyWork) -> Result<()>;
 pub fn measure(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
     let mut times = None;
     with_work(setting, case, against, Setup::Verify, &mut |work| {
-        times = Some(work.race(case)?);
+        times = Some(work.race(case, against)?);
         Ok(())
     })?;
     let times = times.ok_or_else(|| Failure::work("nothing was measured"))?;
@@ -51,7 +51,7 @@ pub fn measure(setting: &Setting, case: &Case, against: Against) -> Result<Row> 
 /// # Errors
 /// A wrong result, too little memory.
 pub fn verify(setting: &Setting, case: &Case, against: Against) -> Result<()> {
-    with_work(setting, case, against, Setup::Verify, &mut |work| work.verify_all(case))
+    with_work(setting, case, against, Setup::Verify, &mut |work| work.verify_all(case, against))
 }
 
 /// Finds the kernel of a case for its element types, allocates the arrays, and runs the task on
@@ -144,11 +144,9 @@ impl Run<'_> {
         let (case, setup) = (self.case, self.setup);
         let mut kernel =
             kernel.ok_or_else(|| Failure::input(format!("{} has no kernel", case.op.name())))?;
-        kernel.peers.retain(|peer| match self.against {
-            Against::Naive => false,
-            Against::Peers => peer.name != NAME_OF_BYTES,
-            Against::Bytes => peer.name == NAME_OF_BYTES,
-        });
+        if self.against != Against::Peers {
+            kernel.peers.clear();
+        }
         let bases = filled::<T>(case, setup)?;
         let bases = read(&bases)?;
         let given = views(case, &bases)?;
@@ -278,7 +276,7 @@ mod tests {
         let (setting, case) = transposed();
         let (against, setup) = (Against::Peers, Setup::Verify);
         let run = Run { setting: &setting, case: &case, against, setup };
-        let mut race = |work: &dyn AnyWork| work.race(&case).map(drop);
+        let mut race = |work: &dyn AnyWork| work.race(&case, against).map(drop);
         let error = run.perform(Some(kernel), &mut race).unwrap_err();
         assert_eq!(error.exit_code(), 1);
         error.to_string()
@@ -318,6 +316,16 @@ mod tests {
         assert_eq!(error, "idler: wrong result: 0 elements, not 12");
         let error = refusal(Kernel { peers: vec![idle], ..kernel::copy() });
         assert!(error.starts_with("idler: wrong result: element 0 is "), "{error}");
+    }
+
+    #[test]
+    fn a_copy_by_bytes_is_a_peer_of_the_typed_one_in_the_same_memory() {
+        let (setting, case) = transposed();
+        let row = measure(&setting, &case, Against::Bytes).unwrap();
+        let [peer] = &row.peers[..] else { panic!("{row:?}") };
+        assert_eq!((peer.name.as_str(), peer.allocating_ns), ("by bytes", None));
+        assert!(peer.preallocated_ns.unwrap() > 0.0 && row.preallocated_ns > 0.0, "{row:?}");
+        assert_eq!(case.memory(Against::Bytes), case.memory(Against::Naive));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! reduces. All may state the layout of a view (`shape`, `strides`, `offset`, in elements) and are
 //! refused if it differs. The result of every case is row-major.
 
+mod by_bytes;
 mod candidates;
 mod group_stats;
 mod judge;
@@ -140,8 +141,7 @@ impl Case {
     /// two of a reduction's.
     pub fn memory(&self, against: Against) -> u128 {
         let peers = match against {
-            Against::Naive => 0,
-            Against::Bytes => 1,
+            Against::Naive | Against::Bytes => 0,
             Against::Peers => crate::measure::peers::COUNT as u128,
         };
         let bases = self.operands.iter().map(|operand| u128::from(operand.base_bytes()));

@@ -5,7 +5,8 @@ use std::cell::{OnceCell, RefCell};
 use tensor_kernels::{CopyPlan, DimVec, Element, Tensor, TensorView, TensorViewMut};
 
 use super::{
-    Case, Ready,
+    Against, Case, Ready,
+    by_bytes::{self, Pair},
     kernel::Kernel,
     race::{self, Times},
 };
@@ -20,11 +21,11 @@ pub(super) trait AnyWork: Ready {
     /// Checks the results of this library.
     fn verify(&self) -> Result<()>;
 
-    /// Checks the results of this library, the naive loop and other libraries.
-    fn verify_all(&self, case: &Case) -> Result<()>;
+    /// Checks the results of this library, the naive loop and what else it is raced against.
+    fn verify_all(&self, case: &Case, against: Against) -> Result<()>;
 
     /// The same, then races them.
-    fn race(&self, case: &Case) -> Result<Times>;
+    fn race(&self, case: &Case, against: Against) -> Result<Times>;
 }
 
 impl<T: Sample, R: Sample> AnyWork for Work<'_, T, R> {
@@ -35,12 +36,22 @@ impl<T: Sample, R: Sample> AnyWork for Work<'_, T, R> {
         dense.try_for_each(|dense| self.verify_preallocated(|| self.compute_dense(dense)))
     }
 
-    fn verify_all(&self, case: &Case) -> Result<()> {
-        race::with_results_verified(self, case, &mut |_, _| Ok(()))
+    fn verify_all(&self, case: &Case, against: Against) -> Result<()> {
+        race::with_results_verified(self, case, &mut |_, _| Ok(()))?;
+        if against == Against::Bytes {
+            by_bytes::verify(self)?;
+        }
+        Ok(())
     }
 
-    fn race(&self, case: &Case) -> Result<Times> {
-        race::check_and_race(self, case)
+    fn race(&self, case: &Case, against: Against) -> Result<Times> {
+        let mut times = race::check_and_race(self, case)?;
+        let pair = if against == Against::Bytes { by_bytes::race_pair(self)? } else { None };
+        if let Some(Pair { typed, by_bytes }) = pair {
+            times.preallocated = typed;
+            times.peers.push(by_bytes);
+        }
+        Ok(times)
     }
 }
 
@@ -95,9 +106,13 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
         Ok((self.kernel.preallocated)(&self.setting.exec, operands, dims, target)?)
     }
 
+    pub(super) fn is_copy(&self) -> bool {
+        self.kernel.planned.is_some()
+    }
+
     /// The plans that are considered for a copy, the chosen one first; none for other work.
     pub(super) fn plans(&self) -> Result<Vec<CopyPlan>> {
-        if self.kernel.planned.is_none() {
+        if !self.is_copy() {
             return Ok(Vec::new());
         }
         let (from, machine) = (self.operands[0].layout(), &self.setting.exec.machine);
@@ -127,7 +142,8 @@ impl<'a, T: Sample, R: Sample> Work<'a, T, R> {
         self.with_result(|result| self.check(result))?
     }
 
-    fn with_result<A>(&self, act: impl FnOnce(&mut [R]) -> A) -> Result<A> {
+    /// Passes the elements of the preallocated result on.
+    pub(super) fn with_result<A>(&self, act: impl FnOnce(&mut [R]) -> A) -> Result<A> {
         let mut target = self.target.borrow_mut();
         let result = target.as_slice_mut().map(act);
         result.ok_or_else(|| Failure::work("the result is not contiguous"))

@@ -40,4 +40,33 @@ macro_rules! error_enum {
     };
 }
 
-pub(super) use error_enum;
+/// Defines an error type whose variants stand in several files, in the order of their names there.
+macro_rules! join_variants {
+    ($(#[$attribute:meta])* pub enum $name:ident { $first:ident $(, $rest:ident)* }) => {
+        $first! { [$(#[$attribute])* pub enum $name] [] $($rest)* }
+    };
+    (@next [$($head:tt)*] [$($variants:tt)*]) => {
+        $crate::error::error_enum::error_enum! { $($head)* { $($variants)* } }
+    };
+    (@next $head:tt $variants:tt $next:ident $($rest:ident)*) => {
+        $next! { $head $variants $($rest)* }
+    };
+}
+
+/// Defines the variants of one file, under a name for [`join_variants`]. The `$` stands before the
+/// name because the macro that has them needs the character.
+macro_rules! error_variants {
+    ($d:tt $name:ident $($variants:tt)*) => {
+        macro_rules! $name {
+            ($d head:tt [$d($d before:tt)*] $d($d rest:ident)*) => {
+                $crate::error::error_enum::join_variants! {
+                    @next $d head [$d($d before)* $($variants)*] $d($d rest)*
+                }
+            };
+        }
+
+        pub(super) use $name;
+    };
+}
+
+pub(super) use {error_enum, error_variants, join_variants};

@@ -11,7 +11,7 @@ use tensor_core::{Element, Layout, Result, TensorBase, TensorView, ViewRef};
 
 use super::{
     compiled::compiled_function,
-    parts::{all_parts, farthest, longer_dims, tasks},
+    parts::{Pair, all_parts, dim_to_cut, tasks},
     tensor::Simd,
 };
 use crate::{exec::Exec, run};
@@ -48,12 +48,17 @@ fn equal_elements<T: Element + PartialEq>(
         if is_one_order { Ok(*a == *b) } else { parts_equal(&serial, a, b) }
     };
     let bytes = a.numel().saturating_mul(2 * size_of::<T>());
-    if tasks(exec, bytes) == 1 { equal(&a, &b) } else { all_parts(exec, &a, &b, equal) }
+    if tasks(exec, bytes) == 1 {
+        return equal(&a, &b);
+    }
+    let pair = Pair { layouts: [a.layout(), b.layout()], item_bytes: [size_of::<T>(); 2] };
+    all_parts(exec, pair, &|block| equal(&block.of(&a)?, &block.of(&b)?))
 }
 
 /// The dimension with the smallest stride.
 fn nearest(layout: &Layout) -> Option<usize> {
-    longer_dims(layout).min_by_key(|&d| (layout.strides()[d].unsigned_abs(), Reverse(d)))
+    let longer = (0..layout.ndim()).filter(|&d| layout.shape()[d] > 1);
+    longer.min_by_key(|&d| (layout.strides()[d].unsigned_abs(), Reverse(d)))
 }
 
 /// Compares operands of one shape, part by part.
@@ -62,7 +67,7 @@ fn parts_equal<T: Element + PartialEq>(
     a: &TensorView<'_, T>,
     b: &TensorView<'_, T>,
 ) -> Result<bool> {
-    match farthest(a.layout()) {
+    match dim_to_cut(a.shape(), [a.layout(), b.layout()], size_of::<T>()) {
         Some(dim) if a.numel().saturating_mul(size_of::<T>()) > PART_BYTES => {
             let (dim, half, size) = (dim as isize, a.shape()[dim] / 2, a.shape()[dim]);
             let half_equal = |start: usize, len: usize| {

@@ -1,5 +1,4 @@
-//! Other libraries that run the cases of a suite, behind the feature `peers`; and this library's
-//! copy by bytes, in every build.
+//! Other libraries that run the cases of a suite, behind the feature `peers`.
 //!
 //! Each library has a file that says which layouts it takes, with a preallocated result or an
 //! allocating one. All run on the calling thread and with dynamic rank. Views of operands and of
@@ -9,7 +8,6 @@
 //! candle-core is left out for its hundred dependencies, a tokenizer among them; hptt needs cmake
 //! and a C++ compiler.
 
-mod by_bytes;
 #[cfg(feature = "peers")]
 mod ndarray;
 #[cfg(feature = "peers")]
@@ -30,9 +28,6 @@ pub const BUILT: bool = cfg!(feature = "peers");
 
 /// The largest number of libraries for one operation.
 pub const COUNT: usize = if BUILT { 4 } else { 0 };
-
-/// The name of this library's copy by bytes among the peers.
-pub(crate) const NAME_OF_BYTES: &str = "by bytes";
 
 /// Receives an allocated result, in row-major order.
 pub(crate) type Look<'a, R> = Box<dyn Fn(&[R]) + 'a>;
@@ -78,11 +73,10 @@ fn peer<P: Copies, T: Sample>() -> Peer<T, T> {
     }
 }
 
-/// The copy by bytes, and libraries that copy.
+/// Libraries that copy.
 #[cfg(feature = "peers")]
 pub(crate) fn copies<T: Sample>() -> Vec<Peer<T, T>> {
     vec![
-        by_bytes::peer::<T>(),
         peer::<ndarray::NdArray, T>(),
         peer::<rten_tensor::RtenTensor, T>(),
         peer::<strided_perm::StridedPerm, T>(),
@@ -90,10 +84,10 @@ pub(crate) fn copies<T: Sample>() -> Vec<Peer<T, T>> {
     ]
 }
 
-/// The copy by bytes; no library is in this build.
+/// Libraries that copy: none in this build.
 #[cfg(not(feature = "peers"))]
 pub(crate) fn copies<T: Sample>() -> Vec<Peer<T, T>> {
-    vec![by_bytes::peer::<T>()]
+    Vec::new()
 }
 
 /// Libraries with this elementwise operation.

@@ -120,22 +120,29 @@ pub(super) enum Converted<'x, T: Element, K> {
 impl<'x, T: CastAny, K> Converted<'x, T, K> {
     #[track_caller]
     pub(super) fn of(call: Call<'_>, operand: &'x AnyOperand<'_, K>) -> Result<Self> {
-        let input = match operand {
-            AnyOperand::Value(value) => return Ok(Self::Operand(Operand::Value(value.to()))),
-            AnyOperand::Tensor(any) => any.input(),
-            AnyOperand::Handle(any) => any.input(),
-            AnyOperand::View(view) => view.clone(),
-        };
-        match input.typed::<T>() {
+        match Self::unconverted(operand)? {
             Ok(operand) => Ok(Self::Operand(operand)),
-            Err(other) if other.layout().ndim() == 0 => {
-                Ok(Self::Operand(Operand::Value(other.first()?.to())))
-            }
             Err(other) => {
                 record(call, &other, T::DTYPE)?;
                 T::cast_any(other).map(Self::Copy)
             }
         }
+    }
+
+    /// The operand if it has the type or is one value, else what is to be converted.
+    pub(super) fn unconverted(
+        operand: &'x AnyOperand<'_, K>,
+    ) -> Result<std::result::Result<Operand<'x, T>, AnyInput<'x>>> {
+        let input = match operand {
+            AnyOperand::Value(value) => return Ok(Ok(Operand::Value(value.to()))),
+            AnyOperand::Tensor(any) => any.input(),
+            AnyOperand::Handle(any) => any.input(),
+            AnyOperand::View(view) => view.clone(),
+        };
+        Ok(match input.typed::<T>() {
+            Err(other) if other.layout().ndim() == 0 => Ok(Operand::Value(other.first()?.to())),
+            typed => typed,
+        })
     }
 
     pub(super) fn operand(&self) -> Operand<'_, T> {

@@ -7,6 +7,8 @@
 //! All of it is generic over the kernels of a tensor, or `inline`. So it is compiled in the
 //! programs that use it, operation by operation, and costs others nothing.
 
+#[cfg(feature = "reductions")]
+mod allclose;
 #[cfg(feature = "elementwise")]
 mod convert;
 #[cfg(feature = "elementwise")]
@@ -68,7 +70,7 @@ macro_rules! forward_reshaped {
 /// Operands of different dtypes are promoted as in PyTorch; see
 /// [`result_type`](crate::result_type). An operand is a tensor of either kind or a value. An
 /// operand with dimensions that is of another dtype than the common one is converted in a new
-/// tensor first; the [copy ledger](crate::count_copies) has it.
+/// tensor first; the [copy ledger](crate::count_copies) has it. `allclose` converts by parts.
 ///
 /// ```
 /// use tensor_kernels::{AnyTensor, AnyTensorExt, AnyValue, DType, Tensor};

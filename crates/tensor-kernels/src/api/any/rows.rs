@@ -109,7 +109,8 @@ macro_rules! rows_methods {
         }
 
         /// Whether all elements are equal within tolerances, after promotion (PyTorch:
-        /// `torch.allclose`).
+        /// `torch.allclose`). Operands of another dtype than the common one are converted part by
+        /// part, up to the first difference, so the ledger has no copy of them.
         ///
         /// # Errors
         /// Those of [`isclose`](Self::isclose).
@@ -122,9 +123,7 @@ macro_rules! rows_methods {
         where
             K: 'b,
         {
-            let call = Call::current("allclose")?;
-            let close = rows::isclose(call, &self.as_any().into(), &b.into(), tolerance)?;
-            close.all_all().map(AnyValue::is_nonzero)
+            allclose::allclose(&self.as_any().into(), &b.into(), tolerance)
         }
 
         any_into_methods! {
@@ -238,7 +237,7 @@ pub(super) fn isclose_into<K>(
 }
 
 /// The dtype that operands are compared in: integers are compared in double precision.
-fn compared_type<K>(a: &AnyOperand<'_, K>, b: &AnyOperand<'_, K>) -> Result<DType> {
+pub(super) fn compared_type<K>(a: &AnyOperand<'_, K>, b: &AnyOperand<'_, K>) -> Result<DType> {
     let common = result_type(&[a.reborrow(), b.reborrow()])?;
     Ok(if common.category() <= Category::Integer { DType::F64 } else { common })
 }

@@ -1,15 +1,14 @@
 //! Equality within tolerances.
 
 use tensor_core::{
-    AsOperand, Bare, MovementError, Operand, Output, Result, TensorBase, TensorView,
-    broadcast_shapes,
+    AsOperand, Bare, MovementError, Operand, Output, Result, TensorBase, broadcast_two,
 };
 
 use crate::{
     api::{
         call::Call,
         ops::all_all,
-        parts::{PART_BYTES, all_parts},
+        parts::{PART_BYTES, Pair, all_parts},
         tensor::Simd,
     },
     element::Real,
@@ -42,7 +41,7 @@ impl Default for Tolerance {
 }
 
 impl Tolerance {
-    fn check(self) -> Result<Self> {
+    pub(crate) fn check(self) -> Result<Self> {
         for (name, value) in [("rtol", self.rtol), ("atol", self.atol)] {
             // NaN is refused, too.
             if value.is_nan() || value < 0.0 {
@@ -119,21 +118,24 @@ pub fn allclose<T: Real>(
 ) -> Result<bool> {
     let tolerance = tolerance.check()?;
     let (a, b) = (a.as_operand(), b.as_operand());
-    let shape = broadcast_shapes(&[a.shape(), b.shape()])?;
+    let shape = broadcast_two("allclose", a.shape(), b.shape())?;
     let numel = shape.iter().fold(1_usize, |numel, &size| numel.saturating_mul(size));
     if numel.saturating_mul(size_of::<T>()) <= PART_BYTES {
         return all_close(&exec.serial(), a, b, tolerance);
     }
     let (reading_a, reading_b) = (a.read()?, b.read()?);
-    let (a, b) = (reading_a.elements().to_view(), reading_b.elements().to_view());
+    let (a, b) = (reading_a.elements().to_view::<Bare>(), reading_b.elements().to_view::<Bare>());
     let (a, b) = (a.broadcast_to(&shape[..])?, b.broadcast_to(&shape[..])?);
     let serial = exec.serial();
-    all_parts(exec, &a, &b, |a: &TensorView<'_, T>, b: &TensorView<'_, T>| {
+    let pair = Pair { layouts: [a.layout(), b.layout()], item_bytes: [size_of::<T>(); 2] };
+    all_parts(exec, pair, &|block| {
+        let (a, b) = (block.of(&a)?, block.of(&b)?);
         all_close(&serial, a.as_operand(), b.as_operand(), tolerance)
     })
 }
 
-fn all_close<T: Real>(
+/// The same for operands that are small.
+pub(crate) fn all_close<T: Real>(
     exec: &Exec,
     a: Operand<'_, T>,
     b: Operand<'_, T>,
