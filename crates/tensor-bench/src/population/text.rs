@@ -11,6 +11,9 @@ pub fn render(summary: &Summary, rows: &[Row]) -> String {
     let rows: Vec<&Row> = rows.iter().filter(|row| row.threads == summary.threads).collect();
     let what = rows.first().map_or("efficiency", |row| row.score_name());
     let mut text = format!("{}\n\n{}\n", heading(summary, &rows), scores(what, &summary.classes));
+    if summary.classes.iter().any(|class| class.bound.is_some()) {
+        text.push_str(&format!("Bounds\n\n{}{}\n", bounds(&summary.classes), suite::BOUND));
+    }
     text.push_str(&format!("Slower by over 5 %, measured twice\n\n{}\n", slower(&summary.classes)));
     if !summary.families.is_empty() {
         text.push_str(&format!("By family\n\n{}\n", families(what, &summary.families)));
@@ -55,6 +58,31 @@ fn scores(what: &str, classes: &[Class]) -> String {
         [vec![SizeClass::describe(&class.name), class.elements.to_owned()], figures(class)].concat()
     };
     table(&columns, classes.iter().map(line).collect())
+}
+
+/// What the bounds are, and the share of them that the copies reach.
+fn bounds(classes: &[Class]) -> String {
+    use Column::{Left, Right};
+    let columns = [
+        Left("result"),
+        Left("elements"),
+        Right("cases"),
+        Right("bound: % of\ncopy bandwidth\nmedian"),
+        Right("5th"),
+        Right("worst"),
+        Right("share of\nthe bound\nmedian"),
+        Right("5th"),
+        Right("worst"),
+    ];
+    let line = |class: &Class| {
+        let bound = class.bound?;
+        let (score, share) = (bound.score, bound.share);
+        let figures = [score, share].map(|of| [of.median, of.fifth_percentile, of.worst]);
+        let figures = figures.concat().into_iter().map(percent);
+        let names = [SizeClass::describe(&class.name), class.elements.to_owned()];
+        Some(names.into_iter().chain([class.cases.to_string()]).chain(figures).collect())
+    };
+    table(&columns, classes.iter().filter_map(line).collect())
 }
 
 /// Cases, score, speedup over the naive loop.

@@ -3,7 +3,7 @@
 use tensor_kernels::{DType, Element, Tensor, TensorRef, TensorView};
 
 use super::{
-    Against, Case, Op, Row,
+    Against, Case, Op, Others, Row,
     kernel::{self, Kernel},
     op::Class,
     path::path,
@@ -144,11 +144,12 @@ impl Run<'_> {
         let (case, setup) = (self.case, self.setup);
         let mut kernel =
             kernel.ok_or_else(|| Failure::input(format!("{} has no kernel", case.op.name())))?;
-        kernel.peers.retain(|peer| match self.against {
-            Against::Naive => false,
-            Against::Peers => peer.name != NAME_OF_BYTES,
-            Against::Bytes => peer.name == NAME_OF_BYTES,
+        kernel.peers.retain(|peer| match self.against.others {
+            Others::None => false,
+            Others::Peers => peer.name != NAME_OF_BYTES,
+            Others::Bytes => peer.name == NAME_OF_BYTES,
         });
+        kernel.bounded &= self.against.bound;
         let bases = filled::<T>(case, setup)?;
         let bases = read(&bases)?;
         let given = views(case, &bases)?;
@@ -247,6 +248,7 @@ fn row(setting: &Setting, case: &Case, times: Times) -> Result<Row> {
         slower_than: Vec::new(),
         plain_copy_ns: times.plain_copy,
         contiguous_ns: times.contiguous,
+        bound_ns: times.bound,
         path: path(&setting.exec, case)?.to_owned(),
         peers: times.peers,
         candidates: None,
@@ -276,7 +278,7 @@ mod tests {
 
     fn refusal(kernel: Kernel<f32, f32>) -> String {
         let (setting, case) = transposed();
-        let (against, setup) = (Against::Peers, Setup::Verify);
+        let (against, setup) = (Against::PEERS, Setup::Verify);
         let run = Run { setting: &setting, case: &case, against, setup };
         let mut race = |work: &dyn AnyWork| work.race(&case).map(drop);
         let error = run.perform(Some(kernel), &mut race).unwrap_err();
@@ -323,7 +325,7 @@ mod tests {
     #[test]
     fn a_right_result_has_times_and_a_path() {
         let (setting, case) = transposed();
-        let row = measure(&setting, &case, Against::Naive).unwrap();
+        let row = measure(&setting, &case, Against::NAIVE).unwrap();
         assert!(
             row.preallocated_ns > 0.0 && row.allocating_ns > 0.0 && row.plain_copy_ns > 0.0,
             "{row:?}"
