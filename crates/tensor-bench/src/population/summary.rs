@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The slowest cases of a size that are listed.
-const SLOWEST: usize = 10;
+pub(super) const SLOWEST: usize = 10;
 
 /// The name under which cases are counted that any library was faster in.
 pub(super) const ANY_LIBRARY: &str = "any library";

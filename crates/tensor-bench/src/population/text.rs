@@ -1,6 +1,6 @@
 //! The figures of a population as tables.
 
-use super::summary::{Class, Slowest, Summary, by_speedup};
+use super::summary::{Class, SLOWEST, Slowest, Summary, by_speedup};
 use crate::{
     output::render::{Column, WIDTH, bytes, fitted_table, percent, table, tuple, wrap},
     suite::{self, Case, Row, SizeClass},
@@ -20,8 +20,23 @@ pub fn render(summary: &Summary, rows: &[Row]) -> String {
     }
     for slowest in &summary.slowest {
         text.push_str(&slowest_cases(slowest, what, &rows));
+        text.push_str(&below_bound(&slowest.group, &rows));
     }
     text
+}
+
+/// The cases of a size that are furthest below their bound; nothing without bounds.
+fn below_bound(group: &str, rows: &[&Row]) -> String {
+    let of_group = rows.iter().filter(|row| row.group == group);
+    let shares = of_group.filter_map(|row| Some((row.share_of_bound()?, *row)));
+    let mut shares: Vec<(f64, &Row)> = shares.collect();
+    shares.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    if shares.is_empty() {
+        return String::new();
+    }
+    let lines = shares.iter().take(SLOWEST).map(|(share, row)| slow_case(*share, row));
+    let lines: String = lines.collect();
+    format!("Slowest by share of the bound, {}\n\n{lines}\n", SizeClass::describe(group))
 }
 
 /// What the words mean.
@@ -145,12 +160,12 @@ fn slowest_cases(slowest: &Slowest, what: &str, rows: &[&Row]) -> String {
     let cases: Vec<&&Row> = slowest.ids.iter().filter_map(of_id).collect();
     let speedup = cases.first().is_some_and(|row| by_speedup(row));
     let by = if speedup { "speedup over the naive loop" } else { what };
-    let lines: String = cases.iter().map(|row| slow_case(row)).collect();
+    let lines: String = cases.iter().map(|row| slow_case(row.score(), row)).collect();
     format!("Slowest by {by}, {}\n\n{lines}\n", SizeClass::describe(&slowest.group))
 }
 
-/// A case in a line of figures and a line for each operand.
-fn slow_case(row: &Row) -> String {
+/// A case in a line of figures, the given one first, and a line for each operand.
+fn slow_case(figure: f64, row: &Row) -> String {
     let case = row.case.as_ref().and_then(|case| suite::parse(case).ok());
     let facts = [
         row.id.clone(),
@@ -164,7 +179,7 @@ fn slow_case(row: &Row) -> String {
         format!("        {lines}\n")
     });
     let layouts = layouts.collect::<String>();
-    format!("{:>6}  {}\n{layouts}", percent(row.score()), facts.join("  "))
+    format!("{:>6}  {}\n{layouts}", percent(figure), facts.join("  "))
 }
 
 /// The operation and its element type: `copy of f32`, `sum of u8 over (0, 2)`.

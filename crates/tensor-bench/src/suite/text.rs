@@ -28,8 +28,8 @@ pub fn render(rows: &[Row]) -> String {
 
 /// What the bound is.
 pub(crate) const BOUND: &str = "\
-bound: percent of the copy bandwidth that loads and stores of this layout reach, without shuffles
-share of the bound: percent of the speed of these
+bound: the loads and stores that any copy of this layout must do, without moving bytes between
+lanes; in percent of the copy bandwidth. Share of the bound: percent of its speed
 ";
 
 const LEGEND: &str = "\

@@ -340,6 +340,7 @@ fn a_record_keeps_bounds() {
     let args = ["suite", "--random", "copy", "--count", "9", "--mb", "0.001,0.02", "--quick"];
     let text = run(&[&args[..], &["--bound", "--record", &record]].concat()).succeeded();
     assert!(text.contains("Bounds\n\n"), "{text}");
+    assert!(text.contains("Slowest by share of the bound, below 32 kB\n\n"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let document: Value = serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap();
     assert!(document["command"].as_str().unwrap().contains(" --bound"), "{document}");

@@ -81,12 +81,12 @@ pub(super) struct Table {
 type Run = (usize, usize);
 
 impl Table {
-    /// The table of a block of so many iterations of each loop, for registers of up to `widest`
+    /// The table of a block of these iterations of each loop, for registers of up to `widest`
     /// bytes. `None` for a block that spans more than 4 GiB.
     pub(super) fn of(loops: &Loops, block: &[usize], widest: usize) -> Option<Table> {
         let strides = loops.loops.iter().zip(block);
-        let to = runs(loops.piece, strides.clone().map(|(l, &len)| (len, l.to)));
-        let from = runs(loops.piece, strides.map(|(l, &len)| (len, l.from.unsigned_abs())));
+        let to = runs(loops.row, strides.clone().map(|(l, &len)| (len, l.to)));
+        let from = runs(loops.row, strides.map(|(l, &len)| (len, l.from.unsigned_abs())));
         let span = |runs: &[Run]| runs.last().map_or(0, |run| run.1);
         let (from_span, to_span) = (span(&from), span(&to));
         u32::try_from(from_span.max(to_span)).ok()?;
@@ -104,7 +104,7 @@ impl Table {
 
 /// The runs of adjacent bytes that loops of these lengths and strides visit, ascending. The
 /// direction of a loop makes no difference: offsets count from the first byte.
-fn runs(piece: usize, loops: impl Iterator<Item = (usize, usize)>) -> Vec<Run> {
+fn runs(row: usize, loops: impl Iterator<Item = (usize, usize)>) -> Vec<Run> {
     let mut starts = vec![0];
     for (len, stride) in loops {
         let len = if stride == 0 { len.min(1) } else { len };
@@ -114,8 +114,8 @@ fn runs(piece: usize, loops: impl Iterator<Item = (usize, usize)>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for start in starts {
         match runs.last_mut() {
-            Some(run) if start <= run.1 => run.1 = run.1.max(start + piece),
-            _ => runs.push((start, start + piece)),
+            Some(run) if start <= run.1 => run.1 = run.1.max(start + row),
+            _ => runs.push((start, start + row)),
         }
     }
     runs
@@ -131,7 +131,9 @@ fn loads(runs: &[Run], widest: usize) -> Accesses<u32> {
         let at = done.max(start);
         let within = runs[next..].iter().take_while(|run| run.0 < at + widest).last();
         done = within.map_or(end, |run| run.1.min(at + widest));
-        let width = (done - at).next_power_of_two();
+        // In a long run all loads are the widest, the last one too.
+        let long = end - start >= widest && done == end;
+        let width = if long { widest } else { (done - at).next_power_of_two() };
         // Rather bytes of the same run again than those of a gap.
         let back = done.checked_sub(width).filter(|&back| back >= start || at + width > span);
         match back {
@@ -144,8 +146,8 @@ fn loads(runs: &[Run], widest: usize) -> Accesses<u32> {
     loads.accesses
 }
 
-/// The stores that write the runs and nothing else. The last one of a run may write some bytes
-/// again.
+/// The stores that write the runs and nothing else, all stores of a run of one width: the last one
+/// may write some bytes again.
 fn stores(runs: &[Run], widest: usize) -> Accesses<u32> {
     let mut stores = List::new(widest);
     for &(start, end) in runs {
@@ -154,7 +156,6 @@ fn stores(runs: &[Run], widest: usize) -> Accesses<u32> {
         let written = whole.clone().last().map_or(start, |last| last + width);
         whole.for_each(|at| stores.add(at, width));
         if written < end {
-            let width = width.min((end - written).next_power_of_two());
             stores.add(end - width, width);
         }
     }

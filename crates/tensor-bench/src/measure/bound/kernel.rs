@@ -56,7 +56,7 @@ impl WithSimd for Run<'_> {
         let Run { pass, from, to, scratch } = self;
         match &pass.kind {
             Kind::Tables(tables) => blocks(simd, pass, tables, from, to, scratch),
-            Kind::Piece(bytes) => {
+            Kind::Row(bytes) => {
                 let copy = if pass.streamed { stream_copy } else { <[u8]>::copy_from_slice };
                 for step in &pass.steps {
                     copy(&mut to[step.to..][..*bytes], &from[step.from..][..*bytes]);
@@ -143,7 +143,7 @@ fn load<S: Simd, O: Into<u32> + Copy>(simd: S, offsets: &Accesses<O>, from: &[u8
 
 /// The same with narrower registers.
 #[inline(always)]
-fn narrow<P: Piece, O: Into<u32> + Copy>(offsets: &[O], from: &[u8]) -> u64 {
+fn narrow<P: Register, O: Into<u32> + Copy>(offsets: &[O], from: &[u8]) -> u64 {
     let load = |at: O| bytemuck::pod_read_unaligned::<P>(&from[place::<P>(at)]);
     let mut sums = [P::zeroed(); 4];
     let (chunks, others) = offsets.as_chunks::<4>();
@@ -213,7 +213,7 @@ fn stream<V: Pod>(table: &Table, to: &mut [u8], value: V, scratch: &mut [u8]) {
 }
 
 /// A register that is not the widest.
-trait Piece: Pod {
+trait Register: Pod {
     fn xor(self, other: Self) -> Self;
 
     /// Depends on every bit.
@@ -222,7 +222,7 @@ trait Piece: Pod {
 
 macro_rules! integers {
     ($($integer:ty),*) => {$(
-        impl Piece for $integer {
+        impl Register for $integer {
             #[inline(always)]
             fn xor(self, other: Self) -> Self {
                 self ^ other
@@ -240,7 +240,7 @@ integers!(u8, u16, u32, u64);
 
 macro_rules! lanes {
     ($($lanes:literal),*) => {$(
-        impl Piece for [u64; $lanes] {
+        impl Register for [u64; $lanes] {
             #[inline(always)]
             fn xor(mut self, other: Self) -> Self {
                 for (a, b) in self.iter_mut().zip(other) {

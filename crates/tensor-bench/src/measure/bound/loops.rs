@@ -1,8 +1,8 @@
-//! The loops of a copy in bytes: what is adjacent on both sides is one piece.
+//! The loops of a copy in bytes. Bytes that are adjacent in the source and in the result are a row.
 
 use tensor_kernels::{Layout, Nest, Result};
 
-/// One loop around the pieces.
+/// One loop around the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ByteLoop {
     pub(super) len: usize,
@@ -12,11 +12,11 @@ pub(super) struct ByteLoop {
     pub(super) from: isize,
 }
 
-/// A copy to a row-major result: pieces of adjacent bytes, and the loops around them.
+/// A copy to a row-major result: rows of adjacent bytes, and the loops around them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Loops {
-    /// The bytes of a piece.
-    pub(super) piece: usize,
+    /// The bytes of a row.
+    pub(super) row: usize,
     /// Outermost first; the strides of the result descend.
     pub(super) loops: Vec<ByteLoop>,
     /// Where the source starts, in bytes.
@@ -32,11 +32,11 @@ impl Loops {
     pub(super) fn of(layout: &Layout, width: usize) -> Result<Loops> {
         let nest = Nest::of([&Layout::contiguous(layout.shape())?, layout])?;
         let mut inner = nest.loops();
-        let mut piece = width;
+        let mut row = width;
         if let [outer @ .., last] = inner
             && last.strides == [1, 1]
         {
-            (inner, piece) = (outer, width * last.len);
+            (inner, row) = (outer, width * last.len);
         }
         let bytes = |stride: isize| stride * width as isize;
         let loops = inner.iter().map(|l| ByteLoop {
@@ -44,12 +44,12 @@ impl Loops {
             to: bytes(l.strides[0]).unsigned_abs(),
             from: bytes(l.strides[1]),
         });
-        Ok(Loops { piece, loops: loops.collect(), start: bytes(nest.starts()[1]) })
+        Ok(Loops { row, loops: loops.collect(), start: bytes(nest.starts()[1]) })
     }
 
     /// The bytes of the result.
     pub(super) fn bytes(&self) -> usize {
-        self.loops.iter().map(|l| l.len).product::<usize>() * self.piece
+        self.loops.iter().map(|l| l.len).product::<usize>() * self.row
     }
 
     /// The bytes `start..end` of the source from the first that is needed to behind the last.
@@ -58,7 +58,7 @@ impl Loops {
             return (0, 0);
         }
         let reach = |l: &ByteLoop| l.from * (l.len as isize - 1);
-        let (mut low, mut high) = (self.start, self.start + self.piece as isize);
+        let (mut low, mut high) = (self.start, self.start + self.row as isize);
         for l in &self.loops {
             low += reach(l).min(0);
             high += reach(l).max(0);

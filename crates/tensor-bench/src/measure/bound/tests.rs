@@ -55,7 +55,7 @@ fn blocks(loops: &Loops, to: usize, from: usize, widest: usize) -> Pass {
 fn tables(pass: &Pass) -> &[Table] {
     match &pass.kind {
         Kind::Tables(tables) => tables,
-        Kind::Piece(_) => panic!("a pass of blocks has tables"),
+        Kind::Row(_) => panic!("a pass of blocks has tables"),
     }
 }
 
@@ -67,7 +67,7 @@ fn check(layout: &Layout, width: usize, pass: &Pass, widest: usize) {
     for step in &pass.steps {
         let table = match &pass.kind {
             Kind::Tables(tables) => &tables[step.table as usize],
-            Kind::Piece(bytes) => {
+            Kind::Row(bytes) => {
                 loads.push((step.from, *bytes));
                 runs.push((step.to, *bytes));
                 continue;

@@ -21,9 +21,9 @@ pub(super) enum Way {
         /// Whether the result is written past the caches.
         streamed: bool,
     },
-    /// Piece by piece, each by a plain copy.
-    Pieces {
-        /// The order of pieces.
+    /// Row by row, each by a plain copy.
+    Rows {
+        /// The order of rows.
         order: Order,
         /// Whether the result is written past the caches.
         streamed: bool,
@@ -70,11 +70,11 @@ const STREAMED_BYTES: usize = 1 << 20;
 /// The shortest run that is worth a call of its own.
 const STREAMED_RUN: usize = 1 << 10;
 
-/// Pieces of this size are also copied one by one …
-const LEAST_PIECE: usize = 64;
+/// Rows of this size are also copied one by one …
+const LEAST_ROW: usize = 64;
 
 /// … and longer ones only so.
-const MOST_BLOCK_PIECE: usize = 4 << 10;
+const MOST_BLOCK_ROW: usize = 4 << 10;
 
 /// The ways that are tried.
 pub(super) fn ways(loops: &Loops) -> Vec<Way> {
@@ -84,10 +84,10 @@ pub(super) fn ways(loops: &Loops) -> Vec<Way> {
     let mut ways = Vec::new();
     for &streamed in streams {
         for &order in orders {
-            if loops.piece >= LEAST_PIECE && order != Order::Grouped {
-                ways.push(Way::Pieces { order, streamed });
+            if loops.row >= LEAST_ROW && order != Order::Grouped {
+                ways.push(Way::Rows { order, streamed });
             }
-            let sides = if loops.piece <= MOST_BLOCK_PIECE { &SIDES[..] } else { &[] };
+            let sides = if loops.row <= MOST_BLOCK_ROW { &SIDES[..] } else { &[] };
             let long = sides.iter().filter(|side| !streamed || side.0 >= STREAMED_RUN);
             ways.extend(long.map(|&(to, from)| Way::Blocks { to, from, order, streamed }));
         }
@@ -121,8 +121,8 @@ pub(super) struct Pass {
 pub(super) enum Kind {
     /// The loads and stores of one of these tables.
     Tables(Vec<Table>),
-    /// A plain copy of so many bytes.
-    Piece(usize),
+    /// A plain copy of a row of these bytes.
+    Row(usize),
 }
 
 /// A line of a cache.
@@ -131,7 +131,7 @@ const LINE: usize = 64;
 /// A block has at most this many loads and stores.
 const MOST_ACCESSES: usize = 1 << 15;
 
-/// And so many elements, of which its table is made.
+/// A block has at most this many rows: its table is made of them.
 const MOST_ELEMENTS: usize = 1 << 18;
 
 /// A pass has at most this many steps: reading their list must not take time.
@@ -144,13 +144,13 @@ impl Pass {
     /// The steps of a way; `None` for a way that this copy does not have.
     pub(super) fn new(loops: &Loops, way: Way, widest: usize) -> Option<Pass> {
         let (order, streamed) = match way {
-            Way::Blocks { order, streamed, .. } | Way::Pieces { order, streamed } => {
+            Way::Blocks { order, streamed, .. } | Way::Rows { order, streamed } => {
                 (order, streamed)
             }
         };
         let block = match way {
             Way::Blocks { to, from, .. } => block(loops, to, from),
-            Way::Pieces { .. } => vec![1; loops.loops.len()],
+            Way::Rows { .. } => vec![1; loops.loops.len()],
         };
         let elements: usize = block.iter().product();
         let pairs = loops.loops.iter().zip(&block);
@@ -159,7 +159,7 @@ impl Pass {
         if elements > MOST_ELEMENTS || steps > MOST_STEPS {
             return None;
         }
-        let counters = counters(&cuts, order, elements * loops.piece)?;
+        let counters = counters(&cuts, order, elements * loops.row)?;
         let mut tables = Tables { loops, widest, tables: Vec::new(), numbers: BTreeMap::new() };
         let mut steps = Vec::with_capacity(steps);
         let mut complete = true;
@@ -175,7 +175,7 @@ impl Pass {
         });
         let kind = match way {
             Way::Blocks { .. } => Kind::Tables(tables.tables),
-            Way::Pieces { .. } => Kind::Piece(loops.piece),
+            Way::Rows { .. } => Kind::Row(loops.row),
         };
         let (shortest, longest_run) = kind.runs();
         if !complete || streamed && shortest < STREAMED_RUN {
@@ -189,7 +189,7 @@ impl Kind {
     /// The bytes of the shortest and the longest run of the result.
     fn runs(&self) -> (usize, usize) {
         let lens: Vec<usize> = match self {
-            Kind::Piece(bytes) => vec![*bytes],
+            Kind::Row(bytes) => vec![*bytes],
             Kind::Tables(tables) => {
                 let runs = tables.iter().flat_map(|table| &table.runs);
                 runs.map(|(start, end)| (end - start) as usize).collect()
@@ -259,7 +259,7 @@ impl Cut {
 /// How many iterations of each loop a block has.
 fn block(loops: &Loops, to: usize, from: usize) -> Vec<usize> {
     let mut block = vec![1; loops.loops.len()];
-    let mut run = loops.piece;
+    let mut run = loops.row;
     for (l, b) in loops.loops.iter().zip(&mut block).rev() {
         if run >= to {
             break;
@@ -269,7 +269,7 @@ fn block(loops: &Loops, to: usize, from: usize) -> Vec<usize> {
     }
     let mut by_source: Vec<usize> = (0..block.len()).collect();
     by_source.sort_by_key(|&i| loops.loops[i].from.unsigned_abs());
-    let mut covered = loops.piece;
+    let mut covered = loops.row;
     for i in by_source {
         let l = loops.loops[i];
         let stride = l.from.unsigned_abs();
