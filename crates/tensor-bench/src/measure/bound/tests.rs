@@ -8,7 +8,7 @@ use super::{
     bound_ns,
     kernel::{Run, Widest, dispatch},
     loops::Loops,
-    walk::{Kind, Order, Pass, Way, ways},
+    walk::{Blocks, Kind, Order, Pass, Way, ways},
     with_bound,
 };
 
@@ -48,7 +48,7 @@ fn needed(layout: &Layout, width: usize, len: usize) -> Vec<bool> {
 }
 
 fn blocks(loops: &Loops, to: usize, from: usize, widest: usize) -> Pass {
-    let way = Way::Blocks { to, from, order: Order::Result, streamed: false };
+    let way = Way { blocks: Blocks::Sides { to, from }, order: Order::Result, streamed: false };
     Pass::new(loops, way, widest).expect("a copy of a few elements has blocks")
 }
 
@@ -114,7 +114,8 @@ proptest! {
                 check(&layout, width, &pass, widest);
             }
         }
-        let grouped = Way::Blocks { to: 8, from: 8, order: Order::Grouped, streamed: false };
+        let blocks = Blocks::Sides { to: 8, from: 8 };
+        let grouped = Way { blocks, order: Order::Grouped, streamed: false };
         if let Some(pass) = Pass::new(&loops, grouped, widest) {
             check(&layout, width, &pass, widest);
         }
@@ -203,7 +204,8 @@ fn passes_are_found_for_any_copy() {
 fn long_rows_are_also_written_past_the_caches() {
     let layout = Layout::contiguous([300, 1000]).unwrap().flip([0, 1]).unwrap();
     let loops = Loops::of(&layout, 4).unwrap();
-    let way = Way::Blocks { to: 4096, from: 64, order: Order::Result, streamed: true };
+    let blocks = Blocks::Sides { to: 4096, from: 64 };
+    let way = Way { blocks, order: Order::Result, streamed: true };
     let pass = Pass::new(&loops, way, 64).unwrap();
     check(&layout, 4, &pass, 64);
     let source = Tensor::<u8>::full([1_200_000 + WINDOW], 3).unwrap().to_vec().unwrap();

@@ -9,25 +9,25 @@ use super::{
 
 /// A way to go through a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// Block by block.
-    Blocks {
+pub(super) struct Way {
+    pub(super) blocks: Blocks,
+    pub(super) order: Order,
+    /// Whether the result is written past the caches.
+    pub(super) streamed: bool,
+}
+
+/// What is done at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blocks {
+    /// The loads and stores of a block.
+    Sides {
         /// The bytes of a side along the result.
         to: usize,
         /// The same along the source; 0 for blocks that are long along the result only.
         from: usize,
-        /// The order of blocks.
-        order: Order,
-        /// Whether the result is written past the caches.
-        streamed: bool,
     },
-    /// Row by row, each by a plain copy.
-    Rows {
-        /// The order of rows.
-        order: Order,
-        /// Whether the result is written past the caches.
-        streamed: bool,
-    },
+    /// A plain copy of a row.
+    Rows,
 }
 
 /// The order of blocks.
@@ -48,17 +48,17 @@ const SIDES: [(usize, usize); 16] = [
     (64, 64),
     (64, 256),
     (256, 64),
+    (256, 0),
     (64, 1024),
     (1024, 64),
     (1024, 1024),
+    (64, 4096),
+    (256, 4096),
     (4096, 64),
     (4096, 256),
     (16384, 64),
     (16384, 256),
-    (64, 0),
-    (256, 0),
-    (4096, 0),
-    (0, 256),
+    (65536, 64),
 ];
 
 /// From this size on groups of blocks are tried: smaller copies fit a first-level cache.
@@ -81,15 +81,14 @@ pub(super) fn ways(loops: &Loops) -> Vec<Way> {
     let bytes = loops.bytes();
     let streams: &[bool] = if bytes >= STREAMED_BYTES { &[false, true] } else { &[false] };
     let orders = if bytes >= GROUPED_BYTES { &ORDERS[..] } else { &ORDERS[..2] };
+    let sides = if loops.row <= MOST_BLOCK_ROW { &SIDES[..] } else { &[] };
+    let rows = (loops.row >= LEAST_ROW).then_some(Blocks::Rows);
+    let sides = sides.iter().map(|&(to, from)| Blocks::Sides { to, from });
+    let blocks: Vec<Blocks> = rows.into_iter().chain(sides).collect();
     let mut ways = Vec::new();
     for &streamed in streams {
         for &order in orders {
-            if loops.row >= LEAST_ROW && order != Order::Grouped {
-                ways.push(Way::Rows { order, streamed });
-            }
-            let sides = if loops.row <= MOST_BLOCK_ROW { &SIDES[..] } else { &[] };
-            let long = sides.iter().filter(|side| !streamed || side.0 >= STREAMED_RUN);
-            ways.extend(long.map(|&(to, from)| Way::Blocks { to, from, order, streamed }));
+            ways.extend(blocks.iter().map(|&blocks| Way { blocks, order, streamed }));
         }
     }
     ways
@@ -132,7 +131,7 @@ const LINE: usize = 64;
 const MOST_ACCESSES: usize = 1 << 15;
 
 /// A block has at most this many rows: its table is made of them.
-const MOST_ELEMENTS: usize = 1 << 18;
+const MOST_ROWS: usize = 1 << 18;
 
 /// A pass has at most this many steps: reading their list must not take time.
 const MOST_STEPS: usize = 1 << 18;
@@ -143,46 +142,54 @@ const GROUP_BYTES: usize = 256 << 10;
 impl Pass {
     /// The steps of a way; `None` for a way that this copy does not have.
     pub(super) fn new(loops: &Loops, way: Way, widest: usize) -> Option<Pass> {
-        let (order, streamed) = match way {
-            Way::Blocks { order, streamed, .. } | Way::Rows { order, streamed } => {
-                (order, streamed)
+        let Way { blocks, order, streamed } = way;
+        if streamed && matches!(blocks, Blocks::Sides { to, .. } if to < STREAMED_RUN) {
+            return None;
+        }
+        let block = block(loops, blocks);
+        let rows: usize = block.iter().product();
+        let cuts: Vec<Cut> =
+            loops.loops.iter().zip(block).map(|(l, block)| Cut::new(*l, block)).collect();
+        let count: usize = cuts.iter().map(|cut| cut.count).product();
+        if rows > MOST_ROWS || count > MOST_STEPS {
+            return None;
+        }
+        let counters = counters(&cuts, order, rows * loops.row)?;
+        let (kind, steps) = match blocks {
+            Blocks::Sides { .. } => {
+                let mut tables = Tables { loops, widest, tables: vec![], numbers: BTreeMap::new() };
+                let steps = steps(loops.start, &cuts, &counters, |lens| tables.number(lens))?;
+                (Kind::Tables(tables.tables), steps)
+            }
+            Blocks::Rows => {
+                (Kind::Row(loops.row), steps(loops.start, &cuts, &counters, |_| Some(0))?)
             }
         };
-        let block = match way {
-            Way::Blocks { to, from, .. } => block(loops, to, from),
-            Way::Rows { .. } => vec![1; loops.loops.len()],
-        };
-        let elements: usize = block.iter().product();
-        let pairs = loops.loops.iter().zip(&block);
-        let cuts: Vec<Cut> = pairs.map(|(l, &block)| Cut::new(*l, block)).collect();
-        let steps: usize = cuts.iter().map(|cut| cut.count).product();
-        if elements > MOST_ELEMENTS || steps > MOST_STEPS {
-            return None;
-        }
-        let counters = counters(&cuts, order, elements * loops.row)?;
-        let mut tables = Tables { loops, widest, tables: Vec::new(), numbers: BTreeMap::new() };
-        let mut steps = Vec::with_capacity(steps);
-        let mut complete = true;
-        visit(&counters, &cuts, &mut vec![0; cuts.len()], &mut |at| {
-            let lens: Vec<usize> = cuts.iter().zip(at).map(|(cut, &i)| cut.len(i)).collect();
-            let table = match way {
-                Way::Blocks { .. } if complete => tables.number(&lens),
-                _ => Some(0),
-            };
-            complete &= table.is_some();
-            let (from, to) = place(loops.start, &cuts, at, &lens);
-            steps.push(Step { from, to, table: table.unwrap_or(0) });
-        });
-        let kind = match way {
-            Way::Blocks { .. } => Kind::Tables(tables.tables),
-            Way::Rows { .. } => Kind::Row(loops.row),
-        };
-        let (shortest, longest_run) = kind.runs();
-        if !complete || streamed && shortest < STREAMED_RUN {
-            return None;
-        }
-        Some(Pass { kind, steps, streamed, longest_run: if streamed { longest_run } else { 0 } })
+        let (shortest, longest) = kind.runs();
+        let longest_run = if streamed { longest } else { 0 };
+        let short = streamed && shortest < STREAMED_RUN;
+        (!short).then_some(Pass { kind, steps, streamed, longest_run })
     }
+}
+
+/// The steps in the order of the counters; `None` if a block has no table.
+fn steps(
+    start: isize,
+    cuts: &[Cut],
+    counters: &[Counter],
+    mut table: impl FnMut(&[usize]) -> Option<u32>,
+) -> Option<Vec<Step>> {
+    let mut steps = Some(Vec::new());
+    visit(counters, cuts, &mut vec![0; cuts.len()], &mut |at| {
+        let Some(found) = &mut steps else { return };
+        let lens: Vec<usize> = cuts.iter().zip(at).map(|(cut, &i)| cut.len(i)).collect();
+        let (from, to) = place(start, cuts, at, &lens);
+        match table(&lens) {
+            Some(table) => found.push(Step { from, to, table }),
+            None => steps = None,
+        }
+    });
+    steps
 }
 
 impl Kind {
@@ -257,7 +264,14 @@ impl Cut {
 }
 
 /// How many iterations of each loop a block has.
-fn block(loops: &Loops, to: usize, from: usize) -> Vec<usize> {
+fn block(loops: &Loops, blocks: Blocks) -> Vec<usize> {
+    match blocks {
+        Blocks::Sides { to, from } => block_of_sides(loops, to, from),
+        Blocks::Rows => vec![1; loops.loops.len()],
+    }
+}
+
+fn block_of_sides(loops: &Loops, to: usize, from: usize) -> Vec<usize> {
     let mut block = vec![1; loops.loops.len()];
     let mut run = loops.row;
     for (l, b) in loops.loops.iter().zip(&mut block).rev() {
