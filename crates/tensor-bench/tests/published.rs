@@ -67,7 +67,7 @@ fn the_permutations_of_ttc_are_those_of_their_names() {
         assert_eq!(operand.layout.strides(), expected, "{case}");
         let mb = case.result_bytes() as f64 / 1e6;
         assert!((200.0..245.0).contains(&mb), "{case}: {mb} MB");
-        assert!(case.memory(Against::Peers) < 3 << 30, "{case}");
+        assert!(case.memory(Against::PEERS) < 3 << 30, "{case}");
     }
     let ranks = (2..=6).map(|rank| cases.iter().filter(|c| c.shape().len() == rank).count());
     assert_eq!(ranks.collect::<Vec<_>>(), [3, 9, 15, 15, 15]);

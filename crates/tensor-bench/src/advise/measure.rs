@@ -40,7 +40,7 @@ fn elementwise(
     keep: &mut dyn FnMut(Costs),
 ) -> Result<()> {
     let case = question.case()?;
-    memory::preflight(case.memory(Against::Naive))?;
+    memory::preflight(case.memory(Against::NAIVE))?;
     with_ready(setting, &case, setup, &mut |work| {
         let missing = || Err(Failure::work("no contiguous operands"));
         let contiguous = || work.contiguous().unwrap_or_else(missing);
@@ -58,7 +58,7 @@ fn beside_copy(
     keep: &mut dyn FnMut(Costs),
 ) -> Result<()> {
     let (case, copied) = (question.case()?, question.copied_case()?);
-    memory::preflight(case.memory(Against::Naive) + copied.memory(Against::Naive))?;
+    memory::preflight(case.memory(Against::NAIVE) + copied.memory(Against::NAIVE))?;
     with_ready(setting, &case, setup, &mut |work| {
         with_ready(setting, &copied, Setup::SkipVerify, &mut |copied| {
             keep(race(setting, work, &|| copied.preallocated())?);

@@ -31,7 +31,7 @@ use crate::{
 pub use family::Family;
 pub use markdown::markdown;
 use random::Random;
-pub use summary::{Class, Quantiles, SlowerThan, Slowest, Summary, summaries};
+pub use summary::{BoundQuantiles, Class, Quantiles, SlowerThan, Slowest, Summary, summaries};
 pub use sweep::{Sweep, sweep};
 pub use text::{LEGEND, render};
 

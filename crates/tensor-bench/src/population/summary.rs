@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The slowest cases of a size that are listed.
-const SLOWEST: usize = 10;
+pub(super) const SLOWEST: usize = 10;
 
 /// The name under which cases are counted that any library was faster in.
 pub(super) const ANY_LIBRARY: &str = "any library";
@@ -41,8 +41,20 @@ pub struct Class {
     pub score: Quantiles,
     /// The speed as a multiple of that of the naive loop.
     pub naive_speedup: Quantiles,
+    /// The bounds of copies; `None` without `--bound`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundQuantiles>,
     /// The naive loop, each library that ran any of the cases, and any of these libraries.
     pub slower_than: Vec<SlowerThan>,
+}
+
+/// The bounds of copies.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct BoundQuantiles {
+    /// The fraction of copy bandwidth that they reach.
+    pub score: Quantiles,
+    /// The share of them that the copies reach.
+    pub share: Quantiles,
 }
 
 /// Of ratios for which more is better.
@@ -127,8 +139,17 @@ fn class(name: &str, elements: &'static str, rows: &[&Row]) -> Class {
         cases: rows.len(),
         score: Quantiles::of(rows.iter().map(|row| row.score()).collect()),
         naive_speedup: Quantiles::of(rows.iter().map(|row| row.naive_speedup()).collect()),
+        bound: bounds(rows),
         slower_than: slower_than(rows),
     }
+}
+
+fn bounds(rows: &[&Row]) -> Option<BoundQuantiles> {
+    let all = |ratio: fn(&Row) -> Option<f64>| {
+        let ratios: Vec<f64> = rows.iter().filter_map(|row| ratio(row)).collect();
+        (!ratios.is_empty()).then(|| Quantiles::of(ratios))
+    };
+    Some(BoundQuantiles { score: all(Row::bound_score)?, share: all(Row::share_of_bound)? })
 }
 
 impl Quantiles {

@@ -1,6 +1,6 @@
 //! The figures of a population as tables.
 
-use super::summary::{Class, Slowest, Summary, by_speedup};
+use super::summary::{Class, SLOWEST, Slowest, Summary, by_speedup};
 use crate::{
     output::render::{Column, WIDTH, bytes, fitted_table, percent, table, tuple, wrap},
     suite::{self, Case, Row, SizeClass},
@@ -11,14 +11,32 @@ pub fn render(summary: &Summary, rows: &[Row]) -> String {
     let rows: Vec<&Row> = rows.iter().filter(|row| row.threads == summary.threads).collect();
     let what = rows.first().map_or("efficiency", |row| row.score_name());
     let mut text = format!("{}\n\n{}\n", heading(summary, &rows), scores(what, &summary.classes));
+    if summary.classes.iter().any(|class| class.bound.is_some()) {
+        text.push_str(&format!("Bounds\n\n{}{}\n", bounds(&summary.classes), suite::BOUND));
+    }
     text.push_str(&format!("Slower by over 5 %, measured twice\n\n{}\n", slower(&summary.classes)));
     if !summary.families.is_empty() {
         text.push_str(&format!("By family\n\n{}\n", families(what, &summary.families)));
     }
     for slowest in &summary.slowest {
         text.push_str(&slowest_cases(slowest, what, &rows));
+        text.push_str(&below_bound(&slowest.group, &rows));
     }
     text
+}
+
+/// The cases of a size that are furthest below their bound; nothing without bounds.
+fn below_bound(group: &str, rows: &[&Row]) -> String {
+    let of_group = rows.iter().filter(|row| row.group == group);
+    let shares = of_group.filter_map(|row| Some((row.share_of_bound()?, *row)));
+    let mut shares: Vec<(f64, &Row)> = shares.collect();
+    shares.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    if shares.is_empty() {
+        return String::new();
+    }
+    let lines = shares.iter().take(SLOWEST).map(|(share, row)| slow_case(*share, row));
+    let lines: String = lines.collect();
+    format!("Slowest by share of the bound, {}\n\n{lines}\n", SizeClass::describe(group))
 }
 
 /// What the words mean.
@@ -55,6 +73,31 @@ fn scores(what: &str, classes: &[Class]) -> String {
         [vec![SizeClass::describe(&class.name), class.elements.to_owned()], figures(class)].concat()
     };
     table(&columns, classes.iter().map(line).collect())
+}
+
+/// What the bounds are, and the share of them that the copies reach.
+fn bounds(classes: &[Class]) -> String {
+    use Column::{Left, Right};
+    let columns = [
+        Left("result"),
+        Left("elements"),
+        Right("cases"),
+        Right("bound: % of\ncopy bandwidth\nmedian"),
+        Right("5th"),
+        Right("worst"),
+        Right("share of\nthe bound\nmedian"),
+        Right("5th"),
+        Right("worst"),
+    ];
+    let line = |class: &Class| {
+        let bound = class.bound?;
+        let (score, share) = (bound.score, bound.share);
+        let figures = [score, share].map(|of| [of.median, of.fifth_percentile, of.worst]);
+        let figures = figures.concat().into_iter().map(percent);
+        let names = [SizeClass::describe(&class.name), class.elements.to_owned()];
+        Some(names.into_iter().chain([class.cases.to_string()]).chain(figures).collect())
+    };
+    table(&columns, classes.iter().filter_map(line).collect())
 }
 
 /// Cases, score, speedup over the naive loop.
@@ -117,12 +160,12 @@ fn slowest_cases(slowest: &Slowest, what: &str, rows: &[&Row]) -> String {
     let cases: Vec<&&Row> = slowest.ids.iter().filter_map(of_id).collect();
     let speedup = cases.first().is_some_and(|row| by_speedup(row));
     let by = if speedup { "speedup over the naive loop" } else { what };
-    let lines: String = cases.iter().map(|row| slow_case(row)).collect();
+    let lines: String = cases.iter().map(|row| slow_case(row.score(), row)).collect();
     format!("Slowest by {by}, {}\n\n{lines}\n", SizeClass::describe(&slowest.group))
 }
 
-/// A case in a line of figures and a line for each operand.
-fn slow_case(row: &Row) -> String {
+/// A case in a line of figures, the given one first, and a line for each operand.
+fn slow_case(figure: f64, row: &Row) -> String {
     let case = row.case.as_ref().and_then(|case| suite::parse(case).ok());
     let facts = [
         row.id.clone(),
@@ -136,7 +179,7 @@ fn slow_case(row: &Row) -> String {
         format!("        {lines}\n")
     });
     let layouts = layouts.collect::<String>();
-    format!("{:>6}  {}\n{layouts}", percent(row.score()), facts.join("  "))
+    format!("{:>6}  {}\n{layouts}", percent(figure), facts.join("  "))
 }
 
 /// The operation and its element type: `copy of f32`, `sum of u8 over (0, 2)`.

@@ -33,6 +33,8 @@ pub(super) struct Kernel<T: 'static, R: Element> {
     pub(super) peers: Vec<Peer<T, R>>,
     /// A copy by a given plan; `None` for other operations.
     pub(super) planned: Option<Planned<T, R>>,
+    /// Whether the bound is measured too, of copies only.
+    pub(super) bounded: bool,
     /// One element of the result, of an element of each operand or of all that are reduced to it.
     pub(super) one: fn(&[T]) -> R,
     /// Whether two results of this number of elements are equal.
@@ -49,6 +51,7 @@ macro_rules! kernel {
             naive: |a, _, out| naive_loop::compute([a[0]], out, |[a]| $one(a)),
             peers: $peers,
             planned: None,
+            bounded: false,
             one: |a| $one(a[0]),
             same: |a, b, _| a.close(b),
             naive_same: |a, b, _| a.close(b),
@@ -61,6 +64,7 @@ macro_rules! kernel {
             naive: |a, _, out| naive_loop::compute([a[0], a[1]], out, |[a, b]| $one(a, b)),
             peers: $peers,
             planned: None,
+            bounded: false,
             one: |a| $one(a[0], a[1]),
             same: |a, b, _| a.close(b),
             naive_same: |a, b, _| a.close(b),
@@ -75,6 +79,7 @@ macro_rules! kernel {
             },
             peers: $peers,
             planned: None,
+            bounded: false,
             one: |a| $one(a[0], a[1], a[2]),
             same: |a, b, _| a.close(b),
             naive_same: |a, b, _| a.close(b),
@@ -90,6 +95,7 @@ pub(super) fn copy<T: Sample>() -> Kernel<T, T> {
         naive: |a, _, out| naive_loop::compute([a[0]], out, |[a]| a),
         peers: peers::copies(),
         planned: Some(|plan, exec, from, to| plan.run(exec, from, to)),
+        bounded: true,
         one: |a| a[0],
         same: |a, b, _| identical(a, b),
         naive_same: |a, b, _| identical(a, b),

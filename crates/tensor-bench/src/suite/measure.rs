@@ -3,7 +3,7 @@
 use tensor_kernels::{DType, Element, Tensor, TensorRef, TensorView};
 
 use super::{
-    Against, Case, Op, Row,
+    Against, Case, Op, Others, Row,
     kernel::{self, Kernel},
     op::Class,
     path::path,
@@ -144,9 +144,10 @@ impl Run<'_> {
         let (case, setup) = (self.case, self.setup);
         let mut kernel =
             kernel.ok_or_else(|| Failure::input(format!("{} has no kernel", case.op.name())))?;
-        if self.against != Against::Peers {
+        if self.against.others != Others::Peers {
             kernel.peers.clear();
         }
+        kernel.bounded &= self.against.bound;
         let bases = filled::<T>(case, setup)?;
         let bases = read(&bases)?;
         let given = views(case, &bases)?;
@@ -245,6 +246,7 @@ fn row(setting: &Setting, case: &Case, times: Times) -> Result<Row> {
         slower_than: Vec::new(),
         plain_copy_ns: times.plain_copy,
         contiguous_ns: times.contiguous,
+        bound_ns: times.bound,
         path: path(&setting.exec, case)?.to_owned(),
         peers: times.peers,
         candidates: None,
@@ -274,7 +276,7 @@ mod tests {
 
     fn refusal(kernel: Kernel<f32, f32>) -> String {
         let (setting, case) = transposed();
-        let (against, setup) = (Against::Peers, Setup::Verify);
+        let (against, setup) = (Against::PEERS, Setup::Verify);
         let run = Run { setting: &setting, case: &case, against, setup };
         let mut race = |work: &dyn AnyWork| work.race(&case, against).map(drop);
         let error = run.perform(Some(kernel), &mut race).unwrap_err();
@@ -321,17 +323,18 @@ mod tests {
     #[test]
     fn a_copy_by_bytes_is_a_peer_of_the_typed_one_in_the_same_memory() {
         let (setting, case) = transposed();
-        let row = measure(&setting, &case, Against::Bytes).unwrap();
+        let by_bytes = Against { others: Others::Bytes, bound: false };
+        let row = measure(&setting, &case, by_bytes).unwrap();
         let [peer] = &row.peers[..] else { panic!("{row:?}") };
         assert_eq!((peer.name.as_str(), peer.allocating_ns), ("by bytes", None));
         assert!(peer.preallocated_ns.unwrap() > 0.0 && row.preallocated_ns > 0.0, "{row:?}");
-        assert_eq!(case.memory(Against::Bytes), case.memory(Against::Naive));
+        assert_eq!(case.memory(by_bytes), case.memory(Against::NAIVE));
     }
 
     #[test]
     fn a_right_result_has_times_and_a_path() {
         let (setting, case) = transposed();
-        let row = measure(&setting, &case, Against::Naive).unwrap();
+        let row = measure(&setting, &case, Against::NAIVE).unwrap();
         assert!(
             row.preallocated_ns > 0.0 && row.allocating_ns > 0.0 && row.plain_copy_ns > 0.0,
             "{row:?}"

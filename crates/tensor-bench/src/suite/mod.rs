@@ -48,19 +48,37 @@ pub use record::{Record, SCHEMA};
 pub use regret::{Regret, regrets, render as render_regret};
 pub use size::{ElementClass, SizeClass};
 pub use summary::render as summary;
-pub(crate) use text::groups;
 pub use text::render;
+pub(crate) use text::{BOUND, groups};
 pub use verdict::{check, verdict};
 pub use write::{document, write};
 
-/// What a case is raced against, besides plain copies.
+/// What a case is raced against, besides plain copies and the naive loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Against {
-    /// The naive loop.
-    Naive,
-    /// The naive loop and other libraries.
+pub struct Against {
+    /// Other ways to do the same.
+    pub others: Others,
+    /// Whether the bound of a copy is measured: the time of the loads and stores that its layout
+    /// needs, see `measure::bound`.
+    pub bound: bool,
+}
+
+impl Against {
+    /// Nothing else.
+    pub const NAIVE: Against = Against { others: Others::None, bound: false };
+
+    /// Other libraries.
+    pub const PEERS: Against = Against { others: Others::Peers, bound: false };
+}
+
+/// Other ways to do the work of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Others {
+    /// None.
+    None,
+    /// Other libraries.
     Peers,
-    /// The naive loop and, for copies, the copy by bytes.
+    /// For copies, the copy by bytes.
     Bytes,
 }
 
@@ -138,12 +156,13 @@ impl Case {
     /// The most memory that measuring this case takes: the base arrays; the preallocated result,
     /// the allocated one, those of the naive loop and of each peer, the expected one; source and
     /// target of the plain copies; a contiguous copy of every operand unless this is a copy, and
-    /// two of a reduction's.
+    /// two of a reduction's; for the bound another array and result, and lists of its steps.
     pub fn memory(&self, against: Against) -> u128 {
-        let peers = match against {
-            Against::Naive | Against::Bytes => 0,
-            Against::Peers => crate::measure::peers::COUNT as u128,
+        let peers = match against.others {
+            Others::None | Others::Bytes => 0,
+            Others::Peers => crate::measure::peers::COUNT as u128,
         };
+        let bound = u128::from(against.bound && self.op == Op::Copy);
         let bases = self.operands.iter().map(|operand| u128::from(operand.base_bytes()));
         let operands = self.operands.iter().map(|operand| u128::from(operand.result_bytes()));
         let copies = match self.op {
@@ -151,9 +170,9 @@ impl Case {
             op if op.is_reduction() => 2,
             _ => 1,
         };
-        bases.sum::<u128>()
+        (1 + bound) * bases.sum::<u128>()
             + copies * operands.sum::<u128>()
-            + (4 + peers) * u128::from(self.result_bytes())
+            + (4 + peers + 2 * bound) * u128::from(self.result_bytes())
             + 2 * u128::from(self.full_bytes())
     }
 }
@@ -194,6 +213,11 @@ pub struct Row {
     /// faster order: reduced dimensions last, or first. `None` for copies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contiguous_ns: Option<f64>,
+    /// The bound of a copy; `None` without `--bound`. No more than the shortest time of any copy of
+    /// the layout in the same race, and no less than that of the plain copy, unless one of these is
+    /// shorter still.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound_ns: Option<f64>,
     /// The path of the plan.
     pub path: String,
     /// Other libraries, on one thread; empty without `--peers`.
@@ -262,6 +286,16 @@ impl Row {
         if self.is_copy() { "% of copy bandwidth" } else { "efficiency" }
     }
 
+    /// The fraction of its bound that a copy reaches; `None` without a bound.
+    pub fn share_of_bound(&self) -> Option<f64> {
+        Some(self.bound_ns? / self.preallocated_ns)
+    }
+
+    /// The fraction of copy bandwidth that the bound reaches; `None` without a bound.
+    pub fn bound_score(&self) -> Option<f64> {
+        Some(self.plain_copy_ns / self.bound_ns?)
+    }
+
     /// For a copy the fraction of copy bandwidth; otherwise the efficiency, the fraction of the
     /// speed on contiguous operands.
     pub fn score(&self) -> f64 {
@@ -294,6 +328,7 @@ pub(crate) mod tests {
             slower_than: Vec::new(),
             plain_copy_ns: 80.0,
             contiguous_ns: None,
+            bound_ns: None,
             path: "transpose".to_owned(),
             peers: Vec::new(),
             candidates: None,

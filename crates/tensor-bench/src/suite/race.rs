@@ -13,6 +13,7 @@ use crate::{
     Failure, Result,
     cases::sample::Sample,
     measure::{
+        bound::{Bound, bound_ns, with_bound},
         copy_bandwidth::{self, PlainCopy},
         engine::{Contender, Race, Ticket, Timings},
         peers::{Look, Peer},
@@ -30,6 +31,8 @@ pub(super) struct Times {
     pub(super) naive: Timing,
     /// The best time, in nanoseconds.
     pub(super) plain_copy: f64,
+    /// The bound of a copy, in nanoseconds.
+    pub(super) bound: Option<f64>,
     pub(super) peers: Vec<PeerTimes>,
 }
 
@@ -42,7 +45,15 @@ pub(super) fn check_and_race<T: Sample, R: Sample>(
     let mut times = None;
     with_results_verified(work, case, &mut |naive, others| {
         let plain_copy = PlainCopy::new(case.full_bytes(), work.setting.threads)?;
-        times = Some(race(work.setting, &plain_copy, racers(work, naive, others))?);
+        let racers = racers(work, naive, others);
+        let race = |bound: Option<&Bound<'_>>| race(work.setting, &plain_copy, racers, bound);
+        times = Some(match work.given.as_slice() {
+            [from] if work.kernel.bounded => {
+                let source = (bytemuck::cast_slice(from.elements()), from.layout(), size_of::<T>());
+                with_bound(work.setting.exec.simd(), source, |bound| race(Some(bound)))?
+            }
+            _ => race(None)?,
+        });
         Ok(())
     })?;
     times.ok_or_else(not_contiguous)
@@ -158,23 +169,36 @@ fn peer_racers<'a, T: Sample, R: Sample>(
     }
 }
 
-fn race(setting: &Setting, plain_copy: &PlainCopy, racers: Racers<'_>) -> Result<Times> {
+fn race(
+    setting: &Setting,
+    plain_copy: &PlainCopy,
+    racers: Racers<'_>,
+    bound: Option<&Bound<'_>>,
+) -> Result<Times> {
     let mut race = Race::new(setting.budget);
     let (preallocated, allocating) =
         (race.enter(racers.preallocated), race.enter(racers.allocating));
     let contiguous: Vec<_> =
         racers.contiguous.into_iter().map(|contiguous| race.enter(contiguous)).collect();
     let [memcpy, stream] = plain_copy.contenders().map(|copy| race.enter(copy));
+    let passes = bound.map(|bound| bound.contenders().map(|pass| race.enter(pass)));
+    let passes = passes.map(Iterator::collect::<Vec<_>>);
     let naive = race.enter(racers.naive);
     let peers: Vec<_> = racers.peers.into_iter().map(|peer| enter(&mut race, peer)).collect();
     let timings = race.run()?;
+    let best = |ticket: &Ticket| timings[*ticket].best_ns;
+    let plain_copy = copy_bandwidth::faster(timings[memcpy], timings[stream]);
+    let peers: Vec<_> = peers.iter().map(|peer| peer.times(&timings)).collect();
+    let copies = peers.iter().filter_map(|peer| peer.preallocated_ns);
+    let copies = copies.chain([best(&preallocated), best(&naive)]);
     Ok(Times {
         preallocated: timings[preallocated],
         allocating: timings[allocating],
         contiguous: contiguous.iter().map(|&ticket| timings[ticket].best_ns).reduce(f64::min),
         naive: timings[naive],
-        plain_copy: copy_bandwidth::faster(timings[memcpy], timings[stream]),
-        peers: peers.iter().map(|peer| peer.times(&timings)).collect(),
+        plain_copy,
+        bound: passes.map(|passes| bound_ns(passes.iter().map(best), plain_copy, copies)),
+        peers,
     })
 }
 

@@ -59,7 +59,7 @@ pub fn with_ready(
     setup: Setup,
     act: &mut dyn FnMut(&dyn Ready) -> Result<()>,
 ) -> Result<()> {
-    with_work(setting, case, Against::Naive, setup, &mut |work| {
+    with_work(setting, case, Against::NAIVE, setup, &mut |work| {
         if setup == Setup::Verify {
             work.verify()?;
         }

@@ -53,6 +53,7 @@ pub(super) fn sum<T: Reduced>() -> Kernel<T, <T as Accumulate>::Sum> {
         },
         peers: Vec::new(),
         planned: None,
+        bounded: false,
         one: |terms| T::rounded_sum(pairwise_sum(terms)),
         same: |a, b, terms| near(a, b, T::TOLERANCE * terms as f64),
         naive_same: |a, b, terms| {
@@ -77,6 +78,7 @@ pub(super) fn mean<T: Reduced + Inexact>() -> Kernel<T, T> {
         },
         peers: Vec::new(),
         planned: None,
+        bounded: false,
         one: |terms| T::mean(pairwise_sum(terms), terms.len()),
         same: |a, b, _| near(a, b, T::TOLERANCE),
         naive_same: |a, b, terms| near(a, b, T::TOLERANCE + T::ROUNDING * terms as f64),
@@ -97,6 +99,7 @@ pub(super) fn max<T: Reduced>() -> Kernel<T, T> {
         },
         peers: Vec::new(),
         planned: None,
+        bounded: false,
         one: |terms| {
             terms.iter().copied().fold(terms[0], |most, x| if x > most { x } else { most })
         },
@@ -122,6 +125,7 @@ pub(super) fn argmax<T: Reduced>() -> Kernel<T, i64> {
         },
         peers: Vec::new(),
         planned: None,
+        bounded: false,
         one: |terms| {
             let later = |best: usize, at: usize| if terms[at] > terms[best] { at } else { best };
             (0..terms.len()).fold(0, later) as i64

@@ -2,8 +2,11 @@
 //! the mean and the worst of the group.
 
 use super::{Row, group_stats::GroupStats};
-use crate::output::render::{
-    Column, LONGEST_NAME, WIDTH, bandwidth, bytes, cut, fitted_table, percent, time, wrap,
+use crate::{
+    output::render::{
+        Column, LONGEST_NAME, WIDTH, bandwidth, bytes, cut, fitted_table, percent, time, wrap,
+    },
+    population::Quantiles,
 };
 
 /// All tables, in the order of the rows.
@@ -17,8 +20,17 @@ pub fn render(rows: &[Row]) -> String {
         text.push('\n');
     }
     text.push_str(LEGEND);
+    if rows.iter().any(|row| row.bound_ns.is_some()) {
+        text.push_str(BOUND);
+    }
     text
 }
+
+/// What the bound is.
+pub(crate) const BOUND: &str = "\
+bound: the loads and stores that any copy of this layout must do, without moving bytes between
+lanes; in percent of the copy bandwidth. Share of the bound: percent of its speed
+";
 
 const LEGEND: &str = "\
 preallocated (out=): planning included; GB/s: of this time; allocating: a new result each time
@@ -64,7 +76,20 @@ fn group_table(rows: &[&Row], copies: bool) -> String {
         Right(score),
         Left("path"),
     ];
-    fitted_table(&columns, rows.iter().map(|row| cells(row)).collect())
+    let mut columns = columns.to_vec();
+    let mut lines: Vec<_> = rows.iter().map(|row| cells(row)).collect();
+    if rows.iter().any(|row| row.bound_ns.is_some()) {
+        add_bound(&mut columns, &mut lines, rows);
+    }
+    fitted_table(&columns, lines)
+}
+
+/// Adds the bound in front of the path.
+fn add_bound(columns: &mut Vec<Column<'_>>, lines: &mut [Vec<String>], rows: &[&Row]) {
+    columns.insert(columns.len() - 1, Column::Right("bound"));
+    for (line, row) in lines.iter_mut().zip(rows) {
+        line.insert(line.len() - 1, row.bound_score().map_or_else(String::new, percent));
+    }
 }
 
 fn cells(row: &Row) -> Vec<String> {
@@ -89,6 +114,19 @@ fn summary(rows: &[&Row], copies: bool) -> String {
     let of = if copies { "% of copy bandwidth" } else { "efficiency" };
     let (mean, worst) = (percent(stats.mean), percent(stats.worst));
     let text = format!("{of}: geometric mean {mean}, worst {worst} ({})", stats.case());
+    wrap(&text, WIDTH).join("\n") + "\n" + &shares_of_bound(rows)
+}
+
+/// What share of their bounds the copies reach; nothing without bounds.
+fn shares_of_bound(rows: &[&Row]) -> String {
+    let Some(stats) = GroupStats::of(rows, Row::share_of_bound) else { return String::new() };
+    let shares = Quantiles::of(rows.iter().filter_map(|row| row.share_of_bound()).collect());
+    let [median, fifth, worst] =
+        [shares.median, shares.fifth_percentile, shares.worst].map(percent);
+    let text = format!(
+        "share of the bound: median {median}, 5th percentile {fifth}, worst {worst} ({})",
+        stats.case()
+    );
     wrap(&text, WIDTH).join("\n") + "\n"
 }
 
@@ -111,12 +149,15 @@ mod tests {
                 group: long("group"),
                 path: path.to_owned(),
                 dtype: "bf16".to_owned(),
+                bound_ns: Some(64.0),
                 ..row(&long("case"))
             };
             let text = render(std::slice::from_ref(&row));
             assert!(text.contains(&format!(" {path}\n")), "{path}: {text}");
             assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{path}: {text}");
             assert!(joined(&text).contains(&format!("worst80%({})", row.id)), "{text}");
+            assert!(joined(&text).contains("shareofthebound:median64%,5thpercentile64%"), "{text}");
+            assert!(joined(&text).contains("80%125%"), "a bound beside the score: {text}");
             let summary = summary::render(&[row]);
             let first = |line: &str| line.chars().take(9).collect::<String>();
             let groups: String = summary.lines().skip(3).map(first).collect();

@@ -5,7 +5,7 @@ use std::cell::{OnceCell, RefCell};
 use tensor_kernels::{CopyPlan, DimVec, Element, Tensor, TensorView, TensorViewMut};
 
 use super::{
-    Against, Case, Ready,
+    Against, Case, Others, Ready,
     by_bytes::{self, Pair},
     kernel::Kernel,
     race::{self, Times},
@@ -38,7 +38,7 @@ impl<T: Sample, R: Sample> AnyWork for Work<'_, T, R> {
 
     fn verify_all(&self, case: &Case, against: Against) -> Result<()> {
         race::with_results_verified(self, case, &mut |_, _| Ok(()))?;
-        if against == Against::Bytes {
+        if against.others == Others::Bytes {
             by_bytes::verify(self)?;
         }
         Ok(())
@@ -46,7 +46,7 @@ impl<T: Sample, R: Sample> AnyWork for Work<'_, T, R> {
 
     fn race(&self, case: &Case, against: Against) -> Result<Times> {
         let mut times = race::check_and_race(self, case)?;
-        let pair = if against == Against::Bytes { by_bytes::race_pair(self)? } else { None };
+        let pair = if against.others == Others::Bytes { by_bytes::race_pair(self)? } else { None };
         if let Some(Pair { typed, by_bytes }) = pair {
             times.preallocated = typed;
             times.peers.push(by_bytes);

@@ -56,7 +56,7 @@ impl Subject {
     /// The most memory that measuring it takes.
     pub fn memory(&self) -> u128 {
         match self {
-            Subject::Work(case) => case.memory(Against::Naive),
+            Subject::Work(case) => case.memory(Against::NAIVE),
             Subject::Metadata(_) => 0,
         }
     }

@@ -307,3 +307,44 @@ fn a_copy_by_bytes_is_raced_beside_the_typed_one() {
     let reason = "--bytes races on one thread: --threads must have a 1";
     run(&["suite", &suite, "--bytes", "--threads", "2"]).refused(reason);
 }
+
+#[test]
+fn the_bound_of_a_copy_is_measured_on_request() {
+    let folder = Folder::new();
+    let rows = COPY.replace("[[\"permute\", [1, 0]]]", "[]").replace("transposed", "contiguous");
+    let rows = rows.replace("[6, 8], \"strides\": [1, 6]", "[8, 6], \"strides\": [6, 1]");
+    let suite = folder.file("s.json", format!("[{COPY}, {rows}, {ADD}]"));
+    let args = ["suite", &suite, "--bound", "--quick"];
+    let found = lines(&run(&[&args[..], &["--json", "--threads", "1,2"]].concat()).succeeded());
+    let has: Vec<bool> = found.iter().map(|row| row.contains_key("bound_ns")).collect();
+    assert_eq!(has, [true, true, false, false, false, false], "copies on one thread have one");
+    for row in &found[..2] {
+        let [bound, own] = ["bound_ns", "into_ns"].map(|key| row[key].as_f64());
+        assert!(bound <= own && bound > Some(0.0), "{row:?}");
+    }
+    let text = run(&args).succeeded();
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert_eq!(text.matches("share of the bound: median").count(), 1, "{text}");
+    assert!(text.contains("width  bound  path"), "{text}");
+    let without = run(&["suite", &suite, "--quick"]).succeeded();
+    assert!(!without.contains("bound"), "{without}");
+    let reason = "the bound is measured on one thread: --threads must have a 1";
+    run(&["suite", &suite, "--bound", "--threads", "2"]).refused(reason);
+    run(&["suite", &suite, "--bound", "--verify"]).refused("cannot be used with");
+}
+
+#[test]
+fn a_record_keeps_bounds() {
+    let folder = Folder::new();
+    let record = folder.name("r.json");
+    let args = ["suite", "--random", "copy", "--count", "9", "--mb", "0.001,0.02", "--quick"];
+    let text = run(&[&args[..], &["--bound", "--record", &record]].concat()).succeeded();
+    assert!(text.contains("Bounds\n\n"), "{text}");
+    assert!(text.contains("Slowest by share of the bound, below 32 kB\n\n"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let document: Value = serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap();
+    assert!(document["command"].as_str().unwrap().contains(" --bound"), "{document}");
+    let kept = document["rows"].as_array().unwrap();
+    assert!(kept.iter().all(|row| row["bound_ns"].as_f64() > Some(0.0)), "{document}");
+    assert!(run(&["results", &record]).succeeded().contains("Bounds\n\n"));
+}

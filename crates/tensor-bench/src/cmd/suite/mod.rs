@@ -18,7 +18,7 @@ use crate::{
     output::{document, file::Target, progress::Progress, render::join},
     population::{self, Family},
     report::html,
-    suite::{self, Against, Case, Record, Row},
+    suite::{self, Against, Case, Others, Record, Row},
     system::{machine::MachineInfo, memory, pool},
 };
 use source::{Cases, Source};
@@ -59,6 +59,10 @@ pub struct Args {
     /// Its time is among the peers of a row, under the name "by bytes". Bools have none.
     #[arg(long, conflicts_with_all = ["peers", "calibrated"])]
     bytes: bool,
+    /// Measure the bound of each copy too, on one thread: the time of the loads and stores that any
+    /// copy of its layout must do
+    #[arg(long, conflicts_with = "verify")]
+    bound: bool,
     /// Time every plan that is considered for a copy, too, and print how far the chosen one is from
     /// the fastest
     #[arg(long, conflicts_with = "verify")]
@@ -125,17 +129,21 @@ fn check_peers(args: &Args) -> Result<()> {
         false if args.bytes && !args.threads.contains(&1) => {
             Err(Failure::input("--bytes races on one thread: --threads must have a 1"))
         }
+        _ if args.bound && !args.threads.contains(&1) => {
+            Err(Failure::input("the bound is measured on one thread: --threads must have a 1"))
+        }
         _ => Ok(()),
     }
 }
 
 /// Peers run on one thread and are compared with our figures for one thread.
 fn against(args: &Args, threads: usize) -> Against {
-    match threads {
-        1 if args.peers => Against::Peers,
-        1 if args.bytes => Against::Bytes,
-        _ => Against::Naive,
-    }
+    let others = match threads {
+        1 if args.peers => Others::Peers,
+        1 if args.bytes => Others::Bytes,
+        _ => Others::None,
+    };
+    Against { others, bound: args.bound && threads == 1 }
 }
 
 /// Stops at the first wrong result.
@@ -270,8 +278,12 @@ fn machine() -> Result<MachineInfo> {
 fn command(args: &Args) -> String {
     let mut words = vec![format!("suite {} --threads {}", args.source, join(&args.threads, ","))];
     words.extend(args.filter.iter().map(|filter| format!("--filter {filter}")));
-    let flags =
-        [(args.quick, "--quick"), (args.peers, "--peers"), (args.candidates, "--candidates")];
+    let flags = [
+        (args.quick, "--quick"),
+        (args.peers, "--peers"),
+        (args.bound, "--bound"),
+        (args.candidates, "--candidates"),
+    ];
     words.extend(flags.iter().filter(|(given, _)| *given).map(|(_, flag)| (*flag).to_owned()));
     words.join(" ")
 }

@@ -50,7 +50,7 @@ fn an_elementwise_case_counts_the_bytes_it_reads_and_writes() {
         {"dtype": "f32", "base": [4], "ops": [["expand", [8, 4]]]}]}]"#;
     let case = &read(text).unwrap()[0];
     assert_eq!((case.bytes(), case.result_bytes()), (128 + 16 + 128, 128));
-    assert_eq!(case.memory(Against::Naive), 128 + 16 + 2 * 128 + 6 * 128);
+    assert_eq!(case.memory(Against::NAIVE), 128 + 16 + 2 * 128 + 6 * 128);
 }
 
 #[test]
