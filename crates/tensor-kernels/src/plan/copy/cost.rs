@@ -167,7 +167,10 @@ impl Work {
     fn fetches(&self, traversal: &Traversal, machine: &Machine) -> MemoryTerms {
         let (path, unit) = (&traversal.path, self.unit);
         let cached = [self.stores != Stores::NonTemporal, true];
-        let distinct = [0, 1].map(|k| lines(path, k, unit));
+        // The last block of a loop may be shorter, which a traversal does not say.
+        let units = iterations(&self.outer).saturating_mul(self.inner.len()) as f64;
+        let part = units / iterations(path) as f64;
+        let distinct = [0, 1].map(|k| lines(path, k, unit) * part);
         let lines_of_run =
             self.runs(&path[..traversal.block]).map(|bytes| bytes as f64 / CACHE_LINE as f64);
         let mut terms = MemoryTerms::default();
@@ -176,7 +179,7 @@ impl Work {
             if footprint * CLEARLY_FITS <= cache.size as f64 {
                 break;
             }
-            let all = fetched(path, unit, cache, cached);
+            let all = fetched(path, unit, cache, cached).map(|lines| lines * part);
             for k in (0..2).filter(|&k| cached[k]) {
                 terms.lines[level][k] = all[k];
                 terms.fetched_again[level][k] = (all[k] - distinct[k]).max(0.0);
@@ -313,6 +316,27 @@ mod tests {
         let clashes = |side| chosen(&square(side), 4).terms(&Machine::REFERENCE);
         assert_eq!(clashes(4000).memory.streamed_clashes, 0.0);
         assert!(clashes(4096).memory.streamed_clashes > 0.0);
+    }
+
+    #[test]
+    fn rows_that_share_cache_sets_are_transposed_by_lanes() {
+        let rows = Layout::new([2048, 10, 13, 2], [1, 106_496, 8192, 2048], 0).unwrap();
+        let work = chosen(&rows, 1);
+        let is_transposed = matches!(
+            work.inner,
+            Inner::Grouped(Grouped { step: GroupedStep::Transpose, .. }) | Inner::Tile { .. }
+        );
+        assert!(is_transposed, "{work}");
+    }
+
+    #[test]
+    fn short_rows_are_not_counted_twice() {
+        let pixels = Layout::contiguous([1000, 5]).unwrap().t().unwrap();
+        let side = |len, stride| Side { len, stride };
+        let inner = Inner::Tile { u: side(1000, 5), v: side(5, 1000), block: 1000 };
+        let tile = Work { inner, stores: Stores::Plain, ..chosen(&pixels, 4) };
+        let visited: usize = Traversal::of(&tile).path.iter().map(|l| l.len).product();
+        assert!(visited < 5 * 1010, "{visited}");
     }
 
     #[test]

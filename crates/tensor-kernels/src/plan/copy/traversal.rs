@@ -62,7 +62,8 @@ impl Traversal {
                     GroupedStep::Runs { .. } if rows_inside(entries) => {
                         inside.groups([sides[1], sides[0]]);
                     }
-                    _ => inside.groups(sides),
+                    GroupedStep::Runs { .. } => inside.groups(sides),
+                    GroupedStep::Transpose => inside.grouped_tiles(sides, LANE_BYTES / work.unit),
                 }
             }
             Inner::Shuffled(plan) => {
@@ -119,7 +120,7 @@ impl Inside {
         let sweeps = block >= u.len.max(v.len);
         let strip = STRIP_COLUMNS.min(STRIP_BYTES / CACHE_LINE * line);
         let (columns, rows) = if sweeps { (line, strip) } else { (block, block) };
-        let lane = line * LANE_BYTES / CACHE_LINE;
+        let lane = lane_of_rows(v.len, line * LANE_BYTES / CACHE_LINE);
         let tile_columns = even_part(u.len, line);
         self.lanes(along_source(v), lane);
         self.lanes(along_destination(u), tile_columns);
@@ -158,6 +159,17 @@ impl Inside {
         sides.into_iter().for_each(|(loops, group)| self.group(loops, group));
     }
 
+    /// A block of groups that is transposed: a lane of each source row is read at a time.
+    fn grouped_tiles(&mut self, [u, (v, rows)]: [(&[Loop<2>], Group); 2], lane: usize) {
+        let Some((&adjacent, outer)) = v.split_last() else { return self.groups([u, (v, rows)]) };
+        let most = if outer.is_empty() { rows.block } else { adjacent.len };
+        let lane = lane_of_rows(most, lane);
+        self.lanes(adjacent, lane);
+        self.group(u.0, u.1);
+        self.cut(rest_of(adjacent, lane), most.div_ceil(lane));
+        self.group(outer, rows);
+    }
+
     /// The loops of a group, of which the outermost is cut.
     fn group(&mut self, loops: &[Loop<2>], group: Group) {
         for (at, &l) in loops.iter().enumerate().rev() {
@@ -169,7 +181,12 @@ impl Inside {
 /// The length of the fewest equal parts of at most `most` units. The last tile overlaps the one
 /// before: 9 columns are covered by two tiles of 8, which touch the lines of 10 columns, not of 16.
 fn even_part(len: usize, most: usize) -> usize {
-    len.div_ceil(len.div_ceil(most).max(1))
+    len.div_ceil(len.div_ceil(most.max(1)).max(1)).max(1)
+}
+
+/// The rows that a tile reads of each source row: a lane. Fewer than two lanes are read at once.
+fn lane_of_rows(rows: usize, lane: usize) -> usize {
+    if rows < 2 * lane { rows.max(1) } else { even_part(rows, lane) }
 }
 
 /// A loop over whole lanes, or lines.
