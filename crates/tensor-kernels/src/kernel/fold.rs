@@ -349,8 +349,8 @@ unsafe fn combine_short_row<F: Fold<T>, T: Copy>(
                 // SAFETY: `len - PARTIALS_PER_ROW + i < len`.
                 let end = F::from_element(unsafe { read(last, i) });
                 let end = if (i as u32) < replaced { F::IDENTITY } else { end };
-                // SAFETY: `k < whole`, so `k * PARTIALS_PER_ROW + i < len`.
                 let whole = combine!($(combine!($(
+                    // SAFETY: `$k < whole`, so `$k * PARTIALS_PER_ROW + i < len`.
                     F::from_element(unsafe { read(src, $k * PARTIALS_PER_ROW + i) })
                 ),+)),+);
                 *part = F::combine(whole, end);
