@@ -117,6 +117,7 @@ mod partition;
 mod plan;
 #[cfg(feature = "elementwise")]
 mod reduction_order;
+mod register_picks;
 mod run;
 mod sort;
 mod tuning;

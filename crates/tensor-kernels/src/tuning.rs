@@ -120,6 +120,13 @@ pub(crate) const SMALLEST_PACKED_IN_L2: usize = 16;
 /// leave lanes unfilled.
 pub(crate) const SHUFFLED_BLOCK_BYTES: usize = 128;
 
+/// The most bytes of a block that is assembled by picks. More take longer to list.
+pub(crate) const PICKED_BLOCK_BYTES: usize = 512;
+
+/// The blocks of which the same register is assembled by picks at once.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) const PICKED_BLOCKS_AT_ONCE: usize = 16;
+
 /// Wider elements are not shuffled: two make a lane.
 pub(crate) const MAX_SHUFFLED_UNIT: usize = 8;
 

@@ -8,7 +8,9 @@ use super::register_op::Finishing;
 use super::{indexed_block::IndexedBlock, portable, transpose_block::TransposeBlock, unit::Unit};
 #[cfg(feature = "elementwise")]
 use crate::math::{Baseline, FmaMode};
-use crate::{lane_shuffles::LaneShuffles, memory::Stores, nest::Loop};
+use crate::{
+    lane_shuffles::LaneShuffles, memory::Stores, nest::Loop, register_picks::RegisterPicks,
+};
 
 /// Rows staged in scratch, ready to be written by [`Isa::flush`]. Steps are in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -279,6 +281,28 @@ pub(crate) trait Isa: Vectorize + Send + Sync {
     ) {
         // SAFETY: M1 to M3 hold for the same blocks, by this function's contract.
         unsafe { portable::shuffle_blocks(src, dst, shuffles, blocks) }
+    }
+
+    /// Does this level pick elements out of whole registers?
+    const PICKS: bool = false;
+
+    /// Assembles a block in each iteration of a loop, whose strides are in bytes: by the picks of
+    /// the block, whose offsets are counted from `src` and `dst`. Only for levels that
+    /// [pick](Self::PICKS).
+    ///
+    /// # Safety
+    ///
+    /// M1 for the windows of each block, M2 for the bytes of each block, M3.
+    #[inline(always)]
+    unsafe fn pick_blocks<L: Unit>(
+        self,
+        src: *const L,
+        dst: *mut L,
+        picks: &RegisterPicks,
+        blocks: Loop<2>,
+    ) {
+        let _ = (src, dst, picks, blocks);
+        unreachable!("no instruction picks elements out of two registers")
     }
 
     /// [`Isa::transpose`] with non-temporal stores of the whole cache lines, and plain stores of

@@ -7,7 +7,7 @@ use crate::{
     kernel::Isa,
     memory::Stores,
     nest::Loop,
-    plan::{Shuffled, Work, shuffles},
+    plan::{Shuffled, ShuffledBy, Work, picks, shuffles},
 };
 
 /// All blocks of a plan, by addresses and strides in bytes. A function of its own, as its list of
@@ -27,14 +27,49 @@ impl<I: Isa> NullaryFnOnce for ShuffledTask<'_, I> {
 
     #[inline(always)]
     fn call(self) {
-        let Self { isa, work, plan, src, dst } = self;
-        let (around, loops) = plan.split(&work.outer);
-        let cut = loops.first().copied().unwrap_or(Loop::ONCE);
-        let block = plan.block.block.min(cut.len);
+        let Self { isa, work, plan, .. } = self;
+        let (_, loops) = plan.split(&work.outer);
+        let block = plan.block.block.min(self.cut().len);
+        let picks = match plan.by {
+            ShuffledBy::Registers if I::PICKS => picks(loops, block, work.unit),
+            _ => None,
+        };
+        if let Some(picks) = picks {
+            return self.each(block, |src, dst, blocks| {
+                match work.unit {
+                    // SAFETY: `each` calls it with blocks of this work, whose windows and bytes
+                    // these picks reach, and nothing beyond the ends of each: M1 to M3.
+                    2 => unsafe { isa.pick_blocks::<u16>(src.cast(), dst.cast(), &picks, blocks) },
+                    // SAFETY: the same.
+                    4 => unsafe { isa.pick_blocks::<u32>(src.cast(), dst.cast(), &picks, blocks) },
+                    // SAFETY: the same.
+                    _ => unsafe { isa.pick_blocks::<u64>(src.cast(), dst.cast(), &picks, blocks) },
+                }
+            });
+        }
         // A part for a thread may be smaller than a block.
         let Some(shuffles) = shuffles(loops, block, work.unit) else {
             return self.unit_by_unit();
         };
+        self.each(block, |src, dst, blocks| {
+            // SAFETY: `each` calls it with blocks of this work, whose lanes and bytes these
+            // shuffles reach, and nothing beyond the ends of each: M1 to M3.
+            unsafe { isa.shuffle_blocks(src, dst, &shuffles, blocks) };
+        });
+    }
+}
+
+impl<I: Isa> ShuffledTask<'_, I> {
+    /// The outermost loop of a block, which is cut.
+    #[inline(always)]
+    fn cut(&self) -> Loop<2> {
+        self.plan.split(&self.work.outer).1.first().copied().unwrap_or(Loop::ONCE)
+    }
+
+    /// Calls `assemble` with the first of some blocks, by its addresses, and the loop over them.
+    #[inline(always)]
+    fn each(&self, block: usize, assemble: impl Fn(*const u8, *mut u8, Loop<2>)) {
+        let (around, cut) = (self.plan.split(&self.work.outer).0, self.cut());
         // If there is one block, it is repeated by the loop around.
         let (around, blocks) = match around.split_last() {
             Some((&blocks, around)) if block == cut.len => (around, blocks),
@@ -49,21 +84,15 @@ impl<I: Isa> NullaryFnOnce for ShuffledTask<'_, I> {
         let last = cut.strides.map(|stride| stride * (cut.len - block) as isize);
         walk(around, |at| {
             let [to, from] = self.in_bytes(at);
-            let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
-            // SAFETY: the invariant: M1 to M3 for the elements of these blocks, whose sources the
-            // shuffles read, and nothing beyond the ends of each.
-            unsafe { isa.shuffle_blocks(src, dst, &shuffles, blocks) };
+            let (src, dst) = (self.src.wrapping_offset(from), self.dst.wrapping_offset(to));
+            assemble(src, dst, blocks);
             if is_cut_short {
                 let [to, from] = self.in_bytes(last);
-                let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
-                // SAFETY: the same, for the last block.
-                unsafe { isa.shuffle_blocks(src, dst, &shuffles, Loop::ONCE) };
+                assemble(src.wrapping_offset(from), dst.wrapping_offset(to), Loop::ONCE);
             }
         });
     }
-}
 
-impl<I: Isa> ShuffledTask<'_, I> {
     #[inline(always)]
     fn unit_by_unit(&self) {
         walk(&self.work.outer, |at| {

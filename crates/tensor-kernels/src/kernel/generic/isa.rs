@@ -1,8 +1,11 @@
 //! Implements every kernel of [`Isa`] for every instruction set with [`Registers`].
 
 use super::{
-    copy, finish::Keep, gather, indexed, register::Registers, row_writer, shuffled, stitch,
-    transpose,
+    copy,
+    finish::Keep,
+    gather, indexed, picked_blocks,
+    register::{Pick, Registers},
+    row_writer, shuffled, stitch, transpose,
 };
 #[cfg(feature = "elementwise")]
 use crate::{kernel::register_op::Finishing, math::Fused};
@@ -16,6 +19,7 @@ use crate::{
     lane_shuffles::LaneShuffles,
     memory::Stores,
     nest::Loop,
+    register_picks::RegisterPicks,
 };
 
 impl<R: Registers> Isa for R {
@@ -203,6 +207,20 @@ impl<R: Registers> Isa for R {
     ) {
         // SAFETY: M1 to M3 hold for the blocks, by this function's contract.
         unsafe { shuffled::blocks(self, src, dst, shuffles, blocks) }
+    }
+
+    const PICKS: bool = <R::Full as Pick>::PICKS;
+
+    #[inline(always)]
+    unsafe fn pick_blocks<L: Unit>(
+        self,
+        src: *const L,
+        dst: *mut L,
+        picks: &RegisterPicks,
+        blocks: Loop<2>,
+    ) {
+        // SAFETY: M1 to M3 hold for the blocks, by this function's contract.
+        unsafe { picked_blocks::blocks(self, src, dst, picks, blocks) }
     }
 
     #[inline(always)]

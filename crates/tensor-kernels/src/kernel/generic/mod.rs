@@ -9,6 +9,7 @@ mod indexed;
 mod interleave;
 mod isa;
 mod pick;
+mod picked_blocks;
 pub(super) mod register;
 mod row_writer;
 mod shuffled;

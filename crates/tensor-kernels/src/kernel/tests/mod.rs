@@ -5,6 +5,7 @@
 //! `TENSOR_SIMD` restricts the tests to one level.
 
 mod indexed;
+mod picked;
 mod shuffled;
 mod transposes;
 

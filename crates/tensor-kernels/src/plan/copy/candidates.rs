@@ -80,7 +80,7 @@ impl Candidates<'_> {
             return;
         }
         self.pairs(visit);
-        self.add(visit, &|work, builder| shuffled::plan(work, builder));
+        self.add(visit, &|work, builder| shuffled::plan(work, builder, self.machine));
         if self.may_pack() {
             self.add(visit, &|work, builder| packed_source::plan(work, builder, self.machine));
         }

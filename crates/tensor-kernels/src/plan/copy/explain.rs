@@ -1,8 +1,14 @@
 //! What a plan is made of, for people: the terms of its predicted time, its blocks and the cache
 //! lines that it touches.
 
-use super::{GroupedStep, Inner, Work, cost::COST_TERMS, footprint::lines, traversal::Traversal};
-use crate::{exec::Machine, memory::Stores, plan::group::split};
+use super::{
+    GroupedStep, Inner, ShuffledBy, Work, cost::COST_TERMS, footprint::lines, traversal::Traversal,
+};
+use crate::{
+    exec::Machine,
+    memory::{CACHE_LINE, LANE_BYTES, Stores},
+    plan::group::split,
+};
 
 /// What the predicted time of a copy is spent on; see `CopyExplanation`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,7 +122,11 @@ impl Work {
             }
             Inner::Shuffled(plan) => {
                 let units = plan.block.iterations_in_block(plan.split(&self.outer).1);
-                format!("{units} adjacent units, assembled by shuffles of 16 bytes")
+                let bytes = match plan.by {
+                    ShuffledBy::Lanes => LANE_BYTES,
+                    ShuffledBy::Registers => CACHE_LINE,
+                };
+                format!("{units} adjacent units, assembled by shuffles of {bytes} bytes")
             }
             Inner::Blocked2d { run, block, .. } => {
                 format!("{block} x {block} runs of {run} units")

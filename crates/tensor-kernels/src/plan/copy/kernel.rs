@@ -3,7 +3,7 @@
 //! a prediction wrong, and no copy.
 
 use super::{
-    Grouped, GroupedStep, Inner, Lines, Shuffled, Side, Streamed, Work,
+    Grouped, GroupedStep, Inner, Lines, Shuffled, ShuffledBy, Side, Streamed, Work,
     packed_source::{adjacent, gathered, source_order},
     rates::WIDEST_VECTOR,
 };
@@ -53,6 +53,9 @@ pub(crate) enum Kernel {
     IndexedShortDestination,
     /// Lanes assembled from lanes of the source. The amount is these and those.
     Shuffles,
+    /// Registers picked out of windows of the source. A call is a register of a row of blocks, the
+    /// amount is windows, with stores counted as parts of one.
+    Picks,
     /// Units packed in the order of the source, and copied on. A call is a short run that is packed
     /// by itself. The amount is units, or words of 4 bytes if units are wider.
     PackedSource,
@@ -84,6 +87,9 @@ const SHORT_GATHER_CALLS: f64 = 2.5;
 
 /// The runs of adjacent units that take as long to pack as one unit without a gather kernel.
 const UNGATHERED_CALLS: f64 = 0.1;
+
+/// The windows that take as long to pick from as the store of a register.
+const STORE_AS_WINDOWS: f64 = 0.6;
 
 /// Runs of up to this many bytes are copied as two words, see `kernel::short_runs`.
 const SHORT_RUN: usize = 32;
@@ -269,8 +275,18 @@ fn grouped(groups: &Grouped, outer: &[Loop<2>], unit: usize) -> KernelWork {
 
 impl Shuffled {
     fn kernel_work(self, outer: &[Loop<2>]) -> KernelWork {
-        let blocks = self.block.blocks(self.split(outer).1);
-        once(Kernel::Shuffles, blocks * (self.sources + self.lanes))
+        let (around, loops) = self.split(outer);
+        let blocks = self.block.blocks(loops);
+        let (sources, results) = (self.sources as f64, self.results as f64);
+        match self.by {
+            ShuffledBy::Lanes => once(Kernel::Shuffles, (self.sources + self.results) * blocks),
+            ShuffledBy::Registers => {
+                // A call serves the loop over blocks, which may be one of those around.
+                let iterations = if blocks == 1 { around.last().map_or(1, |l| l.len) } else { 1 };
+                let amount = (sources + results * STORE_AS_WINDOWS) * blocks as f64;
+                KernelWork { kernel: Kernel::Picks, calls: results / iterations as f64, amount }
+            }
+        }
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) use grouped::{Grouped, GroupedStep, rows_inside};
 pub(crate) use listing::Listing;
 pub(crate) use packed_source::{source_order, source_tile};
 pub(crate) use scratch::Comparison;
-pub(crate) use shuffled::{Shuffled, shuffles};
+pub(crate) use shuffled::{Shuffled, ShuffledBy, picks, shuffles};
 pub(crate) use streamed::{Lines, StreamScratch, Streamed};
 
 /// A copy between two layouts, together with the plan that was made for them.

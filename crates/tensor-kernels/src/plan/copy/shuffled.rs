@@ -1,8 +1,10 @@
 //! Plans copies that move bytes by less than a cache line: short rows that are mirrored, repeated
 //! or have gaps between them, and transposes of a few elements.
 //!
-//! The innermost loops make a block of adjacent bytes of the result. If the source of each lane of
-//! the block lies in few lanes, the block is assembled by [shuffles](crate::lane_shuffles).
+//! The innermost loops make a block of adjacent bytes of the result. If the source of each register
+//! of the block lies in few registers, the block is assembled by [picks](crate::register_picks) on
+//! CPUs that have them. Else, if the source of each lane lies in few lanes, it is assembled by
+//! [shuffles](crate::lane_shuffles).
 //!
 //! # Tried and dropped
 //! Shuffles of single elements that lie far apart, two of eight bytes to a lane: they visit the
@@ -13,13 +15,15 @@ use std::fmt;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Inner, Work, kernel::has_windows};
+use super::{Inner, Work, kernel::has_windows, rates::WIDEST_VECTOR};
 use crate::{
+    exec::Machine,
     lane_shuffles::LaneShuffles,
-    memory::LANE_BYTES,
+    memory::{CACHE_LINE, LANE_BYTES},
     nest::{Loop, NestBuilder},
-    plan::group::{Group, ascend},
-    tuning::{MAX_SHUFFLED_UNIT, SHUFFLED_BLOCK_BYTES},
+    plan::group::{Group, ascend, iterations},
+    register_picks::RegisterPicks,
+    tuning::{MAX_SHUFFLED_UNIT, PICKED_BLOCK_BYTES, SHUFFLED_BLOCK_BYTES},
 };
 
 /// The path of a copy by shuffles.
@@ -29,28 +33,56 @@ pub(super) const SHUFFLED: &str = "shuffled_blocks";
 const MAX_REACH: usize = 1 << 30;
 
 /// The most loops of a block, each of at least two iterations.
-const MAX_LOOPS: usize = SHUFFLED_BLOCK_BYTES.ilog2() as usize;
+const MAX_LOOPS: usize = PICKED_BLOCK_BYTES.ilog2() as usize;
 
 /// A source of a lane takes as long to list as this many entries of a table (Zen 3).
 const ENTRIES_OF_SOURCE: usize = 24;
+
+/// A list of picks takes as long to start as this many entries, and each window as this many (Zen
+/// 5).
+const ENTRIES_OF_PICKS: usize = 90;
+const ENTRIES_OF_WINDOW: usize = 14;
+
+/// What it takes to list a register, and a unit of it, in registers that are assembled (Zen 5).
+const LISTED_REGISTER: usize = 25;
+const LISTED_UNIT: usize = 2;
+
+/// Fewer blocks of registers are not cut out of a loop that makes a block as a whole.
+const MIN_BLOCKS: usize = 8;
 
 /// The blocks of a copy by shuffles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shuffled {
     /// The loops of a block: the last of the outer ones. The destination is adjacent along them.
     pub(crate) block: Group,
-    /// The lanes of the source that a block is assembled from, a lane counted once for each lane of
-    /// the result that it contributes to.
+    pub(crate) by: ShuffledBy,
+    /// The lanes or windows of the source that a block is assembled from. One counts for each lane
+    /// or register of the result that it contributes to.
     pub(super) sources: usize,
-    /// The lanes of the result in a block.
-    pub(super) lanes: usize,
+    /// The lanes or registers of the result in a block.
+    pub(super) results: usize,
+}
+
+/// What a block is assembled by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ShuffledBy {
+    /// Shuffles within lanes.
+    Lanes,
+    /// Picks out of whole registers.
+    Registers,
 }
 
 impl Shuffled {
     /// What listing the shuffles takes, in entries of a table: an offset of every unit, and the
-    /// bytes of a lane for each of its sources.
+    /// bytes of a lane for each of its sources, or the units of a register.
     pub(super) fn entries(self, outer: &[Loop<2>]) -> usize {
-        self.block.iterations_in_block(self.split(outer).1) + self.sources * ENTRIES_OF_SOURCE
+        let units = self.block.iterations_in_block(self.split(outer).1);
+        match self.by {
+            ShuffledBy::Lanes => units + self.sources * ENTRIES_OF_SOURCE,
+            ShuffledBy::Registers => {
+                ENTRIES_OF_PICKS + 3 * units + self.sources * ENTRIES_OF_WINDOW
+            }
+        }
     }
 
     /// The loops around the blocks, and those of a block.
@@ -59,39 +91,58 @@ impl Shuffled {
     }
 }
 
-/// `shuffled, blocks of 2 loops by 5`: the number of loops, and the iterations of the outermost one
-/// in a block.
+/// `shuffled, 9 lanes to 5, blocks of 2 loops by 5`: what a block is assembled from and to, the
+/// number of loops, and the iterations of the outermost one in a block.
 impl fmt::Display for Shuffled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Group { loops, block } = self.block;
-        write!(f, "shuffled, blocks of {loops} loops by {block}")
+        let Self { block: Group { loops, block }, by, sources, results } = *self;
+        let parts = match by {
+            ShuffledBy::Lanes => "lanes",
+            ShuffledBy::Registers => "registers",
+        };
+        write!(f, "shuffled, {sources} {parts} to {results}, blocks of {loops} loops by {block}")
     }
 }
 
 /// Plans a copy by shuffles; `false` if that does not suit the loops.
-pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>) -> bool {
+pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>, machine: &Machine) -> bool {
     let unit = work.unit;
     if unit > MAX_SHUFFLED_UNIT || builder.loops().last().is_none_or(|l| is_long_row(l, unit)) {
         return false;
     }
-    let Some(block) = innermost_block(builder, unit) else { return false };
+    let picked = machine.vector == WIDEST_VECTOR && unit > 1;
+    let Some(plan) =
+        (picked.then(|| by_registers(builder, unit)).flatten()).or_else(|| by_lanes(builder, unit))
+    else {
+        return false;
+    };
+    work.starts = builder.starts;
+    work.outer = builder.loops().iter().copied().collect();
+    work.inner = Inner::Shuffled(plan);
+    work.path = SHUFFLED;
+    true
+}
+
+fn by_registers(builder: &mut NestBuilder<'_, 2>, unit: usize) -> Option<Shuffled> {
+    let block = innermost_block(builder, PICKED_BLOCK_BYTES / unit, unit, register_part)?;
+    let loops = builder.loops();
+    let picks = picks(&loops[loops.len() - block.loops..], block.block, unit)?;
+    let (by, sources) = (ShuffledBy::Registers, picks.windows());
+    Some(Shuffled { block, by, sources, results: picks.len() })
+}
+
+fn by_lanes(builder: &mut NestBuilder<'_, 2>, unit: usize) -> Option<Shuffled> {
+    let block = innermost_block(builder, SHUFFLED_BLOCK_BYTES / unit, unit, equal_part)?;
     let loops = builder.loops();
     let of_block = &loops[loops.len() - block.loops..];
-    let Some(shuffles) = shuffles(of_block, block.block, unit) else { return false };
+    let shuffles = shuffles(of_block, block.block, unit)?;
     // If lanes of the source have little more than one unit each, single loads and stores do the
     // same.
     if shuffles.sources() * 3 > block.iterations_in_block(of_block) * 2 {
-        return false;
+        return None;
     }
-    work.starts = builder.starts;
-    work.outer = loops.iter().copied().collect();
-    work.inner = Inner::Shuffled(Shuffled {
-        block,
-        sources: shuffles.sources(),
-        lanes: shuffles.lanes().count(),
-    });
-    work.path = SHUFFLED;
-    true
+    let (by, sources) = (ShuffledBy::Lanes, shuffles.sources());
+    Some(Shuffled { block, by, sources, results: shuffles.lanes().count() })
 }
 
 /// Is there a kernel for rows like this one, of adjacent units or of units one step apart?
@@ -101,32 +152,84 @@ fn is_long_row(row: &Loop<2>, unit: usize) -> bool {
     to == 1 && (step == 1 && lanes >= 1 || has_windows(unit, row.len, step) && lanes >= 2)
 }
 
-/// The innermost loops along which the destination is adjacent, as many as a block needs.
-fn innermost_block(builder: &mut NestBuilder<'_, 2>, unit: usize) -> Option<Group> {
-    let target = SHUFFLED_BLOCK_BYTES / unit;
-    let (mut len, mut block) = (1, None);
+/// The innermost loops along which the destination is adjacent, as many as a block of up to
+/// `target` units needs. `part` says how many iterations of a loop a block has.
+fn innermost_block(
+    builder: &mut NestBuilder<'_, 2>,
+    target: usize,
+    unit: usize,
+    part: fn(Cut) -> usize,
+) -> Option<Group> {
+    let (mut len, mut read, mut block) = (1, 1, None);
     for (loops, at) in (1..).zip((0..builder.loops().len()).rev()) {
         let l = builder.loops()[at];
         if l.strides[0].unsigned_abs() != len || target / len < 2 {
             break;
         }
         ascend(builder, at, 0, unit);
-        // Blocks of about the same length.
-        let in_block = l.len.div_ceil(l.len.div_ceil((target / len).clamp(1, l.len)));
+        let most = (target / len).min(l.len);
+        let times = iterations(&builder.loops()[..at]);
+        let in_block = part(Cut { len: l.len, units: len, read, unit, most, times });
         block = Some(Group { loops, block: in_block });
         if in_block < l.len {
             break;
         }
         len *= l.len;
+        read *= if l.strides[1] == 0 { 1 } else { l.len };
     }
     block
+}
+
+/// A loop that is to be cut into blocks.
+struct Cut {
+    len: usize,
+    /// Units in an iteration, how many of the source these are, and the bytes of each.
+    units: usize,
+    read: usize,
+    unit: usize,
+    /// The most iterations in a block.
+    most: usize,
+    /// How often the loop runs.
+    times: usize,
+}
+
+/// Blocks of about the same length.
+fn equal_part(Cut { len, most, .. }: Cut) -> usize {
+    len.div_ceil(len.div_ceil(most))
+}
+
+/// Large blocks have few registers that overlap the one before them, and small blocks are listed
+/// sooner. All iterations, if few blocks would follow each other.
+fn register_part(Cut { len, units, read, unit, most, times }: Cut) -> usize {
+    let bytes = units * unit;
+    let work = |part: usize| {
+        let registers = (part * bytes).div_ceil(CACHE_LINE);
+        let blocks = len.div_ceil(part).saturating_mul(times);
+        let listed = registers * LISTED_REGISTER + part * units * LISTED_UNIT;
+        blocks.saturating_mul(registers).saturating_add(listed)
+    };
+    let least = CACHE_LINE.div_ceil(read * unit).min(most);
+    let part = (least..=most).min_by_key(|&part| work(part)).unwrap_or(most);
+    if most == len && part * MIN_BLOCKS > len { len } else { part }
 }
 
 /// The shuffles of a block: of `block` iterations of the outermost of these loops. Inlined into the
 /// copy, which is compiled for wide registers.
 #[inline(always)]
 pub(crate) fn shuffles(loops: &[Loop<2>], block: usize, unit: usize) -> Option<LaneShuffles> {
-    let mut from: SmallVec<[i32; SHUFFLED_BLOCK_BYTES]> = smallvec![0];
+    LaneShuffles::new(&sources(loops, block, unit)?, unit)
+}
+
+/// The picks of such a block, if its elements are wide enough for them.
+#[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
+pub(crate) fn picks(loops: &[Loop<2>], block: usize, unit: usize) -> Option<RegisterPicks> {
+    RegisterPicks::new(&sources(loops, block, unit)?, unit)
+}
+
+/// The offset of each unit of a block in the source, in bytes.
+#[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
+fn sources(loops: &[Loop<2>], block: usize, unit: usize) -> Option<Sources> {
+    let mut from: Sources = smallvec![0];
     for (at, l) in loops.iter().enumerate().rev() {
         let len = if at == 0 { block } else { l.len };
         let step = i32::try_from(l.strides[1].checked_mul(unit as isize)?).ok()?;
@@ -134,12 +237,16 @@ pub(crate) fn shuffles(loops: &[Loop<2>], block: usize, unit: usize) -> Option<L
             return None;
         }
         let inner = from.len();
-        for i in inner..inner * len {
-            from.push(from[i - inner] + step);
+        from.resize(inner * len, 0);
+        let (first, others) = from.split_at_mut(inner);
+        for (k, iteration) in (1..).zip(others.chunks_exact_mut(inner)) {
+            iteration.iter_mut().zip(&*first).for_each(|(to, at)| *to = at + k * step);
         }
     }
-    LaneShuffles::new(&from, unit)
+    Some(from)
 }
+
+type Sources = SmallVec<[i32; SHUFFLED_BLOCK_BYTES]>;
 
 #[cfg(test)]
 mod tests {

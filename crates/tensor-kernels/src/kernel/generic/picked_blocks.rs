@@ -1,0 +1,166 @@
+//! Blocks of adjacent bytes, assembled by picks out of whole registers that a list gives.
+//!
+//! The register of a block is assembled for several blocks in turn, so that what it picks is loaded
+//! once for all of them, and the blocks' lines stay in the first-level cache meanwhile.
+
+use pulp::NullaryFnOnce;
+
+use super::{
+    register::{Pick, REGISTER_BYTES, Registers},
+    unroll::unrolled,
+};
+use crate::{
+    kernel::unit::Unit,
+    nest::Loop,
+    register_picks::{MAX_PICKS, PickedRegister, PickedWindow, RegisterPicks},
+    tuning::PICKED_BLOCKS_AT_ONCE,
+};
+
+/// Blocks in each iteration of a loop.
+///
+/// Invariant: only [`blocks`] makes it; M1 to M3 hold for all blocks.
+struct Blocks<'p, R, L> {
+    isa: R,
+    src: *const L,
+    dst: *mut L,
+    picks: &'p RegisterPicks,
+    /// The blocks, with strides in bytes.
+    blocks: Loop<2>,
+}
+
+/// Assembles a block in each iteration of a loop, whose strides are in bytes.
+///
+/// # Safety
+///
+/// M1 for the windows of each block, M2 for the bytes of each block, M3.
+#[inline(always)]
+pub(super) unsafe fn blocks<R: Registers, L: Unit>(
+    isa: R,
+    src: *const L,
+    dst: *mut L,
+    picks: &RegisterPicks,
+    blocks: Loop<2>,
+) {
+    isa.vectorize(Blocks { isa, src, dst, picks, blocks });
+}
+
+impl<R: Registers, L: Unit> NullaryFnOnce for Blocks<'_, R, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let [to, from] = self.blocks.strides;
+        let mut block = 0;
+        while block < self.blocks.len {
+            let some = Loop {
+                len: PICKED_BLOCKS_AT_ONCE.min(self.blocks.len - block),
+                strides: self.blocks.strides,
+            };
+            let src = self.src.wrapping_byte_offset(block as isize * from).cast();
+            let dst = self.dst.wrapping_byte_offset(block as isize * to).cast();
+            for (register, windows) in self.picks.registers() {
+                let token = self.isa.into();
+                // SAFETY: the invariant: M1 and M2 for this register of these blocks.
+                unsafe { assemble::<R::Full, L>(token, (src, dst), register, windows, some) };
+            }
+            block += some.len;
+        }
+    }
+}
+
+/// Assembles a register of each block.
+///
+/// # Safety
+///
+/// M1 for the windows, M2 for the register of each block.
+#[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
+unsafe fn assemble<V: Pick, L: Unit>(
+    token: V::Token,
+    (src, dst): (*const u8, *mut u8),
+    register: PickedRegister,
+    windows: &[PickedWindow],
+    blocks: Loop<2>,
+) {
+    let src = src.wrapping_offset(register.first as isize);
+    let dst = dst.wrapping_add(register.start);
+    if let [PickedWindow { offset, index }] = *windows
+        && offset == register.first
+    {
+        // SAFETY: this function's contract; there is one window.
+        return unsafe { assemble_from_one::<V, L>(token, (src, dst), index, blocks) };
+    }
+    let windows = windows
+        .iter()
+        .map(|window| PickedWindow { offset: window.offset - register.first, ..*window });
+    macro_rules! by {
+        ($($n:literal)*) => {
+            match windows.len() {
+                $($n => {
+                    // SAFETY: this function's contract.
+                    unsafe { assemble_by::<V, L, $n>(token, (src, dst), array(windows), blocks) }
+                })*
+                picks => unreachable!("{picks} picks for a register"),
+            }
+        };
+    }
+    const { assert!(MAX_PICKS == 4) };
+    by!(1 2 3 4);
+}
+
+/// [`assemble`] from one window, which lies at `src`.
+///
+/// # Safety
+///
+/// M1 for the window, M2 for the register of each block, which lies at `dst`.
+#[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
+unsafe fn assemble_from_one<V: Pick, L: Unit>(
+    token: V::Token,
+    (src, dst): (*const u8, *mut u8),
+    index: [u8; REGISTER_BYTES],
+    blocks: Loop<2>,
+) {
+    let [to, from] = blocks.strides;
+    for block in 0..blocks.len as isize {
+        // SAFETY: M1 for the window of this block.
+        let window = unsafe { V::load(token, src.wrapping_offset(block * from)) };
+        let picked = V::pick::<L>(token, [window; 2], index);
+        // SAFETY: M2 for the register of this block.
+        unsafe { picked.store(dst.wrapping_offset(block * to)) };
+    }
+}
+
+/// The first `N` windows.
+#[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
+fn array<const N: usize>(windows: impl Iterator<Item = PickedWindow>) -> [PickedWindow; N] {
+    let mut array = [PickedWindow { offset: 0, index: [0; _] }; N];
+    array.iter_mut().zip(windows).for_each(|(to, window)| *to = window);
+    array
+}
+
+/// [`assemble`] by `N` picks, of windows counted from the first one, which lies at `src`.
+///
+/// # Safety
+///
+/// M1 for the windows, M2 for the register of each block, which lies at `dst`.
+#[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
+unsafe fn assemble_by<V: Pick, L: Unit, const N: usize>(
+    token: V::Token,
+    (src, dst): (*const u8, *mut u8),
+    windows: [PickedWindow; N],
+    blocks: Loop<2>,
+) {
+    let [to, from] = blocks.strides;
+    for block in 0..blocks.len as isize {
+        let src = src.wrapping_offset(block * from);
+        // SAFETY: M1 for the first window of this block.
+        let mut picked = unsafe { V::load(token, src) };
+        unrolled!(k in 0..N, 4 => {
+            let PickedWindow { offset, index } = windows[k];
+            // SAFETY: M1 for window `k` of this block.
+            let window = unsafe { V::load(token, src.wrapping_offset(offset as isize)) };
+            picked = V::pick::<L>(token, [picked, window], index);
+        });
+        // SAFETY: M2 for the register of this block.
+        unsafe { picked.store(dst.wrapping_offset(block * to)) };
+    }
+}

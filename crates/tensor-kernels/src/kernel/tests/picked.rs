@@ -1,0 +1,86 @@
+//! Blocks that are assembled by picks out of whole registers.
+
+use super::{CACHE_LINE, Isa, Kernel, Unit, dispatch, levels, noise};
+use crate::{nest::Loop, register_picks::RegisterPicks};
+
+struct Call<'p, L> {
+    picks: &'p RegisterPicks,
+    src: *const L,
+    dst: *mut L,
+    blocks: Loop<2>,
+}
+
+impl<L: Unit> Kernel for Call<'_, L> {
+    type Output = bool;
+
+    /// False if the level does not pick.
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> bool {
+        let Self { picks, src, dst, blocks } = self;
+        if I::PICKS {
+            // SAFETY: `check` allocates what the blocks reach, M1, M2, M3.
+            unsafe { isa.pick_blocks(src, dst, picks, blocks) };
+        }
+        I::PICKS
+    }
+}
+
+/// Assembles `count` blocks whose unit `i` is unit `from[i]` of the block's source, on every level.
+/// Blocks are `gap` bytes apart on both sides, in the source backwards if `descending`. The source
+/// is allocated to the byte, the destination lies between canary bytes.
+fn check<L: Unit>(from: &[i32], count: usize, gap: usize, descending: bool) {
+    let unit = L::WIDTH;
+    let from: Vec<i32> = from.iter().map(|at| at * unit as i32).collect();
+    let Some(picks) = RegisterPicks::new(&from, unit) else { return };
+    let lowest = *from.iter().min().unwrap();
+    let reach = (from.iter().max().unwrap() - lowest) as usize + unit;
+    let block = from.len() * unit;
+    let (src_step, dst_step) = (reach + gap, block + gap);
+    let src = noise((count - 1) * src_step + reach);
+    let mut expected = vec![0xA5_u8; (count - 1) * dst_step + block + 2 * CACHE_LINE];
+    let place = |b: usize| if descending { count - 1 - b } else { b };
+    for b in 0..count {
+        for (i, &at) in from.iter().enumerate() {
+            let unit_at = place(b) * src_step + (at - lowest) as usize;
+            expected[CACHE_LINE + b * dst_step + i * unit..][..unit]
+                .copy_from_slice(&src[unit_at..][..unit]);
+        }
+    }
+    let direction = if descending { -1 } else { 1 };
+    let blocks = Loop { len: count, strides: [dst_step as isize, direction * src_step as isize] };
+    let first = place(0) * src_step + (-lowest) as usize;
+    for level in levels() {
+        let mut field = vec![0xA5_u8; expected.len()];
+        let src = src.as_ptr().wrapping_add(first).cast::<L>();
+        let dst = field[CACHE_LINE..].as_mut_ptr().cast::<L>();
+        if dispatch(level, Call { picks: &picks, src, dst, blocks }) {
+            assert!(field == expected, "{level}, {count} blocks, units of {unit}: {from:?}");
+        }
+    }
+}
+
+#[test]
+fn picked_blocks_of_every_number_and_distance() {
+    let mirrored: Vec<i32> = (0..90).map(|i| i / 6 * 6 - i % 6).collect();
+    let pairs: Vec<i32> =
+        (0..80).map(|i| i / 20 * 20 + i / 2 % 5 * 4 + i / 10 % 2 * 2 + i % 2).collect();
+    let repeated: Vec<i32> = (0..200).map(|i| i / 3).collect();
+    let planes: Vec<i32> = (0..64).map(|i| i % 4 * 500 + i / 4).collect();
+    for count in [1, 2, 3, 15, 16, 17, 40] {
+        for (gap, descending) in [(0, false), (3, true)] {
+            for from in [&mirrored, &pairs, &repeated, &planes] {
+                check::<u16>(from, count, gap, descending);
+                check::<u32>(from, count, gap, descending);
+                check::<u64>(from, count, gap, descending);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_block_of_one_register() {
+    let reversed = |len| (0..len).rev().collect::<Vec<i32>>();
+    check::<u16>(&reversed(32), 5, 2, false);
+    check::<u32>(&reversed(16), 5, 0, true);
+    check::<u64>(&reversed(8), 1, 0, false);
+}
