@@ -4,10 +4,14 @@
 //! few instruction sets move bytes across lanes. AVX-512 picks elements of 2, 4 and 8 bytes out of
 //! two whole registers: mirrored or permuted groups of a few elements then take a load and a pick
 //! for 64 bytes, where lanes take some sixteen instructions.
+//!
+//! Bytes are picked in halves: the word of each even byte of the result, and the word of each odd
+//! one. A shuffle within lanes moves the byte that is wanted to its place in the word. (CPUs with
+//! AVX-512 VBMI pick bytes at once; not all with AVX-512 have it.)
 
 use smallvec::SmallVec;
 
-use crate::memory::CACHE_LINE;
+use crate::memory::{CACHE_LINE, LANE_BYTES};
 
 /// Bytes of a register out of which elements are picked: a cache line.
 const REGISTER_BYTES: usize = CACHE_LINE;
@@ -15,65 +19,76 @@ const REGISTER_BYTES: usize = CACHE_LINE;
 /// The most picks that assemble a register. Above, tiles and single elements are as fast.
 pub(crate) const MAX_PICKS: usize = 4;
 
-/// Blocks of up to this many registers are listed without an allocation.
-const INLINE_REGISTERS: usize = 8;
+/// The most registers of a block, and the most windows picked from for all of them. More are not
+/// listed, so that lists need no allocation.
+const MAX_REGISTERS: usize = 8;
+const MAX_WINDOWS: usize = 12;
 
 /// The offset of a unit that a window already contributes.
 const FOUND: i32 = i32::MAX;
 
-/// A window of the source, and which of its units go where.
+/// An index with which a shuffle writes 0.
+const ZERO: u8 = 0x80;
+
+/// A window of the source, and which of its words go where. There is a list for each of `P` parts
+/// of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PickedWindow {
+pub(crate) struct PickedWindow<const P: usize> {
     /// Bytes from the start of the block's source to the window.
     pub(crate) offset: i32,
-    /// For each unit of the result, in the first byte of it: the number of a unit among those
-    /// picked so far, or, counted on from there, of this window.
-    pub(crate) index: [u8; REGISTER_BYTES],
+    /// For each word, in its first byte: the number of a word among those picked so far, or,
+    /// counted on from there, of this window.
+    pub(crate) index: [[u8; REGISTER_BYTES]; P],
 }
 
-/// A register of the result.
+/// A register of the result, of `P` parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PickedRegister {
+pub(crate) struct PickedRegister<const P: usize> {
     /// Its offset in the block.
     pub(crate) start: usize,
     /// Bytes from the start of the block's source to the window that picking begins with.
     pub(crate) first: i32,
+    /// If there are two parts: for each byte of the result the byte in the lane of the words picked
+    /// for this part, or 128 or more if it is of the other part.
+    pub(crate) shuffles: [[u8; REGISTER_BYTES]; P],
     /// The number of picks, at least one.
     picks: usize,
 }
 
-impl PickedRegister {
+impl<const P: usize> PickedRegister<P> {
     /// The windows read. The only one is picked from, too.
-    fn reads(self, windows: &[PickedWindow]) -> usize {
+    fn reads(self, windows: &[PickedWindow<P>]) -> usize {
         windows.len() + usize::from(windows[0].offset != self.first)
     }
 }
 
-/// How a block is assembled: for each of its registers the windows of the source to pick from.
+/// How a block is assembled: for each of its registers the windows of the source to pick from. `P`
+/// is 1 for units that are words of 2, 4 or 8 bytes, and 2 for bytes, which are halves of words.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RegisterPicks {
-    registers: SmallVec<[PickedRegister; INLINE_REGISTERS]>,
-    windows: SmallVec<[PickedWindow; INLINE_REGISTERS]>,
+pub(crate) struct RegisterPicks<const P: usize> {
+    registers: SmallVec<[PickedRegister<P>; MAX_REGISTERS]>,
+    windows: SmallVec<[PickedWindow<P>; MAX_WINDOWS]>,
 }
 
-impl RegisterPicks {
-    /// The picks of a block of adjacent units of `unit` bytes: 2, 4 or 8. Unit `i` is read
-    /// `from[i]` bytes from the start of the block's source.
+impl<const P: usize> RegisterPicks<P> {
+    /// The picks of a block of adjacent units of `unit` bytes. Unit `i` is read `from[i]` bytes
+    /// from the start of the block's source.
     ///
-    /// `None` if a register takes too many picks, or if the block or its source is smaller than a
-    /// register. No window extends beyond the block's lowest or highest byte.
+    /// `None` if there are too many registers or windows, or if the block or its source is smaller
+    /// than a register. No window extends beyond the block's lowest or highest byte.
     #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
     pub(crate) fn new(from: &[i32], unit: usize) -> Option<Self> {
+        debug_assert_eq!(P == 2, unit == 1, "bytes are halves of words");
         let bytes = from.len() * unit;
         let [lowest, highest] = [from.iter().min()?, from.iter().max()?].map(|&at| i64::from(at));
         let last = highest + unit as i64 - REGISTER_BYTES as i64;
-        if bytes < REGISTER_BYTES || last < lowest {
+        if bytes < REGISTER_BYTES || last < lowest || bytes > MAX_REGISTERS * REGISTER_BYTES {
             return None;
         }
         let mut picks = Self::default();
         let mut start = 0;
         loop {
-            let mut register = [FOUND; REGISTER_BYTES / 2];
+            let mut register = [FOUND; REGISTER_BYTES];
             let units = &from[start / unit..][..REGISTER_BYTES / unit];
             let register = &mut register[..units.len()];
             register.copy_from_slice(units);
@@ -96,8 +111,9 @@ impl RegisterPicks {
         unit: usize,
         last: i32,
     ) -> Option<()> {
-        let whole = from.len();
-        let mut index = [0; REGISTER_BYTES];
+        let (word, words) = (unit * P, from.len() / P);
+        let mut index = [[0; REGISTER_BYTES]; P];
+        let mut shuffles = [[ZERO; REGISTER_BYTES]; P];
         let (mut first, mut picks) = (None, 0);
         loop {
             let lowest = from.iter().fold(FOUND, |lowest, &at| lowest.min(at));
@@ -105,11 +121,14 @@ impl RegisterPicks {
                 break;
             }
             let offset = lowest.min(last);
-            let behind = if first.is_some() { whole } else { 0 };
+            let behind = if first.is_some() { words } else { 0 };
             for (to, at) in from.iter_mut().enumerate() {
                 let in_window = at.wrapping_sub(offset) as u32 as usize;
                 if in_window < REGISTER_BYTES {
-                    index[to * unit] = (behind + in_window / unit) as u8;
+                    let byte = to / P * word;
+                    index[to % P][byte] = (behind + in_window / word) as u8;
+                    // Bytes alone are shuffled.
+                    shuffles[to % P][to] = ((byte + in_window % P) % LANE_BYTES) as u8;
                     *at = FOUND;
                 }
             }
@@ -117,38 +136,39 @@ impl RegisterPicks {
                 first = Some(offset);
                 continue;
             }
-            if picks == MAX_PICKS {
+            if picks == MAX_PICKS || self.windows.len() == MAX_WINDOWS {
                 return None;
             }
             self.windows.push(PickedWindow { offset, index });
             picks += 1;
             // What has been picked stays where it is.
             let found = from.iter().enumerate().filter(|(_, at)| **at == FOUND);
-            found.for_each(|(to, _)| index[to * unit] = to as u8);
+            found.for_each(|(to, _)| index[to % P][to / P * word] = (to / P) as u8);
         }
         let first = first?;
         if picks == 0 {
+            if self.windows.len() == MAX_WINDOWS {
+                return None;
+            }
             self.windows.push(PickedWindow { offset: first, index });
             picks = 1;
         }
-        self.registers.push(PickedRegister { start, first, picks });
+        self.registers.push(PickedRegister { start, first, shuffles, picks });
         Some(())
     }
 
-    /// The windows read for all registers.
-    pub(crate) fn windows(&self) -> usize {
-        self.registers().map(|(register, windows)| register.reads(windows)).sum()
-    }
-
-    /// The number of registers.
-    pub(crate) fn len(&self) -> usize {
-        self.registers.len()
+    /// The windows read for all registers, and the number of registers.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let windows = self.registers().map(|(register, windows)| register.reads(windows)).sum();
+        (windows, self.registers.len())
     }
 
     /// Each register, with the windows picked from after the first: one to [`MAX_PICKS`]. If there
     /// is one window alone, it is the first and the only one picked from.
     #[inline(always)]
-    pub(crate) fn registers(&self) -> impl Iterator<Item = (PickedRegister, &[PickedWindow])> {
+    pub(crate) fn registers(
+        &self,
+    ) -> impl Iterator<Item = (PickedRegister<P>, &[PickedWindow<P>])> {
         let mut rest = &self.windows[..];
         self.registers.iter().map(move |&register| {
             let (windows, others) = rest.split_at(register.picks);
@@ -162,20 +182,46 @@ impl RegisterPicks {
 mod tests {
     use super::*;
 
-    /// Assembles a block as a kernel does, with numbers of units for bytes.
-    fn assembled(picks: &RegisterPicks, from: &[i32], unit: usize) -> Vec<i32> {
-        let whole = REGISTER_BYTES / unit;
-        let window = |offset: i32| (0..whole).map(move |i| offset + (i * unit) as i32);
-        let mut block = vec![i32::MIN; from.len()];
+    /// Assembles a block as a kernel does, with the offsets of bytes for bytes.
+    fn assembled<const P: usize>(picks: &RegisterPicks<P>, len: usize, unit: usize) -> Vec<i32> {
+        let (word, words) = (unit * P, REGISTER_BYTES / unit / P);
+        let window = |offset: i32| (offset..offset + REGISTER_BYTES as i32).collect::<Vec<i32>>();
+        let mut block = vec![i32::MIN; len * unit];
         for (register, windows) in picks.registers() {
-            let mut picked: Vec<i32> = window(register.first).collect();
+            let mut parts = [(); P].map(|()| window(register.first));
             for PickedWindow { offset, index } in windows {
-                let pair: Vec<i32> = picked.iter().copied().chain(window(*offset)).collect();
-                picked = (0..whole).map(|i| pair[usize::from(index[i * unit])]).collect();
+                for (part, index) in parts.iter_mut().zip(index) {
+                    let pair = [part.clone(), window(*offset)].concat();
+                    *part = (0..words)
+                        .flat_map(|i| &pair[usize::from(index[i * word]) * word..][..word])
+                        .copied()
+                        .collect();
+                }
             }
-            block[register.start / unit..][..whole].copy_from_slice(&picked);
+            let to = &mut block[register.start..][..REGISTER_BYTES];
+            match &parts[..] {
+                [whole] => to.copy_from_slice(whole),
+                _ => {
+                    for (part, index) in parts.iter().zip(&register.shuffles) {
+                        for (i, &at) in index.iter().enumerate().filter(|(_, at)| **at != ZERO) {
+                            to[i] = part[i / LANE_BYTES * LANE_BYTES + usize::from(at)];
+                        }
+                    }
+                }
+            }
         }
         block
+    }
+
+    fn check<const P: usize>(from: &[i32], unit: usize) {
+        let Some(picks) = RegisterPicks::<P>::new(from, unit) else { return };
+        let expected = from.iter().flat_map(|&at| at..at + unit as i32).collect::<Vec<i32>>();
+        assert_eq!(assembled(&picks, from.len(), unit), expected, "units of {unit}");
+        let [lowest, highest] = [from.iter().min(), from.iter().max()].map(|at| *at.unwrap());
+        let last = highest + unit as i32 - REGISTER_BYTES as i32;
+        let windows = picks.windows.iter().map(|window| window.offset);
+        let mut all = windows.chain(picks.registers.iter().map(|of| of.first));
+        assert!(all.all(|offset| (lowest..=last).contains(&offset)), "{from:?}");
     }
 
     #[test]
@@ -183,18 +229,13 @@ mod tests {
         let mirrored = |i: i32| i / 6 * 6 + 5 - i % 6;
         let pairs = |i: i32| i / 2 % 5 * 4 + i % 2 + i / 10 * 20;
         let far = |i: i32| i % 4 * 1000 + i / 4;
-        for unit in [2, 4, 8] {
+        let places: [&dyn Fn(i32) -> i32; 5] = [&mirrored, &pairs, &far, &|i| i / 3, &|i| -i];
+        for (unit, place) in [1, 2, 4, 8].into_iter().flat_map(|unit| places.map(|of| (unit, of))) {
             for len in [64 / unit, 64 / unit + 1, 100, 128] {
-                for place in [&mirrored as &dyn Fn(i32) -> i32, &pairs, &far, &|i| i / 3, &|i| -i] {
-                    let from: Vec<i32> = (0..len as i32).map(|i| place(i) * unit as i32).collect();
-                    let Some(picks) = RegisterPicks::new(&from, unit) else { continue };
-                    assert_eq!(assembled(&picks, &from, unit), from, "units of {unit}");
-                    let [lowest, highest] =
-                        [from.iter().min(), from.iter().max()].map(|at| *at.unwrap());
-                    let last = highest + unit as i32 - REGISTER_BYTES as i32;
-                    let windows = picks.windows.iter().map(|window| window.offset);
-                    let mut all = windows.chain(picks.registers.iter().map(|of| of.first));
-                    assert!(all.all(|offset| (lowest..=last).contains(&offset)), "{from:?}");
+                let from: Vec<i32> = (0..len as i32).map(|i| place(i) * unit as i32).collect();
+                match unit {
+                    1 => check::<2>(&from, unit),
+                    _ => check::<1>(&from, unit),
                 }
             }
         }
@@ -203,16 +244,16 @@ mod tests {
     #[test]
     fn a_mirrored_register_takes_one_pick() {
         let from: Vec<i32> = (0..16).map(|i| 4 * (15 - i)).collect();
-        let picks = RegisterPicks::new(&from, 4).unwrap();
-        assert_eq!((picks.len(), picks.windows()), (1, 1));
+        let picks = RegisterPicks::<1>::new(&from, 4).unwrap();
+        assert_eq!(picks.counts(), (1, 1));
     }
 
     #[test]
     fn what_is_too_small_or_too_far_apart_is_not_picked() {
-        assert!(RegisterPicks::new(&[0, 4, 8], 4).is_none(), "less than a register");
+        assert!(RegisterPicks::<1>::new(&[0, 4, 8], 4).is_none(), "less than a register");
         let few: Vec<i32> = (0..32).map(|i| i / 4 * 4).collect();
-        assert!(RegisterPicks::new(&few, 4).is_none(), "the source is less than a register");
+        assert!(RegisterPicks::<1>::new(&few, 4).is_none(), "the source is less than a register");
         let far: Vec<i32> = (0..16).map(|i| i * 64).collect();
-        assert!(RegisterPicks::new(&far, 4).is_none(), "sixteen windows");
+        assert!(RegisterPicks::<1>::new(&far, 4).is_none(), "sixteen windows");
     }
 }

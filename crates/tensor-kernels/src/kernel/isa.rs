@@ -287,18 +287,18 @@ pub(crate) trait Isa: Vectorize + Send + Sync {
     const PICKS: bool = false;
 
     /// Assembles a block in each iteration of a loop, whose strides are in bytes: by the picks of
-    /// the block, whose offsets are counted from `src` and `dst`. Only for levels that
-    /// [pick](Self::PICKS).
+    /// the block, whose offsets are counted from `src` and `dst`, and whose words are of type `L`.
+    /// Only for levels that [pick](Self::PICKS).
     ///
     /// # Safety
     ///
     /// M1 for the windows of each block, M2 for the bytes of each block, M3.
     #[inline(always)]
-    unsafe fn pick_blocks<L: Unit>(
+    unsafe fn pick_blocks<L: Unit, const P: usize>(
         self,
         src: *const L,
         dst: *mut L,
-        picks: &RegisterPicks,
+        picks: &RegisterPicks<P>,
         blocks: Loop<2>,
     ) {
         let _ = (src, dst, picks, blocks);

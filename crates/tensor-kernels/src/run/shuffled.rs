@@ -4,7 +4,7 @@ use pulp::NullaryFnOnce;
 
 use super::walk::walk;
 use crate::{
-    kernel::Isa,
+    kernel::{Isa, Unit},
     memory::Stores,
     nest::Loop,
     plan::{Shuffled, ShuffledBy, Work, picks, shuffles},
@@ -30,22 +30,16 @@ impl<I: Isa> NullaryFnOnce for ShuffledTask<'_, I> {
         let Self { isa, work, plan, .. } = self;
         let (_, loops) = plan.split(&work.outer);
         let block = plan.block.block.min(self.cut().len);
-        let picks = match plan.by {
-            ShuffledBy::Registers if I::PICKS => picks(loops, block, work.unit),
-            _ => None,
-        };
-        if let Some(picks) = picks {
-            return self.each(block, |src, dst, blocks| {
-                match work.unit {
-                    // SAFETY: `each` calls it with blocks of this work, whose windows and bytes
-                    // these picks reach, and nothing beyond the ends of each: M1 to M3.
-                    2 => unsafe { isa.pick_blocks::<u16>(src.cast(), dst.cast(), &picks, blocks) },
-                    // SAFETY: the same.
-                    4 => unsafe { isa.pick_blocks::<u32>(src.cast(), dst.cast(), &picks, blocks) },
-                    // SAFETY: the same.
-                    _ => unsafe { isa.pick_blocks::<u64>(src.cast(), dst.cast(), &picks, blocks) },
-                }
-            });
+        if plan.by == ShuffledBy::Registers && I::PICKS {
+            let are_picked = match work.unit {
+                1 => self.pick::<u16, 2>(block),
+                2 => self.pick::<u16, 1>(block),
+                4 => self.pick::<u32, 1>(block),
+                _ => self.pick::<u64, 1>(block),
+            };
+            if are_picked {
+                return;
+            }
         }
         // A part for a thread may be smaller than a block.
         let Some(shuffles) = shuffles(loops, block, work.unit) else {
@@ -66,8 +60,22 @@ impl<I: Isa> ShuffledTask<'_, I> {
         self.plan.split(&self.work.outer).1.first().copied().unwrap_or(Loop::ONCE)
     }
 
+    /// Assembles all blocks out of words of type `L`, `P` of which make one of the result; `false`
+    /// if they cannot be picked.
+    #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
+    fn pick<L: Unit, const P: usize>(&self, block: usize) -> bool {
+        let loops = self.plan.split(&self.work.outer).1;
+        let Some(picks) = picks::<P>(loops, block, self.work.unit) else { return false };
+        self.each(block, |src, dst, blocks| {
+            // SAFETY: `each` calls it with blocks of this work, whose windows and bytes these picks
+            // reach, and nothing beyond the ends of each: M1 to M3.
+            unsafe { self.isa.pick_blocks::<L, P>(src.cast(), dst.cast(), &picks, blocks) };
+        });
+        true
+    }
+
     /// Calls `assemble` with the first of some blocks, by its addresses, and the loop over them.
-    #[inline(always)]
+    #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
     fn each(&self, block: usize, assemble: impl Fn(*const u8, *mut u8, Loop<2>)) {
         let (around, cut) = (self.plan.split(&self.work.outer).0, self.cut());
         // If there is one block, it is repeated by the loop around.

@@ -212,11 +212,11 @@ impl<R: Registers> Isa for R {
     const PICKS: bool = <R::Full as Pick>::PICKS;
 
     #[inline(always)]
-    unsafe fn pick_blocks<L: Unit>(
+    unsafe fn pick_blocks<L: Unit, const P: usize>(
         self,
         src: *const L,
         dst: *mut L,
-        picks: &RegisterPicks,
+        picks: &RegisterPicks<P>,
         blocks: Loop<2>,
     ) {
         // SAFETY: M1 to M3 hold for the blocks, by this function's contract.

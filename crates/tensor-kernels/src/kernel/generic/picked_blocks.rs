@@ -19,11 +19,11 @@ use crate::{
 /// Blocks in each iteration of a loop.
 ///
 /// Invariant: only [`blocks`] makes it; M1 to M3 hold for all blocks.
-struct Blocks<'p, R, L> {
+struct Blocks<'p, R, L, const P: usize> {
     isa: R,
     src: *const L,
     dst: *mut L,
-    picks: &'p RegisterPicks,
+    picks: &'p RegisterPicks<P>,
     /// The blocks, with strides in bytes.
     blocks: Loop<2>,
 }
@@ -34,17 +34,17 @@ struct Blocks<'p, R, L> {
 ///
 /// M1 for the windows of each block, M2 for the bytes of each block, M3.
 #[inline(always)]
-pub(super) unsafe fn blocks<R: Registers, L: Unit>(
+pub(super) unsafe fn blocks<R: Registers, L: Unit, const P: usize>(
     isa: R,
     src: *const L,
     dst: *mut L,
-    picks: &RegisterPicks,
+    picks: &RegisterPicks<P>,
     blocks: Loop<2>,
 ) {
     isa.vectorize(Blocks { isa, src, dst, picks, blocks });
 }
 
-impl<R: Registers, L: Unit> NullaryFnOnce for Blocks<'_, R, L> {
+impl<R: Registers, L: Unit, const P: usize> NullaryFnOnce for Blocks<'_, R, L, P> {
     type Output = ();
 
     #[inline(always)]
@@ -61,7 +61,7 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Blocks<'_, R, L> {
             for (register, windows) in self.picks.registers() {
                 let token = self.isa.into();
                 // SAFETY: the invariant: M1 and M2 for this register of these blocks.
-                unsafe { assemble::<R::Full, L>(token, (src, dst), register, windows, some) };
+                unsafe { assemble::<R::Full, L, P>(token, (src, dst), register, windows, some) };
             }
             block += some.len;
         }
@@ -74,20 +74,23 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Blocks<'_, R, L> {
 ///
 /// M1 for the windows, M2 for the register of each block.
 #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
-unsafe fn assemble<V: Pick, L: Unit>(
+unsafe fn assemble<V: Pick, L: Unit, const P: usize>(
     token: V::Token,
     (src, dst): (*const u8, *mut u8),
-    register: PickedRegister,
-    windows: &[PickedWindow],
+    register: PickedRegister<P>,
+    windows: &[PickedWindow<P>],
     blocks: Loop<2>,
 ) {
     let src = src.wrapping_offset(register.first as isize);
+    let shuffles = register.shuffles;
     let dst = dst.wrapping_add(register.start);
     if let [PickedWindow { offset, index }] = *windows
         && offset == register.first
     {
         // SAFETY: this function's contract; there is one window.
-        return unsafe { assemble_from_one::<V, L>(token, (src, dst), index, blocks) };
+        return unsafe {
+            assemble_from_one::<V, L, P>(token, (src, dst), (index, shuffles), blocks);
+        };
     }
     let windows = windows
         .iter()
@@ -97,7 +100,10 @@ unsafe fn assemble<V: Pick, L: Unit>(
             match windows.len() {
                 $($n => {
                     // SAFETY: this function's contract.
-                    unsafe { assemble_by::<V, L, $n>(token, (src, dst), array(windows), blocks) }
+                    unsafe {
+                        let windows = array::<P, $n>(windows);
+                        assemble_by::<V, L, P, $n>(token, (src, dst), (windows, shuffles), blocks);
+                    }
                 })*
                 picks => unreachable!("{picks} picks for a register"),
             }
@@ -113,17 +119,18 @@ unsafe fn assemble<V: Pick, L: Unit>(
 ///
 /// M1 for the window, M2 for the register of each block, which lies at `dst`.
 #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
-unsafe fn assemble_from_one<V: Pick, L: Unit>(
+unsafe fn assemble_from_one<V: Pick, L: Unit, const P: usize>(
     token: V::Token,
     (src, dst): (*const u8, *mut u8),
-    index: [u8; REGISTER_BYTES],
+    (index, shuffles): (Indices<P>, Indices<P>),
     blocks: Loop<2>,
 ) {
     let [to, from] = blocks.strides;
     for block in 0..blocks.len as isize {
         // SAFETY: M1 for the window of this block.
         let window = unsafe { V::load(token, src.wrapping_offset(block * from)) };
-        let picked = V::pick::<L>(token, [window; 2], index);
+        let picked = index.map(|index| V::pick::<L>(token, [window; 2], index));
+        let picked = merged(picked, &shuffles);
         // SAFETY: M2 for the register of this block.
         unsafe { picked.store(dst.wrapping_offset(block * to)) };
     }
@@ -131,8 +138,10 @@ unsafe fn assemble_from_one<V: Pick, L: Unit>(
 
 /// The first `N` windows.
 #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
-fn array<const N: usize>(windows: impl Iterator<Item = PickedWindow>) -> [PickedWindow; N] {
-    let mut array = [PickedWindow { offset: 0, index: [0; _] }; N];
+fn array<const P: usize, const N: usize>(
+    windows: impl Iterator<Item = PickedWindow<P>>,
+) -> [PickedWindow<P>; N] {
+    let mut array = [PickedWindow { offset: 0, index: [[0; REGISTER_BYTES]; P] }; N];
     array.iter_mut().zip(windows).for_each(|(to, window)| *to = window);
     array
 }
@@ -143,24 +152,44 @@ fn array<const N: usize>(windows: impl Iterator<Item = PickedWindow>) -> [Picked
 ///
 /// M1 for the windows, M2 for the register of each block, which lies at `dst`.
 #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
-unsafe fn assemble_by<V: Pick, L: Unit, const N: usize>(
+unsafe fn assemble_by<V: Pick, L: Unit, const P: usize, const N: usize>(
     token: V::Token,
     (src, dst): (*const u8, *mut u8),
-    windows: [PickedWindow; N],
+    (windows, shuffles): ([PickedWindow<P>; N], Indices<P>),
     blocks: Loop<2>,
 ) {
     let [to, from] = blocks.strides;
     for block in 0..blocks.len as isize {
         let src = src.wrapping_offset(block * from);
         // SAFETY: M1 for the first window of this block.
-        let mut picked = unsafe { V::load(token, src) };
+        let mut picked = [unsafe { V::load(token, src) }; P];
         unrolled!(k in 0..N, 4 => {
             let PickedWindow { offset, index } = windows[k];
             // SAFETY: M1 for window `k` of this block.
             let window = unsafe { V::load(token, src.wrapping_offset(offset as isize)) };
-            picked = V::pick::<L>(token, [picked, window], index);
+            unrolled!(part in 0..P, 4 => {
+                picked[part] = V::pick::<L>(token, [picked[part], window], index[part]);
+            });
         });
+        let picked = merged(picked, &shuffles);
         // SAFETY: M2 for the register of this block.
         unsafe { picked.store(dst.wrapping_offset(block * to)) };
     }
+}
+
+/// An index for each of `P` parts of a register.
+type Indices<const P: usize> = [[u8; REGISTER_BYTES]; P];
+
+/// The register of which these are the parts: the only one, or the bytes that shuffles move to
+/// their places in the words of each.
+#[inline(always)]
+fn merged<V: Pick, const P: usize>(parts: [V; P], shuffles: &Indices<P>) -> V {
+    let mut register = parts[0];
+    if P > 1 {
+        register = register.shuffle_within_lanes(shuffles[0]);
+        unrolled!(part in 1..P, 4 => {
+            register = register.or(parts[part].shuffle_within_lanes(shuffles[part]));
+        });
+    }
+    register
 }

@@ -242,6 +242,13 @@ pub(in crate::kernel) trait Pick: Vector {
         let _ = (token, pair, index);
         unreachable!("no instruction picks elements out of two registers")
     }
+
+    /// Byte `i` becomes byte `index[i]` of its lane, or 0 where `index[i]` is 128 or more.
+    #[inline(always)]
+    fn shuffle_within_lanes(self, index: [u8; REGISTER_BYTES]) -> Self {
+        let _ = index;
+        unreachable!("no register that is picked from")
+    }
 }
 
 /// Registers that can be shifted across a pair of them, in steps of 4 bytes.

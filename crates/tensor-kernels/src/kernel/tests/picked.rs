@@ -3,14 +3,14 @@
 use super::{CACHE_LINE, Isa, Kernel, Unit, dispatch, levels, noise};
 use crate::{nest::Loop, register_picks::RegisterPicks};
 
-struct Call<'p, L> {
-    picks: &'p RegisterPicks,
+struct Call<'p, L, const P: usize> {
+    picks: &'p RegisterPicks<P>,
     src: *const L,
     dst: *mut L,
     blocks: Loop<2>,
 }
 
-impl<L: Unit> Kernel for Call<'_, L> {
+impl<L: Unit, const P: usize> Kernel for Call<'_, L, P> {
     type Output = bool;
 
     /// False if the level does not pick.
@@ -25,13 +25,13 @@ impl<L: Unit> Kernel for Call<'_, L> {
     }
 }
 
-/// Assembles `count` blocks whose unit `i` is unit `from[i]` of the block's source, on every level.
+/// Assembles `count` blocks, of units of which `P` make an `L`, whose unit `i` is unit `from[i]` of the block's source, on every level.
 /// Blocks are `gap` bytes apart on both sides, in the source backwards if `descending`. The source
 /// is allocated to the byte, the destination lies between canary bytes.
-fn check<L: Unit>(from: &[i32], count: usize, gap: usize, descending: bool) {
-    let unit = L::WIDTH;
+fn check<L: Unit, const P: usize>(from: &[i32], count: usize, gap: usize, descending: bool) {
+    let unit = L::WIDTH / P;
     let from: Vec<i32> = from.iter().map(|at| at * unit as i32).collect();
-    let Some(picks) = RegisterPicks::new(&from, unit) else { return };
+    let Some(picks) = RegisterPicks::<P>::new(&from, unit) else { return };
     let lowest = *from.iter().min().unwrap();
     let reach = (from.iter().max().unwrap() - lowest) as usize + unit;
     let block = from.len() * unit;
@@ -69,9 +69,10 @@ fn picked_blocks_of_every_number_and_distance() {
     for count in [1, 2, 3, 15, 16, 17, 40] {
         for (gap, descending) in [(0, false), (3, true)] {
             for from in [&mirrored, &pairs, &repeated, &planes] {
-                check::<u16>(from, count, gap, descending);
-                check::<u32>(from, count, gap, descending);
-                check::<u64>(from, count, gap, descending);
+                check::<u16, 2>(from, count, gap, descending);
+                check::<u16, 1>(from, count, gap, descending);
+                check::<u32, 1>(from, count, gap, descending);
+                check::<u64, 1>(from, count, gap, descending);
             }
         }
     }
@@ -80,7 +81,8 @@ fn picked_blocks_of_every_number_and_distance() {
 #[test]
 fn a_block_of_one_register() {
     let reversed = |len| (0..len).rev().collect::<Vec<i32>>();
-    check::<u16>(&reversed(32), 5, 2, false);
-    check::<u32>(&reversed(16), 5, 0, true);
-    check::<u64>(&reversed(8), 1, 0, false);
+    check::<u16, 2>(&reversed(64), 5, 2, false);
+    check::<u16, 1>(&reversed(32), 5, 2, false);
+    check::<u32, 1>(&reversed(16), 5, 0, true);
+    check::<u64, 1>(&reversed(8), 1, 0, false);
 }

@@ -200,6 +200,12 @@ impl Pick for X512 {
         };
         Self { isa, bits }
     }
+
+    #[inline(always)]
+    fn shuffle_within_lanes(self, index: [u8; REGISTER_BYTES]) -> Self {
+        let isa = self.isa;
+        Self { isa, bits: isa.0.avx512bw._mm512_shuffle_epi8(self.bits, cast(index)) }
+    }
 }
 
 impl FunnelShift for X512 {

@@ -107,7 +107,7 @@ impl Work {
     fn around(&self) -> &[Loop<2>] {
         match self.inner {
             Inner::Grouped(groups) => split(&self.outer, [groups.u, groups.v])[0],
-            Inner::Shuffled(plan) => plan.split(&self.outer).0,
+            Inner::Shuffled(plan) => plan.around(&self.outer),
             Inner::PackedSource { .. } => &[],
             Inner::Fill { .. } => self.outer.split_last().map_or(&[], |(_, around)| around),
             _ => &self.outer,

@@ -279,13 +279,22 @@ impl Shuffled {
         let blocks = self.block.blocks(loops);
         let (sources, results) = (self.sources as f64, self.results as f64);
         match self.by {
-            ShuffledBy::Lanes => once(Kernel::Shuffles, (self.sources + self.results) * blocks),
+            ShuffledBy::Lanes => once(Kernel::Shuffles, blocks * (self.sources + self.results)),
             ShuffledBy::Registers => {
-                // A call serves the loop over blocks, which may be one of those around.
-                let iterations = if blocks == 1 { around.last().map_or(1, |l| l.len) } else { 1 };
-                let amount = (sources + results * STORE_AS_WINDOWS) * blocks as f64;
-                KernelWork { kernel: Kernel::Picks, calls: results / iterations as f64, amount }
+                let repeated = iterations(&around[self.around(outer).len()..]);
+                let amount = (sources + results * STORE_AS_WINDOWS) * (blocks * repeated) as f64;
+                KernelWork { kernel: Kernel::Picks, calls: results, amount }
             }
+        }
+    }
+
+    /// The loops around the rows of blocks that a call of the kernel assembles. If a loop makes one
+    /// block, the loop around it is the row.
+    pub(super) fn around(self, outer: &[Loop<2>]) -> &[Loop<2>] {
+        let (around, loops) = self.split(outer);
+        match (self.by, around) {
+            (ShuffledBy::Registers, [around @ .., _]) if self.block.blocks(loops) == 1 => around,
+            _ => around,
         }
     }
 }

@@ -110,7 +110,7 @@ pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>, machine: &
     if unit > MAX_SHUFFLED_UNIT || builder.loops().last().is_none_or(|l| is_long_row(l, unit)) {
         return false;
     }
-    let picked = machine.vector == WIDEST_VECTOR && unit > 1;
+    let picked = machine.vector == WIDEST_VECTOR;
     let Some(plan) =
         (picked.then(|| by_registers(builder, unit)).flatten()).or_else(|| by_lanes(builder, unit))
     else {
@@ -124,11 +124,22 @@ pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>, machine: &
 }
 
 fn by_registers(builder: &mut NestBuilder<'_, 2>, unit: usize) -> Option<Shuffled> {
-    let block = innermost_block(builder, PICKED_BLOCK_BYTES / unit, unit, register_part)?;
+    let target = (PICKED_BLOCK_BYTES / unit).min(SHUFFLED_BLOCK_BYTES);
+    let block = innermost_block(builder, target, unit, register_part)?;
     let loops = builder.loops();
-    let picks = picks(&loops[loops.len() - block.loops..], block.block, unit)?;
-    let (by, sources) = (ShuffledBy::Registers, picks.windows());
-    Some(Shuffled { block, by, sources, results: picks.len() })
+    let from = sources(&loops[loops.len() - block.loops..], block.block, unit)?;
+    let (sources, results) = match unit {
+        1 => counts::<2>(&from, unit)?,
+        _ => counts::<1>(&from, unit)?,
+    };
+    Some(Shuffled { block, by: ShuffledBy::Registers, sources, results })
+}
+
+/// The windows and registers of a block. A function of its own, as its list would make the stack
+/// frames of all planning larger.
+#[inline(never)]
+fn counts<const P: usize>(from: &[i32], unit: usize) -> Option<(usize, usize)> {
+    RegisterPicks::<P>::new(from, unit).map(|picks| picks.counts())
 }
 
 fn by_lanes(builder: &mut NestBuilder<'_, 2>, unit: usize) -> Option<Shuffled> {
@@ -220,9 +231,13 @@ pub(crate) fn shuffles(loops: &[Loop<2>], block: usize, unit: usize) -> Option<L
     LaneShuffles::new(&sources(loops, block, unit)?, unit)
 }
 
-/// The picks of such a block, if its elements are wide enough for them.
+/// The picks of such a block.
 #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
-pub(crate) fn picks(loops: &[Loop<2>], block: usize, unit: usize) -> Option<RegisterPicks> {
+pub(crate) fn picks<const P: usize>(
+    loops: &[Loop<2>],
+    block: usize,
+    unit: usize,
+) -> Option<RegisterPicks<P>> {
     RegisterPicks::new(&sources(loops, block, unit)?, unit)
 }
 

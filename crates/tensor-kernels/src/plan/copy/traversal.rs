@@ -24,7 +24,7 @@ pub(super) type Path = SmallVec<[Loop<2>; 16]>;
 pub(super) struct Traversal {
     /// All loops, the innermost first.
     pub(super) path: Path,
-    /// How many of them run inside of one block.
+    /// How many of them run inside of one block, or of a row of blocks that follow each other.
     pub(super) block: usize,
 }
 
@@ -78,9 +78,14 @@ impl Traversal {
             }
         }
         let Inside { mut path, around } = inside;
-        let block = path.len();
+        let inside = path.len();
         path.extend(around);
         path.extend(outer.iter().rev().copied());
+        // Blocks that are shuffled follow each other along a loop, as if they were one.
+        let block = match work.inner {
+            Inner::Shuffled(_) => (inside + 1).min(path.len()),
+            _ => inside,
+        };
         let bytes = work.unit as isize;
         path.iter_mut()
             .for_each(|l| l.strides = l.strides.map(|stride| stride.saturating_mul(bytes)));
