@@ -23,7 +23,7 @@ use crate::{
     nest::{Loop, NestBuilder},
     plan::group::{Group, ascend, iterations},
     register_picks::RegisterPicks,
-    tuning::{MAX_SHUFFLED_UNIT, PICKED_BLOCK_BYTES, SHUFFLED_BLOCK_BYTES},
+    tuning::{MAX_PICKED_ROW_BYTES, MAX_SHUFFLED_UNIT, PICKED_BLOCK_BYTES, SHUFFLED_BLOCK_BYTES},
 };
 
 /// The path of a copy by shuffles.
@@ -107,13 +107,16 @@ impl fmt::Display for Shuffled {
 /// Plans a copy by shuffles; `false` if that does not suit the loops.
 pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>, machine: &Machine) -> bool {
     let unit = work.unit;
-    if unit > MAX_SHUFFLED_UNIT || builder.loops().last().is_none_or(|l| is_long_row(l, unit)) {
+    let Some(&row) = builder.loops().last() else { return false };
+    if unit > MAX_SHUFFLED_UNIT {
         return false;
     }
-    let picked = machine.vector == WIDEST_VECTOR;
-    let Some(plan) =
-        (picked.then(|| by_registers(builder, unit)).flatten()).or_else(|| by_lanes(builder, unit))
-    else {
+    let is_short = |row_bytes| !is_long_row(&row, unit, row_bytes);
+    let picks = machine.vector == WIDEST_VECTOR && is_short([CACHE_LINE, MAX_PICKED_ROW_BYTES]);
+    let by_registers = if picks { by_registers(builder, unit) } else { None };
+    let Some(plan) = by_registers.or_else(|| {
+        if is_short([LANE_BYTES, 2 * LANE_BYTES]) { by_lanes(builder, unit) } else { None }
+    }) else {
         return false;
     };
     work.starts = builder.starts;
@@ -156,11 +159,13 @@ fn by_lanes(builder: &mut NestBuilder<'_, 2>, unit: usize) -> Option<Shuffled> {
     Some(Shuffled { block, by, sources, results: shuffles.lanes().count() })
 }
 
-/// Is there a kernel for rows like this one, of adjacent units or of units one step apart?
-fn is_long_row(row: &Loop<2>, unit: usize) -> bool {
+/// Is there a kernel for rows like this one, of at least so many adjacent bytes, or bytes of units
+/// that are gathered?
+fn is_long_row(row: &Loop<2>, unit: usize, [adjacent, gathered]: [usize; 2]) -> bool {
     let [to, step] = row.strides;
-    let lanes = row.len * unit / LANE_BYTES;
-    to == 1 && (step == 1 && lanes >= 1 || has_windows(unit, row.len, step) && lanes >= 2)
+    let bytes = row.len * unit;
+    let is_gathered = has_windows(unit, row.len, step);
+    to == 1 && (step == 1 && bytes >= adjacent || is_gathered && bytes >= gathered)
 }
 
 /// The innermost loops along which the destination is adjacent, as many as a block of up to
