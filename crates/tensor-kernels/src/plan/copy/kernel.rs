@@ -19,6 +19,8 @@ use crate::{
 pub(crate) enum Kernel {
     /// Adjacent bytes to adjacent bytes. The amount is bytes.
     Run,
+    /// Runs of a few registers, one after the other. A call is a run, the amount is bytes.
+    MediumRuns,
     /// One unit repeated. A call is a row, the amount is bytes.
     Fill,
     /// One unit repeated a few times. The amount is bytes.
@@ -94,6 +96,9 @@ const STORE_AS_WINDOWS: f64 = 0.6;
 /// Runs of up to this many bytes are copied as two words, see `kernel::short_runs`.
 const SHORT_RUN: usize = 32;
 
+/// Runs of up to this many bytes take a few loads and stores.
+const MEDIUM_RUN: usize = 128;
+
 impl Work {
     /// The kernel of the innermost step, on a machine with vectors of `vector` bytes.
     pub(super) fn kernel_work(&self, vector: usize) -> KernelWork {
@@ -150,7 +155,10 @@ fn once(kernel: Kernel, amount: usize) -> KernelWork {
 fn runs_of(bytes: usize, short: Kernel, rows: f64, runs: f64) -> KernelWork {
     match bytes {
         0..=SHORT_RUN => KernelWork { kernel: short, calls: rows, amount: runs },
-        _ => KernelWork { kernel: Kernel::Run, calls: runs, amount: runs * bytes as f64 },
+        _ => {
+            let kernel = if bytes <= MEDIUM_RUN { Kernel::MediumRuns } else { Kernel::Run };
+            KernelWork { kernel, calls: runs, amount: runs * bytes as f64 }
+        }
     }
 }
 

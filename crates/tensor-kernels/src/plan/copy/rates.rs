@@ -77,6 +77,7 @@ pub(super) const WIDEST_VECTOR: usize = 64;
 static AVX512: Rates = Rates {
     kernel: |kernel| match kernel {
         Kernel::Run => (1.5, [0.0097; 3]),
+        Kernel::MediumRuns => (0.4, [0.0097; 3]),
         Kernel::Fill => (0.5, [0.0075; 3]),
         Kernel::ShortFills => (0.35, [0.006; 3]),
         Kernel::Gather => (4.0, [0.024, 0.035, 0.058]),
@@ -120,7 +121,7 @@ static AVX512: Rates = Rates {
 /// that take four times as long as the fastest one are left out: their predictions do not matter.
 static AVX2: Rates = Rates {
     kernel: |kernel| match kernel {
-        Kernel::Run => (0.64, [0.013, 0.012, 0.011]),
+        Kernel::Run | Kernel::MediumRuns => (0.64, [0.013, 0.012, 0.011]),
         Kernel::Fill => (0.5, [0.0075; 3]),
         Kernel::ShortFills => (0.35, [0.006; 3]),
         Kernel::Gather => (0.09, [0.019, 0.039, 0.078]),
