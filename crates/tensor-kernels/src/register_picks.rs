@@ -1,9 +1,9 @@
 //! Blocks of adjacent bytes whose sources lie in few registers, assembled a register at a time.
 //!
-//! [Lane shuffles](crate::lane_shuffles) place each lane of the source by a load of its own, because
-//! few instruction sets move bytes across lanes. AVX-512 picks elements of 2, 4 and 8 bytes out of
-//! two whole registers: mirrored or permuted groups of a few elements then take a load and a pick
-//! for 64 bytes, where lanes take some sixteen instructions.
+//! [Lane shuffles](crate::lane_shuffles) place each lane of the source by a load of its own,
+//! because few instruction sets move bytes across lanes. AVX-512 picks elements of 2, 4 and 8 bytes
+//! out of two whole registers: mirrored or permuted groups of a few elements then take a load and a
+//! pick for 64 bytes, where lanes take some sixteen instructions.
 //!
 //! Bytes are picked in halves: the word of each even byte of the result, and the word of each odd
 //! one. A shuffle within lanes moves the byte that is wanted to its place in the word. (CPUs with

@@ -25,9 +25,10 @@ impl<L: Unit, const P: usize> Kernel for Call<'_, L, P> {
     }
 }
 
-/// Assembles `count` blocks, of units of which `P` make an `L`, whose unit `i` is unit `from[i]` of the block's source, on every level.
-/// Blocks are `gap` bytes apart on both sides, in the source backwards if `descending`. The source
-/// is allocated to the byte, the destination lies between canary bytes.
+/// Assembles `count` blocks, of units of which `P` make an `L`, whose unit `i` is unit `from[i]` of
+/// the block's source, on every level. Blocks are `gap` bytes apart on both sides, in the source
+/// backwards if `descending`. The source is allocated to the byte, the destination lies between
+/// canary bytes.
 fn check<L: Unit, const P: usize>(from: &[i32], count: usize, gap: usize, descending: bool) {
     let unit = L::WIDTH / P;
     let from: Vec<i32> = from.iter().map(|at| at * unit as i32).collect();
