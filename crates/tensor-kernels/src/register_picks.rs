@@ -33,6 +33,10 @@ const ZERO: u8 = 0x80;
 /// A window of the source, and which of its words go where. There is a list for each of `P` parts
 /// of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "the portable kernels pick nothing")
+)]
 pub(crate) struct PickedWindow<const P: usize> {
     /// Bytes from the start of the block's source to the window.
     pub(crate) offset: i32,
@@ -43,6 +47,10 @@ pub(crate) struct PickedWindow<const P: usize> {
 
 /// A register of the result, of `P` parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "the portable kernels pick nothing")
+)]
 pub(crate) struct PickedRegister<const P: usize> {
     /// Its offset in the block.
     pub(crate) start: usize,

@@ -160,7 +160,6 @@ pub(crate) const MAX_COMPARED_RUN_BYTES: usize = 2048;
 
 /// Bytes of a source row in a sweep of a transpose, before it continues with the next rows: a page,
 /// which is how far the hardware prefetches.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) const STRIP_BYTES: usize = 4096;
 
 /// The most elements of a source row in a sweep. Each is a destination row, often in a page of its

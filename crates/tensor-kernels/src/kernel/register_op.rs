@@ -127,6 +127,7 @@ impl Finishing {
 
     /// How far another operand's elements are apart for results `step` bytes apart.
     #[inline(always)]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     pub(super) fn step(&self, k: usize, step: isize) -> isize {
         step & self.others[k].mask
     }

@@ -18,6 +18,10 @@ pub(super) struct TransposeBlock {
     /// Source columns, destination rows.
     pub(super) nv: usize,
     /// Is the source read from memory, not from a cache?
+    #[cfg_attr(
+        not(any(target_arch = "x86_64", target_arch = "aarch64")),
+        allow(dead_code, reason = "the portable kernels read elements one by one")
+    )]
     pub(super) is_far: bool,
 }
 

@@ -99,11 +99,9 @@ unsafe fn assemble<V: Pick, L: Unit, const P: usize>(
         ($($n:literal)*) => {
             match windows.len() {
                 $($n => {
+                    let windows = (array::<P, $n>(windows), shuffles);
                     // SAFETY: this function's contract.
-                    unsafe {
-                        let windows = array::<P, $n>(windows);
-                        assemble_by::<V, L, P, $n>(token, (src, dst), (windows, shuffles), blocks);
-                    }
+                    unsafe { assemble_by::<V, L, P, $n>(token, (src, dst), windows, blocks) };
                 })*
                 picks => unreachable!("{picks} picks for a register"),
             }
