@@ -19,10 +19,10 @@ const REGISTER_BYTES: usize = CACHE_LINE;
 /// The most picks that assemble a register. Above, tiles and single elements are as fast.
 pub(crate) const MAX_PICKS: usize = 4;
 
-/// The most registers of a block, and the most windows picked from for all of them. More are not
-/// listed, so that lists need no allocation.
+/// The most registers of a block, and the most windows of all of them. More are not listed, so that
+/// lists need no allocation.
 const MAX_REGISTERS: usize = 8;
-const MAX_WINDOWS: usize = 12;
+const MAX_WINDOWS: usize = 20;
 
 /// The offset of a unit that a window already contributes.
 const FOUND: i32 = i32::MAX;
@@ -40,8 +40,9 @@ const ZERO: u8 = 0x80;
 pub(crate) struct PickedWindow<const P: usize> {
     /// Bytes from the start of the block's source to the window.
     pub(crate) offset: i32,
-    /// For each word, in its first byte: the number of a word among those picked so far, or,
-    /// counted on from there, of this window.
+    /// For each word of the result, in its first byte: its number among the words picked so far,
+    /// which those of this window follow. Before the second window these are the words of the first
+    /// one. The index of the first window is used if it is the only one.
     pub(crate) index: [[u8; REGISTER_BYTES]; P],
 }
 
@@ -54,20 +55,11 @@ pub(crate) struct PickedWindow<const P: usize> {
 pub(crate) struct PickedRegister<const P: usize> {
     /// Its offset in the block.
     pub(crate) start: usize,
-    /// Bytes from the start of the block's source to the window that picking begins with.
-    pub(crate) first: i32,
     /// If there are two parts: for each byte of the result the byte in the lane of the words picked
     /// for this part, or 128 or more if it is of the other part.
     pub(crate) shuffles: [[u8; REGISTER_BYTES]; P],
-    /// The number of picks, at least one.
-    picks: usize,
-}
-
-impl<const P: usize> PickedRegister<P> {
-    /// The windows read. The only one is picked from, too.
-    fn reads(self, windows: &[PickedWindow<P>]) -> usize {
-        windows.len() + usize::from(windows[0].offset != self.first)
-    }
+    /// The number of windows, at least one.
+    windows: usize,
 }
 
 /// How a block is assembled: for each of its registers the windows of the source to pick from. `P`
@@ -122,14 +114,17 @@ impl<const P: usize> RegisterPicks<P> {
         let (word, words) = (unit * P, from.len() / P);
         let mut index = [[0; REGISTER_BYTES]; P];
         let mut shuffles = [[ZERO; REGISTER_BYTES]; P];
-        let (mut first, mut picks) = (None, 0);
+        let mut windows = 0;
         loop {
             let lowest = from.iter().fold(FOUND, |lowest, &at| lowest.min(at));
             if lowest == FOUND {
                 break;
             }
+            if windows > MAX_PICKS || self.windows.len() == MAX_WINDOWS {
+                return None;
+            }
             let offset = lowest.min(last);
-            let behind = if first.is_some() { words } else { 0 };
+            let behind = if windows > 0 { words } else { 0 };
             for (to, at) in from.iter_mut().enumerate() {
                 let in_window = at.wrapping_sub(offset) as u32 as usize;
                 if in_window < REGISTER_BYTES {
@@ -140,46 +135,35 @@ impl<const P: usize> RegisterPicks<P> {
                     *at = FOUND;
                 }
             }
-            if first.is_none() {
-                first = Some(offset);
-                continue;
-            }
-            if picks == MAX_PICKS || self.windows.len() == MAX_WINDOWS {
-                return None;
-            }
             self.windows.push(PickedWindow { offset, index });
-            picks += 1;
-            // What has been picked stays where it is.
-            let found = from.iter().enumerate().filter(|(_, at)| **at == FOUND);
-            found.for_each(|(to, _)| index[to % P][to / P * word] = (to / P) as u8);
-        }
-        let first = first?;
-        if picks == 0 {
-            if self.windows.len() == MAX_WINDOWS {
-                return None;
+            windows += 1;
+            if windows > 1 {
+                // What has been picked stays where it is.
+                let found = from.iter().enumerate().filter(|(_, at)| **at == FOUND);
+                found.for_each(|(to, _)| index[to % P][to / P * word] = (to / P) as u8);
             }
-            self.windows.push(PickedWindow { offset: first, index });
-            picks = 1;
         }
-        self.registers.push(PickedRegister { start, first, shuffles, picks });
+        self.registers.push(PickedRegister { start, shuffles, windows });
         Some(())
     }
 
-    /// The windows read for all registers, and the number of registers.
+    /// The windows of all registers, and the number of registers.
     pub(crate) fn counts(&self) -> (usize, usize) {
-        let windows = self.registers().map(|(register, windows)| register.reads(windows)).sum();
-        (windows, self.registers.len())
+        (self.windows.len(), self.registers.len())
     }
 
-    /// Each register, with the windows picked from after the first: one to [`MAX_PICKS`]. If there
-    /// is one window alone, it is the first and the only one picked from.
+    /// Each register, with its windows: one, or one and up to [`MAX_PICKS`] more.
     #[inline(always)]
+    #[cfg_attr(
+        not(any(target_arch = "x86_64", target_arch = "aarch64")),
+        allow(dead_code, reason = "the portable kernels pick nothing")
+    )]
     pub(crate) fn registers(
         &self,
     ) -> impl Iterator<Item = (PickedRegister<P>, &[PickedWindow<P>])> {
         let mut rest = &self.windows[..];
         self.registers.iter().map(move |&register| {
-            let (windows, others) = rest.split_at(register.picks);
+            let (windows, others) = rest.split_at(register.windows);
             rest = others;
             (register, windows)
         })
@@ -196,8 +180,10 @@ mod tests {
         let window = |offset: i32| (offset..offset + REGISTER_BYTES as i32).collect::<Vec<i32>>();
         let mut block = vec![i32::MIN; len * unit];
         for (register, windows) in picks.registers() {
-            let mut parts = [(); P].map(|()| window(register.first));
-            for PickedWindow { offset, index } in windows {
+            let (first, others) = windows.split_first().unwrap();
+            let only = if others.is_empty() { windows } else { others };
+            let mut parts = [(); P].map(|()| window(first.offset));
+            for PickedWindow { offset, index } in only {
                 for (part, index) in parts.iter_mut().zip(index) {
                     let pair = [part.clone(), window(*offset)].concat();
                     *part = (0..words)
@@ -227,9 +213,8 @@ mod tests {
         assert_eq!(assembled(&picks, from.len(), unit), expected, "units of {unit}");
         let [lowest, highest] = [from.iter().min(), from.iter().max()].map(|at| *at.unwrap());
         let last = highest + unit as i32 - REGISTER_BYTES as i32;
-        let windows = picks.windows.iter().map(|window| window.offset);
-        let mut all = windows.chain(picks.registers.iter().map(|of| of.first));
-        assert!(all.all(|offset| (lowest..=last).contains(&offset)), "{from:?}");
+        let mut offsets = picks.windows.iter().map(|window| window.offset);
+        assert!(offsets.all(|offset| (lowest..=last).contains(&offset)), "{from:?}");
     }
 
     #[test]

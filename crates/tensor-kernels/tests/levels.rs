@@ -4,7 +4,9 @@
 mod common;
 
 use common::child::{again, printed};
-use tensor_kernels::{Error, Exec, SimdLevel, Tensor, TensorExt};
+use tensor_kernels::{
+    CopyPlan, Element, Error, Exec, Layout, Machine, SimdLevel, Tensor, TensorExt, TensorViewMut,
+};
 
 /// The output of a child process with this value of `TENSOR_SIMD`, or with none.
 fn answer(variable: Option<&str>) -> String {
@@ -72,5 +74,39 @@ fn fault_an_exec_cannot_be_given_a_level_that_is_not_there() {
         let forced = exec.with_simd(level);
         assert_eq!(forced.as_ref().map(Exec::simd).ok(), level.is_available().then_some(level));
         assert_eq!(matches!(forced, Err(Error::Simd { .. })), !level.is_available());
+    }
+}
+
+/// Groups that a machine with wide registers picks elements of are assembled by other means at the
+/// other levels, and by each thread for its part.
+#[test]
+fn a_plan_for_wide_registers_runs_at_every_level() {
+    for exec in
+        SimdLevel::ALL.into_iter().filter_map(|l| Exec::current().unwrap().with_simd(l).ok())
+    {
+        let parts = exec.with_machine(Machine { grain: 64, ..exec.machine });
+        for exec in [exec.serial(), parts] {
+            for [rows, a, b] in [[3, 7, 5], [700, 7, 5], [900, 3, 4], [41, 16, 8], [5000, 2, 3]] {
+                copies_groups(&exec, [rows, a, b], |i| i as u8);
+                copies_groups(&exec, [rows, a, b], |i| i as u16);
+                copies_groups(&exec, [rows, a, b], |i| i as f32);
+                copies_groups(&exec, [rows, a, b], |i| i as f64);
+            }
+        }
+    }
+}
+
+/// Copies mirrored and transposed groups by plans for wide registers.
+fn copies_groups<T: Element + PartialEq>(exec: &Exec, shape: [usize; 3], element: fn(usize) -> T) {
+    let [_, a, b] = shape;
+    let data: Vec<T> = (0..shape.iter().product()).map(element).collect();
+    let rows = Tensor::from_vec(data.clone(), shape).unwrap();
+    for view in [rows.flip([2]).unwrap(), rows.flip([1]).unwrap(), rows.transpose(1, 2).unwrap()] {
+        let to = Layout::contiguous(view.shape()).unwrap();
+        let plan = CopyPlan::new(view.layout(), &to, size_of::<T>(), &Machine::REFERENCE).unwrap();
+        let mut copy = vec![element(0); data.len()];
+        plan.run(exec, &view, &mut TensorViewMut::new(&mut copy, to).unwrap()).unwrap();
+        let expected: Vec<T> = view.iter().unwrap().collect();
+        assert!(copy == expected, "{} {a} by {b}, {plan}", exec.simd());
     }
 }

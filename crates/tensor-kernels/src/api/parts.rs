@@ -84,7 +84,7 @@ pub(super) fn dim_to_cut(
     longer.max_by_key(|&d| (lines(d), is_long(d), bytes(layouts[0], d), Reverse(d)))
 }
 
-/// The indices of a part: from `starts` on, so many of each dimension.
+/// The indices of a part: in each dimension `sizes` of them, from `starts` on.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     starts: DimVec<usize>,

@@ -18,7 +18,10 @@ use pulp::{NullaryFnOnce, aarch64, cast};
 #[cfg(feature = "elementwise")]
 use crate::kernel::generic::register::Arithmetic;
 use crate::kernel::{
-    generic::register::{FunnelShift, LANE_BYTES, Pair, Registers, Vector},
+    generic::{
+        across_lanes::FunnelShift,
+        register::{LANE_BYTES, Pair, Registers, Vector},
+    },
     isa::{Kernel, Vectorize},
     unit::Unit,
 };

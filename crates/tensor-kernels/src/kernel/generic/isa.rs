@@ -1,10 +1,7 @@
 //! Implements every kernel of [`Isa`] for every instruction set with [`Registers`].
 
 use super::{
-    copy,
-    finish::Keep,
-    gather, indexed, picked_blocks,
-    register::{Pick, Registers},
+    across_lanes::Pick, copy, finish::Keep, gather, indexed, picked_blocks, register::Registers,
     row_writer, shuffled, stitch, transpose,
 };
 #[cfg(feature = "elementwise")]

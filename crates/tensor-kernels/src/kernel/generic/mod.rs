@@ -1,6 +1,7 @@
 //! The kernels over any register type: written once, compiled for each instruction set that
 //! implements [`Registers`](register::Registers).
 
+pub(super) mod across_lanes;
 mod copy;
 mod few_rows;
 mod finish;

@@ -14,7 +14,8 @@
 use std::marker::PhantomData;
 
 use super::{
-    register::{Pick, REGISTER_BYTES, Registers},
+    across_lanes::Pick,
+    register::{REGISTER_BYTES, Registers},
     unroll::unrolled,
 };
 use crate::kernel::{transpose_block::TransposeBlock, unit::Unit};

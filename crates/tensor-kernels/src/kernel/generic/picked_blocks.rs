@@ -6,7 +6,8 @@
 use pulp::NullaryFnOnce;
 
 use super::{
-    register::{Pick, REGISTER_BYTES, Registers},
+    across_lanes::Pick,
+    register::{REGISTER_BYTES, Registers},
     unroll::unrolled,
 };
 use crate::{
@@ -81,27 +82,23 @@ unsafe fn assemble<V: Pick, L: Unit, const P: usize>(
     windows: &[PickedWindow<P>],
     blocks: Loop<2>,
 ) {
-    let src = src.wrapping_offset(register.first as isize);
-    let shuffles = register.shuffles;
-    let dst = dst.wrapping_add(register.start);
-    if let [PickedWindow { offset, index }] = *windows
-        && offset == register.first
-    {
-        // SAFETY: this function's contract; there is one window.
-        return unsafe {
-            assemble_from_one::<V, L, P>(token, (src, dst), (index, shuffles), blocks);
-        };
-    }
-    let windows = windows
-        .iter()
-        .map(|window| PickedWindow { offset: window.offset - register.first, ..*window });
+    let PickedRegister { start, shuffles, .. } = register;
+    let Some((&PickedWindow { offset, index }, others)) = windows.split_first() else { return };
+    let (src, dst) = (src.wrapping_offset(offset as isize), dst.wrapping_add(start));
+    // Windows behind the first are counted from it.
+    let others =
+        others.iter().map(|window| PickedWindow { offset: window.offset - offset, ..*window });
     macro_rules! by {
-        ($($n:literal)*) => {
-            match windows.len() {
-                $($n => {
-                    let windows = (array::<P, $n>(windows), shuffles);
+        ($($picks:literal)*) => {
+            match others.len() {
+                // SAFETY: this function's contract; there is one window.
+                0 => unsafe {
+                    assemble_from_one::<V, L, P>(token, (src, dst), (index, shuffles), blocks);
+                },
+                $($picks => {
+                    let windows = (array::<P, $picks>(others), shuffles);
                     // SAFETY: this function's contract.
-                    unsafe { assemble_by::<V, L, P, $n>(token, (src, dst), windows, blocks) };
+                    unsafe { assemble_by::<V, L, P, $picks>(token, (src, dst), windows, blocks) };
                 })*
                 picks => unreachable!("{picks} picks for a register"),
             }
@@ -144,7 +141,7 @@ fn array<const P: usize, const N: usize>(
     array
 }
 
-/// [`assemble`] by `N` picks, of windows counted from the first one, which lies at `src`.
+/// [`assemble`] by `N` picks, from the window at `src` and those at offsets from there.
 ///
 /// # Safety
 ///

@@ -1,12 +1,16 @@
 //! What the kernels require of a register.
 //!
 //! A register is one or more *lanes* of 128 bits. On x86 shuffles within a lane are cheap and
-//! shuffles across lanes are expensive, and a NEON register is a single lane. So no kernel shuffles
-//! bytes across lanes: each lane is placed when it is loaded ([`Vector::load_lanes`]), which costs
-//! a load and a blend on x86, not a shuffle, and a load on NEON. The same kernels then fit
-//! registers of 128, 256 and 512 bits.
+//! shuffles across lanes are expensive, and a NEON register is a single lane. So most kernels
+//! shuffle no bytes across lanes: each lane is placed when it is loaded ([`Vector::load_lanes`]),
+//! which costs a load and a blend on x86, not a shuffle, and a load on NEON. The same kernels then
+//! fit registers of 128, 256 and 512 bits. What moves bytes across lanes is in
+//! [`across_lanes`](super::across_lanes).
 
-use super::unroll::unrolled;
+use super::{
+    across_lanes::{FunnelShift, Pick},
+    unroll::unrolled,
+};
 pub(in crate::kernel) use crate::memory::LANE_BYTES;
 use crate::{
     kernel::{isa::Vectorize, unit::Unit},
@@ -228,35 +232,6 @@ pub(in crate::kernel) trait Registers: Vectorize + Send + Sync {
 
 /// Bytes of the widest register of every instruction set: a cache line.
 pub(in crate::kernel) const REGISTER_BYTES: usize = CACHE_LINE;
-
-/// Registers of [`REGISTER_BYTES`] out of two of which elements can be picked.
-pub(in crate::kernel) trait Pick: Vector {
-    /// True if one instruction picks elements of 2, 4 and 8 bytes. Else [`pick`](Self::pick) is
-    /// never called.
-    const PICKS: bool = false;
-
-    /// Element `i` is element `index[i]` of those of the first register followed by those of the
-    /// second. An index has the width of an element; only its first byte is not 0.
-    #[inline(always)]
-    fn pick<L: Unit>(token: Self::Token, pair: [Self; 2], index: [u8; REGISTER_BYTES]) -> Self {
-        let _ = (token, pair, index);
-        unreachable!("no instruction picks elements out of two registers")
-    }
-
-    /// Byte `i` becomes byte `index[i]` of its lane, or 0 where `index[i]` is 128 or more.
-    #[inline(always)]
-    fn shuffle_within_lanes(self, index: [u8; REGISTER_BYTES]) -> Self {
-        let _ = index;
-        unreachable!("no register that is picked from")
-    }
-}
-
-/// Registers that can be shifted across a pair of them, in steps of 4 bytes.
-pub(in crate::kernel) trait FunnelShift: Vector {
-    /// The last `back` bytes of `self`, followed by the first bytes of `next`. `back` is a multiple
-    /// of 4 and less than the size of a register.
-    fn funnel_shift(self, next: Self, back: usize) -> Self;
-}
 
 /// Transposes the `N` by `N` elements in every lane of the first `N` registers, by `log2 N` rounds
 /// of perfect shuffles.

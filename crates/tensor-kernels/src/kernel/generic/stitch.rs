@@ -17,9 +17,10 @@ use std::marker::PhantomData;
 use pulp::NullaryFnOnce;
 
 use super::{
+    across_lanes::FunnelShift,
     copy::copy_plain,
     finish::Epilogue,
-    register::{Computes, FunnelShift, Registers},
+    register::{Computes, Registers},
     unroll::unrolled,
 };
 use crate::{

@@ -4,6 +4,7 @@
 //! destination lies between canary bytes, gaps included, and all of that memory is compared.
 //! `TENSOR_SIMD` restricts the tests to one level.
 
+mod blocks;
 mod indexed;
 mod picked;
 mod shuffled;

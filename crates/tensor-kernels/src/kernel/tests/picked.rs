@@ -1,6 +1,6 @@
 //! Blocks that are assembled by picks out of whole registers.
 
-use super::{CACHE_LINE, Isa, Kernel, Unit, dispatch, levels, noise};
+use super::{Isa, Kernel, Unit, blocks::BlockCase, dispatch};
 use crate::{nest::Loop, register_picks::RegisterPicks};
 
 struct Call<'p, L, const P: usize> {
@@ -18,7 +18,7 @@ impl<L: Unit, const P: usize> Kernel for Call<'_, L, P> {
     fn run<I: Isa>(self, isa: I) -> bool {
         let Self { picks, src, dst, blocks } = self;
         if I::PICKS {
-            // SAFETY: `check` allocates what the blocks reach, M1, M2, M3.
+            // SAFETY: a `BlockCase` holds what the blocks reach, M1, M2, M3.
             unsafe { isa.pick_blocks(src, dst, picks, blocks) };
         }
         I::PICKS
@@ -26,38 +26,15 @@ impl<L: Unit, const P: usize> Kernel for Call<'_, L, P> {
 }
 
 /// Assembles `count` blocks, of units of which `P` make an `L`, whose unit `i` is unit `from[i]` of
-/// the block's source, on every level. Blocks are `gap` bytes apart on both sides, in the source
-/// backwards if `descending`. The source is allocated to the byte, the destination lies between
-/// canary bytes.
+/// the block's source.
 fn check<L: Unit, const P: usize>(from: &[i32], count: usize, gap: usize, descending: bool) {
     let unit = L::WIDTH / P;
     let from: Vec<i32> = from.iter().map(|at| at * unit as i32).collect();
     let Some(picks) = RegisterPicks::<P>::new(&from, unit) else { return };
-    let lowest = *from.iter().min().unwrap();
-    let reach = (from.iter().max().unwrap() - lowest) as usize + unit;
-    let block = from.len() * unit;
-    let (src_step, dst_step) = (reach + gap, block + gap);
-    let src = noise((count - 1) * src_step + reach);
-    let mut expected = vec![0xA5_u8; (count - 1) * dst_step + block + 2 * CACHE_LINE];
-    let place = |b: usize| if descending { count - 1 - b } else { b };
-    for b in 0..count {
-        for (i, &at) in from.iter().enumerate() {
-            let unit_at = place(b) * src_step + (at - lowest) as usize;
-            expected[CACHE_LINE + b * dst_step + i * unit..][..unit]
-                .copy_from_slice(&src[unit_at..][..unit]);
-        }
-    }
-    let direction = if descending { -1 } else { 1 };
-    let blocks = Loop { len: count, strides: [dst_step as isize, direction * src_step as isize] };
-    let first = place(0) * src_step + (-lowest) as usize;
-    for level in levels() {
-        let mut field = vec![0xA5_u8; expected.len()];
-        let src = src.as_ptr().wrapping_add(first).cast::<L>();
-        let dst = field[CACHE_LINE..].as_mut_ptr().cast::<L>();
-        if dispatch(level, Call { picks: &picks, src, dst, blocks }) {
-            assert!(field == expected, "{level}, {count} blocks, units of {unit}: {from:?}");
-        }
-    }
+    let case = BlockCase::new(&from, unit, count, (gap, descending));
+    case.check(&format!("units of {unit}: {from:?}"), |level, src, dst, blocks| {
+        dispatch(level, Call { picks: &picks, src: src.cast::<L>(), dst: dst.cast(), blocks })
+    });
 }
 
 #[test]

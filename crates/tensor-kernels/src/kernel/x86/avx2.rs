@@ -7,7 +7,10 @@ use pulp::{NullaryFnOnce, cast};
 
 use super::STREAMS_AS_PLAIN;
 use crate::kernel::{
-    generic::register::{FunnelShift, LANE_BYTES, Pair, Registers, Vector},
+    generic::{
+        across_lanes::FunnelShift,
+        register::{LANE_BYTES, Pair, Registers, Vector},
+    },
     isa::{Kernel, Vectorize},
     unit::Unit,
 };

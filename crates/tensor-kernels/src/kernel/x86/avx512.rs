@@ -10,7 +10,10 @@ use super::{
     avx2::{Avx2, X128, X256, load_lane, store_lane},
 };
 use crate::kernel::{
-    generic::register::{FunnelShift, LANE_BYTES, Pick, REGISTER_BYTES, Registers, Vector},
+    generic::{
+        across_lanes::{FunnelShift, Pick},
+        register::{LANE_BYTES, REGISTER_BYTES, Registers, Vector},
+    },
     isa::{Kernel, Vectorize},
     unit::Unit,
 };

@@ -53,10 +53,10 @@ pub(crate) enum Kernel {
     IndexedShortSource,
     /// Short destination rows at offsets of tables. The amount is rows.
     IndexedShortDestination,
-    /// Lanes assembled from lanes of the source. The amount is these and those.
+    /// Lanes assembled from lanes of the source. The amount is the lanes of both.
     Shuffles,
-    /// Registers picked out of windows of the source. A call is a register of a row of blocks, the
-    /// amount is windows, with stores counted as parts of one.
+    /// Registers assembled by picks from windows of the source. A call is a register of a row of
+    /// blocks. The amount is windows and, for each register stored, [`STORE_AS_WINDOWS`] more.
     Picks,
     /// Units packed in the order of the source, and copied on. A call is a short run that is packed
     /// by itself. The amount is units, or words of 4 bytes if units are wider.

@@ -43,11 +43,11 @@ const ENTRIES_OF_SOURCE: usize = 24;
 const ENTRIES_OF_PICKS: usize = 90;
 const ENTRIES_OF_WINDOW: usize = 14;
 
-/// What it takes to list a register, and a unit of it, in registers that are assembled (Zen 5).
+/// Listing a register, and a unit of it, takes as long as assembling this many registers (Zen 5).
 const LISTED_REGISTER: usize = 25;
 const LISTED_UNIT: usize = 2;
 
-/// Fewer blocks of registers are not cut out of a loop that makes a block as a whole.
+/// A loop that fits into a block as a whole is cut into at least this many blocks, or not at all.
 const MIN_BLOCKS: usize = 8;
 
 /// The blocks of a copy by shuffles.
@@ -159,13 +159,13 @@ fn by_lanes(builder: &mut NestBuilder<'_, 2>, unit: usize) -> Option<Shuffled> {
     Some(Shuffled { block, by, sources, results: shuffles.lanes().count() })
 }
 
-/// Is there a kernel for rows like this one, of at least so many adjacent bytes, or bytes of units
-/// that are gathered?
-fn is_long_row(row: &Loop<2>, unit: usize, [adjacent, gathered]: [usize; 2]) -> bool {
+/// Does another kernel copy rows like this one? It does if they have at least `min_run` adjacent
+/// bytes, or `min_gathered` bytes in units that can be gathered.
+fn is_long_row(row: &Loop<2>, unit: usize, [min_run, min_gathered]: [usize; 2]) -> bool {
     let [to, step] = row.strides;
     let bytes = row.len * unit;
     let is_gathered = has_windows(unit, row.len, step);
-    to == 1 && (step == 1 && bytes >= adjacent || is_gathered && bytes >= gathered)
+    to == 1 && (step == 1 && bytes >= min_run || is_gathered && bytes >= min_gathered)
 }
 
 /// The innermost loops along which the destination is adjacent, as many as a block of up to
@@ -266,6 +266,7 @@ fn sources(loops: &[Loop<2>], block: usize, unit: usize) -> Option<Sources> {
     Some(from)
 }
 
+/// One offset for each unit of a block, which has at most this many, whatever their width.
 type Sources = SmallVec<[i32; SHUFFLED_BLOCK_BYTES]>;
 
 #[cfg(test)]
@@ -287,6 +288,22 @@ mod tests {
         assert_eq!(path(&pairs, 2), SHUFFLED);
         let mirrored = Layout::contiguous([400, 41, 5]).unwrap().flip([2]).unwrap();
         assert_eq!(path(&mirrored, 1), SHUFFLED);
+    }
+
+    #[test]
+    fn short_rows_larger_than_the_caches_are_picked() {
+        for (shape, strides, offset, width) in
+            [([87_004, 10, 7], [70, -7, 1], 63, 1), ([385_665, 2, 4], [8, 1, -2], 6, 8)]
+        {
+            let from = Layout::new(shape, strides, offset).unwrap();
+            let to = Layout::contiguous(from.shape()).unwrap();
+            let work = Work::new(&from, &to, width, &Machine::REFERENCE);
+            let by = ShuffledBy::Registers;
+            assert!(matches!(work.inner, Inner::Shuffled(plan) if plan.by == by), "{work}");
+            let narrow = Machine { vector: 32, ..Machine::REFERENCE };
+            let work = Work::new(&from, &to, width, &narrow);
+            assert!(!matches!(work.inner, Inner::Shuffled(plan) if plan.by == by), "{work}");
+        }
     }
 
     #[test]
