@@ -18,8 +18,8 @@ pub(super) struct BlockCase {
 }
 
 impl BlockCase {
-    /// `count` blocks of units of `unit` bytes at the offsets `from`, which are `gap` bytes apart on
-    /// both sides, in the source backwards if `descending`.
+    /// `count` blocks of units of `unit` bytes at the offsets `from`. Blocks are `gap` bytes apart
+    /// on both sides, in the source backwards if `descending`.
     pub(super) fn new(
         from: &[i32],
         unit: usize,
@@ -46,8 +46,8 @@ impl BlockCase {
         Self { src, first, expected, blocks: Loop { len: count, strides } }
     }
 
-    /// Assembles the blocks on every level, by source, destination and the loop over blocks; `false`
-    /// says that a level has no such kernel.
+    /// Assembles the blocks on every level, by source, destination and the loop over blocks;
+    /// `false` says that a level has no such kernel.
     pub(super) fn check(
         &self,
         what: &str,
