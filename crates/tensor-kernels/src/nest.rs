@@ -87,11 +87,17 @@ impl<const N: usize> Nest<N> {
     }
 }
 
+/// Compares sizes one by one: a call of the C library's comparison takes longer than few sizes do.
+#[inline(always)]
+pub(crate) fn same_shape(a: &[usize], b: &[usize]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
+}
+
 /// # Errors
 /// [`Error::OutputShape`] if the shapes differ.
 #[inline(always)]
 pub(crate) fn check_shapes(from: &Layout, to: &Layout) -> Result<()> {
-    if from.shape() == to.shape() {
+    if same_shape(from.shape(), to.shape()) {
         return Ok(());
     }
     let (got, expected) = (to.shape().to_vec(), from.shape().to_vec());

@@ -8,7 +8,8 @@ mod common;
 
 use common::{levels, values_of};
 use tensor_kernels::{
-    Element, Exec, Layout, Machine, Slice, TensorView, TensorViewMut, map_into, zip_into, zip3_into,
+    Element, Exec, Layout, Machine, Slice, TensorView, TensorViewMut, map_into, ops, zip_into,
+    zip3_into,
 };
 
 const SHAPES: &[&[usize]] = &[
@@ -19,6 +20,9 @@ const SHAPES: &[&[usize]] = &[
     &[16, 16],
     &[32, 32],
     &[2, 77],
+    &[40, 20],
+    &[3, 4, 25],
+    &[2, 3, 4, 25],
     &[3, 5, 7],
     &[59, 5, 2],
     &[2, 9, 3, 4],
@@ -29,8 +33,8 @@ const SHAPES: &[&[usize]] = &[
 ];
 
 /// Every cyclic order of the dimensions, both ways, of dense elements, flipped ones and every
-/// second one; each dimension repeated; one element. Each with the number of elements of its
-/// memory.
+/// second one; a part of each dimension; each dimension repeated; one element. Each with the number
+/// of elements of its memory.
 fn views(shape: &[usize]) -> Vec<(Layout, usize)> {
     let dims = shape.len();
     let mut views = Vec::new();
@@ -59,6 +63,11 @@ fn views(shape: &[usize]) -> Vec<(Layout, usize)> {
         let repeated = Layout::contiguous(&one).unwrap().broadcast_to(shape).unwrap();
         views.push((repeated, one.iter().product()));
     }
+    let wide: Vec<usize> = shape.iter().map(|size| size + 2).collect();
+    let gaps = (0..dims)
+        .try_fold(Layout::contiguous(&wide).unwrap(), |all, d| all.narrow(d, 1, shape[d]))
+        .unwrap();
+    views.push((gaps, wide.iter().product()));
     views.push((Layout::SCALAR.broadcast_to(shape).unwrap(), 1));
     views
 }
@@ -172,6 +181,34 @@ where
     let [a, b, c] = values;
     let expected = (0..equal.len()).map(|at| a[at] == b[at] || b[at] == c[at]);
     assert!(equal.iter().copied().eq(expected), "{exec:?}, {:?}", inputs[0].layout);
+}
+
+/// Operations that are no closures: these are taken for such that compute much.
+#[test]
+fn rows_are_computed_where_they_lie() {
+    for shape in SHAPES {
+        let input = |(at, view)| Input::new(view, |i| (i + 3 * at) as f32);
+        let rows = |(layout, _): &(Layout, usize)| {
+            let row = layout.strides().last().copied();
+            layout.ndim() > 1 && matches!(row, Some(0 | 1))
+        };
+        let inputs: Vec<_> = views(shape).into_iter().filter(rows).enumerate().map(input).collect();
+        let to = Layout::contiguous(*shape).unwrap();
+        for exec in execs() {
+            for (a, b) in inputs.iter().flat_map(|a| inputs.iter().map(move |b| (a, b))) {
+                let what = || format!("{exec:?}, {:?}, {:?}", a.layout, b.layout);
+                let pairs = a.values.iter().zip(&b.values);
+                let mut out = vec![0.5; to.numel()];
+                let mut view = TensorViewMut::new(&mut out, to.clone()).unwrap();
+                ops::sub_into(&exec, &a.view(), &b.view(), &mut view).unwrap();
+                assert!(view.iter().zip(pairs.clone()).all(|(x, (a, b))| x == a - b), "{}", what());
+                ops::add_inplace(&exec, &mut view, &b.view()).unwrap();
+                assert!(view.iter().zip(&a.values).all(|(x, a)| x == *a), "{}", what());
+                ops::neg_into(&exec, &b.view(), &mut view).unwrap();
+                assert!(view.iter().zip(&b.values).all(|(x, b)| x == -b), "{}", what());
+            }
+        }
+    }
 }
 
 macro_rules! widths {

@@ -227,6 +227,13 @@ impl Layout {
     /// As [`expand`](Self::expand); a size above `isize::MAX`.
     pub fn broadcast_to(&self, shape: impl Sizes) -> Result<Self> {
         let shape = shape.into_shape()?;
-        if shape[..] == *self.shape() { Ok(self.clone()) } else { self.expand(&shape) }
+        if shape[..] == *self.shape() {
+            return Ok(self.clone());
+        }
+        if self.ndim() == 0 {
+            let strides = DimVec::from_elem(0, shape.len());
+            return Self::checked(shape, strides, self.offset);
+        }
+        self.expand(&shape)
     }
 }

@@ -20,6 +20,7 @@ use crate::{
     api::{copy_reason::CopyReason, ledger::Purpose},
     exec::{Broadcast, Exec, Overlapping},
     kernel::{Function1, Function2, Function3, Map, OperationOf, Zip, Zip3},
+    nest::same_shape,
     run::{self, Erased, Input},
 };
 
@@ -173,6 +174,14 @@ impl<'e> Call<'e> {
         self.check_result(got, &self.shape(shapes)?)
     }
 
+    /// Is there nothing to check for views of these layouts? Views hold borrows, so no input shares
+    /// an element with the result.
+    #[inline]
+    fn takes_views<const N: usize>(self, out: &Layout, inputs: [&Layout; N]) -> bool {
+        matches!(self.divisors, Divisors::Any)
+            && inputs.iter().all(|input| same_shape(input.shape(), out.shape()))
+    }
+
     /// Refuses divisors of 0 in operand `which`. If the result is empty nothing is divided.
     #[inline(always)]
     fn check_divisors(self, which: usize, operand: Erased<'_>, result: &[usize]) -> Result<()> {
@@ -276,7 +285,8 @@ fn check_type<A: Element, R: Element>(argument: &Argument<'_, A>) {
 /// functions are short and compiled per function; the inner ones are compiled per combination of
 /// element types.
 macro_rules! forms {
-    ($($into:ident $write:ident, $eval:ident $allocate:ident: $compute:ident $computed:ident
+    ($($into:ident $views:ident $write:ident, $eval:ident $allocate:ident:
+        $compute:ident $compute_views:ident $computed:ident
         $operation:ident of $function:ident, $n:literal
         ($($arg:ident: $type:ident, $which:literal, $copy:ident);*))*) => {
         impl Call<'_> {$(
@@ -284,11 +294,37 @@ macro_rules! forms {
                 self,
                 function: impl $function<$($type,)* Output = R>,
                 $($arg: Argument<'_, $type>,)*
-                out: Output<'_, R>,
+                mut out: Output<'_, R>,
             ) -> Result<()> {
-                self.$write($operation::new(function).of_types(), $($arg,)* out)
+                let function = $operation::new(function);
+                match self.$views(function.of_types(), $(&$arg,)* &mut out) {
+                    true => Ok(()),
+                    false => self.$write(function.of_types(), $($arg,)* out),
+                }
             }
 
+            /// Computes if all arguments are views of one shape. Returns `false`, and computes
+            /// nothing, if not.
+            #[inline]
+            fn $views<$($type: Element,)* R: Element>(
+                self,
+                operation: OperationOf<'_, $n, ($($type,)* R)>,
+                $($arg: &Argument<'_, $type>,)*
+                out: &mut Output<'_, R>,
+            ) -> bool {
+                let (Output::View(out), $(Some(Operand::View($arg))),*) = (out, $($arg),*) else {
+                    return false;
+                };
+                let takes_views = self.takes_views(out.layout(), [$($arg.layout()),*]);
+                if takes_views {
+                    run::$compute_views(self.exec, operation, out, $($arg),*);
+                }
+                takes_views
+            }
+
+            /// Not inlined: it moves its arguments, and a copy of what has just been written waits
+            /// until it is in the cache.
+            #[inline(never)]
             fn $write<$($type: Element,)* R: Element>(
                 self,
                 operation: OperationOf<'_, $n, ($($type,)* R)>,
@@ -344,10 +380,10 @@ macro_rules! forms {
 }
 
 forms! {
-    into1 write1, eval1 allocate1: compute1 computed1 Map of Function1, 2
+    into1 views1 write1, eval1 allocate1: compute1 compute_views1 computed1 Map of Function1, 2
         (a: A, 0, a_copy)
-    into2 write2, eval2 allocate2: compute2 computed2 Zip of Function2, 3
+    into2 views2 write2, eval2 allocate2: compute2 compute_views2 computed2 Zip of Function2, 3
         (a: A, 0, a_copy; b: B, 1, b_copy)
-    into3 write3, eval3 allocate3: compute3 computed3 Zip3 of Function3, 4
+    into3 views3 write3, eval3 allocate3: compute3 compute_views3 computed3 Zip3 of Function3, 4
         (a: A, 0, a_copy; b: B, 1, b_copy; c: C, 2, c_copy)
 }

@@ -60,16 +60,16 @@ impl Buffer {
 pub(super) unsafe fn compute<const N: usize>(
     operation: &dyn Operation<N>,
     simd: SimdLevel,
-    widths: [usize; N],
-    block: RowBlock<N>,
+    widths: &[usize; N],
+    block: &mut RowBlock<N>,
 ) {
     let call = Call { operation, simd, widths };
-    let block = fuse_rows(block, widths);
+    fuse_rows(block, widths);
     match block.input_to_repeat() {
         // SAFETY: this function's contract; `input_to_repeat` is `None`.
-        None => unsafe { call.compute_rows(&block) },
+        None => unsafe { call.compute_rows(block) },
         // SAFETY: this function's contract, and `k` is what `input_to_repeat` returned.
-        Some(k) => unsafe { call.compute_repeated(k, &block) },
+        Some(k) => unsafe { call.compute_repeated(k, block) },
     }
 }
 
@@ -80,12 +80,12 @@ pub(super) unsafe fn compute<const N: usize>(
 pub(super) unsafe fn compute_streamed<const N: usize>(
     operation: &dyn Operation<N>,
     simd: SimdLevel,
-    widths: [usize; N],
-    block: RowBlock<N>,
+    widths: &[usize; N],
+    mut block: RowBlock<N>,
     out: &mut LineWriter,
 ) {
     let call = Call { operation, simd, widths };
-    let block = fuse_rows(block, widths);
+    fuse_rows(&mut block, widths);
     let follow = block.row_strides[0] == (block.len * widths[0]) as isize;
     let at_once = if follow { block.rows } else { 1 };
     for j in (0..block.rows).step_by(at_once) {
@@ -109,15 +109,17 @@ pub(super) unsafe fn compute_streamed<const N: usize>(
 /// Fuses all rows into one, if every operand's rows follow each other without gaps: starting a row
 /// takes as long as 32 additions. A single row gets strides of 0, because the compiler's overlap
 /// check fails for a negative stride even if there is one row.
+// In place: a copy of a block that has just been written, field by field, waits until all are in
+// the cache.
 #[inline]
-fn fuse_rows<const N: usize>(block: RowBlock<N>, widths: [usize; N]) -> RowBlock<N> {
+fn fuse_rows<const N: usize>(block: &mut RowBlock<N>, widths: &[usize; N]) {
     let follows = |k: usize| {
         let row = if block.is_scalar[k] { 0 } else { block.len * widths[k] };
         block.row_strides[k] == row as isize
     };
-    match block.rows == 1 || (0..N).all(follows) {
-        true => RowBlock { rows: 1, len: block.rows * block.len, row_strides: [0; N], ..block },
-        false => block,
+    if block.rows == 1 || (0..N).all(follows) {
+        block.len *= block.rows;
+        (block.rows, block.row_strides) = (1, [0; N]);
     }
 }
 
@@ -126,7 +128,7 @@ fn fuse_rows<const N: usize>(block: RowBlock<N>, widths: [usize; N]) -> RowBlock
 struct Call<'a, const N: usize> {
     operation: &'a dyn Operation<N>,
     simd: SimdLevel,
-    widths: [usize; N],
+    widths: &'a [usize; N],
 }
 
 impl<const N: usize> Call<'_, N> {
@@ -257,7 +259,7 @@ impl<const N: usize> Call<'_, N> {
 /// With several inputs the compiler checks the overlap of all rows at once. Does an input fail that
 /// check?
 #[inline]
-fn fails_overlap_check<const N: usize>(block: &RowBlock<N>, widths: [usize; N]) -> bool {
+fn fails_overlap_check<const N: usize>(block: &RowBlock<N>, widths: &[usize; N]) -> bool {
     if N == 2 || block.rows < 2 {
         return false;
     }

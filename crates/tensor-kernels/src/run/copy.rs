@@ -65,15 +65,15 @@ fn copy_by_plan<T: Element, W: CopyTarget<T>>(
     let CopyOperands { from, to } = operands;
     let (width, machine) = (size_of::<T>(), &exec.machine);
     let copy = Planned { from: from.layout(), to: to.layout(), width, machine };
-    by_plan(exec, copy, OperandPtrs::new([to.into(), from.into()]));
+    by_plan(exec, &copy, OperandPtrs::new([to.into(), from.into()]));
 }
 
 /// Copies between operands of the layouts of `copy`.
 #[inline(always)]
-pub(super) fn by_plan(exec: &Exec, copy: Planned<'_>, operands: OperandPtrs<'_, 2>) {
+pub(super) fn by_plan(exec: &Exec, copy: &Planned<'_>, operands: OperandPtrs<'_, 2>) {
     if exec.tasks(copy.from.numel() * copy.width) > 1 {
         // A thread that waits for others may run another copy meanwhile, which borrows the plans.
-        return execute(exec, &planned(copy), operands);
+        return execute(exec, &planned(copy), &operands);
     }
     let OperandPtrs([result, operand]) = operands;
     plan_cache::with_plan(copy, |kept| {
@@ -85,7 +85,7 @@ pub(super) fn by_plan(exec: &Exec, copy: Planned<'_>, operands: OperandPtrs<'_, 
 }
 
 /// The plan of a copy, on its own.
-pub(super) fn planned(copy: Planned<'_>) -> Work {
+pub(super) fn planned(copy: &Planned<'_>) -> Work {
     plan_cache::with_plan(copy, |kept| kept.work.clone().moved(kept.behind))
 }
 
@@ -98,13 +98,13 @@ pub(super) fn planned(copy: Planned<'_>) -> Work {
 #[inline]
 pub(super) unsafe fn run_kept(
     simd: SimdLevel,
-    copy: Planned<'_>,
+    copy: &Planned<'_>,
     kept: Kept<'_>,
     (result, operand): (*mut u8, OperandPtr<'_>),
 ) {
     let Some(listing) = kept.listing else {
         let operands = OperandPtrs::new([OperandPtr::at(result, false), operand]);
-        return run(simd, kept.work, operands.moved(kept.behind));
+        return run(simd, kept.work, &operands.moved(kept.behind));
     };
     let [dst, src] = copy.starts();
     let (dst, src) = (result.wrapping_add(dst), operand.base.cast_const().wrapping_add(src));
@@ -135,19 +135,19 @@ pub(super) unsafe fn run_listed(width: usize, listing: &Listing, dst: *mut u8, s
 }
 
 /// Runs `work`, which the callers have planned for the layouts of the views behind `operands` (C1).
-pub(super) fn execute(exec: &Exec, work: &Work, operands: OperandPtrs<'_, 2>) {
+pub(super) fn execute(exec: &Exec, work: &Work, operands: &OperandPtrs<'_, 2>) {
     let simd = exec.simd();
-    par_run(exec, work, move |work| run(simd, work, operands));
+    par_run(exec, work, |work| run(simd, work, operands));
 }
 
-fn run(simd: SimdLevel, work: &Work, operands: OperandPtrs<'_, 2>) {
+fn run(simd: SimdLevel, work: &Work, operands: &OperandPtrs<'_, 2>) {
     if let Inner::PackedSource { elements } = work.inner {
-        return packed_source::copy(simd, work, elements, operands);
+        return packed_source::copy(simd, work, elements, *operands);
     }
     let _fence = (work.stores == Stores::NonTemporal).then(|| FenceOnDrop(simd));
     let Inner::Streamed(plan) = work.inner else { return run_with(simd, work, operands, None) };
     let bytes = plan.scratch_bytes(work.unit);
-    let with = |scratch: Scratch<'_>| run_with(simd, work, operands, Some(scratch));
+    let with = |mut scratch: Scratch<'_>| run_with(simd, work, operands, Some(&mut scratch));
     if with_scratch(bytes, Hold::Leaf, with).is_none() {
         run_with(simd, work, operands, None);
     }
@@ -156,18 +156,20 @@ fn run(simd: SimdLevel, work: &Work, operands: OperandPtrs<'_, 2>) {
 fn run_with(
     simd: SimdLevel,
     work: &Work,
-    operands: OperandPtrs<'_, 2>,
-    scratch: Option<Scratch<'_>>,
+    operands: &OperandPtrs<'_, 2>,
+    scratch: Option<&mut Scratch<'_>>,
 ) {
     // The portable kernels read no gaps; the others may.
     let able = operands.0[1].gaps_readable || !work.inner.reads_gaps();
     let simd = if able { simd } else { SimdLevel::Scalar };
+    // Tasks are passed by reference: a copy of what has just been written waits until it is in the
+    // cache.
     match work.unit {
-        1 => kernel::dispatch(simd, Task::<u8>::new(work, operands, scratch)),
-        2 => kernel::dispatch(simd, Task::<u16>::new(work, operands, scratch)),
-        4 => kernel::dispatch(simd, Task::<u32>::new(work, operands, scratch)),
-        8 => kernel::dispatch(simd, Task::<u64>::new(work, operands, scratch)),
-        _ => kernel::dispatch(simd, Task::<u128>::new(work, operands, scratch)),
+        1 => kernel::dispatch(simd, &mut Task::<u8>::new(work, operands, scratch)),
+        2 => kernel::dispatch(simd, &mut Task::<u16>::new(work, operands, scratch)),
+        4 => kernel::dispatch(simd, &mut Task::<u32>::new(work, operands, scratch)),
+        8 => kernel::dispatch(simd, &mut Task::<u64>::new(work, operands, scratch)),
+        _ => kernel::dispatch(simd, &mut Task::<u128>::new(work, operands, scratch)),
     }
 }
 
@@ -184,7 +186,7 @@ pub(super) unsafe fn run_at(
     gaps_readable: bool,
 ) {
     let src = OperandPtr::at(src.cast_mut(), gaps_readable);
-    run(simd, work, OperandPtrs::new([OperandPtr::at(dst, false), src]));
+    run(simd, work, &OperandPtrs::new([OperandPtr::at(dst, false), src]));
 }
 
 /// The work of one thread, in units of `L`.
@@ -194,18 +196,18 @@ pub(super) unsafe fn run_at(
 ///
 /// Invariant C2: the level is the portable one, whose kernels read no gaps, or the gaps between the
 /// source's elements can be read (O4), or [the step](crate::plan::Inner::reads_gaps) reads none.
-struct Task<'a, L> {
+struct Task<'a, 's, L> {
     work: &'a Work,
     dst: *mut L,
     src: *const L,
-    scratch: Option<Scratch<'a>>,
+    scratch: Option<&'a mut Scratch<'s>>,
 }
 
-impl<'a, L: Unit> Task<'a, L> {
+impl<'a, 's, L: Unit> Task<'a, 's, L> {
     fn new(
         work: &'a Work,
-        OperandPtrs([dst, src]): OperandPtrs<'a, 2>,
-        scratch: Option<Scratch<'a>>,
+        OperandPtrs([dst, src]): &OperandPtrs<'a, 2>,
+        scratch: Option<&'a mut Scratch<'s>>,
     ) -> Self {
         debug_assert_eq!(work.unit, L::WIDTH);
         // If there are no elements a start may lie anywhere. `wrapping_offset` makes that sound as
@@ -219,12 +221,12 @@ impl<'a, L: Unit> Task<'a, L> {
     }
 }
 
-impl<L: Unit> Kernel for Task<'_, L> {
+impl<L: Unit> Kernel for &mut Task<'_, '_, L> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Task { work, dst, src, mut scratch } = self;
+        let Task { work, dst, src, ref mut scratch } = *self;
         if work.inner == Inner::Nothing {
             return;
         }
@@ -255,7 +257,7 @@ impl<L: Unit> Kernel for Task<'_, L> {
         walk(&work.outer, |[to, from]| {
             let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
             // SAFETY: C1 for the elements of this step, C2 for the gaps.
-            unsafe { step(isa, work, src, dst, scratch.as_mut()) };
+            unsafe { step(isa, work, src, dst, scratch.as_deref_mut()) };
         });
     }
 }

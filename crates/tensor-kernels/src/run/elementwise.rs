@@ -6,7 +6,7 @@
 
 use std::any::TypeId;
 
-use tensor_core::{Element, Layout, ViewRefMut};
+use tensor_core::{Element, Layout, ViewRef, ViewRefMut};
 
 use super::{
     bounce, copy, finished,
@@ -21,13 +21,14 @@ use crate::{
     exec::{Exec, SimdLevel},
     kernel::{FenceOnDrop, Operation, OperationOf, RowBlock},
     memory::CACHE_LINE,
+    nest::same_shape,
     partition::par_run,
     plan::{Access, ElementwiseWork, EqualResults, Extent},
 };
 
 /// For each number of inputs: `out = f(inputs)`, index by index.
 macro_rules! compute {
-    ($($name:ident $compute:ident($($arg:ident: $type:ident),*), $n:literal;)*) => {$(
+    ($($name:ident $views:ident $compute:ident($($arg:ident: $type:ident),*), $n:literal;)*) => {$(
         /// # Panics
         /// If an input has another shape than the result.
         pub(crate) fn $name<$($type: Element,)* R: Element, W: Destination<R>>(
@@ -44,7 +45,28 @@ macro_rules! compute {
             let result = TypeId::of::<R>();
             let has_result_type = [true, $(TypeId::of::<$type>() == result),*];
             let operands = Operands { layouts, widths, has_result_type, ptrs: operands };
-            $compute(exec, operation.any(), operands);
+            $compute(exec, operation.any(), &operands);
+        }
+
+        /// Of views that share no element with the result. They are passed by reference: a copy of
+        /// views that have just been made waits until they are in the cache.
+        ///
+        /// # Panics
+        /// As above.
+        pub(crate) fn $views<$($type: Element,)* R: Element>(
+            exec: &Exec,
+            operation: OperationOf<'_, $n, ($($type,)* R)>,
+            out: &mut ViewRefMut<'_, R>,
+            $($arg: &ViewRef<'_, $type>,)*
+        ) {
+            let result = TypeId::of::<R>();
+            let operands = Operands {
+                layouts: [out.layout(), $($arg.layout()),*],
+                widths: [size_of::<R>(), $(size_of::<$type>()),*],
+                has_result_type: [true, $(TypeId::of::<$type>() == result),*],
+                ptrs: OperandPtrs::new([OperandPtr::from(out), $(OperandPtr::from(*$arg)),*]),
+            };
+            $compute(exec, operation.any(), &operands);
         }
 
         /// Of a fixed number of operands, so that this crate compiles it.
@@ -53,7 +75,7 @@ macro_rules! compute {
         fn $compute(
             exec: &Exec,
             operation: &dyn Operation<$n>,
-            operands: Operands<'_, '_, $n>,
+            operands: &Operands<'_, '_, $n>,
         ) {
             compute(exec, operation, operands);
         }
@@ -64,9 +86,9 @@ macro_rules! compute {
 }
 
 compute! {
-    compute1 compute_2(a: A), 2;
-    compute2 compute_3(a: A, b: B), 3;
-    compute3 compute_4(a: A, b: B, c: C), 4;
+    compute1 compute_views1 compute_2(a: A), 2;
+    compute2 compute_views2 compute_3(a: A, b: B), 3;
+    compute3 compute_views3 compute_4(a: A, b: B, c: C), 4;
 }
 
 /// The operands of an operation, without their types.
@@ -112,26 +134,39 @@ impl<const N: usize> Operands<'_, '_, N> {
     }
 
     /// The same operands with the result in place of an input.
-    fn with_result_as(mut self, input: usize) -> Self {
-        self.layouts[input] = self.layouts[0];
-        self.ptrs.0[input] = self.ptrs.0[0];
-        self
+    fn with_result_as(&self, input: usize) -> Self {
+        let mut operands = *self;
+        operands.layouts[input] = self.layouts[0];
+        operands.ptrs.0[input] = self.ptrs.0[0];
+        operands
     }
 }
 
-/// Plans the operation for the layouts of the operands, and runs it.
+/// Computes few elements at once, and others by a plan.
+#[inline(always)]
 fn compute<const N: usize>(
     exec: &Exec,
     operation: &dyn Operation<N>,
-    operands: Operands<'_, '_, N>,
+    operands: &Operands<'_, '_, N>,
 ) {
-    let Operands { layouts, widths, ptrs, .. } = operands;
-    let shape = layouts[0].shape();
-    assert!(layouts.iter().all(|layout| layout.shape() == shape), "operands of one shape");
-    if small::compute(exec, operation, &operands) {
-        return;
+    let shape = operands.layouts[0].shape();
+    let inputs = &operands.layouts[1..];
+    assert!(inputs.iter().all(|layout| same_shape(layout.shape(), shape)), "operands of one shape");
+    if !small::compute(exec, operation, operands) {
+        compute_by_plan(exec, operation, operands);
     }
-    if finished::compute(exec, operation, &operands, &exec.machine) {
+}
+
+/// Plans the operation for the layouts of the operands, and runs it. A function of its own: its
+/// stack frame is large.
+#[inline(never)]
+fn compute_by_plan<const N: usize>(
+    exec: &Exec,
+    operation: &dyn Operation<N>,
+    operands: &Operands<'_, '_, N>,
+) {
+    let Operands { layouts, widths, ptrs, .. } = *operands;
+    if finished::compute(exec, operation, operands, &exec.machine) {
         return;
     }
     let equal = if operation.is_counted() { EqualResults::Computed } else { EqualResults::Copied };
@@ -139,8 +174,8 @@ fn compute<const N: usize>(
     if let Some(input) = operands.input_to_copy(&work) {
         let (from, to, width) = (layouts[input], layouts[0], widths[0]);
         let copy = Planned { from, to, width, machine: &exec.machine };
-        copy::by_plan(exec, copy, OperandPtrs::new([ptrs.0[0], ptrs.0[input]]));
-        return compute(exec, operation, operands.with_result_as(input));
+        copy::by_plan(exec, &copy, OperandPtrs::new([ptrs.0[0], ptrs.0[input]]));
+        return compute(exec, operation, &operands.with_result_as(input));
     }
     // A result larger than the caches is stored by 256-bit stores, unless it is streamed: of 16 MiB
     // of floats `relu` takes 10 % longer with 512-bit stores, a sum with a column 12 %. Functions
@@ -187,11 +222,11 @@ impl<const N: usize> Task<'_, N> {
         let (base, row_strides) = (self.start(), self.bytes(work.rows.strides));
         let (is_scalar, rows, len) = (self.scalars(), work.rows.len, work.columns.len);
         walk(&work.outer, |at| {
-            let row_block =
+            let mut row_block =
                 RowBlock { ptrs: advance(base, self.bytes(at)), row_strides, is_scalar, rows, len };
             // SAFETY: E1: the rows are the operands' own, adjacent or scalar as the plan's access
             // says. The elements of views are aligned.
-            unsafe { bounce::compute(self.operation, self.simd, work.widths, row_block) };
+            unsafe { bounce::compute(self.operation, self.simd, &work.widths, &mut row_block) };
         });
     }
 
@@ -329,11 +364,11 @@ impl<const N: usize> Task<'_, N> {
             }
         }
         let (is_scalar, rows, len) = (self.scalars(), part.rows, part.columns);
-        let row_block = RowBlock { ptrs, row_strides, is_scalar, rows, len };
+        let mut row_block = RowBlock { ptrs, row_strides, is_scalar, rows, len };
         // SAFETY: rows lie in the operands (this function's contract), or in areas of scratch that
         // hold them (`start` has checked it) and that have been packed. Both are aligned: areas
         // start at cache lines, and their pitch is a multiple of the element's width.
-        unsafe { bounce::compute(self.operation, self.simd, self.work.widths, row_block) };
+        unsafe { bounce::compute(self.operation, self.simd, &self.work.widths, &mut row_block) };
         if let Some(area) = self.work.block.area(0) {
             let step = self.work.rows.strides[0] * self.work.widths[0] as isize;
             let to = corner[0].wrapping_offset(step * j as isize);

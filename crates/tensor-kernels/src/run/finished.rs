@@ -79,7 +79,7 @@ pub(crate) fn planned_in_registers<const N: usize>(
         return None;
     }
     let way = Way::new(exec, op, layouts, width, &exec.machine)?;
-    let work = planned(way.copy_of(way.transposed, way.machine));
+    let work = planned(&way.copy_of(way.transposed, way.machine));
     let is_run = (way.packed().next().is_none() || way.may_pack()) && way.runs(&work);
     let scratch_bytes = way.packed_bytes();
     is_run.then(|| PlannedInRegisters { roles: way.roles, scratch_bytes, work })
@@ -241,7 +241,7 @@ impl<'o, 'l, const N: usize> Way<'o, 'l, N> {
 
     /// Is the plan for the transposed operand one that computes?
     fn is_run(&self) -> bool {
-        plan_cache::with_plan(self.copy_of(self.transposed, self.machine), |kept| {
+        plan_cache::with_plan(&self.copy_of(self.transposed, self.machine), |kept| {
             kept.listing.is_none() && self.runs(kept.work)
         })
     }
@@ -320,7 +320,7 @@ impl<const N: usize> OnTheWay<'_, '_, '_, N> {
             let offset = self.operands.layouts[0].offset().wrapping_mul(self.way.width);
             let to = OperandPtr::at(row.wrapping_sub(offset), false);
             let operands = OperandPtrs::new([to, self.operands.ptrs.0[k]]);
-            copy::by_plan(self.exec, self.way.copy_of(k, &in_cache), operands);
+            copy::by_plan(self.exec, &self.way.copy_of(k, &in_cache), operands);
             (packed[k], start) = (row, start + bytes);
         }
         self.run(&self.others(&mut Values::default(), packed))
@@ -337,14 +337,14 @@ impl<const N: usize> OnTheWay<'_, '_, '_, N> {
         if self.exec.tasks(copy.to.numel().saturating_mul(copy.width)) > 1 {
             // A thread that waits for others may run another copy meanwhile, which borrows the
             // plans.
-            let work = planned(copy);
+            let work = planned(&copy);
             if !self.way.runs(&work) {
                 return false;
             }
             par_run(self.exec, &work, move |work| run(simd, work, ptrs, finishing));
             return true;
         }
-        plan_cache::with_plan(copy, |kept| {
+        plan_cache::with_plan(&copy, |kept| {
             let runs = kept.listing.is_none() && self.way.runs(kept.work);
             if runs {
                 run(simd, kept.work, ptrs.moved(kept.behind), finishing);

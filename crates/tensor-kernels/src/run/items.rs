@@ -260,7 +260,7 @@ fn copy_in_any_unit<B: Copy>(exec: &Exec, from: &Source<'_>, to: &mut Target<'_,
 
 #[inline(never)]
 fn copy_by_plan(exec: &Exec, Operands { layouts: [to, from], unit, ptrs }: Operands<'_>) {
-    by_plan(exec, Planned { from, to, width: unit, machine: &exec.machine }, ptrs);
+    by_plan(exec, &Planned { from, to, width: unit, machine: &exec.machine }, ptrs);
 }
 
 /// Copies the items into uninitialised memory.

@@ -156,7 +156,7 @@ impl KeptCopy {
                 // the destination is contiguous. C1, with O1 and O3 for both.
                 unsafe { run_listed(width, listing, dst, src) };
             }
-            _ => execute(exec, self.planned.work(), operands),
+            _ => execute(exec, self.planned.work(), &operands),
         }
     }
 

@@ -12,6 +12,10 @@ mod copy;
 #[cfg(feature = "elementwise")]
 mod elementwise;
 #[cfg(feature = "elementwise")]
+mod few;
+#[cfg(feature = "elementwise")]
+mod few_loops;
+#[cfg(feature = "elementwise")]
 mod finished;
 mod grouped;
 mod in_place;
@@ -53,7 +57,9 @@ pub(crate) use assemble::{Part, RowWriter, assemble_into, assembled};
 pub(crate) use computed::{computed1, computed2, computed3};
 pub(crate) use copy::{CopyOperands, copy};
 #[cfg(feature = "elementwise")]
-pub(crate) use elementwise::{compute1, compute2, compute3};
+pub(crate) use elementwise::{
+    compute_views1, compute_views2, compute_views3, compute1, compute2, compute3,
+};
 #[cfg(feature = "elementwise")]
 pub(crate) use finished::{PlannedInRegisters, Role, planned_in_registers};
 pub(crate) use in_place::{permute_elements, permute_items};

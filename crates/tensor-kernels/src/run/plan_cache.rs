@@ -23,7 +23,8 @@ const SLOTS: usize = 64;
 /// Copies of more dimensions are planned each time.
 const MAX_DIMS: usize = 8;
 
-/// What a plan is made for.
+/// What a plan is made for. Passed by reference: a copy of what has just been written waits until
+/// it is in the cache.
 #[derive(Clone, Copy)]
 pub(super) struct Planned<'a> {
     pub(super) from: &'a Layout,
@@ -65,7 +66,7 @@ thread_local! {
 ///
 /// The plans are borrowed meanwhile: a copy that `run` begins on this thread is planned anew.
 #[inline]
-pub(super) fn with_plan<R>(copy: Planned<'_>, run: impl FnOnce(Kept<'_>) -> R) -> R {
+pub(super) fn with_plan<R>(copy: &Planned<'_>, run: impl FnOnce(Kept<'_>) -> R) -> R {
     let mut run = Some(run);
     let found = PLANS.try_with(|plans| {
         let mut plans = plans.try_borrow_mut().ok()?;
@@ -82,13 +83,13 @@ pub(super) fn with_plan<R>(copy: Planned<'_>, run: impl FnOnce(Kept<'_>) -> R) -
 }
 
 impl Planned<'_> {
-    fn work(self) -> Work {
+    fn work(&self) -> Work {
         Work::new(self.from, self.to, self.width, self.machine)
     }
 
     /// The entry of this copy, which is made if it is not kept. `None` if it cannot be kept.
     #[inline]
-    fn entry(self, slot: &mut Slot<Entry>) -> Option<&mut Entry> {
+    fn entry<'s>(&self, slot: &'s mut Slot<Entry>) -> Option<&'s mut Entry> {
         match slot[0].first_mut().filter(|entry| entry.is_for(self)) {
             None => make_first(slot, |entry| entry.is_for(self), |place| self.new_entry(place))?,
             Some(Entry { listing, .. }) => {
@@ -104,7 +105,7 @@ impl Planned<'_> {
     }
 
     /// Appends a new entry, for which there is room.
-    fn new_entry(self, place: &mut Vec<Entry>) -> Option<()> {
+    fn new_entry(&self, place: &mut Vec<Entry>) -> Option<()> {
         let ndim = self.from.ndim();
         if ndim > MAX_DIMS || self.from.numel() == 0 {
             return None;
@@ -114,8 +115,7 @@ impl Planned<'_> {
             *kept = dim;
         }
         let offsets = [self.to.offset(), self.from.offset()];
-        let Self { width, machine, .. } = self;
-        let (machine, work) = (*machine, self.work());
+        let (width, machine, work) = (self.width, *self.machine, self.work());
         let listing = Listing::reserved(self.from, self.to, width, &work, &machine);
         place.push(Entry { ndim, dims, width, machine, offsets, work, listing });
         Some(())
@@ -164,7 +164,7 @@ const HASH_FACTORS: [u64; 3] =
 impl Entry {
     /// Was the plan made for this copy, apart from the offsets?
     #[inline]
-    fn is_for(&self, copy: Planned<'_>) -> bool {
+    fn is_for(&self, copy: &Planned<'_>) -> bool {
         let is_same_dim = |(kept, dim): (&[isize; 3], [isize; 3])| {
             // Without branches: nearly always all are the same.
             kept[0] ^ dim[0] | kept[1] ^ dim[1] | kept[2] ^ dim[2]
@@ -183,7 +183,7 @@ mod tests {
 
     /// The plan, moved to where the operands lie.
     fn planned(from: &Layout, to: &Layout, machine: &Machine) -> Work {
-        with_plan(Planned { from, to, width: 4, machine }, |kept| {
+        with_plan(&Planned { from, to, width: 4, machine }, |kept| {
             kept.work.clone().moved(kept.behind)
         })
     }
@@ -224,7 +224,7 @@ mod tests {
         let to = Layout::contiguous([40, 30]).unwrap();
         let from = Layout::contiguous([30, 40]).unwrap().t().unwrap();
         let machine = &Machine::REFERENCE;
-        with_plan(Planned { from: &from, to: &to, width: 4, machine }, |outer| {
+        with_plan(&Planned { from: &from, to: &to, width: 4, machine }, |outer| {
             assert_eq!(planned(&from, &to, machine), *outer.work);
         });
     }

@@ -10,25 +10,24 @@
 //! Transposes, runs and tables chosen here for each operand instead of a kept plan (f32, Zen 5):
 //! as fast for 512 elements, and up to six times slower from 1,024 elements on.
 
-use std::mem::MaybeUninit;
-
 use tensor_core::Layout;
 
 use super::{
     bounce, copy,
     elementwise::{Operands, advance},
+    few,
+    few_loops::{FewLoops, copy_few},
     finished,
     operands::{OperandPtr, OperandPtrs},
     plan_cache::{self, Planned},
-    tiny::{self, MAX_TINY_DIMS, has_few_rows, is_tiny},
+    tiny::{self, has_few_rows},
     workspace::{Hold, Scratch, with_scratch},
 };
 use crate::{
     exec::{Exec, Machine},
     kernel::{Operation, RowBlock},
     memory::CACHE_LINE,
-    nest::Loop,
-    tuning::{LONG_ROW_ELEMENTS, MANY_ROW_ELEMENTS, SMALL_OPERATIONS_IN_L1, TINY_COPY_ELEMENTS},
+    tuning::{LONG_ROW_ELEMENTS, MANY_ROW_ELEMENTS, SMALL_OPERATIONS_IN_L1},
 };
 
 /// Computes few elements. Returns `false`, and computes nothing, if there are many, if the result
@@ -39,10 +38,13 @@ pub(super) fn compute<const N: usize>(
     operation: &dyn Operation<N>,
     all: &Operands<'_, '_, N>,
 ) -> bool {
-    let Operands { layouts, widths, ptrs: ref operands, .. } = *all;
+    // By reference: a copy of what has just been written waits until it is in the cache.
+    let Operands { layouts, widths, .. } = all;
     let (result, len) = (layouts[0], layouts[0].numel());
-    let bytes =
-        widths.iter().fold(0usize, |sum, &width| sum.saturating_add(len.saturating_mul(width)));
+    let mut bytes = 0usize;
+    for &width in widths {
+        bytes = bytes.saturating_add(len.saturating_mul(width));
+    }
     if bytes > exec.machine.l1.saturating_mul(SMALL_OPERATIONS_IN_L1)
         || exec.tasks(bytes) > 1
         || !result.is_dense()
@@ -52,6 +54,22 @@ pub(super) fn compute<const N: usize>(
     if len == 0 {
         return true;
     }
+    if result.is_contiguous() && few::compute(exec, operation, all) {
+        return true;
+    }
+    compute_in_one_row(exec, operation, all)
+}
+
+/// Computes few elements as one row, those in another order copied into scratch. A function of its
+/// own: its stack frame is large.
+#[inline(never)]
+fn compute_in_one_row<const N: usize>(
+    exec: &Exec,
+    operation: &dyn Operation<N>,
+    all: &Operands<'_, '_, N>,
+) -> bool {
+    let Operands { layouts, widths, ptrs: ref operands, .. } = *all;
+    let (result, len) = (layouts[0], layouts[0].numel());
     let rows = layouts.map(|layout| row(result, layout));
     let one = OneRow { exec, operation, layouts, widths, rows, len };
     let is_packed = |k: usize| rows[k] == Row::Packed;
@@ -66,10 +84,6 @@ pub(super) fn compute<const N: usize>(
     if !(1..N).filter(|&k| is_packed(k)).all(|k| matches!(widths[k], 1 | 2 | 4 | 8 | 16)) {
         return false;
     }
-    if is_tiny(result) && result.is_contiguous() {
-        one.tiny(operands);
-        return true;
-    }
     if finished::has_enough_elements(result)
         && finished::compute(exec, operation, all, &in_cache(&exec.machine))
     {
@@ -83,9 +97,6 @@ pub(super) fn compute<const N: usize>(
     let run = |scratch: Scratch<'_>| one.pack_and_compute(operands, scratch);
     with_scratch(scratch_bytes, Hold::Leaf, run).is_some()
 }
-
-/// The elements of an operand, in the order of the result.
-type TinyRow = [MaybeUninit<u128>; TINY_COPY_ELEMENTS];
 
 /// How an operand becomes a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -149,25 +160,9 @@ impl<const N: usize> OneRow<'_, N> {
     #[inline]
     unsafe fn compute(&self, ptrs: [*mut u8; N]) {
         let is_scalar = self.rows.map(|row| row == Row::Scalar);
-        let row = RowBlock { ptrs, row_strides: [0; N], is_scalar, rows: 1, len: self.len };
+        let mut row = RowBlock { ptrs, row_strides: [0; N], is_scalar, rows: 1, len: self.len };
         // SAFETY: this function's contract.
-        unsafe { bounce::compute(self.operation, self.exec.simd(), self.widths, row) };
-    }
-
-    /// Computes very few elements of a contiguous result. The copies are nested loops.
-    fn tiny(&self, operands: &OperandPtrs<'_, N>) {
-        let mut packed: [TinyRow; N] = [const { [MaybeUninit::uninit(); _] }; N];
-        let mut ptrs = self.first(operands);
-        for k in (1..N).filter(|&k| self.rows[k] == Row::Packed) {
-            let (from, to) = (ptrs[k].cast_const(), packed[k].as_mut_ptr().cast::<u8>());
-            let loops = tiny::loops([self.layouts[0], self.layouts[k]]);
-            // SAFETY: O1 holds for the offsets that the loops visit in operand `k`. The row has 16
-            // bytes for each of the result's elements, which are adjacent.
-            unsafe { copy_tiny(self.widths[k], from, to, loops) };
-            ptrs[k] = to;
-        }
-        // SAFETY: O1 to O3; the rows have been written, and are aligned for 16 bytes.
-        unsafe { self.compute(ptrs) };
+        unsafe { bounce::compute(self.operation, self.exec.simd(), &self.widths, &mut row) };
     }
 
     /// An input in whose order all elements are computed: several inputs have its layout, without
@@ -201,13 +196,13 @@ impl<const N: usize> OneRow<'_, N> {
         let copy =
             Planned { from: layout, to: self.layouts[0], width, machine: &self.exec.machine };
         let base = row.wrapping_sub(layout.offset().wrapping_mul(width));
-        plan_cache::with_plan(copy, |kept| {
+        plan_cache::with_plan(&copy, |kept| {
             let from = OperandPtr::at(base, true);
             // SAFETY: the plan was made for these layouts apart from the offsets, which `kept`
             // makes up for. The results have been written to scratch, in the order of the input's
             // layout and without gaps; O1 and O2 hold for operand 0.
             unsafe {
-                copy::run_kept(self.exec.simd(), copy, kept, (operands.0[0].base, from));
+                copy::run_kept(self.exec.simd(), &copy, kept, (operands.0[0].base, from));
             };
         });
     }
@@ -244,16 +239,16 @@ impl<const N: usize> OneRow<'_, N> {
             let from = self.first(operands)[k].cast_const();
             // SAFETY: this function's contract: the offsets that the loops visit in operand `k`
             // can be read, and the elements of the result, which are adjacent, be written.
-            return unsafe { copy_tiny(width, from, to, tiny::loops(layouts)) };
+            return unsafe { copy_few(width, (from, 1), to, &FewLoops(tiny::loops(layouts))) };
         }
         let machine = &in_cache(&self.exec.machine);
         let copy = Planned { from: self.layouts[k], to: self.layouts[0], width, machine };
         let result = to.wrapping_sub(self.layouts[0].offset().wrapping_mul(width));
-        plan_cache::with_plan(copy, |kept| {
+        plan_cache::with_plan(&copy, |kept| {
             // SAFETY: the plan was made for these layouts apart from the offsets, which `kept`
             // makes up for; this function's contract says that their elements can be read and
             // written.
-            unsafe { copy::run_kept(self.exec.simd(), copy, kept, (result, operand)) };
+            unsafe { copy::run_kept(self.exec.simd(), &copy, kept, (result, operand)) };
         });
     }
 }
@@ -262,22 +257,4 @@ impl<const N: usize> OneRow<'_, N> {
 /// copies of few elements are planned for it, so that they share a kept plan.
 fn in_cache(machine: &Machine) -> Machine {
     Machine { stream: usize::MAX, ..*machine }
-}
-
-/// # Safety
-/// M1 to M3 for the elements of `width` bytes that the loops visit.
-#[inline]
-unsafe fn copy_tiny(width: usize, from: *const u8, to: *mut u8, loops: [Loop<2>; MAX_TINY_DIMS]) {
-    match width {
-        // SAFETY: this function's contract.
-        1 => unsafe { tiny::walk::<u8>(from, to, loops) },
-        // SAFETY: this function's contract.
-        2 => unsafe { tiny::walk::<u16>(from.cast(), to.cast(), loops) },
-        // SAFETY: this function's contract.
-        4 => unsafe { tiny::walk::<u32>(from.cast(), to.cast(), loops) },
-        // SAFETY: this function's contract.
-        8 => unsafe { tiny::walk::<u64>(from.cast(), to.cast(), loops) },
-        // SAFETY: this function's contract; `compute` takes no other widths.
-        _ => unsafe { tiny::walk::<u128>(from.cast(), to.cast(), loops) },
-    }
 }

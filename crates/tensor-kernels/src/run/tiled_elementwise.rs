@@ -82,15 +82,15 @@ impl<const N: usize> Task<'_, N> {
         let mut out = self.work.stream.then(|| LineWriter::new(simd));
         walk(around, |at| {
             let ptrs = advance(ptrs, self.bytes(at));
-            let row_block =
+            let mut row_block =
                 RowBlock { ptrs, row_strides, is_scalar, rows: rows.len, len: columns.len };
             match &mut out {
                 // SAFETY: this function's contract. Elements in views are aligned, and scratch
                 // starts at a cache line.
-                None => unsafe { bounce::compute(operation, simd, widths, row_block) },
+                None => unsafe { bounce::compute(operation, simd, &widths, &mut row_block) },
                 // SAFETY: the same.
                 Some(out) => unsafe {
-                    bounce::compute_streamed(operation, simd, widths, row_block, out);
+                    bounce::compute_streamed(operation, simd, &widths, row_block, out);
                 },
             }
         });

@@ -173,7 +173,7 @@ pub(super) unsafe fn walk_rows<T: Copy>(
 
 /// # Safety
 /// That of [`walk`], for one loop.
-#[inline]
+#[inline(always)]
 unsafe fn walk_row<T: Copy>(mut src: *const T, mut dst: *mut T, l: Loop<2>) {
     for _ in 0..l.len {
         // SAFETY: the offset of one iteration can be read.

@@ -48,7 +48,7 @@ impl SliceCopy {
         execute(
             exec,
             self.0.work(),
-            OperandPtrs::new([OperandPtr::at(to.as_mut_ptr(), false), from]),
+            &OperandPtrs::new([OperandPtr::at(to.as_mut_ptr(), false), from]),
         );
     }
 }

@@ -1,0 +1,156 @@
+//! Elementwise operations whose loops are few: computed where the elements lie, or, if there are few
+//! elements, from copies of them on the stack.
+//!
+//! The result is contiguous. The loops over all operands are fused. If they end in rows, the
+//! operation runs on these. Otherwise each operand in another order than the result's is copied by
+//! the same loops, and the operation runs once.
+
+use std::mem::MaybeUninit;
+
+use super::{
+    bounce,
+    elementwise::Operands,
+    few_loops::{FewLoops, Kind, copy_few},
+};
+use crate::{
+    exec::{Exec, SimdLevel},
+    kernel::{Operation, RowBlock},
+    nest::Loop,
+    tuning::{MAX_COPIED_ELEMENTS, MIN_ROW_COMPUTED_IN_PLACE, MIN_ROW_IN_PLACE, MIN_ROWS_IN_PLACE},
+};
+
+/// Computes elements of a contiguous result that is not empty. Returns `false`, and computes
+/// nothing, if there are more loops, or rows are short and there are more elements than a copy by
+/// loops is worth.
+#[inline]
+pub(super) fn compute<const N: usize>(
+    exec: &Exec,
+    operation: &dyn Operation<N>,
+    operands: &Operands<'_, '_, N>,
+) -> bool {
+    let few = Few { simd: exec.simd(), operation, operands };
+    if operands.layouts.iter().all(|layout| layout.is_contiguous()) {
+        few.one_row();
+        return true;
+    }
+    let mut loops = FewLoops::default();
+    if !loops.fill(&operands.layouts) {
+        return false;
+    }
+    if few.where_they_lie(&loops) {
+        return true;
+    }
+    let len = operands.layouts[0].numel();
+    let mut have_widths = true;
+    for &width in &operands.widths[1..] {
+        have_widths &= width <= 16 && width.is_power_of_two();
+    }
+    if len > MAX_COPIED_ELEMENTS || !have_widths {
+        return false;
+    }
+    few.copied(&loops, len);
+    true
+}
+
+/// The elements of an operand, in the order of the result.
+type Copied = [MaybeUninit<u128>; MAX_COPIED_ELEMENTS];
+
+/// An operation and its operands.
+struct Few<'a, 'o, 'l, const N: usize> {
+    simd: SimdLevel,
+    operation: &'a dyn Operation<N>,
+    operands: &'a Operands<'o, 'l, N>,
+}
+
+impl<const N: usize> Few<'_, '_, '_, N> {
+    /// Computes operands whose elements are adjacent in one order.
+    #[inline]
+    fn one_row(&self) {
+        let mut block = RowBlock {
+            ptrs: self.operands.first(),
+            row_strides: [0; N],
+            is_scalar: [false; N],
+            rows: 1,
+            len: self.operands.layouts[0].numel(),
+        };
+        // SAFETY: O1 to O3 for the elements of the layouts, which are adjacent. Views are aligned.
+        unsafe { bounce::compute(self.operation, self.simd, &self.operands.widths, &mut block) };
+    }
+
+    /// Computes the elements where they lie, if all operands have rows of adjacent elements, or of
+    /// one element. Returns `false`, and computes nothing, if not, or if rows are too short.
+    #[inline]
+    fn where_they_lie(&self, loops: &FewLoops<N>) -> bool {
+        let [outer, inner, rows, columns] = &loops.0;
+        let mut is_row = columns.strides[0] == 1;
+        for &stride in &columns.strides {
+            is_row &= matches!(stride, 0 | 1);
+        }
+        if !is_row || !self.is_worth_it(loops) {
+            return false;
+        }
+        let first = self.operands.first();
+        for i in 0..outer.len {
+            for j in 0..inner.len {
+                let at = |k: usize| self.bytes(k, outer, i) + self.bytes(k, inner, j);
+                let mut block = RowBlock {
+                    ptrs: std::array::from_fn(|k| first[k].wrapping_offset(at(k))),
+                    row_strides: std::array::from_fn(|k| self.bytes(k, rows, 1)),
+                    is_scalar: std::array::from_fn(|k| columns.strides[k] == 0),
+                    rows: rows.len,
+                    len: columns.len,
+                };
+                let widths = &self.operands.widths;
+                // SAFETY: O1 to O3 for the offsets that the loops visit; a row of operand 0 is
+                // adjacent, those of others are adjacent or one element. Views are aligned.
+                unsafe { bounce::compute(self.operation, self.simd, widths, &mut block) };
+            }
+        }
+        true
+    }
+
+    /// Does an operation on rows take less time than copies of the inputs that lie otherwise than
+    /// the result?
+    #[inline]
+    fn is_worth_it(&self, loops: &FewLoops<N>) -> bool {
+        let [outer, inner, rows, columns] = &loops.0;
+        let is_nested = outer.len > 1 || inner.len > 1;
+        if is_nested && rows.len * columns.len < MIN_ROWS_IN_PLACE {
+            return false;
+        }
+        let copies = (1..N).filter(|&k| loops.kind(k) == Kind::Otherwise).count();
+        let least = MIN_ROW_IN_PLACE[usize::from(is_nested)][usize::from(copies > 1)];
+        let computes_much =
+            || columns.len < MIN_ROW_COMPUTED_IN_PLACE && self.operation.computes_much();
+        columns.len >= least && !computes_much()
+    }
+
+    /// Where iteration `i` of a loop has operand `k`, in bytes from the first.
+    #[inline(always)]
+    fn bytes(&self, k: usize, l: &Loop<N>, i: usize) -> isize {
+        l.strides[k] * (i * self.operands.widths[k]) as isize
+    }
+
+    /// Copies operands in another order than the result's, and computes one row.
+    #[inline(never)]
+    fn copied(&self, loops: &FewLoops<N>, len: usize) {
+        let mut copies: [Copied; N] = [const { [MaybeUninit::uninit(); _] }; N];
+        let (widths, ptrs) = (&self.operands.widths, self.operands.first());
+        let mut block = RowBlock { ptrs, row_strides: [0; N], is_scalar: [false; N], rows: 1, len };
+        for k in 1..N {
+            let kind = loops.kind(k);
+            block.is_scalar[k] = kind == Kind::One;
+            if kind != Kind::Otherwise {
+                continue;
+            }
+            let (from, to) = (ptrs[k].cast_const(), copies[k].as_mut_ptr().cast::<u8>());
+            // SAFETY: O1 holds for the offsets that the loops visit in operand `k`. There are 16
+            // bytes for each of the result's elements, which are adjacent.
+            unsafe { copy_few(widths[k], (from, k), to, loops) };
+            block.ptrs[k] = to;
+        }
+        // SAFETY: O1 to O3 for operands whose elements are adjacent, or one element; the copies
+        // have been written, and are aligned for 16 bytes.
+        unsafe { bounce::compute(self.operation, self.simd, widths, &mut block) };
+    }
+}
