@@ -200,11 +200,11 @@ fn rows_are_computed_where_they_lie() {
                 let pairs = a.values.iter().zip(&b.values);
                 let mut out = vec![0.5; to.numel()];
                 let mut view = TensorViewMut::new(&mut out, to.clone()).unwrap();
-                ops::sub_into(&exec, &a.view(), &b.view(), &mut view).unwrap();
+                ops::sub_into(&exec, a.view(), b.view(), &mut view).unwrap();
                 assert!(view.iter().zip(pairs.clone()).all(|(x, (a, b))| x == a - b), "{}", what());
-                ops::add_inplace(&exec, &mut view, &b.view()).unwrap();
+                ops::add_inplace(&exec, &mut view, b.view()).unwrap();
                 assert!(view.iter().zip(&a.values).all(|(x, a)| x == *a), "{}", what());
-                ops::neg_into(&exec, &b.view(), &mut view).unwrap();
+                ops::neg_into(&exec, b.view(), &mut view).unwrap();
                 assert!(view.iter().zip(&b.values).all(|(x, b)| x == -b), "{}", what());
             }
         }
