@@ -429,7 +429,7 @@ fn fault_a_machine_of_any_numbers_has_plans() {
         let doubled: Vec<u16> = values.iter().map(|x| 2 * x).collect();
         for (l1, l2) in extremes.into_iter().flat_map(|l1| extremes.map(|l2| (l1, l2))) {
             let mut exec = *Exec::current().unwrap();
-            exec.machine = Machine { l1, l2, stream: 0, grain: 0, vector: l1 };
+            exec.machine = Machine { l1, l2, stream: 0, grain: 0, vector: l1, channel: l1 };
             for exec in [exec, exec.serial()] {
                 let mut result = vec![0u16; 3600];
                 let mut to = TensorViewMut::new(&mut result, dense(from.shape())).unwrap();

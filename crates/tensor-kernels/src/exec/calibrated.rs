@@ -140,7 +140,7 @@ fn refused(file: &Path, why: String) -> Error {
 }
 
 /// The CPU, as far as Linux describes it: its name may be that of several generations.
-fn cpu() -> String {
+pub(super) fn cpu() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
         let line = text.lines().find(|line| line.split(':').next().map(str::trim) == Some(name))?;

@@ -15,7 +15,7 @@ use crate::{
     kernel::{Isa, StagedRows, Unit, prefetch},
     memory::{CACHE_LINE, Stores},
     plan::{Lines, StreamScratch, Streamed},
-    tuning::SOURCE_STREAMS,
+    tuning::{CHANNEL_LINES, SOURCE_STREAMS},
 };
 
 /// The transpose that `plan` describes, with scratch of [`Streamed::scratch_bytes`]. Without
@@ -142,10 +142,15 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     }
 
     /// The columns of a sweep. One line, if rows continue along `v2`, so that the source is read
-    /// along both loops. Else all of them.
+    /// along both loops; a few lines, if few rows are written at once. Else all of them.
     #[inline(always)]
     fn sweep(self, len: usize) -> Pair {
-        (1, if self.plan.v2.len > 1 { (CACHE_LINE / L::WIDTH).min(len) } else { len }.max(1))
+        let lines = match (self.plan.v2.len, self.plan.rows_at_once) {
+            (2.., _) => 1,
+            (_, Some(_)) => CHANNEL_LINES,
+            _ => return (1, len.max(1)),
+        };
+        (1, (lines * CACHE_LINE / L::WIDTH).min(len).max(1))
     }
 
     /// Prefetches a later row of a mirrored image; the current one is at `i2` along `u2`. The rows
@@ -177,13 +182,28 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
             self.for_columns(self.sweep(u.len), u.len, |column, (_, nu)| {
                 self.prefetch_descending(column.0, (j2, j));
                 for j2 in j2..j2 + n2 {
-                    let (src, dst) =
-                        (self.source(column, (j2, j)), self.destination(column, (j2, j)));
-                    // SAFETY: M1 to M3 hold for a part of the elements.
-                    unsafe { self.isa.transpose_stream(src, u.stride, dst, v.stride, nu, nv) };
+                    self.for_rows_at_once(nv, |from, nv| {
+                        let row = (j2, j + from);
+                        let (src, dst) = (self.source(column, row), self.destination(column, row));
+                        // SAFETY: M1 to M3 hold for a part of the elements.
+                        unsafe { self.isa.transpose_stream(src, u.stride, dst, v.stride, nu, nv) };
+                    });
                 }
             });
         });
+    }
+
+    /// Calls `visit` with the start and the number of the rows to write at once, of `nv` rows. The
+    /// last are more, never less: few rows make no tile.
+    #[inline(always)]
+    fn for_rows_at_once(self, nv: usize, mut visit: impl FnMut(usize, usize)) {
+        let at_once = self.plan.rows_at_once.unwrap_or(nv);
+        let mut from = 0;
+        while nv - from >= 2 * at_once.max(1) {
+            visit(from, at_once);
+            from += at_once;
+        }
+        visit(from, nv - from);
     }
 
     /// # Safety
@@ -206,12 +226,17 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
             self.for_columns(self.sweep(whole), whole, |column, (_, nu)| {
                 let first = column == (0, 0);
                 for j2 in j2..j2 + n2 {
-                    let src = (self.source(column, (j2, j)), u.stride);
-                    let dst = (self.destination(column, (j2, j)), v.stride);
-                    // SAFETY: M1 to M3 hold for these elements, a whole number of lines of each
-                    // row. Each row has its line of scratch, which holds what the call before has
-                    // left, unless these columns are the first.
-                    unsafe { self.isa.transpose_stitched(src, dst, (nu, nv), pending(j2), first) };
+                    let pending = pending(j2);
+                    self.for_rows_at_once(nv, |from, nv| {
+                        let row = (j2, j + from);
+                        let src = (self.source(column, row), u.stride);
+                        let dst = (self.destination(column, row), v.stride);
+                        let pending = pending.wrapping_add(from * CACHE_LINE);
+                        // SAFETY: M1 to M3 hold for these elements, a whole number of lines of each
+                        // row. Each row has its line of scratch, which holds what the call before
+                        // has left, unless these columns are the first.
+                        unsafe { self.isa.transpose_stitched(src, dst, (nu, nv), pending, first) };
+                    });
                 }
             });
             for j2 in j2..j2 + n2 {

@@ -35,7 +35,7 @@ use crate::{
     memory::CACHE_LINE,
     nest::{Loop, Loops},
     tuning::{
-        LONG_RUN_LINES, MAX_CHANNELS, MAX_PACKED_ROW_LINES, MIN_STREAMED_ROW_LINES,
+        CHANNEL_ROWS, LONG_RUN_LINES, MAX_CHANNELS, MAX_PACKED_ROW_LINES, MIN_STREAMED_ROW_LINES,
         STAGED_ROW_BYTES, SWEEP_ROWS,
     },
 };
@@ -56,6 +56,9 @@ pub(crate) struct Streamed {
     pub(crate) block: StreamExtent,
     /// The method that makes cache lines whole.
     pub(crate) lines: Lines,
+    /// The rows that are written at once, a few lines each, if more would wait for one channel of
+    /// the memory.
+    pub(crate) rows_at_once: Option<usize>,
 }
 
 /// The method that makes the cache lines of the destination whole; see `run::stream`.
@@ -131,7 +134,8 @@ impl Streamed {
         } else {
             staged_extent(u.len, u2.len, v.len, v2.len, unit, machine)
         };
-        Some(Self { u, v, u2, v2, block, lines })
+        let rows_at_once = rows_at_once(v, unit, machine.channel);
+        Some(Self { u, v, u2, v2, block, lines, rows_at_once })
     }
 
     /// Do tiles fill cache lines? Where rows or columns are short, the rest of each tile is copied
@@ -209,6 +213,18 @@ fn one_line(rows: usize) -> Area {
 /// The bytes by which a stride changes the offset within a cache line.
 fn in_line(stride: isize, unit: usize) -> usize {
     (stride * unit as isize).rem_euclid(CACHE_LINE as isize) as usize
+}
+
+/// The rows to write at once, if the lines of many lie in one channel of the memory, or in two.
+fn rows_at_once(v: Side, unit: usize, channel: usize) -> Option<usize> {
+    let step = v.stride.unsigned_abs() * unit;
+    let each = |channel: usize| channel > 0 && step.is_multiple_of(channel);
+    let rows = match (each(channel), each(channel / 2)) {
+        (true, _) => CHANNEL_ROWS,
+        (_, true) => 2 * CHANNEL_ROWS,
+        _ => return None,
+    };
+    (v.len > 2 * rows).then_some(rows)
 }
 
 fn lines(u: Side, u2: Side, v: Side, v2: Side, line: usize) -> Lines {
@@ -289,7 +305,7 @@ mod tests {
 
     use super::{
         super::{Inner, Work},
-        Lines, Streamed,
+        Lines, Side, Streamed, rows_at_once,
     };
     use crate::exec::Machine;
 
@@ -316,6 +332,16 @@ mod tests {
         ] {
             assert_eq!(transposed(shape, width).lines, lines, "{shape:?} of {width} bytes");
         }
+    }
+
+    #[test]
+    fn few_rows_are_written_at_once_if_their_lines_lie_in_one_channel_or_two() {
+        let rows = |len, bytes: isize| rows_at_once(Side { len, stride: bytes / 4 }, 4, 512);
+        assert_eq!((rows(33, 512), rows(1000, -4096)), (Some(16), Some(16)));
+        assert_eq!((rows(32, 512), rows(64, 256)), (None, None), "as many as two channels take");
+        assert_eq!((rows(65, 256), rows(1000, 512 + 256)), (Some(32), Some(32)));
+        assert_eq!((rows(1000, 128), rows(1000, 512 + 64)), (None, None));
+        assert_eq!(rows_at_once(Side { len: 1000, stride: 512 }, 1, 0), None, "unknown channels");
     }
 
     #[test]
