@@ -1,5 +1,5 @@
-//! Elementwise operations whose loops are few: computed where the elements lie, or, if there are few
-//! elements, from copies of them on the stack.
+//! Elementwise operations whose loops are few: computed where the elements lie, or, if there are
+//! few elements, from copies of them on the stack.
 //!
 //! The result is contiguous. The loops over all operands are fused. If they end in rows, the
 //! operation runs on these. Otherwise each operand in another order than the result's is copied by

@@ -79,7 +79,7 @@ fn machine(choices: &mut Choices<'_>) -> Machine {
     machine.stream = if choices.draw(3) == 0 { usize::MAX } else { 1024 << choices.draw(6) };
     machine.grain = 64 << choices.draw(12);
     machine.vector = 16 << choices.draw(3);
-    machine.channel = [0, 64, 128, 512][choices.draw(4) as usize];
+    machine.channel = [0, 64, 128, 512][choices.draw(4)];
     machine
 }
 
