@@ -1,6 +1,6 @@
-//! Every candidate of transposes whose rows share a channel of the memory: streamed ones are written
-//! a few rows and a few lines at a time. Every element width and SIMD level, results that start at
-//! cache lines and others, numbers of rows around those that are written at once.
+//! Every candidate of transposes whose rows share a channel of the memory: streamed ones are
+//! written a few rows and a few lines at a time. Every element width and SIMD level, results that
+//! start at cache lines and others, numbers of rows around those that are written at once.
 
 mod common;
 
