@@ -13,9 +13,9 @@
 //!         [ 2., 12., 22., 32.],
 //!         [ 2., 12., 22., 32.]])
 //! sums of columns: [6.0, 66.0, 126.0, 186.0]
-//! storage is already borrowed for reading or writing: cannot borrow it for writing [another \
-//! guard of this storage is alive, and a guard borrows all of it; to write parts at the same \
-//! time, cut the view of one guard with split_mut, unbind_mut or split_at_mut]
+//! elements are already borrowed for reading or writing: cannot borrow them for writing [a guard \
+//! of some of these elements is alive, or a reader of elements around them; parts of one guard, \
+//! by split_at_mut, split_mut or unbind_mut, can be read and written at the same time]
 //! ```
 
 use std::thread;
@@ -39,7 +39,7 @@ fn main() -> Result<()> {
     println!("sums of columns: {columns:?}");
     assert_eq!(columns, [6.0, 66.0, 126.0, 186.0]);
 
-    // A storage has many readers or one writer. What is not possible is an error at once, also
+    // An element has many readers or one writer. What is not possible is an error at once, also
     // within one thread: nothing waits, so nothing can wait for ever.
     let reading = table.read()?;
     let refused = table.fill(1.0).expect_err("the table is being read");
@@ -49,8 +49,8 @@ fn main() -> Result<()> {
     table.fill(1.0)
 }
 
-/// Three threads write two rows each. The parts have no element in common, so that this needs no
-/// locks; two handles of the tensor, though of other rows, would exclude each other.
+/// Three threads write two rows each. The parts of one guard have no element in common, so that
+/// nothing is compared; handles of other rows can be written at the same time, too.
 fn write_in_parts(table: &Tensor<f32>) -> Result<()> {
     let mut writing = table.write()?;
     let parts = writing.as_view_mut()?.split_mut(2, 0)?;

@@ -1,52 +1,64 @@
 //! Run-time borrows: a guard gives access to a tensor's elements while it lives.
 //!
-//! A read guard borrows the storage shared, a write guard exclusively. A write guard can also read
-//! other tensors of its storage, as long as they share no element with the written one.
+//! A read guard borrows the elements shared, and the gaps between them; a write guard borrows its
+//! elements exclusively. A write guard can also read other tensors of its storage, as long as they
+//! share no element with the written one.
 
 use std::marker::PhantomData;
 
-use atomic_refcell::{AtomicRef, AtomicRefMut};
-
 use crate::{
     Bare, Element, Error, Handle, Int, Iter, Overlap, Result, TensorBase, TensorViewBase,
-    TensorViewMutBase, ViewRef, ViewRefMut, WriteScope, view::check_injective,
+    TensorViewMutBase, ViewRef, ViewRefMut, WriteScope, borrow::Borrow, view::check_injective,
 };
 
 /// Access to elements in bulk, borrowed at run time.
 impl<T: Element, K> TensorBase<T, K> {
-    /// Borrows the storage for reading: any number of readers, unless it is being written.
+    /// Borrows the elements for reading: any number of readers, unless some are being written.
+    ///
+    /// The gaps between the elements are borrowed, too, as kernels read them along.
     ///
     /// # Errors
-    /// [`Error::Borrowed`] while a write guard of the same storage is alive.
+    /// [`Error::Borrowed`] while a write guard of some of the elements is alive.
     pub fn read(&self) -> Result<TensorRef<'_, T, K>> {
         TensorRef::of(Handle::of(self))
     }
 
-    /// Borrows the storage for writing: one writer, no readers.
+    /// Borrows the elements for writing: one writer, no readers.
     ///
-    /// The whole storage is borrowed, also by a tensor that has only a part of it. So two tensors
-    /// of one storage are refused when they are written at the same time, even if they share no
-    /// element. The rule is fixed: while a guard lives, others of its storage are refused, and only
-    /// then. Whether the guards of two threads meet is a matter of timing, so a program that hands
-    /// tensors of one storage to threads may be refused or not. To write parts at the same time,
-    /// cut the tensor with [`split_at_mut`](Self::split_at_mut), or the view of one guard into more
-    /// parts: [`split_mut`](TensorViewMutBase::split_mut),
-    /// [`unbind_mut`](TensorViewMutBase::unbind_mut). Parts are never refused for their timing.
+    /// Other elements of the storage can be borrowed meanwhile, by other tensors and other threads.
+    /// Parts of a tensor along one dimension share no element, so that threads may write them at
+    /// the same time, whatever their timing. Two borrows are refused only if one of them writes,
+    /// and
+    ///
+    /// - they share an element,
+    /// - or the written elements lie in gaps between those of a reader: the left columns of a
+    ///   matrix cannot be read while the right ones are written. Parts of one guard can
+    ///   ([`split_at_mut`](Self::split_at_mut)),
+    /// - or both are patterns of another kind than parts of one tensor are, such as every second
+    ///   element and every third one. These are taken to meet if the spans from their first
+    ///   elements to their last ones do.
     ///
     /// ```
     /// # use tensor_core as tensor_kernels;
+    /// use std::thread;
+    ///
     /// use tensor_kernels::{Error, Tensor};
     ///
     /// let table = Tensor::<f32>::zeros([4, 3])?;
     /// let (top, bottom) = (table.narrow(0, 0, 2)?, table.narrow(0, 2, 2)?);
+    /// thread::scope(|scope| {
+    ///     let writers = [&top, &bottom].map(|part| scope.spawn(|| part.set(&[1, 2], 1.0)));
+    ///     writers.into_iter().try_for_each(|writer| writer.join().unwrap())
+    /// })?;
     /// let guard = top.write()?;
-    /// assert!(matches!(bottom.write(), Err(Error::Borrowed { .. })));
+    /// assert!(bottom.write().is_ok());
+    /// assert!(matches!(table.write(), Err(Error::Borrowed { .. })));
     /// # drop(guard);
     /// # Ok::<(), Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::Borrowed`] while another guard of the same storage is alive.
+    /// [`Error::Borrowed`] while another guard of some of the elements is alive.
     pub fn write(&self) -> Result<TensorRefMut<'_, T, K>> {
         TensorRefMut::of(Handle::of(self))
     }
@@ -71,12 +83,12 @@ impl<T: Element, K> TensorBase<T, K> {
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     ///
-    /// The storage is borrowed for writing until `f` returns. So `f` cannot read the tensor
-    /// otherwise, and the parts cannot outlive the call. More parts are those of a part:
+    /// The tensor is borrowed for writing until `f` returns. So `f` cannot read it otherwise, and
+    /// the parts cannot outlive the call. More parts are those of a part:
     /// [`TensorViewMut::split_at_mut`](TensorViewMutBase::split_at_mut).
     ///
     /// # Errors
-    /// [`Error::Borrowed`] while another guard of the same storage is alive;
+    /// [`Error::Borrowed`] while another guard of some of the elements is alive;
     /// [`Error::WriteOverlap`] if two indices share an element, as in an expanded tensor; a
     /// dimension out of range, `at` beyond its size. `f` is not called then.
     pub fn split_at_mut<R>(
@@ -103,13 +115,16 @@ impl<T: Element, K> TensorBase<T, K> {
 pub struct TensorRef<'a, T, K = Bare> {
     tensor: Handle<'a, T>,
     kernels: PhantomData<fn() -> K>,
-    /// The borrow of the tensor's storage.
-    _borrow: AtomicRef<'a, ()>,
+    /// The borrow of the tensor's elements.
+    _borrow: Borrow<'a>,
 }
 
 impl<'a, T: Element, K> TensorRef<'a, T, K> {
     pub(crate) fn of(tensor: Handle<'a, T>) -> Result<Self> {
-        Ok(Self { tensor, kernels: PhantomData, _borrow: tensor.storage().borrow()? })
+        match tensor.borrow(None) {
+            Ok(_borrow) => Ok(Self { tensor, kernels: PhantomData, _borrow }),
+            Err(why) => Err(why.into_error("for writing", "for reading")),
+        }
     }
 
     /// The elements.
@@ -120,8 +135,8 @@ impl<'a, T: Element, K> TensorRef<'a, T, K> {
     /// The elements, with a borrowed layout.
     pub fn as_elements(&self) -> ViewRef<'_, T> {
         // SAFETY: view invariants. 1 and 3: the tensor's elements lie in its storage (tensor
-        // invariant 2), all of which is initialised (tensor invariant 1). 2: the borrow excludes
-        // writers while `self` lives.
+        // invariant 2), all of which is initialised (tensor invariant 1). 2 and 3: the borrow
+        // excludes writers of the elements and of the gaps between them while `self` lives.
         unsafe { ViewRef::from_raw(self.tensor.base(), self.tensor.layout(), true) }
     }
 }
@@ -139,11 +154,11 @@ impl<'a, T: Element, K> IntoIterator for TensorRef<'a, T, K> {
     }
 }
 
-/// The elements of a tensor in logical order; its storage is borrowed for reading while it lives.
+/// The elements of a tensor in logical order, which are borrowed for reading while it lives.
 pub struct TensorIter<'a, T> {
     elements: Iter<'a, T>,
-    /// The borrow of the tensor's storage.
-    _borrow: AtomicRef<'a, ()>,
+    /// The borrow of the tensor's elements.
+    _borrow: Borrow<'a>,
 }
 
 impl<T: Copy> Iterator for TensorIter<'_, T> {
@@ -170,13 +185,17 @@ impl<T: Copy> ExactSizeIterator for TensorIter<'_, T> {}
 pub struct TensorRefMut<'a, T, K = Bare> {
     tensor: Handle<'a, T>,
     kernels: PhantomData<fn() -> K>,
-    /// The borrow of the tensor's storage.
-    _borrow: AtomicRefMut<'a, ()>,
+    borrow: Borrow<'a>,
+    /// The borrow of the other tensor of a [pair](Self::as_view_pair).
+    beside: Option<Borrow<'a>>,
 }
 
 impl<'a, T: Element, K> TensorRefMut<'a, T, K> {
     pub(crate) fn of(tensor: Handle<'a, T>) -> Result<Self> {
-        Ok(Self { tensor, kernels: PhantomData, _borrow: tensor.storage().borrow_mut()? })
+        match tensor.storage().borrow_mut(tensor.layout(), size_of::<T>()) {
+            Ok(borrow) => Ok(Self { tensor, kernels: PhantomData, borrow, beside: None }),
+            Err(why) => Err(why.into_error("for reading or writing", "for writing")),
+        }
     }
 
     /// The elements to write, and the scope in which operands of the same storage are resolved.
@@ -184,12 +203,10 @@ impl<'a, T: Element, K> TensorRefMut<'a, T, K> {
         let tensor = self.tensor;
         check_injective(tensor.layout())?;
         // SAFETY: mutable view invariants. 1: the tensor's elements lie in its storage and are
-        // initialised (tensor invariants 1 and 2). 2: the borrow excludes all other access while
-        // `self` is mutably borrowed. 3: checked above.
+        // initialised (tensor invariants 1 and 2). 2: the borrow excludes all other access to them
+        // while `self` is mutably borrowed. 3: checked above.
         let written = unsafe { ViewRefMut::from_raw(tensor.base(), tensor.layout()) };
-        // SAFETY: the storage has this one borrow, and while `'_` lasts `&mut self` gives out no
-        // other pointer to write through.
-        Ok((written, unsafe { WriteScope::elements(tensor) }))
+        Ok((written, WriteScope::elements(tensor, &self.borrow)))
     }
 
     /// A view to write the elements through.
@@ -219,8 +236,8 @@ impl<'a, T: Element, K> TensorRefMut<'a, T, K> {
     /// # Errors
     /// [`Error::WriteOverlap`] if two indices of this tensor share an element;
     /// [`Error::ReadWriteOverlap`] with an index of each tensor that reach the same element;
-    /// [`Error::OtherStorage`] if the other tensor has another storage, which this guard does not
-    /// borrow.
+    /// [`Error::OtherStorage`] if the other tensor has another storage, which needs no pair;
+    /// [`Error::Borrowed`] while another guard writes some of its elements.
     pub fn as_view_pair<L>(
         &mut self,
         op: &'static str,
@@ -236,10 +253,15 @@ impl<'a, T: Element, K> TensorRefMut<'a, T, K> {
                 return Err(Error::ReadWriteOverlap { op, operand: "input", overlap });
             }
         }
+        self.beside = None;
+        let storage = self.tensor.storage();
+        let borrow = storage.borrow(input.layout(), size_of::<T>(), Some(&self.borrow));
+        self.beside = Some(borrow.map_err(|why| why.into_error("for writing", "for reading"))?);
         let (base, layout) = (Handle::of(input).base(), input.layout().clone());
-        // SAFETY: view invariants. 1: the input's elements lie in its storage and are initialised
-        // (tensor invariants 1 and 2); `self` borrows that storage. 2: they are disjoint from the
-        // elements that can be written, as checked above. 3: gaps are declared unreadable.
+        // SAFETY: view invariants. 1: the input's elements lie in its storage, which is also that
+        // of `self`, and are initialised (tensor invariants 1 and 2). 2: the borrow excludes other
+        // writers while `self` is mutably borrowed, and the elements that are written through
+        // `self` are others, as checked above. 3: gaps are declared unreadable.
         let read = unsafe { TensorViewBase::from_raw(base, layout, false) };
         Ok((read, self.as_view_mut()?))
     }

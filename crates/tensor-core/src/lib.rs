@@ -45,6 +45,7 @@
 
 mod any;
 mod as_operand;
+mod borrow;
 mod buffer;
 #[cfg(doctest)]
 mod compile_faults;

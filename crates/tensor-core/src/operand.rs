@@ -1,14 +1,16 @@
 //! The arguments of operations: what is read ([`Operand`]) and what is written ([`Output`]).
 //!
 //! An [`Operand`] is a tensor, a view or a single value; an [`Output`] is a tensor, a mutable view
-//! or a slice. An operation first opens its output, which borrows the storage of a tensor, and then
-//! opens each operand in the [`WriteScope`] of the output. This borrows the operand's storage, or,
-//! if that is the output's, checks how the two alias. All refusals happen before the first write.
+//! or a slice. An operation first opens its output, which borrows the elements of a tensor, and
+//! then opens each operand in the [`WriteScope`] of the output. This borrows the operand's
+//! elements; if they lie in the output's storage it first checks how the two alias. All refusals
+//! happen before the first write.
 
 use std::{fmt, marker::PhantomData, ptr::NonNull};
 
 use crate::{
     Element, Error, Layout, Output, Overlap, Result, Storage, TensorBase, TensorRef, ViewRef,
+    borrow::{Borrow, Refused},
     view::describe,
 };
 
@@ -68,7 +70,7 @@ impl<'a, T: Element> Handle<'a, T> {
         self.layout
     }
 
-    /// Borrows the storage for reading.
+    /// Borrows the elements for reading.
     ///
     /// # Errors
     /// [`Error::Borrowed`].
@@ -76,12 +78,18 @@ impl<'a, T: Element> Handle<'a, T> {
         TensorRef::of(*self)
     }
 
+    /// Borrows the elements for reading, next to a writer of others.
+    #[inline]
+    pub(crate) fn borrow(&self, beside: Option<&Borrow<'_>>) -> Result<Borrow<'a>, Refused> {
+        self.storage.borrow(self.layout, size_of::<T>(), beside)
+    }
+
     pub(crate) fn storage(&self) -> &'a Storage {
         self.storage
     }
 
-    /// The start of the storage: valid for reads of `T` at every offset of the layout, while the
-    /// storage is borrowed.
+    /// The start of the storage: valid for reads of `T` at every offset of the layout, while its
+    /// elements are borrowed.
     pub(crate) fn base(&self) -> NonNull<T> {
         self.storage.start().cast()
     }
@@ -218,8 +226,17 @@ fn same_offsets(a: &Layout, b: &Layout) -> bool {
 pub enum Reading<'a, T> {
     /// The read guard of a tensor.
     Guard(TensorRef<'a, T>),
-    /// A view, a value, or a tensor in the storage of the output that shares no element with it.
+    /// A view or a value.
     View(ViewRef<'a, T>),
+    /// A tensor in the storage of the output, which shares no element with it.
+    Beside(Beside<'a, T>),
+}
+
+/// The elements of a tensor that is read while others of its storage are written.
+pub struct Beside<'a, T> {
+    elements: ViewRef<'a, T>,
+    /// The borrow of the elements.
+    _borrow: Borrow<'a>,
 }
 
 impl<T: Element> Reading<'_, T> {
@@ -229,6 +246,7 @@ impl<T: Element> Reading<'_, T> {
         match self {
             Self::Guard(guard) => guard.as_elements(),
             Self::View(elements) => *elements,
+            Self::Beside(beside) => beside.elements,
         }
     }
 }
@@ -258,14 +276,12 @@ pub struct WriteScope<'a> {
 }
 
 /// The output tensor of an operation, with the width of its elements in bytes.
-///
-/// # Invariant
-/// During `'a`, of this storage only the elements of the layout are written.
 #[derive(Clone, Copy)]
 struct Written<'a> {
     storage: &'a Storage,
     layout: &'a Layout,
     width: usize,
+    borrow: &'a Borrow<'a>,
 }
 
 impl<'a> WriteScope<'a> {
@@ -274,13 +290,10 @@ impl<'a> WriteScope<'a> {
         Self { written: None }
     }
 
-    /// A scope in which the elements of a tensor are written.
-    ///
-    /// # Safety
-    /// During `'a`, of the tensor's storage only the elements of the tensor are written.
-    pub(crate) unsafe fn elements<T: Element>(tensor: Handle<'a, T>) -> Self {
+    /// A scope in which the elements of a tensor are written, by this borrow.
+    pub(crate) fn elements<T: Element>(tensor: Handle<'a, T>, borrow: &'a Borrow<'a>) -> Self {
         let Handle { storage, layout, .. } = tensor;
-        Self { written: Some(Written { storage, layout, width: size_of::<T>() }) }
+        Self { written: Some(Written { storage, layout, width: size_of::<T>(), borrow }) }
     }
 }
 
@@ -295,12 +308,14 @@ impl<'a> Written<'a> {
         match aliasing((tensor.layout, size_of::<T>()), (self.layout, self.width)) {
             Aliasing::Same => Ok(ResolvedOperand::Output),
             Aliasing::Apart => {
+                let borrow = tensor.borrow(Some(self.borrow));
+                let _borrow = borrow.map_err(|why| why.into_error("for writing", "for reading"))?;
                 // SAFETY: view invariants. 1: a tensor's elements lie in its storage, aligned and
-                // initialised (tensor invariants 1 and 2). 2: of this storage only the elements of
-                // `self.layout` are written (invariant), and the operand shares none with them, as
-                // checked above. 3: gaps are declared unreadable.
+                // initialised (tensor invariants 1 and 2). 2: the borrow excludes all writers but
+                // that of `self.layout` while `Beside` lives, and the operand shares no element
+                // with it, as checked above. 3: gaps are declared unreadable.
                 let elements = unsafe { ViewRef::from_raw(tensor.base(), tensor.layout, false) };
-                Ok(ResolvedOperand::View(Reading::View(elements)))
+                Ok(ResolvedOperand::View(Reading::Beside(Beside { elements, _borrow })))
             }
             Aliasing::Overlap(overlap) => {
                 let same_width = size_of::<T>() == self.width;

@@ -1,18 +1,18 @@
-//! The one-dimensional memory that tensors share, with a borrow flag that is checked at run time.
+//! The one-dimensional memory that tensors share, whose parts are borrowed at run time.
 //!
-//! A [`Storage`] is a reference-counted buffer. Any number of tensors hold it. Access to its
-//! elements needs a borrow: many readers or one writer, across threads. A conflict is an error, so
-//! there are neither waits nor data races.
+//! A [`Storage`] is a reference-counted buffer. Any number of tensors hold it. Access to elements
+//! needs a borrow of them: many readers or one writer of each, across threads. A conflict is an
+//! error, so there are neither waits nor data races.
 //!
 //! Memory comes from the global allocator, aligned to a cache line. A vector's allocation is
 //! adopted without copying.
 
 use std::{mem::MaybeUninit, ptr::NonNull, sync::Arc};
 
-use atomic_refcell::{AtomicRef, AtomicRefCell, AtomicRefMut};
-
 use crate::{
-    Element, Error, Layout, Result, TensorBase, TensorViewMut, ViewRefMut, buffer::Buffer,
+    Element, Error, Layout, Result, TensorBase, TensorViewMut, ViewRefMut,
+    borrow::{Borrow, Borrows, Refused, Region},
+    buffer::Buffer,
     element::assert_occupies_memory,
 };
 
@@ -29,7 +29,7 @@ pub struct Storage {
 }
 
 struct Shared {
-    borrow: AtomicRefCell<()>,
+    borrows: Borrows,
     buffer: Buffer,
     /// Whether the memory's owner lets it be read only.
     read_only: bool,
@@ -41,7 +41,7 @@ impl Storage {
     }
 
     fn with(buffer: Buffer, read_only: bool) -> Self {
-        Self { shared: Arc::new(Shared { borrow: AtomicRefCell::new(()), buffer, read_only }) }
+        Self { shared: Arc::new(Shared { borrows: Borrows::new(), buffer, read_only }) }
     }
 
     /// The memory of another owner, which is not written.
@@ -88,9 +88,9 @@ impl Storage {
     /// The vector that this storage was made from, if it was made from one of `T` and nobody else
     /// shares it.
     pub(crate) fn into_vec<T: Element>(self) -> Result<Vec<T>, Self> {
-        let Shared { borrow, buffer, read_only } =
+        let Shared { borrows, buffer, read_only } =
             Arc::try_unwrap(self.shared).map_err(|shared| Self { shared })?;
-        let again = |buffer| Self { shared: Arc::new(Shared { borrow, buffer, read_only }) };
+        let again = |buffer| Self { shared: Arc::new(Shared { borrows, buffer, read_only }) };
         buffer.into_vec().map_err(again)
     }
 
@@ -136,17 +136,25 @@ impl Storage {
         Arc::strong_count(&self.shared)
     }
 
-    pub(crate) fn borrow(&self) -> Result<AtomicRef<'_, ()>> {
-        let refused = Error::Borrowed { held: "for writing", wanted: "for reading" };
-        self.shared.borrow.try_borrow().map_err(|_| refused)
+    /// Borrows the elements of a layout, of `width` bytes each, and the gaps between them for
+    /// reading, next to the borrow of a writer whose elements are not read, if one is given.
+    #[inline]
+    pub(crate) fn borrow(
+        &self,
+        layout: &Layout,
+        width: usize,
+        beside: Option<&Borrow<'_>>,
+    ) -> Result<Borrow<'_>, Refused> {
+        self.shared.borrows.read(Region::span(layout, width), beside)
     }
 
-    pub(crate) fn borrow_mut(&self) -> Result<AtomicRefMut<'_, ()>> {
+    /// Borrows the elements of a layout, of `width` bytes each, for writing.
+    #[inline]
+    pub(crate) fn borrow_mut(&self, layout: &Layout, width: usize) -> Result<Borrow<'_>, Refused> {
         if self.shared.read_only {
-            return Err(Error::ReadOnly);
+            return Err(Refused::ReadOnly);
         }
-        let refused = Error::Borrowed { held: "for reading or writing", wanted: "for writing" };
-        self.shared.borrow.try_borrow_mut().map_err(|_| refused)
+        self.shared.borrows.write(Region::elements(layout, width))
     }
 }
 

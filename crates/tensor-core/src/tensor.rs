@@ -303,7 +303,7 @@ impl<T: Element, K> TensorBase<T, K> {
         K::equal(self.read()?.as_elements(), other.as_operand().read()?.elements())
     }
 
-    /// The elements in logical order. The storage is borrowed for reading while the iterator lives.
+    /// The elements in logical order, which are borrowed for reading while the iterator lives.
     ///
     /// ```
     /// # use tensor_core as tensor_kernels;
@@ -318,7 +318,7 @@ impl<T: Element, K> TensorBase<T, K> {
     /// ```
     ///
     /// # Errors
-    /// A storage that is being written.
+    /// Elements that are being written.
     pub fn iter(&self) -> Result<TensorIter<'_, T>> {
         Ok(self.read()?.into_iter())
     }

@@ -255,28 +255,107 @@ fn fault_a_tensor_that_cannot_be_written_is_not_split() {
     assert!(matches!(refused(&expanded, 0, 2), Error::WriteOverlap { .. }));
 }
 
-/// What is refused depends on which guards live, and on nothing else: not on earlier refusals, and
-/// not on how often or from which thread one asks.
+/// Asks from another thread whether a tensor can be read, and whether it can be written.
+fn ask(tensor: &Tensor<u32>) -> [bool; 2] {
+    thread::scope(|scope| {
+        let asked = scope.spawn(|| {
+            let may_read = tensor.read().is_ok();
+            [may_read, tensor.write().is_ok()]
+        });
+        asked.join().unwrap()
+    })
+}
+
 #[test]
-fn handles_of_disjoint_parts_are_refused_exactly_while_a_guard_lives() {
-    let table = Tensor::<u32>::zeros([4, 3]).unwrap();
-    let (top, bottom) = (table.narrow(0, 0, 2).unwrap(), table.narrow(0, 2, 2).unwrap());
-    let ask = |tensor: &Tensor<u32>| {
-        thread::scope(|scope| {
-            let asked = scope.spawn(|| {
-                let may_read = tensor.read().is_ok();
-                [may_read, tensor.write().is_ok()]
-            });
-            asked.join().unwrap()
-        })
-    };
-    for round in 0..100 {
-        let writing = top.write().unwrap();
-        assert_eq!([ask(&bottom), ask(&bottom)], [[false; 2]; 2], "{round}");
+fn handles_are_refused_if_they_share_an_element_with_a_guard() {
+    let table = Tensor::<u32>::zeros([4, 6]).unwrap();
+    for dim in 0..2 {
+        let size = table.shape()[dim] / 2;
+        let (first, rest) = (table.narrow(dim, 0, size), table.narrow(dim, size, size));
+        let (first, rest) = (first.unwrap(), rest.unwrap());
+        let flipped = rest.flip([0, 1]).unwrap();
+        let writing = first.write().unwrap();
+        assert!(rest.write().is_ok() && flipped.write().is_ok(), "parts along {dim}");
+        assert_eq!([ask(&table), ask(&first)], [[false; 2]; 2]);
+        assert_eq!(ask(&rest), [dim == 0, true], "a reader borrows the gaps between its elements");
         drop(writing);
-        let reading = top.read().unwrap();
-        assert_eq!([ask(&bottom), ask(&bottom)], [[true, false]; 2], "{round}");
+        let reading = first.read().unwrap();
+        assert_eq!([ask(&table), ask(&first)], [[true, false]; 2]);
+        assert_eq!(ask(&rest), [true, dim == 0]);
         drop(reading);
-        assert_eq!([ask(&bottom), ask(&top)], [[true; 2]; 2], "{round}");
+        assert_eq!([ask(&rest), ask(&first), ask(&table)], [[true; 2]; 3]);
     }
+}
+
+#[test]
+fn tensors_of_other_widths_and_without_elements_are_borrowed_by_their_bytes() {
+    let table = Tensor::<u32>::zeros([4, 6]).unwrap();
+    let row = table.select(0, 1).unwrap();
+    let bytes = table.view_dtype::<u8>().unwrap();
+    let writing = row.write().unwrap();
+    assert!(bytes.narrow(0, 1, 1).unwrap().read().is_err());
+    assert!(bytes.narrow(0, 2, 2).unwrap().write().is_ok());
+    assert!(table.narrow(1, 0, 0).unwrap().write().is_ok(), "no elements");
+    drop(writing);
+    let one = table.select(0, 2).unwrap().expand([3, 6]).unwrap();
+    let reading = one.read().unwrap();
+    assert!(table.select(0, 2).unwrap().write().is_err());
+    assert!(table.narrow(0, 0, 2).unwrap().write().is_ok());
+    drop(reading);
+    std::mem::forget(row.write().unwrap());
+    assert!(row.read().is_err() && table.narrow(0, 2, 2).unwrap().write().is_ok());
+}
+
+/// Threads that write parts of one tensor, and read others, again and again: none is ever refused.
+#[test]
+fn threads_that_use_disjoint_parts_are_never_refused() {
+    const ROUNDS: u32 = 3000;
+    let table = Tensor::<u32>::zeros([4, 4, 6]).unwrap();
+    let write = |part: Tensor<u32>| {
+        for round in 1..=ROUNDS {
+            part.write().unwrap().as_view_mut().unwrap().iter_mut().for_each(|x| *x = round);
+            assert!(part.to_vec().unwrap().iter().all(|&x| x == round));
+        }
+    };
+    let only_write = |part: Tensor<u32>| {
+        for round in 1..=ROUNDS {
+            part.write().unwrap().as_view_mut().unwrap().iter_mut().for_each(|x| *x = round);
+        }
+    };
+    thread::scope(|scope| {
+        for row in 0..4 {
+            let part = table.select(0, row).unwrap();
+            scope.spawn(move || write(part));
+        }
+    });
+    thread::scope(|scope| {
+        for column in 0..3 {
+            let part = table.narrow(2, 2 * column, 2).unwrap();
+            scope.spawn(move || only_write(part));
+        }
+    });
+    assert!(table.to_vec().unwrap().iter().all(|&x| x == ROUNDS));
+    let (read, written) = (table.narrow(0, 0, 2).unwrap(), table.narrow(0, 2, 2).unwrap());
+    thread::scope(|scope| {
+        scope.spawn(|| (0..ROUNDS).for_each(|_| assert_eq!(read.get(&[1, 3, 5]), Ok(ROUNDS))));
+        scope.spawn(|| write(written.clone()));
+    });
+}
+
+/// A guard that writes one part, and reads another, borrows both.
+#[test]
+fn the_read_tensor_of_a_pair_is_borrowed() {
+    let table = Tensor::<u32>::zeros([6, 2]).unwrap();
+    let [a, b, c] = [0, 2, 4].map(|at| table.narrow(0, at, 2).unwrap());
+    let mut guard = a.write().unwrap();
+    let other = c.write().unwrap();
+    assert!(matches!(guard.as_view_pair("copy", &c), Err(Error::Borrowed { .. })));
+    drop(other);
+    let pair = guard.as_view_pair("copy", &b).unwrap();
+    assert_eq!([ask(&b), ask(&c)], [[true, false], [true; 2]]);
+    drop(pair);
+    guard.as_view_pair("copy", &c).unwrap();
+    assert_eq!([ask(&b), ask(&c)], [[true; 2], [true, false]]);
+    drop(guard);
+    assert_eq!(ask(&table), [true; 2]);
 }

@@ -200,12 +200,12 @@ macro_rules! operands {
             /// grid.split_at_mut(0, 1, |top, rest| {
             ///     // Each may be the result of an operation, on a thread of its own.
             ///     assert_eq!((top.shape(), rest.shape()), (&[1, 3][..], &[3, 3][..]));
-            ///     assert!(grid.get(&[0, 0]).is_err()); // the storage is being written
+            ///     assert!(grid.get(&[0, 0]).is_err()); // it is being written
             /// })?;
             /// # Ok::<(), tensor_core::Error>(())
             /// ```
             ///
-            /// The storage is borrowed for writing until `f` returns, as by
+            /// The tensor is borrowed for writing until `f` returns, as by
             /// [`TensorBase::split_at_mut`].
             ///
             /// # Errors

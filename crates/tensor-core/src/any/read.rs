@@ -40,8 +40,8 @@ macro_rules! reading {
         }
 
         impl<K> AnyTensorBase<K> {
-            /// The elements in logical order, as values. The storage is borrowed for reading while
-            /// the iterator lives.
+            /// The elements in logical order, as values, which are borrowed for reading while the
+            /// iterator lives.
             ///
             /// ```
             /// # use tensor_core as tensor_kernels;

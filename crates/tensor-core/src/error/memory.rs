@@ -48,9 +48,9 @@ ReadWriteOverlap {
 
 /// The storage is being written, or (for a write) read, through another guard.
 #[error(
-    "storage is already borrowed {held}: cannot borrow it {wanted} [another guard of this \
-     storage is alive, and a guard borrows all of it; to write parts at the same time, cut the \
-     view of one guard with split_mut, unbind_mut or split_at_mut]"
+    "elements are already borrowed {held}: cannot borrow them {wanted} [a guard of some of these \
+     elements is alive, or a reader of elements around them; parts of one guard, by split_at_mut, \
+     split_mut or unbind_mut, can be read and written at the same time]"
 )]
 Borrowed {
     /// How it is borrowed.
