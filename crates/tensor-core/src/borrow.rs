@@ -1,10 +1,9 @@
 //! Which parts of a storage are borrowed, checked at run time as a `RefCell` does, across threads.
 //!
-//! The tensors of one storage often have parts of it: the rows of a table, the channels of an image.
-//! Threads may write different parts at the same time. So a borrow is of the bytes that a layout
-//! reaches, its [`Region`], and is refused if it meets another borrow's region and one of the two
-//! writes. What is refused does not depend on timing: parts that share no element are never refused,
-//! whoever borrows first.
+//! The tensors of one storage often have parts of it: the rows of a table, the channels of an
+//! image. Threads may write different parts at the same time. So a borrow is of the bytes that a
+//! layout reaches, its [`Region`], and is refused if it meets another borrow's region and one of
+//! the two writes. Writers of parts that share no element are never refused, whatever the timing.
 //!
 //! Readers borrow the gaps between their elements, too, because kernels read whole registers. A
 //! writer borrows its elements only.
@@ -61,8 +60,8 @@ impl Region {
         if layout.is_dense() { Some(span) } else { Some(span.repeated(layout, width)) }
     }
 
-    /// The pattern that leaves out most of the span. The strides of some dimensions are multiples of
-    /// its period; those of all others reach less far.
+    /// The pattern that leaves out most of the span. The strides of some dimensions are multiples
+    /// of its period; those of all others reach less far.
     fn repeated(self, layout: &Layout, width: usize) -> Self {
         let dims = layout.shape().iter().zip(layout.strides());
         let mut steps: DimVec<(usize, usize)> = dims
@@ -73,7 +72,7 @@ impl Region {
         let (mut best, mut taken) = (self, width);
         for (d, &(period, count)) in steps.iter().enumerate() {
             let is_period = steps[d..].iter().all(|&(step, _)| step.is_multiple_of(period));
-            // Less of the span is taken if `taken / period` is less; one of the two as a whole is 1.
+            // Less of the span is taken if `taken / period` is less.
             let is_less = best.period == 0 || taken * best.period < best.width * period;
             if is_period && taken <= period && is_less {
                 best = Self { period, width: taken, ..self };
