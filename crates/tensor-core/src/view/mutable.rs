@@ -223,7 +223,7 @@ impl<'a, T: Copy, K> TensorViewMutBase<'a, T, K> {
     /// ```
     ///
     /// Several tensors of one storage, with a guard each, can also be
-    /// [written at the same time](TensorBase::write). The parts of one view are disjoint by
+    /// [written at the same time](crate::TensorBase::write). The parts of one view are disjoint by
     /// construction, so nothing has to be compared, and one part can be read while another is
     /// written, wherever they lie.
     ///
